@@ -1,4 +1,5 @@
-# cmake -DBUNDLE=folder -DPROGRAMS=a,b -DMODULE=libcaffe2_cuda.so -DCUDART=libcudart.so -DPYTHON=python3 -DSOURCE=here -P assemble.cmake
+# cmake -DBUNDLE=folder -DPROGRAMS=a,b -DMODULE=libcaffe2_cuda.so -DCUDART=libcudart.so -DMANIFEST=bundle.json -DPYTHON=python3
+#       -DSOURCE=here -P assemble.cmake
 string(REPLACE "," ";" programs "${PROGRAMS}")
 file(REMOVE_RECURSE ${BUNDLE})
 file(MAKE_DIRECTORY ${BUNDLE}/bin ${BUNDLE}/lib/cuda ${BUNDLE}/data)
@@ -21,7 +22,8 @@ endforeach()
 get_filename_component(cudart ${CUDART} REALPATH)
 file(COPY_FILE ${cudart} ${BUNDLE}/lib/cuda/libcudart.so.13)
 
-foreach(file run.sh nets.py compare.py README.md)
+file(COPY ${MANIFEST} DESTINATION ${BUNDLE})
+foreach(file run.sh run.py page.py nets.py compare.py README.md)
   file(COPY ${SOURCE}/${file} DESTINATION ${BUNDLE})
 endforeach()
 execute_process(COMMAND ${PYTHON} ${SOURCE}/nets.py ${BUNDLE}/data COMMAND_ERROR_IS_FATAL ANY)

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Times the nets of nets.py with this project and with PyTorch (eager, and replay of a CUDA graph), and PyTorch's allocator.
+"""Times the nets of nets.py with this project and with PyTorch (eager, and replay of a CUDA graph).
 
-usage: compare.py FOLDER      the folder of the bundle
+usage: compare.py --precision fp32|tf32 --arm heuristics|search [--ours] [--quick]
+       compare.py --check      times PyTorch's allocator, to see that PyTorch runs on the device
 
-fp32 and TF32 are compared separately. Rounds are interleaved; each number is the median of their medians, in ms per run.
+Both sides use the same precision. In the arm "heuristics", both choose convolution algorithms by heuristics; in the arm "search",
+both time the algorithms (exhaustive_search of this project, cudnn.benchmark of PyTorch). Rounds are interleaved; each number is the
+median of their medians, in ms per run. Prints a line of JSON for each net. --ours: without PyTorch. --quick: one small net, one round.
 """
+import argparse
 import json
 import os
 import statistics
@@ -14,32 +18,49 @@ import time
 
 import nets
 
-ROUNDS = 3
+ROOT = os.path.dirname(os.path.abspath(__file__))
+COMMAND_LIMIT = 300  # seconds for a run of `caffe2 bench`
 
 
-def ours(folder, name, batch, tf32, graph):
-    command = [f"{folder}/bin/caffe2", "bench", "--device", "cuda", "--json", "--iterations", "20",
-               "--init-net", f"{folder}/data/{name}_{batch}_init.pbtxt", "--predict-net", f"{folder}/data/{name}_predict.pbtxt",
-               f"--caffe2_allow_tf32={'true' if tf32 else 'false'}"]
+class Failed(Exception):
+    pass
+
+
+def ours(name, batch, options, graph, iterations):
+    """Returns the median and the engines that ran, by operator type."""
+    predict = f"{name}_search_predict" if options.arm == "search" else f"{name}_predict"
+    command = [f"{ROOT}/bin/caffe2", "bench", "--device", "cuda", "--json", "--iterations", str(iterations),
+               "--init-net", f"{ROOT}/data/{name}_{batch}_init.pbtxt", "--predict-net", f"{ROOT}/data/{predict}.pbtxt",
+               f"--caffe2_allow_tf32={'true' if options.precision == 'tf32' else 'false'}"]
     if graph:
         command.append("--cuda-graph")
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_LIMIT, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"caffe2 bench did not end within {COMMAND_LIMIT} s") from error
     if done.returncode != 0:
-        return None, done.stderr.strip()
-    return json.loads(done.stdout)["median_ms"], ""
+        raise Failed(done.stderr.strip())
+    report = json.loads(done.stdout)
+    engines = {}
+    for op in report["operators"]:
+        if "engine" in op:
+            engines.setdefault(op["type"], set()).add(op["engine"])
+    return report["median_ms"], engines
 
 
 class Peer:
     """A PyTorch net on the device."""
 
-    def __init__(self, torch, name, batch, tf32, channels_last):
+    def __init__(self, torch, name, batch, options, channels_last):
         self.torch = torch
+        tf32 = options.precision == "tf32"
         torch.backends.cuda.matmul.allow_tf32 = tf32
         torch.backends.cudnn.allow_tf32 = tf32
-        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark = options.arm == "search"
         form = torch.channels_last if channels_last else torch.contiguous_format
+        size = nets.SIZES[name]
         self.net = nets.torch_net(name).cuda().eval().to(memory_format=form)
-        self.data = torch.rand(batch, 3, 224, 224, device="cuda").to(memory_format=form)
+        self.data = torch.rand(batch, 3, size, size, device="cuda").to(memory_format=form)
 
     def run(self):
         with self.torch.no_grad():
@@ -57,12 +78,12 @@ class Peer:
             self.run()
         return graph.replay
 
-    def time(self, run):
+    def time(self, run, iterations):
         for _ in range(5):
             run()
         self.torch.cuda.synchronize()
         times = []
-        for _ in range(20):
+        for _ in range(iterations):
             start = time.perf_counter()
             run()
             self.torch.cuda.synchronize()
@@ -70,27 +91,26 @@ class Peer:
         return statistics.median(times)
 
 
-def compare(torch, folder, name, batch, tf32):
-    cells = {"ours": [], "ours, graph": []}
-    peers = {}
+def compare(torch, name, batch, options):
+    rounds, iterations = (1, 2) if options.quick else (3, 20)
+    cells, engines, peers = {"ours": [], "ours, graph": []}, {}, {}
     if torch is not None:
         for form in (False, True):
-            peer = Peer(torch, name, batch, tf32, form)
+            peer = Peer(torch, name, batch, options, form)
             suffix = ", channels_last" if form else ""
             peers["torch" + suffix] = (peer, peer.run)
             peers["torch, graph" + suffix] = (peer, peer.record())
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for graph in (False, True):
-            ms, why = ours(folder, name, batch, tf32, graph)
-            if ms is None:
-                print(f"{name} {batch}: FAILED: {why}")
-                return False
+            ms, ran = ours(name, batch, options, graph, iterations)
             cells["ours, graph" if graph else "ours"].append(ms)
+            for kind, names in ran.items():
+                engines.setdefault(kind, set()).update(names)
         for label, (peer, run) in peers.items():
-            cells.setdefault(label, []).append(peer.time(run))
-    line = ", ".join(f"{label} {statistics.median(times):.3f}" for label, times in cells.items())
-    print(f"{name:10} batch {batch:3} {'TF32' if tf32 else 'fp32'}  ms: {line}", flush=True)
-    return True
+            cells.setdefault(label, []).append(peer.time(run, iterations))
+    return {"ms": {label: statistics.median(times) for label, times in cells.items()},
+            "engines": {kind: sorted(names) for kind, names in engines.items()},
+            "needs_cudnn": True}
 
 
 def torch_allocator(torch):
@@ -104,31 +124,42 @@ def torch_allocator(torch):
         for size in sizes:
             torch.empty(size, dtype=torch.uint8, device="cuda")
     pair = 1e9 * (time.perf_counter() - start) / (rounds * len(sizes))
-    print(f"torch's allocator, called from Python: {pair:.0f} ns per allocation and free")
+    return f"torch {torch.__version__}, {torch.cuda.get_device_name(0)}, {pair:.0f} ns per allocation and free from Python"
+
+
+def import_torch():
+    import torch
+    if not torch.cuda.is_available():
+        sys.exit("compare.py: PyTorch finds no device")
+    return torch
 
 
 def main():
-    folder = sys.argv[1]
-    try:
-        import torch
-        if not torch.cuda.is_available():
-            print("SKIPPED torch: it finds no device")
-            torch = None
-    except ImportError:
-        print("SKIPPED torch: it is not installed")
-        torch = None
-    if torch is not None:
-        print(f"torch {torch.__version__}, {torch.cuda.get_device_name(0)}")
-        torch_allocator(torch)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--precision", choices=("fp32", "tf32"), default="fp32")
+    parser.add_argument("--arm", choices=("heuristics", "search"), default="heuristics")
+    parser.add_argument("--ours", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.check:
+        print(torch_allocator(import_torch()))
+        return 0
+    torch = None if options.ours else import_torch()
     good = True
-    for tf32 in (False, True):
-        for name in nets.NETS:
-            for batch in nets.BATCHES:
-                good = compare(torch, folder, name, batch, tf32) and good
+    names = ("tiny",) if options.quick else ("squeezenet", "resnet50")
+    for name in names:
+        for batch in (nets.BATCHES[:1] if options.quick else nets.BATCHES):
+            line = {"net": name, "batch": batch, "precision": options.precision, "arm": options.arm}
+            try:
+                line.update(compare(torch, name, batch, options))
+            except (Failed, RuntimeError) as error:  # RuntimeError: PyTorch, e.g. out of memory
+                line["error"] = str(error)
+                good = False
+            print(json.dumps(line), flush=True)
     return 0 if good else 1
 
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    os.environ.setdefault("PYTHONUNBUFFERED", "1")
     sys.exit(main())

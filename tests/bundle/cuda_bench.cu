@@ -17,7 +17,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr int kRounds = 7;
+// Fewer repetitions and smaller copies, to try the program.
+bool quick = false;
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -27,7 +28,8 @@ double Median(std::vector<double> values) {
 template <class F>
 double MedianSeconds(F f) {
   std::vector<double> times;
-  for (int round = 0; round < kRounds + 1; ++round) {
+  const int rounds = quick ? 1 : 7;
+  for (int round = 0; round < rounds + 1; ++round) {
     const auto start = std::chrono::steady_clock::now();
     f();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
@@ -42,9 +44,9 @@ void BenchPool(const std::string& pool) {
   const bool raw = pool == "raw";
   if (!raw) GlobalCudaMemoryOptions().pool = ParseCudaMemoryPoolType(pool);
   CUDAContext context(0);
-  constexpr int kRepeats = 200;
+  const int repeats = quick ? 1 : 200;
   const double seconds = MedianSeconds([&] {
-    for (int i = 0; i < kRepeats; ++i) {
+    for (int i = 0; i < repeats; ++i) {
       for (const size_t size : kSizes) {
         if (raw) {
           void* data = nullptr;
@@ -59,7 +61,7 @@ void BenchPool(const std::string& pool) {
     context.FinishDeviceComputation();
   });
   std::printf("pool %-6s %10.0f ns per allocation and free\n", pool.c_str(),
-              1e9 * seconds / (kRepeats * std::size(kSizes)));
+              1e9 * seconds / (static_cast<double>(repeats) * std::size(kSizes)));
 }
 
 void Report(const char* what, size_t nbytes, double seconds, double peak) {
@@ -72,6 +74,7 @@ void BenchCopies() {
   CUDAContext context(0);
   PinnedCPUAllocator pinned;
   for (const size_t nbytes : {size_t{64} << 10, size_t{4} << 20, size_t{256} << 20}) {
+    if (quick && nbytes > size_t{4} << 20) break;
     const auto [device, free_device] = NewCudaMemory(nbytes);
     const auto [other, free_other] = NewCudaMemory(nbytes);
     const auto [host, free_host] = pinned.New(nbytes);
@@ -113,6 +116,7 @@ void BenchCopies() {
 int Bench(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files");
   if (line.Has("pool") == line.Has("copies")) throw UsageError("want either --pool or --copies");
+  quick = line.Has("quick");
   if (line.Has("pool")) {
     BenchPool(line.Text("pool"));
   } else {
@@ -125,12 +129,13 @@ const Program& TheProgram() {
   static const Program program = {
       .name = "cuda_bench",
       .purpose = "measures memory pools and copies on a GPU",
-      .usage = "--pool NAME | --copies",
+      .usage = "--pool NAME | --copies [--quick]",
       .options = {{"pool", "NAME", "",
                    "ns per allocation and free of raw (cudaMalloc and cudaFree), none, cub, thc or "
                    "async"},
                   {"copies", "", "",
-                   "GB/s of the library's copies, and of CUDA's own from and to pinned memory"}},
+                   "GB/s of the library's copies, and of CUDA's own from and to pinned memory"},
+                  {"quick", "", "", "measure once, and no large copies, to try the program"}},
       .notes = "example:\n  cuda_bench --pool thc\n",
       .run = &Bench};
   return program;

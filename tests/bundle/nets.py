@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The nets of the benchmark: SqueezeNet 1.1 and ResNet-50, with random weights, for this project and for PyTorch.
+"""The nets of the benchmark: SqueezeNet 1.1, ResNet-50 and a tiny net, with random weights, for this project and for PyTorch.
 
-usage: nets.py FOLDER      writes NAME_BATCH_init.pbtxt and NAME_predict.pbtxt
+usage: nets.py FOLDER      writes NAME_BATCH_init.pbtxt, NAME_predict.pbtxt and NAME_search_predict.pbtxt (exhaustive_search)
 
 A net is a list of layers. One function writes it as Caffe2 operators, another builds it from PyTorch modules, so that both
 compute the same. The init net fills the input on the device, so the times do not include copying it.
@@ -51,7 +51,13 @@ def resnet50():
     return layers
 
 
-NETS = {"squeezenet": squeezenet, "resnet50": resnet50}
+def tiny():
+    return [("conv", "data", "c1", 3, 4, 3, 2, 1, 1), ("pool", "c1", "p1", 3, 2, 0), ("mean", "p1", "m"), ("fc", "m", "f", 4, 10),
+            ("softmax", "f", "prob")]
+
+
+NETS = {"squeezenet": squeezenet, "resnet50": resnet50, "tiny": tiny}
+SIZES = {"squeezenet": 224, "resnet50": 224, "tiny": 16}
 
 
 def operator(kind, inputs, outputs, **args):
@@ -69,8 +75,8 @@ def operator(kind, inputs, outputs, **args):
     return text + " }\n"
 
 
-def predict_text(name):
-    """The net as Caffe2 operators."""
+def predict_text(name, search=False):
+    """The net as Caffe2 operators. `search`: convolutions time cuDNN's algorithms in their first run."""
     text = 'name: "%s"\nexternal_output: "prob"\nexternal_input: "data"\n' % name
     for layer in NETS[name]():
         if layer[0] in ("conv", "fc"):
@@ -79,7 +85,8 @@ def predict_text(name):
         kind, source, to = layer[:3]
         if kind == "conv":
             _, _, _, _, _, kernel, stride, pad, relu = layer
-            text += operator("Conv", [source, to + "_w", to + "_b"], [to], kernel=kernel, stride=stride, pad=pad)
+            extra = {"exhaustive_search": 1} if search else {}
+            text += operator("Conv", [source, to + "_w", to + "_b"], [to], kernel=kernel, stride=stride, pad=pad, **extra)
             if relu:
                 text += operator("Relu", [to], [to])
         elif kind == "fc":
@@ -101,7 +108,7 @@ def predict_text(name):
 def init_text(name, batch):
     """The init net: the input, and random weights small enough to avoid overflow."""
     text = 'name: "%s_init"\n' % name
-    text += operator("UniformFill", [], ["data"], shape=[batch, 3, 224, 224], min=-1.0, max=1.0)
+    text += operator("UniformFill", [], ["data"], shape=[batch, 3, SIZES[name], SIZES[name]], min=-1.0, max=1.0)
     for layer in NETS[name]():
         if layer[0] == "conv":
             shape = [layer[4], layer[3], layer[5], layer[5]]
@@ -156,8 +163,9 @@ def torch_net(name):
 def main():
     folder = sys.argv[1]
     for name in NETS:
-        with open(f"{folder}/{name}_predict.pbtxt", "w", encoding="utf-8") as out:
-            out.write(predict_text(name))
+        for search in (False, True):
+            with open(f"{folder}/{name}{'_search' if search else ''}_predict.pbtxt", "w", encoding="utf-8") as out:
+                out.write(predict_text(name, search))
         for batch in BATCHES:
             with open(f"{folder}/{name}_{batch}_init.pbtxt", "w", encoding="utf-8") as out:
                 out.write(init_text(name, batch))

@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""Tests and times the library on this machine's GPU. Writes results/ and bundle-results.zip, to be sent back.
+
+usage: run.py [options]
+
+  --only PATTERN     run the steps whose names match the regular expression
+  --without NAMES    leave out what this machine lacks on purpose: torch, sanitizer, oracle (comma-separated)
+  --limit SECONDS    the time limit of every step, instead of its own
+  --quick            the smallest net and one round, to try the script
+  --results FOLDER   where to write (results)
+  --list             print the steps and end
+
+CAFFE2_TEST_SHARED   a folder with recorded cases, for the steps oracle_*
+LD_LIBRARY_PATH      the folders of cuBLAS, cuDNN and cuRAND, if the loader does not find them by itself
+
+A step passes only if its program ran, within its time limit, and tested or measured something. A library that is missing fails the
+step, which names it. Exit code: 0 if every step passed, 1 if one failed, 2 for a wrong option, 3 if there is no GPU.
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import page
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+OPTIONAL = ("torch", "sanitizer", "oracle")
+# Reasons of tests that cannot run on this machine. Any other reason is something missing, and fails the step.
+FAIR_REASONS = re.compile(r"fake|needs \d+ devices|needs ThreadSanitizer|the pool keeps nothing|freeing waits|on the CPU|host memory"
+                          r"|no CUDA implementation|none of the operators has a CUDA|calls are counted|no memory pools|do not reach each other"
+                          r"|nothing to compare|counts kernels")
+TEST_LIMIT, SANITIZER_LIMIT, BENCH_LIMIT = 900, 3600, 900
+
+
+class Failure(Exception):
+    pass
+
+
+class Step:
+    """A command with a time limit. `check` reads its output: it returns (summary, figures) or raises Failure."""
+
+    def __init__(self, name, command, check, limit, env=None, needs=None):
+        self.name, self.command, self.check, self.limit = name, command, check, limit
+        self.env, self.needs = env or {}, needs or (lambda: None)
+
+
+def find_python_module(name):
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def missing_libraries(program):
+    """The libraries that the loader does not find for a program."""
+    with open(program, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return []
+    done = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    lines = (done.stdout + done.stderr).splitlines()
+    return sorted({line.split()[0] for line in lines if "not found" in line})
+
+
+def run_limited(command, log, limit, env):
+    """Runs a command in a process group of its own, which is killed at the limit. Returns its exit code, or None."""
+    with open(log, "wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                   env={**os.environ, **env}, start_new_session=True)
+        try:
+            return process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return None
+
+
+# --- what a step must show ---
+
+def check_tests(text):
+    """The output of a GoogleTest program: at least one test passed, and none was skipped for something that is missing."""
+    found = re.search(r"^\[  PASSED  \] (\d+) tests?\.", text, re.M)
+    passed = int(found[1]) if found else 0
+    if passed == 0:
+        raise Failure("no test passed")
+    reasons = re.findall(r": Skipped\n(.*)$", text, re.M)
+    for reason in reasons:
+        if not FAIR_REASONS.search(reason):
+            raise Failure(f"a test was skipped: {reason}")
+    listed = len(set(re.findall(r"^\[  SKIPPED \] (\S+)$", text, re.M)))
+    return f"{passed} tests passed, {listed} do not apply", {"passed": passed, "skipped": listed}
+
+
+def check_sanitizer(text):
+    summary, figures = check_tests(text)
+    errors = re.search(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", text)
+    if errors is None:
+        raise Failure("compute-sanitizer printed no summary")
+    if int(errors[1] or errors[2]) > 0:
+        raise Failure(errors[0])
+    return f"{summary}, no errors", figures
+
+
+def check_oracle(text):
+    found = re.search(r"^(\d+) passed, .*$", text, re.M)
+    if not found or int(found[1]) == 0:
+        raise Failure("no case was compared")
+    return found[0], {"cases": int(found[1])}
+
+
+def check_pool(text):
+    found = re.search(r"pool (\w+) +([\d.]+) ns", text)
+    if not found:
+        raise Failure("no figure was printed")
+    return found[0], {"pool": found[1], "ns": float(found[2])}
+
+
+def check_copies(text):
+    rows = re.findall(r"^(.+?) +(\d+) KiB +([\d.]+) GB/s +\(CUDA's own +([\d.]+)\)", text, re.M)
+    if not rows:
+        raise Failure("no figure was printed")
+    return f"{len(rows)} copies measured", {"copies": [
+        {"what": what, "kib": int(kib), "gbs": float(ours), "cuda_gbs": float(own)} for what, kib, ours, own in rows]}
+
+
+def check_compare(text):
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    if not lines:
+        raise Failure("no net was timed")
+    for line in lines:
+        if "error" in line:
+            raise Failure(f"{line['net']} {line['batch']}: {line['error']}")
+        native = sorted(kind for kind, engines in line["engines"].items() if kind == "Conv" and engines != ["CUDNN"])
+        if native and line["needs_cudnn"]:
+            raise Failure(f"{line['net']} {line['batch']}: Conv ran {', '.join(line['engines']['Conv'])}, not cuDNN alone")
+    return f"{len(lines)} nets timed", {"nets": lines}
+
+
+def check_ran(text):
+    lines = text.strip().splitlines()
+    if not lines:
+        raise Failure("no output")
+    return lines[-1], {}
+
+
+# --- the steps ---
+
+def sanitizer_program():
+    return shutil.which("compute-sanitizer") or next(
+        (path for path in ["/usr/local/cuda/bin/compute-sanitizer"] if os.path.exists(path)), None)
+
+
+def need(found, text):
+    def check():
+        if not found():
+            raise Failure(text)
+    return check
+
+
+def library_steps():
+    """A step for each library of the vendor, that fails if it is missing."""
+    def make(name):
+        def check(text):
+            cuda = next(device for device in json.loads(text) if device["name"] == "CUDA")
+            library = next((l for l in cuda["libraries"] if l["name"] == name), None)
+            if library is None:
+                raise Failure(f"this build does not use {name}")
+            if not library["found"]:
+                raise Failure(f"{name} is missing: {library['detail']}")
+            return f"{name} found", {"detail": library["detail"]}
+        return Step(f"library_{name.lower()}", [f"{ROOT}/bin/caffe2", "devices", "--json"], check, 120)
+    return [make(name) for name in ("cuBLAS", "cuDNN", "cuRAND")]
+
+
+def test_command(program, extra=()):
+    command = [*extra, f"{ROOT}/bin/{program['name']}"]
+    if program.get("without"):
+        command.append(f"--gtest_filter=-{program['without']}")
+    return command
+
+
+def all_steps(manifest, options):
+    programs = manifest["programs"]
+    # All modules are loaded at the start: loading one later would wait for a stream that a test holds.
+    eager = {"CUDA_MODULE_LOADING": "EAGER"}
+    on_device = {**eager, "CAFFE2_TEST_DEVICE": "cuda"}
+    quick = ["--quick"] if options.quick else []
+    steps = library_steps()
+    for program in programs:
+        pools = ["thc", "none", "cub", "async"] if program["kind"] == "pools" else [None]
+        for pool in pools:
+            env = {**(on_device if program["kind"] == "operators" else eager), **({"CAFFE2_TEST_CUDA_POOL": pool} if pool else {})}
+            steps.append(Step(program["name"] + (f"_{pool}" if pool else ""), test_command(program), check_tests, TEST_LIMIT, env))
+    if "oracle" not in options.without:
+        shared = os.environ.get("CAFFE2_TEST_SHARED", "")
+        has_cases = need(lambda: os.path.isdir(f"{shared}/oracle"), "CAFFE2_TEST_SHARED does not name a folder with recorded cases")
+        for name, extra in (("engines", []), ("native", ["--native"])):
+            steps.append(Step(f"oracle_{name}", [f"{ROOT}/bin/{manifest['oracle']}", "--device", "cuda", *extra, f"{shared}/oracle"],
+                              check_oracle, TEST_LIMIT, eager, has_cases))
+    if "sanitizer" not in options.without:
+        tool_program = sanitizer_program()
+        installed = need(lambda: tool_program, "compute-sanitizer is not installed")
+        for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
+            for program in programs:
+                if program["kind"] != "operators":
+                    continue
+                command = test_command(program, [tool_program or "compute-sanitizer", "--tool", tool, "--error-exitcode", "9"])
+                steps.append(Step(f"{tool}_{program['name']}", command, check_sanitizer, SANITIZER_LIMIT, on_device, installed))
+    for pool in ("raw", "async", "none", "cub", "thc"):
+        steps.append(Step(f"bench_pool_{pool}", [f"{ROOT}/bin/cuda_bench", "--pool", pool, *quick], check_pool, BENCH_LIMIT))
+    steps.append(Step("bench_copies", [f"{ROOT}/bin/cuda_bench", "--copies", *quick], check_copies, BENCH_LIMIT))
+    if "torch" not in options.without:
+        steps.append(Step("torch", [sys.executable, f"{ROOT}/compare.py", "--check"], check_ran, 300, {},
+                          need(lambda: find_python_module("torch"), "PyTorch is not installed")))
+    for precision in ("fp32", "tf32"):
+        for arm in ("heuristics", "search"):
+            command = [sys.executable, f"{ROOT}/compare.py", "--precision", precision, "--arm", arm, *quick]
+            if "torch" in options.without or not find_python_module("torch"):
+                command.append("--ours")
+            steps.append(Step(f"nets_{precision}_{arm}", command, check_compare, 2 * BENCH_LIMIT))
+    return steps
+
+
+# --- running ---
+
+def run_step(step, folder, limit):
+    """Returns the result of a step, as it is written to results.json."""
+    log, engines = f"{folder}/{step.name}.log", f"{folder}/{step.name}.engines"
+    result = {"name": step.name, "command": step.command, "log": os.path.basename(log), "state": "failed"}
+    started = time.monotonic()
+    try:
+        step.needs()
+        for part in step.command:
+            if part.startswith(f"{ROOT}/bin/"):
+                if not os.path.exists(part):
+                    raise Failure(f"the bundle has no program {os.path.basename(part)}")
+                lacking = missing_libraries(part)
+                if lacking:
+                    raise Failure(f"this machine has no {', '.join(lacking)}")
+        code = run_limited(step.command, log, limit, {**step.env, "CAFFE2_TEST_ENGINES": engines})
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if code is None:
+            raise Failure(f"did not end within {limit:g} s and was killed")
+        if code != 0:
+            lines = re.findall(r"^\[  FAILED  \] (\S+)", text, re.M) or text.strip().splitlines()[-1:]
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            raise Failure(f"{how}: {', '.join(dict.fromkeys(lines[:5])) if lines else 'no output'}")
+        result["summary"], result["figures"] = step.check(text)
+        result["state"] = "passed"
+    except Failure as failure:
+        result["summary"] = str(failure)
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        result["summary"] = f"{type(error).__name__}: {error}"
+    result["seconds"] = round(time.monotonic() - started, 3)
+    if os.path.exists(engines):
+        ran = {}
+        with open(engines, encoding="utf-8") as file:
+            for line in file:
+                kind, engine = line.rstrip("\n").split("\t")
+                ran.setdefault(kind, set()).add(engine)
+        result["engines"] = {kind: sorted(names) for kind, names in sorted(ran.items())}
+    return result
+
+
+def output_of(command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def describe_machine():
+    devices = json.loads(output_of([f"{ROOT}/bin/caffe2", "devices", "--json"]) or "[]")
+    cuda = next((device for device in devices if device["name"] == "CUDA"), {})
+    return {"system": platform.platform(), "libc": " ".join(platform.libc_ver()), "python": platform.python_version(), "cuda": cuda,
+            "nvidia_smi": output_of(["nvidia-smi", "--query-gpu=name,driver_version,clocks.sm,clocks.max.sm", "--format=csv,noheader"]),
+            "version": output_of([f"{ROOT}/bin/caffe2", "--version"])}
+
+
+def write_results(folder, machine, results):
+    with open(f"{folder}/results.json", "w", encoding="utf-8") as file:
+        json.dump({"machine": machine, "steps": results}, file, indent=1)
+        file.write("\n")
+    with open(f"{folder}/results.html", "w", encoding="utf-8") as file:
+        file.write(page.page(machine, results))
+    archive = os.path.join(os.path.dirname(os.path.abspath(folder)), "bundle-results.zip")
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name in sorted(os.listdir(folder)):
+            zipped.write(f"{folder}/{name}", f"bundle-results/{name}")
+    return archive
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--without", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--limit", type=float, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--results", default=f"{ROOT}/results", help=argparse.SUPPRESS)
+    parser.add_argument("--list", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.without = [name for name in options.without.split(",") if name]
+    for name in options.without:
+        if name not in OPTIONAL:
+            parser.error(f"--without {name}: want one of {', '.join(OPTIONAL)}")
+    return options
+
+
+def main():
+    options = parse_options()
+    with open(f"{ROOT}/bundle.json", encoding="utf-8") as file:
+        manifest = json.load(file)
+    # The bundle's own folders come first, so that programs load its libraries.
+    folders = [f"{ROOT}/lib", f"{ROOT}/lib/cuda", os.environ.get("LD_LIBRARY_PATH", "")]
+    os.environ["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
+    os.environ["CAFFE2_CUDA_MODULE"] = f"{ROOT}/lib/libcaffe2_cuda.so"
+    steps = [step for step in all_steps(manifest, options) if re.search(options.only, step.name)]
+    if not steps:
+        print(f"run.py: no step matches {options.only!r}", file=sys.stderr)
+        return 2
+    if options.list:
+        print("\n".join(step.name for step in steps))
+        return 0
+    machine = describe_machine()
+    print(f"{machine['version']}, {machine['system']}, {machine['libc']}\n{machine['nvidia_smi']}".rstrip(), flush=True)
+    if machine["cuda"].get("state") != "ready":
+        print(f"run.py: no usable CUDA device: nothing was tested: {machine['cuda'].get('message', 'the program does not start')}",
+              file=sys.stderr)
+        return 3
+    for device in machine["cuda"]["devices"]:
+        print(f"{device['name']}, compute capability {device['compute_capability']}", flush=True)
+    shutil.rmtree(options.results, ignore_errors=True)
+    os.makedirs(options.results)
+    results = []
+    for step in steps:
+        result = run_step(step, options.results, options.limit or step.limit)
+        results.append(result)
+        write_results(options.results, machine, results)  # what ran is kept, even if the machine goes away
+        print(f"{'passed  ' if result['state'] == 'passed' else 'FAILED  '} {step.name}: {result['summary']}", flush=True)
+    failed = sum(result["state"] != "passed" for result in results)
+    left_out = f", left out: {', '.join(options.without)}" if options.without else ""
+    print(f"{len(results) - failed} passed, {failed} failed{left_out}; send back {write_results(options.results, machine, results)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.exit(main())
