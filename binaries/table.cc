@@ -9,16 +9,17 @@
 namespace caffe2rt {
 namespace {
 
-constexpr size_t kGap = 2;        // columns before each column of the table
-constexpr size_t kLeastName = 8;  // names are made shorter only if no optional column is left
+constexpr size_t kGap = 2;  // columns before each column of the table
 
-// Takes up to `excess` from the `shown` columns of `kind`, always from the widest, down to `least`.
+// Takes up to `excess` from the `shown` columns of `kind`, always from the widest, down to the least
+// width of the column or, if that is smaller, to `least`.
 void Shrink(const std::vector<Column>& columns, const std::vector<size_t>& shown, Column::Kind kind,
             size_t least, size_t* excess, std::vector<size_t>* widths) {
   while (*excess > 0) {
     size_t widest = columns.size();
     for (const size_t i : shown) {
-      if (columns[i].kind != kind || (*widths)[i] <= least) continue;
+      if (columns[i].kind != kind || (*widths)[i] <= std::min(least, columns[i].least_width))
+        continue;
       if (widest == columns.size() || (*widths)[i] > (*widths)[widest]) widest = i;
     }
     if (widest == columns.size()) return;
@@ -45,36 +46,43 @@ size_t Table::WidestCell(size_t column) const {
   return widest;
 }
 
+// The width that column i needs to be readable.
+size_t Table::LeastWidth(size_t i, const Layout& layout) const {
+  if (columns_[i].kind == Column::kNumber) return layout.widths[i];
+  return std::min(layout.widths[i], columns_[i].least_width);
+}
+
+void Table::LeaveOutColumns(size_t width, Layout* layout) const {
+  size_t least = 0;
+  for (const size_t i : layout->columns) least += kGap + LeastWidth(i, *layout);
+  while (least > width) {
+    auto out = layout->columns.end();
+    for (auto it = layout->columns.begin(); it != layout->columns.end(); ++it) {
+      const int rank = columns_[*it].optional;
+      if (rank > 0 && (out == layout->columns.end() || rank >= columns_[*out].optional)) out = it;
+    }
+    if (out == layout->columns.end()) return;
+    least -= kGap + LeastWidth(*out, *layout);
+    layout->columns.erase(out);
+  }
+}
+
 Table::Layout Table::LayoutFor(size_t width) const {
   constexpr size_t kMostWidth = 1000;  // a hostile name must not make Shrink slow
   Layout layout;
-  size_t total = 0, least = 0;  // of all columns as they are, and as narrow as is useful
-  const auto least_of = [&](size_t i) {
-    const bool is_number = columns_[i].kind == Column::kNumber;
-    return kGap + (is_number ? layout.widths[i] : std::min(layout.widths[i], kLeastName));
-  };
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t widest = WidestCell(i);
     layout.columns.push_back(i);
     layout.widths.push_back(columns_[i].kind == Column::kNumber ? widest
                                                                 : std::min(widest, kMostWidth));
-    total += kGap + layout.widths[i];
-    least += least_of(i);
   }
-  for (size_t i = columns_.size(); i-- > 0 && least > width;) {
-    if (!columns_[i].optional) continue;
-    layout.columns.erase(layout.columns.begin() + static_cast<ptrdiff_t>(i));
-    total -= kGap + layout.widths[i];
-    least -= least_of(i);
-  }
+  LeaveOutColumns(width, &layout);
+  size_t total = 0;
+  for (const size_t i : layout.columns) total += kGap + layout.widths[i];
   size_t excess = total > width ? total - width : 0;
-  const auto shrink = [&](Column::Kind kind, size_t to) {
-    Shrink(columns_, layout.columns, kind, to, &excess, &layout.widths);
-  };
-  shrink(Column::kName, kLeastName);
-  for (const size_t to : {size_t{12}, size_t{4}, size_t{1}}) {
-    shrink(Column::kText, to);
-    shrink(Column::kName, to);
+  for (const size_t least : {kMostWidth, size_t{12}, size_t{8}, size_t{4}, size_t{1}}) {
+    for (const Column::Kind kind : {Column::kName, Column::kText})
+      Shrink(columns_, layout.columns, kind, least, &excess, &layout.widths);
   }
   return layout;
 }

@@ -14,9 +14,10 @@
 //   Conv    12.5
 //
 // Columns are as wide as their widest cell, measured in columns of a terminal (display_width.h). If
-// the table is wider than the terminal, names are shortened in the middle, then other text, and
-// optional columns are left out. Numbers are never shortened; a table of numbers that do not fit is
-// wider than the terminal.
+// the table is wider than the terminal, names are shortened in the middle, then other text, but not
+// below the least width of their column; before that, optional columns are left out. Only if no
+// optional column is left, cells become shorter than that. Numbers are never shortened; a table of
+// numbers that do not fit is wider than the terminal.
 
 #include <string>
 #include <vector>
@@ -30,8 +31,14 @@ struct Column {
   enum Kind { kNumber, kName, kText };
   std::string title = {};
   Kind kind = kText;
-  bool optional = false;  // left out if the terminal is too narrow for all columns, the last first
+  // 0: always shown. Other columns are left out if the terminal is too narrow for all, those with
+  // the largest number first, and of equal ones the last first.
+  int optional = 0;
+  size_t least_width = 16;  // of names and text, in columns of the terminal: shorter is unreadable
 };
+
+// The least width of a column with types and shapes, which would mean nothing if shortened.
+inline constexpr size_t kLeastShapeWidth = 28;
 
 class Table {
  public:
@@ -59,6 +66,8 @@ class Table {
   };
   bool HasTitles() const;
   size_t WidestCell(size_t column) const;
+  size_t LeastWidth(size_t column, const Layout& layout) const;
+  void LeaveOutColumns(size_t width, Layout* layout) const;
   Layout LayoutFor(size_t width) const;
   std::string LineOf(const std::vector<std::string>& cells, const Layout& layout) const;
 

@@ -41,10 +41,10 @@ void PrintValues(const Comparison& comparison, const std::vector<const ComparedV
   std::vector<Column> columns = {{""}, {"blob", Column::kName}};
   if (has_net) columns.push_back({"written by"});
   columns.insert(columns.end(), {{"max abs", Column::kNumber},
-                                 {"max rel", Column::kNumber, true},
+                                 {"max rel", Column::kNumber, 1},
                                  {"beyond", Column::kNumber},
-                                 {"of", Column::kNumber, true},
-                                 {"type", Column::kNumber, true}});
+                                 {"of", Column::kNumber, 2},
+                                 {"type", Column::kNumber, 3}});
   Table table(std::move(columns));
   for (const ComparedValue* value : values) {
     const TensorDifference& difference = value->difference;

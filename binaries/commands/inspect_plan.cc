@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "binaries/commands/inspect_table.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/plan_blobs.h"
@@ -16,16 +16,16 @@ namespace caffe2rt {
 void PrintFlows(const PlanDef& plan, size_t limit) {
   const std::vector<BlobFlow> flows = FollowBlobs(plan);
   if (flows.empty()) return;
-  std::vector<std::vector<std::string>> rows = {{"blob", "written by", "read by"}};
+  Table table({{"blob", Column::kName}, {"written by"}, {"read by"}});
   for (size_t i = 0; i < std::min(flows.size(), limit); ++i) {
     const BlobFlow& flow = flows[i];
     std::string reader = flow.to;
     if (flow.to_step) reader = MakeString("step ", flow.to.empty() ? "without name" : flow.to);
     if (flow.next_iteration) reader += " (next iteration)";
-    rows.push_back({OneLine(flow.blob), flow.from.empty() ? "(outside)" : OneLine(flow.from),
-                    OneLine(reader)});
+    table.Add({OneLine(flow.blob), flow.from.empty() ? "(outside)" : OneLine(flow.from),
+               OneLine(reader)});
   }
-  PrintTable(rows, {false, false, false});
+  table.Print();
   if (flows.size() > limit) std::cout << "  ... --limit " << flows.size() << " prints all\n";
 }
 

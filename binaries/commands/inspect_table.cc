@@ -2,10 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <charconv>
 #include <cmath>
-#include <utility>
 
-#include "binaries/table.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
@@ -31,17 +30,12 @@ std::string NumberText(double value) {
   return ShortText(value);
 }
 
-void PrintTable(const std::vector<std::vector<std::string>>& rows,
-                const std::vector<bool>& to_the_right) {
-  if (rows.empty()) return;
-  std::vector<Column> columns;
-  for (size_t i = 0; i < to_the_right.size(); ++i) {
-    columns.push_back(
-        {i < rows[0].size() ? rows[0][i] : "", to_the_right[i] ? Column::kNumber : Column::kText});
-  }
-  Table table(std::move(columns));
-  for (size_t i = 1; i < rows.size(); ++i) table.Add(rows[i]);
-  table.Print();
+std::string ShortNumberText(double value) {
+  if (!std::isfinite(value)) return NumberText(value);
+  char text[32];
+  const auto result =
+      std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 4);
+  return {text, result.ptr};
 }
 
 }  // namespace caffe2rt

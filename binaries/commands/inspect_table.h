@@ -1,9 +1,8 @@
 #pragma once
-// Tables and numbers in the output of `caffe2 inspect` and `caffe2 bench`.
+// Numbers in the tables of `caffe2 inspect`, `caffe2 bench` and others.
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace caffe2rt {
 
@@ -16,9 +15,7 @@ std::string ShortCount(int64_t count);
 // A number in a table: "0.25", "NaN", "-Infinity".
 std::string NumberText(double value);
 
-// Prints a table (binaries/table.h) whose first row has the titles. The columns in `to_the_right` are
-// numbers.
-void PrintTable(const std::vector<std::vector<std::string>>& rows,
-                const std::vector<bool>& to_the_right);
+// The same with 4 digits, for tables of many columns.
+std::string ShortNumberText(double value);
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@
 
 #include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
@@ -128,16 +129,24 @@ std::string RunValues::WriterOf(const BlobValue& value) const {
 
 void RunValues::PrintStats() const {
   if (!stats_) return;
-  std::vector<std::vector<std::string>> rows = {
-      {"blob", "written by", "type", "min", "max", "mean", "NaN"}};
+  Table table({{"blob", Column::kName},
+               {"written by", Column::kText, 1},
+               {"type", Column::kText, 2, kLeastShapeWidth},
+               {"min", Column::kNumber},
+               {"max", Column::kNumber},
+               {"mean", Column::kNumber},
+               {"NaN", Column::kNumber}});
   for (const Row& row : rows_) {
-    rows.push_back({OneLine(row.value->blob), OneLine(WriterOf(*row.value)), OneLine(row.type)});
-    for (const auto& number : {&TensorStats::min, &TensorStats::max, &TensorStats::mean}) {
-      rows.back().push_back(row.stats.has_value() ? NumberText((*row.stats).*number) : "");
+    std::vector<std::string> cells = {OneLine(row.value->blob), OneLine(WriterOf(*row.value)),
+                                      OneLine(row.type)};
+    if (row.stats.has_value()) {
+      for (const auto& number : {&TensorStats::min, &TensorStats::max, &TensorStats::mean})
+        cells.push_back(ShortNumberText((*row.stats).*number));
+      cells.push_back(MakeString(row.stats->nan));
     }
-    rows.back().push_back(row.stats.has_value() ? MakeString(row.stats->nan) : "");
+    table.Add(std::move(cells));
   }
-  PrintTable(rows, {false, false, false, true, true, true, true});
+  table.Print();
 }
 
 void RunValues::WriteStats(Json* json) const {

@@ -44,14 +44,43 @@ TEST(TableTest, ShortensNamesBeforeTextAndNeverNumbers) {
 
 TEST(TableTest, LeavesOutOptionalColumnsBeforeNamesAreUnreadable) {
   Table table({{"name", Column::kName},
-               {"a", Column::kNumber, true},
+               {"a", Column::kNumber, 1},
                {"b", Column::kNumber},
-               {"c", Column::kNumber, true}});
-  table.Add({"abcdefghijklmnop", "111111", "222222", "333333"});
-  // 4 gaps of 2 columns, 3 numbers of 6, and a name of at least 8.
-  EXPECT_EQ(table.Lines(34)[1], "  abcd\u2026nop  111111  222222  333333");
-  EXPECT_EQ(table.Lines(33)[1], "  abcdefg\u2026jklmnop  111111  222222");
-  EXPECT_EQ(table.Lines(25)[1], "  abcdefg\u2026jklmnop  222222");
+               {"c", Column::kNumber, 1}});
+  table.Add({"abcdefghijklmnopqrst", "111111", "222222", "333333"});
+  // 4 gaps of 2 columns, 3 numbers of 6, and a name of at least 16.
+  EXPECT_EQ(table.Lines(42)[1], "  abcdefgh\u2026nopqrst  111111  222222  333333");
+  EXPECT_EQ(table.Lines(41)[1], "  abcdefghijklmnopqrst  111111  222222");
+  EXPECT_EQ(table.Lines(33)[1], "  abcdefghijklmnopqrst  222222");
+  // No column is left to leave out.
+  EXPECT_EQ(table.Lines(25)[1], "  abcdefg\u2026nopqrst  222222");
+}
+
+TEST(TableTest, LeavesOutTheColumnOfTheLargestNumberFirst) {
+  Table table({{"a", Column::kNumber, 1},
+               {"b", Column::kNumber, 3},
+               {"c", Column::kNumber},
+               {"d", Column::kNumber, 2}});
+  table.Add({"1111", "2222", "3333", "4444"});
+  EXPECT_EQ(table.Lines(24)[0], "     a     b     c     d");
+  EXPECT_EQ(table.Lines(23)[0], "     a     c     d");
+  EXPECT_EQ(table.Lines(17)[0], "     a     c");
+  EXPECT_EQ(table.Lines(11)[0], "     c");
+  EXPECT_EQ(table.Lines(1)[0], "     c");
+}
+
+TEST(TableTest, KeepsTheLeastWidthOfAColumn) {
+  Table table({{"name", Column::kName},
+               {"shape", Column::kText, 0, kLeastShapeWidth},
+               {"n", Column::kNumber, 1}});
+  const std::string shape = "float [1, 64, 113, 113]";
+  table.Add({std::string(40, 'n'), shape, "7"});
+  // The name gives up to 24 of its 40 columns.
+  for (const size_t width : {46u, 60u, 80u}) {
+    EXPECT_NE(table.Lines(width)[1].find(shape + "  "), std::string::npos) << width;
+  }
+  EXPECT_NE(table.Lines(43)[1].find(shape), std::string::npos);  // without n
+  EXPECT_EQ(table.Lines(38)[1].find(shape), std::string::npos);  // too narrow for both
 }
 
 TEST(TableTest, ATableWithoutTitlesHasOnlyItsRows) {
