@@ -80,6 +80,29 @@ void RethrowWithFrame(const std::string& frame) {
 }
 
 namespace internal {
+namespace {
+
+// What the comparison wants of its left side: " at least" for "a >= b". The macros put spaces around
+// their operator; an operand with a comparison of its own, outside of parentheses, gives no answer.
+const char* WantedBy(std::string_view condition) {
+  static constexpr std::pair<std::string_view, const char*> kOperators[] = {
+      {" == ", ""},          {" != ", " other than"}, {" <= ", " at most"},
+      {" < ", " less than"}, {" >= ", " at least"},   {" > ", " more than"}};
+  const char* wanted = nullptr;
+  int depth = 0;
+  for (size_t i = 0; i < condition.size(); ++i) {
+    if (condition[i] == '(' || condition[i] == '[' || condition[i] == '{') ++depth;
+    if (condition[i] == ')' || condition[i] == ']' || condition[i] == '}') --depth;
+    for (const auto& [symbol, text] : kOperators) {
+      if (depth != 0 || !condition.substr(i).starts_with(symbol)) continue;
+      if (wanted != nullptr) return nullptr;
+      wanted = text;
+    }
+  }
+  return wanted;
+}
+
+}  // namespace
 
 void MessagePart::AppendTo(std::string* text) const {
   switch (kind_) {
@@ -151,10 +174,20 @@ void ThrowEnforceNotMet(const char* file, int line, const char* condition, Messa
   throw EnforceNotMet(file, line, condition, MessageText(message), caller);
 }
 
+// The message is "<text>: got <a>, want <b>". what() has Caffe2's form too, "<a> vs <b>. <text>",
+// for sources that look for it.
 void ThrowCompareFailed(const char* file, int line, const char* condition, const MessagePart& a,
                         const MessagePart& b, MessageParts message) {
   const std::string text = MessageText(message);
-  ThrowEnforceNotMet(file, line, condition, {a, " vs ", b, text.empty() ? "" : ". ", text});
+  const char* const wanted = WantedBy(condition);
+  const std::string values = wanted != nullptr ? MessageText({"got ", a, ", want", wanted, " ", b})
+                                               : MessageText({"got ", a, " and ", b});
+  const bool states_wish = text.find(", want ") != std::string::npos;
+  const std::string full = text.empty()  ? values
+                           : states_wish ? MessageText({text, " (", values, ")"})
+                                         : MessageText({text, ": ", values});
+  const std::string compared = MessageText({condition, ". ", a, " vs ", b});
+  throw EnforceNotMet(file, line, compared.c_str(), full);
 }
 
 }  // namespace internal

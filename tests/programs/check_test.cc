@@ -109,7 +109,8 @@ std::vector<Broken> BrokenModels() {
                  op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } })",
        .input = {"--input", "x=1,4,8,8"},
        .run_says = "channels of input 1 (filter)",
-       .check_says = "operator 0: operator Conv cannot take the shapes of its inputs: 3 vs 4"},
+       .check_says =
+           "operator 0: operator Conv cannot take the shapes of its inputs: input 1 (filter)"},
       {.what = "axis that the input does not have",
        .net = R"(external_input: "x" op { type: "Softmax" input: "x" output: "y"
                                           arg { name: "axis" i: -3 } })",
@@ -134,8 +135,8 @@ std::vector<Broken> BrokenModels() {
        .input = {"--input", "x=2,2"},
        .run_says = "want as many as argument values has",
        .check_says =
-           "operator 0: operator GivenTensorFill fails: 4 vs 1. elements of the output of "
-           "shape [2, 2], want as many as argument values has"},
+           "operator 0: operator GivenTensorFill fails: elements of the output of shape [2, 2], "
+           "want as many as argument values has (got 4, want 1)"},
       {.what = "database of an unknown type",
        .net = R"(op { type: "CreateDB" output: "r" arg { name: "db" s: "d" }
                       arg { name: "db_type" s: "lmbd" } })",
@@ -203,7 +204,9 @@ TEST_F(CheckTest, ReportsShapesThatNeedNoInput) {
       R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 3 }
               arg { name: "values" floats: 7 } })");
   EXPECT_EQ(check.code, 1);
-  EXPECT_THAT(check.out, HasSubstr("operator GivenTensorFill fails: 3 vs 1. "));
+  EXPECT_THAT(
+      check.out,
+      HasSubstr("operator GivenTensorFill fails: elements of the output of shape [3], want"));
 }
 
 TEST_F(CheckTest, AcceptsTheGradientOfAReshapeInAnotherNet) {

@@ -179,7 +179,8 @@ TEST_F(LocaleTest, LogsAndErrorsHavePlainNumbers) {
   testing::internal::CaptureStderr();
   LOG(ERROR) << 1234567 << " " << 1234.5;
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("] 1234567 1234.5\n"));
-  ExpectThrows([] { CAFFE_ENFORCE_EQ(1234567, 7654321, 1234.5); }, "1234567 vs 7654321. 1234.5");
+  ExpectThrows([] { CAFFE_ENFORCE_EQ(1234567, 7654321, 1234.5); },
+               "1234.5: got 1234567, want 7654321");
 }
 
 }  // namespace

@@ -60,28 +60,48 @@ TEST(EnforceTest, WhatNamesFileLineAndCondition) {
   }
 }
 
-TEST(EnforceTest, ComparisonPrintsBothValues) {
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(2 * 3, 1, "text"); }), "6 vs 1. text");
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LT(2, 1); }), "2 vs 1");
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_NE(2, 2); }), "2 vs 2");
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LE(3, 2); }), "3 vs 2");
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_GE(1, 2); }), "1 vs 2");
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_GT(2, 2); }), "2 vs 2");
+TEST(EnforceTest, ComparisonSaysWhatItGotAndWants) {
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(2 * 3, 1, "text"); }), "text: got 6, want 1");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LT(2, 1); }), "got 2, want less than 1");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_NE(2, 2); }), "got 2, want other than 2");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LE(3, 2); }), "got 3, want at most 2");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_GE(1, 2); }), "got 1, want at least 2");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_GT(2, 2); }), "got 2, want more than 2");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(1, 2, "axes, want one per dim"); }),
+            "axes, want one per dim (got 1, want 2)");
+}
+
+TEST(EnforceTest, ComparisonReadsItsOwnOperatorOnly) {
+  const bool no = false;
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_LT((no == true ? 1 : 3), 2); }),
+            "got 3, want less than 2");
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_EQ(no == true ? 1 : 3, 2, "text"); }),
+            "text: got 3 and 2");
+}
+
+TEST(EnforceTest, WhatComparesAsCaffe2Does) {
+  try {
+    CAFFE_ENFORCE_EQ(2 * 3, 1, "text");
+    FAIL() << "did not throw";
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("2 * 3 == 1. 6 vs 1. text"), std::string::npos) << what;
+  }
 }
 
 TEST(EnforceTest, ComparesIntegersByValueNotByBits) {
   const size_t big = 3;
   CAFFE_ENFORCE_LT(-1, big, "a negative number is less than any size");
-  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_GT(-1, big); }), "-1 vs 3");
-  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_EQ(-1, UINT32_MAX); }), "-1 vs 4294967295");
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_GT(-1, big); }), "got -1, want more than 3");
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_EQ(-1, UINT32_MAX); }), "got -1, want 4294967295");
 }
 
 TEST(EnforceTest, ComparesAndPrintsAnyType) {
-  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(std::string("a"), "b"); }), "a vs b");
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(std::string("a"), "b"); }), "got a, want b");
   EXPECT_EQ(MessageOf([] {
               CAFFE_ENFORCE_EQ((std::vector<int>{1, 2}), std::vector<int>{3}, "dims");
             }),
-            "[1, 2] vs [3]. dims");
+            "dims: got [1, 2], want [3]");
 }
 
 TEST(EnforceTest, FramesComeFromTheOutsideIn) {

@@ -106,7 +106,7 @@ TEST(WriteNpzTest, LeavesTheOldFileIfItCannotWrite) {
       {{{"x", x}, {"y", x}, {"x", x}}, "the name \"x\" exists twice"},
       {{{"x", x}, {"y", unsupported}}, "want bool, integers, floating point or strings"},
       {{{"x", x}, {"y", Tensor(CPU)}}, "cannot write a tensor without shape or type"},
-      {NamedTensors(16385, {"x", x}), "16385 vs 16384"},
+      {NamedTensors(16385, {"x", x}), "got 16385, want at most 16384"},
   };
   for (const auto& c : cases) {
     ExpectThrows([&] { WriteNpz(path, c.tensors); }, c.error);

@@ -38,7 +38,7 @@ TEST(PredictorTest, RefusesUnknownNamesAndTooManyInputs) {
       },
       "Blob does not exist: xx");
   const Tensor one = Vector({1, 2});
-  ExpectThrows([&] { predictor({one, one, one}, &out); }, "3 vs 2");
+  ExpectThrows([&] { predictor({one, one, one}, &out); }, "got 3, want at most 2");
 }
 
 TEST(PredictorTest, ResultThatIsHeldSurvivesLaterCalls) {
@@ -238,7 +238,7 @@ TEST(PredictorTest, NamesInputsAndOutputsThatItCannotUse) {
   ExpectThrows([&] { predictor({Tensor(CPU)}, &out); }, "input 0 (\"x\") has no shape");
   Tensor x = Vector({1, 2});
   Predictor::TensorVector pointers;
-  ExpectThrows([&] { predictor.run({&x, &x, &x}, &pointers); }, "3 vs 2");
+  ExpectThrows([&] { predictor.run({&x, &x, &x}, &pointers); }, "got 3, want at most 2");
   ExpectThrows(
       [&] {
         predictor.run_map(Predictor::TensorMap{{"q", x}}, &pointers);

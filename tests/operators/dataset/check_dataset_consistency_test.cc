@@ -22,7 +22,7 @@ TEST(CheckDatasetConsistencyTest, RejectsDatasetsThatDoNotFit) {
   Workspace ws;
   FeedLists(&ws);
   Feed<int32_t>(&ws, "l", {4}, {1, 2, 0, 2});
-  ExpectThrows([&] { Check(&ws); }, "5 vs 6");
+  ExpectThrows([&] { Check(&ws); }, "got 5, want 6");
   Feed<int32_t>(&ws, "l", {4}, {1, 2, 0, 4});
   ExpectThrows([&] { Check(&ws); }, "lengths in field \"a:lengths\" reach row 7");
   Feed<int32_t>(&ws, "l", {4}, {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX});

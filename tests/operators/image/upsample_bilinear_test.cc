@@ -83,7 +83,7 @@ TEST(UpsampleBilinearGradientTest, RejectsScalesThatAreNotTwo) {
         RunOp(&ws, R"(type: "UpsampleBilinearGradient" input: "dY" input: "X" input: "scales"
                       output: "dX")");
       },
-      "3 vs 2. elements of input 2 (scales)");
+      "elements of input 2 (scales): got 3, want 2");
 }
 
 TEST(UpsampleBilinearGradientTest, AgreesWithDifferences) {
