@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt::type_meta_test {
 namespace {
+
+struct longer {};
 
 TEST(TypeMetaTest, NoTypeByDefault) {
   const TypeMeta none;
@@ -42,6 +47,11 @@ TEST(TypeMetaTest, NamesAreReadable) {
   EXPECT_STREQ(TypeMeta::Name<float>(), "float");
   EXPECT_STREQ(TypeMeta::Name<std::string>(), "string");
   EXPECT_STREQ(TypeMeta::TypeName<float16>(), "float16");
+  EXPECT_STREQ(TypeMeta::Name<std::vector<long>>(), "vector<int64>");
+  using Map = std::map<std::string, std::shared_ptr<std::vector<unsigned char>>>;
+  EXPECT_STREQ(TypeMeta::Name<Map>(), "map<string, shared_ptr<vector<uint8>>>");
+  EXPECT_STREQ((TypeMeta::Name<std::pair<longer, int>>()),
+               "pair<type_meta_test::(anonymous namespace)::longer, int32>");
 }
 
 TEST(TypeMetaTest, RegisteringAgainGivesTheFirstDescription) {
