@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <new>
 
 #include "caffe2_core/base/conflicts.h"
@@ -14,10 +13,9 @@
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
-#include "caffe2_core/runtime/module_links.h"
+#include "caffe2_core/runtime/module_search.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -105,47 +103,6 @@ bool IsThere(const std::string& name) {
   return true;
 }
 
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
-// Returns the path to open: dlopen searches a name without a slash in the loader's path only.
-std::string PathOfModule(const std::string& file) {
-  const bool is_name = file.find('/') == std::string::npos;
-  return is_name && IsFile(file) ? "./" + file : file;
-}
-
-// Whether the file begins as a shared library does, or cannot be read.
-bool IsElf(const std::string& path) {
-  const std::string start = "\177ELF";
-  std::error_code ignored;
-  if (std::filesystem::file_size(path, ignored) < start.size()) return false;
-  try {
-    const FileDescriptor file = OpenForReading(path);
-    std::string read(start.size(), '\0');
-    ReadAt(file, path, 0, read.data(), read.size());
-    return read == start;
-  } catch (const EnforceNotMet&) {
-    return true;
-  }
-}
-
-// Returns why dlopen cannot open the file.
-std::string WhyNotLoaded(const std::string& path, const char* error) {
-  if (path.find('/') == std::string::npos && error != nullptr &&
-      std::string(error).starts_with(path + ": cannot open shared object file")) {
-    return "it is neither in the current folder nor in the loader's path (LD_LIBRARY_PATH, "
-           "ld.so.conf)";
-  }
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return "it is a folder, not a shared library";
-  if (IsFile(path) && !IsElf(path)) {
-    return "the file exists, but it is not a module: it is not a shared library";
-  }
-  return error != nullptr ? error : "unknown reason";
-}
-
 }  // namespace
 
 ModuleSchema::ModuleSchema(const char* name, const char* description) {
@@ -164,7 +121,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   if (!name.empty() && IsThere(name)) return;
   const std::string file = filename.empty() ? "lib" + name + ".so" : filename;
   const std::string path = filename.empty() ? file : PathOfModule(file);
-  CheckModuleLinks(path);
+  CheckIsModule(file, path);
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
   ModuleLoading loading(TakeAllConflicts);

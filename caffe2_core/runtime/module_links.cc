@@ -35,7 +35,8 @@ constexpr uint64_t kMaxTableBytes = 64 << 10;
 constexpr uint64_t kMaxStringsBytes = 64 << 20;
 constexpr size_t kMaxNameBytes = 4096;
 
-constexpr std::string_view kNoteOwner{"caffe2rt", 9};  // with its NUL
+constexpr std::string_view kNoteOwner{"caffe2rt", 9};    // with its NUL
+constexpr std::string_view kNameOfLibrary = "caffe2rt";  // in mangled names and in those of C
 constexpr std::string_view kLibraryName = "libcaffe2rt.so";
 constexpr const char* kAdvice =
     "; link the module with caffe2rt::module, or with caffe2rt::module and "
@@ -120,6 +121,8 @@ void ReadDynamic(const RandomAccessInput& file, const std::vector<Segment>& segm
   }
   const std::vector<char> table =
       ReadTable<char>(file, OffsetOf(segments, strings), strings_bytes, kMaxStringsBytes);
+  const std::string_view names(table.data(), table.size());
+  links->may_use_library = names.empty() || names.find(kNameOfLibrary) != names.npos;
   for (const auto& [tag, offset] : texts) {
     const std::optional<std::string> text = TextAt(table, offset);
     if (!text.has_value()) continue;
@@ -190,15 +193,18 @@ std::vector<std::string> Expanded(const std::vector<std::string>& folders,
   return expanded;
 }
 
-// Searches the libraries that a module needs for copies of the library.
+// Follows the libraries that a module needs.
 class NeededLibraries {
  public:
-  explicit NeededLibraries(const std::string& module) : module_(module) {
+  NeededLibraries() {
     if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr)
       environment_ = absl::StrSplit(folders, ':', absl::SkipEmpty());
   }
 
-  void Check(const std::string& path, const ModuleLinks& links) {
+  // Calls visit(name, path, links) for each library that is not loaded. The path of one that is not
+  // found is "".
+  template <class Visit>
+  void ForEach(const std::string& path, const ModuleLinks& links, const Visit& visit) {
     std::deque<File> files = {{path, links, {}}};
     for (; !files.empty() && seen_.size() < kMaxLibraries; files.pop_front()) {
       const File& file = files.front();
@@ -207,16 +213,10 @@ class NeededLibraries {
       const std::vector<std::string> runpath = Expanded(file.links.runpath, file.path);
       for (const std::string& name : file.links.needed) {
         if (!seen_.insert(name).second || IsLoaded(name)) continue;
-        CAFFE_ENFORCE(!name.starts_with(kLibraryName), "module \"", module_, "\" links \"", name,
-                      "\", which would be a second copy of the library in this program", kAdvice);
         const std::string found = Find(name, rpath, runpath);
-        if (found.empty()) continue;
-        ModuleLinks found_links = LinksOf(found);
-        CAFFE_ENFORCE(!found_links.contains_library, "module \"", module_, "\" needs \"", found,
-                      "\", which contains a copy of the library, want one that uses the copy of "
-                      "the program; link it as a module",
-                      kAdvice);
-        files.push_back({found, std::move(found_links), rpath});
+        ModuleLinks found_links = found.empty() ? ModuleLinks() : LinksOf(found);
+        visit(name, found, found_links);
+        if (!found.empty()) files.push_back({found, std::move(found_links), rpath});
       }
     }
   }
@@ -242,7 +242,6 @@ class NeededLibraries {
     return PathOf(name);
   }
 
-  const std::string& module_;
   std::vector<std::string> environment_;
   std::set<std::string> seen_;
 };
@@ -271,7 +270,30 @@ void CheckModuleLinks(const std::string& file) {
                 "\" contains a copy of the library, want a module that uses the copy of the "
                 "program",
                 kAdvice);
-  NeededLibraries(file).Check(path, links);
+  NeededLibraries().ForEach(
+      path, links,
+      [&](const std::string& name, const std::string& found, const ModuleLinks& found_links) {
+        CAFFE_ENFORCE(!name.starts_with(kLibraryName), "module \"", file, "\" links \"", name,
+                      "\", which would be a second copy of the library in this program", kAdvice);
+        CAFFE_ENFORCE(
+            !found_links.contains_library, "module \"", file, "\" needs \"", found,
+            "\", which contains a copy of the library, want one that uses the copy of the "
+            "program; link it as a module",
+            kAdvice);
+      });
+}
+
+bool MayUseLibrary(const std::string& file) {
+  const std::string path = PathOf(file);
+  if (path.empty()) return true;
+  const ModuleLinks links = LinksOf(path);
+  bool may = links.may_use_library;
+  if (may) return true;
+  NeededLibraries().ForEach(
+      path, links, [&may](const std::string&, const std::string&, const ModuleLinks& needed) {
+        may = may || needed.may_use_library;
+      });
+  return may;
 }
 
 }  // namespace caffe2rt

@@ -3,7 +3,10 @@
 // the process. Protobuf aborts a process that registers the same descriptors twice, so that such a
 // module must be rejected while it is still a file.
 //
-// The module's ELF file shows two cases:
+// Also tells modules from shared libraries that have nothing to do with this one, whose constructors
+// should not run.
+//
+// The module's ELF file shows two cases of a second copy:
 //
 //   - it contains the static library: the file has the note of proto/library_note.h;
 //   - it needs a shared libcaffe2rt that the process has not loaded.
@@ -24,6 +27,9 @@ namespace caffe2rt {
 struct ModuleLinks {
   bool contains_library = false;
   std::vector<std::string> needed;  // names of the shared libraries that the file needs, in order
+  // Whether the file's table of strings has a name of the library: every module uses one of its
+  // symbols. True if there is no table to read.
+  bool may_use_library = true;
   // The folders in which the loader searches for them, as the file has them: $ORIGIN is its folder.
   std::vector<std::string> rpath;    // for the libraries that these need too; empty with a runpath
   std::vector<std::string> runpath;  // for these libraries only
@@ -38,5 +44,9 @@ ModuleLinks ReadModuleLinks(const RandomAccessInput& file);
 // because its folder may not include this one. Does nothing if the file is already loaded,
 // cannot be found or cannot be read: dlopen reports these.
 void CheckModuleLinks(const std::string& file);
+
+// Whether a module `file`, or a library that it needs, uses the library. True if that is not known,
+// because a file cannot be found or read.
+bool MayUseLibrary(const std::string& file);
 
 }  // namespace caffe2rt

@@ -73,6 +73,16 @@ TEST(ModuleLinksTest, FindsTheNoteAndTheNeededLibraries) {
   EXPECT_THAT(links.needed, ElementsAre("libm.so.6", "libcaffe2rt.so.0.1"));
 }
 
+TEST(ModuleLinksTest, FindsNamesOfTheLibraryInTheTableOfStrings) {
+  File file;
+  EXPECT_TRUE(file.Read().may_use_library);
+  std::strcpy(file.strings + 11, "libother.so");
+  std::memset(file.strings + 23, 'x', sizeof(file.strings) - 24);
+  EXPECT_FALSE(file.Read().may_use_library);
+  file.SetDynamic(1, DT_STRSZ, 0);  // without a table, nothing is known
+  EXPECT_TRUE(file.Read().may_use_library);
+}
+
 TEST(ModuleLinksTest, IgnoresNotesOfOtherOwners) {
   File file;
   file.notes.second_owner[0] = 'C';

@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "tests/support/elf_file.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
 
 CAFFE2_MODULE(module_test_linked, "linked into the test");
 
@@ -43,6 +46,27 @@ TEST(ModuleTest, SaysWhyAFileCannotBeLoaded) {
   ExpectThrows([] { LoadModule("", "caffe2_no_such_file.so"); },
                "cannot load module \"caffe2_no_such_file.so\": it is neither in the current folder "
                "nor in the loader's path");
+}
+
+// A library that registers nothing must not be opened either.
+TEST(ModuleTest, RejectsLibrariesThatAreNoModulesBeforeTheyAreOpened) {
+  const test::TempDir dir;
+  const std::string path = dir.Write("alien.so", test::ElfFile({.needed = {"libc.so.6"}}));
+  ExpectThrows([&] { LoadModule("", path); },
+               "alien.so\": it is a shared library, but not a module: it does not use caffe2rt");
+  ExpectThrows([] { LoadModule("", "libm.so.6"); },
+               "\"libm.so.6\": it is a shared library, but not a module");
+  // dlopen reports what is wrong with those that may be modules.
+  for (const std::string& needed :
+       {std::string("libcaffe2rt_of_no_one.so"), dir.path("absent.so")}) {
+    const std::string other = dir.Write("other.so", test::ElfFile({.needed = {needed}}));
+    try {
+      LoadModule("", other);
+      ADD_FAILURE() << "an ELF file without code was loaded";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message().find("does not use caffe2rt"), std::string::npos);
+    }
+  }
 }
 
 TEST(ModuleTest, FindsAFileInTheCurrentFolder) {
