@@ -48,30 +48,59 @@ bool SetDefault(const OpSchema::Argument& declared, Argument* arg) {
   return true;
 }
 
-// Sets argument `i` to its default, or removes it if it has none.
-void Reset(const OpSchema* schema, int i, OperatorDef* op) {
-  if (schema != nullptr) {
-    for (const OpSchema::Argument& declared : schema->args()) {
-      if (declared.name == op->arg(i).name() && SetDefault(declared, op->mutable_arg(i))) return;
+// Gives argument `i` another value, which is likely to be valid: the first attempt takes the default,
+// or removes an argument without one; the others take ones or halves. Returns false if there are no
+// more attempts.
+bool Replace(const OpSchema* schema, int attempt, int i, OperatorDef* op) {
+  Argument* const arg = op->mutable_arg(i);
+  const float number = attempt == 1 ? 1.f : 0.5f;
+  if (attempt == 0) {
+    if (schema != nullptr) {
+      for (const OpSchema::Argument& declared : schema->args()) {
+        if (declared.name == arg->name() && SetDefault(declared, arg)) return true;
+      }
     }
+    op->mutable_arg()->DeleteSubrange(i, 1);
+  } else if (arg->has_f() && attempt <= 2) {
+    arg->set_f(number);
+  } else if (arg->floats_size() > 0 && attempt <= 2) {
+    for (float& value : *arg->mutable_floats()) value = number;
+  } else if (arg->has_i() && attempt == 1) {
+    arg->set_i(1);
+  } else if (arg->ints_size() > 0 && attempt == 1) {
+    for (auto& value : *arg->mutable_ints()) value = 1;
+  } else {
+    return false;
   }
-  op->mutable_arg()->DeleteSubrange(i, 1);
+  return true;
 }
 
-// Resets the arguments with a wrong value of their own. Returns their names.
-std::vector<std::string> ResetWrongArguments(const OpSchema& schema, OperatorDef* op) {
-  std::vector<std::string> names;
-  const ArgumentHelper args(*op);
-  for (const OpSchema::Argument& argument : schema.args()) {
-    if (argument.read == nullptr || !args.HasArgument(argument.name)) continue;
-    try {
-      argument.read(args);
-    } catch (const EnforceNotMet&) {
-      names.push_back(argument.name);
-    }
+bool IsReadable(const OpSchema::Argument& argument, const OperatorDef& op) {
+  try {
+    argument.read(ArgumentHelper(op));
+    return true;
+  } catch (const EnforceNotMet&) {
+    return false;
   }
-  for (int i = op->arg_size(); i-- > 0;) {
-    if (Contains(names, op->arg(i).name())) Reset(&schema, i, op);
+}
+
+// Replaces the arguments with a wrong value of their own. Returns their names.
+std::vector<std::string> ReplaceWrongArguments(const OpSchema& schema, OperatorDef* op) {
+  std::vector<std::string> names;
+  for (const OpSchema::Argument& argument : schema.args()) {
+    if (argument.read == nullptr) continue;
+    for (int i = op->arg_size(); i-- > 0;) {
+      if (op->arg(i).name() != argument.name || IsReadable(argument, *op)) continue;
+      names.push_back(argument.name);
+      OperatorDef replaced = *op;
+      for (int attempt = 0; Replace(&schema, attempt, i, &replaced); ++attempt) {
+        if (IsReadable(argument, replaced)) break;
+        replaced = *op;
+      }
+      if (!IsReadable(argument, replaced)) Replace(&schema, 0, i, &replaced);
+      *op = std::move(replaced);
+      break;
+    }
   }
   return names;
 }
@@ -95,7 +124,7 @@ std::vector<std::string> ArgumentProblems::Of(const OpSchema* schema, const Oper
   if (op.arg_size() < 2 || static_cast<int64_t>(op.ByteSizeLong()) > work_left_) return problems;
   OperatorDef rest = op;
   std::vector<std::string> replaced;
-  if (schema != nullptr) replaced = ResetWrongArguments(*schema, &rest);
+  if (schema != nullptr) replaced = ReplaceWrongArguments(*schema, &rest);
   std::string error = replaced.empty() ? first : ErrorOf(rest, create);
   while (!error.empty()) {
     Cause cause = FindCause(schema, rest, error, replaced, create);
@@ -137,16 +166,21 @@ ArgumentProblems::Cause ArgumentProblems::FindCause(const OpSchema* schema, cons
   for (int i = 0; i < op.arg_size(); ++i) {
     const std::string& name = op.arg(i).name();
     if (Contains(replaced, name)) continue;
-    if (work_left_ < size) return {};
-    Cause cause{.name = name, .rest = op, .next = ""};
-    Reset(schema, i, &cause.rest);
-    cause.next = ErrorOf(cause.rest, create);
-    if (work_left_ < 0) return {};
-    if (cause.next.empty()) return cause;
-    const int score = (Mentions(cause.next, name) ? 0 : 2) + (Mentions(error, name) ? 1 : 0);
-    if (cause.next == error || score <= best_score) continue;
-    best = std::move(cause);
-    best_score = score;
+    // The default may be as wrong as the value, and then hides the errors of other arguments.
+    bool is_about_others = false;
+    for (int attempt = 0; !is_about_others; ++attempt) {
+      if (work_left_ < size) return {};
+      Cause cause{.name = name, .rest = op, .next = ""};
+      if (!Replace(schema, attempt, i, &cause.rest)) break;
+      cause.next = ErrorOf(cause.rest, create);
+      if (work_left_ < 0) return {};
+      if (cause.next.empty()) return cause;
+      is_about_others = !Mentions(cause.next, name);
+      const int score = (is_about_others ? 2 : 0) + (Mentions(error, name) ? 1 : 0);
+      if (cause.next == error || score <= best_score) continue;
+      best = std::move(cause);
+      best_score = score;
+    }
   }
   return best;
 }

@@ -113,6 +113,37 @@ TEST(NetValidationTest, ReportsAllErrorsOfAConstructor) {
               ElementsAre("operator ChecksInConstructor: argument rows is 0, want above 0"));
 }
 
+// A user's operator whose arguments have no valid default.
+class HasNoDefaultsOp final : public Operator<CPUContext> {
+ public:
+  HasNoDefaultsOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+    const int kernel = GetSingleArgument<int>("kernel", 0);
+    CAFFE_ENFORCE_GE(kernel, 1, "kernel");
+    const auto fraction = GetSingleArgument<float>("fraction", 0);
+    CAFFE_ENFORCE(fraction > 0 && fraction < 1, "argument fraction is ", fraction);
+    for (const int stride : GetRepeatedArgument<int>("strides", {0}))
+      CAFFE_ENFORCE_GE(stride, 1, "strides");
+  }
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(HasNoDefaults, HasNoDefaultsOp);
+OPERATOR_SCHEMA(HasNoDefaults)
+    .Arg("kernel", "kernel")
+    .Arg("fraction", "fraction")
+    .Arg("strides", "strides");
+
+TEST(NetValidationTest, ReportsErrorsBehindArgumentsWithoutAValidDefault) {
+  std::vector<std::string> texts;
+  for (const NetFinding& finding : ValidateNet(ParseNet(
+           R"(op { type: "HasNoDefaults" arg { name: "strides" ints: 2 ints: -2 }
+                   arg { name: "fraction" f: 7 } arg { name: "kernel" i: -1 } })"))) {
+    texts.push_back(finding.text);
+  }
+  EXPECT_THAT(texts, ElementsAre("operator HasNoDefaults: kernel: got -1, want at least 1",
+                                 "operator HasNoDefaults: argument fraction is 7",
+                                 "operator HasNoDefaults: strides: got -2, want at least 1"));
+}
+
 TEST(NetValidationTest, EndsOnManyBrokenOperators) {
   NetDef net = ParseNet(R"(op { type: "ChecksInConstructor" arg { name: "rows" i: 0 } })");
   for (int i = 0; i < 200; ++i) *net.mutable_op(0)->add_arg() = MakeArgument(MakeString("a", i), i);
