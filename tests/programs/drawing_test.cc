@@ -85,6 +85,21 @@ TEST(DrawingTest, LaysOutByGraphviz) {
   ExpectReadable(svg);
 }
 
+// Sum is three layers below Sigmoid, which Graphviz puts into the row above it.
+TEST(DrawingTest, DrawsEdgesBetweenNeighbouringRowsPlain) {
+  SKIP_WITHOUT_GRAPHVIZ();
+  const TempDir dir;
+  const std::string net = R"(external_input: "x" external_input: "u"
+      op { type: "Relu" input: "x" output: "a" } op { type: "Relu" input: "a" output: "b" }
+      op { type: "Relu" input: "b" output: "c" }
+      op { type: "Sigmoid" input: "u" output: "d" }
+      op { type: "Sum" input: "c" input: "d" )";
+  EXPECT_THAT(SvgOf({dir.Write("short.pbtxt", net + R"(output: "z" })")}),
+              Not(HasSubstr("class=\"edge skip")));
+  EXPECT_THAT(SvgOf({dir.Write("skip.pbtxt", net + R"(input: "a" output: "z" })")}),
+              HasSubstr("class=\"edge skip0"));
+}
+
 TEST(DrawingTest, DrawsEightHundredOperatorsReadably) {
   SKIP_WITHOUT_GRAPHVIZ();
   const TempDir dir;

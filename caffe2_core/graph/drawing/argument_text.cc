@@ -4,12 +4,14 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <climits>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
 namespace {
@@ -113,6 +115,12 @@ bool IsMinor(const std::string& name) {
   return names.contains(name);
 }
 
+// Whether the argument is the number of the type to which Cast converts.
+bool IsTargetType(const OperatorDef& op, const Argument& arg) {
+  return op.type() == "Cast" && arg.name() == "to" && arg.has_i() && arg.i() <= INT_MAX &&
+         TensorProto_DataType_IsValid(static_cast<int>(arg.i()));
+}
+
 }  // namespace
 
 std::string ArgumentText(const Argument& arg, size_t most) {
@@ -138,7 +146,9 @@ std::string DetailText(const OperatorDef& op) {
   for (const Argument& arg : op.arg()) {
     const bool is_flag = arg.has_i() && arg.i() == 0;
     if (IsMinor(arg.name()) || is_flag || arg.has_n() || arg.nets_size() > 0) continue;
-    const std::string value = ArgumentText(arg, 24);
+    const std::string value = IsTargetType(op, arg)
+                                  ? DataTypeName(static_cast<TensorProto_DataType>(arg.i()))
+                                  : ArgumentText(arg, 24);
     if (text.size() + arg.name().size() + value.size() > kMostDetail) continue;
     AddPart(arg.name(), value, &text);
   }

@@ -6,6 +6,8 @@
 #include <array>
 #include <bitset>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/drawing/markup.h"
@@ -51,7 +53,13 @@ std::string MarkerDef(const std::string& id, const char* color) {
 class SvgWriter {
  public:
   SvgWriter(const FlowGraph& graph, const NetDrawingLayout& layout)
-      : graph_(graph), layout_(layout) {}
+      : graph_(graph), layout_(layout) {
+    for (const NetDrawingLayout::Box& box : layout.nodes)
+      rows_.emplace_back(box.y, box.y + box.height);
+    std::sort(rows_.begin(), rows_.end());
+    for (size_t i = rows_.size(); i-- > 1;)
+      rows_[i - 1].second = std::min(rows_[i - 1].second, rows_[i].second);
+  }
 
   std::string Write(const std::string& title, const std::string& subtitle) {
     width_ = std::max(layout_.width, kLeastImageWidth) + 2 * kPaperMargin;
@@ -165,6 +173,15 @@ class SvgWriter {
     return color;
   }
 
+  // Whether a node lies between the rows of the ends of a downward edge.
+  bool PassesARow(const FlowEdge& edge) const {
+    constexpr double kSlack = 0.5;
+    const NetDrawingLayout::Box &from = layout_.nodes[edge.from], &to = layout_.nodes[edge.to];
+    const auto next =
+        std::lower_bound(rows_.begin(), rows_.end(), std::pair(from.y + from.height - kSlack, 0.0));
+    return next != rows_.end() && next->second <= to.y + kSlack;
+  }
+
   void WriteEdge(size_t i) {
     const FlowEdge& edge = graph_.edges[i];
     const std::string path = PathOf(layout_.edges[i]);
@@ -174,7 +191,7 @@ class SvgWriter {
     if (edge.kind == FlowEdge::Kind::kControl) css_class += " control";
     if (edge.kind == FlowEdge::Kind::kWeights) css_class += " weights";
     std::string halo;
-    if (IsSkip(graph_, edge)) {
+    if (IsSkip(graph_, edge) && PassesARow(edge)) {
       marker = absl::StrCat("skip", SkipColorOf(edge));
       css_class += " " + marker;
       halo = absl::StrCat("<path class=\"halo\" d=\"", path, "\"/>");
@@ -222,6 +239,9 @@ class SvgWriter {
   double width_ = 0, left_ = 0, top_ = 0;
   std::map<size_t, std::bitset<kSkipColors.size()>> colors_out_, colors_in_;  // by node
   size_t next_color_ = 0;
+  // The upper ends of the nodes, sorted, each with the least lower end of this node and those after
+  // it.
+  std::vector<std::pair<double, double>> rows_;
   std::string out_;
 };
 

@@ -65,6 +65,13 @@ TEST_F(NetDrawingTest, MarksSkipConnections) {
                          Not(HasSubstr("class=\"edge skip1\""))));
 }
 
+TEST_F(NetDrawingTest, ShowsTheTargetTypeOfCast) {
+  const std::string svg = Svg(R"(external_input: "x"
+      op { type: "Cast" input: "x" output: "y" arg { name: "to" i: 10 } }
+      op { type: "Cast" input: "x" output: "z" arg { name: "to" i: 1000 } })");
+  EXPECT_THAT(svg, AllOf(HasSubstr(">to int64</text>"), HasSubstr(">to 1000</text>")));
+}
+
 TEST_F(NetDrawingTest, SeparatesWeightsFromInputs) {
   // Both inputs of Add are inputs, unless the second one is known to be a weight, or is applied to
   // channels.
