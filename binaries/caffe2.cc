@@ -19,6 +19,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/signal_cleanup.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/init.h"
 
@@ -151,6 +152,7 @@ int main(int argc, char** argv) {
   // any other error.
   std::signal(SIGXFSZ, SIG_IGN);
   caffe2rt::InstallCrashHandler(argv[0]);
+  caffe2rt::RemoveTemporariesOnSignals();
   const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);
   try {
     const int code = caffe2rt::Main({argv + 1, argv + argc});

@@ -5,12 +5,14 @@
 
 #include "binaries/crash_handler.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/signal_cleanup.h"
 
 namespace caffe2rt {
 
 int ProgramMain(const Program& program, int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails with EFBIG instead
   InstallCrashHandler(argv[0]);
+  RemoveTemporariesOnSignals();
   try {
     const CommandLine line = ParseCommandLine(program.options, {argv + 1, argv + argc});
     if (!line.Has("help") && !line.Has("help-all")) return program.run(line);

@@ -85,6 +85,7 @@ AtomicFile::~AtomicFile() {
     }
   } else if (!temporary_path_.empty()) {
     (void)unlink(temporary_path_.c_str());
+    internal::ForgetTemporary(temporary_path_);
   }
 }
 
@@ -147,6 +148,7 @@ void AtomicFile::Commit() {
   }
   if (!internal::Sync(file_)) Fail("sync");
   Rename();
+  internal::ForgetTemporary(temporary_path_);
   committed_ = true;
   (void)flock(file_.get(), LOCK_UN);  // it is no longer a temporary
   internal::SyncFolder(internal::FolderOf(path_));

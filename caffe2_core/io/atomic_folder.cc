@@ -64,6 +64,7 @@ void AtomicFolder::Commit() {
   CAFFE_ENFORCE(renamed, "cannot put \"", path_, "\" in place: ",
                 exists ? "something else was created there in the meantime" : std::strerror(error));
   committed_ = true;
+  internal::ForgetTemporary(temporary_.path);
   temporary_.file.Close();
   internal::SyncFolder(internal::FolderOf(path_));
 }

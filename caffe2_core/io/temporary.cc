@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/signal_cleanup.h"
 
 namespace caffe2rt {
 namespace internal {
@@ -126,7 +127,10 @@ Temporary Create(const std::string& path, const char* kind, Make make) {
     // here. On a file system without locks, flock fails with another error, for all processes.
     struct stat info;
     const bool taken = flock(made.file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!taken && lstat(made.path.c_str(), &info) == 0) return made;
+    if (!taken && lstat(made.path.c_str(), &info) == 0) {
+      RememberTemporary(made.path);
+      return made;
+    }
     error = EEXIST;
   }
   CAFFE_THROW("cannot create a ", kind, " in \"", FolderOf(path), "\" to write \"", path,
@@ -155,6 +159,7 @@ Temporary CreateTemporaryFolder(const std::string& path, mode_t mode) {
 
 void RemoveTemporaryFolder(const Temporary& folder) {
   RemoveDatabase(AT_FDCWD, folder.path, folder.file);
+  ForgetTemporary(folder.path);
 }
 
 void CollectTemporaries(const std::string& folder) {

@@ -28,6 +28,10 @@ struct Temporary {
 Temporary CreateTemporaryFile(const std::string& path);
 Temporary CreateTemporaryFolder(const std::string& path, mode_t mode);
 
+// Ends the tracking of a temporary that is removed or has been renamed into place, so that a signal
+// no longer removes it (signal_cleanup.h).
+void ForgetTemporary(const std::string& path);
+
 // Removes a temporary folder and the database files in it. Leaves the folder unchanged if it
 // contains anything else.
 void RemoveTemporaryFolder(const Temporary& folder);
