@@ -126,8 +126,12 @@ bool TakesPackedBgra(const NetDef& net, const std::string& blob) {
 void AddFilesOf(const std::string& folder, Pictures* pictures) {
   pictures->from_folder = true;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && IsPictureOrArray(entry.path().string()))
-      pictures->files.push_back(entry.path().string());
+    const std::string path = entry.path().string();
+    std::error_code ignored;
+    // A link to no file is reported by name when it is read.
+    const bool dangling = entry.is_symlink(ignored) && !entry.exists(ignored);
+    if (dangling || (entry.is_regular_file(ignored) && IsPictureOrArray(path)))
+      pictures->files.push_back(path);
   }
   std::sort(pictures->files.begin(), pictures->files.end());
   CAFFE_ENFORCE(!pictures->files.empty(), "folder \"", folder,

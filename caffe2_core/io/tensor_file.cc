@@ -121,11 +121,14 @@ Tensor TakeTensor(const std::string& path, const std::string& name, Blob* blob) 
   return *tensor;
 }
 
-// The .npy files of a folder, sorted.
+// The .npy files of a folder, sorted. Links to files that do not exist are among them, so that
+// reading them reports their names.
 std::vector<fs::path> FilesOfFolder(const std::string& path) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".npy")
+    std::error_code ignored;
+    const bool dangling = entry.is_symlink(ignored) && !entry.exists(ignored);
+    if (entry.path().extension() == ".npy" && (dangling || entry.is_regular_file(ignored)))
       files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -73,6 +73,18 @@ TEST_F(RunFolderTest, BatchesGiveEachFileItsOwnRow) {
   }
 }
 
+TEST_F(RunFolderTest, ReportsLinksToMissingFilesByName) {
+  AddImage("a.png", 2, 2, 1);
+  std::filesystem::create_symlink("absent.png", dir_.path("in/b.png"));
+  std::filesystem::create_symlink("itself", dir_.path("in/itself"));
+  std::filesystem::create_symlink("a.png", dir_.path("in/c.png"));
+  const ProgramResult result = Run({"--json-lines"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("in/b.png\": No such file"), HasSubstr("in/itself\": ")));
+  for (const char* good : {"a.png", "c.png"})
+    EXPECT_THAT(result.out, HasSubstr(dir_.path(MakeString("in/", good, "\", \"outputs\""))));
+}
+
 TEST_F(RunFolderTest, ABadFileDoesNotShiftTheOthers) {
   for (const char* name : {"a.png", "c.png", "d.png"}) AddImage(name, 2, 2, 1);
   dir_.Write("in/b.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
