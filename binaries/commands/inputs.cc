@@ -37,6 +37,13 @@ Tensor RandomTensor(const std::vector<int64_t>& dims, uint64_t seed) {
   return tensor;
 }
 
+Tensor RandomInput(const std::string& option, const std::vector<int64_t>& dims, uint64_t seed) try {
+  return RandomTensor(dims, seed);
+} catch (EnforceNotMet& error) {
+  error.AppendMessage("option --input " + option);
+  throw;
+}
+
 Tensor Deserialized(const TensorProto& proto) {
   Tensor tensor(CPU);
   TensorDeserializer().Deserialize(proto, &tensor);
@@ -155,7 +162,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
       Tensor tensor = PickTensor(ReadTensors(line, value, &source), blob, value);
       add(blob, std::move(tensor), source);
     } else if (ParseDims(value, &dims)) {
-      add(blob, RandomTensor(dims, ++seed), MakeString("random, seed ", line.Text("seed")));
+      add(blob, RandomInput(text, dims, ++seed), MakeString("random, seed ", line.Text("seed")));
     } else {
       throw UsageError("option --input " + blob + " is \"" + value +
                        "\", which is neither a file that exists nor a shape such as 1,3,224,224");

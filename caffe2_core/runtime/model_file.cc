@@ -14,6 +14,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/device_placement.h"
@@ -90,9 +91,14 @@ std::string DatabaseType(const ModelFileOptions& options, const std::string& pat
   if (!options.db_type.empty()) return options.db_type;
   const FileKindResult found = DetectFileKind(path);
   std::string type = DBTypeOfKind(found.kind);
-  CAFFE_ENFORCE(!type.empty(), "cannot read \"", path, "\" as a database: ", found.reason, "; ",
-                options.db_type_remedy);
-  return type;
+  if (!type.empty()) return type;
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored))
+    (void)OpenForReading(path);  // THROWS if absent
+  CAFFE_ENFORCE(found.kind == FileKind::kUnknown, "cannot read \"", path,
+                "\" as a database: it is ", FileKindDescription(found.kind));
+  CAFFE_THROW("cannot read \"", path, "\" as a database: ", found.reason, "; ",
+              options.db_type_remedy);
 }
 
 void LoadDatabase(const ModelFileOptions& options, Model* model) {

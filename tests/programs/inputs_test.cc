@@ -14,6 +14,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Eq;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 // y = x * w' + b with 3 inputs and 2 outputs.
 constexpr char kFullyConnected[] = R"(
@@ -48,6 +50,25 @@ TEST_F(InputsTest, NamesTheInputThatWasNotGivenAndItsShape) {
                    "shape float [N, 3]; want --input x=FILE, --input x=SHAPE or --image "
                    "FILE\n"));
   }
+}
+
+TEST_F(InputsTest, ErrorsOfShapesNameTheOption) {
+  const ProgramResult result =
+      Run("run", kWeights, kFullyConnected, {"--input", "x=99999999999,99999999999"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, StartsWith("caffe2: option --input x=99999999999,99999999999: "));
+}
+
+TEST_F(InputsTest, SaysThatADatabaseIsMissingOrSomethingElse) {
+  const ProgramResult missing = RunCaffe2({"run", "--predictor", dir_.path("absent.minidb")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err,
+              AllOf(HasSubstr("absent.minidb\": No such file"), Not(HasSubstr("--db-type"))));
+  const std::string net = dir_.Write("net.pbtxt", kFullyConnected);
+  EXPECT_THAT(RunCaffe2({"run", "--predictor", net}).err,
+              HasSubstr("as a database: it is a NetDef\n"));
+  EXPECT_THAT(RunCaffe2({"run", "--predictor", dir_.Write("x", "?\x01?\x02")}).err,
+              HasSubstr("; --db-type specifies it\n"));
 }
 
 TEST_F(InputsTest, SuggestsTheChannelsOfConvolutions) {
