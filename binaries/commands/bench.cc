@@ -23,19 +23,26 @@
 namespace caffe2rt {
 namespace {
 
-int64_t FailAbove(const CommandLine& line) { return line.Integer("fail-above", 0, 1000000); }
+double FailAbove(const CommandLine& line) {
+  const std::vector<float> percent = line.Floats("fail-above");
+  if (percent.size() != 1 || percent[0] < 0) {
+    throw UsageError("option --fail-above is \"" + line.Text("fail-above") +
+                     "\", want a percentage such as 5 or 2.5");
+  }
+  return percent[0];
+}
 int64_t Top(const CommandLine& line) { return line.Integer("top", 0, INT32_MAX); }
 
-// THROWS if the net is more than --fail-above percent slower than before.
+// THROWS if the net's median is more than --fail-above percent longer than before.
 void CheckAgainst(const CommandLine& line, const NetProfile& profile,
                   const EarlierProfile& earlier) {
   if (!line.Has("fail-above")) return;
-  const auto percent = static_cast<double>(FailAbove(line));
-  const double limit_ms = earlier.median_ms * (1 + percent / 100);
-  CAFFE_ENFORCE(profile.warm.median_ms <= limit_ms, "net \"", profile.net, "\" takes ",
-                FixedText(profile.warm.median_ms, 4), " ms, want at most ", FixedText(limit_ms, 4),
-                " ms (--fail-above ", line.Text("fail-above"), " and ",
-                FixedText(earlier.median_ms, 4), " ms before)");
+  const double limit_ms = earlier.median_ms * (1 + FailAbove(line) / 100);
+  const double now_ms = profile.warm.median_ms;
+  CAFFE_ENFORCE(now_ms <= limit_ms, "net \"", profile.net, "\" takes ", FixedText(now_ms, 4),
+                " ms (median of the warm runs), want at most ", FixedText(limit_ms, 4),
+                " ms: ", FixedText(earlier.median_ms, 4), " ms in \"", earlier.file, "\" and ",
+                line.Text("fail-above"), "% more (--fail-above)");
 }
 
 void Report(const CommandLine& line, const NetProfile& profile,
@@ -156,7 +163,8 @@ const Command& BenchCommand() {
             {"top", "N", "0", "operators to print, the costliest first; 0: all"},
             {"svg", "FILE", "", "draw where the time goes; - is standard output"},
             {"against", "FILE", "", "compare with an earlier result of --json"},
-            {"fail-above", "PERCENT", "", "with --against: fail if the net is so much slower"},
+            {"fail-above", "PERCENT", "",
+             "with --against: fail if the net's median is longer than before by more than this"},
             {"tune", "FILE", "", "time convolution algorithms, write a table"},
             kTuningOption,
             kNoMemoryPlanOption},

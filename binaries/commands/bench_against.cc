@@ -149,13 +149,14 @@ EarlierProfile ReadEarlierProfile(const std::string& file) {
 void PrintComparison(const NetProfile& profile, const EarlierProfile& earlier, size_t top) {
   WarnOfDifferences(profile, earlier);
   const std::optional<double> ratio = NetRatio(profile, earlier);
-  std::cout << "against " << OneLine(earlier.file) << ": net " << TimeText(earlier.median_ms)
-            << " ms before, " << TimeText(profile.warm.median_ms) << " ms now, ratio ";
+  std::cout << "against " << OneLine(earlier.file) << ", medians of the warm runs: net "
+            << TimeText(earlier.median_ms) << " ms before, " << TimeText(profile.warm.median_ms)
+            << " ms now, ratio ";
   PrintStyled(StyleOfRatio(ratio), RatioText(ratio));
   std::cout << "\noperators, largest change first:\n";
   Table table({{"type", Column::kName},
                {"output", Column::kName},
-               {"before ms", Column::kNumber, true},
+               {"before ms", Column::kNumber, 1},
                {"now ms", Column::kNumber},
                {"change ms", Column::kNumber},
                {"ratio", Column::kNumber}});
@@ -163,7 +164,7 @@ void PrintComparison(const NetProfile& profile, const EarlierProfile& earlier, s
   if (top > 0 && top < changes.size()) changes.resize(top);
   for (const OperatorChange& change : changes) {
     const std::optional<double> op_ratio = change.Ratio();
-    table.Add({OneLine(change.type), OneLine(change.output), TimeText(change.old_ms),
+    table.Add({OneLine(change.type), BlobText(change.output), TimeText(change.old_ms),
                TimeText(change.new_ms),
                absl::StrCat(change.Change() > 0 ? "+" : "", FixedText(change.Change(), 4)),
                RatioText(op_ratio)},

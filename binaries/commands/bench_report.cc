@@ -32,11 +32,6 @@ Style StyleOfShare(double percent) {
   return percent >= 10 ? Style::kYellow : Style::kPlain;
 }
 
-// The blob, without the ending that the graph pass for oneDNN's layouts adds.
-std::string BlobOf(const OperatorProfile& op) {
-  return OneLine(std::string(absl::StripSuffix(op.output, "_ideep")));
-}
-
 // "Conv", or "Conv CUDNN" if the device has several engines for it.
 std::string TypeOf(const OperatorProfile& op) {
   return OneLine(op.engine.empty() ? op.type : absl::StrCat(op.type, " ", op.engine));
@@ -48,20 +43,20 @@ void PrintOperators(const NetProfile& profile, size_t top) {
                {"output", Column::kName},
                {"ms", Column::kNumber},
                {"share", Column::kNumber},
-               {"cold ms", Column::kNumber, true},
-               {"mult-adds", Column::kNumber, true},
-               {"GFLOP/s", Column::kNumber, true},
-               {"GB/s", Column::kNumber, true}});
+               {"cold ms", Column::kNumber, 3},
+               {"mult-adds", Column::kNumber, 4},
+               {"GFLOP/s", Column::kNumber, 1},
+               {"GB/s", Column::kNumber, 2}});
   const std::vector<const OperatorProfile*> sorted = profile.ByCost();
   const size_t shown = top == 0 ? sorted.size() : std::min(top, sorted.size());
   for (size_t i = 0; i < shown; ++i) {
     const OperatorProfile& op = *sorted[i];
     const double share = profile.ShareOf(op.warm_ms);
-    table.Add(
-        {absl::StrCat(op.index), TypeOf(op), BlobOf(op), TimeText(op.warm_ms), PercentText(share),
-         TimeText(op.cold_ms), op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
-         SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},
-        StyleOfShare(share));
+    table.Add({absl::StrCat(op.index), TypeOf(op), BlobText(op.output), TimeText(op.warm_ms),
+               PercentText(share), TimeText(op.cold_ms),
+               op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
+               SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},
+              StyleOfShare(share));
   }
   double hidden_ms = 0;
   for (size_t i = shown; i < sorted.size(); ++i) hidden_ms += sorted[i]->warm_ms;
@@ -88,6 +83,10 @@ void PrintTypes(const NetProfile& profile) {
 }
 
 }  // namespace
+
+std::string BlobText(const std::string& blob) {
+  return OneLine(std::string(absl::StripSuffix(blob, "_ideep")));
+}
 
 void PrintProfile(const NetProfile& profile, size_t top) {
   std::cout << "net \"" << OneLine(profile.net) << "\": median " << TimeText(profile.warm.median_ms)

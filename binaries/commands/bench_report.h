@@ -13,6 +13,9 @@ namespace caffe2rt {
 void PrintProfile(const NetProfile& profile, size_t top);
 void WriteProfile(const NetProfile& profile, Json* json);
 
+// A blob in a table, without the ending that the graph pass for oneDNN's layouts adds.
+std::string BlobText(const std::string& blob);
+
 // An earlier result of `caffe2 bench --json`.
 struct EarlierProfile {
   struct Operator {
