@@ -14,7 +14,7 @@
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
-#include "binaries/commands/outputs.h"
+#include "binaries/commands/output_saver.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/blob_values.h"

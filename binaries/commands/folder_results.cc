@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"

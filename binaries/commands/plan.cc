@@ -12,6 +12,7 @@
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/signal_handler.h"
@@ -79,6 +80,7 @@ int Plan(const CommandLine& line) {
   const OutputOptions options = OutputOptionsOf(line);
   OutputSaver saver;
   if (line.Has("output")) saver = OutputSaver(line.Text("output"), line.All("fetch"));
+  saver.CheckFiles();
   Workspace ws(line.Text("root"));
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   std::vector<const NetDef*> nets;
@@ -131,15 +133,22 @@ const Command& PlanCommand() {
             {"device", "NAME", "auto", "auto: the nets' devices, or the CPU if not available; cpu"},
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the plan's"},
             kAllowFilesOption,
-            {"input", "BLOB=VALUE", "", "FILE or d0,d1,... (random), fed before the plan", true},
+            {"input", "BLOB=VALUE", "",
+             "FILE (.npy, .npz, TensorProto, image) or d0,d1,... (random), fed before the plan; "
+             "may "
+             "be repeated",
+             true},
             {"seed", "N", "1", "seed of random inputs"},
-            {"fetch", "BLOB", "", "blob to print after the plan; may be repeated", true},
-            {"top", "N", "5", "print the highest values of each row of it"},
+            {"fetch", "BLOB", "", "blob to print, and to save, after the plan; may be repeated",
+             true},
+            {"top", "N", "5", "highest values to print of each row of a fetched blob"},
             {"output", "PATH", "",
              "save fetched blobs as PATH/BLOB.npy, or in the archive PATH.npz"},
             {"allow-races", "", "",
              "let concurrent steps write blobs that others use; only for trusted plans"}},
-           ProcessOptions(),
+           {{"threads", "N", "1", "threads per operator"},
+            ProcessOptions()[1],
+            ProcessOptions()[2]},
            {kJsonOption}}),
       .run = Plan,
       .arguments = ArgumentKind::kFiles};

@@ -11,6 +11,7 @@
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
+#include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
 #include "binaries/commands/progress.h"
 #include "binaries/commands/run_folder.h"
@@ -43,6 +44,8 @@ class RunJob {
         outputs_.push_back(target.blob);
     }
     if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_, values_.all());
+    saver_.CheckFiles();
+    for (const ImageSaver::Target& target : image_saver_.targets()) CheckWritable(target.file);
     for (const std::string& name : outputs_) width_ = WiderNames(width_, values_.TitleOf(name));
   }
 
