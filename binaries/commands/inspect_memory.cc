@@ -7,10 +7,41 @@
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/inspect_table.h"
+#include "binaries/commands/model.h"
 #include "binaries/table.h"
+#include "binaries/terminal.h"
 #include "caffe2_core/base/utf8.h"
 
 namespace caffe2rt {
+namespace {
+
+// A missing input makes the sizes of most other blobs unknown, so that only the first of these is
+// printed, and the names of the inputs.
+void PrintUnknown(const MemoryReport& report) {
+  constexpr size_t kIndent = 2;
+  std::vector<std::string> inputs;
+  std::vector<const MemoryReport::UnknownBlob*> others;
+  for (const MemoryReport::UnknownBlob& blob : report.unknown) {
+    if (blob.is_input) {
+      inputs.push_back(OneLine(blob.name));
+    } else {
+      others.push_back(&blob);
+    }
+  }
+  if (!inputs.empty()) {
+    PrintParagraph(
+        absl::StrCat("not counted: ", inputs.size(), inputs.size() == 1 ? " input" : " inputs",
+                     " without a shape (--input or --init-net): ", FirstNames(inputs)),
+        kIndent);
+  }
+  if (others.empty()) return;
+  PrintParagraph(absl::StrCat("not counted: ", others.size(),
+                              others.size() == 1 ? " blob" : " blobs", " of unknown size, first \"",
+                              OneLine(others[0]->name), "\": ", OneLine(others[0]->problem)),
+                 kIndent);
+}
+
+}  // namespace
 
 void PrintMemory(const std::string& title, const MemoryReport& report, size_t limit) {
   std::cout << OneLine(title) << ", memory before a run\n";
@@ -33,9 +64,9 @@ void PrintMemory(const std::string& title, const MemoryReport& report, size_t li
   }
   parts.Print();
   Table blobs({{"blob", Column::kName},
-               {"shape", Column::kText},
+               {"shape", Column::kText, 2, kLeastShapeWidth},
                {"memory", Column::kNumber},
-               {"offset", Column::kNumber},
+               {"offset", Column::kNumber, 1},
                {"operators", Column::kText}});
   for (size_t i = 0; i < std::min(limit, report.blobs.size()); ++i) {
     const MemoryReport::BlobUse& blob = report.blobs[i];
@@ -43,13 +74,10 @@ void PrintMemory(const std::string& title, const MemoryReport& report, size_t li
                blob.planned ? absl::StrCat(blob.offset) : "own",
                absl::StrCat(blob.first_op, " to ", blob.last_op)});
   }
-  blobs.Print();
+  if (!report.blobs.empty()) blobs.Print();
   if (report.blobs.size() > limit)
     std::cout << "  and " << report.blobs.size() - limit << " more, see --limit\n";
-  for (const MemoryReport::UnknownBlob& blob : report.unknown) {
-    std::cout << "not known: blob \"" << OneLine(blob.name) << "\": " << OneLine(blob.problem)
-              << "\n";
-  }
+  PrintUnknown(report);
 }
 
 void WriteMemory(const MemoryReport& report, Json* json) {

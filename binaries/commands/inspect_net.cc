@@ -13,6 +13,7 @@
 #include "binaries/commands/inspect_memory.h"
 #include "binaries/commands/inspect_plan.h"
 #include "binaries/commands/inspect_table.h"
+#include "binaries/commands/model.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
@@ -127,6 +128,21 @@ NetSummary SummaryOf(const TitledNet& net, const Context& context) {
   return SummarizeNet(InitNetsOf(net, context), net.net, context.shapes, context.parameters);
 }
 
+// THROWS UsageError if --fetch names a blob that no net of the file has.
+void CheckKeptBlobs(const CommandLine& line, const NetsOfFile& found) {
+  if (line.Has("fetch") && !line.Has("memory"))
+    throw UsageError("option --fetch is given without --memory");
+  std::vector<const NetDef*> nets;
+  std::vector<std::string> inputs;
+  for (const TitledNet& net : found.nets) {
+    nets.push_back(&net.net);
+    inputs.insert(inputs.end(), net.net.external_input().begin(), net.net.external_input().end());
+    for (const OperatorDef& op : net.net.op())
+      inputs.insert(inputs.end(), op.input().begin(), op.input().end());
+  }
+  CheckFetchedNames(line, nets, inputs);
+}
+
 MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net, const Context& context) {
   const std::vector<std::string> kept = line.All("fetch");
   return ReportMemory(InitNetsOf(net, context), net.net, context.shapes, context.parameters,
@@ -141,10 +157,10 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
   Table table({{"", Column::kNumber},
                {"type", Column::kName},
                {"output", Column::kName},
-               {"shape", Column::kText},
-               {"params", Column::kNumber, true},
-               {"mult-adds", Column::kNumber, true},
-               {"memory", Column::kNumber, true}});
+               {"shape", Column::kText, 0, kLeastShapeWidth},
+               {"params", Column::kNumber, 1},
+               {"mult-adds", Column::kNumber, 2},
+               {"memory", Column::kNumber, 3}});
   for (size_t i = 0; i < summary.ops.size(); ++i) {
     const OpSummary& op = summary.ops[i];
     const std::string output = op.output_names.empty() ? "" : op.output_names[0];
@@ -270,6 +286,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   EnsureBuiltinOperators();
   const Context context = ContextOf(line, path, kind, found);
   CheckGivenShapes(line, found, context);
+  CheckKeptBlobs(line, found);
   if (WantsDrawing(line)) {
     DrawNets(line, path, kind, found, context);
     return;

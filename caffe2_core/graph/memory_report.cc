@@ -12,7 +12,6 @@
 namespace caffe2rt {
 namespace {
 
-
 void Add(int64_t bytes, int64_t* sum) {
   if (__builtin_add_overflow(*sum, bytes, sum)) *sum = INT64_MAX;
 }
@@ -31,7 +30,8 @@ void AddBlobs(const NetDependencies& blobs, const std::vector<BlobMemory>& sizes
               const MemoryPlan& plan, MemoryReport* report) {
   for (const uint32_t blob : blobs.written()) {
     if (sizes[blob].bytes == BlobMemory::kUnknown) {
-      report->unknown.push_back({blobs.name(blob), sizes[blob].problem});
+      report->unknown.push_back(
+          {.name = blobs.name(blob), .problem = sizes[blob].problem, .is_input = false});
       continue;
     }
     const uint32_t item = demand.item_of(blob);
@@ -43,7 +43,8 @@ void AddBlobs(const NetDependencies& blobs, const std::vector<BlobMemory>& sizes
          .planned = item != MemoryDemand::kNone,
          .offset = item != MemoryDemand::kNone ? static_cast<int64_t>(plan.offsets[item]) : 0,
          .first_op = blobs.first_writer(blob),
-         .last_op = last_reader == NetBlobs::kNone ? last_writer : std::max(last_reader, last_writer)});
+         .last_op =
+             last_reader == NetBlobs::kNone ? last_writer : std::max(last_reader, last_writer)});
     Add(sizes[blob].bytes, &report->activation_bytes);
     if (item == MemoryDemand::kNone) Add(sizes[blob].bytes, &report->own_bytes);
   }
@@ -88,7 +89,9 @@ MemoryReport ReportMemory(const std::vector<const NetDef*>& init_nets, const Net
     const auto found = before.find(blobs.name(blob));
     if (found == before.end() || found->second.unknown_shape()) {
       report.unknown.push_back(
-          {blobs.name(blob), "it is an input whose shape is not given: --input or --init-net"});
+          {.name = blobs.name(blob),
+           .problem = "it is an input whose shape is not given: --input or --init-net",
+           .is_input = true});
     } else {
       Add(BytesOf(found->second), &inputs);
     }

@@ -26,6 +26,7 @@ struct MemoryReport {
   struct UnknownBlob {
     std::string name;
     std::string problem;
+    bool is_input = false;  // its shape was not given
   };
 
   // --- The parts of the peak, in bytes. They saturate at INT64_MAX. ---
