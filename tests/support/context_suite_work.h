@@ -172,7 +172,14 @@ TEST_P(AsyncContextSuite, StreamWaitsForAnotherStream) {
   std::string host(10, '?');
   const DataPtr memory = New(10);
   const auto other = statics_->CreateContext(option_);
+  // Copies make what they need, such as staging memory, before a stream is held: a device may make
+  // memory only while it is idle.
   other->SwitchToDevice(7);
+  other->CopyBytesFromCPU(10, host.data(), memory.get());
+  other->FinishDeviceComputation();
+  context_->SwitchToDevice(0);
+  context_->CopyBytesToCPU(10, memory.get(), host.data());
+  context_->FinishDeviceComputation();
   const auto release = GetParam().hold(*other);
   other->CopyBytesFromCPU(10, source.data(), memory.get());
   Event event(option_);

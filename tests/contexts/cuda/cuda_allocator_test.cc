@@ -86,6 +86,10 @@ TEST_F(CudaAllocatorTest, ReusesMemoryOnItsStreamWhileWorkIsPending) {
 TEST_F(CudaAllocatorTest, KeepsMemoryFromOtherStreamsWhileWorkIsPending) {
   if (!PoolCaches()) GTEST_SKIP() << "freeing waits";
   DataPtr memory(NewCudaMemory(kMiB, ThreadStream(0, 1)));
+  {  // cached: nothing waits at the gate
+    const StreamGuard guard(0, 2);
+    const DataPtr next(NewCudaMemory(kMiB));
+  }
   void* const first = memory.get();
   Gate gate(ThreadStream(0, 1).stream);
   {
@@ -208,6 +212,7 @@ TEST_F(PinnedAllocatorTest, KeepsMemoryUntilItsCopyIsOver) {
   DataPtr source(allocator.New(kMiB));
   std::memset(source.get(), 5, kMiB);
   void* const first = source.get();
+  DataPtr(allocator.New(kMiB)).Reset();  // cached: nothing waits at the gate
   Gate gate(stream.stream);
   CopyFromHost(kMiB, source.get(), device.get(), stream);
   source.Reset();

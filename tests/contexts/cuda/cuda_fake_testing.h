@@ -10,6 +10,9 @@
 
 namespace caffe2rt::test {
 
+// These programs do not run on hardware.
+inline const bool gates_allow_waiting_calls = (Gate::allows_waiting_calls = true);
+
 // Runs `action` once, in the calling thread, just before the next call of a CUDA function.
 class Before {
  public:

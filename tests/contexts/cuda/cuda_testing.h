@@ -15,6 +15,9 @@
 #include "contexts/cuda/cuda_device.h"
 #include "contexts/cuda/cuda_stream.h"
 
+// A function of the fake CUDA; undefined on hardware.
+extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
+
 namespace caffe2rt::test {
 
 // Skips the test if there is no device. Starts on device 0, and checks that the test leaves the
@@ -37,10 +40,16 @@ class CudaTest : public testing::Test {
   if (NumCudaDevices() < (count)) \
   GTEST_SKIP() << "needs " << (count) << " devices, there are " << NumCudaDevices()
 
-// Holds a stream at one position until the gate is opened, on the fake CUDA and on hardware.
+// Holds a stream at one position until the gate is opened, on the fake CUDA and on hardware. While it
+// is closed, memory must not be allocated or freed by CUDA: that may wait for the stream, forever.
+// The fake does not wait, so the gate counts the calls there.
 class Gate {
  public:
-  explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {
+  // Whether such calls are allowed, in a program of tests that never run on hardware.
+  static inline bool allows_waiting_calls = false;
+
+  explicit Gate(cudaStream_t stream)
+      : state_(std::make_shared<State>()), waiting_calls_(WaitingCalls()) {
     auto* shared = new std::shared_ptr<State>(state_);  // the callback may outlive the gate
     EXPECT_EQ(cudaLaunchHostFunc(stream, &Gate::Wait, shared), cudaSuccess);
   }
@@ -49,6 +58,9 @@ class Gate {
   Gate& operator=(const Gate&) = delete;
   void Open() {
     const std::lock_guard<std::mutex> lock(state_->mutex);
+    if (!state_->open && !allows_waiting_calls) {
+      EXPECT_LE(WaitingCalls(), waiting_calls_) << "memory was allocated or freed at a closed gate";
+    }
     state_->open = true;
     state_->opened.notify_all();
   }
@@ -66,7 +78,18 @@ class Gate {
     std::unique_lock<std::mutex> lock(state.mutex);
     state.opened.wait(lock, [&state] { return state.open; });
   }
+  // The number of calls so far that may wait for the device.
+  static long WaitingCalls() {
+    if (&fakecuda_calls == nullptr) return 0;
+    long calls = 0;
+    for (const char* name : {"cudaMalloc", "cudaFree", "cudaMallocHost", "cudaHostAlloc",
+                             "cudaFreeHost", "cudaHostRegister"}) {
+      calls += fakecuda_calls(name);
+    }
+    return calls;
+  }
   const std::shared_ptr<State> state_;
+  const long waiting_calls_;
 };
 
 inline void Synchronize(cudaStream_t stream) {

@@ -124,12 +124,15 @@ TEST_F(SyncedCudaTest, PushReturnsBeforeTheCopyAndWorkOnTheStreamSeesIt) {
   CUDAContext stream(0);
   stream.SwitchToDevice(9);
   SyncedMemory memory(10, BothSides());
+  std::vector<char> seen(10);
+  // Makes the memory of both sides and for the copy: nothing is allocated at the gate.
+  stream.CopyBytesToCPU(10, memory.mutable_gpu_data(), seen.data());
+  stream.FinishDeviceComputation();
   std::memset(memory.mutable_cpu_data(), 1, 10);
   Gate gate(stream.cuda_stream());
   memory.async_gpu_push(9);
   EXPECT_EQ(memory.head(), SyncedMemory::SYNCED);
   EXPECT_FALSE(IsStreamFree(0, 9));
-  std::vector<char> seen(10);
   stream.CopyBytesToCPU(10, memory.gpu_data(), seen.data());
   gate.Open();
   stream.FinishDeviceComputation();
@@ -140,6 +143,7 @@ TEST_F(SyncedCudaTest, PushReturnsBeforeTheCopyAndWorkOnTheStreamSeesIt) {
 TEST_F(SyncedCudaTest, WriterOfTheCpuSideWaitsForThePush) {
   CUDAContext stream(0);
   SyncedMemory memory(10, BothSides());
+  memory.mutable_gpu_data();  // not allocated at the gate
   std::memset(memory.mutable_cpu_data(), 1, 10);
   Gate gate(stream.cuda_stream());
   memory.async_gpu_push(stream);
