@@ -40,8 +40,9 @@ struct CudnnConvOptions {
   size_t workspace_limit_bytes = static_cast<size_t>(kConvWorkspaceLimit.default_value);
   // Time the algorithms in the first run, instead of using the heuristics.
   bool exhaustive_search = false;
-  // Use only deterministic algorithms. Always set for ConvFilterGradientShape and
-  // ConvDataGradientShape; argument force_algo can still select another algorithm.
+  // Use only deterministic algorithms, which add without atomics. Always set for
+  // ConvFilterGradientShape and ConvDataGradientShape; argument force_algo can still select another
+  // algorithm.
   bool deterministic = false;
   // cuDNN's number of the algorithm to use; -1: choose one.
   int algorithm = -1;
