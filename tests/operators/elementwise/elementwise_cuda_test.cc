@@ -217,11 +217,14 @@ TEST_F(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
 TEST_F(PowOnCudaTest, TakesEachExponent) {
   Workspace ws;
   Feed<float>(&ws, "X", {7}, {0, -0.0f, 2, -3, kInf, -kInf, kNaN});
-  for (const char* exponent : {"2", "0.5", "-1", "3", "0", "1.7"}) {
-    ExpectDevicesAgree(
-        &ws, std::string(R"(type: "Pow" input: "X" output: "Y" arg { name: "exponent" f: )") +
-                 exponent + " }");
-  }
+  const auto power = [](const char* exponent) {
+    return std::string(R"(type: "Pow" input: "X" output: "Y" arg { name: "exponent" f: )") +
+           exponent + " }";
+  };
+  for (const char* exponent : {"2", "0.5", "-1", "3", "0"})
+    ExpectDevicesAgree(&ws, power(exponent));
+  // CUDA's pow differs from the host's in its last bits.
+  ExpectDevicesAgree(&ws, power("1.7"), {.tolerance = 1e-6});
 }
 
 TEST_F(PReluOnCudaTest, HasASlopeForEachChannelInBothOrders) {
