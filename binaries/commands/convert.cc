@@ -44,7 +44,23 @@ std::vector<std::string> Forms() {
   return {"text", "binary", "npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb"};
 }
 
+// Whether a proto is written as text: as --to says, by the name of the output, or in the format that
+// the file does not have.
+bool WritesText(const CommandLine& line, const std::string& path) {
+  const std::string to = line.Text("to");
+  if (!to.empty()) return to == "text";
+  const std::string output = line.Text("output");
+  for (const char* ending : {".pbtxt", ".prototxt", ".txt"}) {
+    if (output.ends_with(ending)) return true;
+  }
+  return !output.ends_with(".pb") && !DetectFileKind(path).text;
+}
+
 int Convert(const CommandLine& line) {
+  if (line.positional().size() == 2 && !line.Has("output")) {
+    throw UsageError("argument \"" + line.positional()[1] +
+                     "\" is unexpected; want --output (-o) before the name of the output");
+  }
   CheckPositional(line, 1, 1, "one file");
   const std::string path = line.positional()[0];
   const std::string to = line.Text("to");
@@ -64,7 +80,7 @@ int Convert(const CommandLine& line) {
   }
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(path, kind);
   LoadProto(path, message.get(), KindCheckOf(line));
-  const bool text = to.empty() ? !DetectFileKind(path).text : to == "text";
+  const bool text = WritesText(line, path);
   const std::string bytes = text ? ProtoToText(*message) : ProtoToBinary(*message);
   if (line.Has("output")) {
     WriteFileAtomically(line.Text("output"), bytes);

@@ -186,6 +186,23 @@ TEST(ConvertProgramTest, ObeysTheKindItIsTold) {
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.err, HasSubstr("did you mean NetDef?"));
   EXPECT_EQ(RunCaffe2({"convert", DemoFile("labels.txt")}).code, 1);
+  const ProgramResult two = RunCaffe2({"convert", DemoFile("predict_net.pb"), "copy.pb"});
+  EXPECT_EQ(two.code, 2);
+  EXPECT_THAT(two.err, HasSubstr("\"copy.pb\" is unexpected; want --output"));
+}
+
+TEST(ConvertProgramTest, WritesTheFormatThatTheNameOfTheOutputSays) {
+  const TempDir dir;
+  const auto convert = [](const std::string& from, const std::string& to) {
+    EXPECT_EQ(RunCaffe2({"convert", from, "-o", to}).code, 0);
+    return ReadWholeFile(to);
+  };
+  const std::string text = convert(DemoFile("predict_net.pb"), dir.path("net.pbtxt"));
+  EXPECT_THAT(text, HasSubstr("type: \"Conv\""));
+  EXPECT_EQ(convert(dir.path("net.pbtxt"), dir.path("again.pbtxt")), text);
+  const std::string binary = convert(dir.path("net.pbtxt"), dir.path("net.pb"));
+  EXPECT_EQ(convert(dir.path("net.pb"), dir.path("again.pb")), binary);
+  EXPECT_EQ(binary, ReadWholeFile(DemoFile("predict_net.pb")));
 }
 
 // These bytes are a NetDef {name, op {input}} and a PlanDef {name, network {name}}.
