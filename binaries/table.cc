@@ -46,6 +46,11 @@ size_t Table::WidestCell(size_t column) const {
   return widest;
 }
 
+bool Table::IsEmpty(size_t column) const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [column](const Row& row) { return row.cells[column].empty(); });
+}
+
 // The width that column i needs to be readable.
 size_t Table::LeastWidth(size_t i, const Layout& layout) const {
   if (columns_[i].kind == Column::kNumber) return layout.widths[i];
@@ -72,7 +77,7 @@ Table::Layout Table::LayoutFor(size_t width) const {
   Layout layout;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t widest = WidestCell(i);
-    layout.columns.push_back(i);
+    if (columns_[i].optional == 0 || !IsEmpty(i)) layout.columns.push_back(i);
     layout.widths.push_back(columns_[i].kind == Column::kNumber ? widest
                                                                 : std::min(widest, kMostWidth));
   }

@@ -31,8 +31,8 @@ struct Column {
   enum Kind { kNumber, kName, kText };
   std::string title = {};
   Kind kind = kText;
-  // 0: always shown. Other columns are left out if the terminal is too narrow for all, those with
-  // the largest number first, and of equal ones the last first.
+  // 0: always shown. Other columns are left out if all their cells are empty, or if the terminal is
+  // too narrow for all columns: those with the largest number first, and of equal ones the last.
   int optional = 0;
   size_t least_width = 16;  // of names and text, in columns of the terminal: shorter is unreadable
 };
@@ -66,6 +66,7 @@ class Table {
   };
   bool HasTitles() const;
   size_t WidestCell(size_t column) const;
+  bool IsEmpty(size_t column) const;
   size_t LeastWidth(size_t column, const Layout& layout) const;
   void LeaveOutColumns(size_t width, Layout* layout) const;
   Layout LayoutFor(size_t width) const;

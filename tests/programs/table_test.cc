@@ -69,6 +69,13 @@ TEST(TableTest, LeavesOutTheColumnOfTheLargestNumberFirst) {
   EXPECT_EQ(table.Lines(1)[0], "     c");
 }
 
+TEST(TableTest, LeavesOutOptionalColumnsWithoutContent) {
+  Table table({{"a", Column::kNumber, 1}, {"b", Column::kNumber, 1}, {"c", Column::kNumber}});
+  table.Add({"1", "", ""});
+  table.Add({"", "", ""});
+  EXPECT_EQ(table.Lines(80)[0], "  a  c");
+}
+
 TEST(TableTest, KeepsTheLeastWidthOfAColumn) {
   Table table({{"name", Column::kName},
                {"shape", Column::kText, 0, kLeastShapeWidth},
