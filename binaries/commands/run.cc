@@ -82,7 +82,9 @@ class RunJob {
     if (blob == nullptr) {
       std::vector<std::string> names = ws_->Blobs();
       names.insert(names.end(), names_.begin(), names_.end());
-      CAFFE_THROW("blob \"", name, "\" does not exist after the run", DidYouMean(name, names));
+      const std::string close = DidYouMean(name, names);
+      CAFFE_THROW("blob \"", name, "\" does not exist after the run",
+                  close.empty() ? "; outputs of the net: " + FirstNames(model_.outputs) : close);
     }
     return OnCpu(*blob, &copies_[name]);
   }
@@ -226,6 +228,9 @@ class RunJob {
     WriteOutputs(
         "", [this](const std::string& name) -> const Blob& { return Fetch(name); },
         json_wanted_ ? json_.get() : nullptr);
+    if (json_wanted_) return;
+    for (const ImageSaver::Target& target : image_saver_.targets())
+      std::cout << PaddedName(target.blob, width_) << "saved as " << target.file << "\n";
   }
 
   int RunOnFolder() {

@@ -260,7 +260,12 @@ TEST_F(RunFolderTest, StyleNetsReadAndWriteBytes) {
   const ProgramResult result = RunCaffe2({"run", "--init-net", init, "--predict-net", net_,
                                           "--image", image, "--save-image", "styled=" + saved});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("uint8 [1, 2, 3, 4]   a.png (BGRA bytes)"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("uint8 [1, 2, 3, 4]   a.png (BGRA bytes)"),
+                                HasSubstr("\nstyled  saved as " + saved)));
+  const ProgramResult unknown = RunCaffe2({"run", "--init-net", init, "--predict-net", net_,
+                                           "--image", image, "--save-image", "out=" + saved});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("after the run; outputs of the net: \"styled\""));
   EXPECT_EQ(LoadImage(saved).rgb, Plain(3, 2, 40).rgb);
   const ProgramResult wrong = RunCaffe2(
       {"run", "--init-net", init, "--predict-net", net_, "--image", image, "--mean", "1"});
