@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <iterator>
@@ -32,8 +33,10 @@ std::string ShareText(const NetProfile& profile, double ms) {
   return FixedText(profile.ShareOf(ms), 1) + " %";
 }
 
+// Without the ending that the graph pass for oneDNN's layouts adds to blobs.
 std::string LabelOf(const OperatorProfile& op) {
-  return absl::StrCat(op.index, " ", op.type, op.output.empty() ? "" : "  " + op.output);
+  return absl::StrCat(op.index, " ", op.type, op.output.empty() ? "" : "  ",
+                      absl::StripSuffix(op.output, "_ideep"));
 }
 
 class Drawing {
