@@ -121,7 +121,8 @@ void DBReader::MoveToBeginning() const {
   cursor_->SeekToFirst();
   for (int i = 0; i < shard_id_; ++i) {
     cursor_->Next();
-    CAFFE_ENFORCE(cursor_->Valid(), "Db has less rows than shard id: ", i, " vs ", shard_id_);
+    CAFFE_ENFORCE(cursor_->Valid(), "the database has ", i + 1, " records, want more than ",
+                  shard_id_, ": the shard id");
   }
 }
 
