@@ -72,7 +72,7 @@ void RemoveAndEnd(int signal) {
 
 void RemoveTemporariesOnSignals() {
   (void)TrackedPaths();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action.sa_handler = &RemoveAndEnd;

@@ -7,7 +7,8 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
-// From now on, SIGINT, SIGTERM and SIGHUP remove the temporaries of this process before they end it.
+// From now on, SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporaries of this process before they
+// end it.
 // A signal that is ignored or has a handler keeps its action. For programs: call it once, at the
 // beginning of main.
 void RemoveTemporariesOnSignals();

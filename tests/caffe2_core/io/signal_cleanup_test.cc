@@ -38,7 +38,7 @@ void WriteAndRaise(const TempDir& dir, int signal) {
 }
 
 TEST(SignalCleanupTest, RemovesTemporariesAndEndsByTheSignal) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     const TempDir dir;
     EXPECT_EQ(SignalOf([&] {
                 RemoveTemporariesOnSignals();
