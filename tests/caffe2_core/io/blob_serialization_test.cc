@@ -145,7 +145,7 @@ TEST(BlobSerializationTest, KeepsStringBlobs) {
 TEST(BlobSerializationTest, NamesTheTypeWithoutSerializer) {
   Blob blob;
   blob.GetMutable<std::vector<int>>();
-  ExpectThrows([&] { blob.Serialize("v"); }, "No known serializer for std::vector<int");
+  ExpectThrows([&] { blob.Serialize("v"); }, "No known serializer for vector<int32>");
   ExpectThrows([&] { Blob().Serialize("e"); }, "it is empty");
   blob.Reset(new Tensor(CPU));
   ExpectThrows([&] { blob.Serialize("t"); }, "nothing has been written to it");
