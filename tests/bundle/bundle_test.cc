@@ -122,7 +122,7 @@ TEST_F(BundleTest, PassesEveryStepOnTheFakeCuda) {
   const Json net = steps["nets_tf32_search"]["figures"]["nets"][0];
   EXPECT_EQ(net["engines"]["Conv"], Json({"CUDNN"}));
   EXPECT_EQ(net["engines"]["MaxPool"], Json({"NATIVE"}));
-  EXPECT_GT(net["ms"]["ours, graph"], 0);
+  EXPECT_GT(net["ms"]["caffe2rt, graph"], 0);
   EXPECT_TRUE(net["ms"].contains("torch, graph, channels_last"));
   EXPECT_GT(steps["bench_pool_raw"]["figures"]["ns"], 0);
   const std::string page = ReadFile(dir_.path("bundle/results/results.html"));

@@ -15,15 +15,16 @@ def bars(title, rows, unit):
              f'<svg xmlns="http://www.w3.org/2000/svg" width="860" height="{22 * len(rows) + 4}" role="img">']
     for i, (label, value) in enumerate(rows):
         y, width = 22 * i + 2, 460 * value / most
+        text = f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
         color = COLORS[kinds.index(label.split(",")[0]) % len(COLORS)]
         lines.append(f'<text x="230" y="{y + 14}" text-anchor="end">{html.escape(label)}</text>'
                      f'<rect x="240" y="{y}" width="{width:.1f}" height="18" fill="{color}"/>'
-                     f'<text x="{246 + width:.1f}" y="{y + 14}">{value:.4g} {html.escape(unit)}</text>')
+                     f'<text x="{246 + width:.1f}" y="{y + 14}">{text} {html.escape(unit)}</text>')
     return "\n".join(lines + ["</svg>"])
 
 
 def plots(results):
-    figures = [result["figures"] for result in results if result["state"] == "passed" and result.get("figures")]
+    figures = [result["figures"] for result in results if result.get("figures")]
     pools = [(figure["pool"], figure["ns"]) for figure in figures if "ns" in figure]
     if pools:
         yield bars("Memory pools: an allocation and its free", pools, "ns")

@@ -40,7 +40,9 @@ TEST_LIMIT, SANITIZER_LIMIT, BENCH_LIMIT = 900, 3600, 900
 
 
 class Failure(Exception):
-    pass
+    def __init__(self, text, figures=None):
+        super().__init__(text)
+        self.figures = figures or {}
 
 
 class Step:
@@ -124,20 +126,22 @@ def check_copies(text):
     if not rows:
         raise Failure("no figure was printed")
     return f"{len(rows)} copies measured", {"copies": [
-        {"what": what, "kib": int(kib), "gbs": float(ours), "cuda_gbs": float(own)} for what, kib, ours, own in rows]}
+        {"what": what, "kib": int(kib), "gbs": float(library), "cuda_gbs": float(own)} for what, kib, library, own in rows]}
 
 
 def check_compare(text):
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     if not lines:
         raise Failure("no net was timed")
+    figures = {"nets": [line for line in lines if "error" not in line]}
     for line in lines:
+        name = f"{line['net']}, batch {line['batch']}"
         if "error" in line:
-            raise Failure(f"{line['net']} {line['batch']}: {line['error']}")
-        native = sorted(kind for kind, engines in line["engines"].items() if kind == "Conv" and engines != ["CUDNN"])
-        if native and line["needs_cudnn"]:
-            raise Failure(f"{line['net']} {line['batch']}: Conv ran {', '.join(line['engines']['Conv'])}, not cuDNN alone")
-    return f"{len(lines)} nets timed", {"nets": lines}
+            raise Failure(f"{name}: {line['error']}", figures)
+        ran = line["engines"].get("Conv", [])
+        if ran != ["CUDNN"]:
+            raise Failure(f"{name}: Conv ran {' and '.join(ran) or 'no engine'}, want cuDNN alone", figures)
+    return f"{len(lines)} nets timed", figures
 
 
 def check_ran(text):
@@ -220,7 +224,7 @@ def all_steps(manifest, options):
         for arm in ("heuristics", "search"):
             command = [sys.executable, f"{ROOT}/compare.py", "--precision", precision, "--arm", arm, *quick]
             if "torch" in options.without or not find_python_module("torch"):
-                command.append("--ours")
+                command.append("--alone")
             steps.append(Step(f"nets_{precision}_{arm}", command, check_compare, 2 * BENCH_LIMIT))
     return steps
 
@@ -253,7 +257,7 @@ def run_step(step, folder, limit):
         result["summary"], result["figures"] = step.check(text)
         result["state"] = "passed"
     except Failure as failure:
-        result["summary"] = str(failure)
+        result["summary"], result["figures"] = str(failure), failure.figures
     except (OSError, ValueError, KeyError, StopIteration) as error:
         result["summary"] = f"{type(error).__name__}: {error}"
     result["seconds"] = round(time.monotonic() - started, 3)
