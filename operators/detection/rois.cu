@@ -1,6 +1,6 @@
 // The kernels of RoIAlign, RoIPool, RoIPoolF, PSRoIPool and their gradients. A thread computes one
 // element of the output. In a gradient, it adds up the bins of all RoIs that contain its element of
-// X, so that no atomics are needed.
+// X, so that no atomics are needed. Exact: the edges of bins are rounded to pixels.
 
 #include "operators/detection/roi_places.cuh"
 
