@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "binaries/commands/bench_report.h"
-#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/text.h"

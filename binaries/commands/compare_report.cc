@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"

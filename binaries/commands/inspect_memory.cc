@@ -6,8 +6,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/table.h"
 #include "binaries/terminal.h"
 #include "caffe2_core/base/utf8.h"

@@ -4,16 +4,14 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/file_policy.h"
+#include "binaries/commands/inspect_context.h"
 #include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_memory.h"
 #include "binaries/commands/inspect_plan.h"
-#include "binaries/commands/inspect_table.h"
-#include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
@@ -23,127 +21,13 @@
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
-#include "caffe2_core/runtime/model_check.h"
-#include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
 namespace {
 
-// The input of the summaries: nets that fill weights, and shapes given by the user.
-struct Context {
-  std::vector<NetDef> init_nets;
-  ShapeMap shapes;
-  std::set<std::string> parameters;  // of a MetaNetDef
-  std::set<std::string> loaded;      // from databases, by Load
-};
-
-// Adds the shapes of the blobs that Load operators of an init net read, if the database is
-// readable.
-void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* context) {
-  for (const OperatorDef& op : init.op()) {
-    try {
-      for (const auto& [name, shape] : LoadedShapes(op, access)) {
-        context->shapes[name] = shape;
-        context->loaded.insert(name);
-      }
-    } catch (const std::exception&) {  // the table reports the shapes as unknown
-    }
-  }
-}
-
-void AddPackedShapes(const PackedModel& model, Context* context) {
-  for (const auto& [name, shape] : ShapesOf(model)) {
-    context->shapes[name] = shape;
-    context->parameters.insert(name);
-  }
-}
-
-Context ContextOf(const CommandLine& line, const std::string& path, FileKind kind,
-                  const NetsOfFile& found) {
-  Context context;
-  for (const std::string& file : line.All("init-net")) {
-    context.init_nets.push_back(LoadNet(file));
-    FindDatabases(&context.init_nets.back(), ".",
-                  std::filesystem::path(file).parent_path().string());
-    AddLoadedShapes(context.init_nets.back(), FileAccessOf(line, ".", {file}), &context);
-  }
-  if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
-    context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));
-  if (found.packed != nullptr) AddPackedShapes(*found.packed, &context);
-  // Init nets in the same file fill weights too.
-  for (const TitledNet& net : found.nets) {
-    if (net.role.find("INIT") != std::string::npos) context.init_nets.push_back(net.net);
-  }
-  for (const BlobsMap& blobs : found.meta.blobs()) {
-    if (blobs.key() == "PARAMETERS_BLOB_TYPE") {
-      context.parameters.insert(blobs.value().begin(), blobs.value().end());
-    }
-  }
-  if (!context.loaded.empty() && context.parameters.empty()) {
-    context.parameters = context.loaded;
-    for (const NetDef& init : context.init_nets) {
-      for (std::string& name : NamesWrittenBy(init)) context.parameters.insert(std::move(name));
-    }
-  }
-  for (const std::string& text : line.All("input")) {
-    const size_t equals = text.rfind('=');
-    std::vector<int64_t> dims;
-    if (equals == std::string::npos || equals == 0 || !ParseDims(text.substr(equals + 1), &dims)) {
-      throw UsageError("option --input is \"" + text + "\", want BLOB=SHAPE, SHAPE as 1,3,224,224");
-    }
-    context.parameters.erase(text.substr(0, equals));
-    context.shapes[text.substr(0, equals)] = CreateTensorShape(dims, TensorProto::FLOAT);
-  }
-  return context;
-}
-
-std::vector<const NetDef*> InitNetsOf(const TitledNet& net, const Context& context) {
-  std::vector<const NetDef*> init_nets;
-  if (net.role.find("INIT") == std::string::npos) {
-    for (const NetDef& init : context.init_nets) init_nets.push_back(&init);
-  }
-  return init_nets;
-}
-
-// THROWS if a net of the file cannot take the shapes given by --input, or none has such an input.
-void CheckGivenShapes(const CommandLine& line, const NetsOfFile& found, const Context& context) {
-  if (!line.Has("input")) return;
-  std::vector<const NetDef*> nets;
-  for (const TitledNet& net : found.nets) nets.push_back(&net.net);
-  for (const std::string& text : line.All("input")) {
-    CheckInputName(nets, text.substr(0, text.rfind('=')));
-  }
-  for (const TitledNet& net : found.nets) {
-    const std::vector<NetFinding> findings = ValidateShapes(
-        net.net,
-        {.init_nets = InitNetsOf(net, context), .given = context.shapes, .types_are_known = false});
-    if (findings.empty()) continue;
-    CAFFE_THROW("net \"", net.net.name(), "\", operator ", findings[0].ops[0], ": ",
-                findings[0].text);
-  }
-}
-
-NetSummary SummaryOf(const TitledNet& net, const Context& context) {
-  return SummarizeNet(InitNetsOf(net, context), net.net, context.shapes, context.parameters);
-}
-
-// THROWS UsageError if --fetch names a blob that no net of the file has.
-void CheckKeptBlobs(const CommandLine& line, const NetsOfFile& found) {
-  if (line.Has("fetch") && !line.Has("memory"))
-    throw UsageError("option --fetch is given without --memory");
-  std::vector<const NetDef*> nets;
-  std::vector<std::string> inputs;
-  for (const TitledNet& net : found.nets) {
-    nets.push_back(&net.net);
-    inputs.insert(inputs.end(), net.net.external_input().begin(), net.net.external_input().end());
-    for (const OperatorDef& op : net.net.op())
-      inputs.insert(inputs.end(), op.input().begin(), op.input().end());
-  }
-  CheckFetchedNames(line, nets, inputs);
-}
-
-MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net, const Context& context) {
+MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net,
+                      const InspectContext& context) {
   const std::vector<std::string> kept = line.All("fetch");
   return ReportMemory(InitNetsOf(net, context), net.net, context.shapes, context.parameters,
                       {kept.begin(), kept.end()},
@@ -252,7 +136,7 @@ void PrintPacked(const PackedModel& model) {
 }
 
 // The weights, as far as they are known: what the init nets write, except the inputs given.
-std::set<std::string> ParametersOf(const CommandLine& line, const Context& context) {
+std::set<std::string> ParametersOf(const CommandLine& line, const InspectContext& context) {
   if (!context.parameters.empty()) return context.parameters;
   std::set<std::string> parameters;
   for (const NetDef& init : context.init_nets) {
@@ -264,7 +148,7 @@ std::set<std::string> ParametersOf(const CommandLine& line, const Context& conte
 }
 
 void DrawNets(const CommandLine& line, const std::string& path, FileKind kind,
-              const NetsOfFile& found, Context context) {
+              const NetsOfFile& found, InspectContext context) {
   constexpr size_t kMostChained =
       64;  // nets of a plan that know the shapes of the nets before them
   const std::vector<TitledNet> nets = NetsToDraw(path, kind, found);
@@ -284,7 +168,7 @@ void DrawNets(const CommandLine& line, const std::string& path, FileKind kind,
 void InspectNets(const CommandLine& line, const std::string& path, FileKind kind,
                  const NetsOfFile& found) {
   EnsureBuiltinOperators();
-  const Context context = ContextOf(line, path, kind, found);
+  const InspectContext context = ContextOf(line, path, kind, found);
   CheckGivenShapes(line, found, context);
   CheckKeptBlobs(line, found);
   if (WantsDrawing(line)) {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/enforce.h"

@@ -1,4 +1,4 @@
-#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/number_text.h"
 
 #include <absl/strings/str_cat.h>
 
