@@ -16,6 +16,7 @@
 namespace caffe2rt::test::commands_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -203,6 +204,28 @@ TEST(ConvertProgramTest, WritesTheFormatThatTheNameOfTheOutputSays) {
   const std::string binary = convert(dir.path("net.pbtxt"), dir.path("net.pb"));
   EXPECT_EQ(convert(dir.path("net.pb"), dir.path("again.pb")), binary);
   EXPECT_EQ(binary, ReadWholeFile(DemoFile("predict_net.pb")));
+}
+
+TEST(InspectProgramTest, KeepsOnlyBlobsOfTheNet) {
+  const std::string net = DemoFile("predict_net.pb");
+  const auto inspect = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"inspect", net});
+    return RunCaffe2(args);
+  };
+  const ProgramResult wrong = inspect({"--memory", "--fetch", "respnoses"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("does not make blob \"respnoses\"; close: \"responses\""));
+  EXPECT_EQ(inspect({"--memory", "--fetch", "responses"}).code, 0);
+  EXPECT_EQ(inspect({"--memory", "--fetch", "data"}).code, 0);
+  EXPECT_EQ(inspect({"--fetch", "responses"}).code, 2);
+}
+
+TEST(InspectProgramTest, NamesInputsWithoutAShapeInOneLine) {
+  const ProgramResult result = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--memory"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr(" inputs without a shape (--input or --init-net): "),
+                                HasSubstr("of unknown size, first ")));
+  EXPECT_LT(std::count(result.out.begin(), result.out.end(), '\n'), 15) << result.out;
 }
 
 // These bytes are a NetDef {name, op {input}} and a PlanDef {name, network {name}}.

@@ -184,6 +184,10 @@ TEST_F(ConvertTensorsTest, ReadsAFolderOfNpyFiles) {
   const NamedTensors tensors = ReadNpz(dir_.path("both.npz"));
   ASSERT_EQ(tensors.size(), 2u);
   EXPECT_EQ(tensors[0].first + tensors[1].first, "ab");
+  std::filesystem::create_symlink("absent", dir_.path("folder/c.npy"));
+  const ProgramResult dangling = Convert("folder", "three.npz");
+  EXPECT_EQ(dangling.code, 1);
+  EXPECT_THAT(dangling.err, HasSubstr("folder/c.npy\": No such file"));
 }
 
 TEST_F(ConvertTensorsTest, RejectsAWrongCommandLine) {

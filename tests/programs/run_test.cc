@@ -163,6 +163,23 @@ TEST_F(RunProgramTest, NamesAnOutputFolderThatIsAFile) {
   EXPECT_THAT(result.err, HasSubstr("cannot create the folder \"" + file + "\": "));
 }
 
+// The inputs are printed after the outputs have been tried, and before the net runs.
+TEST_F(RunProgramTest, TriesItsOutputsBeforeItRuns) {
+  const std::string file = dir_.Write("file", "");
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--output", file + "/out.npz"},
+        {"--output", file + "/out"},
+        {"--save-image", "y=" + file + "/y.png"}}) {
+    std::vector<std::string> args = AddOne({"--input", "x=1"});
+    args.insert(args.end(), options.begin(), options.end());
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, HasSubstr("cannot create the folder \"" + file));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+  EXPECT_EQ(RunCaffe2(AddOne({"--input", "x=1", "--output", dir_.path("new/out.npz")})).code, 0);
+}
+
 TEST_F(RunProgramTest, NamesThePictureThatIsTooSmallToCrop) {
   const ProgramResult result =
       RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures/rising_1.png"), "--crop", "1000"}));
