@@ -123,8 +123,8 @@ LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
     }
   }
   CAFFE_ENFORCE(names_.empty() || names_.size() == static_cast<size_t>(def.output_size()),
-                "argument source_blob_names has ", names_.size(),
-                " names, want one for each of the ", def.output_size(), " outputs");
+                "argument source_blob_names has ", names_.size(), " names, want ",
+                def.output_size(), ": one per output");
   CAFFE_ENFORCE(names_.empty() || strip_prefix_.empty(),
                 "strip_prefix and source_blob_names are mutually exclusive.");
   CAFFE_ENFORCE(names_.empty() || !load_all_, "cannot load_all_ while using source_blob_names.");

@@ -50,8 +50,8 @@ class SaveOp final : public Operator<Context> {
         chunk_size_(this->ReadArgument(kChunkSize)) {
     CAFFE_ENFORCE(!db_type_.empty(), "Must specify a db type.");
     CAFFE_ENFORCE(names_.empty() || names_.size() == static_cast<size_t>(def.input_size()),
-                  "argument blob_name_overrides has ", names_.size(),
-                  " names, want one for each of the ", def.input_size(), " inputs");
+                  "argument blob_name_overrides has ", names_.size(), " names, want ",
+                  def.input_size(), ": one per input");
     CAFFE_ENFORCE(names_.empty() || strip_prefix_.empty(),
                   "strip_prefix and blob_name_overrides are mutually exclusive.");
     if (!names_.empty()) return;

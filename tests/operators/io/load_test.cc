@@ -95,7 +95,7 @@ TEST_F(LoadTest, MapsNames) {
       [&] {
         Load("output: 'A'", "m", "arg { name: 'source_blob_names' strings: 'a' strings: 'b' }");
       },
-      "Number of output blobs and source_blob_names mismatch");
+      "argument source_blob_names has 2 names, want 1: one per output");
   ExpectThrows(
       [&] {
         Load("output: 'A'", "m",

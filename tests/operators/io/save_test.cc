@@ -89,7 +89,7 @@ TEST_F(SaveTest, NamesWrongArguments) {
   ExpectThrows([&] { Save("input: 'a' input: 'a'", ""); }, "Duplicated input: a");
   ExpectThrows(
       [&] { Save("input: 'a'", "arg { name: 'blob_name_overrides' strings: 'x' strings: 'y' }"); },
-      "Number of blobs and blob_name_overrides mismatch");
+      "argument blob_name_overrides has 2 names, want 1: one per input");
   ExpectThrows(
       [&] {
         Save("input: 'a'",
