@@ -37,6 +37,21 @@ std::string NameOperator(const OperatorDef& def, size_t position, const std::str
   return MakeString(text, " (run as ", description, ")");
 }
 
+// Passes the net argument allow_tf32 on to an operator: in the extra_info of its device option,
+// where the contexts of devices find it, and as an argument of the nets in its arguments.
+void PassAllowTf32(const Argument& from, OperatorDef* op) {
+  const auto pass = [&from](NetDef* net) {
+    if (GetArgumentPtr(*net, from.name()) == nullptr) *net->add_arg() = from;
+  };
+  DeviceOption base;
+  base.add_extra_info(MakeString(from.name(), ":", from.i() != 0 ? 1 : 0));
+  *op->mutable_device_option() = MergeDeviceOption(base, op->device_option());
+  for (Argument& argument : *op->mutable_arg()) {
+    if (argument.has_n()) pass(argument.mutable_n());
+    for (NetDef& net : *argument.mutable_nets()) pass(&net);
+  }
+}
+
 }  // namespace
 
 ExecutionOrder InOrderOfNet(size_t operators) {
@@ -62,10 +77,12 @@ NetOperators::NetOperators(std::shared_ptr<const NetDef> def, Workspace* ws)
 NetOperators::~NetOperators() = default;
 
 void NetOperators::Add(const OperatorDef& def, size_t position) try {
-  if (def_->has_device_option()) {
+  const Argument* const allow_tf32 = GetArgumentPtr(*def_, "allow_tf32");
+  if (def_->has_device_option() || allow_tf32 != nullptr) {
     // The net's option is the base; fields set on the operator override it.
     OperatorDef merged = def;
     *merged.mutable_device_option() = MergeDeviceOption(def_->device_option(), def.device_option());
+    if (allow_tf32 != nullptr) PassAllowTf32(*allow_tf32, &merged);
     owned_.push_back(CreateOperator(merged, ws_, UserPosition(def, position)));
   } else {
     owned_.push_back(CreateOperator(def, ws_, UserPosition(def, position)));

@@ -23,6 +23,15 @@ int DeviceOf(const DeviceOption& option) {
   return DeviceOrCurrent(option.has_device_id() ? option.device_id() : -1);
 }
 
+std::optional<bool> AllowsTf32(const DeviceOption& option) {
+  std::optional<bool> allowed;
+  for (const std::string& info : option.extra_info()) {  // the innermost net comes last
+    if (info == "allow_tf32:0") allowed = false;
+    if (info == "allow_tf32:1") allowed = true;
+  }
+  return allowed;
+}
+
 }  // namespace
 
 std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext() {
@@ -72,6 +81,7 @@ CUDAContext::CUDAContext(int gpu_id)
 CUDAContext::CUDAContext(const DeviceOption& option)
     : device_(DeviceOf(option)),
       random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()),
+      allow_tf32_(AllowsTf32(option)),
       stream_(&ThreadStream(device_, 0)) {}
 
 void CUDAContext::SwitchToDevice(int stream_id) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,8 @@ class CUDAContext final : public BaseContext {
   // A context on a device (-1: the thread's current device) and the calling thread's stream 0.
   // Starts CUDA. THROWS with the reason if CUDA is not available.
   explicit CUDAContext(int gpu_id = -1);
-  // The same, with the option's device_id and random_seed, if set. THROWS if the option has another
-  // device type, or the device does not exist.
+  // The same, with the option's device_id, random_seed and allow_tf32 (see below), if set. THROWS if
+  // the option has another device type, or the device does not exist.
   explicit CUDAContext(const DeviceOption& option);
 
   static constexpr DeviceType GetDeviceType() { return CUDA; }
@@ -111,6 +112,10 @@ class CUDAContext final : public BaseContext {
   }
   CudaStream& stream() const { return *stream_; }
   uint32_t random_seed() const { return random_seed_; }
+  // Whether libraries may compute with TF32: the net argument allow_tf32, which reaches the context
+  // as `allow_tf32:0` or `allow_tf32:1` in the option's extra_info, else
+  // CudaLibraryOptions::allow_tf32.
+  bool allow_tf32() const { return allow_tf32_.value_or(GlobalCudaLibraryOptions().allow_tf32); }
   // Reserves the next `count` blocks of this seed's random sequence and returns the first one.
   uint64_t TakeRandomBlocks(uint64_t count) {
     return std::exchange(random_blocks_, random_blocks_ + count);
@@ -120,7 +125,7 @@ class CUDAContext final : public BaseContext {
   // may rebind them, so get the handle for each use, and never destroy it. The generator belongs to
   // the context. THROW if the library is not available, and on its errors.
   cublasHandle_t cublas_handle() {
-    return CublasHandle(ThreadCudaObjects().Handles(device_), *stream_);
+    return CublasHandle(ThreadCudaObjects().Handles(device_), *stream_, allow_tf32());
   }
   cudnnHandle_t cudnn_handle() {
     return CudnnHandle(ThreadCudaObjects().Handles(device_), *stream_);
@@ -139,6 +144,7 @@ class CUDAContext final : public BaseContext {
  private:
   const int device_;
   const uint32_t random_seed_;
+  const std::optional<bool> allow_tf32_;
   uint64_t random_blocks_ = 0;
   CudaStream* stream_;
   CurandGenerator generator_;

@@ -128,8 +128,7 @@ void SetCublasMathMode(CudaHandles& handles, bool allow_tf32) {
 
 }  // namespace
 
-cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
-  const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
+cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream, bool allow_tf32) {
   if (__builtin_expect(handles.cublas == nullptr, 0)) {
     handles.cublas = Take(stream.device, &HandleStock::cublas, NewCublasHandle);
     handles.cublas_allows_tf32 = !allow_tf32;  // its mode is unknown: force SetCublasMathMode

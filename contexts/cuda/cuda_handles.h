@@ -24,8 +24,9 @@ struct CudaHandles {
 };
 
 // Return the thread's handle, bound to the stream; a few comparisons if it is bound already. cuBLAS
-// uses the workspace of the stream. THROW if the library is not available, and on its errors.
-cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream);
+// uses the workspace of the stream, and TF32 if `allow_tf32` is set. THROW if the library is not
+// available, and on its errors.
+cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream, bool allow_tf32);
 cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream);
 // Returns the handles to the stock for the next thread.
 void GiveHandles(int device, const CudaHandles& handles) noexcept;

@@ -41,8 +41,7 @@ void RecurrentPlan::DescribeDropout(CUDAContext& context, Tensor* states) {
                 "dropout of ", 1 - sizes_.keep);
 }
 
-void RecurrentPlan::DescribeNet() {
-  const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
+void RecurrentPlan::DescribeNet(bool allow_tf32) {
   CUDNN_ENFORCE(Cudnn().SetRNNDescriptor_v8(
                     net_, CUDNN_RNN_ALGO_STANDARD, CudnnMode(sizes_.mode), CUDNN_RNN_DOUBLE_BIAS,
                     sizes_.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
@@ -73,12 +72,17 @@ void RecurrentPlan::Prepare(CUDAContext& context, const RecurrentSizes& sizes, b
     states->Resize(0);
     states->mutable_data<float>();
   }
-  if (ready_ && sizes == sizes_ && training == training_ && same_states) return;
+  const bool allow_tf32 = context.allow_tf32();
+  if (ready_ && sizes == sizes_ && training == training_ && allow_tf32 == allow_tf32_ &&
+      same_states) {
+    return;
+  }
   ready_ = false;
   sizes_ = sizes;
   training_ = training;
+  allow_tf32_ = allow_tf32;
   DescribeDropout(context, states);
-  DescribeNet();
+  DescribeNet(allow_tf32);
   DescribeData(x_, sizes.input);
   DescribeData(y_, sizes.directions * sizes.hidden);
   const int state[] = {static_cast<int>(sizes.layers * sizes.directions),

@@ -49,12 +49,13 @@ class RecurrentPlan {
 
  private:
   void DescribeDropout(CUDAContext& context, Tensor* states);
-  void DescribeNet();
+  void DescribeNet(bool allow_tf32);
   void DescribeData(const CudnnRnnData& data, int64_t columns);
 
   bool ready_ = false;  // the descriptors are those of the next members
   RecurrentSizes sizes_;
   bool training_ = false;
+  bool allow_tf32_ = false;
   const void* states_ = nullptr;
   CudnnDropout dropout_;
   CudnnRnn net_;

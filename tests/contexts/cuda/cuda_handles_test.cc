@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
     Libraries, CudaHandlesTest,
     testing::Values(Library{"cuBLAS", &HasCublas, "cublasCreate", "cublasSetStream",
                             [](CUDAContext& c) -> void* { return c.cublas_handle(); },
-                            [](CudaHandles& h, CudaStream& s) { CublasHandle(h, s); }},
+                            [](CudaHandles& h, CudaStream& s) { CublasHandle(h, s, false); }},
                     Library{"cuDNN", &HasCudnn, "cudnnCreate", "cudnnSetStream",
                             [](CUDAContext& c) -> void* { return c.cudnn_handle(); },
                             [](CudaHandles& h, CudaStream& s) { CudnnHandle(h, s); }}),
