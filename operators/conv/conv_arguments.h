@@ -8,9 +8,11 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int64_t> kConvWorkspaceLimit{
     "ws_nbytes_limit",
-    int64_t{64} << 20,
-    "cuDNN: maximum size of the workspace in bytes",
-    {[](int64_t nbytes) { return nbytes >= 0; }, "0 or more bytes"}};
+    -1,
+    "cuDNN: maximum size of the workspace in bytes; -1: a sixteenth of the device's memory, at "
+    "least "
+    "64 MiB",
+    {[](int64_t nbytes) { return nbytes >= -1; }, "-1 or more bytes"}};
 inline constexpr ArgumentSpec<int> kConvExhaustiveSearch{
     "exhaustive_search", 0, "cuDNN: 1: time all algorithms in the first run and use the fastest"};
 inline constexpr RepeatedArgumentSpec<int> kConvForceAlgo{

@@ -5,9 +5,14 @@
 // Conversely, the gradient of X is a transposed convolution of dY.
 // Products are computed in full float precision unless allow_tf32 is set.
 
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "caffe2_core/base/byte_size.h"
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/conv/cuda_conv.h"
 #include "operators/conv/directions_cudnn.h"
@@ -15,6 +20,39 @@
 namespace caffe2rt {
 
 namespace {
+
+// All that the fastest algorithm depends on.
+using ConvKey = std::vector<int64_t>;
+
+void AddTo(ConvKey* key, std::initializer_list<int64_t> values) { key->insert(key->end(), values); }
+
+// The results of searches in this process. Thread safe.
+class SearchResults {
+ public:
+  std::optional<int> Find(const ConvKey& key) const {
+    const MutexLock lock(mutex_);
+    const auto found = algorithms_.find(key);
+    return found == algorithms_.end() ? std::nullopt : std::optional<int>(found->second);
+  }
+  void Add(const ConvKey& key, int algorithm) {
+    const MutexLock lock(mutex_);
+    algorithms_[key] = algorithm;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<ConvKey, int> algorithms_ ABSL_GUARDED_BY(mutex_);
+};
+SearchResults& FoundAlgorithms() {
+  static auto* const results = new SearchResults;
+  return *results;
+}
+
+// 1 GiB on a GPU of 16 GiB.
+size_t DefaultLimit(const CUDAContext& context) {
+  constexpr size_t kLeast = size_t{64} << 20, kShare = 16;
+  return std::max(kLeast, GetDeviceProperty(context.device_id()).totalGlobalMem / kShare);
+}
 
 template <class Direction>
 class Plan final : public CudaConvPlan {
@@ -42,13 +80,22 @@ class Plan final : public CudaConvPlan {
                   "windows of a convolution");
     CUDNN_ENFORCE(Cudnn().SetConvolutionGroupCount(d_.conv, static_cast<int>(group)), "group ",
                   group);
-    const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
+    const bool allow_tf32 = context.allow_tf32();
     CUDNN_ENFORCE(
         Cudnn().SetConvolutionMathType(d_.conv, allow_tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH),
         "math type of a convolution");
     CUDNN_ENFORCE(Cudnn().SetActivationDescriptor(identity_, CUDNN_ACTIVATION_IDENTITY,
                                                   CUDNN_NOT_PROPAGATE_NAN, 0),
                   "identity activation");
+    limit_ = options_.workspace_limit_bytes.value_or(DefaultLimit(context));
+    AddTo(&key_, {context.device_id(), static_cast<int>(Direction::kDirection), format, allow_tf32,
+                  options_.deterministic});
+    AddTo(&key_, {static_cast<int64_t>(limit_), geometry.batch, geometry.channels, out_channels,
+                  group, window.axes});
+    for (const auto& sizes :
+         {window.in, window.out, window.kernel, window.stride, window.dilation, window.pad}) {
+      key_.insert(key_.end(), sizes.begin(), sizes.end());
+    }
     return options_.algorithm >= 0 ? Force(context, reason) : Ask(context, reason);
   }
 
@@ -56,9 +103,8 @@ class Plan final : public CudaConvPlan {
            std::string* reason) override {
     const ConvPointers pointers{x, filter, y};
     if (search_) Search(context, pointers);
-    const ConvWorkspace space{
-        workspace_nbytes_ > 0 ? CudnnWorkspace(context, workspace_nbytes_) : nullptr,
-        workspace_nbytes_};
+    ConvWorkspace space{};
+    if (!Allocate(context, &space, reason)) return false;
     const cudnnHandle_t handle = context.cudnn_handle();
     if (bias != nullptr && adds_bias_) {
       const cudnnStatus_t status =
@@ -98,7 +144,7 @@ class Plan final : public CudaConvPlan {
     size_t nbytes = 0;
     const cudnnStatus_t status =
         Direction::WorkspaceSize(context.cudnn_handle(), d_, algorithm, &nbytes);
-    if (status != CUDNN_STATUS_SUCCESS || nbytes > options_.workspace_limit_bytes) return false;
+    if (status != CUDNN_STATUS_SUCCESS || nbytes > limit_) return false;
     algorithm_ = algorithm;
     workspace_nbytes_ = nbytes;
     adds_bias_ = Direction::MayAddBias(algorithm);
@@ -110,43 +156,94 @@ class Plan final : public CudaConvPlan {
                      "argument force_algo, want one of cuDNN's algorithms");
     if (Fits(context, static_cast<Algorithm>(options_.algorithm))) return true;
     *reason = MakeString("algorithm ", options_.algorithm, " does not support this shape with ",
-                         ByteSizeText(options_.workspace_limit_bytes), " of workspace");
+                         ByteSizeText(limit_), " of workspace");
     return false;
   }
 
   bool Ask(CUDAContext& context, std::string* reason) {
-    Result results[Direction::kAlgorithms];
+    std::vector<Result> results = NewResults(context);
     int count = 0;
-    const cudnnStatus_t status = Direction::Ask(context.cudnn_handle(), d_, &count, results);
-    if (status == CUDNN_STATUS_SUCCESS && Take(context, count, results)) {
+    const cudnnStatus_t status = Direction::Ask(
+        context.cudnn_handle(), d_, static_cast<int>(results.size()), &count, results.data());
+    if (status == CUDNN_STATUS_SUCCESS && Take(context, count, results.data())) {
       search_ = options_.exhaustive_search;
       return true;
     }
     *reason = status == CUDNN_STATUS_SUCCESS
                   ? MakeString("none of ", count, " algorithms supports this shape with ",
-                               ByteSizeText(options_.workspace_limit_bytes), " of workspace")
+                               ByteSizeText(limit_), " of workspace")
                   : CudnnStatusText(status);
     return false;
   }
 
-  // Times all algorithms once, on the data of this run. If none qualifies, the algorithm that the
-  // heuristics chose remains.
+  // The workspace of the algorithm. If memory is short, an algorithm with a smaller one is
+  // selected; returns false and sets *reason if there is none.
+  bool Allocate(CUDAContext& context, ConvWorkspace* space, std::string* reason) {
+    while (workspace_nbytes_ > 0) {
+      try {
+        *space = {CudnnWorkspace(context, workspace_nbytes_), workspace_nbytes_};
+        return true;
+      } catch (const OutOfMemory& e) {
+        if (options_.algorithm >= 0) throw;
+        limit_ = workspace_nbytes_ / 2;
+        if (!Ask(context, reason)) {
+          *reason = e.message();
+          return false;
+        }
+        search_ = false;
+      }
+    }
+    return true;
+  }
+
+  static std::vector<Result> NewResults(CUDAContext& context) {
+    int most = 0;
+    CUDNN_ENFORCE(Direction::Count(context.cudnn_handle(), &most), "number of algorithms");
+    return std::vector<Result>(static_cast<size_t>(std::max(most, Direction::kAlgorithms)));
+  }
+
+  // Times all algorithms on the data of this run, unless an equal convolution has been timed. If
+  // none qualifies, the algorithm that the heuristics chose remains.
   void Search(CUDAContext& context, const ConvPointers& pointers) {
     search_ = false;
-    const size_t limit = options_.workspace_limit_bytes;
-    const ConvWorkspace space{limit > 0 ? CudnnWorkspace(context, limit) : nullptr, limit};
-    Result results[Direction::kAlgorithms];
+    if (const std::optional<int> found = FoundAlgorithms().Find(key_)) {
+      (void)Fits(context, static_cast<Algorithm>(*found));
+      return;
+    }
+    std::vector<Result> results = NewResults(context);
+    ConvWorkspace space{nullptr, 0};
+    if (const size_t nbytes = LargestWorkspace(context); nbytes > 0) {
+      try {
+        space = {CudnnWorkspace(context, nbytes), nbytes};
+      } catch (const OutOfMemory&) {  // only algorithms without a workspace take part
+      }
+    }
     int count = 0;
-    CUDNN_ENFORCE(Direction::Time(context.cudnn_handle(), d_, pointers, space, &count, results),
+    CUDNN_ENFORCE(Direction::Time(context.cudnn_handle(), d_, pointers, space,
+                                  static_cast<int>(results.size()), &count, results.data()),
                   "search for the fastest algorithm");
-    (void)Take(context, count, results);
+    if (Take(context, count, results.data())) FoundAlgorithms().Add(key_, algorithm_);
+  }
+
+  // The largest workspace within the limit that an algorithm uses for this shape.
+  size_t LargestWorkspace(CUDAContext& context) {
+    size_t largest = 0;
+    for (int i = 0; i < Direction::kAlgorithms; ++i) {
+      size_t nbytes = 0;
+      const cudnnStatus_t status =
+          Direction::WorkspaceSize(context.cudnn_handle(), d_, static_cast<Algorithm>(i), &nbytes);
+      if (status == CUDNN_STATUS_SUCCESS && nbytes <= limit_) largest = std::max(largest, nbytes);
+    }
+    return largest;
   }
 
   const CudnnConvOptions options_;
   ConvDescriptors d_;
   CudnnActivation identity_;
   Algorithm algorithm_ = {};
+  size_t limit_ = 0;  // of the workspace
   size_t workspace_nbytes_ = 0;
+  ConvKey key_;
   bool adds_bias_ = false;
   bool search_ = false;  // time the algorithms in the next run
 };

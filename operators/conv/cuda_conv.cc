@@ -25,7 +25,8 @@ int ForcedAlgorithm(const ArgumentHelper& args, ConvDirection direction) {
 
 CudnnConvOptions CudnnConvOptions::Read(const ArgumentHelper& args, ConvDirection direction) {
   CudnnConvOptions options;
-  options.workspace_limit_bytes = static_cast<size_t>(args.Read(kConvWorkspaceLimit));
+  const int64_t limit = args.Read(kConvWorkspaceLimit);
+  if (limit >= 0) options.workspace_limit_bytes = static_cast<size_t>(limit);
   options.exhaustive_search = args.Read(kConvExhaustiveSearch) != 0;
   options.deterministic = args.Read(kDeterministic) != 0;
   options.algorithm = ForcedAlgorithm(args, direction);

@@ -8,12 +8,14 @@
 // searches for an algorithm.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "caffe2_core/tensor/tensor.h"
+#include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/conv/conv_arguments.h"
 #include "operators/conv/cuda_conv_kernels.h"
@@ -37,8 +39,11 @@ inline constexpr ConvDirection kDirectionOf<ConvFilterGradientShape> =
 // Caffe2's arguments for cuDNN. enable_tensor_core is not among them: it only concerns 16-bit
 // floats.
 struct CudnnConvOptions {
-  size_t workspace_limit_bytes = static_cast<size_t>(kConvWorkspaceLimit.default_value);
-  // Time the algorithms in the first run, instead of using the heuristics.
+  // Not set: a sixteenth of the device's memory, at least 64 MiB. A share of the free memory would
+  // let the algorithm, and so the last bits of the result, depend on what else is allocated.
+  std::optional<size_t> workspace_limit_bytes = std::nullopt;
+  // Time the algorithms in the first run, instead of using the heuristics. The result is kept for
+  // the process, by shape, options and device.
   bool exhaustive_search = false;
   // Use only deterministic algorithms, which add without atomics. Always set for
   // ConvFilterGradientShape and ConvDataGradientShape; argument force_algo can still select another
@@ -102,7 +107,9 @@ class CudaConv {
     Run(context, x, filter.data<float>(), bias, y);
   }
   void Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y) {
-    if (!planned_) ChoosePlan(context);
+    if (!planned_ || (plan_ != nullptr && plan_allows_tf32_ != context.allow_tf32())) {
+      ChoosePlan(context);
+    }
     if (plan_ != nullptr) {
       std::string reason;
       if (plan_->Run(context, x, filter, bias, y, &reason)) return;
@@ -112,11 +119,16 @@ class CudaConv {
   }
 
  private:
+  struct Key {
+    Shape shape;
+    bool allows_tf32;
+  };
   static constexpr size_t kMaxPlans = 64;  // beyond this number all plans are dropped
 
   void ChoosePlan(CUDAContext& context) {
-    for (const auto& [shape, plan] : plans_) {
-      if (!(shape == shape_)) continue;
+    plan_allows_tf32_ = context.allow_tf32();
+    for (const auto& [key, plan] : plans_) {
+      if (!(key.shape == shape_) || key.allows_tf32 != plan_allows_tf32_) continue;
       plan_ = plan.get();
       planned_ = true;
       if (plan_ == nullptr) choice_.Refused("");
@@ -128,13 +140,13 @@ class CudaConv {
     if (plan == nullptr) choice_.Refused(reason);
     if (plans_.size() == kMaxPlans) plans_.clear();
     plan_ = plan.get();
-    plans_.emplace_back(shape_, std::move(plan));
+    plans_.emplace_back(Key{shape_, plan_allows_tf32_}, std::move(plan));
     planned_ = true;
   }
 
   void DropPlan(const std::string& reason) {
     choice_.Refused(reason);
-    for (auto& [shape, plan] : plans_) {
+    for (auto& [key, plan] : plans_) {
       if (plan.get() == plan_) plan = nullptr;
     }
     plan_ = nullptr;
@@ -145,8 +157,9 @@ class CudaConv {
   Tensor scratch_{CUDA};
   Shape shape_;
   bool planned_ = false;
+  bool plan_allows_tf32_ = false;
   CudaConvPlan* plan_ = nullptr;  // owned by plans_; null: native kernels run
-  std::vector<std::pair<Shape, std::unique_ptr<CudaConvPlan>>> plans_;
+  std::vector<std::pair<Key, std::unique_ptr<CudaConvPlan>>> plans_;
 };
 
 }  // namespace caffe2rt

@@ -4,6 +4,7 @@
 
 #include "contexts/cuda/cudnn_library.h"
 #include "operators/common/descriptors_cudnn.h"
+#include "operators/conv/cuda_conv.h"
 
 namespace caffe2rt {
 
@@ -28,17 +29,23 @@ inline constexpr float kCudnnOne = 1, kCudnnZero = 0;
 struct CudnnForward {
   using Algorithm = cudnnConvolutionFwdAlgo_t;
   using Result = cudnnConvolutionFwdAlgoPerf_t;
+  static constexpr ConvDirection kDirection = ConvDirection::kForward;
   static constexpr int kAlgorithms = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
 
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int* count, Result* to) {
-    return Cudnn().GetConvolutionForwardAlgorithm_v7(handle, d.in, d.filter, d.conv, d.out,
-                                                     kAlgorithms, count, to);
+  // The number of algorithms of the library, which may be newer than the headers.
+  static cudnnStatus_t Count(cudnnHandle_t handle, int* count) {
+    return Cudnn().GetConvolutionForwardAlgorithmMaxCount(handle, count);
+  }
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int most, int* count,
+                           Result* to) {
+    return Cudnn().GetConvolutionForwardAlgorithm_v7(handle, d.in, d.filter, d.conv, d.out, most,
+                                                     count, to);
   }
   static cudnnStatus_t Time(cudnnHandle_t handle, const ConvDescriptors& d, const ConvPointers& p,
-                            const ConvWorkspace& space, int* count, Result* to) {
+                            const ConvWorkspace& space, int most, int* count, Result* to) {
     return Cudnn().FindConvolutionForwardAlgorithmEx(handle, d.in, p.in, d.filter, p.filter, d.conv,
-                                                     d.out, p.out, kAlgorithms, count, to,
-                                                     space.data, space.nbytes);
+                                                     d.out, p.out, most, count, to, space.data,
+                                                     space.nbytes);
   }
   static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const ConvDescriptors& d,
                                      Algorithm algorithm, size_t* nbytes) {
@@ -68,17 +75,23 @@ struct CudnnForward {
 struct CudnnBackwardData {
   using Algorithm = cudnnConvolutionBwdDataAlgo_t;
   using Result = cudnnConvolutionBwdDataAlgoPerf_t;
+  static constexpr ConvDirection kDirection = ConvDirection::kDataGradient;
   static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
 
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int* count, Result* to) {
+  // The number of algorithms of the library, which may be newer than the headers.
+  static cudnnStatus_t Count(cudnnHandle_t handle, int* count) {
+    return Cudnn().GetConvolutionBackwardDataAlgorithmMaxCount(handle, count);
+  }
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int most, int* count,
+                           Result* to) {
     return Cudnn().GetConvolutionBackwardDataAlgorithm_v7(handle, d.filter, d.in, d.conv, d.out,
-                                                          kAlgorithms, count, to);
+                                                          most, count, to);
   }
   static cudnnStatus_t Time(cudnnHandle_t handle, const ConvDescriptors& d, const ConvPointers& p,
-                            const ConvWorkspace& space, int* count, Result* to) {
+                            const ConvWorkspace& space, int most, int* count, Result* to) {
     return Cudnn().FindConvolutionBackwardDataAlgorithmEx(handle, d.filter, p.filter, d.in, p.in,
-                                                          d.conv, d.out, p.out, kAlgorithms, count,
-                                                          to, space.data, space.nbytes);
+                                                          d.conv, d.out, p.out, most, count, to,
+                                                          space.data, space.nbytes);
   }
   static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const ConvDescriptors& d,
                                      Algorithm algorithm, size_t* nbytes) {
@@ -103,17 +116,23 @@ struct CudnnBackwardData {
 struct CudnnBackwardFilter {
   using Algorithm = cudnnConvolutionBwdFilterAlgo_t;
   using Result = cudnnConvolutionBwdFilterAlgoPerf_t;
+  static constexpr ConvDirection kDirection = ConvDirection::kFilterGradient;
   static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
 
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int* count, Result* to) {
+  // The number of algorithms of the library, which may be newer than the headers.
+  static cudnnStatus_t Count(cudnnHandle_t handle, int* count) {
+    return Cudnn().GetConvolutionBackwardFilterAlgorithmMaxCount(handle, count);
+  }
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const ConvDescriptors& d, int most, int* count,
+                           Result* to) {
     return Cudnn().GetConvolutionBackwardFilterAlgorithm_v7(handle, d.in, d.out, d.conv, d.filter,
-                                                            kAlgorithms, count, to);
+                                                            most, count, to);
   }
   static cudnnStatus_t Time(cudnnHandle_t handle, const ConvDescriptors& d, const ConvPointers& p,
-                            const ConvWorkspace& space, int* count, Result* to) {
+                            const ConvWorkspace& space, int most, int* count, Result* to) {
     return Cudnn().FindConvolutionBackwardFilterAlgorithmEx(handle, d.in, p.in, d.out, p.filter,
-                                                            d.conv, d.filter, p.out, kAlgorithms,
-                                                            count, to, space.data, space.nbytes);
+                                                            d.conv, d.filter, p.out, most, count,
+                                                            to, space.data, space.nbytes);
   }
   static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const ConvDescriptors& d,
                                      Algorithm algorithm, size_t* nbytes) {

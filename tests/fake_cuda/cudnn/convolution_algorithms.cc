@@ -34,6 +34,14 @@ cudnnStatus_t List(const Convolution& conv, std::initializer_list<Algo> algorith
                    int* count, Perf* results) {
   int made = 0;
   float time = 1;
+  // Algorithms of a library that is newer than the headers, which do not support this shape.
+  const long all = fakecuda_get("cudnn_algorithms", 0);
+  for (long i = static_cast<long>(algorithms.size()); i < all && made < wanted; ++i) {
+    Perf perf = {};
+    perf.algo = static_cast<Algo>(100 + i);
+    perf.status = CUDNN_STATUS_NOT_SUPPORTED;
+    results[made++] = perf;
+  }
   for (const Algo algorithm : algorithms) {
     if (made == wanted) break;
     Perf perf = {};
@@ -47,6 +55,10 @@ cudnnStatus_t List(const Convolution& conv, std::initializer_list<Algo> algorith
   }
   *count = made;
   return CUDNN_STATUS_SUCCESS;
+}
+
+int MaxCount(int of_headers) {
+  return std::max(of_headers, static_cast<int>(fakecuda_get("cudnn_algorithms", 0)));
 }
 
 struct Query {
@@ -110,19 +122,19 @@ extern "C" {
 
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithmMaxCount(cudnnHandle_t handle, int* count) {
   FAKECUDNN_NEED(handle != nullptr && count != nullptr);
-  *count = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
+  *count = MaxCount(CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnnHandle_t handle, int* count) {
   FAKECUDNN_NEED(handle != nullptr && count != nullptr);
-  *count = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
+  *count = MaxCount(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT);
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnnHandle_t handle, int* count) {
   FAKECUDNN_NEED(handle != nullptr && count != nullptr);
-  *count = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
+  *count = MaxCount(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT);
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -145,6 +157,7 @@ cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
     const cudnnFilterDescriptor_t w, const void*, const cudnnConvolutionDescriptor_t conv,
     const cudnnTensorDescriptor_t y, void*, const int wanted, int* count,
     cudnnConvolutionFwdAlgoPerf_t* results, void*, size_t) {
+  if (!Begin(__func__)) return CUDNN_STATUS_INTERNAL_ERROR;
   return Forward({handle, x, w, conv, y, wanted, count}, results);
 }
 
@@ -167,6 +180,7 @@ cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
     const cudnnTensorDescriptor_t dy, const void*, const cudnnConvolutionDescriptor_t conv,
     const cudnnTensorDescriptor_t dx, void*, const int wanted, int* count,
     cudnnConvolutionBwdDataAlgoPerf_t* results, void*, size_t) {
+  if (!Begin(__func__)) return CUDNN_STATUS_INTERNAL_ERROR;
   return BackwardData({handle, dx, w, conv, dy, wanted, count}, results);
 }
 
@@ -189,6 +203,7 @@ cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     const cudnnTensorDescriptor_t dy, const void*, const cudnnConvolutionDescriptor_t conv,
     const cudnnFilterDescriptor_t dw, void*, const int wanted, int* count,
     cudnnConvolutionBwdFilterAlgoPerf_t* results, void*, size_t) {
+  if (!Begin(__func__)) return CUDNN_STATUS_INTERNAL_ERROR;
   return BackwardFilter({handle, x, dw, conv, dy, wanted, count}, results);
 }
 

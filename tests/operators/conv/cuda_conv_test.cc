@@ -305,7 +305,7 @@ TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
     const OperatorDef def = ParseOp("type: \"Conv\"" + args);
     return CudnnConvOptions::Read(ArgumentHelper(def), direction);
   };
-  EXPECT_EQ(read("", kForward).workspace_limit_bytes, size_t{64} << 20);
+  EXPECT_EQ(read("", kForward).workspace_limit_bytes, std::nullopt);
   EXPECT_EQ(read("", kForward).algorithm, -1);
   EXPECT_EQ(read(R"( arg { name: "ws_nbytes_limit" i: 1000 })", kForward).workspace_limit_bytes,
             1000u);
@@ -319,8 +319,8 @@ TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
   EXPECT_EQ(read(R"( arg { name: "force_algo_wgrad" i: 6 })", kFilter).algorithm, 6);
   ExpectThrows([&] { read(Ints("force_algo", {1}), kForward); },
                R"(argument "force_algo" is [1], want three numbers)");
-  ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -1 })", kForward); },
-               R"(argument "ws_nbytes_limit" is -1, want 0 or more bytes)");
+  ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -2 })", kForward); },
+               R"(argument "ws_nbytes_limit" is -2, want -1 or more bytes)");
 }
 
 TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
@@ -396,6 +396,15 @@ TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
   EXPECT_EQ(TheTally().made, 3);
   EXPECT_EQ(TheTally().by_cudnn, 15);
   EXPECT_EQ(TheTally().native, 30);
+  // Plans depend on the precision. Those of both are kept.
+  conv.Plan({2});
+  for (const bool allow_tf32 : {true, false, true}) {
+    GlobalCudaLibraryOptions().allow_tf32 = allow_tf32;
+    conv.Run(context, none, none, none, nullptr);
+    EXPECT_EQ(TheTally().made, 4);
+  }
+  GlobalCudaLibraryOptions().allow_tf32 = false;
+  TheTally().by_cudnn -= 3;
   // More shapes than the operator keeps plans for.
   for (int number = 2; number < 1000; number += 4) {
     conv.Plan({number});

@@ -11,7 +11,8 @@
 //   "peer_copy_direct"   copies between two devices with peer access enabled
 //   "peer_copy_staged"   copies between two devices without peer access
 // or one of these functions of the libraries: cublasCreate, cublasSetMathMode, cublasSetStream,
-// cudnnCreate, cudnnSetStream, curandCreateGenerator, curandSetStream.
+// cudnnCreate, cudnnFindConvolution*AlgorithmEx, cudnnSetStream,
+// curandCreateGenerator, curandSetStream.
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
