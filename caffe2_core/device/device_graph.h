@@ -8,7 +8,7 @@
 //
 // A graph holds memory addresses: the caller must ensure that all memory that the recorded work
 // uses is still valid at the same addresses when the graph is launched. May be used by one thread
-// at a time.
+// at a time, which need not be the one that recorded the work.
 
 #include <string>
 
@@ -19,7 +19,8 @@ class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
   // Starts to record the work that the calling thread enqueues on its stream `stream_id`, instead
-  // of running it. THROWS if the device reports an error.
+  // of running it. It replaces earlier recorded work; similar work is replaced at little cost.
+  // THROWS if the device reports an error.
   virtual void BeginCapture(int stream_id) = 0;
   // Ends the recording. Must also be called if an operator threw during the recording. Returns
   // false and sets `*reason` if some of the work cannot be recorded; then none of it has run.
@@ -28,6 +29,8 @@ class DeviceGraph {
   // reports an error.
   // REQUIRES: EndCapture returned true.
   virtual void Launch(int stream_id) = 0;
+  // Whether options of the device that the recorded work depends on have changed since.
+  virtual bool IsStale() const { return false; }
 };
 
 }  // namespace caffe2rt

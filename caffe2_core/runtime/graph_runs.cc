@@ -15,6 +15,8 @@ namespace caffe2rt {
 namespace {
 
 constexpr int kPlainRuns = 2;
+// Captures of a piece that are kept, each for other addresses of its blobs.
+constexpr size_t kMostCaptures = 4;
 
 // A tensor as it was after the last plain run.
 struct Seen {
@@ -30,12 +32,16 @@ struct Seen {
   const Tensor* tensor() const {
     return blob->IsType<Tensor>() ? static_cast<const Tensor*>(blob->GetRaw()) : nullptr;
   }
-  bool IsAsBefore() const {
+  bool IsAsBefore() const { return IsAlike() && address() == data; }
+  // The same, but for the address.
+  bool IsAlike() const {
     const Tensor* const now = tensor();
-    return now != nullptr && now->storage() != nullptr && now->storage()->data() == data &&
-           now->meta() == meta && now->GetDeviceType() == device &&
-           now->storage()->read_only() == read_only && now->sizes() == IntArrayRef(dims);
+    return now != nullptr && now->storage() != nullptr && now->meta() == meta &&
+           now->GetDeviceType() == device && now->storage()->read_only() == read_only &&
+           now->sizes() == IntArrayRef(dims);
   }
+  // REQUIRES: IsAlike().
+  const void* address() const { return tensor()->storage()->data(); }
   // Stores the current state. Returns false if the blob holds no tensor with memory.
   bool Look() {
     const Tensor* const now = tensor();
@@ -86,25 +92,46 @@ bool IsSameDeviceOrCurrent(const OperatorBase& a, const OperatorBase& b) {
 
 }  // namespace
 
-// The operators at the places [first, end) of the order. Invariant: if `recorded` is set, `graph`
-// is a capture of these operators on the memory that `seen` describes.
+// The operators at the places [first, end) of the order. Invariant: `captures` are captures of
+// these operators on tensors that differ from those of `seen` at most in their addresses.
 struct GraphRuns::Piece {
   size_t first = 0;
   size_t end = 0;
   std::vector<Seen> seen;  // one entry for each blob
   int runs_alike = 0;      // consecutive plain runs with the same memory and shapes
-  bool recorded = false;
-  std::unique_ptr<DeviceGraph> graph;
+  struct Capture {
+    std::vector<const void*> addresses;  // of the tensors, in the order of `seen`
+    std::unique_ptr<DeviceGraph> graph;
+  };
+  std::vector<Capture> captures;  // the one used last comes first
   std::vector<const Blob*> written;
-  std::thread::id thread;  // the thread of the last run; the capture belongs to its streams
+  std::thread::id thread;  // the thread of the last plain run, whose scratch memory is allocated
 
   bool IsAsBefore() const {
     return std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return s.IsAsBefore(); });
   }
+  bool IsAlike() const {
+    return std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return s.IsAlike(); });
+  }
+  bool IsStale() const { return !captures.empty() && captures.front().graph->IsStale(); }
+  // Whether the capture is of the tensors as they are. REQUIRES: IsAlike().
+  bool IsOf(const Capture& capture) const {
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (seen[i].address() != capture.addresses[i]) return false;
+    }
+    return true;
+  }
+  // Moves the capture of the tensors to the front. Returns false if there is none.
+  bool Find() {
+    const auto found = std::find_if(captures.begin(), captures.end(),
+                                    [this](const Capture& capture) { return IsOf(capture); });
+    if (found == captures.end()) return false;
+    std::rotate(captures.begin(), found, found + 1);
+    return true;
+  }
   void Forget() {
     runs_alike = 0;
-    recorded = false;
-    graph.reset();
+    captures.clear();
   }
   // Call it after a plain run: compares the blobs with the previous run and counts equal runs.
   void Look() {
@@ -195,9 +222,15 @@ size_t GraphRuns::Start(size_t i, size_t* running) {
                                     operators_.begin() + static_cast<std::ptrdiff_t>(end),
                                     [](OperatorBase* op) { return op->NumObservers() > 0; });
   const std::thread::id thread = std::this_thread::get_id();
-  if (piece->runs_alike > 0 && (piece->thread != thread || !piece->IsAsBefore())) piece->Forget();
+  // Before the first capture, memory must have been the same in several runs of one thread. A
+  // capture is valid on all threads, and the tensors may move to other addresses.
+  if (piece->captures.empty()
+          ? piece->runs_alike > 0 && (piece->thread != thread || !piece->IsAsBefore())
+          : !piece->IsAlike() || piece->IsStale()) {
+    piece->Forget();
+  }
   if (!observed && piece->runs_alike >= kPlainRuns) {
-    if (piece->recorded || Record(*piece)) {
+    if (piece->Find() || Record(*piece)) {
       Replay(*piece, running);
       return end;
     }
@@ -232,10 +265,18 @@ bool GraphRuns::Record(Piece& piece) {
   size_t i = piece.first;
   std::string thrown, refused;
   bool kept = false;
+  const bool again = !piece.captures.empty();
+  Piece::Capture capture;
+  for (const Seen& seen : piece.seen) capture.addresses.push_back(seen.address());
   try {
-    piece.graph = GetStaticContext(device)->CreateGraph(option);
-    CAFFE_ENFORCE(piece.graph != nullptr, DeviceTypeName(device), " does not support graphs");
-    piece.graph->BeginCapture(order_.stream(i));
+    if (piece.captures.size() == kMostCaptures) {  // the oldest one is replaced
+      capture.graph = std::move(piece.captures.back().graph);
+      piece.captures.pop_back();
+    } else {
+      capture.graph = GetStaticContext(device)->CreateGraph(option);
+    }
+    CAFFE_ENFORCE(capture.graph != nullptr, DeviceTypeName(device), " does not support graphs");
+    capture.graph->BeginCapture(order_.stream(i));
     try {
       for (; i < piece.end; ++i) {
         SeparateOutputs(operators_[i]);
@@ -244,17 +285,19 @@ bool GraphRuns::Record(Piece& piece) {
     } catch (...) {
       thrown = CurrentExceptionMessage();
     }
-    kept = piece.graph->EndCapture(&refused);
+    kept = capture.graph->EndCapture(&refused);
   } catch (...) {
     refused = CurrentExceptionMessage();
   }
-  if (kept && thrown.empty() && piece.IsAsBefore()) {
-    piece.recorded = true;
+  const bool moved = kept && thrown.empty();
+  if (moved && piece.IsAlike() && piece.IsOf(capture)) {
+    piece.captures.insert(piece.captures.begin(), std::move(capture));
     return true;
   }
-  const bool moved = kept && thrown.empty();
   piece.Forget();
-  if (!moved) LeaveOut(piece, thrown.empty() ? piece.end : i, thrown.empty() ? refused : thrown);
+  // At other addresses or on another thread it may only be memory that is missing: run plainly.
+  if (!moved && !again)
+    LeaveOut(piece, thrown.empty() ? piece.end : i, thrown.empty() ? refused : thrown);
   return false;
 }
 
@@ -278,7 +321,7 @@ void GraphRuns::LeaveOut(Piece& piece, size_t place, const std::string& reason) 
 void GraphRuns::Replay(Piece& piece, size_t* running) {
   *running = kNoPosition;
   try {
-    piece.graph->Launch(order_.stream(piece.first));
+    piece.captures.front().graph->Launch(order_.stream(piece.first));
   } catch (EnforceNotMet& error) {
     error.AppendMessage(MakeString("operators ", order_.positions[piece.first], " to ",
                                    order_.positions[piece.end - 1], " as a graph"));
@@ -291,7 +334,7 @@ void GraphRuns::Replay(Piece& piece, size_t* running) {
 
 int GraphRuns::num_recorded() const {
   return static_cast<int>(std::count_if(pieces_.begin(), pieces_.end(), [](const auto& piece) {
-    return piece != nullptr && piece->recorded;
+    return piece != nullptr && !piece->captures.empty();
   }));
 }
 

@@ -8,9 +8,11 @@
 // Capture: a piece is first run twice, operator by operator. If the memory and the shapes of all
 // its blobs were the same in both runs, the third run captures it as a graph. From then on, a
 // single call launches the piece. Before each run, the addresses, types and shapes of its blobs are
-// compared with those of the capture. If one has changed, or if another thread runs the net, the
-// graph is dropped and the piece starts again with two plain runs. The results are bit by bit those
-// of a plain run.
+// compared with those of the capture. If only addresses have changed, for example of an input that
+// alternates between two buffers, the piece is captured for these addresses, too; the captures of
+// the last four sets of addresses are kept. If a type, a shape or an option of the device has
+// changed, the graphs are dropped and the piece starts again with two plain runs. Any thread may
+// replay a graph. The results are bit by bit those of a plain run.
 //
 // The following operators are never captured. They run as usual, between pieces:
 //   - operators with an input on another device, because its values may change at the same address;

@@ -1,5 +1,7 @@
 #include "contexts/cuda/cuda_graph.h"
 
+#include <thread>
+
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_copy.h"
@@ -31,7 +33,6 @@ void CudaGraph::BeginCapture(int stream_id) {
   CAFFE_ENFORCE(internal::recording == nullptr,
                 "this thread already captures a CUDA graph: call EndCapture first");
   CudaStream& stream = ThreadStream(device_, stream_id);
-  Forget();
   AvoidNewCudaContext(device_);
   const MutexLock lock(stream.capture.mutex);
   if (stream.capture.before == nullptr) stream.capture.before = TakeCudaEvent(device_);
@@ -45,6 +46,7 @@ void CudaGraph::BeginCapture(int stream_id) {
   stream_ = &stream;
   recording_ = true;
   copies_host_memory_ = false;
+  allow_tf32_ = GlobalCudaLibraryOptions().allow_tf32;
   refused_.clear();
   internal::recording = this;
 }
@@ -71,10 +73,17 @@ bool CudaGraph::EndCapture(std::string* reason) {
     return true;
   }
   if (graph != nullptr) LogCudaError(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  Forget();
   return false;
 }
 
 bool CudaGraph::Instantiate(cudaGraph_t graph, std::string* reason) {
+  if (executable_ != nullptr) {
+    cudaGraphExecUpdateResultInfo info{};
+    if (cudaGraphExecUpdate(executable_, graph, &info) == cudaSuccess) return true;
+    cudaGetLastError();
+    Forget();
+  }
   const cudaError_t code = cudaGraphInstantiate(&executable_, graph, 0);
   if (code == cudaSuccess) return true;
   cudaGetLastError();
@@ -88,6 +97,10 @@ void CudaGraph::Launch(int stream_id) {
   CudaStream& stream = ThreadStream(device_, stream_id);
   EnforceNotRecording("a CUDA graph is launched");
   AvoidNewCudaContext(device_);
+  // The captured stream may belong to another thread now, which may be capturing it.
+  while (&stream != stream_ && stream_->capture.active.load(std::memory_order_acquire)) {
+    std::this_thread::yield();
+  }
   WaitForStream(stream, *stream_);
   if (copies_host_memory_) NoteHostCopy(stream);
   CUDA_ENFORCE(cudaGraphLaunch(executable_, stream.stream), "device ", device_);

@@ -31,15 +31,18 @@ class CudaGraph final : public DeviceGraph {
   void BeginCapture(int stream_id) override;
   // Must be called by the thread that called BeginCapture.
   bool EndCapture(std::string* reason) override;
-  // If the stream is not the captured one, the graph waits for the captured stream, which then
-  // waits for the graph, because both use the same scratch memory.
+  // May be called by any thread. If the stream is not the captured one, the graph waits for the
+  // captured stream, which then waits for the graph, because both use the same scratch memory.
   void Launch(int stream_id) override;
+  // Libraries choose their kernels by allow_tf32 while the work is captured.
+  bool IsStale() const override { return allow_tf32_ != GlobalCudaLibraryOptions().allow_tf32; }
 
   // Makes the capture fail with this reason; the first reason is kept.
   void Refuse(const std::string& reason) noexcept;
   void NotePinnedCopy() { copies_host_memory_ = true; }
 
  private:
+  // Makes `executable_` run the graph: updates it if the work has the same structure as before.
   bool Instantiate(cudaGraph_t graph, std::string* reason);
   void Forget() noexcept;
 
@@ -47,6 +50,7 @@ class CudaGraph final : public DeviceGraph {
   CudaStream* stream_ = nullptr;  // of the last capture
   cudaGraphExec_t executable_ = nullptr;
   bool recording_ = false;
+  bool allow_tf32_ = false;  // at the last capture
   bool copies_host_memory_ = false;
   std::string refused_;
 };

@@ -96,7 +96,57 @@ TEST_F(CudaNetGraphTest, SteadyStateIsOneLaunchAndOneWait) {
             0);
 }
 
-TEST_F(CudaNetGraphTest, AnotherThreadRecordsOnItsOwnStreams) {
+// Inputs that alternate between more buffers than graphs are kept.
+TEST_F(CudaNetGraphTest, SurvivesOtherAddressesOfItsInput) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(WithGraph(ParseNet(R"(
+    name: "graph" device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Add" input: "a" input: "x" output: "b" })")));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  std::vector<Tensor> buffers;
+  for (int i = 0; i < 6; ++i) {
+    Tensor host({2}, CPU);
+    host.mutable_data<float>()[0] = -1;
+    host.mutable_data<float>()[1] = static_cast<float>(i);
+    buffers.emplace_back(host, CUDA);
+  }
+  fakecuda_reset_calls();
+  for (int run = 0; run < 18; ++run) {
+    const size_t i = static_cast<size_t>(run % 6);
+    ws.GetBlob("x")->GetMutable<Tensor>()->ShareData(buffers[i]);
+    ASSERT_TRUE(ws.RunNet("graph"));
+    EXPECT_EQ(FetchCuda(ws, "b"), (std::vector<float>{-1, 2.f * static_cast<float>(i)})) << run;
+  }
+  EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 18);
+  EXPECT_EQ(fakecuda_calls("cudaGraphInstantiate"), 3);  // in addition to the first one
+  EXPECT_GT(fakecuda_calls("cudaGraphExecUpdate"), 0);
+  fakecuda_reset_calls();
+  for (int run = 0; run < 6; ++run) {
+    const size_t i = static_cast<size_t>(run % 2);
+    ws.GetBlob("x")->GetMutable<Tensor>()->ShareData(buffers[i]);
+    ASSERT_TRUE(ws.RunNet("graph"));
+  }
+  EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 6);
+  EXPECT_LE(fakecuda_calls("cudaStreamBeginCapture"), 2);
+}
+
+TEST_F(CudaNetGraphTest, RecordsAnewWhenTf32IsAllowed) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {5}, RandomValues(5));
+  ws.CreateNet(WithGraph(Named("graph")));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  GlobalCudaLibraryOptions().allow_tf32 = true;
+  for (int run = 1; run <= 4; ++run) {
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("graph"));
+    EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
+  }
+  GlobalCudaLibraryOptions().allow_tf32 = false;
+}
+
+TEST_F(CudaNetGraphTest, AnotherThreadReplays) {
   Workspace ws;
   FeedCuda(&ws, "x", {2}, {-1, 2});
   ws.CreateNet(WithGraph(ParseNet(R"(
@@ -109,7 +159,7 @@ TEST_F(CudaNetGraphTest, AnotherThreadRecordsOnItsOwnStreams) {
     for (int run = 1; run <= 4; ++run) {
       fakecuda_reset_calls();
       EXPECT_TRUE(ws.RunNet("graph"));
-      EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
+      EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 1) << run;
       EXPECT_EQ(cudaStreamQuery(CUDAContext::cuda_stream(0, 0)), cudaSuccess);
     }
   }).join();
