@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/event.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -25,12 +26,31 @@ StreamKey KeyOf(const OperatorBase& op, size_t position, int stream) {
   return {option.device_type(), option.has_device_id() ? option.device_id() : -1, stream};
 }
 
+// Whether the stream of `op` can wait for the event of `last`.
+bool WaitsOnDevice(const OperatorBase& last, const OperatorBase& op) {
+  const auto type = static_cast<DeviceType>(last.device_option().device_type());
+  return type != CPU && type == op.device_option().device_type() && !last.IsEventDisabled() &&
+         EventFunctionsOf(type).wait[type] != nullptr;
+}
+
+// Gives access to OperatorBase::RecordEvent.
+class EventOf : public OperatorBase {
+ public:
+  EventOf() = delete;
+  // Records the event of the operator behind the work on its stream.
+  static const Event& Record(OperatorBase* op) {
+    op->ResetEvent();
+    (op->*&EventOf::RecordEvent)(nullptr);
+    return op->event();
+  }
+};
+
 // Plans the waits by following the execution order.
 //
 // pending_ holds the work on each stream since the last wait for that stream. users_ holds for each
 // memory the last operator that left work on it. An operator must wait for the stream of that user,
-// unless it is on the same stream or the stream was finished since. A wait finishes the whole
-// stream, so it removes its pending work. Cost: at most one map lookup per blob and operator.
+// unless it is on the same stream or the stream was finished since. A wait of the host finishes the
+// whole stream, so it removes its pending work. Cost: at most one map lookup per blob and operator.
 class Planner {
  public:
   explicit Planner(const NetDependencies& dependencies)
@@ -40,8 +60,8 @@ class Planner {
   // operator leaves work itself, or null if it leaves none.
   void Start(OperatorBase* op, size_t position, size_t place, const StreamKey* own,
              std::vector<DeviceWork>* waits) {
-    for (const uint32_t blob : dependencies_.all(position)) Use(blob, place, own, waits);
-    for (const uint32_t blob : dependencies_.nested(position)) Use(blob, place, own, waits);
+    for (const uint32_t blob : dependencies_.all(position)) Use(blob, place, own, op, waits);
+    for (const uint32_t blob : dependencies_.nested(position)) Use(blob, place, own, op, waits);
     if (own == nullptr) return;
     const auto [pending, fresh] =
         pending_.try_emplace(*own, Pending{.work = {op, position, position}, .first_place = place});
@@ -66,25 +86,42 @@ class Planner {
     size_t place = 0;  // in the execution order
   };
 
-  void Use(uint32_t blob, size_t place, const StreamKey* own, std::vector<DeviceWork>* waits) {
+  void Use(uint32_t blob, size_t place, const StreamKey* own, OperatorBase* op,
+           std::vector<DeviceWork>* waits) {
     std::optional<User>& user = users_[dependencies_.memory(blob)];
-    if (user.has_value() && (own == nullptr || user->key != *own)) Finish(*user, waits);
+    if (user.has_value() && (own == nullptr || user->key != *own)) {
+      Finish(*user, place, own, op, waits);
+    }
     user.reset();
     if (own != nullptr) user = User{.key = *own, .place = place};
   }
 
-  void Finish(const User& user, std::vector<DeviceWork>* waits) {
+  void Finish(const User& user, size_t place, const StreamKey* own, OperatorBase* op,
+              std::vector<DeviceWork>* waits) {
     const auto pending = pending_.find(user.key);
     // The user has finished if it started before the last wait for its stream.
     if (pending == pending_.end() || user.place < pending->second.first_place) return;
     waits->push_back(pending->second.work);
-    pending_.erase(pending);
+    if (own == nullptr || !WaitsOnDevice(*pending->second.work.last, *op)) {
+      pending_.erase(pending);
+      return;
+    }
+    // The work stays pending for the host.
+    size_t& waited = waited_[{*own, user.key}];
+    if (user.place < waited) {
+      waits->pop_back();
+      return;
+    }
+    waits->back().on_device = true;
+    waited = place;
   }
 
   const NetDependencies& dependencies_;
   std::map<StreamKey, Pending> pending_;
-  // By memory, the last operator that used it, if it left work. All earlier users are finished or
-  // on the same stream.
+  // By streams (waiting, waited for): the place at which the first one waited last on the device.
+  std::map<std::pair<StreamKey, StreamKey>, size_t> waited_;
+  // By memory, the last operator that used it, if it left work. All earlier users are finished, on
+  // the same stream, or on streams that it has waited for.
   std::vector<std::optional<User>> users_;
 };
 
@@ -96,6 +133,15 @@ std::string NameOf(const DeviceWork& work) {
   }
   return MakeString("work of operators ", work.first_position, " to ", work.last_position, " (",
                     work.last->Describe(), ") on ", device);
+}
+
+void FinishPiece(const DeviceWork& piece) {
+  try {
+    piece.last->FinishDevice();
+  } catch (EnforceNotMet& error) {
+    error.AppendMessage(NameOf(piece));
+    throw;
+  }
 }
 
 }  // namespace
@@ -123,15 +169,18 @@ DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
   return waits;
 }
 
-void FinishDeviceWork(const std::vector<DeviceWork>& work) {
+void AwaitDeviceWork(const std::vector<DeviceWork>& work, OperatorBase* op, int stream_id) {
   for (const DeviceWork& piece : work) {
-    try {
-      piece.last->FinishDevice();
-    } catch (EnforceNotMet& error) {
-      error.AppendMessage(NameOf(piece));
-      throw;
+    if (piece.on_device) {
+      op->WaitEvent(EventOf::Record(piece.last), stream_id);
+    } else {
+      FinishPiece(piece);
     }
   }
+}
+
+void FinishDeviceWork(const std::vector<DeviceWork>& work) {
+  for (const DeviceWork& piece : work) FinishPiece(piece);
 }
 
 std::string WorkUnderWay(const std::vector<OperatorBase*>& operators, const ExecutionOrder& order,
@@ -139,7 +188,12 @@ std::string WorkUnderWay(const std::vector<OperatorBase*>& operators, const Exec
   if (place >= order.size() || !operators[order.positions[place]]->HasAsyncPart()) return "";
   const DeviceOption& device = operators[order.positions[place]]->device_option();
   size_t first = place;
-  for (size_t i = place; i > 0 && !waits.AreBefore(i); --i) {
+  const auto host_waits = [&waits](size_t i) {
+    return waits.AreBefore(i) &&
+           std::any_of(waits.before[i].begin(), waits.before[i].end(),
+                       [](const DeviceWork& work) { return !work.on_device; });
+  };
+  for (size_t i = place; i > 0 && !host_waits(i); --i) {
     const OperatorBase& before = *operators[order.positions[i - 1]];
     if (before.HasAsyncPart() && IsSameDevice(before.device_option(), device)) first = i - 1;
   }

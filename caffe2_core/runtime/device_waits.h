@@ -2,9 +2,10 @@
 // DeviceWaits: the positions at which an executor must wait for devices.
 //
 // A device operator enqueues its work on a stream and returns. Later operators on the same stream
-// need no wait, because a stream runs its work in order. An operator on the CPU or on another
-// stream must wait before it uses a blob of unfinished work. The net must wait for all work before
-// it returns to the caller.
+// need no wait, because a stream runs its work in order. Before an operator uses a blob of
+// unfinished work of another stream, its own stream waits for that stream, by an event, if both are
+// of the same device type; the host does not wait. If the operator is on the CPU or on a device of
+// another type, the host waits. The net must wait for all work before it returns to the caller.
 
 #include <cstddef>
 #include <string>
@@ -21,6 +22,7 @@ struct DeviceWork {
   OperatorBase* last = nullptr;
   size_t first_position = 0;  // position in the net of the first operator
   size_t last_position = 0;
+  bool on_device = false;  // the stream of the waiting operator waits, not the host
 };
 
 struct DeviceWaits {
@@ -39,7 +41,11 @@ struct DeviceWaits {
 DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
                             const NetDependencies& dependencies, const ExecutionOrder& order);
 
-// Waits for the work. THROWS the first error, with a frame that names the operators.
+// Makes the operator, which is about to start on its stream `stream_id`, wait for the work. THROWS
+// as FinishDeviceWork.
+void AwaitDeviceWork(const std::vector<DeviceWork>& work, OperatorBase* op, int stream_id);
+
+// Makes the host wait for the work. THROWS the first error, with a frame that names the operators.
 void FinishDeviceWork(const std::vector<DeviceWork>& work);
 
 // Returns an error frame for the operator at index `place` of the order, which has failed. The

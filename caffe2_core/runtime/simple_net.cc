@@ -67,7 +67,7 @@ class SimpleNet final : public NetBase {
     if (uses_ != nullptr) uses_->BeginRun();
     for (size_t i = 0; i < operators_.size();) {
       *running = kNoPosition;
-      if (waits_.AreBefore(i)) FinishDeviceWork(waits_.before[i]);
+      if (waits_.AreBefore(i)) AwaitDeviceWork(waits_.before[i], operators_.all()[i], 0);
       const size_t first = i;
       if (graphs_ != nullptr) {
         i = graphs_->Start(i, running);

@@ -36,7 +36,7 @@ std::string Text(const DeviceWaits& waits) {
   const auto add = [&](const std::string& place, const std::vector<DeviceWork>& work) {
     for (const DeviceWork& piece : work) {
       text += MakeString(text.empty() ? "" : "; ", place, ": ", piece.first_position, "-",
-                         piece.last_position);
+                         piece.last_position, piece.on_device ? " on the device" : "");
       EXPECT_EQ(piece.last->net_position(), static_cast<int>(piece.last_position));
     }
   };
@@ -92,8 +92,19 @@ TEST(DeviceWaitsTest, OneStreamWaitsForAnotherOfItsDevice) {
                           Op(R"(type: "Relu" input: "x" output: "y")");
   const std::vector<size_t> positions = {0, 1, 2};
   EXPECT_EQ(PlanText(net, {positions, {3, 3, 3}}), "end: 0-2");
-  EXPECT_EQ(PlanText(net, {positions, {0, 1, 0}}), "1: 0-0; end: 2-2; end: 1-1");
+  EXPECT_EQ(PlanText(net, {positions, {0, 1, 0}}), "1: 0-0 on the device; end: 0-2; end: 1-1");
   EXPECT_EQ(PlanText(net, {positions, {1, 1, 0}}), "end: 2-2; end: 0-1");
+}
+
+// The host waits for the stream that has waited for the first one, which has then finished, too.
+TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
+  const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
+                          Op(R"(type: "Relu" input: "a" output: "c")") +
+                          Op(R"(type: "Add" input: "b" input: "c" output: "d")") +
+                          Op(R"(type: "Relu" input: "c" output: "e")") +
+                          OnCPU(R"(type: "Relu" input: "c" output: "f")");
+  EXPECT_EQ(PlanText(net, {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 0}}),
+            "2: 0-1 on the device; 4: 2-3; end: 0-1");
 }
 
 TEST(DeviceWaitsTest, AControlInputIsFinishedFirst) {

@@ -1,6 +1,7 @@
 // Nets that mix the CPU and CUDA devices, and where device errors are reported.
 #include <thread>
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
 namespace caffe2rt::test::cuda_net_test {
@@ -60,6 +61,73 @@ TEST_F(CudaNetTest, GoesFromOneGpuToAnother) {
   ExpectTensor<float>(ws, "c", {2}, {0, 4});
   EXPECT_EQ(GetGPUIDForPointer(ws.GetBlob("a_gpu_1")->Get<Tensor>().raw_data()), 1);
   CaffeCudaSetDevice(0);
+}
+
+// The second device waits for the first one while the host goes on.
+TEST_F(CudaNetTest, CrossesBetweenGpusWithoutAWaitOfTheHost) {
+  SKIP_BELOW_DEVICES(2);
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(ParseNet(R"(
+    name: "two"
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 device_id: 0 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 device_id: 1 } }
+    op { type: "Add" input: "b" input: "b" output: "c"
+         device_option { device_type: 1 device_id: 1 } })"));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("two"));
+  fakecuda_reset_calls();
+  ASSERT_TRUE(ws.RunNet("two"));
+  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 2);  // at the end, for each device
+  EXPECT_EQ(fakecuda_calls("cudaStreamWaitEvent"), 1);
+  EXPECT_EQ(FetchCuda(ws, "c"), (std::vector<float>{0, 4}));
+  CaffeCudaSetDevice(0);
+}
+
+// Writes whether its context allows TF32.
+std::vector<bool> g_allowed;
+class ReportsTf32Op final : public Operator<CUDAContext> {
+ public:
+  using Operator<CUDAContext>::Operator;
+  bool RunOnDevice() override {
+    g_allowed.push_back(context_.allow_tf32());
+    return true;
+  }
+};
+REGISTER_CUDA_OPERATOR(ReportsTf32, ReportsTf32Op);
+OPERATOR_SCHEMA(ReportsTf32).NumInputs(0).NumOutputs(0);
+
+TEST_F(CudaNetTest, ArgumentAllowTf32HoldsForItsOperatorsAndNestedNets) {
+  const std::string reports = R"(op { type: "ReportsTf32" device_option { device_type: 1 } } )";
+  const auto branch = [](const std::string& ops) {
+    return R"(op { type: "If" input: "yes" arg { name: "then_net" n { )" + ops + " } } } ";
+  };
+  struct Case {
+    std::string net;
+    bool global;
+    std::vector<bool> want;
+  };
+  const std::string on = R"(arg { name: "allow_tf32" i: 1 } )",
+                    off = R"(arg { name: "allow_tf32" i: 0 } )";
+  const Case cases[] = {
+      {reports, false, {false}},
+      {reports, true, {true}},
+      {on + reports, false, {true}},
+      {off + reports, true, {false}},
+      {on + branch(reports), false, {true}},
+      {on + branch(branch(reports) + reports), false, {true, true}},
+      {on + branch(off + reports) + reports, false, {false, true}},
+      {branch(on + reports) + reports, false, {true, false}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.net);
+    Workspace ws;
+    Feed<bool>(&ws, "yes", {1}, {true});
+    GlobalCudaLibraryOptions().allow_tf32 = c.global;
+    g_allowed.clear();
+    EXPECT_TRUE(ws.RunNetOnce(ParseNet("name: \"n\" " + c.net)));
+    EXPECT_EQ(g_allowed, c.want);
+  }
+  GlobalCudaLibraryOptions().allow_tf32 = false;
 }
 
 TEST_F(CudaNetTest, InPlaceUpdateOnTheDeviceComesBack) {
