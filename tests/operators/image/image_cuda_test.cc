@@ -65,11 +65,9 @@ TEST_F(ImageCudaTest, Interpolates) {
   Feed<float>(&ws_, "scales", {2}, {0.2f, 2.5f});
   const std::string scales = R"( output: "y" arg { name: "height_scale" f: 2.3 }
       arg { name: "width_scale" f: 1.6 })";
-  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x")" + scales, {.tolerance = 1e-6});
-  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "line")" + scales,
-                     {.tolerance = 1e-6});
-  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")",
-                     {.tolerance = 1e-6});
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x")" + scales);
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "line")" + scales);
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")");
 }
 
 TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
