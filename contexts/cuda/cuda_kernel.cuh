@@ -53,6 +53,7 @@ class Row {
   CAFFE2RT_HOST_DEVICE explicit Row(int64_t index, bool is_warp = false)
       : index_(index), is_warp_(is_warp) {}
   CAFFE2RT_HOST_DEVICE int64_t index() const { return index_; }
+  CAFFE2RT_HOST_DEVICE bool is_warp() const { return is_warp_; }
 
   // Calls f(i) for i in [0, n), in any order.
   template <class F>
