@@ -2,7 +2,7 @@
 // Checks, and the error type of this library.
 //
 //   CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not in the workspace");
-//   CAFFE_ENFORCE_EQ(got, want, "argument group");       // prints both values
+//   CAFFE_ENFORCE_EQ(got, want, "argument group");       // "argument group: got 3, want 4"
 //   CAFFE_THROW("file \"", path, "\" is not a NetDef");
 //
 // The parts after the condition are formatted only if the check fails. A message states the
@@ -197,7 +197,7 @@ std::string CurrentExceptionMessage();
 namespace internal {
 [[noreturn]] void ThrowEnforceNotMet(const char* file, int line, const char* condition,
                                      MessageParts message, const void* caller = nullptr);
-// The message begins with "<a> vs <b>".
+// The message is "<message>: got <a>, want <b>". what() has "<a> vs <b>. " before it, as in Caffe2.
 [[noreturn]] void ThrowCompareFailed(const char* file, int line, const char* condition,
                                      const MessagePart& a, const MessagePart& b,
                                      MessageParts message);
@@ -261,7 +261,8 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     }                                                                                             \
   } while (false)
 
-// CAFFE_ENFORCE_EQ and siblings evaluate each operand once. The message begins with "<x> vs <y>".
+// CAFFE_ENFORCE_EQ and siblings evaluate each operand once. The message names both values and what is
+// wanted: "rank of X: got 3, want at least 4".
 #define CAFFE_ENFORCE_EQ(x, y, ...) \
   CAFFE2RT_ENFORCE_COMPARE(CompareEQ, ==, x, y __VA_OPT__(, ) __VA_ARGS__)
 #define CAFFE_ENFORCE_NE(x, y, ...) \
