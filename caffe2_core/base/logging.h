@@ -84,7 +84,6 @@ struct LogVoidify {
 }  // namespace caffe2rt
 #pragma GCC visibility pop
 
-#ifndef LOG
 #define CAFFE2RT_SEVERITY_INFO ::caffe2rt::internal::kLogInfo
 #define CAFFE2RT_SEVERITY_WARNING ::caffe2rt::internal::kLogWarning
 #define CAFFE2RT_SEVERITY_ERROR ::caffe2rt::internal::kLogError
@@ -94,24 +93,30 @@ struct LogVoidify {
       ? (void)0                              \
       : ::caffe2rt::internal::LogVoidify() & \
             ::caffe2rt::internal::LogMessage(__FILE__, __LINE__, (severity)).stream()
+#define CAFFE2RT_CHECK(condition) \
+  (condition) ? (void)0           \
+              : CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_FATAL) << "Check failed: " #condition " "
+
+// Each of the macros below is defined only if no other library has defined it.
+#ifndef LOG
 #define LOG(severity) CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_##severity)
+#endif
+#ifndef LOG_IF
 #define LOG_IF(severity, condition) \
   !(condition) ? (void)0 : CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_##severity)
+#endif
+#ifndef VLOG
 #define VLOG(n) CAFFE2RT_LOG_AT(-(n))
+#endif
+#ifndef VLOG_IS_ON
 #define VLOG_IS_ON(n) (-(n) >= ::caffe2rt::LogThreshold())
+#endif
+#ifndef VLOG_IF
 #define VLOG_IF(n, condition) !(condition) ? (void)0 : CAFFE2RT_LOG_AT(-(n))
 #endif
-
 #ifndef CHECK
-#define CHECK(condition) LOG_IF(FATAL, !(condition)) << "Check failed: " #condition " "
-#define CHECK_EQ(a, b) CHECK((a) == (b))
-#define CHECK_NE(a, b) CHECK((a) != (b))
-#define CHECK_LE(a, b) CHECK((a) <= (b))
-#define CHECK_LT(a, b) CHECK((a) < (b))
-#define CHECK_GE(a, b) CHECK((a) >= (b))
-#define CHECK_GT(a, b) CHECK((a) > (b))
+#define CHECK(condition) CAFFE2RT_CHECK(condition)
 #endif
-
 #ifndef DCHECK
 #ifdef NDEBUG
 #define DCHECK(condition) \
@@ -119,10 +124,40 @@ struct LogVoidify {
 #else
 #define DCHECK(condition) CHECK(condition)
 #endif
+#endif
+#ifndef CHECK_EQ
+#define CHECK_EQ(a, b) CHECK((a) == (b))
+#endif
+#ifndef DCHECK_EQ
 #define DCHECK_EQ(a, b) DCHECK((a) == (b))
+#endif
+#ifndef CHECK_NE
+#define CHECK_NE(a, b) CHECK((a) != (b))
+#endif
+#ifndef DCHECK_NE
 #define DCHECK_NE(a, b) DCHECK((a) != (b))
+#endif
+#ifndef CHECK_LE
+#define CHECK_LE(a, b) CHECK((a) <= (b))
+#endif
+#ifndef DCHECK_LE
 #define DCHECK_LE(a, b) DCHECK((a) <= (b))
+#endif
+#ifndef CHECK_LT
+#define CHECK_LT(a, b) CHECK((a) < (b))
+#endif
+#ifndef DCHECK_LT
 #define DCHECK_LT(a, b) DCHECK((a) < (b))
+#endif
+#ifndef CHECK_GE
+#define CHECK_GE(a, b) CHECK((a) >= (b))
+#endif
+#ifndef DCHECK_GE
 #define DCHECK_GE(a, b) DCHECK((a) >= (b))
+#endif
+#ifndef CHECK_GT
+#define CHECK_GT(a, b) CHECK((a) > (b))
+#endif
+#ifndef DCHECK_GT
 #define DCHECK_GT(a, b) DCHECK((a) > (b))
 #endif

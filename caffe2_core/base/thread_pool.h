@@ -9,6 +9,9 @@
 // caller rethrows the exception after all pieces that started have ended. A call allocates nothing
 // and acquires no lock.
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -89,7 +92,42 @@ class ThreadPool {
   // piece throws.
   void Run(int pieces, PieceFunction function);
 
+  // Caffe2's names. `run` calls function(thread, i) for each i below `range` and returns when all
+  // are done. Calls that run at the same time have different values of `thread`, which are below
+  // getNumThreads(). A range below the minimum work size runs on one thread. THROWS the first
+  // exception of `function`.
+  template <class F>
+  void run(const F& function, size_t range) {
+    const PartsOfRange parts(range, num_threads(), getMinWorkSize());
+    auto run_part = [&](int part) {
+      for (size_t i = parts.begin(part); i < parts.begin(part + 1); ++i) function(part, i);
+    };
+    Run(parts.count(), PieceFunction(run_part));
+  }
+  int getNumThreads() const { return num_threads(); }
+  void setMinWorkSize(size_t size) { min_work_size_.store(size, std::memory_order_relaxed); }
+  size_t getMinWorkSize() const { return min_work_size_.load(std::memory_order_relaxed); }
+
  private:
+  // `range` indices in contiguous parts of about the same length, at most one for each thread.
+  class PartsOfRange {
+   public:
+    PartsOfRange(size_t range, int threads, size_t min_work_size)
+        : range_(range),
+          count_(range < min_work_size ? std::min<size_t>(range, 1)
+                                       : std::min<size_t>(range, static_cast<size_t>(threads))) {}
+    int count() const { return static_cast<int>(count_); }
+    size_t begin(int part) const {
+      const size_t whole = range_ / count_, rest = range_ % count_;
+      return static_cast<size_t>(part) * whole + std::min<size_t>(static_cast<size_t>(part), rest);
+    }
+
+   private:
+    size_t range_;
+    size_t count_;
+  };
+
+  std::atomic<size_t> min_work_size_ = 1;
   struct State;
   const std::unique_ptr<State> state_;
 };

@@ -378,12 +378,12 @@ const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
 OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file, int line) {
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
-  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
+  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file, line);
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
                                          "\" is registered twice: in ", it->second.file(),
                                          " and in ", file, line > 0 ? MakeString(":", line) : ""));
-  schemas.discarded = OpSchema(type, file);
+  schemas.discarded = OpSchema(type, file, line);
   return schemas.discarded;
 }
 

@@ -16,6 +16,7 @@
 // Schemas are registered before nets are created and never change afterwards. Reading them is
 // thread safe.
 
+#include <climits>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -86,7 +87,8 @@ class OpSchema {
           const OperatorDef&)>;
 
   OpSchema() : OpSchema("", "") {}
-  OpSchema(std::string type, std::string file) : type_(std::move(type)), file_(std::move(file)) {}
+  OpSchema(std::string type, std::string file, int line = 0)
+      : type_(std::move(type)), file_(std::move(file)), line_(line) {}
 
   // --- Arity ---
   OpSchema& NumInputs(int n) { return NumInputs(n, n); }
@@ -225,6 +227,9 @@ class OpSchema {
 
   const std::string& type() const { return type_; }
   const std::string& file() const { return file_; }
+  int line() const { return line_; }  // 0 if unknown
+  // The maximum of NumInputs and NumOutputs that means "without a limit".
+  static int inf() { return INT_MAX; }
   // Null if there is none, as in Caffe2.
   const char* doc() const { return doc_.empty() ? nullptr : doc_.c_str(); }
   const std::string& onnx_schema() const { return onnx_schema_; }
@@ -270,6 +275,7 @@ class OpSchema {
 
   std::string type_;
   std::string file_;
+  int line_ = 0;
   std::string doc_;
   std::string onnx_schema_;
   std::vector<Argument> args_;

@@ -128,7 +128,9 @@ class DBReader {
   // Starts at the proto's key, if it has one. THROWS if the proto has a key and the type cannot
   // seek.
   explicit DBReader(const DBReaderProto& proto);
-  explicit DBReader(std::unique_ptr<DB> db) { Open(std::move(db)); }
+  explicit DBReader(std::unique_ptr<DB> db, int num_shards = 1, int shard_id = 0) {
+    Open(std::move(db), num_shards, shard_id);
+  }
   DBReader(const DBReader&) = delete;
   DBReader& operator=(const DBReader&) = delete;
 

@@ -69,6 +69,17 @@ bool NetBase::Run() try {
   ThrowOutOfMemory();
 }
 
+bool NetBase::DoRun() {
+  if (!DoRunAsync()) return false;
+  Wait();
+  return true;
+}
+
+bool NetBase::DoRunAsync() {
+  CAFFE_THROW("the class of net \"", name_, "\" (type \"", def_->type(),
+              "\") overrides neither DoRun nor DoRunAsync");
+}
+
 std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual) {
   CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "warmup_runs and main_runs are ", warmup_runs,
                 " and ", main_runs, ", want at least 0");

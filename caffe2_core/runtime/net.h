@@ -51,7 +51,11 @@ class NetBase : public Observable<NetBase> {
   virtual std::vector<float> TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual);
 
  protected:
-  virtual bool DoRun() = 0;
+  // A derived class overrides one of them. DoRun runs the operators and waits for them; the default
+  // calls DoRunAsync and then Wait. DoRunAsync may return earlier. Both return whether all
+  // operators succeeded (DoRunAsync: whether they could be started).
+  virtual bool DoRun();
+  virtual bool DoRunAsync();
 
  private:
   const std::string name_;

@@ -19,6 +19,11 @@ class ObserverBase {
   virtual void Start() {}
   virtual void Stop() {}
   virtual std::string debugInfo() { return "Not implemented."; }
+  // Returns an observer like this one for step `rnn_order` of a recurrent net, or null. Caffe2's
+  // interface; this library does not call it.
+  virtual std::unique_ptr<ObserverBase<T>> rnnCopy(T* /*subject*/, int /*rnn_order*/) const {
+    return nullptr;
+  }
   T* subject() const { return subject_; }
 
  protected:

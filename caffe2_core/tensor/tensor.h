@@ -257,6 +257,11 @@ class Tensor {
   // unshaped. If `src` is opaque, this tensor gets its elements in row-major order. THROWS if the
   // tensors are on different device types and neither is the CPU.
   void CopyFrom(const Tensor& src, BaseContext* context = nullptr);
+  // The form of later Caffe2 sources. A temporary context copies and waits, whatever `async` is.
+  template <class Bool, class = std::enable_if_t<std::is_same_v<Bool, bool>>>
+  void CopyFrom(const Tensor& src, Bool /*async*/) {
+    CopyFrom(src);
+  }
   // Makes this a tensor of rank 1 that holds `values`. If `context` copies asynchronously, `values`
   // must stay valid until the copy has finished.
   template <class T>

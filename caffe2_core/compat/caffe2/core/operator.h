@@ -30,6 +30,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/shape_inference_workspace.h"
 
 namespace caffe2 {
 
@@ -41,7 +42,10 @@ using ::caffe2rt::EnginePrefType;
 using ::caffe2rt::FixedValues;
 using ::caffe2rt::GenericTensorImplementation;
 using ::caffe2rt::GetRegisteredOperators;
+using ::caffe2rt::GetTensorShapeOfBlob;
 using ::caffe2rt::GlobalEnginePrefType;
+using ::caffe2rt::InferBlobShapesAndTypesFromMap;
+using ::caffe2rt::InferBlobShapesAndTypesFromWorkspace;
 using ::caffe2rt::OperatorBase;
 using ::caffe2rt::OperatorRegistry;
 using ::caffe2rt::OpRegistryKey;

@@ -1,7 +1,238 @@
 #pragma once
-// Counters are not collected. The header exists so that sources that include it compile.
+// Counters that can be read while a program runs.
+//
+//   struct QueueStats {
+//     CAFFE_STAT_CTOR(QueueStats);
+//     CAFFE_EXPORTED_STAT(pushes);                        // counter "GROUP/pushes"
+//     CAFFE_AVG_EXPORTED_STAT(wait_ns);                   // "GROUP/wait_ns/sum" and ".../count"
+//   } stats_{"my_queue"};
+//   CAFFE_EVENT(stats_, pushes);                          // adds 1
+//   CAFFE_DURATION(stats_, wait_ns) { Wait(); }           // adds the nanoseconds that Wait takes
+//   for (auto& stat : StatRegistry::get().publish()) std::cout << stat.key << ' ' << stat.value;
+//
+// Thread safe. Counters are never removed.
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "caffe2/core/logging.h"
+
+#pragma GCC visibility push(default)  // modules use the registry of the program
+namespace caffe2 {
+
+class StatValue {
+ public:
+  // Returns the new value.
+  int64_t increment(int64_t by) { return value_ += by; }
+  // Returns the old value.
+  int64_t reset(int64_t value = 0) { return value_.exchange(value); }
+  int64_t get() const { return value_.load(); }
+
+ private:
+  std::atomic<int64_t> value_{0};
+};
+
+struct ExportedStatValue {
+  std::string key;
+  int64_t value;
+  std::chrono::time_point<std::chrono::high_resolution_clock> ts;
+};
+using ExportedStatList = std::vector<ExportedStatValue>;
+using ExportedStatMap = std::unordered_map<std::string, int64_t>;
+
+inline ExportedStatMap toMap(const ExportedStatList& stats) {
+  ExportedStatMap map;
+  for (const ExportedStatValue& stat : stats) map[stat.key] += stat.value;
+  return map;
+}
+
+class StatRegistry {
+ public:
+  // The registry of the process.
+  static StatRegistry& get() {
+    static auto* const registry = new StatRegistry;
+    return *registry;
+  }
+  // Returns the counter of that name, which is made by the first call.
+  StatValue* add(const std::string& name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<StatValue>& value = values_[name];
+    if (value == nullptr) value = std::make_unique<StatValue>();
+    return value.get();
+  }
+  // The values of all counters, which `reset` also sets to 0.
+  void publish(ExportedStatList& stats, bool reset = false) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats.clear();
+    stats.reserve(values_.size());
+    const auto now = std::chrono::high_resolution_clock::now();
+    for (const auto& [name, value] : values_)
+      stats.push_back({name, reset ? value->reset() : value->get(), now});
+  }
+  ExportedStatList publish(bool reset = false) {
+    ExportedStatList stats;
+    publish(stats, reset);
+    return stats;
+  }
+  // Adds values to the counters of their names.
+  void update(const ExportedStatList& stats) {
+    for (const ExportedStatValue& stat : stats) add(stat.key)->increment(stat.value);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<StatValue>> values_;
+};
+
+// The base class of the counters below. Their `increment` returns the value that was added.
+struct Stat {
+  std::string groupName;
+  std::string name;
+  Stat(const std::string& group_name, const std::string& stat_name)
+      : groupName(group_name), name(stat_name) {}
+  template <class... Args>
+  int64_t increment(Args...) {
+    return 0;
+  }
+};
+
+class ExportedStat : public Stat {
+ public:
+  ExportedStat(const std::string& group_name, const std::string& stat_name)
+      : Stat(group_name, stat_name),
+        value_(StatRegistry::get().add(group_name + "/" + stat_name)) {}
+  int64_t increment(int64_t by = 1) {
+    value_->increment(by);
+    return by;
+  }
+  template <class T, class Detail>
+  T increment(T by, Detail /*detail*/) {
+    return increment(by);
+  }
+
+ private:
+  StatValue* const value_;
+};
+
+// The sum and the number of the values.
+class AvgExportedStat : public ExportedStat {
+ public:
+  AvgExportedStat(const std::string& group_name, const std::string& stat_name)
+      : ExportedStat(group_name, stat_name + "/sum"), count_(group_name, stat_name + "/count") {}
+  int64_t increment(int64_t by = 1) {
+    count_.increment();
+    return ExportedStat::increment(by);
+  }
+  template <class T, class Detail>
+  T increment(T by, Detail /*detail*/) {
+    return increment(by);
+  }
+
+ private:
+  ExportedStat count_;
+};
+
+// The sum and the number of the values, and the sums of their differences from the first value, and
+// of the squares of these differences. The standard deviation follows from them.
+class StdDevExportedStat : public ExportedStat {
+ public:
+  StdDevExportedStat(const std::string& group_name, const std::string& stat_name)
+      : ExportedStat(group_name, stat_name + "/sum"),
+        count_(group_name, stat_name + "/count"),
+        sum_of_squares_(group_name, stat_name + "/sumsqoffset"),
+        sum_of_offsets_(group_name, stat_name + "/sumoffset") {}
+  int64_t increment(int64_t by = 1) {
+    int64_t none = kNoValue;
+    first_.compare_exchange_strong(none, by);
+    const int64_t offset = by - first_.load();
+    sum_of_squares_.increment(offset * offset);
+    sum_of_offsets_.increment(offset);
+    count_.increment();
+    return ExportedStat::increment(by);
+  }
+  template <class T, class Detail>
+  T increment(T by, Detail /*detail*/) {
+    return increment(by);
+  }
+
+ private:
+  static constexpr int64_t kNoValue = INT64_MIN;
+  ExportedStat count_;
+  ExportedStat sum_of_squares_;
+  ExportedStat sum_of_offsets_;
+  std::atomic<int64_t> first_{kNoValue};
+};
+
+// One counter for each detail, besides their sum.
+class DetailedExportedStat : public ExportedStat {
+ public:
+  using ExportedStat::ExportedStat;
+  // Not thread safe.
+  void setDetails(const std::vector<std::string>& details) {
+    details_.clear();
+    for (const std::string& detail : details) details_.emplace_back(groupName, name + "/" + detail);
+  }
+  template <class T>
+  int64_t increment(T by, size_t detail_index) {
+    if (detail_index < details_.size()) details_[detail_index].increment(by);
+    return ExportedStat::increment(by);
+  }
+
+ private:
+  std::vector<ExportedStat> details_;
+};
+
+namespace detail {
+
+// Adds to a counter the nanoseconds between its construction and its destruction. Converts to false,
+// so that it can stand in the condition of an `if` whose `else` branch is measured.
+template <class Add>
+class DurationScope {
+ public:
+  explicit DurationScope(Add add) : add_(std::move(add)) {}
+  DurationScope(const DurationScope&) = delete;
+  DurationScope& operator=(const DurationScope&) = delete;
+  ~DurationScope() {
+    const auto time = std::chrono::high_resolution_clock::now() - start_;
+    add_(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+  }
+  explicit operator bool() const { return false; }
+
+ private:
+  Add add_;
+  const std::chrono::time_point<std::chrono::high_resolution_clock> start_ =
+      std::chrono::high_resolution_clock::now();
+};
+
+}  // namespace detail
+
+#define CAFFE_STAT_CTOR(ClassName)                            \
+  ClassName(std::string name) : groupName(std::move(name)) {} \
+  std::string groupName
+#define CAFFE_EXPORTED_STAT(name) \
+  ::caffe2::ExportedStat name { groupName, #name }
+#define CAFFE_AVG_EXPORTED_STAT(name) \
+  ::caffe2::AvgExportedStat name { groupName, #name }
+#define CAFFE_STDDEV_EXPORTED_STAT(name) \
+  ::caffe2::StdDevExportedStat name { groupName, #name }
+#define CAFFE_DETAILED_EXPORTED_STAT(name) \
+  ::caffe2::DetailedExportedStat name { groupName, #name }
+#define CAFFE_STAT(name) \
+  ::caffe2::Stat name { groupName, #name }
+#define CAFFE_EVENT(stats, field, ...) (stats).field.increment(__VA_ARGS__)
+#define CAFFE_DURATION(stats, field, ...)                                       \
+  if (::caffe2::detail::DurationScope caffe2rt_duration{[&](auto caffe2rt_ns) { \
+        (stats).field.increment(caffe2rt_ns __VA_OPT__(, ) __VA_ARGS__);        \
+      }};                                                                       \
+      caffe2rt_duration) {                                                      \
+  } else
+
+}  // namespace caffe2
+#pragma GCC visibility pop

@@ -129,11 +129,17 @@ class ConvPoolOpBase : public Operator<Context> {
   // Further inputs and outputs of the operator are not used.
   static vector<TensorShape> TensorInferenceForConv(const OperatorDef& def,
                                                     const vector<TensorShape>& inputs) {
-    return InferAs("Conv", 2, def, inputs);
+    return WithSchema("Conv", 2, def, inputs, &OpSchema::InferTensor);
   }
   static vector<TensorShape> TensorInferenceForPool(const OperatorDef& def,
                                                     const vector<TensorShape>& inputs) {
-    return InferAs("MaxPool", 1, def, inputs);
+    return WithSchema("MaxPool", 1, def, inputs, &OpSchema::InferTensor);
+  }
+
+  // Cost inference for the schemas of convolutions.
+  static OpSchema::Cost CostInferenceForConv(const OperatorDef& def,
+                                             const vector<TensorShape>& inputs) {
+    return WithSchema("Conv", 2, def, inputs, &OpSchema::InferCost);
   }
 
   bool RunOnDevice() override {
@@ -201,9 +207,12 @@ class ConvPoolOpBase : public Operator<Context> {
   Workspace* ws_;
 
  private:
-  // The output shape of the built-in operator `type` for the first `count` inputs.
-  static vector<TensorShape> InferAs(const string& type, size_t count, const OperatorDef& def,
-                                     const vector<TensorShape>& inputs) {
+  // What the schema of the built-in operator `type` infers from the first `count` inputs.
+  template <class Result>
+  static Result WithSchema(const string& type, size_t count, const OperatorDef& def,
+                           const vector<TensorShape>& inputs,
+                           Result (OpSchema::*infer)(const OperatorDef&, const vector<TensorShape>&)
+                               const) {
     CAFFE_ENFORCE_GE(inputs.size(), count, "inputs of the operator \"", def.type(), "\"");
     OperatorDef window = def;
     window.set_type(type);
@@ -213,7 +222,7 @@ class ConvPoolOpBase : public Operator<Context> {
     window.add_output("output");
     const OpSchema* schema = OpSchemaRegistry::Schema(type);
     CAFFE_ENFORCE(schema != nullptr, "the operator \"", type, "\" is not built in");
-    return schema->InferTensor(window, {inputs.begin(), inputs.begin() + count});
+    return (schema->*infer)(window, {inputs.begin(), inputs.begin() + count});
   }
   static int At(const vector<int>& values, size_t i) {
     CAFFE_ENFORCE_LT(i, values.size(), "spatial axis");
