@@ -73,6 +73,8 @@ struct ThreadPoolOptions {
   PieceRunner* runner = nullptr;
 };
 
+int GetNumThreads();  // of the pool of the process, below
+
 // Thread safe. The workers serve one caller at a time; the pieces of other callers run on the
 // calling thread.
 class ThreadPool {
@@ -103,6 +105,10 @@ class ThreadPool {
       for (size_t i = parts.begin(part); i < parts.begin(part + 1); ++i) function(part, i);
     };
     Run(parts.count(), PieceFunction(run_part));
+  }
+  // A new pool with as many threads as that of the process.
+  static std::unique_ptr<ThreadPool> defaultThreadPool() {
+    return std::make_unique<ThreadPool>(GetNumThreads());
   }
   int getNumThreads() const { return num_threads(); }
   void setMinWorkSize(size_t size) { min_work_size_.store(size, std::memory_order_relaxed); }
@@ -138,7 +144,6 @@ class ThreadPool {
 ThreadPool& ProcessThreadPool();
 void SetThreadPool(const ThreadPoolOptions& options);
 void SetNumThreads(int num_threads);
-int GetNumThreads();
 
 // Calls function(0) to function(pieces - 1), possibly in parallel, and returns when all are done.
 // THROWS what a piece throws.

@@ -1,7 +1,6 @@
 #include "caffe2_core/graph/gradient.h"
 
 #include <absl/strings/str_join.h>
-#include <absl/strings/strip.h>
 
 #include <new>
 
@@ -12,12 +11,6 @@
 
 namespace caffe2rt {
 namespace {
-
-constexpr char kSuffix[] = "_grad";
-
-std::string GradientName(const std::string& blob) { return blob + kSuffix; }
-std::string IndicesName(const std::string& blob) { return blob + "_grad_indices"; }
-std::string ValuesName(const std::string& blob) { return blob + "_grad_values"; }
 
 const char* KindOf(const GradientWrapper& gradient) {
   if (gradient.IsSparse()) return "sparse";
@@ -43,8 +36,7 @@ GradientOpsMeta GradientMakerBase::Get() {
 std::map<std::string, std::string> GradientMakerBase::MatchGradsToParams(const OperatorDef& op) {
   std::map<std::string, std::string> params;
   for (const std::string& output : op.output()) {
-    absl::string_view param = output;
-    if (absl::ConsumeSuffix(&param, kSuffix) && !param.empty()) params[output] = std::string(param);
+    if (IsGradientBlob(output)) params[output] = GradientNameToParam(output);
   }
   return params;
 }
@@ -100,8 +92,12 @@ GradientWrapper& GradientMakerBase::Noted(int i, bool sparse) {
 }
 
 std::string GradientMakerBase::GI(int i) { return Noted(i, false).dense_ = GradientName(I(i)); }
-std::string GradientMakerBase::GI_I(int i) { return Noted(i, true).indices_ = IndicesName(I(i)); }
-std::string GradientMakerBase::GI_V(int i) { return Noted(i, true).values_ = ValuesName(I(i)); }
+std::string GradientMakerBase::GI_I(int i) {
+  return Noted(i, true).indices_ = GradientSliceIndices(I(i));
+}
+std::string GradientMakerBase::GI_V(int i) {
+  return Noted(i, true).values_ = GradientSliceValues(I(i));
+}
 
 void GradientMakerBase::SetDense(int i, const std::string& name) { Noted(i, false).dense_ = name; }
 

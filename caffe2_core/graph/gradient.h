@@ -78,6 +78,22 @@ class GradientMakerBase {
   // gradient of ("x").
   static std::map<std::string, std::string> MatchGradsToParams(const OperatorDef& op);
 
+  // The default names: "x_grad", "x_grad_indices" and "x_grad_values" for the gradient of blob "x".
+  // GradientNameToParam is the inverse of GradientName. REQUIRES: IsGradientBlob(name).
+  static std::string GradientName(const std::string& name) { return name + "_grad"; }
+  static std::string GradientSliceIndices(const std::string& name) {
+    return GradientName(name) + "_indices";
+  }
+  static std::string GradientSliceValues(const std::string& name) {
+    return GradientName(name) + "_values";
+  }
+  static bool IsGradientBlob(const std::string& name) {
+    return name.size() > 5 && name.ends_with("_grad");
+  }
+  static std::string GradientNameToParam(const std::string& name) {
+    return name.substr(0, name.size() - 5);
+  }
+
  protected:
   // The gradient operators in execution order. The default implementation THROWS.
   virtual std::vector<OperatorDef> GetGradientDefs();

@@ -1,5 +1,6 @@
 #include "caffe2_core/graph/op_schema.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "caffe2_core/base/checked_math.h"
@@ -89,6 +90,17 @@ OpSchema& OpSchema::EnforceInplace(std::set<std::pair<int, int>> enforced) {
 }
 OpSchema& OpSchema::EnforceOneToOneInplace() {
   return EnforceInplace([](int in, int out) { return in == out; });
+}
+
+OpSchema::TensorInference OpSchema::NeedsAllInputShapes(TensorInference function) {
+  return [function = std::move(function)](const OperatorDef& def,
+                                          const std::vector<TensorShape>& inputs) {
+    const bool all_known = std::none_of(inputs.begin(), inputs.end(), [](const TensorShape& shape) {
+      return shape.unknown_shape();
+    });
+    if (all_known) return function(def, inputs);
+    return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+  };
 }
 
 OpSchema& OpSchema::TensorInferenceFunction(TensorInference function) {

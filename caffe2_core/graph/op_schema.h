@@ -82,9 +82,12 @@ class OpSchema {
   using TensorInference =
       std::function<std::vector<TensorShape>(const OperatorDef&, const std::vector<TensorShape>&)>;
   using CostInference = std::function<Cost(const OperatorDef&, const std::vector<TensorShape>&)>;
+  using TensorInferenceFunctionType = TensorInference;
+  using CostInferenceFunctionType = CostInference;
   using DeviceInference =
       std::function<std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>(
           const OperatorDef&)>;
+  using DeviceInferenceFunctionType = DeviceInference;
 
   OpSchema() : OpSchema("", "") {}
   OpSchema(std::string type, std::string file, int line = 0)
@@ -113,6 +116,9 @@ class OpSchema {
 
   // --- Inference ---
   OpSchema& TensorInferenceFunction(TensorInference function);
+  // A function that calls `function` if the shapes of all inputs are known. Otherwise all outputs
+  // are unknown.
+  static TensorInference NeedsAllInputShapes(TensorInference function);
   OpSchema& IdenticalTypeAndShape();
   OpSchema& IdenticalTypeAndShapeOfInput(int index);
   OpSchema& IdenticalTypeAndShapeOfInputDim(int index, int dim);
@@ -166,11 +172,22 @@ class OpSchema {
     (Arg(rest), ...);
     return *this;
   }
-  OpSchema& ArgIsTest(const std::string& doc) { return Arg("is_test", doc, true); }
+  static constexpr const char* Arg_IsTest = "is_test";
+  OpSchema& ArgIsTest(const std::string& doc) { return Arg(Arg_IsTest, doc, true); }
   OpSchema& Input(int index, const std::string& name, const std::string& doc);
   OpSchema& Output(int index, const std::string& name, const std::string& doc);
   OpSchema& FillUsing(std::function<void(OpSchema&)> fill);
   OpSchema& InheritOnnxSchema(const std::string& onnx_name = "");
+  // Later Caffe2 versions describe here how to fill the inputs of tests. These have no effect.
+  OpSchema& DisallowInputFillers() { return *this; }
+  OpSchema& ValueLengthInputFillers(size_t /*value*/, size_t /*length*/) { return *this; }
+  OpSchema& ValueKeyLengthInputFillers(size_t /*value*/, size_t /*key*/, size_t /*length*/) {
+    return *this;
+  }
+  OpSchema& WeightedValueKeyLengthInputFillers(size_t /*value*/, size_t /*key*/, size_t /*length*/,
+                                               size_t /*weight*/) {
+    return *this;
+  }
   OpSchema& Private();
   // Declares that the operator accepts arguments that the schema does not list: `caffe2 check` does
   // not report them.

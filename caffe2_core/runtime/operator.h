@@ -157,6 +157,7 @@ class OperatorBase : public Observable<OperatorBase> {
   bool OutputIsType(int i) {
     return OutputBlob(i)->IsType<T>();
   }
+  bool OutputIsTensorType(int i, DeviceType device) { return OutputBlob(i)->IsTensor(device); }
   // Whether input `i` and output `o` are the same blob. False if an index is out of range.
   bool IsInputOutputAlias(int i, int o) {
     return static_cast<size_t>(i) < inputs_.size() && static_cast<size_t>(o) < outputs_.size() &&

@@ -91,6 +91,7 @@ class Tensor {
   // Resize sets the dimensions. Memory that is large enough is kept, subject to
   // TensorShrinkOptions; memory that is too small is released. THROWS if a dimension is negative,
   // the rank exceeds kMaxRank, or the number of elements overflows.
+  void Resize() { SetDims(nullptr, 0); }  // a scalar
   void Resize(IntArrayRef dims) { SetDims(dims.data(), dims.size()); }
   void Resize(const std::vector<int64_t>& dims) { SetDims(dims.data(), dims.size()); }
   void Resize(std::initializer_list<int64_t> dims) { SetDims(dims.begin(), dims.size()); }
@@ -148,6 +149,10 @@ class Tensor {
   int64_t numel() const { return size_; }
   bool IsShaped() const { return size_ >= 0; }
   bool defined() const { return size_ >= 0; }
+  explicit operator bool() const { return defined(); }
+  bool dtype_initialized() const { return meta_ != TypeMeta(); }
+  bool storage_initialized() const { return storage_ != nullptr; }
+  bool is_contiguous() const { return true; }  // every tensor is
   size_t itemsize() const { return meta_.itemsize(); }
   size_t nbytes() const { return static_cast<size_t>(size_ < 0 ? 0 : size_) * meta_.itemsize(); }
   size_t capacity_nbytes() const { return storage_ != nullptr ? storage_->capacity_bytes() : 0; }
