@@ -49,6 +49,23 @@
 #define C10_CONCATENATE_INNER(a, b) a##b
 #define C10_CONCATENATE(a, b) C10_CONCATENATE_INNER(a, b)
 #endif
+#ifndef __ubsan_ignore_undefined__
+#ifdef __clang__
+#define __ubsan_ignore_float_divide_by_zero__ __attribute__((no_sanitize("float-divide-by-zero")))
+#define __ubsan_ignore_undefined__ __attribute__((no_sanitize("undefined")))
+#define __ubsan_ignore_signed_int_overflow__ __attribute__((no_sanitize("signed-integer-overflow")))
+#else
+#define __ubsan_ignore_float_divide_by_zero__
+#define __ubsan_ignore_undefined__
+#define __ubsan_ignore_signed_int_overflow__
+#endif
+#endif
+#ifndef C10_NODISCARD
+#define C10_NODISCARD [[nodiscard]]
+#endif
+#ifndef C10_ALWAYS_INLINE
+#define C10_ALWAYS_INLINE __attribute__((__always_inline__)) inline
+#endif
 #ifndef C10_HOST_DEVICE
 #ifdef __CUDACC__
 #define C10_HOST_DEVICE __host__ __device__

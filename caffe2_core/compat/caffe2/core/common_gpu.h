@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "caffe2/core/common.h"
 #include "caffe2/core/logging.h"
@@ -52,7 +54,50 @@
          j += static_cast<size_t>(blockDim.y) * gridDim.y)
 #endif
 
+// Calls Function<Type, value>(...), with one, two or three types. THROWS unless the value is 1 to 8.
+#define DISPATCH_FUNCTION_BY_VALUE_WITH_TYPE_1(value, Function, T, ...)       \
+  ::caffe2::internal_gpu::DispatchByValue(                                    \
+      (value), [&]<int caffe2rt_n>(std::integral_constant<int, caffe2rt_n>) { \
+        Function<T, caffe2rt_n>(__VA_ARGS__);                                 \
+      })
+#define DISPATCH_FUNCTION_BY_VALUE_WITH_TYPE_2(value, Function, T1, T2, ...)  \
+  ::caffe2::internal_gpu::DispatchByValue(                                    \
+      (value), [&]<int caffe2rt_n>(std::integral_constant<int, caffe2rt_n>) { \
+        Function<T1, T2, caffe2rt_n>(__VA_ARGS__);                            \
+      })
+#define DISPATCH_FUNCTION_BY_VALUE_WITH_TYPE_3(value, Function, T1, T2, T3, ...) \
+  ::caffe2::internal_gpu::DispatchByValue(                                       \
+      (value), [&]<int caffe2rt_n>(std::integral_constant<int, caffe2rt_n>) {    \
+        Function<T1, T2, T3, caffe2rt_n>(__VA_ARGS__);                           \
+      })
+
 namespace caffe2 {
+
+using CUDAGuard = DeviceGuard;
+
+constexpr int kCUDAGridDimMaxX = 2147483647;
+constexpr int kCUDAGridDimMaxY = 65535;
+constexpr int kCUDAGridDimMaxZ = 65535;
+constexpr int kCUDATensorMaxDims = 8;
+
+// An array that a kernel takes by value.
+template <class T, int N>
+struct SimpleArray {
+  T data[N];
+};
+
+namespace internal_gpu {
+template <class F>
+void DispatchByValue(int value, const F& function) {
+  const auto call = [&]<int... kValues>(std::integer_sequence<int, kValues...>) {
+    return ((value == kValues + 1 ? (function(std::integral_constant<int, kValues + 1>()), true)
+                                  : false) ||
+            ...);
+  };
+  CAFFE_ENFORCE(call(std::make_integer_sequence<int, kCUDATensorMaxDims>()), "the rank is ", value,
+                ", want 1 to ", kCUDATensorMaxDims);
+}
+}  // namespace internal_gpu
 
 constexpr int CAFFE_CUDA_NUM_THREADS = 128;
 constexpr int CAFFE_CUDA_NUM_THREADS_2D_DIMX = 16;

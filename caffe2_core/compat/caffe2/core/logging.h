@@ -1,6 +1,7 @@
 #pragma once
 // Checks and logging. LOG, CHECK and siblings are defined only if another library, such as glog,
 // has not defined them before.
+#include <atomic>
 #include <chrono>
 #include <climits>
 #include <cstddef>
@@ -147,3 +148,20 @@ using ::caffe2::SetStackTraceFetcher;
 using ::caffe2::ShowLogInfoToStderr;
 
 }  // namespace c10
+
+// Usage of the API is not logged.
+#ifndef C10_LOG_API_USAGE_ONCE
+#define C10_LOG_API_USAGE_ONCE(...) static_cast<void>(0)
+#endif
+#ifndef C10_LOG_EVERY_N
+#define C10_LOG_EVERY_N(severity, n)                                              \
+  if (static ::std::atomic<int> caffe2rt_calls{0}; caffe2rt_calls++ % (n) != 0) { \
+  } else                                                                          \
+    LOG(severity)
+#define C10_LOG_FIRST_N(severity, n)                                          \
+  if (static ::std::atomic<int> caffe2rt_calls{0}; caffe2rt_calls++ >= (n)) { \
+  } else                                                                      \
+    LOG(severity)
+#endif
+
+#include "c10/util/Exception.h"

@@ -32,6 +32,20 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/shape_inference_workspace.h"
 
+// The last Caffe2 versions could also call an operator from PyTorch, through a constructor with
+// parameters of these types. Such constructors compile; nothing calls them.
+#if !CAFFE2RT_TEMPLATED_TENSOR
+namespace c10 {
+struct FunctionSchema {};
+struct IValue {};
+template <class T>
+class List {};
+}  // namespace c10
+namespace at {
+using Tensor = ::caffe2rt::Tensor;
+}  // namespace at
+#endif
+
 namespace caffe2 {
 
 using ::caffe2rt::CPUOperatorRegistry;

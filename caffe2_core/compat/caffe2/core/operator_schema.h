@@ -33,4 +33,14 @@ inline uint64_t nElemFromDim(const TensorShape& shape, int start = 0) {
   for (int i = start; i < shape.dims_size(); ++i) count *= static_cast<uint64_t>(shape.dims(i));
   return count;
 }
+
+// The product of the dimensions start to stop - 1; of all from `start` on if `stop` is -1.
+inline uint64_t nElemBetweenDim(const TensorShape& shape, int start = 0, int stop = -1) {
+  const int end = stop == -1 ? shape.dims_size() : stop;
+  CAFFE_ENFORCE(start >= 0 && start <= end && end <= shape.dims_size(), "dimensions ", start,
+                " to ", end, " of a shape with ", shape.dims_size());
+  uint64_t count = 1;
+  for (int i = start; i < end; ++i) count *= static_cast<uint64_t>(shape.dims(i));
+  return count;
+}
 }  // namespace caffe2

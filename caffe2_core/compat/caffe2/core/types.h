@@ -23,5 +23,16 @@ template <>
 inline bool fp16_type<float16>() {
   return true;
 }
+// The index of the channels' axis: 1 for "NCHW", 3 for "NHWC", otherwise -1.
+inline int32_t GetDimFromOrderString(const std::string& order) {
+  switch (StringToStorageOrder(order)) {
+    case NHWC:
+      return 3;
+    case NCHW:
+      return 1;
+    default:
+      return -1;
+  }
+}
 inline constexpr char NameScopeSeparator() { return '/'; }
 }  // namespace caffe2

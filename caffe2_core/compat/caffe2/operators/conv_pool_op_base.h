@@ -113,7 +113,17 @@ class ConvPoolOpBase : public Operator<Context> {
     }
   }
 
+  bool HasPad() const {
+    return std::any_of(pads_.begin(), pads_.end(), [](int pad) { return pad > 0; });
+  }
+  bool HasStride() const {
+    return std::any_of(stride_.begin(), stride_.end(), [](int stride) { return stride > 1; });
+  }
+
   // Copies `data` to `tensor`, on the tensor's device.
+  void AllocateAndCopy(const std::vector<int>& data, ::caffe2rt::Tensor& tensor) {
+    SetDeviceTensor(data, &tensor);
+  }
   void SetDeviceTensor(const std::vector<int>& data, ::caffe2rt::Tensor* tensor) {
     tensor->CopyFrom(data, &context_);
   }

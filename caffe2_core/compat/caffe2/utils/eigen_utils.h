@@ -1,71 +1,75 @@
 #pragma once
-// Eigen's matrices, vectors and arrays as views of memory. Empty unless Eigen (libeigen3-dev) is
-// installed.
-#if __has_include(<Eigen/Core>)
-#include <Eigen/Core>
-#define CAFFE2RT_HAS_EIGEN 1
-#elif __has_include(<eigen3/Eigen/Core>)
-#include <eigen3/Eigen/Core>
-#define CAFFE2RT_HAS_EIGEN 1
-#endif
+// Eigen's maps, Eigen/Dense, and functions that select elements of arrays. Empty unless Eigen
+// (libeigen3-dev) is installed.
+#include "caffe2_core/compat/caffe2rt_eigen/maps.h"
 
 #ifdef CAFFE2RT_HAS_EIGEN
+#if __has_include(<Eigen/Dense>)
+#include <Eigen/Dense>
+#else
+#include <eigen3/Eigen/Dense>
+#endif
+#include <vector>
+
 #include "caffe2/core/logging.h"
 
-namespace caffe2 {
+namespace caffe2::utils {
 
-// Column-major, as is Eigen's default.
+// A view of the elements of a vector.
 template <class T>
-using EigenMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+Eigen::Map<const EArrXt<T>> AsEArrXt(const std::vector<T>& values) {
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
 template <class T>
-using EigenMatrixMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-template <class T>
-using EigenArrayMap = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic>>;
-template <class T>
-using EigenVectorMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>;
-template <class T>
-using EigenVectorArrayMap = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <class T>
-using ConstEigenMatrixMap = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-template <class T>
-using ConstEigenArrayMap = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic>>;
-template <class T>
-using ConstEigenVectorMap = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>>;
-template <class T>
-using ConstEigenVectorArrayMap = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-using EigenOuterStride = Eigen::OuterStride<Eigen::Dynamic>;
-using EigenInnerStride = Eigen::InnerStride<Eigen::Dynamic>;
-using EigenStride = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-using EigenOuterStridedMatrixMap =
-    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 0, EigenOuterStride>;
-template <class T>
-using EigenOuterStridedArrayMap =
-    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic>, 0, EigenOuterStride>;
-template <class T>
-using ConstEigenOuterStridedMatrixMap =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>, 0, EigenOuterStride>;
-template <class T>
-using ConstEigenOuterStridedArrayMap =
-    Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic>, 0, EigenOuterStride>;
-// Row-major.
-template <class T>
-using ERArrXXt = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using ERMatXt = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using EArrXt = Eigen::Array<T, Eigen::Dynamic, 1>;
-template <class T>
-using EMatXt = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-using EVecXt = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-using EArrXf = Eigen::ArrayXf;
-using EArrXd = Eigen::ArrayXd;
-using EArrXi = Eigen::ArrayXi;
-using EVecXf = Eigen::VectorXf;
-using EVecXd = Eigen::VectorXd;
-using ERMatXf = ERMatXt<float>;
-using ERArrXXf = ERArrXXt<float>;
+Eigen::Map<EArrXt<T>> AsEArrXt(std::vector<T>& values) {
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
 
-}  // namespace caffe2
+// The elements of a column at `indices`. THROWS if an index is out of range.
+template <class Array, class Indices, class Result>
+void GetSubArray(const Eigen::ArrayBase<Array>& array, const Eigen::ArrayBase<Indices>& indices,
+                 Eigen::ArrayBase<Result>* result) {
+  CAFFE_ENFORCE_EQ(array.cols(), 1, "columns of the array");
+  result->derived().resize(indices.size());
+  for (Eigen::Index i = 0; i < indices.size(); ++i) {
+    CAFFE_ENFORCE(indices[i] >= 0 && indices[i] < array.size(), "index ", indices[i],
+                  " of an array of ", array.size(), " elements");
+    (*result)[i] = array[indices[i]];
+  }
+}
+template <class Array, class Indices>
+EArrXt<typename Array::Scalar> GetSubArray(const Eigen::ArrayBase<Array>& array,
+                                           const Eigen::ArrayBase<Indices>& indices) {
+  EArrXt<typename Array::Scalar> result;
+  GetSubArray(array, indices, &result);
+  return result;
+}
+template <class Array>
+EArrXt<typename Array::Scalar> GetSubArray(const Eigen::ArrayBase<Array>& array,
+                                           const std::vector<int>& indices) {
+  return GetSubArray(array, AsEArrXt(indices));
+}
+
+// The rows of an array at `indices`. THROWS if an index is out of range.
+template <class Array, class Indices, class Result>
+void GetSubArrayRows(const Eigen::ArrayBase<Array>& array, const Eigen::ArrayBase<Indices>& indices,
+                     Eigen::ArrayBase<Result>* result) {
+  result->derived().resize(indices.size(), array.cols());
+  for (Eigen::Index i = 0; i < indices.size(); ++i) {
+    CAFFE_ENFORCE(indices[i] >= 0 && indices[i] < array.rows(), "index ", indices[i],
+                  " of an array of ", array.rows(), " rows");
+    result->row(i) = array.row(indices[i]).template cast<typename Result::Scalar>();
+  }
+}
+
+// The indices of the elements that are not zero.
+template <class Array>
+std::vector<int> GetArrayIndices(const Eigen::ArrayBase<Array>& array) {
+  std::vector<int> indices;
+  for (Eigen::Index i = 0; i < array.size(); ++i)
+    if (array[i]) indices.push_back(static_cast<int>(i));
+  return indices;
+}
+
+}  // namespace caffe2::utils
 #endif

@@ -9,5 +9,10 @@
 #include "caffe2/utils/math/functions.h"
 #include "caffe2/utils/math/utils.h"
 #ifndef __CUDACC__
+// The header of the first years included all of Eigen/Dense.
+#if CAFFE2RT_TEMPLATED_TENSOR
 #include "caffe2/utils/eigen_utils.h"
+#else
+#include "caffe2_core/compat/caffe2rt_eigen/maps.h"
+#endif
 #endif

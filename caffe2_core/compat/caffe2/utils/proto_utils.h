@@ -6,6 +6,7 @@
 #include <google/protobuf/message_lite.h>
 #include <google/protobuf/text_format.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,35 @@ using ::caffe2rt::ReadStringFromFile;
 using ::caffe2rt::WriteProtoToBinaryFile;
 using ::caffe2rt::WriteProtoToTextFile;
 using ::caffe2rt::WriteStringToFile;
+
+// Removes argument `index`. Returns false if there is none.
+template <class Def>
+bool RemoveArgument(Def& def, int index) {
+  if (index < 0 || index >= def.arg_size()) return false;
+  def.mutable_arg()->DeleteSubrange(index, 1);
+  return true;
+}
+
+// Makes each external input and output of the net unique, adds the inputs of operators that nothing
+// before them writes to the external inputs, and removes external outputs that no operator writes.
+inline void cleanupExternalInputsAndOutputs(NetDef* net) {
+  std::vector<std::string> inputs, outputs;
+  std::set<std::string> known, written;
+  for (const std::string& name : net->external_input())
+    if (known.insert(name).second) inputs.push_back(name);
+  for (const OperatorDef& op : net->op()) {
+    for (const std::string& name : op.input())
+      if (known.insert(name).second) inputs.push_back(name);
+    for (const std::string& name : op.output()) {
+      known.insert(name);
+      written.insert(name);
+    }
+  }
+  for (const std::string& name : net->external_output())
+    if (written.erase(name) > 0) outputs.push_back(name);
+  net->mutable_external_input()->Assign(inputs.begin(), inputs.end());
+  net->mutable_external_output()->Assign(outputs.begin(), outputs.end());
+}
 
 inline void ShutdownProtobufLibrary() { ::google::protobuf::ShutdownProtobufLibrary(); }
 inline int DeviceId(const DeviceOption& option) {

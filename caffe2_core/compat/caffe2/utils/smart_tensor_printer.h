@@ -20,6 +20,11 @@ class SmartTensorPrinter {
   void PrintMeta(const ::caffe2rt::Tensor& tensor) { printer_.PrintMeta(tensor); }
   // Prints the tensor to the log, without a name.
   static void PrintTensor(const ::caffe2rt::Tensor& tensor) { SmartTensorPrinter().Print(tensor); }
+  void PrintTensorMeta(const ::caffe2rt::Tensor& tensor) { PrintMeta(tensor); }
+  static SmartTensorPrinter& DefaultTensorPrinter() {
+    static thread_local SmartTensorPrinter printer;
+    return printer;
+  }
 
  private:
   struct Call {

@@ -192,6 +192,16 @@ void RandFixedSum(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b
   }
 }
 
+// Scale and Axpy. `kFixedSize` is N where that is a constant.
+template <class T, class Context, int kFixedSize>
+void ScaleFixedSize(const int N, const float alpha, const T* X, T* Y, Context* context) {
+  Scale<T, Context>(N, static_cast<T>(alpha), X, Y, context);
+}
+template <class T, class Context, int kFixedSize>
+void AxpyFixedSize(const int N, const float alpha, const T* X, T* Y, Context* context) {
+  Axpy<T, Context>(N, static_cast<T>(alpha), X, Y, context);
+}
+
 // The functions of earlier Caffe2 versions, whose first argument is the input data.
 template <class T, class Context, int order>
 void Im2col(const T* img, int channels, int height, int width, int kernel_h, int kernel_w,

@@ -1,0 +1,192 @@
+// Elementwise operators made from functors: those of the first years return nothing and have forms
+// for the older broadcasting, later ones return bool and have Forward and Backward.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "caffe2/core/workspace.h"
+#include "caffe2/operators/elementwise_op.h"
+#include "test.h"
+
+namespace caffe2 {
+namespace {
+
+struct TwiceFunctor {
+  template <class T>
+  void operator()(int n, const T* x, T* y, CPUContext* /*context*/) {
+    for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+  }
+};
+struct PowerFunctor {
+  explicit PowerFunctor(OperatorBase& op) : power(op.GetSingleArgument<float>("power", 2.f)) {}
+  template <class T>
+  bool operator()(const int n, const T* x, T* y, CPUContext* /*context*/) const {
+    for (int i = 0; i < n; ++i) y[i] = std::pow(x[i], power);
+    return true;
+  }
+  float power;
+};
+struct IsNegativeFunctor {
+  template <class T>
+  void operator()(int n, const T* x, bool* y, CPUContext* /*context*/) {
+    for (int i = 0; i < n; ++i) y[i] = x[i] < 0;
+  }
+};
+REGISTER_CPU_OPERATOR(StyleTwice,
+                      UnaryElementwiseOp<TensorTypes<int, float>, CPUContext, TwiceFunctor>);
+REGISTER_CPU_OPERATOR(StylePower,
+                      UnaryElementwiseWithArgsOp<TensorTypes<float>, CPUContext, PowerFunctor>);
+REGISTER_CPU_OPERATOR(
+    StyleIsNegative,
+    UnaryElementwiseOp<NumericTypes, CPUContext, IsNegativeFunctor, FixedType<bool>>);
+OPERATOR_SCHEMA(StyleTwice).NumInputs(1).NumOutputs(1).AllowInplace({{0, 0}});
+OPERATOR_SCHEMA(StylePower).NumInputs(1).NumOutputs(1).Arg("power", "the exponent");
+OPERATOR_SCHEMA(StyleIsNegative).NumInputs(1).NumOutputs(1);
+
+// a + 10 b, with the forms of the first years.
+struct OldSumFunctor {
+  template <bool b_is_scalar, class T, class R>
+  void Run(size_t n, const T* a, const T* b, R* y, CPUContext* /*context*/) {
+    for (size_t i = 0; i < n; ++i) y[i] = a[i] + 10 * b[b_is_scalar ? 0 : i];
+  }
+  template <class T, class R>
+  void RunWithBroadcast(const T* a, const T* b, R* y, size_t pre, size_t n,
+                        CPUContext* /*context*/) {
+    for (size_t i = 0; i < pre * n; ++i) y[i] = a[i] + 10 * b[i % n];
+  }
+  template <class T, class R>
+  void RunWithBroadcast2(const T* a, const T* b, R* y, size_t pre, size_t n, size_t post,
+                         CPUContext* /*context*/) {
+    for (size_t i = 0; i < pre * n * post; ++i) y[i] = a[i] + 10 * b[i / post % n];
+  }
+};
+struct LessFunctor {
+  template <class T, class Context>
+  void operator()(size_t n, const T* a, const T* b, bool* y, Context* /*context*/) {
+    for (size_t i = 0; i < n; ++i) y[i] = a[i] < b[i];
+  }
+};
+// a + b and its gradient, as later.
+struct NewSumFunctor {
+  template <class T, class R, class Context>
+  bool Forward(const std::vector<int>& A_dims, const std::vector<int>& B_dims, const T* a,
+               const T* b, R* y, Context* context) const {
+    math::Add(static_cast<int>(A_dims.size()), A_dims.data(), static_cast<int>(B_dims.size()),
+              B_dims.data(), a, b, y, context);
+    return true;
+  }
+  template <class G, class T, class R, class Context>
+  bool Backward(const std::vector<int>& A_dims, const std::vector<int>& B_dims, const G* dy,
+                const T* /*a*/, const T* /*b*/, const R* /*y*/, G* da, G* db,
+                Context* /*context*/) const {
+    int n = 1, m = 1;
+    for (const int dim : A_dims) n *= dim;
+    for (const int dim : B_dims) m *= dim;
+    for (int i = 0; i < m; ++i) db[i] = 0;
+    for (int i = 0; i < n; ++i) {
+      da[i] = dy[i];
+      db[i % m] += dy[i];
+    }
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(StyleOldSum, BinaryElementwiseOp<NumericTypes, CPUContext, OldSumFunctor>);
+REGISTER_CPU_OPERATOR(
+    StyleLess,
+    BinaryElementwiseOp<NumericTypes, CPUContext, WithoutBroadcast<LessFunctor>, FixedType<bool>>);
+REGISTER_CPU_OPERATOR(StyleNewSum,
+                      BinaryElementwiseOp<TensorTypes<float>, CPUContext, NewSumFunctor>);
+REGISTER_CPU_OPERATOR(StyleNewSumGradient,
+                      BinaryElementwiseGradientOp<TensorTypes<float>, CPUContext, NewSumFunctor>);
+OPERATOR_SCHEMA(StyleOldSum).NumInputs(2).NumOutputs(1).AllowInplace({{0, 0}});
+OPERATOR_SCHEMA(StyleLess).NumInputs(2).NumOutputs(1);
+OPERATOR_SCHEMA(StyleNewSum).NumInputs(2).NumOutputs(1);
+OPERATOR_SCHEMA(StyleNewSumGradient).NumInputs(3).NumOutputs(2);
+
+struct Given {
+  std::string name;
+  std::vector<int> dims;
+  std::vector<float> values;
+};
+void Feed(Workspace* ws, const std::vector<Given>& blobs) {
+  for (const Given& given : blobs) {
+    auto* tensor = ws->CreateBlob(given.name)->GetMutable<TensorCPU>();
+    tensor->Resize(given.dims);
+    std::copy(given.values.begin(), given.values.end(), tensor->mutable_data<float>());
+  }
+}
+// Runs the operator on blobs "a" and "b", and returns whether it succeeded.
+bool Runs(Workspace* ws, OperatorDef def) {
+  try {
+    return ws->RunOperatorOnce(def);
+  } catch (const EnforceNotMet&) {
+    return false;
+  }
+}
+OperatorDef Def(const std::string& type, std::vector<Argument> args = {}) {
+  return CreateOperatorDef(type, "", std::vector<std::string>{"a", "b"},
+                           std::vector<std::string>{"y"}, args);
+}
+template <class T>
+std::vector<T> Values(Workspace* ws, const std::string& name) {
+  const auto& tensor = ws->GetBlob(name)->Get<TensorCPU>();
+  return std::vector<T>(tensor.template data<T>(), tensor.template data<T>() + tensor.size());
+}
+
+STYLE_TEST(FunctorsOfOneInput) {
+  Workspace ws;
+  Feed(&ws, {{"a", {3}, {1, -2, 3}}});
+  const std::vector<std::string> a = {"a"}, y = {"y"};
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef("StyleTwice", "", a, y)));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{2, -4, 6}));
+  const std::vector<Argument> cube = {MakeArgument<float>("power", 3.f)};
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef("StylePower", "", a, y, cube)));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{1, -8, 27}));
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef("StyleIsNegative", "", a, y)));
+  STYLE_EXPECT((Values<bool>(&ws, "y") == std::vector<bool>{false, true, false}));
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef("StyleTwice", "", a, a)));
+  STYLE_EXPECT((Values<float>(&ws, "a") == std::vector<float>{2, -4, 6}));
+}
+
+STYLE_TEST(FunctorsOfTheFirstYearsBroadcast) {
+  const Argument broadcast = MakeArgument<int>("broadcast", 1);
+  Workspace ws;
+  Feed(&ws, {{"a", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"b", {2, 3}, {0, 1, 0, 1, 0, 1}}});
+  STYLE_EXPECT(Runs(&ws, Def("StyleOldSum")));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{1, 12, 3, 14, 5, 16}));
+  Feed(&ws, {{"b", {3}, {1, 2, 3}}});
+  STYLE_EXPECT(!Runs(&ws, Def("StyleOldSum")));
+  STYLE_EXPECT(Runs(&ws, Def("StyleOldSum", {broadcast})));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{11, 22, 33, 14, 25, 36}));
+  Feed(&ws, {{"b", {2}, {1, 2}}});
+  STYLE_EXPECT(!Runs(&ws, Def("StyleOldSum", {broadcast})));
+  STYLE_EXPECT(Runs(&ws, Def("StyleOldSum", {broadcast, MakeArgument<int>("axis", 0)})));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{11, 12, 13, 24, 25, 26}));
+  Feed(&ws, {{"b", {1}, {2}}});
+  STYLE_EXPECT(Runs(&ws, Def("StyleOldSum", {broadcast})));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{21, 22, 23, 24, 25, 26}));
+  STYLE_EXPECT(!Runs(&ws, Def("StyleLess", {broadcast})));
+  Feed(&ws, {{"b", {2, 3}, {2, 2, 2, 5, 5, 5}}});
+  STYLE_EXPECT(Runs(&ws, Def("StyleLess")));
+  STYLE_EXPECT(
+      (Values<bool>(&ws, "y") == std::vector<bool>{true, false, false, true, false, false}));
+}
+
+STYLE_TEST(LaterFunctorsBroadcast) {
+  Workspace ws;
+  Feed(&ws, {{"a", {2, 1}, {1, 2}}, {"b", {3}, {10, 20, 30}}});
+  STYLE_EXPECT(Runs(&ws, Def("StyleNewSum")));
+  STYLE_EXPECT((Values<float>(&ws, "y") == std::vector<float>{11, 21, 31, 12, 22, 32}));
+  STYLE_EXPECT(ws.GetBlob("y")->Get<TensorCPU>().dim32(1) == 3);
+  Feed(&ws, {{"b", {4}, {1, 1, 1, 1}}, {"a", {2, 3}, {1, 2, 3, 4, 5, 6}}});
+  STYLE_EXPECT(!Runs(&ws, Def("StyleNewSum")));
+  Feed(&ws, {{"b", {3}, {1, 1, 1}}, {"dy", {2, 3}, {1, 2, 3, 4, 5, 6}}});
+  STYLE_EXPECT(Runs(
+      &ws, CreateOperatorDef("StyleNewSumGradient", "", std::vector<std::string>{"dy", "a", "b"},
+                             std::vector<std::string>{"da", "db"})));
+  STYLE_EXPECT((Values<float>(&ws, "da") == std::vector<float>{1, 2, 3, 4, 5, 6}));
+  STYLE_EXPECT((Values<float>(&ws, "db") == std::vector<float>{5, 7, 9}));
+}
+
+}  // namespace
+}  // namespace caffe2
