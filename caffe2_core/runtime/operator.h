@@ -128,6 +128,11 @@ class OperatorBase : public Observable<OperatorBase> {
     tensor->raw_mutable_data(type);
     return tensor;
   }
+  // The device and the type as one object: at::dtype<float>().device(CPU) of Caffe2 sources.
+  template <class Options>
+  Tensor* OutputTensor(int i, IntArrayRef dims, const Options& options) {
+    return OutputTensor(i, options.device().type(), dims, options.dtype());
+  }
   // SetOutputTensor moves `tensor` into output `i`. OutputTensorAlias makes the output share the
   // memory of `src`. OutputTensorCopyFrom copies the elements of `src` to an output on `device`.
   void SetOutputTensor(int i, Tensor tensor) { BlobSetTensor(OutputBlob(i), std::move(tensor)); }

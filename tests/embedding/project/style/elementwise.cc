@@ -6,6 +6,7 @@
 
 #include "caffe2/core/workspace.h"
 #include "caffe2/operators/elementwise_op.h"
+#include "caffe2/operators/softmax_op.h"
 #include "test.h"
 
 namespace caffe2 {
@@ -131,6 +132,34 @@ template <class T>
 std::vector<T> Values(Workspace* ws, const std::string& name) {
   const auto& tensor = ws->GetBlob(name)->Get<TensorCPU>();
   return std::vector<T>(tensor.template data<T>(), tensor.template data<T>() + tensor.size());
+}
+
+// A softmax times `factor`.
+class ScaledSoftmaxOp final : public SoftmaxOp<float, CPUContext> {
+ public:
+  ScaledSoftmaxOp(const OperatorDef& def, Workspace* ws)
+      : SoftmaxOp<float, CPUContext>(def, ws), factor_(GetSingleArgument<float>("factor", 1.f)) {}
+  bool RunOnDevice() override {
+    if (!SoftmaxOp<float, CPUContext>::RunOnDevice()) return false;
+    float* y = Output(0)->template mutable_data<float>();
+    math::Scale<float, CPUContext>(static_cast<int>(Output(0)->size()), factor_, y, y, &context_);
+    return true;
+  }
+
+ private:
+  const float factor_;
+};
+REGISTER_CPU_OPERATOR(StyleSoftmax, ScaledSoftmaxOp);
+OPERATOR_SCHEMA(StyleSoftmax).NumInputs(1).NumOutputs(1);
+
+STYLE_TEST(ClassesDerivedFromSoftmaxRun) {
+  Workspace ws;
+  Feed(&ws, {{"a", {2, 2}, {0, std::log(3.f), 5, 5}}});
+  const std::vector<Argument> args = {MakeArgument<float>("factor", 8.f)};
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef(
+      "StyleSoftmax", "", std::vector<std::string>{"a"}, std::vector<std::string>{"y"}, args)));
+  const std::vector<float> expected = {2, 6, 4, 4}, y = Values<float>(&ws, "y");
+  for (size_t i = 0; i < 4; ++i) STYLE_EXPECT(std::abs(y[i] - expected[i]) < 1e-5f);
 }
 
 STYLE_TEST(FunctorsOfOneInput) {

@@ -31,7 +31,7 @@ class LaterMeanOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const auto& X = Input(0);
     TORCH_CHECK(X.numel() > 0, "the input has ", X.numel(), " elements");
-    auto* Y = Output(0, std::vector<int64_t>(), at::dtype<T>());
+    auto* Y = OperatorBase::OutputTensor(0, {}, at::dtype<T>().device(CPU));
     T* y = Y->template mutable_data<T>();
     math::Sum<T, Context>(X.numel(), X.template data<T>(), y, &context_);
     math::ScaleFixedSize<T, Context, 1>(1, 1.f / static_cast<float>(X.numel()), y, y, &context_);
