@@ -73,7 +73,8 @@ class Operator : public ::caffe2rt::Operator<Context> {
   USE_OPERATOR_BASE_FUNCTIONS;                 \
   using ::caffe2::Operator<context>::context_; \
   using ::caffe2::Operator<context>::Input;    \
-  using ::caffe2::Operator<context>::Output
+  using ::caffe2::Operator<context>::Output;   \
+  using ::caffe2::Operator<context>::OutputTensorCopyFrom
 
 #undef USE_SIMPLE_CTOR_DTOR
 #define USE_SIMPLE_CTOR_DTOR(name)                                    \
