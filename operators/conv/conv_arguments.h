@@ -10,8 +10,7 @@ inline constexpr ArgumentSpec<int64_t> kConvWorkspaceLimit{
     "ws_nbytes_limit",
     -1,
     "cuDNN: maximum size of the workspace in bytes; -1: a sixteenth of the device's memory, at "
-    "least "
-    "64 MiB",
+    "least 64 MiB",
     {[](int64_t nbytes) { return nbytes >= -1; }, "-1 or more bytes"}};
 inline constexpr ArgumentSpec<int> kConvExhaustiveSearch{
     "exhaustive_search", 0, "cuDNN: 1: time all algorithms in the first run and use the fastest"};

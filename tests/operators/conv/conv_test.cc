@@ -390,10 +390,10 @@ TEST(ConvTest, GivesTheSameOnSeveralThreads) {
   }
 }
 
-// The names and defaults are those of Caffe2's operators. Windows are tested in
-// conv_geometry_test.cc.
+// The names and defaults are those of Caffe2's operators, except the limit of the workspace, which
+// follows the memory of the device. Windows are tested in conv_geometry_test.cc.
 TEST(ConvTest, DeclaresCudnnsArgumentsAndTheHints) {
-  const std::map<std::string, std::string> want{{"ws_nbytes_limit", "67108864"},
+  const std::map<std::string, std::string> want{{"ws_nbytes_limit", "-1"},
                                                 {"exhaustive_search", "0"},
                                                 {"force_algo", ""},
                                                 {"force_algo_fwd", "-1"},

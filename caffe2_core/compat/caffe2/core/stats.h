@@ -24,7 +24,8 @@
 
 #include "caffe2/core/logging.h"
 
-#pragma GCC visibility push(default)  // modules use the registry of the program
+// Visible everywhere, because modules use the registry of the program.
+#pragma GCC visibility push(default)
 namespace caffe2 {
 
 class StatValue {

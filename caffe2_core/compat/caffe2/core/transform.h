@@ -114,7 +114,8 @@ class Transform {
   PatternMatchType pattern_match_type_ = CONNECTED_SUBGRAPH;
 };
 
-#pragma GCC visibility push(default)  // one registry for a program and its modules
+// One registry for a program and its modules.
+#pragma GCC visibility push(default)
 inline ::caffe2rt::Registry<std::string, std::unique_ptr<Transform>>* TransformRegistry() {
   static auto* const registry =
       new ::caffe2rt::Registry<std::string, std::unique_ptr<Transform>>("transform");

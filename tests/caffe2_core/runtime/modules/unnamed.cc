@@ -1,2 +1,4 @@
-// A library that registers nothing.
-int module_test_unnamed() { return 1; }
+// A library that uses caffe2rt, but registers nothing.
+#include "caffe2_core/runtime/module.h"
+
+bool module_test_unnamed() { return caffe2rt::HasModule("module_test_unnamed"); }
