@@ -3,9 +3,10 @@
 // stream.
 //
 // All work is asynchronous on the context's stream: operators enqueue it, and callers wait by
-// FinishDeviceComputation or an event. This includes copies from and to the CPU: host memory must
-// stay valid until the copy has finished. Only pageable memory that is copied from may be freed or
-// changed as soon as the call returns.
+// FinishDeviceComputation or an event. This includes copies from and to pinned memory of the CPU,
+// which must stay valid until the copy has finished. Pageable memory that is copied from may be
+// freed or changed as soon as the call returns. A copy to pageable memory waits until it is
+// complete.
 //
 // CUDAStaticContext is thread safe; a CUDAContext is used by one thread at a time.
 

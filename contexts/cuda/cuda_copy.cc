@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/mutex.h"
@@ -24,26 +23,46 @@ bool IsPageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-// What the stream does after a piece has arrived on the host. It is stored in front of the piece,
-// so that nothing needs to be freed if the device fails before the delivery.
-struct Delivery {
-  void* dst;
-  size_t nbytes;
-};
-constexpr size_t kDeliveryBytes = 64;
-static_assert(sizeof(Delivery) <= kDeliveryBytes, "a delivery lies in front of its piece");
-// The size of the pieces of large copies; leaves room for a delivery in front.
-constexpr size_t kPieceBytes = CudaStaging::kBytes - kDeliveryBytes;
-
-void Deliver(void* state) {
-  const auto& delivery = *static_cast<const Delivery*>(state);
-  std::memcpy(delivery.dst, static_cast<const char*>(state) + kDeliveryBytes, delivery.nbytes);
-}
+// The size of the pieces of large copies.
+constexpr size_t kPieceBytes = CudaStaging::kBytes;
 
 void CopyAsync(size_t nbytes, const void* src, void* dst, cudaMemcpyKind kind, CudaStream& stream) {
   CUDA_ENFORCE(cudaMemcpyAsync(dst, src, nbytes, kind, stream.stream), ByteSizeText(nbytes),
                ", device ", stream.device);
 }
+
+// A piece on its way from the device to its destination through a staging buffer.
+class Arrival {
+ public:
+  Arrival() = default;
+  ~Arrival() { GiveCudaEvent(device_, event_); }
+  Arrival(const Arrival&) = delete;
+  Arrival& operator=(const Arrival&) = delete;
+
+  // The copy to `stage` has just been enqueued. REQUIRES: the previous piece has been delivered.
+  void Expect(const char* stage, char* dst, size_t nbytes, const CudaStream& stream) {
+    if (event_ == nullptr) event_ = TakeCudaEvent(stream.device);
+    device_ = stream.device;
+    CUDA_ENFORCE(RecordEvent(event_, stream), "copy to the host");
+    stage_ = stage;
+    dst_ = dst;
+    nbytes_ = nbytes;
+  }
+  // Waits for the piece and copies it to its destination. Does nothing if none is expected.
+  void Deliver() {
+    if (nbytes_ == 0) return;
+    CUDA_ENFORCE(cudaEventSynchronize(event_), "copy to the host, device ", device_);
+    std::memcpy(dst_, stage_, nbytes_);
+    nbytes_ = 0;
+  }
+
+ private:
+  int device_ = 0;
+  cudaEvent_t event_ = nullptr;
+  const char* stage_ = nullptr;
+  char* dst_ = nullptr;
+  size_t nbytes_ = 0;
+};
 
 }  // namespace
 
@@ -99,15 +118,20 @@ void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
     return;
   }
   EnforceNotRecording("pageable memory is copied");
-  for (size_t done = 0; done < nbytes; done += kPieceBytes) {
-    const size_t piece = std::min(kPieceBytes, nbytes - done);
-    const MutexLock lock(stream.staging.mutex());
-    char* const stage = stream.staging.Take(kDeliveryBytes + piece, stream);
-    new (stage) Delivery{static_cast<char*>(dst) + done, piece};
-    CopyAsync(piece, static_cast<const char*>(src) + done, stage + kDeliveryBytes,
-              cudaMemcpyDefault, stream);
-    CUDA_ENFORCE(cudaLaunchHostFunc(stream.stream, &Deliver, stage), "copy to the host");
+  // While the host copies a piece from one buffer, the device fills the other. The lock is kept,
+  // because the buffers may be reused as soon as the stream has passed them.
+  const MutexLock lock(stream.staging.mutex());
+  Arrival arrivals[2];
+  size_t piece = 0;
+  for (size_t done = 0; done < nbytes; done += piece) {
+    piece = std::min(kPieceBytes, nbytes - done);
+    Arrival& next = arrivals[done / kPieceBytes % 2];
+    char* const stage = stream.staging.Take(piece, stream);
+    CopyAsync(piece, static_cast<const char*>(src) + done, stage, cudaMemcpyDefault, stream);
+    next.Expect(stage, static_cast<char*>(dst) + done, piece, stream);
+    arrivals[(done / kPieceBytes + 1) % 2].Deliver();
   }
+  for (Arrival& arrival : arrivals) arrival.Deliver();
 }
 
 }  // namespace caffe2rt

@@ -6,7 +6,8 @@
 //   char* const piece = stream.staging.Take(nbytes, stream);   // 64-byte aligned
 //   ... fill it and enqueue the copy from it, before the lock is released ...
 //
-// The host waits only if both buffers are full and the stream has not yet copied their pieces.
+// Take waits only if both buffers are full and the stream has not yet copied their pieces. If the
+// stream fills the piece, keep the lock until the host has read it.
 
 #include <cuda_runtime_api.h>
 

@@ -169,24 +169,21 @@ TEST_P(ContextSuite, CpuWaitsForTheCpu) {
 
 TEST_P(AsyncContextSuite, StreamWaitsForAnotherStream) {
   const std::string source = "over there";
-  std::string host(10, '?');
-  const DataPtr memory = New(10);
+  const DataPtr memory = New(10), copy = NewWith(std::string(10, '?'));
   const auto other = statics_->CreateContext(option_);
   // Copies make what they need, such as staging memory, before a stream is held: a device may make
   // memory only while it is idle.
   other->SwitchToDevice(7);
-  other->CopyBytesFromCPU(10, host.data(), memory.get());
+  other->CopyBytesFromCPU(10, source.data(), memory.get());
+  other->CopyBytesSameDevice(10, copy.get(), memory.get());
   other->FinishDeviceComputation();
-  context_->SwitchToDevice(0);
-  context_->CopyBytesToCPU(10, memory.get(), host.data());
-  context_->FinishDeviceComputation();
   const auto release = GetParam().hold(*other);
   other->CopyBytesFromCPU(10, source.data(), memory.get());
   Event event(option_);
   other->Record(&event);
   context_->SwitchToDevice(0);
   context_->WaitEvent(event);
-  context_->CopyBytesToCPU(10, memory.get(), host.data());
+  context_->CopyBytesSameDevice(10, memory.get(), copy.get());
   Event read(option_);
   context_->Record(&read);
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);
@@ -195,8 +192,7 @@ TEST_P(AsyncContextSuite, StreamWaitsForAnotherStream) {
   EXPECT_FALSE(Event::CanSchedule(event, GetParam().type, false));
   EXPECT_FALSE(Event::CanSchedule(event, CPU, true));
   release();
-  context_->FinishDeviceComputation();
-  EXPECT_EQ(host, "over there");
+  EXPECT_EQ(BytesOf(copy, 10), "over there");
   other->FinishDeviceComputation();
 }
 

@@ -94,8 +94,8 @@ TEST_F(CudaCallsTest, CopiesAndEventsInTheSteadyStateCreateNothing) {
     Event event(option);
     context.Record(&event);
     other.WaitEvent(event);
-    other.CopyBytesToCPU(host.size() * sizeof(float), memory.get(), host.data());
     gate.reset();
+    other.CopyBytesToCPU(host.size() * sizeof(float), memory.get(), host.data());
     other.FinishDeviceComputation();
   };
   if (GetCudaMemoryPoolType() == CudaMemoryPoolType::NONE) GTEST_SKIP() << "the pool keeps nothing";
@@ -103,6 +103,7 @@ TEST_F(CudaCallsTest, CopiesAndEventsInTheSteadyStateCreateNothing) {
   fakecuda_reset_calls();
   for (int i = 0; i < 10; ++i) run(i % 2 == 0);
   EXPECT_EQ(Expensive(), 0);
+  EXPECT_EQ(fakecuda_calls("cudaLaunchHostFunc"), 5);  // those of the gates: no copy stops a stream
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 // Every state of CUDA's events, every transition between states, and waits in all four directions.
 #include "contexts/cuda/cuda_event.h"
 
-#include <array>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
 namespace caffe2rt::test::cuda_event_test {
@@ -231,15 +232,15 @@ TEST_F(CudaEventStatesTest, CpuWaitsForCuda) {
   context.SwitchToDevice(1);
   CPUContext cpu;
   Event event(Option(CUDA));
-  std::array<char, 4> source{'a', 'b', 'c', 'd'}, back{};
   const DataPtr memory(CUDAContext::New(4));
+  const DataPtr back(PinnedCPUAllocator().New(4));  // the host does not wait for a copy to it
   Gate gate(context.cuda_stream());
-  context.CopyBytesFromCPU(4, source.data(), memory.get());
-  context.CopyBytesToCPU(4, memory.get(), back.data());
+  context.CopyBytesFromCPU(4, "abcd", memory.get());
+  context.CopyBytesToCPU(4, memory.get(), back.get());
   context.Record(&event);
   std::thread opener([&] { gate.Open(); });
   cpu.WaitEvent(event);
-  EXPECT_EQ(back, source);
+  EXPECT_EQ(std::string(static_cast<const char*>(back.get()), 4), "abcd");
   opener.join();
 }
 

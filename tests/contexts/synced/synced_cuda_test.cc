@@ -39,8 +39,8 @@ void FillCpu(T* data, const std::vector<T>& values) {
   std::copy(values.begin(), values.end(), data);
 }
 
-// The library's calls of CUDA since the previous Take(). A copy of pageable memory to the CPU
-// enqueues one additional host function on the stream.
+// The library's calls of CUDA since the previous Take(). A copy to pageable memory of the CPU waits
+// for one event.
 struct Asked {
   long copies, to_cpu, kernels;
   bool operator==(const Asked&) const = default;
@@ -61,7 +61,7 @@ class CallCounter {
 
  private:
   static Asked Now() {
-    return {fakecuda_calls("cudaMemcpyAsync"), fakecuda_calls("cudaLaunchHostFunc"),
+    return {fakecuda_calls("cudaMemcpyAsync"), fakecuda_calls("cudaEventSynchronize"),
             fakecuda_calls("kernel")};
   }
   Asked before_ = Now();
@@ -124,19 +124,19 @@ TEST_F(SyncedCudaTest, PushReturnsBeforeTheCopyAndWorkOnTheStreamSeesIt) {
   CUDAContext stream(0);
   stream.SwitchToDevice(9);
   SyncedMemory memory(10, BothSides());
-  std::vector<char> seen(10);
-  // Makes the memory of both sides and for the copy: nothing is allocated at the gate.
-  stream.CopyBytesToCPU(10, memory.mutable_gpu_data(), seen.data());
-  stream.FinishDeviceComputation();
+  const DataPtr seen(CUDAContext::New(10));
+  // The copy to the CPU makes the memory of both sides and for copies on this stream: nothing is
+  // allocated at the gate.
+  memory.mutable_gpu_data();
   std::memset(memory.mutable_cpu_data(), 1, 10);
   Gate gate(stream.cuda_stream());
   memory.async_gpu_push(9);
   EXPECT_EQ(memory.head(), SyncedMemory::SYNCED);
   EXPECT_FALSE(IsStreamFree(0, 9));
-  stream.CopyBytesToCPU(10, memory.gpu_data(), seen.data());
+  stream.CopyBytesSameDevice(10, memory.gpu_data(), seen.get());
   gate.Open();
   stream.FinishDeviceComputation();
-  EXPECT_EQ(seen, std::vector<char>(10, 1));
+  EXPECT_EQ(OnDevice(static_cast<const char*>(seen.get()), 10), std::vector<char>(10, 1));
   stream.SwitchToDevice(0);
 }
 

@@ -1,8 +1,11 @@
 // The operators of operators/shape on CUDA. Their kernels move bytes without knowing types or
 // shapes. The tests cover odd sizes, wide and narrow words, many pieces, empty tensors, and inputs
 // and outputs on the CPU.
+#include <cstring>
+
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/devices_agree.h"
 
@@ -243,11 +246,15 @@ TEST_F(ShapeCudaTest, WaitsForAShapeThatACopyToTheCpuStillWrites) {
   if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA tells when somebody waits";
   FeedRange<float>(&ws_, "x", {2, 6});
   Feed<int64_t>(&ws_, "wanted", {2}, {4, 3});
+  const DataPtr pinned(PinnedCPUAllocator().New(2 * sizeof(int64_t)));  // outlives the tensor
   Workspace there;
   for (const char* name : {"x", "wanted"}) {
     there.CreateBlob(name)->GetMutableTensor(CUDA)->CopyFrom(ws_.GetBlob(name)->Get<Tensor>());
   }
+  // The host does not wait for a copy to pinned memory.
   Tensor* shape = Feed<int64_t>(&there, "shape", {2}, {3, 4});
+  std::memcpy(pinned.get(), shape->raw_data(), shape->nbytes());
+  shape->ShareExternalPointer(static_cast<int64_t*>(pinned.get()));
   OperatorDef def = ParseOp(R"(type: "Reshape" input: "x" input: "shape" output: "y"
       output: "old" device_option { device_type: 1 })");
   const auto reshape = CreateOperator(def, &there);
