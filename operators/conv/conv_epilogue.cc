@@ -89,6 +89,24 @@ bool ParseConvActivation(const std::string& type, ConvActivation* activation) {
   return false;
 }
 
+bool SetBounds(const ConvEpilogue& epilogue, float* lowest, float* highest) {
+  *lowest = -std::numeric_limits<float>::infinity();
+  *highest = std::numeric_limits<float>::infinity();
+  switch (epilogue.activation) {
+    case ConvActivation::kNone:
+      return true;
+    case ConvActivation::kRelu:
+      *lowest = 0;
+      return true;
+    case ConvActivation::kClip:
+      *lowest = epilogue.min;
+      *highest = epilogue.max;
+      return true;
+    default:
+      return false;
+  }
+}
+
 void DeclareConvEpilogue(OpSchema& schema) {
   schema.Args(kFusedActivation, kFusedMin, kFusedMax, kFusedAlpha, kFusedSum);
 }

@@ -45,6 +45,10 @@ inline constexpr ArgumentSpec<float> kFusedAlpha{"activation_alpha", 0.01f,
 inline constexpr ArgumentSpec<int> kFusedSum{
     "sum", 0, "1: the last input is added to the convolution before the activation"};
 
+// Sets the bounds of the results for the activations none, Relu and Clip: y = min(max(y, lowest),
+// highest). Returns false for others.
+bool SetBounds(const ConvEpilogue& epilogue, float* lowest, float* highest);
+
 void DeclareConvEpilogue(OpSchema& schema);
 ConvEpilogue ReadConvEpilogue(const ArgumentHelper& args);
 

@@ -22,27 +22,6 @@ OnednnConvSize SizeOf(const ConvShape& shape) {
           .dilation_w = w.dilation};
 }
 
-// Winograd in blocks of 16 channels. In NHWC, the conversions of X and Y are part of its cost.
-bool WinogradPays(const ConvShape& shape, const OnednnConvSize& size,
-                  const OnednnConvOptions& options) {
-  if (options.direct_only || !OnednnMethodFits(size, OnednnMethod::kWinograd) ||
-      OnednnFilterBytes(size, OnednnMethod::kWinograd) >
-          static_cast<double>(options.filter_budget_bytes)) {
-    return false;
-  }
-  const bool last = options.format == OnednnFormat::kNhwc;
-  double winograd = OnednnConvMicroseconds(size, OnednnMethod::kWinograd);
-  if (last) {
-    const double in = static_cast<double>(shape.window.batch * shape.window.channels) *
-                      static_cast<double>(shape.window.in_size());
-    const double out = static_cast<double>(shape.window.batch * shape.out_channels) *
-                       static_cast<double>(shape.window.out_size());
-    winograd += OnednnReorderMicroseconds(in) + OnednnReorderMicroseconds(out);
-  }
-  const auto direct = last ? OnednnMethod::kNhwc : OnednnMethod::kBlocked;
-  return winograd < 0.95 * OnednnConvMicroseconds(size, direct);
-}
-
 }  // namespace
 
 std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
@@ -50,21 +29,24 @@ std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
   using enum OnednnFormat;
   const OnednnConvSize size = SizeOf(shape);
   std::vector<OnednnConvChoice> choices;
-  const bool blocked = options.format == kBlocked16;
-  if (WinogradPays(shape, size, options)) {
-    choices.push_back({.winograd = true,
-                       .source = kBlocked16,
-                       .compute = kBlocked16,
-                       .result = blocked ? kBlocked16 : kNhwc});
+  if (options.format == kBlocked16 && OnednnMethodFits(size, OnednnMethod::kBlocked)) {
+    choices.push_back({.source = OnednnReadsNchw(size) ? kNchw : kBlocked16, .result = kBlocked16});
   }
-  if (blocked && OnednnMethodFits(size, OnednnMethod::kBlocked)) {
-    choices.push_back({.winograd = false,
-                       .source = OnednnReadsNchw(size) ? kNchw : kBlocked16,
-                       .compute = kBlocked16,
-                       .result = kBlocked16});
-  }
-  choices.push_back({.winograd = false, .source = kNhwc, .compute = kNhwc, .result = kNhwc});
+  choices.push_back({.source = kNhwc, .result = kNhwc});
   return choices;
+}
+
+bool WinogradPays(const ConvShape& shape, const OnednnConvOptions& options,
+                  size_t filter_budget_bytes) {
+  const OnednnConvSize size = SizeOf(shape);
+  if (!OnednnMethodFits(size, OnednnMethod::kWinograd) ||
+      OnednnFilterBytes(size, OnednnMethod::kWinograd) > static_cast<double>(filter_budget_bytes)) {
+    return false;
+  }
+  const bool last = options.format == OnednnFormat::kNhwc;
+  const auto direct = last ? OnednnMethod::kNhwc : OnednnMethod::kBlocked;
+  return OnednnConvMicroseconds(size, OnednnMethod::kWinograd) <
+         0.95 * OnednnConvMicroseconds(size, direct);
 }
 
 }  // namespace caffe2rt

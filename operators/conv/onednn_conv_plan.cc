@@ -18,8 +18,6 @@ enum PlanTensor : size_t { kPlanX, kPlanY, kPlanBias, kPlanFilters };
 
 // Below this number of multiply-adds, a second thread costs more than it saves.
 constexpr double kPlanWorthCutting = 1e6;
-// Winograd F(4, 3) computes tiles of 4 rows.
-constexpr int64_t kWinogradRows = 4;
 // With at most this many rows and at least this many weights, a layer is cut by output channels, so
 // that each thread reads only its part of the weights.
 constexpr int64_t kFewRows = 8;
@@ -158,7 +156,7 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
   const int64_t rows = shape_.window.axis[0].out;
   const int64_t weights = shape_.out_channels * shape_.in_group() * shape_.window.kernel_size();
   std::vector<Region> regions;
-  if (choice_.compute == OnednnFormat::kNhwc) {
+  if (choice_.result == OnednnFormat::kNhwc) {
     const bool by_channels = shape_.group == 1 && shape_.out_channels % 32 == 0 &&
                              rows <= kFewRows && weights > kManyWeights;
     if (by_channels) {
@@ -172,12 +170,6 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
       return CutPixels(threads);
     }
     for (const IndexRange range : SplitRange(rows, threads)) {
-      regions.push_back(RowsOfImage(whole, range));
-    }
-    return regions;
-  }
-  if (choice_.result == OnednnFormat::kNhwc) {  // Winograd between conversions
-    for (const IndexRange range : SplitRange(rows, threads, kWinogradRows)) {
       regions.push_back(RowsOfImage(whole, range));
     }
     return regions;
@@ -256,21 +248,20 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
   }
   constexpr auto kFloat32 = memory::data_type::f32;
   const memory::desc source_desc = DescIn(choice_.source, source);
-  const memory::desc result_desc = DescIn(choice_.compute, result);
+  const memory::desc result_desc = DescIn(choice_.result, result);
   const memory::desc filter_desc(filter, kFloat32, memory::format_tag::any);
-  const auto algorithm = choice_.winograd ? dnnl::algorithm::convolution_winograd
-                                          : dnnl::algorithm::convolution_direct;
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   using Conv = dnnl::convolution_forward;
   constexpr auto kInference = dnnl::prop_kind::forward_inference;
   const memory::dims above{region.head, heads[1]}, below{region.tail, tails[1]};
   const dnnl::primitive_attr attributes = AttributesOf(epilogue_);
   if (shape_.bias) {
     const memory::desc bias({region.channels.size()}, kFloat32, memory::format_tag::a);
-    return {Conv::desc(kInference, algorithm, source_desc, filter_desc, bias, result_desc, strides,
+    return {Conv::desc(kInference, kDirect, source_desc, filter_desc, bias, result_desc, strides,
                        dilations, above, below),
             attributes, OnednnEngine()};
   }
-  return {Conv::desc(kInference, algorithm, source_desc, filter_desc, result_desc, strides,
+  return {Conv::desc(kInference, kDirect, source_desc, filter_desc, result_desc, strides,
                      dilations, above, below),
           attributes, OnednnEngine()};
 }
@@ -312,7 +303,7 @@ void OnednnConvPlan::AddPiece(const Region& region) {
   std::optional<OnednnPart> dense;
   if (region.pixels) {
     dense = PixelsOf(result_, *region.pixels);
-  } else if (choice_.compute == choice_.result) {
+  } else {
     dense = DensePartOf(result_, region.images, region.channels, region.rows);
   }
   size_t strided = 0, result = 0;

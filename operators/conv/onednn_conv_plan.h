@@ -1,5 +1,5 @@
 #pragma once
-// A convolution on IDEEP, planned for one shape: chooses layout and algorithm, divides the work into
+// A direct convolution on IDEEP, planned for one shape: chooses the layout, divides the work into
 // pieces of one thread, and prepares the filter.
 //
 //   OnednnConvPlan plan(shape, epilogue, DescOf(X), {.format = OnednnFormat::kNhwc});
@@ -7,9 +7,8 @@
 //   float* y = PrepareOutput(Y, dims, plan.layout());
 //   plan.Run(x, filter, bias, y);
 //
-// Layouts: direct convolutions run in NHWC or in blocks of 16 channels. Winograd runs in blocks; in
-// a net in NHWC each piece converts its rows before and after. If the input has another layout than
-// the algorithm, each piece converts its part.
+// Layouts: NHWC or blocks of 16 channels. If the input has another layout than the primitive reads,
+// each piece converts its part.
 //
 // A plan is used by one thread at a time. In the steady state Run acquires no lock and allocates
 // nothing, except inside oneDNN.
@@ -28,10 +27,8 @@
 namespace caffe2rt {
 
 struct OnednnConvChoice {
-  bool winograd = false;
-  OnednnFormat source = OnednnFormat::kNhwc;   // in which the primitive reads X
-  OnednnFormat compute = OnednnFormat::kNhwc;  // in which the primitive writes
-  OnednnFormat result = OnednnFormat::kNhwc;   // of Y
+  OnednnFormat source = OnednnFormat::kNhwc;  // in which the primitive reads X
+  OnednnFormat result = OnednnFormat::kNhwc;  // of Y
   bool operator==(const OnednnConvChoice&) const = default;
 };
 
@@ -39,11 +36,6 @@ struct OnednnConvOptions {
   // The layout that Y should have: kNhwc or kBlocked16. Y gets another one if the shape does not
   // suit it, for example channels that are not a multiple of 16.
   OnednnFormat format = OnednnFormat::kNhwc;
-  // Do not use Winograd.
-  bool direct_only = false;
-  // The maximum number of bytes of the prepared filter for which Winograd is chosen, which stores a
-  // 3x3 filter four times.
-  size_t filter_budget_bytes = SIZE_MAX;
   // If not empty, these are tried instead of those of ChooseOnednnConv. For tests and timings.
   std::vector<OnednnConvChoice> choices = {};
 };
@@ -51,6 +43,12 @@ struct OnednnConvOptions {
 // The choices to try, best first: a pure function of its arguments. May be empty.
 std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
                                                const OnednnConvOptions& options);
+
+// Whether the built-in Winograd kernel (onednn_winograd.h) is estimated to be faster than a direct
+// convolution, and its prepared filter, which stores a 3x3 filter four times, has at most
+// `filter_budget_bytes`. A pure function of its arguments.
+bool WinogradPays(const ConvShape& shape, const OnednnConvOptions& options,
+                  size_t filter_budget_bytes);
 
 class OnednnConvPlan {
  public:

@@ -6,16 +6,15 @@
 //   plan->Run(X, filter, bias, PrepareOutput(Y, dims, plan->layout()));
 //
 // A plan is used by one thread at a time. In the steady state Run acquires no lock and allocates
-// nothing. The prepared filter is attached to the filter's storage and shared, or belongs to the
-// plan if the filter's data changes.
+// nothing.
 
 #include <memory>
-#include <string>
 
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/conv_shape.h"
 #include "operators/conv/depthwise_conv.h"
+#include "operators/conv/prepared_filter.h"
 
 namespace caffe2rt {
 
@@ -35,16 +34,11 @@ class OnednnDepthwise {
 
  private:
   OnednnDepthwise(const DepthwiseConv& conv, const Tensor& X);
-  void Prepare(const Tensor& filter);
 
   DepthwiseConv conv_;
   PlanesInput input_;
   std::shared_ptr<const OnednnLayout> layout_;
-  const std::string form_;  // names the layout of the prepared filter
-  std::shared_ptr<const void> prepared_;
-  std::shared_ptr<float> own_;        // the memory of `prepared_` if the filter changes
-  std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
-  uint64_t version_ = 0;
+  PreparedFilter prepared_;
 };
 
 }  // namespace caffe2rt

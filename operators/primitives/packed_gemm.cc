@@ -40,64 +40,83 @@ template <int kCount, class Function>
 
 // Each row of B is loaded once and multiplied by kRows elements of A, which instructions read from
 // memory. Rows of A are addressed from every third row, so that the addresses fit into registers.
-template <class L, int kRows>
+// With kVectors = 1, only the first half of the panel is computed.
+template <class L, int kRows, int kVectors>
 [[gnu::always_inline]] inline void TileBody(const Tile& tile) {
   using Vector = typename L::Vector;
   constexpr int kGroups = (kRows + 2) / 3;
-  Vector low[kRows] = {}, high[kRows] = {};
+  constexpr bool kBoth = kVectors == 2;
+  Vector low[kRows] = {}, high[kBoth ? kRows : 1] = {};
   const int64_t k = tile.k, lda = tile.lda;
   const float* a[kGroups];
   Unroll<kGroups>([&](auto g) __attribute__((always_inline)) { a[g] = tile.a + 3 * g * lda; });
   const float* b = tile.b;
   for (int64_t p = 0; p < k; ++p, b += 2 * L::kWidth) {
-    const Vector b_low = L::At(b).lanes, b_high = L::At(b + L::kWidth).lanes;
+    const Vector b_low = L::At(b).lanes, b_high = kBoth ? L::At(b + L::kWidth).lanes : Vector{};
     Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
       const float factor = a[r / 3][r % 3 * lda];
       low[r] += b_low * factor;
-      high[r] += b_high * factor;
+      if constexpr (kBoth) high[r] += b_high * factor;
     });
     Unroll<kGroups>([&](auto g) __attribute__((always_inline)) { ++a[g]; });
   }
-  const Vector bias_low = L::At(tile.bias).lanes, bias_high = L::At(tile.bias + L::kWidth).lanes;
+  const Vector bias_low = L::At(tile.bias).lanes;
+  const Vector bias_high = kBoth ? L::At(tile.bias + L::kWidth).lanes : Vector{};
   float* c = tile.c;
   const int64_t ldc = tile.ldc;
   Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
     L::At(c).lanes = low[r] + bias_low;
-    L::At(c + L::kWidth).lanes = high[r] + bias_high;
+    if constexpr (kBoth) L::At(c + L::kWidth).lanes = high[r] + bias_high;
     c += ldc;
   });
 }
 
-template <int kRows>
+template <int kRows, int kVectors>
 CAFFE2RT_TARGET_AVX512 void TileAvx512(const Tile& tile) {
-  TileBody<Avx512Lanes, kRows>(tile);
+  TileBody<Avx512Lanes, kRows, kVectors>(tile);
 }
-template <int kRows>
+template <int kRows, int kVectors>
 CAFFE2RT_TARGET_AVX2 void TileAvx2(const Tile& tile) {
-  TileBody<Avx2Lanes, kRows>(tile);
+  TileBody<Avx2Lanes, kRows, kVectors>(tile);
 }
-template <int kRows>
+template <int kRows, int kVectors>
 void TilePlain(const Tile& tile) {
-  TileBody<PlainLanes, kRows>(tile);
+  TileBody<PlainLanes, kRows, kVectors>(tile);
 }
 
 // The tiles of an instruction set: as many rows as the registers hold.
+using TileFunction = void(const Tile&);
 struct Tiles {
   int width;
   int rows;
-  void (*run[kMaxRows])(const Tile&);  // at [rows - 1]
+  TileFunction* run[2][kMaxRows];  // at [vectors - 1][rows - 1]
+
+  TileFunction* Pick(int64_t columns, int64_t tile_rows) const {
+    return run[columns > width / 2 ? 1 : 0][tile_rows - 1];
+  }
 };
+#define CAFFE2RT_TILES_OF_4(Name, vectors) \
+  Name<1, vectors>, Name<2, vectors>, Name<3, vectors>, Name<4, vectors>
+#define CAFFE2RT_TILES_OF_6(Name, vectors) \
+  CAFFE2RT_TILES_OF_4(Name, vectors), Name<5, vectors>, Name<6, vectors>
+#define CAFFE2RT_TILES_OF_12(Name, vectors)                                                 \
+  CAFFE2RT_TILES_OF_6(Name, vectors), Name<7, vectors>, Name<8, vectors>, Name<9, vectors>, \
+      Name<10, vectors>, Name<11, vectors>, Name<12, vectors>
 constexpr Tiles kAvx512Tiles = {
     2 * Avx512Lanes::kWidth,
     12,
-    {TileAvx512<1>, TileAvx512<2>, TileAvx512<3>, TileAvx512<4>, TileAvx512<5>, TileAvx512<6>,
-     TileAvx512<7>, TileAvx512<8>, TileAvx512<9>, TileAvx512<10>, TileAvx512<11>, TileAvx512<12>}};
+    {{CAFFE2RT_TILES_OF_12(TileAvx512, 1)}, {CAFFE2RT_TILES_OF_12(TileAvx512, 2)}}};
 constexpr Tiles kAvx2Tiles = {
     2 * Avx2Lanes::kWidth,
     6,
-    {TileAvx2<1>, TileAvx2<2>, TileAvx2<3>, TileAvx2<4>, TileAvx2<5>, TileAvx2<6>}};
+    {{CAFFE2RT_TILES_OF_6(TileAvx2, 1)}, {CAFFE2RT_TILES_OF_6(TileAvx2, 2)}}};
 constexpr Tiles kPlainTiles = {
-    2 * PlainLanes::kWidth, 4, {TilePlain<1>, TilePlain<2>, TilePlain<3>, TilePlain<4>}};
+    2 * PlainLanes::kWidth,
+    4,
+    {{CAFFE2RT_TILES_OF_4(TilePlain, 1)}, {CAFFE2RT_TILES_OF_4(TilePlain, 2)}}};
+#undef CAFFE2RT_TILES_OF_4
+#undef CAFFE2RT_TILES_OF_6
+#undef CAFFE2RT_TILES_OF_12
 
 const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlainTiles); }
 
@@ -106,7 +125,7 @@ constexpr float kZeros[kMaxWidth] = {};
 // Multiplies by the panel that begins at column `column`. Rows are divided evenly among tiles.
 void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
   const int64_t columns = std::min<int64_t>(tiles.width, p.n - column);
-  const bool whole = columns == tiles.width;
+  const bool whole = columns == tiles.width || columns == tiles.width / 2;
   alignas(64) float bias[kMaxWidth] = {};
   alignas(64) float rest[kMaxRows * kMaxWidth];
   const float* tile_bias = p.bias == nullptr ? kZeros : p.bias + column;
@@ -120,7 +139,8 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
     float* const c = p.c + first * p.ldc + column;
     float* const to = whole ? c : rest;
     const int64_t ld = whole ? p.ldc : tiles.width;
-    tiles.run[rows - 1]({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, to, ld});
+    TileFunction* const run = tiles.Pick(columns, rows);
+    run({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, to, ld});
     FinishRows(nullptr, p.activation, rows, columns, to, ld);
     for (int64_t r = 0; !whole && r < rows; ++r) std::copy_n(rest + r * ld, columns, c + r * p.ldc);
   }

@@ -90,7 +90,7 @@ double OnednnConvMicroseconds(const OnednnConvSize& size, OnednnMethod method) {
     const double in = static_cast<double>(size.in_channels);
     const double out = static_cast<double>(size.out_channels);
     const double tiles = WinogradTiles(size);
-    const double multiply = 2 * 36 * tiles * in * out / (0.56 * kFlopsPerUs);
+    const double multiply = 2 * 36 * tiles * in * out / (0.8 * kFlopsPerUs);
     const double transform = 4 * 36 * tiles * (in + out) / kTransformBytesPerUs;
     return kOverheadUs + multiply + transform + weights / kBytesPerUs;
   }

@@ -20,7 +20,7 @@ struct OnednnConvSize {
 };
 
 // kNhwc and kBlocked are direct convolutions in NHWC and in blocks of 16 channels. kWinograd works
-// in blocks.
+// in either layout.
 enum class OnednnMethod { kNhwc, kBlocked, kWinograd };
 
 // Whether the method supports the shape without a reference implementation, and without much

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/passes/net_values.h"
@@ -201,6 +202,10 @@ class RegionPlacer {
     if (IsReadOutside(values_.output(op, 0))) {
       region->border_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
     }
+    // In blocks, the parts of a single image are written in place.
+    if (Def(op).type() == "Concat") {
+      region->nhwc_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
+    }
     if (roles_[op] != OnednnRole::kConvolution) return;
     const OnednnConvSize size = estimates_.ConvSize(op);
     const double in = OnednnReorderMicroseconds(estimates_.InputCount(op, 0));
@@ -211,8 +216,10 @@ class RegionPlacer {
     const double winograd =
         context_.deterministic ? HUGE_VAL : OnednnConvMicroseconds(size, OnednnMethod::kWinograd);
     const double nhwc = OnednnConvMicroseconds(size, OnednnMethod::kNhwc);
-    const double blocked = OnednnConvMicroseconds(size, OnednnMethod::kBlocked);
-    region->nhwc_us += std::min(nhwc, winograd + in + out);
+    // oneDNN computes in blocks of 16 channels with AVX-512 only.
+    const double blocked =
+        CpuIsa() == Isa::kAvx512 ? OnednnConvMicroseconds(size, OnednnMethod::kBlocked) : HUGE_VAL;
+    region->nhwc_us += std::min(nhwc, winograd);
     region->blocked_us += std::min({blocked, winograd, nhwc + in + out});
   }
 

@@ -21,16 +21,7 @@ struct ForcedChoice {
 const ForcedChoice kForcedChoices[] = {
     {"direct in NHWC", {}},
     {"direct in blocks",
-     {.source = OnednnFormat::kBlocked16,
-      .compute = OnednnFormat::kBlocked16,
-      .result = OnednnFormat::kBlocked16}},
-    {"Winograd in blocks",
-     {.winograd = true,
-      .source = OnednnFormat::kBlocked16,
-      .compute = OnednnFormat::kBlocked16,
-      .result = OnednnFormat::kBlocked16}},
-    {"Winograd in NHWC",
-     {.winograd = true, .source = OnednnFormat::kBlocked16, .compute = OnednnFormat::kBlocked16}},
+     {.source = OnednnFormat::kBlocked16, .result = OnednnFormat::kBlocked16}},
 };
 
 // Runs the plan on X of `ws` in layout `from`. Returns false if the choice does not support the
@@ -88,16 +79,40 @@ TEST(OnednnConvChoiceTest, LimitsTheMemoryOfPreparedFilters) {
                           .bottom = 1,
                           .right = 1};
   const ConvShape shape = ShapeOf(deep, false);
-  OnednnConvOptions options{.format = OnednnFormat::kBlocked16};
-  EXPECT_TRUE(ChooseOnednnConv(shape, options)[0].winograd);
-  options.filter_budget_bytes = 36 * 64 * 64 * 4;
-  EXPECT_TRUE(ChooseOnednnConv(shape, options)[0].winograd);
-  --options.filter_budget_bytes;
-  EXPECT_FALSE(ChooseOnednnConv(shape, options)[0].winograd);
-  options = {.format = OnednnFormat::kBlocked16, .direct_only = true};
-  for (const OnednnConvChoice& choice : ChooseOnednnConv(shape, options)) {
-    EXPECT_FALSE(choice.winograd);
+  for (const auto format : {OnednnFormat::kBlocked16, OnednnFormat::kNhwc}) {
+    EXPECT_TRUE(WinogradPays(shape, {.format = format}, SIZE_MAX));
+    EXPECT_TRUE(WinogradPays(shape, {.format = format}, 36 * 64 * 64 * 4));
+    EXPECT_FALSE(WinogradPays(shape, {.format = format}, 36 * 64 * 64 * 4 - 1));
   }
+}
+
+TEST(OnednnConvChoiceTest, UsesWinogradForThreeTapsWithStrideOne) {
+  const NaivePicture fits{.batch = 1,
+                          .channels = 64,
+                          .height = 56,
+                          .width = 56,
+                          .filters = 64,
+                          .kernel_h = 3,
+                          .kernel_w = 3};
+  const auto pays = [](const NaivePicture& p) {
+    return WinogradPays(ShapeOf(p, false), {.format = OnednnFormat::kNhwc}, SIZE_MAX);
+  };
+  EXPECT_TRUE(pays(fits));
+  NaivePicture other = fits;
+  other.stride_w = 2;
+  EXPECT_FALSE(pays(other));
+  other = fits;
+  other.dilation_h = 2;
+  EXPECT_FALSE(pays(other));
+  other = fits;
+  other.kernel_h = 5;
+  EXPECT_FALSE(pays(other));
+  other = fits;
+  other.group = 2;
+  EXPECT_FALSE(pays(other));
+  other = fits;
+  other.channels = 60;
+  EXPECT_FALSE(pays(other));
 }
 
 TEST(OnednnConvChoiceTest, KeepsOddGroupsInNhwc) {
@@ -112,7 +127,7 @@ TEST(OnednnConvChoiceTest, KeepsOddGroupsInNhwc) {
   const auto choices =
       ChooseOnednnConv(ShapeOf(groups, false), {.format = OnednnFormat::kBlocked16});
   for (const OnednnConvChoice& choice : choices) {
-    EXPECT_EQ(choice.compute, OnednnFormat::kNhwc);
+    EXPECT_EQ(choice.result, OnednnFormat::kNhwc);
   }
 }
 

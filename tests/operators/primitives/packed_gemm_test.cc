@@ -87,7 +87,7 @@ TEST_P(PackedGemmTest, ReturnsTheProductOnAnyNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PackedGemmTest,
                          testing::Combine(testing::Values(1, 5, 12, 13, 128),
-                                          testing::Values(1, 16, 33, 96),
+                                          testing::Values(1, 8, 16, 33, 96, 112),
                                           testing::Values(1, 7, 384)));
 
 TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {

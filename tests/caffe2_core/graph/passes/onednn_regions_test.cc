@@ -82,6 +82,17 @@ TEST_F(OnednnRegionsTest, ComputesTheSameValues) {
   }
 }
 
+TEST_F(OnednnRegionsTest, ComputesInBlocksWhatIsJoinedInPlace) {
+  test::FeedRandom(&run_.ws, "w4", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
+  const std::string convs = Conv("x", "w1", "c") + Conv("c", "w2", "a") + Conv("c", "w3", "b");
+  (void)Lines(convs + R"(op { type: "Concat" input: "a" input: "b" output: "j" output: "sizes" })" +
+              Conv("j", "w4", "y"));
+  EXPECT_EQ(LayoutOf(1), "nChw16c");
+  (void)Lines(convs + R"(op { type: "Sum" input: "a" input: "b" output: "s" })" +
+              Conv("s", "w2", "y"));
+  EXPECT_EQ(LayoutOf(1), "nhwc");
+}
+
 TEST_F(OnednnRegionsTest, ReturnsKeptBlobsToTheCpu) {
   run_.kept = {"c", "d"};
   EXPECT_THAT(Lines(Conv("x", "w1", "c") + Conv("c", "w2", "d")),
