@@ -7,9 +7,8 @@
 #include "operators/common/onednn_argument.h"
 #include "operators/conv/conv_fusion.h"
 #include "operators/conv/conv_tuning.h"
+#include "operators/conv/onednn_built_in.h"
 #include "operators/conv/onednn_conv_plan.h"
-#include "operators/conv/onednn_depthwise.h"
-#include "operators/conv/onednn_winograd.h"
 #include "operators/primitives/onednn_reorder.h"
 
 namespace caffe2rt {
@@ -67,10 +66,8 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
     if (inputs_.bias >= 0) bias = ConvBias(InputAnywhere(*this, inputs_.bias), filter_dims_[0]);
     Tensor* Y = Output(0);
     float* y = epilogue_.sum ? PlaceSum(Y) : PrepareOutput(Y, y_dims_, layout());
-    if (depthwise_ != nullptr) {
-      depthwise_->Run(X, filter, bias, y);
-    } else if (winograd_ != nullptr) {
-      winograd_->Run(X, filter, bias, y);
+    if (built_in_ != nullptr) {
+      built_in_->Run(X, filter, bias, y);
     } else if (plain_ != nullptr) {
       plain_->Run(epilogue_, x, filter, bias, Y);
     } else {
@@ -81,8 +78,7 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
 
  private:
   const std::shared_ptr<const OnednnLayout>& layout() const {
-    if (depthwise_ != nullptr) return depthwise_->layout();
-    return winograd_ != nullptr ? winograd_->layout() : plan_->layout();
+    return built_in_ != nullptr ? built_in_->layout() : plan_->layout();
   }
 
   // The layout that Y should have: that of the argument, otherwise that of X.
@@ -100,28 +96,26 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
     y_dims_ = shape.window.OutputDims(shape.out_channels);
     plan_ = nullptr;  // free their memory before the new plan is built
     plain_ = nullptr;
-    winograd_ = nullptr;
-    const OnednnConvOptions options{.format = WantedFormat(X)};
-    const bool direct_only = direct_only_ || GlobalConvOptions().deterministic;
-    depthwise_ = OnednnDepthwise::New(shape, epilogue_, options.format, X);
-    if (depthwise_ == nullptr && !direct_only &&
-        WinogradPays(shape, options, GlobalConvOptions().winograd_filter_bytes)) {
-      winograd_ = OnednnWinograd::New(shape, epilogue_, options.format, X);
-    }
-    if (depthwise_ == nullptr && winograd_ == nullptr) PlanOnednn(shape, X, options, direct_only);
+    built_in_ = nullptr;
+    const ConvOptions& global = GlobalConvOptions();
+    const BuiltInConvOptions options{.format = WantedFormat(X),
+                                     .direct_only = direct_only_ || global.deterministic,
+                                     .winograd_filter_bytes = global.winograd_filter_bytes};
+    built_in_ = NewBuiltInConv(shape, epilogue_, X, options);
+    if (built_in_ == nullptr) PlanOnednn(shape, X, options.format, options.direct_only);
     x_input_.Remember(X);
     filter_dims_ = filter.dims();
   }
 
-  void PlanOnednn(const ConvShape& shape, const Tensor& X, const OnednnConvOptions& options,
-                  bool direct_only) {
+  void PlanOnednn(const ConvShape& shape, const Tensor& X, OnednnFormat format, bool direct_only) {
     const dnnl::memory::desc source = DescOf(X);
-    plan_ = std::make_unique<OnednnConvPlan>(shape, epilogue_, source, options);
+    plan_ = std::make_unique<OnednnConvPlan>(shape, epilogue_, source,
+                                             OnednnConvOptions{.format = format});
     if (!plan_->supported()) plain_ = std::make_unique<PlainConv>(shape, source, direct_only);
   }
 
   dnnl::memory::desc ResultDesc() const {
-    if (winograd_ != nullptr) return winograd_->result();
+    if (built_in_ != nullptr) return built_in_->result();
     return plan_->supported() ? plan_->result() : DescIn(OnednnFormat::kNchw, y_dims_);
   }
 
@@ -166,11 +160,10 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
   const bool direct_only_;
   OnednnInput x_input_, s_input_;
   std::vector<int64_t> filter_dims_, y_dims_;  // the shapes that were planned
-  // One of these runs: depthwise_ or winograd_ if it is faster than oneDNN, plain_ if oneDNN does not
-  // support the shape.
+  // One of these runs: plan_, built_in_ if that is faster, or plain_ if oneDNN does not support the
+  // shape.
   std::unique_ptr<OnednnConvPlan> plan_;
-  std::unique_ptr<OnednnDepthwise> depthwise_;
-  std::unique_ptr<OnednnWinograd> winograd_;
+  std::unique_ptr<BuiltInConv> built_in_;
   std::unique_ptr<PlainConv> plain_;
   bool s_same_ = false;  // S has the layout of Y
   size_t s_bytes_ = 0;

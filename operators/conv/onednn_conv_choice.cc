@@ -36,15 +36,13 @@ std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
   return choices;
 }
 
-bool WinogradPays(const ConvShape& shape, const OnednnConvOptions& options,
-                  size_t filter_budget_bytes) {
+bool WinogradPays(const ConvShape& shape, OnednnFormat format, size_t filter_budget_bytes) {
   const OnednnConvSize size = SizeOf(shape);
   if (!OnednnMethodFits(size, OnednnMethod::kWinograd) ||
       OnednnFilterBytes(size, OnednnMethod::kWinograd) > static_cast<double>(filter_budget_bytes)) {
     return false;
   }
-  const bool last = options.format == OnednnFormat::kNhwc;
-  const auto direct = last ? OnednnMethod::kNhwc : OnednnMethod::kBlocked;
+  const auto direct = format == OnednnFormat::kNhwc ? OnednnMethod::kNhwc : OnednnMethod::kBlocked;
   return OnednnConvMicroseconds(size, OnednnMethod::kWinograd) <
          0.95 * OnednnConvMicroseconds(size, direct);
 }

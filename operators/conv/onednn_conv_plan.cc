@@ -261,8 +261,8 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
                        dilations, above, below),
             attributes, OnednnEngine()};
   }
-  return {Conv::desc(kInference, kDirect, source_desc, filter_desc, result_desc, strides,
-                     dilations, above, below),
+  return {Conv::desc(kInference, kDirect, source_desc, filter_desc, result_desc, strides, dilations,
+                     above, below),
           attributes, OnednnEngine()};
 }
 

@@ -337,6 +337,7 @@ void Multiply(const WinogradConv& conv, const Block& block, const float* prepare
                     .b = prepared + p * matrix + block.first_column * in,
                     .bias = nullptr,
                     .activation = {},
+         .sum = false,
                     .c = block.products + p * MatrixFloats(block.tiles(), block.columns),
                     .ldc = RowFloats(block.columns)});
   }

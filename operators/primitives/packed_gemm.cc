@@ -22,6 +22,7 @@ struct Tile {
   int64_t lda;
   const float* b;
   const float* bias;  // one for each column of the panel
+  bool sum;
   float* c;
   int64_t ldc;
 };
@@ -64,9 +65,16 @@ template <class L, int kRows, int kVectors>
   const Vector bias_high = kBoth ? L::At(tile.bias + L::kWidth).lanes : Vector{};
   float* c = tile.c;
   const int64_t ldc = tile.ldc;
+  const bool sum = tile.sum;
   Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
-    L::At(c).lanes = low[r] + bias_low;
-    if constexpr (kBoth) L::At(c + L::kWidth).lanes = high[r] + bias_high;
+    low[r] += bias_low;
+    if (sum) low[r] += L::At(c).lanes;
+    L::At(c).lanes = low[r];
+    if constexpr (kBoth) {
+      high[r] += bias_high;
+      if (sum) high[r] += L::At(c + L::kWidth).lanes;
+      L::At(c + L::kWidth).lanes = high[r];
+    }
     c += ldc;
   });
 }
@@ -128,6 +136,7 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
   const bool whole = columns == tiles.width || columns == tiles.width / 2;
   alignas(64) float bias[kMaxWidth] = {};
   alignas(64) float rest[kMaxRows * kMaxWidth];
+  if (p.sum && !whole) std::fill_n(rest, kMaxRows * kMaxWidth, 0.0f);
   const float* tile_bias = p.bias == nullptr ? kZeros : p.bias + column;
   if (p.bias != nullptr && !whole) {
     std::copy_n(tile_bias, columns, bias);
@@ -139,8 +148,11 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
     float* const c = p.c + first * p.ldc + column;
     float* const to = whole ? c : rest;
     const int64_t ld = whole ? p.ldc : tiles.width;
+    for (int64_t r = 0; p.sum && !whole && r < rows; ++r) {
+      std::copy_n(c + r * p.ldc, columns, rest + r * ld);
+    }
     TileFunction* const run = tiles.Pick(columns, rows);
-    run({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, to, ld});
+    run({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, p.sum, to, ld});
     FinishRows(nullptr, p.activation, rows, columns, to, ld);
     for (int64_t r = 0; !whole && r < rows; ++r) std::copy_n(rest + r * ld, columns, c + r * p.ldc);
   }

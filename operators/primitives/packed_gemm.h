@@ -36,11 +36,12 @@ struct PackedProduct {
   const float* b = nullptr;     // the packed form of a matrix [k, n]
   const float* bias = nullptr;  // [n]; may be null
   Activation activation = {};
+  bool sum = false;    // whether the values that C has before are added
   float* c = nullptr;  // [m, n], rows `ldc` elements apart
   int64_t ldc = 0;
 };
 
-// C = activation(A B + bias), on the calling thread. Sizes may be 0. REQUIRES: C overlaps no input.
+// C = activation(A B + bias), or activation(A B + bias + C), on the calling thread. Sizes may be 0. REQUIRES: C overlaps no input.
 void MultiplyPacked(const PackedProduct& product);
 
 // The same. Threads divide the rows or the panels, if there is enough work.

@@ -20,8 +20,7 @@ struct ForcedChoice {
 };
 const ForcedChoice kForcedChoices[] = {
     {"direct in NHWC", {}},
-    {"direct in blocks",
-     {.source = OnednnFormat::kBlocked16, .result = OnednnFormat::kBlocked16}},
+    {"direct in blocks", {.source = OnednnFormat::kBlocked16, .result = OnednnFormat::kBlocked16}},
 };
 
 // Runs the plan on X of `ws` in layout `from`. Returns false if the choice does not support the
@@ -80,9 +79,9 @@ TEST(OnednnConvChoiceTest, LimitsTheMemoryOfPreparedFilters) {
                           .right = 1};
   const ConvShape shape = ShapeOf(deep, false);
   for (const auto format : {OnednnFormat::kBlocked16, OnednnFormat::kNhwc}) {
-    EXPECT_TRUE(WinogradPays(shape, {.format = format}, SIZE_MAX));
-    EXPECT_TRUE(WinogradPays(shape, {.format = format}, 36 * 64 * 64 * 4));
-    EXPECT_FALSE(WinogradPays(shape, {.format = format}, 36 * 64 * 64 * 4 - 1));
+    EXPECT_TRUE(WinogradPays(shape, format, SIZE_MAX));
+    EXPECT_TRUE(WinogradPays(shape, format, 36 * 64 * 64 * 4));
+    EXPECT_FALSE(WinogradPays(shape, format, 36 * 64 * 64 * 4 - 1));
   }
 }
 
@@ -95,7 +94,7 @@ TEST(OnednnConvChoiceTest, UsesWinogradForThreeTapsWithStrideOne) {
                           .kernel_h = 3,
                           .kernel_w = 3};
   const auto pays = [](const NaivePicture& p) {
-    return WinogradPays(ShapeOf(p, false), {.format = OnednnFormat::kNhwc}, SIZE_MAX);
+    return WinogradPays(ShapeOf(p, false), OnednnFormat::kNhwc, SIZE_MAX);
   };
   EXPECT_TRUE(pays(fits));
   NaivePicture other = fits;

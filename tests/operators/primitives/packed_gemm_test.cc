@@ -121,6 +121,31 @@ TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
   EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
 }
 
+TEST(PackedGemmTest, AddsTheProductToTheValuesOfC) {
+  const int64_t m = 7, k = 9;
+  for (const int64_t n : {5, 8, 16, 21, 48}) {
+    const std::vector<float> a = RandomValues(m * k), b = RandomValues(k * n, -1, 1, 2),
+                             bias = RandomValues(n, -1, 1, 3), old = RandomValues(m * n, -1, 1, 4);
+    std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n))), c = old;
+    PackMatrix(false, k, n, b.data(), n, packed.data());
+    MultiplyPacked({.m = m,
+                    .n = n,
+                    .k = k,
+                    .a = a.data(),
+                    .lda = k,
+                    .b = packed.data(),
+                    .bias = bias.data(),
+                    .activation = {.kind = Activation::Kind::kRelu},
+                    .sum = true,
+                    .c = c.data(),
+                    .ldc = n});
+    const std::vector<double> want = Expected(m, n, k, a, b, bias);
+    for (size_t i = 0; i < c.size(); ++i) {
+      ASSERT_NEAR(double{c[i]}, std::max(want[i] + double{old[i]}, 0.0), 1e-5) << n << ", " << i;
+    }
+  }
+}
+
 TEST(PackedGemmTest, RejectsSizesThatOverflow) {
   test::ExpectThrows([] { (void)PackedFloats(int64_t{1} << 62, 1 << 20); }, "overflow");
 }
