@@ -1,6 +1,7 @@
 #include "operators/primitives/packed_gemm.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
@@ -23,6 +24,7 @@ struct Tile {
   const float* b;
   const float* bias;  // one for each column of the panel
   bool sum;
+  float lowest, highest;  // bounds of the results; a NaN stays
   float* c;
   int64_t ldc;
 };
@@ -66,15 +68,18 @@ template <class L, int kRows, int kVectors>
   float* c = tile.c;
   const int64_t ldc = tile.ldc;
   const bool sum = tile.sum;
+  const Vector lowest = Vector{} + tile.lowest, highest = Vector{} + tile.highest;
+  const auto finish = [&](const Vector& product, const Vector& add, float* to)
+      __attribute__((always_inline)) {
+    Vector value = product + add;
+    if (sum) value += L::At(to).lanes;
+    value = value < lowest ? lowest : value;
+    value = value > highest ? highest : value;
+    L::At(to).lanes = value;
+  };
   Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
-    low[r] += bias_low;
-    if (sum) low[r] += L::At(c).lanes;
-    L::At(c).lanes = low[r];
-    if constexpr (kBoth) {
-      high[r] += bias_high;
-      if (sum) high[r] += L::At(c + L::kWidth).lanes;
-      L::At(c + L::kWidth).lanes = high[r];
-    }
+    finish(low[r], bias_low, c);
+    if constexpr (kBoth) finish(high[r], bias_high, c + L::kWidth);
     c += ldc;
   });
 }
@@ -130,6 +135,23 @@ const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlai
 
 constexpr float kZeros[kMaxWidth] = {};
 
+// Sets the bounds if they are all that the activation does.
+bool FindBounds(const Activation& activation, float* lowest, float* highest) {
+  switch (activation.kind) {
+    case Activation::Kind::kNone:
+      return true;
+    case Activation::Kind::kRelu:
+      *lowest = 0;
+      return true;
+    case Activation::Kind::kClip:
+      *lowest = activation.min;
+      *highest = activation.max;
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Multiplies by the panel that begins at column `column`. Rows are divided evenly among tiles.
 void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
   const int64_t columns = std::min<int64_t>(tiles.width, p.n - column);
@@ -142,6 +164,9 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
     std::copy_n(tile_bias, columns, bias);
     tile_bias = bias;
   }
+  float lowest = -std::numeric_limits<float>::infinity();
+  float highest = std::numeric_limits<float>::infinity();
+  const bool bounded = FindBounds(p.activation, &lowest, &highest);
   const int64_t blocks = (p.m + tiles.rows - 1) / tiles.rows;
   for (int64_t i = 0; i < blocks; ++i) {
     const int64_t first = p.m * i / blocks, rows = p.m * (i + 1) / blocks - first;
@@ -152,8 +177,9 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
       std::copy_n(c + r * p.ldc, columns, rest + r * ld);
     }
     TileFunction* const run = tiles.Pick(columns, rows);
-    run({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, p.sum, to, ld});
-    FinishRows(nullptr, p.activation, rows, columns, to, ld);
+    run({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, p.sum, lowest, highest, to,
+         ld});
+    if (!bounded) FinishRows(nullptr, p.activation, rows, columns, to, ld);
     for (int64_t r = 0; !whole && r < rows; ++r) std::copy_n(rest + r * ld, columns, c + r * p.ldc);
   }
 }
