@@ -24,8 +24,8 @@ class ChannelOrder {
   // x and y do not overlap. The padding of the last block of nChw16c becomes zero.
   void Run(const float* x, float* y) const;
 
-  // A vector of 16 channels of X that contributes to a vector of Y. Lane i of Y's vector becomes
-  // lane lanes[i] - 16 of X's vector, or keeps its value if lanes[i] is i.
+  // A vector of channels of X that contributes to a vector of Y: 16, or 8 with AVX2. Lane i of Y's
+  // vector becomes lane lanes[i] - 16 (or 8) of X's vector, or keeps its value if lanes[i] is i.
   struct Step {
     int64_t offset = 0;  // of the vector from the pixel in X
     alignas(64) std::array<int32_t, 16> lanes = {};
@@ -51,6 +51,7 @@ class ChannelOrder {
   void AddTarget(int64_t channel, const std::function<int64_t(int64_t)>& source);
 
   ChannelPlanes planes_;
+  int64_t width_ = kChannelBlock;  // of a vector
   std::vector<Target> targets_;
   std::vector<Step> steps_;
 };
