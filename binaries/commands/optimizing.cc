@@ -43,6 +43,14 @@ ShapeMap ShapesOf(const std::set<std::string>& names, const Workspace& ws) {
   return shapes;
 }
 
+void ApplyConvOptions(const CommandLine& line) {
+  ConvOptions& options = GlobalConvOptions();
+  options.deterministic = line.Has("deterministic");
+  if (line.Has("winograd-memory")) {
+    options.winograd_filter_bytes = static_cast<size_t>(line.Bytes("winograd-memory"));
+  }
+}
+
 }  // namespace
 
 const std::vector<Option>& OptimizeOptions() {
@@ -50,6 +58,11 @@ const std::vector<Option>& OptimizeOptions() {
       {"no-optimize", "", "", "run the net as it is written, without graph passes", false, true},
       {"without-pass", "NAME", "", "a pass that is not applied; may be repeated", true, true,
        &PassNames},
+      {"deterministic", "", "", "use direct convolutions only, no Winograd", false, true},
+      {"winograd-memory", "BYTES", "",
+       "use Winograd only where a filter prepared for it, four times as large, has at most this "
+       "size, such as 4M",
+       false, true},
   };
   return options;
 }
@@ -69,11 +82,13 @@ void ListPasses() {
 OptimizedNet OptimizeModel(const CommandLine& line, const std::set<std::string>& fed,
                            const std::set<std::string>& kept, Workspace* ws, Model* model) {
   CheckPassNames(line);
+  ApplyConvOptions(line);
   const std::vector<std::string> without = line.All("without-pass");
   OptimizerOptions options{.enabled = !line.Has("no-optimize"),
                            .without_passes = {without.begin(), without.end()},
                            .inputs = fed,
                            .kept = kept,
+                           .deterministic = line.Has("deterministic"),
                            .free_constants = true};
   if (ConvTuningHasPlainLayouts()) options.without_passes.insert("onednn_regions");
   options.inputs.insert(model->inputs.begin(), model->inputs.end());

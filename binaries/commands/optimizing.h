@@ -12,7 +12,7 @@
 
 namespace caffe2rt {
 
-// --no-optimize, --without-pass
+// --no-optimize, --without-pass, --deterministic, --winograd-memory
 const std::vector<Option>& OptimizeOptions();
 
 // Prints the names and descriptions of the passes.
