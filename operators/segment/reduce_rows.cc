@@ -190,25 +190,28 @@ struct ReduceOthers {
 
 // --- dispatch ---
 
-struct CountInvalid {
+// An index is invalid if it or rows - 1 - index is negative. AVX2 cannot compare 64-bit numbers without
+// signs.
+struct FindInvalid {
   template <class Index>
   CAFFE2RT_SIMD_INLINE void operator()(int64_t n, const Index* indices, int64_t rows,
-                                       int64_t* invalid) const {
-    int64_t count = 0;
+                                       bool* invalid) const {
+    const uint64_t last = static_cast<uint64_t>(rows) - 1;
+    uint64_t signs = 0;
     for (int64_t i = 0; i < n; ++i) {
-      count +=
-          static_cast<uint64_t>(static_cast<int64_t>(indices[i])) >= static_cast<uint64_t>(rows);
+      const auto index = static_cast<uint64_t>(static_cast<int64_t>(indices[i]));
+      signs |= index | (last - index);
     }
-    *invalid = count;
+    *invalid = signs >> 63 != 0;
   }
 };
 
 template <class Index>
 void CheckIndices(int64_t n, const Index* indices, int64_t rows) {
   if (indices == nullptr) return;
-  int64_t invalid = 0;
-  RunSimd(CountInvalid{}, n, indices, rows, &invalid);
-  for (int64_t i = 0; invalid > 0 && i < n; ++i) {
+  bool invalid = false;
+  RunSimd(FindInvalid{}, n, indices, rows, &invalid);
+  for (int64_t i = 0; invalid && i < n; ++i) {
     CAFFE_ENFORCE(indices[i] >= 0 && indices[i] < rows, "element ", i, " of input INDICES is ",
                   indices[i], ", want at least 0 and below ", rows, ", the rows of DATA");
   }
