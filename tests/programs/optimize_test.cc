@@ -115,12 +115,12 @@ TEST_F(OptimizeProgramTest, LimitsWinograd) {
       op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 3 } })");
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> args = {
-        "run",    "--init-net", init,       "--predict-net",   net, "--input", "x=1,64,58,58",
-        "--seed", "7",          "--output", dir_.path("y.npy")};
+        "run",    "--init-net", init,       "--predict-net", net, "--input", "x=1,64,58,58",
+        "--seed", "7",          "--output", dir_.path("out")};
     args.insert(args.end(), more.begin(), more.end());
     const ProgramResult result = RunCaffe2(args);
     EXPECT_EQ(result.code, 0) << result.err;
-    const Tensor y = ReadNpy(dir_.path("y.npy"));
+    const Tensor y = ReadNpy(dir_.path("out/y.npy"));
     return std::vector<float>(y.data<float>(), y.data<float>() + y.numel());
   };
   const std::vector<float> winograd = run({}), direct = run({"--deterministic"});
