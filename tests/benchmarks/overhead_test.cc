@@ -12,7 +12,7 @@
 namespace caffe2rt::test::overhead_test {
 namespace {
 
-TEST(OverheadTest, WarmNetTakesNoMemoryAndNoLock) {
+TEST(OverheadTest, WarmNetAllocatesAndLocksNothing) {
   Workspace ws;
   NetBase* net = MakeManyRelu(&ws);
   ASSERT_NE(net, nullptr);

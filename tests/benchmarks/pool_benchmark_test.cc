@@ -77,7 +77,7 @@ TEST(PoolBenchmarkTest, ReadsTheTracesItPrints) {
   EXPECT_EQ(RunBenchmark("--rounds 1 --lag 16 --trace " + file).code, 0);
 }
 
-TEST(PoolBenchmarkTest, SaysWhatIsWrong) {
+TEST(PoolBenchmarkTest, ReportsUsageErrors) {
   EXPECT_EQ(RunBenchmark("--help").code, 0);
   const Output unknown = RunBenchmark("--jsn");
   EXPECT_EQ(unknown.code, 2);

@@ -210,7 +210,7 @@ TEST(ExerciseTest, LetsNetsReachTheCurrentFolderAlone) {
   std::filesystem::current_path(before);
 }
 
-TEST(ExerciseTest, TellsARunFromARefusal) {
+TEST(ExerciseTest, DistinguishesARunFromAnError) {
   const NetDef good = ParseNet(R"(name: "n" op { type: "Relu" input: "X" output: "Y" })");
   const ExerciseResult ran = Exercise(ProtoToText(good), FileKind::kNetDef, nullptr);
   EXPECT_NE(ran.outcome, Outcome::kFailed) << ran.error;

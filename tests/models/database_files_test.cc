@@ -82,7 +82,7 @@ TEST(SavedDatabaseTest, HoldsBlobsUnderTheirOtherNames) {
   ExpectRecorded(ws, "renamed/b", "i64");
 }
 
-TEST(SavedDatabaseTest, GivesStringsAndRefusesWhatIsNotHereByItsType) {
+TEST(SavedDatabaseTest, ReadsStringsAndRejectsUnsupportedTypesByName) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   db::DBReader reader("minidb", File("other_kinds.minidb"));
   int tensors_or_strings = 0, refused = 0;

@@ -19,7 +19,7 @@ TEST(RelativeErrorTest, IsTheLargestDifferenceOverTheLargestValue) {
   EXPECT_EQ(RelativeError(*Feed<int>(&ws, "d", {3}, {1, -10, 0}), want), 1e30);
 }
 
-TEST(CropTest, TakesThePartOfEveryPlane) {
+TEST(CropTest, CopiesTheWindowOfEveryPlane) {
   Workspace ws;
   const Tensor& picture = *FeedRange<float>(&ws, "X", {2, 3, 4});
   const Tensor part = Crop(picture, "...,1:3,2:3");

@@ -122,7 +122,7 @@ TEST_P(GoldenTest, RunsWithGraphPasses) {
   }
 }
 
-TEST_P(GoldenTest, TakesNoMemoryAndNoLockOnceWarm) {
+TEST_P(GoldenTest, AllocatesAndLocksNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers replace the allocator";
   Workspace ws(golden().folder);
   ASSERT_TRUE(ws.RunNetOnce(InitNet()));

@@ -95,7 +95,7 @@ TEST_P(ModelMemoryPlanTest, ReadsOnlyWhatThePlanKeeps) {
               memory.planned_blobs(), memory.planned_bytes(), memory.plans_made());
 }
 
-TEST_P(ModelMemoryPlanTest, NeedsNoMoreThanTheReportSays) {
+TEST_P(ModelMemoryPlanTest, NeedsNoMoreThanReported) {
   const NetDef predict = LoadNetForCPU(File(golden().predict));
   Workspace ws(golden().folder);
   const size_t before = GetCPUMemoryUsage().in_use_bytes;

@@ -40,7 +40,7 @@ void ExpectRecorded(const Workspace& ws, const std::string& blob, const std::str
   EXPECT_EQ(RelativeError(got, want), 0) << got.DebugString() << ", want " << want.DebugString();
 }
 
-TEST(NetFilesTest, SayTheSameInBothForms) {
+TEST(NetFilesTest, AreEqualInBothFormats) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   for (const char* stem : {"fills", "lstm_tiny_net", "mobile_all_types_init", "mobile_init_net",
                            "mobile_predict_net", "text_styles"}) {
@@ -52,7 +52,7 @@ TEST(NetFilesTest, SayTheSameInBothForms) {
   ExpectSameForms<MetaNetDef>("meta_net_def");
 }
 
-TEST(NetFilesTest, AreToldApartByContent) {
+TEST(NetFilesTest, AreDistinguishedByContent) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   for (const auto& entry : std::filesystem::directory_iterator(File("."))) {
     const std::string name = entry.path().filename().string();

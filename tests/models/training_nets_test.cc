@@ -45,7 +45,7 @@ void SkipBatch(const Workspace& ws, const std::string& reader, int size) {
 }
 
 // A model of a transistor, trained with a loss on the gradient of the net: 201 operators.
-TEST(TrainingNetsTest, DeviceModelTakesTheRecordedSteps) {
+TEST(TrainingNetsTest, DeviceModelFollowsTheRecordedSteps) {
   SKIP_WITHOUT_SHARED("models/c2_pinn_device/golden/train_log.tsv");
   LoadModule("", SCALE_WITH_CLIP_MODULE);
   const std::string folder = SharedPath("models/c2_pinn_device/");
@@ -134,7 +134,7 @@ void FeedStartWeights(Workspace* ws) {
 }
 
 // LeNet on MNIST, from a plan that Caffe2's example wrote.
-TEST(TrainingNetsTest, LeNetTakesTheRecordedSteps) {
+TEST(TrainingNetsTest, LeNetFollowsTheRecordedSteps) {
   SKIP_WITHOUT_SHARED("models/c2_lenet_lmdb/golden/train_log.tsv");
   SKIP_WITHOUT_SHARED("data/mnist/train-images-idx3-ubyte.gz");
   const std::string folder = SharedPath("models/c2_lenet_lmdb/");

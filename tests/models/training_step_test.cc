@@ -77,7 +77,7 @@ class TrainingStepTest : public testing::Test {
   NetBase* net_ = nullptr;
 };
 
-TEST_F(TrainingStepTest, TakesNothingFromTheHeapAndNoLock) {
+TEST_F(TrainingStepTest, AllocatesAndLocksNothing) {
   const float before = ws_.GetBlob("loss")->Get<Tensor>().data<float>()[0];
   const AllocationCounter counter;
   ASSERT_TRUE(net_->Run());

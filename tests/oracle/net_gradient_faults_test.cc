@@ -149,7 +149,7 @@ TEST(NetGradientFaultsTest, AllowsAnyOrderOfTheBlobsOfIf) {
 }
 
 // A type without a maker in the original, and one that is unknown here.
-TEST(ReplayGradientTest, WantsNoMakerWhereTheOriginalHasNone) {
+TEST(ReplayGradientTest, RequiresNoMakerIfTheOriginalHasNone) {
   oracle::GradientCase recorded;
   recorded.set_throws(true);
   recorded.set_error("caffe2::GradientRegistry()->Has(def.type()). ");

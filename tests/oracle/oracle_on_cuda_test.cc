@@ -73,7 +73,7 @@ TEST(ReplayOnCudaTest, LeavesOutWhatTheDeviceLacks) {
   EXPECT_THAT(engine.what, HasSubstr("engine CUDNN of operator OracleTestValue"));
 }
 
-TEST(ReplayOnCudaTest, TellsKernelsThatNeedHardware) {
+TEST(ReplayOnCudaTest, RecognizesKernelsThatNeedHardware) {
   oracle::OperatorCase recorded =
       CaseOf(R"(type: "OracleTestValue" output: "Y" arg { name: "value" f: 0 })");
   EXPECT_EQ(ReplayOperator(recorded, kCuda).status, CaseStatus::kNeedsHardware);

@@ -86,7 +86,7 @@ TEST(ReplayOperatorTest, ComparesDimsTypesAndErrors) {
   EXPECT_THAT(ReplayOperator(throws).what, HasSubstr("rank of the input"));
 }
 
-TEST(ReplayOperatorTest, LeavesWhatIsNotHereOut) {
+TEST(ReplayOperatorTest, SkipsMissingOperators) {
   oracle::OperatorCase recorded = DoubleCase({2, 8});
   recorded.set_op(ParseOp("type: \"OracleTestNowhere\"").SerializeAsString());
   EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
@@ -95,7 +95,7 @@ TEST(ReplayOperatorTest, LeavesWhatIsNotHereOut) {
   EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
 }
 
-TEST(ReplaySequenceTest, WantsTheErrorAtItsOperator) {
+TEST(ReplaySequenceTest, RequiresTheErrorAtItsOperator) {
   oracle::SequenceCase recorded;
   recorded.set_net(ParseNet(R"(op { type: "OracleTestDouble" input: "X" output: "Y" }
                                op { type: "OracleTestDouble" input: "Z" output: "Y" })")
@@ -116,7 +116,7 @@ TEST(ReplaySequenceTest, WantsTheErrorAtItsOperator) {
   EXPECT_THAT(ReplaySequence(recorded).what, HasSubstr("want operator 0 to fail"));
 }
 
-TEST(RunCasesTest, TellsWhichCaseEndedTheProcessAndGoesOn) {
+TEST(RunCasesTest, ReportsWhichCaseEndedTheProcessAndContinues) {
   TempDir dir;
   oracle::OperatorCases cases;
   for (int i = 0; i < 3; ++i) *cases.add_case_() = DoubleCase({2, 8});

@@ -186,7 +186,7 @@ std::vector<Broken> BrokenModels() {
   };
 }
 
-TEST_F(CheckTest, ReportsWhatRunRefuses) {
+TEST_F(CheckTest, ReportsWhatRunRejects) {
   for (const Broken& broken : BrokenModels()) {
     const ProgramResult run = Run("run", broken.init, broken.net, broken.input);
     EXPECT_EQ(run.code, 1) << broken.what;
@@ -295,7 +295,7 @@ TEST_F(CheckTest, WritesFindingsAboutInputsAsJson) {
   EXPECT_EQ(JsonAt(check.out, "/1/findings/0/operators"), "[0]");
 }
 
-TEST_F(CheckTest, InspectRefusesShapesThatTheNetCannotTake) {
+TEST_F(CheckTest, InspectRejectsShapesThatTheNetCannotProcess) {
   const std::vector<std::string> inspect = {"inspect", dir_.Write("net.pbtxt", kFullyConnected),
                                             "--init-net", dir_.Write("init.pbtxt", kWeights),
                                             "--input"};

@@ -29,7 +29,7 @@ CommandLine Parse(const std::vector<std::string>& args) {
   return ParseCommandLine(TestOptions(), args);
 }
 
-TEST(CommandLineTest, TakesValuesBothWays) {
+TEST(CommandLineTest, AcceptsValuesAfterSpaceOrEqualsSign) {
   EXPECT_EQ(Parse({"--top", "3"}).Integer("top", 1, 10), 3);
   EXPECT_EQ(Parse({"--top=4"}).Integer("top", 1, 10), 4);
   EXPECT_EQ(Parse({}).Integer("top", 1, 10), 5);
@@ -201,7 +201,7 @@ TEST(CommandLineTest, ReadsBytesWithUnits) {
     EXPECT_THROW(Parse({"--top", text}).Bytes("top"), UsageError) << text;
 }
 
-TEST(CommandLineTest, TellsShapesFromOtherTexts) {
+TEST(CommandLineTest, DistinguishesShapesFromOtherText) {
   std::vector<int64_t> dims;
   EXPECT_TRUE(ParseDims("1,3,224,0", &dims));
   EXPECT_THAT(dims, ElementsAre(1, 3, 224, 0));

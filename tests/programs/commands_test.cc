@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-TEST(ProgramTest, TellsItsVersion) {
+TEST(ProgramTest, PrintsItsVersion) {
   const ProgramResult result = RunCaffe2({"--version"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, StartsWith("caffe2 (caffe2rt) "));
@@ -52,7 +52,7 @@ class CheckProgramTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(CheckProgramTest, SaysFine) {
+TEST_F(CheckProgramTest, ReportsFine) {
   const ProgramResult result =
       Check(R"(op { type: "Relu" input: "x" output: "y" } external_input: "x")");
   EXPECT_EQ(result.code, 0);
@@ -181,7 +181,7 @@ TEST(ConvertProgramTest, GoesToTextAndBack) {
   EXPECT_EQ(ReadWholeFile(dir.path("net.pb")), ReadWholeFile(DemoFile("predict_net.pb")));
 }
 
-TEST(ConvertProgramTest, ObeysTheKindItIsTold) {
+TEST(ConvertProgramTest, ReadsTheInputAsTheGivenKind) {
   const ProgramResult result =
       RunCaffe2({"convert", DemoFile("predict_net.pb"), "--as", "NetDeff"});
   EXPECT_EQ(result.code, 2);
@@ -192,7 +192,7 @@ TEST(ConvertProgramTest, ObeysTheKindItIsTold) {
   EXPECT_THAT(two.err, HasSubstr("\"copy.pb\" is unexpected; want --output"));
 }
 
-TEST(ConvertProgramTest, WritesTheFormatThatTheNameOfTheOutputSays) {
+TEST(ConvertProgramTest, WritesTheFormatThatTheOutputNameImplies) {
   const TempDir dir;
   const auto convert = [](const std::string& from, const std::string& to) {
     EXPECT_EQ(RunCaffe2({"convert", from, "-o", to}).code, 0);
@@ -229,21 +229,21 @@ TEST(InspectProgramTest, NamesInputsWithoutAShapeInOneLine) {
 }
 
 // These bytes are a NetDef {name, op {input}} and a PlanDef {name, network {name}}.
-TEST(InspectProgramTest, TakesAnAmbiguousFileForWhatItIsTold) {
+TEST(InspectProgramTest, ReadsAnAmbiguousFileAsTheGivenKind) {
   const TempDir dir;
   const std::string file = dir.Write("both.pb", std::string("\x0a\x01p\x12\x03\x0a\x01n", 8));
   EXPECT_THAT(RunCaffe2({"inspect", file, "--as", "NetDef"}).out, HasSubstr("net \"p\""));
   EXPECT_THAT(RunCaffe2({"inspect", file, "--as", "PlanDef"}).out, HasSubstr("plan \"p\""));
 }
 
-TEST(OpsProgramTest, TellsWhatAnOperatorTakes) {
+TEST(OpsProgramTest, ReportsInputsAndArgumentsOfAnOperator) {
   const ProgramResult result = RunCaffe2({"ops", "LeakyRelu"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, AllOf(HasSubstr("devices: CPU"), HasSubstr("source: operators/"),
                                 HasSubstr("alpha: "), HasSubstr("(0.01)")));
 }
 
-TEST(OpsProgramTest, TellsMissingFromUnknown) {
+TEST(OpsProgramTest, DistinguishesMissingFromUnknownTypes) {
   const ProgramResult missing = RunCaffe2({"ops", "DeformConv"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but not available"));
@@ -296,7 +296,7 @@ TEST(DevicesProgramTest, ListsTheCpu) {
   EXPECT_THAT(result.out, StartsWith("CPU (device type 0): "));
 }
 
-TEST(ProgramTest, RefusesFilesWhereThereAreNone) {
+TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {
   for (const char* name : {"run", "bench", "devices"}) {
     EXPECT_EQ(RunCaffe2({name, "stray"}).code, 2) << name;
   }

@@ -96,7 +96,7 @@ TEST(CudaProgramTest, NetsForTheCpuDoNotOpenTheModule) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("libc.so"), Not(HasSubstr("libcaffe2_cuda"))));
 }
 
-TEST(CudaProgramTest, TellsWhichModuleItCannotLoad) {
+TEST(CudaProgramTest, ReportsWhichModuleItCannotLoad) {
   Environment environment;
   environment.Set("CAFFE2_CUDA_MODULE", "/no/such/module.so");
   const ProgramResult text = RunCaffe2({"devices"});
@@ -109,7 +109,7 @@ TEST(CudaProgramTest, TellsWhichModuleItCannotLoad) {
   EXPECT_EQ(JsonAt(json.out, "/1/state"), R"("broken module")");
 }
 
-TEST(CudaProgramTest, TellsWhereItLookedForTheModule) {
+TEST(CudaProgramTest, ReportsWhereItSearchedForTheModule) {
   if (CoreIsShared()) {
     GTEST_SKIP() << "the core is a library, and the module lies beside it";
   }
@@ -140,7 +140,7 @@ TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
   EXPECT_GT(JsonSize(json, "/1/devices"), 0u);
 }
 
-TEST(CudaProgramTest, RefusesALibraryThatIsNoModule) {
+TEST(CudaProgramTest, RejectsALibraryThatIsNotAModule) {
   Environment environment;
   environment.Set("CAFFE2_CUDA_MODULE", CAFFE2_FAKE_CUDART);
   EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("does not export caffe2rt_cuda_module"));
@@ -154,14 +154,14 @@ class FakeCudaProgramTest : public ::testing::Test {
   TempDir dir_;
 };
 
-TEST_F(FakeCudaProgramTest, TellsThatThereIsNoDriver) {
+TEST_F(FakeCudaProgramTest, ReportsAMissingDriver) {
   environment_.Set("FAKECUDA_NO_DRIVER", "1");
   EXPECT_THAT(RunCaffe2({"devices"}).out,
               AllOf(HasSubstr("CUDA: no driver on this machine"), Not(HasSubstr("cuda:0"))));
   EXPECT_EQ(JsonAt(RunCaffe2({"devices", "--json"}).out, "/1/state"), R"("no driver")");
 }
 
-TEST_F(FakeCudaProgramTest, TellsThatThereIsNoDevice) {
+TEST_F(FakeCudaProgramTest, ReportsAMissingDevice) {
   environment_.Set("FAKECUDA_DEVICES", "0");
   EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("CUDA: no device on this machine"));
   EXPECT_EQ(JsonAt(RunCaffe2({"devices", "--json"}).out, "/1/state"), R"("no device")");
@@ -190,7 +190,7 @@ TEST_F(FakeCudaProgramTest, ListsOperatorsOfCudaWithoutADevice) {
   EXPECT_THAT(result.out, HasSubstr("devices: CPU, CUDA"));
 }
 
-TEST_F(FakeCudaProgramTest, RefusesADeviceThatIsNotThere) {
+TEST_F(FakeCudaProgramTest, RejectsAMissingDevice) {
   environment_.Set("FAKECUDA_DEVICES", "2");
   const std::string net = dir_.Write("net.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
   const ProgramResult result =

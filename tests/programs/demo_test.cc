@@ -51,7 +51,7 @@ TEST(StripesDemoTest, ShippedLabelsNameTheDirections) {
   EXPECT_EQ(lines, DirectionNames());
 }
 
-TEST(StripesDemoTest, ClassifiesAtLeast95PercentOfFreshPictures) {
+TEST(StripesDemoTest, ClassifiesAtLeast95PercentOfFreshImages) {
   Predictor predictor(StripesInitNet(), StripesPredictNet());
   constexpr int kEach = 100;
   int right = 0;

@@ -178,7 +178,7 @@ TEST(DrawingTest, DrawsAllNetsOfAPlanInTheOrderOfItsSteps) {
   }
 }
 
-TEST(DrawingTest, SaysThatGraphvizIsMissing) {
+TEST(DrawingTest, ReportsThatGraphvizIsMissing) {
   const TempDir dir;
   const PathOnly path(dir.path());
   const ProgramResult result = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--svg", "-"});

@@ -59,7 +59,7 @@ TEST_F(InputsTest, ErrorsOfShapesNameTheOption) {
   EXPECT_THAT(result.err, StartsWith("caffe2: option --input x=99999999999,99999999999: "));
 }
 
-TEST_F(InputsTest, SaysThatADatabaseIsMissingOrSomethingElse) {
+TEST_F(InputsTest, ReportsThatADatabaseIsMissingOrOfAnotherKind) {
   const ProgramResult missing = RunCaffe2({"run", "--predictor", dir_.path("absent.minidb")});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err,
@@ -142,7 +142,7 @@ TEST_F(InputsTest, ZerosThatAreNoDataAreValues) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
-TEST_F(InputsTest, RefusesUnknownInputs) {
+TEST_F(InputsTest, RejectsUnknownInputs) {
   for (const char* command : {"run", "bench"}) {
     const ProgramResult result =
         Run(command, kWeights, kFullyConnected, {"--input", "x=4,3", "--input", "bw=2"});
@@ -152,7 +152,7 @@ TEST_F(InputsTest, RefusesUnknownInputs) {
   }
 }
 
-TEST_F(InputsTest, PlansRefuseUnknownInputs) {
+TEST_F(InputsTest, PlansRejectUnknownInputs) {
   const std::string plan = dir_.Write("plan.pbtxt", R"(
       name: "p" network { name: "n" op { type: "Relu" input: "data" output: "y" } }
       execution_step { network: "n" })");
@@ -172,7 +172,7 @@ TEST_F(InputsTest, InputsOfNestedNetsAreKnown) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
-TEST_F(InputsTest, RefusesAnImageAndAnInputForOneBlob) {
+TEST_F(InputsTest, RejectsAnImageAndAnInputForOneBlob) {
   const std::string image = DemoFile("pictures/rising_1.png");
   for (const std::string& argument : {image, "data=" + image}) {
     const ProgramResult result =

@@ -222,11 +222,11 @@ class NpzLimitTest : public MemoryLimitTest {
   }
 };
 
-TEST_F(NpzLimitTest, RefusesAnEntryByItsDeclaredSize) { ExpectRefused(RunOn(Npz(1, 20000000))); }
+TEST_F(NpzLimitTest, RejectsAnEntryByItsDeclaredSize) { ExpectRefused(RunOn(Npz(1, 20000000))); }
 
 TEST_F(NpzLimitTest, HoldsForManyEntriesThatFitOneByOne) { ExpectRefused(RunOn(Npz(20, 1000000))); }
 
-TEST_F(NpzLimitTest, RefusesAnEntryThatUnpacksToMoreThanItDeclares) {
+TEST_F(NpzLimitTest, RejectsAnEntryThatUnpacksToMoreThanItDeclares) {
   std::vector<std::string> args = RunOn(Npz(1, 20000000, 1000000));
   for (const char* word : {"--memory-limit", "64M"}) args.push_back(word);
   const ProgramResult result = RunCaffe2(args);

@@ -57,7 +57,7 @@ class HostilePlanTest : public testing::Test {
   TempDir dir_;
 };
 
-TEST_F(HostilePlanTest, RacesAreRefused) {
+TEST_F(HostilePlanTest, RacesAreRejected) {
   EXPECT_THAT(
       RunOn("plan", kOverflow).err,
       AllOf(HasSubstr("is written by step \"one\" (net \"grow\")"), HasSubstr("--allow-races")));
@@ -66,12 +66,12 @@ TEST_F(HostilePlanTest, RacesAreRefused) {
       AllOf(HasSubstr("error: blob \"i\" is written by step \"one\""), HasSubstr("--allow-races")));
 }
 
-TEST_F(HostilePlanTest, ThreadsThatMultiplyAreRefused) {
+TEST_F(HostilePlanTest, MultiplyingThreadsAreRejected) {
   EXPECT_THAT(RunOn("plan", Multiplying()).err, HasSubstr("runs 1001000 threads at once"));
   EXPECT_THAT(RunOn("check", Multiplying()).out, HasSubstr("runs 1001000 threads at once"));
 }
 
-TEST_F(HostilePlanTest, ManyStepsAndNetsTakeNoTime) {
+TEST_F(HostilePlanTest, ManyStepsAndNetsAreCheckedQuickly) {
   std::string ops, steps;
   for (int i = 0; i < 2000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
   for (int i = 0; i < 10000; ++i) {
@@ -84,7 +84,7 @@ TEST_F(HostilePlanTest, ManyStepsAndNetsTakeNoTime) {
   EXPECT_THAT(RunOn("plan", plan).err, HasSubstr("blob \"o0\""));
 }
 
-TEST_F(HostilePlanTest, ReportersOfManyStepsTakeNoTime) {
+TEST_F(HostilePlanTest, ReportersOfManyStepsAreCheckedQuickly) {
   std::string ops, steps;
   for (int i = 0; i < 5000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
   for (int i = 0; i < 10000; ++i) {

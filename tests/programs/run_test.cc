@@ -105,7 +105,7 @@ TEST_F(RunProgramTest, LeavesAnArchiveThatItCannotReplace) {
   EXPECT_EQ(ReadWholeFile(archive), "old");
 }
 
-TEST_F(RunProgramTest, RefusesBlobsThatWouldShareAFile) {
+TEST_F(RunProgramTest, RejectsBlobsThatWouldShareAFile) {
   const std::string net = dir_.Write("net.pbtxt", R"(
       op { type: "Copy" input: "x" output: "a/b" } op { type: "Copy" input: "x" output: "a:b" } external_input: "x")");
   const ProgramResult result =
@@ -122,7 +122,7 @@ TEST_F(RunProgramTest, SplitsInputAtTheLastEqualsSign) {
   EXPECT_THAT(result.out, HasSubstr("a=b  float [2, 2]   random, seed 1"));
 }
 
-TEST_F(RunProgramTest, TakesAnExistingFileBeforeAShape) {
+TEST_F(RunProgramTest, PrefersAnExistingFileToAShape) {
   WriteTensor("7", {1}, {41});
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(dir_.path());
@@ -143,13 +143,13 @@ TEST_F(RunProgramTest, GivesTheSameRandomInputsForASeed) {
   EXPECT_NE(NpyBytes(ReadNpy(dir_.path("4/y.npy"))), first);
 }
 
-TEST_F(RunProgramTest, RefusesABlobGivenTwice) {
+TEST_F(RunProgramTest, RejectsABlobGivenTwice) {
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--input", "x=5"}));
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.err, HasSubstr("blob \"x\" is given by more than one --input option"));
 }
 
-TEST_F(RunProgramTest, RefusesANetOfCommentsAlone) {
+TEST_F(RunProgramTest, RejectsANetOfCommentsAlone) {
   const ProgramResult result =
       RunCaffe2({"run", "--predict-net", dir_.Write("net.pbtxt", "# nothing\n\n")});
   EXPECT_EQ(result.code, 1);
@@ -180,7 +180,7 @@ TEST_F(RunProgramTest, TriesItsOutputsBeforeItRuns) {
   EXPECT_EQ(RunCaffe2(AddOne({"--input", "x=1", "--output", dir_.path("new/out.npz")})).code, 0);
 }
 
-TEST_F(RunProgramTest, NamesThePictureThatIsTooSmallToCrop) {
+TEST_F(RunProgramTest, NamesTheImageThatIsTooSmallToCrop) {
   const ProgramResult result =
       RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures/rising_1.png"), "--crop", "1000"}));
   EXPECT_EQ(result.code, 1);
@@ -197,7 +197,7 @@ TEST_F(RunProgramTest, FetchesBlobsWithinTheNet) {
   EXPECT_THAT(missing.err, HasSubstr("option --fetch: net \"plus\" does not make blob \"two\""));
 }
 
-TEST_F(RunProgramTest, RefusesUnknownNamesOfOutputsBeforeTheRun) {
+TEST_F(RunProgramTest, RejectsUnknownNamesOfOutputsBeforeTheRun) {
   // The run would fail with exit code 1: the files of the net do not exist.
   const std::string net = dir_.Write("net.pbtxt", R"(
       name: "reader" external_input: "x"
@@ -256,7 +256,7 @@ TEST_F(RunProgramTest, FindsDatabasesBesideTheNet) {
   EXPECT_THAT(result.out, HasSubstr("w  float [2]\n  3 3\n"));
 }
 
-TEST_F(RunProgramTest, ClassifiesAFolderOfPictures) {
+TEST_F(RunProgramTest, ClassifiesAFolderOfImages) {
   const ProgramResult result =
       RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures"), "--labels",
                           DemoFile("labels.txt"), "--top", "1", "--output", dir_.path()}));
@@ -274,7 +274,7 @@ TEST_F(RunProgramTest, ClassifiesAFolderOfPictures) {
   EXPECT_EQ(all[0].second.dims(), (std::vector<int64_t>{1, 4}));
 }
 
-TEST_F(RunProgramTest, ReportsADamagedPictureAndGoesOn) {
+TEST_F(RunProgramTest, ReportsADamagedImageAndContinues) {
   std::filesystem::copy(DemoFile("pictures/rising_1.png"), dir_.path("good.png"));
   dir_.Write("bad.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
   const ProgramResult result = RunCaffe2(WithDemo({"run", "--image", dir_.path(), "--top", "1"}));
@@ -283,7 +283,7 @@ TEST_F(RunProgramTest, ReportsADamagedPictureAndGoesOn) {
   EXPECT_THAT(result.out, HasSubstr("good.png"));
 }
 
-TEST_F(RunProgramTest, AsksWhichInputAPictureIsFor) {
+TEST_F(RunProgramTest, AsksWhichInputAnImageIsFor) {
   const std::string net = dir_.Write("net.pbtxt", R"(
       op { type: "Add" input: "a" input: "b" output: "y" } external_input: "a" external_input: "b")");
   const std::string picture = DemoFile("pictures/rising_1.png");
@@ -311,7 +311,7 @@ TEST_F(RunProgramTest, SuggestsTheNearestOption) {
             "caffe2: option --predict-nett is not known; did you mean --predict-net?\n");
 }
 
-TEST_F(RunProgramTest, RefusesContradictingOptions) {
+TEST_F(RunProgramTest, RejectsContradictoryOptions) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"run"},
         {"run", "--predictor", "a", "--predict-net", "b"},

@@ -77,7 +77,7 @@ TEST_F(ValuesTest, NamesTheFirstImageOfAFolderWithNaN) {
                     HasSubstr("written by operator 1 (Div); 7 other outputs have NaN")));
 }
 
-TEST_F(ValuesTest, SaysNothingOfFiniteOutputs) {
+TEST_F(ValuesTest, ReportsNothingForFiniteOutputs) {
   const ProgramResult result = Run(kLog, {1, 2}, {"--json"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, IsEmpty());

@@ -33,7 +33,7 @@ TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
 TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
 TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
 TEST(SourcesTest, KeepConstTensorsConst) { ExpectKept(CheckTensorIsConstCorrect); }
-TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
+TEST(SourcesTest, StateTheSubjectOfEachCheck) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
 TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
@@ -145,7 +145,7 @@ TEST_F(RulesTest, FindLongFiles) {
               ElementsAre(HasSubstr("501 lines")));
 }
 
-TEST_F(RulesTest, FindNamesThatSayNothing) {
+TEST_F(RulesTest, FindVagueNames) {
   dir_.Write("operators/conv/stop.cc", "");
   dir_.Write("operators/conv/conv_op_test.cc", "");
   EXPECT_THAT(Check(CheckNames, "caffe2_core/base/string_utils.h", ""),

@@ -44,12 +44,12 @@ TEST_P(ContextSuite, MakesContextsFromOptions) {
   EXPECT_EQ(statics_->CreateContext(option_)->device_type(), GetParam().type);
 }
 
-TEST_P(ContextSuite, RefusesTheOptionOfAnotherDevice) {
+TEST_P(ContextSuite, RejectsTheOptionOfAnotherDevice) {
   option_.set_device_type(GetParam().type == HIP ? FPGA : HIP);
   EXPECT_THROW(statics_->CreateContext(option_), EnforceNotMet);
 }
 
-TEST_P(ContextSuite, TellsTheDeviceOfItsMemory) {
+TEST_P(ContextSuite, ReportsTheDeviceOfItsMemory) {
   const DataPtr memory = New(16);
   DeviceOption found;
   statics_->ExtractDeviceOption(&found, memory.get());
@@ -71,7 +71,7 @@ TEST_P(ContextSuite, GivesAlignedMemoryThatDoesNotOverlap) {
   }
 }
 
-TEST_P(ContextSuite, TakesMemoryBack) {
+TEST_P(ContextSuite, FreesMemory) {
   // 2 GiB in total if it were not freed.
   for (int i = 0; i < 512; ++i) ASSERT_NE(New(size_t{4} << 20).get(), nullptr);
 }
@@ -82,7 +82,7 @@ TEST_P(ContextSuite, FreesMemoryOnAnotherThread) {
   EXPECT_EQ(BytesOf(NewWith("more"), 4), "more");
 }
 
-TEST_P(ContextSuite, TakesNoBytesAtAll) {
+TEST_P(ContextSuite, AcceptsZeroBytes) {
   { const DataPtr memory = New(0); }
   context_->CopyBytesFromCPU(0, nullptr, nullptr);
   context_->CopyBytesToCPU(0, nullptr, nullptr);
@@ -90,7 +90,7 @@ TEST_P(ContextSuite, TakesNoBytesAtAll) {
   context_->FinishDeviceComputation();
 }
 
-TEST_P(ContextSuite, SaysThatThereIsNoMoreMemory) {
+TEST_P(ContextSuite, ReportsOutOfMemory) {
   EXPECT_THROW(New(size_t{1} << 60), EnforceNotMet);
   EXPECT_EQ(BytesOf(NewWith("still"), 5), "still");
 }
@@ -131,7 +131,7 @@ TEST_P(ContextSuite, CopiesElements) {
   EXPECT_EQ(back, source);
 }
 
-TEST_P(ContextSuite, TakesElementsWithConstructorsOnlyWhereTheyCanLive) {
+TEST_P(ContextSuite, AcceptsElementsWithConstructorsOnlyIfSupported) {
   const std::vector<std::string> source = {"a", std::string(100, 'b')};
   std::vector<std::string> copy(2);
   if (context_->SupportsNonFundamentalTypes()) {

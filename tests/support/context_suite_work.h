@@ -123,7 +123,7 @@ TEST_P(ContextSuite, EventIsRecordedOnceUntilItIsReset) {
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);
 }
 
-TEST_P(ContextSuite, EventRefusesTheContextOfAnotherDevice) {
+TEST_P(ContextSuite, EventRejectsTheContextOfAnotherDevice) {
   Event event(option_);
   EXPECT_THROW(event.Record(GetParam().type == HIP ? FPGA : HIP, context_.get()), EnforceNotMet);
 }

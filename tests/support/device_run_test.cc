@@ -38,7 +38,7 @@ void RunOnCuda(Workspace* ws, const std::string& text) {
   ASSERT_TRUE(RunOperatorOn(CUDA, ParseOp(text), ws));
 }
 
-TEST(RunOperatorOnTest, TakesInputsAndOldOutputsThereAndBringsOutputsBack) {
+TEST(RunOperatorOnTest, CopiesInputsAndOldOutputsToTheDeviceAndOutputsBack) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {1, 2});
   RunOnCuda(&ws, R"(type: "DeviceRunAppend" input: "X" output: "Y")");
@@ -49,7 +49,7 @@ TEST(RunOperatorOnTest, TakesInputsAndOldOutputsThereAndBringsOutputsBack) {
   ExpectTensor<float>(ws, "X", {4}, {1, 2, 1, 2});
 }
 
-TEST(RunOperatorOnTest, LeavesAnInputOnTheCpuThatIsWantedThere) {
+TEST(RunOperatorOnTest, LeavesDeclaredCpuInputsOnTheCpu) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {1});
   Feed<float>(&ws, "n", {1}, {5});
@@ -57,7 +57,7 @@ TEST(RunOperatorOnTest, LeavesAnInputOnTheCpuThatIsWantedThere) {
   ExpectTensor<float>(ws, "Y", {2}, {1, 5});
 }
 
-TEST(RunOperatorOnTest, TellsWhatTheOperatorThrows) {
+TEST(RunOperatorOnTest, ReportsWhatTheOperatorThrows) {
   Workspace ws;
   *ws.CreateBlob("X")->GetMutable<int>() = 1;
   ExpectThrows([&] { RunOnCuda(&ws, R"(type: "DeviceRunAppend" input: "X" output: "Y")"); },

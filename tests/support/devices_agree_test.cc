@@ -192,7 +192,7 @@ TEST_F(DevicesAgreeTest, GivesEachRunTheSameInputs) {
   EXPECT_THAT(Problems(in_place + Wrong("wide")), HasSubstr("second run"));
 }
 
-TEST_F(DevicesAgreeTest, PlacesInputsAndOutputsAsTheAgreementSays) {
+TEST_F(DevicesAgreeTest, PlacesInputsAndOutputsAsTheAgreementStates) {
   EXPECT_EQ(Problems(kOneOutput + kInputOnCpu, {.stay = {"X"}}), "");
   EXPECT_THROW(Problems(kOneOutput + kInputOnCpu), EnforceNotMet);
   EXPECT_THROW(Problems(kOneOutput, {.stay = {"X"}}), EnforceNotMet);
@@ -241,7 +241,7 @@ struct Probe : OnDeviceTest {
   void TestBody() override {}
 };
 
-TEST(OnDeviceTestTest, SkipsWithTheReasonWhereThereIsNoDevice) {
+TEST(OnDeviceTestTest, SkipsWithTheReasonIfTheDeviceIsMissing) {
   const auto device = static_cast<DeviceType>(18), unknown = static_cast<DeviceType>(19);
   AddTestDevice(device, [] { return std::string("all devices are out"); });
   testing::TestPartResultArray results;

@@ -22,7 +22,7 @@ TEST(FakeAllocatorTest, GivesFreedAddressesOutAgainAtOnce) {
   EXPECT_EQ(device.peak_bytes(), 2048u);
 }
 
-TEST(FakeAllocatorTest, RefusesBeyondItsLimit) {
+TEST(FakeAllocatorTest, FailsBeyondItsLimit) {
   FakeAllocator device({.limit_bytes = 1000});
   EXPECT_EQ(device.Allocate(1001), nullptr);
   void* const a = device.Allocate(600);
@@ -60,7 +60,7 @@ TEST(FakeAllocatorTest, EventsAreDoneWhenTheWorkBeforeThemIs) {
   EXPECT_EQ(device.live_events(), 0u);
 }
 
-TEST(FakeAllocatorTest, FailsTheCallsItIsToldTo) {
+TEST(FakeAllocatorTest, FailsTheSelectedCalls) {
   FakeAllocator device;
   device.Fail(Call::kAllocate, 1, 2);
   void* const a = device.Allocate(512);

@@ -28,13 +28,13 @@ TEST(ExpectTensorTest, ReportsWhatDiffers) {
   EXPECT_FATAL_FAILURE(ExpectTensor<float>(*shared, "no", {2}, {1, 2}), "not in the workspace");
 }
 
-TEST(ExpectThrowsTest, WantsTheTextAndTheType) {
+TEST(ExpectThrowsTest, ChecksTheTextAndTheType) {
   ExpectThrows([] { CAFFE_THROW("argument group is 0"); }, "group is 0");
   EXPECT_NONFATAL_FAILURE(ExpectThrows([] {}, "any"), "nothing was thrown");
   EXPECT_NONFATAL_FAILURE(ExpectThrows([] { CAFFE_THROW("a"); }, "b"), "has substring \"b\"");
 }
 
-TEST(ParseNetTest, RefusesTextThatDoesNotParse) {
+TEST(ParseNetTest, RejectsTextThatDoesNotParse) {
   EXPECT_EQ(ParseNet("name: \"n\" op { type: \"Relu\" }").op(0).type(), "Relu");
   EXPECT_THROW(ParseNet("nam: 1"), EnforceNotMet);
 }

@@ -37,7 +37,7 @@ TEST(CheckedMathTest, NegativeDimensionThrows) {
   EXPECT_THROW((void)CheckedProduct(Dims{2, -1}), EnforceNotMet);
 }
 
-TEST(CheckedMathTest, CastRefusesWhatDoesNotFit) {
+TEST(CheckedMathTest, CastRejectsValuesOutOfRange) {
   EXPECT_EQ(CheckedCast<int8_t>(127), 127);
   EXPECT_THROW((void)CheckedCast<int8_t>(128), EnforceNotMet);
   EXPECT_THROW((void)CheckedCast<uint32_t>(int64_t{-1}), EnforceNotMet);

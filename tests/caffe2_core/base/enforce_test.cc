@@ -38,7 +38,7 @@ TEST(EnforceTest, ConditionIsEvaluatedOnce) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(EnforceTest, TakesPointersAndSmartPointersAsConditions) {
+TEST(EnforceTest, AcceptsPointersAndSmartPointersAsConditions) {
   const auto owner = std::make_unique<int>(3);
   CAFFE_ENFORCE(owner, "owner");
   CAFFE_ENFORCE(owner.get(), "pointer");
@@ -60,7 +60,7 @@ TEST(EnforceTest, WhatNamesFileLineAndCondition) {
   }
 }
 
-TEST(EnforceTest, ComparisonSaysWhatItGotAndWants) {
+TEST(EnforceTest, ComparisonReportsGotAndWant) {
   EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(2 * 3, 1, "text"); }), "text: got 6, want 1");
   EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LT(2, 1); }), "got 2, want less than 1");
   EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_NE(2, 2); }), "got 2, want other than 2");
@@ -128,7 +128,7 @@ TEST(EnforceTest, CallerIsKept) {
   }
 }
 
-TEST(EnforceTest, CurrentExceptionMessageTakesAnyException) {
+TEST(EnforceTest, CurrentExceptionMessageHandlesAnyException) {
   try {
     throw std::runtime_error("plain");
   } catch (...) {
@@ -141,7 +141,7 @@ TEST(EnforceTest, CurrentExceptionMessageTakesAnyException) {
   }
 }
 
-TEST(EnforceTest, NotImplementedSaysSo) {
+TEST(EnforceTest, NotImplementedStatesSo) {
   EXPECT_EQ(MessageOf([] { CAFFE_NOT_IMPLEMENTED; }), "Not Implemented.");
 }
 

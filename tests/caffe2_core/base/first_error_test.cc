@@ -29,7 +29,7 @@ std::string Taken(FirstError* error) {
   }
 }
 
-TEST(FirstErrorTest, KeepsTheFirstUntilItIsTaken) {
+TEST(FirstErrorTest, KeepsTheFirstUntilItIsRethrown) {
   FirstError error;
   EXPECT_EQ(Taken(&error), "");
   Keep(&error, "a");

@@ -41,7 +41,7 @@ std::vector<std::string> Parse(std::vector<std::string> words, std::string* erro
   return std::vector<std::string>(argv.begin() + 1, argv.begin() + argc);
 }
 
-TEST(FlagsTest, TakesValuesAfterAnEqualsSignOrASpaceAndKeepsTheRest) {
+TEST(FlagsTest, AcceptsValuesAfterAnEqualsSignOrASpaceAndKeepsTheRest) {
   ASSERT_TRUE(kRegistered);
   EXPECT_THAT(Parse({"--flags_test_count=-4", "rest", "--flags_test_size", "0x10", "-x",
                      "--flags_test_rate=1e3", "--flags_test_name=", "--", "--flags_test_count=9"}),
@@ -53,7 +53,7 @@ TEST(FlagsTest, TakesValuesAfterAnEqualsSignOrASpaceAndKeepsTheRest) {
   EXPECT_TRUE(CommandLineFlagsHasBeenParsed());
 }
 
-TEST(FlagsTest, TakesBoolsAloneNegatedAndWithAValue) {
+TEST(FlagsTest, AcceptsBoolsAloneNegatedAndWithAValue) {
   EXPECT_THAT(Parse({"--flags_test_on"}), ElementsAre());
   EXPECT_TRUE(flags_test_on);
   EXPECT_THAT(Parse({"--noflags_test_on", "word"}), ElementsAre("word"));

@@ -44,7 +44,7 @@ TEST(MemoryBudgetTest, HeadroomIsBeyondTheLimit) {
   ReleaseCPUBytes(110);
 }
 
-TEST(MemoryBudgetTest, SizesThatOverflowAreRefused) {
+TEST(MemoryBudgetTest, SizesThatOverflowAreRejected) {
   const RoomFor room(100);
   const CPUMemoryReservation some(50);
   EXPECT_FALSE(TryReserveCPUBytes(SIZE_MAX));

@@ -19,7 +19,7 @@ TEST(SignalHandlerTest, GivesTheActionOfASignalOnce) {
   EXPECT_EQ(handler.CheckForSignals(), Action::NONE);
 }
 
-TEST(SignalHandlerTest, TellsSignalsApartAndToEveryHandler) {
+TEST(SignalHandlerTest, DistinguishesSignalsAndNotifiesEveryHandler) {
   SignalHandler first, second;
   std::raise(SIGHUP);
   EXPECT_TRUE(first.GotSIGHUP());

@@ -7,7 +7,7 @@
 namespace caffe2rt::storage_order_test {
 namespace {
 
-TEST(StorageOrderTest, TakesBothCasesAndNothingElse) {
+TEST(StorageOrderTest, AcceptsBothCasesAndNothingElse) {
   for (const char* text : {"NCHW", "nchw"}) {
     EXPECT_EQ(ParseStorageOrder(text), NCHW);
     EXPECT_EQ(StringToStorageOrder(text), NCHW);

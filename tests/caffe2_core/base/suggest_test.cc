@@ -77,7 +77,7 @@ TEST(NearestNamesTest, EndsWhenItsWorkIsUsedUp) {
   EXPECT_LT(left, 10000);
 }
 
-TEST(NearestNamesTest, PassesOverNamesThatNobodyTypes) {
+TEST(NearestNamesTest, SkipsOverlongNames) {
   const std::vector<std::string> huge(1000, std::string(1 << 20, 'a'));
   int64_t left = 2000;
   EXPECT_TRUE(NearestNames(std::string(1 << 20, 'a'), huge, 3, &left).empty());

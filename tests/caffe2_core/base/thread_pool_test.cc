@@ -110,7 +110,7 @@ TEST(ThreadPoolTest, NoPiecesIsNothing) {
   ParallelFor(0, [](int) { FAIL(); });
 }
 
-TEST(ThreadPoolTest, EveryThreadTakesPart) {
+TEST(ThreadPoolTest, EveryThreadParticipates) {
   for (const int threads : {2, 3, 5}) {
     for (const int spin_us : {0, 50}) {
       ThreadPool pool({.num_threads = threads, .spin_us = spin_us, .back_off = false});
@@ -126,7 +126,7 @@ TEST(ThreadPoolTest, EveryThreadTakesPart) {
   }
 }
 
-TEST(ThreadPoolTest, ThreadsThatAreDoneTakePiecesOfOthers) {
+TEST(ThreadPoolTest, IdleThreadsStealPiecesOfOthers) {
   for (const int busy : {0, 4}) {  // the first piece of the caller, and of the worker
     ThreadPool pool({.num_threads = 2, .back_off = false});
     std::atomic<int> others{0};
@@ -223,7 +223,7 @@ TEST(ThreadPoolTest, CallerRunsAloneWhileAnotherHasTheWorkers) {
   EXPECT_TRUE(HasHelp(pool, kForever));
 }
 
-TEST(ThreadPoolTest, WarmPoolTakesNoMemoryAndNoLock) {
+TEST(ThreadPoolTest, WarmPoolAllocatesAndLocksNothing) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers count allocations themselves";
   const Threads guard(2);
   std::atomic<int> count{0};

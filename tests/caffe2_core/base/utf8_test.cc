@@ -12,7 +12,7 @@ TEST(Utf8Test, MeasuresCharacters) {
   EXPECT_EQ(Utf8CharacterSize("\xf0\x9f\x98\x80", 0), 4u);
 }
 
-TEST(Utf8Test, RefusesWhatIsNoCharacter) {
+TEST(Utf8Test, RejectsInvalidSequences) {
   for (const char* bytes : {"\x80", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
                             "\xf4\x90\x80\x80", "\xff", "\xe2\x82"}) {
     EXPECT_EQ(Utf8CharacterSize(bytes, 0), 0u) << testing::PrintToString(std::string(bytes));

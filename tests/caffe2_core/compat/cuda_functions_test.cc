@@ -37,7 +37,7 @@ std::string ErrorOf(F act) {
 }
 
 // Must be the first test, because others use device 0.
-TEST(CudaFunctionsTest, GuardStartsNoDeviceThatNobodyChose) {
+TEST(CudaFunctionsTest, GuardInitializesNoDeviceThatWasNotSelected) {
   ASSERT_EQ(caffe2::NumCudaDevices(), 2);  // loads the module and the fake CUDA
   void* const fake = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
   ASSERT_NE(fake, nullptr);

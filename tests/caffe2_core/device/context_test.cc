@@ -88,13 +88,13 @@ TEST(ContextTest, ADeviceOfAUserIsKnownByItsRegistrationAlone) {
   EXPECT_EQ(GetStaticContext(kCounting)->CreateContext()->GetDevicetype(), kCounting);
 }
 
-TEST(ContextTest, NamesTheDevicesThatAreThereWhenOneIsNot) {
+TEST(ContextTest, ListsTheAvailableDevicesIfOneIsMissing) {
   EXPECT_EQ(FindStaticContext(static_cast<DeviceType>(18)), nullptr);
   test::ExpectThrows([] { GetStaticContext(static_cast<DeviceType>(18)); }, "CPU");
   test::ExpectThrows([] { GetStaticContext(CUDA); }, "CUDA");
 }
 
-TEST(ContextTest, RefusesASecondContextForADeviceType) {
+TEST(ContextTest, RejectsASecondContextForADeviceType) {
   test::ExpectThrows([] { RegisterStaticContext(kCounting, "AGAIN", TheCountingStaticContext()); },
                      "COUNTING");
 }

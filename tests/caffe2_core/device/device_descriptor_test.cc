@@ -24,7 +24,7 @@ TEST(DeviceDescriptorTest, IsFoundByTypeNameAndAlias) {
   EXPECT_EQ(DeviceTypeName(24), "Abacus_2");
 }
 
-TEST(DeviceDescriptorTest, FillsInWhatItsNameSays) {
+TEST(DeviceDescriptorTest, FillsInWhatItsNameStates) {
   RegisterDeviceDescriptor({.type = Number(25), .name = "LEDGER"});
   const DeviceDescriptor& plain = *FindDeviceDescriptor(Number(25));
   EXPECT_EQ(plain.module_file, "libcaffe2_ledger.so");
@@ -49,7 +49,7 @@ TEST(DeviceDescriptorTest, KnowsTheDeviceOfACopyOperator) {
   EXPECT_EQ(FindDeviceOfCopy(""), nullptr);
 }
 
-TEST(DeviceDescriptorTest, RejectsWhatIsTaken) {
+TEST(DeviceDescriptorTest, RejectsNumbersAndNamesInUse) {
   RegisterDeviceDescriptor({.type = Number(28), .name = "FIRST", .aliases = {"one"}});
   ExpectThrows([] { RegisterDeviceDescriptor({.type = Number(28), .name = "SECOND"}); },
                "device type 28 is described twice: as \"FIRST\" and as \"SECOND\"");

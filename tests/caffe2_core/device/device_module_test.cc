@@ -98,7 +98,7 @@ TEST(DeviceModuleTest, IsFoundBesideTheProgramOrInTheLibraryFolder) {
   EXPECT_EQ(module.extension("eights"), nullptr);
 }
 
-TEST(DeviceModuleTest, SaysWhereItSearched) {
+TEST(DeviceModuleTest, ReportsWhereItSearched) {
   const DeviceType type = Register({.type = Number(22), .name = "ABSENT", .in_this_build = false});
   EXPECT_EQ(LoadDeviceModule(type), nullptr);
   const DevicePresence& presence = FindDevice(type);
@@ -116,7 +116,7 @@ TEST(DeviceModuleTest, SaysWhereItSearched) {
   EXPECT_EQ(FindDevice(type).state, DeviceState::kNoModule);
 }
 
-TEST(DeviceModuleTest, SaysWhereItSearchedForAModuleOfThisBuild) {
+TEST(DeviceModuleTest, ReportsWhereItSearchedForAModuleOfThisBuild) {
   const DeviceType type =
       Register({.type = Number(23), .name = "LOST", .module_file = "liblost.so.4"});
   EXPECT_THAT(FindDevice(type).message, StartsWith("LOST: liblost.so.4 is not in /"));

@@ -12,7 +12,7 @@ TEST(DeviceTypeTest, KeepsCaffe2sNumbers) {
   EXPECT_EQ(static_cast<int>(HIP), 6);
 }
 
-TEST(DeviceTypeTest, TakesNumbersFromZeroTo31AndNamesOthers) {
+TEST(DeviceTypeTest, AcceptsNumbersFromZeroTo31AndNamesOthers) {
   EXPECT_EQ(CheckedDeviceType(31), 31);
   test::ExpectThrows([] { CheckedDeviceType(32); }, "32");
   test::ExpectThrows([] { CheckedDeviceType(-1); }, "-1");

@@ -15,7 +15,7 @@ TEST(MemoryDeleterTest, CallsAFunctionWithItsState) {
   EXPECT_EQ(freed, 1);
 }
 
-TEST(MemoryDeleterTest, TakesPlainFunctionsAndNull) {
+TEST(MemoryDeleterTest, AcceptsPlainFunctionsAndNull) {
   const MemoryDeleter plain = +[](void*) { ++g_plain_frees; };
   int data = 0;
   plain(&data);

@@ -30,7 +30,7 @@ TEST(ArgumentHelperTest, ReadsEveryKind) {
   EXPECT_FALSE(args.HasArgument("g"));
 }
 
-TEST(ArgumentHelperTest, MissingArgumentsTakeTheirDefaults) {
+TEST(ArgumentHelperTest, MissingArgumentsGetTheirDefaults) {
   const OperatorDef def = ParseOp(kOp);
   const ArgumentHelper args(def);
   EXPECT_EQ(args.GetSingleArgument<int>("none", 7), 7);
@@ -57,7 +57,7 @@ TEST(ArgumentHelperTest, IntegersThatDoNotFitThrow) {
   ExpectThrows([&] { args.GetRepeatedArgument<uint8_t>("ints"); }, "Value 400 of argument ints");
 }
 
-TEST(ArgumentHelperTest, EqualDuplicatesAreTakenOthersThrow) {
+TEST(ArgumentHelperTest, AcceptsEqualDuplicatesAndThrowsForOthers) {
   OperatorDef def = ParseOp(R"(type: "Op" arg { name: "axis" i: 1 } arg { name: "axis" i: 1 })");
   EXPECT_EQ(ArgumentHelper(def).GetSingleArgument<int>("axis", 0), 1);
   def.mutable_arg(1)->set_i(2);

@@ -390,7 +390,7 @@ TEST(AddGradientOperatorsTest, SkipsTheFirstOperators) {
                "operators to skip in net \"\"");
 }
 
-TEST(AddGradientOperatorsTest, LeavesOutWhatTheWantedGradientsDoNotNeed) {
+TEST(AddGradientOperatorsTest, OmitsWhatTheRequestedGradientsDoNotNeed) {
   const NetDef forward = Net({"Direct x -> h", "UseInput h w -> y", "Direct y v -> loss"});
   NetDef net = forward;
   EXPECT_THAT(Lines(AddGradientOperators(&net, {{"loss", {}}}, {.wrt = {"w", "y"}})),

@@ -98,7 +98,7 @@ TEST(DeviceCopiesTest, UsesTheCopyOperatorsAndTheSuffixOfADescriptor) {
   EXPECT_THAT(LinesOf(net), ElementsAre("Copy(a) -> b", "Copy(b) -> c"));
 }
 
-TEST(DeviceCopiesTest, TellsAnOperatorWithAStepNetTheNamesOfItsCopies) {
+TEST(DeviceCopiesTest, RenamesTheInputsOfAnOperatorWithAStepNet) {
   const NetDef net = InjectCrossDeviceCopies(test::ParseNet(R"(
       op { type: "RecurrentNetwork" input: "x" output: "y" device_option { device_type: 1 }
            arg { name: "step_net" n { name: "step" } } }
@@ -210,7 +210,7 @@ TEST(DeviceCopiesTest, UnknownInputsAreOnTheNetsDevice) {
               ElementsAre("Relu(x) -> y", "CopyGPUToCPU(x) -> x_cpu @ CUDA 0", "Relu(x_cpu) -> z"));
 }
 
-TEST(DeviceCopiesTest, RefusesToMoveABlobToAnotherDevice) {
+TEST(DeviceCopiesTest, RejectsMovingABlobToAnotherDevice) {
   const NetDef net = test::ParseNet(R"(
     name: "moves"
     op { type: "Relu" input: "x" output: "y" }
@@ -288,7 +288,7 @@ TEST(DeviceCopiesTest, GoesThroughTheCpuFromOneDeviceTypeToAnother) {
                   "CopyCPUToGPU(a_cpu) -> a_gpu_0 @ CUDA 0", "Relu(a_gpu_0) -> b @ CUDA 0"));
 }
 
-TEST(DeviceCopiesTest, CopyTakesNoNameThatTheNetHas) {
+TEST(DeviceCopiesTest, CopyUsesNoNameOfTheNet) {
   EXPECT_THAT(Injected(R"(
     op { type: "ConstantFill" output: "x_gpu_0" }
     op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } })"),
@@ -330,7 +330,7 @@ TEST(DeviceCopiesTest, GivesOperatorsWithNetsEachBlobOnItsHome) {
                   "CopyGPUToCPU(y) -> y_cpu @ CUDA 0", "Copy(y_cpu) -> z"));
 }
 
-TEST(DeviceCopiesTest, TellsNetsOfSeveralDevices) {
+TEST(DeviceCopiesTest, DetectsNetsOfSeveralDevices) {
   EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(op { type: "Relu" input: "x" output: "y" })")));
   EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(
     device_option { device_type: 1 }

@@ -45,7 +45,7 @@ OPERATOR_SCHEMA(DeviceInferenceTestWrong)
       return std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>();
     });
 
-TEST(DeviceInferenceTest, SchemaTellsWhatIsOnTheCpu) {
+TEST(DeviceInferenceTest, SchemaDeclaresWhatIsOnTheCpu) {
   EXPECT_EQ(PlacesOf(R"(type: "DeviceInferenceTestLengths" input: "a" input: "b" output: "c"
                         device_option { device_type: 1 })"),
             "CUDA 0, CPU, | CUDA 0, ");

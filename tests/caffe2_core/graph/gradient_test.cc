@@ -112,7 +112,7 @@ TEST(GradientTest, NamesTheOutputWhoseGradientIsMissingOrOfTheOtherKind) {
   ExpectThrows([] { GetGradientForOp(Op("GradientTestDense"), {}); }, "for 0 outputs");
 }
 
-TEST(GradientTest, RefusesGradientsThatDoNotFit) {
+TEST(GradientTest, RejectsGradientsOfAnotherShape) {
   ExpectThrows([] { GetGradientForOp(Op("GradientTestTwoKinds"), Dense("dy")); },
                "the gradient of input x is already set as sparse");
   ExpectThrows([] { GetGradientForOp(Op("GradientTestHalfSparse"), Dense("dy")); }, "want both");

@@ -42,7 +42,7 @@ TEST(NetCheckTest, InputsAreDeclaredOnesThenThoseReadFirst) {
       (Names{"w", "x"}));
 }
 
-TEST(NetCheckTest, OutputsAreDeclaredOnesOrThoseNobodyReads) {
+TEST(NetCheckTest, OutputsAreDeclaredOnesOrUnreadOnes) {
   EXPECT_EQ(
       OutputsOf(ParseNet(R"(external_output: "q" op { type: "Relu" input: "x" output: "y" })")),
       Names{"q"});

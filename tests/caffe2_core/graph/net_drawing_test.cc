@@ -246,7 +246,7 @@ TEST_F(NetDrawingTest, RejectsWhatIsNotALayout) {
   }
 }
 
-TEST_F(NetDrawingTest, RefusesToDrawWhatNobodyCouldSee) {
+TEST_F(NetDrawingTest, RejectsNetsTooLargeToDraw) {
   NetDef net;
   net.set_name("wide");
   net.add_op()->set_type("Sum");

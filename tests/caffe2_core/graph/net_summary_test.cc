@@ -64,7 +64,7 @@ TEST_F(NetSummaryTest, DistinguishesNetsThatFillWeights) {
   EXPECT_EQ(SummarizeNet({}, net_, {{"x", Floats({1, 3, 4, 5})}}).parameters, 0);
 }
 
-TEST_F(NetSummaryTest, SaysWhatIsNotKnown) {
+TEST_F(NetSummaryTest, ReportsWhatIsUnknown) {
   const NetSummary summary = SummarizeNet({}, net_, {});
   EXPECT_EQ(summary.unknown_ops, 2);
   EXPECT_THAT(summary.ops[0].problem, HasSubstr("input \"x\" is not known"));

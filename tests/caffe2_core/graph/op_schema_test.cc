@@ -28,7 +28,7 @@ TEST(OpSchemaTest, CountsInputsAndOutputs) {
   EXPECT_EQ(Reason(schema, R"(input: "a")"), "it has 0 outputs, want 1");
 }
 
-TEST(OpSchemaTest, TakesSetsAndPredicates) {
+TEST(OpSchemaTest, AcceptsSetsAndPredicates) {
   OpSchema schema;
   schema.NumInputs({2, 4}).NumOutputs([](int n) { return n % 2 == 1; });
   EXPECT_NE(Reason(schema, R"(input: "a" output: "y")"), "fits");
@@ -50,7 +50,7 @@ TEST(OpSchemaTest, CalculatesOutputs) {
   EXPECT_EQ(OpSchema().NumOutputs(2).CalculateOutput(9), 2);
 }
 
-TEST(OpSchemaTest, AllowsInPlaceWhereItSays) {
+TEST(OpSchemaTest, AllowsInPlaceWhereDeclared) {
   const char kInPlace[] = R"(input: "a" input: "b" output: "b")";
   EXPECT_NE(Reason(OpSchema(), kInPlace), "fits");
   EXPECT_EQ(Reason(OpSchema().AllowInplace({{1, 0}}), kInPlace), "fits");
@@ -58,7 +58,7 @@ TEST(OpSchemaTest, AllowsInPlaceWhereItSays) {
   EXPECT_EQ(Reason(OpSchema().AllowOneToOneInplace(), R"(input: "a" output: "a")"), "fits");
 }
 
-TEST(OpSchemaTest, EnforcesInPlaceWhereItSays) {
+TEST(OpSchemaTest, EnforcesInPlaceWhereDeclared) {
   OpSchema schema;
   schema.EnforceInplace({{0, 0}});
   EXPECT_EQ(Reason(schema, R"(input: "a" output: "a")"), "fits");

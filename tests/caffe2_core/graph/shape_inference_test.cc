@@ -88,13 +88,13 @@ TEST_F(ShapeInferenceTest, SumGivesItsUnknownInputsTheKnownShape) {
   EXPECT_THAT(shapes_.at("u").dims(), ElementsAre(2, 3));
 }
 
-TEST_F(ShapeInferenceTest, GradientTakesTheShapeOfItsVariable) {
+TEST_F(ShapeInferenceTest, GradientHasTheShapeOfItsVariable) {
   Infer(R"(op { type: "TestUnknownShape" input: "x" output: "x_grad" is_gradient_op: true })",
         &shapes_);
   EXPECT_THAT(shapes_.at("x_grad").dims(), ElementsAre(2, 3));
 }
 
-TEST_F(ShapeInferenceTest, GradientOfReshapeTakesTheShapeBefore) {
+TEST_F(ShapeInferenceTest, GradientOfReshapeHasTheOldShape) {
   Infer(R"(op { type: "Reshape" input: "x" output: "y" output: "old" arg { name: "shape" ints: 6 } }
            op { type: "Reshape" input: "y" input: "old" output: "dx" is_gradient_op: true })",
         &shapes_);

@@ -90,14 +90,14 @@ TEST(AtomicFileTest, KeepsModeAndLinkOfTheFileItReplaces) {
 
 TEST(AtomicFileTest, WritesDevicesDirectly) { WriteFileAtomically("/dev/null", "x"); }
 
-TEST(AtomicFileTest, SaysWhatCannotBeWritten) {
+TEST(AtomicFileTest, ReportsPathsThatCannotBeWritten) {
   const TempDir dir;
   ExpectThrows([&] { WriteFileAtomically(dir.path("no/a"), "x"); }, "No such file or directory");
   ExpectThrows([&] { WriteFileAtomically(dir.path(), "x"); }, "it is a directory");
   ExpectThrows([&] { WriteFileAtomically("/dev/full", "x"); }, "No space left");
 }
 
-TEST(ReadWholeFileTest, SaysWhatCannotBeRead) {
+TEST(ReadWholeFileTest, ReportsFilesThatCannotBeRead) {
   const TempDir dir;
   ExpectThrows([&] { ReadWholeFile(dir.path("no")); }, "No such file or directory");
   ExpectThrows([&] { ReadWholeFile(dir.path()); }, "it is a directory");

@@ -58,7 +58,7 @@ TEST(AtomicFolderTest, KeepsWhatWasMadeInTheMeantime) {
   EXPECT_EQ(EntriesIn(dir.path()), 2);
 }
 
-TEST(AtomicFolderTest, TakesThePlaceOfAnEmptyFolder) {
+TEST(AtomicFolderTest, ReplacesAnEmptyFolder) {
   const TempDir dir;
   fs::create_directory(dir.path("db"));
   fs::permissions(dir.path("db"), fs::perms(0750));
@@ -72,7 +72,7 @@ TEST(AtomicFolderTest, TakesThePlaceOfAnEmptyFolder) {
   EXPECT_EQ(fs::status(dir.path("db")).permissions(), fs::perms(0750));
 }
 
-TEST(AtomicFolderTest, SaysWhereItCanBePut) {
+TEST(AtomicFolderTest, ReportsWhichTargetsAreFree) {
   const TempDir dir;
   EXPECT_TRUE(AtomicFolder::IsFree(dir.path("none")));
   EXPECT_FALSE(AtomicFolder::IsFree(dir.Write("file", "")));

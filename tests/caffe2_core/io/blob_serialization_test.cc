@@ -100,7 +100,7 @@ TEST(BlobSerializationTest, KeepsBooleansAndStrings) {
   EXPECT_EQ(Values<std::string>(read.Get<Tensor>()), Values<std::string>(words.Get<Tensor>()));
 }
 
-TEST(BlobSerializationTest, WritesBytesWhereTheSettingsSaySo) {
+TEST(BlobSerializationTest, WritesBytesIfTheSettingsRequireThem) {
   GlobalSerializationSettings().fp16_as_bytes = true;
   GlobalSerializationSettings().small_integers_as_bytes = true;
   ExpectRoundTrip<float16>({float16::FromBits(0x3c00)},
@@ -183,7 +183,7 @@ TEST(TensorDeserializerTest, ReadsEveryFormOfTheData) {
   EXPECT_EQ(shape.dims(), std::vector<int64_t>{4});
 }
 
-TEST(TensorDeserializerTest, RefusesDataThatDoNotFit) {
+TEST(TensorDeserializerTest, RejectsInconsistentData) {
   const auto refuse = [](const std::string& fields, const std::string& part) {
     SCOPED_TRACE(fields);
     ExpectThrows([&] { Read("name: 'x' type: 'Tensor' tensor { name: 'x' " + fields + " }"); },
@@ -212,7 +212,7 @@ TEST(TensorDeserializerTest, RefusesDataThatDoNotFit) {
   refuse(many + "float_data: 1", "rank of tensor");
 }
 
-TEST(TensorDeserializerTest, ReadsToTheCpuWhatWasSavedOnADeviceThatIsNotHere) {
+TEST(TensorDeserializerTest, ReadsDataOfAMissingDeviceToTheCpu) {
   BlobProto proto;
   proto.set_name("w");
   proto.set_type("Tensor");

@@ -129,7 +129,7 @@ TEST_P(DBTest, TheFirstOfTwoSaversWins) {
   EXPECT_EQ(GetAll(type_, path_), (Records{{"k", "first"}}));
 }
 
-TEST_P(DBTest, AddsToWhatIsThere) {
+TEST_P(DBTest, AddsToExistingContent) {
   Put(type_, path_, db::NEW, {{"a", "1"}});
   Put(type_, path_, db::WRITE, {{"b", "2"}});
   EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}, {"b", "2"}}));
@@ -172,7 +172,7 @@ TEST_P(DBTest, DropsATransactionThatAnExceptionEnds) {
   }
 }
 
-TEST_P(DBTest, RefusesTheWrongMode) {
+TEST_P(DBTest, RejectsTheWrongMode) {
   Put(type_, path_, db::NEW, {{"a", "1"}});
   ExpectThrows([&] { CreateDB(type_, path_, db::READ)->NewTransaction(); },
                "not open for WRITE or NEW");
@@ -312,7 +312,7 @@ TEST(MiniDBTest, LaterCommitsGoToItsOwnFileWhateverHasTheName) {
   EXPECT_EQ(GetAll("minidb", dir.path("moved")), (Records{{"b1", "v"}, {"b2", "v"}, {"b3", "v"}}));
 }
 
-TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
+TEST(MiniDBTest, RejectsEmptyKeysAndDamagedFiles) {
   const TempDir dir;
   ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"", "x"}}); }, "an empty key");
   ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"x", ""}}); }, "empty key or value");
@@ -327,7 +327,7 @@ TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
   EXPECT_EQ(database->NewCursor()->value(), "vv");
 }
 
-TEST(LMDBTest, RefusesWhatExistsAsNew) {
+TEST(LMDBTest, RejectsModeNewForExistingPaths) {
   const TempDir dir;
   Put("lmdb", dir.path("l"), db::NEW, {{"a", "1"}});
   ExpectThrows([&] { CreateDB("lmdb", dir.path("l"), db::NEW); }, "File exists");

@@ -168,7 +168,7 @@ TEST_P(FailingDiskTest, ALaterTransactionIsKeptWholeOrNotAtAll) {
 
 INSTANTIATE_TEST_SUITE_P(Types, FailingDiskTest, testing::Values("minidb", "leveldb", "lmdb"));
 
-TEST(FailingDiskTest, MiniDBTakesHalfATransactionOffAgain) {
+TEST(FailingDiskTest, MiniDBRemovesAPartialTransaction) {
   const TempDir dir;
   Put("minidb", dir.path("m"), db::NEW, {{"a", "1"}});
   const std::string before = ReadWholeFile(dir.path("m"));

@@ -42,12 +42,12 @@ class FileAccessTest : public testing::Test {
   std::string root_;
 };
 
-TEST_F(FileAccessTest, FreeTakesAnyPathAsItIs) {
+TEST_F(FileAccessTest, FreeAcceptsAnyPathUnchanged) {
   EXPECT_EQ(FileAccess::Free().CheckRead("../any//where"), "../any//where");
   EXPECT_EQ(FileAccess::Free().CheckWrite("/dev/null"), "/dev/null");
 }
 
-TEST_F(FileAccessTest, OffRefusesAllAndNamesTheRemedy) {
+TEST_F(FileAccessTest, OffRejectsAllAndNamesTheRemedy) {
   ExpectThrows([&] { FileAccess::Off().CheckRead(In("a.db")); },
                "\": nets may not access any file; Workspace::SetFileAccess or "
                "PredictorOptions::file_access allows it");
@@ -67,7 +67,7 @@ TEST_F(FileAccessTest, BelowAllowsFilesFoldersAndNewOnes) {
   EXPECT_EQ(Below().CheckRead(root_), root_);
 }
 
-TEST_F(FileAccessTest, BelowTakesRelativePathsFromTheCurrentFolder) {
+TEST_F(FileAccessTest, BelowResolvesRelativePathsFromTheCurrentFolder) {
   const fs::path before = fs::current_path();
   fs::current_path(root_);
   const FileAccess here = FileAccess::Below({"."});
@@ -78,7 +78,7 @@ TEST_F(FileAccessTest, BelowTakesRelativePathsFromTheCurrentFolder) {
   fs::current_path(before);
 }
 
-TEST_F(FileAccessTest, BelowRefusesPathsThatLeaveTheRoot) {
+TEST_F(FileAccessTest, BelowRejectsPathsThatLeaveTheRoot) {
   const std::string outside = "it is not below \"" + root_ + "\"";
   ExpectRefused(In("../outside/bait"), outside);
   ExpectRefused(In("folder/../../outside/new"), outside);
@@ -159,7 +159,7 @@ TEST_F(FileAccessTest, ARootMayBeALinkAndSeveralMayBeGiven) {
   ExpectThrows([&] { FileAccess::Below({In("none")}).CheckRead(In("a.db")); }, "is not below");
 }
 
-TEST_F(FileAccessTest, BelowRefusesPipesAndDevices) {
+TEST_F(FileAccessTest, BelowRejectsPipesAndDevices) {
   ASSERT_EQ(mkfifo(In("pipe").c_str(), 0600), 0);
   ExpectRefused(In("pipe"), "it is a pipe, want a regular file or a folder");
   const FileAccess devices = FileAccess::Below({"/dev"});
@@ -183,7 +183,7 @@ TEST_F(FileAccessTest, BelowLooksAtTheFilesOfADatabasesFolder) {
   ExpectThrows([&] { Below().CheckWrite(In("lmdb")); }, "it has a second name (hard link)");
 }
 
-TEST_F(FileAccessTest, ScopesSayWhatADeserializedReaderMayOpen) {
+TEST_F(FileAccessTest, ScopesDecideWhatADeserializedReaderMayOpen) {
   const auto write = [](const std::string& path) {
     const auto database = db::CreateDB("minidb", path, db::NEW);
     const auto transaction = database->NewTransaction();

@@ -29,7 +29,7 @@ void ExpectKind(const std::string& text, FileKind kind) {
   EXPECT_TRUE(as_text.text);
 }
 
-TEST(FileKindTest, TellsMessagesWhoseWireFormsOverlap) {
+TEST(FileKindTest, DistinguishesMessagesWithOverlappingWireFormats) {
   ExpectKind<NetDef>("name: 'n' op { type: 'Relu' input: 'x' output: 'y' }", FileKind::kNetDef);
   ExpectKind<NetDef>("op { type: 'A' } op { type: 'B' arg { name: 'n' n { op { type: 'C' } } } }",
                      FileKind::kNetDef);
@@ -66,7 +66,7 @@ void ExpectKindWithUnknownFields(const std::string& text, FileKind kind) {
   EXPECT_EQ(again.SerializeAsString(), bytes);
 }
 
-TEST(FileKindTest, PassesOverFieldsThatNobodyDeclares) {
+TEST(FileKindTest, SkipsUndeclaredFields) {
   ExpectKindWithUnknownFields<NetDef>("name: 'n' op { type: 'Relu' input: 'x' output: 'y' }",
                                       FileKind::kNetDef);
   ExpectKindWithUnknownFields<PlanDef>("name: 'p' network { op { type: 'Relu' } }",
@@ -103,7 +103,7 @@ TEST(FileKindTest, PassesOverGroups) {
   EXPECT_EQ(whole(op + nested), FileKind::kUnknown);
 }
 
-TEST(FileKindTest, TellsTextByItsFieldsInSpiteOfMistakes) {
+TEST(FileKindTest, RecognizesTextByItsFieldsDespiteMistakes) {
   const std::string net = "# net\nname: 'n'\nop { type: 'Relu' nonsense: ]";
   EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
   const std::string layers = "name: \"LeNet\"\nlayer { name: \"data\" }";
@@ -123,7 +123,7 @@ TEST(FileKindTest, JudgesTheBeginningOfAFileAlone) {
   EXPECT_EQ(DetectContentKind(bytes.substr(0, 1 << 20), 1 << 20).kind, FileKind::kUnknown);
 }
 
-TEST(FileKindTest, SaysWhyNothingFits) {
+TEST(FileKindTest, ReportsWhyNoKindMatches) {
   const TempDir dir;
   EXPECT_EQ(DetectFileKind(dir.Write("e", "")).reason, "it is empty");
   EXPECT_NE(DetectFileKind(dir.path("no")).reason.find("No such file"), std::string::npos);
@@ -131,7 +131,7 @@ TEST(FileKindTest, SaysWhyNothingFits) {
   EXPECT_EQ(DetectFileKind(dir.Write("r", "\x07\xff\x01 noise")).kind, FileKind::kUnknown);
 }
 
-TEST(FileKindTest, TellsAMinidbThatIsCut) {
+TEST(FileKindTest, RecognizesATruncatedMinidb) {
   const TempDir dir;
   const std::string record("\3\0\0\0\2\0\0\0keyvv", 13);
   EXPECT_EQ(DetectFileKind(dir.Write("a", record + record)).reason, "2 records that fill the file");
@@ -152,7 +152,7 @@ TEST(FileKindTest, KnowsNamesAndDatabaseTypes) {
     EXPECT_NE(FileKindFromName(name), FileKind::kUnknown);
 }
 
-TEST(FileKindTest, TellsTheSharedFiles) {
+TEST(FileKindTest, RecognizesTheSharedFiles) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   const std::pair<const char*, FileKind> files[] = {
       {"models/c2_files/all_types.minidb", FileKind::kMiniDB},

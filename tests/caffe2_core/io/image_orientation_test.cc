@@ -45,7 +45,7 @@ std::string JpegOf(const Image& image) {
   return ReadWholeFile(dir.path("a.jpg"));
 }
 
-TEST(ImageOrientationTest, PutsRowsAndColumnsWhereExifSays) {
+TEST(ImageOrientationTest, PlacesRowsAndColumnsAsExifStates) {
   // The stored image is 2x3:   1 2
   //                            3 4
   //                            5 6

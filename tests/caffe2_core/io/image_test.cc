@@ -77,12 +77,12 @@ TEST(ImageTest, ReadsJpegClosely) {
   }
 }
 
-TEST(ImageTest, RefusesOtherFiles) {
+TEST(ImageTest, RejectsOtherFiles) {
   ExpectThrows([] { DecodeImage("GIF89a", "a.gif"); },
                "cannot read \"a.gif\" as an image: it is neither JPEG nor PNG");
 }
 
-TEST(ImageTest, RefusesFilesThatEndEarly) {
+TEST(ImageTest, RejectsTruncatedFiles) {
   const std::string png = PngBytes(Ramp(9, 9)), jpeg = JpegBytes(Ramp(64, 64));
   ExpectThrows([&] { DecodeImage(png.substr(0, png.size() / 2), "a.png"); },
                "cannot read \"a.png\" as PNG: ");
@@ -90,7 +90,7 @@ TEST(ImageTest, RefusesFilesThatEndEarly) {
                "cannot read \"a.jpg\" as JPEG: ");
 }
 
-TEST(ImageTest, RefusesPicturesBeyondTheLimit) {
+TEST(ImageTest, RejectsImagesBeyondTheLimit) {
   ExpectThrows([] { DecodeImage(PngBytes(Ramp(10, 10)), "a.png", {.max_pixels = 99}); },
                "pixels of an image of 10x10");
   ExpectThrows([] { DecodeImage(JpegBytes(Ramp(10, 10)), "a.jpg", {.max_pixels = 99}); },
@@ -155,7 +155,7 @@ std::string WithScans(const std::string& jpeg, int more) {
   return result + jpeg.substr(end);
 }
 
-TEST(ImageTest, LargePicturesMayHaveFewerScans) {
+TEST(ImageTest, LargeImagesMayHaveFewerScans) {
   const std::string ten = JpegBytes(Ramp(10, 10), true);
   const ImageLimits limits = {.max_pixels = 100};
   EXPECT_EQ(DecodeImage(ten, "a.jpg", limits).width, 10);
@@ -216,7 +216,7 @@ TEST(ImageTest, LongerSideIsRoundedToTheNearestPixel) {
   EXPECT_EQ(width, 8);
 }
 
-TEST(ImageTest, MakesTensorsAsNetsWantThem) {
+TEST(ImageTest, MakesTensorsAsNetsExpectThem) {
   const Tensor tensor =
       ImageToTensor(Ramp(4, 3), {.mean = {1, 2, 3}, .scale = {2}, .bgr = true, .crop = 1});
   EXPECT_EQ(tensor.dims(), (std::vector<int64_t>{1, 3, 1, 1}));

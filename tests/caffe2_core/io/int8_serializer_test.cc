@@ -88,7 +88,7 @@ TEST(Int8SerializerTest, RejectsRecordsThatDescribeNoQuantizedTensor) {
   ExpectThrows([&] { DeserializeBlob(bad, &blob); }, "has no field qtensor");
 }
 
-TEST(Int8SerializerTest, RefusesTensorsThatNothingWrote) {
+TEST(Int8SerializerTest, RejectsUnwrittenTensors) {
   Blob blob;
   blob.GetMutable<Int8TensorCPU>();
   ExpectThrows([&] { SerializeBlob(blob, "q"); }, "nothing has been written to it");

@@ -60,7 +60,7 @@ TEST(NpzStreamTest, HasTheChecksumOfTheFormat) {
   }
 }
 
-TEST(NpzStreamTest, RefusesNamesThatAnArchiveCannotHold) {
+TEST(NpzStreamTest, RejectsNamesThatAnArchiveCannotStore) {
   const TempDir dir;
   NpzStream archive(dir.path("a.npz"));
   archive.Add("a", Floats({1}, 0));
@@ -88,7 +88,7 @@ TEST(NpyRowsTest, AScalarIsARow) {
   EXPECT_EQ(NpyBytes(ReadNpy(dir.path("a.npy"))), NpyBytes(Floats({2}, 5)));
 }
 
-TEST(NpyRowsTest, RefusesRowsOfAnotherShape) {
+TEST(NpyRowsTest, RejectsRowsOfAnotherShape) {
   const TempDir dir;
   NpyRows rows(dir.path("a.npy"));
   rows.Add(Floats({1, 2}, 0));

@@ -142,7 +142,7 @@ TEST(NpyTest, ReadsUnsignedNumbersThatFit) {
   ExpectThrows([] { ParseNpy(Npy(Dict("<u8", "(1,)"), std::string(8, '\xff')), "x"); }, "uint64");
 }
 
-TEST(NpyTest, RefusesWhatIsNoArrayOfNumbers) {
+TEST(NpyTest, RejectsFilesThatAreNotNumericArrays) {
   const auto refuse = [](const std::string& bytes, const std::string& part) {
     SCOPED_TRACE(part);
     ExpectThrows([&] { ParseNpy(bytes, "x"); }, part);
@@ -172,7 +172,7 @@ TEST(NpyTest, RefusesWhatIsNoArrayOfNumbers) {
          "rank");
 }
 
-TEST(NpyTest, RefusesTensorsItHasNoNameFor) {
+TEST(NpyTest, RejectsTensorsOfUnnamedTypes) {
   Tensor tensor(CPU);
   ExpectThrows([&] { NpyBytes(tensor); }, "without shape");
   tensor.Resize(1);

@@ -147,7 +147,7 @@ TEST(ProtoFileTest, BoundsNesting) {
                "cannot read \"memory\" as NetDef");
 }
 
-TEST(ProtoFileTest, SaysWhatTheFileIsInstead) {
+TEST(ProtoFileTest, ReportsTheActualKindOfTheFile) {
   const TempDir dir;
   PlanDef plan;
   *plan.add_network() = SmallNet();
@@ -165,7 +165,7 @@ TEST(ProtoFileTest, SaysWhatTheFileIsInstead) {
                "it is a PNG image");
 }
 
-TEST(ProtoFileTest, TakesASmallMessageThatFitsOtherKindsToo) {
+TEST(ProtoFileTest, AcceptsASmallMessageThatMatchesOtherKindsToo) {
   PlanDef plan, read;
   plan.set_name("an empty plan");
   ParseProto(ProtoToBinary(plan), "memory", &read);

@@ -75,7 +75,7 @@ TEST_F(LoadWithoutMemoryTest, LoadsModels) {
   }
 }
 
-TEST_F(LoadWithoutMemoryTest, ReadsArraysAndPictures) {
+TEST_F(LoadWithoutMemoryTest, ReadsArraysAndImages) {
   Tensor array(std::vector<int64_t>{2, 3}, CPU);
   for (int i = 0; i < 6; ++i) array.mutable_data<float>()[i] = static_cast<float>(i);
   const std::string npy = dir_.path("a.npy");

@@ -45,7 +45,7 @@ DeviceOption Stub(int id) {
   return option;
 }
 
-TEST(DevicePlacementTest, PutsWhatHasAFormThereAndLeavesTheRest) {
+TEST(DevicePlacementTest, PlacesSupportedOperatorsOnTheDeviceAndLeavesTheRest) {
   NetDef net = test::ParseNet(R"(
       op { type: "Relu" input: "x" output: "y" }
       op { type: "Softmax" input: "y" output: "z" }
@@ -105,7 +105,7 @@ TEST(DevicePlacementTest, LeavesTheBodyOfOnnxWhileOnTheCpu) {
   EXPECT_FALSE(net.op(0).arg(0).n().op(0).has_device_option());
 }
 
-TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
+TEST(DevicePlacementTest, ThrowsForAMissingDevice) {
   NetDef net;
   DeviceOption option;
   option.set_device_type(31);

@@ -233,7 +233,7 @@ TEST_F(InitNetTest, GlobalObserversSeeTheNet) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST_F(InitNetTest, RefusesNull) {
+TEST_F(InitNetTest, RejectsNull) {
   ExpectThrows([] { RunInitNet(NetDef(), nullptr); }, "argument ws of RunInitNet is null");
 }
 

@@ -69,7 +69,7 @@ TEST(InitTest, FlagsSetTheOptionsOfTheLibrary) {
   EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kZero);
 }
 
-TEST(InitTest, TakesCaffe2sOtherFlagsWithoutEffectAndRefusesUnknownOnes) {
+TEST(InitTest, AcceptsOtherFlagsOfCaffe2WithoutEffectAndRejectsUnknownOnes) {
   InitWith(
       {"--caffe2_disable_chaining", "--caffe2_cuda_memory_pool=cub", "--caffe2_streams_per_gpu=4"});
   ExpectThrows([] { InitWith({"--caffe2_streams_per_gpu=many"}); }, "\"many\" is not an integer");

@@ -54,7 +54,7 @@ TEST(ArenaStockTest, FreesSurplusArenasWhenNoneIsLeased) {
   EXPECT_EQ(stock.bytes(), 1000u);
 }
 
-TEST(ArenaStockTest, KeepsAsManyIdleArenasAsTheOptionSays) {
+TEST(ArenaStockTest, KeepsAtMostTheConfiguredNumberOfIdleArenas) {
   for (const int idle : {0, 2, 3}) {
     ArenaStock stock(idle);
     MemoryArena* arenas[3];

@@ -26,7 +26,7 @@ MetaNetDef Meta(const std::vector<std::string>& keys) {
   return meta;
 }
 
-TEST(MetaNetTest, TakesTheNetsInTheOrderToRunThem) {
+TEST(MetaNetTest, ListsTheNetsInTheOrderToRunThem) {
   MetaNetDef meta =
       Meta({"PREDICT_INIT_NET_TYPE", "ANOTHER", "PREDICT_NET_TYPE", "GLOBAL_INIT_NET_TYPE"});
   meta.add_blobs()->set_key("OUTPUTS_BLOB_TYPE");
@@ -40,7 +40,7 @@ TEST(MetaNetTest, TakesTheNetsInTheOrderToRunThem) {
   EXPECT_THAT(nets.outputs, ElementsAre("y"));
 }
 
-TEST(MetaNetTest, NamesTheNetsThatAreThereWhenThePredictNetIsNot) {
+TEST(MetaNetTest, ListsTheNetsIfThePredictNetIsMissing) {
   ExpectThrows(
       [] {
         TakeNets(Meta({"A", "B"}));

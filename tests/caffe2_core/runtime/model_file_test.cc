@@ -269,7 +269,7 @@ TEST_F(ModelFileTest, LoadsPredictorDatabasesOfEveryType) {
   }
 }
 
-TEST_F(ModelFileTest, ADatabaseSaysItsInputsAndOutputs) {
+TEST_F(ModelFileTest, DatabaseListsItsInputsAndOutputs) {
   MetaNetDef meta;
   const auto add = [&meta](const char* key, const char* blob) {
     BlobsMap* const entry = meta.add_blobs();
@@ -380,7 +380,7 @@ TEST_F(ModelFileTest, SetsArgumentsAndSeedOfEveryNet) {
 
 // --- errors ---
 
-TEST_F(ModelFileTest, RefusesOptionsThatNameNoModelOrTwo) {
+TEST_F(ModelFileTest, RejectsOptionsThatNameNoModelOrTwo) {
   const std::string net = dir_.Write("net.pbtxt", kPredict);
   ExpectThrows([] { LoadModel({}); }, "want one of them, got \"\" and \"\"");
   ExpectThrows([&] { LoadModel({.predict_net = net, .predictor_db = "p"}); },

@@ -31,7 +31,7 @@ TEST(ModuleTest, KnowsModulesThatAreLinkedIn) {
   LoadModule("module_test_linked");  // already loaded: no error
 }
 
-TEST(ModuleTest, SaysWhyAFileCannotBeLoaded) {
+TEST(ModuleTest, ReportsWhyAFileCannotBeLoaded) {
   ExpectThrows([] { LoadModule("", "/no/such/file.so"); },
                "cannot load module \"/no/such/file.so\"");
   ExpectThrows([] { LoadModule("caffe2_no_such_module"); }, "libcaffe2_no_such_module.so");
@@ -137,7 +137,7 @@ TEST(ModuleTest, TheFirstRegistrationStays) {
   test::ExpectTensor<float>(ws, "y", {2}, {0, 1});
 }
 
-TEST(ModuleTest, RefusesALibraryThatIsNotTheNamedModule) {
+TEST(ModuleTest, RejectsALibraryThatIsNotTheNamedModule) {
   ExpectThrows([] { LoadModule("other_name", File("module_test_unnamed")); },
                "does not declare CAFFE2_MODULE(other_name");
 }

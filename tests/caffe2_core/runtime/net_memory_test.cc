@@ -51,7 +51,7 @@ TEST(NetMemoryTest, RunsANetInAnArena) {
   EXPECT_EQ(memory.plans_made(), 1);
 }
 
-TEST(NetMemoryTest, RunsWithoutAPlanIfThereIsNoStock) {
+TEST(NetMemoryTest, RunsWithoutAPlanIfNoStockIsGiven) {
   Workspace ws;
   FeedRandom(&ws, "x", {100});
   NetMemory memory(ws.CreateNet(ParseNet(kChain)), {}, nullptr);

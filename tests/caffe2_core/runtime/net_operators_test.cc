@@ -155,7 +155,7 @@ TEST(NetOperatorsTest, FailurePassesOnWithFramesOnceAllIsDrained) {
   EXPECT_THAT(foreign, HasSubstr("net \"n\", operator 0 (NetOperatorsTest"));
 }
 
-TEST(NetOperatorsTest, FailureOfADeviceNamesItsCauseIfThereIsOne) {
+TEST(NetOperatorsTest, FailureOfADeviceNamesItsCauseIfKnown) {
   Workspace ws;
   NetOperators operators(Def(TestOp(std::string(kAsyncArg) + kFailLate)), &ws);
   const auto failure = [] { CAFFE_THROW("it broke"); };

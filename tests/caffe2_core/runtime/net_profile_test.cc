@@ -47,7 +47,7 @@ TEST(NetProfileTest, TimesTheNetAndItsOperatorsInSeparateRuns) {
   for (OperatorBase* op : ws.GetNet("small")->GetOperators()) EXPECT_EQ(op->NumObservers(), 0u);
 }
 
-TEST(NetProfileTest, TakesTheCostsFromTheShapes) {
+TEST(NetProfileTest, DerivesTheCostsFromTheShapes) {
   Workspace ws;
   int runs = 0;
   const NetProfile profile = ProfileSmallNet(&ws, &runs);

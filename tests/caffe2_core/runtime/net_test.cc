@@ -62,12 +62,12 @@ TEST(NetTest, RunsOperatorsInOrderAndKnowsItsDef) {
   net->Wait();
 }
 
-TEST(NetTest, TakesNetsThatDeclareNothing) {
+TEST(NetTest, AcceptsNetsThatDeclareNothing) {
   Workspace ws;
   EXPECT_NE(Make(&ws, R"(op { type: "NetTestDummy" output: "y" })"), nullptr);
 }
 
-TEST(NetTest, RefusesInputsThatNobodyDeclaresOrMakes) {
+TEST(NetTest, RejectsInputsNeitherDeclaredNorWritten) {
   Workspace ws;
   ws.CreateBlob("in");
   ExpectThrows(
@@ -114,7 +114,7 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
   EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
 }
 
-TEST(NetTest, RefusesParallelWithoutWorkers) {
+TEST(NetTest, RejectsParallelWithoutWorkers) {
   Workspace ws;
   for (const char* workers : {"", "num_workers: 0", "num_workers: -1"}) {
     ExpectThrows([&] { Make(&ws, std::string(R"(name: "n" type: "parallel" )") + workers); },

@@ -56,7 +56,7 @@ TEST(NetValidationTest, FindsNothingInAGoodNet) {
               IsEmpty());
 }
 
-TEST(NetValidationTest, TellsWhatConstructorsRefuse) {
+TEST(NetValidationTest, ReportsWhatConstructorsReject) {
   const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
       external_input: "x" external_input: "w"
       op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" f: 3 } }

@@ -123,7 +123,7 @@ TEST(OperatorTest, NamesInputsThatAreMissingOrHoldSomethingElse) {
   EXPECT_TRUE(op->InputTensorShapes()[0].unknown_shape());
 }
 
-TEST(OperatorTest, RunAsyncTellsTheEndByItsEvent) {
+TEST(OperatorTest, RunAsyncSignalsTheEndByItsEvent) {
   Workspace ws;
   const auto good = Make(&ws, R"(type: "OperatorTest")");
   EXPECT_FALSE(good->HasEvent());
@@ -169,7 +169,7 @@ TEST(OperatorRegistryTest, ExplainsWhatItCannotMake) {
   EXPECT_FALSE(IsKnownCaffe2Operator("OperatorTest"));
 }
 
-TEST(OperatorRegistryTest, TakesTheFirstEngineThatThereIs) {
+TEST(OperatorRegistryTest, SelectsTheFirstAvailableEngine) {
   Workspace ws;
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "FAST")")->engine(), "FAST");
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "NOPE,FAST")")->engine(), "FAST");

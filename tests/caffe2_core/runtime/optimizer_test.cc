@@ -51,7 +51,7 @@ class OptimizerTest : public testing::Test {
   OptimizerOptions options_;
 };
 
-TEST_F(OptimizerTest, AddsConstantsAndRemovesThoseThatNobodyReads) {
+TEST_F(OptimizerTest, AddsConstantsAndRemovesUnusedOnes) {
   options_.free_constants = true;
   const OptimizedNet optimized = Optimize(kNet);
   EXPECT_EQ(optimized.net.op_size(), 1);
@@ -93,7 +93,7 @@ TEST_F(OptimizerTest, RejectsUnknownPasses) {
   ExpectThrows([&] { Optimize(kNet); }, "close: fold_batch_norm");
 }
 
-TEST_F(OptimizerTest, DoesNotTakeInputsOrBlobsOfAParentForConstants) {
+TEST_F(OptimizerTest, DoesNotTreatInputsOrBlobsOfAParentAsConstants) {
   options_.inputs = {"x", "m"};
   EXPECT_EQ(Optimize(kNet).net.op_size(), 2);
   Workspace child(&ws_);
@@ -235,7 +235,7 @@ TEST(OptimizedPredictorTest, KeepsBlobsOnRequest) {
   EXPECT_THAT(Fetch<float>(*predictor.ws(), "t"), ElementsAre(16));
 }
 
-TEST(OptimizedPredictorTest, DoesNotTakeAPlaceholderForAConstant) {
+TEST(OptimizedPredictorTest, DoesNotTreatAPlaceholderAsAConstant) {
   NetDef init = InitNet();
   *init.add_op() = ParseNet(R"(op { type: "ConstantFill" output: "x"
       arg { name: "shape" ints: [1, 1, 1, 1] } })")
@@ -250,7 +250,7 @@ TEST(OptimizedPredictorTest, DoesNotTakeAPlaceholderForAConstant) {
 }
 
 // The net writes the memory of m under another name.
-TEST_F(OptimizerTest, TakesNoConstantFromMemoryThatIsWritten) {
+TEST_F(OptimizerTest, DoesNotTreatWrittenMemoryAsConstant) {
   ws_.RunOperatorOnce(test::ParseOp(R"(type: "Alias" input: "m" output: "alias")"));
   const std::string net = std::string(kNet) + R"(
       op { type: "Scale" input: "alias" output: "alias" arg { name: "scale" f: 10 } })";

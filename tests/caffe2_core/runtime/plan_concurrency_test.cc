@@ -75,7 +75,7 @@ TEST(PlanConcurrencyTest, StopBlobIsReadAfterConcurrentSubsteps) {
   EXPECT_EQ(test::PlanRuns(), 3);
 }
 
-TEST(PlanConcurrencyTest, ReporterNetsTakeTurnsWithTheNetsOfTheStep) {
+TEST(PlanConcurrencyTest, ReporterNetsAlternateWithTheNetsOfTheStep) {
   Workspace ws;
   test::ResetPlanCounts();
   // There is one object of each net: the reporter runs the nets of the steps.
@@ -92,7 +92,7 @@ TEST(PlanConcurrencyTest, ReporterNetsTakeTurnsWithTheNetsOfTheStep) {
   ExpectTensor<float>(ws, "n", {1}, {static_cast<float>(runs)});
 }
 
-TEST(PlanConcurrencyTest, ReportersOfNestedStepsTakeTurnsWithAllStepsAround) {
+TEST(PlanConcurrencyTest, ReportersOfNestedStepsAlternateWithAllEnclosingSteps) {
   Workspace ws;
   test::ResetPlanCounts();
   EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(

@@ -23,7 +23,7 @@ TEST(PlanExecutorTest, PlanWithoutStepsSucceeds) {
   EXPECT_TRUE(RunPlan(&ws, ""));
 }
 
-TEST(PlanExecutorTest, RunsAStepAsOftenAsNumIterSays) {
+TEST(PlanExecutorTest, RunsAStepNumIterTimes) {
   Workspace ws;
   EXPECT_TRUE(
       RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 5 })"));
@@ -96,7 +96,7 @@ TEST(PlanExecutorTest, OnlyOnceRunsOneIteration) {
   ExpectTensor<float>(ws, "n", {1}, {1});
 }
 
-TEST(PlanExecutorTest, RefusesWhatTheOriginalRefuses) {
+TEST(PlanExecutorTest, RejectsWhatTheOriginalRejects) {
   Workspace ws;
   Feed<bool>(&ws, "stop", {1}, {false});
   ExpectThrows([&] { RunPlan(&ws, R"(execution_step { network: "nope" })"); },
@@ -166,7 +166,7 @@ TEST(PlanExecutorTest, ChildWorkspacesKnowTheNodeAndTheirNumber) {
   ExpectTensor<int32_t>(ws, "seen", {}, {0x20002});
 }
 
-TEST(PlanExecutorTest, RefusesANodeIdWithoutValue) {
+TEST(PlanExecutorTest, RejectsANodeIdWithoutValue) {
   Workspace ws;
   Feed<int32_t>(&ws, "NODE_ID", {0}, {});
   ExpectThrows([&] { RunPlan(&ws, R"(execution_step { create_workspace: true })"); },

@@ -22,7 +22,7 @@ std::string Nested(int levels, int instances, const std::string& inner) {
 }
 std::string Problem(const std::string& text) { return PlanLimitProblem(test::ParsePlan(text)); }
 
-TEST(PlanLimitsTest, RefusesNestedInstancesBeforeAnyIsMade) {
+TEST(PlanLimitsTest, RejectsNestedInstancesBeforeCreatingAny) {
   Workspace ws;
   test::ResetPlanCounts();
   ExpectThrows(

@@ -41,7 +41,7 @@ class PlanRacesTest : public testing::Test {
 };
 
 // Regression: both instances resized and wrote one tensor, which overflowed the heap.
-TEST_F(PlanRacesTest, RefusesInstancesThatWriteOneBlob) {
+TEST_F(PlanRacesTest, RejectsInstancesThatWriteOneBlob) {
   const std::string plan =
       Net("grow", Op("Concat", "yy", "xi", "arg { name: \"axis\" i: 0 }") +
                       Op("Concat", "xxxxxxxx", "zi", "arg { name: \"axis\" i: 0 }")) +
@@ -54,7 +54,7 @@ TEST_F(PlanRacesTest, RefusesInstancesThatWriteOneBlob) {
   EXPECT_EQ(refusal.find('\n'), std::string::npos);
 }
 
-TEST_F(PlanRacesTest, RefusesASubstepThatReadsWhatAnotherWrites) {
+TEST_F(PlanRacesTest, RejectsASubstepThatReadsWhatAnotherWrites) {
   EXPECT_THAT(Refusal(Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "x")) + kTogether),
               AllOf(HasSubstr("blob \"x\" is read by step \"a\" (net \"a\") while it is written by "
                               "step \"b\" (net \"b\")"),
@@ -68,7 +68,7 @@ TEST_F(PlanRacesTest, AllowsBlobsThatAreOnlyRead) {
   ExpectTensor<float>(ws_, "q", {2}, {1, 2});
 }
 
-TEST_F(PlanRacesTest, RefusesANewNameThatTwoSubstepsCreate) {
+TEST_F(PlanRacesTest, RejectsANewNameThatTwoSubstepsCreate) {
   EXPECT_THAT(Refusal(Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "z")) + kTogether),
               HasSubstr("blob \"z\""));
 }
@@ -189,7 +189,7 @@ TEST_F(PlanRacesTest, AllBelowASubstepBelongsToIt) {
   }
 }
 
-TEST_F(PlanRacesTest, ReportersOfTheStepAreNotRefused) {
+TEST_F(PlanRacesTest, ReportersOfTheStepAreAccepted) {
   EXPECT_EQ(Refusal(Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "y", "q")) +
                     Net("report", Op("Copy", "x", "z")) +
                     R"(execution_step { concurrent_substeps: true
@@ -200,7 +200,7 @@ TEST_F(PlanRacesTest, ReportersOfTheStepAreNotRefused) {
   ExpectTensor<float>(ws_, "z", {2}, {1, 2});
 }
 
-TEST_F(PlanRacesTest, AReporterThatCreatesAnyBlobIsRefusedAroundChildWorkspaces) {
+TEST_F(PlanRacesTest, RejectsAReporterThatCreatesAnyBlobAroundChildWorkspaces) {
   const std::string load = R"(op { type: "Load" arg { name: "db" s: "none" }
       arg { name: "db_type" s: "minidb" } arg { name: "load_all" i: 1 } })";
   const std::string inner = R"( substep { num_concurrent_instances: 2

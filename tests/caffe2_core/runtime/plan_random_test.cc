@@ -181,7 +181,7 @@ bool IsConcurrent(const ExecutionStep& step) {
          std::any_of(step.substep().begin(), step.substep().end(), IsConcurrent);
 }
 
-TEST(PlanRandomTest, LegalPlansGiveWhatTheyGiveInSequenceAndOthersAreRefused) {
+TEST(PlanRandomTest, LegalPlansMatchSequentialRunsAndOthersAreRejected) {
   constexpr int kWanted = 100;  // legal plans, and rejected ones
   int legal = 0, refused = 0;
   for (unsigned seed = 1; legal < kWanted || refused < kWanted; ++seed) {

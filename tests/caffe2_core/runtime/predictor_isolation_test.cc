@@ -175,7 +175,7 @@ TEST(PredictorIsolationTest, StateGoesOnWhileItsResultIsHeld) {
   EXPECT_EQ(Values(out[0]), (std::vector<float>{12, 22}));
 }
 
-TEST(PredictorIsolationTest, ResultThatNobodyHoldsGivesItsMemoryToTheNextCall) {
+TEST(PredictorIsolationTest, MemoryOfAReleasedResultIsReusedByTheNextCall) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   std::vector<Tensor> out;
   predictor({Vector({1, 1})}, &out);

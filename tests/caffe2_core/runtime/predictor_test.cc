@@ -22,14 +22,14 @@ TEST(PredictorTest, ComputesOutputsFromInputsByPosition) {
   EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 0}));
 }
 
-TEST(PredictorTest, TakesInputsByName) {
+TEST(PredictorTest, AcceptsInputsByName) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   Predictor::TensorMap out;
   ASSERT_TRUE(predictor(Predictor::TensorMap{{"x", Vector({1, 2})}}, &out));
   EXPECT_EQ(Values(out.at("z")), (std::vector<float>{11, 22}));
 }
 
-TEST(PredictorTest, RefusesUnknownNamesAndTooManyInputs) {
+TEST(PredictorTest, RejectsUnknownNamesAndTooManyInputs) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   std::vector<Tensor> out;
   ExpectThrows(
@@ -63,7 +63,7 @@ TEST(PredictorTest, NetThatWritesItsInputLeavesTheCallersTensorAlone) {
   EXPECT_EQ(Values(out[0]), (std::vector<float>{0, 2}));
 }
 
-TEST(PredictorTest, RefusesLimitsOutOfRange) {
+TEST(PredictorTest, RejectsLimitsOutOfRange) {
   for (const int limit : {0, -1, 1025}) {
     ExpectThrows(
         [&] {

@@ -260,7 +260,7 @@ TEST_F(PredictorWaitingTest, AFailureToMakeAnInstanceWakesACallThatWaits) {
   EXPECT_EQ(right_, 2);
 }
 
-TEST_F(PredictorWaitingTest, WarmCallsTakeNeitherALockNorMemory) {
+TEST_F(PredictorWaitingTest, WarmCallsAllocateAndLockNothing) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces the locks";
   Predictor predictor(NetDef(), ParseNet(R"(op { type: "Relu" input: "x" output: "y" })"));
   Tensor x(std::vector<int64_t>{1}, CPU);

@@ -61,7 +61,7 @@ TEST(SharedOperatorDefTest, ScopesNestAndEnd) {
   EXPECT_NE(SharedOperatorDef::ShareOrCopy(*outer), outer);
 }
 
-TEST(SharedOperatorDefTest, RefusesNull) {
+TEST(SharedOperatorDefTest, RejectsNull) {
   ExpectThrows([] { SharedOperatorDef{nullptr}; }, "argument def of SharedOperatorDef is null");
 }
 

@@ -203,7 +203,7 @@ TEST(WorkspaceTest, ManyThreadsMakeBlobsAndRunTheirNets) {
   EXPECT_EQ(ws.Blobs().size(), 54u);
 }
 
-TEST(WorkspaceTest, PlansStopOnSignalsUnlessToldOtherwise) {
+TEST(WorkspaceTest, PlansStopOnSignalsByDefault) {
   Workspace ws;
   PlanDef plan;
   *plan.add_network() =

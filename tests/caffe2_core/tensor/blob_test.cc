@@ -44,7 +44,7 @@ TEST(BlobTest, WrongTypeNamesBoth) {
   }
 }
 
-TEST(BlobTest, ResetTakesOwnership) {
+TEST(BlobTest, ResetAcquiresOwnership) {
   {
     Blob blob;
     Counted* object = new Counted;

@@ -34,7 +34,7 @@ TEST(RowsTest, AScalarIsOneRow) {
   EXPECT_EQ(JoinRows({&scalar, &scalar}).dims(), (std::vector<int64_t>{2}));
 }
 
-TEST(RowsTest, RefusesRowsThatDiffer) {
+TEST(RowsTest, RejectsRowsThatDiffer) {
   const Tensor a = Numbers({1, 2}, 0), b = Numbers({1, 3}, 0);
   Tensor integers(std::vector<int64_t>{1, 2}, CPU);
   integers.mutable_data<int64_t>();

@@ -98,7 +98,7 @@ TEST_F(TensorMemoryTest, AReservationEndsWithItsMemory) {
   }
 }
 
-TEST_F(TensorMemoryTest, SwapAndMoveTakeTheReservationAlong) {
+TEST_F(TensorMemoryTest, SwapAndMoveTransferTheReservation) {
   GlobalTensorShrinkOptions().keep_on_shrink = false;
   Tensor reserved = Floats({10}), plain = Floats({20});
   reserved.Reserve(std::vector<int64_t>{100});
@@ -211,7 +211,7 @@ TEST_F(TensorMemoryTest, CopyOfReadOnlyMemoryMayBeWrittenInPlace) {
   EXPECT_EQ(copy.mutable_data<float>(), memory);
 }
 
-TEST_F(TensorMemoryTest, CopyFromRefusesAShapeWithoutData) {
+TEST_F(TensorMemoryTest, CopyFromRejectsAShapeWithoutData) {
   Tensor source = Floats({2}), target = Floats({3});
   source.FreeMemory();
   ExpectThrows([&] { target.CopyFrom(source); }, "has no data");

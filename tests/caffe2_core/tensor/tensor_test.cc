@@ -24,7 +24,7 @@ class OptionsGuard {
   const TensorShrinkOptions saved_;
 };
 
-TEST(TensorTest, TakesDeletersOfEveryKind) {
+TEST(TensorTest, AcceptsDeletersOfEveryKind) {
   float data[2] = {1, 2};
   int freed = 0;
   static int plain = 0;
@@ -81,7 +81,7 @@ TEST(TensorTest, NeverShapedHasSizeMinusOne) {
   EXPECT_THROW((void)Tensor(CPU).mutable_data<float>(), EnforceNotMet);
 }
 
-TEST(TensorTest, ResizeTakesAnyIntegers) {
+TEST(TensorTest, ResizeAcceptsAnyIntegers) {
   Tensor tensor(CPU);
   tensor.Resize(2, int64_t{3}, size_t{4});
   EXPECT_EQ(tensor.dims(), (std::vector<int64_t>{2, 3, 4}));
@@ -100,7 +100,7 @@ TEST(TensorTest, ResizeAllocatesNothing) {
   EXPECT_EQ(tensor.capacity_nbytes(), 0u);
 }
 
-TEST(TensorTest, ResizeRefusesNegativeOverflowAndRank) {
+TEST(TensorTest, ResizeRejectsNegativeDimsOverflowAndRank) {
   Tensor tensor(CPU);
   EXPECT_THROW(tensor.Resize(2, -1), EnforceNotMet);
   EXPECT_THROW(tensor.Resize(INT64_MAX, 2), EnforceNotMet);
@@ -235,7 +235,7 @@ TEST(TensorTest, ShareDataSeesTheSameMemory) {
   EXPECT_FALSE(b.shares_data());
 }
 
-TEST(TensorTest, ShareDataRefusesOtherSizesAndNoData) {
+TEST(TensorTest, ShareDataRejectsOtherSizesAndNoData) {
   Tensor a = Floats({2}, {}), b(std::vector<int64_t>{3}, CPU), c(CPU);
   EXPECT_THROW(b.ShareData(a), EnforceNotMet);
   EXPECT_THROW(c.ShareData(a), EnforceNotMet);
@@ -269,7 +269,7 @@ TEST(TensorTest, CopySharesCopyFromDoesNot) {
   EXPECT_EQ(a.Clone().data<float>()[0], 9);
 }
 
-TEST(TensorTest, CopyFromTakesVectorsStringsAndUnshapedTensors) {
+TEST(TensorTest, CopyFromAcceptsVectorsStringsAndUnshapedTensors) {
   Tensor tensor(CPU);
   tensor.CopyFrom(std::vector<int>{4, 5});
   EXPECT_EQ(tensor.data<int>()[1], 5);

@@ -240,7 +240,7 @@ TEST(CountingContextTest, AllocatesOnTheCurrentDevice) {
   EXPECT_EQ(CountingContext().device().id(), 0);
 }
 
-TEST(CountingContextTest, RefusesADeviceThatIsNotThere) {
+TEST(CountingContextTest, RejectsAMissingDevice) {
   ExpectThrows([] { CountingContext context(Device(2)); }, "counting device 2");
 }
 

@@ -191,7 +191,7 @@ TEST(CountingCopiesTest, NetOfOneDeviceIsLeftAloneUnlessAsked) {
   EXPECT_TRUE(ws.GetBlob("y")->IsTensor(kCounting));
 }
 
-TEST(CountingCopiesTest, OperatorOfADeviceThatIsNotHereIsNamedWhereItStands) {
+TEST(CountingCopiesTest, ReportsThePositionOfAnOperatorOnAMissingDevice) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});
   ExpectThrows(

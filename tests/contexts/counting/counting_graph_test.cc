@@ -65,7 +65,7 @@ TEST(CountingGraphTest, OneWaitAndNoAllocationInASteadyRun) {
   EXPECT_EQ(Counts().graphs, before.graphs + 3);
 }
 
-TEST(CountingGraphTest, RecordsAnewWhenAShapeChanges) {
+TEST(CountingGraphTest, CapturesAgainIfAShapeChanges) {
   Workspace ws;
   FeedDevice(&ws, "x", {2}, {-1, 2});
   ws.CreateNet(ParseNet(kThree));
@@ -79,7 +79,7 @@ TEST(CountingGraphTest, RecordsAnewWhenAShapeChanges) {
   }
 }
 
-TEST(CountingGraphTest, RecordsAnewWhenABlobMoves) {
+TEST(CountingGraphTest, CapturesAgainIfABlobMoves) {
   Workspace ws;
   FeedDevice(&ws, "x", {2}, {-1, 2});
   ws.CreateNet(ParseNet(kThree));

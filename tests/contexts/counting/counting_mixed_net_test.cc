@@ -89,7 +89,7 @@ TEST(CountingMixedNetTest, DeviceWaitsForAnother) {
   CountingDevice::SetCurrent(0);
 }
 
-TEST(CountingMixedNetTest, TellsOfMemoryThatAnotherDeviceUses) {
+TEST(CountingMixedNetTest, ReportsUsesOfMemoryByAnotherDevice) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});
   ws.CreateNet(ParseNet(R"(
@@ -111,7 +111,7 @@ TEST(CountingMixedNetTest, TellsOfMemoryThatAnotherDeviceUses) {
   CountingDevice::SetCurrent(0);
 }
 
-TEST(CountingMixedNetTest, TellsOfMemoryThatItFoundOnAnotherDevice) {
+TEST(CountingMixedNetTest, ReportsMemoryFoundOnAnotherDevice) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});
   ASSERT_TRUE(ws.RunNetOnce(ParseNet(R"(

@@ -133,7 +133,7 @@ TEST(CountingNetTest, OperatorsWaitForEachOthersEventsAcrossStreams) {
   run();
 }
 
-TEST(CountingNetTest, FailedOperatorTellsThoseWhoWait) {
+TEST(CountingNetTest, FailedOperatorReportsToItsWaiters) {
   Workspace ws;
   FeedLayer(&ws);
   OperatorDef def = ParseOp(R"(type: "Add" input: "x" input: "w" output: "z")");

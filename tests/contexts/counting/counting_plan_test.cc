@@ -53,7 +53,7 @@ TEST(CountingPlanTest, CopiesInChildWorkspacesHideThoseOfTheParent) {
 }
 
 // The values of these blobs are read on the host.
-TEST(CountingPlanTest, RefusesAStopBlobAndANodeIdOnADevice) {
+TEST(CountingPlanTest, RejectsAStopBlobAndANodeIdOnADevice) {
   Workspace ws;
   Tensor* const stop = ws.CreateBlob("stop")->GetMutableTensor(kCounting);
   stop->Resize(1);

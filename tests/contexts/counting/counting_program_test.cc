@@ -50,7 +50,7 @@ TEST(CountingProgramTest, RunsANetThatMixesDevices) {
   }
 }
 
-TEST(CountingProgramTest, WithoutTheModuleTheCpuDoesItAndSaysSo) {
+TEST(CountingProgramTest, RunsOnTheCpuWithAWarningIfTheModuleIsMissing) {
   TempDir dir;
   const std::string net = dir.Write("net.pbtxt", kNet);
   const ProgramResult result = RunCaffe2({"run", "--predict-net", net});

@@ -251,7 +251,7 @@ TEST(DeviceUsesTest, AreOfNetsWithSeveralStreams) {
 }
 
 // Operator 1 on the second device reads the output of operator 0 on the first.
-TEST(DeviceUsesTest, AreToldByPosition) {
+TEST(DeviceUsesTest, AreReportedByPosition) {
   const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
   const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
                 R"(op { type: "Copy" input: "b" output: "c" )" + second +

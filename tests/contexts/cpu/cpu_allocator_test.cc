@@ -152,7 +152,7 @@ TEST(CPUAllocatorTest, ExactlyTheLimitFitsAndOneByteMoreDoesNot) {
   const DataPtr again(NewCPUMemory(1000));
 }
 
-TEST(CPUAllocatorTest, AllocationThatTheAllocatorRefusesCountsNothing) {
+TEST(CPUAllocatorTest, FailedAllocationsAreNotCounted) {
   PoorAllocatorInUse allocator;
   const size_t before = GetCPUMemoryUsage().in_use_bytes;
   allocator->refuses = true;
@@ -219,7 +219,7 @@ TEST(CPUAllocatorTest, ReplacedAllocatorGivesNewMemoryAndFreesItsOwn) {
   EXPECT_THROW(SetCPUAllocator(nullptr), EnforceNotMet);
 }
 
-TEST(MemoryAllocationReporterTest, TracksBytesAndRefusesUnknownPointers) {
+TEST(MemoryAllocationReporterTest, TracksBytesAndRejectsUnknownPointers) {
   MemoryAllocationReporter reporter;
   int a, b;
   reporter.New(&a, 100);

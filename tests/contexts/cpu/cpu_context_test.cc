@@ -21,7 +21,7 @@ TEST(CPUContextTest, IsRegisteredForItsDeviceType) {
   EXPECT_EQ(option.device_type(), 0);
 }
 
-TEST(CPUContextTest, RefusesOtherDevices) {
+TEST(CPUContextTest, RejectsOtherDevices) {
   DeviceOption option;
   option.set_device_type(CUDA);
   EXPECT_THROW(CPUContext context(option), EnforceNotMet);
@@ -62,7 +62,7 @@ TEST(CPUContextTest, HasNoAsyncPart) {
   EXPECT_TRUE(CPUContext::IsStreamFree(DeviceOption(), 3));
 }
 
-TEST(StaticContextRegistryTest, MissingDeviceListsWhatIsThereAndTheRemedy) {
+TEST(StaticContextRegistryTest, MissingDeviceListsTheRegisteredOnesAndTheRemedy) {
   try {
     GetStaticContext(CUDA);
     FAIL() << "did not throw";
@@ -74,7 +74,7 @@ TEST(StaticContextRegistryTest, MissingDeviceListsWhatIsThereAndTheRemedy) {
   EXPECT_EQ(FindStaticContext(HIP), nullptr);
 }
 
-TEST(StaticContextRegistryTest, RefusesASecondContextAndNumbersOutOfRange) {
+TEST(StaticContextRegistryTest, RejectsASecondContextAndNumbersOutOfRange) {
   GetStaticContext(CPU);  // registers the built-in contexts
   EXPECT_THROW(RegisterStaticContext(CPU, "again", GetCPUStaticContext()), EnforceNotMet);
   EXPECT_THROW(RegisterStaticContext(static_cast<DeviceType>(32), "far", GetCPUStaticContext()),

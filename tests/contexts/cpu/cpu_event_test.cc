@@ -38,7 +38,7 @@ TEST(CPUEventTest, CarriesTheErrorText) {
   EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);
 }
 
-TEST(CPUEventTest, RefusesToBeRecordedOrFinishedTwice) {
+TEST(CPUEventTest, RejectsASecondRecordOrFinish) {
   Event event{DeviceOption()};
   CPUContext context;
   context.Record(&event);
@@ -58,7 +58,7 @@ TEST(CPUEventTest, FinishWaitsForAnotherThread) {
   worker.join();
 }
 
-TEST(CPUEventTest, SaysThatThereIsNoErrorInEveryGoodState) {
+TEST(CPUEventTest, ReportsNoErrorInEveryGoodState) {
   Event event{DeviceOption()};
   EXPECT_EQ(event.ErrorMessage(), "No error");
   CPUContext().Record(&event);

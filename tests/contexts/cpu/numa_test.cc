@@ -115,7 +115,7 @@ bool RefusePolicies() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-TEST_F(EnabledNUMATest, ThrowsWhereTheSystemRefuses) {
+TEST_F(EnabledNUMATest, ThrowsIfTheSystemRejectsTheCall) {
   bool refused = false;
   std::vector<char> memory(10000);
   std::thread([&] {

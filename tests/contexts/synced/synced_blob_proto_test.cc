@@ -33,7 +33,7 @@ TEST_F(BlobProtoTest, ReadsShapeDataAndDiff) {
   EXPECT_EQ(OnDevice(blob_.gpu_data(), 2), (std::vector<float>{1.5, -2}));
 }
 
-TEST_F(BlobProtoTest, LeavesDiffAloneWhenThereIsNone) {
+TEST_F(BlobProtoTest, LeavesDiffUnchangedIfItIsAbsent) {
   blob_.FromProto(Parse("shape { dim: 1 } data: 1 diff: 9"));
   blob_.FromProto(Parse("shape { dim: 1 } data: 2"));
   EXPECT_EQ(blob_.cpu_diff()[0], 9.f);
@@ -89,7 +89,7 @@ TEST_F(BlobProtoTest, WithoutReshapeTheShapeMustFit) {
       "another shape than 3 (3)");
 }
 
-TEST_F(BlobProtoTest, RefusesWrongNumbersOfValuesAndChangesNothing) {
+TEST_F(BlobProtoTest, RejectsWrongNumbersOfValuesAndChangesNothing) {
   blob_.FromProto(Parse("shape { dim: 2 } data: 1 data: 2"));
   for (const char* text :
        {"shape { dim: 3 } data: 1 data: 2", "shape { dim: 3 }", "data: 1 data: 2",
@@ -102,7 +102,7 @@ TEST_F(BlobProtoTest, RefusesWrongNumbersOfValuesAndChangesNothing) {
   EXPECT_EQ(DataOf(blob_), (std::vector<float>{1, 2}));
 }
 
-TEST_F(BlobProtoTest, RefusesAbsurdShapes) {
+TEST_F(BlobProtoTest, RejectsAbsurdShapes) {
   ExpectThrows([&] { blob_.FromProto(Parse("shape { dim: -1 } data: 1")); }, "dimension of a blob");
   ExpectThrows([&] { blob_.FromProto(Parse("shape { dim: 4294967296 } data: 1")); },
                "dimension of a blob");

@@ -75,7 +75,7 @@ TEST_F(SyncedBlobTest, ScalarHasOneElementAndAZeroDimensionNone) {
   EXPECT_EQ(empty.asum_data(), 0.f);
 }
 
-TEST_F(SyncedBlobTest, RefusesShapesOutsideTheLimits) {
+TEST_F(SyncedBlobTest, RejectsShapesOutsideTheLimits) {
   blob_.Reshape(std::vector<int>(32, 1));
   ExpectThrows([&] { blob_.Reshape(std::vector<int>(33, 1)); }, "axes of a blob");
   ExpectThrows([&] { blob_.Reshape({2, -1}); }, "dimension of a blob");
@@ -86,7 +86,7 @@ TEST_F(SyncedBlobTest, RefusesShapesOutsideTheLimits) {
   ExpectThrows([&] { blob_.Reshape(file); }, "dimension of a blob");
 }
 
-TEST_F(SyncedBlobTest, TakesShapesOfEveryKind) {
+TEST_F(SyncedBlobTest, AcceptsShapesOfEveryKind) {
   blob_.Reshape(2, 3, 4, 5);
   EXPECT_EQ(blob_.shape(), (std::vector<int>{2, 3, 4, 5}));
   caffe::BlobShape file;
@@ -217,7 +217,7 @@ TEST_F(SyncedBlobTest, CallersMemoryOfASmallerShapeRenewsDataAndDiff) {
 
 // --- copies ---
 
-TEST_F(SyncedBlobTest, CopiesOnTheCpuWhenTheHeadIsThere) {
+TEST_F(SyncedBlobTest, CopiesOnTheCpuIfTheHeadIsAtTheCpu) {
   SyncedBlob<float> target({2, 3}, BothSides());
   FillCpu(shaped_.mutable_cpu_data(), {1, 2, 3, 4, 5, 6});
   CopyCounter counter;
@@ -228,7 +228,7 @@ TEST_F(SyncedBlobTest, CopiesOnTheCpuWhenTheHeadIsThere) {
   EXPECT_EQ(target.diff()->head(), SyncedMemory::UNINITIALIZED);
 }
 
-TEST_F(SyncedBlobTest, CopiesOnTheDeviceWhenTheHeadIsThereOrBothAgree) {
+TEST_F(SyncedBlobTest, CopiesOnTheDeviceIfTheHeadIsAtTheDeviceOrBothAgree) {
   WriteOnDevice(shaped_.mutable_gpu_diff(), {1.f, 2.f, 3.f, 4.f, 5.f, 6.f});
   for (int synced = 0; synced < 2; ++synced) {
     SyncedBlob<float> target({2, 3}, BothSides());

@@ -195,7 +195,7 @@ TEST_F(SyncedCudaTest, PushWaitsForWhatItsNewMemoryWasUsedForBefore) {
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), std::vector<char>(10, 1));
 }
 
-TEST_F(SyncedCudaTest, PushWantsTheHeadAtTheCpuAndAContextOfCuda) {
+TEST_F(SyncedCudaTest, PushRequiresTheHeadAtTheCpuAndACudaContext) {
   SyncedMemory memory(10, BothSides());
   ExpectThrows([&] { memory.async_gpu_push(0); }, "want HEAD_AT_CPU");
   memory.mutable_cpu_data();
@@ -240,7 +240,7 @@ TEST_F(SyncedCudaDevicesTest, StaysOnTheDeviceOfItsConstruction) {
   EXPECT_EQ(OnDevice(static_cast<const char*>(first.gpu_data()), 16), std::vector<char>(16, 1));
 }
 
-TEST_F(SyncedCudaDevicesTest, RefusesOwnedMemoryOnAnotherDevice) {
+TEST_F(SyncedCudaDevicesTest, RejectsOwnedMemoryOnAnotherDevice) {
   SKIP_BELOW_DEVICES(2);
   GlobalSyncedOptions().check_device = false;
   SyncedMemory memory(10, BothSides());
@@ -282,7 +282,7 @@ TEST_F(SyncedCudaCountTest, DoesArithmeticWhereTheHeadIs) {
   EXPECT_EQ(counter.Take(), kNone);
 }
 
-TEST_F(SyncedCudaTest, SumsMoreThanABlockOfThreadsTakes) {
+TEST_F(SyncedCudaTest, SumsMoreThanOneBlockOfThreadsHandles) {
   // 1,024 parts, the last of which is short.
   constexpr int kSize = 5000011;
   SyncedBlob<double> blob({kSize}, BothSides());
@@ -293,7 +293,7 @@ TEST_F(SyncedCudaTest, SumsMoreThanABlockOfThreadsTakes) {
   EXPECT_EQ(blob.sumsq_data(), 0.25 * 2500006 + 4.0 * 2500005);
 }
 
-TEST_F(SyncedCudaTest, MathTakesNothingAndRefusesIntegers) {
+TEST_F(SyncedCudaTest, MathAcceptsEmptyBlobsAndRejectsIntegers) {
   const SyncedMath& math = SyncedMathOf(CUDA);
   CUDAContext context(0);
   const TypeMeta real = TypeMeta::Make<float>(), whole = TypeMeta::Make<int>();

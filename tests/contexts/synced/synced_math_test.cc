@@ -66,7 +66,7 @@ TEST_F(DefaultMathTest, ZeroesBytes) {
   math_.Zero(context_, 0, nullptr);
 }
 
-TEST_F(DefaultMathTest, RefusesOtherElements) {
+TEST_F(DefaultMathTest, RejectsOtherElementTypes) {
   const DataPtr memory = New({1});
   for (const TypeMeta type : {TypeMeta::Make<int>(), TypeMeta()}) {
     ExpectThrows([&] { math_.Asum(context_, type, 1, memory.get()); }, "for float and double");

@@ -59,7 +59,7 @@ void PrintTo(const Transition& t, std::ostream* out) { *out << t.call << " in st
 class SyncedMemoryTransitionTest : public testing::TestWithParam<Transition> {};
 
 // Every row of the table in the header except UNINITIALIZED, whose zeros are tested above.
-TEST_P(SyncedMemoryTransitionTest, CopiesAndMovesTheHeadAsTheTableSays) {
+TEST_P(SyncedMemoryTransitionTest, CopiesAndMovesTheHeadAsTheTableStates) {
   const Transition& row = GetParam();
   const auto memory = InState(row.from);
   CopyCounter counter;
@@ -146,7 +146,7 @@ TEST(SyncedMemoryTest, FreesWhatItAllocated) {
   EXPECT_EQ(Counts().frees, before.frees + 1);
 }
 
-TEST(SyncedMemoryTest, UsesTheCallersCpuBufferAndLeavesItThere) {
+TEST(SyncedMemoryTest, UsesTheCallersCpuBufferWithoutFreeingIt) {
   std::vector<char> mine(10, 7);
   {
     SyncedMemory memory(10, BothSides());
@@ -161,7 +161,7 @@ TEST(SyncedMemoryTest, UsesTheCallersCpuBufferAndLeavesItThere) {
   EXPECT_EQ(mine, std::vector<char>(10, 8));
 }
 
-TEST(SyncedMemoryTest, UsesTheCallersDeviceBufferAndLeavesItThere) {
+TEST(SyncedMemoryTest, UsesTheCallersDeviceBufferWithoutFreeingIt) {
   const DataPtr mine(TheCountingStaticContext()->New(10));
   WriteOnDevice(static_cast<char*>(mine.get()), std::vector<char>(10, 7));
   const CountingCounts before = Counts();
@@ -201,7 +201,7 @@ TEST(SyncedMemoryTest, BufferThatWasHandedOutStays) {
   EXPECT_EQ(Bytes(buffer->get(), 10), std::vector<char>(10, 4));
 }
 
-TEST(SyncedMemoryTest, RefusesNull) {
+TEST(SyncedMemoryTest, RejectsNull) {
   SyncedMemory memory(10, BothSides());
   ExpectThrows([&] { memory.set_cpu_data(nullptr); }, "set_cpu_data of null");
   ExpectThrows([&] { memory.set_gpu_data(nullptr); }, "set_gpu_data of null");
@@ -210,7 +210,7 @@ TEST(SyncedMemoryTest, RefusesNull) {
 
 // --- without a device ---
 
-TEST(SyncedMemoryTest, WithoutADeviceTheCpuSideWorksAndTheOtherSaysSo) {
+TEST(SyncedMemoryTest, WithoutADeviceTheCpuSideWorksAndTheOtherReportsIt) {
   SyncedMemory memory(10, CpuAlone());
   std::memset(memory.mutable_cpu_data(), 3, 10);
   EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 3));
@@ -235,7 +235,7 @@ TEST(SyncedMemoryTest, FailedCopyLeavesTheState) {
   EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 6));
 }
 
-TEST(SyncedMemoryTest, MemoryThatIsNotThereLeavesTheState) {
+TEST(SyncedMemoryTest, FailedAllocationLeavesTheStateUnchanged) {
   SyncedMemory memory(kCountingMemoryBytes + 1, BothSides());
   EXPECT_THROW(memory.gpu_data(), EnforceNotMet);
   EXPECT_EQ(memory.head(), SyncedMemory::UNINITIALIZED);

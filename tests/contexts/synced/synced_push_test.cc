@@ -160,7 +160,7 @@ TEST_F(AsyncPushTest, FailureLeavesTheState) {
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
 }
 
-TEST_F(AsyncPushTest, RefusesEveryStateButHeadAtCpu) {
+TEST_F(AsyncPushTest, RejectsEveryStateButHeadAtCpu) {
   for (const Head head :
        {SyncedMemory::UNINITIALIZED, SyncedMemory::HEAD_AT_GPU, SyncedMemory::SYNCED}) {
     const auto memory = InState(head);
@@ -169,7 +169,7 @@ TEST_F(AsyncPushTest, RefusesEveryStateButHeadAtCpu) {
   }
 }
 
-TEST_F(AsyncPushTest, RefusesTheContextOfAnotherDevice) {
+TEST_F(AsyncPushTest, RejectsTheContextOfAnotherDevice) {
   const auto cpu = GetStaticContext(CPU)->CreateContext();
   ExpectThrows([&] { memory_->async_gpu_push(*cpu); }, "on a context of CPU, want one of COUNTING");
 }
@@ -197,7 +197,7 @@ TEST_F(AsyncPushTest, DestructorWaitsForTheCopy) {
   releaser.join();
 }
 
-TEST_F(AsyncPushTest, FailedCopyIsToldToTheNextWriterWithTheHeadBackAtTheCpu) {
+TEST_F(AsyncPushTest, FailedCopyIsReportedToTheNextWriterWithTheHeadBackAtTheCpu) {
   stream_.Launch([] { CAFFE_THROW("the link is down"); });
   memory_->async_gpu_push(9);
   ExpectThrows([&] { memory_->mutable_cpu_data(); }, "async_gpu_push failed: the link is down");
@@ -232,7 +232,7 @@ TEST_F(DeviceCheckTest, RemembersTheCurrentDevice) {
   EXPECT_EQ(SyncedMemory(1, CpuAlone()).device_id(), -1);
 }
 
-TEST_F(DeviceCheckTest, RefusesCallsWhileAnotherDeviceIsCurrent) {
+TEST_F(DeviceCheckTest, RejectsCallsWhileAnotherDeviceIsCurrent) {
   SyncedMemory memory(10, BothSides());
   memory.mutable_gpu_data();
   CountingDevice::SetCurrent(1);
@@ -248,7 +248,7 @@ TEST_F(DeviceCheckTest, RefusesCallsWhileAnotherDeviceIsCurrent) {
   memory.cpu_data();
 }
 
-TEST_F(DeviceCheckTest, RefusesOwnedMemoryOnAnotherDevice) {
+TEST_F(DeviceCheckTest, RejectsOwnedMemoryOnAnotherDevice) {
   GlobalSyncedOptions().check_device = false;
   SyncedMemory memory(10, BothSides());
   CountingDevice::SetCurrent(1);

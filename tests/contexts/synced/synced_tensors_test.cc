@@ -129,7 +129,7 @@ TEST_F(SyncedTensorsTest, AreEmptyForABlobWithoutElements) {
   EXPECT_TRUE(tensors.mutable_device()->IsType<float>());
 }
 
-TEST_F(SyncedTensorsTest, SayWhatIsMissing) {
+TEST_F(SyncedTensorsTest, ReportWhatIsMissing) {
   SyncedBlob<float> fresh(BothSides());
   SyncedTensors<float> none(fresh);
   ExpectThrows([&] { none.cpu(); }, "call Reshape first");

@@ -51,7 +51,7 @@ TEST(BroadcastPlanTest, CountsNoElementsOfAnEmptyShape) {
   EXPECT_EQ(plan.output_size(), 0);
 }
 
-TEST(BroadcastPlanTest, RefusesAResultTooLargeToCount) {
+TEST(BroadcastPlanTest, RejectsAResultTooLargeToCount) {
   BroadcastPlan plan;
   const int64_t large = int64_t{1} << 40;
   test::ExpectThrows([&] { plan.Make(Dims{large, 1}, Dims{1, large}, {}); }, "size overflow");

@@ -120,7 +120,7 @@ TEST(ConvGeometryTest, ScalarsHoldForAPoolOfOneAxis) {
   ExpectThrows([] { Geometry(Int("kernel", 2), {5, 5, 5}); }, "one for each of kernels");
 }
 
-TEST(ConvGeometryTest, OtherUsesWantOneAxisForEachKernelToo) {
+TEST(ConvGeometryTest, OtherUsesRequireOneAxisForEachKernelToo) {
   const std::string three = Ints("kernels", {2, 2, 2});
   ExpectThrows([&] { Geometry(three, {5, 5}, WindowUse::kConv); }, "one for each of kernels");
   ExpectThrows([&] { Geometry(Int("kernel", 2), {5}, WindowUse::kConv); },
@@ -136,7 +136,7 @@ TEST(ConvGeometryTest, OtherUsesWantOneAxisForEachKernelToo) {
   }
 }
 
-TEST(ConvGeometryTest, GlobalPoolsTakeAnyAxes) {
+TEST(ConvGeometryTest, GlobalPoolsAcceptAnyAxes) {
   const WindowGeometry g = Geometry(Ints("kernels", {3, 3, 3}) + Int("global_pooling", 1), {5, 6});
   EXPECT_EQ(g.axis[1], (WindowAxis{.in = 6, .out = 1, .kernel = 6}));
   ExpectThrows([] { Geometry(Int("global_pooling", 1), std::vector<int64_t>(9, 1)); },
@@ -231,7 +231,7 @@ TEST(ConvGeometryTest, OnlyConvolutionsCheckTheirGroup) {
   }
 }
 
-TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
+TEST(ConvGeometryTest, RejectsContradictoryArguments) {
   for (const auto& [args, text] : std::vector<std::pair<std::string, std::string>>{
            {Int("kernel", 2) + Ints("strides", {1}), "argument strides, want as many as kernels"},
            {Int("kernel", 2) + Ints("dilations", {1}),

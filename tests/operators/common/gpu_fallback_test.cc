@@ -97,7 +97,7 @@ class GPUFallbackTest : public testing::Test {
 
 using Floats = std::vector<float>;
 
-TEST_F(GPUFallbackTest, CopiesTensorsThereAndBack) {
+TEST_F(GPUFallbackTest, CopiesTensorsToTheCpuAndBack) {
   FeedCuda("X", {1, 2, 3});
   Run(R"(type: "FallbackTest" input: "X" output: "Y" output: "S")");
   EXPECT_EQ(Values("Y"), (Floats{2, 3, 4}));
@@ -105,7 +105,7 @@ TEST_F(GPUFallbackTest, CopiesTensorsThereAndBack) {
   EXPECT_EQ(Values("X"), (Floats{1, 2, 3}));
 }
 
-TEST_F(GPUFallbackTest, RunsAgainOnWhatIsThereThen) {
+TEST_F(GPUFallbackTest, RunsAgainOnTheCurrentInputs) {
   FeedCuda("X", {1, 2});
   OperatorDef def = ParseOp(R"(type: "FallbackTest" input: "X" output: "Y")");
   def.mutable_device_option()->set_device_type(CUDA);
@@ -133,7 +133,7 @@ TEST_F(GPUFallbackTest, WritesOverItsInputInPlace) {
   EXPECT_EQ(Values("S"), (Floats{3}));
 }
 
-TEST_F(GPUFallbackTest, TakesTheDevicesTensorForOneOfTheCpuInPlace) {
+TEST_F(GPUFallbackTest, RunsInPlaceOnADeviceTensor) {
   Feed<float>(&ws_, "X", {2}, {1, 2});
   OperatorDef def = ParseOp(R"(type: "FallbackTest" input: "X" output: "X")");
   def.mutable_device_option()->set_device_type(CUDA);
@@ -168,7 +168,7 @@ TEST_F(GPUFallbackTest, LeavesSkippedOutputsAlone) {
   EXPECT_EQ(ws_.GetBlob("S")->Get<int>(), 9);
 }
 
-TEST_F(GPUFallbackTest, RefusesOutputsThatAreNoTensor) {
+TEST_F(GPUFallbackTest, RejectsOutputsThatAreNotTensors) {
   ExpectThrows([&] { Run(R"(type: "FallbackTestText" output: "T")"); },
                "output 0 \"T\" of FallbackTestText on the CPU is a string, want a tensor to "
                "copy to CUDA: name it in SkipIndices");

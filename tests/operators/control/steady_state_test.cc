@@ -24,7 +24,7 @@ class ControlOperatorsTest : public testing::Test {
   Workspace ws_;
 };
 
-TEST_F(ControlOperatorsTest, TakeNothingFromTheHeapInLoops) {
+TEST_F(ControlOperatorsTest, AllocateNothingInLoops) {
   NetBase* net = ws_.CreateNet(test::ParseNet(R"(
     name: "outer"
     op { type: "CreateScope" output: "scope" }

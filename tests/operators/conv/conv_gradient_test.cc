@@ -335,7 +335,7 @@ TEST(ConvGradientTest, GivesTheSameOnAnyNumberOfThreads) {
 
 // One shape for each algorithm, and a transposed convolution. Allocations by oneDNN are counted
 // separately.
-TEST(ConvGradientTest, TakesNothingFromTheHeapOnceWarm) {
+TEST(ConvGradientTest, AllocatesNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
   Workspace ws;
   FeedRandom(&ws, "X", {2, 16, 12, 12});

@@ -59,7 +59,7 @@ TEST(ConvKernelTest, NamesOfAlgorithmsAreReadBack) {
 constexpr const char* kRow =
     "avx512\tNCHW\t1x64x56x56\t64\t3x3\t1x1\t1x1\t1x1\t1x1\t1\tonednn_winograd\t12.5\n";
 
-TEST(ConvTuningTest, TakesTheAlgorithmOfTheSameShape) {
+TEST(ConvTuningTest, UsesTheAlgorithmOfTheSameShape) {
   const ConvTuning tuning(kRow);
   ASSERT_EQ(tuning.rows().size(), 1u);
   EXPECT_EQ(ConvTuningLine(tuning.rows()[0]), kRow);
@@ -68,7 +68,7 @@ TEST(ConvTuningTest, TakesTheAlgorithmOfTheSameShape) {
   EXPECT_NE(tuning.Choose(shape, Isa::kAvx2, false)[0], ConvAlgorithm::kOnednnWinograd);
 }
 
-TEST(ConvTuningTest, TakesTheAlgorithmOfANearShapeOnly) {
+TEST(ConvTuningTest, UsesTheAlgorithmOfANearShapeOnly) {
   const ConvTuning tuning(kRow);
   ConvShape shape = tuning.rows()[0].shape;
   shape.out_channels = 96;

@@ -11,7 +11,7 @@ namespace caffe2rt::test::conv_test {
 
 namespace {
 
-TEST(ConvTest, SlidesTheFilterOverThePicture) {
+TEST(ConvTest, SlidesTheFilterOverTheImage) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 3, 3}, 1);
   Feed<float>(&ws, "W", {1, 1, 2, 2}, {1, 0, 0, -1});
@@ -187,7 +187,7 @@ struct Wrong {
 };
 class ConvErrorTest : public testing::TestWithParam<Wrong> {};
 
-TEST_P(ConvErrorTest, SaysWhatDoesNotFit) {
+TEST_P(ConvErrorTest, ReportsIncompatibleShapes) {
   Workspace ws;
   FeedRandom(&ws, "X", GetParam().x);
   FeedRandom(&ws, "W", GetParam().w);
@@ -260,7 +260,7 @@ TEST(ConvTest, NamesTheBiasThatDoesNotFit) {
       "input 2 (bias) has shape [5], want [4]");
 }
 
-TEST(ConvTest, RefusesDoubles) {
+TEST(ConvTest, RejectsDoubles) {
   Workspace ws;
   FeedRange<double>(&ws, "X", {1, 1, 3, 3});
   FeedRandom(&ws, "W", {1, 1, 2, 2});
@@ -272,7 +272,7 @@ TEST(ConvTest, RefusesDoubles) {
 }
 
 // A scalar has no dimensions, like the tensor of an operator that has not run yet.
-TEST(ConvTest, RefusesScalars) {
+TEST(ConvTest, RejectsScalars) {
   Workspace ws;
   Feed<float>(&ws, "X", {}, {1});
   Feed<float>(&ws, "W", {}, {1});
@@ -318,7 +318,7 @@ TEST(ConvTest, FollowsAnInputThatChangesItsShape) {
 
 // Covers the convolutions with built-in kernels, and the matrix multiplication behind FC.
 // Allocations made by oneDNN are counted separately.
-TEST(ConvTest, TakesNothingFromTheHeapOnceWarm) {
+TEST(ConvTest, AllocatesNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
   Workspace ws;
   FeedRandom(&ws, "X", {1, 3, 20, 20});
@@ -339,7 +339,7 @@ TEST(ConvTest, TakesNothingFromTheHeapOnceWarm) {
 
 // As in training: each run changes the filters, whose prepared forms must follow. The shapes use
 // built-in kernels and oneDNN.
-TEST(ConvTest, TakesNothingFromTheHeapOnceWarmIfFiltersChange) {
+TEST(ConvTest, AllocatesNothingOnceWarmIfFiltersChange) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
   Workspace ws;
   Feed<float>(&ws, "X", {1, 1, 28, 28}, std::vector<float>(784, 1));

@@ -96,7 +96,7 @@ TEST(ConvTransposeTest, GivesAnEmptyResultForAnEmptyBatch) {
   ExpectTensor<float>(ws, "Y", {0, 4, 5, 5}, {});
 }
 
-TEST(ConvTransposeTest, SaysWhatDoesNotFit) {
+TEST(ConvTransposeTest, ReportsIncompatibleShapes) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 3, 3});
   FeedRandom(&ws, "W", {3, 4, 3, 3});

@@ -215,7 +215,7 @@ class CudnnConvTest : public OnDeviceTest {
   }
 };
 
-TEST_F(CudnnConvTest, TakesWindowsWithTheSamePadsOnBothSides) {
+TEST_F(CudnnConvTest, AcceptsWindowsWithEqualPadsOnBothSides) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three, {2, 3, 7, 9}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(three + kLast, {2, 7, 9, 3}, 5)), "taken");
@@ -248,7 +248,7 @@ TEST_F(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
       });
 }
 
-TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
+TEST_F(CudnnConvTest, ReportsWhyItLeavesAShapeToNativeKernels) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {90, 0, 0, 0}), {2, 3, 7, 9}, 5)),
             "padding makes X more than 4 times as large");
@@ -379,7 +379,7 @@ void RunNative(CUDAContext&, const LibraryShape&, const float*, const float*, co
   ++TheTally().native;
 }
 
-TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
+TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedIfItRejectsIt) {
   TheTally() = Tally();
   Workspace ws;
   CUDAContext context(0);

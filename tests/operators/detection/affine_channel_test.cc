@@ -55,7 +55,7 @@ TEST(AffineChannelTest, GradientRunsInPlace) {
   ExpectTensor<float>(ws, "dY", {1, 2, 2}, {9, -9, 8, 20});
 }
 
-TEST(AffineChannelTest, TakesEmptyTensors) {
+TEST(AffineChannelTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2, 3}, {});
   Feed<float>(&ws, "dY", {0, 2, 3}, {});

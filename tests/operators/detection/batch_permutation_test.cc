@@ -29,7 +29,7 @@ TEST(BatchPermutationTest, GradientAddsUpRowsThatWereCopiedTwice) {
   EXPECT_EQ(DescribeGradient(kForward), "BatchPermutationGradient(I,Y_grad)->X_grad | X_grad -");
 }
 
-TEST(BatchPermutationTest, TakesEmptyTensors) {
+TEST(BatchPermutationTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<int32_t>(&ws, "I", {0}, {});
   Feed<float>(&ws, "X", {0, 3}, {});
@@ -41,7 +41,7 @@ TEST(BatchPermutationTest, TakesEmptyTensors) {
   ExpectTensor<float>(ws, "dX", {2, 0}, {});
 }
 
-TEST(BatchPermutationTest, TakesAnyTypeWithoutRows) {
+TEST(BatchPermutationTest, AcceptsAnyTypeWithoutRows) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {0}, {});
   Feed<double>(&ws, "X", {0, 3}, {});
@@ -50,7 +50,7 @@ TEST(BatchPermutationTest, TakesAnyTypeWithoutRows) {
   ExpectTensor<float>(ws, "Y", {0, 3}, {});
 }
 
-TEST(BatchPermutationTest, GradientTakesTheFirstIndicesOfAnyShape) {
+TEST(BatchPermutationTest, GradientUsesTheFirstIndicesOfAnyShape) {
   Workspace ws;
   FeedRange<float>(&ws, "dY", {2, 2}, 1);
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{3}, {3, 1}}) {

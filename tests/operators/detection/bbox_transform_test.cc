@@ -78,7 +78,7 @@ TEST(BBoxTransformTest, TurnsRotatedBoxes) {
       {51, 40, 10, 20, 100, 50, 42, 10, 20, -100, 2, 3, 10, 20, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
 }
 
-TEST(BBoxTransformTest, TakesNoBoxes) {
+TEST(BBoxTransformTest, AcceptsNoBoxes) {
   Workspace ws;
   Feed<float>(&ws, "R", {0, 5}, {});
   Feed<float>(&ws, "D", {0, 8}, {});

@@ -78,7 +78,7 @@ TEST_F(BoxWithNMSLimitTest, SoftSuppressionDecreasesScores) {
   ExpectTensor<float>(ws_, "s", {2}, {0.6f, 0.4f}, 1e-6);
 }
 
-TEST_F(BoxWithNMSLimitTest, TakesFewerBoxes) {
+TEST_F(BoxWithNMSLimitTest, AcceptsFewerBoxes) {
   Feed<float>(&ws_, "B", {3, 4}, {0, 0, 9, 9, 1, 0, 10, 9, 20, 0, 29, 9});
   RunOp(&ws_, Limit(R"(arg { name: "cls_agnostic_bbox_reg" i: 1 })"));
   ExpectTensor<float>(ws_, "s", {3}, {0.6f, 0.4f, 0.3f});
@@ -91,7 +91,7 @@ TEST_F(BoxWithNMSLimitTest, TakesFewerBoxes) {
   ExpectTensor<float>(ws_, "c", {5}, {1, 1, 2, 2, 2});
 }
 
-TEST_F(BoxWithNMSLimitTest, TakesRotatedBoxes) {
+TEST_F(BoxWithNMSLimitTest, AcceptsRotatedBoxes) {
   Feed<float>(&ws_, "S", {3, 2}, {0, 0.9f, 0, 0.8f, 0, 0.7f});
   Feed<float>(&ws_, "B", {3, 10}, {0, 0, 0, 0, 0,  5, 5, 8, 2, 0, 0, 0, 0, 0, 0,
                                    5, 5, 2, 8, 90, 0, 0, 0, 0, 0, 5, 5, 8, 2, 90});
@@ -100,7 +100,7 @@ TEST_F(BoxWithNMSLimitTest, TakesRotatedBoxes) {
   ExpectTensor<float>(ws_, "b", {2, 5}, {5, 5, 8, 2, 0, 5, 5, 8, 2, 90});
 }
 
-TEST_F(BoxWithNMSLimitTest, TakesNoRowsAndNaN) {
+TEST_F(BoxWithNMSLimitTest, AcceptsNoRowsAndNaN) {
   Feed<float>(&ws_, "S", {0, 3}, {});
   Feed<float>(&ws_, "B", {0, 12}, {});
   RunOp(&ws_, Limit(""));

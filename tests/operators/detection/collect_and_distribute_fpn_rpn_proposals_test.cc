@@ -64,7 +64,7 @@ TEST(FpnProposalsTest, CollectsAndDistributes) {
   ExpectTensor<int32_t>(ws, "P", {4}, {0, 2, 3, 1});
 }
 
-TEST(FpnProposalsTest, TakesNoProposals) {
+TEST(FpnProposalsTest, AcceptsNoProposals) {
   Workspace ws;
   for (const char* const name : {"R3", "R4"}) Feed<float>(&ws, name, {0, 5}, {});
   for (const char* const name : {"S3", "S4"}) Feed<float>(&ws, name, {0}, {});

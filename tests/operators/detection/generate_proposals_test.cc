@@ -61,7 +61,7 @@ TEST_P(GenerateProposalsTest, AppliesTheDeltas) {
   ExpectTensor<float>(ws_, "R", {2, 5}, {0, 2.8f, 2, 6.8f, 6, 1, 2, 1.2f, 6, 5.2f}, 1e-5);
 }
 
-TEST_P(GenerateProposalsTest, TakesRotatedAnchors) {
+TEST_P(GenerateProposalsTest, AcceptsRotatedAnchors) {
   Feed<float>(&ws_, "S", {1, 1, 1, 2}, {0.5f, 0.25f});
   Feed<float>(&ws_, "D", {1, 5, 1, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
   Feed<float>(&ws_, "A", {1, 5}, {2, 5, 4, 8, 60});
@@ -72,7 +72,7 @@ TEST_P(GenerateProposalsTest, TakesRotatedAnchors) {
                "want a difference that is a positive multiple of 180");
 }
 
-TEST_P(GenerateProposalsTest, TakesNoImagesAndNaN) {
+TEST_P(GenerateProposalsTest, AcceptsNoImagesAndNaN) {
   Feed<float>(&ws_, "S", {0, 2, 1, 3}, {});
   Feed<float>(&ws_, "D", {0, 8, 1, 3}, {});
   Feed<float>(&ws_, "I", {0, 3}, {});

@@ -128,7 +128,7 @@ TEST(PSRoIPoolTest, GradientMatchesDifferences) {
             "PSRoIPoolGradient(X,R,C,Y_grad)->X_grad group_size=2 output_dim=2 | X_grad -");
 }
 
-TEST(PSRoIPoolTest, TakesNoRoIs) {
+TEST(PSRoIPoolTest, AcceptsNoRoIs) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 8, 2, 2});
   Feed<float>(&ws, "R", {0, 5}, {});

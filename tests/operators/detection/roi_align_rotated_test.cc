@@ -107,7 +107,7 @@ TEST(RoIAlignRotatedTest, GradientMatchesDifferences) {
             "RoIAlignRotatedGradient(X,R,Y_grad)->X_grad | X_grad -");
 }
 
-TEST(RoIAlignRotatedTest, TakesNoRoIs) {
+TEST(RoIAlignRotatedTest, AcceptsNoRoIs) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 3, 3});
   Feed<float>(&ws, "R", {0, 6}, {});

@@ -136,7 +136,7 @@ TEST(RoIAlignTest, AgreesWithTheDefinition) {
   }
 }
 
-TEST(RoIAlignTest, TakesEmptyTensors) {
+TEST(RoIAlignTest, AcceptsEmptyTensors) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 3, 4, 4});
   Feed<float>(&ws, "R", {0, 5}, {});
@@ -217,7 +217,7 @@ TEST(RoIAlignTest, OrderIsNhwcUnlessItIsNchw) {
   }
 }
 
-TEST(RoIAlignTest, TakesAnyTypeWithoutRoIs) {
+TEST(RoIAlignTest, AcceptsAnyTypeWithoutRoIs) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 3, 3});
   Feed<double>(&ws, "R", {0, 5}, {});
@@ -237,7 +237,7 @@ TEST(RoIAlignTest, GradientRejectsNegativeSizesWithoutImages) {
                "RoI 1 of input 1 (RoIs) has a negative size");
 }
 
-TEST(RoIAlignTest, GradientTakesEmptyTensors) {
+TEST(RoIAlignTest, GradientAcceptsEmptyTensors) {
   const char* const gradient =
       R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX" )";
   Workspace ws;

@@ -73,7 +73,7 @@ struct NaivePool {
 class RoIPoolTypesTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Types, RoIPoolTypesTest, testing::Values("RoIPool", "RoIPoolF"));
 
-TEST_P(RoIPoolTypesTest, TakesTheLargestElementOfEachBin) {
+TEST_P(RoIPoolTypesTest, ReturnsTheLargestElementOfEachBin) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 2, 4, 5}, 19, -1);  // descending: the first element of a bin
   // 3 x 3 pixels from (1, 0): bins of 1.5 pixels, which touch 2 each. Then one pixel.
@@ -106,7 +106,7 @@ TEST_P(RoIPoolTypesTest, IgnoresNaN) {
   ExpectTensor<int32_t>(ws, "A", {1, 2, 1, 1}, {1, -1});
 }
 
-TEST_P(RoIPoolTypesTest, TakesEmptyTensors) {
+TEST_P(RoIPoolTypesTest, AcceptsEmptyTensors) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 3, 3});
   Feed<float>(&ws, "R", {0, 5}, {});

@@ -35,7 +35,7 @@ constexpr char kNet[] = R"(
        arg { name: "roi_min_level" i: 1 } arg { name: "roi_max_level" i: 1 } }
 )";
 
-TEST(DetectionOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(DetectionOperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRandom(&ws, "X", {2, 4, 5, 6});

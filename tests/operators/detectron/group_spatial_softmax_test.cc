@@ -44,7 +44,7 @@ TEST(GroupSpatialSoftmaxTest, HasTheGradientOfASoftmaxAtEachPosition) {
   ExpectTensor<float>(ws, "dX", {1, 2 * kGroups, 50, 22}, want, 1e-6);
 }
 
-TEST(GroupSpatialSoftmaxTest, TakesEmptyTensors) {
+TEST(GroupSpatialSoftmaxTest, AcceptsEmptyTensors) {
   Workspace ws;
   for (const std::vector<int64_t>& dims :
        std::vector<std::vector<int64_t>>{{0, 4, 2, 3}, {2, 0, 2, 3}, {2, 4, 0, 3}, {2, 4, 3, 0}}) {

@@ -25,7 +25,7 @@ TEST(SampleAsTest, SelectsItemsWhoseLabelIsAboveZero) {
   ExpectTensor<float>(ws, "Y", {6, 2}, Fetch<float>(ws, "X"));
 }
 
-TEST(SampleAsTest, MayTakeNothing) {
+TEST(SampleAsTest, MaySelectNothing) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 3});
   Feed<int32_t>(&ws, "L", {2}, {0, -1});

@@ -21,7 +21,7 @@ TEST(SpatialNarrowAsTest, RemovesRowsAndColumns) {
   ExpectShapeInferred(&ws, kNarrowGradient);
 }
 
-TEST(SpatialNarrowAsTest, TakesImagesWithoutChannels) {
+TEST(SpatialNarrowAsTest, AcceptsImagesWithoutChannels) {
   Workspace ws;
   FeedRange<int32_t>(&ws, "A", {2, 2, 2});
   FeedRandom(&ws, "B", {2, 5, 2, 1});
@@ -66,7 +66,7 @@ TEST(SpatialNarrowAsTest, CopiesTheWindowOfEveryPlane) {
   }
 }
 
-TEST(SpatialNarrowAsTest, TakesEmptyTensors) {
+TEST(SpatialNarrowAsTest, AcceptsEmptyTensors) {
   Workspace ws;
   for (const std::vector<int64_t>& dims :
        std::vector<std::vector<int64_t>>{{0, 3, 2, 2}, {2, 0, 2, 2}, {2, 3, 0, 2}, {2, 3, 2, 0}}) {

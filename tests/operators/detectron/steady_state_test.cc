@@ -35,7 +35,7 @@ constexpr char kNet[] = R"(
   op { type: "SpatialNarrowAsGradient" input: "X" input: "small" input: "C" output: "dX" }
 )";
 
-TEST(DetectronOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(DetectronOperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRandom(&ws, "X", {2, 4, 3, 5});

@@ -167,7 +167,7 @@ TEST(LogitTest, HoldsItsInputWithinEps) {
   ExpectTensor<float>(ws, "Y", {4}, {-end, 0, static_cast<float>(std::log(3.0)), end}, 1e-6);
 }
 
-TEST(LogitTest, RefusesAnEpsOutOfRange) {
+TEST(LogitTest, RejectsAnEpsOutOfRange) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
@@ -175,7 +175,7 @@ TEST(LogitTest, RefusesAnEpsOutOfRange) {
       "argument \"eps\" is 0.5, want above 0 and below 0.5");
 }
 
-TEST(SeluTest, RefusesAScaleThatDoesNotStretch) {
+TEST(SeluTest, RejectsAScaleOfAtMostOne) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
@@ -183,7 +183,7 @@ TEST(SeluTest, RefusesAScaleThatDoesNotStretch) {
       "argument \"scale\" is 1, want above 1");
 }
 
-TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
+TEST(ReluNTest, RejectsABoundThatIsNotPositive) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
@@ -191,7 +191,7 @@ TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
       "argument \"n\" is 0, want above 0");
 }
 
-TEST(ReluTest, TakesTheArgumentsOfOldNets) {
+TEST(ReluTest, AcceptsTheArgumentsOfOldNets) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {-1, 2});
   RunOp(&ws, R"(type: "Relu" input: "X" output: "X" arg { name: "order" s: "NHWC" })");

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "arg { name: \"order\" s: \"NHWC\" }",
                   3}));
 
-TEST(AddTest, TakesAnyNumberOfOnesInTheOlderForm) {
+TEST(AddTest, LegacyBroadcastAcceptsAnyNumberOfOnes) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 2});
   Feed<float>(&ws, "B", {1, 1, 1}, {10});
@@ -170,7 +170,7 @@ TEST(AddTest, RunsInPlaceWhereTheShapeStays) {
   ExpectTensor<float>(ws, "A", {2, 3}, {1, 4, 9, 16, 25, 36});
 }
 
-TEST(AddTest, RefusesToWorkInPlaceOnAnInputOfAnotherShape) {
+TEST(AddTest, RejectsInPlaceOutputOfAnotherShape) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
   FeedRange<float>(&ws, "B", {3});
@@ -198,7 +198,7 @@ TEST(AddTest, NamesShapesThatDoNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op("Add", kOld)); }, "rank of input 0 (A) [2, 3, 4]");
 }
 
-TEST(AddTest, RefusesAxesThatContradictEachOther) {
+TEST(AddTest, RejectsContradictoryAxes) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
   FeedRange<float>(&ws, "B", {3});
@@ -214,7 +214,7 @@ TEST(AddTest, RefusesAxesThatContradictEachOther) {
       "argument axis together with axis_str");
 }
 
-TEST(AddTest, RefusesBoolsAndMixedTypes) {
+TEST(AddTest, RejectsBoolsAndMixedTypes) {
   Workspace ws;
   Feed<float>(&ws, "A", {1}, {1});
   Feed<int32_t>(&ws, "B", {1}, {1});
@@ -241,7 +241,7 @@ TEST(DivTest, TruncatesIntegersAndWrapsTheSmallestOne) {
   ExpectTensor<int32_t>(ws, "Y", {3}, {-3, -3, kMin});
 }
 
-TEST(DivTest, RefusesAnIntegerZeroAndTakesAFloatOne) {
+TEST(DivTest, RejectsIntegerDivisionByZeroAndAcceptsThatOfFloats) {
   Workspace ws;
   Feed<int64_t>(&ws, "A", {2}, {1, 2});
   Feed<int64_t>(&ws, "B", {2}, {1, 0});

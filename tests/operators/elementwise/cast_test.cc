@@ -55,7 +55,7 @@ TEST(CastTest, CutsFloatsAndSendsWhatDoesNotFitThroughInt32) {
   ExpectCast<int16_t>(kFloats, {0, 0, 1, -1, 300, -300, 0, 0, 0, 0});
 }
 
-TEST(CastTest, TakesDoublesAsFloats) {
+TEST(CastTest, ConvertsDoublesAsFloats) {
   const std::vector<double> doubles(kFloats.begin(), kFloats.end());
   ExpectCast<int32_t>(doubles, {0, 0, 1, -1, 300, -300, kMin32, kMin32, kMin32, kMin32});
   ExpectCast<float>(doubles, kFloats);
@@ -84,7 +84,7 @@ TEST(CastTest, WritesStrings) {
   ExpectCast<std::string>(std::vector<bool>{true, false}, {"1", "0"});
 }
 
-TEST(CastTest, TakesNamesInAnyCaseAndFloatByDefault) {
+TEST(CastTest, AcceptsNamesInAnyCaseAndFloatByDefault) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {2.5f});
   RunOp(&ws, CastTo("int32"));
@@ -105,7 +105,7 @@ TEST(CastTest, KeepsEmptyAndScalarShapes) {
   ExpectTensor<int64_t>(ws, "Y", {}, {7});
 }
 
-TEST(CastTest, RefusesTypesThatItCannotMakeOrTake) {
+TEST(CastTest, RejectsUnsupportedTypes) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, CastTo(TensorProto::FLOAT16)); }, "half floats cannot be cast");

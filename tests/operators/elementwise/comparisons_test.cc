@@ -73,7 +73,7 @@ TEST_P(ComparisonTest, BroadcastsInBothForms) {
   ExpectTensor<bool>(ws, "Y", {3, 1}, w);
 }
 
-TEST_P(ComparisonTest, KeepsEmptyShapesAndRefusesStringsAndWorkInPlace) {
+TEST_P(ComparisonTest, KeepsEmptyShapesAndRejectsStringsAndInPlaceOutputs) {
   Workspace ws;
   Feed<float>(&ws, "A", {0, 2}, {});
   Feed<float>(&ws, "B", {2}, {1, 2});

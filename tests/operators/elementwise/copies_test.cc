@@ -37,7 +37,7 @@ TEST_P(CopyTest, GivesShapeTypeAndValuesOfItsInput) {
   ExpectTensor<uint8_t>(ws, "Y", {0, 3}, {});
 }
 
-TEST_P(CopyTest, RunsInPlaceWhereItsSchemaSaysSo) {
+TEST_P(CopyTest, RunsInPlaceIfItsSchemaAllowsIt) {
   Workspace ws;
   Feed<float>(&ws, "L", {1}, {0});
   Feed<float>(&ws, "X", {2}, {1, 2});
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, CopyTest,
                                          "EnsureCPUOutput", "NegateGradient", "StopGradient"),
                          [](const auto& info) { return info.param; });
 
-TEST(ZeroGradientTest, TakesItsInputAndGivesNothing) {
+TEST(ZeroGradientTest, ReadsItsInputAndWritesNothing) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {1, 2});
   RunOp(&ws, R"(type: "ZeroGradient" input: "X")");

@@ -64,7 +64,7 @@ TEST(DropoutTest, DropsNothingAtRatioZero) {
   ExpectTensor<bool>(ws, "M", {0, 3}, {});
 }
 
-TEST(DropoutTest, RefusesWhatItCannotDo) {
+TEST(DropoutTest, RejectsUnsupportedInputs) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Op("")); }, "is_test");

@@ -48,7 +48,7 @@ TEST(FunctionTableOnCudaTest, HasAnOperatorForEachRow) {
   kNary.ForEach(expect);
 }
 
-TEST_F(BinaryOnCudaTest, TakesOddSizesAndNone) {
+TEST_F(BinaryOnCudaTest, AcceptsOddSizesAndNone) {
   for (const int64_t n : {0, 1, 3, 255, 257, 1001}) {
     Workspace ws;
     FeedRandom(&ws, "A", {n}, -2, 2, 1);
@@ -151,7 +151,7 @@ TEST_F(UnaryOnCudaTest, HasTheGradientsOfTheCpu) {
 }
 
 // The memory's address is not a multiple of 16 bytes.
-TEST_F(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
+TEST_F(UnaryOnCudaTest, AcceptsMemoryAtAnyAddress) {
   Workspace ws;
   Feed<float>(&ws, "X_cpu", {10}, {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5});
   const auto run = [&](const char* text) {
@@ -170,7 +170,7 @@ TEST_F(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
   ExpectTensor<float>(ws, "Y", {10}, {-4, 0, 0, 0, 0, 2, 4, 6, 8, 10});
 }
 
-TEST_F(BinaryOnCudaTest, TellsOfAnIntegerZeroThatDividesAndGoesOn) {
+TEST_F(BinaryOnCudaTest, ReportsIntegerDivisionByZeroAndContinues) {
   Workspace ws;
   constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
   Feed<int32_t>(&ws, "A", {2, 2}, {5, -5, kLeast, 0});
@@ -214,7 +214,7 @@ TEST_F(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
   }
 }
 
-TEST_F(PowOnCudaTest, TakesEachExponent) {
+TEST_F(PowOnCudaTest, AcceptsEachExponent) {
   Workspace ws;
   Feed<float>(&ws, "X", {7}, {0, -0.0f, 2, -3, kInf, -kInf, kNaN});
   const auto power = [](const char* exponent) {
@@ -281,7 +281,7 @@ TEST_F(NanCheckOnCudaTest, NamesTheFirstOfManyElements) {
   ExpectThrows([&] { RunOperatorOn(CUDA, def, &ws); }, "holds -inf at element 77777");
 }
 
-TEST_F(CopiesOnCudaTest, GoWhereTheirNameSays) {
+TEST_F(CopiesOnCudaTest, CopyInTheDirectionThatTheirNameStates) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   const auto run = [&](const std::string& type, const char* from, const char* to) {
@@ -308,7 +308,7 @@ TEST_F(CopiesOnCudaTest, GoWhereTheirNameSays) {
   EXPECT_EQ(ws.GetBlob("A")->Get<Tensor>().raw_data(), ws.GetBlob("D")->Get<Tensor>().raw_data());
 }
 
-TEST_F(DropoutOnCudaTest, DropsTheShareAndDrawsAnewInEachRun) {
+TEST_F(DropoutOnCudaTest, DropsTheRatioAndDrawsANewMaskInEachRun) {
   constexpr int64_t kCount = 100001;
   Workspace ws;
   FeedRange<float>(&ws, "X_cpu", {kCount}, 1);

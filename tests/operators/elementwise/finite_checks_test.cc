@@ -37,7 +37,7 @@ TEST(NanCheckTest, NamesTheFirstNumberThatIsNotFinite) {
   ExpectThrows([&] { RunOp(&ws, R"(type: "NanCheck" input: "X" output: "Y")"); }, "double");
 }
 
-TEST(EnforceFiniteTest, TakesFloatsAndDoubles) {
+TEST(EnforceFiniteTest, AcceptsFloatsAndDoubles) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {1});
   RunOp(&ws, R"(type: "EnforceFinite" input: "X")");

@@ -106,7 +106,7 @@ TEST(FunctionTableTest, DocumentsTheArgumentsOfEveryRow) {
   });
 }
 
-TEST(FunctionTableTest, AllowsWorkInPlaceAsEachRowSays) {
+TEST(FunctionTableTest, AllowsInPlaceOutputsAsEachRowDeclares) {
   ForEachUnaryRow([](const auto& row) {
     EXPECT_EQ(SchemaOf(row.type).inplace_allowed(0, 0), row.inplace) << row.type;
   });

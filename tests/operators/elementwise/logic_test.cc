@@ -49,7 +49,7 @@ TEST_P(LogicTest, RunsOnTheBitsOfIntegers) {
   ExpectThrows([&] { RunOp(&ws, Op(GetParam().type)); }, "want bool");
 }
 
-TEST_P(LogicTest, RefusesFloats) {
+TEST_P(LogicTest, RejectsFloats) {
   Workspace ws;
   Feed<float>(&ws, "A", {0}, {});
   Feed<float>(&ws, "B", {0}, {});

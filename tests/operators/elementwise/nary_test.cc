@@ -53,14 +53,14 @@ TEST(SumTest, AddsMoreElementsThanOneBlockHolds) {
   ExpectTensor<double>(ws, "X0", {kCount}, want);
 }
 
-TEST(SumTest, TakesOneBlobSeveralTimes) {
+TEST(SumTest, AcceptsARepeatedBlob) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {1, 2});
   RunOp(&ws, R"(type: "Sum" input: "X" input: "X" input: "X" output: "Y")");
   ExpectTensor<float>(ws, "Y", {2}, {3, 6});
 }
 
-TEST(SumTest, RefusesOtherShapesTypesAndPlaces) {
+TEST(SumTest, RejectsOtherShapesTypesAndInPlaceInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X0", {2, 3});
   FeedRange<float>(&ws, "X1", {3, 2});
@@ -102,7 +102,7 @@ TEST(MeanTest, DividesByTheNumberOfInputs) {
 
 // Recorded from the original: a NaN in the first input is kept, and NaNs in later inputs are
 // ignored.
-TEST(MaxMinTest, TakeTheExtremeOfAllInputs) {
+TEST(MaxMinTest, ReturnTheExtremeOfAllInputs) {
   Workspace ws;
   Feed<float>(&ws, "X0", {5}, {kNaN, 1, kNaN, 2, 0});
   Feed<float>(&ws, "X1", {5}, {1, kNaN, kNaN, 3, -1});
@@ -113,7 +113,7 @@ TEST(MaxMinTest, TakeTheExtremeOfAllInputs) {
   ExpectTensor<float>(ws, "Y", {5}, {kNaN, 0, kNaN, 2, -1});
 }
 
-TEST(MaxMinTest, WantOneNumberOfElements) {
+TEST(MaxMinTest, RequireEqualNumbersOfElements) {
   Workspace ws;
   Feed<float>(&ws, "X0", {2, 1}, {1, 5});
   Feed<float>(&ws, "X1", {1, 2}, {4, 2});

@@ -46,7 +46,7 @@ TEST_P(ExponentTest, RaisesEveryNumberAsTheStandardLibraryDoes) {
 INSTANTIATE_TEST_SUITE_P(All, ExponentTest,
                          testing::Values(0.0f, 0.5f, 1.0f, 2.0f, 3.0f, -1.0f, -2.0f, -0.5f, 2.5f));
 
-TEST(PowTest, TakesExponentsFromASecondInput) {
+TEST(PowTest, ReadsExponentsFromASecondInput) {
   Workspace ws;
   Feed<float>(&ws, "A", {2, 2}, {1, 2, 3, 4});
   Feed<float>(&ws, "B", {2, 2}, {5, -1, 0, 0.5f});
@@ -82,7 +82,7 @@ TEST(PowTest, KeepsEmptyShapes) {
   ExpectTensor<float>(ws, "Y", {0, 2}, {});
 }
 
-TEST(PowTest, WantsAnExponentAndFloats) {
+TEST(PowTest, RequiresAnExponentAndFloats) {
   Workspace ws;
   Feed<double>(&ws, "A", {1}, {2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Pow" input: "A" output: "Y")"); },

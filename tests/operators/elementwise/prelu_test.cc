@@ -37,7 +37,7 @@ TEST(PReluTest, SharesOneSlope) {
   ExpectTensor<float>(ws, "Y", {1, 3}, {-2, 2, -6});
 }
 
-TEST(PReluTest, TakesARowOfChannelsInNHWC) {
+TEST(PReluTest, AcceptsARowOfChannelsInNHWC) {
   Workspace ws;
   Feed<float>(&ws, "X", {3}, {-1, -2, -3});
   Feed<float>(&ws, "W", {3}, {1, 2, 3});

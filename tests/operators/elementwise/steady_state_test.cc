@@ -12,7 +12,7 @@ using test::FeedRange;
 
 class SteadyStateTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(SteadyStateTest, TakesNoMemoryAndNoLock) {
+TEST_P(SteadyStateTest, AllocatesAndLocksNothing) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 4, 5}, 0.25, 0.5);
   FeedRange<float>(&ws, "X2", {2, 3, 4, 5}, 1, 0.5);

@@ -76,7 +76,7 @@ void ExpectUnary(const std::string& op, const std::vector<T>& x, const std::vect
   ExpectShapeInferred(&ws, text);
 }
 
-TEST(SignTest, TakesIntegersAndGivesZeroForNaN) {
+TEST(SignTest, AcceptsIntegersAndReturnsZeroForNaN) {
   ExpectUnary<float>(R"(type: "Sign")", {kNaN, -kInfinity, -0.0f}, {0, -1, 0});
   ExpectUnary<int32_t>(R"(type: "Sign")", {-7, 0, 9}, {-1, 0, 1});
   ExpectUnary<int64_t>(R"(type: "Sign")", {-7, 0, 9}, {-1, 0, 1});
@@ -114,7 +114,7 @@ TEST(AbsGradientTest, IsZeroAtZero) {
   ExpectTensor<float>(ws, "dX", {4}, {0, 0, -2, 2});
 }
 
-TEST(SqrtTest, TakesDoubles) {
+TEST(SqrtTest, AcceptsDoubles) {
   ExpectUnary<double>(R"(type: "Sqrt")", {0.25, 9, -0.0}, {0.5, 3, -0.0});
 }
 
@@ -179,7 +179,7 @@ TEST(HalfToFloatTest, IsExact) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(ScaleTest, TakesDoubles) {
+TEST(ScaleTest, AcceptsDoubles) {
   ExpectUnary<double>(R"(type: "Scale" arg { name: "scale" f: 0.5 })", {3, -1}, {1.5, -0.5});
 }
 
@@ -187,7 +187,7 @@ TEST(NotTest, InvertsBools) {
   ExpectUnary<bool>(R"(type: "Not")", {true, false, true}, {false, true, false});
 }
 
-TEST(NotTest, RefusesNumbers) {
+TEST(NotTest, RejectsNumbers) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Not" input: "X" output: "Y")"); },
@@ -205,7 +205,7 @@ TEST(ModTest, HasTheSignOfItsInputOrOfTheDivisor) {
   ExpectUnary<int32_t>(R"(type: "Mod" arg { name: "divisor" i: 4294967298 })", {-7, 7}, {-7, 7});
 }
 
-TEST(ModTest, RefusesADivisorOfZero) {
+TEST(ModTest, RejectsADivisorOfZero) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Mod" input: "X" output: "Y")"); },
@@ -234,7 +234,7 @@ TEST(ExpTest, ReachesInfinityAndZero) {
                      {kNaN, kInfinity, 0, kInfinity, 0, 1});
 }
 
-TEST(LogTest, GivesNaNBelowZeroAndTakesDenormals) {
+TEST(LogTest, ReturnsNaNBelowZeroAndAcceptsDenormals) {
   Workspace ws;
   Feed<float>(&ws, "X", {6}, {kNaN, kInfinity, -1, 0, -0.0f, 1e-40f});
   RunOp(&ws, R"(type: "Log" input: "X" output: "Y")");

@@ -37,7 +37,7 @@ TEST(WeightedSumTest, AddsWeightedTensors) {
   }
 }
 
-TEST(WeightedSumTest, TakesEmptyTensorsAndManyElements) {
+TEST(WeightedSumTest, AcceptsEmptyTensorsAndManyElements) {
   Workspace ws;
   Feed<float>(&ws, "W0", {1}, {2});
   Feed<float>(&ws, "W1", {}, {-1});

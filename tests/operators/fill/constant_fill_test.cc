@@ -40,7 +40,7 @@ TEST(ConstantFillTest, MakesAFloatZeroWithoutArguments) {
   ExpectTensor<float>(ws, "Y", {}, {0});
 }
 
-TEST(ConstantFillTest, TakesTheTypeFromTheValue) {
+TEST(ConstantFillTest, DerivesTheTypeFromTheValue) {
   Workspace ws;
   const char* op = R"(type: "ConstantFill" output: "Y" arg { name: "value" i: 5 })";
   RunOp(&ws, op);
@@ -62,7 +62,7 @@ TEST(ConstantFillTest, MakesBooleansAndStrings) {
   ExpectTensor<std::string>(ws, "Y", {2}, {"ab", "ab"});
 }
 
-TEST(ConstantFillTest, TakesTheShapeOfTheInputAndExtendsIt) {
+TEST(ConstantFillTest, UsesTheShapeOfTheInputAndExtendsIt) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {0, 3}, {});
   const char* op =
@@ -99,7 +99,7 @@ TEST(ConstantFillTest, OverwritesItsInputInPlace) {
   ExpectTensor<float>(ws, "X", {2}, {1, 1});
 }
 
-TEST(ConstantFillTest, SaysWhatIsWrongWithTheShape) {
+TEST(ConstantFillTest, ReportsWhatIsWrongWithTheShape) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {8, 9});
   Feed<int32_t>(&ws, "I", {1}, {2});
@@ -136,7 +136,7 @@ TEST(ConstantFillTest, SaysWhatIsWrongWithTheShape) {
       "want at least one");
 }
 
-TEST(ConstantFillTest, RefusesShapesThatCannotBe) {
+TEST(ConstantFillTest, RejectsInvalidShapes) {
   Workspace ws;
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "ConstantFill" output: "Y" arg { name: "shape" ints: -1 })"); },
@@ -149,7 +149,7 @@ TEST(ConstantFillTest, RefusesShapesThatCannotBe) {
       "overflow");
 }
 
-TEST(ConstantFillTest, RefusesTypesAndValuesThatDoNotFit) {
+TEST(ConstantFillTest, RejectsUnsupportedTypesAndValuesOutOfRange) {
   Workspace ws;
   for (const char* dtype : {"0", "3", "12", "99"}) {
     ExpectThrows(

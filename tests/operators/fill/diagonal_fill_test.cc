@@ -50,7 +50,7 @@ TEST(DiagonalFillTest, MakesAnEmptyTensor) {
 }
 
 // As in the original, a dimension of 0 does not change the rule.
-TEST(DiagonalFillTest, RefusesUnequalDimensionsOfEmptyTensors) {
+TEST(DiagonalFillTest, RejectsUnequalDimensionsOfEmptyTensors) {
   Workspace ws;
   for (const std::vector<int64_t>& shape :
        {std::vector<int64_t>{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {2, 0, 3}, {1, 1, 0, 1}}) {
@@ -62,7 +62,7 @@ TEST(DiagonalFillTest, RefusesUnequalDimensionsOfEmptyTensors) {
                "dim 2 of the output of shape [0, 3, 3], want that of dim 0");
 }
 
-TEST(DiagonalFillTest, RefusesVectorsUnevenCubesAndStrings) {
+TEST(DiagonalFillTest, RejectsVectorsUnevenCubesAndStrings) {
   Workspace ws;
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "DiagonalFill" output: "Y" arg { name: "shape" ints: 3 })"); },

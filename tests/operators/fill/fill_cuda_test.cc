@@ -91,7 +91,7 @@ TEST_F(RandomFillOnCudaTest, DistributionsHaveTheirMoments) {
                 0, std::sqrt(1.0 / 400), std::sqrt(0.2));
 }
 
-TEST_F(FillOnCudaTest, TakesShapesAndValuesFromBothSides) {
+TEST_F(FillOnCudaTest, AcceptsShapesAndValuesFromBothDevices) {
   for (const bool on_device : {false, true}) {
     SCOPED_TRACE(on_device ? "inputs on the device" : "inputs on the CPU");
     Workspace ws;

@@ -48,7 +48,7 @@ TEST(GaussianFillTest, HasTheMomentsOfTheDistribution) {
   EXPECT_NEAR(squares / values.size(), 9, 0.15);
 }
 
-TEST(GaussianFillTest, MakesAnEmptyTensorAndRefusesANegativeDeviation) {
+TEST(GaussianFillTest, ReturnsAnEmptyTensorAndRejectsANegativeDeviation) {
   Workspace ws;
   RunOp(&ws, R"(type: "GaussianFill" output: "Y" arg { name: "shape" ints: 0 })");
   ExpectTensor<float>(ws, "Y", {0}, {});

@@ -8,7 +8,7 @@ using test::ExpectTensor;
 using test::ExpectThrows;
 using test::RunOp;
 
-TEST(GivenTensorByteStringToUInt8FillTest, TakesBytesFromTheFirstString) {
+TEST(GivenTensorByteStringToUInt8FillTest, ReadsBytesFromTheFirstString) {
   Workspace ws;
   const char* op =
       R"(type: "GivenTensorByteStringToUInt8Fill" output: "Y" arg { name: "shape" ints: 1 ints: 3 }
@@ -47,7 +47,7 @@ TEST(GivenTensorByteStringToUInt8FillTest, AcceptsStringAloneAsDtype) {
   }
 }
 
-TEST(GivenTensorByteStringToUInt8FillTest, RefusesToReadBeyondTheString) {
+TEST(GivenTensorByteStringToUInt8FillTest, RejectsReadsBeyondTheString) {
   Workspace ws;
   ExpectThrows(
       [&] {

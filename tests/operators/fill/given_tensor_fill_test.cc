@@ -9,7 +9,7 @@ using test::ExpectThrows;
 using test::Feed;
 using test::RunOp;
 
-TEST(GivenTensorFillTest, TakesFloatsFromTheArgument) {
+TEST(GivenTensorFillTest, ReadsFloatsFromTheArgument) {
   Workspace ws;
   const char* op = R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 ints: 1 }
                       arg { name: "values" floats: 1.5 floats: -2 })";
@@ -18,7 +18,7 @@ TEST(GivenTensorFillTest, TakesFloatsFromTheArgument) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(GivenTensorFillTest, TakesIntegersWhenDtypeAsksForThem) {
+TEST(GivenTensorFillTest, ReadsIntegersIfDtypeRequestsThem) {
   Workspace ws;
   RunOp(
       &ws,
@@ -83,7 +83,7 @@ TEST(GivenTensorFillTest, MakesEmptyTensorsAndScalars) {
   ExpectTensor<float>(ws, "Y", {}, {4});
 }
 
-TEST(GivenTensorFillTest, TakesTheShapeOfAnInput) {
+TEST(GivenTensorFillTest, UsesTheShapeOfAnInput) {
   Workspace ws;
   Feed<int64_t>(&ws, "X", {1}, {2});
   const char* op =
@@ -94,7 +94,7 @@ TEST(GivenTensorFillTest, TakesTheShapeOfAnInput) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(GivenTensorFillTest, RefusesValuesThatAreTooFewTooManyOrOfAnotherType) {
+TEST(GivenTensorFillTest, RejectsTooFewTooManyOrMistypedValues) {
   Workspace ws;
   const std::string head = R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 } )";
   for (const char* values :
@@ -105,7 +105,7 @@ TEST(GivenTensorFillTest, RefusesValuesThatAreTooFewTooManyOrOfAnotherType) {
   ExpectThrows([&] { RunOp(&ws, head); }, "values");
 }
 
-TEST(GivenTensorFillTest, RefusesIntegersThatDoNotFitAndTypesItCannotMake) {
+TEST(GivenTensorFillTest, RejectsIntegersOutOfRangeAndUnsupportedTypes) {
   Workspace ws;
   ExpectThrows(
       [&] {

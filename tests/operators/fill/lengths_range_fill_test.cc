@@ -25,7 +25,7 @@ TEST(LengthsRangeFillTest, MakesAnEmptyVectorOfNoLengths) {
   ExpectTensor<int32_t>(ws, "Y", {0}, {});
 }
 
-TEST(LengthsRangeFillTest, RefusesNegativeLengthsAndMatrices) {
+TEST(LengthsRangeFillTest, RejectsNegativeLengthsAndMatrices) {
   Workspace ws;
   Feed<int32_t>(&ws, "N", {2}, {-1, 2});
   Feed<int32_t>(&ws, "M", {1, 1}, {2});

@@ -21,7 +21,7 @@ TEST(MSRAFillTest, HasTheDeviationOfFanOut) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(MSRAFillTest, MakesAnEmptyTensorAndRefusesShapesWithoutDimOne) {
+TEST(MSRAFillTest, ReturnsAnEmptyTensorAndRejectsShapesWithoutDimOne) {
   Workspace ws;
   RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 0 ints: 2 })");
   ExpectTensor<float>(ws, "Y", {0, 2}, {});

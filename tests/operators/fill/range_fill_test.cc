@@ -16,7 +16,7 @@ TEST(RangeFillTest, CountsInRowMajorOrder) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(RangeFillTest, TakesTheShapeOfAnEmptyInput) {
+TEST(RangeFillTest, AcceptsAnEmptyInput) {
   Workspace ws;
   Feed<float>(&ws, "X", {0}, {});
   RunOp(&ws, R"(type: "RangeFill" input: "X" output: "Y")");

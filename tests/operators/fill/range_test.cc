@@ -54,7 +54,7 @@ TEST(RangeTest, HasNoElementsUpToInfinityOrNaN) {
   }
 }
 
-TEST(RangeTest, RefusesVectorsAStepOfZeroAndOtherTypes) {
+TEST(RangeTest, RejectsVectorsAStepOfZeroAndOtherTypes) {
   Workspace ws;
   Feed<int64_t>(&ws, "one", {1}, {1});
   Feed<int64_t>(&ws, "zero", {1}, {0});
@@ -69,7 +69,7 @@ TEST(RangeTest, RefusesVectorsAStepOfZeroAndOtherTypes) {
                "input 0 has elements of type");
 }
 
-TEST(RangeTest, RefusesRangesThatAreTooLong) {
+TEST(RangeTest, RejectsRangesThatAreTooLong) {
   Workspace ws;
   Feed<int64_t>(&ws, "low", {1}, {INT64_MIN});
   Feed<int64_t>(&ws, "high", {1}, {INT64_MAX});

@@ -15,7 +15,7 @@ constexpr char kNet[] = R"(
   op { type: "Range" input: "N" output: "range" }
 )";
 
-TEST(FillOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(FillOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 3});

@@ -32,7 +32,7 @@ TEST(UniformIntFillTest, DrawsFromBothEndsAndBetween) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(UniformIntFillTest, TakesTheWholeRangeOfInt32) {
+TEST(UniformIntFillTest, CoversTheWholeRangeOfInt32) {
   Workspace ws;
   RunOp(&ws, R"(type: "UniformIntFill" output: "Y" arg { name: "shape" ints: 2 }
                 arg { name: "min" i: -2147483648 } arg { name: "max" i: 2147483647 }
@@ -40,7 +40,7 @@ TEST(UniformIntFillTest, TakesTheWholeRangeOfInt32) {
   ExpectTensor<int32_t>(ws, "Y", {2}, {-356387803, 2135392491});
 }
 
-TEST(UniformFillTest, TakesBoundsFromInputs) {
+TEST(UniformFillTest, ReadsBoundsFromInputs) {
   Workspace ws;
   Feed<int64_t>(&ws, "S", {2}, {2, 3});
   Feed<float>(&ws, "L", {1}, {5});
@@ -59,7 +59,7 @@ TEST(UniformFillTest, MakesNoElementsWhenTheInputsBoundsAreReversed) {
   ExpectTensor<float>(ws, "Y", {0, 3}, {});
 }
 
-TEST(UniformFillTest, RefusesBoundsThatLeaveNothing) {
+TEST(UniformFillTest, RejectsEmptyRanges) {
   Workspace ws;
   ExpectThrows([&] { RunOp(&ws, R"(type: "UniformFill" output: "Y" arg { name: "min" f: 1 })"); },
                "argument min, want less than argument max");
@@ -68,7 +68,7 @@ TEST(UniformFillTest, RefusesBoundsThatLeaveNothing) {
       "argument min, want less than argument max");
 }
 
-TEST(UniformFillTest, RefusesBoundsGivenTwiceOrAsVectors) {
+TEST(UniformFillTest, RejectsRepeatedOrVectorBounds) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});
   Feed<float>(&ws, "L", {2}, {5, 6});

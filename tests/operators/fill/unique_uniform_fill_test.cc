@@ -11,7 +11,7 @@ using test::Feed;
 using test::Fetch;
 using test::RunOp;
 
-TEST(UniqueUniformFillTest, DrawsEveryNumberOnceWhenAllAreWanted) {
+TEST(UniqueUniformFillTest, DrawsEveryNumberOnceIfAllAreRequested) {
   Workspace ws;
   const char* op = R"(type: "UniqueUniformFill" output: "Y" arg { name: "shape" ints: 2 ints: 2 }
                       arg { name: "min" i: -1 } arg { name: "max" i: 2 })";
@@ -44,7 +44,7 @@ TEST(UniqueUniformFillTest, DrawsFromTheWholeRangeOfInt64) {
   EXPECT_GT(values.back(), 0);
 }
 
-TEST(UniqueUniformFillTest, RefusesMoreNumbersThanThereAre) {
+TEST(UniqueUniformFillTest, RejectsMoreNumbersThanTheRangeHas) {
   Workspace ws;
   ExpectThrows(
       [&] {
@@ -54,7 +54,7 @@ TEST(UniqueUniformFillTest, RefusesMoreNumbersThanThereAre) {
       "cannot draw 4 different numbers from [0, 2]");
 }
 
-TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) {
+TEST(UniqueUniformFillTest, RejectsMissingBoundsOtherTypesAndRepeatedAvoidance) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});
   Feed<int32_t>(&ws, "A", {2}, {3, 3});

@@ -20,7 +20,7 @@ TEST(XavierFillTest, DrawsWithinTheBoundOfFanIn) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(XavierFillTest, RefusesShapesWithoutFanIn) {
+TEST(XavierFillTest, RejectsShapesWithoutFanIn) {
   Workspace ws;
   ExpectThrows([&] { RunOp(&ws, R"(type: "XavierFill" output: "Y")"); },
                "dim 0 is the number of outputs");

@@ -21,7 +21,7 @@ TEST(StylizerDeprocessTest, ClampsAndTruncates) {
   ExpectShapeInferred(&ws, kPack);
 }
 
-TEST(StylizerDeprocessTest, PacksLongRowsOfSeveralPictures) {
+TEST(StylizerDeprocessTest, PacksLongRowsOfSeveralImages) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 5, 7});
   Feed<float>(&ws, "mean", {3}, {0.5f, 0.5f, 0.5f});
@@ -37,7 +37,7 @@ TEST(StylizerDeprocessTest, PacksLongRowsOfSeveralPictures) {
   }
 }
 
-TEST(StylizerDeprocessTest, EmptyPicturesStayEmpty) {
+TEST(StylizerDeprocessTest, EmptyImagesStayEmpty) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 3, 2, 2}, {});
   Feed<float>(&ws, "mean", {3}, {0, 0, 0});

@@ -70,7 +70,7 @@ TEST_F(ImageCudaTest, Interpolates) {
   ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")");
 }
 
-TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
+TEST_F(ImageCudaTest, SplitsAndAssemblesImages) {
   FeedRange<float>(&ws_, "wide", {2, 3, 6, 9}, 1);
   FeedRange<float>(&ws_, "narrow", {18, 2, 3, 2}, 1);
   const std::string block3 = R"( output: "y" arg { name: "block_size" i: 3 })";

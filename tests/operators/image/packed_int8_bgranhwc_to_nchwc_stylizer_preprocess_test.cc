@@ -20,7 +20,7 @@ TEST(StylizerPreprocessTest, SubtractsTheMeanAndDropsAlpha) {
 }
 
 // The noise 0 .. 6 repeats every 7 values. Every image begins with value 0 again.
-TEST(StylizerPreprocessTest, AddsTheWorkspacesNoiseFromTheStartOfEachPicture) {
+TEST(StylizerPreprocessTest, AddsTheWorkspacesNoiseFromTheStartOfEachImage) {
   Workspace ws;
   FeedRange<float>(&ws, kNoise, {7});
   Feed<uint8_t>(&ws, "X", {2, 5, 4, 4}, std::vector<uint8_t>(160, 100));
@@ -50,7 +50,7 @@ TEST(StylizerPreprocessTest, TheFirstOperatorOfAWorkspaceMakesTheNoise) {
   EXPECT_EQ(Fetch<float>(ws, kNoise), noise);
 }
 
-TEST(StylizerPreprocessTest, TheNoiseHas491ValuesUnlessAnArgumentSaysOtherwise) {
+TEST(StylizerPreprocessTest, NoiseHas491ValuesByDefault) {
   Workspace ws;
   Feed<uint8_t>(&ws, "X", {1, 1, 1, 4}, {0, 0, 0, 0});
   Feed<float>(&ws, "mean", {3}, {0, 0, 0});
@@ -58,7 +58,7 @@ TEST(StylizerPreprocessTest, TheNoiseHas491ValuesUnlessAnArgumentSaysOtherwise) 
   EXPECT_EQ(DimsOf(ws, kNoise), std::vector<int64_t>{491});
 }
 
-TEST(StylizerPreprocessTest, EmptyPicturesStayEmpty) {
+TEST(StylizerPreprocessTest, EmptyImagesStayEmpty) {
   Workspace ws;
   Feed<uint8_t>(&ws, "X", {1, 0, 3, 4}, {});
   Feed<float>(&ws, "mean", {3}, {0, 0, 0});

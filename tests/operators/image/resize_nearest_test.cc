@@ -54,7 +54,7 @@ TEST(ResizeNearestTest, DividesByTheScale) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 18}, want);
 }
 
-TEST(ResizeNearestTest, ScalesEveryPlaneOfAWidePicture) {
+TEST(ResizeNearestTest, ScalesEveryPlaneOfAWideImage) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 3, 5, 37});
   const std::vector<float> x = Fetch<float>(ws, "X");
@@ -94,7 +94,7 @@ TEST(ResizeNearestTest, TheInputOfScalesGoesBeforeTheArguments) {
   ExpectShapeInferred(&ws, op, /*may_be_unknown=*/true);
 }
 
-TEST(ResizeNearestTest, EmptyPicturesStayEmpty) {
+TEST(ResizeNearestTest, EmptyImagesStayEmpty) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2, 3, 3}, {});
   RunOp(&ws, Resize(2, 2));
@@ -157,7 +157,7 @@ TEST(ResizeNearestGradientTest, AgreesWithDifferences) {
             "ResizeNearestGradient(Y_grad,X,s)->X_grad | X_grad -");
 }
 
-TEST(ResizeNearestGradientTest, TakesEmptyTensorsAndNamesWhatDoesNotFit) {
+TEST(ResizeNearestGradientTest, AcceptsEmptyTensorsAndReportsIncompatibleShapes) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2, 3, 3}, {});
   Feed<float>(&ws, "dY", {0, 2, 6, 6}, {});

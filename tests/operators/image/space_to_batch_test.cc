@@ -11,7 +11,7 @@ std::string Op(const std::string& type, int block, int pad, const std::string& m
          std::to_string(block) + R"( } arg { name: "pad" i: )" + std::to_string(pad) + " } " + more;
 }
 
-TEST(SpaceToBatchTest, TakesEverySecondRowAndColumn) {
+TEST(SpaceToBatchTest, MovesEverySecondRowAndColumn) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 4, 4}, 1);
   RunOp(&ws, Op("SpaceToBatch", 2, 0));

@@ -22,7 +22,7 @@ constexpr char kNet[] = R"(
   op { type: "BatchToSpace" input: "narrow" output: "wide" }
 )";
 
-TEST(ImageOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(ImageOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 4, 6, 6});

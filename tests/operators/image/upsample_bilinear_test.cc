@@ -39,7 +39,7 @@ TEST(UpsampleBilinearTest, TheInputOfScalesGoesBeforeTheArguments) {
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 3}, {0, 1, 2, 0, 1, 2}, 1e-6);
 }
 
-TEST(UpsampleBilinearTest, EmptyPicturesStayEmpty) {
+TEST(UpsampleBilinearTest, EmptyImagesStayEmpty) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 1, 2, 2}, {});
   RunOp(&ws, Upsample(2, 2));

@@ -22,7 +22,7 @@ TEST(UpsampleNearestTest, RepeatsPixelsInBothDirections) {
   ExpectTensor<float>(ws, "Y", {1, 2, 2, 2}, {0, 0, 0, 0, 1, 1, 1, 1});
 }
 
-TEST(UpsampleNearestTest, EmptyPicturesStayEmpty) {
+TEST(UpsampleNearestTest, EmptyImagesStayEmpty) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 1, 2, 2}, {});
   RunOp(&ws, Upsample(2));

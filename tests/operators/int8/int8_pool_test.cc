@@ -11,7 +11,7 @@ using namespace test;  // used throughout this file
 
 const std::string kNhwc = StringArg("order", "NHWC");
 
-TEST(Int8MaxPoolTest, TakesTheLargestElementOfEachWindow) {
+TEST(Int8MaxPoolTest, ReturnsTheLargestElementOfEachWindow) {
   Workspace ws;
   FeedInt8(&ws, "X", {1, 2, 3, 2}, {1, 9, 2, 8, 3, 7, 4, 6, 5, 5, 6, 4}, 0.5f, 5);
   const std::string window = kNhwc + IntArg("kernel", 2);

@@ -110,7 +110,7 @@ TEST(Int8DequantizeTest, UndoesQuantizationOfEachStep) {
   ExpectInt8(ws, "Z", {256}, all, 0.037f, 77);
 }
 
-TEST(Int8GivenTensorFillTest, TakesBytesAndIntegers) {
+TEST(Int8GivenTensorFillTest, AcceptsBytesAndIntegers) {
   Workspace ws;
   RunOp(&ws, Int8Op("Int8GivenTensorFill", "", "Y", 0.5f, 3,
                     IntsArg("shape", {2, 2}) + StringArg("values", "\\001\\377\\000A")));

@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;  // used throughout this file
 
-TEST(Int8OperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(Int8OperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRange<float>(&ws, "F", {1, 4, 4, 6});

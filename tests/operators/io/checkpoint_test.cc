@@ -14,7 +14,7 @@ using test::Feed;
 using test::RunOp;
 using test::TempDir;
 
-TEST(FormatIterationTest, TakesOneIntegerConversion) {
+TEST(FormatIterationTest, AcceptsOneIntegerConversion) {
   EXPECT_EQ(FormatIteration("model_%06d.db", 42), "model_000042.db");
   EXPECT_EQ(FormatIteration("m_%d", -1), "m_-1");
   EXPECT_EQ(FormatIteration("m_%lld", int64_t{1} << 40), "m_1099511627776");
@@ -23,7 +23,7 @@ TEST(FormatIterationTest, TakesOneIntegerConversion) {
   EXPECT_EQ(FormatIteration("plain", 7), "plain");
 }
 
-TEST(FormatIterationTest, RefusesWhatReadsOtherMemory) {
+TEST(FormatIterationTest, RejectsFormatsThatReadOtherMemory) {
   for (const char* pattern : {"%s", "%n", "%f", "%", "%5", "%*d", "%1$d", "%c"}) {
     ExpectThrows([&] { FormatIteration(pattern, 1); }, "not for an integer");
   }

@@ -11,7 +11,7 @@ using test::ExpectTensor;
 using test::RunOp;
 using test::TempDir;
 
-TEST(DBExistsTest, TellsWhetherItCanBeOpened) {
+TEST(DBExistsTest, ReportsWhetherItCanBeOpened) {
   const TempDir dir;
   db::CreateDB("minidb", dir.path("m"), db::NEW)->Close();
   Workspace ws(dir.path());

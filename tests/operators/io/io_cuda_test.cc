@@ -98,7 +98,7 @@ TEST_F(IoCudaTest, SavesWhatIsStillBeingComputed) {
   ExpectValues("a");
 }
 
-TEST_F(IoCudaTest, TakesTheIterationOfACheckpointFromEitherDevice) {
+TEST_F(IoCudaTest, ReadsTheIterationOfACheckpointFromEitherDevice) {
   PutOnDevice(0);
   const std::string checkpoint =
       "type: 'Checkpoint' input: 'iteration' input: 'a' arg { name: 'every' i: 2 } arg { name: "

@@ -71,7 +71,7 @@ TEST_F(LoadTest, JoinsChunks) {
   ExpectTensor<float>(ws_, "a", {2, 3}, {0, 1, 2, 3, 4, 5});
 }
 
-TEST_F(LoadTest, LoadsAllThatIsThere) {
+TEST_F(LoadTest, LoadsAllBlobsOfTheDatabase) {
   Load("", "m", Flag("load_all") + Arg("strip_prefix", "pre/") + Arg("add_prefix", "x/"));
   ExpectTensor<int64_t>(ws_, "x/b", {3}, {7, 8, 9});
   EXPECT_TRUE(ws_.HasBlob("x/a"));
@@ -112,7 +112,7 @@ TEST_F(LoadTest, ReadsSeveralDatabases) {
                "Duplicate Key a is found!");
 }
 
-TEST_F(LoadTest, SaysWhatIsMissing) {
+TEST_F(LoadTest, ReportsWhatIsMissing) {
   ExpectThrows([&] { Load("output: 'a' output: 'q'", "m"); },
                "Expected to load 2 blobs, got 1 only");
   Load("output: 'a' output: 'q'", "m", Flag("allow_incomplete"));
@@ -127,7 +127,7 @@ TEST_F(LoadTest, SaysWhatIsMissing) {
                "Must specify a db name.");
 }
 
-TEST_F(LoadTest, TakesTheFirstOfTwoRecordsWithOutputs) {
+TEST_F(LoadTest, LoadsTheFirstOfTwoRecordsIfOutputsAreListed) {
   WriteDB({{"a", "type: 'Tensor' tensor { dims: 1 float_data: 1 }"},
            {"a", "type: 'Tensor' tensor { dims: 1 float_data: 2 }"}});
   Load("output: 'a'", "made");
@@ -142,7 +142,7 @@ TEST_F(LoadTest, GoesByTheKeyAndNotByTheName) {
   ExpectTensor<float>(ws_, "k", {1}, {1});
 }
 
-TEST_F(LoadTest, RefusesPartsThatDoNotMakeAWhole) {
+TEST_F(LoadTest, RejectsIncompleteParts) {
   WriteDB({{"a#%0",
             "type: 'Tensor' tensor { dims: 4 segment { begin: 0 end: 2 } float_data: [1, 2] }"}});
   ExpectThrows([&] { Load("output: 'a'", "made", Flag("allow_incomplete")); },
@@ -159,7 +159,7 @@ TEST_F(LoadTest, RefusesPartsThatDoNotMakeAWhole) {
                "Chunk with the same id has occurred twice for: s");
 }
 
-TEST_F(LoadTest, IgnoresTheDeviceOfTheRecordUnlessToldTo) {
+TEST_F(LoadTest, IgnoresTheDeviceOfTheRecordByDefault) {
   WriteDB(
       {{"a", "type: 'Tensor' tensor { dims: 1 float_data: 1 device_detail { device_type: 1 } }"}});
   Load("output: 'a'", "made");

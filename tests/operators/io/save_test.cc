@@ -57,7 +57,7 @@ TEST_F(SaveTest, RenamesBlobs) {
   EXPECT_EQ(Keys(dir_.path("x")), (std::vector<std::string>{"x#%0", "y"}));
 }
 
-TEST_F(SaveTest, TakesAnAbsolutePathByArgument) {
+TEST_F(SaveTest, AcceptsAnAbsolutePathByArgument) {
   RunOp(&ws_,
         "type: 'Save' input: 'a' arg { name: 'db_type' s: 'minidb' } arg { name: 'absolute_path' "
         "i: 1 } "

@@ -56,7 +56,7 @@ TEST(CosineSimilarityTest, IsTheCosineAndZeroForZeroVectors) {
   ExpectTensor<float>(ws, "dY", {3, 2}, {28, -21, 0, 0, 0, 0}, 1e-5);
 }
 
-TEST(DistanceTest, TakesScalarsVectorsAndEmptyRows) {
+TEST(DistanceTest, AcceptsScalarsVectorsAndEmptyRows) {
   for (const char* type : kTypes) {
     SCOPED_TRACE(type);
     Workspace ws;

@@ -66,7 +66,7 @@ TEST(SigmoidCrossEntropyTest, IsAccurateForLargeLogits) {
   ExpectTensor<float>(ws, "dX", {6, 1}, {0, 0, 1, -1, 1, 0}, 1e-5);
 }
 
-TEST(SigmoidCrossEntropyTest, TakesVectorsScalarsAndEmptyTensors) {
+TEST(SigmoidCrossEntropyTest, AcceptsVectorsScalarsAndEmptyTensors) {
   Workspace ws;
   const float half = std::log(2.0f);
   Feed<float>(&ws, "X", {4}, {0, 0, 0, 0});

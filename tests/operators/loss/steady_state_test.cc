@@ -30,7 +30,7 @@ constexpr char kNet[] = R"(
   op { type: "SpatialSoftmaxWithLossGradient" input: "SX" input: "SL" input: "SP" input: "SZ" output: "Sd" }
 )";
 
-TEST(LossOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(LossOperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRandom(&ws, "X", {4, 10}, 0, 1, 1);

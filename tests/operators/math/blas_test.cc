@@ -64,7 +64,7 @@ TYPED_TEST(BlasTest, MultipliesByVectorsAndInBatches) {
   EXPECT_THAT(c, ElementsAre(3, 6, 9, 8, 10, 12));
 }
 
-TYPED_TEST(BlasTest, RefusesAnUnknownTransposition) {
+TYPED_TEST(BlasTest, RejectsAnUnknownTransposition) {
   using T = TypeParam;
   CPUContext context;
   T c[4];

@@ -30,7 +30,7 @@ TEST(ImagesTest, LaysWindowsOutAsColumnsAndAddsThemBack) {
   EXPECT_THAT(back, ElementsAre(1, 4, 3, 8, 20, 12, 7, 16, 9));
 }
 
-TEST(ImagesTest, PutsZerosWhereWindowsLeaveThePicture) {
+TEST(ImagesTest, PadsWindowsBeyondTheImageWithZeros) {
   CPUContext context;
   std::array<float, 4> col;
   // Windows of 1 x 1 with stride 3, and one row and one column of padding: only the last window is

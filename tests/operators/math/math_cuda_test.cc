@@ -203,7 +203,7 @@ TEST_F(MathCudaTest, CombinesTruths) {
   });
 }
 
-TEST_F(MathCudaTest, RefusesWhatDoesNotBroadcast) {
+TEST_F(MathCudaTest, RejectsShapesThatDoNotBroadcast) {
   const int a[] = {2, 3}, b[] = {2};
   const std::string error = test::ErrorOf([&] {
     Add<float, CUDAContext>(2, a, 1, b, nullptr, nullptr, static_cast<float*>(nullptr), &cuda_);
@@ -300,7 +300,7 @@ TEST_F(MathCudaTest, MultipliesHalves) {
   }
 }
 
-TEST_F(MathCudaTest, RefusesProductsWithoutSense) {
+TEST_F(MathCudaTest, RejectsInvalidMatrixMultiplications) {
   EXPECT_THROW((Gemm<float, CUDAContext>(7, kNoTrans, 2, 2, 3, 1, nullptr, nullptr, 0,
                                          static_cast<float*>(nullptr), &cuda_)),
                EnforceNotMet);
@@ -367,7 +367,7 @@ TEST_F(MathCudaTest, ReducesNothing) {
   });
 }
 
-TEST_F(MathCudaTest, TakesMomentsAndSelects) {
+TEST_F(MathCudaTest, ComputesMomentsAndSelects) {
   ExpectSame<float>(Numbers<float>(60), {}, 24,
                     [](auto* c, const float* x, const float*, float* z) {
                       const int dims[] = {4, 3, 5}, kept[] = {4, 3, 1};
@@ -405,7 +405,7 @@ void Pictures(C* c, const float* x, float* z) {
   BiasCHW<float, C>(x, 3, 7, z, c);
 }
 
-TEST_F(MathCudaTest, MovesPicturesAsTheCpu) {
+TEST_F(MathCudaTest, MovesImagesAsTheCpu) {
   constexpr int64_t kOut = 180 + 60 + 192 + 48 + 42;
   ExpectSame<float>(
       Numbers<float>(192), {}, kOut,

@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FCFusionSizeTest,
                                           testing::Values(1, 10, 130),
                                           testing::Values(1, 7, 150, 600)));
 
-TEST(FCFusionTest, ReturnsTheActivatedBiasIfThereIsNothingToAdd) {
+TEST(FCFusionTest, ReturnsTheActivatedBiasIfKIsZero) {
   Workspace ws;
   const std::string op = std::string(kOp) + kRelu;
   Feed<float>(&ws, "X", {5, 0}, {});

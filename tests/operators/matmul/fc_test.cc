@@ -17,7 +17,7 @@ TEST(FCTest, MultipliesRowsByWeightsAndAddsTheBias) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(FCTransposedTest, TakesWeightsByColumns) {
+TEST(FCTransposedTest, AcceptsWeightsByColumns) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 2}, {1, 2});
   Feed<float>(&ws, "W", {2, 3}, {1, 2, 3, 10, 20, 30});
@@ -40,7 +40,7 @@ TEST(FCTest, FlattensAtItsAxes) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(FCTest, GivesTheBiasWhereThereIsNothingToAdd) {
+TEST(FCTest, ReturnsTheBiasIfKIsZero) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 0}, {});
   Feed<float>(&ws, "W", {3, 0}, {});
@@ -58,7 +58,7 @@ TEST(FCTest, GivesTheBiasWhereThereIsNothingToAdd) {
   ExpectTensor<float>(ws, "Y", {2, 0}, {});
 }
 
-TEST(FCTest, SaysWhatDoesNotFit) {
+TEST(FCTest, ReportsIncompatibleShapes) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 4});
   FeedRandom(&ws, "W", {4, 3});
@@ -138,7 +138,7 @@ TEST(FCGradientTest, MultipliesTheGradientByTheOtherOperand) {
   ExpectShapeInferred(&ws, transposed + R"( output: "dX")");
 }
 
-TEST(FCGradientTest, TakesSizesOfZero) {
+TEST(FCGradientTest, AcceptsSizesOfZero) {
   const std::string op = R"(type: "FCGradient" input: "X" input: "W" input: "dY"
       output: "dW" output: "db" output: "dX")";
   Workspace ws;

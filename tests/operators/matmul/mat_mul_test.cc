@@ -59,7 +59,7 @@ TEST(MatMulTest, GivesZerosForAnEmptySumAndNothingForNoRows) {
   ExpectTensor<float>(ws, "Y", {0, 1}, {});
 }
 
-TEST(MatMulTest, SaysWhatDoesNotFit) {
+TEST(MatMulTest, ReportsIncompatibleShapes) {
   Workspace ws;
   FeedRandom(&ws, "A", {2, 3});
   FeedRandom(&ws, "B", {4, 5});
@@ -127,7 +127,7 @@ TEST(BatchMatMulTest, KeepsEmptyBatchesAndEmptySums) {
   ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 0});
 }
 
-TEST(BatchMatMulTest, SaysWhatDoesNotFit) {
+TEST(BatchMatMulTest, ReportsIncompatibleShapes) {
   Workspace ws;
   FeedRandom(&ws, "A", {2, 3, 4});
   FeedRandom(&ws, "B", {4, 5});
@@ -173,7 +173,7 @@ TEST(MatMulGradientTest, FlattensTheOperandsOfItsGradients) {
 }
 
 // Recorded from the original.
-TEST(MatMulGradientTest, TakesOtherAxesAsOneInItsGradients) {
+TEST(MatMulGradientTest, TreatsOtherAxesAsOneInItsGradients) {
   const OperatorDef def = ParseOp(R"(type: "MatMul" input: "A" input: "B" output: "Y"
       arg { name: "axis_a" i: 2 } arg { name: "axis_b" i: -3 } arg { name: "trans_b" i: 1 })");
   const GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "g"}});

@@ -71,7 +71,7 @@ TEST_F(MatmulCudaTest, BatchesAgreeHoweverTheyAreRepeated) {
 
 // Without an engine, FC uses cuBLAS, which needs a separate kernel for the bias. With the engine
 // NATIVE, one native kernel does everything.
-TEST_F(MatmulCudaTest, AsksCublasUnlessToldNotTo) {
+TEST_F(MatmulCudaTest, UsesCublasByDefault) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "counts kernels of the fake CUDA";
   OperatorDef def = ParseOp(R"(type: "FC" input: "A" input: "B" input: "b" output: "Y")");
   Workspace ws;

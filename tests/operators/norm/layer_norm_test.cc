@@ -43,7 +43,7 @@ TYPED_TEST(LayerNormTypeTest, NormalizesRows) {
   ExpectShapeInferred(&ws, kAffine);
 }
 
-TEST(LayerNormTest, TakesTheAxisFromEitherEnd) {
+TEST(LayerNormTest, CountsTheAxisFromEitherEnd) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 40});
   for (const auto& [axis, dims] : std::vector<std::pair<int, std::vector<int64_t>>>{

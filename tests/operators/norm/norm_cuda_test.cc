@@ -62,7 +62,7 @@ TEST_F(NormCudaTest, LRNAgreesOverWindowsAndLayouts) {
   }
 }
 
-TEST_F(NormCudaTest, LRNTakesParametersThatCudnnDoesNot) {
+TEST_F(NormCudaTest, LRNAcceptsParametersThatCudnnRejects) {
   const auto feed = [](Workspace* ws) { FeedRandom(ws, "X", {2, 5, 3, 3}, 0.5f, 2); };
   ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 3 }
                            arg { name: "alpha" f: 1 } arg { name: "beta" f: 0 })");
@@ -111,7 +111,7 @@ TEST_F(NormCudaTest, SpatialBNAgreesInTestingAndTraining) {
   }
 }
 
-TEST_F(NormCudaTest, SpatialBNTakesTheSumsOfSeveralBatches) {
+TEST_F(NormCudaTest, SpatialBNUsesTheSumsOfSeveralBatches) {
   ExpectAgreement(
       [](Workspace* ws) {
         FeedRandom(ws, "X", {2, 3, 4, 5}, 1, 3);

@@ -102,7 +102,7 @@ TEST(SoftmaxTest, EmptyTensorsStayEmpty) {
   }
 }
 
-TEST(SoftmaxTest, RefusesBadAxesTypesAndInPlace) {
+TEST(SoftmaxTest, RejectsInvalidAxesTypesAndInPlaceOutputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Softmax(2)); }, "axis");

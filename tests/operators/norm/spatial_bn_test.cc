@@ -43,7 +43,7 @@ TEST(SpatialBNTest, ScalesEachChannelByGivenStatistics) {
   ExpectShapeInferred(&ws, kTest);
 }
 
-TEST(SpatialBNTest, TakesTheLastAxisAsChannelsInNhwc) {
+TEST(SpatialBNTest, TreatsTheLastAxisAsChannelsInNhwc) {
   Workspace ws;
   FeedParameters(&ws);
   FeedRange<float>(&ws, "X", {1, 3, 2});
@@ -104,7 +104,7 @@ TEST(SpatialBNTest, TrainingInNhwcEqualsTrainingInNchw) {
   }
 }
 
-TEST(SpatialBNTest, TakesTheSumsOfSeveralBatches) {
+TEST(SpatialBNTest, UsesTheSumsOfSeveralBatches) {
   Workspace ws;
   FeedParameters(&ws);
   Feed<float>(&ws, "X", {1, 2, 2}, {1, 3, 0, 4});
@@ -251,7 +251,7 @@ TEST(SpatialBNGradientTest, SubtractsTheMeansOfTheGradient) {
                       1e-6);
 }
 
-TEST(SpatialBNGradientTest, TakesTheSumsOfSeveralBatchesInPlace) {
+TEST(SpatialBNGradientTest, UsesTheSumsOfSeveralBatchesInPlace) {
   Workspace ws;
   FeedGradient(&ws);
   Feed<float>(&ws, "ds", {2}, {4, 6});

@@ -31,7 +31,7 @@ constexpr char kNet[] = R"(
   op { type: "SparseNormalize" input: "W" input: "K" output: "W" }
 )";
 
-TEST(NormOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(NormOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRandom(&ws, "X", {2, 3, 4, 5}, 1, 2);

@@ -23,7 +23,7 @@ TEST(FtrlTest, ShrinksSmallSumsToZero) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(FtrlTest, TakesAlphaFromAnInput) {
+TEST(FtrlTest, ReadsAlphaFromAnInput) {
   Workspace ws;
   Feed<float>(&ws, "W", {1}, {1});
   Feed<float>(&ws, "S", {1, 2}, {9, 10});

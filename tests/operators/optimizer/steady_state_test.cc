@@ -21,7 +21,7 @@ constexpr char kNet[] = R"(
   op { type: "Lars" input: "P" input: "G" input: "one" input: "one" input: "one" output: "rate" }
 )";
 
-TEST(OptimizersTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(OptimizersTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   Feed<int64_t>(&ws, "N", {1}, {0});

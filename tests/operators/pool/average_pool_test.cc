@@ -15,7 +15,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 class AveragePoolShapeTest
     : public testing::TestWithParam<std::tuple<std::vector<NaiveAxis>, bool>> {};
 
-TEST_P(AveragePoolShapeTest, TakesTheMeanOfEachWindowInBothLayouts) {
+TEST_P(AveragePoolShapeTest, ComputesTheMeanOfEachWindowInBothLayouts) {
   const auto& [axes, include_pad] = GetParam();
   constexpr int kBatch = 2, kChannels = 19;
   std::vector<int64_t> dims{kBatch, kChannels}, out_dims = dims, last{kBatch}, out_last{kBatch};

@@ -189,7 +189,7 @@ WindowGeometry Geometry(const std::string& args, const std::vector<int64_t>& x) 
   return MakeWindowGeometry(ParseWindowArguments(ArgumentHelper(def), WindowUse::kPool), x);
 }
 
-TEST_F(CudaPoolTest, SaysWhyCudnnLeavesAPoolToNativeKernels) {
+TEST_F(CudaPoolTest, ReportsWhyCudnnLeavesAPoolToNativeKernels) {
   if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
   const auto refusal = [](const WindowGeometry& geometry) {
     std::string reason;

@@ -26,7 +26,7 @@ std::vector<float> NaiveNorm(std::vector<float> x, int planes, const NaiveAxis& 
 
 class LpPoolShapeTest : public testing::TestWithParam<std::tuple<std::vector<NaiveAxis>, float>> {};
 
-TEST_P(LpPoolShapeTest, TakesTheNormOfEachWindowInBothLayouts) {
+TEST_P(LpPoolShapeTest, ComputesTheNormOfEachWindowInBothLayouts) {
   const auto& [axes, p] = GetParam();
   constexpr int kChannels = 3;
   Workspace ws;

@@ -16,7 +16,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 class MaxPoolShapeTest : public testing::TestWithParam<std::vector<NaiveAxis>> {};
 
-TEST_P(MaxPoolShapeTest, TakesTheLargestOfEachWindowInBothLayouts) {
+TEST_P(MaxPoolShapeTest, ReturnsTheLargestOfEachWindowInBothLayouts) {
   std::vector<NaiveAxis> axes = GetParam();
   constexpr int kBatch = 2, kChannels = 19;
   std::vector<int64_t> dims{kBatch, kChannels}, out_dims = dims, last{kBatch}, out_last{kBatch};
@@ -80,7 +80,7 @@ TEST(MaxPoolTest, KeepsANaNAtTheStartOfAWindowOfOneAxisInBothLayouts) {
   ExpectTensor<float>(ws, "Y", {1, 2, 2}, {kNaN, 1, 2, 3});
 }
 
-TEST(MaxPoolTest, GlobalPoolsTakeAnyNumberOfAxes) {
+TEST(MaxPoolTest, GlobalPoolsAcceptAnyNumberOfAxes) {
   Workspace ws;
   for (const std::vector<int64_t>& rest :
        {std::vector<int64_t>{}, {6}, {2, 3}, {1, 2, 3}, {3, 1, 2, 1}}) {
@@ -202,7 +202,7 @@ TEST(MaxPoolTest, ForgetsTheShapeBefore) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {-1, -3});
 }
 
-TEST(MaxPoolTest, RefusesWhatItCannotDo) {
+TEST(MaxPoolTest, RejectsUnsupportedInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 4, 4});
   const auto with = [](const std::string& more) { return std::string(kTwo) + more; };
@@ -275,7 +275,7 @@ TEST(MaxPoolGradientTest, SkipsNaNAndReachesInfinities) {
   ExpectTensor<float>(ws, "dX", {1, 1, 2, 6}, {0, 0, 2, 2, 0, 0, 0, 0, 2, 0, 3, 0});
 }
 
-TEST(MaxPoolGradientTest, GlobalPoolsTakeAnyNumberOfAxes) {
+TEST(MaxPoolGradientTest, GlobalPoolsAcceptAnyNumberOfAxes) {
   for (const std::vector<int64_t>& dims :
        {std::vector<int64_t>{2, 1}, {2, 1, 4}, {2, 1, 2, 2}, {2, 1, 1, 2, 2}, {2, 1, 2, 1, 2, 1}}) {
     for (const char* order : {"NCHW", "NHWC"}) {

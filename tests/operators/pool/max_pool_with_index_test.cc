@@ -82,7 +82,7 @@ constexpr char kTwo[] = R"(type: "MaxPoolWithIndex" input: "X" output: "Y" outpu
                            arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 })";
 constexpr char kArgs[] = R"(arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 })";
 
-TEST(MaxPoolWithIndexTest, TakesTheFirstOfEqualElementsAndPassesOverNaN) {
+TEST(MaxPoolWithIndexTest, ReturnsTheFirstOfEqualElementsAndSkipsNaN) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   Workspace ws;
   Feed<float>(&ws, "X", {1, 1, 2, 6}, {1, 3, kNaN, -2, kNaN, kNaN, 3, 3, -1, 5, kNaN, kNaN});

@@ -26,7 +26,7 @@ constexpr char kNet[] = R"(
   op { type: "MaxPoolWithIndexGradient" input: "H" input: "h" input: "h_index" output: "h_grad" arg { name: "kernel" i: 2 } }
 )";
 
-TEST(PoolOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(PoolOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 3, 6, 6});

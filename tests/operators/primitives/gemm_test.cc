@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SgemmTest,
                                           testing::Values(1, 5, 33), testing::Values(1, 7, 64),
                                           testing::Values(1, 3, 100)));
 
-TEST(SgemmTest, ScalesTheResultWhenThereIsNothingToAdd) {
+TEST(SgemmTest, ScalesTheResultIfKIsZero) {
   std::vector<float> c = {1, 2, 3, 4};
   Sgemm(false, false, 2, 2, 0, 1.f, nullptr, 1, nullptr, 2, 0.5f, c.data(), 2);
   EXPECT_THAT(c, testing::ElementsAre(0.5f, 1.f, 1.5f, 2.f));
@@ -55,7 +55,7 @@ TEST(SgemmTest, DoesNotReadAResultThatIsOverwritten) {
   EXPECT_THAT(c, testing::ElementsAre(3.f, 4.f, 6.f, 8.f));
 }
 
-TEST(SgemmTest, RefusesRowsThatOverlap) {
+TEST(SgemmTest, RejectsOverlappingRows) {
   float value = 0;
   ExpectThrows([&] { Sgemm(false, false, 2, 2, 2, 1.f, &value, 1, &value, 2, 0.f, &value, 2); },
                "row distances");

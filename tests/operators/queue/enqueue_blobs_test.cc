@@ -18,7 +18,7 @@ class EnqueueBlobsTest : public testing::Test {
   Workspace ws_;
 };
 
-TEST_F(EnqueueBlobsTest, TakesTheContentOfTheBlobs) {
+TEST_F(EnqueueBlobsTest, MovesTheContentOfTheBlobs) {
   Create(2);
   RunOp(&ws_, kEnqueue);
   EXPECT_TRUE(ws_.GetBlob("x")->IsEmpty());

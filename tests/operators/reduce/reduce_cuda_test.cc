@@ -93,7 +93,7 @@ TEST_F(ReduceFrontBackOnCudaTest, CountsLengths) {
 
 // The host cannot read the lengths. The kernel reports invalid ones, and reads nothing beyond the
 // row.
-TEST_F(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
+TEST_F(ReduceFrontBackOnCudaTest, ReportsInvalidLengthsAndContinues) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});
   const OperatorDef mean = ParseOp(R"(type: "ReduceBackMean" input: "X" input: "L" output: "Y")");

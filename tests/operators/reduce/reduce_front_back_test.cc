@@ -41,7 +41,7 @@ TEST(ReduceFrontBackTest, RunsOverTheFirstOrLastDimensions) {
 
 // Recorded from the original: the first element always counts, and a mean is divided by the length
 // even if it is 0 or negative.
-TEST(ReduceFrontBackTest, CountsAsManyElementsAsTheLengthsSay) {
+TEST(ReduceFrontBackTest, ReducesAsManyElementsAsTheLengthsState) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 4}, 1);
   Feed<int32_t>(&ws, "L", {4}, {1, 2, 3, 0});
@@ -92,7 +92,7 @@ TEST(ReduceFrontBackTest, GivesZeroForNoElements) {
   }
 }
 
-TEST(ReduceFrontBackTest, RefusesWhatDoesNotFit) {
+TEST(ReduceFrontBackTest, RejectsIncompatibleShapes) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   for (const int dims : {-1, 3}) {
@@ -161,7 +161,7 @@ TEST(ReduceFrontBackGradientTest, GivesElementsBeyondTheLengthsNone) {
   ExpectShapeInferred(&ws, largest);
 }
 
-TEST(ReduceFrontBackGradientTest, TakesTheShapeInPlaceOfTheInput) {
+TEST(ReduceFrontBackGradientTest, AcceptsTheShapeInsteadOfTheInput) {
   Workspace ws;
   Feed<int64_t>(&ws, "S", {2}, {2, 3});
   Feed<int32_t>(&ws, "dY", {2}, {-7, 9});

@@ -107,7 +107,7 @@ TEST_P(ReduceTest, NamesAnAxisOutOfRange) {
   ExpectThrows([&] { RunOp(&ws, Op(GetParam().type, {-3}, true)); }, "argument axes contains -3");
 }
 
-TEST_P(ReduceTest, TakesAnAxisTwiceAndAScalar) {
+TEST_P(ReduceTest, AcceptsARepeatedAxisAndAScalar) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 1}, {2, 2});
   RunOp(&ws, Op(GetParam().type, {0, -2}, false));
@@ -117,7 +117,7 @@ TEST_P(ReduceTest, TakesAnAxisTwiceAndAScalar) {
   ExpectTensor<float>(ws, "Y", {}, {3});
 }
 
-TEST_P(ReduceTest, RefusesBools) {
+TEST_P(ReduceTest, RejectsBools) {
   Workspace ws;
   Feed<bool>(&ws, "X", {0}, {});
   ExpectThrows([&] { RunOp(&ws, Op(GetParam().type, {}, true)); },
@@ -150,7 +150,7 @@ class ReduceTypeTest : public testing::Test {};
 using OtherTypes = testing::Types<double, int32_t, int64_t>;
 TYPED_TEST_SUITE(ReduceTypeTest, OtherTypes);
 
-TYPED_TEST(ReduceTypeTest, TakesLongRowsAndColumns) {
+TYPED_TEST(ReduceTypeTest, ReducesLongRowsAndColumns) {
   using T = TypeParam;
   constexpr int64_t kRows = 3, kColumns = 200;
   Workspace ws;
@@ -204,7 +204,7 @@ TEST(ReduceSumTest, WrapsIntegers) {
   ExpectTensor<int32_t>(ws, "Y", {}, {std::numeric_limits<int32_t>::min()});
 }
 
-TEST(ReduceSumTest, TakesNoMemoryAndNoLockWhenWarm) {
+TEST(ReduceSumTest, AllocatesAndLocksNothingWhenWarm) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 4, 5});
   NetBase* net =
@@ -254,7 +254,7 @@ TEST(ReduceGradientTest, GivesEveryElementThatEqualsTheResultItsGradient) {
   ExpectTensor<double>(ws, "dX", {3}, {4, 0, 4});
 }
 
-TEST(ReduceGradientTest, SumsTakeFourTypesAndMeansFloats) {
+TEST(ReduceGradientTest, SumsAcceptFourTypesAndMeansFloats) {
   Workspace ws;
   Feed<int64_t>(&ws, "X", {2, 2}, {1, 2, 3, 4});
   Feed<int64_t>(&ws, "Y", {2}, {4, 6});
@@ -277,7 +277,7 @@ TEST(ReduceGradientTest, NormsHaveAGradientAtZero) {
   ExpectTensor<float>(ws, "dX", {2, 2}, {3, 3, -5, 0});
 }
 
-TEST(ReduceGradientTest, TakesTensorsWithoutElementsAndScalars) {
+TEST(ReduceGradientTest, AcceptsTensorsWithoutElementsAndScalars) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 0}, {});
   Feed<float>(&ws, "Y", {2}, {0, 0});

@@ -26,7 +26,7 @@ TEST(RowMaxTest, FindsTheLargestOfRowsAndColumnsOfEachMatrix) {
   ExpectShapeInferred(&ws, kColumns);
 }
 
-TEST(RowMaxTest, TakesNoMatrixButNoEmptyRow) {
+TEST(RowMaxTest, AcceptsNoMatrixAndRejectsEmptyRows) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2, 3}, {});
   RunOp(&ws, kRows);
@@ -37,7 +37,7 @@ TEST(RowMaxTest, TakesNoMatrixButNoEmptyRow) {
   ExpectThrows([&] { RunOp(&ws, kRows); }, "want at least one element in each row or column");
 }
 
-TEST(RowMaxTest, WantsThreeDimensionsOfFloats) {
+TEST(RowMaxTest, RequiresThreeDimensionsOfFloats) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, kRows); }, "rank of input 0 (X) of shape [2, 3]");

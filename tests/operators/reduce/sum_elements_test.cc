@@ -63,7 +63,7 @@ TEST(SumElementsTest, GivesZeroForNoElements) {
   }
 }
 
-TEST(SumElementsTest, RefusesOtherTypesAndWorkInPlace) {
+TEST(SumElementsTest, RejectsOtherTypesAndInPlaceOutputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "SumElements" input: "X" output: "X")"); }, "in place");

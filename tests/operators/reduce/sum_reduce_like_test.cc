@@ -34,7 +34,7 @@ TEST(SumReduceLikeTest, AddsWhatBroadcastingHadSpread) {
   expect({3}, {5, 7, 9}, "arg { name: \"axis_str\" s: \"C\" }");
 }
 
-TEST(SumReduceLikeTest, TakesDoublesAndEmptyShapes) {
+TEST(SumReduceLikeTest, AcceptsDoublesAndEmptyShapes) {
   Workspace ws;
   FeedRange<double>(&ws, "A", {2, 3}, 1);
   FeedRange<float>(&ws, "B", {3});
@@ -45,7 +45,7 @@ TEST(SumReduceLikeTest, TakesDoublesAndEmptyShapes) {
   ExpectTensor<float>(ws, "Y", {3}, {0, 0, 0});
 }
 
-TEST(SumReduceLikeTest, RefusesWhatDoesNotFit) {
+TEST(SumReduceLikeTest, RejectsIncompatibleShapes) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
   FeedRange<float>(&ws, "B", {5});

@@ -40,7 +40,7 @@ TEST(AccumulateHistogramTest, AddsUpTheCountsOfItsRuns) {
   ExpectTensor<int64_t>(ws, "A", {4}, {0, 1, 1, 2});
 }
 
-TEST(AccumulateHistogramTest, TakesBoundsInAnyOrderAndSpecialValues) {
+TEST(AccumulateHistogramTest, AcceptsBoundsInAnyOrderAndSpecialValues) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kLargest = std::numeric_limits<float>::max();
   Workspace ws;

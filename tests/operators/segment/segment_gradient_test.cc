@@ -94,7 +94,7 @@ TEST_F(SegmentGradientTest, ComputesTheGradientOfTheWeights) {
   ExpectTensor<float>(ws_, "Z", {3}, {5, 25, 39});
 }
 
-TEST_F(SegmentGradientTest, TakesWeightsInAColumn) {
+TEST_F(SegmentGradientTest, AcceptsWeightsInAColumn) {
   FeedRange<float>(&ws_, "D", {4, 2}, 1);
   Feed<float>(&ws_, "W", {3, 1}, {1, -1, 2});
   ExpectRows(Op("SparseLengthsIndicesInGradientWeightedSumWithMainInputGradient", "WGLDI", true),
@@ -103,7 +103,7 @@ TEST_F(SegmentGradientTest, TakesWeightsInAColumn) {
 }
 
 // As in Caffe2, only the operators that also read DATA take weights of this shape.
-TEST_F(SegmentGradientTest, TakesWeightsInARowNextToData) {
+TEST_F(SegmentGradientTest, AcceptsWeightsInARowNextToData) {
   FeedRange<float>(&ws_, "D", {4, 2}, 1);
   Feed<float>(&ws_, "W", {1, 3}, {1, -1, 2});
   ExpectRows(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI", true),
@@ -134,7 +134,7 @@ TEST_F(SegmentGradientTest, ComputesTheGradientsOfRanges) {
 }
 
 // As in Caffe2: sums and means need neither DATA nor OUTPUT, the others read them row by row.
-TEST_F(SegmentGradientTest, TakesRangesOfAnyShape) {
+TEST_F(SegmentGradientTest, AcceptsRangesOfAnyShape) {
   Feed<float>(&ws_, "D", {1}, {7});
   Feed<float>(&ws_, "O", {0, 5}, {});
   ExpectRows(Op("SortedSegmentRangeSumGradient", "DOGS"), {1, 2, 3, 4, 3, 4});
@@ -163,7 +163,7 @@ TEST_F(SegmentGradientTest, InfersTheRowsOfLengths) {
   }
 }
 
-TEST_F(SegmentGradientTest, TakesEmptyTensors) {
+TEST_F(SegmentGradientTest, AcceptsEmptyTensors) {
   Feed<float>(&ws_, "G", {0, 2}, {});
   Feed<float>(&ws_, "D", {0, 2}, {});
   Feed<int32_t>(&ws_, "S", {0}, {});

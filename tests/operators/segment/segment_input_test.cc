@@ -37,7 +37,7 @@ TEST(SegmentInputTest, RejectsSegmentsThatDoNotFit) {
 }
 
 // As in Caffe2, all segments are empty, whatever the lengths and the weights are.
-TEST(SegmentInputTest, TakesSparseLengthsWithoutIndices) {
+TEST(SegmentInputTest, AcceptsSparseLengthsWithoutIndices) {
   for (const std::string type :
        {"SparseLengthsSum", "SparseLengthsMean", "SparseLengthsWeightedSum",
         "SparseLengthsPositionalWeightedSum"}) {

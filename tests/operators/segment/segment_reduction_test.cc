@@ -198,7 +198,7 @@ TEST(SegmentReductionTest, DoesNotOverflowInExponentials) {
   ExpectTensor<float>(ws, "Y", {2}, {-969.30685f, 200}, 1e-6);
 }
 
-TEST(SegmentReductionTest, TakesEmptyTensors) {
+TEST(SegmentReductionTest, AcceptsEmptyTensors) {
   for (const std::string prefix : {"Lengths", "SortedSegment", "SortedSegmentRange",
                                    "UnsortedSegment", "SparseLengths", "SparseSortedSegment"}) {
     for (const Case& c : CasesOf(prefix)) {

@@ -20,7 +20,7 @@ constexpr char kNet[] = R"(
   op { type: "AccumulateHistogram" input: "X" output: "current" output: "all" }
 )";
 
-TEST(SegmentOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(SegmentOperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 2}, 1);

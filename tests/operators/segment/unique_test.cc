@@ -20,7 +20,7 @@ TEST(UniqueTest, SortsTheDistinctNumbers) {
   ExpectTensor<int32_t>(ws, "Y", {4}, {-5, -1, 2, 3});
 }
 
-TEST(UniqueTest, TakesLargeNumbers) {
+TEST(UniqueTest, AcceptsLargeNumbers) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   Workspace ws;
@@ -30,7 +30,7 @@ TEST(UniqueTest, TakesLargeNumbers) {
   ExpectTensor<int32_t>(ws, "R", {5}, {3, 2, 0, 3, 1});
 }
 
-TEST(UniqueTest, TakesNoNumberAndOneNumber) {
+TEST(UniqueTest, AcceptsNoNumberAndOneNumber) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {0}, {});
   RunOp(&ws, kBoth);

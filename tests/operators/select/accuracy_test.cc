@@ -40,7 +40,7 @@ TEST(AccuracyTest, IsNaNWithoutRows) {
   ExpectTensor<float>(ws, "Y", {}, {NAN});
 }
 
-TEST(AccuracyTest, RefusesShapesThatDoNotFit) {
+TEST(AccuracyTest, RejectsIncompatibleShapes) {
   Workspace ws;
   Feed<float>(&ws, "P", {2, 2}, {1, 0, 1, 0});
   Feed<float>(&ws, "V", {2}, {1, 0});

@@ -72,7 +72,7 @@ TEST(ArgMaxEmptyTest, GivesZeroForAnEmptyAxis) {
   ExpectTensor<int64_t>(ws, "Y", {0, 1}, {});
 }
 
-TEST(ArgMaxErrorTest, RefusesAxesAndTypes) {
+TEST(ArgMaxErrorTest, RejectsInvalidAxesAndTypes) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
   Feed<bool>(&ws, "B", {2}, {true, false});

@@ -23,7 +23,7 @@ TEST(BatchOneHotTest, ComparesEachColumnWithItsValues) {
   ExpectTensor<int32_t>(ws, "Y", {0, 3}, {});
 }
 
-TEST(BatchOneHotTest, RefusesLengthsThatDoNotFit) {
+TEST(BatchOneHotTest, RejectsInvalidLengths) {
   Workspace ws;
   Feed<int64_t>(&ws, "X", {1, 2}, {1, 2});
   Feed<int32_t>(&ws, "One", {1}, {2});

@@ -8,7 +8,7 @@ using test::ExpectTensor;
 using test::Feed;
 using test::RunOp;
 
-TEST(HasElementsTest, TellsWhetherOneInputHasAnElement) {
+TEST(HasElementsTest, ReportsWhetherAnyInputHasAnElement) {
   Workspace ws;
   Feed<float>(&ws, "E", {0, 3}, {});
   Feed<int32_t>(&ws, "X", {}, {1});

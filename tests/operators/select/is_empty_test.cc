@@ -8,7 +8,7 @@ using test::ExpectTensor;
 using test::Feed;
 using test::RunOp;
 
-TEST(IsEmptyTest, TellsWhetherThereIsNoElement) {
+TEST(IsEmptyTest, ReportsWhetherATensorIsEmpty) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 3}, {});
   const char* op = R"(type: "IsEmpty" input: "X" output: "Y")";

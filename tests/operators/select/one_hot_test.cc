@@ -22,7 +22,7 @@ TEST(OneHotTest, MakesARowForEachIndex) {
   ExpectTensor<float>(ws, "Y", {0, 3}, {});
 }
 
-TEST(OneHotTest, RefusesIndicesOutOfRangeAndOtherShapes) {
+TEST(OneHotTest, RejectsIndicesOutOfRangeAndOtherShapes) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {1}, {3});
   Feed<int64_t>(&ws, "N", {1}, {-1});

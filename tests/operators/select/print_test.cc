@@ -86,7 +86,7 @@ TEST(PrintTest, WritesEveryNthRunToAFileOfTheRootFolder) {
   EXPECT_EQ(Contents(folder.path() + "/X.log"), "Tensor X of type float. Dims: (1,): 2\n");
 }
 
-TEST(PrintTest, RefusesFilesItCannotOpenTypesAndEveryZero) {
+TEST(PrintTest, RejectsUnopenableFilesOtherTypesAndAnIntervalOfZero) {
   Workspace ws("no/such/folder");
   Feed<int16_t>(&ws, "S", {1}, {0});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "to_file" i: 1 })"); },

@@ -57,7 +57,7 @@ TEST_F(TopKOnCudaTest, AgreesWithNaN) {
   }
 }
 
-TEST_F(ArgMaxOnCudaTest, TakesTheFirstOfEqualsAndANaNThatComesFirst) {
+TEST_F(ArgMaxOnCudaTest, ReturnsTheFirstOfEqualsAndALeadingNaN) {
   for (const auto& [shape, axis] : std::vector<std::pair<std::vector<int64_t>, int>>{
            {{4, 1000}, 1}, {{1000, 4}, 0}, {{3, 20, 5}, 1}, {{2, 40, 5000}, 1}, {{7, 1}, 1}}) {
     Workspace ws;
@@ -88,7 +88,7 @@ TEST_F(AccuracyOnCudaTest, CountsManyRows) {
   }
 }
 
-TEST_F(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
+TEST_F(OneHotOnCudaTest, ReportsAnInvalidIndexAndContinues) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {4}, {1, 0, 3, 0});
   Feed<int64_t>(&ws, "S", {1}, {3});

@@ -18,7 +18,7 @@ constexpr char kNet[] = R"(
   op { type: "HasElements" input: "X" output: "some" }
 )";
 
-TEST(SelectOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(SelectOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 3});

@@ -49,7 +49,7 @@ TEST(TopKTest, FillsUpWhereTheAxisIsShorter) {
   ExpectTensor<int64_t>(ws, "F", {4}, {0, -1, 1, -1});
 }
 
-TEST(TopKTest, TakesKFromAnInputUnlessTheArgumentIsGiven) {
+TEST(TopKTest, ReadsKFromAnInputUnlessTheArgumentIsGiven) {
   Workspace ws;
   Feed<float>(&ws, "X", {3}, {1, 3, 2});
   Feed<int64_t>(&ws, "K", {1}, {2});
@@ -72,7 +72,7 @@ TEST(TopKTest, LetsNoNaNInThatComesLate) {
   ExpectTensor<int64_t>(ws, "I", {1}, {0});
 }
 
-TEST(TopKTest, TakesEmptyTensors) {
+TEST(TopKTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 3}, {});
   RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "I" arg { name: "k" i: 2 })");
@@ -84,7 +84,7 @@ TEST(TopKTest, TakesEmptyTensors) {
   ExpectTensor<int64_t>(ws, "I", {1, 2}, {-1, -1});
 }
 
-TEST(TopKTest, RefusesWrongKAxesTypesAndScalars) {
+TEST(TopKTest, RejectsInvalidKAxesTypesAndScalars) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
   Feed<float>(&ws, "S", {}, {1});
@@ -136,7 +136,7 @@ TEST(TopKGradientTest, PutsTheGradientsAtTheirIndices) {
   ExpectShapeInferred(&ws, first);
 }
 
-TEST(TopKGradientTest, TakesTensorsWithoutElements) {
+TEST(TopKGradientTest, AcceptsTensorsWithoutElements) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 3}, {});
   Feed<int64_t>(&ws, "I", {0, 2}, {});

@@ -43,7 +43,7 @@ TEST(AddPaddingTest, AddsRowsOfTheUser) {
   ExpectTensor<float>(ws, "Y", {6, 2}, {7, 8, 1, 2, 3, 4, 7, 8, 7, 8, 7, 8});
 }
 
-TEST(AddPaddingTest, TakesOneSegmentWithoutLengths) {
+TEST(AddPaddingTest, TreatsDataWithoutLengthsAsOneSegment) {
   Workspace ws;
   Feed<int64_t>(&ws, "X", {2}, {1, 2});
   const std::string op = Widths(std::string(kOne) + R"( output: "M")", 2, 0);

@@ -58,7 +58,7 @@ TEST(GatherPaddingTest, CountsRowsOfNeighboursOfShortSegments) {
   ExpectThrows([&] { RunOp(&ws, Widths(kBoth, 0, 3)); }, "length of segment 0 is 2");
 }
 
-TEST(GatherPaddingTest, TakesEmptyTensors) {
+TEST(GatherPaddingTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2}, {});
   Feed<int32_t>(&ws, "L", {0}, {});

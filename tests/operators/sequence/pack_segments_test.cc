@@ -74,7 +74,7 @@ TEST(PackSegmentsTest, LeavesAMaskThatIsNotRequestedUnset) {
   EXPECT_FALSE(ws.GetBlob("M")->IsType<Tensor>());
 }
 
-TEST(PackSegmentsTest, TakesEmptyTensors) {
+TEST(PackSegmentsTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<int32_t>(&ws, "L", {0}, {});
   Feed<float>(&ws, "X", {0, 2}, {});
@@ -115,7 +115,7 @@ TEST(UnpackSegmentsTest, CutsOffLengthsIfTheArgumentIsGiven) {
                "an element of input 0 (lengths) is 5, want at most 2, dim 1");
 }
 
-TEST(UnpackSegmentsTest, TakesEmptyTensors) {
+TEST(UnpackSegmentsTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<int32_t>(&ws, "L", {2}, {0, 0});
   Feed<float>(&ws, "X", {2, 0, 3}, {});

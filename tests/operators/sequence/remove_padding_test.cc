@@ -23,7 +23,7 @@ TEST(RemovePaddingTest, RemovesRowsAroundEachSegment) {
   ExpectTensor<int32_t>(ws, "M", {2}, {1, 0});
 }
 
-TEST(RemovePaddingTest, TakesOneSegmentWithoutLengths) {
+TEST(RemovePaddingTest, TreatsDataWithoutLengthsAsOneSegment) {
   Workspace ws;
   Feed<double>(&ws, "X", {3}, {1, 2, 3});
   RunOp(&ws, kOne);

@@ -15,7 +15,7 @@ TEST(ReversePackedSegsTest, ReversesTheFirstStepsOfEachEntry) {
   ExpectShapeInferred(&ws, kReverse);
 }
 
-TEST(ReversePackedSegsTest, TakesLengthsThatReverseNothing) {
+TEST(ReversePackedSegsTest, AcceptsLengthsThatReverseNothing) {
   Workspace ws;
   Feed<int64_t>(&ws, "L", {3}, {0, 1, -1});
   Feed<bool>(&ws, "X", {2, 3, 1}, {true, false, true, false, true, true});
@@ -26,7 +26,7 @@ TEST(ReversePackedSegsTest, TakesLengthsThatReverseNothing) {
   ExpectTensor<double>(ws, "Y", {2, 3, 1}, {1, 2, 3, 4, 5, 6});
 }
 
-TEST(ReversePackedSegsTest, TakesEmptyTensors) {
+TEST(ReversePackedSegsTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<int32_t>(&ws, "L", {2}, {0, 0});
   Feed<int64_t>(&ws, "X", {0, 2, 3}, {});

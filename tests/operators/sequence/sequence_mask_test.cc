@@ -114,7 +114,7 @@ TEST(SequenceMaskTest, RepeatsThePositionsOfInnerDimensions) {
   ExpectKept(ws, 2, [](int row, int) { return row == 1; });
 }
 
-TEST(SequenceMaskTest, TakesEmptyTensors) {
+TEST(SequenceMaskTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 3}, {});
   Feed<int32_t>(&ws, "L", {0}, {});

@@ -18,7 +18,7 @@ constexpr char kNet[] = R"(
   op { type: "VariableLengthSequencePadding" input: "packed" input: "T" output: "cleared" }
 )";
 
-TEST(SequenceOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 2}, 1);

@@ -20,7 +20,7 @@ TEST(VariableLengthSequencePaddingTest, ClearsTheStepsBehindTheEnds) {
   ExpectTensor<float>(ws, "X", {2, 4, 2}, want);
 }
 
-TEST(VariableLengthSequencePaddingTest, TakesEmptyTensors) {
+TEST(VariableLengthSequencePaddingTest, AcceptsEmptyTensors) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 1, 2}, {});
   Feed<int32_t>(&ws, "L", {1}, {1});

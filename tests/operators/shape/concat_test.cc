@@ -28,7 +28,7 @@ TEST(ConcatTest, JoinsChannelsByDefault) {
   }
 }
 
-TEST(ConcatTest, TakesTheChannelsOfTheOrder) {
+TEST(ConcatTest, ConcatenatesTheChannelsOfTheOrder) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {1, 1, 2, 1});
   FeedRange<float>(&ws, "B", {1, 1, 2, 2}, 10);
@@ -86,7 +86,7 @@ TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
       "input 1 has elements of type int32, want float as input 0");
 }
 
-TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
+TEST(ConcatTest, RejectsInvalidAxesAndAxisTogetherWithOrder) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
   const std::string head = R"(type: "Concat" input: "A" output: "Y" output: "s" )";

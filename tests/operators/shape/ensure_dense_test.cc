@@ -21,7 +21,7 @@ TEST(EnsureDenseTest, CopiesItsInput) {
   ExpectTensor<float>(ws, "X", {2, 1}, {0, 1});
 }
 
-TEST(EnsureDenseTest, TakesEmptyTensorsAndRefusesScalars) {
+TEST(EnsureDenseTest, AcceptsEmptyTensorsAndRejectsScalars) {
   Workspace ws;
   FeedRange<float>(&ws, "E", {0, 3});
   FeedRange<float>(&ws, "S", {});

@@ -31,7 +31,7 @@ TEST(ExpandDimsTest, RunsInPlaceOnScalarsAndEmptyTensors) {
   ExpectTensor<float>(ws, "Y", {0, 1}, {});
 }
 
-TEST(ExpandDimsTest, RefusesPlacesOutsideTheResult) {
+TEST(ExpandDimsTest, RejectsDimsOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   for (const char* dims : {"ints: 3", "ints: 2 ints: 4", "ints: 1000000000"}) {

@@ -32,7 +32,7 @@ TEST(FlattenTest, KeepsEmptyDimensions) {
   ExpectTensor<float>(ws, "Y", {0, 6}, {});
 }
 
-TEST(FlattenTest, RefusesAxesOutsideTheRank) {
+TEST(FlattenTest, RejectsAxesOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   for (const char* axis : {"-1", "3"}) {

@@ -20,7 +20,7 @@ TEST(FlattenToVecTest, MakesAVector) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(FlattenToVecTest, TakesEmptyTensorsAndRefusesScalars) {
+TEST(FlattenToVecTest, AcceptsEmptyTensorsAndRejectsScalars) {
   Workspace ws;
   FeedRange<float>(&ws, "E", {0, 3});
   FeedRange<float>(&ws, "S", {});

@@ -13,7 +13,7 @@ using test::Feed;
 using test::FeedRange;
 using test::RunOp;
 
-TEST(GatherTest, TakesRowsByIndexNegativeOnesFromTheEnd) {
+TEST(GatherTest, GathersRowsAndCountsNegativeIndicesFromTheEnd) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 2});
   Feed<int32_t>(&ws, "I", {2, 1}, {2, -3});
@@ -23,7 +23,7 @@ TEST(GatherTest, TakesRowsByIndexNegativeOnesFromTheEnd) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(GatherTest, TakesColumnsAndWrapsThereOnlyWhenAsked) {
+TEST(GatherTest, GathersColumnsAndWrapsIndicesOnlyOnRequest) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   Feed<int64_t>(&ws, "I", {1}, {2});
@@ -52,7 +52,7 @@ TEST(GatherTest, MatchesOuterDimensions) {
                "input 1 (INDICES) has shape [3, 1], want its first dimensions to be [2]");
 }
 
-TEST(GatherTest, TakesScalarIndicesStringsAndEmptyTensors) {
+TEST(GatherTest, AcceptsScalarIndicesStringsAndEmptyTensors) {
   Workspace ws;
   Feed<std::string>(&ws, "X", {2}, {"a", "b"});
   Feed<int32_t>(&ws, "I", {}, {1});
@@ -71,7 +71,7 @@ TEST(GatherTest, TakesScalarIndicesStringsAndEmptyTensors) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(GatherTest, RefusesIndicesOutOfBoundsAndOtherTypes) {
+TEST(GatherTest, RejectsIndicesOutOfBoundsAndOtherTypes) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2});
   FeedRange<float>(&ws, "S", {});
@@ -84,7 +84,7 @@ TEST(GatherTest, RefusesIndicesOutOfBoundsAndOtherTypes) {
                "is a scalar");
 }
 
-TEST(BatchGatherTest, TakesColumnsAndWrapsNoIndex) {
+TEST(BatchGatherTest, GathersColumnsAndWrapsNoIndex) {
   Workspace ws;
   FeedRange<int32_t>(&ws, "X", {2, 3});
   Feed<int64_t>(&ws, "I", {2}, {2, 0});

@@ -21,7 +21,7 @@ TEST(MergeDimTest, MakesOneDimensionOfTwo) {
   ExpectTensor<float>(ws, "E", {0}, {});
 }
 
-TEST(MergeDimTest, RefusesVectors) {
+TEST(MergeDimTest, RejectsVectors) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "MergeDim" input: "X" output: "Y")"); },

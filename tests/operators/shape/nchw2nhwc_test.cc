@@ -32,14 +32,14 @@ TEST(NHWC2NCHWTest, MovesTheChannelsBack) {
   ExpectTensor<float>(ws, "Z", {2, 3, 2, 2, 5}, Fetch<float>(ws, "X"));
 }
 
-TEST(NCHW2NHWCTest, TakesEmptyTensors) {
+TEST(NCHW2NHWCTest, AcceptsEmptyTensors) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 0, 2});
   RunOp(&ws, R"(type: "NCHW2NHWC" input: "X" output: "Y")");
   ExpectTensor<float>(ws, "Y", {2, 0, 2, 3}, {});
 }
 
-TEST(NCHW2NHWCTest, RefusesMatricesAndOtherTypes) {
+TEST(NCHW2NHWCTest, RejectsMatricesAndOtherTypes) {
   Workspace ws;
   FeedRange<float>(&ws, "M", {2, 3});
   FeedRange<int32_t>(&ws, "I", {2, 3, 4});

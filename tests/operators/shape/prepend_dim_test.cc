@@ -23,7 +23,7 @@ TEST(PrependDimTest, SplitsTheFirstDimension) {
   ExpectTensor<float>(ws, "Y", {2, 0, 1}, {});
 }
 
-TEST(PrependDimTest, RefusesSizesThatDoNotDivide) {
+TEST(PrependDimTest, RejectsSizesThatDoNotDivide) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {4, 1});
   FeedRange<float>(&ws, "S", {});

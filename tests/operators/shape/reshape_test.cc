@@ -21,7 +21,7 @@ struct Case {
 
 class ReshapeShapeTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ReshapeShapeTest, GivesTheWantedShapeAndTheOldOne) {
+TEST_P(ReshapeShapeTest, ReturnsTheRequestedShapeAndTheOldOne) {
   Workspace ws;
   FeedRange<float>(&ws, "X", GetParam().input);
   const std::string op =
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReshapeShapeTest,
 
 class ReshapeErrorTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(ReshapeErrorTest, RefusesShapesThatDoNotFit) {
+TEST_P(ReshapeErrorTest, RejectsIncompatibleShapes) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3, 4});
   EXPECT_THROW(
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReshapeErrorTest,
                                          "ints: -1 ints: 0 ints: 0 ints: 0", "ints: 0", "",
                                          "ints: 4611686018427387904 ints: 4611686018427387904"));
 
-TEST(ReshapeTest, SaysWhyAShapeDoesNotFit) {
+TEST(ReshapeTest, ReportsWhyAShapeIsIncompatible) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   const std::string head = R"(type: "Reshape" input: "X" output: "Y" output: "old" )";
@@ -73,7 +73,7 @@ TEST(ReshapeTest, SaysWhyAShapeDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, head); }, "argument shape is missing");
 }
 
-TEST(ReshapeTest, TakesTheShapeFromAnInputOfItsType) {
+TEST(ReshapeTest, ReadsTheShapeFromAnInputOfItsType) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   Feed<int32_t>(&ws, "S", {2}, {0, -1});
@@ -87,7 +87,7 @@ TEST(ReshapeTest, TakesTheShapeFromAnInputOfItsType) {
   ExpectTensor<int64_t>(ws, "old", {2}, {2, 3});
 }
 
-TEST(ReshapeTest, RefusesShapeInputsThatAreNone) {
+TEST(ReshapeTest, RejectsInvalidShapeInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1});
   Feed<int64_t>(&ws, "matrix", {1, 1}, {1});

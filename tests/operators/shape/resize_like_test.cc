@@ -9,7 +9,7 @@ using test::ExpectThrows;
 using test::FeedRange;
 using test::RunOp;
 
-TEST(ResizeLikeTest, TakesTheShapeOfTheOther) {
+TEST(ResizeLikeTest, UsesTheShapeOfTheOther) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   FeedRange<int32_t>(&ws, "L", {3, 2});
@@ -27,7 +27,7 @@ TEST(ResizeLikeTest, KeepsAnEmptyTensorEmpty) {
   ExpectTensor<float>(ws, "Y", {0, 2}, {});
 }
 
-TEST(ResizeLikeTest, RefusesAnotherNumberOfElements) {
+TEST(ResizeLikeTest, RejectsAnotherNumberOfElements) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   FeedRange<float>(&ws, "L", {5});

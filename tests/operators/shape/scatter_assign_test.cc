@@ -31,7 +31,7 @@ TEST(ScatterAssignTest, CopiesSlicesOfEveryType) {
   ExpectAssigned<int64_t, int32_t>();
 }
 
-TEST(ScatterAssignTest, TakesSlicesOfOneElementAndNone) {
+TEST(ScatterAssignTest, AcceptsSlicesOfOneElementAndNone) {
   Workspace ws;
   Feed<float>(&ws, "X", {3}, {1, 2, 3});
   Feed<int32_t>(&ws, "I", {2}, {2, 0});

@@ -52,7 +52,7 @@ TEST_F(ShapeCudaTest, JoinsAndSplitsRowsOfAnyWidth) {
       arg { name: "add_axis" i: 1 } arg { name: "axis" i: 1 })");
 }
 
-TEST_F(ShapeCudaTest, JoinsAndSplitsMorePiecesThanAKernelTakes) {
+TEST_F(ShapeCudaTest, JoinsAndSplitsMorePiecesThanOneKernelHandles) {
   std::string inputs, outputs;
   for (int i = 0; i < 37; ++i) {
     const std::string name = "x" + std::to_string(i);
@@ -99,7 +99,7 @@ TEST_F(ShapeCudaTest, LaunchesOnceHoweverManyTheRows) {
   }
 }
 
-TEST_F(ShapeCudaTest, SplitsAsInputSaysFromEitherDevice) {
+TEST_F(ShapeCudaTest, SplitsByAnInputOfEitherDevice) {
   FeedRange<float>(&ws_, "x", {2, 5});
   Feed<int>(&ws_, "sizes", {2}, {2, 3});
   const std::string text = R"(type: "Split" input: "x" input: "sizes" output: "a" output: "b"
@@ -108,7 +108,7 @@ TEST_F(ShapeCudaTest, SplitsAsInputSaysFromEitherDevice) {
   ExpectDevicesAgree(&ws_, text);
 }
 
-TEST_F(ShapeCudaTest, TakesSlices) {
+TEST_F(ShapeCudaTest, CopiesSlices) {
   FeedRange<float>(&ws_, "x", {5, 3, 4});
   FeedRange<float>(&ws_, "empty", {0, 3});
   Feed<int32_t>(&ws_, "i", {2, 2}, {4, 0, 2, -1});
@@ -126,7 +126,7 @@ TEST_F(ShapeCudaTest, TakesSlices) {
   ExpectDevicesAgree(&ws_, R"(type: "Gather" input: "empty" input: "none" output: "y")");
 }
 
-TEST_F(ShapeCudaTest, TellsOfAnIndexOutOfRangeOnceAndGoesOn) {
+TEST_F(ShapeCudaTest, ReportsAnIndexOutOfRangeOnceAndContinues) {
   FeedRange<float>(&ws_, "x", {3, 2}, 1);
   Feed<int32_t>(&ws_, "bad", {3}, {2, 3, 1});
   Feed<int64_t>(&ws_, "before", {1}, {-4});
@@ -228,7 +228,7 @@ TEST_F(ShapeCudaTest, ReshapesAndLeavesShapesOnTheCpu) {
                      R"(type: "Squeeze" input: "one" output: "y" arg { name: "dims" ints: 1 })");
 }
 
-TEST_F(ShapeCudaTest, TellsShapesAndSizes) {
+TEST_F(ShapeCudaTest, ReturnsShapesAndSizes) {
   FeedRange<float>(&ws_, "x", {2, 6, 3});
   FeedRange<float>(&ws_, "scalar", {});
   std::string many;

@@ -32,7 +32,7 @@ TEST(ShapeTest, GivesAnEmptyVectorForAScalar) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(ShapeTest, RefusesAxesOutsideTheRank) {
+TEST(ShapeTest, RejectsAxesOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   for (const char* axis : {"-1", "2"}) {

@@ -21,7 +21,7 @@ struct Case {
 // X is [3, 4] with the values 0 to 11.
 class SliceTest : public testing::TestWithParam<Case> {};
 
-TEST_P(SliceTest, TakesThePart) {
+TEST_P(SliceTest, CopiesTheSlice) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 4});
   const std::string op = R"(type: "Slice" input: "X" output: "Y" )" + GetParam().bounds;
@@ -81,7 +81,7 @@ TEST(SliceBoundsTest, CutStrings) {
   ExpectTensor<std::string>(ws, "Y", {2, 1}, {"b", "d"});
 }
 
-TEST(SliceBoundsTest, AreRefusedWhenTheyDoNotFit) {
+TEST(SliceBoundsTest, AreRejectedIfOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 4});
   const auto run = [&](const std::string& bounds) {
@@ -124,7 +124,7 @@ TEST(SliceGradientTest, SurroundsTheGradientWithZeros) {
   ExpectTensor<float>(ws, "dX", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
 }
 
-TEST(SliceGradientTest, TakesEmptySlicesAndEmptyInputs) {
+TEST(SliceGradientTest, AcceptsEmptySlicesAndEmptyInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 2});
   Feed<float>(&ws, "dY", {2, 0}, {});

@@ -24,7 +24,7 @@ TEST(SparseToDenseTest, AddsTheSlicesOfEqualIndices) {
   ExpectShapeInferred(&ws, kPlain, true);
 }
 
-TEST(SparseToDenseTest, TakesTheSizeFromAnArgumentOrATensor) {
+TEST(SparseToDenseTest, ReadsTheSizeFromAnArgumentOrATensor) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {2}, {1, 0});
   Feed<int64_t>(&ws, "V", {2}, {7, 8});
@@ -38,7 +38,7 @@ TEST(SparseToDenseTest, TakesTheSizeFromAnArgumentOrATensor) {
   ExpectShapeInferred(&ws, kLike);
 }
 
-TEST(SparseToDenseTest, TakesNoIndicesAndNoElements) {
+TEST(SparseToDenseTest, AcceptsNoIndicesAndNoElements) {
   Workspace ws;
   Feed<int32_t>(&ws, "I", {0}, {});
   Feed<float>(&ws, "V", {0, 2}, {});

@@ -72,7 +72,7 @@ TEST(SplitTest, CutsStringsAndEmptyTensors) {
   ExpectTensor<float>(ws, "A", {0, 2}, {});
 }
 
-TEST(SplitTest, SaysWhySizesDoNotFit) {
+TEST(SplitTest, ReportsWhySizesAreInvalid) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 5});
   Feed<int32_t>(&ws, "S", {2}, {2, 3});

@@ -31,7 +31,7 @@ TEST(SqueezeTest, MakesAScalarAndWorksInPlaceAndOnEmptyTensors) {
   ExpectTensor<float>(ws, "Y", {0}, {});
 }
 
-TEST(SqueezeTest, SaysWhichDimensionDoesNotFit) {
+TEST(SqueezeTest, ReportsWhichDimensionIsNotOne) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 3});
   const auto run = [&](const std::string& dims) {

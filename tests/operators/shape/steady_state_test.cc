@@ -31,7 +31,7 @@ constexpr char kNet[] = R"(
   op { type: "ScatterAssign" input: "part_grad" input: "P" input: "a" output: "part_grad" }
 )";
 
-TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+TEST(ShapeOperatorsTest, AllocateNothingOnceWarm) {
   if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 3, 4, 4});

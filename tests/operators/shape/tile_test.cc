@@ -40,7 +40,7 @@ TEST(TileTest, RepeatsZeroTimesAndStrings) {
   ExpectTensor<std::string>(ws, "Y", {0, 1}, {});
 }
 
-TEST(TileTest, TakesNumbersFromInputsBeforeArguments) {
+TEST(TileTest, PrefersCountsOfInputsToArguments) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 2});
   Feed<int32_t>(&ws, "T", {1}, {2});
@@ -61,7 +61,7 @@ TEST(TileTest, TilesAxisZeroWithInt64TilesAndNoAxisInput) {
   ExpectTensor<float>(ws, "Y", {2, 2}, {0, 1, 0, 1});
 }
 
-TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
+TEST(TileTest, RejectsMissingAndInvalidCounts) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 2});
   FeedRange<int16_t>(&ws, "S", {2});
@@ -108,7 +108,7 @@ TEST(TileGradientTest, AddsTheRepetitions) {
   ExpectTensor<float>(ws, "dX", {0, 2}, {});
 }
 
-TEST(TileGradientTest, TakesNumbersOfFourTypes) {
+TEST(TileGradientTest, AcceptsElementsOfFourTypes) {
   Workspace ws;
   FeedRange<double>(&ws, "dY", {4}, 0.5);
   RunOp(&ws, Gradient(2, 0));
@@ -124,7 +124,7 @@ TEST(TileGradientTest, TakesNumbersOfFourTypes) {
 }
 
 // Recorded from the original: unlike Tile, int64 tiles do not change the axis.
-TEST(TileGradientTest, TakesNumbersFromInputs) {
+TEST(TileGradientTest, ReadsCountsFromInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "dY", {2, 4});
   Feed<int64_t>(&ws, "T", {1}, {2});

@@ -86,7 +86,7 @@ TEST(TransposeDefaultTest, FollowsAShapeThatChanges) {
   ExpectTensor<float>(ws, "Y", {2, 3, 1}, {0, 2, 4, 1, 3, 5});
 }
 
-TEST(TransposeDefaultTest, RefusesAxesThatAreNoPermutationOfTheInputs) {
+TEST(TransposeDefaultTest, RejectsAxesThatAreNotAPermutationOfTheInputs) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   FeedRange<uint8_t>(&ws, "B", {2, 3});

@@ -33,7 +33,7 @@ OperatorDef SmallestOf(const std::string& type, Workspace* ws) {
   return def;
 }
 
-TEST(UnavailableTest, SaysWhatIsMissingWhenAnOperatorIsCreated) {
+TEST(UnavailableTest, ReportsWhatIsMissingWhenAnOperatorIsCreated) {
   for (const char* type : kTypes) {
     SCOPED_TRACE(type);
     Workspace ws;

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(RemoveDeadOperatorsTest, RemovesChainsThatNobodyReads) {
+TEST(RemoveDeadOperatorsTest, RemovesUnusedChains) {
   test::PassRun run;
   EXPECT_THAT(run(RemoveDeadOperators, R"(
     op { type: "Relu" input: "x" output: "a" }
