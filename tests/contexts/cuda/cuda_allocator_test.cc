@@ -166,7 +166,7 @@ TEST_F(CudaAllocatorTest, FreesOnAThreadThatNeverUsedCuda) {
   EXPECT_EQ(TotalMemoryByGpu()[0], before);
 }
 
-TEST_F(CudaAllocatorTest, RefusesToFreeTwice) {
+TEST_F(CudaAllocatorTest, RejectsASecondFree) {
   Pool& pool = CudaPool(0);
   const StreamIndex stream = CudaPoolUpstream(0).IndexOf(CurrentStream(0));
   const PoolBlock block = pool.Allocate(kMiB, stream);
@@ -174,7 +174,7 @@ TEST_F(CudaAllocatorTest, RefusesToFreeTwice) {
   EXPECT_THROW(pool.Free(block, stream), EnforceNotMet);
 }
 
-TEST_F(CudaAllocatorTest, SaysWhatIsUsedWhenThereIsNoMore) {
+TEST_F(CudaAllocatorTest, ReportsUsageWhenOutOfMemory) {
   CudaPool(0).ReleaseCached();
   const DataPtr kept(NewCudaMemory(kMiB));
   CudaPool(0).SetLimit(8 * kMiB);

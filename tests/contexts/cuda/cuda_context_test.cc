@@ -33,7 +33,7 @@ class CudaContextTest : public CudaTest {
 };
 using CudaEventTest = CudaContextTest;
 
-TEST_F(CudaContextTest, TakesDeviceAndSeedOfItsOption) {
+TEST_F(CudaContextTest, UsesDeviceAndSeedOfItsOption) {
   const int last = NumCudaDevices() - 1;
   DeviceOption option = OnDevice(last);
   option.set_random_seed(17);
@@ -44,7 +44,7 @@ TEST_F(CudaContextTest, TakesDeviceAndSeedOfItsOption) {
   EXPECT_NE(CUDAContext().random_seed(), CUDAContext().random_seed());
 }
 
-TEST_F(CudaContextTest, NamesTheDevicesWhenThereIsNoSuchOne) {
+TEST_F(CudaContextTest, ListsTheDevicesIfOneIsMissing) {
   EXPECT_THAT(ErrorOf([] { CUDAContext context(OnDevice(99)); }),
               HasSubstr("CUDA device 99 is not on this machine, want 0 to "));
 }
@@ -104,7 +104,7 @@ TEST_F(CudaContextTest, CopiesBetweenDevices) {
   EXPECT_EQ(back, source);
 }
 
-TEST_F(CudaContextTest, RefusesTypesWithConstructors) {
+TEST_F(CudaContextTest, RejectsTypesWithConstructors) {
   CUDAContext context;
   const std::string words[1];
   EXPECT_THAT(
@@ -142,7 +142,7 @@ TEST_F(CudaContextTest, TensorsAreReadBackOnTheDeviceTheyWereOn) {
   CaffeCudaSetDevice(0);
 }
 
-TEST_F(CudaEventTest, SaysNoErrorWhenItIsGood) {
+TEST_F(CudaEventTest, ReportsNoErrorOnSuccess) {
   CUDAContext context;
   Event event(OnDevice(0));
   EXPECT_EQ(event.ErrorMessage(), "No error");
@@ -188,7 +188,7 @@ TEST_F(CudaEventTest, ForgetsItsTextWhenItIsReset) {
   EXPECT_EQ(event.Query(), EventStatus::EVENT_INITIALIZED);
 }
 
-TEST_F(CudaEventTest, RefusesAContextOfAnotherDevice) {
+TEST_F(CudaEventTest, RejectsAContextOfAnotherDevice) {
   SKIP_BELOW_DEVICES(2);
   const CUDAContext context(OnDevice(1));
   Event event(OnDevice(0));

@@ -37,14 +37,14 @@ TEST_F(CudaErrorTest, LogsWithoutThrowing) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
-TEST_F(CudaDeviceTest, SaysThatTheMachineIsReady) {
+TEST_F(CudaDeviceTest, ReportsThatTheMachineIsReady) {
   const CudaMachine machine = QueryCudaMachine();
   EXPECT_EQ(machine.devices, NumCudaDevices());
   EXPECT_EQ(machine.found, machine.devices);
   EXPECT_EQ(machine.message, "");
 }
 
-TEST_F(CudaDeviceTest, NamesTheDevicesThereAreWhenAskedForAnother) {
+TEST_F(CudaDeviceTest, ListsTheDevicesIfAnotherIsRequested) {
   const std::string last = std::to_string(NumCudaDevices() - 1);
   EXPECT_EQ(ErrorOf([] { EnforceCudaDevice(99); }),
             "CUDA device 99 is not on this machine, want 0 to " + last);
@@ -55,7 +55,7 @@ TEST_F(CudaDeviceTest, NamesTheDevicesThereAreWhenAskedForAnother) {
   EXPECT_NE(ErrorOf([] { EnableCudaPeerAccess(0, 99); }), "");
 }
 
-TEST_F(CudaDeviceTest, TellsDeviceMemoryFromOther) {
+TEST_F(CudaDeviceTest, DistinguishesDeviceMemoryFromOther) {
   void* device = nullptr;
   ASSERT_EQ(cudaMalloc(&device, 16), cudaSuccess);
   void* pinned = nullptr;
@@ -69,7 +69,7 @@ TEST_F(CudaDeviceTest, TellsDeviceMemoryFromOther) {
   EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
 }
 
-TEST_F(CudaDeviceTest, TellsFactsOfADevice) {
+TEST_F(CudaDeviceTest, ReportsPropertiesOfADevice) {
   const cudaDeviceProp& facts = GetDeviceProperty(0);
   EXPECT_EQ(&facts, &GetDeviceProperty(0));  // queried only once
   EXPECT_EQ(facts.warpSize, 32);
@@ -79,7 +79,7 @@ TEST_F(CudaDeviceTest, TellsFactsOfADevice) {
   EXPECT_EQ(TensorCoreAvailable(), facts.major >= 7);
 }
 
-TEST_F(CudaDeviceTest, EnablesPeersOnlyWhereThePatternSaysSo) {
+TEST_F(CudaDeviceTest, EnablesPeersOnlyWhereThePatternAllowsThem) {
   std::vector<std::vector<bool>> pattern;
   ASSERT_TRUE(GetCudaPeerAccessPattern(&pattern));
   ASSERT_EQ(pattern.size(), static_cast<size_t>(NumCudaDevices()));
@@ -119,7 +119,7 @@ TEST_F(DeviceGuardTest, GoesBackWhenTheScopeWentElsewhere) {
   EXPECT_EQ(CaffeCudaGetDevice(), 0);
 }
 
-TEST_F(DeviceGuardTest, StaysWhereItIsWhenThereIsNoSuchDevice) {
+TEST_F(DeviceGuardTest, KeepsTheCurrentDeviceIfTheRequestedOneIsMissing) {
   EXPECT_THROW(DeviceGuard guard(99), EnforceNotMet);
   EXPECT_EQ(CaffeCudaGetDevice(), 0);
 }

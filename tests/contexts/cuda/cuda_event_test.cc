@@ -51,7 +51,7 @@ struct InState {
   }
 };
 
-TEST_F(CudaEventStatesTest, RecordAndSetFinishedWantAFreshEvent) {
+TEST_F(CudaEventStatesTest, RecordAndSetFinishedRequireAFreshEvent) {
   for (const EventStatus status : {EVENT_SCHEDULED, EVENT_SUCCESS, EVENT_FAILED}) {
     InState in(status, Option(CUDA));
     EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event); }), HasSubstr("recorded twice"));
@@ -91,7 +91,7 @@ TEST_F(CudaEventStatesTest, HasNoCallbacks) {
   EXPECT_THROW(event.SetCallback([] {}), EnforceNotMet);
 }
 
-TEST_F(CudaEventStatesTest, RecordThatFailsSaysSoToTheOneWhoWaits) {
+TEST_F(CudaEventStatesTest, FailedRecordIsReportedToTheWaiter) {
   CUDAContext context;
   Event event(Option(CUDA));
   fakecuda_fail("cudaEventRecord", 0, 1, cudaErrorLaunchFailure, 0);

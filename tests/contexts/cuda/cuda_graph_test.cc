@@ -35,7 +35,7 @@ TEST_F(CudaGraphTest, RecordsAgain) {
   }
 }
 
-TEST_F(CudaGraphTest, RefusesDeviceMemory) {
+TEST_F(CudaGraphTest, RejectsDeviceMemory) {
   const std::string reason = ReasonAgainst([] {
     EXPECT_EQ(ErrorOf([] { CUDAContext::New(1 << 20); }),
               "device memory is allocated while a CUDA graph is captured: a graph cannot replay "
@@ -44,12 +44,12 @@ TEST_F(CudaGraphTest, RefusesDeviceMemory) {
   EXPECT_EQ(reason, "device memory is allocated");
 }
 
-TEST_F(CudaGraphTest, RefusesToFreeDeviceMemory) {
+TEST_F(CudaGraphTest, RejectsFreesOfDeviceMemory) {
   DataPtr memory(CUDAContext::New(100));
   EXPECT_EQ(ReasonAgainst([&] { memory.Reset(); }), "device memory is freed");
 }
 
-TEST_F(CudaGraphTest, RefusesPageableMemory) {
+TEST_F(CudaGraphTest, RejectsPageableMemory) {
   int value = 5;
   const std::string from = ReasonAgainst([&] {
     EXPECT_THAT(ErrorOf([&] { context_->CopyBytesFromCPU(sizeof(int), &value, to_.get()); }),
@@ -64,7 +64,7 @@ TEST_F(CudaGraphTest, RefusesPageableMemory) {
             "pageable memory is copied");
 }
 
-TEST_F(CudaGraphTest, RefusesWaitsAndEvents) {
+TEST_F(CudaGraphTest, RejectsWaitsAndEvents) {
   EXPECT_EQ(
       ReasonAgainst([&] { EXPECT_THROW(context_->FinishDeviceComputation(), EnforceNotMet); }),
       "the host waits for the device");
@@ -144,7 +144,7 @@ TEST_F(CudaGraphTest, KeepsScratchMemoryThatItRecorded) {
   context_->SwitchToDevice(0);
 }
 
-TEST_F(CudaGraphTest, WantsItsCallsInOrder) {
+TEST_F(CudaGraphTest, RequiresItsCallsInOrder) {
   std::string reason;
   EXPECT_THAT(ErrorOf([&] { graph_->Launch(0); }), HasSubstr("nothing has been captured"));
   EXPECT_THAT(ErrorOf([&] { graph_->EndCapture(&reason); }), HasSubstr("without BeginCapture"));

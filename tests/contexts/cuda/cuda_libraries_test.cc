@@ -33,7 +33,7 @@ class CublasTest : public CudaTest {
   }
 };
 
-TEST(VendorLibraryTest, SaysWhatIsMissingAndHowToGetIt) {
+TEST(VendorLibraryTest, ReportsWhatIsMissingAndHowToInstallIt) {
   VendorLibrary library("cuSomething", "libnot_there.so.1");
   void (*function)() = [] {};
   library.Fill("f", &function);
@@ -178,7 +178,7 @@ TEST_F(CublasTest, MultipliesOnTheStream) {
   EXPECT_THAT(product, testing::ElementsAre(23, 34, 31, 46));
 }
 
-TEST_F(CublasTest, MultipliesInFullPrecisionUnlessTold) {
+TEST_F(CublasTest, MultipliesInFullPrecisionByDefault) {
   CUDAContext context;
   cublasMath_t mode = CUBLAS_PEDANTIC_MATH;
   CUBLAS_ENFORCE(Cublas().GetMathMode(context.cublas_handle(), &mode));

@@ -47,7 +47,7 @@ void ExpectNoCuda(State state) {
   std::cerr << TheCudaMachine().message << "\n";
 }
 
-TEST_F(CudaMachineTest, SaysThatThereIsNoDriver) {
+TEST_F(CudaMachineTest, ReportsAMissingDriver) {
   FakeCudaConfig config{};
   config.no_driver = 1;
   EXPECT_EXIT(OnMachine(config, [] { ExpectNoCuda(State::kNoDriver); }), ExitedWithCode(0),
@@ -74,14 +74,14 @@ TEST(CudaDriverTest, ReadsTheReleaseOfTheKernelModule) {
   EXPECT_EQ(internal::DriverRelease(""), "");
 }
 
-TEST_F(CudaMachineTest, SaysThatThereIsNoDevice) {
+TEST_F(CudaMachineTest, ReportsAMissingDevice) {
   FakeCudaConfig config{};
   config.devices = -1;
   EXPECT_EXIT(OnMachine(config, [] { ExpectNoCuda(State::kNoDevice); }), ExitedWithCode(0),
               "CUDA: no device on this machine .cudaGetDeviceCount: ");
 }
 
-TEST_F(CudaMachineTest, SaysThatTheDriverDidNotStart) {
+TEST_F(CudaMachineTest, ReportsADriverThatDidNotStart) {
   EXPECT_EXIT(OnMachine({},
                         [] {
                           fakecuda_fail("cudaGetDeviceCount", 0, -1, cudaErrorSystemDriverMismatch,
@@ -138,7 +138,7 @@ TEST_F(CudaMachineTest, UsesSixteenOfMoreDevices) {
               ExitedWithCode(0), "CUDA: 20 devices, more than the 16 that can be used");
 }
 
-TEST_F(CudaMachineTest, ForkedProcessSaysThatCudaIsLost) {
+TEST_F(CudaMachineTest, ForkedProcessReportsThatCudaIsUnusable) {
   const auto body = [] {
     RegisterCUDAContext();
     CUDAContext context;
@@ -222,7 +222,7 @@ TEST_F(CudaMachineTest, CopiesThroughTheHostBetweenDevicesThatAreNoPeers) {
   EXPECT_EXIT(OnMachine(config, body), ExitedWithCode(0), "");
 }
 
-TEST_F(CudaMachineTest, MakesPinnedMemoryTheCpusWhenToldTo) {
+TEST_F(CudaMachineTest, PinnedMemoryBecomesTheCpuAllocatorOnRequest) {
   const auto body = [] {
     GlobalCudaMemoryOptions().pinned_cpu = true;
     Tensor before({100}, CPU);

@@ -84,7 +84,7 @@ TEST_F(CudaStreamTest, GuardLeavesOtherDevicesAlone) {
 
 TEST_F(CudaStreamTest, StreamThatWasNeverUsedIsFree) { EXPECT_TRUE(IsStreamFree(0, 1234)); }
 
-TEST_F(CudaStreamTest, TellsWhetherItsWorkIsOver) {
+TEST_F(CudaStreamTest, ReportsWhetherItsWorkIsDone) {
   Gate gate(ThreadStream(0, 1).stream);
   EXPECT_FALSE(IsStreamFree(0, 1));
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // "not ready" is not an error
@@ -93,7 +93,7 @@ TEST_F(CudaStreamTest, TellsWhetherItsWorkIsOver) {
   EXPECT_TRUE(IsStreamFree(0, 1));
 }
 
-TEST_F(CudaStreamTest, RefusesDevicesAndIdsThatCannotBe) {
+TEST_F(CudaStreamTest, RejectsInvalidDevicesAndIds) {
   EXPECT_THROW(ThreadStream(99, 0), EnforceNotMet);
   EXPECT_THROW(ThreadStream(0, -1), EnforceNotMet);
   EXPECT_THROW(CurrentStream(99), EnforceNotMet);
@@ -101,7 +101,7 @@ TEST_F(CudaStreamTest, RefusesDevicesAndIdsThatCannotBe) {
   EXPECT_THROW(StreamGuard(0, -1), EnforceNotMet);
 }
 
-TEST_F(CudaStreamTest, TellsStreamsOfTwoDevicesApart) {
+TEST_F(CudaStreamTest, DistinguishesStreamsOfTwoDevices) {
   SKIP_BELOW_DEVICES(2);
   Gate gate(ThreadStream(1, 1).stream);
   Synchronize(ThreadStream(0, 1).stream);

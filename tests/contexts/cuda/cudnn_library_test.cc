@@ -38,7 +38,7 @@ TEST_F(CudnnTest, IsOfAVersionThatCanBeUsed) {
   CheckCuDNNVersions();
 }
 
-TEST(CudnnVersionTest, WantsTheSameMajorVersionFromTheFirstReleaseForCuda13) {
+TEST(CudnnVersionTest, RequiresTheSameMajorVersionFromTheFirstReleaseForCuda13) {
   const auto problem = [](size_t cudnn, size_t cudart) {
     return internal::CudnnVersionProblem({cudnn, cudart});
   };

@@ -99,7 +99,7 @@ TEST_F(CurandGeneratorTest, EnqueuesOnlyOnTheStreamOfItsContext) {
   EXPECT_EQ(read(&context), std::vector<float>(want.begin(), want.begin() + kCount));
 }
 
-TEST_F(CurandGeneratorTest, NamesWhatItRefuses) {
+TEST_F(CurandGeneratorTest, ReportsWhatItRejects) {
   CUDAContext context(Seeded(7));
   context.SwitchToDevice(0);
   const DataPtr memory(CUDAContext::New(12));

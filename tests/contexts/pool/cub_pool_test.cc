@@ -118,7 +118,7 @@ TEST(CubPoolTest, KeepsNoBlockWithoutItsEvent) {
   EXPECT_EQ(device.live_bytes(), 0u);
 }
 
-TEST(CubPoolTest, RefusesBinsThatCannotBe) {
+TEST(CubPoolTest, RejectsInvalidBins) {
   FakeAllocator device;
   const auto make = [&](unsigned growth, unsigned min_bin, unsigned max_bin) {
     return NewCubPool(device, {.bin_growth = growth, .min_bin = min_bin, .max_bin = max_bin});

@@ -44,7 +44,7 @@ TEST_F(FreeListsTest, PrefersTheBlockFreedLastAmongEquals) {
   EXPECT_EQ(lists_.FindBestFit(4096), last);
 }
 
-TEST_F(FreeListsTest, TakesSizesBeyondItsLastList) {
+TEST_F(FreeListsTest, AcceptsSizesBeyondItsLastList) {
   BlockRecord* const huge = Insert(size_t{1} << 60);
   Insert(size_t{1} << 50);
   EXPECT_EQ(lists_.FindBestFit((size_t{1} << 50) + 512), huge);

@@ -228,7 +228,7 @@ TEST_P(PoolModelTest, StaysSoWhenEventsFail) {
 }
 
 // Checks that the model can detect the mistake, which the caller makes here.
-TEST_P(PoolModelTest, SeesAUseThatThePoolWasNotToldOf) {
+TEST_P(PoolModelTest, DetectsAUseThatThePoolWasNotNotifiedOf) {
   Make();
   Allocate(kMiB, 0);
   const uintptr_t begin = held_[0].begin();
@@ -243,7 +243,7 @@ TEST_P(PoolModelTest, SeesAUseThatThePoolWasNotToldOf) {
   pool_->Free(block, 2);
 }
 
-TEST_P(PoolModelTest, TakesNoMemoryOfTheHostInASteadyState) {
+TEST_P(PoolModelTest, AllocatesNoHostMemoryInASteadyState) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers replace malloc";
   const auto pool = GetParam() == "thc" ? NewThcPool(device_, {}) : NewCubPool(device_, {});
   const Trace trace = TwoStreamTrainingTrace(4, 8);  // includes events

@@ -76,7 +76,7 @@ TEST_P(PoolTest, GivesAlignedMemoryThatDoesNotOverlap) {
   pool->CheckInvariants();
 }
 
-TEST_P(PoolTest, GivesNullForNoBytesAndTakesItBack) {
+TEST_P(PoolTest, ReturnsNullForZeroBytesAndAcceptsItsFree) {
   const auto pool = New(device_);
   const PoolBlock block = pool->Allocate(0, 0);
   EXPECT_EQ(block.data, nullptr);
@@ -129,7 +129,7 @@ TEST_P(PoolTest, FindsASecondFreeAfterTheMemoryWasGivenOutAgain) {
   pool->Free(now, 0);
 }
 
-TEST_P(PoolTest, RefusesABlockOfAnotherPool) {
+TEST_P(PoolTest, RejectsABlockOfAnotherPool) {
   const auto pool = New(device_);
   FakeAllocator other_device;
   const auto other = New(other_device);
@@ -139,7 +139,7 @@ TEST_P(PoolTest, RefusesABlockOfAnotherPool) {
   other->Free(block, 0);
 }
 
-TEST_P(PoolTest, RefusesStreamsThatCannotBe) {
+TEST_P(PoolTest, RejectsInvalidStreams) {
   const auto pool = New(device_);
   EXPECT_THAT(ErrorOf([&] { (void)pool->Allocate(1, -1); }), HasSubstr("stream is -1, want 0 to"));
   const PoolBlock block = pool->Allocate(1, 0);
@@ -190,7 +190,7 @@ TEST_P(PoolTest, NamesAllFiguresWhenMemoryIsOut) {
   pool->Free(block, 0);
 }
 
-TEST_P(PoolTest, RefusesSizesBeyondAllMemory) {
+TEST_P(PoolTest, RejectsSizesBeyondAllMemory) {
   const auto pool = New(device_, {.device = "d", .limit_bytes = kMiB});
   for (const size_t nbytes : {SIZE_MAX, SIZE_MAX - 511, SIZE_MAX / 2, kMiB + 1}) {
     EXPECT_THROW((void)pool->Allocate(nbytes, 0), OutOfMemory) << nbytes;
@@ -198,7 +198,7 @@ TEST_P(PoolTest, RefusesSizesBeyondAllMemory) {
   EXPECT_EQ(pool->Statistics().reserved_bytes, 0u);
 }
 
-TEST_P(PoolTest, TriesOnceMoreWhenTheUpstreamRefuses) {
+TEST_P(PoolTest, RetriesOnceIfTheUpstreamFails) {
   const auto pool = New(device_);
   device_.Refuse(0, 1);
   pool->Free(pool->Allocate(2 * kMiB, 0), 0);

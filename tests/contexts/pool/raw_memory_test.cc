@@ -32,7 +32,7 @@ TEST_F(RawMemoryTest, FreesByAddress) {
   EXPECT_EQ(pool_->Statistics().blocks_in_use, 0u);
 }
 
-TEST_F(RawMemoryTest, TakesNullAndNoBytes) {
+TEST_F(RawMemoryTest, AcceptsNullAndZeroBytes) {
   EXPECT_EQ(raw_.Allocate(0, 0), nullptr);
   raw_.Free(nullptr, 0);
 }
@@ -43,13 +43,13 @@ TEST_F(RawMemoryTest, FindsAPointerThatIsFreedTwice) {
   EXPECT_THAT(ErrorOfFree(data), HasSubstr("freed before"));
 }
 
-TEST_F(RawMemoryTest, RefusesPointersIntoABlock) {
+TEST_F(RawMemoryTest, RejectsPointersIntoABlock) {
   char* const data = static_cast<char*>(raw_.Allocate(1000, 0));
   EXPECT_THAT(ErrorOfFree(data + 16), HasSubstr("not the start of memory in use"));
   raw_.Free(data, 0);
 }
 
-TEST_F(RawMemoryTest, RefusesForeignPointers) {
+TEST_F(RawMemoryTest, RejectsForeignPointers) {
   int variable = 0;
   EXPECT_THAT(ErrorOfFree(&variable), HasSubstr("does not belong to this pool"));
   void* const data = raw_.Allocate(1000, 0);

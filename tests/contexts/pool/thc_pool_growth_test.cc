@@ -10,7 +10,7 @@ namespace {
 
 using ThcPoolGrowthTest = ThcPoolTest;
 
-TEST_F(ThcPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
+TEST_F(ThcPoolGrowthTest, MemoryFreedDuringAWaitIsStillInUse) {
   device_.Give(1);
   const PoolBlock early = New(kMiB, 0), late = New(2 * kMiB, 0), used = New(3 * kMiB, 0),
                   unrecorded = New(4 * kMiB, 0), other = New(kMiB, 1);
@@ -132,7 +132,7 @@ TEST_F(ThcPoolGrowthTest, GrowsToExactlyWhatItsOptionsAllow) {
   }
 }
 
-TEST_F(ThcPoolGrowthTest, TakesWhatOthersFreeWhileItGivesBack) {
+TEST_F(ThcPoolGrowthTest, UsesWhatOthersFreeWhileItReleasesMemory) {
   Make({.growth_over_peak = 1, .growth_slack_bytes = 0});
   const PoolBlock kept = New(31 * kMiB, 0);
   Cached(30 * kMiB, 1);

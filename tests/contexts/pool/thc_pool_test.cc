@@ -25,7 +25,7 @@ TEST_F(ThcPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
   EXPECT_EQ(device_.live_bytes(), 0u);
 }
 
-TEST_F(ThcPoolTest, TakesSegmentsInGranules) {
+TEST_F(ThcPoolTest, AllocatesSegmentsInGranules) {
   Free(New(kMiB + 1, 0), 0);
   EXPECT_EQ(device_.live_bytes(), kMiB + 512 * kKiB);
   // Small requests share a segment of 1 MiB.
@@ -81,7 +81,7 @@ TEST_F(ThcPoolTest, GivesFreedBlockToOtherStreamOnlyAfterItsWork) {
   Free(third, 1);
 }
 
-TEST_F(ThcPoolTest, TakesAnOldMarkerForNoNewerFree) {
+TEST_F(ThcPoolTest, OldMarkerDoesNotCoverANewerFree) {
   const PoolBlock old = New(kMiB, 0);
   device_.Give(0);
   Free(old, 0);
@@ -234,7 +234,7 @@ TEST_F(ThcPoolTest, ServesSmallRequestsFromLargeSegmentsWhenNothingElseIsLeft) {
   Free(large, 0);
 }
 
-TEST_F(ThcPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
+TEST_F(ThcPoolTest, AllocatesLessThanAWholeSmallSegmentNearTheLimit) {
   Make({.limit_bytes = 256 * kKiB});
   const PoolBlock block = New(100 * kKiB, 0);
   EXPECT_EQ(device_.live_bytes(), 128 * kKiB);
@@ -278,7 +278,7 @@ TEST_F(ThcPoolTest, ReleasesAllThatIsCached) {
   EXPECT_EQ(pool_->Statistics().reserved_bytes, 0u);
 }
 
-TEST_F(ThcPoolTest, RefusesOptionsThatCannotBe) {
+TEST_F(ThcPoolTest, RejectsInvalidOptions) {
   EXPECT_THROW(NewThcPool(device_, {.large_granule_bytes = 1000}), EnforceNotMet);
   EXPECT_THROW(NewThcPool(device_, {.growth_over_peak = 0.5}), EnforceNotMet);
 }

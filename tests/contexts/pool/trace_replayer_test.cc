@@ -32,7 +32,7 @@ TEST(TraceReplayerTest, CountsWhatTheTraceAsksFor) {
   EXPECT_EQ(device.live_bytes(), 0u);  // the remaining blocks are freed
 }
 
-TEST(TraceReplayerTest, TellsOfWorkAndWaitsForStreams) {
+TEST(TraceReplayerTest, RecordsWorkAndWaitsForStreams) {
   const Trace trace = ParseTrace(
       "caffe2rt-trace 1\n"
       "a 5 1000 1\n"

@@ -46,7 +46,7 @@ TEST_F(CudaNetGraphTest, ReplayGivesWhatAPlainRunGives) {
   }
 }
 
-TEST_F(CudaNetGraphTest, RecordsAnewWhenTheShapeChanges) {
+TEST_F(CudaNetGraphTest, CapturesAgainIfTheShapeChanges) {
   Workspace ws;
   FeedCuda(&ws, "x", {5}, RandomValues(5));
   ws.CreateNet(Named("plain"));
@@ -132,7 +132,7 @@ TEST_F(CudaNetGraphTest, SurvivesOtherAddressesOfItsInput) {
   EXPECT_LE(fakecuda_calls("cudaStreamBeginCapture"), 2);
 }
 
-TEST_F(CudaNetGraphTest, RecordsAnewWhenTf32IsAllowed) {
+TEST_F(CudaNetGraphTest, CapturesAgainIfTf32IsAllowed) {
   Workspace ws;
   FeedCuda(&ws, "x", {5}, RandomValues(5));
   ws.CreateNet(WithGraph(Named("graph")));

@@ -29,7 +29,7 @@ TEST_F(CudaNetTest, NetThatMixesDevicesRunsUnedited) {
   }
 }
 
-TEST_F(CudaNetTest, SteadyStateTakesNothingAndWaitsWhereTheCpuLooks) {
+TEST_F(CudaNetTest, SteadyStateAllocatesNothingAndWaitsOnlyForTheCpu) {
   Workspace ws;
   Feed<float>(&ws, "x", {3}, {-1, 2, 3});
   Feed<float>(&ws, "w", {3}, {10, 20, 30});
@@ -205,7 +205,7 @@ class WaitsFirst final : public ObserverBase<OperatorBase> {
   }
 };
 
-TEST_F(CudaNetDeathTest, OperatorThatTheFailedDeviceRefusesIsNotBlamedAlone) {
+TEST_F(CudaNetDeathTest, OperatorOnAFailedDeviceIsNotBlamedAlone) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(OnMachine({},
                         [] {

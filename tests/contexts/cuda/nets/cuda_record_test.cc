@@ -15,7 +15,7 @@ std::string RecordOfDevice(int device) {
   return SerializeBlob(*ws.GetBlob("w"), "w");
 }
 
-TEST_F(CudaRecordTest, TellsItsDeviceAndComesBackThere) {
+TEST_F(CudaRecordTest, NamesItsDeviceAndIsRestoredOnIt) {
   SKIP_BELOW_DEVICES(2);
   BlobProto proto;
   const std::string record = RecordOfDevice(1);
@@ -30,7 +30,7 @@ TEST_F(CudaRecordTest, TellsItsDeviceAndComesBackThere) {
   EXPECT_EQ(Tensor(blob.Get<Tensor>(), CPU).data<float>()[1], 4.f);
 }
 
-TEST_F(CudaRecordTest, DeviceThatIsNotThereIsAnError) {
+TEST_F(CudaRecordTest, MissingDeviceIsAnError) {
   BlobProto proto;
   ASSERT_TRUE(proto.ParseFromString(RecordOfDevice(0)));
   proto.mutable_tensor()->mutable_device_detail()->set_device_id(63);
@@ -38,7 +38,7 @@ TEST_F(CudaRecordTest, DeviceThatIsNotThereIsAnError) {
   ExpectThrows([&] { DeserializeBlob(proto, &blob); }, "63");
 }
 
-TEST_F(CudaRecordTest, SaveOfTheCpuTakesItAndLoadKeepsTheDeviceWhenAsked) {
+TEST_F(CudaRecordTest, SaveOnTheCpuReadsItAndLoadKeepsTheDeviceOnRequest) {
   SKIP_BELOW_DEVICES(2);
   TempDir dir;
   Workspace ws(dir.path());
