@@ -55,7 +55,7 @@ case "${1:-}" in
     demo=binaries/demo/stripes
     set -x
     build/release/bin/caffe2 run --init-net $demo/init_net.pb --predict-net $demo/predict_net.pb \
-      --image $demo/pictures --labels $demo/labels.txt --top 1
+      --image $demo/images --labels $demo/labels.txt --top 1
     ;;
   test)
     install_missing "${build_packages[@]}" "${test_packages[@]}"

@@ -13,7 +13,7 @@
 
 namespace caffe2rt {
 
-// What the arguments of a subcommand that are no options name.
+// What the arguments of a subcommand that are not options name.
 enum class ArgumentKind { kNothing, kFiles, kOperatorTypes };
 
 struct CommandDescription {
@@ -35,12 +35,12 @@ struct ProgramDescription {
 // The shells that CompletionScript supports.
 std::vector<std::string> CompletionShells();
 
-// Returns the script for "bash", "zsh" or "fish". Operator types are read from the program when they
-// are needed (`PROGRAM completion operators`). THROWS UsageError for another shell.
+// Returns the script for "bash", "zsh" or "fish". Operator types are read from the program when
+// they are needed (`PROGRAM completion operators`). THROWS UsageError for another shell.
 std::string CompletionScript(const ProgramDescription& program, const std::string& shell);
 
-// Returns the man page of a subcommand in troff's man macros, or that of the program if `command` is
-// empty. THROWS UsageError if there is no such subcommand.
+// Returns the man page of a subcommand in troff's man macros, or that of the program if `command`
+// is empty. THROWS UsageError if there is no such subcommand.
 std::string ManPage(const ProgramDescription& program, const std::string& command);
 
 }  // namespace caffe2rt

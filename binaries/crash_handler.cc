@@ -66,7 +66,7 @@ void InstallCrashHandler(const char* program) {
   struct sigaction on_request = {};
   sigaction(SIGTERM, nullptr, &on_request);
   absl::FailureSignalHandlerOptions options;
-  options.alarm_on_failure_secs = 10;  // to find the names takes long on a busy machine
+  options.alarm_on_failure_secs = 10;  // finding the names is slow on a busy machine
   options.writerfn = &NameOperators;
   absl::InstallFailureSignalHandler(options);
   sigaction(SIGTERM, &on_request, nullptr);

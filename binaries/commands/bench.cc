@@ -66,9 +66,9 @@ class BenchJob {
     ws_ = MakeWorkspace(line, &model_);
     const std::vector<FedInput> inputs = FeedInputs(line, model_, ws_.get());
     for (const FedInput& input : inputs) fed_.insert(input.blob);
-    const Pictures pictures = FindPictures(line, model_, inputs);
-    fed_.insert(pictures.blob);
-    if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws_.get());
+    const InputImages images = FindInputImages(line, model_, inputs);
+    fed_.insert(images.blob);
+    if (!images.files.empty()) FeedImage(line, images, images.files[0], ws_.get());
     CheckInputsAreThere(model_, *ws_);
   }
 

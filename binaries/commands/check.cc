@@ -90,7 +90,7 @@ Titled CheckInitNet(const CommandLine& line, const std::string& path, InitNets* 
 
 bool IsInitNet(const TitledNet& net) { return net.role.find("INIT") != std::string::npos; }
 
-// What the file itself says about the blobs of its nets.
+// What the file itself states about the blobs of its nets.
 void AddBlobsOfFile(const std::string& path, FileKind kind, const NetsOfFile& found,
                     ModelToCheck* model) {
   const auto add = [](const auto& names, ShapeMap* to) {

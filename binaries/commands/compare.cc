@@ -153,7 +153,7 @@ const Command& CompareCommand() {
           "  caffe2 compare binaries/demo/stripes/predict_net.pb "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --init-net binaries/demo/stripes/init_net.pb --image "
-          "binaries/demo/stripes/pictures/rising_1.png --optimize both --tol 1e-5,1e-3\n",
+          "binaries/demo/stripes/images/rising_1.png --optimize both --tol 1e-5,1e-3\n",
       .options = JoinOptions(
           {{{"tol", "ABS[,REL]", "1e-4",
              "|first - second| <= ABS + REL * |second|, of integers <= ABS; REL: as ABS"},

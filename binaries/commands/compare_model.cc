@@ -56,10 +56,10 @@ ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path
 void FeedFirst(const CommandLine& line, ComparedModel* to) {
   const std::vector<FedInput> inputs = FeedInputs(line, to->model, to->ws.get());
   for (const FedInput& input : inputs) to->fed.insert(input.blob);
-  const Pictures pictures = FindPictures(line, to->model, inputs);
-  if (pictures.from_folder) throw UsageError("option --image is a folder, want one image");
-  if (pictures.files.empty()) return;
-  to->fed.insert(FeedPicture(line, pictures, pictures.files[0], to->ws.get()).blob);
+  const InputImages images = FindInputImages(line, to->model, inputs);
+  if (images.from_folder) throw UsageError("option --image is a folder, want one image");
+  if (images.files.empty()) return;
+  to->fed.insert(FeedImage(line, images, images.files[0], to->ws.get()).blob);
 }
 
 void FeedSame(const ComparedModel& from, ComparedModel* to) {

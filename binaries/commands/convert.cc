@@ -44,8 +44,8 @@ std::vector<std::string> Forms() {
   return {"text", "binary", "npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb"};
 }
 
-// Whether a proto is written as text: as --to says, by the name of the output, or in the format that
-// the file does not have.
+// Whether a proto is written as text: as --to states, by the name of the output, or in the format
+// that the file does not have.
 bool WritesText(const CommandLine& line, const std::string& path) {
   const std::string to = line.Text("to");
   if (!to.empty()) return to == "text";

@@ -13,8 +13,8 @@ namespace caffe2rt {
 // that is not a proto.
 bool ConvertsTensors(const CommandLine& line, FileKind kind);
 
-// Converts the file as the options say; a folder of .npy files has the kind kUnknown. THROWS UsageError if they do not state the form of the
-// output, or no --output.
+// Converts the file according to the options; a folder of .npy files has the kind kUnknown. THROWS
+// UsageError if they do not state the form of the output, or no --output.
 void ConvertTensors(const CommandLine& line, const std::string& path, FileKind kind);
 
 }  // namespace caffe2rt

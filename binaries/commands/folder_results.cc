@@ -76,7 +76,7 @@ void FolderResults::BeginDocument() {
   *name = net_;
   std::cout << "{\"net\": ";
   PrintJsonPart(*name);
-  std::cout << ", \"pictures\": [";
+  std::cout << ", \"images\": [";
 }
 
 void FolderResults::Print(const std::string& file, const std::string& source,
@@ -86,17 +86,17 @@ void FolderResults::Print(const std::string& file, const std::string& source,
     write_(file, fetch, nullptr);
     return;
   }
-  const JsonDocument picture = NewJson();
-  (*picture)["file"] = file;
-  write_(file, fetch, picture.get());
+  const JsonDocument entry = NewJson();
+  (*entry)["file"] = file;
+  write_(file, fetch, entry.get());
   if (lines_) {
-    PrintJson(*picture);
+    PrintJson(*entry);
     return;
   }
   BeginDocument();
-  std::cout << (has_pictures_ ? ",\n" : "\n");
-  has_pictures_ = true;
-  PrintJsonPart(*picture);
+  std::cout << (has_images_ ? ",\n" : "\n");
+  has_images_ = true;
+  PrintJsonPart(*entry);
 }
 
 void FolderResults::Add(const std::string& file, const std::string& source,
@@ -111,9 +111,9 @@ void FolderResults::Fail(const std::string& file, const std::string& error) {
   std::cerr << "caffe2: " << OneLine(error) << std::endl;
   if (json_) failed_.emplace_back(file, error);
   if (!lines_) return;
-  const JsonDocument picture = NewJson();
-  *picture = {{"file", file}, {"error", error}};
-  PrintJson(*picture);
+  const JsonDocument entry = NewJson();
+  *entry = {{"file", file}, {"error", error}};
+  PrintJson(*entry);
   std::cout.flush();
 }
 
@@ -129,7 +129,7 @@ void FolderResults::Finish(float milliseconds, int threads, bool includes_prepar
   for (const auto& [file, error] : failed_)
     failed->emplace_back() = {{"file", file}, {"error", error}};
   BeginDocument();
-  std::cout << (has_pictures_ ? "\n]" : "]") << ", \"failed\": ";
+  std::cout << (has_images_ ? "\n]" : "]") << ", \"failed\": ";
   PrintJsonPart(*failed);
   const JsonDocument time = NewJson();
   *time = JsonNumber(milliseconds);

@@ -21,12 +21,12 @@ using WriteBlobs = std::function<void(const std::string& file, const FetchBlob& 
 
 // Prints one of these:
 //   - text: for each file its name and its outputs;
-//   - with --json: one document, {"net": ..., "pictures": [{"file": ..., "outputs": [...]}, ...],
+//   - with --json: one document, {"net": ..., "images": [{"file": ..., "outputs": [...]}, ...],
 //     "failed": [{"file": ..., "error": ...}], "milliseconds": ..., "threads": ...,
 //     "includes_preparation": ...}, with one line for each file;
 //   - with --json-lines: one document per line and file, {"file": ..., "outputs": [...]}, or
 //     {"file": ..., "error": ...}.
-// Saves, as --output says: an archive with an array FILE for each file, FILE/BLOB if there are
+// Saves, according to --output: an archive with an array FILE for each file, FILE/BLOB if there are
 // several outputs; or a folder with an array BLOB.npy for each output, which has the rows of all
 // files, and files.txt, which names the file of each row.
 class FolderResults {
@@ -56,7 +56,7 @@ class FolderResults {
   const std::string net_;
   const std::vector<std::string>& outputs_;
   const WriteBlobs write_;
-  bool begun_ = false, has_pictures_ = false;                // of the document
+  bool begun_ = false, has_images_ = false;                  // of the document
   std::vector<std::pair<std::string, std::string>> failed_;  // file and error, with --json
   std::unique_ptr<NpzStream> archive_;
   std::unique_ptr<Rows> rows_;

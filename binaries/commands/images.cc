@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 // The operator that reads the bytes of an image in style nets.
 constexpr char kBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
 
-ImageLimits LimitsOfPictures() {
+ImageLimits LimitsOfImages() {
   ImageLimits limits;
   // The decoder uses up to 12 bytes per pixel.
   const size_t bytes = GetCPUMemoryUsage().limit_bytes;
@@ -93,7 +93,7 @@ std::string SizeText(int side, const ImageSize& size) {
   return side > 0 ? MakeString(side) : "";
 }
 
-// The kind of a file by its first bytes, which tell images and arrays from others.
+// The kind of a file by its first bytes, which distinguish images and arrays from others.
 FileKind KindByBeginning(const std::string& path) {
   constexpr int64_t kBytes = 64;
   const FileDescriptor file = OpenForReading(path);
@@ -103,8 +103,8 @@ FileKind KindByBeginning(const std::string& path) {
   return DetectContentKind(begin, size).kind;
 }
 
-// Whether the file is an image or an array, or its name says so: a damaged file is then reported.
-bool IsPictureOrArray(const std::string& path) {
+// Whether the file is an image or an array, or is named like one: a damaged file is then reported.
+bool IsImageOrArray(const std::string& path) {
   const std::string ending = absl::AsciiStrToLower(fs::path(path).extension().string());
   for (const char* known : {".jpg", ".jpeg", ".png", ".npy"}) {
     if (ending == known) return true;
@@ -123,23 +123,23 @@ bool TakesPackedBgra(const NetDef& net, const std::string& blob) {
   });
 }
 
-void AddFilesOf(const std::string& folder, Pictures* pictures) {
-  pictures->from_folder = true;
+void AddFilesOf(const std::string& folder, InputImages* images) {
+  images->from_folder = true;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string path = entry.path().string();
     std::error_code ignored;
     // A link to no file is reported by name when it is read.
     const bool dangling = entry.is_symlink(ignored) && !entry.exists(ignored);
-    if (dangling || (entry.is_regular_file(ignored) && IsPictureOrArray(path)))
-      pictures->files.push_back(path);
+    if (dangling || (entry.is_regular_file(ignored) && IsImageOrArray(path)))
+      images->files.push_back(path);
   }
-  std::sort(pictures->files.begin(), pictures->files.end());
-  CAFFE_ENFORCE(!pictures->files.empty(), "folder \"", folder,
+  std::sort(images->files.begin(), images->files.end());
+  CAFFE_ENFORCE(!images->files.empty(), "folder \"", folder,
                 "\" contains no JPEG or PNG image and no .npy file");
 }
 
 // The input for images that --image gives without a name.
-std::string BlobForPictures(const Model& model, const std::set<std::string>& given) {
+std::string BlobForImages(const Model& model, const std::set<std::string>& given) {
   const std::vector<std::string>& inputs = model.inputs.empty() ? model.placeholders : model.inputs;
   std::vector<std::string> free;
   for (const std::string& name : inputs) {
@@ -159,13 +159,13 @@ bool IsFolderOfInputs(const std::string& value) {
   return fs::is_directory(value, ignored) && DBTypeOfKind(DetectFileKind(value).kind).empty();
 }
 
-Pictures FindPictures(const CommandLine& line, const Model& model,
-                      const std::vector<FedInput>& fed) {
-  Pictures pictures;
+InputImages FindInputImages(const CommandLine& line, const Model& model,
+                            const std::vector<FedInput>& fed) {
+  InputImages images;
   std::string path = line.Text("image");
   if (line.Has("image") && !PathExists(path)) {
     if (const auto assignment = SplitAssignment(path)) {
-      pictures.blob = assignment->first;
+      images.blob = assignment->first;
       path = assignment->second;
     }
   }
@@ -175,28 +175,28 @@ Pictures FindPictures(const CommandLine& line, const Model& model,
     if (!path.empty())
       throw UsageError("folder \"" + assignment->second + "\" is given beside \"" + path +
                        "\", want one folder or --image");
-    pictures.blob = assignment->first;
+    images.blob = assignment->first;
     path = assignment->second;
   }
-  if (path.empty()) return pictures;
+  if (path.empty()) return images;
   CAFFE_ENFORCE(PathExists(path), "cannot read \"", path, "\": no such file or folder");
   std::set<std::string> given;
   for (const FedInput& input : fed) given.insert(input.blob);
-  if (pictures.blob.empty()) pictures.blob = BlobForPictures(model, given);
-  if (given.contains(pictures.blob))
-    throw UsageError("blob \"" + pictures.blob + "\" is given by both --input and --image");
-  CheckInputName({&model.predict_net}, pictures.blob);
-  pictures.packed_bgra = TakesPackedBgra(model.predict_net, pictures.blob);
+  if (images.blob.empty()) images.blob = BlobForImages(model, given);
+  if (given.contains(images.blob))
+    throw UsageError("blob \"" + images.blob + "\" is given by both --input and --image");
+  CheckInputName({&model.predict_net}, images.blob);
+  images.packed_bgra = TakesPackedBgra(model.predict_net, images.blob);
   if (fs::is_directory(path)) {
-    AddFilesOf(path, &pictures);
+    AddFilesOf(path, &images);
   } else {
-    pictures.files = {path};
+    images.files = {path};
   }
-  return pictures;
+  return images;
 }
 
 ImageReader::ImageReader(const CommandLine& line, bool packed_bgra)
-    : packed_bgra_(packed_bgra), transform_(TransformOf(line)), limits_(LimitsOfPictures()) {
+    : packed_bgra_(packed_bgra), transform_(TransformOf(line)), limits_(LimitsOfImages()) {
   if (!packed_bgra) return;
   for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
     if (line.Has(option)) {
@@ -235,10 +235,10 @@ Tensor ImageReader::Read(const std::string& file, std::string* source) const {
   return Convert(image, file);
 }
 
-FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
-                     Workspace* ws) {
-  FedInput fed{.blob = pictures.blob, .source = ""};
-  SetTensor(ws, pictures.blob, ImageReader(line, pictures.packed_bgra).Read(file, &fed.source));
+FedInput FeedImage(const CommandLine& line, const InputImages& images, const std::string& file,
+                   Workspace* ws) {
+  FedInput fed{.blob = images.blob, .source = ""};
+  SetTensor(ws, images.blob, ImageReader(line, images.packed_bgra).Read(file, &fed.source));
   return fed;
 }
 

@@ -13,7 +13,7 @@
 namespace caffe2rt {
 
 // The images given by --image, and the blob that they are fed to. Empty if none are given.
-struct Pictures {
+struct InputImages {
   std::string blob;
   std::vector<std::string> files;  // sorted; of a folder also .npy files
   bool from_folder = false;
@@ -22,12 +22,12 @@ struct Pictures {
 };
 // A folder may also be given by --input BLOB=FOLDER. THROWS if no operator reads the blob, and
 // UsageError if it is one of the inputs that were `fed`.
-Pictures FindPictures(const CommandLine& line, const Model& model,
-                      const std::vector<FedInput>& fed);
-// Whether the value of an --input option is a folder of files, which FindPictures handles.
+InputImages FindInputImages(const CommandLine& line, const Model& model,
+                            const std::vector<FedInput>& fed);
+// Whether the value of an --input option is a folder of files, which FindInputImages handles.
 bool IsFolderOfInputs(const std::string& value);
 
-// Reads files as the options say. Thread safe.
+// Reads files according to the options. Thread safe.
 class ImageReader {
  public:
   // THROWS UsageError for options that do not go together.
@@ -46,10 +46,10 @@ class ImageReader {
 };
 
 // Reads, transforms and feeds one image.
-FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
-                     Workspace* ws);
+FedInput FeedImage(const CommandLine& line, const InputImages& images, const std::string& file,
+                   Workspace* ws);
 
-// Saves outputs as images, as the --save-image options BLOB=FILE say.
+// Saves outputs as images, according to the --save-image options BLOB=FILE.
 class ImageSaver {
  public:
   ImageSaver() = default;  // saves nothing
@@ -60,7 +60,7 @@ class ImageSaver {
     std::string blob, file;
   };
   const std::vector<Target>& targets() const { return targets_; }
-  // THROWS, naming the blob, if it is no image.
+  // THROWS, naming the blob, if it is not an image.
   void Save(const Target& target, const Blob& blob) const;
 
  private:

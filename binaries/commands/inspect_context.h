@@ -19,14 +19,15 @@ struct InspectContext {
   std::set<std::string> loaded;      // from databases, by Load
 };
 
-// Reads --init-net and --input. THROWS UsageError if an --input is no shape.
+// Reads --init-net and --input. THROWS UsageError if an --input is not a shape.
 InspectContext ContextOf(const CommandLine& line, const std::string& path, FileKind kind,
                          const NetsOfFile& found);
 
 // The init nets that run before the net.
 std::vector<const NetDef*> InitNetsOf(const TitledNet& net, const InspectContext& context);
 
-// THROWS if a net of the file cannot take the shapes given by --input, or none has such an input.
+// THROWS if a net of the file does not accept the shapes given by --input, or none has such an
+// input.
 void CheckGivenShapes(const CommandLine& line, const NetsOfFile& found,
                       const InspectContext& context);
 

@@ -14,15 +14,15 @@ namespace caffe2rt {
 // The name of a blob as the name of a file: _ for characters outside [A-Za-z0-9._-].
 std::string FileStemOf(const std::string& blob);
 
-// Saves blobs as --output says. If the path ends in ".npz" and is not a folder, or is a pipe or
-// standard output, it is an archive that holds each tensor under its blob's name; it is written by
-// Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and ".npy".
-// The folder, or the parent folder of the archive, is created if needed.
+// Saves blobs according to --output. If the path ends in ".npz" and is not a folder, or is a pipe
+// or standard output, it is an archive that holds each tensor under its blob's name; it is written
+// by Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and
+// ".npy". The folder, or the parent folder of the archive, is created if needed.
 class OutputSaver {
  public:
   OutputSaver() = default;  // saves nothing
-  // If two of the names map to the same file, THROWS UsageError, or, with `rename`, adds "_2", "_3",
-  // ... to the name of the file.
+  // If two of the names map to the same file, THROWS UsageError, or, with `rename`, adds "_2",
+  // "_3", ... to the name of the file.
   OutputSaver(const std::string& path, const std::vector<std::string>& names, bool rename = false);
 
   bool is_archive() const { return !archive_.empty(); }

@@ -16,8 +16,8 @@ namespace {
 // read-only.
 void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
   const std::vector<FedInput> fed = FeedInputs(line, model, ws);
-  const Pictures pictures = FindPictures(line, model, fed);
-  if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws);
+  const InputImages images = FindInputImages(line, model, fed);
+  if (!images.files.empty()) FeedImage(line, images, images.files[0], ws);
   CheckInputsAreThere(model, *ws);
   NetBase* net = CreatePredictNet(model, ws);
   CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");

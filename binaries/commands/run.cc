@@ -52,13 +52,13 @@ class RunJob {
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
-    pictures_ = FindPictures(line_, model_, fed_);
+    images_ = FindInputImages(line_, model_, fed_);
     std::vector<std::string> existing = ws_->Blobs();
-    existing.push_back(pictures_.blob);
+    existing.push_back(images_.blob);
     CheckFetchedNames(line_, {&model_.predict_net}, existing);
     for (const FedInput& input : fed_) width_ = WiderNames(width_, input.blob);
-    width_ = WiderNames(width_, pictures_.blob);
-    if (pictures_.from_folder) return RunOnFolder();
+    width_ = WiderNames(width_, images_.blob);
+    if (images_.from_folder) return RunOnFolder();
     if (line_.Has("json-lines"))
       throw UsageError("option --json-lines is given without a folder, want --json");
     (*json_)["net"] = model_.predict_net.name();
@@ -70,7 +70,7 @@ class RunJob {
       (*json_)["includes_preparation"] = times_.count() == 0;
       PrintJson(*json_);
     } else {
-      PrintTime(pictures_.files.empty() ? "run" : "image");
+      PrintTime(images_.files.empty() ? "run" : "image");
     }
     return 0;
   }
@@ -90,7 +90,7 @@ class RunJob {
   }
 
   std::set<std::string> FedBlobs() const {
-    std::set<std::string> fed = {pictures_.blob};
+    std::set<std::string> fed = {images_.blob};
     for (const FedInput& input : fed_) fed.insert(input.blob);
     return fed;
   }
@@ -115,7 +115,7 @@ class RunJob {
     memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(),
                                           values_.watched() ? nullptr : ArenasOf(line_));
     if (values_.watched()) values_.Watch(net_, FedBlobs(), ws_.get());
-    nan_.SetNet(model_.predict_net, FedBlobs(), pictures_);
+    nan_.SetNet(model_.predict_net, FedBlobs(), images_);
     nan_.KeepInputs(*ws_);
   }
 
@@ -165,7 +165,8 @@ class RunJob {
     }
   }
 
-  // Adds the outputs to `json`, or prints them if it is null. `file` is the one of a folder, or empty.
+  // Adds the outputs to `json`, or prints them if it is null. `file` is the one of a folder, or
+  // empty.
   void WriteOutputs(const std::string& file, const FetchBlob& fetch, Json* json) {
     if (json != nullptr) (*json)["outputs"] = Json::array();
     for (const std::string& name : outputs_) {
@@ -174,7 +175,7 @@ class RunJob {
         Json& entry = (*json)["outputs"].emplace_back();
         WriteOutput(name, blob, options_, &entry);
         values_.Describe(name, &entry);
-      } else if (saver_.files().contains(name) && !pictures_.from_folder && options_.top == 0) {
+      } else if (saver_.files().contains(name) && !images_.from_folder && options_.top == 0) {
         std::cout << PaddedName(values_.TitleOf(name), width_) << BlobText(blob)
                   << (IsSaved(blob) ? "   saved as " + saver_.files().at(name) : "") << "\n";
       } else {
@@ -213,8 +214,8 @@ class RunJob {
   }
 
   void RunOnce() {
-    if (!pictures_.files.empty()) {
-      fed_.push_back(FeedPicture(line_, pictures_, pictures_.files[0], ws_.get()));
+    if (!images_.files.empty()) {
+      fed_.push_back(FeedImage(line_, images_, images_.files[0], ws_.get()));
     }
     std::vector<FedInput> inputs = fed_;
     if (json_wanted_) (*json_)["inputs"] = Json::array();
@@ -248,7 +249,7 @@ class RunJob {
                           });
     const FolderRun run = {
         .line = line_,
-        .pictures = pictures_,
+        .images = images_,
         .net = net,
         .outputs = outputs_,
         .ws = ws_.get(),
@@ -283,7 +284,7 @@ class RunJob {
   size_t width_ = 0;
   std::unique_ptr<Workspace> ws_;
   std::vector<FedInput> fed_;
-  Pictures pictures_;
+  InputImages images_;
   NetBase* net_ = nullptr;
   std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
   std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
@@ -310,7 +311,7 @@ const Command& RunCommand() {
       .examples =
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
-          "    --image binaries/demo/stripes/pictures/rising_1.png --labels "
+          "    --image binaries/demo/stripes/images/rising_1.png --labels "
           "binaries/demo/stripes/labels.txt --top 2\n"
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"

@@ -68,13 +68,13 @@ class FolderRunner {
   FolderRunner(const FolderRun& run, FolderResults* results)
       : run_(run),
         results_(*results),
-        reader_(run.line, run.pictures.packed_bgra),
+        reader_(run.line, run.images.packed_bgra),
         batch_(static_cast<size_t>(run.line.Integer("batch", 1, 65536))),
-        progress_(static_cast<int64_t>(run.pictures.files.size()), "files"),
+        progress_(static_cast<int64_t>(run.images.files.size()), "files"),
         together_(batch_ > 1) {}
 
   int64_t Run() {
-    const std::vector<std::string>& files = run_.pictures.files;
+    const std::vector<std::string>& files = run_.images.files;
     const int threads = GetNumThreads();
     ReadAhead<LoadedFile> loader(files.size(), threads, batch_ + static_cast<size_t>(threads),
                                  [this](size_t i) { return Load(i); });
@@ -100,7 +100,7 @@ class FolderRunner {
  private:
   LoadedFile Load(size_t i) const {
     LoadedFile loaded;
-    loaded.tensor = reader_.Read(run_.pictures.files[i], &loaded.source);
+    loaded.tensor = reader_.Read(run_.images.files[i], &loaded.source);
     return loaded;
   }
 
@@ -128,7 +128,7 @@ class FolderRunner {
   }
 
   void Feed(const Tensor& input) {
-    *run_.ws->CreateBlob(run_.pictures.blob)->GetMutableTensor(CPU) = Tensor(input);
+    *run_.ws->CreateBlob(run_.images.blob)->GetMutableTensor(CPU) = Tensor(input);
   }
 
   // Runs all waiting files with inputs of this shape.

@@ -15,7 +15,7 @@ namespace caffe2rt {
 // What the run of a folder needs from the command.
 struct FolderRun {
   const CommandLine& line;
-  const Pictures& pictures;
+  const InputImages& images;
   const std::string& net;  // its name
   const std::vector<std::string>& outputs;
   Workspace* ws;
@@ -31,8 +31,8 @@ struct FolderRun {
 // not be neighbours. A file that cannot be read, or on which the net fails, is reported.
 //
 // The first file runs alone. The files then run one by one as well, with a warning, if an output
-// does not have the inputs as its first dimension, if the net fails on a batch, or if the first file
-// gets other results in a batch than alone.
+// does not have the inputs as its first dimension, if the net fails on a batch, or if the first
+// file gets other results in a batch than alone.
 //
 // Returns the number of files that failed.
 int64_t RunFolder(const FolderRun& run, FolderResults* results);

@@ -18,9 +18,9 @@ bool IsTensor(const Blob* blob) {
 }  // namespace
 
 void NaNWarning::SetNet(const NetDef& net, const std::set<std::string>& fed,
-                        const Pictures& pictures) {
+                        const InputImages& images) {
   fed_ = fed;
-  pictures_ = pictures;
+  images_ = images;
   const NetDependencies blobs(net);
   for (const std::string& name : fed) {
     const uint32_t index = blobs.Find(name);
@@ -54,14 +54,14 @@ void NaNWarning::Look(const std::string& output, const Blob& blob, const std::st
       inputs_[name] = fed->Get<Tensor>();
     }
   }
-  if (!file.empty()) inputs_.erase(pictures_.blob);  // read again
+  if (!file.empty()) inputs_.erase(images_.blob);  // read again
 }
 
 std::string NaNWarning::FindOrigin(Json* json) const try {
   Model model = ReloadModel(line_);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line_, &model);
   for (const auto& [name, tensor] : inputs_) *ws->CreateBlob(name)->GetMutable<Tensor>() = tensor;
-  if (!file_.empty()) FeedPicture(line_, pictures_, file_, ws.get());
+  if (!file_.empty()) FeedImage(line_, images_, file_, ws.get());
   const std::optional<NaNOrigin> origin = FindNaNOrigin(
       model.predict_net, output_, line_.Integer("iterations", 1, 1000000000), ws.get());
   if (!origin.has_value()) {

@@ -20,7 +20,7 @@ class NaNWarning {
   explicit NaNWarning(const CommandLine& line) : line_(line) {}
 
   // Call once: the net that will run, the blobs that are fed, and the files of a folder, if any.
-  void SetNet(const NetDef& net, const std::set<std::string>& fed, const Pictures& pictures);
+  void SetNet(const NetDef& net, const std::set<std::string>& fed, const InputImages& images);
   // Call before the first run: copies the inputs that the net overwrites.
   void KeepInputs(const Workspace& ws);
   // Call once for each output of each run. If it is the first one with a NaN, keeps the inputs in
@@ -38,7 +38,7 @@ class NaNWarning {
   const CommandLine& line_;
   std::set<std::string> fed_, overwritten_;
   std::map<std::string, Tensor> inputs_;  // what the second run is fed
-  Pictures pictures_;
+  InputImages images_;
   std::string output_;           // the first one with a NaN; empty: none
   std::string file_;             // of its run, if it is one of a folder
   int64_t others_ = 0;           // later outputs with a NaN

@@ -15,22 +15,22 @@
 namespace caffe2rt::demo {
 namespace {
 
-void WritePng(const std::string& path, const Picture& picture) {
+void WritePng(const std::string& path, const StripesImage& stripes) {
   png_image image;
   std::memset(&image, 0, sizeof(image));
   image.version = PNG_IMAGE_VERSION;
-  image.width = kPictureSize;
-  image.height = kPictureSize;
+  image.width = kImageSize;
+  image.height = kImageSize;
   image.format = PNG_FORMAT_RGB;
   CAFFE_ENFORCE(
-      png_image_write_to_file(&image, path.c_str(), 0, picture.rgb.data(), 0, nullptr) != 0,
+      png_image_write_to_file(&image, path.c_str(), 0, stripes.rgb.data(), 0, nullptr) != 0,
       "cannot write \"", path, "\": ", image.message);
 }
 
 int WriteDemo(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one folder");
   const std::filesystem::path dir = line.positional()[0];
-  std::filesystem::create_directories(dir / "pictures");
+  std::filesystem::create_directories(dir / "images");
   WriteProtoToBinaryFile(StripesInitNet(), (dir / "init_net.pb").string());
   WriteProtoToBinaryFile(StripesPredictNet(), (dir / "predict_net.pb").string());
   std::string labels;
@@ -40,7 +40,7 @@ int WriteDemo(const CommandLine& line) {
     for (uint32_t seed = 1; seed <= 2; ++seed) {
       std::string name = DirectionNames()[static_cast<size_t>(direction)];
       name = MakeString(name.substr(0, name.find(' ')), "_", seed, ".png");
-      WritePng((dir / "pictures" / name).string(), DrawStripes(direction, seed));
+      WritePng((dir / "images" / name).string(), DrawStripes(direction, seed));
     }
   }
   return 0;

@@ -98,7 +98,7 @@ const std::vector<std::string>& DirectionNames() {
   return names;
 }
 
-Picture DrawStripes(int direction, uint32_t seed) {
+StripesImage DrawStripes(int direction, uint32_t seed) {
   Random random(seed * kDirections + static_cast<uint32_t>(direction));
   const double period = random.Uniform(8, 15), phase = random.Uniform(0, 1);
   const double tilt = random.Uniform(-0.12, 0.12);  // radians, about 7 degrees
@@ -110,19 +110,19 @@ Picture DrawStripes(int direction, uint32_t seed) {
     dark[c] = random.Uniform(0, 120);
     light[c] = std::min(255.0, dark[c] + random.Uniform(70, 135));
   }
-  Picture picture{.direction = direction, .rgb = {}};
-  picture.rgb.reserve(kPictureSize * kPictureSize * 3);
-  for (int y = 0; y < kPictureSize; ++y) {
-    for (int x = 0; x < kPictureSize; ++x) {
+  StripesImage image{.direction = direction, .rgb = {}};
+  image.rgb.reserve(kImageSize * kImageSize * 3);
+  for (int y = 0; y < kImageSize; ++y) {
+    for (int x = 0; x < kImageSize; ++x) {
       const double along = (wave.x * x + wave.y * y) / period + phase;
       const bool is_light = along - std::floor(along) < 0.5;
       for (int c = 0; c < 3; ++c) {
         const double value = (is_light ? light[c] : dark[c]) + random.Uniform(-20, 20);
-        picture.rgb.push_back(static_cast<uint8_t>(std::clamp(value, 0.0, 255.0)));
+        image.rgb.push_back(static_cast<uint8_t>(std::clamp(value, 0.0, 255.0)));
       }
     }
   }
-  return picture;
+  return image;
 }
 
 NetDef StripesInitNet() {

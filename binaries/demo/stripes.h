@@ -21,18 +21,18 @@
 namespace caffe2rt::demo {
 
 inline constexpr int kDirections = 4;
-inline constexpr int kPictureSize = 64;  // width and height in pixels
+inline constexpr int kImageSize = 64;  // width and height in pixels
 
 // The names of the directions, in the order of the net's output.
 const std::vector<std::string>& DirectionNames();
 
-struct Picture {
+struct StripesImage {
   int direction = 0;
-  std::vector<uint8_t> rgb;  // [kPictureSize, kPictureSize, 3]
+  std::vector<uint8_t> rgb;  // [kImageSize, kImageSize, 3]
 };
 // Draws stripes of random width, phase, colours and slight tilt, with noise. The same seed gives
 // the same image on every machine.
-Picture DrawStripes(int direction, uint32_t seed);
+StripesImage DrawStripes(int direction, uint32_t seed);
 
 NetDef StripesInitNet();
 NetDef StripesPredictNet();

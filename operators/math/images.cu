@@ -21,7 +21,7 @@ struct Indices {
   }
 
   // The image element that element i of the columns is copied from, or -1 if it is padding.
-  CAFFE2RT_HOST_DEVICE int64_t InPicture(int64_t i) const {
+  CAFFE2RT_HOST_DEVICE int64_t InImage(int64_t i) const {
     int64_t c, k, o;
     if (columns.channels_first) {
       o = i % col_size;
@@ -73,12 +73,12 @@ struct ToColumns {
   const T* img;
   T* col;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t from = indices.InPicture(i);
+    const int64_t from = indices.InImage(i);
     col[i] = from < 0 ? T(0) : img[from];
   }
 };
 template <class T>
-struct ToPicture {
+struct ToImage {
   Indices indices;
   const T* col;
   T* img;
@@ -117,7 +117,7 @@ void CudaIm2Col(CUDAContext& context, const Columns& columns, const T* img, T* c
 template <class T>
 void CudaCol2Im(CUDAContext& context, const Columns& columns, const T* col, T* img) {
   const Indices indices(columns);
-  ForEach(context, columns.channels * indices.img_size, ToPicture<T>{indices, col, img},
+  ForEach(context, columns.channels * indices.img_size, ToImage<T>{indices, col, img},
           "math::Col2Im");
 }
 template <class T>
@@ -126,16 +126,16 @@ void CudaAffineChannel(CUDAContext& context, int64_t n, int64_t channels, int64_
   ForEach(context, n, ChannelLine<T>{channels, inner, x, scale, bias, y}, "math::AffineChannel");
 }
 
-#define PICTURES(T)                                                                            \
+#define IMAGES(T)                                                                              \
   template void CudaIm2Col(CUDAContext&, const Columns&, const T*, T*);                        \
   template void CudaCol2Im(CUDAContext&, const Columns&, const T*, T*);                        \
   template void CudaAffineChannel(CUDAContext&, int64_t, int64_t, int64_t, const T*, const T*, \
                                   const T*, T*);
-PICTURES(float)
-PICTURES(double)
-PICTURES(int32_t)
-PICTURES(uint8_t)
-#undef PICTURES
+IMAGES(float)
+IMAGES(double)
+IMAGES(int32_t)
+IMAGES(uint8_t)
+#undef IMAGES
 #pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

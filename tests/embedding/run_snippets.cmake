@@ -22,7 +22,7 @@ run(${configure} -DCMAKE_BUILD_TYPE=Debug -S ${folder} -B ${folder}/build)
 run(${CMAKE_COMMAND} --build ${folder}/build --parallel 2)
 file(COPY ${demo}/init_net.pb ${demo}/predict_net.pb DESTINATION ${folder})
 expect_output("^[0-9.e-]+\n[0-9.e-]+\n[0-9.e-]+\n[0-9.e-]+\n$"  # the scores of four classes
-  ${CMAKE_COMMAND} -E chdir ${folder} build/classify ${demo}/pictures/rising_1.png)
+  ${CMAKE_COMMAND} -E chdir ${folder} build/classify ${demo}/images/rising_1.png)
 
 extract(operators/README.md)
 run(${configure} -DCMAKE_BUILD_TYPE=Debug -S ${folder} -B ${folder}/build)

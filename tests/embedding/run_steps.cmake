@@ -8,7 +8,7 @@ function(run)
 endfunction()
 
 # install_components(prefix_variable component...): installs components of BUILD_DIR into a folder other than the one that the
-# installation is told, as packages and moved installations do. The folder contains nothing else.
+# installation is given, as packages and moved installations do. The folder contains nothing else.
 function(install_components prefix_variable)
   file(REMOVE_RECURSE ${WORK_DIR}/stage)
   foreach(component IN LISTS ARGN)

@@ -21,12 +21,12 @@ TEST(RelativeErrorTest, IsTheLargestDifferenceOverTheLargestValue) {
 
 TEST(CropTest, CopiesTheWindowOfEveryPlane) {
   Workspace ws;
-  const Tensor& picture = *FeedRange<float>(&ws, "X", {2, 3, 4});
-  const Tensor part = Crop(picture, "...,1:3,2:3");
+  const Tensor& image = *FeedRange<float>(&ws, "X", {2, 3, 4});
+  const Tensor part = Crop(image, "...,1:3,2:3");
   EXPECT_EQ(part.dims(), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(std::vector<float>(part.data<float>(), part.data<float>() + 4),
             (std::vector<float>{6, 10, 18, 22}));
-  EXPECT_THROW(Crop(picture, "...,1:4,2:3"), EnforceNotMet);
+  EXPECT_THROW(Crop(image, "...,1:4,2:3"), EnforceNotMet);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class ConvertTensorsTest : public ::testing::Test {
     args.insert(args.end(), more.begin(), more.end());
     return RunCaffe2(args);
   }
-  // One tensor of every type that .npy has, with names that are no file names.
+  // One tensor of every type that .npy has, with names that are not file names.
   std::string WriteAllTypes() {
     const NamedTensors tensors = {
         {"scope/float:0", Vector<float>({1.5f, -2})},

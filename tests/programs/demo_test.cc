@@ -57,13 +57,13 @@ TEST(StripesDemoTest, ClassifiesAtLeast95PercentOfFreshImages) {
   int right = 0;
   for (int direction = 0; direction < kDirections; ++direction) {
     for (uint32_t seed = 1000; seed < 1000 + kEach; ++seed) {
-      const Picture picture = DrawStripes(direction, seed);
-      Tensor data(std::vector<int64_t>{1, 3, kPictureSize, kPictureSize}, CPU);
+      const StripesImage stripes = DrawStripes(direction, seed);
+      Tensor data(std::vector<int64_t>{1, 3, kImageSize, kImageSize}, CPU);
       float* to = data.mutable_data<float>();
-      constexpr int kPixels = kPictureSize * kPictureSize;
+      constexpr int kPixels = kImageSize * kImageSize;
       for (int p = 0; p < kPixels; ++p) {
         for (int c = 0; c < 3; ++c)
-          to[c * kPixels + p] = picture.rgb[static_cast<size_t>(p * 3 + c)];
+          to[c * kPixels + p] = stripes.rgb[static_cast<size_t>(p * 3 + c)];
       }
       std::vector<Tensor> out;
       predictor({data}, &out);

@@ -173,7 +173,7 @@ TEST_F(InputsTest, InputsOfNestedNetsAreKnown) {
 }
 
 TEST_F(InputsTest, RejectsAnImageAndAnInputForOneBlob) {
-  const std::string image = DemoFile("pictures/rising_1.png");
+  const std::string image = DemoFile("images/rising_1.png");
   for (const std::string& argument : {image, "data=" + image}) {
     const ProgramResult result =
         RunCaffe2(WithDemo({"run", "--image", argument, "--input", "data=1,3,64,64"}));

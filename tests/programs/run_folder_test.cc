@@ -115,8 +115,8 @@ TEST_F(RunFolderTest, JsonIsOneDocumentWithALineForEachFile) {
   const ProgramResult result = Run({"--json"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(JsonAt(result.out, "/net"), "\"sum\"");
-  EXPECT_EQ(JsonAt(result.out, "/pictures/1/file"), "\"" + dir_.path("in/b.png") + "\"");
-  EXPECT_EQ(JsonAt(result.out, "/pictures/1/outputs/0/values"), "[24]");
+  EXPECT_EQ(JsonAt(result.out, "/images/1/file"), "\"" + dir_.path("in/b.png") + "\"");
+  EXPECT_EQ(JsonAt(result.out, "/images/1/outputs/0/values"), "[24]");
   EXPECT_THAT(JsonAt(result.out, "/failed/0/file"), HasSubstr("c.jpg"));
   EXPECT_NE(JsonAt(result.out, "/milliseconds"), "");
   EXPECT_NE(JsonAt(result.out, "/threads"), "");
@@ -181,7 +181,7 @@ TEST_F(RunFolderTest, AnErrorOfTheNetIsTheErrorOfTheFile) {
   const ProgramResult result = Run({"--json"});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("b.png\": "));
-  EXPECT_THAT(JsonAt(result.out, "/pictures/1/file"), HasSubstr("c.png"));
+  EXPECT_THAT(JsonAt(result.out, "/images/1/file"), HasSubstr("c.png"));
 }
 
 TEST_F(RunFolderTest, RowsOfDifferentShapeNeedAnArchive) {

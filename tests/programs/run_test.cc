@@ -182,7 +182,7 @@ TEST_F(RunProgramTest, TriesItsOutputsBeforeItRuns) {
 
 TEST_F(RunProgramTest, NamesTheImageThatIsTooSmallToCrop) {
   const ProgramResult result =
-      RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures/rising_1.png"), "--crop", "1000"}));
+      RunCaffe2(WithDemo({"run", "--image", DemoFile("images/rising_1.png"), "--crop", "1000"}));
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, AllOf(HasSubstr("rising_1.png\": "), HasSubstr("crop of 1000x1000")));
 }
@@ -258,16 +258,16 @@ TEST_F(RunProgramTest, FindsDatabasesBesideTheNet) {
 
 TEST_F(RunProgramTest, ClassifiesAFolderOfImages) {
   const ProgramResult result =
-      RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures"), "--labels",
-                          DemoFile("labels.txt"), "--top", "1", "--output", dir_.path()}));
+      RunCaffe2(WithDemo({"run", "--image", DemoFile("images"), "--labels", DemoFile("labels.txt"),
+                          "--top", "1", "--output", dir_.path()}));
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out,
               HasSubstr("falling_1.png\ndirection  float [1, 4]\n  1.000  falling stripes\n"));
   EXPECT_EQ(ReadNpy(dir_.path("direction.npy")).dims(), (std::vector<int64_t>{8, 4}));
-  ASSERT_EQ(RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures"), "--output",
-                                dir_.path("all.npz")}))
-                .code,
-            0);
+  ASSERT_EQ(
+      RunCaffe2(WithDemo({"run", "--image", DemoFile("images"), "--output", dir_.path("all.npz")}))
+          .code,
+      0);
   const NamedTensors all = ReadNpz(dir_.path("all.npz"));
   ASSERT_EQ(all.size(), 8u);
   EXPECT_EQ(all[0].first, "falling_1.png");
@@ -275,7 +275,7 @@ TEST_F(RunProgramTest, ClassifiesAFolderOfImages) {
 }
 
 TEST_F(RunProgramTest, ReportsADamagedImageAndContinues) {
-  std::filesystem::copy(DemoFile("pictures/rising_1.png"), dir_.path("good.png"));
+  std::filesystem::copy(DemoFile("images/rising_1.png"), dir_.path("good.png"));
   dir_.Write("bad.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
   const ProgramResult result = RunCaffe2(WithDemo({"run", "--image", dir_.path(), "--top", "1"}));
   EXPECT_EQ(result.code, 1);
@@ -286,13 +286,13 @@ TEST_F(RunProgramTest, ReportsADamagedImageAndContinues) {
 TEST_F(RunProgramTest, AsksWhichInputAnImageIsFor) {
   const std::string net = dir_.Write("net.pbtxt", R"(
       op { type: "Add" input: "a" input: "b" output: "y" } external_input: "a" external_input: "b")");
-  const std::string picture = DemoFile("pictures/rising_1.png");
-  const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--image", picture});
+  const std::string image = DemoFile("images/rising_1.png");
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--image", image});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err,
               HasSubstr("has 2 inputs that no init net sets: a, b; want --image BLOB=FILE"));
   EXPECT_EQ(
-      RunCaffe2({"run", "--predict-net", net, "--image", "a=" + picture, "--input", "b=1,3,64,64"})
+      RunCaffe2({"run", "--predict-net", net, "--image", "a=" + image, "--input", "b=1,3,64,64"})
           .code,
       0);
 }

@@ -68,11 +68,11 @@ TEST_F(ValuesTest, NamesTheFirstImageOfAFolderWithNaN) {
       op { type: "Sub" input: "data" input: "data" output: "zero" }
       op { type: "Div" input: "zero" input: "zero" output: "out" })");
   const ProgramResult result =
-      RunCaffe2({"run", "--predict-net", net, "--image", DemoFile("pictures")});
+      RunCaffe2({"run", "--predict-net", net, "--image", DemoFile("images")});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, HasSubstr("  NaN NaN NaN"));
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("output \"out\" for \"" + DemoFile("pictures/falling_1.png") +
+              AllOf(HasSubstr("output \"out\" for \"" + DemoFile("images/falling_1.png") +
                               "\" has NaN in "),
                     HasSubstr("written by operator 1 (Div); 7 other outputs have NaN")));
 }

@@ -96,11 +96,11 @@ TEST_F(LoadWithoutMemoryTest, ReadsArraysAndImages) {
         },
         [&](NamedTensors& read) { EXPECT_EQ(read.at(1).second.data<float>()[5], 5); });
   });
-  const std::string picture = SourcePath("binaries/demo/stripes/pictures/rising_1.png");
-  const std::vector<uint8_t> pixels = LoadImage(picture).rgb;
+  const std::string path = SourcePath("binaries/demo/stripes/images/rising_1.png");
+  const std::vector<uint8_t> pixels = LoadImage(path).rgb;
   Sweep([&] {
     return On<Image>(
-        std::make_shared<Image>(), [&](Image& image) { image = LoadImage(picture); },
+        std::make_shared<Image>(), [&](Image& image) { image = LoadImage(path); },
         [&](Image& image) { EXPECT_EQ(image.rgb, pixels); });
   });
 }

@@ -384,7 +384,7 @@ TEST_F(MathCudaTest, ComputesMomentsAndSelects) {
 }
 
 template <StorageOrder kOrder, class C>
-void Pictures(C* c, const float* x, float* z) {
+void MoveImages(C* c, const float* x, float* z) {
   // 2 channels of 5 x 6, kernel 3 x 2, dilation 1 x 2, pads 1 0 2 1, stride 2 x 1: 3 x 5 positions.
   Im2Col<float, C, kOrder>(2, 5, 6, 3, 2, 1, 2, 1, 0, 2, 1, 2, 1, x, z, c);
   z += 2 * 6 * 3 * 5;
@@ -409,10 +409,10 @@ TEST_F(MathCudaTest, MovesImagesAsTheCpu) {
   constexpr int64_t kOut = 180 + 60 + 192 + 48 + 42;
   ExpectSame<float>(
       Numbers<float>(192), {}, kOut,
-      [](auto* c, const float* x, const float*, float* z) { Pictures<NCHW>(c, x, z); });
+      [](auto* c, const float* x, const float*, float* z) { MoveImages<NCHW>(c, x, z); });
   ExpectSame<float>(
       Numbers<float>(192), {}, kOut,
-      [](auto* c, const float* x, const float*, float* z) { Pictures<NHWC>(c, x, z); });
+      [](auto* c, const float* x, const float*, float* z) { MoveImages<NHWC>(c, x, z); });
 }
 
 TEST_F(MathCudaTest, Transposes) {
