@@ -1,6 +1,6 @@
 #pragma once
 // ContentSum: a checksum of bytes in memory, at nearly the speed of reading them. It detects
-// changes by accident; it is no protection against an attacker.
+// changes by accident; it does not protect against an attacker.
 //
 // 128 independent lanes, which start with their numbers, each take one 32-bit word of a block of
 // 512 bytes: lane = rotate_left((lane ^ word) * 0x9e3779b1, 15). The last block is padded with

@@ -7,7 +7,7 @@
 //   MemoryPlan plan = PlanMemory(demand.request());
 //   plan.offsets[demand.item_of(blob)];
 //
-// A blob may be planned if the net writes it before reading it, nobody reads it after a run, and
+// A blob may be planned if the net writes it before reading it, it is not read after a run, and
 // the library knows all operators that use it. In particular, not planned are
 //   - inputs and state: blobs that are read before they are written;
 //   - outputs of the net and the blobs that the caller names, and blobs that share memory with one;

@@ -66,7 +66,8 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
 std::vector<OverwrittenOutput> OverwrittenOutputsOf(const NetDef& net) try {
   const NetBlobs blobs(net);
   std::vector<OverwrittenOutput> found;
-  // By blob: the operator whose value nobody has read yet. Positions before `all_read` do not count.
+  // By blob: the operator whose value has not been read yet. Positions before `all_read` do not
+  // count.
   std::vector<uint32_t> unread(blobs.size(), NetBlobs::kNone);
   uint32_t all_read = 0;
   for (int i = 0; i < net.op_size(); ++i) {

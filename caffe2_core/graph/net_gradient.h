@@ -1,6 +1,6 @@
 #pragma once
-// Gradient makers of operators that run nets, such as If and While. Their gradient operators run the
-// backward passes of those nets.
+// Gradient makers of operators that run nets, such as If and While. Their gradient operators run
+// the backward passes of those nets.
 //
 // Only the backward pass of a net (backward_pass.h) uses these makers. As in Caffe2, where its
 // Python layer has them, GetGradientForOp reports such a type as one without a gradient maker.
@@ -25,7 +25,7 @@ GradientRegistryType* NetGradientMakers();
 GradientRegistryType* NetGradientRegistry();
 
 // Maker is a class like that of RegisterGradient. It sets the device options and the arguments of
-// the operators itself, and all fields that say which of them are gradient operators.
+// the operators itself, and all fields that mark which of them are gradient operators.
 template <class Maker>
 bool RegisterNetGradient(const std::string& op_type, const char* file) {
   return internal::NetGradientMakers()->Register(

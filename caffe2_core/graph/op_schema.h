@@ -48,7 +48,7 @@ constexpr const char* ArgumentTypeName() {
 enum class Effect : unsigned {
   kFiles = 1,   // opens files; AccessesFiles declares it too
   kOutput = 2,  // prints
-  kRandom = 4,  // takes random numbers; each device has its own sequence
+  kRandom = 4,  // draws random numbers; each device has its own sequence
   // Depends on everything that ran before, such as a timer. Such an operator runs after all earlier
   // operators and before all later ones.
   kEverything = 8,
@@ -216,7 +216,7 @@ class OpSchema {
   // May be called for several effects. With `when`, the operator has the effect only if
   // `when(def)` returns true; if it throws, the operator has the effect.
   OpSchema& HasEffect(Effect effect, std::function<bool(const OperatorDef&)> when = {});
-  // The type is known, but the library has no implementation of it. `missing` says what it would
+  // The type is known, but the library has no implementation of it. `missing` states what it would
   // need. Errors about the type contain this text.
   OpSchema& NotAvailable(const std::string& missing);
 
@@ -229,9 +229,9 @@ class OpSchema {
   std::vector<std::string> ArgumentProblems(const OperatorDef& def) const;
   // The number of outputs for this number of inputs, or kCannotComputeNumOutputs.
   int CalculateOutput(int num_inputs) const;
-  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS if the schema does
-  // not allow the numbers of inputs and outputs, and the error of the operator's own checks if they
-  // reject the input shapes.
+  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS if the schema
+  // does not allow the numbers of inputs and outputs, and the error of the operator's own checks if
+  // they reject the input shapes.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,
                                        const std::vector<TensorShape>& inputs) const;
   bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }

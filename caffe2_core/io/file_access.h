@@ -23,7 +23,7 @@ class FileAccess {
  public:
   // Allows any file, as Caffe2 does.
   static FileAccess Free();
-  // Allows no file. Error messages end with `remedy`, which says how to allow the access.
+  // Allows no file. Error messages end with `remedy`, which states how to allow the access.
   static FileAccess Off(std::string remedy = kDefaultRemedy);
   // Allows regular files and folders below one of `roots`, provided that no symbolic link leads out
   // of the roots. A root that does not exist, or is "", allows nothing.

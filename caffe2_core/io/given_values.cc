@@ -145,7 +145,7 @@ bool DecodeInts(bool tagged, int64_t end, WireCursor* at, Tensor* values) {
   if (!ForEachInt(tagged, end, at, [&](int64_t) { return ++count > 0; })) return false;
   at->Seek(begin);
   T* to = NewElements<T>(count, values);
-  T* const stop = to + count;  // somebody may change the file after it was counted
+  T* const stop = to + count;  // the file may change after it was counted
   const bool valid = ForEachInt(tagged, end, at, [&](int64_t value) {
     if (to == stop) return false;
     if constexpr (std::is_same_v<T, bool>) {

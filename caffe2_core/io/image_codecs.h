@@ -16,7 +16,7 @@ Image DecodePng(std::string_view bytes, const std::string& subject, const ImageL
 void CheckImageSize(int64_t width, int64_t height, const std::string& subject,
                     const ImageLimits& limits);
 
-// THROWS if the image to be written to `path` has no pixels, or not as many as its size says.
+// THROWS if the image to be written to `path` has no pixels, or not as many as its size requires.
 void CheckPixels(const std::string& path, const Image& image);
 
 }  // namespace caffe2rt::internal

@@ -174,7 +174,7 @@ void NpzStream::Add(const std::string& name, const Tensor& tensor) try {
   ThrowOutOfMemory();
 }
 
-// The directory, and the records behind it that say where it is.
+// The directory, and the records behind it that locate it.
 void NpzStream::AddDirectory() {
   const auto offset = static_cast<uint64_t>(file_.size());
   const auto entries = static_cast<uint64_t>(entries_);

@@ -32,11 +32,11 @@ bool IsFolderOfTensors(const std::string& path);
 // the format has none. The callee may move the content out of the blob.
 using NamedBlobAcceptor = std::function<void(const std::string& name, Blob* blob)>;
 
-// Reads a file of the given kind, or a folder with .npy files, each of which has the name of its file
-// without ".npy"; the kind of a folder is kUnknown. Memory holds one tensor of a database or of a .npy file at a time;
-// other files are read as a whole, and given up tensor by tensor. Tensors are read to the CPU.
-// THROWS if the file is damaged or incomplete, if two tensors have the same name, or if a record
-// holds neither a tensor nor a string.
+// Reads a file of the given kind, or a folder with .npy files, each of which has the name of its
+// file without ".npy"; the kind of a folder is kUnknown. Memory holds one tensor of a database or
+// of a .npy file at a time; other files are read as a whole, and given up tensor by tensor. Tensors
+// are read to the CPU. THROWS if the file is damaged or incomplete, if two tensors have the same
+// name, or if a record holds neither a tensor nor a string.
 void ReadTensorFile(const std::string& path, FileKind kind, ProtoKindCheck check,
                     const NamedBlobAcceptor& accept);
 
@@ -60,7 +60,7 @@ struct TensorTarget {
   // The name of a tensor whose format has none. If empty, the name of the file it was read from,
   // without its extension.
   std::string name = {};
-  // Replaces an existing database. If false, an existing database is an error. Files that are no
+  // Replaces an existing database. If false, an existing database is an error. Files that are not
   // databases are always replaced.
   bool overwrite = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Finds what `caffe2 run` would refuse in a net together with its init nets and inputs, without
+// Finds what `caffe2 run` would reject in a net together with its init nets and inputs, without
 // running anything. Used by `caffe2 check` and `caffe2 inspect`.
 
 #include <set>
@@ -38,7 +38,7 @@ struct ModelToCheck {
 // Returns the findings of ValidateNet, and those about the inputs, errors first:
 //   - a blob that is read before an operator writes it, in a net without external_input;
 //   - inputs and weights that nothing fills;
-//   - operators that cannot take the shapes or types of their inputs, by shape inference.
+//   - operators that do not accept the shapes or types of their inputs, by shape inference.
 // Does not throw, whatever the nets contain, except when memory runs out.
 std::vector<NetFinding> ValidateModel(const NetDef& net, const ModelToCheck& model);
 

@@ -152,7 +152,7 @@ class Validation {
   }
 
   // The default implementation replaces an engine that does not exist. If the device itself is not
-  // available, a note about the device says so.
+  // available, a note about the device states it.
   void CheckEngines(const OperatorDef& op, const std::string& runs_as, const DeviceOption& device,
                     int i) {
     OperatorDef def;

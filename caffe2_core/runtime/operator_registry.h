@@ -78,7 +78,7 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
 
 // Whether Caffe2 had an operator of this type, even if this library does not implement it.
 bool IsKnownCaffe2Operator(const std::string& op_type);
-// The error message for an operator that cannot be created. It says whether Caffe2 had the type,
+// The error message for an operator that cannot be created. It states whether Caffe2 had the type,
 // and names registered types with similar names.
 std::string ExplainMissingOperator(const std::string& op_type, DeviceType device);
 

@@ -18,7 +18,7 @@ constexpr char kRemedy[] =
     ": use different blobs (new names in a step with create_workspace are its own), or allow the "
     "race with --allow-races (PlanOptions::allow_races)";
 
-// The kinds of use that may conflict. Conflict says which pairs of them do.
+// The kinds of use that may conflict. Conflict decides which pairs of them do.
 constexpr std::array<unsigned, 4> kKinds = {kWrites, kReads, kWritesSynchronized,
                                             kReadsSynchronized};
 bool Conflict(unsigned a, unsigned b) {

@@ -17,11 +17,11 @@ namespace caffe2rt {
 class Workspace;
 
 // Constants are tensors on the CPU in local blobs of the workspace that the net uses but does not
-// write, including operators and nets in arguments that modify a blob as an input. Blobs of a parent
-// are not constants, because others may write them.
+// write, including operators and nets in arguments that modify a blob as an input. Blobs of a
+// parent are not constants, because others may write them.
 class WorkspaceConstants final : public NetConstants {
  public:
-  // `inputs` are no constants, and `reserved` are names that Add does not return. REQUIRES: `ws`
+  // `inputs` are not constants, and `reserved` are names that Add does not return. REQUIRES: `ws`
   // outlives this object, and nothing changes its blobs meanwhile.
   WorkspaceConstants(const NetDef& net, const std::set<std::string>& inputs,
                      const std::set<std::string>& reserved, Workspace* ws);

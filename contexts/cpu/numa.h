@@ -2,7 +2,7 @@
 // NUMA placement. Active only if the kernel supports NUMA and CPUMemoryOptions::numa_enabled is
 // set; otherwise every function does nothing or returns -1. Thread safe.
 //
-// The functions THROW if a node does not exist, or if the system refuses the call, as containers
+// The functions THROW if a node does not exist, or if the system rejects the call, as containers
 // may do. Nothing is printed.
 
 #include <cstddef>

@@ -99,7 +99,7 @@ class CollectTensorOp final : public Operator<CPUContext> {
     const int lists = OutputSize();
     for (int i = 0; i < lists; ++i) {
       (void)VectorInput(*this, i);
-      (void)Input(lists + i);  // THROWS if it is no tensor
+      (void)Input(lists + i);  // THROWS if it is not a tensor
     }
     int64_t position = seen_;
     if (seen_ >= most_) {

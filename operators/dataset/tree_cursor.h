@@ -57,7 +57,7 @@ using DatasetOffsets = std::vector<int64_t>;
 // The tensors of a dataset. Keeps its vectors between runs.
 class DatasetRows {
  public:
-  // Uses the inputs of `op` from `first_input` on, one for each field. THROWS if an input is no
+  // Uses the inputs of `op` from `first_input` on, one for each field. THROWS if an input is not a
   // tensor on the CPU, or has no dimension unless `scalars` allows it (it then has no rows), or if
   // lengths that have rows are not int32. REQUIRES: `fields` and the inputs outlive the use of this
   // object.

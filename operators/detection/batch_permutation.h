@@ -12,8 +12,8 @@
 namespace caffe2rt {
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
-// The shape of `data`, which is input `place`. THROWS if input `1 - place`, the indices, does not fit:
-// the gradient takes any shape with an index for each row.
+// The shape of `data`, which is input `place`. THROWS if input `1 - place`, the indices, does not
+// fit: the gradient accepts any shape with an index for each row.
 struct PermutationSize {
   int64_t rows = 0, columns = 0;
 };

@@ -77,8 +77,8 @@ void Int8Weights::Multiply(const uint8_t* const* rows, int64_t count, const int3
   }
 }
 
-// The tiles have 1, 2, 4 or 8 rows. Missing rows repeat the last one, into rows of sums that nobody
-// reads.
+// The tiles have 1, 2, 4 or 8 rows. Missing rows repeat the last one, into rows of sums that are
+// not read.
 void Int8Weights::MultiplyBytes(const uint8_t* const* rows, int64_t count, int64_t first,
                                 int64_t end, int32_t* sums) const {
   const uint8_t* all[kTile];

@@ -26,8 +26,9 @@ inline constexpr ArgumentSpec<bool> kNoPrefetch{
     "no_prefetch", false, "has no effect; accepted for compatibility: records are not read ahead"};
 
 // Reads the next record and puts its tensors into `outputs` (CPU), as item `item` of a batch of
-// `batch_size` (0: not a batch). THROWS if the record is no TensorProtos, if it has another number
-// of tensors than `outputs`, or if a tensor differs in shape or type from those of the items before.
+// `batch_size` (0: not a batch). THROWS if the record is not a TensorProtos, if it has another
+// number of tensors than `outputs`, or if a tensor differs in shape or type from those of the items
+// before.
 [[gnu::visibility("default")]] void ReadTensorProtos(const db::DBReader& reader, int64_t item,
                                                      int64_t batch_size,
                                                      const std::vector<Tensor*>& outputs);

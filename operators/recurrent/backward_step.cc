@@ -72,7 +72,7 @@ class BackwardStep {
   }
 
   void AddParams() {
-    std::set<std::string> others;  // inputs that are no parameters
+    std::set<std::string> others;  // inputs that are not parameters
     for (const StepLink& link : arguments_.links) others.insert(link.external);
     for (const int id : arguments_.initial_ids) {
       if (id >= 0 && id < def_.input_size()) others.insert(def_.input(id));

@@ -1,6 +1,6 @@
 #pragma once
 // What LSTMUnit, GRUUnit and their gradients have in common: arguments, checks of shapes, and the
-// inputs that say which rows are valid.
+// inputs that state which rows are valid.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -38,7 +38,8 @@ class RecurrentUnitOp : public Operator<Context> {
   // Whether rows that are not valid keep their states.
   bool MayKeepStates() const { return has_lengths_ && !drop_states_; }
 
-  // Reads the shape from the state, input `i`, and checks the gates, which have `count` per element.
+  // Reads the shape from the state, input `i`, and checks the gates, which have `count` per
+  // element.
   UnitRows ReadRows(int i, const char* name, int gates, int count) {
     const Tensor& state = Input(i);
     CAFFE_ENFORCE_GE(state.dim(), 3, "rank of input ", i, " (", name, ") of shape ", state.sizes(),

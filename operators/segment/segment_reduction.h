@@ -4,9 +4,9 @@
 //   DATA [rows, inner..] float, [SCALARS float], [INDICES int32 or int64], SEGMENT_IDS or LENGTHS
 //     -> OUTPUT [segments, inner..] float
 //
-// SparseLengths operators also take DATA of float16. Without indices all their segments are empty:
-// as in Caffe2, the elements of LENGTHS and the weights are not read then. On a device, an index out
-// of range is reported by the next wait for the stream.
+// SparseLengths operators also accept DATA of float16. Without indices all their segments are
+// empty: as in Caffe2, the elements of LENGTHS and the weights are not read then. On a device, an
+// index out of range is reported by the next wait for the stream.
 
 #include <type_traits>
 #include <vector>

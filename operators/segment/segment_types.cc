@@ -119,7 +119,7 @@ constexpr SegmentGradient kGradients[] = {
     Plain("SparseLengthsSumGradient", kLengths, kSum),
     Plain("SparseLengthsMeanGradient", kLengths, kMean),
     Weighted("SparseLengthsWeightedSumGradient", kLengths),
-    // These take the indices as well; in those of Lengths operators, DATA stands in for them.
+    // These read the indices as well; in those of Lengths operators, DATA stands in for them.
     Plain("LengthsIndicesInGradientSumGradient", kLengths, kSum, 3),
     Plain("LengthsIndicesInGradientMeanGradient", kLengths, kMean, 3),
     Plain("SparseLengthsIndicesInGradientSumGradient", kLengths, kSum, 3),

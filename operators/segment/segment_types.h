@@ -14,7 +14,8 @@
 
 namespace caffe2rt {
 
-// What describes the segments: the number of the segment of each row, or the length of each segment.
+// What describes the segments: the number of the segment of each row, or the length of each
+// segment.
 enum class SegmentsBy { kSortedIds, kUnsortedIds, kLengths };
 
 struct SegmentReduction {
@@ -31,7 +32,7 @@ struct SegmentReduction {
   }
   int indices() const { return weighted() ? 2 : 1; }             // if sparse
   int segments() const { return indices() + (sparse ? 1 : 0); }  // the last input
-  // As in Caffe2, these also take float16.
+  // As in Caffe2, these also accept float16.
   bool takes_half() const { return sparse && by == SegmentsBy::kLengths; }
 };
 

@@ -1,6 +1,6 @@
 // Operator types of Caffe2 that need something that this library does not have. They have schemas,
-// so that nets with them can be read, checked and drawn. Creating one fails with an error that says
-// what is missing.
+// so that nets with them can be read, checked and drawn. Creating one fails with an error that
+// states what is missing.
 #include <climits>
 #include <span>
 

@@ -107,7 +107,7 @@ class Driver {
   }
 
   void PrintSummary() const {
-    std::printf("%zu files; %d ran, %d refused, %d over budget, %d failed; %.1f s\n",
+    std::printf("%zu files; %d ran, %d rejected, %d over budget, %d failed; %.1f s\n",
                 corpus_.files().size(), counts_[0], counts_[1], counts_[2], counts_[3], seconds_);
   }
   bool failed() const { return counts_[static_cast<int>(Outcome::kFailed)] > 0; }
@@ -139,7 +139,7 @@ class Driver {
     const ExerciseResult result = Exercise(bytes, file.kind, &file);
     EndRun();
     ++counts_[static_cast<int>(result.outcome)];
-    static const char* const kNames[] = {"ran", "refused", "over budget", "FAILED"};
+    static const char* const kNames[] = {"ran", "rejected", "over budget", "FAILED"};
     if (options_.verbose || result.outcome == Outcome::kFailed) {
       std::fprintf(stderr, "%s: %s%s%s\n", name.c_str(), kNames[static_cast<int>(result.outcome)],
                    result.error.empty() ? "" : ": ", result.error.c_str());

@@ -114,7 +114,7 @@ std::vector<int64_t> FittingDims(const NetDef& net, const std::string& name,
 
 // Feeds the inputs of the net: the weights of the origin, shared read-only, and random tensors,
 // many of them with the same shape.
-// `keeps` says whether blobs that the workspace holds already keep their values.
+// `keeps` states whether blobs that the workspace holds already keep their values.
 void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws,
                 bool keeps = false) {
   const std::vector<int64_t> usual = RandomDims(random);

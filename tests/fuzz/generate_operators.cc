@@ -141,7 +141,7 @@ class Generator {
 
   const std::vector<const OpSchema*> types_;
   Random* const random_;
-  const bool fits_;  // every operator is as its documentation says, as far as the generator knows
+  const bool fits_;  // every operator matches its documentation, as far as the generator knows
   std::vector<std::string> blobs_;  // of the net so far
 };
 

@@ -1,4 +1,4 @@
-// Training nets of Caffe2 take the recorded steps.
+// Training nets of Caffe2 follow the recorded steps.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -20,8 +20,8 @@ float Scalar(const Workspace& ws, const std::string& name) {
   return ws.GetBlob(name)->Get<Tensor>().data<float>()[0];
 }
 
-// Runs the net once for each row of the log from `first` to before `end`, and compares the blobs that
-// the columns after the first one contain.
+// Runs the net once for each row of the log from `first` to before `end`, and compares the blobs
+// that the columns after the first one contain.
 void ExpectRecordedLog(Workspace* ws, NetBase* net, const std::string& log, size_t first,
                        size_t end, const std::vector<std::string>& columns, double tolerance) {
   const auto rows = ReadTsv(log);
@@ -37,8 +37,8 @@ void ExpectRecordedLog(Workspace* ws, NetBase* net, const std::string& log, size
   }
 }
 
-// The operators of the recorded first step were created one by one. The one that read the first batch
-// had read the second one ahead, and took it to its end.
+// The operators of the recorded first step were created one by one. The one that read the first
+// batch had read the second one ahead, and took it to its end.
 void SkipBatch(const Workspace& ws, const std::string& reader, int size) {
   std::string key, value;
   for (int i = 0; i < size; ++i) ws.GetBlob(reader)->Get<db::DBReader>().Read(&key, &value);

@@ -29,7 +29,7 @@ oracle::GradientEntry Entry(const std::string& blob, const std::string& gradient
 }
 
 // The backward pass of "y", whose gradient is given.
-oracle::NetGradientCase Refused(const std::string& net, const std::string& error) {
+oracle::NetGradientCase Rejected(const std::string& net, const std::string& error) {
   oracle::NetGradientCase recorded;
   recorded.set_net_before(ParseNet(net).SerializeAsString());
   *recorded.add_y() = Entry("y", "y_grad");
@@ -40,7 +40,7 @@ oracle::NetGradientCase Refused(const std::string& net, const std::string& error
 
 oracle::NetGradientCase Made(const std::string& net, const std::string& gradient_op,
                              const std::vector<std::pair<std::string, std::string>>& gradients) {
-  oracle::NetGradientCase recorded = Refused(net, "");
+  oracle::NetGradientCase recorded = Rejected(net, "");
   recorded.clear_throws();
   recorded.set_net_after(ParseNet(net + gradient_op).SerializeAsString());
   for (const auto& [blob, gradient] : gradients) *recorded.add_gradient() = Entry(blob, gradient);
@@ -74,26 +74,26 @@ const char kUnknownName[] = "Blob name \"t\" not in the scope of operator: input
 const char kNotAnException[] = "exceptions must derive from BaseException";
 const char kTwice[] = "Reusage of outer blob name x_grad in Do op";
 
-TEST(NetGradientFaultsTest, KnowsRefusals) {
+TEST(NetGradientFaultsTest, KnowsRejections) {
   const std::string local =
       If(Op("Sigmoid", {"x"}, "t") + Op("Mul", {"t", "t"}, "y"), Op("Tanh", {"x"}, "y"));
   const std::string shares = If(Op("Sum", {"x", "w"}, "y"), Op("Tanh", {"x"}, "y"));
   const std::string plain = If(Op("Tanh", {"x"}, "y"), Op("Sigmoid", {"x"}, "y"));
-  ExpectKnownWrong(Refused(local, kUnknownName), "has a value of its own");
-  ExpectKnownWrong(Refused(shares, kNotAnException), "name the gradient of a blob differently");
+  ExpectKnownWrong(Rejected(local, kUnknownName), "has a value of its own");
+  ExpectKnownWrong(Rejected(shares, kNotAnException), "name the gradient of a blob differently");
   for (const char* const error : {kUnknownName, kNotAnException, kTwice}) {
-    ExpectFailed(Refused(plain, error), "made gradients, want an error");
+    ExpectFailed(Rejected(plain, error), "made gradients, want an error");
   }
-  ExpectFailed(Refused(local, "another error"), "made gradients, want an error: another error");
+  ExpectFailed(Rejected(local, "another error"), "made gradients, want an error: another error");
 }
 
-TEST(NetGradientFaultsTest, KnowsRefusalsOfBlobsThatDoUpdates) {
+TEST(NetGradientFaultsTest, KnowsRejectionsOfBlobsThatDoUpdates) {
   const std::string net =
       "op { type: 'Do' input: 'y' input: 'x' input: 'S' output: 'y' output: 'S' "
       "arg { name: 'inner_blobs' strings: 'a' strings: 'b' } "
       "arg { name: 'outer_blobs_idx' ints: 0 ints: 1 } arg { name: 'copy_external_blobs' i: 1 }" +
       Net("net", "n", Op("Tanh", {"b"}, "t") + Op("Mul", {"t", "t"}, "a")) + " }";
-  ExpectKnownWrong(Refused(net, "Reusage of outer blob name y_grad in Do op"),
+  ExpectKnownWrong(Rejected(net, "Reusage of outer blob name y_grad in Do op"),
                    "a Do updates a blob");
 }
 

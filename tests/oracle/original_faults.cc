@@ -9,7 +9,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// The recorded value of input i. An empty proto if it is no tensor.
+// The recorded value of input i. An empty proto if it is not a tensor.
 TensorProto RecordedInput(const oracle::OperatorCase& recorded, const OperatorDef& def, int i) {
   TensorProto tensor;
   if (i >= def.input_size()) return tensor;
@@ -19,8 +19,8 @@ TensorProto RecordedInput(const oracle::OperatorCase& recorded, const OperatorDe
   return tensor;
 }
 
-// The gradient of a three-dimensional convolution in NHWC places the planes of dX as far apart as if
-// the first of their axes had the size of the axis before them.
+// The gradient of a three-dimensional convolution in NHWC places the planes of dX as far apart as
+// if the first of their axes had the size of the axis before them.
 bool MixesUpAxes(const oracle::OperatorCase& recorded, const OperatorDef& def) {
   if (def.type() != "ConvGradient" && def.type() != "Conv3DGradient") return false;
   const ArgumentHelper arguments(def);
@@ -105,8 +105,8 @@ bool HasLocalValue(const OperatorDef& op) {
   return false;
 }
 
-// Whether the operator is an If with two nets, one of which adds up blobs: Sum gives all of them the
-// gradient of its output under the same name.
+// Whether the operator is an If with two nets, one of which adds up blobs: Sum gives all of them
+// the gradient of its output under the same name.
 bool SharesGradient(const OperatorDef& op) {
   int nets = 0;
   bool sums = false;
@@ -152,12 +152,12 @@ bool IgnoresBranch(const oracle::NetGradientCase& recorded, const OperatorDef& o
   return false;
 }
 
-// Why the original refused a backward pass that exists, or "".
-std::string FaultOfRefusal(const std::string& error, const NetDef& net) {
+// Why the original rejected a backward pass that exists, or "".
+std::string FaultOfRejection(const std::string& error, const NetDef& net) {
   if (error.starts_with("Reusage of outer blob name") && AnyOperator(net, UpdatesBlob)) {
     return "a Do updates a blob, as in a loop that carries a value: the original gives the "
            "gradients "
-           "of both values one name, and then refuses that name";
+           "of both values one name, and then rejects that name";
   }
   if (error.find("not in the scope of operator") != std::string::npos &&
       AnyOperator(net, HasLocalValue)) {
@@ -175,7 +175,7 @@ std::string FaultOfRefusal(const std::string& error, const NetDef& net) {
 }  // namespace
 
 std::string FaultOfRecord(const oracle::NetGradientCase& recorded, const NetDef& net) {
-  if (recorded.throws()) return FaultOfRefusal(recorded.error(), net);
+  if (recorded.throws()) return FaultOfRejection(recorded.error(), net);
   const auto ignores = [&](const OperatorDef& op) { return IgnoresBranch(recorded, op); };
   if (AnyOperator(net, ignores)) {
     return "one net of If passes the gradient of its output on to a blob that the other net does "

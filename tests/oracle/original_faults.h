@@ -1,6 +1,6 @@
 #pragma once
-// Faults of the original that follow from an operator's arguments and inputs, or from the operators of
-// a net. Cases that were recorded with such a fault contain wrong values, whatever their id.
+// Faults of the original that follow from an operator's arguments and inputs, or from the operators
+// of a net. Cases that were recorded with such a fault contain wrong values, whatever their id.
 
 #include <string>
 
@@ -12,12 +12,12 @@ namespace caffe2rt::test {
 // Returns what is wrong with the record of a case, or "".
 std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDef& def);
 
-// The same for a backward pass that the original refused, or in which it returns a wrong gradient.
+// The same for a backward pass that the original rejected, or in which it returns a wrong gradient.
 // `net` is the net before the pass.
 std::string FaultOfRecord(const oracle::NetGradientCase& recorded, const NetDef& net);
 
-// Removes from the gradients of If what the original adds in vain: a ConstantFill in one branch with
-// the shape of a blob that only the other branch writes. It fails if that branch has not run.
+// Removes from the gradients of If what the original adds in vain: a ConstantFill in one branch
+// with the shape of a blob that only the other branch writes. It fails if that branch has not run.
 // Returns whether there were any. `net` is the net before the backward pass.
 bool RemoveFillsOfOtherBranch(const NetDef& net, NetDef* after);
 

@@ -285,7 +285,7 @@ def main():
     write(options.folder, (passes, sequences))
     if not options.replay:
         sys.exit(subprocess.call([sys.executable] + sys.argv + ["--replay"]))
-    print("%d nets, %d refused by the original, %d with values, %d in hash order" % (
+    print("%d nets, %d rejected by the original, %d with values, %d in hash order" % (
         len(passes.case), sum(case.throws for case in passes.case), len(sequences.case),
         sum(case.hash_order for case in passes.case)))
 

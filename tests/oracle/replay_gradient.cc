@@ -82,7 +82,7 @@ CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& 
 }
 
 // The operators that exist only in the cases of nets: a gradient operator gets the inputs or the
-// outputs, if the type says so, and the gradients of all outputs.
+// outputs, if the type requires it, and the gradients of all outputs.
 class MadeUpMaker : public GradientMakerBase {
   using GradientMakerBase::GradientMakerBase;
   std::vector<OperatorDef> GetGradientDefs() override {

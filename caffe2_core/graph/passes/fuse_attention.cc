@@ -55,7 +55,7 @@ struct Operand {
 };
 
 // Follows input `i` of the matrix multiplication `op` back through scalings, Transposes and one
-// Reshape. `transposed` says whether the multiplication swaps its last two axes. `want` gives the
+// Reshape. `transposed` states whether the multiplication swaps its last two axes. `want` gives the
 // axes that it must see.
 std::optional<Operand> FindOperand(const GroupFusion& groups, uint32_t op, size_t i,
                                    bool transposed, Axes (*want)(size_t rank)) {

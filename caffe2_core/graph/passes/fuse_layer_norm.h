@@ -1,6 +1,6 @@
 #pragma once
-// Replaces layer normalization that is spelt out in arithmetic, or LayerNorm whose statistics nobody
-// reads, by LayerNormFusion, and adds a residual Add before it to the operator.
+// Replaces layer normalization that is spelt out in arithmetic, or LayerNorm whose statistics are
+// not read, by LayerNormFusion, and adds a residual Add before it to the operator.
 //
 //   before: ReduceMean x -> m    Sub x m -> d    Sqr d -> s    ReduceMean s -> v    Add v eps -> e
 //           Sqrt e -> f    Div d f -> n    Mul n gamma -> g    Add g beta -> y

@@ -90,12 +90,12 @@ class NoOpRemover {
     return WriteResult(op, origin, result);
   }
 
-  // Whether somebody outside the net may see the value under the name of its blob.
+  // Whether code outside the net may read the value under the name of its blob.
   bool IsObserved(Value value) const { return values_.is_observable(value) || observed_[value]; }
 
-  // Whether the operator is an Alias without which the net computes the same: nothing else writes the
-  // result, which in the next run would be the memory of the origin, and nothing writes the memory
-  // later.
+  // Whether the operator is an Alias without which the net computes the same: nothing else writes
+  // the result, which in the next run would be the memory of the origin, and nothing writes the
+  // memory later.
   bool IsPlainAlias(size_t op, uint32_t origin_blob, Value result) const {
     const uint32_t blob = values_.blob(result);
     return Def(op).type() == "Alias" && values_.is_only_shared(result) &&
@@ -118,8 +118,8 @@ class NoOpRemover {
     return true;
   }
 
-  // Whether the reader of the result of `op` may read the blob instead: the blob still has its value
-  // then, and the reader does not become one that works in place.
+  // Whether the reader of the result of `op` may read the blob instead: the blob still has its
+  // value then, and the reader does not become one that works in place.
   bool MayRead(size_t op, const NetValues::Read& read, uint32_t blob) const {
     if (!values_.is_plain(read.op) || values_.IsWrittenBetween(blob, op, read.op)) return false;
     const NetDependencies& blobs = values_.blobs();
@@ -166,7 +166,8 @@ class NoOpRemover {
   // By value: whether a removed operator that worked in place passed it on to an observed value.
   std::vector<bool> observed_;
   std::vector<size_t> reads_;  // by value: the inputs that read it after the removals
-  // By memory: whether operators read it that did not before, so that it must not be written earlier.
+  // By memory: whether operators read it that did not before, so that it must not be written
+  // earlier.
   std::vector<bool> read_later_;
 };
 

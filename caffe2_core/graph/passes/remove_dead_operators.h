@@ -1,5 +1,5 @@
 #pragma once
-// Removes operators whose results nobody reads: neither an operator of the net nor anyone after the
+// Removes operators whose results are not read, neither by an operator of the net nor after the
 // run. Operators with effects, without outputs, and users' own operators stay.
 
 #include "caffe2_core/graph/passes/net_pass.h"

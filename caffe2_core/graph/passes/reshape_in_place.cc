@@ -34,7 +34,7 @@ class Reshaper {
     const NetValues::Value value = values_.input(op, 0);
     const uint32_t writer = values_.writer(value);
     if (values_.SoleReader(value) != op || writer == NetValues::kNone) return;
-    // An operator that was changed already writes another blob than the analysis says.
+    // An operator that was changed already writes another blob than the analysis found.
     if (!values_.is_plain(writer) || edits_.is_changed(writer)) return;
     const NetDependencies& blobs = values_.blobs();
     const uint32_t result = blobs.outputs(op)[0];

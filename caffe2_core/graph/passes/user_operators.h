@@ -22,7 +22,7 @@ inline constexpr char kUserOperators[] = "user_operators";
 
 // Gives each operator without a list one that names the operator itself.
 void MarkUserOperators(NetDef* net);
-// Removes lists that only say what the operator itself says at its position.
+// Removes lists that name only the operator itself, at its own position.
 void RemoveNeedlessMarks(NetDef* net);
 // Removes all lists, for a net that is to be named as it is, optimized or not.
 void RemoveUserOperators(NetDef* net);

@@ -213,7 +213,7 @@ TEST_F(NpzTest, RejectsSeveralEndRecords) {
   ExpectRejected(zip + end, "it has two end records, want one");
   const std::string zip64 = Zip64(0, entry);
   ExpectRejected(zip64 + zip64.substr(zip64.size() - 42), "it has two end records, want one");
-  // The signature alone, in the data, is no end record.
+  // The signature alone, in the data, is not an end record.
   const std::string data = "PK\5\6 is the signature";
   EXPECT_EQ(Bytes(Read(Zip(Entries{ZipEntry::Of("x.npy", NpyOf(data))}))[0].second), data);
 }

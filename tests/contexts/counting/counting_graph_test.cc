@@ -265,7 +265,7 @@ class FailsWhenToldOp final : public Operator<CountingContext> {
   using Operator<CountingContext>::Operator;
   bool RunOnDevice() override {
     Output(0)->CopyFrom(Input(0), &context_);
-    context_.Launch([] { CAFFE_ENFORCE(!g_fail.load(), "the device failed as it was told"); });
+    context_.Launch([] { CAFFE_ENFORCE(!g_fail.load(), "the device failed on request"); });
     return true;
   }
 };

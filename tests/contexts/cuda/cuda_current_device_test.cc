@@ -1,5 +1,5 @@
-// Which devices the library starts: it creates no context on a device that nobody chose. Each test
-// runs in its own process.
+// Which devices the library starts: it creates no context on a device that was not selected. Each
+// test runs in its own process.
 #include <functional>
 #include <string>
 #include <thread>

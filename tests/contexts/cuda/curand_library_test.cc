@@ -46,7 +46,7 @@ TEST_F(CurandGeneratorTest, StartsFromTheSeedOfTheContext) {
   const std::vector<float> first = DrawTwice(7, 0);
   EXPECT_NE(std::vector<float>(first.begin(), first.begin() + 1000),
             std::vector<float>(first.begin() + 1000, first.end()));
-  EXPECT_EQ(DrawTwice(7, 0), first) << "a used generator starts anew";
+  EXPECT_EQ(DrawTwice(7, 0), first) << "a used generator starts from the beginning";
   EXPECT_EQ(DrawTwice(7, 3), first) << "on another stream";
   EXPECT_NE(DrawTwice(8, 0), first);
 }

@@ -53,8 +53,8 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether the operator and its gradient operators take doubles.
-bool TakesDoubles(const Recipe& recipe, uint32_t seed) {
+// Whether the operator and its gradient operators accept doubles.
+bool AcceptsDoubles(const Recipe& recipe, uint32_t seed) {
   Workspace ws;
   Draft draft(&ws, seed, true);
   recipe.draft(draft, recipe.type);
@@ -87,7 +87,7 @@ TEST_P(GradientsTest, AgreesWithCentralDifferences) {
   const Recipe& recipe = GetParam();
   for (uint32_t seed = 1; seed <= NumberOfDrafts() && !HasFailure() && !IsSkipped(); ++seed) {
     Workspace ws;
-    Draft draft(&ws, seed, TakesDoubles(recipe, seed));
+    Draft draft(&ws, seed, AcceptsDoubles(recipe, seed));
     recipe.draft(draft, recipe.type);
     const std::string text = draft.op().ShortDebugString();
     SCOPED_TRACE("draft " + std::to_string(seed) + ": " + text);

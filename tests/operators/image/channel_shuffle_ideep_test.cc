@@ -15,7 +15,7 @@ TEST_P(OnednnImageTest, ShufflesChannels) {
     ExpectSameAsCpu(MakeString(
         R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )", group, " }"));
   }
-  // 240 channels in 3 groups, as in ShuffleNet, and groups that are no multiples of a vector.
+  // 240 channels in 3 groups, as in ShuffleNet, and groups that are not multiples of a vector.
   for (const int64_t count : {int64_t{240}, int64_t{51}, int64_t{18}}) {
     FeedImage("X", {GetParam().batch, count, 5, 3}, GetParam().layout);
     ExpectSameAsCpu(R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: 3 })");

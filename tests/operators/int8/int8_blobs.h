@@ -27,7 +27,7 @@ std::vector<uint8_t> RandomBytes(int64_t count, uint32_t seed);
 // Biases from -`limit` to `limit`.
 std::vector<int32_t> RandomBiases(int64_t count, int32_t limit, uint32_t seed);
 
-// THROWS if the blob is no quantized tensor.
+// THROWS if the blob is not a quantized tensor.
 const Int8TensorCPU& Int8Of(const Workspace& ws, const std::string& name);
 std::vector<uint8_t> FetchInt8(const Workspace& ws, const std::string& name);
 
@@ -50,7 +50,7 @@ std::string IntsArg(const std::string& name, const std::vector<int64_t>& values)
 uint8_t ExpectedElement(int64_t sum, float factor, int zero_point, int low = 0);
 
 // What an operator of a quantized blob reports for wrong inputs: not a quantized tensor, elements
-// that are no bytes. `op` reads input "X" and has one output.
+// that are not bytes. `op` reads input "X" and has one output.
 void ExpectChecksInt8Elements(Workspace* ws, const std::string& op);
 // The same, and an invalid scale or zero point.
 void ExpectChecksInt8Input(Workspace* ws, const std::string& op);

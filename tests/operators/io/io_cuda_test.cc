@@ -81,7 +81,7 @@ TEST_F(IoCudaTest, LoadsStringsToTheCpu) {
 }
 
 TEST_F(IoCudaTest, SavesWhatIsStillBeingComputed) {
-  if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA tells when somebody waits";
+  if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA reports waits";
   PutOnDevice(0);
   Tensor* a = ws_.GetBlob("a")->GetMutableTensor(CUDA);
   CUDAContext context(0);

@@ -102,7 +102,7 @@ TEST_F(SegmentGradientTest, AcceptsWeightsInAColumn) {
   ExpectTensor<float>(ws_, "Z", {3, 1}, {23, 11, 53});
 }
 
-// As in Caffe2, only the operators that also read DATA take weights of this shape.
+// As in Caffe2, only the operators that also read DATA accept weights of this shape.
 TEST_F(SegmentGradientTest, AcceptsWeightsInARowNextToData) {
   FeedRange<float>(&ws_, "D", {4, 2}, 1);
   Feed<float>(&ws_, "W", {1, 3}, {1, -1, 2});

@@ -1,5 +1,5 @@
-// Compares the operators on sequences on CUDA with the CPU, on random segments and rows of all widths
-// of words.
+// Compares the operators on sequences on CUDA with the CPU, on random segments and rows of all
+// widths of words.
 
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST_F(SequenceOnCudaTest, MasksLikeTheCpu) {
                               arg { name: "repeat_from_axis" i: 3 })");
 }
 
-// The CPU takes floats only, as in Caffe2.
+// The CPU accepts only floats, as in Caffe2.
 TEST_F(SequenceOnCudaTest, MasksFloat16) {
   Feed<float16>(&ws_, "X", {2, 2}, {float16(1.f), float16(2.f), float16(3.f), float16(4.f)});
   Feed<int32_t>(&ws_, "L", {2}, {1, 2});

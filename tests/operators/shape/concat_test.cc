@@ -161,7 +161,7 @@ TEST(ConcatTest, HasNoGradientWithoutThatOfTheResult) {
   EXPECT_TRUE(meta.g_input_.at(0).IsEmpty());
 }
 
-// One row per input, several rows, and rows whose length is no multiple of a word.
+// One row per input, several rows, and rows whose length is not a multiple of a word.
 TEST(ConcatTest, ThreadsDoNotChangeTheResult) {
   Workspace ws;
   const std::string axis = R"( output: "Y" output: "info" arg { name: "axis" i: 1 })";

@@ -243,7 +243,7 @@ TEST_F(ShapeCudaTest, ReturnsShapesAndSizes) {
 // A shape on the CPU is valid only after the copy that writes it has finished. In this test, the
 // device performs the copy only when the host waits.
 TEST_F(ShapeCudaTest, WaitsForAShapeThatACopyToTheCpuStillWrites) {
-  if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA tells when somebody waits";
+  if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA reports waits";
   FeedRange<float>(&ws_, "x", {2, 6});
   Feed<int64_t>(&ws_, "wanted", {2}, {4, 3});
   const DataPtr pinned(PinnedCPUAllocator().New(2 * sizeof(int64_t)));  // outlives the tensor

@@ -236,7 +236,7 @@ void Col2imNd(const T* col, const int* img_shape, const int* col_shape, int img_
                                                          col_shape, kernel, stride, dilation, pad,
                                                          col, img, context);
 }
-// Takes the sizes of the output, which follow from those of the input, and the number of elements.
+// Has the sizes of the output, which follow from those of the input, and the number of elements.
 template <class T, class Context>
 void Transpose(int rank, const int* x_dims, const int* /*y_dims*/, const int* axes, int /*size*/,
                const T* x, T* y, Context* context) {
