@@ -266,10 +266,13 @@ const DevicePresence& FindDevice(DeviceType type) {
   const RecursiveMutexLock lock(LoadMutex());
   if (loader.busy || loader.stage.load() == kAsked) return loader.presence;
   if (const DeviceModule* const module = LoadDeviceModule(type); module != nullptr) {
-    Guarded(*device, loader, [&loader, module] {
+    Guarded(*device, loader, [&loader, device, module] {
       std::string path = loader.presence.path;
       loader.presence = module->register_context();
       loader.presence.path = std::move(path);
+      CAFFE_ENFORCE(
+          loader.presence.state != DeviceState::kReady || IsRegistered(device->type), device->name,
+          ": its module reports that the device is ready, but did not register a context for it");
     });
   } else if (loader.stage.load() == kNotTried) {
     return PresenceWithoutModule(type);  // registered by the program; not cached

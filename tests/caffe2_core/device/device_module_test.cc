@@ -173,6 +173,20 @@ TEST(DeviceModuleTest, RejectsAModuleThatRegistersNoContext) {
   EXPECT_THAT(FindDevice(type).message, HasSubstr("no function that registers its context"));
 }
 
+const DeviceModule* ReadyWithoutContext() {
+  static const DeviceModule module = {
+      .register_context = [] { return DevicePresence{DeviceState::kReady, 1, "a note", ""}; }};
+  return &module;
+}
+TEST(DeviceModuleTest, RejectsAModuleThatIsReadyWithoutAContext) {
+  const DeviceType type =
+      Register({.type = Number(16), .name = "HOLLOW", .linked = ReadyWithoutContext});
+  EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
+  EXPECT_THAT(FindDevice(type).message, HasSubstr("did not register a context"));
+  EXPECT_EQ(FindStaticContext(type), nullptr);
+  ExpectThrows([&] { GetStaticContext(type); }, "did not register a context");
+}
+
 const DeviceModule* Fails() {
   static const DeviceModule module = {
       .register_operators = test::RegisterHostOperators<28>,
