@@ -94,9 +94,11 @@ void ExpectTensor(const Workspace& ws, const std::string& name, const std::vecto
   for (size_t i = 0; i < want.size() && reported < 5; ++i) {
     bool equal = false;
     if constexpr (std::is_floating_point_v<T>) {
+      // Without isfinite, every number would be within the infinite tolerance of an infinite `want`.
       equal = got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])) ||
-              std::abs(static_cast<double>(got[i]) - want[i]) <=
-                  tolerance * std::max(1.0, std::abs(static_cast<double>(want[i])));
+              (std::isfinite(want[i]) &&
+               std::abs(static_cast<double>(got[i]) - want[i]) <=
+                   tolerance * std::max(1.0, std::abs(static_cast<double>(want[i]))));
     } else {
       equal = got[i] == want[i];
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest-spi.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "tests/support/shared.h"
 
@@ -26,6 +27,16 @@ TEST(ExpectTensorTest, ReportsWhatDiffers) {
   EXPECT_NONFATAL_FAILURE(ExpectTensor<float>(*shared, "X", {1, 2}, {1, 2}), "tensor.dims()");
   EXPECT_FATAL_FAILURE(ExpectTensor<int>(*shared, "X", {2}, {1, 2}), "elements are float");
   EXPECT_FATAL_FAILURE(ExpectTensor<float>(*shared, "no", {2}, {1, 2}), "not in the workspace");
+}
+
+TEST(ExpectTensorTest, AcceptsOnlyInfinityWhereItIsExpected) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, kInfinity});
+  ExpectTensor<float>(ws, "X", {2}, {1, kInfinity}, 0.1);
+  static Workspace* shared = &ws;
+  EXPECT_NONFATAL_FAILURE(ExpectTensor<float>(*shared, "X", {2}, {kInfinity, kInfinity}, 0.1),
+                          "element 0 is 1, want inf");
 }
 
 TEST(ExpectThrowsTest, ChecksTheTextAndTheType) {
