@@ -105,11 +105,6 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
 }
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
-                     bool run_init, int optimization)
-    : Predictor(init_net, run_net, parent,
-                PredictorOptions{.run_init = run_init, .optimize = optimization != 0}) {}
-
-Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
                      const PredictorOptions& options) try
     : Predictor(options.run_init ? NetDef(init_net) : NetDef(), NetDef(run_net), parent, options) {
 } catch (const std::bad_alloc&) {

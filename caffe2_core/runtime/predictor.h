@@ -21,6 +21,7 @@
 // still holds the tensor when the instance runs again, the instance allocates new memory. A result
 // therefore never changes.
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <set>
@@ -90,14 +91,19 @@ class Predictor {
 
   // Runs `init_net` once, in a new workspace below `parent`, which may be null. The overload with
   // rvalue references copies no weights, and frees each operator of the init net after it has run.
-  // If `optimization` is 0, the net is not optimized. THROWS if a net cannot be built, or if the init net fails. REQUIRES:
-  // `parent` outlives the predictor and its copies.
+  // THROWS if a net cannot be built, or if the init net fails. REQUIRES: `parent` outlives the
+  // predictor and its copies.
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
-            bool run_init = true, int optimization = 1);
-  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
-            const PredictorOptions& options);
+            const PredictorOptions& options = {});
   Predictor(NetDef&& init_net, NetDef&& run_net, Workspace* parent = nullptr,
             const PredictorOptions& options = {});
+  // Caffe2's constructor. If `optimization` is 0, the net is not optimized. `run_init` is a bool; it
+  // is a template parameter so that `{}` as the fourth argument means PredictorOptions.
+  template <std::integral Flag>
+  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent, Flag run_init,
+            int optimization = 1)
+      : Predictor(init_net, run_net, parent,
+                  PredictorOptions{.run_init = run_init != 0, .optimize = optimization != 0}) {}
   // Uses the nets under the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE.
   // The global init net may read the blob "!!PREDICTOR_DBREADER" of `parent`.
   explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,

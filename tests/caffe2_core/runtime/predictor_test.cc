@@ -22,6 +22,19 @@ TEST(PredictorTest, ComputesOutputsFromInputsByPosition) {
   EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 0}));
 }
 
+// The init net must run: `{}` is PredictorOptions, not the bool of Caffe2's constructor.
+TEST(PredictorTest, EmptyBracesMeanDefaultOptions) {
+  const NetDef init = ParseNet(kInit), predict = ParseNet(kPredict);
+  Predictor of_lvalues(init, predict, nullptr, {});
+  Predictor of_rvalues(ParseNet(kInit), ParseNet(kPredict), nullptr, {});
+  Predictor with_flags(ParseNet(kInit), ParseNet(kPredict), nullptr, true, 0);
+  for (Predictor* predictor : {&of_lvalues, &of_rvalues, &with_flags}) {
+    std::vector<Tensor> out;
+    ASSERT_TRUE((*predictor)({Vector({1, -30})}, &out));
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 0}));
+  }
+}
+
 TEST(PredictorTest, AcceptsInputsByName) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   Predictor::TensorMap out;
