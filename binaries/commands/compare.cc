@@ -125,7 +125,7 @@ int Compare(const CommandLine& line) {
   }
   if (!first && (line.Has("input") || line.Has("image") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
-                     "\" is no net");
+                     "\" is not a net");
   if (first && second) {
     CompareTwoNets(line, &comparison);
   } else if (first) {

@@ -212,11 +212,11 @@ std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& mo
     std::string text;
     if (op.failed) {
       text = op.inputs.empty() ? MakeString(" fails: ", op.problem)
-                               : MakeString(" cannot take the shapes of its inputs: ", op.problem);
+                               : MakeString(" rejects the shapes of its inputs: ", op.problem);
     } else if (const std::string wrong =
                    model.types_are_known ? WrongInputType(def, op.inputs) : "";
                !wrong.empty()) {
-      text = MakeString(" cannot take the types of its inputs: ", wrong);
+      text = MakeString(" rejects the types of its inputs: ", wrong);
     } else {
       continue;
     }

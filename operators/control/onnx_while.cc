@@ -8,7 +8,8 @@
 // after the other, as in Caffe2: a body that returns a carried input under another index may see
 // the new value.
 //
-// Caffe2 writes beyond the end of a list whose items have more than one row; here all rows are kept.
+// Caffe2 writes beyond the end of a list whose items have more than one row; here all rows are
+// kept.
 //
 // Conditions and counts are the first elements of their tensors. With save_scopes, successive
 // iterations use different workspaces. Caffe2 keeps all of them, but nothing reads them; here, two
@@ -34,7 +35,7 @@ constexpr NetArgument kOnnxWhileBody{
     "of the lists",
     true};
 constexpr ArgumentSpec<bool> kOnnxWhileHasTripCount{
-    "has_trip_count", false, "1: run at most as many iterations as the trip count says"};
+    "has_trip_count", false, "1: run at most the number of iterations in input 0"};
 constexpr ArgumentSpec<bool> kOnnxWhileHasCond{
     "has_cond", false, "1: end when the condition is false, also before the first iteration"};
 constexpr ArgumentSpec<bool> kOnnxWhileSaveScopes{

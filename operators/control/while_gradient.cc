@@ -23,8 +23,8 @@
 //
 // X is carried from iteration to iteration, and so is its gradient, which starts at 0 if none is
 // given. W is the same in all iterations, so its gradients are added up. Only the last Y is used
-// after the loop, so that its gradient is 0 for all iterations but the last. If the loop does not run
-// at all, a blob still has its value from before the loop, and its gradient is the given one.
+// after the loop, so that its gradient is 0 for all iterations but the last. If the loop does not
+// run at all, a blob still has its value from before the loop, and its gradient is the given one.
 
 #include <algorithm>
 #include <map>
@@ -50,7 +50,7 @@ const OperatorDef& LoopBody(const NetDef& net) {
   CAFFE_ENFORCE(net.op_size() == 1 && net.op(0).type() == "Do", "net \"", net.name(), "\" has ",
                 net.op_size(), " operators",
                 net.op_size() > 0 ? ", the first one of type " + net.op(0).type() : "",
-                "; a While with a gradient wants one Do as its loop");
+                "; a While with a gradient needs one Do as its loop");
   return net.op(0);
 }
 

@@ -80,7 +80,7 @@ class ReadRandomBatchOp final : public Operator<CPUContext> {
     for (int64_t i = begin_; i < end_; ++i) {
       const int64_t* const row = offsets_ + records_[i] * columns_ + domain;
       CAFFE_ENFORCE(row[0] >= 0 && row[0] <= row[columns_] && row[columns_] <= in.dim(0),
-                    "input 2 (offsets) says that record ", records_[i], " has rows ", row[0],
+                    "input 2 (offsets) states that record ", records_[i], " has rows ", row[0],
                     " to ", row[columns_], " of input ", 3 + field, " (", fields.name(field),
                     "), which has shape ", in.sizes());
       total = CheckedAdd(total, row[columns_] - row[0]);

@@ -44,8 +44,8 @@ class CreateBlobsQueueOp final : public Operator<Context> {
         unique_(this->ReadArgument(kQueueUniqueName)) {
     const size_t names = this->ReadArgument(kQueueFieldNames).size();
     CAFFE_ENFORCE(names == 0 || names == options_.num_blobs, "argument \"", kQueueFieldNames.name,
-                  "\" has ", names, " names, want ", options_.num_blobs, ", as argument \"",
-                  kQueueNumBlobs.name, "\" says");
+                  "\" has ", names, " names, want ", options_.num_blobs,
+                  ", the value of argument \"", kQueueNumBlobs.name, "\"");
   }
 
   bool RunOnDevice() override {

@@ -34,7 +34,7 @@ void FindStateDims(const Tensor& initial, const std::string& name, const Sequenc
 }
 
 const Tensor& StateOutput::View(DeviceType device) {
-  CAFFE_ENFORCE(state->IsTensor(device), "the state \"", alias.source, "\" is no tensor on ",
+  CAFFE_ENFORCE(state->IsTensor(device), "the state \"", alias.source, "\" is not a tensor on ",
                 DeviceTypeName(device));
   const Tensor& rows = state->Get<Tensor>();
   CAFFE_ENFORCE_GE(rows.dim(), 1, "rank of the state \"", alias.source, "\"");

@@ -8,8 +8,9 @@
 // after each time step. Links connect the blobs of the step net with rows of the states and of the
 // inputs: the step net reads row t of a state and writes row t + 1. They share memory, as the
 // outputs share that of the states. All other blobs that the step net writes are in a workspace of
-// the time step, whose parent is the operator's workspace. With a backward step net, or if gradients
-// of outputs are expected, each time step has a workspace of its own; without, two take turns.
+// the time step, whose parent is the operator's workspace. With a backward step net, or if
+// gradients of outputs are expected, each time step has a workspace of its own; without, two take
+// turns.
 //
 // RecurrentNetworkGradient: the gradients of outputs_with_grads, then the inputs and outputs
 //   ->  the gradients of input 0, of the parameters (param), and of the initial states
@@ -101,7 +102,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
     output.index = static_cast<int>(found - def.output().begin());
     output.state = ws->FindBlob(alias.source);
     CAFFE_ENFORCE(output.state != nullptr, "argument ", kAliasSource.name, " contains \"",
-                  alias.source, "\", which is no blob");
+                  alias.source, "\", which is not a blob");
     outputs_.push_back(std::move(output));
   }
 

@@ -44,7 +44,7 @@ class RecurrentNetworkBlobFetcherOp final : public Operator<Context> {
     for (const std::string& blob : steps[i].LocalBlobs()) {
       const std::shared_ptr<Blob> from = steps[i].FindBlob(blob);
       CAFFE_ENFORCE(from != nullptr && from->template IsType<Tensor>(), "blob \"", blob,
-                    "\" of time step ", i, " is no tensor");
+                    "\" of time step ", i, " is not a tensor");
       names_.push_back(MakeString(prefix_, "_", blob, i));
       this->workspace()
           ->CreateBlob(names_.back())

@@ -150,7 +150,7 @@ void StepNet::Prepare(const std::shared_ptr<StepWorkspaces>& spaces, int64_t ste
   if (steps == 0) return;
   for (size_t i = 0; i < links_.size(); ++i) {
     CAFFE_ENFORCE(rows_[i]->IsTensor(device_), "blob \"", links_[i].external,
-                  "\", which is linked to \"", links_[i].internal, "\", is no tensor on ",
+                  "\", which is linked to \"", links_[i].internal, "\", is not a tensor on ",
                   DeviceTypeName(device_));
     if (!views_[i].Make(links_[i], rows_[i]->Get<Tensor>(), steps)) continue;
     // Workspaces that are not used any more must not keep old rows alive.
@@ -216,7 +216,7 @@ void StepNet::StoreRows(Step& step, int64_t t) {
     if (!is_written_[i]) continue;
     const Tensor& view = views_[i][static_cast<size_t>(t)];
     CAFFE_ENFORCE(step.linked[i]->IsTensor(device_), "blob \"", links_[i].internal,
-                  "\" of the step net is no tensor on ", DeviceTypeName(device_),
+                  "\" of the step net is not a tensor on ", DeviceTypeName(device_),
                   " any more, want rows of blob \"", links_[i].external, "\"");
     const Tensor& got = step.linked[i]->Get<Tensor>();
     CAFFE_ENFORCE(got.numel() == view.numel() && got.dtype() == view.dtype(), "blob \"",
@@ -251,7 +251,7 @@ void StepNet::Run(size_t space, int64_t t) {
 const Tensor& StepNet::Result(size_t space, size_t i, int64_t floats) const {
   const Blob& blob = *steps_.at(space).results.at(i);
   CAFFE_ENFORCE(blob.IsTensor(device_), "blob \"", result_names_.at(i),
-                "\" of the step net is no tensor on ", DeviceTypeName(device_));
+                "\" of the step net is not a tensor on ", DeviceTypeName(device_));
   const Tensor& tensor = blob.Get<Tensor>();
   CAFFE_ENFORCE(tensor.IsType<float>() && tensor.numel() == floats, "blob \"", result_names_.at(i),
                 "\" of the step net has shape ", tensor.sizes(), " and type ",

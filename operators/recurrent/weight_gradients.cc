@@ -170,7 +170,7 @@ void WeightGradientRun::Run(int64_t steps) {
     state_ = ws_->FindBlob(plan_.state);
   }
   CAFFE_ENFORCE(state_ != nullptr && state_->IsTensor(device_), "the state \"", plan_.state,
-                "\" is no tensor on ", DeviceTypeName(device_));
+                "\" is not a tensor on ", DeviceTypeName(device_));
   *rows_->GetMutableTensor(device_) = view_.Of(state_->Get<Tensor>(), plan_.offset, steps);
   if (op_ == nullptr) op_ = CreateOperator(plan_.op, local_.get());
   StartOperator(op_.get(), 0);

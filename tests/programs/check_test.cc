@@ -1,5 +1,5 @@
-// `caffe2 check` of a net alone and together with its init nets and inputs, next to what `caffe2 run`
-// does with them.
+// `caffe2 check` of a net alone and together with its init nets and inputs, next to what `caffe2
+// run` does with them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ std::vector<Broken> BrokenModels() {
        .net = kFullyConnected,
        .input = {"--input", "x=4,5"},
        .run_says = "needs rows of 3",
-       .check_says = "operator 0: operator FC cannot take the shapes of its inputs: "},
+       .check_says = "operator 0: operator FC rejects the shapes of its inputs: "},
       {.what = "image with too many channels",
        .init = R"(op { type: "XavierFill" output: "w" arg { name: "shape" ints: 2 ints: 3 ints: 1
                        ints: 1 } })",
@@ -110,15 +110,14 @@ std::vector<Broken> BrokenModels() {
        .input = {"--input", "x=1,4,8,8"},
        .run_says = "channels of input 1 (filter)",
        .check_says =
-           "operator 0: operator Conv cannot take the shapes of its inputs: input 1 (filter)"},
+           "operator 0: operator Conv rejects the shapes of its inputs: input 1 (filter)"},
       {.what = "axis that the input does not have",
        .net = R"(external_input: "x" op { type: "Softmax" input: "x" output: "y"
                                           arg { name: "axis" i: -3 } })",
        .input = {"--input", "x=2,3"},
        .run_says = "axis -3 of a tensor of rank 2",
-       .check_says =
-           "operator 0: operator Softmax cannot take the shapes of its inputs: axis -3 of "
-           "a tensor of rank 2"},
+       .check_says = "operator 0: operator Softmax rejects the shapes of its inputs: axis -3 of "
+                     "a tensor of rank 2"},
       {.what = "input of a wrong element type",
        .init = R"(op { type: "GivenTensorInt64Fill" output: "w" arg { name: "shape" ints: 1 }
                        arg { name: "values" ints: 7 } })",
@@ -307,7 +306,7 @@ TEST_F(CheckTest, InspectRejectsShapesThatTheNetCannotProcess) {
   EXPECT_EQ(with("x=4,3").code, 0);
   const ProgramResult wrong = with("x=4,5");
   EXPECT_EQ(wrong.code, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("net \"net\", operator 0: operator FC cannot take the shapes"));
+  EXPECT_THAT(wrong.err, HasSubstr("net \"net\", operator 0: operator FC rejects the shapes"));
   const ProgramResult unknown = with("xx=4,3");
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("reads input \"xx\"; close: \"x\""));

@@ -20,7 +20,7 @@ const std::vector<NetPassInfo>& NetPasses() {
   // The order matters: a pass sees what the passes above it have made.
   static const std::vector<NetPassInfo> passes = {
       {"remove_copies", "Removes operators that only pass a tensor on.", RemoveCopies, true},
-      {"remove_dead_operators", "Removes operators whose results nobody reads.",
+      {"remove_dead_operators", "Removes operators whose results are not read.",
        RemoveDeadOperators, true},
       {"fold_constants", "Computes operators on constants once, before the net runs.",
        FoldConstants, true},

@@ -68,7 +68,7 @@ TEST_F(ReadRandomBatchTest, RejectsRecordsAndOffsetsOutOfRange) {
   const auto rejects = [&](const std::vector<int64_t>& offsets) {
     Feed<int64_t>(&ws_, "o", {2, 2}, offsets);
     RunOp(&ws_, "type: 'ResetCursor' input: 'cursor'");
-    ExpectThrows([&] { Read(1); }, "input 2 (offsets) says that record 0 has rows");
+    ExpectThrows([&] { Read(1); }, "input 2 (offsets) states that record 0 has rows");
   };
   rejects({0, -1, 1, 1});
   rejects({0, 0, 5, 1});

@@ -202,7 +202,7 @@ TEST_F(RecurrentNetworkTest, RejectsListsThatDoNotMatch) {
   ExpectFailure(With(R"(strings: "all" )", R"(strings: "none" )"),
                 "alias_dst contains \"none\", want an output other than the last");
   ExpectFailure(With(R"("alias_src" strings: "states")", R"("alias_src" strings: "none")"),
-                "alias_src contains \"none\", which is no blob");
+                "alias_src contains \"none\", which is not a blob");
   ExpectFailure(With("ints: 1 ints: -1", "ints: 9 ints: -1"),
                 "output 0 (all) begins at row 9 of the state \"states\" of shape [4, 1, 1]");
   ExpectFailure(With("ints: 1 ints: -1", "ints: 1 ints: -9"), "begins at row -9");
