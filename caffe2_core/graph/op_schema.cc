@@ -316,23 +316,22 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
   for (int o = 0; o < out; ++o) {
     const auto [first, last] = input_positions.equal_range(def.output(o));
     for (auto it = first; it != last; ++it) {
-      if (!inplace_allowed_(it->second, o) && !inplace_enforced_(it->second, o)) {
+      if (!inplace_allowed_(it->second, o) && !inplace_enforced(it->second, o)) {
         reason = MakeString("input ", it->second, " and output ", o, " (\"", def.output(o),
                             "\") are the same blob, but may not be in place");
         return false;
       }
     }
   }
-  // For the same reason, only the first 65 inputs and 64 outputs are checked here.
-  for (int i = 0; i < in; ++i) {
-    for (int o = 0; o < std::min(out, 64); ++o) {
+  // For the same reason, an input is compared only with the outputs at most 64 positions away.
+  for (int i = 0; inplace_enforced_ && i < in; ++i) {
+    for (int o = std::max(i - 64, 0); o < std::min(i + 65, out); ++o) {
       if (inplace_enforced_(i, o) && def.input(i) != def.output(o)) {
         reason = MakeString("input ", i, " (\"", def.input(i), "\") and output ", o, " (\"",
                             def.output(o), "\") must be the same blob");
         return false;
       }
     }
-    if (i >= 64) break;
   }
   for (const Argument& arg : args_) {
     if (arg.required && GetArgumentPtr(def, arg.name) == nullptr) {

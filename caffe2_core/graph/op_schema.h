@@ -260,7 +260,9 @@ class OpSchema {
   bool num_inputs_allowed(int n) const { return inputs_allowed_(n); }
   bool num_outputs_allowed(int n) const { return outputs_allowed_(n); }
   bool inplace_allowed(int in, int out) const { return inplace_allowed_(in, out); }
-  bool inplace_enforced(int in, int out) const { return inplace_enforced_(in, out); }
+  bool inplace_enforced(int in, int out) const {
+    return inplace_enforced_ && inplace_enforced_(in, out);
+  }
   bool inputs_can_cross_devices() const { return inputs_can_cross_devices_; }
   bool accesses_files() const { return accesses_files_; }
   bool input_is_synchronized(int i) const { return synchronized_inputs_.contains(i); }
@@ -311,7 +313,7 @@ class OpSchema {
   std::function<bool(int, int)> both_allowed_ = [](int, int) { return true; };
   std::function<int(int)> output_calculator_;
   std::function<bool(int, int)> inplace_allowed_ = [](int, int) { return false; };
-  std::function<bool(int, int)> inplace_enforced_ = [](int, int) { return false; };
+  std::function<bool(int, int)> inplace_enforced_;  // null: none
   TensorInference tensor_inference_;
   CostInference cost_inference_;
   DeviceInference device_inference_;

@@ -66,6 +66,14 @@ TEST(OpSchemaTest, EnforcesInPlaceWhereDeclared) {
   EXPECT_NE(Reason(OpSchema().EnforceOneToOneInplace(), R"(input: "a" output: "y")"), "fits");
 }
 
+TEST(OpSchemaTest, EnforcesInPlaceAtEveryPosition) {
+  std::string inputs, outputs;
+  for (int i = 0; i < 100; ++i) inputs += MakeString("input: \"", i, "\" ");
+  for (int i = 0; i < 100; ++i) outputs += MakeString("output: \"", i < 99 ? i : 100, "\" ");
+  EXPECT_EQ(Reason(OpSchema().EnforceOneToOneInplace(), inputs + outputs),
+            "input 99 (\"99\") and output 99 (\"100\") must be the same blob");
+}
+
 TEST(OpSchemaTest, AsksForRequiredArguments) {
   OpSchema schema;
   schema.Arg("group", "groups", 1).ArgIsTest("test mode").Arg("order", "layout", "NCHW");
