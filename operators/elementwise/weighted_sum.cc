@@ -8,6 +8,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
+#include "operators/primitives/lane_sum.h"
 
 namespace caffe2rt {
 
@@ -41,21 +42,17 @@ struct AddScaledKernel {
   }
 };
 
+struct Product {
+  const float* x;
+  const float* y;
+  CAFFE2RT_SIMD_INLINE float operator()(int64_t i) const { return x[i] * y[i]; }
+};
+
 // The sum of x[i] * y[i].
 struct DotKernel {
   CAFFE2RT_SIMD_INLINE void operator()(int64_t n, const float* x, const float* y,
                                        float* result) const {
-    constexpr int64_t kLanes = 16;
-    float lanes[kLanes] = {};
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-      CAFFE2RT_SIMD_LOOP
-      for (int64_t k = 0; k < kLanes; ++k) lanes[k] += x[i + k] * y[i + k];
-    }
-    float sum = 0;
-    for (; i < n; ++i) sum += x[i] * y[i];
-    for (int64_t k = 0; k < kLanes; ++k) sum += lanes[k];
-    *result = sum;
+    *result = SumOfTerms(n, Product{x, y});
   }
 };
 

@@ -8,8 +8,8 @@
 // device, so results do not differ between runs. The CPU divides large updates among threads; two
 // threads never update the same row.
 //
-// An index out of range is an error. The CPU THROWS before it changes anything. On CUDA the index is
-// skipped, and the next wait for the stream throws.
+// An index out of range is an error. The CPU THROWS before it changes anything. On CUDA the index
+// is skipped, and the next wait for the stream throws.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,29 +20,23 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/optimizer/update_kernels.h"
 #include "operators/optimizer/update_rules.h"
+#include "operators/primitives/lane_sum.h"
 
 namespace caffe2rt {
 
 namespace internal {
 
-// The sum of the squares of the gradient of a row.
+// The square of an element of the gradient of the row that starts at `i` in the parameters and at
+// `g` in the gradient.
 template <class Rule>
-CAFFE2RT_SIMD_INLINE inline float SumOfSquares(const Rule& rule, int64_t n, int64_t i, int64_t g) {
-  constexpr int64_t kLanes = 16;
-  float lanes[kLanes] = {};
-  int64_t k = 0;
-  for (; k + kLanes <= n; k += kLanes) {
-    CAFFE2RT_SIMD_LOOP
-    for (int64_t lane = 0; lane < kLanes; ++lane) {
-      const float d = rule.Gradient(i + k + lane, g + k + lane);
-      lanes[lane] += d * d;
-    }
+struct GradientSquare {
+  const Rule& rule;
+  int64_t i, g;
+  CAFFE2RT_SIMD_INLINE float operator()(int64_t k) const {
+    const float d = rule.Gradient(i + k, g + k);
+    return d * d;
   }
-  float sum = 0;
-  for (int64_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
-  for (; k < n; ++k) sum += rule.Gradient(i + k, g + k) * rule.Gradient(i + k, g + k);
-  return sum;
-}
+};
 
 template <class Rule>
 struct UpdateRange {
@@ -69,7 +63,8 @@ struct UpdatePiece {
       const int64_t row = indices[j], i = row * block, g = j * block;
       if (pieces > 1 && row % pieces != piece) continue;
       if constexpr (Rule::kPerRow) {
-        const float mean = SumOfSquares(r, block, i, g) / static_cast<float>(block);
+        const float squares = SumOfTerms(block, GradientSquare<Rule>{r, i, g});
+        const float mean = squares / static_cast<float>(block);
         const float state = r.State(row, mean);
         r.SetState(row, state);
         const float factor = r.Factor(state, rate);
