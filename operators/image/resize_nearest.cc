@@ -16,6 +16,10 @@ namespace caffe2rt {
 
 namespace {
 
+// The source row and column of each output pixel are computed once for all planes. In the forward
+// direction, an output row that repeats the row above is copied from it. Doubling the width reads
+// no table of columns.
+
 CAFFE2RT_SIMD void TakeRow(const float* x, const int32_t* columns, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[columns[i]];
 }

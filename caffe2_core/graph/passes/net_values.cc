@@ -78,6 +78,8 @@ NetValues::NetValues(const NetDef& net, const PassContext& context) : blobs_(net
   }
 }
 
+// Each write of a blob begins a new value, and so does the first read of a blob that was not
+// written before. accesses_ holds the values that each operator reads, then those that it writes.
 void NetValues::FindValues() {
   last_.assign(blobs_.size(), kNone);
   const auto add = [this](uint32_t blob, uint32_t writer) {
@@ -98,6 +100,8 @@ void NetValues::FindValues() {
   }
 }
 
+// A counting sort by value, in linear time: reads_[read_ends_[v]] to reads_[read_ends_[v + 1] - 1]
+// are the reads of value v, in the order of the net.
 void NetValues::FindReaders() {
   read_ends_.assign(values_.size() + 1, 0);
   for (size_t op = 0; op < num_operators(); ++op) {
