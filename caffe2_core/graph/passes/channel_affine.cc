@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 
 namespace caffe2rt {
 namespace {
@@ -19,20 +19,20 @@ const float* ChannelNumbers(const std::string& name, const AffineInput& x,
 }
 
 // Whether the operator's `order` gives the channels the axis that they have in x.
-bool HasChannelAxis(const ArgumentHelper& args, const AffineInput& x) {
-  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+bool HasChannelAxis(const DeclaredArguments& args, const AffineInput& x) {
+  const std::string order = args.Get<std::string>("order");
   const StorageOrder parsed = ParseStorageOrder(order);
   if (parsed == UNKNOWN) return false;
   return x.channel_axis == (parsed == StorageOrder::NHWC ? x.rank - 1 : 1);
 }
 
 Result ReadSpatialBn(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
-  const ArgumentHelper args(op);
+  const DeclaredArguments args(op);
   if (op.input_size() != 5 || op.output_size() != 1 || !args.HasArgument("is_test") ||
-      args.GetSingleArgument<int>("is_test", 0) == 0 || !HasChannelAxis(args, x)) {
+      args.Get<int>("is_test") == 0 || !HasChannelAxis(args, x)) {
     return {};
   }
-  const float epsilon = args.GetSingleArgument<float>("epsilon", 1e-5f);
+  const float epsilon = args.Get<float>("epsilon");
   if (!(epsilon > 0)) return {};
   const float* numbers[4];  // scale, bias, mean, var
   for (int i = 0; i < 4; ++i) {
@@ -50,7 +50,7 @@ Result ReadSpatialBn(const OperatorDef& op, const AffineInput& x, NetConstants* 
 }
 
 Result ReadAffineChannel(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
-  const ArgumentHelper args(op);
+  const DeclaredArguments args(op);
   if (op.input_size() != 3 || !HasChannelAxis(args, x)) return {};
   const float* const scale = ChannelNumbers(op.input(1), x, constants);
   const float* const bias = ChannelNumbers(op.input(2), x, constants);
@@ -63,7 +63,7 @@ Result ReadAffineChannel(const OperatorDef& op, const AffineInput& x, NetConstan
 
 Result ReadScale(const OperatorDef& op, const AffineInput& x) {
   ChannelAffine result(static_cast<size_t>(x.channels));
-  const float scale = ArgumentHelper(op).GetSingleArgument<float>("scale", 1.0f);
+  const float scale = DeclaredArguments(op).Get<float>("scale");
   std::fill(result.factor.begin(), result.factor.end(), static_cast<double>(scale));
   return result;
 }
@@ -79,15 +79,16 @@ bool BroadcastsAlongChannels(const Tensor& constant, int offset, const AffineInp
   return true;
 }
 
-// The constant operand, expanded to one number for each channel; empty if it is not such an operand.
+// The constant operand, expanded to one number for each channel; empty if it is not such an
+// operand.
 std::vector<double> ConstantOperand(const OperatorDef& op, int x_index, const AffineInput& x,
                                     NetConstants* constants) {
-  const ArgumentHelper args(op);
-  const bool legacy = args.GetSingleArgument<bool>("broadcast", false);
+  const DeclaredArguments args(op);
+  const bool legacy = args.Get<bool>("broadcast");
   if (legacy && (x_index != 0 || args.HasArgument("axis_str"))) return {};
   const Tensor* const constant = constants->Find(op.input(1 - x_index));
   if (constant == nullptr || !constant->IsType<float>() || constant->numel() == 0) return {};
-  const int axis = args.GetSingleArgument<int>("axis", -1);
+  const int axis = args.Get<int>("axis");
   const int offset = legacy && axis != -1 ? axis : x.rank - constant->dim();
   if (!BroadcastsAlongChannels(*constant, offset, x)) return {};
   const float* const data = constant->data<float>();

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/channel_affine.h"
 #include "caffe2_core/graph/passes/net_edits.h"
 #include "caffe2_core/graph/passes/net_values.h"
@@ -32,7 +32,7 @@ const Tensor* FloatConstant(const OperatorDef& op, int i, NetConstants* constant
 bool ReadConv(const OperatorDef& op, FilterOperator* result) {
   const Tensor& filter = *result->filter;
   if (filter.dim() < 3) return false;
-  const std::string order = ArgumentHelper(op).GetSingleArgument<std::string>("order", "NCHW");
+  const std::string order = DeclaredArguments(op).Get<std::string>("order");
   const StorageOrder parsed = ParseStorageOrder(order);
   if (parsed == UNKNOWN) return false;
   const int rank = filter.dim();
@@ -46,11 +46,10 @@ bool ReadConv(const OperatorDef& op, FilterOperator* result) {
 // The filter has shape [C, M / group, kh, kw] or, in NHWC, [C, kh, kw, M / group]. The input
 // channels of group g write the output channels from g * (M / group) on.
 bool ReadConvTranspose(const OperatorDef& op, FilterOperator* result) {
-  const ArgumentHelper args(op);
+  const DeclaredArguments args(op);
   const Tensor& filter = *result->filter;
-  const StorageOrder order =
-      ParseStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
-  const int64_t groups = args.GetSingleArgument<int>("group", 1);
+  const StorageOrder order = ParseStorageOrder(args.Get<std::string>("order"));
+  const int64_t groups = args.Get<int>("group");
   if (filter.dim() != 4 || order == UNKNOWN || groups < 1 || filter.dim(0) % groups != 0) {
     return false;
   }
@@ -65,9 +64,9 @@ bool ReadConvTranspose(const OperatorDef& op, FilterOperator* result) {
 
 // Y has the axes of X before `axis`, then the rows of the filter.
 bool ReadFC(const OperatorDef& op, FilterOperator* result) {
-  const ArgumentHelper args(op);
-  const int axis = args.GetSingleArgument<int>("axis", 1);
-  const int axis_w = args.GetSingleArgument<int>("axis_w", 1);
+  const DeclaredArguments args(op);
+  const int axis = args.Get<int>("axis");
+  const int axis_w = args.Get<int>("axis_w");
   const Tensor& filter = *result->filter;
   if (axis < 1 || axis_w < 1 || axis_w >= filter.dim() || result->bias == nullptr) return false;
   const int64_t rows = filter.size_to_dim(axis_w);

@@ -1,10 +1,9 @@
 #include "caffe2_core/graph/passes/fuse_activation.h"
 
-#include <limits>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/merging.h"
 
@@ -20,21 +19,17 @@ bool IsActivation(const std::string& type) {
 
 // THROWS if an argument has the wrong type.
 void SetActivation(const OperatorDef& activation, OperatorDef* op) {
-  const ArgumentHelper args(activation);
+  const DeclaredArguments args(activation);
   const std::string& type = activation.type();
-  using Limits = std::numeric_limits<float>;
   *GetMutableArgument(kActivationArgument, true, op) = MakeArgument(kActivationArgument, type);
-  const auto copy = [&](const char* from, float default_value, const char* to) {
-    const float value = args.GetSingleArgument<float>(from, default_value);
-    *GetMutableArgument(to, true, op) = MakeArgument(to, value);
+  const auto copy = [&](const char* from, const char* to) {
+    *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<float>(from));
   };
   if (type == "Clip") {
-    copy("min", Limits::lowest(), kActivationMinArgument);
-    copy("max", Limits::max(), kActivationMaxArgument);
-  } else if (type == "LeakyRelu") {
-    copy("alpha", 0.01f, kActivationAlphaArgument);
-  } else if (type == "Elu") {
-    copy("alpha", 1.0f, kActivationAlphaArgument);
+    copy("min", kActivationMinArgument);
+    copy("max", kActivationMaxArgument);
+  } else if (type == "LeakyRelu" || type == "Elu") {
+    copy("alpha", kActivationAlphaArgument);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
 namespace caffe2rt {
@@ -22,7 +22,7 @@ Axes ColumnsByRows(size_t rank) { return rank == 4 ? Axes{0, 2, 3, 1} : Axes{1, 
 // The constant shape that a Reshape uses, or nothing.
 std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t reshape) {
   if (groups.values().num_inputs(reshape) == 1) {
-    return ArgumentHelper(groups.op(reshape)).GetRepeatedArgument<int64_t>("shape");
+    return DeclaredArguments(groups.op(reshape)).GetRepeatedArgument<int64_t>("shape");
   }
   const Tensor* const shape = groups.Constant(reshape, 1);
   if (shape == nullptr || shape->dim() != 1) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t 
 
 // The axes of a Transpose. Empty if they are invalid, or are the default, whose rank is not known.
 Axes TransposeAxes(const GroupFusion& groups, uint32_t transpose) {
-  const Axes axes = ArgumentHelper(groups.op(transpose)).GetRepeatedArgument<int>("axes");
+  const Axes axes = DeclaredArguments(groups.op(transpose)).GetRepeatedArgument<int>("axes");
   Axes sorted = axes;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
@@ -100,7 +100,7 @@ std::optional<Operand> FindOperand(const GroupFusion& groups, uint32_t op, size_
 }
 
 bool HasFlag(const GroupFusion& groups, uint32_t op, const char* name) {
-  return ArgumentHelper(groups.op(op)).GetSingleArgument<bool>(name, false);
+  return DeclaredArguments(groups.op(op)).Get<bool>(name);
 }
 
 // What computes the scores that a Softmax reads.
@@ -139,7 +139,7 @@ std::optional<Scores> FindScores(const GroupFusion& groups, Value value) {
   }
   for (const size_t i : {0u, 1u}) {
     // By the older rules the result has the shape of input 0.
-    if (i == 1 && ArgumentHelper(groups.op(add)).HasArgument("broadcast")) break;
+    if (i == 1 && DeclaredArguments(groups.op(add)).HasArgument("broadcast")) break;
     Scores masked;
     if (!FindProduct(groups, groups.values().input(add, i), &masked)) continue;
     masked.mask = groups.op(add).input(static_cast<int>(1 - i));
@@ -188,7 +188,7 @@ std::optional<AttentionResult> FindResult(const GroupFusion& groups, uint32_t mu
 
 // Whether the Softmax is over the last of `rank` axes.
 bool IsOverLastAxis(const GroupFusion& groups, uint32_t softmax, size_t rank) {
-  const int axis = ArgumentHelper(groups.op(softmax)).GetSingleArgument<int>("axis", 1);
+  const int axis = DeclaredArguments(groups.op(softmax)).Get<int>("axis");
   return axis == -1 || axis == static_cast<int>(rank) - 1;
 }
 

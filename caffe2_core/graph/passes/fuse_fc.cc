@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
@@ -33,39 +33,37 @@ OperatorDef FusedDef(const OperatorDef& def, int axis, int axis_w, bool transpos
 
 std::optional<Layer> FromFC(const GroupFusion& groups, uint32_t op, bool transposed) {
   if (ConstantWeights(groups, op) == nullptr) return std::nullopt;
-  const ArgumentHelper args(groups.op(op));
-  return Layer{FusedDef(groups.op(op), args.GetSingleArgument<int>("axis", 1),
-                        args.GetSingleArgument<int>("axis_w", 1), transposed),
+  const DeclaredArguments args(groups.op(op));
+  return Layer{FusedDef(groups.op(op), args.Get<int>("axis"), args.Get<int>("axis_w"), transposed),
                0, true};
 }
 
 std::optional<Layer> FromMatMul(const GroupFusion& groups, uint32_t op) {
   const Tensor* const w = ConstantWeights(groups, op);
-  const ArgumentHelper args(groups.op(op));
+  const DeclaredArguments args(groups.op(op));
   if (w == nullptr || groups.values().num_inputs(op) != 2 || groups.Constant(op, 0) != nullptr ||
-      args.GetSingleArgument<int>("trans_a", 0) != 0 ||
-      args.GetSingleArgument<int>("axis_a", 1) != 1) {
+      args.Get<int>("trans_a") != 0 || args.Get<int>("axis_a") != 1) {
     return std::nullopt;
   }
-  const int axis = args.GetSingleArgument<int>("axis_b", 1);
+  const int axis = args.Get<int>("axis_b");
   if (axis < -w->dim() || axis >= w->dim()) return std::nullopt;
-  const bool trans_b = args.GetSingleArgument<int>("trans_b", 0) != 0;
+  const bool trans_b = args.Get<int>("trans_b") != 0;
   const int cut = canonical_axis_index_(axis, w->dim());
   return Layer{FusedDef(groups.op(op), 1, axis, !trans_b),
                trans_b ? w->size_to_dim(cut) : w->size_from_dim(cut), false};
 }
 
-// The last dimension of A is multiplied by the matrix, as with axis -1. Without `broadcast`, A has to
-// be a matrix.
+// The last dimension of A is multiplied by the matrix, as with axis -1. Without `broadcast`, A has
+// to be a matrix.
 std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
   const Tensor* const w = ConstantWeights(groups, op);
-  const ArgumentHelper args(groups.op(op));
+  const DeclaredArguments args(groups.op(op));
   if (w == nullptr || w->dim() != 2 || groups.Constant(op, 0) != nullptr ||
-      args.GetSingleArgument<int>("trans_a", 0) != 0) {
+      args.Get<int>("trans_a") != 0) {
     return std::nullopt;
   }
-  const bool trans_b = args.GetSingleArgument<int>("trans_b", 0) != 0;
-  const int axis = args.GetSingleArgument<bool>("broadcast", false) ? -1 : 1;
+  const bool trans_b = args.Get<int>("trans_b") != 0;
+  const int axis = args.Get<bool>("broadcast") ? -1 : 1;
   return Layer{FusedDef(groups.op(op), axis, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
 }
 
@@ -101,7 +99,7 @@ uint32_t AddBias(const GroupFusion& groups, uint32_t op, Layer* layer) {
 uint32_t AddGelu(const GroupFusion& groups, uint32_t last, Layer* layer) {
   const uint32_t op = groups.SoleReader(groups.values().output(last, 0), "Gelu");
   if (op == GroupFusion::kNone) return GroupFusion::kNone;
-  const bool fast = ArgumentHelper(groups.op(op)).GetSingleArgument<bool>("fast_gelu", false);
+  const bool fast = DeclaredArguments(groups.op(op)).Get<bool>("fast_gelu");
   AddArgument<std::string>(kActivationArgument, fast ? "FastGelu" : "Gelu", &layer->fused);
   return op;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
 namespace caffe2rt {
@@ -28,13 +28,13 @@ struct Mean {
 
 Mean FindMean(const GroupFusion& groups, Value value) {
   if (const uint32_t op = groups.Writer(value, "ReduceMean"); op != GroupFusion::kNone) {
-    const ArgumentHelper args(groups.op(op));
-    const bool keeps = args.GetSingleArgument<int>("keepdims", 1) != 0;
+    const DeclaredArguments args(groups.op(op));
+    const bool keeps = args.Get<int>("keepdims") != 0;
     const std::vector<int> axes = args.GetRepeatedArgument<int>("axes");
     return keeps && axes.size() == 1 && axes[0] >= -1 ? Mean{op, true, axes[0]} : Mean{};
   }
   if (const uint32_t op = groups.Writer(value, "ReduceBackMean"); op != GroupFusion::kNone) {
-    const int dims = ArgumentHelper(groups.op(op)).GetSingleArgument<int>("num_reduce_dim", 1);
+    const int dims = DeclaredArguments(groups.op(op)).Get<int>("num_reduce_dim");
     return dims == 1 && groups.values().num_inputs(op) == 1 ? Mean{op, false, -1} : Mean{};
   }
   return {};
@@ -44,9 +44,9 @@ Mean FindMean(const GroupFusion& groups, Value value) {
 // statistic keeps the last dimension, otherwise by the older rules, from the first dimension on.
 bool CombinesRows(const GroupFusion& groups, uint32_t op, bool keeps) {
   if (keeps) return groups.BroadcastsLikeNumpy(op);
-  const ArgumentHelper args(groups.op(op));
-  return args.GetSingleArgument<int>("broadcast", 0) == 1 && !args.HasArgument("axis_str") &&
-         args.GetSingleArgument<int>("axis", -1) == 0;
+  const DeclaredArguments args(groups.op(op));
+  return args.Get<int>("broadcast") == 1 && !args.HasArgument("axis_str") &&
+         args.Get<int>("axis") == 0;
 }
 
 // x - mean of x, as the last operator of the value.
@@ -71,7 +71,7 @@ double PowExponent(const GroupFusion& groups, uint32_t op) {
   if (groups.values().num_inputs(op) > 1) {
     return static_cast<double>(groups.Number(op, 1).value_or(0));
   }
-  return static_cast<double>(ArgumentHelper(groups.op(op)).GetSingleArgument<float>("exponent", 0));
+  return static_cast<double>(DeclaredArguments(groups.op(op)).Get<float>("exponent"));
 }
 
 // If the value is a square, returns its operator; *base is what is squared.
@@ -187,12 +187,11 @@ bool FuseArithmetic(GroupFusion* groups, uint32_t root, bool inverse) {
 
 bool FuseOperator(GroupFusion* groups, uint32_t op) try {
   const OperatorDef& def = groups->op(op);
-  const ArgumentHelper args(def);
-  if (!args.GetSingleArgument<bool>("elementwise_affine", false)) return false;
+  const DeclaredArguments args(def);
+  if (!args.Get<bool>("elementwise_affine")) return false;
   if (def.input_size() != 3) return false;  // the operator reports it
   return groups->Fuse({op}, LayerNormDef({def.input(0), def.input(1), def.input(2)}, def.output(0),
-                                         args.GetSingleArgument<int>("axis", 1),
-                                         args.GetSingleArgument<float>("epsilon", 1e-5f)));
+                                         args.Get<int>("axis"), args.Get<float>("epsilon")));
 } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
   return false;
 }

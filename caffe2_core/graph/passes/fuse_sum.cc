@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/merging.h"
 #include "caffe2_core/graph/passes/same_shapes.h"
@@ -46,7 +46,8 @@ class SumFuser {
     }
   }
 
-  // Output 0 of the sum may be in place with the added tensor, but not with the convolution's input.
+  // Output 0 of the sum may be in place with the added tensor, but not with the convolution's
+  // input.
   bool Fuse(size_t conv, size_t sum, size_t added) try {
     OperatorDef fused = edits_.op(conv);
     const char* const type = FusedTypeFor(fused.type());
@@ -65,7 +66,7 @@ class SumFuser {
   // Whether the operands have the same shape, or the operator throws.
   bool HaveSameShape(size_t sum) {
     if (edits_.op(sum).type() == "Sum") return true;
-    if (ArgumentHelper(edits_.op(sum)).GetSingleArgument<bool>("broadcast", false)) return false;
+    if (DeclaredArguments(edits_.op(sum)).Get<bool>("broadcast")) return false;
     if (shapes_ == nullptr) {
       shapes_ = std::make_unique<SameShapes>(net_, values_, &context_.constants);
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 
 namespace caffe2rt {
@@ -42,7 +42,7 @@ std::optional<float> GroupFusion::Number(uint32_t position, size_t i) const {
 
 std::optional<GroupFusion::Scaling> GroupFusion::AsScaling(uint32_t position) const {
   if (IsType(position, "Scale")) {
-    const double factor = ArgumentHelper(op(position)).GetSingleArgument<float>("scale", 1.0f);
+    const double factor = DeclaredArguments(op(position)).Get<float>("scale");
     return Scaling{values_.input(position, 0), factor};
   }
   const bool divides = IsType(position, "Div");
@@ -59,10 +59,10 @@ std::optional<GroupFusion::Scaling> GroupFusion::AsScaling(uint32_t position) co
 }
 
 bool GroupFusion::BroadcastsLikeNumpy(uint32_t position) const {
-  const ArgumentHelper args(op(position));
+  const DeclaredArguments args(op(position));
   if (!args.HasArgument("broadcast")) return true;
   if (args.HasArgument("axis_str")) return false;
-  return args.GetSingleArgument<int>("axis", -1) == -1;
+  return args.Get<int>("axis") == -1;
 }
 
 bool GroupFusion::InputsLast(std::span<const uint32_t> group, const OperatorDef& fused) const {

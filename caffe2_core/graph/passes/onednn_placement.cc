@@ -1,36 +1,36 @@
 #include "caffe2_core/graph/passes/onednn_placement.h"
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 
 namespace caffe2rt {
 
 namespace {
 
 // Each returns the reason why the arguments do not fit, or "".
-using ArgumentRule = std::string (*)(const ArgumentHelper& args);
+using ArgumentRule = std::string (*)(const DeclaredArguments& args);
 
-std::string AnyArguments(const ArgumentHelper&) { return ""; }
+std::string AnyArguments(const DeclaredArguments&) { return ""; }
 
-std::string WantNchw(const ArgumentHelper& args) {
-  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+std::string WantNchw(const DeclaredArguments& args) {
+  const std::string order = args.Get<std::string>("order");
   return order == "NCHW" ? "" : "order is " + order;
 }
 
-std::string WantImageWindow(const ArgumentHelper& args) {
+std::string WantImageWindow(const DeclaredArguments& args) {
   const size_t axes = args.GetRepeatedArgument<int>("kernels").size();
   if (axes != 0 && axes != 2) return MakeString("windows of ", axes, " axes");
   return WantNchw(args);
 }
 
-std::string WantTestMode(const ArgumentHelper& args) {
-  if (args.GetSingleArgument<int>("is_test", 0) == 0) return "is_test is 0";
+std::string WantTestMode(const DeclaredArguments& args) {
+  if (args.Get<int>("is_test") == 0) return "is_test is 0";
   return WantNchw(args);
 }
 
-std::string WantChannelAxis(const ArgumentHelper& args) {
-  if (args.GetSingleArgument<int>("add_axis", 0) != 0) return "add_axis is 1";
-  const int axis = args.GetSingleArgument<int>("axis", 1);
+std::string WantChannelAxis(const DeclaredArguments& args) {
+  if (args.Get<int>("add_axis") != 0) return "add_axis is 1";
+  const int axis = args.Get<int>("axis");
   return axis == 1 || axis == -3 ? WantNchw(args) : MakeString("axis is ", axis);
 }
 
@@ -73,7 +73,7 @@ constexpr TypeRule kTypeRules[] = {
 };
 
 // Reads a pair of values from the list `list`, the scalar `one`, or `one`_h and `one`_w.
-void ReadPair(const ArgumentHelper& args, const std::string& list, const std::string& one,
+void ReadPair(const DeclaredArguments& args, const std::string& list, const std::string& one,
               int64_t* pair) {
   const std::vector<int> values = args.GetRepeatedArgument<int>(list);
   if (values.size() == 2) {
@@ -97,7 +97,7 @@ OnednnPlacement PlaceOnOnednn(const OperatorDef& op, const PassContext& context)
     }
     try {
       (void)OnednnWindowOf(op);  // throws if an argument has the wrong type
-      std::string reason = rule.rule(ArgumentHelper(op));
+      std::string reason = rule.rule(DeclaredArguments(op));
       const bool fits = reason.empty();
       return {fits ? rule.role : OnednnRole::kNone, std::move(reason)};
     } catch (const EnforceNotMet& error) {
@@ -108,12 +108,12 @@ OnednnPlacement PlaceOnOnednn(const OperatorDef& op, const PassContext& context)
 }
 
 OnednnWindow OnednnWindowOf(const OperatorDef& op) {
-  const ArgumentHelper args(op);
+  const DeclaredArguments args(op);
   OnednnWindow window;
   ReadPair(args, "kernels", "kernel", window.kernel);
   ReadPair(args, "strides", "stride", window.stride);
   ReadPair(args, "dilations", "dilation", window.dilation);
-  window.group = args.GetSingleArgument<int>("group", 1);
+  window.group = args.GetSingleArgument<int>("group", window.group);
   return window;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/merging.h"
 #include "caffe2_core/graph/passes/net_edits.h"
 #include "caffe2_core/graph/passes/net_values.h"
@@ -25,9 +25,9 @@ bool WritesFloat(const OperatorDef& op) {
 }
 
 bool IsCastToFloat(const OperatorDef& op) {
-  const ArgumentHelper args(op);
+  const DeclaredArguments args(op);
   if (args.HasSingleArgumentOfType<std::string>("to")) return false;
-  return args.GetSingleArgument<int>("to", TensorProto::FLOAT) == TensorProto::FLOAT;
+  return args.Get<int>("to") == TensorProto::FLOAT;
 }
 
 class NoOpRemover {
@@ -63,9 +63,9 @@ class NoOpRemover {
     const OperatorDef& def = Def(op);
     if (IsOneOf(def.type(), {"Copy", "Alias", "StopGradient", "NegateGradient", "Sum"}))
       return true;
-    const ArgumentHelper args(def);
-    if (def.type() == "Dropout") return args.GetSingleArgument<int>("is_test", 0) != 0;
-    if (def.type() == "Concat") return args.GetSingleArgument<int>("add_axis", 0) == 0;
+    const DeclaredArguments args(def);
+    if (def.type() == "Dropout") return args.Get<int>("is_test") != 0;
+    if (def.type() == "Concat") return args.Get<int>("add_axis") == 0;
     if (def.type() != "Cast" || !IsCastToFloat(def)) return false;
     const uint32_t writer = values_.writer(values_.input(op, 0));
     return writer != NetValues::kNone && values_.input(op, 0) == values_.output(writer, 0) &&

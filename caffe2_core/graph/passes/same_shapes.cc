@@ -6,7 +6,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/storage_order.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/declared_arguments.h"
 
 namespace caffe2rt {
 namespace {
@@ -18,8 +18,8 @@ bool KeepsShape(const std::string& type) {
                         "Sum", "SpatialBN", "Softmax"});
 }
 
-// One number for each of `axes` axes; the argument is a list, one number for all, or one for each of
-// two axes. Empty if it is given in several ways or has another length.
+// One number for each of `axes` axes; the argument is a list, one number for all, or one for each
+// of two axes. Empty if it is given in several ways or has another length.
 std::vector<int64_t> PerAxis(const ArgumentHelper& args, const char* list,
                              const std::string& scalar, size_t axes) {
   const bool has_list = args.HasArgument(list), has_scalar = args.HasArgument(scalar);
@@ -90,11 +90,10 @@ SameShapes::Shape SameShapes::InferConv(size_t op, const OperatorDef& def,
   const Shape unknown = Of(values_.output(op, 0));
   const Tensor* const filter = constants->Find(def.input(1));
   if (filter == nullptr || filter->dim() < 3) return unknown;
-  const ArgumentHelper args(def);
+  const DeclaredArguments args(def);
   if (args.HasArgument("legacy_pad") || args.HasArgument("global_pooling")) return unknown;
   const auto axes = static_cast<size_t>(filter->dim() - 2);
-  const StorageOrder order =
-      ParseStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
+  const StorageOrder order = ParseStorageOrder(args.Get<std::string>("order"));
   const bool last = order == StorageOrder::NHWC;
   const std::vector<int64_t> strides = PerAxis(args, "strides", "stride", axes),
                              dilations = PerAxis(args, "dilations", "dilation", axes),
