@@ -5,9 +5,11 @@
 #include <absl/strings/str_replace.h>
 
 #include <algorithm>
+#include <new>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_type.h"
@@ -293,22 +295,26 @@ class CopyInjector {
 };
 
 NetDef InjectCrossDeviceCopies(const NetDef& net, BlobDevices* blobs,
-                               const DeviceCopyOptions& options) {
+                               const DeviceCopyOptions& options) try {
   BlobDevices none;
   return CopyInjector(net, blobs != nullptr ? blobs : &none, options).Run();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
-                                                BlobDevices* blobs) {
+                                                BlobDevices* blobs) try {
   BlobDevices own;
   std::vector<NetDef> injected;
   for (const NetDef& net : nets) {
     injected.push_back(InjectCrossDeviceCopies(net, blobs != nullptr ? blobs : &own));
   }
   return injected;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool HasSeveralDevices(const NetDef& net) {
+bool HasSeveralDevices(const NetDef& net) try {
   std::set<DevicePlace> places;
   for (const OperatorDef& op : net.op()) {
     const OperatorDef placed = WithNetDevice(net, op);
@@ -319,6 +325,8 @@ bool HasSeveralDevices(const NetDef& net) {
     if (places.size() > 1) return true;
   }
   return false;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

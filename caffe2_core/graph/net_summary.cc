@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
@@ -122,7 +124,7 @@ bool FillsWeights(const NetDef& net) {
 }
 
 NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDef& net,
-                        const ShapeMap& seeds, const std::set<std::string>& parameter_names) {
+                        const ShapeMap& seeds, const std::set<std::string>& parameter_names) try {
   NetSummary summary;
   summary.shapes = seeds;
   InferOpShapes(init_nets, &summary.shapes);
@@ -172,6 +174,8 @@ NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDe
   for (const auto& [name, bytes] : written)
     summary.activation_bytes = SaturatingAdd(summary.activation_bytes, bytes);
   return summary;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "caffe2_core/graph/device_copies.h"
+#include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
@@ -154,6 +156,37 @@ TEST_F(NetWithoutMemoryTest, RunsPlans) {
           EXPECT_EQ(ws.GetBlob("x")->Get<Tensor>().data<float>()[0], 8);
           EXPECT_EQ(ws.GetBlob("y")->Get<Tensor>().data<float>()[0], 3);
         });
+  });
+}
+
+// --- functions that change or describe nets ---
+
+class GraphWithoutMemoryTest : public AllocationFailureTest {
+ protected:
+  const NetDef init_ = ParseNet(kInit), net_ = ParseNet(kMany);
+};
+
+TEST_F(GraphWithoutMemoryTest, SummarizesANet) {
+  const std::vector<const NetDef*> init_nets = {&init_};
+  Sweep([&] {
+    return On<NetSummary>(
+        std::make_shared<NetSummary>(),
+        [&](NetSummary& summary) { summary = SummarizeNet(init_nets, net_, {}); },
+        [&](NetSummary& summary) {
+          EXPECT_EQ(summary.ops.size(), static_cast<size_t>(net_.op_size()));
+        });
+  });
+}
+
+TEST_F(GraphWithoutMemoryTest, AddsCopiesBetweenDevices) {
+  Sweep([&] {
+    return On<NetDef>(
+        std::make_shared<NetDef>(),
+        [&](NetDef& net) {
+          EXPECT_FALSE(HasSeveralDevices(net_));
+          net = InjectCrossDeviceCopies(net_);
+        },
+        [&](NetDef& net) { EXPECT_EQ(net.op_size(), net_.op_size()); });
   });
 }
 
