@@ -48,6 +48,10 @@ void RegisterCreateScope() {
       .NumOutputs(1)
       .Input(0, "scope", "a stack of workspaces")
       .Output(0, "has_scope", "bool [1]")
+      .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>&) {
+        return std::vector<TensorShape>{
+            CreateTensorShape(std::vector<int64_t>{1}, TensorProto::BOOL)};
+      })
       .SetDoc(
           "Checks whether a stack of workspaces holds at least one. It is the condition of the "
           "loop in the gradient of While.");

@@ -13,6 +13,7 @@ void RegisterDbExists() {
       .SetDoc("Checks whether a database can be opened for reading.")
       .Args(kDatabaseIsAbsolute, kDatabaseName, kSoughtDatabaseType)
       .Output(0, "exists", "bool, rank 0")
+      .ScalarType(TensorProto::BOOL)
       .AccessesFiles();
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);
   // The output does not depend on a tensor.

@@ -72,6 +72,7 @@ void RegisterGruUnit() {
                   .Input(2, "seq_lengths", "int32 [N], or the next input if sequence_lengths is 0")
                   .Input(3, "timestep", "int32 [1], on the CPU")
                   .Output(0, "hidden", "[1, N, D]")
+                  .TensorInferenceFunction(InferUnit)
                   .SetDoc("One time step of a gated recurrent unit, given its gates. The reset "
                           "gate and forget_bias have no effect."),
               2);
@@ -81,11 +82,14 @@ void RegisterGruUnit() {
                   .NumInputs(5, 6)
                   .NumOutputs(2)
                   .Input(0, "hidden_prev", "the inputs of GRUUnit come first")
+                  .Input(1, "gates", "[1, N, 3 * D]")
+                  .Input(2, "seq_lengths", "without it, the inputs behind it move up by one")
+                  .Input(3, "timestep", "int32 [1], on the CPU")
                   .Input(4, "hidden", "then its output")
                   .Input(5, "hidden_grad", "and then the gradient of its output")
                   .Output(0, "hidden_prev_grad", "[1, N, D]")
                   .Output(1, "gates_grad", "[1, N, 3 * D]")
-                  .TensorInferenceFunction(InferUnitGradient)
+                  .TensorInferenceFunction(InferUnit)
                   .SetDoc("The gradient of GRUUnit."),
               2);
   RegisterCpuOperator<GRUUnitGradientOp<CPUContext>>("GRUUnitGradient", __FILE__);

@@ -81,8 +81,7 @@ void RunLstm(CPUContext&, const UnitRows& rows, const LstmBackward& unit) {
   }
 }
 
-std::vector<TensorShape> InferUnitGradient(const OperatorDef& def,
-                                           const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferUnit(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const size_t count = static_cast<size_t>(def.output_size());
   if (!AreKnown(in, count)) return UnknownOutputs(def);
   std::vector<TensorShape> out;
@@ -111,6 +110,7 @@ void RegisterLstmUnit() {
                   .Input(4, "timestep", "int32 [1], on the CPU")
                   .Output(0, "hidden_t", "[1, N, D]")
                   .Output(1, "cell_t", "[1, N, D]")
+                  .TensorInferenceFunction(InferUnit)
                   .SetDoc("One time step of a long short-term memory, given its gates."),
               3);
   RegisterCpuOperator<LSTMUnitOp<CPUContext>>("LSTMUnit", __FILE__);
@@ -119,12 +119,18 @@ void RegisterLstmUnit() {
                   .NumInputs(8, 9)
                   .NumOutputs(3)
                   .Input(0, "hidden_t_prev", "the inputs of LSTMUnit come first")
+                  .Input(1, "cell_t_prev", "[1, N, D]")
+                  .Input(2, "gates_t", "[1, N, 4 * D]")
+                  .Input(3, "seq_lengths", "without it, the inputs behind it move up by one")
+                  .Input(4, "timestep", "int32 [1], on the CPU")
                   .Input(5, "hidden_t", "then its outputs")
+                  .Input(6, "cell_t", "[1, N, D]")
                   .Input(7, "hidden_t_grad", "and then the gradients of its outputs")
+                  .Input(8, "cell_t_grad", "[1, N, D]")
                   .Output(0, "hidden_t_prev_grad", "[1, N, D]")
                   .Output(1, "cell_t_prev_grad", "[1, N, D]")
                   .Output(2, "gates_t_grad", "[1, N, 4 * D]")
-                  .TensorInferenceFunction(InferUnitGradient)
+                  .TensorInferenceFunction(InferUnit)
                   .SetDoc("The gradient of LSTMUnit."),
               3);
   RegisterCpuOperator<LSTMUnitGradientOp<CPUContext>>("LSTMUnitGradient", __FILE__);

@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
 #include "operators/recurrent/backward_step.h"
 #include "operators/recurrent/recurrent_network_gradient.h"
 
@@ -21,16 +22,16 @@ SequenceShape SequenceShapeOf(const Tensor& input, int index) {
   return {.steps = input.dim32(0), .batch = input.dim32(1)};
 }
 
-void FindStateDims(const Tensor& initial, const std::string& name, const SequenceShape& shape,
-                   std::vector<int64_t>* dims) {
-  const int rank = initial.dim();
-  CAFFE_ENFORCE(rank >= 1 && rank <= 3, "the initial value \"", name, "\" has shape ",
-                initial.sizes(), ", want [D], [N, D] or [1, N, D]");
-  CAFFE_ENFORCE(rank == 1 || initial.dim(rank - 2) == shape.batch, "the initial value \"", name,
-                "\" has shape ", initial.sizes(), ", want dim ", rank - 2, " to be ", shape.batch,
+void FindStateDims(const std::vector<int64_t>& initial, const std::string& name,
+                   const SequenceShape& shape, std::vector<int64_t>* dims) {
+  const size_t rank = initial.size();
+  CAFFE_ENFORCE(rank >= 1 && rank <= 3, "the initial value \"", name, "\" has shape ", initial,
+                ", want [D], [N, D] or [1, N, D]");
+  CAFFE_ENFORCE(rank == 1 || initial[rank - 2] == shape.batch, "the initial value \"", name,
+                "\" has shape ", initial, ", want dim ", rank - 2, " to be ", shape.batch,
                 ", as dim 1 of input 0");
-  const int64_t first = rank == 3 ? initial.dim(0) : 1;
-  dims->assign({CheckedAdd(shape.steps, first), shape.batch, initial.dim(rank - 1)});
+  const int64_t first = rank == 3 ? initial[0] : 1;
+  dims->assign({CheckedAdd(shape.steps, first), shape.batch, initial[rank - 1]});
 }
 
 const Tensor& StateOutput::View(DeviceType device) {
@@ -189,6 +190,47 @@ class GetRecurrentNetworkGradient final : public GradientMakerBase {
   }
 };
 
+// The parts of the states whose initial values have known shapes. The workspaces are not a tensor.
+std::vector<TensorShape> InferNetwork(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  std::vector<TensorShape> out = UnknownOutputs(def);
+  if (!AreKnown(in, 1) || in[0].dims_size() < 2) return out;
+  const SequenceShape shape{.steps = in[0].dims(0), .batch = in[0].dims(1)};
+  const StepArguments arguments = ReadStepArguments(def);
+  for (const StateAlias& alias : arguments.aliases) {
+    const auto state = std::find(arguments.states.begin(), arguments.states.end(), alias.source);
+    const auto output = std::find(def.output().begin(), def.output().end(), alias.target);
+    if (state == arguments.states.end() || output == def.output().end()) continue;
+    const int id = arguments.initial_ids[static_cast<size_t>(state - arguments.states.begin())];
+    if (id < 0 || id >= def.input_size() || in[static_cast<size_t>(id)].unknown_shape()) continue;
+    std::vector<int64_t> dims;
+    FindStateDims(GetDimsVector(in[static_cast<size_t>(id)]), def.input(id), shape, &dims);
+    const int64_t first = alias.offset < 0 ? alias.offset + dims[0] : alias.offset;
+    if (first < 0 || first > dims[0]) continue;  // an error when the operator runs
+    dims[0] -= first;
+    out[static_cast<size_t>(output - def.output().begin())] =
+        CreateTensorShape(dims, TensorProto::FLOAT);
+  }
+  return out;
+}
+
+// The gradients have the shapes of input 0, of the parameters and of the initial values.
+std::vector<TensorShape> InferNetworkGradient(const OperatorDef& def,
+                                              const std::vector<TensorShape>& in) {
+  std::vector<TensorShape> out = UnknownOutputs(def);
+  const ArgumentHelper args(def);
+  std::vector<int> ids = {0};
+  for (const int id : args.Read(kRecurrentParam)) ids.push_back(id);
+  for (const int id : args.Read(kInitialStateIds)) ids.push_back(id);
+  const int first = static_cast<int>(args.Read(kOutputsWithGrads).size());
+  for (size_t i = 0; i < std::min(out.size(), ids.size()); ++i) {
+    if (ids[i] < 0 || ids[i] >= def.input_size() - first) continue;
+    const TensorShape& input = in[static_cast<size_t>(first + ids[i])];
+    if (!input.unknown_shape())
+      out[i] = CreateTensorShape(GetDimsVector(input), TensorProto::FLOAT);
+  }
+  return out;
+}
+
 }  // namespace
 
 void RegisterRecurrentNetwork() {
@@ -202,6 +244,8 @@ void RegisterRecurrentNetwork() {
           .Output(0, "state",
                   "the rows of a state, for each entry of alias_dst; the last output "
                   "holds the workspaces of the time steps")
+          .Output(1, "workspaces", "the last output; further parts of states come before it")
+          .TensorInferenceFunction(InferNetwork)
           // The states, which are found by name.
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
@@ -217,6 +261,7 @@ void RegisterRecurrentNetwork() {
           .Output(0, "input_grad",
                   "the gradient of input 0, then those of the parameters and of "
                   "the initial states")
+          .TensorInferenceFunction(InferNetworkGradient)
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("The gradient of RecurrentNetwork: runs the backward step net for each time "
                   "step, from the last to the first."));

@@ -37,9 +37,10 @@ struct SequenceShape {
 SequenceShape SequenceShapeOf(const Tensor& input, int index);
 
 // Stores the dimensions of a state in `dims`, for an initial value of rank 1 (the same for each
-// sequence of the batch), 2, or 3 (several first rows). THROWS if the value does not fit.
-void FindStateDims(const Tensor& initial, const std::string& name, const SequenceShape& shape,
-                   std::vector<int64_t>* dims);
+// sequence of the batch), 2, or 3 (several first rows) with the dimensions `initial`. THROWS if the
+// value does not fit.
+void FindStateDims(const std::vector<int64_t>& initial, const std::string& name,
+                   const SequenceShape& shape, std::vector<int64_t>* dims);
 
 // The output of an alias. `index` is its position among the outputs.
 struct StateOutput {
@@ -109,7 +110,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
   void StartState(size_t i, const SequenceShape& shape) {
     const int id = arguments_.initial_ids[i];
     const Tensor& initial = Input(id);
-    FindStateDims(initial, this->debug_def().input(id), shape, &dims_of_state_);
+    FindStateDims(initial.dims(), this->debug_def().input(id), shape, &dims_of_state_);
     Tensor* const state = states_[i]->GetMutableTensor(Context::GetDeviceType());
     state->Resize(dims_of_state_);
     const float* from = initial.template data<float>();

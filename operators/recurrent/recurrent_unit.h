@@ -97,8 +97,7 @@ void WriteEndedRow(const UnitRows& rows, const float* from, float* to);
 
 // Declares the arguments above, and that the time step is on the CPU. `lengths` is as above.
 void DeclareUnit(OpSchema& schema, int lengths);
-// Shape inference of the gradients: the outputs have the shapes of the first inputs.
-std::vector<TensorShape> InferUnitGradient(const OperatorDef& def,
-                                           const std::vector<TensorShape>& in);
+// Shape inference: the outputs have the shapes of the first inputs.
+std::vector<TensorShape> InferUnit(const OperatorDef& def, const std::vector<TensorShape>& in);
 
 }  // namespace caffe2rt

@@ -23,6 +23,7 @@ TEST(DBExistsTest, ReportsWhetherItCanBeOpened) {
   RunOp(&ws, type + "arg { name: 'absolute_path' i: 1 } arg { name: 'db_name' s: '" +
                  dir.path("m") + "' }");
   ExpectTensor<bool>(ws, "e", {}, {true});
+  test::ExpectShapeInferred(&ws, type + "arg { name: 'db_name' s: 'm' }");
 }
 
 }  // namespace

@@ -53,6 +53,11 @@ TEST_F(GRUUnitTest, AgreesWithTheFormulas) {
   }
 }
 
+TEST_F(GRUUnitTest, InfersTheShapeOfTheState) {
+  FeedAll(3, 2);
+  ExpectShapeInferred(&ws_, kWithoutLengths);
+}
+
 TEST_F(GRUUnitTest, KeepsOrDropsTheStatesOfSequencesThatHaveEnded) {
   FeedAll(2, 2);
   Feed<int32_t>(&ws_, "lengths", {2}, {1, 2});

@@ -95,6 +95,10 @@ TEST_F(LSTMUnitTest, AcceptsEmptyBatchesAndStates) {
   ExpectTensor<float>(ws_, "h", {2, 0, 2}, {});
 }
 
+TEST_F(LSTMUnitTest, InfersTheShapeOfTheStates) {
+  FeedAll(3, 2);
+  ExpectShapeInferred(&ws_, kWithoutLengths);
+}
 TEST_F(LSTMUnitTest, HasTheGradientOfTheFormulas) {
   FeedAll(3, 2);
   Feed<int32_t>(&ws_, "lengths", {3}, {2, 1, 3});

@@ -58,6 +58,11 @@ TEST_F(RecurrentNetworkGradientTest, FollowsTheChainRule) {
   ExpectTensor<float>(ws_, "init_grad", {1, 2, 2}, slope);
 }
 
+TEST_F(RecurrentNetworkGradientTest, InfersTheShapesOfItsOutputs) {
+  RunOp(&ws_, SumMulNetwork(SumMulBackward()));
+  ExpectShapeInferred(&ws_, GradientOperator());
+}
+
 TEST_F(RecurrentNetworkGradientTest, AddsTheGradientsOfAllOutputs) {
   const std::string both = Replaced(SumMulBackward(), "ints: 0 }", "ints: 0 ints: 1 }");
   RunOp(&ws_, SumMulNetwork(both));

@@ -1,5 +1,6 @@
 #include "operators/recurrent/recurrent_network.h"
 
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/recurrent/step_workspaces.h"
 #include "tests/operators/recurrent/recurrent_nets.h"
@@ -82,6 +83,30 @@ TEST_F(RecurrentNetworkTest, AcceptsInitialValuesOfEachRank) {
   ExpectFailure(SumMulNetwork(), "the initial value \"init\" has shape []");
   Feed<float>(&ws_, "init", {3, 2}, {1, 2, 3, 4, 5, 6});
   ExpectFailure(SumMulNetwork(), "want dim 0 to be 2, as dim 1 of input 0");
+}
+
+TEST_F(RecurrentNetworkTest, InfersTheShapesOfItsStates) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema("RecurrentNetwork");
+  const auto shape = [](const std::vector<int64_t>& dims) {
+    return CreateTensorShape(dims, TensorProto::FLOAT);
+  };
+  FeedAll(3, 2, 2);
+  for (const std::vector<int64_t>& init :
+       std::vector<std::vector<int64_t>>{{2}, {2, 2}, {1, 2, 2}, {2, 2, 2}}) {
+    FeedRange<float>(&ws_, "init", init);
+    RunOp(&ws_, SumMulNetwork());
+    const auto out = schema.InferTensor(ParseOp(SumMulNetwork()), {shape({3, 2, 2}), shape(init)});
+    ASSERT_EQ(out.size(), 3u);
+    EXPECT_EQ(GetDimsVector(out[0]), DimsOf(ws_, "all"));
+    EXPECT_EQ(GetDimsVector(out[1]), DimsOf(ws_, "last"));
+    EXPECT_TRUE(out[2].unknown_shape());
+  }
+  EXPECT_THROW(schema.InferTensor(ParseOp(SumMulNetwork()), {shape({3, 2, 2}), shape({3, 2})}),
+               EnforceNotMet);
+  for (const TensorShape& unknown :
+       schema.InferTensor(ParseOp(SumMulNetwork()), {UnknownShape(), shape({2, 2})})) {
+    EXPECT_TRUE(unknown.unknown_shape());
+  }
 }
 
 TEST_F(RecurrentNetworkTest, KeepsTheStepsOnlyForAGradient) {
