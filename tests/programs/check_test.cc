@@ -1,5 +1,5 @@
-// `caffe2 check` of a net alone and together with its init nets and inputs, next to what `caffe2
-// run` does with them.
+// `caffe2 check` of a net alone and together with its init nets and inputs, next to what
+// `caffe2 run` does with them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
