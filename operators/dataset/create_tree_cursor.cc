@@ -142,6 +142,7 @@ void RegisterCreateTreeCursor() {
       .SynchronizedInputs({0})
       .SetDoc("Returns the position of a cursor.");
   RegisterCpuOperator<GetCursorOffsetOp>("GetCursorOffset", __FILE__);
+  // As in Caffe2, GetCursorOffset has no gradient maker: a cursor is not a tensor.
   // A cursor is not a tensor.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("CreateTreeCursor", __FILE__);
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ResetCursor", __FILE__);

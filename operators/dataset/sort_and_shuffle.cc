@@ -111,6 +111,7 @@ void RegisterSortAndShuffle() {
           "shuffle_size records, and then shuffles the batches. The order is the same in every "
           "run.");
   RegisterCpuOperator<SortAndShuffleOp>("SortAndShuffle", __FILE__);
+  // As in Caffe2, no gradient maker: the output is an order of records.
 }
 
 }  // namespace caffe2rt

@@ -65,6 +65,7 @@ void RegisterTrimDataset() {
           "Drops the last records of a dataset, so that the number of records is a multiple of "
           "multiple_of.");
   RegisterCpuOperator<TrimDatasetOp>("TrimDataset", __FILE__);
+  // As in Caffe2, no gradient maker: records are not differentiable.
 }
 
 }  // namespace caffe2rt

@@ -86,6 +86,7 @@ class GetSqrtGradient final : public GradientMakerBase {
 
 void RegisterUnaryMath() {
   RegisterUnary(kUnaryMath, __FILE__);
+  // As in Caffe2, Mod and IsNaN have no gradient maker.
   RegisterGradient<GetExpGradient>("Exp", __FILE__);
   RegisterGradient<GetConversionGradient>("FloatToHalf", __FILE__);
   RegisterGradient<GetConversionGradient>("HalfToFloat", __FILE__);

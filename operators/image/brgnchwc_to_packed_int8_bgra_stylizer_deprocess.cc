@@ -57,6 +57,7 @@ void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocess() {
           "0..255 and truncated to integers.");
   RegisterCpuOperator<BRGNCHWCToPackedInt8BGRAStylizerDeprocessOp<CPUContext>>(
       "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__);
+  // As in Caffe2, no gradient maker: bytes are not differentiable.
 }
 
 }  // namespace caffe2rt

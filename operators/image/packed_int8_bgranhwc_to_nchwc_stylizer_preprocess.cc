@@ -72,6 +72,7 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
   DeclareMemoryTraits("PackedInt8BGRANHWCToNCHWCStylizerPreprocess").extra = NoiseMemory;
   RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);
+  // As in Caffe2, no gradient maker: bytes are not differentiable.
 }
 
 }  // namespace caffe2rt

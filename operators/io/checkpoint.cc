@@ -48,6 +48,7 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
   RegisterSchema(type, __FILE__)
       .NumInputs(min_inputs, INT32_MAX)
       .NumOutputs(0, max_outputs)
+      .Input(0, "iteration, X_0, ...", "int64 [1], then the blobs to save; all are saved")
       .SetDoc(
           "Saves its inputs to a new database if the iteration, which is input 0 (int64), is a "
           "multiple of every. The path is db, where the printf conversion is replaced by the "

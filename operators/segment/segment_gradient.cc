@@ -78,6 +78,11 @@ void RegisterType(const SegmentGradient& row) {
   if (row.data >= 0) schema.Input(row.data, "DATA", "input 0 of the forward operator");
   if (row.output >= 0) schema.Input(row.output, "OUTPUT", "the output of the forward operator");
   if (row.indices >= 0) schema.Input(row.indices, "INDICES", "the rows of DATA that were reduced");
+  const int last = row.inputs - 1;
+  if (last >
+      std::max({row.gradient, row.segments, row.scalars, row.data, row.output, row.indices})) {
+    schema.Input(last, "INDICES", "has no effect; of Lengths operators: DATA");
+  }
   if (row.scalars >= 0 && row.data >= 0) {
     schema.Output(1, "SCALARS_grad", "the gradient of each weight");
   }

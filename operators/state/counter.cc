@@ -61,6 +61,7 @@ void RegisterReads() {
       .ScalarType(TensorProto_DataType_BOOL)
       .SetDoc("Checks whether the count is 0 or below.");
   RegisterCpuOperator<CheckCounterDoneOp<CPUContext>>("CheckCounterDone", __FILE__);
+  // As in Caffe2, no gradient maker: a counter is not a tensor.
 
   CounterSchema("RetrieveCount")
       .Output(0, "count", "int64 scalar, on the CPU")

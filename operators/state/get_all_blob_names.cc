@@ -40,6 +40,7 @@ void RegisterGetAllBlobNames() {
       .HasEffect(Effect::kEverything)
       .SetDoc("Returns the names of the blobs in the workspace.");
   RegisterCpuOperator<GetAllBlobNamesOp>("GetAllBlobNames", __FILE__);
+  // As in Caffe2, no gradient maker: names are not differentiable.
 }
 
 }  // namespace caffe2rt

@@ -120,6 +120,7 @@ void RegisterTimer() {
       .HasEffect(Effect::kEverything)
       .SetDoc("Starts a timer.");
   RegisterCpuOperator<TimerBeginOp>("TimerBegin", __FILE__);
+  // As in Caffe2, timers have no gradient makers: times do not depend on tensors.
   TimerSchema("TimerEnd").SetDoc("Stops a timer.");
   RegisterCpuOperator<TimerEndOp>("TimerEnd", __FILE__);
   TimerSchema("TimerGet")
