@@ -12,6 +12,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
@@ -81,6 +82,10 @@ int Convert(const CommandLine& line) {
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(path, kind);
   LoadProto(path, message.get(), KindCheckOf(line));
   const bool text = WritesText(line, path);
+  if (text && HasUnknownFields(*message)) {
+    Warn("the text leaves out fields of file \"" + path +
+         "\" that are not known; --to binary keeps them");
+  }
   const std::string bytes = text ? ProtoToText(*message) : ProtoToBinary(*message);
   if (line.Has("output")) {
     WriteFileAtomically(line.Text("output"), bytes);

@@ -25,7 +25,8 @@ using google::protobuf::Message;
 
 constexpr size_t kMaxErrorBytes = 500;  // protobuf's message may repeat a long name from the file
 
-bool HasUnknownFields(const Message& proto) {
+// Whether the message itself has unknown fields, apart from the messages in it.
+bool HasOwnUnknownFields(const Message& proto) {
   return !proto.GetReflection()->GetUnknownFields(proto).empty();
 }
 
@@ -122,7 +123,7 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
       return;
     }
     // A small binary message may consist of printable characters alone.
-    if (ParseBinary(bytes, proto, &reason) && !HasUnknownFields(*proto)) return;
+    if (ParseBinary(bytes, proto, &reason) && !HasOwnUnknownFields(*proto)) return;
     const std::string other = OtherKind(bytes, *proto);
     CAFFE_ENFORCE(other.empty(), Subject(subject, *proto), ": it is ", other);
     ThrowTextError(subject, *proto, error);
@@ -192,10 +193,32 @@ std::vector<BlobProto> LoadBlobProtos(const std::string& path) try {
 }
 
 std::string ProtoToText(const Message& proto) try {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetHideUnknownFields(true);  // text with them cannot be parsed
   std::string text;
-  CAFFE_ENFORCE(google::protobuf::TextFormat::PrintToString(proto, &text), "cannot print ",
-                proto.GetDescriptor()->name(), " as text");
+  CAFFE_ENFORCE(printer.PrintToString(proto, &text), "cannot print ", proto.GetDescriptor()->name(),
+                " as text");
   return text;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool HasUnknownFields(const Message& proto) try {
+  if (HasOwnUnknownFields(proto)) return true;
+  const google::protobuf::Reflection& reflection = *proto.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(proto, &fields);
+  for (const google::protobuf::FieldDescriptor* const field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      if (HasUnknownFields(reflection.GetMessage(proto, field))) return true;
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(proto, field); ++i) {
+      if (HasUnknownFields(reflection.GetRepeatedMessage(proto, field, i))) return true;
+    }
+  }
+  return false;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

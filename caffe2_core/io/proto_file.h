@@ -57,8 +57,11 @@ void ParseTextProto(std::string_view text, const std::string& subject,
 void ParseBinaryProto(std::string_view bytes, const std::string& subject,
                       google::protobuf::Message* proto);
 
-// Returns the text format, as WriteProtoToTextFile writes it.
+// Returns the text format, as WriteProtoToTextFile writes it. Leaves out unknown fields, which only
+// the binary format can hold.
 std::string ProtoToText(const google::protobuf::Message& proto);
+// Whether the message, or one in it, has fields that this version does not know.
+bool HasUnknownFields(const google::protobuf::Message& proto);
 
 // Returns the binary format. THROWS if it would have 2 GB or more, or if a required field is
 // missing.

@@ -181,6 +181,19 @@ TEST(ConvertProgramTest, GoesToTextAndBack) {
   EXPECT_EQ(ReadWholeFile(dir.path("net.pb")), ReadWholeFile(DemoFile("predict_net.pb")));
 }
 
+TEST(ConvertProgramTest, WarnsOfUnknownFieldsThatTextCannotHold) {
+  const TempDir dir;
+  const std::string net =
+      dir.Write("net.pb", ReadWholeFile(DemoFile("predict_net.pb")) + "\xe8\x07\x05");
+  const ProgramResult result = RunCaffe2({"convert", net, "-o", dir.path("net.pbtxt")});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("warning: the text leaves out fields of file"));
+  EXPECT_EQ(RunCaffe2({"check", dir.path("net.pbtxt")}).code, 0);
+  const ProgramResult binary = RunCaffe2({"convert", net, "-o", dir.path("again.pb")});
+  EXPECT_EQ(binary.err, "");
+  EXPECT_EQ(ReadWholeFile(dir.path("again.pb")), ReadWholeFile(net));
+}
+
 TEST(ConvertProgramTest, ReadsTheInputAsTheGivenKind) {
   const ProgramResult result =
       RunCaffe2({"convert", DemoFile("predict_net.pb"), "--as", "NetDeff"});

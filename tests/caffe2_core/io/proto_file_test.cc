@@ -65,6 +65,18 @@ TEST(ProtoFileTest, ReportsALongNameShortAndInLinearTime) {
   }
 }
 
+// Text with a number in place of a name cannot be parsed.
+TEST(ProtoFileTest, LeavesUnknownFieldsOutOfText) {
+  NetDef net = SmallNet();
+  EXPECT_FALSE(HasUnknownFields(net));
+  OperatorDef* const op = net.mutable_op(0);
+  op->GetReflection()->MutableUnknownFields(op)->AddVarint(1000, 5);
+  EXPECT_TRUE(HasUnknownFields(net));
+  NetDef read;
+  ParseTextProto(ProtoToText(net), "test", &read);
+  EXPECT_EQ(read.SerializeAsString(), SmallNet().SerializeAsString());
+}
+
 TEST(ProtoFileTest, ReadsBothFormsByContent) {
   const TempDir dir;
   WriteProtoToBinaryFile(SmallNet(), dir.path("a.pbtxt"));
