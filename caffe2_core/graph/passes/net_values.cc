@@ -27,7 +27,9 @@ bool HasEffects(const OpSchema& schema, const OperatorDef& op) {
   return schema.accesses_files() || schema.accesses_unlisted_blobs(op);
 }
 
-bool HasReadableArguments(const OperatorDef& op) {
+// The values of fills, which have no inputs, may be large, and are not read.
+bool HasValidArguments(const OpSchema& schema, const OperatorDef& op) {
+  if (op.input_size() > 0) return schema.ArgumentProblems(op).empty();
   try {
     (void)ArgumentHelper(op);
     return true;
@@ -54,7 +56,7 @@ bool IsPlainOperator(const NetDef& net, const NetBlobs& blobs, const PassContext
   const DeviceOption device = MergeDeviceOption(net.device_option(), op.device_option());
   if (device.device_type() != CPU || !device.node_name().empty()) return false;
   if (UsesEngine(op, device, context)) return false;
-  if (HasNestedNets(op) || !HasReadableArguments(op) || !schema->Verify(op)) return false;
+  if (HasNestedNets(op) || !HasValidArguments(*schema, op) || !schema->Verify(op)) return false;
   if (HasEffects(*schema, op) || HasDuplicates(blobs.outputs(position))) return false;
   for (int i = 0; i < op.input_size(); ++i) {
     if (schema->modifies_input(i)) return false;

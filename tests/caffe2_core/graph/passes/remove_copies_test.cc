@@ -102,6 +102,16 @@ TEST_F(RemoveCopiesTest, KeepsWhatIsNoNoOp) {
             same);
 }
 
+// They report their arguments when the net is created.
+TEST_F(RemoveCopiesTest, KeepsOperatorsWithInvalidArguments) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Dropout" input: "x" output: "a" arg { name: "is_test" i: 1 }
+         arg { name: "ratio" f: 2 } }
+    op { type: "Concat" input: "a" output: "b" output: "sizes" arg { name: "order" s: "NWHC" } }
+    op { type: "Relu" input: "b" output: "y" })"),
+              ElementsAre("Dropout(x) -> a", "Concat(a) -> b sizes", "Relu(b) -> y"));
+}
+
 TEST_F(RemoveCopiesTest, RemovesTheCastOfAFloatResultToFloat) {
   EXPECT_THAT(Lines(R"(
     op { type: "Sigmoid" input: "x" output: "a" }
