@@ -94,6 +94,28 @@ Violations CheckNames(const std::vector<SourceFile>& files) {
   return violations;
 }
 
+Violations CheckTestNames(const std::vector<SourceFile>& files) {
+  static const std::regex test(R"(^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\w+,\s*(\w+))");
+  static const std::regex word(
+      "^(?:Works|Basic|Test[0-9]+)$|"
+      "(?:Refus(?:e|es|ed|al)|Tells|Says|Anew|Pictures?|Nobody|Somebody)(?![a-z])");
+  Violations violations;
+  for (const SourceFile& file : files) {
+    // The fake CUDA is a project of its own.
+    if (!file.IsCode() || !file.IsUnder("tests/") || file.IsUnder("tests/fake_cuda/")) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch match, found;
+      if (file.lines[i].find("TEST") == std::string::npos) continue;
+      if (!std::regex_search(file.lines[i], match, test)) continue;
+      const std::string name = match[1];
+      if (!std::regex_search(name, found, word)) continue;
+      violations.push_back(file.path + ":" + std::to_string(i + 1) + " names a test " + name +
+                           " with \"" + found.str() + "\", want the behaviour in plain words");
+    }
+  }
+  return violations;
+}
+
 Violations CheckPragmaOnce(const std::vector<SourceFile>& files) {
   Violations violations;
   for (const SourceFile& file : files) {

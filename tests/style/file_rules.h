@@ -11,6 +11,9 @@ inline constexpr size_t kMaxLines = 500;
 Violations CheckLength(const std::vector<SourceFile>& files);
 // File names that end in _op, _ops, _gpu, _impl, _base, _util or utils.
 Violations CheckNames(const std::vector<SourceFile>& files);
+// Names of tests that do not state a behaviour (Works, Basic), or do so in words that the project
+// does not use: Refuses (rejects), Tells and Says (reports), Anew (again), Picture (image), Nobody.
+Violations CheckTestNames(const std::vector<SourceFile>& files);
 // Headers that do not begin with #pragma once.
 Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
 // Text that no file may contain: notes of work to do without an issue number, OpenMP pragmas,

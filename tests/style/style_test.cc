@@ -30,6 +30,7 @@ TEST(SourcesTest, IncludeCudaWhereItMayBe) { ExpectKept(CheckCudaHeaders); }
 TEST(SourcesTest, NameNoDeviceInTheCore) { ExpectKept(CheckCudaInCore); }
 TEST(SourcesTest, AreShort) { ExpectKept(CheckLength); }
 TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
+TEST(SourcesTest, HaveTestsNamedAfterBehaviour) { ExpectKept(CheckTestNames); }
 TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
 TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
 TEST(SourcesTest, KeepConstTensorsConst) { ExpectKept(CheckTensorIsConstCorrect); }
@@ -150,6 +151,13 @@ TEST_F(RulesTest, FindVagueNames) {
   dir_.Write("operators/conv/conv_op_test.cc", "");
   EXPECT_THAT(Check(CheckNames, "caffe2_core/base/string_utils.h", ""),
               ElementsAre(HasSubstr("utils"), HasSubstr("conv_op_test.cc")));
+}
+
+TEST_F(RulesTest, FindTestNamesThatStateNoBehaviour) {
+  EXPECT_THAT(Check(CheckTestNames, "tests/programs/a_test.cc",
+                    "TEST(ATest, RejectsZero) {}\nTEST_F(ATest, Works) {}\n"
+                    "TEST_P(ATest, RefusesZero) {}\nTEST(ATest, NetworksAreSaved) {}\n"),
+              ElementsAre(HasSubstr("a_test.cc:2 names a test Works"), HasSubstr("RefusesZero")));
 }
 
 TEST_F(RulesTest, FindUnguardedHeaders) {
