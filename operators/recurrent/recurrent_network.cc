@@ -201,7 +201,8 @@ std::vector<TensorShape> InferNetwork(const OperatorDef& def, const std::vector<
     const auto output = std::find(def.output().begin(), def.output().end(), alias.target);
     if (state == arguments.states.end() || output == def.output().end()) continue;
     const int id = arguments.initial_ids[static_cast<size_t>(state - arguments.states.begin())];
-    if (id < 0 || id >= def.input_size() || in[static_cast<size_t>(id)].unknown_shape()) continue;
+    if (id < 0 || id >= static_cast<int>(in.size()) || in[static_cast<size_t>(id)].unknown_shape())
+      continue;
     std::vector<int64_t> dims;
     FindStateDims(GetDimsVector(in[static_cast<size_t>(id)]), def.input(id), shape, &dims);
     const int64_t first = alias.offset < 0 ? alias.offset + dims[0] : alias.offset;
@@ -223,7 +224,7 @@ std::vector<TensorShape> InferNetworkGradient(const OperatorDef& def,
   for (const int id : args.Read(kInitialStateIds)) ids.push_back(id);
   const int first = static_cast<int>(args.Read(kOutputsWithGrads).size());
   for (size_t i = 0; i < std::min(out.size(), ids.size()); ++i) {
-    if (ids[i] < 0 || ids[i] >= def.input_size() - first) continue;
+    if (ids[i] < 0 || ids[i] >= static_cast<int>(in.size()) - first) continue;
     const TensorShape& input = in[static_cast<size_t>(first + ids[i])];
     if (!input.unknown_shape())
       out[i] = CreateTensorShape(GetDimsVector(input), TensorProto::FLOAT);

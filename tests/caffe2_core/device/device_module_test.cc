@@ -174,8 +174,9 @@ TEST(DeviceModuleTest, RejectsAModuleThatRegistersNoContext) {
 }
 
 const DeviceModule* ReadyWithoutContext() {
-  static const DeviceModule module = {
-      .register_context = [] { return DevicePresence{DeviceState::kReady, 1, "a note", ""}; }};
+  static const DeviceModule module = {.register_context = [] {
+    return DevicePresence{DeviceState::kReady, 1, "a note", ""};
+  }};
   return &module;
 }
 TEST(DeviceModuleTest, RejectsAModuleThatIsReadyWithoutAContext) {
