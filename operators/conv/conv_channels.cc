@@ -94,7 +94,7 @@ const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlai
 
 class ChannelsConv final : public StripConv {
  public:
-  ChannelsConv(const ConvShape& shape, const PictureAxes& axes)
+  ChannelsConv(const ConvShape& shape, const ImageAxes& axes)
       : StripConv(shape, axes, NeedsNoCopy(axes), 1),
         tiles_(TilesOfCpu()),
         blocks_((shape.out_group() + kLanes - 1) / kLanes) {
@@ -129,7 +129,7 @@ class ChannelsConv final : public StripConv {
   }
 
  private:
-  static bool NeedsNoCopy(const PictureAxes& axes) {
+  static bool NeedsNoCopy(const ImageAxes& axes) {
     const WindowAxis &r = axes.rows, &c = axes.columns;
     return r.pad_head == 0 && c.pad_head == 0 && (r.out - 1) * r.stride + r.extent() <= r.in &&
            (c.out - 1) * c.stride + c.extent() <= c.in;
@@ -178,13 +178,13 @@ class ChannelsConv final : public StripConv {
 }  // namespace
 
 std::unique_ptr<ConvKernel> NewChannelsConv(const ConvShape& shape) {
-  PictureAxes axes;
-  if (shape.channels_last() || !AsPicture(shape, &axes)) return nullptr;
+  ImageAxes axes;
+  if (shape.channels_last() || !AsImage(shape, &axes)) return nullptr;
   // Large images would need long lists of offsets; other algorithms are faster there.
-  constexpr int64_t kMaxPictureSize = 1 << 16;
-  if (axes.rows.kernel > 1024 || axes.columns.kernel > 1024 || axes.rows.out > kMaxPictureSize ||
-      axes.columns.out > kMaxPictureSize || axes.rows.kernel * axes.columns.kernel > 1024 ||
-      axes.rows.out * axes.columns.out > kMaxPictureSize) {
+  constexpr int64_t kMaxImageSize = 1 << 16;
+  if (axes.rows.kernel > 1024 || axes.columns.kernel > 1024 || axes.rows.out > kMaxImageSize ||
+      axes.columns.out > kMaxImageSize || axes.rows.kernel * axes.columns.kernel > 1024 ||
+      axes.rows.out * axes.columns.out > kMaxImageSize) {
     return nullptr;
   }
   return std::make_unique<ChannelsConv>(shape, axes);

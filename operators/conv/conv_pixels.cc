@@ -111,7 +111,7 @@ const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlai
 
 class PixelsConv final : public StripConv {
  public:
-  PixelsConv(const ConvShape& shape, const PictureAxes& axes)
+  PixelsConv(const ConvShape& shape, const ImageAxes& axes)
       : StripConv(shape, axes, NeedsNoCopy(axes), axes.columns.stride),
         tiles_(TilesOfCpu()),
         zero_bias_(kMaxTileChannels, 0.f) {
@@ -145,7 +145,7 @@ class PixelsConv final : public StripConv {
  private:
   // Rows are read in place if no window reaches outside the image and no vector load passes the end
   // of a row.
-  static bool NeedsNoCopy(const PictureAxes& axes) {
+  static bool NeedsNoCopy(const ImageAxes& axes) {
     const WindowAxis &r = axes.rows, &c = axes.columns;
     return c.stride == 1 && c.out >= kLanes && r.pad_head == 0 && c.pad_head == 0 &&
            (r.out - 1) * r.stride + r.extent() <= r.in && c.out - 1 + c.extent() <= c.in;
@@ -198,8 +198,8 @@ class PixelsConv final : public StripConv {
 }  // namespace
 
 std::unique_ptr<ConvKernel> NewPixelsConv(const ConvShape& shape) {
-  PictureAxes axes;
-  if (shape.channels_last() || !AsPicture(shape, &axes)) return nullptr;
+  ImageAxes axes;
+  if (shape.channels_last() || !AsImage(shape, &axes)) return nullptr;
   if (shape.IsPointwise()) {
     // The image is treated as one long row.
     axes.columns.in = axes.columns.out = axes.rows.in * axes.columns.in;

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kReadBeyond = 256;
 }  // namespace
 
-bool AsPicture(const ConvShape& shape, PictureAxes* axes) {
+bool AsImage(const ConvShape& shape, ImageAxes* axes) {
   const WindowGeometry& window = shape.window;
   if (window.axes > 2) return false;
   axes->rows = window.axes == 2 ? window.axis[0] : WindowAxis();
@@ -19,7 +19,7 @@ bool AsPicture(const ConvShape& shape, PictureAxes* axes) {
   return true;
 }
 
-PaddedRows::PaddedRows(const PictureAxes& axes, int64_t channels, int64_t phases, int64_t budget)
+PaddedRows::PaddedRows(const ImageAxes& axes, int64_t channels, int64_t phases, int64_t budget)
     : axes_(axes), channels_(channels), phases_(phases) {
   const WindowAxis& columns = axes.columns;
   const int64_t width =

@@ -16,17 +16,17 @@
 namespace caffe2rt {
 
 // The two axes of an image. A convolution over one axis is an image of one row.
-struct PictureAxes {
+struct ImageAxes {
   WindowAxis rows;
   WindowAxis columns;
 };
 // Returns false if the shape has more than two axes.
-bool AsPicture(const ConvShape& shape, PictureAxes* axes);
+bool AsImage(const ConvShape& shape, ImageAxes* axes);
 
 class PaddedRows {
  public:
   // A strip has as many output rows as fit `budget` floats, at least one.
-  PaddedRows(const PictureAxes& axes, int64_t channels, int64_t phases, int64_t budget);
+  PaddedRows(const ImageAxes& axes, int64_t channels, int64_t phases, int64_t budget);
 
   int64_t strip() const { return strip_; }  // output rows in a strip
   int64_t strips() const { return (axes_.rows.out + strip_ - 1) / strip_; }
@@ -46,7 +46,7 @@ class PaddedRows {
  private:
   void CopyRow(const float* row, float* to) const;
 
-  PictureAxes axes_;
+  ImageAxes axes_;
   int64_t channels_, phases_, run_, strip_, size_;
 };
 

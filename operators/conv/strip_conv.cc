@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kStripBudget = 1 << 17;  // floats; half of a 1 MiB second-level cache
 }
 
-StripConv::StripConv(const ConvShape& shape, const PictureAxes& axes, bool direct, int64_t phases)
+StripConv::StripConv(const ConvShape& shape, const ImageAxes& axes, bool direct, int64_t phases)
     : shape_(shape),
       axes_(axes),
       direct_(direct),

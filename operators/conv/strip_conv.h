@@ -30,7 +30,7 @@ class StripConv : public ConvKernel {
  protected:
   // With `direct`, no window reaches outside the image: rows are read in place and an image is one
   // strip. Otherwise rows are copied to a PaddedRows with `phases`.
-  StripConv(const ConvShape& shape, const PictureAxes& axes, bool direct, int64_t phases);
+  StripConv(const ConvShape& shape, const ImageAxes& axes, bool direct, int64_t phases);
 
   // Called concurrently by several threads, each for different strips.
   virtual void RunStrip(const ConvStrip& strip, const float* filter, const float* bias) const = 0;
@@ -42,7 +42,7 @@ class StripConv : public ConvKernel {
   int64_t row_stride() const { return direct_ ? axes_.columns.in : rows_.row_size(); }
 
   const ConvShape shape_;
-  const PictureAxes axes_;
+  const ImageAxes axes_;
   const bool direct_;
   const PaddedRows rows_;
   std::vector<int64_t> taps_;  // offset of each tap from the first pixel of its window

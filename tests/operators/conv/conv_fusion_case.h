@@ -11,7 +11,7 @@
 
 namespace caffe2rt::test {
 
-inline const NaivePicture kImages[] = {
+inline const NaiveImage kImages[] = {
     {.batch = 1,
      .channels = 64,
      .height = 14,
@@ -138,7 +138,7 @@ inline const NaivePicture kImages[] = {
 
 inline std::string Number(int64_t value) { return std::to_string(value); }
 
-inline std::string WindowText(const NaivePicture& p) {
+inline std::string WindowText(const NaiveImage& p) {
   const auto pair = [](const char* name, int64_t a, int64_t b) {
     return "arg { name: \"" + std::string(name) + "\" ints: " + Number(a) + " ints: " + Number(b) +
            " } ";
@@ -176,7 +176,7 @@ inline std::string FusionText(const Fusion& fusion) {
 // The inputs of a convolution and the result by definition.
 class ConvFusionCase {
  public:
-  ConvFusionCase(Workspace* ws, const NaivePicture& p, const Fusion& fusion) {
+  ConvFusionCase(Workspace* ws, const NaiveImage& p, const Fusion& fusion) {
     const int64_t out = p.out_h() * p.out_w();
     y_dims = {p.batch, p.filters, p.out_h(), p.out_w()};
     FeedRandom(ws, "X", {p.batch, p.channels, p.height, p.width}, -1, 1, 2);

@@ -4,7 +4,7 @@
 #include "contexts/onednn/onednn_tensor.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/conv/conv_fusion_case.h"
-#include "tests/operators/conv/conv_pictures.h"
+#include "tests/operators/conv/conv_images.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
@@ -12,7 +12,7 @@ namespace caffe2rt::test::conv_fusion_test {
 namespace {
 
 // A net that converts X and S to IDEEP, in these layouts, and Y back.
-std::string OnednnNet(const NaivePicture& p, const Fusion& fusion, const std::string& x_layout,
+std::string OnednnNet(const NaiveImage& p, const Fusion& fusion, const std::string& x_layout,
                       const std::string& layout, const std::string& s_layout) {
   const std::string ideep = " device_option { device_type: 5 } ";
   const auto copy = [&](const std::string& from, const std::string& to, const std::string& as) {
@@ -31,7 +31,7 @@ std::string OnednnNet(const NaivePicture& p, const Fusion& fusion, const std::st
 }
 
 // Runs the net twice on the inputs of `expected`, which are in `ws`.
-void ExpectOnednn(Workspace* ws, const ConvFusionCase& expected, const NaivePicture& p,
+void ExpectOnednn(Workspace* ws, const ConvFusionCase& expected, const NaiveImage& p,
                   const Fusion& fusion, const std::string& x_layout, const std::string& layout,
                   const std::string& s_layout) {
   for (const char* name : {"x", "s", "y", "Y"}) ws->RemoveBlob(name);
@@ -42,7 +42,7 @@ void ExpectOnednn(Workspace* ws, const ConvFusionCase& expected, const NaivePict
   }
 }
 
-void ExpectOnednn(const NaivePicture& p, const Fusion& fusion, const std::string& x_layout,
+void ExpectOnednn(const NaiveImage& p, const Fusion& fusion, const std::string& x_layout,
                   const std::string& layout, const std::string& s_layout) {
   Workspace ws;
   const ConvFusionCase expected(&ws, p, fusion);
@@ -57,7 +57,7 @@ class OnednnConvTest : public testing::TestWithParam<int> {
 
 TEST_P(OnednnConvTest, AgreesWithTheDefinitionInEveryLayoutWithThreads) {
   const Fusion fusion{.activation = "Relu", .bias = true};
-  for (const NaivePicture& p : kImages) {
+  for (const NaiveImage& p : kImages) {
     Workspace ws;
     const ConvFusionCase expected(&ws, p, fusion);
     for (const char* from : {"nchw", "nhwc", "nChw16c"}) {
@@ -73,7 +73,7 @@ TEST_P(OnednnConvTest, AgreesWithTheDefinitionInEveryLayoutWithThreads) {
 }
 
 TEST_P(OnednnConvTest, AgreesWithTheDefinitionForOddShapesWithThreads) {
-  for (const NaivePicture& p : kPictures) {
+  for (const NaiveImage& p : kConvImages) {
     if (p.channels_last) continue;
     SCOPED_TRACE(testing::Message() << "channels " << p.channels << " filters " << p.filters);
     ExpectOnednn(p, {.bias = true}, "nchw", "nhwc", "nhwc");
@@ -83,7 +83,7 @@ TEST_P(OnednnConvTest, AgreesWithTheDefinitionForOddShapesWithThreads) {
 
 TEST_P(OnednnConvTest, AddsATensorInAnyLayoutWithThreads) {
   Fusion fusion{.activation = "Relu", .bias = true, .sum = true};
-  for (const NaivePicture& p : kImages) {
+  for (const NaiveImage& p : kImages) {
     Workspace ws;
     const ConvFusionCase expected(&ws, p, fusion);
     for (const char* layout : {"nhwc", "nChw16c"}) {
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, OnednnConvTest, testing::Values(1, 2, 3));
 
 // Pieces of rows and of pixels compute every element in the same order.
 TEST(OnednnConvBitsTest, DoNotDependOnTheThreadsInNhwc) {
-  for (const NaivePicture& p : kImages) {
+  for (const NaiveImage& p : kImages) {
     std::vector<float> one;
     for (const int threads : {1, 2}) {
       SetNumThreads(threads);
@@ -134,7 +134,7 @@ TEST(OnednnConvBitsTest, DoNotDependOnTheThreadsInNhwc) {
 }
 
 TEST(ConvFusionOnCpuTest, AgreesWithTheDefinition) {
-  for (const NaivePicture& p : kImages) {
+  for (const NaiveImage& p : kImages) {
     for (const char* type : {"", "Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish"}) {
       for (const Fusion& fusion :
            {Fusion{.activation = type, .bias = true}, Fusion{.activation = type, .sum = true},
@@ -165,7 +165,7 @@ TEST(ConvFusionOnCpuTest, InfersTheShapeOfTheConvolution) {
 
 TEST(ConvFusionOnCpuTest, ReportsWrongInputs) {
   Workspace ws;
-  const NaivePicture& p = kImages[0];
+  const NaiveImage& p = kImages[0];
   const ConvFusionCase expected(&ws, p, {});
   const std::string inputs = "type: \"ConvFusion\" input: \"X\" input: \"W\" input: \"b\" ";
   ExpectThrows([&] { RunOp(&ws, inputs + "input: \"S\" output: \"Y\" " + WindowText(p)); },
@@ -195,7 +195,7 @@ TEST(ConvFusionOnCpuTest, ReportsWrongInputs) {
 
 TEST(OnednnConvOperatorTest, PreparesChangedFilters) {
   Workspace ws;
-  const NaivePicture& p = kImages[0];
+  const NaiveImage& p = kImages[0];
   const ConvFusionCase expected(&ws, p, {});
   NetBase* net = ws.CreateNet(ParseNet(OnednnNet(p, {}, "nhwc", "nhwc", "nhwc")));
   for (int run = 0; run < 3; ++run) {
@@ -228,7 +228,7 @@ TEST(OnednnConvOperatorTest, AllocatesNothingOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
   for (const int threads : {1, 2}) {
     SetNumThreads(threads);
-    for (const NaivePicture& p : kImages) {
+    for (const NaiveImage& p : kImages) {
       Workspace ws;
       const Fusion fusion{.activation = "Relu", .bias = true, .sum = true, .in_place = true};
       const ConvFusionCase expected(&ws, p, fusion);

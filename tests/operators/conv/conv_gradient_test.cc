@@ -5,7 +5,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/conv/conv_gradient_kernel.h"
-#include "tests/operators/conv/conv_pictures.h"
+#include "tests/operators/conv/conv_images.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
@@ -232,8 +232,8 @@ void ExpectNear(const char* name, const std::vector<float>& got, const std::vect
 
 TEST(ConvGradientKernelTest, GivesTheValuesOfTheDefinition) {
   int by_onednn = 0;
-  for (const NaivePicture& p : kPictures) {
-    SCOPED_TRACE(&p - kPictures);
+  for (const NaiveImage& p : kConvImages) {
+    SCOPED_TRACE(&p - kConvImages);
     const auto x = RandomValues(p.batch * p.channels * p.height * p.width, -1, 1, 1);
     const auto filter =
         RandomValues(p.filters * p.channels / p.group * p.kernel_h * p.kernel_w, -1, 1, 2);
@@ -261,21 +261,21 @@ TEST(ConvGradientKernelTest, GivesTheValuesOfTheDefinition) {
 
 // Shapes for which gradients by oneDNN 2.6 are wrong, or write beyond their memory.
 TEST(ConvGradientKernelTest, UsesOnednnOnlyWhereItIsReliable) {
-  const auto by_onednn = [](const NaivePicture& p) {
+  const auto by_onednn = [](const NaiveImage& p) {
     return NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false),
                                  {.filter = true, .x = true}) != nullptr;
   };
-  NaivePicture p{.batch = 1,
-                 .channels = 16,
-                 .height = 12,
-                 .width = 12,
-                 .filters = 16,
-                 .kernel_h = 3,
-                 .kernel_w = 3,
-                 .top = 1,
-                 .left = 1,
-                 .bottom = 1,
-                 .right = 1};
+  NaiveImage p{.batch = 1,
+               .channels = 16,
+               .height = 12,
+               .width = 12,
+               .filters = 16,
+               .kernel_h = 3,
+               .kernel_w = 3,
+               .top = 1,
+               .left = 1,
+               .bottom = 1,
+               .right = 1};
   if (!by_onednn(p)) GTEST_SKIP() << "this machine has no gradients by oneDNN";
   p.top = 2;
   EXPECT_FALSE(by_onednn(p)) << "wide padding";

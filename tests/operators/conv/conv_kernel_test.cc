@@ -3,7 +3,7 @@
 
 #include "operators/conv/conv_plan.h"
 #include "operators/conv/conv_tuning.h"
-#include "tests/operators/conv/conv_pictures.h"
+#include "tests/operators/conv/conv_images.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -16,8 +16,8 @@ class ConvKernelTest : public testing::TestWithParam<std::tuple<ConvAlgorithm, b
 TEST_P(ConvKernelTest, GivesTheValuesOfTheDefinition) {
   const auto [algorithm, with_bias] = GetParam();
   int taken = 0;
-  for (const NaivePicture& p : kPictures) {
-    SCOPED_TRACE(&p - kPictures);
+  for (const NaiveImage& p : kConvImages) {
+    SCOPED_TRACE(&p - kConvImages);
     const ConvShape shape = ShapeOf(p, with_bias);
     const std::unique_ptr<ConvKernel> kernel = NewConvKernel(algorithm, shape);
     if (kernel == nullptr) continue;

@@ -304,13 +304,13 @@ TEST(ConvTest, FollowsAnInputThatChangesItsShape) {
   for (const int64_t size : {10, 40, 5, 10}) {
     FeedRandom(&ws, "X", {2, 3, size, size});
     ASSERT_TRUE(ws.RunNet("n"));
-    const NaivePicture p{.batch = 2,
-                         .channels = 3,
-                         .height = size,
-                         .width = size,
-                         .filters = 8,
-                         .kernel_h = 3,
-                         .kernel_w = 3};
+    const NaiveImage p{.batch = 2,
+                       .channels = 3,
+                       .height = size,
+                       .width = size,
+                       .filters = 8,
+                       .kernel_h = 3,
+                       .kernel_w = 3};
     ExpectTensor<float>(ws, "Y", {2, 8, size - 2, size - 2},
                         NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), {}), 1e-4);
   }
@@ -372,17 +372,17 @@ TEST(ConvTest, GivesTheSameOnSeveralThreads) {
       SetNumThreads(3);
       RunOp(&ws, op);
       SetNumThreads(1);
-      const NaivePicture p{.batch = batch,
-                           .channels = 32,
-                           .height = 24,
-                           .width = width,
-                           .filters = 48,
-                           .kernel_h = 3,
-                           .kernel_w = 3,
-                           .top = 1,
-                           .left = 1,
-                           .bottom = 1,
-                           .right = 1};
+      const NaiveImage p{.batch = batch,
+                         .channels = 32,
+                         .height = 24,
+                         .width = width,
+                         .filters = 48,
+                         .kernel_h = 3,
+                         .kernel_w = 3,
+                         .top = 1,
+                         .left = 1,
+                         .bottom = 1,
+                         .right = 1};
       ExpectTensor<float>(
           ws, "Y", {batch, 48, 24, width},
           NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), Fetch<float>(ws, "b")), 1e-4);

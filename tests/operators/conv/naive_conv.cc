@@ -8,7 +8,7 @@ namespace {
 // Calls visit(x, filter, y) for every product of the convolution, with the indices of its operands
 // and of the output that it is added to.
 template <class Visit>
-void ForEachNaiveProduct(const NaivePicture& p, const Visit& visit) {
+void ForEachNaiveProduct(const NaiveImage& p, const Visit& visit) {
   const int64_t in_group = p.channels / p.group, out_group = p.filters / p.group;
   const auto at = [&](int64_t n, int64_t c, int64_t h, int64_t w, int64_t channels, int64_t height,
                       int64_t width) {
@@ -39,7 +39,7 @@ void ForEachNaiveProduct(const NaivePicture& p, const Visit& visit) {
 
 }  // namespace
 
-std::vector<float> NaiveConv(const NaivePicture& p, const std::vector<float>& x,
+std::vector<float> NaiveConv(const NaiveImage& p, const std::vector<float>& x,
                              const std::vector<float>& filter, const std::vector<float>& bias) {
   const int64_t size = p.out_h() * p.out_w();
   std::vector<double> y(static_cast<size_t>(p.batch * p.filters * size));
@@ -53,7 +53,7 @@ std::vector<float> NaiveConv(const NaivePicture& p, const std::vector<float>& x,
   return {y.begin(), y.end()};
 }
 
-NaiveGradients NaiveConvGradients(const NaivePicture& p, const std::vector<float>& x,
+NaiveGradients NaiveConvGradients(const NaiveImage& p, const std::vector<float>& x,
                                   const std::vector<float>& filter, const std::vector<float>& dy) {
   std::vector<double> dfilter(filter.size()), dx(x.size());
   ForEachNaiveProduct(p, [&](size_t at_x, size_t at_filter, size_t at_y) {

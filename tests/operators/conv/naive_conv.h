@@ -6,7 +6,7 @@
 
 namespace caffe2rt::test {
 
-struct NaivePicture {
+struct NaiveImage {
   int64_t batch, channels, height, width, filters, kernel_h, kernel_w;
   int64_t stride_h = 1, stride_w = 1, top = 0, left = 0, bottom = 0, right = 0;
   int64_t dilation_h = 1, dilation_w = 1, group = 1;
@@ -21,13 +21,13 @@ struct NaivePicture {
 };
 
 // `bias` may be empty.
-std::vector<float> NaiveConv(const NaivePicture& p, const std::vector<float>& x,
+std::vector<float> NaiveConv(const NaiveImage& p, const std::vector<float>& x,
                              const std::vector<float>& filter, const std::vector<float>& bias);
 
 struct NaiveGradients {
   std::vector<float> filter, x;
 };
-NaiveGradients NaiveConvGradients(const NaivePicture& p, const std::vector<float>& x,
+NaiveGradients NaiveConvGradients(const NaiveImage& p, const std::vector<float>& x,
                                   const std::vector<float>& filter, const std::vector<float>& dy);
 
 }  // namespace caffe2rt::test

@@ -5,7 +5,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "tests/operators/conv/conv_fusion_case.h"
-#include "tests/operators/conv/conv_pictures.h"
+#include "tests/operators/conv/conv_images.h"
 
 namespace caffe2rt::test::onednn_built_in_test {
 namespace {
@@ -42,7 +42,7 @@ void CopyTo(const OnednnFormat format, const Tensor& plain, Tensor* to) {
 }
 
 // Returns false if the kernel does not support the convolution.
-bool ExpectDefinition(const Kernel& kernel, const NaivePicture& p, const Fusion& fusion,
+bool ExpectDefinition(const Kernel& kernel, const NaiveImage& p, const Fusion& fusion,
                       OnednnFormat from, OnednnFormat format) {
   Workspace ws;
   const ConvFusionCase expected(&ws, p, fusion);
@@ -74,7 +74,7 @@ class BuiltInConvTest : public testing::TestWithParam<int> {
 TEST_P(BuiltInConvTest, AgreesWithTheDefinitionInEveryLayoutWithThreads) {
   for (const Kernel& kernel : kKernels) {
     int supported = 0;
-    for (const NaivePicture& p : kImages) {
+    for (const NaiveImage& p : kImages) {
       if (p.batch == 0) continue;
       SCOPED_TRACE(testing::Message() << kernel.name << " channels " << p.channels << " filters "
                                       << p.filters << " group " << p.group);
@@ -92,7 +92,7 @@ TEST_P(BuiltInConvTest, AgreesWithTheDefinitionInEveryLayoutWithThreads) {
 
 TEST_P(BuiltInConvTest, AppliesActivationsWithThreads) {
   for (const Kernel& kernel : kKernels) {
-    for (const NaivePicture& p : kImages) {
+    for (const NaiveImage& p : kImages) {
       if (p.batch == 0) continue;
       int supported = 0;
       for (const char* type : {"", "Relu", "Clip", "Elu"}) {
@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, BuiltInConvTest, testing::Values(1, 2, 3));
 
 TEST(BuiltInConvFilterTest, FollowsChangesOfTheFilter) {
   for (const Kernel& kernel : kKernels) {
-    for (const NaivePicture& p : kImages) {
+    for (const NaiveImage& p : kImages) {
       if (p.batch == 0) continue;
       Workspace ws;
       const ConvFusionCase expected(&ws, p, {});
@@ -133,7 +133,7 @@ TEST(BuiltInConvFilterTest, FollowsChangesOfTheFilter) {
 }
 
 TEST(BuiltInConvChoiceTest, UsesNoWinogradIfOnlyDirectAlgorithmsMayRun) {
-  const NaivePicture& p = kImages[0];  // 3 x 3 taps, 64 channels
+  const NaiveImage& p = kImages[0];  // 3 x 3 taps, 64 channels
   Workspace ws;
   const ConvFusionCase inputs(&ws, p, {});
   Tensor x(IDEEP);

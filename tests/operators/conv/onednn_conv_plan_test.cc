@@ -2,7 +2,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "tests/operators/conv/conv_fusion_case.h"
-#include "tests/operators/conv/conv_pictures.h"
+#include "tests/operators/conv/conv_images.h"
 
 namespace caffe2rt::test::onednn_conv_plan_test {
 namespace {
@@ -25,7 +25,7 @@ const ForcedChoice kForcedChoices[] = {
 
 // Runs the plan on X of `ws` in layout `from`. Returns false if the choice does not support the
 // shape.
-bool RunForced(const NaivePicture& p, const OnednnConvChoice& choice, OnednnFormat from,
+bool RunForced(const NaiveImage& p, const OnednnConvChoice& choice, OnednnFormat from,
                Workspace* ws, Tensor* y) {
   const Tensor& plain = ws->GetBlob("X")->Get<Tensor>();
   Tensor x(IDEEP), result(IDEEP);
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, OnednnConvPlanTest, testing::Values(1, 2, 3));
 
 TEST_P(OnednnConvPlanTest, AgreesWithTheDefinitionForEveryChoiceWithThreads) {
   int supported = 0;
-  for (const NaivePicture& p : kImages) {
+  for (const NaiveImage& p : kImages) {
     if (p.batch == 0) continue;
     Workspace ws;
     const ConvFusionCase expected(&ws, p, {.bias = true});
@@ -66,17 +66,17 @@ TEST_P(OnednnConvPlanTest, AgreesWithTheDefinitionForEveryChoiceWithThreads) {
 }
 
 TEST(OnednnConvChoiceTest, LimitsTheMemoryOfPreparedFilters) {
-  const NaivePicture deep{.batch = 1,
-                          .channels = 64,
-                          .height = 56,
-                          .width = 56,
-                          .filters = 64,
-                          .kernel_h = 3,
-                          .kernel_w = 3,
-                          .top = 1,
-                          .left = 1,
-                          .bottom = 1,
-                          .right = 1};
+  const NaiveImage deep{.batch = 1,
+                        .channels = 64,
+                        .height = 56,
+                        .width = 56,
+                        .filters = 64,
+                        .kernel_h = 3,
+                        .kernel_w = 3,
+                        .top = 1,
+                        .left = 1,
+                        .bottom = 1,
+                        .right = 1};
   const ConvShape shape = ShapeOf(deep, false);
   for (const auto format : {OnednnFormat::kBlocked16, OnednnFormat::kNhwc}) {
     EXPECT_TRUE(WinogradPays(shape, format, SIZE_MAX));
@@ -86,18 +86,18 @@ TEST(OnednnConvChoiceTest, LimitsTheMemoryOfPreparedFilters) {
 }
 
 TEST(OnednnConvChoiceTest, UsesWinogradForThreeTapsWithStrideOne) {
-  const NaivePicture fits{.batch = 1,
-                          .channels = 64,
-                          .height = 56,
-                          .width = 56,
-                          .filters = 64,
-                          .kernel_h = 3,
-                          .kernel_w = 3};
-  const auto pays = [](const NaivePicture& p) {
+  const NaiveImage fits{.batch = 1,
+                        .channels = 64,
+                        .height = 56,
+                        .width = 56,
+                        .filters = 64,
+                        .kernel_h = 3,
+                        .kernel_w = 3};
+  const auto pays = [](const NaiveImage& p) {
     return WinogradPays(ShapeOf(p, false), OnednnFormat::kNhwc, SIZE_MAX);
   };
   EXPECT_TRUE(pays(fits));
-  NaivePicture other = fits;
+  NaiveImage other = fits;
   other.stride_w = 2;
   EXPECT_FALSE(pays(other));
   other = fits;
@@ -115,14 +115,14 @@ TEST(OnednnConvChoiceTest, UsesWinogradForThreeTapsWithStrideOne) {
 }
 
 TEST(OnednnConvChoiceTest, KeepsOddGroupsInNhwc) {
-  NaivePicture groups{.batch = 1,
-                      .channels = 60,
-                      .height = 28,
-                      .width = 28,
-                      .filters = 60,
-                      .kernel_h = 1,
-                      .kernel_w = 1,
-                      .group = 3};
+  NaiveImage groups{.batch = 1,
+                    .channels = 60,
+                    .height = 28,
+                    .width = 28,
+                    .filters = 60,
+                    .kernel_h = 1,
+                    .kernel_w = 1,
+                    .group = 3};
   const auto choices =
       ChooseOnednnConv(ShapeOf(groups, false), {.format = OnednnFormat::kBlocked16});
   for (const OnednnConvChoice& choice : choices) {

@@ -9,7 +9,7 @@
 
 namespace caffe2rt::test {
 
-inline const NaivePicture kPictures[] = {
+inline const NaiveImage kConvImages[] = {
     {.batch = 1,
      .channels = 3,
      .height = 12,
@@ -214,7 +214,7 @@ inline const NaivePicture kPictures[] = {
      .channels_last = true},
 };
 
-inline ConvShape ShapeOf(const NaivePicture& p, bool bias) {
+inline ConvShape ShapeOf(const NaiveImage& p, bool bias) {
   WindowArguments window;
   window.order = p.channels_last ? StorageOrder::NHWC : StorageOrder::NCHW;
   window.kernel = {p.kernel_h, p.kernel_w};
