@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
@@ -15,6 +17,9 @@
 
 namespace caffe2rt::test {
 namespace {
+
+// A new process costs more than the cases of most files, above all with a sanitizer or a device.
+constexpr size_t kFilesPerProcess = 64;
 
 struct Options {
   std::string folder;
@@ -73,16 +78,20 @@ int Replay(const CommandLine& line) {
   EnsureBuiltinOperators();
   const std::vector<std::string> paths = ListCaseFiles(options.folder);
   int64_t unread = 0;
+  std::vector<CaseEntry> entries;
   for (size_t i = 0; i < paths.size(); ++i) {
-    std::vector<CaseEntry> entries;
     try {
-      entries = ReadCaseFile(paths[i], options.filter, options.target);
+      for (CaseEntry& entry : ReadCaseFile(paths[i], options.filter, options.target)) {
+        entries.push_back(std::move(entry));
+      }
     } catch (const EnforceNotMet& error) {
       std::cerr << "caffe2_oracle: " << error.message() << std::endl;
       ++unread;
     }
+    if ((i + 1) % kFilesPerProcess != 0 && i + 1 < paths.size()) continue;
     const std::vector<CaseResult> results = RunCases(entries, options.isolation);
     for (size_t k = 0; k < entries.size(); ++k) report.Add(entries[k], results[k]);
+    entries.clear();
     ShowProgress(paths[i], i + 1, paths.size());
     if (!options.json) report.PrintNews(std::cout);
   }
