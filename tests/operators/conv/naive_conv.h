@@ -12,6 +12,7 @@ struct NaiveImage {
   int64_t dilation_h = 1, dilation_w = 1, group = 1;
   bool channels_last = false;
 
+  bool operator==(const NaiveImage&) const = default;
   int64_t out_h() const {
     return (height + top + bottom - dilation_h * (kernel_h - 1) - 1) / stride_h + 1;
   }
@@ -20,7 +21,7 @@ struct NaiveImage {
   }
 };
 
-// `bias` may be empty.
+// `bias` may be empty. To be called by one thread at a time.
 std::vector<float> NaiveConv(const NaiveImage& p, const std::vector<float>& x,
                              const std::vector<float>& filter, const std::vector<float>& bias);
 
