@@ -23,7 +23,8 @@ namespace conformance {
 #define ASSERT_OK(call) ASSERT_EQ(cudaSuccess, (call)) << cudaGetErrorString(cudaPeekAtLastError())
 
 // Blocks a stream until the gate is opened, so that work is pending independently of timing. Block
-// only one stream at a time: real devices may run callbacks one after the other.
+// only one stream at a time: real devices may run callbacks one after the other. Allocate and free
+// no memory while a gate is closed: both may wait for the device.
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {

@@ -236,8 +236,8 @@ TEST_F(CudaTest, FinishesTheWorkOfADestroyedStream) {
   PinnedArray<int> source(1, 5);
   cudaStream_t stream;
   ASSERT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  Gate gate(stream);
   DeviceArray<int> data(1);
+  Gate gate(stream);
   ASSERT_OK(cudaMemcpyAsync(data.get(), source.get(), 4, cudaMemcpyHostToDevice, stream));
   ASSERT_OK(cudaMemcpyAsync(host.get(), data.get(), 4, cudaMemcpyDeviceToHost, stream));
   ASSERT_OK(cudaStreamDestroy(stream));
