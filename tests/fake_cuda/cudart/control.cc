@@ -98,6 +98,16 @@ bool CanReach(const Block& block, int device) {
 }
 
 }  // namespace
+
+long ValueOf(const char* name, long otherwise) {
+  const auto it = TheWorld().values.find(name);
+  if (it != TheWorld().values.end()) return it->second;
+  std::string variable = "FAKECUDA_";
+  for (const char* c = name; *c != '\0'; ++c) variable += static_cast<char>(toupper(*c));
+  const char* const text = getenv(variable.c_str());
+  return text != nullptr && *text != '\0' ? strtol(text, nullptr, 10) : otherwise;
+}
+
 }  // namespace fakecuda
 
 using namespace fakecuda;
@@ -227,12 +237,7 @@ void fakecuda_set(const char* value, long number) {
 long fakecuda_get(const char* value, long otherwise) {
   Hidden hidden;
   std::lock_guard<std::mutex> lock(TheWorld().mutex);
-  const auto it = TheWorld().values.find(value);
-  if (it != TheWorld().values.end()) return it->second;
-  std::string variable = "FAKECUDA_";
-  for (const char* c = value; *c != '\0'; ++c) variable += static_cast<char>(toupper(*c));
-  const char* const text = getenv(variable.c_str());
-  return text != nullptr && *text != '\0' ? strtol(text, nullptr, 10) : otherwise;
+  return ValueOf(value, otherwise);
 }
 
 cudaError_t fakecuda_library_call(const char* function) {

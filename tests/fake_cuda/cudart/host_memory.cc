@@ -15,6 +15,8 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, unsigned flags) {
   if (ptr == nullptr) return call.Return(cudaErrorInvalidValue);
   *ptr = nullptr;
   if (bytes == 0) return cudaSuccess;
+  const cudaError_t error = call.WaitToAllocate(-1);
+  if (error != cudaSuccess) return error;
   void* memory = nullptr;
   if (bytes > PTRDIFF_MAX || posix_memalign(&memory, kPage, bytes) != 0) {
     return call.Return(cudaErrorMemoryAllocation);
@@ -26,23 +28,15 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, unsigned flags) {
   return cudaSuccess;
 }
 
-// The last operations of all streams of all devices, any of which may use pinned memory.
-std::vector<OpP> AllLastOps() {
-  std::vector<OpP> all;
-  for (size_t i = 0; i < TheWorld().devices.size(); ++i) {
-    const std::vector<OpP> ops = LastOps(static_cast<int>(i));
-    all.insert(all.end(), ops.begin(), ops.end());
-  }
-  return all;
-}
-
-// Waits for all streams, then removes the block of `ptr`, which must be of `kind`, from the table.
+// Waits for all streams, any of which may use pinned memory. Then removes the block of `ptr`, which must be of `kind`, from the table.
 cudaError_t Forget(Call& call, void* ptr, BlockKind kind, cudaError_t not_found) {
   auto& blocks = TheWorld().blocks;
   const auto address = reinterpret_cast<uintptr_t>(ptr);
   auto it = blocks.find(address);
   if (it == blocks.end() || it->second.kind != kind) return call.Return(not_found);
-  const cudaError_t error = call.WaitFor(AllLastOps(), Me().device);
+  const std::vector<OpP> ops = AllLastOps();
+  if (const cudaError_t held = call.WaitToFree(ops); held != cudaSuccess) return held;
+  const cudaError_t error = call.WaitFor(ops, Me().device);
   for (const auto& device : TheWorld().devices) Acquire(&device->ended);
   it = blocks.find(address);
   if (it == blocks.end() || it->second.kind != kind) return call.Return(not_found);
@@ -90,6 +84,8 @@ cudaError_t cudaHostRegister(void* ptr, size_t bytes, unsigned int flags) {
     return call.Return(cudaErrorInvalidValue);
   }
   const auto address = reinterpret_cast<uintptr_t>(ptr);
+  const cudaError_t error = call.WaitToAllocate(-1);
+  if (error != cudaSuccess) return error;
   if (Overlaps(address, bytes)) return call.Return(cudaErrorHostMemoryAlreadyRegistered);
   TheWorld().blocks[address] = {
       .bytes = bytes, .device = Me().device, .kind = BlockKind::kRegistered, .flags = flags};

@@ -70,6 +70,9 @@ namespace {
 
 cudaError_t Allocate(Call& call, void** ptr, size_t bytes) {
   if (ptr == nullptr) return call.Return(cudaErrorInvalidValue);
+  *ptr = nullptr;
+  const cudaError_t error = bytes == 0 ? cudaSuccess : call.WaitToAllocate(Me().device);
+  if (error != cudaSuccess) return error;
   return call.Return(AllocateDevice(ptr, bytes, Me().device, nullptr));
 }
 
@@ -101,7 +104,9 @@ cudaError_t cudaFree(void* ptr) {
                                                  it->second.kind == BlockKind::kManaged);
   if (!ours) return call.Return(cudaErrorInvalidValue);
   const int device = it->second.device;
-  const cudaError_t error = call.WaitFor(LastOps(device), device);
+  const std::vector<OpP> ops = LastOps(device);
+  if (const cudaError_t held = call.WaitToFree(ops); held != cudaSuccess) return held;
+  const cudaError_t error = call.WaitFor(ops, device);
   Acquire(&world.devices[static_cast<size_t>(device)]->ended);
   it = world.blocks.find(address);
   if (it == world.blocks.end()) return call.Return(cudaErrorInvalidValue);
@@ -120,6 +125,8 @@ cudaError_t cudaFree(void* ptr) {
 cudaError_t cudaMallocManaged(void** ptr, size_t bytes, unsigned int flags) {
   FAKECUDA_CALL(kUnsafeInCapture);
   if (ptr == nullptr || bytes == 0) return call.Return(cudaErrorInvalidValue);
+  const cudaError_t error = call.WaitToAllocate(Me().device);
+  if (error != cudaSuccess) return error;
   Device& device = CurrentDevice();
   if (device.used + Rounded(bytes) > device.limit) return call.Return(cudaErrorMemoryAllocation);
   if (posix_memalign(ptr, 4096, bytes) != 0) return call.Return(cudaErrorMemoryAllocation);

@@ -76,6 +76,7 @@ class Worker {
     // Operations without work, such as event records, cannot fail.
     cudaError_t error = op->work.run ? Verdict(device) : cudaSuccess;
     const DeviceSet wanted = op->work.kernel ? Reach(stream_->device) : op->work.devices;
+    stream_->in_host_function = op->work.type == cudaGraphNodeTypeHost;
     lock.unlock();
     Acquire(&op->start);
     if (op->work.run && error == cudaSuccess) {
@@ -88,6 +89,7 @@ class Worker {
     op->work.run = nullptr;  // release arguments of user code before the operation is seen as done
     Release(&op->finish);
     lock.lock();
+    stream_->in_host_function = false;
     if (error != cudaSuccess && device.sticky == cudaSuccess) device.sticky = error;
     // Memory stays open between two operations that need the same devices; changing its protection
     // costs microseconds.
@@ -237,6 +239,15 @@ std::vector<OpP> LastOps(int device_id) {
   }
   if (device.legacy && device.legacy->last) ops.push_back(device.legacy->last);
   return ops;
+}
+
+std::vector<OpP> AllLastOps() {
+  std::vector<OpP> all;
+  for (size_t i = 0; i < TheWorld().devices.size(); ++i) {
+    const std::vector<OpP> ops = LastOps(static_cast<int>(i));
+    all.insert(all.end(), ops.begin(), ops.end());
+  }
+  return all;
 }
 
 int RunningWorkers() {

@@ -66,6 +66,7 @@ struct Stream {
   bool closing = false;    // the worker ends when the queue is empty
   bool abandoned = false;  // the worker ends now; queued operations count as done
   bool started = false;
+  bool in_host_function = false;
   std::condition_variable arrived;
   std::shared_ptr<std::condition_variable> changed = std::make_shared<std::condition_variable>();
 
@@ -104,8 +105,9 @@ void HostWait(const OpP& op);
 // for the current device of the calling thread.
 StreamP Resolve(cudaStream_t handle);
 
-// The last operations of all streams of a device.
+// The last operations of all streams of a device, or of all devices.
 std::vector<OpP> LastOps(int device);
+std::vector<OpP> AllLastOps();
 
 // The number of running workers. REQUIRES: the mutex is not held.
 int RunningWorkers();

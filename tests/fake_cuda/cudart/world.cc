@@ -158,7 +158,7 @@ bool ValidDevice(int device) {
 
 void SetInOperation(bool in_operation) { t_in_operation = in_operation; }
 
-Call::Call(const char* name, unsigned options) {
+Call::Call(const char* name, unsigned options) : name_(name) {
   World& world = TheWorld();
   lock_ = std::unique_lock<std::mutex>(world.mutex);
   if (!world.hooks.empty()) {

@@ -200,9 +200,18 @@ class Call {
   // Waits for operations, then returns the device's error if it has one.
   cudaError_t WaitFor(const std::vector<OpP>& ops, int device);
 
+  // For calls that allocate or free memory; see memory_wait.cc. Such a call fails if it would wait
+  // for a stream that a test holds, and the reason is printed.
+  // Waits for the work that a free waits for. Returns cudaErrorNotPermitted if it is held.
+  cudaError_t WaitToFree(const std::vector<OpP>& ops);
+  // Waits for the device, or for all devices if it is -1, if the value "allocation_waits" is set.
+  // Returns cudaErrorNotPermitted if work is held, or the error of work that failed.
+  cudaError_t WaitToAllocate(int device);
+
  private:
   cudaError_t Check(const char* name, unsigned options);
 
+  const char* const name_;
   Hidden hidden_;
   std::unique_lock<std::mutex> lock_;
   cudaError_t error_ = cudaSuccess;
@@ -216,6 +225,7 @@ class Call {
 // The functions below REQUIRE the world's mutex.
 Block* FindBlock(const void* ptr, uintptr_t* begin = nullptr);
 void Count(const char* name);
+long ValueOf(const char* name, long otherwise);  // as fakecuda_get
 DeviceSet Reach(int device);  // the device and the peers it has enabled
 // Open and close the memory of devices. These need no lock: devices exist until a reset.
 void OpenDevices(DeviceSet devices);

@@ -13,6 +13,7 @@ struct curandGenerator_st {
   cudaStream_t stream = nullptr;
   uint64_t seed = 0;
   uint64_t offset = 0;
+  void* memory = nullptr;  // of "handle_bytes"
 };
 
 namespace fakecuda {
@@ -116,7 +117,10 @@ curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType
   if (!Begin(__func__) || cudaGetDevice(&device) != cudaSuccess) {
     return CURAND_STATUS_INITIALIZATION_FAILED;
   }
+  void* memory = nullptr;
+  if (!AllocateForHandle(&memory)) return CURAND_STATUS_ALLOCATION_FAILED;
   auto* made = new curandGenerator_st;
+  made->memory = memory;
   TheLive().Add(made);
   *generator = made;
   return CURAND_STATUS_SUCCESS;
@@ -125,6 +129,7 @@ curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   FAKECURAND_GENERATOR(generator);
   TheLive().Remove(generator);
+  if (generator->memory != nullptr) cudaFree(generator->memory);
   delete generator;
   return CURAND_STATUS_SUCCESS;
 }

@@ -23,7 +23,8 @@ inline bool Begin(const char* function) { return fakecuda_library_call(function)
 
 // Allocates the memory that a handle of a library keeps on the current device ("handle_bytes").
 inline bool AllocateForHandle(void** memory) {
-  const long bytes = fakecuda_get("handle_bytes", 0);
+  const long least = fakecuda_get("allocation_waits", 0) != 0 ? 512 : 0;
+  const long bytes = fakecuda_get("handle_bytes", least);
   return bytes <= 0 || cudaMalloc(memory, static_cast<size_t>(bytes)) == cudaSuccess;
 }
 

@@ -10,6 +10,8 @@
 //   "pageable_copy"      copies whose host side is neither pinned nor registered
 //   "peer_copy_direct"   copies between two devices with peer access enabled
 //   "peer_copy_staged"   copies between two devices without peer access
+//   "memory_wait"        calls that allocate or free device or pinned memory, each of which may wait
+//                        for all work of the device (only in fakecuda_calls)
 // or one of these functions of the libraries: cublasCreate, cublasSetMathMode, cublasSetStream,
 // cudnnCreate, cudnnFindConvolution*AlgorithmEx, cudnnSetStream,
 // curandCreateGenerator, curandSetStream.
@@ -87,7 +89,14 @@ cudaError_t fakecuda_enqueue_host(cudaStream_t stream, const char* name, void (*
 // program (FAKECUDA_CUDNN_VERSION and so on). Values:
 //   "cudnn_version"       what cudnnGetVersion returns; set it before the library is first used
 //   "cudnn_cuda_version"  what cudnnGetCudartVersion returns; likewise
-//   "handle_bytes"        device memory that each new handle of cuBLAS and cuDNN allocates
+//   "handle_bytes"        device memory that each new handle of a library allocates; default 0, or 512
+//                         with "allocation_waits"
+//   "allocation_waits"    1: allocations of device memory (cudaMalloc) wait for all work of their
+//                         device, those of pinned memory for that of all devices, as they may on
+//                         hardware. Frees always wait
+//   "held_wait_ms"        how long an allocation or a free waits while a stream is held, by
+//                         fakecuda_pause or in a host function; default 10000. After that it prints
+//                         its name and the stream, and returns cudaErrorNotPermitted
 //   "cudnn_algorithms"    the number of algorithms that searches and heuristics report, of which
 //                         those beyond the headers' have numbers that the headers do not know
 void fakecuda_set(const char* value, long number);
