@@ -34,14 +34,15 @@ void UnlessUnloading(Action action) {
   }
 }
 
-// Returns the allocated memory, or null if CUDA is out of memory. THROWS on other errors.
-void* OrNull(cudaError_t code, void* data, size_t nbytes, const char* what) {
+// Returns the allocated memory, or null if CUDA is out of memory. THROWS on other errors of `call`.
+void* OrNull(const char* call, cudaError_t code, void* data, size_t nbytes, const char* what) {
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     return nullptr;
   }
-  CUDA_ENFORCE(code, ByteSizeText(nbytes), " of ", what);
-  return data;
+  if (code == cudaSuccess) return data;
+  internal::ThrowCudaError(__FILE__, __LINE__, call, code,
+                           MakeString(ByteSizeText(nbytes), " of ", what));
 }
 
 }  // namespace
@@ -119,7 +120,7 @@ void* CudaDeviceUpstream::Allocate(size_t nbytes) {
   const DeviceGuard guard(device_);
   void* data = nullptr;
   const cudaError_t code = cudaMalloc(&data, nbytes);
-  return OrNull(code, data, nbytes, "device memory");
+  return OrNull("cudaMalloc", code, data, nbytes, "device memory");
 }
 
 void CudaDeviceUpstream::Free(void* data, size_t) {
@@ -139,7 +140,7 @@ void* CudaPinnedUpstream::Allocate(size_t nbytes) {
   if (on_node_) return AllocateOnNode(nbytes);
   void* data = nullptr;
   const cudaError_t code = cudaHostAlloc(&data, nbytes, cudaHostAllocPortable);
-  return OrNull(code, data, nbytes, "pinned memory");
+  return OrNull("cudaHostAlloc", code, data, nbytes, "pinned memory");
 }
 
 void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
@@ -155,7 +156,9 @@ void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
   }
   try {
     const cudaError_t code = cudaHostRegister(pages, nbytes, cudaHostRegisterPortable);
-    if (void* const data = OrNull(code, pages, nbytes, "pinned memory")) return data;
+    if (void* const data = OrNull("cudaHostRegister", code, pages, nbytes, "pinned memory")) {
+      return data;
+    }
   } catch (...) {
     munmap(pages, nbytes);
     throw;
@@ -167,8 +170,12 @@ void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
 void CudaPinnedUpstream::Free(void* data, size_t nbytes) {
   UnlessUnloading([&] {
     AvoidNewCudaContext(-1);
-    CUDA_ENFORCE(on_node_ ? cudaHostUnregister(data) : cudaFreeHost(data), "pinned memory");
-    if (on_node_) munmap(data, nbytes);
+    if (on_node_) {
+      CUDA_ENFORCE(cudaHostUnregister(data), "pinned memory");
+      munmap(data, nbytes);
+    } else {
+      CUDA_ENFORCE(cudaFreeHost(data), "pinned memory");
+    }
   });
 }
 
