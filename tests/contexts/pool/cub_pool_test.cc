@@ -26,6 +26,9 @@ TEST(CubPoolTest, RoundsUpToPowersOfEight) {
     const size_t before = device.live_bytes();
     const PoolBlock block = pool->Allocate(c.asked, 0);
     EXPECT_EQ(device.live_bytes() - before, c.taken) << c.asked;
+    EXPECT_EQ(pool->Statistics().reserved_bytes, c.taken) << c.asked;
+    EXPECT_EQ(pool->Statistics().in_use_bytes, c.taken) << c.asked;
+    EXPECT_EQ(pool->Statistics().requested_bytes, c.asked) << c.asked;
     pool->Free(block, 0);
     pool->ReleaseCached();
   }

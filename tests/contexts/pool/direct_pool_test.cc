@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "caffe2_core/base/enforce.h"
 #include "contexts/pool/pool.h"
 #include "tests/support/fake_allocator.h"
@@ -8,6 +10,42 @@ namespace caffe2rt::test::direct_pool_test {
 namespace {
 
 using Call = FakeAllocator::Call;
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(DirectPoolTest, TakesEachRequestInGranulesOf512Bytes) {
+  FakeAllocator device;
+  const auto pool = NewDirectPool(device, {});
+  const struct {
+    size_t asked, taken;
+  } cases[] = {{1, 512},
+               {512, 512},
+               {513, 1024},
+               {2 * kMiB - 1, 2 * kMiB},
+               {2 * kMiB, 2 * kMiB},
+               {2 * kMiB + 1, 2 * kMiB + 512}};
+  size_t total = 0, asked = 0;
+  std::vector<PoolBlock> blocks;
+  for (const auto& c : cases) {
+    blocks.push_back(pool->Allocate(c.asked, 0));
+    total += c.taken;
+    asked += c.asked;
+    const PoolStatistics statistics = pool->Statistics();
+    EXPECT_EQ(device.live_bytes(), total) << c.asked;
+    EXPECT_EQ(statistics.reserved_bytes, total) << c.asked;
+    EXPECT_EQ(statistics.in_use_bytes, total) << c.asked;
+    EXPECT_EQ(statistics.requested_bytes, asked) << c.asked;
+    EXPECT_EQ(statistics.cached_bytes, 0u) << c.asked;
+    EXPECT_EQ(pool->Snapshot().segments.size(), blocks.size());
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    pool->Free(blocks[i], 0);
+    total -= cases[i].taken;
+    EXPECT_EQ(device.live_bytes(), total);
+    EXPECT_EQ(pool->Statistics().reserved_bytes, total);
+  }
+  EXPECT_EQ(pool->Statistics().peak_reserved_bytes, 2048 + 6 * kMiB + 512);
+}
 
 // When the device takes memory back, it waits only for the block's own stream.
 TEST(DirectPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {

@@ -36,6 +36,81 @@ TEST_F(ThcPoolTest, AllocatesSegmentsInGranules) {
   Free(b, 0);
 }
 
+// The options that contexts/cuda uses: the driver maps memory in pieces of 2 MiB.
+ThcPoolOptions MappedPieces() {
+  return {.small_granule_bytes = 2 * kMiB,
+          .large_granule_bytes = 2 * kMiB,
+          .small_segment_bytes = 2 * kMiB};
+}
+
+TEST_F(ThcPoolTest, TakesWholePiecesThatTheDriverMaps) {
+  constexpr size_t kPiece = 2 * kMiB;
+  const struct {
+    size_t asked, in_use, reserved;
+  } cases[] = {{1, 512, kPiece},
+               {512, 512, kPiece},
+               {513, 1024, kPiece},
+               {256 * kKiB, 256 * kKiB, kPiece},            // the largest small request
+               {256 * kKiB + 1, 256 * kKiB + 512, kPiece},  // the smallest large one
+               {kPiece - 1, kPiece, kPiece},
+               {kPiece, kPiece, kPiece},
+               {kPiece + 1, kPiece + 512, 2 * kPiece},
+               {2 * kPiece, 2 * kPiece, 2 * kPiece},
+               {2 * kPiece + 1, 2 * kPiece + 512, 3 * kPiece},
+               {31 * kMiB, 31 * kMiB, 32 * kMiB}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.asked);
+    Make(MappedPieces());
+    const PoolBlock block = New(c.asked, 0);
+    EXPECT_EQ(device_.live_bytes(), c.reserved);
+    EXPECT_EQ(device_.live_allocations(), 1u);
+    PoolStatistics statistics = pool_->Statistics();
+    EXPECT_EQ(statistics.requested_bytes, c.asked);
+    EXPECT_EQ(statistics.in_use_bytes, c.in_use);
+    EXPECT_EQ(statistics.reserved_bytes, c.reserved);
+    EXPECT_EQ(statistics.cached_bytes, c.reserved - c.in_use);
+    EXPECT_EQ(statistics.largest_free_bytes, c.reserved - c.in_use);
+    ASSERT_EQ(pool_->Snapshot().segments.size(), 1u);
+    EXPECT_EQ(pool_->Snapshot().segments[0].bytes, c.reserved);
+    Free(block, 0);
+    statistics = pool_->Statistics();
+    EXPECT_EQ(statistics.in_use_bytes, 0u);
+    EXPECT_EQ(statistics.cached_bytes, c.reserved);
+    EXPECT_EQ(statistics.largest_free_bytes, c.reserved);
+    EXPECT_EQ(pool_->ReleaseCached(), c.reserved);
+    EXPECT_EQ(device_.live_bytes(), 0u);
+    EXPECT_EQ(pool_->Statistics().reserved_bytes, 0u);
+    EXPECT_EQ(pool_->Statistics().peak_reserved_bytes, c.reserved);
+  }
+}
+
+TEST_F(ThcPoolTest, FillsAPieceBeforeItTakesAnother) {
+  Make(MappedPieces());
+  for (int i = 0; i < 8; ++i) New(256 * kKiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 2 * kMiB);
+  New(1, 0);
+  EXPECT_EQ(device_.live_bytes(), 4 * kMiB);
+  // Large requests share no piece with small ones.
+  const PoolBlock first = New(kMiB, 0), second = New(kMiB, 0);
+  EXPECT_EQ(Offset(first, second), kMiB);
+  EXPECT_EQ(device_.live_bytes(), 6 * kMiB);
+  EXPECT_EQ(pool_->Statistics().reserved_bytes, 6 * kMiB);
+  EXPECT_EQ(pool_->Statistics().in_use_bytes, 4 * kMiB + 512);
+  New(kMiB, 1);  // nor with other streams, below the soft limit
+  EXPECT_EQ(device_.live_bytes(), 8 * kMiB);
+}
+
+// The limit need not be a number of pieces.
+TEST_F(ThcPoolTest, TakesLessThanAPieceAtTheLimit) {
+  ThcPoolOptions options = MappedPieces();
+  options.limit_bytes = 3 * kMiB;
+  Make(options);
+  New(2 * kMiB, 0);
+  New(kMiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 3 * kMiB);
+  EXPECT_THROW(New(1, 0), OutOfMemory);
+}
+
 TEST_F(ThcPoolTest, CutsTheSmallestBlockThatFits) {
   // Three free blocks of 4, 2 and 3 MiB between blocks in use.
   const PoolBlock whole = Cached(12 * kMiB, 0);

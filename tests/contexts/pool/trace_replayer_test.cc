@@ -82,6 +82,20 @@ TEST_P(StandardTraceTest, ReservesLittleMoreThanIsUsed) {
   pool->CheckInvariants();
 }
 
+// The options of contexts/cuda: pieces of 2 MiB.
+TEST_P(StandardTraceTest, ReservesLittleMoreThanIsUsedInPiecesThatTheDriverMaps) {
+  FakeAllocator device;
+  const auto pool = NewThcPool(device, {.small_granule_bytes = 2 * kMiB,
+                                        .large_granule_bytes = 2 * kMiB,
+                                        .small_segment_bytes = 2 * kMiB});
+  const TraceResult result = ReplayTrace(*trace_, *pool, device);
+  const size_t most = std::max(result.peak_used_bytes + result.peak_used_bytes / 4,
+                               result.peak_used_bytes + 8 * kMiB);
+  EXPECT_LE(result.peak_reserved_bytes, most);
+  EXPECT_EQ(result.peak_reserved_bytes % (2 * kMiB), 0u);
+  pool->CheckInvariants();
+}
+
 TEST_P(StandardTraceTest, SettlesWhenShapesAreFixed) {
   for (const unsigned lag : {0u, 16u, 1000000u}) {
     FakeAllocator device;
