@@ -48,10 +48,8 @@ SearchResults& FoundAlgorithms() {
   return *results;
 }
 
-// 1 GiB on a GPU of 16 GiB.
 size_t DefaultLimit(const CUDAContext& context) {
-  constexpr size_t kLeast = size_t{64} << 20, kShare = 16;
-  return std::max(kLeast, GetDeviceProperty(context.device_id()).totalGlobalMem / kShare);
+  return DefaultWorkspaceLimit(GetDeviceProperty(context.device_id()).totalGlobalMem);
 }
 
 template <class Direction>

@@ -7,6 +7,7 @@
 // where native kernels run. In the steady state a run neither allocates nor
 // searches for an algorithm.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,11 +37,18 @@ template <>
 inline constexpr ConvDirection kDirectionOf<ConvFilterGradientShape> =
     ConvDirection::kFilterGradient;
 
+// The workspace limit of a convolution on a device with this much memory: a sixteenth of it, which is
+// 1 GiB on a GPU of 16 GiB, and at least 64 MiB. A share of the free memory would let the algorithm,
+// and so the last bits of the result, depend on what else is allocated.
+inline size_t DefaultWorkspaceLimit(size_t device_bytes) {
+  constexpr size_t kLeast = size_t{64} << 20, kShare = 16;
+  return std::max(kLeast, device_bytes / kShare);
+}
+
 // Caffe2's arguments for cuDNN. enable_tensor_core is not among them: it only concerns 16-bit
 // floats.
 struct CudnnConvOptions {
-  // Not set: a sixteenth of the device's memory, at least 64 MiB. A share of the free memory would
-  // let the algorithm, and so the last bits of the result, depend on what else is allocated.
+  // Not set: DefaultWorkspaceLimit.
   std::optional<size_t> workspace_limit_bytes = std::nullopt;
   // Time the algorithms in the first run, instead of using the heuristics. The result is kept for
   // the process, by shape, options and device.

@@ -22,8 +22,7 @@ class ConvCudnnTest : public OnDeviceTest {
 };
 
 ConvShape Square(int64_t size) {
-  const OperatorDef def =
-      ParseOp(R"(type: "Conv" arg { name: "kernels" ints: 3 ints: 3 })");
+  const OperatorDef def = ParseOp(R"(type: "Conv" arg { name: "kernels" ints: 3 ints: 3 })");
   const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kConv);
   return {MakeWindowGeometry(window, {1, 1, size, size}), 1, window.group, false};
 }
@@ -32,7 +31,8 @@ ConvShape Square(int64_t size) {
 // workspace.
 class OneConv {
  public:
-  OneConv(const CudnnConvOptions& options, int64_t size) : size_(size) {
+  OneConv(const CudnnConvOptions& options, int64_t size, int device = 0) : context_(device) {
+    const DeviceGuard guard(device);
     const ConvShape shape = Square(size);
     for (Tensor* const tensor : {&x_, &w_, &y_}) {
       tensor->Resize(tensor == &w_ ? 9 : size * size);
@@ -51,8 +51,7 @@ class OneConv {
   CUDAContext& context() { return context_; }
 
  private:
-  const int64_t size_;
-  CUDAContext context_{0};
+  CUDAContext context_;
   Tensor x_{CUDA}, w_{CUDA}, y_{CUDA}, scratch_{CUDA};
   std::unique_ptr<CudaConvPlan> plan_;
 };
@@ -84,6 +83,19 @@ TEST_F(ConvCudnnTest, SearchesOnceForAShapeInAProcess) {
   EXPECT_TRUE(OneConv(options, 17).Run(&reason)) << reason;
   GlobalCudaLibraryOptions().allow_tf32 = false;
   EXPECT_EQ(searches(), before + 3);
+  if (NumCudaDevices() < 2) return;
+  const DeviceGuard guard(1);
+  for (int run = 0; run < 2; ++run) EXPECT_TRUE(OneConv(options, 17, 1).Run(&reason)) << reason;
+  EXPECT_EQ(searches(), before + 4);
+}
+
+TEST(DefaultWorkspaceTest, IsASixteenthOfTheDevice) {
+  constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
+  EXPECT_EQ(DefaultWorkspaceLimit(kGiB / 2), 64 * kMiB);
+  EXPECT_EQ(DefaultWorkspaceLimit(kGiB), 64 * kMiB);
+  EXPECT_EQ(DefaultWorkspaceLimit(2 * kGiB), 128 * kMiB);
+  EXPECT_EQ(DefaultWorkspaceLimit(16 * kGiB), kGiB);
+  EXPECT_EQ(DefaultWorkspaceLimit(80 * kGiB), 5 * kGiB);
 }
 
 TEST_F(ConvCudnnTest, FindsAnAlgorithmAmongMoreThanTheHeadersKnow) {
