@@ -1,6 +1,7 @@
 // Nets that mix the CPU and CUDA devices, and where device errors are reported.
 #include <thread>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
@@ -37,9 +38,8 @@ TEST_F(CudaNetTest, SteadyStateAllocatesNothingAndWaitsOnlyForTheCpu) {
   for (int run = 0; run < 2; ++run) ASSERT_TRUE(ws.RunNet("mixed"));
   fakecuda_reset_calls();
   for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("mixed"));
-  for (const char* call :
-       {"cudaMalloc", "cudaFree", "cudaMallocHost", "cudaHostAlloc", "cudaEventCreateWithFlags",
-        "cudaEventCreate", "cudaStreamCreateWithFlags", "pageable_copy"}) {
+  for (const char* call : {"memory_wait", "cudaEventCreateWithFlags", "cudaEventCreate",
+                           "cudaStreamCreateWithFlags", "pageable_copy"}) {
     EXPECT_EQ(fakecuda_calls(call), 0) << call;
   }
   EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);  // the wait before the Add
@@ -236,6 +236,30 @@ TEST_F(CudaNetDeathTest, WithCudaSyncItNamesTheVeryOperator) {
                                       testing::HasSubstr("net \"three\", operator 1 (Tanh"));
                         }),
               testing::ExitedWithCode(0), "");
+}
+
+// A cuDNN that is too old stops no operator, not even one that asks for it; one warning is logged.
+TEST_F(CudaNetDeathTest, ConvolutionsRunNativelyWhereCudnnCannotBeUsed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto body = [] {
+    RegisterCuda();
+    SetLogThreshold(1);  // warnings
+    fakecuda_set("cudnn_version", 91002);
+    Workspace ws;
+    FeedCuda(&ws, "X", {1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    FeedCuda(&ws, "W", {1, 1, 2, 2}, {1, 1, 1, 1});
+    for (const char* engine : {"", "CUDNN", "CUDNN"}) {
+      OperatorDef def = ParseOp(R"(type: "Conv" input: "X" input: "W" output: "Y"
+                                   device_option { device_type: 1 } arg { name: "kernel" i: 2 })");
+      def.set_engine(engine);
+      const std::unique_ptr<OperatorBase> op = CreateOperator(def, &ws);
+      EXPECT_TRUE(op->Run());
+      EXPECT_EQ(op->engine(), "NATIVE") << engine;
+      EXPECT_EQ(FetchCuda(ws, "Y"), (std::vector<float>{12, 16, 24, 28})) << engine;
+    }
+  };
+  EXPECT_EXIT(OnMachine({}, body), testing::ExitedWithCode(0),
+              "^[^\n]*cuDNN 9.10.2 was found and cannot be used[^\n]*\n$");
 }
 
 TEST_F(CudaNetTest, CudaSyncWaitsAfterEachOperator) {
