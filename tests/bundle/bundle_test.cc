@@ -133,7 +133,8 @@ TEST_F(BundleTest, PassesEveryStepOnTheFakeCuda) {
 
 TEST_F(BundleTest, FailsStepsThatDidNotRunOrShowedNothing) {
   Script(Program("kernel_test"),
-         "echo '[  PASSED  ] 3 tests.'\necho '[  FAILED  ] KernelTest.Adds'\nexit 1\n");
+         "echo $CUDA_MODULE_LOADING $CAFFE2_TEST_DEVICE >" + dir_.path("environment") +
+             "\necho '[  PASSED  ] 3 tests.'\necho '[  FAILED  ] KernelTest.Adds'\nexit 1\n");
   // A child of the program, which has to be killed with it.
   Script(Program("fill_test_on_cuda"), "(sleep 7; echo late >" + dir_.path("late") + ") &\nwait\n");
   Script(Program("cuda_conformance"), "echo '[  PASSED  ] 0 tests.'\n");
@@ -172,6 +173,7 @@ TEST_F(BundleTest, FailsStepsThatDidNotRunOrShowedNothing) {
   }
   EXPECT_THAT(result.out, Not(HasSubstr("passed   nets")));
   EXPECT_FALSE(fs::exists(dir_.path("late")));
+  EXPECT_EQ(ReadFile(dir_.path("environment")), "EAGER cuda\n");
   EXPECT_THAT(ReadFile(dir_.path("bundle/results/results.html")), HasSubstr(">failed<"));
 }
 
