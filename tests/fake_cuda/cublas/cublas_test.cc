@@ -35,6 +35,19 @@ class CublasTest : public ::testing::Test {
   const float one_ = 1, zero_ = 0;
 };
 
+// A handle takes memory of the device, as on hardware, where that may wait.
+TEST_F(CublasTest, AllocatesForAHandleWhereAllocationsWait) {
+  cublasHandle_t handle = nullptr;
+  fakecuda_reset_calls();
+  for (const long waits : {0L, 1L}) {
+    fakecuda_set("allocation_waits", waits);
+    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(fakecuda_calls("memory_wait"), waits);
+    ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(fakecuda_calls("memory_wait"), 2 * waits);
+  }
+}
+
 TEST_F(CublasTest, MultipliesColumnMajorMatrices) {
   // [1 3; 2 4] * [5 7; 6 8] = [23 31; 34 46]
   OnDevice<float> a({1, 2, 3, 4}), b({5, 6, 7, 8}), c({1, 1, 1, 1});

@@ -34,6 +34,16 @@ class CurandTest : public ::testing::Test {
   curandGenerator_t generator_ = nullptr;
 };
 
+TEST_F(CurandTest, AllocatesForAGeneratorWhereAllocationsWait) {
+  curandGenerator_t generator = nullptr;
+  fakecuda_reset_calls();
+  fakecuda_set("allocation_waits", 1);
+  ASSERT_EQ(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT), CURAND_STATUS_SUCCESS);
+  EXPECT_EQ(fakecuda_calls("memory_wait"), 1);
+  ASSERT_EQ(curandDestroyGenerator(generator), CURAND_STATUS_SUCCESS);
+  EXPECT_EQ(fakecuda_calls("memory_wait"), 2);
+}
+
 // The tolerance is six standard deviations of the mean.
 void ExpectMeanAndDeviation(const std::vector<double>& values, double mean, double deviation) {
   const auto n = static_cast<double>(values.size());
