@@ -35,7 +35,7 @@ OPTIONAL = ("torch", "sanitizer", "oracle")
 # Reasons of tests that cannot run on this machine. Any other reason is something missing, and fails the step.
 FAIR_REASONS = re.compile(r"fake|needs \d+ devices|needs ThreadSanitizer|the pool keeps nothing|freeing waits|on the CPU|host memory"
                           r"|no CUDA implementation|none of the operators has a CUDA|calls are counted|no memory pools|do not reach each other"
-                          r"|nothing to compare|counts kernels")
+                          r"|nothing to compare|counts kernels|this machine has no onednn|cannot be stored on the device")
 TEST_LIMIT, SANITIZER_LIMIT, BENCH_LIMIT = 900, 3600, 900
 
 
