@@ -101,8 +101,7 @@ Violations CheckTestNames(const std::vector<SourceFile>& files) {
       "(?:Refus(?:e|es|ed|al)|Tells|Says|Anew|Pictures?|Nobody|Somebody)(?![a-z])");
   Violations violations;
   for (const SourceFile& file : files) {
-    // The fake CUDA is a project of its own.
-    if (!file.IsCode() || !file.IsUnder("tests/") || file.IsUnder("tests/fake_cuda/")) continue;
+    if (!file.IsCode() || !file.IsUnder("tests/")) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       std::smatch match, found;
       if (file.lines[i].find("TEST") == std::string::npos) continue;

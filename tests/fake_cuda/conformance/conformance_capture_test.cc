@@ -83,7 +83,7 @@ TEST_F(CaptureTest, FollowsEventsIntoOtherStreams) {
   ASSERT_OK(cudaGraphDestroy(graph));
 }
 
-TEST_F(CaptureTest, WantsForksJoined) {
+TEST_F(CaptureTest, RequiresForksToBeJoined) {
   Stream first, second;
   Event fork;
   DeviceArray<char> data(64);
@@ -97,7 +97,7 @@ TEST_F(CaptureTest, WantsForksJoined) {
   cudaGetLastError();
 }
 
-TEST_F(CaptureTest, RefusesToWaitInACapture) {
+TEST_F(CaptureTest, RejectsWaitsInACapture) {
   Stream stream;
   Begin(stream);
   EXPECT_CUDA(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream));
@@ -106,7 +106,7 @@ TEST_F(CaptureTest, RefusesToWaitInACapture) {
   ExpectInvalid(stream);
 }
 
-TEST_F(CaptureTest, RefusesToAllocateInACapture) {
+TEST_F(CaptureTest, RejectsAllocationsInACapture) {
   Stream stream;
   Begin(stream);
   void* ptr = nullptr;
@@ -128,7 +128,7 @@ TEST_F(CaptureTest, LetsARelaxedThreadAllocate) {
   ASSERT_OK(cudaFree(ptr));
 }
 
-TEST_F(CaptureTest, RefusesTheLegacyStream) {
+TEST_F(CaptureTest, RejectsTheLegacyStream) {
   EXPECT_CUDA(cudaErrorStreamCaptureUnsupported,
               cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
   Stream blocking(cudaStreamDefault);
@@ -138,7 +138,7 @@ TEST_F(CaptureTest, RefusesTheLegacyStream) {
   ExpectInvalid(blocking);
 }
 
-TEST_F(CaptureTest, RefusesToWaitForWorkFromBefore) {
+TEST_F(CaptureTest, RejectsWaitsForEarlierWork) {
   Stream stream, outside;
   Event event;
   ASSERT_OK(cudaEventRecord(event, outside));
@@ -147,7 +147,7 @@ TEST_F(CaptureTest, RefusesToWaitForWorkFromBefore) {
   ExpectInvalid(stream);
 }
 
-TEST_F(CaptureTest, RefusesToEndWhatHasNotBegun) {
+TEST_F(CaptureTest, RejectsTheEndOfACaptureThatHasNotBegun) {
   Stream stream;
   cudaGraph_t graph;
   EXPECT_CUDA(cudaErrorIllegalState, cudaStreamEndCapture(stream, &graph));

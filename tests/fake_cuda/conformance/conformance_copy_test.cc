@@ -28,7 +28,7 @@ TEST_F(CudaTest, AlignsDeviceMemory) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(second.get()) % 256, 0u);
 }
 
-TEST_F(CudaTest, RefusesMoreMemoryThanThereIs) {
+TEST_F(CudaTest, RejectsMoreMemoryThanTheDeviceHas) {
   size_t free_bytes = 0, total = 0;
   ASSERT_OK(cudaMemGetInfo(&free_bytes, &total));
   void* ptr = nullptr;
@@ -37,7 +37,7 @@ TEST_F(CudaTest, RefusesMoreMemoryThanThereIs) {
   EXPECT_CUDA(cudaSuccess, cudaGetLastError());  // it does not stick
 }
 
-TEST_F(CudaTest, RefusesToFreeWhatIsNotItsOwn) {
+TEST_F(CudaTest, RejectsFreesOfForeignMemory) {
   DeviceArray<int> data(4);
   int local = 0;
   EXPECT_CUDA(cudaErrorInvalidValue, cudaFree(&local));
@@ -136,7 +136,7 @@ TEST_F(CudaTest, CopiesAndFillsRectangles) {
   cudaGetLastError();
 }
 
-TEST_F(CudaTest, TellsWherePointersPoint) {
+TEST_F(CudaTest, ReportsAttributesOfPointers) {
   DeviceArray<int> data(4);
   PinnedArray<int> pinned(4);
   int local = 0;

@@ -15,7 +15,7 @@ TEST_F(CudaTest, NamesErrors) {
   EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(12345)), "unrecognized error code");
 }
 
-TEST_F(CudaTest, KeepsTheLastErrorUntilItIsTaken) {
+TEST_F(CudaTest, KeepsTheLastErrorUntilItIsRead) {
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(-1));
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaPeekAtLastError());
   int device = -1;
@@ -40,7 +40,7 @@ TEST_F(CudaTest, StartsThreadsOnDeviceZero) {
   EXPECT_EQ(device, 0);
 }
 
-TEST_F(CudaTest, RefusesDevicesThatAreNotThere) {
+TEST_F(CudaTest, RejectsMissingDevices) {
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(devices_));
   cudaDeviceProp properties;
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetDeviceProperties(&properties, devices_));
@@ -50,7 +50,7 @@ TEST_F(CudaTest, RefusesDevicesThatAreNotThere) {
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetLastError());
 }
 
-TEST_F(CudaTest, TellsPropertiesAndAttributesAlike) {
+TEST_F(CudaTest, ReportsEqualPropertiesAndAttributes) {
   cudaDeviceProp properties;
   ASSERT_OK(cudaGetDeviceProperties(&properties, 0));
   EXPECT_GT(strlen(properties.name), 0u);
@@ -68,7 +68,7 @@ TEST_F(CudaTest, TellsPropertiesAndAttributesAlike) {
   EXPECT_LE(free_bytes, total);
 }
 
-TEST_F(CudaTest, SaysThatAnEventNotRecordedIsDone) {
+TEST_F(CudaTest, ReportsThatAnEventNotRecordedIsDone) {
   Event event;
   EXPECT_OK(cudaEventQuery(event));
   EXPECT_OK(cudaEventSynchronize(event));
@@ -76,7 +76,7 @@ TEST_F(CudaTest, SaysThatAnEventNotRecordedIsDone) {
   EXPECT_OK(cudaStreamWaitEvent(stream, event, 0));
 }
 
-TEST_F(CudaTest, TellsNotReadyAsLongAsWorkIsPending) {
+TEST_F(CudaTest, ReportsNotReadyWhileWorkIsPending) {
   Stream stream;
   Event event;
   Gate gate(stream);
@@ -154,7 +154,7 @@ TEST_F(CudaTest, MeasuresTimeBetweenEvents) {
   cudaGetLastError();
 }
 
-TEST_F(CudaTest, RefusesAnEventOfAnotherDevice) {
+TEST_F(CudaTest, RejectsAnEventOfAnotherDevice) {
   SKIP_BELOW(2);
   Stream stream;
   ASSERT_OK(cudaSetDevice(1));
@@ -246,7 +246,7 @@ TEST_F(CudaTest, FinishesTheWorkOfADestroyedStream) {
   EXPECT_EQ(host[0], 5);
 }
 
-TEST_F(CudaTest, TellsWhatAStreamIs) {
+TEST_F(CudaTest, ReportsPropertiesOfAStream) {
   int least = 1, greatest = 1;
   ASSERT_OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   EXPECT_LE(greatest, least);

@@ -103,7 +103,7 @@ TEST_F(ConvolutionTest, AgreesWithTheTextbook) {
   }
 }
 
-TEST_F(ConvolutionTest, TakesChannelsLast) {
+TEST_F(ConvolutionTest, AcceptsChannelsLast) {
   const Shape s = {1, 2, 1, 3, 2, 1, 1, 0, 1, 1, 1};
   Set(s, CUDNN_TENSOR_NHWC);
   Array x({1, 10, 2, 20, 3, 30}), w({1, 1, 2, 0}), y(std::vector<float>(6));
@@ -151,7 +151,7 @@ TEST_F(ConvolutionTest, AddsBiasAndActivates) {
   cudnnDestroyActivationDescriptor(relu);
 }
 
-TEST_F(ConvolutionTest, WantsTheWorkspaceItAskedFor) {
+TEST_F(ConvolutionTest, RequiresTheRequestedWorkspace) {
   Set(kShapes[1]);
   cudnnConvolutionFwdAlgoPerf_t results[4];
   int count = 0;
@@ -174,7 +174,7 @@ TEST_F(ConvolutionTest, WantsTheWorkspaceItAskedFor) {
   EXPECT_DNN(run(space.get(), bytes));
 }
 
-TEST_F(ConvolutionTest, RefusesWhatDoesNotFit) {
+TEST_F(ConvolutionTest, RejectsIncompatibleDescriptors) {
   Set(kShapes[1]);
   Array x(std::vector<float>(Size(kShapes[1]))), w(std::vector<float>(FilterSize(kShapes[1])));
   Array y(std::vector<float>(OutSize(kShapes[1]))), small({1});

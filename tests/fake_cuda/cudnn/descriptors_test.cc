@@ -6,7 +6,7 @@
 namespace cudnn_test {
 namespace {
 
-TEST_F(CudnnTest, RefusesShapesThatAreNone) {
+TEST_F(CudnnTest, RejectsInvalidShapes) {
   TensorDescriptor t;
   const auto set = [&](int n, int c, int h, int w) {
     return cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, n, c, h, w);
@@ -24,7 +24,7 @@ TEST_F(CudnnTest, RefusesShapesThatAreNone) {
             CUDNN_STATUS_NOT_SUPPORTED);
 }
 
-TEST_F(CudnnTest, TellsStridesOfBothFormats) {
+TEST_F(CudnnTest, ReportsStridesOfBothFormats) {
   TensorDescriptor t(2, 3, 4, 5, CUDNN_TENSOR_NHWC);
   cudnnDataType_t type;
   int n, c, h, w, ns, cs, hs, ws;

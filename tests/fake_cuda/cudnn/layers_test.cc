@@ -39,7 +39,7 @@ class PoolingTest : public CudnnTest {
 
 using Floats = std::vector<float>;
 
-TEST_F(PoolingTest, TakesMaximaAndAverages) {
+TEST_F(PoolingTest, ComputesMaximaAndAverages) {
   EXPECT_EQ(Row(CUDNN_POOLING_MAX), (Floats{1, 3}));
   EXPECT_EQ(Row(CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING), (Floats{0.5f, 2.5f}));
   EXPECT_EQ(Row(CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING), (Floats{1, 2.5f}));

@@ -109,7 +109,7 @@ TEST_F(CurandTest, RunsOnItsStream) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-TEST_F(CurandTest, RefusesWhatCurandRefuses) {
+TEST_F(CurandTest, RejectsWhatCurandRejects) {
   const OnDevice<float> out(std::vector<float>(4));
   EXPECT_EQ(curandGenerateNormal(generator_, out.get(), 3, 0, 1),
             CURAND_STATUS_LENGTH_NOT_MULTIPLE);

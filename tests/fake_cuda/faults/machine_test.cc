@@ -97,7 +97,7 @@ TEST_F(FaultsTest, FillsFreshMemory) {
   EXPECT_EQ(value, 0xCDCDCDCDu);
 }
 
-TEST_F(FaultsTest, SaysThatThereIsNoDriver) {
+TEST_F(FaultsTest, ReportsAMissingDriver) {
   FakeCudaConfig config = Config(1);
   config.no_driver = 1;
   Reset(config);
@@ -111,7 +111,7 @@ TEST_F(FaultsTest, SaysThatThereIsNoDriver) {
   EXPECT_EQ(cudaMallocHost(&ptr, 8), cudaErrorInsufficientDriver);
 }
 
-TEST_F(FaultsTest, SaysThatThereIsNoDevice) {
+TEST_F(FaultsTest, ReportsAMissingDevice) {
   Reset(Config(-1));
   int count = -1;
   EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorNoDevice);
@@ -146,7 +146,7 @@ TEST_F(FaultsTest, AnswersWhileTheProcessEnds) {
   EXPECT_EQ(cudaFree(ptr), cudaSuccess);
 }
 
-TEST_F(FaultsTest, RefusesCallsFromHostFunctions) {
+TEST_F(FaultsTest, RejectsCallsFromHostFunctions) {
   cudaStream_t stream = NewStream();
   cudaError_t seen = cudaSuccess;
   ASSERT_EQ(cudaLaunchHostFunc(
@@ -255,7 +255,7 @@ TEST_F(FaultsTest, DoesNotWorkInAForkedChild) {
   EXPECT_EQ(cudaFree(ptr), cudaSuccess);
 }
 
-TEST_F(FaultsTest, RefusesCopiesOfFreedMemory) {
+TEST_F(FaultsTest, RejectsCopiesOfFreedMemory) {
   void* ptr;
   int value = 0;
   ASSERT_EQ(cudaMalloc(&ptr, 4), cudaSuccess);

@@ -23,7 +23,7 @@ class NvccTest : public ::testing::Test {
   float* data_ = nullptr;
 };
 
-TEST_F(NvccTest, RefusesAKernelWithoutTwinByName) {
+TEST_F(NvccTest, RejectsAKernelWithoutTwinByName) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(LaunchWithoutTwin(data_), cudaErrorInvalidDeviceFunction);
   const std::string text = ::testing::internal::GetCapturedStderr();
