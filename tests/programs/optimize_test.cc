@@ -105,14 +105,15 @@ TEST_F(OptimizeProgramTest, KeepsWeightsThatLaterInitNetsRead) {
   EXPECT_EQ(run.code, 0) << run.err;
 }
 
-// The outputs of a convolution that Winograd computes by default.
+// The outputs of convolutions that Winograd computes by default.
 TEST_F(OptimizeProgramTest, LimitsWinograd) {
   const std::string init = dir_.Write("w.pbtxt", R"(
       op { type: "UniformFill" output: "w" arg { name: "shape" ints: [64, 64, 3, 3] }
            arg { name: "min" f: -1 } arg { name: "max" f: 1 } })");
   const std::string net = dir_.Write("conv.pbtxt", R"(
       external_input: ["x", "w"] external_output: "y"
-      op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 3 } })");
+      op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 } }
+      op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 } })");
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> args = {
         "run",    "--init-net", init,       "--predict-net", net, "--input", "x=1,64,58,58",
@@ -127,7 +128,7 @@ TEST_F(OptimizeProgramTest, LimitsWinograd) {
   EXPECT_NE(winograd, direct);
   EXPECT_EQ(run({"--winograd-memory", "589823"}), direct);  // 36 * 64 * 64 floats are 589824 bytes
   EXPECT_EQ(run({"--winograd-memory", "589824"}), winograd);
-  for (size_t i = 0; i < direct.size(); ++i) ASSERT_NEAR(winograd[i], direct[i], 1e-3) << i;
+  for (size_t i = 0; i < direct.size(); ++i) ASSERT_NEAR(winograd[i], direct[i], 1e-2) << i;
 }
 
 TEST_F(OptimizeProgramTest, RejectsPackedModelsAndEqualOutputs) {

@@ -129,6 +129,7 @@ TEST_F(CudaMemoryWaitTest, PinnedAllocationAtAHeldStreamIsNamed) {
 TEST_F(CudaMemoryWaitTest, FreeOfUncachedMemoryAtAHeldStreamIsNamed) {
   if (!PoolIs(CudaMemoryPoolType::NONE)) GTEST_SKIP() << "the pool frees nothing";
   DataPtr memory(NewCudaMemory(kMiB, Other()));
+  void* const data = memory.get();
   Hold();
   const StreamGuard guard(0, 2);
   testing::internal::CaptureStderr();
@@ -136,6 +137,8 @@ TEST_F(CudaMemoryWaitTest, FreeOfUncachedMemoryAtAHeldStreamIsNamed) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               AllOf(HasSubstr("[fakecuda] cudaFree waits for the device"),
                     HasSubstr("cudaErrorNotPermitted")));
+  fakecuda_resume(Held().stream);
+  EXPECT_EQ(cudaFree(data), cudaSuccess);  // the pool does not try again
 }
 
 // What the tests that run on hardware rely on.
