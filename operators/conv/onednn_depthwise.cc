@@ -27,7 +27,7 @@ class OnednnDepthwise final : public BuiltInConv {
 };
 
 // Whether the convolution is depthwise, and the kernel computes tiles in registers.
-bool IsSupported(const ConvShape& shape) {
+bool DepthwiseFits(const ConvShape& shape) {
   const WindowAxis &rows = shape.window.axis[0], &columns = shape.window.axis[1];
   const bool depthwise = shape.group > 1 && shape.in_group() == 1 && shape.out_group() == 1;
   const bool square = rows.kernel == columns.kernel && rows.stride == columns.stride;
@@ -40,7 +40,7 @@ bool IsSupported(const ConvShape& shape) {
 std::unique_ptr<BuiltInConv> NewOnednnDepthwise(const ConvShape& shape,
                                                 const ConvEpilogue& epilogue, const Tensor& X,
                                                 OnednnFormat format) {
-  if (!IsSupported(shape) || epilogue.sum) return nullptr;
+  if (!DepthwiseFits(shape) || epilogue.sum) return nullptr;
   // The operators that follow could not use padded blocks.
   if (shape.window.channels % kChannelBlock != 0) format = OnednnFormat::kNhwc;
   DepthwiseConv conv{.x = PlanesIn(format, X.dims()),

@@ -33,7 +33,7 @@ class OnednnWinograd final : public BuiltInConv {
   ThreadScratch scratch_;
 };
 
-bool IsSupported(const ConvShape& shape) {
+bool WinogradFits(const ConvShape& shape) {
   const auto fits = [](const WindowAxis& axis) {
     return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
   };
@@ -45,7 +45,7 @@ bool IsSupported(const ConvShape& shape) {
 
 std::unique_ptr<BuiltInConv> NewOnednnWinograd(const ConvShape& shape, const ConvEpilogue& epilogue,
                                                const Tensor& X, OnednnFormat format) {
-  if (!IsSupported(shape)) return nullptr;
+  if (!WinogradFits(shape)) return nullptr;
   const WindowAxis &rows = shape.window.axis[0], &columns = shape.window.axis[1];
   WinogradConv conv{.x = PlanesIn(format, X.dims()),
                     .out_channels = shape.out_channels,
