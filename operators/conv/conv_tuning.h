@@ -68,8 +68,10 @@ struct ConvOptions {
   // prepared for it, which is four times the plain size.
   size_t winograd_filter_bytes = SIZE_MAX;
 };
+#pragma GCC visibility push(default)  // for programs
 // Read when a convolution plans a new shape. Not synchronized: set it before nets run.
 ConvOptions& GlobalConvOptions();
+#pragma GCC visibility pop
 
 // The process's table: the compiled-in one, until SetConvTuning replaces it. A new table applies to
 // convolutions that are planned later.
