@@ -56,8 +56,13 @@ namespace caffe2rt {
 #define CAFFE2RT_SIMD_LOOP _Pragma("GCC ivdep")
 #endif
 
-#if CAFFE2RT_SIMD_VERSIONS
+// Not inlined, so that each version of a kernel exists once, wherever it is called.
 namespace internal {
+template <class Kernel, class... Args>
+__attribute__((noinline)) void RunPlain(const Kernel& kernel, Args... args) {
+  kernel(args...);
+}
+#if CAFFE2RT_SIMD_VERSIONS
 template <class Kernel, class... Args>
 CAFFE2RT_TARGET_AVX512 __attribute__((noinline)) void RunAvx512(const Kernel& kernel,
                                                                 Args... args) {
@@ -67,8 +72,8 @@ template <class Kernel, class... Args>
 CAFFE2RT_TARGET_AVX2 __attribute__((noinline)) void RunAvx2(const Kernel& kernel, Args... args) {
   kernel(args...);
 }
-}  // namespace internal
 #endif
+}  // namespace internal
 
 // Calls kernel(args...) in the version for this machine. The arguments must be numbers or pointers.
 template <class Kernel, class... Args>
@@ -78,7 +83,7 @@ void RunSimd(const Kernel& kernel, Args... args) {
   if (__builtin_expect(isa == Isa::kAvx512, 1)) return internal::RunAvx512(kernel, args...);
   if (isa == Isa::kAvx2) return internal::RunAvx2(kernel, args...);
 #endif
-  kernel(args...);
+  internal::RunPlain(kernel, args...);
 }
 
 }  // namespace caffe2rt
