@@ -1,6 +1,7 @@
 # Flags shared by every target, and the functions the folders use.
 #
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
+#   caffe2rt_source_options("-f...;-f..." a.cc)     options for some of them
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
 #   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [APART]
 #                [THREADS] [THREAD_TESTS filter])   a GoogleTest program and its tests
@@ -19,8 +20,8 @@ target_compile_options(caffe2rt_flags INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
 # g++ collects its garbage from 512 MiB on instead of 128, which saves a tenth of its time.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>")
-# Nothing reads errno after a function of <cmath>; with errno, g++ does not vectorise loops that take a square root.
-target_compile_options(caffe2rt_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-fno-math-errno>")
+# Nothing reads errno after a function of <cmath>; with errno, loops that take a square root are not vectorised.
+target_compile_options(caffe2rt_flags INTERFACE -fno-math-errno)
 # nvcc hands its own flags' warnings to its parts; -Wpedantic is impossible through it.
 add_library(caffe2rt_cuda_flags INTERFACE)
 target_compile_options(caffe2rt_cuda_flags INTERFACE
@@ -39,8 +40,8 @@ if(CAFFE2RT_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
   if(CAFFE2RT_SANITIZE MATCHES address AND CAFFE2RT_SANITIZE MATCHES undefined)
-    # A quarter of the compiler's time; the address sanitizer reports these accesses itself.
-    add_compile_options(-fno-sanitize=null,object-size)
+    # A third of the compiler's time; the address sanitizer reports most of these accesses itself.
+    add_compile_options(-fno-sanitize=null,object-size,vptr)
   endif()
   add_compile_definitions(CAFFE2RT_SANITIZED=1)
   # g++ 12 warns of std::regex's own members under its sanitizers (GCC bug 105562). The flag comes after -Wall.
@@ -79,16 +80,51 @@ if(CAFFE2RT_UNITY_LIBRARY OR CAFFE2RT_UNITY_TESTS)
   target_compile_options(caffe2rt_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
 endif()
 
-# Sources of the current folder, in one unity group. The optimiser gets sources with vector code one at a time: what it
-# inlines depends on the size of the whole.
-function(caffe2rt_unity_group target)
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  if(CMAKE_BUILD_TYPE STREQUAL Release AND target STREQUAL caffe2rt
-     AND folder MATCHES "^operators/(conv|elementwise|math|matmul|norm|pool|primitives|reduce)$")
+# Options for the library's sources in a folder. Passes over nets run once for each net, and leave memory to the containers of
+# the standard library. The folders with -O2 have no arithmetic that -O3 would make faster, and take it half more time.
+function(caffe2rt_folder_options folder result)
+  set(options)
+  if(folder MATCHES "^caffe2_core/graph")
+    if(CMAKE_BUILD_TYPE STREQUAL Release)
+      list(APPEND options -O1)
+    endif()
+    if(CAFFE2RT_SANITIZE MATCHES undefined)
+      list(APPEND options -fno-sanitize=alignment)
+    endif()
+  elseif(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND folder MATCHES
+         "^(caffe2_core/(c_api|device|io|runtime)|contexts/.*|operators/(control|dataset|io|queue|state|unavailable))$")
+    list(APPEND options -O2 -fvect-cost-model=dynamic)
+  endif()
+  set(${result} ${options} PARENT_SCOPE)
+endfunction()
+
+# caffe2rt_source_options("options..." a.cc b.cc): options of sources beside those of their folder. Sanitizer builds have one
+# instruction set, without vectors of the compiler's and without fused operations, and do not need them.
+function(caffe2rt_source_options options)
+  if(CAFFE2RT_SANITIZE)
     return()
   endif()
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  caffe2rt_folder_options(${folder} folder_options)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY caffe2rt PROPERTIES COMPILE_OPTIONS "${folder_options};${options}")
+endfunction()
+
+# Sources of the current folder, in one unity group of a library. The optimiser gets sources with vector code one at a time:
+# what it inlines depends on the size of the whole.
+function(caffe2rt_unity_group target)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(MAKE_C_IDENTIFIER ${folder} group)
-  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+  set(compiled ${ARGN})
+  if(CAFFE2RT_UNITY_LIBRARY AND NOT (CMAKE_BUILD_TYPE STREQUAL Release AND target STREQUAL caffe2rt
+     AND folder MATCHES "^operators/(conv|elementwise|math|matmul|norm|pool|primitives|reduce)$"))
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    # CMake compiles a source with options apart from its group: these are for the group's source.
+    set(compiled ${PROJECT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx)
+  endif()
+  caffe2rt_folder_options(${folder} options)
+  if(options AND target STREQUAL caffe2rt)
+    set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${options}")
+  endif()
 endfunction()
 
 function(caffe2rt_configure_library target)
@@ -101,6 +137,10 @@ function(caffe2rt_configure_library target)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt DEFINE_SYMBOL "" VERSION ${PROJECT_VERSION}
                                              SOVERSION ${CAFFE2RT_SOVERSION})
+  # The library calls its own functions, which are sanitized, where a program has others from the same headers (.ci/reuse_object).
+  if(BUILD_SHARED_LIBS AND CAFFE2RT_SANITIZE MATCHES address)
+    target_link_options(${target} PRIVATE LINKER:-Bsymbolic-functions)
+  endif()
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)
   add_dependencies(${target} caffe2rt_proto)
   caffe2rt_library_interface(${target})
