@@ -47,6 +47,9 @@ if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2RT_CUDA_AS_CXX)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
   endif()
   enable_language(CUDA)
+  # -O is for the host's half, which launches kernels; nvcc hands it to the host's compiler after all other options. Kernels are
+  # optimised whatever it says.
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG")
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)
