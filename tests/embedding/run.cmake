@@ -25,11 +25,13 @@ if(result EQUAL 0 OR NOT error MATCHES "libprotobuf-dev")
   message(FATAL_ERROR "configuring without Protobuf returned ${result} and the error does not name its package: ${error}")
 endif()
 
-run(${configure} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DEMBEDDING_HEADERS=${HEADERS} -DEMBEDDING_PCH=${PCH}
+run(${configure} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DEMBEDDING_COMPLETE=${COMPLETE} -DEMBEDDING_PCH=${PCH}
     -DEMBEDDING_DEMO=${demo})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)
 
-include(${CMAKE_CURRENT_LIST_DIR}/run_protos.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/run_snippets.cmake)
+if(COMPLETE)
+  include(${CMAKE_CURRENT_LIST_DIR}/run_protos.cmake)
+  include(${CMAKE_CURRENT_LIST_DIR}/run_snippets.cmake)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/run_pkg_config.cmake)
