@@ -85,6 +85,7 @@ TEST(WinogradConvTest, EqualsItsDefinitionInBothLayouts) {
   for (const bool blocked : {false, true}) {
     for (const Size& size : kSizes) {
       for (const auto& [channels, filters] : {std::pair{16, 16}, {32, 48}, {48, 112}}) {
+        if (channels == 48 && &size != kSizes) continue;  // the definition takes most of the time
         SCOPED_TRACE(MakeString("blocked ", blocked, ", ", channels, " channels, ", filters,
                                 " filters, ", size.height, " x ", size.width));
         WinogradConv conv = ConvOf(blocked, 2, channels, filters, size);
