@@ -57,6 +57,12 @@ int CollectRanges(dl_phdr_info* info, size_t, void*) {
 
 }  // namespace
 
+#ifdef CAFFE2RT_SANITIZED
+const bool AllocationCounter::kCounts = false;
+#else
+const bool AllocationCounter::kCounts = true;
+#endif
+
 AllocationCounter::AllocationCounter() {
   static const int collected = dl_iterate_phdr(CollectRanges, nullptr);
   (void)collected;

@@ -26,11 +26,7 @@ struct AllocationCounts {
 
 class AllocationCounter {
  public:
-#ifdef CAFFE2RT_SANITIZED
-  static constexpr bool kCounts = false;
-#else
-  static constexpr bool kCounts = true;
-#endif
+  static const bool kCounts;
   // Starts counting.
   AllocationCounter();
   // The counts of the calling thread since construction.
