@@ -25,6 +25,8 @@
 // value to a function that is not inlined. Only one version is compiled under sanitizers, by nvcc,
 // and for machines other than x86-64.
 
+#include <type_traits>
+
 #include "caffe2_core/base/host_device.h"
 #include "caffe2_core/base/isa.h"
 
@@ -75,13 +77,30 @@ CAFFE2RT_TARGET_AVX2 __attribute__((noinline)) void RunAvx2(const Kernel& kernel
 #endif
 }  // namespace internal
 
+#if CAFFE2RT_SIMD_VERSIONS
+namespace internal {
+// Pointers to numbers other than floats.
+template <class Arg>
+inline constexpr bool kIsOtherNumbers =
+    std::is_pointer_v<Arg> && std::is_arithmetic_v<std::remove_pointer_t<Arg>> &&
+    !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<Arg>>, float>;
+}  // namespace internal
+#endif
+
 // Calls kernel(args...) in the version for this machine. The arguments must be numbers or pointers.
+// Kernels whose pointers all lead to numbers other than floats have no version for AVX-512: it would
+// make the library larger for few nets.
 template <class Kernel, class... Args>
 void RunSimd(const Kernel& kernel, Args... args) {
 #if CAFFE2RT_SIMD_VERSIONS
   const Isa isa = CpuIsa();
-  if (__builtin_expect(isa == Isa::kAvx512, 1)) return internal::RunAvx512(kernel, args...);
-  if (isa == Isa::kAvx2) return internal::RunAvx2(kernel, args...);
+  constexpr bool kWide =
+      ((std::is_pointer_v<Args> && !internal::kIsOtherNumbers<Args>) || ...) ||
+      !(std::is_pointer_v<Args> || ...);
+  if constexpr (kWide) {
+    if (__builtin_expect(isa == Isa::kAvx512, 1)) return internal::RunAvx512(kernel, args...);
+  }
+  if (__builtin_expect(isa != Isa::kPlain, 1)) return internal::RunAvx2(kernel, args...);
 #endif
   internal::RunPlain(kernel, args...);
 }

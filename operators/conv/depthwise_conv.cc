@@ -69,9 +69,7 @@ template <class L, int kKernel, int kStride, int kPixels, int kOutside, int kRow
   for (int t = 0; t < kPixels; ++t) sum[t] = bias;
   const float* from = x + column * pixel + c;
   const float* filter = task.filter + c;
-  const int64_t rows = kRows > 0 ? kRows : task.tap_rows;
-  CAFFE2RT_UNROLL
-  for (int64_t r = 0; r < rows; ++r, from += task.tap_step, filter += kKernel * tap) {
+  const auto add_row = [&](int r) __attribute__((always_inline)) {
     Vector in[kColumns], factor[kKernel];
     CAFFE2RT_UNROLL
     for (int k = 0; k < kKernel; ++k) {
@@ -91,6 +89,14 @@ template <class L, int kKernel, int kStride, int kPixels, int kOutside, int kRow
         if (j >= kBegin && j < kEnd) sum[t] += in[j] * factor[k];
       }
     }
+    from += task.tap_step;
+    filter += kKernel * tap;
+  };
+  if constexpr (kRows > 0) {
+    CAFFE2RT_UNROLL
+    for (int r = 0; r < kRows; ++r) add_row(r);
+  } else {
+    for (int64_t r = 0; r < task.tap_rows; ++r) add_row(0);
   }
   const Vector lowest = Vector{} + task.lowest, highest = Vector{} + task.highest;
   float* const to = y + task.first * pixel + c;
