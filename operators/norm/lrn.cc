@@ -15,7 +15,7 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kTile = 512;  // positions that are processed together
+constexpr int64_t kPositions = 512;  // positions that are processed together
 // The cost of one channel of a position, in the steps of ParallelRanges.
 constexpr int64_t kStepsOfChannel = 8;
 
@@ -72,13 +72,13 @@ void SumSquares(const Channels& shape, const LRNWindow& window, int64_t c, const
   }
 }
 
-// Normalizes positions [first, last) of an image in NCHW, kTile positions at a time: for each
+// Normalizes positions [first, last) of an image in NCHW, kPositions positions at a time: for each
 // channel, adds up the squares of the channels in its window.
 void NormalizePlanes(const Channels& shape, const LRNWindow& window, int64_t first, int64_t last,
                      const float* x, float* y, float* scale) {
-  float own_scale[kTile];
-  for (int64_t start = first; start < last; start += kTile) {
-    const int64_t n = std::min(kTile, last - start);
+  float own_scale[kPositions];
+  for (int64_t start = first; start < last; start += kPositions) {
+    const int64_t n = std::min(kPositions, last - start);
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t at = c * shape.positions + start;
       float* const sum = scale != nullptr ? scale + at : own_scale;
@@ -125,24 +125,24 @@ void GradientOfPosition(const Channels& shape, const LRNWindow& window, const fl
   SubtractProduct(x, scale, 2 * window.alpha * window.beta, shape.count, dx);
 }
 
-// The gradient of one image in NCHW. `scratch` has space for kTile floats for each channel.
+// The gradient of one image in NCHW. `scratch` has space for kPositions floats for each channel.
 void GradientOfPlanes(const Channels& shape, const LRNWindow& window, const float* x,
                       const float* y, const float* dy, float* scratch, float* dx) {
-  float sum[kTile];
-  for (int64_t start = 0; start < shape.positions; start += kTile) {
-    const int64_t n = std::min(kTile, shape.positions - start);
+  float sum[kPositions];
+  for (int64_t start = 0; start < shape.positions; start += kPositions) {
+    const int64_t n = std::min(kPositions, shape.positions - start);
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t at = c * shape.positions + start;
       SumSquares(shape, window, c, x + start, n, sum);
       TimesPower(dy + at, sum, window.beta, n, dx + at);
-      Ratio(dy + at, y + at, sum, n, scratch + c * kTile);
+      Ratio(dy + at, y + at, sum, n, scratch + c * kPositions);
     }
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t at = c * shape.positions + start;
       const int64_t first = std::max<int64_t>(c - window.after, 0);
       const int64_t last = std::min(c + window.before, shape.count - 1);
       SetTo(0, n, sum);
-      for (int64_t j = first; j <= last; ++j) AddScaled(scratch + j * kTile, 1, n, sum);
+      for (int64_t j = first; j <= last; ++j) AddScaled(scratch + j * kPositions, 1, n, sum);
       SubtractProduct(x + at, sum, 2 * window.alpha * window.beta, n, dx + at);
     }
   }
@@ -191,7 +191,7 @@ void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& windo
 
 int64_t LocalGradientScratch(const CPUContext&, const Channels& shape) {
   // In NHWC, as in NormalizeLocally.
-  return shape.last ? 4 * shape.count + 1 : kTile * shape.count;
+  return shape.last ? 4 * shape.count + 1 : kPositions * shape.count;
 }
 
 void GradientOfLocal(CPUContext&, const Channels& shape, const LRNWindow& window, const float* x,
