@@ -32,8 +32,17 @@ struct GemmShape {
   int64_t batch = 1;
   int64_t a_stride = 0, b_stride = 0, c_stride = 0;
 };
+// A class, because g++ and clang++ give a std::conditional_t different names in symbols.
 template <class T>
-using GemmScalar = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+struct GemmScalarOf {
+  using type = T;
+};
+template <>
+struct GemmScalarOf<float16> {
+  using type = float;
+};
+template <class T>
+using GemmScalar = typename GemmScalarOf<T>::type;
 
 // C = alpha op(A) op(B) + beta C, row-major, for each matrix of a batch. If beta is 0, C is not
 // read. `bias` may be null; otherwise its n elements are added to every row, and beta must be 0.
