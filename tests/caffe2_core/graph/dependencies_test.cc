@@ -35,6 +35,10 @@ OPERATOR_SCHEMA(DependenciesTestUnlisted)
     .NumInputs(0)
     .NumOutputs(0)
     .AccessesUnlistedBlobs([](const OperatorDef& def) { return def.name() != "off"; });
+OPERATOR_SCHEMA(DependenciesTestInvalid)
+    .NumInputs(0)
+    .NumOutputs(0)
+    .AccessesUnlistedBlobs([](const OperatorDef&) -> bool { CAFFE_THROW("invalid"); });
 
 Predecessors Of(const NetDependencies& dependencies) {
   Predecessors found;
@@ -142,6 +146,12 @@ const Row kRows[] = {
         op { type: "DependenciesTestRandom" device_option { device_type: 0 } }
         op { type: "DependenciesTestRandom" device_option { device_type: 1 } })",
      {{}, {}, {0}}},
+    {"RandomNumbersOfTheDeviceOfAnInnerNet",
+     R"(op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
+        op { device_option { device_type: 1 }
+             arg { name: "net" n { device_option { } op { type: "DependenciesTestRandom" } } } }
+        op { type: "DependenciesTestRandom" })",
+     {{}, {}, {1}}},
     {"EffectsOfInnerNets",
      R"(op { type: "DependenciesTestPrint" }
         op { arg { name: "net" n { op { arg { name: "nets" nets { op { type: "DependenciesTestPrint" } }
@@ -156,6 +166,9 @@ const Row kRows[] = {
         op { type: "DependenciesTestUnlisted" name: "off" } op { type: "DependenciesTestUnlisted" }
         op { input: "a" })",
      {{}, {}, {0, 1}, {2}, {2}, {2, 3, 4}, {0, 5}}},
+    {"EverythingIfArgumentsAreInvalid",
+     R"(op { output: "a" } op { type: "DependenciesTestInvalid" } op { output: "b" })",
+     {{}, {0}, {1}}},
     {"EverythingInInnerNets",
      R"(op { output: "a" } op { arg { name: "net" n { op { type: "DependenciesTestTimer" } } } }
         op { output: "b" })",
@@ -191,9 +204,11 @@ TEST(NetDependenciesTest, KnowsWhichMemoryIsWritten) {
     op { type: "DependenciesTestAlias" input: "b" output: "c" }
     op { type: "Relu" input: "c" output: "c" }
     op { type: "DependenciesTestAlias" input: "d" output: "e" }
-    op { type: "DependenciesTestChange" input: "f" input: "g" })");
+    op { type: "DependenciesTestChange" input: "f" input: "g" }
+    op { type: "DependenciesTestAlias" input: "h" output: "i" }
+    op { arg { name: "net" n { op { type: "Relu" input: "f" output: "h" } } } })");
   const NetDependencies dependencies(net);
-  for (const char* written : {"a", "b", "c"}) {
+  for (const char* written : {"a", "b", "c", "h", "i"}) {
     EXPECT_TRUE(dependencies.is_memory_written(dependencies.Find(written))) << written;
   }
   for (const char* unwritten : {"d", "e", "f", "g"}) {

@@ -46,6 +46,8 @@ TEST(OpSchemaTest, CalculatesOutputs) {
   schema.OutputCalculator([](int n) { return n * 2; });
   EXPECT_EQ(schema.CalculateOutput(3), 6);
   EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "it has 1 outputs, want 2 for 1 inputs");
+  schema.OutputCalculator([](int) { return OpSchema::kCannotComputeNumOutputs; });
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "fits");
   EXPECT_EQ(OpSchema().SameNumberOfOutput().CalculateOutput(4), 4);
   EXPECT_EQ(OpSchema().NumOutputs(2).CalculateOutput(9), 2);
 }
@@ -64,6 +66,10 @@ TEST(OpSchemaTest, EnforcesInPlaceWhereDeclared) {
   EXPECT_EQ(Reason(schema, R"(input: "a" output: "a")"), "fits");
   EXPECT_NE(Reason(schema, R"(input: "a" output: "y")"), "fits");
   EXPECT_NE(Reason(OpSchema().EnforceOneToOneInplace(), R"(input: "a" output: "y")"), "fits");
+  schema.EnforceInplace({{0, 2}});
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "x" output: "y" output: "z")"),
+            "input 0 (\"a\") and output 2 (\"z\") must be the same blob");
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "x" output: "y" output: "a")"), "fits");
 }
 
 TEST(OpSchemaTest, EnforcesInPlaceAtEveryPosition) {
@@ -96,6 +102,8 @@ TEST(OpSchemaTest, InfersShapes) {
   EXPECT_EQ(second[0].data_type(), TensorProto_DataType_INT64);
   EXPECT_EQ(Dims(OpSchema().IdenticalTypeAndShapeOfInputDim(0, 1).InferTensor(def, in)[0]),
             std::vector<int64_t>{3});
+  EXPECT_TRUE(
+      OpSchema().IdenticalTypeAndShapeOfInputDim(0, 2).InferTensor(def, in)[0].unknown_shape());
   const auto scalar = OpSchema().ScalarType(TensorProto_DataType_BOOL).InferTensor(def, in);
   EXPECT_EQ(Dims(scalar[0]), std::vector<int64_t>{});
   EXPECT_EQ(scalar[0].data_type(), TensorProto_DataType_BOOL);

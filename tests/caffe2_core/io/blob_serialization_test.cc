@@ -108,6 +108,11 @@ TEST(BlobSerializationTest, WritesBytesIfTheSettingsRequireThem) {
   ExpectRoundTrip<int16_t>({-2}, "data_type: INT16 byte_data: '\\xfe\\xff'");
   ExpectRoundTrip<uint8_t>({200}, "data_type: UINT8 byte_data: '\\xc8'");
   ExpectRoundTrip<int32_t>({3}, "data_type: INT32 int32_data: 3");
+  Blob read;
+  for (const auto& [key, record] : Records(TensorBlob<uint8_t>({5}, {1, 2, 3, 4, 5}), "a", 2)) {
+    read.Deserialize(record);
+  }
+  EXPECT_EQ(Values<uint8_t>(read.Get<Tensor>()), (std::vector<uint8_t>{1, 2, 3, 4, 5}));
   GlobalSerializationSettings() = {};
 }
 

@@ -98,6 +98,15 @@ TEST_F(TensorMemoryTest, AReservationEndsWithItsMemory) {
   }
 }
 
+TEST_F(TensorMemoryTest, AReservationEndsSharing) {
+  const Tensor owner = Floats({10});
+  Tensor tensor = Floats({10});
+  tensor.ShareData(owner);
+  tensor.Reserve(std::vector<int64_t>{100});
+  EXPECT_FALSE(tensor.shares_data());
+  EXPECT_NE(tensor.raw_data(), owner.raw_data());
+}
+
 TEST_F(TensorMemoryTest, SwapAndMoveTransferTheReservation) {
   GlobalTensorShrinkOptions().keep_on_shrink = false;
   Tensor reserved = Floats({10}), plain = Floats({20});

@@ -178,6 +178,19 @@ TEST_F(CublasTest, MultipliesOnTheStream) {
   EXPECT_THAT(product, testing::ElementsAre(23, 34, 31, 46));
 }
 
+TEST_F(CublasTest, TheInnermostNetDecidesOnTf32) {
+  for (const bool inner : {false, true}) {
+    DeviceOption option;
+    option.set_device_type(CUDA);
+    option.add_extra_info(inner ? "allow_tf32:0" : "allow_tf32:1");
+    option.add_extra_info(inner ? "allow_tf32:1" : "allow_tf32:0");
+    CUDAContext context(option);
+    cublasMath_t mode = CUBLAS_PEDANTIC_MATH;
+    CUBLAS_ENFORCE(Cublas().GetMathMode(context.cublas_handle(), &mode));
+    EXPECT_EQ(mode, inner ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
+  }
+}
+
 TEST_F(CublasTest, MultipliesInFullPrecisionByDefault) {
   CUDAContext context;
   cublasMath_t mode = CUBLAS_PEDANTIC_MATH;

@@ -349,6 +349,9 @@ TEST_P(PoolTest, ListsItsBlocksAsJson) {
   EXPECT_EQ(first.requested_bytes, 1000u);
   EXPECT_EQ(first.home, 2);
   EXPECT_THAT(first.uses, testing::ElementsAre(5));
+  const uintptr_t end = snapshot.segments[0].address + snapshot.segments[0].bytes;
+  EXPECT_TRUE(pool->Owns(reinterpret_cast<void*>(end - 1)));
+  EXPECT_FALSE(pool->Owns(reinterpret_cast<void*>(end)));
   const std::string json = SnapshotJson(snapshot);
   EXPECT_EQ(JsonAt(json, "/device"), R"("CUDA \"0\"")");
   EXPECT_EQ(JsonAt(json, "/pool"), '"' + GetParam() + '"');
