@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 
@@ -130,6 +133,25 @@ TEST(DeviceModuleTest, SearchesNoOtherFileThanTheEnvironmentNames) {
   EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
   EXPECT_EQ(FindDevice(type).path, "/no/such/module.so");
   EXPECT_THAT(FindDevice(type).message, StartsWith("SCRIBE: cannot load \"/no/such/module.so\": "));
+}
+
+// A copy of a module with another name in its list of needed libraries.
+TEST(DeviceModuleTest, NamesTheLibraryThatAModuleLacks) {
+  const test::TempDir dir;
+  std::ifstream file(ModuleFile("ledger"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t needed = bytes.find(std::string("\0libc.so.", 9));
+  ASSERT_NE(needed, std::string::npos);
+  bytes[needed + 4] = 'q';
+  dir.Write("libcaffe2_mason.so", bytes);
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path());
+  // The loader finds this path, which is relative; there is no such file beside the program.
+  const DeviceType type =
+      Register({.type = Number(15), .name = "MASON", .module_file = "./libcaffe2_mason.so"});
+  EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
+  EXPECT_THAT(FindDevice(type).message, StartsWith("MASON: cannot load libq.so."));
+  std::filesystem::current_path(before);
 }
 
 TEST(DeviceModuleTest, RejectsAModuleThatNeedsAnotherLibcaffe2rt) {

@@ -5,12 +5,14 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
+#include "tests/caffe2_core/io/wire_writer.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::file_kind_test {
 namespace {
 
+using test::AppendBytes;
 using test::SharedPath;
 using test::TempDir;
 
@@ -46,6 +48,17 @@ TEST(FileKindTest, DistinguishesMessagesWithOverlappingWireFormats) {
   ExpectKind<TensorProto>("dims: 2 data_type: INT32 int32_data: [1, 2]", FileKind::kTensorProto);
   ExpectKind<TensorProtos>("protos { dims: 2 data_type: DOUBLE double_data: [1, 2] name: 'a' }",
                            FileKind::kTensorProtos);
+}
+
+TEST(FileKindTest, AcceptsNumbersOfAtMostTenBytesInAList) {
+  const auto kind_of = [](const std::string& number) {
+    std::string bytes = "\x08\x01\x10\x02";  // dims: 1 data_type: INT32
+    AppendBytes(4, number, &bytes);          // int32_data
+    return DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
+  };
+  EXPECT_EQ(kind_of(std::string(9, '\x80') + '\x01'), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(std::string(10, '\x80') + '\x01'), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(std::string(9, '\x80')), FileKind::kTensorProto);
 }
 
 // A message of a later version, or of a modified Caffe2: field 60 follows the others, also in a

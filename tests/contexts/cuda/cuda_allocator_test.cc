@@ -226,6 +226,23 @@ TEST_F(PinnedAllocatorTest, KeepsMemoryUntilItsCopyIsOver) {
   EXPECT_TRUE(back == std::string(kMiB, 5)) << "begins with " << static_cast<int>(back[0]);
 }
 
+TEST_F(PinnedAllocatorTest, KeepsMemoryUntilTheCopyIntoItIsOver) {
+  PinnedCPUAllocator allocator;
+  CudaStream& stream = ThreadStream(0, 1);
+  const DataPtr device(NewCudaMemory(kMiB, stream));
+  stream.has_host_copies = false;  // those of other tests are over
+  DataPtr target(allocator.New(kMiB));
+  void* const first = target.get();
+  DataPtr(allocator.New(kMiB)).Reset();  // cached: nothing waits at the gate
+  Gate gate(stream.stream);
+  CopyToHost(kMiB, device.get(), target.get(), stream);
+  target.Reset();
+  const DataPtr other(allocator.New(kMiB));
+  EXPECT_NE(other.get(), first);
+  gate.Open();
+  ASSERT_EQ(cudaStreamSynchronize(stream.stream), cudaSuccess);
+}
+
 TEST_F(PinnedAllocatorTest, GivesMemoryThatDevicesReachAtOnce) {
   PinnedCPUAllocator allocator;
   const DataPtr memory(allocator.New(100));

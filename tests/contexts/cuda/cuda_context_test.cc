@@ -1,6 +1,7 @@
 // Behaviour specific to CUDA's contexts and events, beyond the shared suite.
 #include "contexts/cuda/cuda_context.h"
 
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
+#include "contexts/cuda/cuda_staging.h"
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
@@ -71,6 +73,26 @@ TEST_F(CudaContextTest, CopiesLargePageableMemoryInPieces) {
   context.CopyBytesToCPU(back.size(), memory.get(), back.data());
   context.FinishDeviceComputation();
   EXPECT_EQ(back, source);
+}
+
+// The copy passes through two buffers, of which the device may still read both.
+TEST_F(CudaContextTest, WaitsForTheDeviceBeforeItFillsABufferAgain) {
+  const std::string source = Pattern(4 * CudaStaging::kBytes);
+  std::string back(source.size(), '?');
+  CUDAContext context;
+  context.SwitchToDevice(0);
+  const DataPtr memory(context.New(source.size()));
+  context.CopyBytesFromCPU(4, source.data(), memory.get());  // allocates the buffers
+  Gate gate(context.cuda_stream());
+  std::jthread opener([&gate] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.Open();
+  });
+  context.CopyBytesFromCPU(source.size(), source.data(), memory.get());
+  opener.join();
+  context.CopyBytesToCPU(back.size(), memory.get(), back.data());
+  context.FinishDeviceComputation();
+  EXPECT_TRUE(back == source);
 }
 
 TEST_F(CudaContextTest, DoesNotWaitToCopyFromPageableMemory) {

@@ -174,6 +174,19 @@ TEST_F(ThcPoolTest, OldMarkerDoesNotCoverANewerFree) {
   Free(large, 1);
 }
 
+TEST_F(ThcPoolTest, ReplacesAnOldMarkerOnceItHasFired) {
+  const PoolBlock old = New(kMiB, 0);
+  device_.Give(0);
+  Free(old, 0);
+  New(kMiB, 1);  // leaves a marker behind the work on `old`
+  const PoolBlock late = New(2 * kMiB, 0);
+  device_.Give(0);
+  Free(late, 0);
+  device_.Finish(0);
+  // The old marker covers `old` alone, but all work is finished.
+  EXPECT_EQ(New(2 * kMiB, 1).data, late.data);
+}
+
 TEST_F(ThcPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
   const PoolBlock block = New(kMiB, 0);
   for (const StreamIndex stream : {1, 2}) {
