@@ -72,7 +72,7 @@ void SumSquares(const Channels& shape, const LRNWindow& window, int64_t c, const
   }
 }
 
-// Normalizes positions [first, last) of an image in NCHW, kPositions positions at a time: for each
+// Normalizes positions [first, last) of an image in NCHW, kPositions at a time: for each
 // channel, adds up the squares of the channels in its window.
 void NormalizePlanes(const Channels& shape, const LRNWindow& window, int64_t first, int64_t last,
                      const float* x, float* y, float* scale) {

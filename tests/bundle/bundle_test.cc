@@ -177,7 +177,7 @@ TEST_F(BundleTest, FailsStepsThatDidNotRunOrShowedNothing) {
   EXPECT_THAT(ReadFile(dir_.path("bundle/results/results.html")), HasSubstr(">failed<"));
 }
 
-TEST_F(BundleTest, TestsNothingWithoutADevice) {
+TEST_F(BundleTest, ReportsAMissingDeviceAndReturnsThree) {
   const Variable devices("FAKECUDA_DEVICES", "0");
   const ProgramResult result = Run({});
   EXPECT_EQ(result.code, 3) << result.out;
