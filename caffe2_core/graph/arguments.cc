@@ -236,6 +236,12 @@ CAFFE2RT_INSTANTIATE(std::string);
 CAFFE2RT_INSTANTIATE(NetDef);
 #undef CAFFE2RT_INSTANTIATE
 
+#define CAFFE2RT_INSTANTIATE(T)                                  \
+  template T ArgumentHelper::Read(const ArgumentSpec<T>&) const; \
+  template std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>&) const;
+CAFFE2RT_DECLARED_ARGUMENT_TYPES(CAFFE2RT_INSTANTIATE)
+#undef CAFFE2RT_INSTANTIATE
+
 OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs,

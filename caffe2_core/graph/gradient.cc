@@ -115,16 +115,21 @@ GradientOpsMeta GradientNotImplementedYet::Get() {
   CAFFE_THROW("Operator ", def_.type(), " should have a gradient but is not implemented yet");
 }
 
-namespace internal {
+namespace {
+// The same registry. It may not contain the built-in makers yet.
 GradientRegistryType* GradientMakers() {
   static auto* const registry = new GradientRegistryType("gradient of operator");
   return registry;
 }
-}  // namespace internal
+}  // namespace
 
 GradientRegistryType* GradientRegistry() {
   RegisterBuiltinOperatorsOnce();
-  return internal::GradientMakers();
+  return GradientMakers();
+}
+
+bool RegisterGradient(std::string_view op_type, GradientCreator* creator, const char* file) {
+  return GradientMakers()->Register(std::string(op_type), creator, file);
 }
 
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/base/registry.h"
@@ -170,19 +171,23 @@ using GradientRegistryType = Registry<std::string, std::unique_ptr<GradientMaker
 // The registry of the process. The built-in makers are registered on return.
 GradientRegistryType* GradientRegistry();
 
+using GradientCreator = std::unique_ptr<GradientMakerBase>(
+    const OperatorDef& def, const std::vector<GradientWrapper>& g_output);
+
 namespace internal {
-// The same registry, for registration. It may not contain the built-in makers yet.
-GradientRegistryType* GradientMakers();
+template <class Maker>
+std::unique_ptr<GradientMakerBase> MakeGradientMaker(const OperatorDef& def,
+                                                     const std::vector<GradientWrapper>& g_output) {
+  return std::make_unique<Maker>(def, g_output);
+}
 }  // namespace internal
 
+// Registers the creator of a maker, or its class. `file` is __FILE__. Returns whether the type had
+// no maker.
+bool RegisterGradient(std::string_view op_type, GradientCreator* creator, const char* file);
 template <class Maker>
-bool RegisterGradient(const std::string& op_type, const char* file) {
-  return internal::GradientMakers()->Register(
-      op_type,
-      [](const OperatorDef& def, const std::vector<GradientWrapper>& g_output) {
-        return std::unique_ptr<GradientMakerBase>(new Maker(def, g_output));
-      },
-      file);
+bool RegisterGradient(std::string_view op_type, const char* file) {
+  return RegisterGradient(op_type, internal::MakeGradientMaker<Maker>, file);
 }
 
 // Returns the gradient operators of `def`, given one entry in `g_output` for each of its outputs.

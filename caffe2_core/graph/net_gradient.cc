@@ -7,16 +7,21 @@
 
 namespace caffe2rt {
 
-namespace internal {
+namespace {
+// The same registry. It may not contain the built-in makers yet.
 GradientRegistryType* NetGradientMakers() {
   static auto* const registry = new GradientRegistryType("gradient in nets of operator");
   return registry;
 }
-}  // namespace internal
+}  // namespace
 
 GradientRegistryType* NetGradientRegistry() {
   RegisterBuiltinOperatorsOnce();
-  return internal::NetGradientMakers();
+  return NetGradientMakers();
+}
+
+bool RegisterNetGradient(std::string_view op_type, GradientCreator* creator, const char* file) {
+  return NetGradientMakers()->Register(std::string(op_type), creator, file);
 }
 
 GradientOpsMeta GetGradientInNet(const OperatorDef& def,

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/graph/gradient.h"
@@ -16,24 +17,15 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
-namespace internal {
-// For registration. The registry may not contain the built-in makers yet.
-GradientRegistryType* NetGradientMakers();
-}  // namespace internal
-
 // The registry of the process. The built-in makers are registered on return.
 GradientRegistryType* NetGradientRegistry();
 
-// Maker is a class like that of RegisterGradient. It sets the device options and the arguments of
-// the operators itself, and all fields that mark which of them are gradient operators.
+// Like RegisterGradient. The maker sets the device options and the arguments of the operators
+// itself, and all fields that mark which of them are gradient operators.
+bool RegisterNetGradient(std::string_view op_type, GradientCreator* creator, const char* file);
 template <class Maker>
-bool RegisterNetGradient(const std::string& op_type, const char* file) {
-  return internal::NetGradientMakers()->Register(
-      op_type,
-      [](const OperatorDef& def, const std::vector<GradientWrapper>& g_output) {
-        return std::unique_ptr<GradientMakerBase>(new Maker(def, g_output));
-      },
-      file);
+bool RegisterNetGradient(std::string_view op_type, const char* file) {
+  return RegisterNetGradient(op_type, internal::MakeGradientMaker<Maker>, file);
 }
 
 // Like GetGradientForOp, but knows the types that run nets.

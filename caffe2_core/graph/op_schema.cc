@@ -148,25 +148,23 @@ OpSchema& OpSchema::InputsCanCrossDevices() {
   return *this;
 }
 
-OpSchema& OpSchema::SetDoc(const std::string& doc) {
+OpSchema& OpSchema::SetDoc(std::string_view doc) {
   doc_ = doc;
   return *this;
 }
-OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, bool required) {
-  args_.push_back({.name = name, .doc = doc, .required = required});
+OpSchema& OpSchema::Arg(std::string_view name, std::string_view doc, bool required) {
+  args_.push_back({.name = std::string(name), .doc = std::string(doc), .required = required});
   return *this;
 }
-OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc,
-                        const char* default_value) {
+OpSchema& OpSchema::Arg(std::string_view name, std::string_view doc, const char* default_value) {
   return ArgWithDefault(name, doc, default_value);
 }
-OpSchema& OpSchema::ArgWithDefault(const std::string& name, const std::string& doc,
-                                   std::string text) {
-  args_.push_back({.name = name, .doc = doc, .required = false, .default_value = std::move(text)});
+OpSchema& OpSchema::ArgWithDefault(std::string_view name, std::string_view doc, std::string text) {
+  args_.push_back({.name = std::string(name),
+                   .doc = std::string(doc),
+                   .required = false,
+                   .default_value = std::move(text)});
   return *this;
-}
-OpSchema::Argument& OpSchema::AddArgument(const char* name, const char* doc, bool required) {
-  return args_.emplace_back(Argument{.name = name, .doc = doc, .required = required});
 }
 std::string OpSchema::DefaultText(double value) { return MakeString(value); }
 std::string OpSchema::DefaultText(float value) {
@@ -174,24 +172,30 @@ std::string OpSchema::DefaultText(float value) {
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-OpSchema& OpSchema::Input(int index, const std::string& name, const std::string& doc) {
+#define CAFFE2RT_INSTANTIATE(T)                             \
+  template OpSchema& OpSchema::Arg(const ArgumentSpec<T>&); \
+  template OpSchema& OpSchema::Arg(const RepeatedArgumentSpec<T>&);
+CAFFE2RT_DECLARED_ARGUMENT_TYPES(CAFFE2RT_INSTANTIATE)
+#undef CAFFE2RT_INSTANTIATE
+
+OpSchema& OpSchema::Input(int index, std::string_view name, std::string_view doc) {
   if (static_cast<size_t>(index) >= input_docs_.size())
     input_docs_.resize(static_cast<size_t>(index) + 1);
-  input_docs_[static_cast<size_t>(index)] = {name, doc};
+  input_docs_[static_cast<size_t>(index)] = {std::string(name), std::string(doc)};
   return *this;
 }
-OpSchema& OpSchema::Output(int index, const std::string& name, const std::string& doc) {
+OpSchema& OpSchema::Output(int index, std::string_view name, std::string_view doc) {
   if (static_cast<size_t>(index) >= output_docs_.size())
     output_docs_.resize(static_cast<size_t>(index) + 1);
-  output_docs_[static_cast<size_t>(index)] = {name, doc};
+  output_docs_[static_cast<size_t>(index)] = {std::string(name), std::string(doc)};
   return *this;
 }
 OpSchema& OpSchema::FillUsing(std::function<void(OpSchema&)> fill) {
   fill(*this);
   return *this;
 }
-OpSchema& OpSchema::InheritOnnxSchema(const std::string& onnx_name) {
-  onnx_schema_ = onnx_name.empty() ? type_ : onnx_name;
+OpSchema& OpSchema::InheritOnnxSchema(std::string_view onnx_name) {
+  onnx_schema_ = onnx_name.empty() ? std::string_view(type_) : onnx_name;
   return *this;
 }
 OpSchema& OpSchema::Private() {
@@ -230,7 +234,7 @@ OpSchema& OpSchema::HasEffect(Effect effect, std::function<bool(const OperatorDe
   effects_.emplace_back(effect, std::move(when));
   return *this;
 }
-OpSchema& OpSchema::NotAvailable(const std::string& missing) {
+OpSchema& OpSchema::NotAvailable(std::string_view missing) {
   missing_ = missing;
   return *this;
 }
@@ -363,11 +367,11 @@ std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferD
           std::vector<DeviceOption>(static_cast<size_t>(def.output_size()), def.device_option())};
 }
 
-OpSchema& RegisterSchema(const std::string& type, const char* file) {
+OpSchema& RegisterSchema(std::string_view type, const char* file) {
   OpSchema& schema = OpSchemaRegistry::NewSchema(type, file);
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
-  schemas.builtin.insert(type);
+  schemas.builtin.emplace(type);
   return schema;
 }
 
@@ -386,15 +390,16 @@ const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
   return it == schemas.by_type.end() ? nullptr : &it->second;
 }
 
-OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file, int line) {
+OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, int line) {
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
-  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file, line);
+  const std::string key(type);
+  const auto [it, inserted] = schemas.by_type.try_emplace(key, key, file, line);
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
                                          "\" is registered twice: in ", it->second.file(),
                                          " and in ", file, line > 0 ? MakeString(":", line) : ""));
-  schemas.discarded = OpSchema(type, file, line);
+  schemas.discarded = OpSchema(key, file, line);
   return schemas.discarded;
 }
 

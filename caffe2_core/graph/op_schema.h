@@ -22,6 +22,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,39 +130,24 @@ class OpSchema {
   OpSchema& InputsCanCrossDevices();
 
   // --- Documentation and arguments ---
-  OpSchema& SetDoc(const std::string& doc);
-  OpSchema& Arg(const std::string& name, const std::string& doc, bool required = false);
-  OpSchema& Arg(const std::string& name, const char* doc, bool required = false) {
-    return Arg(name, std::string(doc), required);
-  }
-  // The default value is given as text.
-  OpSchema& Arg(const std::string& name, const std::string& doc, const char* default_value);
+  OpSchema& SetDoc(std::string_view doc);
+  OpSchema& Arg(std::string_view name, std::string_view doc, bool required = false);
+  // The default value is given as text. A literal would otherwise convert to bool.
+  OpSchema& Arg(std::string_view name, std::string_view doc, const char* default_value);
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
-  OpSchema& Arg(const std::string& name, const std::string& doc, T default_value) {
+  OpSchema& Arg(std::string_view name, std::string_view doc, T default_value) {
     return ArgWithDefault(name, doc, DefaultText(static_cast<double>(default_value)));
-  }
-  // Overloads for string literals, which would otherwise convert to bool.
-  OpSchema& Arg(const std::string& name, const char* doc, const char* default_value) {
-    return Arg(name, std::string(doc), default_value);
-  }
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
-  OpSchema& Arg(const std::string& name, const char* doc, T default_value) {
-    return Arg(name, std::string(doc), default_value);
   }
   // Declares the argument by the spec that the operator itself reads.
   template <class T>
   OpSchema& Arg(const ArgumentSpec<T>& spec) {
-    Argument& argument = AddArgument(spec.name, spec.doc, spec.required);
-    argument.type = ArgumentTypeName<T>();
+    Argument& argument = Declare(spec, ArgumentTypeName<T>());
     if (!spec.required) argument.default_value = DefaultText(spec.default_value);
-    argument.read = [spec](const ArgumentHelper& args) { (void)args.Read(spec); };
     return *this;
   }
   template <class T>
   OpSchema& Arg(const RepeatedArgumentSpec<T>& spec) {
-    Argument& argument = AddArgument(spec.name, spec.doc, spec.required);
-    argument.type = std::string(ArgumentTypeName<T>()) + "s";
-    argument.read = [spec](const ArgumentHelper& args) { (void)args.Read(spec); };
+    Declare(spec, std::string(ArgumentTypeName<T>()) + "s");
     return *this;
   }
   // Several declarations.
@@ -173,11 +159,11 @@ class OpSchema {
     return *this;
   }
   static constexpr const char* Arg_IsTest = "is_test";
-  OpSchema& ArgIsTest(const std::string& doc) { return Arg(Arg_IsTest, doc, true); }
-  OpSchema& Input(int index, const std::string& name, const std::string& doc);
-  OpSchema& Output(int index, const std::string& name, const std::string& doc);
+  OpSchema& ArgIsTest(std::string_view doc) { return Arg(Arg_IsTest, doc, true); }
+  OpSchema& Input(int index, std::string_view name, std::string_view doc);
+  OpSchema& Output(int index, std::string_view name, std::string_view doc);
   OpSchema& FillUsing(std::function<void(OpSchema&)> fill);
-  OpSchema& InheritOnnxSchema(const std::string& onnx_name = "");
+  OpSchema& InheritOnnxSchema(std::string_view onnx_name = "");
   // Later Caffe2 versions describe here how to fill the inputs of tests. These have no effect.
   OpSchema& DisallowInputFillers() { return *this; }
   OpSchema& ValueLengthInputFillers(size_t /*value*/, size_t /*length*/) { return *this; }
@@ -218,7 +204,7 @@ class OpSchema {
   OpSchema& HasEffect(Effect effect, std::function<bool(const OperatorDef&)> when = {});
   // The type is known, but the library has no implementation of it. `missing` states what it would
   // need. Errors about the type contain this text.
-  OpSchema& NotAvailable(const std::string& missing);
+  OpSchema& NotAvailable(std::string_view missing);
 
   // --- Use ---
   // Whether `def` conforms to the schema: arity, in-place rules, required arguments. If not, and
@@ -283,14 +269,22 @@ class OpSchema {
   bool VerifyCounts(const OperatorDef& def, std::string* why) const;
   void EnforceCounts(const OperatorDef& def) const;  // THROWS what VerifyCounts returns
 
-  OpSchema& ArgWithDefault(const std::string& name, const std::string& doc, std::string text);
+  OpSchema& ArgWithDefault(std::string_view name, std::string_view doc, std::string text);
   static std::string DefaultText(double value);
   static std::string DefaultText(float value);
   static std::string DefaultText(const char* value) { return value; }
   template <class T>
   requires std::is_integral_v<T>
   static std::string DefaultText(T value) { return MakeString(+value); }
-  Argument& AddArgument(const char* name, const char* doc, bool required);
+  template <class Spec>
+  Argument& Declare(const Spec& spec, std::string type) {
+    return args_.emplace_back(
+        Argument{.name = spec.name,
+                 .doc = spec.doc,
+                 .required = spec.required,
+                 .type = std::move(type),
+                 .read = [spec](const ArgumentHelper& args) { (void)args.Read(spec); }});
+  }
 
   std::string type_;
   std::string file_;
@@ -319,9 +313,15 @@ class OpSchema {
   DeviceInference device_inference_;
 };
 
+#define CAFFE2RT_EXTERN(T)                                         \
+  extern template OpSchema& OpSchema::Arg(const ArgumentSpec<T>&); \
+  extern template OpSchema& OpSchema::Arg(const RepeatedArgumentSpec<T>&);
+CAFFE2RT_DECLARED_ARGUMENT_TYPES(CAFFE2RT_EXTERN)
+#undef CAFFE2RT_EXTERN
+
 // Adds the schema of a built-in operator; `file` is __FILE__. If the type already has a schema,
 // ThrowConflicts reports that.
-OpSchema& RegisterSchema(const std::string& type, const char* file);
+OpSchema& RegisterSchema(std::string_view type, const char* file);
 
 class OpSchemaRegistry {
  public:
@@ -330,7 +330,7 @@ class OpSchemaRegistry {
   static const OpSchema* Schema(const std::string& type);
   // For the macro below. If the type already has a schema, this does not throw: it returns a schema
   // that is discarded, and ThrowConflicts reports the conflict.
-  static OpSchema& NewSchema(const std::string& type, const char* file, int line = 0);
+  static OpSchema& NewSchema(std::string_view type, const char* file, int line = 0);
   // All types that have a schema, sorted.
   static std::vector<std::string> Types();
   // THROWS an error that lists all conflicts since the last call, if there are any. Static

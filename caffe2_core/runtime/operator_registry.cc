@@ -126,8 +126,14 @@ void EnsureBuiltinOperators() {
   });
 }
 
-std::string OpRegistryKey(const std::string& op_type, const std::string& engine) {
-  return engine.empty() || engine == "DEFAULT" ? op_type : op_type + kEngineMark + engine;
+std::string OpRegistryKey(std::string_view op_type, std::string_view engine) {
+  if (engine.empty() || engine == "DEFAULT") return std::string(op_type);
+  return std::string(op_type) + kEngineMark + std::string(engine);
+}
+
+void RegisterOperator(DeviceType device, std::string_view op_type, OperatorCreator* creator,
+                      const char* file, std::string_view engine) {
+  OperatorRegistryOf(device)->Register(OpRegistryKey(op_type, engine), creator, file);
 }
 
 std::vector<std::string> RegisteredOperatorTypes(DeviceType type) {

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/base/registry.h"
@@ -44,7 +45,7 @@ inline OperatorRegistry* CUDAOperatorRegistry() { return OperatorRegistryOf(CUDA
 void EnsureBuiltinOperators();
 
 // "Conv" for the default engine, otherwise "Conv_ENGINE_<engine>".
-std::string OpRegistryKey(const std::string& op_type, const std::string& engine = "");
+std::string OpRegistryKey(std::string_view op_type, std::string_view engine = "");
 
 // The operator types that are registered for the device, with any engine. Sorted.
 std::vector<std::string> RegisteredOperatorTypes(DeviceType type);
@@ -53,19 +54,22 @@ std::vector<std::string> GetRegisteredOperators();
 // Whether `op_type` is registered for the device, with any engine.
 bool HasOperator(DeviceType type, const std::string& op_type);
 
+using OperatorCreator = std::unique_ptr<OperatorBase>(const OperatorDef& def, Workspace* ws);
+// Registers a creator, or the class of an operator. `file` is __FILE__; an empty engine is the
+// default engine.
+void RegisterOperator(DeviceType device, std::string_view op_type, OperatorCreator* creator,
+                      const char* file, std::string_view engine = "");
 template <class Op>
-void RegisterOperator(DeviceType device, const std::string& op_type, const char* file,
-                      const std::string& engine = "") {
-  OperatorRegistryOf(device)->Register(
-      OpRegistryKey(op_type, engine),
-      [](const OperatorDef& def, Workspace* ws) -> std::unique_ptr<OperatorBase> {
-        return std::make_unique<Op>(def, ws);
-      },
-      file);
+void RegisterOperator(DeviceType device, std::string_view op_type, const char* file,
+                      std::string_view engine = "") {
+  OperatorCreator* const creator = [](const OperatorDef& def,
+                                      Workspace* ws) -> std::unique_ptr<OperatorBase> {
+    return std::make_unique<Op>(def, ws);
+  };
+  RegisterOperator(device, op_type, creator, file, engine);
 }
 template <class Op>
-void RegisterCpuOperator(const std::string& op_type, const char* file,
-                         const std::string& engine = "") {
+void RegisterCpuOperator(std::string_view op_type, const char* file, std::string_view engine = "") {
   RegisterOperator<Op>(CPU, op_type, file, engine);
 }
 

@@ -2,6 +2,8 @@
 
 namespace caffe2rt {
 
+Tensor* Blob::ResetTensor(DeviceType device) { return Reset(new Tensor(device)); }
+
 void Blob::ThrowWrongType(TypeMeta wanted) const {
   if (meta_ == wanted && meta_.Match<Tensor>()) {  // BlobContent did not accept the device
     CAFFE_THROW("wrong device for the blob: it holds a tensor on ",

@@ -87,7 +87,7 @@ class Blob {
   // The Tensor on that device. Any other object is replaced with an unshaped tensor.
   Tensor* GetMutableTensor(DeviceType device) {
     if (__builtin_expect(IsTensor(device), 1)) return static_cast<Tensor*>(object_);
-    return Reset(new Tensor(device));
+    return ResetTensor(device);
   }
 
   // Destroys the current object, takes ownership of `object` and returns it.
@@ -147,6 +147,7 @@ class Blob {
     destroy_ = nullptr;
   }
   [[noreturn]] void ThrowWrongType(TypeMeta wanted) const;
+  Tensor* ResetTensor(DeviceType device);
 
   TypeMeta meta_;
   void* object_ = nullptr;

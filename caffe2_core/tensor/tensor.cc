@@ -9,6 +9,10 @@
 
 namespace caffe2rt {
 
+namespace internal {
+template TypeData MakeTypeData<Tensor>();
+}
+
 TensorShrinkOptions& GlobalTensorShrinkOptions() {
   static TensorShrinkOptions options;
   return options;

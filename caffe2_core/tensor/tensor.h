@@ -322,6 +322,10 @@ int64_t size_from_dim_(int k, IntArrayRef dims);
 int64_t size_to_dim_(int k, IntArrayRef dims);
 int64_t size_between_dim_(int k, int l, IntArrayRef dims);
 
+namespace internal {
+extern template TypeData MakeTypeData<Tensor>();
+}
+
 template <class T>
 void Tensor::CopyFrom(const std::vector<T>& values, BaseContext* context) {
   Tensor host(CPU);

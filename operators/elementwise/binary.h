@@ -32,12 +32,28 @@ void RequireNonZero(CPUContext&, const T* b, int64_t n) {
   }
 }
 
+// The part of the operators that does not depend on the type of the elements.
+class [[gnu::visibility("default")]] BinaryShapes {
+ public:
+  explicit BinaryShapes(const ArgumentHelper& args) : arguments_(args) {}
+
+  // Gives Y the shape of the result. Returns whether A and B have equal shapes; otherwise loops()
+  // has the loops over their elements. THROWS if the types of A and B differ, or if the shapes
+  // cannot be broadcast or do not allow Y in place.
+  bool Prepare(const Tensor& A, const Tensor& B, Tensor* Y);
+  const BroadcastLoops& loops() const { return plan_.loops(); }
+
+ private:
+  const BroadcastArguments arguments_;
+  BroadcastPlan plan_;
+};
+
 template <class Context, class Function, class First, class... Rest>
 class BinaryElementwiseOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   BinaryElementwiseOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), arguments_(this->args()) {}
+      : Operator<Context>(def, ws), shapes_(this->args()) {}
 
   bool RunOnDevice() override {
     const Tensor& A = Input(0);
@@ -53,21 +69,8 @@ class BinaryElementwiseOp final : public Operator<Context> {
   bool RunWithType(const Tensor& A) {
     using Result = ResultOf<Function, T, T>;
     const Tensor& B = Input(1);
-    CAFFE_ENFORCE(B.IsType<T>(), "input 1 (B) has elements of type ", B.dtype().name(), ", want ",
-                  A.dtype().name(), " as input 0 (A)");
     Tensor* Y = Output(0);
-    CAFFE_ENFORCE(
-        !arguments_.legacy || Y != &B,
-        "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
-        "overwritten in place");
-    const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
-    if (!same) {
-      plan_.Make(A.sizes(), B.sizes(), arguments_);
-      CAFFE_ENFORCE((Y != &A && Y != &B) || Y->dims() == plan_.output_dims(),
-                    "output 0 (Y) is an input of shape ", Y->sizes(), ", but the result has shape ",
-                    IntArrayRef(plan_.output_dims()), ": use another blob");
-    }
-    if (Y != &A && Y != &B) Y->Resize(same ? A.sizes() : IntArrayRef(plan_.output_dims()));
+    const bool same = shapes_.Prepare(A, B, Y);
     if constexpr (NeedsNonZero<Function> && std::is_integral_v<T>) {
       if (Y->numel() > 0) RequireNonZero(context_, B.data<T>(), B.numel());
     }
@@ -77,12 +80,49 @@ class BinaryElementwiseOp final : public Operator<Context> {
     const T* b = B.data<T>();
     if (same) {
       Zip(context_, A.numel(), a, b, y, Function{});
-    } else if (plan_.output_size() > 0) {
-      ZipBroadcast(context_, plan_.loops(), a, b, y, Function{});
+    } else if (Y->numel() > 0) {
+      ZipBroadcast(context_, shapes_.loops(), a, b, y, Function{});
     }
     return true;
   }
 
+  BinaryShapes shapes_;
+};
+
+// The part of the gradient operators that does not depend on the type of the elements.
+class [[gnu::visibility("default")]] BinaryGradientShapes {
+ public:
+  // `reads_y`: whether Y is an input. REQUIRES: `op` outlives this object.
+  BinaryGradientShapes(OperatorBase* op, DeviceType device, bool reads_y);
+
+  const Tensor& A() const { return op_->InputTensor(1, device_); }
+  const Tensor& B() const { return op_->InputTensor(old_ ? 0 : 2, device_); }
+  // dY if Y is not an input.
+  const Tensor& Y() const { return op_->InputTensor(reads_y_ ? (old_ ? 1 : 3) : 0, device_); }
+  const Tensor& dY() const { return op_->InputTensor(old_ ? 2 : 0, device_); }
+  Tensor* dA() const { return op_->OutputTensor(0, device_); }
+  Tensor* dB() const { return op_->OutputTensor(1, device_); }
+  const char* NameOfDy() const { return old_ ? "input 2 (dY)" : "input 0 (dY)"; }
+
+  // Gives the outputs their shapes. THROWS if the types of the inputs differ, if the shapes do not
+  // match, or if they do not allow an output in place.
+  void Prepare();
+  const BroadcastLoops& loops() const { return plan_.loops(); }
+  // Whether the operands count as one list of elements: equal shapes without `broadcast`, or one
+  // element.
+  bool AreAlike() const;
+  bool IsInPlace() const { return dA() == &dY() || dB() == &dY(); }
+
+ private:
+  void RequireLikeDy(const Tensor& tensor, const char* name) const;
+  void ResizeOutput(int i, const Tensor& operand) const;
+
+  OperatorBase* const op_;
+  const DeviceType device_;
+  const bool reads_y_;
+  // The inputs are B, Y, dY. Y stands in the place of A: it has its shape, and the values are not
+  // used.
+  const bool old_;
   const BroadcastArguments arguments_;
   BroadcastPlan plan_;
 };
@@ -100,51 +140,29 @@ class BinaryGradientOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   BinaryGradientOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        arguments_(this->args()),
-        old_(Function::kGradientReadsY && InputSize() == 3) {}
+        shapes_(this, Context::GetDeviceType(), Function::kGradientReadsY) {}
 
   bool RunOnDevice() override {
-    // The old inputs have Y in the place of A. It has the shape of A, and the values are not used.
-    const Operands in{Input(1), Input(old_ ? 0 : 2),
-                      Input(Function::kGradientReadsY ? (old_ ? 1 : 3) : 0), Input(old_ ? 2 : 0)};
-    return DispatchByType<Ts...>(in.dY.dtype(), old_ ? "input 2 (dY)" : "input 0 (dY)",
-                                 [&](auto element) { return RunWithType<decltype(element)>(in); });
+    return DispatchByType<Ts...>(shapes_.dY().dtype(), shapes_.NameOfDy(),
+                                 [&](auto element) { return RunWithType<decltype(element)>(); });
   }
 
  private:
-  struct Operands {
-    const Tensor& A;
-    const Tensor& B;
-    const Tensor& Y;  // dY if the function does not need Y
-    const Tensor& dY;
-  };
-
   template <class T>
-  bool RunWithType(const Operands& in) {
-    RequireType<T>(in.A, "A", in.dY);
-    RequireType<T>(in.B, "B", in.dY);
-    RequireType<T>(in.Y, "Y", in.dY);
-    plan_.Make(in.A.sizes(), in.B.sizes(), arguments_);
-    CAFFE_ENFORCE(in.dY.numel() == plan_.output_size() && in.Y.numel() == plan_.output_size(),
-                  "dY has shape ", in.dY.sizes(), " and Y ", in.Y.sizes(), ", want ",
-                  IntArrayRef(plan_.output_dims()));
-    // One element, and equal shapes without `broadcast`, count as one list of elements.
-    const bool alike = arguments_.legacy ? plan_.output_size() == 1 && in.B.numel() == 1
-                                         : in.A.dims() == in.B.dims();
-    Tensor* const dA = Gradient(0, in.A);
-    Tensor* const dB = Gradient(1, in.B);
-    T* const da = dA->template mutable_data<T>();
-    T* const db = dB->template mutable_data<T>();
-    const bool inplace = dA == &in.dY || dB == &in.dY;
-    if (plan_.output_size() == 0 || (GradientClearsFirst<Function> && inplace && !alike)) {
-      SetToZero(context_, dA->numel(), da);
-      SetToZero(context_, dB->numel(), db);
+  bool RunWithType() {
+    shapes_.Prepare();
+    T* const da = shapes_.dA()->template mutable_data<T>();
+    T* const db = shapes_.dB()->template mutable_data<T>();
+    if (shapes_.loops().output_size == 0 ||
+        (GradientClearsFirst<Function> && shapes_.IsInPlace() && !shapes_.AreAlike())) {
+      SetToZero(context_, shapes_.dA()->numel(), da);
+      SetToZero(context_, shapes_.dB()->numel(), db);
       return true;
     }
     const auto compute = [&]<Operand kOperand>(T* out) {
-      OperandGradient<kOperand>(context_, plan_.loops(), in.A.template data<T>(),
-                                in.B.template data<T>(), in.Y.template data<T>(),
-                                in.dY.template data<T>(), out, Function{});
+      OperandGradient<kOperand>(context_, shapes_.loops(), shapes_.A().template data<T>(),
+                                shapes_.B().template data<T>(), shapes_.Y().template data<T>(),
+                                shapes_.dY().template data<T>(), out, Function{});
     };
     // dA may be dY, and it may be B if the inputs are B, Y, dY.
     if constexpr (Function::kGradientReadsY) {
@@ -157,28 +175,7 @@ class BinaryGradientOp final : public Operator<Context> {
     return true;
   }
 
-  template <class T>
-  static void RequireType(const Tensor& tensor, const char* name, const Tensor& dY) {
-    CAFFE_ENFORCE(tensor.IsType<T>(), name, " has elements of type ", tensor.dtype().name(),
-                  ", want ", dY.dtype().name(), " as dY");
-    tensor.data<T>();  // THROWS before the outputs are modified
-  }
-
-  // Output i with the shape of `operand`.
-  Tensor* Gradient(int i, const Tensor& operand) {
-    Tensor* const output = Output(i);
-    for (int k = 0; k < InputSize(); ++k) {
-      CAFFE_ENFORCE(output != &Input(k) || output->numel() == operand.numel(), "output ", i,
-                    " is input ", k, " of shape ", output->sizes(), ", but the gradient has shape ",
-                    operand.sizes(), ": use another blob");
-    }
-    output->ResizeLike(operand);
-    return output;
-  }
-
-  const BroadcastArguments arguments_;
-  const bool old_;
-  BroadcastPlan plan_;
+  BinaryGradientShapes shapes_;
 };
 
 // Registers the operators of each row for Context's device.

@@ -46,7 +46,7 @@ void RegisterUniqueUniformFill() {
       })
       .HasEffect(Effect::kRandom)
       .SetDoc("Draws different integers from min to max, both included.");
-  OperatorRegistryOf(CPU)->Register(OpRegistryKey("UniqueUniformFill"), Create, __FILE__);
+  RegisterOperator(CPU, "UniqueUniformFill", Create, __FILE__);
   // The output is random.
   RegisterGradient<NoGradient>("UniqueUniformFill", __FILE__);
 }

@@ -98,6 +98,10 @@ function(caffe2rt_folder_options folder result)
     elseif(folder MATCHES "^operators/")
       list(APPEND options -falign-loops=32)
     endif()
+  elseif(CAFFE2RT_SANITIZE MATCHES thread AND folder MATCHES "^operators/" AND NOT folder MATCHES
+         "^operators/(control|conv|dataset|image|io|matmul|primitives|queue|recurrent|state)$")
+    # Kernels here write parts of an output that no other thread reads or writes, and wait for nobody.
+    list(APPEND options "SHELL:-mllvm -tsan-instrument-memory-accesses=0")
   endif()
   set(${result} ${options} PARENT_SCOPE)
 endfunction()

@@ -8,6 +8,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
+#include "contexts/onednn/onednn_context.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::init_net_test {
@@ -30,17 +31,18 @@ Census& TheCensus() {
   return census;
 }
 
-class CensusOp final : public Operator<CPUContext> {
+template <class Context>
+class CensusOp final : public Operator<Context> {
  public:
-  CensusOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+  CensusOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {
     ++TheCensus().alive;
   }
   ~CensusOp() override { --TheCensus().alive; }
   bool RunOnDevice() override {
     TheCensus().seen.push_back(TheCensus().alive);
-    for (const Argument& arg : debug_def().arg())
+    for (const Argument& arg : this->debug_def().arg())
       TheCensus().weights.push_back(arg.floats().data());
-    return !HasArgument("fail");
+    return !this->HasArgument("fail");
   }
 };
 
@@ -69,7 +71,8 @@ class InitNetTest : public ::testing::Test {
   InitNetTest() {
     static const bool once = [] {
       RegisterSchema("InitNetCensus", __FILE__);
-      RegisterCpuOperator<CensusOp>("InitNetCensus", __FILE__);
+      RegisterCpuOperator<CensusOp<CPUContext>>("InitNetCensus", __FILE__);
+      RegisterOperator<CensusOp<IDEEPContext>>(IDEEP, "InitNetCensus", __FILE__);
       RegisterSchema("InitNetAsync", __FILE__);
       RegisterCpuOperator<AsyncOp>("InitNetAsync", __FILE__);
       return true;
@@ -204,6 +207,10 @@ TEST_F(InitNetTest, LeavesOtherNetsToTheirExecutor) {
       [](NetDef* net) { net->set_type("dag"); },
       [](NetDef* net) { net->mutable_op(1)->add_control_input("init_0"); },
       [](NetDef* net) { net->add_arg()->set_name("of the net"); },
+      [](NetDef* net) {  // an option without a device does not replace the net's device
+        net->mutable_device_option()->set_device_type(IDEEP);
+        for (OperatorDef& op : *net->mutable_op()) op.mutable_device_option()->set_random_seed(1);
+      },
   };
   for (const auto& change : changes) {
     TheCensus() = {};

@@ -137,6 +137,17 @@ TEST_F(BinaryModelTest, WeightsBecomeBlobsWithoutACopy) {
   EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
 }
 
+TEST_F(BinaryModelTest, FindsDatabasesBesideTheInitNet) {
+  const ModelFileOptions files = BinaryFiles(std::string(kInit) + R"(
+      op { type: "DBExists" output: "e" arg { name: "db_type" s: "minidb" }
+           arg { name: "db_name" s: "weights" } })");
+  dir_.Write("weights", "x");
+  const Model model = LoadModel(files);
+  ASSERT_EQ(model.init_weights.at(0).size(), 1u);
+  const NetDef& net = model.init_nets.at(0);
+  EXPECT_EQ(GetArgument(net.op(net.op_size() - 1), "db_name").s(), dir_.path("weights"));
+}
+
 TEST_F(BinaryModelTest, NetsThatNeedTheirExecutorGetTheirWeightsBack) {
   ModelFileOptions options = BinaryFiles();
   options.net_arguments.push_back(MakeArgument("any", 1));

@@ -36,6 +36,8 @@ class OperatorTestFastOp final : public OperatorTestOp<CPUContext> {
 };
 REGISTER_CPU_OPERATOR(OperatorTest, OperatorTestOp<CPUContext>);
 REGISTER_CPU_OPERATOR_WITH_ENGINE(OperatorTest, FAST, OperatorTestFastOp);
+REGISTER_CPU_OPERATOR_WITH_ENGINE(OperatorTest, DETERMINISTIC, OperatorTestOp<CPUContext>);
+REGISTER_CPU_OPERATOR_WITH_ENGINE(OperatorTestOther, FAST, OperatorTestFastOp);
 OPERATOR_SCHEMA(OperatorTest).NumInputs(0, 2).NumOutputs(0, 2).AllowInplace({{0, 0}});
 REGISTER_CPU_OPERATOR_STR("OperatorTestString", OperatorTestOp<CPUContext>)
 REGISTER_CPU_OPERATOR_CREATOR(OperatorTestCreator, [](const OperatorDef& def, Workspace* ws) {
@@ -174,6 +176,8 @@ TEST(OperatorRegistryTest, SelectsTheFirstAvailableEngine) {
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "FAST")")->engine(), "FAST");
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "NOPE,FAST")")->engine(), "FAST");
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "NOPE")")->engine(), "");
+  // As in Caffe2, the operator keeps ten letters of the name.
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "DETERMINISTIC")")->engine(), "DETERMINIS");
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
 }
 
@@ -189,6 +193,10 @@ TEST(OperatorRegistryTest, GoesToTheNextEngineWhenOneLacksAFeature) {
 TEST(OperatorRegistryTest, PreferencesComeAfterTheOperatorsOwnEngine) {
   Workspace ws;
   SetOpEnginePref("OperatorTest", {{CPU, {"FAST"}}});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "FAST");
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "DETERMINISTIC")")->engine(), "DETERMINIS");
+  SetOpEnginePref("OperatorTestOther", {{CPU, {"FAST"}}});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTestOther")")->engine(), "FAST");
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "FAST");
   SetPerOpEnginePref({});
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
