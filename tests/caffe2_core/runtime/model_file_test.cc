@@ -223,6 +223,28 @@ TEST_F(ModelFileTest, RunsInAPredictor) {
   EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
 }
 
+// Records where the values of its argument are.
+class ModelFileWeightsOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    values = debug_def().arg(0).floats().data();
+    return true;
+  }
+  static inline const float* values = nullptr;
+};
+REGISTER_CPU_OPERATOR(ModelFileWeights, ModelFileWeightsOp);
+OPERATOR_SCHEMA(ModelFileWeights);
+
+TEST_F(ModelFileTest, NothingCopiesTheWeightsOfInitNets) {
+  Model model = LoadModelFromMemory(
+      {R"(op { type: "ModelFileWeights" arg { name: "values" floats: 1 floats: 2 } })"}, kPredict);
+  const float* const values = model.init_nets.at(0).op(0).arg(0).floats().data();
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  EXPECT_EQ(ModelFileWeightsOp::values, values);
+}
+
 TEST_F(ModelFileTest, InitNetsRunInTheirOrder) {
   ModelFileOptions options = Files();
   options.init_nets.push_back(dir_.Write("again.pbtxt", R"(external_input: "w"

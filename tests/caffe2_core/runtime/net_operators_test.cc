@@ -73,6 +73,36 @@ TEST(NetOperatorsTest, MergesTheDeviceOptionOfTheNetIntoItsOperators) {
   EXPECT_EQ(alone[0]->device_option().ByteSizeLong(), 0u);
 }
 
+// The last note of a device option counts.
+TEST(NetOperatorsTest, AllowTf32OfAnOperatorComesAfterThatOfItsNet) {
+  Workspace ws;
+  const NetOperators operators(
+      Def(R"(arg { name: "allow_tf32" i: 1 } )" +
+          TestOp(R"(device_option { extra_info: "allow_tf32:0" })") + TestOp("")),
+      &ws);
+  EXPECT_THAT(operators[0]->device_option().extra_info(),
+              ElementsAre("allow_tf32:1", "allow_tf32:0"));
+  EXPECT_THAT(operators[1]->device_option().extra_info(), ElementsAre("allow_tf32:1"));
+}
+
+TEST(NetOperatorsTest, ErrorsNameAtMostEightOperatorsOfTheUser) {
+  const auto error_of = [](int users) -> std::string {
+    std::string marks;
+    for (int i = 0; i < users; ++i) marks += MakeString(" strings: \"", i, " Op\"");
+    Workspace ws;
+    try {
+      NetOperators(
+          Def(TestOp(R"(arg { name: "refuse" i: 1 } arg { name: "user_operators")" + marks + " }")),
+          &ws);
+    } catch (const EnforceNotMet& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error_of(8), HasSubstr("6 Op, 7 Op (run as"));
+  EXPECT_THAT(error_of(9), HasSubstr("6 Op, 7 Op and 1 more (run as"));
+}
+
 TEST(NetOperatorsTest, NamesTheOperatorThatCannotBeBuilt) {
   Workspace ws;
   const std::string bad = R"(arg { name: "refuse" i: 1 })";

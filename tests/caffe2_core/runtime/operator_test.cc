@@ -1,6 +1,7 @@
 #include "caffe2_core/runtime/operator.h"
 
 #include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -205,6 +206,23 @@ TEST(OperatorRegistryTest, PreferencesComeAfterTheOperatorsOwnEngine) {
   SetEnginePref({}, {{CUDA, {"CUDNN"}}});
   EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
   EXPECT_THROW(SetGlobalEnginePref({{99, {"FAST"}}}), EnforceNotMet);
+}
+
+TEST(OperatorRegistryTest, KnowsWhichDefsRunOnAnEngine) {
+  const auto def = [](const std::string& engine) {
+    OperatorDef op = ParseOp(R"(type: "OperatorTest")");
+    op.set_engine(engine);
+    return op;
+  };
+  EXPECT_TRUE(UsesEngine(def("FAST")));
+  EXPECT_TRUE(UsesEngine(def("NOPE,FAST")));
+  for (const char* engine : {"", "NOPE", "DEFAULT", "DEFAULT,FAST"}) {
+    EXPECT_FALSE(UsesEngine(def(engine))) << engine;
+  }
+  SetOpEnginePref("OperatorTest", {{CPU, {"FAST"}}});
+  EXPECT_TRUE(UsesEngine(def("")));
+  SetPerOpEnginePref({});
+  EXPECT_THAT(MissingEngines(def("NOPE,FAST")), ::testing::ElementsAre("NOPE"));
 }
 
 TEST(OperatorRegistryTest, CallsTheLoggerWithEveryDef) {

@@ -1,9 +1,14 @@
 // Waits, memory uses and graphs of operators that do not start in the order of their net.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "caffe2_core/runtime/device_uses.h"
 #include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/graph_runs.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/contexts/counting/gate.h"
 #include "tests/support/operator_test.h"
@@ -130,6 +135,38 @@ TEST(DeviceWaitsTest, MemorySharedThroughAnAliasIsFinishedFirst) {
                           Op(R"(type: "CopyFromCPUInput" input: "y" output: "d")") +
                           OnCPU(R"(type: "ConstantFill" output: "x")");
   EXPECT_EQ(PlanText(net, InOrderOfNet(3)), "2: 1-1");
+}
+
+// An operator of the CPU that leaves work behind.
+class CountingWaitsAsyncOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { return true; }
+  bool HasAsyncPart() const override { return true; }
+};
+REGISTER_CPU_OPERATOR(CountingWaitsAsync, CountingWaitsAsyncOp);
+OPERATOR_SCHEMA(CountingWaitsAsync);
+
+TEST(DeviceWaitsTest, EachAsynchronousOperatorOfTheCpuHasItsOwnStream) {
+  const std::string net = OnCPU(R"(type: "CountingWaitsAsync" input: "a" output: "b")") +
+                          OnCPU(R"(type: "CountingWaitsAsync" input: "b" output: "c")");
+  EXPECT_EQ(PlanText(net, InOrderOfNet(2)), "1: 0-0; end: 1-1");
+}
+
+TEST(DeviceWaitsTest, BlobsOfNetsInArgumentsAreFinishedFirst) {
+  const std::string net = Op(R"(type: "EnsureCPUOutput" input: "a" output: "b")") +
+                          OnCPU(R"(type: "If" input: "condition" arg { name: "then_net" n {
+                                   op { type: "Relu" input: "b" output: "c" } } })");
+  EXPECT_EQ(PlanText(net, InOrderOfNet(2)), "1: 0-0");
+}
+
+TEST(DeviceWaitsTest, TheHostWaitsForAnOperatorWithoutAnEvent) {
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                Op(R"(type: "Relu" input: "b" output: "c")"));
+  const ExecutionOrder order = {{0, 1}, {0, 1}};
+  EXPECT_EQ(Text(net.Plan(order)), "1: 0-0 on the device; end: 0-0; end: 1-1");
+  net.operators->all()[0]->DisableEvent();
+  EXPECT_EQ(Text(net.Plan(order)), "1: 0-0; end: 1-1");
 }
 
 TEST(DeviceWaitsTest, RejectOrdersThatTheNetForbids) {
@@ -299,6 +336,52 @@ TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
   release();
   user.FinishDeviceComputation();
   const DataPtr again(TheCountingStaticContext()->New(nbytes));
+}
+
+// Does what a test wants in the middle of a net.
+std::function<void()>& TheStep() {
+  static std::function<void()> step;
+  return step;
+}
+class CountingWaitsStepOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    TheStep()();
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(CountingWaitsStep, CountingWaitsStepOp);
+OPERATOR_SCHEMA(CountingWaitsStep);
+
+// The second device is held while it copies b. Then b is freed, but its memory must not be used
+// again: without it, a tensor of 40 MiB does not fit beside a, in the 64 MiB of the device.
+TEST(DeviceUsesTest, ANetKeepsMemoryThatIsFreedWhileAnotherDeviceReadsIt) {
+  Workspace ws;
+  CountingDevice::SetCurrent(0);
+  Tensor* const a = ws.CreateBlob("a")->GetMutableTensor(kCounting);
+  a->Resize(std::vector<int64_t>{4 << 20});
+  a->mutable_data<float>();
+  NetBase* const net = ws.CreateNet(ParseNet(
+      "name: \"n\" " + Op(R"(type: "Relu" input: "a" output: "b")") +
+      R"(op { type: "Copy" input: "b" output: "c" device_option { device_type: 20 device_id: 1 } })" +
+      OnCPU(R"(type: "CountingWaitsStep")")));
+  DeviceOption second;
+  second.set_device_type(kCounting);
+  second.set_device_id(1);
+  CountingContext user(second);
+  user.SwitchToDevice(0);
+  const auto release = Hold(user);
+  constexpr size_t kLarge = size_t{40} << 20;
+  TheStep() = [&] {
+    CountingDevice::SetCurrent(0);
+    ws.GetBlob("b")->GetMutableTensor(kCounting)->FreeMemory();
+    EXPECT_THROW(TheCountingStaticContext()->New(kLarge), EnforceNotMet);
+    release();
+  };
+  EXPECT_TRUE(net->Run());
+  CountingDevice::SetCurrent(0);
+  const DataPtr again(TheCountingStaticContext()->New(kLarge));
 }
 
 }  // namespace
