@@ -43,9 +43,8 @@ template <class T>
 inline constexpr bool kIsPlainData = std::is_fundamental_v<T> || std::is_pointer_v<T> ||
                                      std::is_enum_v<T> || std::is_same_v<T, float16>;
 
-// Runs once for each type.
 template <class T>
-[[gnu::noinline]] TypeData MakeTypeData() {
+TypeData MakeTypeData() {
   TypeData data;
   data.itemsize = sizeof(T);
   if constexpr (!kIsPlainData<T>) {
