@@ -119,8 +119,7 @@ std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>& spec) const {
 }
 
 // Compiled once for the types of most arguments.
-#define CAFFE2RT_DECLARED_ARGUMENT_TYPES(DO) \
-  DO(bool) DO(int) DO(int64_t) DO(float) DO(std::string)
+#define CAFFE2RT_DECLARED_ARGUMENT_TYPES(DO) DO(bool) DO(int) DO(int64_t) DO(float) DO(std::string)
 #define CAFFE2RT_EXTERN(T)                                              \
   extern template T ArgumentHelper::Read(const ArgumentSpec<T>&) const; \
   extern template std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>&) const;

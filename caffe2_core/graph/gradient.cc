@@ -116,7 +116,7 @@ GradientOpsMeta GradientNotImplementedYet::Get() {
 }
 
 namespace {
-// The same registry. It may not contain the built-in makers yet.
+// The registry, which may not contain the built-in makers yet.
 GradientRegistryType* GradientMakers() {
   static auto* const registry = new GradientRegistryType("gradient of operator");
   return registry;

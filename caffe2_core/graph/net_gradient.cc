@@ -8,7 +8,7 @@
 namespace caffe2rt {
 
 namespace {
-// The same registry. It may not contain the built-in makers yet.
+// The registry, which may not contain the built-in makers yet.
 GradientRegistryType* NetGradientMakers() {
   static auto* const registry = new GradientRegistryType("gradient in nets of operator");
   return registry;
