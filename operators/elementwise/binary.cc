@@ -3,6 +3,15 @@
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
+namespace {
+
+void RequireLikeDy(const Tensor& tensor, const char* name, const Tensor& dY) {
+  CAFFE_ENFORCE(tensor.dtype() == dY.dtype(), name, " has elements of type ", tensor.dtype().name(),
+                ", want ", dY.dtype().name(), " as dY");
+  tensor.raw_data();  // THROWS before the outputs are modified
+}
+
+}  // namespace
 
 bool BinaryShapes::Prepare(const Tensor& A, const Tensor& B, Tensor* Y) {
   CAFFE_ENFORCE(B.dtype() == A.dtype(), "input 1 (B) has elements of type ", B.dtype().name(),
@@ -28,31 +37,35 @@ BinaryGradientShapes::BinaryGradientShapes(OperatorBase* op, DeviceType device, 
       old_(reads_y && op->InputSize() == 3),
       arguments_(op->args()) {}
 
-void BinaryGradientShapes::Prepare() {
-  RequireLikeDy(A(), "A");
-  RequireLikeDy(B(), "B");
-  RequireLikeDy(Y(), "Y");
-  plan_.Make(A().sizes(), B().sizes(), arguments_);
-  CAFFE_ENFORCE(dY().numel() == plan_.output_size() && Y().numel() == plan_.output_size(),
-                "dY has shape ", dY().sizes(), " and Y ", Y().sizes(), ", want ",
+BinaryGradientTensors BinaryGradientShapes::Tensors() const {
+  const auto input = [this](int i) -> const Tensor& { return op_->InputTensor(i, device_); };
+  return {.A = input(1),
+          .B = input(old_ ? 0 : 2),
+          .Y = input(reads_y_ ? (old_ ? 1 : 3) : 0),
+          .dY = input(old_ ? 2 : 0),
+          .dA = op_->OutputTensor(0, device_),
+          .dB = op_->OutputTensor(1, device_)};
+}
+
+void BinaryGradientShapes::Prepare(const BinaryGradientTensors& tensors) {
+  const auto& [A, B, Y, dY, dA, dB] = tensors;
+  RequireLikeDy(A, "A", dY);
+  RequireLikeDy(B, "B", dY);
+  RequireLikeDy(Y, "Y", dY);
+  plan_.Make(A.sizes(), B.sizes(), arguments_);
+  CAFFE_ENFORCE(dY.numel() == plan_.output_size() && Y.numel() == plan_.output_size(),
+                "dY has shape ", dY.sizes(), " and Y ", Y.sizes(), ", want ",
                 IntArrayRef(plan_.output_dims()));
-  ResizeOutput(0, A());
-  ResizeOutput(1, B());
+  ResizeOutput(0, dA, A);
+  ResizeOutput(1, dB, B);
 }
 
-bool BinaryGradientShapes::AreAlike() const {
-  return arguments_.legacy ? plan_.output_size() == 1 && B().numel() == 1
-                           : A().dims() == B().dims();
+bool BinaryGradientShapes::AreAlike(const BinaryGradientTensors& tensors) const {
+  return arguments_.legacy ? plan_.output_size() == 1 && tensors.B.numel() == 1
+                           : tensors.A.dims() == tensors.B.dims();
 }
 
-void BinaryGradientShapes::RequireLikeDy(const Tensor& tensor, const char* name) const {
-  CAFFE_ENFORCE(tensor.dtype() == dY().dtype(), name, " has elements of type ",
-                tensor.dtype().name(), ", want ", dY().dtype().name(), " as dY");
-  tensor.raw_data();  // THROWS before the outputs are modified
-}
-
-void BinaryGradientShapes::ResizeOutput(int i, const Tensor& operand) const {
-  Tensor* const output = op_->OutputTensor(i, device_);
+void BinaryGradientShapes::ResizeOutput(int i, Tensor* output, const Tensor& operand) const {
   for (int k = 0; k < op_->InputSize(); ++k) {
     CAFFE_ENFORCE(output != &op_->InputTensor(k, device_) || output->numel() == operand.numel(),
                   "output ", i, " is input ", k, " of shape ", output->sizes(),

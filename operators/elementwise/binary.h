@@ -89,33 +89,37 @@ class BinaryElementwiseOp final : public Operator<Context> {
   BinaryShapes shapes_;
 };
 
+// The inputs and outputs of a gradient operator in one run.
+struct BinaryGradientTensors {
+  const Tensor& A;
+  const Tensor& B;
+  const Tensor& Y;  // dY if Y is not an input
+  const Tensor& dY;
+  Tensor* dA;
+  Tensor* dB;
+
+  bool IsInPlace() const { return dA == &dY || dB == &dY; }
+};
+
 // The part of the gradient operators that does not depend on the type of the elements.
 class [[gnu::visibility("default")]] BinaryGradientShapes {
  public:
   // `reads_y`: whether Y is an input. REQUIRES: `op` outlives this object.
-  BinaryGradientShapes(OperatorBase* op, DeviceType device, bool reads_y);
+  BinaryGradientShapes(OperatorBase * op, DeviceType device, bool reads_y);
 
-  const Tensor& A() const { return op_->InputTensor(1, device_); }
-  const Tensor& B() const { return op_->InputTensor(old_ ? 0 : 2, device_); }
-  // dY if Y is not an input.
-  const Tensor& Y() const { return op_->InputTensor(reads_y_ ? (old_ ? 1 : 3) : 0, device_); }
-  const Tensor& dY() const { return op_->InputTensor(old_ ? 2 : 0, device_); }
-  Tensor* dA() const { return op_->OutputTensor(0, device_); }
-  Tensor* dB() const { return op_->OutputTensor(1, device_); }
+  BinaryGradientTensors Tensors() const;
   const char* NameOfDy() const { return old_ ? "input 2 (dY)" : "input 0 (dY)"; }
 
   // Gives the outputs their shapes. THROWS if the types of the inputs differ, if the shapes do not
   // match, or if they do not allow an output in place.
-  void Prepare();
+  void Prepare(const BinaryGradientTensors& tensors);
   const BroadcastLoops& loops() const { return plan_.loops(); }
   // Whether the operands count as one list of elements: equal shapes without `broadcast`, or one
   // element.
-  bool AreAlike() const;
-  bool IsInPlace() const { return dA() == &dY() || dB() == &dY(); }
+  bool AreAlike(const BinaryGradientTensors& tensors) const;
 
  private:
-  void RequireLikeDy(const Tensor& tensor, const char* name) const;
-  void ResizeOutput(int i, const Tensor& operand) const;
+  void ResizeOutput(int i, Tensor* output, const Tensor& operand) const;
 
   OperatorBase* const op_;
   const DeviceType device_;
@@ -143,26 +147,28 @@ class BinaryGradientOp final : public Operator<Context> {
         shapes_(this, Context::GetDeviceType(), Function::kGradientReadsY) {}
 
   bool RunOnDevice() override {
-    return DispatchByType<Ts...>(shapes_.dY().dtype(), shapes_.NameOfDy(),
-                                 [&](auto element) { return RunWithType<decltype(element)>(); });
+    const BinaryGradientTensors tensors = shapes_.Tensors();
+    return DispatchByType<Ts...>(tensors.dY.dtype(), shapes_.NameOfDy(), [&](auto element) {
+      return RunWithType<decltype(element)>(tensors);
+    });
   }
 
  private:
   template <class T>
-  bool RunWithType() {
-    shapes_.Prepare();
-    T* const da = shapes_.dA()->template mutable_data<T>();
-    T* const db = shapes_.dB()->template mutable_data<T>();
+  bool RunWithType(const BinaryGradientTensors& tensors) {
+    shapes_.Prepare(tensors);
+    T* const da = tensors.dA->template mutable_data<T>();
+    T* const db = tensors.dB->template mutable_data<T>();
     if (shapes_.loops().output_size == 0 ||
-        (GradientClearsFirst<Function> && shapes_.IsInPlace() && !shapes_.AreAlike())) {
-      SetToZero(context_, shapes_.dA()->numel(), da);
-      SetToZero(context_, shapes_.dB()->numel(), db);
+        (GradientClearsFirst<Function> && tensors.IsInPlace() && !shapes_.AreAlike(tensors))) {
+      SetToZero(context_, tensors.dA->numel(), da);
+      SetToZero(context_, tensors.dB->numel(), db);
       return true;
     }
     const auto compute = [&]<Operand kOperand>(T* out) {
-      OperandGradient<kOperand>(context_, shapes_.loops(), shapes_.A().template data<T>(),
-                                shapes_.B().template data<T>(), shapes_.Y().template data<T>(),
-                                shapes_.dY().template data<T>(), out, Function{});
+      OperandGradient<kOperand>(context_, shapes_.loops(), tensors.A.template data<T>(),
+                                tensors.B.template data<T>(), tensors.Y.template data<T>(),
+                                tensors.dY.template data<T>(), out, Function{});
     };
     // dA may be dY, and it may be B if the inputs are B, Y, dY.
     if constexpr (Function::kGradientReadsY) {

@@ -15,7 +15,7 @@ endif()
 set(demo ${SOURCE_DIR}/binaries/demo/stripes)
 set(configure ${CMAKE_COMMAND} -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
-    -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
+    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_FLAGS_DEBUG=  # without -g, a tenth of the compiler's time
     -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER} ${flags})
 
 # Without a dependency, the error names the package to install.

@@ -149,7 +149,7 @@ function(caffe2rt_configure_library target)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt DEFINE_SYMBOL "" VERSION ${PROJECT_VERSION}
                                              SOVERSION ${CAFFE2RT_SOVERSION})
   # The library calls its own functions, which are sanitized, where a program has others from the same headers (.ci/reuse_object).
-  if(BUILD_SHARED_LIBS AND CAFFE2RT_SANITIZE MATCHES address)
+  if(BUILD_SHARED_LIBS AND CAFFE2RT_SANITIZE)
     target_link_options(${target} PRIVATE LINKER:-Bsymbolic-functions)
   endif()
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)

@@ -311,6 +311,13 @@ TEST(DeviceUsesTest, AreReportedByPosition) {
   EXPECT_EQ(used(), before + 1);
 }
 
+DeviceOption TheSecondDevice() {
+  DeviceOption option;
+  option.set_device_type(kCounting);
+  option.set_device_id(1);
+  return option;
+}
+
 TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
   const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
                 R"(op { type: "Copy" input: "b" output: "c"
@@ -323,10 +330,7 @@ TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
   b->Resize(std::vector<int64_t>{floats});
   b->mutable_data<float>();
   uses.Record(1);
-  DeviceOption second;
-  second.set_device_type(kCounting);
-  second.set_device_id(1);
-  CountingContext user(second);
+  CountingContext user(TheSecondDevice());
   user.SwitchToDevice(3);
   const auto release = Hold(user);
   CountingDevice::SetCurrent(0);
@@ -366,10 +370,7 @@ TEST(DeviceUsesTest, ANetKeepsMemoryThatIsFreedWhileAnotherDeviceReadsIt) {
       "name: \"n\" " + Op(R"(type: "Relu" input: "a" output: "b")") +
       R"(op { type: "Copy" input: "b" output: "c" device_option { device_type: 20 device_id: 1 } })" +
       OnCPU(R"(type: "CountingWaitsStep")")));
-  DeviceOption second;
-  second.set_device_type(kCounting);
-  second.set_device_id(1);
-  CountingContext user(second);
+  CountingContext user(TheSecondDevice());
   user.SwitchToDevice(0);
   const auto release = Hold(user);
   constexpr size_t kLarge = size_t{40} << 20;

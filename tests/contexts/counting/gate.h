@@ -9,12 +9,21 @@
 
 namespace caffe2rt::test {
 
-// Stops the context's stream here until the returned function is called. It may be called once.
+// Stops the context's stream here until the returned function is called, or its last copy is destroyed.
 inline std::function<void()> Hold(CountingContext& context) {
-  const auto gate = std::make_shared<std::promise<void>>();
+  struct Gate {
+    ~Gate() { Open(); }
+    void Open() {
+      if (!is_open) opened.set_value();
+      is_open = true;
+    }
+    std::promise<void> opened;
+    bool is_open = false;
+  };
+  const auto gate = std::make_shared<Gate>();
   context.stream().Then(
-      [opened = gate->get_future().share()](const std::string&) { opened.wait(); });
-  return [gate] { gate->set_value(); };
+      [opened = gate->opened.get_future().share()](const std::string&) { opened.wait(); });
+  return [gate] { gate->Open(); };
 }
 
 }  // namespace caffe2rt::test
