@@ -16,6 +16,8 @@ def sparse_cases(folder):
     table = rng.uniform(-1, 1, (rows, 64)).astype(np.float32)
     wide = rng.uniform(-1, 1, (rows // 2, 128)).astype(np.float32)
     small = rng.uniform(-1, 1, (1000, 64)).astype(np.float32)  # stays in the cache
+    many = 2000000  # a table of 512 MB, beyond every cache
+    large = rng.uniform(-1, 1, (many, 64)).astype(np.float32)
     data = table[:count]
     filled = lengths[lengths > 0]
     ids = np.repeat(np.arange(len(filled)), filled).astype(np.int32)  # without gaps
@@ -24,6 +26,7 @@ def sparse_cases(folder):
         ("table", "SparseLengthsSum", [table, indices, lengths]),
         ("table_wide", "SparseLengthsSum", [wide, indices // 2, lengths]),
         ("table_small", "SparseLengthsSum", [small, indices % 1000, lengths]),
+        ("table_large", "SparseLengthsSum", [large, rng.randint(0, many, count).astype(np.int64), lengths]),
         ("table", "SparseLengthsMean", [table, indices, lengths]),
         ("table", "SparseLengthsWeightedSum", [table, weights, indices, lengths]),
         ("rows", "LengthsSum", [data, lengths]),
