@@ -3,6 +3,20 @@
 #   caffe2rt          the program and the shared library
 #   libcaffe2rt-dev   headers, CMake files, and the packages that a program which uses them needs
 #   libcaffe2rt-cuda  libcaffe2_cuda, if it was built
+option(CAFFE2RT_PACKAGES "Report programs that are missing to make packages before anything is built" OFF)
+if(CAFFE2RT_PACKAGES)
+  # Without dpkg-shlibdeps the packages would have no dependencies.
+  foreach(tool file:file dpkg-shlibdeps:dpkg-dev)
+    string(REPLACE ":" ";" tool ${tool})
+    list(GET tool 0 program)
+    list(GET tool 1 package)
+    find_program(CAFFE2RT_TOOL_${program} ${program})
+    mark_as_advanced(CAFFE2RT_TOOL_${program})
+    if(NOT CAFFE2RT_TOOL_${program})
+      message(FATAL_ERROR "Debian packages are made with the program ${program}, which is not installed: apt-get install ${package}")
+    endif()
+  endforeach()
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGE_VENDOR caffe2rt)
