@@ -16,8 +16,8 @@ def sparse_cases(folder):
     table = rng.uniform(-1, 1, (rows, 64)).astype(np.float32)
     wide = rng.uniform(-1, 1, (rows // 2, 128)).astype(np.float32)
     small = rng.uniform(-1, 1, (1000, 64)).astype(np.float32)  # stays in the cache
-    many = 2000000  # a table of 512 MB, beyond every cache
-    large = rng.uniform(-1, 1, (many, 64)).astype(np.float32)
+    many = 1000000  # a table of 256 MB, beyond every cache
+    large = np.random.default_rng(1).random((many, 64), dtype=np.float32)
     data = table[:count]
     filled = lengths[lengths > 0]
     ids = np.repeat(np.arange(len(filled)), filled).astype(np.int32)  # without gaps

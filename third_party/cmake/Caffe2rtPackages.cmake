@@ -3,6 +3,7 @@
 #   caffe2rt          the program and the shared library
 #   libcaffe2rt-dev   headers, CMake files, and the packages that a program which uses them needs
 #   libcaffe2rt-cuda  libcaffe2_cuda, if it was built
+
 option(CAFFE2RT_PACKAGES "Report programs that are missing to make packages before anything is built" OFF)
 if(CAFFE2RT_PACKAGES)
   # Without dpkg-shlibdeps the packages would have no dependencies.
@@ -17,6 +18,7 @@ if(CAFFE2RT_PACKAGES)
     endif()
   endforeach()
 endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGE_VENDOR caffe2rt)

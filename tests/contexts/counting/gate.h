@@ -9,7 +9,8 @@
 
 namespace caffe2rt::test {
 
-// Stops the context's stream here until the returned function is called, or its last copy is destroyed.
+// Stops the context's stream here until the returned function is called, or until its last copy is
+// destroyed.
 inline std::function<void()> Hold(CountingContext& context) {
   struct Gate {
     ~Gate() { Open(); }
