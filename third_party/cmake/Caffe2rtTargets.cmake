@@ -1,5 +1,6 @@
 # Flags shared by every target, and the functions the folders use.
 #
+#   caffe2rt_folder(KIND)                           what the sources of this folder are
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
 #   caffe2rt_source_options("-f...;-f..." a.cc)     options for some of them
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
@@ -80,31 +81,52 @@ if(CAFFE2RT_UNITY_LIBRARY OR CAFFE2RT_UNITY_TESTS)
   target_compile_options(caffe2rt_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
 endif()
 
-# Options for the library's sources in a folder. Passes over nets run once for each net, and leave memory to the containers of
-# the standard library. The folders with -O2 have no arithmetic that -O3 would make faster, in an eighth more time. A short loop
-# takes a quarter more time if it is not aligned, by chance of what is linked before it. ASAN's checks are calls of functions,
-# which compile in a quarter less time, but not in kernels: models_test would take almost five times as long.
-function(caffe2rt_folder_options folder result)
+# caffe2rt_folder(KIND [APART] [UNOPTIMIZED_IF_SANITIZED]): what the sources of the current folder are, which decides their options.
+# Each folder with sources of the library states it.
+#
+#   PASSES    code that runs once for each net, on containers of the standard library: -O1
+#   HOST      code without arithmetic, which -O3 would not make faster, in an eighth more time: -O2
+#   LOOPS     -O3. A short loop takes a quarter more time if it is not aligned, by chance of what is linked before it
+#   KERNELS   the same. ASAN's checks are inline: as calls of functions they compile in a quarter less time, but models_test takes
+#             almost five times as long
+#
+# APART: a release build compiles the sources one at a time, because what the optimizer inlines into vector code depends on the
+# size of the whole. UNOPTIMIZED_IF_SANITIZED: the kernels of hundreds of functions and types, which take a third of the
+# compiler's time without the optimizer.
+function(caffe2rt_folder kind)
+  cmake_parse_arguments(arg "APART;UNOPTIMIZED_IF_SANITIZED" "" "" ${ARGN})
   set(options)
-  if(folder MATCHES "^caffe2_core/graph")
-    if(CMAKE_BUILD_TYPE STREQUAL Release)
-      list(APPEND options -O1)
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    set(gnu 0)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      set(gnu 1)
     endif()
-    if(CAFFE2RT_SANITIZE MATCHES undefined)
-      list(APPEND options -fno-sanitize=alignment)
-    endif()
-  elseif(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    if(folder MATCHES "^(caffe2_core/(c_api|device|io|runtime)|contexts/.*|operators/(control|dataset|io|queue|state|unavailable))$")
-      list(APPEND options -O2 -fvect-cost-model=dynamic)
-    elseif(folder MATCHES "^operators/")
-      list(APPEND options -falign-loops=32)
+    if(kind STREQUAL PASSES)
+      set(options -O1)
+    elseif(kind STREQUAL HOST)
+      set(options -O2 $<${gnu}:-fvect-cost-model=dynamic>)
+    elseif(kind MATCHES "^(LOOPS|KERNELS)$")
+      set(options $<${gnu}:-falign-loops=32>)
     endif()
   endif()
-  if(CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang
-     AND NOT folder MATCHES "^operators/(conv|detection|elementwise|image|int8|math|matmul|norm|pool|primitives|reduce)$")
+  if(NOT kind MATCHES "^(PASSES|HOST|LOOPS|KERNELS)$" OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "caffe2rt_folder(${kind} ${ARGN}), want PASSES, HOST, LOOPS or KERNELS, and APART or UNOPTIMIZED_IF_SANITIZED")
+  endif()
+  if(kind STREQUAL PASSES AND CAFFE2RT_SANITIZE MATCHES undefined)
+    list(APPEND options -fno-sanitize=alignment)
+  endif()
+  if(NOT kind STREQUAL KERNELS AND CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     list(APPEND options -mllvm -asan-instrumentation-with-call-threshold=0)
   endif()
-  set(${result} ${options} PARENT_SCOPE)
+  if(arg_UNOPTIMIZED_IF_SANITIZED AND CAFFE2RT_SANITIZE)
+    list(APPEND options -O0)
+    set_property(DIRECTORY PROPERTY caffe2rt_without_precompiled_headers ON)  # they were made with the optimizer
+  endif()
+  if(arg_APART AND CMAKE_BUILD_TYPE STREQUAL Release)
+    set_property(DIRECTORY PROPERTY caffe2rt_apart ON)
+  endif()
+  set_property(DIRECTORY PROPERTY caffe2rt_kind ${kind})
+  set_property(DIRECTORY PROPERTY caffe2rt_options ${options})
 endfunction()
 
 # caffe2rt_source_options("options..." a.cc b.cc): options of sources beside those of their folder. Sanitizer builds have one
@@ -113,33 +135,36 @@ function(caffe2rt_source_options options)
   if(CAFFE2RT_SANITIZE)
     return()
   endif()
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  caffe2rt_folder_options(${folder} folder_options)
+  get_property(folder_options DIRECTORY PROPERTY caffe2rt_options)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY caffe2rt PROPERTIES COMPILE_OPTIONS "${folder_options};${options}")
 endfunction()
 
-# Sources of the current folder, in one unity group of a library. The optimiser gets sources with vector code one at a time:
-# what it inlines depends on the size of the whole.
+# Puts sources of the current folder into one unity group of `target`.
 function(caffe2rt_unity_group target)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(MAKE_C_IDENTIFIER ${folder} group)
   set(compiled ${ARGN})
-  if(CAFFE2RT_UNITY_LIBRARY AND NOT (CMAKE_BUILD_TYPE STREQUAL Release AND target STREQUAL caffe2rt
-     AND folder MATCHES "^operators/(conv|elementwise|math|matmul|norm|pool|primitives|reduce)$"))
+  get_property(apart DIRECTORY PROPERTY caffe2rt_apart)
+  if(CAFFE2RT_UNITY_LIBRARY AND NOT (apart AND target STREQUAL caffe2rt))
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
     # CMake compiles a source with options apart from its group: these are for the group's source.
     get_target_property(target_folder ${target} BINARY_DIR)
     set(compiled ${target_folder}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx)
   endif()
-  caffe2rt_folder_options(${folder} options)
-  if(options AND target STREQUAL caffe2rt)
+  if(NOT target STREQUAL caffe2rt)
+    return()
+  endif()
+  get_property(kind DIRECTORY PROPERTY caffe2rt_kind)
+  if(NOT kind)
+    message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt has sources, and no caffe2rt_folder(KIND) before them")
+  endif()
+  get_property(options DIRECTORY PROPERTY caffe2rt_options)
+  if(options)
     set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${options}")
   endif()
-  # The kernels of hundreds of functions and types: a third of the compiler's time without the optimizer, which the precompiled
-  # headers were made with.
-  if(CAFFE2RT_SANITIZE AND folder STREQUAL operators/elementwise)
-    set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES
-      COMPILE_OPTIONS -O0 SKIP_PRECOMPILE_HEADERS ON)
+  get_property(without DIRECTORY PROPERTY caffe2rt_without_precompiled_headers)
+  if(without)
+    set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
 
