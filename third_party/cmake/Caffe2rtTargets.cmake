@@ -173,15 +173,10 @@ function(caffe2rt_configure_library target)
   if(CAFFE2RT_PCH)
     target_precompile_headers(${target} PRIVATE
       <algorithm> <cmath> <functional> <map> <memory> <string> <vector>
-      ${PROJECT_SOURCE_DIR}/caffe2_core/runtime/operator_registry.h
-      ${PROJECT_SOURCE_DIR}/contexts/cpu/cpu_context.h)
+      <caffe2_core/runtime/operator_registry.h> <contexts/cpu/cpu_context.h>)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt DEFINE_SYMBOL "" VERSION ${PROJECT_VERSION}
                                              SOVERSION ${CAFFE2RT_SOVERSION})
-  # The library calls its own functions, which are sanitized, where a program has others from the same headers (.ci/reuse_object).
-  if(BUILD_SHARED_LIBS AND CAFFE2RT_SANITIZE)
-    target_link_options(${target} PRIVATE LINKER:-Bsymbolic-functions)
-  endif()
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)
   add_dependencies(${target} caffe2rt_proto)
   caffe2rt_library_interface(${target})
@@ -253,7 +248,7 @@ function(caffe2rt_test_headers name)
     target_precompile_headers(${name} REUSE_FROM ${owner})
   else()
     target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>
-      ${PROJECT_SOURCE_DIR}/tests/support/operator_test.h)
+      <tests/support/operator_test.h>)
     set_property(GLOBAL PROPERTY caffe2rt_test_headers_owner ${name})
   endif()
 endfunction()
