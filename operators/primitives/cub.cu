@@ -10,13 +10,7 @@
 #include "operators/primitives/wrapping.h"
 
 #if defined(__CUDACC__)
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_segmented_radix_sort.cuh>
+#include "operators/primitives/cub_algorithms.cuh"
 #endif
 
 namespace caffe2rt::math {
