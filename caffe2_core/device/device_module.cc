@@ -13,6 +13,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/own_library.h"
 #include "caffe2_core/device/context.h"
 
 namespace caffe2rt {
@@ -67,20 +68,6 @@ std::string LibraryOf(const DeviceDescriptor& device) {
   return device.module_file.substr(0, device.module_file.find(".so"));
 }
 
-// The folder of the file that contains this code: libcaffe2rt, or the program.
-std::filesystem::path OwnFolder() {
-  Dl_info info{};
-  link_map* map = nullptr;
-  std::error_code error;
-  std::filesystem::path file = "/proc/self/exe";
-  if (dladdr1(reinterpret_cast<void*>(&OwnFolder), &info, reinterpret_cast<void**>(&map),
-              RTLD_DL_LINKMAP) != 0 &&
-      map != nullptr && map->l_name != nullptr && map->l_name[0] != '\0') {
-    file = map->l_name;
-  }
-  return std::filesystem::canonical(file, error).parent_path();
-}
-
 std::string LastLoaderError() {
   const char* const why = dlerror();
   return why != nullptr ? why : "unknown reason";
@@ -101,6 +88,7 @@ void* OpenNew(const DeviceDescriptor& device, const std::string& file) {
   } catch (const EnforceNotMet& error) {
     CAFFE_THROW(device.name, ": ", error.message());
   }
+  ExportOwnLibrary();
   return Open(file);
 }
 
@@ -130,7 +118,7 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
     return handle != nullptr ? handle : Broken(device, named, presence);
   }
   std::vector<std::string> searched;
-  if (const std::filesystem::path own = OwnFolder(); !own.empty()) {
+  if (const std::filesystem::path own = OwnLibraryFolder(); !own.empty()) {
     for (const std::filesystem::path& folder : {own, own.parent_path() / "lib"}) {
       const std::string file = (folder / file_name).string();
       searched.push_back(folder.string());

@@ -11,6 +11,7 @@
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/own_library.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -125,6 +126,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
   ModuleLoading loading(TakeAllConflicts);
+  ExportOwnLibrary();
   // RTLD_GLOBAL, as in Caffe2, because a module may use the symbols of another one, for example if
   // kernels and their schemas are in different libraries.
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -26,6 +26,12 @@ run(${c_compiler} -std=c99 ${PROJECT_DIR}/classify.c -o ${WORK_DIR}/classify_by_
     -Wl,-rpath,${library_dir})
 run(${WORK_DIR}/classify_by_pkg_config ${demo}/init_net.pb ${demo}/predict_net.pb)
 
+# The static library, which a program that does not load modules links like any other.
+flags_of(static_flags caffe2rt --static --cflags --libs)
+list(TRANSFORM static_flags REPLACE "^-lcaffe2rt$" "-l:libcaffe2rt.a")
+run(${CXX_COMPILER} -std=c++20 ${PROJECT_DIR}/embed.cc -o ${WORK_DIR}/embed_static -pthread ${static_flags})
+run(${WORK_DIR}/embed_static)
+
 # A module has the headers alone.
 flags_of(flags caffe2rt-module --cflags --libs)
 if(flags MATCHES "(^|;)-l")

@@ -2,7 +2,10 @@
 # caffe2rt (targets caffe2rt::caffe2rt, caffe2rt::module, caffe2rt::compat, caffe2rt::compat_templated, caffe2rt::counted_new) and
 # Caffe2 (the names of the original's package, over caffe2rt::compat).
 #
-# Components: `runtime` (the program, the shared library), `development` (headers, CMake files, a static library) and `CUDA`
+# Both kinds of library are installed: caffe2rt::caffe2rt is of the kind that BUILD_SHARED_LIBS says, caffe2rt::shared and
+# caffe2rt::static are of theirs.
+#
+# Components: `runtime` (the program, the shared library), `development` (headers, CMake files, the static library) and `CUDA`
 # (libcaffe2_cuda).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/caffe2rt)
@@ -52,6 +55,14 @@ install(TARGETS ${installed_targets} EXPORT caffe2rtTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
         OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/caffe2rt COMPONENT development)
+foreach(kind shared static)
+  if(TARGET caffe2rt_${kind})
+    install(TARGETS caffe2rt_${kind} EXPORT caffe2rtOtherTargets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+    install(EXPORT caffe2rtOtherTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} COMPONENT development)
+  endif()
+endforeach()
 install(TARGETS caffe2 RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 if(BUILD_SHARED_LIBS)
   file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

@@ -3,14 +3,16 @@
 #   c++ -std=c++20 main.cc $(pkg-config --cflags --libs caffe2rt)
 #   c++ -std=c++20 -shared -fPIC my_operator.cc -o libmy_operator.so $(pkg-config --cflags caffe2rt-module)
 #
-# The paths are relative to the files, so that an installation may be moved. A static library is linked without
-# --whole-archive, which a program needs only if it loads modules. The names of the dependencies are those of pkg-config; oneDNN
-# and LevelDB have no file of their own.
+# The paths are relative to the files, so that an installation may be moved. Programs link the shared library; --static adds what
+# the static one needs (-l:libcaffe2rt.a), which is linked without --whole-archive: a program needs that only if it loads modules.
+# The names of the dependencies are those of pkg-config; oneDNN and LevelDB have no file of their own.
 set(pc_requires "protobuf absl_core_headers")
 set(pc_libs "-lcaffe2rt")
-if(NOT BUILD_SHARED_LIBS)
-  string(APPEND pc_requires " absl_strings absl_str_format libjpeg libpng libzip lmdb numa")
-  string(APPEND pc_libs " -ldnnl -lleveldb -lstdc++ -lm -pthread -ldl")
+set(pc_requires_private "absl_strings absl_str_format libjpeg libpng libzip lmdb numa")
+set(pc_libs_private "-ldnnl -lleveldb -lstdc++ -lm -pthread -ldl")
+if(NOT BUILD_SHARED_LIBS AND NOT TARGET caffe2rt_shared)  # CAFFE2RT_HIDE_SYMBOLS is off
+  string(APPEND pc_requires " ${pc_requires_private}")
+  string(APPEND pc_libs " ${pc_libs_private}")
 endif()
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_prefix /${pc_dir} /)

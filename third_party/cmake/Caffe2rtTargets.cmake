@@ -182,6 +182,25 @@ function(caffe2rt_configure_library target)
   caffe2rt_library_interface(${target})
 endfunction()
 
+# The library of the other kind, from the same objects, which is installed too: caffe2rt_shared beside a static caffe2rt,
+# caffe2rt_static beside a shared one. Not where the objects export all symbols, for tests, or need CUDA's half.
+function(caffe2rt_add_other_kind)
+  if(NOT CAFFE2RT_HIDE_SYMBOLS OR CAFFE2_CUDA_STATIC)
+    return()
+  endif()
+  set(kind STATIC)
+  if(NOT BUILD_SHARED_LIBS)
+    set(kind SHARED)
+  endif()
+  string(TOLOWER ${kind} name)
+  set(target caffe2rt_${name})
+  add_library(${target} ${kind} $<TARGET_OBJECTS:caffe2rt> $<TARGET_OBJECTS:caffe2rt_proto>)
+  add_library(caffe2rt::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME caffe2rt EXPORT_NAME ${name} LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${CAFFE2RT_SOVERSION})
+  caffe2rt_library_interface(${target})
+endfunction()
+
 # The headers of the library and the libraries that it needs, for each library made of its objects.
 function(caffe2rt_library_interface target)
   target_compile_features(${target} PUBLIC cxx_std_20)
