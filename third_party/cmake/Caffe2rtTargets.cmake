@@ -71,7 +71,7 @@ endif()
 # compiled with its own includes alone.
 option(CAFFE2RT_PCH "Precompile the headers that most sources share" OFF)
 
-# Unity builds compile the sources of a folder (of a test program: eight at a time) as one, in about a third of the time. The
+# Unity builds compile the sources of a folder (of a test program: sixteen at a time) as one, in about a third of the time. The
 # presets use them; tests/coverage.sh compiles each source alone.
 option(CAFFE2RT_UNITY_LIBRARY "Compile the library's folders as one source each" OFF)
 option(CAFFE2RT_UNITY_TESTS "Compile the sources of a test program together" OFF)
@@ -86,9 +86,10 @@ endif()
 #
 #   PASSES    code that runs once for each net, on containers of the standard library: -O1
 #   HOST      code without arithmetic, which -O3 would not make faster, in an eighth more time: -O2
-#   LOOPS     -O3. A short loop takes a quarter more time if it is not aligned, by chance of what is linked before it
-#   KERNELS   the same. ASAN's checks are inline: as calls of functions they compile in a quarter less time, but models_test takes
-#             almost five times as long
+#   LOOPS     -O3. A short loop takes a quarter more time if it is not aligned, by chance of what is linked before it. Sanitizer
+#             builds are not optimized, which takes half of the compiler's time
+#   KERNELS   the same, and optimized in sanitizer builds. ASAN's checks are inline: as calls of functions they compile in a quarter
+#             less time, but models_test takes almost five times as long
 #
 # APART: a release build compiles the sources one at a time, because what the optimizer inlines into vector code depends on the
 # size of the whole. UNOPTIMIZED_IF_SANITIZED: the kernels of hundreds of functions and types, which take a third of the
@@ -118,9 +119,9 @@ function(caffe2rt_folder kind)
   if(NOT kind STREQUAL KERNELS AND CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     list(APPEND options -mllvm -asan-instrumentation-with-call-threshold=0)
   endif()
-  if(arg_UNOPTIMIZED_IF_SANITIZED AND CAFFE2RT_SANITIZE)
-    list(APPEND options -O0)
-    set_property(DIRECTORY PROPERTY caffe2rt_without_precompiled_headers ON)  # they were made with the optimizer
+  if((kind STREQUAL LOOPS OR arg_UNOPTIMIZED_IF_SANITIZED) AND CAFFE2RT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    # The precompiled headers were made with the optimizer, which clang takes for a difference in the language.
+    list(APPEND options -O0 -Xclang -fno-validate-pch)
   endif()
   if(arg_APART AND CMAKE_BUILD_TYPE STREQUAL Release)
     set_property(DIRECTORY PROPERTY caffe2rt_apart ON)
@@ -161,10 +162,6 @@ function(caffe2rt_unity_group target)
   get_property(options DIRECTORY PROPERTY caffe2rt_options)
   if(options)
     set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${options}")
-  endif()
-  get_property(without DIRECTORY PROPERTY caffe2rt_without_precompiled_headers)
-  if(without)
-    set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
 
