@@ -17,14 +17,14 @@ struct Record {
   std::string value;
 };
 
-constexpr size_t kMaxRecords = 100;
+constexpr size_t kMaxMutatedRecords = 100;
 
 // The format: caffe2_core/io/minidb.cc. Stops at the first damaged record.
 std::vector<Record> ReadRecords(const std::string& bytes) {
   std::vector<Record> records;
   size_t at = 0;
   int32_t sizes[2];
-  while (bytes.size() - at >= sizeof(sizes) && records.size() < kMaxRecords) {
+  while (bytes.size() - at >= sizeof(sizes) && records.size() < kMaxMutatedRecords) {
     std::memcpy(sizes, bytes.data() + at, sizeof(sizes));
     at += sizeof(sizes);
     if (sizes[0] <= 0 || sizes[1] <= 0) break;
