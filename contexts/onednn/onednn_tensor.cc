@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 
 namespace caffe2rt {
 
@@ -31,12 +32,10 @@ struct AxisInMemory {
 
 // Blocks that follow each other without a gap are joined, and a single block has no stride, so that
 // equal axes compare equal.
-AxisInMemory AxisOf(const dnnl_memory_desc_t& desc, int axis) {
-  const auto& blocking = desc.format_desc.blocking;
+AxisInMemory AxisOf(const OnednnBlocking& blocking, size_t axis) {
   AxisInMemory found;
-  if (blocking.inner_nblks == 1 && blocking.inner_idxs[0] == axis)
-    found.inner = blocking.inner_blks[0];
-  found.outer = desc.padded_dims[axis] / found.inner;
+  found.inner = blocking.InnerSize(axis);
+  found.outer = blocking.padded_dims[axis] / found.inner;
   found.stride = blocking.strides[axis];
   if (found.inner > 1 && found.stride == found.inner) {
     found = {.outer = found.outer * found.inner, .stride = 1, .inner = 1};
@@ -48,19 +47,19 @@ AxisInMemory AxisOf(const dnnl_memory_desc_t& desc, int axis) {
   return found;
 }
 
-int64_t CountOf(const memory::desc& desc) { return CheckedProduct(desc.dims()); }
+int64_t CountOf(const memory::desc& desc) { return CheckedProduct(DimsOf(desc)); }
 
 }  // namespace
 
 bool IsSameMemory(const memory::desc& a, const memory::desc& b) {
-  const dnnl_memory_desc_t &x = a.data, &y = b.data;
-  if (x.ndims != y.ndims || x.data_type != y.data_type || x.offset0 != y.offset0 ||
-      x.format_kind != dnnl_blocked || y.format_kind != dnnl_blocked ||
-      x.format_desc.blocking.inner_nblks > 1 || y.format_desc.blocking.inner_nblks > 1) {
-    return a == b;
+  if (a == b) return true;
+  const std::optional<OnednnBlocking> x = BlockingOf(a), y = BlockingOf(b);
+  if (!x || !y || x->inner_blocks.size() > 1 || y->inner_blocks.size() > 1 ||
+      DataTypeOf(a) != DataTypeOf(b) || x->offset != y->offset || x->dims != y->dims) {
+    return false;
   }
-  for (int i = 0; i < x.ndims; ++i) {
-    if (x.dims[i] != y.dims[i] || !(AxisOf(x, i) == AxisOf(y, i))) return false;
+  for (size_t i = 0; i < x->dims.size(); ++i) {
+    if (AxisOf(*x, i) != AxisOf(*y, i)) return false;
   }
   return true;
 }
@@ -100,8 +99,8 @@ memory::desc DescIn(OnednnFormat format, const std::vector<int64_t>& dims) {
 }
 
 OnednnFormat FormatOf(const memory::desc& desc) {
-  if (desc.data_type() != kFloat || desc.data.ndims == 0) return OnednnFormat::kOther;
-  const memory::dims dims = desc.dims();
+  const memory::dims dims = DimsOf(desc);
+  if (DataTypeOf(desc) != kFloat || dims.empty()) return OnednnFormat::kOther;
   if (IsSameMemory(desc, DescIn(OnednnFormat::kNchw, dims))) return OnednnFormat::kNchw;
   if (dims.size() != 4) return OnednnFormat::kOther;
   for (const auto format : {OnednnFormat::kNhwc, OnednnFormat::kBlocked16}) {
@@ -111,12 +110,12 @@ OnednnFormat FormatOf(const memory::desc& desc) {
 }
 
 OnednnLayout::OnednnLayout(const memory::desc& desc)
-    : OpaqueLayout(desc.dims(), CountOf(desc), desc.get_size()),
+    : OpaqueLayout(DimsOf(desc), CountOf(desc), desc.get_size()),
       desc_(desc),
       format_(FormatOf(desc)) {
-  CAFFE_ENFORCE(
-      desc.data_type() == kFloat && desc.data.format_kind == dnnl_blocked && desc.data.offset0 == 0,
-      "the descriptor of a layout must be blocked, without offset, with float elements");
+  const std::optional<OnednnBlocking> blocking = BlockingOf(desc);
+  CAFFE_ENFORCE(DataTypeOf(desc) == kFloat && blocking.has_value() && blocking->offset == 0,
+                "the descriptor of a layout must be blocked, without offset, with float elements");
 }
 
 std::shared_ptr<const OnednnLayout> OnednnLayout::New(const memory::desc& desc) {
