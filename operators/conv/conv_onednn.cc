@@ -1,7 +1,9 @@
 // Convolution by oneDNN, direct or Winograd, on the layout of the tensors or with reorders before
 // and after.
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/conv/conv_kernel.h"
+#include "operators/conv/onednn_filters.h"
 #include "operators/conv/onednn_layouts.h"
 #include "operators/primitives/onednn_program.h"
 
@@ -29,22 +31,14 @@ class OnednnConv final : public ConvKernel {
     if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
     filter_desc_ = desc.weights_desc();
     if (filter_desc_ != PlainFilter()) {
+      filter_form_ = OnednnFilterForm(PlainFilter(), filter_desc_);
       const size_t from = preparation_.Tensor(PlainFilter(), 0);
       preparation_.AddReorderOver(from, preparation_.Tensor(filter_desc_, 1), FirstFilter());
     }
     AddConvolution(desc);
   }
 
-  std::string FilterForm() const override {
-    if (filter_desc_ == PlainFilter()) return {};
-    // The descriptor distinguishes the layouts that different shapes use for one filter, and lets
-    // equal ones be shared. What it means is a matter of the version.
-    const char* bytes = reinterpret_cast<const char*>(&filter_desc_.data);
-    const dnnl_version_t* version = dnnl_version();
-    return MakeString("conv_onednn ", version->major, ".", version->minor, ".", version->patch,
-                      " ") +
-           std::string(bytes, sizeof(filter_desc_.data));
-  }
+  std::string FilterForm() const override { return filter_form_; }
 
   int64_t PreparedSize() const override { return FloatsOf(filter_desc_); }
   int64_t PreparationSize() const override { return preparation_.scratch_size(); }
@@ -77,23 +71,20 @@ class OnednnConv final : public ConvKernel {
   dnnl::convolution_forward::primitive_desc Describe() const {
     const OnednnLayouts layouts = LayoutsOf(algorithm_, shape_);
     const auto f32 = memory::data_type::f32;
-    const memory::desc source(source_plain_.dims(), f32, layouts.source);
-    const memory::desc result(result_plain_.dims(), f32, layouts.result);
+    const memory::desc source(DimsOf(source_plain_), f32, layouts.source);
+    const memory::desc result(DimsOf(result_plain_), f32, layouts.result);
     const memory::desc filter(FilterDims(shape_), f32, Tag::any);
     const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::primitive_attr attributes = OnednnAttributes();
     using Conv = dnnl::convolution_forward;
     constexpr auto kInference = dnnl::prop_kind::forward_inference;
     if (shape_.bias) {
       const memory::desc bias_desc({shape_.out_channels}, f32, Tag::a);
-      return {Conv::desc(kInference, layouts.algorithm, source, filter, bias_desc, result, strides,
-                         dilations, heads, tails),
-              attributes, OnednnEngine()};
+      return NewPrimitiveDesc<Conv>(attributes, kInference, layouts.algorithm, source, filter,
+                                    bias_desc, result, strides, dilations, heads, tails);
     }
-    return {Conv::desc(kInference, layouts.algorithm, source, filter, result, strides, dilations,
-                       heads, tails),
-            attributes, OnednnEngine()};
+    return NewPrimitiveDesc<Conv>(attributes, kInference, layouts.algorithm, source, filter, result,
+                                  strides, dilations, heads, tails);
   }
 
   void AddConvolution(const dnnl::convolution_forward::primitive_desc& desc) {
@@ -124,6 +115,7 @@ class OnednnConv final : public ConvKernel {
   const ConvShape shape_;
   const memory::desc source_plain_, result_plain_;
   memory::desc filter_desc_;
+  std::string filter_form_;  // empty if the plain filter is used as it is
   OnednnProgram preparation_, program_;
 };
 

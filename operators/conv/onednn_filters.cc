@@ -1,9 +1,17 @@
 #include "operators/conv/onednn_filters.h"
 
+#include "caffe2_core/tensor/plain_forms.h"
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/conv/conv_kernel.h"
 
 namespace caffe2rt {
+
+std::string OnednnFilterForm(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted) {
+  const std::optional<std::string> from = OnednnLayoutName(plain), to = OnednnLayoutName(wanted);
+  if (!from || !to) throw NoOnednnImplementation();
+  return MakeString("conv_onednn ", OnednnVersion(), " ", *to, " of ", *from);
+}
 
 size_t OnednnFilters::Add(int64_t offset, const dnnl::memory::desc& plain,
                           const dnnl::memory::desc& wanted) {
@@ -16,10 +24,8 @@ size_t OnednnFilters::Add(int64_t offset, const dnnl::memory::desc& plain,
     part.preparation = std::make_unique<OnednnProgram>();
     const size_t from = part.preparation->Tensor(plain, 0);
     part.preparation->AddReorder(from, part.preparation->Tensor(wanted, 1));
-    // The descriptor distinguishes all layouts. ConvPlan uses the same names for the same forms.
-    const char* bytes = reinterpret_cast<const char*>(&wanted.data);
-    part.form =
-        MakeString("conv_onednn ", std::string(bytes, sizeof(wanted.data)), " from ", offset);
+    // ConvPlan uses the same keys for the same forms.
+    part.form = MakeString(OnednnFilterForm(plain, wanted), " from ", offset);
   }
   parts_.push_back(std::move(part));
   storage_ = nullptr;
@@ -53,8 +59,10 @@ void OnednnFilters::PreparePart(const Tensor& filter, bool changes, Part* part) 
     prepare(part->own.get());
     part->prepared = part->own;
   } else {
-    part->prepared = filter.storage()->Derived(part->form, [&] {
-      const std::shared_ptr<float> memory = NewFilterMemory(FloatsOf(part->wanted));
+    const int64_t floats = FloatsOf(part->wanted);
+    const PlainForms::View forms = PlainForms::Of(filter.storage().get());
+    part->prepared = forms.Get(part->form, static_cast<size_t>(floats) * sizeof(float), [&] {
+      const std::shared_ptr<float> memory = NewFilterMemory(floats);
       prepare(memory.get());
       return memory;
     });

@@ -6,7 +6,7 @@
 //   const float* weights = filters.data(first);
 //
 // A prepared filter is attached to the storage of the plain one and shared by all operators that
-// use the same layout. If the data of that storage changes, as in training, it is prepared in
+// use the same layout, also those on the CPU. If the data of that storage changes, as in training, it is prepared in
 // memory of its own from then on. Used by one thread at a time. In the steady state Prepare
 // allocates nothing.
 
@@ -19,6 +19,11 @@
 #include "operators/primitives/onednn_program.h"
 
 namespace caffe2rt {
+
+// The key of a filter that was reordered from the layout `plain` to `wanted`, under which it is
+// attached to the plain one (tensor/plain_forms.h). It names the version of oneDNN and both
+// layouts. THROWS NoOnednnImplementation if a layout has no name.
+std::string OnednnFilterForm(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
 
 class OnednnFilters {
  public:

@@ -1,0 +1,81 @@
+#include "operators/conv/onednn_filters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "caffe2_core/tensor/plain_forms.h"
+#include "contexts/onednn/onednn_version.h"
+
+namespace caffe2rt::test::onednn_filters_test {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+memory::desc Filter(Tag tag, const memory::dims& dims = {32, 32, 3, 3}) {
+  return memory::desc(dims, memory::data_type::f32, tag);
+}
+
+Tensor CountingFilter() {
+  Tensor filter(CPU);
+  filter.Resize(32, 32, 3, 3);
+  float* const data = filter.mutable_data<float>();
+  std::iota(data, data + filter.numel(), 0.f);
+  filter.MarkReadOnly();
+  return filter;
+}
+
+TEST(OnednnFilterFormTest, NamesTheVersionAndBothLayouts) {
+  EXPECT_EQ(OnednnFilterForm(Filter(Tag::oihw), Filter(Tag::OIhw16i16o)),
+            "conv_onednn " + OnednnVersion() +
+                " f32 32x32x3x3 strides 4608x2304x768x256 blocks 16b16a"
+                " of f32 32x32x3x3 strides 288x9x3x1");
+}
+
+TEST(OnednnFilterFormTest, DependsOnTheLayoutOfThePlainFilter) {
+  EXPECT_NE(OnednnFilterForm(Filter(Tag::oihw), Filter(Tag::OIhw16i16o)),
+            OnednnFilterForm(Filter(Tag::ohwi), Filter(Tag::OIhw16i16o)));
+}
+
+TEST(OnednnFilterFormTest, RejectsALayoutWithoutName) {
+  EXPECT_THROW(OnednnFilterForm(Filter(Tag::oihw), Filter(Tag::any)), NoOnednnImplementation);
+}
+
+TEST(OnednnFiltersTest, ShareFormsOfOneLayout) {
+  const Tensor filter = CountingFilter();
+  OnednnFilters a, b, c;
+  a.Add(0, Filter(Tag::oihw), Filter(Tag::OIhw16i16o));
+  b.Add(0, Filter(Tag::oihw), Filter(Tag::OIhw16i16o));
+  c.Add(0, Filter(Tag::oihw), Filter(Tag::ohwi));
+  for (OnednnFilters* filters : {&a, &b, &c}) filters->Prepare(filter);
+  EXPECT_EQ(a.data(0), b.data(0));
+  EXPECT_NE(a.data(0), c.data(0));
+  // Filter 1, channel 2, first row, second column.
+  EXPECT_EQ(c.data(0)[288 + 32 + 2], 288.f + 18.f + 1.f);
+}
+
+TEST(OnednnFiltersTest, UseAFormOfThisVersionOnly) {
+  const Tensor filter = CountingFilter();
+  const std::string key = OnednnFilterForm(Filter(Tag::oihw), Filter(Tag::OIhw16i16o)) + " from 0";
+  const size_t nbytes = filter.nbytes();
+  const std::shared_ptr<const void> packed(
+      new char[nbytes](), [](const void* data) { delete[] static_cast<const char*>(data); });
+  std::string other = key;
+  other.replace(other.find(OnednnVersion()), OnednnVersion().size(), "0.0.1");
+  PlainForms::Of(filter.storage().get()).Add(other, {.data = packed, .nbytes = nbytes});
+  OnednnFilters filters;
+  filters.Add(0, Filter(Tag::oihw), Filter(Tag::OIhw16i16o));
+  filters.Prepare(filter);
+  EXPECT_NE(filters.data(0), packed.get());
+  EXPECT_EQ(PlainForms::Of(filter.storage().get()).List().count(key), 1u);
+
+  const Tensor another = CountingFilter();
+  PlainForms::Of(another.storage().get()).Add(key, {.data = packed, .nbytes = nbytes});
+  filters.Prepare(another);
+  EXPECT_EQ(filters.data(0), packed.get());
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::onednn_filters_test
