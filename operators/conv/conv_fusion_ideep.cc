@@ -3,6 +3,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/onednn/onednn_context.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/common/host_input.h"
 #include "operators/common/onednn_argument.h"
 #include "operators/conv/conv_fusion.h"
@@ -21,8 +22,8 @@ class PlainConv {
  public:
   PlainConv(const ConvShape& shape, const dnnl::memory::desc& source, bool direct_only)
       : plan_(shape, direct_only) {
-    to_plain_.Plan(source, DescIn(OnednnFormat::kNchw, source.dims()));
-    x_.Resize(source.dims());
+    to_plain_.Plan(source, DescIn(OnednnFormat::kNchw, DimsOf(source)));
+    x_.Resize(DimsOf(source));
   }
 
   // If epilogue.sum is set, y contains the tensor to add.

@@ -1,6 +1,7 @@
 // The gradients of a convolution by oneDNN, with reorders where its layouts differ from those of
 // the tensors. Both gradients share one reordered dY if they use the same layout.
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/conv/conv_gradient_kernel.h"
 #include "operators/conv/onednn_layouts.h"
 #include "operators/primitives/onednn_program.h"
@@ -57,12 +58,6 @@ class OnednnConvGradient final : public ConvGradientKernel {
     return memory::desc(FilterDims(shape_), kFloat, memory::format_tag::any);
   }
 
-  static dnnl::primitive_attr Attributes() {
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    return attributes;
-  }
-
   // GEMM on columns is left to the other kernels.
   static void CheckImplementation(std::string_view name) {
     if (IsReferenceImplementation(name) || name.substr(0, 4) == "gemm") {
@@ -73,18 +68,18 @@ class OnednnConvGradient final : public ConvGradientKernel {
   // What oneDNN's gradients are described with.
   dnnl::convolution_forward::primitive_desc Forward() const {
     const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
-    return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, kDirect, Source(),
-                                            Filter(), Result(), strides, dilations, heads, tails),
-            Attributes(), OnednnEngine()};
+    return NewPrimitiveDesc<dnnl::convolution_forward>(
+        OnednnAttributes(), dnnl::prop_kind::forward_training, kDirect, Source(), Filter(),
+        Result(), strides, dilations, heads, tails);
   }
 
   // Returns the operand with dY in the layout that the gradient uses.
   size_t AddFilterGradient(const dnnl::convolution_forward::primitive_desc& forward, size_t dy) {
     using Gradient = dnnl::convolution_backward_weights;
     const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
-    const Gradient::primitive_desc desc(
-        Gradient::desc(kDirect, Source(), Filter(), Result(), strides, dilations, heads, tails),
-        Attributes(), OnednnEngine(), forward);
+    const auto desc =
+        NewGradientDesc<Gradient>(OnednnAttributes(), forward, kDirect, Source(), Filter(),
+                                  Result(), strides, dilations, heads, tails);
     CheckImplementation(desc.impl_info_str());
     const size_t x = program_.InLayout(program_.Tensor(PlainSource(), kX), desc.src_desc());
     const size_t result = program_.InLayout(dy, desc.diff_dst_desc());
@@ -102,9 +97,9 @@ class OnednnConvGradient final : public ConvGradientKernel {
                        size_t dy_of_filter) {
     using Gradient = dnnl::convolution_backward_data;
     const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
-    const Gradient::primitive_desc desc(
-        Gradient::desc(kDirect, Source(), Filter(), Result(), strides, dilations, heads, tails),
-        Attributes(), OnednnEngine(), forward);
+    const auto desc =
+        NewGradientDesc<Gradient>(OnednnAttributes(), forward, kDirect, Source(), Filter(),
+                                  Result(), strides, dilations, heads, tails);
     CheckImplementation(desc.impl_info_str());
     const memory::desc result_desc = desc.diff_dst_desc();
     const size_t result = program_.DescOf(dy_of_filter) == result_desc
@@ -130,9 +125,10 @@ class OnednnConvGradient final : public ConvGradientKernel {
   OnednnProgram program_;
 };
 
-// Whether the implementations of oneDNN 2.6 are correct. With wider padding, or windows that are
-// larger than X, some compute other values or write beyond their tensors (three axes, channels last,
-// groups). For windows of one pixel with strides, one writes beyond its scratchpad.
+// Whether oneDNN's implementations are correct. In version 2.6, with wider padding, or windows that
+// are larger than X, some compute other values or write beyond their tensors (three axes, channels
+// last, groups). For windows of one pixel with strides, one writes beyond its scratchpad. Other
+// versions are not given such shapes either.
 bool IsReliable(const ConvShape& shape) {
   const OnednnWindows windows = WindowsOf(shape);
   for (size_t i = 0; i < static_cast<size_t>(shape.window.axes); ++i) {

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/conv/onednn_layouts.h"
 
 namespace caffe2rt {
@@ -26,7 +27,7 @@ constexpr int64_t kManyWeights = 1 << 18;
 // A part of a tensor of rank 4 with `format` that is dense, or nothing if the part has gaps.
 std::optional<OnednnPart> DensePartOf(const memory::desc& desc, IndexRange images,
                                       IndexRange channels, IndexRange rows) {
-  const memory::dims dims = desc.dims();
+  const memory::dims dims = DimsOf(desc);
   const OnednnFormat format = FormatOf(desc);
   const bool all_channels = channels.size() == dims[1], all_rows = rows.size() == dims[2];
   if (all_channels && all_rows) return ImagesOf(desc, images);
@@ -43,7 +44,7 @@ std::optional<OnednnPart> DensePartOf(const memory::desc& desc, IndexRange image
 
 memory::desc SubmemoryOf(const memory::desc& desc, IndexRange images, IndexRange channels,
                          IndexRange rows) {
-  const memory::dims dims = desc.dims();
+  const memory::dims dims = DimsOf(desc);
   return desc.submemory_desc({images.size(), channels.size(), rows.size(), dims[3]},
                              {images.first, channels.first, rows.first, 0});
 }
@@ -52,7 +53,7 @@ dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
   dnnl::post_ops post;
   if (epilogue.sum) post.append_sum(1.0f);
   const auto append = [&](dnnl::algorithm algorithm, float alpha, float beta) {
-    post.append_eltwise(1.0f, algorithm, alpha, beta);
+    AppendEltwise(algorithm, alpha, beta, &post);
   };
   using enum ConvActivation;
   switch (epilogue.activation) {
@@ -165,7 +166,7 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
       }
       return regions;
     }
-    const bool plain_source = IsSameMemory(source_, DescIn(OnednnFormat::kNhwc, source_.dims()));
+    const bool plain_source = IsSameMemory(source_, DescIn(OnednnFormat::kNhwc, DimsOf(source_)));
     if (shape_.IsPointwise() && rows % threads != 0 && plain_source && shape_.window.batch == 1) {
       return CutPixels(threads);
     }
@@ -257,25 +258,22 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
   const dnnl::primitive_attr attributes = AttributesOf(epilogue_);
   if (shape_.bias) {
     const memory::desc bias({region.channels.size()}, kFloat32, memory::format_tag::a);
-    return {Conv::desc(kInference, kDirect, source_desc, filter_desc, bias, result_desc, strides,
-                       dilations, above, below),
-            attributes, OnednnEngine()};
+    return NewPrimitiveDesc<Conv>(attributes, kInference, kDirect, source_desc, filter_desc, bias,
+                                  result_desc, strides, dilations, above, below);
   }
-  return {Conv::desc(kInference, kDirect, source_desc, filter_desc, result_desc, strides, dilations,
-                     above, below),
-          attributes, OnednnEngine()};
+  return NewPrimitiveDesc<Conv>(attributes, kInference, kDirect, source_desc, filter_desc,
+                                result_desc, strides, dilations, above, below);
 }
 
 size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
   const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
-  memory::dims dims = wanted.dims();
-  const memory::desc plain = DescIn(OnednnFormat::kNchw, dims);
+  const memory::desc plain = DescIn(OnednnFormat::kNchw, DimsOf(wanted));
   return kPlanFilters + filters_.Add(region.channels.first * filter_size, plain, wanted);
 }
 
 // The part of X that the piece reads, converted if it has another layout or gaps.
 size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece) const {
-  const memory::desc whole = DescIn(choice_.source, source_.dims());
+  const memory::desc whole = DescIn(choice_.source, DimsOf(source_));
   const bool same = IsSameMemory(whole, source_);
   if (region.pixels) {
     const OnednnPart part = PixelsOf(whole, *region.pixels);

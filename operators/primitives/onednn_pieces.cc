@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 
 namespace caffe2rt {
 
@@ -36,33 +37,34 @@ std::vector<IndexRange> SplitRange(int64_t count, int64_t pieces, int64_t unit) 
 
 OnednnPart ImagesOf(const dnnl::memory::desc& desc, IndexRange images) {
   const OnednnFormat format = DenseFormat(desc);
-  dnnl::memory::dims dims = desc.dims();
+  dnnl::memory::dims dims = DimsOf(desc);
+  const dnnl::memory::dims padded = BlockingOf(desc)->padded_dims;
   int64_t image = 1;
-  for (size_t i = 1; i < dims.size(); ++i) image *= desc.data.padded_dims[i];
+  for (size_t i = 1; i < dims.size(); ++i) image *= padded[i];
   dims[0] = images.size();
   return PartAt(format, dims, image * images.first);
 }
 
 OnednnPart RowsOf(const dnnl::memory::desc& desc, IndexRange rows, int64_t image) {
-  const dnnl::memory::dims dims = desc.dims();
+  const dnnl::memory::dims dims = DimsOf(desc);
   return PartAt(OnednnFormat::kNhwc, {1, dims[1], rows.size(), dims[3]},
                 (image * dims[2] + rows.first) * dims[1] * dims[3]);
 }
 
 OnednnPart PixelsOf(const dnnl::memory::desc& desc, IndexRange pixels, int64_t image) {
-  const dnnl::memory::dims dims = desc.dims();
+  const dnnl::memory::dims dims = DimsOf(desc);
   return PartAt(OnednnFormat::kNhwc, {1, dims[1], 1, pixels.size()},
                 (image * dims[2] * dims[3] + pixels.first) * dims[1]);
 }
 
 OnednnPart ChannelsOf(const dnnl::memory::desc& desc, IndexRange channels) {
-  const dnnl::memory::dims dims = desc.dims();
+  const dnnl::memory::dims dims = DimsOf(desc);
   return PartAt(DenseFormat(desc), {1, channels.size(), dims[2], dims[3]},
                 channels.first * dims[2] * dims[3]);
 }
 
 OnednnCut ChooseCut(const dnnl::memory::desc& desc, int threads, int64_t least) {
-  const dnnl::memory::dims dims = desc.dims();
+  const dnnl::memory::dims dims = DimsOf(desc);
   int64_t count = 1;
   for (const auto dim : dims) count *= dim;
   const OnednnFormat format = FormatOf(desc);
@@ -76,7 +78,7 @@ OnednnCut ChooseCut(const dnnl::memory::desc& desc, int threads, int64_t least) 
 }
 
 std::vector<IndexRange> CutRanges(const dnnl::memory::desc& desc, OnednnCut cut, int threads) {
-  const dnnl::memory::dims dims = desc.dims();
+  const dnnl::memory::dims dims = DimsOf(desc);
   switch (cut) {
     case OnednnCut::kImages:
       return SplitRange(dims[0], threads);

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 
 namespace caffe2rt {
 
@@ -24,7 +25,7 @@ size_t ReorderAxis(const dnnl::memory::dims& dims) {
 void OnednnReorder::Plan(const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
   pieces_.Clear();
   copy_bytes_ = 0;
-  const dnnl::memory::dims dims = from.dims();
+  const dnnl::memory::dims dims = DimsOf(from);
   int64_t count = 1;
   for (const auto dim : dims) count *= dim;
   if (count == 0) return;

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/onednn/onednn_context.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/common/host_input.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/shape/channel_copies.h"
@@ -89,9 +90,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext> {
   static OnednnFormat WrittenFormat(const Tensor& X) {
     const OnednnFormat format = FormatOf(X);
     const bool both = format == OnednnFormat::kNhwc && X.dim(1) == kChannelBlock;
-    if (both && DescOf(X).data.format_desc.blocking.inner_nblks > 0)
-      return OnednnFormat::kBlocked16;
-    return format;
+    return both && !BlockingOf(DescOf(X))->inner_blocks.empty() ? OnednnFormat::kBlocked16 : format;
   }
 
   void JoinPlanes() {

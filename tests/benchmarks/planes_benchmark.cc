@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "binaries/program_main.h"
-#include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_version.h"
 #include "operators/common/channel_functions.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/depthwise_conv.h"
@@ -104,23 +104,17 @@ void RaceDepthwise(const ChannelPlanes& x, int64_t kernel, int64_t stride) {
 
   using namespace dnnl;  // local
   post_ops ops;
-  ops.append_eltwise(1.f, algorithm::eltwise_clip, 0.f, 6.f);
+  AppendEltwise(algorithm::eltwise_clip, 0.f, 6.f, &ops);
   primitive_attr attributes;
   attributes.set_post_ops(ops);
   const memory::desc x_desc = DescOf(x), y_desc = DescOf(conv.y());
   const memory::desc w_any({x.channels, 1, 1, kernel, kernel}, memory::data_type::f32,
                            memory::format_tag::any);
   const memory::desc b_desc({x.channels}, memory::data_type::f32, memory::format_tag::x);
-  const convolution_forward::primitive_desc desc({prop_kind::forward_inference,
-                                                  algorithm::convolution_direct,
-                                                  x_desc,
-                                                  w_any,
-                                                  b_desc,
-                                                  y_desc,
-                                                  {stride, stride},
-                                                  {axis.pad_head, axis.pad_head},
-                                                  {axis.pad_head, axis.pad_head}},
-                                                 attributes, OnednnEngine());
+  const memory::dims strides(2, stride), pads(2, axis.pad_head);
+  const auto desc = NewPrimitiveDesc<convolution_forward>(
+      attributes, prop_kind::forward_inference, algorithm::convolution_direct, x_desc, w_any,
+      b_desc, y_desc, strides, pads, pads);
   Floats weights(desc.weights_desc().get_size() / sizeof(float));
   Reorder({{x.channels, 1, 1, kernel, kernel}, memory::data_type::f32, memory::format_tag::goihw},
           filter.data(), desc.weights_desc(), weights.data());
@@ -148,16 +142,9 @@ void RacePool(const ChannelPlanes& x, bool mean, int64_t kernel, int64_t stride,
   const ChannelPlanes out = PooledPlanes(plan, x);
   Floats source = Values(x.size()), y = Values(out.size()), y2 = y;
   using namespace dnnl;  // local
-  const pooling_forward::primitive_desc desc(
-      {prop_kind::forward_inference,
-       mean ? algorithm::pooling_avg_exclude_padding : algorithm::pooling_max,
-       DescOf(x),
-       DescOf(out),
-       {stride, stride},
-       {kernel, kernel},
-       {pad, pad},
-       {pad, pad}},
-      OnednnEngine());
+  const pooling_forward::primitive_desc desc =
+      NewPoolDesc(mean ? algorithm::pooling_avg_exclude_padding : algorithm::pooling_max, DescOf(x),
+                  DescOf(out), kernel, stride, pad);
   Primitive peer{
       pooling_forward(desc),
       {{DNNL_ARG_SRC, Memory(DescOf(x), &source)}, {DNNL_ARG_DST, Memory(DescOf(out), &y2)}},
@@ -173,10 +160,7 @@ void RaceLrn(const ChannelPlanes& x) {
   const LRNWindow window{.before = 2, .after = 2, .alpha = 1e-4f / 5, .beta = 0.75f, .bias = 1};
   Floats source = Values(x.size()), y = source, y2 = source;
   using namespace dnnl;  // local
-  const lrn_forward::primitive_desc desc(
-      {prop_kind::forward_inference, algorithm::lrn_across_channels, DescOf(x), 5, 1e-4f, 0.75f,
-       1.f},
-      OnednnEngine());
+  const lrn_forward::primitive_desc desc = NewLrnDesc(DescOf(x), 5, 1e-4f, 0.75f, 1.f);
   Primitive peer{
       lrn_forward(desc),
       {{DNNL_ARG_SRC, Memory(DescOf(x), &source)}, {DNNL_ARG_DST, Memory(DescOf(x), &y2)}},
