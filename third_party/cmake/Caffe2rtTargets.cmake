@@ -81,6 +81,9 @@ if(CAFFE2RT_UNITY_LIBRARY OR CAFFE2RT_UNITY_TESTS)
   target_compile_options(caffe2rt_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
 endif()
 
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-munroll-only-small-loops CAFFE2RT_UNROLL_ONLY_SMALL_LOOPS)
+
 # caffe2rt_folder(KIND [APART] [UNOPTIMIZED_IF_SANITIZED]): what the sources of the current folder are, which decides their options.
 # Each folder with sources of the library states it.
 #
@@ -104,6 +107,10 @@ function(caffe2rt_folder kind)
     endif()
     if(kind STREQUAL PASSES)
       set(options -O1)
+      # g++ 13 and later use the precompiled headers, made with -O3, only if these options, which -O2 turns on, are the same.
+      if(CAFFE2RT_UNROLL_ONLY_SMALL_LOOPS)
+        list(APPEND options -munroll-only-small-loops -mvzeroupper)
+      endif()
     elseif(kind STREQUAL HOST)
       set(options -O2 $<${gnu}:-fvect-cost-model=dynamic>)
     elseif(kind MATCHES "^(LOOPS|KERNELS)$")
