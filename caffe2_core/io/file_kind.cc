@@ -202,7 +202,7 @@ std::vector<std::string> FileKindNames() {
 
 std::string FileKindDescription(FileKind kind) { return RowOf(kind).description; }
 
-FileKind FileKindOfMessage(const std::string& message_name) {
+FileKind FileKindOfMessage(std::string_view message_name) {
   for (const FileKind kind :
        {FileKind::kNetDef, FileKind::kPlanDef, FileKind::kMetaNetDef, FileKind::kTensorProto,
         FileKind::kTensorProtos, FileKind::kBlobProto}) {

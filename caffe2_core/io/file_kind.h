@@ -69,7 +69,7 @@ std::vector<std::string> FileKindNames();
 std::string FileKindDescription(FileKind kind);
 
 // The kind of files that contain messages of this type ("NetDef"); kUnknown for other types.
-FileKind FileKindOfMessage(const std::string& message_name);
+FileKind FileKindOfMessage(std::string_view message_name);
 
 // The database type to pass to CreateDB: "minidb", "leveldb", "lmdb" or "protodb"; empty if the
 // kind is not a database.

@@ -2,7 +2,9 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
+#if __has_include(<google/protobuf/stubs/logging.h>)
 #include <google/protobuf/stubs/logging.h>
+#endif
 
 #include <climits>
 
@@ -19,8 +21,16 @@ using google::protobuf::io::CodedInputStream;
 
 constexpr int kReadBytes = 1 << 18;
 
+// Debug builds of protobuf print strings that are not UTF-8. Since version 22 it prints by abseil,
+// which no scope silences.
+#if __has_include(<google/protobuf/stubs/logging.h>)
+using LogSilencer = google::protobuf::LogSilencer;
+#else
+struct LogSilencer {};
+#endif
+
 bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
-  const google::protobuf::LogSilencer silence;  // debug builds print strings that are not UTF-8
+  [[maybe_unused]] const LogSilencer silence = {};
   stream->SetTotalBytesLimit(INT_MAX);
   stream->SetRecursionLimit(kMaxProtoNesting);
   if (!proto->MergePartialFromCodedStream(stream) || !stream->ConsumedEntireMessage()) {

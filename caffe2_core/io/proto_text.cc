@@ -1,6 +1,7 @@
 #include "caffe2_core/io/proto_text.h"
 
 #include <absl/strings/str_replace.h>
+#include <absl/strings/string_view.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
@@ -25,7 +26,11 @@ constexpr std::string_view kDeviceId = "device_id  ";  // padded, so that column
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   explicit FirstError(TextError* error) : error_(error) {}
-  void AddError(int line, int column, const std::string& message) override {
+  // Overrides what protobuf calls: AddError before version 22, later RecordError.
+  void AddError(int line, int column, const std::string& message) {
+    RecordError(line, column, message);
+  }
+  void RecordError(int line, int column, absl::string_view message) {
     if (!error_->message.empty()) return;
     // Protobuf counts from 0.
     *error_ = {line + 1, column + 1, absl::StrReplaceAll(message, {{"caffe2rt.", ""}})};

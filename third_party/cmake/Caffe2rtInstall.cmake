@@ -87,7 +87,7 @@ install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
               ${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake ${PROJECT_BINARY_DIR}/GenerateProto.cmake
               third_party/cmake/Caffe2rtDependencies.cmake third_party/cmake/Caffe2rtProtobuf.cmake third_party/cmake/FindLeveldb.cmake
               third_party/cmake/FindLibzip.cmake third_party/cmake/FindLmdb.cmake
-              third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake
+              third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake third_party/cmake/FindProtobuf.cmake
         DESTINATION ${package_dir} COMPONENT development)
 install(FILES third_party/cmake/Caffe2Config.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2 COMPONENT development)
