@@ -1,19 +1,46 @@
 #!/usr/bin/env bash
-# Installs what is missing on Debian 12, builds, and runs.
+# Installs what is missing on Debian 12, Debian 13 and Ubuntu 24.04, builds, and runs.
 #
-#   ./setup.sh          install what is missing, nothing else
-#   ./setup.sh demo     ... build bin/caffe2 and classify the demo's images
-#   ./setup.sh test     ... build everything and pass the tests
+#   ./setup.sh                       install what is missing, nothing else
+#   ./setup.sh demo                  ... build bin/caffe2 and classify the demo's images
+#   ./setup.sh test                  ... build everything and pass the tests
+#   ./setup.sh --no-install demo     the same without installing anything, on any system (also with test)
 #
 # Prints what it will install first, skips what is installed, and needs root (or sudo) only if something is missing.
+# On other systems it prints what is needed and exits with 1, unless --no-install is given.
 set -euo pipefail
 cd "$(dirname "$0")"
 
+# All three systems have these packages, under these names.
 build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-dev libdnnl-dev libleveldb-dev
                 liblmdb-dev libjpeg-dev libpng-dev libabsl-dev libcli11-dev nlohmann-json3-dev libzip-dev libnuma-dev)
 # The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang; drawings of nets
-# are laid out by graphviz.
-test_packages=(zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz)
+# are laid out by graphviz. ccache makes the second build of a source short.
+test_packages=(zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz
+               ccache)
+
+# The system's identifier and version, for example "debian 12".
+system_of() {
+  (
+    ID=unknown VERSION_ID=
+    if [ -r /etc/os-release ]; then . /etc/os-release; fi
+    echo "$ID ${VERSION_ID:-}"
+  )
+}
+
+print_needs() {
+  cat << 'END'
+setup: to build, install
+  g++ 12 or later, or clang 14 or later; CMake 3.25, Ninja, pkg-config
+  protobuf 3.21 (library, headers and protoc), abseil 20220623
+  oneDNN 2.6 or 3, LevelDB 1.23, LMDB 0.9.24, libjpeg-turbo 2.1, libpng 1.6, libzip 1.7, libnuma 2.0
+  CLI11 2.1, nlohmann-json 3.11
+setup: to test, also
+  zlib, GoogleTest and GoogleMock 1.12, Google Benchmark 1.7, Eigen 3.4, clang 14 with its runtime libraries
+  and, if you like, lld, Graphviz and ccache
+setup: (or later versions), and run setup.sh again with --no-install
+END
+}
 
 missing_of() {
   local package
@@ -25,7 +52,22 @@ missing_of() {
 }
 
 install_missing() {
-  local missing
+  if [ "$install" = no ]; then
+    echo "setup: installs nothing (--no-install)"
+    return
+  fi
+  local system missing
+  system=$(system_of)
+  case "$system" in
+    "debian 12" | "debian 13" | "ubuntu 24.04")
+      echo "setup: this system is $system"
+      ;;
+    *)
+      echo "setup: this system is $system, want debian 12, debian 13 or ubuntu 24.04: the names of its packages are not known" >&2
+      print_needs >&2
+      exit 1
+      ;;
+  esac
   mapfile -t missing < <(missing_of "$@")
   if [ "${#missing[@]}" -eq 0 ]; then
     echo "setup: all packages are installed"
@@ -44,6 +86,11 @@ install_missing() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+install=yes
+if [ "${1:-}" = --no-install ]; then
+  install=no
+  shift
+fi
 case "${1:-}" in
   "")
     install_missing "${build_packages[@]}" "${test_packages[@]}"
@@ -64,7 +111,7 @@ case "${1:-}" in
     ctest --preset release
     ;;
   *)
-    echo "usage: ./setup.sh [demo|test]" >&2
+    echo "usage: ./setup.sh [--no-install] [demo|test]" >&2
     exit 2
     ;;
 esac
