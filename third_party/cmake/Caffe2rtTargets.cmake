@@ -95,8 +95,8 @@ check_cxx_compiler_flag(-munroll-only-small-loops CAFFE2RT_UNROLL_ONLY_SMALL_LOO
 #             less time, but models_test takes almost five times as long
 #
 # APART: a release build compiles the sources one at a time, because what the optimizer inlines into vector code depends on the
-# size of the whole. UNOPTIMIZED_IF_SANITIZED: the kernels of hundreds of functions and types, which take a third of the
-# compiler's time without the optimizer.
+# size of the whole. UNOPTIMIZED_IF_SANITIZED: the kernels of hundreds of functions and types, also those for CUDA, which take a
+# third of the compiler's time without the optimizer.
 function(caffe2rt_folder kind)
   cmake_parse_arguments(arg "APART;UNOPTIMIZED_IF_SANITIZED" "" "" ${ARGN})
   set(options)
@@ -126,9 +126,16 @@ function(caffe2rt_folder kind)
   if(NOT kind STREQUAL KERNELS AND CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     list(APPEND options -mllvm -asan-instrumentation-with-call-threshold=0)
   endif()
-  if((kind STREQUAL LOOPS OR arg_UNOPTIMIZED_IF_SANITIZED) AND CAFFE2RT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  set(unoptimized "")
+  if(CAFFE2RT_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     # The precompiled headers were made with the optimizer, which clang takes for a difference in the language.
-    list(APPEND options -O0 -Xclang -fno-validate-pch)
+    set(unoptimized -O0 -Xclang -fno-validate-pch)
+  endif()
+  if(kind STREQUAL LOOPS OR arg_UNOPTIMIZED_IF_SANITIZED)
+    list(APPEND options ${unoptimized})
+  endif()
+  if(arg_UNOPTIMIZED_IF_SANITIZED)
+    set_property(DIRECTORY PROPERTY caffe2rt_cuda_options ${unoptimized})
   endif()
   if(arg_APART AND CMAKE_BUILD_TYPE STREQUAL Release)
     set_property(DIRECTORY PROPERTY caffe2rt_apart ON)
@@ -159,14 +166,15 @@ function(caffe2rt_unity_group target)
     get_target_property(target_folder ${target} BINARY_DIR)
     set(compiled ${target_folder}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx)
   endif()
-  if(NOT target STREQUAL caffe2rt)
-    return()
-  endif()
   get_property(kind DIRECTORY PROPERTY caffe2rt_kind)
-  if(NOT kind)
+  if(NOT kind AND target STREQUAL caffe2rt)
     message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt has sources, and no caffe2rt_folder(KIND) before them")
   endif()
-  get_property(options DIRECTORY PROPERTY caffe2rt_options)
+  if(target STREQUAL caffe2rt)
+    get_property(options DIRECTORY PROPERTY caffe2rt_options)
+  else()  # the target has options of its own
+    get_property(options DIRECTORY PROPERTY caffe2rt_cuda_options)
+  endif()
   if(options)
     set_source_files_properties(${compiled} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "${options}")
   endif()
