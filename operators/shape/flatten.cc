@@ -24,7 +24,6 @@ void RegisterFlatten() {
   RegisterSchema("Flatten", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .AllowInplace({{0, 0}})
       .Arg(kFlattenAxis)
       .Input(0, "input", "tensor whose rank is at least axis")
       .Output(0, "output",

@@ -24,7 +24,6 @@ void RegisterFlattenToVec() {
   RegisterSchema("FlattenToVec", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .AllowInplace({{0, 0}})
       .Input(0, "input", "tensor of rank 1 or more")
       .Output(0, "output", "vector of all elements")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {

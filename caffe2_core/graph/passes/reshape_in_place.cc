@@ -11,8 +11,7 @@ namespace caffe2rt {
 namespace {
 
 bool OnlyChangesShape(const std::string& type) {
-  for (const char* known :
-       {"Reshape", "Flatten", "FlattenToVec", "Squeeze", "ExpandDims", "MergeDim", "PrependDim"}) {
+  for (const char* known : {"Reshape", "Squeeze", "ExpandDims", "MergeDim", "PrependDim"}) {
     if (type == known) return true;
   }
   return false;

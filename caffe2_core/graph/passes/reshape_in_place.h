@@ -4,8 +4,8 @@
 //   Conv     x w -> t             becomes      Conv     x w -> y
 //   Reshape  t -> y                            Reshape  y -> y
 //
-// These are Reshape, Flatten, FlattenToVec, Squeeze, ExpandDims, MergeDim and PrependDim. The
-// operator that computes t then writes y, so t must not be read by anything else.
+// These are Reshape, Squeeze, ExpandDims, MergeDim and PrependDim. The operator that computes t then
+// writes y, so t must not be read by anything else.
 
 #include "caffe2_core/graph/passes/net_pass.h"
 

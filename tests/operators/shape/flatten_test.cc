@@ -53,5 +53,13 @@ TEST(FlattenTest, ShapesTheGradientLikeItsInput) {
   ExpectGradientMatches(&ws, R"(type: "Flatten" input: "X" output: "Y" arg { name: "axis" i: 0 })");
 }
 
+// In place the gradient would have the wrong shape.
+TEST(FlattenTest, RefusesToWorkInPlace) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 1, 2});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Flatten" input: "X" output: "X")"); },
+               "may not be in place");
+}
+
 }  // namespace
 }  // namespace caffe2rt::flatten_test

@@ -36,5 +36,13 @@ TEST(FlattenToVecTest, ShapesTheGradientLikeItsInput) {
   ExpectGradientMatches(&ws, R"(type: "FlattenToVec" input: "X" output: "Y")");
 }
 
+// In place the gradient would have the wrong shape.
+TEST(FlattenToVecTest, RefusesToWorkInPlace) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 1, 2});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "FlattenToVec" input: "X" output: "X")"); },
+               "may not be in place");
+}
+
 }  // namespace
 }  // namespace caffe2rt::flatten_to_vec_test

@@ -15,20 +15,21 @@ TEST(ReshapeInPlaceTest, LetsTheProducerWriteTheResult) {
       op { type: "Relu" input: "x" output: "a" }
       op { type: "Reshape" input: "a" output: "b" output: "old" arg { name: "shape" ints: -1 } }
       op { type: "Tanh" input: "b" output: "c" }
-      op { type: "Flatten" input: "c" output: "y" })"),
-      ElementsAre("Relu(x) -> b", "Reshape(b) -> b old", "Tanh(b) -> y", "Flatten(y) -> y"));
+      op { type: "ExpandDims" input: "c" output: "y" arg { name: "dims" ints: 0 } })"),
+      ElementsAre("Relu(x) -> b", "Reshape(b) -> b old", "Tanh(b) -> y", "ExpandDims(y) -> y"));
 }
 
 TEST(ReshapeInPlaceTest, LeavesOtherNetsAlone) {
   test::PassRun run;
   for (
       const char* text :
-      {R"(op { type: "Flatten" input: "x" output: "y" })",
-       R"(op { type: "Relu" input: "x" output: "a" } op { type: "Flatten" input: "a" output: "b" }
+      {R"(op { type: "Relu" input: "x" output: "a" } op { type: "Flatten" input: "a" output: "y" })",
+       R"(op { type: "MergeDim" input: "x" output: "y" })",
+       R"(op { type: "Relu" input: "x" output: "a" } op { type: "MergeDim" input: "a" output: "b" }
               op { type: "Sum" input: "a" input: "b" output: "y" })",
-       R"(op { type: "Relu" input: "y" output: "a" } op { type: "Flatten" input: "a" output: "y" })",
+       R"(op { type: "Relu" input: "y" output: "a" } op { type: "MergeDim" input: "a" output: "y" })",
        R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "x" output: "a" }
-              op { type: "Tanh" input: "y" output: "b" } op { type: "Flatten" input: "a" output: "y" })",
+              op { type: "Tanh" input: "y" output: "b" } op { type: "MergeDim" input: "a" output: "y" })",
        R"(op { type: "Shape" input: "x" output: "a" }
               op { type: "Reshape" input: "a" input: "a" output: "y" output: "old" })"}) {
     EXPECT_EQ(run(ReshapeInPlace, text), test::LinesOf(test::ParseNet(text)));
