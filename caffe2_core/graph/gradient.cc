@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <new>
 
 #include "caffe2_core/base/conflicts.h"
@@ -17,9 +18,19 @@ const char* KindOf(const GradientWrapper& gradient) {
   return gradient.IsDense() ? "dense" : "not given";
 }
 
+// To find out what the gradient of an operator that works in place reads, its maker is asked again,
+// about an operator whose outputs have this suffix where they overwrite inputs.
+constexpr char kApart[] = "/OUTPUT_APART_FROM_INPUT";
+
+bool IsApart(const OperatorDef& def) {
+  return std::any_of(def.output().begin(), def.output().end(),
+                     [](const std::string& output) { return output.ends_with(kApart); });
+}
+
 }  // namespace
 
 void GradientMakerBase::VerifyOp() const {
+  if (IsApart(def_)) return;  // the schema may require the names of the operator
   const OpSchema* schema = OpSchemaRegistry::Schema(def_.type());
   std::string why;
   CAFFE_ENFORCE(schema == nullptr || schema->Verify(def_, &why),
@@ -56,6 +67,11 @@ std::string GradientMakerBase::O(int i) const {
   CAFFE_ENFORCE(i >= 0 && i < def_.output_size(), "operator ", def_.type(), " has ",
                 def_.output_size(), " outputs, but its gradient maker requests output ", i);
   return def_.output(i);
+}
+
+std::string GradientMakerBase::ShapeOf(int i) const {
+  const std::string input = I(i), output = input + kApart;
+  return HasOutput(def_, output) ? output : input;
 }
 
 const GradientWrapper& GradientMakerBase::Given(int i) const {
@@ -128,6 +144,88 @@ GradientRegistryType* GradientRegistry() {
   return GradientMakers();
 }
 
+namespace {
+
+bool IsInPlace(const OperatorDef& def) {
+  return std::any_of(def.output().begin(), def.output().end(),
+                     [&](const std::string& output) { return HasInput(def, output); });
+}
+
+// The operator with a name of its own for each output that overwrites an input.
+OperatorDef WithOutputsApart(const OperatorDef& def) {
+  OperatorDef apart = def;
+  for (std::string& output : *apart.mutable_output()) {
+    if (HasInput(def, output)) output += kApart;
+  }
+  return apart;
+}
+
+// The gradients with names that differ from those of the gradients of inputs.
+std::vector<GradientWrapper> Apart(std::vector<GradientWrapper> gradients) {
+  for (GradientWrapper& gradient : gradients) {
+    for (std::string* name : {&gradient.dense_, &gradient.indices_, &gradient.values_}) {
+      if (!name->empty()) *name += kApart;
+    }
+  }
+  return gradients;
+}
+
+// The operator before `op` that writes the blob last, or -1 if there is none.
+int WriterOf(const std::vector<OperatorDef>& ops, size_t op, const std::string& name) {
+  while (op-- > 0) {
+    if (HasOutput(ops[op], name)) return static_cast<int>(op);
+  }
+  return -1;
+}
+
+// THROWS if a gradient operator of an operator that works in place would not read what it does if
+// all blobs had different names: an input of the operator, or a gradient. `apart` is what the maker
+// returns for such names of the outputs and their gradients; inputs have their names.
+void CheckInPlace(const OperatorDef& def, const GradientOpsMeta& meta,
+                  const GradientOpsMeta& meta_apart) {
+  const std::vector<OperatorDef>&ops = meta.ops_, &apart = meta_apart.ops_;
+  if (ops.size() != apart.size()) return;
+  const auto check_value = [&def](const std::string& reader, const std::string& name) {
+    CAFFE_ENFORCE(!HasInput(def, name) || !HasOutput(def, name), reader,
+                  " needs the value of blob \"", name, "\" that the operator read, but ",
+                  def.type(), " overwrites it; write the output of ", def.type(),
+                  " to another blob");
+  };
+  for (size_t k = 0; k < ops.size(); ++k) {
+    const OperatorDef& op = ops[k];
+    if (op.type() != apart[k].type() || op.input_size() != apart[k].input_size()) return;
+    for (int i = 0; i < op.input_size(); ++i) {
+      const std::string& name = op.input(i);
+      const int writer = WriterOf(ops, k, name);
+      CAFFE_ENFORCE(writer == WriterOf(apart, k, apart[k].input(i)), op.type(), " needs \"", name,
+                    "\", the gradient of an output of ", def.type(), ", but ",
+                    ops[static_cast<size_t>(std::max(writer, 0))].type(),
+                    " overwrites it with that of an input; write the output of ", def.type(),
+                    " to another blob");
+      if (writer < 0 && apart[k].input(i) == name) check_value(op.type(), name);
+    }
+  }
+  // A maker may return an input as the indices of a sparse gradient.
+  for (size_t i = 0; i < std::min(meta.g_input_.size(), meta_apart.g_input_.size()); ++i) {
+    const GradientWrapper &gradient = meta.g_input_[i], &other = meta_apart.g_input_[i];
+    if (gradient.indices_ == other.indices_) check_value(def.type(), gradient.indices_);
+    if (gradient.values_ == other.values_) check_value(def.type(), gradient.values_);
+  }
+}
+
+// THROWS if a gradient operator must not write the gradient of an input over that of an output.
+void CheckSchemasInPlace(const OperatorDef& def, const std::vector<OperatorDef>& ops) {
+  for (const OperatorDef& op : ops) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+    std::string why;
+    CAFFE_ENFORCE(schema == nullptr || schema->Verify(op, &why), op.type(),
+                  " does not support the gradients of an operator that works in place: ", why,
+                  "; write the output of ", def.type(), " to another blob");
+  }
+}
+
+}  // namespace
+
 bool RegisterGradient(std::string_view op_type, GradientCreator* creator, const char* file) {
   return GradientMakers()->Register(std::string(op_type), creator, file);
 }
@@ -153,6 +251,18 @@ GradientOpsMeta GetGradientForOp(const OperatorDef& def,
     }
     if (maker->CopyEngine() && def.has_engine()) op.set_engine(def.engine());
     if (maker->CopyArguments()) op.mutable_arg()->MergeFrom(def.arg());
+  }
+  if (IsInPlace(def)) {
+    const OperatorDef apart = WithOutputsApart(def);
+    const std::vector<GradientWrapper> given = Apart(g_output);
+    const std::unique_ptr<GradientMakerBase> observed = registry->Create(def.type(), apart, given);
+    GradientOpsMeta meta_apart;
+    try {
+      meta_apart = observed->Get();
+    } catch (const EnforceNotMet&) {  // the maker works only in place
+    }
+    CheckInPlace(def, meta, meta_apart);
+    CheckSchemasInPlace(def, meta.ops_);
   }
   CAFFE_ENFORCE_EQ(meta.g_input_.size(), static_cast<size_t>(def.input_size()),
                    "gradients returned by the maker of operator ", def.type(),

@@ -13,7 +13,13 @@
 //
 //   GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "y_grad"}});
 //
-// The registry is thread safe. A maker exists for the duration of one call.
+// A maker states which values its gradient reads: I(i) is the value of input i before the operator
+// ran, O(i) that of output i after it. If the operator works in place, both have one name, and the
+// value before is gone: a gradient that reads it is an error.
+//
+// The registry is thread safe. A maker exists for the duration of one call. For an operator that
+// works in place, a second maker is created, which sees other names for the outputs that are also
+// inputs.
 
 #include <map>
 #include <memory>
@@ -99,10 +105,14 @@ class GradientMakerBase {
   // The gradient operators in execution order. The default implementation THROWS.
   virtual std::vector<OperatorDef> GetGradientDefs();
 
-  // Names of the forward operator's inputs and outputs. These functions and those below THROW if
-  // the index is out of range.
+  // Names of the forward operator's inputs, before it ran, and of its outputs. These functions and
+  // those below THROW if the index is out of range.
   std::string I(int i) const;
   std::string O(int i) const;
+  // A blob of the shape of input i, for a gradient operator that reads only the shape: the input,
+  // or the output that overwrites it. REQUIRES: the operator keeps the shape of an input that it
+  // overwrites.
+  std::string ShapeOf(int i) const;
   // The gradient of an output: dense, or the indices and the values of a sparse one. THROWS if the
   // output has no gradient of that kind.
   std::string GO(int i) const;
@@ -192,8 +202,14 @@ bool RegisterGradient(std::string_view op_type, const char* file) {
 
 // Returns the gradient operators of `def`, given one entry in `g_output` for each of its outputs.
 // The operators receive the device option, the engine and the arguments of `def` unless its maker
-// disables that. THROWS if no maker is registered, if the maker throws, or if its result does not
-// have one gradient per input or has a sparse gradient without indices or values.
+// disables that. THROWS
+// - if no maker is registered, or if the maker throws;
+// - if its result does not have one gradient per input, or has a sparse gradient without indices or
+//   values;
+// - for an operator that works in place, if a gradient operator reads an input that the operator
+//   overwrites, or a gradient that was overwritten, or does not support to work in place. What it
+//   reads is what it would read if inputs, outputs and gradients had different names; a maker that
+//   returns other operators then reads outputs.
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,
                                  const std::vector<GradientWrapper>& g_output);
 

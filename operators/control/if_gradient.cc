@@ -38,6 +38,9 @@ class IfGradient {
     op.set_type("If");
     op.set_is_gradient_op(true);
     if (def_.has_device_option()) *op.mutable_device_option() = def_.device_option();
+    CAFFE_ENFORCE(!HasOutput(def_, def_.input(0)), "If needs the value of blob \"", def_.input(0),
+                  "\", its condition, that the operator read, but its nets overwrite it; write to "
+                  "another blob there");
     AddInputs(&op);
     std::set<std::string> blobs;
     for (const Branch* branch : {&then_, &else_}) {

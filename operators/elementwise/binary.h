@@ -144,7 +144,7 @@ class BinaryGradientOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   BinaryGradientOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        shapes_(this, Context::GetDeviceType(), Function::kGradientReadsY) {}
+        shapes_(this, Context::GetDeviceType(), Function::kGradientReads.y) {}
 
   bool RunOnDevice() override {
     const BinaryGradientTensors tensors = shapes_.Tensors();
@@ -171,7 +171,7 @@ class BinaryGradientOp final : public Operator<Context> {
                                 tensors.dY.template data<T>(), out, Function{});
     };
     // dA may be dY, and it may be B if the inputs are B, Y, dY.
-    if constexpr (Function::kGradientReadsY) {
+    if constexpr (Function::kGradientReads.y) {
       compute.template operator()<Operand::kB>(db);
       compute.template operator()<Operand::kA>(da);
     } else {

@@ -30,7 +30,7 @@ struct AddFunction {
     return math::WrappingAdd(a, b);
   }
 
-  static constexpr bool kGradientReadsY = false;
+  static constexpr BinaryGradientReads kGradientReads{};
   template <class T>
   CAFFE2RT_SIMD_INLINE T GradientA(T, T, T, T dy) const {
     return dy;
@@ -47,7 +47,7 @@ struct SubFunction {
     return math::WrappingSubtract(a, b);
   }
 
-  static constexpr bool kGradientReadsY = false;
+  static constexpr BinaryGradientReads kGradientReads{};
   template <class T>
   CAFFE2RT_SIMD_INLINE T GradientA(T, T, T, T dy) const {
     return dy;
@@ -64,7 +64,7 @@ struct MulFunction {
     return math::WrappingMultiply(a, b);
   }
 
-  static constexpr bool kGradientReadsY = false;
+  static constexpr BinaryGradientReads kGradientReads{.a = true, .b = true};
   static constexpr bool kGradientClearsFirst = true;
   template <class T>
   CAFFE2RT_SIMD_INLINE T GradientA(T, T b, T, T dy) const {
@@ -95,7 +95,7 @@ struct DivFunction {
     }
   }
 
-  static constexpr bool kGradientReadsY = true;
+  static constexpr BinaryGradientReads kGradientReads{.b = true, .y = true};
   template <class T>
   CAFFE2RT_SIMD_INLINE T GradientA(T, T b, T, T dy) const {
     return (*this)(dy, b);

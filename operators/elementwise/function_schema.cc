@@ -60,19 +60,35 @@ class UnaryGradientMaker final : public GradientMakerBase {
   }
 };
 
-template <bool kReadsY>
+template <bool kReadsA, bool kReadsB, bool kReadsY>
 class BinaryGradientMaker final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    std::vector<std::string> inputs{GO(0), I(0), I(1)};
+    std::vector<std::string> inputs{GO(0), kReadsA ? I(0) : ShapeOf(0),
+                                    kReadsB ? I(1) : ShapeOf(1)};
     if constexpr (kReadsY) inputs.push_back(O(0));
     return SingleGradientDef(GradientTypeOf(def_.type().c_str()), "", inputs,
                              std::vector<std::string>{GI(0), GI(1)});
   }
 };
+
+template <bool... kReads>
+void RegisterBinaryGradientMaker(const char* type, const BinaryGradientReads& reads,
+                                 const char* file) {
+  if constexpr (sizeof...(kReads) == 3) {
+    RegisterGradient<BinaryGradientMaker<kReads...>>(type, file);
+  } else {
+    const bool next[] = {reads.a, reads.b, reads.y};
+    if (next[sizeof...(kReads)]) {
+      RegisterBinaryGradientMaker<kReads..., true>(type, reads, file);
+    } else {
+      RegisterBinaryGradientMaker<kReads..., false>(type, reads, file);
+    }
+  }
+}
 
 std::vector<TensorShape> InferBinaryGradient(const OperatorDef& def,
                                              const std::vector<TensorShape>& in, bool reads_y) {
@@ -185,13 +201,10 @@ OpSchema& RegisterUnaryGradient(const char* type, GradientInputs inputs, bool in
   return schema;
 }
 
-void RegisterBinaryGradient(const char* type, bool reads_y, BinaryInplace inplace,
+void RegisterBinaryGradient(const char* type, BinaryGradientReads reads, BinaryInplace inplace,
                             const char* file) {
-  if (reads_y) {
-    RegisterGradient<BinaryGradientMaker<true>>(type, file);
-  } else {
-    RegisterGradient<BinaryGradientMaker<false>>(type, file);
-  }
+  RegisterBinaryGradientMaker<>(type, reads, file);
+  const bool reads_y = reads.y;
   OpSchema& schema = RegisterSchema(GradientTypeOf(type), file);
   schema.NumInputs(3, reads_y ? 4 : 3)
       .NumOutputs(2)

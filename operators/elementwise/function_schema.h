@@ -28,9 +28,9 @@ inline std::string GradientTypeOf(const char* type) { return std::string(type) +
 // emits the operator. `inplace`: whether dX may be dY.
 OpSchema& RegisterUnaryGradient(const char* type, GradientInputs inputs, bool inplace,
                                 const char* file);
-// The same for a function of two elements. The inputs are dY, A, B and, if `reads_y`, Y. `inplace`
-// is that of the row: dA, or both dA and dB, may be dY.
-void RegisterBinaryGradient(const char* type, bool reads_y, BinaryInplace inplace,
+// The same for a function of two elements. The inputs are dY, A, B and, if the gradient reads it,
+// Y. `inplace` is that of the row: dA, or both dA and dB, may be dY.
+void RegisterBinaryGradient(const char* type, BinaryGradientReads reads, BinaryInplace inplace,
                             const char* file);
 
 namespace internal {
@@ -96,7 +96,7 @@ void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
   internal::DeclareTypesOf<Ts...>(row.type, 2);
   RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
   if constexpr (HasBinaryGradient<Function>) {
-    RegisterBinaryGradient(row.type, Function::kGradientReadsY, row.inplace, file);
+    RegisterBinaryGradient(row.type, Function::kGradientReads, row.inplace, file);
   } else {
     RegisterGradientOfKind(row.gradient, row.type, file);
   }

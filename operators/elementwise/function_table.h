@@ -27,8 +27,8 @@
 // dy, in whatever order the operator has its inputs.
 //
 // A function of two elements defines GradientA(a, b, y, dy) and GradientB(a, b, y, dy), the
-// gradients of its operands before they are summed over the broadcast dimensions.
-// kGradientReadsY states whether they depend on y.
+// gradients of its operands before they are summed over the broadcast dimensions. kGradientReads
+// states on which of a, b and y they depend.
 //
 // Three files use a table: <stem>.cc registers schemas, gradient makers and CPU operators,
 // <stem>_cuda.cc registers the CUDA operators, and <stem>.cu instantiates their kernels (map.cuh).
@@ -60,7 +60,13 @@ concept HasGradient = requires {
 
 template <class Function>
 concept HasBinaryGradient = requires {
-  Function::kGradientReadsY;
+  Function::kGradientReads;
+};
+
+// The values on which the gradients of a function of two elements depend. Of the other operands,
+// the gradient operator uses only the shapes.
+struct BinaryGradientReads {
+  bool a = false, b = false, y = false;
 };
 
 constexpr bool ReadsXAndY(GradientInputs inputs) { return inputs == GradientInputs::kXAndYAndDy; }

@@ -1,7 +1,5 @@
 #include "operators/elementwise/pow.h"
 
-#include <cmath>
-
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -44,17 +42,11 @@ class GetPowGradient final : public GradientMakerBase {
   }
 
  private:
-  // dX = exponent * X ^ (exponent - 1) * dY. In place X is computed from Y, and then the gradient of
-  // Y must not be the blob of the gradient of X, because it is overwritten first, as in Caffe2.
+  // dX = exponent * X ^ (exponent - 1) * dY. Caffe2 computes X from Y in place, which loses the sign
+  // of X.
   std::vector<OperatorDef> OfPower(float exponent) {
-    float power = exponent - 1;
-    if (I(0) == O(0)) {
-      CAFFE_ENFORCE(std::abs(exponent) > 1e-12f, "argument exponent is ", exponent,
-                    ", want another than 0: in place, X cannot be computed from Y");
-      power = power / exponent;
-    }
     return {CreateOperatorDef("Pow", "", Strings{I(0)}, Strings{GI(0)},
-                              {MakeArgument(kPowExponent.name, power)}),
+                              {MakeArgument(kPowExponent.name, exponent - 1)}),
             CreateOperatorDef("Mul", "", Strings{GI(0), GO(0)}, Strings{GI(0)}),
             CreateOperatorDef("Scale", "", Strings{GI(0)}, Strings{GI(0)},
                               {MakeArgument(kPowScale.name, exponent)})};
@@ -62,8 +54,6 @@ class GetPowGradient final : public GradientMakerBase {
 
   // dA = B * A ^ (B - 1) * dY; dB = log(A) * Y * dY, summed over the broadcast dimensions.
   std::vector<OperatorDef> OfPowers() {
-    CAFFE_ENFORCE(I(0) != O(0) && I(1) != O(0), "output 0 is the input \"", O(0),
-                  "\": the gradient of Pow with two inputs needs their values");
     const bool broadcast = ArgumentHelper::HasArgument(def_, kBroadcast.name);
     std::vector<Argument> axes, all;
     if (broadcast) {

@@ -16,7 +16,7 @@ class GetEnsureDenseGradient final : public GradientMakerBase {
   std::vector<OperatorDef> GetGradientDefs() override {
     CAFFE_ENFORCE(!GradOut(0).IsEmpty(), "the gradient of output ", O(0), " is not given");
     if (GradOut(0).IsSparse()) {
-      return SingleGradientDef("SparseToDense", "", {GO_I(0), GO_V(0), I(0)}, {GI(0)});
+      return SingleGradientDef("SparseToDense", "", {GO_I(0), GO_V(0), ShapeOf(0)}, {GI(0)});
     }
     SetDense(0, GO(0));
     return {};

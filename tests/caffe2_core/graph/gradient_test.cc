@@ -64,6 +64,62 @@ class EmptyMaker : public GradientMakerBase {
 };
 REGISTER_GRADIENT(GradientTestEmpty, EmptyMaker);
 
+// Uses the value of the input in the form that makers of Caffe2's style have.
+class ReadsInputMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ReadsInputGradient", "", std::vector<std::string>{I(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestReadsInput, ReadsInputMaker);
+
+class ReadsOutputMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ReadsOutputGradient", "",
+                             std::vector<std::string>{def_.output(0), ShapeOf(0), I(1), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestReadsOutput, ReadsOutputMaker);
+
+// Computes the input from the output if the operator works in place.
+class InvertsMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    if (I(0) != O(0)) {
+      return SingleGradientDef("PlainGradient", "", std::vector<std::string>{I(0), GO(0)},
+                               std::vector<std::string>{GI(0)});
+    }
+    return SingleGradientDef("InvertingGradient", "", std::vector<std::string>{O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestInverts, InvertsMaker);
+
+class InPlaceOnlyMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    CAFFE_ENFORCE_EQ(I(0), O(0), "works only in place");
+    return SingleGradientDef("InPlaceOnlyGradient", "", std::vector<std::string>{O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+OPERATOR_SCHEMA(GradientTestInPlaceOnly).NumInputs(2).NumOutputs(1).EnforceInplace({{0, 0}});
+REGISTER_GRADIENT(GradientTestInPlaceOnly, InPlaceOnlyMaker);
+
+// An operator whose gradient operator does not work in place.
+OPERATOR_SCHEMA(NotInPlaceGradient).NumInputs(2).NumOutputs(1);
+class NotInPlaceMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("NotInPlaceGradient", "", std::vector<std::string>{O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestNotInPlace, NotInPlaceMaker);
+
 NO_GRADIENT(GradientTestNone) SHOULD_NOT_DO_GRADIENT(GradientTestNever);
 GRADIENT_NOT_IMPLEMENTED_YET(GradientTestLater);
 
@@ -131,6 +187,39 @@ TEST(GradientTest, KnowsOperatorsWithoutGradient) {
                "One should not call gradient for operator Accuracy.");
   const OperatorDef fill = ParseOp(R"(type: "ConstantFill" output: "y")");
   EXPECT_TRUE(GetGradientForOp(fill, Dense("dy")).g_input_.empty());
+}
+
+// The operator with its output in place of its first input.
+OperatorDef InPlace(const std::string& type) {
+  OperatorDef op = Op(type);
+  op.set_output(0, "x");
+  return op;
+}
+
+TEST(GradientTest, RefusesToReadAnInputThatTheOperatorOverwrites) {
+  EXPECT_EQ(GetGradientForOp(Op("GradientTestReadsInput"), Dense("y_grad")).ops_.size(), 1u);
+  ExpectThrows(
+      [] { GetGradientForOp(InPlace("GradientTestReadsInput"), Dense("x_grad")); },
+      "ReadsInputGradient needs the value of blob \"x\" that the operator read, but "
+      "GradientTestReadsInput overwrites it; write the output of GradientTestReadsInput to "
+      "another blob");
+}
+
+TEST(GradientTest, ReadsOutputsAndOtherInputsOfAnOperatorThatWorksInPlace) {
+  const auto inputs_of = [](const char* type) {
+    const GradientOpsMeta meta = GetGradientForOp(InPlace(type), Dense("x_grad"));
+    return meta.ops_[0].type() + ": " + absl::StrJoin(meta.ops_[0].input(), ",");
+  };
+  EXPECT_EQ(inputs_of("GradientTestReadsOutput"), "ReadsOutputGradient: x,x,w,x_grad");
+  EXPECT_EQ(inputs_of("GradientTestInverts"), "InvertingGradient: x,x_grad");
+  EXPECT_EQ(inputs_of("GradientTestInPlaceOnly"), "InPlaceOnlyGradient: x,x_grad");
+}
+
+TEST(GradientTest, RefusesGradientOperatorsThatDoNotWorkInPlace) {
+  EXPECT_EQ(GetGradientForOp(InPlace("GradientTestNotInPlace"), Dense("dx")).ops_.size(), 1u);
+  ExpectThrows([] { GetGradientForOp(InPlace("GradientTestNotInPlace"), Dense("x_grad")); },
+               "NotInPlaceGradient does not support the gradients of an operator that works in "
+               "place");
 }
 
 TEST(GradientTest, NamesWhatIsCloseToAnUnknownType) {

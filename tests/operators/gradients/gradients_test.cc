@@ -100,6 +100,106 @@ INSTANTIATE_TEST_SUITE_P(AllTypes, GradientsTest, testing::ValuesIn(AllRecipes()
                            return info.param.type + info.param.variant;
                          });
 
+// Types whose gradient reads an input that the operator overwrites in place, or does not support to
+// work in place itself.
+const std::set<std::string>& RefusedInPlace() {
+  static const std::set<std::string> refused = {
+      "InstanceNorm", "Log", "Logit",    "Max",       "Min", "Mul",
+      "PRelu",        "Pow", "Softsign", "SpatialBN", "Sqr", "WeightedSum"};
+  return refused;
+}
+
+bool MayWorkInPlace(const Recipe& recipe) {
+  constexpr int kMost = 8;
+  const OpSchema& schema = *OpSchemaRegistry::Schema(recipe.type);
+  for (int i = 0; i < kMost; ++i) {
+    for (int k = 0; k < kMost; ++k) {
+      if (schema.inplace_allowed(i, k)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Recipe> RecipesInPlace() {
+  std::vector<Recipe> recipes = AllRecipes();
+  std::erase_if(recipes, [](const Recipe& recipe) { return !MayWorkInPlace(recipe); });
+  return recipes;
+}
+
+// The operators of a draft with one output in place of an input, as its schema allows.
+std::vector<OperatorDef> InPlace(const OperatorDef& def) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema(def.type());
+  std::vector<OperatorDef> all;
+  for (int i = 0; i < def.input_size(); ++i) {
+    for (int k = 0; k < def.output_size(); ++k) {
+      if (!schema.inplace_allowed(i, k) || HasInput(def, def.output(k))) continue;
+      all.push_back(def);
+      all.back().set_output(k, def.input(i));
+    }
+  }
+  return all;
+}
+
+class InPlaceGradientsTest : public testing::TestWithParam<Recipe> {
+ protected:
+  // Compares the gradient of the operator of a draft in place. Returns false if it is refused.
+  static bool Compare(Draft* draft, const OperatorDef& def) {
+    std::vector<std::string>& left_out = draft->check.outputs_without_gradient;
+    for (int k = 0; k < def.output_size(); ++k) {
+      if (Contains(left_out, draft->op().output(k))) left_out.push_back(def.output(k));
+    }
+    try {
+      ExpectGradientMatches(draft->workspace(), def.ShortDebugString(), draft->check);
+      return true;
+    } catch (const EnforceNotMet& error) {
+      const std::string read = "that the operator read, but " + def.type() + " overwrites it";
+      EXPECT_THAT(error.message(),
+                  testing::AnyOf(testing::HasSubstr(read),
+                                 testing::HasSubstr("Gradient does not support the gradients of an "
+                                                    "operator that works in place")));
+      EXPECT_THAT(error.message(), testing::HasSubstr("write the output of " + def.type()));
+      return false;
+    }
+  }
+
+  static bool Runs(const Recipe& recipe, uint32_t seed, const OperatorDef& def) {
+    Workspace ws;
+    Draft draft(&ws, seed, false);
+    recipe.draft(draft, recipe.type);
+    try {
+      return ws.RunOperatorOnce(def);
+    } catch (const EnforceNotMet&) {
+      return false;  // the shapes do not allow it
+    }
+  }
+};
+
+TEST_P(InPlaceGradientsTest, AgreesWithCentralDifferencesOrIsRefused) {
+  const Recipe& recipe = GetParam();
+  int compared = 0, refused = 0;
+  for (uint32_t seed = 1; seed <= 4 * NumberOfDrafts() && !HasFailure(); ++seed) {
+    Workspace plain_ws;
+    Draft plain(&plain_ws, seed, false);
+    recipe.draft(plain, recipe.type);
+    for (const OperatorDef& def : InPlace(plain.op())) {
+      if (!Runs(recipe, seed, def)) continue;
+      SCOPED_TRACE("draft " + std::to_string(seed) + ": " + def.ShortDebugString());
+      Workspace ws;
+      Draft draft(&ws, seed, AcceptsDoubles(recipe, seed));
+      recipe.draft(draft, recipe.type);
+      ++(Compare(&draft, def) ? compared : refused);
+    }
+  }
+  EXPECT_GT(compared + refused, 0) << "no draft works in place";
+  EXPECT_EQ(refused > 0, RefusedInPlace().count(recipe.type) > 0)
+      << compared << " compared, " << refused << " refused";
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTypes, InPlaceGradientsTest, testing::ValuesIn(RecipesInPlace()),
+                         [](const testing::TestParamInfo<Recipe>& info) {
+                           return info.param.type + info.param.variant;
+                         });
+
 TEST(GradientRecipesTest, CoverEveryDifferentiableType) {
   std::set<std::string> covered;
   for (const Recipe& recipe : AllRecipes()) {
