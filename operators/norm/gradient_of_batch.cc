@@ -1,6 +1,7 @@
 // The CPU kernels of SpatialBNGradient, ChannelStats and ChannelBackpropStats.
 
 #include <algorithm>
+#include <cmath>
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/base/thread_pool.h"
@@ -117,9 +118,17 @@ CAFFE2RT_SIMD void GradientOfColumns(const float* x, const float* dy, int64_t ro
 void GradientOfBatch(CPUContext&, const Channels& shape, const BatchNormGradient& parameters,
                      const float* x, const float* dy, BatchNormScratch* scratch, float* dx) {
   const int64_t n = shape.count, rows = shape.batch * shape.positions;
-  const auto& [num_batches, scale, mean, inverse, dscale_sum, dbias_sum, dscale, dbias] =
-      parameters;
+  const auto& [num_batches, scale, mean, given_inverse, var, epsilon, dscale_sum, dbias_sum, dscale,
+               dbias] = parameters;
   const bool given = dbias_sum != nullptr;
+  const float* inverse = given_inverse;
+  if (var != nullptr) {
+    scratch->inverse.resize(static_cast<size_t>(n));
+    for (int64_t c = 0; c < n; ++c) {
+      scratch->inverse[static_cast<size_t>(c)] = 1 / std::sqrt(var[c] + epsilon);
+    }
+    inverse = scratch->inverse.data();
+  }
   if (!given) SumChannels(shape, mean, x, dy, scratch);
   for (int64_t c = 0; c < n; ++c) {
     const float factor = inverse != nullptr ? inverse[c] : 1;
@@ -141,8 +150,9 @@ void GradientOfBatch(CPUContext&, const Channels& shape, const BatchNormGradient
   float* const shift = slope + n;
   for (int64_t c = 0; c < n; ++c) {
     factor[c] = scale[c] * inverse[c];
-    slope[c] = dscale[c] / static_cast<float>(rows) * inverse[c];
-    shift[c] = dbias[c] / static_cast<float>(rows);
+    // Constant statistics do not depend on x.
+    slope[c] = var != nullptr ? 0 : dscale[c] / static_cast<float>(rows) * inverse[c];
+    shift[c] = var != nullptr ? 0 : dbias[c] / static_cast<float>(rows);
   }
   if (shape.last || shape.positions == 1) {
     GradientOfColumns(x, dy, rows, n, mean, factor, slope, shift, dx);

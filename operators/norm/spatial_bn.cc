@@ -239,8 +239,10 @@ void RegisterSpatialBn() {
       .Input(0, "X", "[N, C, *] or [N, *, C], of rank 3 or more")
       .Input(1, "scale", "scale of each channel, [C]")
       .Input(2, "dY", "gradient of Y")
-      .Input(3, "mean", "mean of the batch, [C]")
-      .Input(4, "inv", "1 / sqrt(variance of the batch + epsilon), [C]")
+      .Input(3, "mean", "mean of the batch, [C]; with is_test the mean that was used")
+      .Input(4, "inv",
+             "1 / sqrt(variance of the batch + epsilon), [C]; with is_test the variance that was "
+             "used")
       .Input(5, "dscale_sum", "optional sums of dscale over num_batches batches, [C]")
       .Input(6, "dbias_sum", "optional sums of dbias over num_batches batches, [C]")
       .Output(0, "dX", "gradient of X")
@@ -248,7 +250,8 @@ void RegisterSpatialBn() {
       .Output(2, "dbias", "gradient of bias, divided by num_batches")
       .TensorInferenceFunction(InferSpatialBnGradient)
       .CostInferenceFunction(PointwiseCostInference<10>)
-      .SetDoc("Computes the gradients of SpatialBN in training.");
+      .SetDoc(
+          "Computes the gradients of SpatialBN. With is_test, mean and variance are constants.");
   RegisterCpuOperator<SpatialBNGradientOp<CPUContext>>("SpatialBNGradient", __FILE__);
   RegisterGradient<GetSpatialBnGradient>("SpatialBN", __FILE__);
 }

@@ -94,7 +94,10 @@ struct GradientRow {
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const int64_t c = row.index(), n = shape.batch * shape.positions;
     const float mean = parameters.mean != nullptr ? parameters.mean[c] : 0;
-    const float inverse = parameters.inverse != nullptr ? parameters.inverse[c] : 1;
+    const bool constant = parameters.var != nullptr;
+    const float inverse = constant ? 1 / std::sqrt(parameters.var[c] + parameters.epsilon)
+                          : parameters.inverse != nullptr ? parameters.inverse[c]
+                                                          : 1;
     double dbias, dscale;
     if (parameters.dbias_sum != nullptr) {
       dbias = n > 0 ? parameters.dbias_sum[c] / static_cast<double>(parameters.num_batches) : 0;
@@ -116,8 +119,9 @@ struct GradientRow {
     if (dx == nullptr) return;
     const double count = static_cast<double>(n);
     const float factor = parameters.scale[c] * inverse;
-    const float slope = static_cast<float>(dscale / count) * inverse;
-    const float shift = static_cast<float>(dbias / count);
+    // Constant statistics do not depend on x.
+    const float slope = constant ? 0 : static_cast<float>(dscale / count) * inverse;
+    const float shift = constant ? 0 : static_cast<float>(dbias / count);
     row.ForEach(n, [=, this](int64_t i) {
       const int64_t at = OffsetIn(shape, c, i);
       dx[at] = factor * (dy[at] - (x[at] - mean) * slope - shift);

@@ -8,12 +8,11 @@
 // num_batches above 1, inputs 5 and 6 hold the sums of x and x^2 over that many batches, and mean
 // and variance are computed from them.
 //
-// SpatialBNGradient: X, scale, dY, mean, inv [C], where inv is 1 / sqrt(var + epsilon)
-//   ->  dX, dscale, dbias, the gradients of training
-// With num_batches above 1, inputs 5 and 6 are the sums of dscale and dbias over that many batches
-// (ChannelBackpropStats), which are divided by num_batches. As in Caffe2, the argument is_test has no
-// effect: the maker of an operator with is_test passes the given mean and variance as mean and inv,
-// although a variance is not the inverse deviation.
+// SpatialBNGradient: X, scale, dY, mean, inv [C]  ->  dX, dscale, dbias
+// In training, inv is 1 / sqrt(var + epsilon) of the batch. With num_batches above 1, inputs 5 and 6
+// are the sums of dscale and dbias over that many batches (ChannelBackpropStats), which are divided
+// by num_batches. With is_test, inputs 3 and 4 are the mean and the variance that the operator used,
+// which are constants. (Caffe2 takes that variance for inv and uses the formula of training.)
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -57,7 +56,8 @@ inline constexpr ArgumentSpec<float> kSpatialBnMomentum{
 inline constexpr ArgumentSpec<int> kSpatialBnNumBatches{
     "num_batches", 1, "number of batches over which the sums in inputs 5 and 6 were computed"};
 
-inline constexpr ArgumentSpec<bool> kSpatialBnGradientIsTest{"is_test", false, "has no effect"};
+inline constexpr ArgumentSpec<bool> kSpatialBnGradientIsTest{
+    "is_test", false, "1: inputs 3 and 4 are the given mean and variance; 0: those of the batch"};
 
 template <class Context, class Kernel = NativeBatchNorm>
 class SpatialBNOp final : public Operator<Context> {
@@ -152,8 +152,9 @@ class SpatialBNGradientOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SpatialBNGradientOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
+        is_test_(this->ReadArgument(kSpatialBnGradientIsTest)),
         epsilon_(this->ReadArgument(kSpatialBnEpsilon)),
-        num_batches_(this->ReadArgument(kSpatialBnNumBatches)),
+        num_batches_(is_test_ ? 1 : this->ReadArgument(kSpatialBnNumBatches)),
         order_(ReadStorageOrder(this->args())),
         kernel_(*this) {
     CAFFE_ENFORCE(num_batches_ <= 1 || this->InputSize() == 7, "argument num_batches is ",
@@ -173,8 +174,13 @@ class SpatialBNGradientOp final : public Operator<Context> {
     const float* dy = dY.template data<float>();
     BatchNormGradient parameters{.num_batches = num_batches_,
                                  .scale = ChannelVector(Input(1), 1, "scale", c),
-                                 .mean = ChannelVector(Input(3), 3, "mean", c),
-                                 .inverse = ChannelVector(Input(4), 4, "inv", c)};
+                                 .mean = ChannelVector(Input(3), 3, "mean", c)};
+    if (is_test_) {
+      parameters.var = ChannelVector(Input(4), 4, "var", c);
+      parameters.epsilon = epsilon_;
+    } else {
+      parameters.inverse = ChannelVector(Input(4), 4, "inv", c);
+    }
     if (num_batches_ > 1) {
       parameters.dscale_sum = ChannelVector(Input(5), 5, "dscale_sum", c);
       parameters.dbias_sum = ChannelVector(Input(6), 6, "dbias_sum", c);
@@ -187,6 +193,7 @@ class SpatialBNGradientOp final : public Operator<Context> {
   }
 
  private:
+  const bool is_test_;
   const float epsilon_;
   const int num_batches_;
   const StorageOrder order_;

@@ -1,5 +1,5 @@
-// SpatialBN by cuDNN: test mode, and training over one batch that is not in place, with its
-// gradient.
+// SpatialBN by cuDNN: test mode without its gradient, and training over one batch that is not in
+// place, with its gradient.
 
 #include <limits>
 #include <memory>
@@ -55,8 +55,10 @@ class CudnnBatchNorm {
 
   void operator()(CUDAContext& context, const Channels& shape, float epsilon,
                   const BatchNormGradient& parameters, const float* x, const float* dy, float* dx) {
+    const bool constant = parameters.var != nullptr;
+    if (constant) choice_.Refused("gradient in test mode");
     if (parameters.num_batches > 1) choice_.Refused("sums of several batches");
-    if (parameters.num_batches > 1 || shape.batch * shape.positions == 0 ||
+    if (constant || parameters.num_batches > 1 || shape.batch * shape.positions == 0 ||
         !Takes(shape, epsilon)) {
       return GradientOfBatch(context, shape, parameters, x, dy, nullptr, dx);
     }

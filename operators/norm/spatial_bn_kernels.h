@@ -39,7 +39,10 @@ struct BatchNormGradient {
   int num_batches = 1;
   const float* scale = nullptr;
   const float* mean = nullptr;     // null: 0
-  const float* inverse = nullptr;  // 1 / deviation; null: 1
+  const float* inverse = nullptr;  // 1 / deviation; null: 1, or that of `var`
+  // Not null: mean and variance are constants and not those of the batch, as in test mode.
+  const float* var = nullptr;
+  float epsilon = 0;  // added to `var`
   // The gradients of scale and bias, added up over num_batches batches; null if that is 1. They may
   // be the same memory as dscale and dbias.
   const float* dscale_sum = nullptr;
@@ -50,7 +53,7 @@ struct BatchNormGradient {
 
 // Scratch memory that is reused in later runs.
 struct BatchNormScratch {
-  std::vector<float> factor, term, floats;
+  std::vector<float> factor, term, floats, inverse;
   std::vector<double> sums;
   std::vector<Moments> moments;
 };
@@ -69,8 +72,9 @@ void NormalizeBatch(CUDAContext& context, const Channels& shape,
 // Computes, for each channel, with n = (x - mean) * inverse and the sums over batch and positions:
 //   dbias = sum of dy, dscale = sum of dy * n
 //   dx = scale * inverse * (dy - (dbias + n * dscale) / count)
-// For several batches, dbias and dscale are the given sums divided by num_batches. Without dx (null)
-// only the sums are computed, and scale is not used. CUDA does not use `scratch`.
+// With constant statistics, inverse is 1 / sqrt(var + epsilon), and dx = scale * inverse * dy. For
+// several batches, dbias and dscale are the given sums divided by num_batches. Without dx (null) only
+// the sums are computed, and scale is not used. CUDA does not use `scratch`.
 void GradientOfBatch(CPUContext& context, const Channels& shape,
                      const BatchNormGradient& parameters, const float* x, const float* dy,
                      BatchNormScratch* scratch, float* dx);

@@ -11,8 +11,6 @@ Dims ImageDims(bool nhwc, int64_t n, int64_t c) {
   return nhwc ? Dims{n, 2, 3, c} : Dims{n, c, 2, 3};
 }
 
-// Only in training: with is_test, the gradient operator of Caffe2 uses the variance as
-// 1 / sqrt(variance).
 void DraftSpatialBN(Draft& draft, const std::string& type) {
   const bool nhwc = draft.Coin();
   const int64_t c = draft.Int(1, 3);
@@ -28,6 +26,18 @@ void DraftSpatialBN(Draft& draft, const std::string& type) {
       .Argument("order", nhwc ? "NHWC" : "NCHW")
       .Argument("epsilon", 0.01f);
   draft.check.outputs_without_gradient = {"mean", "var", "saved_mean", "saved_var"};
+}
+
+// With given statistics, as in fine-tuning.
+void DraftFrozenSpatialBN(Draft& draft, const std::string& type) {
+  DraftSpatialBN(draft, type);
+  OperatorDef op = draft.op();
+  op.mutable_output()->DeleteSubrange(1, op.output_size() - 1);
+  for (caffe2rt::Argument& arg : *op.mutable_arg()) {
+    if (arg.name() == "is_test") arg.set_i(1);
+  }
+  draft.SetOperator(op);
+  draft.check.inputs = {"X", "scale", "bias"};
 }
 
 void DraftInstanceNorm(Draft& draft, const std::string& type) {
@@ -233,6 +243,7 @@ void DraftWeightedSum(Draft& draft, const std::string& type) {
 std::vector<Recipe> LossRecipes() {
   return {
       {"SpatialBN", "", DraftSpatialBN},
+      {"SpatialBN", "Frozen", DraftFrozenSpatialBN},
       {"InstanceNorm", "", DraftInstanceNorm},
       {"GroupNorm", "", DraftGroupNorm},
       {"LayerNorm", "", DraftLayerNorm},

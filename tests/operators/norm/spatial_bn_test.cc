@@ -241,14 +241,34 @@ TEST(SpatialBNGradientTest, SubtractsTheMeansOfTheGradient) {
   ExpectTensor<float>(ws, "db", {2}, {2, 4}, 1e-6);
   const std::vector<float> dx = {0.5f, -0.5f, -0.5f, -0.5f, -0.5f, 0.5f, -0.5f, 1.5f};
   ExpectTensor<float>(ws, "dX", {2, 2, 2}, dx, 1e-6);
-  // The argument is_test has no effect.
-  RunOp(&ws, std::string(kGradient) + R"(arg { name: "is_test" i: 1 })");
-  ExpectTensor<float>(ws, "dX", {2, 2, 2}, dx, 1e-6);
   Feed<float>(&ws, "X", {2, 2, 2}, {1, 0, 3, 0, 5, 0, 7, 4});
   Feed<float>(&ws, "dY", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 1, 4});
   RunOp(&ws, std::string(kGradient) + R"(arg { name: "order" s: "NHWC" })");
   ExpectTensor<float>(ws, "dX", {2, 2, 2}, {0.5f, -0.5f, -0.5f, -0.5f, -0.5f, -0.5f, 0.5f, 1.5f},
                       1e-6);
+}
+
+TEST(SpatialBNGradientTest, TreatsGivenStatisticsAsConstants) {
+  const std::string kFrozen = std::string(kGradient) + R"(
+      arg { name: "is_test" i: 1 } arg { name: "epsilon" f: 1 } arg { name: "num_batches" i: 2 })";
+  Workspace ws;
+  FeedGradient(&ws);
+  Feed<float>(&ws, "i", {2}, {3, 0});  // variances: the inverse deviations are 0.5 and 1
+  ExpectShapeInferred(&ws, kFrozen);
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 0, 0, 0, 0, 1, 0, 16}, 1e-6);
+  ExpectTensor<float>(ws, "ds", {2}, {0, 12}, 1e-6);
+  ExpectTensor<float>(ws, "db", {2}, {2, 4}, 1e-6);
+  Feed<float>(&ws, "X", {2, 2, 2}, {1, 0, 3, 0, 5, 0, 7, 4});
+  Feed<float>(&ws, "dY", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 1, 4});
+  RunOp(&ws, kFrozen + R"(arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 1, 16}, 1e-6);
+  ExpectTensor<float>(ws, "ds", {2}, {0, 12}, 1e-6);
+  Feed<float>(&ws, "X", {0, 2, 2}, {});
+  Feed<float>(&ws, "dY", {0, 2, 2}, {});
+  RunOp(&ws, kFrozen);
+  ExpectTensor<float>(ws, "dX", {0, 2, 2}, {});
+  ExpectTensor<float>(ws, "ds", {2}, {0, 0});
+  ExpectTensor<float>(ws, "db", {2}, {0, 0});
 }
 
 TEST(SpatialBNGradientTest, UsesTheSumsOfSeveralBatchesInPlace) {
