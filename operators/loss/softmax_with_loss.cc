@@ -15,9 +15,6 @@ namespace caffe2rt {
 
 namespace {
 
-// -log(p). As in Caffe2, a probability below 1e-20 counts as 1e-20.
-double Surprise(float p) { return -std::log(static_cast<double>(std::max(p, 1e-20f))); }
-
 // Whether the label of position k is a class; false if it is ignored. THROWS if it is neither.
 bool HasClass(const LossShape& shape, const LossTargets& targets, int64_t k) {
   const int32_t label = targets.labels[k];
@@ -39,7 +36,7 @@ double ItemLoss(const LossShape& shape, const float* label_probs, const float* p
   for (int64_t c = i * shape.classes; c < (i + 1) * shape.classes; ++c) {
     CAFFE_ENFORCE(label_probs[c] >= 0, "element ", c, " of input 1 (labels) is ", label_probs[c],
                   ", want a probability");
-    loss += label_probs[c] * Surprise(probabilities[c]);
+    loss += label_probs[c] * CappedSurprise(probabilities[c]);
     total += label_probs[c];
   }
   CAFFE_ENFORCE(std::abs(total - 1) < 1e-5, "the label probabilities of row ", i,
@@ -148,7 +145,7 @@ LossTargets SoftmaxLossArguments::TargetsOf(const Tensor& X, const Tensor& label
 }
 
 void AverageLoss(CPUContext&, const LossShape& shape, const LossTargets& targets, float factor,
-                 const float* probabilities, void*, float* loss) {
+                 const float* x, const float* probabilities, void*, float* loss) {
   double sum = 0, total = 0;
   for (int64_t k = 0; k < shape.batch * shape.positions; ++k) {
     double item_loss;
@@ -157,8 +154,12 @@ void AverageLoss(CPUContext&, const LossShape& shape, const LossTargets& targets
     } else {
       if (!HasClass(shape, targets, k)) continue;
       const int64_t item = k / shape.positions, position = k % shape.positions;
-      item_loss = Surprise(
-          probabilities[(item * shape.classes + targets.labels[k]) * shape.positions + position]);
+      const int64_t first = item * shape.classes * shape.positions;
+      item_loss =
+          x != nullptr
+              ? ExactSurprise(x + first, probabilities + first, shape.classes, targets.labels[k])
+              : CappedSurprise(
+                    probabilities[first + targets.labels[k] * shape.positions + position]);
     }
     sum += WeightAt(targets, k) * item_loss;
     total += WeightAt(targets, k);

@@ -36,6 +36,7 @@ struct LossWork {
   LossShape shape;
   LossTargets targets;
   float factor;
+  const float* x;  // null: probabilities below 1e-20 count as 1e-20
   const float* probabilities;
   float* loss;
   KernelReport* report;
@@ -46,19 +47,17 @@ struct LossWork {
     if (targets.label_probs != nullptr) {
       const int64_t item = i / shape.classes;
       const double weight = WeightOf(targets, item);
-      return {weight * targets.label_probs[i] * Surprise(i), i % shape.classes == 0 ? weight : 0};
+      return {weight * targets.label_probs[i] * CappedSurprise(probabilities[i]),
+              i % shape.classes == 0 ? weight : 0};
     }
     const double weight = WeightOf(targets, i);
     if (!IsClass(shape, targets, i, report, text)) return {0, weight};
     const int64_t item = i / shape.positions, position = i % shape.positions;
-    return {
-        weight * Surprise((item * shape.classes + targets.labels[i]) * shape.positions + position),
-        weight};
-  }
-  // -log(p); p is at least 1e-20.
-  CAFFE2RT_HOST_DEVICE double Surprise(int64_t at) const {
-    const float p = probabilities[at];
-    return -std::log(static_cast<double>(p < 1e-20f ? 1e-20f : p));
+    const int64_t first = item * shape.classes * shape.positions, label = targets.labels[i];
+    const double surprise =
+        x != nullptr ? ExactSurprise(x + first, probabilities + first, shape.classes, label)
+                     : CappedSurprise(probabilities[first + label * shape.positions + position]);
+    return {weight * surprise, weight};
   }
   CAFFE2RT_HOST_DEVICE Value Combine(Value a, Value b) const {
     return {a.loss + b.loss, a.weight + b.weight};
@@ -129,7 +128,8 @@ constexpr const char kLabelText[] = "a label is %, want 0 to below % classes";
 }  // namespace
 
 void AverageLoss(CUDAContext& context, const LossShape& shape, const LossTargets& targets,
-                 float factor, const float* probabilities, void* scratch, float* loss) {
+                 float factor, const float* x, const float* probabilities, void* scratch,
+                 float* loss) {
   KernelReport* const report = ReportOf(context);
   int64_t n = shape.batch * shape.positions;
   if (targets.label_probs != nullptr) {
@@ -139,8 +139,9 @@ void AverageLoss(CUDAContext& context, const LossShape& shape, const LossTargets
                                   "the label probabilities of row % do not add up to 1"},
                "SoftmaxWithLoss");
   }
-  ReduceAll(context, n, LossWork{shape, targets, factor, probabilities, loss, report, kLabelText},
-            scratch, "SoftmaxWithLoss");
+  ReduceAll(context, n,
+            LossWork{shape, targets, factor, x, probabilities, loss, report, kLabelText}, scratch,
+            "SoftmaxWithLoss");
 }
 
 void AverageLossGradient(CUDAContext& context, const LossShape& shape, const LossTargets& targets,

@@ -3,7 +3,9 @@
 // the labels.
 //   X [N.., D..], where D.. begins at `axis`, labels int32 [N..], optional weights of N elements
 //   ->  softmax of the shape of X, loss: scalar
-// With label_prob the labels are the probability of each class, of the size of X. SpatialSoftmaxWithLoss
+// With label_prob the labels are the probability of each class, of the size of X. As in Caffe2, the
+// logarithm of a probability below 1e-20 is then that of 1e-20, and so it is in SpatialSoftmaxWithLoss;
+// for labels of rows it is exact. SpatialSoftmaxWithLoss
 // computes the softmax over the channels at each position:
 //   X [N, D, H, W], labels int32 [N, H, W], optional weights [N, H, W]
 // There a label -1 means that the position is left out. As in Caffe2, its loss is not multiplied by
@@ -73,8 +75,8 @@ class SoftmaxWithLossOp final : public Operator<Context> {
       SoftmaxRows(context_, shape.batch, shape.classes, x, softmax);
     }
     scratch_.Resize(LossScratchBytes(context_));
-    AverageLoss(context_, shape, targets, kSpatial ? 1 : arguments_.scale(), softmax,
-                scratch_.template mutable_data<uint8_t>(), loss);
+    AverageLoss(context_, shape, targets, kSpatial ? 1 : arguments_.scale(), kSpatial ? nullptr : x,
+                softmax, scratch_.template mutable_data<uint8_t>(), loss);
     return true;
   }
 

@@ -89,11 +89,45 @@ TEST(SoftmaxWithLossTest, AcceptsLabelProbabilities) {
   ExpectTensor<float>(ws, "dX", {2, 3}, {-1.2f, 1.2f, 0, -2.8f, 1.2f, 1.6f}, 1e-6);
 }
 
-TEST(SoftmaxWithLossTest, ImpossibleLabelsHaveAFiniteLoss) {
+// The probabilities are 0 or denormal.
+TEST(SoftmaxWithLossTest, UnlikelyLabelsHaveTheirExactLoss) {
+  const struct {
+    std::vector<float> x;
+    int32_t label;
+    float loss;
+  } kCases[] = {
+      {{0, -1000, -2000}, 1, 1000},
+      {{-95, 0, -1000}, 0, 95},
+      {{3, 1, -87}, 2, 90.126928f},     // 3 + log(1 + exp(-2)) + 87
+      {{100, 100, 10}, 2, 90.693147f},  // 90 + log(2)
+      {{1e30f, -1e30f, 0}, 1, 2e30f},
+      {{46, 0, 0}, 1, 46},
+      {{47, 0, 0}, 1, 47},
+  };
+  for (const auto& c : kCases) {
+    Workspace ws;
+    Feed<float>(&ws, "X", {1, 3}, c.x);
+    Feed<int32_t>(&ws, "L", {1}, {c.label});
+    RunOp(&ws, Loss(kPlain));
+    ExpectTensor<float>(ws, "Z", {}, {c.loss}, 1e-6);
+  }
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {0, -1000, 0, -50});
+  Feed<int32_t>(&ws, "L", {2}, {1, 1});
+  Feed<float>(&ws, "W", {2}, {1, 4});
+  RunOp(&ws, Loss(kPlain, true, kHalf));
+  ExpectTensor<float>(ws, "Z", {}, {120}, 1e-6);  // (1000 + 4 * 50) / 5 / 2
+}
+
+TEST(SoftmaxWithLossTest, ProbabilitiesOfPositionsAndLabelProbabilitiesCountAsAtLeast1E20) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 2}, {0, -1000});
-  Feed<int32_t>(&ws, "L", {1}, {1});
-  RunOp(&ws, Loss(kPlain));
+  Feed<float>(&ws, "L", {1, 2}, {0, 1});
+  RunOp(&ws, Loss(kPlain, false, Arg("label_prob", 1)));
+  ExpectTensor<float>(ws, "Z", {}, {20 * std::log(10.0f)}, 1e-5);
+  Feed<float>(&ws, "X", {1, 2, 1, 1}, {0, -1000});
+  Feed<int32_t>(&ws, "L", {1, 1, 1}, {1});
+  RunOp(&ws, Loss(kSpatial));
   ExpectTensor<float>(ws, "Z", {}, {20 * std::log(10.0f)}, 1e-5);
 }
 
