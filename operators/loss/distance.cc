@@ -12,14 +12,16 @@
 
 namespace caffe2rt {
 
-DistanceSize SizeOfDistance(IntArrayRef x, IntArrayRef y) {
+DistanceSize SizeOfDistance(Distance distance, IntArrayRef x, IntArrayRef y) {
   CAFFE_ENFORCE(y == x, "input 1 (Y) has shape ", y, ", want ", x, " as input 0 (X)");
   if (x.empty()) return {1, 1};
-  return {x[0], CheckedProduct(x.slice(1))};
+  const int64_t cols = CheckedProduct(x.slice(1));
+  return {distance == Distance::kDotProduct && cols == 0 ? 0 : x[0], cols};
 }
 
-DistanceSize SizeOfDistanceGradient(IntArrayRef x, IntArrayRef y, IntArrayRef dz) {
-  const DistanceSize size = SizeOfDistance(x, y);
+DistanceSize SizeOfDistanceGradient(Distance distance, IntArrayRef x, IntArrayRef y,
+                                    IntArrayRef dz) {
+  const DistanceSize size = SizeOfDistance(distance, x, y);
   CAFFE_ENFORCE(dz.size() == 1 && dz[0] == size.rows, "input 2 (dZ) has shape ", dz, ", want [",
                 size.rows, "], the rows of input 0 (X) of shape ", x);
   return size;
@@ -153,9 +155,11 @@ void RowDistancesGradient(CPUContext&, Distance distance, int64_t rows, int64_t 
 
 namespace {
 
+template <Distance kDistance>
 std::vector<TensorShape> InferDistance(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
-  const int64_t rows = in[0].dims_size() > 0 ? in[0].dims(0) : 1;
+  const std::vector<int64_t> x = GetDimsVector(in[0]);
+  const int64_t rows = SizeOfDistance(kDistance, x, x).rows;
   return {CreateTensorShape(std::vector<int64_t>{rows}, in[0].data_type())};
 }
 
@@ -178,8 +182,11 @@ void RegisterDistanceAs(const std::string& type, const char* doc) {
       .NumOutputs(1)
       .Input(0, "X", "[N, D..] float")
       .Input(1, "Y", "the shape of X")
-      .Output(0, "Z", "[N]: one number for each row")
-      .TensorInferenceFunction(InferDistance)
+      .Output(0, "Z",
+              kDistance == Distance::kDotProduct
+                  ? "[N]: one number for each row; [0] if the rows have no elements"
+                  : "[N]: one number for each row")
+      .TensorInferenceFunction(InferDistance<kDistance>)
       .CostInferenceFunction(PointwiseCostInference<2>)
       .SetDoc(doc);
   RegisterCpuOperator<DistanceOp<CPUContext, kDistance>>(type, __FILE__);

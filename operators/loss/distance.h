@@ -2,7 +2,8 @@
 // SquaredL2Distance, L1Distance, DotProduct, CosineSimilarity: compare each row of X with the same
 // row of Y.
 //   X, Y [N, D..] float  ->  Z [N]
-// Two numbers (rank 0) count as one row. Z[i] is
+// Two numbers (rank 0) count as one row. As in Caffe2, DotProduct of rows without elements is [0]; the
+// others are [N]. Z[i] is
 //   SquaredL2Distance   half the squared length of X[i] - Y[i]
 //   L1Distance          the sum of |X[i, j] - Y[i, j]|
 //   DotProduct          the sum of X[i, j] * Y[i, j]
@@ -21,8 +22,9 @@ struct DistanceSize {
 };
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Check the shapes. THROW if they do not match.
-DistanceSize SizeOfDistance(IntArrayRef x, IntArrayRef y);
-DistanceSize SizeOfDistanceGradient(IntArrayRef x, IntArrayRef y, IntArrayRef dz);
+DistanceSize SizeOfDistance(Distance distance, IntArrayRef x, IntArrayRef y);
+DistanceSize SizeOfDistanceGradient(Distance distance, IntArrayRef x, IntArrayRef y,
+                                    IntArrayRef dz);
 #pragma GCC visibility pop
 
 template <class Context, Distance kDistance>
@@ -34,7 +36,7 @@ class DistanceOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const Tensor& Y = Input(1);
-    const DistanceSize size = SizeOfDistance(X.sizes(), Y.sizes());
+    const DistanceSize size = SizeOfDistance(kDistance, X.sizes(), Y.sizes());
     const float* const x = X.data<float>();
     const float* const y = Y.data<float>();
     const int64_t dims[] = {size.rows};
@@ -54,7 +56,7 @@ class DistanceGradientOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const Tensor& Y = Input(1);
     const Tensor& dZ = Input(2);
-    const DistanceSize size = SizeOfDistanceGradient(X.sizes(), Y.sizes(), dZ.sizes());
+    const DistanceSize size = SizeOfDistanceGradient(kDistance, X.sizes(), Y.sizes(), dZ.sizes());
     const float* const x = X.data<float>();
     const float* const y = Y.data<float>();
     const float* const dz = dZ.data<float>();

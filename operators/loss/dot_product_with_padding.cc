@@ -31,7 +31,9 @@ PaddedRows SizeOfPaddedRows(IntArrayRef x, IntArrayRef y) {
   CAFFE_ENFORCE(y.size() == x.size() && y[0] == x[0], "input 1 (Y) has shape ", y, ", want rank ",
                 x.size(), " and ", x[0], " rows as input 0 (X) of shape ", x);
   const int64_t x_cols = CheckedProduct(x.slice(1)), y_cols = CheckedProduct(y.slice(1));
-  return {x[0], std::max(x_cols, y_cols), std::min(x_cols, y_cols), x_cols > y_cols};
+  // As in Caffe2, there are no rows if those of X have no elements.
+  return {x_cols == 0 ? 0 : x[0], std::max(x_cols, y_cols), std::min(x_cols, y_cols),
+          x_cols > y_cols};
 }
 
 struct PaddedProduct {
@@ -142,6 +144,10 @@ class DotProductWithPaddingGradientOp final : public Operator<CPUContext> {
     const float* const dz = dZ.data<float>();
     float* const dx = OutputData<float>(0, X.sizes());
     float* const dy = OutputData<float>(1, Y.sizes());
+    if (size.rows == 0) {  // Y may have elements, on which the result does not depend
+      std::fill_n(dy, Y.numel(), 0.0f);
+      return true;
+    }
     const DotRowsGradient kernel{size, pad_value_, replicate_};
     if (size.x_is_longer) {
       RunSimd(kernel, x, y, dz, dx, dy);
@@ -188,7 +194,7 @@ void RegisterDotProductWithPadding() {
       .Args(kDotPadValue, kDotReplicate)
       .Input(0, "X", "[N, D..] float")
       .Input(1, "Y", "[N, E..] float, the rank of X")
-      .Output(0, "Z", "[N]: the dot product of each pair of rows")
+      .Output(0, "Z", "[N]: the dot product of each pair of rows; [0] if X has no elements")
       .TensorInferenceFunction(InferPaddedDot)
       .SetDoc(
           "Computes the dot product of each row of X and the same row of Y. If they have different "

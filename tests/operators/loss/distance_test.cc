@@ -61,11 +61,12 @@ TEST(DistanceTest, AcceptsScalarsVectorsAndEmptyRows) {
     SCOPED_TRACE(type);
     Workspace ws;
     for (const std::vector<int64_t>& dims :
-         std::vector<std::vector<int64_t>>{{}, {5}, {3, 1, 2}, {0, 4}, {3, 0}}) {
+         std::vector<std::vector<int64_t>>{{}, {5}, {3, 1, 2}, {0, 4}, {3, 0}, {2, 3, 0}}) {
       FeedRandom(&ws, "X", dims, 0.5f, 1, 1);
       FeedRandom(&ws, "Y", dims, -1, -0.5f, 2);
       RunOp(&ws, Forward(type));
-      const int64_t rows = dims.empty() ? 1 : dims[0];
+      const bool none = std::string(type) == "DotProduct" && dims.size() > 1 && dims.back() == 0;
+      const int64_t rows = dims.empty() ? 1 : none ? 0 : dims[0];
       EXPECT_EQ(DimsOf(ws, "Z"), std::vector<int64_t>{rows});
       ExpectShapeInferred(&ws, Forward(type));
       FeedRandom(&ws, "dZ", {rows});
@@ -79,6 +80,8 @@ TEST(DistanceTest, AcceptsScalarsVectorsAndEmptyRows) {
   Feed<float>(&ws, "X", {2, 0}, {});
   Feed<float>(&ws, "Y", {2, 0}, {});
   RunOp(&ws, Forward("DotProduct"));
+  ExpectTensor<float>(ws, "Z", {0}, {});
+  RunOp(&ws, Forward("L1Distance"));
   ExpectTensor<float>(ws, "Z", {2}, {0, 0});
 }
 

@@ -27,6 +27,19 @@ TEST(DotProductWithPaddingTest, ExtendsOrRepeatsTheShorterRows) {
   Feed<float>(&ws, "Y", {0, 4}, {});
   RunOp(&ws, kForward + kReplicate);
   ExpectTensor<float>(ws, "Z", {0}, {});
+  // As in Caffe2, only rows of X without elements do not count.
+  Feed<float>(&ws, "X", {2, 0}, {});
+  Feed<float>(&ws, "Y", {2, 2}, {1, 2, 3, 4});
+  RunOp(&ws, kForward + kPad);
+  ExpectTensor<float>(ws, "Z", {0}, {});
+  ExpectShapeInferred(&ws, kForward);
+  Feed<float>(&ws, "dZ", {0}, {});
+  Feed<float>(&ws, "dY", {2, 2}, {9, 9, 9, 9});
+  RunOp(&ws, kGradient + kPad);
+  ExpectTensor<float>(ws, "dX", {2, 0}, {});
+  ExpectTensor<float>(ws, "dY", {2, 2}, {0, 0, 0, 0});
+  RunOp(&ws, R"(type: "DotProductWithPadding" input: "Y" input: "X" output: "Z")" + kPad);
+  ExpectTensor<float>(ws, "Z", {2}, {30, 70});
 }
 
 TEST(DotProductWithPaddingTest, HasGradientsOfBothInputs) {
