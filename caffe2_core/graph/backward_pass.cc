@@ -13,6 +13,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/blob_versions.h"
+#include "caffe2_core/graph/gradient_origins.h"
 #include "caffe2_core/graph/gradient_sums.h"
 #include "caffe2_core/graph/net_gradient.h"
 
@@ -58,6 +59,7 @@ class Builder {
       Differentiate(i);
       AddUp(i);
     }
+    origins_.Check(pass_.ops);
     for (const auto& [blob, gradient] : pass_.gradients) {
       const auto version = gradient_version_.find(blob);
       if (version != gradient_version_.end() && !versions_.writer(version->second)) {
@@ -101,8 +103,10 @@ class Builder {
         if (writer && Forward(*writer).has_device_option()) {
           *fill.mutable_device_option() = Forward(*writer).device_option();
         }
+        const GradientOutput origin{pass_.ops.size(), 0};
+        origins_.Set(version, gradient.dense_, origin);
         parts_[version].push_back({.gradient = gradient,
-                                   .dense = GradientOutput{pass_.ops.size(), 0},
+                                   .dense = origin,
                                    .indices = {},
                                    .values = {},
                                    .device = DeviceOf(fill)});
@@ -128,11 +132,12 @@ class Builder {
     GradientOpsMeta meta;
     try {
       meta = GetGradientInNet(op, of_outputs);
-      CheckInputs(i, meta.ops_, of_outputs);
+      CheckInputs(i, meta, of_outputs);
     } catch (...) {
       RethrowWithFrame(MakeString("gradient of ", Describe(i)));
     }
-    Collect(i, meta);
+    SeparateSteps(i, &meta);
+    Collect(i, meta, of_outputs);
     RecordGradients(i, meta.g_input_);
     pass_.ops.insert(pass_.ops.end(), std::make_move_iterator(meta.ops_.begin()),
                      std::make_move_iterator(meta.ops_.end()));
@@ -140,26 +145,38 @@ class Builder {
 
   // A gradient operator reads gradients of the outputs, outputs, inputs, and what the gradient
   // operators before it made. The blob must still contain that value.
-  void CheckInputs(size_t i, const std::vector<OperatorDef>& gradient_ops,
-                   const std::vector<GradientWrapper>& of_outputs) const {
+  void CheckInputs(size_t i, const GradientOpsMeta& meta,
+                   const std::vector<GradientWrapper>& of_outputs) {
     const GradientPositions positions(of_outputs);
     const BlobVersions::Names outputs = versions_.outputs(i), inputs = versions_.inputs(i);
     std::set<std::string_view> made;
-    for (const OperatorDef& gradient_op : gradient_ops) {
+    for (size_t k = 0; k < meta.ops_.size(); ++k) {
+      const OperatorDef& gradient_op = meta.ops_[k];
       for (const std::string& name : gradient_op.input()) {
         const int output = positions.Find(name);
         if (output >= 0) {
-          CheckGradient(i, Forward(i).output(output), name, outputs);
+          const std::string& blob = Forward(i).output(output);
+          CheckGradient(i, blob, name, outputs);
+          if (made.contains(name)) continue;
+          origins_.Expect(pass_.ops.size() + k, name, origins_.Get(outputs.at(blob), name));
         } else if (const auto written = outputs.find(name); written != outputs.end()) {
-          CheckValue(name, written->second, gradient_op, "wrote");
+          CheckValue(name, written->second, gradient_op.type(), "wrote");
         } else if (const auto read = inputs.find(name); read != inputs.end()) {
-          CheckValue(name, read->second, gradient_op, "read");
+          CheckValue(name, read->second, gradient_op.type(), "read");
         } else {
           CAFFE_ENFORCE(made.contains(name), gradient_op.type(), " uses blob \"", name,
                         "\", which is not an input, an output or a gradient of the operator");
         }
       }
       made.insert(gradient_op.output().begin(), gradient_op.output().end());
+    }
+    // A maker may return an input as the indices of a sparse gradient.
+    for (const GradientWrapper& gradient : meta.g_input_) {
+      for (const std::string* name : {&gradient.dense_, &gradient.indices_, &gradient.values_}) {
+        const auto read = inputs.find(*name);
+        if (read == inputs.end() || made.contains(*name) || positions.Find(*name) >= 0) continue;
+        if (!outputs.contains(*name)) CheckValue(*name, read->second, Forward(i).type(), "read");
+      }
     }
   }
 
@@ -175,19 +192,46 @@ class Builder {
                 ", want the gradient of the value that ", Describe(i), " wrote");
   }
 
-  void CheckValue(const std::string& blob, Version version, const OperatorDef& gradient_op,
+  void CheckValue(const std::string& blob, Version version, const std::string& reader,
                   const char* verb) const {
     const std::optional<size_t> overwriter = versions_.overwriter(version);
     if (!overwriter) return;
-    CAFFE_THROW(gradient_op.type(), " needs the value of blob \"", blob, "\" that the operator ",
-                verb, ", but ", Describe(*overwriter),
+    CAFFE_THROW(reader, " needs the value of blob \"", blob, "\" that the operator ", verb,
+                ", but ", Describe(*overwriter),
                 " overwrites it; write the output of that operator to another blob");
+  }
+
+  // If several gradients of an input will be added up, gives another name to the values that the
+  // gradient operators pass on to each other in the blob of the gradient: they are not gradients.
+  void SeparateSteps(size_t i, GradientOpsMeta* meta) const {
+    const BlobVersions::Names inputs = versions_.inputs(i);
+    for (size_t input = 0; input < meta->g_input_.size(); ++input) {
+      const std::string& name = meta->g_input_[input].dense_;
+      if (name.empty() ||
+          !versions_.HasSeveralUses(inputs.at(Forward(i).input(static_cast<int>(input))))) {
+        continue;
+      }
+      std::string* last = nullptr;  // the last output with this name
+      for (OperatorDef& op : meta->ops_) {
+        if (last != nullptr && HasInput(op, name)) {
+          *last = MakeString("_", name, "_autogen_step");
+          for (std::string& read : *op.mutable_input()) {
+            if (read == name) read = *last;
+          }
+        }
+        for (std::string& output : *op.mutable_output()) {
+          if (output == name) last = &output;
+        }
+      }
+    }
   }
 
   // Assigns the outputs of the gradient operators, which come next in the backward pass, to the
   // versions whose gradients they are.
-  void Collect(size_t i, const GradientOpsMeta& meta) {
-    const GradientPositions positions(meta.g_input_);
+  void Collect(size_t i, const GradientOpsMeta& meta,
+               const std::vector<GradientWrapper>& of_outputs) {
+    const GradientPositions positions(meta.g_input_), given(of_outputs);
+    const BlobVersions::Names outputs = versions_.outputs(i);
     const BlobVersions::Names inputs = versions_.inputs(i);
     std::set<std::string_view> made;
     // Sparse gradients get one part for indices and values, placed after the dense ones.
@@ -203,6 +247,7 @@ class Builder {
         const GradientWrapper& gradient = meta.g_input_[static_cast<size_t>(input)];
         const Version version = inputs.at(Forward(i).input(input));
         const GradientOutput origin{pass_.ops.size() + k, out};
+        origins_.Set(version, name, origin);
         if (gradient.IsDense()) {
           parts_[version].push_back({gradient, origin, {}, {}, DeviceOf(gradient_op)});
           continue;
@@ -225,6 +270,12 @@ class Builder {
                                        !made.contains(gradient.values_);
       if (passed_on) {
         parts_[inputs.at(blob)].push_back({gradient, {}, {}, {}, DeviceOf(Forward(i))});
+      }
+      for (const std::string* name : {&gradient.dense_, &gradient.indices_, &gradient.values_}) {
+        const int output = made.contains(*name) ? -1 : given.Find(*name);
+        if (output < 0) continue;
+        const Version version = outputs.at(Forward(i).output(output));
+        origins_.Set(inputs.at(blob), *name, origins_.Get(version, *name));
       }
       if (!gradient.IsEmpty()) gradient_version_[blob] = inputs.at(blob);
     }
@@ -256,13 +307,37 @@ class Builder {
       const Version version = versions_.input(i, static_cast<size_t>(k));
       const std::vector<GradientPart>& parts = parts_[version];
       if (parts.size() < 2 || !versions_.IsFirstOfSeveralUses(version, i)) continue;
+      const size_t first = pass_.ops.size();
       pass_.gradients[blob] = AddUpGradients(blob, parts, &pass_.ops);
+      ExpectTerms(version, parts, first);
+      for (size_t op = first; op < pass_.ops.size(); ++op) {
+        origins_.Set(version, pass_.ops[op].output(0), GradientOutput{op, 0});
+      }
+    }
+  }
+
+  // The operators from `first` on, which add up the parts, must find them.
+  void ExpectTerms(Version version, const std::vector<GradientPart>& parts, size_t first) {
+    std::unordered_map<std::string, GradientOutput> made;
+    for (const GradientPart& part : parts) {
+      for (const auto& origin : {part.dense, part.indices, part.values}) {
+        if (origin) made[pass_.ops[origin->op].output(origin->index)] = *origin;
+      }
+    }
+    for (size_t op = first; op < pass_.ops.size(); ++op) {
+      for (const std::string& name : pass_.ops[op].input()) {
+        const auto found = made.find(name);
+        origins_.Expect(op, name,
+                        found != made.end() ? GradientOrigins::Origin(found->second)
+                                            : origins_.Get(version, name));
+      }
     }
   }
 
   const google::protobuf::RepeatedPtrField<OperatorDef>& forward_;
   BlobVersions versions_;
   std::vector<std::vector<GradientPart>> parts_;  // by version
+  GradientOrigins origins_;
   // The version of each blob whose gradient pass_.gradients holds.
   std::unordered_map<std::string, Version> gradient_version_;
   BackwardPass pass_;

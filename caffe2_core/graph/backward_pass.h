@@ -27,6 +27,8 @@
 //   name, output k of the others is renamed to `_<name>_autosplit_<k>`, and `Sum` writes the total
 //   to the name of the first. Sparse gradients: all are renamed, and two `Concat` operators write
 //   `<name>_indices_concat` and `<name>_values_concat`; equal indices stay separate entries.
+// - If gradients are added up, values that the operators of one maker pass on to each other in the
+//   blob of a gradient move to `_<name>_autogen_step`.
 // - Control inputs only order operators: they have no gradient, and gradient operators do not
 //   inherit them. The makers' operators have the device option of their forward operator. A
 //   ConstantFill has that of the operator that writes its blob, the operators that add up gradients
@@ -67,8 +69,8 @@ struct BackwardPass {
 // THROWS if
 // - a maker throws, or returns operators that use a blob that is neither an input, an output nor a
 //   gradient of its operator nor an output of one of the returned operators before it;
-// - a value or a gradient that a gradient operator needs was overwritten; the message names the
-//   operator that did so;
+// - a value or a gradient that a gradient operator needs was overwritten, by a later operator, by its
+//   own forward operator or by another gradient operator; the message names the operator that did so;
 // - the gradients to add up are partly sparse and partly dense, or on different devices;
 // - the output of a StopGradient is not an input of any operator;
 // - `start` contains a blob twice, or a sparse gradient without indices or values.

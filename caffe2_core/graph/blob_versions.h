@@ -51,6 +51,7 @@ class BlobVersions {
   bool IsFirstOfSeveralUses(Version version, size_t op) const {
     return versions_[version].uses > 1 && versions_[version].first_user == op;
   }
+  bool HasSeveralUses(Version version) const { return versions_[version].uses > 1; }
   // Whether any operator reads any version of the blob.
   bool IsRead(const std::string& blob) const;
 

@@ -76,6 +76,22 @@ class TwoStepMaker : public GradientMakerBase {
             CreateOperatorDef("Step2", "", {"between"}, {GI(0)})};
   }
 };
+// The first operator writes the blob of the gradient, which the second one reads.
+class StepInPlaceMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("Step1", "", {GO(0)}, {GI(0)}),
+            CreateOperatorDef("Step2", "", {GI(0)}, {GI(0)})};
+  }
+};
+// Both operators read the gradient of the output.
+class TwoReadsMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("First", "", {GO(0)}, {GI(0)}),
+            CreateOperatorDef("Second", "", {GI(0), GO(0)}, {GI(0)})};
+  }
+};
 class StrayMaker : public GradientMakerBase {
   using GradientMakerBase::GradientMakerBase;
   std::vector<OperatorDef> GetGradientDefs() override {
@@ -90,6 +106,8 @@ REGISTER_GRADIENT(Lookup, LookupMaker);
 REGISTER_GRADIENT(LookupValues, LookupValuesMaker);
 REGISTER_GRADIENT(LookupBoth, LookupBothMaker);
 REGISTER_GRADIENT(TwoStep, TwoStepMaker);
+REGISTER_GRADIENT(StepInPlace, StepInPlaceMaker);
+REGISTER_GRADIENT(TwoReads, TwoReadsMaker);
 REGISTER_GRADIENT(Stray, StrayMaker);
 NO_GRADIENT(NoGradientTest);
 
@@ -271,6 +289,19 @@ const Case kCases[] = {
      {{"y", Dense("dy")}},
      {"Step1 dy -> between", "Step2 between -> x_grad"},
      {"x: x_grad", "y: dy"}},
+    {"AGradientMadeInPlace",
+     {"StepInPlace x -> y"},
+     {{"y", Dense("dy")}},
+     {"Step1 dy -> x_grad", "Step2 x_grad -> x_grad"},
+     {"x: x_grad", "y: dy"}},
+    // What Step1 writes is no gradient of x, and must not be added to it.
+    {"AGradientMadeInPlaceAndAnother",
+     {"StepInPlace x -> y", "Direct x y -> z"},
+     {{"z", Dense("dz")}},
+     {"DirectGradient dz -> x_grad y_grad", "Step1 y_grad -> _x_grad_autogen_step",
+      "Step2 _x_grad_autogen_step -> _x_grad_autosplit_0",
+      "Sum x_grad _x_grad_autosplit_0 -> x_grad"},
+     {"x: x_grad", "y: y_grad", "z: dz"}},
     {"InPlaceOperatorsThatUseTheirOutput",
      {"Direct x -> y", "UseOutput y -> y", "Direct y -> z"},
      {{"z", Dense("dz")}},
@@ -311,6 +342,34 @@ const ErrorCase kErrors[] = {
      {{"out", Dense("out_grad")}},
      "UseInputGradient needs the value of blob \"in\" that the operator read, but operator 1 "
      "(Direct) overwrites it"},
+    {"InputOverwrittenByTheOperatorItself",
+     {"Direct x -> h", "UseInput h -> h"},
+     {{"h", Dense("h_grad")}},
+     "gradient of operator 1 (UseInput): UseInputGradient needs the value of blob \"h\" that the "
+     "operator read, but UseInput overwrites it; write the output of UseInput to another blob"},
+    {"IndicesOverwritten",
+     {"Lookup table i -> y", "Direct j -> i"},
+     {{"y", Dense("dy")}},
+     "gradient of operator 0 (Lookup): Lookup needs the value of blob \"i\" that the operator "
+     "read, "
+     "but operator 1 (Direct) overwrites it"},
+    {"IndicesOverwrittenByTheOperatorItself",
+     {"Lookup table i -> i"},
+     {{"i", Dense("di")}},
+     "Lookup needs the value of blob \"i\" that the operator read, but Lookup overwrites it"},
+    {"GradientOverwrittenByTheOperatorItself",
+     {"TwoReads h -> h"},
+     {{"h", Dense("h_grad")}},
+     "Second needs \"h_grad\", the gradient of an output of TwoReads, but First overwrites it"},
+    // PassOn gives both inputs the gradient a_grad, and the gradient of Direct a -> a overwrites it.
+    {"GradientOverwrittenByThatOfAnotherBlob",
+     {"Direct x -> b", "Direct w -> a", "Direct a -> a", "PassOn a b -> a"},
+     {{"a", Dense("a_grad")}},
+     "DirectGradient needs the gradient \"a_grad\", but DirectGradient overwrites it before"},
+    {"GradientOfASumOverwrittenByThatOfAnotherBlob",
+     {"Direct b -> c", "Direct w -> a", "Direct a -> a", "PassOn a b -> a"},
+     {{"a", Dense("a_grad")}, {"c", {}}},
+     "Sum needs the gradient \"a_grad\", but DirectGradient overwrites it before"},
     {"GradientOfAnotherVersion",
      {"Direct x -> x", "Direct y -> x", "Direct x -> y"},
      {{"y", Dense("y_grad")}},
