@@ -56,16 +56,17 @@ class GetConversionGradient final : public GradientMakerBase {
   }
 };
 
-// dX = 2 * dY * X. As in Caffe2, dY is scaled in place.
+// dX = 2 * dY * X. Caffe2 scales dY in place, which changes the gradients of other blobs if Sum has
+// given them the same name.
 class GetSqrGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return {CreateOperatorDef("Scale", "", Strings{GO(0)}, Strings{GO(0)},
-                              std::vector<Argument>{MakeArgument(kScaleFactor.name, 2.0f)}),
-            CreateOperatorDef("Mul", "", Strings{GO(0), I(0)}, Strings{GI(0)})};
+    return {CreateOperatorDef("Mul", "", Strings{GO(0), I(0)}, Strings{GI(0)}),
+            CreateOperatorDef("Scale", "", Strings{GI(0)}, Strings{GI(0)},
+                              std::vector<Argument>{MakeArgument(kScaleFactor.name, 2.0f)})};
   }
 };
 

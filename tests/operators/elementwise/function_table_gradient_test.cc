@@ -107,7 +107,7 @@ const std::map<std::string, std::string> kGradients = {
     {"Sinh", "SinhGradient(Y_grad,X)->X_grad | X_grad"},
     {"Softplus", "SoftplusGradient(Y,Y_grad)->X_grad | X_grad"},
     {"Softsign", "SoftsignGradient(X,Y_grad)->X_grad | X_grad"},
-    {"Sqr", "Scale(Y_grad)->Y_grad scale=2; Mul(Y_grad,X)->X_grad | X_grad"},
+    {"Sqr", "Mul(Y_grad,X)->X_grad; Scale(X_grad)->X_grad scale=2 | X_grad"},
     {"Sqrt", "Scale(Y_grad)->X_grad scale=0.5; Div(X_grad,Y)->X_grad | X_grad"},
     {"StumpFunc", " | -"},
     {"Sub", "SubGradient(Y_grad,X,B)->X_grad,B_grad | X_grad B_grad"},
