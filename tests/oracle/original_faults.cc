@@ -69,6 +69,18 @@ bool AnyOperator(const NetDef& net, const OpTest& test, int depth = 0) {
   return false;
 }
 
+// Whether the operator overwrites an input that its gradient reads. The original reads the output
+// instead, or makes gradient operators that it rejects when they run.
+bool OverwritesWhatItsGradientReads(const OperatorDef& op) {
+  static const std::set<std::string> types = {"InstanceNorm", "Log",   "Logit",    "Max",
+                                              "Min",          "Mul",   "Pow",      "PRelu",
+                                              "Softsign",     "Sqr",   "SpatialBN"};
+  if (!types.contains(op.type())) return false;
+  return std::any_of(op.input().begin(), op.input().end(),
+                     [&](const std::string& input) { return HasOutput(op, input); }) &&
+         (op.type() != "SpatialBN" || op.output(0) == op.input(0));
+}
+
 // Whether the operator is a Do that updates a tensor, and not only its scope.
 bool UpdatesBlob(const OperatorDef& op) {
   if (op.type() != "Do") return false;
@@ -174,8 +186,18 @@ std::string FaultOfRejection(const std::string& error, const NetDef& net) {
 
 }  // namespace
 
+std::string FaultOfGradient(const OperatorDef& def) {
+  if (!OverwritesWhatItsGradientReads(def)) return "";
+  return "the operator overwrites an input that its gradient reads: the original reads the output "
+         "instead";
+}
+
 std::string FaultOfRecord(const oracle::NetGradientCase& recorded, const NetDef& net) {
   if (recorded.throws()) return FaultOfRejection(recorded.error(), net);
+  if (AnyOperator(net, OverwritesWhatItsGradientReads)) {
+    return "an operator overwrites an input that its gradient reads: the original reads the output "
+           "instead";
+  }
   const auto ignores = [&](const OperatorDef& op) { return IgnoresBranch(recorded, op); };
   if (AnyOperator(net, ignores)) {
     return "one net of If passes the gradient of its output on to a blob that the other net does "
@@ -210,7 +232,29 @@ bool RemoveFillsOfOtherBranch(const NetDef& net, NetDef* after) {
   return any;
 }
 
+bool ScaleBeforeSqr(const OperatorDefs& want, OperatorDefs* got) {
+  bool any = false;
+  for (int i = 0; i + 1 < std::min(want.size(), got->size()); ++i) {
+    const bool scales = want[i].type() == "Scale" && want[i + 1].type() == "Mul" &&
+                        want[i].output(0) == want[i].input(0);
+    if (!scales || (*got)[i].type() != "Mul" || (*got)[i + 1].type() != "Scale") continue;
+    any = true;
+    OperatorDef &scale = (*got)[i], &product = (*got)[i + 1];
+    std::swap(scale, product);
+    product.set_output(0, scale.output(0));
+    scale.set_input(0, product.input(0));
+    scale.set_output(0, product.input(0));
+  }
+  return any;
+}
+
 std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  if (def.type() == "SpatialBNGradient" &&
+      ArgumentHelper(def).GetSingleArgument<bool>("is_test", false)) {
+    return "is_test: the original uses the variance as 1 / sqrt(variance + epsilon), and the "
+           "formula "
+           "of training, in which mean and variance depend on X";
+  }
   if (MixesUpAxes(recorded, def)) {
     return "order NHWC with three axes, of which the first two differ: the original places the "
            "planes of dX at wrong distances, so that planes overlap or pixels stay 0; with a "

@@ -56,17 +56,19 @@ std::string Canonical(const OperatorDef& op) {
 }
 
 CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& got) {
-  if (static_cast<int>(got.ops_.size()) != recorded.gradient_op_size()) {
-    return CaseResult::Failed(MakeString("got ", got.ops_.size(), " gradient operators, want ",
-                                         recorded.gradient_op_size()));
+  OperatorDefs ops(got.ops_.begin(), got.ops_.end()), wanted;
+  for (const std::string& op : recorded.gradient_op()) {
+    CAFFE_ENFORCE(wanted.Add()->ParseFromString(op), "the case contains no OperatorDef");
   }
-  for (int i = 0; i < recorded.gradient_op_size(); ++i) {
-    OperatorDef want;
-    CAFFE_ENFORCE(want.ParseFromString(recorded.gradient_op(i)),
-                  "the case contains no OperatorDef");
-    if (Canonical(got.ops_[i]) != Canonical(want)) {
-      return CaseResult::Failed(MakeString("gradient operator ", i, ": got ",
-                                           Canonical(got.ops_[i]), ", want ", Canonical(want)));
+  if (ops.size() != wanted.size()) {
+    return CaseResult::Failed(
+        MakeString("got ", ops.size(), " gradient operators, want ", wanted.size()));
+  }
+  ScaleBeforeSqr(wanted, &ops);
+  for (int i = 0; i < wanted.size(); ++i) {
+    if (Canonical(ops[i]) != Canonical(wanted[i])) {
+      return CaseResult::Failed(MakeString("gradient operator ", i, ": got ", Canonical(ops[i]),
+                                           ", want ", Canonical(wanted[i])));
     }
   }
   for (int i = 0; i < recorded.g_input_size(); ++i) {
@@ -222,8 +224,8 @@ CaseResult ReplayGradient(const oracle::GradientCase& recorded) {
     try {
       got = GetGradientForOp(def, g_output);
     } catch (const EnforceNotMet& thrown) {
-      return recorded.throws() ? CaseResult()
-                               : CaseResult::Failed("got an error: " + thrown.message());
+      if (recorded.throws()) return {};
+      return WrongOr(FaultOfGradient(def), "got an error: " + thrown.message());
     }
     if (recorded.throws()) {
       return CaseResult::Failed("made a gradient, want an error: " + recorded.error());
@@ -255,9 +257,10 @@ CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded) {
     try {
       gradients = AddGradientOperators(&net, start);
     } catch (const EnforceNotMet& thrown) {
-      return recorded.throws() ? CaseResult()
-                               : CaseResult::Failed("got an error: " + thrown.message());
+      if (recorded.throws()) return {};
+      return WrongOr(FaultOfRecord(recorded, before), "got an error: " + thrown.message());
     }
+    ScaleBeforeSqr(want.op(), net.mutable_op());
     if (recorded.throws()) {
       return WrongOr(FaultOfRecord(recorded, before),
                      "made gradients, want an error: " + recorded.error());
