@@ -6,7 +6,8 @@
 //
 // With `query_shape`, Q is first reshaped as by Reshape, to [B, T, H, D] or [T, H, D]. The same holds
 // for K with `key_shape` and V with `value_shape`. With `output_shape`, the result [B, T, H, E] or
-// [T, H, E] is reshaped to it. These arguments replace Reshape operators around the attention.
+// [T, H, E] is reshaped to it. These arguments replace Reshape operators around the attention. A shape
+// of zeros only states the rank: nothing is reshaped. (Reshape itself makes zeros of an empty tensor.)
 
 #include <algorithm>
 #include <vector>
@@ -39,8 +40,8 @@ bool IsHeadShape(const std::vector<int64_t>& shape) {
 }
 constexpr RepeatedArgumentSpec<int64_t> kAttentionQueryShape{
     "query_shape",
-    "Q is reshaped to this: [B, T, H, D] or [T, H, D], with 0 and -1 as in Reshape; default: Q is "
-    "[B, T, H * D]",
+    "Q is reshaped to this: [B, T, H, D] or [T, H, D], with 0 and -1 as in Reshape, except that "
+    "zeros only keep the shape; default: Q is [B, T, H * D]",
     {IsHeadShape, "3 or 4 dimensions"}};
 constexpr RepeatedArgumentSpec<int64_t> kAttentionKeyShape{
     "key_shape",
@@ -80,6 +81,11 @@ struct HeadDims {
   bool has_batch = true;
 };
 
+// Whether a shape argument only states the rank.
+bool KeepsShape(const std::vector<int64_t>& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim == 0; });
+}
+
 HeadDims DimsOfOperand(IntArrayRef input, std::vector<int64_t> shape, int heads, const char* name) {
   if (shape.empty()) {
     CAFFE_ENFORCE(input.size() == 3 && input[2] % heads == 0, name, " has shape ", input,
@@ -87,7 +93,12 @@ HeadDims DimsOfOperand(IntArrayRef input, std::vector<int64_t> shape, int heads,
                   " heads");
     return {input[0], input[1], heads, input[2] / heads};
   }
-  ReshapedDims(input, &shape);
+  if (KeepsShape(shape)) {
+    CAFFE_ENFORCE_EQ(input.size(), shape.size(), "rank of ", name, " of shape ", input);
+    shape.assign(input.begin(), input.end());
+  } else {
+    ReshapedDims(input, &shape);
+  }
   if (shape.size() == 3) return {1, shape[0], shape[1], shape[2], false};
   return {shape[0], shape[1], shape[2], shape[3]};
 }
@@ -157,7 +168,10 @@ AttentionPlan PlanAttention(IntArrayRef q, IntArrayRef k, IntArrayRef v, const I
   plan.y_dims = {rows, heads, values.size};
   if (has_batch) plan.y_dims.insert(plan.y_dims.begin(), batch);
   (void)CheckedProduct(plan.y_dims);
-  if (!args.output_shape.empty()) {
+  if (!args.output_shape.empty() && KeepsShape(args.output_shape)) {
+    CAFFE_ENFORCE_EQ(plan.y_dims.size(), args.output_shape.size(), "rank of the result of shape ",
+                     IntArrayRef(plan.y_dims));
+  } else if (!args.output_shape.empty()) {
     const std::vector<int64_t> dims = plan.y_dims;
     plan.y_dims = args.output_shape;
     ReshapedDims(dims, &plan.y_dims);

@@ -19,8 +19,8 @@ using Axes = std::vector<int>;
 Axes RowsByColumns(size_t rank) { return rank == 4 ? Axes{0, 2, 1, 3} : Axes{1, 0, 2}; }
 Axes ColumnsByRows(size_t rank) { return rank == 4 ? Axes{0, 2, 3, 1} : Axes{1, 2, 0}; }
 
-// The constant shape that a Reshape uses, or nothing.
-std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t reshape) {
+// The constant shape argument or input of a Reshape, or nothing.
+std::optional<std::vector<int64_t>> AnyShapeOf(const GroupFusion& groups, uint32_t reshape) {
   if (groups.values().num_inputs(reshape) == 1) {
     return DeclaredArguments(groups.op(reshape)).GetRepeatedArgument<int64_t>("shape");
   }
@@ -33,6 +33,16 @@ std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t 
     return std::vector<int64_t>(shape->data<int32_t>(), shape->data<int32_t>() + shape->numel());
   }
   return std::nullopt;
+}
+
+// The constant shape that a Reshape uses, or nothing. As arguments of MultiHeadAttention, zeros state
+// that nothing is reshaped, while Reshape makes zeros of an empty tensor.
+std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t reshape) {
+  auto shape = AnyShapeOf(groups, reshape);
+  if (shape && std::all_of(shape->begin(), shape->end(), [](int64_t dim) { return dim == 0; })) {
+    return std::nullopt;
+  }
+  return shape;
 }
 
 // The axes of a Transpose. Empty if they are invalid, or are the default, whose rank is not known.
