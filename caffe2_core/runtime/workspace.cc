@@ -218,7 +218,8 @@ NetBase* Workspace::CreateNet(const NetDef& def, bool overwrite) try {
 
 NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite) try {
   CAFFE_ENFORCE(def != nullptr, "argument def of CreateNet is null");
-  CAFFE_ENFORCE(def->has_name() && !def->name().empty(), "Net definition should have a name.");
+  // An empty name is a name, as in Caffe2: files of its model zoo have one.
+  CAFFE_ENFORCE(def->has_name(), "Net definition should have a name.");
   std::shared_ptr<NetBase> old;
   {
     const WriterLock lock(mutex_);

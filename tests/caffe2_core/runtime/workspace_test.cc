@@ -143,6 +143,18 @@ TEST(WorkspaceTest, MakesRunsReplacesAndDeletesNets) {
   EXPECT_EQ(ws.CreateNet(odd), nullptr);
 }
 
+// As SqueezeNet in Caffe2's model zoo.
+TEST(WorkspaceTest, AcceptsANetWhoseNameIsEmpty) {
+  Workspace ws;
+  const NetDef net = ParseNet(R"(name: "" op { type: "WorkspaceTest" output: "y" })");
+  NetBase* const made = ws.CreateNet(net);
+  EXPECT_EQ(ws.GetNet(""), made);
+  EXPECT_TRUE(ws.RunNet(""));
+  EXPECT_TRUE(ws.HasBlob("y"));
+  ExpectThrows([&] { ws.CreateNet(net); },
+               "I respectfully refuse to overwrite an existing net of the same name \"\"");
+}
+
 TEST(WorkspaceTest, RunsOperatorsAndNetsOnce) {
   Workspace ws;
   EXPECT_TRUE(ws.RunOperatorOnce(ParseOp(R"(type: "WorkspaceTest" output: "y")")));
