@@ -5,9 +5,10 @@
 //   mutex, iter [1]  ->  iter (in place)
 //
 // The counter is on the CPU for every device. An output that does not exist yet is created as 0 and
-// becomes 1.
+// becomes 1. A counter of type int32, which Caffe2's tutorials fill, becomes int64.
 
 #include <limits>
+#include <utility>
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/optimizer/create_mutex.h"
@@ -17,6 +18,12 @@ namespace caffe2rt {
 // Adds 1 to the counter. THROWS if it does not hold one non-negative number, or would overflow.
 inline void CountIteration(Tensor* counter) {
   CAFFE_ENFORCE_EQ(counter->numel(), 1, "elements of the counter of shape ", counter->sizes());
+  if (counter->IsType<int32_t>()) {
+    // In memory of its own: the int32 may be a part of a larger tensor.
+    Tensor wide(counter->dims(), CPU);
+    *wide.mutable_data<int64_t>() = *counter->data<int32_t>();
+    *counter = std::move(wide);
+  }
   (void)counter->data<int64_t>();  // THROWS for another type
   int64_t* const iteration = counter->mutable_data<int64_t>();
   CAFFE_ENFORCE_GE(*iteration, 0, "the previous iteration");

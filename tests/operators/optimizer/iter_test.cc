@@ -43,8 +43,36 @@ TEST(IterTest, RejectsWhatIsNoCounter) {
   rejects("the previous iteration");
   Feed<int64_t>(&ws, "N", {1}, {std::numeric_limits<int64_t>::max()});
   rejects("the counter would overflow");
-  Feed<int32_t>(&ws, "N", {1}, {1});
-  rejects("int");
+  Feed<float>(&ws, "N", {1}, {1});
+  rejects("float");
+  Feed<int32_t>(&ws, "N", {1}, {-1});
+  rejects("the previous iteration");
+}
+
+// Caffe2's tutorial on a toy regression fills its counter as int32.
+TEST(IterTest, MakesAnInt32CounterInt64) {
+  Workspace ws;
+  ws.RunOperatorOnce(ParseOp(kCreateMutex));
+  for (const char* op : {kIter, kAtomic}) {
+    Feed<int32_t>(&ws, "N", {1}, {5});
+    ExpectShapeInferred(&ws, op);
+    ExpectTensor<int64_t>(ws, "N", {1}, {6});
+    RunOp(&ws, op);
+    ExpectTensor<int64_t>(ws, "N", {1}, {7});
+  }
+}
+
+// The counter must not write beyond the int32 that it was.
+TEST(IterTest, LeavesTheNeighboursOfAnInt32CounterAlone) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "all", {4}, {5, 6, 7, 8});
+  const Tensor& all = ws.GetBlob("all")->Get<Tensor>();
+  Tensor* const counter = ws.CreateBlob("N")->GetMutableTensor(CPU);
+  counter->ShareData(all);
+  counter->ShrinkTo(1);
+  RunOp(&ws, kIter);
+  ExpectTensor<int64_t>(ws, "N", {1}, {6});
+  ExpectTensor<int32_t>(ws, "all", {4}, {5, 6, 7, 8});
 }
 
 TEST(AtomicIterTest, CountsTheRunsOfAllThreads) {
