@@ -8,10 +8,24 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/db_backends.h"
 
 namespace caffe2rt {
 namespace db {
+namespace {
+
+// Moves the cursor to the first record with this key.
+void FindKey(const DBReaderProto& proto, Cursor* cursor) {
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+    if (cursor->key() == proto.key()) return;
+  }
+  CAFFE_THROW("reader \"", proto.name(), "\" stood at the record with the key \"",
+              Shortened(proto.key()), "\", which database \"", proto.source(), "\" of type ",
+              proto.db_type(), " does not contain");
+}
+
+}  // namespace
 
 void RegisterBuiltinDBs(DBRegistryType* registry) {
   for (const char* name : {"minidb", "MiniDB"}) registry->Register(name, &NewMiniDB, __FILE__);
@@ -60,10 +74,7 @@ bool DBExists(const std::string& type, const std::string& source) try {
 DBReader::DBReader(const DBReaderProto& proto) try {
   Open(proto.db_type(), proto.source());
   if (!proto.has_key()) return;
-  CAFFE_ENFORCE(cursor_->SupportsSeek(),
-                "Encountering a proto that needs seeking but the db type \"", proto.db_type(),
-                "\" does not support it");
-  cursor_->Seek(proto.key());
+  cursor_->SupportsSeek() ? cursor_->Seek(proto.key()) : FindKey(proto, cursor_.get());
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -132,9 +143,7 @@ DBReaderProto DBReader::ToProto(const std::string& name) const try {
   proto.set_source(source_);
   proto.set_db_type(type_);
   const MutexLock lock(mutex_);
-  if (cursor_ != nullptr && cursor_->SupportsSeek() && cursor_->Valid()) {
-    proto.set_key(cursor_->key());
-  }
+  if (cursor_ != nullptr && cursor_->Valid()) proto.set_key(cursor_->key());
   return proto;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -125,8 +125,8 @@ class DBReader {
            int shard_id = 0) {
     Open(type, source, num_shards, shard_id);
   }
-  // Starts at the proto's key, if it has one. THROWS if the proto has a key and the type cannot
-  // seek.
+  // Starts at the proto's key, if it has one. A type that cannot seek is read from its beginning to
+  // the first record with this key; THROWS if there is none.
   explicit DBReader(const DBReaderProto& proto);
   explicit DBReader(std::unique_ptr<DB> db, int num_shards = 1, int shard_id = 0) {
     Open(std::move(db), num_shards, shard_id);
@@ -146,8 +146,8 @@ class DBReader {
   Cursor* cursor() const { return cursor_.get(); }
   bool IsOpen() const { return cursor_ != nullptr; }
 
-  // Returns a proto that reopens the reader at its current position; the key is set only if the
-  // type can seek.
+  // Returns a proto that reopens the reader at its current position: the key of the next record.
+  // (Caffe2 sets the key only for types that can seek, and rejects it for others.)
   DBReaderProto ToProto(const std::string& name) const;
 
  private:
