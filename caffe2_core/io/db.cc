@@ -1,5 +1,6 @@
 #include "caffe2_core/io/db.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include <new>
@@ -10,6 +11,7 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/db_backends.h"
+#include "caffe2_core/io/file_kind.h"
 
 namespace caffe2rt {
 namespace db {
@@ -23,6 +25,16 @@ void FindKey(const DBReaderProto& proto, Cursor* cursor) {
   CAFFE_THROW("reader \"", proto.name(), "\" stood at the record with the key \"",
               Shortened(proto.key()), "\", which database \"", proto.source(), "\" of type ",
               proto.db_type(), " does not contain");
+}
+
+// THROWS if the database is of another type, which explains why it could not be opened.
+void CheckTypeIsThatOf(const std::string& source, const std::string& type) {
+  const FileKind kind = DetectFileKind(source).kind;
+  const std::string found = DBTypeOfKind(kind);
+  if (found.empty() || found == absl::AsciiStrToLower(type) || kind == FileKind::kTensorProtos)
+    return;
+  CAFFE_THROW("cannot open \"", source, "\" as ", type, ": it is ", FileKindDescription(kind),
+              "; want the type ", found);
 }
 
 }  // namespace
@@ -44,7 +56,14 @@ DBRegistryType& Caffe2DBRegistry() {
 }
 
 std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source, Mode mode) try {
-  return Caffe2DBRegistry().Create(type, source, mode);
+  try {
+    return Caffe2DBRegistry().Create(type, source, mode);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet&) {
+    if (mode != NEW) CheckTypeIsThatOf(source, type);
+    throw;
+  }
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

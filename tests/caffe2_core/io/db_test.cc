@@ -280,6 +280,22 @@ TEST(DBRegistryTest, KnowsItsTypes) {
                "reader \"r\" stood at the record with the key \"gone\", which database");
 }
 
+TEST(DBRegistryTest, NamesTheTypeThatADatabaseHas) {
+  const TempDir dir;
+  const std::pair<const char*, const char*> types[] = {{"lmdb", "an LMDB database"},
+                                                       {"leveldb", "a LevelDB database"},
+                                                       {"minidb", "a minidb database"}};
+  for (const auto& [type, description] : types) {
+    Put(type, dir.path(type), db::NEW, {{"a", "1"}});
+    for (const auto& [other, unused] : types) {
+      if (std::string(type) == other) continue;
+      ExpectThrows(
+          [&] { CreateDB(other, dir.path(type), db::READ); },
+          std::string("as ") + other + ": it is " + description + "; want the type " + type);
+    }
+  }
+}
+
 TEST(MiniDBTest, WritesTheFormatOfTheOriginal) {
   const TempDir dir;
   Put("minidb", dir.path("m"), db::NEW, {{"key", "vv"}, {"l", "w"}});
