@@ -12,6 +12,7 @@
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/runtime/compiled_step.h"
 #include "caffe2_core/runtime/plan_limits.h"
+#include "caffe2_core/runtime/plan_targets.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -53,6 +54,7 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   CAFFE_ENFORCE(too_much.empty(), too_much);
   PlanRun run(plan);
   run.allow_races = options.allow_races;
+  CheckPlanTargets(plan, run.defs, *ws);
   for (const ExecutionStep& step : plan.execution_step()) run.uses.FindCreators(step);
   // StopOnSignal reports a signal only once. The flag remembers it, so that the enclosing loops end
   // as well.

@@ -32,9 +32,12 @@ struct PlanOptions {
 // nets of a top-level step and its substeps write are created before the first of these nets runs.
 // For a step with create_workspace this happens in its own workspace, when the step starts.
 //
+// The databases that operators of the plan create are checked before anything runs
+// (plan_targets.h).
+//
 // THROWS if a step is invalid, if the plan would run more than 1,024 threads at once, if it has
-// more than 65,536 steps and nets, or if a concurrent substep or instance writes a blob that
-// another one uses (plan_races.h).
+// more than 65,536 steps and nets, if an operator that certainly runs cannot create its database,
+// or if a concurrent substep or instance writes a blob that another one uses (plan_races.h).
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& options);
 
 // The same, but signals do not end the plan. An empty `should_continue` always continues.

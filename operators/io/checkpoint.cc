@@ -56,6 +56,11 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
       .Args(kDatabaseIsAbsolute, kCheckpointPattern, kDatabaseType, kCheckpointEvery, kStripPrefix,
             kBlobNameOverrides, kChunkSize)
       .AccessesFiles();
+  DeclareCreatedDatabase(type, [](const OperatorDef& def) {
+    CreatedDatabase database = DatabaseOfSave(def);
+    database.is_pattern = true;
+    return database;
+  });
   RegisterCpuOperator<CheckpointOp<CPUContext>>(type, __FILE__);
 }
 

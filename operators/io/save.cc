@@ -1,10 +1,18 @@
 #include "operators/io/save.h"
 
+#include "caffe2_core/graph/created_databases.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
+
+CreatedDatabase DatabaseOfSave(const OperatorDef& def) {
+  const ArgumentHelper args(def);
+  return {.type = args.Read(kDatabaseType),
+          .path = args.Read(kDatabasePath),
+          .is_absolute = args.Read(kDatabaseIsAbsolute) != 0};
+}
 
 void RegisterSave() {
   RegisterSchema("Save", __FILE__)
@@ -17,6 +25,7 @@ void RegisterSave() {
             kChunkSize)
       .Input(0, "X", "blobs to save")
       .AccessesFiles();
+  DeclareCreatedDatabase("Save", DatabaseOfSave);
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);
   // The operator has no outputs.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Save", __FILE__);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/created_databases.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
@@ -35,6 +36,9 @@ inline std::string WithoutPrefix(const std::string& name, const std::string& pre
   const size_t at = prefix.empty() ? std::string::npos : name.find(prefix);
   return at == std::string::npos ? name : name.substr(at + prefix.size());
 }
+
+// The database that an operator with the arguments of Save creates (created_databases.h).
+CreatedDatabase DatabaseOfSave(const OperatorDef& def);
 
 template <class Context>
 class SaveOp final : public Operator<Context> {

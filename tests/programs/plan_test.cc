@@ -135,5 +135,24 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
   EXPECT_EQ(ReadWholeFile(dir.path("err")), "caffe2: plan \"long\" was interrupted by a signal\n");
 }
 
+TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", MakeString(R"(name: "p"
+      network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } }
+                op { type: "Print" input: "x" } }
+      network { name: "save" op { type: "Save" input: "x" arg { name: "db" s: "weights" }
+                arg { name: "db_type" s: "lmdb" } } }
+      execution_step { network: "n" }
+      execution_step { network: "save" })"));
+  const std::vector<std::string> command = {"plan", plan, "--root", dir.path()};
+  const ProgramResult first = RunCaffe2(command), second = RunCaffe2(command);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 1);
+  EXPECT_EQ(second.out, "");  // Print has not run
+  EXPECT_THAT(second.err,
+              AllOf(HasSubstr("operator 0 (Save) of net \"save\", before the plan runs"),
+                    HasSubstr("weights\": it exists; remove it, or choose another")));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::plan_test
