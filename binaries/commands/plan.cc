@@ -14,6 +14,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
+#include "binaries/commands/plan_progress.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/text.h"
@@ -60,12 +61,17 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
 }
 
 // THROWS if the plan fails, or if a signal stops it early.
-void RunToTheEnd(const PlanDef& plan, const PlanOptions& options, Workspace* ws) {
+void RunToTheEnd(const PlanDef& plan, PlanOptions options, Workspace* ws) {
   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
+  PlanProgress progress;
+  options.on_iteration = [&](const PlanPosition& position) { progress.Enter(position); };
   const bool succeeded = ws->RunPlan(plan, options);
+  const std::string position = progress.PositionText();
   CAFFE_ENFORCE(signals.CheckForSignals() == SignalHandler::Action::NONE, "plan \"", plan.name(),
-                "\" was interrupted by a signal");
-  CAFFE_ENFORCE(succeeded, "plan \"", plan.name(), "\" failed");
+                "\" was interrupted by a signal",
+                position.empty() ? ", before its first step" : " in " + position);
+  CAFFE_ENFORCE(succeeded, "plan \"", plan.name(), "\" failed",
+                position.empty() ? "" : " in " + position);
 }
 
 int Plan(const CommandLine& line) {

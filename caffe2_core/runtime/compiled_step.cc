@@ -84,17 +84,18 @@ void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
   preparation.CheckStopBlobs(step);
 }
 
-bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
-                         PlanRun* run, const ShouldContinueStep& should_continue) {
+bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent, PlanRun* run,
+                         const ShouldContinueStep& should_continue) {
   if (run->IsInterrupted()) return true;
   // On the heap: on the stack, TSAN would take its mutex for an earlier one at the same address.
-  const auto child = std::make_unique<Workspace>(parent->RootFolder(), parent);
-  InjectWorkspaceId(child.get(), turns, run);
+  const auto child = std::make_unique<Workspace>(parent.ws->RootFolder(), parent.ws);
+  InjectWorkspaceId(child.get(), parent.turns, run);
   PrepareBlobs(step, child.get(), run);
   NetPool nets(&run->defs, child.get(), NetPool::Keep::kInChildWorkspace);
-  return CompiledStep(step, {.ws = child.get(), .nets = &nets, .turns = turns}, run,
-                      should_continue)
-      .Execute();
+  StepPlace place = parent;
+  place.ws = child.get();
+  place.nets = &nets;
+  return CompiledStep(step, place, run, should_continue).Execute();
 }
 
 CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, PlanRun* run,
@@ -162,11 +163,14 @@ void CompiledStep::CheckRaces() {
 
 bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
                               const ShouldContinueStep& should_continue) {
-  if (substep->def->create_workspace()) {
-    return RunInChildWorkspace(*substep->def, place_.ws, turns, run_, should_continue);
-  }
+  StepPlace place = {.ws = place_.ws,
+                     .nets = place_.nets,
+                     .turns = turns,
+                     .outer = &position_,
+                     .reports = place_.reports || substep->def->has_run_every_ms()};
+  if (substep->def->create_workspace())
+    return RunInChildWorkspace(*substep->def, place, run_, should_continue);
   if (substep->compiled == nullptr) {
-    StepPlace place = {.ws = place_.ws, .nets = place_.nets, .turns = turns};
     if (substep->own_nets) {
       substep->nets = std::make_unique<NetPool>(place_.nets);
       place.nets = substep->nets.get();
@@ -221,6 +225,7 @@ NetBase* CompiledStep::ReportNet() {
 
 // Runs one iteration. Sets `*stopped` if the stop blob has become true.
 bool CompiledStep::RunOnce(bool* stopped) {
+  if (run_->on_iteration && !place_.reports) run_->on_iteration(position_);
   for (NetBase* net : networks_) {
     {
       const TurnsTaken taken(turns());
@@ -283,6 +288,7 @@ bool CompiledStep::Execute() {
   const std::vector<std::unique_ptr<Reporter>> reporters = StartReporters();
   bool stopped = false;
   for (int64_t i = 0; go_on;) {
+    position_.iteration = i;
     if (!RunOnce(&stopped)) return false;
     go_on = !stopped && ShouldContinue(++i);
   }

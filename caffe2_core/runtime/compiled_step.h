@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "caffe2_core/runtime/plan_executor.h"
 #include "caffe2_core/runtime/plan_nets.h"
 #include "caffe2_core/runtime/plan_races.h"
 #include "caffe2_core/runtime/plan_reporters.h"
@@ -25,6 +26,7 @@ struct PlanRun {
   PlanNetDefs defs;
   PlanUses uses{&defs};
   bool allow_races = false;
+  std::function<void(const PlanPosition&)> on_iteration;  // of PlanOptions
   std::atomic<int> child_workspaces{0};
   // Whether the whole run must end as soon as possible. Empty means never.
   std::function<bool()> interrupted;
@@ -36,6 +38,8 @@ struct StepPlace {
   Workspace* ws = nullptr;
   NetPool* nets = nullptr;             // for nets in `ws`
   const TurnsAround* turns = nullptr;  // null if no enclosing step has reporters
+  const PlanPosition* outer = nullptr;  // null for a top-level step
+  bool reports = false;                 // whether it is a reporter, or below one
 };
 
 // Creates the missing blobs that the nets of the step and its substeps write, so that a name
@@ -81,6 +85,7 @@ class CompiledStep {
 
   const ExecutionStep& step_;
   const StepPlace place_;
+  PlanPosition position_{.step = &step_, .outer = place_.outer};
   PlanRun* const run_;
   const ShouldContinueStep outer_;
   const bool concurrent_;
@@ -96,8 +101,9 @@ class CompiledStep {
   std::vector<Substep> reporting_;  // substeps with run_every_ms
 };
 
-// Runs the step in a new child workspace of `parent`, which is destroyed afterwards.
-bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
-                         PlanRun* run, const ShouldContinueStep& should_continue);
+// Runs the step in a new child workspace of `parent.ws`, which is destroyed afterwards. The nets of
+// `parent` are not used.
+bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent, PlanRun* run,
+                         const ShouldContinueStep& should_continue);
 
 }  // namespace caffe2rt

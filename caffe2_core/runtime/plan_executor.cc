@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/plan_executor.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -22,9 +25,10 @@ namespace {
 bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, PlanRun* run,
                      const ShouldContinueStep& should_continue) {
   VerifyStep(step, run->defs);
-  if (step.create_workspace()) return RunInChildWorkspace(step, ws, nullptr, run, should_continue);
+  if (step.create_workspace()) return RunInChildWorkspace(step, {.ws = ws}, run, should_continue);
   PrepareBlobs(step, ws, run);
-  return CompiledStep(step, {.ws = ws, .nets = nets, .turns = nullptr}, run, should_continue)
+  return CompiledStep(step, {.ws = ws, .nets = nets, .turns = nullptr, .outer = nullptr}, run,
+                      should_continue)
       .Execute();
 }
 
@@ -41,6 +45,20 @@ bool RunTopLevelStepUntilStopped(const ExecutionStep& step, Workspace* ws, NetPo
 
 }  // namespace
 
+std::string PlanPositionText(const PlanPosition& position) {
+  std::vector<std::string> parts;
+  for (const PlanPosition* at = &position; at != nullptr; at = at->outer) {
+    const ExecutionStep& step = *at->step;
+    const bool once = !step.has_should_stop_blob() && step.num_iter() <= 1;
+    if (once && step.name().empty() && at != &position) continue;
+    std::string text = step.name().empty() ? "a step" : MakeString("step \"", step.name(), "\"");
+    if (!once) absl::StrAppend(&text, ", iteration ", at->iteration + 1);
+    if (!once && step.has_num_iter()) absl::StrAppend(&text, " of ", step.num_iter());
+    parts.push_back(std::move(text));
+  }
+  return absl::StrJoin(parts.rbegin(), parts.rend(), ", ");
+}
+
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& options) try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of RunPlanOnWorkspace is null");
   if (plan.execution_step_size() == 0) {
@@ -54,6 +72,7 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   CAFFE_ENFORCE(too_much.empty(), too_much);
   PlanRun run(plan);
   run.allow_races = options.allow_races;
+  run.on_iteration = options.on_iteration;
   CheckPlanTargets(plan, run.defs, *ws);
   for (const ExecutionStep& step : plan.execution_step()) run.uses.FindCreators(step);
   // StopOnSignal reports a signal only once. The flag remembers it, so that the enclosing loops end

@@ -2,7 +2,9 @@
 // Runs plans. A plan consists of nets and of the steps that run them. Every field of ExecutionStep
 // is supported.
 
+#include <cstdint>
 #include <functional>
+#include <string>
 
 #include "caffe2rt/caffe2.pb.h"
 
@@ -10,6 +12,18 @@
 namespace caffe2rt {
 
 class Workspace;
+
+// An iteration of a step, within an iteration of each step around it.
+struct PlanPosition {
+  const ExecutionStep* step = nullptr;
+  int64_t iteration = 0;                // from 0
+  const PlanPosition* outer = nullptr;  // of the step around it, or null
+};
+
+// A text such as `step "epoch", iteration 2 of 10, step "train", iteration 57 of 600`. The number
+// of iterations is left out where the plan does not state it, and steps without a name that run
+// once are left out.
+std::string PlanPositionText(const PlanPosition& position);
 
 struct PlanOptions {
   // Called before each iteration of each step, with the iteration's number. Returning false ends
@@ -20,6 +34,9 @@ struct PlanOptions {
   // Hogwild training does. The author of the plan is then responsible for memory safety. Operators
   // are never shared.
   bool allow_races = false;
+  // Called before each iteration of each step that is not a reporter, with its position, which is
+  // valid during the call only. Concurrent steps call it from their own threads. May be empty.
+  std::function<void(const PlanPosition&)> on_iteration = {};
 };
 
 // Runs the top-level steps in order. Returns false if a step fails without an exception, and true

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,7 +114,7 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
   const TempDir dir;
   const std::string plan = dir.Write("plan.pbtxt", R"(name: "long"
       network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
-      execution_step { network: "n" num_iter: 9223372036854775807 })");
+      execution_step { name: "train" network: "n" num_iter: 9223372036854775807 })");
   const std::string command = MakeString("exec ", CAFFE2_PROGRAM, " plan ", plan, " --fetch x >",
                                          dir.path("out"), " 2>", dir.path("err"));
   const auto handler = signal(SIGINT, SIG_IGN);  // inherited by the child
@@ -132,7 +133,44 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_EQ(ReadWholeFile(dir.path("out")), "");
-  EXPECT_EQ(ReadWholeFile(dir.path("err")), "caffe2: plan \"long\" was interrupted by a signal\n");
+  EXPECT_THAT(ReadWholeFile(dir.path("err")),
+              testing::ContainsRegex("^caffe2: plan \"long\" was interrupted by a signal in step "
+                                     "\"train\", iteration [0-9]+ of 9223372036854775807\n$"));
+}
+
+TEST(PlanTerminalTest, ATerminalShowsWhereThePlanStands) {
+  const TempDir dir;
+  std::string plan = dir.Write("plan.pbtxt", R"(
+      network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+      execution_step { name: "epoch" num_iter: 3
+        substep { name: "train" network: "n" num_iter: 9223372036854775807 } })");
+  std::string program = CAFFE2_PROGRAM, command = "plan";
+  char* argv[] = {program.data(), command.data(), plan.data(), nullptr};
+  int terminal = -1;
+  const winsize size = {.ws_row = 24, .ws_col = 200, .ws_xpixel = 0, .ws_ypixel = 0};
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    execv(argv[0], argv);
+    _exit(127);
+  }
+  ASSERT_GE(child, 0);
+  std::string out;
+  char piece[4096];
+  bool interrupted = false;
+  for (ssize_t count; (count = read(terminal, piece, sizeof(piece))) > 0;) {
+    out.append(piece, static_cast<size_t>(count));
+    if (interrupted || out.find(" s") == std::string::npos) continue;
+    interrupted = true;
+    kill(child, SIGINT);
+  }
+  close(terminal);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(out, testing::ContainsRegex("\r\x1b\\[Kstep \"epoch\", iteration 1 of 3, step "
+                                          "\"train\", iteration [0-9]+ of 9223372036854775807, "
+                                          "[0-9]+ s"));
+  EXPECT_THAT(out, HasSubstr("interrupted by a signal in step \"epoch\", iteration 1 of 3, step"));
 }
 
 TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {
