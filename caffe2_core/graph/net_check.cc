@@ -1,5 +1,8 @@
 #include "caffe2_core/graph/net_check.h"
 
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
 #include <new>
 #include <unordered_set>
 
@@ -21,6 +24,18 @@ std::string LaterWriter(const NetBlobs& blobs, uint32_t blob, uint32_t op) {
   return MakeString("; operator ", writer, " writes it later");
 }
 
+// "; add external_input: "w", "b" to net "n", ...": the remedy for inputs that it does not declare.
+std::string UndeclaredInputsRemedy(const NetDef& net, const std::vector<std::string>& undeclared) {
+  constexpr size_t kMost = 20;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(undeclared.size(), kMost); ++i)
+    shown.push_back(MakeString("\"", Shortened(undeclared[i]), "\""));
+  const size_t others = undeclared.size() - shown.size();
+  return MakeString("; add external_input: ", absl::StrJoin(shown, ", "),
+                    others > 0 ? MakeString(" and ", others, " more") : "", " to net \"",
+                    Shortened(net.name()), "\", which must list all of its inputs or none");
+}
+
 bool ReadsUnlistedBlobs(const OperatorDef& op) {
   const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
   return schema != nullptr && schema->accesses_unlisted_blobs(op);
@@ -33,6 +48,9 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
   const NetBlobs blobs(net);
   const std::unordered_set<std::string> declared(net.external_input().begin(),
                                                  net.external_input().end());
+  std::vector<std::string> undeclared;  // without those that an operator writes later
+  std::unordered_set<std::string> seen;
+  size_t first_undeclared = 0;  // the problem that states the remedy for all of them
   for (int i = 0; i < net.op_size(); ++i) {
     const OperatorDef& op = net.op(i);
     if (!op.device_option().node_name().empty()) {
@@ -43,13 +61,17 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
     for (int k = 0; k < op.input_size() && !declared.empty(); ++k) {
       const std::string& input = op.input(k);
       if (writers[static_cast<size_t>(k)] != NetBlobs::kNone || declared.contains(input)) continue;
+      const std::string later =
+          LaterWriter(blobs, blobs.inputs(position)[static_cast<size_t>(k)], position);
+      if (undeclared.empty()) first_undeclared = problems.size();
+      if (later.empty() && seen.insert(input).second) undeclared.push_back(input);
       problems.push_back(
-          {i, MakeString(
-                  "op ", Shortened(op.type()), ": Source for input ", input, " is unknown for net ",
-                  Shortened(net.name()), ", operator ", i,
-                  LaterWriter(blobs, blobs.inputs(position)[static_cast<size_t>(k)], position))});
+          {i, MakeString("op ", Shortened(op.type()), ": Source for input ", input,
+                         " is unknown for net ", Shortened(net.name()), ", operator ", i, later)});
     }
   }
+  if (!undeclared.empty())
+    problems[first_undeclared].text += UndeclaredInputsRemedy(net, undeclared);
   for (const std::string& output : net.external_output()) {
     if (blobs.Writes(output) || declared.contains(output)) continue;
     problems.push_back(

@@ -18,7 +18,7 @@ struct NetProblem {
 // Reports the dataflow problems for which Caffe2 rejects a net when it is created:
 //   - an operator with a node_name,
 //   - an input that is neither an external_input nor written by an earlier operator; not checked if
-//     the net lists no external_input,
+//     the net lists no external_input. The first of these problems names all such inputs,
 //   - an external_output that is neither written nor an external_input; only the first is reported.
 // The result is empty if there are none.
 std::vector<NetProblem> CheckNetDataflow(const NetDef& net);

@@ -41,6 +41,19 @@ const std::set<std::string>& TypesRunAsSimple() {
 
 void PrintLine(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
+// Returns the problem, and whether the workspace has the blobs that the net does not declare.
+std::string DataflowError(const NetDef& net, const NetProblem& problem, const Workspace* ws) {
+  const std::set<std::string> declared(net.external_input().begin(), net.external_input().end());
+  const std::vector<std::string> inputs = InputsOf(net);
+  const auto is_missing = [&](const std::string& name) {
+    return !declared.contains(name) && !ws->HasBlob(name);
+  };
+  const bool has_all = problem.text.find("; add external_input: ") != std::string::npos &&
+                       ws != nullptr && std::none_of(inputs.begin(), inputs.end(), is_missing);
+  return problem.text +
+         (has_all ? "; the workspace has these blobs, for example from an init net" : "");
+}
+
 const NetDef& Checked(const std::shared_ptr<const NetDef>& def) {
   CAFFE_ENFORCE(def != nullptr, "argument def of a net is null");
   return *def;
@@ -48,13 +61,13 @@ const NetDef& Checked(const std::shared_ptr<const NetDef>& def) {
 
 }  // namespace
 
-NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace*)
+NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace* ws)
     : name_(Checked(def).name()),
       def_(def),
       external_input_(def->external_input().begin(), def->external_input().end()),
       external_output_(def->external_output().begin(), def->external_output().end()) {
   const std::vector<NetProblem> problems = CheckNetDataflow(*def);
-  CAFFE_ENFORCE(problems.empty(), problems.front().text);
+  if (!problems.empty()) CAFFE_THROW(DataflowError(*def, problems.front(), ws));
 }
 
 NetBase::~NetBase() = default;

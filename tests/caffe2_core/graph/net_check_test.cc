@@ -27,7 +27,10 @@ TEST(NetCheckTest, ReportsEveryProblem) {
     op { type: "Relu" input: "a" output: "y" }
     op { type: "Relu" input: "b" output: "z" device_option { node_name: "host" } })"));
   ASSERT_EQ(problems.size(), 4u);
-  EXPECT_EQ(problems[0].text, "op Relu: Source for input a is unknown for net n, operator 0");
+  EXPECT_EQ(problems[0].text,
+            "op Relu: Source for input a is unknown for net n, operator 0; add external_input: "
+            "\"a\", \"b\" to net \"n\", which must list all of its inputs or none");
+  EXPECT_EQ(problems[2].text, "op Relu: Source for input b is unknown for net n, operator 1");
   EXPECT_EQ(problems[1].text, "node_name must be empty for all operators at execution time.");
   EXPECT_EQ(problems[2].op, 1);
   EXPECT_EQ(problems[3].text,

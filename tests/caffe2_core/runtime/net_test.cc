@@ -77,6 +77,17 @@ TEST(NetTest, RejectsInputsNeitherDeclaredNorWritten) {
             R"(name: "n" op { type: "NetTestDummy" input: "z" output: "y" } external_input: "in")");
       },
       "Source for input z is unknown for net n");
+  ws.CreateBlob("w");
+  ws.CreateBlob("b");
+  ExpectThrows(
+      [&] {
+        Make(&ws, R"(name: "n" external_input: "in"
+            op { type: "NetTestDummy" input: "w" input: "in" output: "y" }
+            op { type: "NetTestDummy" input: "b" output: "z" })");
+      },
+      "operator 0; add external_input: \"w\", \"b\" to net \"n\", which must list all of its "
+      "inputs "
+      "or none; the workspace has these blobs, for example from an init net");
   ExpectThrows(
       [&] {
         Make(&ws, R"(name: "n7" op { type: "NetTestDummy" output: "y" } external_output: "w")");
