@@ -80,6 +80,10 @@ std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line) {
   return line.Has("no-memory-plan") ? nullptr : std::make_shared<ArenaStock>();
 }
 
+bool LacksWeights(const Model& model) {
+  return model.files.size() == 1 && model.db_path.empty() && model.packed == nullptr;
+}
+
 std::string FirstNames(const std::vector<std::string>& names) {
   constexpr size_t kMost = 10;
   std::vector<std::string> shown;
@@ -95,7 +99,7 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   if (missing.empty()) return;
   const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";
   const std::string remedy =
-      ws.Blobs().empty()
+      ws.Blobs().empty() || (LacksWeights(model) && missing.size() > 1)
           ? "; want --init-net FILE for weights, --input BLOB=FILE or --image FILE for data"
           : MakeString("; want --input ", blob, "=FILE, --input ", blob, "=SHAPE or --image FILE");
   CAFFE_THROW("net \"", model.predict_net.name(), "\": ",

@@ -28,8 +28,8 @@ Model ReloadModel(const CommandLine& line);
 std::optional<DeviceOption> DeviceOf(const std::string& text);
 
 // Creates the workspace of --root, runs the init nets in it and releases them. Inputs that an init
-// net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open files
-// as file_policy.h describes.
+// net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open
+// files as file_policy.h describes.
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
 
 // The arenas for the activations of the predict net; null with --no-memory-plan.
@@ -60,13 +60,16 @@ void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);
 // are known, the shapes that the net suggests.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);
 
-// THROWS UsageError if --fetch or --save-image names a blob that the nets do not make in a workspace
-// with the blobs `existing` (fetched_blobs.h).
+// THROWS UsageError if --fetch or --save-image names a blob that the nets do not make in a
+// workspace with the blobs `existing` (fetched_blobs.h).
 void CheckFetchedNames(const CommandLine& line, const std::vector<const NetDef*>& nets,
                        const std::vector<std::string>& existing);
 
 // Returns a text such as "float [1, 3, 224, 224]", or the type of a blob that is not a tensor.
 std::string BlobText(const Blob& blob);
+
+// Whether the model is a predict net alone, without an init net or a database.
+bool LacksWeights(const Model& model);
 
 // Returns the first ten names for an error message, quoted and shortened, and the number of others.
 std::string FirstNames(const std::vector<std::string>& names);

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -215,6 +218,24 @@ TEST(InputsOnSharedFilesTest, NamesTheInputsOfModelsInCirculation) {
     EXPECT_EQ(result.code, 1) << model;
     EXPECT_THAT(result.err, HasSubstr(MakeString("input \"", input, "\" was not given"))) << model;
   }
+}
+
+// A net whose first operators read many weights.
+TEST_F(InputsTest, AForgottenInitNetGivesAShortList) {
+  std::string net = "name: \"many\" external_output: \"y52\" ";
+  for (int i = 0; i < 53; ++i) {
+    net += MakeString("op { type: \"FC\" input: \"", i == 0 ? "x" : MakeString("y", i - 1),
+                      "\" input: \"w", i, "\" input: \"b", i, "\" output: \"y", i, "\" }\n");
+  }
+  const std::string image = dir_.path("a.png");
+  SavePng(image, {.width = 1, .height = 1, .rgb = {1, 2, 3}});
+  const std::string by_image = Run("run", "", net, {"--image", image}).err;
+  EXPECT_THAT(by_image, AllOf(HasSubstr("has 107 inputs that no init net sets: \"x\", \"w0\""),
+                              HasSubstr(" and 97 more; want --init-net FILE")));
+  EXPECT_THAT(by_image, Not(HasSubstr("w20")));
+  EXPECT_THAT(Run("run", "", net, {"--input", "x=1,3"}).err,
+              AllOf(HasSubstr(" and 96 more were not given; want --init-net FILE for weights"),
+                    Not(HasSubstr("w20"))));
 }
 
 }  // namespace
