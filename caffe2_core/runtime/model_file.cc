@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
@@ -80,10 +81,25 @@ void LoadPacked(const ModelFileOptions& options, Model* model) {
   model->placeholders = model->packed->placeholders();
 }
 
+// THROWS if the init net reads blobs that nothing but the predict net fills.
+void CheckNotSwapped(const ModelFileOptions& options, const Model& model) {
+  if (model.init_nets.size() != 1) return;
+  const std::vector<std::string> filled = NamesWrittenBy(model.predict_net);
+  const std::set<std::string> by_predict_net(filled.begin(), filled.end());
+  for (const std::string& input : UnfilledInputsOf(model.init_nets[0], {})) {
+    CAFFE_ENFORCE(
+        !by_predict_net.contains(input) || !UnfilledInputsOf(model.predict_net, {}).empty(),
+        "the init net and the predict net are swapped: init net \"", options.init_nets[0],
+        "\" reads blob \"", Shortened(input), "\", which predict net \"", options.predict_net,
+        "\" fills");
+  }
+}
+
 void LoadFiles(const ModelFileOptions& options, Model* model) {
   if (IsPackedModel(options.predict_net)) return LoadPacked(options, model);
   for (const std::string& file : options.init_nets) LoadInitNet(file, options.root, model);
   model->predict_net = LoadNetFile(options.predict_net, options.root, model);
+  CheckNotSwapped(options, *model);
   model->outputs = OutputsOf(model->predict_net);
 }
 

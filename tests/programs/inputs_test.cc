@@ -238,5 +238,12 @@ TEST_F(InputsTest, AForgottenInitNetGivesAShortList) {
                     Not(HasSubstr("w20"))));
 }
 
+TEST_F(InputsTest, SwappedNetsAreReported) {
+  const ProgramResult result = Run("run", kFullyConnected, kWeights, {"--input", "x=1,3"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("the init net and the predict net are swapped: init net"),
+                                HasSubstr("reads blob \"w\", which predict net")));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::inputs_test
