@@ -13,6 +13,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind_proto.h"
+#include "caffe2_core/io/foreign_format.h"
 #include "caffe2_core/io/pack_file.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/wire_format.h"
@@ -63,7 +64,7 @@ const KindRow& RowOf(FileKind kind) {
 }
 
 FileKindResult Found(FileKind kind, std::string reason, bool text = false) {
-  return {kind, text, std::move(reason)};
+  return {.kind = kind, .text = text, .reason = std::move(reason)};
 }
 
 FileKindResult DetectByMagic(std::string_view begin) {
@@ -137,6 +138,11 @@ FileKindResult DetectContent(std::string_view begin, int64_t size,
   if (auto found = DetectByMagic(begin); found.kind != FileKind::kUnknown) return found;
   if (auto found = DetectMiniDB(begin, size, read_header); found.kind != FileKind::kUnknown) {
     return found;
+  }
+  if (std::string foreign = ForeignFormat(begin); !foreign.empty()) {
+    FileKindResult result = Found(FileKind::kUnknown, "it is " + foreign);
+    result.foreign = std::move(foreign);
+    return result;
   }
   if (LooksLikeText(begin)) {
     if (auto found = DetectTextKind(begin); found.kind != FileKind::kUnknown) return found;

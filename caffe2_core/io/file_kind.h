@@ -49,6 +49,8 @@ struct FileKindResult {
   bool text = false;   // a proto in text format
   std::string reason;  // one line: why it is this kind, or why no kind matches
   bool weak = false;   // other kinds match as well: the message has little more than a name
+  // Of kUnknown: what the file is instead, with its article and a remedy (foreign_format.h); or "".
+  std::string foreign = {};
 };
 
 // Detects the kind of a file or a database folder. A path that cannot be read is kUnknown, with the

@@ -40,12 +40,13 @@ std::string Subject(const std::string& subject, const Message& proto) {
               Shortened(error.message, kMaxErrorBytes));
 }
 
-// The description of the kind that a message evidently is instead of the wanted kind, or "". Wire
+// The description of what a file evidently is instead of the wanted kind, or "". Wire
 // formats overlap: a PlanDef parses as a NetDef whose operators have no type.
 std::string OtherKind(std::string_view beginning, int64_t size, const Message& proto) {
   const FileKind wanted = FileKindOfMessage(proto.GetDescriptor()->name());
   if (wanted == FileKind::kUnknown) return "";
   const FileKindResult found = DetectContentKind(beginning, size);
+  if (!found.foreign.empty()) return found.foreign;
   if (found.kind == FileKind::kUnknown || found.kind == wanted || found.weak) return "";
   return FileKindDescription(found.kind);
 }
@@ -131,7 +132,8 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   if (!ParseBinary(bytes, proto, &reason)) {
     TextError error;
     // Text with a stray control character: report its position.
-    if (DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind == FileKind::kUnknown &&
+    const FileKindResult found = DetectContentKind(bytes, static_cast<int64_t>(bytes.size()));
+    if (found.kind == FileKind::kUnknown && found.foreign.empty() &&
         LooksLikeText(bytes.substr(0, 64)) && !ParseText(bytes, proto, &error)) {
       ThrowTextError(subject, *proto, error);
     }

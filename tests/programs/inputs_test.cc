@@ -245,5 +245,16 @@ TEST_F(InputsTest, SwappedNetsAreReported) {
                                 HasSubstr("reads blob \"w\", which predict net")));
 }
 
+TEST_F(InputsTest, AGitLfsPointerIsNamed) {
+  const std::string pointer =
+      dir_.Write("p.pb", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 15597\n");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"run", "--predict-net", pointer}, {"inspect", pointer}}) {
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("it is a Git LFS pointer"), HasSubstr("git lfs pull")));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::inputs_test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
@@ -142,6 +143,39 @@ TEST(FileKindTest, ReportsWhyNoKindMatches) {
   EXPECT_NE(DetectFileKind(dir.path("no")).reason.find("No such file"), std::string::npos);
   EXPECT_NE(DetectFileKind(dir.path()).reason.find("folder"), std::string::npos);
   EXPECT_EQ(DetectFileKind(dir.Write("r", "\x07\xff\x01 noise")).kind, FileKind::kUnknown);
+}
+
+// What people give instead of a net.
+TEST(FileKindTest, NamesForeignFormatsAndTheirRemedies) {
+  using namespace std::string_literals;
+  const std::pair<std::string, const char*> files[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n", "git lfs pull"},
+      {"\n<!DOCTYPE html>\n<html><body>Not Found</body></html>", "an HTML page"},
+      {"<HTML>", "an HTML page"},
+      {"<?xml version=\"1.0\"?><net name=\"n\"/>", "an XML file"},
+      {"{ \"op\": [] }", "a JSON file"},
+      {"\x1f\x8b\x08\0\0\0\0\0\0\x03"s, "a gzip archive; gunzip"},
+      {"\x80\x02}q\0(U\x05"s, "a Python pickle"},
+      {"(dp0\nS'blobs'\n", "a Python pickle"},
+      {"\x1c\0\0\0TFL3\x14\0"s, "a TensorFlow Lite model"},
+      {"\177ELF\x02\x01\x01\0"s, "--module loads modules"},
+      {"GIF89a\x01\0"s, "convert it to JPEG or PNG"},
+      {"\xff\xfen\0a\0m\0e\0"s, "UTF-16; save it as UTF-8"}};
+  const TempDir dir;
+  for (const auto& [content, part] : files) {
+    const FileKindResult found = DetectFileKind(dir.Write("f", content));
+    EXPECT_EQ(found.kind, FileKind::kUnknown) << part;
+    EXPECT_NE(found.foreign.find(part), std::string::npos) << found.foreign << ", want " << part;
+    EXPECT_EQ(found.reason, "it is " + found.foreign);
+    NetDef net;
+    try {
+      LoadProto(dir.path("f"), &net);
+      ADD_FAILURE() << part;
+    } catch (const EnforceNotMet& error) {
+      EXPECT_NE(error.message().find("as NetDef: it is " + found.foreign), std::string::npos)
+          << error.message();
+    }
+  }
 }
 
 TEST(FileKindTest, RecognizesATruncatedMinidb) {
