@@ -17,6 +17,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
@@ -72,6 +73,15 @@ void AddRecord(const std::string& key, const std::string& value, std::vector<Ent
       entries->push_back(EntryOf(tensor));
       entries->back().name = MakeString(key, ": ", tensor.name());
     }
+    return;
+  }
+  if (CaffeDatum datum; ParseDatum(value, &datum)) {
+    entries->push_back(
+        {.name = key,
+         .type = "Datum of Caffe",
+         .dims = {datum.channels(), datum.height(), datum.width()},
+         .has_dims = !datum.encoded(),
+         .detail = MakeString("label ", datum.label(), datum.encoded() ? ", encoded image" : "")});
     return;
   }
   entries->push_back({.name = key,

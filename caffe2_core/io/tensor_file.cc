@@ -11,6 +11,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/int8_serializer.h"
 #include "caffe2_core/tensor/int8_tensor.h"
@@ -99,8 +100,11 @@ void ReadDatabase(const std::string& path, FileKind kind, BlobReader* reader) {
       continue;
     }
     TensorProtos tensors;
-    CAFFE_ENFORCE(tensors.ParseFromString(value) && tensors.protos_size() > 0, "record \"", key,
-                  "\" of \"", path, "\" has ", ByteSizeText(value.size()),
+    CaffeDatum datum;
+    const bool is_datum = ParseDatum(value, &datum);
+    if (is_datum) tensors = DatumToTensorProtos(datum);
+    CAFFE_ENFORCE(is_datum || (tensors.ParseFromString(value) && tensors.protos_size() > 0),
+                  "record \"", key, "\" of \"", path, "\" has ", ByteSizeText(value.size()),
                   " that are neither a blob nor TensorProtos");
     for (int i = 0; i < tensors.protos_size(); ++i) {
       TensorProto* const proto = tensors.mutable_protos(i);

@@ -7,7 +7,8 @@
 //                     {.path = "weights.minidb", .format = TensorFormat::kMiniDB});
 //
 // In a database, the blob NAME has the key NAME or the keys NAME#%0, NAME#%1, ... Records that hold
-// TensorProtos, as those of data sets do, give tensors with the names KEY/NAME.
+// TensorProtos, as those of data sets do, give tensors with the names KEY/NAME; a Datum of Caffe
+// gives KEY/data and KEY/label.
 //
 // Files may be hostile: sizes are checked against the bytes present before memory is allocated, and
 // a record never opens another file. Thread safe.
@@ -67,9 +68,10 @@ struct TensorTarget {
 
 // Converts the file `path` of the given kind. Keeps names, element types, shapes and values; does
 // not keep the device that a proto names. Records of a database are copied to another database as
-// they are, whatever they hold. The target appears when it is complete; if the conversion fails, it
-// is left as it was. Memory: as ReadTensorFile; .npz and text targets hold all tensors. THROWS as
-// ReadTensorFile, if the target cannot hold a tensor, or if it cannot be written.
+// they are, whatever they hold; only a Datum of Caffe becomes TensorProtos (caffe_datum.h). The
+// target appears when it is complete; if the conversion fails, it is left as it was. Memory: as
+// ReadTensorFile; .npz and text targets hold all tensors. THROWS as ReadTensorFile, if the target
+// cannot hold a tensor, or if it cannot be written.
 void ConvertTensorFile(const std::string& path, FileKind kind, ProtoKindCheck check,
                        const TensorTarget& target);
 

@@ -16,6 +16,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/temporary.h"
 #include "caffe2_core/io/tensor_file.h"
@@ -208,12 +209,18 @@ std::unique_ptr<TensorWriter> NewWriter(const TensorTarget& target) {
   }
 }
 
-// Copies the records, whatever they hold.
+// Copies the records, whatever they hold. Those of a database of Caffe are converted, because no
+// operator reads a Datum.
 void CopyDatabase(const std::string& path, FileKind kind, const TensorTarget& target) {
   const std::unique_ptr<db::DB> source = db::OpenDB(DBTypeOfKind(kind), path, db::READ);
   const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
   NewDatabase to(target);
-  for (; cursor->Valid(); cursor->Next()) to.Put(cursor->key(), cursor->value());
+  for (; cursor->Valid(); cursor->Next()) {
+    std::string value = cursor->value();
+    if (CaffeDatum datum; ParseDatum(value, &datum))
+      value = DatumToTensorProtos(datum).SerializeAsString();
+    to.Put(cursor->key(), value);
+  }
   to.Finish();
 }
 

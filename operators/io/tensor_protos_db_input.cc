@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -38,6 +39,9 @@ void ReadTensorProtos(const db::DBReader& reader, int64_t item, int64_t batch_si
   const std::string subject = "record " + key;
   TensorProtos record;
   ParseBinaryProto(value, subject, &record);
+  if (CaffeDatum datum; record.protos_size() == 0 && ParseDatum(value, &datum)) {
+    CAFFE_THROW(subject, " is a Datum of Caffe, want TensorProtos; ", kDatumRemedy);
+  }
   CAFFE_ENFORCE_EQ(static_cast<size_t>(record.protos_size()), outputs.size(), "tensors in ",
                    subject, ", want one for each output");
   for (size_t i = 0; i < outputs.size(); ++i) {
