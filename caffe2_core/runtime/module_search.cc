@@ -1,8 +1,14 @@
 #include "caffe2_core/runtime/module_search.h"
 
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/module_links.h"
 
@@ -29,7 +35,56 @@ bool IsElf(const std::string& path) {
   }
 }
 
+std::string Demangled(const std::string& symbol) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  const std::string demangled = status == 0 ? text : symbol;
+  std::free(text);
+  return demangled;
+}
+
+// Whether modules can use the symbols of this library.
+bool ExportsSymbols() { return dlsym(RTLD_DEFAULT, "caffe2rt_is_exported_to_modules") != nullptr; }
+
+// Explains a symbol that no loaded library has, in terms of how the module and the program were
+// built.
+std::string UndefinedSymbolText(const std::string& symbol) {
+  constexpr std::string_view kSchemaMark = "CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_";
+  if (symbol.starts_with(kSchemaMark)) {
+    const std::string type = symbol.substr(kSchemaMark.size());
+    return MakeString("operator \"", type, "\" has no schema; add OPERATOR_SCHEMA(", type,
+                      ") to a source of the module");
+  }
+  const std::string name = Demangled(symbol);
+  const bool is_ours = name.find("caffe2rt::") != std::string::npos;
+  const std::string subject = MakeString("it uses \"", Shortened(name), "\", which ");
+  if (!is_ours) {
+    return subject +
+           "neither the program nor a library that the module needs has; link the module "
+           "with the library that defines it";
+  }
+  if (!ExportsSymbols()) {
+    return subject +
+           "the program does not export; link the program with -rdynamic (CMake: "
+           "ENABLE_EXPORTS) or with the shared library";
+  }
+  // The new ABI writes std::__cxx11::basic_string.
+  if (name.find("std::string") != std::string::npos ||
+      name.find("std::basic_string<") != std::string::npos) {
+    return subject +
+           "has the old ABI of std::string; build the module without "
+           "_GLIBCXX_USE_CXX11_ABI=0";
+  }
+  return subject +
+         "the library in this program does not have; build the module with the headers of "
+         "the same version, and link the program with the whole library";
+}
+
 }  // namespace
+
+// Found by ExportsSymbols if the program exports its symbols.
+extern "C" __attribute__((visibility("default"), used)) void caffe2rt_is_exported_to_modules();
+extern "C" void caffe2rt_is_exported_to_modules() {}
 
 std::string PathOfModule(const std::string& file) {
   const bool is_name = file.find('/') == std::string::npos;
@@ -53,7 +108,14 @@ std::string WhyNotLoaded(const std::string& path, const char* error) {
   if (IsFile(path) && !IsElf(path)) {
     return "the file exists, but it is not a module: it is not a shared library";
   }
-  return error != nullptr ? error : "unknown reason";
+  if (error == nullptr) return "unknown reason";
+  constexpr std::string_view kUndefined = "undefined symbol: ";
+  const std::string text = error;
+  if (const size_t at = text.find(kUndefined); at != std::string::npos) {
+    const std::string symbol = text.substr(at + kUndefined.size());
+    return UndefinedSymbolText(symbol.substr(0, symbol.find_first_of(", \t")));
+  }
+  return text;
 }
 
 }  // namespace caffe2rt

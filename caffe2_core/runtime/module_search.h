@@ -13,7 +13,8 @@ std::string PathOfModule(const std::string& file);
 // or if it is a shared library that does not use this one. The file is not opened by the loader.
 void CheckIsModule(const std::string& file, const std::string& path);
 
-// Returns why dlopen could not open `path`. `error` is the result of dlerror.
+// Returns why dlopen could not open `path`. `error` is the result of dlerror. A missing symbol is
+// explained by how the module or the program must be built.
 std::string WhyNotLoaded(const std::string& path, const char* error);
 
 }  // namespace caffe2rt

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/runtime/module_search.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/elf_file.h"
@@ -127,6 +128,31 @@ TEST(ModuleTest, ReportsAllConflictsAtEachLoadOfTheModuleAndNowhereElse) {
               "module \"module_test_conflict" + first.substr(first.find("\" is loaded")));
   }
   EXPECT_EQ(std::ranges::count(LoadedModuleFiles(), File("module_test_conflict")), 1);
+}
+
+TEST(ModuleTest, NamesTheOperatorWithoutASchema) {
+  ExpectThrows([] { LoadModule("", File("module_test_no_schema")); },
+               "no_schema.so\": operator \"ModuleTestNoSchema\" has no schema; add "
+               "OPERATOR_SCHEMA(ModuleTestNoSchema) to a source of the module");
+}
+
+std::string WhyWithout(const std::string& symbol) {
+  return WhyNotLoaded("./libm.so", ("./libm.so: undefined symbol: " + symbol).c_str());
+}
+
+TEST(ModuleTest, ExplainsMissingSymbolsByTheirBuild) {
+  if (MODULE_TEST_SHARED_LIBRARY) GTEST_SKIP() << "the shared library hides the function";
+  EXPECT_EQ(
+      WhyWithout("_ZN7special4waveEi"),
+      "it uses \"special::wave(int)\", which neither the program nor a library that the module "
+      "needs has; link the module with the library that defines it");
+  EXPECT_THAT(WhyWithout("_ZN8caffe2rt10LoadModuleERKSsS1_"),  // std::string of the old ABI
+              ::testing::HasSubstr("has the old ABI of std::string; build the module without "
+                                   "_GLIBCXX_USE_CXX11_ABI=0"));
+  EXPECT_THAT(
+      WhyWithout("_ZN8caffe2rt9NewThingsEv"),
+      ::testing::HasSubstr("\"caffe2rt::NewThings()\", which the library in this program does "
+                           "not have; build the module with the headers of the same version"));
 }
 
 TEST(ModuleTest, TheFirstRegistrationStays) {
