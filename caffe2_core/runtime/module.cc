@@ -1,10 +1,14 @@
 #include "caffe2_core/runtime/module.h"
 
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <new>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
@@ -33,6 +37,8 @@ struct Modules {
   std::map<void*, std::string> conflicts_of_handle ABSL_GUARDED_BY(mutex);
   // Only modules that LoadModule opened.
   std::map<std::string, void*> handle_of_name ABSL_GUARDED_BY(mutex);
+  // Which module registered what: the key is as conflicts name it, `operator "Relu"`.
+  std::map<std::string, std::string> module_of_key ABSL_GUARDED_BY(mutex);
   // Held during a load. With one load at a time, all new conflicts come from its module.
   RecursiveMutex loading;
 };
@@ -64,6 +70,52 @@ std::vector<std::string> TakeAllConflicts() {
   conflicts.insert(conflicts.end(), modules.conflicts.begin(), modules.conflicts.end());
   modules.conflicts.clear();
   return conflicts;
+}
+
+// What is registered, as conflicts name it: `operator "Relu"`.
+std::set<std::string> RegisteredKeys() {
+  std::set<std::string> keys;
+  const auto add = [&](const char* subject, const std::vector<std::string>& names) {
+    for (const std::string& name : names) keys.insert(MakeString(subject, " \"", name, "\""));
+  };
+  for (int type = 0; type < kMaxDeviceTypes; ++type)
+    add("operator", OperatorRegistryOf(static_cast<DeviceType>(type))->Keys());
+  add("schema of operator type", OpSchemaRegistry::Types());
+  add("gradient of operator", GradientRegistry()->Keys());
+  add("net type", GetNetRegistry()->Keys());
+  add("database type", db::Caffe2DBRegistry().Keys());
+  return keys;
+}
+
+// Notes that the module `file` registered the keys that did not exist before.
+void KeepKeys(const std::string& file, const std::set<std::string>& before) {
+  Modules& modules = AllModules();
+  const std::set<std::string> after = RegisteredKeys();
+  const MutexLock lock(modules.mutex);
+  for (const std::string& key : after) {
+    if (!before.contains(key)) modules.module_of_key[key] = file;
+  }
+}
+
+// Names the modules in a conflict, whose sources may have the same name: `operator "Twice" is
+// registered twice: in op.cc of module "a.so" and in op.cc of module "b.so"`. A conflict without
+// sources is returned as it is.
+std::string WithModules(std::string conflict, const std::string& file) {
+  constexpr std::string_view kTwice = " is registered twice: in ", kAnd = " and in ";
+  const size_t twice = conflict.find(kTwice);
+  if (twice == std::string::npos) return conflict;
+  const size_t end = conflict.find(kAnd, twice);
+  if (end == std::string::npos) return conflict;
+  std::string first;
+  {
+    Modules& modules = AllModules();
+    const MutexLock lock(modules.mutex);
+    const auto found = modules.module_of_key.find(conflict.substr(0, twice));
+    if (found != modules.module_of_key.end()) first = found->second;
+  }
+  conflict += MakeString(" of module \"", file, "\"");
+  if (!first.empty()) conflict.insert(end, MakeString(" of module \"", first, "\""));
+  return conflict;
 }
 
 // Stores the conflicts of a module under its handle, and the handle under each name that the module
@@ -125,6 +177,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   CheckIsModule(file, path);
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
+  const std::set<std::string> keys_before = RegisteredKeys();
   ModuleLoading loading(TakeAllConflicts);
   ExportOwnLibrary();
   // RTLD_GLOBAL, as in Caffe2, because a module may use the symbols of another one, for example if
@@ -132,7 +185,12 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   CAFFE_ENFORCE(handle != nullptr, "cannot load module \"", file,
                 "\": ", WhyNotLoaded(path, dlerror()));
-  const std::vector<std::string> conflicts = loading.Finish();
+  std::vector<std::string> conflicts = loading.Finish();
+  for (std::string& text : conflicts) {  // each has the conflicts of one registry
+    std::vector<std::string> named = absl::StrSplit(text, "; ");
+    for (std::string& conflict : named) conflict = WithModules(std::move(conflict), file);
+    text = absl::StrJoin(named, "; ");
+  }
   bool is_new = false;
   {
     const MutexLock lock(modules.mutex);
@@ -145,6 +203,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   }
   if (is_new) {
     KeepConflicts(handle, names_before, conflicts);
+    KeepKeys(file, keys_before);
   } else {
     dlclose(handle);  // drops the reference that this dlopen added
   }

@@ -130,6 +130,18 @@ TEST(ModuleTest, ReportsAllConflictsAtEachLoadOfTheModuleAndNowhereElse) {
   EXPECT_EQ(std::ranges::count(LoadedModuleFiles(), File("module_test_conflict")), 1);
 }
 
+TEST(ModuleTest, NamesBothModulesOfAConflict) {
+  LoadModule("", File("module_test_good"));
+  const std::string conflicts = ConflictsOf("", File("module_test_same_source"));
+  EXPECT_THAT(conflicts,
+              ::testing::ContainsRegex(
+                  "operator \"ModuleTestAnswer\" is registered twice: in [^ ]*good.cc of "
+                  "module \"[^ ]*libmodule_test_good.so\" and in op.cc of module "
+                  "\"[^ ]*libmodule_test_same_source.so\""));
+  EXPECT_THAT(conflicts, ::testing::ContainsRegex("schema of operator type \"ModuleTestAnswer\" is "
+                                                  "registered twice: .* of module .* of module"));
+}
+
 TEST(ModuleTest, NamesTheOperatorWithoutASchema) {
   ExpectThrows([] { LoadModule("", File("module_test_no_schema")); },
                "no_schema.so\": operator \"ModuleTestNoSchema\" has no schema; add "
