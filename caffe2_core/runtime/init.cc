@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <string_view>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
@@ -139,6 +142,33 @@ void RegisterDeviceFlags() {
   }
 }
 
+// Whether the arguments before a lone "--" ask for help, and no flag of the program is called so.
+bool AsksForHelp(int argc, char** argv) {
+  for (const FlagInfo& flag : RegisteredFlags()) {
+    if (flag.name == "help") return false;
+  }
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    if (std::string_view(argv[i]) == "--help") return true;
+  }
+  return false;
+}
+
+// Prints the usage message and the flags, those of the program first. Flags without effect are left
+// out.
+void PrintFlags() {
+  if (!UsageMessage().empty()) std::printf("%s\n", UsageMessage().c_str());
+  for (const bool of_program : {true, false}) {
+    bool first = true;
+    for (const FlagInfo& flag : RegisteredFlags()) {
+      if (flag.idle || flag.group.empty() != of_program) continue;
+      if (std::exchange(first, false))
+        std::printf("%s\n", of_program ? "Arguments:" : "Arguments of the library:");
+      std::printf("    %s: (%s, default %s) %s\n", flag.name.c_str(), flag.type.c_str(),
+                  flag.default_value.c_str(), flag.help.c_str());
+    }
+  }
+}
+
 // Runs the early functions, or the others, that have not run yet. Returns one message for each that
 // failed.
 std::vector<std::string> RunFunctions(bool early, int* argc, char*** argv) {
@@ -186,6 +216,10 @@ bool GlobalInit(int* argc, char*** argv) try {
     ~Done() { state.in_progress = false; }
   } done{state};
   std::vector<std::string> problems = RunFunctions(true, argc, argv);
+  if (AsksForHelp(*argc, *argv)) {
+    PrintFlags();
+    std::exit(0);
+  }
   try {
     ParseCommandLineFlags(argc, argv);
   } catch (const EnforceNotMet& error) {

@@ -17,7 +17,9 @@ namespace caffe2rt {
 
 // Runs the early init functions, parses the flags, then runs the other init functions. Each
 // function runs once. A later call parses its own flags and runs the functions that were registered
-// in the meantime. Returns true, or THROWS if a flag is invalid or a function fails.
+// in the meantime. Returns true, or THROWS if a flag is invalid or a function fails. As in Caffe2,
+// `--help` prints the usage message (SetUsageMessage) and the flags and ends the process with exit
+// code 0, unless the program registered a flag of that name.
 bool GlobalInit(int* argc, char*** argv);
 bool GlobalInit();
 bool GlobalInitAlreadyRun();

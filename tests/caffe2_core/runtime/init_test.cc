@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/init.h"
 
+#include <gmock/gmock.h>
+#include <unistd.h>
+
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
@@ -67,6 +70,21 @@ TEST(InitTest, FlagsSetTheOptionsOfTheLibrary) {
             "1000000", "--caffe2_omp_num_threads=1", "--caffe2_cpu_allocator_do_zero_fill=1",
             "--nocaffe2_report_cpu_memory_usage"});
   EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kZero);
+}
+
+TEST(InitTest, HelpListsTheFlagsAndEndsTheProgram) {
+  const auto help = [] {
+    static int batch = 4;
+    RegisterFlag("init_test_batch", &batch, "images per batch", __FILE__);
+    SetUsageMessage("classifies images");
+    dup2(STDERR_FILENO, STDOUT_FILENO);  // which the death test reads
+    InitWith({"--init_test_batch=8", "--help"});
+  };
+  EXPECT_EXIT(help(), testing::ExitedWithCode(0),
+              testing::AllOf(
+                  testing::HasSubstr("classifies images\nArguments:\n"),
+                  testing::HasSubstr("\n    init_test_batch: (int, default 4) images per batch\n"),
+                  testing::HasSubstr("\n    caffe2_keep_on_shrink: (bool, default ")));
 }
 
 TEST(InitTest, AcceptsOtherFlagsOfCaffe2WithoutEffectAndRejectsUnknownOnes) {
