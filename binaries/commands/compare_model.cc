@@ -57,7 +57,7 @@ void FeedFirst(const CommandLine& line, ComparedModel* to) {
   const std::vector<FedInput> inputs = FeedInputs(line, to->model, to->ws.get());
   for (const FedInput& input : inputs) to->fed.insert(input.blob);
   const InputImages images = FindInputImages(line, to->model, inputs);
-  if (images.from_folder) throw UsageError("option --image is a folder, want one image");
+  if (images.several) throw UsageError("option --image gives several images, want one");
   if (images.files.empty()) return;
   to->fed.insert(FeedImage(line, images, images.files[0], to->ws.get()).blob);
 }

@@ -44,7 +44,8 @@ FolderResults::FolderResults(const CommandLine& line, const std::string& net,
 FolderResults::~FolderResults() = default;
 
 void FolderResults::Save(const std::string& file, const FetchBlob& fetch) {
-  const std::string name = std::filesystem::path(file).filename().string();
+  std::string name = std::filesystem::path(file).filename().string();
+  if (!saved_.insert(name).second) name = file;  // files of several folders
   // All tensors are checked first, so that no output has a row that another one lacks.
   for (const std::string& output : outputs_) (void)TensorToSave(output, fetch(output));
   for (const std::string& output : outputs_) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ class FolderResults {
   const std::vector<std::string>& outputs_;
   const WriteBlobs write_;
   bool begun_ = false, has_images_ = false;                  // of the document
+  std::set<std::string> saved_;                              // names in the archive
   std::vector<std::pair<std::string, std::string>> failed_;  // file and error, with --json
   std::unique_ptr<NpzStream> archive_;
   std::unique_ptr<Rows> rows_;

@@ -1,12 +1,10 @@
 #include "binaries/commands/images.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -14,7 +12,6 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/standard_streams.h"
-#include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/cpu_allocator.h"
 
@@ -22,9 +19,6 @@ namespace caffe2rt {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The operator that reads the bytes of an image in style nets.
-constexpr char kBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
 
 ImageLimits LimitsOfImages() {
   ImageLimits limits;
@@ -93,7 +87,8 @@ std::string SizeText(int side, const ImageSize& size) {
   return side > 0 ? MakeString(side) : "";
 }
 
-// The kind of a file by its first bytes, which distinguish images and arrays from others.
+}  // namespace
+
 FileKind KindByBeginning(const std::string& path) {
   constexpr int64_t kBytes = 64;
   const FileDescriptor file = OpenForReading(path);
@@ -103,107 +98,13 @@ FileKind KindByBeginning(const std::string& path) {
   return DetectContentKind(begin, size).kind;
 }
 
-// Whether the file is an image or an array, or is named like one: a damaged file is then reported.
-bool IsImageOrArray(const std::string& path) {
-  const std::string ending = absl::AsciiStrToLower(fs::path(path).extension().string());
-  for (const char* known : {".jpg", ".jpeg", ".png", ".npy"}) {
-    if (ending == known) return true;
-  }
-  try {
-    const FileKind kind = KindByBeginning(path);
-    return kind == FileKind::kJpeg || kind == FileKind::kPng || kind == FileKind::kNpy;
-  } catch (const EnforceNotMet&) {
-    return false;
-  }
-}
-
-bool TakesPackedBgra(const NetDef& net, const std::string& blob) {
-  return std::any_of(net.op().begin(), net.op().end(), [&](const OperatorDef& op) {
-    return op.type() == kBgraReader && op.input_size() > 0 && op.input(0) == blob;
-  });
-}
-
-void AddFilesOf(const std::string& folder, InputImages* images) {
-  images->from_folder = true;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string path = entry.path().string();
-    std::error_code ignored;
-    // A link to no file is reported by name when it is read.
-    const bool dangling = entry.is_symlink(ignored) && !entry.exists(ignored);
-    if (dangling || (entry.is_regular_file(ignored) && IsImageOrArray(path)))
-      images->files.push_back(path);
-  }
-  std::sort(images->files.begin(), images->files.end());
-  CAFFE_ENFORCE(!images->files.empty(), "folder \"", folder,
-                "\" contains no JPEG or PNG image and no .npy file");
-}
-
-// The input for images that --image gives without a name.
-std::string BlobForImages(const Model& model, const std::set<std::string>& given) {
-  const std::vector<std::string>& inputs = model.inputs.empty() ? model.placeholders : model.inputs;
-  std::vector<std::string> free;
-  for (const std::string& name : inputs) {
-    if (!given.contains(name)) free.push_back(name);
-  }
-  if (free.empty() && inputs.size() == 1) return inputs[0];
-  CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
-                " inputs that no init net sets", free.empty() ? "" : ": ",
-                FirstNames(free),
-                LacksWeights(model) ? "; want --init-net FILE, which fills the weights"
-                                    : "; want --image BLOB=FILE");
-  return free[0];
-}
-
-}  // namespace
-
-bool IsFolderOfInputs(const std::string& value) {
-  std::error_code ignored;
-  return fs::is_directory(value, ignored) && DBTypeOfKind(DetectFileKind(value).kind).empty();
-}
-
-InputImages FindInputImages(const CommandLine& line, const Model& model,
-                            const std::vector<FedInput>& fed) {
-  InputImages images;
-  std::string path = line.Text("image");
-  if (line.Has("image") && !PathExists(path)) {
-    if (const auto assignment = SplitAssignment(path)) {
-      images.blob = assignment->first;
-      path = assignment->second;
-    }
-  }
-  for (const std::string& text : line.All("input")) {
-    const auto assignment = SplitAssignment(text);
-    if (!assignment.has_value() || !IsFolderOfInputs(assignment->second)) continue;
-    if (!path.empty())
-      throw UsageError("folder \"" + assignment->second + "\" is given beside \"" + path +
-                       "\", want one folder or --image");
-    images.blob = assignment->first;
-    path = assignment->second;
-  }
-  if (path.empty()) return images;
-  CAFFE_ENFORCE(PathExists(path), "cannot read \"", path, "\": no such file or folder");
-  std::set<std::string> given;
-  for (const FedInput& input : fed) given.insert(input.blob);
-  if (images.blob.empty()) images.blob = BlobForImages(model, given);
-  if (given.contains(images.blob))
-    throw UsageError("blob \"" + images.blob + "\" is given by both --input and --image");
-  CheckInputName({&model.predict_net}, images.blob);
-  images.packed_bgra = TakesPackedBgra(model.predict_net, images.blob);
-  if (fs::is_directory(path)) {
-    AddFilesOf(path, &images);
-  } else {
-    images.files = {path};
-  }
-  return images;
-}
-
 ImageReader::ImageReader(const CommandLine& line, bool packed_bgra)
     : packed_bgra_(packed_bgra), transform_(TransformOf(line)), limits_(LimitsOfImages()) {
   if (!packed_bgra) return;
   for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
     if (line.Has(option)) {
-      throw UsageError(MakeString("option --", option, " does not apply: operator ", kBgraReader,
-                                  " of the net reads the bytes of the image"));
+      throw UsageError(MakeString("option --", option, " does not apply: operator ",
+                                  kPackedBgraReader, " of the net reads the bytes of the image"));
     }
   }
 }
@@ -235,6 +136,13 @@ Tensor ImageReader::Read(const std::string& file, std::string* source) const {
   const Image image = LoadImage(file, limits_);
   *source = Describe(file, image);
   return Convert(image, file);
+}
+
+Tensor ImageReader::Decode(std::string_view bytes, const std::string& name,
+                           std::string* source) const {
+  const Image image = DecodeImage(bytes, name, limits_);
+  *source = Describe(name, image);
+  return Convert(image, name);
 }
 
 FedInput FeedImage(const CommandLine& line, const InputImages& images, const std::string& file,

@@ -1,29 +1,47 @@
 #pragma once
 // The images given to `run`, `bench` and `pack`: finds, reads, transforms and feeds them.
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/image.h"
+#include "caffe2_core/io/image_stream.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
 
-// The images given by --image, and the blob that they are fed to. Empty if none are given.
+// The operator that reads the bytes of an image in style nets.
+inline constexpr char kPackedBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
+
+// The kind of a file by its first bytes, which distinguish images and arrays from others.
+FileKind KindByBeginning(const std::string& path);
+
+// The images given by --image and --image-list, and the blob that they are fed to. Empty if none
+// are given.
 struct InputImages {
   std::string blob;
-  std::vector<std::string> files;  // sorted; of a folder also .npy files
-  bool from_folder = false;
+  std::vector<std::string> files;  // in the order given; of a folder sorted, also .npy files
+  // Images that follow each other on standard input or in a pipe, instead of files; or null. Shared
+  // by the copies of this struct.
+  std::shared_ptr<ImageStream> stream;
+  bool several = false;  // a folder, a list, more than one file, or a stream
   // Whether the blob is the input of a style net, which is bytes: blue, green, red, alpha.
   bool packed_bgra = false;
 };
-// A folder may also be given by --input BLOB=FOLDER. THROWS if no operator reads the blob, and
-// UsageError if it is one of the inputs that were `fed`.
+// Whether a command runs on every image, or on the first one.
+enum class ImageCount { kOne, kAll };
+// A folder may also be given by --input BLOB=FOLDER. The files of a folder that are neither images
+// nor arrays are named in a warning. With kAll, standard input or a pipe with more than one image
+// becomes a stream; with --json-lines it does so before its images have arrived. THROWS if no
+// operator reads the blob, and UsageError if it is one of the inputs that were `fed`.
 InputImages FindInputImages(const CommandLine& line, const Model& model,
-                            const std::vector<FedInput>& fed);
+                            const std::vector<FedInput>& fed, ImageCount count = ImageCount::kOne);
 // Whether the value of an --input option is a folder of files, which FindInputImages handles.
 bool IsFolderOfInputs(const std::string& value);
 
@@ -35,6 +53,8 @@ class ImageReader {
   // Reads and transforms an image, or reads an .npy file. Sets `source` to a description of it.
   // THROWS if it cannot.
   Tensor Read(const std::string& file, std::string* source) const;
+  // The same for the bytes of an image; errors and the description call it `name`.
+  Tensor Decode(std::string_view bytes, const std::string& name, std::string* source) const;
 
  private:
   Tensor Convert(const Image& image, const std::string& file) const;

@@ -59,7 +59,10 @@ const std::vector<Option>& InputOptions() {
   static const std::vector<Option> options = {
       {"input", "BLOB=VALUE", "", "FILE (.npy, .npz, TensorProto, image) or d0,d1,... (random)",
        true},
-      {"image", "FILE|DIR", "", "image(s) for the net's only input, or BLOB=FILE"},
+      {"image", "FILE|DIR", "",
+       "image(s) for the net's only input, or BLOB=FILE; may be repeated; -: all of standard input",
+       true},
+      {"image-list", "FILE", "", "text that names an image on each line", true, true},
       {"mean", "M[,M,M]", "0", "subtracted from each channel, in the net's order"},
       {"scale", "S[,S,S]", "1", "factor applied after the mean"},
       {"std", "S[,S,S]", "1", "divisor applied after the scale", false, true},

@@ -18,7 +18,11 @@ void Progress::Show(int64_t done) {
   if (seconds < next_seconds_) return;
   next_seconds_ = seconds + kSecondsBetween;
   // std::cerr would escape "\r".
-  std::fprintf(stderr, "\r%" PRId64 " of %" PRId64 " %s", done, total_, unit_.c_str());
+  if (total_ > 0) {
+    std::fprintf(stderr, "\r%" PRId64 " of %" PRId64 " %s", done, total_, unit_.c_str());
+  } else {
+    std::fprintf(stderr, "\r%" PRId64 " %s", done, unit_.c_str());
+  }
   printed_ = true;
 }
 

@@ -11,7 +11,7 @@ namespace caffe2rt {
 // Writes to the standard error, and only if that is a terminal. Removes its line when destroyed.
 class Progress {
  public:
-  // `unit` is what is counted: "images", "runs".
+  // `unit` is what is counted: "images", "runs". A `total` of 0 is not known.
   Progress(int64_t total, std::string unit);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;

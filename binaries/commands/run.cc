@@ -52,15 +52,15 @@ class RunJob {
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
-    images_ = FindInputImages(line_, model_, fed_);
+    images_ = FindInputImages(line_, model_, fed_, ImageCount::kAll);
     std::vector<std::string> existing = ws_->Blobs();
     existing.push_back(images_.blob);
     CheckFetchedNames(line_, {&model_.predict_net}, existing);
     for (const FedInput& input : fed_) width_ = WiderNames(width_, input.blob);
     width_ = WiderNames(width_, images_.blob);
-    if (images_.from_folder) return RunOnFolder();
+    if (images_.several) return RunOnImages();
     if (line_.Has("json-lines"))
-      throw UsageError("option --json-lines is given without a folder, want --json");
+      throw UsageError("option --json-lines is given without images, want --json");
     (*json_)["net"] = model_.predict_net.name();
     RunOnce();
     ReportNaN(json_.get());
@@ -175,7 +175,7 @@ class RunJob {
         Json& entry = (*json)["outputs"].emplace_back();
         WriteOutput(name, blob, options_, &entry);
         values_.Describe(name, &entry);
-      } else if (saver_.files().contains(name) && !images_.from_folder && options_.top == 0) {
+      } else if (saver_.files().contains(name) && !images_.several && options_.top == 0) {
         std::cout << PaddedName(values_.TitleOf(name), width_) << BlobText(blob)
                   << (IsSaved(blob) ? "   saved as " + saver_.files().at(name) : "") << "\n";
       } else {
@@ -234,11 +234,11 @@ class RunJob {
       std::cout << PaddedName(target.blob, width_) << "saved as " << target.file << "\n";
   }
 
-  int RunOnFolder() {
+  int RunOnImages() {
     if (!image_saver_.targets().empty())
-      throw UsageError("option --save-image is given with a folder, want one image");
+      throw UsageError("option --save-image is given with several images, want one");
     if (values_.all() || line_.Has("stats"))
-      throw UsageError("options --stats and --fetch all are given with a folder, want one image");
+      throw UsageError("options --stats and --fetch all are given with several images, want one");
     // The files do not depend on each other, so that more threads cannot surprise anyone.
     if (!line_.Has("threads"))
       SetNumThreads(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u)));
@@ -333,8 +333,8 @@ const Command& RunCommand() {
            ValueOptions(),
            ProcessOptions(),
            {kJsonOption,
-            {"json-lines", "", "", "print a line of JSON for each file of a folder", false,
-             true}}}),
+            {"json-lines", "", "", "print a line of JSON for each image, as soon as it is there",
+             false, true}}}),
       .run = Run};
   return command;
 }

@@ -70,10 +70,21 @@ class FolderRunner {
         results_(*results),
         reader_(run.line, run.images.packed_bgra),
         batch_(static_cast<size_t>(run.line.Integer("batch", 1, 65536))),
-        progress_(static_cast<int64_t>(run.images.files.size()), "files"),
+        progress_(static_cast<int64_t>(run.images.files.size()),
+                  run.images.stream != nullptr ? "images" : "files"),
         together_(batch_ > 1) {}
 
   int64_t Run() {
+    run_.images.stream != nullptr ? TakeStream(*run_.images.stream) : TakeFiles();
+    while (!waiting_.empty()) {
+      RunGroup(ShapeKey(waiting_.front().input));
+      WriteDone();
+    }
+    return failures_;
+  }
+
+ private:
+  void TakeFiles() {
     const std::vector<std::string>& files = run_.images.files;
     const int threads = GetNumThreads();
     ReadAhead<LoadedFile> loader(files.size(), threads, batch_ + static_cast<size_t>(threads),
@@ -86,18 +97,38 @@ class FolderRunner {
           return Load(i);
         }
       });
-      // Files of other sizes may wait for their batch, but not forever.
-      if (waiting_.size() >= 2 * batch_) RunGroup(ShapeKey(waiting_.front().input));
-      WriteDone();
+      WriteWaiting();
     }
-    while (!waiting_.empty()) {
-      RunGroup(ShapeKey(waiting_.front().input));
-      WriteDone();
-    }
-    return failures_;
   }
 
- private:
+  // Images are read when the ones before have been written, because they may arrive at any time.
+  void TakeStream(ImageStream& stream) {
+    for (int64_t number = 1;; ++number) {
+      const std::string name = MakeString("image ", number, " of ", stream.subject());
+      std::string bytes;
+      try {
+        if (!stream.Next(&bytes)) return;
+      } catch (const EnforceNotMet& error) {
+        WaitingFile& entry = waiting_.emplace_back();
+        entry.file = name;
+        Fail(error, &entry);
+        return WriteWaiting();
+      }
+      Take(name, [&] {
+        LoadedFile loaded;
+        loaded.tensor = reader_.Decode(bytes, name, &loaded.source);
+        return loaded;
+      });
+      WriteWaiting();
+    }
+  }
+
+  void WriteWaiting() {
+    // Files of other sizes may wait for their batch, but not forever.
+    if (waiting_.size() >= 2 * batch_) RunGroup(ShapeKey(waiting_.front().input));
+    WriteDone();
+  }
+
   LoadedFile Load(size_t i) const {
     LoadedFile loaded;
     loaded.tensor = reader_.Read(run_.images.files[i], &loaded.source);

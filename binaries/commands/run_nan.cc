@@ -54,14 +54,15 @@ void NaNWarning::Look(const std::string& output, const Blob& blob, const std::st
       inputs_[name] = fed->Get<Tensor>();
     }
   }
-  if (!file.empty()) inputs_.erase(images_.blob);  // read again
+  // A file is read again, a stream cannot be.
+  if (!file.empty() && images_.stream == nullptr) inputs_.erase(images_.blob);
 }
 
 std::string NaNWarning::FindOrigin(Json* json) const try {
   Model model = ReloadModel(line_);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line_, &model);
   for (const auto& [name, tensor] : inputs_) *ws->CreateBlob(name)->GetMutable<Tensor>() = tensor;
-  if (!file_.empty()) FeedImage(line_, images_, file_, ws.get());
+  if (!file_.empty() && images_.stream == nullptr) FeedImage(line_, images_, file_, ws.get());
   const std::optional<NaNOrigin> origin = FindNaNOrigin(
       model.predict_net, output_, line_.Integer("iterations", 1, 1000000000), ws.get());
   if (!origin.has_value()) {

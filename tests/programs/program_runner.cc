@@ -15,8 +15,9 @@ namespace {
 
 // Runs in the child process, which must not return.
 [[noreturn]] void Become(std::vector<char*> argv, const std::string& out, const std::string& err,
-                         size_t max_file_bytes) {
-  const int in_fd = open("/dev/null", O_RDONLY);
+                         const ProgramSetup& setup) {
+  const size_t max_file_bytes = setup.max_file_bytes;
+  const int in_fd = open(setup.in.c_str(), O_RDONLY);
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const rlimit limit = {max_file_bytes, max_file_bytes}, no_core = {0, 0};
@@ -47,7 +48,7 @@ ProgramResult RunProgram(const std::string& program, const std::vector<std::stri
   const std::string err = dir.path("err");
   const pid_t child = fork();
   CAFFE_ENFORCE(child >= 0, "cannot start a process");
-  if (child == 0) Become(std::move(argv), out, err, setup.max_file_bytes);
+  if (child == 0) Become(std::move(argv), out, err, setup);
   int status = 0;
   rusage usage = {};
   CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");

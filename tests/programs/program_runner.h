@@ -23,10 +23,12 @@ struct ProgramSetup {
   std::string out = {};
   // RLIMIT_FSIZE; 0 means no limit.
   size_t max_file_bytes = 0;
+  // The file for the standard input.
+  std::string in = "/dev/null";
 };
 
-// Runs the program `caffe2` of this build, without a terminal and with empty input. THROWS if it
-// cannot be started.
+// Runs the program `caffe2` of this build, without a terminal and, by default, with empty input.
+// THROWS if it cannot be started.
 ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup = {});
 
 // Runs another program in the same way.

@@ -1,0 +1,83 @@
+#include "caffe2_core/io/image_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/image.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::image_stream_test {
+namespace {
+
+using test::ExpectThrows;
+
+// An image whose pixels differ, so that its JPEG has bytes of every kind.
+std::string Encoded(const char* name, int width, uint8_t seed) {
+  const test::TempDir dir;
+  Image image{.width = width, .height = 24, .rgb = {}};
+  uint32_t state = seed;
+  for (int i = 0; i < width * 24 * 3; ++i)
+    image.rgb.push_back(static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24));
+  SaveImage(dir.path(name), image);
+  return ReadWholeFile(dir.path(name));
+}
+
+// Hands out at most `piece` bytes at a time.
+ImageStream StreamOf(const std::string& bytes, size_t piece) {
+  return ImageStream("the stream", [bytes, piece, at = size_t{0}](char* to, size_t most) mutable {
+    const size_t count = std::min({piece, most, bytes.size() - at});
+    std::memcpy(to, bytes.data() + at, count);
+    at += count;
+    return static_cast<ssize_t>(count);
+  });
+}
+
+TEST(ImageStreamTest, SplitsImagesOfBothFormats) {
+  const std::vector<std::string> images = {Encoded("a.png", 20, 1), Encoded("b.jpg", 30, 2),
+                                           Encoded("c.jpg", 8, 3), Encoded("d.png", 9, 4)};
+  std::string all;
+  for (const std::string& image : images) all += image;
+  for (const size_t piece : {size_t{1}, size_t{7}, all.size()}) {
+    ImageStream stream = StreamOf(all, piece);
+    std::string image;
+    for (const std::string& want : images) {
+      ASSERT_TRUE(stream.Next(&image));
+      EXPECT_EQ(image, want);
+    }
+    EXPECT_FALSE(stream.Next(&image));
+  }
+}
+
+TEST(ImageStreamTest, NeedsNoByteBehindAnImage) {
+  const std::string first = Encoded("a.jpg", 20, 1);
+  size_t at = 0;
+  ImageStream stream("the stream", [&](char* to, size_t) {
+    EXPECT_LT(at, first.size()) << "waits for more than the image";
+    *to = first[at++];
+    return ssize_t{1};
+  });
+  std::string image;
+  ASSERT_TRUE(stream.Next(&image));
+  EXPECT_EQ(image, first);
+}
+
+TEST(ImageStreamTest, ReportsWhatIsNoImage) {
+  const std::string png = Encoded("a.png", 20, 1), jpeg = Encoded("b.jpg", 20, 1);
+  std::string image;
+  ExpectThrows([&] { StreamOf("rubbish", 9).Next(&image); }, "the stream is neither JPEG nor PNG");
+  for (const std::string& good : {png, jpeg}) {
+    ExpectThrows([&] { StreamOf(good.substr(0, good.size() - 1), 9).Next(&image); },
+                 "image 1 of the stream is truncated");
+    ImageStream trailing = StreamOf(good + "trailing", 9);
+    ASSERT_TRUE(trailing.Next(&image));
+    ExpectThrows([&] { trailing.Next(&image); }, "bytes after image 1 of the stream are neither");
+    EXPECT_FALSE(trailing.Next(&image));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::image_stream_test
