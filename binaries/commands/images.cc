@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "binaries/commands/input_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -98,8 +99,12 @@ FileKind KindByBeginning(const std::string& path) {
   return DetectContentKind(begin, size).kind;
 }
 
-ImageReader::ImageReader(const CommandLine& line, bool packed_bgra)
-    : packed_bgra_(packed_bgra), transform_(TransformOf(line)), limits_(LimitsOfImages()) {
+ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::string& blob)
+    : line_(line),
+      packed_bgra_(packed_bgra),
+      blob_(blob),
+      transform_(TransformOf(line)),
+      limits_(LimitsOfImages()) {
   if (!packed_bgra) return;
   for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
     if (line.Has(option)) {
@@ -131,7 +136,7 @@ std::string ImageReader::Describe(const std::string& file, const Image& image) c
 Tensor ImageReader::Read(const std::string& file, std::string* source) const {
   if (KindByBeginning(file) == FileKind::kNpy) {
     *source = SourceName(file);
-    return ReadNpy(file);
+    return CastAsTold(line_, blob_, ReadNpy(file));
   }
   const Image image = LoadImage(file, limits_);
   *source = Describe(file, image);
@@ -148,7 +153,8 @@ Tensor ImageReader::Decode(std::string_view bytes, const std::string& name,
 FedInput FeedImage(const CommandLine& line, const InputImages& images, const std::string& file,
                    Workspace* ws) {
   FedInput fed{.blob = images.blob, .source = ""};
-  SetTensor(ws, images.blob, ImageReader(line, images.packed_bgra).Read(file, &fed.source));
+  SetTensor(ws, images.blob,
+            ImageReader(line, images.packed_bgra, images.blob).Read(file, &fed.source));
   return fed;
 }
 

@@ -49,7 +49,9 @@ bool IsFolderOfInputs(const std::string& value);
 class ImageReader {
  public:
   // THROWS UsageError for options that do not go together.
-  explicit ImageReader(const CommandLine& line, bool packed_bgra = false);
+  // Arrays are cast as told for `blob` (--cast). `line` must outlive the reader.
+  explicit ImageReader(const CommandLine& line, bool packed_bgra = false,
+                       const std::string& blob = "");
   // Reads and transforms an image, or reads an .npy file. Sets `source` to a description of it.
   // THROWS if it cannot.
   Tensor Read(const std::string& file, std::string* source) const;
@@ -60,7 +62,9 @@ class ImageReader {
   Tensor Convert(const Image& image, const std::string& file) const;
   std::string Describe(const std::string& file, const Image& image) const;
 
+  const CommandLine& line_;
   const bool packed_bgra_;
+  const std::string blob_;
   ImageTransform transform_;
   ImageLimits limits_;
 };

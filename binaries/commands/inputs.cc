@@ -8,6 +8,7 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -135,7 +136,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
   const auto add = [&](const std::string& blob, Tensor tensor, const std::string& source) {
     if (!seen.insert(blob).second)
       throw UsageError("blob \"" + blob + "\" is given by more than one --input option");
-    SetTensor(ws, blob, std::move(tensor));
+    SetTensor(ws, blob, CastAsTold(line, blob, std::move(tensor)));
     fed.push_back({blob, source});
   };
   for (const std::string& text : line.All("input")) {
@@ -158,14 +159,18 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
     const auto& [blob, value] = *assignment;
     CheckInputName(nets, blob);
     std::vector<int64_t> dims;
+    Tensor values(CPU);
     if (PathExists(value)) {
       Tensor tensor = PickTensor(ReadTensors(line, value, &source), blob, value);
       add(blob, std::move(tensor), source);
     } else if (ParseDims(value, &dims)) {
       add(blob, RandomInput(text, dims, ++seed), MakeString("random, seed ", line.Text("seed")));
+    } else if (ParseInputValues(value, &values)) {
+      add(blob, std::move(values), "given");
     } else {
       throw UsageError("option --input " + blob + " is \"" + value +
-                       "\", which is neither a file that exists nor a shape such as 1,3,224,224");
+                       "\", which is neither a file that exists, a shape such as 1,3,224,224, nor "
+                       "numbers such as 320,320,0.625");
     }
   }
   return fed;

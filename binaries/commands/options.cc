@@ -57,12 +57,14 @@ const std::vector<Option>& ModelOptions() {
 
 const std::vector<Option>& InputOptions() {
   static const std::vector<Option> options = {
-      {"input", "BLOB=VALUE", "", "FILE (.npy, .npz, TensorProto, image) or d0,d1,... (random)",
+      {"input", "BLOB=VALUE", "",
+       "FILE (.npy, .npz, TensorProto, image), d0,d1,... (random), or numbers: 320,320,0.625",
        true},
       {"image", "FILE|DIR", "",
        "image(s) for the net's only input, or BLOB=FILE; may be repeated; -: all of standard input",
        true},
       {"image-list", "FILE", "", "text that names an image on each line", true, true},
+      {"cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...", true},
       {"mean", "M[,M,M]", "0", "subtracted from each channel, in the net's order"},
       {"scale", "S[,S,S]", "1", "factor applied after the mean"},
       {"std", "S[,S,S]", "1", "divisor applied after the scale", false, true},

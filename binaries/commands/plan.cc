@@ -140,9 +140,11 @@ const Command& PlanCommand() {
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the plan's"},
             kAllowFilesOption,
             {"input", "BLOB=VALUE", "",
-             "FILE (.npy, .npz, TensorProto, image) or d0,d1,... (random), fed before the plan; "
-             "may "
-             "be repeated",
+             "FILE (.npy, .npz, TensorProto, image), d0,d1,... (random), or numbers: "
+             "320,320,0.625; "
+             "fed before the plan; may be repeated",
+             true},
+            {"cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...",
              true},
             {"seed", "N", "1", "seed of random inputs"},
             {"fetch", "BLOB", "", "blob to print, and to save, after the plan; may be repeated",

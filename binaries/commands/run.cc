@@ -10,6 +10,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
@@ -117,6 +118,10 @@ class RunJob {
     if (values_.watched()) values_.Watch(net_, FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
     nan_.KeepInputs(*ws_);
+    WithCastHint([this] { PrepareNet(); });
+  }
+
+  void PrepareNet() {
   }
 
   // Runs all iterations on the inputs of `files` files. `progress` may be null.
@@ -127,8 +132,28 @@ class RunJob {
       CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
       if (progress != nullptr) progress->Show(i + 1);
+  // Calls a function. Adds to its error that --cast converts an input, if that is of a wrong type.
+  template <class Function>
+  void WithCastHint(Function&& function) const {
+    try {
+      function();
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const EnforceNotMet& error) {
+      std::vector<FedInput> inputs = fed_;
+      inputs.push_back({.blob = images_.blob, .source = ""});
+      const std::string hint = CastHint(error.message(), inputs, *ws_);
+      if (hint.empty()) throw;
+      CAFFE_THROW(error.message(), hint);
     }
   }
+
+    }
+  }
+    WithCastHint([&] { RunIterations(files, progress); });
+  }
+
+  void RunIterations(int64_t files, Progress* progress) {
 
   // The first run prepares the weights and plans the memory. Its time counts only if there is no
   // other.

@@ -245,6 +245,46 @@ TEST_F(InputsTest, SwappedNetsAreReported) {
                                 HasSubstr("reads blob \"w\", which predict net")));
 }
 
+TEST_F(InputsTest, NumbersAreValues) {
+  const auto run = [&](const std::string& value) {
+    return Run("run", "", R"(external_input: "x" external_output: "y"
+        op { type: "Copy" input: "x" output: "y" })",
+               {"--input", "x=" + value, "--json"});
+  };
+  EXPECT_EQ(JsonAt(run("320,320,0.625").out, "/outputs/0/values"), "[320.0,320.0,0.625]");
+  EXPECT_EQ(JsonAt(run("320,320,0.625").out, "/outputs/0/dims"), "[1,3]");
+  EXPECT_EQ(JsonAt(run("2.").out, "/outputs/0/dims"), "[1]");
+  EXPECT_EQ(JsonAt(run("[[1, 2], [3, -4e1]]").out, "/outputs/0/values"), "[1.0,2.0,3.0,-40.0]");
+  EXPECT_EQ(JsonAt(run("[[1, 2], [3, 4]]").out, "/outputs/0/dims"), "[2,2]");
+  EXPECT_EQ(JsonAt(run("2,3").out, "/outputs/0/dims"), "[2,3]");  // random values
+  for (const char* bad : {"[[1, 2], [3]]", "[1, [2]]", "[\"a\"]", "[1", "0.5,x"})
+    EXPECT_EQ(run(bad).code, 2) << bad;
+}
+
+TEST_F(InputsTest, CastConvertsArraysAndIsSuggested) {
+  Tensor bytes(std::vector<int64_t>{1, 3}, CPU);
+  for (int i = 0; i < 3; ++i) bytes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i + 1);
+  WriteNpy(dir_.path("bytes.npy"), bytes);
+  Tensor doubles(std::vector<int64_t>{1, 3}, CPU);
+  for (int i = 0; i < 3; ++i) doubles.mutable_data<double>()[i] = i + 1;
+  WriteNpy(dir_.path("doubles.npy"), doubles);
+  for (const auto& [file, type] : {std::pair("bytes.npy", "uint8"), {"doubles.npy", "double"}}) {
+    const std::vector<std::string> input = {"--input", "x=" + dir_.path(file)};
+    const ProgramResult wrong = Run("run", kWeights, kFullyConnected, input);
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err,
+                HasSubstr(MakeString("; --cast float converts input \"x\", which is ", type)));
+    for (const char* cast : {"float", "x=float"}) {
+      std::vector<std::string> args = input;
+      args.insert(args.end(), {"--cast", cast, "--json"});
+      EXPECT_EQ(JsonAt(Run("run", kWeights, kFullyConnected, args).out, "/outputs/0/values"),
+                "[14.0,32.0]");
+    }
+  }
+  EXPECT_THAT(Run("run", kWeights, kFullyConnected, {"--input", "x=1,3", "--cast", "flaot"}).err,
+              HasSubstr("did you mean float?"));
+}
+
 TEST_F(InputsTest, AGitLfsPointerIsNamed) {
   const std::string pointer =
       dir_.Write("p.pb", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 15597\n");
