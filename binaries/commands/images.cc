@@ -161,12 +161,17 @@ FedInput FeedImage(const CommandLine& line, const InputImages& images, const std
 ImageSaver::ImageSaver(const CommandLine& line) : bgr_(line.Has("bgr")) {
   for (const std::string& text : line.All("save-image")) {
     const auto assignment = SplitAssignment(text);
-    if (!assignment.has_value())
-      throw UsageError("option --save-image is \"" + text + "\", want BLOB=FILE.png");
+    if (!assignment.has_value() && !line.Has("boxes"))
+      throw UsageError("option --save-image is \"" + text +
+                       "\", want BLOB=FILE.png, or FILE.png with --boxes");
     try {
-      CheckImageFileName(assignment->second);
+      CheckImageFileName(assignment.has_value() ? assignment->second : text);
     } catch (const EnforceNotMet& error) {
       throw UsageError(error.message());
+    }
+    if (!assignment.has_value()) {
+      box_file_ = text;
+      continue;
     }
     targets_.push_back({.blob = assignment->first, .file = assignment->second});
   }

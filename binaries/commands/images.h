@@ -57,6 +57,9 @@ class ImageReader {
   Tensor Read(const std::string& file, std::string* source) const;
   // The same for the bytes of an image; errors and the description call it `name`.
   Tensor Decode(std::string_view bytes, const std::string& name, std::string* source) const;
+  // Reads an image without transforming it.
+  Image Load(const std::string& file) const { return LoadImage(file, limits_); }
+  const ImageTransform& transform() const { return transform_; }
 
  private:
   Tensor Convert(const Image& image, const std::string& file) const;
@@ -84,12 +87,15 @@ class ImageSaver {
     std::string blob, file;
   };
   const std::vector<Target>& targets() const { return targets_; }
+  // The file for the image with boxes: the value without BLOB=, which needs --boxes; or "".
+  const std::string& box_file() const { return box_file_; }
   // THROWS, naming the blob, if it is not an image.
   void Save(const Target& target, const Blob& blob) const;
 
  private:
   bool bgr_ = false;
   std::vector<Target> targets_;
+  std::string box_file_;
 };
 
 }  // namespace caffe2rt

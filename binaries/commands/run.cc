@@ -7,10 +7,11 @@
 #include <set>
 #include <thread>
 
+#include "binaries/commands/boxes.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
-#include "binaries/commands/model.h"
 #include "binaries/commands/input_values.h"
+#include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
@@ -37,6 +38,7 @@ class RunJob {
         options_(OutputOptionsOf(line)),
         image_saver_(line),
         model_(LoadModel(line)),
+        boxes_(line, model_.predict_net),
         values_(line, &model_.predict_net),
         nan_(line) {
     outputs_ = values_.Outputs(model_.outputs, line.All("fetch"));
@@ -44,15 +46,21 @@ class RunJob {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
         outputs_.push_back(target.blob);
     }
+    for (const std::string& name : boxes_.blobs()) {
+      if (std::find(outputs_.begin(), outputs_.end(), name) == outputs_.end())
+        outputs_.push_back(name);
+    }
     if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_, values_.all());
     saver_.CheckFiles();
     for (const ImageSaver::Target& target : image_saver_.targets()) CheckWritable(target.file);
+    if (!image_saver_.box_file().empty()) CheckWritable(image_saver_.box_file());
     for (const std::string& name : outputs_) width_ = WiderNames(width_, values_.TitleOf(name));
   }
 
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
+    scale_ = ScaleOfImInfo(*ws_);
     images_ = FindInputImages(line_, model_, fed_, ImageCount::kAll);
     std::vector<std::string> existing = ws_->Blobs();
     existing.push_back(images_.blob);
@@ -110,6 +118,10 @@ class RunJob {
   }
 
   void CreateNet() {
+    WithCastHint([this] { PrepareNet(); });
+  }
+
+  void PrepareNet() {
     CheckInputsAreThere(model_, *ws_);
     Optimize();
     net_ = CreatePredictNet(model_, ws_.get());
@@ -118,20 +130,8 @@ class RunJob {
     if (values_.watched()) values_.Watch(net_, FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
     nan_.KeepInputs(*ws_);
-    WithCastHint([this] { PrepareNet(); });
   }
 
-  void PrepareNet() {
-  }
-
-  // Runs all iterations on the inputs of `files` files. `progress` may be null.
-  void RunNet(int64_t files, Progress* progress) {
-    for (int64_t i = 0; i < iterations_; ++i) {
-      if (values_.watched()) values_.BeginRun();
-      Timer timer;
-      CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
-      AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
-      if (progress != nullptr) progress->Show(i + 1);
   // Calls a function. Adds to its error that --cast converts an input, if that is of a wrong type.
   template <class Function>
   void WithCastHint(Function&& function) const {
@@ -148,12 +148,20 @@ class RunJob {
     }
   }
 
-    }
-  }
+  // Runs all iterations on the inputs of `files` files. `progress` may be null.
+  void RunNet(int64_t files, Progress* progress) {
     WithCastHint([&] { RunIterations(files, progress); });
   }
 
   void RunIterations(int64_t files, Progress* progress) {
+    for (int64_t i = 0; i < iterations_; ++i) {
+      if (values_.watched()) values_.BeginRun();
+      Timer timer;
+      CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
+      AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
+      if (progress != nullptr) progress->Show(i + 1);
+    }
+  }
 
   // The first run prepares the weights and plans the memory. Its time counts only if there is no
   // other.
@@ -200,6 +208,8 @@ class RunJob {
         Json& entry = (*json)["outputs"].emplace_back();
         WriteOutput(name, blob, options_, &entry);
         values_.Describe(name, &entry);
+      } else if (boxes_.IsBoxBlob(name)) {
+        // printed below
       } else if (saver_.files().contains(name) && !images_.several && options_.top == 0) {
         std::cout << PaddedName(values_.TitleOf(name), width_) << BlobText(blob)
                   << (IsSaved(blob) ? "   saved as " + saver_.files().at(name) : "") << "\n";
@@ -210,6 +220,8 @@ class RunJob {
           std::find(model_.outputs.begin(), model_.outputs.end(), name) != model_.outputs.end();
       if (is_output || !values_.all()) nan_.Look(name, blob, file, *ws_);
     }
+    if (boxes_.wanted())
+      json != nullptr ? boxes_.Write(fetch, options_, json) : boxes_.Print(fetch, options_);
     json != nullptr ? values_.WriteStats(json) : values_.PrintStats();
     CheckLabelsFit(fetch);
   }
@@ -225,7 +237,7 @@ class RunJob {
 
   // Warns if the labels match no output: they are probably from the wrong file.
   void CheckLabelsFit(const FetchBlob& fetch) {
-    if (options_.labels.empty() || labels_checked_) return;
+    if (options_.labels.empty() || labels_checked_ || boxes_.wanted()) return;
     labels_checked_ = true;
     for (const std::string& name : outputs_) {
       const Blob& blob = fetch(name);
@@ -251,16 +263,26 @@ class RunJob {
       RunNet(1, &progress);
     }
     SaveOutputs();
-    WriteOutputs(
-        "", [this](const std::string& name) -> const Blob& { return Fetch(name); },
-        json_wanted_ ? json_.get() : nullptr);
+    const FetchBlob fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); };
+    WriteOutputs("", fetch, json_wanted_ ? json_.get() : nullptr);
+    if (!image_saver_.box_file().empty()) DrawBoxes(fetch);
     if (json_wanted_) return;
     for (const ImageSaver::Target& target : image_saver_.targets())
       std::cout << PaddedName(target.blob, width_) << "saved as " << target.file << "\n";
   }
 
+  void DrawBoxes(const FetchBlob& fetch) {
+    const std::string& file = image_saver_.box_file();
+    if (images_.files.empty())
+      throw UsageError("option --save-image is \"" + file +
+                       "\", want --image, too: the boxes are "
+                       "drawn into it");
+    boxes_.Draw(fetch, options_, line_, images_.files[0], scale_, file);
+    if (!json_wanted_) std::cout << "boxes drawn into " << OneLine(file) << "\n";
+  }
+
   int RunOnImages() {
-    if (!image_saver_.targets().empty())
+    if (!image_saver_.targets().empty() || !image_saver_.box_file().empty())
       throw UsageError("option --save-image is given with several images, want one");
     if (values_.all() || line_.Has("stats"))
       throw UsageError("options --stats and --fetch all are given with several images, want one");
@@ -313,7 +335,9 @@ class RunJob {
   NetBase* net_ = nullptr;
   std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
   std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
-  RunValues values_;                   // likewise
+  const BoxReport boxes_;
+  float scale_ = 1;   // of the image, from im_info
+  RunValues values_;  // destroyed before the workspace
   NaNWarning nan_;
   std::optional<float> first_ms_;
   RunningMedian times_;  // of the other runs
@@ -348,8 +372,13 @@ const Command& RunCommand() {
             {"top", "N", "5", "classes to print per row"},
             {"fetch", "BLOB", "", "another blob; all: every value of every blob", true},
             {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
-            {"save-image", "BLOB=FILE", "", "save an output as .png or .jpg; may be repeated",
+            {"save-image", "BLOB=FILE", "",
+             "save an output as .png or .jpg; may be repeated; FILE with --boxes: the image with "
+             "boxes",
              true},
+            {"boxes", "", "", "print the boxes that the net detects: score, class and corners"},
+            {"box-blobs", "S,B,C", "",
+             "blobs of scores, boxes, classes (default: of BoxWithNMSLimit)", false, true},
             {"batch", "N", "1", "images of one size in a folder that run together"},
             {"iterations", "N", "1", "runs; the first one is left out of the time"},
             kTuningOption,

@@ -1,4 +1,4 @@
-// The images of `caffe2 run`: several of them, lists and streams.
+// The images of `caffe2 run`: several of them, lists, streams and detected boxes.
 
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
@@ -145,6 +145,74 @@ TEST_F(ImagesTest, NamesTheSkippedFilesOfAFolder) {
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, HasSubstr("3 entries are skipped, neither a JPEG or PNG image nor a .npy "
                                     "file: \"b.gif\", \"more\", \"notes.txt\""));
+}
+
+// Two boxes of one image: in the coordinates of a picture of 60 x 40 pixels, whose scale is 0.5.
+constexpr char kDetections[] = R"(
+name: "detector" external_input: "data" external_input: "im_info"
+external_output: "score_nms" external_output: "bbox_nms" external_output: "class_nms"
+op { type: "GivenTensorFill" output: "scores" arg { name: "shape" ints: 2 ints: 3 }
+     arg { name: "values" floats: 0 floats: 0.9 floats: 0 floats: 0 floats: 0 floats: 0.6 } }
+op { type: "GivenTensorFill" output: "boxes" arg { name: "shape" ints: 2 ints: 12 }
+     arg { name: "values" floats: 0 floats: 0 floats: 0 floats: 0 floats: 10 floats: 8 floats: 30 floats: 28
+           floats: 0 floats: 0 floats: 0 floats: 0
+           floats: 0 floats: 0 floats: 0 floats: 0 floats: 0 floats: 0 floats: 0 floats: 0
+           floats: 40 floats: 10 floats: 55 floats: 35 } }
+op { type: "BoxWithNMSLimit" input: "scores" input: "boxes"
+     output: "score_nms" output: "bbox_nms" output: "class_nms"
+     arg { name: "score_thresh" f: 0.5 } }
+op { type: "Copy" input: "data" output: "copy" }
+op { type: "Copy" input: "im_info" output: "info" })";
+
+class BoxesTest : public ImagesTest {
+ protected:
+  ProgramResult Detect(std::vector<std::string> more) {
+    const std::string image = dir_.path("scene.png");
+    SaveImage(image, {.width = 60, .height = 40, .rgb = std::vector<uint8_t>(60 * 40 * 3, 0)});
+    more.insert(more.begin(),
+                {"run", "--predict-net", dir_.Write("net.pbtxt", kDetections), "--image",
+                 "data=" + image, "--resize", "30x20", "--input", "im_info=20,30,0.5", "--boxes"});
+    return RunCaffe2(more);
+  }
+};
+
+TEST_F(BoxesTest, PrintsATable) {
+  const std::string labels = dir_.Write("labels.txt", "background\ncat\ndog\n");
+  const ProgramResult result = Detect({"--labels", labels});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("box  score  class    x1    y1    x2    y2\n"),
+                                HasSubstr("  0  0.900  cat    10.0   8.0  30.0  28.0\n"),
+                                HasSubstr("  1  0.600  dog    40.0  10.0  55.0  35.0\n")));
+  EXPECT_THAT(Detect({"--top", "1"}).out, AllOf(HasSubstr("class 1"), Not(HasSubstr("class 2"))));
+}
+
+TEST_F(BoxesTest, WritesJson) {
+  const ProgramResult result = Detect({"--json"});
+  EXPECT_EQ(JsonAt(result.out, "/boxes/1/class"), "2");
+  EXPECT_EQ(JsonAt(result.out, "/boxes/1/box"), "[40.0,10.0,55.0,35.0]");
+}
+
+TEST_F(BoxesTest, DrawsIntoTheImageInItsOwnSize) {
+  const ProgramResult result = Detect({"--save-image", dir_.path("out.png")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("boxes drawn into "));
+  const Image image = LoadImage(dir_.path("out.png"));
+  ASSERT_EQ(image.width, 60);
+  const auto is_black = [&](int x, int y) {
+    const auto at = static_cast<size_t>((y * 60 + x) * 3);
+    return image.rgb[at] == 0 && image.rgb[at + 1] == 0 && image.rgb[at + 2] == 0;
+  };
+  for (const auto& [x, y] :
+       {std::pair(30, 28), std::pair(20, 28), std::pair(55, 35), std::pair(48, 10)})
+    EXPECT_FALSE(is_black(x, y)) << x << ", " << y;
+  EXPECT_TRUE(is_black(25, 22));
+}
+
+TEST_F(BoxesTest, ReportsANetWithoutDetections) {
+  const ProgramResult result = Run({"--image", Grey("a.png", 1), "--boxes"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("has no operator BoxWithNMSLimit; want --box-blobs"));
+  EXPECT_EQ(Run({"--image", Grey("a.png", 1), "--save-image", "x.png"}).code, 2);
 }
 
 }  // namespace
