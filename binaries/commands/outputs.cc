@@ -1,5 +1,6 @@
 #include "binaries/commands/outputs.h"
 
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -142,6 +143,40 @@ void WriteValues(const Tensor& tensor, Json* json) {
   }
 }
 
+// Prints the elements of a tensor: a line for each row, and the position of each matrix above it.
+// The middle of long rows and of many rows is left out.
+void PrintRows(const Tensor& tensor) {
+  constexpr int64_t kMostColumns = 10, kMostRows = 20;
+  const int64_t columns = tensor.dim() > 0 ? tensor.dim(tensor.dim() - 1) : 1;
+  const int64_t rows = tensor.numel() / columns;
+  const int64_t matrix_rows = tensor.dim() > 1 ? tensor.dim(tensor.dim() - 2) : 1;
+  std::vector<std::vector<std::string>> cells;
+  size_t width = 0;
+  for (int64_t row = 0; row < std::min(rows, kMostRows); ++row) {
+    std::vector<std::string>& line = cells.emplace_back();
+    for (int64_t column = 0; column < std::min(columns, kMostColumns); ++column) {
+      line.push_back(ValueText(tensor, row * columns + column));
+      width = std::max(width, DisplayWidth(line.back()));
+    }
+  }
+  for (int64_t row = 0; row < static_cast<int64_t>(cells.size()); ++row) {
+    if (tensor.dim() > 2 && row % matrix_rows == 0) {
+      std::vector<std::string> position = {":", ":"};
+      int64_t rest = row / matrix_rows;
+      for (int dim = tensor.dim() - 3; dim >= 0; --dim) {
+        position.insert(position.begin(), MakeString(rest % tensor.dim(dim)));
+        rest /= tensor.dim(dim);
+      }
+      std::cout << "  [" << absl::StrJoin(position, ", ") << "]\n";
+    }
+    std::cout << " ";
+    for (const std::string& cell : cells[static_cast<size_t>(row)])
+      std::cout << " " << std::string(width - DisplayWidth(cell), ' ') << cell;
+    std::cout << (columns > kMostColumns ? " ...\n" : "\n");
+  }
+  if (rows > kMostRows) std::cout << "  ... " << rows - kMostRows << " more rows\n";
+}
+
 // Whether the label begins with a WordNet id, as "n02123159 tiger cat" does.
 bool BeginsWithWordNetId(const std::string& label) {
   constexpr size_t kDigits = 8;
@@ -221,6 +256,7 @@ void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions&
     return;
   }
   if (tensor.numel() == 0) return;
+  if (options.prints_rows) return PrintRows(tensor);
   std::cout << " ";
   for (int64_t i = 0; i < std::min(tensor.numel(), kPrintedValues); ++i)
     std::cout << " " << ValueText(tensor, i);

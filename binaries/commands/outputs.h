@@ -28,6 +28,8 @@ struct OutputOptions {
   // If top is 0: PrintOutput prints the five highest classes of each row if the rows look like the
   // probabilities of a classifier, which are in [0, 1] and add up to 1 within 1e-3.
   bool finds_probabilities = false;
+  // PrintOutput prints the elements of a tensor in its rows instead of in one line.
+  bool prints_rows = false;
 };
 // Reads --labels and --top.
 OutputOptions OutputOptionsOf(const CommandLine& line);

@@ -83,7 +83,10 @@ int Plan(const CommandLine& line) {
                      DidYouMean(device, {"auto", "cpu"}));
   }
   const PlanDef plan = LoadPlan(line, line.positional()[0]);
-  const OutputOptions options = OutputOptionsOf(line);
+  OutputOptions options = OutputOptionsOf(line);
+  // A plan fetches weights and counters more often than scores.
+  options.finds_probabilities = false;
+  options.prints_rows = true;
   OutputSaver saver;
   if (line.Has("output")) saver = OutputSaver(line.Text("output"), line.All("fetch"));
   saver.CheckFiles();
@@ -149,7 +152,7 @@ const Command& PlanCommand() {
             {"seed", "N", "1", "seed of random inputs"},
             {"fetch", "BLOB", "", "blob to print, and to save, after the plan; may be repeated",
              true},
-            {"top", "N", "5", "highest values to print of each row of a fetched blob"},
+            {"top", "N", "", "print the N highest values of each row of a fetched blob"},
             {"output", "PATH", "",
              "save fetched blobs as PATH/BLOB.npy, or in the archive PATH.npz"},
             {"allow-races", "", "",

@@ -173,6 +173,20 @@ TEST(PlanTerminalTest, ATerminalShowsWhereThePlanStands) {
   EXPECT_THAT(out, HasSubstr("interrupted by a signal in step \"epoch\", iteration 1 of 3, step"));
 }
 
+TEST(PlanFetchTest, PrintsTensorsInTheirRows) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(
+      network { name: "n" op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 ints: 2 }
+                arg { name: "values" floats: 0.25 floats: 0.75 floats: 1 floats: 0 } }
+        op { type: "GivenTensorInt64Fill" output: "c" arg { name: "shape" ints: 2 ints: 1 ints: 2 }
+             arg { name: "values" ints: 1 ints: 20 ints: 300 ints: 4 } } }
+      execution_step { network: "n" })");
+  const ProgramResult result = RunCaffe2({"plan", plan, "--fetch", "w", "--fetch", "c"});
+  EXPECT_THAT(result.out, HasSubstr("w  float [2, 2]\n  0.25 0.75\n     1    0\n"
+                                    "c  int64 [2, 1, 2]\n  [0, :, :]\n    1  20\n  [1, :, :]\n"
+                                    "  300   4\n"));
+}
+
 TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {
   const TempDir dir;
   const std::string plan = dir.Write("plan.pbtxt", MakeString(R"(name: "p"
