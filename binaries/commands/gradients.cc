@@ -1,19 +1,25 @@
 // caffe2 gradients: adds the backward pass to a net.
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/model.h"
 #include "binaries/json_output.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/runtime/gradient_check.h"
+#include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 namespace {
@@ -75,19 +81,86 @@ void PrintAsJson(const GradientMap& gradients, const NetDef& net, int forward) {
   PrintJson(json);
 }
 
+void PrintVerified(const std::vector<CheckedGradient>& checked) {
+  Table table({{"blob", Column::kName},
+               {"gradient", Column::kName},
+               {"elements", Column::kNumber},
+               {"not smooth", Column::kNumber},
+               {"wrong", Column::kNumber},
+               {"worst at", Column::kNumber},
+               {"computed", Column::kNumber},
+               {"quotient", Column::kNumber}});
+  for (const CheckedGradient& gradient : checked) {
+    const GradientElement& worst = gradient.worst;
+    table.Add({OneLine(gradient.blob), OneLine(gradient.gradient), MakeString(gradient.elements),
+               MakeString(gradient.not_smooth), MakeString(gradient.wrong), MakeString(worst.index),
+               ShortText(static_cast<float>(worst.computed)),
+               ShortText(static_cast<float>(worst.quotient))},
+              gradient.wrong > 0 ? Style::kRed : Style::kPlain);
+  }
+  table.Print();
+}
+
+void PrintVerifiedAsJson(const std::vector<CheckedGradient>& checked) {
+  const JsonDocument document = NewJson();
+  Json& list = (*document)["verified"] = Json::array();
+  for (const CheckedGradient& gradient : checked) {
+    list.emplace_back() = {{"blob", gradient.blob},
+                           {"gradient", gradient.gradient},
+                           {"elements", gradient.elements},
+                           {"not_smooth", gradient.not_smooth},
+                           {"wrong", gradient.wrong},
+                           {"worst",
+                            {{"element", gradient.worst.index},
+                             {"computed", gradient.worst.computed},
+                             {"quotient", gradient.worst.quotient}}}};
+  }
+  PrintJson(*document);
+}
+
+// Compares the gradients with difference quotients and prints the result. Returns whether they
+// agree.
+bool Verify(const CommandLine& line, const NetDef& net, const std::string& path) {
+  (void)StartOf(line, net, path);  // THROWS for a wrong --loss
+  Workspace ws;
+  for (const std::string& file : line.All("init-net")) {
+    NetDef init = LoadNet(file);
+    FindDatabases(&init, ".", std::filesystem::path(file).parent_path().string());
+    CAFFE_ENFORCE(ws.RunNetOnce(init), "net \"", init.name(), "\" failed");
+  }
+  FeedInputs(line, {&net}, &ws);
+  GradientCheckOptions options;
+  options.wrt = line.All("wrt");
+  const std::vector<CheckedGradient> checked = CheckGradients(net, line.All("loss"), options, &ws);
+  bool agree = true;
+  for (const CheckedGradient& gradient : checked) agree &= gradient.wrong == 0;
+  line.Has("json") ? PrintVerifiedAsJson(checked) : PrintVerified(checked);
+  return agree;
+}
+
 int Gradients(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files: --predict-net FILE names the net");
-  for (const char* option : {"predict-net", "output"}) {
-    if (!line.Has(option)) throw UsageError(std::string("option --") + option + " is missing");
+  const bool verify = line.Has("verify");
+  if (!line.Has("predict-net")) throw UsageError("option --predict-net is missing");
+  if (!line.Has("output") && !verify) throw UsageError("option --output is missing");
+  for (const char* option : {"init-net", "input", "cast"}) {
+    if (line.Has(option) && !verify)
+      throw UsageError(MakeString("option --", option, " is given without --verify"));
   }
   const std::string path = line.Text("predict-net");
   NetDef net = LoadNet(path);
+  if (verify) {
+    if (!Verify(line, net, path))
+      CAFFE_THROW("gradients of net \"", net.name(), "\" differ from the difference quotients");
+    if (!line.Has("output")) return 0;
+  }
   const int forward = net.op_size();
   const GradientMap gradients =
       AddGradientOperators(&net, StartOf(line, net, path), {.wrt = line.All("wrt")});
   if (line.Has("wrt")) AddOutputs(gradients, &net);
   const bool text = DetectFileKind(path).text;
   WriteFileAtomically(line.Text("output"), text ? ProtoToText(net) : ProtoToBinary(net));
+  if (verify) return 0;
   if (line.Has("json")) {
     PrintAsJson(gradients, net, forward);
   } else {
@@ -101,14 +174,16 @@ int Gradients(const CommandLine& line) {
 const Command& GradientsCommand() {
   static const Command command = {
       .name = "gradients",
-      .purpose = "adds the operators of the backward pass to a net",
-      .usage = "gradients --predict-net FILE --loss BLOB --output FILE [options]",
+      .purpose = "adds the operators of the backward pass to a net, or verifies its gradients",
+      .usage = "gradients --predict-net FILE --loss BLOB --output FILE | --verify [options]",
       .examples =
           "  caffe2 gradients --predict-net binaries/demo/line.pbtxt --loss loss --output "
           "line_train.pbtxt\n"
           "  caffe2 gradients --predict-net binaries/demo/line.pbtxt --loss loss --wrt w --wrt b "
           "--output "
-          "line_train.pbtxt\n",
+          "line_train.pbtxt\n"
+          "  caffe2 gradients --predict-net binaries/demo/line.pbtxt --loss loss --verify \\\n"
+          "    --input x=2,1 --input w=1,1 --input b=1 --input target=2,1\n",
       .options = {{"predict-net", "FILE", "", "the net, text or binary"},
                   {"loss", "BLOB", "", "blob to differentiate; may be repeated", true},
                   {"wrt", "BLOB", "",
@@ -116,6 +191,16 @@ const Command& GradientsCommand() {
                    "be repeated (default: the gradients of all blobs)",
                    true},
                   {"output", "FILE", "", "file to write, in the format of the net's file"},
+                  {"verify", "", "",
+                   "compare the gradients of the net's inputs with difference quotients; fail if "
+                   "they differ"},
+                  {"init-net", "FILE", "", "with --verify: net that fills inputs; may be repeated",
+                   true},
+                  {"input", "BLOB=VALUE", "",
+                   "with --verify: FILE, d0,d1,... (random) or numbers; may be repeated", true},
+                  {"cast", "[BLOB=]TYPE", "", "with --verify: convert the elements of arrays", true,
+                   true},
+                  {"seed", "N", "1", "with --verify: seed of random inputs", false, true},
                   {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
       .run = Gradients};

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
@@ -16,6 +17,7 @@
 namespace caffe2rt::test::gradients_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -93,6 +95,21 @@ TEST_F(GradientsProgramTest, ExplainsWhatIsWrong) {
   EXPECT_THAT(Gradients({"--loss", "loss", "--wrt", "v"}).err,
               HasSubstr("blob \"v\" has no gradient"));
   EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
+TEST_F(GradientsProgramTest, VerifiesGradientsByDifferenceQuotients) {
+  const ProgramResult result =
+      RunCaffe2({"gradients", "--predict-net", net_, "--loss", "loss", "--verify", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(JsonAt(result.out, "/verified/0/blob"), "\"b\"");
+  EXPECT_EQ(JsonAt(result.out, "/verified/3/blob"), "\"x\"");
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(JsonAt(result.out, MakeString("/verified/", i, "/wrong")), "0");
+  const ProgramResult table =
+      RunCaffe2({"gradients", "--predict-net", net_, "--loss", "y", "--wrt", "w", "--verify"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("w     w_grad"), Not(HasSubstr("b_grad"))));
+  EXPECT_EQ(Gradients({"--loss", "loss", "--input", "x=1"}).code, 2);  // without --verify
 }
 
 }  // namespace
