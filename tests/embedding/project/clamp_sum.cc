@@ -32,6 +32,39 @@ class ClampSumOp final : public caffe2rt::Operator<Context> {
   const float least_;
 };
 
+// dX[i] = dY if X[i] > least, else 0.
+template <class Context>
+class ClampSumGradientOp final : public caffe2rt::Operator<Context> {
+ public:
+  ClampSumGradientOp(const caffe2rt::OperatorDef& def, caffe2rt::Workspace* ws)
+      : caffe2rt::Operator<Context>(def, ws), least_(this->ReadArgument(kLeast)) {}
+
+  bool RunOnDevice() override {
+    const caffe2rt::Tensor& x = this->Input(0);
+    const caffe2rt::Tensor& dy = this->Input(1);
+    CAFFE_ENFORCE_EQ(dy.numel(), 1, "elements of input 1 (dY)");
+    caffe2rt::Tensor* dx = this->Output(0, x.sizes(), caffe2rt::TypeMeta::Make<float>());
+    const float slope = *dy.data<float>();
+    float* values = dx->mutable_data<float>();
+    for (int64_t i = 0; i < x.numel(); ++i) values[i] = x.data<float>()[i] > least_ ? slope : 0.0f;
+    return true;
+  }
+
+ private:
+  const float least_;
+};
+
+// `caffe2 gradients --verify` compares what the maker returns with difference quotients.
+class GetClampSumGradient final : public caffe2rt::GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<caffe2rt::OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ClampSumGradient", "", {I(0), GO(0)}, {GI(0)});
+  }
+};
+
 OPERATOR_SCHEMA(ClampSum)
     .NumInputs(1)
     .NumOutputs(1)
@@ -45,7 +78,14 @@ OPERATOR_SCHEMA(ClampSum)
     })
     .SetDoc("Computes the sum of max(x, least) over all elements x of the input.");
 REGISTER_CPU_OPERATOR(ClampSum, ClampSumOp<caffe2rt::CPUContext>);
-SHOULD_NOT_DO_GRADIENT(ClampSum);
+
+OPERATOR_SCHEMA(ClampSumGradient)
+    .NumInputs(2)
+    .NumOutputs(1)
+    .Arg(kLeast)
+    .SetDoc("Computes the gradient of ClampSum.");
+REGISTER_CPU_OPERATOR(ClampSumGradient, ClampSumGradientOp<caffe2rt::CPUContext>);
+REGISTER_GRADIENT(ClampSum, GetClampSumGradient);
 
 }  // namespace embedding
 
