@@ -290,7 +290,7 @@ TEST(DBRegistryTest, NamesTheTypeThatADatabaseHas) {
     for (const auto& [other, unused] : types) {
       if (std::string(type) == other) continue;
       ExpectThrows(
-          [&] { CreateDB(other, dir.path(type), db::READ); },
+          [&, type = type, other = other] { CreateDB(other, dir.path(type), db::READ); },
           std::string("as ") + other + ": it is " + description + "; want the type " + type);
     }
   }
