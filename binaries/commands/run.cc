@@ -372,11 +372,9 @@ const Command& RunCommand() {
             {"top", "N", "5", "classes to print per row"},
             {"fetch", "BLOB", "", "another blob; all: every value of every blob", true},
             {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
-            {"save-image", "BLOB=FILE", "",
-             "save an output as .png or .jpg; may be repeated; FILE with --boxes: the image with "
-             "boxes",
+            {"save-image", "BLOB=FILE", "", "save an output as .png or .jpg; may be repeated",
              true},
-            {"boxes", "", "", "print the boxes that the net detects: score, class and corners"},
+            {"boxes", "", "", "print detected boxes; --save-image FILE draws them"},
             {"box-blobs", "S,B,C", "",
              "blobs of scores, boxes, classes (default: of BoxWithNMSLimit)", false, true},
             {"batch", "N", "1", "images of one size in a folder that run together"},

@@ -83,7 +83,8 @@ TEST(GradientCheckTest, RejectsWhatCannotBeChecked) {
   ExpectThrows(
       [&] {
         CheckGradients(
-            ParseNet(R"(name: "n" op { type: "Dropout" input: "x" output: "y" output: "m" })"),
+            ParseNet(
+                R"(name: "n" op { type: "Dropout" input: "x" output: "y" output: "m" arg { name: "is_test" i: 0 } })"),
             {"y"}, {}, &ws);
       },
       "random operators cannot be checked");

@@ -68,6 +68,7 @@ TEST(IterTest, LeavesTheNeighboursOfAnInt32CounterAlone) {
   Feed<int32_t>(&ws, "all", {4}, {5, 6, 7, 8});
   const Tensor& all = ws.GetBlob("all")->Get<Tensor>();
   Tensor* const counter = ws.CreateBlob("N")->GetMutableTensor(CPU);
+  counter->Resize(4);
   counter->ShareData(all);
   counter->ShrinkTo(1);
   RunOp(&ws, kIter);
