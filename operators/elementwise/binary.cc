@@ -60,11 +60,6 @@ void BinaryGradientShapes::Prepare(const BinaryGradientTensors& tensors) {
   ResizeOutput(1, dB, B);
 }
 
-bool BinaryGradientShapes::AreAlike(const BinaryGradientTensors& tensors) const {
-  return arguments_.legacy ? plan_.output_size() == 1 && tensors.B.numel() == 1
-                           : tensors.A.dims() == tensors.B.dims();
-}
-
 void BinaryGradientShapes::ResizeOutput(int i, Tensor* output, const Tensor& operand) const {
   for (int k = 0; k < op_->InputSize(); ++k) {
     CAFFE_ENFORCE(output != &op_->InputTensor(k, device_) || output->numel() == operand.numel(),

@@ -97,8 +97,6 @@ struct BinaryGradientTensors {
   const Tensor& dY;
   Tensor* dA;
   Tensor* dB;
-
-  bool IsInPlace() const { return dA == &dY || dB == &dY; }
 };
 
 // The part of the gradient operators that does not depend on the type of the elements.
@@ -114,9 +112,6 @@ class [[gnu::visibility("default")]] BinaryGradientShapes {
   // match, or if they do not allow an output in place.
   void Prepare(const BinaryGradientTensors& tensors);
   const BroadcastLoops& loops() const { return plan_.loops(); }
-  // Whether the operands count as one list of elements: equal shapes without `broadcast`, or one
-  // element.
-  bool AreAlike(const BinaryGradientTensors& tensors) const;
 
  private:
   void ResizeOutput(int i, Tensor* output, const Tensor& operand) const;
@@ -133,11 +128,9 @@ class [[gnu::visibility("default")]] BinaryGradientShapes {
 
 // dA and dB. The inputs are dY, A, B and, if the function needs it, Y, or in old nets B, Y, dY; all
 // have the same type. dY has as many elements as the result of broadcasting A and B. An output may
-// be dY (in place) if the schema allows it and they have as many elements.
-//
-// MulGradient in place is what Caffe2 makes of it, not the gradient: dA is computed before dB, from
-// memory that the other may have overwritten, and if the shapes of A and B differ, both are 0,
-// because the outputs are set to 0 before dY is read (kGradientClearsFirst).
+// be dY (in place) if the schema allows it and they have as many elements; it is then computed last.
+// (MulGradient of Caffe2 reads what it has overwritten, and if the shapes of A and B differ, both
+// results are 0.)
 template <class Context, HasBinaryGradient Function, class... Ts>
 class BinaryGradientOp final : public Operator<Context> {
  public:
@@ -159,8 +152,7 @@ class BinaryGradientOp final : public Operator<Context> {
     shapes_.Prepare(tensors);
     T* const da = tensors.dA->template mutable_data<T>();
     T* const db = tensors.dB->template mutable_data<T>();
-    if (shapes_.loops().output_size == 0 ||
-        (GradientClearsFirst<Function> && tensors.IsInPlace() && !shapes_.AreAlike(tensors))) {
+    if (shapes_.loops().output_size == 0) {
       SetToZero(context_, tensors.dA->numel(), da);
       SetToZero(context_, tensors.dB->numel(), db);
       return true;
@@ -170,8 +162,8 @@ class BinaryGradientOp final : public Operator<Context> {
                                 tensors.B.template data<T>(), tensors.Y.template data<T>(),
                                 tensors.dY.template data<T>(), out, Function{});
     };
-    // dA may be dY, and it may be B if the inputs are B, Y, dY.
-    if constexpr (Function::kGradientReads.y) {
+    // dA may be dY, also as two blobs at one address, and it may be B if the inputs are B, Y, dY.
+    if (Function::kGradientReads.y || da == tensors.dY.raw_data()) {
       compute.template operator()<Operand::kB>(db);
       compute.template operator()<Operand::kA>(da);
     } else {

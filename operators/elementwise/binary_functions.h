@@ -18,12 +18,6 @@ concept NeedsNonZero = requires {
   requires Function::kNeedsNonZero;
 };
 
-// A function that sets kGradientClearsFirst. BinaryGradientOp (binary.h) explains it.
-template <class Function>
-concept GradientClearsFirst = requires {
-  requires Function::kGradientClearsFirst;
-};
-
 struct AddFunction {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
@@ -65,7 +59,6 @@ struct MulFunction {
   }
 
   static constexpr BinaryGradientReads kGradientReads{.a = true, .b = true};
-  static constexpr bool kGradientClearsFirst = true;
   template <class T>
   CAFFE2RT_SIMD_INLINE T GradientA(T, T b, T, T dy) const {
     return math::WrappingMultiply(dy, b);

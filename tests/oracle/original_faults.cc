@@ -249,6 +249,11 @@ bool ScaleBeforeSqr(const OperatorDefs& want, OperatorDefs* got) {
 }
 
 std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  if (def.type() == "MulGradient" && def.input_size() > 0 && HasOutput(def, def.input(0))) {
+    return "an output is dY: the original overwrites dY before it has read it, or sets both "
+           "outputs "
+           "to 0 first";
+  }
   if (def.type() == "SpatialBNGradient" &&
       ArgumentHelper(def).GetSingleArgument<bool>("is_test", false)) {
     return "is_test: the original uses the variance as 1 / sqrt(variance + epsilon), and the "

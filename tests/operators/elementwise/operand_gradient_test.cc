@@ -148,6 +148,7 @@ TEST(ArithmeticGradientTest, WritesOverDyInPlace) {
         Case{"Sub", R"(output: "dY" output: "dB")", {3, 5}, {-3, -5}},
         Case{"Sub", R"(output: "dA" output: "dY")", {3, 5}, {-3, -5}},
         Case{"Mul", R"(output: "dA" output: "dY")", {12, 40}, {3, 10}},
+        Case{"Mul", R"(output: "dY" output: "dB")", {12, 40}, {3, 10}},
         Case{"Div", R"(output: "dY" output: "dB")", {0.75f, 0.625f}, {-0.1875f, -0.15625f}}}) {
     SCOPED_TRACE(std::string(c.type) + " " + c.outputs);
     Workspace ws;
@@ -162,15 +163,35 @@ TEST(ArithmeticGradientTest, WritesOverDyInPlace) {
   }
 }
 
-// Recorded from the original: it sets both outputs to 0 before it reads dY.
-TEST(MulGradientTest, IsZeroInPlaceIfTheShapesDiffer) {
+TEST(MulGradientTest, WritesOverDyIfTheShapesDiffer) {
+  const std::vector<float> of_small = {17, 29, 45}, of_large = {1, 4, 9, 4, 10, 18};
   Workspace ws;
   FeedRange<float>(&ws, "A", {3}, 1);
   FeedRange<float>(&ws, "B", {2, 3}, 1);
   FeedRange<float>(&ws, "dY", {2, 3}, 1);
   RunOp(&ws, GradientOp("Mul", "", R"(output: "dA" output: "dY")"));
-  ExpectTensor<float>(ws, "dA", {3}, {0, 0, 0});
-  ExpectTensor<float>(ws, "dY", {2, 3}, std::vector<float>(6));
+  ExpectTensor<float>(ws, "dA", {3}, of_small);
+  ExpectTensor<float>(ws, "dY", {2, 3}, of_large);
+  FeedRange<float>(&ws, "A", {2, 3}, 1);
+  FeedRange<float>(&ws, "B", {3}, 1);
+  FeedRange<float>(&ws, "dY", {2, 3}, 1);
+  RunOp(&ws, GradientOp("Mul", "", R"(output: "dY" output: "dB")"));
+  ExpectTensor<float>(ws, "dY", {2, 3}, of_large);
+  ExpectTensor<float>(ws, "dB", {3}, of_small);
+}
+
+// As memory plans place it.
+TEST(MulGradientTest, WritesToTheAddressOfDy) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {2}, {1, 2});
+  Feed<float>(&ws, "B", {2}, {4, 8});
+  Feed<float>(&ws, "dY", {2}, {3, 5});
+  Tensor* const da = ws.CreateBlob("dA")->GetMutableTensor(CPU);
+  da->Resize(2);
+  da->ShareData(ws.GetBlob("dY")->Get<Tensor>());
+  RunOp(&ws, GradientOp("Mul"));
+  ExpectTensor<float>(ws, "dA", {2}, {12, 40});
+  ExpectTensor<float>(ws, "dB", {2}, {3, 10});
 }
 
 TEST(DivGradientTest, AcceptsTheInputsOfOldNets) {
