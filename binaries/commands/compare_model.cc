@@ -78,6 +78,7 @@ void PrepareNet(const CommandLine& line, bool second, ComparedModel* model) {
     const NetDef written = net;
     OptimizeModel(line, model->fed, model->fed, model->ws.get(), &model->model);
     model->left_out = ValuesOfPasses(written, net);
+    model->from_last = CountsFromLast(written, net);
   }
   net = NetToWatch(std::move(net));
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The models that `caffe2 compare` runs: loads them and feeds both with the same inputs.
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,9 +22,10 @@ struct ComparedModel {
   std::unique_ptr<Workspace> ws;
   std::set<std::string> fed;
   std::set<NetValue> left_out;
+  std::map<NetValue, int> from_last;
 
   // After PrepareNet.
-  NetToCompare ToCompare() const { return {model.predict_net, ws.get(), left_out}; }
+  NetToCompare ToCompare() const { return {model.predict_net, ws.get(), left_out, from_last}; }
 };
 
 // Loads the model, with the options of the first or of the second one, and runs its init nets.

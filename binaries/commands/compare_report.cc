@@ -133,7 +133,8 @@ void PrintJsonOf(const Comparison& comparison, size_t failures, const ComparedVa
 
 bool Comparison::Fails(const ComparedValue& value) const {
   if (value.presence == Presence::kBoth) return !value.within();
-  return !first_net.has_value() || !second_net.has_value() || outputs.contains(value.blob);
+  if (!first_net.has_value() || !second_net.has_value()) return true;
+  return value.last && outputs.contains(value.blob);
 }
 
 std::vector<const ComparedValue*> Comparison::Having(Presence presence) const {

@@ -17,7 +17,8 @@ struct Comparison {
   Tolerance tolerance = {};
   std::vector<ComparedValue> values = {};
   std::optional<NetDef> first_net = {}, second_net = {};  // of those that are nets
-  // Of two nets: the blobs that must be in both. All others may be in one of them alone.
+  // Of two nets: the blobs whose last values must be in both. All other values may be in one of them
+  // alone.
   std::set<std::string> outputs = {};
 
   // Whether the value is a difference.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/blob_values.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/runtime/blob_watch.h"
@@ -45,13 +46,19 @@ class ValueRun {
     from_last_.resize(values_.size());
     for (size_t i = values_.size(); i-- > 0;) {
       const std::string name = CommonName(values_[i].blob);
-      from_last_[i] = later[name]++;
-      by_writer_[NetValue(values_[i].position, values_[i].blob)] = i;
-      by_order_[std::pair(name, from_last_[i])] = i;
+      const NetValue value(values_[i].position, values_[i].blob);
+      const int count = later[name]++;
+      const auto as_written = net.from_last.find(value);
+      from_last_[i] = as_written != net.from_last.end() ? as_written->second : count;
+      is_last_.push_back(count == 0);
+      by_writer_[value] = i;
+      by_order_.emplace(std::pair(name, from_last_[i]), i);
     }
+    std::reverse(is_last_.begin(), is_last_.end());
   }
 
   const std::vector<BlobValue>& values() const { return values_; }
+  bool is_last(size_t i) const { return is_last_[i]; }
   // The name by which the blob is matched: X for a blob X_ideep of a net without X.
   std::string CommonName(const std::string& blob) const {
     const std::string plain = PlainName(blob);
@@ -83,6 +90,7 @@ class ValueRun {
   Workspace* const ws_;
   std::vector<BlobValue> values_;
   std::vector<int> from_last_;  // the number of later values with the same common name
+  std::vector<bool> is_last_;
   std::set<std::string> blobs_;
   std::map<NetValue, size_t> by_writer_;
   std::map<std::pair<std::string, int>, size_t> by_order_;
@@ -99,18 +107,68 @@ bool IsEqual(const TensorDifference& difference) {
 
 }  // namespace
 
+namespace {
+
+// The last operator of the written net that an operator of the optimized net stands for, or -1. An
+// operator that no pass merged or moved names none.
+int LastUserOperator(const NetDef& written, const NetDef& optimized, int i) {
+  const std::vector<UserOperator> users = UserOperatorsOf(optimized.op(i));
+  const int last = users.empty() ? i : users.back().position;
+  if (last < 0 || last >= written.op_size()) return -1;
+  return users.empty() && written.op(i).type() != optimized.op(i).type() ? -1 : last;
+}
+
+// The last operator of the net that writes the blob, or -1.
+int LastWriterOf(const NetDef& net, const std::string& blob) {
+  for (int i = net.op_size() - 1; i >= 0; --i) {
+    if (HasOutput(net.op(i), blob)) return i;
+  }
+  return -1;
+}
+
+// Whether an operator of an optimized net that stands for operators up to `last` writes the last
+// value of the blob, because an operator after `last` that only copied it was removed.
+bool WritesCopiedValue(const NetDef& written, int last, const NetDef& optimized, int op,
+                       const std::string& blob) {
+  return LastWriterOf(written, PlainName(blob)) > last && LastWriterOf(optimized, blob) == op;
+}
+
+}  // namespace
+
 std::set<NetValue> ValuesOfPasses(const NetDef& written, const NetDef& optimized) {
   std::set<NetValue> found;
   for (int i = 0; i < optimized.op_size(); ++i) {
-    const std::vector<UserOperator> users = UserOperatorsOf(optimized.op(i));
-    if (users.empty()) continue;
-    const int last = users.back().position;
-    if (last < 0 || last >= written.op_size()) continue;
+    const int last = LastUserOperator(written, optimized, i);
+    if (last < 0) continue;
     const auto& names = written.op(last).output();
     for (const std::string& output : optimized.op(i).output()) {
       const bool same = std::find(names.begin(), names.end(), output) != names.end() ||
                         std::find(names.begin(), names.end(), PlainName(output)) != names.end();
-      if (!same) found.insert(NetValue(i, output));
+      if (!same && !WritesCopiedValue(written, last, optimized, i, output)) {
+        found.insert(NetValue(i, output));
+      }
+    }
+  }
+  return found;
+}
+
+std::map<NetValue, int> CountsFromLast(const NetDef& written, const NetDef& optimized) {
+  std::map<NetValue, int> counts, found;
+  for (const BlobValue& value : ListBlobValues(written)) {
+    counts[NetValue(value.position, value.blob)] = value.from_last;
+    if (value.position < 0) found[NetValue(-1, value.blob)] = value.from_last;
+  }
+  for (int i = 0; i < optimized.op_size(); ++i) {
+    const int last = LastUserOperator(written, optimized, i);
+    if (last < 0) continue;
+    for (const std::string& output : optimized.op(i).output()) {
+      auto count = counts.find(NetValue(last, output));
+      if (count == counts.end()) count = counts.find(NetValue(last, PlainName(output)));
+      if (count != counts.end()) {
+        found[NetValue(i, output)] = count->second;
+      } else if (WritesCopiedValue(written, last, optimized, i, output)) {
+        found[NetValue(i, output)] = 0;
+      }
     }
   }
   return found;
@@ -127,8 +185,9 @@ std::vector<ComparedValue> CompareNets(const NetToCompare& first, const NetToCom
     ComparedValue& compared = found.emplace_back(
         ComparedValue{.name = value.Title(), .blob = value.blob, .presence = Presence::kFirstOnly});
     compared.first = value.position;
+    compared.last = a.is_last(i);
     const std::optional<size_t> partner = b.FindMatch(a, i);
-    if (!partner.has_value()) continue;
+    if (!partner.has_value() || partners.contains(*partner)) continue;
     compared.presence = Presence::kBoth;
     compared.second = b.values()[*partner].position;
     partners[*partner] = i;
@@ -160,6 +219,7 @@ std::vector<ComparedValue> CompareNets(const NetToCompare& first, const NetToCom
     result.push_back(
         {.name = value.Title(), .blob = value.blob, .presence = Presence::kSecondOnly});
     result.back().second = value.position;
+    result.back().last = b.is_last(i);
   }
   return result;
 }

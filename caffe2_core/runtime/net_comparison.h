@@ -7,9 +7,10 @@
 //
 // The nets run operator by operator (blob_watch.h). Values are matched by the name of their blob,
 // and those of a blob with several values counted from the last one (graph/blob_values.h): a net of
-// two operators in place and its optimized form of one operator agree on the last value. A blob
-// X_ideep, which the graph passes write in place of X, counts as X in a net without X.
+// two operators in place and its optimized form of one operator agree on the last value. The values
+// of an optimized net are counted as in the net that it was made from. A blob X_ideep, which the graph passes write in place of X, counts as X in a net without X.
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,6 +34,7 @@ struct ComparedValue {
   // The operators that write the value, in the first and in the second net; -1: none, the blob has
   // it when the net begins, or it is an expected tensor.
   int first = -1, second = -1;
+  bool last = true;       // the last value of the blob
   std::string type = {};  // of the first, such as "float [2, 3]"; empty if it is not a tensor
   TensorDifference difference = {};
 
@@ -48,7 +50,14 @@ struct NetToCompare {
   Workspace* ws;      // with the inputs of the net, and without a net of its name
   // Values that are not compared, and that do not count as values of their blobs.
   std::set<NetValue> left_out = {};
+  // Of an optimized net: CountsFromLast of the net that it was made from.
+  std::map<NetValue, int> from_last = {};
 };
+
+// For the values of an optimized net, the number of later values that the same blob has in the net
+// that it was made from, in which fewer operators are fused. Values that net does not have are left
+// out. REQUIRES: as ValuesOfPasses.
+std::map<NetValue, int> CountsFromLast(const NetDef& written, const NetDef& optimized);
 
 // The values of an optimized net that the net it was made from does not have, although they have the
 // name of one of its blobs: a fused operator may work in place in the memory of an operand.

@@ -86,6 +86,24 @@ TEST_F(CompareTest, ComparesOptimizedNetsByTheBlobsThatRemain) {
               HasSubstr("agree (tolerance: |first - second| <= 0.0001 + 0.0001 * |second|)\n"));
 }
 
+// The first value of y, which the passes fuse away, is no output.
+TEST_F(CompareTest, ComparesTheLastValuesOfOutputsThatAreFused) {
+  const std::string init = dir_.Write("init.pbtxt", R"(
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 ints: 2 ints: 1 ints: 1 }
+           arg { name: "value" f: 0.5 } })");
+  for (const char* end : {"Relu", "LeakyRelu", "Clip"}) {
+    const std::string net = dir_.Write("net.pbtxt", std::string(R"(
+        external_input: "x" external_input: "w" external_output: "y"
+        op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } }
+        op { type: ")") + end + R"(" input: "y" output: "y" })");
+    const ProgramResult result = Compare(
+        {net, net, "--init-net", init, "--input", "x=1,2,3,3", "--optimize", "second", "--json"});
+    EXPECT_EQ(result.code, 0) << end << result.out << result.err;
+    EXPECT_EQ(JsonAt(result.out, "/within"), "true") << end;
+    EXPECT_EQ(JsonAt(result.out, "/only_in_first"), R"(["y after operator 0"])") << end;
+  }
+}
+
 TEST_F(CompareTest, ComparesTwoInitNets) {
   const auto weight = [&](const std::string& name, const std::string& value) {
     return dir_.Write(name, R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 1 }

@@ -116,6 +116,32 @@ TEST(NetComparisonTest, LeavesOutValuesThatAFusedOperatorPutsIntoAnOperand) {
   EXPECT_EQ(found[2].presence, Presence::kFirstOnly);
 }
 
+// The passes fused the last two of three operators that work in place.
+TEST(NetComparisonTest, MatchesTheValuesOfAnOptimizedNetByTheOperatorsItStandsFor) {
+  const NetDef written = ParseNet(R"(name: "n" op { type: "Copy" input: "x" output: "y" }
+                                     op { type: "Sqr" input: "y" output: "y" }
+                                     op { type: "Relu" input: "y" output: "y" })");
+  NetDef optimized = written;
+  MarkUserOperators(&optimized);
+  AddUserOperators(optimized.op(2), optimized.mutable_op(1));
+  optimized.mutable_op()->RemoveLast();
+  RemoveNeedlessMarks(&optimized);
+  const auto counts = CountsFromLast(written, optimized);
+  EXPECT_EQ(counts, (std::map<NetValue, int>{{{-1, "x"}, 0}, {{0, "y"}, 2}, {{1, "y"}, 0}}));
+
+  Workspace a, b;
+  for (Workspace* ws : {&a, &b}) Feed<float>(ws, "x", {1}, {-2});
+  const NetDef first = NetToWatch(written), second = NetToWatch(optimized);
+  const auto found = CompareNets({first, &a}, {second, &b, {}, counts}, {});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_TRUE(found[0].within() && !found[0].last);
+  EXPECT_EQ(found[0].second, 0);
+  EXPECT_EQ(found[1].presence, Presence::kFirstOnly);
+  EXPECT_FALSE(found[1].last);
+  EXPECT_TRUE(found[2].within() && found[2].last);
+  EXPECT_EQ(found[2].second, 1);
+}
+
 TEST(NetComparisonTest, ComparesANetWithExpectedTensors) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 4});
