@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/tensor_difference.h"
 #include "tests/operators/gradients/draft.h"
 #include "tests/support/operator_test.h"
 
@@ -196,6 +198,98 @@ TEST_P(InPlaceGradientsTest, AgreesWithCentralDifferencesOrIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTypes, InPlaceGradientsTest, testing::ValuesIn(RecipesInPlace()),
+                         [](const testing::TestParamInfo<Recipe>& info) {
+                           return info.param.type + info.param.variant;
+                         });
+
+using Tensors = std::map<std::string, Tensor>;
+
+Tensors CopiesOf(const Workspace& ws,
+                 const google::protobuf::RepeatedPtrField<std::string>& names) {
+  Tensors copies;
+  for (const std::string& name : names) {
+    const Blob* const blob = ws.GetBlob(name);
+    if (blob != nullptr && blob->IsType<Tensor>()) copies[name].CopyFrom(blob->Get<Tensor>());
+  }
+  return copies;
+}
+
+// Memory plans place an output that may be in place of an input at its address, under another name.
+// Runs the operator so, for each such pair, and expects what it computes otherwise. Returns the
+// number of pairs. The workspace has the inputs, and the outputs afterwards.
+int RunWithSharedMemory(Workspace* ws, const OperatorDef& def) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
+  const MemoryTraits& traits = MemoryTraitsOf(def.type());
+  const Tensors inputs = CopiesOf(*ws, def.input());
+  const auto run = [&] {
+    for (const auto& [name, tensor] : inputs) {
+      ws->CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(tensor);
+    }
+    EXPECT_TRUE(ws->RunOperatorOnce(def));
+    return CopiesOf(*ws, def.output());
+  };
+  Tensors want;
+  try {
+    want = run();
+  } catch (const EnforceNotMet&) {
+    return 0;  // a gradient operator of a draft that no gradient is compared for
+  }
+  int pairs = 0;
+  for (int i = 0; i < def.input_size(); ++i) {
+    for (int k = 0; k < def.output_size(); ++k) {
+      const std::string &from = def.input(i), &to = def.output(k);
+      const auto input = inputs.find(from);
+      const auto output = want.find(to);
+      if (traits.same_blob_in_place || traits.keeps_memory || !schema->inplace_allowed(i, k) ||
+          HasInput(def, to) || HasOutput(def, from) || input == inputs.end() ||
+          output == want.end() || input->second.dims() != output->second.dims() ||
+          input->second.meta() != output->second.meta()) {
+        continue;
+      }
+      ++pairs;
+      SCOPED_TRACE(testing::Message() << "output " << k << " at the address of input " << i << ": "
+                                      << def.ShortDebugString());
+      ws->RemoveBlob(to);
+      Tensor* const shared = ws->CreateBlob(to)->GetMutableTensor(CPU);
+      shared->ResizeLike(input->second);
+      shared->ShareData(ws->GetBlob(from)->Get<Tensor>());
+      for (const auto& [name, got] : run()) {
+        EXPECT_TRUE(
+            CompareTensors(got, want.at(name), {.absolute = 1e-6, .relative = 1e-6}).within())
+            << name;
+      }
+      ws->RemoveBlob(to);
+      run();
+    }
+  }
+  return pairs;
+}
+
+class SharedMemoryTest : public testing::TestWithParam<Recipe> {};
+
+TEST_P(SharedMemoryTest, OperatorsAndTheirGradientsAcceptOutputsAtTheAddressOfInputs) {
+  const Recipe& recipe = GetParam();
+  if (recipe.type == "Dropout") return;  // random
+  for (uint32_t seed = 1; seed <= 2 * NumberOfDrafts() && !HasFailure(); ++seed) {
+    Workspace ws;
+    Draft draft(&ws, seed, false);
+    recipe.draft(draft, recipe.type);
+    const OperatorDef& def = draft.op();
+    RunWithSharedMemory(&ws, def);
+    std::vector<GradientWrapper> given(static_cast<size_t>(def.output_size()));
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::string& output = def.output(static_cast<int>(i));
+      const Blob* const y = ws.GetBlob(output);
+      if (!y->IsType<Tensor>() || Contains(draft.check.outputs_without_gradient, output)) continue;
+      if (!y->Get<Tensor>().IsType<float>() && recipe.type != "Cast") continue;
+      given[i].dense_ = output + "_grad";
+      ws.CreateBlob(given[i].dense_)->GetMutableTensor(CPU)->CopyFrom(y->Get<Tensor>());
+    }
+    for (const OperatorDef& op : GetGradientForOp(def, given).ops_) RunWithSharedMemory(&ws, op);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTypes, SharedMemoryTest, testing::ValuesIn(AllRecipes()),
                          [](const testing::TestParamInfo<Recipe>& info) {
                            return info.param.type + info.param.variant;
                          });
