@@ -7,6 +7,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
+#include "operators/common/status_cudnn.h"
 #include "operators/norm/lrn.h"
 
 namespace caffe2rt {
@@ -19,27 +20,29 @@ class CudnnLRN {
 
   void operator()(CUDAContext& context, const Channels& shape, const LRNWindow& window,
                   const float* x, float* y, float* scale) {
-    if (!Takes(shape, window, scale != nullptr)) {
-      return NormalizeLocally(context, shape, window, x, nullptr, y, scale);
-    }
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().LRNCrossChannelForward(context.cudnn_handle(), plan_->lrn,
-                                                 CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
-                                                 x, &zero, plan_->tensor, y),
-                  shape.batch, " images of ", shape.count, " channels");
+    if (Takes(shape, window, scale != nullptr) &&
+        CudnnDid(Cudnn().LRNCrossChannelForward(context.cudnn_handle(), plan_->lrn,
+                                                CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
+                                                x, &zero, plan_->tensor, y),
+                 &choice_, shape.batch, " images of ", shape.count, " channels")) {
+      return;
+    }
+    NormalizeLocally(context, shape, window, x, nullptr, y, scale);
   }
 
   void operator()(CUDAContext& context, const Channels& shape, const LRNWindow& window,
                   const float* x, const float* y, const float* dy, float* scratch, float* dx) {
-    if (!Takes(shape, window, false)) {
-      return GradientOfLocal(context, shape, window, x, y, dy, scratch, dx);
-    }
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().LRNCrossChannelBackward(context.cudnn_handle(), plan_->lrn,
-                                                  CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
-                                                  y, plan_->tensor, dy, plan_->tensor, x, &zero,
-                                                  plan_->tensor, dx),
-                  shape.batch, " images of ", shape.count, " channels");
+    if (Takes(shape, window, false) &&
+        CudnnDid(Cudnn().LRNCrossChannelBackward(context.cudnn_handle(), plan_->lrn,
+                                                 CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
+                                                 y, plan_->tensor, dy, plan_->tensor, x, &zero,
+                                                 plan_->tensor, dx),
+                 &choice_, shape.batch, " images of ", shape.count, " channels")) {
+      return;
+    }
+    GradientOfLocal(context, shape, window, x, y, dy, scratch, dx);
   }
 
  private:
@@ -71,16 +74,18 @@ class CudnnLRN {
     }
     shape_ = {};
     if (plan_ == nullptr) plan_ = std::make_unique<Plan>();
-    CUDNN_ENFORCE(
-        Cudnn().SetTensor4dDescriptor(plan_->tensor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
-                                      static_cast<int>(shape.batch), static_cast<int>(shape.count),
-                                      static_cast<int>(shape.positions), 1),
-        "LRN of ", shape.count, " channels");
     const int64_t size = window.before + window.after + 1;
-    CUDNN_ENFORCE(Cudnn().SetLRNDescriptor(plan_->lrn, static_cast<unsigned>(size),
+    if (!CudnnDid(Cudnn().SetTensor4dDescriptor(plan_->tensor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
+                                                static_cast<int>(shape.batch),
+                                                static_cast<int>(shape.count),
+                                                static_cast<int>(shape.positions), 1),
+                  &choice_, "LRN of ", shape.count, " channels") ||
+        !CudnnDid(Cudnn().SetLRNDescriptor(plan_->lrn, static_cast<unsigned>(size),
                                            window.alpha * static_cast<double>(size), window.beta,
                                            window.bias),
-                  "window of ", size, " channels");
+                  &choice_, "window of ", size, " channels")) {
+      return false;
+    }
     shape_ = shape;
     return true;
   }

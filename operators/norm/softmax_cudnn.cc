@@ -7,6 +7,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
+#include "operators/common/status_cudnn.h"
 #include "operators/norm/softmax.h"
 
 namespace caffe2rt {
@@ -19,23 +20,29 @@ class CudnnSoftmax {
 
   void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
     if (rows == 0 || n == 0) return;
-    if (!Takes(rows, n)) return SoftmaxRows(context, rows, n, x, y);
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(
-        Cudnn().SoftmaxForward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
-                               CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, x, &zero, *tensor_, y),
-        rows, " rows of ", n);
+    if (Takes(rows, n) &&
+        CudnnDid(Cudnn().SoftmaxForward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
+                                        CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, x, &zero,
+                                        *tensor_, y),
+                 &choice_, rows, " rows of ", n)) {
+      return;
+    }
+    SoftmaxRows(context, rows, n, x, y);
   }
 
   void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* y, const float* dy,
                   float* dx) {
     if (rows == 0 || n == 0) return;
-    if (!Takes(rows, n)) return SoftmaxRowsGradient(context, rows, n, y, dy, dx);
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().SoftmaxBackward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
-                                          CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, y, *tensor_,
-                                          dy, &zero, *tensor_, dx),
-                  rows, " rows of ", n);
+    if (Takes(rows, n) &&
+        CudnnDid(Cudnn().SoftmaxBackward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
+                                         CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, y, *tensor_,
+                                         dy, &zero, *tensor_, dx),
+                 &choice_, rows, " rows of ", n)) {
+      return;
+    }
+    SoftmaxRowsGradient(context, rows, n, y, dy, dx);
   }
 
  private:
@@ -48,9 +55,11 @@ class CudnnSoftmax {
     }
     rows_ = n_ = -1;
     if (tensor_ == nullptr) tensor_ = std::make_unique<CudnnTensor>();
-    CUDNN_ENFORCE(Cudnn().SetTensor4dDescriptor(*tensor_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
+    if (!CudnnDid(Cudnn().SetTensor4dDescriptor(*tensor_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
                                                 static_cast<int>(rows), static_cast<int>(n), 1, 1),
-                  rows, " rows of ", n);
+                  &choice_, rows, " rows of ", n)) {
+      return false;
+    }
     rows_ = rows;
     n_ = n;
     return true;

@@ -8,6 +8,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
+#include "operators/common/status_cudnn.h"
 #include "operators/norm/spatial_bn.h"
 
 namespace caffe2rt {
@@ -20,15 +21,16 @@ class CudnnBatchNorm {
 
   void operator()(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
                   const float* x, float* y) {
-    if (!Takes(shape, parameters.epsilon)) {
-      return NormalizeBatch(context, shape, parameters, x, nullptr, y);
-    }
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().BatchNormalizationForwardInference(
-                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor,
-                      x, plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
-                      parameters.mean, parameters.var, parameters.epsilon),
-                  shape.batch, " images of ", shape.count, " channels");
+    if (Takes(shape, parameters.epsilon) &&
+        CudnnDid(Cudnn().BatchNormalizationForwardInference(
+                     context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor, x,
+                     plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
+                     parameters.mean, parameters.var, parameters.epsilon),
+                 &choice_, shape.batch, " images of ", shape.count, " channels")) {
+      return;
+    }
+    NormalizeBatch(context, shape, parameters, x, nullptr, y);
   }
 
   void operator()(CUDAContext& context, const Channels& shape, const BatchNormTraining& parameters,
@@ -45,12 +47,15 @@ class CudnnBatchNorm {
     if (!parameters.keep_mean) Clear(context, parameters.running_mean, bytes);
     if (!parameters.keep_var) Clear(context, parameters.running_var, bytes);
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().BatchNormalizationForwardTraining(
-                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor,
-                      x, plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
-                      1.0 - parameters.momentum, parameters.running_mean, parameters.running_var,
-                      parameters.epsilon, parameters.saved_mean, parameters.saved_scale),
-                  shape.batch, " images of ", shape.count, " channels");
+    if (CudnnDid(Cudnn().BatchNormalizationForwardTraining(
+                     context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor, x,
+                     plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
+                     1.0 - parameters.momentum, parameters.running_mean, parameters.running_var,
+                     parameters.epsilon, parameters.saved_mean, parameters.saved_scale),
+                 &choice_, shape.batch, " images of ", shape.count, " channels")) {
+      return;
+    }
+    NormalizeBatch(context, shape, parameters, x, nullptr, y);
   }
 
   void operator()(CUDAContext& context, const Channels& shape, float epsilon,
@@ -58,17 +63,18 @@ class CudnnBatchNorm {
     const bool constant = parameters.var != nullptr;
     if (constant) choice_.Refused("gradient in test mode");
     if (parameters.num_batches > 1) choice_.Refused("sums of several batches");
-    if (constant || parameters.num_batches > 1 || shape.batch * shape.positions == 0 ||
-        !Takes(shape, epsilon)) {
-      return GradientOfBatch(context, shape, parameters, x, dy, nullptr, dx);
-    }
     const float one = 1, zero = 0;
-    CUDNN_ENFORCE(Cudnn().BatchNormalizationBackward(
-                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero,
-                      plan_->tensor, x, plan_->tensor, dy, plan_->tensor, dx, plan_->channels,
-                      parameters.scale, parameters.dscale, parameters.dbias, epsilon,
-                      parameters.mean, parameters.inverse),
-                  shape.batch, " images of ", shape.count, " channels");
+    if (!constant && parameters.num_batches <= 1 && shape.batch * shape.positions > 0 &&
+        Takes(shape, epsilon) &&
+        CudnnDid(Cudnn().BatchNormalizationBackward(
+                     context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero,
+                     plan_->tensor, x, plan_->tensor, dy, plan_->tensor, dx, plan_->channels,
+                     parameters.scale, parameters.dscale, parameters.dbias, epsilon,
+                     parameters.mean, parameters.inverse),
+                 &choice_, shape.batch, " images of ", shape.count, " channels")) {
+      return;
+    }
+    GradientOfBatch(context, shape, parameters, x, dy, nullptr, dx);
   }
 
  private:
@@ -93,14 +99,16 @@ class CudnnBatchNorm {
     }
     shape_ = {};
     if (plan_ == nullptr) plan_ = std::make_unique<Plan>();
-    CUDNN_ENFORCE(Cudnn().SetTensor4dDescriptor(
+    if (!CudnnDid(Cudnn().SetTensor4dDescriptor(
                       plan_->tensor, shape.last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
                       CUDNN_DATA_FLOAT, static_cast<int>(shape.batch),
                       static_cast<int>(shape.count), static_cast<int>(shape.positions), 1),
-                  "SpatialBN of ", shape.count, " channels");
-    CUDNN_ENFORCE(
-        Cudnn().DeriveBNTensorDescriptor(plan_->channels, plan_->tensor, CUDNN_BATCHNORM_SPATIAL),
-        "SpatialBN of ", shape.count, " channels");
+                  &choice_, "SpatialBN of ", shape.count, " channels") ||
+        !CudnnDid(Cudnn().DeriveBNTensorDescriptor(plan_->channels, plan_->tensor,
+                                                   CUDNN_BATCHNORM_SPATIAL),
+                  &choice_, "SpatialBN of ", shape.count, " channels")) {
+      return false;
+    }
     shape_ = shape;
     return true;
   }
