@@ -40,7 +40,9 @@ void ExpectCasesAgree(const std::string& type, const std::vector<Case>& cases) {
       text += R"( input: "b")";
     }
     text += R"( output: "Y")" + c.args;
-    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"", "CUDNN", "NATIVE"}});
+    // cuDNN's heuristics may choose Winograd's or FFT algorithms, which round more than native sums.
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-4, .engines = {"", "CUDNN"}});
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"NATIVE"}});
   }
 }
 
