@@ -11,6 +11,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shared_memory.h"
 
 namespace caffe2rt {
 namespace {
@@ -21,8 +22,7 @@ constexpr uint32_t kNone = NetBlobs::kNone;
 struct Effects {
   std::vector<uint32_t> modified;  // the modified inputs of all operators, concatenated
   std::vector<size_t> ends = {0};  // those of `op` are the range [ends[op], ends[op + 1])
-  std::vector<NetDependencies::BlobPair> same_memory;
-  std::vector<uint32_t> written;  // outputs that do not merely share an input's memory
+  std::vector<uint32_t> written;   // outputs that do not merely share an input's memory
 
   std::span<const uint32_t> modified_by(size_t op) const {
     return {modified.data() + ends[op], ends[op + 1] - ends[op]};
@@ -43,7 +43,6 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
       for (const auto& [input, output] : schema->shared_memory()) {
         const size_t in = static_cast<size_t>(input), out = static_cast<size_t>(output);
         if (in >= inputs.size() || out >= outputs.size()) continue;
-        effects.same_memory.emplace_back(inputs[in], outputs[out]);
         sharing.insert(out);
       }
     }
@@ -55,17 +54,21 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
   return effects;
 }
 
-// What the nets in the arguments of operators access. Names that no operator lists get indices after
-// those of the blobs.
+// What the nets in the arguments of operators access, and which blobs share memory. Names that no
+// operator lists get indices after those of the blobs.
 class NestedAccesses {
  public:
   NestedAccesses(const NetDef& net, const NetBlobs& blobs) : blobs_(blobs) {
     for (int i = 0; i < net.op_size(); ++i) {
+      AddShared(net.op(i), static_cast<size_t>(i));
       if (!HasNestedNets(net.op(i))) continue;
       const NestedBlobs names = NestedBlobsOf(net.op(i));
       Accesses& accesses = by_operator_[static_cast<size_t>(i)];
       for (const std::string& name : names.read) accesses.read.push_back(IndexOf(name));
       for (const std::string& name : names.written) accesses.written.push_back(IndexOf(name));
+      for (const auto& [a, b] : names.same_memory) {
+        same_memory_.emplace_back(IndexOf(a), IndexOf(b));
+      }
     }
   }
 
@@ -79,8 +82,26 @@ class NestedAccesses {
   }
   // The number of blobs and of names that no operator lists.
   size_t size() const { return blobs_.size() + extra_.size(); }
+  // The pairs that schemas declare to share memory, in the order of the operators.
+  const std::vector<NetDependencies::BlobPair>& same_memory() const { return same_memory_; }
 
  private:
+  void AddShared(const OperatorDef& op, size_t position) {
+    for (const auto& [a, b] : SharedNamesOf(op)) {
+      same_memory_.emplace_back(IndexIn(op, position, a), IndexIn(op, position, b));
+    }
+  }
+  // The blob that a name of operator `op` denotes. Two operators may be bound to different blobs of
+  // one name.
+  uint32_t IndexIn(const OperatorDef& op, size_t position, const std::string& name) {
+    for (int i = 0; i < op.output_size(); ++i) {
+      if (op.output(i) == name) return blobs_.outputs(position)[static_cast<size_t>(i)];
+    }
+    for (int i = 0; i < op.input_size(); ++i) {
+      if (op.input(i) == name) return blobs_.inputs(position)[static_cast<size_t>(i)];
+    }
+    return IndexOf(name);
+  }
   uint32_t IndexOf(const std::string& name) {
     const uint32_t blob = blobs_.Find(name);
     if (blob != kNone) return blob;
@@ -91,6 +112,7 @@ class NestedAccesses {
   const NetBlobs& blobs_;
   std::map<std::string, uint32_t> extra_;
   std::map<size_t, Accesses> by_operator_;
+  std::vector<NetDependencies::BlobPair> same_memory_;
 };
 
 // The sets of blobs that share memory, as the transitive closure of `pairs`. The result maps each
@@ -257,13 +279,15 @@ NetDependencies::NetDependencies(const NetDef& net, std::span<const BoundBlobs> 
 }
 
 void NetDependencies::Build(const NetDef& net) try {
-  Effects effects = EffectsOf(net, *this);
-  memory_ = MergedMemory(size(), effects.same_memory);
-  memory_written_.resize(size());
-  for (const uint32_t blob : effects.written) memory_written_[memory_[blob]] = true;
+  const Effects effects = EffectsOf(net, *this);
   const NestedAccesses nested(net, *this);
+  memory_ = MergedMemory(nested.size(), nested.same_memory());
+  memory_written_.resize(2 * nested.size());
+  for (const uint32_t blob : effects.written) memory_written_[memory_[blob]] = true;
+  for (const uint32_t blob : effects.modified) {
+    memory_written_[memory_.size() + memory_[blob]] = true;
+  }
   const HiddenState hidden(net, static_cast<uint32_t>(nested.size()));
-  const auto memory = [this](uint32_t blob) { return blob < size() ? memory_[blob] : blob; };
   Ordering ordering(hidden.end());
   predecessor_ends_ = nested_ends_ = {0};
   for (uint32_t op = 0; op < num_operators(); ++op) {
@@ -272,8 +296,8 @@ void NetDependencies::Build(const NetDef& net) try {
     if (hidden.has_barrier()) ordering.Read(hidden.everything(), op);
     const NestedAccesses::Accesses* const inner = nested.Of(op);
     if (inner != nullptr) {
-      for (const uint32_t blob : inner->read) ordering.Read(memory(blob), op);
-      for (const uint32_t blob : inner->written) ordering.Write(memory(blob), op);
+      for (const uint32_t blob : inner->read) ordering.Read(memory_[blob], op);
+      for (const uint32_t blob : inner->written) ordering.Write(memory_[blob], op);
       AddNested(op, inner->read, inner->written);
     }
     nested_ends_.push_back(nested_.size());
@@ -283,7 +307,9 @@ void NetDependencies::Build(const NetDef& net) try {
     ordering.Take(&predecessors_);
     predecessor_ends_.push_back(predecessors_.size());
   }
-  same_memory_ = std::move(effects.same_memory);
+  for (const BlobPair& pair : nested.same_memory()) {
+    if (pair.first < size() && pair.second < size()) same_memory_.push_back(pair);
+  }
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -298,9 +324,7 @@ void NetDependencies::AddNested(size_t op, std::span<const uint32_t> read,
       if (blob < size() && known.insert(blob).second) nested_.push_back(blob);
     }
   }
-  for (const uint32_t blob : written) {
-    if (blob < size()) memory_written_[memory_[blob]] = true;
-  }
+  for (const uint32_t blob : written) memory_written_[memory_[blob]] = true;
 }
 
 void NetDependencies::CheckOrder(std::span<const size_t> order) const {

@@ -36,9 +36,9 @@ namespace caffe2rt {
 // construction, and therefore thread safe.
 //
 // Schemas are taken into account: an input that its operator modifies (OpSchema::ModifiesInputs)
-// counts as read and written, and blobs that share memory (OpSchema::OutputSharesInput) are ordered
-// as if they were one blob. A net in an argument (nested_nets.h) counts as reading and writing the
-// blobs of the same names.
+// counts as read and written, and blobs that share memory (shared_memory.h) are ordered as if
+// they were one blob. A net in an argument counts as reading and writing the blobs that its names
+// denote (nested_nets.h).
 //
 // Memory is linear in the size of the net, and time is linear up to a logarithmic factor: an access
 // has at most one write directly before it and at most one directly after it, so the lists of
@@ -68,12 +68,20 @@ class NetDependencies : public NetBlobs {
 
   // The index of the blob's memory, below size(). Blobs that may share memory have the same index.
   uint32_t memory(uint32_t blob) const { return memory_[blob]; }
-  // The (input, output) pairs of blobs that schemas declare to share memory, in the order of the
-  // operators. memory() is the transitive closure of these pairs.
+  // The pairs of blobs that schemas declare to share memory, in the order of the operators. memory()
+  // is the transitive closure of these pairs and of those with blobs that no operator lists.
   const std::vector<BlobPair>& same_memory() const { return same_memory_; }
   // Whether any operator writes an output into the blob's memory. Outputs that share the memory of
   // an input do not count, and neither do inputs that are modified.
   bool is_memory_written(uint32_t blob) const { return memory_written_[memory_[blob]]; }
+  // Whether the net may change what the blob holds: an operator, or a net in an argument, writes or
+  // modifies the blob or other memory that it may share. A blob for which this is false is constant
+  // while the net runs. Graph passes, packed models and Predictor ask this function.
+  bool is_changed(uint32_t blob) const {
+    const uint32_t memory = memory_[blob];
+    return first_writer(blob) != kNone || memory_written_[memory] ||
+           memory_written_[memory_.size() + memory];
+  }
 
   // THROWS unless `order` contains the position of every operator exactly once, after the positions
   // of all of its predecessors.
@@ -84,8 +92,10 @@ class NetDependencies : public NetBlobs {
   void AddNested(size_t op, std::span<const uint32_t> read, std::span<const uint32_t> written);
 
   std::vector<BlobPair> same_memory_;
-  std::vector<uint32_t> memory_;      // indexed by blob
-  std::vector<bool> memory_written_;  // indexed by memory
+  std::vector<uint32_t> memory_;      // indexed by blob, then by names that only nested nets use
+  // Indexed by memory: whether it is written. Then, for all memories again: whether an operator
+  // modifies an input in it.
+  std::vector<bool> memory_written_;
   // The lists of all operators, concatenated. The list of operator `op` is the range
   // [predecessor_ends_[op], predecessor_ends_[op + 1]).
   std::vector<uint32_t> predecessors_;

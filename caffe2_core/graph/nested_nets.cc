@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <new>
-#include <string_view>
 #include <unordered_set>
 
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shared_memory.h"
 
 namespace caffe2rt {
 namespace {
@@ -15,32 +16,51 @@ class Collector {
  public:
   explicit Collector(NestedBlobs* blobs) : blobs_(*blobs) {}
 
-  void AddNetsOf(const OperatorDef& op, int depth) {
+  void AddNetsOf(const OperatorDef& op, const NestedNames& around, int depth) {
+    const NestedNames names(op, around);
     for (const Argument& arg : op.arg()) {
-      if (arg.has_n()) Add(arg.n(), depth);
-      for (const NetDef& net : arg.nets()) Add(net, depth);
+      if (arg.has_n()) Add(arg.n(), names, depth);
+      for (const NetDef& net : arg.nets()) Add(net, names, depth);
+    }
+  }
+
+  void Add(const NetDef& net, const NestedNames& names, int depth) {
+    if (depth > kMaxNetDepth) return;
+    for (const OperatorDef& op : net.op()) {
+      for (const std::string& name : op.input()) AddUse(names.Find(name), &read_, &blobs_.read);
+      for (const std::string& name : op.control_input()) {
+        AddUse(names.Find(name), &read_, &blobs_.read);
+      }
+      for (const std::string& name : op.output()) {
+        AddUse(names.Find(name), &written_, &blobs_.written);
+      }
+      AddEffects(op, names);
+      if (HasNestedNets(op)) AddNetsOf(op, names, depth + 1);
     }
   }
 
  private:
-  void Add(const NetDef& net, int depth) {
-    if (depth > kMaxNetDepth) return;
-    for (const OperatorDef& op : net.op()) {
-      for (const std::string& name : op.input()) {
-        if (read_.insert(name).second) blobs_.read.push_back(name);
-      }
-      for (const std::string& name : op.control_input()) {
-        if (read_.insert(name).second) blobs_.read.push_back(name);
-      }
-      for (const std::string& name : op.output()) {
-        if (written_.insert(name).second) blobs_.written.push_back(name);
-      }
-      AddNetsOf(op, depth + 1);
+  // What the schema declares.
+  void AddEffects(const OperatorDef& op, const NestedNames& names) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+    if (schema == nullptr) return;
+    for (int i = 0; i < op.input_size(); ++i) {
+      if (!schema->modifies_input(i)) continue;
+      AddUse(names.Find(op.input(i)), &written_, &blobs_.written);
+    }
+    for (const auto& [a, b] : SharedNamesOf(op)) {
+      std::string first = names.Find(a).name, second = names.Find(b).name;
+      if (first != second) blobs_.same_memory.emplace_back(std::move(first), std::move(second));
     }
   }
 
+  static void AddUse(const NestedName& blob, std::unordered_set<std::string>* known,
+                     std::vector<std::string>* uses) {
+    if (!blob.is_held && known->insert(blob.name).second) uses->push_back(blob.name);
+  }
+
   NestedBlobs& blobs_;
-  std::unordered_set<std::string_view> read_, written_;
+  std::unordered_set<std::string> read_, written_;
 };
 
 bool Lists(const google::protobuf::RepeatedPtrField<std::string>& names, const std::string& name) {
@@ -104,6 +124,31 @@ void RenameInNetsOf(OperatorDef* op, const std::string& from, const std::string&
 
 }  // namespace
 
+NestedNames::NestedNames(const OperatorDef& op, const NestedNames& around) : NestedNames(around) {
+  if (op.type() != "Do" || op.input_size() == 0) return;
+  scope_ = around.Find(op.input(op.input_size() - 1)).name;
+  bound_.clear();
+  const Argument* const inner = GetArgumentPtr(op, "inner_blobs");
+  const Argument* const indices = GetArgumentPtr(op, "outer_blobs_idx");
+  if (inner == nullptr || indices == nullptr) return;
+  // An index counts the inputs and then the outputs, both without the scope.
+  const int inputs = op.input_size() - 1, outputs = std::max(op.output_size() - 1, 0);
+  for (int i = 0; i < std::min(inner->strings_size(), indices->ints_size()); ++i) {
+    const int64_t index = indices->ints(i);
+    if (index < 0 || index >= int64_t{inputs} + outputs) continue;
+    const int position = static_cast<int>(index);
+    const std::string& outer =
+        position < inputs ? op.input(position) : op.output(position - inputs);
+    bound_[inner->strings(i)] = around.Find(outer);
+  }
+}
+
+NestedName NestedNames::Find(const std::string& name) const {
+  if (!scope_.has_value()) return {name, false};
+  const auto found = bound_.find(name);
+  return found != bound_.end() ? found->second : NestedName{*scope_, true};
+}
+
 bool HasNestedNets(const OperatorDef& op) {
   return std::any_of(op.arg().begin(), op.arg().end(),
                      [](const Argument& arg) { return arg.has_n() || arg.nets_size() > 0; });
@@ -111,7 +156,15 @@ bool HasNestedNets(const OperatorDef& op) {
 
 NestedBlobs NestedBlobsOf(const OperatorDef& op) try {
   NestedBlobs blobs;
-  Collector(&blobs).AddNetsOf(op, 1);
+  Collector(&blobs).AddNetsOf(op, NestedNames(), 1);
+  return blobs;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+NestedBlobs BlobsOf(const NetDef& net) try {
+  NestedBlobs blobs;
+  Collector(&blobs).Add(net, NestedNames(), 0);
   return blobs;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

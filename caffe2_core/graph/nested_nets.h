@@ -8,11 +8,15 @@
 //   NestedBlobsOf(op).written;    // {"t", "y"}
 //
 // An operator usually runs such a net in its own workspace, so that the net may use blobs which the
-// operator does not list, as z above. Do and ONNXWhile run theirs in workspaces of their own. This
-// header does not make the difference: analyses treat the names in all nested nets as blobs of the
-// enclosing net, which is safe.
+// operator does not list, as z above. Do runs its net in a workspace that its scope keeps. There,
+// only the names in the argument inner_blobs denote blobs outside, under other names. ONNXWhile runs
+// its net in a workspace of its own too, but analyses treat its names as blobs of the enclosing net,
+// which is safe.
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2rt/caffe2.pb.h"
@@ -22,13 +26,41 @@ namespace caffe2rt {
 
 bool HasNestedNets(const OperatorDef& op);
 
-// The names that the nets in the arguments of an operator use, without duplicates, in order of
-// first use. Nets nested more than kMaxNetDepth deep are ignored: creating them is an error.
+// What a name in a nested net denotes: a blob of the net around the outermost operator, or a blob
+// that a scope holds and that has no name outside.
+struct NestedName {
+  std::string name;  // of the blob, or of the scope that holds it
+  bool is_held = false;
+};
+
+// What the names in one nested net denote.
+class NestedNames {
+ public:
+  // The names in the outermost net, which denote themselves.
+  NestedNames() = default;
+  // The names in the nets of operator `op` of a net whose names are `around`. Bindings of Do that its
+  // constructor would reject are ignored.
+  NestedNames(const OperatorDef& op, const NestedNames& around);
+  NestedName Find(const std::string& name) const;
+
+ private:
+  std::optional<std::string> scope_;  // of the innermost Do; nullopt if there is none
+  std::map<std::string, NestedName> bound_;
+};
+
+// The blobs that the nets in the arguments of an operator use, without duplicates, in order of first
+// use, by their names in the net around the operator. Nets nested more than kMaxNetDepth deep are
+// ignored: creating them is an error.
 struct NestedBlobs {
   std::vector<std::string> read;
-  std::vector<std::string> written;
+  std::vector<std::string> written;  // includes inputs that schemas declare as modified
+  // Pairs of blobs that may share memory after the nets have run. The name of a scope stands for
+  // the blobs that it keeps.
+  std::vector<std::pair<std::string, std::string>> same_memory;
 };
 NestedBlobs NestedBlobsOf(const OperatorDef& op);
+// The same for the operators of a net and the nets in their arguments, by their names in this net.
+NestedBlobs BlobsOf(const NetDef& net);
 
 // The depth to which nets are nested in `net`: 1 if its operators have no nets. Stops counting at
 // `limit`.

@@ -9,7 +9,9 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shared_memory.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/blob_holders.h"
 #include "operators/common/inference.h"
 #include "operators/recurrent/backward_step.h"
 #include "operators/recurrent/recurrent_network_gradient.h"
@@ -232,9 +234,23 @@ std::vector<TensorShape> InferNetworkGradient(const OperatorDef& def,
   return out;
 }
 
+// The outputs are views of the states.
+NamePairs StatesAndOutputs(const OperatorDef& def) {
+  const ArgumentHelper args(def);
+  const std::vector<std::string> states = args.Read(kAliasSource);
+  const std::vector<std::string> outputs = args.Read(kAliasTarget);
+  NamePairs pairs;
+  for (size_t i = 0; i < std::min(states.size(), outputs.size()); ++i) {
+    pairs.emplace_back(states[i], outputs[i]);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 void RegisterRecurrentNetwork() {
+  // Only operators that may access any blob use these workspaces, so their blobs need no visit.
+  DeclareBlobHolder<ScratchWorkspaces>([](const ScratchWorkspaces&, const BlobVisitor&) {});
   DeclareStepArguments(
       RegisterSchema("RecurrentNetwork", __FILE__)
           .NumInputs(1, INT_MAX)
@@ -251,6 +267,7 @@ void RegisterRecurrentNetwork() {
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
                   "blobs with rows of the input and of the states."));
+  DeclareSharedMemory("RecurrentNetwork", StatesAndOutputs);
   DeclareMemoryTraits("RecurrentNetwork").keeps_memory = true;  // outputs are views of its states
   RegisterCpuOperator<RecurrentNetworkOp<CPUContext>>("RecurrentNetwork", __FILE__);
 

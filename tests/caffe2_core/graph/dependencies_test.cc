@@ -216,6 +216,44 @@ TEST(NetDependenciesTest, KnowsWhichMemoryIsWritten) {
   }
 }
 
+// Regression: nets in arguments shared and wrote memory that counted as constant.
+TEST(NetDependenciesTest, KnowsWhatNestedNetsShareAndWrite) {
+  const NetDef alias = ParseNet(R"(
+    op { type: "If" input: "c" arg { name: "then_net" n { op { type: "Alias" input: "w" output: "a" } } } }
+    op { type: "Relu" input: "a" output: "a" }
+    op { type: "Copy" input: "w" output: "y" })");
+  const NetDependencies of_alias(alias);
+  EXPECT_TRUE(of_alias.is_changed(of_alias.Find("a")));
+  EXPECT_FALSE(of_alias.is_changed(of_alias.Find("c")));
+  EXPECT_THAT(of_alias.predecessors(2), ElementsAre(1));
+
+  const NetDef scope = ParseNet(R"(
+    op { type: "Do" input: "w" input: "S" output: "S"
+      arg { name: "net" n { op { type: "Alias" input: "iw" output: "t" } } }
+      arg { name: "inner_blobs" strings: "iw" } arg { name: "outer_blobs_idx" ints: 0 } }
+    op { type: "Copy" input: "w" output: "y" }
+    op { type: "Do" input: "x" input: "S" output: "S"
+      arg { name: "net" n { op { type: "Relu" input: "t" output: "t" } } }
+      arg { name: "inner_blobs" strings: "ix" } arg { name: "outer_blobs_idx" ints: 0 } })");
+  const NetDependencies of_scope(scope);
+  EXPECT_TRUE(of_scope.is_changed(of_scope.Find("w")));
+  EXPECT_FALSE(of_scope.is_changed(of_scope.Find("x")));
+  EXPECT_THAT(of_scope.predecessors(2), ElementsAre(0, 1));
+}
+
+TEST(NetDependenciesTest, OutputsOfRecurrentNetworkShareItsStates) {
+  const NetDef net = ParseNet(R"(
+    op { type: "RecurrentNetwork" input: "x" output: "all" output: "last" output: "steps"
+      arg { name: "alias_src" strings: "h" strings: "h" }
+      arg { name: "alias_dst" strings: "all" strings: "last" } }
+    op { type: "Relu" input: "all" output: "all" }
+    op { type: "Copy" input: "last" output: "y" })");
+  const NetDependencies dependencies(net);
+  EXPECT_EQ(dependencies.memory(dependencies.Find("all")),
+            dependencies.memory(dependencies.Find("last")));
+  EXPECT_THAT(dependencies.predecessors(2), testing::Contains(1));
+}
+
 TEST(NetDependenciesTest, KnowsBlobsOfOneMemoryWhateverIsMergedFirst) {
   const NetDef net = ParseNet(R"(
     op { input: "a" input: "b" input: "c" input: "d" }
