@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "caffe2_core/runtime/waiting.h"
+#include "caffe2_core/tensor/blob_holders.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -11,6 +13,33 @@ using Clock = std::chrono::steady_clock;
 
 // Timeouts are rounded down to this one, so that deadlines do not overflow.
 constexpr double kLongestTimeoutSeconds = 1e9;
+
+// Whether others may use the memory of the tensor in the blob.
+bool SharesMemory(const Blob& blob) {
+  const Tensor* const tensor = FindTensor(blob);
+  return tensor != nullptr && (tensor->shares_data() || tensor->storage().use_count() > 1);
+}
+
+// REQUIRES: SharesMemory(from).
+void CopyBlob(const Blob& from, Blob* to) {
+  if (from.IsType<Tensor>()) {
+    to->Reset(new Tensor(from.Get<Tensor>().Clone()));
+    return;
+  }
+  const auto& quantized = from.Get<Int8TensorCPU>();
+  to->Reset(new Int8TensorCPU{
+      .scale = quantized.scale, .zero_point = quantized.zero_point, .t = quantized.t.Clone()});
+}
+
+// A queue that holds itself would never be destroyed.
+bool MayEnter(const Blob& blob) { return !IsBlobHolder(blob) && !blob.IsType<BlobsQueueBlob>(); }
+
+void CheckMayEnter(const Blob& blob, size_t i) {
+  CAFFE_ENFORCE(MayEnter(blob), "blob ", i, " of a record holds an object of type ",
+                blob.TypeName(),
+                ", want one that can leave its workspace: neither a scope nor a queue can enter a "
+                "queue");
+}
 
 }  // namespace
 
@@ -63,10 +92,38 @@ bool BlobsQueue::TrySwap(bool read, const std::vector<Blob*>& record) {
   uint64_t& number = read ? read_ : written_;
   const size_t place = static_cast<size_t>(number % options_.capacity);
   if (place == ring_.size()) ring_.emplace_back(num_blobs());
-  for (size_t i = 0; i < record.size(); ++i) record[i]->swap(ring_[place][i]);
+  if (read) {
+    SwapOut(record, &ring_[place]);
+  } else {
+    SwapIn(record, &ring_[place]);
+  }
   ++number;
   ++changes_;
   return true;
+}
+
+// Copies memory that others share. That takes the lock for longer, but it is rare, and the content
+// of the blobs may change while no lock is held.
+void BlobsQueue::SwapIn(const std::vector<Blob*>& record, std::vector<Blob>* place) {
+  std::vector<Blob> copies;  // of the blobs, or empty; none is made unless one is needed
+  for (size_t i = 0; i < record.size(); ++i) {
+    CheckMayEnter(*record[i], i);
+    if (!SharesMemory(*record[i])) continue;
+    if (copies.empty()) copies.resize(record.size());
+    CopyBlob(*record[i], &copies[i]);
+  }
+  for (size_t i = 0; i < record.size(); ++i) {
+    if (!copies.empty() && !copies[i].IsEmpty()) record[i]->swap(copies[i]);
+    record[i]->swap((*place)[i]);
+  }
+}
+
+void BlobsQueue::SwapOut(const std::vector<Blob*>& record, std::vector<Blob>* place) {
+  for (size_t i = 0; i < record.size(); ++i) {
+    Blob& old = (*place)[i];
+    record[i]->swap(old);
+    if (SharesMemory(old) || !MayEnter(old)) old.Reset();
+  }
 }
 
 void BlobsQueue::AwaitChange(uint64_t seen, Deadline deadline) {

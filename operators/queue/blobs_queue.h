@@ -6,9 +6,14 @@
 //   queue.Close();
 //   while (queue.Read({&image, &label})) { ... }   // waits while the queue is empty and not closed
 //
-// Write and Read swap the content of the caller's blobs with that of the queue's: nothing is
-// copied. After a Write, the caller's blobs hold what was in the queue's place before, which is
-// nothing, or memory that an earlier reader gave back.
+// Write and Read swap the content of the caller's blobs with that of the queue's. After a Write, the
+// caller's blobs hold what was in the queue's place before, which is nothing, or memory that an
+// earlier reader gave back.
+//
+// What is in a queue is nobody else's. A tensor takes its memory with it; if others share the memory
+// (another tensor, a view, the owner of external memory), the queue gets a copy. Objects that hold
+// blobs (caffe2_core/tensor/blob_holders.h) and queues cannot enter a queue. What a reader's blobs
+// held before is destroyed if it cannot enter the queue, or if others share its memory.
 //
 // A closed queue never waits: Read returns the remaining records and then false; Write returns
 // false if the queue is full. Memory is allocated for the records that the queue has held at the
@@ -40,8 +45,8 @@ class [[gnu::visibility("default")]] BlobsQueue {
   size_t num_blobs() const { return options_.num_blobs; }
 
   // Return whether a record was read or written. Read gives up after `timeout_seconds`, unless that
-  // is 0 or less. THROW RunStopped (caffe2_core/runtime/waiting.h). REQUIRES: `record` has
-  // num_blobs() blobs.
+  // is 0 or less. THROW RunStopped (caffe2_core/runtime/waiting.h). Write THROWS if a blob holds what
+  // cannot enter a queue. REQUIRES: `record` has num_blobs() blobs.
   bool Read(const std::vector<Blob*>& record, float timeout_seconds = 0);
   bool Write(const std::vector<Blob*>& record);
   void Close();
@@ -53,6 +58,8 @@ class [[gnu::visibility("default")]] BlobsQueue {
   // Swaps the record with the next one to read, or with the next place to write. Returns false if
   // there is none.
   bool TrySwap(bool read, const std::vector<Blob*>& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void SwapIn(const std::vector<Blob*>& record, std::vector<Blob>* place);
+  static void SwapOut(const std::vector<Blob*>& record, std::vector<Blob>* place);
   void AwaitChange(uint64_t seen, Deadline deadline);
 
   const Options options_;

@@ -24,7 +24,8 @@ void RegisterEnqueueBlobs() {
       .NumInputsOutputs([](int in, int out) { return in >= 2 && out == in - 1; })
       .Output(0, "blob_0, blob_1, ...", "the same blobs, which lose their content")
       .SetDoc(
-          "Moves the content of blobs to a queue. Waits while the queue is full. Fails if it is "
+          "Moves the content of blobs to a queue, or copies of tensors whose memory other blobs "
+          "share. Waits while the queue is full. Fails if it is "
           "full and closed.");
   RegisterCpuOperator<EnqueueBlobsOp<CPUContext, false>>("EnqueueBlobs", __FILE__);
   // Queues hand on values without gradients.
@@ -36,7 +37,8 @@ void RegisterEnqueueBlobs() {
               "the same blobs, which lose their content; bool scalar: whether the queue is full "
               "and closed, in which case the blobs are unchanged")
       .SetDoc(
-          "Moves the content of blobs to a queue. Waits while the queue is full and not closed. "
+          "Moves the content of blobs to a queue, or copies of tensors whose memory other blobs "
+          "share. Waits while the queue is full and not closed. "
           "Returns whether it was full and closed.");
   RegisterCpuOperator<EnqueueBlobsOp<CPUContext, true>>("SafeEnqueueBlobs", __FILE__);
   RegisterGradient<NoGradient>("SafeEnqueueBlobs", __FILE__);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "caffe2_core/runtime/waiting.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::blobs_queue_test {
 namespace {
@@ -41,6 +42,71 @@ TEST(BlobsQueueTest, GivesWritersWhatReadersHeldBefore) {
   written = Holding(3);
   queue.Write({&written});
   EXPECT_EQ(written.Get<int>(), 2);
+}
+
+// Regression: the tensor in the queue shared its memory with one outside, so that two threads wrote
+// it at the same time.
+TEST(BlobsQueueTest, CopiesMemoryThatOthersShare) {
+  BlobsQueue queue({.capacity = 4, .num_blobs = 1});
+  Blob written, read;
+  Tensor* const tensor = written.GetMutableTensor(CPU);
+  tensor->Resize(2);
+  tensor->mutable_data<float>()[0] = 1;
+  tensor->mutable_data<float>()[1] = 2;
+  Tensor other = *tensor;
+  const void* const memory = other.raw_data();
+  EXPECT_TRUE(queue.Write({&written}));
+  EXPECT_TRUE(written.IsEmpty());
+  other.mutable_data<float>()[0] = 9;
+  EXPECT_TRUE(queue.Read({&read}));
+  EXPECT_NE(read.Get<Tensor>().raw_data(), memory);
+  EXPECT_EQ(read.Get<Tensor>().data<float>()[0], 1);
+  EXPECT_EQ(read.Get<Tensor>().data<float>()[1], 2);
+  // Memory that nobody else uses moves.
+  const void* const own = read.Get<Tensor>().raw_data();
+  EXPECT_TRUE(queue.Write({&read}));
+  EXPECT_TRUE(queue.Read({&written}));
+  EXPECT_EQ(written.Get<Tensor>().raw_data(), own);
+}
+
+TEST(BlobsQueueTest, CopiesMemoryThatItDoesNotOwn) {
+  BlobsQueue queue({.capacity = 1, .num_blobs = 1});
+  float external[2] = {1, 2};
+  Blob blob;
+  Tensor* const tensor = blob.GetMutableTensor(CPU);
+  tensor->Resize(2);
+  tensor->ShareExternalPointer(external);
+  EXPECT_TRUE(queue.Write({&blob}));
+  external[0] = 9;
+  EXPECT_TRUE(queue.Read({&blob}));
+  EXPECT_EQ(blob.Get<Tensor>().data<float>()[0], 1);
+}
+
+TEST(BlobsQueueTest, DoesNotGiveBackMemoryThatOthersShare) {
+  BlobsQueue queue({.capacity = 1, .num_blobs = 1});
+  Blob written, read;
+  for (Blob* blob : {&written, &read}) {
+    blob->GetMutableTensor(CPU)->Resize(2);
+    (void)blob->GetMutableTensor(CPU)->mutable_data<float>();
+  }
+  const Tensor other = read.Get<Tensor>();
+  EXPECT_TRUE(queue.Write({&written}));
+  EXPECT_TRUE(queue.Read({&read}));
+  EXPECT_TRUE(queue.Write({&read}));
+  EXPECT_TRUE(read.IsEmpty());
+  EXPECT_EQ(other.storage().use_count(), 1);
+}
+
+TEST(BlobsQueueTest, RejectsQueues) {
+  const auto queue = std::make_shared<BlobsQueue>(BlobsQueue::Options{.capacity = 1});
+  Blob blob;
+  *blob.GetMutable<BlobsQueueBlob>() = queue;
+  ExpectThrows([&] { queue->Write({&blob}); }, "blob 0 of a record holds an object of type");
+  // A reader that replaces a queue does not put it into the other one.
+  Blob number = Holding(1);
+  EXPECT_TRUE(queue->Write({&number}));
+  EXPECT_TRUE(queue->Read({&blob}));
+  EXPECT_EQ(queue.use_count(), 1);
 }
 
 TEST(BlobsQueueTest, IsReadToTheEndAfterItWasClosed) {
