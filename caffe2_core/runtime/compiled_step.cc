@@ -128,6 +128,11 @@ const TurnsAround* CompiledStep::turns() const {
   return turns_ == nullptr ? place_.turns : &turns_of_nets_;
 }
 
+// A reporter runs while the step's nets do not.
+const TurnsAround* CompiledStep::SharedTurnsOf(const Substep& substep) const {
+  return concurrent_ && !substep.def->has_run_every_ms() ? turns() : place_.shared_turns;
+}
+
 bool CompiledStep::ShouldContinue(int64_t iteration) const {
   if (failed_.load()) return false;
   if (!step_.has_should_stop_blob()) {
@@ -152,9 +157,10 @@ bool CompiledStep::CompileNets() {
 
 void CompiledStep::CheckRaces() {
   if (!concurrent_ || run_->allow_races) return;
-  std::vector<const StepUses*> reporters;
+  RaceReporters reporters;
   for (const TurnsAround* around = turns(); around != nullptr; around = around->outer) {
-    reporters.push_back(around->reporters);
+    if (around == place_.shared_turns) reporters.readable = reporters.all.size();
+    reporters.all.push_back(around->reporters);
   }
   const TurnsTaken taken(turns());
   const std::string race = FindRace(step_, &run_->uses, reporters, *place_.ws, &judged_);
@@ -166,6 +172,7 @@ bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
   StepPlace place = {.ws = place_.ws,
                      .nets = place_.nets,
                      .turns = turns,
+                     .shared_turns = SharedTurnsOf(*substep),
                      .outer = &position_,
                      .reports = place_.reports || substep->def->has_run_every_ms()};
   if (substep->def->create_workspace())

@@ -38,6 +38,9 @@ struct StepPlace {
   Workspace* ws = nullptr;
   NetPool* nets = nullptr;             // for nets in `ws`
   const TurnsAround* turns = nullptr;  // null if no enclosing step has reporters
+  // Those of `turns` that other threads take too: from the innermost enclosing concurrent step
+  // outwards. Null if there are none.
+  const TurnsAround* shared_turns = nullptr;
   const PlanPosition* outer = nullptr;  // null for a top-level step
   bool reports = false;                 // whether it is a reporter, or below one
 };
@@ -75,6 +78,8 @@ class CompiledStep {
   void CheckRaces();
   // The turns that the step's nets take, or null.
   const TurnsAround* turns() const;
+  // StepPlace::shared_turns of a substep.
+  const TurnsAround* SharedTurnsOf(const Substep& substep) const;
   bool RunSubstep(Substep* substep, const TurnsAround* turns,
                   const ShouldContinueStep& should_continue);
   bool RunOnce(bool* stopped);

@@ -61,13 +61,14 @@ class AnyWorkspace {
     if (!reporters.nets.empty()) reporters_.pop_back();
   }
   void FindRaceOf(const ExecutionStep& step) {
-    const ResolveBlob resolve = [this](const std::string& name) {
+    const ResolveBlob resolve = [this](const std::string& name, bool) {
       const auto it = names_.find(name);
-      return SharedBlob{.blob = it == names_.end() ? nullptr : &*it,
-                        .memory = nullptr,
-                        .synchronized = std::nullopt};
+      SharedBlob shared;
+      shared.blob = it == names_.end() ? nullptr : &*it;
+      shared.synchronized = std::nullopt;
+      return shared;
     };
-    std::string race = FindRace(step, uses_, reporters_, resolve, &work_);
+    std::string race = FindRace(step, uses_, {.all = reporters_}, resolve, &work_);
     if (!race.empty()) races_.push_back(std::move(race));
   }
 

@@ -27,7 +27,7 @@ bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, Pl
   VerifyStep(step, run->defs);
   if (step.create_workspace()) return RunInChildWorkspace(step, {.ws = ws}, run, should_continue);
   PrepareBlobs(step, ws, run);
-  return CompiledStep(step, {.ws = ws, .nets = nets, .turns = nullptr, .outer = nullptr}, run,
+  return CompiledStep(step, {.ws = ws, .nets = nets}, run,
                       should_continue)
       .Execute();
 }

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/blob_holders.h"
 #include "caffe2_core/tensor/synchronized_types.h"
 
 namespace caffe2rt {
@@ -43,11 +44,22 @@ unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
   return kinds | (updates || updates_tensor ? kWritesSynchronized : 0u);
 }
 
+// The object that guards the synchronized uses of a blob: null if there is none. kNoCommonGuard
+// stands for several guards, and for one that each child workspace creates for itself.
+using Guard = const void*;
+constexpr char kNotShared = 0;
+constexpr Guard kNoCommonGuard = &kNotShared;
+
+bool Exclude(Guard a, Guard b) {
+  return a == nullptr || b == nullptr || (a == b && a != kNoCommonGuard);
+}
+
 // One use of a blob by a substep.
 struct User {
   const std::string* name = nullptr;  // the name of the blob in the substep
   const NetUses* net = nullptr;       // null if the step itself reads the blob
   int substep = -1;
+  Guard guard = nullptr;
 };
 using Users = std::array<User, kKinds.size()>;  // by kind; `name` is null if there is no user
 
@@ -70,18 +82,19 @@ class UsersByBlob {
 
 // Finds the first conflict of a concurrent step.
 //
-// Each name is resolved to identities: the blob, the object in it, the memory of its tensor, and
-// the memory that reporters may alias to it. For each substep in turn, its uses are grouped by
+// Each name is resolved to identities: the blob, the object in it, its storage, the memory of its
+// tensor and of the tensors that it holds, and the memory that reporters may alias to it. Two tensors
+// whose memory overlaps that of a third count as one memory, even if they do not overlap. For each substep in turn, its uses are grouped by
 // identity and kind and compared with the uses of all earlier substeps (and with themselves, if the
 // step has several instances). Only the first user of each identity and kind is kept, which is
 // enough to find a conflict. The cost is linear in the number of uses, apart from the lookup of
 // names and one step for each pair of substeps.
 class Judge {
  public:
-  Judge(const ExecutionStep& step, PlanUses* uses, const std::vector<const StepUses*>& reporters,
+  Judge(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
         const ResolveBlob& resolve)
       : step_(step), resolve_(resolve), reporters_(reporters), creator_(uses->creator()) {
-    for (const StepUses* around : reporters) {
+    for (const StepUses* around : reporters.all) {
       for (const StepUses::Net& net : around->nets) total_ += net.uses->blobs.size();
     }
     for (const ExecutionStep& substep : step.substep()) {
@@ -106,9 +119,14 @@ class Judge {
                         " to look for conflicts: run fewer operators at once, or allow races with "
                         "--allow-races (PlanOptions::allow_races)");
     }
-    for (const StepUses* around : reporters_) FindNewNames(*around);
-    for (const Substep& substep : substeps_) FindNewNames(substep.uses);
-    for (const StepUses* around : reporters_) AddReporters(*around);
+    const size_t around = reporters_.all.size(), readable = std::min(reporters_.readable, around);
+    for (size_t i = 0; i < around; ++i) FindNewNames(*reporters_.all[i], i < readable);
+    for (const Substep& substep : substeps_) FindNewNames(substep.uses, true);
+    for (size_t i = 0; i < readable; ++i) AddMemory(*reporters_.all[i]);
+    for (const Substep& substep : substeps_) AddMemory(substep.uses);
+    memory_.Merge();
+    for (size_t i = 0; i < around; ++i) AddReporters(*reporters_.all[i], i < readable);
+    if (std::string race = AliasesOfReporters(); !race.empty()) return race;
     const bool instances = step_.num_concurrent_instances() > 1;
     for (size_t i = 0; i < substeps_.size(); ++i) {
       UsersByBlob own = Uses(static_cast<int>(i));
@@ -119,7 +137,9 @@ class Judge {
         Users& others = users_[blob];
         if (std::string race = Compare(others, users); !race.empty()) return race;
         for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-          if (others[kind].name == nullptr) others[kind] = users[kind];
+          // A user with a guard conflicts with more users than one without.
+          const bool has_guard = others[kind].guard == nullptr && users[kind].guard != nullptr;
+          if (others[kind].name == nullptr || has_guard) others[kind] = users[kind];
         }
       }
       for (size_t j = instances ? i : i + 1; j < substeps_.size(); ++j) {
@@ -139,20 +159,32 @@ class Judge {
 
   // Collects names that do not exist yet and that nets outside child workspaces use. Such a blob is
   // created in the step's workspace, whichever net creates it, so all substeps share it.
-  void FindNewNames(const StepUses& uses) {
+  void FindNewNames(const StepUses& uses, bool reads) {
     for (const StepUses::Net& net : uses.nets) {
       if (net.in_child) continue;
       for (const auto& [name, use] : net.uses->blobs) {
-        if (resolve_(name).blob == nullptr) new_names_.insert(name);
+        if (resolve_(name, reads).blob == nullptr) new_names_.insert(name);
       }
     }
     for (const auto& [name, in_child] : uses.reads) {
-      if (!in_child && resolve_(name).blob == nullptr) new_names_.insert(name);
+      if (!in_child && resolve_(name, reads).blob == nullptr) new_names_.insert(name);
     }
   }
 
-  SharedBlob Resolve(const std::string& name) const {
-    SharedBlob shared = resolve_(name);
+  void AddMemory(const StepUses& uses) {
+    for (const StepUses::Net& net : uses.nets) {
+      for (const auto& [name, use] : net.uses->blobs) {
+        const SharedBlob shared = resolve_(name, true);
+        memory_.Add(shared.memory);
+        if (shared.held == nullptr) continue;
+        for (const MemoryRange& range : *shared.held) memory_.Add(range);
+      }
+    }
+    for (const auto& [name, in_child] : uses.reads) memory_.Add(resolve_(name, true).memory);
+  }
+
+  SharedBlob Resolve(const std::string& name, bool reads = true) const {
+    SharedBlob shared = resolve_(name, reads);
     if (shared.blob == nullptr) {
       const auto it = new_names_.find(name);
       if (it != new_names_.end()) shared.blob = &*it;
@@ -162,17 +194,47 @@ class Judge {
     return shared;
   }
 
-  void AddReporters(const StepUses& reporters) {
+  void AddReporters(const StepUses& reporters, bool reads) {
     for (const StepUses::Net& net : reporters.nets) {
       for (const auto& [name, use] : net.uses->blobs) {
-        if ((use & kWrites) != 0) replaced_.insert(Resolve(name).blob);
+        if ((use & (kWrites | kUpdatesTensor)) != 0) replaced_.insert(Resolve(name, reads).blob);
       }
       for (const auto& [input, output] : net.uses->aliases) {
-        const void* const a = Memory(Resolve(input).blob);
-        const void* const b = Memory(Resolve(output).blob);
-        if (a != nullptr && b != nullptr && a != b) aliased_[a] = b;
+        const SharedBlob a = Resolve(input, reads), b = Resolve(output, reads);
+        Unite(a.blob, b.blob);
+        if (reads) {
+          Unite(a.blob, memory_.Find(a.memory));
+          Unite(b.blob, memory_.Find(b.memory));
+        } else {
+          for (const SharedBlob& blob : {a, b}) aliased_unread_.try_emplace(blob.blob, net.uses);
+        }
       }
     }
+  }
+
+  void Unite(const void* a, const void* b) {
+    a = Memory(a);
+    b = Memory(b);
+    if (a != nullptr && b != nullptr && a != b) aliased_[a] = b;
+  }
+
+  // A reporter around an enclosing concurrent step may alias blobs whose memory cannot be read here,
+  // because other substeps of that step may write it now.
+  std::string AliasesOfReporters() const {
+    if (aliased_unread_.empty()) return "";
+    for (size_t i = 0; i < substeps_.size(); ++i) {
+      for (const StepUses::Net& net : substeps_[i].uses.nets) {
+        for (const auto& [name, use] : net.uses->blobs) {
+          const auto found = aliased_unread_.find(Resolve(name).blob);
+          if (found == aliased_unread_.end() || found->first == nullptr) continue;
+          const User user = {.name = &name, .net = net.uses, .substep = static_cast<int>(i)};
+          return MakeString(
+              "blob \"", name, "\" may get the memory of any blob from the reporter net \"",
+              found->second->net->name(), "\" while it is used by ", Text(user), kRemedy);
+        }
+      }
+    }
+    return "";
   }
 
   // A representative for all blobs that reporters may alias to the same memory. This is the find
@@ -193,14 +255,24 @@ class Judge {
     const auto add = [&](const std::string& name, unsigned use, const NetUses* net) {
       const SharedBlob shared = Resolve(name);
       const unsigned kinds = KindsOf(use, shared.synchronized);
-      const void* const memory = Memory(shared.blob);
-      for (const void* identity : {shared.blob, shared.object, shared.memory, memory}) {
-        if (identity == nullptr) continue;
-        Users& of_blob = users[identity];
-        for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-          if ((kinds & kKinds[kind]) != 0 && of_blob[kind].name == nullptr) {
-            of_blob[kind] = {.name = &name, .net = net, .substep = index};
-          }
+      const User user = {.name = &name,
+                         .net = net,
+                         .substep = index,
+                         .guard = shared.synchronized == true ? nullptr : GuardOf(name, net)};
+      const std::array<const void*, 6> identities = {shared.blob,
+                                                     shared.object,
+                                                     shared.storage,
+                                                     Memory(shared.blob),
+                                                     memory_.Find(shared.memory),
+                                                     Memory(memory_.Find(shared.memory))};
+      for (const void* identity : identities) {
+        if (identity != nullptr) AddUser(user, kinds, &users[identity]);
+      }
+      if (shared.held == nullptr) return;
+      for (const MemoryRange& range : *shared.held) {
+        if (const void* const held = memory_.Find(range)) {
+          AddUser(user, kinds, &users[held]);
+          AddUser(user, kinds, &users[Memory(held)]);
         }
       }
     };
@@ -212,11 +284,38 @@ class Judge {
     return users;
   }
 
+  static void AddUser(const User& user, unsigned kinds, Users* users) {
+    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+      if ((kinds & kKinds[kind]) == 0) continue;
+      User& first = (*users)[kind];
+      if (first.name == nullptr) {
+        first = user;
+      } else if (first.guard == nullptr) {
+        first.guard = user.guard;
+      } else if (user.guard != nullptr && first.guard != user.guard) {
+        first.guard = kNoCommonGuard;
+      }
+    }
+  }
+
+  Guard GuardOf(const std::string& name, const NetUses* net) const {
+    if (net == nullptr) return nullptr;
+    const auto guards = net->guards.find(name);
+    if (guards == net->guards.end()) return nullptr;
+    if (guards->second.size() > 1) return kNoCommonGuard;
+    const void* const guard = Resolve(*guards->second.begin()).blob;
+    return guard != nullptr ? guard : kNoCommonGuard;
+  }
+
   std::string Compare(const Users& a, const Users& b) const {
     for (size_t i = 0; i < kKinds.size(); ++i) {
       for (size_t j = 0; j < kKinds.size(); ++j) {
-        if (a[i].name == nullptr || b[j].name == nullptr || !Conflict(kKinds[i], kKinds[j]))
-          continue;
+        if (a[i].name == nullptr || b[j].name == nullptr) continue;
+        if (kKinds[i] == kWritesSynchronized && kKinds[j] == kWritesSynchronized &&
+            !Exclude(a[i].guard, b[j].guard)) {
+          return Unguarded(a[i], b[j]);
+        }
+        if (!Conflict(kKinds[i], kKinds[j])) continue;
         return MakeString(
             "blob \"", *a[i].name, "\" is ", Verb(kKinds[i]), " by ", Text(a[i]), " while ",
             *a[i].name == *b[j].name ? "it" : "\"" + *b[j].name + "\"",
@@ -225,6 +324,12 @@ class Judge {
       }
     }
     return "";
+  }
+
+  std::string Unguarded(const User& a, const User& b) const {
+    return MakeString("blob \"", *a.name, "\" is written by ", Text(a), " and by ",
+                      a.substep == b.substep ? "another instance of " : "", Text(b),
+                      " under different guards, want one mutex", kRemedy);
   }
 
   // An operator that accesses blobs it does not list conflicts with every use in another substep.
@@ -272,27 +377,46 @@ class Judge {
 
   const ExecutionStep& step_;
   const ResolveBlob& resolve_;
-  const std::vector<const StepUses*>& reporters_;  // those of the step and the enclosing steps
-  const NetUses* const creator_;                   // PlanUses::creator
+  const RaceReporters& reporters_;
+  const NetUses* const creator_;  // PlanUses::creator
   std::vector<Substep> substeps_;
   size_t total_ = 0;
   std::set<std::string> new_names_;
   std::set<const void*> replaced_;
   std::unordered_map<const void*, const void*> aliased_;  // the parent of each blob; see Memory
-  UsersByBlob users_;                                     // uses of the substeps checked so far
+  std::unordered_map<const void*, const NetUses*> aliased_unread_;  // see AliasesOfReporters
+  MergedRanges memory_;
+  UsersByBlob users_;  // uses of the substeps checked so far
 };
 
-JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob) {
-  JudgedBlob judged = {.name = name, .blob = std::move(blob), .type = {}, .found = {}};
+std::vector<MemoryRange> HeldMemory(const Blob& blob) {
+  std::vector<MemoryRange> ranges;
+  VisitHeldBlobs(blob, [&ranges](const Blob& held) {
+    if (!held.IsType<Tensor>()) return;
+    const MemoryRange range = RangeOf(held.Get<Tensor>().storage().get());
+    if (!range.empty()) ranges.push_back(range);
+  });
+  return ranges;
+}
+
+// What the name of `blob` denotes, which may be null. Reads the object only if `reads` is true.
+JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob, bool reads) {
+  JudgedBlob judged = {
+      .name = name, .blob = std::move(blob), .is_read = reads, .type = {}, .found = {}};
   if (judged.blob == nullptr) return judged;
-  judged.type = judged.blob->meta();
   SharedBlob& found = judged.found;
   found.blob = judged.blob.get();
+  if (!reads) return judged;
+  judged.type = judged.blob->meta();
   found.synchronized = IsSynchronizedType(judged.type);
   found.object = judged.blob->GetRaw();
+  if (IsBlobHolder(*judged.blob)) {
+    found.held = std::make_shared<const std::vector<MemoryRange>>(HeldMemory(*judged.blob));
+  }
   if (!judged.blob->IsType<Tensor>()) return judged;
   const std::shared_ptr<Storage>& storage = judged.blob->Get<Tensor>().storage();
-  if (storage != nullptr) found.memory = storage->data();
+  found.storage = storage.get();
+  found.memory = RangeOf(storage.get());
   return judged;
 }
 
@@ -309,11 +433,12 @@ bool UsesChildWorkspaces(const ExecutionStep& step, PlanUses* uses) {
 bool AreUnchanged(const std::vector<JudgedBlob>& judged, const Workspace& ws, bool look_up) {
   return std::all_of(judged.begin(), judged.end(), [&](const JudgedBlob& then) {
     if ((look_up || then.blob == nullptr) && ws.FindBlob(then.name) != then.blob) return false;
-    if (then.blob == nullptr) return true;
+    if (then.blob == nullptr || !then.is_read) return true;
     if (then.blob->meta() != then.type || then.blob->GetRaw() != then.found.object) return false;
+    if (then.found.held != nullptr && *then.found.held != HeldMemory(*then.blob)) return false;
     if (!then.blob->IsType<Tensor>()) return true;
-    const std::shared_ptr<Storage>& storage = then.blob->Get<Tensor>().storage();
-    return (storage == nullptr ? nullptr : storage->data()) == then.found.memory;
+    const Storage* const storage = then.blob->Get<Tensor>().storage().get();
+    return storage == then.found.storage && RangeOf(storage) == then.found.memory;
   });
 }
 
@@ -327,25 +452,25 @@ bool RunsConcurrently(const ExecutionStep& step) {
          ((step.concurrent_substeps() && recurring > 1) || step.num_concurrent_instances() > 1);
 }
 
-std::string FindRace(const ExecutionStep& step, PlanUses* uses,
-                     const std::vector<const StepUses*>& reporters, const ResolveBlob& resolve,
-                     size_t* work) {
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
+                     const ResolveBlob& resolve, size_t* work) {
   Judge judge(step, uses, reporters, resolve);
   if (work != nullptr) *work += judge.total();
   return judge.Find();
 }
 
-std::string FindRace(const ExecutionStep& step, PlanUses* uses,
-                     const std::vector<const StepUses*>& reporters, const Workspace& ws,
-                     std::vector<JudgedBlob>* judged) {
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
+                     const Workspace& ws, std::vector<JudgedBlob>* judged) {
   DeclareSynchronizedType<db::DBReader>();
   if (!judged->empty() && AreUnchanged(*judged, ws, UsesChildWorkspaces(step, uses))) return "";
   judged->clear();
   std::unordered_map<std::string, size_t> known;
-  std::string race = FindRace(step, uses, reporters, [&](const std::string& name) {
+  std::string race = FindRace(step, uses, reporters, [&](const std::string& name, bool reads) {
     const auto [it, is_new] = known.try_emplace(name, judged->size());
-    if (is_new) judged->push_back(Judged(name, ws.FindBlob(name)));
-    return (*judged)[it->second].found;
+    if (is_new) judged->push_back(Judged(name, ws.FindBlob(name), reads));
+    JudgedBlob& blob = (*judged)[it->second];
+    if (reads && !blob.is_read) blob = Judged(name, std::move(blob.blob), true);
+    return blob.found;
   });
   if (!race.empty()) judged->clear();
   return race;

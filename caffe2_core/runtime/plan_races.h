@@ -13,9 +13,13 @@
 // But a reporter may replace the object in a blob, or make two blobs share memory; both affect
 // whether the step's own nets conflict.
 //
+// Two operators whose schemas declare that an input guards their outputs conflict unless it is the
+// same object, such as one mutex.
+//
 // Conflicts are found between blobs, not between names. A name in a child workspace denotes the
 // parent's blob if the parent has one of that name. Two names may denote the same blob, or tensors
-// in the same memory.
+// whose memory overlaps, such as a tensor and a view of some of its rows. Memory that a scope holds
+// belongs to the blob of the scope (caffe2_core/tensor/blob_holders.h).
 
 #include <functional>
 #include <memory>
@@ -25,6 +29,7 @@
 
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/runtime/plan_uses.h"
+#include "caffe2_core/tensor/memory_range.h"
 
 namespace caffe2rt {
 
@@ -33,9 +38,13 @@ class Workspace;
 
 // What a name denotes in the workspace of a concurrent step. The pointers serve as identities.
 struct SharedBlob {
-  const void* blob = nullptr;    // null if no blob has this name
-  const void* object = nullptr;  // the object in the blob; null if it is empty
-  const void* memory = nullptr;  // the memory of the tensor in the blob; null if there is none
+  const void* blob = nullptr;     // null if no blob has this name
+  const void* object = nullptr;   // the object in the blob; null if it is empty
+  const void* storage = nullptr;  // the storage of the tensor in the blob; null if there is none
+  MemoryRange memory;             // its memory
+  // The memory of the tensors in the blobs that the object holds. Shared by copies of this struct;
+  // null if there is none.
+  std::shared_ptr<const std::vector<MemoryRange>> held;
   // Whether the object synchronizes itself; nullopt if that is unknown.
   std::optional<bool> synchronized = false;
 };
@@ -44,21 +53,29 @@ struct SharedBlob {
 // many takes about a second.
 inline constexpr size_t kMaxUsesToJudge = 1 << 21;
 
-using ResolveBlob = std::function<SharedBlob(const std::string& name)>;
+// If `reads` is false, finds the blob only: another thread may be changing what it holds.
+using ResolveBlob = std::function<SharedBlob(const std::string& name, bool reads)>;
+
+// The reporters of a step and of all enclosing steps, from the innermost outwards.
+struct RaceReporters {
+  std::vector<const StepUses*> all;
+  // The first `readable` of them use no blob that another thread is changing. Those around an
+  // enclosing concurrent step may.
+  size_t readable = SIZE_MAX;
+};
 
 // Finds the first conflict among the substeps of a concurrent step. Returns a one-line message that
 // names the blob, both steps and the remedy, or "" if there is no conflict. Also returns a message
-// if the step has more than kMaxUsesToJudge uses of blobs. `reporters` are the reporters of the
-// step and of all enclosing steps. If `work` is not null, the number of checked uses is added to
-// it.
-std::string FindRace(const ExecutionStep& step, PlanUses* uses,
-                     const std::vector<const StepUses*>& reporters, const ResolveBlob& resolve,
-                     size_t* work = nullptr);
+// if the step has more than kMaxUsesToJudge uses of blobs. If `work` is not null, the number of
+// checked uses is added to it.
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
+                     const ResolveBlob& resolve, size_t* work = nullptr);
 
 // What a name denoted when a step was checked.
 struct JudgedBlob {
   std::string name;
   std::shared_ptr<const Blob> blob;  // shared with the nets, which keep using it if it is renamed
+  bool is_read = false;              // whether the members below were set
   TypeMeta type;
   SharedBlob found;
 };
@@ -66,9 +83,8 @@ struct JudgedBlob {
 // The same, for the workspace in which the step runs. Reads the types of the blobs that the step
 // uses. `judged` stores the blobs that the check found. A later call for the same step returns at
 // once if none of these blobs has changed, so a loop around the step pays for one check only.
-std::string FindRace(const ExecutionStep& step, PlanUses* uses,
-                     const std::vector<const StepUses*>& reporters, const Workspace& ws,
-                     std::vector<JudgedBlob>* judged);
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
+                     const Workspace& ws, std::vector<JudgedBlob>* judged);
 
 // Whether the step runs substeps (other than reporters), or instances of them, at the same time.
 bool RunsConcurrently(const ExecutionStep& step);

@@ -1,10 +1,10 @@
 #include "caffe2_core/runtime/plan_uses.h"
 
-#include <algorithm>
-#include <set>
-
-#include "caffe2_core/graph/dependencies.h"
+#include "caffe2_core/graph/builtin_operators.h"
+#include "caffe2_core/graph/nested_nets.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shared_memory.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -20,39 +20,39 @@ bool AccessesUnlistedBlobs(const OpSchema* schema, const OperatorDef& op) {
   }
 }
 
-bool SharesInput(const OpSchema& schema, int input) {
-  const auto& shared = schema.shared_memory();
-  return std::any_of(shared.begin(), shared.end(),
-                     [input](const auto& pair) { return pair.first == input; });
-}
-
 class NetWalk {
  public:
   explicit NetWalk(NetUses* uses) : uses_(*uses) {}
 
-  void Add(const NetDef& net, int depth) {
-    const NetDependencies blobs(net);
-    for (const auto& [a, b] : blobs.same_memory()) {
-      uses_.aliases.emplace_back(blobs.name(a), blobs.name(b));
-    }
+  void Add(const NetDef& net, const NestedNames& names, int depth) {
+    const NetBlobs blobs(net);
     for (size_t i = 0; depth == 0 && i < blobs.written().size(); ++i) {
       uses_.written.push_back(blobs.name(blobs.written()[i]));
     }
     for (int i = 0; i < net.op_size(); ++i) {
       const OperatorDef& op = net.op(i);
-      AddOperator(op, blobs, static_cast<size_t>(i));
+      AddOperator(op, names, blobs, static_cast<size_t>(i));
       if (depth > 0 && op.output_size() > 0) uses_.nested_writes = true;
       if (depth >= kMaxNetDepth) {
         uses_.unlisted = op.type();
         continue;
       }
-      for (const Argument& arg : op.arg()) AddNets(arg, depth + 1);
+      if (op.arg_size() == 0) continue;
+      const NestedNames inner(op, names);
+      for (const Argument& arg : op.arg()) AddNets(arg, inner, depth + 1);
     }
   }
 
  private:
-  void AddOperator(const OperatorDef& op, const NetBlobs& blobs, size_t position) {
+  void AddUse(const NestedName& blob, unsigned use) {
+    if (!blob.is_held) uses_.blobs[blob.name] |= use;
+  }
+
+  void AddOperator(const OperatorDef& op, const NestedNames& names, const NetBlobs& blobs,
+                   size_t position) {
     const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+    const bool replaces =
+        schema != nullptr && (schema->HasTensorInference() || IsBuiltinOperator(op.type()));
     std::set<uint32_t> synchronized;
     for (int i = 0; i < op.output_size(); ++i) {
       unsigned use = kWrites;
@@ -60,9 +60,9 @@ class NetWalk {
         use = kWritesSynchronized;
         synchronized.insert(blobs.outputs(position)[static_cast<size_t>(i)]);
       } else if (blobs.is_in_place(position, static_cast<size_t>(i))) {
-        use = schema != nullptr && schema->HasTensorInference() ? kUpdatesTensor : kUpdates;
+        use = replaces ? kUpdatesTensor : kUpdates;
       }
-      uses_.blobs[op.output(i)] |= use;
+      AddUse(names.Find(op.output(i)), use);
     }
     for (int i = 0; i < op.input_size(); ++i) {
       unsigned use = kReads;
@@ -74,18 +74,47 @@ class NetWalk {
       if (schema != nullptr && schema->input_is_synchronized(i)) {
         use = modifies ? kWritesSynchronized : kReadsSynchronized;
       }
-      // Other operators may write the input through the output that shares its memory.
-      if (schema != nullptr && SharesInput(*schema, i)) use = kWrites;
-      uses_.blobs[op.input(i)] |= use;
+      AddUse(names.Find(op.input(i)), use);
+    }
+    if (schema != nullptr) {
+      AddSharedMemory(op, names);
+      if (!synchronized.empty()) AddGuards(op, *schema, names);
     }
     if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();
   }
 
-  void AddNets(const Argument& arg, int depth) {
-    if (arg.has_n()) Add(arg.n(), depth);
-    for (const NetDef& net : arg.nets()) Add(net, depth);
+  // Other operators may write each blob through the one that shares its memory.
+  void AddSharedMemory(const OperatorDef& op, const NestedNames& names) {
+    for (const auto& [a, b] : SharedNamesOf(op)) {
+      const NestedName first = names.Find(a), second = names.Find(b);
+      AddUse(first, kWrites);
+      AddUse(second, kWrites);
+      if (first.name != second.name) uses_.aliases.emplace_back(first.name, second.name);
+    }
+  }
+
+  // The synchronized inputs that are not synchronized outputs guard those outputs.
+  void AddGuards(const OperatorDef& op, const OpSchema& schema, const NestedNames& names) {
+    std::set<std::string> guarded, guards;
+    for (int i = 0; i < op.output_size(); ++i) {
+      if (schema.output_is_synchronized(i)) guarded.insert(op.output(i));
+    }
+    for (int i = 0; i < op.input_size(); ++i) {
+      if (!schema.input_is_synchronized(i) || guarded.contains(op.input(i))) continue;
+      guards.insert(names.Find(op.input(i)).name);
+    }
+    if (guards.empty()) return;
+    for (const std::string& output : guarded) {
+      const NestedName blob = names.Find(output);
+      if (!blob.is_held) uses_.guards[blob.name].insert(guards.begin(), guards.end());
+    }
+  }
+
+  void AddNets(const Argument& arg, const NestedNames& names, int depth) {
+    if (arg.has_n()) Add(arg.n(), names, depth);
+    for (const NetDef& net : arg.nets()) Add(net, names, depth);
     NetDef step;
-    if (ParseTextNet(arg, &step)) Add(step, depth);
+    if (ParseTextNet(arg, &step)) Add(step, names, depth);
   }
 
   NetUses& uses_;
@@ -129,7 +158,7 @@ class StepWalk {
 NetUses UsesOf(const std::shared_ptr<const NetDef>& net) {
   NetUses uses;
   uses.net = net;
-  NetWalk(&uses).Add(*net, 0);
+  NetWalk(&uses).Add(*net, NestedNames(), 0);
   return uses;
 }
 

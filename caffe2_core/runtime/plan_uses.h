@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,17 +25,22 @@ enum BlobUse : unsigned {
   kReadsSynchronized = 4,   // declared as synchronized by the operator's schema
   kWritesSynchronized = 8,  // declared as synchronized by the operator's schema
   kUpdates = 16,            // output in place: synchronized if the object synchronizes itself
-  kUpdatesTensor = 32,      // output in place of an operator whose schema infers tensor shapes
+  kUpdatesTensor = 32,      // output in place of a built-in operator, or of one whose schema infers
+                            // tensor shapes: it does not use the object's own synchronization
 };
 
-// What one net uses, including the nets in the arguments of its operators. Other arguments are
-// ignored, and so is `control_input`.
+// What one net uses, including the nets in the arguments of its operators, whose names are translated
+// (nested_nets.h). Blobs that only a scope holds are not listed: operators that use them write the
+// scope. Other arguments are ignored, and so is `control_input`.
 struct NetUses {
   std::shared_ptr<const NetDef> net;  // shared with the plan
   std::map<std::string, unsigned> blobs;
-  // Pairs of an input and an output that may share memory after the net has run, for example those
-  // of Alias.
+  // Pairs of blobs that may share memory after the net has run, for example those of Alias. A scope
+  // stands for the blobs that it holds.
   std::vector<std::pair<std::string, std::string>> aliases;
+  // For each blob of which a schema declares that another input guards it: the guards, such as the
+  // mutex of AtomicIter.
+  std::map<std::string, std::set<std::string>> guards;
   // Blobs that the net's own operators write, in order of the first write. Nets in arguments do not
   // count.
   std::vector<std::string> written;

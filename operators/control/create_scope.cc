@@ -32,6 +32,8 @@ class HasScopeOp final : public Operator<CPUContext> {
 }  // namespace
 
 void RegisterCreateScope() {
+  DeclareBlobHolder<WorkspaceStack>(
+      [](const WorkspaceStack& stack, const BlobVisitor& visit) { stack.VisitOwnBlobs(visit); });
   RegisterSchema("CreateScope", __FILE__)
       .NumInputs(0)
       .NumOutputs(1)

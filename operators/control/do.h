@@ -3,7 +3,10 @@
 //   blobs to bind, scope  ->  blobs to bind, scope (the same blob)
 //
 // The scope holds the workspaces (workspace_stack.h). The net sees only the bound blobs and those
-// that it writes. Three modes:
+// that it or an earlier net in the same workspace has written. A name that an earlier operator has
+// bound must be bound again, so that the operator lists every blob outside that it uses. The net
+// may also write blobs that the operator lists as inputs only (nested_nets.h finds them). Three
+// modes:
 //
 //   forward            a workspace is put on the scope's stack, where the gradient operator finds
 //                      the values that the net has computed
@@ -17,10 +20,12 @@
 // The operator keeps one net for each depth of the stack. Once all of them exist, a run takes no
 // memory and no lock, if the net takes none.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/control/do_bindings.h"
 #include "operators/control/workspace_stack.h"
@@ -120,7 +125,24 @@ class DoOp final : public Operator<Context> {
         scope.ws->ShareBlob(binding.inner, blob);
       }
     }
+    CheckBindsAll(scope);
     inner->net = CreateInnerNet(*this, kDoNet, scope.ws.get());
+  }
+
+  // THROWS if the net uses a name that another operator has bound in the workspace.
+  void CheckBindsAll(const WorkspaceStack::Scope& scope) const {
+    const NestedBlobs used = BlobsOf(RequireNet(this->debug_def(), kDoNet));
+    for (const std::vector<std::string>* names : {&used.read, &used.written}) {
+      for (const std::string& name : *names) {
+        const bool is_listed =
+            std::any_of(bindings_.begin(), bindings_.end(),
+                        [&](const DoBinding& binding) { return binding.inner == name; });
+        CAFFE_ENFORCE(is_listed || !scope.bound.contains(name), "inner blob \"", name,
+                      "\" denotes a blob outside, which an operator that ran in this workspace "
+                      "before has bound, want it among ",
+                      kDoInnerBlobs.name);
+      }
+    }
   }
 
   // THROWS if another name in the workspace denotes the blob of `bound` too. Operators tell by the

@@ -17,4 +17,14 @@ std::shared_ptr<WorkspaceStack::Scope> WorkspaceStack::Push(uint64_t owner,
   return scopes_[depth_++];
 }
 
+void WorkspaceStack::VisitOwnBlobs(const BlobVisitor& visit) const {
+  for (const std::shared_ptr<Scope>& scope : scopes_) {
+    if (scope == nullptr) continue;
+    for (const std::string& name : scope->ws->LocalBlobs()) {
+      if (scope->bound.contains(name)) continue;
+      if (const std::shared_ptr<Blob> blob = scope->ws->FindBlob(name)) visit(*blob);
+    }
+  }
+}
+
 }  // namespace caffe2rt

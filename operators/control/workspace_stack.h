@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/blob_holders.h"
 
 namespace caffe2rt {
 
@@ -50,6 +51,9 @@ class [[gnu::visibility("default")]] WorkspaceStack {
   std::shared_ptr<Scope> Top() const { return scopes_[depth_ - 1]; }
   // Takes the last workspace off the stack. REQUIRES: the stack is not empty.
   std::shared_ptr<Scope> Pop() { return scopes_[--depth_]; }
+  // Visits the blobs of all workspaces, also of those that are no longer on the stack, except bound
+  // ones.
+  void VisitOwnBlobs(const BlobVisitor& visit) const;
 
  private:
   std::vector<std::shared_ptr<Scope>> scopes_;

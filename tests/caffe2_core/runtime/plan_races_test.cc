@@ -15,6 +15,7 @@ using test::Feed;
 using test::kTogether;
 using test::Net;
 using test::Op;
+using test::RunOp;
 using test::RunPlanText;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -116,6 +117,141 @@ TEST_F(PlanRacesTest, TwoTensorsInOneMemoryConflict) {
   shared->ResizeLike(ws_.GetBlob("x")->Get<Tensor>());
   shared->ShareData(ws_.GetBlob("x")->Get<Tensor>());
   EXPECT_THAT(Refusal(nets + kTogether), HasSubstr("\"s\", which is the same"));
+}
+
+// Regression: views have addresses of their own, so that writes to the memory were not seen.
+TEST_F(PlanRacesTest, AViewConflictsWithTheTensorAndWithViewsThatOverlapIt) {
+  Feed<float>(&ws_, "x", {4}, {1, 2, 3, 4});
+  Feed<int32_t>(&ws_, "t", {1}, {0});
+  const auto view = [](const std::string& output, int offset) {
+    return MakeString("op { type: \"rnn_internal_apply_link\" input: \"t\" input: \"x\" output: \"",
+                      output, "\" output: \"x\" arg { name: \"offset\" i: ", offset,
+                      " } arg { name: \"window\" i: 2 } }");
+  };
+  EXPECT_EQ(Refusal(Net("views", view("v", 2) + view("w", 1) + view("u", 0)) +
+                    "execution_step { network: \"views\" }"),
+            "");
+  EXPECT_THAT(Refusal(Net("a", Op("Copy", "x", "z")) + Net("b", Op("Relu", "v", "v")) + kTogether),
+              HasSubstr("blob \"x\" is read by step \"a\" (net \"a\") while \"v\", which is the "
+                        "same, is written by step \"b\""));
+  EXPECT_THAT(Refusal(Net("a", Op("Copy", "w", "z")) + Net("b", Op("Relu", "v", "v")) + kTogether),
+              HasSubstr("\"v\", which is the same"));
+  EXPECT_EQ(Refusal(Net("a", Op("Relu", "u", "u")) + Net("b", Op("Relu", "v", "v")) + kTogether),
+            "");
+  EXPECT_EQ(Refusal(Net("a", Op("Copy", "x", "p")) + Net("b", Op("Copy", "v", "q")) + kTogether),
+            "");
+}
+
+// Regression: the outputs of RecurrentNetwork are views of one state.
+TEST_F(PlanRacesTest, OutputsOfRecurrentNetworkShareMemory) {
+  test::FeedRange<float>(&ws_, "x", {3, 1, 2}, 1);
+  Feed<float>(&ws_, "i", {1, 1, 2}, {1, 1});
+  RunOp(&ws_, R"(type: "RecurrentNetwork" input: "x" input: "i" output: "a" output: "l" output: "s"
+    arg { name: "recurrent_states" strings: "h" }
+    arg { name: "initial_recurrent_state_ids" ints: 1 }
+    arg { name: "alias_src" strings: "h" strings: "h" }
+    arg { name: "alias_dst" strings: "a" strings: "l" } arg { name: "alias_offset" ints: 1 ints: -1 }
+    arg { name: "link_internal" strings: "prev" strings: "cur" strings: "in" }
+    arg { name: "link_external" strings: "h" strings: "h" strings: "x" }
+    arg { name: "link_offset" ints: 0 ints: 1 ints: 0 }
+    arg { name: "step_net" n { name: "step"
+      op { type: "Sum" input: "in" input: "prev" output: "cur" } } })");
+  EXPECT_THAT(Refusal(Net("a", Op("Relu", "l", "l")) + Net("b", Op("Copy", "a", "z")) + kTogether),
+              HasSubstr("blob \"l\" is written by step \"a\""));
+}
+
+// Regression: the names in the net of Do counted as names of the plan.
+TEST_F(PlanRacesTest, TheNamesInDoDenoteTheBlobsThatItBinds) {
+  const auto run = [](const std::string& inner) {
+    return Op("CreateScope", "", "S") +
+           "op { type: \"Do\" input: \"x\" input: \"S\" output: \"S\" arg { name: \"net\" n { "
+           "name: "
+           "\"inner\" " +
+           inner +
+           " } } arg { name: \"inner_blobs\" strings: \"i\" } arg { name: \"outer_blobs_idx\" "
+           "ints: "
+           "0 } }";
+  };
+  const std::string reads = Net("b", Op("Copy", "x", "z"));
+  EXPECT_THAT(Refusal(Net("a", run(Op("Relu", "i", "i"))) + reads + kTogether),
+              HasSubstr("blob \"x\" is written by step \"a\" (net \"a\") while it is read"));
+  EXPECT_THAT(Refusal(Net("a", run(Op("Alias", "i", "j"))) + reads + kTogether),
+              HasSubstr("blob \"x\" is written by step \"a\""));
+  EXPECT_EQ(Refusal(Net("a", run(Op("Copy", "i", "z"))) + reads + kTogether), "");
+  // An inner name that a blob of the plan has too.
+  EXPECT_EQ(
+      Refusal(Net("a", run(Op("Copy", "i", "y"))) + Net("b", Op("Relu", "y", "y")) + kTogether),
+      "");
+}
+
+// A scope keeps the blobs of its net, and they may share the memory of others.
+TEST_F(PlanRacesTest, WhatAScopeHoldsBelongsToIt) {
+  const std::string make =
+      Net("make", Op("CreateScope", "", "S") +
+                      R"(op { type: "Do" input: "x" input: "S" output: "S" arg { name: "net" n {
+          name: "inner" op { type: "Alias" input: "i" output: "j" } } }
+          arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 } })") +
+      "execution_step { network: \"make\" }";
+  EXPECT_EQ(Refusal(make), "");
+  const std::string write =
+      R"(op { type: "Do" input: "y" input: "S" output: "S" arg { name: "net" n { name: "inner"
+           op { type: "Relu" input: "j" output: "j" } } } arg { name: "reuse_workspace" i: 1 }
+         arg { name: "inner_blobs" strings: "k" } arg { name: "outer_blobs_idx" ints: 0 } })";
+  EXPECT_THAT(Refusal(Net("a", write) + Net("b", Op("Copy", "x", "z")) + kTogether),
+              HasSubstr("blob \"S\" is written by step \"a\" (net \"a\") while \"x\", which is the "
+                        "same"));
+  EXPECT_EQ(Refusal(Net("a", write) + Net("b", Op("Copy", "y", "z")) + kTogether), "");
+}
+
+// Regression: two mutexes guarded one tensor, which two steps then resized at the same time.
+TEST_F(PlanRacesTest, OneMutexMustGuardABlob) {
+  const std::string init = Net("init", Op("CreateMutex", "", "m") + Op("CreateMutex", "", "n")) +
+                           "execution_step { network: \"init\" }";
+  const auto append = [](char mutex) {
+    return Op("AtomicAppend", std::string{mutex, 'x', 'y'}, "x");
+  };
+  EXPECT_EQ(Refusal(init + Net("a", append('m')) + Net("b", append('m')) + kTogether), "");
+  EXPECT_THAT(Refusal(init + Net("a", append('m')) + Net("b", append('n')) + kTogether),
+              HasSubstr("blob \"x\" is written by step \"a\" (net \"a\") and by step \"b\" (net "
+                        "\"b\") under different guards, want one mutex"));
+  // A mutex that each child workspace makes for itself guards nothing.
+  EXPECT_THAT(Refusal(Net("a", Op("CreateMutex", "", "o") + append('o')) +
+                      R"(execution_step { num_concurrent_instances: 2
+                           substep { create_workspace: true network: "a" } })"),
+              HasSubstr("under different guards"));
+}
+
+// Regression: operators that replace the object in a blob counted as synchronized if it
+// synchronizes itself.
+TEST_F(PlanRacesTest, BuiltinOperatorsReplaceWhatTheyUpdate) {
+  const std::string init =
+      Net("init",
+          Op("CreateMutex", "", "m") + Op("CreateBlobsQueue", "", "q") +
+              "op { type: \"ConstantFill\" output: \"k\" arg { name: \"shape\" ints: 1 } arg "
+              "{ name: \"dtype\" i: 10 } }") +
+      "execution_step { network: \"init\" }";
+  const std::string count = Net("b", Op("AtomicIter", "mk", "k"));
+  EXPECT_EQ(Refusal(init + Net("a", Op("AtomicIter", "mk", "k")) + count + kTogether), "");
+  for (const std::string& replace : {Op("Free", "m", "m"), Op("EnqueueBlobs", "qm", "m")}) {
+    EXPECT_THAT(Refusal(init + Net("a", replace) + count + kTogether),
+                HasSubstr("blob \"m\" is written by step \"a\""));
+  }
+}
+
+// Regression: the queue handed on memory that another blob still had, so that both steps wrote it.
+TEST_F(PlanRacesTest, AQueueHandsOnItsOwnMemory) {
+  EXPECT_EQ(Refusal(Net("init", Op("CreateBlobsQueue", "", "q") + Op("Alias", "x", "y") +
+                                    Op("EnqueueBlobs", "qy", "y")) +
+                    Net("take", Op("DequeueBlobs", "q", "z")) + Net("a", Op("Add", "xx", "x")) +
+                    Net("b", Op("Add", "zz", "z")) +
+                    R"(execution_step { network: "init" network: "take" })" + kTogether),
+            "");
+  ExpectTensor<float>(ws_, "x", {2}, {2, 4});
+  ExpectTensor<float>(ws_, "z", {2}, {2, 4});
+  EXPECT_THAT(Refusal(Net("init", Op("CreateBlobsQueue", "", "q") + Op("CreateScope", "", "S") +
+                                      Op("EnqueueBlobs", "qS", "S")) +
+                      R"(execution_step { network: "init" })"),
+              HasSubstr("neither a scope nor a queue can enter a queue"));
 }
 
 // A loop repeats the search for conflicts only after something has changed.

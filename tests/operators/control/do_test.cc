@@ -50,6 +50,24 @@ TEST_F(DoTest, RunsItsNetInItsOwnWorkspace) {
   EXPECT_TRUE(HasScope());
 }
 
+// Otherwise the operator would use a blob outside that it does not list.
+TEST_F(DoTest, RejectsANameThatAnEarlierOperatorHasBound) {
+  RunOp(&ws_, Do());
+  ExpectThrows(
+      [&] {
+        RunOp(&ws_, R"(type: "Do" input: "S" output: "S" arg { name: "net" n { name: "write"
+          op { type: "Scale" input: "in" output: "in" } } } arg { name: "reuse_workspace" i: 1 })");
+      },
+      "inner blob \"in\" denotes a blob outside, which an operator that ran in this workspace "
+      "before "
+      "has bound, want it among inner_blobs");
+  // Other blobs of the workspace need no binding.
+  RunOp(&ws_, R"(type: "Do" input: "S" output: "z" output: "S" arg { name: "net" n { name: "take"
+    op { type: "Copy" input: "t" output: "zz" } } } arg { name: "reuse_workspace" i: 1 }
+    arg { name: "inner_blobs" strings: "zz" } arg { name: "outer_blobs_idx" ints: 0 })");
+  ExpectTensor<float>(ws_, "z", {2}, {3, 6});
+}
+
 TEST_F(DoTest, RunsGradientsInReverseOrder) {
   RunOp(&ws_, Do());
   Feed<float>(&ws_, "x", {2}, {10, 20});
