@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/standard_streams.h"
@@ -15,6 +17,7 @@
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
+#include "caffe2_core/tensor/memory_range.h"
 #include "caffe2_core/tensor/plain_forms.h"
 #include "caffe2rt/predictor_consts.pb.h"
 
@@ -29,6 +32,12 @@ std::vector<std::string> ListOf(const Names& names) {
 bool IsPackable(const Tensor& tensor) {
   return tensor.IsShaped() && tensor.dtype().IsSet() && tensor.dtype().IsPlainData() &&
          TypeMetaToDataType(tensor.dtype()) != TensorProto_DataType_UNDEFINED && tensor.HasData();
+}
+
+// Whether the net may change the blob.
+bool IsChanged(const NetDependencies& blobs, const std::string& name) {
+  const uint32_t blob = blobs.Find(name);
+  return blob != NetBlobs::kNone && blobs.is_changed(blob);
 }
 
 }  // namespace
@@ -90,13 +99,18 @@ Tensor PackedModel::MappedTensor(const PackedTensor& packed) const {
 void PackedModel::CreateBlobs(Workspace* ws) const try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of PackedModel::CreateBlobs is null");
   EnsureBuiltinOperators();  // they register the serializers of their blobs
+  const NetDependencies blobs(index().predict_net());
   for (const PackedTensor& packed : index().tensor()) {
     Blob* const blob = ws->CreateBlob(packed.name());
+    Tensor tensor = MappedTensor(packed);
+    // What the net changes gets writable memory. Other blobs of the net may share it, so it must
+    // not be copied when it is written first.
+    if (IsChanged(blobs, packed.name())) tensor = tensor.Clone();
     if (packed.has_scale()) {
       blob->Reset(new Int8TensorCPU{
-          .scale = packed.scale(), .zero_point = packed.zero_point(), .t = MappedTensor(packed)});
+          .scale = packed.scale(), .zero_point = packed.zero_point(), .t = std::move(tensor)});
     } else {
-      blob->Reset(new Tensor(MappedTensor(packed)));
+      blob->Reset(new Tensor(std::move(tensor)));
     }
   }
   const FileAccess access = ws->file_access();
@@ -117,7 +131,38 @@ void ModelPacker::AddTensor(const std::string& name, const Tensor& tensor) {
   added.tensor.MarkReadOnly();
 }
 
+namespace {
+
+// THROWS if the net changes a tensor that shares memory with another one: the file would hold both,
+// and a change of one would not change the other.
+void CheckChangedAreSeparate(const NetDef& net, const Workspace& ws) {
+  const NetDependencies blobs(net);
+  std::vector<std::pair<MemoryRange, std::string>> ranges;
+  for (const std::string& name : ws.LocalBlobs()) {
+    const Tensor* const tensor = FindTensor(*ws.GetBlob(name));
+    if (tensor == nullptr) continue;
+    const MemoryRange range = RangeOf(tensor->storage().get());
+    if (!range.empty()) ranges.emplace_back(range, name);
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const auto& a, const auto& b) { return a.first.begin < b.first.begin; });
+  // Of the ranges so far, the one that ends last.
+  for (size_t i = 1, last = 0; i < ranges.size(); ++i) {
+    const auto& [range, name] = ranges[i];
+    const std::string& other = ranges[last].second;
+    CAFFE_ENFORCE(range.begin >= ranges[last].first.end ||
+                      (!IsChanged(blobs, name) && !IsChanged(blobs, other)),
+                  "blobs \"", Shortened(other), "\" and \"", Shortened(name),
+                  "\" share memory that the net changes, and a packed model keeps them apart; want "
+                  "blobs with memory of their own");
+    if (range.end > ranges[last].first.end) last = i;
+  }
+}
+
+}  // namespace
+
 ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
+  CheckChangedAreSeparate(model.predict_net, ws);
   *index_.mutable_predict_net() = model.predict_net;
   for (const std::string& name : model.inputs) index_.add_input(name);
   for (const std::string& name : model.outputs) index_.add_output(name);
@@ -166,8 +211,10 @@ void ModelPacker::Write(const std::string& path) const try {
     *packed->mutable_block() = writer.Add(named.tensor.raw_data(), named.tensor.nbytes());
   }
   // Behind all elements, so that the pages of both are apart.
+  const NetDependencies blobs(index.predict_net());
   for (size_t i = 0; i < tensors_.size(); ++i) {
     if (tensors_[i].tensor.storage() == nullptr) continue;
+    if (IsChanged(blobs, tensors_[i].packed.name())) continue;
     for (const auto& [key, form] : PlainForms::Of(tensors_[i].tensor.storage().get()).List()) {
       PackedForm* const packed = index.mutable_tensor(static_cast<int>(i))->add_form();
       packed->set_key(key);

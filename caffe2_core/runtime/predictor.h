@@ -15,7 +15,10 @@
 // Instances: an instance is a predict net with its own activations. Each call leases one instance.
 // If all are in use, the call creates another one, or waits if PredictorOptions::max_instances
 // exist already. A call that finds an idle instance takes no lock. An idle instance holds no
-// activations, see PredictorOptions::plan_memory.
+// activations, see PredictorOptions::plan_memory. If the net changes a weight, each instance has a
+// copy of it, which starts with the loaded value and keeps what the instance's runs write: results
+// then depend on the earlier runs of the instance that a call leases. The constructor logs a warning
+// that names these weights; `max_instances = 1` makes the order of the calls decide.
 //
 // Results: an output tensor may share memory with the instance that computed it. If the caller
 // still holds the tensor when the instance runs again, the instance allocates new memory. A result

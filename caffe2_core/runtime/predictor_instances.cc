@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/dependencies.h"
@@ -19,19 +21,33 @@
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/optimizer.h"
 #include "caffe2_core/tensor/int8_tensor.h"
+#include "caffe2_core/tensor/memory_range.h"
 
 namespace caffe2rt {
 namespace {
 
-// The blobs that operators of the net write, and those that share memory with a written blob.
+// The blobs that the net may change.
 std::unordered_set<std::string> WrittenBy(const NetDef& net) {
   const NetDependencies blobs(net);
   std::unordered_set<std::string> written;
   for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
-    const bool is_output = blobs.first_writer(blob) != NetBlobs::kNone;
-    if (is_output || blobs.is_memory_written(blob)) written.insert(blobs.name(blob));
+    if (blobs.is_changed(blob)) written.insert(blobs.name(blob));
   }
   return written;
+}
+
+// The blobs whose first value the net reads and which it changes, except `inputs`: the weights that
+// differ from run to run.
+std::vector<std::string> ChangingWeights(const NetDef& net, const std::vector<std::string>& inputs,
+                                         const Workspace& weights) {
+  const NetDependencies blobs(net);
+  std::vector<std::string> names;
+  for (const uint32_t blob : blobs.read_first()) {
+    const std::string& name = blobs.name(blob);
+    const bool is_input = std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+    if (!is_input && blobs.is_changed(blob) && weights.HasBlob(name)) names.push_back(name);
+  }
+  return names;
 }
 
 // Whether the tensor is the only owner of its memory. The destructor of `second` is an acquire
@@ -42,12 +58,75 @@ bool IsSoleUser(const Tensor& tensor) {
   return second.use_count() == 2;
 }
 
-// The value with which an instance begins. A tensor of the parent workspace is not read-only, so
-// the net would write into it.
-Tensor InitialValue(const Tensor& value, bool written) {
-  const bool shares = !written || value.storage() == nullptr || value.storage()->read_only();
-  return shares ? value : value.Clone();
+// The memory of the weights `names`.
+class WeightMemory {
+ public:
+  WeightMemory(const std::vector<std::string>& names, const Workspace& weights)
+      : weights_(weights) {
+    for (const std::string& name : names) {
+      const Storage* const storage = StorageOf(name);
+      if (storage == nullptr) continue;
+      storages_.insert(storage);
+      ranges_.Add(RangeOf(storage));
+    }
+    ranges_.Merge();
+  }
+  // Whether the weight is in this memory. THROWS if it is a view of a part of it.
+  bool Contains(const std::string& name) const {
+    const Storage* const storage = StorageOf(name);
+    const MemoryRange* const range = ranges_.Find(RangeOf(storage));
+    CAFFE_ENFORCE(
+        range == nullptr || (storages_.contains(storage) && *range == RangeOf(storage)),
+        "weight \"", name,
+        "\" is a view of a part of a weight that the net changes, want weights that share "
+        "their whole memory, or none of it");
+    return range != nullptr;
+  }
+
+ private:
+  const Storage* StorageOf(const std::string& name) const {
+    const std::shared_ptr<Blob> blob = weights_.FindBlob(name);
+    const Tensor* const tensor = blob == nullptr ? nullptr : FindTensor(*blob);
+    return tensor == nullptr ? nullptr : tensor->storage().get();
+  }
+
+  const Workspace& weights_;
+  std::set<const Storage*> storages_;
+  MergedRanges ranges_;
+};
+
+// The blobs that the net may change, and the weights in their memory, to which an init net has given
+// two names.
+std::unordered_set<std::string> ChangedBy(const NetDef& net, const Workspace& weights) {
+  std::unordered_set<std::string> changed = WrittenBy(net);
+  const std::vector<std::string> changing = ChangingWeights(net, {}, weights);
+  if (changing.empty()) return changed;
+  const WeightMemory memory(changing, weights);
+  const NetBlobs blobs(net);
+  for (const uint32_t blob : blobs.read_first()) {
+    if (memory.Contains(blobs.name(blob))) changed.insert(blobs.name(blob));
+  }
+  return changed;
 }
+
+// The values with which an instance begins, for blobs that the net changes. They are copied before
+// the net runs: read-only memory is copied when it is written first, but by then other blobs of the
+// net may share it. Weights in one memory get copies in one memory.
+class InitialValues {
+ public:
+  Tensor CopyOf(const Tensor& value) {
+    if (value.storage() == nullptr) return value;
+    const auto [known, is_new] = copies_.try_emplace(value.storage().get());
+    if (is_new) known->second = value.Clone();
+    Tensor copy = known->second;
+    if (copy.numel() != value.numel() || copy.dtype() != value.dtype()) return value.Clone();
+    copy.Reshape(value.sizes());
+    return copy;
+  }
+
+ private:
+  std::map<const Storage*, Tensor> copies_;
+};
 
 FileAccess FileAccessWithoutParent() {
   return FileAccess::Off("PredictorOptions::file_access allows it");
@@ -98,6 +177,13 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   MarkWeights();
   input_names = std::move(inputs);
   output_names = std::move(outputs);
+  if (const std::vector<std::string> names = ChangingWeights(def, expected, weights);
+      !names.empty()) {
+    LOG(WARNING)
+        << "net \"" << def.name() << "\" changes its weights " << absl::StrJoin(names, ", ")
+        << ": each instance of the predictor keeps values of its own, so results depend on "
+           "its earlier runs";
+  }
   instance_def_ = WithCopies(options.optimize ? Optimized(expected) : NetDef(def));
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
@@ -156,21 +242,24 @@ std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstan
   return instance;
 }
 
-// An instance has its own blobs for those that the net writes and for the inputs. They share the
-// initial values with `weights` until they are written.
+// An instance has its own blobs for those that the net changes and for the inputs. What the net does
+// not change shares the initial value with `weights`.
 void Predictor::Instances::CreateOwnBlobs(const NetDef& net, Instance* instance) const {
-  std::unordered_set<std::string> own_names = WrittenBy(net);
-  const std::unordered_set<std::string> written = own_names;
+  const std::unordered_set<std::string> written = ChangedBy(net, weights);
+  std::unordered_set<std::string> own_names = written;
   own_names.insert(input_names.begin(), input_names.end());
+  InitialValues values;
   for (const std::string& name : own_names) {
     const std::shared_ptr<Blob> initial = weights.FindBlob(name);
     Blob* local = instance->ws.CreateLocalBlob(name);
     if (initial == nullptr || !local->IsEmpty()) continue;
+    const bool copies = written.contains(name);
     if (initial->IsType<Tensor>()) {
-      local->Reset(new Tensor(InitialValue(initial->Get<Tensor>(), written.contains(name))));
+      const Tensor& value = initial->Get<Tensor>();
+      local->Reset(new Tensor(copies ? values.CopyOf(value) : value));
     } else if (initial->IsType<Int8TensorCPU>()) {
       auto value = std::make_unique<Int8TensorCPU>(initial->Get<Int8TensorCPU>());
-      value->t = InitialValue(value->t, written.contains(name));
+      if (copies) value->t = values.CopyOf(value->t);
       local->Reset(value.release());
     }
   }

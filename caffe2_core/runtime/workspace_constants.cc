@@ -11,7 +11,10 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/blob_holders.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
+#include "caffe2_core/tensor/memory_range.h"
 
 namespace caffe2rt {
 namespace {
@@ -28,42 +31,29 @@ struct BlobsByUse {
   std::vector<std::string> only_read, written;
 };
 
-// The blobs of the net, by whether its operators write them in any way.
 BlobsByUse DivideBlobs(const NetDef& net) {
   const NetDependencies blobs(net);
-  std::vector<bool> written(blobs.size());
-  for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
-    written[blob] = blobs.is_memory_written(blob) || blobs.first_writer(blob) != NetBlobs::kNone;
-  }
-  for (size_t op = 0; op < blobs.num_operators(); ++op) {
-    const OperatorDef& def = net.op(static_cast<int>(op));
-    const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
-    for (int i = 0; i < def.input_size(); ++i) {
-      if (schema != nullptr && schema->modifies_input(i)) {
-        written[blobs.inputs(op)[static_cast<size_t>(i)]] = true;
-      }
-    }
-    if (!HasNestedNets(def)) continue;
-    for (const std::string& name : NestedBlobsOf(def).written) {
-      if (const uint32_t blob = blobs.Find(name); blob != NetBlobs::kNone) written[blob] = true;
-    }
-  }
   BlobsByUse result;
   for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
-    (written[blob] ? result.written : result.only_read).push_back(blobs.name(blob));
+    (blobs.is_changed(blob) ? result.written : result.only_read).push_back(blobs.name(blob));
   }
   return result;
 }
 
-// The memory of the blobs that the net writes. An init net may have given it a second name.
-std::set<const Storage*> MemoryOf(const std::vector<std::string>& names, const Workspace& ws) {
-  std::set<const Storage*> result;
+// The memory of the blobs that the net writes, and of those that they hold. An init net may have
+// given it a second name.
+MergedRanges MemoryOf(const std::vector<std::string>& names, const Workspace& ws) {
+  MergedRanges result;
+  const auto add = [&result](const Blob& blob) {
+    if (const Tensor* const tensor = FindTensor(blob)) result.Add(RangeOf(tensor->storage().get()));
+  };
   for (const std::string& name : names) {
     const std::shared_ptr<Blob> blob = ws.FindBlob(name);
-    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
-    const std::shared_ptr<Storage>& storage = blob->Get<Tensor>().storage();
-    if (storage != nullptr) result.insert(storage.get());
+    if (blob == nullptr) continue;
+    add(*blob);
+    VisitHeldBlobs(*blob, add);
   }
+  result.Merge();
   return result;
 }
 
@@ -89,12 +79,12 @@ WorkspaceConstants::WorkspaceConstants(const NetDef& net, const std::set<std::st
   const std::vector<std::string> local = ws->LocalBlobs();
   const std::unordered_set<std::string> is_local(local.begin(), local.end());
   const BlobsByUse blobs = DivideBlobs(net);
-  const std::set<const Storage*> written = MemoryOf(blobs.written, *ws);
+  const MergedRanges written = MemoryOf(blobs.written, *ws);
   for (const std::string& name : blobs.only_read) {
     if (inputs.contains(name) || !is_local.contains(name)) continue;
     std::shared_ptr<Blob> blob = ws->FindBlob(name);
     if (blob == nullptr || !HoldsData(*blob)) continue;
-    if (written.contains(blob->Get<Tensor>().storage().get())) continue;
+    if (written.Find(RangeOf(blob->Get<Tensor>().storage().get())) != nullptr) continue;
     found_.emplace(name, std::move(blob));
   }
   for (std::string& name : ws->Blobs()) used_names_.insert(std::move(name));

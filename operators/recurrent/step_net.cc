@@ -67,8 +67,9 @@ Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
   CAFFE_ENFORCE(rows.storage() != nullptr && rows.storage()->capacity_bytes() >= rows.nbytes(),
                 "a tensor of shape ", rows.sizes(), " has no memory that could be linked");
   const size_t row_bytes = rows.nbytes() / static_cast<size_t>(rows.dim(0));
-  // The rows stay alive as long as the view.
+  // The rows stay alive as long as the view. Writes through it do not move their version.
   const std::shared_ptr<Storage> storage = rows.storage();
+  storage->set_exposed();
   view.ShareExternalPointer(
       static_cast<char*>(storage->data()) + row_bytes * static_cast<size_t>(first), rows.dtype(),
       row_bytes * static_cast<size_t>(count), [storage](void*) {});

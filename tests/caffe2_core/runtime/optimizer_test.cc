@@ -257,6 +257,39 @@ TEST_F(OptimizerTest, DoesNotTreatWrittenMemoryAsConstant) {
   EXPECT_EQ(Optimize(net).net.op_size(), 3);
 }
 
+// Regression: the net of Do writes m under an inner name, and a view was taken for other memory.
+TEST_F(OptimizerTest, DoesNotTreatWhatANestedNetWritesAsConstant) {
+  const std::string inner = R"( arg { name: "net" n { name: "inner"
+      op { type: "Sqr" input: "i" output: "i" } } }
+      arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 } } )";
+  EXPECT_EQ(Optimize(std::string(kNet) + R"( op { type: "CreateScope" output: "S" }
+      op { type: "Do" input: "m" input: "S" output: "S" )" +
+                     inner)
+                .net.op_size(),
+            4);
+  Feed<int32_t>(&ws_, "t", {1}, {0});
+  ws_.RunOperatorOnce(test::ParseOp(
+      R"(type: "rnn_internal_apply_link" input: "t" input: "m" output: "view" output: "m"
+         arg { name: "offset" i: 0 } arg { name: "window" i: 1 })"));
+  EXPECT_EQ(Optimize(std::string(kNet) + R"( op { type: "Sqr" input: "view" output: "view" })")
+                .net.op_size(),
+            3);
+}
+
+// Regression: a derived form of a tensor went stale when a view of the tensor was written.
+TEST_F(OptimizerTest, AViewExposesTheMemoryOfItsTensor) {
+  ws_.RunNetOnce(ParseNet(R"(op { type: "ConstantFill" output: "X" arg { name: "shape" ints: 4 } }
+    op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "rnn_internal_apply_link" input: "t" input: "X" output: "v" output: "X"
+         arg { name: "offset" i: 1 } arg { name: "window" i: 2 } })"));
+  Storage& storage = *ws_.GetBlob("X")->Get<Tensor>().storage();
+  const uint64_t before = storage.VerifiedVersion(16);
+  EXPECT_EQ(storage.VerifiedVersion(16), before);
+  ws_.RunNetOnce(ParseNet(R"(op { type: "ConstantFill" output: "v" arg { name: "shape" ints: 2 }
+    arg { name: "value" f: 1 } })"));
+  EXPECT_GT(storage.VerifiedVersion(16), before);
+}
+
 // The device of a net on the CPU may have any number.
 TEST_F(OptimizerTest, PlacesNetsWithADeviceIdOnOnednn) {
   options_.without_passes.clear();

@@ -89,6 +89,32 @@ TEST_F(PackedModelTest, TensorsAreMappedAndCopiedOnWrite) {
   ExpectTensor<float>(second, "w", {2}, {10, 20});
 }
 
+// Regression: the weight was read-only, so that a write through its alias did not change it.
+TEST_F(PackedModelTest, WeightsThatTheNetChangesAreCopies) {
+  const std::string net = R"(external_input: "x" external_input: "w" external_output: "y"
+    op { type: "Alias" input: "w" output: "a" } op { type: "Sqr" input: "a" output: "a" }
+    op { type: "Add" input: "x" input: "w" output: "y" })";
+  Model model = LoadModel({.predict_net = Pack(kInit, net)});
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  EXPECT_FALSE(ws.GetBlob("w")->Get<Tensor>().storage()->read_only());
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  ASSERT_TRUE(CreatePredictNet(model, &ws)->Run());
+  ExpectTensor<float>(ws, "y", {2}, {101, 402});
+}
+
+TEST_F(PackedModelTest, RejectsChangedWeightsInOneMemory) {
+  const std::string init = std::string(kInit) + R"(op { type: "Alias" input: "w" output: "v" })";
+  ExpectThrows(
+      [&] {
+        Pack(init, R"(external_input: "x" external_input: "w" external_input: "v"
+          op { type: "Sqr" input: "v" output: "v" } op { type: "Add" input: "x" input: "w" output: "y" })");
+      },
+      "share memory that the net changes");
+  Pack(init, R"(external_input: "x" external_input: "w" external_input: "v"
+    op { type: "Add" input: "v" input: "w" output: "y" })");
+}
+
 TEST_F(PackedModelTest, KeepsEveryElementTypeAndOtherBlobs) {
   const Model model = LoadPredictNet();
   Workspace ws;

@@ -94,6 +94,72 @@ TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheParentsAlone) {
   }
 }
 
+// The value of y after one call with x = {1, 2} on the nets, and without a predictor.
+std::pair<std::vector<float>, std::vector<float>> OneCall(const std::string& init,
+                                                          const std::string& net) {
+  Workspace ws;
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(init)));
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(net)));
+  Predictor predictor(ParseNet(init), ParseNet(net));
+  std::vector<Tensor> out;
+  EXPECT_TRUE(predictor({Vector({1, 2})}, &out));
+  return {Values(out.at(0)), Fetch<float>(ws, "y")};
+}
+
+// Regression: the weight was read-only, so that a write through another name did not change it.
+TEST(PredictorIsolationTest, AWriteThroughAnotherNameChangesTheWeight) {
+  const std::string names = R"(external_input: "x" external_input: "w" external_output: "y")";
+  const std::string add = R"( op { type: "Add" input: "w" input: "x" output: "y" } )";
+  const std::string alias = R"(op { type: "Alias" input: "w" output: "a" }
+    op { type: "Sqr" input: "a" output: "a" })";
+  const std::string scope = R"(op { type: "CreateScope" output: "S" }
+    op { type: "Do" input: "w" input: "S" output: "S" arg { name: "net" n { name: "inner"
+      op { type: "Alias" input: "i" output: "a" } op { type: "Sqr" input: "a" output: "a" } } }
+      arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 } })";
+  const std::string link = R"(
+    op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w"
+         arg { name: "offset" i: 1 } arg { name: "window" i: 1 } }
+    op { type: "Sqr" input: "v" output: "v" })";
+  for (const std::string& change : {alias, scope, link}) {
+    SCOPED_TRACE(change);
+    const auto [got, want] = OneCall(kInit, names + change + add);
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(want[1], 402);
+  }
+  // The init net gives the memory two names.
+  const auto [got, want] =
+      OneCall(std::string(kInit) + R"(op { type: "Alias" input: "w" output: "b" })",
+              names + R"( external_input: "b" op { type: "Sqr" input: "b" output: "b" })" + add);
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(want[1], 402);
+}
+
+TEST(PredictorIsolationTest, WarnsOfWeightsThatTheNetChanges) {
+  testing::internal::CaptureStderr();
+  const Predictor changing(ParseNet(kInit), ParseNet(kAddToWeight));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("net \"n\" changes its weights w"));
+  testing::internal::CaptureStderr();
+  const Predictor constant(ParseNet(kInit), ParseNet(kPredict));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(PredictorIsolationTest, RejectsAViewOfAWeightThatTheNetChanges) {
+  const std::string init = std::string(kInit) + R"(
+    op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w"
+         arg { name: "offset" i: 1 } arg { name: "window" i: 1 } })";
+  ExpectThrows(
+      [&] {
+        const Predictor predictor(ParseNet(init), ParseNet(R"(name: "n" external_input: "x"
+          external_input: "w" external_input: "v" external_output: "y"
+          op { type: "Sqr" input: "v" output: "v" } op { type: "Add" input: "w" input: "x" output: "y" })"));
+      },
+      "is a view of a part of a weight that the net changes");
+}
+
 TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
   for (const char* outputs :
        {R"(external_output: "y")", R"(external_output: "y" external_output: "a")"}) {
