@@ -196,7 +196,7 @@ OperatorDef InPlace(const std::string& type) {
   return op;
 }
 
-TEST(GradientTest, RefusesToReadAnInputThatTheOperatorOverwrites) {
+TEST(GradientTest, RejectsGradientsOfInputsThatTheOperatorOverwrites) {
   EXPECT_EQ(GetGradientForOp(Op("GradientTestReadsInput"), Dense("y_grad")).ops_.size(), 1u);
   ExpectThrows(
       [] { GetGradientForOp(InPlace("GradientTestReadsInput"), Dense("x_grad")); },
@@ -215,7 +215,7 @@ TEST(GradientTest, ReadsOutputsAndOtherInputsOfAnOperatorThatWorksInPlace) {
   EXPECT_EQ(inputs_of("GradientTestInPlaceOnly"), "InPlaceOnlyGradient: x,x_grad");
 }
 
-TEST(GradientTest, RefusesGradientOperatorsThatDoNotWorkInPlace) {
+TEST(GradientTest, RejectsGradientOperatorsThatDoNotWorkInPlace) {
   EXPECT_EQ(GetGradientForOp(InPlace("GradientTestNotInPlace"), Dense("dx")).ops_.size(), 1u);
   ExpectThrows([] { GetGradientForOp(InPlace("GradientTestNotInPlace"), Dense("x_grad")); },
                "NotInPlaceGradient does not support the gradients of an operator that works in "

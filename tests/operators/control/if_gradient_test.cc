@@ -117,5 +117,16 @@ TEST(IfGradientTest, RejectsSparseGradients) {
       "the gradient of blob \"x\" in net \"look\" is sparse, want a dense one");
 }
 
+TEST(IfGradientTest, RejectsAConditionThatItsNetsOverwrite) {
+  NetDef net = ParseNet(R"(op { type: "If" input: "c" input: "x" output: "y" output: "c"
+      arg { name: "then_net" n { op { type: "Tanh" input: "x" output: "y" }
+                                 op { type: "Not" input: "c" output: "c" } } } })");
+  ExpectThrows(
+      [&] {
+        AddGradientOperators(&net, {{"y", {}}});
+      },
+      "If needs the value of blob \"c\", its condition");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::if_gradient_test

@@ -176,7 +176,7 @@ class InPlaceGradientsTest : public testing::TestWithParam<Recipe> {
   }
 };
 
-TEST_P(InPlaceGradientsTest, AgreesWithCentralDifferencesOrIsRefused) {
+TEST_P(InPlaceGradientsTest, AgreesWithCentralDifferencesOrIsRejected) {
   const Recipe& recipe = GetParam();
   int compared = 0, refused = 0;
   for (uint32_t seed = 1; seed <= 4 * NumberOfDrafts() && !HasFailure(); ++seed) {

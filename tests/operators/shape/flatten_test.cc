@@ -54,7 +54,7 @@ TEST(FlattenTest, ShapesTheGradientLikeItsInput) {
 }
 
 // In place the gradient would have the wrong shape.
-TEST(FlattenTest, RefusesToWorkInPlace) {
+TEST(FlattenTest, DoesNotWorkInPlace) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 1, 2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Flatten" input: "X" output: "X")"); },

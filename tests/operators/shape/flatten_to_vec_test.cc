@@ -37,7 +37,7 @@ TEST(FlattenToVecTest, ShapesTheGradientLikeItsInput) {
 }
 
 // In place the gradient would have the wrong shape.
-TEST(FlattenToVecTest, RefusesToWorkInPlace) {
+TEST(FlattenToVecTest, DoesNotWorkInPlace) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 1, 2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "FlattenToVec" input: "X" output: "X")"); },
