@@ -41,7 +41,7 @@ unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
   }
   if (!*synchronized) return kinds | (updates || updates_tensor ? kWrites : 0u);
   if ((kinds & kReads) != 0) kinds = (kinds & ~static_cast<unsigned>(kReads)) | kReadsSynchronized;
-  return kinds | (updates || updates_tensor ? kWritesSynchronized : 0u);
+  return kinds | (updates ? kWritesSynchronized : 0u) | (updates_tensor ? kWrites : 0u);
 }
 
 // The object that guards the synchronized uses of a blob: null if there is none. kNoCommonGuard
