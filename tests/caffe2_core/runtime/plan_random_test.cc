@@ -10,6 +10,7 @@
 
 #include "caffe2_core/runtime/plan_executor.h"
 #include "tests/caffe2_core/runtime/plan_operators.h"
+#include "tests/caffe2_core/runtime/sharing_plans.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::plan_random_test {
@@ -68,17 +69,6 @@ class RandomPlan {
 
   std::mt19937 random_;
 };
-
-// Changes the step so that its substeps run one after the other.
-void MakeSequential(ExecutionStep* step) {
-  for (ExecutionStep& substep : *step->mutable_substep()) MakeSequential(&substep);
-  const std::vector<ExecutionStep> substeps(step->substep().begin(), step->substep().end());
-  for (int copy = 1; copy < step->num_concurrent_instances(); ++copy) {
-    for (const ExecutionStep& substep : substeps) *step->add_substep() = substep;
-  }
-  step->clear_num_concurrent_instances();
-  step->clear_concurrent_substeps();
-}
 
 // Simulates a plan on scopes of names to decide whether it is legal.
 class Oracle {
@@ -201,7 +191,7 @@ TEST(PlanRandomTest, LegalPlansMatchSequentialRunsAndOthersAreRejected) {
     }
     ASSERT_TRUE(ws.RunPlan(plan));
     PlanDef sequential = plan;
-    for (ExecutionStep& step : *sequential.mutable_execution_step()) MakeSequential(&step);
+    for (ExecutionStep& step : *sequential.mutable_execution_step()) test::MakeSequential(&step);
     Workspace twin;
     FeedAll(&twin);
     ASSERT_TRUE(twin.RunPlan(sequential));
