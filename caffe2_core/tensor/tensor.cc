@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <new>
 
 #include "caffe2_core/base/checked_math.h"
@@ -194,6 +195,14 @@ std::shared_ptr<Storage> NewStorage(const std::pair<void*, MemoryDeleter>& alloc
   return storage;
 }
 
+// Whether elements of type `meta` may be at `address`. A view begins at an element of another type.
+// The alignment of a type is at most the largest power of two that divides its size.
+bool IsAligned(const void* address, TypeMeta meta) {
+  const size_t size = std::max<size_t>(meta.itemsize(), 1);
+  const size_t alignment = std::min(size & (~size + 1), alignof(std::max_align_t));
+  return reinterpret_cast<uintptr_t>(address) % alignment == 0;
+}
+
 }  // namespace
 
 void* Tensor::AllocateFor(TypeMeta meta) try {
@@ -203,7 +212,7 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   const bool plain = meta.IsPlainData();
   const bool reusable = storage_ != nullptr && !storage_->read_only() &&
                         needed <= storage_->capacity_bytes() && plain &&
-                        storage_->meta().IsPlainData();
+                        storage_->meta().IsPlainData() && IsAligned(storage_->data(), meta);
   if (reusable || (storage_ != nullptr && !plain && meta == storage_->meta() &&
                    !storage_->read_only() && size_ <= storage_->constructed())) {
     meta_ = meta;

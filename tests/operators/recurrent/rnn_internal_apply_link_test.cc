@@ -29,6 +29,17 @@ TEST_F(ApplyLinkTest, SharesTheRowsOfTheTimeStep) {
   ExpectTensor<float>(ws_, "row", {0, 3}, {});
 }
 
+// Regression: the memory of a view at an odd multiple of four bytes was used for int64.
+TEST_F(ApplyLinkTest, ElementsOfALargerTypeGetAlignedMemory) {
+  Feed<float>(&ws_, "rows", {4}, {1, 2, 3, 4});
+  RunOp(&ws_, Link(0, 3));
+  RunOp(&ws_, R"(type: "ConstantFill" output: "row" arg { name: "shape" ints: 1 }
+    arg { name: "dtype" i: 10 } arg { name: "value" i: 7 })");
+  ExpectTensor<int64_t>(ws_, "row", {1}, {7});
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(ws_.GetBlob("row")->Get<Tensor>().raw_data()) % 8, 0u);
+  ExpectTensor<float>(ws_, "rows", {4}, {1, 2, 3, 4});
+}
+
 TEST_F(ApplyLinkTest, RejectsRowsThatDoNotExist) {
   ExpectThrows([&] { RunOp(&ws_, Link(3, 1)); }, "rows 4 to 5 are linked");
   ExpectThrows([&] { RunOp(&ws_, Link(1, 3)); }, "rows 2 to 5 are linked");
