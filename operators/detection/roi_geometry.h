@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/base/host_device.h"
 
 namespace caffe2rt {
@@ -44,12 +45,6 @@ CAFFE2RT_HOST_DEVICE inline RoiFault ImageOfRoi(const float* roi, bool has_image
   if (!(number > -1 && number < static_cast<float>(batch))) return RoiFault::kImage;
   *image = static_cast<int64_t>(number);
   return RoiFault::kNone;
-}
-
-// Converts to an integer. NaN and numbers that are out of range become the nearest limit.
-CAFFE2RT_HOST_DEVICE inline int64_t ClampToInt(float x, int64_t low, int64_t high) {
-  if (!(x > static_cast<float>(low))) return low;
-  return x < static_cast<float>(high) ? static_cast<int64_t>(x) : high;
 }
 
 // A position between two pixels.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/base/host_device.h"
 
 namespace caffe2rt {
@@ -22,12 +23,11 @@ struct NearestAxis {
 
   CAFFE2RT_HOST_DEVICE int64_t Source(int64_t i) const {
     if (repeat > 0) return i / repeat;
-    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
-    return source < in ? source : in - 1;
+    return ClampedIndex(static_cast<float>(i) / scale, in - 1);
   }
   // Sets [*from, *to) to the output indices that are copied from input index `i`.
   CAFFE2RT_HOST_DEVICE void Targets(int64_t i, int64_t* from, int64_t* to) const {
-    int64_t first = repeat > 0 ? i * repeat : static_cast<int64_t>(static_cast<float>(i) * scale);
+    int64_t first = repeat > 0 ? i * repeat : ClampedIndex(static_cast<float>(i) * scale, out);
     if (first > out) first = out;
     while (first > 0 && Source(first - 1) >= i) --first;  // corrects rounding
     while (first < out && Source(first) < i) ++first;

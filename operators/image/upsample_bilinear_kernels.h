@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/base/host_device.h"
 
 namespace caffe2rt {
@@ -34,14 +35,13 @@ struct LinearAxis {
         step(out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0) {}
   CAFFE2RT_HOST_DEVICE LinearSource Source(int64_t i) const {
     const float at = step * static_cast<float>(i);
-    const int64_t whole = static_cast<int64_t>(at), first = whole < in ? whole : in - 1;
+    const int64_t first = ClampedIndex(at, in - 1);
     return {static_cast<int32_t>(first), static_cast<int32_t>(first + 1 < in ? first + 1 : first),
             at - static_cast<float>(first)};
   }
   // Sets [*from, *to) to the output indices that depend on input index `i`.
   CAFFE2RT_HOST_DEVICE void Targets(int64_t i, int64_t* from, int64_t* to) const {
-    int64_t index = step > 0 && i > 0 ? static_cast<int64_t>(static_cast<float>(i - 1) / step) : 0;
-    if (index > out) index = out;
+    int64_t index = step > 0 && i > 0 ? ClampedIndex(static_cast<float>(i - 1) / step, out) : 0;
     while (index > 0 && Source(index - 1).first >= i - 1) --index;  // corrects rounding
     while (index < out && Source(index).first < i - 1) ++index;
     *from = index;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/int8/int8_operator.h"
@@ -37,8 +38,8 @@ struct Int8ResizePlan {
 int64_t ScaledSize(int64_t size, float scale) {
   const float scaled = static_cast<float>(size) * scale;
   constexpr float kLimit = 1 << 30;
-  CAFFE_ENFORCE(scaled < kLimit, "an axis of ", size, " scaled by ", scale, " has ", scaled,
-                " pixels, want below ", kLimit);
+  CAFFE_ENFORCE(scaled >= 0 && scaled < kLimit, "an axis of ", size, " scaled by ", scale, " has ",
+                scaled, " pixels, want at least 0 and below ", kLimit);
   return static_cast<int64_t>(scaled);
 }
 
@@ -58,7 +59,7 @@ Int8ResizePlan PlanInt8Resize(const ArgumentHelper& args, IntArrayRef dims) {
 }
 
 int64_t NearestIndex(int64_t i, float scale, int64_t size) {
-  return std::min(static_cast<int64_t>(static_cast<float>(i) / scale), size - 1);
+  return ClampedIndex(static_cast<float>(i) / scale, size - 1);
 }
 
 class Int8ResizeNearestOp final : public Int8Operator {

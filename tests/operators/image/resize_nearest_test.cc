@@ -183,6 +183,16 @@ TEST(ResizeNearestGradientTest, AcceptsEmptyTensorsAndReportsIncompatibleShapes)
   ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 1 (X) of shape [1, 2]");
 }
 
+// Regression: a position beyond int64 was converted to an index.
+TEST(ResizeNearestGradientTest, AcceptsScalesNearZeroAndInfinity) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {1, 1, 2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "X", {1, 1, 2, 2}, {0, 0, 0, 0});
+  Feed<float>(&ws, "scales", {2}, {1e-40f, 3e38f});
+  RunOp(&ws, "type: 'ResizeNearestGradient' input: 'dY' input: 'X' input: 'scales' output: 'dX'");
+  ExpectTensor<float>(ws, "dX", {1, 1, 2, 2}, {3, 0, 7, 0});
+}
+
 TEST(ImageGradientTest, DoesNotDependOnTheNumberOfThreads) {
   Workspace ws;
   FeedRandom(&ws, "X", {3, 4, 40, 50});
