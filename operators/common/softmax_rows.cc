@@ -167,7 +167,7 @@ CAFFE2RT_SIMD void SoftmaxPositions(int64_t count, int64_t channels, int64_t ste
 }  // namespace
 
 void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
-  if (n == 0) return;
+  if (rows == 0 || n == 0) return;  // an empty tensor may have a dimension of any size
   if (n <= math::kLanes) {
     // Whole groups of rows, so that the same rows remain for ShortRows whatever the ranges are.
     const int64_t groups = rows / math::kLanes, done = groups * math::kLanes;
@@ -185,7 +185,7 @@ void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y)
 
 void SoftmaxRowsGradient(CPUContext&, int64_t rows, int64_t n, const float* y, const float* dy,
                          float* dx) {
-  if (n == 0) return;
+  if (rows == 0 || n == 0) return;
   ParallelRanges(rows, n * 2, [&](int64_t first, int64_t last) {
     GradientOfRows(last - first, n, y + first * n, dy + first * n, dx + first * n);
   });
@@ -193,6 +193,7 @@ void SoftmaxRowsGradient(CPUContext&, int64_t rows, int64_t n, const float* y, c
 
 void SoftmaxChannels(CPUContext&, int64_t batch, int64_t channels, int64_t positions,
                      const float* x, float* y) {
+  if (batch == 0 || channels == 0 || positions == 0) return;
   const int64_t groups = (positions + math::kLanes - 1) / math::kLanes;
   ParallelRanges(batch * groups, math::kLanes * channels * kSteps,
                  [&](int64_t first, int64_t last) {

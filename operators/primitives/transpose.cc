@@ -45,6 +45,7 @@ void TransposeRows(const TransposePlan& plan, int64_t first, int64_t last, const
 
 template <class T>
 void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
+  if (plan.rows.size == 0) return;  // the columns may be any number then
   const int64_t tiles = (plan.rows.size + kTile - 1) / kTile;
   ParallelRanges(tiles, kTile * plan.columns.size, [&](int64_t first, int64_t last) {
     TransposeRows(plan, first * kTile, std::min(last * kTile, plan.rows.size), x, y);
@@ -53,6 +54,7 @@ void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
 
 // Moves blocks that do not fit into one machine word.
 void CopyPlane(const TransposePlan& plan, size_t bytes, const char* x, char* y) {
+  if (plan.rows.size == 0) return;
   const int64_t words = static_cast<int64_t>(bytes / 4) + 1;
   ParallelRanges(plan.rows.size, words * plan.columns.size, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
