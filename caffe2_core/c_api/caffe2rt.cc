@@ -57,7 +57,7 @@ void Require(bool condition, const Parts&... parts) {
 caffe2rt_status Fail(caffe2rt_status status) noexcept {
   LastError& error = ThreadError();
   try {
-    error.text = caffe2rt::CurrentExceptionMessage();
+    error.text = caffe2rt::OneLine(caffe2rt::CurrentExceptionMessage());
     error.without_memory = false;
   } catch (...) {
     error.text.clear();

@@ -222,6 +222,11 @@ class CApiLoadTest : public testing::Test {
   caffe2rt_model* model_ = nullptr;
 };
 
+TEST_F(CApiLoadTest, ReportsOneLine) {
+  options_.predict_net = "no\nsuch \x1b[31mfile";
+  ExpectError(CAFFE2RT_FAILED, R"(no\x0asuch \x1b[31mfile)");
+}
+
 TEST_F(CApiLoadTest, LoadsFiles) {
   const std::string init = dir_.Write("init.pbtxt", kInit);
   const std::string predict = dir_.Write("predict.pbtxt", kPredict);
