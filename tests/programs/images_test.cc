@@ -189,7 +189,7 @@ TEST_F(BoxesTest, PrintsATable) {
 TEST_F(BoxesTest, WritesJson) {
   const ProgramResult result = Detect({"--json"});
   EXPECT_EQ(JsonAt(result.out, "/boxes/1/class"), "2");
-  EXPECT_EQ(JsonAt(result.out, "/boxes/1/box"), "[40.0,10.0,55.0,35.0]");
+  EXPECT_EQ(JsonAt(result.out, "/boxes/1/box"), "[40,10,55,35]");
 }
 
 TEST_F(BoxesTest, DrawsIntoTheImageInItsOwnSize) {

@@ -62,20 +62,6 @@ TEST(IterTest, MakesAnInt32CounterInt64) {
   }
 }
 
-// The counter must not write beyond the int32 that it was.
-TEST(IterTest, LeavesTheNeighboursOfAnInt32CounterAlone) {
-  Workspace ws;
-  Feed<int32_t>(&ws, "all", {4}, {5, 6, 7, 8});
-  const Tensor& all = ws.GetBlob("all")->Get<Tensor>();
-  Tensor* const counter = ws.CreateBlob("N")->GetMutableTensor(CPU);
-  counter->Resize(4);
-  counter->ShareData(all);
-  counter->ShrinkTo(1);
-  RunOp(&ws, kIter);
-  ExpectTensor<int64_t>(ws, "N", {1}, {6});
-  ExpectTensor<int32_t>(ws, "all", {4}, {5, 6, 7, 8});
-}
-
 TEST(AtomicIterTest, CountsTheRunsOfAllThreads) {
   Workspace ws;
   ws.RunOperatorOnce(ParseOp(kCreateMutex));
