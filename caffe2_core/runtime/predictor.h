@@ -18,7 +18,7 @@
 // activations, see PredictorOptions::plan_memory. If the net changes a weight, each instance has a
 // copy of it, which starts with the loaded value and keeps what the instance's runs write: results
 // then depend on the earlier runs of the instance that a call leases. The constructor logs a warning
-// that names these weights; `max_instances = 1` makes the order of the calls decide.
+// (SetLogThreshold) that names these weights; `max_instances = 1` makes the order of the calls decide.
 //
 // Results: an output tensor may share memory with the instance that computed it. If the caller
 // still holds the tensor when the instance runs again, the instance allocates new memory. A result
