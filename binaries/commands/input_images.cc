@@ -149,8 +149,8 @@ std::string BlobForImages(const Model& model, const std::set<std::string>& given
   if (free.empty() && inputs.size() == 1) return inputs[0];
   CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
                 " inputs that no init net sets", free.empty() ? "" : ": ", FirstNames(free),
-                LacksWeights(model) ? "; want --init-net FILE, which fills the weights"
-                                    : "; want --image BLOB=FILE");
+                "; want --image BLOB=FILE",
+                LacksWeights(model) ? ", and --init-net FILE if some are weights" : "");
   return free[0];
 }
 

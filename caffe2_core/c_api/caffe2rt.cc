@@ -10,6 +10,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/module.h"

@@ -69,8 +69,7 @@ void CheckNewDatabase(const std::string& type, const std::string& path) {
 
 void CheckNewDatabaseFolder(const std::string& type, const std::string& path) {
   CheckType(type);
-  if (!IsBuiltin(type)) return;
-  if (caffe2rt::internal::FolderOf(path).find('%') == std::string::npos) CheckFolderOf(path);
+  if (IsBuiltin(type)) CheckFolderOf(path);
 }
 
 }  // namespace db

@@ -43,8 +43,12 @@ std::string Demangled(const std::string& symbol) {
   return demangled;
 }
 
-// Whether modules can use the symbols of this library.
-bool ExportsSymbols() { return dlsym(RTLD_DEFAULT, "caffe2rt_is_exported_to_modules") != nullptr; }
+// Whether modules can use the symbols of this library: LoadModule, for example.
+bool ExportsSymbols() {
+  return dlsym(RTLD_DEFAULT,
+               "_ZN8caffe2rt10LoadModuleERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES7_") !=
+         nullptr;
+}
 
 // Explains a symbol that no loaded library has, in terms of how the module and the program were
 // built.
@@ -81,10 +85,6 @@ std::string UndefinedSymbolText(const std::string& symbol) {
 }
 
 }  // namespace
-
-// Found by ExportsSymbols if the program exports its symbols.
-extern "C" __attribute__((visibility("default"), used)) void caffe2rt_is_exported_to_modules();
-extern "C" void caffe2rt_is_exported_to_modules() {}
 
 std::string PathOfModule(const std::string& file) {
   const bool is_name = file.find('/') == std::string::npos;

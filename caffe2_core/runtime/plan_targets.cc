@@ -52,10 +52,10 @@ class TargetCheck {
     if (!database.has_value()) return;
     const std::string path =
         database->is_absolute ? database->path : ws_.RootFolder() + "/" + database->path;
-    if (database->is_pattern) {
-      db::CheckNewDatabaseFolder(database->type, path);
-    } else {
+    if (!database->is_pattern) {
       db::CheckNewDatabase(database->type, ws_.file_access().CheckWrite(path));
+    } else if (path.rfind('%') > path.rfind('/')) {  // the folder is known
+      db::CheckNewDatabaseFolder(database->type, ws_.file_access().CheckWrite(path));
     }
   }
 

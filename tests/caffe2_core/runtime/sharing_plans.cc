@@ -13,11 +13,6 @@ namespace {
 constexpr int kFloats = 8;
 constexpr int kRecords = 200;  // of the dataset, more than a plan reads
 
-std::string Held(const char* name) {
-  return MakeString("op { type: 'ConstantFill' output: '", name,
-                    "' arg { name: 'shape' ints: ", kFloats, " } }");
-}
-
 // Creates all blobs.
 std::string InitOps() {
   std::string ops;
