@@ -149,8 +149,9 @@ std::string BlobForImages(const Model& model, const std::set<std::string>& given
   if (free.empty() && inputs.size() == 1) return inputs[0];
   CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
                 " inputs that no init net sets", free.empty() ? "" : ": ", FirstNames(free),
-                "; want --image BLOB=FILE",
-                LacksWeights(model) ? ", and --init-net FILE if some are weights" : "");
+                LacksWeights(model)
+                    ? "; want --init-net FILE for weights, --image BLOB=FILE for an image"
+                    : "; want --image BLOB=FILE");
   return free[0];
 }
 

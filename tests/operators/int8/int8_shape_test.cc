@@ -214,7 +214,7 @@ TEST(Int8ResizeNearestTest, CopiesTheNearestPixel) {
   for (const float scale : {0.0f, -1.0f}) {
     ExpectMoveThrows(&ws, resize(scale, 1), "want above 0 and finite");
   }
-  ExpectMoveThrows(&ws, resize(1e20f, 1), "pixels, want below");
+  ExpectMoveThrows(&ws, resize(1e20f, 1), "pixels, want at least 0 and below");
   ExpectMoveThrows(&ws, Move("Int8ResizeNearest", IntsArg("output_size", {2})), "two numbers");
   FeedCount(&ws, "X", {0, 2, 2, 2});
   ExpectMoved(&ws, resize(1e6f, 1e6f), {0, 2000000, 2000000, 2}, {});
