@@ -147,7 +147,7 @@ TEST_F(ImagesTest, NamesTheSkippedFilesOfAFolder) {
                                     "file: \"b.gif\", \"more\", \"notes.txt\""));
 }
 
-// Two boxes of one image: in the coordinates of a picture of 60 x 40 pixels, whose scale is 0.5.
+// Two boxes of one image: in the coordinates of an image of 60 x 40 pixels, whose scale is 0.5.
 constexpr char kDetections[] = R"(
 name: "detector" external_input: "data" external_input: "im_info"
 external_output: "score_nms" external_output: "bbox_nms" external_output: "class_nms"
