@@ -3,6 +3,7 @@
 
 #include "operators/conv/conv_tuning.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::conv_tune_test {
@@ -19,7 +20,7 @@ TEST(ConvTuneTest, TimesEachShapeOfThisInstructionSetOnce) {
                             Row(CpuIsa(), "1x2x6x6") + Row(CpuIsa(), "1x2x4x4");
   const TempDir dir;
   const ProgramResult result =
-      RunProgram(CONV_TUNE, {dir.Write("table.tsv", table), "--milliseconds=1"});
+      RunProgram(BuildPath(CONV_TUNE), {dir.Write("table.tsv", table), "--milliseconds=1"});
   ASSERT_EQ(result.code, 0) << result.err;
   const ConvTuning given(table), made(result.out);
   ASSERT_EQ(made.rows().size(), 2u) << result.out;
@@ -29,9 +30,9 @@ TEST(ConvTuneTest, TimesEachShapeOfThisInstructionSetOnce) {
 }
 
 TEST(ConvTuneTest, ReportsErrors) {
-  EXPECT_EQ(RunProgram(CONV_TUNE, {}).code, 2);
-  EXPECT_EQ(RunProgram(CONV_TUNE, {"table.tsv", "--milliseconds=0"}).code, 2);
-  EXPECT_EQ(RunProgram(CONV_TUNE, {"/no/such/table.tsv"}).code, 1);
+  EXPECT_EQ(RunProgram(BuildPath(CONV_TUNE), {}).code, 2);
+  EXPECT_EQ(RunProgram(BuildPath(CONV_TUNE), {"table.tsv", "--milliseconds=0"}).code, 2);
+  EXPECT_EQ(RunProgram(BuildPath(CONV_TUNE), {"/no/such/table.tsv"}).code, 1);
 }
 
 }  // namespace

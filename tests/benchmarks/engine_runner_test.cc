@@ -9,6 +9,7 @@
 
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::engine_runner_test {
@@ -41,8 +42,8 @@ class EngineRunnerTest : public testing::Test {
 
 TEST_F(EngineRunnerTest, RunsANetAndSavesTheOutputOfCaffe2Run) {
   const std::string saved = dir_.path() + "/saved.npy";
-  const ProgramResult result =
-      RunProgram(ENGINE_RUNNER, {"load " + dir_.path() + " 1", "run 3", "save " + saved, "memory"});
+  const ProgramResult result = RunProgram(
+      BuildPath(ENGINE_RUNNER), {"load " + dir_.path() + " 1", "run 3", "save " + saved, "memory"});
   ASSERT_EQ(result.code, 0) << result.out << result.err;
   const std::vector<std::string> lines = Lines(result.out);
   ASSERT_EQ(lines.size(), 4u) << result.out;
@@ -73,8 +74,8 @@ TEST_F(EngineRunnerTest, RunsANetAndSavesTheOutputOfCaffe2Run) {
 }
 
 TEST_F(EngineRunnerTest, ReportsErrorsAndGoesOn) {
-  const ProgramResult result =
-      RunProgram(ENGINE_RUNNER, {"run 1", "load /no/such/folder 1", "save x", "fly", "describe"});
+  const ProgramResult result = RunProgram(
+      BuildPath(ENGINE_RUNNER), {"run 1", "load /no/such/folder 1", "save x", "fly", "describe"});
   EXPECT_EQ(result.code, 1);
   const std::vector<std::string> lines = Lines(result.out);
   ASSERT_EQ(lines.size(), 5u) << result.out;
@@ -86,7 +87,7 @@ TEST_F(EngineRunnerTest, ReportsErrorsAndGoesOn) {
 }
 
 TEST_F(EngineRunnerTest, RejectsAnUnknownOption) {
-  EXPECT_EQ(RunProgram(ENGINE_RUNNER, {"--thread=1"}).code, 2);
+  EXPECT_EQ(RunProgram(BuildPath(ENGINE_RUNNER), {"--thread=1"}).code, 2);
 }
 
 }  // namespace

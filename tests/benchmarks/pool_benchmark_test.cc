@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/support/json.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::pool_benchmark_test {
@@ -23,7 +24,7 @@ struct Output {
 
 Output RunBenchmark(const std::string& arguments) {
   Output output;
-  FILE* const pipe = popen((POOL_BENCHMARK " " + arguments + " 2>&1").c_str(), "r");
+  FILE* const pipe = popen((BuildPath(POOL_BENCHMARK) + " " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return output;
   char buffer[4096];
   while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output.text.append(buffer, n);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::bundle_test {
@@ -62,12 +63,12 @@ class BundleTest : public testing::Test {
     }
     std::istringstream programs(BUNDLE_PROGRAMS);
     for (std::string path; std::getline(programs, path, ',');) {
-      fs::create_symlink(path, Program(fs::path(path).filename()));
+      fs::create_symlink(BuildPath(path), Program(fs::path(path).filename()));
     }
-    fs::create_symlink(BUNDLE_CONFORMANCE, Program("cuda_conformance"));
-    fs::create_symlink(BUNDLE_MODULE, dir_.path("bundle/lib/libcaffe2_cuda.so"));
-    fs::copy_file(BUNDLE_MANIFEST, dir_.path("bundle/bundle.json"));
-    const std::string source = CAFFE2RT_SOURCE_DIR "/tests/bundle/";
+    fs::create_symlink(BuildPath(BUNDLE_CONFORMANCE), Program("cuda_conformance"));
+    fs::create_symlink(BuildPath(BUNDLE_MODULE), dir_.path("bundle/lib/libcaffe2_cuda.so"));
+    fs::copy_file(BuildPath("tests/bundle/bundle.json"), dir_.path("bundle/bundle.json"));
+    const std::string source = SourcePath("tests/bundle/");
     for (const char* file : {"run.sh", "run.py", "page.py", "nets.py", "compare.py"}) {
       fs::copy_file(source + file, dir_.path("bundle/") + file);
     }
@@ -90,7 +91,7 @@ class BundleTest : public testing::Test {
 
   ProgramResult Run(const std::vector<std::string>& args) const {
     const Variable path("PATH", dir_.path("tools") + ":" + std::getenv("PATH"));
-    const Variable python("PYTHONPATH", CAFFE2RT_SOURCE_DIR "/tests/bundle/fake");
+    const Variable python("PYTHONPATH", SourcePath("tests/bundle/fake").c_str());
     const Variable no_cache("PYTHONDONTWRITEBYTECODE", "1");
     return RunProgram(dir_.path("bundle/run.sh"), args);
   }

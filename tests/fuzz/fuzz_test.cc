@@ -294,8 +294,7 @@ TEST(CorpusTest, HoldsValidArraysAndImages) {
 }
 
 TEST(CaffeFuzzTest, RunsClean) {
-  const int status =
-      std::system((std::string(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7").c_str());
+  const int status = std::system((BuildPath(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

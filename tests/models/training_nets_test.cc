@@ -47,7 +47,7 @@ void SkipBatch(const Workspace& ws, const std::string& reader, int size) {
 // A model of a transistor, trained with a loss on the gradient of the net: 201 operators.
 TEST(TrainingNetsTest, DeviceModelFollowsTheRecordedSteps) {
   SKIP_WITHOUT_SHARED("models/c2_pinn_device/golden/train_log.tsv");
-  LoadModule("", SCALE_WITH_CLIP_MODULE);
+  LoadModule("", BuildPath(SCALE_WITH_CLIP_MODULE));
   const std::string folder = SharedPath("models/c2_pinn_device/");
   const std::string blobs = folder + "golden/blobs.tsv";
   Workspace ws;

@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/isolate.h"
 #include "tests/oracle/report.h"
+#include "tests/support/shared.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -26,7 +27,7 @@ struct Options {
   CaseFilter filter;
   ReplayTarget target;
   IsolationOptions isolation;
-  std::string known_wrong = CAFFE2RT_SOURCE_DIR "/tests/oracle/known_wrong.tsv";
+  std::string known_wrong = SourcePath("tests/oracle/known_wrong.tsv");
   bool known_wrong_given = false;
   bool json = false;
   bool verbose = false;

@@ -96,7 +96,7 @@ class CaffeOracleOnCudaTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
   SKIP_WITHOUT_SHARED("oracle/operators");
-  const std::string command = std::string(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") +
+  const std::string command = BuildPath(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") +
                               "' --device cuda " + GetParam() + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);

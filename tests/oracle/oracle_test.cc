@@ -172,7 +172,7 @@ TEST(ReportTest, PrintsCountsAndFailuresAsJson) {
 TEST(CaffeOracleTest, PassesTheRecordedCases) {
   SKIP_WITHOUT_SHARED("oracle/operators");
   const std::string command =
-      std::string(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") + "' 2>&1";
+      BuildPath(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") + "' 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::string output;

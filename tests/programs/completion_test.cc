@@ -48,7 +48,7 @@ class Completer {
     const std::string file = dir_.path(shell == "zsh" ? "_caffe2" : "script");
     const ProgramResult made = RunCaffe2({"completion", shell, "--output", file});
     EXPECT_EQ(made.code, 0) << made.err;
-    folder_ = std::filesystem::path(CAFFE2_PROGRAM).parent_path().string();
+    folder_ = std::filesystem::path(BuildPath(CAFFE2_PROGRAM)).parent_path().string();
     dir_.Write("model.pb", "");
   }
   bool IsInstalled() const { return !program_.empty(); }

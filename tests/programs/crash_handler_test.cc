@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::crash_handler_test {
@@ -18,8 +19,8 @@ using ::testing::IsEmpty;
 ProgramResult RunAndCrash(const std::string& way) {
   const TempDir dir;
   const std::string net = dir.Write("net.pbtxt", R"(op { type: "CrashTest" output: "y" })");
-  return RunCaffe2(
-      {"run", "--module", CRASH_MODULE, "--predict-net", net, "--crash_test_way=" + way});
+  return RunCaffe2({"run", "--module", BuildPath(CRASH_MODULE), "--predict-net", net,
+                    "--crash_test_way=" + way});
 }
 
 TEST(CrashHandlerTest, PrintsTheStackAndDiesByTheSignal) {

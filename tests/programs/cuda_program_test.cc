@@ -12,6 +12,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::cuda_program_test {
@@ -74,15 +75,15 @@ auto IsOfCuda() {
 bool CoreIsShared() { return std::string(CAFFE2_CORE_LIBRARY).find(".so") != std::string::npos; }
 
 TEST(CudaProgramTest, NeedsNothingOfCudaToStart) {
-  const std::vector<std::string> program = NeededLibraries(CAFFE2_PROGRAM);
+  const std::vector<std::string> program = NeededLibraries(BuildPath(CAFFE2_PROGRAM));
   EXPECT_THAT(program, Contains(HasSubstr("libc.so")));  // NeededLibraries works
   EXPECT_THAT(program, Each(Not(IsOfCuda())));
   if (!CoreIsShared()) return;
-  EXPECT_THAT(NeededLibraries(CAFFE2_CORE_LIBRARY), Each(Not(IsOfCuda())));
+  EXPECT_THAT(NeededLibraries(BuildPath(CAFFE2_CORE_LIBRARY)), Each(Not(IsOfCuda())));
 }
 
 TEST(CudaProgramTest, ModuleNeedsNoLibraryOfCuda) {
-  const std::vector<std::string> module = NeededLibraries(CAFFE2_CUDA_LIBRARY);
+  const std::vector<std::string> module = NeededLibraries(BuildPath(CAFFE2_CUDA_LIBRARY));
   EXPECT_THAT(module, Contains(HasSubstr("libc.so")));
   EXPECT_THAT(module, Each(Not(IsOfCuda())));
 }
@@ -115,7 +116,7 @@ TEST(CudaProgramTest, ReportsWhereItSearchedForTheModule) {
   }
   TempDir dir;
   std::filesystem::create_directory(dir.path("bin"));
-  std::filesystem::copy_file(CAFFE2_PROGRAM, dir.path("bin/caffe2"));
+  std::filesystem::copy_file(BuildPath(CAFFE2_PROGRAM), dir.path("bin/caffe2"));
   const ProgramResult result = RunProgram(dir.path("bin/caffe2"), {"devices"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, IsEmpty());
@@ -133,8 +134,9 @@ TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
   TempDir dir;
   std::filesystem::create_directory(dir.path("bin"));
   std::filesystem::create_directory(dir.path("lib"));
-  std::filesystem::copy_file(CAFFE2_PROGRAM, dir.path("bin/caffe2"));
-  std::filesystem::copy_file(CAFFE2_CUDA_MODULE_ON_FAKE, dir.path("lib/" CAFFE2_CUDA_SONAME));
+  std::filesystem::copy_file(BuildPath(CAFFE2_PROGRAM), dir.path("bin/caffe2"));
+  std::filesystem::copy_file(BuildPath(CAFFE2_CUDA_MODULE_ON_FAKE),
+                             dir.path("lib/" CAFFE2_CUDA_SONAME));
   const std::string json = RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out;
   EXPECT_THAT(JsonAt(json, "/1/module"), HasSubstr("lib/" CAFFE2_CUDA_SONAME "\""));
   EXPECT_GT(JsonSize(json, "/1/devices"), 0u);
@@ -142,14 +144,16 @@ TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
 
 TEST(CudaProgramTest, RejectsALibraryThatIsNotAModule) {
   Environment environment;
-  environment.Set("CAFFE2_CUDA_MODULE", CAFFE2_FAKE_CUDART);
+  environment.Set("CAFFE2_CUDA_MODULE", BuildPath(CAFFE2_FAKE_CUDART));
   EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("does not export caffe2rt_cuda_module"));
 }
 
 // Runs the program with a module linked with the fake CUDA.
 class FakeCudaProgramTest : public ::testing::Test {
  protected:
-  FakeCudaProgramTest() { environment_.Set("CAFFE2_CUDA_MODULE", CAFFE2_CUDA_MODULE_ON_FAKE); }
+  FakeCudaProgramTest() {
+    environment_.Set("CAFFE2_CUDA_MODULE", BuildPath(CAFFE2_CUDA_MODULE_ON_FAKE));
+  }
   Environment environment_;
   TempDir dir_;
 };

@@ -11,12 +11,13 @@
 #include "binaries/demo/stripes.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/predictor.h"
+#include "tests/support/shared.h"
 
 namespace caffe2rt::demo::demo_test {
 namespace {
 
 std::string Shipped(const std::string& name) {
-  return std::string(CAFFE2RT_SOURCE_DIR) + "/binaries/demo/stripes/" + name;
+  return test::SourcePath("binaries/demo/stripes/" + name);
 }
 
 // Arguments must be equal; floats may differ in the last digits, because the weights use the

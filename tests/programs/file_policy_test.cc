@@ -12,6 +12,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/metanet.pb.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::file_policy_test {
@@ -138,14 +139,15 @@ TEST_F(FilePolicyProgramTest, ANetFromAPipeHasOnlyTheRoot) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto run = [&](const std::string& root) {
     // The shell's open for writing blocks until the program opens the pipe for reading.
-    return RunProgram("/bin/sh", {"-c", "cat " + file + " > " + pipe +
-                                            " & exec " CAFFE2_PROGRAM " run --predict-net " + pipe +
-                                            " --root " + root});
+    return RunProgram("/bin/sh",
+                      {"-c", "cat " + file + " > " + pipe + " & exec " + BuildPath(CAFFE2_PROGRAM) +
+                                 " run --predict-net " + pipe + " --root " + root});
   };
   EXPECT_THAT(run(dir_.path("root")).err, HasSubstr("a net may not read"));
   EXPECT_EQ(run(dir_.path("nets")).code, 0);
   const ProgramResult from_input = RunProgram(
-      "/bin/sh", {"-c", "exec " CAFFE2_PROGRAM " run --predict-net /dev/stdin < " + file});
+      "/bin/sh",
+      {"-c", "exec " + BuildPath(CAFFE2_PROGRAM) + " run --predict-net /dev/stdin < " + file});
   EXPECT_THAT(from_input.err, AllOf(HasSubstr("a net may not read"), Not(HasSubstr("/dev"))));
 }
 

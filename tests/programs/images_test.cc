@@ -15,6 +15,7 @@
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::images_test {
@@ -77,9 +78,13 @@ TEST_F(ImagesTest, WritesALineOfJsonWhenAFrameArrives) {
   int to_program[2], from_program[2];
   ASSERT_EQ(pipe(to_program), 0);
   ASSERT_EQ(pipe(from_program), 0);
-  std::vector<std::string> words = {
-      CAFFE2_PROGRAM, "run", "--predict-net", dir_.Write("net.pbtxt", kSum),
-      "--image",      "-",   "--json-lines"};
+  std::vector<std::string> words = {BuildPath(CAFFE2_PROGRAM),
+                                    "run",
+                                    "--predict-net",
+                                    dir_.Write("net.pbtxt", kSum),
+                                    "--image",
+                                    "-",
+                                    "--json-lines"};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

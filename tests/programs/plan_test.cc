@@ -13,6 +13,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::plan_test {
@@ -115,8 +116,8 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
   const std::string plan = dir.Write("plan.pbtxt", R"(name: "long"
       network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
       execution_step { name: "train" network: "n" num_iter: 9223372036854775807 })");
-  const std::string command = MakeString("exec ", CAFFE2_PROGRAM, " plan ", plan, " --fetch x >",
-                                         dir.path("out"), " 2>", dir.path("err"));
+  const std::string command = MakeString("exec ", BuildPath(CAFFE2_PROGRAM), " plan ", plan,
+                                         " --fetch x >", dir.path("out"), " 2>", dir.path("err"));
   const auto handler = signal(SIGINT, SIG_IGN);  // inherited by the child
   const pid_t child = fork();
   if (child == 0) {
@@ -144,7 +145,7 @@ TEST(PlanTerminalTest, ATerminalShowsWhereThePlanStands) {
       network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
       execution_step { name: "epoch" num_iter: 3
         substep { name: "train" network: "n" num_iter: 9223372036854775807 } })");
-  std::string program = CAFFE2_PROGRAM, command = "plan";
+  std::string program = BuildPath(CAFFE2_PROGRAM), command = "plan";
   char* argv[] = {program.data(), command.data(), plan.data(), nullptr};
   int terminal = -1;
   const winsize size = {.ws_row = 24, .ws_col = 200, .ws_xpixel = 0, .ws_ypixel = 0};

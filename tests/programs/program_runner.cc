@@ -33,7 +33,7 @@ namespace {
 }  // namespace
 
 ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup) {
-  return RunProgram(CAFFE2_PROGRAM, args, setup);
+  return RunProgram(BuildPath(CAFFE2_PROGRAM), args, setup);
 }
 
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,

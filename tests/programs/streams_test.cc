@@ -6,6 +6,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::streams_test {
@@ -35,8 +36,9 @@ class StreamsTest : public ::testing::Test {
 
   // Runs a script of the shell in the temporary folder; caffe2 is the program.
   ProgramResult Shell(const std::string& script) {
-    return RunProgram("/bin/sh", {"-c", "cd '" + dir_.path() + "' && caffe2() { '" +
-                                            CAFFE2_PROGRAM + "' \"$@\"; } && " + script});
+    return RunProgram(
+        "/bin/sh", {"-c", "cd '" + dir_.path() + "' && caffe2() { '" + BuildPath(CAFFE2_PROGRAM) +
+                              "' \"$@\"; } && " + script});
   }
 
   const TempDir dir_;

@@ -165,8 +165,8 @@ TEST(OutputTest, FilesBeyondTheLimitOfTheProcessAreErrors) {
 
 // Like other programs, it ends by SIGPIPE without a message.
 TEST(OutputTest, AReaderMayStopReading) {
-  const ProgramResult result = RunProgram(
-      "/bin/sh", {"-c", std::string("\"") + CAFFE2_PROGRAM + "\" ops --json | head -c 2"});
+  const ProgramResult result =
+      RunProgram("/bin/sh", {"-c", "\"" + BuildPath(CAFFE2_PROGRAM) + "\" ops --json | head -c 2"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "[{");
   EXPECT_THAT(result.err, IsEmpty());

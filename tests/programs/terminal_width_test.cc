@@ -15,6 +15,7 @@
 #include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/enforce.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::terminal_width_test {
@@ -32,7 +33,7 @@ std::string RunOnTerminal(const std::vector<std::string>& args, unsigned short c
   const winsize size = {.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
   std::vector<std::string> words = {"/usr/bin/env", "-u", "NO_COLOR", "-u", "COLUMNS"};
   for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
-  words.emplace_back(CAFFE2_PROGRAM);
+  words.push_back(BuildPath(CAFFE2_PROGRAM));
   words.insert(words.end(), args.begin(), args.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -89,8 +89,7 @@ std::set<std::string> PublicWords() {
       if (line == "#pragma GCC visibility pop") exported = false;
     }
   }
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CAFFE2RT_BINARY_DIR "/gen/caffe2rt")) {
+  for (const auto& entry : std::filesystem::directory_iterator(BuildPath("gen/caffe2rt"))) {
     if (entry.path().extension() != ".h") continue;
     std::ifstream in(entry.path());
     for (std::string line; std::getline(in, line);) add(line);
@@ -138,7 +137,7 @@ class ExportedSymbolsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExportedSymbolsTest, AreDeclaredInPublicHeaders) {
   const std::set<std::string> words = PublicWords();
-  const std::vector<std::string> symbols = ExportedSymbols(GetParam());
+  const std::vector<std::string> symbols = ExportedSymbols(BuildPath(GetParam()));
   // A program also exports what the linker and the C library define in it.
   static const std::set<std::string> of_every_program = {
       "_IO_stdin_used", "__bss_start", "__data_start", "_edata", "_end",        "_fini",
@@ -157,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExportedSymbolsTest, testing::Values(EXPORTING_FIL
 
 // One symbol of each kind that users' programs and modules need.
 TEST(ExportedSymbolsOfTheCoreTest, ContainThePublicInterface) {
-  const std::vector<std::string> symbols = ExportedSymbols(CORE_FILE);
+  const std::vector<std::string> symbols = ExportedSymbols(BuildPath(CORE_FILE));
   for (const char* symbol : {
            "_ZN8caffe2rt9WorkspaceD1Ev",              // a class
            "_ZTIN8caffe2rt13EnforceNotMetE",          // an exception that users catch

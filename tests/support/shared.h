@@ -20,6 +20,9 @@ namespace caffe2rt::test {
 std::string SharedPath(const std::string& relative = "");
 // The path of a file of the source tree.
 std::string SourcePath(const std::string& relative);
+// The path of a file of the build tree: of a program or a library whose macro in CMake's definitions
+// states it (caffe2rt_test_paths).
+std::string BuildPath(const std::string& relative);
 
 }  // namespace caffe2rt::test
 

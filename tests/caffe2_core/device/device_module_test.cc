@@ -16,6 +16,7 @@
 #include "tests/caffe2_core/device/host_device.h"
 #include "tests/support/elf_file.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::device_module_test {
@@ -28,7 +29,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string ModuleFile(const std::string& name) {
-  return CAFFE2RT_BINARY_DIR "/lib/libcaffe2_" + name + ".so";
+  return test::BuildPath("lib/libcaffe2_" + name + ".so");
 }
 
 DeviceType Register(DeviceDescriptor descriptor) {
@@ -108,7 +109,7 @@ TEST(DeviceModuleTest, ReportsWhereItSearched) {
   EXPECT_EQ(presence.state, DeviceState::kNoModule);
   EXPECT_THAT(presence.message,
               StartsWith("ABSENT: not in this build; libcaffe2_absent.so is not in /"));
-  EXPECT_THAT(presence.message, HasSubstr(CAFFE2RT_BINARY_DIR "/lib"));
+  EXPECT_THAT(presence.message, HasSubstr(test::BuildPath("lib")));
   EXPECT_THAT(presence.message,
               HasSubstr(" or in the loader's search path; set CAFFE2_ABSENT_MODULE to its path"));
   EXPECT_EQ(FindStaticContext(type), nullptr);

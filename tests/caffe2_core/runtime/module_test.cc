@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/elf_file.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 CAFFE2_MODULE(module_test_linked, "linked into the test");
@@ -23,7 +24,7 @@ namespace {
 
 using test::ExpectThrows;
 
-std::string File(const std::string& name) { return CAFFE2RT_BINARY_DIR "/lib/lib" + name + ".so"; }
+std::string File(const std::string& name) { return test::BuildPath("lib/lib" + name + ".so"); }
 
 TEST(ModuleTest, KnowsModulesThatAreLinkedIn) {
   EXPECT_TRUE(HasModule("module_test_linked"));

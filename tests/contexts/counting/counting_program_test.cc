@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::counting_program_test {
@@ -25,7 +26,7 @@ TEST(CountingProgramTest, RunsANetOnTheDeviceOfAModule) {
   TempDir dir;
   const std::string net = dir.Write("net.pbtxt", kNet);
   const ProgramResult result =
-      RunCaffe2({"run", "--module", COUNTING_MODULE, "--predict-net", net});
+      RunCaffe2({"run", "--module", BuildPath(COUNTING_MODULE), "--predict-net", net});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
@@ -42,8 +43,8 @@ TEST(CountingProgramTest, RunsANetThatMixesDevices) {
     external_output: "z")");
   for (const char* option : {"--seed=1", "--cuda-sync", "--cuda-graph"}) {
     SCOPED_TRACE(option);
-    const ProgramResult result = RunCaffe2(
-        {"run", "--module", COUNTING_MODULE, "--predict-net", net, "--iterations", "5", option});
+    const ProgramResult result = RunCaffe2({"run", "--module", BuildPath(COUNTING_MODULE),
+                                            "--predict-net", net, "--iterations", "5", option});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.err, IsEmpty());
     EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
