@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"

@@ -92,7 +92,7 @@ class NetDependencies : public NetBlobs {
   void AddNested(size_t op, std::span<const uint32_t> read, std::span<const uint32_t> written);
 
   std::vector<BlobPair> same_memory_;
-  std::vector<uint32_t> memory_;      // indexed by blob, then by names that only nested nets use
+  std::vector<uint32_t> memory_;  // indexed by blob, then by names that only nested nets use
   // Indexed by memory: whether it is written. Then, for all memories again: whether an operator
   // modifies an input in it.
   std::vector<bool> memory_written_;

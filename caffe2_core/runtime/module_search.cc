@@ -46,8 +46,8 @@ std::string Demangled(const std::string& symbol) {
 // Whether modules can use the symbols of this library: LoadModule, for example.
 bool ExportsSymbols() {
   return dlsym(RTLD_DEFAULT,
-               "_ZN8caffe2rt10LoadModuleERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES7_") !=
-         nullptr;
+               "_ZN8caffe2rt10LoadModuleERKNSt7__cxx1112basic_stringIcSt11char_"
+               "traitsIcESaIcEEES7_") != nullptr;
 }
 
 // Explains a symbol that no loaded library has, in terms of how the module and the program were

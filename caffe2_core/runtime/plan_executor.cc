@@ -27,9 +27,7 @@ bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, Pl
   VerifyStep(step, run->defs);
   if (step.create_workspace()) return RunInChildWorkspace(step, {.ws = ws}, run, should_continue);
   PrepareBlobs(step, ws, run);
-  return CompiledStep(step, {.ws = ws, .nets = nets}, run,
-                      should_continue)
-      .Execute();
+  return CompiledStep(step, {.ws = ws, .nets = nets}, run, should_continue).Execute();
 }
 
 // The same. A signal that stops an operator that waits ends the step without a failure.

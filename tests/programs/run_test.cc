@@ -289,9 +289,10 @@ TEST_F(RunProgramTest, AsksWhichInputAnImageIsFor) {
   const std::string image = DemoFile("images/rising_1.png");
   const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--image", image});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err,
-              HasSubstr("has 2 inputs that no init net sets: \"a\", \"b\"; want --init-net FILE for "
-                        "weights, --image BLOB=FILE for an image"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("has 2 inputs that no init net sets: \"a\", \"b\"; want --init-net FILE for "
+                "weights, --image BLOB=FILE for an image"));
   EXPECT_EQ(
       RunCaffe2({"run", "--predict-net", net, "--image", "a=" + image, "--input", "b=1,3,64,64"})
           .code,

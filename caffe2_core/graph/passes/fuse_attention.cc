@@ -116,7 +116,7 @@ bool HasFlag(const GroupFusion& groups, uint32_t op, const char* name) {
 // What computes the scores that a Softmax reads.
 struct Scores {
   uint32_t multiply = GroupFusion::kNone;  // the BatchMatMul of queries and keys
-  std::string mask;           // empty: none
+  std::string mask;                        // empty: none
   double scale = 1;
   Group group;
 };
@@ -126,7 +126,8 @@ bool FindProduct(const GroupFusion& groups, Value value, Scores* found) {
   const NetValues& values = groups.values();
   while (true) {
     const uint32_t writer = values.writer(value);
-    if (writer == GroupFusion::kNone || values.SoleReader(value) == GroupFusion::kNone) return false;
+    if (writer == GroupFusion::kNone || values.SoleReader(value) == GroupFusion::kNone)
+      return false;
     found->group.push_back(writer);
     if (groups.IsType(writer, "BatchMatMul")) {
       found->multiply = writer;
@@ -166,7 +167,8 @@ struct AttentionResult {
   Group group;
 };
 
-std::optional<AttentionResult> FindResult(const GroupFusion& groups, uint32_t multiply, size_t rank) {
+std::optional<AttentionResult> FindResult(const GroupFusion& groups, uint32_t multiply,
+                                          size_t rank) {
   const NetValues& values = groups.values();
   Axes axes;  // of [batch, heads, rows, columns] or [heads, rows, columns]
   for (size_t axis = 0; axis < rank; ++axis) axes.push_back(static_cast<int>(axis));

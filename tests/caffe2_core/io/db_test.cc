@@ -192,7 +192,8 @@ TEST_P(DBTest, ReaderGoesRoundInShards) {
   reader.SeekToFirst();
   reader.Read(&key, &value);
   EXPECT_EQ(key, "b");
-  ExpectThrows([&] { db::DBReader(type_, path_, 9, 8); }, "records, want more than 8: the shard id");
+  ExpectThrows([&] { db::DBReader(type_, path_, 9, 8); },
+               "records, want more than 8: the shard id");
   ExpectThrows([&] { db::DBReader(type_, path_, 2, 2); }, "shard_id");
 }
 

@@ -1,10 +1,11 @@
 // The context's random number generator.
+#include "contexts/cuda/curand_library.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "contexts/cuda/cuda_context.h"
-#include "contexts/cuda/curand_library.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/operator_test.h"
 
