@@ -46,7 +46,7 @@ void CPUContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) 
   if (nbytes == 0) return;
   CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", ByteSizeText(nbytes),
                 " from or to null");
-  std::memcpy(dst, src, nbytes);
+  std::memmove(dst, src, nbytes);  // a net may copy between overlapping views
 }
 
 }  // namespace caffe2rt

@@ -263,6 +263,7 @@ TEST_F(DoTest, RejectsANetThatFreesItsScope) {
       arg { name: "net" n { name: "free" op { type: "Free" input: "s" output: "s" } } } } } })");
       },
       "inner blob \"s\" denotes a blob outside");
+  ws_.FindBlob("S")->Reset();  // ends the cycle
 }
 
 }  // namespace
