@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "caffe2_core/base/enforce.h"
@@ -205,6 +206,29 @@ TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {
   EXPECT_THAT(second.err,
               AllOf(HasSubstr("operator 0 (Save) of net \"save\", before the plan runs"),
                     HasSubstr("weights\": it exists; remove it, or choose another")));
+}
+
+// The check of the folder creates a file in it, which is removed again.
+TEST(PlanTargetTest, AFolderThatANetMayNotWriteIsNotTouched) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path("root"));
+  std::filesystem::create_directory(dir.path("outside"));
+  const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
+  std::filesystem::last_write_time(dir.path("outside"), before);
+  const std::string plan = dir.Write("root/plan.pbtxt", MakeString(R"(name: "p"
+      network { name: "n"
+        op { type: "ConstantFill" output: "i" arg { name: "shape" ints: 1 }
+             arg { name: "dtype" i: 10 } }
+        op { type: "Checkpoint" input: "i" input: "i" arg { name: "absolute_path" i: 1 }
+             arg { name: "db" s: ")",
+                                                                   dir.path("outside"), R"(/x_%d" }
+             arg { name: "db_type" s: "minidb" } arg { name: "every" i: 1 } } }
+      execution_step { network: "n" })"));
+  const ProgramResult result = RunCaffe2({"plan", plan, "--root", dir.path("root")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("before the plan runs"), HasSubstr("a net may not write")));
+  EXPECT_EQ(std::filesystem::last_write_time(dir.path("outside")), before);
 }
 
 }  // namespace
