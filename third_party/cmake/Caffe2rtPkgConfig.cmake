@@ -5,11 +5,12 @@
 #
 # The paths are relative to the files, so that an installation may be moved. Programs link the shared library; --static adds what
 # the static one needs (-l:libcaffe2rt.a), which is linked without --whole-archive: a program needs that only if it loads modules.
-# The names of the dependencies are those of pkg-config; oneDNN and LevelDB have no file of their own.
+# The dependencies are linked as shared libraries, hence by name: pkg-config --static would add what they need themselves as static
+# ones, which need not be installed (libzip: bz2, lzma, ...).
 set(pc_requires "protobuf absl_core_headers")
 set(pc_libs "-lcaffe2rt")
-set(pc_requires_private "absl_strings absl_str_format libjpeg libpng libzip lmdb numa")
-set(pc_libs_private "-ldnnl -lleveldb -lstdc++ -lm -pthread -ldl")
+set(pc_requires_private "absl_strings absl_str_format")
+set(pc_libs_private "-ldnnl -ljpeg -lpng -lzip -lz -llmdb -lleveldb -lnuma -lstdc++ -lm -pthread -ldl")
 if(NOT BUILD_SHARED_LIBS AND NOT TARGET caffe2rt_shared)  # CAFFE2RT_HIDE_SYMBOLS is off
   string(APPEND pc_requires " ${pc_requires_private}")
   string(APPEND pc_libs " ${pc_libs_private}")
