@@ -207,11 +207,11 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
       return true;
     }
     const int64_t count = items_.count;
-    const int pieces =
-        static_cast<int>(std::min<int64_t>(static_cast<int64_t>(scratch_.size()), count));
+    const int pieces = static_cast<int>(std::min<int64_t>(threads_, count));
+    const PieceScratch scratch = scratch_.ForPieces(pieces, scratch_floats_);
     ParallelFor(pieces, [&](int piece) {
-      float* const scratch = scratch_[static_cast<size_t>(piece)].Floats(scratch_floats_);
-      ComputeAttention(task, items_, count * piece / pieces, count * (piece + 1) / pieces, scratch);
+      ComputeAttention(task, items_, count * piece / pieces, count * (piece + 1) / pieces,
+                       scratch[piece]);
     });
     return true;
   }
@@ -236,10 +236,9 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
     const double work = static_cast<double>(shape.batch * shape.heads) *
                         static_cast<double>(shape.queries) * static_cast<double>(shape.keys) *
                         static_cast<double>(shape.size + shape.value_size);
-    const int threads = work < kGemmWorthCutting ? 1 : GetNumThreads();
-    items_ = DivideAttention(shape, threads);
+    threads_ = work < kGemmWorthCutting ? 1 : GetNumThreads();
+    items_ = DivideAttention(shape, threads_);
     scratch_floats_ = AttentionScratch(shape);
-    scratch_.resize(static_cast<size_t>(threads));
     planned_ = true;
   }
 
@@ -250,7 +249,8 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
   AttentionPlan plan_;
   AttentionItems items_;
   int64_t scratch_floats_ = 0;
-  std::vector<ThreadScratch> scratch_;  // one for each thread
+  int threads_ = 1;
+  ThreadScratch scratch_;
 };
 
 AttentionPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {

@@ -13,7 +13,7 @@ class GemmConv final : public ConvKernel {
   explicit GemmConv(const ConvShape& shape)
       : shape_(shape), pixels_(shape.window.in_size()), rows_(pixels_ * shape.window.batch) {}
 
-  void Run(const float* x, const void* filter, const float* bias, float* y) override {
+  void Run(const float* x, const void* filter, const float* bias, float* y, PieceScratch) override {
     // With one pixel in an image, channels are contiguous in both layouts.
     if (shape_.channels_last() || pixels_ == 1) {
       RunChannelsLast(x, static_cast<const float*>(filter), bias, y);

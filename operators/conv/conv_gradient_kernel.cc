@@ -23,19 +23,18 @@ class Im2ColConvGradient final : public ConvGradientKernel {
         in_size_(shape.window.in_size()),
         out_size_(shape.window.out_size()) {}
 
-  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
-           float* dx) override {
+  int64_t ScratchSize() const override { return columns_.size(); }
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter, float* dx,
+           float* scratch) override {
     const WindowGeometry& window = shape_.window;
     const int64_t in_image = window.channels * in_size_,
                   out_image = shape_.out_channels * out_size_;
-    float* columns = scratch_.Floats(columns_.size());
     for (int64_t image = 0; image < window.batch; ++image) {
-      RunImage(x + image * in_image, filter, dy + image * out_image, image == 0, columns, dfilter,
+      RunImage(x + image * in_image, filter, dy + image * out_image, image == 0, scratch, dfilter,
                parts_.x ? dx + image * in_image : nullptr);
     }
   }
-
-  int64_t columns_size() const { return columns_.size(); }
 
   // One image. Unless it is the first, its gradient of the filter is added to `dfilter`.
   void RunImage(const float* x, const float* filter, const float* dy, bool first, float* columns,
@@ -90,7 +89,6 @@ class Im2ColConvGradient final : public ConvGradientKernel {
   const ConvGradientParts parts_;
   const ConvColumns columns_;
   const int64_t in_size_, out_size_;
-  ThreadScratch scratch_;
 };
 
 // The same for NCHW, on copies with channels last: the columns then consist of longer runs.
@@ -110,13 +108,15 @@ class TurnedConvGradient final : public ConvGradientKernel {
     math::PlanTranspose({shape.out_channels, taps, shape.in_group()}, {0, 2, 1}, &filter_to_first_);
   }
 
-  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
-           float* dx) override {
-    const int64_t columns_size = AlignedFloats(inner_.columns_size());
+  int64_t ScratchSize() const override {
+    return AlignedFloats(inner_.ScratchSize()) + 2 * AlignedFloats(x_size_) +
+           2 * AlignedFloats(filter_size_) + AlignedFloats(y_size_);
+  }
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter, float* dx,
+           float* scratch) override {
     const int64_t x_size = AlignedFloats(x_size_), filter_size = AlignedFloats(filter_size_);
-    float* const columns =
-        scratch_.Floats(columns_size + 2 * x_size + 2 * filter_size + AlignedFloats(y_size_));
-    float* const x_last = columns + columns_size;
+    float* const x_last = scratch + AlignedFloats(inner_.ScratchSize());
     float* const dx_last = x_last + x_size;
     float* const filter_last = dx_last + x_size;
     float* const dfilter_last = filter_last + filter_size;
@@ -125,7 +125,7 @@ class TurnedConvGradient final : public ConvGradientKernel {
     for (int64_t image = 0; image < batch_; ++image) {
       if (parts_.filter) Turn(x_to_last_, x + image * x_size_, x_last);
       Turn(y_to_last_, dy + image * y_size_, dy_last);
-      inner_.RunImage(x_last, filter_last, dy_last, image == 0, columns, dfilter_last, dx_last);
+      inner_.RunImage(x_last, filter_last, dy_last, image == 0, scratch, dfilter_last, dx_last);
       if (parts_.x) Turn(x_to_first_, dx_last, dx + image * x_size_);
     }
     if (parts_.filter) Turn(filter_to_first_, dfilter_last, dfilter);
@@ -149,7 +149,6 @@ class TurnedConvGradient final : public ConvGradientKernel {
   const int64_t batch_, x_size_, y_size_, filter_size_;
   const Im2ColConvGradient inner_;
   math::TransposePlan x_to_last_, x_to_first_, y_to_last_, filter_to_last_, filter_to_first_;
-  ThreadScratch scratch_;
 };
 
 // Pointwise convolutions: X is its own columns.
@@ -158,8 +157,8 @@ class GemmConvGradient final : public ConvGradientKernel {
   GemmConvGradient(const ConvShape& shape, ConvGradientParts parts)
       : shape_(shape), parts_(parts), pixels_(shape.window.in_size()) {}
 
-  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
-           float* dx) override {
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter, float* dx,
+           float*) override {
     // With one pixel in an image, channels are contiguous in both layouts.
     const bool last = shape_.channels_last() || pixels_ == 1;
     for (int64_t g = 0; g < shape_.group; ++g) {

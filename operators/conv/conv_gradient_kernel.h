@@ -3,7 +3,7 @@
 //
 //   std::unique_ptr<ConvGradientKernel> kernel = NewConvGradientKernel(
 //       ConvGradientAlgorithm::kOnednn, shape, {.filter = true, .x = true});
-//   kernel->Run(x, filter, dy, dfilter, dx);
+//   kernel->Run(x, filter, dy, dfilter, dx, scratch.Floats(kernel->ScratchSize()));
 //
 // A kernel is created for one shape and used by one thread at a time. It keeps nothing of the
 // filter between runs, because a training step changes the filter.
@@ -33,10 +33,12 @@ struct ConvGradientParts {
 class ConvGradientKernel {
  public:
   virtual ~ConvGradientKernel() = default;
+  // The scratch memory of Run in floats.
+  virtual int64_t ScratchSize() const { return 0; }
   // Writes the gradients that the kernel was created for; `dfilter` or `dx` may be null if it was
   // not created for them.
-  virtual void Run(const float* x, const float* filter, const float* dy, float* dfilter,
-                   float* dx) = 0;
+  virtual void Run(const float* x, const float* filter, const float* dy, float* dfilter, float* dx,
+                   float* scratch) = 0;
 };
 
 // Returns null if the algorithm does not support the shape on this machine. REQUIRES: no dimension

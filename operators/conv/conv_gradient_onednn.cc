@@ -26,11 +26,14 @@ class OnednnConvGradient final : public ConvGradientKernel {
     if (parts.x) AddDataGradient(forward, dy, dy_of_filter);
   }
 
-  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
-           float* dx) override {
+  int64_t ScratchSize() const override { return program_.scratch_size(); }
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter, float* dx,
+           float* scratch) override {
     GuardOnednn("the gradients of a convolution", [&] {
       program_.Run(
-          {const_cast<float*>(x), const_cast<float*>(filter), const_cast<float*>(dy), dfilter, dx});
+          {const_cast<float*>(x), const_cast<float*>(filter), const_cast<float*>(dy), dfilter, dx},
+          scratch);
     });
   }
 

@@ -136,6 +136,9 @@ ConvGradientPlan::ConvGradientPlan(const ConvShape& shape, const ConvGradientOut
   for (int64_t i = 0; i < count; ++i) {
     const int64_t first = shape.window.batch * i / count;
     pieces_.push_back(NewPiece(first, shape.window.batch * (i + 1) / count - first));
+    for (const auto* kernel : {&pieces_.back().filter_kernel, &pieces_.back().x_kernel}) {
+      if (*kernel != nullptr) scratch_size_ = std::max(scratch_size_, (*kernel)->ScratchSize());
+    }
   }
   partial_.Resize((count - 1) * (filter_size_ + bias_size_));
   (void)partial_.mutable_data<float>();
@@ -158,12 +161,14 @@ ConvGradientPlan::Piece ConvGradientPlan::NewPiece(int64_t first, int64_t count)
 }
 
 void ConvGradientPlan::RunPiece(const ConvGradientTask& task, Piece& piece, float* dfilter,
-                                float* dbias) {
+                                float* dbias, float* scratch) {
   const float* const x = task.x + piece.first * in_image_;
   const float* const dy = task.dy + piece.first * out_image_;
   float* const dx = outputs_.x ? task.dx + piece.first * in_image_ : nullptr;
-  piece.filter_kernel->Run(x, task.filter, dy, dfilter, dx);
-  if (piece.x_kernel != nullptr) piece.x_kernel->Run(x, task.filter, dy, nullptr, dx);
+  piece.filter_kernel->Run(x, task.filter, dy, dfilter, dx, scratch);
+  if (piece.x_kernel != nullptr) {
+    piece.x_kernel->Run(x, task.filter, dy, nullptr, dx, scratch);
+  }
   if (bias_size_ == 0) return;
   const bool from_result = outputs_.bias == ConvBiasGradient::kFromResult;
   SumChannels(shape_.channels_last(), piece.count, bias_size_,
@@ -180,18 +185,18 @@ void ConvGradientPlan::AddUp(int64_t count, const float* parts, float* total) co
 
 void ConvGradientPlan::Run(const ConvGradientTask& task) {
   float* const partial = partial_.mutable_data<float>();
-  const auto run = [&](int i) {
+  const auto run = [&](int i, float* scratch) {
     Piece& piece = pieces_[static_cast<size_t>(i)];
-    if (i == 0) return RunPiece(task, piece, task.dfilter, task.dbias);
+    if (i == 0) return RunPiece(task, piece, task.dfilter, task.dbias, scratch);
     float* const to = partial + (i - 1) * (filter_size_ + bias_size_);
-    RunPiece(task, piece, to, to + filter_size_);
+    RunPiece(task, piece, to, to + filter_size_, scratch);
   };
   const int count = static_cast<int>(pieces_.size());
-  if (parallel_) {
-    ParallelFor(count, run);
-  } else {
-    for (int i = 0; i < count; ++i) run(i);
-  }
+  const int threads = parallel_ ? std::min(count, GetNumThreads()) : 1;
+  const PieceScratch scratch = scratch_.ForPieces(threads, scratch_size_);
+  ParallelFor(threads, [&](int t) {
+    for (int i = count * t / threads; i < count * (t + 1) / threads; ++i) run(i, scratch[t]);
+  });
   if (count == 1) return;
   AddUp(filter_size_, partial, task.dfilter);
   AddUp(bias_size_, partial + filter_size_, task.dbias);

@@ -14,6 +14,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/conv/conv_gradient_kernel.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -51,7 +52,8 @@ class ConvGradientPlan {
   };
 
   Piece NewPiece(int64_t first, int64_t count) const;
-  void RunPiece(const ConvGradientTask& task, Piece& piece, float* dfilter, float* dbias);
+  void RunPiece(const ConvGradientTask& task, Piece& piece, float* dfilter, float* dbias,
+                float* scratch);
   void AddUp(int64_t count, const float* parts, float* total) const;
 
   const ConvShape shape_;
@@ -59,6 +61,8 @@ class ConvGradientPlan {
   const int64_t in_image_, out_image_, filter_size_, bias_size_;
   const bool parallel_;
   std::vector<Piece> pieces_;
+  int64_t scratch_size_ = 0;  // of each thread, in floats
+  ThreadScratch scratch_;
   Tensor partial_{CPU};  // dFilter and dbias of all pieces but the first
 };
 

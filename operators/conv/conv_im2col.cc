@@ -4,7 +4,6 @@
 #include "operators/conv/conv_columns.h"
 #include "operators/conv/conv_kernel.h"
 #include "operators/primitives/gemm.h"
-#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -20,8 +19,9 @@ class Im2ColConv final : public ConvKernel {
 
   int64_t ScratchSize() const override { return columns_.size(); }
 
-  void Run(const float* x, const void* filter, const float* bias, float* y) override {
-    float* columns = scratch_.Floats(columns_.size());
+  void Run(const float* x, const void* filter, const float* bias, float* y,
+           PieceScratch scratch) override {
+    float* const columns = scratch[0];
     const int64_t rows = shape_.window.axis[0].out;
     for (int64_t image = 0; image < shape_.window.batch; ++image) {
       const float* from = x + image * shape_.window.channels * in_size_;
@@ -68,7 +68,6 @@ class Im2ColConv final : public ConvKernel {
   const ConvShape shape_;
   const ConvColumns columns_;
   const int64_t in_size_, out_size_;
-  ThreadScratch scratch_;
 };
 
 }  // namespace

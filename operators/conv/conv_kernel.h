@@ -3,7 +3,8 @@
 //
 //   std::unique_ptr<ConvKernel> kernel = NewConvKernel(ConvAlgorithm::kPixels, shape);
 //   std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter);  // once for each filter
-//   kernel->Run(x, prepared.get(), bias, y);
+//   kernel->Run(x, prepared.get(), bias, y,
+//               scratch.ForPieces(kernel->ScratchParts(), kernel->ScratchSize()));
 //
 // A kernel is created for one shape and used by one thread at a time. Prepared filters are
 // immutable and may be shared between threads.
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "operators/conv/conv_shape.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -61,9 +63,12 @@ class ConvKernel {
   }
   // The scratch memory of each thread during Run, in floats.
   virtual int64_t ScratchSize() const { return 0; }
+  // The number of threads that Run starts.
+  virtual int ScratchParts() const { return 1; }
   // `filter` is the prepared filter, or the filter itself if FilterForm is empty. `bias` is read if
-  // the shape has a bias.
-  virtual void Run(const float* x, const void* filter, const float* bias, float* y) = 0;
+  // the shape has a bias. `scratch` has ScratchParts parts.
+  virtual void Run(const float* x, const void* filter, const float* bias, float* y,
+                   PieceScratch scratch) = 0;
 };
 
 // Returns null if the algorithm does not support the shape on this machine. REQUIRES: no dimension

@@ -46,14 +46,17 @@ class OnednnConv final : public ConvKernel {
 
   void PrepareFilterIn(const float* filter, float* prepared) override {
     GuardOnednn("the reordering of a filter", [&] {
-      preparation_.Run({const_cast<float*>(filter), prepared});
+      preparation_.Run({const_cast<float*>(filter), prepared},
+                       preparation_scratch_.Floats(preparation_.scratch_size()));
     });
   }
 
-  void Run(const float* x, const void* filter, const float* bias, float* y) override {
+  void Run(const float* x, const void* filter, const float* bias, float* y,
+           PieceScratch scratch) override {
     GuardOnednn("a convolution", [&] {
       program_.Run({const_cast<float*>(x), static_cast<float*>(const_cast<void*>(filter)),
-                    const_cast<float*>(bias), y});
+                    const_cast<float*>(bias), y},
+                   scratch[0]);
     });
   }
 
@@ -117,6 +120,7 @@ class OnednnConv final : public ConvKernel {
   memory::desc filter_desc_;
   std::string filter_form_;  // empty if the plain filter is used as it is
   OnednnProgram preparation_, program_;
+  ThreadScratch preparation_scratch_;
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
   for (Piece& piece : pieces_) {
     piece.form = piece.kernel->FilterForm();
     needs_preparation_ |= !piece.form.empty();
+    scratch_size_ = std::max(scratch_size_, piece.kernel->ScratchSize());
+    piece.first_scratch = scratch_parts_;
+    scratch_parts_ += piece.kernel->ScratchParts();
   }
 }
 
@@ -44,9 +47,9 @@ std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
   CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
 }
 
-// Divides the work into at most one piece for each thread. A batch is divided by images. A single
-// image is divided by output channels in blocks of kLanes, unless the convolution has groups, is in
-// NHWC (outputs of a piece would not be contiguous), or its kernel is already parallel.
+// Divides the work into at most one piece for each thread, unless the kernel distributes it. A batch
+// is divided by images. A single image is divided by output channels in blocks of kLanes, unless the
+// convolution has groups, or is in NHWC (outputs of a piece would not be contiguous).
 void ConvPlan::Cut(const ConvShape& shape) {
   const int64_t threads = shape.MultiplyAdds() < kWorthCutting ? 1 : GetNumThreads();
   const int64_t in_image = shape.window.channels * shape.window.in_size();
@@ -59,13 +62,15 @@ void ConvPlan::Cut(const ConvShape& shape) {
       part.window.batch = shape.window.batch * (i + 1) / count - first;
       pieces_.push_back(
           {NewKernel(part), first * in_image, 0, 0, first * shape.out_channels * out_size});
+      if (CutsItself(algorithm_)) break;
     }
-    return;
+    if (!CutsItself(algorithm_)) return;
+    pieces_.clear();
   }
   std::unique_ptr<ConvKernel> whole = NewKernel(shape);
   const int64_t blocks = (shape.out_channels + kLanes - 1) / kLanes;
-  const bool by_channels = threads > 1 && blocks > 1 && shape.group == 1 &&
-                           !shape.channels_last() && !CutsItself(algorithm_);
+  const bool by_channels = threads > 1 && blocks > 1 && shape.window.batch == 1 &&
+                           shape.group == 1 && !shape.channels_last() && !CutsItself(algorithm_);
   if (!by_channels) {
     pieces_.push_back({std::move(whole), 0, 0, 0, 0});
     return;
@@ -123,21 +128,22 @@ void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, floa
   if (pieces_.empty()) return;
   if (needs_preparation_ && !IsPrepared(filter)) PrepareFilters(filter);
   const float* plain = filter.data<float>();
-  ParallelFor(static_cast<int>(pieces_.size()), [&](int i) {
+  const int count = static_cast<int>(pieces_.size());
+  const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
+  ParallelFor(count, [&](int i) {
     Piece& piece = pieces_[static_cast<size_t>(i)];
     const void* form = piece.prepared != nullptr
                            ? piece.prepared.get()
                            : static_cast<const void*>(plain + piece.filter_offset);
     piece.kernel->Run(x + piece.x_offset, form,
-                      bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset);
+                      bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset,
+                      scratch.From(piece.first_scratch));
   });
 }
 
 int64_t ConvPlan::ScratchBytes() const {
-  int64_t most = 0;
-  for (const Piece& piece : pieces_) {
-    most = std::max(most, std::max(piece.kernel->ScratchSize(), piece.kernel->PreparationSize()));
-  }
+  int64_t most = scratch_size_;
+  for (const Piece& piece : pieces_) most = std::max(most, piece.kernel->PreparationSize());
   return most * static_cast<int64_t>(sizeof(float));
 }
 

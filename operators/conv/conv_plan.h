@@ -16,6 +16,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/conv/conv_kernel.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -40,6 +41,7 @@ class ConvPlan {
   struct Piece {
     std::unique_ptr<ConvKernel> kernel;
     int64_t x_offset = 0, filter_offset = 0, bias_offset = 0, y_offset = 0;
+    int first_scratch = 0;  // the position of its scratch memory
     std::string form = {};  // kernel->FilterForm()
     std::shared_ptr<const void> prepared = nullptr;
     std::shared_ptr<float> own = nullptr;  // the memory of `prepared` if W changes
@@ -54,6 +56,9 @@ class ConvPlan {
   std::vector<ConvAlgorithm> choices_;
   ConvAlgorithm algorithm_ = ConvAlgorithm::kIm2Col;
   std::vector<Piece> pieces_;
+  int scratch_parts_ = 0;
+  int64_t scratch_size_ = 0;  // of each part, in floats
+  ThreadScratch scratch_;
   bool needs_preparation_ = false;
   std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
   uint64_t version_ = 0;

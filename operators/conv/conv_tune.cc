@@ -35,6 +35,7 @@ struct Candidate {
   ConvAlgorithm algorithm;
   std::unique_ptr<ConvKernel> kernel;
   std::shared_ptr<const void> prepared;
+  ThreadScratch scratch = {};
   double best_us = HUGE_VAL;
   double error = 0;
 };
@@ -42,7 +43,9 @@ struct Candidate {
 void RunOnce(Problem& problem, Candidate& candidate) {
   const void* filter =
       candidate.prepared != nullptr ? candidate.prepared.get() : problem.filter.data();
-  candidate.kernel->Run(problem.x.data(), filter, problem.bias.data(), problem.y.data());
+  candidate.kernel->Run(problem.x.data(), filter, problem.bias.data(), problem.y.data(),
+                        candidate.scratch.ForPieces(candidate.kernel->ScratchParts(),
+                                                    candidate.kernel->ScratchSize()));
 }
 
 double TimeOf(Problem& problem, Candidate& candidate, double milliseconds) {

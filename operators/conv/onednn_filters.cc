@@ -52,7 +52,9 @@ void OnednnFilters::PreparePart(const Tensor& filter, bool changes, Part* part) 
     return;
   }
   const auto prepare = [&](float* prepared) {
-    GuardOnednn("the reordering of a filter", [&] { part->preparation->Run({plain, prepared}); });
+    GuardOnednn("the reordering of a filter", [&] {
+      part->preparation->Run({plain, prepared}, scratch_.Floats(part->preparation->scratch_size()));
+    });
   };
   if (changes) {
     if (part->own == nullptr) part->own = NewFilterMemory(FloatsOf(part->wanted));

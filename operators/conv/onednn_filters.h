@@ -17,6 +17,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/primitives/onednn_program.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -54,6 +55,7 @@ class OnednnFilters {
   void PreparePart(const Tensor& filter, bool changes, Part* part);
 
   std::vector<Part> parts_;
+  ThreadScratch scratch_;
   std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
   uint64_t version_ = 0;
 };

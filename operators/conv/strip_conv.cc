@@ -15,7 +15,8 @@ StripConv::StripConv(const ConvShape& shape, const ImageAxes& axes, bool direct,
       axes_(axes),
       direct_(direct),
       rows_(axes, shape.window.channels, phases, kStripBudget),
-      scratch_(static_cast<size_t>(GetNumThreads())) {
+      strips_(direct ? 1 : rows_.strips()),
+      pieces_(static_cast<int>(std::min<int64_t>(shape.window.batch * strips_, GetNumThreads()))) {
   for (int64_t i = 0; i < axes.rows.kernel; ++i) {
     for (int64_t j = 0; j < axes.columns.kernel; ++j) {
       taps_.push_back(direct ? i * axes.rows.dilation * axes.columns.in + j * axes.columns.dilation
@@ -24,16 +25,14 @@ StripConv::StripConv(const ConvShape& shape, const ImageAxes& axes, bool direct,
   }
 }
 
-void StripConv::Run(const float* x, const void* filter, const float* bias, float* y) {
+void StripConv::Run(const float* x, const void* filter, const float* bias, float* y,
+                    PieceScratch scratch) {
   const int64_t in_plane = axes_.rows.in * axes_.columns.in;
   const int64_t out_plane = axes_.rows.out * axes_.columns.out;
-  const int64_t strips = direct_ ? 1 : rows_.strips();
-  const int64_t jobs = shape_.window.batch * strips;
-  const int pieces =
-      static_cast<int>(std::min<int64_t>(jobs, static_cast<int64_t>(scratch_.size())));
-  ParallelFor(pieces, [&](int piece) {
-    for (int64_t job = jobs * piece / pieces; job < jobs * (piece + 1) / pieces; ++job) {
-      const int64_t image = job / strips, first = job % strips * strip_rows();
+  const int64_t jobs = shape_.window.batch * strips_;
+  ParallelFor(pieces_, [&](int piece) {
+    for (int64_t job = jobs * piece / pieces_; job < jobs * (piece + 1) / pieces_; ++job) {
+      const int64_t image = job / strips_, first = job % strips_ * strip_rows();
       ConvStrip strip;
       strip.x = x + image * shape_.window.channels * in_plane;
       strip.channel_stride = in_plane;
@@ -41,7 +40,7 @@ void StripConv::Run(const float* x, const void* filter, const float* bias, float
       strip.y = y + image * shape_.out_channels * out_plane + first * axes_.columns.out;
       strip.rows = std::min(strip_rows(), axes_.rows.out - first);
       if (!direct_) {
-        float* copy = scratch_[static_cast<size_t>(piece)].Floats(rows_.size());
+        float* const copy = scratch[piece];
         rows_.Copy(strip.x, first, strip.rows, copy);
         strip.x = copy;
         strip.channel_stride = rows_.channel_size();

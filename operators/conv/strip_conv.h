@@ -7,7 +7,6 @@
 
 #include "operators/conv/conv_kernel.h"
 #include "operators/conv/padded_rows.h"
-#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -25,7 +24,9 @@ struct ConvStrip {
 class StripConv : public ConvKernel {
  public:
   int64_t ScratchSize() const final { return direct_ ? 0 : rows_.size(); }
-  void Run(const float* x, const void* filter, const float* bias, float* y) final;
+  int ScratchParts() const final { return pieces_; }
+  void Run(const float* x, const void* filter, const float* bias, float* y,
+           PieceScratch scratch) final;
 
  protected:
   // With `direct`, no window reaches outside the image: rows are read in place and an image is one
@@ -48,7 +49,8 @@ class StripConv : public ConvKernel {
   std::vector<int64_t> taps_;  // offset of each tap from the first pixel of its window
 
  private:
-  std::vector<ThreadScratch> scratch_;  // one for each piece of a parallel loop
+  const int64_t strips_;  // of an image
+  const int pieces_;
 };
 
 }  // namespace caffe2rt

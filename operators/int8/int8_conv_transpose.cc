@@ -78,12 +78,12 @@ class Int8ConvTransposeOp final : public Int8Operator {
     const int64_t images = geometry_.batch, image = geometry_.in_size() * geometry_.channels;
     const int64_t y_image = geometry_.out_size() * filter_dims_.back();
     const int pieces = PiecesOf(images);
-    if (scratch_.size() < static_cast<size_t>(pieces)) {
-      scratch_.resize(static_cast<size_t>(pieces));
+    if (sums_.size() < static_cast<size_t>(pieces)) {
       sums_.resize(static_cast<size_t>(pieces), Tensor(CPU));
     }
+    const PieceScratch scratch = scratch_.ForPieces(pieces, Int8ProductScratchSize(weights));
     ParallelFor(pieces, [&](int piece) {
-      const Int8ProductScratch memory = TakeScratch(weights, &scratch_[static_cast<size_t>(piece)]);
+      const Int8ProductScratch memory = DivideScratch(weights, scratch[piece]);
       Tensor& sums = sums_[static_cast<size_t>(piece)];
       sums.Resize(y_image);
       auto* image_sums = sums.mutable_data<int32_t>();
@@ -143,7 +143,7 @@ class Int8ConvTransposeOp final : public Int8Operator {
   std::vector<int64_t> dims_, filter_dims_, out_dims_;  // shapes of the last run
   WindowGeometry geometry_;
   std::vector<int32_t> start_;
-  std::vector<ThreadScratch> scratch_;
+  ThreadScratch scratch_;
   std::vector<Tensor> sums_;  // of one image of the output, for each piece
 };
 

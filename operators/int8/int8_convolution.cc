@@ -169,29 +169,27 @@ void Int8Convolution::RunDepthwise(const QuantizedInput& x, const QuantizedInput
   const int64_t out_rows = shape_.window.axis[0].out, rows = shape_.window.batch * out_rows;
   const int pieces = PiecesOf(rows);
   if (taps_.size() < static_cast<size_t>(pieces)) taps_.resize(static_cast<size_t>(pieces));
-  if (scratch_.size() < taps_.size()) scratch_.resize(taps_.size());
   for (auto& pointers : taps_) pointers.resize(static_cast<size_t>(taps));
   const uint8_t* elements = x.data();
   const int64_t image = shape_.window.in_size() * channels;
   const int64_t y_row = shape_.window.axis[1].out * channels;
+  const PieceScratch scratch = scratch_.ForPieces(pieces, channels);
   ParallelFor(pieces, [&](int piece) {
+    auto* const sums = reinterpret_cast<int32_t*>(scratch[piece]);
     for (int64_t row = rows * piece / pieces; row < rows * (piece + 1) / pieces; ++row) {
-      DepthwiseRow(weights, elements + row / out_rows * image, row % out_rows, piece,
-                   requantization, y + row * y_row);
+      DepthwiseRow(weights, elements + row / out_rows * image, row % out_rows, sums,
+                   taps_[static_cast<size_t>(piece)].data(), requantization, y + row * y_row);
     }
   });
 }
 
 // One row of the output.
 void Int8Convolution::DepthwiseRow(const Int8DepthwiseWeights& weights, const uint8_t* x,
-                                   int64_t row, int piece, const Requantization& requantization,
-                                   uint8_t* y) {
+                                   int64_t row, int32_t* sums, const uint8_t** taps,
+                                   const Requantization& requantization, uint8_t* y) {
   const WindowAxis& height = shape_.window.axis[0];
   const WindowAxis& width = shape_.window.axis[1];
   const int64_t channels = shape_.out_channels;
-  float* const memory = scratch_[static_cast<size_t>(piece)].Floats(channels);
-  auto* const sums = reinterpret_cast<int32_t*>(memory);
-  const uint8_t** const taps = taps_[static_cast<size_t>(piece)].data();
   const TapRange rows = TapsInside(height, row);
   for (int64_t column = 0; column < width.out; ++column, y += channels) {
     const TapRange columns = TapsInside(width, column);

@@ -48,8 +48,9 @@ class Int8Convolution {
                  const Requantization& requantization, uint8_t* y);
   void RunDepthwise(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,
                     const Requantization& requantization, uint8_t* y);
-  void DepthwiseRow(const Int8DepthwiseWeights& weights, const uint8_t* x, int64_t row, int piece,
-                    const Requantization& requantization, uint8_t* y);
+  void DepthwiseRow(const Int8DepthwiseWeights& weights, const uint8_t* x, int64_t row,
+                    int32_t* sums, const uint8_t** taps, const Requantization& requantization,
+                    uint8_t* y);
 
   const Int8Isa isa_;
   Int8ConvShape shape_;
@@ -57,7 +58,7 @@ class Int8Convolution {
   PreparedInt8<Int8DepthwiseWeights> depthwise_;
   std::vector<int32_t> start_;
   std::vector<uint8_t> padding_;  // a pixel of zeros
-  std::vector<ThreadScratch> scratch_;
+  ThreadScratch scratch_;
   std::vector<std::vector<const uint8_t*>> taps_;  // of depthwise convolutions, for each piece
 };
 

@@ -71,7 +71,7 @@ class Int8FCOp final : public Int8Operator {
   const Int8Isa isa_;
   PreparedInt8<Int8Weights> prepared_;
   std::vector<int32_t> start_;
-  std::vector<ThreadScratch> scratch_;
+  ThreadScratch scratch_;
 };
 
 std::vector<TensorShape> InferInt8FC(const OperatorDef& def, const std::vector<TensorShape>& in) {

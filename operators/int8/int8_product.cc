@@ -15,17 +15,31 @@ void StartOfSums(const Int8Weights& weights, const int32_t* bias, int32_t zero_p
   }
 }
 
-Int8ProductScratch TakeScratch(const Int8Weights& weights, ThreadScratch* scratch) {
+namespace {
+
+// The number of floats that `bytes` need, rounded up to whole cache lines.
+int64_t FloatsFor(int64_t bytes) {
   constexpr int64_t kFloat = sizeof(float);
-  const auto floats = [](int64_t bytes) { return AlignedFloats((bytes + kFloat - 1) / kFloat); };
-  const int64_t sums = floats(CheckedMultiply(
-      Int8Weights::kTile * static_cast<int64_t>(sizeof(int32_t)), weights.padded_n()));
-  const int64_t words = floats(weights.ScratchBytes());
-  const int64_t rows = floats(CheckedMultiply(Int8Weights::kTile, weights.padded_k()));
-  float* memory = scratch->Floats(CheckedAdd(CheckedAdd(sums, words), rows));
+  return AlignedFloats((bytes + kFloat - 1) / kFloat);
+}
+
+int64_t FloatsOfSums(const Int8Weights& weights) {
+  return FloatsFor(CheckedMultiply(Int8Weights::kTile * static_cast<int64_t>(sizeof(int32_t)),
+                                   weights.padded_n()));
+}
+
+}  // namespace
+
+int64_t Int8ProductScratchSize(const Int8Weights& weights) {
+  const int64_t rows = FloatsFor(CheckedMultiply(Int8Weights::kTile, weights.padded_k()));
+  return CheckedAdd(CheckedAdd(FloatsOfSums(weights), FloatsFor(weights.ScratchBytes())), rows);
+}
+
+Int8ProductScratch DivideScratch(const Int8Weights& weights, float* memory) {
+  float* const words = memory + FloatsOfSums(weights);
   return {.sums = reinterpret_cast<int32_t*>(memory),
-          .words = memory + sums,
-          .rows = reinterpret_cast<uint8_t*>(memory + sums + words)};
+          .words = words,
+          .rows = reinterpret_cast<uint8_t*>(words + FloatsFor(weights.ScratchBytes()))};
 }
 
 }  // namespace caffe2rt

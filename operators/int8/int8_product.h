@@ -33,14 +33,15 @@ struct Int8ProductScratch {
   void* words = nullptr;
   uint8_t* rows = nullptr;  // kTile rows of padded_k() bytes
 };
-Int8ProductScratch TakeScratch(const Int8Weights& weights, ThreadScratch* scratch);
+// The size of that memory in floats.
+int64_t Int8ProductScratchSize(const Int8Weights& weights);
+Int8ProductScratch DivideScratch(const Int8Weights& weights, float* memory);
 
 // `rows_of(first, count, buffer, pointers)` stores the addresses of `count` rows in `pointers`. It
 // may write rows to `buffer`, which has room for kTile rows of padded_k() bytes. It is called
-// concurrently. `scratch` gets one element for each piece.
+// concurrently.
 template <class RowsOf>
-void RunInt8Product(const Int8Product& product, std::vector<ThreadScratch>* scratch,
-                    const RowsOf& rows_of) {
+void RunInt8Product(const Int8Product& product, ThreadScratch* scratch, const RowsOf& rows_of) {
   constexpr int64_t kTile = Int8Weights::kTile;
   const Int8Weights& weights = *product.weights;
   const int64_t tiles = (product.rows + kTile - 1) / kTile;
@@ -49,9 +50,9 @@ void RunInt8Product(const Int8Product& product, std::vector<ThreadScratch>* scra
   const int64_t parts = std::min(weights.blocks(), (threads + tiles - 1) / tiles);
   const int64_t jobs = tiles * parts;
   const int pieces = static_cast<int>(std::min(jobs, threads));
-  if (scratch->size() < static_cast<size_t>(pieces)) scratch->resize(static_cast<size_t>(pieces));
+  const PieceScratch parts_of_pieces = scratch->ForPieces(pieces, Int8ProductScratchSize(weights));
   ParallelFor(pieces, [&](int piece) {
-    const Int8ProductScratch memory = TakeScratch(weights, &(*scratch)[static_cast<size_t>(piece)]);
+    const Int8ProductScratch memory = DivideScratch(weights, parts_of_pieces[piece]);
     for (int64_t job = jobs * piece / pieces; job < jobs * (piece + 1) / pieces; ++job) {
       const int64_t first = job / parts * kTile, part = job % parts;
       const int64_t count = std::min(kTile, product.rows - first);

@@ -111,8 +111,13 @@ OnednnProgram& OnednnPieces::New() {
 }
 
 void OnednnPieces::Run(const float* const* tensors) {
-  ParallelFor(static_cast<int>(pieces_.size()), [&](int i) {
-    GuardOnednn("an operator", [&] { pieces_[static_cast<size_t>(i)]->Run(tensors); });
+  (void)OnednnStream();  // of this thread: made in the first run, whichever pieces it takes
+  int64_t most = 0;
+  for (const auto& piece : pieces_) most = std::max(most, piece->scratch_size());
+  const int count = static_cast<int>(pieces_.size());
+  const PieceScratch scratch = scratch_.ForPieces(count, most);
+  ParallelFor(count, [&](int i) {
+    GuardOnednn("an operator", [&] { pieces_[static_cast<size_t>(i)]->Run(tensors, scratch[i]); });
   });
 }
 

@@ -29,6 +29,7 @@
 
 #include "contexts/onednn/onednn_tensor.h"
 #include "operators/primitives/onednn_program.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -78,6 +79,7 @@ class OnednnPieces {
 
  private:
   std::vector<std::unique_ptr<OnednnProgram>> pieces_;
+  ThreadScratch scratch_;
 };
 
 }  // namespace caffe2rt

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "contexts/onednn/onednn_library.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -76,9 +77,7 @@ size_t OnednnProgram::InLayout(size_t from, const Desc& want) {
   return to;
 }
 
-void OnednnProgram::Run(const float* const* tensors) {
-  const int64_t floats = scratch_floats_ + scratchpad_floats_;
-  float* const scratch = floats > 0 ? scratch_.Floats(floats) : nullptr;
+void OnednnProgram::Run(const float* const* tensors, float* scratch) {
   for (Operand& operand : operands_) {
     const float* address = scratch + scratch_floats_;
     if (operand.place == Place::kTensor) {

@@ -6,7 +6,7 @@
 //   const size_t x = program.Tensor(plain, 0), y = program.Tensor(plain, 1);
 //   const size_t blocked = program.InLayout(x, desc.src_desc());    // adds a reorder if necessary
 //   program.Add(primitive, desc.scratchpad_desc(), {{DNNL_ARG_SRC, blocked}, {DNNL_ARG_DST, y}});
-//   program.Run({x_data, y_data});                                  // as often as wanted
+//   program.Run({x_data, y_data}, scratch.Floats(program.scratch_size()));  // as often as wanted
 //
 // Operands are numbers that Tensor, Scratch and InLayout return. All functions THROW dnnl::error if
 // oneDNN fails; call them in GuardOnednn. Primitives use as many threads as OpenMP had when they
@@ -18,8 +18,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -59,8 +57,11 @@ class OnednnProgram {
   // Returns an operand that holds the values of `from` in layout `want`.
   size_t InLayout(size_t from, const Desc& want);
 
-  void Run(std::initializer_list<const float*> tensors) { Run(tensors.begin()); }
-  void Run(const float* const* tensors);
+  // `scratch` has scratch_size() floats, aligned to 64 bytes.
+  void Run(std::initializer_list<const float*> tensors, float* scratch) {
+    Run(tensors.begin(), scratch);
+  }
+  void Run(const float* const* tensors, float* scratch);
   // The scratch memory of Run, in floats.
   int64_t scratch_size() const { return scratch_floats_ + scratchpad_floats_; }
 
@@ -83,7 +84,6 @@ class OnednnProgram {
   std::vector<Operand> operands_;
   std::vector<Step> steps_;
   int64_t scratch_floats_ = 0, scratchpad_floats_ = 0;
-  ThreadScratch scratch_;
 };
 
 }  // namespace caffe2rt

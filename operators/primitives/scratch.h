@@ -3,12 +3,16 @@
 //
 //   ThreadScratch scratch_;                                  // a member
 //   float* columns = scratch_.Floats(rows * columns_size);   // in RunOnDevice
+//   const PieceScratch parts = scratch_.ForPieces(pieces, columns_size);
+//   ParallelFor(pieces, [&](int piece) { Compute(piece, parts[piece]); });
 //
 // The memory is valid until the thread's next request.
 //
 // All ThreadScratch objects used on one thread share one CPU tensor. It grows to the largest
 // request and is freed with the last of them. An object may move from thread to thread, but only
-// one thread may use it at a time. Steady state: no allocation. The memory counts toward the CPU
+// one thread may use it at a time. The pieces of a parallel loop get parts of one request: a
+// request of their own would allocate whenever a piece runs on another thread than before. Steady
+// state: no allocation. The memory counts toward the CPU
 // memory limit. THROWS if there is not enough memory.
 
 #include <cstdint>
@@ -18,10 +22,25 @@
 
 namespace caffe2rt {
 
+// Memory of the same size for each piece of a parallel loop.
+class PieceScratch {
+ public:
+  PieceScratch(float* begin, int64_t stride) : begin_(begin), stride_(stride) {}
+  float* operator[](int piece) const { return begin_ + piece * stride_; }
+  // The parts of `piece` and those after it.
+  PieceScratch From(int piece) const { return {begin_ + piece * stride_, stride_}; }
+
+ private:
+  float* begin_;
+  int64_t stride_;
+};
+
 class ThreadScratch {
  public:
-  // Returns memory for `count` floats, aligned to 64 bytes, with undefined contents.
+  // Returns memory for `count` floats, aligned to 64 bytes, with undefined contents; null for 0.
   float* Floats(int64_t count);
+  // One request for all pieces: each part has `count` floats, aligned to 64 bytes.
+  PieceScratch ForPieces(int pieces, int64_t count);
 
  private:
   std::shared_ptr<Tensor> memory_;

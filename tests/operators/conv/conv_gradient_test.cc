@@ -247,9 +247,10 @@ TEST(ConvGradientKernelTest, GivesTheValuesOfTheDefinition) {
         if (kernel == nullptr) continue;
         by_onednn += algorithm == ConvGradientAlgorithm::kOnednn;
         std::vector<float> dfilter(filter.size(), -77.f), dx(x.size(), -77.f);
+        ThreadScratch scratch;
         for (int run = 0; run < 2; ++run) {
           kernel->Run(x.data(), filter.data(), dy.data(), parts.filter ? dfilter.data() : nullptr,
-                      parts.x ? dx.data() : nullptr);
+                      parts.x ? dx.data() : nullptr, scratch.Floats(kernel->ScratchSize()));
         }
         if (parts.filter) ExpectNear("dfilter ", dfilter, want.filter);
         if (parts.x) ExpectNear("dx ", dx, want.x);

@@ -29,10 +29,12 @@ TEST_P(ConvKernelTest, GivesTheValuesOfTheDefinition) {
     const std::vector<float> want = NaiveConv(p, x, filter, bias);
     std::vector<float> got(want.size(), -77.f);
     std::shared_ptr<const void> prepared;
+    ThreadScratch scratch;
     if (!kernel->FilterForm().empty()) prepared = kernel->PrepareFilter(filter.data());
     for (int run = 0; run < 2; ++run) {
       kernel->Run(x.data(), prepared != nullptr ? prepared.get() : filter.data(),
-                  with_bias ? bias.data() : nullptr, got.data());
+                  with_bias ? bias.data() : nullptr, got.data(),
+                  scratch.ForPieces(kernel->ScratchParts(), kernel->ScratchSize()));
     }
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 2e-4) << "at " << i;
   }

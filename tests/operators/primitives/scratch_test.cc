@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace caffe2rt::test::scratch_test {
@@ -30,6 +31,26 @@ TEST(ThreadScratchTest, KeepsMemoryThatIsLargeEnough) {
   float* first = a.Floats(500);
   EXPECT_EQ(a.Floats(400), first);
   EXPECT_EQ(a.Floats(500), first);
+}
+
+TEST(ThreadScratchTest, DividesARequestAmongPieces) {
+  ThreadScratch a;
+  const PieceScratch parts = a.ForPieces(3, 17);
+  for (int piece = 0; piece < 3; ++piece) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(parts[piece]) % 64, 0u);
+    std::fill_n(parts[piece], 17, static_cast<float>(piece));
+  }
+  EXPECT_EQ(parts.From(1)[1], parts[2]);
+  for (int piece = 0; piece < 3; ++piece) {
+    EXPECT_EQ(std::count(parts[piece], parts[piece] + 17, static_cast<float>(piece)), 17);
+  }
+  EXPECT_EQ(a.Floats(3 * 32), parts[0]);  // which the request had room for
+}
+
+TEST(ThreadScratchTest, IsNullForNothing) {
+  ThreadScratch a;
+  EXPECT_EQ(a.Floats(0), nullptr);
+  EXPECT_EQ(a.ForPieces(4, 0)[3], nullptr);
 }
 
 }  // namespace
