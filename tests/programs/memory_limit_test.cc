@@ -22,8 +22,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr size_t kLimitBytes = size_t{64} << 20;
-// Memory of the process that the limit does not count: code, stacks, gaps in the heap.
-[[maybe_unused]] constexpr size_t kSlackBytes = size_t{128} << 20;
+// Memory of the process that the limit does not count: code, stacks, gaps in the heap. 132 MiB have
+// been seen with the libraries of Debian 13, less elsewhere.
+[[maybe_unused]] constexpr size_t kSlackBytes = size_t{160} << 20;
 // Small blocks may exceed the limit by this much while an error is described.
 constexpr size_t kHeadroomBytes = size_t{8} << 20;
 
