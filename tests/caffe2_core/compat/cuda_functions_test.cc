@@ -11,6 +11,7 @@
 #include "caffe2/core/common_cudnn.h"
 #include "caffe2/core/common_gpu.h"
 #include "caffe2/core/context_gpu.h"
+#include "tests/support/shared.h"
 
 namespace {
 
@@ -20,7 +21,7 @@ using testing::SizeIs;
 class Machine final : public testing::Environment {
  public:
   void SetUp() override {
-    setenv("CAFFE2_CUDA_MODULE", CAFFE2_CUDA_MODULE_ON_FAKE, 1);
+    setenv("CAFFE2_CUDA_MODULE", caffe2rt::test::BuildPath(CAFFE2_CUDA_MODULE_ON_FAKE).c_str(), 1);
     setenv("FAKECUDA_DEVICES", "2", 1);
   }
 };
@@ -104,9 +105,11 @@ TEST(CudaFunctionsTest, HandlesAreOfContextsOfCudaAlone) {
 TEST(CudaFunctionsTest, AnotherVersionIsAnError) {
   static const caffe2rt::CudaFunctions newer = {.version = caffe2rt::kCudaFunctionsVersion + 1};
   caffe2rt::DeviceModule module;
-  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("does not provide the functions"));
+  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }),
+              HasSubstr("does not provide the functions"));
   module.extension = [](std::string_view) -> const void* { return nullptr; };
-  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("does not provide the functions"));
+  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }),
+              HasSubstr("does not provide the functions"));
   module.extension = [](std::string_view name) -> const void* {
     return name == caffe2rt::kCudaFunctionsName ? &newer : nullptr;
   };

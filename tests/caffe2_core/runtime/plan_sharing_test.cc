@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/plan_executor.h"
 #include "tests/caffe2_core/runtime/sharing_plans.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/sanitizers.h"
 
 namespace caffe2rt::plan_sharing_test {
 namespace {
@@ -48,7 +49,8 @@ Outcome OutcomeOf(const PlanDef& plan, const std::string& folder) {
 
 TEST(PlanSharingTest, PlansGiveWhatTheyGiveSequentiallyOrAreRejected) {
   const unsigned first = Number("CAFFE2_TEST_SHARING_SEED", 1);
-  const unsigned count = Number("CAFFE2_TEST_SHARING_PLANS", 500);
+  // With ThreadSanitizer a plan takes many times as long.
+  const unsigned count = Number("CAFFE2_TEST_SHARING_PLANS", test::kHasThreadSanitizer ? 150 : 500);
   const test::TempDir dir;
   test::InitSharingPlans(dir.path());
   unsigned same = 0, rejected = 0, invalid = 0;
