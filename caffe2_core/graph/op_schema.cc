@@ -31,6 +31,12 @@ bool Contains(const std::set<std::pair<int, int>>& set, int a, int b) {
   return set.contains({a, b});
 }
 
+// The outputs [first, second) that the rules of EnforceInplace compare with an input: an operator
+// may have a hundred thousand inputs and outputs, so they are at most 64 positions away.
+std::pair<int, int> OutputsNear(int input, int num_outputs) {
+  return {std::max(input - 64, 0), std::min(input + 65, num_outputs)};
+}
+
 }  // namespace
 
 OpSchema& OpSchema::NumInputs(int min, int max) {
@@ -309,6 +315,14 @@ void OpSchema::EnforceCounts(const OperatorDef& def) const {
   CAFFE_ENFORCE(VerifyCounts(def, &why), why);
 }
 
+bool OpSchema::input_is_enforced_in_place(int in, int num_outputs) const {
+  const auto [first, last] = OutputsNear(in, num_outputs);
+  for (int out = first; out < last; ++out) {
+    if (inplace_enforced(in, out)) return true;
+  }
+  return false;
+}
+
 bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
   std::string unused;
   std::string& reason = why != nullptr ? *why : unused;
@@ -327,9 +341,9 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
       }
     }
   }
-  // For the same reason, an input is compared only with the outputs at most 64 positions away.
   for (int i = 0; inplace_enforced_ && i < in; ++i) {
-    for (int o = std::max(i - 64, 0); o < std::min(i + 65, out); ++o) {
+    const auto [first, last] = OutputsNear(i, out);
+    for (int o = first; o < last; ++o) {
       if (inplace_enforced_(i, o) && def.input(i) != def.output(o)) {
         reason = MakeString("input ", i, " (\"", def.input(i), "\") and output ", o, " (\"",
                             def.output(o), "\") must be the same blob");

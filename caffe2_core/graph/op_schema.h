@@ -249,6 +249,9 @@ class OpSchema {
   bool inplace_enforced(int in, int out) const {
     return inplace_enforced_ && inplace_enforced_(in, out);
   }
+  // Whether input `in` must be the same blob as one of `num_outputs` outputs, so that neither may be
+  // renamed without the other.
+  bool input_is_enforced_in_place(int in, int num_outputs) const;
   bool inputs_can_cross_devices() const { return inputs_can_cross_devices_; }
   bool accesses_files() const { return accesses_files_; }
   bool input_is_synchronized(int i) const { return synchronized_inputs_.contains(i); }

@@ -156,6 +156,19 @@ TEST_F(RunProgramTest, RejectsANetOfCommentsAlone) {
   EXPECT_THAT(result.err, HasSubstr("net.pbtxt\" as NetDef: it has no field"));
 }
 
+// The optimizer must not replace the filled counter by a constant of another name.
+TEST_F(RunProgramTest, CountsIterationsInANetThatFillsItsCounter) {
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", dir_.Write("net.pbtxt", R"(
+    external_output: "ITER" external_output: "LR"
+    op { type: "ConstantFill" output: "ITER" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "Iter" input: "ITER" output: "ITER" }
+    op { type: "LearningRate" input: "ITER" output: "LR" arg { name: "policy" s: "fixed" }
+         arg { name: "base_lr" f: 0.5 } })")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("ITER  int64 [1]\n  1\n"), HasSubstr("LR  float [1]\n  0.5\n")));
+}
+
 TEST_F(RunProgramTest, NamesAnOutputFolderThatIsAFile) {
   const std::string file = dir_.Write("results", "mine");
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--output", file}));

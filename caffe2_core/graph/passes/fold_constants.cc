@@ -46,11 +46,19 @@ class ConstantFolder {
     return context_.constants.Find(edits_.op(op).input(static_cast<int>(i)));
   }
 
-  // The results may be used by operators that cannot be changed, whose inputs keep their names.
-  bool HasOnlyPlainReaders(Value value) const {
+  // Whether the input may have another name: the operator may be changed, and does not have to write
+  // the blob that it reads, as Iter and the optimizers do.
+  bool MayRename(const NetValues::Read& read) const {
+    return values_.is_plain(read.op) &&
+           !OpSchemaRegistry::Schema(edits_.op(read.op).type())
+                ->input_is_enforced_in_place(static_cast<int>(read.input),
+                                             static_cast<int>(values_.num_outputs(read.op)));
+  }
+
+  bool MayRenameInReaders(Value value) const {
     const auto readers = values_.readers(value);
     return std::all_of(readers.begin(), readers.end(),
-                       [&](const NetValues::Read& read) { return values_.is_plain(read.op); });
+                       [&](const NetValues::Read& read) { return MayRename(read); });
   }
 
   bool MayFold(size_t op) const {
@@ -61,7 +69,7 @@ class ConstantFolder {
     }
     for (size_t i = 0; i < values_.num_outputs(op); ++i) {
       const Value value = values_.output(op, i);
-      if (values_.is_observable(value) || !HasOnlyPlainReaders(value)) return false;
+      if (values_.is_observable(value) || !MayRenameInReaders(value)) return false;
     }
     return true;
   }

@@ -5,8 +5,9 @@
 //   Conv  x t -> y        becomes        Conv  x t' -> y     with the constant t' = w * s
 //
 // Operators that fill a tensor from their arguments count too. Not folded: operators with effects,
-// outputs that are read after the run, and results that would take kMaxGrowthOfConstants more bytes in
-// total than the constants that they replace.
+// outputs that are read after the run, inputs that an operator must overwrite
+// (OpSchema::EnforceInplace), and results that would take kMaxGrowthOfConstants more bytes in total
+// than the constants that they replace.
 
 #include <cstdint>
 

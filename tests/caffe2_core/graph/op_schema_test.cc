@@ -80,6 +80,16 @@ TEST(OpSchemaTest, EnforcesInPlaceAtEveryPosition) {
             "input 99 (\"99\") and output 99 (\"100\") must be the same blob");
 }
 
+TEST(OpSchemaTest, TellsWhichInputsAreEnforcedInPlace) {
+  OpSchema schema;
+  EXPECT_FALSE(schema.input_is_enforced_in_place(0, 1));
+  schema.AllowInplace({{0, 0}}).EnforceInplace({{1, 0}, {2, 3}});
+  EXPECT_FALSE(schema.input_is_enforced_in_place(0, 4));
+  EXPECT_TRUE(schema.input_is_enforced_in_place(1, 1));
+  EXPECT_TRUE(schema.input_is_enforced_in_place(2, 4));
+  EXPECT_FALSE(schema.input_is_enforced_in_place(2, 3));  // there is no output 3
+}
+
 TEST(OpSchemaTest, AsksForRequiredArguments) {
   OpSchema schema;
   schema.Arg("group", "groups", 1).ArgIsTest("test mode").Arg("order", "layout", "NCHW");

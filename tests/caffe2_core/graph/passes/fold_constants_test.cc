@@ -1,5 +1,8 @@
 #include "caffe2_core/graph/passes/fold_constants.h"
 
+#include <algorithm>
+
+#include "caffe2_core/graph/op_schema.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 #include "tests/support/operator_test.h"
 
@@ -78,6 +81,78 @@ TEST_F(FoldConstantsTest, KeepsOperatorsThatRememberEarlierRuns) {
          arg { name: "num_buckets" i: 2 } arg { name: "upper_bound" f: 1 } })")
                 .size(),
             1u);
+}
+
+TEST_F(FoldConstantsTest, KeepsInputsThatMustBeOverwritten) {
+  EXPECT_THAT(
+      Lines(R"(
+    op { type: "ConstantFill" output: "ITER" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "Iter" input: "ITER" output: "ITER" }
+    op { type: "LearningRate" input: "ITER" output: "y" arg { name: "policy" s: "fixed" } })"),
+      ElementsAre("ConstantFill() -> ITER", "Iter(ITER) -> ITER", "LearningRate(ITER) -> y"));
+}
+
+// An operator that may be in place, but need not.
+TEST_F(FoldConstantsTest, FoldsInputsThatMayBeOverwritten) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "ConstantFill" output: "c" arg { name: "shape" ints: 2 } }
+    op { type: "Add" input: "c" input: "x" output: "c" }
+    op { type: "Relu" input: "c" output: "y" })"),
+              ElementsAre("Add(c_2 x) -> c", "Relu(c) -> y"));
+}
+
+// The smallest operator of the type with pairs that must be in place, and with these in place. Its
+// type is empty if there is none.
+OperatorDef SmallestInPlace(const std::string& type) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema(type);
+  OperatorDef op;
+  for (int size = 2; size <= 20; ++size) {
+    const int in = std::min(size, schema.max_input()), out = std::min(size, schema.max_output());
+    op.Clear();
+    op.set_type(type);
+    for (int i = 0; i < in; ++i) op.add_input(MakeString("in", i));
+    for (int o = 0; o < out; ++o) op.add_output(MakeString("out", o));
+    bool enforced = false;
+    for (int i = 0; i < in; ++i) {
+      for (int o = 0; o < out; ++o) {
+        if (!schema.inplace_enforced(i, o)) continue;
+        op.set_output(o, op.input(i));
+        enforced = true;
+      }
+    }
+    if (enforced && schema.Verify(op)) return op;
+  }
+  return OperatorDef();
+}
+
+// All inputs are constants that the net itself fills.
+TEST_F(FoldConstantsTest, AllPassesKeepEveryTypeThatMustBeInPlace) {
+  int tested = 0;
+  for (const std::string& type : OpSchemaRegistry::Types()) {
+    const OperatorDef op = SmallestInPlace(type);
+    if (op.type().empty()) continue;
+    ++tested;
+    NetDef net;
+    for (const std::string& input : op.input()) {
+      *net.add_op() = test::ParseOp(MakeString(
+          R"(type: "ConstantFill" arg { name: "shape" ints: 2 } output: ")", input, "\""));
+    }
+    *net.add_op() = op;
+    for (const std::string& output : op.output()) {
+      *net.add_op() = test::ParseOp(
+          MakeString(R"(type: "Relu" output: "y)", output, R"(" input: ")", output, "\""));
+      run_.kept.insert("y" + output);
+    }
+    for (const NetPassInfo& pass : NetPasses()) {
+      run_(pass.run, net.DebugString());
+      for (const OperatorDef& changed : run_.net.op()) {
+        std::string why;
+        EXPECT_TRUE(OpSchemaRegistry::Schema(changed.type())->Verify(changed, &why))
+            << pass.name << ", " << changed.type() << ": " << why;
+      }
+    }
+  }
+  EXPECT_GE(tested, 15);
 }
 
 // Each result has 400 times as many numbers as its input.
