@@ -101,6 +101,28 @@ class BaseContext {
   bool CopyNonFundamental(TypeMeta meta, size_t n, const void* src, void* dst);
 };
 
+namespace internal {
+template <class Context>
+class FinishedContext : public BaseContext {
+ public:
+  void FinishDeviceComputation() final { static_cast<Context*>(this)->Finish(); }
+};
+}  // namespace internal
+
+// The base class of contexts that Caffe2 had too. Until the middle of 2018, FinishDeviceComputation
+// returned a bool, which sources test. Here it is always true, because errors are thrown. `Context`
+// has a function Finish, which waits.
+template <class Context>
+class ContextWithResult : public internal::FinishedContext<Context> {
+ public:
+  // A template, so that it hides the virtual function instead of overriding it.
+  template <class = void>
+  bool FinishDeviceComputation() {
+    static_cast<Context*>(this)->Finish();
+    return true;
+  }
+};
+
 // Registers the static context of a device type under a name. The context is not owned, never
 // destroyed, and must stay valid until the process ends. THROWS if the type is out of range or
 // already has a static context.

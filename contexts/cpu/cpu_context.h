@@ -31,7 +31,7 @@ CPUStaticContext* GetCPUStaticContext();
 // Registers the static context and the events of the CPU. Later calls do nothing.
 void RegisterCPUContext();
 
-class CPUContext final : public BaseContext {
+class CPUContext final : public ContextWithResult<CPUContext> {
  public:
   using rand_gen_type = std::mt19937;
 
@@ -53,7 +53,7 @@ class CPUContext final : public BaseContext {
   void Record(Event* event, const char* error = nullptr) const override {
     event->Record(CPU, this, error);
   }
-  void FinishDeviceComputation() override {}
+  void Finish() {}
 
   void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override;
   void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override {

@@ -96,7 +96,7 @@ void CUDAContext::SwitchToDevice(int stream_id) {
   stream_ = &stream;
 }
 
-void CUDAContext::FinishDeviceComputation() {
+void CUDAContext::Finish() {
   EnforceCudaIsNotLostByFork();
   if (stream_->capture.active) EnforceNotRecording("the host waits for the device");
   AvoidNewCudaContext(device_);

@@ -53,7 +53,7 @@ CUDAStaticContext* GetCUDAStaticContext();
 // Registers the static context and the events of CUDA. Starts no device. Later calls do nothing.
 void RegisterCUDAContext();
 
-class CUDAContext final : public BaseContext {
+class CUDAContext final : public ContextWithResult<CUDAContext> {
  public:
   // A context on a device (-1: the thread's current device) and the calling thread's stream 0.
   // Starts CUDA. THROWS with the reason if CUDA is not available.
@@ -75,9 +75,9 @@ class CUDAContext final : public BaseContext {
   void Record(Event* event, const char* error = nullptr) const override {
     event->Record(CUDA, this, error);
   }
-  // THROWS errors of the stream's work, failed launches of this thread, and errors that kernels
+  // FinishDeviceComputation. THROWS errors of the stream's work, failed launches of this thread, and errors that kernels
   // reported (cuda_report.h).
-  void FinishDeviceComputation() override;
+  void Finish();
 
   // Copies between any two CUDA devices, with or without peer access.
   void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override;

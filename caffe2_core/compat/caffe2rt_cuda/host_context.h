@@ -17,7 +17,7 @@
 
 namespace caffe2 {
 
-class CUDAContext final : public ::caffe2rt::BaseContext {
+class CUDAContext final : public ::caffe2rt::ContextWithResult<CUDAContext> {
  public:
   explicit CUDAContext(int gpu_id = -1) : CUDAContext(OptionOf(gpu_id)) {}
   explicit CUDAContext(const ::caffe2rt::DeviceOption& option)
@@ -39,7 +39,7 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
   void Record(::caffe2rt::Event* event, const char* error = nullptr) const override {
     real_->Record(event, error);
   }
-  void FinishDeviceComputation() override { real_->FinishDeviceComputation(); }
+  void Finish() { real_->FinishDeviceComputation(); }
   void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override {
     real_->CopyBytesSameDevice(nbytes, src, dst);
   }

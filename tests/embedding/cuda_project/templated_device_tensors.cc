@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   context.Copy<int, CPUContext, CUDAContext>(2, source, there.mutable_data<int>());
   int h = 0;
   context.Copy<int, CUDAContext, CPUContext>(1, there.data<int>() + 1, &h);
-  context.FinishDeviceComputation();
+  if (!context.FinishDeviceComputation()) return 5;
   // GetMutable of another device replaces the tensor.
   ws.CreateBlob("y")->GetMutable<TensorCPU>()->Resize(1);
   return h == 6 && ws.GetBlob("y")->IsType<TensorCPU>() ? 0 : 4;

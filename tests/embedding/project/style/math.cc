@@ -99,7 +99,7 @@ STYLE_TEST(ContextsCopyByTheirTypes) {
   context.template Copy<float, CPUContext, CPUContext>(2, a, b);
   context.CopyBytes<CPUContext, CPUContext>(8, a, b);
   context.CopyItemsSameDevice(TypeMeta::Make<float>(), 2, a, b);
-  context.FinishDeviceComputation();
+  STYLE_EXPECT(context.FinishDeviceComputation());  // a bool in the first years
   context.SwitchToDevice();
   STYLE_EXPECT(b[1] == 2 && CPUContext::GetDeviceType() == CPU);
 }
