@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/language.h"
+
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 

@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "caffe2_core/base/language.h"
+
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 

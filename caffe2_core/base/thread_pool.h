@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "caffe2_core/base/language.h"
+
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 

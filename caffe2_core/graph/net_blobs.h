@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "caffe2_core/base/language.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/language.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/language.h"
+
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 

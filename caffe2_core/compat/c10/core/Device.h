@@ -1,6 +1,7 @@
 #pragma once
 // A device: its type and its index.
 #include "c10/core/DeviceType.h"
+#include "caffe2_core/base/language.h"
 
 namespace c10 {
 using DeviceIndex = int16_t;
