@@ -19,6 +19,7 @@
 #include <climits>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <map>
 #include <set>
 #include <string>
@@ -325,6 +326,9 @@ CAFFE2RT_DECLARED_ARGUMENT_TYPES(CAFFE2RT_EXTERN)
 // Adds the schema of a built-in operator; `file` is __FILE__. If the type already has a schema,
 // ThrowConflicts reports that.
 OpSchema& RegisterSchema(std::string_view type, const char* file);
+
+// Writes the arguments, inputs, outputs and documentation of the type, and where it is defined.
+std::ostream& operator<<(std::ostream& out, const OpSchema& schema);
 
 class OpSchemaRegistry {
  public:

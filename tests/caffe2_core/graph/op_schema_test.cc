@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/operator_test.h"
 
 OPERATOR_SCHEMA(OpSchemaTestMacro).NumInputs(1).NumOutputs(1).SetDoc("by macro");
@@ -98,6 +100,22 @@ TEST(OpSchemaTest, AsksForRequiredArguments) {
   EXPECT_EQ(Reason(schema, R"(arg { name: "is_test" i: 1 })"), "fits");
   EXPECT_EQ(schema.args()[0].default_value, "1");
   EXPECT_EQ(schema.args()[2].default_value, "NCHW");
+}
+
+TEST(OpSchemaTest, IsWrittenAsText) {
+  OpSchema schema("T", "folder/t.cc", 12);
+  schema.NumInputs(1).NumOutputs(1, 2).Arg("k", "how many", true).Arg("axis", "which", 1);
+  schema.Input(0, "X", "the data").Output(1, "Z", "").SetDoc("Does it.");
+  std::ostringstream text;
+  text << schema;
+  EXPECT_EQ(text.str(),
+            "Arguments:\n  k : how many (required)\n  axis : which (default 1)\n"
+            "Inputs:\n  0, X : the data\n"
+            "Outputs:\n  0, (unnamed) : (not documented)\n  1, Z : (not documented)\n"
+            "\nDoes it.\n\nDefined at folder/t.cc:12\n");
+  std::ostringstream bare;
+  bare << OpSchema().NumInputs(0).NumOutputs(1);
+  EXPECT_EQ(bare.str(), "Outputs:\n  (not documented)\n\n(not documented)\n");
 }
 
 TEST(OpSchemaTest, InfersShapes) {

@@ -1,6 +1,6 @@
 #pragma once
-// The flag macros of later Caffe2 versions: C10_DEFINE_int(batch, 4, "images per batch") defines
-// FLAGS_batch.
+// The flag macros of later Caffe2 versions: C10_DEFINE_int(batch, 4, "images per batch") at global
+// scope defines FLAGS_batch, which is also visible as c10::FLAGS_batch.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -37,6 +37,14 @@ using ::caffe2rt::CommandLineFlagsHasBeenParsed;
   namespace {                                                         \
   [[maybe_unused]] const bool caffe2rt_flag_##name =                  \
       ::caffe2rt::RegisterFlag(#name, &FLAGS_##name, help, __FILE__); \
+  }                                                                   \
+  namespace c10 {                                                     \
+  using ::FLAGS_##name;                                               \
+  }
+#define CAFFE2RT_DECLARE_FLAG(type, name) \
+  extern type FLAGS_##name;               \
+  namespace c10 {                         \
+  using ::FLAGS_##name;                   \
   }
 #define C10_DEFINE_int(name, default_value, help) \
   CAFFE2RT_DEFINE_FLAG(int, name, default_value, help)
@@ -50,10 +58,10 @@ using ::caffe2rt::CommandLineFlagsHasBeenParsed;
   CAFFE2RT_DEFINE_FLAG(bool, name, default_value, help)
 #define C10_DEFINE_string(name, default_value, help) \
   CAFFE2RT_DEFINE_FLAG(std::string, name, default_value, help)
-#define C10_DECLARE_int(name) extern int FLAGS_##name
-#define C10_DECLARE_int32(name) extern int FLAGS_##name
-#define C10_DECLARE_int64(name) extern int64_t FLAGS_##name
-#define C10_DECLARE_double(name) extern double FLAGS_##name
-#define C10_DECLARE_bool(name) extern bool FLAGS_##name
-#define C10_DECLARE_string(name) extern std::string FLAGS_##name
+#define C10_DECLARE_int(name) CAFFE2RT_DECLARE_FLAG(int, name)
+#define C10_DECLARE_int32(name) CAFFE2RT_DECLARE_FLAG(int, name)
+#define C10_DECLARE_int64(name) CAFFE2RT_DECLARE_FLAG(int64_t, name)
+#define C10_DECLARE_double(name) CAFFE2RT_DECLARE_FLAG(double, name)
+#define C10_DECLARE_bool(name) CAFFE2RT_DECLARE_FLAG(bool, name)
+#define C10_DECLARE_string(name) CAFFE2RT_DECLARE_FLAG(std::string, name)
 #endif

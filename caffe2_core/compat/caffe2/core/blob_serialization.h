@@ -8,6 +8,7 @@
 #include "caffe2/core/blob_serializer_base.h"
 #include "caffe2/core/tensor.h"
 #include "caffe2/core/types.h"
+#include "caffe2/utils/proto_utils.h"
 #include "caffe2/utils/simple_queue.h"
 #include "caffe2_core/io/blob_serialization.h"
 

@@ -36,7 +36,7 @@ using ::caffe2rt::CommandLineFlagsHasBeenParsed;
   using ::FLAGS_##name;                                              \
   }
 #define CAFFE2RT_DECLARE_CAFFE2_FLAG(type, name) \
-  extern type FLAGS_##name;                      \
+  CAFFE2RT_DECLARE_FLAG(type, name)              \
   namespace caffe2 {                             \
   using ::FLAGS_##name;                          \
   }

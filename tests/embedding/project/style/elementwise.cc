@@ -5,12 +5,36 @@
 #include <vector>
 
 #include "caffe2/core/workspace.h"
+#include "caffe2/image/transform_gpu.h"
 #include "caffe2/operators/elementwise_op.h"
 #include "caffe2/operators/softmax_op.h"
+#include "caffe2/operators/top_k.h"
 #include "test.h"
 
 namespace caffe2 {
+
+// The class and the function that sources replace for other types and contexts.
+template <>
+class TopKOp<int, CPUContext> : public Operator<CPUContext> {
+ public:
+  TopKOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {}
+  bool RunOnDevice() override { return false; }
+};
+template <>
+bool TopKGradientOp<double, CPUContext>::RunOnDevice() {
+  return false;
+}
+
 namespace {
+
+REGISTER_CPU_OPERATOR(StyleTopK, TopKOp<float, CPUContext>);
+REGISTER_CPU_OPERATOR(StyleTopKGradient, TopKGradientOp<float, CPUContext>);
+REGISTER_CPU_OPERATOR(StyleOwnTopK, TopKOp<int, CPUContext>);
+REGISTER_CPU_OPERATOR(StyleOwnTopKGradient, TopKGradientOp<double, CPUContext>);
+OPERATOR_SCHEMA(StyleTopK).NumInputs(1).NumOutputs(2, 3).Arg("k", "how many").Input(0, "X", "data");
+OPERATOR_SCHEMA(StyleTopKGradient).NumInputs(3).NumOutputs(1);
+OPERATOR_SCHEMA(StyleOwnTopK).NumInputs(1).NumOutputs(2, 3);
+OPERATOR_SCHEMA(StyleOwnTopKGradient).NumInputs(3).NumOutputs(1);
 
 struct TwiceFunctor {
   template <class T>
@@ -199,6 +223,63 @@ STYLE_TEST(FunctorsOfTheFirstYearsBroadcast) {
   STYLE_EXPECT(Runs(&ws, Def("StyleLess")));
   STYLE_EXPECT(
       (Values<bool>(&ws, "y") == std::vector<bool>{true, false, false, true, false, false}));
+}
+
+STYLE_TEST(TopKIsAClassToSpecialize) {
+  Workspace ws;
+  const std::vector<std::string> outputs = {"values", "indices", "flat"};
+  Feed(&ws, {{"x", {2, 3}, {1, 5, 5, 7, 0, 9}}});
+  const OperatorDef rows = CreateOperatorDef("StyleTopK", "", std::vector<std::string>{"x"},
+                                             outputs, {MakeArgument<int>("k", 2)});
+  STYLE_EXPECT(Runs(&ws, rows));
+  STYLE_EXPECT((Values<float>(&ws, "values") == std::vector<float>{5, 5, 9, 7}));
+  STYLE_EXPECT((Values<int64_t>(&ws, "indices") == std::vector<int64_t>{1, 2, 2, 0}));
+  STYLE_EXPECT((Values<int64_t>(&ws, "flat") == std::vector<int64_t>{1, 2, 5, 3}));
+  OperatorDef columns = rows;
+  AddArgument("axis", 0, &columns);
+  columns.mutable_arg(0)->set_i(3);  // more than there are
+  STYLE_EXPECT(Runs(&ws, columns));
+  STYLE_EXPECT((Values<float>(&ws, "values") == std::vector<float>{7, 5, 9, 1, 0, 5, 0, 0, 0}));
+  STYLE_EXPECT(
+      (Values<int64_t>(&ws, "flat") == std::vector<int64_t>{3, 1, 5, 0, 4, 2, -1, -1, -1}));
+
+  const std::vector<std::string> inputs = {"dy", "indices", "x"};
+  STYLE_EXPECT(Runs(&ws, rows));
+  Feed(&ws, {{"dy", {2, 2}, {10, 20, 30, 40}}});
+  STYLE_EXPECT(Runs(
+      &ws, CreateOperatorDef("StyleTopKGradient", "", inputs, std::vector<std::string>{"dx"})));
+  STYLE_EXPECT((Values<float>(&ws, "dx") == std::vector<float>{0, 10, 20, 40, 0, 30}));
+
+  const char* own[] = {"StyleOwnTopK", "StyleOwnTopKGradient"};
+  OperatorDef def = rows;
+  def.set_type(own[0]);
+  STYLE_EXPECT(!Runs(&ws, def));
+  STYLE_EXPECT(!Runs(&ws, CreateOperatorDef(own[1], "", inputs, std::vector<std::string>{"dx"})));
+}
+
+STYLE_TEST(ASchemaIsWrittenAsText) {
+  std::ostringstream text;
+  text << *OpSchemaRegistry::Schema("StyleTopK");
+  STYLE_EXPECT(text.str().find("Arguments:\n  k : how many\nInputs:\n  0, X : data\n") == 0);
+}
+
+// Two channels: (x - 1) * 2 and (x - 10) * 0.5.
+STYLE_TEST(ImagesAreNormalizedOnTheirDevice) {
+  CPUContext context;
+  Workspace ws;
+  Feed(&ws, {{"mean", {2}, {1, 10}}, {"scale", {2}, {2, 0.5f}}});
+  auto image = ws.GetBlob("mean")->Get<TensorCPU>(), mean = image;
+  auto scale = ws.GetBlob("scale")->Get<TensorCPU>(), out = image;
+  image = TensorCPU(std::vector<int64_t>{1, 1, 2, 2}, CPU);
+  uint8_t* pixels = image.mutable_data<uint8_t>();
+  for (int i = 0; i < 4; ++i) pixels[i] = static_cast<uint8_t>(10 * i);
+  out = TensorCPU(std::vector<int64_t>{0}, CPU);
+  STYLE_EXPECT((TransformOnGPU<uint8_t, float, CPUContext>(image, &out, mean, scale, &context)));
+  STYLE_EXPECT(out.dim32(1) == 2 && out.dim32(2) == 1 && out.dim32(3) == 2);
+  const float* y = out.data<float>();
+  STYLE_EXPECT(y[0] == -2 && y[1] == 38 && y[2] == 0 && y[3] == 10);
+  STYLE_EXPECT((TransformOnGPU<uint8_t, float16>(image, &out, mean, scale, &context)));
+  STYLE_EXPECT(static_cast<float>(out.data<float16>()[1]) == 38);
 }
 
 STYLE_TEST(LaterFunctorsBroadcast) {

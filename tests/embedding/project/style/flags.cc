@@ -10,6 +10,7 @@ CAFFE2_DEFINE_string(style_path, "a.pb", "path");
 CAFFE2_DEFINE_bool(style_on, false, "on");
 CAFFE2_DEFINE_double(style_rate, 0.5, "rate") C10_DEFINE_int(style_c10, 7, "c10");
 C10_DEFINE_string(style_c10_name, "x", "name");
+C10_DECLARE_int(style_declared);
 
 int Outside() { return FLAGS_style_k + FLAGS_style_c10; }
 namespace caffe2 {
@@ -20,6 +21,7 @@ STYLE_TEST(FlagsAreVariablesInBothNamespaces) {
   STYLE_EXPECT(Outside() == 10 && caffe2::Inside() == 10);
   STYLE_EXPECT(FLAGS_style_path + "txt" == "a.pbtxt");
   STYLE_EXPECT(caffe2::FLAGS_style_path.size() == 4);
+  STYLE_EXPECT(c10::FLAGS_style_c10 == 7 && c10::FLAGS_style_declared == 3);
   const char* words[] = {"program",      "--style_k=5", "rest",          "--style_on",
                          "--style_path", "b",           "--style_rate=2"};
   std::vector<char*> argv;
@@ -45,3 +47,5 @@ STYLE_TEST(UnknownFlagsAreErrors) {
   }
   STYLE_EXPECT(threw);
 }
+
+C10_DEFINE_int(style_declared, 3, "declared before");

@@ -1,8 +1,7 @@
 // Databases, files and arguments.
 #include <cstdlib>
 
-#include "caffe2/core/db.h"
-#include "caffe2/utils/proto_utils.h"
+#include "caffe2/core/db.h"  // brings proto_utils.h
 #include "test.h"
 
 using namespace caffe2;  // NOLINT: as users write
@@ -33,8 +32,10 @@ STYLE_TEST(DatabasesAreWrittenAndRead) {
 
 STYLE_TEST(NetsAreReadAndWrittenInBothForms) {
   const std::string text = TempPath("x.pbtxt"), binary = TempPath("x.pb");
-  NetDef a;
+  NetDef a, copy;
   a.set_name("a");
+  STYLE_EXPECT(copy.ParseFromString(SerializeAsString_EnforceCheck(a, "style")) &&
+               copy.name() == "a");
   WriteProtoToTextFile(a, text);
   WriteProtoToBinaryFile(a, binary);
   NetDef b, c;
