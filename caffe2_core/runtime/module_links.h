@@ -9,7 +9,9 @@
 // The module's ELF file shows two cases of a second copy:
 //
 //   - it contains the static library: the file has the note of proto/library_note.h;
-//   - it needs a shared libcaffe2rt that the process has not loaded.
+//   - it needs a shared libcaffe2rt that the process has not loaded. A program that contains the
+//     static library and exports all of it counts as libcaffe2rt if it has its soname, as the program
+//     `caffe2` does.
 //
 // The libraries that the module needs, and those that they need, are read in the same way. They are
 // searched for in the folders of DT_RPATH, LD_LIBRARY_PATH and DT_RUNPATH, and in those of this

@@ -8,15 +8,6 @@ macro(extract document)
   run(${CMAKE_CURRENT_LIST_DIR}/extract_snippets.sh ${SOURCE_DIR}/${document} ${folder})
 endmacro()
 
-# expect_output(regex command args...): runs a command, which must print a text that matches.
-function(expect_output regex)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  if(NOT result EQUAL 0 OR NOT output MATCHES "${regex}")
-    list(JOIN ARGN " " line)
-    message(FATAL_ERROR "${line} returned ${result}, want 0 and a text that matches ${regex}: ${output}${error}")
-  endif()
-endfunction()
-
 extract(README.md)
 run(${configure} -DCMAKE_BUILD_TYPE=Debug -S ${folder} -B ${folder}/build)
 run(${CMAKE_COMMAND} --build ${folder}/build --parallel 2)

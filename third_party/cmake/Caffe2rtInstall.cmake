@@ -1,9 +1,9 @@
 # cmake --install: bin/caffe2, libraries, headers in include/caffe2rt, .proto files in include/caffe2/proto, and the packages
 # caffe2rt (targets caffe2rt::caffe2rt, caffe2rt::module, caffe2rt::compat, caffe2rt::compat_templated, caffe2rt::counted_new) and
-# Caffe2 (the names of the original's package, over caffe2rt::compat).
+# Caffe2 (the names of the original's package, over caffe2rt::compat_headers and the shared library).
 #
 # Both kinds of library are installed: caffe2rt::caffe2rt is of the kind that BUILD_SHARED_LIBS says, caffe2rt::shared and
-# caffe2rt::static are of theirs.
+# caffe2rt::static are of theirs. The shared one is also called libcaffe2.so.
 #
 # Components: `runtime` (the program, the shared library), `development` (headers, CMake files, the static library) and `CUDA`
 # (libcaffe2_cuda).
@@ -63,6 +63,19 @@ foreach(kind shared static)
     install(EXPORT caffe2rtOtherTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} COMPONENT development)
   endif()
 endforeach()
+# The shared libraries under Caffe2's names, for builds that search for them: find_library(CAFFE2_LIB caffe2), -lcaffe2_gpu.
+function(caffe2rt_install_name library name component)
+  set(link ${PROJECT_BINARY_DIR}/names/lib${name}.so)
+  file(CREATE_LINK lib${library}.so ${link} SYMBOLIC)
+  install(FILES ${link} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+endfunction()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/names)
+if(BUILD_SHARED_LIBS OR TARGET caffe2rt_shared)
+  caffe2rt_install_name(caffe2rt caffe2 development)
+endif()
+if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2_CUDA_STATIC)
+  caffe2rt_install_name(caffe2_cuda caffe2_gpu CUDA)
+endif()
 install(TARGETS caffe2 RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 if(BUILD_SHARED_LIBS)
   file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
@@ -89,7 +102,13 @@ install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
               third_party/cmake/FindLibzip.cmake third_party/cmake/FindLmdb.cmake
               third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake third_party/cmake/FindProtobuf.cmake
         DESTINATION ${package_dir} COMPONENT development)
-install(FILES third_party/cmake/Caffe2Config.cmake
+# The version of Caffe2 that the headers of compat state.
+file(STRINGS caffe2_core/compat/caffe2/core/macros.h caffe2_version REGEX "define CAFFE2_VERSION_(MAJOR|MINOR|PATCH) ")
+list(TRANSFORM caffe2_version REPLACE ".* " "")
+list(JOIN caffe2_version "." caffe2_version)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/Caffe2ConfigVersion.cmake
+  VERSION ${caffe2_version} COMPATIBILITY AnyNewerVersion)
+install(FILES third_party/cmake/Caffe2Config.cmake ${PROJECT_BINARY_DIR}/Caffe2ConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2 COMPONENT development)
 if(NOT CAFFE2_CUDA_STATIC)  # which links CUDA's libraries, too
   include(Caffe2rtPkgConfig)

@@ -1,0 +1,24 @@
+// An operator in the style of 2018, in three files: an operator for the GPU is in the .cu file.
+#ifndef DOUBLE_EVEN_OP_H_
+#define DOUBLE_EVEN_OP_H_
+
+#include "caffe2/core/context.h"
+#include "caffe2/core/operator.h"
+
+namespace caffe2 {
+
+// Doubles the elements at even positions of a vector.
+template <typename T, class Context>
+class DoubleEvenOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+
+  DoubleEvenOp(const OperatorDef& operator_def, Workspace* ws)
+      : Operator<Context>(operator_def, ws) {}
+
+  bool RunOnDevice() override;
+};
+
+}  // namespace caffe2
+
+#endif  // DOUBLE_EVEN_OP_H_
