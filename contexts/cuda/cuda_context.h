@@ -75,8 +75,8 @@ class CUDAContext final : public ContextWithResult<CUDAContext> {
   void Record(Event* event, const char* error = nullptr) const override {
     event->Record(CUDA, this, error);
   }
-  // FinishDeviceComputation. THROWS errors of the stream's work, failed launches of this thread, and errors that kernels
-  // reported (cuda_report.h).
+  // What FinishDeviceComputation does. THROWS errors of the stream's work, failed launches of this
+  // thread, and errors that kernels reported (cuda_report.h).
   void Finish();
 
   // Copies between any two CUDA devices, with or without peer access.
