@@ -20,7 +20,9 @@
 //
 // Functors are plain values: numbers and pointers to memory of the context's device. On the fake
 // CUDA of the tests, the functor is called in a loop, in stream order, so every kernel can be
-// tested without a GPU. Sanitizer builds compile .cu files as C++, for the fake only.
+// tested without a GPU: last index first, because a device promises no order, and with reductions
+// that add what the threads of a block would add, in their order. Sanitizer builds compile .cu files
+// as C++, for the fake only.
 //
 // Launches are asynchronous; a launch that fails THROWS with the name of the kernel. Nothing is
 // launched for zero indices. Indices are 64-bit.
@@ -61,7 +63,7 @@ class Row {
 #if defined(__CUDA_ARCH__)
     for (int64_t i = Thread(); i < n; i += Threads()) f(i);
 #else
-    for (int64_t i = 0; i < n; ++i) f(i);
+    for (int64_t i = n; i-- > 0;) f(i);
 #endif
   }
 
@@ -85,7 +87,13 @@ class Row {
     result = ReduceWarp(result, op);
     return is_warp_ ? FromLane(result, 0) : ReduceWarps(result, identity, op);
 #else
-    for (int64_t i = 0; i < n; ++i) result = op(result, f(i));
+    T partial[kKernelThreads / kWarpThreads];
+    const int warps = is_warp_ ? 1 : kKernelThreads / kWarpThreads;
+    for (int warp = 0; warp < warps; ++warp) {
+      partial[warp] = ReduceOneWarp(warp, n, identity, op, f);
+    }
+    if (is_warp_) return partial[0];
+    for (int warp = 0; warp < warps; ++warp) result = op(result, partial[warp]);
     return result;
 #endif
   }
@@ -101,8 +109,28 @@ class Row {
   }
 
  private:
+  CAFFE2RT_HOST_DEVICE int Threads() const { return is_warp_ ? kWarpThreads : kKernelThreads; }
+
+#if !defined(__CUDA_ARCH__)
+  // What the threads of one warp compute in Reduce, on the host.
+  template <class T, class Op, class F>
+  T ReduceOneWarp(int warp, int64_t n, const T& identity, Op op, F f) const {
+    T lanes[kWarpThreads];
+    for (int lane = 0; lane < kWarpThreads; ++lane) {
+      lanes[lane] = identity;
+      const int64_t thread = warp * kWarpThreads + lane;
+      for (int64_t i = thread; i < n; i += Threads()) lanes[lane] = op(lanes[lane], f(i));
+    }
+    for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
+      for (int lane = 0; lane < distance; ++lane) {
+        lanes[lane] = op(lanes[lane], lanes[lane + distance]);
+      }
+    }
+    return lanes[0];
+  }
+#endif
+
 #if defined(__CUDACC__)
-  __device__ int Threads() const { return is_warp_ ? kWarpThreads : kKernelThreads; }
   __device__ int Thread() const { return static_cast<int>(threadIdx.x) % Threads(); }
 
   // Returns the value of a lane; T may have any size.
@@ -165,18 +193,36 @@ struct Minimum {
 
 namespace internal {
 
-// A stream operation of the fake CUDA that calls f(i), or f(Row(i)), for i in [first, first + n).
-template <class F, class Index>
+// The argument of a functor: an index, or a row that a block or a warp works on.
+struct AsIndex {
+  int64_t operator()(int64_t i) const { return i; }
+};
+struct AsRow {
+  Row operator()(int64_t i) const { return Row(i); }
+};
+struct AsShortRow {
+  Row operator()(int64_t i) const { return Row(i, true); }
+};
+
+// A stream operation of the fake CUDA that calls f(Make()(i)) for i in [first, first + n).
+template <class F, class Make>
 struct HostTwin {
   int64_t first;
   int64_t n;
   F f;
   static void Run(void* arg) {
     const auto* const twin = static_cast<const HostTwin*>(arg);
-    for (int64_t i = 0; i < twin->n; ++i) twin->f(Index(twin->first + i));
+    for (int64_t i = twin->n; i-- > 0;) twin->f(Make()(twin->first + i));
   }
   static void Release(void* arg) { delete static_cast<HostTwin*>(arg); }
 };
+
+template <class Make, class F>
+void EnqueueTwin(const CUDAContext& context, int64_t first, int64_t n, const F& f,
+                 const char* name) {
+  using Twin = HostTwin<F, Make>;
+  EnqueueOnFakeCuda(context, name, &Twin::Run, new Twin{first, n, f}, &Twin::Release);
+}
 
 #if defined(__CUDACC__)
 template <class F>
@@ -205,11 +251,7 @@ __global__ void __launch_bounds__(kKernelThreads) ForEachShortRowKernel(int64_t 
 template <class F>
 void ForEach(CUDAContext& context, int64_t n, const F& f, const char* name, int64_t first = 0) {
   if (n <= 0) return;
-  if (IsFakeCuda()) {
-    using Twin = internal::HostTwin<F, int64_t>;
-    EnqueueOnFakeCuda(context, name, &Twin::Run, new Twin{first, n, f}, &Twin::Release);
-    return;
-  }
+  if (IsFakeCuda()) return internal::EnqueueTwin<internal::AsIndex>(context, first, n, f, name);
 #if defined(__CUDACC__)
   const unsigned int grid = GridSize(context, (n + kKernelThreads - 1) / kKernelThreads);
   internal::ForEachKernel<<<grid, kKernelThreads, 0, StreamOf(context)>>>(first, n, f);
@@ -224,11 +266,7 @@ template <class F>
 void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name,
                 int64_t first = 0) {
   if (rows <= 0) return;
-  if (IsFakeCuda()) {
-    using Twin = internal::HostTwin<F, Row>;
-    EnqueueOnFakeCuda(context, name, &Twin::Run, new Twin{first, rows, f}, &Twin::Release);
-    return;
-  }
+  if (IsFakeCuda()) return internal::EnqueueTwin<internal::AsRow>(context, first, rows, f, name);
 #if defined(__CUDACC__)
   internal::ForEachRowKernel<<<GridSize(context, rows), kKernelThreads, 0, StreamOf(context)>>>(
       first, rows, f);
@@ -244,17 +282,16 @@ template <class F>
 void ForEachRowOf(CUDAContext& context, int64_t length, int64_t rows, const F& f,
                   const char* name) {
   if (rows <= 0) return;
+  if (length > kShortRow) return ForEachRow(context, rows, f, name);
+  if (IsFakeCuda()) return internal::EnqueueTwin<internal::AsShortRow>(context, 0, rows, f, name);
 #if defined(__CUDACC__)
-  if (length <= kShortRow && !IsFakeCuda()) {
-    constexpr int64_t kRows = kKernelThreads / kWarpThreads;
-    const unsigned int grid = GridSize(context, (rows + kRows - 1) / kRows);
-    internal::ForEachShortRowKernel<<<grid, kKernelThreads, 0, StreamOf(context)>>>(rows, f);
-    return CheckLaunch(name);
-  }
+  constexpr int64_t kRows = kKernelThreads / kWarpThreads;
+  const unsigned int grid = GridSize(context, (rows + kRows - 1) / kRows);
+  internal::ForEachShortRowKernel<<<grid, kKernelThreads, 0, StreamOf(context)>>>(rows, f);
+  CheckLaunch(name);
 #else
-  (void)length;
+  ThrowCompiledForFakeCuda(name);
 #endif
-  ForEachRow(context, rows, f, name);
 }
 
 }  // namespace caffe2rt

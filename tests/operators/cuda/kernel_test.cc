@@ -95,6 +95,15 @@ TEST_F(KernelTest, GivesEveryRowOnce) {
   EXPECT_TRUE(Values<int64_t>(y) == want);
 }
 
+TEST_F(KernelTest, RunsTheLastIndexFirstOnTheFake) {
+  if (fakecuda_calls == nullptr) GTEST_SKIP() << "a GPU promises no order";
+  CUDAContext context;
+  Tensor y = OnDevice(Longs(1));
+  WriteToOne(context, 3, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), Longs{0});
+}
+
 TEST_F(KernelTest, LaunchesNothingForNothing) {
   const bool counts = &fakecuda_calls != nullptr;
   CUDAContext context;
@@ -159,6 +168,16 @@ TEST_P(RowKernelTest, ReducesARowWithoutColumnsToTheIdentity) {
   EXPECT_EQ(facts[1].largest, -INFINITY);
   EXPECT_EQ(facts[1].smallest, INFINITY);
   EXPECT_EQ(facts[1].once, 1);
+}
+
+// Beside 2^24, a float has no room for a single 1: the sum shows the order. Each thread adds its own
+// elements, then lanes are added in pairs, then the block's warps in turn. A warp has 8 elements in a
+// lane: 2^24 + 8 + 16 + 32 + 64 + 128. In a block, the first warp's lanes give 2^24 (+ 1, lost) + 2 +
+// 4 + 8 + 16, the other seven 32 each.
+TEST_P(RowKernelTest, AddsInTheOrderOfTheDevice) {
+  std::vector<float> x(256, 1);
+  x[0] = 16777216;
+  EXPECT_EQ(Facts(GetParam(), 1, 256, x)[0].sum, 16777216 + (GetParam() ? 248 : 254));
 }
 
 TEST_P(RowKernelTest, ReducesStructs) {

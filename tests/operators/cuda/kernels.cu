@@ -17,6 +17,11 @@ struct IndexWriter {
   }
 };
 
+struct OneWriter {
+  int64_t* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[0] = i; }
+};
+
 struct FactFinder {
   int64_t cols;
   const float* x;
@@ -86,6 +91,9 @@ void Launch(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const 
 
 void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y) {
   ForEach(context, n, IndexWriter{first, y}, "WriteIndices", first);
+}
+void WriteToOne(CUDAContext& context, int64_t n, int64_t* y) {
+  ForEach(context, n, OneWriter{y}, "WriteToOne");
 }
 void WriteRows(CUDAContext& context, int64_t first, int64_t rows, int64_t* y) {
   ForEachRow(context, rows, IndexWriter{first, y}, "WriteRows", first);

@@ -10,7 +10,9 @@ namespace caffe2rt::test {
 
 // Sets y[i - first] = i for i in [first, first + n).
 void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y);
-// Does the same for rows: y[row - first] = row.
+// Sets y[0] = i for i in [0, n): the value is that of the index that ran last.
+void WriteToOne(CUDAContext& context, int64_t n, int64_t* y);
+// Does the same as WriteIndices for rows: y[row - first] = row.
 void WriteRows(CUDAContext& context, int64_t first, int64_t rows, int64_t* y);
 
 // The following functions work on each row with a warp if `warps` is true and the row is short,
