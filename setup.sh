@@ -7,7 +7,8 @@
 #   ./setup.sh --no-install demo     the same without installing anything, on any system (also with test)
 #
 # Prints what it will install first, skips what is installed, and needs root (or sudo) only if something is missing.
-# Complete runs of the tests have been seen on Debian 12 alone. On other systems it prints what is needed and exits with 1, unless --no-install is given.
+# On other systems than Debian 12, Debian 13 and Ubuntu 24.04 it prints what is needed and exits with 1, unless --no-install is
+# given.
 set -euo pipefail
 cd "$(dirname "$0")"
 
