@@ -43,6 +43,8 @@ class ConvGradientPlan {
 
   void Run(const ConvGradientTask& task);
 
+  size_t pieces() const { return pieces_.size(); }
+
  private:
   // A part of the batch.
   struct Piece {

@@ -35,6 +35,7 @@ class ConvPlan {
   // The algorithm of the last piece. Pieces differ only where an algorithm does not support one of
   // them.
   ConvAlgorithm algorithm() const { return algorithm_; }
+  size_t pieces() const { return pieces_.size(); }
 
  private:
   // A part of the batch, or of the output channels, with the offsets of its data.

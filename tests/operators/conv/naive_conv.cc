@@ -1,5 +1,7 @@
 #include "tests/operators/conv/naive_conv.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <deque>
 
@@ -59,9 +61,18 @@ std::vector<float> ComputeNaiveConv(const NaiveImage& p, const std::vector<float
     const size_t filters = bias.size();
     y[i] = bias[p.channels_last ? i % filters : i / static_cast<size_t>(size) % filters];
   }
+  // The sum is in a register while the output stays the same, which takes half of the time.
+  double sum = 0;
+  size_t output = 0;
   ForEachNaiveProduct(p, [&](size_t at_x, size_t at_filter, size_t at_y) {
-    y[at_y] += double{x[at_x]} * filter[at_filter];
+    if (at_y != output) {
+      y[output] += sum;
+      sum = 0;
+      output = at_y;
+    }
+    sum += double{x[at_x]} * filter[at_filter];
   });
+  if (!y.empty()) y[output] += sum;
   return {y.begin(), y.end()};
 }
 
@@ -96,6 +107,16 @@ NaiveGradients NaiveConvGradients(const NaiveImage& p, const std::vector<float>&
     dx[at_x] += double{filter[at_filter]} * dy[at_y];
   });
   return {{dfilter.begin(), dfilter.end()}, {dx.begin(), dx.end()}};
+}
+
+float LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  float largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const float difference = std::abs(a[i] - b[i]);
+    if (std::isnan(difference)) return HUGE_VALF;
+    largest = std::max(largest, difference);
+  }
+  return largest;
 }
 
 }  // namespace caffe2rt::test

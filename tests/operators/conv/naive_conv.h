@@ -31,4 +31,8 @@ struct NaiveGradients {
 NaiveGradients NaiveConvGradients(const NaiveImage& p, const std::vector<float>& x,
                                   const std::vector<float>& filter, const std::vector<float>& dy);
 
+// The largest difference between two elements, or infinity if one of them is NaN. REQUIRES: the
+// vectors have the same size.
+float LargestDifference(const std::vector<float>& a, const std::vector<float>& b);
+
 }  // namespace caffe2rt::test
