@@ -1,4 +1,5 @@
 // Damaged files of every kind cause an error or a normal read, never a crash or a hang.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,8 +10,14 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/pack_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/tensor_file.h"
+#include "tests/support/held_files.h"
+#include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::corruption_test {
@@ -68,40 +75,120 @@ void WriteDatabase(const std::string& type, const std::string& path) {
   transaction->Commit();
 }
 
+// Writes to the file itself, unlike WriteFileAtomically.
+void Overwrite(const std::string& path, const std::string& bytes) {
+  std::FILE* const out = std::fopen(path.c_str(), "wb");
+  std::fwrite(bytes.data(), 1, bytes.size(), out);
+  std::fclose(out);
+}
+
+// Returns the files of a database, or the file.
+std::vector<std::string> FilesOf(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 class CorruptionTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CorruptionTest, DatabasesEndInAnErrorOrARead) {
   const std::string type = GetParam();
   const TempDir dir;
   WriteDatabase(type, dir.path("db"));
-  std::vector<std::string> files;
-  if (std::filesystem::is_directory(dir.path("db"))) {
-    for (const auto& entry : std::filesystem::directory_iterator(dir.path("db")))
-      files.push_back(entry.path());
-  } else {
-    files.push_back(dir.path("db"));
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = FilesOf(dir.path("db"));
   std::mt19937 random(7);
   for (int run = 0; run < 300; ++run) {
     const std::string& file = files[random() % files.size()];
     const std::string bytes = ReadWholeFile(file);
     if (bytes.empty()) continue;
-    {
-      std::FILE* out = std::fopen(file.c_str(), "wb");
-      const std::string damaged = Damage(bytes, &random);
-      std::fwrite(damaged.data(), 1, damaged.size(), out);
-      std::fclose(out);
-    }
+    Overwrite(file, Damage(bytes, &random));
     Survive([&] { ReadDatabase(type, dir.path("db")); });
     DetectFileKind(dir.path("db"));
-    std::FILE* out = std::fopen(file.c_str(), "wb");
-    std::fwrite(bytes.data(), 1, bytes.size(), out);
-    std::fclose(out);
+    Overwrite(file, bytes);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, CorruptionTest, testing::Values("minidb", "leveldb", "lmdb"));
+
+// Writes one file of each kind into the folder. Returns their names.
+std::vector<std::string> WriteEveryKind(const TempDir& dir) {
+  Tensor tensor(CPU);
+  tensor.Resize(3, 4);
+  std::fill_n(tensor.mutable_data<float>(), 12, 1.f);
+  WriteNpy(dir.path("a.npy"), tensor);
+  WriteNpz(dir.path("a.npz"), {{"x", tensor}, {"y", tensor}});
+  const Image image{.width = 5, .height = 4, .rgb = std::vector<uint8_t>(60, 100)};
+  SavePng(dir.path("a.png"), image);
+  SaveJpeg(dir.path("a.jpg"), image);
+  const NetDef net = test::ParseNet(R"(op { type: "GivenTensorFill" output: "w"
+      arg { name: "shape" ints: 3 } arg { name: "values" floats: [1, 2, 3] } })");
+  dir.Write("net.pb", ProtoToBinary(net));
+  dir.Write("net.pbtxt", ProtoToText(net));
+  PackWriter writer(dir.path("a.c2pack"));
+  PackedIndex index;
+  PackedTensor* const flags = index.add_tensor();
+  flags->set_name("flags");
+  flags->set_data_type(TensorProto::BOOL);
+  flags->add_dims(100);
+  *flags->mutable_block() = writer.Add(std::string(100, '\1').data(), 100);
+  *index.mutable_predict_net() = net;
+  writer.Finish(index);
+  std::vector<std::string> names = {"a.npy",  "a.npz",     "a.png",   "a.jpg",
+                                    "net.pb", "net.pbtxt", "a.c2pack"};
+  TensorProtos tensors;
+  TensorProto* const proto = tensors.add_protos();
+  proto->set_name("x");
+  proto->add_dims(2);
+  proto->add_float_data(1);
+  proto->add_float_data(2);
+  dir.Write("protodb", ProtoToBinary(tensors));
+  names.push_back("protodb");
+  for (const char* type : {"minidb", "leveldb", "lmdb"}) {
+    WriteDatabase(type, dir.path(type));
+    names.push_back(type);
+  }
+  return names;
+}
+
+// Gives the path to every reader of files, whatever is in the file.
+void ReadInEveryWay(const std::string& path) {
+  NetDef net;
+  Survive([&] { DetectFileKind(path); });
+  Survive([&] { ReadWholeFile(path); });
+  Survive([&] { ReadNpy(path); });
+  Survive([&] { ReadNpz(path); });
+  Survive([&] { LoadNamedTensors(path); });
+  Survive([&] { LoadImage(path); });
+  Survive([&] { LoadProto(path, &net); });
+  Survive([&] { ReadNetWithWeights(path); });
+  Survive([&] { PackFile::Open(path)->Verify(); });
+  for (const char* type : {"minidb", "leveldb", "lmdb", "protodb"}) {
+    Survive([&] { ReadDatabase(type, path); });
+  }
+}
+
+TEST(CorruptionTest, ReadersHoldNoFileAfterAnError) {
+  const TempDir dir;
+  std::mt19937 random(3);
+  for (const std::string& name : WriteEveryKind(dir)) {
+    SCOPED_TRACE(name);
+    for (int run = 0; run < 12; ++run) {
+      const std::vector<std::string> files = FilesOf(dir.path(name));
+      const std::string& file = files[random() % files.size()];
+      const std::string bytes = ReadWholeFile(file);
+      // The first run reads the file as it is.
+      if (run > 0 && !bytes.empty()) Overwrite(file, Damage(bytes, &random));
+      ReadInEveryWay(dir.path(name));
+      ASSERT_THAT(test::HeldFiles(dir.path()), testing::IsEmpty()) << "run " << run;
+      Overwrite(file, bytes);
+    }
+    ReadInEveryWay(dir.path(name + ".absent"));
+  }
+  ReadInEveryWay(dir.path());
+  EXPECT_THAT(test::HeldFiles(dir.path()), testing::IsEmpty());
+}
 
 TEST(CorruptionTest, LmdbIsCheckedBeforeItIsWritten) {
   const TempDir dir;

@@ -186,6 +186,10 @@ TEST_F(NpzTest, RejectsDamagedZip64Records) {
   ZipEntry second = huge;
   second.name = "y.npy";
   ExpectRejected(Zip(Entries{huge, second}), "its entries unpack to 16.0 EiB, ");
+  // Without the check for overflow, these would add up to 0.
+  huge.directory_extra = second.directory_extra =
+      U16(1) + U16(16) + U64(uint64_t{1} << 63) + U64(3);
+  ExpectRejected(Zip(Entries{huge, second}), "its entries unpack to 16.0 EiB, ");
 }
 
 TEST_F(NpzTest, SurvivesAnyDamagedByte) {

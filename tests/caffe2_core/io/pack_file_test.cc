@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/content_sum.h"
 #include "caffe2_core/io/file_kind.h"
+#include "tests/support/held_files.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -64,6 +65,7 @@ class PackFileTest : public ::testing::Test {
   void ExpectRejected(const std::string& bytes, const std::string& part) const {
     const std::string damaged = dir_.Write("damaged", bytes);
     ExpectThrows([&] { PackFile::Open(damaged); }, part);
+    EXPECT_THAT(HeldFiles(damaged), ::testing::IsEmpty());
   }
   // Writes a file whose index `edit` has changed, with correct checksums.
   void ExpectIndexRejected(const std::function<void(PackedIndex*)>& edit, const std::string& part) {
