@@ -171,6 +171,23 @@ TEST_F(RunFolderTest, NetsWithoutBatchesRunFileByFile) {
   }
 }
 
+// The first file is run alone, and again in a batch, for which its input must be the original one.
+TEST_F(RunFolderTest, NetsThatOverwriteTheirInputRunInBatches) {
+  for (int i = 1; i <= 4; ++i) AddImage(MakeString(i, ".png"), 2, 2, static_cast<uint8_t>(i));
+  net_ = dir_.Write("in_place.pbtxt", R"(
+      op { type: "Scale" input: "data" output: "data" arg { name: "scale" f: 10 } }
+      op { type: "ReduceBackSum" input: "data" output: "sum" arg { name: "num_reduce_dim" i: 3 } }
+      external_input: "data" external_output: "sum")");
+  const ProgramResult result = Run({"--batch", "3", "--output", dir_.path("out.npz")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  const NamedTensors sums = ReadNpz(dir_.path("out.npz"));
+  ASSERT_EQ(sums.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(sums[i].second.data<float>()[0], 10 * 12 * static_cast<float>(i + 1));
+  }
+}
+
 TEST_F(RunFolderTest, AnErrorOfTheNetIsTheErrorOfTheFile) {
   AddImage("a.png", 2, 2, 1);
   AddImage("b.png", 3, 3, 1);
