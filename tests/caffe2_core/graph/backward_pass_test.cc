@@ -267,6 +267,12 @@ const Case kCases[] = {
      {{"y", Dense("dy")}},
      {"LookupBothGradient dy -> table_grad_indices table_grad_values"},
      {"table: table_grad_indices + table_grad_values", "y: dy"}},
+    // The second read has no gradient, which must not take away that of the first.
+    {"ABlobThatIsReadTwiceAndOverwritten",
+     {"LookupBoth table table -> table"},
+     {{"table", Dense("dy")}},
+     {"LookupBothGradient dy -> table_grad_indices table_grad_values"},
+     {"table: table_grad_indices + table_grad_values"}},
     {"NothingBeforeAStop",
      {"Direct in -> hidden", "NoGradientTest hidden -> hidden2", "Direct hidden2 -> out"},
      {{"out", Dense("out_grad")}},

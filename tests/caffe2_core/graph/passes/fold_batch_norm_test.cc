@@ -76,6 +76,99 @@ TEST_F(FoldBatchNormTest, FoldsAChainInPlace) {
   EXPECT_THAT(Input(2), ElementsAre((191 * 10 + 7) / 2.0f, (-16 * 100 + 7) / 2.0f));
 }
 
+// An operator on the result of the convolution, and what it makes of filter and bias.
+struct Folding {
+  const char* op;
+  std::vector<float> filter, bias;
+};
+
+TEST_F(FoldBatchNormTest, FoldsEachOperatorOfAChannel) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "m4", {1, 2, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "a", {}, {7});
+  const Folding foldings[] = {
+      {R"(type: "Mul" input: "t" input: "m")", {2, 4, -12, -16}, {200, -40}},
+      {R"(type: "Mul" input: "m" input: "t")", {2, 4, -12, -16}, {200, -40}},
+      {R"(type: "Mul" input: "t" input: "m4")", {2, 4, -12, -16}, {200, -40}},
+      {R"(type: "Div" input: "t" input: "m")", {0.5f, 1, -0.75f, -1}, {50, -2.5f}},
+      {R"(type: "Add" input: "t" input: "m")", {1, 2, 3, 4}, {102, 6}},
+      {R"(type: "Add" input: "m" input: "t")", {1, 2, 3, 4}, {102, 6}},
+      {R"(type: "Sub" input: "t" input: "m")", {1, 2, 3, 4}, {98, 14}},
+      {R"(type: "Sub" input: "t" input: "a")", {1, 2, 3, 4}, {93, 3}},
+      {R"(type: "Scale" input: "t" arg { name: "scale" f: 0.5 })", {0.5f, 1, 1.5f, 2}, {50, 5}},
+      {R"(type: "AffineChannel" input: "t" input: "scale" input: "bias")",
+       {3, 6, -4.5f, -6},
+       {301, -13}},
+  };
+  for (const Folding& folding : foldings) {
+    SCOPED_TRACE(folding.op);
+    const Lines lines = Folded(
+        R"(op { type: "Conv" input: "x" input: "w" input: "b" output: "t" } op { output: "y" )" +
+        std::string(folding.op) + " }");
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(lines[0].starts_with("Conv(x w") && lines[0].ends_with(" -> y")) << lines[0];
+    EXPECT_EQ(Input(1), folding.filter);
+    EXPECT_EQ(Input(2), folding.bias);
+  }
+}
+
+TEST_F(FoldBatchNormTest, LeavesOperatorsThatDoMoreThanThat) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "m5", {1, 1, 2, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "rows", {2, 1}, {2, -4});
+  Feed<float>(&run_.ws, "images", {2, 1, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "three", {3}, {1, 2, 3});
+  Feed<int32_t>(&run_.ws, "ints", {2, 1, 1}, {2, -4});
+  Feed<float>(&run_.ws, "empty", {0}, {});
+  for (const char* op : {
+           R"(type: "Div" input: "m" input: "t")",
+           R"(type: "Sub" input: "m" input: "t")",
+           R"(type: "Mul" input: "t" input: "t")",
+           R"(type: "Mul" input: "t" input: "m5")",
+           R"(type: "Mul" input: "t" input: "rows")",
+           R"(type: "Mul" input: "t" input: "images")",
+           R"(type: "Mul" input: "t" input: "empty")",
+           R"(type: "Mul" input: "t" input: "ints")",
+           R"(type: "Mul" input: "t" input: "unknown")",
+           R"(type: "Mul" input: "m" input: "t" arg { name: "broadcast" i: 1 })",
+           R"(type: "AffineChannel" input: "t" input: "scale" input: "three")",
+           R"(type: "AffineChannel" input: "t" input: "scale" input: "bias"
+              arg { name: "order" s: "NHWC" })",
+           R"(type: "AffineChannel" input: "scale" input: "t" input: "bias")",
+           R"(type: "Scale" input: "t" arg { name: "scale" s: "two" })",
+           R"(type: "Pow" input: "t" arg { name: "exponent" f: 1 })",
+       }) {
+    SCOPED_TRACE(op);
+    EXPECT_TRUE(Stays(
+        R"(op { type: "Conv" input: "x" input: "w" input: "b" output: "t" } op { output: "y" )" +
+        std::string(op) + " }"));
+  }
+}
+
+// The filter of Conv is [M, kh, kw, C], that of ConvTranspose [C, kh, kw, M].
+TEST_F(FoldBatchNormTest, FoldsIntoFiltersWithChannelsLast) {
+  const std::string nhwc = R"(arg { name: "order" s: "NHWC" } })";
+  const std::string affine =
+      R"(op { type: "AffineChannel" input: "t" input: "s" input: "zeros" output: "y" )" + nhwc;
+  Feed<float>(&run_.ws, "s", {2}, {10, 100});
+  Feed<float>(&run_.ws, "zeros", {2}, {0, 0});
+  Feed<float>(&run_.ws, "last", {2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Folded(R"(op { type: "Conv" input: "x" input: "last" input: "b" output: "t" )" + nhwc + affine);
+  EXPECT_THAT(Input(1), ElementsAre(10, 20, 30, 40, 500, 600, 700, 800));
+  EXPECT_THAT(Input(2), ElementsAre(1000, 1000));
+  Folded(R"(op { type: "ConvTranspose" input: "x" input: "last" input: "b" output: "t" )" + nhwc +
+         affine);
+  EXPECT_THAT(Input(1), ElementsAre(10, 200, 30, 400, 50, 600, 70, 800));
+  EXPECT_THAT(Input(2), ElementsAre(1000, 1000));
+}
+
+// The convolution still reads its input when the result is written.
+TEST_F(FoldBatchNormTest, LeavesAChainThatOverwritesAnInputOfTheConvolution) {
+  run_.kept = {"x"};
+  EXPECT_TRUE(Stays(R"(op { type: "Conv" input: "x" input: "w" output: "t" }
+                       op { type: "Scale" input: "t" output: "x" })"));
+}
+
 TEST_F(FoldBatchNormTest, ReadsTheOlderBroadcastingRules) {
   Feed<float>(&run_.ws, "m", {2}, {10, 100});
   const std::string conv = R"(op { type: "Conv" input: "x" input: "w" input: "b" output: "t" })";
@@ -117,6 +210,19 @@ TEST_F(FoldBatchNormTest, GivesAnOperatorItsOwnCopyOfASharedFilter) {
                                op { type: "Conv" input: "x" input: "w" output: "t" })";
   run_.kept = {"y", "z"};
   EXPECT_THAT(Folded(convs + kBatchNorm), ElementsAre("Conv(x w) -> z", "Conv(x w_2 w_bias) -> y"));
+}
+
+// Two copies of 40 MiB would exceed the limit of 64 MiB.
+TEST_F(FoldBatchNormTest, LimitsTheCopiesOfSharedFilters) {
+  Tensor* const big = run_.ws.CreateBlob("big")->GetMutableTensor(CPU);
+  big->Resize(1, 10 << 20, 1, 1);
+  (void)big->mutable_data<float>();
+  run_.kept = {"y", "z"};
+  EXPECT_THAT(Folded(R"(op { type: "Conv" input: "x" input: "big" output: "s" }
+                        op { type: "Scale" input: "s" output: "z" arg { name: "scale" f: 2 } }
+                        op { type: "Conv" input: "x" input: "big" output: "t" }
+                        op { type: "Scale" input: "t" output: "y" arg { name: "scale" f: 3 } })"),
+              ElementsAre("Conv(x big_2 big_bias) -> z", "Conv(x big) -> t", "Scale(t) -> y"));
 }
 
 TEST_F(FoldBatchNormTest, LeavesOtherNetsAlone) {
