@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -28,13 +29,35 @@ std::string Subject(const std::string& path) {
   return MakeString("cannot read \"", path, "\" as a packed model: ");
 }
 
-// A bool with another value than 0 or 1 is undefined behaviour in C++.
-void CheckBools(const PackedTensor& tensor, const void* data, const std::string& subject) {
+struct FileRange {
+  uint64_t begin = 0, end = 0;
+};
+
+// The first bytes in [begin, end) that are not in a hole of the file. Empty if all are. If the file
+// system does not report holes, these are all bytes.
+FileRange FirstStored(const FileDescriptor& file, uint64_t begin, uint64_t end) {
+  const off_t data = lseek(file.get(), static_cast<off_t>(begin), SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? FileRange{end, end} : FileRange{begin, end};
+  const off_t hole = lseek(file.get(), data, SEEK_HOLE);
+  return {std::min(static_cast<uint64_t>(data), end),
+          hole < 0 ? end : std::min(static_cast<uint64_t>(hole), end)};
+}
+
+// A bool with another value than 0 or 1 is undefined behaviour in C++. Holes read as zeros and are
+// not read: a small file may have holes of any size.
+void CheckBools(const FileDescriptor& file, const PackedTensor& tensor, const char* base,
+                const std::string& subject) {
   if (tensor.data_type() != TensorProto_DataType_BOOL) return;
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (uint64_t i = 0; i < tensor.block().size(); ++i) {
-    CAFFE_ENFORCE_LE(static_cast<int>(bytes[i]), 1, subject, "element ", i, " of bool tensor \"",
-                     Shortened(tensor.name()), "\"");
+  const uint64_t begin = tensor.block().offset(), end = begin + tensor.block().size();
+  for (FileRange stored = FirstStored(file, begin, end); stored.begin < stored.end;
+       stored = FirstStored(file, stored.end, end)) {
+    const char* const stored_end = base + stored.end;
+    const char* const wrong = std::find_if(base + stored.begin, stored_end, [](char value) {
+      return static_cast<unsigned char>(value) > 1;
+    });
+    CAFFE_ENFORCE(wrong == stored_end, subject, "element ", wrong - base - begin,
+                  " of bool tensor \"", Shortened(tensor.name()), "\" has the byte ",
+                  static_cast<int>(static_cast<unsigned char>(*wrong)), ", want 0 or 1");
   }
 }
 
@@ -70,7 +93,7 @@ PackFile::PackFile(const std::string& path) : path_(path) {
   size_ = file_size;
   try {
     for (const PackedTensor& tensor : index_.tensor()) {
-      CheckBools(tensor, data(tensor.block()), subject);
+      CheckBools(file, tensor, base_, subject);
     }
   } catch (...) {
     munmap(base, size_);

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "caffe2_core/base/content_sum.h"
@@ -258,6 +259,40 @@ TEST_F(PackFileTest, RejectsOtherContents) {
   ExpectRejected(std::string(200, 'x'), "signature");
   ExpectThrows([&] { PackFile::Open(dir_.path("absent")); }, dir_.path("absent"));
   ExpectThrows([] { PackFile::Open("/dev/null"); }, "not a regular file");
+}
+
+// Reading a hole of this size would take minutes.
+TEST_F(PackFileTest, OpensAHugeSparseFileWithoutReadingItsHoles) {
+  constexpr uint64_t kHoleBytes = uint64_t{1} << 40;
+  std::string bytes = WriteFile();
+  PackedIndex index = PackFile::Open(path_)->index();
+  PackedTensor* const b = index.mutable_tensor(1);
+  b->set_dims(1, static_cast<int64_t>(kHoleBytes));
+  const uint64_t index_offset = b->block().offset() + kHoleBytes;
+  b->set_dims(0, 1);
+  b->mutable_block()->set_size(kHoleBytes);
+  index.mutable_tensor(0)->clear_form();  // it was in the place of the hole
+  const std::string index_bytes = index.SerializeAsString();
+  bytes.resize(b->block().offset());
+  Put<uint64_t>(16, index_offset + index_bytes.size(), &bytes);
+  Put<uint64_t>(24, index_offset, &bytes);
+  Put<uint64_t>(32, index_bytes.size(), &bytes);
+  Put(40, ContentSum(index_bytes.data(), index_bytes.size()), &bytes);
+  Put(120, ContentSum(bytes.data(), 120), &bytes);
+  const std::string sparse = dir_.Write("sparse", bytes);
+  std::error_code error;
+  std::filesystem::resize_file(sparse, index_offset, error);
+  if (error) GTEST_SKIP() << "the file system has no files of 1 TiB: " << error.message();
+  std::ofstream(sparse, std::ios::app | std::ios::binary) << index_bytes;
+  EXPECT_EQ(PackFile::Open(sparse)->index().tensor(1).block().size(), kHoleBytes);
+
+  // The byte is in the middle of the hole.
+  std::fstream file(sparse, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(b->block().offset() + kHoleBytes / 2));
+  file << '\2';
+  file.close();
+  ExpectThrows([&] { PackFile::Open(sparse); },
+               "element 549755813888 of bool tensor \"b\" has the byte 2, want 0 or 1");
 }
 
 TEST_F(PackFileTest, AMappingKeepsTheFileThatItOpened) {
