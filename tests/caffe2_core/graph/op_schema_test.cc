@@ -82,7 +82,7 @@ TEST(OpSchemaTest, EnforcesInPlaceAtEveryPosition) {
             "input 99 (\"99\") and output 99 (\"100\") must be the same blob");
 }
 
-TEST(OpSchemaTest, TellsWhichInputsAreEnforcedInPlace) {
+TEST(OpSchemaTest, FindsInputsThatMustBeInPlace) {
   OpSchema schema;
   EXPECT_FALSE(schema.input_is_enforced_in_place(0, 1));
   schema.AllowInplace({{0, 0}}).EnforceInplace({{1, 0}, {2, 3}});

@@ -1,7 +1,5 @@
-// An operator in the style of 2018, in three files: an operator for the GPU is in the .cu file.
-#ifndef DOUBLE_EVEN_OP_H_
-#define DOUBLE_EVEN_OP_H_
-
+#pragma once
+// An operator in the style of 2018, in three files: that for the GPU is in the .cu file.
 #include "caffe2/core/context.h"
 #include "caffe2/core/operator.h"
 
@@ -20,5 +18,3 @@ class DoubleEvenOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2
-
-#endif  // DOUBLE_EVEN_OP_H_
