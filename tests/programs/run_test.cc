@@ -166,7 +166,7 @@ TEST_F(RunProgramTest, CountsIterationsInANetThatFillsItsCounter) {
          arg { name: "base_lr" f: 0.5 } })")});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("ITER  int64 [1]\n  1\n"), HasSubstr("LR  float [1]\n  0.5\n")));
+              AllOf(HasSubstr("ITER  int64 [1]\n  1\n"), HasSubstr("LR    float []\n  0.5\n")));
 }
 
 TEST_F(RunProgramTest, NamesAnOutputFolderThatIsAFile) {
