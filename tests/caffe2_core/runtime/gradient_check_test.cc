@@ -84,7 +84,8 @@ TEST(GradientCheckTest, RejectsWhatCannotBeChecked) {
       [&] {
         CheckGradients(
             ParseNet(
-                R"(name: "n" op { type: "Dropout" input: "x" output: "y" output: "m" arg { name: "is_test" i: 0 } })"),
+                R"(name: "n" op { type: "Dropout" input: "x" output: "y" output: "m" arg { name: "is_test" i: 0 }
+                        device_option { random_seed: 7 } })"),
             {"y"}, {}, &ws);
       },
       "random operators cannot be checked");
