@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -50,21 +49,6 @@ std::vector<std::string> NeededLibraries(const std::string& path) {
   }
   return names;
 }
-
-// Sets environment variables until the end of the scope.
-class Environment {
- public:
-  ~Environment() {
-    for (const std::string& name : names_) unsetenv(name.c_str());
-  }
-  void Set(const std::string& name, const std::string& value) {
-    setenv(name.c_str(), value.c_str(), 1);
-    names_.push_back(name);
-  }
-
- private:
-  std::vector<std::string> names_;
-};
 
 auto IsOfCuda() {
   return ::testing::AnyOf(HasSubstr("cuda"), HasSubstr("cublas"), HasSubstr("cudnn"),

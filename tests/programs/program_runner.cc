@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/support/shared.h"
@@ -31,6 +33,19 @@ namespace {
 }
 
 }  // namespace
+
+Environment::~Environment() {
+  for (auto it = before_.rbegin(); it != before_.rend(); ++it) {
+    const auto& [name, value] = *it;
+    value.has_value() ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+  }
+}
+
+void Environment::Set(const std::string& name, const std::string& value) {
+  const char* const before = std::getenv(name.c_str());
+  before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+  setenv(name.c_str(), value.c_str(), 1);
+}
 
 ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup) {
   return RunProgram(BuildPath(CAFFE2_PROGRAM), args, setup);

@@ -5,7 +5,9 @@
 //   EXPECT_EQ(result.code, 1);
 //   EXPECT_THAT(result.err, HasSubstr("did you mean Conv?"));
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace caffe2rt::test {
@@ -34,6 +36,21 @@ ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup
 // Runs another program in the same way.
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,
                          const ProgramSetup& setup = {});
+
+// Sets environment variables for the programs that run, until the end of the scope.
+class Environment {
+ public:
+  Environment() = default;
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  void Set(const std::string& name, const std::string& value);
+  // No program finds CUDA, even if this machine has it.
+  void HideCuda() { Set("CAFFE2_CUDA_MODULE", "/no/such/module.so"); }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
 
 // The path of one of the demo's files in the source tree.
 std::string DemoFile(const std::string& name);

@@ -244,6 +244,8 @@ TEST_F(RunProgramTest, RejectsUnknownNamesOfOutputsBeforeTheRun) {
 }
 
 TEST_F(RunProgramTest, RunsANetForCudaOnTheCpuWithOneWarning) {
+  Environment environment;
+  environment.HideCuda();
   const std::string net = dir_.Write("net.pbtxt", R"(
       device_option { device_type: 1 }
       op { type: "Relu" input: "x" output: "y" engine: "CUDNN" device_option { device_type: 1 cuda_gpu_id: 1 } }
