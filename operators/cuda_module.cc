@@ -44,9 +44,9 @@ DeviceDescription Describe() {
          device.totalGlobalMem,
          {{"compute_capability", MakeString(device.major, ".", device.minor)}}});
   }
-  description.libraries = {{"cuBLAS", HasCublas(), CublasProblem()},
-                           {"cuDNN", HasCudnn(), CudnnProblem()},
-                           {"cuRAND", HasCurand(), CurandProblem()}};
+  description.libraries = {{"cuBLAS", HasCublas(), HasCublas() ? CublasOrigin() : CublasProblem()},
+                           {"cuDNN", HasCudnn(), HasCudnn() ? CudnnOrigin() : CudnnProblem()},
+                           {"cuRAND", HasCurand(), HasCurand() ? CurandOrigin() : CurandProblem()}};
   return description;
 }
 

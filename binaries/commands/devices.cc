@@ -91,8 +91,8 @@ void PrintModule(const DeviceDescriptor& device) {
     PrintParagraph(text, 6);
   }
   for (const DeviceDescription::Library& library : description.libraries) {
-    PrintParagraph(MakeString("  ", library.name, ": ", library.found ? "found" : library.detail),
-                   6);
+    PrintParagraph(
+        MakeString("  ", library.name, ": ", library.found ? "found, " : "", library.detail), 6);
   }
 }
 

@@ -65,7 +65,7 @@ struct DeviceDescription {
   struct Library {
     std::string name;
     bool found;
-    std::string detail;  // why it is missing; empty when it was found
+    std::string detail;  // its path and version, or why it is missing
   };
   std::vector<Device> devices = {};
   std::vector<Library> libraries = {};

@@ -8,6 +8,7 @@ namespace {
 struct Loaded {
   CublasFunctions functions;
   std::string problem;
+  std::string path;
 };
 
 const Loaded& TheLibrary() {
@@ -22,6 +23,7 @@ const Loaded& TheLibrary() {
     CAFFE2RT_FILL(GemmStridedBatchedEx)
 #undef CAFFE2RT_FILL
     made->problem = library.Problem();
+    made->path = library.Path();
     return made;
   }();
   return *loaded;
@@ -31,6 +33,16 @@ const Loaded& TheLibrary() {
 
 bool HasCublas() { return TheLibrary().problem.empty(); }
 const std::string& CublasProblem() { return TheLibrary().problem; }
+std::string CublasOrigin() {
+  if (!HasCublas()) return "";
+  int version[3] = {};
+  int part = 0;
+  for (const libraryPropertyType property : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    if (Cublas().GetProperty(property, &version[part++]) != CUBLAS_STATUS_SUCCESS)
+      return TheLibrary().path;
+  }
+  return internal::LibraryOrigin(TheLibrary().path, version[0], version[1], version[2]);
+}
 
 const CublasFunctions& Cublas() {
   const Loaded& library = TheLibrary();

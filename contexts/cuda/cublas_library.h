@@ -18,8 +18,8 @@ namespace caffe2rt {
 
 // clang-format off
 #define CAFFE2RT_CUBLAS_FUNCTIONS(X) \
-  X(Create) X(Destroy) X(GetVersion) X(GetStatusName) X(GetStatusString) X(SetStream) \
-  X(GetStream) X(SetWorkspace) X(SetMathMode) X(GetMathMode) X(SetPointerMode) \
+  X(Create) X(Destroy) X(GetVersion) X(GetProperty) X(GetStatusName) X(GetStatusString) \
+  X(SetStream) X(GetStream) X(SetWorkspace) X(SetMathMode) X(GetMathMode) X(SetPointerMode) \
   X(GetPointerMode) X(SetAtomicsMode) X(Sgemm) X(Dgemm) X(SgemmBatched) X(DgemmBatched) \
   X(SgemmStridedBatched) X(DgemmStridedBatched) X(Sgemv) X(Dgemv) X(Sger) X(Dger) X(Saxpy) \
   X(Daxpy) X(Scopy) X(Dcopy) X(Sdot) X(Ddot) X(Sscal) X(Dscal) X(Sasum) X(Dasum) X(Snrm2) \

@@ -38,5 +38,11 @@ const std::string& CublasProblem();
 const std::string& CudnnProblem();
 const std::string& CurandProblem();
 
+// The path of the library's file and its version, such as "/usr/lib/libcublas.so.13, version
+// 13.1.0"; empty if it is not available.
+std::string CublasOrigin();
+std::string CudnnOrigin();
+std::string CurandOrigin();
+
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -13,6 +13,7 @@ namespace {
 struct Loaded {
   CudnnFunctions functions;
   std::string problem;
+  std::string path;
 };
 
 const Loaded& TheLibrary() {
@@ -24,6 +25,7 @@ const Loaded& TheLibrary() {
     CAFFE2RT_CUDNN_FUNCTIONS(CAFFE2RT_FILL)
 #undef CAFFE2RT_FILL
     made->problem = library.Problem();
+    made->path = library.Path();
     if (!made->problem.empty()) return made;
     made->problem = internal::CudnnVersionProblem(
         {made->functions.GetVersion(), made->functions.GetCudartVersion()});
@@ -44,6 +46,12 @@ bool ShouldReportCudnnProblem() {
 }
 bool HasCudnn() { return TheLibrary().problem.empty(); }
 const std::string& CudnnProblem() { return TheLibrary().problem; }
+std::string CudnnOrigin() {
+  if (!HasCudnn()) return "";
+  const int version = static_cast<int>(Cudnn().GetVersion());
+  return internal::LibraryOrigin(TheLibrary().path, version / 10000, version % 10000 / 100,
+                                 version % 100);
+}
 
 const CudnnFunctions& Cudnn() {
   const Loaded& library = TheLibrary();

@@ -13,6 +13,7 @@ const std::string& CudnnProblem() {
       new std::string("cuDNN is not available: this library was built without its headers");
   return *problem;
 }
+std::string CudnnOrigin() { return ""; }
 
 namespace internal {
 

@@ -10,6 +10,7 @@ namespace {
 struct Loaded {
   CurandFunctions functions;
   std::string problem;
+  std::string path;
 };
 
 const Loaded& TheLibrary() {
@@ -21,6 +22,7 @@ const Loaded& TheLibrary() {
     CAFFE2RT_CURAND_FUNCTIONS(CAFFE2RT_FILL)
 #undef CAFFE2RT_FILL
     made->problem = library.Problem();
+    made->path = library.Path();
     return made;
   }();
   return *loaded;
@@ -54,6 +56,13 @@ const char* NameOf(curandStatus_t status) {
 
 bool HasCurand() { return TheLibrary().problem.empty(); }
 const std::string& CurandProblem() { return TheLibrary().problem; }
+std::string CurandOrigin() {
+  int version = 0;
+  if (!HasCurand()) return "";
+  if (Curand().GetVersion(&version) != CURAND_STATUS_SUCCESS) return TheLibrary().path;
+  return internal::LibraryOrigin(TheLibrary().path, version / 1000, version % 1000 / 100,
+                                 version % 100);
+}
 
 const CurandFunctions& Curand() {
   const Loaded& library = TheLibrary();

@@ -11,6 +11,7 @@ const std::string& CurandProblem() {
       new std::string("cuRAND is not available: this library was built without its header");
   return *problem;
 }
+std::string CurandOrigin() { return ""; }
 
 namespace internal {
 

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -68,6 +69,10 @@ std::vector<std::string> UsualRoots() {
 
 }  // namespace
 
+std::string internal::LibraryOrigin(const std::string& path, int major, int minor, int patch) {
+  return MakeString(path, ", version ", major, ".", minor, ".", patch);
+}
+
 std::vector<std::string> internal::LibraryFolders(const std::string& root) {
   std::vector<std::string> folders = {root, root + "/lib64", root + "/lib"};
   for (const std::string& target : FoldersIn(root + "/targets", "")) {
@@ -126,6 +131,14 @@ void* VendorLibrary::Find(const char* symbol) {
   void* const found = dlsym(library_, symbol);
   if (found == nullptr) missing_.emplace_back(symbol);
   return found;
+}
+
+std::string VendorLibrary::Path() const {
+  const link_map* map = nullptr;
+  if (library_ == nullptr || dlinfo(library_, RTLD_DI_LINKMAP, &map) != 0) return "";
+  std::error_code error;
+  const fs::path path = fs::canonical(map->l_name, error);
+  return error ? map->l_name : path.string();
 }
 
 std::string VendorLibrary::Problem() const {

@@ -31,6 +31,8 @@ class VendorLibrary {
 
   // Returns an empty string if the library and all symbols were found, else one line for a person.
   std::string Problem() const;
+  // The path of the file that was opened, without symbolic links. Empty if none was.
+  std::string Path() const;
 
  private:
   void* Find(const char* symbol);
@@ -49,6 +51,8 @@ namespace internal {
 // The folders below `root` in which libraries may lie: those of a toolkit, of a Python environment
 // and of pip's packages (nvidia/*/lib), and `root` itself. Only existing folders, in a fixed order.
 std::vector<std::string> LibraryFolders(const std::string& root);
+// The text of CublasOrigin and its like.
+std::string LibraryOrigin(const std::string& path, int major, int minor, int patch);
 }  // namespace internal
 
 // The name of a symbol after macro expansion: "cublasSgemm_v2" for cublasSgemm, which cuBLAS's

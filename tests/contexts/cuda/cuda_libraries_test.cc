@@ -43,6 +43,13 @@ TEST(VendorLibraryTest, ReportsWhatIsMissingAndHowToInstallIt) {
                     HasSubstr("install libnot_there.so.1 or add its folder to LD_LIBRARY_PATH")));
 }
 
+TEST(VendorLibraryTest, HasThePathOfTheFileThatItOpened) {
+  EXPECT_EQ(VendorLibrary("cuSomething", "libnot_there.so.1").Path(), "");
+  const std::string path = VendorLibrary("the C library", "libc.so.6").Path();
+  EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  EXPECT_EQ(path, std::filesystem::canonical(path));
+}
+
 TEST(VendorLibraryTest, NamesTheFunctionsThatALibraryLacks) {
   VendorLibrary library("the C library", "libc.so.6");
   decltype(&std::abort) abort = nullptr;

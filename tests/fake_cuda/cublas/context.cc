@@ -52,6 +52,20 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
+  if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (type == MAJOR_VERSION) {
+    *value = CUBLAS_VER_MAJOR;
+  } else if (type == MINOR_VERSION) {
+    *value = CUBLAS_VER_MINOR;
+  } else if (type == PATCH_LEVEL) {
+    *value = CUBLAS_VER_PATCH;
+  } else {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 // Resets the workspace to the library's own, as cuBLAS does.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   FAKECUBLAS_HANDLE(handle);
