@@ -103,6 +103,7 @@ void WriteValue(const ComparedValue& value, Json* json) {
   (*json)["beyond"] = value.difference.beyond;
   (*json)["max_absolute"] = value.difference.max_absolute;
   (*json)["max_relative"] = value.difference.max_relative;
+  (*json)["largest"] = value.difference.largest;
 }
 
 void PrintJsonOf(const Comparison& comparison, size_t failures, const ComparedValue* parting) {

@@ -39,9 +39,15 @@ class Comparison {
         to_(to) {}
 
   void Add(int64_t index, double first, double second) {
+    Note(second);
     if (first == second) return;
     if (nan_equals_nan_ && std::isnan(first) && std::isnan(second)) return;
     AddDifference(index, std::abs(first - second), second);
+  }
+  // Counts the magnitude of an element of the second tensor.
+  void Note(double second) {
+    const double magnitude = std::abs(second);
+    if (magnitude > to_->largest && std::isfinite(magnitude)) to_->largest = magnitude;
   }
   // The element `index` differs from `second` by `difference`.
   void AddDifference(int64_t index, double difference, double second) {
@@ -75,6 +81,7 @@ void CompareIntegers(const int64_t* a, const int64_t* b, Comparison* comparison,
   for (int64_t i = 0; i < count; ++i) {
     const auto [low, high] = std::minmax(a[i], b[i]);
     const uint64_t difference = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+    comparison->Note(static_cast<double>(b[i]));
     comparison->AddDifference(i, static_cast<double>(difference), static_cast<double>(b[i]));
   }
 }

@@ -38,6 +38,8 @@ struct TensorDifference {
   // strings.
   double max_absolute = 0;
   double max_relative = 0;
+  // The largest finite |second|; 0 for strings. A difference is small if it is small beside this.
+  double largest = 0;
 
   bool within() const { return mismatch.empty() && beyond == 0; }
 };

@@ -63,10 +63,10 @@ TEST_F(CompareTest, NamesTheFirstOperatorWhereTwoNetsPart) {
   const ProgramResult json = CompareNets({"--json"});
   EXPECT_EQ(json.code, 1);
   EXPECT_EQ(JsonAt(json.out, "/within"), "false");
-  EXPECT_EQ(
-      JsonAt(json.out, "/blobs/1"),
-      R"({"name":"z","within":false,"first_operator":1,"second_operator":1,)"
-      R"("type":"float [2]","elements":2,"beyond":1,"max_absolute":14,"max_relative":0.875})");
+  EXPECT_EQ(JsonAt(json.out, "/blobs/1"),
+            R"({"name":"z","within":false,"first_operator":1,"second_operator":1,)"
+            R"("type":"float [2]","elements":2,"beyond":1,"max_absolute":14,"max_relative":0.875,)"
+            R"("largest":16})");
   EXPECT_EQ(JsonAt(json.out, "/first_difference"),
             R"({"name":"z","operator":1,"operator_text":"Sqrt \"root\""})");
 }

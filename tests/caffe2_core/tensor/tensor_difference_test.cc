@@ -32,6 +32,7 @@ TEST(TensorDifferenceTest, MeasuresAbsoluteAndRelativeDifference) {
   EXPECT_EQ(found.count, 3);
   EXPECT_EQ(found.max_absolute, 2);
   EXPECT_EQ(found.max_relative, 3);
+  EXPECT_EQ(found.largest, 8);
   EXPECT_EQ(found.worst, 1);
   EXPECT_EQ(found.beyond, 2);
   EXPECT_FALSE(found.within());
@@ -56,6 +57,7 @@ TEST(TensorDifferenceTest, ComparesIntegersWithTheAbsoluteToleranceOnly) {
   EXPECT_EQ(Compare<int32_t>({1000000}, {1000001}).beyond, 1);
   EXPECT_EQ(Compare<int32_t>({1000000}, {1000001}, {.absolute = 1}).beyond, 0);
   EXPECT_EQ(Compare<uint8_t>({0}, {255}).max_absolute, 255);
+  EXPECT_EQ(Compare<int64_t>({1, 2}, {-9, 2}).largest, 9);
   EXPECT_EQ(Compare<bool>({true}, {false}).beyond, 1);
 }
 
@@ -73,6 +75,7 @@ TEST(TensorDifferenceTest, TreatsNaNAsEqualOnlyOnDemand) {
   EXPECT_EQ(found.worst, 1);
   EXPECT_TRUE(std::isnan(found.max_absolute));
   EXPECT_TRUE(std::isnan(found.max_relative));
+  EXPECT_EQ(found.largest, 1);
   EXPECT_TRUE(Compare<float>({1, kNaN}, {1, kNaN}, {.nan_equals_nan = true}).within());
   EXPECT_EQ(Compare<float>({kNaN, 1}, {1, kNaN}, {.nan_equals_nan = true}).beyond, 2);
 }
