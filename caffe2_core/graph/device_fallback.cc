@@ -9,31 +9,44 @@
 namespace caffe2rt {
 namespace {
 
-void FallBack(DeviceOption* option, std::set<std::string>* missing) {
-  const int type = option->device_type();
-  if (!IsValidDeviceType(type)) return;  // creating the operator reports this error
-  if (FindStaticContext(static_cast<DeviceType>(type)) != nullptr) return;
-  missing->insert(DeviceTypeName(type));
-  option->set_device_type(CPU);
-  option->clear_device_id();
-}
+bool IsAvailable(DeviceType type) { return FindStaticContext(type) != nullptr; }
 
-void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
-  if (depth > kMaxNetDepth) return;
-  if (net->has_device_option()) FallBack(net->mutable_device_option(), missing);
-  for (OperatorDef& op : *net->mutable_op()) {
-    if (op.has_device_option()) FallBack(op.mutable_device_option(), missing);
-    const DeviceDescriptor* const device = FindDeviceOfCopy(op.type());
-    if (device != nullptr && FindStaticContext(device->type) == nullptr) {
-      op.set_type(OperatorTypeOnCPU(op.type()));
-    }
-    for (Argument& arg : *op.mutable_arg()) {
-      ReplaceTextNet(&arg);
-      if (arg.has_n()) FallBack(arg.mutable_n(), missing, depth + 1);
-      for (NetDef& nested : *arg.mutable_nets()) FallBack(&nested, missing, depth + 1);
+// Changes the device options of nets and remembers the names of the devices that it replaced.
+class Move {
+ public:
+  // `leaves` returns whether the CPU replaces a device.
+  explicit Move(bool (*leaves)(DeviceType)) : leaves_(leaves) {}
+
+  void Apply(NetDef* net, int depth = 0) {
+    if (depth > kMaxNetDepth) return;
+    if (net->has_device_option()) Apply(net->mutable_device_option());
+    for (OperatorDef& op : *net->mutable_op()) {
+      if (op.has_device_option()) Apply(op.mutable_device_option());
+      const DeviceDescriptor* const device = FindDeviceOfCopy(op.type());
+      if (device != nullptr && leaves_(device->type)) op.set_type(OperatorTypeOnCPU(op.type()));
+      for (Argument& arg : *op.mutable_arg()) {
+        ReplaceTextNet(&arg);
+        if (arg.has_n()) Apply(arg.mutable_n(), depth + 1);
+        for (NetDef& nested : *arg.mutable_nets()) Apply(&nested, depth + 1);
+      }
     }
   }
-}
+
+  std::vector<std::string> replaced() const { return {replaced_.begin(), replaced_.end()}; }
+
+ private:
+  void Apply(DeviceOption* option) {
+    const int type = option->device_type();
+    if (!IsValidDeviceType(type)) return;  // creating the operator reports this error
+    if (!leaves_(static_cast<DeviceType>(type))) return;
+    replaced_.insert(DeviceTypeName(type));
+    option->set_device_type(CPU);
+    option->clear_device_id();
+  }
+
+  bool (*const leaves_)(DeviceType);
+  std::set<std::string> replaced_;
+};
 
 }  // namespace
 
@@ -44,9 +57,15 @@ const std::string& OperatorTypeOnCPU(const std::string& type) {
 
 std::vector<std::string> FallBackToCPU(NetDef* net) {
   CAFFE_ENFORCE(net != nullptr, "argument net of FallBackToCPU is null");
-  std::set<std::string> missing;
-  FallBack(net, &missing, 0);
-  return {missing.begin(), missing.end()};
+  Move move([](DeviceType type) { return !IsAvailable(type); });
+  move.Apply(net);
+  return move.replaced();
+}
+
+void MoveToCPU(NetDef* net) {
+  CAFFE_ENFORCE(net != nullptr, "argument net of MoveToCPU is null");
+  Move move([](DeviceType type) { return type != CPU && (type != IDEEP || !IsAvailable(type)); });
+  move.Apply(net);
 }
 
 }  // namespace caffe2rt

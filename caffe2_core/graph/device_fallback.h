@@ -1,5 +1,5 @@
 #pragma once
-// Converts nets made for an unavailable device so that they run on the CPU.
+// Converts nets made for other devices so that they run on the CPU.
 
 #include <string>
 #include <vector>
@@ -18,6 +18,11 @@ const std::string& OperatorTypeOnCPU(const std::string& type);
 // and nested nets. Returns the distinct names of the unavailable device types, sorted; empty if no
 // device option changed.
 std::vector<std::string> FallBackToCPU(NetDef* net);
+
+// The same for every device option that names another device than the CPU, also if that device is
+// available, except IDEEP: it is the CPU, with tensors in oneDNN's layouts, and stays if it is
+// available.
+void MoveToCPU(NetDef* net);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

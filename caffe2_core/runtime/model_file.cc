@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <new>
 #include <set>
@@ -142,29 +143,54 @@ void MakeNamesDiffer(Model* model) {
   }
 }
 
+std::set<std::string> AsSet(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+void Warn(std::string text, Model* model) {
+  if (!text.empty()) model->warnings.push_back(std::move(text));
+}
+
+// A warning about operators that run on the CPU; empty if there are none.
+std::string OnCpuText(const std::string& device, const std::set<std::string>& types) {
+  if (types.empty()) return "";
+  return MakeString("operators without an implementation for ", device,
+                    " run on the CPU: ", absl::StrJoin(types, ", "));
+}
+
+void PlaceNets(const DeviceOption& device, Model* model) {
+  std::set<std::string> on_cpu;
+  for (NetDef* net : AllNets(model)) on_cpu.merge(AsSet(PlaceNet(net, device)));
+  Warn(OnCpuText(DeviceTypeName(device.device_type()), on_cpu), model);
+}
+
+// Lets the CPU run what the machine or the library cannot run on the devices that the nets name.
+void FallBack(Model* model) {
+  std::set<std::string> missing;
+  for (NetDef* net : AllNets(model)) missing.merge(AsSet(FallBackToCPU(net)));
+  if (!missing.empty()) {
+    Warn(MakeString("net \"", model->predict_net.name(), "\" asks for ",
+                    absl::StrJoin(missing, ", "), ", which is not available: it runs on the CPU"),
+         model);
+  }
+  std::set<std::string> on_cpu;
+  for (NetDef* net : AllNets(model)) on_cpu.merge(AsSet(MoveUnsupportedToCPU(net)));
+  Warn(OnCpuText("the device that they name", on_cpu), model);
+}
+
 void SetDevices(const ModelFileOptions& options, Model* model) {
-  if (options.device.has_value() && options.device->device_type() != CPU) {
-    std::set<std::string> on_cpu;
-    for (NetDef* net : AllNets(model)) {
-      for (const std::string& type : PlaceNet(net, *options.device)) on_cpu.insert(type);
-    }
-    if (!on_cpu.empty()) {
-      model->warnings.push_back(MakeString("operators without an implementation for ",
-                                           DeviceTypeName(options.device->device_type()),
-                                           " run on the CPU: ", absl::StrJoin(on_cpu, ", ")));
-    }
+  if (options.device.has_value() && options.device->device_type() != CPU)
+    return PlaceNets(*options.device, model);
+  if (options.device.has_value()) {
+    for (NetDef* net : AllNets(model)) MoveToCPU(net);
     return;
   }
-  if (!options.device.has_value() && !options.device_fallback) return;
-  std::set<std::string> missing;
-  for (NetDef* net : AllNets(model)) {
-    for (const std::string& name : FallBackToCPU(net)) missing.insert(name);
-  }
-  if (!missing.empty() && !options.device.has_value()) {
-    model->warnings.push_back(MakeString("net \"", model->predict_net.name(), "\" asks for ",
-                                         absl::StrJoin(missing, ", "),
-                                         ", which is not available: it runs on the CPU"));
-  }
+  if (options.device_fallback) FallBack(model);
+  // Inputs and weights may be on other devices than the operators that read them.
+  const std::vector<NetDef*> nets = AllNets(model);
+  if (std::none_of(nets.begin(), nets.end(), [](const NetDef* net) { return NamesADevice(*net); }))
+    return;
+  for (NetDef* net : nets) RequestDeviceCopies(net);
 }
 
 void SetArguments(const ModelFileOptions& options, Model* model) {

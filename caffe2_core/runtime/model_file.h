@@ -48,12 +48,15 @@ struct ModelFileOptions {
   // net's file comes second. Must be the root folder of the workspace that runs the nets.
   std::string root = ".";
   // The device on which the nets run:
-  //   - not set: the devices that the nets name;
-  //   - the CPU: the same, except that missing devices are replaced by the CPU without a warning;
-  //   - another device: that device; operators without an implementation for it run on the CPU.
+  //   - not set: the devices that the nets name. The inputs may be elsewhere: if a net names a
+  //     device other than the CPU, copies between devices are inserted into all nets;
+  //   - the CPU: the CPU, whatever the nets name (MoveToCPU);
+  //   - another device: that device; operators without an implementation for it run on the CPU
+  //     (PlaceNet).
   std::optional<DeviceOption> device = {};
-  // Used only if `device` is not set. If true, the CPU replaces a missing device, with a warning.
-  // If false, creating such a net fails, because a silent change of device would be a surprise.
+  // Used only if `device` is not set. If true, the CPU replaces, with a warning, a missing device
+  // and a device without an implementation of an operator. If false, creating such a net fails,
+  // because a silent change of device would be a surprise.
   bool device_fallback = false;
   // Set on every net. They replace arguments of the same name.
   std::vector<Argument> net_arguments = {};

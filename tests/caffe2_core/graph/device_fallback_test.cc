@@ -52,6 +52,35 @@ TEST(DeviceFallbackTest, LeavesTheCopiesOfAPresentDeviceAlone) {
   EXPECT_EQ(net.op(0).type(), "CopyCPUToSlate");
 }
 
+TEST(MoveToCPUTest, ReplacesEveryDeviceAlsoAnAvailableOne) {
+  constexpr auto kPresent = static_cast<DeviceType>(29);
+  RegisterStaticContext(kPresent, "CHALK", GetStaticContext(CPU));
+  RegisterDeviceDescriptor({.type = kPresent, .name = "CHALK", .copy_from_cpu = "CopyCPUToChalk"});
+  NetDef net = test::ParseNet(R"(
+    device_option { device_type: 29 device_id: 1 random_seed: 7 }
+    op { type: "A" device_option { device_type: 29 device_id: 2 random_seed: 9 } }
+    op { type: "CopyCPUToChalk" device_option { device_type: 1 } }
+    op { type: "If" arg { name: "then_net" n { op { type: "B" device_option { device_type: 3 } } } } })");
+  EXPECT_THAT(FallBackToCPU(&net), ElementsAre("CUDA", "OPENGL"));  // CHALK is available
+  MoveToCPU(&net);
+  EXPECT_EQ(net.device_option().device_type(), CPU);
+  EXPECT_FALSE(net.device_option().has_device_id());
+  EXPECT_EQ(net.device_option().random_seed(), 7u);
+  EXPECT_EQ(net.op(0).device_option().device_type(), CPU);
+  EXPECT_EQ(net.op(0).device_option().random_seed(), 9u);
+  EXPECT_EQ(net.op(1).type(), "Copy");
+  EXPECT_EQ(net.op(2).arg(0).n().op(0).device_option().device_type(), CPU);
+}
+
+TEST(MoveToCPUTest, KeepsTheLayoutsOfOneDNNWhichAreOnTheCpu) {
+  NetDef net = test::ParseNet(R"(
+    op { type: "Relu" device_option { device_type: 5 } }
+    op { type: "Relu" device_option { device_type: 40 } })");
+  const std::string before = net.SerializeAsString();
+  MoveToCPU(&net);
+  EXPECT_EQ(net.SerializeAsString(), before);  // also a device type that does not exist
+}
+
 TEST(DeviceFallbackTest, GoesIntoNestedNets) {
   NetDef net = test::ParseNet(R"(
     op { type: "If" arg { name: "then_net" n { op { type: "A" device_option { device_type: 1 } } } } })");

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
@@ -94,6 +95,65 @@ TEST(DevicePlacementTest, RequestsCopiesForEachNet) {
   EXPECT_EQ(net.arg(0).i(), 1);
   EXPECT_EQ(net.op(0).arg(0).n().arg(0).i(), 1);
   EXPECT_EQ(net.op(0).arg(1).n().arg(0).i(), 0);
+}
+
+TEST(DevicePlacementTest, KeepsTheSeedOfTheNet) {
+  NetDef net = test::ParseNet(R"(device_option { random_seed: 3 } op { type: "Relu" })");
+  PlaceNet(&net, Stub(0));
+  EXPECT_EQ(net.device_option().random_seed(), 3u);
+}
+
+// Operators that name an available device run on the CPU if only the CPU has them.
+TEST(DevicePlacementTest, MovesWhatTheNamedDeviceLacksToTheCpu) {
+  RegisterStub();
+  const std::string text = R"(
+      device_option { device_type: 23 device_id: 1 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Softmax" input: "y" output: "z" }
+      op { type: "Nowhere" input: "z" output: "z" }
+      op { type: "Softmax" input: "z" output: "z" device_option { device_type: 1 } }
+      op { type: "If" input: "c" output: "y" device_option { device_type: 0 }
+           arg { name: "then_net" n { op { type: "Sigmoid" input: "x" output: "y"
+                                           device_option { device_type: 23 } } } } })";
+  for (const bool place : {false, true}) {
+    NetDef net = test::ParseNet(text);
+    const std::vector<std::string> moved =
+        place ? PlaceNet(&net, Stub(0)) : MoveUnsupportedToCPU(&net);
+    std::vector<std::string> want = {"Sigmoid", "Softmax"};
+    if (place) want.insert(want.begin(), "If");
+    EXPECT_EQ(moved, want);
+    EXPECT_EQ(net.op(1).device_option().device_type(), CPU);
+    EXPECT_FALSE(net.op(1).device_option().has_device_id());
+    // Nothing has it: the error of creating it names its device.
+    EXPECT_EQ(MergeDeviceOption(net.device_option(), net.op(2).device_option()).device_type(),
+              kStub);
+    EXPECT_EQ(net.op(3).device_option().device_type(), CUDA);  // it is not available
+    EXPECT_EQ(net.op(4).arg(0).n().op(0).device_option().device_type(), CPU);
+  }
+}
+
+TEST(DevicePlacementTest, FindsDevicesThatNetsName) {
+  const auto names = [](const char* text) { return NamesADevice(test::ParseNet(text)); };
+  EXPECT_FALSE(names(R"(device_option { random_seed: 1 } op { type: "Relu" })"));
+  EXPECT_FALSE(names(R"(op { type: "If" arg { name: "then_net" n { op { type: "A" } } } })"));
+  EXPECT_TRUE(names("device_option { device_type: 1 }"));
+  EXPECT_TRUE(names(R"(op { type: "Relu" device_option { device_type: 1 } })"));
+  EXPECT_TRUE(names(R"(op { type: "If" arg { name: "then_net"
+                            n { op { type: "A" device_option { device_type: 1 } } } } })"));
+  EXPECT_TRUE(names(R"(op { type: "RecurrentNetwork" arg { name: "step_net"
+                            s: "op { type: 'A' device_option { device_type: 1 } }" } })"));
+}
+
+TEST(DevicePlacementTest, RequestsCopiesWithoutMovingOperators) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } }
+      op { type: "If" input: "c" output: "y" arg { name: "then_net" n { name: "inner" } }
+           arg { name: "else_net" n { arg { name: "inject_copies" i: 0 } } } })");
+  RequestDeviceCopies(&net);
+  EXPECT_EQ(net.arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).device_option().device_type(), CUDA);
+  EXPECT_EQ(net.op(1).arg(0).n().arg(0).i(), 1);
+  EXPECT_EQ(net.op(1).arg(1).n().arg(0).i(), 0);
 }
 
 // The body exchanges values with ONNXWhile, which runs on the CPU.

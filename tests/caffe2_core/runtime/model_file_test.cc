@@ -399,6 +399,49 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   EXPECT_THAT(on_cpu.warnings, IsEmpty());
 }
 
+TEST_F(ModelFileTest, RunsOnTheCpuWhateverDevicesTheNetsName) {
+  ModelFileOptions options = Files();
+  (void)Device(kStub);
+  options.predict_net = dir_.Write("net.pbtxt", R"(device_option { device_type: 24 }
+      op { type: "Relu" input: "x" output: "y" device_option { device_type: 24 } })");
+  options.device = Device(CPU);
+  const Model model = LoadModel(options);
+  EXPECT_EQ(model.predict_net.op(0).device_option().device_type(), CPU);
+  EXPECT_EQ(model.predict_net.device_option().device_type(), CPU);
+  EXPECT_EQ(GetArgumentPtr(model.predict_net, "inject_copies"), nullptr);
+  EXPECT_THAT(model.warnings, IsEmpty());
+}
+
+// All nets get copies if one of them names a device: the weights may be there.
+TEST_F(ModelFileTest, RequestsCopiesIfANetNamesADevice) {
+  EXPECT_EQ(GetArgumentPtr(LoadModel(Files()).predict_net, "inject_copies"), nullptr);
+  ModelFileOptions options = Files();
+  options.init_nets.push_back(dir_.Write("more.pbtxt", R"(
+      op { type: "Relu" input: "w" output: "v" device_option { device_type: 24 } })"));
+  (void)Device(kStub);
+  for (const bool fallback : {false, true}) {
+    options.device_fallback = fallback;
+    const Model model = LoadModel(options);
+    for (const NetDef* net : {&model.init_nets[0], &model.init_nets[1], &model.predict_net})
+      EXPECT_EQ(GetArgument(*net, "inject_copies").i(), 1);
+    EXPECT_EQ(model.init_nets[1].op(0).device_option().device_type(), kStub);
+  }
+}
+
+TEST_F(ModelFileTest, WarnsOfOperatorsThatTheNamedDeviceLacks) {
+  ModelFileOptions options = Files();
+  (void)Device(kStub);
+  options.predict_net = dir_.Write("net.pbtxt", R"(device_option { device_type: 24 }
+      op { type: "Relu" input: "x" output: "y" } op { type: "Softmax" input: "y" output: "z" })");
+  EXPECT_FALSE(LoadModel(options).predict_net.op(1).has_device_option());
+  options.device_fallback = true;
+  const Model model = LoadModel(options);
+  EXPECT_EQ(model.predict_net.op(1).device_option().device_type(), CPU);
+  EXPECT_THAT(model.warnings,
+              ElementsAre("operators without an implementation for the device that they name run "
+                          "on the CPU: Softmax"));
+}
+
 TEST_F(ModelFileTest, SetsArgumentsAndSeedOfEveryNet) {
   ModelFileOptions options = Files();
   options.net_arguments = {MakeArgument("cuda_sync", 1)};
