@@ -197,6 +197,7 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
     CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
     shared_->SetInput(instance, i, *inputs[i]);
   }
+  if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
   CAFFE_ENFORCE(instance->net->Run(), "net \"", shared_->def.name(), "\" failed");
   outputs->clear();
   for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());

@@ -85,6 +85,9 @@ struct PredictorConfig {
   std::shared_ptr<Workspace> ws;  // holds the parameters
 };
 
+// Inputs may be on any device. A net that reads an input on another device is created again with
+// an operator that copies it, unless it has the argument inject_copies: 0. Callers should therefore
+// keep the device of an input. Outputs stay on the device of the operator that writes them.
 class Predictor {
  public:
   using TensorVector = std::vector<Tensor*>;

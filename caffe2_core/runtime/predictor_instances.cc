@@ -17,6 +17,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/optimizer.h"
@@ -128,6 +129,11 @@ class InitialValues {
   std::map<const Storage*, Tensor> copies_;
 };
 
+bool ForbidsCopies(const NetDef& net) {
+  const Argument* const wish = GetArgumentPtr(net, "inject_copies");
+  return wish != nullptr && wish->i() == 0;
+}
+
 FileAccess FileAccessWithoutParent() {
   return FileAccess::Off("PredictorOptions::file_access allows it");
 }
@@ -184,6 +190,7 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
         << ": each instance of the predictor keeps values of its own, so results depend on "
            "its earlier runs";
   }
+  may_copy_ = !ForbidsCopies(def);
   instance_def_ = WithCopies(options.optimize ? Optimized(expected) : NetDef(def));
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
@@ -273,8 +280,12 @@ void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
                 "\", which is not known");
   const std::unordered_set<std::string> written = WrittenBy(*net);
   instance->input_written.clear();
+  instance->input_devices.clear();
   for (const std::string& name : input_names) {
     instance->input_written.push_back(written.contains(name));
+    const std::optional<DeviceOption> device = DeviceOfFirstReader(*net, name);
+    instance->input_devices.push_back(device.has_value() ? std::optional<int>(device->device_type())
+                                                         : std::nullopt);
   }
   std::set<std::string> kept(output_names.begin(), output_names.end());
   kept.insert(input_names.begin(), input_names.end());
@@ -285,6 +296,18 @@ void Predictor::Instances::UsePlainNet(Instance* instance) const {
   CreateOwnBlobs(*plain_def_, instance);
   CreateNet(plain_def_, instance);
   instance->plain = true;
+}
+
+void Predictor::Instances::UseCopiesOfInputs(Instance* instance) const {
+  NetDef net = instance->plain ? *plain_def_ : *instance_def_;
+  GetMutableArgument("inject_copies", true, &net)->set_i(1);
+  NetDef with_copies =
+      *WithDeviceCopies(std::make_shared<const NetDef>(std::move(net)), instance->ws);
+  GetMutableArgument("inject_copies", true, &with_copies)->set_i(0);
+  const auto shared = std::make_shared<const NetDef>(std::move(with_copies));
+  CreateOwnBlobs(*shared, instance);
+  CreateNet(shared, instance);
+  instance->misplaced = false;
 }
 
 // Null if all instances are leased.
@@ -359,6 +382,9 @@ void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& 
   } else {
     *tensor = value;  // shares the storage
   }
+  const std::optional<int> device = instance->input_devices[i];
+  if (may_copy_ && device.has_value() && *device != value.GetDeviceType())
+    instance->misplaced = true;
 }
 
 size_t Predictor::Instances::InputIndex(const std::string& name) const {
@@ -385,6 +411,7 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
       tensor->FreeMemory();
     }
   }
+  if (instance->misplaced) UseCopiesOfInputs(instance);
   CAFFE_ENFORCE(instance->memory->Run(), "net \"", def.name(), "\" failed");
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];

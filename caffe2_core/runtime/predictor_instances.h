@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ class Predictor::Instances {
     NetBase* net = nullptr;
     std::vector<Blob*> inputs;
     std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
+    // The device type on which the net reads this input first; nullopt if no operator lists it.
+    std::vector<std::optional<int>> input_devices;
+    bool misplaced = false;  // an input is on another device
     std::vector<Blob*> outputs;
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
     bool plain = false;             // it runs the net as it was written
@@ -66,6 +70,9 @@ class Predictor::Instances {
   void SetInput(Instance* instance, size_t i, const Tensor& value);
   // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;
+  // Call it before the net runs if instance->misplaced: lets the instance run its net with copies
+  // of the inputs that are on other devices.
+  void UseCopiesOfInputs(Instance* instance) const;
   // Runs the instance's net and stores its outputs.
   void RunInto(Instance* instance, TensorList* outputs);
   // The instance for Predictor::run and run_map, created on first use. Not thread safe.
@@ -102,6 +109,7 @@ class Predictor::Instances {
   std::shared_ptr<const NetDef> instance_def_;
   // The net as it was written, with device copies. Null if no input can be a constant.
   std::shared_ptr<const NetDef> plain_def_;
+  bool may_copy_ = true;               // the net does not forbid copies between devices
   std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
   std::unique_ptr<Instance> own_;

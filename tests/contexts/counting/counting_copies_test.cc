@@ -1,6 +1,7 @@
 // Nets that mix devices without any explicit copies.
 #include <gtest/gtest.h>
 
+#include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/predictor.h"
 #include "tests/contexts/counting/counting_context.h"
@@ -236,6 +237,61 @@ TEST(CountingCopiesTest, PredictorMixesDevices) {
     EXPECT_EQ(out[0].data<float>()[0], 10.f);
     EXPECT_EQ(out[0].data<float>()[1], 5.f);
     EXPECT_EQ(out[0].data<float>()[2], 0.f);
+  }
+}
+
+// Inputs may be on the CPU or on the device, also from call to call.
+TEST(CountingCopiesTest, PredictorCopiesInputsToTheDeviceThatReadsThem) {
+  const NetDef predict = ParseNet(R"(
+    name: "predict" external_input: "x" external_output: "z"
+    op { type: "Add" input: "x" input: "x" output: "y" device_option { device_type: 20 } }
+    op { type: "Relu" input: "y" output: "z" device_option { device_type: 20 } })");
+  Tensor x({2}, CPU);
+  x.mutable_data<float>()[0] = -1;
+  x.mutable_data<float>()[1] = 4;
+  const Tensor there(x, kCounting);
+  Predictor predictor(NetDef(), predict);
+  for (const Tensor& input : {x, x, there, x, there}) {
+    Predictor::TensorList out;
+    ASSERT_TRUE(predictor({input}, &out));
+    const Tensor z(out.at(0), CPU);
+    EXPECT_EQ(z.data<float>()[0], 0.f);
+    EXPECT_EQ(z.data<float>()[1], 8.f);
+    Predictor::TensorVector pointers;
+    Tensor copy = input;
+    ASSERT_TRUE(predictor.run({&copy}, &pointers));
+    EXPECT_EQ(Tensor(*pointers.at(0), CPU).data<float>()[1], 8.f);
+  }
+  EXPECT_EQ(predictor.def().op_size(), 2);
+}
+
+TEST(CountingCopiesTest, PredictorInsertsNoCopiesIfTheNetForbidsThem) {
+  const NetDef predict = ParseNet(R"(
+    name: "predict" external_input: "x" external_output: "z" arg { name: "inject_copies" i: 0 }
+    op { type: "Relu" input: "x" output: "z" device_option { device_type: 20 } })");
+  Predictor predictor(NetDef(), predict);
+  Predictor::TensorList out;
+  Tensor x({2}, CPU);
+  x.mutable_data<float>();
+  ExpectThrows([&] { predictor({x}, &out); }, "input 0 (\"x\") is a tensor on CPU");
+}
+
+// A model whose nets name a device for all of their operators, as nets trained on a GPU do.
+TEST(CountingCopiesTest, PredictorOfAModelTakesInputsFromTheCpu) {
+  constexpr const char* kInit = R"(
+    op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 } arg { name: "value" f: 3 }
+         device_option { device_type: 20 } })";
+  for (const char* const of_net : {"", "device_option { device_type: 20 }"}) {
+    Predictor predictor(
+        LoadModelFromMemory({kInit}, MakeString(of_net, R"( external_input: "x" external_input: "w"
+          op { type: "Add" input: "x" input: "w" output: "z" device_option { device_type: 20 } })")));
+    Tensor x({2}, CPU);
+    x.mutable_data<float>()[0] = x.mutable_data<float>()[1] = 1;
+    for (int i = 0; i < 2; ++i) {
+      Predictor::TensorList out;
+      ASSERT_TRUE(predictor({x}, &out));
+      EXPECT_EQ(Tensor(out.at(0), CPU).data<float>()[1], 4.f);
+    }
   }
 }
 
