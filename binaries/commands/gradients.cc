@@ -14,6 +14,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/backward_pass.h"
+#include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -118,14 +119,16 @@ void PrintVerifiedAsJson(const std::vector<CheckedGradient>& checked) {
   PrintJson(*document);
 }
 
-// Compares the gradients with difference quotients and prints the result. Returns whether they
-// agree.
-bool Verify(const CommandLine& line, const NetDef& net, const std::string& path) {
+// Compares the gradients with difference quotients, on the CPU, and prints the result. Returns
+// whether they agree.
+bool Verify(const CommandLine& line, NetDef net, const std::string& path) {
   (void)StartOf(line, net, path);  // THROWS for a wrong --loss
+  MoveToCPU(&net);
   Workspace ws;
   for (const std::string& file : line.All("init-net")) {
     NetDef init = LoadNet(file);
     FindDatabases(&init, ".", std::filesystem::path(file).parent_path().string());
+    MoveToCPU(&init);
     CAFFE_ENFORCE(ws.RunNetOnce(init), "net \"", init.name(), "\" failed");
   }
   FeedInputs(line, {&net}, &ws);

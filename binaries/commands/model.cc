@@ -60,12 +60,23 @@ void Warn(const std::string& text) {
   std::cerr << "caffe2: warning: " << OneLine(text) << std::endl;
 }
 
-Model ReloadModel(const CommandLine& line) { return LoadModel(FileOptionsOf(line)); }
+namespace {
 
-Model LoadModel(const CommandLine& line) {
-  Model model = ReloadModel(line);
+Model WithWarnings(Model model) {
   for (const std::string& warning : model.warnings) Warn(warning);
   return model;
+}
+
+}  // namespace
+
+Model ReloadModel(const CommandLine& line) { return LoadModel(FileOptionsOf(line)); }
+
+Model LoadModel(const CommandLine& line) { return WithWarnings(ReloadModel(line)); }
+
+Model LoadModelForCPU(const CommandLine& line) {
+  ModelFileOptions options = FileOptionsOf(line);
+  if (!options.device.has_value()) options.device.emplace();
+  return WithWarnings(LoadModel(options));
 }
 
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model) {

@@ -29,7 +29,7 @@ int Pack(const CommandLine& line) {
   if (!line.Has("prepare") && (line.Has("input") || line.Has("image")))
     throw UsageError("--input or --image is given without --prepare, which runs the net on it");
   const std::string path = named ? line.Text("output") : line.positional()[0];
-  Model model = LoadModel(line);
+  Model model = LoadModelForCPU(line);  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   const ModelPacker packer(model, *ws);
   if (line.Has("prepare")) Prepare(line, model, ws.get());

@@ -23,6 +23,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/plan_executor.h"
 
 namespace caffe2rt {
@@ -39,6 +40,42 @@ void NameNets(const std::string& stem, ExecutionStep* step) {
   for (ExecutionStep& substep : *step->mutable_substep()) NameNets(stem, &substep);
 }
 
+void SetDevices(const CommandLine& line, PlanDef* plan) {
+  std::set<std::string> missing, on_cpu;
+  for (NetDef& net : *plan->mutable_network()) {
+    if (line.Text("device") == "cpu") {
+      MoveToCPU(&net);
+      continue;
+    }
+    for (const std::string& name : FallBackToCPU(&net)) missing.insert(name);
+    for (const std::string& type : MoveUnsupportedToCPU(&net)) on_cpu.insert(type);
+  }
+  if (!missing.empty()) {
+    Warn(MakeString("plan \"", plan->name(), "\" asks for ", absl::StrJoin(missing, ", "),
+                    ", which is not available: it runs on the CPU"));
+  }
+  if (!on_cpu.empty()) {
+    Warn(
+        MakeString("operators without an implementation for the device that they name run on the "
+                   "CPU: ",
+                   absl::StrJoin(on_cpu, ", ")));
+  }
+}
+
+// Moves the inputs to the devices of the operators that read them first. No net can copy them: when
+// a net of a plan is created, its other inputs may not exist, so that their devices are not known.
+void PlaceInputs(const std::vector<const NetDef*>& nets, const std::vector<FedInput>& inputs,
+                 Workspace* ws) {
+  for (const FedInput& input : inputs) {
+    for (const NetDef* net : nets) {
+      const std::optional<DeviceOption> device = DeviceOfFirstReader(*net, input.blob);
+      if (!device.has_value()) continue;
+      MoveBlobToDevice(input.blob, *device, ws);
+      break;
+    }
+  }
+}
+
 PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   const FileKind kind = KindOfFile(line, path);
   if (kind != FileKind::kPlanDef)
@@ -48,15 +85,9 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   NameNets(FileStem(path), &plan);
   for (ExecutionStep& step : *plan.mutable_execution_step()) NameNets(FileStem(path), &step);
-  std::set<std::string> missing;
-  for (NetDef& net : *plan.mutable_network()) {
+  for (NetDef& net : *plan.mutable_network())
     FindDatabases(&net, line.Text("root"), folder.empty() ? "." : folder);
-    for (const std::string& name : FallBackToCPU(&net)) missing.insert(name);
-  }
-  if (!missing.empty() && line.Text("device") == "auto") {
-    Warn(MakeString("plan \"", plan.name(), "\" asks for ", absl::StrJoin(missing, ", "),
-                    ", which is not available: it runs on the CPU"));
-  }
+  SetDevices(line, &plan);
   return plan;
 }
 
@@ -94,7 +125,7 @@ int Plan(const CommandLine& line) {
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   std::vector<const NetDef*> nets;
   for (const NetDef& net : plan.network()) nets.push_back(&net);
-  FeedInputs(line, nets, &ws);
+  PlaceInputs(nets, FeedInputs(line, nets, &ws), &ws);
   CheckFetchedNames(line, nets, ws.Blobs());
   Timer timer;
   RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
@@ -139,7 +170,8 @@ const Command& PlanCommand() {
           "  caffe2 plan binaries/demo/doubling_plan.pbtxt --fetch x --output results\n",
       .options = JoinOptions(
           {{kAsOption,
-            {"device", "NAME", "auto", "auto: the nets' devices, or the CPU if not available; cpu"},
+            {"device", "NAME", "auto",
+             "auto: the nets' devices, or the CPU if not available; cpu: the CPU"},
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the plan's"},
             kAllowFilesOption,
             {"input", "BLOB=VALUE", "",

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -142,6 +143,180 @@ class FakeCudaProgramTest : public ::testing::Test {
   TempDir dir_;
 };
 
+// z = max(0, w * x) for w = (10, 20), with the operators of the nets on different devices.
+struct Placement {
+  const char* name;
+  // Of the operators that fill w, multiply and rectify, and of the predict net.
+  const char *fill, *multiply, *rectify, *net;
+};
+constexpr const char* kCuda = "device_option { device_type: 1 }";
+constexpr Placement kPlacements[] = {
+    {"every operator", kCuda, kCuda, kCuda, ""}, {"the net", "", "", "", kCuda},
+    {"the init net", kCuda, "", "", ""},         {"the predict net", "", kCuda, kCuda, ""},
+    {"one operator", "", kCuda, "", ""},         {"the other operator", kCuda, "", kCuda, ""},
+};
+
+class NetsOnCudaTest : public FakeCudaProgramTest, public ::testing::WithParamInterface<Placement> {
+ protected:
+  NetsOnCudaTest() {
+    const auto [name, fill, multiply, rectify, net] = GetParam();
+    init_ = dir_.Write("init.pbtxt", MakeString(R"(op { type: "GivenTensorFill" output: "w" )",
+                                                fill, R"( arg { name: "shape" ints: 2 }
+                  arg { name: "values" floats: 10 floats: 20 } })"));
+    net_ = dir_.Write(
+        "net.pbtxt",
+        MakeString(R"(external_input: "x" external_input: "w" external_output: "z" )", net,
+                   R"( op { type: "Mul" input: "x" input: "w" output: "y" )", multiply,
+                   R"( } op { type: "Relu" input: "y" output: "z" )", rectify, " }"));
+  }
+  // Runs a command on the nets. It must succeed without a warning.
+  std::string Run(std::vector<std::string> args) const {
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, IsEmpty());
+    return result.out;
+  }
+  std::vector<std::string> WithNets(std::vector<std::string> args) const {
+    args.insert(args.end(), {"--init-net", init_, "--predict-net", net_});
+    return args;
+  }
+  std::string init_, net_;
+  const std::string input_ = "x=-1.5,2.0";
+  const std::string devices_[3] = {"auto", "cpu", "cuda:1"};
+};
+
+TEST_P(NetsOnCudaTest, RunOnEveryDevice) {
+  for (const std::string& device : devices_) {
+    SCOPED_TRACE(device);
+    EXPECT_THAT(Run(WithNets({"run", "--input", input_, "--device", device, "--iterations", "3"})),
+                HasSubstr("z  float [1, 2]\n  0 40\n"));
+    EXPECT_THAT(Run(WithNets({"run", "--input", input_, "--device", device, "--fetch", "y"})),
+                HasSubstr("y  float [1, 2]\n  -15 40\n"));
+    const std::string timed = Run(
+        WithNets({"bench", "--input", input_, "--device", device, "--iterations", "2", "--json"}));
+    EXPECT_GE(JsonSize(timed, "/operators"), 2u);
+  }
+}
+
+TEST_P(NetsOnCudaTest, AgreeWithTheSameNetOnEveryOtherDevice) {
+  for (const std::string& first : devices_) {
+    for (const std::string& second : devices_) {
+      SCOPED_TRACE(first + " and " + second);
+      EXPECT_THAT(Run({"compare", net_, net_, "--init-net", init_, "--input", input_, "--device",
+                       first, "--device2", second}),
+                  HasSubstr(" agree (tolerance"));
+    }
+  }
+}
+
+TEST_P(NetsOnCudaTest, RunOnTheCpuWithoutTheModule) {
+  environment_.Set("LD_DEBUG", "files");
+  const ProgramResult result = RunCaffe2(WithNets({"run", "--input", input_, "--device", "cpu"}));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("libc.so"), Not(HasSubstr("libcaffe2_cuda"))));
+}
+
+TEST_P(NetsOnCudaTest, ArePackedForTheCpu) {
+  for (const char* device : {"auto", "cpu"}) {
+    Run(WithNets({"pack", "--device", device, dir_.path("net.c2pack")}));
+    EXPECT_THAT(Run({"run", "--predict-net", dir_.path("net.c2pack"), "--input", input_}),
+                HasSubstr("z  float [1, 2]\n  0 40\n"));
+  }
+}
+
+TEST_P(NetsOnCudaTest, AreOptimizedForEveryDevice) {
+  for (const std::string& device : devices_) {
+    SCOPED_TRACE(device);
+    Run(WithNets({"optimize", "--device", device, "--output-predict-net", dir_.path("net.pb"),
+                  "--output-init-net", dir_.path("init.pb")}));
+    EXPECT_THAT(Run({"run", "--init-net", dir_.path("init.pb"), "--predict-net",
+                     dir_.path("net.pb"), "--input", input_}),
+                HasSubstr("z  float [1, 2]\n  0 40\n"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Placements, NetsOnCudaTest, ::testing::ValuesIn(kPlacements),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+TEST_F(FakeCudaProgramTest, RunsAPlanOnTheDevicesOfItsNetsOrOnTheCpu) {
+  const std::string plan = dir_.Write("plan.pbtxt", R"(name: "p"
+      network { name: "n" device_option { device_type: 1 }
+        op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 }
+             arg { name: "value" f: 3 } }
+        op { type: "Sqr" input: "x" output: "y" } }
+      execution_step { network: "n" })");
+  for (const char* device : {"auto", "cpu"}) {
+    SCOPED_TRACE(device);
+    const ProgramResult result = RunCaffe2({"plan", plan, "--device", device, "--fetch", "y"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, IsEmpty());
+    EXPECT_THAT(result.out, HasSubstr("y  float [2]\n  9 9\n"));
+  }
+  const std::string reads = dir_.Write("reads.pbtxt", R"(name: "p"
+      network { name: "n" external_input: "x"
+        op { type: "Sqr" input: "x" output: "y" device_option { device_type: 1 device_id: 1 } } }
+      execution_step { network: "n" num_iter: 2 })");
+  for (const char* device : {"auto", "cpu"}) {
+    SCOPED_TRACE(device);
+    const ProgramResult result =
+        RunCaffe2({"plan", reads, "--device", device, "--input", "x=-1.5,2.0", "--fetch", "y"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("y  float [1, 2]\n  2.25    4\n"));
+  }
+  environment_.Set("LD_DEBUG", "files");
+  EXPECT_THAT(RunCaffe2({"plan", plan, "--device", "cpu"}).err,
+              AllOf(HasSubstr("libc.so"), Not(HasSubstr("libcaffe2_cuda"))));
+}
+
+// An operator that the net names for CUDA, and that only the CPU has.
+TEST_F(FakeCudaProgramTest, RunsOperatorsThatCudaLacksOnTheCpuWithAWarning) {
+  ASSERT_THAT(RunCaffe2({"ops", "IsEmpty"}).out, HasSubstr("devices: CPU\n"));
+  const std::string net = dir_.Write("net.pbtxt", R"(external_input: "x" external_output: "z"
+      device_option { device_type: 1 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "IsEmpty" input: "y" output: "z" })");
+  const std::vector<std::string> args = {"run", "--predict-net", net, "--input", "x=2,1"};
+  for (const char* device : {"auto", "cuda:0", "cpu"}) {
+    SCOPED_TRACE(device);
+    std::vector<std::string> all = args;
+    all.insert(all.end(), {"--device", device});
+    const ProgramResult result = RunCaffe2(all);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, std::string(device) == "cpu"
+                                ? ::testing::Matcher<std::string>(IsEmpty())
+                                : HasSubstr("run on the CPU: IsEmpty\n"));
+  }
+}
+
+TEST_F(FakeCudaProgramTest, VerifiesGradientsOfNetsForCudaOnTheCpu) {
+  const std::string net = dir_.Write("net.pbtxt", R"(external_input: "x"
+      device_option { device_type: 1 }
+      op { type: "Sqr" input: "x" output: "y" }
+      op { type: "SumElements" input: "y" output: "loss" })");
+  const ProgramResult result = RunCaffe2(
+      {"gradients", "--predict-net", net, "--loss", "loss", "--verify", "--input", "x=1.5,2.0"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+}
+
+TEST_F(FakeCudaProgramTest, RunsAFolderOfImagesOnANetForCuda) {
+  const std::string net = dir_.Write("net.pbtxt", R"(external_input: "data" external_output: "y"
+      op { type: "MaxPool" input: "data" output: "y" arg { name: "global_pooling" i: 1 }
+           device_option { device_type: 1 } })");
+  const auto run = [&](const char* device) {
+    const ProgramResult result = RunCaffe2(
+        {"run", "--predict-net", net, "--image", DemoFile("images"), "--device", device, "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return JsonAt(result.out, "/images");
+  };
+  const std::string want = run("cpu");
+  EXPECT_EQ(run("auto"), want);
+  EXPECT_EQ(run("cuda:0"), want);
+}
+
 TEST_F(FakeCudaProgramTest, ReportsAMissingDriver) {
   environment_.Set("FAKECUDA_NO_DRIVER", "1");
   EXPECT_THAT(RunCaffe2({"devices"}).out,
@@ -169,6 +344,8 @@ TEST_F(FakeCudaProgramTest, ListsDevicesAndLibraries) {
   EXPECT_NE(JsonAt(json.out, "/1/devices/1/compute_capability"), R"("")");
   EXPECT_EQ(JsonAt(json.out, "/1/libraries/0/name"), R"("cuBLAS")");
   EXPECT_EQ(JsonAt(json.out, "/1/libraries/0/found"), "true");
+  EXPECT_THAT(JsonAt(json.out, "/1/libraries/0/detail"),
+              HasSubstr("/libcublas.so.13, version 13."));
 }
 
 TEST_F(FakeCudaProgramTest, ListsOperatorsOfCudaWithoutADevice) {
