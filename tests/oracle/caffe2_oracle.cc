@@ -12,6 +12,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "tests/oracle/device_differences.h"
 #include "tests/oracle/isolate.h"
 #include "tests/oracle/report.h"
 #include "tests/support/shared.h"
@@ -50,6 +51,7 @@ Options OptionsOf(const CommandLine& line) {
                     .native = line.Has("native")};
   options.isolation.fork = !line.Has("no-isolate");
   options.isolation.quiet = !line.Has("verbose");
+  if (options.target.device == CUDA) options.isolation.why_unusable = WhyCudaIsUnusable;
   options.isolation.timeout_s = static_cast<unsigned>(line.Integer("timeout", 1, 86400));
   options.known_wrong_given = line.Has("known-wrong");
   if (options.known_wrong_given) options.known_wrong = line.Text("known-wrong");
@@ -67,7 +69,7 @@ void ShowProgress(const std::string& path, size_t done, size_t count) {
 
 int Replay(const CommandLine& line) {
   const Options options = OptionsOf(line);
-  KnownWrong known_wrong;
+  Reasons known_wrong;
   if (options.known_wrong_given || std::filesystem::exists(options.known_wrong)) {
     known_wrong = ReadKnownWrong(options.known_wrong);
   }
@@ -75,7 +77,8 @@ int Replay(const CommandLine& line) {
   // cases run in forked children.
   GetStaticContext(options.target.device);
   if (options.target.native) SetGlobalEnginePref({});  // otherwise CUDNN is preferred to ""
-  Report report(std::move(known_wrong), options.target.device != CPU);
+  Report report(std::move(known_wrong), DifferencesOn(options.target),
+                options.target.device != CPU);
   EnsureBuiltinOperators();
   const std::vector<std::string> paths = ListCaseFiles(options.folder);
   int64_t unread = 0;

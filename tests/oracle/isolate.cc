@@ -1,6 +1,6 @@
 // The child writes one frame per case to a pipe: status (1 byte), length of the text (4 bytes),
 // text. If it ends early, the case after the last frame ended it; that case fails, and a new child
-// continues with the next one.
+// continues with the next one. A child that can no longer be used ends after its frame.
 #include "tests/oracle/isolate.h"
 
 #include <fcntl.h>
@@ -11,12 +11,17 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/context.h"
 #include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt::test {
 namespace {
+
+// The exit code of a child that has written the result of its last case and can run no others.
+constexpr int kUnusable = 4;
 
 bool WriteAll(int fd, const void* data, size_t size) {
   const char* at = static_cast<const char*>(data);
@@ -60,14 +65,18 @@ bool ReadResult(int fd, CaseResult* result) {
   }
   for (size_t i = first; i < entries.size(); ++i) {
     alarm(options.timeout_s);
-    const CaseResult result = entries[i].replay();
+    CaseResult result = entries[i].replay();
+    const std::string unusable = options.why_unusable != nullptr ? options.why_unusable() : "";
     alarm(0);
+    if (!unusable.empty() && result.status != CaseStatus::kFailed)
+      result = CaseResult::Failed("after the case: " + unusable);
     const auto status = static_cast<uint8_t>(result.status);
     const auto size = static_cast<uint32_t>(result.what.size());
     if (!WriteAll(fd, &status, 1) || !WriteAll(fd, &size, sizeof(size)) ||
         !WriteAll(fd, result.what.data(), size)) {
       _exit(3);
     }
+    if (!unusable.empty()) _exit(kUnusable);
   }
   _exit(0);
 }
@@ -84,6 +93,15 @@ std::string Obituary(int wait_status, const IsolationOptions& options) {
 }
 
 }  // namespace
+
+std::string WhyCudaIsUnusable() try {
+  const std::unique_ptr<BaseContext> context = GetStaticContext(CUDA)->CreateContext();
+  context->SwitchToDevice();
+  context->FinishDeviceComputation();
+  return "";
+} catch (const EnforceNotMet& error) {
+  return error.message();
+}
 
 std::vector<CaseResult> RunCases(const std::vector<CaseEntry>& entries,
                                  const IsolationOptions& options) {
@@ -111,7 +129,8 @@ std::vector<CaseResult> RunCases(const std::vector<CaseEntry>& entries,
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (results.size() < entries.size()) {
+    const bool reported = WIFEXITED(status) && WEXITSTATUS(status) == kUnusable;
+    if (results.size() < entries.size() && !reported) {
       results.push_back(CaseResult::Failed(Obituary(status, options)));
     }
   }

@@ -4,12 +4,15 @@
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <sstream>
+#include <cstdlib>
 
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/cuda/cuda_context.h"
+#include "fake_cuda/fake_cuda.h"
+#include "tests/oracle/device_differences.h"
+#include "tests/oracle/isolate.h"
 #include "tests/oracle/replay.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/sanitizers.h"
@@ -92,6 +95,26 @@ TEST(ReplayOnCudaTest, RunsSequencesOnTheDevice) {
   EXPECT_EQ(ReplaySequence(recorded).what, "");
 }
 
+// Runs in a process of its own, in which nothing works afterwards.
+TEST(WhyCudaIsUnusableDeathTest, NamesAnErrorThatStaysWithTheDevice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EQ(WhyCudaIsUnusable(), "");
+  const auto break_device = [] {
+    fakecuda_fail("cudaStreamSynchronize", 0, 1, cudaErrorIllegalAddress, 1);
+    std::fprintf(stderr, "%s\n", WhyCudaIsUnusable().c_str());  // the call that fails
+    std::fprintf(stderr, "%s\n", WhyCudaIsUnusable().c_str());
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(break_device(), testing::ExitedWithCode(0),
+              "illegal memory access.*\n.*illegal memory access");
+}
+
+TEST(DifferencesOnTest, DependOnDeviceAndEngine) {
+  EXPECT_EQ(DifferencesOn({}).size(), 0u);
+  EXPECT_EQ(DifferencesOn(kCuda).size(), 2u);
+  EXPECT_EQ(DifferencesOn({.device = CUDA, .engine = "CUDNN"}).size(), 5u);
+}
+
 class CaffeOracleOnCudaTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
@@ -104,23 +127,7 @@ TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
   char buffer[4096];
   while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
   const int status = pclose(pipe);
-  // cuDNN has another rule for the maximum of NaN, and so for its gradient. It is not used by
-  // default. In two cases of
-  // InstanceNormGradient all digits cancel: the record is the rounding error of the CPU's sums.
-  bool failed = false;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("FAIL ")) continue;
-    failed = true;
-    const bool known =
-        GetParam() == "--engine CUDNN" &&
-        (line.starts_with("FAIL MaxPool2DGradient-6e12240aeda9 ") ||
-         (line.starts_with("FAIL MaxPool") && line.find("want nan") != std::string::npos));
-    const bool rounding = line.starts_with("FAIL InstanceNormGradient-24eb46dfb4e6 ") ||
-                          line.starts_with("FAIL InstanceNormGradient-38baf1625ff4 ");
-    EXPECT_TRUE(known || rounding) << line;
-  }
-  EXPECT_EQ(WEXITSTATUS(status), failed ? 1 : 0) << output;
+  EXPECT_EQ(WEXITSTATUS(status), 0) << output;
   EXPECT_THAT(output, testing::HasSubstr(" need hardware"));
   EXPECT_THAT(output, testing::Not(testing::StartsWith("0 passed")));
   std::printf("%s", output.substr(output.rfind('\n', output.size() - 2) + 1).c_str());

@@ -132,6 +132,38 @@ TEST(RunCasesTest, ReportsWhichCaseEndedTheProcessAndContinues) {
   EXPECT_EQ(results[1].what, "ended the process with code 7");
 }
 
+// Whether a case has damaged this process.
+bool damaged = false;
+
+TEST(RunCasesTest, ACaseThatDamagesTheProcessIsOneFailure) {
+  std::vector<CaseEntry> entries(4);
+  for (CaseEntry& entry : entries) {
+    entry.replay = [] { return damaged ? CaseResult::Failed("damaged before") : CaseResult{}; };
+  }
+  entries[1].replay = [] {
+    damaged = true;
+    return CaseResult{};
+  };
+  const std::vector<CaseResult> results = RunCases(
+      entries, {.why_unusable = [] { return std::string(damaged ? "an illegal access" : ""); }});
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[1].what, "after the case: an illegal access");
+  EXPECT_EQ(results[0].what + results[2].what + results[3].what, "");
+}
+
+TEST(ReportTest, KeepsCasesApartThatADeviceMayComputeOtherwise) {
+  Report report({}, {{"b", "all digits cancel"}}, true);
+  report.Add({"a", "Mul", {}}, CaseResult::Failed("got 1"));
+  report.Add({"b", "Mul", {}}, CaseResult::Failed("got 2"));
+  std::ostringstream news;
+  report.PrintNews(news);
+  EXPECT_EQ(news.str(), "FAIL a Mul: got 1\ndiffers on the device b Mul: all digits cancel\n");
+  EXPECT_EQ(report.failed(), 1);
+  EXPECT_EQ(report.Summary(),
+            "0 passed, 1 failed, 0 not implemented, 0 need hardware, "
+            "1 differ on the device");
+}
+
 TEST(ReportTest, KeepsCasesWhereTheOriginalIsWrongApart) {
   TempDir dir;
   Report report(ReadKnownWrong(dir.Write("known.tsv", "# comment\nb\tit divides by zero\n")));
@@ -150,7 +182,7 @@ TEST(ReportTest, KeepsCasesWhereTheOriginalIsWrongApart) {
 }
 
 TEST(ReportTest, PrintsCountsAndFailuresAsJson) {
-  Report report({{"b", "it divides by zero"}}, true);
+  Report report({{"b", "it divides by zero"}}, {}, true);
   report.Add({"a", "Conv", {}}, {});
   report.Add({"b", "Conv", {}}, CaseResult::Failed("1, want 2"));
   report.Add({"c\xff", "FC", {}}, CaseResult::Failed("a \"quoted\"\n name"));

@@ -7,10 +7,10 @@
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt::test {
-KnownWrong ReadKnownWrong(const std::string& path) {
+Reasons ReadKnownWrong(const std::string& path) {
   std::ifstream in(path);
   CAFFE_ENFORCE(in.good(), "cannot read \"", path, "\"");
-  KnownWrong known;
+  Reasons known;
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line[0] == '#') continue;
     const size_t tab = line.find('\t');
@@ -44,10 +44,12 @@ void Report::Add(const CaseEntry& entry, const CaseResult& result) {
     case CaseStatus::kFailed:
       break;
   }
-  const auto known = known_wrong_.find(entry.id);
-  if (known != known_wrong_.end()) {
+  if (const auto known = known_wrong_.find(entry.id); known != known_wrong_.end()) {
     ++counts.known_wrong;
     lines_.push_back({"known wrong", entry.id, entry.type, known->second});
+  } else if (const auto differs = may_differ_.find(entry.id); differs != may_differ_.end()) {
+    ++counts.differ;
+    lines_.push_back({"differs on the device", entry.id, entry.type, differs->second});
   } else {
     ++counts.failed;
     lines_.push_back({"FAIL", entry.id, entry.type, result.what});
@@ -101,6 +103,7 @@ std::string Report::Summary() const {
   return MakeString(
       total.passed, " passed, ", total.failed, " failed, ", total.not_implemented,
       " not implemented", hardware_ ? MakeString(", ", total.need_hardware, " need hardware") : "",
+      total.differ > 0 ? MakeString(", ", total.differ, " differ on the device") : "",
       total.beyond_original > 0
           ? MakeString(", ", total.beyond_original, " not implemented by the original")
           : "");
@@ -115,6 +118,7 @@ Report::Counts Report::Total() const {
     total.known_wrong += counts.known_wrong;
     total.need_hardware += counts.need_hardware;
     total.beyond_original += counts.beyond_original;
+    total.differ += counts.differ;
   }
   return total;
 }

@@ -10,22 +10,27 @@
 
 namespace caffe2rt::test {
 
-// Cases in which the original is known to be wrong: id to evidence, on one line.
-using KnownWrong = std::map<std::string, std::string>;
+// Cases by id, each with a reason on one line.
+using Reasons = std::map<std::string, std::string>;
 // Reads lines "id<TAB>reason", ignoring empty lines and lines that begin with #. THROWS if the file
 // cannot be read or a line has no reason.
-KnownWrong ReadKnownWrong(const std::string& path);
+Reasons ReadKnownWrong(const std::string& path);
 
 class Report {
  public:
-  // `hardware`: also count cases that the fake CUDA cannot run.
-  explicit Report(KnownWrong known_wrong, bool hardware = false)
-      : known_wrong_(std::move(known_wrong)), hardware_(hardware) {}
+  // `known_wrong`: cases in which the original is wrong. `may_differ`: cases that the device may
+  // compute otherwise (device_differences.h). `hardware`: also count cases that the fake CUDA cannot
+  // run.
+  explicit Report(Reasons known_wrong, Reasons may_differ = {}, bool hardware = false)
+      : known_wrong_(std::move(known_wrong)),
+        may_differ_(std::move(may_differ)),
+        hardware_(hardware) {}
 
   void Add(const CaseEntry& entry, const CaseResult& result);
 
-  // Prints "FAIL id type: what", "known wrong id type: reason" or "needs hardware id type: what"
-  // for each case added since the last call that did not pass. Cases that are not implemented are
+  // Prints "FAIL id type: what", "known wrong id type: reason", "differs on the device id type:
+  // reason" or "needs hardware id type: what" for each case added since the last call that did not
+  // pass. Cases that are not implemented are
   // only counted.
   void PrintNews(std::ostream& out);
   void PrintTable(std::ostream& out) const;
@@ -38,14 +43,14 @@ class Report {
  private:
   struct Counts {
     int passed = 0, failed = 0, not_implemented = 0, known_wrong = 0, need_hardware = 0;
-    int beyond_original = 0;
+    int beyond_original = 0, differ = 0;
   };
   struct Line {
     std::string kind, id, type, what;
   };
   Counts Total() const;
 
-  const KnownWrong known_wrong_;
+  const Reasons known_wrong_, may_differ_;
   const bool hardware_;
   std::map<std::string, Counts> types_;
   std::vector<Line> lines_;
