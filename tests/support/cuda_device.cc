@@ -1,9 +1,11 @@
-// Registers the CUDA context and its operators in any program that links this file. At exit it
+// Registers the CUDA context and its operators in any program that links this file, and selects the
+// pool of cuda_pool.h. At exit it
 // stops the workers of the fake CUDA, because ThreadSanitizer requires that all threads are joined.
 #include "contexts/cuda/cuda_device.h"
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/register_cuda.h"
+#include "tests/support/cuda_pool.h"
 #include "tests/support/device_run.h"
 
 extern "C" __attribute__((weak)) void fakecuda_reset(const struct FakeCudaConfig* config);
@@ -13,6 +15,7 @@ namespace {
 
 struct CudaDevice {
   CudaDevice() {
+    UsePoolOfEnvironment();
     RegisterCUDAContext();
     RegisterCudaOperators();
     AddTestDevice(CUDA, [] { return HasCudaGPU() ? std::string() : TheCudaMachine().message; });

@@ -1,11 +1,8 @@
-// Selects the pool that the tests use (CAFFE2_TEST_CUDA_POOL; default: the library's), and ends the
-// fake's worker threads before the program ends, because ThreadSanitizer requires every thread to
-// be joined.
+// Selects the pool that the tests use (cuda_pool.h), and ends the fake's worker threads before the
+// program ends, because ThreadSanitizer requires every thread to be joined.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
-#include "contexts/cuda/cuda_allocator.h"
+#include "tests/support/cuda_pool.h"
 
 extern "C" __attribute__((weak)) void fakecuda_reset(const struct FakeCudaConfig* config);
 
@@ -14,10 +11,7 @@ namespace {
 
 class CudaEnvironment final : public testing::Environment {
  public:
-  void SetUp() override {
-    const char* const pool = std::getenv("CAFFE2_TEST_CUDA_POOL");
-    if (pool != nullptr) GlobalCudaMemoryOptions().pool = ParseCudaMemoryPoolType(pool);
-  }
+  void SetUp() override { UsePoolOfEnvironment(); }
   void TearDown() override {
     if (&fakecuda_reset != nullptr) fakecuda_reset(nullptr);
   }
