@@ -1,5 +1,5 @@
 # cmake -DBUNDLE=folder -DPROGRAMS=a,b -DMODULE=libcaffe2_cuda.so -DCUDART=libcudart.so -DMANIFEST=bundle.json -DPYTHON=python3
-#       -DSOURCE=here -P assemble.cmake
+#       -DSOURCE=here -DDEMO=folder -P assemble.cmake
 string(REPLACE "," ";" programs "${PROGRAMS}")
 file(REMOVE_RECURSE ${BUNDLE})
 file(MAKE_DIRECTORY ${BUNDLE}/bin ${BUNDLE}/lib/cuda ${BUNDLE}/data)
@@ -26,5 +26,6 @@ file(COPY ${MANIFEST} DESTINATION ${BUNDLE})
 foreach(file run.sh run.py page.py nets.py compare.py README.md)
   file(COPY ${SOURCE}/${file} DESTINATION ${BUNDLE})
 endforeach()
+file(COPY ${DEMO}/init_net.pb ${DEMO}/predict_net.pb DESTINATION ${BUNDLE}/data/demo)
 execute_process(COMMAND ${PYTHON} ${SOURCE}/nets.py ${BUNDLE}/data COMMAND_ERROR_IS_FATAL ANY)
 message("the bundle is ${BUNDLE}: copy it to a machine with a GPU and run run.sh")

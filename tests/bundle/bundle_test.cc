@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -58,7 +60,7 @@ class Variable {
 class BundleTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* folder : {"bundle/bin", "bundle/lib", "bundle/data", "tools"}) {
+    for (const char* folder : {"bundle/bin", "bundle/lib", "bundle/data/demo", "tools"}) {
       fs::create_directories(dir_.path(folder));
     }
     std::istringstream programs(BUNDLE_PROGRAMS);
@@ -67,7 +69,10 @@ class BundleTest : public testing::Test {
     }
     fs::create_symlink(BuildPath(BUNDLE_CONFORMANCE), Program("cuda_conformance"));
     fs::create_symlink(BuildPath(BUNDLE_MODULE), dir_.path("bundle/lib/libcaffe2_cuda.so"));
-    fs::copy_file(BuildPath("tests/bundle/bundle.json"), dir_.path("bundle/bundle.json"));
+    SetFlags("-O1");
+    for (const char* file : {"init_net.pb", "predict_net.pb"}) {
+      fs::copy_file(DemoFile(file), dir_.path("bundle/data/demo/") + file);
+    }
     const std::string source = SourcePath("tests/bundle/");
     for (const char* file : {"run.sh", "run.py", "page.py", "nets.py", "compare.py"}) {
       fs::copy_file(source + file, dir_.path("bundle/") + file);
@@ -77,8 +82,16 @@ class BundleTest : public testing::Test {
     ASSERT_EQ(nets.code, 0) << nets.err;
     // Prints the summaries that run.py looks for, after the program.
     Script(dir_.path("tools/compute-sanitizer"),
-           "shift 4\n\"$@\" || exit 9\n"
-           "echo \"========= ERROR SUMMARY: 0 errors\"\n");
+           "echo $CUDA_MODULE_LOADING $CAFFE2_TEST_CUDA_POOL >" + dir_.path("sanitized") +
+               "\nshift 4\n\"$@\" || exit 9\n"
+               "echo \"========= ERROR SUMMARY: 0 errors\"\n");
+  }
+
+  // Writes bundle.json as if the kernels had been compiled with these flags.
+  void SetFlags(const std::string& flags) const {
+    Json manifest = Json::parse(ReadFile(BuildPath("tests/bundle/bundle.json")));
+    manifest["cuda_flags"] = flags;
+    std::ofstream(dir_.path("bundle/bundle.json")) << manifest;
   }
 
   std::string Program(const std::string& name) const { return dir_.path("bundle/bin/" + name); }
@@ -102,11 +115,11 @@ class BundleTest : public testing::Test {
 };
 
 TEST_F(BundleTest, PassesEveryStepOnTheFakeCuda) {
-  const ProgramResult result = Run({"--quick", "--without", "oracle"});
+  const ProgramResult result = Run({"--quick", "--without", "oracle,models"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("fake CUDA device 0"),
                                 HasSubstr(" 0 failed, left out: "
-                                          "oracle; send back "),
+                                          "oracle, models; send back "),
                                 Not(HasSubstr("FAILED"))));
   const Json results = Results();
   Json steps;
@@ -115,10 +128,15 @@ TEST_F(BundleTest, PassesEveryStepOnTheFakeCuda) {
        {"library_cudnn", "cuda_conformance", "cuda_test_thc", "cuda_test_async", "kernel_test",
         "fill_test_on_cuda", "memcheck_kernel_test", "racecheck_norm_cuda_test",
         "initcheck_kernel_test", "synccheck_fill_test_on_cuda", "bench_pool_cub", "bench_copies",
-        "torch", "nets_fp32_heuristics", "nets_tf32_search"}) {
+        "torch", "compare_demo", "nets_fp32_heuristics", "nets_tf32_search"}) {
     EXPECT_EQ(steps[name]["state"], "passed") << name;
   }
   EXPECT_GT(steps["kernel_test"]["figures"]["passed"], 10);
+  EXPECT_GT(steps["compare_demo"]["figures"]["blobs"], 3);
+  EXPECT_EQ(ReadFile(dir_.path("sanitized")), "LAZY none\n");
+  EXPECT_EQ(results["machine"]["kernels"]["flags"], "-O1");
+  EXPECT_THAT(std::string(results["machine"]["cuda"]["libraries"][0]["detail"]),
+              AllOf(HasSubstr("/libcublas.so.13"), HasSubstr(", version 13.")));
   EXPECT_EQ(steps["norm_cuda_test"]["engines"]["LRN"], Json({"CUDNN", "NATIVE"}));
   const Json net = steps["nets_tf32_search"]["figures"]["nets"][0];
   EXPECT_EQ(net["engines"]["Conv"], Json({"CUDNN"}));
@@ -128,7 +146,8 @@ TEST_F(BundleTest, PassesEveryStepOnTheFakeCuda) {
   EXPECT_GT(steps["bench_pool_raw"]["figures"]["ns"], 0);
   const std::string page = ReadFile(dir_.path("bundle/results/results.html"));
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("tiny, batch 1, tf32, search"),
-                          HasSubstr("LRN: CUDNN, NATIVE"), Not(HasSubstr(">failed<"))));
+                          HasSubstr("LRN: CUDNN, NATIVE"), HasSubstr("/libcublas.so.13"),
+                          HasSubstr("flags -O1"), Not(HasSubstr(">failed<"))));
   EXPECT_GT(fs::file_size(dir_.path("bundle/bundle-results.zip")), 1000u);
 }
 
@@ -156,7 +175,7 @@ TEST_F(BundleTest, FailsStepsThatDidNotRunOrShowedNothing) {
 
   const auto started = std::chrono::steady_clock::now();
   const ProgramResult result =
-      Run({"--quick", "--without", "oracle,sanitizer,torch", "--limit", "3"});
+      Run({"--quick", "--without", "oracle,models,sanitizer,torch", "--limit", "3"});
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(60));
   EXPECT_EQ(result.code, 1) << result.err;
   for (const char* line : {"passed   library_cublas: cuBLAS found",
@@ -169,13 +188,69 @@ TEST_F(BundleTest, FailsStepsThatDidNotRunOrShowedNothing) {
                            "FAILED   norm_cuda_test: this machine has no libcudart.so.77",
                            "FAILED   bench_pool_raw: the bundle has no program cuda_bench",
                            "FAILED   nets_fp32_heuristics: ",
-                           " failed, left out: oracle, sanitizer, torch; send back "}) {
+                           " failed, left out: oracle, models, sanitizer, torch; send back "}) {
     EXPECT_THAT(result.out, HasSubstr(line));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("passed   nets")));
   EXPECT_FALSE(fs::exists(dir_.path("late")));
   EXPECT_EQ(ReadFile(dir_.path("environment")), "EAGER cuda\n");
   EXPECT_THAT(ReadFile(dir_.path("bundle/results/results.html")), HasSubstr(">failed<"));
+}
+
+TEST_F(BundleTest, KeepsTheFiguresOfATimingThatIsKilled) {
+  std::ofstream(dir_.path("bundle/compare.py"))
+      << "import time\n"
+         "print('{\"net\": \"tiny\", \"batch\": 1, \"precision\": \"fp32\", \"arm\": \"search\", "
+         "'\n"
+         "      '\"ms\": {\"caffe2rt\": 1.5}, \"engines\": {\"Conv\": [\"CUDNN\"]}}')\n"
+         "print('{\"net\": \"ti', end='', flush=True)\n"
+         "time.sleep(60)\n";
+  const ProgramResult result =
+      Run({"--only", "^nets_fp32_search", "--without", "torch", "--limit", "3"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("did not end within 3 s and was killed"));
+  const Json nets = Results()["steps"][0]["figures"]["nets"];
+  ASSERT_EQ(nets.size(), 1u);
+  EXPECT_EQ(nets[0]["ms"]["caffe2rt"], 1.5);
+  EXPECT_THAT(ReadFile(dir_.path("bundle/results/results.html")),
+              HasSubstr("tiny, batch 1, fp32, search"));
+}
+
+TEST_F(BundleTest, RejectsFiguresOfKernelsThatAreNotOptimized) {
+  SetFlags("--Ofast-compile=max");
+  const ProgramResult result =
+      Run({"--quick", "--without", "torch", "--only", "^(bench|nets|library_cublas)"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  for (const char* step : {"bench_pool_raw", "bench_copies", "nets_tf32_search"}) {
+    EXPECT_THAT(result.out, HasSubstr(std::string("FAILED   ") + step +
+                                      ": the kernels were compiled with --Ofast-compile=max, "
+                                      "which makes every figure wrong"));
+  }
+  EXPECT_THAT(result.out, AllOf(HasSubstr("passed   library_cublas"), HasSubstr("\n1 passed")));
+}
+
+// The rows of CASES.tsv: a net that agrees, and one that draws other numbers on each device.
+TEST_F(BundleTest, ComparesTheNetsOfModelsOnBothDevices) {
+  fs::create_directories(dir_.path("shared/models/m"));
+  for (const char* file : {"init_net.pb", "predict_net.pb"}) {
+    fs::copy_file(DemoFile(file), dir_.path("shared/models/m/") + file);
+  }
+  std::ofstream(dir_.path("shared/models/m/random.pbtxt"))
+      << R"(op { type: "UniformFill" input: "data" output: "y" arg { name: "max" f: 9 } })";
+  Tensor data({1, 3, 32, 32}, CPU);
+  std::fill_n(data.mutable_data<float>(), data.numel(), 0.5f);
+  WriteNpy(dir_.path("shared/models/m/data.npy"), data);
+  std::ofstream(dir_.path("shared/models/CASES.tsv"))
+      << "model\tinit\tpredict\tinputs\toutputs\ttol\n"
+         "m\tinit_net.pb\tpredict_net.pb\tdata=data.npy\tprob=x.npy\t1e-4\n"
+         "m\tinit_net.pb\trandom.pbtxt\tdata=data.npy\ty=x.npy\t1e-4\n";
+  const Variable shared("CAFFE2_TEST_SHARED", dir_.path("shared"));
+  const ProgramResult result = Run({"--only", "^compare_m"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("passed   compare_m_predict_net: "),
+                    HasSubstr("FAILED   compare_m_random: blob y (float [1, 3, 32, 32], "
+                              "operator 0) differs by ")));
 }
 
 TEST_F(BundleTest, ReportsAMissingDeviceAndReturnsThree) {

@@ -39,6 +39,14 @@ def plots(results):
             yield f"<p>Engines that ran: {html.escape(ran or 'none is named')}</p>"
 
 
+def origins(machine):
+    """What ran: the libraries with their paths and versions, and how the kernels were compiled."""
+    for library in machine["cuda"].get("libraries", []):
+        yield f"{library['name']}: {library['detail']}"
+    kernels = machine["kernels"]
+    yield f"kernels: nvcc {kernels['compiler']}, architectures {kernels['architectures']}, flags {kernels['flags']}"
+
+
 def page(machine, results):
     devices = ", ".join(device["name"] for device in machine["cuda"].get("devices", []))
     failed = sum(result["state"] != "passed" for result in results)
@@ -46,6 +54,7 @@ def page(machine, results):
              f"<style>{STYLE}</style></head><body>", f"<h1>{html.escape(devices)}</h1>",
              f"<p>{html.escape(machine['version'])}, {html.escape(machine['system'])}, {html.escape(machine['libc'])}<br>"
              f"{html.escape(machine['nvidia_smi'])}</p>",
+             f"<p>{'<br>'.join(html.escape(line) for line in origins(machine))}</p>",
              f"<p>{len(results) - failed} steps passed, {failed} failed.</p>",
              "<table><tr><th>step</th><th>result</th><th>what it showed</th><th>engines that ran</th><th>seconds</th></tr>"]
     for result in results:

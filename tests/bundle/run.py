@@ -4,17 +4,17 @@
 usage: run.py [options]
 
   --only PATTERN     run the steps whose names match the regular expression
-  --without NAMES    leave out what this machine lacks on purpose: torch, sanitizer, oracle (comma-separated)
+  --without NAMES    leave out what this machine lacks on purpose: torch, sanitizer, oracle, models (comma-separated)
   --limit SECONDS    the time limit of every step, instead of its own
   --quick            the smallest net and one round, to try the script
   --results FOLDER   where to write (results)
   --list             print the steps and end
 
-CAFFE2_TEST_SHARED   a folder with recorded cases, for the steps oracle_*
+CAFFE2_TEST_SHARED   a folder with recorded cases and models, for the steps oracle_* and compare_*
 LD_LIBRARY_PATH      the folders of cuBLAS, cuDNN and cuRAND, if the loader does not find them by itself
 
 A step passes only if its program ran, within its time limit, and tested or measured something. A library that is missing fails the
-step, which names it. Exit code: 0 if every step passed, 1 if one failed, 2 for a wrong option, 3 if there is no GPU.
+step, which names it. A step that is killed at its limit fails and keeps the figures it had. Exit code: 0 if every step passed, 1 if one failed, 2 for a wrong option, 3 if there is no GPU.
 """
 import argparse
 import json
@@ -31,12 +31,15 @@ import zipfile
 import page
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-OPTIONAL = ("torch", "sanitizer", "oracle")
+OPTIONAL = ("torch", "sanitizer", "oracle", "models")
 # Reasons of tests that cannot run on this machine. Any other reason is something missing, and fails the step.
 FAIR_REASONS = re.compile(r"fake|needs \d+ devices|needs ThreadSanitizer|the pool keeps nothing|freeing waits|on the CPU|host memory"
                           r"|no CUDA implementation|none of the operators has a CUDA|calls are counted|no memory pools|do not reach each other"
                           r"|nothing to compare|counts kernels|this machine has no onednn|cannot be stored on the device")
 TEST_LIMIT, SANITIZER_LIMIT, BENCH_LIMIT = 900, 3600, 900
+# How far a blob of floats on the GPU may be from that on the CPU: beside the blob's largest value, and, for sums that cancel, beside the
+# largest value of all blobs of the net.
+BLOB_TOLERANCE, NET_TOLERANCE = 1e-3, 1e-6
 
 
 class Failure(Exception):
@@ -46,10 +49,11 @@ class Failure(Exception):
 
 
 class Step:
-    """A command with a time limit. `check` reads its output: it returns (summary, figures) or raises Failure."""
+    """A command with a time limit. `check` reads its output, after an exit code in `codes`: it returns (summary, figures) or raises
+    Failure. `needs` raises Failure if the step cannot run."""
 
-    def __init__(self, name, command, check, limit, env=None, needs=None):
-        self.name, self.command, self.check, self.limit = name, command, check, limit
+    def __init__(self, name, command, check, limit, env=None, needs=None, codes=(0,)):
+        self.name, self.command, self.check, self.limit, self.codes = name, command, check, limit, codes
         self.env, self.needs = env or {}, needs or (lambda: None)
 
 
@@ -129,8 +133,38 @@ def check_copies(text):
         {"what": what, "kib": int(kib), "gbs": float(library), "cuda_gbs": float(own)} for what, kib, library, own in rows]}
 
 
-def check_compare(text):
-    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+def allowed_difference(blob, largest_of_net):
+    kind = blob["type"].split(" ")[0]
+    if kind in ("uint8", "int8"):
+        return 1  # rounded floats
+    return BLOB_TOLERANCE * blob["largest"] + NET_TOLERANCE * largest_of_net if kind in ("float", "float16", "double") else 0
+
+
+def check_nets_agree(text):
+    """The output of `caffe2 compare --json`: at least one blob was compared, and all are close enough."""
+    last = (text.strip().splitlines() or ["no output"])[-1]
+    if not last.startswith("{"):
+        raise Failure(last)
+    report = json.loads(last)
+    compared = [blob for blob in report.get("blobs", []) if "elements" in blob]
+    if not compared:
+        raise Failure("no blob was compared")
+    worst, largest_of_net = 0, max(blob["largest"] for blob in compared)
+    for blob in report["blobs"]:
+        if "mismatch" in blob:
+            raise Failure(f"blob {blob['name']}: {blob['mismatch']}")
+        if blob.get("elements", 0) == 0 or blob["max_absolute"] == 0:
+            continue
+        if not blob["max_absolute"] <= allowed_difference(blob, largest_of_net):  # it may be NaN
+            raise Failure(f"blob {blob['name']} ({blob['type']}, operator {blob.get('first_operator', '-')}) differs by "
+                          f"{blob['max_absolute']}, its largest value is {blob['largest']:g}")
+        worst = max(worst, blob["max_absolute"] / max(blob["largest"], 1e-30))
+    return f"{len(compared)} blobs agree, largest difference {worst:.1e} of a blob's largest value", {"blobs": len(compared), "worst": worst}
+
+
+def check_timed_nets(text):
+    # A program that is killed may leave part of a line.
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
     if not lines:
         raise Failure("no net was timed")
     figures = {"nets": [line for line in lines if "error" not in line]}
@@ -180,6 +214,36 @@ def library_steps():
     return [make(name) for name in ("cuBLAS", "cuDNN", "cuRAND")]
 
 
+def compare_step(name, folder, init, predict, inputs):
+    """Compares all blobs of a net on the CPU with those on the GPU, without TF32."""
+    net = f"{folder}/{predict}"
+    command = [f"{ROOT}/bin/caffe2", "compare", net, net, "--init-net", f"{folder}/{init}", "--device", "cpu", "--device2", "cuda:0",
+               "--json", "--caffe2_allow_tf32=false"]
+    for text in inputs:
+        command += ["--input", text]
+    # Exit code 1: a number is beyond the tolerance of `compare`, which is for each element.
+    return Step(f"compare_{name}", command, check_nets_agree, TEST_LIMIT, codes=(0, 1))
+
+
+def compare_steps(options):
+    """A step for the demo's net, and for each row of the models' CASES.tsv."""
+    steps = [compare_step("demo", f"{ROOT}/data/demo", "init_net.pb", "predict_net.pb", ["data=1,3,64,64"])]
+    if "models" in options.without:
+        return steps
+    shared = os.environ.get("CAFFE2_TEST_SHARED", "")
+    table = f"{shared}/models/CASES.tsv"
+    if not os.path.exists(table):
+        has_models = need(lambda: False, "CAFFE2_TEST_SHARED does not name a folder with models")
+        return steps + [Step("compare_models", [], check_nets_agree, TEST_LIMIT, {}, has_models)]
+    with open(table, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file][1:]
+    for model, init, predict, inputs, *_ in rows:
+        folder = f"{shared}/models/{model}"
+        files = [f"{blob}={folder}/{name}" for blob, name in (text.split("=") for text in inputs.split(","))]
+        steps.append(compare_step(f"{model}_{predict.rsplit('.', 1)[0]}", folder, init, predict, files))
+    return steps
+
+
 def test_command(program, extra=()):
     command = [*extra, f"{ROOT}/bin/{program['name']}"]
     if program.get("without"):
@@ -205,6 +269,10 @@ def all_steps(manifest, options):
         for name, extra in (("engines", []), ("native", ["--native"])):
             steps.append(Step(f"oracle_{name}", [f"{ROOT}/bin/{manifest['oracle']}", "--device", "cuda", *extra, f"{shared}/oracle"],
                               check_oracle, TEST_LIMIT, eager, has_cases))
+    steps += compare_steps(options)
+    # Only with a pool of single allocations does memcheck see an overrun. Under the sanitizer, loading all of cuBLAS and cuDNN at the start
+    # would take minutes.
+    sanitized = {"CUDA_MODULE_LOADING": "LAZY", "CAFFE2_TEST_DEVICE": "cuda", "CAFFE2_TEST_CUDA_POOL": "none"}
     if "sanitizer" not in options.without:
         tool_program = sanitizer_program()
         installed = need(lambda: tool_program, "compute-sanitizer is not installed")
@@ -213,10 +281,13 @@ def all_steps(manifest, options):
                 if program["kind"] != "operators":
                     continue
                 command = test_command(program, [tool_program or "compute-sanitizer", "--tool", tool, "--error-exitcode", "9"])
-                steps.append(Step(f"{tool}_{program['name']}", command, check_sanitizer, SANITIZER_LIMIT, on_device, installed))
+                steps.append(Step(f"{tool}_{program['name']}", command, check_sanitizer, SANITIZER_LIMIT, sanitized, installed))
+    optimized = need(lambda: "Ofast-compile" not in manifest["cuda_flags"],
+                     f"the kernels were compiled with {manifest['cuda_flags']}, which makes every figure wrong; "
+                     "configure the bundle in a new folder, without CUDAFLAGS")
     for pool in ("raw", "async", "none", "cub", "thc"):
-        steps.append(Step(f"bench_pool_{pool}", [f"{ROOT}/bin/cuda_bench", "--pool", pool, *quick], check_pool, BENCH_LIMIT))
-    steps.append(Step("bench_copies", [f"{ROOT}/bin/cuda_bench", "--copies", *quick], check_copies, BENCH_LIMIT))
+        steps.append(Step(f"bench_pool_{pool}", [f"{ROOT}/bin/cuda_bench", "--pool", pool, *quick], check_pool, BENCH_LIMIT, {}, optimized))
+    steps.append(Step("bench_copies", [f"{ROOT}/bin/cuda_bench", "--copies", *quick], check_copies, BENCH_LIMIT, {}, optimized))
     if "torch" not in options.without:
         steps.append(Step("torch", [sys.executable, f"{ROOT}/compare.py", "--check"], check_ran, 300, {},
                           need(lambda: find_python_module("torch"), "PyTorch is not installed")))
@@ -225,7 +296,7 @@ def all_steps(manifest, options):
             command = [sys.executable, f"{ROOT}/compare.py", "--precision", precision, "--arm", arm, *quick]
             if "torch" in options.without or not find_python_module("torch"):
                 command.append("--alone")
-            steps.append(Step(f"nets_{precision}_{arm}", command, check_compare, 2 * BENCH_LIMIT))
+            steps.append(Step(f"nets_{precision}_{arm}", command, check_timed_nets, 2 * BENCH_LIMIT, {}, optimized))
     return steps
 
 
@@ -249,8 +320,8 @@ def run_step(step, folder, limit):
         with open(log, encoding="utf-8", errors="replace") as file:
             text = file.read()
         if code is None:
-            raise Failure(f"did not end within {limit:g} s and was killed")
-        if code != 0:
+            raise Failure(f"did not end within {limit:g} s and was killed", figures_of(step, text))
+        if code not in step.codes:
             lines = re.findall(r"^\[  FAILED  \] (\S+)", text, re.M) or text.strip().splitlines()[-1:]
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise Failure(f"{how}: {', '.join(dict.fromkeys(lines[:5])) if lines else 'no output'}")
@@ -271,6 +342,16 @@ def run_step(step, folder, limit):
     return result
 
 
+def figures_of(step, text):
+    """The figures in the output of a program that did not end."""
+    try:
+        return step.check(text)[1]
+    except Failure as failure:
+        return failure.figures
+    except (ValueError, KeyError, StopIteration):
+        return {}
+
+
 def output_of(command):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -279,12 +360,14 @@ def output_of(command):
         return ""
 
 
-def describe_machine():
+def describe_machine(manifest):
     devices = json.loads(output_of([f"{ROOT}/bin/caffe2", "devices", "--json"]) or "[]")
     cuda = next((device for device in devices if device["name"] == "CUDA"), {})
     return {"system": platform.platform(), "libc": " ".join(platform.libc_ver()), "python": platform.python_version(), "cuda": cuda,
             "nvidia_smi": output_of(["nvidia-smi", "--query-gpu=name,driver_version,clocks.sm,clocks.max.sm", "--format=csv,noheader"]),
-            "version": output_of([f"{ROOT}/bin/caffe2", "--version"])}
+            "version": output_of([f"{ROOT}/bin/caffe2", "--version"]),
+            "kernels": {"flags": manifest["cuda_flags"], "compiler": manifest["cuda_compiler"],
+                        "architectures": manifest["cuda_architectures"]}}
 
 
 def write_results(folder, machine, results):
@@ -331,7 +414,7 @@ def main():
     if options.list:
         print("\n".join(step.name for step in steps))
         return 0
-    machine = describe_machine()
+    machine = describe_machine(manifest)
     print(f"{machine['version']}, {machine['system']}, {machine['libc']}\n{machine['nvidia_smi']}".rstrip(), flush=True)
     if machine["cuda"].get("state") != "ready":
         print(f"run.py: no usable CUDA device: nothing was tested: {machine['cuda'].get('message', 'the program does not start')}",
@@ -339,6 +422,9 @@ def main():
         return 3
     for device in machine["cuda"]["devices"]:
         print(f"{device['name']}, compute capability {device['compute_capability']}", flush=True)
+    for library in machine["cuda"]["libraries"]:
+        print(f"{library['name']}: {library['detail']}", flush=True)
+    print(f"kernels: nvcc {manifest['cuda_compiler']}, {manifest['cuda_architectures']}, flags: {manifest['cuda_flags']}", flush=True)
     shutil.rmtree(options.results, ignore_errors=True)
     os.makedirs(options.results)
     results = []
