@@ -11,6 +11,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/image_boxes.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
@@ -40,6 +41,21 @@ std::string ClassText(int64_t index, const OutputOptions& options) {
                    : MakeString("class ", index);
 }
 
+// Whether BBoxTransform has put the boxes into coordinates of the net's input, which it does unless
+// its argument apply_scale is 0. Follows the blob back through the net.
+bool AreScaled(const NetDef& net, std::string boxes) {
+  for (int i = net.op_size() - 1; i >= 0; --i) {
+    const OperatorDef& op = net.op(i);
+    if (std::find(op.output().begin(), op.output().end(), boxes) == op.output().end()) continue;
+    if (op.type() == "BBoxTransform")
+      return ArgumentHelper(op).GetSingleArgument<bool>("apply_scale", true);
+    const int input = op.type() == kDetector ? 1 : 0;
+    if (input >= op.input_size()) return false;
+    boxes = op.input(input);
+  }
+  return false;
+}
+
 }  // namespace
 
 BoxReport::BoxReport(const CommandLine& line, const NetDef& net) {
@@ -49,6 +65,7 @@ BoxReport::BoxReport(const CommandLine& line, const NetDef& net) {
     if (!line.Has("boxes") || blobs_.size() != 3)
       throw UsageError("option --box-blobs is \"" + text +
                        "\", want SCORES,BOXES,CLASSES, with --boxes");
+    are_scaled_ = AreScaled(net, blobs_[1]);
     return;
   }
   if (!line.Has("boxes")) return;
@@ -59,6 +76,7 @@ BoxReport::BoxReport(const CommandLine& line, const NetDef& net) {
   if (blobs_.empty())
     throw UsageError(MakeString("option --boxes is given, but the net has no operator ", kDetector,
                                 "; want --box-blobs SCORES,BOXES,CLASSES"));
+  are_scaled_ = AreScaled(net, blobs_[1]);
 }
 
 bool BoxReport::IsBoxBlob(const std::string& name) const {
@@ -131,6 +149,7 @@ void BoxReport::Write(const FetchBlob& fetch, const OutputOptions& options, Json
 
 void BoxReport::Draw(const FetchBlob& fetch, const OutputOptions& options, const CommandLine& line,
                      const std::string& path, float scale, const std::string& file) const {
+  if (are_scaled_) scale = 1;
   const ImageReader reader(line);
   Image image = reader.Load(path);
   const Image input = ResizedAndCropped(image, reader.transform());

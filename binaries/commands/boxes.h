@@ -31,8 +31,9 @@ class BoxReport {
   // Adds the list "boxes".
   void Write(const FetchBlob& fetch, const OutputOptions& options, Json* json) const;
   // Draws the boxes into the image that the net ran on, and saves it as `file`. The boxes are in
-  // coordinates of the net's input divided by `scale`, the third number of im_info. Without a crop,
-  // they are drawn into the image in its own size.
+  // coordinates of the net's input, or, unless BBoxTransform scales them so, of the image: those of
+  // the input divided by `scale`, the third number of im_info. Without a crop, they are drawn into
+  // the image in its own size.
   void Draw(const FetchBlob& fetch, const OutputOptions& options, const CommandLine& line,
             const std::string& image, float scale, const std::string& file) const;
 
@@ -41,6 +42,7 @@ class BoxReport {
   std::vector<Detection> Read(const FetchBlob& fetch, const OutputOptions& options) const;
 
   std::vector<std::string> blobs_;  // scores, boxes, classes
+  bool are_scaled_ = false;         // the boxes are in coordinates of the net's input
 };
 
 // The scale in the blob im_info of a detection net, [images, 3] of height, width and scale; 1 if

@@ -1,5 +1,6 @@
 // The images of `caffe2 run`: several of them, lists, streams and detected boxes.
 
+#include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -171,12 +172,12 @@ op { type: "Copy" input: "im_info" output: "info" })";
 
 class BoxesTest : public ImagesTest {
  protected:
-  ProgramResult Detect(std::vector<std::string> more) {
+  ProgramResult Detect(std::vector<std::string> more, const std::string& net = kDetections) {
     const std::string image = dir_.path("scene.png");
     SaveImage(image, {.width = 60, .height = 40, .rgb = std::vector<uint8_t>(60 * 40 * 3, 0)});
     more.insert(more.begin(),
-                {"run", "--predict-net", dir_.Write("net.pbtxt", kDetections), "--image",
-                 "data=" + image, "--resize", "30x20", "--input", "im_info=20,30,0.5", "--boxes"});
+                {"run", "--predict-net", dir_.Write("net.pbtxt", net), "--image", "data=" + image,
+                 "--resize", "30x20", "--input", "im_info=20,30,0.5", "--boxes"});
     return RunCaffe2(more);
   }
 };
@@ -197,11 +198,8 @@ TEST_F(BoxesTest, WritesJson) {
   EXPECT_EQ(JsonAt(result.out, "/boxes/1/box"), "[40,10,55,35]");
 }
 
-TEST_F(BoxesTest, DrawsIntoTheImageInItsOwnSize) {
-  const ProgramResult result = Detect({"--save-image", dir_.path("out.png")});
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("boxes drawn into "));
-  const Image image = LoadImage(dir_.path("out.png"));
+// Expects the drawn boxes of kDetections.
+void ExpectDrawn(const Image& image) {
   ASSERT_EQ(image.width, 60);
   const auto is_black = [&](int x, int y) {
     const auto at = static_cast<size_t>((y * 60 + x) * 3);
@@ -211,6 +209,43 @@ TEST_F(BoxesTest, DrawsIntoTheImageInItsOwnSize) {
        {std::pair(30, 28), std::pair(20, 28), std::pair(55, 35), std::pair(48, 10)})
     EXPECT_FALSE(is_black(x, y)) << x << ", " << y;
   EXPECT_TRUE(is_black(25, 22));
+}
+
+TEST_F(BoxesTest, DrawsIntoTheImageInItsOwnSize) {
+  const ProgramResult result = Detect({"--save-image", dir_.path("out.png")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("boxes drawn into "));
+  ExpectDrawn(LoadImage(dir_.path("out.png")));
+}
+
+// Regions of half the size that BBoxTransform, with deltas of 0, leaves in the coordinates of the
+// net's input by default.
+TEST_F(BoxesTest, DrawsBoxesOfTheInputAndOfTheImageInTheSamePlace) {
+  const std::string transform = R"(
+op { type: "GivenTensorFill" output: "rois" arg { name: "shape" ints: 2 ints: 4 }
+     arg { name: "values" floats: 5 floats: 4 floats: 15 floats: 14
+           floats: 20 floats: 5 floats: 27.5 floats: 17.5 } }
+op { type: "ConstantFill" output: "deltas" arg { name: "shape" ints: 2 ints: 12 } }
+op { type: "BBoxTransform" input: "rois" input: "deltas" input: "im_info" output: "transformed"
+     arg { name: "correct_transform_coords" i: 1 } SCALE }
+op { type: "Copy" input: "transformed" output: "boxes" }
+op { type: "BoxWithNMSLimit")";
+  struct Row {
+    const char* argument;
+    const char* printed;
+  };
+  for (const Row& row : {Row{"", "5.0  4.0  15.0  14.0"},
+                         {R"(arg { name: "apply_scale" i: 1 })", "5.0  4.0  15.0  14.0"},
+                         {R"(arg { name: "apply_scale" i: 0 })", "10.0   8.0  30.0  28.0"}}) {
+    SCOPED_TRACE(row.argument);
+    const std::string net = absl::StrReplaceAll(
+        kDetections, {{R"(op { type: "BoxWithNMSLimit")",
+                       absl::StrReplaceAll(transform, {{"SCALE", row.argument}})}});
+    const ProgramResult result = Detect({"--save-image", dir_.path("out.png")}, net);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(row.printed));
+    ExpectDrawn(LoadImage(dir_.path("out.png")));
+  }
 }
 
 TEST_F(BoxesTest, ReportsANetWithoutDetections) {
