@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -146,8 +147,8 @@ class Distributor {
     const float level =
         std::floor(canonical_level_ + std::log2(size + 1e-6f)) - static_cast<float>(low_);
     // As in Caffe2, a box of infinite size belongs to the first level.
-    if (!(level > 0) || std::isinf(level)) return 0;
-    return static_cast<size_t>(std::min(level, static_cast<float>(levels_ - 1)));
+    if (std::isinf(level)) return 0;
+    return static_cast<size_t>(ClampedIndex(level, levels_ - 1));
   }
 
   const int low_;

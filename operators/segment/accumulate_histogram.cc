@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "caffe2_core/base/float_index.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -50,7 +51,7 @@ class AccumulateHistogramOp final : public Operator<CPUContext> {
         ++current[size - 1];
       } else if (x[i] >= lower_) {
         const float bucket = (x[i] - lower_) / width;  // may be rounded up to the last bucket
-        if (bucket >= 0.0f) ++current[static_cast<int64_t>(std::min(bucket, last)) + 1];
+        if (bucket >= 0.0f) ++current[ClampedIndex(bucket, buckets_) + 1];
       }
     }
     Accumulate(size, current);
