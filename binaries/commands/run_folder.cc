@@ -30,7 +30,7 @@ struct WaitingFile {
   std::map<std::string, Blob> outputs;  // its rows of the outputs of a batch
 };
 
-// The first file on which the net ran, alone.
+// The first file on which the net ran alone, or the first of the size of the first batch.
 struct FirstFile {
   std::string file;
   Tensor input{CPU};
@@ -186,8 +186,13 @@ class FolderRunner {
   }
 
   void RunTogether(const std::vector<WaitingFile*>& group) {
+    const bool tests = !tested_;
+    if (tests && ShapeKey(first_->input) != ShapeKey(group[0]->input)) {
+      Feed(group[0]->input.Clone());
+      RunFirst(*group[0]);
+      if (!together_) return;
+    }
     std::vector<const Tensor*> inputs;
-    const bool tests = !tested_ && ShapeKey(first_->input) == ShapeKey(group[0]->input);
     if (tests) inputs.push_back(&first_->input);
     for (const WaitingFile* entry : group) inputs.push_back(&entry->input);
     std::vector<int64_t> rows;
@@ -208,7 +213,7 @@ class FolderRunner {
         *outputs[i][name].GetMutableTensor(CPU) = std::move(parts[i]);
     }
     if (tests && !IsAsAlone(outputs[0])) return;
-    tested_ = tested_ || tests;
+    tested_ = true;
     for (size_t i = 0; i < group.size(); ++i) {
       group[i]->outputs = std::move(outputs[i + (tests ? 1 : 0)]);
       group[i]->done = true;
@@ -263,11 +268,16 @@ class FolderRunner {
   }
 
   void RunAlone(const WaitingFile& entry) {
-    const bool is_first = together_ && !first_.has_value();
-    FirstFile first{.file = entry.file, .input = Tensor(CPU), .outputs = {}};
-    if (is_first) first.input = entry.input.Clone();  // the net may change its input
+    if (together_ && !first_.has_value()) return RunFirst(entry);
     run_.run_net(1);
-    if (!is_first) return;
+  }
+
+  // Runs the net on the file, which has been fed, and keeps its outputs for the comparison with those
+  // in a batch.
+  void RunFirst(const WaitingFile& entry) {
+    // The net may change its input.
+    FirstFile first{.file = entry.file, .input = entry.input.Clone(), .outputs = {}};
+    run_.run_net(1);
     const int64_t rows = RowsOf(first.input);
     for (const std::string& name : run_.outputs) {
       const Blob& blob = run_.fetch(name);

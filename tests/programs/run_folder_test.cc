@@ -156,6 +156,11 @@ TEST_F(RunFolderTest, NetsWithoutBatchesRunFileByFile) {
       {R"(op { type: "SumElements" input: "data" output: "s" }
           op { type: "Mul" input: "data" input: "s" output: "y" arg { name: "broadcast" i: 1 } }
           external_input: "data" external_output: "y")",
+       "differs between a batch and a run alone"},
+      // Rows whose size is that of the batch.
+      {R"(op { type: "Flatten" input: "data" output: "r" }
+          op { type: "MatMul" input: "r" input: "r" output: "y" arg { name: "trans_b" i: 1 } }
+          external_input: "data" external_output: "y")",
        "differs between a batch and a run alone"}};
   for (const auto& [net, reason] : nets) {
     SCOPED_TRACE(net);
@@ -171,20 +176,49 @@ TEST_F(RunFolderTest, NetsWithoutBatchesRunFileByFile) {
   }
 }
 
-// The first file is run alone, and again in a batch, for which its input must be the original one.
+// The first batch has another size than the first file.
+TEST_F(RunFolderTest, TheFirstBatchIsComparedWhateverItsSize) {
+  for (int i = 1; i <= 5; ++i) {
+    const int side = i == 2 || i == 3 ? 3 : 2;
+    AddImage(MakeString(i, ".png"), side, side, static_cast<uint8_t>(i));
+  }
+  net_ = dir_.Write("other.pbtxt", R"(
+      op { type: "SumElements" input: "data" output: "s" }
+      op { type: "ReduceBackSum" input: "data" output: "r" arg { name: "num_reduce_dim" i: 3 } }
+      op { type: "Mul" input: "r" input: "s" output: "y" arg { name: "broadcast" i: 1 } }
+      external_input: "data" external_output: "y")");
+  const ProgramResult batches = Run({"--batch", "2", "--output", dir_.path("out.npz")});
+  EXPECT_EQ(batches.code, 0) << batches.err;
+  EXPECT_THAT(batches.err, AllOf(HasSubstr("2.png"), HasSubstr("differs between a batch and")));
+  // The squares of the sums: pixels times channels times the value.
+  const float sums[] = {12, 54, 81, 48, 60};
+  const NamedTensors squares = ReadNpz(dir_.path("out.npz"));
+  ASSERT_EQ(squares.size(), 5u);
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(squares[i].second.data<float>()[0], sums[i] * sums[i]) << squares[i].first;
+  }
+}
+
+// A file is run alone, and again in a batch, for which its input must be the original one.
 TEST_F(RunFolderTest, NetsThatOverwriteTheirInputRunInBatches) {
-  for (int i = 1; i <= 4; ++i) AddImage(MakeString(i, ".png"), 2, 2, static_cast<uint8_t>(i));
   net_ = dir_.Write("in_place.pbtxt", R"(
       op { type: "Scale" input: "data" output: "data" arg { name: "scale" f: 10 } }
       op { type: "ReduceBackSum" input: "data" output: "sum" arg { name: "num_reduce_dim" i: 3 } }
       external_input: "data" external_output: "sum")");
-  const ProgramResult result = Run({"--batch", "3", "--output", dir_.path("out.npz")});
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, IsEmpty());
-  const NamedTensors sums = ReadNpz(dir_.path("out.npz"));
-  ASSERT_EQ(sums.size(), 4u);
-  for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(sums[i].second.data<float>()[0], 10 * 12 * static_cast<float>(i + 1));
+  for (const int side : {2, 3}) {  // of the files after the first one
+    SCOPED_TRACE(side);
+    for (int i = 1; i <= 4; ++i) {
+      AddImage(MakeString(i, ".png"), 2, i == 1 ? 2 : side, static_cast<uint8_t>(i));
+    }
+    const ProgramResult result = Run({"--batch", "3", "--output", dir_.path("out.npz")});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, IsEmpty());
+    const NamedTensors sums = ReadNpz(dir_.path("out.npz"));
+    ASSERT_EQ(sums.size(), 4u);
+    for (int i = 1; i <= 4; ++i) {  // 10 times pixels times channels times the value
+      EXPECT_EQ(sums[static_cast<size_t>(i - 1)].second.data<float>()[0],
+                10 * (i == 1 ? 4 : 2 * side) * 3 * i);
+    }
   }
 }
 
