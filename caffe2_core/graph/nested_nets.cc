@@ -4,7 +4,9 @@
 #include <new>
 #include <unordered_set>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/stack_limit.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shared_memory.h"
@@ -183,6 +185,17 @@ int NestingDepthOf(const NetDef& net, int limit) {
     }
   }
   return depth;
+}
+
+void CheckStackForNets(int depth) {
+  const size_t levels = StackLevels(kStackBytesPerNet);
+  CAFFE_ENFORCE(depth <= 1 || static_cast<size_t>(depth) <= levels, "nets are nested ", depth,
+                " deep, want at most ", levels, StackRemedy());
+}
+
+void CheckStackForNestedRun() {
+  CAFFE_ENFORCE(StackLevels(kStackBytesPerNet) > 0, "there is no room for a nested net",
+                StackRemedy());
 }
 
 void RenameOutput(OperatorDef* op, int index, const std::string& name) {

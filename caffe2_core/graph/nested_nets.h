@@ -66,6 +66,13 @@ NestedBlobs BlobsOf(const NetDef& net);
 // `limit`.
 int NestingDepthOf(const NetDef& net, int limit);
 
+// The stack that creating or running one level of nested nets takes, at most.
+inline constexpr size_t kStackBytesPerNet = 6 << 10;
+// THROWS if the stack of this thread is too small to create nets nested `depth` deep.
+void CheckStackForNets(int depth);
+// THROWS if it is too small to run a net inside another one.
+void CheckStackForNestedRun();
+
 // Renames output `index` of an operator. The nets of If and While write the blobs of the operator's
 // own workspace, so they are changed too: all uses of the name, or, in a net that reads a value
 // from outside under this name, the last write and the uses after it.

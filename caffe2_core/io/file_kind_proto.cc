@@ -1,5 +1,6 @@
 #include "caffe2_core/io/file_kind_proto.h"
 
+#include "caffe2_core/io/proto_binary.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
@@ -10,7 +11,7 @@ FileKindResult Found(FileKind kind, const char* reason) { return {kind, false, r
 
 template <class Proto>
 bool Fits(const WireMessage& message, UnknownFields unknown) {
-  return FitsDescriptor(message, *Proto::descriptor(), unknown);
+  return FitsDescriptor(message, *Proto::descriptor(), unknown, ProtoNestingLimit());
 }
 
 bool HasField(const WireMessage& message, uint32_t number) {

@@ -6,12 +6,15 @@
 #include <google/protobuf/stubs/logging.h>
 #endif
 
+#include <algorithm>
 #include <climits>
 
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/stack_limit.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/wire_format.h"
 
 namespace caffe2rt {
 namespace {
@@ -29,10 +32,30 @@ using LogSilencer = google::protobuf::LogSilencer;
 struct LogSilencer {};
 #endif
 
+// Parsing text takes the most stack of all that handles messages: about 1,500 bytes for each level.
+constexpr size_t kStackBytesPerLevel = 2 << 10;
+
+// Whether the message has fields nested more than `limit` deep. Protobuf does not say why it rejects
+// a message.
+bool IsTooDeep(const WireMessage& message, const google::protobuf::Descriptor& descriptor,
+               int limit) {
+  if (limit < 0) return true;
+  WireReader reader(message);
+  for (WireField got; reader.Next(&got);) {
+    if (got.type != WireType::kBytes) continue;
+    const auto* const field = descriptor.FindFieldByNumber(static_cast<int>(got.number));
+    if (field != nullptr && field->message_type() != nullptr &&
+        IsTooDeep(got.payload, *field->message_type(), limit - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
   [[maybe_unused]] const LogSilencer silence = {};
   stream->SetTotalBytesLimit(INT_MAX);
-  stream->SetRecursionLimit(kMaxProtoNesting);
+  stream->SetRecursionLimit(ProtoNestingLimit());
   if (!proto->MergePartialFromCodedStream(stream) || !stream->ConsumedEntireMessage()) {
     *reason = "the bytes are not a valid message, or are truncated";
     return false;
@@ -46,6 +69,15 @@ bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
 
 }  // namespace
 
+int ProtoNestingLimit() {
+  return static_cast<int>(std::min<size_t>(StackLevels(kStackBytesPerLevel), kMaxProtoNesting));
+}
+
+std::string ProtoTooDeepText(int limit) {
+  return MakeString("its messages are nested too deep, want at most ", limit, " levels",
+                    limit < kMaxProtoNesting ? StackRemedy() : "");
+}
+
 bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
   proto->Clear();
   if (bytes.size() > INT_MAX) {
@@ -54,7 +86,11 @@ bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
   }
   CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                           static_cast<int>(bytes.size()));
-  return Parse(&stream, proto, reason);
+  if (Parse(&stream, proto, reason)) return true;
+  const int limit = ProtoNestingLimit();
+  const WireMessage message = {bytes, static_cast<int64_t>(bytes.size())};
+  if (IsTooDeep(message, *proto->GetDescriptor(), limit)) *reason = ProtoTooDeepText(limit);
+  return false;
 }
 
 bool ParseBinary(const FileDescriptor& file, Message* proto, std::string* reason) {

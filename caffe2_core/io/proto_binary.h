@@ -1,6 +1,6 @@
 #pragma once
 // Parses protobuf's binary format from memory and from files, with the limits that apply to every
-// file: less than 2 GB, bounded nesting. Used only by proto_file.cc and proto_file_caffe2.cc.
+// file: less than 2 GB, bounded nesting. Used only to implement proto_file.h.
 
 #include <google/protobuf/message.h>
 
@@ -10,6 +10,12 @@
 namespace caffe2rt {
 
 class FileDescriptor;
+
+// The number of levels to which messages may be nested: kMaxProtoNesting, or fewer in a thread with a
+// small stack.
+int ProtoNestingLimit();
+// The error for messages that are nested more than `limit` deep.
+std::string ProtoTooDeepText(int limit);
 
 // Replaces the content of `proto`. Returns false, with the cause in `reason`, if the bytes are not
 // a valid message of its type or a required field is missing.

@@ -8,11 +8,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
-#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/proto_binary.h"
 
 namespace caffe2rt {
 namespace {
@@ -22,10 +23,12 @@ using google::protobuf::Message;
 constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
 constexpr std::string_view kDeviceId = "device_id  ";  // padded, so that columns stay right
 
-// Keeps the first error, without the package name and the final full stop.
+// Keeps the first error, without the package name and the final full stop. `too_deep` replaces the
+// parser's error for messages that are nested too deep.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
-  explicit FirstError(TextError* error) : error_(error) {}
+  FirstError(TextError* error, std::string too_deep)
+      : error_(error), too_deep_(std::move(too_deep)) {}
   // Overrides what protobuf calls: AddError before version 22, later RecordError.
   void AddError(int line, int column, const std::string& message) {
     RecordError(line, column, message);
@@ -36,10 +39,12 @@ class FirstError : public google::protobuf::io::ErrorCollector {
     *error_ = {line + 1, column + 1, absl::StrReplaceAll(message, {{"caffe2rt.", ""}})};
     std::string& text = error_->message;
     while (!text.empty() && text.back() == '.') text.pop_back();
+    if (text.starts_with("Message is too deep")) text = too_deep_;
   }
 
  private:
   TextError* const error_;
+  const std::string too_deep_;
 };
 
 // Returns the end of the string literal that begins at `at`: after its closing quote, or at the end
@@ -77,9 +82,10 @@ std::string WithTodaysNames(std::string_view text) {
 
 bool ParseTextOnce(std::string_view text, Message* proto, TextError* error) {
   google::protobuf::TextFormat::Parser parser;
-  FirstError collector(error);
+  const int nesting_limit = ProtoNestingLimit();
+  FirstError collector(error, ProtoTooDeepText(nesting_limit));
   parser.RecordErrorsTo(&collector);
-  parser.SetRecursionLimit(kMaxProtoNesting);
+  parser.SetRecursionLimit(nesting_limit);
   google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
   return parser.Parse(&stream, proto);
 }

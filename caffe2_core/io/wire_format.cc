@@ -139,7 +139,7 @@ bool WireReader::ReadField(int nesting_limit, WireField* field) {
 
 bool FitsDescriptor(const WireMessage& message, const Descriptor& descriptor, UnknownFields unknown,
                     int nesting_limit) {
-  if (nesting_limit <= 0) return false;
+  if (nesting_limit <= 0) return true;
   std::bitset<kMaxFieldIndex> seen;
   WireReader reader(message);
   WireField got;

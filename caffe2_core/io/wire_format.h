@@ -64,9 +64,10 @@ enum class UnknownFields { kNone, kAllowed };
 
 // Returns whether `message` matches `descriptor` recursively: every field is declared (see
 // `unknown`) and has the right wire type, strings have no control characters, enum values exist,
-// and a message that is whole has its required fields. Returns false beyond `nesting_limit` levels.
+// and a message that is whole has its required fields. Messages beyond `nesting_limit` levels count
+// as a match: parsing then reports their depth.
 bool FitsDescriptor(const WireMessage& message, const google::protobuf::Descriptor& descriptor,
-                    UnknownFields unknown, int nesting_limit = 100);
+                    UnknownFields unknown, int nesting_limit);
 
 // Whether `bytes` contains no control characters other than white space.
 bool IsPrintable(std::string_view bytes);

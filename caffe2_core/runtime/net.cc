@@ -12,6 +12,8 @@
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -152,7 +154,7 @@ std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) try {
 
 std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of CreateNet is null, want the workspace of its blobs");
-  (void)Checked(def);
+  CheckStackForNets(NestingDepthOf(Checked(def), kMaxNetDepth));
   EnsureBuiltinOperators();
   ReportConflicts([] {
     std::vector<std::string> conflicts;

@@ -78,7 +78,7 @@ class DoOp final : public Operator<Context> {
     if (index >= inner_.size()) inner_.resize(index + 1);
     Inner& inner = inner_[index];
     if (inner.ws != scope->ws || inner.net == nullptr) Create(*scope, &inner);
-    if (!inner.net->Run()) return false;
+    if (!RunInnerNet(inner.net.get())) return false;
     if (copies_ && !is_gradient_) Copy(*scope, &inner);
     return true;
   }

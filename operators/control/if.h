@@ -30,7 +30,7 @@ class IfOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     NetBase* const net = condition_.Read(*this) ? then_net_.get() : else_net_.get();
-    return net == nullptr || net->Run();
+    return net == nullptr || RunInnerNet(net);
   }
 
  private:

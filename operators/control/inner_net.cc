@@ -6,7 +6,6 @@
 
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/graph/nested_nets.h"
 
 namespace caffe2rt {
 namespace {
@@ -42,8 +41,10 @@ const NetDef* FindNet(const OperatorDef& def, const NetArgument& argument) {
     return nullptr;
   }
   CAFFE_ENFORCE(found->has_n(), "argument \"", argument.name, "\" holds no net, want a net");
-  CAFFE_ENFORCE_LE(NestingDepthOf(found->n(), kMaxNetDepth), kMaxNetDepth - 1,
-                   "nesting depth of the nets in argument \"", argument.name, "\"");
+  const int depth = NestingDepthOf(found->n(), kMaxNetDepth);
+  CAFFE_ENFORCE_LE(depth, kMaxNetDepth - 1, "nesting depth of the nets in argument \"",
+                   argument.name, "\"");
+  CheckStackForNets(depth + 1);
   return &found->n();
 }
 

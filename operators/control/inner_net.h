@@ -4,13 +4,14 @@
 //   inline constexpr NetArgument kIfThenNet{"then_net", "the net to run if ...", true};
 //
 //   then_net_(CreateInnerNet(*this, kIfThenNet, ws))     // in the operator's constructor
-//   then_net_->Run()
+//   RunInnerNet(then_net_.get())
 //
 // An inner net is created once and run by the thread that runs its operator. Its errors get the
 // frame of the inner net, and then those of the operator and the outer nets.
 
 #include <memory>
 
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/net.h"
 
@@ -43,5 +44,11 @@ inline OpSchema& DeclareNet(OpSchema& schema, const NetArgument& argument) {
 [[gnu::visibility("default")]] std::unique_ptr<NetBase> CreateInnerNet(const OperatorBase& op,
                                                                        const NetArgument& argument,
                                                                        Workspace* ws);
+
+// Runs an inner net. THROWS if it fails, or if the stack of the thread has no room for it.
+inline bool RunInnerNet(NetBase* net) {
+  CheckStackForNestedRun();
+  return net->Run();
+}
 
 }  // namespace caffe2rt

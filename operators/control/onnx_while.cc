@@ -100,7 +100,7 @@ class OnnxWhileOp final : public Operator<CPUContext> {
     int64_t i = 0;
     for (; (!has_trip_count_ || i < most) && (!has_cond_ || condition); ++i) {
       SetIteration(scope, i, condition, condition_type);
-      if (!scope->net->Run()) return false;
+      if (!RunInnerNet(scope->net.get())) return false;
       const Scope& done = *scope;
       condition = ConditionOf(Result(done, 0), Name(done, 0));
       scope = scopes_[(i + 1) % 2].get();

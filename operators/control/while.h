@@ -35,10 +35,10 @@ class WhileOp final : public Operator<Context> {
     Interrupts interrupts;
     condition_.CheckSize(*this);
     for (;;) {
-      if (cond_net_ != nullptr && !cond_net_->Run()) return false;
+      if (cond_net_ != nullptr && !RunInnerNet(cond_net_.get())) return false;
       this->context_.SwitchToDevice(0);  // a net may have switched to another one
       if (!condition_.Read(*this)) return true;
-      if (!loop_net_->Run()) return false;
+      if (!RunInnerNet(loop_net_.get())) return false;
       interrupts.CountIteration();
     }
   }

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/waiting.h"
 
@@ -14,6 +15,7 @@ class NestedRun {
  public:
   NestedRun() {
     CAFFE_ENFORCE_LT(depth_, kMaxNetDepth, "nesting depth of step nets");
+    if (depth_ > 0) CheckStackForNestedRun();
     ++depth_;
   }
   ~NestedRun() { --depth_; }

@@ -1,5 +1,6 @@
 #include "caffe2_core/io/proto_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -7,18 +8,23 @@
 #include <thread>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/file_kind.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
+#include "tests/support/small_stack.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::proto_file_test {
 namespace {
 
 using test::ExpectThrows;
+using test::RunWithStack;
 using test::SharedPath;
 using test::TempDir;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 NetDef SmallNet() {
   NetDef net;
@@ -144,19 +150,60 @@ TEST(ProtoFileTest, ReadsTextOfOtherEditors) {
   EXPECT_EQ(net.op(0).type(), "Relu");
 }
 
+// A net of `depth` nested nets; each takes three levels of messages.
+NetDef NestedNets(int depth) {
+  NetDef net = SmallNet();
+  for (int i = 1; i < depth; ++i) {
+    NetDef outer = SmallNet();
+    *outer.mutable_op(0)->add_arg()->mutable_n() = std::move(net);
+    net = std::move(outer);
+  }
+  return net;
+}
+
 TEST(ProtoFileTest, BoundsNesting) {
   std::string text, end;
   for (int i = 0; i < 100000; ++i) text += "op{arg{n{";
   NetDef net;
-  ExpectThrows([&] { ParseTextProto(text, "memory", &net); }, "too deep");
-  NetDef deep = SmallNet();
-  for (int i = 0; i < 50; ++i) {
-    NetDef outer = SmallNet();
-    *outer.mutable_op(0)->add_arg()->mutable_n() = deep;
-    deep = outer;
+  const std::string too_deep = "its messages are nested too deep, want at most 100 levels";
+  ExpectThrows([&] { ParseTextProto(text, "memory", &net); }, too_deep);
+  ExpectThrows([&] { ParseBinaryProto(NestedNets(50).SerializeAsString(), "memory", &net); },
+               "cannot read \"memory\" as NetDef: " + too_deep);
+  const TempDir dir;
+  const std::string path = dir.Write("deep.pb", NestedNets(50).SerializeAsString());
+  EXPECT_EQ(DetectFileKind(path).kind, FileKind::kNetDef);
+  ExpectThrows([&] { LoadProto(path, &net); }, too_deep);
+  ParseBinaryProto(NestedNets(30).SerializeAsString(), "memory", &net);
+  EXPECT_EQ(net.op_size(), 1);
+}
+
+// Thirty nested nets would overflow a stack of 128 KiB while their text is parsed.
+TEST(ProtoFileTest, BoundsNestingByTheStackOfTheThread) {
+  const std::string binary = NestedNets(30).SerializeAsString(), text = ProtoToText(NestedNets(30));
+  const auto parse = [](const std::string& bytes) -> std::string {
+    NetDef net;
+    try {
+      ParseProto(bytes, "memory", &net);
+    } catch (const EnforceNotMet& error) {
+      return error.message();
+    }
+    return "";
+  };
+  for (const size_t kib : {64, 96, 128, 192}) {
+    RunWithStack(kib << 10, [&] {
+      for (const std::string& bytes : {binary, text}) {
+        EXPECT_THAT(parse(bytes),
+                    AllOf(HasSubstr("its messages are nested too deep, want at most "),
+                          HasSubstr(" of stack left; use a thread with a larger stack")))
+            << kib << " KiB";
+      }
+      EXPECT_NE(parse(std::string(100'000, '\x7b')), "");  // groups
+    });
   }
-  ExpectThrows([&] { ParseBinaryProto(deep.SerializeAsString(), "memory", &net); },
-               "cannot read \"memory\" as NetDef");
+  RunWithStack(8 << 20, [&] {
+    EXPECT_EQ(parse(binary), "");
+    EXPECT_EQ(parse(text), "");
+  });
 }
 
 TEST(ProtoFileTest, ReportsTheActualKindOfTheFile) {

@@ -2,6 +2,7 @@
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/runtime/net_validation.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/small_stack.h"
 
 namespace caffe2rt::test::inner_net_test {
 namespace {
@@ -27,6 +28,27 @@ TEST(InnerNetTest, LimitsTheNestingDepth) {
   ExpectTensor<float>(ws, "y", {1}, {3});
   ExpectThrows([&] { (void)ws.RunOperatorOnce(Nested(kMaxNetDepth + 10)); },
                "nesting depth of the nets in argument \"then_net\"");
+}
+
+TEST(InnerNetTest, LimitsTheNestingDepthByTheStackOfTheThread) {
+  Workspace ws;
+  Feed<bool>(&ws, "c", {1}, {true});
+  Feed<float>(&ws, "x", {1}, {3});
+  const OperatorDef op = Nested(30);
+  NetDef net;
+  net.set_name("outer");
+  *net.add_op() = op;
+  RunWithStack(128 << 10, [&] {
+    ExpectThrows([&] { (void)ws.RunOperatorOnce(op); },
+                 "of stack left; use a thread with a larger stack");
+    ExpectThrows([&] { (void)CreateNet(net, &ws); }, "nets are nested 31 deep, want at most ");
+  });
+  // The thread that runs a net may have a smaller stack than the one that created it.
+  const std::unique_ptr<NetBase> created = CreateNet(net, &ws);
+  RunWithStack(40 << 10, [&] {
+    ExpectThrows([&] { created->Run(); }, "there is no room for a nested net: the thread has ");
+  });
+  EXPECT_TRUE(created->Run());
 }
 
 TEST(InnerNetTest, IsCheckedWithTheBlobsThatOnlyItUses) {

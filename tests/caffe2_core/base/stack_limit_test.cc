@@ -1,0 +1,39 @@
+#include "caffe2_core/base/stack_limit.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/small_stack.h"
+
+namespace caffe2rt::test::stack_limit_test {
+namespace {
+
+constexpr size_t kStackBytes = size_t{128} << 10;
+
+TEST(StackLimitTest, KnowsTheStackOfTheThread) {
+  RunWithStack(kStackBytes, [] {
+    const size_t left = StackBytesLeft();
+    EXPECT_LE(left, kStackBytes * kStackFactor);
+    EXPECT_GE(left, kStackBytes * kStackFactor / 2);
+    // Of 128 KiB, 24 KiB are a reserve.
+    EXPECT_GE(StackLevels(1024), 40u);
+    EXPECT_LE(StackLevels(1024), 104u);
+    EXPECT_EQ(StackLevels(kStackBytes), 0u);
+  });
+  EXPECT_GT(StackBytesLeft(), kStackBytes * kStackFactor);  // of the main thread
+}
+
+[[gnu::noinline]] size_t LeftBelow(size_t bytes) {
+  volatile char frame[8 << 10];
+  frame[0] = 0;
+  const size_t left = bytes > sizeof(frame) ? LeftBelow(bytes - sizeof(frame)) : StackBytesLeft();
+  frame[1] = 0;  // after the call, so that it is no tail call
+  return left;
+}
+
+TEST(StackLimitTest, CountsWhatIsInUse) {
+  const size_t before = StackBytesLeft();
+  EXPECT_LE(LeftBelow(size_t{32} << 10), before - (size_t{32} << 10));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::stack_limit_test

@@ -1,0 +1,45 @@
+#pragma once
+// Runs code in a thread with a small stack, which an overflow would end with SIGSEGV.
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <functional>
+
+namespace caffe2rt::test {
+
+// Code with a sanitizer needs more stack: StackLevels (caffe2_core/base/stack_limit.h) and this
+// header count with the same factor.
+#ifdef CAFFE2RT_SANITIZED
+inline constexpr size_t kStackFactor = 6;
+#else
+inline constexpr size_t kStackFactor = 1;
+#endif
+
+// `bytes` is a multiple of 4,096. `run` must not throw.
+inline void RunWithStack(size_t bytes, const std::function<void()>& run) {
+  // Memory of its own: the C library would give it a larger stack of an earlier thread.
+  constexpr size_t kGuardBytes = size_t{64} << 10;
+  const size_t stack_bytes = bytes * kStackFactor, all_bytes = kGuardBytes + stack_bytes;
+  void* const memory =
+      mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  void* const stack = static_cast<char*>(memory) + kGuardBytes;
+  ASSERT_EQ(mprotect(stack, stack_bytes, PROT_READ | PROT_WRITE), 0);
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack, stack_bytes), 0);
+  const auto start = [](void* function) -> void* {
+    (*static_cast<const std::function<void()>*>(function))();
+    return nullptr;
+  };
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, start, const_cast<std::function<void()>*>(&run)),
+            0);
+  ASSERT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attributes);
+  munmap(memory, all_bytes);
+}
+
+}  // namespace caffe2rt::test
