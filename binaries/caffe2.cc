@@ -16,6 +16,7 @@
 #include "binaries/crash_handler.h"
 #include "binaries/escaped_output.h"
 #include "binaries/terminal.h"
+#include "binaries/terminate_handler.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -151,6 +152,7 @@ int main(int argc, char** argv) {
   // Without the signal, a write beyond the file size limit fails with EFBIG, which is reported like
   // any other error.
   std::signal(SIGXFSZ, SIG_IGN);
+  caffe2rt::EndWithErrorWhenOutOfMemory();
   caffe2rt::InstallCrashHandler(argv[0]);
   caffe2rt::RemoveTemporariesOnSignals();
   const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);

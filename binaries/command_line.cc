@@ -25,13 +25,17 @@ constexpr char kEmptyValue = '\0';
 
 bool IsSwitch(const Option& option) { return option.value[0] == '\0'; }
 
-void AddOptions(const std::vector<Option>& options, CLI::App* app) {
+// Returns the options of the app, in the order of the table. They are not looked up by name later:
+// CLI11 does that in a function that is noexcept and allocates.
+std::vector<const CLI::Option*> AddOptions(const std::vector<Option>& options, CLI::App* app) {
+  std::vector<const CLI::Option*> all;
   for (const Option& option : options) {
     const bool is_output = std::string_view(option.name) == "output";
     const std::string name = MakeString(is_output ? "-o,--" : "--", option.name);
     CLI::Option* const added = IsSwitch(option) ? app->add_flag(name) : app->add_option(name);
-    added->take_all()->option_text(option.value);
+    all.push_back(added->take_all()->option_text(option.value));
   }
+  return all;
 }
 
 // Returns the words that belong to none of the app's options, in order.
@@ -46,16 +50,19 @@ Words ParseOptions(Words words, CLI::App* app) {
     app->parse(std::move(words));
   } catch (const CLI::ArgumentMismatch&) {
     // Each option accepts any number of single values, so only the last word can lack one.
-    throw UsageError("option " + last + " needs a value (" +
-                     app->get_option(last)->get_option_text() + ")");
+    std::string text;
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->check_name(last)) text = option->get_option_text();
+    }
+    throw UsageError("option " + last + " needs a value (" + text + ")");
   }
   return app->remaining();
 }
 
 // Returns the values given to an option. THROWS UsageError if they do not fit the table.
-Words ValuesOf(const Option& option, const CLI::App& app) {
+Words ValuesOf(const Option& option, const CLI::Option& parsed) {
   Words values;
-  for (const std::string& value : app.get_option(MakeString("--", option.name))->results()) {
+  for (const std::string& value : parsed.results()) {
     values.emplace_back(value.c_str());
   }
   if (values.size() > 1 && !option.repeated) {
@@ -185,16 +192,16 @@ CommandLine ParseCommandLine(const std::vector<Option>& options,
   app.set_help_flag();
   const CLI::Option* const help = app.add_flag("-h,--help");
   const CLI::Option* const help_all = app.add_flag("--help-all");
-  AddOptions(options, &app);
+  const std::vector<const CLI::Option*> parsed = AddOptions(options, &app);
   const Words rest = ParseOptions(args, &app);
   CommandLine line(options);
   if (!help->empty() || !help_all->empty()) {
     line.given_[help_all->empty() ? "help" : "help-all"] = {"true"};
     return line;
   }
-  for (const Option& option : options) {
-    if (Words values = ValuesOf(option, app); !values.empty()) {
-      line.given_[option.name] = std::move(values);
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (Words values = ValuesOf(options[i], *parsed[i]); !values.empty()) {
+      line.given_[options[i].name] = std::move(values);
     }
   }
   if (load_modules != nullptr) load_modules(line);

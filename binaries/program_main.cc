@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "binaries/crash_handler.h"
+#include "binaries/terminate_handler.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/signal_cleanup.h"
 
@@ -11,6 +12,7 @@ namespace caffe2rt {
 
 int ProgramMain(const Program& program, int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails with EFBIG instead
+  EndWithErrorWhenOutOfMemory();
   InstallCrashHandler(argv[0]);
   RemoveTemporariesOnSignals();
   try {

@@ -212,9 +212,12 @@ Flag FlagOf(const char* name, std::string* variable, const char* help, const cha
 }
 
 Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file) {
+  // Not in one expression with `info`: g++ 12 destroys the other member twice if this allocation
+  // fails.
+  FlagSetter set = [type = std::string(type)](const std::string& text) { CheckType(type, text); };
   return {{name, type, default_value, "accepted for compatibility; has no effect", file,
            /*group=*/"", /*idle=*/true},
-          [type = std::string(type)](const std::string& text) { CheckType(type, text); }};
+          std::move(set)};
 }
 
 void SetFlag(const std::string& name, const std::string& text) {
