@@ -1,15 +1,14 @@
 #include "caffe2_core/runtime/plan_races.h"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
-#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/race_identities.h"
+#include "caffe2_core/runtime/race_users.h"
 #include "caffe2_core/runtime/workspace.h"
-#include "caffe2_core/tensor/blob_holders.h"
 #include "caffe2_core/tensor/synchronized_types.h"
 
 namespace caffe2rt {
@@ -19,81 +18,18 @@ constexpr char kRemedy[] =
     ": use different blobs (new names in a step with create_workspace are its own), or allow the "
     "race with --allow-races (PlanOptions::allow_races)";
 
-// The kinds of use that may conflict. Conflict decides which pairs of them do.
-constexpr std::array<unsigned, 4> kKinds = {kWrites, kReads, kWritesSynchronized,
-                                            kReadsSynchronized};
-bool Conflict(unsigned a, unsigned b) {
-  const auto one_way = [](unsigned x, unsigned y) {
-    return x == kWrites || (x == kWritesSynchronized && y == kReads);
-  };
-  return one_way(a, b) || one_way(b, a);
-}
-const char* Verb(unsigned kind) {
-  return (kind & (kWrites | kWritesSynchronized)) != 0 ? "written" : "read";
-}
-
-// The kinds of `use`, given whether the object synchronizes itself.
-unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
-  unsigned kinds = use & (kWrites | kReads | kWritesSynchronized | kReadsSynchronized);
-  const bool updates = (use & kUpdates) != 0, updates_tensor = (use & kUpdatesTensor) != 0;
-  if (!synchronized.has_value()) {  // unknown: assume that it does, unless it is a tensor
-    return kinds | (updates ? kReadsSynchronized : 0u) | (updates_tensor ? kWrites : 0u);
-  }
-  if (!*synchronized) return kinds | (updates || updates_tensor ? kWrites : 0u);
-  if ((kinds & kReads) != 0) kinds = (kinds & ~static_cast<unsigned>(kReads)) | kReadsSynchronized;
-  return kinds | (updates ? kWritesSynchronized : 0u) | (updates_tensor ? kWrites : 0u);
-}
-
-// The object that guards the synchronized uses of a blob: null if there is none. kNoCommonGuard
-// stands for several guards, and for one that each child workspace creates for itself.
-using Guard = const void*;
-constexpr char kNotShared = 0;
-constexpr Guard kNoCommonGuard = &kNotShared;
-
-bool Exclude(Guard a, Guard b) {
-  return a == nullptr || b == nullptr || (a == b && a != kNoCommonGuard);
-}
-
-// One use of a blob by a substep.
-struct User {
-  const std::string* name = nullptr;  // the name of the blob in the substep
-  const NetUses* net = nullptr;       // null if the step itself reads the blob
-  int substep = -1;
-  Guard guard = nullptr;
-};
-using Users = std::array<User, kKinds.size()>;  // by kind; `name` is null if there is no user
-
-// A map that iterates in the order of insertion, so that the conflict that is reported first is
-// always the same.
-class UsersByBlob {
- public:
-  Users& operator[](const void* blob) {
-    const auto [it, is_new] = positions_.try_emplace(blob, users_.size());
-    if (is_new) users_.emplace_back(blob, Users());
-    return users_[it->second].second;
-  }
-  auto begin() const { return users_.begin(); }
-  auto end() const { return users_.end(); }
-
- private:
-  std::unordered_map<const void*, size_t> positions_;
-  std::vector<std::pair<const void*, Users>> users_;
-};
-
 // Finds the first conflict of a concurrent step.
 //
-// Each name is resolved to identities: the blob, the object in it, its storage, the memory of its
-// tensor and of the tensors that it holds, and the memory that reporters may alias to it. Two tensors
-// whose memory overlaps that of a third count as one memory, even if they do not overlap. For each substep in turn, its uses are grouped by
-// identity and kind and compared with the uses of all earlier substeps (and with themselves, if the
-// step has several instances). Only the first user of each identity and kind is kept, which is
-// enough to find a conflict. The cost is linear in the number of uses, apart from the lookup of
-// names and one step for each pair of substeps.
+// For each substep in turn, its uses are grouped by identity (race_identities.h) and kind, and
+// compared with the uses of all earlier substeps (and with themselves, if the step has several
+// instances). Only the first user of each identity and kind is kept, which is enough to find a
+// conflict. The cost is linear in the number of uses, apart from the lookup of names and one step
+// for each pair of substeps.
 class Judge {
  public:
   Judge(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
         const ResolveBlob& resolve)
-      : step_(step), resolve_(resolve), reporters_(reporters), creator_(uses->creator()) {
+      : step_(step), reporters_(reporters), creator_(uses->creator()), identities_(resolve) {
     for (const StepUses* around : reporters.all) {
       for (const StepUses::Net& net : around->nets) total_ += net.uses->blobs.size();
     }
@@ -119,29 +55,11 @@ class Judge {
                         " to look for conflicts: run fewer operators at once, or allow races with "
                         "--allow-races (PlanOptions::allow_races)");
     }
-    const size_t around = reporters_.all.size(), readable = std::min(reporters_.readable, around);
-    for (size_t i = 0; i < around; ++i) FindNewNames(*reporters_.all[i], i < readable);
-    for (const Substep& substep : substeps_) FindNewNames(substep.uses, true);
-    for (size_t i = 0; i < readable; ++i) AddMemory(*reporters_.all[i]);
-    for (const Substep& substep : substeps_) AddMemory(substep.uses);
-    memory_.Merge();
-    for (size_t i = 0; i < around; ++i) AddReporters(*reporters_.all[i], i < readable);
+    FindIdentities();
     if (std::string race = AliasesOfReporters(); !race.empty()) return race;
     const bool instances = step_.num_concurrent_instances() > 1;
     for (size_t i = 0; i < substeps_.size(); ++i) {
-      UsersByBlob own = Uses(static_cast<int>(i));
-      for (const auto& [blob, users] : own) {
-        if (instances) {
-          if (std::string race = Compare(users, users); !race.empty()) return race;
-        }
-        Users& others = users_[blob];
-        if (std::string race = Compare(others, users); !race.empty()) return race;
-        for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-          // A user with a guard conflicts with more users than one without.
-          const bool has_guard = others[kind].guard == nullptr && users[kind].guard != nullptr;
-          if (others[kind].name == nullptr || has_guard) others[kind] = users[kind];
-        }
-      }
+      if (std::string race = CompareWithEarlier(i, instances); !race.empty()) return race;
       for (size_t j = instances ? i : i + 1; j < substeps_.size(); ++j) {
         if (std::string race = Unlisted(i, j); !race.empty()) return race;
         if (std::string race = Unlisted(j, i); !race.empty()) return race;
@@ -157,124 +75,64 @@ class Judge {
     const NetUses* unlisted;  // a net that accesses blobs it does not list; null if there is none
   };
 
-  // Collects names that do not exist yet and that nets outside child workspaces use. Such a blob is
-  // created in the step's workspace, whichever net creates it, so all substeps share it.
-  void FindNewNames(const StepUses& uses, bool reads) {
-    for (const StepUses::Net& net : uses.nets) {
-      if (net.in_child) continue;
-      for (const auto& [name, use] : net.uses->blobs) {
-        if (resolve_(name, reads).blob == nullptr) new_names_.insert(name);
-      }
-    }
-    for (const auto& [name, in_child] : uses.reads) {
-      if (!in_child && resolve_(name, reads).blob == nullptr) new_names_.insert(name);
-    }
+  void FindIdentities() {
+    const size_t around = reporters_.all.size(), readable = std::min(reporters_.readable, around);
+    for (size_t i = 0; i < around; ++i) identities_.AddNames(*reporters_.all[i], i < readable);
+    for (const Substep& substep : substeps_) identities_.AddNames(substep.uses, true);
+    for (size_t i = 0; i < readable; ++i) identities_.AddMemory(*reporters_.all[i]);
+    for (const Substep& substep : substeps_) identities_.AddMemory(substep.uses);
+    identities_.MergeMemory();
+    for (size_t i = 0; i < around; ++i) identities_.AddReporters(*reporters_.all[i], i < readable);
   }
 
-  void AddMemory(const StepUses& uses) {
-    for (const StepUses::Net& net : uses.nets) {
-      for (const auto& [name, use] : net.uses->blobs) {
-        const SharedBlob shared = resolve_(name, true);
-        memory_.Add(shared.memory);
-        if (shared.held == nullptr) continue;
-        for (const MemoryRange& range : *shared.held) memory_.Add(range);
-      }
-    }
-    for (const auto& [name, in_child] : uses.reads) memory_.Add(resolve_(name, true).memory);
-  }
-
-  SharedBlob Resolve(const std::string& name, bool reads = true) const {
-    SharedBlob shared = resolve_(name, reads);
-    if (shared.blob == nullptr) {
-      const auto it = new_names_.find(name);
-      if (it != new_names_.end()) shared.blob = &*it;
-    }
-    // A reporter may replace the object by one that does not synchronize itself.
-    if (shared.blob != nullptr && replaced_.contains(shared.blob)) shared.synchronized = false;
-    return shared;
-  }
-
-  void AddReporters(const StepUses& reporters, bool reads) {
-    for (const StepUses::Net& net : reporters.nets) {
-      for (const auto& [name, use] : net.uses->blobs) {
-        if ((use & (kWrites | kUpdatesTensor)) != 0) replaced_.insert(Resolve(name, reads).blob);
-      }
-      for (const auto& [input, output] : net.uses->aliases) {
-        const SharedBlob a = Resolve(input, reads), b = Resolve(output, reads);
-        Unite(a.blob, b.blob);
-        if (reads) {
-          Unite(a.blob, memory_.Find(a.memory));
-          Unite(b.blob, memory_.Find(b.memory));
-        } else {
-          for (const SharedBlob& blob : {a, b}) aliased_unread_.try_emplace(blob.blob, net.uses);
-        }
-      }
-    }
-  }
-
-  void Unite(const void* a, const void* b) {
-    a = Memory(a);
-    b = Memory(b);
-    if (a != nullptr && b != nullptr && a != b) aliased_[a] = b;
-  }
-
-  // A reporter around an enclosing concurrent step may alias blobs whose memory cannot be read here,
-  // because other substeps of that step may write it now.
+  // See RaceIdentities::UnreadAliasOf.
   std::string AliasesOfReporters() const {
-    if (aliased_unread_.empty()) return "";
+    if (!identities_.HasUnreadAliases()) return "";
     for (size_t i = 0; i < substeps_.size(); ++i) {
       for (const StepUses::Net& net : substeps_[i].uses.nets) {
         for (const auto& [name, use] : net.uses->blobs) {
-          const auto found = aliased_unread_.find(Resolve(name).blob);
-          if (found == aliased_unread_.end() || found->first == nullptr) continue;
-          const User user = {.name = &name, .net = net.uses, .substep = static_cast<int>(i)};
-          return MakeString(
-              "blob \"", name, "\" may get the memory of any blob from the reporter net \"",
-              found->second->net->name(), "\" while it is used by ", Text(user), kRemedy);
+          const NetUses* const reporter = identities_.UnreadAliasOf(identities_.Resolve(name).blob);
+          if (reporter == nullptr) continue;
+          const BlobUser user = {.name = &name, .net = net.uses, .substep = static_cast<int>(i)};
+          return MakeString("blob \"", name,
+                            "\" may get the memory of any blob from the reporter net \"",
+                            reporter->net->name(), "\" while it is used by ", Text(user), kRemedy);
         }
       }
     }
     return "";
   }
 
-  // A representative for all blobs that reporters may alias to the same memory. This is the find
-  // operation of a disjoint-set forest, with path halving.
-  const void* Memory(const void* blob) {
-    auto it = aliased_.find(blob);
-    while (it != aliased_.end()) {
-      blob = it->second;
-      const auto next = aliased_.find(blob);
-      if (next != aliased_.end()) it->second = next->second;  // shortens later walks
-      it = next;
+  // Compares the uses of a substep with those of the earlier ones, and adds them to these.
+  std::string CompareWithEarlier(size_t index, bool instances) {
+    UsersByBlob own = Uses(static_cast<int>(index));
+    for (const auto& [identity, users] : own) {
+      if (instances) {
+        if (std::string race = Compare(users, users); !race.empty()) return race;
+      }
+      BlobUsers& others = users_[identity];
+      if (std::string race = Compare(others, users); !race.empty()) return race;
+      for (size_t kind = 0; kind < kUseKinds.size(); ++kind) {
+        // A user with a guard conflicts with more users than one without.
+        const bool has_guard = others[kind].guard == nullptr && users[kind].guard != nullptr;
+        if (others[kind].name == nullptr || has_guard) others[kind] = users[kind];
+      }
     }
-    return blob;
+    return "";
   }
 
   UsersByBlob Uses(int index) {
     UsersByBlob users;
+    std::vector<const void*> identities;
     const auto add = [&](const std::string& name, unsigned use, const NetUses* net) {
-      const SharedBlob shared = Resolve(name);
+      const SharedBlob shared = identities_.Resolve(name);
       const unsigned kinds = KindsOf(use, shared.synchronized);
-      const User user = {.name = &name,
-                         .net = net,
-                         .substep = index,
-                         .guard = shared.synchronized == true ? nullptr : GuardOf(name, net)};
-      const std::array<const void*, 6> identities = {shared.blob,
-                                                     shared.object,
-                                                     shared.storage,
-                                                     Memory(shared.blob),
-                                                     memory_.Find(shared.memory),
-                                                     Memory(memory_.Find(shared.memory))};
-      for (const void* identity : identities) {
-        if (identity != nullptr) AddUser(user, kinds, &users[identity]);
-      }
-      if (shared.held == nullptr) return;
-      for (const MemoryRange& range : *shared.held) {
-        if (const void* const held = memory_.Find(range)) {
-          AddUser(user, kinds, &users[held]);
-          AddUser(user, kinds, &users[Memory(held)]);
-        }
-      }
+      const BlobUser user = {.name = &name,
+                             .net = net,
+                             .substep = index,
+                             .guard = shared.synchronized == true ? nullptr : GuardOf(name, net)};
+      identities_.Find(shared, &identities);
+      for (const void* identity : identities) AddBlobUser(user, kinds, &users[identity]);
     };
     const StepUses& uses = substeps_[static_cast<size_t>(index)].uses;
     for (const StepUses::Net& net : uses.nets) {
@@ -284,49 +142,36 @@ class Judge {
     return users;
   }
 
-  static void AddUser(const User& user, unsigned kinds, Users* users) {
-    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-      if ((kinds & kKinds[kind]) == 0) continue;
-      User& first = (*users)[kind];
-      if (first.name == nullptr) {
-        first = user;
-      } else if (first.guard == nullptr) {
-        first.guard = user.guard;
-      } else if (user.guard != nullptr && first.guard != user.guard) {
-        first.guard = kNoCommonGuard;
-      }
-    }
-  }
-
-  Guard GuardOf(const std::string& name, const NetUses* net) const {
+  BlobGuard GuardOf(const std::string& name, const NetUses* net) const {
     if (net == nullptr) return nullptr;
     const auto guards = net->guards.find(name);
     if (guards == net->guards.end()) return nullptr;
     if (guards->second.size() > 1) return kNoCommonGuard;
-    const void* const guard = Resolve(*guards->second.begin()).blob;
+    const void* const guard = identities_.Resolve(*guards->second.begin()).blob;
     return guard != nullptr ? guard : kNoCommonGuard;
   }
 
-  std::string Compare(const Users& a, const Users& b) const {
-    for (size_t i = 0; i < kKinds.size(); ++i) {
-      for (size_t j = 0; j < kKinds.size(); ++j) {
+  std::string Compare(const BlobUsers& a, const BlobUsers& b) const {
+    for (size_t i = 0; i < kUseKinds.size(); ++i) {
+      for (size_t j = 0; j < kUseKinds.size(); ++j) {
         if (a[i].name == nullptr || b[j].name == nullptr) continue;
-        if (kKinds[i] == kWritesSynchronized && kKinds[j] == kWritesSynchronized &&
-            !Exclude(a[i].guard, b[j].guard)) {
+        if (kUseKinds[i] == kWritesSynchronized && kUseKinds[j] == kWritesSynchronized &&
+            !GuardsExclude(a[i].guard, b[j].guard)) {
           return Unguarded(a[i], b[j]);
         }
-        if (!Conflict(kKinds[i], kKinds[j])) continue;
-        return MakeString(
-            "blob \"", *a[i].name, "\" is ", Verb(kKinds[i]), " by ", Text(a[i]), " while ",
-            *a[i].name == *b[j].name ? "it" : "\"" + *b[j].name + "\"",
-            *a[i].name == *b[j].name ? "" : ", which is the same,", " is ", Verb(kKinds[j]), " by ",
-            a[i].substep == b[j].substep ? "another instance of " : "", Text(b[j]), kRemedy);
+        if (!UsesConflict(kUseKinds[i], kUseKinds[j])) continue;
+        return MakeString("blob \"", *a[i].name, "\" is ", VerbOf(kUseKinds[i]), " by ", Text(a[i]),
+                          " while ", *a[i].name == *b[j].name ? "it" : "\"" + *b[j].name + "\"",
+                          *a[i].name == *b[j].name ? "" : ", which is the same,", " is ",
+                          VerbOf(kUseKinds[j]), " by ",
+                          a[i].substep == b[j].substep ? "another instance of " : "", Text(b[j]),
+                          kRemedy);
       }
     }
     return "";
   }
 
-  std::string Unguarded(const User& a, const User& b) const {
+  std::string Unguarded(const BlobUser& a, const BlobUser& b) const {
     return MakeString("blob \"", *a.name, "\" is written by ", Text(a), " and by ",
                       a.substep == b.substep ? "another instance of " : "", Text(b),
                       " under different guards, want one mutex", kRemedy);
@@ -336,10 +181,10 @@ class Judge {
   std::string Unlisted(size_t i, size_t j) const {
     const NetUses* const net = substeps_[i].unlisted;
     if (net == nullptr) return "";
-    const User accessing = {.name = nullptr, .net = net, .substep = static_cast<int>(i)};
+    const BlobUser accessing = {.name = nullptr, .net = net, .substep = static_cast<int>(i)};
     const char* another = i == j ? "another instance of " : "";
     for (const StepUses::Net& other : substeps_[j].uses.nets) {
-      const User used = {.name = nullptr, .net = other.uses, .substep = static_cast<int>(j)};
+      const BlobUser used = {.name = nullptr, .net = other.uses, .substep = static_cast<int>(j)};
       const bool lists = !other.uses->blobs.empty();
       if (!lists && other.uses->unlisted.empty()) continue;
       return MakeString(lists ? "blob \"" + other.uses->blobs.begin()->first + "\"" : "any blob",
@@ -357,7 +202,7 @@ class Judge {
     for (size_t i = 0; i < substeps_.size(); ++i) {
       for (const StepUses::Net& net : substeps_[i].uses.nets) {
         if (!net.in_child || net.uses->blobs.empty()) continue;
-        const User user = {.name = nullptr, .net = net.uses, .substep = static_cast<int>(i)};
+        const BlobUser user = {.name = nullptr, .net = net.uses, .substep = static_cast<int>(i)};
         return MakeString("blob \"", net.uses->blobs.begin()->first,
                           "\" may be created by the reporter net \"", creator_->net->name(),
                           "\" while it is used in a child workspace by ", Text(user), kRemedy);
@@ -366,7 +211,7 @@ class Judge {
     return "";
   }
 
-  std::string Text(const User& user) const {
+  std::string Text(const BlobUser& user) const {
     const ExecutionStep& substep = *substeps_[static_cast<size_t>(user.substep)].def;
     std::string text = substep.name().empty()
                            ? MakeString("substep ", user.substep, " of step \"", step_.name(), "\"")
@@ -376,49 +221,13 @@ class Judge {
   }
 
   const ExecutionStep& step_;
-  const ResolveBlob& resolve_;
   const RaceReporters& reporters_;
   const NetUses* const creator_;  // PlanUses::creator
   std::vector<Substep> substeps_;
   size_t total_ = 0;
-  std::set<std::string> new_names_;
-  std::set<const void*> replaced_;
-  std::unordered_map<const void*, const void*> aliased_;  // the parent of each blob; see Memory
-  std::unordered_map<const void*, const NetUses*> aliased_unread_;  // see AliasesOfReporters
-  MergedRanges memory_;
+  RaceIdentities identities_;
   UsersByBlob users_;  // uses of the substeps checked so far
 };
-
-std::vector<MemoryRange> HeldMemory(const Blob& blob) {
-  std::vector<MemoryRange> ranges;
-  VisitHeldBlobs(blob, [&ranges](const Blob& held) {
-    if (!held.IsType<Tensor>()) return;
-    const MemoryRange range = RangeOf(held.Get<Tensor>().storage().get());
-    if (!range.empty()) ranges.push_back(range);
-  });
-  return ranges;
-}
-
-// What the name of `blob` denotes, which may be null. Reads the object only if `reads` is true.
-JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob, bool reads) {
-  JudgedBlob judged = {
-      .name = name, .blob = std::move(blob), .is_read = reads, .type = {}, .found = {}};
-  if (judged.blob == nullptr) return judged;
-  SharedBlob& found = judged.found;
-  found.blob = judged.blob.get();
-  if (!reads) return judged;
-  judged.type = judged.blob->meta();
-  found.synchronized = IsSynchronizedType(judged.type);
-  found.object = judged.blob->GetRaw();
-  if (IsBlobHolder(*judged.blob)) {
-    found.held = std::make_shared<const std::vector<MemoryRange>>(HeldMemory(*judged.blob));
-  }
-  if (!judged.blob->IsType<Tensor>()) return judged;
-  const std::shared_ptr<Storage>& storage = judged.blob->Get<Tensor>().storage();
-  found.storage = storage.get();
-  found.memory = RangeOf(storage.get());
-  return judged;
-}
 
 // Whether a net runs in a child workspace. Such nets look up their names in each execution.
 bool UsesChildWorkspaces(const ExecutionStep& step, PlanUses* uses) {
@@ -428,18 +237,6 @@ bool UsesChildWorkspaces(const ExecutionStep& step, PlanUses* uses) {
                        return std::any_of(nets.begin(), nets.end(),
                                           [](const StepUses::Net& net) { return net.in_child; });
                      });
-}
-
-bool AreUnchanged(const std::vector<JudgedBlob>& judged, const Workspace& ws, bool look_up) {
-  return std::all_of(judged.begin(), judged.end(), [&](const JudgedBlob& then) {
-    if ((look_up || then.blob == nullptr) && ws.FindBlob(then.name) != then.blob) return false;
-    if (then.blob == nullptr || !then.is_read) return true;
-    if (then.blob->meta() != then.type || then.blob->GetRaw() != then.found.object) return false;
-    if (then.found.held != nullptr && *then.found.held != HeldMemory(*then.blob)) return false;
-    if (!then.blob->IsType<Tensor>()) return true;
-    const Storage* const storage = then.blob->Get<Tensor>().storage().get();
-    return storage == then.found.storage && RangeOf(storage) == then.found.memory;
-  });
 }
 
 }  // namespace

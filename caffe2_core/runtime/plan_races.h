@@ -22,32 +22,15 @@
 // belongs to the blob of the scope (caffe2_core/tensor/blob_holders.h).
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "caffe2_core/base/type_meta.h"
+#include "caffe2_core/runtime/judged_blob.h"
 #include "caffe2_core/runtime/plan_uses.h"
-#include "caffe2_core/tensor/memory_range.h"
 
 namespace caffe2rt {
 
-class Blob;
 class Workspace;
-
-// What a name denotes in the workspace of a concurrent step. The pointers serve as identities.
-struct SharedBlob {
-  const void* blob = nullptr;     // null if no blob has this name
-  const void* object = nullptr;   // the object in the blob; null if it is empty
-  const void* storage = nullptr;  // the storage of the tensor in the blob; null if there is none
-  MemoryRange memory;             // its memory
-  // The memory of the tensors in the blobs that the object holds. Shared by copies of this struct;
-  // null if there is none.
-  std::shared_ptr<const std::vector<MemoryRange>> held;
-  // Whether the object synchronizes itself; nullopt if that is unknown.
-  std::optional<bool> synchronized = false;
-};
 
 // The limit on the uses of blobs in one step, which protects against hostile plans. Checking this
 // many takes about a second.
@@ -70,15 +53,6 @@ struct RaceReporters {
 // checked uses is added to it.
 std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
                      const ResolveBlob& resolve, size_t* work = nullptr);
-
-// What a name denoted when a step was checked.
-struct JudgedBlob {
-  std::string name;
-  std::shared_ptr<const Blob> blob;  // shared with the nets, which keep using it if it is renamed
-  bool is_read = false;              // whether the members below were set
-  TypeMeta type;
-  SharedBlob found;
-};
 
 // The same, for the workspace in which the step runs. Reads the types of the blobs that the step
 // uses. `judged` stores the blobs that the check found. A later call for the same step returns at
