@@ -63,7 +63,7 @@ class OnednnConvGradient final : public ConvGradientKernel {
 
   // GEMM on columns is left to the other kernels.
   static void CheckImplementation(std::string_view name) {
-    if (IsReferenceImplementation(name) || name.substr(0, 4) == "gemm") {
+    if (IsReferenceImplementation(name) || IsGemmImplementation(name)) {
       throw NoOnednnImplementation();
     }
   }

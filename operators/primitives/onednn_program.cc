@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "caffe2_core/base/enforce.h"
 #include "contexts/onednn/onednn_library.h"
 #include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
 bool IsReferenceImplementation(std::string_view name) { return name.substr(0, 3) == "ref"; }
+
+bool IsGemmImplementation(std::string_view name) {
+  return MakeString(":", name, ":").find(":gemm:") != std::string::npos;
+}
 
 bool CanReorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
   const dnnl::primitive_attr attributes;

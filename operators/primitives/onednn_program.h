@@ -25,6 +25,9 @@ namespace caffe2rt {
 struct NoOnednnImplementation {};
 // Whether an implementation, named by impl_info_str(), is a reference implementation.
 bool IsReferenceImplementation(std::string_view name);
+// Whether it multiplies matrices of columns: a part of the name is "gemm", as in "x64:gemm:jit" and
+// "gemm:ref". Those with "brgemm" or "brgconv" work on blocks of the tensors themselves.
+bool IsGemmImplementation(std::string_view name);
 // Whether oneDNN can reorder from one layout to the other.
 bool CanReorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 // The number of floats that `desc` needs, rounded up to a multiple of the alignment.

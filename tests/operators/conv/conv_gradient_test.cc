@@ -5,6 +5,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/conv/conv_gradient_kernel.h"
+#include "operators/primitives/onednn_program.h"
 #include "tests/operators/conv/conv_images.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/gradient_test.h"
@@ -293,6 +294,38 @@ TEST(ConvGradientKernelTest, UsesOnednnOnlyWhereItIsReliable) {
        .stride_h = 2,
        .stride_w = 2};
   EXPECT_FALSE(by_onednn(p)) << "windows of one pixel";
+}
+
+TEST(ConvGradientKernelTest, LeavesGemmOnColumnsToItsOwnKernels) {
+  struct Row {
+    const char* name;
+    bool is_gemm;
+  };
+  for (const Row& row : {Row{"x64:gemm:jit", true},
+                         {"gemm:ref", true},
+                         {"gemm:jit", true},
+                         {"x64:gemm_s8u8s32:jit", false},
+                         {"brgemm_bwd_w:avx512_core", false},
+                         {"jit:avx512_core", false},
+                         {"", false}}) {
+    EXPECT_EQ(IsGemmImplementation(row.name), row.is_gemm) << row.name;
+  }
+  // Version 2.6 has only GEMM for groups of so few channels, on x86-64 with any instructions.
+  const NaiveImage p{.batch = 1,
+                     .channels = 6,
+                     .height = 12,
+                     .width = 12,
+                     .filters = 10,
+                     .kernel_h = 3,
+                     .kernel_w = 3,
+                     .top = 1,
+                     .left = 1,
+                     .bottom = 1,
+                     .right = 1,
+                     .group = 2};
+  EXPECT_EQ(NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false),
+                                  {.filter = true, .x = true}),
+            nullptr);
 }
 
 // The batch is divided into pieces, but each image of its own is not.
