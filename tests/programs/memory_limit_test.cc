@@ -112,9 +112,16 @@ TEST_F(MemoryLimitTest, HoldsForEmptyOperatorsOfTwoBytesEach) {
   ExpectRefused({"inspect", net});
 }
 
+// The fields of NetDef: 7 external_input, 8 external_output.
 TEST_F(MemoryLimitTest, HoldsForEmptyStringsOfTwoBytesEach) {
-  const std::string net = dir_.Write("net.pb", Field(1, "n") + Repeated(Field(8, ""), 2000000));
-  ExpectRefused({"convert", net});
+  for (const int field : {7, 8}) {
+    const std::string net =
+        dir_.Write("net.pb", Field(1, "n") + Repeated(Field(field, ""), 2000000));
+    ExpectRefused({"convert", net});
+    ExpectRefused({"check", net});
+    ExpectRefused({"inspect", net});
+    ExpectRefused({"run", "--predict-net", net});
+  }
 }
 
 // The fields of OperatorDef: 4 type; of PlanDef: 1 name, 2 network, 3 execution_step; of
