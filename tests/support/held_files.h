@@ -9,8 +9,8 @@
 
 namespace caffe2rt::test {
 
-// The descriptors and mappings of the file `path`, or of the files in the folder `path`: "descriptor
-// 5: /tmp/x" and "mapping 7f0012345000-7f0012346000: /tmp/x". Files that are deleted count too.
+// The descriptors and mappings of the file `path`, or of the files in the folder `path`:
+// "descriptor 5: /tmp/x", "mapping 7f0012345000-7f0012346000: /tmp/x". Deleted files count too.
 // THROWS if `path` does not exist.
 std::vector<std::string> HeldFiles(const std::string& path);
 

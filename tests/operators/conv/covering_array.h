@@ -22,7 +22,7 @@ class CoveringArrayBuilder {
     AddSubsets({}, 0, strength);
   }
 
-  // Greedy: each row begins with a combination that is missing, and the other factors get, one after
+  // Greedy: each row begins with a combination that is missing. The other factors get, one after
   // the other, the level that completes most missing combinations.
   std::vector<Row> Build() {
     std::vector<Row> rows;

@@ -204,8 +204,8 @@ TEST(WeightGradientsTest, TakesOutWhatOtherPartsOfTheStepDoNotAffect) {
   }
 }
 
-// h[t + 1] = w h[t] + b + x[t] with w = 1 and x = 1, 1, 1 from 0: h = 1, 2, 3. The gradients of h are
-// 3, 2, 1. The step net given by the user returns ten times the gradient of x.
+// h[t + 1] = w h[t] + b + x[t] with w = 1 and x = 1, 1, 1 from 0: h = 1, 2, 3. The gradients of h
+// are 3, 2, 1. The step net given by the user returns ten times the gradient of x.
 TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLater) {
   const std::string network = R"(output: "all" output: "last" output: "steps"
     arg { name: "recurrent_states" strings: "states" }

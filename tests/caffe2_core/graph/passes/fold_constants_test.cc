@@ -63,6 +63,16 @@ TEST_F(FoldConstantsTest, KeepsWhatANestedNetWrites) {
             3u);
 }
 
+// The nested net reads t under its name.
+TEST_F(FoldConstantsTest, KeepsWhatANestedNetReads) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "w" output: "t" }
+    op { type: "Add" input: "x" input: "t" output: "y" }
+    op { type: "If" input: "c"
+         arg { name: "then_net" n { op { type: "Copy" input: "t" output: "u" } } } })"),
+              ElementsAre("Relu(w) -> t", "Add(x t) -> y", "If(c) ->"));
+}
+
 TEST_F(FoldConstantsTest, KeepsRandomNumbersAndErrors) {
   test::Feed<float>(&run_.ws, "v", {3}, {1, 2, 3});
   EXPECT_EQ(Lines(R"(

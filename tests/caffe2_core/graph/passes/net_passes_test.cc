@@ -44,8 +44,8 @@ std::string Head(const std::string& name, const char* axes) {
 }
 
 // Two convolutions of ones over an image of ones, with padding. The first gives a(i) a(j) with
-// a = 2, 3, ..., 3, 2, because a window at the edge has two rows; the second b(i) b(j), with the sums
-// of three neighbours b = 5, 8, 9, ..., 9, 8, 5.
+// a = 2, 3, ..., 3, 2, because a window at the edge has two rows. The second gives b(i) b(j) with the
+// sums of three neighbours, b = 5, 8, 9, ..., 9, 8, 5.
 constexpr int64_t kImageSize = 12;
 Floats TwoConvolutionsOfOnes() {
   const Floats b = {5, 8, 9, 9, 9, 9, 9, 9, 9, 9, 8, 5};

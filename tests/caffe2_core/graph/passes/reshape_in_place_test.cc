@@ -19,6 +19,15 @@ TEST(ReshapeInPlaceTest, LetsTheProducerWriteTheResult) {
       ElementsAre("Relu(x) -> b", "Reshape(b) -> b old", "Tanh(b) -> y", "ExpandDims(y) -> y"));
 }
 
+TEST(ReshapeInPlaceTest, ChangesAnOperatorOnce) {
+  test::PassRun run;
+  EXPECT_THAT(run(ReshapeInPlace, R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "ExpandDims" input: "a" output: "b" arg { name: "dims" ints: 0 } }
+      op { type: "ExpandDims" input: "b" output: "y" arg { name: "dims" ints: 0 } })"),
+              ElementsAre("Relu(x) -> b", "ExpandDims(b) -> b", "ExpandDims(b) -> y"));
+}
+
 TEST(ReshapeInPlaceTest, LeavesOtherNetsAlone) {
   test::PassRun run;
   for (
