@@ -40,6 +40,31 @@ std::string FreePages(const std::string& path) {
   return {};
 }
 
+// The first of the pages that hold a large value.
+uint64_t PageOfAValue(const std::string& path) {
+  const db::internal::LmdbFile file(path);
+  db::internal::LmdbPosition entry(file, file.main_tree());
+  entry.Seek({});
+  return entry.OverflowPages().first;
+}
+
+// liblmdb would overwrite the value.
+TEST(LmdbCheckTest, RejectsFreePagesThatAValueUses) {
+  const TempDir dir;
+  PutMany(dir.path("db"), db::NEW, 'a');
+  PutMany(dir.path("db"), db::WRITE, 'b');
+  const std::string list = FreePages(dir.path("db"));
+  ASSERT_FALSE(list.empty());
+  const uint64_t used = PageOfAValue(dir.path("db"));
+  ASSERT_GT(used, NumberAt(list, 2));  // so that the list stays in order
+  std::string wrong = list;
+  std::memcpy(wrong.data() + 8, &used, 8);
+  std::string bytes = ReadWholeFile(dir.path("db/data.mdb"));
+  bytes.replace(bytes.find(list), list.size(), wrong);
+  WriteFileAtomically(dir.path("db/data.mdb"), bytes);
+  ExpectThrows([&] { db::CreateDB("lmdb", dir.path("db"), db::WRITE); }, "a page is used twice");
+}
+
 // liblmdb allocates pages from the end of the list and relies on its order.
 TEST(LmdbCheckTest, RejectsFreePagesThatAreOutOfOrder) {
   const TempDir dir;

@@ -73,6 +73,18 @@ TEST_F(FoldConstantsTest, KeepsWhatANestedNetReads) {
               ElementsAre("Relu(w) -> t", "Add(x t) -> y", "If(c) ->"));
 }
 
+// The pass changes no operator with an engine or with a control input, so that these read t too.
+TEST_F(FoldConstantsTest, KeepsWhatOtherOperatorsRead) {
+  for (const char* how : {R"(engine: "FAST")", R"(control_input: "x")"}) {
+    EXPECT_THAT(Lines(MakeString(R"(
+        op { type: "Relu" input: "w" output: "t" }
+        op { type: "Add" input: "x" input: "t" output: "y" )",
+                                 how, " }")),
+                ElementsAre("Relu(w) -> t", "Add(x t) -> y"))
+        << how;
+  }
+}
+
 TEST_F(FoldConstantsTest, KeepsRandomNumbersAndErrors) {
   test::Feed<float>(&run_.ws, "v", {3}, {1, 2, 3});
   EXPECT_EQ(Lines(R"(
