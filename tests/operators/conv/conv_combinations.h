@@ -33,8 +33,8 @@ struct ConvDivision {
 inline constexpr ConvWindow kConvWindows[] = {
     {1, 1, 1, 1, 1, 1, 0, 0, 0, 0},    // pointwise
     {1, 1, 2, 2, 1, 1, 0, 0, 0, 0},    // pointwise with strides
-    {3, 3, 1, 1, 1, 1, 1, 1, 1, 1},    // Winograd
-    {3, 3, 2, 2, 1, 1, 1, 0, 0, 1},    // asymmetric padding
+    {3, 3, 1, 1, 1, 1, 1, 0, 0, 1},    // Winograd, asymmetric padding
+    {3, 3, 2, 2, 1, 1, 1, 1, 1, 1},    // with strides
     {3, 2, 1, 3, 2, 3, 2, 1, 1, 3},    // different on each axis
     {2, 3, 2, 1, 1, 1, -1, 2, 0, -1},  // cropped
     {3, 1, 1, 1, 1, 1, 4, 0, 0, 0},    // outputs of padding only

@@ -282,6 +282,9 @@ TEST(ConvGradientKernelTest, UsesOnednnOnlyWhereItIsReliable) {
   p.top = 2;
   EXPECT_FALSE(by_onednn(p)) << "wide padding";
   p.top = 1;
+  p.right = 2;
+  EXPECT_FALSE(by_onednn(p)) << "wide padding at the end";
+  p.right = 1;
   p.height = 2;
   EXPECT_FALSE(by_onednn(p)) << "windows larger than X";
   p = {.batch = 1,
