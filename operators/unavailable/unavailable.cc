@@ -40,7 +40,8 @@ constexpr char kTextFiles[] =
     "tensors, and read it with TensorProtosDBInput";
 constexpr char kImages[] =
     "a reader that decodes and augments images, which the library does not contain; convert the "
-    "database to one of tensors, and read it with TensorProtosDBInput";
+    "database to one of tensors (caffe2 convert DB --to lmdb --output NEW does it for Datum of "
+    "Caffe), and read it with TensorProtosDBInput";
 
 constexpr KnownArgument kStatusArguments[] = {{"status_blob", "blob for the error of a failure"}};
 constexpr KnownArgument kAllreduceArguments[] = {{"status_blob", "blob for the error of a failure"},
