@@ -45,7 +45,7 @@ TEST(InnerNetTest, LimitsTheNestingDepthByTheStackOfTheThread) {
   });
   // The thread that runs a net may have a smaller stack than the one that created it.
   const std::unique_ptr<NetBase> created = CreateNet(net, &ws);
-  RunWithStack(40 << 10, [&] {
+  RunWithStack(32 << 10, [&] {
     ExpectThrows([&] { created->Run(); }, "there is no room for a nested net: the thread has ");
   });
   EXPECT_TRUE(created->Run());
