@@ -47,7 +47,7 @@ void PackRows(CPUContext& context, const RowShape& row, const PackedSizes& sizes
 void UnpackRows(CPUContext& context, const RowShape& row, const PackedSizes& sizes,
                 const int64_t* offsets, const void* packed, void* rows) {
   for (int64_t s = 0; s < sizes.segments; ++s) {
-    const int64_t count = offsets[s + 1] - offsets[s];
+    const int64_t count = std::min(offsets[s + 1] - offsets[s], sizes.max_length);
     if (count == 0) continue;
     CopyRow(context, row.type, count * row.block,
             ItemAt(packed, row.type, s * sizes.max_length * row.block),
@@ -81,13 +81,20 @@ std::vector<TensorShape> InferPacked(const OperatorDef& def, const std::vector<T
   return out;
 }
 
+// Arguments of the gradient operator: `cut` if the operator may cut segments.
+std::vector<Argument> GradientArguments(const OperatorDef& def, const ArgumentSpec<bool>& cut) {
+  if (ArgumentHelper(def).Read(kPackMaxLength) < 0) return {};
+  return {MakeArgument<int>(cut.name, 1)};
+}
+
 class GetPackSegmentsGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return SingleGradientDef("UnpackSegments", "", {I(0), GO(0)}, {GI(1)});
+    return SingleGradientDef("UnpackSegments", "", {I(0), GO(0)}, {GI(1)},
+                             GradientArguments(Def(), kRestoreCutRows));
   }
 };
 
@@ -97,7 +104,8 @@ class GetUnpackSegmentsGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return SingleGradientDef("PackSegments", "", {I(0), GO(0)}, {GI(1)});
+    return SingleGradientDef("PackSegments", "", {I(0), GO(0)}, {GI(1)},
+                             GradientArguments(Def(), kRowsAreCut));
   }
 };
 
@@ -107,7 +115,7 @@ void RegisterPackSegments() {
   RegisterSchema("PackSegments", __FILE__)
       .NumInputs(2)
       .NumOutputs(1, 2)
-      .Args(kPackMaxLength, kPadMinusInfinity, kReturnPresenceMask)
+      .Args(kPackMaxLength, kPadMinusInfinity, kReturnPresenceMask, kRowsAreCut)
       .Input(0, "lengths", "[n] int32 or int64: the number of rows of each segment")
       .Input(1, "tensor", "[rows, inner..] float, int32, int64 or strings: all segments, in order")
       .Output(0, "packed_tensor", "[n, max_length, inner..]")
@@ -124,7 +132,7 @@ void RegisterPackSegments() {
   RegisterSchema("UnpackSegments", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
-      .Arg(kPackMaxLength)
+      .Args(kPackMaxLength, kRestoreCutRows)
       .Input(0, "lengths", "[n] int32 or int64: the number of rows of each segment")
       .Input(1, "packed_tensor", "[n, max_length, inner..] float, int32, int64 or strings")
       .Output(0, "tensor", "[sum of lengths, inner..]: the rows of all segments without padding")

@@ -5,7 +5,7 @@
 //     -> packed [n, max_length, inner..], optional presence mask [n, max_length] bool
 //
 // A shorter segment is filled up with zeros (strings: with empty strings), or with -infinity. Of a
-// longer one only the first rows are packed.
+// longer one only the first rows are packed; the gradient of the others is zero.
 //
 // UnpackSegments: the reverse.
 //   lengths [n], packed [n, max_length, inner..]  ->  [sum of lengths, inner..]
@@ -13,6 +13,7 @@
 // The elements are float, int32, int64 or strings (on the CPU). On a device the host waits for the
 // lengths.
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,16 @@ inline constexpr ArgumentSpec<int> kPackMaxLength{
     {[](int length) { return length >= -1; }, "-1 or more"}};
 inline constexpr ArgumentSpec<bool> kPadMinusInfinity{
     "pad_minf", false, "1: floats are padded with -infinity instead of 0"};
+// Caffe2's gradients do not have these arguments: that of PackSegments has too few rows if a segment
+// was cut, and that of UnpackSegments fails.
+inline constexpr ArgumentSpec<bool> kRowsAreCut{
+    "rows_are_cut", false,
+    "1: input 1 has the first max_length rows of a longer segment only; of the gradient of "
+    "UnpackSegments"};
+inline constexpr ArgumentSpec<bool> kRestoreCutRows{
+    "restore_cut_rows", false,
+    "1: the output has all rows of a longer segment, zeros after the first max_length; of the "
+    "gradient of PackSegments"};
 inline constexpr ArgumentSpec<bool> kReturnPresenceMask{"return_presence_mask", false,
                                                         "1: output 1 is the presence mask"};
 
@@ -81,6 +92,9 @@ class PackSegmentsOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         max_length_(this->ReadArgument(kPackMaxLength)),
         pad_minus_infinity_(this->ReadArgument(kPadMinusInfinity)),
+        limit_(max_length_ >= 0 && this->ReadArgument(kRowsAreCut)
+                   ? max_length_
+                   : std::numeric_limits<int64_t>::max()),
         return_mask_(this->ReadArgument(kReturnPresenceMask)) {
     CAFFE_ENFORCE(!return_mask_ || this->OutputSize() == 2,
                   "argument return_presence_mask is 1, want a second output (presence_mask)");
@@ -91,7 +105,7 @@ class PackSegmentsOp final : public Operator<Context> {
     const TypeMeta type = rows.dtype();
     CheckPackedType(type);
     CAFFE_ENFORCE_GE(rows.dim(), 1, "rank of input 1 (tensor)");
-    ReadPackedLengths(*this, std::numeric_limits<int64_t>::max(), &segments_);
+    ReadPackedLengths(*this, limit_, &segments_);
     CAFFE_ENFORCE_EQ(segments_.total(), rows.dim(0),
                      "sum of input 0 (lengths), want dim 0 of input 1 (tensor) of shape ",
                      rows.sizes());
@@ -117,6 +131,7 @@ class PackSegmentsOp final : public Operator<Context> {
  private:
   const int max_length_;
   const bool pad_minus_infinity_;
+  const int64_t limit_;  // of each length
   const bool return_mask_;
   SegmentOffsets<Context> segments_;
   std::vector<int64_t> dims_;
@@ -127,7 +142,9 @@ class UnpackSegmentsOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   UnpackSegmentsOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), max_length_(this->ReadArgument(kPackMaxLength)) {}
+      : Operator<Context>(def, ws),
+        max_length_(this->ReadArgument(kPackMaxLength)),
+        restore_(this->ReadArgument(kRestoreCutRows)) {}
 
   bool RunOnDevice() override {
     const Tensor& packed = Input(1);
@@ -137,7 +154,7 @@ class UnpackSegmentsOp final : public Operator<Context> {
     const int64_t width = packed.dim(1);
     CAFFE_ENFORCE(max_length_ < 0 || max_length_ == width, "argument max_length is ", max_length_,
                   ", want ", width, ", dim 1 of input 1 (packed_tensor) of shape ", packed.sizes());
-    ReadPackedLengths(*this, width, &segments_);
+    ReadPackedLengths(*this, restore_ ? std::numeric_limits<int64_t>::max() : width, &segments_);
     CAFFE_ENFORCE_EQ(segments_.count(), packed.dim(0),
                      "number of lengths, want dim 0 of input 1 (packed_tensor) of shape ",
                      packed.sizes());
@@ -148,15 +165,18 @@ class UnpackSegmentsOp final : public Operator<Context> {
     dims_.insert(dims_.end(), packed.dims().begin() + 2, packed.dims().end());
     Tensor* const rows = Output(0, dims_, type);
     if (rows->numel() == 0) return true;
+    void* const data = rows->raw_mutable_data();
+    if (segments_.longest() > width && restore_) FillZeros(context_, rows->nbytes(), data);
     const int64_t block = packed.size_from_dim(2);
     UnpackRows(context_, {type, block},
                {segments_.count(), width, block * static_cast<int64_t>(type.itemsize())},
-               segments_.OnDevice(context_), packed.raw_data(), rows->raw_mutable_data());
+               segments_.OnDevice(context_), packed.raw_data(), data);
     return true;
   }
 
  private:
   const int max_length_;
+  const bool restore_;
   SegmentOffsets<Context> segments_;
   std::vector<int64_t> dims_;
 };

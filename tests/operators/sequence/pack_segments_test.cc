@@ -183,5 +183,19 @@ TEST(PackSegmentsTest, HasTheGradientsOfCaffe2) {
   EXPECT_EQ(DescribeGradient(kUnpack), "PackSegments(L,Y_grad)->X_grad | - X_grad");
 }
 
+TEST(PackSegmentsTest, RowsThatAreCutOffHaveNoGradient) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "L", {3}, {3, 0, 1});
+  FeedRange<float>(&ws, "X", {3, 2, 2}, 1);
+  RunOp(&ws, WithLength(kUnpack, 2) + R"( arg { name: "restore_cut_rows" i: 1 })");
+  ExpectTensor<float>(ws, "Y", {4, 2}, {1, 2, 3, 4, 0, 0, 9, 10});
+  ExpectGradientMatches(&ws, WithLength(kUnpack, 2));
+  FeedRange<float>(&ws, "X", {3, 2}, 1);
+  RunOp(&ws, WithLength(kPack, 2) + R"( arg { name: "rows_are_cut" i: 1 })");
+  ExpectTensor<float>(ws, "Y", {3, 2, 2}, {1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 0, 0});
+  FeedRange<float>(&ws, "X", {4, 2}, 1);
+  ExpectGradientMatches(&ws, WithLength(kPack, 2));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::pack_segments_test
