@@ -213,6 +213,31 @@ TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {
                     HasSubstr("weights\": it exists; remove it, or choose another")));
 }
 
+TEST(PlanTargetTest, ATargetOfAStepThatMayNotRunIsNoError) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path("weights"));
+  for (const char* steps : {
+           "execution_step { network: 'n' } execution_step { network: 'save' num_iter: 0 }",
+           "execution_step { network: 'stop' network: 'save' should_stop_blob: 'stop' }",
+           "execution_step { substep { network: 'stop' } substep { network: 'save' } "
+           "should_stop_blob: 'stop' }",
+           "execution_step { concurrent_substeps: true substep { network: 'n' } "
+           "substep { network: 'save' run_every_ms: 3600000 } }",
+       }) {
+    SCOPED_TRACE(steps);
+    const std::string plan = dir.Write("plan.pbtxt", MakeString(R"(name: "p"
+        network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+        network { name: "stop" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } }
+                  op { type: "ConstantFill" output: "stop" arg { name: "dtype" i: 5 }
+                  arg { name: "shape" ints: 1 } arg { name: "value" i: 1 } } }
+        network { name: "save" op { type: "Save" input: "x" arg { name: "db" s: "weights" }
+                  arg { name: "db_type" s: "lmdb" } } } )",
+                                                                steps));
+    const ProgramResult result = RunCaffe2({"plan", plan, "--root", dir.path()});
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
+}
+
 // The check of the folder creates a file in it, which is removed again.
 TEST(PlanTargetTest, AFolderThatANetMayNotWriteIsNotTouched) {
   const TempDir dir;

@@ -276,6 +276,19 @@ TEST_F(OptimizerTest, DoesNotTreatWhatANestedNetWritesAsConstant) {
             3);
 }
 
+// The scope holds an alias of m, which only its own workspace names.
+TEST_F(OptimizerTest, DoesNotTreatWhatAScopeHoldsAsConstant) {
+  ws_.RunNetOnce(ParseNet(R"(op { type: "CreateScope" output: "S" }
+    op { type: "Do" input: "m" input: "S" output: "S"
+         arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 }
+         arg { name: "net" n { name: "take" op { type: "Alias" input: "i" output: "a" } } } })"));
+  EXPECT_EQ(Optimize(std::string(kNet) + R"( op { type: "Do" input: "S" output: "S"
+      arg { name: "reuse_workspace" i: 1 }
+      arg { name: "net" n { name: "change" op { type: "Sqr" input: "a" output: "a" } } } })")
+                .net.op_size(),
+            3);
+}
+
 // Regression: a derived form of a tensor went stale when a view of the tensor was written.
 TEST_F(OptimizerTest, AViewExposesTheMemoryOfItsTensor) {
   ws_.RunNetOnce(ParseNet(R"(op { type: "ConstantFill" output: "X" arg { name: "shape" ints: 4 } }
