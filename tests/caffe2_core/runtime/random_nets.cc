@@ -320,6 +320,7 @@ class Maker {
         {Result({x.dims[0], n})});
     for (int i = numbers_.Below(4); i > 0; --i) Step();
     const Blob last = Pick();
+    last_read_ = last.name;
     if (last.dims.size() == 2) Add("Softmax", {last.name}, {Result(last.dims)});
   }
 
