@@ -65,32 +65,26 @@ size_t ImageStream::EndOfPng() {
   }
 }
 
-// Segments {0xff, marker, length, data} up to the scans, whose bytes have no length: a scan ends at
-// a marker that is neither a stuffed zero nor a restart.
+// Segments {0xff, marker, length, data}. Behind the segment that begins a scan are bytes of no stated
+// length, in which 0xff precedes only a stuffed zero or a marker without a segment (a restart).
 size_t ImageStream::EndOfJpeg() {
-  constexpr uint8_t kEnd = 0xd9, kScan = 0xda;
+  constexpr uint8_t kEnd = 0xd9;
   const auto byte = [this](size_t at) {
     Require(at + 1);
     return static_cast<uint8_t>(bytes_[at]);
   };
-  const auto has_no_length = [](uint8_t marker) {
-    return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+  const auto has_segment = [](uint8_t marker) {
+    return marker > 0x01 && (marker < 0xd0 || marker > 0xd8);
   };
   for (size_t at = 2;;) {
-    // A damaged image may have other bytes between its segments.
+    // Bytes of a scan, or those that a damaged image has between its segments.
     while (byte(at) != 0xff) ++at;
     while (byte(at) == 0xff) ++at;
     const uint8_t marker = byte(at++);
     if (marker == kEnd) return at;
-    if (marker == 0 || has_no_length(marker)) continue;
+    if (!has_segment(marker)) continue;
     (void)byte(at + 1);
     at += BigEndian(bytes_, at, 2);
-    if (marker != kScan) continue;
-    for (;; ++at) {
-      if (byte(at) != 0xff) continue;
-      const uint8_t next = byte(at + 1);
-      if (next != 0 && next != 0xff && !has_no_length(next)) break;
-    }
   }
 }
 

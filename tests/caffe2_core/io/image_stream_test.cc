@@ -52,6 +52,23 @@ TEST(ImageStreamTest, SplitsImagesOfBothFormats) {
   }
 }
 
+// Two scans with stuffed zeros, a restart, fill bytes before a marker, and a segment that contains
+// what would be the end.
+TEST(ImageStreamTest, FindsTheEndOfEveryKindOfJpeg) {
+  constexpr char kJpeg[] =
+      "\xff\xd8\xff\xe0\x00\x06\xff\xd9\xff\xd9"
+      "\xff\xda\x00\x03\x01\x12\xff\x00\xff\xd0\xff\x00\x34"
+      "\xff\xff\xc4\x00\x04\xff\xd9\xff\xda\x00\x02\x56\xff\xff\xff\xd9";
+  const std::string jpeg(kJpeg, sizeof(kJpeg) - 1);
+  ImageStream stream = StreamOf(jpeg + jpeg, 5);
+  std::string image;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(stream.Next(&image));
+    EXPECT_EQ(image, jpeg);
+  }
+  EXPECT_FALSE(stream.Next(&image));
+}
+
 TEST(ImageStreamTest, NeedsNoByteBehindAnImage) {
   const std::string first = Encoded("a.jpg", 20, 1);
   size_t at = 0;
