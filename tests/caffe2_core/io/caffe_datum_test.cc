@@ -63,7 +63,8 @@ TEST(CaffeDatumTest, KeepsFloatsAndDecodesImages) {
 
 TEST(CaffeDatumTest, OtherRecordsAreNone) {
   CaffeDatum datum;
-  EXPECT_FALSE(ParseDatum(Bytes("abcde").SerializeAsString(), &datum));  // too few bytes
+  EXPECT_FALSE(ParseDatum(Bytes("abcde").SerializeAsString(), &datum));    // too few bytes
+  EXPECT_FALSE(ParseDatum(Bytes("abcdefg").SerializeAsString(), &datum));  // too many
   EXPECT_FALSE(ParseDatum("", &datum));
   BlobProto blob;
   blob.set_name("b");

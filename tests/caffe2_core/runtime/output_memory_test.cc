@@ -53,6 +53,21 @@ TEST_F(OutputMemoryTest, OutputThatIsLinkedToTheSameRowsGetsOtherMemory) {
   ExpectSums("Y", "T");
 }
 
+// Integers are written over integers: no change of the type gives the output other memory.
+TEST_F(OutputMemoryTest, IdsOfBothTypesAreKept) {
+  const auto expect_kept = [this](auto id) {
+    using Id = decltype(id);
+    Feed<Id>(&ws_, "X", {4}, {10, 11, 12, 13});
+    Feed<Id>(&ws_, "S", {4}, {3, 0, 2, 1});
+    ws_.RunOperatorOnce(ParseOp(R"(type: "Alias" input: "S" output: "Y")"));
+    ws_.RunOperatorOnce(ParseOp(R"(type: "Gather" input: "X" input: "S" output: "Y")"));
+    ExpectTensor<Id>(ws_, "Y", {4}, {13, 10, 12, 11});
+    ExpectTensor<Id>(ws_, "S", {4}, {3, 0, 2, 1});
+  };
+  expect_kept(int32_t{});
+  expect_kept(int64_t{});
+}
+
 TEST_F(OutputMemoryTest, AppliesToOperatorsOfNets) {
   for (const char* const type : {"simple", "dag"}) {
     NetDef net;

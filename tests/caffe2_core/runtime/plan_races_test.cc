@@ -160,17 +160,19 @@ TEST_F(PlanRacesTest, OutputsOfRecurrentNetworkShareMemory) {
               HasSubstr("blob \"l\" is written by step \"a\""));
 }
 
+// A Do of the scope S whose net knows `blob` as `inner_name`.
+std::string Do(const char* blob, const char* inner_name, const std::string& net) {
+  return MakeString(R"(op { type: "Do" input: ")", blob, R"(" input: "S" output: "S" )",
+                    R"(arg { name: "inner_blobs" strings: ")", inner_name, "\" } ",
+                    R"(arg { name: "outer_blobs_idx" ints: 0 } )",
+                    R"(arg { name: "reuse_workspace" i: 1 } )",
+                    R"(arg { name: "net" n { name: "inner" )", net, " } } }");
+}
+
 // Regression: the names in the net of Do counted as names of the plan.
 TEST_F(PlanRacesTest, TheNamesInDoDenoteTheBlobsThatItBinds) {
   const auto run = [](const std::string& inner) {
-    return Op("CreateScope", "", "S") +
-           "op { type: \"Do\" input: \"x\" input: \"S\" output: \"S\" arg { name: \"net\" n { "
-           "name: "
-           "\"inner\" " +
-           inner +
-           " } } arg { name: \"inner_blobs\" strings: \"i\" } arg { name: \"outer_blobs_idx\" "
-           "ints: "
-           "0 } }";
+    return Op("CreateScope", "", "S") + Do("x", "i", inner);
   };
   const std::string reads = Net("b", Op("Copy", "x", "z"));
   EXPECT_THAT(Refusal(Net("a", run(Op("Relu", "i", "i"))) + reads + kTogether),
@@ -187,20 +189,13 @@ TEST_F(PlanRacesTest, TheNamesInDoDenoteTheBlobsThatItBinds) {
 // A scope keeps the blobs of its net, and they may share the memory of others.
 TEST_F(PlanRacesTest, WhatAScopeHoldsBelongsToIt) {
   const std::string make =
-      Net("make", Op("CreateScope", "", "S") +
-                      R"(op { type: "Do" input: "x" input: "S" output: "S" arg { name: "net" n {
-          name: "inner" op { type: "Alias" input: "i" output: "j" } } }
-          arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 } })") +
-      "execution_step { network: \"make\" }";
-  EXPECT_EQ(Refusal(make), "");
-  const std::string write =
-      R"(op { type: "Do" input: "y" input: "S" output: "S" arg { name: "net" n { name: "inner"
-           op { type: "Relu" input: "j" output: "j" } } } arg { name: "reuse_workspace" i: 1 }
-         arg { name: "inner_blobs" strings: "k" } arg { name: "outer_blobs_idx" ints: 0 } })";
-  EXPECT_THAT(Refusal(Net("a", write) + Net("b", Op("Copy", "x", "z")) + kTogether),
+      Net("make", Op("CreateScope", "", "S") + Do("x", "i", Op("Alias", "i", "j")));
+  EXPECT_EQ(Refusal(make + R"(execution_step { network: "make" })"), "");
+  const std::string write = Net("a", Do("y", "k", Op("Relu", "j", "j")));
+  EXPECT_THAT(Refusal(write + Net("b", Op("Copy", "x", "z")) + kTogether),
               HasSubstr("blob \"S\" is written by step \"a\" (net \"a\") while \"x\", which is the "
                         "same"));
-  EXPECT_EQ(Refusal(Net("a", write) + Net("b", Op("Copy", "y", "z")) + kTogether), "");
+  EXPECT_EQ(Refusal(write + Net("b", Op("Copy", "y", "z")) + kTogether), "");
 }
 
 // Regression: two mutexes guarded one tensor, which two steps then resized at the same time.
@@ -252,6 +247,20 @@ TEST_F(PlanRacesTest, AQueueHandsOnItsOwnMemory) {
                                       Op("EnqueueBlobs", "qS", "S")) +
                       R"(execution_step { network: "init" })"),
               HasSubstr("neither a scope nor a queue can enter a queue"));
+}
+
+TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatAScopeHolds) {
+  const std::string plan =
+      Net("make", Op("CreateScope", "", "S") + Do("x", "i", Op("Copy", "i", "j"))) +
+      Net("a", Do("y", "k", Op("Relu", "j", "j"))) + Net("b", Op("Copy", "x", "z")) +
+      Net("change", Do("x", "i", Op("Alias", "i", "j"))) +
+      R"(execution_step { network: "make" }
+         execution_step { num_iter: 2
+           substep { concurrent_substeps: true substep { name: "a" network: "a" }
+                     substep { name: "b" network: "b" } } )";
+  EXPECT_EQ(Refusal(plan + "}"), "");
+  EXPECT_THAT(Refusal(plan + R"(substep { network: "change" } })"),
+              HasSubstr("blob \"S\" is written by step \"a\" (net \"a\") while \"x\""));
 }
 
 // A loop repeats the search for conflicts only after something has changed.
