@@ -81,20 +81,13 @@ std::vector<TensorShape> InferPacked(const OperatorDef& def, const std::vector<T
   return out;
 }
 
-// Arguments of the gradient operator: `cut` if the operator may cut segments.
-std::vector<Argument> GradientArguments(const OperatorDef& def, const ArgumentSpec<bool>& cut) {
-  if (ArgumentHelper(def).Read(kPackMaxLength) < 0) return {};
-  return {MakeArgument<int>(cut.name, 1)};
-}
-
 class GetPackSegmentsGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return SingleGradientDef("UnpackSegments", "", {I(0), GO(0)}, {GI(1)},
-                             GradientArguments(Def(), kRestoreCutRows));
+    return SingleGradientDef("UnpackSegments", "", {I(0), GO(0)}, {GI(1)});
   }
 };
 
@@ -104,8 +97,7 @@ class GetUnpackSegmentsGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return SingleGradientDef("PackSegments", "", {I(0), GO(0)}, {GI(1)},
-                             GradientArguments(Def(), kRowsAreCut));
+    return SingleGradientDef("PackSegments", "", {I(0), GO(0)}, {GI(1)});
   }
 };
 
@@ -115,7 +107,7 @@ void RegisterPackSegments() {
   RegisterSchema("PackSegments", __FILE__)
       .NumInputs(2)
       .NumOutputs(1, 2)
-      .Args(kPackMaxLength, kPadMinusInfinity, kReturnPresenceMask, kRowsAreCut)
+      .Args(kPackMaxLength, kPadMinusInfinity, kReturnPresenceMask)
       .Input(0, "lengths", "[n] int32 or int64: the number of rows of each segment")
       .Input(1, "tensor", "[rows, inner..] float, int32, int64 or strings: all segments, in order")
       .Output(0, "packed_tensor", "[n, max_length, inner..]")
@@ -132,7 +124,7 @@ void RegisterPackSegments() {
   RegisterSchema("UnpackSegments", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
-      .Args(kPackMaxLength, kRestoreCutRows)
+      .Arg(kPackMaxLength)
       .Input(0, "lengths", "[n] int32 or int64: the number of rows of each segment")
       .Input(1, "packed_tensor", "[n, max_length, inner..] float, int32, int64 or strings")
       .Output(0, "tensor", "[sum of lengths, inner..]: the rows of all segments without padding")

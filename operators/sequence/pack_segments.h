@@ -5,10 +5,14 @@
 //     -> packed [n, max_length, inner..], optional presence mask [n, max_length] bool
 //
 // A shorter segment is filled up with zeros (strings: with empty strings), or with -infinity. Of a
-// longer one only the first rows are packed; the gradient of the others is zero.
+// longer one only the first rows are packed.
 //
 // UnpackSegments: the reverse.
 //   lengths [n], packed [n, max_length, inner..]  ->  [sum of lengths, inner..]
+//
+// Each is the gradient operator of the other (is_gradient_op). As such, UnpackSegments restores the
+// rows that were not packed, as zeros, and PackSegments expects the rows that UnpackSegments returns,
+// at most max_length of a segment. (In Caffe2, the former lacks these rows and the latter fails.)
 //
 // The elements are float, int32, int64 or strings (on the CPU). On a device the host waits for the
 // lengths.
@@ -32,16 +36,6 @@ inline constexpr ArgumentSpec<int> kPackMaxLength{
     {[](int length) { return length >= -1; }, "-1 or more"}};
 inline constexpr ArgumentSpec<bool> kPadMinusInfinity{
     "pad_minf", false, "1: floats are padded with -infinity instead of 0"};
-// Caffe2's gradients do not have these arguments: that of PackSegments has too few rows if a segment
-// was cut, and that of UnpackSegments fails.
-inline constexpr ArgumentSpec<bool> kRowsAreCut{
-    "rows_are_cut", false,
-    "1: input 1 has the first max_length rows of a longer segment only; of the gradient of "
-    "UnpackSegments"};
-inline constexpr ArgumentSpec<bool> kRestoreCutRows{
-    "restore_cut_rows", false,
-    "1: the output has all rows of a longer segment, zeros after the first max_length; of the "
-    "gradient of PackSegments"};
 inline constexpr ArgumentSpec<bool> kReturnPresenceMask{"return_presence_mask", false,
                                                         "1: output 1 is the presence mask"};
 
@@ -92,9 +86,8 @@ class PackSegmentsOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         max_length_(this->ReadArgument(kPackMaxLength)),
         pad_minus_infinity_(this->ReadArgument(kPadMinusInfinity)),
-        limit_(max_length_ >= 0 && this->ReadArgument(kRowsAreCut)
-                   ? max_length_
-                   : std::numeric_limits<int64_t>::max()),
+        limit_(max_length_ >= 0 && def.is_gradient_op() ? max_length_
+                                                        : std::numeric_limits<int64_t>::max()),
         return_mask_(this->ReadArgument(kReturnPresenceMask)) {
     CAFFE_ENFORCE(!return_mask_ || this->OutputSize() == 2,
                   "argument return_presence_mask is 1, want a second output (presence_mask)");
@@ -144,7 +137,7 @@ class UnpackSegmentsOp final : public Operator<Context> {
   UnpackSegmentsOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         max_length_(this->ReadArgument(kPackMaxLength)),
-        restore_(this->ReadArgument(kRestoreCutRows)) {}
+        restore_(def.is_gradient_op()) {}
 
   bool RunOnDevice() override {
     const Tensor& packed = Input(1);

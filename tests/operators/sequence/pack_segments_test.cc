@@ -187,11 +187,14 @@ TEST(PackSegmentsTest, RowsThatAreCutOffHaveNoGradient) {
   Workspace ws;
   Feed<int32_t>(&ws, "L", {3}, {3, 0, 1});
   FeedRange<float>(&ws, "X", {3, 2, 2}, 1);
-  RunOp(&ws, WithLength(kUnpack, 2) + R"( arg { name: "restore_cut_rows" i: 1 })");
+  RunOp(&ws, WithLength(kUnpack, 2) + " is_gradient_op: true");
   ExpectTensor<float>(ws, "Y", {4, 2}, {1, 2, 3, 4, 0, 0, 9, 10});
   ExpectGradientMatches(&ws, WithLength(kUnpack, 2));
+  Feed<float>(&ws, "X", {3, 0, 2}, {});
+  RunOp(&ws, WithLength(kUnpack, 0) + " is_gradient_op: true");
+  ExpectTensor<float>(ws, "Y", {4, 2}, {0, 0, 0, 0, 0, 0, 0, 0});
   FeedRange<float>(&ws, "X", {3, 2}, 1);
-  RunOp(&ws, WithLength(kPack, 2) + R"( arg { name: "rows_are_cut" i: 1 })");
+  RunOp(&ws, WithLength(kPack, 2) + " is_gradient_op: true");
   ExpectTensor<float>(ws, "Y", {3, 2, 2}, {1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 0, 0});
   FeedRange<float>(&ws, "X", {4, 2}, 1);
   ExpectGradientMatches(&ws, WithLength(kPack, 2));
