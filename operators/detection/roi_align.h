@@ -8,6 +8,7 @@
 // RoIAlignGradient: X (for its shape), RoIs, dY  ->  dX. In order NHWC, Caffe2 reads out of bounds.
 
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/detection/roi_checks.h"
 #include "operators/detection/roi_kernels.h"
 #include "operators/detection/roi_taps.h"
@@ -25,6 +26,10 @@ class RoIAlignOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const Tensor& rois = Input(1);
     SetRoiSizes(X.sizes(), rois.sizes(), 5, /*or_fewer=*/true, &geometry_);
+    if (geometry_.rois > 0) {
+      RequireElements<float>(X);
+      RequireElements<float>(rois);
+    }
     float* const y = this->template OutputData<float>(0, DimsRef(RoiOutputDims(geometry_)));
     if (geometry_.rois == 0) return true;  // whatever the types are, as in Caffe2
     const float* const x = X.template data<float>();

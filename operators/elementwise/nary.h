@@ -15,6 +15,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 #include "operators/elementwise/nary_kernels.h"
 
 namespace caffe2rt {
@@ -41,8 +42,8 @@ class NaryOp final : public Operator<Context> {
 
   template <class T>
   bool RunWithType(const Tensor& X) {
-    X.data<T>();  // THROWS before the output is modified
     for (int i = 1; i < InputSize(); ++i) RequireLike(X, Input(i), i);
+    X.data<T>();  // THROWS before the output is modified
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);
     T* y = Y->template mutable_data<T>();
@@ -114,10 +115,15 @@ class ChosenGradientOp final : public Operator<Context> {
                      ", want as many as input 1 (dY) of shape ", dY.sizes());
     return DispatchByType<Ts...>(Y.dtype(), "input 0 (Y)", [&](auto element) {
       using T = decltype(element);
+      RequireElements<T>(dY);
       for (int i = 0; i < OutputSize(); ++i) {
         const Tensor& X = Input(i + 2);
         CAFFE_ENFORCE_LE(X.numel(), Y.numel(), "elements of input ", i + 2, " of shape ", X.sizes(),
                          ", want at most as many as input 0 (Y) of shape ", Y.sizes());
+        RequireElements<T>(X);
+      }
+      for (int i = 0; i < OutputSize(); ++i) {
+        const Tensor& X = Input(i + 2);
         const T* const x = X.data<T>();
         Tensor* const dX = Output(i, X.sizes(), TypeMeta::Make<T>());
         Zip(context_, X.numel(), x, Y.data<T>(), dY.data<T>(), dX->template mutable_data<T>(),

@@ -7,6 +7,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 #include "operators/primitives/lane_sum.h"
 
@@ -90,25 +91,33 @@ class WeightedSumGradientOp final : public Operator<CPUContext> {
 
   bool RunOnDevice() override {
     const Tensor& dY = Input(0);
-    const float* const dy = dY.data<float>();
     const int64_t n = dY.numel();
     const int count = InputSize() / 2;
+    for (int k = 0; k < count; ++k) CheckPair(k, dY);
+    const float* const dy = dY.data<float>();
     for (int k = 0; k < count; ++k) {
-      const Tensor& W = Input(2 * k + 2);
-      CheckWeight(2 * k + 2, W);
-      const float* const w = W.data<float>();
+      const float* const w = Input(2 * k + 2).data<float>();
       RunSimd(ScaleKernel{*w}, n, dy, OutputData<float>(k, dY.sizes()));
       if (!grad_on_w_) continue;
-      const Tensor& X = Input(2 * k + 1);
-      CAFFE_ENFORCE_EQ(X.numel(), n, "elements of input ", 2 * k + 1, " of shape ", X.sizes(),
-                       ", want as many as input 0 (dY) of shape ", dY.sizes());
+      const float* const x = Input(2 * k + 1).data<float>();
       const int64_t dims[] = {1};
-      RunSimd(DotKernel{}, n, X.data<float>(), dy, OutputData<float>(count + k, dims));
+      RunSimd(DotKernel{}, n, x, dy, OutputData<float>(count + k, dims));
     }
     return true;
   }
 
  private:
+  // Checks weight k, and X if it is read.
+  void CheckPair(int k, const Tensor& dY) const {
+    CheckWeight(2 * k + 2, Input(2 * k + 2));
+    RequireElements<float>(Input(2 * k + 2));
+    if (!grad_on_w_) return;
+    const Tensor& X = Input(2 * k + 1);
+    CAFFE_ENFORCE_EQ(X.numel(), dY.numel(), "elements of input ", 2 * k + 1, " of shape ",
+                     X.sizes(), ", want as many as input 0 (dY) of shape ", dY.sizes());
+    RequireElements<float>(X);
+  }
+
   const bool grad_on_w_;
 };
 

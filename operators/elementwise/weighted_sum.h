@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
+#include "operators/common/element_type.h"
 #include "operators/elementwise/weighted_sum_kernels.h"
 
 namespace caffe2rt {
@@ -31,7 +32,9 @@ class WeightedSumOp final : public Operator<Context> {
       CAFFE_ENFORCE_EQ(Input(i).numel(), X.numel(), "elements of input ", i, " of shape ",
                        Input(i).sizes(), ", want as many as input 0 of shape ", X.sizes());
       CheckWeight(i + 1, Input(i + 1));
-      Input(i).template data<float>();  // THROWS before the output is modified
+      // Before the output is modified.
+      RequireElements<float>(Input(i + 1));
+      Input(i).template data<float>();
     }
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);

@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/common/host_input.h"
 #include "operators/fill/constant_fill_kernels.h"
 
@@ -61,14 +62,19 @@ class RangeOp final : public Operator<Context> {
 
  private:
   template <class T>
-  T Number(int input) {
-    const Tensor& number = number_input_.Read(*this, input);
+  void CheckNumber(int input) const {
+    const Tensor& number = InputAnywhere(*this, input);
     CAFFE_ENFORCE_EQ(number.numel(), 1, "elements of input ", input, ", want one");
-    return *number.template data<T>();
+    RequireElements<T>(number);
+  }
+  template <class T>
+  T Number(int input) {
+    return *number_input_.Read(*this, input).template data<T>();
   }
   template <class T>
   bool RunWith() {
     const int inputs = InputSize();
+    for (int i = 0; i < inputs; ++i) CheckNumber<T>(i);
     const T start = inputs > 1 ? Number<T>(0) : T(0);
     const T stop = Number<T>(inputs > 1 ? 1 : 0);
     const T step = inputs > 2 ? Number<T>(2) : T(1);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
@@ -25,6 +26,7 @@ void RegisterUniform(const std::string& type, const char* doc) {
       })
       .HasEffect(Effect::kRandom)
       .SetDoc(doc);
+  for (const int bound : {1, 2}) DeclareInputTypes(type, bound, {.accepted = {kType}});
   RegisterCpuOperator<UniformFillOp<T, CPUContext>>(type, __FILE__);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -29,6 +30,7 @@ std::vector<TensorShape> InferPackedInt8BgranhwcToNchwcStylizerPreprocess(
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE(dims.size() == 4 && dims[3] == 4, "input 0 (X), want shape [N, H, W, 4]");
+  if (AreKnown(in, 2)) CAFFE_ENFORCE_EQ(NumElements(in[1]), 3, "elements of input 1 (mean)");
   return {
       CreateTensorShape(std::vector<int64_t>{dims[0], 3, dims[1], dims[2]}, TensorProto::FLOAT)};
 }
@@ -56,7 +58,10 @@ MemoryTraits::Extra NoiseMemory(const OperatorDef& def, const std::vector<Tensor
 }  // namespace
 
 void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
-  RegisterSchema("PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__)
+  constexpr const char* kType = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
+  DeclareInputTypes(kType, 0, {.accepted = {TensorProto::UINT8}});
+  DeclareInputTypes(kType, 1, {.accepted = {TensorProto::FLOAT}});
+  RegisterSchema(kType, __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
       .Args(kNoiseSize, kNoiseStd)
@@ -69,9 +74,8 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
           "Converts a packed image to the input of a style transfer net: X - mean + noise. The "
           "noise is the blob __CAFFE2_STYLIZER_NOISE__ of the workspace, which the first such "
           "operator fills.");
-  DeclareMemoryTraits("PackedInt8BGRANHWCToNCHWCStylizerPreprocess").extra = NoiseMemory;
-  RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
-      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);
+  DeclareMemoryTraits(kType).extra = NoiseMemory;
+  RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(kType, __FILE__);
   // As in Caffe2, no gradient maker: bytes are not differentiable.
 }
 

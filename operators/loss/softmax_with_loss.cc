@@ -129,17 +129,17 @@ LossTargets SoftmaxLossArguments::TargetsOf(const Tensor& X, const Tensor& label
                                             const Tensor* weights) const {
   CheckLabels(X, labels);
   LossTargets targets{.may_ignore = spatial_, .average_by_batch_size = average_by_batch_size_};
-  if (label_prob_) {
-    targets.label_probs = labels.data<float>();
-  } else {
-    targets.labels = labels.data<int32_t>();
-  }
   if (weights != nullptr) {
     const LossShape shape = ShapeOf(X);
     CAFFE_ENFORCE_EQ(weights->numel(), shape.batch * shape.positions,
                      "elements of input 2 (weights) of shape ", weights->sizes(),
                      ", want one for each label");
     targets.weights = weights->data<float>();
+  }
+  if (label_prob_) {
+    targets.label_probs = labels.data<float>();
+  } else {
+    targets.labels = labels.data<int32_t>();
   }
   return targets;
 }

@@ -98,12 +98,12 @@ class SoftmaxWithLossGradientOp final : public Operator<Context> {
     const Tensor& softmax = Input(last - 1);
     const Tensor& dloss = Input(last);
     const LossShape shape = arguments_.ShapeOf(X);
-    const LossTargets targets = arguments_.TargetsOf(X, Input(1), last > 3 ? &Input(2) : nullptr);
     CAFFE_ENFORCE_EQ(softmax.numel(), X.numel(), "elements of input ", last - 1,
                      " (softmax) of shape ", softmax.sizes(), ", want as many as input 0 (X)");
     CAFFE_ENFORCE_EQ(dloss.numel(), 1, "elements of input ", last, " (gradient of the loss)");
     const float* p = softmax.template data<float>();
     const float* d = dloss.template data<float>();
+    const LossTargets targets = arguments_.TargetsOf(X, Input(1), last > 3 ? &Input(2) : nullptr);
     float* dx = this->template OutputData<float>(0, X.sizes());
     scratch_.Resize(LossScratchBytes(context_));
     AverageLossGradient(context_, shape, targets, arguments_.scale(), p, d,

@@ -200,7 +200,7 @@ void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining&
 }
 
 void RegisterSpatialBn() {
-  DeclareFloatInputs("SpatialBN", 5);
+  DeclareFloatInputs("SpatialBN", 3);
   RegisterSchema("SpatialBN", __FILE__)
       .NumInputs({5, 7})
       .NumOutputs({1, 5})

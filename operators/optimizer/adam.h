@@ -11,6 +11,7 @@
 // parameter is param + lr * step. The iteration is an int64, on the CPU for every device.
 
 #include "caffe2_core/runtime/dispatch.h"
+#include "operators/common/element_type.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
 
@@ -117,10 +118,13 @@ class SparseAdamOp final : public Operator<Context> {
     } else {
       RequireSameSize({moment2, "input 2 (moment_2)"}, named_param);
     }
+    for (const Tensor* tensor : {&param, &moment1, &moment2, &grad})
+      RequireElements<float>(*tensor);
+    const float* const rate = OneNumber({Input(5), "input 5 (lr)"});
     const auto [beta1, beta2, epsilon] = arguments_;
     const AdamStep numbers =
         AdamStepOf(ReadIteration(*this, 6, &iteration_), beta1, beta2, rectified_);
-    RowWiseAdamRule rule{.rate = OneNumber({Input(5), "input 5 (lr)"}),
+    RowWiseAdamRule rule{.rate = rate,
                          .param = param.data<float>(),
                          .moment1 = moment1.data<float>(),
                          .moment2 = moment2.data<float>(),

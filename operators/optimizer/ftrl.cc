@@ -4,6 +4,7 @@
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 
 namespace caffe2rt {
 
@@ -60,6 +61,7 @@ class SparseFtrlOp final : public Operator<CPUContext> {
                      "elements of input 3 (grad) of shape ", grad.sizes(), ", want ", sizes.block,
                      ", as in a row of input 0 (var) of shape ", var.tensor.sizes(),
                      ", for each index of input 2 (indices) of shape ", indices.sizes());
+    RequireElementsOf<int32_t, int64_t>(indices, "input 2 (indices)");
     FtrlRule rule{arguments_.Alpha(*this),
                   var.tensor.data<float>(),
                   nz.data<float>(),

@@ -4,6 +4,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
 
@@ -26,9 +27,12 @@ class RowWiseCounterOp final : public Operator<CPUContext> {
     const Tensor& indices = Input(2);
     RequireSameSize({last, "input 0 (prev_iter)"}, {counts, "input 1 (update_counter)"});
     CAFFE_ENFORCE_EQ(Input(3).numel(), 1, "elements of input 3 (iter) of shape ", Input(3).sizes());
-    const int64_t iteration = *Input(3).data<int64_t>();
-    (void)last.data<int64_t>(), (void)counts.data<double>();  // THROW for other types
+    RequireElements<int64_t>(last);
+    RequireElements<double>(counts);
+    RequireElements<int64_t>(Input(3));
     if (half_life_ <= 0) return true;
+    RequireElementsOf<int32_t, int64_t>(indices, "input 2 (indices)");
+    const int64_t iteration = *Input(3).data<int64_t>();
     const RowSizes sizes{counts.numel(), 1, indices.numel()};
     int64_t* const latest = OutputData<int64_t>(0, last.sizes());
     double* const count = OutputData<double>(1, counts.sizes());

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "operators/common/element_type.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
 
@@ -32,6 +33,7 @@ class WeightScaleOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const Tensor& w = Input(0);
+    RequireElements<float>(w);
     const int64_t iteration = ReadIteration(*this, 1, &iteration_);
     const float* const from = w.data<float>();
     float* const to = this->template OutputData<float>(0, w.sizes());

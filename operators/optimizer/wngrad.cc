@@ -3,6 +3,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 #include "operators/optimizer/sum_terms.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
@@ -72,6 +73,7 @@ class SparseWngradOp final : public Operator<CPUContext> {
     const NamedInput indices{Input(2), "input 2 (indices)"};
     const NamedInput grad{Input(3), "input 3 (grad)"};
     const RowSizes sizes = SizesOfRows(param, indices, grad);
+    RequireElementsOf<int32_t, int64_t>(indices.tensor, indices.name);
     const float b = *OneNumber({seq_b, "input 1 (seq_b)"});
     const float rate = *OneNumber({Input(4), "input 4 (lr)"}) / (b + epsilon_);
     const float* const d = grad.tensor.data<float>();

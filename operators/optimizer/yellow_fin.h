@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "operators/common/element_type.h"
 #include "operators/optimizer/rate_kernels.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
@@ -76,6 +77,7 @@ class YellowFinOp final : public Operator<Context> {
     CAFFE_ENFORCE_EQ(Input(7).numel(), 5, "elements of input 7 (scalars_memory) of shape ",
                      Input(7).sizes());
     RequireSameSize({Input(8), "input 8 (grad)"}, param);
+    for (int i = 0; i < 9; ++i) RequireElements<float>(Input(i));
   }
 
   const float beta_;

@@ -19,11 +19,12 @@ class GRUUnitOp final : public RecurrentUnitOp<Context> {
   GRUUnitOp(const OperatorDef& def, Workspace* ws) : RecurrentUnitOp<Context>(def, ws, 2) {}
 
   bool RunOnDevice() override {
-    const UnitRows rows = this->ReadRows(0, "hidden_prev", 1, 3);
+    UnitRows rows = this->CheckRows(0, "hidden_prev", 1, 3);
     const Tensor& H = Input(0);
     GruForward unit{};
     unit.h_before = H.template data<float>();
     unit.gates = Input(1).template data<float>();
+    this->ReadStep(&rows);
     unit.h = this->template OutputData<float>(0, H.sizes());
     if (H.numel() > 0) RunGru(context_, rows, unit);
     return true;
@@ -37,7 +38,7 @@ class GRUUnitGradientOp final : public RecurrentUnitOp<Context> {
   GRUUnitGradientOp(const OperatorDef& def, Workspace* ws) : RecurrentUnitOp<Context>(def, ws, 2) {}
 
   bool RunOnDevice() override {
-    const UnitRows rows = this->ReadRows(0, "hidden_prev", 1, 3);
+    UnitRows rows = this->CheckRows(0, "hidden_prev", 1, 3);
     const Tensor& H = Input(0);
     this->CheckGates(1, CheckedMultiply<int64_t>(H.numel(), 3));
     this->Read(this->TimeStep() + 1, "hidden", 0);  // only its type is checked
@@ -45,6 +46,7 @@ class GRUUnitGradientOp final : public RecurrentUnitOp<Context> {
     unit.h_before = H.template data<float>();
     unit.gates = Input(1).template data<float>();
     unit.dh = this->Read(this->TimeStep() + 2, "hidden_grad", H.numel());
+    this->ReadStep(&rows);
     unit.dh_before = this->template OutputData<float>(0, H.sizes());
     unit.dgates = this->template OutputData<float>(1, Input(1).sizes());
     if (H.numel() > 0) RunGru(context_, rows, unit);

@@ -20,13 +20,14 @@ class LSTMUnitOp final : public RecurrentUnitOp<Context> {
       : RecurrentUnitOp<Context>(def, ws, 3), forget_bias_(this->ReadArgument(kLstmForgetBias)) {}
 
   bool RunOnDevice() override {
-    const UnitRows rows = this->ReadRows(1, "cell_t_prev", 2, 4);
+    UnitRows rows = this->CheckRows(1, "cell_t_prev", 2, 4);
     const Tensor& C = Input(1);
     LstmForward unit{};
     unit.h_before = this->Read(0, "hidden_t_prev", this->MayKeepStates() ? C.numel() : 0);
     unit.c_before = C.template data<float>();
     unit.gates = Input(2).template data<float>();
     unit.forget_bias = forget_bias_;
+    this->ReadStep(&rows);
     unit.h = this->template OutputData<float>(0, C.sizes());
     unit.c = this->template OutputData<float>(1, C.sizes());
     if (C.numel() > 0) RunLstm(context_, rows, unit);
@@ -45,7 +46,7 @@ class LSTMUnitGradientOp final : public RecurrentUnitOp<Context> {
       : RecurrentUnitOp<Context>(def, ws, 3), forget_bias_(this->ReadArgument(kLstmForgetBias)) {}
 
   bool RunOnDevice() override {
-    const UnitRows rows = this->ReadRows(1, "cell_t_prev", 2, 4);
+    UnitRows rows = this->CheckRows(1, "cell_t_prev", 2, 4);
     const Tensor& C = Input(1);
     const Tensor& H = Input(0);
     CAFFE_ENFORCE_EQ(H.numel(), C.numel(), "elements of input 0 (hidden_t_prev) of shape ",
@@ -60,6 +61,7 @@ class LSTMUnitGradientOp final : public RecurrentUnitOp<Context> {
     unit.c = this->Read(after + 1, "cell_t", C.numel());
     unit.dh = this->Read(after + 2, "hidden_t_grad", C.numel());
     unit.dc = this->Read(after + 3, "cell_t_grad", C.numel());
+    this->ReadStep(&rows);
     unit.dh_before = this->template OutputData<float>(0, H.sizes());
     unit.dc_before = this->template OutputData<float>(1, C.sizes());
     unit.dgates = this->template OutputData<float>(2, Input(2).sizes());

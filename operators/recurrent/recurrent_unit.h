@@ -4,6 +4,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/common/host_input.h"
 #include "operators/recurrent/unit_kernels.h"
 
@@ -38,9 +39,9 @@ class RecurrentUnitOp : public Operator<Context> {
   // Whether rows that are not valid keep their states.
   bool MayKeepStates() const { return has_lengths_ && !drop_states_; }
 
-  // Reads the shape from the state, input `i`, and checks the gates, which have `count` per
-  // element.
-  UnitRows ReadRows(int i, const char* name, int gates, int count) {
+  // Takes the shape from the state, input `i`, and checks the gates, which have `count` per element,
+  // and the lengths. Call ReadStep when all inputs have been checked.
+  UnitRows CheckRows(int i, const char* name, int gates, int count) {
     const Tensor& state = Input(i);
     CAFFE_ENFORCE_GE(state.dim(), 3, "rank of input ", i, " (", name, ") of shape ", state.sizes(),
                      ", want [1, batch, size]");
@@ -58,17 +59,23 @@ class RecurrentUnitOp : public Operator<Context> {
     CAFFE_ENFORCE_GE(of_gates.numel(), CheckedMultiply<int64_t>(state.numel(), count),
                      "elements of input ", gates, " (gates) of shape ", of_gates.sizes(),
                      ", want [1, ", rows.batch, ", ", of_gates.dim(2), "]");
-    const Tensor& step = step_.Read(*this, TimeStep());
+    const Tensor& step = InputAnywhere(*this, TimeStep());
     CAFFE_ENFORCE_GE(step.numel(), 1, "elements of input ", TimeStep(), " (timestep)");
-    rows.step = step.template data<int32_t>()[0];
+    RequireElements<int32_t>(step);
     if (has_lengths_) {
       const Tensor& lengths = Input(lengths_);
       CAFFE_ENFORCE_EQ(lengths.numel(), rows.batch, "elements of input ", lengths_,
                        " (seq_lengths), want one for each row of the batch");
-      rows.lengths = lengths.template data<int32_t>();
+      RequireElements<int32_t>(lengths);
     }
     rows.drop_states = drop_states_;
     return rows;
+  }
+
+  // Reads the time step and the lengths.
+  void ReadStep(UnitRows* rows) {
+    rows->step = step_.Read(*this, TimeStep()).template data<int32_t>()[0];
+    if (has_lengths_) rows->lengths = Input(lengths_).template data<int32_t>();
   }
 
   // THROWS unless the gradients of the gates, of `count` elements, are those of the whole input.

@@ -33,11 +33,11 @@ class AccumulateGradientInputOp final : public Operator<Context> {
     const Tensor& from = Input(1);
     Tensor* to = Output(0);
     CAFFE_ENFORCE_GE(step.numel(), 1, "elements of input 0 (timestep)");
-    const int64_t t = step.template data<int32_t>()[0];
     CAFFE_ENFORCE(to->dim() >= 1 && to->dim(0) > 0, "input 2 (state_grad) has shape ", to->sizes(),
                   ", want at least one row");
     const int64_t row = to->numel() / to->dim(0);
     const float* x = from.template data<float>();
+    const int64_t t = step.template data<int32_t>()[0];
     float* y = to->template mutable_data<float>();
     if (row == 0) return true;
     CAFFE_ENFORCE(t >= 0 && CheckedMultiply(t + 1, row) <= from.numel(), "input 0 (timestep) is ",

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "operators/common/element_type.h"
 #include "operators/common/segment_offsets.h"
 #include "operators/segment/segment_types.h"
 
@@ -31,11 +32,16 @@ std::string SubjectOf(SegmentsBy by, int input);
 template <class Context>
 class SegmentInput {
  public:
-  // Reads input `i`. For unsorted ids, `segments` is their number, or -1 if it follows from the ids.
-  void Read(Operator<Context>& op, SegmentsBy by, int i, int64_t segments) {
+  // THROWS what Read throws for the shape and the element type of input `i`.
+  static void Check(const Operator<Context>& op, SegmentsBy by, int i) {
     const Tensor& input = InputAnywhere(op, i);
     CAFFE_ENFORCE_EQ(input.dim(), 1, "rank of ", SubjectOf(by, i), " of shape ", input.sizes(),
                      ", want a vector");
+    RequireElements<int32_t>(input);
+  }
+  // Reads input `i`. For unsorted ids, `segments` is their number, or -1 if it follows from the ids.
+  void Read(Operator<Context>& op, SegmentsBy by, int i, int64_t segments) {
+    Check(op, by, i);
     by_ = by;
     if (by == SegmentsBy::kLengths) {
       lengths_.template Read<int32_t>(op, i, "input LENGTHS");
@@ -43,7 +49,7 @@ class SegmentInput {
       positions_ = lengths_.total();
       return;
     }
-    positions_ = input.numel();
+    positions_ = InputAnywhere(op, i).numel();
     if (by == SegmentsBy::kUnsortedIds && segments >= 0 && Context::GetDeviceType() != CPU) {
       count_ = segments;
       ids_ = op.Input(i).template data<int32_t>();

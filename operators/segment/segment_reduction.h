@@ -53,7 +53,7 @@ class SegmentReductionOp final : public Operator<Context> {
     CAFFE_ENFORCE_GE(data.dim(), 1, "rank of input 0 (DATA)");
     const auto with_index = [&](auto element) {
       using T = decltype(element);
-      if (!row_.sparse) return RunWith<T, int32_t>(nullptr, data.dim(0));
+      if (!row_.sparse) return RunWith<T, int32_t>(nullptr);
       const Tensor& indices = Input(row_.indices());
       const bool all_empty = row_.by == SegmentsBy::kLengths && indices.numel() == 0;
       CAFFE_ENFORCE(all_empty || indices.dim() == 1, "rank of input ", row_.indices(),
@@ -61,7 +61,7 @@ class SegmentReductionOp final : public Operator<Context> {
       return DispatchByType<int32_t, int64_t>(indices.dtype(), "input INDICES", [&](auto index) {
         using Index = decltype(index);
         if (all_empty) return WriteZeros();
-        return RunWith<T, Index>(indices.template data<Index>(), indices.numel());
+        return RunWith<T, Index>(&indices);
       });
     };
     if (row_.takes_half()) {
@@ -82,22 +82,37 @@ class SegmentReductionOp final : public Operator<Context> {
     return true;
   }
 
-  template <class T, class Index>
-  bool RunWith(const Index* indices, int64_t positions) {
-    const Tensor& data = Input(0);
-    segments_.Read(*this, row_.by, row_.segments(), num_segments_);
-    CAFFE_ENFORCE_EQ(segments_.positions(), positions,
-                     row_.by == SegmentsBy::kLengths ? "sum of " : "elements of ",
+  // THROWS unless the segments describe all rows that are reduced.
+  void CheckPositions(int64_t got, int64_t want) const {
+    CAFFE_ENFORCE_EQ(got, want, row_.by == SegmentsBy::kLengths ? "sum of " : "elements of ",
                      SubjectOf(row_.by, row_.segments()), ", want the number of ",
                      row_.sparse ? "indices" : "rows of input 0 (DATA)");
-    SegmentJob<T, Index> job{.reduction = row_.reduction,
-                             .segments = segments_.count(),
-                             .positions = positions,
-                             .rows = data.dim(0),
-                             .block = data.size_from_dim(1),
-                             .indices = indices,
-                             .data = data.template data<T>()};
-    if (row_.weighted()) job.weights = Weights(positions);
+  }
+
+  // `indices` is null if the operator has none.
+  template <class T, class Index>
+  bool RunWith(const Tensor* indices) {
+    const Tensor& data = Input(0);
+    const int64_t positions = indices != nullptr ? indices->numel() : data.dim(0);
+    SegmentInput<Context>::Check(*this, row_.by, row_.segments());
+    const int64_t described = InputAnywhere(*this, row_.segments()).numel();
+    if (row_.by != SegmentsBy::kLengths || described == 0) CheckPositions(described, positions);
+    const float* const weights = row_.weighted() ? Weights(positions) : nullptr;
+    segments_.Read(*this, row_.by, row_.segments(), num_segments_);
+    CheckPositions(segments_.positions(), positions);
+    if (row_.reduction == Reduction::kPositionalSum) {
+      CAFFE_ENFORCE_GE(Input(1).numel(), segments_.longest(),
+                       "elements of input 1 (WEIGHT), want those of the longest segment");
+    }
+    SegmentJob<T, Index> job{
+        .reduction = row_.reduction,
+        .segments = segments_.count(),
+        .positions = positions,
+        .rows = data.dim(0),
+        .block = data.size_from_dim(1),
+        .indices = indices != nullptr ? indices->template data<Index>() : nullptr,
+        .data = data.template data<T>()};
+    job.weights = weights;
     dims_.assign(data.dims().begin(), data.dims().end());
     dims_[0] = segments_.count();
     job.out = this->template OutputData<float>(0, dims_);
@@ -116,10 +131,7 @@ class SegmentReductionOp final : public Operator<Context> {
     const Tensor& weights = Input(1);
     CAFFE_ENFORCE_EQ(weights.dim(), 1, "rank of input 1 (SCALARS) of shape ", weights.sizes(),
                      ", want a vector");
-    if (row_.reduction == Reduction::kPositionalSum) {
-      CAFFE_ENFORCE_GE(weights.numel(), segments_.longest(),
-                       "elements of input 1 (WEIGHT), want those of the longest segment");
-    } else {
+    if (row_.reduction != Reduction::kPositionalSum) {
       CAFFE_ENFORCE_EQ(weights.numel(), positions,
                        "elements of input 1 (SCALARS), want one for "
                        "each row that is reduced");

@@ -53,9 +53,10 @@ class AccuracyOp final : public Operator<Context> {
                      "elements of input 1 (labels), want the rows of "
                      "input 0 (predictions)");
     const int64_t rows = predictions.dim(0), classes = predictions.dim(1);
-    ShareOfRight(context_, rows, classes, top_k_, predictions.template data<float>(),
-                 labels.template data<int32_t>(), this->template OutputData<float>(0, {}), &right_,
-                 &scratch_);
+    const float* const values = predictions.template data<float>();
+    const int32_t* const classes_of_rows = labels.template data<int32_t>();
+    ShareOfRight(context_, rows, classes, top_k_, values, classes_of_rows,
+                 this->template OutputData<float>(0, {}), &right_, &scratch_);
     return true;
   }
 

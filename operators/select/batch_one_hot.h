@@ -9,6 +9,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
+#include "operators/common/element_type.h"
 
 namespace caffe2rt {
 
@@ -36,6 +37,7 @@ class BatchOneHotOp final : public Operator<Context> {
                      "elements of input 1 (lengths), want the columns of input 0 "
                      "(data) of shape ",
                      data.sizes());
+    RequireElements<T>(values);
     const int32_t* length = lengths.template data<int32_t>();
     int64_t total = 0;
     for (int64_t i = 0; i < columns; ++i) {

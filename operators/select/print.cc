@@ -5,6 +5,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -75,6 +76,10 @@ bool TensorPrinter::Print(const Tensor& tensor) {
 }
 
 void RegisterPrint() {
+  DeclareInputTypes(
+      "Print", 0,
+      {.accepted = {TensorProto::FLOAT, TensorProto::DOUBLE, TensorProto::INT32, TensorProto::INT64,
+                    TensorProto::BOOL, TensorProto::UINT8, TensorProto::STRING}});
   RegisterSchema("Print", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)

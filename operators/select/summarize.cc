@@ -5,6 +5,7 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -73,6 +74,7 @@ void WriteSummary(CPUContext&, int64_t n, const float* x, float* y, Tensor*) {
 }
 
 void RegisterSummarize() {
+  DeclareFloatInputs("Summarize", 1);
   RegisterSchema("Summarize", __FILE__)
       .NumInputs(1)
       .NumOutputs(0, 1)

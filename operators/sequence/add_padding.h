@@ -34,10 +34,12 @@ class AddPaddingOp final : public Operator<Context> {
     const Tensor& data = Input(0);
     const TypeMeta type = data.dtype();
     DispatchByType<float, double, int32_t, int64_t, bool>(type, "input 0 (data_in)", [](auto) {});
-    segments_.Read(*this);
     const int64_t block = data.size_from_dim(1);
-    const void* const before = Padding(2, type, block, nullptr);
-    const void* const after = Padding(3, type, block, before);
+    CheckPadding(2, type, block);
+    CheckPadding(3, type, block);
+    segments_.Read(*this);
+    const void* const before = InputSize() > 2 ? Input(2).raw_data() : nullptr;
+    const void* const after = InputSize() > 3 ? Input(3).raw_data() : before;
     dims_.assign(data.dims().begin(), data.dims().end());
     dims_[0] = CheckedAdd(dims_[0], CheckedMultiply(segments_.count(), widths_.both()));
     Tensor* const padded = Output(0, dims_, type);
@@ -51,9 +53,9 @@ class AddPaddingOp final : public Operator<Context> {
   }
 
  private:
-  // The elements of input `i`, or `missing` if there is no such input.
-  const void* Padding(int i, TypeMeta type, int64_t block, const void* missing) {
-    if (InputSize() <= i) return missing;
+  // Checks input `i`, if there is one.
+  void CheckPadding(int i, TypeMeta type, int64_t block) {
+    if (InputSize() <= i) return;
     const char* const name = i == 2 ? "start_padding" : "end_padding";
     const Tensor& padding = Input(i);
     CAFFE_ENFORCE(padding.dtype() == type, "input ", i, " (", name, ") has elements of type ",
@@ -61,7 +63,6 @@ class AddPaddingOp final : public Operator<Context> {
     CAFFE_ENFORCE_EQ(padding.numel(), block, "elements of input ", i, " (", name, ") of shape ",
                      padding.sizes(), ", want those of a row of input 0 (data_in) of shape ",
                      Input(0).sizes());
-    return padding.raw_data();
   }
 
   const PaddingWidths widths_;

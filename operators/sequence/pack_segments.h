@@ -147,10 +147,10 @@ class UnpackSegmentsOp final : public Operator<Context> {
     const int64_t width = packed.dim(1);
     CAFFE_ENFORCE(max_length_ < 0 || max_length_ == width, "argument max_length is ", max_length_,
                   ", want ", width, ", dim 1 of input 1 (packed_tensor) of shape ", packed.sizes());
-    ReadPackedLengths(*this, restore_ ? std::numeric_limits<int64_t>::max() : width, &segments_);
-    CAFFE_ENFORCE_EQ(segments_.count(), packed.dim(0),
+    CAFFE_ENFORCE_EQ(InputAnywhere(*this, 0).numel(), packed.dim(0),
                      "number of lengths, want dim 0 of input 1 (packed_tensor) of shape ",
                      packed.sizes());
+    ReadPackedLengths(*this, restore_ ? std::numeric_limits<int64_t>::max() : width, &segments_);
     CAFFE_ENFORCE(max_length_ >= 0 || segments_.longest() <= width,
                   "an element of input 0 (lengths) is ", segments_.longest(), ", want at most ",
                   width, ", dim 1 of input 1 (packed_tensor)");

@@ -96,7 +96,6 @@ class SequenceMaskOp final : public Operator<Context> {
                        "number of inputs, want input 1 (sequence_lengths) in the "
                        "modes sequence and window");
       const Tensor& lengths = Input(1);
-      numbers = lengths.template data<int32_t>();
       CAFFE_ENFORCE(x.numel() == 0 || lengths.numel() >= sizes.cycle,
                     "input 1 (sequence_lengths) "
                     "has ",
@@ -104,6 +103,7 @@ class SequenceMaskOp final : public Operator<Context> {
                     ", one for each row "
                     "of input 0 of shape ",
                     x.sizes());
+      numbers = lengths.template data<int32_t>();
     }
     T* const y = this->template OutputData<T>(0, x.sizes());
     if (x.numel() > 0) {

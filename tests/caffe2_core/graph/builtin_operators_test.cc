@@ -29,7 +29,7 @@ const std::set<std::string>& WithoutInference() {
       "CreateMutex", "CreateScope", "CreateTensorVector", "CreateTreeCursor", "PackRecords",
       "RecurrentNetworkBlobFetcher", "TimerBegin",
       // The outputs are what other operators, files or other nets wrote.
-      "DequeueBlobs", "Do", "EnqueueBlobs", "FeedBlob", "Free", "GetAllBlobNames", "If", "Load",
+      "DequeueBlobs", "Do", "EnqueueBlobs", "FeedBlob", "Free", "GetAllBlobNames", "Load",
       "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot", "TensorProtosDBInput",
       "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
       // The number of rows depends on the values of the inputs, or on the position of a cursor.

@@ -218,7 +218,13 @@ TEST_F(SegmentGradientTest, RejectsWhatDoesNotFit) {
                "of input INDICES is 3, want at least 0 and below 3");
   Feed<int64_t>(&ws_, "I", {2}, {0, 1});
   ExpectThrows(run(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI")),
+               "input 0 (SCALARS) has shape [3], want [2], one for each row");
+  Feed<float>(&ws_, "W", {2}, {1, 2});
+  ExpectThrows(run(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI")),
                "number of indices, want the sum of input LENGTHS");
+  Feed<float>(&ws_, "G", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  ExpectThrows(run(Op("SortedSegmentSumGradient", "GS")),
+               "input 1 (SEGMENT_IDS) has 3 ids, which cannot describe 4 segments");
 }
 
 }  // namespace

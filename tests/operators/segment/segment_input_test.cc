@@ -18,6 +18,7 @@ TEST(SegmentInputTest, RejectsSegmentsThatDoNotFit) {
   ExpectThrows(run("LengthsSum"), "sum of input 1 (LENGTHS), want the number of rows of input 0");
   Feed<int32_t>(&ws, "S", {2}, {5, -1});
   ExpectThrows(run("LengthsMax"), "element 1 of input LENGTHS, want at least 0");
+  Feed<int32_t>(&ws, "S", {4}, {5, -1, 0, 0});
   ExpectThrows(run("UnsortedSegmentSum"), "element 1 of input SEGMENT_IDS is -1, want at least 0");
   Feed<int32_t>(&ws, "S", {3}, {0, 0, 1});
   ExpectThrows(run("UnsortedSegmentSum"),
