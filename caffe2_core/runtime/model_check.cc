@@ -14,6 +14,7 @@
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/input_check.h"
 #include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -217,6 +218,10 @@ std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& mo
                    model.types_are_known ? WrongInputType(def, op.inputs) : "";
                !wrong.empty()) {
       text = MakeString(" rejects the types of its inputs: ", wrong);
+    } else if (const std::string problem =
+                   model.types_are_known ? InputProblem(def, op.inputs) : "";
+               !problem.empty()) {
+      text = MakeString(" rejects its inputs: ", problem);
     } else {
       continue;
     }

@@ -38,7 +38,8 @@ struct ModelToCheck {
 // Returns the findings of ValidateNet, and those about the inputs, errors first:
 //   - a blob that is read before an operator writes it, in a net without external_input;
 //   - inputs and weights that nothing fills;
-//   - operators that do not accept the shapes or types of their inputs, by shape inference.
+//   - operators that do not accept the shapes or types of their inputs, by shape inference and by
+//     the checks of built-in operators (input_check.h).
 // Does not throw, whatever the nets contain, except when memory runs out.
 std::vector<NetFinding> ValidateModel(const NetDef& net, const ModelToCheck& model);
 

@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/tensor/shape_only.h"
 
 namespace caffe2rt {
 
@@ -169,8 +170,9 @@ void Tensor::ThrowNoData(TypeMeta wanted) const {
                 DeviceTypeName(device_), " is in the opaque layout ",
                 opaque_layout() != nullptr ? opaque_layout()->Description() : "",
                 ", which this code cannot read: copy it to the CPU first");
-  CAFFE_THROW("the tensor of shape ", sizes(),
-              " has no memory yet: mutable_data has not been called since the last Resize");
+  ThrowNoElements(MakeString("the tensor of shape ", sizes(),
+                             " has no memory yet: mutable_data has not been called since the last "
+                             "Resize"));
 }
 
 namespace {
@@ -220,6 +222,7 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
     storage_->MoveVersion();
     return storage_->data();
   }
+  ShapeOnlyScope::BeforeAllocation(needed, meta_.IsSet() && storage_ == nullptr);
   CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
                 " have constructors and are supported only on the CPU, not on ",
                 DeviceTypeName(device_));
@@ -293,8 +296,8 @@ void Tensor::ShareData(const Tensor& src) {
   CAFFE_ENFORCE_EQ(src.device_, device_, "device type of the tensor whose data is shared");
   CAFFE_ENFORCE_EQ(src.size_, size_,
                    "number of elements of the tensor whose data is shared; call Resize first");
-  CAFFE_ENFORCE(src.storage_ != nullptr || src.size_ == 0,
-                "cannot share the data of a tensor that has none");
+  if (src.storage_ == nullptr && src.size_ != 0)
+    ThrowNoElements("cannot share the data of a tensor that has none");
   storage_ = src.storage_;
   meta_ = src.meta_;
   alive_ = src.alive_;
@@ -332,8 +335,9 @@ void Tensor::CopyFrom(const Tensor& src, BaseContext* context) try {
   if (storage_ != nullptr && storage_->read_only()) FreeMemory();
   Resize(src.sizes());
   if (!src.meta_.IsSet() || !src.HasData()) {
-    CAFFE_ENFORCE(src.size_ == 0 || !src.meta_.IsSet(), "cannot copy a tensor of shape ",
-                  src.sizes(), " that has no data");
+    if (src.size_ != 0 && src.meta_.IsSet())
+      ThrowNoElements(
+          MakeString("cannot copy a tensor of shape ", src.sizes(), " that has no data"));
     FreeMemory();
     meta_ = src.meta_;
     return;

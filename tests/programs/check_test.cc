@@ -126,6 +126,13 @@ std::vector<Broken> BrokenModels() {
        .input = {"--input", "x=1"},
        .run_says = "input 1 (B) has elements of type int64, want float as input 0 (A)",
        .check_says = "input 1 (B) has elements of type int64, want float as input 0 (A)"},
+      {.what = "labels with one element for each class",
+       .net = R"(external_input: "p" external_input: "one_hot"
+                 op { type: "Cast" input: "one_hot" output: "labels" arg { name: "to" i: 2 } }
+                 op { type: "SoftmaxWithLoss" input: "p" input: "labels" output: "s" output: "l" })",
+       .input = {"--input", "p=4,10", "--input", "one_hot=4,10"},
+       .run_says = "want one label for each row",
+       .check_says = "want one label for each row"},
       {.what = "weight with too few values",
        .init = R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 ints: 2 }
                        arg { name: "values" floats: 7 } })",
@@ -209,9 +216,13 @@ TEST_F(CheckTest, ReportsShapesThatNeedNoInput) {
 }
 
 TEST_F(CheckTest, AcceptsTheGradientOfAReshapeInAnotherNet) {
-  const ProgramResult check = Check(R"(external_input: "dy" external_input: "old"
+  const ProgramResult check = Run("check",
+                                  R"(
+      op { type: "GivenTensorInt64Fill" output: "old" arg { name: "shape" ints: 2 }
+           arg { name: "values" ints: 2 ints: 3 } })",
+                                  R"(external_input: "dy" external_input: "old"
       op { type: "Reshape" input: "dy" input: "old" output: "dx" output: "_" is_gradient_op: true })",
-                                    {"--input", "dy=6", "--input", "old=2"});
+                                  {"--input", "dy=6"});
   EXPECT_EQ(check.code, 0) << check.out;
 }
 
