@@ -82,6 +82,10 @@ std::vector<std::string> ListCaseFiles(const std::string& folder) {
   return paths;
 }
 
+oracle::OperatorCases ReadOperatorCases(const std::string& path) {
+  return *Read<oracle::OperatorCases>(path);
+}
+
 std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter,
                                     const ReplayTarget& target) {
   const fs::path place(path);

@@ -30,6 +30,9 @@ struct CaseEntry {
 // The paths of all case files, in a fixed order. THROWS if `folder` cannot be read or has none.
 std::vector<std::string> ListCaseFiles(const std::string& folder);
 
+// The recorded calls in a file of the folder `operators`. THROWS if it is not such a file.
+oracle::OperatorCases ReadOperatorCases(const std::string& path);
+
 // The cases of a file that match `filter`. THROWS if the file is not of the kind that its path
 // implies. Gradients do not depend on the device, so their cases are returned for the CPU only.
 std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter,
