@@ -17,10 +17,13 @@ int64_t Place(int64_t bound, int64_t size) {
 
 }  // namespace
 
+void CheckSliceBounds(IntArrayRef input, size_t starts, size_t ends) {
+  CAFFE_ENFORCE_EQ(starts, ends, "elements of starts, want as many as of ends");
+  CAFFE_ENFORCE_LE(starts, input.size(), "elements of starts, want at most the rank of input 0");
+}
+
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan) {
-  CAFFE_ENFORCE_EQ(starts.size(), ends.size(), "elements of starts, want as many as of ends");
-  CAFFE_ENFORCE_LE(starts.size(), input.size(),
-                   "elements of starts, want at most the rank of input 0");
+  CheckSliceBounds(input, starts.size(), ends.size());
   plan->dims.assign(input.begin(), input.end());
   plan->axis = -1;
   plan->start = 0;

@@ -2,6 +2,7 @@
 // The shape rules of Slice: the elements between starts and ends, in one dimension. A negative
 // bound counts from one past the end: -1 is the end itself. Bounds past the end mean the end.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct SlicePlan {
 };
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
+// THROWS unless there are as many starts as ends, and at most one for each dimension of the input.
+void CheckSliceBounds(IntArrayRef input, size_t starts, size_t ends);
+
 // THROWS if the bounds do not match the input, or slice more than one dimension of an input that
 // has elements.
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);

@@ -10,7 +10,7 @@
 // until it can read the values (operators/common/host_input.h).
 //
 // A subclass implements Fill(), which receives the output with its shape set, allocates it with its
-// element type, and writes it.
+// element type, and writes it. One with further inputs implements CheckInputs().
 
 #include <string>
 #include <vector>
@@ -62,12 +62,15 @@ class Filler : public Operator<Context> {
 
   bool RunOnDevice() final {
     Tensor* output = this->Output(0);
+    CheckInputs();
     SetShape(output);
     Fill(output);
     return true;
   }
 
  protected:
+  // THROWS if inputs 1 and more have a wrong shape or element type.
+  virtual void CheckInputs() const {}
   // Allocates `output`, whose shape is already set, and writes every element.
   virtual void Fill(Tensor* output) = 0;
 

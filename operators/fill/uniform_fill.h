@@ -5,6 +5,7 @@
 // With three inputs, inputs 1 and 2 are min and max, one element each. If min is greater than max,
 // dim 0 of the output is 0.
 
+#include "operators/common/element_type.h"
 #include "operators/fill/filler.h"
 #include "operators/fill/random_fill.h"
 
@@ -33,6 +34,13 @@ class UniformFillOp final : public Filler<Context> {
   }
 
  private:
+  void CheckInputs() const override {
+    for (int i = 1; i < this->InputSize(); ++i) {
+      const Tensor& bound = InputAnywhere(*this, i);
+      CAFFE_ENFORCE_EQ(bound.numel(), 1, "elements of input ", i, " (min or max), want one");
+      RequireElements<T>(bound);
+    }
+  }
   void Fill(Tensor* output) override {
     if (this->InputSize() == 3) {
       min_ = Bound(1);
@@ -49,11 +57,7 @@ class UniformFillOp final : public Filler<Context> {
     FillUniform(this->context_, &draws_, output->numel(), min_, max_,
                 output->template mutable_data<T>());
   }
-  T Bound(int input) {
-    const Tensor& bound = bound_input_.Read(*this, input);
-    CAFFE_ENFORCE_EQ(bound.numel(), 1, "elements of input ", input, " (min or max), want one");
-    return *bound.template data<T>();
-  }
+  T Bound(int input) { return *bound_input_.Read(*this, input).template data<T>(); }
 
   T min_ = 0;
   T max_ = 0;

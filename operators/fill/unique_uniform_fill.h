@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "caffe2_core/base/checked_math.h"
+#include "operators/common/element_type.h"
 #include "operators/fill/filler.h"
 #include "operators/primitives/random.h"
 
@@ -29,6 +30,9 @@ class UniqueUniformFillOp final : public Filler<Context> {
   }
 
  private:
+  void CheckInputs() const override {
+    if (this->InputSize() >= 2) RequireElements<T>(this->Input(1));
+  }
   void Fill(Tensor* output) override {
     avoid_.clear();
     if (this->InputSize() >= 2) {

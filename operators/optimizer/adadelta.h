@@ -9,6 +9,7 @@
 // param + lr * step.
 
 #include "caffe2_core/runtime/dispatch.h"
+#include "operators/common/element_type.h"
 #include "operators/optimizer/update_checks.h"
 #include "operators/optimizer/update_loops.h"
 
@@ -36,6 +37,7 @@ class AdadeltaOp final : public Operator<Context> {
     const NamedInput delta{Input(2), "input 2 (moment_delta)"};
     RequireSameSize(moment, param);
     RequireSameSize(delta, param);
+    for (const NamedInput* input : {&param, &moment, &delta}) RequireElements<float>(input->tensor);
     if constexpr (kSparse) {
       const NamedInput grad{Input(4), "input 4 (grad)"};
       const NamedInput indices{Input(3), "input 3 (indices)"};

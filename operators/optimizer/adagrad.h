@@ -93,11 +93,6 @@ class SparseAdagradOp final : public Operator<Context> {
     const NamedInput indices{Input(2), "input 2 (indices)"};
     const NamedInput grad{Input(3), "input 3 (grad)"};
     const RowSizes sizes = SizesOfRows(named_param, indices, grad);
-    const float* const rate = OneNumber({Input(4), "input 4 (lr)"});
-    const float* const old_param = param.data<float>();
-    const float* const old_moment = moment.data<float>();
-    const float* const values = grad.tensor.data<float>();
-    const Index* const rows = indices.tensor.data<Index>();
     if constexpr (kRowWise) {
       CAFFE_ENFORCE_EQ(moment.numel(), sizes.rows, "elements of input 1 (moment) of shape ",
                        moment.sizes(), ", want one for each row of input 0 (param) of shape ",
@@ -105,6 +100,11 @@ class SparseAdagradOp final : public Operator<Context> {
     } else {
       RequireSameSize({moment, "input 1 (moment)"}, named_param);
     }
+    const float* const rate = OneNumber({Input(4), "input 4 (lr)"});
+    const float* const old_param = param.data<float>();
+    const float* const old_moment = moment.data<float>();
+    const float* const values = grad.tensor.data<float>();
+    const Index* const rows = indices.tensor.data<Index>();
     float* const out_param = this->template OutputData<float>(0, param.sizes());
     float* const out_moment = this->template OutputData<float>(1, moment.sizes());
     if constexpr (kRowWise) {

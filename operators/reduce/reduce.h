@@ -11,6 +11,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/reduce/accumulate.h"
 #include "operators/reduce/reduce_plan.h"
 #include "operators/reduce/reduction_gradient.h"
@@ -78,9 +79,13 @@ class ReduceGradientOp final : public Operator<Context> {
       const Tensor& X = Input(1);
       MarkAxes(axes_, X.dims().size(), &reduced_);
       plan_.Make(X.sizes(), reduced_);
-      const T* dy = OutputSized<T>(0, "dY");
-      const T* x = X.data<T>();
-      const T* y = OutputSized<T>(2, "Y");
+      CheckOutputSized(0, "dY");
+      RequireElements<T>(X);
+      CheckOutputSized(2, "Y");
+      RequireElements<T>(Input(2));
+      const T* const dy = Input(0).template data<T>();
+      const T* const x = X.data<T>();
+      const T* const y = Input(2).template data<T>();
       T* dx = this->template OutputData<T>(0, X.sizes());
       ReduceGradient<Accumulate>(context_, plan_, dy, x, y, dx);
       return true;
@@ -88,13 +93,11 @@ class ReduceGradientOp final : public Operator<Context> {
   }
 
  private:
-  // The elements of input `i`, which must be as many as the outputs of the reduction.
-  template <class T>
-  const T* OutputSized(int i, const char* name) {
+  // THROWS unless input `i` has as many elements as the outputs of the reduction.
+  void CheckOutputSized(int i, const char* name) const {
     const Tensor& tensor = Input(i);
     CAFFE_ENFORCE_EQ(tensor.numel(), plan_.output_size(), "elements of input ", i, " (", name,
                      ") of shape ", tensor.sizes(), ", want one for each output");
-    return tensor.data<T>();
   }
 
   const std::vector<int> axes_;

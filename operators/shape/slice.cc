@@ -2,6 +2,7 @@
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -13,10 +14,17 @@ SliceBounds::SliceBounds(const ArgumentHelper& args, bool are_inputs)
   CAFFE_ENFORCE(args.HasArgument(kSliceEnds), "argument ends is missing");
 }
 
-void SliceBounds::ReadBounds(const Tensor& tensor, const char* subject,
-                             std::vector<int64_t>* bounds) {
-  CAFFE_ENFORCE_EQ(tensor.dim(), 1, "rank of ", subject, ", want a vector");
-  DispatchByType<int32_t, int64_t>(tensor.dtype(), subject, [&](auto element) {
+void SliceBounds::CheckInputs(IntArrayRef input, const Tensor& starts, const Tensor& ends) {
+  CAFFE_ENFORCE_EQ(starts.dim(), 1, "rank of input 1 (starts), want a vector");
+  RequireElementsOf<int32_t, int64_t>(starts, "input 1 (starts)");
+  CAFFE_ENFORCE(ends.dtype() == starts.dtype(), "input 2 (ends) has elements of type ",
+                ends.dtype().name(), ", want ", starts.dtype().name(), " as input 1 (starts)");
+  CAFFE_ENFORCE_EQ(ends.dim(), 1, "rank of input 2 (ends), want a vector");
+  CheckSliceBounds(input, static_cast<size_t>(starts.numel()), static_cast<size_t>(ends.numel()));
+}
+
+void SliceBounds::ReadBounds(const Tensor& tensor, std::vector<int64_t>* bounds) {
+  DispatchByType<int32_t, int64_t>(tensor.dtype(), "bounds", [&](auto element) {
     const auto* values = tensor.data<decltype(element)>();
     bounds->assign(values, values + tensor.numel());
   });

@@ -34,19 +34,17 @@ class [[gnu::visibility("default")]] SliceBounds {
   template <class Context>
   const SlicePlan& Plan(Operator<Context>& op, IntArrayRef input) {
     if (are_inputs_) {
-      const Tensor& starts = starts_input_.Read(op, 1);
-      ReadBounds(starts, "input 1 (starts)", &starts_);
-      const Tensor& ends = ends_input_.Read(op, 2);
-      CAFFE_ENFORCE(ends.dtype() == starts.dtype(), "input 2 (ends) has elements of type ",
-                    ends.dtype().name(), ", want ", starts.dtype().name(), " as input 1 (starts)");
-      ReadBounds(ends, "input 2 (ends)", &ends_);
+      CheckInputs(input, InputAnywhere(op, 1), InputAnywhere(op, 2));
+      ReadBounds(starts_input_.Read(op, 1), &starts_);
+      ReadBounds(ends_input_.Read(op, 2), &ends_);
     }
     PlanSlice(input, starts_, ends_, &plan_);
     return plan_;
   }
 
  private:
-  static void ReadBounds(const Tensor& tensor, const char* subject, std::vector<int64_t>* bounds);
+  static void CheckInputs(IntArrayRef input, const Tensor& starts, const Tensor& ends);
+  static void ReadBounds(const Tensor& tensor, std::vector<int64_t>* bounds);
 
   const bool are_inputs_;
   std::vector<int64_t> starts_;

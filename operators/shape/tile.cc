@@ -3,6 +3,7 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 #include "operators/primitives/wrapping.h"
 
@@ -34,10 +35,14 @@ TileNumbers::TileNumbers(const ArgumentHelper& args, int inputs)
                 "argument axis is missing, and input 2 is not given either");
 }
 
-int64_t TileNumbers::Number(const char* name, int input, const Tensor& tensor) {
+void TileNumbers::Check(const char* name, int input, const Tensor& tensor) {
   CAFFE_ENFORCE(tensor.dim() == 1 && tensor.numel() == 1, "input ", input, " (", name,
                 ") has shape ", tensor.sizes(), ", want [1]");
-  return DispatchByType<int32_t, int64_t>(tensor.dtype(), name, [&](auto element) -> int64_t {
+  RequireElementsOf<int32_t, int64_t>(tensor, name);
+}
+
+int64_t TileNumbers::Number(const Tensor& tensor) {
+  return DispatchByType<int32_t, int64_t>(tensor.dtype(), "", [&](auto element) -> int64_t {
     return *tensor.data<decltype(element)>();
   });
 }

@@ -56,16 +56,17 @@ class [[gnu::visibility("default")]] TileNumbers {
   // Reads the inputs. THROWS if one of them is not a vector of one integer.
   template <class Context>
   void Read(Operator<Context>& op) {
-    if (inputs_ > 1) tiles_ = Number(kTiles.name, 1, inputs_read_[0].Read(op, 1));
-    if (inputs_ > 2) {
-      axis_ = CheckedCast<int>(Number(kTileAxis.name, 2, inputs_read_[1].Read(op, 2)), "axis");
-    }
+    if (inputs_ > 1) Check(kTiles.name, 1, InputAnywhere(op, 1));
+    if (inputs_ > 2) Check(kTileAxis.name, 2, InputAnywhere(op, 2));
+    if (inputs_ > 1) tiles_ = Number(inputs_read_[0].Read(op, 1));
+    if (inputs_ > 2) axis_ = CheckedCast<int>(Number(inputs_read_[1].Read(op, 2)), "axis");
   }
   int64_t tiles() const { return tiles_; }
   int axis() const { return axis_; }
 
  private:
-  static int64_t Number(const char* name, int input, const Tensor& tensor);
+  static void Check(const char* name, int input, const Tensor& tensor);
+  static int64_t Number(const Tensor& tensor);
 
   const int inputs_;
   int64_t tiles_;
