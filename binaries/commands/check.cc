@@ -109,13 +109,21 @@ void AddBlobsOfFile(const std::string& path, FileKind kind, const NetsOfFile& fo
   }
 }
 
-// The shapes of the inputs given by --input. THROWS if no net of the file has such an input.
-ShapeMap GivenShapes(const CommandLine& line, const NetsOfFile& found) {
+// Feeds the inputs given by --input. THROWS if no net of the file has such an input.
+std::vector<FedInput> FeedInputs(const CommandLine& line, const NetsOfFile& found, Workspace* ws) {
   std::vector<const NetDef*> nets;
   for (const TitledNet& net : found.nets) nets.push_back(&net.net);
-  Workspace ws;
-  FeedInputs(line, nets, &ws);
-  return ShapesOfWorkspace(ws);
+  return FeedInputs(line, nets, ws);
+}
+
+// Adds what --input states. The workspace holds the values.
+void AddGiven(const CommandLine& line, const NetsOfFile& found, Workspace* ws,
+              ModelToCheck* model) {
+  const std::vector<FedInput> fed = FeedInputs(line, found, ws);
+  model->given = ShapesOfWorkspace(*ws);
+  for (const FedInput& input : fed) {
+    if (!input.is_random) model->values[input.blob] = &ws->GetBlob(input.blob)->Get<Tensor>();
+  }
 }
 
 std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
@@ -127,7 +135,8 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
   }
   std::vector<std::string> listed;
   for (const auto& [name, shape] : known.given) listed.push_back(name);
-  if (line.Has("input")) known.given = GivenShapes(line, found);
+  Workspace inputs;
+  if (line.Has("input")) AddGiven(line, found, &inputs, &known);
   known.given_is_complete = line.Has("input");
   known.has_surroundings =
       !known.init_nets.empty() || !known.filled.empty() || !known.given.empty();
@@ -148,7 +157,8 @@ std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path,
   const FileKind kind = KindOfFile(line, path);
   const NetsOfFile found = LoadNets(path, kind, KindCheckOf(line));
   if (kind == FileKind::kPlanDef) {
-    (void)GivenShapes(line, found);
+    Workspace inputs;
+    FeedInputs(line, found, &inputs);
     return {{MakeString("plan \"", found.plan.name(), "\""), ValidatePlan(found.plan)}};
   }
   if (found.nets.empty())
@@ -282,8 +292,7 @@ const Command& CheckCommand() {
                   {"init-net", "FILE", "",
                    "net that fills the weights: check it, and the nets together with it", true},
                   {"input", "BLOB=VALUE", "",
-                   "all inputs, as for `run`: check that these shapes fit and that none is missing",
-                   true},
+                   "all inputs, as for `run`: check that they fit and that none is missing", true},
                   kAllowFilesOption,
                   ProcessOptions()[1],
                   {"module", "FILE.so", "", "module with operators; may be repeated", true},

@@ -133,11 +133,12 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
   const bool has_seed = !line.Text("seed").empty();
   uint64_t seed = has_seed ? static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)) << 32 : 0;
   std::set<std::string> seen;
-  const auto add = [&](const std::string& blob, Tensor tensor, const std::string& source) {
+  const auto add = [&](const std::string& blob, Tensor tensor, const std::string& source,
+                       bool is_random = false) {
     if (!seen.insert(blob).second)
       throw UsageError("blob \"" + blob + "\" is given by more than one --input option");
     SetTensor(ws, blob, CastAsTold(line, blob, std::move(tensor)));
-    fed.push_back({blob, source});
+    fed.push_back({blob, source, is_random});
   };
   for (const std::string& text : line.All("input")) {
     const auto assignment = SplitAssignment(text);
@@ -164,7 +165,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
       Tensor tensor = PickTensor(ReadTensors(line, value, &source), blob, value);
       add(blob, std::move(tensor), source);
     } else if (ParseDims(value, &dims)) {
-      add(blob, RandomInput(text, dims, ++seed), MakeString("random, seed ", line.Text("seed")));
+      add(blob, RandomInput(text, dims, ++seed), MakeString("random, seed ", line.Text("seed")),
+          true);
     } else if (ParseInputValues(value, &values)) {
       add(blob, std::move(values), "given");
     } else {

@@ -43,6 +43,7 @@ inline constexpr Option kNoMemoryPlanOption = {
 struct FedInput {
   std::string blob;
   std::string source;
+  bool is_random = false;  // only its shape was given
 };
 
 // Feeds the --input options. THROWS if no operator reads a blob (CheckInputName), and UsageError

@@ -44,12 +44,22 @@ bool CanBeTried(const OperatorDef& op, const std::vector<TensorShape>& inputs) {
   return known && schema != nullptr && !HasNestedNets(op) && !HasSideEffect(*schema, op);
 }
 
-void Feed(const OperatorDef& op, const TensorShape& shape, ReadableElements readable, Blob* blob) {
-  Tensor tensor =
-      ShapeOnlyTensor(GetDimsVector(shape), DataTypeToTypeMeta(shape.data_type()), readable);
+// `values` is null if they are not known.
+Tensor InputTensor(const TensorShape& shape, const Tensor* values, ReadableElements readable) {
+  if (values == nullptr || values->numel() == 0 || values->nbytes() > kMostReadableBytes)
+    return ShapeOnlyTensor(GetDimsVector(shape), DataTypeToTypeMeta(shape.data_type()), readable);
+  Tensor tensor(CPU);
+  tensor.CopyFrom(*values);
+  return tensor;
+}
+
+// A tensor that was given is no quantized one.
+void Feed(const OperatorDef& op, const TensorShape& shape, const Tensor* values,
+          ReadableElements readable, Blob* blob) {
+  Tensor tensor = InputTensor(shape, values, readable);
   // The shape of a quantized tensor is that of its elements.
-  const bool quantized =
-      shape.data_type() == TensorProto::UINT8 || shape.data_type() == TensorProto::INT32;
+  const bool quantized = values == nullptr && (shape.data_type() == TensorProto::UINT8 ||
+                                               shape.data_type() == TensorProto::INT32);
   if (quantized && absl::StartsWith(op.type(), "Int8")) {
     // Operators that keep the quantization of an input compare it with these arguments.
     const ArgumentHelper args(op);
@@ -63,11 +73,14 @@ void Feed(const OperatorDef& op, const TensorShape& shape, ReadableElements read
 }
 
 std::string ProblemIn(const Try& attempt, const OperatorDef& op,
-                      const std::vector<TensorShape>& inputs) try {
+                      const std::vector<TensorShape>& inputs,
+                      const std::vector<const Tensor*>& values) try {
   Workspace ws;
   ws.SetFileAccess(FileAccess::Off("checks open no files"));
-  for (int i = 0; i < op.input_size(); ++i)
-    Feed(op, inputs[static_cast<size_t>(i)], attempt.readable, ws.CreateBlob(op.input(i)));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Feed(op, inputs[i], values.empty() ? nullptr : values[i], attempt.readable,
+         ws.CreateBlob(op.input(static_cast<int>(i))));
+  }
   const std::unique_ptr<OperatorBase> created = CreateOperator(op, &ws);
   const ShapeOnlyScope scope(attempt.limit_bytes);
   return created->Run() ? "" : "the operator reports a failure";
@@ -83,20 +96,23 @@ std::string ProblemIn(const Try& attempt, const OperatorDef& op,
 
 }  // namespace
 
-std::string InputProblem(const OperatorDef& op, const std::vector<TensorShape>& inputs) {
+std::string InputProblem(const OperatorDef& op, const std::vector<TensorShape>& inputs,
+                         const std::vector<const Tensor*>& values) {
   if (!CanBeTried(op, inputs)) return "";
   OperatorDef on_cpu = op;
   on_cpu.clear_device_option();
   // Finds checks that come after outputs were allocated. An operator that had memory and numbers
   // would compute.
   constexpr size_t kMostBytes = size_t{1} << 16;
-  const std::string early = ProblemIn({ReadableElements::kNone, kMostBytes}, on_cpu, inputs);
+  const std::string early =
+      ProblemIn({ReadableElements::kNone, kMostBytes}, on_cpu, inputs, values);
   if (!early.empty()) return early;
   // Finds checks that come after a pointer to numbers was taken. An error that depends on the numbers
   // states them, or does not occur with others.
-  const std::string late = ProblemIn({ReadableElements::kZeroFloats, 0}, on_cpu, inputs);
+  const std::string late = ProblemIn({ReadableElements::kZeroFloats, 0}, on_cpu, inputs, values);
   if (late.empty()) return "";
-  return late == ProblemIn({ReadableElements::kPositiveFloats, 0}, on_cpu, inputs) ? late : "";
+  return late == ProblemIn({ReadableElements::kPositiveFloats, 0}, on_cpu, inputs, values) ? late
+                                                                                           : "";
 }
 
 }  // namespace caffe2rt

@@ -11,6 +11,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/input_types.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -66,6 +67,30 @@ ShapeMap ShapesBefore(const ModelToCheck& model) {
   }
   return shapes;
 }
+
+// The values of blobs that no operator has written yet.
+class ValuesBefore {
+ public:
+  explicit ValuesBefore(const ModelToCheck& model) : values_(model.values) {}
+
+  // Of the operator's inputs, null if they are not known.
+  std::vector<const Tensor*> Inputs(const OperatorDef& op) const {
+    std::vector<const Tensor*> inputs;
+    for (const std::string& name : op.input()) {
+      const auto found = values_.find(name);
+      inputs.push_back(found != values_.end() ? found->second : nullptr);
+    }
+    return inputs;
+  }
+  // Nets in the operator may write any blob.
+  void Write(const OperatorDef& op) {
+    if (HasNestedNets(op)) return values_.clear();
+    for (const std::string& name : op.output()) values_.erase(name);
+  }
+
+ private:
+  std::map<std::string, const Tensor*> values_;
+};
 
 class InputCheck {
  public:
@@ -207,9 +232,12 @@ std::vector<NetFinding> ValidateInitNet(const NetDef& net) try {
 std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& model) try {
   EnsureBuiltinOperators();
   ShapeMap shapes = ShapesBefore(model);
+  ValuesBefore values(model);
   std::vector<NetFinding> findings;
   for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
     const OperatorDef& def = net.op(op.op);
+    const std::vector<const Tensor*> known = values.Inputs(def);
+    values.Write(def);
     std::string text;
     if (op.failed) {
       text = op.inputs.empty() ? MakeString(" fails: ", op.problem)
@@ -219,7 +247,7 @@ std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& mo
                !wrong.empty()) {
       text = MakeString(" rejects the types of its inputs: ", wrong);
     } else if (const std::string problem =
-                   model.types_are_known ? InputProblem(def, op.inputs) : "";
+                   model.types_are_known ? InputProblem(def, op.inputs, known) : "";
                !problem.empty()) {
       text = MakeString(" rejects its inputs: ", problem);
     } else {

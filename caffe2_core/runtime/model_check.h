@@ -2,6 +2,7 @@
 // Finds what `caffe2 run` would reject in a net together with its init nets and inputs, without
 // running anything. Used by `caffe2 check` and `caffe2 inspect`.
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/net_validation.h"
+#include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)
@@ -23,6 +25,8 @@ struct ModelToCheck {
   ShapeMap filled = {};
   // The inputs that the caller gives, with their shapes as far as they are known.
   ShapeMap given = {};
+  // The values of inputs, with the shapes and types of `given`, as far as they are known.
+  std::map<std::string, const Tensor*> values = {};
   // Whether the element types of `given` are known. If not, wrong types are not reported.
   bool types_are_known = true;
   // Inputs that an init net fills with zeros instead of data (model_inputs.h).
@@ -39,7 +43,7 @@ struct ModelToCheck {
 //   - a blob that is read before an operator writes it, in a net without external_input;
 //   - inputs and weights that nothing fills;
 //   - operators that do not accept the shapes or types of their inputs, by shape inference and by
-//     the checks of built-in operators (input_check.h).
+//     the checks of built-in operators, with the values that are known (input_check.h).
 // Does not throw, whatever the nets contain, except when memory runs out.
 std::vector<NetFinding> ValidateModel(const NetDef& net, const ModelToCheck& model);
 

@@ -217,7 +217,7 @@ ChangedCall ChangedCalls::Draw(std::mt19937* random) const {
   }
 }
 
-CallVerdict Judge(const ChangedCall& call) {
+CallVerdict Judge(const ChangedCall& call, KnownInputs known) {
   NetDef net;
   net.set_name("call");
   CAFFE_ENFORCE(net.add_op()->ParseFromString(call.call.op()), "the call has no OperatorDef");
@@ -226,6 +226,12 @@ CallVerdict Judge(const ChangedCall& call) {
   CallVerdict verdict;
   ModelToCheck model;
   model.given = ShapesOfWorkspace(ws);
+  if (known == KnownInputs::kValues) {
+    for (const oracle::Blob& blob : call.call.input()) {
+      const Blob* const made = ws.GetBlob(blob.name());
+      if (BlobIsTensorType(*made, CPU)) model.values[blob.name()] = &made->Get<Tensor>();
+    }
+  }
   model.given_is_complete = model.has_surroundings = true;
   for (const NetFinding& finding : ValidateModel(net, model)) {
     if (finding.kind == NetFindingKind::kError && verdict.check.empty())

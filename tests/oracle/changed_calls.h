@@ -46,7 +46,10 @@ struct CallVerdict {
   bool false_alarm() const { return !check.empty() && run.empty(); }
 };
 
+// What the check knows of the inputs.
+enum class KnownInputs { kShapes, kValues };
+
 // Checks the call and then runs it. THROWS what is not an EnforceNotMet.
-CallVerdict Judge(const ChangedCall& call);
+CallVerdict Judge(const ChangedCall& call, KnownInputs known = KnownInputs::kValues);
 
 }  // namespace caffe2rt::test

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
 #include "tests/support/shared.h"
@@ -203,6 +206,23 @@ TEST_F(CheckTest, ReportsWhatRunRejects) {
     EXPECT_EQ(check.code, is_placeholder ? 0 : 1) << broken.what << "\n" << check.out;
     EXPECT_THAT(check.out + check.err, HasSubstr(broken.check_says)) << broken.what;
   }
+}
+
+// A shape leaves the values open.
+TEST_F(CheckTest, UsesTheValuesOfInputsFromFiles) {
+  constexpr char kNet[] = R"(external_input: "x" external_input: "l"
+      op { type: "LengthsSum" input: "x" input: "l" output: "y" })";
+  Tensor lengths(std::vector<int64_t>{2}, CPU);
+  std::fill_n(lengths.mutable_data<int32_t>(), 2, 2);
+  WriteNpy(dir_.path("l.npy"), lengths);
+  const std::string given = "l=" + dir_.path("l.npy");
+  EXPECT_EQ(Check(kNet, {"--input", "x=4,3", "--input", given}).code, 0);
+  const std::vector<std::string> wrong = {"--input", "x=3,3", "--input", given};
+  const std::string message = "sum of input 1 (LENGTHS), want the number of rows of input 0";
+  EXPECT_THAT(Run("run", "", kNet, wrong).err, HasSubstr(message));
+  const ProgramResult check = Check(kNet, wrong);
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr(message));
 }
 
 TEST_F(CheckTest, ReportsShapesThatNeedNoInput) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -41,6 +41,7 @@ struct Case {
   std::vector<TensorShape> inputs;
   const char* problem;  // "" if the operator accepts the inputs
   int outputs = 1;
+  bool in_place = false;
 };
 
 TEST(InputProblemTest, IsTheErrorOfTheOperator) {
@@ -75,6 +76,32 @@ TEST(InputProblemTest, IsTheErrorOfTheOperator) {
        "describes 3 segments, want 2"},
       {"lengths, whose sum is not known", "LengthsSum", {Floats({6, 2}), Ints({3})}, ""},
       {"values of numbers are not checked", "Range", {Floats({1}), Floats({1}), Floats({1})}, ""},
+      {"rank of a bound, whose partner is not known",
+       "Slice",
+       {Floats({4, 3}), Ints({2}), Ints({2, 1})},
+       "rank of input 2 (ends)"},
+      {"number of bounds",
+       "SliceGradient",
+       {Floats({4, 3}), Ints({2}), Ints({1}), Floats({4, 3})},
+       "elements of starts, want as many as of ends (got 2, want 1)"},
+      {"two values for a bound",
+       "UniformIntFill",
+       {Longs({2}), Ints({1}), Ints({2})},
+       "elements of input 2 (min or max), want one"},
+      {"rank of the second number",
+       "TileGradient",
+       {Floats({4, 3}), Ints({1}), Ints({1, 1})},
+       "input 2 (axis) has shape [1, 1], want [1]"},
+      {"number of moments, next to indices that are not known",
+       "SparseAdagrad",
+       {Floats({4, 3}), Floats({4, 2}), Ints({2}), Floats({2, 3}), Floats({1})},
+       "elements of input 1 (moment) of shape [4, 2]",
+       2,
+       true},
+      {"type of the input after another one is read",
+       "ReduceMinGradient",
+       {Ints({1, 1}), Floats({4, 3}), Ints({1, 1})},
+       "holds elements of type float, want int32"},
       {"number of values",
        "Range",
        {Floats({1}), Floats({2}), Floats({1})},
@@ -89,6 +116,7 @@ TEST(InputProblemTest, IsTheErrorOfTheOperator) {
   for (const Case& row : cases) {
     SCOPED_TRACE(row.what);
     OperatorDef op = Op(row.type, row.inputs.size(), row.outputs);
+    for (int i = 0; row.in_place && i < row.outputs; ++i) op.set_output(i, op.input(i));
     if (op.type() == "If") {
       Argument* const net = op.add_arg();
       net->set_name("then_net");
@@ -101,6 +129,49 @@ TEST(InputProblemTest, IsTheErrorOfTheOperator) {
       EXPECT_THAT(problem, HasSubstr(row.problem));
     }
   }
+}
+
+Tensor IntTensor(const std::vector<int32_t>& values) {
+  Tensor tensor(std::vector<int64_t>{static_cast<int64_t>(values.size())}, CPU);
+  std::copy(values.begin(), values.end(), tensor.mutable_data<int32_t>());
+  return tensor;
+}
+
+TEST(InputProblemTest, ReadsTheValuesThatAreKnown) {
+  struct Row {
+    const char* what;
+    std::vector<int32_t> lengths;
+    const char* problem;
+  };
+  const std::vector<Row> rows = {
+      {"lengths that add up", {4, 2}, ""},
+      {"an empty segment", {0, 6}, ""},
+      {"lengths with another sum", {4, 1}, "sum of input 1 (LENGTHS)"},
+      {"a negative length", {7, -1}, "-1"},
+  };
+  EnsureBuiltinOperators();
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Tensor lengths = IntTensor(row.lengths);
+    const std::vector<TensorShape> inputs = {Floats({6, 2}), Ints({2})};
+    EXPECT_EQ(InputProblem(Op("LengthsSum", 2), inputs), "");
+    const std::string problem = InputProblem(Op("LengthsSum", 2), inputs, {nullptr, &lengths});
+    if (*row.problem == '\0') {
+      EXPECT_EQ(problem, "");
+    } else {
+      EXPECT_THAT(problem, HasSubstr(row.problem));
+    }
+  }
+}
+
+TEST(InputProblemTest, DoesNotChangeTheValuesThatAreKnown) {
+  EnsureBuiltinOperators();
+  const Tensor numbers = IntTensor({1, 2});
+  OperatorDef op = Op("Add", 2);
+  op.set_output(0, "X0");
+  EXPECT_EQ(InputProblem(op, {Ints({2}), Ints({2})}, {&numbers, &numbers}), "");
+  EXPECT_EQ(numbers.data<int32_t>()[0], 1);
+  EXPECT_EQ(numbers.data<int32_t>()[1], 2);
 }
 
 TEST(InputProblemTest, NeedsNoMemoryForTheInputs) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/model_check.h"
 #include "caffe2_core/runtime/packed_model.h"
@@ -101,6 +103,41 @@ TEST(ModelCheckTest, AnInputThatIsDeclaredMayBeGivenLater) {
   ASSERT_EQ(alone.size(), 1u);
   EXPECT_EQ(alone[0].kind, NetFindingKind::kError);
   EXPECT_THAT(alone[0].text, HasSubstr("nothing fills \"x\", and the net declares no"));
+}
+
+TEST(ModelCheckTest, ValuesAreKnownUntilAnOperatorWritesTheBlob) {
+  constexpr char kSum[] = R"(op { type: "LengthsSum" input: "x" input: "l" output: "y" })";
+  struct Row {
+    const char* what;
+    std::string before;  // operators before the sum
+    size_t findings;
+  };
+  const std::vector<Row> rows = {
+      {"nothing writes them", "", 1},
+      {"an operator writes another blob", R"(op { type: "Copy" input: "l" output: "m" })", 1},
+      {"an operator writes them", R"(op { type: "Copy" input: "k" output: "l" })", 0},
+      {"a net may write them",
+       R"(op { type: "If" input: "c" arg { name: "then_net" n {
+              op { type: "Copy" input: "k" output: "l" } } } })",
+       0},
+  };
+  Tensor lengths(std::vector<int64_t>{2}, CPU);
+  std::fill_n(lengths.mutable_data<int32_t>(), 2, 2);  // sum 4, and x has 3 rows
+  const TensorShape shape = CreateTensorShape(std::vector<int64_t>{2}, TensorProto::INT32);
+  const ModelToCheck model = {
+      .given = {{"x", CreateTensorShape(std::vector<int64_t>{3, 2}, TensorProto::FLOAT)},
+                {"c", CreateTensorShape(std::vector<int64_t>{1}, TensorProto::BOOL)},
+                {"k", shape},
+                {"l", shape}},
+      .values = {{"l", &lengths}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    const std::vector<NetFinding> findings = ValidateShapes(ParseNet(row.before + kSum), model);
+    ASSERT_EQ(findings.size(), row.findings);
+    if (findings.empty()) continue;
+    EXPECT_THAT(findings[0].text, HasSubstr("operator LengthsSum rejects its inputs: "));
+    EXPECT_THAT(findings[0].text, HasSubstr("(got 4, want 3)"));
+  }
 }
 
 TEST(ModelCheckTest, ListsTheMissingWeightsOfEachOperator) {
