@@ -246,32 +246,45 @@ TEST(FaultOfRecordTest, RecognizesCasesByArgumentsAndInputs) {
   }
 }
 
+// Whether the record of an operator is known to be wrong. Its inputs are integers I and three floats X.
+bool IsWrong(const std::string& op, const std::vector<int32_t>& integers) {
+  TensorProto index, data;
+  index.set_data_type(TensorProto::INT32);
+  index.add_dims(static_cast<int64_t>(integers.size()));
+  for (const int32_t i : integers) index.add_int32_data(i);
+  data.set_data_type(TensorProto::FLOAT);
+  data.add_dims(3);
+  oracle::OperatorCase recorded;
+  for (const auto& [name, tensor] : {std::pair("I", &index), std::pair("X", &data)}) {
+    oracle::Blob* blob = recorded.add_input();
+    blob->set_name(name);
+    blob->set_tensor(tensor->SerializeAsString());
+  }
+  return !FaultOfRecord(recorded, ParseOp(op)).empty();
+}
+
+TEST(FaultOfRecordTest, RecognizesGradientsOfSegmentsThatAreCutOff) {
+  for (const std::string type : {"PackSegments", "UnpackSegments"}) {
+    const std::string op = "type: '" + type + "' input: 'I' input: 'X'";
+    const std::string cut = " arg { name: 'max_length' i: 2 }", gradient = " is_gradient_op: true";
+    EXPECT_TRUE(IsWrong(op + cut + gradient, {1, 3}));
+    EXPECT_FALSE(IsWrong(op + cut + gradient, {1, 2}));
+    EXPECT_FALSE(IsWrong(op + gradient, {1, 3}));
+    EXPECT_FALSE(IsWrong(op + cut, {1, 3}));
+  }
+}
+
 TEST(FaultOfRecordTest, RecognizesIndicesThatAreNoPermutation) {
-  const auto is_wrong = [](const char* op, const std::vector<int32_t>& indices) {
-    TensorProto index, data;
-    index.set_data_type(TensorProto::INT32);
-    index.add_dims(static_cast<int64_t>(indices.size()));
-    for (const int32_t i : indices) index.add_int32_data(i);
-    data.set_data_type(TensorProto::FLOAT);
-    data.add_dims(3);
-    oracle::OperatorCase recorded;
-    for (const auto& [name, tensor] : {std::pair("I", &index), std::pair("X", &data)}) {
-      oracle::Blob* blob = recorded.add_input();
-      blob->set_name(name);
-      blob->set_tensor(tensor->SerializeAsString());
-    }
-    return !FaultOfRecord(recorded, ParseOp(op)).empty();
-  };
   const char* const forward = "type: 'BatchPermutation' input: 'X' input: 'I'";
   const char* const gradient = "type: 'BatchPermutationGradient' input: 'I' input: 'X'";
   for (const char* const op : {forward, gradient}) {
-    EXPECT_FALSE(is_wrong(op, {2, 0, 1}));
-    EXPECT_TRUE(is_wrong(op, {2, 0, 3}));
-    EXPECT_TRUE(is_wrong(op, {2, -1, 1}));
+    EXPECT_FALSE(IsWrong(op, {2, 0, 1}));
+    EXPECT_TRUE(IsWrong(op, {2, 0, 3}));
+    EXPECT_TRUE(IsWrong(op, {2, -1, 1}));
   }
-  EXPECT_FALSE(is_wrong(forward, {2, 0, 2}));
-  EXPECT_TRUE(is_wrong(gradient, {2, 0, 2}));
-  EXPECT_FALSE(is_wrong(gradient, {2, 0, 1, 1}));  // the last one is not used
+  EXPECT_FALSE(IsWrong(forward, {2, 0, 2}));
+  EXPECT_TRUE(IsWrong(gradient, {2, 0, 2}));
+  EXPECT_FALSE(IsWrong(gradient, {2, 0, 1, 1}));  // the last one is not used
 }
 
 }  // namespace

@@ -54,6 +54,17 @@ bool IsNoPermutation(const oracle::OperatorCase& recorded, const OperatorDef& de
   return false;
 }
 
+// Whether the operator is the gradient of one that cuts segments off at max_length.
+bool CutsSegments(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  if (def.type() != "UnpackSegments" && def.type() != "PackSegments") return false;
+  const int most = ArgumentHelper(def).GetSingleArgument<int>("max_length", -1);
+  const TensorProto lengths = RecordedInput(recorded, def, 0);
+  const auto is_cut = [most](int64_t length) { return length > most; };
+  return def.is_gradient_op() && most >= 0 &&
+         (std::any_of(lengths.int32_data().begin(), lengths.int32_data().end(), is_cut) ||
+          std::any_of(lengths.int64_data().begin(), lengths.int64_data().end(), is_cut));
+}
+
 using OpTest = std::function<bool(const OperatorDef&)>;
 
 // Whether the test is true for an operator of the net or of the nets in it.
@@ -269,6 +280,10 @@ std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDe
   if (MixesUpTypes(recorded, def)) {
     return "X is int64 and dY float: the original multiplies offsets in the float output by the "
            "size of X's elements, so that it writes dY to wrong places and beyond the output";
+  }
+  if (CutsSegments(recorded, def)) {
+    return "segments are cut off at max_length: the original's gradient of PackSegments lacks the "
+           "rows that were cut off, and that of UnpackSegments wants rows that it did not return";
   }
   if (IsNoPermutation(recorded, def)) {
     return "the indices are no permutation: the original reads or writes rows beyond the tensor; "
