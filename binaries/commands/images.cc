@@ -116,6 +116,8 @@ ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::s
 
 Tensor ImageReader::Convert(const Image& image, const std::string& file) const try {
   return packed_bgra_ ? ImageToBgra(image, transform_) : ImageToTensor(image, transform_);
+} catch (const OutOfMemory& error) {
+  throw OutOfMemory(__FILE__, __LINE__, "", MakeString("image \"", file, "\": ", error.message()));
 } catch (const EnforceNotMet& error) {
   CAFFE_THROW("image \"", file, "\": ", error.message());
 }

@@ -22,6 +22,7 @@ namespace {
 
 // A file whose outputs have not been written yet.
 struct WaitingFile {
+  size_t index = 0;  // among the files
   std::string file, source;
   Tensor input{CPU};
   std::string error;                    // of a file that failed
@@ -84,21 +85,32 @@ class FolderRunner {
   }
 
  private:
+  // The files behind the first one are read ahead, once the net exists and its first run has shown
+  // what memory it needs.
   void TakeFiles() {
     const std::vector<std::string>& files = run_.images.files;
     const int threads = GetNumThreads();
-    ReadAhead<LoadedFile> loader(files.size(), threads, batch_ + static_cast<size_t>(threads),
-                                 [this](size_t i) { return Load(i); });
     for (size_t i = 0; i < files.size(); ++i) {
-      Take(files[i], [&] {
-        try {
-          return loader.Next();
-        } catch (const OutOfMemory&) {  // several files together need more than this one
-          return Load(i);
-        }
-      });
+      if (i == 1)
+        loader_.emplace(files.size() - 1, threads, batch_ + static_cast<size_t>(threads),
+                        [this](size_t next) { return Load(next + 1); });
+      Take(files[i], [&] { return NextFile(i); });
+      waiting_.back().index = i;
       WriteWaiting();
     }
+    loader_.reset();
+  }
+
+  // Several files together may need more memory than one has. Then no more are read ahead.
+  LoadedFile NextFile(size_t i) {
+    if (loader_.has_value()) {
+      try {
+        return loader_->Next();
+      } catch (const OutOfMemory&) {
+        loader_.reset();
+      }
+    }
+    return Load(i);
   }
 
   // Images are read when the ones before have been written, because they may arrive at any time.
@@ -252,7 +264,7 @@ class FolderRunner {
   void Write(WaitingFile* entry) {
     if (entry->error.empty()) {
       try {
-        if (!entry->done) RunAlone(*entry);
+        if (!entry->done) RunAlone(entry);
         progress_.Clear();
         results_.Add(entry->file, entry->source, [&](const std::string& name) -> const Blob& {
           return entry->done ? entry->outputs.at(name) : run_.fetch(name);
@@ -267,7 +279,19 @@ class FolderRunner {
     ++failures_;
   }
 
-  void RunAlone(const WaitingFile& entry) {
+  void RunAlone(WaitingFile* entry) {
+    try {
+      return RunFed(*entry);
+    } catch (const OutOfMemory&) {
+      if (!loader_.has_value()) throw;
+    }
+    loader_.reset();                           // what was read ahead needs memory, too
+    entry->input = Load(entry->index).tensor;  // the net may have changed it
+    Feed(entry->input);
+    RunFed(*entry);
+  }
+
+  void RunFed(const WaitingFile& entry) {
     if (together_ && !first_.has_value()) return RunFirst(entry);
     run_.run_net(1);
   }
@@ -297,6 +321,7 @@ class FolderRunner {
   const size_t batch_;
   Progress progress_;
   int64_t written_ = 0, failures_ = 0;
+  std::optional<ReadAhead<LoadedFile>> loader_;
   bool together_;          // files may run in batches
   bool prepared_ = false;  // the net exists
   bool tested_ = false;    // the first file has the same outputs in a batch as alone

@@ -4,6 +4,7 @@
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,46 +75,79 @@ TEST_F(ImagesTest, ReportsBytesBehindTheLastImage) {
               HasSubstr("bytes after image 2 of standard input are neither JPEG nor PNG"));
 }
 
+// `caffe2 run --image -` while its input arrives.
+class RunningStream {
+ public:
+  explicit RunningStream(const std::string& net, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {BuildPath(CAFFE2_PROGRAM), "run", "--predict-net", net, "--image",
+                               "-", "--json-lines"});
+    std::vector<char*> argv;
+    for (std::string& word : more) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    int in[2], out[2];
+    if (pipe(in) != 0 || pipe(out) != 0) return;
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    in_ = in[1];
+    out_ = out[0];
+  }
+  bool Write(const std::string& bytes) {
+    return write(in_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  }
+  // A line that the program has written, or what came of it within a minute.
+  std::string ReadLine() {
+    std::string line;
+    pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
+    for (char c = 0; poll(&ready, 1, 60000) == 1 && read(out_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  // Ends the stream, and reads what is left. Returns the exit code.
+  int End() {
+    close(in_);
+    while (!ReadLine().empty()) continue;
+    close(out_);
+    int status = 0;
+    return waitpid(child_, &status, 0) == child_ && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t child_ = -1;
+  int in_ = -1, out_ = -1;
+};
+
 // A frame is written as soon as it has arrived, although the stream goes on.
 TEST_F(ImagesTest, WritesALineOfJsonWhenAFrameArrives) {
-  int to_program[2], from_program[2];
-  ASSERT_EQ(pipe(to_program), 0);
-  ASSERT_EQ(pipe(from_program), 0);
-  std::vector<std::string> words = {BuildPath(CAFFE2_PROGRAM),
-                                    "run",
-                                    "--predict-net",
-                                    dir_.Write("net.pbtxt", kSum),
-                                    "--image",
-                                    "-",
-                                    "--json-lines"};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(to_program[0], 0);
-    dup2(from_program[1], 1);
-    for (const int fd : {to_program[0], to_program[1], from_program[0], from_program[1]}) close(fd);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  ASSERT_GT(child, 0);
-  close(to_program[0]);
-  close(from_program[1]);
+  RunningStream stream(dir_.Write("net.pbtxt", kSum));
   for (const int value : {1, 2}) {
-    const std::string frame =
-        ReadWholeFile(Grey(value == 1 ? "a.png" : "b.jpg", static_cast<uint8_t>(value)));
-    ASSERT_EQ(write(to_program[1], frame.data(), frame.size()), static_cast<ssize_t>(frame.size()));
-    std::string line;
-    for (char c = 0; read(from_program[0], &c, 1) == 1 && c != '\n';) line += c;
+    ASSERT_TRUE(stream.Write(
+        ReadWholeFile(Grey(value == 1 ? "a.png" : "b.jpg", static_cast<uint8_t>(value)))));
+    const std::string line = stream.ReadLine();
     EXPECT_EQ(JsonAt(line, "/outputs/0/values"), MakeString("[", 12 * value, "]"));
     EXPECT_EQ(JsonAt(line, "/file"), MakeString("\"image ", value, " of standard input\""));
   }
-  close(to_program[1]);
-  close(from_program[0]);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(stream.End(), 0);
+}
+
+// A frame of another size does not hold back those behind it until the stream ends.
+TEST_F(ImagesTest, FramesOfAnotherSizeWaitForTwoBatchesAtMost) {
+  RunningStream stream(dir_.Write("net.pbtxt", kSum), {"--batch", "2"});
+  const std::string small = ReadWholeFile(Grey("a.png", 1));
+  SaveImage(dir_.path("large.png"), {.width = 3, .height = 2, .rgb = std::vector<uint8_t>(18, 1)});
+  for (const std::string& frame :
+       {small, ReadWholeFile(dir_.path("large.png")), small, small, small}) {
+    ASSERT_TRUE(stream.Write(frame));
+  }
+  for (const char* values : {"[12]", "[18]", "[12]", "[12]"})
+    EXPECT_EQ(JsonAt(stream.ReadLine(), "/outputs/0/values"), values);
+  EXPECT_EQ(stream.End(), 0);
 }
 
 TEST_F(ImagesTest, AcceptsSeveralImagesAndLists) {

@@ -85,6 +85,16 @@ TEST_F(RunFolderTest, ReportsLinksToMissingFilesByName) {
     EXPECT_THAT(result.out, HasSubstr(dir_.path(MakeString("in/", good, "\", \"outputs\""))));
 }
 
+// Each needs 17 MiB: its bytes, its floats, and those of the file before it.
+TEST_F(RunFolderTest, FilesThatNeedTooMuchMemoryTogetherRunOneByOne) {
+  for (int i = 1; i <= 6; ++i)
+    AddImage(MakeString("p", i, ".png"), 800, 800, static_cast<uint8_t>(i));
+  const ProgramResult result = Run({"--threads", "8", "--memory-limit", "24M", "--json-lines"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (int i = 1; i <= 6; ++i)
+    EXPECT_THAT(result.out, HasSubstr(MakeString("\"values\": [", i * 800 * 800 * 3, "]")));
+}
+
 TEST_F(RunFolderTest, ABadFileDoesNotShiftTheOthers) {
   for (const char* name : {"a.png", "c.png", "d.png"}) AddImage(name, 2, 2, 1);
   dir_.Write("in/b.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
