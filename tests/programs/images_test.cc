@@ -232,6 +232,20 @@ TEST_F(BoxesTest, WritesJson) {
   EXPECT_EQ(JsonAt(result.out, "/boxes/1/box"), "[40,10,55,35]");
 }
 
+TEST_F(BoxesTest, ScoresThatAreNoNumbersComeLast) {
+  const ProgramResult result = Detect({"--box-blobs", "scores,boxes,classes", "--json"}, R"(
+    name: "boxes" external_input: "data" external_input: "im_info" external_output: "classes"
+    op { type: "Copy" input: "data" output: "a" } op { type: "Copy" input: "im_info" output: "b" }
+    op { type: "GivenTensorFill" output: "scores" arg { name: "shape" ints: 3 }
+         arg { name: "values" floats: nan floats: 0.5 floats: 0.9 } }
+    op { type: "ConstantFill" output: "boxes" arg { name: "shape" ints: 3 ints: 4 } }
+    op { type: "GivenTensorFill" output: "classes" arg { name: "shape" ints: 3 }
+         arg { name: "values" floats: 1 floats: 2 floats: 3 } })");
+  EXPECT_EQ(result.code, 0) << result.err;
+  for (const auto& [place, index] : {std::pair("0", "3"), std::pair("1", "2"), std::pair("2", "1")})
+    EXPECT_EQ(JsonAt(result.out, MakeString("/boxes/", place, "/class")), index);
+}
+
 // Expects the drawn boxes of kDetections.
 void ExpectDrawn(const Image& image) {
   ASSERT_EQ(image.width, 60);

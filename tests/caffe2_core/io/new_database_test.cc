@@ -1,0 +1,59 @@
+#include "caffe2_core/io/new_database.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::new_database_test {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ExpectThrows;
+
+// What lies at the path, and what each type of database says of it: part of the error, or "" if it
+// may be created there.
+TEST(NewDatabaseTest, WhatMayBeReplacedDependsOnTheType) {
+  const test::TempDir dir;
+  fs::create_directory(dir.path("empty"));
+  fs::create_directory(dir.path("full"));
+  dir.Write("full/file", "content");
+  dir.Write("file", "content");
+  fs::create_symlink(dir.path("nothing"), dir.path("link"));
+  const struct {
+    const char *name, *lmdb, *leveldb, *minidb;
+  } rows[] = {{"new", "", "", ""},
+              {"file", "it exists; remove it", "it exists and is not an empty folder", ""},
+              {"empty", "it exists; remove it", "", "it is a folder; remove it"},
+              {"full", "it exists; remove it", "it exists and is not an empty folder",
+               "it is a folder; remove it"},
+              {"link", "it exists; remove it", "it exists and is not an empty folder", ""},
+              {"absent/new", "does not exist", "does not exist", "does not exist"}};
+  for (const auto& row : rows) {
+    for (const auto& [type, error] :
+         {std::pair("lmdb", row.lmdb), {"leveldb", row.leveldb}, {"minidb", row.minidb}}) {
+      SCOPED_TRACE(testing::Message() << type << " at " << row.name);
+      if (error[0] == '\0') {
+        EXPECT_NO_THROW(db::CheckNewDatabase(type, dir.path(row.name)));
+      } else {
+        ExpectThrows([&, type = type] { db::CheckNewDatabase(type, dir.path(row.name)); }, error);
+      }
+    }
+  }
+  ExpectThrows([&] { db::CheckNewDatabase("mdb", dir.path("new")); },
+               "database type \"mdb\" is not known");
+}
+
+// No file is created beside a pipe or a device, which is written directly.
+TEST(NewDatabaseTest, APipeMayBeInAFolderThatCannotBeWritten) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  const FileDescriptor read_end(fds[0]), write_end(fds[1]);
+  EXPECT_NO_THROW(db::CheckNewDatabase("minidb", MakeString("/proc/self/fd/", fds[1])));
+}
+
+}  // namespace
+}  // namespace caffe2rt::new_database_test
