@@ -177,6 +177,8 @@ TEST(PlanTerminalTest, ATerminalShowsWhereThePlanStands) {
   EXPECT_THAT(out, testing::ContainsRegex("\r\x1b\\[Kstep \"epoch\", iteration 1 of 3, step "
                                           "\"train\", iteration [0-9]+ of 9223372036854775807, "
                                           "[0-9]+ s"));
+  // The line of the progress is cleared first.
+  EXPECT_THAT(out, HasSubstr("\r\x1b[Kcaffe2: "));
   EXPECT_THAT(out, HasSubstr("interrupted by a signal in step \"epoch\", iteration 1 of 3, step"));
 }
 

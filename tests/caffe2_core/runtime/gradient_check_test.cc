@@ -53,6 +53,36 @@ TEST(GradientCheckTest, FindsAWrongGradient) {
   test::ExpectTensor<float>(ws, "x", {3}, {1, 0, -2});
 }
 
+// y = x, whose gradient maker mixes up rows and columns. A sum of y with equal weights hides it.
+class GradientCheckTestCopyOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    Output(0)->CopyFrom(Input(0));
+    return true;
+  }
+};
+class TransposedGradient final : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("Transpose", "", std::vector<std::string>{GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_CPU_OPERATOR(GradientCheckTestCopy, GradientCheckTestCopyOp);
+OPERATOR_SCHEMA(GradientCheckTestCopy).NumInputs(1).NumOutputs(1);
+REGISTER_GRADIENT(GradientCheckTestCopy, TransposedGradient);
+
+TEST(GradientCheckTest, FindsGradientsInTheWrongOrder) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2, 2}, {1, 2, 3, 4});
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestCopy" input: "x" output: "y" })"), {"y"},
+      {}, &ws);
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].wrong, 2);  // the diagonal is right
+}
+
 TEST(GradientCheckTest, AcceptsRightGradientsOfAWholeNet) {
   Workspace ws;
   test::FeedRandom(&ws, "x", {4, 3});
