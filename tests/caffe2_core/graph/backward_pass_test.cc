@@ -477,6 +477,15 @@ TEST(AddGradientOperatorsTest, KeepsOperatorsThatWriteInPlace) {
            "Sum x_grad _x_grad_autosplit_0 -> x_grad"}));
 }
 
+// Its gradient is 1, as that of any blob to differentiate.
+TEST(AddGradientOperatorsTest, AcceptsABlobOfAnotherNet) {
+  NetDef net = Net({"Direct x -> loss"});
+  AddGradientOperators(&net, {{"loss", {}}, {"other", {}}});
+  ASSERT_EQ(net.op_size(), 4);
+  EXPECT_EQ(Line(net.op(2)), "ConstantFill other -> other_autogen_grad");
+  EXPECT_EQ(Line(net.op(3)), "DirectGradient loss_autogen_grad -> x_grad");
+}
+
 TEST(AddGradientOperatorsTest, FillsAConstantOfOne) {
   NetDef net = Net({"Direct x -> loss"});
   AddGradientOperators(&net, {{"loss", {}}});
