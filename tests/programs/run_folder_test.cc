@@ -95,6 +95,21 @@ TEST_F(RunFolderTest, FilesThatNeedTooMuchMemoryTogetherRunOneByOne) {
     EXPECT_THAT(result.out, HasSubstr(MakeString("\"values\": [", i * 800 * 800 * 3, "]")));
 }
 
+// The first run of this size allocates activations while other files are read.
+TEST_F(RunFolderTest, ARunThatNeedsTheMemoryOfWhatWasReadAheadIsRepeated) {
+  dir_.Write("net.pbtxt", R"(name: "sum" external_input: "data" external_output: "sum"
+    op { type: "Sqrt" input: "data" output: "a" } op { type: "Sqr" input: "a" output: "b" }
+    op { type: "Add" input: "a" input: "b" output: "c" }
+    op { type: "Sub" input: "c" input: "a" output: "d" }
+    op { type: "ReduceBackSum" input: "d" output: "sum" arg { name: "num_reduce_dim" i: 3 } })");
+  AddImage("p0.png", 10, 10, 4);
+  for (int i = 1; i <= 6; ++i) AddImage(MakeString("p", i, ".png"), 800, 800, 4);
+  const ProgramResult result = Run({"--threads", "8", "--memory-limit", "44M", "--json-lines"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\"values\": [1200]"));
+  EXPECT_THAT(result.out, HasSubstr(MakeString("\"values\": [", 4 * 800 * 800 * 3, "]")));
+}
+
 TEST_F(RunFolderTest, ABadFileDoesNotShiftTheOthers) {
   for (const char* name : {"a.png", "c.png", "d.png"}) AddImage(name, 2, 2, 1);
   dir_.Write("in/b.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
