@@ -22,7 +22,6 @@ namespace {
 
 // A file whose outputs have not been written yet.
 struct WaitingFile {
-  size_t index = 0;  // among the files
   std::string file, source;
   Tensor input{CPU};
   std::string error;                    // of a file that failed
@@ -95,7 +94,6 @@ class FolderRunner {
         loader_.emplace(files.size() - 1, threads, batch_ + static_cast<size_t>(threads),
                         [this](size_t next) { return Load(next + 1); });
       Take(files[i], [&] { return NextFile(i); });
-      waiting_.back().index = i;
       WriteWaiting();
     }
     loader_.reset();
@@ -285,8 +283,8 @@ class FolderRunner {
     } catch (const OutOfMemory&) {
       if (!loader_.has_value()) throw;
     }
-    loader_.reset();                           // what was read ahead needs memory, too
-    entry->input = Load(entry->index).tensor;  // the net may have changed it
+    loader_.reset();  // what was read ahead needs memory, too
+    entry->input = reader_.Read(entry->file, &entry->source);  // the net may have changed it
     Feed(entry->input);
     RunFed(*entry);
   }
