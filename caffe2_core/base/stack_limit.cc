@@ -40,6 +40,8 @@ size_t StackBytesLeft() {
   return here > bounds.begin && here <= bounds.end ? here - bounds.begin : SIZE_MAX;
 }
 
+size_t StackFactor() { return kFactor; }
+
 size_t StackLevels(size_t bytes_per_level) {
   const size_t left = StackBytesLeft() / kFactor;
   return left > kReserveBytes ? (left - kReserveBytes) / bytes_per_level : 0;

@@ -17,9 +17,12 @@ namespace caffe2rt {
 size_t StackBytesLeft();
 
 // How many levels of recursion fit into the stack that is left, apart from a reserve for the
-// functions that the last level calls. `bytes_per_level` holds for optimized code; builds with
-// sanitizers, which need more, divide accordingly.
+// functions that the last level calls. `bytes_per_level` and the reserve hold for optimized code; they
+// count StackFactor() times.
 size_t StackLevels(size_t bytes_per_level);
+
+// How much more stack code needs in this build than optimized code: above 1 with a sanitizer.
+size_t StackFactor();
 
 // The end of an error of StackLevels: the bytes left and what to do, such as ": the thread has 40
 // KiB of stack left; use a thread with a larger stack (ulimit -s)".

@@ -7,8 +7,9 @@
 //   if (!ReadProtoFromFile("net.pbtxt", &net))  // Caffe2's function: only returns false
 //
 // Binary files may have up to 2 GB. Nesting is bounded by kMaxProtoNesting, and by the stack of the
-// thread if it is smaller than 256 KiB, so that a hostile file cannot overflow the stack. Text files may use cuda_gpu_id, the former name of
-// DeviceOption.device_id. Files are written atomically. All functions are thread safe.
+// thread if it is smaller than 256 KiB, so that a hostile file cannot overflow the stack. Text files
+// may use cuda_gpu_id, the former name of DeviceOption.device_id. Files are written atomically. All
+// functions are thread safe.
 
 #include <google/protobuf/message.h>
 

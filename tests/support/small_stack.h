@@ -7,21 +7,15 @@
 
 #include <functional>
 
+#include "caffe2_core/base/stack_limit.h"
+
 namespace caffe2rt::test {
 
-// Code with a sanitizer needs more stack: StackLevels (caffe2_core/base/stack_limit.h) and this
-// header count with the same factor.
-#ifdef CAFFE2RT_SANITIZED
-inline constexpr size_t kStackFactor = 6;
-#else
-inline constexpr size_t kStackFactor = 1;
-#endif
-
-// `bytes` is a multiple of 4,096. `run` must not throw.
+// The stack has StackFactor() times `bytes`, which is a multiple of 4,096. `run` must not throw.
 inline void RunWithStack(size_t bytes, const std::function<void()>& run) {
   // Memory of its own: the C library would give it a larger stack of an earlier thread.
   constexpr size_t kGuardBytes = size_t{64} << 10;
-  const size_t stack_bytes = bytes * kStackFactor, all_bytes = kGuardBytes + stack_bytes;
+  const size_t stack_bytes = bytes * StackFactor(), all_bytes = kGuardBytes + stack_bytes;
   void* const memory =
       mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

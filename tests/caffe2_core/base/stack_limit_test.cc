@@ -12,14 +12,14 @@ constexpr size_t kStackBytes = size_t{128} << 10;
 TEST(StackLimitTest, KnowsTheStackOfTheThread) {
   RunWithStack(kStackBytes, [] {
     const size_t left = StackBytesLeft();
-    EXPECT_LE(left, kStackBytes * kStackFactor);
-    EXPECT_GE(left, kStackBytes * kStackFactor / 2);
+    EXPECT_LE(left, kStackBytes * StackFactor());
+    EXPECT_GE(left, kStackBytes * StackFactor() / 2);
     // Of 128 KiB, 24 KiB are a reserve.
     EXPECT_GE(StackLevels(1024), 40u);
     EXPECT_LE(StackLevels(1024), 104u);
     EXPECT_EQ(StackLevels(kStackBytes), 0u);
   });
-  EXPECT_GT(StackBytesLeft(), kStackBytes * kStackFactor);  // of the main thread
+  EXPECT_GT(StackBytesLeft(), kStackBytes * StackFactor());  // of the main thread
 }
 
 // A sanitizer may put arrays elsewhere, but not memory of a size that only the call states.
