@@ -1,7 +1,7 @@
 #pragma once
 // How a kernel, which cannot throw, reports invalid data.
 //
-//   Kernel kernel{..., ReportOf(context), "row %, want below %"};   // on the host
+//   Kernel kernel{..., ReportOf(context), "row %, want below %"};   // on the host, to a ReportText
 //   if (row >= size) report->Raise(text, row, size);                // in the kernel
 //
 // After Raise the kernel continues but must skip the invalid access.
@@ -18,18 +18,29 @@ namespace caffe2rt {
 class CUDAContext;
 struct CudaStream;
 
+// The address of a string literal of the host, with a % for each number. Code that may run on a
+// device cannot make one: the literals of kernels lie in the device's memory, where the host that
+// prints the message cannot read them.
+class ReportText {
+ public:
+  ReportText() = default;
+  ReportText(const char* text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  CAFFE2RT_HOST_DEVICE const char* get() const { return text_; }
+
+ private:
+  const char* text_ = nullptr;
+};
+
 // One per stream, in pinned memory that kernels write. If several threads of a kernel raise at the
 // same time, one of their errors is reported, or a mixture of them.
 struct KernelReport {
-  const char* message = nullptr;  // a string literal of the host; the device does not read it
+  const char* message = nullptr;  // of a ReportText
   int64_t numbers[3] = {};        // the value of each % in the message
   int32_t raised = 0;
 
-  // REQUIRES: `text` is a string literal that the host passed to the kernel, with a % for each
-  // number.
-  CAFFE2RT_HOST_DEVICE void Raise(const char* text, int64_t first, int64_t second = 0,
+  CAFFE2RT_HOST_DEVICE void Raise(ReportText text, int64_t first, int64_t second = 0,
                                   int64_t third = 0) {
-    message = text;
+    message = text.get();
     numbers[0] = first;
     numbers[1] = second;
     numbers[2] = third;

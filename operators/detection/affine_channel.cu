@@ -58,7 +58,7 @@ struct SumEach {
 struct RowChecker {
   int64_t rows;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE bool operator()(int64_t index, int64_t place) const {
     if (index >= 0 && index < rows) return true;
     report->Raise(text, place, index, rows);

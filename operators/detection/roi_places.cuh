@@ -10,7 +10,7 @@ namespace caffe2rt {
 // Reports the fault of a RoI, if any. Returns whether the RoI is valid.
 struct FaultReporter {
   KernelReport* report;
-  const char* texts[kRoiFaults];
+  ReportText texts[kRoiFaults];
   CAFFE2RT_HOST_DEVICE bool operator()(RoiFault fault, int64_t roi, int64_t images) const {
     if (fault == RoiFault::kNone) return true;
     report->Raise(texts[static_cast<int>(fault)], roi, images);

@@ -67,7 +67,7 @@ constexpr const char kClassText[] =
 struct SoftmaxFocalTerms {
   SoftmaxFocalInputs in;
   KernelReport* report;
-  const char* text;
+  ReportText text;
 
   // False if the label is ignored, or invalid, which is reported.
   CAFFE2RT_HOST_DEVICE bool IsClass(int64_t k) const {
@@ -99,7 +99,7 @@ constexpr const char kLocationText[] =
 struct SelectedTerms {
   SelectedBoxes boxes;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   // The element of Y_hat, or -1, which is reported.
   CAFFE2RT_HOST_DEVICE int64_t ElementOf(int64_t i) const {
     const int64_t element = boxes.ElementOf(i);

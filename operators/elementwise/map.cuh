@@ -115,7 +115,7 @@ template <class T>
 struct CudaFindZero {
   const T* b;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     if (b[i] == 0) report->Raise(text, i);
   }

@@ -34,7 +34,7 @@ struct SpreadAverage {
 struct LabelChecker {
   int64_t classes;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE bool operator()(int64_t label, int64_t row) const {
     if (label >= 0 && label < classes) return true;
     report->Raise(text, label, row, classes);
@@ -75,6 +75,7 @@ struct LabelGradient {
 // A block computes one row.
 struct CrossEntropyRows {
   KernelReport* report;
+  ReportText text;
   int64_t classes;
   const float* x;
   const float* labels;
@@ -83,7 +84,7 @@ struct CrossEntropyRows {
     const int64_t first = row.index() * classes;
     const float sum = row.Reduce(classes, 0.0f, Plus(), [=, this](int64_t j) {
       if (!(labels[first + j] >= 0 && labels[first + j] <= 1)) {
-        report->Raise("input 1 (label) has a value in row % that is not from 0 to 1", row.index());
+        report->Raise(text, row.index());
       }
       return labels[first + j] * math::Log(ClampProbability(x[first + j]));
     });
@@ -174,8 +175,13 @@ void LabelCrossEntropyGradient(CUDAContext& context, int64_t rows, int64_t class
 
 void CrossEntropy(CUDAContext& context, int64_t rows, int64_t classes, const float* x,
                   const float* labels, float* y) {
-  ForEachRow(context, rows, CrossEntropyRows{ReportOf(context), classes, x, labels, y},
-             "CrossEntropy");
+  const CrossEntropyRows job = {ReportOf(context),
+                                "input 1 (label) has a value in row % that is not from 0 to 1",
+                                classes,
+                                x,
+                                labels,
+                                y};
+  ForEachRow(context, rows, job, "CrossEntropy");
 }
 
 void CrossEntropyGradient(CUDAContext& context, int64_t rows, int64_t classes, const float* x,

@@ -23,7 +23,7 @@ CAFFE2RT_HOST_DEVICE inline float WeightOf(const LossTargets& targets, int64_t k
 
 // Whether the label of position k is a class. If not, and it is not ignored, it is reported.
 CAFFE2RT_HOST_DEVICE inline bool IsClass(const LossShape& shape, const LossTargets& targets,
-                                         int64_t k, KernelReport* report, const char* text) {
+                                         int64_t k, KernelReport* report, ReportText text) {
   const int64_t label = targets.labels[k];
   if (label >= 0 && label < shape.classes) return true;
   if (!targets.may_ignore || label != -1) report->Raise(text, label, shape.classes);
@@ -40,7 +40,7 @@ struct LossWork {
   const float* probabilities;
   float* loss;
   KernelReport* report;
-  const char* text;
+  ReportText text;
 
   CAFFE2RT_HOST_DEVICE Value Start() const { return {0, 0}; }
   CAFFE2RT_HOST_DEVICE Value At(int64_t i) const {
@@ -84,7 +84,7 @@ struct CheckProbabilities {
   int64_t classes;
   const float* label_probs;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const float* const p = label_probs + row.index() * classes;
     const double sum = row.Reduce(classes, 0.0, Plus(), [=](int64_t i) {
@@ -106,7 +106,7 @@ struct LossGradient {
   const double* divisor;
   float* dx;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t image = shape.classes * shape.positions;
     const int64_t item = i / image, c = i % image / shape.positions;

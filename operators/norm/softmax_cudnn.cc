@@ -1,4 +1,5 @@
-// Softmax and SoftmaxGradient by cuDNN.
+// Softmax, if the def names engine CUDNN, and SoftmaxGradient by cuDNN. cuDNN's softmax of a row of
+// which all elements are minus infinity is 0; that of the CPU and the native kernels is NaN.
 
 #include <limits>
 #include <memory>
@@ -14,9 +15,10 @@ namespace caffe2rt {
 
 namespace {
 
+template <CudaEngine kEngine>
 class CudnnSoftmax {
  public:
-  explicit CudnnSoftmax(OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+  explicit CudnnSoftmax(OperatorBase& op) : choice_(op, kEngine) {}
 
   void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
     if (rows == 0 || n == 0) return;
@@ -74,9 +76,10 @@ class CudnnSoftmax {
 
 void RegisterSoftmaxCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
-    RegisterOperator<SoftmaxOp<CUDAContext, CudnnSoftmax>>(CUDA, "Softmax", __FILE__, engine);
-    RegisterOperator<SoftmaxGradientOp<CUDAContext, CudnnSoftmax>>(CUDA, "SoftmaxGradient",
-                                                                   __FILE__, engine);
+    RegisterOperator<SoftmaxOp<CUDAContext, CudnnSoftmax<CudaEngine::kOnRequest>>>(
+        CUDA, "Softmax", __FILE__, engine);
+    RegisterOperator<SoftmaxGradientOp<CUDAContext, CudnnSoftmax<CudaEngine::kAny>>>(
+        CUDA, "SoftmaxGradient", __FILE__, engine);
   }
 }
 

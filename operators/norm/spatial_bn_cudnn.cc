@@ -63,9 +63,11 @@ class CudnnBatchNorm {
     const bool constant = parameters.var != nullptr;
     if (constant) choice_.Refused("gradient in test mode");
     if (parameters.num_batches > 1) choice_.Refused("sums of several batches");
+    // The gradient of a single value is 0; cuDNN gives what rounding leaves of it.
+    const bool single = shape.batch * shape.positions < 2;
+    if (single) choice_.Refused("a single value for each channel");
     const float one = 1, zero = 0;
-    if (!constant && parameters.num_batches <= 1 && shape.batch * shape.positions > 0 &&
-        Takes(shape, epsilon) &&
+    if (!constant && parameters.num_batches <= 1 && !single && Takes(shape, epsilon) &&
         CudnnDid(Cudnn().BatchNormalizationBackward(
                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero,
                      plan_->tensor, x, plan_->tensor, dy, plan_->tensor, dx, plan_->channels,

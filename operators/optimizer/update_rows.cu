@@ -17,7 +17,7 @@ struct MakeKeys {
   int64_t* keys;
   int32_t* places;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t j) const {
     const int64_t row = indices[j];
     const bool found = row >= 0 && row < rows;

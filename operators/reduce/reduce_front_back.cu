@@ -18,8 +18,8 @@ struct LengthsKernel {
   const T* x;
   T* y;
   KernelReport* report;
-  const char* too_many;
-  const char* none;
+  ReportText too_many;
+  ReportText none;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const T* const element = x + i * next;
     const int64_t length = lengths[i];

@@ -21,7 +21,7 @@ template <class T, class Index>
 struct ReduceColumn {
   SegmentJob<T, Index> job;
   KernelReport* report;
-  const char* text;
+  ReportText text;
 
   // Returns the row of a position, or -1 and reports the index if it is out of range.
   CAFFE2RT_HOST_DEVICE int64_t RowOf(int64_t position) const {
@@ -144,7 +144,7 @@ template <class Index>
 struct SpreadWeight {
   SpreadJob<Index> job;
   KernelReport* report;
-  const char* text;
+  ReportText text;
 
   CAFFE2RT_HOST_DEVICE void operator()(Row row) const {
     const SpreadWeight self = *this;
@@ -168,7 +168,7 @@ struct MakeKey {
   int64_t* keys;
   int32_t* places;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t id = ids[i];
     const bool valid = id >= 0 && id < segments;

@@ -13,7 +13,7 @@ struct MarkIndex {
   const int64_t* index;
   float* out;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t row = i / size, column = i % size, marked = index[row];
     out[i] = marked == column ? 1.0f : 0.0f;

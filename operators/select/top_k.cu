@@ -118,7 +118,7 @@ struct TakeSorted {
 struct ScatterValues {
   TopKGradientTask task;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const int64_t inner = task.span.inner, size = task.span.size;
     const int64_t index = task.indices[i];

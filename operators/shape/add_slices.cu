@@ -18,7 +18,7 @@ struct SliceFinder {
   int64_t size;
   bool wrap;
   KernelReport* report;
-  const char* text;
+  ReportText text;
   CAFFE2RT_HOST_DEVICE int64_t operator()(int64_t index) const {
     if (index < 0 && wrap) index += size;
     if (index >= 0 && index < size) return index;

@@ -18,7 +18,7 @@ struct TakeSlices {
   const Word* data;
   Word* y;
   KernelReport* report;
-  const char* text;
+  ReportText text;
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i), slice = at / block, j = slice % count;

@@ -34,7 +34,7 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 OPTIONAL = ("torch", "sanitizer", "oracle", "models")
 # Reasons of tests that cannot run on this machine. Any other reason is something missing, and fails the step.
 FAIR_REASONS = re.compile(r"fake|needs \d+ devices|needs ThreadSanitizer|the pool keeps nothing|freeing waits|on the CPU|host memory"
-                          r"|no CUDA implementation|none of the operators has a CUDA|calls are counted|no memory pools|do not reach each other"
+                          r"|promises no order|no CUDA implementation|none of the operators has a CUDA|calls are counted|no memory pools|do not reach each other"
                           r"|nothing to compare|counts kernels|this machine has no onednn|cannot be stored on the device")
 TEST_LIMIT, SANITIZER_LIMIT, BENCH_LIMIT = 900, 3600, 900
 # How far a blob of floats on the GPU may be from that on the CPU: beside the blob's largest value, and, for sums that cancel, beside the

@@ -29,10 +29,12 @@ std::vector<T> OnDevice(const T* data, size_t n) {
   CUDA_ENFORCE(cudaMemcpy(host.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost), "of the test");
   return host;
 }
+// cudaMemcpy from pageable memory may return before the values are on the device.
 template <class T>
 void WriteOnDevice(T* data, const std::vector<T>& values) {
   CUDA_ENFORCE(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
                "of the test");
+  CUDA_ENFORCE(cudaStreamSynchronize(nullptr), "of the test");
 }
 template <class T>
 void FillCpu(T* data, const std::vector<T>& values) {

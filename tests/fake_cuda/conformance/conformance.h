@@ -126,6 +126,7 @@ class DeviceArray {
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     EXPECT_OK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
+    EXPECT_OK(cudaStreamSynchronize(nullptr));  // the call may return before the copy has ended
   }
   ~DeviceArray() { EXPECT_OK(cudaFree(data_)); }
   DeviceArray(const DeviceArray&) = delete;

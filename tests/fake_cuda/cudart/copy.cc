@@ -96,11 +96,24 @@ cudaError_t Copy(Call& call, const CopyArguments& a) {
     return call.Return(cudaErrorInvalidValue);
   }
   CountCopy(from, to);
+  const bool staged = from.pageable() && to.on_device();
+  // Copies within a device never block the host. Asynchronous copies block it if they write to
+  // pageable memory or if neither side is on a device.
+  const bool touches_device = from.on_device() || to.on_device();
+  const bool within_device = from.on_device() && to.on_device();
+  const bool wait = (a.async ? !touches_device : !within_device && !staged) ||
+                    (from.on_device() && to.pageable());
   Work work{.name = "copy", .type = cudaGraphNodeTypeMemcpy};
   if (from.on_device()) work.devices |= DeviceSet{1} << from.device;
   if (to.on_device()) work.devices |= DeviceSet{1} << to.device;
   const Rect rect = a.rect;
-  if (from.pageable() && to.on_device() && !stream->capture) {
+  if (staged && !a.async) {
+    if (stream->legacy) OrderWithLegacy(stream);
+    const cudaError_t error =
+        stream->last ? call.WaitFor({stream->last}, stream->device) : cudaSuccess;
+    if (error != cudaSuccess) return error;
+  }
+  if (staged && !stream->capture) {
     work.run = [staged = Stage(from, rect), to, rect] {
       CopyRows(to.ptr, to.pitch, staged->data(), rect.width, rect);
       return cudaSuccess;
@@ -114,13 +127,7 @@ cudaError_t Copy(Call& call, const CopyArguments& a) {
   OpP op;
   const cudaError_t error = Submit(stream, std::move(work), &op);
   if (error != cudaSuccess) return call.Return(error);
-  // Copies within a device never block the host. Asynchronous copies block it if they write to
-  // pageable memory or if neither side is on a device.
-  const bool wait =
-      a.async ? !from.on_device() && !to.on_device() : !(from.on_device() && to.on_device());
-  if (op && (wait || (from.on_device() && to.pageable())))
-    return call.WaitFor({op}, stream->device);
-  return cudaSuccess;
+  return op && wait ? call.WaitFor({op}, stream->device) : cudaSuccess;
 }
 
 }  // namespace fakecuda

@@ -38,8 +38,9 @@ struct CopyArguments {
 };
 
 // Checks the arguments and enqueues the copy. As CUDA documents, the pageable source of a copy to a
-// device may be changed once the call returns (the fake keeps a copy), a copy from a device to
-// pageable memory is complete when the call returns, and copies within a device do not block the
+// device may be changed once the call returns (the fake keeps a copy), even of a synchronous one,
+// which waits for the work before it but may return before the copy has ended; a copy from a device
+// to pageable memory is complete when the call returns, and copies within a device do not block the
 // host.
 cudaError_t Copy(Call& call, const CopyArguments& arguments);
 

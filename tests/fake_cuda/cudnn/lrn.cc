@@ -54,9 +54,10 @@ Values Forward(const cudnnLRNStruct& lrn, const Planes& planes, const Values& x)
   return y;
 }
 
-Values Backward(const cudnnLRNStruct& lrn, const Planes& planes, const Values& x, const Values& y,
+// As cuDNN does, computes y again from x, and does not read the given one.
+Values Backward(const cudnnLRNStruct& lrn, const Planes& planes, const Values& x,
                 const Values& dy) {
-  const Values scales = Scales(lrn, planes, x);
+  const Values scales = Scales(lrn, planes, x), y = Forward(lrn, planes, x);
   Values dx(x.size());
   // The channels whose windows contain c are those of the mirrored window.
   ForEachWindow(planes, lrn.n, true, [&](size_t base, size_t c, size_t begin, size_t end) {
@@ -141,7 +142,7 @@ cudnnStatus_t cudnnLRNCrossChannelBackward(cudnnHandle_t handle, cudnnLRNDescrip
   const Tensor tx{"x", x_desc->layout, x}, tdx{"dx", dx_desc->layout, dx};
   const cudnnLRNStruct lrn = *descriptor;
   return Run(handle, __func__, {ty, tdy, tx, tdx}, [=] {
-    Write(tdx, Backward(lrn, PlanesOf(tx.layout.dims), Read(tx), Read(ty), Read(tdy)), blend);
+    Write(tdx, Backward(lrn, PlanesOf(tx.layout.dims), Read(tx), Read(tdy)), blend);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cudnn/descriptors.h"
 
@@ -34,10 +35,15 @@ void Forward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, Values* values
     // so; the fake differs from it only where FAST overflows.
     double sum = 0;
     for (size_t i = 0; i < rows.size; ++i) sum += std::exp((*values)[rows.At(row, i)] - greatest);
+    // As cuDNN does, gives 0 where all elements are minus infinity.
+    const bool none = greatest == -std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < rows.size; ++i) {
       double& value = (*values)[rows.At(row, i)];
-      value = algorithm == CUDNN_SOFTMAX_LOG ? value - greatest - std::log(sum)
-                                             : std::exp(value - greatest) / sum;
+      if (algorithm == CUDNN_SOFTMAX_LOG) {
+        value = value - greatest - std::log(sum);
+      } else {
+        value = none ? 0 : std::exp(value - greatest) / sum;
+      }
     }
   }
 }

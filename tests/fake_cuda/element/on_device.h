@@ -18,6 +18,7 @@ class OnDevice {
     data_ = static_cast<T*>(ptr);
     EXPECT_EQ(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice),
               cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
   }
   ~OnDevice() { cudaFree(data_); }
   OnDevice(const OnDevice&) = delete;

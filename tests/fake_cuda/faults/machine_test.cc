@@ -177,6 +177,23 @@ TEST_F(FaultsTest, CountsPageableAndPeerCopies) {
   EXPECT_EQ(fakecuda_calls("pageable_copy"), 0);
 }
 
+TEST_F(FaultsTest, ReturnsFromASynchronousCopyOfPageableMemoryBeforeItEnds) {
+  float* const data = Floats(1);
+  const cudaStream_t other = NewStream();
+  float value = 1, seen = 0;
+  ASSERT_EQ(cudaMemcpy(data, &value, 4, cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  fakecuda_pause(nullptr);
+  value = 2;
+  ASSERT_EQ(cudaMemcpy(data, &value, 4, cudaMemcpyHostToDevice), cudaSuccess);
+  value = 3;
+  ASSERT_EQ(cudaMemcpyAsync(&seen, data, 4, cudaMemcpyDeviceToHost, other), cudaSuccess);
+  EXPECT_EQ(seen, 1);
+  fakecuda_resume(nullptr);
+  ASSERT_EQ(cudaMemcpy(&seen, data, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(seen, 2);
+}
+
 TEST_F(FaultsTest, ReleasesTheArgumentsOfTwinsOnce) {
   static std::atomic<int> released;
   released = 0;

@@ -175,6 +175,7 @@ TEST_F(GPUFallbackTest, RejectsOutputsThatAreNotTensors) {
 }
 
 TEST_F(GPUFallbackTest, KeepsTheSeedAndNothingElseOfTheDevice) {
+  if (NumCudaDevices() < 2) GTEST_SKIP() << "needs 2 devices, there are " << NumCudaDevices();
   Run(R"(type: "FallbackTestSeed" output: "Y" device_option { device_id: 1 random_seed: 12 })");
   const Tensor host(BlobGetTensor(*ws_.GetBlob("Y"), CUDA), CPU);
   EXPECT_EQ(*host.data<int>(), 12);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "contexts/cuda/cuda_libraries.h"
+#include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::norm_cuda_test {
@@ -14,10 +16,11 @@ using Feeder = std::function<void(Workspace*)>;
 class NormCudaTest : public OnDeviceTest {
  protected:
   // Compares all outputs of the operator, for each engine.
-  static void ExpectAgreement(const Feeder& feed, const std::string& text) {
+  static void ExpectAgreement(const Feeder& feed, const std::string& text,
+                              const std::vector<std::string>& engines = {"", "CUDNN", "NATIVE"}) {
     Workspace ws;
     feed(&ws);
-    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"", "CUDNN", "NATIVE"}});
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = engines});
   }
 };
 
@@ -43,7 +46,16 @@ TEST_F(NormCudaTest, SoftmaxKeepsWhatIsNoNumberInItsRow) {
         Feed<float>(ws, "X", {5, 3},
                     {1, NAN, 3, 1, kInf, 3, -kInf, -kInf, -kInf, 1, -kInf, 2, 88, -88, 1000});
       },
-      R"(type: "Softmax" input: "X" output: "Y")");
+      R"(type: "Softmax" input: "X" output: "Y")", {"", "NATIVE"});
+}
+
+TEST_F(NormCudaTest, SoftmaxOfCudnnGivesZeroWhereAllIsMinusInfinity) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {-kInf, -kInf, 1, 1});
+  RunOperatorOn(CUDA, ParseOp(R"(type: "Softmax" input: "X" output: "Y" engine: "CUDNN")"), &ws);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 0, 0.5f, 0.5f}, 1e-6);
 }
 
 TEST_F(NormCudaTest, LRNAgreesOverWindowsAndLayouts) {
@@ -181,19 +193,20 @@ TEST_F(NormCudaTest, SoftmaxGradientAgrees) {
   }
 }
 
+// Y is that of X: cuDNN computes it again, whatever it is given.
 TEST_F(NormCudaTest, LRNGradientAgrees) {
   for (const char* order : {"NCHW", "NHWC"}) {
     for (const int size : {1, 4, 17}) {
+      const std::string args = R"( arg { name: "alpha" f: 0.9 } arg { name: "beta" f: 0.7 }
+                                   arg { name: "bias" f: 1.5 } arg { name: "size" i: )" +
+                               std::to_string(size) + " }" + Order(order);
       ExpectAgreement(
           [&](Workspace* ws) {
             FeedRandom(ws, "X", {2, 7, 3, 5}, -3, 3);
-            FeedRandom(ws, "Y", {2, 7, 3, 5}, -3, 3, 2);
+            RunOp(ws, R"(type: "LRN" input: "X" output: "Y")" + args);
             FeedRandom(ws, "dY", {2, 7, 3, 5}, -3, 3, 3);
           },
-          R"(type: "LRNGradient" input: "X" input: "Y" input: "dY" output: "dX"
-             arg { name: "alpha" f: 0.9 } arg { name: "beta" f: 0.7 } arg { name: "bias" f: 1.5 }
-             arg { name: "size" i: )" +
-              std::to_string(size) + " }" + Order(order));
+          R"(type: "LRNGradient" input: "X" input: "Y" input: "dY" output: "dX")" + args);
     }
   }
 }
