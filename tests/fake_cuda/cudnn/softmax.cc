@@ -35,7 +35,7 @@ void Forward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, Values* values
     // so; the fake differs from it only where FAST overflows.
     double sum = 0;
     for (size_t i = 0; i < rows.size; ++i) sum += std::exp((*values)[rows.At(row, i)] - greatest);
-    // As cuDNN does, gives 0 where all elements are minus infinity.
+    // As cuDNN does for some sizes, gives 0 where all elements are minus infinity.
     const bool none = greatest == -std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < rows.size; ++i) {
       double& value = (*values)[rows.At(row, i)];

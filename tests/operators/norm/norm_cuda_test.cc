@@ -4,8 +4,6 @@
 #include <functional>
 #include <limits>
 
-#include "contexts/cuda/cuda_libraries.h"
-#include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::norm_cuda_test {
@@ -47,15 +45,6 @@ TEST_F(NormCudaTest, SoftmaxKeepsWhatIsNoNumberInItsRow) {
                     {1, NAN, 3, 1, kInf, 3, -kInf, -kInf, -kInf, 1, -kInf, 2, 88, -88, 1000});
       },
       R"(type: "Softmax" input: "X" output: "Y")", {"", "NATIVE"});
-}
-
-TEST_F(NormCudaTest, SoftmaxOfCudnnGivesZeroWhereAllIsMinusInfinity) {
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
-  Workspace ws;
-  Feed<float>(&ws, "X", {2, 2}, {-kInf, -kInf, 1, 1});
-  RunOperatorOn(CUDA, ParseOp(R"(type: "Softmax" input: "X" output: "Y" engine: "CUDNN")"), &ws);
-  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 0, 0.5f, 0.5f}, 1e-6);
 }
 
 TEST_F(NormCudaTest, LRNAgreesOverWindowsAndLayouts) {
