@@ -83,7 +83,7 @@ class BundleTest : public testing::Test {
     // Prints the summaries that run.py looks for, after the program.
     Script(dir_.path("tools/compute-sanitizer"),
            "echo $CUDA_MODULE_LOADING $CAFFE2_TEST_CUDA_POOL >" + dir_.path("sanitized") +
-               "\nshift 4\n\"$@\" || exit 9\n"
+               "\nwhile case $1 in --*) ;; *) false ;; esac; do shift 2; done\n\"$@\" || exit 9\n"
                "echo \"========= ERROR SUMMARY: 0 errors\"\n");
   }
 
