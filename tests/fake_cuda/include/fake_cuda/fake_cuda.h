@@ -13,8 +13,9 @@
 //   "memory_wait"        calls that allocate or free device or pinned memory, each of which may wait
 //                        for all work of the device (only in fakecuda_calls)
 // or one of these functions of the libraries: cublasCreate, cublasSetMathMode, cublasSetStream,
-// cudnnCreate, cudnnFindConvolution*AlgorithmEx, cudnnSetStream,
-// curandCreateGenerator, curandSetStream.
+// cudnnCreate, cudnnFindConvolution*AlgorithmEx, cudnnSetStream, cudnnBackend* without
+// cudnnBackendDestroyDescriptor, curandCreateGenerator, curandSetStream.
+// "cudnn_engine_0" and so on are executions of plans of these engines of cuDNN's backend API.
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -99,6 +100,10 @@ cudaError_t fakecuda_enqueue_host(cudaStream_t stream, const char* name, void (*
 //                         its name and the stream, and returns cudaErrorNotPermitted
 //   "cudnn_algorithms"    the number of algorithms that searches and heuristics report, of which
 //                         those beyond the headers' have numbers that the headers do not know
+//   "cudnn_engines"       the engines of cuDNN's backend API for graphs without a bias, as a bit mask;
+//                         default: all (cudnn/backend_engines.cc)
+//   "cudnn_bias_engines"  the same for graphs with a bias
+//   "cudnn_engine_us"     how many microseconds an execution of the fastest engines takes; default 0
 void fakecuda_set(const char* value, long number);
 // The value, or `otherwise` if it is not set.
 long fakecuda_get(const char* value, long otherwise);
