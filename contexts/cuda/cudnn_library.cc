@@ -24,6 +24,10 @@ const Loaded& TheLibrary() {
   library.Fill(CAFFE2RT_VENDOR_SYMBOL(cudnn##name), &made->functions.name);
     CAFFE2RT_CUDNN_FUNCTIONS(CAFFE2RT_FILL)
 #undef CAFFE2RT_FILL
+#define CAFFE2RT_FILL(name) \
+  library.FillIfPresent(CAFFE2RT_VENDOR_SYMBOL(cudnn##name), &made->functions.name);
+    CAFFE2RT_CUDNN_BACKEND_FUNCTIONS(CAFFE2RT_FILL)
+#undef CAFFE2RT_FILL
     made->problem = library.Problem();
     made->path = library.Path();
     if (!made->problem.empty()) return made;
@@ -57,6 +61,13 @@ const CudnnFunctions& Cudnn() {
   const Loaded& library = TheLibrary();
   CAFFE_ENFORCE(library.problem.empty(), library.problem);
   return library.functions;
+}
+
+bool HasCudnnBackend() {
+  const CudnnFunctions& functions = Cudnn();
+#define CAFFE2RT_IS_PRESENT(name) functions.name != nullptr&&
+  return CAFFE2RT_CUDNN_BACKEND_FUNCTIONS(CAFFE2RT_IS_PRESENT) true;
+#undef CAFFE2RT_IS_PRESENT
 }
 
 std::string CudnnStatusText(cudnnStatus_t status) {

@@ -56,16 +56,24 @@ namespace caffe2rt {
   X(SetRNNDescriptor_v8) X(GetRNNWeightSpaceSize) X(GetRNNWeightParams) \
   X(GetRNNTempSpaceSizes) X(CreateRNNDataDescriptor) X(DestroyRNNDataDescriptor) \
   X(SetRNNDataDescriptor) X(RNNForward) X(RNNBackwardData_v8) X(RNNBackwardWeights_v8)
+// The backend API. A library without these functions can be used: see HasCudnnBackend.
+#define CAFFE2RT_CUDNN_BACKEND_FUNCTIONS(X) \
+  X(BackendCreateDescriptor) X(BackendDestroyDescriptor) X(BackendSetAttribute) \
+  X(BackendGetAttribute) X(BackendFinalize) X(BackendExecute)
 // clang-format on
 
 struct CudnnFunctions {
 #define CAFFE2RT_MEMBER(name) decltype(&cudnn##name) name = nullptr;
   CAFFE2RT_CUDNN_FUNCTIONS(CAFFE2RT_MEMBER)
+  CAFFE2RT_CUDNN_BACKEND_FUNCTIONS(CAFFE2RT_MEMBER)
 #undef CAFFE2RT_MEMBER
 };
 
 // THROWS CudnnProblem() if cuDNN is not available.
 const CudnnFunctions& Cudnn();
+
+// Whether the library has all functions of the backend API. THROWS as Cudnn().
+bool HasCudnnBackend();
 
 // Returns text such as "CUDNN_STATUS_BAD_PARAM (status 2000): detail", where the detail is cuDNN's
 // text for this thread's last failure.

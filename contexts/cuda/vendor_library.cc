@@ -126,10 +126,10 @@ void VendorLibrary::OpenBelow(const std::vector<std::string>& roots) {
   }
 }
 
-void* VendorLibrary::Find(const char* symbol) {
+void* VendorLibrary::Find(const char* symbol, bool required) {
   if (library_ == nullptr) return nullptr;
   void* const found = dlsym(library_, symbol);
-  if (found == nullptr) missing_.emplace_back(symbol);
+  if (found == nullptr && required) missing_.emplace_back(symbol);
   return found;
 }
 

@@ -26,16 +26,21 @@ class VendorLibrary {
   // Sets a function pointer. If the symbol is missing, sets null and notes it for Problem().
   template <class Function>
   void Fill(const char* symbol, Function* function) {
-    *function = reinterpret_cast<Function>(Find(symbol));
+    *function = reinterpret_cast<Function>(Find(symbol, true));
+  }
+  // Sets a function pointer, or null if the symbol is missing. Problem() does not report it.
+  template <class Function>
+  void FillIfPresent(const char* symbol, Function* function) {
+    *function = reinterpret_cast<Function>(Find(symbol, false));
   }
 
-  // Returns an empty string if the library and all symbols were found, else one line for a person.
+  // Returns an empty string if the library and all required symbols were found, else one line for a person.
   std::string Problem() const;
   // The path of the file that was opened, without symbolic links. Empty if none was.
   std::string Path() const;
 
  private:
-  void* Find(const char* symbol);
+  void* Find(const char* symbol, bool required);
   void OpenBelow(const std::vector<std::string>& roots);
 
   const char* const name_;

@@ -64,6 +64,16 @@ TEST(VendorLibraryTest, NamesTheFunctionsThatALibraryLacks) {
             "no_such_function, nor_this");
 }
 
+TEST(VendorLibraryTest, MayLackFunctionsThatAreNotRequired) {
+  VendorLibrary library("the C library", "libc.so.6");
+  decltype(&std::abort) abort = nullptr, other = &std::abort;
+  library.FillIfPresent("abort", &abort);
+  library.FillIfPresent("no_such_function", &other);
+  EXPECT_NE(abort, nullptr);
+  EXPECT_EQ(other, nullptr);
+  EXPECT_EQ(library.Problem(), "");
+}
+
 // A folder tree as pip, CUDA's toolkit or a Python environment makes it, which is removed at the
 // end. Each test uses a file name of its own, because libraries stay open.
 class LibraryFoldersTest : public testing::Test {
