@@ -6,14 +6,12 @@
 // Products are computed in full float precision unless allow_tf32 is set.
 
 #include <algorithm>
-#include <initializer_list>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "caffe2_core/base/byte_size.h"
-#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_context.h"
+#include "operators/conv/conv_search_cudnn.h"
 #include "operators/conv/cuda_conv.h"
 #include "operators/conv/directions_cudnn.h"
 
@@ -21,35 +19,9 @@ namespace caffe2rt {
 
 namespace {
 
-// All that the fastest algorithm depends on.
-using ConvKey = std::vector<int64_t>;
-
-void AddTo(ConvKey* key, std::initializer_list<int64_t> values) { key->insert(key->end(), values); }
-
-// The results of searches in this process. Thread safe.
-class SearchResults {
- public:
-  std::optional<int> Find(const ConvKey& key) const {
-    const MutexLock lock(mutex_);
-    const auto found = algorithms_.find(key);
-    return found == algorithms_.end() ? std::nullopt : std::optional<int>(found->second);
-  }
-  void Add(const ConvKey& key, int algorithm) {
-    const MutexLock lock(mutex_);
-    algorithms_[key] = algorithm;
-  }
-
- private:
-  mutable Mutex mutex_;
-  std::map<ConvKey, int> algorithms_ ABSL_GUARDED_BY(mutex_);
-};
 SearchResults& FoundAlgorithms() {
   static auto* const results = new SearchResults;
   return *results;
-}
-
-size_t DefaultLimit(const CUDAContext& context) {
-  return DefaultWorkspaceLimit(GetDeviceProperty(context.device_id()).totalGlobalMem);
 }
 
 template <class Direction>
@@ -85,15 +57,10 @@ class Plan final : public CudaConvPlan {
     CUDNN_ENFORCE(Cudnn().SetActivationDescriptor(identity_, CUDNN_ACTIVATION_IDENTITY,
                                                   CUDNN_NOT_PROPAGATE_NAN, 0),
                   "identity activation");
-    limit_ = options_.workspace_limit_bytes.value_or(DefaultLimit(context));
-    AddTo(&key_, {context.device_id(), static_cast<int>(Direction::kDirection), format, allow_tf32,
-                  options_.deterministic});
-    AddTo(&key_, {static_cast<int64_t>(limit_), geometry.batch, geometry.channels, out_channels,
-                  group, window.axes});
-    for (const auto& sizes :
-         {window.in, window.out, window.kernel, window.stride, window.dilation, window.pad}) {
-      key_.insert(key_.end(), sizes.begin(), sizes.end());
-    }
+    limit_ = WorkspaceLimit(context, options_);
+    key_ = MakeConvKey(
+        context, Direction::kDirection, options_,
+        {window, geometry.order, geometry.batch, geometry.channels, out_channels, group});
     return options_.algorithm >= 0 ? Force(context, reason) : Ask(context, reason);
   }
 
