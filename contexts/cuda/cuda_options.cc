@@ -67,6 +67,9 @@ std::vector<Flag> CudaFlags() {
       IdleFlag("caffe2_cuda_full_device_control", "bool", "false", file),
       FlagOf("caffe2_allow_tf32", &GlobalCudaLibraryOptions().allow_tf32,
              "allow CUDA to multiply 32-bit floats with TF32 precision", file, "CUDA"),
+      FlagOf("caffe2_cudnn_graph", &GlobalCudaLibraryOptions().cudnn_graph,
+             "run convolutions by cuDNN's backend (graph) API; false: by its legacy API", file,
+             "CUDA"),
       FlagOf("caffe2_cuda_library_path", &GlobalCudaLibraryOptions().library_path,
              "folders, toolkits or Python environments that contain cuBLAS, cuDNN and cuRAND, "
              "separated by colons",

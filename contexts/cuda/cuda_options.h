@@ -55,6 +55,10 @@ struct CudaLibraryOptions {
   // Allows matrix multiplications of 32-bit floats to round their operands to 19 bits (TF32), which
   // is faster and keeps 3 decimal digits. `caffe2_allow_tf32`; nets have an argument `allow_tf32`.
   bool allow_tf32 = false;
+  // Runs convolutions by cuDNN's backend API, whose calls take a fraction of the host's time, where it
+  // supports them; false: by its legacy API. Read when an operator meets a new shape.
+  // `caffe2_cudnn_graph`.
+  bool cudnn_graph = true;
   // Where cuBLAS, cuDNN and cuRAND lie if the loader does not find them, or finds other ones:
   // folders separated by colons. Each is a folder of libraries, a CUDA toolkit, a Python
   // environment, or its site-packages with pip's packages of CUDA. Read when a library is first

@@ -1,5 +1,5 @@
 // Convolutions and their gradients by cuDNN's legacy API: descriptors, algorithm and workspace size,
-// cached by shape.
+// cached by shape. Which of cuDNN's APIs computes a convolution.
 //
 // A transposed convolution is the data gradient of the convolution from its output to its input.
 // Conversely, the gradient of X is a transposed convolution of dY.
@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/byte_size.h"
 #include "contexts/cuda/cuda_context.h"
+#include "operators/conv/conv_graph_cudnn.h"
 #include "operators/conv/conv_search_cudnn.h"
 #include "operators/conv/cuda_conv.h"
 #include "operators/conv/directions_cudnn.h"
@@ -225,21 +226,47 @@ bool FitsInt(const WindowGeometry& geometry, int64_t out_channels, int64_t weigh
   return false;
 }
 
+// Returns false and sets *reason if cuDNN does not support the sizes of the shape, whose filter has
+// outer * inner channels. `transposed`: the windows slide over Y.
+template <class Shape>
+bool MakeWindow(const Shape& shape, bool transposed, int64_t outer, int64_t inner,
+                CudnnWindow* window, std::string* reason) {
+  return CudnnWindow::Make(shape.window, transposed, window, reason) &&
+         FitsInt(shape.window, shape.out_channels, outer * inner * shape.window.kernel_size(),
+                 reason);
+}
+
 template <class Direction, class Shape>
 std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
                                       const CudnnConvOptions& options, int64_t outer, int64_t inner,
                                       std::string* reason) {
   CudnnWindow window;
   const bool transposed = std::is_same_v<Direction, CudnnBackwardData>;
-  if (!CudnnWindow::Make(shape.window, transposed, &window, reason)) return nullptr;
-  const int64_t weights = outer * inner * shape.window.kernel_size();
-  if (!FitsInt(shape.window, shape.out_channels, weights, reason)) return nullptr;
+  if (!MakeWindow(shape, transposed, outer, inner, &window, reason)) return nullptr;
   auto plan = std::make_unique<Plan<Direction>>(options);
   if (!plan->Make(context, window, shape.window, shape.out_channels, shape.group,
                   window.Dims(outer, inner, window.kernel), reason)) {
     return nullptr;
   }
   return plan;
+}
+
+// A plan of the backend API if it computes the shape and the options allow it, else one of the
+// legacy API.
+std::unique_ptr<CudaConvPlan> NewForwardPlan(CUDAContext& context, const ConvShape& shape,
+                                             const CudnnConvOptions& options, std::string* reason) {
+  const NewLegacyConv legacy = [shape, options](CUDAContext& in, std::string* why) {
+    return NewPlan<CudnnForward>(in, shape, options, shape.out_channels, shape.in_group(), why);
+  };
+  if (options.algorithm < 0 && GlobalCudaLibraryOptions().cudnn_graph) {
+    CudnnWindow window;
+    if (!MakeWindow(shape, false, shape.out_channels, shape.in_group(), &window, reason)) {
+      return nullptr;
+    }
+    std::unique_ptr<CudaConvPlan> plan = NewCudnnGraphConv(context, shape, window, options, legacy);
+    if (plan != nullptr) return plan;
+  }
+  return legacy(context, reason);
 }
 
 // Copies X with its padding, then runs a plan without padding.
@@ -328,19 +355,15 @@ std::unique_ptr<CudaConvPlan> PlanWithPadding(const ConvShape& shape, std::strin
   return wrap(padded.window, std::move(inner));
 }
 
-// The directions that read X.
-template <class Direction>
-std::unique_ptr<CudaConvPlan> PlanFromX(CUDAContext& context, const ConvShape& shape,
-                                        const CudnnConvOptions& options, Tensor* scratch,
-                                        std::string* reason) {
-  return PlanWithPadding(
-      shape, reason,
-      [&](const ConvShape& of) {
-        return NewPlan<Direction>(context, of, options, of.out_channels, of.in_group(), reason);
-      },
-      [&](const WindowGeometry& padded, std::unique_ptr<CudaConvPlan> plan) {
-        return std::make_unique<PaddedPlan>(shape.window, padded, std::move(plan), scratch);
-      });
+// For the directions that read X.
+template <class MakePlan>
+std::unique_ptr<CudaConvPlan> PlanFromX(const ConvShape& shape, Tensor* scratch,
+                                        std::string* reason, const MakePlan& new_plan) {
+  return PlanWithPadding(shape, reason, new_plan,
+                         [&](const WindowGeometry& padded, std::unique_ptr<CudaConvPlan> plan) {
+                           return std::make_unique<PaddedPlan>(shape.window, padded,
+                                                               std::move(plan), scratch);
+                         });
 }
 
 }  // namespace
@@ -348,14 +371,19 @@ std::unique_ptr<CudaConvPlan> PlanFromX(CUDAContext& context, const ConvShape& s
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason) {
-  return PlanFromX<CudnnForward>(context, shape, options, scratch, reason);
+  return PlanFromX(shape, scratch, reason, [&](const ConvShape& of) {
+    return NewForwardPlan(context, of, options, reason);
+  });
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context,
                                            const ConvFilterGradientShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason) {
-  return PlanFromX<CudnnBackwardFilter>(context, shape.conv, options, scratch, reason);
+  return PlanFromX(shape.conv, scratch, reason, [&](const ConvShape& of) {
+    return NewPlan<CudnnBackwardFilter>(context, of, options, of.out_channels, of.in_group(),
+                                        reason);
+  });
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataGradientShape& shape,

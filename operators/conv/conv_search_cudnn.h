@@ -1,6 +1,6 @@
 #pragma once
-// The limit of the workspace of plans of cuDNN, and the results of exhaustive searches, which are kept
-// for the process.
+// What the plans of both of cuDNN's APIs share: the limit of the workspace, and the results of
+// exhaustive searches, which are kept for the process.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace caffe2rt {
 
-// All that the fastest algorithm depends on.
+// All that the fastest algorithm or engine depends on.
 using ConvKey = std::vector<int64_t>;
 
 // The sizes of a convolution: those of `window`, which are its geometry's in cuDNN's terms, and
@@ -28,7 +28,7 @@ ConvKey MakeConvKey(const CUDAContext& context, ConvDirection direction,
 
 size_t WorkspaceLimit(const CUDAContext& context, const CudnnConvOptions& options);
 
-// The fastest algorithm for each key. Thread safe.
+// The fastest algorithm, or the position of the fastest engine, for each key. Thread safe.
 class SearchResults {
  public:
   std::optional<int> Find(const ConvKey& key) const {

@@ -37,6 +37,7 @@ TEST(CudaOptionsTest, FlagsHaveTheDefaultsOfTheOptions) {
           "caffe2_gpu_memory_tracking bool false", "caffe2_gpu_memory_report_interval_mb int 128",
           "caffe2_cuda_pinned_numa bool false", "caffe2_cuda_pinned_cpu bool false",
           "caffe2_cuda_full_device_control bool false", "caffe2_allow_tf32 bool false",
+          "caffe2_cudnn_graph bool true",
           "caffe2_cuda_library_path string "));
 }
 
@@ -87,6 +88,10 @@ TEST(CudaOptionsTest, EachHasItsFlag) {
                "neither true nor false");
   SetFlag("caffe2_allow_tf32", "true");
   EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
+  SetFlag("caffe2_cudnn_graph", "false");
+  EXPECT_FALSE(GlobalCudaLibraryOptions().cudnn_graph);
+  SetFlag("caffe2_cudnn_graph", "true");
+  EXPECT_TRUE(GlobalCudaLibraryOptions().cudnn_graph);
   SetFlag("caffe2_cuda_library_path", "/opt/cuda:/opt/venv");
   EXPECT_EQ(GlobalCudaLibraryOptions().library_path, "/opt/cuda:/opt/venv");
   SetFlag("caffe2_cuda_library_path", "");

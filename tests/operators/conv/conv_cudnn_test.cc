@@ -1,4 +1,4 @@
-// How plans of cuDNN choose algorithms and workspaces.
+// How plans of cuDNN's legacy API choose algorithms and workspaces.
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/window_arguments.h"
@@ -18,7 +18,9 @@ class ConvCudnnTest : public OnDeviceTest {
   void SetUp() override {
     OnDeviceTest::SetUp();
     if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
+    GlobalCudaLibraryOptions().cudnn_graph = false;
   }
+  void TearDown() override { GlobalCudaLibraryOptions().cudnn_graph = true; }
 };
 
 ConvShape Square(int64_t size) {

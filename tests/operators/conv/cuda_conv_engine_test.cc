@@ -3,6 +3,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_libraries.h"
+#include "tests/operators/conv/cudnn_api.h"
 #include "tests/support/devices_agree.h"
 
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -10,7 +11,7 @@ extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 namespace caffe2rt::test::cuda_conv_engine_test {
 namespace {
 
-class CudaConvEngineTest : public OnDeviceTest {
+class CudaConvEngineTest : public OnBothCudnnApis {
  protected:
   void SetUp() override {
     OnDeviceTest::SetUp();
@@ -22,8 +23,9 @@ class CudaConvEngineTest : public OnDeviceTest {
                                 name + "\" device_option { device_type: 1 }"));
   }
 };
+INSTANTIATE_TEST_SUITE_P(Api, CudaConvEngineTest, testing::Bool(), NameOfCudnnApi);
 
-TEST_F(CudaConvEngineTest, NamesTheEngineThatRan) {
+TEST_P(CudaConvEngineTest, NamesTheEngineThatRan) {
   Feed<float>(&ws_, "X_cpu", {1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   Feed<float>(&ws_, "W_cpu", {1, 1, 2, 2}, {1, 1, 1, 1});
   for (const std::string name : {"X", "W"}) ToCuda(name);
@@ -53,7 +55,7 @@ TEST_F(CudaConvEngineTest, NamesTheEngineThatRan) {
 }
 
 // In the fake cuDNN, the only algorithm without a workspace adds with atomics.
-TEST_F(CudaConvEngineTest, TransposedConvolutionsAreDeterministicOnRequest) {
+TEST_P(CudaConvEngineTest, TransposedConvolutionsAreDeterministicOnRequest) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "the algorithms are those of the fake cuDNN";
   ws_.RunNetOnce(ParseNet(R"(
       device_option { device_type: 1 }
@@ -74,7 +76,7 @@ TEST_F(CudaConvEngineTest, TransposedConvolutionsAreDeterministicOnRequest) {
 }
 
 // The bits of a replay are those of a plain run, if no operator adds with atomics.
-TEST_F(CudaConvEngineTest, ReplaysOfDeterministicConvolutionsGiveWhatPlainRunsGive) {
+TEST_P(CudaConvEngineTest, ReplaysOfDeterministicConvolutionsGiveWhatPlainRunsGive) {
   FeedRandom(&ws_, "X_cpu", {2, 3, 9, 9});
   FeedRandom(&ws_, "W_cpu", {4, 3, 3, 3}, -1, 1, 2);
   FeedRandom(&ws_, "V_cpu", {4, 5, 3, 3}, -1, 1, 3);

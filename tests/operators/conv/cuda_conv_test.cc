@@ -3,6 +3,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/conv_geometry.h"
+#include "tests/operators/conv/cudnn_api.h"
 #include "tests/support/devices_agree.h"
 
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -46,9 +47,10 @@ void ExpectCasesAgree(const std::string& type, const std::vector<Case>& cases) {
   }
 }
 
-using CudaConvTest = OnDeviceTest;
+class CudaConvTest : public OnBothCudnnApis {};
+INSTANTIATE_TEST_SUITE_P(Api, CudaConvTest, testing::Bool(), NameOfCudnnApi);
 
-TEST_F(CudaConvTest, AgreesWithTheCpuOverAllKindsOfWindows) {
+TEST_P(CudaConvTest, AgreesWithTheCpuOverAllKindsOfWindows) {
   ExpectCasesAgree(
       "Conv",
       {
@@ -82,7 +84,7 @@ TEST_F(CudaConvTest, AgreesWithTheCpuOverAllKindsOfWindows) {
       });
 }
 
-TEST_F(CudaConvTest, AgreesWithTheCpuOverOneThreeAndFourAxes) {
+TEST_P(CudaConvTest, AgreesWithTheCpuOverOneThreeAndFourAxes) {
   ExpectCasesAgree(
       "Conv", {
                   {{2, 3, 11}, {4, 3, 3}, 4, Ints("kernels", {3}) + Ints("strides", {2})},
@@ -109,7 +111,7 @@ TEST_F(CudaConvTest, AgreesWithTheCpuOverOneThreeAndFourAxes) {
   }
 }
 
-TEST_F(CudaConvTest, TransposesAsTheCpuDoes) {
+TEST_P(CudaConvTest, TransposesAsTheCpuDoes) {
   const std::string three = Ints("kernels", {3, 3});
   ExpectCasesAgree(
       "ConvTranspose",
@@ -137,7 +139,7 @@ TEST_F(CudaConvTest, TransposesAsTheCpuDoes) {
 
 // Shapes that cuDNN supports as they are, shapes for which X is padded or cropped, and shapes left to
 // native kernels.
-TEST_F(CudaConvTest, ComputesGradientsAsTheCpuDoes) {
+TEST_P(CudaConvTest, ComputesGradientsAsTheCpuDoes) {
   struct GradientCase {
     const char* type;
     std::vector<int64_t> x, w, dy;
@@ -203,7 +205,7 @@ ConvShape Shape(const std::string& args, const std::vector<int64_t>& x, int64_t 
 
 // Tests which shapes cuDNN accepts. For all others, NewCudnnConv returns null and the reason why
 // native kernels must be used.
-class CudnnConvTest : public OnDeviceTest {
+class CudnnConvTest : public OnBothCudnnApis {
  protected:
   void SetUp() override {
     OnDeviceTest::SetUp();
@@ -216,8 +218,9 @@ class CudnnConvTest : public OnDeviceTest {
     return NewCudnnConv(context, shape, options, &scratch, &reason) != nullptr ? "taken" : reason;
   }
 };
+INSTANTIATE_TEST_SUITE_P(Api, CudnnConvTest, testing::Bool(), NameOfCudnnApi);
 
-TEST_F(CudnnConvTest, AcceptsWindowsWithEqualPadsOnBothSides) {
+TEST_P(CudnnConvTest, AcceptsWindowsWithEqualPadsOnBothSides) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three, {2, 3, 7, 9}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(three + kLast, {2, 7, 9, 3}, 5)), "taken");
@@ -230,7 +233,7 @@ TEST_F(CudnnConvTest, AcceptsWindowsWithEqualPadsOnBothSides) {
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 0, 0}), {2, 3, 8, 8}, 5)), "taken");
 }
 
-TEST_F(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
+TEST_P(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, 1, 1, 1}), {2, 3, 7, 9}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, -1, 0, -1}), {2, 3, 7, 9}, 5)), "taken");
@@ -250,7 +253,7 @@ TEST_F(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
       });
 }
 
-TEST_F(CudnnConvTest, ReportsWhyItLeavesAShapeToNativeKernels) {
+TEST_P(CudnnConvTest, ReportsWhyItLeavesAShapeToNativeKernels) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {90, 0, 0, 0}), {2, 3, 7, 9}, 5)),
             "padding makes X more than 4 times as large");
@@ -264,7 +267,7 @@ TEST_F(CudnnConvTest, ReportsWhyItLeavesAShapeToNativeKernels) {
             "cuDNN supports fewer than 2^31 elements");
 }
 
-TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
+TEST_P(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
   const ConvShape shape = Shape(Ints("kernels", {3, 3}), {2, 3, 7, 9}, 5);
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0}), "taken");
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 0}), "taken");
@@ -276,7 +279,7 @@ TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
             "algorithm 2 does not support this shape with 0 bytes of workspace");
 }
 
-TEST_F(CudnnConvTest, UsesDeterministicAlgorithmsForGradients) {
+TEST_P(CudnnConvTest, UsesDeterministicAlgorithmsForGradients) {
   CUDAContext context(0);
   Tensor scratch(CUDA);
   const auto refusal = [&](const auto& shape, const CudnnConvOptions& options) {
@@ -302,7 +305,7 @@ TEST_F(CudnnConvTest, UsesDeterministicAlgorithmsForGradients) {
   }
 }
 
-TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
+TEST_P(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
   constexpr auto kForward = ConvDirection::kForward, kData = ConvDirection::kDataGradient,
                  kFilter = ConvDirection::kFilterGradient;
   const auto read = [](const std::string& args, ConvDirection direction) {
@@ -327,7 +330,7 @@ TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
                R"(argument "ws_nbytes_limit" is -2, want -1 or more bytes)");
 }
 
-TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
+TEST_P(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
   const std::string three = Ints("kernels", {3, 3});
   std::vector<std::string> choices = {R"( arg { name: "exhaustive_search" i: 1 })",
                                       R"( arg { name: "deterministic" i: 1 })",
@@ -383,7 +386,7 @@ void RunNative(CUDAContext&, const LibraryShape&, const float*, const float*, co
   ++TheTally().native;
 }
 
-TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedIfItRejectsIt) {
+TEST_P(CudnnConvTest, IsAskedOnceForAShapeAndReplacedIfItRejectsIt) {
   TheTally() = Tally();
   Workspace ws;
   CUDAContext context(0);
@@ -418,7 +421,7 @@ TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedIfItRejectsIt) {
 }
 
 // Two shapes that alternate, as in a net whose last batch is smaller.
-TEST_F(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
+TEST_P(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "calls are counted by the fake CUDA";
   for (const char* engine : {"CUDNN", "NATIVE"}) {
     Workspace cpu, ws;
