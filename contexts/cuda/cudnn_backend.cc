@@ -46,10 +46,13 @@ bool CudnnDescriptor::Finalize() {
   return ok();
 }
 
-int64_t CudnnDescriptor::Count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
+size_t CudnnDescriptor::CountDescriptors(cudnnBackendAttributeName_t name) {
   int64_t count = 0;
-  if (ok()) Keep(Cudnn().BackendGetAttribute(descriptor_, name, type, 0, &count, nullptr));
-  return ok() ? std::max<int64_t>(count, 0) : 0;
+  if (ok()) {
+    Keep(Cudnn().BackendGetAttribute(descriptor_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count,
+                                     nullptr));
+  }
+  return ok() ? static_cast<size_t>(std::max<int64_t>(count, 0)) : 0;
 }
 
 size_t CudnnDescriptor::GetValues(cudnnBackendAttributeName_t name,
@@ -61,14 +64,13 @@ size_t CudnnDescriptor::GetValues(cudnnBackendAttributeName_t name,
   return ok() ? std::min(count, static_cast<size_t>(std::max<int64_t>(written, 0))) : 0;
 }
 
-// cuDNN fills descriptors that the caller creates. The number that it announces for the results of
-// heuristics is an upper bound.
+// cuDNN fills descriptors that the caller creates.
 std::vector<CudnnDescriptor> CudnnDescriptor::GetDescriptors(cudnnBackendAttributeName_t name,
-                                                             cudnnBackendDescriptorType_t type) {
+                                                             cudnnBackendDescriptorType_t type,
+                                                             size_t most) {
   std::vector<CudnnDescriptor> values;
   std::vector<cudnnBackendDescriptor_t> descriptors;
-  const int64_t count = Count(name, CUDNN_TYPE_BACKEND_DESCRIPTOR);
-  for (int64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < most; ++i) {
     values.emplace_back(type);
     if (ok()) status_ = values.back().status();
     descriptors.push_back(values.back().get());

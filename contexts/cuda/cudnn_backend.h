@@ -78,16 +78,19 @@ class CudnnDescriptor {
   // Returns whether all calls so far have succeeded and the descriptor is complete.
   bool Finalize();
 
-  // Returns the values of an attribute; empty if cuDNN has none or fails, which status() reports.
+  // Returns the first `most` values of an attribute; empty if cuDNN has none or fails, which status()
+  // reports.
   template <class T>
-  std::vector<T> Get(cudnnBackendAttributeName_t name) {
-    std::vector<T> values(static_cast<size_t>(Count(name, CudnnAttributeType<T>::value)));
-    values.resize(GetValues(name, CudnnAttributeType<T>::value, values.size(), values.data()));
+  std::vector<T> Get(cudnnBackendAttributeName_t name, size_t most) {
+    std::vector<T> values(most);
+    values.resize(GetValues(name, CudnnAttributeType<T>::value, most, values.data()));
     return values;
   }
   // The same for an attribute that consists of descriptors of one type.
   std::vector<CudnnDescriptor> GetDescriptors(cudnnBackendAttributeName_t name,
-                                              cudnnBackendDescriptorType_t type);
+                                              cudnnBackendDescriptorType_t type, size_t most);
+  // The number of descriptors of an attribute, or an upper bound.
+  size_t CountDescriptors(cudnnBackendAttributeName_t name);
 
   cudnnStatus_t status() const { return status_; }
   bool ok() const { return status_ == CUDNN_STATUS_SUCCESS; }
@@ -98,7 +101,6 @@ class CudnnDescriptor {
   void Keep(cudnnStatus_t status);
   void SetValues(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
                  const void* values);
-  int64_t Count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type);
   // Returns how many values cuDNN has written.
   size_t GetValues(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, size_t count,
                    void* values);

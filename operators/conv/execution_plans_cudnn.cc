@@ -24,11 +24,13 @@ bool MayUse(cudnnBackendNumericalNote_t note, const CudnnEngineLimits& limits) {
 // Whether the engine's notes allow its use. An engine whose notes cannot be read is not used.
 bool MayUseEngineOf(CudnnDescriptor& config, const CudnnEngineLimits& limits) {
   std::vector<CudnnDescriptor> engines =
-      config.GetDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+      config.GetDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
   if (engines.size() != 1) return false;
   CudnnDescriptor& engine = engines.front();
-  const auto numerical = engine.Get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
-  const auto behavior = engine.Get<cudnnBackendBehaviorNote_t>(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
+  const auto numerical = engine.Get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                                 CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  const auto behavior = engine.Get<cudnnBackendBehaviorNote_t>(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+                                                               CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
   return engine.ok() &&
          std::all_of(numerical.begin(), numerical.end(),
                      [&](cudnnBackendNumericalNote_t note) { return MayUse(note, limits); }) &&
@@ -43,7 +45,8 @@ std::optional<CudnnExecutionPlan> MakePlan(cudnnHandle_t handle, CudnnDescriptor
   plan.Set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);
   plan.SetDescriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
   if (!plan.Finalize()) return std::nullopt;
-  const std::vector<int64_t> nbytes = plan.Get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+  const std::vector<int64_t> nbytes =
+      plan.Get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1);
   if (nbytes.size() != 1 || nbytes[0] < 0) return std::nullopt;
   const auto workspace_nbytes = static_cast<size_t>(nbytes[0]);
   if (workspace_nbytes > limit_bytes) return std::nullopt;
@@ -61,8 +64,9 @@ std::vector<CudnnExecutionPlan> FindExecutionPlans(cudnnHandle_t handle,
   heuristics.Set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
   std::vector<CudnnExecutionPlan> plans;
   if (!heuristics.Finalize()) return plans;
-  for (CudnnDescriptor& config : heuristics.GetDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                                           CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)) {
+  for (CudnnDescriptor& config :
+       heuristics.GetDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                                 heuristics.CountDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS))) {
     if (plans.size() == most) break;
     if (!MayUseEngineOf(config, limits)) continue;
     std::optional<CudnnExecutionPlan> plan =

@@ -33,8 +33,8 @@ CudnnDescriptor NewTensor() {
 TEST_F(CudnnDescriptorTest, ReturnsTheAttributesOfAFinalizedDescriptor) {
   CudnnDescriptor tensor = NewTensor();
   EXPECT_TRUE(tensor.Finalize()) << CudnnStatusText(tensor.status());
-  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS), ElementsAre(2, 3, 4, 5));
-  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID), ElementsAre(7));
+  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, 8), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, 1), ElementsAre(7));
 }
 
 TEST_F(CudnnDescriptorTest, KeepsTheStatusOfTheFirstFailure) {
@@ -43,7 +43,7 @@ TEST_F(CudnnDescriptorTest, KeepsTheStatusOfTheFirstFailure) {
   EXPECT_EQ(tensor.status(), CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
   tensor.Set(CUDNN_ATTR_TENSOR_UNIQUE_ID, int64_t{1});
   EXPECT_FALSE(tensor.Finalize());
-  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS), IsEmpty());
+  EXPECT_THAT(tensor.Get<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, 8), IsEmpty());
   EXPECT_EQ(tensor.status(), CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE);
 }
 
