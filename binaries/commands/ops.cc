@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "binaries/commands/command.h"
 #include "binaries/json_output.h"
@@ -13,8 +14,10 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/accepted_inputs.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
 namespace {
@@ -56,14 +59,23 @@ std::string SourceFile(const OpSchema& schema) {
   return file.starts_with(MakeString(kRoot, "operators/")) ? file.substr(kRoot.size()) : file;
 }
 
-void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, int least,
-                int most) {
+// `details(i)` follows the line of entry i.
+template <class Details>
+void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, int least, int most,
+                const Details& details) {
   std::cout << title << ": " << ArityText(least, most) << "\n";
   for (size_t i = 0; i < docs.size(); ++i) {
     if (docs[i].name.empty() && docs[i].doc.empty()) continue;
     std::cout << "  " << i << "  " << docs[i].name << (docs[i].doc.empty() ? "" : ": ")
-              << docs[i].doc << "\n";
+              << docs[i].doc << "\n"
+              << details(static_cast<int>(i));
   }
+}
+
+std::string AcceptedLine(const std::string& type, int input) {
+  const std::optional<AcceptedInput> accepted = FindAcceptedInput(type, input);
+  if (!accepted.has_value()) return "";
+  return "     " + TypesText(*accepted) + "; " + RanksText(*accepted) + "\n";
 }
 
 void PrintOperator(const std::string& type, const OpSchema* schema) {
@@ -75,8 +87,10 @@ void PrintOperator(const std::string& type, const OpSchema* schema) {
     return;
   }
   std::cout << "source: " << SourceFile(*schema) << "\n";
-  PrintNamed("inputs", schema->input_docs(), schema->min_input(), schema->max_input());
-  PrintNamed("outputs", schema->output_docs(), schema->min_output(), schema->max_output());
+  PrintNamed("inputs", schema->input_docs(), schema->min_input(), schema->max_input(),
+             [&](int input) { return AcceptedLine(type, input); });
+  PrintNamed("outputs", schema->output_docs(), schema->min_output(), schema->max_output(),
+             [](int) { return ""; });
   if (!schema->args().empty()) std::cout << "arguments:\n";
   for (const OpSchema::Argument& arg : schema->args()) {
     std::cout << "  " << arg.name << ": " << arg.doc;
@@ -118,6 +132,14 @@ Json JsonOf(const std::string& type, const OpSchema* schema) {
   json["min_outputs"] = schema->min_output();
   json["max_outputs"] = schema->max_output();
   json["inputs"] = JsonOf(schema->input_docs());
+  for (size_t i = 0; i < json["inputs"].size(); ++i) {
+    const auto accepted = FindAcceptedInput(type, static_cast<int>(i));
+    if (!accepted.has_value()) continue;
+    Json& names = json["inputs"][i]["types"] = Json::array();
+    for (const TensorProto_DataType element : accepted->types)
+      names.emplace_back(DataTypeName(element));
+    json["inputs"][i]["ranks"] = accepted->ranks;
+  }
   json["outputs"] = JsonOf(schema->output_docs());
   json["arguments"] = JsonOf(schema->args());
   return json;

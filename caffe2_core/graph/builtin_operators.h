@@ -16,6 +16,9 @@ void RegisterBuiltinOperators();
 // register something must not.
 void RegisterBuiltinOperatorsOnce();
 
+// The text of operators/accepted_inputs.tsv; see accepted_inputs.h.
+const char* BuiltinAcceptedInputs();
+
 // Whether RegisterSchema (op_schema.h) declared the operator type. The schemas of users' types may
 // omit effects. Thread safe.
 bool IsBuiltinOperator(const std::string& type);

@@ -95,10 +95,6 @@ struct Change {
   TensorProto_DataType type = TensorProto::UNDEFINED;
 };
 
-std::vector<int64_t> DimsOf(const TensorProto& tensor) {
-  return {tensor.dims().begin(), tensor.dims().end()};
-}
-
 // The changes of a tensor's dims by one rank.
 std::vector<std::vector<int64_t>> OtherRanks(const std::vector<int64_t>& dims) {
   std::vector<std::vector<int64_t>> all;
@@ -136,15 +132,6 @@ std::vector<Change> ChangesOf(const TensorProto& tensor, int input) {
   return changes;
 }
 
-TensorProto RecordedTensor(const oracle::Blob& blob) {
-  TensorProto tensor;
-  CAFFE_ENFORCE(
-      tensor.ParseFromString(blob.value_case() == oracle::Blob::kInt8 ? blob.int8().tensor()
-                                                                      : blob.tensor()),
-      "recorded blob \"", blob.name(), "\" is not a TensorProto");
-  return tensor;
-}
-
 // Changes of quantized tensors keep their element type, which their scale belongs to.
 std::vector<Change> ChangesOf(const oracle::OperatorCase& call, int input) {
   const TensorProto tensor = RecordedTensor(call.input(input));
@@ -156,16 +143,13 @@ std::vector<Change> ChangesOf(const oracle::OperatorCase& call, int input) {
 }
 
 ChangedCall Apply(const oracle::OperatorCase& call, const std::string& type, const Change& change) {
-  ChangedCall result{.call = call, .type = type, .kind = change.kind, .change = ""};
-  oracle::Blob* const blob = result.call.mutable_input(change.input);
-  const TensorProto old = RecordedTensor(*blob);
-  const TensorProto changed = Changed(old, change.dims, change.type);
-  if (blob->has_int8()) {
-    blob->mutable_int8()->set_tensor(changed.SerializeAsString());
-  } else {
-    blob->set_tensor(changed.SerializeAsString());
-  }
-  result.change = MakeString("input \"", blob->name(), "\": ", DataTypeName(old.data_type()), " ",
+  ChangedCall result{.call = WithInputs(call, {change.input}, change.dims, change.type),
+                     .type = type,
+                     .kind = change.kind,
+                     .change = ""};
+  const oracle::Blob& blob = call.input(change.input);
+  const TensorProto old = RecordedTensor(blob);
+  result.change = MakeString("input \"", blob.name(), "\": ", DataTypeName(old.data_type()), " ",
                              DimsText(DimsOf(old)), " -> ", DataTypeName(change.type), " ",
                              DimsText(change.dims));
   return result;
@@ -183,7 +167,58 @@ bool IsUsable(const oracle::OperatorCase& call) {
 
 size_t Below(size_t limit, std::mt19937* random) { return (*random)() % limit; }
 
+// Runs the net's operator on the inputs that are in the workspace.
+std::string RunError(const NetDef& net, const oracle::OperatorCase& call, Workspace* ws) {
+  for (const oracle::Blob& blob : call.output_before()) MakeBlob(blob, ws);
+  try {
+    return ws->RunOperatorOnce(net.op(0)) ? "" : "the operator returned false";
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  }
+}
+
+NetDef NetOf(const oracle::OperatorCase& call) {
+  NetDef net;
+  net.set_name("call");
+  CAFFE_ENFORCE(net.add_op()->ParseFromString(call.op()), "the call has no OperatorDef");
+  return net;
+}
+
 }  // namespace
+
+std::vector<int64_t> DimsOf(const TensorProto& tensor) {
+  return {tensor.dims().begin(), tensor.dims().end()};
+}
+
+TensorProto RecordedTensor(const oracle::Blob& blob) {
+  TensorProto tensor;
+  CAFFE_ENFORCE(
+      tensor.ParseFromString(blob.value_case() == oracle::Blob::kInt8 ? blob.int8().tensor()
+                                                                      : blob.tensor()),
+      "recorded blob \"", blob.name(), "\" is not a TensorProto");
+  return tensor;
+}
+
+oracle::OperatorCase WithInputs(const oracle::OperatorCase& call, const std::vector<int>& inputs,
+                                const std::vector<int64_t>& dims, TensorProto_DataType type) {
+  oracle::OperatorCase changed = call;
+  for (const int input : inputs) {
+    oracle::Blob* const blob = changed.mutable_input(input);
+    const TensorProto tensor = Changed(RecordedTensor(*blob), dims, type);
+    if (blob->has_int8()) {
+      blob->mutable_int8()->set_tensor(tensor.SerializeAsString());
+    } else {
+      blob->set_tensor(tensor.SerializeAsString());
+    }
+  }
+  return changed;
+}
+
+std::string RunError(const oracle::OperatorCase& call) {
+  Workspace ws;
+  for (const oracle::Blob& blob : call.input()) MakeBlob(blob, &ws);
+  return RunError(NetOf(call), call, &ws);
+}
 
 ChangedCalls::ChangedCalls(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/operators")) {
@@ -218,9 +253,7 @@ ChangedCall ChangedCalls::Draw(std::mt19937* random) const {
 }
 
 CallVerdict Judge(const ChangedCall& call, KnownInputs known) {
-  NetDef net;
-  net.set_name("call");
-  CAFFE_ENFORCE(net.add_op()->ParseFromString(call.call.op()), "the call has no OperatorDef");
+  const NetDef net = NetOf(call.call);
   Workspace ws;
   for (const oracle::Blob& blob : call.call.input()) MakeBlob(blob, &ws);
   CallVerdict verdict;
@@ -237,12 +270,7 @@ CallVerdict Judge(const ChangedCall& call, KnownInputs known) {
     if (finding.kind == NetFindingKind::kError && verdict.check.empty())
       verdict.check = finding.text;
   }
-  for (const oracle::Blob& blob : call.call.output_before()) MakeBlob(blob, &ws);
-  try {
-    if (!ws.RunOperatorOnce(net.op(0))) verdict.run = "the operator returned false";
-  } catch (const EnforceNotMet& error) {
-    verdict.run = error.message();
-  }
+  verdict.run = RunError(net, call.call, &ws);
   return verdict;
 }
 

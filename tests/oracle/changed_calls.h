@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2rt/caffe2.pb.h"
 #include "oracle.pb.h"
 
 namespace caffe2rt::test {
@@ -31,12 +32,31 @@ class ChangedCalls {
   // A call of a random operator type.
   ChangedCall Draw(std::mt19937* random) const;
 
+  // The recorded calls by operator type.
+  const std::map<std::string, std::vector<oracle::OperatorCase>>& recorded() const {
+    return cases_;
+  }
+
  private:
   // A call of the operator type, with `type` empty if the drawn input cannot change in the drawn way.
   ChangedCall DrawOf(const std::string& type, std::mt19937* random) const;
 
   std::map<std::string, std::vector<oracle::OperatorCase>> cases_;
 };
+
+// The recorded call with other dims and another element type of some inputs. Elements keep their values
+// as far as the type can hold them.
+oracle::OperatorCase WithInputs(const oracle::OperatorCase& call, const std::vector<int>& inputs,
+                                const std::vector<int64_t>& dims, TensorProto_DataType type);
+
+std::vector<int64_t> DimsOf(const TensorProto& tensor);
+
+// The tensor of an input, of a quantized one its elements. Without an element type if the input is
+// no tensor.
+TensorProto RecordedTensor(const oracle::Blob& blob);
+
+// Runs the call. Returns the operator's error, or "". THROWS what is not an EnforceNotMet.
+std::string RunError(const oracle::OperatorCase& call);
 
 struct CallVerdict {
   std::string check;  // what `caffe2 check` reports; empty if nothing

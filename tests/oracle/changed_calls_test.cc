@@ -4,14 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/accepted_inputs.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/isolate.h"
@@ -133,6 +138,48 @@ TEST(ChangedCallsTest, CheckRejectsWhatRunRejects) {
   }
   EXPECT_LE(missed.size(), kMostMissed * seeds) << testing::PrintToString(missed);
   EXPECT_THAT(others, testing::IsEmpty());
+}
+
+// Returns what the table of accepted inputs lacks of a call, or "".
+std::string LackingIn(const oracle::OperatorCase& call, const std::string& type) {
+  for (int i = 0; i < call.input_size(); ++i) {
+    const std::optional<AcceptedInput> accepted = FindAcceptedInput(type, i);
+    const TensorShape shape = ShapeOfRecord(call.input(i));
+    if (!accepted.has_value() || shape.data_type() == TensorProto::UNDEFINED) continue;
+    const auto lacks = [](const auto& values, auto value) {
+      return std::find(values.begin(), values.end(), value) == values.end();
+    };
+    const std::string input = MakeString(type, " ", call.id(), ": input ", i, " ran as ");
+    if (lacks(accepted->types, shape.data_type())) return input + DataTypeName(shape.data_type());
+    if (shape.dims_size() <= kMostTriedRank && lacks(accepted->ranks, shape.dims_size()))
+      return MakeString(input, "rank ", shape.dims_size());
+  }
+  return "";
+}
+
+TEST(AcceptedInputsTest, HoldEveryRecordedCallAndEveryChangedOneThatRuns) {
+  SKIP_WITHOUT_SHARED("oracle/operators");
+  EnsureBuiltinOperators();
+  const ChangedCalls calls(SharedPath("oracle"));
+  std::vector<std::string> lacking;
+  for (const auto& [type, recorded] : calls.recorded()) {
+    for (const oracle::OperatorCase& call : recorded) {
+      if (std::string what = LackingIn(call, type); !what.empty()) lacking.push_back(what);
+    }
+  }
+  std::mt19937 random(5);
+  std::vector<CaseEntry> entries;
+  for (int i = 0; i < 4 * kCalls; ++i) {
+    const auto replay = [call = calls.Draw(&random)] {
+      const bool runs = RunError(call.call).empty();
+      return CaseResult::Failed(runs ? LackingIn(call.call, call.type) : "");
+    };
+    entries.push_back({"", "", replay});
+  }
+  for (const CaseResult& result : RunCases(entries, {})) {
+    if (!result.what.empty()) lacking.push_back(result.what);
+  }
+  EXPECT_THAT(lacking, testing::IsEmpty());
 }
 
 }  // namespace

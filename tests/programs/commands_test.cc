@@ -258,6 +258,14 @@ TEST(OpsProgramTest, ReportsInputsAndArgumentsOfAnOperator) {
                                 HasSubstr("alpha: "), HasSubstr("(0.01)")));
 }
 
+TEST(OpsProgramTest, ReportsTheTypesAndRanksOfInputs) {
+  EXPECT_THAT(RunCaffe2({"ops", "Gather"}).out, AllOf(HasSubstr("any type; rank 1 and more\n"),
+                                                      HasSubstr("int32, int64; any rank\n")));
+  const ProgramResult result = RunCaffe2({"ops", "Conv", "--json"});
+  EXPECT_EQ(JsonAt(result.out, "/0/inputs/0/types"), "[\"float\"]");
+  EXPECT_EQ(JsonAt(result.out, "/0/inputs/0/ranks"), "[3,4,5]");
+}
+
 TEST(OpsProgramTest, DistinguishesMissingFromUnknownTypes) {
   const ProgramResult missing = RunCaffe2({"ops", "DeformConv"});
   EXPECT_EQ(missing.code, 1);
