@@ -76,10 +76,7 @@ class FolderRunner {
 
   int64_t Run() {
     run_.images.stream != nullptr ? TakeStream(*run_.images.stream) : TakeFiles();
-    while (!waiting_.empty()) {
-      RunGroup(ShapeKey(waiting_.front().input));
-      WriteDone();
-    }
+    FinishWaiting();
     return failures_;
   }
 
@@ -99,16 +96,24 @@ class FolderRunner {
     loader_.reset();
   }
 
-  // Several files together may need more memory than one has. Then no more are read ahead.
+  // Several files together may need more memory than one has. Then no more are read ahead, and each
+  // runs alone, those first that wait for a batch.
   LoadedFile NextFile(size_t i) {
-    if (loader_.has_value()) {
-      try {
-        return loader_->Next();
-      } catch (const OutOfMemory&) {
-        loader_.reset();
-      }
+    try {
+      return loader_.has_value() ? loader_->Next() : Load(i);
+    } catch (const OutOfMemory& error) {
+      loader_.reset();
+      if (together_) RunOneByOne(error.message());
+      FinishWaiting();
     }
     return Load(i);
+  }
+
+  void FinishWaiting() {
+    while (!waiting_.empty()) {
+      RunGroup(ShapeKey(waiting_.front().input));
+      WriteDone();
+    }
   }
 
   // Images are read when the ones before have been written, because they may arrive at any time.
@@ -148,16 +153,17 @@ class FolderRunner {
   // Adds a file to those that wait, and runs its batch if that is complete.
   template <class Next>
   void Take(const std::string& file, Next&& next) {
-    WaitingFile& entry = waiting_.emplace_back();
-    entry.file = file;
+    WaitingFile taken;
+    taken.file = file;
     try {
       LoadedFile loaded = next();
-      entry.input = std::move(loaded.tensor);
-      entry.source = std::move(loaded.source);
+      taken.input = std::move(loaded.tensor);
+      taken.source = std::move(loaded.source);
     } catch (const EnforceNotMet& error) {
-      Fail(error, &entry);
-      return;
+      Fail(error, &taken);
     }
+    WaitingFile& entry = waiting_.emplace_back(std::move(taken));
+    if (entry.done) return;
     if (entry.alone = !together_ || !first_.has_value(); entry.alone) return;
     const std::string key = ShapeKey(entry.input);
     if (++group_sizes_[key] >= batch_) RunGroup(key);
@@ -191,6 +197,7 @@ class FolderRunner {
 
   void RunOneByOne(const std::string& reason) {
     together_ = false;
+    first_.reset();
     progress_.Clear();
     Warn(MakeString("net \"", run_.net, "\" runs on one file at a time: ", reason));
   }

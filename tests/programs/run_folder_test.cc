@@ -89,10 +89,13 @@ TEST_F(RunFolderTest, ReportsLinksToMissingFilesByName) {
 TEST_F(RunFolderTest, FilesThatNeedTooMuchMemoryTogetherRunOneByOne) {
   for (int i = 1; i <= 6; ++i)
     AddImage(MakeString("p", i, ".png"), 800, 800, static_cast<uint8_t>(i));
-  const ProgramResult result = Run({"--threads", "8", "--memory-limit", "24M", "--json-lines"});
-  EXPECT_EQ(result.code, 0) << result.err;
-  for (int i = 1; i <= 6; ++i)
-    EXPECT_THAT(result.out, HasSubstr(MakeString("\"values\": [", i * 800 * 800 * 3, "]")));
+  for (const char* batch : {"1", "4"}) {
+    const ProgramResult result =
+        Run({"--threads", "8", "--batch", batch, "--memory-limit", "24M", "--json-lines"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    for (int i = 1; i <= 6; ++i)
+      EXPECT_THAT(result.out, HasSubstr(MakeString("\"values\": [", i * 800 * 800 * 3, "]")));
+  }
 }
 
 // The first run of this size allocates activations while other files are read.
