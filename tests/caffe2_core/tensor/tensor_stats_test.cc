@@ -93,6 +93,18 @@ TEST(TensorStatsTest, ReportsTheNumbersThatQuantizedElementsStandFor) {
   EXPECT_EQ(stats.mean, 0.5);
 }
 
+TEST(TensorStatsTest, ANegativeScaleTurnsTheRangeRound) {
+  Blob blob;
+  auto* const quantized = blob.GetMutable<Int8TensorCPU>();
+  quantized->scale = -0.5f;
+  quantized->zero_point = 10;
+  quantized->t = Vector<uint8_t>({8, 14, 8});
+  const TensorStats stats = StatsOf(blob).value();
+  EXPECT_EQ(stats.min, -2);
+  EXPECT_EQ(stats.max, 1);
+  EXPECT_EQ(stats.mean, 0);
+}
+
 TEST(TensorStatsTest, FindsNonFiniteElementsOfHalfPrecision) {
   Blob blob;
   *blob.GetMutable<Tensor>() = Vector<float16>({1.f, float16::FromBits(0x7c00)});
