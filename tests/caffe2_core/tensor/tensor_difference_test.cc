@@ -86,6 +86,8 @@ TEST(TensorDifferenceTest, AcceptsEqualInfinitiesOnly) {
     EXPECT_EQ(Compare<float>({kInfinity}, {other}).beyond, 1);
     EXPECT_EQ(Compare<float>({other}, {kInfinity}).beyond, 1);
     EXPECT_EQ(Compare<float>({other}, {kInfinity}).max_absolute, kInfinity);
+    EXPECT_EQ(Compare<float>({other}, {kInfinity}).max_relative, kInfinity);
+    EXPECT_EQ(Compare<float>({kInfinity}, {other}).max_relative, kInfinity);
   }
 }
 
