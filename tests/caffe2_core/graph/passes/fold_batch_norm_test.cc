@@ -192,6 +192,23 @@ TEST_F(FoldBatchNormTest, FoldsIntoFC) {
   EXPECT_THAT(Input(2), ElementsAre(1000, 1000));
 }
 
+// With 2 images, the vector fits both dimensions.
+TEST_F(FoldBatchNormTest, LeavesAVectorThatIsAddedToTheImages) {
+  Feed<float>(&run_.ws, "fw", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Feed<float>(&run_.ws, "m", {2}, {10, 100});
+  const std::string fc = R"(op { type: "FC" input: "x" input: "fw" input: "b" output: "t" })";
+  for (const char* const args :
+       {R"(arg { name: "axis" i: 0 })",
+        R"(arg { name: "axis_str" s: "N" } arg { name: "order" s: "NC" })"}) {
+    for (const char* const type : {"Add", "Sub", "Mul", "Div"}) {
+      EXPECT_TRUE(Stays(fc + "op { type: \"" + type + R"(" input: "t" input: "m" output: "y"
+                             arg { name: "broadcast" i: 1 } )" +
+                        args + " }"))
+          << type << args;
+    }
+  }
+}
+
 // Group 0 has input channels 0 and 1 and writes output channels 0 and 1; group 1 the others.
 TEST_F(FoldBatchNormTest, FoldsIntoTheGroupsOfConvTranspose) {
   Feed<float>(&run_.ws, "tw", {4, 2, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8});

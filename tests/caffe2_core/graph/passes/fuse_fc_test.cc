@@ -119,6 +119,24 @@ TEST_F(FuseFCTest, LeavesSumsThatAreNoBias) {
               ElementsAre("FCFusion(x w) -> a", "Add(a b) -> y"));
 }
 
+// With 4 rows and 4 columns, the vector fits both dimensions.
+TEST_F(FuseFCTest, LeavesAVectorThatIsAddedToTheRows) {
+  const std::string layer = R"(op { type: "MatMul" input: "x" input: "w" output: "a" } )";
+  const auto add = [&](const std::string& args) {
+    return layer + R"(op { type: "Add" input: "a" input: "b" output: "y"
+                           arg { name: "broadcast" i: 1 } )" +
+           args + " }";
+  };
+  for (const char* const args :
+       {R"(arg { name: "axis" i: 0 })",
+        R"(arg { name: "axis_str" s: "N" } arg { name: "order" s: "NC" })"}) {
+    ExpectSameValues(add(args), {4, 3});
+    EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("FCFusion(x w) -> a", "Add(a b) -> y"));
+  }
+  ExpectSameValues(add(""), {4, 3});
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("FCFusion(x w b) -> y"));
+}
+
 TEST_F(FuseFCTest, LeavesAGeluWhoseInputIsReadElsewhere) {
   run_.kept = {"y", "z"};
   EXPECT_THAT(Lines(R"(
