@@ -162,6 +162,19 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_EQ(reason(R"(type: "MaxPool" arg { name: "order" s: "NHWC" })"), "order is NHWC");
   EXPECT_EQ(reason(R"(type: "SpatialBN")"), "is_test is 0");
   EXPECT_EQ(reason(R"(type: "Concat" arg { name: "axis" i: 2 })"), "axis is 2");
+  for (const std::string type : {"Concat", "Split"}) {
+    const auto reason_with = [&](const std::string& args) {
+      return reason("type: \"" + type + "\" " + args);
+    };
+    EXPECT_EQ(reason_with(""), "") << type;
+    EXPECT_EQ(reason_with(R"(arg { name: "axis" i: -3 })"), "") << type;  // 1 of 4
+    EXPECT_EQ(reason_with(R"(arg { name: "axis" i: -1 })"), "axis is -1") << type;
+    EXPECT_EQ(reason_with(R"(arg { name: "axis" i: 0 })"), "axis is 0") << type;
+    EXPECT_EQ(reason_with(R"(arg { name: "add_axis" i: 1 })"), "add_axis is 1") << type;
+    EXPECT_EQ(reason_with(R"(arg { name: "order" s: "NHWC" } arg { name: "axis" i: 1 })"),
+              "order is NHWC")
+        << type;
+  }
   EXPECT_EQ(reason(R"(type: "LRN")"), "LRN has no IDEEP implementation");
   EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
               testing::HasSubstr("kernel"));
