@@ -264,6 +264,22 @@ TEST(TensorSerializerTest, WritesAPart) {
                "begins at 5");
 }
 
+TEST(TensorSerializerTest, APartEndsWithTheTensor) {
+  const Blob blob = TensorBlob<float>({4}, {1, 2, 3, 4});
+  TensorProto proto;
+  for (const int chunk_size : {2, 100, 0}) {
+    TensorSerializer().Serialize(blob.Get<Tensor>(), "x", &proto, 3, chunk_size);
+    EXPECT_EQ(proto.segment().begin(), 3);
+    EXPECT_EQ(proto.segment().end(), 4);
+    ASSERT_EQ(proto.float_data_size(), 1);
+    EXPECT_EQ(proto.float_data(0), 4);
+  }
+  TensorSerializer().Serialize(blob.Get<Tensor>(), "x", &proto, 4, 2);  // nothing is left
+  EXPECT_EQ(proto.segment().begin(), 4);
+  EXPECT_EQ(proto.segment().end(), 4);
+  EXPECT_EQ(proto.float_data_size(), 0);
+}
+
 TEST(BlobSerializationTest, KeepsWhereAReaderReads) {
   const test::TempDir dir;
   { db::CreateDB("minidb", dir.path("m"), db::NEW)->NewTransaction()->Put("k", "v"); }
