@@ -94,6 +94,17 @@ TEST(ImageOrientationTest, ReadsEveryOrientationOfJpegAndPng) {
   }
 }
 
+TEST(ImageOrientationTest, ReadsExifBehindFillBytesAndOtherSegments) {
+  const std::string oriented = WithExif(JpegOf(RedLeftBlueRight()), Exif(6));
+  const std::string comment = "\xff\xfe\0\x04hi"s, other_app1 = "\xff\xe1\0\x06http"s;
+  // Any number of bytes 0xff may stand before a marker.
+  for (const std::string& before :
+       {"\xff"s, "\xff\xff\xff"s, comment, comment + "\xff", other_app1}) {
+    const std::string jpeg = oriented.substr(0, 2) + before + oriented.substr(2);
+    EXPECT_EQ(internal::OrientationOfJpeg(jpeg), 6);
+  }
+}
+
 TEST(ImageOrientationTest, DamagedExifMeansUpright) {
   const std::string jpeg = JpegOf(RedLeftBlueRight());
   for (const std::string& exif : {Exif(0), Exif(9), "MM"s, "XX"s, ""s, Exif(6).substr(0, 15)}) {
