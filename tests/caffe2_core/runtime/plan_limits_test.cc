@@ -71,6 +71,22 @@ TEST(PlanLimitsTest, LimitsStepsAndNetsOfAllInstances) {
   EXPECT_THAT(Problem("name: \"p\" " + many), HasSubstr("plan \"p\" has 66000 steps and nets"));
 }
 
+// A reporter runs once for all instances of the step around it.
+TEST(PlanLimitsTest, ReportersAreNotMultipliedByInstances) {
+  std::string nets;
+  for (int i = 0; i < 70; ++i) nets += R"(network: "n" )";
+  const std::string start = "execution_step { num_concurrent_instances: 1000 substep { ";
+  EXPECT_EQ(Problem(start + "} substep { run_every_ms: 5 " + nets + "} }"), "");
+  EXPECT_THAT(Problem(start + nets + "} }"), HasSubstr("has 71001 steps and nets"));
+  // 1000 instances of one substep, the reporter and the 23 threads of its own instances.
+  const auto with_reporter = [&](int instances) {
+    return Problem(MakeString(start, "} substep { run_every_ms: 5 num_concurrent_instances: ",
+                              instances, " substep { } } }"));
+  };
+  EXPECT_EQ(with_reporter(23), "");
+  EXPECT_THAT(with_reporter(24), HasSubstr("runs 1025 threads"));
+}
+
 TEST(PlanLimitsTest, LimitsTheDepth) {
   PlanDef plan;
   ExecutionStep* step = plan.add_execution_step();
