@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -63,6 +64,29 @@ TEST(PlanReportersTest, NestedTurnsNeitherOverlapNorWaitInACircle) {
   });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(by_inner, 900);
+}
+
+// A net of the inner step runs within the outer step, too.
+TEST(PlanReportersTest, AReportOfTheOuterStepWaitsForNetsOfTheInnerOne) {
+  Turns outer, inner;
+  const TurnsAround net_of_outer = {.turns = &outer};
+  const TurnsAround report_of_outer = {.turns = &outer, .reports = true};
+  for (const bool reports : {false, true}) {
+    const TurnsAround of_inner = {.turns = &inner, .reports = reports, .outer = &net_of_outer};
+    std::atomic<bool> reported{false};
+    std::thread report;
+    {
+      const TurnsTaken taken(&of_inner);
+      report = std::thread([&] {
+        const TurnsTaken of_report(&report_of_outer);
+        reported = true;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_FALSE(reported);
+    }
+    report.join();
+    EXPECT_TRUE(reported);
+  }
 }
 
 TEST(PlanReportersTest, ReportsOnceMoreAtTheEndAndSurvivesFailures) {
