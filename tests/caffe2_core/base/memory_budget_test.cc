@@ -59,6 +59,19 @@ TEST(MemoryBudgetTest, ACheckCountsNothing) {
   EXPECT_EQ(room.taken(), 0u);
 }
 
+TEST(MemoryBudgetTest, ThePeakIsTheMostSinceItsReset) {
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  const auto peak = [&] { return GetCPUMemoryUsage().peak_bytes - before; };
+  const CPUMemoryReservation kept(1000);
+  { const CPUMemoryReservation more(500); }
+  EXPECT_GE(peak(), 1500u);
+  ResetCPUMemoryPeak();
+  EXPECT_EQ(peak(), 1000u);  // what is in use at the reset
+  { const CPUMemoryReservation more(30); }
+  { const CPUMemoryReservation more(20); }
+  EXPECT_EQ(peak(), 1030u);
+}
+
 TEST(MemoryBudgetTest, TheErrorForBadAllocNamesTheLimitOnOneLine) {
   GlobalCPUMemoryOptions().limit_bytes = 123456;
   const std::string text = OutOfMemoryNow().message();
