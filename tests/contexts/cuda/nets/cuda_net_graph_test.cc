@@ -96,6 +96,33 @@ TEST_F(CudaNetGraphTest, SteadyStateIsOneLaunchAndOneWait) {
             0);
 }
 
+// Slice keeps copies of its bounds on the CPU as long as nothing writes them.
+TEST_F(CudaNetGraphTest, TheHostReadsWhatAReplayHasWritten) {
+  Workspace ws;
+  const auto feed = [&](const std::string& name, int32_t value) {
+    Tensor host({1}, CPU);
+    *host.mutable_data<int32_t>() = value;
+    ws.CreateBlob(name)->GetMutableTensor(CUDA)->CopyFrom(host);
+  };
+  feed("first", 0);
+  feed("zero", 0);
+  feed("two", 2);
+  FeedCuda(&ws, "data", {9}, {0, 10, 20, 30, 40, 50, 60, 70, 80});
+  ws.CreateNet(WithGraph(ParseNet(R"(
+    name: "graph" device_option { device_type: 1 }
+    op { type: "Add" input: "first" input: "zero" output: "starts" }
+    op { type: "Add" input: "starts" input: "two" output: "ends" }
+    op { type: "Slice" input: "data" input: "starts" input: "ends" output: "y" })")));
+  for (int run = 1; run <= 7; ++run) {
+    feed("first", run);
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("graph"));
+    if (run > 4) EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 1) << run;
+    const float first = 10 * static_cast<float>(run);
+    EXPECT_EQ(FetchCuda(ws, "y"), (std::vector<float>{first, first + 10})) << run;
+  }
+}
+
 // Inputs that alternate between more buffers than graphs are kept.
 TEST_F(CudaNetGraphTest, SurvivesOtherAddressesOfItsInput) {
   Workspace ws;
