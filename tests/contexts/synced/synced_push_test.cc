@@ -285,20 +285,26 @@ TEST_F(DeviceCheckTest, LeavesTheCallersMemoryAlone) {
 }
 
 TEST_F(DeviceCheckTest, JudgesOwnMemoryAfterEveryWayToGetIt) {
-  for (const bool push : {false, true}) {
-    GlobalSyncedOptions().check_device = false;
-    SyncedMemory memory(10, BothSides());
-    memory.mutable_cpu_data();
-    CountingDevice::SetCurrent(1);
-    if (push) {
-      memory.async_gpu_push(0);
-    } else {
-      memory.gpu_data();
+  enum class Way { kRead, kPush, kNone };
+  for (const Way first : {Way::kRead, Way::kPush}) {
+    for (const Way second : {Way::kRead, Way::kPush, Way::kNone}) {
+      GlobalSyncedOptions().check_device = false;
+      SyncedMemory memory(10, BothSides());
+      CountingDevice::SetCurrent(1);
+      for (const Way way : {first, second}) {
+        if (way == Way::kNone) continue;
+        memory.mutable_cpu_data();
+        if (way == Way::kPush) {
+          memory.async_gpu_push(0);
+        } else {
+          memory.gpu_data();
+        }
+      }
+      CountingDevice::SetCurrent(0);
+      GlobalSyncedOptions().check_device = true;
+      ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
+      GlobalSyncedOptions().check_device = false;  // or the destructor would fail
     }
-    CountingDevice::SetCurrent(0);
-    GlobalSyncedOptions().check_device = true;
-    ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
-    GlobalSyncedOptions().check_device = false;  // or the destructor would fail
   }
 }
 
