@@ -1,3 +1,4 @@
+#include <array>
 #include <map>
 
 #include "caffe2_core/base/thread_pool.h"
@@ -361,32 +362,34 @@ TEST(ConvTest, AllocatesNothingOnceWarmIfFiltersChange) {
 }
 
 TEST(ConvTest, GivesTheSameOnSeveralThreads) {
-  for (const int64_t batch : {1, 3}) {
-    for (const int64_t width : {8, 60}) {
-      Workspace ws;
-      FeedRandom(&ws, "X", {batch, 32, 24, width});
-      FeedRandom(&ws, "W", {48, 32, 3, 3}, -1, 1, 2);
-      FeedRandom(&ws, "b", {48}, -1, 1, 3);
-      const char* op =
-          R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 })";
-      SetNumThreads(3);
-      RunOp(&ws, op);
-      SetNumThreads(1);
-      const NaiveImage p{.batch = batch,
-                         .channels = 32,
-                         .height = 24,
-                         .width = width,
-                         .filters = 48,
-                         .kernel_h = 3,
-                         .kernel_w = 3,
-                         .top = 1,
-                         .left = 1,
-                         .bottom = 1,
-                         .right = 1};
-      ExpectTensor<float>(
-          ws, "Y", {batch, 48, 24, width},
-          NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), Fetch<float>(ws, "b")), 1e-4);
-    }
+  for (const auto& [batch, width, group] : std::vector<std::array<int64_t, 3>>{
+           {1, 8, 1}, {1, 60, 1}, {3, 8, 1}, {3, 60, 1}, {1, 8, 2}, {1, 60, 4}, {3, 60, 2}}) {
+    Workspace ws;
+    FeedRandom(&ws, "X", {batch, 32, 24, width});
+    FeedRandom(&ws, "W", {48, 32 / group, 3, 3}, -1, 1, 2);
+    FeedRandom(&ws, "b", {48}, -1, 1, 3);
+    const std::string op = MakeString(
+        R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 }
+             arg { name: "pad" i: 1 } arg { name: "group" i: )",
+        group, " }");
+    SetNumThreads(3);
+    RunOp(&ws, op);
+    SetNumThreads(1);
+    const NaiveImage p{.batch = batch,
+                       .channels = 32,
+                       .height = 24,
+                       .width = width,
+                       .filters = 48,
+                       .kernel_h = 3,
+                       .kernel_w = 3,
+                       .top = 1,
+                       .left = 1,
+                       .bottom = 1,
+                       .right = 1,
+                       .group = group};
+    ExpectTensor<float>(
+        ws, "Y", {batch, 48, 24, width},
+        NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), Fetch<float>(ws, "b")), 1e-4);
   }
 }
 
