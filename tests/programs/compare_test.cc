@@ -165,6 +165,22 @@ TEST_F(CompareTest, ListsFilesThatAreMissingOrHaveAnotherShape) {
                                 HasSubstr("2 of 3 blobs differ")));
 }
 
+TEST_F(CompareTest, TheFirstDifferenceIsOneOfValuesThatBothHave) {
+  Write("a/at_first.npy", {1});
+  Write("a/later.npy", {1});
+  Write("b/later.npy", {2});
+  const ProgramResult result = Compare({dir_.path("a"), dir_.path("b")});
+  EXPECT_THAT(result.out, AllOf(HasSubstr("2 of 2 blobs differ"),
+                                HasSubstr("first difference: blob \"later\"\n")));
+  const ProgramResult json = Compare({dir_.path("a"), dir_.path("b"), "--json"});
+  EXPECT_EQ(JsonAt(json.out, "/first_difference"), R"({"name":"later"})");
+  Write("b/later.npy", {1});  // only the first blob is left, which has no values to compare
+  const ProgramResult missing = Compare({dir_.path("a"), dir_.path("b")});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.out, AllOf(HasSubstr("1 of 2 blobs differ"),
+                                 ::testing::Not(HasSubstr("first difference"))));
+}
+
 TEST_F(CompareTest, TreatsNaNAsEqualOnlyOnDemand) {
   const std::string a = Write("a.npy", {NAN, 1}), b = Write("b.npy", {NAN, 1});
   const ProgramResult result = Compare({a, b, "--json"});
