@@ -104,6 +104,13 @@ TEST_F(ValuesTest, FindsTheNaNAfterTheNetHasOverwrittenItsInputAndState) {
   EXPECT_THAT(Run(net, {2}, {"--iterations", "2"}, one).err, IsEmpty());
   EXPECT_THAT(Run(net, {2}, {"--iterations", "3"}, one).err,
               HasSubstr("blob \"out\", written by operator 1 (Sqrt \"root\")"));
+  // The overwritten input has NaN now, but the one that was given has none.
+  EXPECT_THAT(Run(R"(name: "n" external_input: "x" external_output: "out"
+                     op { type: "Sqrt" input: "x" output: "x" name: "root" }
+                     op { type: "Relu" input: "x" output: "out" })",
+                  {-1}, {}, one)
+                  .err,
+              HasSubstr("blob \"x\", written by operator 0 (Sqrt \"root\")"));
 }
 
 TEST_F(ValuesTest, CheckFiniteFailsAtTheFirstNaNOrInfinity) {
