@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -35,6 +36,43 @@ TEST(ScoreOrderTest, KeepsTheOrderOfEqualScoresIfStable) {
   EXPECT_EQ(all.size(), 1000u);
   std::sort(all.begin(), all.end());
   for (int32_t i = 0; i < 1000; ++i) EXPECT_EQ(all[static_cast<size_t>(i)], i);
+}
+
+// As in Caffe2, equal scores are in the order in which the standard library leaves them.
+TEST(ScoreOrderTest, LeavesEqualScoresWhereTheStandardLibraryPutsThem) {
+  ScoreOrder order;
+  for (const int32_t levels : {2, 3, 10, 1000}) {  // different scores
+    for (const int32_t top : {0, 1, 2, 7, 20, 39}) {
+      std::vector<float> scores;
+      for (int32_t i = 0; i < 40; ++i) scores.push_back(static_cast<float>(i * 17 % 41 % levels));
+      std::vector<int32_t> want(scores.size());
+      std::iota(want.begin(), want.end(), 0);
+      const auto higher = [&](int32_t a, int32_t b) {
+        return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
+      };
+      if (top > 0) {
+        std::partial_sort(want.begin(), want.begin() + top, want.end(), higher);
+        want.resize(static_cast<size_t>(top));
+      } else {
+        std::sort(want.begin(), want.end(), higher);
+      }
+      EXPECT_EQ(order.Sort(scores.data(), 40, top, false), want) << levels << " " << top;
+    }
+  }
+}
+
+// The last of the selected scores equals one that is left out, which is the only tie.
+TEST(ScoreOrderTest, ATieWithAScoreThatIsLeftOutCounts) {
+  ScoreOrder order;
+  std::vector<float> scores = {1, 5, 5, 8, 9};
+  do {
+    std::vector<int32_t> want = {0, 1, 2, 3, 4};
+    std::partial_sort(want.begin(), want.begin() + 3, want.end(), [&](int32_t a, int32_t b) {
+      return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
+    });
+    want.resize(3);
+    EXPECT_EQ(order.Sort(scores.data(), 5, 3, false), want) << testing::PrintToString(scores);
+  } while (std::next_permutation(scores.begin(), scores.end()));
 }
 
 // The definition, one pair at a time.
