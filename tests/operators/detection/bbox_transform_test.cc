@@ -78,6 +78,18 @@ TEST(BBoxTransformTest, TurnsRotatedBoxes) {
       {51, 40, 10, 20, 100, 50, 42, 10, 20, -100, 2, 3, 10, 20, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
 }
 
+TEST(BBoxTransformTest, ScalesRotatedBoxesButNotTheirAngles) {
+  Workspace ws;
+  Feed<float>(&ws, "R", {1, 6}, {0, 40, 30, 20, 10, 30});
+  Feed<float>(&ws, "D", {1, 10}, {0, 0, 0, 0, 0, 0.5f, 0, 0, 0, kPi / 6});
+  Feed<float>(&ws, "I", {1, 3}, {200, 200, 2});
+  // In the image that is not scaled, the box is 10 x 5 at (20, 15); the second class moves it by 5.
+  RunOp(&ws, Transform(kRotated));
+  ExpectTensor<float>(ws, "Y", {1, 10}, {40, 30, 20, 10, 30, 50, 30, 20, 10, 60}, 1e-5);
+  RunOp(&ws, Transform(std::string(kRotated) + R"(arg { name: "apply_scale" i: 0 })"));
+  ExpectTensor<float>(ws, "Y", {1, 10}, {20, 15, 10, 5, 30, 25, 15, 10, 5, 60}, 1e-5);
+}
+
 TEST(BBoxTransformTest, AcceptsNoBoxes) {
   Workspace ws;
   Feed<float>(&ws, "R", {0, 5}, {});
