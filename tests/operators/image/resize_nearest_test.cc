@@ -81,6 +81,8 @@ TEST(ResizeNearestTest, MovesWholePixelsInNhwc) {
   RunOp(&ws, Resize(2, 1, "NHWC"));
   ExpectTensor<float>(ws, "Y", {1, 2, 2, 2}, {0, 1, 2, 3, 0, 1, 2, 3});
   ExpectShapeInferred(&ws, Resize(2, 1, "NHWC"));
+  RunOp(&ws, Resize(1, 2, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 4, 2}, {0, 1, 0, 1, 2, 3, 2, 3});
 }
 
 TEST(ResizeNearestTest, TheInputOfScalesGoesBeforeTheArguments) {
@@ -145,10 +147,22 @@ TEST(ResizeNearestGradientTest, AddsUpTheCopiesOfEachPixel) {
   ExpectTensor<float>(ws, "dX", {1, 1, 1, 5}, {1, 0, 2, 0, 0});
 }
 
+TEST(ResizeNearestGradientTest, AddsWholePixelsInNhwc) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 3});
+  Feed<float>(&ws, "dY", {1, 1, 4, 3}, {1, 2, 3, 10, 20, 30, 4, 5, 6, 40, 50, 60});
+  const std::string op = std::string(kGradient) + R"(arg { name: "order" s: "NHWC" } )";
+  RunOp(&ws, op + R"(arg { name: "width_scale" f: 2 })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 2, 3}, {11, 22, 33, 44, 55, 66});
+  Feed<float>(&ws, "dY", {1, 2, 2, 3}, {1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
+  RunOp(&ws, op + R"(arg { name: "height_scale" f: 2 })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 2, 3}, {11, 22, 33, 44, 55, 66});
+}
+
 TEST(ResizeNearestGradientTest, AgreesWithDifferences) {
   Workspace ws;
   for (const char* order : {"NCHW", "NHWC"}) {
-    for (const float scale : {2.0f, 1.7f, 0.4f}) {
+    for (const float scale : {2.0f, 1.0f, 1.7f, 0.4f}) {
       FeedRandom(&ws, "X", {1, 3, 4, 2});
       ExpectGradientMatches(&ws, Resize(scale, 2 * scale, order));
     }
