@@ -43,5 +43,21 @@ TEST(SparseWngradTest, UpdatesRows) {
   ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (seq_b) of shape [2]");
 }
 
+// There is no gradient to add, so the state is not a divisor.
+TEST(SparseWngradTest, NoRowsLeaveTheStateEvenIfItIsZero) {
+  Workspace ws;
+  Feed<float>(&ws, "P", {2, 1}, {10, 20});
+  Feed<int64_t>(&ws, "I", {0}, {});
+  Feed<float>(&ws, "G", {0, 1}, {});
+  Feed<float>(&ws, "L", {1}, {10});
+  for (const float state : {0.0f, 4.0f}) {
+    Feed<float>(&ws, "B", {1}, {state});
+    RunOp(&ws, R"(type: "SparseWngrad" input: "P" input: "B" input: "I" input: "G" input: "L"
+                  output: "P" output: "B")");
+    ExpectTensor<float>(ws, "P", {2, 1}, {10, 20});
+    ExpectTensor<float>(ws, "B", {1}, {state});
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::wngrad_test
