@@ -125,6 +125,15 @@ TEST_F(BackwardStepTest, OfParametersThatShareAGradient) {
             "arg { name: 'param' ints: 2 ints: 3 }", {"p", "q"});
 }
 
+TEST_F(BackwardStepTest, OfAParameterThatIsListedTwice) {
+  FeedRandom(&ws_, "x", {3, 2, 2}, -1, 1, 1);
+  FeedRandom(&ws_, "init", {1, 2, 2}, -1, 1, 2);
+  FeedRandom(&ws_, "p", {1, 2, 2}, -1, 1, 3);
+  CheckStep(R"(op { type: "Mul" input: "prev" input: "p" output: "product" }
+               op { type: "Sum" input: "input_t" input: "product" input: "p" output: "cur" })",
+            "", {"p", "p"});
+}
+
 // Each of two layers uses the state of the other, so gradients meet in the middle of a step.
 TEST_F(BackwardStepTest, OfTwoLayers) {
   FeedRandom(&ws_, "x", {3, 2, 2}, -1, 1, 1);
