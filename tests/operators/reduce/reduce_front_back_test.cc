@@ -174,6 +174,23 @@ TEST(ReduceFrontBackGradientTest, AcceptsTheShapeInsteadOfTheInput) {
   ExpectTensor<int32_t>(ws, "dX", {0, 2}, {});
 }
 
+// Only a vector of int64 can be a shape.
+TEST(ReduceFrontBackGradientTest, KnowsTheShapeOfAnInputOfIntegers) {
+  Workspace ws;
+  FeedRange<int64_t>(&ws, "X", {2, 3});
+  Feed<int64_t>(&ws, "dY", {3}, {7, 8, 9});
+  const std::string sum = GradientOp("ReduceFrontSumGradient", "dX");
+  RunOp(&ws, sum);
+  ExpectTensor<int64_t>(ws, "dX", {2, 3}, {7, 8, 9, 7, 8, 9});
+  ExpectShapeInferred(&ws, sum);
+  FeedRange<int32_t>(&ws, "X", {3});
+  Feed<int32_t>(&ws, "dY", {}, {7});
+  const std::string of_vector = GradientOp("ReduceBackSumGradient", "dX");
+  RunOp(&ws, of_vector);
+  ExpectTensor<int32_t>(ws, "dX", {3}, {7, 7, 7});
+  ExpectShapeInferred(&ws, of_vector);
+}
+
 TEST(ReduceFrontBackGradientTest, RejectsWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
