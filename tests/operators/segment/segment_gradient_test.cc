@@ -60,6 +60,24 @@ TEST_F(SegmentGradientTest, DividesTheGradientOfMeans) {
     ExpectRows(Op(type, "GL"), want);
   }
 }
+// Each run counts the rows of the segments anew.
+TEST_F(SegmentGradientTest, DividesTheGradientOfMeansInEveryRun) {
+  for (const char* type : {"SortedSegmentMeanGradient", "UnsortedSegmentMeanGradient"}) {
+    SCOPED_TRACE(type);
+    NetDef net;
+    net.set_name(type);
+    *net.add_op() = ParseOp(Op(type, "GS"));
+    Feed<int32_t>(&ws_, "S", {3}, {0, 1, 1});
+    ws_.CreateNet(net);
+    for (int run = 0; run < 3; ++run) {
+      ASSERT_TRUE(ws_.RunNet(type));
+      ExpectTensor<float>(ws_, "Y", {3, 2}, {1, 2, 1.5, 2, 1.5, 2}, 1e-6);
+    }
+    Feed<int32_t>(&ws_, "S", {3}, {0, 0, 1});
+    ASSERT_TRUE(ws_.RunNet(type));
+    ExpectTensor<float>(ws_, "Y", {3, 2}, {0.5, 1, 0.5, 1, 3, 4}, 1e-6);
+  }
+}
 TEST_F(SegmentGradientTest, WeighsTheGradientOfWeightedSums) {
   const std::vector<float> want = {1, 2, -3, -4, 6, 8};
   for (const char* type :
