@@ -72,6 +72,34 @@ TEST(NaNSearchTest, NamesABlobThatHadTheNaNBefore) {
   EXPECT_EQ(origin->Text(), "blob \"w\", before the net runs");
 }
 
+TEST(NaNSearchTest, NamesTheFirstOfSeveralOrigins) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {-1});
+  Feed<float>(&ws, "v", {1}, {kNaN});
+  Feed<float>(&ws, "w", {1}, {kNaN});
+  const std::string makers = R"(
+      op { type: "Log" input: "x" output: "b" }
+      op { type: "Sqrt" input: "x" output: "a" } )";
+  for (const char* const inputs : {R"(input: "a" input: "b")", R"(input: "b" input: "a")"}) {
+    const auto origin =
+        Search(&ws, makers + "op { type: \"Add\" output: \"out\" " + inputs + " }", "out");
+    ws.DeleteNet("n");
+    ASSERT_TRUE(origin.has_value());
+    EXPECT_EQ(origin->position, 0);
+    EXPECT_EQ(origin->blob, "b");
+  }
+  // What was NaN before the net comes before its operators, in the order of the names.
+  for (const char* const inputs :
+       {R"(input: "a" input: "w" input: "v")", R"(input: "v" input: "w" input: "a")"}) {
+    const auto origin =
+        Search(&ws, makers + "op { type: \"Sum\" output: \"out\" " + inputs + " }", "out");
+    ws.DeleteNet("n");
+    ASSERT_TRUE(origin.has_value());
+    EXPECT_EQ(origin->position, -1);
+    EXPECT_EQ(origin->blob, "v");
+  }
+}
+
 TEST(NaNSearchTest, NamesInfiniteInputs) {
   Workspace ws;
   Feed<float>(&ws, "x", {1}, {1e30f});
