@@ -195,14 +195,17 @@ TEST(CountingCopiesTest, NetOfOneDeviceIsLeftAloneUnlessAsked) {
 TEST(CountingCopiesTest, ReportsThePositionOfAnOperatorOnAMissingDevice) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});
-  ExpectThrows(
-      [&] {
-        ws.CreateNet(ParseNet(R"(
-          name: "absent"
-          op { type: "Relu" input: "x" output: "y" }
-          op { type: "Relu" input: "y" output: "z" device_option { device_type: 21 } })"));
-      },
-      "net \"absent\", operator 1 (Relu");
+  for (const char* const asked : {"", R"(arg { name: "inject_copies" i: 1 })"}) {
+    ExpectThrows(
+        [&] {
+          ws.CreateNet(ParseNet(std::string(R"(
+            name: "absent"
+            op { type: "Relu" input: "x" output: "y" }
+            op { type: "Relu" input: "y" output: "z" device_option { device_type: 21 } })") +
+                                asked));
+        },
+        "net \"absent\", operator 1 (Relu");
+  }
 }
 
 TEST(CountingCopiesTest, WhatIsNoTensorIsNotCopied) {
