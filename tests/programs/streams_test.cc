@@ -129,10 +129,23 @@ TEST_F(StreamsTest, ArchivesBeyondTheBufferPassThroughPipes) {
 TEST_F(StreamsTest, OneArgumentAtMostIsStandardInput) {
   for (const char* args :
        {"run --init-net - --predict-net -",
-        "run --init-net - --predict-net net.pbtxt --input x=/dev/stdin", "check - -"}) {
+        "run --init-net - --predict-net net.pbtxt --input x=/dev/stdin", "check - -",
+        "run --predict-net net.pbtxt --input x=- --input w=-",
+        "run --predict-net net.pbtxt --input x=- --image w=-", "run --predict-net - --image w=-"}) {
     const ProgramResult result = Shell(std::string("caffe2 ") + args + " </dev/null");
     EXPECT_EQ(result.code, 2) << args;
     EXPECT_THAT(result.err, HasSubstr("standard input is given for ")) << args;
+  }
+}
+
+TEST_F(StreamsTest, OneOptionAtMostWritesToStandardOutput) {
+  for (const char* args :
+       {"optimize --init-net init.pbtxt --predict-net net.pbtxt --output-init-net - "
+        "--output-predict-net -",
+        "pack --init-net init.pbtxt --predict-net net.pbtxt --output - -"}) {
+    const ProgramResult result = Shell(std::string("caffe2 ") + args);
+    EXPECT_EQ(result.code, 2) << args;
+    EXPECT_THAT(result.err, HasSubstr("standard output is given for ")) << args;
   }
 }
 
