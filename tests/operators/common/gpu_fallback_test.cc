@@ -5,6 +5,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/cuda/cuda_context.h"
+#include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::gpu_fallback_test {
@@ -175,7 +176,7 @@ TEST_F(GPUFallbackTest, RejectsOutputsThatAreNotTensors) {
 }
 
 TEST_F(GPUFallbackTest, KeepsTheSeedAndNothingElseOfTheDevice) {
-  if (NumCudaDevices() < 2) GTEST_SKIP() << "needs 2 devices, there are " << NumCudaDevices();
+  SKIP_BELOW_DEVICES(2);
   Run(R"(type: "FallbackTestSeed" output: "Y" device_option { device_id: 1 random_seed: 12 })");
   const Tensor host(BlobGetTensor(*ws_.GetBlob("Y"), CUDA), CPU);
   EXPECT_EQ(*host.data<int>(), 12);

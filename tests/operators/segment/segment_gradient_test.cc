@@ -60,7 +60,8 @@ TEST_F(SegmentGradientTest, DividesTheGradientOfMeans) {
     ExpectRows(Op(type, "GL"), want);
   }
 }
-// Each run counts the rows of the segments anew.
+
+// Each run counts the rows of the segments again.
 TEST_F(SegmentGradientTest, DividesTheGradientOfMeansInEveryRun) {
   for (const char* type : {"SortedSegmentMeanGradient", "UnsortedSegmentMeanGradient"}) {
     SCOPED_TRACE(type);
