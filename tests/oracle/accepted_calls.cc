@@ -55,13 +55,13 @@ class Accepted {
     const Dims dims = DimsOf(tensor);
     for (const TensorProto_DataType type : TriedTypes()) {
       if (call.input(input_).has_int8() || types_.contains(type)) continue;
-      if (Runs(WithInputs(call, {input_}, dims, type)) || Runs(WithTypes(call, type)))
+      if (Runs(WithInput(call, input_, dims, type)) || Runs(WithTypes(call, type)))
         types_.insert(type);
     }
     for (int rank = 0; rank <= kMostTriedRank; ++rank) {
       for (const Dims& other : DimsOfRank(dims, static_cast<size_t>(rank))) {
         if (ranks_.contains(rank)) break;
-        if (Runs(WithInputs(call, {input_}, other, tensor.data_type())) ||
+        if (Runs(WithInput(call, input_, other, tensor.data_type())) ||
             Runs(WithDims(call, other))) {
           ranks_.insert(rank);
         }
@@ -89,7 +89,7 @@ class Accepted {
     for (int i = 0; i < call.input_size(); ++i) {
       const TensorProto tensor = RecordedTensor(call.input(i));
       if (tensor.data_type() != old || call.input(i).has_int8()) continue;
-      changed = WithInputs(changed, {i}, DimsOf(tensor), type);
+      changed = WithInput(changed, i, DimsOf(tensor), type);
     }
     return changed;
   }
@@ -100,7 +100,7 @@ class Accepted {
     for (int i = 0; i < call.input_size(); ++i) {
       const TensorProto tensor = RecordedTensor(call.input(i));
       if (tensor.data_type() == TensorProto::UNDEFINED || DimsOf(tensor) != old) continue;
-      changed = WithInputs(changed, {i}, dims, tensor.data_type());
+      changed = WithInput(changed, i, dims, tensor.data_type());
     }
     return changed;
   }

@@ -143,7 +143,7 @@ std::vector<Change> ChangesOf(const oracle::OperatorCase& call, int input) {
 }
 
 ChangedCall Apply(const oracle::OperatorCase& call, const std::string& type, const Change& change) {
-  ChangedCall result{.call = WithInputs(call, {change.input}, change.dims, change.type),
+  ChangedCall result{.call = WithInput(call, change.input, change.dims, change.type),
                      .type = type,
                      .kind = change.kind,
                      .change = ""};
@@ -199,17 +199,15 @@ TensorProto RecordedTensor(const oracle::Blob& blob) {
   return tensor;
 }
 
-oracle::OperatorCase WithInputs(const oracle::OperatorCase& call, const std::vector<int>& inputs,
-                                const std::vector<int64_t>& dims, TensorProto_DataType type) {
+oracle::OperatorCase WithInput(const oracle::OperatorCase& call, int input,
+                               const std::vector<int64_t>& dims, TensorProto_DataType type) {
   oracle::OperatorCase changed = call;
-  for (const int input : inputs) {
-    oracle::Blob* const blob = changed.mutable_input(input);
-    const TensorProto tensor = Changed(RecordedTensor(*blob), dims, type);
-    if (blob->has_int8()) {
-      blob->mutable_int8()->set_tensor(tensor.SerializeAsString());
-    } else {
-      blob->set_tensor(tensor.SerializeAsString());
-    }
+  oracle::Blob* const blob = changed.mutable_input(input);
+  const TensorProto tensor = Changed(RecordedTensor(*blob), dims, type);
+  if (blob->has_int8()) {
+    blob->mutable_int8()->set_tensor(tensor.SerializeAsString());
+  } else {
+    blob->set_tensor(tensor.SerializeAsString());
   }
   return changed;
 }

@@ -44,10 +44,10 @@ class ChangedCalls {
   std::map<std::string, std::vector<oracle::OperatorCase>> cases_;
 };
 
-// The recorded call with other dims and another element type of some inputs. Elements keep their values
+// The recorded call with other dims and another element type of an input. Elements keep their values
 // as far as the type can hold them.
-oracle::OperatorCase WithInputs(const oracle::OperatorCase& call, const std::vector<int>& inputs,
-                                const std::vector<int64_t>& dims, TensorProto_DataType type);
+oracle::OperatorCase WithInput(const oracle::OperatorCase& call, int input,
+                               const std::vector<int64_t>& dims, TensorProto_DataType type);
 
 std::vector<int64_t> DimsOf(const TensorProto& tensor);
 
