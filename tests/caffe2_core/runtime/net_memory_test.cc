@@ -362,7 +362,7 @@ TEST(NetMemoryTest, ComputesTheSameBitsInRandomNets) {
 // --- Predictors ---
 
 TEST(PredictorMemoryTest, IdleInstancesHoldOneArena) {
-  const int64_t size = 1 << 18;  // 1 MiB for each activation
+  const int64_t size = 1 << 16;  // 256 KiB for each activation
   const NetDef net = ParseNet(kChain);
   Tensor x({size}, CPU);
   std::fill_n(x.mutable_data<float>(), size, 0.5f);
@@ -383,11 +383,11 @@ TEST(PredictorMemoryTest, IdleInstancesHoldOneArena) {
     const size_t bytes = GetCPUMemoryUsage().in_use_bytes;
     const auto instances = static_cast<size_t>(predictor.num_instances());
     // Each instance keeps its output, and one arena holds a, b and c.
-    const size_t mega = size_t{4} * size;
+    const size_t activation = size_t{4} * size;
     if (plan) {
-      EXPECT_LT(bytes, (1 + instances + 1) * mega + mega / 2);
+      EXPECT_LT(bytes, (1 + instances + 1) * activation + activation / 2);
     } else {
-      EXPECT_GE(bytes, (1 + 4 * instances) * mega);
+      EXPECT_GE(bytes, (1 + 4 * instances) * activation);
     }
   }
 }
