@@ -17,9 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// So many that a time that grows with their square would show.
-constexpr int kMany = kHasAddressSanitizer ? 300 : 3000;
-
 // A user's operator that requests file access in its constructor.
 class OpensInConstructorOp final : public Operator<CPUContext> {
  public:
@@ -149,9 +146,10 @@ TEST(NetValidationTest, ReportsErrorsBehindArgumentsWithoutAValidDefault) {
 }
 
 TEST(NetValidationTest, EndsOnManyBrokenOperators) {
+  constexpr int kBroken = kHasAddressSanitizer ? 200 : 2000;
   NetDef net = ParseNet(R"(op { type: "ChecksInConstructor" arg { name: "rows" i: 0 } })");
   for (int i = 0; i < 200; ++i) *net.mutable_op(0)->add_arg() = MakeArgument(MakeString("a", i), i);
-  for (int i = 0; i < kMany; ++i) *net.add_op() = net.op(0);
+  for (int i = 0; i < kBroken; ++i) *net.add_op() = net.op(0);
   EXPECT_FALSE(ValidateNet(net).empty());
 }
 
@@ -196,25 +194,24 @@ TEST(NetValidationTest, NamesUnknownNetTypes) {
 
 TEST(NetValidationTest, SuggestsNamesForTheFirstOfManyUnknownTypes) {
   NetDef net;
-  for (int i = 0; i < kMany; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     net.add_op()->set_type(MakeString("ConvTransposed", i));
   }
   const std::vector<NetFinding> findings = ValidateNet(net);
-  ASSERT_EQ(findings.size(), size_t{kMany});
+  ASSERT_EQ(findings.size(), 5000u);
   EXPECT_THAT(findings.front().text, HasSubstr("close: "));
-  EXPECT_EQ(findings.back().text,
-            MakeString("operator type \"ConvTransposed", kMany - 1, "\" is not known"));
+  EXPECT_EQ(findings.back().text, "operator type \"ConvTransposed4999\" is not known");
 }
 
 TEST(NetValidationTest, SuggestsNamesForTheFirstOfManyUnknownNets) {
   PlanDef plan;
   ExecutionStep* step = plan.add_execution_step();
-  for (int i = 0; i < kMany; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     plan.add_network()->set_name(MakeString("network number ", i));
     step->add_network(MakeString("network mumber ", i));
   }
   const std::vector<NetFinding> findings = ValidatePlan(plan);
-  ASSERT_EQ(findings.size(), size_t{kMany});
+  ASSERT_EQ(findings.size(), 3000u);
   EXPECT_THAT(findings.front().text, HasSubstr("close: "));
   EXPECT_THAT(findings.back().text, ::testing::Not(HasSubstr("close: ")));
 }
