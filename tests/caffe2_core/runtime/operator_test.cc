@@ -14,6 +14,7 @@ using test::ExpectThrows;
 using test::ParseOp;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 template <class Context>
 class OperatorTestOp : public Operator<Context> {
@@ -95,6 +96,18 @@ TEST(OperatorTest, BindsItsArgumentsInputsAndOutputs) {
   EXPECT_EQ(op->InputTensorShapes()[0].dims(0), 2);
   EXPECT_EQ(op->workspace(), &ws);
   EXPECT_THAT(op->Describe(), HasSubstr("\"x\" float [2]"));
+}
+
+TEST(OperatorTest, DescribesEightBlobsAndCountsTheOthers) {
+  Workspace ws;
+  test::Feed<float>(&ws, "x", {2}, {1, 2});
+  const auto description = [&](int inputs) {
+    OperatorDef def = ParseOp(R"(type: "Sum" output: "y")");
+    for (int i = 0; i < inputs; ++i) def.add_input("x");
+    return CreateOperator(def, &ws)->Describe();
+  };
+  EXPECT_THAT(description(8), Not(HasSubstr(" more")));
+  EXPECT_THAT(description(9), HasSubstr(" and 1 more, output \"y\""));
 }
 
 TEST(OperatorTest, ReplacesOutputsByTensorsThatShareOrCopy) {

@@ -235,6 +235,15 @@ TEST(TensorTest, ShareDataSeesTheSameMemory) {
   EXPECT_FALSE(b.shares_data());
 }
 
+TEST(TensorTest, ShareDataTakesTheElementType) {
+  Tensor source(std::vector<int64_t>{2}, CPU), view(std::vector<int64_t>{2}, CPU);
+  source.mutable_data<int64_t>()[1] = 7;
+  view.mutable_data<float>();
+  view.ShareData(source);
+  EXPECT_TRUE(view.IsType<int64_t>());
+  EXPECT_EQ(view.data<int64_t>()[1], 7);
+}
+
 TEST(TensorTest, ShareDataRejectsOtherSizesAndNoData) {
   Tensor a = Floats({2}, {}), b(std::vector<int64_t>{3}, CPU), c(CPU);
   EXPECT_THROW(b.ShareData(a), EnforceNotMet);

@@ -145,13 +145,22 @@ TEST_F(OnednnRegionsTest, SplitsRegionsAtOperatorsOfTheCpu) {
                           "EnsureCPUOutput(y_ideep) -> y"));
 }
 
+struct NoConstants final : NetConstants {
+  const Tensor* Find(std::string_view) const override { return nullptr; }
+  std::string Add(const std::string& name, Tensor) override { return name; }
+  std::vector<Tensor> Evaluate(const OperatorDef&) override { return {}; }
+};
+
+TEST_F(OnednnRegionsTest, LeavesANetWhoseOperatorsAreNotKnown) {
+  NoConstants constants;
+  PassContext context{constants};
+  const NetDef net = test::ParseNet(R"(op { type: "Conv" input: "x" input: "w" output: "y" })");
+  EXPECT_EQ(PlaceOnednnRegions(net, context).SerializeAsString(), net.SerializeAsString());
+}
+
 TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   PassRun run;
-  struct Constants final : NetConstants {
-    const Tensor* Find(std::string_view) const override { return nullptr; }
-    std::string Add(const std::string& name, Tensor) override { return name; }
-    std::vector<Tensor> Evaluate(const OperatorDef&) override { return {}; }
-  } constants;
+  NoConstants constants;
   PassContext context{constants};
   context.has_operator = [](const std::string& type, DeviceType) { return type != "LRN"; };
   const auto reason = [&](const std::string& text) {
