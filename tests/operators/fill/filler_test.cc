@@ -11,7 +11,7 @@
 namespace caffe2rt::test::filler_test {
 namespace {
 
-TEST(FillerTest, EveryFillDeclaresItsShapeAndTakesOneInputAtMost) {
+TEST(FillerTest, FillsOfOneInputDeclareTheirShapeArguments) {
   for (const char* type :
        {"DiagonalFill", "GaussianFill", "GivenTensorFill", "GivenTensorInt64Fill",
         "GivenTensorByteStringToUInt8Fill", "MSRAFill", "RangeFill", "XavierFill"}) {
