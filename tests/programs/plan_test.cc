@@ -14,6 +14,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -74,10 +75,13 @@ TEST_F(HostilePlanTest, MultiplyingThreadsAreRejected) {
   EXPECT_THAT(RunOn("check", Multiplying()).out, HasSubstr("runs 1001000 threads at once"));
 }
 
+// Checks that look at every net again for every step take minutes.
+constexpr int kManySteps = kHasAddressSanitizer ? 2000 : 10000;
+
 TEST_F(HostilePlanTest, ManyStepsAndNetsAreCheckedQuickly) {
   std::string ops, steps;
   for (int i = 0; i < 2000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < kManySteps; ++i) {
     steps +=
         "substep { create_workspace: true num_concurrent_instances: 2 substep { network: "
         "\"n\" } }\n";
@@ -90,7 +94,7 @@ TEST_F(HostilePlanTest, ManyStepsAndNetsAreCheckedQuickly) {
 TEST_F(HostilePlanTest, ReportersOfManyStepsAreCheckedQuickly) {
   std::string ops, steps;
   for (int i = 0; i < 5000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < kManySteps; ++i) {
     steps +=
         "execution_step { report_net: \"r\" report_interval: 1 num_concurrent_instances: 2 "
         "substep { } }\n";
