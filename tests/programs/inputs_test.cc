@@ -155,6 +155,18 @@ TEST_F(InputsTest, RejectsUnknownInputs) {
   }
 }
 
+TEST_F(InputsTest, RejectsAFileWithATensorThatNoOperatorReads) {
+  Tensor x({4, 3}, CPU), unread({2}, CPU);
+  std::fill_n(x.mutable_data<float>(), 12, 1.f);
+  std::fill_n(unread.mutable_data<float>(), 2, 1.f);
+  WriteNpz(dir_.path("all.npz"), {{"x", x}, {"bw", unread}});
+  const ProgramResult result =
+      Run("run", kWeights, kFullyConnected, {"--input", dir_.path("all.npz")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              Eq("caffe2: no operator of net \"net\" reads input \"bw\"; close: \"w\", \"b\"\n"));
+}
+
 TEST_F(InputsTest, PlansRejectUnknownInputs) {
   const std::string plan = dir_.Write("plan.pbtxt", R"(
       name: "p" network { name: "n" op { type: "Relu" input: "data" output: "y" } }

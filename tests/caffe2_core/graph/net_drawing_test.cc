@@ -78,6 +78,8 @@ TEST_F(NetDrawingTest, SeparatesWeightsFromInputs) {
   const std::string add = R"(op { type: "Add" input: "x" input: "v" output: "y" )";
   EXPECT_EQ(BoxesOfSvg(Svg(add + "}")).size(), 4u);
   EXPECT_EQ(BoxesOfSvg(Svg(add + "}", {.parameters = {"v"}})).size(), 3u);
+  // An init net that fills both fills the data with a placeholder.
+  EXPECT_THAT(Svg(add + "}", {.parameters = {"x", "v"}}), HasSubstr(">x</text>"));
   EXPECT_EQ(
       BoxesOfSvg(Svg(add + R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 } })")).size(),
       3u);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
@@ -87,6 +89,45 @@ TEST(LmdbCheckTest, RejectsFreePagesThatAreOutOfOrder) {
   bytes.replace(at, list.size(), list);
   WriteFileAtomically(dir.path("db/data.mdb"), bytes);
   PutMany(dir.path("db"), db::WRITE, 'c');
+}
+
+// Leaves one key on each branch page of a database, of which liblmdb writes at least two.
+void CutBranchPages(const std::string& path) {
+  std::string bytes = ReadWholeFile(path + "/data.mdb");
+  constexpr size_t kPageBytes = 4096, kFlags = 10, kLower = 12, kHeaderBytes = 16;
+  int pages = 0;
+  for (size_t page = 0; page + kPageBytes <= bytes.size(); page += kPageBytes) {
+    constexpr char kBranch = 1;
+    if (bytes[page + kFlags] != kBranch || bytes[page + kFlags + 1] != 0) continue;
+    bytes[page + kLower] = kHeaderBytes + 2;
+    bytes[page + kLower + 1] = 0;
+    ++pages;
+  }
+  ASSERT_GT(pages, 0);
+  std::fstream(path + "/data.mdb", std::ios::in | std::ios::out | std::ios::binary) << bytes;
+}
+
+// Another program damages the database while it is open. In a process of its own, because the
+// environment can't be closed then.
+TEST(LmdbCheckDeathTest, AFailedAssertionOfLiblmdbIsAnError) {
+  const TempDir dir;
+  const auto put_in_damaged = [&dir] {
+    const std::string path = dir.path("db");
+    {
+      const auto database = db::CreateDB("lmdb", path, db::NEW);
+      const auto transaction = database->NewTransaction();
+      for (int i = 0; i < 20; ++i)
+        transaction->Put(MakeString("key", 100 + i), std::string(1000, 'a'));
+      transaction->Commit();
+    }
+    const auto database = db::CreateDB("lmdb", path, db::WRITE);
+    CutBranchPages(path);
+    const auto transaction = database->NewTransaction();
+    ExpectThrows([&] { transaction->Put("key", "value"); }, "liblmdb reports a damaged database: ");
+    ExpectThrows([&] { transaction->Commit(); }, "failed, nothing is committed");
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(put_in_damaged(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

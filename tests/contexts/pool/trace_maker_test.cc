@@ -56,6 +56,18 @@ TEST(TraceMakerTest, StepsEndWithWeightsAndMomentumOnly) {
   }
 }
 
+// A column per output for each of the weights of a filter: 25 x 24 x 24 and 20 x 25 x 8 x 8 floats.
+TEST(TraceMakerTest, ConvolutionsUseAWorkspaceInBothPasses) {
+  const Trace trace = LeNetTrainingTrace(7, 1);
+  const auto allocations = [&](size_t bytes) {
+    return std::count_if(trace.entries.begin(), trace.entries.end(), [&](const TraceEntry& entry) {
+      return entry.kind == Kind::kAllocate && entry.bytes == bytes;
+    });
+  };
+  EXPECT_EQ(allocations(57600), 2);   // forward, gradient of the weights
+  EXPECT_EQ(allocations(128000), 3);  // gradient of the input, too
+}
+
 TEST(TraceMakerTest, FixedShapesRepeatStepByStep) {
   // The first step also allocates the weights and the momentum. Ids may differ from step to step.
   const Trace one = LeNetTrainingTrace(8, 1), two = LeNetTrainingTrace(8, 2),
