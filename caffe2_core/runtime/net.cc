@@ -18,7 +18,6 @@
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/output_memory.h"
-#include "caffe2_core/runtime/simple_net.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -31,14 +30,6 @@ struct GlobalObservers {
 GlobalObservers& TheGlobalObservers() {
   static GlobalObservers* const observers = new GlobalObservers;
   return *observers;
-}
-
-// Net types of Caffe2 whose executors are not implemented.
-const std::set<std::string>& TypesRunAsSimple() {
-  static const std::set<std::string> types = {
-      "dag",      "async_dag", "async_scheduling", "async_polling", "async_simple",
-      "prof_dag", "rnn",       "simple_refcount",  "parallel"};
-  return types;
 }
 
 void PrintLine(const std::string& text) { std::printf("%s\n", text.c_str()); }
@@ -133,18 +124,13 @@ std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool 
 NetRegistry* GetNetRegistry() {
   static NetRegistry* const registry = [] {
     auto* fresh = new NetRegistry("net type");
-    const auto simple = [](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
-      return NewSimpleNet(def, ws);
-    };
-    fresh->Register("simple", simple, __FILE__);
-    for (const std::string& type : TypesRunAsSimple()) fresh->Register(type, simple, __FILE__);
+    internal::RegisterBuiltinNets(fresh);
     return fresh;
   }();
   return registry;
 }
 
 bool IsKnownNetType(const std::string& type) { return type.empty() || GetNetRegistry()->Has(type); }
-bool RunsAsSimple(const std::string& type) { return TypesRunAsSimple().contains(type); }
 
 std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) try {
   return CreateNet(std::make_shared<const NetDef>(def), ws);

@@ -68,8 +68,6 @@ using NetRegistry = Registry<std::string, std::unique_ptr<NetBase>,
                              const std::shared_ptr<const NetDef>&, Workspace*>;
 NetRegistry* GetNetRegistry();
 bool IsKnownNetType(const std::string& type);
-// Whether nets of this type run as `simple`, because their own executor is not implemented.
-bool RunsAsSimple(const std::string& type);
 
 // Creates a net of the type that `def` names; an empty type means `simple`. Returns null for an
 // unknown type. THROWS if the net cannot be built. Missing copies between devices are inserted
@@ -85,11 +83,16 @@ void ClearGlobalNetObservers();
 bool HasGlobalNetObservers();
 
 namespace internal {
+
+// Defined in net_types.cc.
+void RegisterBuiltinNets(NetRegistry* registry);
+
 struct NetRegisterer {
   NetRegisterer(const std::string& type, NetRegistry::Creator creator, const char* file) {
     GetNetRegistry()->Register(type, std::move(creator), file);
   }
 };
+
 }  // namespace internal
 
 // Register a user's executor under the net type `name`: REGISTER_NET names its class,

@@ -8,6 +8,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/runtime/net_types.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {

@@ -20,6 +20,7 @@
 #include "caffe2_core/runtime/argument_problems.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_findings.h"
+#include "caffe2_core/runtime/net_types.h"
 #include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"

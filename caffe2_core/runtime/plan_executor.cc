@@ -108,4 +108,14 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
   return RunPlanOnWorkspace(ws, plan, options);
 }
 
+bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
+  PlanOptions options;
+  options.should_continue = std::move(should_continue);
+  return RunPlan(plan, options);
+}
+
+bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) {
+  return RunPlanOnWorkspace(this, plan, options);
+}
+
 }  // namespace caffe2rt

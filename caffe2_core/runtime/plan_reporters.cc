@@ -73,6 +73,10 @@ void TurnsTaken::GiveBack(const TurnsAround* around) {
   }
 }
 
+WaitingThread::WaitingThread() { TurnsTaken::PauseInnermost(); }
+
+WaitingThread::~WaitingThread() { TurnsTaken::ResumeInnermost(); }
+
 Reporter::Reporter(std::chrono::milliseconds period, std::function<void()> report)
     : report_(std::move(report)), scope_(StopScope::Innermost()) {
   try {

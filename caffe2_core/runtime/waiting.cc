@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "caffe2_core/runtime/plan_reporters.h"
-
 namespace caffe2rt {
 namespace {
 
@@ -28,9 +26,5 @@ void ThrowIfStopped() {
     }
   }
 }
-
-WaitingThread::WaitingThread() { TurnsTaken::PauseInnermost(); }
-
-WaitingThread::~WaitingThread() { TurnsTaken::ResumeInnermost(); }
 
 }  // namespace caffe2rt

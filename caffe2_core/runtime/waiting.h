@@ -58,7 +58,7 @@ class StopScope {
 void ThrowIfStopped();
 
 // Returns the turns that the calling thread holds (plan_reporters.h), if any, and takes them again
-// in the destructor. In between, the thread must not access blobs.
+// in the destructor. In between, the thread must not access blobs. Defined in plan_reporters.cc.
 class WaitingThread {
  public:
   WaitingThread();

@@ -18,7 +18,6 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/output_memory.h"
-#include "caffe2_core/runtime/plan_executor.h"
 
 namespace caffe2rt {
 namespace {
@@ -318,16 +317,6 @@ bool Workspace::RunNetOnce(const NetDef& def) try {
   return net->Run();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
-}
-
-bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
-  PlanOptions options;
-  options.should_continue = std::move(should_continue);
-  return RunPlan(plan, options);
-}
-
-bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) {
-  return RunPlanOnWorkspace(this, plan, options);
 }
 
 void Workspace::SetFileAccess(FileAccess access) {

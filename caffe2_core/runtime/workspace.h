@@ -118,8 +118,8 @@ class Workspace {
   bool RunOperatorOnce(const OperatorDef& def);
   // Creates a net, runs it and destroys it. THROWS if the net cannot be created, or if it fails.
   bool RunNetOnce(const NetDef& def);
-  // Runs a plan (plan_executor.h). If `should_continue` is empty, the plan runs until it ends or
-  // the process receives SIGINT or SIGHUP.
+  // Runs a plan. If `should_continue` is empty, the plan runs until it ends or the process receives
+  // SIGINT or SIGHUP. Defined in plan_executor.cc.
   bool RunPlan(const PlanDef& plan, ShouldContinue should_continue = {});
   bool RunPlan(const PlanDef& plan, const PlanOptions& options);
 

@@ -119,8 +119,6 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
     EXPECT_NE(CreateNet(net, &ws), nullptr) << type;
     EXPECT_TRUE(IsKnownNetType(type));
   }
-  EXPECT_TRUE(RunsAsSimple("dag"));
-  EXPECT_FALSE(RunsAsSimple("simple"));
   EXPECT_FALSE(IsKnownNetType("nope"));
   EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
 }
