@@ -24,6 +24,10 @@ set(guides
   caffe2_core/graph/README.md
   caffe2_core/graph/passes/README.md
   caffe2_core/runtime/README.md
+  caffe2_core/executors/README.md
+  caffe2_core/plan/README.md
+  caffe2_core/model/README.md
+  caffe2_core/inspect/README.md
   contexts/cpu/README.md
   contexts/cuda/README.md
   contexts/onednn/README.md

@@ -15,9 +15,9 @@
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/inspect/net_profile.h"
+#include "caffe2_core/inspect/profile_drawing.h"
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/runtime/net_profile.h"
-#include "caffe2_core/runtime/profile_drawing.h"
 #include "operators/conv/conv_tuning.h"
 
 namespace caffe2rt {

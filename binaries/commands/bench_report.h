@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "binaries/json_output.h"
-#include "caffe2_core/runtime/net_profile.h"
+#include "caffe2_core/inspect/net_profile.h"
 
 namespace caffe2rt {
 

@@ -7,8 +7,8 @@
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/shape_inference_workspace.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/conv/conv_tune.h"
 

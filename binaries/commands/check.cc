@@ -17,11 +17,11 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/inspect/model_check.h"
+#include "caffe2_core/inspect/net_validation.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/io/searched_folders.h"
-#include "caffe2_core/runtime/model_check.h"
-#include "caffe2_core/runtime/model_inputs.h"
-#include "caffe2_core/runtime/net_validation.h"
-#include "caffe2_core/runtime/shape_inference_workspace.h"
+#include "caffe2_core/model/model_inputs.h"
 
 namespace caffe2rt {
 namespace {

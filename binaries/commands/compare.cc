@@ -18,8 +18,8 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/blob_values.h"
+#include "caffe2_core/inspect/net_comparison.h"
 #include "caffe2_core/io/tensor_file.h"
-#include "caffe2_core/runtime/net_comparison.h"
 
 namespace caffe2rt {
 namespace {

@@ -4,8 +4,8 @@
 #include "binaries/commands/images.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/graph/passes/user_operators.h"
+#include "caffe2_core/inspect/blob_watch.h"
 #include "caffe2_core/io/file_kind.h"
-#include "caffe2_core/runtime/blob_watch.h"
 
 namespace caffe2rt {
 namespace {

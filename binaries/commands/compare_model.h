@@ -8,7 +8,7 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
-#include "caffe2_core/runtime/net_comparison.h"
+#include "caffe2_core/inspect/net_comparison.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {

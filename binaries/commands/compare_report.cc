@@ -11,7 +11,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/runtime/blob_watch.h"
+#include "caffe2_core/inspect/blob_watch.h"
 
 namespace caffe2rt {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "caffe2_core/runtime/net_comparison.h"
+#include "caffe2_core/inspect/net_comparison.h"
 #include "caffe2_core/tensor/tensor_difference.h"
 #include "caffe2rt/caffe2.pb.h"
 

@@ -10,7 +10,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2rt/predictor_consts.pb.h"
 
 namespace caffe2rt {

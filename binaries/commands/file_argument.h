@@ -11,7 +11,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/packed_model.h"
+#include "caffe2_core/model/packed_model.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 

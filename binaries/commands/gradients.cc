@@ -17,9 +17,9 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/inspect/gradient_check.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
-#include "caffe2_core/runtime/gradient_check.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {

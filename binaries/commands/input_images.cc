@@ -17,7 +17,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/standard_streams.h"
-#include "caffe2_core/runtime/model_inputs.h"
+#include "caffe2_core/model/model_inputs.h"
 
 namespace caffe2rt {
 namespace {

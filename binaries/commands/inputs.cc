@@ -16,7 +16,7 @@
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/standard_streams.h"
-#include "caffe2_core/runtime/model_inputs.h"
+#include "caffe2_core/model/model_inputs.h"
 
 namespace caffe2rt {
 namespace {

@@ -8,8 +8,8 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/op_schema.h"
-#include "caffe2_core/runtime/model_check.h"
-#include "caffe2_core/runtime/model_inputs.h"
+#include "caffe2_core/inspect/model_check.h"
+#include "caffe2_core/model/model_inputs.h"
 
 namespace caffe2rt {
 namespace {

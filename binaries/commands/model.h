@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "binaries/command_line.h"
-#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/net_memory.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "binaries/command_line.h"
-#include "caffe2_core/runtime/model_file.h"
-#include "caffe2_core/runtime/optimizer.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/optimizer.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {

@@ -7,7 +7,7 @@
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/runtime/packed_model.h"
+#include "caffe2_core/model/packed_model.h"
 
 namespace caffe2rt {
 namespace {

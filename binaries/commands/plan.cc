@@ -23,8 +23,8 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/device_placement.h"
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/model/device_placement.h"
+#include "caffe2_core/plan/plan_executor.h"
 
 namespace caffe2rt {
 namespace {

@@ -8,7 +8,7 @@
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/timer.h"
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/plan/plan_executor.h"
 
 namespace caffe2rt {
 

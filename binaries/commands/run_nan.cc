@@ -4,7 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/dependencies.h"
-#include "caffe2_core/runtime/nan_search.h"
+#include "caffe2_core/inspect/nan_search.h"
 #include "caffe2_core/tensor/tensor_stats.h"
 
 namespace caffe2rt {

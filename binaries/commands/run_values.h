@@ -12,7 +12,7 @@
 #include "binaries/command_line.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/graph/blob_values.h"
-#include "caffe2_core/runtime/blob_watch.h"
+#include "caffe2_core/inspect/blob_watch.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor_stats.h"
 

@@ -11,10 +11,10 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/runtime/device_placement.h"
-#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/model/device_placement.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/module.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/tensor/data_type.h"
 
 using caffe2rt::MakeString;

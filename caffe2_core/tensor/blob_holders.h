@@ -1,7 +1,7 @@
 #pragma once
 // Declares the types of objects that hold blobs of their own, such as the scope of Do. Operators
 // may make these blobs share memory with blobs of a workspace, so the check for conflicts between
-// concurrent steps visits them (caffe2_core/runtime/plan_races.h). Such an object belongs to the
+// concurrent steps visits them (caffe2_core/plan/plan_races.h). Such an object belongs to the
 // workspace in which it was made: a queue does not accept it.
 //
 //   DeclareBlobHolder<Scope>([](const Scope& scope, const BlobVisitor& visit) {

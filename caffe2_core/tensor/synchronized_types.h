@@ -1,7 +1,7 @@
 #pragma once
 // Declares the types of blobs that synchronize themselves, such as queues, counters, mutexes and
 // readers. Concurrent steps of a plan may share an object of such a type
-// (caffe2_core/runtime/plan_races.h).
+// (caffe2_core/plan/plan_races.h).
 //
 //   SYNCHRONIZED_BLOB_TYPE(my::Queue);   // at namespace scope of a program or module
 //

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "caffe2_core/runtime/given_values.h"
+#include "caffe2_core/model/given_values.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "caffe2_core/base/checked_math.h"
-#include "caffe2_core/runtime/given_values.h"
+#include "caffe2_core/model/given_values.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
-#include "caffe2_core/runtime/given_values.h"
+#include "caffe2_core/model/given_values.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/int8/int8_operator.h"

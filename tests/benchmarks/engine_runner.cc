@@ -27,8 +27,8 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/io/npy.h"
-#include "caffe2_core/runtime/model_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
 #include "tests/benchmarks/fma_peak.h"
 
 namespace caffe2rt::test {

@@ -28,11 +28,11 @@
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/packed_model.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "tests/benchmarks/resnet50_net.h"
 
 namespace caffe2rt::test {

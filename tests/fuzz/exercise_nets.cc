@@ -14,10 +14,10 @@
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/inspect/net_validation.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_operators.h"
-#include "caffe2_core/runtime/net_validation.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
 

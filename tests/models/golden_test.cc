@@ -10,9 +10,9 @@
 
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/npy.h"
+#include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/optimizer.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/models/golden_case.h"
 #include "tests/support/allocation_counter.h"

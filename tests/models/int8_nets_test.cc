@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "caffe2_core/io/npy.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/models/golden_case.h"

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "caffe2_core/io/npy.h"
-#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/packed_model.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/models/golden_case.h"

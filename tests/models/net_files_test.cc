@@ -9,7 +9,7 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 #include "tests/models/golden_case.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/inspect/net_validation.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/net_validation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/shared.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/runtime/model_check.h"
+#include "caffe2_core/inspect/model_check.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/shape_inference_workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/oracle/case_file.h"
 #include "tests/oracle/compare.h"

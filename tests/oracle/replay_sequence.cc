@@ -3,7 +3,7 @@
 #include <exception>
 #include <set>
 
-#include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/replay.h"

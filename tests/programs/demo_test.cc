@@ -10,7 +10,7 @@
 
 #include "binaries/demo/stripes.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 #include "tests/support/shared.h"
 
 namespace caffe2rt::demo::demo_test {

@@ -1,6 +1,8 @@
 #include "tests/style/operator_rules.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
@@ -73,9 +75,13 @@ bool IsHeavy(const std::string& header) {
       "caffe2_core/tensor/storage.h", "caffe2_core/tensor/tensor.h",  "contexts/cpu/cpu_context.h",
       "contexts/cuda/cuda_context.h",
   };
+  // The folders of messages and of what runs nets.
+  static const char* const kFolders[] = {
+      "google/protobuf/",  "caffe2_core/graph/", "caffe2_core/runtime/", "caffe2_core/executors/",
+      "caffe2_core/plan/", "caffe2_core/model/", "caffe2_core/inspect/"};
   return kHeavy.contains(header) || header.ends_with(".pb.h") ||
-         header.rfind("google/protobuf/", 0) == 0 || header.rfind("caffe2_core/runtime/", 0) == 0 ||
-         header.rfind("caffe2_core/graph/", 0) == 0;
+         std::any_of(std::begin(kFolders), std::end(kFolders),
+                     [&](const char* folder) { return header.starts_with(folder); });
 }
 
 class IncludeWalk {

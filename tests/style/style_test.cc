@@ -89,7 +89,7 @@ TEST_F(RulesTest, FindUsersOfTheCInterface) {
     EXPECT_THAT(Check(CheckLayers, user, include), testing::Contains(HasSubstr(user)));
   }
   EXPECT_THAT(Check(CheckLayers, "caffe2_core/c_api/caffe2rt.cc",
-                    include + "#include \"caffe2_core/runtime/predictor.h\"\n"),
+                    include + "#include \"caffe2_core/model/predictor.h\"\n"),
               testing::Not(testing::Contains(HasSubstr("c_api/caffe2rt.cc"))));
 }
 

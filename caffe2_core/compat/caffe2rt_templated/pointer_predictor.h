@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/compat/caffe2rt_templated/tensor.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 
 namespace caffe2::predictor_calls {
 

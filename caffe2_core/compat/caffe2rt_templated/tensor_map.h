@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 
 namespace caffe2::predictor_calls {
 

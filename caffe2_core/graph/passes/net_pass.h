@@ -5,7 +5,7 @@
 //   PassContext context = ...;
 //   for (const NetPassInfo& pass : NetPasses()) net = pass.run(std::move(net), context);
 //
-// runtime/optimizer.h applies the passes to the nets of predictors and programs. A workspace never
+// model/optimizer.h applies the passes to the nets of predictors and programs. A workspace never
 // does: Workspace::CreateNet runs the net as it is written.
 //
 // A pass returns a net that computes the same values for every blob in PassContext::kept. It may

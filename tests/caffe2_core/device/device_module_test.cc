@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/runtime/init.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/caffe2_core/device/host_device.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/support/operator_test.h"
 

@@ -9,10 +9,10 @@
 #include "caffe2_core/graph/device_copies.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/inspect/net_validation.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/net_validation.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "tests/support/allocation_sweep.h"
 #include "tests/support/operator_test.h"
 

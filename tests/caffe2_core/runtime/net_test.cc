@@ -1,7 +1,7 @@
 #include "caffe2_core/runtime/net.h"
 
+#include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/time_observer.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/allocation_counter.h"

@@ -2,25 +2,25 @@
 // names the argument, never a crash.
 #include <gtest/gtest.h>
 
+#include "caffe2_core/executors/simple_net.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
+#include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/proto_text.h"
-#include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/model/device_placement.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/init.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/plan_executor.h"
-#include "caffe2_core/runtime/predictor.h"
-#include "caffe2_core/runtime/shape_inference_workspace.h"
-#include "caffe2_core/runtime/simple_net.h"
-#include "caffe2_core/runtime/time_observer.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::null_arguments_test {

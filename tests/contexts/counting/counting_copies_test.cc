@@ -1,9 +1,9 @@
 // Nets that mix devices without any explicit copies.
 #include <gtest/gtest.h>
 
-#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
-#include "caffe2_core/runtime/predictor.h"
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 

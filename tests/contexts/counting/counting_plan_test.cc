@@ -1,7 +1,7 @@
 // Plans over nets of several devices: the copies that are inserted into the nets cause no races.
 #include <gtest/gtest.h>
 
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/plan/plan_executor.h"
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "caffe2_core/runtime/device_uses.h"
-#include "caffe2_core/runtime/device_waits.h"
-#include "caffe2_core/runtime/graph_runs.h"
+#include "caffe2_core/executors/device_uses.h"
+#include "caffe2_core/executors/device_waits.h"
+#include "caffe2_core/executors/graph_runs.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "caffe2_core/io/image.h"
-#include "caffe2_core/runtime/model_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
 
 namespace {
 

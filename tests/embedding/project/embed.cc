@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 
 int main() {
   caffe2rt::NetDef init, predict;

@@ -2,8 +2,8 @@
 // schema and verifies its gradient.
 #include <cstdio>
 
+#include "caffe2_core/inspect/gradient_check.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/runtime/gradient_check.h"
 #include "caffe2_core/runtime/module.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"

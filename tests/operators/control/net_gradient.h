@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/graph/backward_pass.h"
-#include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/device_run.h"
 #include "tests/support/operator_test.h"

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "caffe2_core/base/signal_handler.h"
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "tests/support/operator_test.h"
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <thread>
 
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/plan/plan_executor.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::queue_plan_test {

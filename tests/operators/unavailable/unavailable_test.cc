@@ -1,4 +1,4 @@
-#include "caffe2_core/runtime/net_validation.h"
+#include "caffe2_core/inspect/net_validation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 

@@ -27,10 +27,10 @@
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2/utils/proto_utils.h"
 #include "caffe2_core/compat/caffe2rt_templated/operator.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/shape_inference_workspace.h"
 
 // The last Caffe2 versions could also call an operator from PyTorch, through a constructor with
 // parameters of these types. Such constructors compile; nothing calls them.

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "caffe2/core/workspace.h"
-#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/plan/plan_executor.h"
 
 namespace caffe2 {
 using ShouldContinue = std::function<bool(int)>;

@@ -4,7 +4,7 @@
 #include "caffe2/core/observer.h"
 #include "caffe2/core/operator.h"
 #include "caffe2/core/timer.h"
-#include "caffe2_core/runtime/time_observer.h"
+#include "caffe2_core/inspect/time_observer.h"
 
 namespace caffe2 {
 #if CAFFE2RT_TEMPLATED_TENSOR

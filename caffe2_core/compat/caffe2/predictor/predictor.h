@@ -11,7 +11,7 @@
 #include "caffe2/core/workspace.h"
 #include "caffe2/predictor/predictor_config.h"
 #include "caffe2_core/compat/caffe2rt_templated/generation.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 #if CAFFE2RT_TEMPLATED_TENSOR
 #include "caffe2_core/compat/caffe2rt_templated/pointer_predictor.h"
 #else

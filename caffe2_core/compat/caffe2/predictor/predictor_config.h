@@ -10,7 +10,7 @@
 #include "caffe2/proto/metanet.pb.h"
 #include "caffe2/proto/predictor_consts.pb.h"
 #include "caffe2_core/graph/net_check.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 
 namespace caffe2 {
 

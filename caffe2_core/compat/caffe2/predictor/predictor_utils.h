@@ -8,7 +8,7 @@
 #include "caffe2/core/workspace.h"
 #include "caffe2/proto/metanet.pb.h"
 #include "caffe2/proto/predictor_consts.pb.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/model/predictor.h"
 
 namespace caffe2 {
 namespace predictor_utils {

@@ -1,6 +1,6 @@
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 
-#include "caffe2_core/runtime/workspace_constants.h"
+#include "caffe2_core/model/workspace_constants.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {

@@ -1,0 +1,256 @@
+#include "caffe2_core/model/predictor.h"
+
+#include <new>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/model/meta_net.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/predictor_instances.h"
+
+namespace caffe2rt {
+namespace {
+
+// A pointer that does not own the parent.
+std::shared_ptr<Workspace> Unowned(Workspace* parent) {
+  return std::shared_ptr<Workspace>(parent, [](Workspace*) {});
+}
+
+// The names that the caller lists, or those of the net if the list is empty.
+std::vector<std::string> InputsFor(std::vector<std::string> listed, const NetDef& net) {
+  return listed.empty() ? InputsOf(net) : std::move(listed);
+}
+std::vector<std::string> OutputsFor(std::vector<std::string> listed, const NetDef& net) {
+  return listed.empty() ? OutputsOf(net) : std::move(listed);
+}
+
+// The inputs that no init net fills, and those that it fills with a constant instead of data.
+std::vector<std::string> ExpectedInputs(const NetDef& net, const std::vector<NetDef>& init_nets) {
+  std::vector<const NetDef*> all;
+  for (const NetDef& init : init_nets) all.push_back(&init);
+  std::vector<std::string> expected = UnfilledInputsOf(net, all);
+  for (std::string& name : PlaceholdersOf(net, init_nets)) expected.push_back(std::move(name));
+  return expected;
+}
+
+PredictorNets NetsOf(NetDef&& init_net, NetDef&& run_net) {
+  PredictorNets nets;
+  nets.init_nets.push_back(std::move(init_net));
+  nets.predict_net = std::move(run_net);
+  return nets;
+}
+
+PredictorNets NetsOf(const PredictorConfig& config) {
+  CAFFE_ENFORCE(config.predict_net != nullptr && config.ws != nullptr,
+                "a predictor's config needs predict_net and ws");
+  return {.init_nets = {},
+          .predict_net = *config.predict_net,
+          .inputs = config.input_names,
+          .outputs = config.output_names};
+}
+
+PredictorNets NetsOf(Model&& model) {
+  return {.init_nets = std::move(model.init_nets),
+          .predict_net = std::move(model.predict_net),
+          .inputs = std::move(model.inputs),
+          .outputs = std::move(model.outputs),
+          .init_weights = std::move(model.init_weights),
+          .packed = std::move(model.packed)};
+}
+
+// A workspace with the reader of the model's parameters, from which the init nets load them into
+// the predictor's workspace. Null if the model has no database.
+std::shared_ptr<Workspace> SourceOf(const Model& model) {
+  if (model.db_path.empty()) return nullptr;
+  auto source = std::make_shared<Workspace>();
+  OpenParameterReader(model.db_path, model.db_type, source.get());
+  return source;
+}
+
+// Forbids file access unless the options set a policy. The parent workspace is the one of SourceOf,
+// not one of the caller, so its policy must not apply.
+PredictorOptions WithoutFiles(PredictorOptions options) {
+  if (!options.file_access.has_value()) {
+    options.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
+  }
+  return options;
+}
+
+}  // namespace
+
+Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
+                     const PredictorOptions& options) try
+    : shared_(
+          std::make_shared<Instances>(std::move(parent), std::move(nets.predict_net), options)) {
+  // As in Caffe2, every declared input may be given by the caller, including weights. Unless the
+  // inputs are listed, those that no init net fills with weights are expected.
+  const bool listed = !nets.inputs.empty();
+  std::vector<std::string> inputs = InputsFor(std::move(nets.inputs), shared_->def);
+  std::vector<std::string> expected =
+      listed ? inputs : ExpectedInputs(shared_->def, nets.init_nets);
+  if (options.run_init) {
+    nets.init_weights.resize(nets.init_nets.size());
+    if (nets.packed != nullptr) nets.packed->CreateBlobs(&shared_->weights);
+    for (size_t i = 0; i < nets.init_nets.size(); ++i) {
+      shared_->RunInit(
+          {.net = std::move(nets.init_nets[i]), .weights = std::move(nets.init_weights[i])});
+    }
+  }
+  shared_->Finish(std::move(inputs), expected, OutputsFor(std::move(nets.outputs), shared_->def));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
+                     const PredictorOptions& options) try
+    : Predictor(options.run_init ? NetDef(init_net) : NetDef(), NetDef(run_net), parent, options) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(NetDef&& init_net, NetDef&& run_net, Workspace* parent,
+                     const PredictorOptions& options) try
+    : Predictor(Unowned(parent), NetsOf(std::move(init_net), std::move(run_net)), options) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(const MetaNetDef& net, Workspace* parent, const PredictorOptions& options) try
+    : Predictor(MetaNetDef(net), parent, options) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(MetaNetDef&& net, Workspace* parent, const PredictorOptions& options) try
+    : Predictor(Unowned(parent), TakeNets(std::move(net)), options) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
+                     const PredictorOptions& options) try
+    : Predictor(std::move(parent), TakeNets(MetaNetDef(net)), options) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(const PredictorConfig& config) try
+    : Predictor(config.ws, NetsOf(config), PredictorOptions{}) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::Predictor(Model&& model, const PredictorOptions& options) try
+    : Predictor(SourceOf(model), NetsOf(std::move(model)), WithoutFiles(options)) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Predictor::~Predictor() = default;
+
+bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
+                   "inputs.size() <= external_input_size");
+  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  for (size_t i = 0; i < inputs.size(); ++i) shared_->SetInput(&*instance, i, inputs[i]);
+  shared_->RunInto(&*instance, outputs);
+  return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  for (const auto& [name, tensor] : inputs) {
+    shared_->SetInput(&*instance, shared_->InputIndex(name), tensor);
+  }
+  shared_->RunInto(&*instance, outputs);
+  return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  TensorList list;
+  if (!operator()(inputs, &list)) return false;
+  outputs->clear();
+  for (size_t i = 0; i < list.size(); ++i) {
+    outputs->emplace(shared_->output_names[i], std::move(list[i]));
+  }
+  return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
+                   "inputs.size() <= external_input_size");
+  Instances::Instance* const instance = shared_->Own();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
+    shared_->SetInput(instance, i, *inputs[i]);
+  }
+  if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
+  CAFFE_ENFORCE(instance->net->Run(), "net \"", shared_->def.name(), "\" failed");
+  outputs->clear();
+  for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
+  return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  Instances::Instance* const instance = shared_->Own();
+  for (const auto& [name, tensor] : inputs) {
+    CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
+    shared_->SetInput(instance, shared_->InputIndex(name), *tensor);
+  }
+  return run({}, outputs);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  Instances::Instance* const instance = shared_->Own();
+  for (const auto& [name, tensor] : inputs) {
+    shared_->SetInput(instance, shared_->InputIndex(name), tensor);
+  }
+  return run({}, outputs);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+const NetDef& Predictor::def() const { return shared_->def; }
+Workspace* Predictor::ws() try { return &shared_->Own()->ws; } catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+const Workspace* Predictor::ws() const { return &shared_->Own()->ws; }
+const std::vector<std::string>& Predictor::input_names() const { return shared_->input_names; }
+const std::vector<std::string>& Predictor::output_names() const { return shared_->output_names; }
+int Predictor::num_instances() const { return shared_->num_instances.load(); }
+
+Predictor LoadPredictor(const std::string& path, const std::string& db_type,
+                        const std::string& name, const PredictorOptions& options) try {
+  PredictorNets nets = TakeNets(LoadMetaNetDef(path, db_type, name));
+  Model model;
+  model.init_nets = std::move(nets.init_nets);
+  model.predict_net = std::move(nets.predict_net);
+  model.inputs = std::move(nets.inputs);
+  model.outputs = std::move(nets.outputs);
+  model.db_path = path;
+  model.db_type = db_type;
+  return Predictor(std::move(model), options);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,125 @@
+#pragma once
+// The state that the copies of a Predictor share: the weights, the net, and the instances that
+// calls lease. Internal to predictor.cc.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
+#include "caffe2_core/io/net_weights.h"
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/net.h"
+
+namespace caffe2rt {
+
+// Owned by a predictor and its copies. Thread safe after Finish, except for Own().
+class Predictor::Instances {
+ public:
+  // One net with its own activations.
+  struct Instance {
+    explicit Instance(const Workspace* weights) : ws(weights) {}
+    Workspace ws;
+    NetBase* net = nullptr;
+    std::vector<Blob*> inputs;
+    std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
+    // The device type on which the net reads this input first; nullopt if no operator lists it.
+    std::vector<std::optional<int>> input_devices;
+    bool misplaced = false;  // an input is on another device
+    std::vector<Blob*> outputs;
+    std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
+    bool plain = false;             // it runs the net as it was written
+    int slot = 0;                   // index into idle_ and all_
+    std::shared_ptr<ArenaStock> arenas;  // of `memory`; may be null
+    std::unique_ptr<NetMemory> memory;   // destroyed before the workspace
+  };
+
+  // Releases the instance when it is destroyed.
+  class Lease {
+   public:
+    Lease(Instances* owner, Instance* instance) : owner_(owner), instance_(instance) {}
+    ~Lease() { owner_->Release(instance_); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Instance* operator->() const { return instance_; }
+    Instance& operator*() const { return *instance_; }
+
+   private:
+    Instances* const owner_;
+    Instance* const instance_;
+  };
+
+  Instances(std::shared_ptr<Workspace> parent, NetDef&& run_net, const PredictorOptions& options);
+
+  // Runs an init net, which fills the weights. REQUIRES: called before Finish.
+  void RunInit(NetWithWeights&& init_net);
+  // Call it when all weights are filled. Marks them read-only, sets the names of the inputs and
+  // outputs, optimizes the net, and creates the first instance. `expected` are the inputs that
+  // callers give; values for other inputs are weights, with which an instance cannot run the
+  // optimized net.
+  void Finish(std::vector<std::string> inputs, const std::vector<std::string>& expected,
+              std::vector<std::string> outputs);
+
+  // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
+  Instance* Acquire();
+  void Release(Instance* instance);
+  void SetInput(Instance* instance, size_t i, const Tensor& value);
+  // THROWS if no input has this name.
+  size_t InputIndex(const std::string& name) const;
+  // Call it before the net runs if instance->misplaced: lets the instance run its net with copies
+  // of the inputs that are on other devices.
+  void UseCopiesOfInputs(Instance* instance) const;
+  // Runs the instance's net and stores its outputs.
+  void RunInto(Instance* instance, TensorList* outputs);
+  // The instance for Predictor::run and run_map, created on first use. Not thread safe.
+  Instance* Own();
+
+  static constexpr int kMaxInstances = 1024;
+
+ private:
+  const std::shared_ptr<Workspace> parent_;  // parent of `weights`, so declared before it
+
+ public:
+  Workspace weights;
+  NetDef def;
+  const PredictorOptions options;
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  std::atomic<int> num_instances{0};
+
+ private:
+  // `arenas` is null if the activations are not planned.
+  std::unique_ptr<Instance> MakeInstance(std::shared_ptr<ArenaStock> arenas);
+  Instance* TakeIdle();
+  bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MarkWeights();
+  NetDef Optimized(const std::vector<std::string>& expected);
+  std::shared_ptr<const NetDef> WithCopies(NetDef net) const;
+  void CreateOwnBlobs(const NetDef& net, Instance* instance) const;
+  void CreateNet(const std::shared_ptr<const NetDef>& net, Instance* instance) const;
+  // Lets an instance run the net as it was written, on the same blobs.
+  void UsePlainNet(Instance* instance) const;
+
+  // The optimized net with device copies; shared by all instances.
+  std::shared_ptr<const NetDef> instance_def_;
+  // The net as it was written, with device copies. Null if no input can be a constant.
+  std::shared_ptr<const NetDef> plain_def_;
+  bool may_copy_ = true;               // the net does not forbid copies between devices
+  std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
+  const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
+  std::unique_ptr<Instance> own_;
+  std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
+  std::atomic<int> waiting_{0};                      // threads that found no instance; see Release
+  Mutex mutex_;
+  ConditionVariable may_proceed_;  // an instance was released, or growing_ became false
+  // A thread is creating an instance, without the mutex.
+  bool growing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<Instance>> all_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,200 @@
+#include "caffe2_core/model/device_placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::device_placement_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr auto kStub = static_cast<DeviceType>(23);
+
+// A device that no operator runs on.
+class StubStaticContext : public BaseStaticContext {
+ public:
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
+    return GetCPUStaticContext()->New(nbytes);
+  }
+  std::unique_ptr<BaseContext> CreateContext() override { return nullptr; }
+  std::unique_ptr<BaseContext> CreateContext(const DeviceOption&) override { return nullptr; }
+  DeviceType GetDeviceType() override { return kStub; }
+};
+
+void RegisterStub() {
+  static const bool once = [] {
+    RegisterStaticContext(kStub, "PLACEMENT", new StubStaticContext);
+    OperatorRegistryOf(kStub)->Register(
+        "Relu", [](const OperatorDef&, Workspace*) { return nullptr; }, __FILE__);
+    return true;
+  }();
+  (void)once;
+}
+
+DeviceOption Stub(int id) {
+  RegisterStub();
+  DeviceOption option;
+  option.set_device_type(kStub);
+  option.set_device_id(id);
+  return option;
+}
+
+TEST(DevicePlacementTest, PlacesSupportedOperatorsOnTheDeviceAndLeavesTheRest) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Softmax" input: "y" output: "z" }
+      op { type: "Relu" input: "z" output: "z" device_option { device_type: 0 } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(2)), ElementsAre("Softmax"));
+  EXPECT_EQ(net.op(0).device_option().device_type(), kStub);
+  EXPECT_EQ(net.op(0).device_option().device_id(), 2);
+  EXPECT_EQ(net.op(1).device_option().device_type(), CPU);
+  EXPECT_FALSE(net.op(1).device_option().has_device_id());
+  EXPECT_EQ(net.op(2).device_option().device_type(), kStub);
+}
+
+TEST(DevicePlacementTest, KeepsDevicesThatAreNamed) {
+  NetDef net = test::ParseNet(R"(
+      device_option { device_type: 1 device_id: 1 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Relu" input: "y" output: "z" device_option { device_type: 5 } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(0)), ElementsAre());
+  EXPECT_EQ(net.op(0).device_option().device_type(), CUDA);
+  EXPECT_EQ(net.op(0).device_option().device_id(), 1);
+  EXPECT_EQ(net.op(1).device_option().device_type(), 5);
+}
+
+TEST(DevicePlacementTest, PlacesNetsInArguments) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "If" input: "c" output: "y"
+           arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" } } } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(1)), ElementsAre("If"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
+}
+
+TEST(DevicePlacementTest, PlacesStepNetsThatAreText) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "RecurrentNetwork" input: "x" output: "y"
+           arg { name: "step_net" s: "op { type: 'Relu' input: 'x' output: 'y' }" } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(1)), ElementsAre("RecurrentNetwork"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
+}
+
+TEST(DevicePlacementTest, RequestsCopiesForEachNet) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "If" input: "c" output: "y"
+           arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" } } }
+           arg { name: "else_net" n { arg { name: "inject_copies" i: 0 } } } })");
+  PlaceNet(&net, Stub(1));
+  EXPECT_EQ(net.arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).arg(0).n().arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).arg(1).n().arg(0).i(), 0);
+}
+
+TEST(DevicePlacementTest, KeepsTheSeedOfTheNet) {
+  NetDef net = test::ParseNet(R"(device_option { random_seed: 3 } op { type: "Relu" })");
+  PlaceNet(&net, Stub(0));
+  EXPECT_EQ(net.device_option().random_seed(), 3u);
+}
+
+// Operators that name an available device run on the CPU if only the CPU has them.
+TEST(DevicePlacementTest, MovesWhatTheNamedDeviceLacksToTheCpu) {
+  RegisterStub();
+  const std::string text = R"(
+      device_option { device_type: 23 device_id: 1 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Softmax" input: "y" output: "z" }
+      op { type: "Nowhere" input: "z" output: "z" }
+      op { type: "Softmax" input: "z" output: "z" device_option { device_type: 1 } }
+      op { type: "If" input: "c" output: "y" device_option { device_type: 0 }
+           arg { name: "then_net" n { op { type: "Sigmoid" input: "x" output: "y"
+                                           device_option { device_type: 23 } } } } })";
+  for (const bool place : {false, true}) {
+    NetDef net = test::ParseNet(text);
+    const std::vector<std::string> moved =
+        place ? PlaceNet(&net, Stub(0)) : MoveUnsupportedToCPU(&net);
+    std::vector<std::string> want = {"Sigmoid", "Softmax"};
+    if (place) want.insert(want.begin(), "If");
+    EXPECT_EQ(moved, want);
+    EXPECT_EQ(net.op(1).device_option().device_type(), CPU);
+    EXPECT_FALSE(net.op(1).device_option().has_device_id());
+    // Nothing has it: the error of creating it names its device.
+    EXPECT_EQ(MergeDeviceOption(net.device_option(), net.op(2).device_option()).device_type(),
+              kStub);
+    EXPECT_EQ(net.op(3).device_option().device_type(), CUDA);  // it is not available
+    EXPECT_EQ(net.op(4).arg(0).n().op(0).device_option().device_type(), CPU);
+  }
+}
+
+TEST(DevicePlacementTest, FindsDevicesThatNetsName) {
+  const auto names = [](const char* text) { return NamesADevice(test::ParseNet(text)); };
+  EXPECT_FALSE(names(R"(device_option { random_seed: 1 } op { type: "Relu" })"));
+  EXPECT_FALSE(names(R"(op { type: "If" arg { name: "then_net" n { op { type: "A" } } } })"));
+  EXPECT_TRUE(names("device_option { device_type: 1 }"));
+  EXPECT_TRUE(names(R"(op { type: "Relu" device_option { device_type: 1 } })"));
+  EXPECT_TRUE(names(R"(op { type: "If" arg { name: "then_net"
+                            n { op { type: "A" device_option { device_type: 1 } } } } })"));
+  EXPECT_TRUE(names(R"(op { type: "RecurrentNetwork" arg { name: "step_net"
+                            s: "op { type: 'A' device_option { device_type: 1 } }" } })"));
+}
+
+TEST(DevicePlacementTest, RequestsCopiesWithoutMovingOperators) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } }
+      op { type: "If" input: "c" output: "y" arg { name: "then_net" n { name: "inner" } }
+           arg { name: "else_net" n { arg { name: "inject_copies" i: 0 } } } })");
+  RequestDeviceCopies(&net);
+  EXPECT_EQ(net.arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).device_option().device_type(), CUDA);
+  EXPECT_EQ(net.op(1).arg(0).n().arg(0).i(), 1);
+  EXPECT_EQ(net.op(1).arg(1).n().arg(0).i(), 0);
+}
+
+// The body exchanges values with ONNXWhile, which runs on the CPU.
+TEST(DevicePlacementTest, LeavesTheBodyOfOnnxWhileOnTheCpu) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "ONNXWhile" input: "m" input: "c"
+           arg { name: "body" n { op { type: "Relu" input: "x" output: "y" } } } })");
+  PlaceNet(&net, Stub(1));
+  EXPECT_FALSE(net.op(0).arg(0).n().op(0).has_device_option());
+}
+
+TEST(DevicePlacementTest, ThrowsForAMissingDevice) {
+  NetDef net;
+  DeviceOption option;
+  option.set_device_type(31);
+  EXPECT_THROW(PlaceNet(&net, option), EnforceNotMet);
+}
+
+TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
+  DeviceOption option;
+  EXPECT_TRUE(ParseDevice("cuda:3", &option));
+  EXPECT_EQ(option.device_type(), CUDA);
+  EXPECT_EQ(option.device_id(), 3);
+  EXPECT_TRUE(ParseDevice("gpu", &option));
+  EXPECT_EQ(option.device_id(), 0);
+  EXPECT_EQ(option.device_type(), CUDA);
+  EXPECT_TRUE(ParseDevice("cuda:99999", &option));
+  EXPECT_EQ(option.device_id(), 99999);
+  test::ExpectThrows([&] { ParseDevice("gpu:x", &option); },
+                     "device \"gpu:x\" does not end in a number, want a device such as gpu:0");
+  RegisterDeviceDescriptor({.type = static_cast<DeviceType>(25), .name = "QUIPU"});
+  EXPECT_TRUE(ParseDevice("quipu:1", &option));
+  EXPECT_EQ(option.device_type(), 25);
+  EXPECT_EQ(option.device_id(), 1);
+  EXPECT_FALSE(ParseDevice("QUIPU", &option));
+  EXPECT_FALSE(ParseDevice("", &option));
+  EXPECT_FALSE(ParseDevice("cpu", &option));
+  EXPECT_FALSE(ParseDevice("cuda1", &option));
+  EXPECT_THROW(ParseDevice("cuda:", &option), EnforceNotMet);
+  EXPECT_THROW(ParseDevice("cuda:-1", &option), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt::device_placement_test

@@ -1,0 +1,55 @@
+#include "caffe2_core/model/given_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::given_values_test {
+namespace {
+
+using test::ExpectThrows;
+using ::testing::ElementsAre;
+
+Tensor Floats(const std::vector<float>& values) {
+  return Tensor({static_cast<int64_t>(values.size())}, values, nullptr);
+}
+
+TEST(GivenValuesTest, ReturnsTheTensorOfADefOnce) {
+  const OperatorDef a, b;
+  const GivenValues outer(a, Floats({1, 2}));
+  {
+    const GivenValues inner(b, Floats({3}));
+    EXPECT_EQ(GivenValues::Take(a).numel(), 2) << "of an outer scope";
+    EXPECT_TRUE(outer.taken());
+    EXPECT_FALSE(inner.taken());
+  }
+  EXPECT_FALSE(GivenValues::Take(a).IsShaped()) << "taken already";
+  EXPECT_FALSE(GivenValues::Take(b).IsShaped()) << "the scope has ended";
+}
+
+TEST(GivenValuesTest, MovesTheMemoryIntoAnEmptyOutput) {
+  Tensor values = Floats({1, 2, 3, 4});
+  const void* memory = values.raw_data();
+  Tensor output(std::vector<int64_t>{2, 2}, CPU);
+  MoveGivenValues(std::move(values), &output);
+  EXPECT_EQ(output.raw_data(), memory);
+  EXPECT_THAT(output.dims(), ElementsAre(2, 2));
+}
+
+TEST(GivenValuesTest, CopiesIntoMemoryThatOthersMayUse) {
+  Tensor output = Floats({0, 0, 0});
+  const Tensor alias = output;
+  output.Resize(2);
+  MoveGivenValues(Floats({1, 2, 3}), &output);
+  EXPECT_THAT(std::vector<float>(alias.data<float>(), alias.data<float>() + 3),
+              ElementsAre(1, 2, 0));
+}
+
+TEST(GivenValuesTest, RejectsTooFewElements) {
+  Tensor output(std::vector<int64_t>{3}, CPU);
+  ExpectThrows([&] { MoveGivenValues(Floats({1, 2}), &output); }, "shape [3]: 2");
+}
+
+}  // namespace
+}  // namespace caffe2rt::given_values_test

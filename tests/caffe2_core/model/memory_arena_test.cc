@@ -1,0 +1,90 @@
+#include "caffe2_core/model/memory_arena.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "caffe2_core/base/memory_budget.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::memory_arena_test {
+namespace {
+
+TEST(MemoryArenaTest, KeepsMemoryThatIsLargeEnough) {
+  MemoryArena arena(0);
+  EXPECT_EQ(arena.id(), 0u);
+  arena.Reserve(1000);
+  const uint64_t id = arena.id();
+  const char* const data = arena.data();
+  EXPECT_NE(id, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0u);
+  arena.Reserve(500);
+  EXPECT_EQ(arena.id(), id);
+  EXPECT_EQ(arena.data(), data);
+  arena.Reserve(2000);
+  EXPECT_GE(arena.bytes(), 2000u);
+  EXPECT_GT(arena.id(), id);
+  arena.Free();
+  EXPECT_EQ(arena.id(), 0u);
+  EXPECT_EQ(arena.bytes(), 0u);
+}
+
+TEST(ArenaStockTest, LeasesThePreferredArena) {
+  ArenaStock stock;
+  MemoryArena* const first = stock.Lease(nullptr);
+  MemoryArena* const second = stock.Lease(nullptr);
+  EXPECT_NE(first, second);
+  stock.Return(first);
+  stock.Return(second);
+  EXPECT_EQ(stock.Lease(second), second);
+  EXPECT_EQ(stock.Lease(second), first);  // another one, because the preferred one is leased
+  stock.Return(first);
+  stock.Return(second);
+}
+
+TEST(ArenaStockTest, FreesSurplusArenasWhenNoneIsLeased) {
+  ArenaStock stock(/*idle_arenas=*/1);
+  MemoryArena* const first = stock.Lease(nullptr);
+  MemoryArena* const second = stock.Lease(nullptr);
+  first->Reserve(1000);
+  second->Reserve(1000);
+  stock.Return(second);
+  EXPECT_EQ(stock.bytes(), 2000u);  // the first one is still leased
+  stock.Return(first);
+  EXPECT_EQ(stock.bytes(), 1000u);
+}
+
+TEST(ArenaStockTest, KeepsAtMostTheConfiguredNumberOfIdleArenas) {
+  for (const int idle : {0, 2, 3}) {
+    ArenaStock stock(idle);
+    MemoryArena* arenas[3];
+    for (MemoryArena*& arena : arenas) {
+      arena = stock.Lease(nullptr);
+      arena->Reserve(100);
+    }
+    for (MemoryArena* arena : arenas) stock.Return(arena);
+    EXPECT_EQ(stock.bytes(), static_cast<size_t>(idle) * 100);
+  }
+}
+
+TEST(ArenaStockTest, LeasesEachArenaToOneThread) {
+  ArenaStock stock;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&stock] {
+      const MemoryArena* last = nullptr;
+      for (int i = 0; i < 2000; ++i) {
+        MemoryArena* const arena = stock.Lease(last);
+        arena->Reserve(64);
+        for (int k = 0; k < 64; ++k) arena->data()[k] = static_cast<char>(i);
+        last = arena;
+        stock.Return(arena);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(stock.bytes(), 64u);
+}
+
+}  // namespace
+}  // namespace caffe2rt::memory_arena_test

@@ -1,0 +1,88 @@
+#include "caffe2_core/model/meta_net.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::meta_net_test {
+namespace {
+
+using test::ExpectThrows;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Returns a MetaNetDef whose nets are named by their keys, in this order.
+MetaNetDef Meta(const std::vector<std::string>& keys) {
+  MetaNetDef meta;
+  for (const std::string& key : keys) {
+    meta.add_nets()->set_key(key);
+    meta.mutable_nets(meta.nets_size() - 1)->mutable_value()->set_name("net of " + key);
+  }
+  return meta;
+}
+
+TEST(MetaNetTest, ListsTheNetsInTheOrderToRunThem) {
+  MetaNetDef meta =
+      Meta({"PREDICT_INIT_NET_TYPE", "ANOTHER", "PREDICT_NET_TYPE", "GLOBAL_INIT_NET_TYPE"});
+  meta.add_blobs()->set_key("OUTPUTS_BLOB_TYPE");
+  meta.mutable_blobs(0)->add_value("y");
+  const PredictorNets nets = TakeNets(std::move(meta));
+  ASSERT_EQ(nets.init_nets.size(), 2u);
+  EXPECT_EQ(nets.init_nets[0].name(), "net of GLOBAL_INIT_NET_TYPE");
+  EXPECT_EQ(nets.init_nets[1].name(), "net of PREDICT_INIT_NET_TYPE");
+  EXPECT_EQ(nets.predict_net.name(), "net of PREDICT_NET_TYPE");
+  EXPECT_THAT(nets.inputs, IsEmpty());
+  EXPECT_THAT(nets.outputs, ElementsAre("y"));
+}
+
+TEST(MetaNetTest, ListsTheNetsIfThePredictNetIsMissing) {
+  ExpectThrows(
+      [] {
+        TakeNets(Meta({"A", "B"}));
+      },
+      "the MetaNetDef has no net \"PREDICT_NET_TYPE\"; it has: A, B");
+}
+
+// Exporters put the predictor's name into the keys of the record and of the nets.
+TEST(MetaNetTest, ReadsTheOnlyNamedPredictorOfADatabase) {
+  const test::TempDir dir;
+  const auto write = [&](const std::string& path, const std::vector<std::string>& names) {
+    const auto database = db::CreateDB("minidb", path, db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (const std::string& name : names) {
+      Blob blob;
+      *blob.GetMutable<std::string>() = Meta({"PREDICT_NET_TYPE_" + name}).SerializeAsString();
+      transaction->Put("!!META_NET_DEF_" + name, SerializeBlob(blob, "!!META_NET_DEF"));
+    }
+  };
+  write(dir.path("one"), {"a"});
+  EXPECT_EQ(TakeNets(LoadMetaNetDef(dir.path("one"), "minidb")).predict_net.name(),
+            "net of PREDICT_NET_TYPE_a");
+  write(dir.path("two"), {"a", "b"});
+  ExpectThrows([&] { LoadMetaNetDef(dir.path("two"), "minidb"); },
+               "it has: !!META_NET_DEF_a, !!META_NET_DEF_b");
+  EXPECT_EQ(TakeNets(LoadMetaNetDef(dir.path("two"), "minidb", "b")).predict_net.name(),
+            "net of PREDICT_NET_TYPE_b");
+}
+
+TEST(MetaNetTest, OpensTheReaderOfTheParameters) {
+  const test::TempDir dir;
+  {
+    const auto database = db::CreateDB("minidb", dir.path("p"), db::NEW);
+    database->NewTransaction()->Put("key", "value");
+  }
+  Workspace ws;
+  OpenParameterReader(dir.path("p"), "minidb", &ws);
+  std::string key, value;
+  ws.GetBlob("!!PREDICTOR_DBREADER")->Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(key, "key");
+  ExpectThrows([&] { OpenParameterReader(dir.path("p"), "minidb", nullptr); }, "is null");
+}
+
+}  // namespace
+}  // namespace caffe2rt::meta_net_test

@@ -1,0 +1,259 @@
+// What a predictor isolates: callers' tensors, weights, instances, and results that are still held.
+#include <gtest/gtest.h>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/caffe2_core/model/predictor_nets.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::predictor_isolation_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+// How the net uses x afterwards does not matter, because y is the only output.
+TEST(PredictorIsolationTest, NetThatOverwritesAnInputGetsACopyOfIt) {
+  for (const char* ops :
+       {R"(op { type: "Relu" input: "x" output: "x" } op { type: "Relu" input: "x" output: "y" })",
+        R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "x" })",
+        R"(op { type: "Alias" input: "x" output: "a" } op { type: "Relu" input: "a" output: "a" }
+              op { type: "Relu" input: "x" output: "y" })",
+        R"(op { type: "Alias" input: "x" output: "a" } op { type: "Alias" input: "a" output: "b" }
+              op { type: "Relu" input: "b" output: "b" } op { type: "Relu" input: "a" output: "y" })",
+        // From the second call on, b is initially the alias that the previous call left.
+        R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "b" }
+              op { type: "Alias" input: "x" output: "b" })"}) {
+    SCOPED_TRACE(ops);
+    Predictor predictor(NetDef(), ParseNet(std::string(R"(name: "n" external_input: "x"
+                                                       external_output: "y" )") +
+                                           ops));
+    const Tensor x = Vector({-1, 2});
+    Tensor same = x;
+    std::vector<Tensor> out;
+    for (int call = 0; call < 3; ++call) {
+      predictor({x}, &out);
+      EXPECT_EQ(Values(out[0]), (std::vector<float>{0, 2}));
+    }
+    predictor(Predictor::TensorMap{{"x", x}}, &out);
+    Predictor::TensorVector pointers;
+    predictor.run({&same}, &pointers);
+    predictor.run_map(Predictor::TensorMap{{"x", x}}, &pointers);
+    predictor.run_map(Predictor::TensorPointerMap{{"x", &same}}, &pointers);
+    EXPECT_EQ(Values(*pointers[0]), (std::vector<float>{0, 2}));
+    EXPECT_EQ(Values(x), (std::vector<float>{-1, 2}));
+  }
+}
+
+TEST(PredictorIsolationTest, InputsThatACallLeavesOutKeepTheirValues) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n"
+    op { type: "Add" input: "x" input: "v" output: "y" }
+    external_input: "x" external_input: "v" external_output: "y")"));
+  std::vector<Tensor> out;
+  predictor(std::vector<Tensor>{Vector({1, 2}), Vector({10, 20})}, &out);
+  predictor({Vector({3, 4})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{13, 24}));
+}
+
+// w += x, and the only output is y = w. Each instance keeps w as its own state, which starts with
+// the value from the init net.
+const char kAddToWeight[] = R"(name: "n"
+  op { type: "Add" input: "w" input: "x" output: "w" } op { type: "Copy" input: "w" output: "y" }
+  external_input: "x" external_input: "w" external_output: "y")";
+
+TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheSharedWeightAlone) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kAddToWeight));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  predictor({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{12, 22}));
+  EXPECT_EQ(Values(predictor.ws()->shared()->GetBlob("w")->Get<Tensor>()),
+            (std::vector<float>{10, 20}));
+  Tensor x = Vector({5, 5});
+  Predictor::TensorVector other;
+  predictor.run({&x}, &other);  // the overload with pointers has its own instance
+  EXPECT_EQ(Values(*other[0]), (std::vector<float>{15, 25}));
+}
+
+TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheParentsAlone) {
+  for (const char* text : {kAddToWeight, R"(name: "n" op { type: "Alias" input: "w" output: "a" }
+          op { type: "Add" input: "a" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+          external_input: "x" external_input: "w" external_output: "y")"}) {
+    SCOPED_TRACE(text);
+    Workspace parent;
+    parent.RunNetOnce(ParseNet(kInit));
+    Predictor predictor(NetDef(), ParseNet(text), &parent, PredictorOptions{.run_init = false});
+    std::vector<Tensor> out;
+    predictor(Predictor::TensorMap{{"x", Vector({1, 1})}}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
+    EXPECT_EQ(Values(parent.GetBlob("w")->Get<Tensor>()), (std::vector<float>{10, 20}));
+    Predictor::TensorVector other;
+    predictor.run_map(Predictor::TensorMap{{"x", Vector({5, 5})}}, &other);
+    EXPECT_EQ(Values(*other[0]), (std::vector<float>{15, 25}));
+  }
+}
+
+// The value of y after one call with x = {1, 2} on the nets, and without a predictor.
+std::pair<std::vector<float>, std::vector<float>> OneCall(const std::string& init,
+                                                          const std::string& net) {
+  Workspace ws;
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(init)));
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(net)));
+  Predictor predictor(ParseNet(init), ParseNet(net));
+  std::vector<Tensor> out;
+  EXPECT_TRUE(predictor({Vector({1, 2})}, &out));
+  return {Values(out.at(0)), Fetch<float>(ws, "y")};
+}
+
+// Regression: the weight was read-only, so that a write through another name did not change it.
+TEST(PredictorIsolationTest, AWriteThroughAnotherNameChangesTheWeight) {
+  const std::string names = R"(external_input: "x" external_input: "w" external_output: "y")";
+  const std::string add = R"( op { type: "Add" input: "w" input: "x" output: "y" } )";
+  const std::string alias = R"(op { type: "Alias" input: "w" output: "a" }
+    op { type: "Sqr" input: "a" output: "a" })";
+  const std::string scope = R"(op { type: "CreateScope" output: "S" }
+    op { type: "Do" input: "w" input: "S" output: "S" arg { name: "net" n { name: "inner"
+      op { type: "Alias" input: "i" output: "a" } op { type: "Sqr" input: "a" output: "a" } } }
+      arg { name: "inner_blobs" strings: "i" } arg { name: "outer_blobs_idx" ints: 0 } })";
+  const std::string link = R"(
+    op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w"
+         arg { name: "offset" i: 1 } arg { name: "window" i: 1 } }
+    op { type: "Sqr" input: "v" output: "v" })";
+  for (const std::string& change : {alias, scope, link}) {
+    SCOPED_TRACE(change);
+    const auto [got, want] = OneCall(kInit, names + change + add);
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(want[1], 402);
+  }
+  // The init net gives the memory two names.
+  const auto [got, want] =
+      OneCall(std::string(kInit) + R"(op { type: "Alias" input: "w" output: "b" })",
+              names + R"( external_input: "b" op { type: "Sqr" input: "b" output: "b" })" + add);
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(want[1], 402);
+}
+
+TEST(PredictorIsolationTest, WarnsOfWeightsThatTheNetChanges) {
+  const int threshold = LogThreshold();
+  SetLogThreshold(1);
+  testing::internal::CaptureStderr();
+  const Predictor changing(ParseNet(kInit), ParseNet(kAddToWeight));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("net \"n\" changes its weights w"));
+  testing::internal::CaptureStderr();
+  const Predictor constant(ParseNet(kInit), ParseNet(kPredict));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::Not(testing::HasSubstr("changes its weights")));
+  SetLogThreshold(threshold);
+}
+
+TEST(PredictorIsolationTest, RejectsAViewOfAWeightThatTheNetChanges) {
+  const std::string init = std::string(kInit) + R"(
+    op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
+    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w"
+         arg { name: "offset" i: 1 } arg { name: "window" i: 1 } })";
+  ExpectThrows(
+      [&] {
+        const Predictor predictor(ParseNet(init), ParseNet(R"(name: "n" external_input: "x"
+          external_input: "w" external_input: "v" external_output: "y"
+          op { type: "Sqr" input: "v" output: "v" } op { type: "Add" input: "w" input: "x" output: "y" })"));
+      },
+      "is a view of a part of a weight that the net changes");
+}
+
+TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
+  for (const char* outputs :
+       {R"(external_output: "y")", R"(external_output: "y" external_output: "a")"}) {
+    SCOPED_TRACE(outputs);
+    Predictor predictor(NetDef(), ParseNet(std::string(R"(name: "n" external_input: "x"
+      op { type: "Relu" input: "x" output: "a" } op { type: "Alias" input: "a" output: "y" })") +
+                                           outputs));
+    std::vector<Tensor> out;
+    predictor({Vector({1, 2})}, &out);
+    const std::vector<Tensor> held = out;
+    predictor({Vector({3, 4})}, &out);
+    predictor({Vector({5, 6})}, &out);
+    for (const Tensor& tensor : held) EXPECT_EQ(Values(tensor), (std::vector<float>{1, 2}));
+    for (const Tensor& tensor : out) EXPECT_EQ(Values(tensor), (std::vector<float>{5, 6}));
+  }
+}
+
+// Y is a view of X, created as users' operators do it.
+class PredictorTestViewOp final : public Operator<CPUContext> {
+ public:
+  PredictorTestViewOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {}
+  bool RunOnDevice() override {
+    *Output(0) = Input(0);
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(PredictorTestView, PredictorTestViewOp);
+OPERATOR_SCHEMA(PredictorTestView).NumInputs(1).NumOutputs(1);
+
+TEST(PredictorIsolationTest, WeightsCannotBeWrittenThroughViewsOfThem) {
+  Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
+    op { type: "PredictorTestView" input: "w" output: "v" }
+    op { type: "Add" input: "v" input: "x" output: "v" } op { type: "Copy" input: "v" output: "y" }
+    external_input: "x" external_input: "w" external_output: "y")"));
+  EXPECT_TRUE(predictor.ws()->shared()->GetBlob("w")->Get<Tensor>().storage()->read_only());
+  std::vector<Tensor> out;
+  for (int call = 0; call < 3; ++call) {
+    predictor({Vector({1, 1})}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
+  }
+}
+
+// All instances read the same memory, without a copy and without a checksum before each use.
+TEST(PredictorIsolationTest, WeightsAreSharedByInstancesAndNeedNoComparison) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  const Tensor& weight = predictor.ws()->shared()->GetBlob("w")->Get<Tensor>();
+  EXPECT_FALSE(weight.storage()->exposed());
+  EXPECT_EQ(predictor.ws()->GetBlob("w")->Get<Tensor>().raw_data(), weight.raw_data());
+}
+
+TEST(PredictorIsolationTest, ResultThatIsAnAliasOfAnInputOrAWeightIsTheCallersOwn) {
+  for (const char* name : {"x", "w"}) {
+    Predictor predictor(ParseNet(kInit), ParseNet(std::string(R"(name: "n"
+      op { type: "Alias" output: "y" input: ")") + name +
+                                                  R"(" } external_input: "x"
+      external_input: "w" external_output: "y")"));
+    const Tensor x = Vector({10, 20});
+    std::vector<Tensor> out;
+    predictor({x}, &out);
+    out[0].mutable_data<float>()[0] = 99;
+    const Tensor held = out[0];
+    EXPECT_EQ(Values(x), (std::vector<float>{10, 20}));
+    predictor({x}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{10, 20}));
+    EXPECT_EQ(Values(held), (std::vector<float>{99, 20}));
+  }
+}
+
+// w += x is both state and an output.
+TEST(PredictorIsolationTest, StateGoesOnWhileItsResultIsHeld) {
+  Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
+    op { type: "Add" input: "w" input: "x" output: "w" }
+    external_input: "x" external_input: "w" external_output: "w")"));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  const Tensor held = out[0];
+  predictor({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(held), (std::vector<float>{11, 21}));
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{12, 22}));
+}
+
+TEST(PredictorIsolationTest, MemoryOfAReleasedResultIsReusedByTheNextCall) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  const void* const memory = out[0].raw_data();
+  predictor({Vector({2, 2})}, &out);
+  EXPECT_EQ(out[0].raw_data(), memory);
+}
+
+}  // namespace
+}  // namespace caffe2rt::predictor_isolation_test
