@@ -114,6 +114,9 @@ Violations CheckLayers(const std::vector<SourceFile>& files) {
   for (const SourceFile& file : files) {
     // Sources in Caffe2's own style use its includes.
     if (!file.IsCode() || file.IsUnder("tests/embedding/")) continue;
+    if (!LayerOf(file.path)) {
+      violations.push_back(file.path + " is in a folder without a layer, want one in kLayers");
+    }
     const bool may_use_caffe2 = file.IsUnder("caffe2_core/compat/") || file.IsUnder("tests/");
     ForEachInclude(file, [&](const std::string& place, bool quoted, const std::string& used) {
       if (used.rfind("caffe2/", 0) == 0 && !may_use_caffe2) {

@@ -6,7 +6,8 @@
 
 namespace caffe2rt::test {
 
-// Includes that break the order: "path:line includes X, layer A may not use B".
+// Includes that break the order: "path:line includes X, layer A may not use B"; and files in folders
+// that the table does not list.
 Violations CheckLayers(const std::vector<SourceFile>& files);
 
 // CUDA headers included outside the folders and files that may use them.

@@ -61,6 +61,12 @@ TEST_F(RulesTest, FindAnIncludeOfALayerAbove) {
                           "layer caffe2_core/tensor/ may not use caffe2_core/io/"));
 }
 
+TEST_F(RulesTest, FindFoldersWithoutALayer) {
+  EXPECT_THAT(Check(CheckLayers, "caffe2_core/tricks/trick.cc", "int trick;\n"),
+              ElementsAre("caffe2_core/tricks/trick.cc is in a folder without a layer, want one in "
+                          "kLayers"));
+}
+
 TEST_F(RulesTest, FindContextsAndOperatorsInTheCore) {
   EXPECT_THAT(
       Check(CheckLayers, "caffe2_core/runtime/net.cc",

@@ -82,7 +82,7 @@ if(BUILD_SHARED_LIBS)
   set_target_properties(caffe2 PROPERTIES INSTALL_RPATH "$ORIGIN/${library_dir}")
 endif()
 
-install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(include_dir \"${CAFFE2RT_INSTALL_INCLUDEDIR}\")"
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(include_dir \"${CAFFE2RT_INSTALL_INCLUDEDIR}\")\nset(scratch \"${PROJECT_BINARY_DIR}\")"
         COMPONENT development)
 install(SCRIPT third_party/cmake/InstallHeaders.cmake COMPONENT development)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/gen/caffe2rt DESTINATION ${CAFFE2RT_INSTALL_INCLUDEDIR} COMPONENT development
