@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 namespace caffe2rt::test {
 namespace {
@@ -62,6 +64,43 @@ int CountArguments(const std::string& code, size_t open) {
     if (c == ',' && depth == 1) ++arguments;
   }
   return arguments;
+}
+
+// Whether the README.md is that of a folder whose headers it has to name.
+bool NamesHeaders(const SourceFile& readme) {
+  const auto is_under = [&](const char* top) { return readme.IsUnder(top); };
+  static const char* const tops[] = {"binaries/", "caffe2_core/", "contexts/", "operators/",
+                                     "proto/"};
+  return !IsCompat(readme) && std::any_of(std::begin(tops), std::end(tops), is_under);
+}
+
+// The files that the first cells of a README.md's tables name in backticks. A name with '<', such
+// as `<stem>.cc`, stands for several files and is left out.
+std::set<std::string> FilesInTables(const SourceFile& readme) {
+  std::set<std::string> names;
+  for (const std::string& line : readme.lines) {
+    if (!line.starts_with('|')) continue;
+    const std::string cell = line.substr(1, line.find('|', 1) - 1);
+    size_t close = 0;
+    for (size_t open = cell.find('`'); open != std::string::npos;
+         open = cell.find('`', close + 1)) {
+      close = cell.find('`', open + 1);
+      if (close == std::string::npos) break;
+      const std::string name = cell.substr(open + 1, close - open - 1);
+      const bool is_file = name.ends_with(".h") || name.ends_with(".cuh") || name.ends_with(".cc");
+      if (is_file && name.find('<') == std::string::npos) names.insert(name);
+    }
+  }
+  return names;
+}
+
+// Whether the header is an x_kernels.h beside x.h, x.cc or x.cu (operators/README.md).
+bool DeclaresKernelsOfAStem(const SourceFile& file, const std::set<std::string>& paths) {
+  constexpr std::string_view kEnding = "_kernels.h";
+  if (!file.path.ends_with(kEnding)) return false;
+  const std::string stem = file.path.substr(0, file.path.size() - kEnding.size());
+  return paths.contains(stem + ".h") || paths.contains(stem + ".cc") ||
+         paths.contains(stem + ".cu");
 }
 
 }  // namespace
@@ -301,6 +340,31 @@ Violations CheckReadmes(const std::vector<SourceFile>& files) {
   Violations violations;
   for (const std::string& folder : folders) {
     if (!described.contains(folder)) violations.push_back(folder + "/ has code and no README.md");
+  }
+  return violations;
+}
+
+Violations CheckReadmeTables(const std::vector<SourceFile>& files) {
+  std::set<std::string> paths;
+  std::map<std::string, std::set<std::string>> named;  // by folder
+  for (const SourceFile& file : files) {
+    paths.insert(file.path);
+    if (file.name == "README.md" && NamesHeaders(file)) named[file.folder] = FilesInTables(file);
+  }
+  Violations violations;
+  for (const SourceFile& file : files) {
+    const auto folder = named.find(file.folder);
+    if (folder == named.end() || !file.IsHeader()) continue;
+    if (!folder->second.contains(file.name) && !DeclaresKernelsOfAStem(file, paths)) {
+      violations.push_back(file.folder + "/README.md has no row for " + file.name);
+    }
+  }
+  for (const auto& [folder, names] : named) {
+    for (const std::string& name : names) {
+      if (!paths.contains(folder + "/" + name) && !paths.contains(name)) {
+        violations.push_back(folder + "/README.md has a row for " + name + ", which is no file");
+      }
+    }
   }
   return violations;
 }

@@ -33,5 +33,10 @@ Violations CheckLocks(const std::vector<SourceFile>& files);
 // Folders with code but without a README.md. Tests that mirror the tree, and compat's folders with
 // Caffe2's paths, are exempt.
 Violations CheckReadmes(const std::vector<SourceFile>& files);
+// READMEs of binaries, caffe2_core, contexts, operators and proto whose tables do not match their
+// folder: the first cells of the rows name each header in backticks, and name no .h, .cuh or .cc
+// that exists neither in the folder nor from the root. Not checked are compat, names with '<', and
+// an x_kernels.h beside x.h, x.cc or x.cu.
+Violations CheckReadmeTables(const std::vector<SourceFile>& files);
 
 }  // namespace caffe2rt::test

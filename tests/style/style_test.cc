@@ -43,6 +43,7 @@ TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations);
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
 TEST(SourcesTest, IncludePublicHeadersInPublicHeaders) { ExpectKept(CheckPublicHeaders); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
+TEST(SourcesTest, AreNamedInTheTablesOfTheirReadme) { ExpectKept(CheckReadmeTables); }
 
 // A fixture for source trees of one or two files.
 class RulesTest : public testing::Test {
@@ -249,6 +250,54 @@ TEST_F(RulesTest, FindFoldersWithoutReadme) {
   dir_.Write("tests/operators/pool/pool_test.cc", "");
   EXPECT_THAT(Check(CheckReadmes, "operators/pool/pool.cc", ""),
               ElementsAre("operators/conv/ has code and no README.md"));
+}
+
+TEST_F(RulesTest, AcceptTablesThatMatchTheirFolder) {
+  for (const char* file :
+       {"operators/conv/conv.h", "operators/conv/conv_gemm.cc", "operators/conv/conv_kernels.h",
+        "operators/conv/taps.cuh", "operators/pool/windows.h",
+        "caffe2_core/compat/caffe2/core/net.h", "caffe2_core/compat/caffe2/core/README.md",
+        "tests/support/devices.h", "tests/support/README.md"}) {
+    dir_.Write(file, "");
+  }
+  dir_.Write("operators/pool/README.md",
+             "| file | contents |\n|---|---|\n| `windows.h` | loops |\n");
+  EXPECT_THAT(Check(CheckReadmeTables, "operators/conv/README.md",
+                    "`gone.h` is not in a table.\n\n"
+                    "| file | contents |\n|---|---|\n"
+                    "| `conv.h`, `taps.cuh` | replaces `gone.h` |\n"
+                    "| `conv_gemm.cc`, `conv_tuning.tsv` | an algorithm, and its table |\n"
+                    "| `operators/pool/windows.h` | a path from the root |\n"
+                    "| `<stem>_kernels.h` | stands for several files |\n"),
+              IsEmpty());
+}
+
+TEST_F(RulesTest, FindHeadersWithoutARow) {
+  for (const char* file : {"tensor.h", "storage.h", "rows.cuh", "sum_kernels.h", "tensor.cc"}) {
+    dir_.Write(std::string("caffe2_core/tensor/") + file, "");
+  }
+  EXPECT_THAT(Check(CheckReadmeTables, "caffe2_core/tensor/README.md",
+                    "`tensor.h` has the class.\n\n"
+                    "| file | contents |\n|---|---|\n"
+                    "| `storage.h` | the memory of `rows.cuh` |\n"),
+              ElementsAre("caffe2_core/tensor/README.md has no row for rows.cuh",
+                          "caffe2_core/tensor/README.md has no row for sum_kernels.h",
+                          "caffe2_core/tensor/README.md has no row for tensor.h"));
+}
+
+TEST_F(RulesTest, FindRowsWithoutAFile) {
+  dir_.Write("caffe2_core/tensor/tensor.h", "");
+  dir_.Write("caffe2_core/tensor/blob.h", "");
+  dir_.Write("proto/README.md", "| `blob.h` | in another folder |\n");
+  EXPECT_THAT(Check(CheckReadmeTables, "caffe2_core/tensor/README.md",
+                    "| file | contents |\n|---|---|\n"
+                    "| `tensor.h`, `gone.h` | the class |\n"
+                    "| `blob.h`, `gone.cc`, `caffe2_core/gone.cuh` | another one |\n"),
+              ElementsAre("caffe2_core/tensor/README.md has a row for caffe2_core/gone.cuh, which "
+                          "is no file",
+                          "caffe2_core/tensor/README.md has a row for gone.cc, which is no file",
+                          "caffe2_core/tensor/README.md has a row for gone.h, which is no file",
+                          "proto/README.md has a row for blob.h, which is no file"));
 }
 
 TEST_F(RulesTest, FindInternalHeadersInPublicOnes) {
