@@ -26,19 +26,7 @@ class AsyncPool final : public internal::TrackedPool {
     const size_t bytes = RoundUp(nbytes, internal::kBlockGranule);
     const MutexLock lock(mutex_);
     if (!waiting_.empty()) GiveWaiting();
-    internal::BlockRecord* record = NewSegment(bytes, stream);
-    if (record == nullptr) {
-      // The driver may fail while freed memory is still in use by pending work: wait, trim, retry.
-      internal::PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      {
-        const MutexUnlock unlocked(mutex_);
-        ReleaseCached();
-      }
-      AwaitGiveBacks();
-      record = NewSegment(bytes, stream);
-    }
-    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
-    return HandOut(record, nbytes);
+    return HandOut(NewSegmentOrThrow(bytes, stream, nbytes), nbytes);
   }
 
   void Free(const PoolBlock& block, StreamIndex stream) override {
@@ -76,6 +64,12 @@ class AsyncPool final : public internal::TrackedPool {
   }
 
  private:
+  // The driver may fail while freed memory is still in use by pending work: waits for it.
+  void MakeRoom() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const MutexUnlock unlocked(mutex_);
+    ReleaseCached();
+  }
+
   // Makes the home stream wait for the streams that use the block. Returns false if CUDA fails; a
   // device error is reported by the next call that can throw.
   bool JoinUses(internal::BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

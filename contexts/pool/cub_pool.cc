@@ -43,15 +43,8 @@ class CubPool final : public TrackedPool {
       record->uses.Clear();
       record->home = stream;
     } else {
-      record = NewSegment(bytes, stream);
+      record = NewSegmentOrThrow(bytes, stream, nbytes);
     }
-    if (record == nullptr) {
-      PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      GiveBackCached();
-      AwaitGiveBacks();
-      record = NewSegment(bytes, stream);
-    }
-    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
     return HandOut(record, nbytes);
   }
 
@@ -164,6 +157,7 @@ class CubPool final : public TrackedPool {
     return bytes;
   }
 
+  void MakeRoom() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { GiveBackCached(); }
   size_t LargestFree() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = 0;
     for (const Bin& bin : bins_) {

@@ -16,15 +16,7 @@ class DirectPool final : public TrackedPool {
     CheckStream(stream, false);
     const size_t bytes = RoundUp(nbytes, kBlockGranule);
     const MutexLock lock(mutex_);
-    BlockRecord* record = NewSegment(bytes, stream);
-    if (record == nullptr) {
-      // Another thread may be freeing memory.
-      PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      AwaitGiveBacks();
-      record = NewSegment(bytes, stream);
-    }
-    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
-    return HandOut(record, nbytes);
+    return HandOut(NewSegmentOrThrow(bytes, stream, nbytes), nbytes);
   }
 
   void Free(const PoolBlock& block, StreamIndex stream) override {

@@ -118,6 +118,16 @@ BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home) {
   return record;
 }
 
+BlockRecord* TrackedPool::NewSegmentOrThrow(size_t bytes, StreamIndex home, size_t asked_bytes) {
+  if (BlockRecord* const record = NewSegment(bytes, home)) return record;
+  PoolCounters::Add(counters_.out_of_memory_retries, 1);
+  MakeRoom();
+  AwaitGiveBacks();
+  BlockRecord* const record = NewSegment(bytes, home);
+  if (record == nullptr) ThrowOutOfMemory(asked_bytes, home);
+  return record;
+}
+
 TrackedPool::Extent TrackedPool::RemoveSegment(BlockRecord* record) {
   Extent extent{record->data, record->bytes, {record->uses.begin(), record->uses.end()}};
   segments_.erase(record->data);

@@ -35,7 +35,7 @@ class [[gnu::visibility("default")]] TrackedPool : public Pool {
     std::vector<StreamIndex> uses;
   };
 
-  TrackedPool(Upstream& upstream, std::string kind, std::string device, size_t limit_bytes);
+  TrackedPool(Upstream & upstream, std::string kind, std::string device, size_t limit_bytes);
   ~TrackedPool() override;
 
   // THROWS if the number is out of range. kNoStream is accepted if `none` is true.
@@ -46,11 +46,11 @@ class [[gnu::visibility("default")]] TrackedPool : public Pool {
   size_t RoundUp(size_t requested, size_t granule) const;
   // Marks the record as in use and returns its block.
   // REQUIRES: the record's home and size are set.
-  PoolBlock HandOut(BlockRecord* record, size_t requested_bytes)
+  PoolBlock HandOut(BlockRecord * record, size_t requested_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts the block as freed and adds the caller's stream to its uses. The caller sets the new
   // state and inserts the record into a list.
-  void TakeBack(BlockRecord* record, StreamIndex stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeBack(BlockRecord * record, StreamIndex stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Functions that release the mutex temporarily say so. Their callers must then read the pool's
   // lists again.
@@ -59,8 +59,12 @@ class [[gnu::visibility("default")]] TrackedPool : public Pool {
   // is reached or the upstream is out of memory. Releases the mutex temporarily. THROWS any
   // exception of the upstream.
   BlockRecord* NewSegment(size_t bytes, StreamIndex home) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same. If there is no memory, makes room, waits for threads in GiveBack and tries once more.
+  // THROWS OutOfMemory, for a request of `asked_bytes`, if that fails too.
+  BlockRecord* NewSegmentOrThrow(size_t bytes, StreamIndex home, size_t asked_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Removes a segment that is this one block; the caller must return the memory to the upstream.
-  Extent RemoveSegment(BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Extent RemoveSegment(BlockRecord * record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits for the streams that may still use the extents and returns them to the upstream. Releases
   // the mutex temporarily. After an error it continues; at the end it THROWS the first error.
   void GiveBack(const std::vector<Extent>& extents) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -71,6 +75,9 @@ class [[gnu::visibility("default")]] TrackedPool : public Pool {
   void Synchronize(size_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[noreturn]] void ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const;
 
+  // Returns the memory that the pool does not need to the upstream. May release the mutex
+  // temporarily.
+  virtual void MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
   virtual size_t LargestFree() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   // THROWS if the lists of the pool do not match its segments.
   virtual void CheckLists() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
