@@ -67,8 +67,8 @@ struct NetMemory::Plan {
   size_t arena_bytes = 0;
   std::vector<uint32_t> unknown;  // blobs that are not planned because their sizes are not known
   std::map<uint32_t, std::vector<uint32_t>> wholes;  // blob -> operators whose parts lie in it
-  bool looked_at = false;  // the sizes of `unknown` after a run were looked at
-  bool stale = false;      // another plan for the same shapes is better
+  bool has_run = false;  // LearnFromRun has seen the sizes of `unknown`
+  bool stale = false;    // another plan for the same shapes is better
   // Known from earlier runs with these shapes.
   std::map<uint32_t, BlobMemory> learned;
   std::set<uint32_t> never;              // blobs that cannot be planned
@@ -157,7 +157,7 @@ void NetMemory::Begin() {
 void NetMemory::End(bool success) {
   if (blobs_ == nullptr) return;
   try {
-    if (success) LookAtShapes();
+    if (success) LearnFromRun();
   } catch (...) {
     if (arena_ != nullptr) stock_->Return(std::exchange(arena_, nullptr));
     throw;
@@ -305,10 +305,10 @@ void NetMemory::Unbind() {
 
 // Finds out which blobs did not get the right place: those that were not planned because their sizes
 // were not known, and those whose operators did not use their places.
-void NetMemory::LookAtShapes() {
+void NetMemory::LearnFromRun() {
   Plan* const plan = plans_[0].get();
-  if (!plan->looked_at) {
-    plan->looked_at = true;
+  if (!plan->has_run) {
+    plan->has_run = true;
     if (plan->remakes < kMostRemakes) {
       for (const uint32_t blob : plan->unknown) Learn(blob, nullptr);
     }

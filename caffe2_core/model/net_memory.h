@@ -79,7 +79,7 @@ class NetMemory {
   void AddPlaces(const MemoryDemand& demand, const MemoryPlan& layout, Plan* plan);
   void Bind();
   void Unbind();
-  void LookAtShapes();
+  void LearnFromRun();
   // `place` is null for a blob that was not planned.
   void Learn(uint32_t blob, const Place* place);
 

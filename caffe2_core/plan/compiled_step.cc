@@ -48,14 +48,14 @@ class BlobPreparation {
 
 // Sets the blob GLOBAL_WORKSPACE_ID of the child if the blob NODE_ID exists. The id is the node's
 // number in the upper 16 bits and the child's number within the run in the lower 16 bits.
-void InjectWorkspaceId(Workspace* child, const TurnsAround* turns, PlanRun* run) {
+void InjectWorkspaceId(Workspace* child, const ReportLocks* locks, PlanRun* run) {
   const std::shared_ptr<Blob> node = child->FindBlob("NODE_ID");
   if (node == nullptr) return;
   const int sequence = run->child_workspaces.fetch_add(1);
   CAFFE_ENFORCE_LT(sequence, 1 << 16, "number of child workspaces of a plan");
   int node_id = 0;
   {
-    const TurnsTaken taken(turns);
+    const ReportLocksHeld held(locks);
     const Tensor& tensor = node->Get<Tensor>();
     CAFFE_ENFORCE(tensor.numel() == 1, "blob \"NODE_ID\" has shape ", tensor.sizes(),
                   ", want one int32");
@@ -89,7 +89,7 @@ bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent, Pla
   if (run->IsInterrupted()) return true;
   // On the heap: on the stack, TSAN would take its mutex for an earlier one at the same address.
   const auto child = std::make_unique<Workspace>(parent.ws->RootFolder(), parent.ws);
-  InjectWorkspaceId(child.get(), parent.turns, run);
+  InjectWorkspaceId(child.get(), parent.locks, run);
   PrepareBlobs(step, child.get(), run);
   NetPool nets(&run->defs, child.get(), NetPool::Keep::kInChildWorkspace);
   StepPlace place = parent;
@@ -114,23 +114,23 @@ CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, Pl
       (def.has_run_every_ms() ? reporting_ : recurring_).push_back(std::move(substep));
     }
   }
-  turns_of_nets_.outer = turns_of_reports_.outer = place.turns;
+  locks_of_nets_.outer = locks_of_reports_.outer = place.locks;
   if (reporting_.empty() && !step.has_report_net()) return;
-  turns_ = std::make_unique<Turns>();
-  turns_of_nets_.turns = turns_of_reports_.turns = turns_.get();
-  turns_of_reports_.reports = true;
-  turns_of_nets_.reporters = turns_of_reports_.reporters = &run->uses.OfReporters(step);
+  report_lock_ = std::make_unique<ReportLock>();
+  locks_of_nets_.lock = locks_of_reports_.lock = report_lock_.get();
+  locks_of_reports_.reports = true;
+  locks_of_nets_.reporters = locks_of_reports_.reporters = &run->uses.OfReporters(step);
 }
 
 CompiledStep::~CompiledStep() = default;
 
-const TurnsAround* CompiledStep::turns() const {
-  return turns_ == nullptr ? place_.turns : &turns_of_nets_;
+const ReportLocks* CompiledStep::locks() const {
+  return report_lock_ == nullptr ? place_.locks : &locks_of_nets_;
 }
 
 // A reporter runs while the step's nets do not.
-const TurnsAround* CompiledStep::SharedTurnsOf(const Substep& substep) const {
-  return concurrent_ && !substep.def->has_run_every_ms() ? turns() : place_.shared_turns;
+const ReportLocks* CompiledStep::SharedLocksOf(const Substep& substep) const {
+  return concurrent_ && !substep.def->has_run_every_ms() ? locks() : place_.shared_locks;
 }
 
 bool CompiledStep::ShouldContinue(int64_t iteration) const {
@@ -148,7 +148,7 @@ bool CompiledStep::CompileNets() {
   networks_.clear();
   for (const std::string& name : step_.network()) {
     if (run_->IsInterrupted()) return false;
-    const TurnsTaken taken(turns());  // because creating a net reads blobs
+    const ReportLocksHeld held(locks());  // because creating a net reads blobs
     networks_.push_back(place_.nets->Get(name));
   }
   if (step_.has_should_stop_blob()) stop_blob_ = place_.ws->FindBlob(step_.should_stop_blob());
@@ -158,21 +158,21 @@ bool CompiledStep::CompileNets() {
 void CompiledStep::CheckRaces() {
   if (!concurrent_ || run_->allow_races) return;
   RaceReporters reporters;
-  for (const TurnsAround* around = turns(); around != nullptr; around = around->outer) {
-    if (around == place_.shared_turns) reporters.readable = reporters.all.size();
+  for (const ReportLocks* around = locks(); around != nullptr; around = around->outer) {
+    if (around == place_.shared_locks) reporters.readable = reporters.all.size();
     reporters.all.push_back(around->reporters);
   }
-  const TurnsTaken taken(turns());
-  const std::string race = FindRace(step_, &run_->uses, reporters, *place_.ws, &judged_);
+  const ReportLocksHeld held(locks());
+  const std::string race = FindRace(step_, &run_->uses, reporters, *place_.ws, &checked_);
   CAFFE_ENFORCE(race.empty(), race);
 }
 
-bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
+bool CompiledStep::RunSubstep(Substep* substep, const ReportLocks* locks,
                               const ShouldContinueStep& should_continue) {
   StepPlace place = {.ws = place_.ws,
                      .nets = place_.nets,
-                     .turns = turns,
-                     .shared_turns = SharedTurnsOf(*substep),
+                     .locks = locks,
+                     .shared_locks = SharedLocksOf(*substep),
                      .outer = &position_,
                      .reports = place_.reports || substep->def->has_run_every_ms()};
   if (substep->def->create_workspace())
@@ -190,7 +190,7 @@ bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
 
 bool CompiledStep::StopBlobSet() const {
   if (stop_blob_ == nullptr) return false;
-  const TurnsTaken taken(turns());
+  const ReportLocksHeld held(locks());
   if (!stop_blob_->IsType<Tensor>()) return false;
   const Tensor& tensor = stop_blob_->Get<Tensor>();
   if (!tensor.IsShaped() || tensor.storage() == nullptr) return false;
@@ -207,7 +207,7 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
   std::vector<std::unique_ptr<Reporter>> reporters;
   if (step_.has_report_net()) {
     const auto report = [this, net = ReportNet()] {
-      const TurnsTaken taken(&turns_of_reports_);
+      const ReportLocksHeld held(&locks_of_reports_);
       if (!net->Run()) LOG(WARNING) << "report net \"" << net->Name() << "\" failed";
     };
     reporters.push_back(std::make_unique<Reporter>(
@@ -217,7 +217,7 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
     const int64_t ms =
         std::max<int64_t>(1, std::min<int64_t>(substep.def->run_every_ms(), 86400000));
     reporters.push_back(std::make_unique<Reporter>(std::chrono::milliseconds(ms), [this, &substep] {
-      RunSubstep(&substep, &turns_of_reports_,
+      RunSubstep(&substep, &locks_of_reports_,
                  [this](int64_t i) { return !failed_.load() && outer_(i); });
     }));
   }
@@ -225,7 +225,7 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
 }
 
 NetBase* CompiledStep::ReportNet() {
-  const TurnsTaken taken(&turns_of_reports_);
+  const ReportLocksHeld held(&locks_of_reports_);
   if (report_nets_ == nullptr) report_nets_ = std::make_unique<NetPool>(place_.nets);
   return report_nets_->Get(step_.report_net());
 }
@@ -235,7 +235,7 @@ bool CompiledStep::RunOnce(bool* stopped) {
   if (run_->on_iteration && !place_.reports) run_->on_iteration(position_);
   for (NetBase* net : networks_) {
     {
-      const TurnsTaken taken(turns());
+      const ReportLocksHeld held(locks());
       if (!net->Run()) return false;
     }
     if (StopBlobSet()) return *stopped = true;
@@ -246,7 +246,7 @@ bool CompiledStep::RunOnce(bool* stopped) {
     return true;
   }
   for (Substep& substep : recurring_) {
-    if (!RunSubstep(&substep, turns(), outer_)) return false;
+    if (!RunSubstep(&substep, locks(), outer_)) return false;
     if (StopBlobSet()) return *stopped = true;
   }
   return true;
@@ -265,7 +265,7 @@ bool CompiledStep::RunConcurrently() {
     try {
       const StopScope scope([this] { return failed_.load(); }, outer);
       const auto go_on = [this](int64_t i) { return !failed_.load() && outer_(i); };
-      if (!RunSubstep(substep, turns(), go_on)) failed_ = true;
+      if (!RunSubstep(substep, locks(), go_on)) failed_ = true;
     } catch (const RunStopped&) {  // a consequence of another failure, or of a signal
       if (!run_->IsInterrupted()) failed_ = true;
     } catch (...) {

@@ -37,10 +37,10 @@ struct PlanRun {
 struct StepPlace {
   Workspace* ws = nullptr;
   NetPool* nets = nullptr;             // for nets in `ws`
-  const TurnsAround* turns = nullptr;  // null if no enclosing step has reporters
-  // Those of `turns` that other threads take too: from the innermost enclosing concurrent step
+  const ReportLocks* locks = nullptr;  // null if no enclosing step has reporters
+  // Those of `locks` that other threads take too: from the innermost enclosing concurrent step
   // outwards. Null if there are none.
-  const TurnsAround* shared_turns = nullptr;
+  const ReportLocks* shared_locks = nullptr;
   const PlanPosition* outer = nullptr;  // null for a top-level step
   bool reports = false;                 // whether it is a reporter, or below one
 };
@@ -76,11 +76,11 @@ class CompiledStep {
   bool ShouldContinue(int64_t iteration) const;
   bool CompileNets();
   void CheckRaces();
-  // The turns that the step's nets take, or null.
-  const TurnsAround* turns() const;
-  // StepPlace::shared_turns of a substep.
-  const TurnsAround* SharedTurnsOf(const Substep& substep) const;
-  bool RunSubstep(Substep* substep, const TurnsAround* turns,
+  // The locks that the step's nets hold, or null.
+  const ReportLocks* locks() const;
+  // StepPlace::shared_locks of a substep.
+  const ReportLocks* SharedLocksOf(const Substep& substep) const;
+  bool RunSubstep(Substep* substep, const ReportLocks* locks,
                   const ShouldContinueStep& should_continue);
   bool RunOnce(bool* stopped);
   bool RunConcurrently();
@@ -95,9 +95,9 @@ class CompiledStep {
   const ShouldContinueStep outer_;
   const bool concurrent_;
   std::atomic<bool> failed_{false};
-  std::vector<JudgedBlob> judged_;                // set by CheckRaces
-  std::unique_ptr<Turns> turns_;                  // null if the step has no reporters
-  TurnsAround turns_of_nets_, turns_of_reports_;  // for the step's own nets and reporters
+  std::vector<CheckedBlob> checked_;              // set by CheckRaces
+  std::unique_ptr<ReportLock> report_lock_;       // null if the step has no reporters
+  ReportLocks locks_of_nets_, locks_of_reports_;  // for the step's own nets and reporters
   bool nets_compiled_ = false;
   std::vector<NetBase*> networks_;
   std::unique_ptr<NetPool> report_nets_;   // null if there is no report net

@@ -25,10 +25,10 @@ constexpr char kRemedy[] =
 // instances). Only the first user of each identity and kind is kept, which is enough to find a
 // conflict. The cost is linear in the number of uses, apart from the lookup of names and one step
 // for each pair of substeps.
-class Judge {
+class RaceFinder {
  public:
-  Judge(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
-        const ResolveBlob& resolve)
+  RaceFinder(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
+             const ResolveBlob& resolve)
       : step_(step), reporters_(reporters), creator_(uses->creator()), identities_(resolve) {
     for (const StepUses* around : reporters.all) {
       for (const StepUses::Net& net : around->nets) total_ += net.uses->blobs.size();
@@ -47,11 +47,11 @@ class Judge {
   size_t total() const { return total_; }
 
   std::string Find() {
-    if (total_ > kMaxUsesToJudge) {
+    if (total_ > kMaxUsesToCheck) {
       return MakeString("step \"", step_.name(), "\" has ", total_,
                         " uses of blobs in its concurrent substeps and the reporters around, want "
                         "at most ",
-                        kMaxUsesToJudge,
+                        kMaxUsesToCheck,
                         " to look for conflicts: run fewer operators at once, or allow races with "
                         "--allow-races (PlanOptions::allow_races)");
     }
@@ -251,25 +251,25 @@ bool RunsConcurrently(const ExecutionStep& step) {
 
 std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
                      const ResolveBlob& resolve, size_t* work) {
-  Judge judge(step, uses, reporters, resolve);
-  if (work != nullptr) *work += judge.total();
-  return judge.Find();
+  RaceFinder finder(step, uses, reporters, resolve);
+  if (work != nullptr) *work += finder.total();
+  return finder.Find();
 }
 
 std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
-                     const Workspace& ws, std::vector<JudgedBlob>* judged) {
+                     const Workspace& ws, std::vector<CheckedBlob>* checked) {
   DeclareSynchronizedType<db::DBReader>();
-  if (!judged->empty() && AreUnchanged(*judged, ws, UsesChildWorkspaces(step, uses))) return "";
-  judged->clear();
+  if (!checked->empty() && AreUnchanged(*checked, ws, UsesChildWorkspaces(step, uses))) return "";
+  checked->clear();
   std::unordered_map<std::string, size_t> known;
   std::string race = FindRace(step, uses, reporters, [&](const std::string& name, bool reads) {
-    const auto [it, is_new] = known.try_emplace(name, judged->size());
-    if (is_new) judged->push_back(Judged(name, ws.FindBlob(name), reads));
-    JudgedBlob& blob = (*judged)[it->second];
-    if (reads && !blob.is_read) blob = Judged(name, std::move(blob.blob), true);
+    const auto [it, is_new] = known.try_emplace(name, checked->size());
+    if (is_new) checked->push_back(DescribeBlob(name, ws.FindBlob(name), reads));
+    CheckedBlob& blob = (*checked)[it->second];
+    if (reads && !blob.is_read) blob = DescribeBlob(name, std::move(blob.blob), true);
     return blob.found;
   });
-  if (!race.empty()) judged->clear();
+  if (!race.empty()) checked->clear();
   return race;
 }
 

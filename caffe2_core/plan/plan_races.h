@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "caffe2_core/plan/judged_blob.h"
+#include "caffe2_core/plan/checked_blob.h"
 #include "caffe2_core/plan/plan_uses.h"
 
 namespace caffe2rt {
@@ -34,7 +34,7 @@ class Workspace;
 
 // The limit on the uses of blobs in one step, which protects against hostile plans. Checking this
 // many takes about a second.
-inline constexpr size_t kMaxUsesToJudge = 1 << 21;
+inline constexpr size_t kMaxUsesToCheck = 1 << 21;
 
 // If `reads` is false, finds the blob only: another thread may be changing what it holds.
 using ResolveBlob = std::function<SharedBlob(const std::string& name, bool reads)>;
@@ -49,16 +49,16 @@ struct RaceReporters {
 
 // Finds the first conflict among the substeps of a concurrent step. Returns a one-line message that
 // names the blob, both steps and the remedy, or "" if there is no conflict. Also returns a message
-// if the step has more than kMaxUsesToJudge uses of blobs. If `work` is not null, the number of
+// if the step has more than kMaxUsesToCheck uses of blobs. If `work` is not null, the number of
 // checked uses is added to it.
 std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
                      const ResolveBlob& resolve, size_t* work = nullptr);
 
 // The same, for the workspace in which the step runs. Reads the types of the blobs that the step
-// uses. `judged` stores the blobs that the check found. A later call for the same step returns at
+// uses. `checked` stores the blobs that the check found. A later call for the same step returns at
 // once if none of these blobs has changed, so a loop around the step pays for one check only.
 std::string FindRace(const ExecutionStep& step, PlanUses* uses, const RaceReporters& reporters,
-                     const Workspace& ws, std::vector<JudgedBlob>* judged);
+                     const Workspace& ws, std::vector<CheckedBlob>* checked);
 
 // Whether the step runs substeps (other than reporters), or instances of them, at the same time.
 bool RunsConcurrently(const ExecutionStep& step);

@@ -8,7 +8,7 @@
 
 namespace caffe2rt {
 
-void Turns::Begin(bool report) {
+void ReportLock::Begin(bool report) {
   const MutexLock lock(mutex_);
   const uint64_t ticket = next_ticket_++;
   while (admitted_ != ticket || reporting_ || (report && nets_ > 0)) changed_.Wait(mutex_);
@@ -21,61 +21,61 @@ void Turns::Begin(bool report) {
   changed_.NotifyAll();  // if the next ticket belongs to a net, it may start as well
 }
 
-void Turns::EndNet() {
+void ReportLock::EndNet() {
   const MutexLock lock(mutex_);
   --nets_;
   changed_.NotifyAll();
 }
 
-void Turns::EndReport() {
+void ReportLock::EndReport() {
   const MutexLock lock(mutex_);
   reporting_ = false;
   changed_.NotifyAll();
 }
 
-constinit thread_local const TurnsTaken* TurnsTaken::innermost_ = nullptr;
+constinit thread_local const ReportLocksHeld* ReportLocksHeld::innermost_ = nullptr;
 
-TurnsTaken::TurnsTaken(const TurnsAround* around) : around_(around), before_(innermost_) {
-  Take(around);
+ReportLocksHeld::ReportLocksHeld(const ReportLocks* locks) : locks_(locks), before_(innermost_) {
+  Lock(locks);
   innermost_ = this;
 }
 
-TurnsTaken::~TurnsTaken() {
+ReportLocksHeld::~ReportLocksHeld() {
   innermost_ = before_;
-  GiveBack(around_);
+  Unlock(locks_);
 }
 
-void TurnsTaken::PauseInnermost() {
-  if (innermost_ != nullptr) GiveBack(innermost_->around_);
+void ReportLocksHeld::UnlockInnermost() {
+  if (innermost_ != nullptr) Unlock(innermost_->locks_);
 }
 
-void TurnsTaken::ResumeInnermost() {
-  if (innermost_ != nullptr) Take(innermost_->around_);
+void ReportLocksHeld::RelockInnermost() {
+  if (innermost_ != nullptr) Lock(innermost_->locks_);
 }
 
-void TurnsTaken::Take(const TurnsAround* around) {
-  if (around == nullptr) return;
-  Take(around->outer);
-  if (around->reports) {
-    around->turns->BeginReport();
+void ReportLocksHeld::Lock(const ReportLocks* locks) {
+  if (locks == nullptr) return;
+  Lock(locks->outer);
+  if (locks->reports) {
+    locks->lock->BeginReport();
   } else {
-    around->turns->BeginNet();
+    locks->lock->BeginNet();
   }
 }
 
-void TurnsTaken::GiveBack(const TurnsAround* around) {
-  for (const TurnsAround* taken = around; taken != nullptr; taken = taken->outer) {
-    if (taken->reports) {
-      taken->turns->EndReport();
+void ReportLocksHeld::Unlock(const ReportLocks* locks) {
+  for (const ReportLocks* held = locks; held != nullptr; held = held->outer) {
+    if (held->reports) {
+      held->lock->EndReport();
     } else {
-      taken->turns->EndNet();
+      held->lock->EndNet();
     }
   }
 }
 
-WaitingThread::WaitingThread() { TurnsTaken::PauseInnermost(); }
+WaitingThread::WaitingThread() { ReportLocksHeld::UnlockInnermost(); }
 
-WaitingThread::~WaitingThread() { TurnsTaken::ResumeInnermost(); }
+WaitingThread::~WaitingThread() { ReportLocksHeld::RelockInnermost(); }
 
 Reporter::Reporter(std::chrono::milliseconds period, std::function<void()> report)
     : report_(std::move(report)), scope_(StopScope::Innermost()) {

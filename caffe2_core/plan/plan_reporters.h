@@ -15,10 +15,10 @@ namespace caffe2rt {
 
 struct StepUses;
 
-// A lock that any number of nets or a single report can hold. It is granted in the order of
-// arrival: a report waits for the nets that already run, and later nets wait for the report. Thread
-// safe.
-class Turns {
+// A fair shared lock: any number of nets can hold it, or a single report. It is granted in the order
+// of arrival: a report waits for the nets that already run, and later nets wait for the report.
+// Thread safe.
+class ReportLock {
  public:
   void BeginNet() { Begin(false); }
   void BeginReport() { Begin(true); }
@@ -36,37 +36,36 @@ class Turns {
   bool reporting_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// The turns that a net must take: one for each enclosing step that has reporters. They are taken
+// The locks that a net must hold: one for each enclosing step that has reporters. They are locked
 // from the outermost step inwards, which prevents deadlocks.
-struct TurnsAround {
-  Turns* turns = nullptr;
+struct ReportLocks {
+  ReportLock* lock = nullptr;
   bool reports = false;                // whether the net belongs to a reporter of that step
-  const TurnsAround* outer = nullptr;  // null if there is none
+  const ReportLocks* outer = nullptr;  // null if there is none
   // What the reporters of that step use (plan_uses.h).
   const StepUses* reporters = nullptr;
 };
 
-// Takes all these turns in the constructor and gives them back in the destructor. `around` may be
-// null.
-class TurnsTaken {
+// Locks all of them in the constructor and unlocks them in the destructor. `locks` may be null.
+class ReportLocksHeld {
  public:
-  explicit TurnsTaken(const TurnsAround* around);
-  ~TurnsTaken();
-  TurnsTaken(const TurnsTaken&) = delete;
-  TurnsTaken& operator=(const TurnsTaken&) = delete;
+  explicit ReportLocksHeld(const ReportLocks* locks);
+  ~ReportLocksHeld();
+  ReportLocksHeld(const ReportLocksHeld&) = delete;
+  ReportLocksHeld& operator=(const ReportLocksHeld&) = delete;
 
-  // For a thread that waits for another one (waiting.h): gives back the turns of its innermost
-  // object, and takes them again. Without an object, nothing happens.
-  static void PauseInnermost();
-  static void ResumeInnermost();
+  // For a thread that waits for another one (waiting.h): unlocks what its innermost object
+  // has locked, and locks it again. Without an object, nothing happens.
+  static void UnlockInnermost();
+  static void RelockInnermost();
 
  private:
-  static void Take(const TurnsAround* around);
-  static void GiveBack(const TurnsAround* around);
+  static void Lock(const ReportLocks* locks);
+  static void Unlock(const ReportLocks* locks);
 
-  static constinit thread_local const TurnsTaken* innermost_;
-  const TurnsAround* const around_;
-  const TurnsTaken* const before_;  // the innermost object of the thread before this one
+  static constinit thread_local const ReportLocksHeld* innermost_;
+  const ReportLocks* const locks_;
+  const ReportLocksHeld* const before_;  // the innermost object of the thread before this one
 };
 
 // Calls `report` once every period, in its own thread, and once more on destruction. Failures are

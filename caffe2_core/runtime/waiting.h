@@ -57,8 +57,9 @@ class StopScope {
 // stopped.
 void ThrowIfStopped();
 
-// Returns the turns that the calling thread holds (plan_reporters.h), if any, and takes them again
-// in the destructor. In between, the thread must not access blobs. Defined in plan_reporters.cc.
+// Unlocks the locks that the calling thread holds against reporters (plan_reporters.h), if any, and
+// locks them again in the destructor. In between, the thread must not access blobs. Defined in
+// plan_reporters.cc.
 class WaitingThread {
  public:
   WaitingThread();

@@ -249,7 +249,7 @@ TEST_F(PlanRacesTest, AQueueHandsOnItsOwnMemory) {
               HasSubstr("neither a scope nor a queue can enter a queue"));
 }
 
-TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatAScopeHolds) {
+TEST_F(PlanRacesTest, ChecksAgainWhenALoopChangedWhatAScopeHolds) {
   const std::string plan =
       Net("make", Op("CreateScope", "", "S") + Do("x", "i", Op("Copy", "i", "j"))) +
       Net("a", Do("y", "k", Op("Relu", "j", "j"))) + Net("b", Op("Copy", "x", "z")) +
@@ -264,7 +264,7 @@ TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatAScopeHolds) {
 }
 
 // A loop repeats the search for conflicts only after something has changed.
-TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatIsShared) {
+TEST_F(PlanRacesTest, ChecksAgainWhenALoopChangedWhatIsShared) {
   const std::string both = R"(substep { concurrent_substeps: true
       substep { name: "a" network: "a" } substep { name: "b" network: "b" } } )";
   const std::string nets = Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "s", "z"));

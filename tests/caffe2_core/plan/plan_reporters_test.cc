@@ -11,40 +11,40 @@ namespace caffe2rt::plan_reporters_test {
 namespace {
 
 TEST(PlanReportersTest, AReportRunsAloneAndNetsTogether) {
-  Turns turns;
+  ReportLock lock;
   std::atomic<bool> reported{false};
-  turns.BeginNet();
-  turns.BeginNet();  // does not wait
+  lock.BeginNet();
+  lock.BeginNet();  // does not wait
   std::thread report([&] {
-    turns.BeginReport();
+    lock.BeginReport();
     reported = true;
-    turns.EndReport();
+    lock.EndReport();
   });
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
   EXPECT_FALSE(reported);
-  turns.EndNet();
+  lock.EndNet();
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
   EXPECT_FALSE(reported);
-  turns.EndNet();
+  lock.EndNet();
   report.join();
   EXPECT_TRUE(reported);
 }
 
 // A report and the nets that it reports on never overlap, and there is no deadlock, even if steps
 // with reporters are nested.
-TEST(PlanReportersTest, NestedTurnsNeitherOverlapNorWaitInACircle) {
-  Turns outer, inner;
-  const TurnsAround net_of_outer = {.turns = &outer};
-  const TurnsAround report_of_outer = {.turns = &outer, .reports = true};
-  const TurnsAround net_of_inner = {.turns = &inner, .outer = &net_of_outer};
-  const TurnsAround report_of_inner = {.turns = &inner, .reports = true, .outer = &net_of_outer};
+TEST(PlanReportersTest, NestedLocksNeitherOverlapNorWaitInACircle) {
+  ReportLock outer, inner;
+  const ReportLocks net_of_outer = {.lock = &outer};
+  const ReportLocks report_of_outer = {.lock = &outer, .reports = true};
+  const ReportLocks net_of_inner = {.lock = &inner, .outer = &net_of_outer};
+  const ReportLocks report_of_inner = {.lock = &inner, .reports = true, .outer = &net_of_outer};
   int by_inner = 0;  // counts nets and reporters of the inner step, and reports of the outer one
   std::atomic<int> in_outer{0};  // running nets of the outer step
   std::vector<std::thread> threads;
-  const auto start = [&](const TurnsAround* around, auto work) {
+  const auto start = [&](const ReportLocks* around, auto work) {
     threads.emplace_back([around, work] {
       for (int i = 0; i < 300; ++i) {
-        const TurnsTaken taken(around);
+        const ReportLocksHeld held(around);
         work();
       }
     });
@@ -68,17 +68,17 @@ TEST(PlanReportersTest, NestedTurnsNeitherOverlapNorWaitInACircle) {
 
 // A net of the inner step runs within the outer step, too.
 TEST(PlanReportersTest, AReportOfTheOuterStepWaitsForNetsOfTheInnerOne) {
-  Turns outer, inner;
-  const TurnsAround net_of_outer = {.turns = &outer};
-  const TurnsAround report_of_outer = {.turns = &outer, .reports = true};
+  ReportLock outer, inner;
+  const ReportLocks net_of_outer = {.lock = &outer};
+  const ReportLocks report_of_outer = {.lock = &outer, .reports = true};
   for (const bool reports : {false, true}) {
-    const TurnsAround of_inner = {.turns = &inner, .reports = reports, .outer = &net_of_outer};
+    const ReportLocks of_inner = {.lock = &inner, .reports = reports, .outer = &net_of_outer};
     std::atomic<bool> reported{false};
     std::thread report;
     {
-      const TurnsTaken taken(&of_inner);
+      const ReportLocksHeld held(&of_inner);
       report = std::thread([&] {
-        const TurnsTaken of_report(&report_of_outer);
+        const ReportLocksHeld of_report(&report_of_outer);
         reported = true;
       });
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,4 +1,4 @@
-#include "caffe2_core/plan/judged_blob.h"
+#include "caffe2_core/plan/checked_blob.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,28 +22,28 @@ std::vector<MemoryRange> HeldMemory(const Blob& blob) {
 
 }  // namespace
 
-JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob, bool reads) {
-  JudgedBlob judged = {
+CheckedBlob DescribeBlob(const std::string& name, std::shared_ptr<const Blob> blob, bool reads) {
+  CheckedBlob checked = {
       .name = name, .blob = std::move(blob), .is_read = reads, .type = {}, .found = {}};
-  if (judged.blob == nullptr) return judged;
-  SharedBlob& found = judged.found;
-  found.blob = judged.blob.get();
-  if (!reads) return judged;
-  judged.type = judged.blob->meta();
-  found.synchronized = IsSynchronizedType(judged.type);
-  found.object = judged.blob->GetRaw();
-  if (IsBlobHolder(*judged.blob)) {
-    found.held = std::make_shared<const std::vector<MemoryRange>>(HeldMemory(*judged.blob));
+  if (checked.blob == nullptr) return checked;
+  SharedBlob& found = checked.found;
+  found.blob = checked.blob.get();
+  if (!reads) return checked;
+  checked.type = checked.blob->meta();
+  found.synchronized = IsSynchronizedType(checked.type);
+  found.object = checked.blob->GetRaw();
+  if (IsBlobHolder(*checked.blob)) {
+    found.held = std::make_shared<const std::vector<MemoryRange>>(HeldMemory(*checked.blob));
   }
-  if (!judged.blob->IsType<Tensor>()) return judged;
-  const std::shared_ptr<Storage>& storage = judged.blob->Get<Tensor>().storage();
+  if (!checked.blob->IsType<Tensor>()) return checked;
+  const std::shared_ptr<Storage>& storage = checked.blob->Get<Tensor>().storage();
   found.storage = storage.get();
   found.memory = RangeOf(storage.get());
-  return judged;
+  return checked;
 }
 
-bool AreUnchanged(const std::vector<JudgedBlob>& judged, const Workspace& ws, bool look_up) {
-  return std::all_of(judged.begin(), judged.end(), [&](const JudgedBlob& then) {
+bool AreUnchanged(const std::vector<CheckedBlob>& checked, const Workspace& ws, bool look_up) {
+  return std::all_of(checked.begin(), checked.end(), [&](const CheckedBlob& then) {
     if ((look_up || then.blob == nullptr) && ws.FindBlob(then.name) != then.blob) return false;
     if (then.blob == nullptr || !then.is_read) return true;
     if (then.blob->meta() != then.type || then.blob->GetRaw() != then.found.object) return false;

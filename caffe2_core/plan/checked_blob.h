@@ -29,7 +29,7 @@ struct SharedBlob {
 };
 
 // What a name denoted when a step was checked.
-struct JudgedBlob {
+struct CheckedBlob {
   std::string name;
   std::shared_ptr<const Blob> blob;  // shared with the nets, which keep using it if it is renamed
   bool is_read = false;              // whether the members below were set
@@ -38,10 +38,10 @@ struct JudgedBlob {
 };
 
 // What the name of `blob`, which may be null, denotes. Reads the object only if `reads` is true.
-JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob, bool reads);
+CheckedBlob DescribeBlob(const std::string& name, std::shared_ptr<const Blob> blob, bool reads);
 
 // Whether the blobs are as they were. `look_up`: whether each name must still denote the same blob.
 // A name that denoted none must still denote none in any case.
-bool AreUnchanged(const std::vector<JudgedBlob>& judged, const Workspace& ws, bool look_up);
+bool AreUnchanged(const std::vector<CheckedBlob>& checked, const Workspace& ws, bool look_up);
 
 }  // namespace caffe2rt
