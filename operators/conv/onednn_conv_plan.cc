@@ -55,21 +55,22 @@ dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
   const auto append = [&](dnnl::algorithm algorithm, float alpha, float beta) {
     AppendEltwise(algorithm, alpha, beta, &post);
   };
-  using enum ConvActivation;
-  switch (epilogue.activation) {
+  const Activation& f = epilogue.activation;
+  using enum Activation::Kind;
+  switch (f.kind) {
     case kNone:
       break;
     case kRelu:
       append(dnnl::algorithm::eltwise_relu, 0, 0);
       break;
     case kClip:
-      append(dnnl::algorithm::eltwise_clip, epilogue.min, epilogue.max);
+      append(dnnl::algorithm::eltwise_clip, f.min, f.max);
       break;
     case kLeakyRelu:
-      append(dnnl::algorithm::eltwise_relu, epilogue.alpha, 0);
+      append(dnnl::algorithm::eltwise_relu, f.alpha, 0);
       break;
     case kElu:
-      append(dnnl::algorithm::eltwise_elu, epilogue.alpha, 0);
+      append(dnnl::algorithm::eltwise_elu, f.alpha, 0);
       break;
     case kSigmoid:
       append(dnnl::algorithm::eltwise_logistic, 0, 0);
@@ -79,6 +80,12 @@ dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
       break;
     case kSwish:
       append(dnnl::algorithm::eltwise_swish, 1, 0);
+      break;
+    case kGelu:
+      append(dnnl::algorithm::eltwise_gelu_erf, 0, 0);
+      break;
+    case kFastGelu:
+      append(dnnl::algorithm::eltwise_gelu_tanh, 0, 0);
       break;
   }
   dnnl::primitive_attr attributes = OnednnAttributes();

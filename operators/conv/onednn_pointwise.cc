@@ -1,46 +1,12 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/text.h"
 #include "operators/conv/onednn_built_in.h"
-#include "operators/primitives/activation.h"
 #include "operators/primitives/packed_gemm.h"
 #include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
 namespace {
-
-Activation ActivationOf(const ConvEpilogue& epilogue) {
-  using enum ConvActivation;
-  using Kind = Activation::Kind;
-  Activation activation{.alpha = epilogue.alpha, .min = epilogue.min, .max = epilogue.max};
-  switch (epilogue.activation) {
-    case kNone:
-      activation.kind = Kind::kNone;
-      break;
-    case kRelu:
-      activation.kind = Kind::kRelu;
-      break;
-    case kClip:
-      activation.kind = Kind::kClip;
-      break;
-    case kLeakyRelu:
-      activation.kind = Kind::kLeakyRelu;
-      break;
-    case kElu:
-      activation.kind = Kind::kElu;
-      break;
-    case kSigmoid:
-      activation.kind = Kind::kSigmoid;
-      break;
-    case kTanh:
-      activation.kind = Kind::kTanh;
-      break;
-    case kSwish:
-      activation.kind = Kind::kSwish;
-      break;
-  }
-  return activation;
-}
 
 ChannelPlanes InNhwc(const std::vector<int64_t>& dims) {
   return PlanesIn(OnednnFormat::kNhwc, dims);
@@ -59,7 +25,7 @@ class OnednnPointwise final : public BuiltInConv {
         in_(shape.in_group()),
         out_(shape.out_group()),
         matrix_(PackedFloats(in_, out_)),
-        activation_(ActivationOf(epilogue)),
+        activation_(epilogue.activation),
         sum_(epilogue.sum) {}
 
  private:

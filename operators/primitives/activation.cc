@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -159,6 +160,24 @@ Activation::Kind Activation::Parse(const std::string& name) {
     if (name == known) return kind;
   }
   CAFFE_THROW("activation \"", name, "\" is not known, want ", kActivationNames);
+}
+
+bool Activation::FindBounds(float* lowest, float* highest) const {
+  *lowest = -std::numeric_limits<float>::infinity();
+  *highest = std::numeric_limits<float>::infinity();
+  switch (kind) {
+    case Kind::kNone:
+      return true;
+    case Kind::kRelu:
+      *lowest = 0;
+      return true;
+    case Kind::kClip:
+      *lowest = min;
+      *highest = max;
+      return true;
+    default:
+      return false;
+  }
 }
 
 void FinishRows(const float* bias, const Activation& activation, int64_t m, int64_t n, float* y,

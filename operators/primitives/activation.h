@@ -34,13 +34,17 @@ struct Activation {
   static Kind Parse(const std::string& name);
   // Whether Parse accepts the name.
   static bool IsName(const std::string& name);
+
+  // Sets the bounds of the results and returns true if they are all that the activation does:
+  // y = min(max(y, lowest), highest) for none, Relu and Clip.
+  bool FindBounds(float* lowest, float* highest) const;
 };
 // The names that Parse accepts, for error messages.
 inline constexpr char kActivationNames[] =
     "\"\", Relu, Clip, LeakyRelu, Elu, Sigmoid, Tanh, Swish, Gelu or FastGelu";
 
 // y [m, n] = activation(y + bias), where the rows of y are `ldy` elements apart and `bias` has n
-// elements. `bias` may be null. A value does not depend on its position or on the sizes.
+// elements, or is null. A value does not depend on its position or on the sizes.
 void FinishRows(const float* bias, const Activation& activation, int64_t m, int64_t n, float* y,
                 int64_t ldy);
 

@@ -1,7 +1,6 @@
 #include "operators/primitives/packed_gemm.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
@@ -135,23 +134,6 @@ const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlai
 
 constexpr float kZeros[kMaxWidth] = {};
 
-// Sets the bounds if they are all that the activation does.
-bool FindBounds(const Activation& activation, float* lowest, float* highest) {
-  switch (activation.kind) {
-    case Activation::Kind::kNone:
-      return true;
-    case Activation::Kind::kRelu:
-      *lowest = 0;
-      return true;
-    case Activation::Kind::kClip:
-      *lowest = activation.min;
-      *highest = activation.max;
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Multiplies by the panel that begins at column `column`. Rows are divided evenly among tiles.
 void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
   const int64_t columns = std::min<int64_t>(tiles.width, p.n - column);
@@ -164,9 +146,8 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
     std::copy_n(tile_bias, columns, bias);
     tile_bias = bias;
   }
-  float lowest = -std::numeric_limits<float>::infinity();
-  float highest = std::numeric_limits<float>::infinity();
-  const bool bounded = FindBounds(p.activation, &lowest, &highest);
+  float lowest, highest;
+  const bool bounded = p.activation.FindBounds(&lowest, &highest);
   const int64_t blocks = (p.m + tiles.rows - 1) / tiles.rows;
   for (int64_t i = 0; i < blocks; ++i) {
     const int64_t first = p.m * i / blocks, rows = p.m * (i + 1) / blocks - first;

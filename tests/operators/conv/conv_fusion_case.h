@@ -150,6 +150,9 @@ inline std::string WindowText(const NaiveImage& p) {
          " } arg { name: \"group\" i: " + Number(p.group) + " } ";
 }
 
+inline constexpr const char* kFusedActivations[] = {
+    "", "Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish", "Gelu", "FastGelu"};
+
 inline double Activate(const std::string& type, double x) {
   if (type == "Relu") return std::max(x, 0.0);
   if (type == "Clip") return std::min(std::max(x, -0.5), 0.75);
@@ -158,6 +161,10 @@ inline double Activate(const std::string& type, double x) {
   if (type == "Sigmoid") return 1 / (1 + std::exp(-x));
   if (type == "Tanh") return std::tanh(x);
   if (type == "Swish") return x / (1 + std::exp(-x));
+  if (type == "Gelu") return x / 2 * std::erfc(-x / std::sqrt(2.0));
+  if (type == "FastGelu") {
+    return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+  }
   return x;
 }
 

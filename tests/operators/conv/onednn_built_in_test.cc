@@ -30,9 +30,11 @@ const Kernel kKernels[] = {
 };
 
 ConvEpilogue EpilogueOf(const Fusion& fusion) {
-  ConvEpilogue epilogue{.min = -0.5f, .max = 0.75f, .alpha = 0.25f, .sum = fusion.sum};
-  EXPECT_TRUE(ParseConvActivation(fusion.activation, &epilogue.activation));
-  return epilogue;
+  return {.activation = {.kind = Activation::Parse(fusion.activation),
+                         .alpha = 0.25f,
+                         .min = -0.5f,
+                         .max = 0.75f},
+          .sum = fusion.sum};
 }
 
 void CopyTo(const OnednnFormat format, const Tensor& plain, Tensor* to) {
