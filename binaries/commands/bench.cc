@@ -18,6 +18,7 @@
 #include "caffe2_core/inspect/net_profile.h"
 #include "caffe2_core/inspect/profile_drawing.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/model/net_memory.h"
 #include "operators/conv/conv_tuning.h"
 
 namespace caffe2rt {
@@ -77,11 +78,11 @@ class BenchJob {
   NetProfile Profile() {
     const ProfileOptions options{.warmup_runs = line_.Integer("warmup", 0, 1000000),
                                  .timed_runs = line_.Integer("iterations", 1, 10000000)};
-    OptimizeModel(line_, fed_, {}, ws_.get(), &model_);
-    NetBase* const net = CreatePredictNet(model_, ws_.get());
-    NetMemory memory(net, {}, ArenasOf(line_));
+    const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
+    PreparedNet net(PrepareNet(std::move(model_.predict_net), preparation, ws_.get()).net, {},
+                    ArenasOf(line_), ws_.get());
     return ProfileNet(
-        net, [&memory] { return memory.Run(); }, options);
+        &net.net(), [&net] { return net.memory().Run(); }, options);
   }
 
  private:

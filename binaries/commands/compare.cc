@@ -47,8 +47,8 @@ void CompareTwoNets(const CommandLine& line, Comparison* comparison) {
   ComparedModel second = LoadComparedModel(line, comparison->second, true);
   FeedFirst(line, &first);
   FeedSame(first, &second);
-  PrepareNet(line, false, &first);
-  PrepareNet(line, true, &second);
+  PrepareComparison(line, false, &first);
+  PrepareComparison(line, true, &second);
   comparison->values = CompareNets(first.ToCompare(), second.ToCompare(), comparison->tolerance);
   comparison->outputs.insert(first.model.outputs.begin(), first.model.outputs.end());
   comparison->outputs.insert(second.model.outputs.begin(), second.model.outputs.end());
@@ -79,7 +79,7 @@ void CompareWithFiles(const CommandLine& line, Comparison* comparison) {
   NamedTensors expected = LoadNamedTensors(comparison->second);
   ComparedModel net = LoadComparedModel(line, comparison->first, false);
   FeedFirst(line, &net);
-  PrepareNet(line, false, &net);
+  PrepareComparison(line, false, &net);
   NameExpected(net.model, comparison->second, &expected);
   comparison->values = CompareWithTensors(net.ToCompare(), expected, comparison->tolerance);
   comparison->first_net = std::move(net.model.predict_net);

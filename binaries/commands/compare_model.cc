@@ -70,13 +70,16 @@ void FeedSame(const ComparedModel& from, ComparedModel* to) {
   }
 }
 
-void PrepareNet(const CommandLine& line, bool second, ComparedModel* model) {
+void PrepareComparison(const CommandLine& line, bool second, ComparedModel* model) {
   CheckInputsAreThere(model->model, *model->ws);
   NetDef& net = model->model.predict_net;
   if (IsOptimized(line, second)) {
     RemoveUserOperators(&net);
     const NetDef written = net;
-    OptimizeModel(line, model->fed, model->fed, model->ws.get(), &model->model);
+    net = PrepareNet(std::move(net),
+                     PreparationOptionsOf(line, model->model, model->fed, model->fed),
+                     model->ws.get())
+              .net;
     model->left_out = ValuesOfPasses(written, net);
     model->from_last = CountsFromLast(written, net);
   }

@@ -34,6 +34,6 @@ ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path
 void FeedFirst(const CommandLine& line, ComparedModel* to);
 void FeedSame(const ComparedModel& from, ComparedModel* to);
 // Applies the graph passes if --optimize asks for them, and prepares the net to be watched.
-void PrepareNet(const CommandLine& line, bool second, ComparedModel* model);
+void PrepareComparison(const CommandLine& line, bool second, ComparedModel* model);
 
 }  // namespace caffe2rt

@@ -52,7 +52,7 @@ std::set<std::string> BlobsReadBy(const std::vector<NetDef>& nets) {
 
 // The operators of the init nets, except those that fill only constants that are not needed, and
 // operators that fill the new constants.
-NetDef NewInitNet(const std::vector<NetDef>& init_nets, const OptimizedNet& optimized,
+NetDef NewInitNet(const std::vector<NetDef>& init_nets, const Preparation& optimized,
                   const Workspace& ws) {
   NetDef result;
   result.set_name(init_nets.empty() ? "init" : init_nets[0].name());
@@ -100,7 +100,7 @@ void WriteNet(const NetDef& net, const std::string& path, AtomicFile* file) {
 // Writes the optimized net and, if the option names a file for it, its init net. Neither file changes
 // unless both can be written.
 void WriteNets(const CommandLine& line, const std::vector<NetDef>& init_nets,
-               const OptimizedNet& optimized, const Workspace& ws) {
+               const Preparation& optimized, const Workspace& ws) {
   const std::string path = line.Text("output-predict-net");
   AtomicFile file(path);
   WriteNet(optimized.net, path, &file);
@@ -145,8 +145,9 @@ int Optimize(const CommandLine& line) {
   for (const FedInput& input : FeedInputs(line, model, ws.get())) fed.insert(input.blob);
   const std::vector<std::string> keep = line.All("keep");
   const int before = model.predict_net.op_size();
-  const OptimizedNet optimized =
-      OptimizeModel(line, fed, {keep.begin(), keep.end()}, ws.get(), &model);
+  const PreparationOptions options =
+      PreparationOptionsOf(line, model, fed, {keep.begin(), keep.end()});
+  const Preparation optimized = PrepareNet(std::move(model.predict_net), options, ws.get());
   if (!line.Has("output-init-net") && !optimized.new_constants.empty()) {
     throw UsageError("the optimized net has new constants, want --output-init-net FILE for them");
   }

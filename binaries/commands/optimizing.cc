@@ -5,11 +5,7 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/terminal.h"
-#include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/net_pass.h"
-#include "caffe2_core/tensor/data_type.h"
-#include "operators/conv/conv_tuning.h"
 
 namespace caffe2rt {
 namespace {
@@ -27,27 +23,6 @@ void CheckPassNames(const CommandLine& line) {
     throw UsageError("option --without-pass is \"" + name +
                      "\", want a name that caffe2 optimize --passes lists" +
                      DidYouMean(name, known));
-  }
-}
-
-// The shapes of the tensors that were fed.
-ShapeMap ShapesOf(const std::set<std::string>& names, const Workspace& ws) {
-  ShapeMap shapes;
-  for (const std::string& name : names) {
-    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
-    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
-    const Tensor& tensor = blob->Get<Tensor>();
-    if (!tensor.IsShaped()) continue;
-    shapes[name] = CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.meta()));
-  }
-  return shapes;
-}
-
-void ApplyConvOptions(const CommandLine& line) {
-  ConvOptions& options = GlobalConvOptions();
-  options.deterministic = line.Has("deterministic");
-  if (line.Has("winograd-memory")) {
-    options.winograd_filter_bytes = static_cast<size_t>(line.Bytes("winograd-memory"));
   }
 }
 
@@ -79,25 +54,22 @@ void ListPasses() {
   }
 }
 
-OptimizedNet OptimizeModel(const CommandLine& line, const std::set<std::string>& fed,
-                           const std::set<std::string>& kept, Workspace* ws, Model* model) {
+PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& model,
+                                        const std::set<std::string>& fed,
+                                        const std::set<std::string>& kept) {
   CheckPassNames(line);
-  ApplyConvOptions(line);
   const std::vector<std::string> without = line.All("without-pass");
-  OptimizerOptions options{.enabled = !line.Has("no-optimize"),
-                           .without_passes = {without.begin(), without.end()},
-                           .inputs = fed,
-                           .kept = kept,
-                           .deterministic = line.Has("deterministic"),
-                           .free_constants = true};
-  if (ConvTuningHasPlainLayouts()) options.without_passes.insert("onednn_regions");
-  options.inputs.insert(model->inputs.begin(), model->inputs.end());
-  options.inputs.insert(model->placeholders.begin(), model->placeholders.end());
-  options.kept.insert(model->outputs.begin(), model->outputs.end());
-  options.input_shapes = ShapesOf(options.inputs, *ws);
-  OptimizedNet optimized = OptimizeNet(std::move(model->predict_net), options, ws);
-  model->predict_net = optimized.net;
-  return optimized;
+  PreparationOptions options{.optimize = !line.Has("no-optimize"),
+                             .without_passes = {without.begin(), without.end()},
+                             .inputs = fed,
+                             .kept = kept,
+                             .deterministic = line.Has("deterministic"),
+                             .free_constants = true};
+  if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
+  options.inputs.insert(model.inputs.begin(), model.inputs.end());
+  options.inputs.insert(model.placeholders.begin(), model.placeholders.end());
+  options.kept.insert(model.outputs.begin(), model.outputs.end());
+  return options;
 }
 
 }  // namespace caffe2rt

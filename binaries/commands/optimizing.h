@@ -1,5 +1,5 @@
 #pragma once
-// Shared by `run`, `bench` and `optimize`: applies graph passes to a model.
+// Shared by the commands that prepare a net: their options.
 
 #include <set>
 #include <string>
@@ -7,8 +7,7 @@
 
 #include "binaries/command_line.h"
 #include "caffe2_core/model/model_file.h"
-#include "caffe2_core/model/optimizer.h"
-#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/model/preparation.h"
 
 namespace caffe2rt {
 
@@ -18,11 +17,11 @@ const std::vector<Option>& OptimizeOptions();
 // Prints the names and descriptions of the passes.
 void ListPasses();
 
-// Optimizes model->predict_net according to OptimizeOptions; returns what was done. Its constants
-// are in `ws`, from which constants that are no longer needed are removed. `fed` are blobs that
-// were fed besides the model's inputs; `kept` are blobs that are read after the run besides its
-// outputs. THROWS UsageError if they name an unknown pass.
-OptimizedNet OptimizeModel(const CommandLine& line, const std::set<std::string>& fed,
-                           const std::set<std::string>& kept, Workspace* ws, Model* model);
+// The options of OptimizeOptions for a model that is loaded. `fed` are blobs that were fed besides the
+// model's inputs; `kept` are blobs that are read after the run besides its outputs. Constants that
+// are no longer needed are freed. THROWS UsageError if they name an unknown pass.
+PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& model,
+                                        const std::set<std::string>& fed,
+                                        const std::set<std::string>& kept);
 
 }  // namespace caffe2rt

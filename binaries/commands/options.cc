@@ -9,6 +9,7 @@
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/io/image_resize.h"
 #include "caffe2_core/runtime/module.h"
 #include "contexts/cpu/cpu_allocator.h"
@@ -94,7 +95,7 @@ const std::vector<Option>& ProcessOptions() {
 namespace {
 
 void ApplyTuning(const std::string& file) {
-  if (LoadConvTuning(file) > 0 || ConvTuningHasPlainLayouts()) return;
+  if (LoadConvTuning(file) > 0 || PrefersPlainConvLayouts()) return;
   Warn(MakeString("file \"", file, "\" has no row for the instruction set of this machine, ",
                   IsaName(CpuIsa()), ", and has no effect"));
 }

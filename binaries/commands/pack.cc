@@ -19,8 +19,7 @@ void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
   const InputImages images = FindInputImages(line, model, fed);
   if (!images.files.empty()) FeedImage(line, images, images.files[0], ws);
   CheckInputsAreThere(model, *ws);
-  NetBase* net = CreatePredictNet(model, ws);
-  CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+  PreparedNet(model.predict_net, {}, nullptr, ws).Run();
 }
 
 int Pack(const CommandLine& line) {

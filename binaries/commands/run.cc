@@ -26,6 +26,7 @@
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/model/net_memory.h"
 
 namespace caffe2rt {
 namespace {
@@ -104,10 +105,13 @@ class RunJob {
     return fed;
   }
 
-  void Optimize() {
+  // A net whose values are watched runs as it is written.
+  void Prepare() {
     for (std::string& name : NamesWrittenBy(model_.predict_net)) names_.push_back(std::move(name));
-    if (values_.watched()) return;
-    OptimizeModel(line_, FedBlobs(), {outputs_.begin(), outputs_.end()}, ws_.get(), &model_);
+    PreparationOptions options = PreparationOptionsOf(line_, model_, FedBlobs(),
+                                                      {outputs_.begin(), outputs_.end()});
+    if (values_.watched()) options.optimize = false;
+    model_.predict_net = PrepareNet(std::move(model_.predict_net), options, ws_.get()).net;
   }
 
   // The blobs that are printed or saved.
@@ -118,16 +122,13 @@ class RunJob {
   }
 
   void CreateNet() {
-    WithCastHint([this] { PrepareNet(); });
-  }
-
-  void PrepareNet() {
-    CheckInputsAreThere(model_, *ws_);
-    Optimize();
-    net_ = CreatePredictNet(model_, ws_.get());
-    memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(),
-                                          values_.watched() ? nullptr : ArenasOf(line_));
-    if (values_.watched()) values_.Watch(net_, FedBlobs(), ws_.get());
+    WithCastHint([this] {
+      CheckInputsAreThere(model_, *ws_);
+      Prepare();
+      net_.emplace(model_.predict_net, KeptBlobs(),
+                   values_.watched() ? nullptr : ArenasOf(line_), ws_.get());
+    });
+    if (values_.watched()) values_.Watch(&net_->net(), FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
     nan_.KeepInputs(*ws_);
   }
@@ -157,7 +158,7 @@ class RunJob {
     for (int64_t i = 0; i < iterations_; ++i) {
       if (values_.watched()) values_.BeginRun();
       Timer timer;
-      CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
+      net_->Run();
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
       if (progress != nullptr) progress->Show(i + 1);
     }
@@ -229,7 +230,7 @@ class RunJob {
   // Warns if an output had a NaN, and adds that to `json`. Frees the model, which is loaded again
   // for it.
   void ReportNaN(Json* json) {
-    memory_.reset();
+    net_.reset();
     values_.StopWatching();
     ws_.reset();
     nan_.Report(json);
@@ -332,9 +333,8 @@ class RunJob {
   std::unique_ptr<Workspace> ws_;
   std::vector<FedInput> fed_;
   InputImages images_;
-  NetBase* net_ = nullptr;
-  std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
-  std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
+  std::vector<std::string> names_;  // of the blobs that the net wrote before it was optimized
+  std::optional<PreparedNet> net_;  // destroyed before the workspace
   const BoxReport boxes_;
   float scale_ = 1;   // of the image, from im_info
   RunValues values_;  // destroyed before the workspace

@@ -10,7 +10,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
-#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
@@ -94,12 +93,12 @@ void UpdateInputs(const std::vector<std::string>& new_constants,
 
 class Optimizer {
  public:
-  Optimizer(NetDef net, const OptimizerOptions& options, Workspace* ws)
+  Optimizer(NetDef net, const PreparationOptions& options, Workspace* ws)
       : options_(options), ws_(*ws), constants_(net, options.inputs, options.kept, ws) {
     result_.net = std::move(net);
   }
 
-  OptimizedNet Run() {
+  Preparation Run() {
     PassContext context = MakeContext();
     MarkUserOperators(&result_.net);
     std::string before = Digest(result_.net);
@@ -131,7 +130,6 @@ class Optimizer {
       return entry->second;
     };
     context.uses_engine = [](const OperatorDef& op) { return UsesEngine(op); };
-    context.threads = options_.threads > 0 ? options_.threads : GetNumThreads();
     context.deterministic = options_.deterministic;
     return context;
   }
@@ -156,22 +154,20 @@ class Optimizer {
     }
   }
 
-  const OptimizerOptions& options_;
+  const PreparationOptions& options_;
   Workspace& ws_;
   WorkspaceConstants constants_;
-  OptimizedNet result_;
+  Preparation result_;
 };
 
 }  // namespace
 
-OptimizedNet OptimizeNet(NetDef net, const OptimizerOptions& options, Workspace* ws) {
+Preparation OptimizeNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
   CAFFE_ENFORCE(ws != nullptr,
                 "argument ws of OptimizeNet is null, want the workspace with the "
                 "weights");
   CheckNames(options.without_passes);
-  if (!options.enabled || !ListsAllBlobs(net, *ws)) {
-    return {.net = std::move(net), .new_constants = {}, .freed_constants = {}, .passes = {}};
-  }
+  if (!options.optimize || !ListsAllBlobs(net, *ws)) return {.net = std::move(net)};
   return Optimizer(std::move(net), options, ws).Run();
 }
 

@@ -198,7 +198,7 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
     shared_->SetInput(instance, i, *inputs[i]);
   }
   if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
-  CAFFE_ENFORCE(instance->net->Run(), "net \"", shared_->def.name(), "\" failed");
+  instance->net->Run();
   outputs->clear();
   for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
   return true;

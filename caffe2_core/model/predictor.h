@@ -25,6 +25,7 @@
 // therefore never changes.
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -63,17 +64,20 @@ struct PredictorOptions {
   // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The
   // policy does not apply to the database that LoadPredictor reads.
   std::optional<FileAccess> file_access = std::nullopt;
-  // Whether graph passes optimize the net (optimizer.h). Weights that the init nets fill are then
+  // Whether graph passes optimize the net (preparation.h). Weights that the init nets fill are then
   // constants. If a call gives one of them as an input, its instance runs the net as it was written
   // from then on.
   bool optimize = true;
-  // Passes that are not applied (`caffe2 run --passes` lists them).
+  // Passes that are not applied (`caffe2 optimize --passes` lists them).
   std::set<std::string> without_passes = {};
   // Blobs besides the outputs that are read from the workspace ws(). Optimization may remove all
   // others.
   std::set<std::string> kept_blobs = {};
   // Shapes of inputs as far as they are known. They guide choices; inputs may have other shapes.
   ShapeMap input_shapes = {};
+  // The same as in PreparationOptions (preparation.h).
+  bool deterministic = false;
+  int64_t winograd_filter_bytes = INT64_MAX;
 };
 
 // Caffe2's description of a predictor whose parameters are already loaded.

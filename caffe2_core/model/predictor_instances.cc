@@ -19,7 +19,7 @@
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/init_net.h"
-#include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/memory_range.h"
@@ -191,29 +191,33 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
            "its earlier runs";
   }
   may_copy_ = !ForbidsCopies(def);
-  instance_def_ = WithCopies(options.optimize ? Optimized(expected) : NetDef(def));
+  instance_def_ = WithCopies(Prepared(expected));
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written
 // needs them then.
-NetDef Predictor::Instances::Optimized(const std::vector<std::string>& expected) {
-  OptimizerOptions optimizer{.without_passes = options.without_passes,
-                             .inputs = {expected.begin(), expected.end()},
-                             .kept = options.kept_blobs,
-                             .input_shapes = options.input_shapes};
-  optimizer.kept.insert(output_names.begin(), output_names.end());
+NetDef Predictor::Instances::Prepared(const std::vector<std::string>& expected) {
+  PreparationOptions preparation{.optimize = options.optimize,
+                                 .without_passes = options.without_passes,
+                                 .inputs = {expected.begin(), expected.end()},
+                                 .kept = options.kept_blobs,
+                                 .input_shapes = options.input_shapes,
+                                 .deterministic = options.deterministic,
+                                 .winograd_filter_bytes = options.winograd_filter_bytes};
+  preparation.kept.insert(output_names.begin(), output_names.end());
+  if (!options.optimize) return PrepareNet(NetDef(def), preparation, &weights).net;
   const std::vector<std::string> filled = weights.LocalBlobs();
   for (const std::string& name : input_names) {
-    constant_inputs_.push_back(!optimizer.inputs.contains(name) &&
+    constant_inputs_.push_back(!preparation.inputs.contains(name) &&
                                std::binary_search(filled.begin(), filled.end(), name));
   }
   const bool may_be_given =
       std::find(constant_inputs_.begin(), constant_inputs_.end(), true) != constant_inputs_.end();
   if (may_be_given) plain_def_ = WithCopies(NetDef(def));
-  optimizer.free_constants = !may_be_given;
-  return OptimizeNet(NetDef(def), optimizer, &weights).net;
+  preparation.free_constants = !may_be_given;
+  return PrepareNet(NetDef(def), preparation, &weights).net;
 }
 
 // The copies are inserted once, before any instance is created. MakeInstance then knows their
@@ -274,10 +278,10 @@ void Predictor::Instances::CreateOwnBlobs(const NetDef& net, Instance* instance)
 
 void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
                                      Instance* instance) const {
-  instance->memory.reset();  // it refers to the previous net
-  instance->net = instance->ws.CreateNet(net, true);
-  CAFFE_ENFORCE(instance->net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
-                "\", which is not known");
+  std::set<std::string> kept(output_names.begin(), output_names.end());
+  kept.insert(input_names.begin(), input_names.end());
+  instance->net.reset();  // it refers to the net that is replaced
+  instance->net.emplace(net, std::move(kept), instance->arenas, &instance->ws);
   const std::unordered_set<std::string> written = WrittenBy(*net);
   instance->input_written.clear();
   instance->input_devices.clear();
@@ -287,9 +291,6 @@ void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
     instance->input_devices.push_back(device.has_value() ? std::optional<int>(device->device_type())
                                                          : std::nullopt);
   }
-  std::set<std::string> kept(output_names.begin(), output_names.end());
-  kept.insert(input_names.begin(), input_names.end());
-  instance->memory = std::make_unique<NetMemory>(instance->net, std::move(kept), instance->arenas);
 }
 
 void Predictor::Instances::UsePlainNet(Instance* instance) const {
@@ -412,7 +413,7 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
     }
   }
   if (instance->misplaced) UseCopiesOfInputs(instance);
-  CAFFE_ENFORCE(instance->memory->Run(), "net \"", def.name(), "\" failed");
+  instance->net->Run();
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
     CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],

@@ -13,6 +13,7 @@
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net.h"
 
 namespace caffe2rt {
@@ -24,7 +25,6 @@ class Predictor::Instances {
   struct Instance {
     explicit Instance(const Workspace* weights) : ws(weights) {}
     Workspace ws;
-    NetBase* net = nullptr;
     std::vector<Blob*> inputs;
     std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
     // The device type on which the net reads this input first; nullopt if no operator lists it.
@@ -34,8 +34,8 @@ class Predictor::Instances {
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
     bool plain = false;             // it runs the net as it was written
     int slot = 0;                   // index into idle_ and all_
-    std::shared_ptr<ArenaStock> arenas;  // of `memory`; may be null
-    std::unique_ptr<NetMemory> memory;   // destroyed before the workspace
+    std::shared_ptr<ArenaStock> arenas;  // of `net`; may be null
+    std::optional<PreparedNet> net;      // destroyed before the workspace
   };
 
   // Releases the instance when it is destroyed.
@@ -98,14 +98,14 @@ class Predictor::Instances {
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MarkWeights();
-  NetDef Optimized(const std::vector<std::string>& expected);
+  NetDef Prepared(const std::vector<std::string>& expected);
   std::shared_ptr<const NetDef> WithCopies(NetDef net) const;
   void CreateOwnBlobs(const NetDef& net, Instance* instance) const;
   void CreateNet(const std::shared_ptr<const NetDef>& net, Instance* instance) const;
   // Lets an instance run the net as it was written, on the same blobs.
   void UsePlainNet(Instance* instance) const;
 
-  // The optimized net with device copies; shared by all instances.
+  // The prepared net with device copies; shared by all instances.
   std::shared_ptr<const NetDef> instance_def_;
   // The net as it was written, with device copies. Null if no input can be a constant.
   std::shared_ptr<const NetDef> plain_def_;

@@ -42,6 +42,7 @@ class FileAccess;
 class NetBase;
 class ThreadPool;
 struct PlanOptions;
+struct PreparationOptions;
 
 class Workspace {
  public:
@@ -104,6 +105,9 @@ class Workspace {
   // if the net cannot be built.
   NetBase* CreateNet(const NetDef& def, bool overwrite = false);
   NetBase* CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite = false);
+  // The same for a net that is prepared first: graph passes and choices of its operators
+  // (model/preparation.h, where it is defined). The workspace must hold the weights.
+  NetBase* CreateNet(const NetDef& def, const PreparationOptions& options, bool overwrite = false);
   // Null if there is no such net.
   NetBase* GetNet(const std::string& name);
   // Does nothing if there is no such net.

@@ -1,6 +1,7 @@
 #pragma once
 // Parts of the schemas of operators on IDEEP: the argument `layout` and the device of weights.
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -18,6 +19,9 @@ inline constexpr ArgumentSpec<std::string> kOnednnLayout{
        return name.empty() || name == "nchw" || name == "nhwc" || name == "nChw16c";
      },
      "nchw, nhwc, nChw16c or empty"}};
+inline constexpr ArgumentSpec<int64_t> kWinogradFilterBytes{
+    "winograd_filter_bytes", INT64_MAX,
+    "on IDEEP: the most bytes of a filter prepared for Winograd. No effect on other devices"};
 
 // A device inference function: on IDEEP the inputs at these positions, which are weights, are on
 // the CPU, where predictors share them. Everything else is on the operator's device.

@@ -80,7 +80,6 @@ inline constexpr ArgumentSpec<int> kGlobalPooling{"global_pooling", 0,
                                                   "1: one window over the whole input"};
 inline constexpr ArgumentSpec<int> kDeterministic{
     "deterministic", 0, "1: direct algorithms only; has no effect on pools"};
-
 // Accepted and ignored: hints for implementations that this library does not have.
 inline constexpr ArgumentSpec<int> kSharedBuffer{"shared_buffer", 0,
                                                  "hint of Caffe2; has no effect"};

@@ -57,7 +57,7 @@ void RegisterType(const char* type) {
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
-  schema.Arg(kOnednnLayout);
+  schema.Args(kOnednnLayout, kWinogradFilterBytes);
   DeclareMemoryTraits(type).extra = ConvExtraMemory;
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }

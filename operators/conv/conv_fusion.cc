@@ -117,7 +117,7 @@ void RegisterConvFusion() {
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
   DeclareConvEpilogue(schema);
-  schema.Arg(kOnednnLayout);
+  schema.Args(kOnednnLayout, kWinogradFilterBytes);
   // If Y is in place with S, S is copied first.
   DeclareMemoryTraits("ConvFusion").same_blob_in_place = true;
   RegisterCpuOperator<ConvFusionOnCpuOp>("ConvFusion", __FILE__);

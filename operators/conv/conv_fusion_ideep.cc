@@ -52,7 +52,8 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
         epilogue_(fused_ ? ReadConvEpilogue(args()) : ConvEpilogue()),
         inputs_(FindConvFusionInputs(*this, epilogue_)),
         layout_name_(ReadArgument(kOnednnLayout)),
-        direct_only_(ReadArgument(kDeterministic) != 0) {
+        direct_only_(ReadArgument(kDeterministic) != 0),
+        winograd_filter_bytes_(ReadArgument(kWinogradFilterBytes)) {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC: convolutions on IDEEP support NCHW only");
   }
@@ -98,10 +99,9 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
     plan_ = nullptr;  // free their memory before the new plan is built
     plain_ = nullptr;
     built_in_ = nullptr;
-    const ConvOptions& global = GlobalConvOptions();
     const BuiltInConvOptions options{.format = WantedFormat(X),
-                                     .direct_only = direct_only_ || global.deterministic,
-                                     .winograd_filter_bytes = global.winograd_filter_bytes};
+                                     .direct_only = direct_only_,
+                                     .winograd_filter_bytes = winograd_filter_bytes_};
     built_in_ = NewBuiltInConv(shape, epilogue_, X, options);
     if (built_in_ == nullptr) PlanOnednn(shape, X, options.format, options.direct_only);
     x_input_.Remember(X);
@@ -159,6 +159,7 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
   const ConvFusionInputs inputs_;
   const std::string layout_name_;
   const bool direct_only_;
+  const int64_t winograd_filter_bytes_;
   OnednnInput x_input_, s_input_;
   std::vector<int64_t> filter_dims_, y_dims_;  // the shapes that were planned
   // One of these runs: plan_, built_in_ if that is faster, or plain_ if oneDNN does not support the

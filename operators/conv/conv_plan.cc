@@ -24,8 +24,7 @@ bool CutsItself(ConvAlgorithm algorithm) {
 }  // namespace
 
 ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
-    : choices_(GetConvTuning()->Choose(shape, CpuIsa(),
-                                       direct_only || GlobalConvOptions().deterministic)) {
+    : choices_(GetConvTuning()->Choose(shape, CpuIsa(), direct_only)) {
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
   Cut(shape);
   for (Piece& piece : pieces_) {

@@ -226,11 +226,6 @@ std::string ConvTuningLine(const ConvTuningRow& row) {
                     FixedText(row.microseconds, 1), "\n");
 }
 
-ConvOptions& GlobalConvOptions() {
-  static ConvOptions* const options = new ConvOptions;
-  return *options;
-}
-
 std::shared_ptr<const ConvTuning> GetConvTuning() {
   CurrentTuning& tuning = Tuning();
   const MutexLock lock(tuning.mutex);
@@ -269,7 +264,7 @@ size_t LoadConvTuning(const std::string& path) {
   }
 }
 
-bool ConvTuningHasPlainLayouts() { return GetConvTuning()->plain_layouts(); }
+bool PrefersPlainConvLayouts() { return GetConvTuning()->plain_layouts(); }
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {
   return std::make_shared<const ConvTuning>(ReadWholeFile(path));

@@ -10,9 +10,9 @@
 //
 // `input` is batch, channels and axes, also in NHWC; `heads` and `tails` are the pads before and
 // after each axis. The default table is conv_tuning.tsv beside this file; it is compiled in.
-// The line "layouts plain" of a table makes `caffe2 run` and `caffe2 bench` leave convolutions in
-// the CPU's plain layouts, where the table decides; with "layouts onednn", the default, a graph pass
-// may place them on IDEEP. `caffe2 bench --tune` writes further tables, whose first line is
+// The line "layouts plain" of a table makes PrepareNet (model/preparation.h) leave convolutions in the
+// CPU's plain layouts, where the table decides; with "layouts onednn", the default, a graph pass may
+// place them on IDEEP. `caffe2 bench --tune` writes further tables, whose first line is
 // kConvTuningVersionLine, and `--tuning` of `caffe2 run` and `caffe2 bench` reads them.
 //
 // Thread safe.
@@ -60,19 +60,6 @@ class ConvTuning {
 // Returns one line of a table, with a newline at its end.
 std::string ConvTuningLine(const ConvTuningRow& row);
 
-struct ConvOptions {
-  // Use direct algorithms only, in all convolutions, so that results do not depend on the choice of
-  // Winograd by the table.
-  bool deterministic = false;
-  // On IDEEP, use Winograd only for filters that occupy at most this many bytes when they are
-  // prepared for it, which is four times the plain size.
-  size_t winograd_filter_bytes = SIZE_MAX;
-};
-#pragma GCC visibility push(default)  // for programs
-// Read when a convolution plans a new shape. Not synchronized: set it before nets run.
-ConvOptions& GlobalConvOptions();
-#pragma GCC visibility pop
-
 // The process's table: the compiled-in one, until SetConvTuning replaces it. A new table applies to
 // convolutions that are planned later.
 std::shared_ptr<const ConvTuning> GetConvTuning();
@@ -92,8 +79,6 @@ inline constexpr std::string_view kConvTuningVersionLine =
 size_t LoadConvTuning(const std::string& path);
 // The same for the text of such a file.
 size_t UseConvTuning(const std::string& text);
-// Whether the process's table has the line "layouts plain".
-bool ConvTuningHasPlainLayouts();
 #pragma GCC visibility pop
 
 // Returns the text of conv_tuning.tsv.

@@ -56,7 +56,7 @@ struct BuiltInConvOptions {
   bool direct_only = false;
   // The maximum number of bytes of the prepared filter for which Winograd is chosen, which stores a
   // 3x3 filter four times.
-  size_t winograd_filter_bytes = SIZE_MAX;
+  int64_t winograd_filter_bytes = INT64_MAX;
 };
 
 // Returns null if oneDNN is faster or no kernel supports the convolution. REQUIRES: the shape is

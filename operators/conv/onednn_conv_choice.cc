@@ -36,7 +36,7 @@ std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
   return choices;
 }
 
-bool WinogradPays(const ConvShape& shape, OnednnFormat format, size_t filter_budget_bytes) {
+bool WinogradPays(const ConvShape& shape, OnednnFormat format, int64_t filter_budget_bytes) {
   const OnednnConvSize size = SizeOf(shape);
   if (!OnednnMethodFits(size, OnednnMethod::kWinograd) ||
       OnednnFilterBytes(size, OnednnMethod::kWinograd) > static_cast<double>(filter_budget_bytes)) {

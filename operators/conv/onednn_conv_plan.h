@@ -47,7 +47,7 @@ std::vector<OnednnConvChoice> ChooseOnednnConv(const ConvShape& shape,
 // Whether the built-in Winograd kernel (onednn_built_in.h) is estimated to be faster than a direct
 // convolution, and its prepared filter, which stores a 3x3 filter four times, has at most
 // `filter_budget_bytes`. A pure function of its arguments.
-bool WinogradPays(const ConvShape& shape, OnednnFormat format, size_t filter_budget_bytes);
+bool WinogradPays(const ConvShape& shape, OnednnFormat format, int64_t filter_budget_bytes);
 
 class OnednnConvPlan {
  public:

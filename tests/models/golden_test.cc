@@ -36,10 +36,10 @@ class GoldenTest : public testing::TestWithParam<GoldenCase> {
   // Optimizes the net without some passes, runs it twice, and compares the outputs. Returns them.
   std::map<std::string, Tensor> RunWithout(const std::set<std::string>& passes, const char* way,
                                            Workspace* ws) const {
-    OptimizerOptions options{.without_passes = passes};
+    PreparationOptions options{.without_passes = passes};
     for (const auto& [blob, file] : golden().inputs) options.inputs.insert(blob);
     for (const GoldenCase::Output& output : golden().outputs) options.kept.insert(output.blob);
-    const OptimizedNet optimized = OptimizeNet(PredictNet(), options, ws);
+    const Preparation optimized = OptimizeNet(PredictNet(), options, ws);
     std::printf("%s: %d operators (%s)\n", golden().Name().c_str(), optimized.net.op_size(), way);
     NetBase* const net = ws->CreateNet(optimized.net, true);
     std::map<std::string, Tensor> outputs;

@@ -5,8 +5,8 @@
 //   PassContext context = ...;
 //   for (const NetPassInfo& pass : NetPasses()) net = pass.run(std::move(net), context);
 //
-// model/optimizer.h applies the passes to the nets of predictors and programs. A workspace never
-// does: Workspace::CreateNet runs the net as it is written.
+// model/preparation.h applies the passes to the nets of predictors and programs. Workspace::CreateNet
+// runs a net as it is written unless it is given options.
 //
 // A pass returns a net that computes the same values for every blob in PassContext::kept. It may
 // remove or rename all other blobs that the net writes. It must not change a net that it does not
@@ -53,8 +53,6 @@ struct PassContext {
   ShapeMap input_shapes = {};
   // Whether an implementation of an operator type is registered for a device type.
   std::function<bool(const std::string& type, DeviceType device)> has_operator = {};
-  // The number of threads that an operator may use.
-  int threads = 1;
   // Whether only algorithms with reproducible results may be chosen (no Winograd).
   bool deterministic = false;
   // Whether an engine other than the default one runs the operator, whose device option is complete.

@@ -25,7 +25,7 @@ TEST(CompareRandomNetsTest, AgreesWithTheOptimizedNet) {
     Workspace a, b;
     random.Fill(&a);
     random.Fill(&b);
-    const OptimizerOptions options{.inputs = random.inputs, .kept = random.kept};
+    const PreparationOptions options{.inputs = random.inputs, .kept = random.kept};
     const NetDef optimized = OptimizeNet(random.net, options, &b).net;
     const NetDef first = NetToWatch(random.net), second = NetToWatch(optimized);
     const auto values = CompareNets(

@@ -57,12 +57,12 @@ class EmptyBatchTest : public testing::Test {
     std::vector<std::string> passes;
   };
 
-  static Result Run(const NetDef& net, const OptimizerOptions& options,
+  static Result Run(const NetDef& net, const PreparationOptions& options,
                     const std::function<void(Workspace*)>& fill) {
     Result result;
     Workspace ws;
     fill(&ws);
-    const OptimizedNet optimized = OptimizeNet(net, options, &ws);
+    const Preparation optimized = OptimizeNet(net, options, &ws);
     result.passes = optimized.passes;
     try {
       NetBase* const made = ws.CreateNet(optimized.net);
@@ -78,7 +78,7 @@ class EmptyBatchTest : public testing::Test {
 
   // Runs the net without passes, with all, and if `alone` with each of them. Returns false if the
   // plain net does not run.
-  bool Compare(const NetDef& net, OptimizerOptions options,
+  bool Compare(const NetDef& net, PreparationOptions options,
                const std::function<void(Workspace*)>& fill, bool alone = true) {
     std::set<std::string> all;
     for (const NetPassInfo& pass : NetPasses()) all.insert(pass.name);
@@ -106,7 +106,7 @@ class EmptyBatchTest : public testing::Test {
     for (const int64_t batch : {2, 0}) {
       for (const int64_t told : {-1, 2, 0}) {
         SCOPED_TRACE(testing::Message() << "batch " << batch << ", optimized for " << told);
-        OptimizerOptions options{.kept = pattern.kept};
+        PreparationOptions options{.kept = pattern.kept};
         options.kept.insert("y");
         for (const auto& [name, dims] : pattern.inputs) {
           options.inputs.insert(name);
@@ -351,7 +351,7 @@ TEST_F(EmptyBatchTest, RandomNetsKeepTheirDims) {
   for (uint32_t seed = 0; seed < kNets && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const test::RandomNet random = MakeRandomNet(seed);
-    const OptimizerOptions options{.inputs = random.inputs, .kept = random.kept};
+    const PreparationOptions options{.inputs = random.inputs, .kept = random.kept};
     ran += Compare(random.net, options, [&](Workspace* ws) {
       for (test::RandomNet::Filled blob : random.filled) {
         const bool has_batch = blob.name == "data" || blob.name.starts_with("state");

@@ -31,11 +31,11 @@ class Values {
  public:
   Values(const test::RandomNet& random, const Names& passes) {
     random.Fill(&ws_);
-    OptimizerOptions options{.inputs = random.inputs, .kept = random.kept, .free_constants = true};
+    PreparationOptions options{.inputs = random.inputs, .kept = random.kept, .free_constants = true};
     for (const std::string& name : AllPasses()) {
       if (!passes.contains(name)) options.without_passes.insert(name);
     }
-    const OptimizedNet optimized = OptimizeNet(random.net, options, &ws_);
+    const Preparation optimized = OptimizeNet(random.net, options, &ws_);
     passes_ = optimized.passes;
     operators_ = optimized.net.op_size();
     NetBase* const net = ws_.CreateNet(optimized.net);

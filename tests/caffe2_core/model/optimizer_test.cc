@@ -41,19 +41,19 @@ class OptimizerTest : public testing::Test {
       if (!wanted.contains(pass.name)) options_.without_passes.insert(pass.name);
     }
   }
-  OptimizedNet Optimize(const std::string& text) {
+  Preparation Optimize(const std::string& text) {
     return OptimizeNet(ParseNet(text), options_, &ws_);
   }
   static std::vector<std::string> InputsOfNet(const NetDef& net) {
     return {net.external_input().begin(), net.external_input().end()};
   }
   Workspace ws_;
-  OptimizerOptions options_;
+  PreparationOptions options_;
 };
 
 TEST_F(OptimizerTest, AddsConstantsAndRemovesUnusedOnes) {
   options_.free_constants = true;
-  const OptimizedNet optimized = Optimize(kNet);
+  const Preparation optimized = Optimize(kNet);
   EXPECT_EQ(optimized.net.op_size(), 1);
   EXPECT_THAT(optimized.passes, testing::Contains("fold_batch_norm"));
   ASSERT_EQ(optimized.new_constants.size(), 2u);
@@ -73,7 +73,7 @@ TEST_F(OptimizerTest, KeepsConstantsUnlessTheyMayBeFreed) {
 TEST_F(OptimizerTest, KeepsFetchedBlobs) {
   options_.kept = {"t", "w"};
   options_.free_constants = true;
-  const OptimizedNet optimized = Optimize(kNet);
+  const Preparation optimized = Optimize(kNet);
   EXPECT_EQ(optimized.net.op_size(), 2);
   EXPECT_TRUE(ws_.HasBlob("w"));
 }
@@ -84,7 +84,7 @@ TEST_F(OptimizerTest, ReturnsTheSameNetIfOffOrWithoutPasses) {
   for (const NetPassInfo& pass : NetPasses()) options_.without_passes.insert(pass.name);
   EXPECT_EQ(Optimize(kNet).net.DebugString(), text);
   options_.without_passes.clear();
-  options_.enabled = false;
+  options_.optimize = false;
   EXPECT_EQ(Optimize(kNet).net.DebugString(), text);
 }
 
@@ -119,7 +119,7 @@ TEST_F(OptimizerTest, TreatsAnEngineThatDoesNotExistAsTheDefault) {
 TEST_F(OptimizerTest, DoesNotGiveAConstantANameThatIsInUse) {
   Feed<float>(&ws_, "w_2", {1}, {1});
   options_.kept = {"w_3"};
-  const OptimizedNet optimized = Optimize(kNet);
+  const Preparation optimized = Optimize(kNet);
   EXPECT_THAT(optimized.new_constants, Not(testing::Contains("w_2")));
   EXPECT_THAT(optimized.new_constants, Not(testing::Contains("w_3")));
 }
@@ -142,7 +142,7 @@ std::string ErrorOf(const std::function<void()>& function) {
 }
 
 TEST_F(OptimizerTest, LetsErrorsNameTheUsersOperators) {
-  const OptimizedNet optimized = Optimize(kNet);
+  const Preparation optimized = Optimize(kNet);
   Feed<float>(&ws_, "x", {1, 3, 1, 1}, {1, 2, 3});
   const std::string error = ErrorOf([&] { ws_.RunNetOnce(optimized.net); });
   EXPECT_THAT(error,
@@ -154,7 +154,7 @@ TEST_F(OptimizerTest, LetsErrorsNameThePositionsInTheUsersNet) {
   const std::string text = R"(name: "n" external_output: "y"
       op { type: "Relu" input: "x" output: "dead" }
       op { type: "Reshape" input: "x" output: "y" output: "old" arg { name: "shape" ints: 7 } })";
-  const OptimizedNet optimized = Optimize(text);
+  const Preparation optimized = Optimize(text);
   ASSERT_EQ(optimized.net.op_size(), 1);
   const std::string plain = ErrorOf([&] { ws_.RunNetOnce(ParseNet(text)); });
   EXPECT_THAT(plain, HasSubstr("net \"n\", operator 1 (Reshape, inputs"));
@@ -166,7 +166,7 @@ TEST_F(OptimizerTest, LetsErrorsOfConstructionNameThePositionsInTheUsersNet) {
   const std::string text = R"(name: "n" external_output: "y"
       op { type: "Relu" input: "x" output: "dead" }
       op { type: "NoSuchType" input: "x" output: "y" })";
-  const OptimizedNet optimized = Optimize(text);
+  const Preparation optimized = Optimize(text);
   ASSERT_EQ(optimized.net.op_size(), 1);
   EXPECT_THAT(ErrorOf([&] { ws_.CreateNet(optimized.net); }),
               HasSubstr("net \"n\", operator 1 (NoSuchType, output \"y\")"));
@@ -198,7 +198,7 @@ size_t OperatorsOf(Predictor* predictor) {
   return predictor->ws()->GetNet("n")->GetOperators().size();
 }
 
-TEST(OptimizedPredictorTest, RunsTheOptimizedNet) {
+TEST(OptimizedPredictorTest, RunsThePreparation) {
   Predictor predictor(InitNet(), ParseNet(kNet));
   Predictor plain(InitNet(), ParseNet(kNet), nullptr, true, 0);
   Predictor without(InitNet(), ParseNet(kNet), nullptr,
@@ -318,7 +318,7 @@ TEST_F(OptimizerTest, PlacesNetsWithADeviceIdOnOnednn) {
                            conv + R"(op { type: "Conv" input: "t" input: "f" output: "y" )" + conv;
   ws_.RunNetOnce(ParseNet(text));
   const std::vector<float> want = Fetch<float>(ws_, "y");
-  OptimizedNet optimized = Optimize(text);
+  Preparation optimized = Optimize(text);
   optimized.net.set_name("optimized");
   ASSERT_TRUE(ws_.RunNetOnce(optimized.net));
   test::ExpectTensor<float>(ws_, "y", {1, 32, 14, 14}, want, 1e-4);

@@ -1,6 +1,7 @@
 // Checks that every algorithm computes the convolution by definition, for every shape it supports.
 #include "operators/conv/conv_kernel.h"
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "operators/conv/conv_plan.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/conv/conv_images.h"
@@ -137,11 +138,11 @@ TEST_F(LoadConvTuningTest, OtherShapesKeepTheCompiledInRows) {
 }
 
 TEST_F(LoadConvTuningTest, TheFileStatesTheLayouts) {
-  EXPECT_FALSE(ConvTuningHasPlainLayouts());
+  EXPECT_FALSE(PrefersPlainConvLayouts());
   LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "layouts\tplain\n"));
-  EXPECT_TRUE(ConvTuningHasPlainLayouts());
+  EXPECT_TRUE(PrefersPlainConvLayouts());
   LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "layouts\tonednn\n"));
-  EXPECT_FALSE(ConvTuningHasPlainLayouts());
+  EXPECT_FALSE(PrefersPlainConvLayouts());
 }
 
 TEST_F(LoadConvTuningTest, RejectsOtherFiles) {

@@ -79,7 +79,7 @@ TEST(OnednnConvChoiceTest, LimitsTheMemoryOfPreparedFilters) {
                         .right = 1};
   const ConvShape shape = ShapeOf(deep, false);
   for (const auto format : {OnednnFormat::kBlocked16, OnednnFormat::kNhwc}) {
-    EXPECT_TRUE(WinogradPays(shape, format, SIZE_MAX));
+    EXPECT_TRUE(WinogradPays(shape, format, INT64_MAX));
     EXPECT_TRUE(WinogradPays(shape, format, 36 * 64 * 64 * 4));
     EXPECT_FALSE(WinogradPays(shape, format, 36 * 64 * 64 * 4 - 1));
   }
@@ -94,7 +94,7 @@ TEST(OnednnConvChoiceTest, UsesWinogradForThreeTapsWithStrideOne) {
                         .kernel_h = 3,
                         .kernel_w = 3};
   const auto pays = [](const NaiveImage& p) {
-    return WinogradPays(ShapeOf(p, false), OnednnFormat::kNhwc, SIZE_MAX);
+    return WinogradPays(ShapeOf(p, false), OnednnFormat::kNhwc, INT64_MAX);
   };
   EXPECT_TRUE(pays(fits));
   NaiveImage other = fits;

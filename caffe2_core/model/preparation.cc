@@ -1,0 +1,95 @@
+#include "caffe2_core/model/preparation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+namespace {
+
+void AddShapesInWorkspace(const std::set<std::string>& names, const Workspace& ws,
+                          ShapeMap* shapes) {
+  for (const std::string& name : names) {
+    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const Tensor& tensor = blob->Get<Tensor>();
+    if (!tensor.IsShaped()) continue;
+    shapes->try_emplace(name, CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.meta())));
+  }
+}
+
+// Sets an argument of an operator that has such an argument and is not given it.
+void Tell(const Argument& argument, OperatorDef* op) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(op->type());
+  if (schema == nullptr || GetArgumentPtr(*op, argument.name()) != nullptr) return;
+  const bool has_argument =
+      std::any_of(schema->args().begin(), schema->args().end(),
+                  [&](const OpSchema::Argument& a) { return a.name == argument.name(); });
+  if (has_argument) *op->add_arg() = argument;
+}
+
+// Tells the operators of the net, and of nets in their arguments, what they may choose.
+void TellOperators(const std::vector<Argument>& arguments, NetDef* net, int depth = 0) {
+  if (depth > kMaxNetDepth || arguments.empty()) return;
+  for (OperatorDef& op : *net->mutable_op()) {
+    for (const Argument& argument : arguments) Tell(argument, &op);
+    for (Argument& argument : *op.mutable_arg()) {
+      if (argument.has_n()) TellOperators(arguments, argument.mutable_n(), depth + 1);
+      for (NetDef& nested : *argument.mutable_nets()) TellOperators(arguments, &nested, depth + 1);
+    }
+  }
+}
+
+std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) {
+  std::vector<Argument> arguments;
+  if (options.deterministic) arguments.push_back(MakeArgument("deterministic", 1));
+  if (options.winograd_filter_bytes != INT64_MAX) {
+    arguments.push_back(MakeArgument("winograd_filter_bytes", options.winograd_filter_bytes));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
+  CAFFE_ENFORCE(ws != nullptr,
+                "argument ws of PrepareNet is null, want the workspace with the weights");
+  PreparationOptions all = options;
+  AddShapesInWorkspace(options.inputs, *ws, &all.input_shapes);
+  if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
+  Preparation preparation = OptimizeNet(std::move(net), all, ws);
+  TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
+  return preparation;
+}
+
+PreparedNet::PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
+                         std::shared_ptr<ArenaStock> arenas, Workspace* ws) {
+  CAFFE_ENFORCE(def != nullptr && ws != nullptr, "an argument of PreparedNet is null");
+  net_ = ws->CreateNet(def, true);
+  CAFFE_ENFORCE(net_ != nullptr, "net \"", def->name(), "\" has type \"", def->type(),
+                "\", which is not known");
+  memory_ = std::make_unique<NetMemory>(net_, std::move(kept), std::move(arenas));
+}
+
+PreparedNet::~PreparedNet() = default;
+PreparedNet::PreparedNet(PreparedNet&&) noexcept = default;
+PreparedNet& PreparedNet::operator=(PreparedNet&&) noexcept = default;
+
+void PreparedNet::Run() {
+  CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
+}
+
+NetBase* Workspace::CreateNet(const NetDef& def, const PreparationOptions& options,
+                              bool overwrite) {
+  return CreateNet(std::make_shared<const NetDef>(PrepareNet(def, options, this).net), overwrite);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,140 @@
+#include "caffe2_core/model/preparation.h"
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/net.h"
+#include "operators/conv/conv_tuning.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::preparation_test {
+namespace {
+
+using test::ExpectThrows;
+using test::Feed;
+using test::Fetch;
+using test::ParseNet;
+using ::testing::ElementsAre;
+
+// y = 2 * (3 * x + 1). The Mul can be folded into the Conv.
+constexpr char kNet[] = R"(
+    name: "n" external_input: "x" external_input: "w" external_input: "b" external_input: "m"
+    external_output: "y"
+    op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 1 } }
+    op { type: "Mul" input: "t" input: "m" output: "y" })";
+
+// Six convolutions, which are faster on IDEEP for an image of 56 x 56 and 64 channels.
+std::string DeepNet() {
+  std::string net = "name: \"deep\" external_input: \"x0\" external_input: \"w\" ";
+  for (int i = 0; i < 6; ++i) {
+    net += MakeString("op { type: \"Conv\" input: \"x", i, "\" input: \"w\" output: \"x", i + 1,
+                      "\" arg { name: \"kernel\" i: 3 } arg { name: \"pad\" i: 1 } }");
+  }
+  return net;
+}
+
+bool RunsOnIdeep(const NetDef& net) {
+  return std::any_of(net.op().begin(), net.op().end(), [](const OperatorDef& op) {
+    return op.device_option().device_type() == IDEEP;
+  });
+}
+
+class PreparationTest : public testing::Test {
+ protected:
+  PreparationTest() {
+    Feed<float>(&ws_, "w", {1, 1, 1, 1}, {3});
+    Feed<float>(&ws_, "b", {1}, {1});
+    Feed<float>(&ws_, "m", {1}, {2});
+    Feed<float>(&ws_, "x", {1, 1, 1, 2}, {5, -1});
+  }
+  NetDef Prepared(const std::string& net, const PreparationOptions& options) {
+    return PrepareNet(ParseNet(net), options, &ws_).net;
+  }
+  Workspace ws_;
+};
+
+TEST_F(PreparationTest, APreparedNetComputesTheSame) {
+  const Preparation prepared = PrepareNet(ParseNet(kNet), {.inputs = {"x"}}, &ws_);
+  EXPECT_THAT(prepared.passes, testing::Contains("fold_batch_norm"));
+  PreparedNet net(prepared.net, {}, std::make_shared<ArenaStock>(), &ws_);
+  for (int i = 0; i < 2; ++i) {
+    net.Run();
+    EXPECT_THAT(Fetch<float>(ws_, "y"), ElementsAre(32, -4));
+  }
+}
+
+TEST_F(PreparationTest, AWorkspaceCreatesPreparedNets) {
+  ASSERT_TRUE(ws_.CreateNet(ParseNet(kNet), PreparationOptions{.inputs = {"x"}}));
+  EXPECT_EQ(ws_.GetNet("n")->debug_def().op_size(), 1);
+  ASSERT_TRUE(ws_.RunNet("n"));
+  EXPECT_THAT(Fetch<float>(ws_, "y"), ElementsAre(32, -4));
+  ExpectThrows([&] { ws_.CreateNet(ParseNet(kNet), PreparationOptions{}); }, "refuse to overwrite");
+  EXPECT_TRUE(ws_.CreateNet(ParseNet(kNet), PreparationOptions{.optimize = false}, true));
+  EXPECT_EQ(ws_.GetNet("n")->debug_def().op_size(), 2);
+}
+
+// What each operator is told: an operator keeps what it says itself, and one without such an argument
+// is told nothing.
+TEST_F(PreparationTest, PassesChoicesToOperators) {
+  const NetDef net = Prepared(R"(
+      op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
+      op { type: "Conv" input: "x" input: "w" output: "b" arg { name: "kernel" i: 1 }
+           arg { name: "deterministic" i: 0 } arg { name: "winograd_filter_bytes" i: 9 } }
+      op { type: "Relu" input: "x" output: "c" }
+      op { type: "If" input: "t" arg { name: "then_net" n {
+           op { type: "Conv" input: "x" input: "w" output: "d" arg { name: "kernel" i: 1 } } } } })",
+                              {.optimize = false, .deterministic = true,
+                               .winograd_filter_bytes = 4096});
+  const auto told = [](const OperatorDef& op) {
+    return std::pair(ArgumentHelper(op).GetSingleArgument<int64_t>("deterministic", -1),
+                     ArgumentHelper(op).GetSingleArgument<int64_t>("winograd_filter_bytes", -1));
+  };
+  const std::pair<int64_t, int64_t> all{1, 4096};
+  EXPECT_EQ(told(net.op(0)), all);
+  EXPECT_EQ(told(net.op(1)), (std::pair<int64_t, int64_t>{0, 9}));
+  EXPECT_EQ(net.op(2).arg_size(), 0);
+  EXPECT_EQ(told(net.op(3).arg(0).n().op(0)), all);
+}
+
+TEST_F(PreparationTest, AddsNoArgumentsByDefault) {
+  const NetDef net = Prepared(kNet, {.optimize = false});
+  EXPECT_EQ(net.SerializeAsString(), ParseNet(kNet).SerializeAsString());
+}
+
+// A table that wants plain layouts counts for nets and predictors.
+TEST_F(PreparationTest, LayoutsFollowTheTable) {
+  ws_.RemoveBlob("w");
+  Tensor w(std::vector<int64_t>{64, 64, 3, 3}, CPU);
+  std::fill_n(w.mutable_data<float>(), w.numel(), 0.01f);
+  *BlobGetMutableTensor(ws_.CreateBlob("w"), CPU) = w;
+  Feed<float>(&ws_, "x0", {1, 64, 56, 56}, std::vector<float>(64 * 56 * 56, 1));
+  const auto on_ideep = [&] { return RunsOnIdeep(Prepared(DeepNet(), {.inputs = {"x0"}})); };
+  if (!on_ideep()) GTEST_SKIP() << "on this processor no convolution is placed on IDEEP";
+  const auto predictor_on_ideep = [&] {
+    const NetDef init = ParseNet(R"(op { type: "ConstantFill" output: "w"
+        arg { name: "shape" ints: 64 ints: 64 ints: 3 ints: 3 } arg { name: "value" f: 0.01 } })");
+    const TensorShape shape =
+        CreateTensorShape(std::vector<int64_t>{1, 64, 56, 56}, TensorProto::FLOAT);
+    Predictor predictor(init, ParseNet(DeepNet()), nullptr, {.input_shapes = {{"x0", shape}}});
+    return RunsOnIdeep(predictor.ws()->GetNet("deep")->debug_def());
+  };
+  EXPECT_TRUE(predictor_on_ideep());
+  const std::shared_ptr<const ConvTuning> before = GetConvTuning();
+  UseConvTuning(MakeString(kConvTuningVersionLine, "\nlayouts\tplain\n"));
+  EXPECT_FALSE(on_ideep());
+  EXPECT_FALSE(predictor_on_ideep());
+  SetConvTuning(before);
+}
+
+TEST_F(PreparationTest, ErrorsNameTheirSubject) {
+  ExpectThrows([&] { PrepareNet(ParseNet(kNet), {.without_passes = {"fold_batchnorm"}}, &ws_); },
+               "no graph pass is named \"fold_batchnorm\"");
+  ExpectThrows([&] { PrepareNet(ParseNet(kNet), {}, nullptr); }, "argument ws of PrepareNet is null");
+  NetDef unknown = ParseNet(kNet);
+  unknown.set_type("fast");
+  ExpectThrows([&] { PreparedNet(unknown, {}, nullptr, &ws_); },
+               "net \"n\" has type \"fast\", which is not known");
+}
+
+}  // namespace
+}  // namespace caffe2rt::preparation_test
