@@ -27,6 +27,7 @@ expect_output("factor" ${prefix}/bin/caffe2 ops MyAffine --module ${folder}/buil
 file(WRITE ${folder}/row/CMakeLists.txt "
 cmake_minimum_required(VERSION 3.25)
 project(row LANGUAGES NONE)
+set(CAFFE2RT_HAS_CUDA ON)
 function(caffe2rt_sources)
 endfunction()
 function(caffe2rt_cuda_sources)
@@ -46,6 +47,6 @@ set(compile ${CXX_COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Werror
 run(${compile} ${folder}/operators/image/brighten.cc)
 if(CUDA_INCLUDE_DIRS)
   list(TRANSFORM CUDA_INCLUDE_DIRS PREPEND -isystem)
-  run(${compile} ${CUDA_INCLUDE_DIRS} ${folder}/operators/image/brighten_cuda.cc)
+  run(${compile} ${CUDA_INCLUDE_DIRS} ${folder}/row/build/image/brighten_cuda.cc)
   run(${compile} ${CUDA_INCLUDE_DIRS} -x c++ ${folder}/operators/image/brighten.cu)
 endif()
