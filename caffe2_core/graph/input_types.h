@@ -1,12 +1,12 @@
 #pragma once
-// The element types that operators accept, so that a wrong type is reported before a net runs.
+// The element types that operators accept, so that a wrong type is reported before a net runs. They
+// are declared with the schema:
 //
-//   DeclareInputTypes("MaxPool", 0, {.accepted = {TensorProto::FLOAT}});
+//   RegisterSchema("MaxPool", __FILE__).TypesOfInput(0, {.accepted = {TensorProto::FLOAT}});
 //
 // The declarations describe the built-in operators on all devices of the library. An input without
 // one may have any type. Thread safe.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,15 +19,6 @@ struct InputTypes {
   std::vector<TensorProto_DataType> accepted;
   bool like_first = false;  // whether the type must be that of input 0
 };
-
-// Declares the types of an input of the operators of type `type`, instead of an earlier declaration.
-void DeclareInputTypes(const std::string& type, int input, InputTypes types);
-
-// Declares that the first `count` inputs are float.
-void DeclareFloatInputs(const std::string& type, int count);
-
-// Returns the declaration, or nothing if there is none.
-std::optional<InputTypes> FindInputTypes(const std::string& type, int input);
 
 // Returns what is wrong with the element types of the operator's inputs, such as `input 0 (X) has
 // elements of type int64, want float`, or "" if nothing is. Inputs whose type is not known are

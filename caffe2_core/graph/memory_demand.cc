@@ -45,11 +45,12 @@ int64_t PaddedElements(const TensorShape& shape) {
   return CheckedProduct(dims);
 }
 
-// The bytes of a value, or kUnknown. An operator whose type begins with Int8 keeps its results in
-// objects of another type than Tensor.
+// The bytes of a tensor, or kUnknown, also for an object of another type.
 int64_t BytesOfValue(const OperatorDef& op, const TensorShape& shape, int device_type) {
   if (shape.unknown_shape()) return kUnknown;
-  if (op.type().rfind("Int8", 0) == 0 && shape.data_type() != TensorProto::FLOAT) return kUnknown;
+  if (shape.data_type() != TensorProto::FLOAT && MemoryTraitsOf(op.type()).quantized_outputs) {
+    return kUnknown;
+  }
   TypeMeta type;
   try {
     type = DataTypeToTypeMeta(static_cast<int64_t>(shape.data_type()));

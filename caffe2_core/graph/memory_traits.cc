@@ -1,23 +1,12 @@
 #include "caffe2_core/graph/memory_traits.h"
 
-#include <map>
 #include <string_view>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {
-
-struct Traits {
-  Mutex mutex;
-  std::map<std::string, MemoryTraits> by_type ABSL_GUARDED_BY(mutex);
-};
-Traits& AllTraits() {
-  static Traits* const traits = new Traits;
-  return *traits;
-}
 
 // Whether the schema was registered by a file of this library. Both paths have the same form,
 // because the same build compiles the files.
@@ -31,21 +20,10 @@ bool IsBuiltIn(const OpSchema& schema) {
 
 }  // namespace
 
-MemoryTraits& DeclareMemoryTraits(const std::string& type) {
-  Traits& traits = AllTraits();
-  const MutexLock lock(traits.mutex);
-  return traits.by_type[type];
-}
-
 const MemoryTraits& MemoryTraitsOf(const std::string& type) {
-  static const MemoryTraits* const plain = new MemoryTraits;
   static const MemoryTraits* const foreign = new MemoryTraits{.keeps_memory = true};
-  const OpSchema* const schema = OpSchemaRegistry::Schema(type);  // registers the built-in types
-  if (schema == nullptr || !IsBuiltIn(*schema)) return *foreign;
-  Traits& traits = AllTraits();
-  const MutexLock lock(traits.mutex);
-  const auto found = traits.by_type.find(type);
-  return found == traits.by_type.end() ? *plain : found->second;
+  const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+  return schema != nullptr && IsBuiltIn(*schema) ? schema->memory() : *foreign;
 }
 
 MemoryTraits::Extra ExtraMemoryOf(const OperatorDef& def, const std::vector<TensorShape>& inputs,

@@ -1,11 +1,10 @@
 #pragma once
-// MemoryTraits: what memory plans and reports have to know about an operator type besides its schema.
-// Built-in operators declare them next to their schemas:
+// MemoryTraits: what memory plans and reports have to know about an operator type. Built-in operators
+// state them with their schemas:
 //
-//   DeclareMemoryTraits("Concat").input_parts = PartsOfConcat;
+//   RegisterSchema("Concat", __FILE__).Memory({.input_parts = PartsOfConcat});
 //
-// Traits are declared while the operators are registered and never change afterwards. All functions
-// are thread safe.
+// All functions are thread safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +43,9 @@ struct MemoryTraits {
   // The operator works in place only if an output is the same blob as an input, as its schema
   // allows, and not if two blobs have the same address.
   bool same_blob_in_place = false;
+  // The outputs, except those with elements of type float, are Int8TensorCPU objects instead of
+  // tensors.
+  bool quantized_outputs = false;
   // The inputs are parts of output 0 (Concat), or the outputs are parts of input 0 (Split). If a
   // part is already at its place in memory, the operator does not copy it. The function returns the
   // places for known shapes; an input or output that it leaves out is always copied. If a part lies
@@ -54,11 +56,8 @@ struct MemoryTraits {
   ExtraFunction extra = {};
 };
 
-// The traits of a built-in operator type, for changes while the operators are registered.
-MemoryTraits& DeclareMemoryTraits(const std::string& type);
-
-// The declared traits, or those that hold by default. The memory of users' operators, and of types
-// without a schema, is never planned: they keep memory. The reference stays valid.
+// The traits of the type's schema. The memory of users' operators, and of types without a schema, is
+// never planned: they keep memory. The reference stays valid.
 const MemoryTraits& MemoryTraitsOf(const std::string& type);
 
 // The extra memory of an operator; nothing if a shape is not known, or if the operator would reject

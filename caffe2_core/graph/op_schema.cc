@@ -240,6 +240,22 @@ OpSchema& OpSchema::HasEffect(Effect effect, std::function<bool(const OperatorDe
   effects_.emplace_back(effect, std::move(when));
   return *this;
 }
+OpSchema& OpSchema::TypesOfInput(int input, InputTypes types) {
+  input_types_[input] = std::move(types);
+  return *this;
+}
+OpSchema& OpSchema::FloatInputs(int count) {
+  for (int i = 0; i < count; ++i) TypesOfInput(i, {.accepted = {TensorProto::FLOAT}});
+  return *this;
+}
+const InputTypes* OpSchema::types_of_input(int input) const {
+  const auto found = input_types_.find(input);
+  return found == input_types_.end() ? nullptr : &found->second;
+}
+OpSchema& OpSchema::Memory(MemoryTraits traits) {
+  memory_ = std::move(traits);
+  return *this;
+}
 OpSchema& OpSchema::NotAvailable(std::string_view missing) {
   missing_ = missing;
   return *this;

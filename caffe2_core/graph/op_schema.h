@@ -28,6 +28,8 @@
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/input_types.h"
+#include "caffe2_core/graph/memory_traits.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
@@ -203,6 +205,14 @@ class OpSchema {
   // May be called for several effects. With `when`, the operator has the effect only if
   // `when(def)` returns true; if it throws, the operator has the effect.
   OpSchema& HasEffect(Effect effect, std::function<bool(const OperatorDef&)> when = {});
+
+  // The element types that the input may have, and that the first `count` inputs are float.
+  OpSchema& TypesOfInput(int input, InputTypes types);
+  OpSchema& FloatInputs(int count);
+
+  // --- Facts for memory plans ---
+  OpSchema& Memory(MemoryTraits traits);
+
   // The type is known, but the library has no implementation of it. `missing` states what it would
   // need. Errors about the type contain this text.
   OpSchema& NotAvailable(std::string_view missing);
@@ -264,6 +274,10 @@ class OpSchema {
     return accesses_unlisted_blobs_ && accesses_unlisted_blobs_(def);
   }
   bool has_effect(Effect effect, const OperatorDef& def) const;
+  // What TypesOfInput declared, or null.
+  const InputTypes* types_of_input(int input) const;
+  // Memory plans ask MemoryTraitsOf, which knows that users' operators are not planned.
+  const MemoryTraits& memory() const { return memory_; }
   // What the library lacks to run operators of this type; empty if nothing.
   const std::string& missing() const { return missing_; }
   bool is_private() const { return private_; }
@@ -305,6 +319,8 @@ class OpSchema {
   std::set<std::pair<int, int>> shared_memory_;
   std::function<bool(const OperatorDef&)> accesses_unlisted_blobs_;
   std::vector<std::pair<Effect, std::function<bool(const OperatorDef&)>>> effects_;
+  std::map<int, InputTypes> input_types_;
+  MemoryTraits memory_;
   std::string missing_;
   std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
   std::function<bool(int)> outputs_allowed_ = [](int) { return true; };

@@ -1,6 +1,5 @@
 #include "operators/control/if.h"
 
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/net_gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -20,7 +19,6 @@ std::vector<TensorShape> InferIf(const OperatorDef& def, const std::vector<Tenso
 }  // namespace
 
 void RegisterIf() {
-  DeclareInputTypes("If", 0, {.accepted = {TensorProto::BOOL}});
   OpSchema& schema = RegisterSchema("If", __FILE__);
   DeclareNet(schema, kIfThenNet);
   DeclareNet(schema, kIfElseNet)
@@ -31,6 +29,7 @@ void RegisterIf() {
       .Input(1, "X1, X2, ...", "the blobs that the nets read")
       .Output(0, "Y1, Y2, ...", "the blobs that the nets write")
       .TensorInferenceFunction(InferIf)
+      .TypesOfInput(0, {.accepted = {TensorProto::BOOL}})
       .SetDoc("Runs then_net if the condition is true, else else_net.");
   RegisterCpuOperator<IfOp<CPUContext>>("If", __FILE__);
   RegisterNetGradient<GetIfGradient>("If", __FILE__);

@@ -1,7 +1,5 @@
 #include "operators/conv/conv.h"
 
-#include "caffe2_core/graph/input_types.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -37,7 +35,6 @@ MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<Te
 }
 
 void RegisterType(const char* type) {
-  DeclareFloatInputs(type, 3);
   OpSchema& schema =
       RegisterSchema(type, __FILE__)
           .NumInputs(2, 3)
@@ -45,6 +42,8 @@ void RegisterType(const char* type) {
           .TensorInferenceFunction(InferConvShape)
           .CostInferenceFunction(ConvCost)
           .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2}))
+          .FloatInputs(3)
+          .Memory({.extra = ConvExtraMemory})
           .SetDoc(
               "Computes the convolution of the input with a filter, and adds an optional bias. The "
               "filter is not flipped. The number of spatial axes is the number of kernel sizes; "
@@ -58,7 +57,6 @@ void RegisterType(const char* type) {
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
   schema.Args(kOnednnLayout, kWinogradFilterBytes);
-  DeclareMemoryTraits(type).extra = ConvExtraMemory;
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 

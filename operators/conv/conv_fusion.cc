@@ -1,7 +1,6 @@
 #include "operators/conv/conv_fusion.h"
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -103,6 +102,8 @@ void RegisterConvFusion() {
           .TensorInferenceFunction(InferConvShape)
           .CostInferenceFunction(ConvFusionCost)
           .DeviceInferenceFunction(ConvFusionDevices)
+          // If Y is in place with S, S is copied first.
+          .Memory({.same_blob_in_place = true})
           .SetDoc(
               "Computes a convolution as Conv does, adds an optional tensor S of the same shape, "
               "and applies an activation. Graph passes replace Conv, Sum and an activation by this "
@@ -118,8 +119,6 @@ void RegisterConvFusion() {
   DeclareConvArguments(schema);
   DeclareConvEpilogue(schema);
   schema.Args(kOnednnLayout, kWinogradFilterBytes);
-  // If Y is in place with S, S is copied first.
-  DeclareMemoryTraits("ConvFusion").same_blob_in_place = true;
   RegisterCpuOperator<ConvFusionOnCpuOp>("ConvFusion", __FILE__);
   // Created by graph passes of inference nets only.
   RegisterGradient<GradientNotImplementedYet>("ConvFusion", __FILE__);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "caffe2_core/graph/input_types.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -172,13 +170,14 @@ void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float*
 }
 
 void RegisterConvTranspose() {
-  DeclareFloatInputs("ConvTranspose", 3);
   OpSchema& schema =
       RegisterSchema("ConvTranspose", __FILE__)
           .NumInputs(2, 3)
           .NumOutputs(1)
           .TensorInferenceFunction(InferConvTransposeShape)
           .CostInferenceFunction(ConvTransposeCost)
+          .FloatInputs(3)
+          .Memory({.extra = ConvTransposeExtraMemory})
           .SetDoc(
               "Computes the transposed convolution of images, and adds an optional bias. Each "
               "input pixel, multiplied by the filter, is added to a window of the output. The size "
@@ -191,7 +190,6 @@ void RegisterConvTranspose() {
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
   schema.Arg(kConvTransposeNoBias);
   DeclareConvArguments(schema);
-  DeclareMemoryTraits("ConvTranspose").extra = ConvTransposeExtraMemory;
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }
 

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <type_traits>
 
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "operators/elementwise/function_table.h"
@@ -62,10 +61,10 @@ TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
 
 // Declares that `inputs` inputs are of one of the types Ts, all of the same.
 template <class... Ts>
-void DeclareTypesOf(const char* type, int inputs) {
+void DeclareTypesOf(OpSchema& schema, int inputs) {
   for (int i = 0; i < inputs; ++i) {
-    DeclareInputTypes(
-        type, i, {.accepted = {TypeMetaToDataType(TypeMeta::Make<Ts>())...}, .like_first = i > 0});
+    schema.TypesOfInput(
+        i, {.accepted = {TypeMetaToDataType(TypeMeta::Make<Ts>())...}, .like_first = i > 0});
   }
 }
 
@@ -81,9 +80,10 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
     }
     if (row.ignored != nullptr) schema.Arg(*row.ignored);
   };
-  internal::DeclareTypesOf<Ts...>(row.type, 1);
-  declare_arguments(
-      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file));
+  OpSchema& schema =
+      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+  internal::DeclareTypesOf<Ts...>(schema, 1);
+  declare_arguments(schema);
   if constexpr (HasGradient<Function>) {
     declare_arguments(
         RegisterUnaryGradient(row.type, Function::kGradientInputs, row.gradient_inplace, file));
@@ -93,8 +93,9 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
 }
 template <class Function, class... Ts>
 void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
-  internal::DeclareTypesOf<Ts...>(row.type, 2);
-  RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+  OpSchema& schema =
+      RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+  internal::DeclareTypesOf<Ts...>(schema, 2);
   if constexpr (HasBinaryGradient<Function>) {
     RegisterBinaryGradient(row.type, Function::kGradientReads, row.inplace, file);
   } else {

@@ -1,7 +1,6 @@
 #include "operators/elementwise/prelu.h"
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -50,7 +49,6 @@ class GetPReluGradient final : public GradientMakerBase {
 }  // namespace
 
 void RegisterPrelu() {
-  DeclareFloatInputs("PRelu", 2);
   RegisterSchema("PRelu", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
@@ -62,6 +60,7 @@ void RegisterPrelu() {
       .IdenticalTypeAndShapeOfInput(0)
       .DeviceInferenceFunction(OnednnWeightsOnCpu({1}))
       .CostInferenceFunction(PointwiseCostInference<2>)
+      .FloatInputs(2)
       .SetDoc("Y = X for X > 0, slope * X otherwise.");
   RegisterCpuOperator<PReluOp<CPUContext>>("PRelu", __FILE__);
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
@@ -26,7 +25,7 @@ void RegisterUniform(const std::string& type, const char* doc) {
       })
       .HasEffect(Effect::kRandom)
       .SetDoc(doc);
-  for (const int bound : {1, 2}) DeclareInputTypes(type, bound, {.accepted = {kType}});
+  for (const int bound : {1, 2}) schema.TypesOfInput(bound, {.accepted = {kType}});
   RegisterCpuOperator<UniformFillOp<T, CPUContext>>(type, __FILE__);
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
-#include "caffe2_core/graph/input_types.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -59,8 +57,6 @@ MemoryTraits::Extra NoiseMemory(const OperatorDef& def, const std::vector<Tensor
 
 void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
   constexpr const char* kType = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
-  DeclareInputTypes(kType, 0, {.accepted = {TensorProto::UINT8}});
-  DeclareInputTypes(kType, 1, {.accepted = {TensorProto::FLOAT}});
   RegisterSchema(kType, __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
@@ -70,11 +66,13 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
       .Output(0, "Y", "input of the net, [N, 3, H, W], float")
       .TensorInferenceFunction(InferPackedInt8BgranhwcToNchwcStylizerPreprocess)
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise blob
+      .TypesOfInput(0, {.accepted = {TensorProto::UINT8}})
+      .TypesOfInput(1, {.accepted = {TensorProto::FLOAT}})
+      .Memory({.extra = NoiseMemory})
       .SetDoc(
           "Converts a packed image to the input of a style transfer net: X - mean + noise. The "
           "noise is the blob __CAFFE2_STYLIZER_NOISE__ of the workspace, which the first such "
           "operator fills.");
-  DeclareMemoryTraits(kType).extra = NoiseMemory;
   RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(kType, __FILE__);
   // As in Caffe2, no gradient maker: bytes are not differentiable.
 }

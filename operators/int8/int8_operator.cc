@@ -65,7 +65,9 @@ void Int8Operator::CheckKeepsQuantization(const QuantizedInput& x) const {
 OpSchema& RegisterInt8Schema(const std::string& type, const char* file) {
   // A quantized result is a step function of its inputs; nets are trained before quantization.
   RegisterGradient<GradientNotImplementedYet>(type, file);
-  return RegisterSchema(type, file).Args(kInt8OutputScale, kInt8OutputZeroPoint);
+  return RegisterSchema(type, file)
+      .Memory({.quantized_outputs = true})
+      .Args(kInt8OutputScale, kInt8OutputZeroPoint);
 }
 
 }  // namespace caffe2rt

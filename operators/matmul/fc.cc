@@ -4,7 +4,6 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -206,10 +205,10 @@ void RunFCGradient(CPUContext&, math::GemmEngine, const FCGradientTask& task) {
 }
 
 void RegisterFc() {
-  DeclareFloatInputs("FC", 3);
   RegisterType("FC",
                "Fully connected layer: Y = X W^T + b. X is flattened to a matrix [M, K] at `axis`, "
                "W to [N, K] at `axis_w`.")
+      .FloatInputs(3)
       .TensorInferenceFunction(InferFC<false>)
       .CostInferenceFunction(FCCost<false>);
   RegisterCpuOperator<FullyConnectedOp<CPUContext, false>>("FC", __FILE__);

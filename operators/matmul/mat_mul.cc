@@ -6,7 +6,6 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -120,12 +119,12 @@ void RunMatMul(CPUContext&, math::GemmEngine, const MatMulSizes& sizes, bool tra
 }
 
 void RegisterMatMul() {
-  DeclareFloatInputs("MatMul", 2);
   RegisterSchema("MatMul", __FILE__)
       .NumInputs(2, 3)
       .NumOutputs(1)
       .TensorInferenceFunction(InferMatMul)
       .CostInferenceFunction(MatMulCost)
+      .FloatInputs(2)
       .SetDoc(
           "Matrix multiplication: Y = op(A) op(B), where A and B are flattened to matrices at "
           "axis_a and axis_b, and op transposes if trans_a or trans_b is set.")

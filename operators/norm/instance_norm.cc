@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -119,7 +118,6 @@ void NormalizeGroups(CPUContext&, const Channels& shape, int64_t groups, float e
 }
 
 void RegisterInstanceNorm() {
-  DeclareFloatInputs("InstanceNorm", 3);
   RegisterSchema("InstanceNorm", __FILE__)
       .NumInputs(3)
       .NumOutputs(1, 3)
@@ -133,6 +131,7 @@ void RegisterInstanceNorm() {
       .Output(2, "saved_inv_stdev", "optional 1 / sqrt(variance + epsilon) of each channel, [N, C]")
       .TensorInferenceFunction(InferInstanceNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
+      .FloatInputs(3)
       .SetDoc(
           "Instance normalization: (x - mean) / sqrt(var + epsilon) * scale + bias, where mean and "
           "biased variance are computed over each channel of each image.");

@@ -5,7 +5,6 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -211,7 +210,6 @@ void GradientOfLocal(CPUContext&, const Channels& shape, const LRNWindow& window
 }
 
 void RegisterLrn() {
-  DeclareFloatInputs("LRN", 1);
   RegisterSchema("LRN", __FILE__)
       .NumInputs(1)
       .NumOutputs(1, 2)
@@ -224,6 +222,7 @@ void RegisterLrn() {
       .TensorInferenceFunction(InferLrn)
       .CostInferenceFunction(PointwiseCostInference<12>)
       .InheritOnnxSchema("LRN")
+      .FloatInputs(1)
       .SetDoc(
           "Local response normalization: X / (bias + alpha / size * sum of squares)^beta, where "
           "the sum is over a window of size neighbouring channels.");

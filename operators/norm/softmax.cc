@@ -1,7 +1,6 @@
 #include "operators/norm/softmax.h"
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -30,7 +29,6 @@ std::vector<TensorShape> InferSoftmax(const OperatorDef& def, const std::vector<
 }  // namespace
 
 void RegisterSoftmax() {
-  DeclareFloatInputs("Softmax", 1);
   RegisterSchema("Softmax", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
@@ -40,6 +38,7 @@ void RegisterSoftmax() {
       .TensorInferenceFunction(InferSoftmax)
       .CostInferenceFunction(PointwiseCostInference<10>)
       .InheritOnnxSchema("Softmax")
+      .FloatInputs(1)
       .SetDoc(
           "Softmax: exp(x) / sum of exp(x), where the sum is over all dimensions from axis on.");
   RegisterCpuOperator<SoftmaxOp<CPUContext>>("Softmax", __FILE__);

@@ -5,7 +5,6 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -200,7 +199,6 @@ void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining&
 }
 
 void RegisterSpatialBn() {
-  DeclareFloatInputs("SpatialBN", 3);
   RegisterSchema("SpatialBN", __FILE__)
       .NumInputs({5, 7})
       .NumOutputs({1, 5})
@@ -224,6 +222,7 @@ void RegisterSpatialBn() {
       .TensorInferenceFunction(InferSpatialBn)
       .CostInferenceFunction(PointwiseCostInference<2>)
       .InheritOnnxSchema("BatchNormalization")
+      .FloatInputs(3)
       .SetDoc(
           "Batch normalization of each channel: (X - mean) / sqrt(var + epsilon) * scale + bias. "
           "If is_test, mean and variance are the inputs; in training they are computed from the "

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
-#include "caffe2_core/graph/input_types.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -46,7 +45,6 @@ void CheckPoolGradientShape(int i, const char* name, const Tensor& input,
 
 OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc,
                              const ArgumentSpec<float>& power) {
-  DeclareFloatInputs(type, 1);
   OpSchema& schema =
       RegisterSchema(type, file)
           .NumInputs(1)
@@ -54,6 +52,7 @@ OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const st
           .Args(power, kPoolCeilMode)
           .Input(0, "X", "[N, C, *] or [N, *, C], with 1 to 3 axes")
           .Output(0, "Y", "[N, C, windows..] or [N, windows.., C], one value for each window")
+          .FloatInputs(1)
           .TensorInferenceFunction(InferPoolShape)
           .CostInferenceFunction(InferCost)
           .SetDoc(doc);

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shared_memory.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -265,10 +264,10 @@ void RegisterRecurrentNetwork() {
           .TensorInferenceFunction(InferNetwork)
           // The states, which are found by name.
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
+          .Memory({.keeps_memory = true})  // outputs are views of its states
           .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
                   "blobs with rows of the input and of the states."));
   DeclareSharedMemory("RecurrentNetwork", StatesAndOutputs);
-  DeclareMemoryTraits("RecurrentNetwork").keeps_memory = true;  // outputs are views of its states
   RegisterCpuOperator<RecurrentNetworkOp<CPUContext>>("RecurrentNetwork", __FILE__);
 
   DeclareStepArguments(
@@ -281,9 +280,9 @@ void RegisterRecurrentNetwork() {
                   "the initial states")
           .TensorInferenceFunction(InferNetworkGradient)
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
+          .Memory({.keeps_memory = true})
           .SetDoc("The gradient of RecurrentNetwork: runs the backward step net for each time "
                   "step, from the last to the first."));
-  DeclareMemoryTraits("RecurrentNetworkGradient").keeps_memory = true;
   RegisterCpuOperator<RecurrentNetworkGradientOp<CPUContext>>("RecurrentNetworkGradient", __FILE__);
   RegisterGradient<GetRecurrentNetworkGradient>("RecurrentNetwork", __FILE__);
 }

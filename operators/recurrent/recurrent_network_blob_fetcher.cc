@@ -2,7 +2,6 @@
 
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -18,10 +17,10 @@ void RegisterRecurrentNetworkBlobFetcher() {
       .DeviceInferenceFunction(OnCPU({}, {0}))
       // It creates the copies.
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
+      .Memory({.keeps_memory = true})
       .SetDoc(
           "Copies the blobs of the time steps of a RecurrentNetwork to the workspace, for "
           "debugging.");
-  DeclareMemoryTraits("RecurrentNetworkBlobFetcher").keeps_memory = true;
   RegisterCpuOperator<RecurrentNetworkBlobFetcherOp<CPUContext>>("RecurrentNetworkBlobFetcher",
                                                                  __FILE__);
   // The output is a list of names.

@@ -5,7 +5,6 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -76,10 +75,6 @@ bool TensorPrinter::Print(const Tensor& tensor) {
 }
 
 void RegisterPrint() {
-  DeclareInputTypes(
-      "Print", 0,
-      {.accepted = {TensorProto::FLOAT, TensorProto::DOUBLE, TensorProto::INT32, TensorProto::INT64,
-                    TensorProto::BOOL, TensorProto::UINT8, TensorProto::STRING}});
   RegisterSchema("Print", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
@@ -87,6 +82,9 @@ void RegisterPrint() {
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .AccessesFiles()
       .HasEffect(Effect::kOutput)
+      .TypesOfInput(0, {.accepted = {TensorProto::FLOAT, TensorProto::DOUBLE, TensorProto::INT32,
+                                     TensorProto::INT64, TensorProto::BOOL, TensorProto::UINT8,
+                                     TensorProto::STRING}})
       .SetDoc("Prints the name, type, dimensions and values of a tensor to stderr or to a file.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
   // The operator has no outputs.

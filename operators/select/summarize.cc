@@ -5,7 +5,6 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -74,7 +73,6 @@ void WriteSummary(CPUContext&, int64_t n, const float* x, float* y, Tensor*) {
 }
 
 void RegisterSummarize() {
-  DeclareFloatInputs("Summarize", 1);
   RegisterSchema("Summarize", __FILE__)
       .NumInputs(1)
       .NumOutputs(0, 1)
@@ -88,6 +86,7 @@ void RegisterSummarize() {
             CreateTensorShape(std::vector<int64_t>{4}, TensorProto_DataType_FLOAT));
       })
       .AccessesFiles()
+      .FloatInputs(1)
       .SetDoc(
           "Computes the least and the largest element of a tensor, their mean and their standard "
           "deviation (with n - 1 as divisor; 0 for one element).");

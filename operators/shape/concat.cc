@@ -80,11 +80,11 @@ void RegisterConcatAs(const std::string& type) {
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferConcat(def, in));
       })
+      .Memory({.input_parts = PartsOfConcat})
       .SetDoc(
           "Concatenates tensors along one dimension. With add_axis, stacks them along a new "
           "dimension.");
   if (type == "Concat") schema.InheritOnnxSchema();
-  DeclareMemoryTraits(type).input_parts = PartsOfConcat;
   RegisterCpuOperator<ConcatOp<CPUContext>>(type, __FILE__);
   RegisterGradient<GetConcatGradient>(type, __FILE__);
 }

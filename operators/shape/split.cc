@@ -102,9 +102,9 @@ void RegisterSplitAs(const std::string& type) {
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferSplit(def, in));
       })
+      .Memory({.output_parts = PartsOfSplit})
       .SetDoc("Splits a tensor into pieces along one dimension, one for each output.");
   if (type == "Split") schema.InheritOnnxSchema();
-  DeclareMemoryTraits(type).output_parts = PartsOfSplit;
   RegisterCpuOperator<SplitOp<CPUContext>>(type, __FILE__);
   RegisterGradient<GetSplitGradient>(type, __FILE__);
 }

@@ -1,7 +1,6 @@
 #include "operators/state/free.h"
 
 #include "caffe2_core/graph/gradient.h"
-#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
@@ -15,8 +14,8 @@ void RegisterFree() {
       .EnforceOneToOneInplace()
       .Input(0, "X1, X2, ...", "blobs of any type")
       .Output(0, "X1, X2, ...", "the same blobs, empty")
+      .Memory({.keeps_memory = true})
       .SetDoc("Empties blobs, which releases the memory that they hold.");
-  DeclareMemoryTraits("Free").keeps_memory = true;
   RegisterCpuOperator<FreeOp<CPUContext>>("Free", __FILE__);
   // The outputs have no values.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Free", __FILE__);

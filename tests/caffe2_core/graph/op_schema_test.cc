@@ -7,6 +7,7 @@
 #include "tests/support/operator_test.h"
 
 OPERATOR_SCHEMA(OpSchemaTestMacro).NumInputs(1).NumOutputs(1).SetDoc("by macro");
+OPERATOR_SCHEMA(OpSchemaTestTraits).Memory({.same_blob_in_place = true});
 
 namespace caffe2rt::op_schema_test {
 namespace {
@@ -158,6 +159,15 @@ TEST(OpSchemaRegistryTest, KnowsMacroAndExplicitSchemas) {
   RegisterSchema("OpSchemaTestExplicit", "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestExplicit")->file(), "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestNone"), nullptr);
+}
+
+TEST(OpSchemaRegistryTest, PlansNoMemoryOfUsersTypes) {
+  EXPECT_TRUE(OpSchemaRegistry::Schema("OpSchemaTestTraits")->memory().same_blob_in_place);
+  for (const char* type : {"OpSchemaTestTraits", "OpSchemaTestNone"}) {
+    EXPECT_TRUE(MemoryTraitsOf(type).keeps_memory);
+  }
+  EXPECT_FALSE(MemoryTraitsOf("Concat").keeps_memory);
+  EXPECT_TRUE(MemoryTraitsOf("Int8Add").quantized_outputs);
 }
 
 TEST(OpSchemaRegistryTest, SecondSchemaNamesBothFiles) {
