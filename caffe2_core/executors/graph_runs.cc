@@ -9,6 +9,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_graph.h"
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -56,11 +57,8 @@ struct Seen {
 };
 
 bool DrawsRandomNumbers(const OperatorBase& op) {
-  static const std::set<std::string>* const types = new std::set<std::string>{
-      "GaussianFill",   "MSRAFill",          "RandomShuffle", "UniformFill",
-      "UniformIntFill", "UniqueUniformFill", "XavierFill"};
-  if (op.type() == "Dropout") return !op.GetSingleArgument<bool>("is_test", false);
-  return types->contains(op.type());
+  const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+  return schema != nullptr && schema->has_effect(Effect::kRandom, op.debug_def());
 }
 
 bool IsOn(const Blob& blob, DeviceType device) { return blob.IsTensor(device); }

@@ -56,13 +56,13 @@ OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
 }
 
 std::string CopyType(const DevicePlace& from, const DevicePlace& to) {
-  if (from.type != CPU && to.type != CPU) return "Copy";
+  if (from.type != CPU && to.type != CPU) return kCopyType;
   const DeviceDescriptor* const device = DescriptorOf(from.type == CPU ? to : from);
   const std::string own = device == nullptr  ? ""
                           : from.type == CPU ? device->copy_from_cpu
                                              : device->copy_to_cpu;
   if (!own.empty()) return own;
-  return from.type == CPU ? "CopyFromCPUInput" : "EnsureCPUOutput";
+  return from.type == CPU ? kCopyFromCPUType : kCopyToCPUType;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/device_inference.h"
 
 namespace caffe2rt {
 namespace {
@@ -51,7 +52,7 @@ class Move {
 }  // namespace
 
 const std::string& OperatorTypeOnCPU(const std::string& type) {
-  static const std::string* const copy = new std::string("Copy");
+  static const std::string* const copy = new std::string(kCopyType);
   return FindDeviceOfCopy(type) != nullptr ? *copy : type;
 }
 

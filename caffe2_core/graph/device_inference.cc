@@ -32,10 +32,10 @@ std::pair<Devices, Devices> InferOpInputOutputDevice(const OperatorDef& op) {
   // Copy operators read and write the same devices whatever their schema declares.
   const DeviceDescriptor* const device = FindDeviceOfCopy(type);
   const bool from_cpu = device != nullptr && type == device->copy_from_cpu;
-  if (from_cpu || type == "CopyFromCPUInput") {
+  if (from_cpu || type == kCopyFromCPUType) {
     return {Repeat(cpu, op.input_size()), Repeat(own, op.output_size())};
   }
-  if (device != nullptr || type == "EnsureCPUOutput") {
+  if (device != nullptr || type == kCopyToCPUType) {
     return {Repeat(own, op.input_size()), Repeat(cpu, op.output_size())};
   }
   const OpSchema* const schema = OpSchemaRegistry::Schema(type);

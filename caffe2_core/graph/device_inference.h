@@ -13,6 +13,13 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
+// The types of the copies that work on every device: from the operator's device to itself, from the
+// CPU to it, and from it to the CPU. A device may have types of its own for the last two
+// (DeviceDescriptor).
+inline constexpr char kCopyType[] = "Copy";
+inline constexpr char kCopyFromCPUType[] = "CopyFromCPUInput";
+inline constexpr char kCopyToCPUType[] = "EnsureCPUOutput";
+
 // The device of a blob. All CPU device options are the same place, and a device option without an
 // id means device 0 of its type.
 struct DevicePlace {

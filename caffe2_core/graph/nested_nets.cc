@@ -77,7 +77,9 @@ void Replace(google::protobuf::RepeatedPtrField<std::string>* names, const std::
 }
 
 // Whether the operator runs its nets on the blobs of its own workspace.
-bool SharesBlobs(const OperatorDef& op) { return op.type() == "If" || op.type() == "While"; }
+bool SharesBlobs(const OperatorDef& op) {
+  return TraitsOf(op.type()).nested_scope == NestedScope::kShared;
+}
 
 // Replaces all uses of a name.
 void ReplaceIn(OperatorDef* op, const std::string& from, const std::string& to, int depth) {
@@ -127,7 +129,7 @@ void RenameInNetsOf(OperatorDef* op, const std::string& from, const std::string&
 }  // namespace
 
 NestedNames::NestedNames(const OperatorDef& op, const NestedNames& around) : NestedNames(around) {
-  if (op.type() != "Do" || op.input_size() == 0) return;
+  if (TraitsOf(op.type()).nested_scope != NestedScope::kBound || op.input_size() == 0) return;
   scope_ = around.Find(op.input(op.input_size() - 1)).name;
   bound_.clear();
   const Argument* const inner = GetArgumentPtr(op, "inner_blobs");

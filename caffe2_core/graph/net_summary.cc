@@ -11,6 +11,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -39,10 +40,6 @@ size_t ElementSize(const TensorShape& shape) {
   } catch (...) {
     return 0;
   }
-}
-
-bool IsOneOf(const std::string& type, std::initializer_list<const char*> types) {
-  return std::find(types.begin(), types.end(), type) != types.end();
 }
 
 bool FlagOf(const OperatorDef& op, const std::string& name) {
@@ -88,34 +85,35 @@ int64_t MultiplyAdds(const OperatorDef& op, const std::vector<TensorShape>& inpu
   if (inputs.size() < 2 || outputs.empty()) return 0;
   const TensorShape &x = inputs[0], &w = inputs[1], &y = outputs[0];
   if (x.unknown_shape() || w.unknown_shape() || y.unknown_shape()) return 0;
-  const std::string& type = op.type();
-  if (IsOneOf(type,
-              {"Conv", "Conv1D", "Conv2D", "Conv3D", "Int8Conv", "Int8ConvRelu", "ConvFusion"})) {
-    return SaturatingMultiply(ElementsOf(y), ElementsBeyondFirstDim(w));
-  }
-  if (IsOneOf(type, {"ConvTranspose", "Int8ConvTranspose"})) {
-    return SaturatingMultiply(ElementsOf(x), ElementsBeyondFirstDim(w));
-  }
-  if (IsOneOf(type, {"FC", "FCTransposed", "FCFusion", "Int8FC"})) {
-    const int64_t columns = y.dims_size() > 0 ? y.dims(y.dims_size() - 1) : 1;
-    return columns > 0 ? SaturatingMultiply(ElementsOf(y), ElementsOf(w) / columns) : 0;
-  }
-  if (IsOneOf(type, {"MatMul", "BatchMatMul"})) {
-    if (x.dims_size() == 0) return 0;
-    const int inner =
-        x.dims_size() == 1 || !FlagOf(op, "trans_a") ? x.dims_size() - 1 : x.dims_size() - 2;
-    return SaturatingMultiply(ElementsOf(y), std::max<int64_t>(x.dims(inner), 0));
+  switch (TraitsOf(op.type()).multiply_adds) {
+    case MultiplyAddCount::kNotCounted:
+      return 0;
+    case MultiplyAddCount::kConv:
+      return SaturatingMultiply(ElementsOf(y), ElementsBeyondFirstDim(w));
+    case MultiplyAddCount::kConvTranspose:
+      return SaturatingMultiply(ElementsOf(x), ElementsBeyondFirstDim(w));
+    case MultiplyAddCount::kFC: {
+      const int64_t columns = y.dims_size() > 0 ? y.dims(y.dims_size() - 1) : 1;
+      return columns > 0 ? SaturatingMultiply(ElementsOf(y), ElementsOf(w) / columns) : 0;
+    }
+    case MultiplyAddCount::kMatMul: {
+      if (x.dims_size() == 0) return 0;
+      const int inner =
+          x.dims_size() == 1 || !FlagOf(op, "trans_a") ? x.dims_size() - 1 : x.dims_size() - 2;
+      return SaturatingMultiply(ElementsOf(y), std::max<int64_t>(x.dims(inner), 0));
+    }
   }
   return 0;
 }
 
 bool FillsWeights(const NetDef& net) {
   int fills = 0;
-  for (const OperatorDef& op : net.op()) fills += op.input_size() == 0 || op.type() == "Load";
+  const auto loads = [](const OperatorDef& op) { return TraitsOf(op.type()).loads_blobs; };
+  for (const OperatorDef& op : net.op()) fills += op.input_size() == 0 || loads(op);
   if (2 * fills <= net.op_size()) return false;
   const NetBlobs blobs(net);
   for (size_t op = 0; op < blobs.num_operators(); ++op) {
-    if (net.op(static_cast<int>(op)).type() == "Load") continue;
+    if (loads(net.op(static_cast<int>(op)))) continue;
     for (const uint32_t writer : blobs.input_writers(op)) {
       if (writer == NetBlobs::kNone) return false;
     }

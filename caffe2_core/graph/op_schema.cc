@@ -252,6 +252,10 @@ const InputTypes* OpSchema::types_of_input(int input) const {
   const auto found = input_types_.find(input);
   return found == input_types_.end() ? nullptr : &found->second;
 }
+OpSchema& OpSchema::Traits(const OperatorTraits& traits) {
+  traits_ = traits;
+  return *this;
+}
 OpSchema& OpSchema::Memory(MemoryTraits traits) {
   memory_ = std::move(traits);
   return *this;
@@ -418,6 +422,12 @@ const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
   const MutexLock lock(schemas.mutex);
   const auto it = schemas.by_type.find(type);
   return it == schemas.by_type.end() ? nullptr : &it->second;
+}
+
+const OperatorTraits& TraitsOf(const std::string& type) {
+  static constexpr OperatorTraits kNothingKnown = {};
+  const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+  return schema == nullptr ? kNothingKnown : schema->traits();
 }
 
 OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, int line) {

@@ -30,6 +30,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/memory_traits.h"
+#include "caffe2_core/graph/operator_traits.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
@@ -210,7 +211,9 @@ class OpSchema {
   OpSchema& TypesOfInput(int input, InputTypes types);
   OpSchema& FloatInputs(int count);
 
-  // --- Facts for memory plans ---
+  // --- Facts for passes, memory plans, drawings and reports ---
+  // Both replace what was stated before.
+  OpSchema& Traits(const OperatorTraits& traits);
   OpSchema& Memory(MemoryTraits traits);
 
   // The type is known, but the library has no implementation of it. `missing` states what it would
@@ -276,6 +279,7 @@ class OpSchema {
   bool has_effect(Effect effect, const OperatorDef& def) const;
   // What TypesOfInput declared, or null.
   const InputTypes* types_of_input(int input) const;
+  const OperatorTraits& traits() const { return traits_; }
   // Memory plans ask MemoryTraitsOf, which knows that users' operators are not planned.
   const MemoryTraits& memory() const { return memory_; }
   // What the library lacks to run operators of this type; empty if nothing.
@@ -320,6 +324,7 @@ class OpSchema {
   std::function<bool(const OperatorDef&)> accesses_unlisted_blobs_;
   std::vector<std::pair<Effect, std::function<bool(const OperatorDef&)>>> effects_;
   std::map<int, InputTypes> input_types_;
+  OperatorTraits traits_;
   MemoryTraits memory_;
   std::string missing_;
   std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
@@ -342,6 +347,10 @@ CAFFE2RT_DECLARED_ARGUMENT_TYPES(CAFFE2RT_EXTERN)
 // Adds the schema of a built-in operator; `file` is __FILE__. If the type already has a schema,
 // ThrowConflicts reports that.
 OpSchema& RegisterSchema(std::string_view type, const char* file);
+
+// What is stated about the operator type. For a type without a schema, nothing is. The reference
+// stays valid.
+const OperatorTraits& TraitsOf(const std::string& type);
 
 // Writes the arguments, inputs, outputs and documentation of the type, and where it is defined.
 std::ostream& operator<<(std::ostream& out, const OpSchema& schema);

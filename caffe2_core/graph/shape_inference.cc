@@ -80,7 +80,7 @@ class Inference {
   }
 
   void Infer(const OpSchema& schema, const OperatorDef& op, OpShapes* result) {
-    if (op.type() == "Sum") SpreadSum(op);
+    if (schema.traits().sums_inputs) SpreadSum(op);
     std::vector<TensorShape> out;
     try {
       if (op.type() == "Reshape" && op.is_gradient_op() && (!keep_going_ || HasReshapeOf(op))) {
@@ -98,8 +98,8 @@ class Inference {
       return;
     }
     if (out.size() != static_cast<size_t>(op.output_size())) {
-      if (op.type() == "Slice" && out.empty()) {
-        result->problem = "the shape of the slice depends on the values of its inputs";
+      if (schema.traits().no_shape_reason != nullptr && out.empty()) {
+        result->problem = schema.traits().no_shape_reason;
         return;
       }
       const std::string text =
@@ -123,8 +123,8 @@ class Inference {
     failed_ = true;
   }
 
-  // The inputs of a Sum have equal shapes, so one known shape is the shape of all. This affects
-  // later operators only: the inputs of the Sum itself were gathered before.
+  // The inputs of a sum have equal shapes, so one known shape is the shape of all. This affects
+  // later operators only: the inputs of the sum itself were gathered before.
   void SpreadSum(const OperatorDef& op) {
     TensorShape known;
     for (const std::string& input : op.input()) {

@@ -85,8 +85,7 @@ void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cp
       UseCPU(op.mutable_device_option());
       on_cpu->insert(op.type());
     }
-    // Its body exchanges values with it on the CPU.
-    if (op.type() == "ONNXWhile" && op.device_option().device_type() == CPU) continue;
+    if (TraitsOf(op.type()).keeps_nets_on_cpu && op.device_option().device_type() == CPU) continue;
     ForNetsIn(&op, depth, [&](NetDef* nested) { Place(nested, device, on_cpu, depth + 1); });
   }
   RequestCopiesInto(net);
@@ -156,7 +155,7 @@ void MoveBlobToDevice(const std::string& blob, const DeviceOption& device, Works
   const bool has_own = descriptor != nullptr && !descriptor->copy_from_cpu.empty();
   Workspace there(ws);
   OperatorDef copy;
-  copy.set_type(has_own ? descriptor->copy_from_cpu : "CopyFromCPUInput");
+  copy.set_type(has_own ? descriptor->copy_from_cpu : kCopyFromCPUType);
   copy.add_input(blob);
   copy.add_output(blob + "_moved");
   *copy.mutable_device_option() = device;

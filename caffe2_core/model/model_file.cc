@@ -16,6 +16,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
@@ -202,12 +203,13 @@ void SetArguments(const ModelFileOptions& options, Model* model) {
   }
 }
 
-// The blobs that operators of type ConstantFill in the init nets fill.
+// The blobs that the init nets fill with one value.
 std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
   std::set<std::string> constants;
   for (const NetDef& net : init_nets) {
     for (const OperatorDef& op : net.op()) {
-      if (op.type() == "ConstantFill" && op.output_size() == 1) constants.insert(op.output(0));
+      if (op.output_size() != 1 || TraitsOf(op.type()).fill != FillForm::kConstant) continue;
+      constants.insert(op.output(0));
     }
   }
   return constants;

@@ -51,7 +51,10 @@ std::map<std::string, Filler> FillersOf(
 }
 
 bool IsConstantZero(const OperatorDef& op) {
-  if (op.type() != "ConstantFill" || op.input_size() > 0 || op.output_size() != 1) return false;
+  if (TraitsOf(op.type()).fill != FillForm::kConstant || op.input_size() > 0 ||
+      op.output_size() != 1) {
+    return false;
+  }
   const Argument* const value = GetArgumentPtr(op, "value");
   return value == nullptr || (value->f() == 0 && value->i() == 0 && value->s().empty());
 }
@@ -65,7 +68,8 @@ std::vector<int64_t> ShapeOf(const OperatorDef& op) {
 // One zero of the shape [1, 1].
 bool IsMarkOfMobileExporter(const Filler& filler) {
   const OperatorDef& op = *filler.op;
-  if (op.type() != "GivenTensorFill" || ShapeOf(op) != std::vector<int64_t>{1, 1}) return false;
+  if (TraitsOf(op.type()).fill != FillForm::kGivenFloats) return false;
+  if (ShapeOf(op) != std::vector<int64_t>{1, 1}) return false;
   if (filler.values != nullptr) {
     return filler.values->IsType<float>() && filler.values->numel() == 1 &&
            filler.values->data<float>()[0] == 0;
@@ -105,19 +109,15 @@ bool IsZero(const Blob& blob) {
   return std::all_of(values, values + tensor.numel(), [](float value) { return value == 0; });
 }
 
-bool IsOneOf(const std::string& type, std::initializer_list<const char*> types) {
-  return std::find(types.begin(), types.end(), type) != types.end();
-}
-
 // The shape of the first input of an operator, from the shape of its weights; "" if unknown.
 std::string ShapeFor(const OperatorDef& op, const TensorShape& weights) {
-  const std::string& type = op.type();
+  const LinearForm form = TraitsOf(op.type()).linear;
   const int rank = weights.dims_size();
-  if (IsOneOf(type, {"FC", "FCTransposed"}) && rank == 2) {
-    return MakeString("float [N, ", weights.dims(type == "FC" ? 1 : 0), "]");
+  if ((form == LinearForm::kFC || form == LinearForm::kFCTransposed) && rank == 2) {
+    return MakeString("float [N, ", weights.dims(form == LinearForm::kFC ? 1 : 0), "]");
   }
-  const bool transposed = type == "ConvTranspose";
-  if (!transposed && !IsOneOf(type, {"Conv", "Conv1D", "Conv2D", "Conv3D"})) return "";
+  const bool transposed = form == LinearForm::kConvTranspose;
+  if (!transposed && form != LinearForm::kConv) return "";
   if (rank < 3 || rank > 5) return "";
   const char* const sizes = rank == 3 ? "W" : rank == 4 ? "H, W" : "D, H, W";
   const Argument *order = GetArgumentPtr(op, "order"), *group = GetArgumentPtr(op, "group");
@@ -131,7 +131,7 @@ std::string ShapeFor(const OperatorDef& op, const TensorShape& weights) {
 
 // The shape that an operator needs as its first input; "" if unknown.
 std::string ShapeNeededBy(const OperatorDef& op, const ShapeMap& shapes) {
-  if (op.type() == "PackedInt8BGRANHWCToNCHWCStylizerPreprocess") return "uint8 [1, H, W, 4]";
+  if (const char* const shape = TraitsOf(op.type()).input_shape) return shape;
   if (op.input_size() < 2) return "";
   const auto weights = shapes.find(op.input(1));
   if (weights == shapes.end() || weights->second.unknown_shape()) return "";

@@ -24,6 +24,7 @@ void RegisterDo() {
             kDoSavedFwdBlobs)
       .Input(0, "X1, X2, ..., scope", "the blobs to bind, and the scope made by CreateScope")
       .Output(0, "Y1, Y2, ..., scope", "the blobs to bind, and the scope again")
+      .Traits({.nested_scope = NestedScope::kBound})
       .SetDoc("Runs a net in a workspace of its own, which the scope keeps for the gradient.");
   RegisterCpuOperator<DoOp<CPUContext>>("Do", __FILE__);
   RegisterNetGradient<GetDoGradient>("Do", __FILE__);

@@ -30,6 +30,7 @@ void RegisterIf() {
       .Output(0, "Y1, Y2, ...", "the blobs that the nets write")
       .TensorInferenceFunction(InferIf)
       .TypesOfInput(0, {.accepted = {TensorProto::BOOL}})
+      .Traits({.nested_scope = NestedScope::kShared})
       .SetDoc("Runs then_net if the condition is true, else else_net.");
   RegisterCpuOperator<IfOp<CPUContext>>("If", __FILE__);
   RegisterNetGradient<GetIfGradient>("If", __FILE__);

@@ -236,6 +236,7 @@ void RegisterOnnxWhile() {
       .Input(1, "first_iter_condition", "bool, int32 or int64; the first element counts")
       .Input(2, "V1, V2, ...", "the initial values")
       .Output(0, "F1, F2, ..., L1, L2, ...", "the final values and the lists")
+      .Traits({.keeps_nets_on_cpu = true})
       .SetDoc(
           "Runs a net repeatedly and passes values from one iteration to the next, as ONNX's "
           "Loop does.");

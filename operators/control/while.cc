@@ -17,6 +17,7 @@ void RegisterWhile() {
       .Input(0, "condition", "one bool, on the CPU or the operator's device")
       .Input(1, "X1, X2, ...", "the blobs that the nets read")
       .Output(0, "Y1, Y2, ...", "the blobs that the nets write")
+      .Traits({.nested_scope = NestedScope::kShared})
       .SetDoc(
           "Runs loop_net as long as the condition is true. If there is a cond_net, it runs "
           "before each test of the condition. One of the nets must write the condition.");

@@ -43,6 +43,12 @@ void RegisterType(const char* type) {
           .CostInferenceFunction(ConvCost)
           .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2}))
           .FloatInputs(3)
+          .Traits({.family = OperatorFamily::kConv,
+                   .writes_float = true,
+                   .linear = LinearForm::kConv,
+                   .onednn = {OnednnRole::kConvolution, OnednnArguments::kImageWindow},
+                   .multiply_adds = MultiplyAddCount::kConv,
+                   .has_weights = true})
           .Memory({.extra = ConvExtraMemory})
           .SetDoc(
               "Computes the convolution of the input with a filter, and adds an optional bias. The "

@@ -102,6 +102,10 @@ void RegisterConvFusion() {
           .TensorInferenceFunction(InferConvShape)
           .CostInferenceFunction(ConvFusionCost)
           .DeviceInferenceFunction(ConvFusionDevices)
+          .Traits({.family = OperatorFamily::kConv,
+                   .onednn = {OnednnRole::kConvolution, OnednnArguments::kImageWindow},
+                   .multiply_adds = MultiplyAddCount::kConv,
+                   .has_weights = true})
           // If Y is in place with S, S is copied first.
           .Memory({.same_blob_in_place = true})
           .SetDoc(

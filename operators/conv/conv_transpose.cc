@@ -177,6 +177,11 @@ void RegisterConvTranspose() {
           .TensorInferenceFunction(InferConvTransposeShape)
           .CostInferenceFunction(ConvTransposeCost)
           .FloatInputs(3)
+          .Traits({.family = OperatorFamily::kConv,
+                   .writes_float = true,
+                   .linear = LinearForm::kConvTranspose,
+                   .multiply_adds = MultiplyAddCount::kConvTranspose,
+                   .has_weights = true})
           .Memory({.extra = ConvTransposeExtraMemory})
           .SetDoc(
               "Computes the transposed convolution of images, and adds an optional bias. Each "

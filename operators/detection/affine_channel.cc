@@ -148,6 +148,9 @@ void RegisterAffineChannel() {
       .Input(2, "bias", "[C]; further numbers are ignored")
       .Output(0, "Y", "the shape of X")
       .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kNorm,
+               .same_shape = true,
+               .affine = AffineForm::kScaleAndBias})
       .SetDoc(
           "Computes Y = X * scale + bias for each channel. A backward pass with is_learnable needs "
           "X, so Y must then be another blob.");

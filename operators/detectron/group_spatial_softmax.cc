@@ -67,6 +67,7 @@ void RegisterGroupSpatialSoftmax() {
       .Input(0, "scores", "[N, A * num_classes, H, W] float")
       .Output(0, "probabilities", "the shape of scores")
       .IdenticalTypeAndShape()
+      .Traits({.family = OperatorFamily::kActivation})
       .SetDoc("Computes the softmax over each group of num_classes channels at each position.");
   RegisterSchema("GroupSpatialSoftmaxGradient", __FILE__)
       .NumInputs(2)

@@ -6,6 +6,6 @@
 
 namespace caffe2rt {
 
-void RegisterActivations() { RegisterUnary(kActivations, __FILE__); }
+void RegisterActivations() { RegisterUnary(kActivations, OperatorFamily::kActivation, __FILE__); }
 
 }  // namespace caffe2rt

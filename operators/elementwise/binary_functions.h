@@ -181,14 +181,24 @@ template <class Function>
 using ArithmeticRow = BinaryRow<Function, float, double, int32_t, int64_t>;
 inline constexpr FunctionTable kArithmetic{
     ArithmeticRow<AddFunction>{
-        .type = "Add", .doc = "Y = A + B.", .inplace = BinaryInplace::kEither},
+        .type = "Add",
+        .doc = "Y = A + B.",
+        .inplace = BinaryInplace::kEither,
+        .traits = {.affine = AffineForm::kAdd, .onednn = {.role = OnednnRole::kAnyLayout}}},
     ArithmeticRow<SubFunction>{
-        .type = "Sub", .doc = "Y = A - B.", .inplace = BinaryInplace::kEither},
+        .type = "Sub",
+        .doc = "Y = A - B.",
+        .inplace = BinaryInplace::kEither,
+        .traits = {.affine = AffineForm::kSub, .onednn = {.role = OnednnRole::kAnyLayout}}},
     ArithmeticRow<MulFunction>{
-        .type = "Mul", .doc = "Y = A * B.", .inplace = BinaryInplace::kEither},
+        .type = "Mul",
+        .doc = "Y = A * B.",
+        .inplace = BinaryInplace::kEither,
+        .traits = {.affine = AffineForm::kMul, .onednn = {.role = OnednnRole::kAnyLayout}}},
     ArithmeticRow<DivFunction>{.type = "Div",
                                .doc = "Y = A / B; integers truncate towards 0.",
-                               .inplace = BinaryInplace::kFirst},
+                               .inplace = BinaryInplace::kFirst,
+                               .traits = {.affine = AffineForm::kDiv}},
 };
 
 template <class Function>
@@ -228,15 +238,18 @@ inline constexpr FunctionTable kLogic{
     BitwiseRow<AndFunction>{.type = "BitwiseAnd",
                             .doc = "Y = A & B, bit by bit.",
                             .inplace = BinaryInplace::kFirst,
-                            .gradient = GradientKind::kUndefined},
+                            .gradient = GradientKind::kUndefined,
+                            .traits = {.family = OperatorFamily::kOther}},
     BitwiseRow<OrFunction>{.type = "BitwiseOr",
                            .doc = "Y = A | B, bit by bit.",
                            .inplace = BinaryInplace::kFirst,
-                           .gradient = GradientKind::kUndefined},
+                           .gradient = GradientKind::kUndefined,
+                           .traits = {.family = OperatorFamily::kOther}},
     BitwiseRow<XorFunction>{.type = "BitwiseXor",
                             .doc = "Y = A ^ B, bit by bit.",
                             .inplace = BinaryInplace::kFirst,
-                            .gradient = GradientKind::kUndefined},
+                            .gradient = GradientKind::kUndefined,
+                            .traits = {.family = OperatorFamily::kOther}},
 };
 
 }  // namespace caffe2rt

@@ -77,6 +77,12 @@ bool IsCastTarget(int type) {
   }
 }
 
+PassesOn PassesFloatsOn(const OperatorDef& def) {
+  const ArgumentHelper args(def);
+  if (args.HasSingleArgumentOfType<std::string>(kCastTo.name)) return PassesOn::kNever;
+  return args.Read(kCastTo) == TensorProto::FLOAT ? PassesOn::kFloats : PassesOn::kNever;
+}
+
 }  // namespace
 
 TensorProto_DataType CastTarget(const ArgumentHelper& args) {
@@ -108,6 +114,9 @@ void RegisterCast() {
             CreateTensorShape(GetDimsVector(in[0]), static_cast<TensorProto_DataType>(type))};
       })
       .CostInferenceFunction(PointwiseCostInference<1>)
+      .Traits({.family = OperatorFamily::kElementwise,
+               .passes_on = PassesFloatsOn,
+               .type_argument = kCastTo.name})
       .SetDoc("Y = X with elements of another type.");
   RegisterCpuOperator<CastOp<CPUContext>>("Cast", __FILE__);
   RegisterGradient<GetCastGradient>("Cast", __FILE__);

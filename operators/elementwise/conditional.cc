@@ -24,6 +24,7 @@ void RegisterConditional() {
       .Input(2, "Z", "shape and type of X")
       .Output(0, "Y", "shape and type of X")
       .IdenticalTypeAndShapeOfInput(1)
+      .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc("Row i of Y is row i of X if C[i] is true, else row i of Z.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
   // As in Caffe2, the backward pass ends here.

@@ -26,8 +26,9 @@ OpSchema& CopySchema(const char* type, int inputs, const char* doc) {
       .SetDoc(doc);
 }
 
-void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace) {
-  OpSchema& schema = CopySchema(type, inputs, doc);
+void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace,
+                  const OperatorTraits& traits = {}) {
+  OpSchema& schema = CopySchema(type, inputs, doc).Traits(traits);
   if (inplace) schema.AllowInplace({{0, 0}});
   if (std::string_view(type) == "Copy" || std::string_view(type) == "CopyFromCPUInput") {
     schema.Arg(kOnednnLayout);
@@ -120,7 +121,9 @@ void RegisterGradientsOfCopies() {
 }  // namespace
 
 void RegisterCopies() {
-  RegisterCopy("Copy", 1, "Y = a copy of X.", false);
+  constexpr OperatorTraits kNoOp{
+      .family = OperatorFamily::kElementwise, .same_shape = true, .passes_on = AlwaysPassesOn};
+  RegisterCopy("Copy", 1, "Y = a copy of X.", false, kNoOp);
   RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
   RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
   RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
@@ -128,10 +131,13 @@ void RegisterCopies() {
   // Copy.
   CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
   CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
-  RegisterCopy("StopGradient", 1, "Y = X. The backward pass ends here.", true);
-  RegisterCopy("NegateGradient", 1, "Y = X. In the backward pass the gradient is negated.", true);
+  RegisterCopy("StopGradient", 1, "Y = X. The backward pass ends here.", true, kNoOp);
+  RegisterCopy("NegateGradient", 1, "Y = X. In the backward pass the gradient is negated.", true,
+               {.passes_on = AlwaysPassesOn});
 
-  CopySchema("Alias", 1, "Y = X, sharing the memory of X.").OutputSharesInput(0, 0);
+  CopySchema("Alias", 1, "Y = X, sharing the memory of X.")
+      .OutputSharesInput(0, 0)
+      .Traits({.family = OperatorFamily::kElementwise, .passes_on = AlwaysPassesOn});
   RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
 
   RegisterSchema("ZeroGradient", __FILE__)

@@ -44,6 +44,10 @@ class GetDropoutGradient final : public GradientMakerBase {
   }
 };
 
+PassesOn PassesOnInTestMode(const OperatorDef& def) {
+  return ArgumentHelper(def).Read(kDropoutIsTest) != 0 ? PassesOn::kAlways : PassesOn::kNever;
+}
+
 }  // namespace
 
 void KeepGradients(CPUContext&, int64_t n, float ratio, const float* dy, const bool* keep,
@@ -73,6 +77,10 @@ void RegisterDropout() {
       .HasEffect(
           Effect::kRandom,
           [](const OperatorDef& def) { return ArgumentHelper(def).Read(kDropoutIsTest) == 0; })
+      .Traits({.family = OperatorFamily::kActivation,
+               .same_shape = true,
+               .passes_on = PassesOnInTestMode,
+               .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kTestMode}})
       .SetDoc("Sets a random fraction of the elements to 0 in training. In test mode Y = X.");
   RegisterCpuOperator<DropoutOp<CPUContext>>("Dropout", __FILE__);
 

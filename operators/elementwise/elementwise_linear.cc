@@ -92,6 +92,7 @@ void RegisterElementwiseLinear() {
       .Output(0, "Y", "the shape of X")
       .IdenticalTypeAndShapeOfInput(0)
       .CostInferenceFunction(PointwiseCostInference<2>)
+      .Traits({.family = OperatorFamily::kElementwise, .has_weights = true})
       .SetDoc("Computes Y = X * w + b, column by column.");
   RegisterCpuOperator<ElementwiseLinearOp<CPUContext>>("ElementwiseLinear", __FILE__);
   RegisterGradient<GetElementwiseLinearGradient>("ElementwiseLinear", __FILE__);

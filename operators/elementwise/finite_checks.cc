@@ -47,6 +47,7 @@ void RegisterFiniteChecks() {
       .Input(0, "X", "any shape, float")
       .Output(0, "Y", "X")
       .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc("Y = X. Throws if X contains a NaN or an infinity.");
   RegisterCpuOperator<FiniteCheckOp<CPUContext>>("NanCheck", __FILE__);
   RegisterGradient<GetNanCheckGradient>("NanCheck", __FILE__);

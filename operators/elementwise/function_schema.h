@@ -70,9 +70,9 @@ void DeclareTypesOf(OpSchema& schema, int inputs) {
 
 }  // namespace internal
 
-// Registers the schemas and the gradient maker of a row.
+// Registers the schemas and the gradient maker of a row. `family` is that of the table.
 template <class Function, class... Ts>
-void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
+void DeclareRow(const UnaryRow<Function, Ts...>& row, OperatorFamily family, const char* file) {
   const auto declare_arguments = [&row](OpSchema& schema) {
     if constexpr (HasArguments<Function>) {
       std::apply([&schema](const auto&... specs) { (schema.Arg(specs), ...); },
@@ -81,7 +81,8 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
     if (row.ignored != nullptr) schema.Arg(*row.ignored);
   };
   OpSchema& schema =
-      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file)
+          .Traits(TraitsInFamily(row.traits, family));
   internal::DeclareTypesOf<Ts...>(schema, 1);
   declare_arguments(schema);
   if constexpr (HasGradient<Function>) {
@@ -94,7 +95,8 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
 template <class Function, class... Ts>
 void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
   OpSchema& schema =
-      RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+      RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file)
+          .Traits(TraitsInFamily(row.traits, OperatorFamily::kElementwise));
   internal::DeclareTypesOf<Ts...>(schema, 2);
   if constexpr (HasBinaryGradient<Function>) {
     RegisterBinaryGradient(row.type, Function::kGradientReads, row.inplace, file);

@@ -41,6 +41,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/argument_spec.h"
+#include "caffe2_core/graph/operator_traits.h"
 
 namespace caffe2rt {
 
@@ -108,6 +109,7 @@ struct UnaryRow {
   bool gradient_inplace = false;  // whether the gradient operator's dX may be dY
   GradientKind gradient = GradientKind::kMissing;
   const ArgumentSpec<std::string>* ignored = nullptr;  // an argument in old nets, ignored
+  OperatorTraits traits = {};  // a family that is not stated is that of the table
 };
 
 // Which inputs the output of a binary operator may overwrite in place.
@@ -120,7 +122,14 @@ struct BinaryRow {
   const char* doc;
   BinaryInplace inplace = BinaryInplace::kNone;
   GradientKind gradient = GradientKind::kMissing;
+  OperatorTraits traits = {};  // the family is kElementwise if it is not stated
 };
+
+// The traits of a row in a table of operators of this family.
+constexpr OperatorTraits TraitsInFamily(OperatorTraits traits, OperatorFamily family) {
+  if (!traits.family) traits.family = family;
+  return traits;
+}
 
 // A plain value that holds rows. No two rows may have the same type, that is, the same function and
 // element types.

@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 namespace {
 
-void RegisterNarySchema(const char* type, const char* doc) {
+void RegisterNarySchema(const char* type, const char* doc, const OperatorTraits& traits) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1, INT_MAX)
       .NumOutputs(1)
@@ -24,6 +24,7 @@ void RegisterNarySchema(const char* type, const char* doc) {
         cost.flops = NumElements(in[0]) * in.size();
         return cost;
       })
+      .Traits(TraitsInFamily(traits, OperatorFamily::kElementwise))
       .SetDoc(doc);
 }
 
@@ -102,7 +103,7 @@ class GetChosenGradient final : public GradientMakerBase {
 
 void RegisterNary() {
   kNary.ForEach([]<NaryKind kKind, class... Ts>(const NaryRow<kKind, Ts...>& row) {
-    RegisterNarySchema(row.type, row.doc);
+    RegisterNarySchema(row.type, row.doc, row.traits);
     if constexpr (kKind == NaryKind::kMean) {
       RegisterMeanGradientSchema();
       RegisterGradient<GetMeanGradient>(row.type, __FILE__);

@@ -27,13 +27,25 @@ template <NaryKind kKind, class... Ts>
 struct NaryRow {
   const char* type;
   const char* doc;
+  OperatorTraits traits = {};  // the family is kElementwise if it is not stated
 };
 
 inline constexpr FunctionTable kNary{
     NaryRow<NaryKind::kSum, float, double, int32_t, int64_t>{
-        .type = "Sum", .doc = "Y = X0 + X1 + ..., without broadcasting."},
-    NaryRow<NaryKind::kMean, float, double>{.type = "Mean", .doc = "Y = the mean of X0, X1, ...."},
-    NaryRow<NaryKind::kMax, float>{.type = "Max", .doc = "Y = the largest of X0, X1, ...."},
+        .type = "Sum",
+        .doc = "Y = X0 + X1 + ..., without broadcasting.",
+        .traits = {.same_shape = true,
+                   .sums_inputs = true,
+                   .passes_on = AlwaysPassesOn,
+                   .onednn = {.role = OnednnRole::kAnyLayout, .same_rank = true}}},
+    NaryRow<NaryKind::kMean, float, double>{
+        .type = "Mean",
+        .doc = "Y = the mean of X0, X1, ....",
+        .traits = {.onednn = {.role = OnednnRole::kAnyLayout, .same_rank = true}}},
+    NaryRow<NaryKind::kMax, float>{
+        .type = "Max",
+        .doc = "Y = the largest of X0, X1, ....",
+        .traits = {.onednn = {.role = OnednnRole::kAnyLayout, .same_rank = true}}},
     NaryRow<NaryKind::kMin, float>{.type = "Min", .doc = "Y = the smallest of X0, X1, ...."},
 };
 

@@ -102,6 +102,7 @@ void RegisterPow() {
       .Output(0, "Y", "the shape of A")
       .IdenticalTypeAndShapeOfInput(0)
       .CostInferenceFunction(PointwiseCostInference<2>)
+      .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc("Y = A ^ exponent, or A ^ B for two inputs.");
   DeclareBroadcastArguments(schema);
   RegisterCpuOperator<PowOp<CPUContext>>("Pow", __FILE__);

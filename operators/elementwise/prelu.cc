@@ -61,6 +61,10 @@ void RegisterPrelu() {
       .DeviceInferenceFunction(OnednnWeightsOnCpu({1}))
       .CostInferenceFunction(PointwiseCostInference<2>)
       .FloatInputs(2)
+      .Traits({.family = OperatorFamily::kActivation,
+               .same_shape = true,
+               .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kNchw},
+               .has_weights = true})
       .SetDoc("Y = X for X > 0, slope * X otherwise.");
   RegisterCpuOperator<PReluOp<CPUContext>>("PRelu", __FILE__);
 

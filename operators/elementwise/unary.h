@@ -2,8 +2,8 @@
 // Elementwise operators y[i] = f(x[i]): one class for all of them, one for their gradient operators,
 // and the registration of a table's rows.
 //
-//   RegisterUnary(kActivations, __FILE__);                          // <stem>.cc
-//   RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__);    // <stem>_cuda.cc
+//   RegisterUnary(kActivations, OperatorFamily::kActivation, __FILE__);    // <stem>.cc
+//   RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__);           // <stem>_cuda.cc
 //
 // Y has the shape of X. Y may be X (in place) if the row allows it. dX has the shape of X or Y; dY
 // must have as many elements.
@@ -136,10 +136,11 @@ void RegisterUnaryOperators(const FunctionTable<Rows...>& table, const char* fil
   });
 }
 
-// Registers the schemas, the gradient maker and the CPU operators of each row.
+// Registers the schemas, the gradient maker and the CPU operators of each row. `family`: of the rows
+// that state none.
 template <class... Rows>
-void RegisterUnary(const FunctionTable<Rows...>& table, const char* file) {
-  table.ForEach([file](const auto& row) { DeclareRow(row, file); });
+void RegisterUnary(const FunctionTable<Rows...>& table, OperatorFamily family, const char* file) {
+  table.ForEach([family, file](const auto& row) { DeclareRow(row, family, file); });
   RegisterUnaryOperators<CPUContext>(table, file);
 }
 

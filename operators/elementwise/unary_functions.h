@@ -285,18 +285,25 @@ inline constexpr FunctionTable kUnaryMath{
         .type = "Mod", .doc = "y = the remainder of x / divisor.", .inplace = true},
     UnaryRow<Not, bool>{.type = "Not", .doc = "y = not x.", .gradient = GradientKind::kUndefined},
     UnaryRow<IsNaN, float, double>{.type = "IsNaN",
-                                   .doc = "y = 1 where x is NaN, 0 elsewhere, as uint8."},
+                                   .doc = "y = 1 where x is NaN, 0 elsewhere, as uint8.",
+                                   .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<ReplaceNaN, float, double>{.type = "ReplaceNaN",
                                         .doc = "y = value where x is NaN, x elsewhere.",
                                         .inplace = true,
-                                        .gradient = GradientKind::kUndefined},
+                                        .gradient = GradientKind::kUndefined,
+                                        .traits = {.family = OperatorFamily::kOther}},
     // Half precision.
     UnaryRow<FloatToHalf, float>{.type = "FloatToHalf",
-                                 .doc = "y = x in half precision, rounded to nearest."},
+                                 .doc = "y = x in half precision, rounded to nearest.",
+                                 .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<HalfToFloat, float16>{.type = "HalfToFloat",
-                                   .doc = "y = x, which has half precision, as float."},
+                                   .doc = "y = x, which has half precision, as float.",
+                                   .traits = {.family = OperatorFamily::kOther}},
     // Powers and exponentials.
-    UnaryRow<Scale, float, double>{.type = "Scale", .doc = "y = scale * x.", .inplace = true},
+    UnaryRow<Scale, float, double>{.type = "Scale",
+                                   .doc = "y = scale * x.",
+                                   .inplace = true,
+                                   .traits = {.same_shape = true, .affine = AffineForm::kScale}},
     UnaryRow<Sqr, float>{.type = "Sqr", .doc = "y = x * x.", .inplace = true},
     UnaryRow<Cube, float, double, int32_t, int64_t>{.type = "Cube", .doc = "y = x * x * x."},
     UnaryRow<Sqrt, float, double>{.type = "Sqrt", .doc = "y = sqrt(x).", .inplace = true},
@@ -305,21 +312,30 @@ inline constexpr FunctionTable kUnaryMath{
     UnaryRow<Cbrt, float>{.type = "Cbrt",
                           .doc = "y = the cube root of x.",
                           .inplace = true,
-                          .gradient_inplace = true},
+                          .gradient_inplace = true,
+                          .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Reciprocal, float>{
         .type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true, .gradient_inplace = true},
     UnaryRow<Exp, float>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
     UnaryRow<Log, float>{.type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
-    UnaryRow<Erf, float>{.type = "Erf", .doc = "y = the error function of x."},
+    UnaryRow<Erf, float>{.type = "Erf",
+                         .doc = "y = the error function of x.",
+                         .traits = {.family = OperatorFamily::kOther}},
     // Trigonometry.
     UnaryRow<Sin, float>{.type = "Sin", .doc = "y = sin(x)."},
     UnaryRow<Cos, float>{.type = "Cos", .doc = "y = cos(x)."},
-    UnaryRow<Tan, float>{.type = "Tan", .doc = "y = tan(x)."},
-    UnaryRow<Asin, float>{.type = "Asin", .doc = "y = arcsin(x)."},
-    UnaryRow<Acos, float>{.type = "Acos", .doc = "y = arccos(x)."},
-    UnaryRow<Atan, float>{.type = "Atan", .doc = "y = arctan(x)."},
-    UnaryRow<Sinh, float>{.type = "Sinh", .doc = "y = sinh(x)."},
-    UnaryRow<Cosh, float>{.type = "Cosh", .doc = "y = cosh(x)."},
+    UnaryRow<Tan, float>{
+        .type = "Tan", .doc = "y = tan(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Asin, float>{
+        .type = "Asin", .doc = "y = arcsin(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Acos, float>{
+        .type = "Acos", .doc = "y = arccos(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Atan, float>{
+        .type = "Atan", .doc = "y = arctan(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Sinh, float>{
+        .type = "Sinh", .doc = "y = sinh(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Cosh, float>{
+        .type = "Cosh", .doc = "y = cosh(x).", .traits = {.family = OperatorFamily::kOther}},
 };
 
 }  // namespace caffe2rt

@@ -160,6 +160,7 @@ void RegisterWeightedSum() {
       .Input(2, "X1, W1, ...", "further tensors and their weights")
       .Output(0, "Y", "the shape of X0")
       .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc("Computes Y = X0 * W0 + X1 * W1 + ..., without broadcasting.");
   RegisterCpuOperator<WeightedSumOp<CPUContext>>("WeightedSum", __FILE__);
   RegisterGradient<GetWeightedSumGradient>("WeightedSum", __FILE__);

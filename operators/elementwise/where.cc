@@ -18,6 +18,7 @@ void RegisterWhere() {
       .Output(0, "Y", "shape and type of X")
       .IdenticalTypeAndShapeOfInput(1)
       .CostInferenceFunction(PointwiseCostInference<1>)
+      .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc("Y = X where C is true, Z elsewhere.");
   RegisterCpuOperator<WhereOp<CPUContext>>("Where", __FILE__);
   // As in Caffe2, asking for its gradient is an error.

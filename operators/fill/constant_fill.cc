@@ -27,6 +27,7 @@ void RegisterConstantFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};
       })
+      .Traits({.fill = FillForm::kConstant})
       .SetDoc("Creates a tensor whose elements all have the same value.");
   RegisterCpuOperator<ConstantFillOp<CPUContext>>("ConstantFill", __FILE__);
   // The output does not depend on the input's values.

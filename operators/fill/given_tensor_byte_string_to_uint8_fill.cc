@@ -14,6 +14,7 @@ void RegisterGivenTensorByteStringToUint8Fill() {
         (void)ArgumentHelper(def).Read(kByteStringType);
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_UINT8)};
       })
+      .Traits({.fill = FillForm::kGiven})
       .SetDoc("Creates a uint8 tensor from the bytes of a string argument.");
   RegisterCpuOperator<GivenTensorByteStringToUInt8FillOp<CPUContext>>(
       "GivenTensorByteStringToUInt8Fill", __FILE__);

@@ -49,16 +49,17 @@ TensorShape InferGivenTensor(const OperatorDef& def, const std::vector<TensorSha
   return shape;
 }
 
-OpSchema& DeclareGivenTensor(const std::string& type) {
+OpSchema& DeclareGivenTensor(const std::string& type, FillForm form) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   DeclareFillShape(schema);
   return DeclareUntyped(schema, kGivenValues)
+      .Traits({.fill = form})
       .SetDoc("Creates a tensor from the elements that an argument lists.");
 }
 
 template <TensorProto_DataType kType>
 void RegisterTyped(const std::string& type) {
-  DeclareGivenTensor(type)
+  DeclareGivenTensor(type, FillForm::kGiven)
       .Arg(kIgnoredGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferGivenTensor(def, in, kType)};
@@ -73,7 +74,7 @@ TensorProto_DataType GivenTensorType(const ArgumentHelper& args) {
 }
 
 void RegisterGivenTensorFill() {
-  DeclareGivenTensor("GivenTensorFill")
+  DeclareGivenTensor("GivenTensorFill", FillForm::kGivenFloats)
       .Arg(kGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{

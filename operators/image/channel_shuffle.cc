@@ -86,6 +86,8 @@ void RegisterChannelShuffle() {
                          .Output(0, "Y", "the shape of X")
                          .IdenticalTypeAndShape()
                          .InheritOnnxSchema("ChannelShuffle")
+                         .Traits({.family = OperatorFamily::kShape,
+                                  .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kNchw}})
                          .SetDoc("Splits the channels into groups and interleaves them.");
   DeclareUnusedArguments(schema);
   RegisterCpuOperator<ChannelShuffleOp<CPUContext, false>>("ChannelShuffle", __FILE__);

@@ -68,6 +68,7 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise blob
       .TypesOfInput(0, {.accepted = {TensorProto::UINT8}})
       .TypesOfInput(1, {.accepted = {TensorProto::FLOAT}})
+      .Traits({.input_shape = "uint8 [1, H, W, 4]"})
       .Memory({.extra = NoiseMemory})
       .SetDoc(
           "Converts a packed image to the input of a style transfer net: X - mean + noise. The "

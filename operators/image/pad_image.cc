@@ -163,6 +163,7 @@ void RegisterPadImage() {
           .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
           .Output(0, "Y", "X with height H + pad_t + pad_b and width W + pad_l + pad_r")
           .TensorInferenceFunction(InferPadImage)
+          .Traits({.family = OperatorFamily::kShape})
           .SetDoc(
               "Pads images with a constant, with their edge pixels or by reflection; negative pads "
               "crop. Of the window arguments, only pads and order have an effect.");

@@ -153,6 +153,8 @@ void RegisterResizeNearest() {
       .Output(0, "Y", "X resized to height and width trunc(size * scale)")
       .TensorInferenceFunction(InferResizeNearest)
       .InheritOnnxSchema("Upsample")
+      .Traits({.family = OperatorFamily::kShape,
+               .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kNchw}})
       .SetDoc(
           "Resizes images by nearest-neighbour sampling: each output pixel is a copy of the input "
           "pixel at its position divided by the scale, rounded down.");

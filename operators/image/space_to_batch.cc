@@ -89,7 +89,8 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
       .TensorInferenceFunction(
           [to_batch](const OperatorDef& def, const std::vector<TensorShape>& in) {
             return InferSpaceToBatch(def, in, to_batch);
-          });
+          })
+      .Traits({.family = OperatorFamily::kShape});
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ void RegisterUpsampleBilinear() {
              "optional scale factors of height and width, [2]; overrides the arguments")
       .Output(0, "Y", "X resized to height and width trunc(size * scale)")
       .TensorInferenceFunction(InferUpsampleBilinear)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Resizes images by bilinear interpolation. The corner pixels keep their values.");
   RegisterCpuOperator<UpsampleBilinearOp<CPUContext>>("UpsampleBilinear", __FILE__);
 

@@ -52,6 +52,7 @@ void RegisterUpsampleNearest() {
       .Input(0, "X", "[*, H, W]")
       .Output(0, "Y", "[*, H * scale, W * scale]")
       .TensorInferenceFunction(InferUpsampleNearest)
+      .Traits({.family = OperatorFamily::kShape, .onednn = {OnednnRole::kAnyLayout}})
       .SetDoc(
           "Enlarges images by an integer factor: each pixel is repeated scale times in both "
           "directions.");

@@ -52,6 +52,7 @@ void RegisterInt8ConvSchema(const char* type, const std::string& doc) {
                  "have no effect")
           .Output(0, "Y", "a quantized tensor [N, windows.., M]")
           .TensorInferenceFunction(InferConvShape)
+          .Traits({.multiply_adds = MultiplyAddCount::kConv})
           .SetDoc(doc +
                   " The argument order must be NHWC, and the scale of X times that of the "
                   "filter must be below Y_scale.");

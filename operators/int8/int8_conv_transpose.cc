@@ -161,6 +161,7 @@ void RegisterInt8ConvTranspose() {
                  "have no effect")
           .Output(0, "Y", "a quantized tensor [N, rows, columns, M]")
           .TensorInferenceFunction(InferConvTransposeShape)
+          .Traits({.multiply_adds = MultiplyAddCount::kConvTranspose})
           .SetDoc(
               "Computes the transposed convolution of quantized images, with sums of 32 bits. The "
               "argument order must be NHWC, group must be 1, and the scale of X times that of the "

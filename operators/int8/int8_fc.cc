@@ -98,6 +98,7 @@ void RegisterInt8Fc() {
       .Input(3, "Qparam", "(optional) has no effect")
       .Output(0, "Y", "a quantized tensor [rows, outputs]; further outputs are not written")
       .TensorInferenceFunction(InferInt8FC)
+      .Traits({.multiply_adds = MultiplyAddCount::kFC})
       .SetDoc(
           "Computes X * W^T + b for quantized matrices, with sums of 32 bits. The scale of X times "
           "that of W must be below Y_scale.");

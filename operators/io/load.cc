@@ -89,6 +89,7 @@ void RegisterLoad() {
             std::vector<DeviceOption>(static_cast<size_t>(op.input_size())),
             std::vector<DeviceOption>(static_cast<size_t>(op.output_size()), op.device_option()));
       })
+      .Traits({.loads_blobs = true})
       .SetDoc(
           "Loads its outputs from one or more databases that Save wrote; with load_all, loads all "
           "blobs of the databases into the workspace. strip_prefix and add_prefix are applied to "

@@ -188,6 +188,8 @@ void RegisterDistanceAs(const std::string& type, const char* doc) {
                   : "[N]: one number for each row")
       .TensorInferenceFunction(InferDistance<kDistance>)
       .CostInferenceFunction(PointwiseCostInference<2>)
+      .Traits({.family = kDistance == Distance::kDotProduct ? OperatorFamily::kMatMul
+                                                            : OperatorFamily::kLoss})
       .SetDoc(doc);
   RegisterCpuOperator<DistanceOp<CPUContext, kDistance>>(type, __FILE__);
   RegisterGradient<GetDistanceGradient>(type, __FILE__);

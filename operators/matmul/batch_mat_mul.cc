@@ -199,6 +199,7 @@ void RegisterBatchMatMul() {
       .NumOutputs(1)
       .TensorInferenceFunction(InferBatchMatMul)
       .CostInferenceFunction(BatchMatMulCost)
+      .Traits({.family = OperatorFamily::kMatMul, .multiply_adds = MultiplyAddCount::kMatMul})
       .SetDoc(
           "Multiplies batches of matrices: Y = A B for the matrices in the last two axes of A and "
           "B, for each index of the batch axes. A vector A is treated as a row, a vector B as a "

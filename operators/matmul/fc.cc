@@ -135,7 +135,7 @@ void MultiplyMatrices(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t 
   });
 }
 
-OpSchema& RegisterType(const char* type, const char* doc) {
+OpSchema& RegisterType(const char* type, LinearForm form, const char* doc) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(3)
       .NumOutputs(1)
@@ -145,6 +145,11 @@ OpSchema& RegisterType(const char* type, const char* doc) {
       .Input(1, "W", "weights")
       .Input(2, "b", "bias, [N]")
       .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2}))
+      .Traits({.family = OperatorFamily::kMatMul,
+               .writes_float = true,
+               .linear = form,
+               .multiply_adds = MultiplyAddCount::kFC,
+               .has_weights = true})
       .Output(0, "Y", "result: the axes of X before `axis`, then N");
 }
 
@@ -205,7 +210,7 @@ void RunFCGradient(CPUContext&, math::GemmEngine, const FCGradientTask& task) {
 }
 
 void RegisterFc() {
-  RegisterType("FC",
+  RegisterType("FC", LinearForm::kFC,
                "Fully connected layer: Y = X W^T + b. X is flattened to a matrix [M, K] at `axis`, "
                "W to [N, K] at `axis_w`.")
       .FloatInputs(3)
@@ -213,7 +218,7 @@ void RegisterFc() {
       .CostInferenceFunction(FCCost<false>);
   RegisterCpuOperator<FullyConnectedOp<CPUContext, false>>("FC", __FILE__);
   RegisterGradientOf<false>("FC");
-  RegisterType("FCTransposed",
+  RegisterType("FCTransposed", LinearForm::kFCTransposed,
                "Fully connected layer with transposed weights: Y = X W + b. X is flattened to a "
                "matrix [M, K] at `axis`, W to [K, N] at `axis_w`.")
       .TensorInferenceFunction(InferFC<true>)

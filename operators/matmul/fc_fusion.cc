@@ -175,6 +175,7 @@ void RegisterFcFusion() {
   RegisterSchema("FCFusion", __FILE__)
       .NumInputs(2, 3)
       .NumOutputs(1)
+      .Traits({.multiply_adds = MultiplyAddCount::kFC, .has_weights = true})
       .SetDoc(
           "Fully connected layer with an activation: Y = activation(X W^T + b). X is flattened to "
           "a matrix [M, K] at `axis`, W to [N, K] at `axis_w`. W is packed once, in memory that "

@@ -125,6 +125,7 @@ void RegisterMatMul() {
       .TensorInferenceFunction(InferMatMul)
       .CostInferenceFunction(MatMulCost)
       .FloatInputs(2)
+      .Traits({.family = OperatorFamily::kMatMul, .multiply_adds = MultiplyAddCount::kMatMul})
       .SetDoc(
           "Matrix multiplication: Y = op(A) op(B), where A and B are flattened to matrices at "
           "axis_a and axis_b, and op transposes if trans_a or trans_b is set.")

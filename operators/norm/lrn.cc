@@ -223,6 +223,10 @@ void RegisterLrn() {
       .CostInferenceFunction(PointwiseCostInference<12>)
       .InheritOnnxSchema("LRN")
       .FloatInputs(1)
+      .Traits({.family = OperatorFamily::kNorm,
+               .same_shape = true,
+               .writes_float = true,
+               .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kNchw}})
       .SetDoc(
           "Local response normalization: X / (bias + alpha / size * sum of squares)^beta, where "
           "the sum is over a window of size neighbouring channels.");

@@ -39,6 +39,7 @@ void RegisterSoftmax() {
       .CostInferenceFunction(PointwiseCostInference<10>)
       .InheritOnnxSchema("Softmax")
       .FloatInputs(1)
+      .Traits({.family = OperatorFamily::kActivation, .same_shape = true, .writes_float = true})
       .SetDoc(
           "Softmax: exp(x) / sum of exp(x), where the sum is over all dimensions from axis on.");
   RegisterCpuOperator<SoftmaxOp<CPUContext>>("Softmax", __FILE__);

@@ -223,6 +223,11 @@ void RegisterSpatialBn() {
       .CostInferenceFunction(PointwiseCostInference<2>)
       .InheritOnnxSchema("BatchNormalization")
       .FloatInputs(3)
+      .Traits({.family = OperatorFamily::kNorm,
+               .same_shape = true,
+               .writes_float = true,
+               .affine = AffineForm::kBatchNorm,
+               .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kTestMode}})
       .SetDoc(
           "Batch normalization of each channel: (X - mean) / sqrt(var + epsilon) * scale + bias. "
           "If is_test, mean and variance are the inputs; in training they are computed from the "

@@ -24,6 +24,9 @@ void RegisterAveragePool() {
                        "Average pooling: the mean of each window that slides over the input. "
                        "Padding is left out of the mean unless count_include_pad.")
         .Arg(kPoolIncludePad)
+        .Traits({.family = OperatorFamily::kPool,
+                 .writes_float = true,
+                 .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kImageWindow}})
         .InheritOnnxSchema("AveragePool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MeanReduction>>>(type, __FILE__);
     RegisterPoolGradientSchema(type, __FILE__,

@@ -24,6 +24,9 @@ void RegisterMaxPool() {
         type, __FILE__,
         "Max pooling: the largest value of each window that slides over the input. A NaN is "
         "ignored, except as the first element of a window over one axis, or over two in NCHW.")
+        .Traits({.family = OperatorFamily::kPool,
+                 .writes_float = true,
+                 .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kImageWindow}})
         .InheritOnnxSchema("MaxPool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MaxReduction>>>(type, __FILE__);
     RegisterPoolGradientSchema(

@@ -28,6 +28,7 @@ void RegisterArg(const std::string& type, const char* doc) {
       .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
       .Output(0, "Indices", "int64, the shape of X where the dimension has size 1 or is removed")
       .TensorInferenceFunction(InferArgMax)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(doc);
   RegisterCpuOperator<ArgOp<CPUContext, kMax>>(type, __FILE__);
 }

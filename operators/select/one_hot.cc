@@ -24,6 +24,7 @@ void RegisterOneHot() {
       .Input(0, "indices", "[N] int64")
       .Input(1, "index_size_tensor", "int64, one element: the number of classes")
       .Output(0, "one_hots", "[N, index_size] float")
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Encodes each index as a row that is 1 at the index and 0 elsewhere.");
   RegisterCpuOperator<OneHotOp<CPUContext>>("OneHot", __FILE__);
   // The inputs are indices.

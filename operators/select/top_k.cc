@@ -124,6 +124,7 @@ void RegisterTopK() {
       .Output(1, "Indices", "int64: their indices in the dimension")
       .Output(2, "Flattened indices", "(optional) int64 vector: their indices in the flattened X")
       .TensorInferenceFunction(InferTopK)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Computes the k largest elements along a dimension, in descending order. Among equal "
           "elements, those with lower indices come first.");

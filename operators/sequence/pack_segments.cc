@@ -115,6 +115,7 @@ void RegisterPackSegments() {
           1, "presence_mask",
           "(optional) [n, max_length] bool: 0 for padding; written if return_presence_mask is 1")
       .TensorInferenceFunction(InferPacked)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Moves segments of rows into a tensor in which all segments have the same number of "
           "rows. Shorter segments are padded, longer ones are cut off.");
@@ -128,6 +129,7 @@ void RegisterPackSegments() {
       .Input(0, "lengths", "[n] int32 or int64: the number of rows of each segment")
       .Input(1, "packed_tensor", "[n, max_length, inner..] float, int32, int64 or strings")
       .Output(0, "tensor", "[sum of lengths, inner..]: the rows of all segments without padding")
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Moves packed segments of rows into one tensor without padding. With the argument "
           "max_length, longer lengths count as max_length; without it they are an error.");

@@ -44,6 +44,7 @@ void RegisterReversePackedSegs() {
              "[batch] int32 or int64: the number of steps to reverse, at most `steps`")
       .Output(0, "reversed data", "the shape of data")
       .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Reverses the order of the first lengths[b] steps of each batch entry b and copies the "
           "others.");

@@ -66,7 +66,11 @@ class GetConcatGradient final : public GradientMakerBase {
   }
 };
 
-void RegisterConcatAs(const std::string& type) {
+PassesOn PassesOnOneInput(const OperatorDef& def) {
+  return ArgumentHelper(def).Read(kAddAxis) == 0 ? PassesOn::kAlways : PassesOn::kNever;
+}
+
+void RegisterConcatAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
@@ -80,6 +84,7 @@ void RegisterConcatAs(const std::string& type) {
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferConcat(def, in));
       })
+      .Traits(traits)
       .Memory({.input_parts = PartsOfConcat})
       .SetDoc(
           "Concatenates tensors along one dimension. With add_axis, stacks them along a new "
@@ -92,8 +97,12 @@ void RegisterConcatAs(const std::string& type) {
 }  // namespace
 
 void RegisterConcat() {
-  RegisterConcatAs("Concat");
-  RegisterConcatAs("DepthConcat");
+  RegisterConcatAs("Concat", {.family = OperatorFamily::kShape,
+                              .passes_on = PassesOnOneInput,
+                              .onednn = {.role = OnednnRole::kAnyLayout,
+                                         .arguments = OnednnArguments::kChannelAxis,
+                                         .same_rank = true}});
+  RegisterConcatAs("DepthConcat", {.family = OperatorFamily::kShape});
 }
 
 }  // namespace caffe2rt

@@ -55,6 +55,7 @@ void RegisterExpandDims() {
       .Input(0, "data", "any tensor")
       .Output(0, "expanded", "the elements of data in the new shape")
       .TensorInferenceFunction(InferExpandDims)
+      .Traits({.family = OperatorFamily::kShape, .only_changes_shape = true})
       .SetDoc("Inserts dimensions of size 1 into the shape of a tensor.");
   RegisterCpuOperator<ExpandDimsOp<CPUContext>>("ExpandDims", __FILE__);
   RegisterGradient<GetExpandDimsGradient>("ExpandDims", __FILE__);

@@ -35,6 +35,7 @@ void RegisterFlatten() {
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Flattens a tensor to a matrix: the dimensions before axis are merged into the first "
           "dimension, the others into the second.");

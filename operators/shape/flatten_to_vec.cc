@@ -32,6 +32,7 @@ void RegisterFlattenToVec() {
         const std::vector<int64_t> dims = {CheckedProduct(GetDimsVector(in[0]))};
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Flattens a tensor to a vector.");
   RegisterCpuOperator<FlattenToVecOp<CPUContext>>("FlattenToVec", __FILE__);
   RegisterGradient<GetFlattenToVecGradient>("FlattenToVec", __FILE__);

@@ -95,6 +95,7 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
       .Input(1, "INDICES", "indices, int32 or int64")
       .Output(0, "OUTPUT", "the selected slices")
       .TensorInferenceFunction(InferGather<kFixedAxis>)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(doc);
 }
 

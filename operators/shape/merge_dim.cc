@@ -25,6 +25,7 @@ void RegisterMergeDim() {
         MergedDims(GetDimsVector(in[0]), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
+      .Traits({.family = OperatorFamily::kShape, .only_changes_shape = true})
       .SetDoc("Merges the first two dimensions into one.");
   RegisterCpuOperator<MergeDimOp<CPUContext>>("MergeDim", __FILE__);
 }

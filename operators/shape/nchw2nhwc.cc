@@ -41,6 +41,7 @@ void RegisterSwitch(const std::string& type, const char* from, const char* to, c
         SwitchedDims(GetDimsVector(in[0]), kToEnd, &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, TensorProto_DataType_FLOAT)};
       })
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(doc);
   RegisterCpuOperator<OrderSwitchOp<CPUContext, kToEnd>>(type, __FILE__);
   RegisterGradient<GetSwitchGradient<kToEnd>>(type, __FILE__);

@@ -43,6 +43,7 @@ void RegisterPrependDim() {
         PrependedDims(GetDimsVector(in[0]), ArgumentHelper(def).Read(kPrependedSize), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
+      .Traits({.family = OperatorFamily::kShape, .only_changes_shape = true})
       .SetDoc("Splits the first dimension into two: dim_size and the rest.");
   RegisterCpuOperator<PrependDimOp<CPUContext>>("PrependDim", __FILE__);
   RegisterGradient<GetPrependDimGradient>("PrependDim", __FILE__);

@@ -57,6 +57,7 @@ void RegisterReshape() {
       .TensorInferenceFunction(InferReshape)
       .DeviceInferenceFunction(OnCPU({1}, {1}))
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape, .only_changes_shape = true})
       .SetDoc(
           "Changes the shape of a tensor without changing its elements. In the new shape, 0 copies "
           "the dimension at the same position, and one -1 is computed from the others.");

@@ -17,6 +17,7 @@ void RegisterResizeLike() {
         if (!AreKnown(in, 2)) return UnknownOutputs(def);
         return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
       })
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Changes the shape of a tensor to that of another one with the same number of elements.");
   RegisterCpuOperator<ResizeLikeOp<CPUContext>>("ResizeLike", __FILE__);

@@ -16,6 +16,7 @@ void RegisterScatterAssign() {
       .Input(2, "SLICES", "[K, ..] the slices to copy, of the type of DATA")
       .Output(0, "DATA", "input 0, in place")
       .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Copies slices to those slices of DATA that INDICES name, in place. Of equal indices, "
           "the "

@@ -23,6 +23,7 @@ void RegisterShape() {
         return std::vector<TensorShape>{
             CreateTensorShape(std::vector<int64_t>{count}, TensorProto_DataType_INT64)};
       })
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Computes the shape of a tensor as a vector.");
   RegisterCpuOperator<ShapeOp<CPUContext>>("Shape", __FILE__);
   // The output does not depend on values of the input.

@@ -13,6 +13,7 @@ void RegisterSize() {
       .ScalarType(TensorProto_DataType_INT64)
       .Input(0, "X", "any tensor")
       .Output(0, "size", "int64 scalar")
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Computes the number of elements of a tensor.");
   RegisterCpuOperator<SizeOp<CPUContext>>("Size", __FILE__);
   // The output does not depend on values of the input.

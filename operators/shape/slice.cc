@@ -75,6 +75,8 @@ void RegisterSlice() {
       .Output(0, "Y", "the selected part of X")
       .TensorInferenceFunction(InferSlice)
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape,
+               .no_shape_reason = "the shape of the slice depends on the values of its inputs"})
       .SetDoc("Copies a range of indices of one dimension of a tensor.");
   RegisterCpuOperator<SliceOp<CPUContext>>("Slice", __FILE__);
   RegisterGradient<GetSliceGradient>("Slice", __FILE__);

@@ -55,6 +55,7 @@ void RegisterSparseToDense() {
              "plus 1")
       .Output(0, "output", "[size, ..]: the sum of the slices for each index, 0 without slices")
       .TensorInferenceFunction(InferSparseToDense)
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Converts indices and slices to a dense tensor. Slices with equal indices are added up. "
           "On CUDA the order of additions is fixed; the engine ATOMIC uses atomic additions "

@@ -89,7 +89,7 @@ class GetSplitGradient final : public GradientMakerBase {
   }
 };
 
-void RegisterSplitAs(const std::string& type) {
+void RegisterSplitAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, 2)
       .NumOutputs(1, INT_MAX)
@@ -102,6 +102,7 @@ void RegisterSplitAs(const std::string& type) {
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferSplit(def, in));
       })
+      .Traits(traits)
       .Memory({.output_parts = PartsOfSplit})
       .SetDoc("Splits a tensor into pieces along one dimension, one for each output.");
   if (type == "Split") schema.InheritOnnxSchema();
@@ -112,8 +113,9 @@ void RegisterSplitAs(const std::string& type) {
 }  // namespace
 
 void RegisterSplit() {
-  RegisterSplitAs("Split");
-  RegisterSplitAs("DepthSplit");
+  RegisterSplitAs("Split", {.family = OperatorFamily::kShape,
+                            .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kChannelAxis}});
+  RegisterSplitAs("DepthSplit", {.family = OperatorFamily::kShape});
 }
 
 }  // namespace caffe2rt

@@ -53,6 +53,7 @@ void RegisterSqueeze() {
       .Output(0, "squeezed", "the elements of data in the new shape")
       .TensorInferenceFunction(InferSqueeze)
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape, .only_changes_shape = true})
       .SetDoc("Removes dimensions of size 1 from the shape of a tensor.");
   RegisterCpuOperator<SqueezeOp<CPUContext>>("Squeeze", __FILE__);
   RegisterGradient<GetSqueezeGradient>("Squeeze", __FILE__);

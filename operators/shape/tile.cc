@@ -138,6 +138,7 @@ void RegisterTile() {
       .Output(0, "Y", "X repeated")
       .TensorInferenceFunction(InferTile)
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Repeats a tensor tiles times along one dimension.");
   RegisterCpuOperator<TileOp<CPUContext>>("Tile", __FILE__);
   RegisterGradient<GetTileGradient>("Tile", __FILE__);

@@ -78,6 +78,7 @@ void RegisterTranspose() {
         return MoveCost(in, InferTranspose(def, in));
       })
       .InheritOnnxSchema()
+      .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Permutes the dimensions of a tensor.");
   RegisterCpuOperator<TransposeOp<CPUContext>>("Transpose", __FILE__);
   RegisterGradient<GetTransposeGradient>("Transpose", __FILE__);

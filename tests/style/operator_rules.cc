@@ -69,7 +69,10 @@ std::set<std::string> ListedExactKernels(const std::vector<SourceFile>& files) {
 
 // Whether a kernel source must not include the header, directly or indirectly.
 bool IsHeavy(const std::string& header) {
-  if (header == "caffe2_core/graph/argument_spec.h") return false;
+  if (header == "caffe2_core/graph/argument_spec.h" ||
+      header == "caffe2_core/graph/operator_traits.h") {
+    return false;  // without protobuf
+  }
   static const std::set<std::string> kHeavy = {
       "caffe2_core/base/registry.h",  "caffe2_core/device/context.h", "caffe2_core/tensor/blob.h",
       "caffe2_core/tensor/storage.h", "caffe2_core/tensor/tensor.h",  "contexts/cpu/cpu_context.h",

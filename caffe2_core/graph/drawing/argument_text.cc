@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -115,9 +116,10 @@ bool IsMinor(const std::string& name) {
   return names.contains(name);
 }
 
-// Whether the argument is the number of the type to which Cast converts.
-bool IsTargetType(const OperatorDef& op, const Argument& arg) {
-  return op.type() == "Cast" && arg.name() == "to" && arg.has_i() && arg.i() <= INT_MAX &&
+// Whether the argument is the number of an element type.
+bool IsElementType(const OperatorDef& op, const Argument& arg) {
+  const char* const name = TraitsOf(op.type()).type_argument;
+  return name != nullptr && arg.name() == name && arg.has_i() && arg.i() <= INT_MAX &&
          TensorProto_DataType_IsValid(static_cast<int>(arg.i()));
 }
 
@@ -146,7 +148,7 @@ std::string DetailText(const OperatorDef& op) {
   for (const Argument& arg : op.arg()) {
     const bool is_flag = arg.has_i() && arg.i() == 0;
     if (IsMinor(arg.name()) || is_flag || arg.has_n() || arg.nets_size() > 0) continue;
-    const std::string value = IsTargetType(op, arg)
+    const std::string value = IsElementType(op, arg)
                                   ? DataTypeName(static_cast<TensorProto_DataType>(arg.i()))
                                   : ArgumentText(arg, 24);
     if (text.size() + arg.name().size() + value.size() > kMostDetail) continue;

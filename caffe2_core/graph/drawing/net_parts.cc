@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/op_schema.h"
+
 namespace caffe2rt {
 namespace {
 
 bool StartsBackwardPass(const OperatorDef& op) {
-  return op.type() == "ConstantFill" && op.output_size() == 1 &&
+  return TraitsOf(op.type()).fill == FillForm::kConstant && op.output_size() == 1 &&
          op.output(0).ends_with("_autogen_grad");
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <initializer_list>
 #include <string_view>
+
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {
@@ -30,135 +32,8 @@ constexpr std::array<FamilyRow, kNumOperatorFamilies> kRows = {{
 
 const FamilyRow& RowOf(OperatorFamily family) { return kRows[static_cast<size_t>(family)]; }
 
-bool IsActivation(const std::string& type) {
-  static const std::set<std::string> types = {"Clip",
-                                              "Dropout",
-                                              "Elu",
-                                              "Gelu",
-                                              "HardSigmoid",
-                                              "LeakyRelu",
-                                              "Logit",
-                                              "PRelu",
-                                              "Relu",
-                                              "Relu6",
-                                              "ReluN",
-                                              "Selu",
-                                              "Sigmoid",
-                                              "Softmax",
-                                              "Softplus",
-                                              "Softsign",
-                                              "Swish",
-                                              "Tanh",
-                                              "LogSoftmax",
-                                              "ThresholdedRelu",
-                                              "HardSwish",
-                                              "Mish",
-                                              "Glu",
-                                              "ConvRelu",
-                                              "SpatialSoftmax",
-                                              "GroupSpatialSoftmax"};
-  return types.contains(type);
-}
-
-bool IsElementwise(const std::string& type) {
-  static const std::set<std::string> types = {"Abs",
-                                              "Add",
-                                              "And",
-                                              "Cast",
-                                              "Ceil",
-                                              "Copy",
-                                              "Cos",
-                                              "Cube",
-                                              "Div",
-                                              "EQ",
-                                              "Exp",
-                                              "Floor",
-                                              "GE",
-                                              "GT",
-                                              "LE",
-                                              "LT",
-                                              "Log",
-                                              "Max",
-                                              "Mean",
-                                              "Min",
-                                              "Mod",
-                                              "Mul",
-                                              "NE",
-                                              "Negative",
-                                              "Not",
-                                              "Or",
-                                              "Pow",
-                                              "Reciprocal",
-                                              "Round",
-                                              "Rsqrt",
-                                              "Scale",
-                                              "Sign",
-                                              "Sin",
-                                              "Sqr",
-                                              "Sqrt",
-                                              "StopGradient",
-                                              "Sub",
-                                              "Sum",
-                                              "WeightedSum",
-                                              "Where",
-                                              "Xor",
-                                              "Conditional",
-                                              "ElementwiseLinear",
-                                              "StumpFunc",
-                                              "NanCheck",
-                                              "Alias"};
-  return types.contains(type);
-}
-
-bool IsShape(const std::string& type) {
-  static const std::set<std::string> types = {"ChannelShuffle",
-                                              "Concat",
-                                              "DepthConcat",
-                                              "DepthSplit",
-                                              "Expand",
-                                              "ExpandDims",
-                                              "Flatten",
-                                              "FlattenToVec",
-                                              "Gather",
-                                              "BatchGather",
-                                              "MergeDim",
-                                              "NCHW2NHWC",
-                                              "NHWC2NCHW",
-                                              "PadImage",
-                                              "PrependDim",
-                                              "Reshape",
-                                              "ResizeLike",
-                                              "ResizeNearest",
-                                              "ResizeBilinear",
-                                              "Shape",
-                                              "Size",
-                                              "Slice",
-                                              "SpaceToBatch",
-                                              "BatchToSpace",
-                                              "Split",
-                                              "Squeeze",
-                                              "Stack",
-                                              "Tile",
-                                              "Transpose",
-                                              "UpsampleNearest",
-                                              "UpsampleBilinear",
-                                              "OneHot",
-                                              "TopK",
-                                              "ArgMax",
-                                              "ArgMin",
-                                              "SparseToDense",
-                                              "ScatterAssign",
-                                              "PackSegments",
-                                              "UnpackSegments",
-                                              "ReversePackedSegs"};
-  return types.contains(type);
-}
-
-bool IsMatMul(const std::string& type) {
-  static const std::set<std::string> types = {"FC",          "FCTransposed", "FbFC",   "MatMul",
-                                              "BatchMatMul", "Gemm",         "FCRelu", "PackedFC",
-                                              "DotProduct",  "Attention"};
-  return types.contains(type);
+bool IsOneOf(const std::string& type, std::initializer_list<std::string_view> types) {
+  return std::find(types.begin(), types.end(), type) != types.end();
 }
 
 // The type without the parts that do not change the family.
@@ -177,25 +52,39 @@ bool HasPart(const std::string& type, std::initializer_list<std::string_view> pa
                      [&](std::string_view part) { return type.find(part) != std::string::npos; });
 }
 
-}  // namespace
-
-OperatorFamily FamilyOf(const std::string& full_type) {
-  const std::string type = ForwardType(full_type);
-  if (IsElementwise(full_type) || IsElementwise(type)) return OperatorFamily::kElementwise;
-  if (IsShape(type)) return OperatorFamily::kShape;
-  if (IsMatMul(type)) return OperatorFamily::kMatMul;
-  if (HasPart(type, {"Loss", "CrossEntropy", "Accuracy", "Distance", "Similarity"}))
+// The family of a type that states none, without the parts that ForwardType removes.
+OperatorFamily FamilyByName(const std::string& type) {
+  // Types of Caffe2 that the library does not have.
+  if (type == "Round") return OperatorFamily::kElementwise;
+  if (IsOneOf(type, {"Expand", "ResizeBilinear", "Stack"})) return OperatorFamily::kShape;
+  if (IsOneOf(type, {"Attention", "FCRelu", "FbFC", "Gemm", "PackedFC"})) {
+    return OperatorFamily::kMatMul;
+  }
+  if (HasPart(type, {"Loss", "CrossEntropy", "Accuracy", "Distance", "Similarity"})) {
     return OperatorFamily::kLoss;
-  if (IsActivation(type)) return OperatorFamily::kActivation;
+  }
+  if (IsOneOf(type, {"ConvRelu", "Glu", "HardSwish", "LogSoftmax", "Relu6", "SpatialSoftmax"})) {
+    return OperatorFamily::kActivation;
+  }
   if (HasPart(type, {"Convert"})) return OperatorFamily::kOther;
   if (HasPart(type, {"Conv"})) return OperatorFamily::kConv;
   if (HasPart(type, {"Pool", "RoIAlign"})) return OperatorFamily::kPool;
-  if (HasPart(type, {"Norm", "SpatialBN", "LRN", "AffineChannel", "Normalize"}))
-    return OperatorFamily::kNorm;
+  if (HasPart(type, {"Norm", "SpatialBN", "LRN", "AffineChannel"})) return OperatorFamily::kNorm;
   if (HasPart(type, {"Fill", "Load", "DBInput", "ImageInput", "CreateDB", "Range", "Dequeue",
-                     "ReadNextBatch"}))
+                     "ReadNextBatch"})) {
     return OperatorFamily::kData;
+  }
   return OperatorFamily::kOther;
+}
+
+}  // namespace
+
+OperatorFamily FamilyOf(const std::string& type) {
+  const std::string forward = ForwardType(type);
+  for (const std::string& stating : {type, forward}) {
+    if (const auto family = TraitsOf(stating).family) return *family;
+  }
+  return FamilyByName(forward);
 }
 
 const char* FamilyTitle(OperatorFamily family) { return RowOf(family).title; }

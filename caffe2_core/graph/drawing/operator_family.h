@@ -3,25 +3,13 @@
 
 #include <string>
 
+#include "caffe2_core/graph/operator_traits.h"
+
 namespace caffe2rt {
 
-enum class OperatorFamily {
-  kConv,
-  kPool,
-  kNorm,
-  kActivation,
-  kElementwise,
-  kShape,
-  kMatMul,
-  kLoss,
-  kData,
-  kOther
-};
-inline constexpr int kNumOperatorFamilies = 10;
-
-// The family of an operator type. Types that are not known are grouped by parts of their names, so
-// that users' operators get a color too. A gradient operator belongs to the family of its forward
-// operator, and an Int8 operator to that of the operator for floats.
+// The family that the operator type states (OperatorTraits::family). Otherwise a gradient operator
+// belongs to the family of its forward operator, an Int8 operator to that of the operator for floats,
+// and all others are grouped by parts of their names, so that users' operators get a color too.
 OperatorFamily FamilyOf(const std::string& type);
 
 // The name in the legend, such as "convolution", and the name of the CSS class, such as "conv".

@@ -4,12 +4,15 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/drawing/operator_family.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {
 
-// Whether the inputs of such an operator after the first are weights.
+// Whether the inputs of such an operator after the first are weights. Of types that do not state it,
+// the name decides.
 bool HasWeights(const std::string& type) {
+  if (TraitsOf(type).has_weights) return true;
   if (type.find("PRelu") != std::string::npos || type.find("FC") != std::string::npos) return true;
   for (const std::string_view part : {"LSTM", "GRU", "Recurrent", "SparseLengths", "Linear"}) {
     if (type.find(part) != std::string::npos) return true;

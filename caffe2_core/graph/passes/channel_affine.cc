@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "caffe2_core/graph/declared_arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {
@@ -26,7 +27,7 @@ bool HasChannelAxis(const DeclaredArguments& args, const AffineInput& x) {
   return x.channel_axis == (parsed == StorageOrder::NHWC ? x.rank - 1 : 1);
 }
 
-Result ReadSpatialBn(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
+Result ReadBatchNorm(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
   const DeclaredArguments args(op);
   if (op.input_size() != 5 || op.output_size() != 1 || !args.HasArgument("is_test") ||
       args.Get<int>("is_test") == 0 || !HasChannelAxis(args, x)) {
@@ -49,7 +50,7 @@ Result ReadSpatialBn(const OperatorDef& op, const AffineInput& x, NetConstants* 
   return result;
 }
 
-Result ReadAffineChannel(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
+Result ReadScaleAndBias(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
   const DeclaredArguments args(op);
   if (op.input_size() != 3 || !HasChannelAxis(args, x)) return {};
   const float* const scale = ChannelNumbers(op.input(1), x, constants);
@@ -98,18 +99,18 @@ std::vector<double> ConstantOperand(const OperatorDef& op, int x_index, const Af
   return {data, data + x.channels};
 }
 
-Result ReadArithmetic(const OperatorDef& op, int x_index, const AffineInput& x,
+Result ReadArithmetic(AffineForm form, const OperatorDef& op, int x_index, const AffineInput& x,
                       NetConstants* constants) {
   if (op.input_size() != 2) return {};
-  if (x_index != 0 && (op.type() == "Div" || op.type() == "Sub")) return {};
+  if (x_index != 0 && (form == AffineForm::kDiv || form == AffineForm::kSub)) return {};
   const std::vector<double> operand = ConstantOperand(op, x_index, x, constants);
   if (operand.empty()) return {};
   ChannelAffine result(operand.size());
   for (size_t c = 0; c < operand.size(); ++c) {
-    if (op.type() == "Mul") result.factor[c] = operand[c];
-    if (op.type() == "Div") result.factor[c] = 1.0 / operand[c];
-    if (op.type() == "Add") result.term[c] = operand[c];
-    if (op.type() == "Sub") result.term[c] = -operand[c];
+    if (form == AffineForm::kMul) result.factor[c] = operand[c];
+    if (form == AffineForm::kDiv) result.factor[c] = 1.0 / operand[c];
+    if (form == AffineForm::kAdd) result.term[c] = operand[c];
+    if (form == AffineForm::kSub) result.term[c] = -operand[c];
   }
   return result;
 }
@@ -125,14 +126,22 @@ void ChannelAffine::Append(const ChannelAffine& next) {
 
 std::optional<ChannelAffine> ReadChannelAffine(const OperatorDef& op, int x_index,
                                                const AffineInput& x, NetConstants* constants) try {
-  const std::string& type = op.type();
-  if (type == "Mul" || type == "Div" || type == "Add" || type == "Sub") {
-    return ReadArithmetic(op, x_index, x, constants);
+  const AffineForm form = TraitsOf(op.type()).affine;
+  switch (form) {
+    case AffineForm::kNone:
+      return {};
+    case AffineForm::kAdd:
+    case AffineForm::kSub:
+    case AffineForm::kMul:
+    case AffineForm::kDiv:
+      return ReadArithmetic(form, op, x_index, x, constants);
+    case AffineForm::kScale:
+      return x_index == 0 && op.input_size() == 1 ? ReadScale(op, x) : Result();
+    case AffineForm::kScaleAndBias:
+      return x_index == 0 ? ReadScaleAndBias(op, x, constants) : Result();
+    case AffineForm::kBatchNorm:
+      return x_index == 0 ? ReadBatchNorm(op, x, constants) : Result();
   }
-  if (x_index != 0) return {};
-  if (type == "SpatialBN") return ReadSpatialBn(op, x, constants);
-  if (type == "AffineChannel") return ReadAffineChannel(op, x, constants);
-  if (type == "Scale" && op.input_size() == 1) return ReadScale(op, x);
   return {};
 } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// Operators that compute y = x * factor[c] + term[c] for each channel c with constant numbers:
-// SpatialBN in test mode, AffineChannel, Scale, and Mul, Div, Add and Sub with a constant.
+// Operators that compute y = x * factor[c] + term[c] for each channel c with constant numbers: those
+// that state an AffineForm, such as SpatialBN in test mode and Mul with a constant.
 
 #include <cstdint>
 #include <optional>

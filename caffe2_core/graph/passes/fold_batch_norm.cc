@@ -84,13 +84,13 @@ std::optional<FilterOperator> ReadFilterOperator(const OperatorDef& op,
     result.bias = FloatConstant(op, 2, constants);
     if (result.bias == nullptr) return {};
   }
-  const std::string& type = op.type();
+  const LinearForm form = TraitsOf(op.type()).linear;
   bool known = false;
-  if (type == "Conv" || type == "Conv1D" || type == "Conv2D" || type == "Conv3D") {
+  if (form == LinearForm::kConv) {
     known = ReadConv(op, &result);
-  } else if (type == "ConvTranspose") {
+  } else if (form == LinearForm::kConvTranspose) {
     known = ReadConvTranspose(op, &result);
-  } else if (type == "FC") {
+  } else if (form == LinearForm::kFC) {
     known = ReadFC(op, &result);
   }
   if (!known) return {};

@@ -12,10 +12,6 @@ namespace {
 
 using Value = NetValues::Value;
 
-bool FillsFromArguments(const std::string& type) {
-  return type == "ConstantFill" || (type.starts_with("GivenTensor") && type.ends_with("Fill"));
-}
-
 class ConstantFolder {
  public:
   ConstantFolder(NetDef* net, PassContext* context)
@@ -63,7 +59,9 @@ class ConstantFolder {
 
   bool MayFold(size_t op) const {
     if (!values_.is_plain(op) || values_.num_outputs(op) == 0) return false;
-    if (values_.num_inputs(op) == 0 && !FillsFromArguments(edits_.op(op).type())) return false;
+    if (values_.num_inputs(op) == 0 && TraitsOf(edits_.op(op).type()).fill == FillForm::kNone) {
+      return false;
+    }
     for (size_t i = 0; i < values_.num_inputs(op); ++i) {
       if (ConstantInput(op, i) == nullptr) return false;
     }

@@ -10,26 +10,15 @@
 namespace caffe2rt {
 namespace {
 
-bool IsActivation(const std::string& type) {
-  for (const char* known : {"Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish"}) {
-    if (type == known) return true;
-  }
-  return false;
-}
-
 // THROWS if an argument has the wrong type.
 void SetActivation(const OperatorDef& activation, OperatorDef* op) {
   const DeclaredArguments args(activation);
   const std::string& type = activation.type();
   *GetMutableArgument(kActivationArgument, true, op) = MakeArgument(kActivationArgument, type);
-  const auto copy = [&](const char* from, const char* to) {
-    *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<float>(from));
-  };
-  if (type == "Clip") {
-    copy("min", kActivationMinArgument);
-    copy("max", kActivationMaxArgument);
-  } else if (type == "LeakyRelu" || type == "Elu") {
-    copy("alpha", kActivationAlphaArgument);
+  for (const OpSchema::Argument& declared : OpSchemaRegistry::Schema(type)->args()) {
+    if (declared.type != ArgumentTypeName<float>()) continue;
+    const std::string to = kActivationArgument + ("_" + declared.name);
+    *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<float>(declared.name));
   }
 }
 
@@ -50,7 +39,8 @@ class ActivationFuser {
 
  private:
   bool MayFuse(size_t op, size_t next, const char* type) const {
-    if (!IsActivation(edits_.op(next).type()) || !MayMerge(values_, edits_, op, next)) return false;
+    if (!TraitsOf(edits_.op(next).type()).fused_activation) return false;
+    if (!MayMerge(values_, edits_, op, next)) return false;
     if (SharesMemory(values_, next, op) || edits_.op(op).is_gradient_op()) return false;
     return context_.has_operator != nullptr && context_.has_operator(type, CPU);
   }

@@ -4,8 +4,8 @@
 //   Conv  x w b -> t              becomes      ConvFusion  x w b -> y    activation: "Relu"
 //   Relu  t -> y
 //
-// The activations are Relu, Clip, LeakyRelu and Sigmoid. A ConvFusion that adds a tensor gets the
-// activation too.
+// The activations are the types with the trait fused_activation. A ConvFusion that adds a tensor gets
+// the activation too.
 
 #include "caffe2_core/graph/passes/net_pass.h"
 

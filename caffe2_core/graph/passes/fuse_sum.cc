@@ -28,8 +28,9 @@ class SumFuser {
  private:
   bool IsSum(size_t op) {
     const OperatorDef& def = edits_.op(op);
+    const OperatorTraits& traits = TraitsOf(def.type());
     return values_.is_plain(op) && values_.num_inputs(op) == 2 && values_.num_outputs(op) == 1 &&
-           (def.type() == "Sum" || def.type() == "Add");
+           (traits.sums_inputs || traits.affine == AffineForm::kAdd);
   }
 
   // Fuses into the operand that is computed later, whose convolution is closer.
@@ -65,7 +66,7 @@ class SumFuser {
 
   // Whether the operands have the same shape, or the operator throws.
   bool HaveSameShape(size_t sum) {
-    if (edits_.op(sum).type() == "Sum") return true;
+    if (TraitsOf(edits_.op(sum).type()).sums_inputs) return true;
     if (DeclaredArguments(edits_.op(sum)).Get<bool>("broadcast")) return false;
     if (shapes_ == nullptr) {
       shapes_ = std::make_unique<SameShapes>(net_, values_, &context_.constants);

@@ -1,14 +1,14 @@
 #include "caffe2_core/graph/passes/fused_operators.h"
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 
 const char* FusedTypeFor(const std::string& type) {
-  for (const char* conv : {"Conv", "Conv1D", "Conv2D", "Conv3D", kConvFusionType}) {
-    if (type == conv) return kConvFusionType;
-  }
-  return type == "FC" || type == kFCFusionType ? kFCFusionType : nullptr;
+  const LinearForm form = TraitsOf(type).linear;
+  if (form == LinearForm::kConv || type == kConvFusionType) return kConvFusionType;
+  return form == LinearForm::kFC || type == kFCFusionType ? kFCFusionType : nullptr;
 }
 
 bool HasFusedActivation(const OperatorDef& op) {

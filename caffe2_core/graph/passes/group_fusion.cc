@@ -11,9 +11,12 @@ namespace caffe2rt {
 GroupFusion::GroupFusion(NetDef* net, PassContext& context)
     : net_(*net), context_(context), values_(*net, context), edits_(net) {}
 
+bool GroupFusion::IsFree(uint32_t position) const {
+  return position != kNone && values_.is_plain(position) && !edits_.is_changed(position);
+}
+
 bool GroupFusion::IsType(uint32_t position, std::string_view type) const {
-  return position != kNone && op(position).type() == type && values_.is_plain(position) &&
-         !edits_.is_changed(position);
+  return IsFree(position) && op(position).type() == type;
 }
 
 uint32_t GroupFusion::Writer(Value value, std::string_view type) const {
@@ -41,12 +44,14 @@ std::optional<float> GroupFusion::Number(uint32_t position, size_t i) const {
 }
 
 std::optional<GroupFusion::Scaling> GroupFusion::AsScaling(uint32_t position) const {
-  if (IsType(position, "Scale")) {
+  if (!IsFree(position)) return std::nullopt;
+  const AffineForm form = TraitsOf(op(position).type()).affine;
+  if (form == AffineForm::kScale) {
     const double factor = DeclaredArguments(op(position)).Get<float>("scale");
     return Scaling{values_.input(position, 0), factor};
   }
-  const bool divides = IsType(position, "Div");
-  if ((!divides && !IsType(position, "Mul")) || !BroadcastsLikeNumpy(position)) return std::nullopt;
+  const bool divides = form == AffineForm::kDiv;
+  if ((!divides && form != AffineForm::kMul) || !BroadcastsLikeNumpy(position)) return std::nullopt;
   if (const std::optional<float> number = Number(position, 1)) {
     const double factor = static_cast<double>(*number);
     return Scaling{values_.input(position, 0), divides ? 1 / factor : factor};

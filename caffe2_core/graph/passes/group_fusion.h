@@ -51,7 +51,7 @@ class GroupFusion {
   // that broadcasting it changes no shape of rank 1 or more.
   std::optional<float> Number(uint32_t position, size_t i) const;
 
-  // An operator that multiplies a value by a number: Mul or Div by a constant, or Scale.
+  // An operator that multiplies a value by a number, such as Scale, or Mul by a constant.
   struct Scaling {
     Value x = kNone;
     double factor = 1;
@@ -73,6 +73,8 @@ class GroupFusion {
   void Apply() { edits_.Apply(); }
 
  private:
+  // Whether the operator is plain and not in a group yet.
+  bool IsFree(uint32_t position) const;
   bool InputsLast(std::span<const uint32_t> group, const OperatorDef& fused) const;
   bool ResultsStay(std::span<const uint32_t> group, const OperatorDef& fused) const;
 

@@ -66,10 +66,6 @@ bool IsPlainOperator(const NetDef& net, const NetBlobs& blobs, const PassContext
 
 }  // namespace
 
-bool IsOneOf(const std::string& type, std::initializer_list<const char*> types) {
-  return std::any_of(types.begin(), types.end(), [&](const char* one) { return type == one; });
-}
-
 NetValues::NetValues(const NetDef& net, const PassContext& context) : blobs_(net) {
   FindValues();
   FindReaders();

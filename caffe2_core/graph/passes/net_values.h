@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <set>
 #include <span>
 #include <string>
@@ -32,9 +31,6 @@
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
-
-// Whether an operator type is in the list.
-bool IsOneOf(const std::string& type, std::initializer_list<const char*> types);
 
 // Time and memory are linear in the size of the net. Immutable after construction.
 class NetValues {

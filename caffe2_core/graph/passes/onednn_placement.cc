@@ -2,16 +2,13 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/declared_arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 
 namespace {
 
 // Each returns the reason why the arguments do not fit, or "".
-using ArgumentRule = std::string (*)(const DeclaredArguments& args);
-
-std::string AnyArguments(const DeclaredArguments&) { return ""; }
-
 std::string WantNchw(const DeclaredArguments& args) {
   const std::string order = args.Get<std::string>("order");
   return order == "NCHW" ? "" : "order is " + order;
@@ -34,43 +31,26 @@ std::string WantChannelAxis(const DeclaredArguments& args) {
   return axis == 1 || axis == -3 ? WantNchw(args) : MakeString("axis is ", axis);
 }
 
-struct TypeRule {
-  const char* type;
-  OnednnRole role;
-  ArgumentRule rule;
-};
+std::string ProblemWith(OnednnArguments want, const DeclaredArguments& args) {
+  switch (want) {
+    case OnednnArguments::kAny:
+      return "";
+    case OnednnArguments::kNchw:
+      return WantNchw(args);
+    case OnednnArguments::kImageWindow:
+      return WantImageWindow(args);
+    case OnednnArguments::kTestMode:
+      return WantTestMode(args);
+    case OnednnArguments::kChannelAxis:
+      return WantChannelAxis(args);
+  }
+  return "";
+}
 
-constexpr TypeRule kTypeRules[] = {
-    {"Conv", OnednnRole::kConvolution, WantImageWindow},
-    {"Conv2D", OnednnRole::kConvolution, WantImageWindow},
-    {"ConvFusion", OnednnRole::kConvolution, WantImageWindow},
-    {"MaxPool", OnednnRole::kAnyLayout, WantImageWindow},
-    {"MaxPool2D", OnednnRole::kAnyLayout, WantImageWindow},
-    {"AveragePool", OnednnRole::kAnyLayout, WantImageWindow},
-    {"AveragePool2D", OnednnRole::kAnyLayout, WantImageWindow},
-    {"SpatialBN", OnednnRole::kAnyLayout, WantTestMode},
-    {"Dropout", OnednnRole::kAnyLayout, WantTestMode},
-    {"LRN", OnednnRole::kAnyLayout, WantNchw},
-    {"PRelu", OnednnRole::kAnyLayout, WantNchw},
-    {"ChannelShuffle", OnednnRole::kAnyLayout, WantNchw},
-    {"ResizeNearest", OnednnRole::kAnyLayout, WantNchw},
-    {"UpsampleNearest", OnednnRole::kAnyLayout, AnyArguments},
-    {"Concat", OnednnRole::kAnyLayout, WantChannelAxis},
-    {"Split", OnednnRole::kAnyLayout, WantChannelAxis},
-    {"Sum", OnednnRole::kAnyLayout, AnyArguments},
-    {"Max", OnednnRole::kAnyLayout, AnyArguments},
-    {"Mean", OnednnRole::kAnyLayout, AnyArguments},
-    {"Add", OnednnRole::kAnyLayout, AnyArguments},
-    {"Sub", OnednnRole::kAnyLayout, AnyArguments},
-    {"Mul", OnednnRole::kAnyLayout, AnyArguments},
-    {"Relu", OnednnRole::kAnyLayout, AnyArguments},
-    {"LeakyRelu", OnednnRole::kAnyLayout, AnyArguments},
-    {"Clip", OnednnRole::kAnyLayout, AnyArguments},
-    {"Elu", OnednnRole::kAnyLayout, AnyArguments},
-    {"Sigmoid", OnednnRole::kAnyLayout, AnyArguments},
-    {"Tanh", OnednnRole::kAnyLayout, AnyArguments},
-    {"Swish", OnednnRole::kAnyLayout, AnyArguments},
-};
+OnednnTraits OnednnTraitsOf(const std::string& type) {
+  const OperatorTraits& traits = TraitsOf(type);
+  return traits.fused_activation ? OnednnTraits{.role = OnednnRole::kAnyLayout} : traits.onednn;
+}
 
 // Reads a pair of values from the list `list`, the scalar `one`, or `one`_h and `one`_w.
 void ReadPair(const DeclaredArguments& args, const std::string& list, const std::string& one,
@@ -90,21 +70,21 @@ void ReadPair(const DeclaredArguments& args, const std::string& list, const std:
 }  // namespace
 
 OnednnPlacement PlaceOnOnednn(const OperatorDef& op, const PassContext& context) {
-  for (const TypeRule& rule : kTypeRules) {
-    if (op.type() != rule.type) continue;
-    if (!context.has_operator || !context.has_operator(op.type(), IDEEP)) {
-      return {OnednnRole::kNone, op.type() + " has no IDEEP implementation"};
-    }
-    try {
-      (void)OnednnWindowOf(op);  // throws if an argument has the wrong type
-      std::string reason = rule.rule(DeclaredArguments(op));
-      const bool fits = reason.empty();
-      return {fits ? rule.role : OnednnRole::kNone, std::move(reason)};
-    } catch (const EnforceNotMet& error) {
-      return {OnednnRole::kNone, error.message()};
-    }
+  const OnednnTraits traits = OnednnTraitsOf(op.type());
+  if (traits.role == OnednnRole::kNone) {
+    return {OnednnRole::kNone, op.type() + " is not an operator on images"};
   }
-  return {OnednnRole::kNone, op.type() + " is not an operator on images"};
+  if (!context.has_operator || !context.has_operator(op.type(), IDEEP)) {
+    return {OnednnRole::kNone, op.type() + " has no IDEEP implementation"};
+  }
+  try {
+    (void)OnednnWindowOf(op);  // throws if an argument has the wrong type
+    std::string reason = ProblemWith(traits.arguments, DeclaredArguments(op));
+    const bool fits = reason.empty();
+    return {fits ? traits.role : OnednnRole::kNone, std::move(reason)};
+  } catch (const EnforceNotMet& error) {
+    return {OnednnRole::kNone, error.message()};
+  }
 }
 
 OnednnWindow OnednnWindowOf(const OperatorDef& op) {

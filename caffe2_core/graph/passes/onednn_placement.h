@@ -1,18 +1,12 @@
 #pragma once
-// Which operators may run on IDEEP (contexts/onednn), judged by their types and arguments.
+// Which operators may run on IDEEP (contexts/onednn), judged by their traits and arguments.
 
 #include <string>
 
+#include "caffe2_core/graph/operator_traits.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 
 namespace caffe2rt {
-
-// What an operator does with the layout of images.
-enum class OnednnRole {
-  kNone,         // cannot run on IDEEP
-  kConvolution,  // chooses the layout of its output
-  kAnyLayout,    // keeps the layout of its first input, or joins several inputs
-};
 
 struct OnednnPlacement {
   OnednnRole role = OnednnRole::kNone;

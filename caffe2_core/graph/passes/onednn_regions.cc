@@ -11,6 +11,7 @@
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_values.h"
 #include "caffe2_core/graph/passes/onednn_estimates.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
@@ -99,13 +100,13 @@ class RegionPlacer {
     }
   }
 
-  // Whether nothing but inputs of operators, or the caller at the end, sees the outputs. Only Split
-  // may have more outputs than the first one that are used.
+  // Whether nothing but inputs of operators, or the caller at the end, sees the outputs. More
+  // outputs than the first one may be used only if they are parts of the input, as those of Split.
   bool AreOutputsPlain(size_t op) const {
     for (size_t i = 0; i < values_.num_outputs(op); ++i) {
       const Value value = values_.output(op, i);
       const bool used = !values_.readers(value).empty() || values_.is_observable(value);
-      if (i > 0 && used && Def(op).type() != "Split") return false;
+      if (i > 0 && used && !MemoryTraitsOf(Def(op).type()).output_parts) return false;
       if (!IsPlainValue(value)) return false;
     }
     return values_.num_outputs(op) > 0;
@@ -134,8 +135,8 @@ class RegionPlacer {
     return inputs;
   }
 
-  // A convolution proves that its input is an image. Operators on inputs of equal shapes, and
-  // Concat, have only images as inputs if one of them is an image.
+  // A convolution proves that its input is an image. Operators on inputs of equal ranks have only
+  // images as inputs if one of them is an image.
   bool AreInputsImages(size_t op, OnednnRole role, std::vector<bool>* images) const try {
     if (role == OnednnRole::kConvolution) {
       const Tensor* filter = context_.constants.Find(Def(op).input(1));
@@ -143,9 +144,8 @@ class RegionPlacer {
       (*images)[values_.input(op, 0)] = true;
     }
     const std::vector<uint32_t> inputs = FindDataInputs(Def(op));
-    const std::string& type = Def(op).type();
-    const bool alike = role == OnednnRole::kConvolution || type == "Sum" || type == "Concat" ||
-                       type == "Max" || type == "Mean";
+    const bool alike =
+        role == OnednnRole::kConvolution || TraitsOf(Def(op).type()).onednn.same_rank;
     size_t count = 0;
     for (const uint32_t i : inputs) {
       const Value value = values_.input(op, i);
@@ -203,7 +203,7 @@ class RegionPlacer {
       region->border_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
     }
     // In blocks, the parts of a single image are written in place.
-    if (Def(op).type() == "Concat") {
+    if (MemoryTraitsOf(Def(op).type()).input_parts) {
       region->nhwc_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
     }
     if (roles_[op] != OnednnRole::kConvolution) return;
@@ -305,7 +305,7 @@ class RegionPlacer {
   // Whether input `i` is the tensor that the convolution adds and nothing reads it later.
   bool IsSumInPlace(size_t op, size_t i) const {
     const OperatorDef& def = Def(op);
-    if (def.type() != "ConvFusion" || i < 2 || i + 1 != values_.num_inputs(op)) return false;
+    if (def.type() != kConvFusionType || i < 2 || i + 1 != values_.num_inputs(op)) return false;
     const Value value = values_.input(op, i);
     const auto readers = values_.readers(value);
     const size_t reads = static_cast<size_t>(std::count_if(
@@ -392,7 +392,7 @@ class RegionPlacer {
   // The copy has the base layout of the region, except that a convolution in blocks reads few
   // channels in NCHW.
   void AddCopyIn(size_t op, Value value, NetDef* out) {
-    AddCopy("CopyFromCPUInput", op, values_.blobs().name(values_.blob(value)), NameOf(value), out);
+    AddCopy(kCopyFromCPUType, op, values_.blobs().name(values_.blob(value)), NameOf(value), out);
     const bool plain = layouts_[op] == kBlockedLayout && roles_[op] == OnednnRole::kConvolution &&
                        OnednnReadsNchw(estimates_.ConvSize(op));
     if (!plain) {
@@ -401,7 +401,7 @@ class RegionPlacer {
   }
 
   void AddCopyOut(size_t op, Value value, NetDef* out) {
-    AddCopy("EnsureCPUOutput", op, NameOf(value), values_.blobs().name(values_.blob(value)), out);
+    AddCopy(kCopyToCPUType, op, NameOf(value), values_.blobs().name(values_.blob(value)), out);
   }
 
   const NetDef& net_;
@@ -423,7 +423,7 @@ class RegionPlacer {
 }  // namespace
 
 NetDef PlaceOnednnRegions(NetDef net, PassContext& context) {
-  if (!context.has_operator || !context.has_operator("CopyFromCPUInput", IDEEP)) return net;
+  if (!context.has_operator || !context.has_operator(kCopyFromCPUType, IDEEP)) return net;
   return RegionPlacer(net, context).Run();
 }
 

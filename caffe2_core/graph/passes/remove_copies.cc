@@ -1,14 +1,13 @@
 #include "caffe2_core/graph/passes/remove_copies.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/declared_arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/merging.h"
 #include "caffe2_core/graph/passes/net_edits.h"
 #include "caffe2_core/graph/passes/net_values.h"
@@ -17,18 +16,6 @@ namespace caffe2rt {
 namespace {
 
 using Value = NetValues::Value;
-
-// Operators whose output 0 is of type float in every run that succeeds.
-bool WritesFloat(const OperatorDef& op) {
-  return IsOneOf(op.type(), {"Conv", "ConvTranspose", "FC", "SpatialBN", "Sigmoid", "Tanh",
-                             "Softmax", "AveragePool", "MaxPool", "LRN"});
-}
-
-bool IsCastToFloat(const OperatorDef& op) {
-  const DeclaredArguments args(op);
-  if (args.HasSingleArgumentOfType<std::string>("to")) return false;
-  return args.Get<int>("to") == TensorProto::FLOAT;
-}
 
 class NoOpRemover {
  public:
@@ -60,18 +47,20 @@ class NoOpRemover {
       const Value other = values_.output(op, i);
       if (!values_.readers(other).empty() || values_.is_observable(other)) return false;
     }
-    const OperatorDef& def = Def(op);
-    if (IsOneOf(def.type(), {"Copy", "Alias", "StopGradient", "NegateGradient", "Sum"}))
-      return true;
-    const DeclaredArguments args(def);
-    if (def.type() == "Dropout") return args.Get<int>("is_test") != 0;
-    if (def.type() == "Concat") return args.Get<int>("add_axis") == 0;
-    if (def.type() != "Cast" || !IsCastToFloat(def)) return false;
-    const uint32_t writer = values_.writer(values_.input(op, 0));
-    return writer != NetValues::kNone && values_.input(op, 0) == values_.output(writer, 0) &&
-           WritesFloat(Def(writer));
+    const PassesOnRule passes_on = TraitsOf(Def(op).type()).passes_on;
+    if (passes_on == nullptr) return false;
+    const PassesOn found = passes_on(Def(op));
+    return found == PassesOn::kAlways || (found == PassesOn::kFloats && ReadsFloats(op));
   } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
     return false;
+  }
+
+  // Whether an operator computes input 0 as output 0, and that is of type float.
+  bool ReadsFloats(size_t op) const {
+    const Value input = values_.input(op, 0);
+    const uint32_t writer = values_.writer(input);
+    return writer != NetValues::kNone && input == values_.output(writer, 0) &&
+           TraitsOf(Def(writer).type()).writes_float;
   }
 
   // The value that the operator passes on, which other removed operators may have passed on to it.
@@ -93,12 +82,13 @@ class NoOpRemover {
   // Whether code outside the net may read the value under the name of its blob.
   bool IsObserved(Value value) const { return values_.is_observable(value) || observed_[value]; }
 
-  // Whether the operator is an Alias without which the net computes the same: nothing else writes
-  // the result, which in the next run would be the memory of the origin, and nothing writes the
-  // memory later.
-  bool IsPlainAlias(size_t op, uint32_t origin_blob, Value result) const {
+  // Whether the result is a view of the input without which the net computes the same: nothing else
+  // writes the result, which in the next run would be the memory of the origin, and nothing writes
+  // the memory later.
+  bool IsPlainView(size_t op, uint32_t origin_blob, Value result) const {
     const uint32_t blob = values_.blob(result);
-    return Def(op).type() == "Alias" && values_.is_only_shared(result) &&
+    const OpSchema& schema = *OpSchemaRegistry::Schema(Def(op).type());
+    return schema.shared_memory().contains({0, 0}) && values_.is_only_shared(result) &&
            values_.blobs().first_writer(blob) == op && values_.blobs().last_writer(blob) == op &&
            !values_.IsWrittenBetween(origin_blob, op, values_.num_operators());
   }
@@ -106,7 +96,7 @@ class NoOpRemover {
   // Lets the readers of the result read the origin instead.
   bool UseOrigin(size_t op, Value origin, Value result) {
     const uint32_t blob = values_.blob(origin);
-    if (values_.is_observable(result) && !IsPlainAlias(op, blob, result)) return false;
+    if (values_.is_observable(result) && !IsPlainView(op, blob, result)) return false;
     for (const NetValues::Read& read : values_.readers(result)) {
       if (!MayRead(op, read, blob)) return false;
     }

@@ -4,9 +4,9 @@
 //   Dropout  x -> t   is_test: 1       becomes      Relu  x -> y
 //   Relu     t -> y
 //
-// These are Dropout in test mode, Copy, Alias, StopGradient and NegateGradient, Cast of a float
-// result to float, and Sum and Concat of one input. If the result is read after the run, the
-// operator that computes x writes it directly.
+// These are the operators with the trait passes_on, such as Dropout in test mode, Cast of a float
+// result to float, and Sum of one input. If the result is read after the run, the operator that
+// computes x writes it directly.
 
 #include "caffe2_core/graph/passes/net_pass.h"
 

@@ -10,20 +10,13 @@
 namespace caffe2rt {
 namespace {
 
-bool OnlyChangesShape(const std::string& type) {
-  for (const char* known : {"Reshape", "Squeeze", "ExpandDims", "MergeDim", "PrependDim"}) {
-    if (type == known) return true;
-  }
-  return false;
-}
-
 class Reshaper {
  public:
   Reshaper(NetDef* net, const PassContext& context) : values_(*net, context), edits_(net) {}
 
   void Run() {
     for (size_t op = 0; op < values_.num_operators(); ++op) {
-      if (OnlyChangesShape(edits_.op(op).type()) && values_.is_plain(op)) TryInPlace(op);
+      if (TraitsOf(edits_.op(op).type()).only_changes_shape && values_.is_plain(op)) TryInPlace(op);
     }
     edits_.Apply();
   }

@@ -7,15 +7,14 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/storage_order.h"
 #include "caffe2_core/graph/declared_arguments.h"
+#include "caffe2_core/graph/passes/fused_operators.h"
 
 namespace caffe2rt {
 namespace {
 
-// Operators whose output 0 has the shape of input 0 in every run that succeeds.
-bool KeepsShape(const std::string& type) {
-  return IsOneOf(type, {"Relu", "ReluN", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish",
-                        "PRelu", "Scale", "Copy", "StopGradient", "AffineChannel", "LRN", "Dropout",
-                        "Sum", "SpatialBN", "Softmax"});
+bool IsArithmetic(AffineForm form) {
+  return form == AffineForm::kAdd || form == AffineForm::kSub || form == AffineForm::kMul ||
+         form == AffineForm::kDiv;
 }
 
 // One number for each of `axes` axes; the argument is a list, one number for all, or one for each
@@ -76,12 +75,12 @@ SameShapes::SameShapes(const NetDef& net, const NetValues& values, NetConstants*
 }
 
 SameShapes::Shape SameShapes::Infer(size_t op, const OperatorDef& def, NetConstants* constants) {
-  const std::string& type = def.type();
-  if (KeepsShape(type)) return Of(values_.input(op, 0));
-  if (IsOneOf(type, {"Conv", "Conv1D", "Conv2D", "Conv3D", "ConvFusion"})) {
+  const OperatorTraits& traits = TraitsOf(def.type());
+  if (traits.same_shape) return Of(values_.input(op, 0));
+  if (traits.linear == LinearForm::kConv || def.type() == kConvFusionType) {
     return InferConv(op, def, constants);
   }
-  if (IsOneOf(type, {"Add", "Sub", "Mul", "Div"})) return InferArithmetic(op, def, constants);
+  if (IsArithmetic(traits.affine)) return InferArithmetic(op, def, constants);
   return Of(values_.output(op, 0));
 }
 

@@ -7,7 +7,9 @@
 #include "tests/support/operator_test.h"
 
 OPERATOR_SCHEMA(OpSchemaTestMacro).NumInputs(1).NumOutputs(1).SetDoc("by macro");
-OPERATOR_SCHEMA(OpSchemaTestTraits).Memory({.same_blob_in_place = true});
+OPERATOR_SCHEMA(OpSchemaTestTraits)
+    .Traits({.family = caffe2rt::OperatorFamily::kMatMul, .has_weights = true})
+    .Memory({.same_blob_in_place = true});
 
 namespace caffe2rt::op_schema_test {
 namespace {
@@ -159,6 +161,17 @@ TEST(OpSchemaRegistryTest, KnowsMacroAndExplicitSchemas) {
   RegisterSchema("OpSchemaTestExplicit", "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestExplicit")->file(), "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestNone"), nullptr);
+}
+
+TEST(OpSchemaRegistryTest, ReturnsTheTraitsThatASchemaStates) {
+  EXPECT_EQ(TraitsOf("OpSchemaTestTraits").family, OperatorFamily::kMatMul);
+  EXPECT_TRUE(TraitsOf("OpSchemaTestTraits").has_weights);
+  EXPECT_FALSE(TraitsOf("OpSchemaTestTraits").same_shape);
+  for (const char* type : {"OpSchemaTestMacro", "OpSchemaTestNone"}) {  // one has no schema
+    EXPECT_FALSE(TraitsOf(type).family.has_value());
+    EXPECT_FALSE(TraitsOf(type).has_weights);
+    EXPECT_EQ(TraitsOf(type).multiply_adds, MultiplyAddCount::kNotCounted);
+  }
 }
 
 TEST(OpSchemaRegistryTest, PlansNoMemoryOfUsersTypes) {

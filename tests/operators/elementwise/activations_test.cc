@@ -1,3 +1,8 @@
+#include <algorithm>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/primitives/activation.h"
 #include "tests/operators/elementwise/unary_cases.h"
 
 namespace caffe2rt::activations_test {
@@ -215,6 +220,30 @@ TEST(ActivationsTest, ThreadsDoNotChangeTheResult) {
     test::ExpectSameBitsForAllThreads(&ws,
                                       MakeString("type: \"", type, R"(" input: "X" output: "Y")"));
   }
+}
+
+// Passes fuse the type with its arguments into these operators, and place it on IDEEP.
+TEST(ActivationsTest, FusedTypesAreKnownToTheOperatorsThatApplyThem) {
+  int fused = 0;
+  for (const std::string& type : OpSchemaRegistry::Types()) {
+    if (!TraitsOf(type).fused_activation) continue;
+    SCOPED_TRACE(type);
+    ++fused;
+    EXPECT_TRUE(TraitsOf(type).same_shape);
+    EXPECT_TRUE(Activation::IsName(type));
+    EXPECT_TRUE(HasOperator(IDEEP, type));
+    for (const OpSchema::Argument& argument : OpSchemaRegistry::Schema(type)->args()) {
+      if (argument.type != "float") continue;
+      for (const char* applying : {"ConvFusion", "FCFusion"}) {
+        const auto& declared = OpSchemaRegistry::Schema(applying)->args();
+        EXPECT_TRUE(std::any_of(
+            declared.begin(), declared.end(),
+            [&](const auto& other) { return other.name == "activation_" + argument.name; }))
+            << applying << " has no argument for " << argument.name;
+      }
+    }
+  }
+  EXPECT_GE(fused, 7);
 }
 
 }  // namespace
