@@ -7,6 +7,7 @@
 #include "tests/style/header_rules.h"
 #include "tests/style/layer_rules.h"
 #include "tests/style/operator_rules.h"
+#include "tests/style/operator_type_rules.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -40,6 +41,7 @@ TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
 TEST(SourcesTest, CompileExactKernelsWithoutContraction) { ExpectKept(CheckExactKernels); }
 TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
+TEST(SourcesTest, NameNoOperatorTypeInTheCore) { ExpectKept(CheckOperatorTypesInCore); }
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
 TEST(SourcesTest, IncludePublicHeadersInPublicHeaders) { ExpectKept(CheckPublicHeaders); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
@@ -385,6 +387,25 @@ TEST_F(RulesTest, FindHeavyHeadersBehindKernels) {
                           "operators/conv/conv_kernels.h, operators/conv/shape.h), want kernels "
                           "and launch functions over numbers and pointers",
                           HasSubstr("conv.cu includes caffe2rt/caffe2.pb.h,")));
+}
+
+TEST_F(RulesTest, FindOperatorTypesInTheCore) {
+  dir_.Write("caffe2_core/compat/caffe2/core/a.h", "const char* type = \"Swish\";\n");
+  dir_.Write("operators/conv/conv.cc", "const char* type = \"Swish\";\n");
+  EXPECT_THAT(Check(CheckOperatorTypesInCore, "caffe2_core/graph/net_summary.cc",
+                    "// as \"Swish\"\n"
+                    "const char* text = \"a Swish\";  // or \"Relu\"\n"
+                    "if (c == '\"' || type == \"Tanh\") return \"\\\"Elu\";\n"),
+              ElementsAre("caffe2_core/graph/net_summary.cc:3 names operator type Tanh, want a "
+                          "trait (caffe2_core/graph/operator_traits.h)"));
+}
+
+TEST_F(RulesTest, FindOperatorTypesThatAreNotAllowedInAFile) {
+  EXPECT_THAT(Check(CheckOperatorTypesInCore, "caffe2_core/graph/gradient_sums.cc",
+                    "for (const char* type : {\"Sum\", \"Add\"}) Use(type);\n"),
+              ElementsAre(HasSubstr("gradient_sums.cc:1 names operator type Add,"),
+                          "caffe2_core/graph/gradient_sums.cc does not name operator type Concat, "
+                          "which the rule allows it"));
 }
 
 }  // namespace
