@@ -58,6 +58,22 @@ TEST_F(NetDrawingTest, ShowsArgumentsShapesInputsAndOutputsButNoWeights) {
   EXPECT_EQ(BoxesOfSvg(svg).size(), 5u);
 }
 
+// The color of an operator is that of its family, which the type's name decides for users' operators.
+TEST_F(NetDrawingTest, ColorsFamilies) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Conv", "conv"},        {"Int8Conv", "conv"},   {"ConvTransposeGradient", "conv"},
+      {"Convert", "other"},    {"MyConvert", "other"}, {"MyConv", "conv"},
+      {"MaxPool", "pool"},     {"RoIAlign", "pool"},   {"LRN", "norm"},
+      {"MyLayerNorm", "norm"}, {"Sigmoid", "act"},     {"Sum", "elem"},
+      {"Reshape", "shape"},    {"FC", "matmul"},       {"SquaredL2Distance", "loss"},
+      {"XavierFill", "data"},  {"MyOperator", "other"}};
+  for (const auto& [type, css] : cases) {
+    EXPECT_THAT(Svg(MakeString("op { type: \"", type, "\" input: \"x\" output: \"y\" }")),
+                HasSubstr(MakeString("class=\"node ", css, "\"")))
+        << type;
+  }
+}
+
 TEST_F(NetDrawingTest, MarksSkipConnections) {
   // From Conv to Sum, around Relu.
   const std::string svg = Svg(kNet);

@@ -123,6 +123,11 @@ TEST(PredictorTest, OlderFormGivesPointersIntoItsWorkspace) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0], predictor.ws()->GetBlob("z")->GetMutable<Tensor>());
   EXPECT_EQ(Values(*out[0]), (std::vector<float>{11, 22}));
+  // A further call replaces the list.
+  ASSERT_TRUE(predictor.run({&x}, &out));
+  EXPECT_EQ(out.size(), 1u);
+  ASSERT_TRUE(predictor.run_map(Predictor::TensorMap{{"x", x}}, &out));
+  EXPECT_EQ(out.size(), 1u);
 }
 
 TEST(PredictorTest, EightThreadsGetTheirOwnResults) {

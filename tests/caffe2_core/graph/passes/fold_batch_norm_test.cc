@@ -260,6 +260,21 @@ TEST_F(FoldBatchNormTest, LeavesOtherNetsAlone) {
   EXPECT_TRUE(Stays(conv + kBatchNorm));
 }
 
+// The net computes a filter or a bias, or a caller gives it: no other operator may take its place.
+TEST_F(FoldBatchNormTest, LeavesOperatorsWhoseNumbersAreNotConstant) {
+  for (const char* inputs : {"input: \"w\" input: \"computed\"", "input: \"computed\"",
+                             "input: \"computed\" input: \"b\""}) {
+    EXPECT_TRUE(Stays(std::string(R"(
+        op { type: "Relu" input: "z" output: "computed" }
+        op { type: "Conv" input: "x" output: "t" arg { name: "kernels" ints: [1, 2] } )") +
+                      inputs + " }" + kBatchNorm))
+        << inputs;
+    EXPECT_TRUE(Stays(std::string(R"(op { type: "Conv" input: "x" output: "t" )") + inputs +
+                      " arg { name: \"kernels\" ints: [1, 2] } }" + kBatchNorm))
+        << inputs;
+  }
+}
+
 TEST_F(FoldBatchNormTest, LeavesNumbersAloneThatWouldNotBeFinite) {
   Feed<float>(&run_.ws, "var", {2}, {-0.25f, 0});  // 1 / 0
   const std::string conv = R"(op { type: "Conv" input: "x" input: "w" output: "t" })";
