@@ -12,6 +12,7 @@
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/primitives/float_lanes.h"

@@ -1,6 +1,7 @@
 #pragma once
-// What the table of convolutions' timings says about layouts. Internal to caffe2_core.
+// What the table of convolutions' timings says about layouts.
 
+#pragma GCC visibility push(default)  // for the program caffe2
 namespace caffe2rt {
 
 // Whether the table that the process uses wants convolutions in the CPU's plain layouts, so that the
@@ -8,3 +9,4 @@ namespace caffe2rt {
 bool PrefersPlainConvLayouts();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
