@@ -61,7 +61,7 @@ std::map<NetValue, int> CountsFromLast(const NetDef& written, const NetDef& opti
 
 // The values of an optimized net that the net it was made from does not have, although they have the
 // name of one of its blobs: a fused operator may work in place in the memory of an operand.
-// REQUIRES: `optimized` is a result of OptimizeNet for `written`, before NetToWatch.
+// REQUIRES: `optimized` is a result of PrepareNet for `written`, before NetToWatch.
 std::set<NetValue> ValuesOfPasses(const NetDef& written, const NetDef& optimized);
 
 // Runs both nets once, the first one first, and compares all values that both have. Returns the
