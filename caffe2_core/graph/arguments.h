@@ -180,6 +180,15 @@ Argument* GetMutableArgument(const std::string& name, bool create_if_missing, Ne
 bool ParseTextNet(const Argument& arg, NetDef* net);
 // Replaces such a text by the net. Leaves any other argument unchanged.
 void ReplaceTextNet(Argument* arg);
+// Calls `visit` for each net in the arguments of the operator, whose texts are replaced first.
+template <class Visit>
+void ForEachNetIn(OperatorDef* op, const Visit& visit) {
+  for (Argument& arg : *op->mutable_arg()) {
+    ReplaceTextNet(&arg);
+    if (arg.has_n()) visit(arg.mutable_n());
+    for (NetDef& net : *arg.mutable_nets()) visit(&net);
+  }
+}
 // Whether field `i` of the argument is not 0; `default_value` if there is no such argument.
 bool GetFlagArgument(const OperatorDef& def, const std::string& name, bool default_value = false);
 bool GetFlagArgument(const NetDef& def, const std::string& name, bool default_value = false);

@@ -25,11 +25,7 @@ class Move {
       if (op.has_device_option()) Apply(op.mutable_device_option());
       const DeviceDescriptor* const device = FindDeviceOfCopy(op.type());
       if (device != nullptr && leaves_(device->type)) op.set_type(OperatorTypeOnCPU(op.type()));
-      for (Argument& arg : *op.mutable_arg()) {
-        ReplaceTextNet(&arg);
-        if (arg.has_n()) Apply(arg.mutable_n(), depth + 1);
-        for (NetDef& nested : *arg.mutable_nets()) Apply(&nested, depth + 1);
-      }
+      ForEachNetIn(&op, [&](NetDef* nested) { Apply(nested, depth + 1); });
     }
   }
 

@@ -16,15 +16,11 @@
 namespace caffe2rt {
 namespace {
 
-// Calls `visit` for each net in the arguments of the operator.
+// Calls `visit` for each net in the arguments of the operator. THROWS if that is nested too deeply.
 template <class Visit>
 void ForNetsIn(OperatorDef* op, int depth, const Visit& visit) {
   CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nesting depth of nets");
-  for (Argument& arg : *op->mutable_arg()) {
-    ReplaceTextNet(&arg);
-    if (arg.has_n()) visit(arg.mutable_n());
-    for (NetDef& nested : *arg.mutable_nets()) visit(&nested);
-  }
+  ForEachNetIn(op, visit);
 }
 
 // Sets the argument of one net. Its inputs may be elsewhere even if all of its operators run on one

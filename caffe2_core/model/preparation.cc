@@ -41,10 +41,7 @@ void TellOperators(const std::vector<Argument>& arguments, NetDef* net, int dept
   if (depth > kMaxNetDepth || arguments.empty()) return;
   for (OperatorDef& op : *net->mutable_op()) {
     for (const Argument& argument : arguments) Tell(argument, &op);
-    for (Argument& argument : *op.mutable_arg()) {
-      if (argument.has_n()) TellOperators(arguments, argument.mutable_n(), depth + 1);
-      for (NetDef& nested : *argument.mutable_nets()) TellOperators(arguments, &nested, depth + 1);
-    }
+    ForEachNetIn(&op, [&](NetDef* nested) { TellOperators(arguments, nested, depth + 1); });
   }
 }
 
@@ -83,9 +80,7 @@ PreparedNet::~PreparedNet() = default;
 PreparedNet::PreparedNet(PreparedNet&&) noexcept = default;
 PreparedNet& PreparedNet::operator=(PreparedNet&&) noexcept = default;
 
-void PreparedNet::Run() {
-  CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
-}
+void PreparedNet::Run() { CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed"); }
 
 NetBase* Workspace::CreateNet(const NetDef& def, const PreparationOptions& options,
                               bool overwrite) {

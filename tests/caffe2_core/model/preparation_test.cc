@@ -76,15 +76,17 @@ TEST_F(PreparationTest, AWorkspaceCreatesPreparedNets) {
 // What each operator is told: an operator keeps what it says itself, and one without such an argument
 // is told nothing.
 TEST_F(PreparationTest, PassesChoicesToOperators) {
-  const NetDef net = Prepared(R"(
+  const NetDef net =
+      Prepared(R"(
       op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
       op { type: "Conv" input: "x" input: "w" output: "b" arg { name: "kernel" i: 1 }
            arg { name: "deterministic" i: 0 } arg { name: "winograd_filter_bytes" i: 9 } }
       op { type: "Relu" input: "x" output: "c" }
       op { type: "If" input: "t" arg { name: "then_net" n {
-           op { type: "Conv" input: "x" input: "w" output: "d" arg { name: "kernel" i: 1 } } } } })",
-                              {.optimize = false, .deterministic = true,
-                               .winograd_filter_bytes = 4096});
+           op { type: "Conv" input: "x" input: "w" output: "d" arg { name: "kernel" i: 1 } } } } }
+      op { type: "RecurrentNetwork" input: "x" output: "r" arg { name: "step_net"
+           s: "op { type: \"Conv\" input: \"x\" input: \"w\" output: \"e\" }" } })",
+               {.optimize = false, .deterministic = true, .winograd_filter_bytes = 4096});
   const auto told = [](const OperatorDef& op) {
     return std::pair(ArgumentHelper(op).GetSingleArgument<int64_t>("deterministic", -1),
                      ArgumentHelper(op).GetSingleArgument<int64_t>("winograd_filter_bytes", -1));
@@ -94,6 +96,20 @@ TEST_F(PreparationTest, PassesChoicesToOperators) {
   EXPECT_EQ(told(net.op(1)), (std::pair<int64_t, int64_t>{0, 9}));
   EXPECT_EQ(net.op(2).arg_size(), 0);
   EXPECT_EQ(told(net.op(3).arg(0).n().op(0)), all);
+  EXPECT_EQ(told(net.op(4).arg(0).n().op(0)), all);
+}
+
+TEST_F(PreparationTest, PredictorsPassTheChoicesOn) {
+  for (const bool optimize : {true, false}) {
+    Predictor predictor(NetDef(), ParseNet(kNet), &ws_,
+                        {.run_init = false,
+                         .optimize = optimize,
+                         .deterministic = true,
+                         .winograd_filter_bytes = 4096});
+    const ArgumentHelper conv(predictor.ws()->GetNet("n")->debug_def().op(0));
+    EXPECT_EQ(conv.GetSingleArgument<int>("deterministic", 0), 1);
+    EXPECT_EQ(conv.GetSingleArgument<int64_t>("winograd_filter_bytes", 0), 4096);
+  }
 }
 
 TEST_F(PreparationTest, AddsNoArgumentsByDefault) {
@@ -129,7 +145,8 @@ TEST_F(PreparationTest, LayoutsFollowTheTable) {
 TEST_F(PreparationTest, ErrorsNameTheirSubject) {
   ExpectThrows([&] { PrepareNet(ParseNet(kNet), {.without_passes = {"fold_batchnorm"}}, &ws_); },
                "no graph pass is named \"fold_batchnorm\"");
-  ExpectThrows([&] { PrepareNet(ParseNet(kNet), {}, nullptr); }, "argument ws of PrepareNet is null");
+  ExpectThrows([&] { PrepareNet(ParseNet(kNet), {}, nullptr); },
+               "argument ws of PrepareNet is null");
   NetDef unknown = ParseNet(kNet);
   unknown.set_type("fast");
   ExpectThrows([&] { PreparedNet(unknown, {}, nullptr, &ws_); },
