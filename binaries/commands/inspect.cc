@@ -12,6 +12,7 @@
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_net.h"
+#include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
@@ -204,24 +205,28 @@ const Command& InspectCommand() {
           "  caffe2 inspect binaries/demo/stripes/predict_net.pb --init-net "
           "binaries/demo/stripes/init_net.pb --input data=1,3,64,64\n"
           "  caffe2 inspect binaries/demo/stripes/predict_net.pb --svg stripes.svg\n",
-      .options = {kAsOption,
-                  ProcessOptions()[1],
-                  {"init-net", "FILE", "",
-                   "net that fills the weights, for shapes; may be repeated", true},
-                  kAllowFilesOption,
-                  {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
-                  {"svg", "FILE", "", "draw as SVG; - is standard output"},
-                  {"html", "FILE", "", "draw as a page with search and zoom; - is standard output"},
-                  {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
-                  {"fold", "", "", "draw blocks of operators that repeat once"},
-                  {"dot-seconds", "N", "30",
-                   "time limit of Graphviz, which lays out drawings; 0 draws in rows without it"},
-                  {"memory", "", "", "show the memory that the net needs if it runs as written"},
-                  {"fetch", "BLOB", "", "with --memory: a blob to keep; may be repeated", true},
-                  {"threads", "N", "1", "with --memory: number of threads per operator"},
-                  {"limit", "N", "1000", "entries of a database, or blobs, to list"},
-                  {"module", "FILE.so", "", "module with operators; may be repeated", true},
-                  kJsonOption},
+      .options = JoinOptions(
+          {{kAsOption,
+            ProcessOptions()[1],
+            {"init-net", "FILE", "", "net that fills the weights, for shapes; may be repeated",
+             true},
+            kAllowFilesOption,
+            {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
+            {"svg", "FILE", "", "draw as SVG; - is standard output"},
+            {"html", "FILE", "", "draw as a page with search and zoom; - is standard output"},
+            {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
+            {"fold", "", "", "draw blocks of operators that repeat once"},
+            {"dot-seconds", "N", "30",
+             "time limit of Graphviz, which lays out drawings; 0 draws in rows without it"},
+            {"memory", "", "",
+             "show the memory that the net needs; if its weights are there, as it runs after "
+             "graph passes"},
+            {"fetch", "BLOB", "", "with --memory: a blob to keep; may be repeated", true},
+            {"threads", "N", "1", "with --memory: number of threads per operator"},
+            {"limit", "N", "1000", "entries of a database, or blobs, to list"},
+            {"module", "FILE.so", "", "module with operators; may be repeated", true}},
+           OptimizeOptions(),
+           {kJsonOption}}),
       .run = Inspect,
       .arguments = ArgumentKind::kFiles};
   return command;

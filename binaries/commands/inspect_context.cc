@@ -4,6 +4,7 @@
 
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
@@ -106,9 +107,14 @@ NetSummary SummaryOf(const TitledNet& net, const InspectContext& context) {
   return SummarizeNet(InitNetsOf(net, context), net.net, context.shapes, context.parameters);
 }
 
-void CheckKeptBlobs(const CommandLine& line, const NetsOfFile& found) {
-  if (line.Has("fetch") && !line.Has("memory"))
-    throw UsageError("option --fetch is given without --memory");
+void CheckMemoryOptions(const CommandLine& line, const NetsOfFile& found) {
+  if (!line.Has("memory")) {
+    std::vector<std::string> options = {"fetch"};
+    for (const Option& option : OptimizeOptions()) options.emplace_back(option.name);
+    for (const std::string& name : options) {
+      if (line.Has(name)) throw UsageError("option --" + name + " is given without --memory");
+    }
+  }
   std::vector<const NetDef*> nets;
   std::vector<std::string> inputs;
   for (const TitledNet& net : found.nets) {

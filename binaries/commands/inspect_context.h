@@ -31,8 +31,9 @@ std::vector<const NetDef*> InitNetsOf(const TitledNet& net, const InspectContext
 void CheckGivenShapes(const CommandLine& line, const NetsOfFile& found,
                       const InspectContext& context);
 
-// THROWS UsageError if --fetch names a blob that no net of the file has.
-void CheckKeptBlobs(const CommandLine& line, const NetsOfFile& found);
+// THROWS UsageError if --fetch names a blob that no net of the file has, or if it or one of
+// OptimizeOptions is given without --memory.
+void CheckMemoryOptions(const CommandLine& line, const NetsOfFile& found);
 
 NetSummary SummaryOf(const TitledNet& net, const InspectContext& context);
 

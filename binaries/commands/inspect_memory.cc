@@ -1,19 +1,90 @@
 #include "binaries/commands/inspect_memory.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "binaries/commands/model.h"
 #include "binaries/commands/number_text.h"
+#include "binaries/commands/optimizing.h"
 #include "binaries/table.h"
 #include "binaries/terminal.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
+#include "caffe2_core/model/model_file.h"
 
 namespace caffe2rt {
 namespace {
+
+// The options that load the model whose predict net is `net`; nothing if the net is another one or its
+// weights are not there.
+std::optional<ModelFileOptions> ModelOf(const CommandLine& line, const std::string& path,
+                                        FileKind kind, const TitledNet& net) {
+  ModelFileOptions options{.db_type_remedy = "--as specifies the kind", .device_fallback = true};
+  if (kind == FileKind::kPackedModel || (kind == FileKind::kNetDef && line.Has("init-net"))) {
+    options.init_nets = line.All("init-net");
+    options.predict_net = path;
+    return options;
+  }
+  if (net.role != "PREDICT_NET_TYPE" || DBTypeOfKind(kind).empty()) return std::nullopt;
+  options.predictor_db = path;
+  options.db_type = DBTypeOfKind(kind);
+  return options;
+}
+
+std::set<std::string> NamesOfInputs(const CommandLine& line) {
+  std::set<std::string> names;
+  for (const std::string& text : line.All("input")) names.insert(text.substr(0, text.rfind('=')));
+  return names;
+}
+
+int Threads(const CommandLine& line) { return static_cast<int>(line.Integer("threads", 1, 1024)); }
+
+InspectedMemory MemoryAsWritten(const CommandLine& line, const TitledNet& net,
+                                const InspectContext& context) {
+  const std::vector<std::string> kept = line.All("fetch");
+  return {.report = ReportMemory(InitNetsOf(net, context), net.net, context.shapes,
+                                 context.parameters, {kept.begin(), kept.end()}, Threads(line))};
+}
+
+InspectedMemory MemoryAsPrepared(const CommandLine& line, const ModelFileOptions& file,
+                                 const TitledNet& net, const InspectContext& context) {
+  Model model = LoadModel(file);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, ".", &model);
+  const std::set<std::string> given = NamesOfInputs(line);
+  const std::vector<std::string> fetched = line.All("fetch");
+  PreparationOptions options =
+      PreparationOptionsOf(line, model, given, {fetched.begin(), fetched.end()});
+  options.input_shapes = context.shapes;
+  const Preparation prepared = PrepareNet(std::move(model.predict_net), options, ws.get());
+  ShapeMap shapes = ShapesOfWorkspace(*ws);
+  std::set<std::string> parameters;
+  for (const auto& [name, shape] : shapes) {
+    if (!options.inputs.contains(name)) parameters.insert(name);
+  }
+  for (const std::string& name : given) shapes[name] = context.shapes.at(name);
+  return {.prepared = true,
+          .passes = prepared.passes,
+          .report = ReportMemory(InitNetsOf(net, context), prepared.net, shapes, parameters,
+                                 options.kept, Threads(line))};
+}
+
+void PrintHow(const std::string& title, const InspectedMemory& memory) {
+  std::cout << OneLine(title) << ", memory before a run\n";
+  constexpr size_t kIndent = 2;
+  if (!memory.prepared) {
+    PrintParagraph("of the net as it is written", kIndent);
+  } else if (memory.passes.empty()) {
+    PrintParagraph("of the net as it runs; no graph pass changes it", kIndent);
+  } else {
+    PrintParagraph(
+        absl::StrCat("of the net as it runs, after ", absl::StrJoin(memory.passes, ", ")), kIndent);
+  }
+}
 
 // A missing input makes the sizes of most other blobs unknown, so that only the first of these is
 // printed, and the names of the inputs.
@@ -43,8 +114,15 @@ void PrintUnknown(const MemoryReport& report) {
 
 }  // namespace
 
-void PrintMemory(const std::string& title, const MemoryReport& report, size_t limit) {
-  std::cout << OneLine(title) << ", memory before a run\n";
+InspectedMemory MemoryOf(const CommandLine& line, const std::string& path, FileKind kind,
+                         const TitledNet& net, const InspectContext& context) {
+  const std::optional<ModelFileOptions> model = ModelOf(line, path, kind, net);
+  return model ? MemoryAsPrepared(line, *model, net, context) : MemoryAsWritten(line, net, context);
+}
+
+void PrintMemory(const std::string& title, const InspectedMemory& memory, size_t limit) {
+  PrintHow(title, memory);
+  const MemoryReport& report = memory.report;
   Table parts({{.kind = Column::kText}, {.kind = Column::kNumber}, {.kind = Column::kText}});
   for (const std::vector<std::string>& part : std::vector<std::vector<std::string>>{
            {"weights", BytesText(report.weight_bytes), ""},
@@ -80,8 +158,11 @@ void PrintMemory(const std::string& title, const MemoryReport& report, size_t li
   PrintUnknown(report);
 }
 
-void WriteMemory(const MemoryReport& report, Json* json) {
-  *json = {{"weight_bytes", report.weight_bytes},
+void WriteMemory(const InspectedMemory& memory, Json* json) {
+  const MemoryReport& report = memory.report;
+  *json = {{"prepared", memory.prepared},
+           {"passes", memory.passes},
+           {"weight_bytes", report.weight_bytes},
            {"prepared_bytes", report.prepared_bytes},
            {"input_bytes", report.input_bytes},
            {"arena_bytes", report.arena_bytes},

@@ -26,14 +26,6 @@
 namespace caffe2rt {
 namespace {
 
-MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net,
-                      const InspectContext& context) {
-  const std::vector<std::string> kept = line.All("fetch");
-  return ReportMemory(InitNetsOf(net, context), net.net, context.shapes, context.parameters,
-                      {kept.begin(), kept.end()},
-                      static_cast<int>(line.Integer("threads", 1, 1024)));
-}
-
 void PrintNet(const TitledNet& net, const NetSummary& summary) {
   std::cout << OneLine(net.title) << (net.net.has_type() ? ", type " + OneLine(net.net.type()) : "")
             << ", " << net.net.op_size()
@@ -170,7 +162,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   EnsureBuiltinOperators();
   const InspectContext context = ContextOf(line, path, kind, found);
   CheckGivenShapes(line, found, context);
-  CheckKeptBlobs(line, found);
+  CheckMemoryOptions(line, found);
   if (WantsDrawing(line)) {
     DrawNets(line, path, kind, found, context);
     return;
@@ -183,7 +175,8 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
     for (const TitledNet& net : found.nets) {
       Json& entry = nets.emplace_back();
       WriteNet(net, SummaryOf(net, context), &entry);
-      if (line.Has("memory")) WriteMemory(MemoryOf(line, net, context), &entry["memory"]);
+      if (line.Has("memory"))
+        WriteMemory(MemoryOf(line, path, kind, net, context), &entry["memory"]);
     }
     PrintJson(*json);
     return;
@@ -202,7 +195,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   for (const TitledNet& net : found.nets) {
     if (line.Has("memory")) {
       const auto limit = static_cast<size_t>(line.Integer("limit", 0, INT64_MAX));
-      PrintMemory(net.title, MemoryOf(line, net, context), limit);
+      PrintMemory(net.title, MemoryOf(line, path, kind, net, context), limit);
     } else {
       PrintNet(net, SummaryOf(net, context));
     }

@@ -80,8 +80,13 @@ Model LoadModelForCPU(const CommandLine& line) {
 }
 
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model) {
-  auto ws = std::make_unique<Workspace>(line.Text("root"));
-  ws->SetFileAccess(FileAccessOf(line, line.Text("root"), model->files));
+  return MakeWorkspace(line, line.Text("root"), model);
+}
+
+std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, const std::string& root,
+                                         Model* model) {
+  auto ws = std::make_unique<Workspace>(root);
+  ws->SetFileAccess(FileAccessOf(line, root, model->files));
   RunInitNets(model, ws.get());
   RemoveZeroPlaceholders(model, ws.get());
   return ws;

@@ -33,6 +33,9 @@ std::optional<DeviceOption> DeviceOf(const std::string& text);
 // net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open
 // files as file_policy.h describes.
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
+// The same for a command without --root, whose workspace has the root folder `root`.
+std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, const std::string& root,
+                                         Model* model);
 
 // The arenas for the activations of the predict net; null with --no-memory-plan.
 std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line);

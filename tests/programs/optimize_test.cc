@@ -196,5 +196,39 @@ TEST_F(OptimizeProgramTest, ReportsErrorsWithTheUsersOperators) {
   EXPECT_THAT(result.err, HasSubstr("operators 0 Conv \"c1\", 1 Mul (run as Conv"));
 }
 
+// As written, w, b and m have 4 bytes each, t and y 8, of which t is in the arena, which consists of
+// lines of 64 bytes. The pass removes m and t.
+TEST_F(OptimizeProgramTest, InspectsTheMemoryOfTheNetThatRuns) {
+  const std::string init = dir_.Write("init.pbtxt", kInit);
+  const std::string net = dir_.Write("net.pbtxt", kNet);
+  const std::string packed = dir_.path("n.c2pack");
+  EXPECT_EQ(Call("pack", {packed}).code, 0);
+  const auto inspect = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"inspect", "--memory", "--json", "--input", "x=1,1,1,2"});
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto at = [&](const char* name) {
+      return JsonAt(result.out, std::string("/nets/0/memory/") + name);
+    };
+    return at("prepared") + " " + at("passes") + " " + at("weight_bytes") + " " +
+           at("arena_bytes") + " " + at("own_bytes");
+  };
+  EXPECT_EQ(inspect({net, "--init-net", init}), "true [\"fold_batch_norm\"] 8 0 8");
+  EXPECT_EQ(inspect({packed}), "true [\"fold_batch_norm\"] 8 0 8");
+  EXPECT_EQ(inspect({packed, "--no-optimize"}), "true [] 12 64 8");
+  EXPECT_EQ(inspect({packed, "--without-pass", "fold_batch_norm"}), "true [] 12 64 8");
+  EXPECT_EQ(inspect({packed, "--fetch", "t"}), "true [] 12 0 16");
+  EXPECT_EQ(inspect({net}), "false [] 0 0 0");
+  EXPECT_EQ(inspect({net, "--input", "w=1,1,1,1", "--input", "b=1", "--input", "m=1"}),
+            "false [] 0 64 8");
+}
+
+TEST_F(OptimizeProgramTest, InspectsPassesOnlyForMemory) {
+  const ProgramResult result =
+      RunCaffe2({"inspect", dir_.Write("net.pbtxt", kNet), "--without-pass", "fuse_fc"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("option --without-pass is given without --memory"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::optimize_test
