@@ -120,7 +120,7 @@ struct OperatorTraits {
   bool loads_blobs = false;  // reads its outputs from files
 
   // --- Fusion and placement ---
-  // ConvFusion and FCFusion can apply the function to their results. Each float argument `a` of the
+  // ConvFusion and FCFusion can apply the function to their results. Each float or bool argument `a` of the
   // operator becomes their argument `activation_a`. Such an operator also runs on IDEEP, in any
   // layout.
   bool fused_activation = false;

@@ -11,15 +11,12 @@ constexpr int64_t kEpilogueWorthCutting = 32768;
 }  // namespace
 
 void DeclareConvEpilogue(OpSchema& schema) {
-  schema.Args(kFusedActivation, kFusedMin, kFusedMax, kFusedAlpha, kFusedSum);
+  DeclareActivation(schema);
+  schema.Arg(kFusedSum);
 }
 
 ConvEpilogue ReadConvEpilogue(const ArgumentHelper& args) {
-  return {.activation = {.kind = Activation::Parse(args.Read(kFusedActivation)),
-                         .alpha = args.Read(kFusedAlpha),
-                         .min = args.Read(kFusedMin),
-                         .max = args.Read(kFusedMax)},
-          .sum = args.Read(kFusedSum) != 0};
+  return {.activation = ReadActivation(args), .sum = args.Read(kFusedSum) != 0};
 }
 
 void RunConvEpilogue(const ConvEpilogue& epilogue, int64_t count, const float* s, float* y) {

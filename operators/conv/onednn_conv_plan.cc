@@ -6,6 +6,7 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "contexts/onednn/onednn_library.h"
 #include "contexts/onednn/onednn_version.h"
+#include "operators/conv/onednn_epilogue.h"
 #include "operators/conv/onednn_layouts.h"
 
 namespace caffe2rt {
@@ -49,48 +50,11 @@ memory::desc SubmemoryOf(const memory::desc& desc, IndexRange images, IndexRange
                              {images.first, channels.first, rows.first, 0});
 }
 
-dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
-  dnnl::post_ops post;
-  if (epilogue.sum) post.append_sum(1.0f);
-  const auto append = [&](dnnl::algorithm algorithm, float alpha, float beta) {
-    AppendEltwise(algorithm, alpha, beta, &post);
-  };
-  const Activation& f = epilogue.activation;
-  using enum Activation::Kind;
-  switch (f.kind) {
-    case kNone:
-      break;
-    case kRelu:
-      append(dnnl::algorithm::eltwise_relu, 0, 0);
-      break;
-    case kClip:
-      append(dnnl::algorithm::eltwise_clip, f.min, f.max);
-      break;
-    case kLeakyRelu:
-      append(dnnl::algorithm::eltwise_relu, f.alpha, 0);
-      break;
-    case kElu:
-      append(dnnl::algorithm::eltwise_elu, f.alpha, 0);
-      break;
-    case kSigmoid:
-      append(dnnl::algorithm::eltwise_logistic, 0, 0);
-      break;
-    case kTanh:
-      append(dnnl::algorithm::eltwise_tanh, 0, 0);
-      break;
-    case kSwish:
-      append(dnnl::algorithm::eltwise_swish, 1, 0);
-      break;
-    case kGelu:
-      append(dnnl::algorithm::eltwise_gelu_erf, 0, 0);
-      break;
-    case kFastGelu:
-      append(dnnl::algorithm::eltwise_gelu_tanh, 0, 0);
-      break;
-  }
-  dnnl::primitive_attr attributes = OnednnAttributes();
-  attributes.set_post_ops(post);
-  return attributes;
+// Whether there is memory beyond the elements, which must stay zero.
+bool IsPadded(const memory::desc& desc) {
+  int64_t count = 1;
+  for (const int64_t dim : DimsOf(desc)) count *= dim;
+  return desc.get_size() != static_cast<size_t>(count) * sizeof(float);
 }
 
 }  // namespace
@@ -128,6 +92,7 @@ bool OnednnConvPlan::TryChoice(const OnednnConvChoice& choice) {
   try {
     result_ = DescIn(choice.result, {shape_.window.batch, shape_.out_channels,
                                      shape_.window.axis[0].out, shape_.window.axis[1].out});
+    if (!OnednnHas(epilogue_.activation) && IsPadded(result_)) throw NoOnednnImplementation();
     for (const Region& region : Cut()) AddPiece(region);
     return true;
   } catch (const dnnl::error& error) {
@@ -339,6 +304,9 @@ void OnednnConvPlan::Run(const float* x, const Tensor& filter, const float* bias
   tensors_[kPlanBias] = bias;
   for (size_t i = 0; i < filters_.size(); ++i) tensors_[kPlanFilters + i] = filters_.data(i);
   pieces_.Run(tensors_.data());
+  if (OnednnHas(epilogue_.activation)) return;
+  const auto count = static_cast<int64_t>(result_.get_size() / sizeof(float));
+  RunConvEpilogue({.activation = epilogue_.activation}, count, nullptr, y);
 }
 
 }  // namespace caffe2rt

@@ -46,7 +46,7 @@ std::unique_ptr<BuiltInConv> NewOnednnDepthwise(const ConvShape& shape,
   DepthwiseConv conv{.x = PlanesIn(format, X.dims()),
                      .rows = shape.window.axis[0],
                      .columns = shape.window.axis[1]};
-  if (!epilogue.activation.FindBounds(&conv.lowest, &conv.highest)) return nullptr;
+  if (!FindBounds(epilogue.activation, &conv.lowest, &conv.highest)) return nullptr;
   return std::make_unique<OnednnDepthwise>(conv, X);
 }
 

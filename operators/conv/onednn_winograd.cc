@@ -54,7 +54,7 @@ std::unique_ptr<BuiltInConv> NewOnednnWinograd(const ConvShape& shape, const Con
                     .pad_top = rows.pad_head,
                     .pad_left = columns.pad_head,
                     .sum = epilogue.sum};
-  if (!epilogue.activation.FindBounds(&conv.lowest, &conv.highest)) return nullptr;
+  if (!FindBounds(epilogue.activation, &conv.lowest, &conv.highest)) return nullptr;
   return std::make_unique<OnednnWinograd>(conv, X);
 }
 

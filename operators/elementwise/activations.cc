@@ -1,11 +1,15 @@
-// The activation functions. activation_functions.h contains the functions and the table of their
-// operators.
+// The operators of the activation functions (operators/primitives/activation_functions.h).
 
-#include "operators/elementwise/activation_functions.h"
 #include "operators/elementwise/unary.h"
+#include "operators/primitives/activation_functions.h"
 
 namespace caffe2rt {
 
-void RegisterActivations() { RegisterUnary(kActivations, OperatorFamily::kActivation, __FILE__); }
+void RegisterActivations() {
+  RegisterUnary(
+      kActivations,
+      {.family = OperatorFamily::kActivation, .same_shape = true, .fused_activation = true},
+      __FILE__);
+}
 
 }  // namespace caffe2rt

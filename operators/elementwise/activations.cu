@@ -1,6 +1,6 @@
 // Kernels of the activation functions.
 
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/map.cuh"
 
 namespace caffe2rt {

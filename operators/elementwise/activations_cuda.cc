@@ -1,7 +1,7 @@
 // The activation functions on CUDA.
 
 #include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/unary.h"
 
 namespace caffe2rt {

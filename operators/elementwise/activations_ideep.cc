@@ -1,4 +1,4 @@
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/unary_ideep.h"
 
 namespace caffe2rt {

@@ -17,7 +17,7 @@
 #include "operators/common/broadcast.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/function_schema.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/elementwise/map.h"
 #include "operators/elementwise/operand_gradient.h"
 

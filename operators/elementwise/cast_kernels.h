@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "caffe2_core/base/simd.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {

@@ -7,7 +7,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 
 namespace caffe2rt {
 
@@ -70,9 +70,10 @@ void DeclareTypesOf(OpSchema& schema, int inputs) {
 
 }  // namespace internal
 
-// Registers the schemas and the gradient maker of a row. `family` is that of the table.
+// Registers the schemas and the gradient maker of a row. `common`: traits of all rows of the table.
 template <class Function, class... Ts>
-void DeclareRow(const UnaryRow<Function, Ts...>& row, OperatorFamily family, const char* file) {
+void DeclareRow(const UnaryRow<Function, Ts...>& row, const OperatorTraits& common,
+                const char* file) {
   const auto declare_arguments = [&row](OpSchema& schema) {
     if constexpr (HasArguments<Function>) {
       std::apply([&schema](const auto&... specs) { (schema.Arg(specs), ...); },
@@ -82,7 +83,7 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, OperatorFamily family, con
   };
   OpSchema& schema =
       RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file)
-          .Traits(TraitsInFamily(row.traits, family));
+          .Traits(TraitsOfRow(row.traits, common));
   internal::DeclareTypesOf<Ts...>(schema, 1);
   declare_arguments(schema);
   if constexpr (HasGradient<Function>) {
@@ -96,7 +97,7 @@ template <class Function, class... Ts>
 void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
   OpSchema& schema =
       RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file)
-          .Traits(TraitsInFamily(row.traits, OperatorFamily::kElementwise));
+          .Traits(TraitsOfRow(row.traits, {.family = OperatorFamily::kElementwise}));
   internal::DeclareTypesOf<Ts...>(schema, 2);
   if constexpr (HasBinaryGradient<Function>) {
     RegisterBinaryGradient(row.type, Function::kGradientReads, row.inplace, file);

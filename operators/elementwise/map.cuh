@@ -10,7 +10,7 @@
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
 #include "operators/common/loop_nest.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {

@@ -24,7 +24,7 @@ void RegisterNarySchema(const char* type, const char* doc, const OperatorTraits&
         cost.flops = NumElements(in[0]) * in.size();
         return cost;
       })
-      .Traits(TraitsInFamily(traits, OperatorFamily::kElementwise))
+      .Traits(TraitsOfRow(traits, {.family = OperatorFamily::kElementwise}))
       .SetDoc(doc);
 }
 

@@ -8,7 +8,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/elementwise/binary_functions.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/elementwise/map.h"
 #include "operators/primitives/parallel_ranges.h"
 

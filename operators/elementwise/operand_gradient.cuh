@@ -4,7 +4,7 @@
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/loop_nest.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/elementwise/operand_gradient.h"
 
 namespace caffe2rt {

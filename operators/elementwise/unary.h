@@ -2,8 +2,8 @@
 // Elementwise operators y[i] = f(x[i]): one class for all of them, one for their gradient operators,
 // and the registration of a table's rows.
 //
-//   RegisterUnary(kActivations, OperatorFamily::kActivation, __FILE__);    // <stem>.cc
-//   RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__);           // <stem>_cuda.cc
+//   RegisterUnary(kUnaryMath, {.family = OperatorFamily::kElementwise}, __FILE__);    // <stem>.cc
+//   RegisterUnaryOperators<CUDAContext>(kUnaryMath, __FILE__);           // <stem>_cuda.cc
 //
 // Y has the shape of X. Y may be X (in place) if the row allows it. dX has the shape of X or Y; dY
 // must have as many elements.
@@ -15,8 +15,8 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/elementwise/function_schema.h"
-#include "operators/elementwise/function_table.h"
 #include "operators/elementwise/map.h"
+#include "operators/primitives/function_table.h"
 
 namespace caffe2rt {
 
@@ -136,11 +136,12 @@ void RegisterUnaryOperators(const FunctionTable<Rows...>& table, const char* fil
   });
 }
 
-// Registers the schemas, the gradient maker and the CPU operators of each row. `family`: of the rows
-// that state none.
+// Registers the schemas, the gradient maker and the CPU operators of each row. `common`: traits of all
+// rows.
 template <class... Rows>
-void RegisterUnary(const FunctionTable<Rows...>& table, OperatorFamily family, const char* file) {
-  table.ForEach([family, file](const auto& row) { DeclareRow(row, family, file); });
+void RegisterUnary(const FunctionTable<Rows...>& table, const OperatorTraits& common,
+                   const char* file) {
+  table.ForEach([&common, file](const auto& row) { DeclareRow(row, common, file); });
   RegisterUnaryOperators<CPUContext>(table, file);
 }
 

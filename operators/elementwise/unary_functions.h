@@ -8,7 +8,7 @@
 
 #include "caffe2_core/base/float16.h"
 #include "caffe2_core/base/simd.h"
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 #include "operators/primitives/elementary.h"
 #include "operators/primitives/wrapping.h"
 

@@ -86,7 +86,7 @@ class GetSqrtGradient final : public GradientMakerBase {
 }  // namespace
 
 void RegisterUnaryMath() {
-  RegisterUnary(kUnaryMath, OperatorFamily::kElementwise, __FILE__);
+  RegisterUnary(kUnaryMath, {.family = OperatorFamily::kElementwise}, __FILE__);
   // As in Caffe2, Mod and IsNaN have no gradient maker.
   RegisterGradient<GetExpGradient>("Exp", __FILE__);
   RegisterGradient<GetConversionGradient>("FloatToHalf", __FILE__);

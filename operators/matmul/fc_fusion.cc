@@ -5,12 +5,12 @@
 // Supports float only. Sizes of 0 are allowed.
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/fused_activation.h"
 #include "operators/common/inference.h"
 #include "operators/matmul/fc.h"
 #include "operators/matmul/packed_weights.h"
@@ -25,18 +25,6 @@ constexpr ArgumentSpec<int> kFcFusionFloat16Compute{"float16_compute", 0,
                                                     "has no effect; accepted for compatibility"};
 constexpr ArgumentSpec<bool> kFcFusionTransposed{
     "transposed", false, "1: W is [K, N] and not transposed, as in FCTransposed"};
-constexpr ArgumentSpec<std::string> kFcFusionActivation{
-    "activation",
-    "",
-    "the function of the result: the type of an activation operator, or FastGelu for the "
-    "approximation of Gelu by tanh; default: none",
-    {Activation::IsName, kActivationNames}};
-constexpr ArgumentSpec<float> kFcFusionMin{"activation_min", std::numeric_limits<float>::lowest(),
-                                           "Clip: lower bound"};
-constexpr ArgumentSpec<float> kFcFusionMax{"activation_max", std::numeric_limits<float>::max(),
-                                           "Clip: upper bound"};
-constexpr ArgumentSpec<float> kFcFusionAlpha{
-    "activation_alpha", 0.01f, "LeakyRelu: the slope for x < 0; Elu: the factor for x < 0"};
 
 // With fewer rows the time is that of reading W. Then the packed form would only use memory.
 constexpr int64_t kRowsWorthPacking = 4;
@@ -88,10 +76,7 @@ class FCFusionOp final : public Operator<CPUContext> {
         axis_(ReadArgument(kFcAxis)),
         axis_w_(ReadArgument(kFcAxisW)),
         transposed_(ReadArgument(kFcFusionTransposed)),
-        activation_{.kind = Activation::Parse(ReadArgument(kFcFusionActivation)),
-                    .alpha = ReadArgument(kFcFusionAlpha),
-                    .min = ReadArgument(kFcFusionMin),
-                    .max = ReadArgument(kFcFusionMax)} {}
+        activation_(ReadActivation(args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -172,8 +157,8 @@ class FCFusionOp final : public Operator<CPUContext> {
 
 // No gradient: graph passes make this operator from operators that have one.
 void RegisterFcFusion() {
-  RegisterSchema("FCFusion", __FILE__)
-      .NumInputs(2, 3)
+  OpSchema& schema = RegisterSchema("FCFusion", __FILE__);
+  schema.NumInputs(2, 3)
       .NumOutputs(1)
       .Traits({.multiply_adds = MultiplyAddCount::kFC, .has_weights = true})
       .SetDoc(
@@ -182,14 +167,14 @@ void RegisterFcFusion() {
           "all "
           "operators with the same W share. Graph passes make this operator from FC, MatMul and "
           "BatchMatMul.")
-      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed, kFcFusionActivation,
-            kFcFusionMin, kFcFusionMax, kFcFusionAlpha)
+      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed)
       .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
       .Input(2, "b", "(optional) bias, [N]")
       .Output(0, "Y", "result: the axes of X before `axis`, then N")
       .TensorInferenceFunction(InferFcFusion)
       .CostInferenceFunction(FcFusionCost);
+  DeclareActivation(schema);
   RegisterCpuOperator<FCFusionOp>("FCFusion", __FILE__);
 }
 

@@ -3,187 +3,95 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <utility>
-
-#include "caffe2_core/base/enforce.h"
-#include "operators/primitives/float_lanes.h"
 
 namespace caffe2rt {
-
 namespace {
 
-constexpr std::pair<const char*, Activation::Kind> kNames[] = {
-    {"", Activation::Kind::kNone},     {"Relu", Activation::Kind::kRelu},
-    {"Clip", Activation::Kind::kClip}, {"LeakyRelu", Activation::Kind::kLeakyRelu},
-    {"Elu", Activation::Kind::kElu},   {"Sigmoid", Activation::Kind::kSigmoid},
-    {"Tanh", Activation::Kind::kTanh}, {"Swish", Activation::Kind::kSwish},
-    {"Gelu", Activation::Kind::kGelu}, {"FastGelu", Activation::Kind::kFastGelu},
-};
+// Elements that are computed together. A rest is padded to as many, so that every value is computed by
+// the same instructions.
+constexpr int64_t kBlock = 16;
 
-// Functions of one vector, in place. The formulas do not differ between lanes.
-template <class L>
-struct VectorFunctions {
-  using Vector = typename L::Vector;
+template <class Function, bool kHasBias>
+struct RowsFinisher {
+  Function function;
 
-  [[gnu::always_inline]] static void Exp(Vector& v) {
-    math::internal::ReplaceByExp<Vector, typename L::IntVector>(v, -104.0f);
+  CAFFE2RT_SIMD_INLINE void operator()(const float* bias, int64_t m, int64_t n, float* y,
+                                       int64_t ldy) const {
+    const Function f = function;  // the compiler knows that nothing writes to a local copy
+    for (int64_t i = 0; i < m; ++i) Row(f, bias, n, y + i * ldy);
   }
-  [[gnu::always_inline]] static void Tanh(Vector& x) {
-    const Vector size = x < 0.0f ? -x : x;
-    const Vector z = x * x;
-    Vector p = z * -5.70498872745e-3f + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    const Vector near = p * z * x + x;
-    Vector e = size + size;
-    Exp(e);
-    const Vector far = 1.0f - 2.0f / (e + 1.0f);
-    const Vector signed_far = x < 0.0f ? -far : far;
-    x = size < 0.625f ? near : signed_far;
+
+ private:
+  CAFFE2RT_SIMD_INLINE static void Block(const Function f, const float* bias, float* y) {
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t i = 0; i < kBlock; ++i) y[i] = f(kHasBias ? y[i] + bias[i] : y[i]);
   }
-  [[gnu::always_inline]] static void Sigmoid(Vector& x) {
-    Vector e = -x;
-    Exp(e);
-    x = 1.0f / (1.0f + e);
-  }
-  [[gnu::always_inline]] static void Swish(Vector& x) {
-    Vector e = -x;
-    Exp(e);
-    x = x / (1.0f + e);
-  }
-  [[gnu::always_inline]] static void Elu(float alpha, Vector& x) {
-    Vector e = x;
-    Exp(e);
-    e = alpha * (e - 1.0f);
-    x = x < 0.0f ? e : x;
-  }
-  [[gnu::always_inline]] static void Clip(float min, float max, Vector& x) {
-    x = x < min ? Vector{} + min : x;
-    x = x > max ? Vector{} + max : x;
-  }
-  [[gnu::always_inline]] static void Gelu(Vector& x) {
-    Vector e = x * 0.70710678118654752f;
-    math::internal::ReplaceByErf(e);
-    x = x * (0.5f + 0.5f * e);
-  }
-  [[gnu::always_inline]] static void FastGelu(Vector& x) {
-    Vector t = 0.79788456080286536f * (x + 0.044715f * x * x * x);
-    Tanh(t);
-    x = x * (0.5f + 0.5f * t);
+  CAFFE2RT_SIMD_INLINE static void Row(const Function f, const float* bias, int64_t n, float* y) {
+    int64_t i = 0;
+    for (; i + kBlock <= n; i += kBlock) Block(f, kHasBias ? bias + i : nullptr, y + i);
+    if (i == n) return;
+    alignas(64) float rest[2][kBlock] = {};
+    const size_t bytes = static_cast<size_t>(n - i) * sizeof(float);
+    std::memcpy(rest[0], y + i, bytes);
+    if (kHasBias) std::memcpy(rest[1], bias + i, bytes);
+    Block(f, rest[1], rest[0]);
+    std::memcpy(y + i, rest[0], bytes);
   }
 };
 
-template <class L, class Function>
-[[gnu::always_inline]] inline void FinishRow(const float* bias, int64_t n, float* y,
-                                             const Function& function) {
-  typename L::Vector v;
-  int64_t i = 0;
-  for (; i + L::kWidth <= n; i += L::kWidth) {
-    v = L::At(y + i).lanes;
-    if (bias != nullptr) v += L::At(bias + i).lanes;
-    function(v);
-    L::At(y + i).lanes = v;
-  }
-  if (i == n) return;
-  alignas(64) float rest[2][L::kWidth] = {};
-  const size_t bytes = static_cast<size_t>(n - i) * sizeof(float);
-  std::memcpy(rest[0], y + i, bytes);
-  if (bias != nullptr) std::memcpy(rest[1], bias + i, bytes);
-  v = L::At(rest[0]).lanes;
-  if (bias != nullptr) v += L::At(rest[1]).lanes;
-  function(v);
-  L::At(rest[0]).lanes = v;
-  std::memcpy(y + i, rest[0], bytes);
+// Calls use(f), where f is the function without branches that do not depend on the element. Compilers do
+// not vectorize a loop with such a branch.
+template <class Function, class Use>
+void WithoutBranches(const Function& function, const Use& use) {
+  use(function);
+}
+template <bool kFast>
+struct GeluOf {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return Gelu{.fast = kFast}(x); }
+};
+template <class Use>
+void WithoutBranches(const Gelu& function, const Use& use) {
+  function.fast ? use(GeluOf<true>()) : use(GeluOf<false>());
 }
 
-// Arguments of FinishRows.
-struct Rows {
-  const float* bias;
-  Activation activation;
-  int64_t m, n;
-  float* y;
-  int64_t ldy;
+// The bounds of a function. The template is for functions that do more than to bound.
+struct Bounds {
+  float lowest = -std::numeric_limits<float>::infinity();
+  float highest = std::numeric_limits<float>::infinity();
+  bool all = true;
 };
-
-template <class L>
-[[gnu::always_inline]] inline void FinishBody(const Rows& rows) {
-  using Vector = typename L::Vector;
-  using Functions = VectorFunctions<L>;
-  using Kind = Activation::Kind;
-  const auto apply = [&](const auto& function) __attribute__((always_inline)) {
-    for (int64_t i = 0; i < rows.m; ++i) {
-      FinishRow<L>(rows.bias, rows.n, rows.y + i * rows.ldy, function);
-    }
-  };
-#define CAFFE2RT_ON_VECTOR(code) \
-  [&](Vector & v) __attribute__((always_inline)) { code; }
-  const Activation& f = rows.activation;
-  switch (f.kind) {
-    case Kind::kNone:
-      return apply(CAFFE2RT_ON_VECTOR((void)v));
-    case Kind::kRelu:
-      return apply(CAFFE2RT_ON_VECTOR(v = v < 0.0f ? Vector{} : v));
-    case Kind::kClip:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Clip(f.min, f.max, v)));
-    case Kind::kLeakyRelu:
-      return apply(CAFFE2RT_ON_VECTOR(v = v < 0.0f ? f.alpha * v : v));
-    case Kind::kElu:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Elu(f.alpha, v)));
-    case Kind::kSigmoid:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Sigmoid(v)));
-    case Kind::kTanh:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Tanh(v)));
-    case Kind::kSwish:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Swish(v)));
-    case Kind::kGelu:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::Gelu(v)));
-    case Kind::kFastGelu:
-      return apply(CAFFE2RT_ON_VECTOR(Functions::FastGelu(v)));
-  }
-#undef CAFFE2RT_ON_VECTOR
+template <class Function>
+Bounds BoundsOf(const Function&) {
+  return {.all = false};
 }
-
-CAFFE2RT_TARGET_AVX512 void FinishAvx512(const Rows& rows) { FinishBody<Avx512Lanes>(rows); }
-CAFFE2RT_TARGET_AVX2 void FinishAvx2(const Rows& rows) { FinishBody<Avx2Lanes>(rows); }
-void FinishPlain(const Rows& rows) { FinishBody<PlainLanes>(rows); }
+Bounds BoundsOf(const NoActivation&) { return {}; }
+Bounds BoundsOf(const Relu&) { return {.lowest = 0}; }
+Bounds BoundsOf(const ReluN& f) { return {.lowest = 0, .highest = f.n}; }
+Bounds BoundsOf(const Clip& f) { return {.lowest = f.min, .highest = f.max}; }
 
 }  // namespace
 
-bool Activation::IsName(const std::string& name) {
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](const auto& entry) { return name == entry.first; });
-}
-
-Activation::Kind Activation::Parse(const std::string& name) {
-  for (const auto& [known, kind] : kNames) {
-    if (name == known) return kind;
-  }
-  CAFFE_THROW("activation \"", name, "\" is not known, want ", kActivationNames);
-}
-
-bool Activation::FindBounds(float* lowest, float* highest) const {
-  *lowest = -std::numeric_limits<float>::infinity();
-  *highest = std::numeric_limits<float>::infinity();
-  switch (kind) {
-    case Kind::kNone:
-      return true;
-    case Kind::kRelu:
-      *lowest = 0;
-      return true;
-    case Kind::kClip:
-      *lowest = min;
-      *highest = max;
-      return true;
-    default:
-      return false;
-  }
+bool FindBounds(const Activation& activation, float* lowest, float* highest) {
+  const Bounds bounds = std::visit([](const auto& f) { return BoundsOf(f); }, activation);
+  *lowest = bounds.lowest;
+  *highest = bounds.highest;
+  return bounds.all;
 }
 
 void FinishRows(const float* bias, const Activation& activation, int64_t m, int64_t n, float* y,
                 int64_t ldy) {
-  if (bias == nullptr && activation.kind == Activation::Kind::kNone) return;
-  PickByIsa(FinishAvx512, FinishAvx2, FinishPlain)({bias, activation, m, n, y, ldy});
+  if (bias == nullptr && std::holds_alternative<NoActivation>(activation)) return;
+  std::visit(
+      [=](const auto& function) {
+        WithoutBranches(function, [=]<class Function>(const Function& f) {
+          if (bias != nullptr) {
+            RunSimd(RowsFinisher<Function, true>{f}, bias, m, n, y, ldy);
+          } else {
+            RunSimd(RowsFinisher<Function, false>{f}, bias, m, n, y, ldy);
+          }
+        });
+      },
+      activation);
 }
 
 }  // namespace caffe2rt

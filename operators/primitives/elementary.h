@@ -15,6 +15,7 @@
 
 #include "caffe2_core/base/simd.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math {
 
 namespace internal {
@@ -159,3 +160,4 @@ inline double Erf(double x) { return std::erf(x); }
 inline double Logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop

@@ -147,7 +147,7 @@ void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
     tile_bias = bias;
   }
   float lowest, highest;
-  const bool bounded = p.activation.FindBounds(&lowest, &highest);
+  const bool bounded = FindBounds(p.activation, &lowest, &highest);
   const int64_t blocks = (p.m + tiles.rows - 1) / tiles.rows;
   for (int64_t i = 0; i < blocks; ++i) {
     const int64_t first = p.m * i / blocks, rows = p.m * (i + 1) / blocks - first;

@@ -16,9 +16,12 @@ void SetActivation(const OperatorDef& activation, OperatorDef* op) {
   const std::string& type = activation.type();
   *GetMutableArgument(kActivationArgument, true, op) = MakeArgument(kActivationArgument, type);
   for (const OpSchema::Argument& declared : OpSchemaRegistry::Schema(type)->args()) {
-    if (declared.type != ArgumentTypeName<float>()) continue;
     const std::string to = kActivationArgument + ("_" + declared.name);
-    *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<float>(declared.name));
+    if (declared.type == ArgumentTypeName<float>()) {
+      *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<float>(declared.name));
+    } else if (declared.type == ArgumentTypeName<bool>()) {
+      *GetMutableArgument(to, true, op) = MakeArgument(to, args.Get<bool>(declared.name));
+    }
   }
 }
 

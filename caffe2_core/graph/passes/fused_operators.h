@@ -17,10 +17,8 @@ namespace caffe2rt {
 inline constexpr char kConvFusionType[] = "ConvFusion";
 inline constexpr char kFCFusionType[] = "FCFusion";
 
+// Besides, "activation_" and the name of an argument of the activation.
 inline constexpr char kActivationArgument[] = "activation";
-inline constexpr char kActivationMinArgument[] = "activation_min";      // of Clip
-inline constexpr char kActivationMaxArgument[] = "activation_max";      // of Clip
-inline constexpr char kActivationAlphaArgument[] = "activation_alpha";  // of LeakyRelu and Elu
 inline constexpr char kSumArgument[] = "sum";
 
 // The fused type that extends operators of this type, or null. A fused type extends itself.

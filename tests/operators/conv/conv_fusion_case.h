@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/operators/conv/naive_conv.h"
+#include "tests/support/activation_formulas.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
@@ -150,34 +151,14 @@ inline std::string WindowText(const NaiveImage& p) {
          " } arg { name: \"group\" i: " + Number(p.group) + " } ";
 }
 
-inline constexpr const char* kFusedActivations[] = {
-    "", "Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish", "Gelu", "FastGelu"};
-
-inline double Activate(const std::string& type, double x) {
-  if (type == "Relu") return std::max(x, 0.0);
-  if (type == "Clip") return std::min(std::max(x, -0.5), 0.75);
-  if (type == "LeakyRelu") return x < 0 ? 0.25 * x : x;
-  if (type == "Elu") return x < 0 ? 0.25 * std::expm1(x) : x;
-  if (type == "Sigmoid") return 1 / (1 + std::exp(-x));
-  if (type == "Tanh") return std::tanh(x);
-  if (type == "Swish") return x / (1 + std::exp(-x));
-  if (type == "Gelu") return x / 2 * std::erfc(-x / std::sqrt(2.0));
-  if (type == "FastGelu") {
-    return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-  }
-  return x;
-}
-
 struct Fusion {
-  const char* activation = "";
+  std::string activation = {};
   bool bias = false, sum = false, in_place = false;
 };
 
 inline std::string FusionText(const Fusion& fusion) {
-  return "arg { name: \"activation\" s: \"" + std::string(fusion.activation) +
-         "\" } arg { name: \"activation_min\" f: -0.5 } arg { name: \"activation_max\" f: 0.75 } "
-         "arg { name: \"activation_alpha\" f: 0.25 } arg { name: \"sum\" i: " +
-         (fusion.sum ? "1" : "0") + " } ";
+  return FormulaOf(fusion.activation).Text() +
+         "arg { name: \"sum\" i: " + (fusion.sum ? "1" : "0") + " } ";
 }
 
 // The inputs of a convolution and the result by definition.
@@ -197,9 +178,9 @@ class ConvFusionCase {
                      fusion.bias ? Fetch<float>(*ws, "b") : std::vector<float>());
     const std::vector<float> s = Fetch<float>(*ws, "S");
     EXPECT_EQ(want.size(), static_cast<size_t>(p.batch * p.filters * out));
+    const ActivationFormula& formula = FormulaOf(fusion.activation);
     for (size_t i = 0; i < want.size(); ++i) {
-      want[i] = static_cast<float>(
-          Activate(fusion.activation, double{want[i]} + (fusion.sum ? s[i] : 0)));
+      want[i] = static_cast<float>(formula.exact(double{want[i]} + (fusion.sum ? s[i] : 0)));
     }
   }
   std::vector<int64_t> y_dims;

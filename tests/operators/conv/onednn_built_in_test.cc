@@ -30,11 +30,7 @@ const Kernel kKernels[] = {
 };
 
 ConvEpilogue EpilogueOf(const Fusion& fusion) {
-  return {.activation = {.kind = Activation::Parse(fusion.activation),
-                         .alpha = 0.25f,
-                         .min = -0.5f,
-                         .max = 0.75f},
-          .sum = fusion.sum};
+  return ReadConvEpilogue(ArgumentHelper(ParseOp("type: \"ConvFusion\" " + FusionText(fusion))));
 }
 
 void CopyTo(const OnednnFormat format, const Tensor& plain, Tensor* to) {

@@ -2,7 +2,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/primitives/activation.h"
+#include "operators/common/fused_activation.h"
 #include "tests/operators/elementwise/unary_cases.h"
 
 namespace caffe2rt::activations_test {
@@ -230,20 +230,22 @@ TEST(ActivationsTest, FusedTypesAreKnownToTheOperatorsThatApplyThem) {
     SCOPED_TRACE(type);
     ++fused;
     EXPECT_TRUE(TraitsOf(type).same_shape);
-    EXPECT_TRUE(Activation::IsName(type));
     EXPECT_TRUE(HasOperator(IDEEP, type));
+    OperatorDef applying = test::ParseOp("type: \"FCFusion\"");
+    AddArgument("activation", type, &applying);
+    EXPECT_NO_THROW(ReadActivation(ArgumentHelper(applying)));
     for (const OpSchema::Argument& argument : OpSchemaRegistry::Schema(type)->args()) {
-      if (argument.type != "float") continue;
-      for (const char* applying : {"ConvFusion", "FCFusion"}) {
-        const auto& declared = OpSchemaRegistry::Schema(applying)->args();
+      if (argument.type != "float" && argument.type != "bool") continue;
+      for (const char* name : {"ConvFusion", "FCFusion"}) {
+        const auto& declared = OpSchemaRegistry::Schema(name)->args();
         EXPECT_TRUE(std::any_of(
             declared.begin(), declared.end(),
             [&](const auto& other) { return other.name == "activation_" + argument.name; }))
-            << applying << " has no argument for " << argument.name;
+            << name << " has no argument for " << argument.name;
       }
     }
   }
-  EXPECT_GE(fused, 7);
+  EXPECT_EQ(fused, 17);  // the rows of kActivations
 }
 
 }  // namespace

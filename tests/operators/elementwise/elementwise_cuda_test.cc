@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"

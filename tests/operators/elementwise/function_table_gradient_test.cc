@@ -7,7 +7,7 @@
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"

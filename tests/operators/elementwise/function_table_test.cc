@@ -1,12 +1,12 @@
 // Checks every row of the tables of element functions: what the row registers, and which element
 // types its operator accepts. The values are tested by the tests of the individual operators.
 
-#include "operators/elementwise/function_table.h"
+#include "operators/primitives/function_table.h"
 
 #include <map>
 
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/activation_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"

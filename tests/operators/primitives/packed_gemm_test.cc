@@ -115,7 +115,7 @@ TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
                   .n = 3,
                   .k = 0,
                   .bias = bias,
-                  .activation = {.kind = Activation::Kind::kRelu},
+                  .activation = Relu(),
                   .c = c,
                   .ldc = 3});
   EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
@@ -135,7 +135,7 @@ TEST(PackedGemmTest, AddsTheProductToTheValuesOfC) {
                     .lda = k,
                     .b = packed.data(),
                     .bias = bias.data(),
-                    .activation = {.kind = Activation::Kind::kRelu},
+                    .activation = Relu(),
                     .sum = true,
                     .c = c.data(),
                     .ldc = n});
@@ -148,61 +148,6 @@ TEST(PackedGemmTest, AddsTheProductToTheValuesOfC) {
 
 TEST(PackedGemmTest, RejectsSizesThatOverflow) {
   test::ExpectThrows([] { (void)PackedFloats(int64_t{1} << 62, 1 << 20); }, "overflow");
-}
-
-struct Formula {
-  const char* name;
-  double (*exact)(double);
-};
-const Formula kFormulas[] = {
-    {"", [](double x) { return x; }},
-    {"Relu", [](double x) { return std::max(x, 0.0); }},
-    {"Clip", [](double x) { return std::min(std::max(x, -0.5), 1.5); }},
-    {"LeakyRelu", [](double x) { return x < 0 ? 0.25 * x : x; }},
-    {"Elu", [](double x) { return x < 0 ? 0.25 * std::expm1(x) : x; }},
-    {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"Tanh", [](double x) { return std::tanh(x); }},
-    {"Swish", [](double x) { return x / (1 + std::exp(-x)); }},
-    {"Gelu", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
-    {"FastGelu",
-     [](double x) {
-       const double inner = std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x);
-       return 0.5 * x * (1 + std::tanh(inner));
-     }},
-};
-
-TEST(ActivationTest, ReturnsTheFormulaOfEachName) {
-  for (const Formula& formula : kFormulas) {
-    const Activation activation = {
-        .kind = Activation::Parse(formula.name), .alpha = 0.25f, .min = -0.5f, .max = 1.5f};
-    for (const int64_t n : {1, 15, 16, 40}) {
-      std::vector<float> y = RandomValues(3 * (n + 1), -5, 5), bias = RandomValues(n, -1, 1, 7);
-      const std::vector<float> x = y;
-      FinishRows(bias.data(), activation, 3, n, y.data(), n + 1);
-      for (int64_t i = 0; i < 3 * (n + 1); ++i) {
-        const auto at = static_cast<size_t>(i);
-        const int64_t column = i % (n + 1);
-        const double want = column == n
-                                ? double{x[at]}
-                                : formula.exact(double{x[at] + bias[static_cast<size_t>(column)]});
-        EXPECT_NEAR(double{y[at]}, want, 3e-6) << formula.name << " of " << n << " at " << i;
-      }
-    }
-  }
-}
-
-TEST(ActivationTest, RejectsUnknownNames) {
-  EXPECT_FALSE(Activation::IsName("Relu6"));
-  test::ExpectThrows([] { (void)Activation::Parse("Relu6"); }, "activation \"Relu6\"");
-}
-
-TEST(ActivationTest, KeepsNaN) {
-  for (const Formula& formula : kFormulas) {
-    float y = std::numeric_limits<float>::quiet_NaN();
-    FinishRows(nullptr, {.kind = Activation::Parse(formula.name), .alpha = 1, .min = 0, .max = 1},
-               1, 1, &y, 1);
-    EXPECT_TRUE(std::isnan(y)) << formula.name;
-  }
 }
 
 }  // namespace

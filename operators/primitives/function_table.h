@@ -43,6 +43,7 @@
 #include "caffe2_core/graph/argument_spec.h"
 #include "caffe2_core/graph/operator_traits.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 template <class Function>
@@ -103,13 +104,15 @@ enum class GradientKind {
 // An operator y[i] = Function(x[i]) for the element types Ts.
 template <class Function, class... Ts>
 struct UnaryRow {
+  using ElementFunction = Function;
+
   const char* type;  // of the operator
   const char* doc;
   bool inplace = false;           // whether Y may be X
   bool gradient_inplace = false;  // whether the gradient operator's dX may be dY
   GradientKind gradient = GradientKind::kMissing;
   const ArgumentSpec<std::string>* ignored = nullptr;  // an argument in old nets, ignored
-  OperatorTraits traits = {};  // a family that is not stated is that of the table
+  OperatorTraits traits = {};  // besides those of the table (TraitsOfRow)
 };
 
 // Which inputs the output of a binary operator may overwrite in place.
@@ -125,9 +128,12 @@ struct BinaryRow {
   OperatorTraits traits = {};  // the family is kElementwise if it is not stated
 };
 
-// The traits of a row in a table of operators of this family.
-constexpr OperatorTraits TraitsInFamily(OperatorTraits traits, OperatorFamily family) {
-  if (!traits.family) traits.family = family;
+// The traits of a row: those that it states, and those of all rows of the table (`common`), of which it
+// may state another family.
+constexpr OperatorTraits TraitsOfRow(OperatorTraits traits, const OperatorTraits& common) {
+  if (!traits.family) traits.family = common.family;
+  traits.same_shape |= common.same_shape;
+  traits.fused_activation |= common.fused_activation;
   return traits;
 }
 
@@ -145,3 +151,4 @@ template <class... Rows>
 FunctionTable(Rows...) -> FunctionTable<Rows...>;
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

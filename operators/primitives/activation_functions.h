@@ -1,5 +1,7 @@
 #pragma once
-// Activation functions (rectifiers, sigmoids and similar) and the table of their operators.
+// Activation functions (rectifiers, sigmoids and similar) and the table of their operators, which
+// operators/elementwise registers. Convolutions and fully connected layers can apply each of them to
+// their results (activation.h).
 //
 // NaN gives NaN, unless stated otherwise.
 
@@ -8,9 +10,10 @@
 #include <tuple>
 
 #include "caffe2_core/base/simd.h"
-#include "operators/elementwise/function_table.h"
 #include "operators/primitives/elementary.h"
+#include "operators/primitives/function_table.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct Relu {
@@ -255,27 +258,20 @@ struct Logit {
 inline constexpr ArgumentSpec<std::string> kReluOrder{"order", "NCHW",
                                                       "accepted for old nets; has no effect"};
 
-// Convolutions and fully connected layers can apply the function to their results. It must also be
-// in operators/primitives/activation.h.
-inline constexpr OperatorTraits kFusedActivation{.same_shape = true, .fused_activation = true};
-
 inline constexpr FunctionTable kActivations{
     UnaryRow<Relu, float>{.type = "Relu",
                           .doc = "y = max(x, 0); NaN stays NaN.",
                           .inplace = true,
                           .gradient_inplace = true,
-                          .ignored = &kReluOrder,
-                          .traits = kFusedActivation},
+                          .ignored = &kReluOrder},
     UnaryRow<ReluN, float>{.type = "ReluN",
                            .doc = "y = min(max(x, 0), n).",
                            .inplace = true,
-                           .gradient_inplace = true,
-                           .traits = {.same_shape = true}},
+                           .gradient_inplace = true},
     UnaryRow<LeakyRelu, float>{.type = "LeakyRelu",
                                .doc = "y = x for x >= 0, alpha * x otherwise.",
                                .inplace = true,
-                               .gradient_inplace = true,
-                               .traits = kFusedActivation},
+                               .gradient_inplace = true},
     UnaryRow<ThresholdedRelu, float>{.type = "ThresholdedRelu",
                                      .doc = "y = x for x > alpha, 0 otherwise.",
                                      .inplace = true,
@@ -283,32 +279,27 @@ inline constexpr FunctionTable kActivations{
     UnaryRow<Elu, float>{.type = "Elu",
                          .doc = "y = x for x >= 0, alpha * (exp(x) - 1) otherwise.",
                          .inplace = true,
-                         .gradient_inplace = true,
-                         .traits = kFusedActivation},
+                         .gradient_inplace = true},
     UnaryRow<Selu, float>{.type = "Selu",
                           .doc = "y = scale * x for x > 0, scale * alpha * (exp(x) - 1) otherwise.",
                           .inplace = true,
                           .gradient_inplace = true},
-    UnaryRow<Sigmoid, float>{
-        .type = "Sigmoid",
-        .doc = "y = 1 / (1 + exp(-x)).",
-        .inplace = true,
-        .gradient_inplace = true,
-        .traits = {.same_shape = true, .writes_float = true, .fused_activation = true}},
+    UnaryRow<Sigmoid, float>{.type = "Sigmoid",
+                             .doc = "y = 1 / (1 + exp(-x)).",
+                             .inplace = true,
+                             .gradient_inplace = true,
+                             .traits = {.writes_float = true}},
     UnaryRow<HardSigmoid, float>{.type = "HardSigmoid",
                                  .doc = "y = min(max(alpha * x + beta, 0), 1).",
                                  .inplace = true,
                                  .gradient_inplace = true},
-    UnaryRow<Tanh, float>{
-        .type = "Tanh",
-        .doc = "y = tanh(x).",
-        .inplace = true,
-        .gradient_inplace = true,
-        .traits = {.same_shape = true, .writes_float = true, .fused_activation = true}},
-    UnaryRow<Swish, float>{.type = "Swish",
-                           .doc = "y = x / (1 + exp(-x)).",
-                           .gradient_inplace = true,
-                           .traits = kFusedActivation},
+    UnaryRow<Tanh, float>{.type = "Tanh",
+                          .doc = "y = tanh(x).",
+                          .inplace = true,
+                          .gradient_inplace = true,
+                          .traits = {.writes_float = true}},
+    UnaryRow<Swish, float>{
+        .type = "Swish", .doc = "y = x / (1 + exp(-x)).", .gradient_inplace = true},
     UnaryRow<Softplus, float>{.type = "Softplus",
                               .doc = "y = log(1 + exp(x)).",
                               .inplace = true,
@@ -320,8 +311,7 @@ inline constexpr FunctionTable kActivations{
     UnaryRow<Clip, float>{.type = "Clip",
                           .doc = "y = min(max(x, min), max); NaN stays NaN.",
                           .inplace = true,
-                          .gradient_inplace = true,
-                          .traits = kFusedActivation},
+                          .gradient_inplace = true},
     UnaryRow<StumpFunc, float>{.type = "StumpFunc",
                                .doc = "y = low_value for x <= threshold, high_value otherwise.",
                                .gradient = GradientKind::kZero,
@@ -332,3 +322,4 @@ inline constexpr FunctionTable kActivations{
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
