@@ -23,6 +23,18 @@ TEST(DeviceTypeTest, HasANameForEveryNumber) {
   EXPECT_EQ(DeviceTypeName(CPU), "CPU");
   EXPECT_EQ(DeviceTypeName(CUDA), "CUDA");
   EXPECT_EQ(DeviceTypeName(29), "device type 29");
+  EXPECT_EQ(DeviceTypeName(32), "device type 32");
+  EXPECT_EQ(DeviceTypeName(-1), "device type -1");
+}
+
+// Also without a context for them.
+TEST(DeviceTypeTest, HasCaffe2sNames) {
+  const char* const names[] = {"CPU", "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP",
+                               "HIP", "FPGA", "MSNPU",  "XLA",    "MLC"};
+  for (size_t type = 0; type < std::size(names); ++type) {
+    EXPECT_EQ(DeviceTypeName(static_cast<int64_t>(type)), names[type]);
+  }
+  EXPECT_EQ(DeviceTypeName(static_cast<int64_t>(std::size(names))), "device type 11");
 }
 
 }  // namespace

@@ -37,6 +37,15 @@ TEST(ArgumentHelperTest, MissingArgumentsGetTheirDefaults) {
   EXPECT_EQ(args.GetRepeatedArgument<int>("none", {1, 2}), (std::vector<int>{1, 2}));
 }
 
+TEST(ArgumentHelperTest, AnEmptyListIsNotMissing) {
+  const OperatorDef def = ParseOp(R"(type: "Op" arg { name: "empty" })");
+  const ArgumentHelper args(def);
+  EXPECT_TRUE(args.GetRepeatedArgument<int>("empty", {1, 2}).empty());
+  EXPECT_TRUE(args.GetRepeatedArgument<int64_t>("empty", {1, 2}).empty());
+  EXPECT_TRUE(args.GetRepeatedArgument<float>("empty", {1.5f}).empty());
+  EXPECT_TRUE(args.GetRepeatedArgument<std::string>("empty", {"a"}).empty());
+}
+
 TEST(ArgumentHelperTest, WrongFieldThrowsForSingleAndIsEmptyForRepeated) {
   const OperatorDef def = ParseOp(kOp);
   const ArgumentHelper args(def);

@@ -278,6 +278,22 @@ TEST(TensorTest, CopySharesCopyFromDoesNot) {
   EXPECT_EQ(a.Clone().data<float>()[0], 9);
 }
 
+TEST(TensorTest, AliasesSeeWritesOfEachOther) {
+  Tensor a = Floats({2}, {1, 2});
+  Tensor alias = a.Alias(), shared = a.UnsafeSharedInstance();
+  a.mutable_data<float>()[0] = 3;
+  alias.mutable_data<float>()[1] = 4;
+  for (const Tensor* tensor : {&a, &alias, &shared}) {
+    EXPECT_EQ(tensor->storage(), a.storage());
+    EXPECT_EQ(tensor->data<float>()[0], 3);
+    EXPECT_EQ(tensor->data<float>()[1], 4);
+  }
+  shared.mutable_data<float>()[0] = 5;
+  EXPECT_EQ(a.data<float>()[0], 5);
+  shared.Resize(1);  // the shape is not shared
+  EXPECT_EQ(a.numel(), 2);
+}
+
 TEST(TensorTest, CopyFromAcceptsVectorsStringsAndUnshapedTensors) {
   Tensor tensor(CPU);
   tensor.CopyFrom(std::vector<int>{4, 5});
