@@ -54,6 +54,41 @@ TEST(GroupNormTest, HasThirtyTwoGroupsByDefault) {
   ExpectShapeInferred(&ws, op);
 }
 
+// The groups of [1, 4, 6] divide 4 channels or, last, 6. The inference of shapes has the same check
+// as the operator.
+TEST(GroupNormTest, TheChannelsOfTheOrderAreDivided) {
+  struct Case {
+    const char* order;
+    int group;
+    const char* error;  // null if the groups fit
+  };
+  const Case cases[] = {
+      {"NCHW", 4, nullptr},
+      {"NCHW", 3, "divided by argument group 3"},
+      {"NHWC", 3, nullptr},
+      {"NHWC", 4, "divided by argument group 4"},
+  };
+  const std::vector<TensorShape> shapes = {
+      CreateTensorShape(std::vector<int64_t>{1, 4, 6}, TensorProto::FLOAT), {}, {}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(GroupNorm(c.group, c.order));
+    Workspace ws;
+    const int64_t channels = std::string(c.order) == "NCHW" ? 4 : 6;
+    test::FeedRandom(&ws, "X", {1, 4, 6});
+    test::FeedRandom(&ws, "g", {channels});
+    test::FeedRandom(&ws, "b", {channels});
+    const OperatorDef def = test::ParseOp(GroupNorm(c.group, c.order));
+    const OpSchema* const schema = OpSchemaRegistry::Schema("GroupNorm");
+    if (c.error == nullptr) {
+      RunOp(&ws, GroupNorm(c.group, c.order));
+      ExpectShapeInferred(&ws, GroupNorm(c.group, c.order));
+    } else {
+      ExpectThrows([&] { RunOp(&ws, GroupNorm(c.group, c.order)); }, c.error);
+      ExpectThrows([&] { schema->InferTensor(def, shapes); }, c.error);
+    }
+  }
+}
+
 TEST(GroupNormTest, AnEmptyBatchGivesNothing) {
   Workspace ws;
   Feed<float>(&ws, "g", {2}, {1, 1});

@@ -246,5 +246,31 @@ TEST_F(SegmentGradientTest, RejectsWhatDoesNotFit) {
                "input 1 (SEGMENT_IDS) has 3 ids, which cannot describe 4 segments");
 }
 
+// Only unsorted ids leave the number of segments open, and only weights can have a gradient.
+TEST(SegmentGradientSchemaTest, DeclaresTheArgumentsOfItsKindOfSegments) {
+  EnsureBuiltinOperators();
+  const std::vector<std::string> none, segments = {"num_segments"}, weights = {"grad_on_weights"};
+  const std::vector<std::pair<const char*, std::vector<std::string>>> want = {
+      {"SortedSegmentSumGradient", none},
+      {"SparseSortedSegmentMeanGradient", none},
+      {"SortedSegmentRangeMaxGradient", none},
+      {"LengthsSumGradient", none},
+      {"SparseLengthsMeanGradient", none},
+      {"LengthsIndicesInGradientSumGradient", none},
+      {"LengthsMaxWithMainInputAndForwardOutputGradient", none},
+      {"UnsortedSegmentSumGradient", segments},
+      {"SparseUnsortedSegmentMeanGradient", segments},
+      {"SortedSegmentWeightedSumGradient", weights},
+      {"LengthsWeightedSumGradient", weights},
+      {"UnsortedSegmentWeightedSumGradient", {"num_segments", "grad_on_weights"}}};
+  for (const auto& [type, names] : want) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    ASSERT_NE(schema, nullptr) << type;
+    std::vector<std::string> declared;
+    for (const OpSchema::Argument& argument : schema->args()) declared.push_back(argument.name);
+    EXPECT_EQ(declared, names) << type;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::segment_gradient_test
