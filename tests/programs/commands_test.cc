@@ -19,6 +19,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(ProgramTest, PrintsItsVersion) {
@@ -282,6 +283,15 @@ TEST(OpsProgramTest, ListsEveryOperatorOnALine) {
   // Types and devices are complete; descriptions end at the width of the terminal.
   EXPECT_THAT(result.out, HasSubstr("\nLeakyRelu                 CPU"));
   EXPECT_THAT(result.out, HasSubstr("...\n"));
+}
+
+// Operators that only other operators create.
+TEST(OpsProgramTest, DescribesPrivateOperatorsButDoesNotListThem) {
+  const ProgramResult result = RunCaffe2({"ops"});
+  EXPECT_THAT(result.out, HasSubstr("\nLSTMUnit "));
+  EXPECT_THAT(result.out, Not(HasSubstr("rnn_internal_")));
+  EXPECT_THAT(RunCaffe2({"ops", "rnn_internal_apply_link"}).out,
+              HasSubstr("rnn_internal_apply_link\n"));
 }
 
 TEST(PlanProgramTest, RunsStepsAndFetches) {

@@ -97,6 +97,8 @@ TEST_P(CompletionTest, CompletesCommandsOptionsValuesAndOperatorTypes) {
   EXPECT_THAT(shell.Offers("caffe2 run --interpolation bili"), ElementsAre("bilinear"));
   EXPECT_THAT(shell.Offers("caffe2 bench --without-pass fold_"),
               ElementsAre("fold_batch_norm", "fold_constants"));
+  EXPECT_THAT(shell.Offers("caffe2 bench --without-pass fold_constants --without-p"),
+              ElementsAre("--without-pass"));
   EXPECT_THAT(shell.Offers("caffe2 ops SpatialSoftm"), Contains("SpatialSoftmaxWithLoss"));
   EXPECT_THAT(shell.Offers("caffe2 check --js"), ElementsAre("--json"));
 }
@@ -114,6 +116,18 @@ TEST_P(CompletionTest, CompletesFiles) {
 
 INSTANTIATE_TEST_SUITE_P(Shells, CompletionTest, testing::Values("bash", "zsh", "fish"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Options that may be repeated begin with "*".
+TEST(CompletionProgramTest, ZshOffersRepeatedOptionsAgain) {
+  const std::string script = RunCaffe2({"completion", "zsh"}).out;
+  for (const std::string name : {"init-net=", "input=", "module="}) {
+    EXPECT_THAT(script, HasSubstr("\n        '*--" + name + "["));
+  }
+  for (const std::string name : {"device=", "help"}) {
+    EXPECT_THAT(script,
+                AllOf(HasSubstr("\n        '--" + name + "["), Not(HasSubstr("*--" + name + "["))));
+  }
+}
 
 TEST(CompletionProgramTest, RejectsOtherShells) {
   const ProgramResult result = RunCaffe2({"completion", "fis"});
