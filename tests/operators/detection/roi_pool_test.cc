@@ -164,6 +164,22 @@ TEST_P(RoIPoolTypesTest, AgreesWithTheDefinition) {
   }
 }
 
+// As many bins as pixels: every bin is a pixel. From 65 rows and columns of bins on, the operator
+// keeps their places on the heap.
+TEST_P(RoIPoolTypesTest, AcceptsAnyNumberOfBins) {
+  for (const auto& [rows, columns] :
+       {std::pair<int64_t, int64_t>{32, 32}, {33, 32}, {40, 40}, {64, 64}, {1, 200}, {200, 1}}) {
+    SCOPED_TRACE(MakeString(rows, " x ", columns, " bins"));
+    Workspace ws;
+    FeedRange<float>(&ws, "X", {1, 1, rows, columns});
+    Feed<float>(&ws, "R", {1, 5},
+                {0, 0, 0, static_cast<float>(columns - 1), static_cast<float>(rows - 1)});
+    RunOp(&ws, Pool(GetParam(), MakeString("arg { name: 'pooled_h' i: ", rows,
+                                           " } arg { name: 'pooled_w' i: ", columns, " }")));
+    ExpectTensor<float>(ws, "Y", {1, 1, rows, columns}, Fetch<float>(ws, "X"));
+  }
+}
+
 TEST_P(RoIPoolTypesTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 1, 2, 2});
