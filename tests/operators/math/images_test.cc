@@ -7,6 +7,7 @@
 #include <set>
 
 #include "contexts/cpu/cpu_context.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::math::images_test {
 namespace {
@@ -56,6 +57,48 @@ TEST(ImagesTest, AgreesBetweenTheFormsForAnyRankAndForTwoAxes) {
   Col2ImNd<float, CPUContext, NHWC>(2, 8, 8, img, col, kernel, ones, ones, pad, any.data(),
                                     back.data(), &context);
   EXPECT_THAT(back, ElementsAre(1, 10, 2, 20, 3, 30, 4, 40));
+}
+
+TEST(ImagesTest, RejectsWindowsThatAreNotPositive) {
+  CPUContext context;
+  const int img[] = {1, 3, 3}, col[] = {4, 2, 2}, pad[] = {0, 0, 0, 0};
+  std::array<float, 9> image{};
+  std::array<float, 64> columns{};
+  // Kernel, stride and dilation of both axes, one of which is not positive.
+  for (int bad = 0; bad < 12; ++bad) {
+    const int property = bad % 3, axis = bad / 3 % 2;
+    int window[3][2] = {{2, 2}, {1, 1}, {1, 1}};
+    window[property][axis] = bad < 6 ? 0 : -1;
+    const std::string message =
+        MakeString("kernel ", window[0][axis], ", stride ", window[1][axis], ", dilation ",
+                   window[2][axis], " of axis ", axis, ", want all of them positive");
+    test::ExpectThrows(
+        [&] {
+          Im2ColNd<float, CPUContext, NCHW>(2, 9, 16, img, col, window[0], window[1], window[2],
+                                            pad, image.data(), columns.data(), &context);
+        },
+        message);
+    test::ExpectThrows(
+        [&] {
+          Col2ImNd<float, CPUContext, NCHW>(2, 9, 16, img, col, window[0], window[1], window[2],
+                                            pad, columns.data(), image.data(), &context);
+        },
+        message);
+  }
+  for (const int dilation : {0, -1}) {
+    test::ExpectThrows(
+        [&] {
+          Im2Col<float, CPUContext, NHWC>(1, 3, 3, 2, 2, 1, dilation, 0, 0, 0, 0, 1, 1,
+                                          image.data(), columns.data(), &context);
+        },
+        "of axis 1, want all of them positive");
+    test::ExpectThrows(
+        [&] {
+          Col2Im<float, CPUContext, NHWC>(1, 3, 3, 2, 2, dilation, 1, 0, 0, 0, 0, 1, 1,
+                                          columns.data(), image.data(), &context);
+        },
+        "of axis 0, want all of them positive");
+  }
 }
 
 TEST(ImagesTest, AddsBiasesAndScalesChannels) {
