@@ -86,6 +86,22 @@ TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
       "input 1 has elements of type int32, want float as input 0");
 }
 
+TEST(ConcatTest, StacksOnlyInputsOfTheSameShape) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 3});
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1, 3}, {2, 4}, {2}, {2, 3, 2}}) {
+    FeedRange<float>(&ws, "B", dims);
+    for (const int axis : {0, 1, 2, -1}) {
+      const std::string op =
+          MakeString(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "s"
+                        arg { name: "add_axis" i: 1 } arg { name: "axis" i: )",
+                     axis, " }");
+      ExpectThrows([&] { RunOp(&ws, op); },
+                   MakeString("input 1 has shape ", IntArrayRef(dims), ", want [2, 3] as input 0"));
+    }
+  }
+}
+
 TEST(ConcatTest, RejectsInvalidAxesAndAxisTogetherWithOrder) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
