@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -140,6 +141,27 @@ TEST(MeanGradientTest, DividesByTheNumberOfOutputs) {
   Feed<int32_t>(&ws, "dY", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, op); },
                "input 0 (dY) has elements of type int32, want float, double");
+}
+
+TEST(MeanGradientTest, FollowsTheShapeOfTheGradient) {
+  for (const char* first : {"D0", "dY"}) {
+    Workspace ws;
+    Feed<float>(&ws, "dY", {2}, {2, 4});
+    const auto op =
+        CreateOperator(test::ParseOp(MakeString("type: 'MeanGradient' input: 'dY' output: '", first,
+                                                "' output: 'D1'")),
+                       &ws);
+    ASSERT_TRUE(op->Run());
+    for (const std::vector<int64_t>& dims :
+         {std::vector<int64_t>{2, 2}, {4}, {1, 3}, {0, 5}, {3, 1}}) {
+      const Tensor* const dY = test::FeedRange<float>(&ws, "dY", dims, 0, 2);
+      std::vector<float> half;
+      for (int64_t i = 0; i < dY->numel(); ++i) half.push_back(static_cast<float>(i));
+      ASSERT_TRUE(op->Run());
+      ExpectTensor<float>(ws, first, dims, half);
+      ExpectTensor<float>(ws, "D1", dims, half);
+    }
+  }
 }
 
 // Every input that equals the result receives dY. NaN equals nothing.
