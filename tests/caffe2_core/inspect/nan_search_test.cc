@@ -128,6 +128,39 @@ TEST(NaNSearchTest, RepeatsTheRunUntilTheOutputHasANaN) {
   EXPECT_EQ(origin->blob, "out");
 }
 
+// What an earlier run left in a blob comes from before the net, as far as the last run knows.
+TEST(NaNSearchTest, NamesStateThatAnEarlierRunSpoiled) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {1});
+  Feed<float>(&ws, "one", {1}, {1});
+  Feed<float>(&ws, "state", {1}, {0});
+  const auto origin = Search(&ws, R"(
+      op { type: "Copy" input: "state" output: "out" }
+      op { type: "Sub" input: "x" input: "one" output: "x" }
+      op { type: "Sqrt" input: "x" output: "state" })",
+                             "out", 10);
+  // x is 0 in the first run and -1 in the second, whose NaN the third run reads.
+  ASSERT_TRUE(origin.has_value());
+  EXPECT_EQ(origin->run, 3);
+  EXPECT_EQ(origin->blob, "state");
+  EXPECT_EQ(origin->position, -1);
+}
+
+TEST(NaNSearchTest, NamesInfiniteStateOfAnEarlierRun) {
+  Workspace ws;
+  Feed<float>(&ws, "state", {1}, {1e10f});
+  const auto origin = Search(&ws, R"(
+      op { type: "Sub" input: "state" input: "state" output: "out" }
+      op { type: "Mul" input: "state" input: "state" output: "state" })",
+                             "out", 10);
+  // state is 1e10, 1e20 and then infinite.
+  ASSERT_TRUE(origin.has_value());
+  EXPECT_EQ(origin->run, 3);
+  EXPECT_EQ(origin->blob, "out");
+  EXPECT_EQ(origin->position, 0);
+  EXPECT_THAT(origin->infinite_inputs, ElementsAre("state", "state"));
+}
+
 TEST(NaNSearchTest, WritesNoFilesAndKeepsThePositions) {
   const TempDir dir;
   Workspace ws(dir.path());
