@@ -159,6 +159,34 @@ TEST(OperatorTest, RunAsyncSignalsTheEndByItsEvent) {
   good->WaitEvents({&bad->event()});
 }
 
+class CountingObserver final : public ObserverBase<OperatorBase> {
+ public:
+  using ObserverBase<OperatorBase>::ObserverBase;
+  void Start() override { ++starts; }
+  void Stop() override { ++stops; }
+  int starts = 0, stops = 0;
+};
+
+TEST(OperatorTest, StopsItsObserversAfterARunThatReturnsFalse) {
+  Workspace ws;
+  for (const int arg : {1, 0}) {
+    const auto op =
+        Make(&ws, MakeString(R"(type: "OperatorTest" arg { name: "arg" i: )", arg, "}"));
+    std::vector<const CountingObserver*> observers;
+    for (int i = 0; i < 2; ++i) {
+      observers.push_back(static_cast<const CountingObserver*>(
+          op->AttachObserver(std::make_unique<CountingObserver>(op.get()))));
+    }
+    for (int run = 1; run <= 2; ++run) {
+      EXPECT_EQ(op->Run(), arg != 0);
+      for (const CountingObserver* observer : observers) {
+        EXPECT_EQ(observer->starts, run);
+        EXPECT_EQ(observer->stops, run);
+      }
+    }
+  }
+}
+
 TEST(OperatorRegistryTest, FindsOperatorsByTypeAndDevice) {
   EXPECT_TRUE(HasOperator(CPU, "OperatorTest"));
   EXPECT_FALSE(HasOperator(CUDA, "OperatorTest"));
@@ -169,6 +197,22 @@ TEST(OperatorRegistryTest, FindsOperatorsByTypeAndDevice) {
   Workspace ws;
   EXPECT_TRUE(Make(&ws, R"(type: "OperatorTestCreator")")->Run());
   EXPECT_TRUE(Make(&ws, R"(type: "OperatorTestString")")->Run());
+}
+
+TEST(OperatorRegistryTest, HasARegistryForEachDeviceTypeAndNoOther) {
+  EXPECT_EQ(OperatorRegistryOf(CPU), CPUOperatorRegistry());
+  EXPECT_NE(OperatorRegistryOf(CPU), OperatorRegistryOf(CUDA));
+  EXPECT_FALSE(HasOperator(static_cast<DeviceType>(kMaxDeviceTypes - 1), "OperatorTest"));
+  for (const int type : {-1, static_cast<int>(kMaxDeviceTypes)}) {
+    const auto device = static_cast<DeviceType>(type);
+    const std::string message = MakeString("device type ", type, " is not known");
+    ExpectThrows([&] { OperatorRegistryOf(device); }, message);
+    ExpectThrows([&] { HasOperator(device, "OperatorTest"); }, message);
+    ExpectThrows([&] { RegisteredOperatorTypes(device); }, message);
+    ExpectThrows(
+        [&] { RegisterOperator<OperatorTestOp<CPUContext>>(device, "OperatorTest", __FILE__); },
+        message);
+  }
 }
 
 TEST(OperatorRegistryTest, ExplainsWhatItCannotMake) {
