@@ -39,6 +39,43 @@ TEST_P(OnednnPoolTest, ComputesTheLargestValueOfEachWindow) {
   }
 }
 
+// Runs a pool of one window per channel on both devices.
+void ExpectOnBothDevices(const std::string& args, const std::vector<int64_t>& dims,
+                         const std::vector<float>& x, const std::vector<float>& want) {
+  const std::string op = R"(type: "MaxPool" input: "X" output: "Y" )" + args;
+  SCOPED_TRACE(op);
+  Workspace cpu, onednn;
+  const Tensor* const plain = Feed<float>(&cpu, "X", dims, x);
+  onednn.CreateBlob("X")->GetMutableTensor(IDEEP)->CopyFrom(*plain);
+  RunOp(&cpu, op);
+  ExpectTensor<float>(cpu, "Y", {1, dims[1], 1, 1}, want);
+  RunOp(&onednn, op + " device_option { device_type: 5 }");
+  cpu.GetBlob("X")->GetMutableTensor(CPU)->CopyFrom(onednn.GetBlob("Y")->Get<Tensor>());
+  ExpectTensor<float>(cpu, "X", {1, dims[1], 1, 1}, want);
+}
+
+// Every element of a window is NaN in turn, and all of them in the last channel. A NaN at the start
+// of a window is its maximum, and others are ignored. In a global pool, only the last one is NaN.
+TEST(OnednnMaxPoolTest, TreatsNaNAsThePoolOnTheCpu) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  for (const int size : {2, 3, 4}) {
+    const int elements = size * size, channels = elements + 1;
+    std::vector<float> x, want, want_global;
+    for (int nan = 0; nan < channels; ++nan) {
+      for (int i = 0; i < elements; ++i) {
+        x.push_back(i == nan || nan == elements ? kNaN : static_cast<float>(i - 5));
+      }
+      const auto largest = static_cast<float>((nan == elements - 1 ? nan - 1 : elements - 1) - 5);
+      want.push_back(nan == 0 || nan == elements ? kNaN : largest);
+      want_global.push_back(nan == elements ? kNaN : largest);
+    }
+    ExpectOnBothDevices(MakeString(R"(arg { name: "kernel" i: )", size, " }"),
+                        {1, channels, size, size}, x, want);
+    ExpectOnBothDevices(R"(arg { name: "global_pooling" i: 1 })", {1, channels, size, size}, x,
+                        want_global);
+  }
+}
+
 TEST_P(OnednnPoolTest, ComputesTheMeanOfEachWindow) {
   for (size_t i = 0; i < axes_.size(); ++i) {
     ExpectPool("AveragePool", axes_[i], axes_[(i + 2) % axes_.size()], false, 1e-6);
