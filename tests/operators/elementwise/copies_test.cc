@@ -101,6 +101,12 @@ TEST(CopyGradientTest, CopiesBothPartsOfASparseGradient) {
       "is sparse, want a dense one");
 }
 
+TEST(CopyGradientTest, NegatesTheValuesOfASparseGradient) {
+  EXPECT_EQ(
+      test::DescribeGradient(R"(type: "NegateGradient" input: "X" output: "Y")", {{"", "I", "V"}}),
+      "Negative(V)->X_grad_values | I+X_grad_values");
+}
+
 TEST(NegateGradientTest, NegatesTheGradientAndZeroGradientClearsIt) {
   Workspace ws;
   Feed<float>(&ws, "X", {2}, {1, 2});
