@@ -101,6 +101,18 @@ TEST(DeviceWaitsTest, OneStreamWaitsForAnotherOfItsDevice) {
   EXPECT_EQ(PlanText(net, {positions, {1, 1, 0}}), "end: 2-2; end: 0-1");
 }
 
+// The streams of an order belong to its places, not to the positions in the net.
+TEST(DeviceWaitsTest, StreamsAreInTheOrderOfTheStarts) {
+  const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
+                          Op(R"(type: "Relu" input: "x" output: "y")") +
+                          Op(R"(type: "Relu" input: "b" output: "c")");
+  const std::vector<size_t> positions = {1, 0, 2};
+  EXPECT_EQ(PlanText(net, {positions, {4, 4, 4}}), "end: 1-2");
+  EXPECT_EQ(PlanText(net, {positions, {0, 1, 1}}), "end: 1-1; end: 0-2");
+  EXPECT_EQ(PlanText(net, {positions, {5, 3, 5}}), "2: 0-0 on the device; end: 0-0; end: 1-2");
+  EXPECT_EQ(PlanText(net, {positions, {3, 3, 5}}), "2: 1-0 on the device; end: 1-0; end: 2-2");
+}
+
 // The host waits for the stream that has waited for the first one, which has then finished, too.
 TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
