@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "caffe2_core/runtime/net.h"
@@ -171,6 +172,45 @@ TEST(PredictorTest, FailureNamesNetAndOperatorAndLeavesThePredictorUsable) {
   ExpectThrows([&] { predictor({Vector({1, 2, 3})}, &out); }, "net \"sum\", operator 0 (Add");
   ASSERT_TRUE(predictor({Vector({1, 1})}, &out));
   EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
+}
+
+// A call leases its instance before it reads the inputs.
+TEST(PredictorTest, ACallThatThrowsGivesItsInstanceBack) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  std::vector<Tensor> out;
+  Predictor::TensorMap named;
+  using Map = Predictor::TensorMap;
+  const std::pair<std::function<void()>, const char*> calls[] = {
+      {[&] {
+         predictor({Vector({1, 2, 3})}, &out);
+       },
+       "operator 0 (Add"},
+      {[&] { predictor({Tensor(CPU)}, &out); }, "has no shape"},
+      {[&] {
+         predictor(Map{{"x", Vector({1, 2, 3})}}, &out);
+       },
+       "operator 0 (Add"},
+      {[&] {
+         predictor(Map{{"xx", Vector({1, 2})}}, &out);
+       },
+       "Blob does not exist: xx"},
+      {[&] {
+         predictor(Map{{"x", Vector({1, 2, 3})}}, &named);
+       },
+       "operator 0 (Add"}};
+  for (const auto& [call, error] : calls) {
+    for (int i = 0; i < 2; ++i) ExpectThrows(call, error);
+    EXPECT_EQ(predictor.num_instances(), 1) << error;
+    predictor({Vector({1, -30})}, &out);
+    EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
+  }
+  // The output is known to be no tensor only after the run.
+  Predictor counter(NetDef(), ParseNet(R"(name: "counter"
+      op { type: "CreateCounter" output: "c" } external_output: "c")"));
+  for (int i = 0; i < 2; ++i) {
+    ExpectThrows([&] { counter(Predictor::TensorList(), &out); }, "\"c\" is not a tensor");
+  }
+  EXPECT_EQ(counter.num_instances(), 1);
 }
 
 TEST(PredictorTest, UnnamedNetsGetAName) {

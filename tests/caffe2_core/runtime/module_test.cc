@@ -168,6 +168,26 @@ TEST(ModuleTest, ExplainsMissingSymbolsByTheirBuild) {
                            "not have; build the module with the headers of the same version"));
 }
 
+// Symbols that are not functions of the library's namespace, but need its headers.
+TEST(ModuleTest, KnowsTheLibrarysSymbolsOfEveryKind) {
+  const std::pair<const char*, const char*> ours[] = {
+      {"_ZN8caffe2rt9NewThingsEv", "caffe2rt::NewThings()"},
+      {"_ZNK8caffe2rt8NewThing4NameEv", "caffe2rt::NewThing::Name() const"},
+      {"_ZTVN8caffe2rt8NewThingE", "vtable for caffe2rt::NewThing"},
+      {"_ZTIN8caffe2rt8NewThingE", "typeinfo for caffe2rt::NewThing"},
+      {"_Z3UseRKN8caffe2rt8NewThingE", "Use(caffe2rt::NewThing const&)"},
+      {"_ZN6caffe27DefaultIN8caffe2rt8NewThingEEEiv", "int caffe2::Default<caffe2rt::NewThing>()"}};
+  for (const auto& [symbol, name] : ours) {
+    const std::string why = WhyWithout(symbol);
+    EXPECT_THAT(why, ::testing::StartsWith(MakeString("it uses \"", name, "\", which the ")));
+    EXPECT_THAT(why, ::testing::Not(::testing::HasSubstr("the library that defines it")));
+  }
+  for (const char* symbol : {"_ZTVN7special4WaveE", "special_wave", "_ZN9caffe2rt24WaveEv"}) {
+    EXPECT_THAT(WhyWithout(symbol),
+                ::testing::EndsWith("link the module with the library that defines it"));
+  }
+}
+
 TEST(ModuleTest, TheFirstRegistrationStays) {
   EXPECT_NE(ConflictsOf("", File("module_test_conflict")), "");
   Workspace ws;
