@@ -43,6 +43,9 @@ TEST(OnednnFilterFormTest, RejectsALayoutWithoutName) {
   EXPECT_THROW(OnednnFilterForm(Filter(Tag::oihw), Filter(Tag::any)), NoOnednnImplementation);
 }
 
+// Filter 1, channel 2, first row, second column: its index in both layouts.
+constexpr size_t kInOihw = 288 + 18 + 1, kInOhwi = 288 + 32 + 2;
+
 TEST(OnednnFiltersTest, ShareFormsOfOneLayout) {
   const Tensor filter = CountingFilter();
   OnednnFilters a, b, c;
@@ -52,8 +55,34 @@ TEST(OnednnFiltersTest, ShareFormsOfOneLayout) {
   for (OnednnFilters* filters : {&a, &b, &c}) filters->Prepare(filter);
   EXPECT_EQ(a.data(0), b.data(0));
   EXPECT_NE(a.data(0), c.data(0));
-  // Filter 1, channel 2, first row, second column.
-  EXPECT_EQ(c.data(0)[288 + 32 + 2], 288.f + 18.f + 1.f);
+  EXPECT_EQ(c.data(0)[kInOhwi], static_cast<float>(kInOihw));
+}
+
+TEST(OnednnFiltersTest, ReadsAFilterThatChanges) {
+  Tensor filter = CountingFilter(), other = CountingFilter();
+  for (Tensor* tensor : {&filter, &other}) *tensor = tensor->Clone();  // not read-only
+  OnednnFilters training, once;
+  for (OnednnFilters* filters : {&training, &once}) {
+    filters->Add(0, Filter(Tag::oihw), Filter(Tag::ohwi));
+    filters->Add(0, Filter(Tag::oihw), Filter(Tag::oihw));  // used as it is
+    filters->Prepare(filter);
+  }
+  for (const float value : {-1.f, -2.f}) {
+    filter.mutable_data<float>()[kInOihw] = value;
+    training.Prepare(filter);
+    EXPECT_EQ(training.data(0)[kInOhwi], value);
+    EXPECT_EQ(training.data(1)[kInOihw], value);
+  }
+  float* const kept = filter.mutable_data<float>();  // written without the tensor's knowledge
+  for (const float value : {-3.f, -4.f}) {
+    kept[kInOihw] = value;
+    training.Prepare(filter);
+    EXPECT_EQ(training.data(0)[kInOhwi], value);
+  }
+  once.Prepare(filter);  // missed the changes in between
+  EXPECT_EQ(once.data(0)[kInOhwi], -4.f);
+  training.Prepare(other);
+  EXPECT_EQ(training.data(0)[kInOhwi], static_cast<float>(kInOihw));
 }
 
 TEST(OnednnFiltersTest, UseAFormOfThisVersionOnly) {
