@@ -107,6 +107,41 @@ TEST(FCFusionTest, ReadsWeightsThatChangeBetweenRuns) {
   }
 }
 
+// The packed form of a weight is shared by the operators that use it in the same way only. The order
+// of the uses decides which form exists when another one is needed.
+TEST(FCFusionTest, OperatorsThatShareAWeightUseItInTheirOwnWay) {
+  struct Use {
+    bool transposed;
+    int axis_w;
+    int n, k;
+  };
+  // W [4, 2, 8] as [4, 16] or [8, 8], and the transposes of these.
+  const std::vector<Use> uses = {{false, 1, 4, 16}, {true, 1, 16, 4},  {false, 2, 8, 8},
+                                 {true, 2, 8, 8},   {false, 1, 4, 16}, {false, 2, 8, 8}};
+  constexpr int kRows = 8;
+  Workspace ws;
+  FeedRandom(&ws, "W", {4, 2, 8}, -1, 1, 2);
+  const auto w = Fetch<float>(ws, "W");
+  for (const Use& use : uses) {
+    const auto [transposed, axis_w, n, k] = use;
+    FeedRandom(&ws, "X", {kRows, k}, -1, 1, 1);
+    const auto x = Fetch<float>(ws, "X");
+    std::vector<float> want;
+    for (int i = 0; i < kRows * n; ++i) {
+      double sum = 0;
+      for (int p = 0; p < k; ++p) {
+        sum += double{x[static_cast<size_t>(i / n * k + p)]} *
+               w[static_cast<size_t>(transposed ? p * n + i % n : i % n * k + p)];
+      }
+      want.push_back(static_cast<float>(sum));
+    }
+    RunOp(&ws, MakeString(R"(type: "FCFusion" input: "X" input: "W" output: "Y"
+                             arg { name: "axis_w" i: )",
+                          axis_w, " }", transposed ? kTransposed : ""));
+    ExpectTensor<float>(ws, "Y", {kRows, n}, want, 1e-5);
+  }
+}
+
 TEST(FCFusionTest, RejectsShapesThatDoNotMatchAndUnknownActivations) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 4});
