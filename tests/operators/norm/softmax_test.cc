@@ -71,6 +71,24 @@ TEST(SoftmaxTest, LargeNumbersDoNotOverflow) {
   ExpectTensor<float>(ws, "Y", {1, 3}, {1, 0, 0});
 }
 
+// Without the subtraction of the maximum, the exponentials would underflow or overflow.
+TEST(SoftmaxTest, AConstantAddedToARowChangesNothing) {
+  for (const int64_t n : {3, 16, 40, 1000}) {
+    Workspace ws;
+    std::vector<float> x, want;
+    for (const float offset : {-1000.f, 0.f, 1000.f}) {
+      for (int64_t i = 0; i < n; ++i) {
+        x.push_back(offset + (i == n - 1 ? 1.f : 0.f));
+        const double e = std::exp(1.0), sum = e + static_cast<double>(n - 1);
+        want.push_back(static_cast<float>((i == n - 1 ? e : 1.0) / sum));
+      }
+    }
+    Feed<float>(&ws, "X", {3, n}, x);
+    RunOp(&ws, Softmax(1));
+    ExpectTensor<float>(ws, "Y", {3, n}, want, 1e-6);
+  }
+}
+
 TEST(SoftmaxTest, ARowWithNaNOrInfinityIsNaN) {
   for (const int n : {3, 40}) {
     for (const int at : {0, n / 2, n - 1}) {
