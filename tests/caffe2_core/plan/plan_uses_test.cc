@@ -1,0 +1,80 @@
+#include "caffe2_core/plan/plan_uses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::plan_uses_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+class PlanUsesTest : public testing::Test {
+ protected:
+  // The uses of a net by its operators.
+  NetUses Uses(const std::string& ops) {
+    NetDef def = ParseNet("name: \"n\" " + ops);
+    plan_["n"] = std::make_shared<const NetDef>(std::move(def));
+    return UsesOf(plan_["n"]);
+  }
+
+  PlanNetDefs plan_;
+  const PlanUses registers_schemas_{&plan_};
+};
+
+constexpr char kCount[] =
+    R"(op { type: "AtomicIter" input: "mutex" input: "iter" output: "iter" } )";
+
+std::string If(const std::string& net) {
+  return R"(op { type: "If" input: "c" arg { name: "then_net" n { name: "then" )" + net + "} } } ";
+}
+// The net of Do knows m as mutex and i as iter. What else it names is held by the scope S.
+std::string Do(const std::string& net, const std::string& scope = "S") {
+  return MakeString(R"(op { type: "Do" input: "m" input: "i" input: ")", scope, R"(" output: ")",
+                    scope, R"(" arg { name: "inner_blobs" strings: "mutex" strings: "iter" }
+                    arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+                    arg { name: "net" n { name: "inner" )",
+                    net, "} } } ");
+}
+
+TEST_F(PlanUsesTest, GuardsHaveTheirNamesInThePlan) {
+  const auto of_plan = ElementsAre(Pair("i", ElementsAre("m")));
+  EXPECT_THAT(Uses(kCount).guards, ElementsAre(Pair("iter", ElementsAre("mutex"))));
+  EXPECT_THAT(Uses(If(kCount)).guards, ElementsAre(Pair("iter", ElementsAre("mutex"))));
+  EXPECT_THAT(Uses(Do(kCount)).guards, of_plan);
+  EXPECT_THAT(Uses(Do(If(kCount))).guards, of_plan);
+  EXPECT_THAT(Uses(If(Do(kCount))).guards, of_plan);
+}
+
+// The guard of one blob in two nets, under the same name and under different ones.
+TEST_F(PlanUsesTest, GuardsOfABlobAreCollected) {
+  const std::string count = R"(op { type: "AtomicIter" input: "m" input: "i" output: "i" } )";
+  const std::string other = R"(op { type: "AtomicIter" input: "o" input: "i" output: "i" } )";
+  EXPECT_THAT(Uses(count + Do(kCount)).guards, ElementsAre(Pair("i", ElementsAre("m"))));
+  EXPECT_THAT(Uses(other + Do(kCount)).guards, ElementsAre(Pair("i", ElementsAre("m", "o"))));
+}
+
+TEST_F(PlanUsesTest, WhatAScopeHoldsHasNoGuards) {
+  EXPECT_THAT(
+      Uses(Do(R"(op { type: "AtomicIter" input: "mutex" input: "own" output: "own" } )")).guards,
+      IsEmpty());
+}
+
+TEST_F(PlanUsesTest, NamesOfNestedNetsAreTranslated) {
+  constexpr unsigned kCounts = kReadsSynchronized | kWritesSynchronized;
+  EXPECT_THAT(Uses(kCount).blobs,
+              ElementsAre(Pair("iter", kCounts), Pair("mutex", kReadsSynchronized)));
+  EXPECT_THAT(Uses(Do(kCount)).blobs,
+              ElementsAre(Pair("S", kReads | kUpdatesTensor), Pair("i", kReads | kCounts),
+                          Pair("m", kReads | kReadsSynchronized)));
+  const NetUses alias = Uses(Do(R"(op { type: "Alias" input: "iter" output: "own" } )"));
+  EXPECT_THAT(alias.aliases, ElementsAre(Pair("i", "S")));
+  EXPECT_THAT(alias.written, ElementsAre("S"));
+  EXPECT_TRUE(alias.nested_writes);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::plan_uses_test
