@@ -1,7 +1,9 @@
 #include "operators/pool/cuda_pool.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/devices_agree.h"
@@ -205,6 +207,73 @@ TEST_F(CudaPoolTest, ReportsWhyCudnnLeavesAPoolToNativeKernels) {
   EXPECT_EQ(refusal(Geometry(global, {2, 3})), "number of axes is 0, cuDNN supports 1 to 3");
   EXPECT_EQ(refusal(Geometry(global, {2, 3, 2, 2, 2, 2})),
             "number of axes is 4, cuDNN supports 1 to 3");
+}
+
+// Collects what is logged from severity WARNING on.
+class Warnings {
+ public:
+  Warnings() : threshold_(LogThreshold()) {
+    SetLogThreshold(1);
+    SetLogSink([this](const LogEntry& entry) { texts_.emplace_back(entry.text); });
+  }
+  ~Warnings() {
+    SetLogSink(nullptr);
+    SetLogThreshold(threshold_);
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  const int threshold_;
+  std::vector<std::string> texts_;
+};
+
+// Runs a global pool over two, four and two axes, of which cuDNN supports two.
+TEST_F(CudaPoolTest, NamesTheEngineThatRanAndWarnsOnceIfItIsNotTheRequestedOne) {
+  if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
+  const auto fill = [&](const std::string& blob, std::vector<int64_t> dims, bool pooled) {
+    if (pooled) std::fill(dims.begin() + 2, dims.end(), 1);
+    std::string op = "type: 'ConstantFill' output: '" + blob +
+                     "' device_option { device_type: 1 } arg { name: 'shape' ";
+    for (const int64_t dim : dims) op += MakeString("ints: ", dim, " ");
+    ASSERT_TRUE(ws_.RunOperatorOnce(ParseOp(op + "}")));
+  };
+  struct Row {
+    const char *type, *engine;
+    const char* two_axes;  // the engine that runs
+    bool warns;
+  };
+  constexpr Row kRows[] = {{"AveragePool", "", "CUDNN", false},
+                           {"AveragePool", "CUDNN", "CUDNN", true},
+                           {"AveragePool", "NATIVE", "NATIVE", false},
+                           {"MaxPool", "", "NATIVE", false},
+                           {"MaxPool", "CUDNN", "CUDNN", true},
+                           {"MaxPool", "NATIVE", "NATIVE", false}};
+  const std::string args = R"( device_option { device_type: 1 }
+                               arg { name: "global_pooling" i: 1 })";
+  for (const Row& row : kRows) {
+    const std::string forward = MakeString("type: \"", row.type, R"(" input: "X" output: "Y")");
+    for (const std::string& text : {forward, GradientOf(forward)}) {
+      SCOPED_TRACE(MakeString(text, " engine ", row.engine));
+      const Warnings warnings;
+      OperatorDef def = ParseOp(text + args);
+      def.set_engine(row.engine);
+      fill("X", {1}, false), fill("Y", {1}, false), fill("dY", {1}, false);
+      const std::unique_ptr<OperatorBase> op = CreateOperator(def, &ws_);
+      for (const std::vector<int64_t>& dims :
+           {std::vector<int64_t>{2, 3, 4, 5}, {2, 3, 2, 2, 2, 2}, {2, 3, 4, 5}, {1, 1, 1, 2, 1, 2}}) {
+        fill("X", dims, false), fill("Y", dims, true), fill("dY", dims, true);
+        ASSERT_TRUE(op->Run());
+        EXPECT_EQ(op->engine(), dims.size() == 4 ? row.two_axes : "NATIVE");
+      }
+      std::vector<std::string> want;
+      if (row.warns) {
+        want.push_back(MakeString("engine \"CUDNN\" of operator ", def.type(),
+                                  " is not used: number of axes is 4, cuDNN supports 1 to 3; "
+                                  "native kernels run"));
+      }
+      EXPECT_EQ(warnings.texts(), want);
+    }
+  }
 }
 
 }  // namespace
