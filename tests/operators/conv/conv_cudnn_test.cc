@@ -70,6 +70,23 @@ TEST_F(ConvCudnnTest, UsesASmallerWorkspaceWhereMemoryIsShort) {
   fakecuda_set_limit(0, size_t{1} << 30);
 }
 
+TEST_F(ConvCudnnTest, AForcedAlgorithmIsNotReplacedWhereMemoryIsShort) {
+  if (&fakecuda_set_limit == nullptr) GTEST_SKIP() << "memory is limited on the fake CUDA";
+  constexpr int kImplicitPrecompGemm = 1;
+  OneConv conv({.algorithm = kImplicitPrecompGemm}, 1024);  // 36 MiB
+  ReleaseCachedCudaMemory();
+  fakecuda_set_limit(0, fakecuda_live_bytes(0) + (size_t{8} << 20));
+  std::string reason;
+  EXPECT_THROW(conv.Run(&reason), OutOfMemory);
+  fakecuda_set_limit(0, size_t{1} << 30);
+  constexpr int kImplicitGemm = 0;  // needs no workspace
+  OneConv small({.algorithm = kImplicitGemm}, 1024);
+  ReleaseCachedCudaMemory();
+  fakecuda_set_limit(0, fakecuda_live_bytes(0));
+  EXPECT_TRUE(small.Run(&reason)) << reason;
+  fakecuda_set_limit(0, size_t{1} << 30);
+}
+
 TEST_F(ConvCudnnTest, SearchesOnceForAShapeInAProcess) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "calls are counted by the fake CUDA";
   const auto searches = [] { return fakecuda_calls("cudnnFindConvolutionForwardAlgorithmEx"); };
