@@ -107,8 +107,8 @@ TEST(FCFusionTest, ReadsWeightsThatChangeBetweenRuns) {
   }
 }
 
-// The packed form of a weight is shared by the operators that use it in the same way only. The order
-// of the uses decides which form exists when another one is needed.
+// Only operators that use a weight in the same way share its packed form. The order of the uses
+// decides which form exists when another one is needed.
 TEST(FCFusionTest, OperatorsThatShareAWeightUseItInTheirOwnWay) {
   struct Use {
     bool transposed;

@@ -25,8 +25,8 @@ int64_t IndexIn(Tag tag, const memory::dims& dims, int64_t n, int64_t c, int64_t
 
 int64_t CountOf(const memory::dims& dims) { return dims[0] * dims[1] * dims[2] * dims[3]; }
 
-// Fills a tensor with its indices, converts it, and compares every element with the definition. What
-// follows the tensor in memory must not change.
+// Fills a tensor with its indices, converts it, and compares every element with the definition.
+// What follows the tensor in memory must not change.
 void ExpectConverted(OnednnReorder* reorder, Tag from, Tag to, const memory::dims& dims) {
   const auto count = static_cast<size_t>(CountOf(dims));
   constexpr size_t kBehind = 4096;
