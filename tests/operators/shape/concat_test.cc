@@ -86,6 +86,18 @@ TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
       "input 1 has elements of type int32, want float as input 0");
 }
 
+TEST(ConcatTest, IgnoresTrailingDimensionsOfOneBeyondTheRankOfTheFirstInput) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 1});
+  FeedRange<float>(&ws, "B", {2, 2, 1, 1}, 10);
+  const std::string op = R"(type: "Concat" input: "A" input: "B" output: "Y" output: "split")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 3}, {0, 10, 11, 1, 12, 13});
+  ExpectShapeInferred(&ws, op);
+  FeedRange<float>(&ws, "B", {2, 2, 1, 2}, 10);
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 1 has shape [2, 2, 1, 2], want [2, 1] as input 0");
+}
+
 TEST(ConcatTest, StacksOnlyInputsOfTheSameShape) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3});
