@@ -54,6 +54,13 @@ inline constexpr std::string_view kPackSignature{
     8};
 inline constexpr size_t kPackAlignment = 64;
 
+// Calls function(tensor) for the tensors of the packed net and for those of the prepared net.
+template <class Function>
+void ForEachTensor(const PackedIndex& index, const Function& function) {
+  for (const PackedTensor& tensor : index.tensor()) function(tensor);
+  for (const PackedTensor& tensor : index.preparation().tensor()) function(tensor);
+}
+
 // A file that was mapped. Immutable and thread safe.
 class PackFile {
  public:
