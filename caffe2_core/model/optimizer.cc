@@ -115,6 +115,7 @@ class Optimizer {
     RemoveNeedlessMarks(&result_.net);
     result_.new_constants = constants_.Store(result_.net);
     for (size_t i = 0; i < result_.new_constants.size(); ++i) PreparedForms::CountMade();
+    constants_.ReleasePages();
     RemoveUnusedConstants();
     return std::move(result_);
   }

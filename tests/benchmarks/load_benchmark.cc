@@ -8,17 +8,20 @@
 // The files are in the page cache. "ready" is the time from the start of loading until a Predictor
 // can run its first operator; "first run" follows it, and "warm" is the median of the runs behind
 // it. Memory is that of the process, in MiB: the peak until the predictor is ready, the peak after
-// the first run, and what is resident after ten runs. "made" counts the weights that were prepared.
+// the first run, what is resident after ten runs, and then with eight idle instances. "made" counts
+// the weights that were prepared.
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "binaries/program_main.h"
@@ -45,7 +48,7 @@ constexpr const char* kWays[] = {"parser", "direct", "packed", "prepared"};
 
 struct Sample {
   double ready_ms = 0, first_run_ms = 0, warm_ms = 0;
-  double ready_peak_mib = 0, peak_mib = 0, resident_mib = 0;
+  double ready_peak_mib = 0, peak_mib = 0, resident_mib = 0, eight_mib = 0;
   double sum = 0;   // of the output, weighted, to compare the ways
   double made = 0;  // weights
 };
@@ -100,6 +103,23 @@ Predictor Load(const std::string& way, const std::string& folder) {
   return Predictor(LoadModel({.predict_net = FileOf(folder, way + ".c2pack")}));
 }
 
+// Lets the predictor create an instance for each of eight threads.
+void RunInEightInstances(const Predictor& predictor, const Predictor::TensorMap& inputs) {
+  std::barrier all_lease(8);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&predictor, &inputs, &all_lease] {
+      Predictor own = predictor;
+      Predictor::TensorMap outputs;
+      for (int run = 0; run < 3; ++run) {
+        all_lease.arrive_and_wait();
+        CAFFE_ENFORCE(own(inputs, &outputs), "the net failed");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 Sample Measure(const std::string& way, const std::string& folder) {
   EnsureBuiltinOperators();
   Sample sample;
@@ -121,6 +141,8 @@ Sample Measure(const std::string& way, const std::string& folder) {
   }
   sample.warm_ms = warm.Median();
   sample.resident_mib = StatusMib("VmRSS");
+  RunInEightInstances(predictor, inputs);
+  sample.eight_mib = StatusMib("VmRSS");
   sample.made = static_cast<double>(PreparedForms::Count().made);
   const Tensor& output = outputs.begin()->second;
   for (int64_t i = 0; i < output.numel(); ++i) {
@@ -158,7 +180,7 @@ double Median(std::vector<Sample> samples, double Sample::*field) {
 
 void Print(const std::map<std::string, std::vector<Sample>>& samples) {
   std::cout << "way        ready ms (least)   first run ms   warm ms   ready peak MiB   peak MiB   "
-               "resident MiB   made\n";
+               "resident MiB   8 instances MiB   made\n";
   for (const char* way : kWays) {
     const std::vector<Sample>& all = samples.at(way);
     double least = all[0].ready_ms;
@@ -171,6 +193,7 @@ void Print(const std::map<std::string, std::vector<Sample>>& samples) {
               << FixedText(Median(all, &Sample::ready_peak_mib), 0) << "   "
               << FixedText(Median(all, &Sample::peak_mib), 0) << "   "
               << FixedText(Median(all, &Sample::resident_mib), 0) << "   "
+              << FixedText(Median(all, &Sample::eight_mib), 0) << "   "
               << FixedText(Median(all, &Sample::made), 0) << "\n";
   }
 }

@@ -65,10 +65,6 @@ TEST_F(PackProgramTest, ASecondProcessPreparesNoWeights) {
   ASSERT_EQ(Pack({"--prepare", "--input", "data=1,3,64,64"}).code, 0);
   EXPECT_EQ(JsonAt(weights_of(packed), "/made"), "0");
   EXPECT_NE(JsonAt(weights_of(packed), "/mapped"), "0");
-  // The net as it is written needs other forms, which are made.
-  std::vector<std::string> as_written = packed;
-  as_written.push_back("--no-optimize");
-  EXPECT_EQ(JsonAt(weights_of(as_written), "/mapped"), "0");
   const ProgramResult inspect = RunCaffe2({"inspect", path_, "--input", "data=1,3,64,64"});
   EXPECT_THAT(inspect.out, HasSubstr("; with a prepared net of "));
 }
