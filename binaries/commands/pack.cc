@@ -32,8 +32,8 @@ void CheckNotPrepared(const CommandLine& line) {
     throw UsageError("--input or --image is given without --prepare, which runs the net on it");
   for (const Option& option : OptimizeOptions()) {
     if (line.Has(option.name))
-      throw UsageError(MakeString("--", option.name,
-                                  " is given without --prepare, which optimizes the net"));
+      throw UsageError(
+          MakeString("--", option.name, " is given without --prepare, which optimizes the net"));
   }
 }
 

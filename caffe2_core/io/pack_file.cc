@@ -92,9 +92,8 @@ PackFile::PackFile(const std::string& path) : path_(path) {
   base_ = static_cast<const char*>(base);
   size_ = file_size;
   try {
-    ForEachTensor(index_, [&](const PackedTensor& tensor) {
-      CheckBools(file, tensor, base_, subject);
-    });
+    ForEachTensor(index_,
+                  [&](const PackedTensor& tensor) { CheckBools(file, tensor, base_, subject); });
   } catch (...) {
     munmap(base, size_);
     throw;

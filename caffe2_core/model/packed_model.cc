@@ -198,7 +198,6 @@ ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
 Preparation ModelPacker::Prepare(const PreparationOptions& options, Workspace* ws) {
   Preparation preparation = PrepareNet(index_.predict_net(), options, ws);
   *index_.mutable_preparation() = StorePreparation(preparation);
-  index_.set_instruction_set(IsaName(CpuIsa()));
   constants_.clear();
   for (const std::string& name : preparation.new_constants) {
     constants_.push_back(Named(name, std::as_const(*ws).GetBlob(name)->Get<Tensor>()));
@@ -216,41 +215,44 @@ size_t ModelPacker::num_forms() const {
   return count;
 }
 
-namespace {
+void ModelPacker::AddElements(const std::vector<NamedTensor>& tensors, PackWriter* writer,
+                              PackedTensors* list) {
+  for (const NamedTensor& named : tensors) {
+    PackedTensor* const packed = list->Add();
+    *packed = named.packed;
+    *packed->mutable_block() = writer->Add(named.tensor.raw_data(), named.tensor.nbytes());
+  }
+}
 
-// Where the index has the tensors of a list, in the same order.
-using PackedTensors = google::protobuf::RepeatedPtrField<PackedTensor>;
-
-}  // namespace
+// `list` has the tensors in the same order. What the net changes has no forms in the file.
+void ModelPacker::AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
+                           PackWriter* writer, PackedTensors* list) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const NamedTensor& named = tensors[i];
+    if (named.tensor.storage() == nullptr || IsChanged(blobs, named.packed.name())) continue;
+    for (const auto& [key, form] : named.tensor.storage()->forms().List()) {
+      PackedForm* const packed = list->Mutable(static_cast<int>(i))->add_form();
+      packed->set_key(key);
+      *packed->mutable_block() = writer->Add(form.data.get(), form.nbytes);
+    }
+  }
+}
 
 void ModelPacker::Write(const std::string& path) const try {
   PackedIndex index = index_;
   PackWriter writer(path);
-  const auto add_elements = [&](const std::vector<NamedTensor>& tensors, PackedTensors* list) {
-    for (const NamedTensor& named : tensors) {
-      PackedTensor* const packed = list->Add();
-      *packed = named.packed;
-      *packed->mutable_block() = writer.Add(named.tensor.raw_data(), named.tensor.nbytes());
-    }
-  };
-  const NetDependencies blobs(index.predict_net());
-  const auto add_forms = [&](const std::vector<NamedTensor>& tensors, PackedTensors* list) {
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].tensor.storage() == nullptr) continue;
-      if (IsChanged(blobs, tensors[i].packed.name())) continue;
-      for (const auto& [key, form] : tensors[i].tensor.storage()->forms().List()) {
-        PackedForm* const packed = list->Mutable(static_cast<int>(i))->add_form();
-        packed->set_key(key);
-        *packed->mutable_block() = writer.Add(form.data.get(), form.nbytes);
-        index.set_instruction_set(IsaName(CpuIsa()));
-      }
-    }
-  };
-  add_elements(tensors_, index.mutable_tensor());
-  if (index.has_preparation()) add_elements(constants_, index.mutable_preparation()->mutable_tensor());
+  PackedTensors* const tensors = index.mutable_tensor();
+  PackedTensors* const constants =
+      index.has_preparation() ? index.mutable_preparation()->mutable_tensor() : nullptr;
+  AddElements(tensors_, &writer, tensors);
+  if (constants != nullptr) AddElements(constants_, &writer, constants);
   // Behind all elements, so that the pages of both are apart.
-  add_forms(tensors_, index.mutable_tensor());
-  if (index.has_preparation()) add_forms(constants_, index.mutable_preparation()->mutable_tensor());
+  const NetDependencies blobs(index.predict_net());
+  AddForms(tensors_, blobs, &writer, tensors);
+  if (constants != nullptr) AddForms(constants_, blobs, &writer, constants);
+  ForEachTensor(index, [&](const PackedTensor& tensor) {
+    if (tensor.form_size() > 0) index.set_instruction_set(IsaName(CpuIsa()));
+  });
   writer.Finish(index);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -35,6 +35,7 @@
 namespace caffe2rt {
 
 struct Model;
+class NetDependencies;
 class Workspace;
 
 // Whether the file begins like a packed model. False for everything else, also for paths that
@@ -96,7 +97,13 @@ class ModelPacker {
     PackedTensor packed;  // name, type, shape and quantization
     Tensor tensor;
   };
+  using PackedTensors = google::protobuf::RepeatedPtrField<PackedTensor>;
+
   static NamedTensor Named(const std::string& name, const Tensor& tensor);
+  static void AddElements(const std::vector<NamedTensor>& tensors, PackWriter* writer,
+                          PackedTensors* list);
+  static void AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
+                       PackWriter* writer, PackedTensors* list);
 
   PackedIndex index_;  // without the tensors
   std::vector<NamedTensor> tensors_;

@@ -40,12 +40,14 @@ class StoredUse {
   bool IsAllowed() const {
     return model_.index().has_preparation() &&
            stored_.description() == DescribePreparation(options_) &&
-           net_.SerializeAsString() == model_.predict_net().SerializeAsString() && InputsFit() && KeptFit() && ShapesFit() &&
-           ConstantsAreThoseOfTheFile() && NewNamesAreFree() && OperatorsExist();
+           net_.SerializeAsString() == model_.predict_net().SerializeAsString() && InputsFit() &&
+           KeptFit() && ShapesFit() && ConstantsAreThoseOfTheFile() && NewNamesAreFree() &&
+           OperatorsExist();
   }
 
   Preparation Use() const {
-    Preparation result{.net = stored_.net(), .passes = {stored_.pass().begin(), stored_.pass().end()}};
+    Preparation result{.net = stored_.net(),
+                       .passes = {stored_.pass().begin(), stored_.pass().end()}};
     for (const PackedTensor& packed : stored_.tensor()) {
       ws_.CreateLocalBlob(packed.name())->Reset(new Tensor(model_.MappedTensor(packed)));
       result.new_constants.push_back(packed.name());
@@ -58,9 +60,9 @@ class StoredUse {
   // What is given as an input must not have been a constant. An input less does no harm.
   bool InputsFit() const {
     const std::unordered_set<std::string> used = NamesUsedBy(net_);
-    return std::all_of(options_.inputs.begin(), options_.inputs.end(), [&](const std::string& name) {
-      return inputs_.contains(name) || !used.contains(name);
-    });
+    return std::all_of(
+        options_.inputs.begin(), options_.inputs.end(),
+        [&](const std::string& name) { return inputs_.contains(name) || !used.contains(name); });
   }
 
   bool KeptFit() const {
@@ -73,13 +75,13 @@ class StoredUse {
   bool ShapesFit() const {
     ShapeMap shapes;
     for (const TensorShape& shape : stored_.input_shape()) shapes[shape.name()] = shape;
-    return std::all_of(
-        options_.input_shapes.begin(), options_.input_shapes.end(), [&](const auto& entry) {
-          const auto found = shapes.find(entry.first);
-          if (found == shapes.end()) return false;
-          return found->second.data_type() == entry.second.data_type() &&
-                 GetDimsVector(found->second) == GetDimsVector(entry.second);
-        });
+    return std::all_of(options_.input_shapes.begin(), options_.input_shapes.end(),
+                       [&](const auto& entry) {
+                         const auto found = shapes.find(entry.first);
+                         if (found == shapes.end()) return false;
+                         return found->second.data_type() == entry.second.data_type() &&
+                                GetDimsVector(found->second) == GetDimsVector(entry.second);
+                       });
   }
 
   // Calls use(packed) for the constants of the packed net; stops if it returns false.
@@ -114,11 +116,10 @@ class StoredUse {
   }
 
   bool OperatorsExist() const {
-    return std::all_of(stored_.net().op().begin(), stored_.net().op().end(),
-                       [](const OperatorDef& op) {
-                         return HasOperator(static_cast<DeviceType>(op.device_option().device_type()),
-                                            op.type());
-                       });
+    return std::all_of(
+        stored_.net().op().begin(), stored_.net().op().end(), [](const OperatorDef& op) {
+          return HasOperator(static_cast<DeviceType>(op.device_option().device_type()), op.type());
+        });
   }
 
   void FreeConstants(Preparation* result) const {

@@ -1,26 +1,14 @@
 #include "caffe2_core/tensor/prepared_forms.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <utility>
 
+#include "caffe2_core/base/release_pages.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
 namespace {
 
 std::atomic<int64_t> made_count{0}, mapped_count{0};
-
-// Releases the whole pages of a mapping.
-void DropPages(const void* data, size_t nbytes) {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(data);
-  const uintptr_t begin = (address + page - 1) / page * page;
-  const uintptr_t end = (address + nbytes) / page * page;
-  // A failure only means that the pages stay.
-  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
 
 }  // namespace
 
@@ -44,7 +32,7 @@ std::shared_ptr<const void> PreparedForms::Get(const std::string& key, size_t nb
   CountMade();
   entries_[key] = {.form = {.data = memory, .nbytes = nbytes}};
   any_.store(true, std::memory_order_relaxed);
-  if (mapping_ != nullptr) DropPages(mapping_, mapping_bytes_);
+  if (mapping_ != nullptr) caffe2rt::ReleasePages(mapping_, mapping_bytes_);
   return memory;
 }
 
@@ -75,7 +63,7 @@ void PreparedForms::SetMapping(const void* data, size_t nbytes) {
 
 void PreparedForms::ReleasePages() const {
   const MutexLock lock(mutex_);
-  if (mapping_ != nullptr) DropPages(mapping_, mapping_bytes_);
+  if (mapping_ != nullptr) caffe2rt::ReleasePages(mapping_, mapping_bytes_);
 }
 
 PreparedForms::Counts PreparedForms::Count() {

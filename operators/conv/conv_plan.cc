@@ -110,8 +110,9 @@ void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, floa
   const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
   ParallelFor(count, [&](int i) {
     Piece& piece = pieces_[static_cast<size_t>(i)];
-    const void* form = piece.form.has_value() ? prepared_.data(*piece.form)
-                                              : static_cast<const void*>(plain + piece.filter_offset);
+    const void* form = piece.form.has_value()
+                           ? prepared_.data(*piece.form)
+                           : static_cast<const void*>(plain + piece.filter_offset);
     piece.kernel->Run(x + piece.x_offset, form,
                       bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset,
                       scratch.From(piece.first_scratch));

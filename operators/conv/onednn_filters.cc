@@ -55,8 +55,8 @@ void OnednnFilters::Prepare(const Tensor& filter) {
     prepared_.Update(filter, [&](size_t form, void* to) { PrepareForm(form, plain, to); });
   }
   for (Part& part : parts_) {
-    part.data = part.preparation == nullptr ? plain + part.offset
-                                            : prepared_.data<float>(part.form);
+    part.data =
+        part.preparation == nullptr ? plain + part.offset : prepared_.data<float>(part.form);
   }
 }
 

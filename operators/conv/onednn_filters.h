@@ -47,7 +47,7 @@ class OnednnFilters {
     int64_t offset;
     dnnl::memory::desc wanted;
     std::unique_ptr<OnednnProgram> preparation;  // null if the plain filter is used as it is
-    size_t form = 0;  // of prepared_, if there is a preparation
+    size_t form = 0;                             // of prepared_, if there is a preparation
     const float* data = nullptr;
   };
 

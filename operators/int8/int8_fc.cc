@@ -16,7 +16,9 @@ namespace {
 class Int8FCOp final : public Int8Operator {
  public:
   Int8FCOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), isa_(BestInt8Isa()), prepared_(MakeString("Int8FC weights for ", Int8IsaName(isa_))) {}
+      : Int8Operator(def, ws),
+        isa_(BestInt8Isa()),
+        prepared_(MakeString("Int8FC weights for ", Int8IsaName(isa_))) {}
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X"), w = InputInt8(1, "W");

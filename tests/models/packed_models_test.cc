@@ -63,8 +63,8 @@ class PackedModelsTest : public testing::TestWithParam<GoldenCase> {
 TEST_P(PackedModelsTest, PrepareNoWeightWhenTheyAreMapped) {
   const NetDef prepared_when_packed = Pack();
   PackFile::Open(path_)->Verify();
-  Model model = LoadModel(
-      {.predict_net = path_, .root = golden().folder, .device = DeviceOption()});
+  Model model =
+      LoadModel({.predict_net = path_, .root = golden().folder, .device = DeviceOption()});
   Workspace ws(golden().folder);
   const PreparedForms::Counts before = PreparedForms::Count();
   RunInitNets(&model, &ws);

@@ -227,15 +227,13 @@ TEST_F(PackFileTest, ChecksThePreparation) {
         part);
   };
   rejected([](PackedPreparation* p) { p->clear_net(); }, "its preparation has no net");
-  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->set_name("w"); },
-           "\"w\" occurs twice");
+  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->set_name("w"); }, "\"w\" occurs twice");
   rejected([](PackedPreparation* p) { *p->add_tensor() = p->tensor(0); },
            "\"constant\" occurs twice");
   rejected([](PackedPreparation* p) { p->mutable_tensor(0)->set_dims(0, 1); },
            "bytes of tensor \"constant\"");
-  rejected(
-      [](PackedPreparation* p) { p->mutable_tensor(0)->mutable_block()->set_offset(1 << 20); },
-      "want a place between");
+  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->mutable_block()->set_offset(1 << 20); },
+           "want a place between");
   rejected(
       [](PackedPreparation* p) {
         PackedForm* const form = p->mutable_tensor(0)->add_form();

@@ -17,8 +17,7 @@ PreparedForms::Form Form(int n, size_t nbytes) {
 }
 // The form under `key`, which is made of `n` if there is none.
 int Get(PreparedForms* forms, const std::string& key, int n) {
-  const auto form =
-      forms->Get(key, sizeof(int), [n](void* to) { *static_cast<int*>(to) = n; });
+  const auto form = forms->Get(key, sizeof(int), [n](void* to) { *static_cast<int*>(to) = n; });
   return *static_cast<const int*>(form.get());
 }
 

@@ -15,8 +15,8 @@ Storage Plain(float* data) { return Storage(data, 4, nullptr, CPU, TypeMeta::Mak
 // The form under `key`, as a number that increases with each that is made.
 int FormOf(Storage* storage, const std::string& key) {
   static int made = 0;
-  const auto form = storage->forms().Get(
-      key, sizeof(int), [](void* to) { *static_cast<int*>(to) = ++made; });
+  const auto form =
+      storage->forms().Get(key, sizeof(int), [](void* to) { *static_cast<int*>(to) = ++made; });
   return *static_cast<const int*>(form.get());
 }
 

@@ -116,7 +116,8 @@ TEST(Int8WeightsTest, SumsWrapAround) {
   const std::vector<uint8_t> one = {1};
   for (const Int8Isa isa : IsasOfThisMachine()) {
     const Packed packed(isa, {.n = 1, .k = 1, .n_stride = 1}, one.data(), 0);
-    EXPECT_EQ(Multiply(packed.weights, one, {1, 1, 1}, {INT32_MAX}), std::vector<int32_t>{INT32_MIN});
+    EXPECT_EQ(Multiply(packed.weights, one, {1, 1, 1}, {INT32_MAX}),
+              std::vector<int32_t>{INT32_MIN});
   }
 }
 
@@ -128,7 +129,8 @@ TEST(Int8WeightsTest, ReadsTransposedWeightsAndKeepsTotals) {
     EXPECT_EQ(packed.weights.totals()[0], 3);
     EXPECT_EQ(packed.weights.totals()[1], 6);
     // 10 * (1 - 2) + 20 * (3 - 2) + 30 * (5 - 2), 10 * (2 - 2) + 20 * (4 - 2) + 30 * (6 - 2)
-    EXPECT_EQ(Multiply(packed.weights, {10, 20, 30}, {1, 2, 3}, {0, 1}), (std::vector<int32_t>{100, 161}));
+    EXPECT_EQ(Multiply(packed.weights, {10, 20, 30}, {1, 2, 3}, {0, 1}),
+              (std::vector<int32_t>{100, 161}));
   }
 }
 
@@ -145,8 +147,7 @@ TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
   const std::vector<uint8_t> w = RandomBytes(kChannels * kTaps, 1);
   const std::vector<uint8_t> x = RandomBytes(kChannels * kTaps, 2);
   const std::vector<int32_t> start = RandomBiases(kChannels, 1000, 3);
-  const std::shared_ptr<void> form =
-      PreparedForms::NewMemory(Int8DepthwiseBytes(kChannels, kTaps));
+  const std::shared_ptr<void> form = PreparedForms::NewMemory(Int8DepthwiseBytes(kChannels, kTaps));
   PackInt8Depthwise(kChannels, kTaps, w.data(), 99, form.get());
   const Int8DepthwiseWeights weights(kChannels, kTaps, form.get());
   std::vector<const uint8_t*> taps;
