@@ -67,16 +67,17 @@ const Command& PackCommand() {
           "  caffe2 pack --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --prepare --input data=1,3,64,64 /tmp/stripes.c2pack\n",
-      .options = JoinOptions({ModelOptions(),
-                              {{"output", "FILE", "", "file to write, instead of OUTPUT"},
-                               {"prepare", "", "",
-                                "optimize the net and run it once; also store it, and the weights "
-                                "as its operators prepare them on this machine; needs --input or "
-                                "--image"},
-                               kTuningOption},
-                              OptimizeOptions(),
-                              InputOptions(),
-                              ProcessOptions()}),
+      .options =
+          JoinOptions({ModelOptions(),
+                       {{"output", "FILE", "", "file to write, instead of OUTPUT"},
+                        {"prepare", "", "",
+                         "optimize the net and run it once; also store it, and the weights "
+                         "as its operators prepare them, for this machine and --threads; needs "
+                         "--input or --image"},
+                        kTuningOption},
+                       OptimizeOptions(),
+                       InputOptions(),
+                       ProcessOptions()}),
       .run = Pack,
       .arguments = ArgumentKind::kFiles};
   return command;

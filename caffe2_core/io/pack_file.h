@@ -5,7 +5,8 @@
 // All numbers are little endian. The file consists of
 //
 //   the header, 128 bytes
-//   blocks with the elements of tensors, then blocks with prepared forms
+//   blocks with the elements of tensors and of the constants of the prepared net, if there is one,
+//   then blocks with prepared forms
 //   the index, a message PackedIndex (proto/packed_model.proto)
 //
 // Header:

@@ -1,5 +1,6 @@
 #include "caffe2_core/model/packed_preparation.h"
 
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -278,6 +279,48 @@ TEST(PackedFormsTest, AreThoseOfEveryKindOfOperator) {
     EXPECT_GT(PreparedForms::Count().mapped, before.mapped);
     EXPECT_EQ(BytesOf(ws, "y"), want);
   }
+}
+
+// The resident bytes of the mappings of a file.
+size_t ResidentBytes(const std::string& path) {
+  std::ifstream maps("/proc/self/smaps");
+  size_t sum = 0;
+  bool is_of_file = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') < line.find(' ')) is_of_file = line.ends_with(path);
+    if (is_of_file && line.starts_with("Rss:")) sum += std::stoul(line.substr(4)) * 1024;
+  }
+  return sum;
+}
+
+// Passes read the filter, which nobody reads afterwards.
+TEST(PackedPagesTest, PagesThatPassesHaveReadAreReleased) {
+  constexpr int64_t kChannels = 64;  // 147,456 bytes of filters
+  Model model;
+  model.predict_net = ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+      external_input: "w" external_input: "b" external_input: "m"
+      op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 3 } }
+      op { type: "Mul" input: "t" input: "m" output: "y" arg { name: "broadcast" i: 1 }
+           arg { name: "axis" i: 1 } })");
+  model.inputs = {"x"};
+  const TempDir dir;
+  const std::string path = dir.path("model.c2pack");
+  Workspace ws;
+  FeedRandom(&ws, "w", {kChannels, kChannels, 3, 3});
+  FeedRandom(&ws, "b", {kChannels});
+  FeedRandom(&ws, "m", {kChannels});
+  ModelPacker(model, ws).Write(path);
+
+  Model packed = LoadModel({.predict_net = path});
+  Workspace loaded;
+  RunInitNets(&packed, &loaded);
+  const Tensor filter = loaded.GetBlob("w")->Get<Tensor>();  // keeps the file mapped
+  const Preparation prepared =
+      PrepareNet(NetDef(packed.predict_net), {.inputs = {"x"}, .free_constants = true}, &loaded);
+  ASSERT_EQ(prepared.net.op_size(), 1) << "the Mul is folded into the filter";
+  EXPECT_LE(ResidentBytes(path), 65536u);
+  (void)filter.Clone();
+  EXPECT_GT(ResidentBytes(path), 131072u) << "the pages are read from the file again";
 }
 
 TEST_F(PackedPreparationTest, DescriptionsNameVersionAndOptions) {
