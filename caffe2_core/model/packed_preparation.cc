@@ -39,8 +39,7 @@ class StoredUse {
 
   bool IsAllowed() const {
     return model_.index().has_preparation() &&
-           stored_.description() == DescribePreparation(options_) &&
-           net_.SerializeAsString() == model_.predict_net().SerializeAsString() && InputsFit() &&
+           stored_.description() == DescribePreparation(options_) && IsPackedNet() && InputsFit() &&
            KeptFit() && ShapesFit() && ConstantsAreThoseOfTheFile() && NewNamesAreFree() &&
            OperatorsExist();
   }
@@ -48,6 +47,7 @@ class StoredUse {
   Preparation Use() const {
     Preparation result{.net = stored_.net(),
                        .passes = {stored_.pass().begin(), stored_.pass().end()}};
+    CopySeedTo(&result.net);
     for (const PackedTensor& packed : stored_.tensor()) {
       ws_.CreateLocalBlob(packed.name())->Reset(new Tensor(model_.MappedTensor(packed)));
       result.new_constants.push_back(packed.name());
@@ -57,6 +57,18 @@ class StoredUse {
   }
 
  private:
+  // Whether the net is the packed one. The seed of random numbers may differ: passes do not read it.
+  bool IsPackedNet() const {
+    NetDef packed = model_.predict_net();
+    CopySeedTo(&packed);
+    return net_.SerializeAsString() == packed.SerializeAsString();
+  }
+
+  void CopySeedTo(NetDef* net) const {
+    if (!net_.device_option().has_random_seed()) return;
+    net->mutable_device_option()->set_random_seed(net_.device_option().random_seed());
+  }
+
   // What is given as an input must not have been a constant. An input less does no harm.
   bool InputsFit() const {
     const std::unordered_set<std::string> used = NamesUsedBy(net_);

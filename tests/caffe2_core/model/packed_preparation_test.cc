@@ -128,6 +128,8 @@ TEST_F(PackedPreparationTest, IsUsedOnlyWhereItsPreparationWouldBeTheSame) {
        [](Load* l) { l->options.inputs.insert("other"); }},
       {"a weight that is an input", false, [](Load* l) { l->options.inputs.insert("m"); }},
       {"another blob that is kept", false, [](Load* l) { l->options.kept.insert("t"); }},
+      {"a seed", true,
+       [](Load* l) { l->model.predict_net.mutable_device_option()->set_random_seed(5); }},
       {"no blob that is kept besides the outputs", true, [](Load* l) { l->options.kept.clear(); }},
       {"without passes", false, [](Load* l) { l->options.optimize = false; }},
       {"without a pass", false, [](Load* l) { l->options.without_passes = {"fold_batch_norm"}; }},
@@ -151,6 +153,12 @@ TEST_F(PackedPreparationTest, IsUsedOnlyWhereItsPreparationWouldBeTheSame) {
     EXPECT_EQ(UsesStoredNet(&load), test_case.used) << test_case.name;
     SetNumThreads(1);
   }
+}
+
+TEST_F(PackedPreparationTest, TheStoredNetGetsTheSeed) {
+  Load load(path_);
+  load.model.predict_net.mutable_device_option()->set_random_seed(5);
+  EXPECT_EQ(load.Prepare().net.device_option().random_seed(), 5u);
 }
 
 TEST_F(PackedPreparationTest, IsUsedTwiceInOneWorkspace) {
