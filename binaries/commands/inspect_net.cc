@@ -113,16 +113,20 @@ void PrintStep(const ExecutionStep& step, int depth) {
 void PrintPacked(const PackedModel& model) {
   uint64_t bytes = 0, form_bytes = 0;
   int forms = 0;
-  for (const PackedTensor& tensor : model.index().tensor()) {
-    bytes += tensor.block().size();
+  for (const PackedTensor& tensor : model.index().tensor()) bytes += tensor.block().size();
+  ForEachTensor(model.index(), [&](const PackedTensor& tensor) {
     for (const PackedForm& form : tensor.form()) form_bytes += form.block().size();
     forms += tensor.form_size();
-  }
+  });
   std::cout << model.index().tensor_size() << " tensors, "
             << BytesText(static_cast<int64_t>(bytes));
   if (forms > 0) {
     std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": " << forms
               << " forms, " << BytesText(static_cast<int64_t>(form_bytes));
+  }
+  if (model.index().has_preparation()) {
+    std::cout << "; with a prepared net of " << model.index().preparation().net().op_size()
+              << " operators (" << OneLine(model.index().preparation().description()) << ")";
   }
   std::cout << "\n";
 }

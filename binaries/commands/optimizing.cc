@@ -64,7 +64,8 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .inputs = fed,
                              .kept = kept,
                              .deterministic = line.Has("deterministic"),
-                             .free_constants = true};
+                             .free_constants = true,
+                             .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
   options.inputs.insert(model.inputs.begin(), model.inputs.end());
   options.inputs.insert(model.placeholders.begin(), model.placeholders.end());

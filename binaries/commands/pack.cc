@@ -1,10 +1,12 @@
 // caffe2 pack: writes a net and its weights as one file that is mapped into memory.
 
 #include <iostream>
+#include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/model/packed_model.h"
@@ -12,26 +14,38 @@
 namespace caffe2rt {
 namespace {
 
-// Runs the net once, so that its operators prepare the weights. The packer has marked them
-// read-only.
-void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
+// Prepares the net and runs it once, so that its operators prepare the weights. The packer has
+// marked them read-only.
+void Prepare(const CommandLine& line, const Model& model, Workspace* ws, ModelPacker* packer) {
   const std::vector<FedInput> fed = FeedInputs(line, model, ws);
   const InputImages images = FindInputImages(line, model, fed);
   if (!images.files.empty()) FeedImage(line, images, images.files[0], ws);
   CheckInputsAreThere(model, *ws);
-  PreparedNet(model.predict_net, {}, nullptr, ws).Run();
+  std::set<std::string> inputs = {images.blob};
+  for (const FedInput& input : fed) inputs.insert(input.blob);
+  const Preparation prepared = packer->Prepare(PreparationOptionsOf(line, model, inputs, {}), ws);
+  PreparedNet(prepared.net, {}, nullptr, ws).Run();
+}
+
+void CheckNotPrepared(const CommandLine& line) {
+  if (line.Has("input") || line.Has("image"))
+    throw UsageError("--input or --image is given without --prepare, which runs the net on it");
+  for (const Option& option : OptimizeOptions()) {
+    if (line.Has(option.name))
+      throw UsageError(
+          MakeString("--", option.name, " is given without --prepare, which optimizes the net"));
+  }
 }
 
 int Pack(const CommandLine& line) {
   const bool named = line.Has("output");
   CheckPositional(line, named ? 0 : 1, named ? 0 : 1, "one file to write");
-  if (!line.Has("prepare") && (line.Has("input") || line.Has("image")))
-    throw UsageError("--input or --image is given without --prepare, which runs the net on it");
+  if (!line.Has("prepare")) CheckNotPrepared(line);
   const std::string path = named ? line.Text("output") : line.positional()[0];
   Model model = LoadModelForCPU(line);  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
-  const ModelPacker packer(model, *ws);
-  if (line.Has("prepare")) Prepare(line, model, ws.get());
+  ModelPacker packer(model, *ws);
+  if (line.Has("prepare")) Prepare(line, model, ws.get(), &packer);
   packer.Write(path);
   std::cout << OneLine(path) << ": " << packer.num_tensors()
             << (packer.num_tensors() == 1 ? " tensor" : " tensors");
@@ -53,13 +67,17 @@ const Command& PackCommand() {
           "  caffe2 pack --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --prepare --input data=1,3,64,64 /tmp/stripes.c2pack\n",
-      .options = JoinOptions({ModelOptions(),
-                              {{"output", "FILE", "", "file to write, instead of OUTPUT"},
-                               {"prepare", "", "",
-                                "run the net once, also store the weights as its operators prepare "
-                                "them on this machine; needs --input or --image"}},
-                              InputOptions(),
-                              ProcessOptions()}),
+      .options =
+          JoinOptions({ModelOptions(),
+                       {{"output", "FILE", "", "file to write, instead of OUTPUT"},
+                        {"prepare", "", "",
+                         "optimize the net and run it once; also store it, and the weights "
+                         "as its operators prepare them, for this machine and --threads; needs "
+                         "--input or --image"},
+                        kTuningOption},
+                       OptimizeOptions(),
+                       InputOptions(),
+                       ProcessOptions()}),
       .run = Pack,
       .arguments = ArgumentKind::kFiles};
   return command;

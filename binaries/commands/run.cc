@@ -27,6 +27,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/tensor/prepared_forms.h"
 
 namespace caffe2rt {
 namespace {
@@ -78,6 +79,8 @@ class RunJob {
       (*json_)["milliseconds"] = JsonNumber(MillisecondsPerRun());
       (*json_)["threads"] = GetNumThreads();
       (*json_)["includes_preparation"] = times_.count() == 0;
+      const PreparedForms::Counts counts = PreparedForms::Count();
+      (*json_)["prepared_weights"] = {{"made", counts.made}, {"mapped", counts.mapped}};
       PrintJson(*json_);
     } else {
       PrintTime(images_.files.empty() ? "run" : "image");

@@ -43,6 +43,9 @@ class IndexCheck {
     CAFFE_ENFORCE(index.has_predict_net(), subject_, "it has no predict net");
     for (const PackedTensor& tensor : index.tensor()) CheckTensor(tensor);
     for (const BlobProto& blob : index.blob()) CheckName(blob.name());
+    if (!index.has_preparation()) return;
+    CAFFE_ENFORCE(index.preparation().has_net(), subject_, "its preparation has no net");
+    for (const PackedTensor& tensor : index.preparation().tensor()) CheckTensor(tensor);
   }
 
  private:

@@ -92,9 +92,8 @@ PackFile::PackFile(const std::string& path) : path_(path) {
   base_ = static_cast<const char*>(base);
   size_ = file_size;
   try {
-    for (const PackedTensor& tensor : index_.tensor()) {
-      CheckBools(file, tensor, base_, subject);
-    }
+    ForEachTensor(index_,
+                  [&](const PackedTensor& tensor) { CheckBools(file, tensor, base_, subject); });
   } catch (...) {
     munmap(base, size_);
     throw;
@@ -109,10 +108,10 @@ void PackFile::Verify() const {
                   path_, "\" is damaged: the checksum of ", what, " of \"",
                   Shortened(tensor.name()), "\" differs");
   };
-  for (const PackedTensor& tensor : index_.tensor()) {
+  ForEachTensor(index_, [&](const PackedTensor& tensor) {
     check(tensor.block(), tensor, "the elements");
     for (const PackedForm& form : tensor.form()) check(form.block(), tensor, "a prepared form");
-  }
+  });
 }
 
 PackWriter::PackWriter(const std::string& path)

@@ -5,7 +5,8 @@
 // All numbers are little endian. The file consists of
 //
 //   the header, 128 bytes
-//   blocks with the elements of tensors, then blocks with prepared forms
+//   blocks with the elements of tensors and of the constants of the prepared net, if there is one,
+//   then blocks with prepared forms
 //   the index, a message PackedIndex (proto/packed_model.proto)
 //
 // Header:
@@ -53,6 +54,13 @@ inline constexpr std::string_view kPackSignature{
     "C2PK\r\n\x1a",
     8};
 inline constexpr size_t kPackAlignment = 64;
+
+// Calls function(tensor) for the tensors of the packed net and for those of the prepared net.
+template <class Function>
+void ForEachTensor(const PackedIndex& index, const Function& function) {
+  for (const PackedTensor& tensor : index.tensor()) function(tensor);
+  for (const PackedTensor& tensor : index.preparation().tensor()) function(tensor);
+}
 
 // A file that was mapped. Immutable and thread safe.
 class PackFile {

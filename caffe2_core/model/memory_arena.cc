@@ -1,6 +1,7 @@
 #include "caffe2_core/model/memory_arena.h"
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/release_pages.h"
 #include "caffe2_core/device/context.h"
 
 namespace caffe2rt {
@@ -14,7 +15,10 @@ void MemoryArena::Reserve(size_t bytes) {
   id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+// The allocator may keep freed memory for later. Its pages must not stay: many instances would hold
+// the activations that they do not need.
 void MemoryArena::Free() {
+  ReleasePages(memory_.get(), bytes_);
   memory_ = DataPtr();
   bytes_ = 0;
   id_ = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/graph/passes/user_operators.h"
+#include "caffe2_core/model/packed_preparation.h"
 #include "caffe2_core/model/workspace_constants.h"
 #include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -112,6 +114,8 @@ class Optimizer {
     }
     RemoveNeedlessMarks(&result_.net);
     result_.new_constants = constants_.Store(result_.net);
+    for (size_t i = 0; i < result_.new_constants.size(); ++i) PreparedForms::CountMade();
+    constants_.ReleasePages();
     RemoveUnusedConstants();
     return std::move(result_);
   }
@@ -168,6 +172,10 @@ Preparation OptimizeNet(NetDef net, const PreparationOptions& options, Workspace
                 "weights");
   CheckNames(options.without_passes);
   if (!options.optimize || !ListsAllBlobs(net, *ws)) return {.net = std::move(net)};
+  if (options.packed != nullptr) {
+    std::optional<Preparation> stored = UseStoredPreparation(*options.packed, net, options, ws);
+    if (stored.has_value()) return *std::move(stored);
+  }
   return Optimizer(std::move(net), options, ws).Run();
 }
 

@@ -13,12 +13,13 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/packed_preparation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/memory_range.h"
-#include "caffe2_core/tensor/plain_forms.h"
+#include "caffe2_core/tensor/prepared_forms.h"
 #include "caffe2rt/predictor_consts.pb.h"
 
 namespace caffe2rt {
@@ -86,8 +87,8 @@ Tensor PackedModel::MappedTensor(const PackedTensor& packed) const {
   tensor.ShareExternalPointer(const_cast<void*>(file_->data(packed.block())), type,
                               packed.block().size(), [file = file_](void*) {});
   tensor.MarkReadOnly();
-  const PlainForms::View forms = PlainForms::Of(tensor.storage().get());
-  forms.SetFromFile();
+  PreparedForms& forms = tensor.storage()->forms();
+  forms.SetMapping(tensor.raw_data(), tensor.nbytes());
   if (index().instruction_set() != IsaName(CpuIsa())) return tensor;
   for (const PackedForm& form : packed.form()) {
     forms.Add(form.key(), {.data = std::shared_ptr<const void>(file_, file_->data(form.block())),
@@ -122,13 +123,14 @@ void PackedModel::CreateBlobs(Workspace* ws) const try {
   ThrowOutOfMemory();
 }
 
-void ModelPacker::AddTensor(const std::string& name, const Tensor& tensor) {
-  NamedTensor& added = tensors_.emplace_back();
-  added.packed.set_name(name);
-  added.packed.set_data_type(TypeMetaToDataType(tensor.dtype()));
-  for (const int64_t dim : tensor.dims()) added.packed.add_dims(dim);
-  added.tensor = tensor;
-  added.tensor.MarkReadOnly();
+ModelPacker::NamedTensor ModelPacker::Named(const std::string& name, const Tensor& tensor) {
+  NamedTensor named;
+  named.packed.set_name(name);
+  named.packed.set_data_type(TypeMetaToDataType(tensor.dtype()));
+  for (const int64_t dim : tensor.dims()) named.packed.add_dims(dim);
+  named.tensor = tensor;
+  named.tensor.MarkReadOnly();
+  return named;
 }
 
 namespace {
@@ -178,7 +180,7 @@ ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
                   tensor != nullptr ? DeviceTypeName(tensor->GetDeviceType()) : "",
                   ", and a packed model holds CPU tensors only; want --device cpu");
     if (tensor != nullptr && IsPackable(*tensor)) {
-      AddTensor(name, *tensor);
+      tensors_.push_back(Named(name, *tensor));
       if (blob.IsType<Int8TensorCPU>()) {
         tensors_.back().packed.set_scale(blob.Get<Int8TensorCPU>().scale);
         tensors_.back().packed.set_zero_point(blob.Get<Int8TensorCPU>().zero_point);
@@ -193,35 +195,64 @@ ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
   ThrowOutOfMemory();
 }
 
+Preparation ModelPacker::Prepare(const PreparationOptions& options, Workspace* ws) {
+  Preparation preparation = PrepareNet(index_.predict_net(), options, ws);
+  *index_.mutable_preparation() = StorePreparation(preparation);
+  constants_.clear();
+  for (const std::string& name : preparation.new_constants) {
+    constants_.push_back(Named(name, std::as_const(*ws).GetBlob(name)->Get<Tensor>()));
+  }
+  return preparation;
+}
+
 size_t ModelPacker::num_forms() const {
   size_t count = 0;
-  for (const NamedTensor& named : tensors_) {
-    if (named.tensor.storage() != nullptr)
-      count += PlainForms::Of(named.tensor.storage().get()).List().size();
+  for (const std::vector<NamedTensor>* list : {&tensors_, &constants_}) {
+    for (const NamedTensor& named : *list) {
+      if (named.tensor.storage() != nullptr) count += named.tensor.storage()->forms().List().size();
+    }
   }
   return count;
+}
+
+void ModelPacker::AddElements(const std::vector<NamedTensor>& tensors, PackWriter* writer,
+                              PackedTensors* list) {
+  for (const NamedTensor& named : tensors) {
+    PackedTensor* const packed = list->Add();
+    *packed = named.packed;
+    *packed->mutable_block() = writer->Add(named.tensor.raw_data(), named.tensor.nbytes());
+  }
+}
+
+// `list` has the tensors in the same order. What the net changes has no forms in the file.
+void ModelPacker::AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
+                           PackWriter* writer, PackedTensors* list) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const NamedTensor& named = tensors[i];
+    if (named.tensor.storage() == nullptr || IsChanged(blobs, named.packed.name())) continue;
+    for (const auto& [key, form] : named.tensor.storage()->forms().List()) {
+      PackedForm* const packed = list->Mutable(static_cast<int>(i))->add_form();
+      packed->set_key(key);
+      *packed->mutable_block() = writer->Add(form.data.get(), form.nbytes);
+    }
+  }
 }
 
 void ModelPacker::Write(const std::string& path) const try {
   PackedIndex index = index_;
   PackWriter writer(path);
-  for (const NamedTensor& named : tensors_) {
-    PackedTensor* const packed = index.add_tensor();
-    *packed = named.packed;
-    *packed->mutable_block() = writer.Add(named.tensor.raw_data(), named.tensor.nbytes());
-  }
+  PackedTensors* const tensors = index.mutable_tensor();
+  PackedTensors* const constants =
+      index.has_preparation() ? index.mutable_preparation()->mutable_tensor() : nullptr;
+  AddElements(tensors_, &writer, tensors);
+  if (constants != nullptr) AddElements(constants_, &writer, constants);
   // Behind all elements, so that the pages of both are apart.
   const NetDependencies blobs(index.predict_net());
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (tensors_[i].tensor.storage() == nullptr) continue;
-    if (IsChanged(blobs, tensors_[i].packed.name())) continue;
-    for (const auto& [key, form] : PlainForms::Of(tensors_[i].tensor.storage().get()).List()) {
-      PackedForm* const packed = index.mutable_tensor(static_cast<int>(i))->add_form();
-      packed->set_key(key);
-      *packed->mutable_block() = writer.Add(form.data.get(), form.nbytes);
-      index.set_instruction_set(IsaName(CpuIsa()));
-    }
-  }
+  AddForms(tensors_, blobs, &writer, tensors);
+  if (constants != nullptr) AddForms(constants_, blobs, &writer, constants);
+  ForEachTensor(index, [&](const PackedTensor& tensor) {
+    if (tensor.form_size() > 0) index.set_instruction_set(IsaName(CpuIsa()));
+  });
   writer.Finish(index);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -10,9 +10,15 @@
 //
 //   Predictor predictor(LoadModel({.predict_net = "model.c2pack"}));
 //
-// Between the packer's constructor and Write, the net may run in `ws`. Write then also stores the
-// data that its operators have prepared from the weights (tensor/plain_forms.h), such as filters
-// in other layouts, and a net of the loaded model finds them instead of preparing them again.
+// Between the packer's constructor and Write, the net may be prepared and run in `ws`:
+//
+//   const Preparation prepared = packer.Prepare(options, &ws);
+//   PreparedNet(prepared.net, {}, nullptr, &ws).Run();
+//
+// Write then also stores the prepared net, the constants that its passes made, and the forms of
+// weights that its operators have prepared (tensor/prepared_forms.h), such as filters in other
+// layouts. PrepareNet finds them in the loaded model instead of making them again
+// (PreparationOptions::packed).
 
 #include <memory>
 #include <string>
@@ -20,6 +26,7 @@
 #include <vector>
 
 #include "caffe2_core/io/pack_file.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/packed_model.pb.h"
@@ -28,6 +35,7 @@
 namespace caffe2rt {
 
 struct Model;
+class NetDependencies;
 class Workspace;
 
 // Whether the file begins like a packed model. False for everything else, also for paths that
@@ -45,17 +53,20 @@ class PackedModel {
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<std::string>& placeholders() const { return placeholders_; }
   const PackedIndex& index() const { return file_->index(); }
+  // The bytes of a block of the index.
+  const void* data(const PackedBlock& block) const { return file_->data(block); }
   // "" or a line that explains why the prepared forms are not used.
   std::string Note() const;
   // Creates the blobs in `ws`, or replaces those of the same names. Tensors are read-only: an
   // operator that writes one copies it first. THROWS if a blob cannot be read.
   void CreateBlobs(Workspace* ws) const;
+  // A read-only tensor in the file, with the forms that were prepared for this machine.
+  Tensor MappedTensor(const PackedTensor& packed) const;
   // Compares the checksums of all blocks. THROWS if one differs.
   void Verify() const { file_->Verify(); }
 
  private:
   explicit PackedModel(std::shared_ptr<const PackFile> file);
-  Tensor MappedTensor(const PackedTensor& packed) const;
 
   const std::shared_ptr<const PackFile> file_;  // shared with the tensors
   const std::vector<std::string> inputs_, outputs_, placeholders_;
@@ -70,6 +81,10 @@ class ModelPacker {
   // names it.
   ModelPacker(const Model& model, const Workspace& ws);
 
+  // Prepares the packed net in `ws`, the workspace of the constructor (PrepareNet). Write stores the
+  // result.
+  Preparation Prepare(const PreparationOptions& options, Workspace* ws);
+
   // Writes the file, which appears completely or not at all.
   void Write(const std::string& path) const;
 
@@ -82,10 +97,17 @@ class ModelPacker {
     PackedTensor packed;  // name, type, shape and quantization
     Tensor tensor;
   };
-  void AddTensor(const std::string& name, const Tensor& tensor);
+  using PackedTensors = google::protobuf::RepeatedPtrField<PackedTensor>;
+
+  static NamedTensor Named(const std::string& name, const Tensor& tensor);
+  static void AddElements(const std::vector<NamedTensor>& tensors, PackWriter* writer,
+                          PackedTensors* list);
+  static void AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
+                       PackWriter* writer, PackedTensors* list);
 
   PackedIndex index_;  // without the tensors
   std::vector<NamedTensor> tensors_;
+  std::vector<NamedTensor> constants_;  // of the prepared net
 };
 
 }  // namespace caffe2rt

@@ -94,6 +94,7 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
   if (options.run_init) {
     nets.init_weights.resize(nets.init_nets.size());
     if (nets.packed != nullptr) nets.packed->CreateBlobs(&shared_->weights);
+    shared_->packed = std::move(nets.packed);
     for (size_t i = 0; i < nets.init_nets.size(); ++i) {
       shared_->RunInit(
           {.net = std::move(nets.init_nets[i]), .weights = std::move(nets.init_weights[i])});

@@ -205,7 +205,8 @@ NetDef Predictor::Instances::Prepared(const std::vector<std::string>& expected) 
                                  .kept = options.kept_blobs,
                                  .input_shapes = options.input_shapes,
                                  .deterministic = options.deterministic,
-                                 .winograd_filter_bytes = options.winograd_filter_bytes};
+                                 .winograd_filter_bytes = options.winograd_filter_bytes,
+                                 .packed = packed};
   preparation.kept.insert(output_names.begin(), output_names.end());
   if (!options.optimize) return PrepareNet(NetDef(def), preparation, &weights).net;
   const std::vector<std::string> filled = weights.LocalBlobs();

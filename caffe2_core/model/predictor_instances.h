@@ -90,6 +90,7 @@ class Predictor::Instances {
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
   std::atomic<int> num_instances{0};
+  std::shared_ptr<const PackedModel> packed;  // from which the weights are; may be null
 
  private:
   // `arenas` is null if the activations are not planned.

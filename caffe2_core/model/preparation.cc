@@ -64,6 +64,7 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
   Preparation preparation = OptimizeNet(std::move(net), all, ws);
   TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
+  preparation.options = std::move(all);
   return preparation;
 }
 

@@ -30,6 +30,7 @@ namespace caffe2rt {
 class ArenaStock;
 class NetBase;
 class NetMemory;
+class PackedModel;
 class Workspace;
 
 struct PreparationOptions {
@@ -54,6 +55,9 @@ struct PreparationOptions {
   // Whether to remove the constants from the workspace that the net read and that the prepared net
   // does not read. Only local blobs of the workspace are removed.
   bool free_constants = false;
+  // The packed model of which the net and the blobs in the workspace are. If it was prepared in the
+  // same way when it was packed, the net that it stores is used, with its constants. May be null.
+  std::shared_ptr<const PackedModel> packed = nullptr;
 };
 
 // A net that is ready to be created, and what was done to it.
@@ -62,6 +66,8 @@ struct Preparation {
   std::vector<std::string> passes = {};           // names of the passes that changed the net
   std::vector<std::string> new_constants = {};    // blobs that were added to the workspace, sorted
   std::vector<std::string> freed_constants = {};  // blobs that were removed from it, sorted
+  // What was applied: with the shapes in the workspace, and the passes that this machine leaves out.
+  PreparationOptions options = {};
 };
 
 // Prepares a net whose weights are in `ws`, where it will run, or in whose children. THROWS if a name

@@ -145,6 +145,13 @@ std::vector<std::string> WorkspaceConstants::Names() const {
   return names;
 }
 
+void WorkspaceConstants::ReleasePages() const {
+  for (const auto& [name, blob] : found_) {
+    const std::shared_ptr<Storage>& storage = blob->Get<Tensor>().storage();
+    if (storage != nullptr) storage->forms().ReleasePages();
+  }
+}
+
 std::vector<std::string> WorkspaceConstants::Store(const NetDef& net) {
   const std::unordered_set<std::string> used = NamesUsedBy(net);
   std::vector<std::string> stored;

@@ -35,6 +35,8 @@ class WorkspaceConstants final : public NetConstants {
   ShapeMap Shapes() const;
   // The names of the constants of the workspace.
   std::vector<std::string> Names() const;
+  // Releases the pages of constants that are mapped from a file, after all have been read.
+  void ReleasePages() const;
   // Moves those of the added constants that `net` reads to the workspace. Returns their names.
   std::vector<std::string> Store(const NetDef& net);
 

@@ -23,16 +23,6 @@ Storage::~Storage() {
   deleter_(data_);
 }
 
-std::shared_ptr<const void> Storage::Derived(const std::string& key, const DerivedMaker& make) {
-  const MutexLock lock(derived_mutex_);
-  std::shared_ptr<const void>& form = derived_[key];
-  if (form == nullptr) {
-    form = make();
-    has_derived_.store(true, std::memory_order_relaxed);
-  }
-  return form;
-}
-
 void Storage::VerifyContent(size_t nbytes) {
   const uint64_t sum = ContentSum(data_, std::min(nbytes, capacity_bytes_));
   if (content_sum_.load(std::memory_order_acquire) == sum) return;
@@ -40,12 +30,6 @@ void Storage::VerifyContent(size_t nbytes) {
   // version.
   MoveVersion();
   content_sum_.store(sum, std::memory_order_release);
-}
-
-void Storage::DropDerived() {
-  const MutexLock lock(derived_mutex_);
-  derived_.clear();
-  has_derived_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace caffe2rt

@@ -2,25 +2,21 @@
 // Storage: the reference-counted memory of tensors.
 //
 // A storage holds a pointer, its capacity, deleter and device, and a read-only mark. It also holds
-// a version, which every mutable access increments, and derived forms. A derived form is a copy of
-// the data that is prepared for one use, such as reordered, packed or quantized weights. It is
-// keyed by layout, computed once for all tensors that share the storage, and dropped when the
-// version changes. The elements may be in an opaque layout (opaque_layout.h).
+// a version, which every mutable access increments, and the prepared forms of its data
+// (prepared_forms.h), which are dropped when the version changes. The elements may be in an opaque
+// layout (opaque_layout.h).
 //
-// Thread safety: concurrent reads and calls of Derived are safe. A write requires exclusive access.
+// Thread safety: concurrent reads and uses of the forms are safe. A write requires exclusive access.
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
 
-#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/device/memory.h"
 #include "caffe2_core/tensor/opaque_layout.h"
+#include "caffe2_core/tensor/prepared_forms.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
@@ -72,12 +68,12 @@ class Storage {
   // The number of constructed elements in this memory; 0 for plain data.
   int64_t constructed() const { return constructed_; }
 
-  // The version. MoveVersion, which every mutable access calls, increments it and drops the derived
+  // The version. MoveVersion, which every mutable access calls, increments it and drops the prepared
   // forms.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void MoveVersion() {
     version_.store(version() + 1, std::memory_order_relaxed);
-    if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+    if (forms_.any()) forms_.Clear();
     if (__builtin_expect(opaque_, 0)) DropLayout();
     if (!TransientWrites::active()) set_exposed();
   }
@@ -88,7 +84,7 @@ class Storage {
   bool opaque() const { return opaque_; }
   void MoveVersionInLayout(const std::shared_ptr<const OpaqueLayout>& layout) {
     version_.store(version() + 1, std::memory_order_relaxed);
-    if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+    if (forms_.any()) forms_.Clear();
     if (layout_ != layout) layout_ = layout;
     opaque_ = layout != nullptr;
   }
@@ -97,7 +93,7 @@ class Storage {
   // or it is external. Always false for read-only memory, which must not be written.
   bool exposed() const { return exposed_.load(std::memory_order_relaxed) && !read_only(); }
   void set_exposed() { exposed_.store(true, std::memory_order_relaxed); }
-  // version(), for a caller that keeps a derived form. If the memory is exposed, computes a
+  // version(), for a caller that keeps a prepared form. If the memory is exposed, computes a
   // checksum of its first `nbytes` bytes first, and increments the version if the checksum has
   // changed.
   uint64_t VerifiedVersion(size_t nbytes) {
@@ -110,14 +106,11 @@ class Storage {
   bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
   void set_read_only() { read_only_.store(true, std::memory_order_relaxed); }
 
-  using DerivedMaker = std::function<std::shared_ptr<const void>()>;
-  // The derived form of the current data under `key`. If it does not exist yet, `make` creates it,
-  // once even if several threads call. `make` runs under a lock, and every call takes that lock:
-  // keep the result and call again only after the storage or version() has changed.
-  std::shared_ptr<const void> Derived(const std::string& key, const DerivedMaker& make);
+  // The prepared forms of the current data. Keep a form that was returned, and ask again only after
+  // the storage or version() has changed.
+  PreparedForms& forms() { return forms_; }
 
  private:
-  void DropDerived();
   void DropLayout() {
     layout_ = nullptr;
     opaque_ = false;
@@ -129,17 +122,15 @@ class Storage {
   const size_t capacity_bytes_;
   std::atomic<uint64_t> version_{0};
   std::atomic<bool> read_only_{false};
-  std::atomic<bool> has_derived_{false};
   std::atomic<bool> exposed_{false};
   bool opaque_ = false;  // whether layout_ is set
+  PreparedForms forms_;
   const DeviceType device_;
   const MemoryDeleter deleter_;
   const TypeMeta meta_;
   const int64_t constructed_;
   std::shared_ptr<const OpaqueLayout> layout_;  // shared with the operators that use it
   std::atomic<uint64_t> content_sum_{0};
-  Mutex derived_mutex_;
-  std::map<std::string, std::shared_ptr<const void>> derived_ ABSL_GUARDED_BY(derived_mutex_);
 };
 
 }  // namespace caffe2rt

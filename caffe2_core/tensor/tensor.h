@@ -276,7 +276,7 @@ class Tensor {
   Tensor UnsafeSharedInstance() const { return *this; }
   void swap(Tensor& other) noexcept;
 
-  // The memory, or null if there is none. Storage::Derived caches prepared forms of weights.
+  // The memory, or null if there is none. Storage::forms holds prepared forms of weights.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   // Marks the memory read-only: a later mutable access through any tensor that shares it copies it
   // first.

@@ -1,11 +1,10 @@
 #include "operators/conv/conv_plan.h"
 
 #include <algorithm>
-#include <set>
+#include <string>
 #include <utility>
 
 #include "caffe2_core/base/thread_pool.h"
-#include "caffe2_core/tensor/plain_forms.h"
 #include "operators/conv/conv_tuning.h"
 #include "operators/primitives/float_lanes.h"
 
@@ -28,8 +27,7 @@ ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
   Cut(shape);
   for (Piece& piece : pieces_) {
-    piece.form = piece.kernel->FilterForm();
-    needs_preparation_ |= !piece.form.empty();
+    AddForm(&piece);
     scratch_size_ = std::max(scratch_size_, piece.kernel->ScratchSize());
     piece.first_scratch = scratch_parts_;
     scratch_parts_ += piece.kernel->ScratchParts();
@@ -86,53 +84,34 @@ void ConvPlan::Cut(const ConvShape& shape) {
   }
 }
 
-void ConvPlan::PrepareFilters(const Tensor& filter) {
-  const bool changes = storage_ != nullptr && filter.storage() == storage_;
-  storage_ = filter.storage();
-  version_ = storage_->VerifiedVersion(filter.nbytes());
-  const float* data = filter.data<float>();
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    Piece& piece = pieces_[i];
-    if (piece.form.empty()) continue;
-    if (changes) {
-      PrepareInOwnMemory(i, data);
-    } else {
-      piece.prepared =
-          PlainForms::Of(storage_.get())
-              .Get(MakeString(piece.form, " from ", piece.filter_offset),
-                   static_cast<size_t>(piece.kernel->PreparedSize()) * sizeof(float),
-                   [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
-    }
-  }
-}
-
 // Pieces with the same form of the same part of the filter share one.
-void ConvPlan::PrepareInOwnMemory(size_t i, const float* filter) {
-  Piece& piece = pieces_[i];
-  for (size_t j = 0; j < i; ++j) {
-    if (pieces_[j].filter_offset != piece.filter_offset || pieces_[j].form != piece.form) continue;
-    piece.prepared = pieces_[j].prepared;
-    return;
-  }
-  if (piece.own == nullptr) piece.own = NewFilterMemory(piece.kernel->PreparedSize());
-  piece.kernel->PrepareFilterIn(filter + piece.filter_offset, piece.own.get());
-  piece.prepared = piece.own;
+void ConvPlan::AddForm(Piece* piece) {
+  const std::string form = piece->kernel->FilterForm();
+  if (form.empty()) return;
+  piece->form = prepared_.Add(MakeString(form, " from ", piece->filter_offset),
+                              static_cast<size_t>(piece->kernel->PreparedSize()) * sizeof(float));
 }
 
-bool ConvPlan::IsPrepared(const Tensor& filter) const {
-  return filter.storage() == storage_ && storage_->VerifiedVersion(filter.nbytes()) == version_;
+void ConvPlan::PrepareFilter(size_t form, const float* filter, float* prepared) {
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end(),
+                                  [&](const Piece& candidate) { return candidate.form == form; });
+  piece->kernel->PrepareFilterIn(filter + piece->filter_offset, prepared);
 }
 
 void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
   if (pieces_.empty()) return;
-  if (needs_preparation_ && !IsPrepared(filter)) PrepareFilters(filter);
   const float* plain = filter.data<float>();
+  if (prepared_.size() > 0) {
+    prepared_.Update(filter, [&](size_t form, void* to) {
+      PrepareFilter(form, plain, static_cast<float*>(to));
+    });
+  }
   const int count = static_cast<int>(pieces_.size());
   const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
   ParallelFor(count, [&](int i) {
     Piece& piece = pieces_[static_cast<size_t>(i)];
-    const void* form = piece.prepared != nullptr
-                           ? piece.prepared.get()
+    const void* form = piece.form.has_value()
+                           ? prepared_.data(*piece.form)
                            : static_cast<const void*>(plain + piece.filter_offset);
     piece.kernel->Run(x + piece.x_offset, form,
                       bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset,
@@ -146,15 +125,6 @@ int64_t ConvPlan::ScratchBytes() const {
   return most * static_cast<int64_t>(sizeof(float));
 }
 
-// Pieces with the same form of the same part of the filter share one.
-int64_t ConvPlan::PreparedBytes() const {
-  std::set<std::pair<std::string, int64_t>> forms;
-  int64_t floats = 0;
-  for (const Piece& piece : pieces_) {
-    if (piece.form.empty() || !forms.insert({piece.form, piece.filter_offset}).second) continue;
-    floats += piece.kernel->PreparedSize();
-  }
-  return floats * static_cast<int64_t>(sizeof(float));
-}
+int64_t ConvPlan::PreparedBytes() const { return static_cast<int64_t>(prepared_.nbytes()); }
 
 }  // namespace caffe2rt

@@ -11,9 +11,10 @@
 // allocates nothing, except inside oneDNN, even if W changes before every run.
 
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/conv/conv_kernel.h"
 #include "operators/primitives/scratch.h"
@@ -42,17 +43,14 @@ class ConvPlan {
   struct Piece {
     std::unique_ptr<ConvKernel> kernel;
     int64_t x_offset = 0, filter_offset = 0, bias_offset = 0, y_offset = 0;
-    int first_scratch = 0;  // the position of its scratch memory
-    std::string form = {};  // kernel->FilterForm()
-    std::shared_ptr<const void> prepared = nullptr;
-    std::shared_ptr<float> own = nullptr;  // the memory of `prepared` if W changes
+    int first_scratch = 0;            // the position of its scratch memory
+    std::optional<size_t> form = {};  // of prepared_; not set if the filter is used as it is
   };
 
   void Cut(const ConvShape& shape);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
-  void PrepareFilters(const Tensor& filter);
-  void PrepareInOwnMemory(size_t piece, const float* filter);
-  bool IsPrepared(const Tensor& filter) const;
+  void AddForm(Piece* piece);
+  void PrepareFilter(size_t form, const float* filter, float* prepared);
 
   std::vector<ConvAlgorithm> choices_;
   ConvAlgorithm algorithm_ = ConvAlgorithm::kIm2Col;
@@ -60,9 +58,7 @@ class ConvPlan {
   int scratch_parts_ = 0;
   int64_t scratch_size_ = 0;  // of each part, in floats
   ThreadScratch scratch_;
-  bool needs_preparation_ = false;
-  std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
-  uint64_t version_ = 0;
+  PreparedWeight prepared_;
 };
 
 }  // namespace caffe2rt

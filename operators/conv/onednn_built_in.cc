@@ -20,15 +20,16 @@ bool PointwisePays(const ConvShape& shape) {
 
 BuiltInConv::BuiltInConv(const ChannelPlanes& x, const ChannelPlanes& y, const Tensor& X,
                          std::string form, int64_t filter_floats)
-    : y_(y), layout_(LayoutOf(y)), filter_(std::move(form), filter_floats) {
+    : y_(y), layout_(LayoutOf(y)) {
   input_.PlanIn(x, X);
+  filter_.Add(std::move(form), static_cast<size_t>(filter_floats) * sizeof(float));
 }
 
 void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
   if (y_.size() == 0) return;
-  const float* const prepared =
-      filter_.Get(filter, [this](const float* plain, float* to) { Prepare(plain, to); });
-  Compute(input_.Read(X), prepared, bias, y);
+  const float* const plain = filter.data<float>();
+  filter_.Update(filter, [&](size_t, void* to) { Prepare(plain, static_cast<float*>(to)); });
+  Compute(input_.Read(X), filter_.data<float>(0), bias, y);
 }
 
 std::unique_ptr<BuiltInConv> NewBuiltInConv(const ConvShape& shape, const ConvEpilogue& epilogue,

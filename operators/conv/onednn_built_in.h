@@ -10,10 +10,10 @@
 #include <memory>
 #include <string>
 
+#include "caffe2_core/tensor/prepared_weight.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/conv_shape.h"
-#include "operators/conv/prepared_filter.h"
 
 namespace caffe2rt {
 
@@ -45,7 +45,7 @@ class BuiltInConv {
   const ChannelPlanes y_;
   PlanesInput input_;
   const std::shared_ptr<const OnednnLayout> layout_;
-  PreparedFilter filter_;
+  PreparedWeight filter_;
 };
 
 struct BuiltInConvOptions {

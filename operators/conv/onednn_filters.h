@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/primitives/onednn_program.h"
 #include "operators/primitives/scratch.h"
@@ -22,7 +23,7 @@
 namespace caffe2rt {
 
 // The key of a filter that was reordered from the layout `plain` to `wanted`, under which it is
-// attached to the plain one (tensor/plain_forms.h). It names the version of oneDNN and both
+// attached to the plain one (tensor/prepared_forms.h). It names the version of oneDNN and both
 // layouts. THROWS NoOnednnImplementation if a layout has no name.
 std::string OnednnFilterForm(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
 
@@ -39,25 +40,22 @@ class OnednnFilters {
   // REQUIRES: Prepare was called after the last change.
   const float* data(size_t part) const { return parts_[part].data; }
   // The memory of all prepared filters in bytes.
-  size_t prepared_bytes() const;
+  size_t prepared_bytes() const { return prepared_.nbytes(); }
 
  private:
   struct Part {
     int64_t offset;
     dnnl::memory::desc wanted;
     std::unique_ptr<OnednnProgram> preparation;  // null if the plain filter is used as it is
-    std::string form;
-    std::shared_ptr<const void> prepared = nullptr;  // shared with other operators
-    std::shared_ptr<float> own = nullptr;            // the memory of `prepared` if W changes
+    size_t form = 0;                             // of prepared_, if there is a preparation
     const float* data = nullptr;
   };
 
-  void PreparePart(const Tensor& filter, bool changes, Part* part);
+  void PrepareForm(size_t form, const float* filter, void* to);
 
   std::vector<Part> parts_;
   ThreadScratch scratch_;
-  std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
-  uint64_t version_ = 0;
+  PreparedWeight prepared_;
 };
 
 }  // namespace caffe2rt

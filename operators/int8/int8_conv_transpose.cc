@@ -30,7 +30,7 @@ class Int8ConvTransposeOp final : public Int8Operator {
       : Int8Operator(def, ws),
         window_(ReadNhwcWindow(args(), WindowUse::kConvTranspose)),
         isa_(BestInt8Isa()),
-        prepared_("Int8ConvTranspose weights") {
+        prepared_(MakeString("Int8ConvTranspose filter for ", Int8IsaName(isa_))) {
     CAFFE_ENFORCE_EQ(window_.group, 1, "argument group of Int8ConvTranspose");
   }
 
@@ -47,10 +47,7 @@ class Int8ConvTransposeOp final : public Int8Operator {
     uint8_t* y = OutputInt8(0, out_dims_);
     if (OperatorBase::Output<Int8TensorCPU>(0)->t.numel() == 0) return true;
     const int64_t n = geometry_.kernel_size() * outputs;
-    const Int8Weights& weights = prepared_.Get(*filter.tensor, filter.quantization.zero_point, [&] {
-      return Int8Weights(isa_, {.n = n, .k = geometry_.channels, .n_stride = 1, .k_stride = n},
-                         filter.data(), filter.quantization.zero_point);
-    });
+    const Int8Weights weights = Prepare(filter, n);
     start_.resize(static_cast<size_t>(weights.padded_n()));
     StartOfSums(weights, nullptr, x.quantization.zero_point, start_.data());
     RunImages(weights, x.data(), bias, requantization, y);
@@ -58,6 +55,17 @@ class Int8ConvTransposeOp final : public Int8Operator {
   }
 
  private:
+  Int8Weights Prepare(const QuantizedInput& filter, int64_t n) {
+    const int64_t k = geometry_.channels;
+    const Int8FormOptions options = {.zero_point = filter.quantization.zero_point,
+                                     .nbytes = Int8WeightBytes(isa_, n, k)};
+    const char* const form = prepared_.Get(*filter.tensor, options, [&](void* to) {
+      PackInt8Weights(isa_, {.n = n, .k = k, .n_stride = 1, .k_stride = n}, filter.data(),
+                      options.zero_point, to);
+    });
+    return {isa_, n, k, options.zero_point, form};
+  }
+
   void Plan(const Tensor& x, const Tensor& filter) {
     dims_.clear();  // if a check below throws, the next run plans again
     geometry_ = MakeImageGeometry(window_, x.sizes());
@@ -139,7 +147,7 @@ class Int8ConvTransposeOp final : public Int8Operator {
 
   const WindowArguments window_;
   const Int8Isa isa_;
-  PreparedInt8<Int8Weights> prepared_;
+  PreparedInt8 prepared_;
   std::vector<int64_t> dims_, filter_dims_, out_dims_;  // shapes of the last run
   WindowGeometry geometry_;
   std::vector<int32_t> start_;

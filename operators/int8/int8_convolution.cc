@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "operators/primitives/wrapping.h"
 
@@ -88,7 +89,9 @@ bool Int8ConvShape::direct() const {
 }
 
 Int8Convolution::Int8Convolution()
-    : isa_(BestInt8Isa()), groups_("Int8Conv groups"), depthwise_("Int8Conv depthwise") {}
+    : isa_(BestInt8Isa()),
+      groups_(MakeString("Int8Conv filters for ", Int8IsaName(isa_))),
+      depthwise_("Int8Conv depthwise filters") {}
 
 void Int8Convolution::Plan(const WindowArguments& window, IntArrayRef x, IntArrayRef filter) {
   Int8ConvShape shape;
@@ -118,24 +121,34 @@ void Int8Convolution::Run(const QuantizedInput& x, const QuantizedInput& filter,
   }
 }
 
+// The packed weights of all groups, one behind the other.
+const char* Int8Convolution::PrepareGroups(const QuantizedInput& filter, size_t group_bytes) {
+  const int64_t n = shape_.group_out();
+  const int64_t k = shape_.window.kernel_size() * shape_.group_in();
+  const Int8FormOptions options = {
+      .zero_point = filter.quantization.zero_point,
+      .group = shape_.group,
+      .nbytes = CheckedMultiply(static_cast<size_t>(shape_.group), group_bytes)};
+  return groups_.Get(*filter.tensor, options, [&](void* to) {
+    for (int64_t g = 0; g < shape_.group; ++g) {
+      PackInt8Weights(isa_, {.n = n, .k = k, .n_stride = k}, filter.data() + g * n * k,
+                      options.zero_point,
+                      static_cast<char*>(to) + static_cast<size_t>(g) * group_bytes);
+    }
+  });
+}
+
 void Int8Convolution::RunGroups(const QuantizedInput& x, const QuantizedInput& filter,
                                 const int32_t* bias, const Requantization& requantization,
                                 uint8_t* y) {
   const int64_t n = shape_.group_out();
   const int64_t k = shape_.window.kernel_size() * shape_.group_in();
-  const int32_t filter_zero = filter.quantization.zero_point;
-  const std::vector<Int8Weights>& groups = groups_.Get(*filter.tensor, filter_zero, [&] {
-    std::vector<Int8Weights> result;
-    result.reserve(static_cast<size_t>(shape_.group));
-    for (int64_t g = 0; g < shape_.group; ++g) {
-      result.emplace_back(isa_, Int8WeightLayout{.n = n, .k = k, .n_stride = k},
-                          filter.data() + g * n * k, filter_zero);
-    }
-    return result;
-  });
-  start_.resize(static_cast<size_t>(groups[0].padded_n()));
+  const size_t group_bytes = Int8WeightBytes(isa_, n, k);
+  const char* const groups = PrepareGroups(filter, group_bytes);
   for (int64_t g = 0; g < shape_.group; ++g) {
-    const Int8Weights& weights = groups[static_cast<size_t>(g)];
+    const Int8Weights weights(isa_, n, k, filter.quantization.zero_point,
+                              groups + static_cast<size_t>(g) * group_bytes);
+    start_.resize(static_cast<size_t>(weights.padded_n()));
     StartOfSums(weights, bias + g * n, x.quantization.zero_point, start_.data());
     const Int8RowGatherer gatherer(shape_, g, x.data(), x.quantization.zero_point);
     const Int8Product product{.weights = &weights,
@@ -156,9 +169,13 @@ void Int8Convolution::RunDepthwise(const QuantizedInput& x, const QuantizedInput
                                    uint8_t* y) {
   const int64_t channels = shape_.out_channels, taps = shape_.window.kernel_size();
   const int32_t filter_zero = filter.quantization.zero_point;
-  const Int8DepthwiseWeights& weights = depthwise_.Get(*filter.tensor, filter_zero, [&] {
-    return Int8DepthwiseWeights(channels, taps, filter.data(), filter_zero);
-  });
+  const Int8FormOptions options = {.zero_point = filter_zero,
+                                   .group = shape_.group,
+                                   .nbytes = Int8DepthwiseBytes(channels, taps)};
+  const Int8DepthwiseWeights weights(
+      channels, taps, depthwise_.Get(*filter.tensor, options, [&](void* to) {
+        PackInt8Depthwise(channels, taps, filter.data(), filter_zero, to);
+      }));
   const int32_t zero_point = x.quantization.zero_point;
   start_.resize(static_cast<size_t>(channels));
   for (size_t c = 0; c < start_.size(); ++c) {

@@ -44,6 +44,7 @@ class Int8Convolution {
            const Requantization& requantization, uint8_t* y);
 
  private:
+  const char* PrepareGroups(const QuantizedInput& filter, size_t group_bytes);
   void RunGroups(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,
                  const Requantization& requantization, uint8_t* y);
   void RunDepthwise(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,
@@ -54,8 +55,7 @@ class Int8Convolution {
 
   const Int8Isa isa_;
   Int8ConvShape shape_;
-  PreparedInt8<std::vector<Int8Weights>> groups_;
-  PreparedInt8<Int8DepthwiseWeights> depthwise_;
+  PreparedInt8 groups_, depthwise_;
   std::vector<int32_t> start_;
   std::vector<uint8_t> padding_;  // a pixel of zeros
   ThreadScratch scratch_;

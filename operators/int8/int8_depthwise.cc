@@ -1,5 +1,6 @@
 #include "operators/int8/int8_depthwise.h"
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/simd.h"
 #include "operators/primitives/wrapping.h"
 
@@ -36,17 +37,22 @@ CAFFE2RT_SIMD void AddTapsOfRest(const uint8_t* const* taps, int64_t count, cons
 
 }  // namespace
 
-Int8DepthwiseWeights::Int8DepthwiseWeights(int64_t channels, int64_t taps, const uint8_t* data,
-                                           int32_t zero_point)
-    : channels_(channels), taps_(taps), totals_(static_cast<size_t>(channels)) {
-  weights_.Resize(taps, channels);
-  int16_t* weights = weights_.mutable_data<int16_t>();
+size_t Int8DepthwiseBytes(int64_t channels, int64_t taps) {
+  const int64_t channel = CheckedAdd<int64_t>(CheckedMultiply<int64_t>(taps, sizeof(int16_t)),
+                                              static_cast<int64_t>(sizeof(int32_t)));
+  return static_cast<size_t>(CheckedMultiply(channels, channel));
+}
+
+void PackInt8Depthwise(int64_t channels, int64_t taps, const uint8_t* data, int32_t zero_point,
+                       void* form) {
+  auto* const totals = static_cast<int32_t*>(form);
+  auto* const weights = reinterpret_cast<int16_t*>(totals + channels);
   for (int64_t c = 0; c < channels; ++c) {
+    totals[c] = 0;
     for (int64_t t = 0; t < taps; ++t) {
       const int32_t weight = data[c * taps + t] - zero_point;
       weights[t * channels + c] = static_cast<int16_t>(weight);
-      int32_t& total = totals_[static_cast<size_t>(c)];
-      total = math::WrappingAdd(total, weight);
+      totals[c] = math::WrappingAdd(totals[c], weight);
     }
   }
 }
@@ -54,7 +60,8 @@ Int8DepthwiseWeights::Int8DepthwiseWeights(int64_t channels, int64_t taps, const
 void Int8DepthwiseWeights::Multiply(const uint8_t* const* taps, const int32_t* start,
                                     int32_t* sums) const {
   constexpr int64_t kChannels = 64;
-  const int16_t* weights = weights_.data<int16_t>();
+  const auto* const weights =
+      reinterpret_cast<const int16_t*>(static_cast<const int32_t*>(form_) + channels_);
   int64_t c = 0;
   for (; c + kChannels <= channels_; c += kChannels) {
     AddTapsOfBlock(taps, taps_, weights, channels_, c, start + c, sums + c);

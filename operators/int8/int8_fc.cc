@@ -16,7 +16,9 @@ namespace {
 class Int8FCOp final : public Int8Operator {
  public:
   Int8FCOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), isa_(BestInt8Isa()), prepared_("Int8FC weights") {}
+      : Int8Operator(def, ws),
+        isa_(BestInt8Isa()),
+        prepared_(MakeString("Int8FC weights for ", Int8IsaName(isa_))) {}
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X"), w = InputInt8(1, "W");
@@ -34,10 +36,7 @@ class Int8FCOp final : public Int8Operator {
         "scale of input 0 (X) times that of input 1 (W) divided by argument Y_scale");
     uint8_t* y = OutputInt8(0, {rows, n});
     if (rows == 0 || n == 0) return true;
-    const Int8Weights& weights = prepared_.Get(*w.tensor, w.quantization.zero_point, [&] {
-      return Int8Weights(isa_, {.n = n, .k = k, .n_stride = k}, w.data(),
-                         w.quantization.zero_point);
-    });
+    const Int8Weights weights = Prepare(w, n, k);
     start_.resize(static_cast<size_t>(weights.padded_n()));
     StartOfSums(weights, bias, x.quantization.zero_point, start_.data());
     const Int8Product product{.weights = &weights,
@@ -55,6 +54,15 @@ class Int8FCOp final : public Int8Operator {
   }
 
  private:
+  Int8Weights Prepare(const QuantizedInput& w, int64_t n, int64_t k) {
+    const Int8FormOptions options = {.zero_point = w.quantization.zero_point,
+                                     .nbytes = Int8WeightBytes(isa_, n, k)};
+    const char* const form = prepared_.Get(*w.tensor, options, [&](void* to) {
+      PackInt8Weights(isa_, {.n = n, .k = k, .n_stride = k}, w.data(), options.zero_point, to);
+    });
+    return {isa_, n, k, options.zero_point, form};
+  }
+
   // Rows that are shorter than padded_k are copied, because the kernels read beyond them.
   static void RowsOf(const uint8_t* x, int64_t count, const Int8Weights& weights, uint8_t* buffer,
                      const uint8_t** pointers) {
@@ -69,7 +77,7 @@ class Int8FCOp final : public Int8Operator {
   }
 
   const Int8Isa isa_;
-  PreparedInt8<Int8Weights> prepared_;
+  PreparedInt8 prepared_;
   std::vector<int32_t> start_;
   ThreadScratch scratch_;
 };

@@ -16,50 +16,82 @@ constexpr int32_t kSignedOffset = 128;  // from unsigned to signed bytes
 
 int64_t PaddedInner(int64_t k) { return CheckedAdd(k, kQuad - 1) / kQuad * kQuad; }
 
-}  // namespace
+int64_t BlocksOf(int64_t n) { return (n + Int8Weights::kBlock - 1) / Int8Weights::kBlock; }
 
-Int8Weights::Int8Weights(Int8Isa isa, const Int8WeightLayout& layout, const uint8_t* data,
-                         int32_t zero_point)
-    : isa_(isa),
-      n_(layout.n),
-      k_(layout.k),
-      padded_k_(PaddedInner(layout.k)),
-      row_factor_(isa == Int8Isa::kVnni ? kSignedOffset - zero_point : 0),
-      totals_(static_cast<size_t>(padded_n())) {
-  for (int64_t n = 0; n < n_; ++n) {
+int64_t PaddedOutputs(int64_t n) { return BlocksOf(n) * Int8Weights::kBlock; }
+
+// The packed elements, behind the totals.
+template <class T>
+T* ElementsOf(void* form, int64_t n) {
+  return reinterpret_cast<T*>(static_cast<int32_t*>(form) + PaddedOutputs(n));
+}
+
+void StoreTotals(const Int8WeightLayout& layout, const uint8_t* data, int32_t zero_point,
+                 int32_t* totals) {
+  std::fill(totals, totals + PaddedOutputs(layout.n), 0);
+  for (int64_t n = 0; n < layout.n; ++n) {
     uint32_t total = 0;  // wraps around like the sums
-    for (int64_t k = 0; k < k_; ++k) {
+    for (int64_t k = 0; k < layout.k; ++k) {
       total += static_cast<uint32_t>(data[n * layout.n_stride + k * layout.k_stride] - zero_point);
     }
-    totals_[static_cast<size_t>(n)] = static_cast<int32_t>(total);
+    totals[n] = static_cast<int32_t>(total);
   }
-  Pack(layout, data, zero_point);
 }
 
-void Int8Weights::Pack(const Int8WeightLayout& layout, const uint8_t* data, int32_t zero_point) {
-  const bool bytes = isa_ == Int8Isa::kVnni;
-  const int64_t together = bytes ? kQuad : kPair;
-  packed_.Resize(blocks(), padded_k_, kBlock);
-  int8_t* const narrow = bytes ? packed_.mutable_data<int8_t>() : nullptr;
-  int16_t* const wide = bytes ? nullptr : packed_.mutable_data<int16_t>();
-  if (bytes) {
-    std::fill(narrow, narrow + packed_.numel(), int8_t{0});
-  } else {
-    std::fill(wide, wide + packed_.numel(), int16_t{0});
-  }
-  for (int64_t n = 0; n < n_; ++n) {
-    for (int64_t k = 0; k < k_; ++k) {
+// Stores the elements minus `offset`, `together` values of k next to each other.
+template <class T>
+void StoreElements(const Int8WeightLayout& layout, const uint8_t* data, int32_t offset,
+                   int64_t together, T* packed) {
+  constexpr int64_t kBlock = Int8Weights::kBlock;
+  const int64_t padded_k = PaddedInner(layout.k);
+  std::fill(packed, packed + PaddedOutputs(layout.n) * padded_k, T{0});
+  for (int64_t n = 0; n < layout.n; ++n) {
+    for (int64_t k = 0; k < layout.k; ++k) {
       const int32_t value = data[n * layout.n_stride + k * layout.k_stride];
-      const int64_t place = (n / kBlock * padded_k_ + k / together * together) * kBlock +
+      const int64_t place = (n / kBlock * padded_k + k / together * together) * kBlock +
                             n % kBlock * together + k % together;
-      if (bytes) {
-        narrow[place] = static_cast<int8_t>(value - kSignedOffset);
-      } else {
-        wide[place] = static_cast<int16_t>(value - zero_point);
-      }
+      packed[place] = static_cast<T>(value - offset);
     }
   }
 }
+
+}  // namespace
+
+const char* Int8IsaName(Int8Isa isa) {
+  switch (isa) {
+    case Int8Isa::kVnni:
+      return "vnni";
+    case Int8Isa::kAvx2:
+      return "avx2";
+    default:
+      return "plain";
+  }
+}
+
+size_t Int8WeightBytes(Int8Isa isa, int64_t n, int64_t k) {
+  const int64_t element = isa == Int8Isa::kVnni ? sizeof(int8_t) : sizeof(int16_t);
+  const int64_t column = CheckedAdd<int64_t>(CheckedMultiply(PaddedInner(k), element),
+                                             static_cast<int64_t>(sizeof(int32_t)));
+  return static_cast<size_t>(CheckedMultiply(PaddedOutputs(n), column));
+}
+
+void PackInt8Weights(Int8Isa isa, const Int8WeightLayout& layout, const uint8_t* data,
+                     int32_t zero_point, void* form) {
+  StoreTotals(layout, data, zero_point, static_cast<int32_t*>(form));
+  if (isa == Int8Isa::kVnni) {
+    StoreElements(layout, data, kSignedOffset, kQuad, ElementsOf<int8_t>(form, layout.n));
+  } else {
+    StoreElements(layout, data, zero_point, kPair, ElementsOf<int16_t>(form, layout.n));
+  }
+}
+
+Int8Weights::Int8Weights(Int8Isa isa, int64_t n, int64_t k, int32_t zero_point, const void* form)
+    : isa_(isa),
+      n_(n),
+      k_(k),
+      padded_k_(PaddedInner(k)),
+      row_factor_(isa == Int8Isa::kVnni ? kSignedOffset - zero_point : 0),
+      form_(form) {}
 
 void Int8Weights::Multiply(const uint8_t* const* rows, int64_t count, const int32_t* start,
                            int64_t first, int64_t end, void* scratch, int32_t* sums) const {
@@ -83,7 +115,7 @@ void Int8Weights::MultiplyBytes(const uint8_t* const* rows, int64_t count, int64
                                 int64_t end, int32_t* sums) const {
   const uint8_t* all[kTile];
   for (int64_t r = 0; r < kTile; ++r) all[r] = rows[std::min(r, count - 1)];
-  const int8_t* packed = packed_.data<int8_t>();
+  const int8_t* packed = ElementsOf<int8_t>(const_cast<void*>(form_), n_);
   for (int64_t block = first; block < end; block += 2) {
     const Int8VnniTile tile{.rows = all,
                             .weights = packed + block * padded_k_ * kBlock,
@@ -100,7 +132,7 @@ void Int8Weights::MultiplyWords(const uint8_t* const* rows, int64_t count, int64
   for (int64_t r = 0; r < count; ++r) {
     WidenBytes(rows[r], k_, padded_k_, scratch + r * padded_k_);
   }
-  const int16_t* packed = packed_.data<int16_t>();
+  const int16_t* packed = ElementsOf<int16_t>(const_cast<void*>(form_), n_);
   for (int64_t block = first; block < end; ++block) {
     const Int8WordTile tile{.rows = scratch,
                             .row_stride = padded_k_,

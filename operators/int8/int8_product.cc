@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 void StartOfSums(const Int8Weights& weights, const int32_t* bias, int32_t zero_point,
                  int32_t* start) {
-  const std::vector<int32_t>& totals = weights.totals();
+  const std::span<const int32_t> totals = weights.totals();
   for (size_t n = 0; n < totals.size(); ++n) {
     const bool has_bias = bias != nullptr && static_cast<int64_t>(n) < weights.n();
     start[n] = math::WrappingSubtract(has_bias ? bias[n] : 0,

@@ -1,6 +1,6 @@
 #pragma once
 // The packed form of a weight matrix (operators/primitives/packed_gemm.h), made once and shared by
-// all operators that use the same memory in the same way (Storage::Derived).
+// all operators that use the same memory in the same way (tensor/prepared_weight.h).
 //
 //   PackedWeights packed_;                                        // a member
 //   const float* form = packed_.Get(W, k, n, /*transposed=*/true);
@@ -9,8 +9,8 @@
 // Not thread safe. Steady state: no lock and no allocation, as long as W is not written.
 
 #include <cstdint>
-#include <memory>
 
+#include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
@@ -23,12 +23,7 @@ class PackedWeights {
   const float* Get(const Tensor& w, int64_t k, int64_t n, bool transposed);
 
  private:
-  bool IsCurrent(const Tensor& w, int64_t k, int64_t n, bool transposed);
-
-  std::shared_ptr<Storage> storage_;    // shared, so that no other gets its address
-  std::shared_ptr<const Tensor> form_;  // shared with the storage; null if W changes
-  const float* source_ = nullptr;
-  uint64_t version_ = 0;
+  PreparedWeight prepared_{PreparedWeight::IfChanged::kUsePlain};
   int64_t k_ = 0, n_ = 0;
   bool transposed_ = false;
 };

@@ -3,26 +3,31 @@
 //   parser     protobuf's parser reads the init net, its operators copy the weights
 //   direct     LoadModel: weights are read straight into their tensors
 //   packed     LoadModel of a packed model
-//   prepared   the same, with weights prepared for this machine
+//   prepared   the same, with the net and the weights prepared for this machine
 //
 // The files are in the page cache. "ready" is the time from the start of loading until a Predictor
-// can run its first operator; "first run" follows it. Memory is that of the process, in MiB: the
-// peak until the predictor is ready, the peak after the first run, and what is resident after it.
+// can run its first operator; "first run" follows it, and "warm" is the median of the runs behind
+// it. Memory is that of the process, in MiB: the peak until the predictor is ready, the peak after
+// the first run, what is resident after ten runs, and then with eight idle instances. "made" counts
+// the weights that were prepared.
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/running_median.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
@@ -33,6 +38,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/prepared_forms.h"
 #include "tests/benchmarks/resnet50_net.h"
 
 namespace caffe2rt::test {
@@ -41,9 +47,10 @@ namespace {
 constexpr const char* kWays[] = {"parser", "direct", "packed", "prepared"};
 
 struct Sample {
-  double ready_ms = 0, first_run_ms = 0;
-  double ready_peak_mib = 0, peak_mib = 0, resident_mib = 0;
-  double sum = 0;  // of the output, weighted, to compare the ways
+  double ready_ms = 0, first_run_ms = 0, warm_ms = 0;
+  double ready_peak_mib = 0, peak_mib = 0, resident_mib = 0, eight_mib = 0;
+  double sum = 0;   // of the output, weighted, to compare the ways
+  double made = 0;  // weights
 };
 
 std::string FileOf(const std::string& folder, const std::string& name) {
@@ -76,10 +83,11 @@ void WriteFiles(const std::string& folder) {
                            .predict_net = FileOf(folder, "predict_net.pb")});
   Workspace ws;
   RunInitNets(&model, &ws);
-  const ModelPacker packer(model, ws);
+  ModelPacker packer(model, ws);
   packer.Write(FileOf(folder, "packed.c2pack"));
   *ws.CreateBlob("data")->GetMutableTensor(CPU) = Input();
-  CAFFE_ENFORCE(CreatePredictNet(model, &ws)->Run(), "the net failed");
+  const Preparation prepared = packer.Prepare({.inputs = {"data"}, .kept = {"softmax"}}, &ws);
+  PreparedNet(prepared.net, {}, nullptr, &ws).Run();
   packer.Write(FileOf(folder, "prepared.c2pack"));
 }
 
@@ -95,6 +103,23 @@ Predictor Load(const std::string& way, const std::string& folder) {
   return Predictor(LoadModel({.predict_net = FileOf(folder, way + ".c2pack")}));
 }
 
+// Lets the predictor create an instance for each of eight threads.
+void RunInEightInstances(const Predictor& predictor, const Predictor::TensorMap& inputs) {
+  std::barrier all_lease(8);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&predictor, &inputs, &all_lease] {
+      Predictor own = predictor;
+      Predictor::TensorMap outputs;
+      for (int run = 0; run < 3; ++run) {
+        all_lease.arrive_and_wait();
+        CAFFE_ENFORCE(own(inputs, &outputs), "the net failed");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 Sample Measure(const std::string& way, const std::string& folder) {
   EnsureBuiltinOperators();
   Sample sample;
@@ -108,7 +133,17 @@ Sample Measure(const std::string& way, const std::string& folder) {
   CAFFE_ENFORCE(predictor(inputs, &outputs), "the net failed");
   sample.first_run_ms = run_timer.MilliSeconds();
   sample.peak_mib = StatusMib("VmHWM");
+  RunningMedian warm;
+  for (int i = 1; i < 10; ++i) {
+    const Timer warm_timer;
+    CAFFE_ENFORCE(predictor(inputs, &outputs), "the net failed");
+    warm.Add(warm_timer.MilliSeconds());
+  }
+  sample.warm_ms = warm.Median();
   sample.resident_mib = StatusMib("VmRSS");
+  RunInEightInstances(predictor, inputs);
+  sample.eight_mib = StatusMib("VmRSS");
+  sample.made = static_cast<double>(PreparedForms::Count().made);
   const Tensor& output = outputs.begin()->second;
   for (int64_t i = 0; i < output.numel(); ++i) {
     sample.sum += static_cast<double>(output.data<float>()[i]) * static_cast<double>(i + 1);
@@ -144,8 +179,8 @@ double Median(std::vector<Sample> samples, double Sample::*field) {
 }
 
 void Print(const std::map<std::string, std::vector<Sample>>& samples) {
-  std::cout
-      << "way        ready ms (least)   first run ms   ready peak MiB   peak MiB   resident MiB\n";
+  std::cout << "way        ready ms (least)   first run ms   warm ms   ready peak MiB   peak MiB   "
+               "resident MiB   8 instances MiB   made\n";
   for (const char* way : kWays) {
     const std::vector<Sample>& all = samples.at(way);
     double least = all[0].ready_ms;
@@ -154,9 +189,12 @@ void Print(const std::map<std::string, std::vector<Sample>>& samples) {
     name.resize(10, ' ');
     std::cout << name << " " << FixedText(Median(all, &Sample::ready_ms), 2) << " ("
               << FixedText(least, 2) << ")   " << FixedText(Median(all, &Sample::first_run_ms), 1)
-              << "   " << FixedText(Median(all, &Sample::ready_peak_mib), 0) << "   "
+              << "   " << FixedText(Median(all, &Sample::warm_ms), 1) << "   "
+              << FixedText(Median(all, &Sample::ready_peak_mib), 0) << "   "
               << FixedText(Median(all, &Sample::peak_mib), 0) << "   "
-              << FixedText(Median(all, &Sample::resident_mib), 0) << "\n";
+              << FixedText(Median(all, &Sample::resident_mib), 0) << "   "
+              << FixedText(Median(all, &Sample::eight_mib), 0) << "   "
+              << FixedText(Median(all, &Sample::made), 0) << "\n";
   }
 }
 
@@ -193,7 +231,7 @@ const Program& Benchmark() {
       .purpose = "times the loading of ResNet-50 in several ways, each in a process of its own",
       .usage = "[options]",
       .options = {{"folder", "DIR", "build/load_benchmark",
-                   "where the models (550 MB) are written and kept"},
+                   "where the models (750 MB) are written and kept"},
                   {"rounds", "N", "7", "turns of each way"}},
       .notes = "The files are in the page cache. The ways must compute the same output.\n",
       .run = &Main};

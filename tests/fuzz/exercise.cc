@@ -18,6 +18,7 @@
 #include "caffe2_core/io/weights_reader.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/fuzz/exercise_nets.h"
@@ -153,6 +154,12 @@ void ReadPackedModel(const std::string& bytes, const CorpusFile* origin, Random*
   for (const std::string& name : ws.Blobs()) {
     const Tensor* tensor = FindTensor(*ws.GetBlob(name));
     if (tensor != nullptr && tensor->HasData()) (void)tensor->Clone();
+  }
+  try {
+    const PreparationOptions options = {.packed = model.packed};
+    ExerciseNet(PrepareNet(NetDef(model.predict_net), options, &ws).net, origin, random, &ws);
+  } catch (const EnforceNotMet&) {
+    // The packed net may be used although it cannot be prepared.
   }
   ExerciseNet(model.predict_net, origin, random, &ws);
 }

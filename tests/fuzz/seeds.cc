@@ -11,6 +11,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -110,7 +111,9 @@ void WritePacks(const SeedFolder& folder) {
     bools->Resize(3);
     bools->mutable_data<bool>();
     *ws.CreateBlob("text")->GetMutable<std::string>() = "content";
-    ModelPacker(model, ws).Write(folder.path(MakeString("generated-", i, ".c2pack")));
+    ModelPacker packer(model, ws);
+    if (i % 2 == 1) (void)packer.Prepare({}, &ws);
+    packer.Write(folder.path(MakeString("generated-", i, ".c2pack")));
   }
 }
 

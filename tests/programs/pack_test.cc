@@ -51,6 +51,24 @@ TEST_F(PackProgramTest, PackedNetsReturnTheSameOutputs) {
   EXPECT_EQ(OutputsOf(RunCaffe2(packed)), want);
 }
 
+TEST_F(PackProgramTest, ASecondProcessPreparesNoWeights) {
+  const auto weights_of = [&](std::vector<std::string> model) {
+    model.insert(model.end(), {"--input", "data=1,3,64,64", "--json"});
+    const ProgramResult result = RunCaffe2(model);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return JsonAt(result.out, "/prepared_weights");
+  };
+  const std::vector<std::string> packed = {"run", "--predict-net", path_};
+  EXPECT_NE(JsonAt(weights_of(WithDemo({"run"})), "/made"), "0");
+  ASSERT_EQ(Pack().code, 0);
+  EXPECT_NE(JsonAt(weights_of(packed), "/made"), "0");
+  ASSERT_EQ(Pack({"--prepare", "--input", "data=1,3,64,64"}).code, 0);
+  EXPECT_EQ(JsonAt(weights_of(packed), "/made"), "0");
+  EXPECT_NE(JsonAt(weights_of(packed), "/mapped"), "0");
+  const ProgramResult inspect = RunCaffe2({"inspect", path_, "--input", "data=1,3,64,64"});
+  EXPECT_THAT(inspect.out, HasSubstr("; with a prepared net of "));
+}
+
 TEST_F(PackProgramTest, OtherCommandsAcceptPackedModels) {
   ASSERT_EQ(Pack().code, 0);
   const ProgramResult check = RunCaffe2({"check", path_});
@@ -82,6 +100,9 @@ TEST_F(PackProgramTest, ReportsWrongUsage) {
   const ProgramResult input = Pack({"--input", "data=1,3,64,64"});
   EXPECT_EQ(input.code, 2);
   EXPECT_THAT(input.err, HasSubstr("without --prepare"));
+  const ProgramResult passes = Pack({"--no-optimize"});
+  EXPECT_EQ(passes.code, 2);
+  EXPECT_THAT(passes.err, HasSubstr("--no-optimize is given without --prepare"));
   const ProgramResult no_input = Pack({"--prepare"});
   EXPECT_EQ(no_input.code, 1);
   EXPECT_THAT(no_input.err, HasSubstr("input \"data\" was not given; the net suggests"));

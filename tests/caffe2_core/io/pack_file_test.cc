@@ -208,6 +208,53 @@ TEST_F(PackFileTest, RejectsBlocksOutsideTheirPlace) {
       "want a place between");
 }
 
+// The constants of the prepared net are checked as the tensors of the packed one.
+TEST_F(PackFileTest, ChecksThePreparation) {
+  const auto rejected = [&](const std::function<void(PackedPreparation*)>& edit,
+                            const std::string& part) {
+    ExpectIndexRejected(
+        [&](PackedIndex* index) {
+          PackedPreparation* const preparation = index->mutable_preparation();
+          preparation->mutable_net();
+          PackedTensor* const constant = preparation->add_tensor();
+          *constant = index->tensor(0);
+          constant->set_name("constant");
+          constant->mutable_block()->set_size(0);
+          constant->set_dims(0, 0);
+          constant->clear_form();
+          edit(preparation);
+        },
+        part);
+  };
+  rejected([](PackedPreparation* p) { p->clear_net(); }, "its preparation has no net");
+  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->set_name("w"); }, "\"w\" occurs twice");
+  rejected([](PackedPreparation* p) { *p->add_tensor() = p->tensor(0); },
+           "\"constant\" occurs twice");
+  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->set_dims(0, 1); },
+           "bytes of tensor \"constant\"");
+  rejected([](PackedPreparation* p) { p->mutable_tensor(0)->mutable_block()->set_offset(1 << 20); },
+           "want a place between");
+  rejected(
+      [](PackedPreparation* p) {
+        PackedForm* const form = p->mutable_tensor(0)->add_form();
+        form->set_key("key");
+        form->mutable_block()->set_offset(128);
+        form->mutable_block()->set_size(uint64_t{1} << 40);
+      },
+      "want a place between");
+  rejected(
+      [](PackedPreparation* p) {  // the bytes of "w" a second time, and more
+        PackedForm* const form = p->mutable_tensor(0)->add_form();
+        form->set_key("key");
+        form->mutable_block()->set_offset(128);
+        form->mutable_block()->set_size(192);
+        PackedForm* const second = p->mutable_tensor(0)->add_form();
+        *second = *form;
+        second->set_key("second");
+      },
+      "bytes of all blocks together");
+}
+
 // Reading many tensors of one block would take much longer than reading the file.
 TEST_F(PackFileTest, RejectsBlocksThatOverlap) {
   ExpectIndexRejected(

@@ -1,10 +1,14 @@
 #include "caffe2_core/model/memory_arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/base/memory_budget.h"
+#include "contexts/cpu/cpu_allocator.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::memory_arena_test {
@@ -27,6 +31,40 @@ TEST(MemoryArenaTest, KeepsMemoryThatIsLargeEnough) {
   arena.Free();
   EXPECT_EQ(arena.id(), 0u);
   EXPECT_EQ(arena.bytes(), 0u);
+}
+
+// An allocator that keeps what is freed, as the C library does with memory below its threshold.
+class KeepingAllocator final : public CPUAllocator {
+ public:
+  static constexpr size_t kBytes = 16 * 4096;
+
+  KeepingAllocator()
+      : memory_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  }
+  ~KeepingAllocator() override { munmap(memory_, kBytes); }
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) override {
+    CAFFE_ENFORCE_LE(nbytes, kBytes, "bytes of the only allocation");
+    return {memory_, GetDeleter()};
+  }
+  MemoryDeleter GetDeleter() override {
+    return MemoryDeleter([](void*) {});
+  }
+
+ private:
+  void* const memory_;
+};
+
+// Regression: the pages of arenas that idle instances had freed stayed in the process.
+TEST(MemoryArenaTest, GivesPagesBackThatTheAllocatorKeeps) {
+  SetCPUAllocator(new KeepingAllocator);
+  MemoryArena arena(0);
+  arena.Reserve(KeepingAllocator::kBytes);
+  char* const data = arena.data();
+  std::fill_n(data, KeepingAllocator::kBytes, 'x');
+  arena.Free();
+  SetCPUAllocator(new DefaultCPUAllocator);
+  // Anonymous memory reads as zeros when its pages were released.
+  EXPECT_EQ(std::count(data, data + KeepingAllocator::kBytes, 'x'), 0);
 }
 
 TEST(ArenaStockTest, LeasesThePreferredArena) {

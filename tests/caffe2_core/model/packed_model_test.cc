@@ -9,7 +9,6 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/tensor/int8_tensor.h"
-#include "caffe2_core/tensor/plain_forms.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -195,7 +194,7 @@ TEST_F(PreparedTest, FormsOfTheFileAreUsed) {
   ASSERT_EQ(forms_, 1u) << "the convolution does not prepare its filter on this machine";
   Workspace ws;
   EXPECT_EQ(RunPacked(&ws), want);
-  const auto forms = PlainForms::Of(ws.GetBlob("f")->Get<Tensor>().storage().get()).List();
+  const auto forms = ws.GetBlob("f")->Get<Tensor>().storage()->forms().List();
   ASSERT_EQ(forms.size(), 1u);
   const auto file = PackFile::Open(path_);
   // The net did not make one of its own: it lies in the mapping, behind the elements.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
+#include <string>
 #include <vector>
 
 namespace caffe2rt::storage_test {
@@ -12,40 +12,22 @@ namespace {
 
 Storage Plain(float* data) { return Storage(data, 4, nullptr, CPU, TypeMeta::Make<float>(), 1); }
 
-std::shared_ptr<const void> Number(int n) { return std::make_shared<int>(n); }
-int Value(const std::shared_ptr<const void>& form) { return *static_cast<const int*>(form.get()); }
-
-TEST(StorageTest, DerivedFormIsMadeOncePerKey) {
-  float data = 0;
-  Storage storage = Plain(&data);
-  int made = 0;
-  const auto make = [&] { return Number(++made); };
-  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
-  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
-  EXPECT_EQ(Value(storage.Derived("b", make)), 2);
+// The form under `key`, as a number that increases with each that is made.
+int FormOf(Storage* storage, const std::string& key) {
+  static int made = 0;
+  const auto form =
+      storage->forms().Get(key, sizeof(int), [](void* to) { *static_cast<int*>(to) = ++made; });
+  return *static_cast<const int*>(form.get());
 }
 
-TEST(StorageTest, DerivedFormsDieWhenTheVersionMoves) {
+TEST(StorageTest, PreparedFormsDieWhenTheVersionMoves) {
   float data = 0;
   Storage storage = Plain(&data);
-  int made = 0;
-  const auto make = [&] { return Number(++made); };
-  const std::weak_ptr<const void> first = storage.Derived("a", make);
+  const int first = FormOf(&storage, "a");
+  EXPECT_EQ(FormOf(&storage, "a"), first);
   storage.MoveVersion();
-  EXPECT_TRUE(first.expired());
-  EXPECT_EQ(Value(storage.Derived("a", make)), 2);
-}
-
-TEST(StorageTest, ThreadsShareOneForm) {
-  float data = 0;
-  Storage storage = Plain(&data);
-  std::atomic<int> made{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] { storage.Derived("a", [&] { return Number(++made); }); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(storage.forms().List().empty());
+  EXPECT_NE(FormOf(&storage, "a"), first);
 }
 
 TEST(StorageTest, ExposedMemoryIsComparedBeforeAFormIsKept) {
@@ -139,21 +121,18 @@ TEST(StorageTest, OnlyTheBytesThatAreUsedCount) {
   EXPECT_EQ(storage.VerifiedVersion(1000), storage.VerifiedVersion(16));
 }
 
-// A derived form that the checksum shows to be stale is dropped. It is created again only when
-// needed.
-TEST(StorageTest, WritesThroughKeptPointersDropDerivedForms) {
+// A form that the checksum shows to be stale is dropped. It is made again only when needed.
+TEST(StorageTest, WritesThroughKeptPointersDropPreparedForms) {
   float data[2] = {1, 2};
   Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 2);
   storage.set_exposed();
-  int made = 0;
-  const auto make = [&] { return Number(++made); };
   (void)storage.VerifiedVersion(sizeof(data));
-  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
+  const int first = FormOf(&storage, "a");
   (void)storage.VerifiedVersion(sizeof(data));
-  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
+  EXPECT_EQ(FormOf(&storage, "a"), first);
   data[0] = 7;
   (void)storage.VerifiedVersion(sizeof(data));
-  EXPECT_EQ(Value(storage.Derived("a", make)), 2);
+  EXPECT_NE(FormOf(&storage, "a"), first);
 }
 
 TEST(StorageTest, ReadOnlyMemoryIsNotCompared) {
@@ -188,13 +167,6 @@ TEST(StorageTest, FreesElementsThenMemoryOnce) {
                  0);
   }
   EXPECT_EQ(freed, 1);
-}
-
-TEST(StorageTest, FailedMakerLeavesNoForm) {
-  float data = 0;
-  Storage storage = Plain(&data);
-  EXPECT_THROW(storage.Derived("a", []() -> std::shared_ptr<const void> { throw 1; }), int);
-  EXPECT_EQ(Value(storage.Derived("a", [] { return Number(5); })), 5);
 }
 
 }  // namespace

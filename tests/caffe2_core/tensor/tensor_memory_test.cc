@@ -267,15 +267,15 @@ TEST_F(TensorMemoryTest, DataOfAnotherDeviceIsNotShared) {
 }
 
 int g_made = 0;
-// Returns the derived form of the tensor's memory, as a number that increases with each creation.
+// Returns the prepared form of the tensor's memory, as a number that increases with each creation.
 int FormOf(const Tensor& tensor) {
-  const auto form = tensor.storage()->Derived(
-      "form", [] { return std::static_pointer_cast<const void>(std::make_shared<int>(++g_made)); });
+  const auto form = tensor.storage()->forms().Get(
+      "form", sizeof(int), [](void* to) { *static_cast<int*>(to) = ++g_made; });
   return *static_cast<const int*>(form.get());
 }
 
 // Every kind of write goes through one of these calls.
-TEST_F(TensorMemoryTest, EveryMutableAccessDropsDerivedForms) {
+TEST_F(TensorMemoryTest, EveryMutableAccessDropsPreparedForms) {
   struct Access {
     const char* name;
     void (*run)(Tensor*);
@@ -316,7 +316,7 @@ TEST_F(TensorMemoryTest, EveryMutableAccessDropsDerivedForms) {
   }
 }
 
-TEST_F(TensorMemoryTest, StringsThatAreUsedAgainDropDerivedForms) {
+TEST_F(TensorMemoryTest, StringsThatAreUsedAgainDropPreparedForms) {
   Tensor tensor(std::vector<int64_t>{3}, CPU);
   tensor.mutable_data<std::string>();
   const int first = FormOf(tensor);
@@ -325,7 +325,7 @@ TEST_F(TensorMemoryTest, StringsThatAreUsedAgainDropDerivedForms) {
   EXPECT_NE(FormOf(tensor), first);
 }
 
-TEST_F(TensorMemoryTest, ReadsKeepDerivedForms) {
+TEST_F(TensorMemoryTest, ReadsKeepPreparedForms) {
   Tensor tensor = Floats({4});
   const int form = FormOf(tensor);
   (void)tensor.data<float>();

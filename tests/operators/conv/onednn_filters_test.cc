@@ -5,7 +5,6 @@
 
 #include <numeric>
 
-#include "caffe2_core/tensor/plain_forms.h"
 #include "contexts/onednn/onednn_version.h"
 
 namespace caffe2rt::test::onednn_filters_test {
@@ -93,15 +92,15 @@ TEST(OnednnFiltersTest, UseAFormOfThisVersionOnly) {
       new char[nbytes](), [](const void* data) { delete[] static_cast<const char*>(data); });
   std::string other = key;
   other.replace(other.find(OnednnVersion()), OnednnVersion().size(), "0.0.1");
-  PlainForms::Of(filter.storage().get()).Add(other, {.data = packed, .nbytes = nbytes});
+  filter.storage()->forms().Add(other, {.data = packed, .nbytes = nbytes});
   OnednnFilters filters;
   filters.Add(0, Filter(Tag::oihw), Filter(Tag::OIhw16i16o));
   filters.Prepare(filter);
   EXPECT_NE(filters.data(0), packed.get());
-  EXPECT_EQ(PlainForms::Of(filter.storage().get()).List().count(key), 1u);
+  EXPECT_EQ(filter.storage()->forms().List().count(key), 1u);
 
   const Tensor another = CountingFilter();
-  PlainForms::Of(another.storage().get()).Add(key, {.data = packed, .nbytes = nbytes});
+  another.storage()->forms().Add(key, {.data = packed, .nbytes = nbytes});
   filters.Prepare(another);
   EXPECT_EQ(filters.data(0), packed.get());
 }

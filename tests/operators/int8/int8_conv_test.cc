@@ -59,9 +59,9 @@ int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int6
   return (in + pads - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-void ExpectConv(const Case& c, bool relu) {
-  Workspace ws;
-  FeedCase(c, &ws);
+// Runs the operator on the blobs in `ws`.
+void ExpectConvIn(const Case& c, bool relu, Workspace* workspace) {
+  Workspace& ws = *workspace;
   const std::string op =
       Int8Op(relu ? "Int8ConvRelu" : "Int8Conv", "X W b", "Y", kYScale, kYZero, Arguments(c));
   RunOp(&ws, op);
@@ -77,6 +77,24 @@ void ExpectConv(const Case& c, bool relu) {
         ExpectedElement(PlainSum(c, ws, n, row, column, m), factor, kYZero, relu ? kYZero : 0));
   }
   ExpectInt8(ws, "Y", dims, want, kYScale, kYZero);
+}
+
+void ExpectConv(const Case& c, bool relu) {
+  Workspace ws;
+  FeedCase(c, &ws);
+  ExpectConvIn(c, relu, &ws);
+}
+
+// Regression: the name of the prepared filter did not tell the number of groups.
+TEST(Int8ConvTest, OperatorsWithOtherGroupsShareAFilter) {
+  // Both have a filter of shape [4, 1, 1, 2].
+  const Case one = {.x = {1, 3, 3, 2}, .kernel_h = 1, .kernel_w = 1};
+  const Case two = {.x = {1, 3, 3, 4}, .group = 2, .kernel_h = 1, .kernel_w = 1};
+  Workspace ws;
+  FeedCase(one, &ws);
+  ExpectConvIn(one, false, &ws);
+  FeedInt8(&ws, "X", two.x, RandomBytes(36, 5), kXScale, kXZero);
+  ExpectConvIn(two, false, &ws);
 }
 
 TEST(Int8ConvTest, AddsProductsWithoutZeroPoints) {

@@ -1,6 +1,7 @@
 // Int8Weights: all instruction sets of this machine give the sums of a plain loop.
 #include "operators/int8/int8_gemm.h"
 
+#include "caffe2_core/tensor/prepared_forms.h"
 #include "operators/int8/int8_depthwise.h"
 #include "tests/operators/int8/int8_blobs.h"
 
@@ -18,6 +19,17 @@ std::vector<Int8Isa> IsasOfThisMachine() {
 
 struct Sizes {
   int64_t rows, n, k;
+};
+
+// Packed weights and their form.
+struct Packed {
+  Packed(Int8Isa isa, const Int8WeightLayout& layout, const uint8_t* data, int32_t zero_point)
+      : form(PreparedForms::NewMemory(Int8WeightBytes(isa, layout.n, layout.k))),
+        weights(isa, layout.n, layout.k, zero_point, form.get()) {
+    PackInt8Weights(isa, layout, data, zero_point, form.get());
+  }
+  const std::shared_ptr<void> form;
+  const Int8Weights weights;
 };
 
 // Multiplies with rows of padded_k bytes whose tail is not zero.
@@ -73,9 +85,9 @@ TEST(Int8WeightsTest, AllInstructionSetsGiveTheSameSums) {
     for (const int32_t zero_point : {0, 128, 130, 255}) {
       const std::vector<int32_t> want = PlainSums(x, w, sizes, zero_point, start);
       for (const Int8Isa isa : IsasOfThisMachine()) {
-        const Int8Weights weights(isa, {.n = sizes.n, .k = sizes.k, .n_stride = sizes.k}, w.data(),
-                                  zero_point);
-        EXPECT_EQ(Multiply(weights, x, sizes, start), want)
+        const Packed packed(isa, {.n = sizes.n, .k = sizes.k, .n_stride = sizes.k}, w.data(),
+                            zero_point);
+        EXPECT_EQ(Multiply(packed.weights, x, sizes, start), want)
             << sizes.rows << " " << sizes.n << " " << sizes.k << " zero point " << zero_point
             << " instruction set " << static_cast<int>(isa);
       }
@@ -92,8 +104,8 @@ TEST(Int8WeightsTest, ExtremeElementsDoNotSaturate) {
     for (const int32_t zero_point : {0, 255}) {
       const int32_t want = 64 * 255 * (element - zero_point);
       for (const Int8Isa isa : IsasOfThisMachine()) {
-        const Int8Weights weights(isa, {.n = 16, .k = 64, .n_stride = 64}, w.data(), zero_point);
-        EXPECT_EQ(Multiply(weights, x, sizes, std::vector<int32_t>(16)),
+        const Packed packed(isa, {.n = 16, .k = 64, .n_stride = 64}, w.data(), zero_point);
+        EXPECT_EQ(Multiply(packed.weights, x, sizes, std::vector<int32_t>(16)),
                   std::vector<int32_t>(32, want));
       }
     }
@@ -103,8 +115,9 @@ TEST(Int8WeightsTest, ExtremeElementsDoNotSaturate) {
 TEST(Int8WeightsTest, SumsWrapAround) {
   const std::vector<uint8_t> one = {1};
   for (const Int8Isa isa : IsasOfThisMachine()) {
-    const Int8Weights weights(isa, {.n = 1, .k = 1, .n_stride = 1}, one.data(), 0);
-    EXPECT_EQ(Multiply(weights, one, {1, 1, 1}, {INT32_MAX}), std::vector<int32_t>{INT32_MIN});
+    const Packed packed(isa, {.n = 1, .k = 1, .n_stride = 1}, one.data(), 0);
+    EXPECT_EQ(Multiply(packed.weights, one, {1, 1, 1}, {INT32_MAX}),
+              std::vector<int32_t>{INT32_MIN});
   }
 }
 
@@ -112,12 +125,21 @@ TEST(Int8WeightsTest, ReadsTransposedWeightsAndKeepsTotals) {
   // w[n][k]: {1, 3, 5}, {2, 4, 6}, stored by k.
   const std::vector<uint8_t> w = {1, 2, 3, 4, 5, 6};
   for (const Int8Isa isa : IsasOfThisMachine()) {
-    const Int8Weights weights(isa, {.n = 2, .k = 3, .n_stride = 1, .k_stride = 2}, w.data(), 2);
-    EXPECT_EQ(weights.totals()[0], 3);
-    EXPECT_EQ(weights.totals()[1], 6);
+    const Packed packed(isa, {.n = 2, .k = 3, .n_stride = 1, .k_stride = 2}, w.data(), 2);
+    EXPECT_EQ(packed.weights.totals()[0], 3);
+    EXPECT_EQ(packed.weights.totals()[1], 6);
     // 10 * (1 - 2) + 20 * (3 - 2) + 30 * (5 - 2), 10 * (2 - 2) + 20 * (4 - 2) + 30 * (6 - 2)
-    EXPECT_EQ(Multiply(weights, {10, 20, 30}, {1, 2, 3}, {0, 1}), (std::vector<int32_t>{100, 161}));
+    EXPECT_EQ(Multiply(packed.weights, {10, 20, 30}, {1, 2, 3}, {0, 1}),
+              (std::vector<int32_t>{100, 161}));
   }
+}
+
+TEST(Int8WeightsTest, FormsHaveTotalsAndPaddedElements) {
+  // 17 outputs are 2 blocks of 16, 5 elements are padded to 8: 32 totals of 4 bytes, 32 x 8
+  // elements.
+  EXPECT_EQ(Int8WeightBytes(Int8Isa::kVnni, 17, 5), 32u * 4 + 32 * 8);
+  EXPECT_EQ(Int8WeightBytes(Int8Isa::kAvx2, 17, 5), 32u * 4 + 32 * 8 * 2);
+  EXPECT_EQ(Int8DepthwiseBytes(3, 9), 3u * 4 + 3 * 9 * 2);
 }
 
 TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
@@ -125,7 +147,9 @@ TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
   const std::vector<uint8_t> w = RandomBytes(kChannels * kTaps, 1);
   const std::vector<uint8_t> x = RandomBytes(kChannels * kTaps, 2);
   const std::vector<int32_t> start = RandomBiases(kChannels, 1000, 3);
-  const Int8DepthwiseWeights weights(kChannels, kTaps, w.data(), 99);
+  const std::shared_ptr<void> form = PreparedForms::NewMemory(Int8DepthwiseBytes(kChannels, kTaps));
+  PackInt8Depthwise(kChannels, kTaps, w.data(), 99, form.get());
+  const Int8DepthwiseWeights weights(kChannels, kTaps, form.get());
   std::vector<const uint8_t*> taps;
   for (int64_t t = 0; t < kTaps; ++t) taps.push_back(x.data() + t * kChannels);
   std::vector<int32_t> sums(kChannels);

@@ -1,0 +1,15 @@
+#pragma once
+// Releases the pages of memory whose content is not needed any more, or is in a file.
+
+#include <cstddef>
+
+#pragma GCC visibility push(default)
+namespace caffe2rt {
+
+// Releases the whole pages in [data, data + nbytes). Those of a private mapping of a file are read
+// from it again when they are used; other memory reads as zeros or as before. Pages that the system
+// cannot release stay.
+void ReleasePages(const void* data, size_t nbytes);
+
+}  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -1,0 +1,40 @@
+#include "caffe2_core/base/release_pages.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace caffe2rt::release_pages_test {
+namespace {
+
+constexpr size_t kPage = 4096, kBytes = 8 * kPage;
+
+// Anonymous memory, which reads as zeros where its pages were released.
+TEST(ReleasePagesTest, ReleasesWholePagesOnly) {
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const bytes = static_cast<unsigned char*>(memory);
+  const auto expect_pages = [&](size_t first, size_t end) {
+    for (size_t i = 0; i < kBytes; ++i) {
+      const bool released = i / kPage >= first && i / kPage < end;
+      ASSERT_EQ(bytes[i], released ? 0 : 1) << i;
+    }
+  };
+  struct Case {
+    size_t offset, size, first_page, end_page;
+  };
+  for (const Case& c : {Case{0, kBytes, 0, 8}, Case{64, kBytes - 128, 1, 7}, Case{1, kPage, 0, 0},
+                        Case{kPage - 1, kPage + 1, 1, 2}, Case{kPage, 0, 0, 0}}) {
+    std::fill_n(bytes, kBytes, 1);
+    ReleasePages(bytes + c.offset, c.size);
+    expect_pages(c.first_page, c.end_page);
+  }
+  munmap(memory, kBytes);
+}
+
+TEST(ReleasePagesTest, AcceptsNoMemory) { ReleasePages(nullptr, 0); }
+
+}  // namespace
+}  // namespace caffe2rt::release_pages_test
