@@ -23,8 +23,8 @@ bool CutsItself(ConvAlgorithm algorithm) {
 
 }  // namespace
 
-ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
-    : choices_(GetConvTuning()->Choose(shape, CpuIsa(), direct_only)) {
+ConvPlan::ConvPlan(const ConvShape& shape, const ConvLimits& limits)
+    : choice_(ChooseConv({.shape = shape, .limits = limits}, *GetConvTuning())) {
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
   Cut(shape);
   for (Piece& piece : pieces_) {
@@ -37,10 +37,10 @@ ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
 }
 
 std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
-  for (const ConvAlgorithm choice : choices_) {
-    std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice, shape);
+  for (size_t i = 0; i < choice_.candidates.size(); ++i) {
+    std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice_.candidates[i].algorithm, shape);
     if (kernel == nullptr) continue;
-    algorithm_ = choice;
+    choice_.position = i;
     return kernel;
   }
   CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
@@ -61,15 +61,15 @@ void ConvPlan::Cut(const ConvShape& shape) {
       part.window.batch = shape.window.batch * (i + 1) / count - first;
       pieces_.push_back(
           {NewKernel(part), first * in_image, 0, 0, first * shape.out_channels * out_size});
-      if (CutsItself(algorithm_)) break;
+      if (CutsItself(algorithm())) break;
     }
-    if (!CutsItself(algorithm_)) return;
+    if (!CutsItself(algorithm())) return;
     pieces_.clear();
   }
   std::unique_ptr<ConvKernel> whole = NewKernel(shape);
   const int64_t blocks = (shape.out_channels + kLanes - 1) / kLanes;
   const bool by_channels = threads > 1 && blocks > 1 && shape.window.batch == 1 &&
-                           shape.group == 1 && !shape.channels_last() && !CutsItself(algorithm_);
+                           shape.group == 1 && !shape.channels_last() && !CutsItself(algorithm());
   if (!by_channels) {
     pieces_.push_back({std::move(whole), 0, 0, 0, 0});
     return;
