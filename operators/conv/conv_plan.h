@@ -11,6 +11,7 @@
 // allocates nothing, except inside oneDNN, even if W changes before every run.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class ConvPlan {
     std::shared_ptr<float> own = nullptr;  // the memory of `prepared` if W changes
   };
 
+  void CutDeterministically(const ConvShape& shape);
   void Cut(const ConvShape& shape);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void PrepareFilters(const Tensor& filter);
@@ -56,6 +58,7 @@ class ConvPlan {
   bool IsPrepared(const Tensor& filter) const;
 
   ConvChoice choice_;
+  std::set<size_t> used_;  // the positions of the candidates of which kernels were made
   std::vector<Piece> pieces_;
   int scratch_parts_ = 0;
   int64_t scratch_size_ = 0;  // of each part, in floats

@@ -56,7 +56,8 @@ std::unique_ptr<IdeepConv> NewDirect(const ConvCandidate& candidate, const ConvP
                                      const ConvEpilogue& epilogue, const Tensor& X) {
   auto plan = std::make_unique<OnednnConvPlan>(
       problem.shape, epilogue, DescOf(X),
-      OnednnConvLayouts{.source = candidate.x, .result = candidate.y});
+      OnednnConvLayouts{.source = candidate.x, .result = candidate.y},
+      problem.limits.deterministic);
   if (!plan->supported()) return nullptr;
   return plan;
 }

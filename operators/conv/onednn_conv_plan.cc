@@ -104,23 +104,32 @@ struct OnednnConvPlan::Region {
 };
 
 OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilogue,
-                               const memory::desc& source, const OnednnConvLayouts& layouts)
+                               const memory::desc& source, const OnednnConvLayouts& layouts,
+                               bool deterministic)
     : shape_(shape), epilogue_(epilogue), source_(source), layouts_(layouts) {
   CAFFE_ENFORCE(shape.window.axes == 2 && !shape.channels_last(),
                 "a convolution on IDEEP has two axes and order NCHW");
-  if (!OnednnCanDescribe(shape) || !Plan()) return;
+  if (!OnednnCanDescribe(shape) || !Plan(deterministic)) return;
   supported_ = true;
   layout_ = OnednnLayout::New(result_);
   tensors_.resize(kPlanFilters + filters_.size());
 }
 
 // Returns whether oneDNN has optimized implementations for all pieces.
-bool OnednnConvPlan::Plan() {
+bool OnednnConvPlan::Plan(bool deterministic) {
   const OneOpenMPThread one_thread;
   try {
     result_ = DescIn(layouts_.result, {shape_.window.batch, shape_.out_channels,
                                        shape_.window.axis[0].out, shape_.window.axis[1].out});
-    for (const Region& region : Cut()) AddPiece(region);
+    AddPieces(Cut());
+    // oneDNN has another implementation for one of several groups, whose values differ in the last
+    // bits.
+    if (deterministic && pieces_.size() > 1) {
+      const Region whole = WholeOf({0, shape_.window.batch});
+      if (implementations_ != std::set<std::string>{Describe(whole).impl_info_str()}) {
+        AddPieces({whole});
+      }
+    }
     return true;
   } catch (const dnnl::error& error) {
     CAFFE_ENFORCE(error.status != dnnl_out_of_memory, "oneDNN is out of memory for a convolution");
@@ -264,6 +273,14 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
                                 result_desc, strides, dilations, above, below);
 }
 
+// Replaces all pieces.
+void OnednnConvPlan::AddPieces(const std::vector<Region>& regions) {
+  filters_.Clear();
+  pieces_.Clear();
+  implementations_.clear();
+  for (const Region& region : regions) AddPiece(region);
+}
+
 size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
   const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
   const memory::desc plain = DescIn(OnednnFormat::kNchw, DimsOf(wanted));
@@ -295,6 +312,7 @@ size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece)
 void OnednnConvPlan::AddPiece(const Region& region) {
   const dnnl::convolution_forward::primitive_desc desc = Describe(region);
   if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
+  implementations_.insert(desc.impl_info_str());
   OnednnProgram& piece = pieces_.New();
   const size_t source = SourceOperand(region, &piece);
   std::optional<OnednnPart> dense;

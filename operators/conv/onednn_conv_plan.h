@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "contexts/onednn/onednn_tensor.h"
@@ -35,9 +37,11 @@ struct OnednnConvLayouts {
 
 class OnednnConvPlan final : public IdeepConv {
  public:
-  // `source` describes X. REQUIRES: the shape is NCHW with two axes.
+  // `source` describes X. With `deterministic`, values do not depend on the number of threads.
+  // REQUIRES: the shape is NCHW with two axes.
   OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilogue,
-                 const dnnl::memory::desc& source, const OnednnConvLayouts& layouts);
+                 const dnnl::memory::desc& source, const OnednnConvLayouts& layouts,
+                 bool deterministic = false);
 
   // Whether oneDNN has an optimized implementation. If not, Run must not be called.
   bool supported() const { return supported_; }
@@ -52,7 +56,8 @@ class OnednnConvPlan final : public IdeepConv {
  private:
   struct Region;
 
-  bool Plan();
+  bool Plan(bool deterministic);
+  void AddPieces(const std::vector<Region>& regions);
   std::vector<Region> Cut() const;
   std::vector<Region> CutImage(IndexRange images, int64_t threads) const;
   std::vector<Region> CutPixels(int64_t threads) const;
@@ -73,7 +78,8 @@ class OnednnConvPlan final : public IdeepConv {
   std::shared_ptr<const OnednnLayout> layout_;
   OnednnFilters filters_;
   OnednnPieces pieces_;
-  std::vector<const float*> tensors_;  // X, Y, bias, and the prepared filters
+  std::set<std::string> implementations_;  // of the pieces
+  std::vector<const float*> tensors_;      // X, Y, bias, and the prepared filters
 };
 
 }  // namespace caffe2rt

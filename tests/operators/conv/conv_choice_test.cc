@@ -1,5 +1,7 @@
-// Which algorithm computes a convolution, and why.
+// Which algorithm computes a convolution, and why; and what `deterministic` promises.
 #include "operators/conv/conv_choice.h"
+
+#include <cstring>
 
 #include "caffe2_core/runtime/net.h"
 #include "operators/conv/conv_costs.h"
@@ -326,6 +328,84 @@ TEST(KernelChoiceTest, ConvolutionsThatNothingOnIdeepSupportsAreComputedOnCopies
   EXPECT_EQ(conv->layout(), nullptr);
   EXPECT_GE(choice.position, on_ideep);
   EXPECT_FALSE(IsOnIdeep(choice.taken().algorithm));
+}
+
+// --- bytes ---
+
+struct DeterministicCase {
+  ConvBody body;
+  ConvWindow window;
+};
+// Work that is divided among threads in each way, with many terms in a sum.
+const DeterministicCase kDeterministicCases[] = {
+    {{512, 512, 7, 7}, kConvWindows[0]},      {{256, 64, 14, 13}, kConvWindows[0]},
+    {{512, 256, 7, 7}, kConvWindows[1]},      {{128, 64, 13, 11}, kConvWindows[3]},
+    {{256, 256, 5, 7}, kConvWindows[3]},      {{64, 48, 29, 30}, kConvWindows[2]},
+    {{128, 256, 6, 5}, kConvWindows[7]},      {{3, 64, 40, 41}, kConvWindows[7]},
+    {{40, 24, 17, 16, 2}, kConvWindows[3]},   {{64, 64, 21, 20, 2}, kConvWindows[0]},
+    {{96, 96, 21, 20, 96}, kConvWindows[3]},  {{1024, 1000, 1, 1}, kConvWindows[0]},
+    {{128, 128, 14, 13, 4}, kConvWindows[3]}, {{128, 128, 14, 13, 8}, kConvWindows[2]},
+    {{128, 256, 14, 13, 4}, kConvWindows[0]}, {{512, 512, 14, 13, 32}, kConvWindows[3]},
+    {{96, 96, 41, 40, 3}, kConvWindows[3]},   {{96, 96, 41, 40, 3}, kConvWindows[0]},
+    {{2048, 40, 3, 3}, kConvWindows[0]},      {{60, 72, 28, 28}, kConvWindows[3]},
+};
+
+// Elu excludes the built-in kernels.
+std::vector<float> RunOnIdeep(const NaiveImage& p, const ConvInputs& t, OnednnFormat format,
+                              Activation::Kind activation = Activation::Kind::kNone) {
+  Tensor plain({p.batch, p.channels, p.height, p.width}, CPU), x(IDEEP), y(IDEEP), result(CPU);
+  std::copy(t.x.begin(), t.x.end(), plain.mutable_data<float>());
+  const dnnl::memory::desc desc = DescIn(format, plain.dims());
+  Reorder(DescIn(kNchw, plain.dims()), plain.data<float>(), desc,
+          PrepareOutput(&x, plain.dims(), OnednnLayout::New(desc)));
+  Tensor filter({p.filters, p.channels / p.group, p.kernel_h, p.kernel_w}, CPU);
+  std::copy(t.filter.begin(), t.filter.end(), filter.mutable_data<float>());
+  const ConvProblem problem{
+      .shape = ShapeOf(p, true),
+      .limits = {.deterministic = true},
+      .ideep = ConvOnIdeep{.format = format, .activation = {.kind = activation, .alpha = 1}}};
+  ConvChoice choice = ChooseConv(problem, *GetConvTuning());
+  const auto conv = NewIdeepConv(problem, x, &choice);
+  conv->Run(x, filter, t.bias_data(),
+            PrepareOutput(&y, {p.batch, p.filters, p.out_h(), p.out_w()}, conv->layout()));
+  result.CopyFrom(y);
+  return {result.data<float>(), result.data<float>() + result.numel()};
+}
+
+std::vector<float> RunOnCpu(const NaiveImage& p, const ConvInputs& t) {
+  Tensor filter(std::vector<int64_t>{static_cast<int64_t>(t.filter.size())}, CPU);
+  std::copy(t.filter.begin(), t.filter.end(), filter.mutable_data<float>());
+  std::vector<float> y(static_cast<size_t>(p.batch * p.filters * p.out_h() * p.out_w()));
+  ConvPlan(ShapeOf(p, true), {.deterministic = true})
+      .Run(t.x.data(), filter, t.bias_data(), y.data());
+  return y;
+}
+
+class DeterministicConvTest : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, DeterministicConvTest, testing::Values(2, 3, 4));
+
+TEST_P(DeterministicConvTest, GivesTheBytesOfOneThreadWithThreads) {
+  for (const DeterministicCase& c : kDeterministicCases) {
+    for (const int64_t batch : {1, 2, 3}) {
+      const NaiveImage p = CombinedImage(c.body, c.window, batch);
+      SCOPED_TRACE(DescribeConv(p, GetParam()));
+      const ConvInputs t(p, true);
+      const auto run = [&](int threads) {
+        const ThreadsOfTest scope(threads);
+        using enum Activation::Kind;
+        return std::vector<std::vector<float>>{
+            RunOnCpu(p, t), RunOnIdeep(p, t, kNhwc), RunOnIdeep(p, t, kBlocked16),
+            RunOnIdeep(p, t, kNhwc, kElu), RunOnIdeep(p, t, kBlocked16, kElu)};
+      };
+      const auto one = run(1), several = run(GetParam());
+      constexpr const char* kPlaces[] = {"row-major", "NHWC", "blocks", "NHWC, Elu", "blocks, Elu"};
+      for (size_t i = 0; i < one.size(); ++i) {
+        ASSERT_EQ(one[i].size(), several[i].size());
+        EXPECT_EQ(std::memcmp(one[i].data(), several[i].data(), one[i].size() * sizeof(float)), 0)
+            << kPlaces[i];
+      }
+    }
+  }
 }
 
 }  // namespace
