@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "binaries/commands/bench_explain.h"
 #include "binaries/commands/bench_report.h"
 #include "binaries/commands/bench_tune.h"
 #include "binaries/commands/command.h"
@@ -52,11 +53,13 @@ void Report(const CommandLine& line, const NetProfile& profile,
   if (line.Has("json")) {
     const JsonDocument json = NewJson();
     WriteProfile(profile, json.get());
+    if (line.Has("explain")) WriteKernels(profile, json.get());
     if (earlier) WriteComparison(profile, *earlier, &(*json)["against"]);
     PrintJson(*json);
     return;
   }
   PrintProfile(profile, top);
+  if (line.Has("explain")) PrintKernels(profile);
   if (earlier) PrintComparison(profile, *earlier, top);
 }
 
@@ -167,6 +170,8 @@ const Command& BenchCommand() {
             {"fail-above", "PERCENT", "",
              "with --against: fail if the net's median is longer than before by more than this"},
             {"tune", "FILE", "", "time convolution algorithms, write a table"},
+            {"explain", "", "", "print the candidates for each convolution, and why one runs",
+             false, true},
             kTuningOption,
             kNoMemoryPlanOption},
            OptimizeOptions(),

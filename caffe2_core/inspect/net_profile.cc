@@ -193,6 +193,7 @@ NetProfile ProfileNet(NetBase* net, const std::function<bool()>& run,
   profile.warm = SummarizeTimes(std::move(times));
   for (size_t i = 0; i < operators.size(); ++i) {
     profile.operators.push_back(ProfileOf(i, operators[i]->debug_def(), samples[i]));
+    profile.operators.back().kernel = KernelOf(*operators[i]);
   }
   return profile;
 }

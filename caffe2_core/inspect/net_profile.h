@@ -15,9 +15,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
 
 #pragma GCC visibility push(default)
@@ -43,6 +45,8 @@ struct OperatorProfile {
   int64_t multiply_adds = 0;
   uint64_t flops = 0;
   uint64_t bytes = 0;
+  // Which kernel ran, of which candidates; empty if the operator does not choose among kernels.
+  std::optional<KernelChoice> kernel = {};
 
   // The speed of the timed runs; 0 if it is not known.
   double GigaflopsPerSecond() const;

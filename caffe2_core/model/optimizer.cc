@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
@@ -135,6 +136,7 @@ class Optimizer {
     };
     context.uses_engine = [](const OperatorDef& op) { return UsesEngine(op); };
     context.deterministic = options_.deterministic;
+    context.machine = {.isa = CpuIsa(), .threads = GetNumThreads()};
     return context;
   }
 

@@ -30,7 +30,7 @@ MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<Te
   const ArgumentHelper args(def);
   const ConvShape shape = MakeConvShape(ParseWindowArguments(args, WindowUse::kConv),
                                         GetDimsVector(in[0]), GetDimsVector(in[1]), in.size() > 2);
-  const ConvPlan plan(shape, args.Read(kDeterministic) != 0);
+  const ConvPlan plan(shape, {.deterministic = args.Read(kDeterministic) != 0});
   return {.scratch_bytes = plan.ScratchBytes(), .prepared_bytes = plan.PreparedBytes()};
 }
 

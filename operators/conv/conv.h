@@ -21,25 +21,31 @@ namespace caffe2rt {
 // same members.
 class ConvOnCpu {
  public:
-  explicit ConvOnCpu(const OperatorBase& op) : direct_only_(op.ReadArgument(kDeterministic) != 0) {}
+  explicit ConvOnCpu(const OperatorBase& op)
+      : limits_{.deterministic = op.ReadArgument(kDeterministic) != 0} {}
 
   // Plans for `shape`; later calls of Run use this plan.
   void Plan(const ConvShape& shape) {
     plan_ = nullptr;  // free its memory before the new plan is built
-    plan_ = std::make_unique<ConvPlan>(shape, direct_only_);
+    plan_ = std::make_unique<ConvPlan>(shape, limits_);
   }
   // `bias` may be null. REQUIRES: Plan was called; Y is not empty.
   void Run(CPUContext&, const float* x, const Tensor& filter, const float* bias, float* y) {
     plan_->Run(x, filter, bias, y);
   }
+  // Empty before the first plan. A device may lack this function.
+  std::optional<KernelChoice> Kernel() const {
+    if (plan_ == nullptr) return std::nullopt;
+    return KernelChoiceOf(plan_->choice());
+  }
 
  private:
-  const bool direct_only_;
+  const ConvLimits limits_;
   std::unique_ptr<ConvPlan> plan_;
 };
 
 template <class Context, class Runner>
-class ConvOp final : public Operator<Context> {
+class ConvOp final : public Operator<Context>, public ChoosesKernel {
  public:
   USE_OPERATOR_FUNCTIONS(Context);
 
@@ -60,6 +66,11 @@ class ConvOp final : public Operator<Context> {
     float* y = Y->template mutable_data<float>();
     if (Y->numel() > 0) runner_.Run(context_, x, filter, bias, y);
     return true;
+  }
+
+  std::optional<KernelChoice> Kernel() const override {
+    if constexpr (requires { runner_.Kernel(); }) return runner_.Kernel();
+    return std::nullopt;
   }
 
  private:

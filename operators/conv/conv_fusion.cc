@@ -30,14 +30,14 @@ ConvFusionOnCpuOp::ConvFusionOnCpuOp(const OperatorDef& def, Workspace* ws)
       window_(ParseWindowArguments(args(), WindowUse::kConv)),
       epilogue_(ReadConvEpilogue(args())),
       inputs_(FindConvFusionInputs(*this, epilogue_)),
-      direct_only_(ReadArgument(kDeterministic) != 0) {}
+      limits_{.deterministic = ReadArgument(kDeterministic) != 0} {}
 
 void ConvFusionOnCpuOp::Plan(const Tensor& X, const Tensor& filter) {
   x_dims_.clear();  // if a check below throws, the next run plans again
   const ConvShape shape = MakeConvShape(window_, X.sizes(), filter.sizes(), inputs_.bias >= 0);
   y_dims_ = shape.window.OutputDims(shape.out_channels);
   plan_ = nullptr;  // free its memory before the new plan is built
-  plan_ = std::make_unique<ConvPlan>(shape, direct_only_);
+  plan_ = std::make_unique<ConvPlan>(shape, limits_);
   x_dims_ = X.dims();
   filter_dims_ = filter.dims();
 }

@@ -20,10 +20,14 @@ struct ConvFusionInputs {
 // input than S.
 ConvFusionInputs FindConvFusionInputs(OperatorBase& op, const ConvEpilogue& epilogue);
 
-class ConvFusionOnCpuOp final : public Operator<CPUContext> {
+class ConvFusionOnCpuOp final : public Operator<CPUContext>, public ChoosesKernel {
  public:
   ConvFusionOnCpuOp(const OperatorDef& def, Workspace* ws);
   bool RunOnDevice() override;
+  std::optional<KernelChoice> Kernel() const override {
+    if (plan_ == nullptr) return std::nullopt;
+    return KernelChoiceOf(plan_->choice());
+  }
 
  private:
   void Plan(const Tensor& X, const Tensor& filter);
@@ -31,7 +35,7 @@ class ConvFusionOnCpuOp final : public Operator<CPUContext> {
   const WindowArguments window_;
   const ConvEpilogue epilogue_;
   const ConvFusionInputs inputs_;
-  const bool direct_only_;
+  const ConvLimits limits_;
   std::unique_ptr<ConvPlan> plan_;
   std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // the shapes that were planned
   Tensor s_copy_{CPU};                                  // of S if Y is in place

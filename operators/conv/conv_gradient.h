@@ -53,7 +53,7 @@ class ConvGradientOnCpu {
   using Shape = std::conditional_t<kTransposed, ConvTransposeShape, ConvShape>;
 
   explicit ConvGradientOnCpu(const OperatorBase& op)
-      : direct_only_(op.ReadArgument(kDeterministic) != 0) {}
+      : limits_{.deterministic = op.ReadArgument(kDeterministic) != 0} {}
 
   // Plans for `shape`, whose member `bias` states whether there is an output dbias; later calls of
   // Run use this plan.
@@ -64,7 +64,7 @@ class ConvGradientOnCpu {
       const auto bias = shape.bias ? ConvBiasGradient::kFromSource : ConvBiasGradient::kNone;
       const ConvShape conv = Transposed(shape);
       plan_ = std::make_unique<ConvGradientPlan>(conv, ConvGradientOutputs{false, bias});
-      if (x) forward_ = std::make_unique<ConvPlan>(conv, direct_only_);
+      if (x) forward_ = std::make_unique<ConvPlan>(conv, limits_);
     } else {
       const auto bias = shape.bias ? ConvBiasGradient::kFromResult : ConvBiasGradient::kNone;
       plan_ = std::make_unique<ConvGradientPlan>(shape, ConvGradientOutputs{x, bias});
@@ -87,7 +87,7 @@ class ConvGradientOnCpu {
   }
 
  private:
-  const bool direct_only_;
+  const ConvLimits limits_;
   std::unique_ptr<ConvGradientPlan> plan_;
   std::unique_ptr<ConvPlan> forward_;
 };

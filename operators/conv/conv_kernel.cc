@@ -1,5 +1,7 @@
 #include "operators/conv/conv_kernel.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
@@ -20,6 +22,10 @@ constexpr std::pair<ConvAlgorithm, const char*> kNames[] = {
     {ConvAlgorithm::kOnednnLast, "onednn_last"},
     {ConvAlgorithm::kOnednnMixed, "onednn_mixed"},
     {ConvAlgorithm::kOnednnWinograd, "onednn_winograd"},
+    {ConvAlgorithm::kDepthwise, "depthwise"},
+    {ConvAlgorithm::kPointwise, "pointwise"},
+    {ConvAlgorithm::kWinograd, "winograd"},
+    {ConvAlgorithm::kOnednnDirect, "onednn_direct"},
 };
 
 }  // namespace
@@ -39,6 +45,11 @@ bool ParseConvAlgorithm(std::string_view name, ConvAlgorithm* algorithm) {
     }
   }
   return false;
+}
+
+bool IsOnIdeep(ConvAlgorithm algorithm) {
+  return std::find(std::begin(kIdeepConvAlgorithms), std::end(kIdeepConvAlgorithms), algorithm) !=
+         std::end(kIdeepConvAlgorithms);
 }
 
 std::shared_ptr<const void> ConvKernel::PrepareFilter(const float* filter) {

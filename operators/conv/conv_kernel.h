@@ -19,8 +19,9 @@
 
 namespace caffe2rt {
 
-// Tuning tables use the names that ConvAlgorithmName returns.
+// Tuning tables and reports use the names that ConvAlgorithmName returns.
 enum class ConvAlgorithm {
+  // On row-major tensors: kernels in this file.
   kIm2Col,          // any shape: im2col and GEMM
   kGemm,            // pointwise shapes: GEMM on the data in place
   kPixels,          // built-in kernel, vectors of neighbouring pixels (NCHW)
@@ -31,12 +32,22 @@ enum class ConvAlgorithm {
   kOnednnLast,      // oneDNN direct, channels last
   kOnednnMixed,     // oneDNN direct, X as it is, Y in blocks of 16 channels
   kOnednnWinograd,  // oneDNN Winograd
+  // On IDEEP, in NHWC or in blocks of 16 channels (ideep_conv.h).
+  kDepthwise,     // built-in kernel for depthwise convolutions
+  kPointwise,     // built-in: multiplications by packed matrices (NHWC)
+  kWinograd,      // built-in Winograd
+  kOnednnDirect,  // oneDNN direct, cut into pieces
 };
-inline constexpr ConvAlgorithm kAllConvAlgorithms[] = {
+inline constexpr ConvAlgorithm kPlainConvAlgorithms[] = {
     ConvAlgorithm::kIm2Col,        ConvAlgorithm::kGemm,        ConvAlgorithm::kPixels,
     ConvAlgorithm::kChannels,      ConvAlgorithm::kOnednnPlain, ConvAlgorithm::kOnednnAny,
     ConvAlgorithm::kOnednnBlocked, ConvAlgorithm::kOnednnLast,  ConvAlgorithm::kOnednnMixed,
     ConvAlgorithm::kOnednnWinograd};
+inline constexpr ConvAlgorithm kIdeepConvAlgorithms[] = {
+    ConvAlgorithm::kDepthwise, ConvAlgorithm::kPointwise, ConvAlgorithm::kWinograd,
+    ConvAlgorithm::kOnednnDirect};
+// Whether the algorithm is one of kIdeepConvAlgorithms.
+bool IsOnIdeep(ConvAlgorithm algorithm);
 #pragma GCC visibility push(default)  // for the program caffe2
 const char* ConvAlgorithmName(ConvAlgorithm algorithm);
 #pragma GCC visibility pop
@@ -71,8 +82,8 @@ class ConvKernel {
                    PieceScratch scratch) = 0;
 };
 
-// Returns null if the algorithm does not support the shape on this machine. REQUIRES: no dimension
-// of the shape is 0.
+// Returns null if the algorithm does not support the shape on this machine. REQUIRES: the algorithm
+// is one of kPlainConvAlgorithms, and no dimension of the shape is 0.
 std::unique_ptr<ConvKernel> NewConvKernel(ConvAlgorithm algorithm, const ConvShape& shape);
 
 // Allocates memory for `count` floats from the CPU context. It is freed with its last owner.

@@ -20,12 +20,24 @@ bool CutsItself(ConvAlgorithm algorithm) {
   return algorithm == ConvAlgorithm::kPixels || algorithm == ConvAlgorithm::kChannels;
 }
 
+// Whether an output has the same bits in each piece into which Cut divides the work. GEMM, and some
+// implementations of oneDNN, add in an order that depends on the number of output channels, and of
+// images if these are rows of one matrix.
+bool KeepsSums(ConvAlgorithm algorithm, const ConvShape& shape) {
+  const bool images_apart = !shape.channels_last() && shape.window.in_size() > 1;
+  return CutsItself(algorithm) || (shape.window.batch > 1 && images_apart);
+}
+
 }  // namespace
 
-ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
-    : choices_(GetConvTuning()->Choose(shape, CpuIsa(), direct_only)) {
+ConvPlan::ConvPlan(const ConvShape& shape, const ConvLimits& limits)
+    : choice_(ChooseConv({.shape = shape, .limits = limits}, *GetConvTuning())) {
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
-  Cut(shape);
+  if (limits.deterministic) {
+    CutDeterministically(shape);
+  } else {
+    Cut(shape);
+  }
   for (Piece& piece : pieces_) {
     AddForm(&piece);
     scratch_size_ = std::max(scratch_size_, piece.kernel->ScratchSize());
@@ -35,13 +47,26 @@ ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
 }
 
 std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
-  for (const ConvAlgorithm choice : choices_) {
-    std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice, shape);
+  for (size_t i = 0; i < choice_.candidates.size(); ++i) {
+    std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice_.candidates[i].algorithm, shape);
     if (kernel == nullptr) continue;
-    algorithm_ = choice;
+    used_.insert(i);
+    choice_.position = i;
     return kernel;
   }
   CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
+}
+
+// Values must not depend on the number of threads, so the work is not divided if a piece would use
+// another algorithm than the whole, or add in another order.
+void ConvPlan::CutDeterministically(const ConvShape& shape) {
+  std::unique_ptr<ConvKernel> whole = NewKernel(shape);
+  const size_t position = choice_.position;
+  if (KeepsSums(algorithm(), shape)) Cut(shape);
+  if (!pieces_.empty() && used_.size() == 1) return;
+  pieces_.clear();
+  pieces_.push_back({std::move(whole), 0, 0, 0, 0});
+  choice_.position = position;
 }
 
 // Divides the work into at most one piece for each thread, unless the kernel distributes it. A batch
@@ -59,15 +84,15 @@ void ConvPlan::Cut(const ConvShape& shape) {
       part.window.batch = shape.window.batch * (i + 1) / count - first;
       pieces_.push_back(
           {NewKernel(part), first * in_image, 0, 0, first * shape.out_channels * out_size});
-      if (CutsItself(algorithm_)) break;
+      if (CutsItself(algorithm())) break;
     }
-    if (!CutsItself(algorithm_)) return;
+    if (!CutsItself(algorithm())) return;
     pieces_.clear();
   }
   std::unique_ptr<ConvKernel> whole = NewKernel(shape);
   const int64_t blocks = (shape.out_channels + kLanes - 1) / kLanes;
   const bool by_channels = threads > 1 && blocks > 1 && shape.window.batch == 1 &&
-                           shape.group == 1 && !shape.channels_last() && !CutsItself(algorithm_);
+                           shape.group == 1 && !shape.channels_last() && !CutsItself(algorithm());
   if (!by_channels) {
     pieces_.push_back({std::move(whole), 0, 0, 0, 0});
     return;

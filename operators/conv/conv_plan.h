@@ -1,8 +1,8 @@
 #pragma once
-// A convolution planned for one shape on the CPU: chooses the algorithm, divides the work among the
-// process's threads and prepares the filter.
+// A convolution planned for one shape of row-major tensors: takes the first algorithm of the choice that
+// supports the shape, divides the work among the process's threads and prepares the filter.
 //
-//   ConvPlan plan(shape, /*direct_only=*/false);  // when the shape changes
+//   ConvPlan plan(shape, {.deterministic = true});  // when the shape changes
 //   plan.Run(X.data<float>(), W, bias, y);        // prepares the filter if W's data changed
 //
 // A plan is used by one thread at a time. The prepared filter is attached to W's storage and shared
@@ -12,10 +12,12 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/tensor.h"
+#include "operators/conv/conv_choice.h"
 #include "operators/conv/conv_kernel.h"
 #include "operators/primitives/scratch.h"
 
@@ -23,9 +25,8 @@ namespace caffe2rt {
 
 class ConvPlan {
  public:
-  // With `direct_only`, Winograd is not used. If the output is empty, Run does nothing. REQUIRES:
-  // kernel sizes and input channels are above 0.
-  ConvPlan(const ConvShape& shape, bool direct_only);
+  // If the output is empty, Run does nothing. REQUIRES: kernel sizes and input channels are above 0.
+  ConvPlan(const ConvShape& shape, const ConvLimits& limits);
 
   void Run(const float* x, const Tensor& filter, const float* bias, float* y);
 
@@ -33,9 +34,10 @@ class ConvPlan {
   int64_t ScratchBytes() const;
   int64_t PreparedBytes() const;
 
-  // The algorithm of the last piece. Pieces differ only where an algorithm does not support one of
-  // them.
-  ConvAlgorithm algorithm() const { return algorithm_; }
+  // The candidates, and the one of the last piece. Pieces differ only where an algorithm does not
+  // support one of them.
+  const ConvChoice& choice() const { return choice_; }
+  ConvAlgorithm algorithm() const { return choice_.taken().algorithm; }
   size_t pieces() const { return pieces_.size(); }
 
  private:
@@ -47,13 +49,14 @@ class ConvPlan {
     std::optional<size_t> form = {};  // of prepared_; not set if the filter is used as it is
   };
 
+  void CutDeterministically(const ConvShape& shape);
   void Cut(const ConvShape& shape);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void AddForm(Piece* piece);
   void PrepareFilter(size_t form, const float* filter, float* prepared);
 
-  std::vector<ConvAlgorithm> choices_;
-  ConvAlgorithm algorithm_ = ConvAlgorithm::kIm2Col;
+  ConvChoice choice_;
+  std::set<size_t> used_;  // the positions of the candidates of which kernels were made
   std::vector<Piece> pieces_;
   int scratch_parts_ = 0;
   int64_t scratch_size_ = 0;  // of each part, in floats

@@ -68,7 +68,7 @@ std::vector<ConvTiming> TimeConvolution(const ConvShape& shape, const ConvTuneOp
   std::vector<Candidate> candidates;
   std::vector<float> want;
   double largest = 0;
-  for (const ConvAlgorithm algorithm : kAllConvAlgorithms) {
+  for (const ConvAlgorithm algorithm : kPlainConvAlgorithms) {
     Candidate candidate{algorithm, NewConvKernel(algorithm, problem.shape), nullptr};
     if (candidate.kernel == nullptr) continue;
     if (!candidate.kernel->FilterForm().empty()) {

@@ -15,7 +15,6 @@
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/common/conv_geometry.h"
-#include "operators/primitives/float_lanes.h"
 
 namespace caffe2rt {
 
@@ -131,22 +130,6 @@ double Distance(const ConvShape& a, const ConvShape& b) {
   return distance;
 }
 
-// Appends the algorithms for shapes that the table does not cover.
-void AddRuleOfThumb(const ConvShape& shape, std::vector<ConvAlgorithm>* list) {
-  using enum ConvAlgorithm;
-  if (shape.channels_last()) {
-    list->insert(list->end(), {kOnednnPlain, kOnednnAny});
-    return;
-  }
-  const WindowAxis& inner = shape.window.axis[static_cast<size_t>(shape.window.axes - 1)];
-  if (shape.IsPointwise() && shape.in_group() >= 64) list->push_back(kGemm);
-  if (inner.out >= 2 * kLanes && (shape.in_group() <= 32 || shape.out_group() <= 32)) {
-    list->push_back(kPixels);
-  }
-  if (shape.MultiplyAdds() < 1e6) list->push_back(kChannels);
-  list->insert(list->end(), {kOnednnLast, kOnednnBlocked, kOnednnAny, kPixels});
-}
-
 struct CurrentTuning {
   Mutex mutex;
   std::shared_ptr<const ConvTuning> table ABSL_GUARDED_BY(mutex);  // shared with the callers
@@ -166,6 +149,12 @@ void AppendSizes(const WindowGeometry& window, int64_t WindowAxis::*field, std::
 
 }  // namespace
 
+bool IsSameShape(const ConvShape& a, const ConvShape& b) {
+  ConvShape same = a;
+  same.bias = b.bias;
+  return same == b;
+}
+
 ConvTuning::ConvTuning(const std::string& text) {
   int number = 0;
   const std::vector<std::string> lines = absl::StrSplit(text, '\n');
@@ -184,27 +173,18 @@ ConvTuning::ConvTuning(const std::string& text) {
   }
 }
 
-std::vector<ConvAlgorithm> ConvTuning::Choose(const ConvShape& shape, Isa isa,
-                                              bool direct_only) const {
-  std::vector<std::pair<double, ConvAlgorithm>> near;
+std::vector<const ConvTuningRow*> ConvTuning::Near(const ConvShape& shape, Isa isa) const {
+  std::vector<std::pair<double, const ConvTuningRow*>> near;
   for (const ConvTuningRow& row : rows_) {
     if (row.isa != isa) continue;
     const double distance = Distance(shape, row.shape);
-    if (distance <= kFarthest) near.emplace_back(distance, row.algorithm);
+    if (distance <= kFarthest) near.emplace_back(distance, &row);
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<ConvAlgorithm> all;
-  for (const auto& [distance, algorithm] : near) all.push_back(algorithm);
-  AddRuleOfThumb(shape, &all);
-  all.push_back(ConvAlgorithm::kIm2Col);
-  std::vector<ConvAlgorithm> chosen;
-  for (const ConvAlgorithm algorithm : all) {
-    if (direct_only && algorithm == ConvAlgorithm::kOnednnWinograd) continue;
-    if (std::find(chosen.begin(), chosen.end(), algorithm) == chosen.end())
-      chosen.push_back(algorithm);
-  }
-  return chosen;
+  std::vector<const ConvTuningRow*> rows;
+  for (const auto& [distance, row] : near) rows.push_back(row);
+  return rows;
 }
 
 void ConvTuning::Append(const ConvTuning& other) {

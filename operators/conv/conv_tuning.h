@@ -1,6 +1,5 @@
 #pragma once
-// Chooses the algorithm of a convolution: a pure function of the shape, the instruction set and a
-// table of timings.
+// The table of timings by which algorithms of convolutions are chosen (conv_choice.h).
 //
 // The table is text with one line for each shape and fields separated by tabs. Lines that start
 // with # are comments:
@@ -35,21 +34,22 @@ struct ConvTuningRow {
   double microseconds = 0;
 };
 
+// Whether the shapes differ at most in the bias, of which rows say nothing.
+bool IsSameShape(const ConvShape& a, const ConvShape& b);
+
 class ConvTuning {
  public:
   // THROWS, with the line number, if the text is not such a table.
   explicit ConvTuning(const std::string& text);
 
-  // Returns the algorithms to try for the shape, best first: that of the same shape in the table,
-  // those of the nearest shapes of the same kind, then those of a rule of thumb. The last one,
-  // im2col, supports every shape. `direct_only` leaves out Winograd.
-  std::vector<ConvAlgorithm> Choose(const ConvShape& shape, Isa isa, bool direct_only) const;
+  // The rows of the same kind of shape that are not too far away, the nearest first, valid while the
+  // table lives. Of rows at the same distance, the first one in the table comes first.
+  std::vector<const ConvTuningRow*> Near(const ConvShape& shape, Isa isa) const;
 
   const std::vector<ConvTuningRow>& rows() const { return rows_; }
   // Whether the table has the line "layouts plain".
   bool plain_layouts() const { return plain_layouts_; }
-  // Adds the rows of `other` after its own. Of rows at the same distance from a shape, the first one
-  // is chosen.
+  // Adds the rows of `other` after its own.
   void Append(const ConvTuning& other);
 
  private:

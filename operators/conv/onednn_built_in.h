@@ -1,11 +1,5 @@
 #pragma once
-// Convolutions on IDEEP that built-in kernels compute where they are faster than oneDNN.
-//
-//   std::unique_ptr<BuiltInConv> conv = NewBuiltInConv(shape, epilogue, X, options);
-//   if (conv == nullptr) ...                          // oneDNN is used
-//   conv->Run(X, filter, bias, PrepareOutput(Y, dims, conv->layout()));
-//
-// The choice is a pure function of shape, epilogue, layouts, options and instruction set.
+// Convolutions on IDEEP by built-in kernels. conv_choice.h states when they are used.
 
 #include <memory>
 #include <string>
@@ -14,23 +8,17 @@
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/conv_shape.h"
+#include "operators/conv/ideep_conv.h"
 
 namespace caffe2rt {
 
 // Planned for one shape and layout of X. Used by one thread at a time. In the steady state Run
 // acquires no lock and allocates nothing.
-class BuiltInConv {
+class BuiltInConv : public IdeepConv {
  public:
-  virtual ~BuiltInConv() = default;
-  BuiltInConv(const BuiltInConv&) = delete;
-  BuiltInConv& operator=(const BuiltInConv&) = delete;
-
-  // The descriptor of Y, and its layout (null: row-major).
-  dnnl::memory::desc result() const { return DescOf(y_); }
-  const std::shared_ptr<const OnednnLayout>& layout() const { return layout_; }
-  // If the epilogue adds a tensor, y contains it, in the layout of the result. `bias` may be null.
-  // REQUIRES: X has the shape and layout of the plan. THROWS if X or the filter has no float data.
-  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y);
+  dnnl::memory::desc result() const override { return DescOf(y_); }
+  const std::shared_ptr<const OnednnLayout>& layout() const override { return layout_; }
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override;
 
  protected:
   // Reads X in the layout of `x`. `form` names the layout of the prepared filter, which has
@@ -47,22 +35,6 @@ class BuiltInConv {
   const std::shared_ptr<const OnednnLayout> layout_;
   PreparedWeight filter_;
 };
-
-struct BuiltInConvOptions {
-  // The layout that Y should have, kNhwc or kBlocked16. Y gets another one if the kernel or the
-  // number of channels does not suit it.
-  OnednnFormat format = OnednnFormat::kNhwc;
-  // Do not use Winograd.
-  bool direct_only = false;
-  // The maximum number of bytes of the prepared filter for which Winograd is chosen, which stores a
-  // 3x3 filter four times.
-  int64_t winograd_filter_bytes = INT64_MAX;
-};
-
-// Returns null if oneDNN is faster or no kernel supports the convolution. REQUIRES: the shape is
-// NCHW with two axes.
-std::unique_ptr<BuiltInConv> NewBuiltInConv(const ConvShape& shape, const ConvEpilogue& epilogue,
-                                            const Tensor& X, const BuiltInConvOptions& options);
 
 // The kernels, one source file each. They return null for what they do not support.
 

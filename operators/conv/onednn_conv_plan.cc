@@ -68,32 +68,33 @@ struct OnednnConvPlan::Region {
 };
 
 OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilogue,
-                               const memory::desc& source, const OnednnConvOptions& options)
-    : shape_(shape), epilogue_(epilogue), source_(source) {
+                               const memory::desc& source, const OnednnConvLayouts& layouts,
+                               bool deterministic)
+    : shape_(shape), epilogue_(epilogue), source_(source), layouts_(layouts) {
   CAFFE_ENFORCE(shape.window.axes == 2 && !shape.channels_last(),
                 "a convolution on IDEEP has two axes and order NCHW");
-  if (!OnednnCanDescribe(shape)) return;
-  const std::vector<OnednnConvChoice> choices =
-      options.choices.empty() ? ChooseOnednnConv(shape, options) : options.choices;
-  for (const OnednnConvChoice& choice : choices) {
-    if (!TryChoice(choice)) continue;
-    supported_ = true;
-    layout_ = OnednnLayout::New(result_);
-    tensors_.resize(kPlanFilters + filters_.size());
-    return;
-  }
+  if (!OnednnCanDescribe(shape) || !Plan(deterministic)) return;
+  supported_ = true;
+  layout_ = OnednnLayout::New(result_);
+  tensors_.resize(kPlanFilters + filters_.size());
 }
 
-bool OnednnConvPlan::TryChoice(const OnednnConvChoice& choice) {
-  choice_ = choice;
-  filters_.Clear();
-  pieces_.Clear();
+// Returns whether oneDNN has optimized implementations for all pieces.
+bool OnednnConvPlan::Plan(bool deterministic) {
   const OneOpenMPThread one_thread;
   try {
-    result_ = DescIn(choice.result, {shape_.window.batch, shape_.out_channels,
-                                     shape_.window.axis[0].out, shape_.window.axis[1].out});
-    if (!OnednnHas(epilogue_.activation) && IsPadded(result_)) throw NoOnednnImplementation();
-    for (const Region& region : Cut()) AddPiece(region);
+    result_ = DescIn(layouts_.result, {shape_.window.batch, shape_.out_channels,
+                                       shape_.window.axis[0].out, shape_.window.axis[1].out});
+    if (!OnednnHas(epilogue_.activation) && IsPadded(result_)) return false;
+    AddPieces(Cut());
+    // oneDNN has another implementation for one of several groups, whose values differ in the last
+    // bits.
+    if (deterministic && pieces_.size() > 1) {
+      const Region whole = WholeOf({0, shape_.window.batch});
+      if (implementations_ != std::set<std::string>{Describe(whole).impl_info_str()}) {
+        AddPieces({whole});
+      }
+    }
     return true;
   } catch (const dnnl::error& error) {
     CAFFE_ENFORCE(error.status != dnnl_out_of_memory, "oneDNN is out of memory for a convolution");
@@ -129,7 +130,7 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
   const int64_t rows = shape_.window.axis[0].out;
   const int64_t weights = shape_.out_channels * shape_.in_group() * shape_.window.kernel_size();
   std::vector<Region> regions;
-  if (choice_.result == OnednnFormat::kNhwc) {
+  if (layouts_.result == OnednnFormat::kNhwc) {
     const bool by_channels = shape_.group == 1 && shape_.out_channels % 32 == 0 &&
                              rows <= kFewRows && weights > kManyWeights;
     if (by_channels) {
@@ -220,8 +221,8 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
     filter.insert(filter.begin(), region.channels.size() / shape_.out_group());
   }
   constexpr auto kFloat32 = memory::data_type::f32;
-  const memory::desc source_desc = DescIn(choice_.source, source);
-  const memory::desc result_desc = DescIn(choice_.result, result);
+  const memory::desc source_desc = DescIn(layouts_.source, source);
+  const memory::desc result_desc = DescIn(layouts_.result, result);
   const memory::desc filter_desc(filter, kFloat32, memory::format_tag::any);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   using Conv = dnnl::convolution_forward;
@@ -237,6 +238,14 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
                                 result_desc, strides, dilations, above, below);
 }
 
+// Replaces all pieces.
+void OnednnConvPlan::AddPieces(const std::vector<Region>& regions) {
+  filters_.Clear();
+  pieces_.Clear();
+  implementations_.clear();
+  for (const Region& region : regions) AddPiece(region);
+}
+
 size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
   const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
   const memory::desc plain = DescIn(OnednnFormat::kNchw, DimsOf(wanted));
@@ -245,7 +254,7 @@ size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wante
 
 // The part of X that the piece reads, converted if it has another layout or gaps.
 size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece) const {
-  const memory::desc whole = DescIn(choice_.source, DimsOf(source_));
+  const memory::desc whole = DescIn(layouts_.source, DimsOf(source_));
   const bool same = IsSameMemory(whole, source_);
   if (region.pixels) {
     const OnednnPart part = PixelsOf(whole, *region.pixels);
@@ -258,9 +267,9 @@ size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece)
   }
   const size_t from = piece->Tensor(
       SubmemoryOf(source_, region.images, region.source_channels, region.source_rows), kPlanX);
-  const size_t to =
-      piece->Scratch(DescIn(choice_.source, {region.images.size(), region.source_channels.size(),
-                                             region.source_rows.size(), shape_.window.axis[1].in}));
+  const size_t to = piece->Scratch(
+      DescIn(layouts_.source, {region.images.size(), region.source_channels.size(),
+                               region.source_rows.size(), shape_.window.axis[1].in}));
   piece->AddReorder(from, to);
   return to;
 }
@@ -268,6 +277,7 @@ size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece)
 void OnednnConvPlan::AddPiece(const Region& region) {
   const dnnl::convolution_forward::primitive_desc desc = Describe(region);
   if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
+  implementations_.insert(desc.impl_info_str());
   OnednnProgram& piece = pieces_.New();
   const size_t source = SourceOperand(region, &piece);
   std::optional<OnednnPart> dense;
@@ -296,10 +306,10 @@ void OnednnConvPlan::AddPiece(const Region& region) {
   if (!dense) piece.AddReorder(result, strided);
 }
 
-void OnednnConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
+void OnednnConvPlan::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
   if (pieces_.size() == 0) return;
   filters_.Prepare(filter);
-  tensors_[kPlanX] = x;
+  tensors_[kPlanX] = OnednnData(X);
   tensors_[kPlanY] = y;
   tensors_[kPlanBias] = bias;
   for (size_t i = 0; i < filters_.size(); ++i) tensors_[kPlanFilters + i] = filters_.data(i);

@@ -1,4 +1,5 @@
 #include "caffe2_core/base/text.h"
+#include "operators/conv/conv_choice.h"
 #include "operators/conv/depthwise_conv.h"
 #include "operators/conv/onednn_built_in.h"
 
@@ -26,27 +27,28 @@ class OnednnDepthwise final : public BuiltInConv {
   const DepthwiseConv conv_;
 };
 
-// Whether the convolution is depthwise, and the kernel computes tiles in registers.
-bool DepthwiseFits(const ConvShape& shape) {
+}  // namespace
+
+bool DepthwiseFits(const ConvShape& shape, const ConvOnIdeep& ideep) {
   const WindowAxis &rows = shape.window.axis[0], &columns = shape.window.axis[1];
   const bool depthwise = shape.group > 1 && shape.in_group() == 1 && shape.out_group() == 1;
   const bool square = rows.kernel == columns.kernel && rows.stride == columns.stride;
+  float lowest = 0, highest = 0;
   return depthwise && square && (rows.kernel == 3 || rows.kernel == 5) && rows.stride <= 2 &&
-         rows.dilation == 1 && columns.dilation == 1;
+         rows.dilation == 1 && columns.dilation == 1 && !ideep.sum &&
+         FindBounds(ideep.activation, &lowest, &highest);
 }
-
-}  // namespace
 
 std::unique_ptr<BuiltInConv> NewOnednnDepthwise(const ConvShape& shape,
                                                 const ConvEpilogue& epilogue, const Tensor& X,
                                                 OnednnFormat format) {
-  if (!DepthwiseFits(shape) || epilogue.sum) return nullptr;
+  if (!DepthwiseFits(shape, {format, epilogue.activation, epilogue.sum})) return nullptr;
   // The operators that follow could not use padded blocks.
   if (shape.window.channels % kChannelBlock != 0) format = OnednnFormat::kNhwc;
   DepthwiseConv conv{.x = PlanesIn(format, X.dims()),
                      .rows = shape.window.axis[0],
                      .columns = shape.window.axis[1]};
-  if (!FindBounds(epilogue.activation, &conv.lowest, &conv.highest)) return nullptr;
+  FindBounds(epilogue.activation, &conv.lowest, &conv.highest);
   return std::make_unique<OnednnDepthwise>(conv, X);
 }
 

@@ -1,4 +1,5 @@
 #include "caffe2_core/base/text.h"
+#include "operators/conv/conv_choice.h"
 #include "operators/conv/onednn_built_in.h"
 #include "operators/conv/winograd_conv.h"
 #include "operators/primitives/packed_gemm.h"
@@ -33,19 +34,21 @@ class OnednnWinograd final : public BuiltInConv {
   ThreadScratch scratch_;
 };
 
-bool WinogradFits(const ConvShape& shape) {
+}  // namespace
+
+bool WinogradFits(const ConvShape& shape, const ConvOnIdeep& ideep) {
   const auto fits = [](const WindowAxis& axis) {
     return axis.kernel == 3 && axis.stride == 1 && axis.dilation == 1;
   };
+  float lowest = 0, highest = 0;
   return shape.group == 1 && fits(shape.window.axis[0]) && fits(shape.window.axis[1]) &&
-         WinogradSupports(shape.window.channels, shape.out_channels);
+         WinogradSupports(shape.window.channels, shape.out_channels) &&
+         FindBounds(ideep.activation, &lowest, &highest);
 }
-
-}  // namespace
 
 std::unique_ptr<BuiltInConv> NewOnednnWinograd(const ConvShape& shape, const ConvEpilogue& epilogue,
                                                const Tensor& X, OnednnFormat format) {
-  if (!WinogradFits(shape)) return nullptr;
+  if (!WinogradFits(shape, {format, epilogue.activation, epilogue.sum})) return nullptr;
   const WindowAxis &rows = shape.window.axis[0], &columns = shape.window.axis[1];
   WinogradConv conv{.x = PlanesIn(format, X.dims()),
                     .out_channels = shape.out_channels,
@@ -54,7 +57,7 @@ std::unique_ptr<BuiltInConv> NewOnednnWinograd(const ConvShape& shape, const Con
                     .pad_top = rows.pad_head,
                     .pad_left = columns.pad_head,
                     .sum = epilogue.sum};
-  if (!FindBounds(epilogue.activation, &conv.lowest, &conv.highest)) return nullptr;
+  FindBounds(epilogue.activation, &conv.lowest, &conv.highest);
   return std::make_unique<OnednnWinograd>(conv, X);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
@@ -171,6 +172,25 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   const ProgramResult bench = Bench({"--tuning", table});
   EXPECT_EQ(bench.code, 0) << bench.err;
   EXPECT_THAT(bench.err, IsEmpty());
+}
+
+TEST_F(BenchProgramTest, ExplainsWhichKernelsRun) {
+  const std::string table =
+      MakeString("# caffe2rt convolution table, version 1\n", IsaName(CpuIsa()),
+                 "\tNCHW\t1x4x6x6\t8\t1x1\t1x1\t0x0\t0x0\t1x1\t1\tim2col\t7.5\n");
+  const std::vector<std::string> options = {"--explain", "--tuning", dir_.Write("t.tsv", table)};
+  const ProgramResult text = Bench(options);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              testing::ContainsRegex("0 +y +im2col +built-in +nchw +- +7\\.5 +runs +table\n"));
+  std::vector<std::string> json_options = options;
+  json_options.push_back("--json");
+  const std::string json = Bench(json_options).out;
+  EXPECT_EQ(JsonAt(json, "/operators/0/kernel/algorithm"), R"("im2col")");
+  EXPECT_EQ(JsonAt(json, "/operators/0/kernel/reason"), R"("table")");
+  EXPECT_EQ(JsonAt(json, "/operators/0/candidates/0/table_us"), "7.5");
+  EXPECT_EQ(JsonAt(json, "/operators/0/candidates/0/y_layout"), R"("nchw")");
+  EXPECT_THAT(Bench({"--json"}).out, Not(HasSubstr("candidates")));
 }
 
 TEST_F(BenchProgramTest, TimesNothingForATableThatCannotBeWritten) {

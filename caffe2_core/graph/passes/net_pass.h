@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "caffe2_core/base/machine.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -55,6 +56,9 @@ struct PassContext {
   std::function<bool(const std::string& type, DeviceType device)> has_operator = {};
   // Whether only algorithms with reproducible results may be chosen (no Winograd).
   bool deterministic = false;
+  // The machine that will run the net. If `deterministic` is set, choices must not depend on its
+  // number of threads.
+  Machine machine = {};
   // Whether an engine other than the default one runs the operator, whose device option is complete.
   // If not set, this is every operator that names an engine.
   std::function<bool(const OperatorDef& op)> uses_engine = {};

@@ -78,10 +78,10 @@ bool OnednnEstimates::IsImage(size_t op, size_t i) const {
   return i < inputs.size() && IsKnownImage(inputs[i]);
 }
 
-OnednnConvSize OnednnEstimates::ConvSize(size_t op) const {
+ConvSize OnednnEstimates::SizeOfConv(size_t op) const {
   const OperatorDef& def = net_.op(static_cast<int>(op));
   const OnednnWindow window = OnednnWindowOf(def);
-  OnednnConvSize size;
+  ConvSize size;
   size.group = std::max<int64_t>(window.group, 1);
   size.kernel_h = window.kernel[0];
   size.kernel_w = window.kernel[1];

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/net_pass.h"
-#include "caffe2_core/graph/passes/onednn_costs.h"
 
 namespace caffe2rt {
 
@@ -22,7 +22,7 @@ class OnednnEstimates {
   // The elements of input `i`.
   double InputCount(size_t op, size_t i) const;
   // The size of a convolution with a constant filter. REQUIRES: PlaceOnOnednn accepts it.
-  OnednnConvSize ConvSize(size_t op) const;
+  ConvSize SizeOfConv(size_t op) const;
   // Whether input `i` is a float tensor known to have rank 4.
   bool IsImage(size_t op, size_t i) const;
 

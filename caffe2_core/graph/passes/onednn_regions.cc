@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_values.h"
 #include "caffe2_core/graph/passes/onednn_estimates.h"
@@ -49,6 +49,7 @@ class RegionPlacer {
   RegionPlacer(const NetDef& net, PassContext& context)
       : net_(net),
         context_(context),
+        machine_(context.deterministic ? context.machine.WithOneThread() : context.machine),
         values_(net, context),
         estimates_(net, context),
         roles_(values_.num_operators(), OnednnRole::kNone),
@@ -197,31 +198,28 @@ class RegionPlacer {
       const Value value = values_.input(op, i);
       // A value is copied once for all its readers.
       if (IsComputed(value) || values_.readers(value)[0].op != op) continue;
-      region->border_us += OnednnReorderMicroseconds(estimates_.InputCount(op, i));
+      region->border_us += ReorderUs(estimates_.InputCount(op, i));
     }
     if (IsReadOutside(values_.output(op, 0))) {
-      region->border_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
+      region->border_us += ReorderUs(estimates_.OutputCount(op));
     }
     // In blocks, the parts of a single image are written in place.
     if (MemoryTraitsOf(Def(op).type()).input_parts) {
-      region->nhwc_us += OnednnReorderMicroseconds(estimates_.OutputCount(op));
+      region->nhwc_us += ReorderUs(estimates_.OutputCount(op));
     }
     if (roles_[op] != OnednnRole::kConvolution) return;
-    const OnednnConvSize size = estimates_.ConvSize(op);
-    const double in = OnednnReorderMicroseconds(estimates_.InputCount(op, 0));
-    const double out = OnednnReorderMicroseconds(estimates_.OutputCount(op));
+    const ConvSize size = estimates_.SizeOfConv(op);
+    const double in = ReorderUs(estimates_.InputCount(op, 0));
+    const double out = ReorderUs(estimates_.OutputCount(op));
     // What the CPU's convolution spends on conversions.
     if (size.in_channels >= kFewChannels) region->gain_us += in;
     if (size.out_channels >= kFewChannels) region->gain_us += out;
-    const double winograd =
-        context_.deterministic ? HUGE_VAL : OnednnConvMicroseconds(size, OnednnMethod::kWinograd);
-    const double nhwc = OnednnConvMicroseconds(size, OnednnMethod::kNhwc);
-    // oneDNN computes in blocks of 16 channels with AVX-512 only.
-    const double blocked =
-        CpuIsa() == Isa::kAvx512 ? OnednnConvMicroseconds(size, OnednnMethod::kBlocked) : HUGE_VAL;
-    region->nhwc_us += std::min(nhwc, winograd);
-    region->blocked_us += std::min({blocked, winograd, nhwc + in + out});
+    const ConvLayoutTimes times = EstimateConvLayouts(size, machine_, context_.deterministic);
+    region->nhwc_us += times.nhwc_us;
+    region->blocked_us += std::min(times.blocked_us, times.nhwc_us + in + out);
   }
+
+  double ReorderUs(double count) const { return EstimateReorder(count, machine_); }
 
   // Whether something other than a candidate uses the value.
   bool IsReadOutside(Value value) const {
@@ -394,7 +392,7 @@ class RegionPlacer {
   void AddCopyIn(size_t op, Value value, NetDef* out) {
     AddCopy(kCopyFromCPUType, op, values_.blobs().name(values_.blob(value)), NameOf(value), out);
     const bool plain = layouts_[op] == kBlockedLayout && roles_[op] == OnednnRole::kConvolution &&
-                       OnednnReadsNchw(estimates_.ConvSize(op));
+                       BlockedConvReadsNchw(estimates_.SizeOfConv(op));
     if (!plain) {
       SetArgument(kLayoutArgument, std::string(layouts_[op]), out->mutable_op(out->op_size() - 1));
     }
@@ -406,6 +404,7 @@ class RegionPlacer {
 
   const NetDef& net_;
   PassContext& context_;
+  const Machine machine_;  // for which layouts are chosen
   const NetValues values_;
   const OnednnEstimates estimates_;
   std::vector<OnednnRole> roles_;                           // by operator

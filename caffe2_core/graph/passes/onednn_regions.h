@@ -12,7 +12,7 @@
 // The first four operators of the result, and EnsureCPUOutput, have device type IDEEP. A region is a
 // set of operators that IDEEP supports (onednn_placement.h) and that are connected by their values.
 // It is placed if the convolutions gain more than the conversions at its border cost
-// (onednn_costs.h). Blobs that are kept, or that other operators read, are on the CPU under their own
+// (conv_layouts.h). Blobs that are kept, or that other operators read, are on the CPU under their own
 // names, as before.
 //
 // All convolutions of a region get the same base layout: NHWC or blocks of 16 channels, whichever

@@ -43,14 +43,14 @@ TEST_P(ConvKernelTest, GivesTheValuesOfTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, ConvKernelTest,
-                         testing::Combine(testing::ValuesIn(kAllConvAlgorithms), testing::Bool()),
+                         testing::Combine(testing::ValuesIn(kPlainConvAlgorithms), testing::Bool()),
                          [](const auto& info) {
                            return std::string(ConvAlgorithmName(std::get<0>(info.param))) +
                                   (std::get<1>(info.param) ? "_bias" : "_plain");
                          });
 
 TEST(ConvKernelTest, NamesOfAlgorithmsAreReadBack) {
-  for (const ConvAlgorithm algorithm : kAllConvAlgorithms) {
+  for (const ConvAlgorithm algorithm : kPlainConvAlgorithms) {
     ConvAlgorithm read{};
     ASSERT_TRUE(ParseConvAlgorithm(ConvAlgorithmName(algorithm), &read));
     EXPECT_EQ(read, algorithm);
@@ -62,31 +62,10 @@ TEST(ConvKernelTest, NamesOfAlgorithmsAreReadBack) {
 constexpr const char* kRow =
     "avx512\tNCHW\t1x64x56x56\t64\t3x3\t1x1\t1x1\t1x1\t1x1\t1\tonednn_winograd\t12.5\n";
 
-TEST(ConvTuningTest, UsesTheAlgorithmOfTheSameShape) {
+TEST(ConvTuningTest, WritesTheRowsThatItReads) {
   const ConvTuning tuning(kRow);
   ASSERT_EQ(tuning.rows().size(), 1u);
   EXPECT_EQ(ConvTuningLine(tuning.rows()[0]), kRow);
-  const ConvShape& shape = tuning.rows()[0].shape;
-  EXPECT_EQ(tuning.Choose(shape, Isa::kAvx512, false)[0], ConvAlgorithm::kOnednnWinograd);
-  EXPECT_NE(tuning.Choose(shape, Isa::kAvx2, false)[0], ConvAlgorithm::kOnednnWinograd);
-}
-
-TEST(ConvTuningTest, UsesTheAlgorithmOfANearShapeOnly) {
-  const ConvTuning tuning(kRow);
-  ConvShape shape = tuning.rows()[0].shape;
-  shape.out_channels = 96;
-  EXPECT_EQ(tuning.Choose(shape, Isa::kAvx512, false)[0], ConvAlgorithm::kOnednnWinograd);
-  shape.out_channels = 64 * 64;
-  EXPECT_NE(tuning.Choose(shape, Isa::kAvx512, false)[0], ConvAlgorithm::kOnednnWinograd);
-}
-
-TEST(ConvTuningTest, LeavesWinogradOutOfDirectChoicesAndEndsWithWhatDoesAnyShape) {
-  const ConvTuning tuning(kRow);
-  for (const ConvAlgorithm algorithm : tuning.Choose(tuning.rows()[0].shape, Isa::kAvx512, true)) {
-    EXPECT_NE(algorithm, ConvAlgorithm::kOnednnWinograd);
-  }
-  EXPECT_EQ(tuning.Choose(tuning.rows()[0].shape, Isa::kPlain, true).back(),
-            ConvAlgorithm::kIm2Col);
 }
 
 TEST(ConvTuningTest, NamesTheLineThatIsNoRow) {
@@ -121,14 +100,15 @@ TEST_F(LoadConvTuningTest, TheFilesRowDecidesTheAlgorithmOfAPlan) {
     SCOPED_TRACE(ConvAlgorithmName(algorithm));
     const std::string file = dir_.Write("table.tsv", TableOf(ConvAlgorithmName(algorithm)));
     EXPECT_EQ(LoadConvTuning(file), 1u);
-    EXPECT_EQ(ConvPlan(shape_, false).algorithm(), algorithm);
+    EXPECT_EQ(ConvPlan(shape_, {}).algorithm(), algorithm);
   }
 }
 
 TEST_F(LoadConvTuningTest, DeterministicPlansStayDirect) {
   LoadConvTuning(dir_.Write("table.tsv", TableOf("onednn_winograd")));
-  EXPECT_EQ(GetConvTuning()->Choose(shape_, CpuIsa(), false)[0], ConvAlgorithm::kOnednnWinograd);
-  EXPECT_NE(ConvPlan(shape_, true).algorithm(), ConvAlgorithm::kOnednnWinograd);
+  EXPECT_EQ(ChooseConv({.shape = shape_}, *GetConvTuning()).taken().algorithm,
+            ConvAlgorithm::kOnednnWinograd);
+  EXPECT_NE(ConvPlan(shape_, {.deterministic = true}).algorithm(), ConvAlgorithm::kOnednnWinograd);
 }
 
 TEST_F(LoadConvTuningTest, OtherShapesKeepTheCompiledInRows) {

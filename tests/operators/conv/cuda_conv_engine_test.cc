@@ -1,5 +1,6 @@
 // Which engine runs a convolution on CUDA, and whether its results are reproducible.
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_libraries.h"
@@ -34,13 +35,15 @@ TEST_P(CudaConvEngineTest, NamesTheEngineThatRan) {
     const char* engine;
     std::string args;
     const char* want;
+    const char* reason;
   };
+  const char* const named = "engine named by the net";
   const Row rows[] = {
-      {"", "", "CUDNN"},
-      {"CUDNN", "", "CUDNN"},
-      {"NATIVE", "", "NATIVE"},
-      {"", R"( arg { name: "pads" ints: 0 ints: 0 ints: 20 ints: 20 })", "NATIVE"},
-      {"CUDNN", R"( arg { name: "pads" ints: 0 ints: 0 ints: 20 ints: 20 })", "NATIVE"}};
+      {"", "", "CUDNN", "rule"},
+      {"CUDNN", "", "CUDNN", named},
+      {"NATIVE", "", "NATIVE", named},
+      {"", R"( arg { name: "pads" ints: 0 ints: 0 ints: 20 ints: 20 })", "NATIVE", "rule"},
+      {"CUDNN", R"( arg { name: "pads" ints: 0 ints: 0 ints: 20 ints: 20 })", "NATIVE", "rule"}};
   for (const Row& row : rows) {
     OperatorDef def = ParseOp(R"(type: "Conv" input: "X" input: "W" output: "Y"
                                  device_option { device_type: 1 } arg { name: "kernel" i: 2 })" +
@@ -50,6 +53,10 @@ TEST_P(CudaConvEngineTest, NamesTheEngineThatRan) {
     for (int run = 0; run < 2; ++run) {
       ASSERT_TRUE(op->Run());
       EXPECT_EQ(op->engine(), row.want) << row.engine << row.args;
+      const std::optional<KernelChoice> kernel = KernelOf(*op);
+      ASSERT_TRUE(kernel);
+      EXPECT_EQ(kernel->taken().algorithm, row.want) << row.engine << row.args;
+      EXPECT_EQ(kernel->taken().reason, row.reason) << row.engine << row.args;
     }
   }
 }

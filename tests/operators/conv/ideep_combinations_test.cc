@@ -99,7 +99,7 @@ struct IdeepRun {
 // The ways of OnednnConvPlan to divide the work.
 std::string CutOf(const IdeepCase& c, OnednnFormat from, const OnednnConvPlan& plan) {
   const auto pieces = static_cast<int64_t>(plan.pieces());
-  const bool last = plan.choice().result == OnednnFormat::kNhwc;
+  const bool last = plan.layouts().result == OnednnFormat::kNhwc;
   const std::string layout = last ? " in NHWC" : " in blocks";
   if (pieces == 1) return "whole" + layout;
   if (c.image.batch >= c.division.threads) return "images" + layout;
@@ -110,11 +110,11 @@ std::string CutOf(const IdeepCase& c, OnednnFormat from, const OnednnConvPlan& p
 }
 
 void CheckOnednnPlan(const IdeepRun& r, OnednnFormat from, const Tensor& x,
-                     const OnednnConvChoice& choice, Reached* reached) {
-  OnednnConvPlan plan(r.c.shape(), r.c.epilogue, DescOf(x), {.choices = {choice}});
+                     const OnednnConvLayouts& layouts, Reached* reached) {
+  OnednnConvPlan plan(r.c.shape(), r.c.epilogue, DescOf(x), layouts);
   if (!plan.supported()) return;
   ++(*reached)["oneDNN: " + CutOf(r.c, from, plan)];
-  r.Check(plan, "oneDNN", [&](float* y) { plan.Run(OnednnData(x), r.filter, r.t.bias_data(), y); });
+  r.Check(plan, "oneDNN", [&](float* y) { plan.Run(x, r.filter, r.t.bias_data(), y); });
 }
 
 void CheckBuiltIn(const IdeepRun& r, const Tensor& x, const std::string& name,

@@ -130,17 +130,5 @@ TEST(BuiltInConvFilterTest, FollowsChangesOfTheFilter) {
   }
 }
 
-TEST(BuiltInConvChoiceTest, UsesNoWinogradIfOnlyDirectAlgorithmsMayRun) {
-  const NaiveImage& p = kImages[0];  // 3 x 3 taps, 64 channels
-  Workspace ws;
-  const ConvFusionCase inputs(&ws, p, {});
-  Tensor x(IDEEP);
-  CopyTo(OnednnFormat::kNhwc, ws.GetBlob("X")->Get<Tensor>(), &x);
-  const ConvShape shape = ShapeOf(p, false);
-  EXPECT_NE(NewBuiltInConv(shape, {}, x, {}), nullptr);
-  EXPECT_EQ(NewBuiltInConv(shape, {}, x, {.direct_only = true}), nullptr);
-  EXPECT_EQ(NewBuiltInConv(shape, {}, x, {.winograd_filter_bytes = 1000}), nullptr);
-}
-
 }  // namespace
 }  // namespace caffe2rt::test::onednn_built_in_test

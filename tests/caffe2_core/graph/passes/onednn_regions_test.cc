@@ -1,7 +1,6 @@
 #include "caffe2_core/graph/passes/onednn_regions.h"
 
 #include "caffe2_core/graph/arguments.h"
-#include "caffe2_core/graph/passes/onednn_costs.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
@@ -188,28 +187,6 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
               testing::HasSubstr("kernel"));
   EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
-}
-
-TEST(OnednnCostsTest, ReportsWhatEachMethodSupports) {
-  const OnednnConvSize deep{.in_channels = 64,
-                            .out_channels = 64,
-                            .out_h = 56,
-                            .out_w = 56,
-                            .kernel_h = 3,
-                            .kernel_w = 3};
-  for (const auto method : {OnednnMethod::kNhwc, OnednnMethod::kBlocked, OnednnMethod::kWinograd}) {
-    EXPECT_TRUE(OnednnMethodFits(deep, method));
-  }
-  OnednnConvSize strided = deep;
-  strided.stride_h = 2;
-  EXPECT_FALSE(OnednnMethodFits(strided, OnednnMethod::kWinograd));
-  OnednnConvSize groups = deep;  // of 20 channels
-  groups.in_channels = groups.out_channels = 60;
-  groups.group = 3;
-  EXPECT_FALSE(OnednnMethodFits(groups, OnednnMethod::kBlocked));
-  EXPECT_TRUE(OnednnMethodFits(groups, OnednnMethod::kNhwc));
-  EXPECT_EQ(OnednnFilterBytes(deep, OnednnMethod::kWinograd),
-            4 * OnednnFilterBytes(deep, OnednnMethod::kNhwc));
 }
 
 }  // namespace

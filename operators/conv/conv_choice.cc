@@ -1,0 +1,291 @@
+#include "operators/conv/conv_choice.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "contexts/onednn/onednn_tensor.h"
+#include "operators/common/channel_planes.h"
+#include "operators/conv/conv_costs.h"
+#include "operators/conv/ideep_conv.h"
+#include "operators/primitives/float_lanes.h"
+
+namespace caffe2rt {
+
+namespace {
+
+bool Contains(const std::vector<ConvCandidate>& list, ConvAlgorithm algorithm) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const ConvCandidate& c) { return c.algorithm == algorithm; });
+}
+
+// --- row-major tensors ---
+
+std::vector<ConvAlgorithm> RuleOfThumb(const ConvShape& shape) {
+  using enum ConvAlgorithm;
+  if (shape.channels_last()) return {kOnednnPlain, kOnednnAny};
+  std::vector<ConvAlgorithm> list;
+  const WindowAxis& inner = shape.window.axis[static_cast<size_t>(shape.window.axes - 1)];
+  if (shape.IsPointwise() && shape.in_group() >= 64) list.push_back(kGemm);
+  if (inner.out >= 2 * kLanes && (shape.in_group() <= 32 || shape.out_group() <= 32)) {
+    list.push_back(kPixels);
+  }
+  if (shape.MultiplyAdds() < 1e6) list.push_back(kChannels);
+  list.insert(list.end(), {kOnednnLast, kOnednnBlocked, kOnednnAny, kPixels});
+  return list;
+}
+
+// The model's estimate of what oneDNN computes between reorders.
+std::optional<double> EstimateWithReorders(ConvAlgorithm algorithm, const ConvShape& shape,
+                                           const ConvRates& rates) {
+  if (shape.window.axes != 2 || shape.channels_last()) return std::nullopt;
+  const auto count = [&](int64_t channels, int64_t size) {
+    return static_cast<double>(shape.window.batch * channels * size);
+  };
+  const double x = ReorderMicroseconds(count(shape.window.channels, shape.window.in_size()), rates);
+  const double y = ReorderMicroseconds(count(shape.out_channels, shape.window.out_size()), rates);
+  const auto estimate = [&](ConvMethod method, double reorders) -> std::optional<double> {
+    const ConvSize size = SizeOf(shape);
+    if (!ConvMethodFits(size, method)) return std::nullopt;
+    return ConvMicroseconds(size, method, rates) + reorders;
+  };
+  switch (algorithm) {
+    case ConvAlgorithm::kOnednnLast:
+      return estimate(ConvMethod::kNhwc, x + y);
+    case ConvAlgorithm::kOnednnBlocked:
+      return estimate(ConvMethod::kBlocked, x + y);
+    case ConvAlgorithm::kOnednnMixed:
+      return estimate(ConvMethod::kBlocked, y);
+    default:
+      return std::nullopt;
+  }
+}
+
+class PlainChooser {
+ public:
+  PlainChooser(const ConvProblem& problem, const ConvRates& rates)
+      : problem_(problem),
+        rates_(rates),
+        format_(problem.shape.channels_last() ? OnednnFormat::kNhwc : OnednnFormat::kNchw) {}
+
+  ConvChoice Choose(const ConvTuning& tuning) {
+    for (const ConvTuningRow* row : tuning.Near(problem_.shape, problem_.machine.isa)) {
+      const bool same = IsSameShape(row->shape, problem_.shape);
+      Add(row->algorithm, same ? ConvReason::kTable : ConvReason::kNearTable,
+          same ? std::optional<double>(row->microseconds) : std::nullopt);
+    }
+    for (const ConvAlgorithm algorithm : RuleOfThumb(problem_.shape)) {
+      Add(algorithm, ConvReason::kRule);
+    }
+    Add(ConvAlgorithm::kIm2Col, ConvReason::kFallback);
+    return std::move(choice_);
+  }
+
+ private:
+  void Add(ConvAlgorithm algorithm, ConvReason reason, std::optional<double> table_us = {}) {
+    if (IsOnIdeep(algorithm) || Contains(choice_.candidates, algorithm) ||
+        Contains(choice_.excluded, algorithm)) {
+      return;
+    }
+    ConvCandidate candidate{.algorithm = algorithm,
+                            .x = format_,
+                            .y = format_,
+                            .reason = reason,
+                            .model_us = EstimateWithReorders(algorithm, problem_.shape, rates_),
+                            .table_us = table_us};
+    if (problem_.limits.deterministic && algorithm == ConvAlgorithm::kOnednnWinograd) {
+      candidate.reason = ConvReason::kDeterministic;
+      choice_.excluded.push_back(candidate);
+      return;
+    }
+    // What runs instead of Winograd.
+    if (choice_.candidates.empty() && !choice_.excluded.empty()) {
+      candidate.reason = ConvReason::kDeterministic;
+    }
+    choice_.candidates.push_back(candidate);
+  }
+
+  const ConvProblem& problem_;
+  const ConvRates& rates_;
+  const OnednnFormat format_;
+  ConvChoice choice_;
+};
+
+// --- IDEEP ---
+
+// With AVX2, oneDNN has no optimized implementation for groups, nor for channels that do not fill
+// its vectors of 8.
+bool PointwisePays(const ConvShape& shape, Isa isa) {
+  const bool fills = shape.in_group() % 8 == 0 && shape.out_group() % 8 == 0;
+  return isa == Isa::kAvx2 && (shape.group > 1 || !fills);
+}
+
+// Whether the candidate may not run, however fast it is.
+bool IsLimit(ConvReason reason) {
+  return reason == ConvReason::kDeterministic || reason == ConvReason::kWinogradMemory;
+}
+
+class IdeepChooser {
+ public:
+  IdeepChooser(const ConvProblem& problem, const ConvRates& rates)
+      : problem_(problem),
+        rates_(rates),
+        size_(SizeOf(problem.shape)),
+        blocked_(problem.ideep->format == OnednnFormat::kBlocked16) {}
+
+  ConvChoice Choose(const ConvTuning& tuning) {
+    AddDepthwise();
+    AddPointwise();
+    AddWinograd();
+    AddDirect();
+    ApplyTable(tuning);
+    return std::move(choice_);
+  }
+
+ private:
+  void Add(bool use, ConvAlgorithm algorithm, OnednnFormat x, OnednnFormat y, ConvReason reason,
+           std::optional<double> model_us = {}) {
+    (use ? choice_.candidates : choice_.excluded)
+        .push_back(
+            {.algorithm = algorithm, .x = x, .y = y, .reason = reason, .model_us = model_us});
+  }
+
+  void AddDepthwise() {
+    if (!DepthwiseFits(problem_.shape, *problem_.ideep)) return;
+    // The operators that follow could not use padded blocks.
+    const bool fills = problem_.shape.window.channels % kChannelBlock == 0;
+    const OnednnFormat format = fills ? problem_.ideep->format : OnednnFormat::kNhwc;
+    Add(problem_.machine.isa != Isa::kPlain, ConvAlgorithm::kDepthwise, format, format,
+        ConvReason::kRule);
+  }
+
+  void AddPointwise() {
+    if (!problem_.shape.IsPointwise()) return;
+    Add(PointwisePays(problem_.shape, problem_.machine.isa), ConvAlgorithm::kPointwise,
+        OnednnFormat::kNhwc, OnednnFormat::kNhwc, ConvReason::kRule);
+  }
+
+  void AddWinograd() {
+    if (!WinogradFits(problem_.shape, *problem_.ideep)) return;
+    const double us = ConvMicroseconds(size_, ConvMethod::kWinograd, rates_);
+    const double direct =
+        ConvMicroseconds(size_, blocked_ ? ConvMethod::kBlocked : ConvMethod::kNhwc, rates_);
+    const bool pays = us < kWinogradMargin * direct;
+    const ConvReason reason = pays ? LimitOnWinograd() : ConvReason::kModel;
+    Add(pays && !IsLimit(reason), ConvAlgorithm::kWinograd, problem_.ideep->format,
+        problem_.ideep->format, reason, us);
+  }
+
+  // The limit that excludes Winograd, or kModel.
+  ConvReason LimitOnWinograd() const {
+    if (problem_.limits.deterministic) return ConvReason::kDeterministic;
+    const bool fits = ConvFilterBytes(size_, ConvMethod::kWinograd) <=
+                      static_cast<double>(problem_.limits.winograd_filter_bytes);
+    return fits ? ConvReason::kModel : ConvReason::kWinogradMemory;
+  }
+
+  void AddDirect() {
+    using enum OnednnFormat;
+    ConvReason reason = ConvReason::kFallback;
+    if (choice_.candidates.empty()) {
+      // Winograd, if it fits, is the last one.
+      reason =
+          choice_.excluded.empty() ? ConvReason::kOnlyCandidate : choice_.excluded.back().reason;
+    }
+    if (blocked_ && ConvMethodFits(size_, ConvMethod::kBlocked)) {
+      Add(true, ConvAlgorithm::kOnednnDirect, BlockedConvReadsNchw(size_) ? kNchw : kBlocked16,
+          kBlocked16, reason, ConvMicroseconds(size_, ConvMethod::kBlocked, rates_));
+      reason = ConvReason::kFallback;
+    }
+    Add(true, ConvAlgorithm::kOnednnDirect, kNhwc, kNhwc, reason,
+        ConvMicroseconds(size_, ConvMethod::kNhwc, rates_));
+  }
+
+  // Puts the algorithm of the table's row for this shape first, unless a limit excludes it.
+  void ApplyTable(const ConvTuning& tuning) {
+    for (const ConvTuningRow& row : tuning.rows()) {
+      if (IsOnIdeep(row.algorithm) && row.isa == problem_.machine.isa &&
+          IsSameShape(row.shape, problem_.shape) && MoveToFront(row)) {
+        return;
+      }
+    }
+  }
+
+  bool MoveToFront(const ConvTuningRow& row) {
+    for (auto* const list : {&choice_.candidates, &choice_.excluded}) {
+      const auto found = std::find_if(list->begin(), list->end(), [&](const ConvCandidate& c) {
+        return c.algorithm == row.algorithm;
+      });
+      if (found == list->end()) continue;
+      if (row.algorithm == ConvAlgorithm::kWinograd && IsLimit(LimitOnWinograd())) return false;
+      ConvCandidate candidate = *found;
+      candidate.reason = ConvReason::kTable;
+      candidate.table_us = row.microseconds;
+      list->erase(found);
+      choice_.candidates.insert(choice_.candidates.begin(), candidate);
+      return true;
+    }
+    return false;
+  }
+
+  const ConvProblem& problem_;
+  const ConvRates& rates_;
+  const ConvSize size_;
+  const bool blocked_;
+  ConvChoice choice_;
+};
+
+bool IsOfOnednn(ConvAlgorithm algorithm) {
+  return std::string_view(ConvAlgorithmName(algorithm)).starts_with("onednn_");
+}
+
+}  // namespace
+
+const char* ConvReasonName(ConvReason reason) {
+  switch (reason) {
+    case ConvReason::kTable:
+      return "table";
+    case ConvReason::kNearTable:
+      return "table, near shape";
+    case ConvReason::kModel:
+      return "model";
+    case ConvReason::kRule:
+      return "rule";
+    case ConvReason::kOnlyCandidate:
+      return "only candidate";
+    case ConvReason::kFallback:
+      return "fallback";
+    case ConvReason::kDeterministic:
+      return "deterministic";
+    case ConvReason::kWinogradMemory:
+      return "memory for Winograd";
+  }
+  return "unknown";
+}
+
+ConvChoice ChooseConv(const ConvProblem& problem, const ConvTuning& tuning) {
+  const ConvRates& rates =
+      RatesOf(problem.limits.deterministic ? problem.machine.WithOneThread() : problem.machine);
+  if (problem.ideep) return IdeepChooser(problem, rates).Choose(tuning);
+  return PlainChooser(problem, rates).Choose(tuning);
+}
+
+KernelChoice KernelChoiceOf(const ConvChoice& choice) {
+  KernelChoice report{.position = choice.position};
+  const auto add = [&](const ConvCandidate& candidate, bool excluded) {
+    report.candidates.push_back(
+        {.algorithm = ConvAlgorithmName(candidate.algorithm),
+         .implementation = IsOfOnednn(candidate.algorithm) ? "oneDNN" : "built-in",
+         .x_layout = OnednnFormatName(candidate.x),
+         .y_layout = OnednnFormatName(candidate.y),
+         .reason = ConvReasonName(candidate.reason),
+         .excluded = excluded,
+         .model_us = candidate.model_us,
+         .table_us = candidate.table_us});
+  };
+  for (const ConvCandidate& candidate : choice.candidates) add(candidate, false);
+  for (const ConvCandidate& candidate : choice.excluded) add(candidate, true);
+  return report;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,101 @@
+#include "operators/conv/ideep_conv.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operators/conv/conv_epilogue.h"
+#include "operators/conv/conv_plan.h"
+#include "operators/conv/onednn_built_in.h"
+#include "operators/conv/onednn_conv_plan.h"
+#include "operators/primitives/onednn_reorder.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// A convolution for which oneDNN has only a reference implementation: the algorithms of the CPU, on
+// row-major copies.
+class PlainConv final : public IdeepConv {
+ public:
+  PlainConv(const ConvProblem& problem, const ConvEpilogue& epilogue, const Tensor& X)
+      : epilogue_(epilogue),
+        plan_(problem.shape, problem.limits),
+        result_(DescIn(OnednnFormat::kNchw,
+                       problem.shape.window.OutputDims(problem.shape.out_channels))),
+        count_(problem.shape.window.batch * problem.shape.out_channels *
+               problem.shape.window.out_size()) {
+    const dnnl::memory::desc source = DescOf(X);
+    to_plain_.Plan(source, DescIn(OnednnFormat::kNchw, X.dims()));
+    x_.Resize(X.dims());
+    if (epilogue.sum) s_.Resize(count_);
+  }
+
+  dnnl::memory::desc result() const override { return result_; }
+  const std::shared_ptr<const OnednnLayout>& layout() const override { return row_major_; }
+  const ConvPlan& plan() const { return plan_; }
+
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override {
+    if (count_ == 0) return;
+    to_plain_.Run(OnednnData(X), x_.mutable_data<float>());
+    if (epilogue_.sum) std::copy(y, y + count_, s_.mutable_data<float>());
+    plan_.Run(x_.data<float>(), filter, bias, y);
+    RunConvEpilogue(epilogue_, count_, epilogue_.sum ? s_.data<float>() : nullptr, y);
+  }
+
+ private:
+  const ConvEpilogue epilogue_;
+  ConvPlan plan_;
+  const dnnl::memory::desc result_;
+  const int64_t count_;  // the elements of Y
+  const std::shared_ptr<const OnednnLayout> row_major_;
+  OnednnReorder to_plain_;
+  Tensor x_{CPU}, s_{CPU};
+};
+
+std::unique_ptr<IdeepConv> NewDirect(const ConvCandidate& candidate, const ConvProblem& problem,
+                                     const ConvEpilogue& epilogue, const Tensor& X) {
+  auto plan = std::make_unique<OnednnConvPlan>(
+      problem.shape, epilogue, DescOf(X),
+      OnednnConvLayouts{.source = candidate.x, .result = candidate.y},
+      problem.limits.deterministic);
+  if (!plan->supported()) return nullptr;
+  return plan;
+}
+
+// Returns null if the candidate does not support the convolution.
+std::unique_ptr<IdeepConv> TryCandidate(const ConvCandidate& candidate, const ConvProblem& problem,
+                                        const ConvEpilogue& epilogue, const Tensor& X) {
+  const ConvShape& shape = problem.shape;
+  switch (candidate.algorithm) {
+    case ConvAlgorithm::kDepthwise:
+      return NewOnednnDepthwise(shape, epilogue, X, candidate.y);
+    case ConvAlgorithm::kPointwise:
+      return NewOnednnPointwise(shape, epilogue, X);
+    case ConvAlgorithm::kWinograd:
+      return NewOnednnWinograd(shape, epilogue, X, candidate.y);
+    default:
+      return NewDirect(candidate, problem, epilogue, X);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<IdeepConv> NewIdeepConv(const ConvProblem& problem, const Tensor& X,
+                                        ConvChoice* choice) {
+  const ConvEpilogue epilogue{.activation = problem.ideep->activation, .sum = problem.ideep->sum};
+  for (size_t i = 0; i < choice->candidates.size(); ++i) {
+    auto conv = TryCandidate(choice->candidates[i], problem, epilogue, X);
+    if (conv == nullptr) continue;
+    choice->position = i;
+    return conv;
+  }
+  auto plain = std::make_unique<PlainConv>(problem, epilogue, X);
+  const ConvChoice& rest = plain->plan().choice();
+  choice->position = choice->candidates.size() + rest.position;
+  choice->candidates.insert(choice->candidates.end(), rest.candidates.begin(),
+                            rest.candidates.end());
+  choice->excluded.insert(choice->excluded.end(), rest.excluded.begin(), rest.excluded.end());
+  return plain;
+}
+
+}  // namespace caffe2rt
