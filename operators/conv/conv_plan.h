@@ -11,7 +11,6 @@
 // allocates nothing, except inside oneDNN, even if W changes before every run.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -50,15 +49,13 @@ class ConvPlan {
     std::shared_ptr<float> own = nullptr;  // the memory of `prepared` if W changes
   };
 
-  void CutDeterministically(const ConvShape& shape);
-  void Cut(const ConvShape& shape);
+  void Cut(const ConvShape& shape, bool deterministic);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void PrepareFilters(const Tensor& filter);
   void PrepareInOwnMemory(size_t piece, const float* filter);
   bool IsPrepared(const Tensor& filter) const;
 
   ConvChoice choice_;
-  std::set<size_t> used_;  // the positions of the candidates of which kernels were made
   std::vector<Piece> pieces_;
   int scratch_parts_ = 0;
   int64_t scratch_size_ = 0;  // of each part, in floats
