@@ -270,6 +270,14 @@ ConvChoice ChooseConv(const ConvProblem& problem, const ConvTuning& tuning) {
   return PlainChooser(problem, rates).Choose(tuning);
 }
 
+int64_t PiecesOfConv(const ConvShape& shape, bool deterministic) {
+  // Below this number of multiply-adds, a second thread costs more than it saves.
+  constexpr double kWorthCutting = 1e6;
+  constexpr int64_t kDeterministicPieces = 4;
+  if (shape.MultiplyAdds() < kWorthCutting) return 1;
+  return deterministic ? kDeterministicPieces : GetNumThreads();
+}
+
 KernelChoice KernelChoiceOf(const ConvChoice& choice) {
   KernelChoice report{.position = choice.position};
   const auto add = [&](const ConvCandidate& candidate, bool excluded) {

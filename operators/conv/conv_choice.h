@@ -83,6 +83,11 @@ struct ConvChoice {
 
 ConvChoice ChooseConv(const ConvProblem& problem, const ConvTuning& tuning);
 
+// The number of pieces into which a plan divides the work if it can: the number of threads, or, with
+// `deterministic`, a number that depends on the shape alone. The sizes of a piece may change the order
+// in which GEMM and oneDNN add.
+int64_t PiecesOfConv(const ConvShape& shape, bool deterministic);
+
 // For reports.
 KernelChoice KernelChoiceOf(const ConvChoice& choice);
 

@@ -12,20 +12,9 @@ namespace caffe2rt {
 
 namespace {
 
-// Below this number of multiply-adds, a second thread costs more than it saves.
-constexpr double kWorthCutting = 1e6;
-
 // Whether the kernel distributes its own work among threads.
 bool CutsItself(ConvAlgorithm algorithm) {
   return algorithm == ConvAlgorithm::kPixels || algorithm == ConvAlgorithm::kChannels;
-}
-
-// Whether an output has the same bits in each piece into which Cut divides the work. GEMM, and some
-// implementations of oneDNN, add in an order that depends on the number of output channels, and of
-// images if these are rows of one matrix.
-bool KeepsSums(ConvAlgorithm algorithm, const ConvShape& shape) {
-  const bool images_apart = !shape.channels_last() && shape.window.in_size() > 1;
-  return CutsItself(algorithm) || (shape.window.batch > 1 && images_apart);
 }
 
 }  // namespace
@@ -33,11 +22,7 @@ bool KeepsSums(ConvAlgorithm algorithm, const ConvShape& shape) {
 ConvPlan::ConvPlan(const ConvShape& shape, const ConvLimits& limits)
     : choice_(ChooseConv({.shape = shape, .limits = limits}, *GetConvTuning())) {
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
-  if (limits.deterministic) {
-    CutDeterministically(shape);
-  } else {
-    Cut(shape);
-  }
+  Cut(shape, limits.deterministic);
   for (Piece& piece : pieces_) {
     AddForm(&piece);
     scratch_size_ = std::max(scratch_size_, piece.kernel->ScratchSize());
@@ -50,30 +35,17 @@ std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
   for (size_t i = 0; i < choice_.candidates.size(); ++i) {
     std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice_.candidates[i].algorithm, shape);
     if (kernel == nullptr) continue;
-    used_.insert(i);
     choice_.position = i;
     return kernel;
   }
   CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
 }
 
-// Values must not depend on the number of threads, so the work is not divided if a piece would use
-// another algorithm than the whole, or add in another order.
-void ConvPlan::CutDeterministically(const ConvShape& shape) {
-  std::unique_ptr<ConvKernel> whole = NewKernel(shape);
-  const size_t position = choice_.position;
-  if (KeepsSums(algorithm(), shape)) Cut(shape);
-  if (!pieces_.empty() && used_.size() == 1) return;
-  pieces_.clear();
-  pieces_.push_back({std::move(whole), 0, 0, 0, 0});
-  choice_.position = position;
-}
-
 // Divides the work into at most one piece for each thread, unless the kernel distributes it. A batch
 // is divided by images. A single image is divided by output channels in blocks of kLanes, unless the
 // convolution has groups, or is in NHWC (outputs of a piece would not be contiguous).
-void ConvPlan::Cut(const ConvShape& shape) {
-  const int64_t threads = shape.MultiplyAdds() < kWorthCutting ? 1 : GetNumThreads();
+void ConvPlan::Cut(const ConvShape& shape, bool deterministic) {
+  const int64_t threads = PiecesOfConv(shape, deterministic);
   const int64_t in_image = shape.window.channels * shape.window.in_size();
   const int64_t out_size = shape.window.out_size();
   if (threads > 1 && shape.window.batch > 1) {

@@ -12,7 +12,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "caffe2_core/tensor/prepared_weight.h"
@@ -49,14 +48,12 @@ class ConvPlan {
     std::optional<size_t> form = {};  // of prepared_; not set if the filter is used as it is
   };
 
-  void CutDeterministically(const ConvShape& shape);
-  void Cut(const ConvShape& shape);
+  void Cut(const ConvShape& shape, bool deterministic);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void AddForm(Piece* piece);
   void PrepareFilter(size_t form, const float* filter, float* prepared);
 
   ConvChoice choice_;
-  std::set<size_t> used_;  // the positions of the candidates of which kernels were made
   std::vector<Piece> pieces_;
   int scratch_parts_ = 0;
   int64_t scratch_size_ = 0;  // of each part, in floats

@@ -18,8 +18,6 @@ using dnnl::memory;
 // The positions of tensors in OnednnConvPlan::tensors_; the filters follow.
 enum PlanTensor : size_t { kPlanX, kPlanY, kPlanBias, kPlanFilters };
 
-// Below this number of multiply-adds, a second thread costs more than it saves.
-constexpr double kPlanWorthCutting = 1e6;
 // With at most this many rows and at least this many weights, a layer is cut by output channels, so
 // that each thread reads only its part of the weights.
 constexpr int64_t kFewRows = 8;
@@ -70,31 +68,27 @@ struct OnednnConvPlan::Region {
 OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilogue,
                                const memory::desc& source, const OnednnConvLayouts& layouts,
                                bool deterministic)
-    : shape_(shape), epilogue_(epilogue), source_(source), layouts_(layouts) {
+    : shape_(shape),
+      epilogue_(epilogue),
+      source_(source),
+      layouts_(layouts),
+      deterministic_(deterministic) {
   CAFFE_ENFORCE(shape.window.axes == 2 && !shape.channels_last(),
                 "a convolution on IDEEP has two axes and order NCHW");
-  if (!OnednnCanDescribe(shape) || !Plan(deterministic)) return;
+  if (!OnednnCanDescribe(shape) || !Plan()) return;
   supported_ = true;
   layout_ = OnednnLayout::New(result_);
   tensors_.resize(kPlanFilters + filters_.size());
 }
 
 // Returns whether oneDNN has optimized implementations for all pieces.
-bool OnednnConvPlan::Plan(bool deterministic) {
+bool OnednnConvPlan::Plan() {
   const OneOpenMPThread one_thread;
   try {
     result_ = DescIn(layouts_.result, {shape_.window.batch, shape_.out_channels,
                                        shape_.window.axis[0].out, shape_.window.axis[1].out});
     if (!OnednnHas(epilogue_.activation) && IsPadded(result_)) return false;
-    AddPieces(Cut());
-    // oneDNN has another implementation for one of several groups, whose values differ in the last
-    // bits.
-    if (deterministic && pieces_.size() > 1) {
-      const Region whole = WholeOf({0, shape_.window.batch});
-      if (implementations_ != std::set<std::string>{Describe(whole).impl_info_str()}) {
-        AddPieces({whole});
-      }
-    }
+    for (const Region& region : Cut()) AddPiece(region);
     return true;
   } catch (const dnnl::error& error) {
     CAFFE_ENFORCE(error.status != dnnl_out_of_memory, "oneDNN is out of memory for a convolution");
@@ -109,7 +103,7 @@ bool OnednnConvPlan::Plan(bool deterministic) {
 std::vector<OnednnConvPlan::Region> OnednnConvPlan::Cut() const {
   const int64_t batch = shape_.window.batch;
   if (batch == 0 || shape_.out_channels == 0 || shape_.window.out_size() == 0) return {};
-  const int64_t threads = shape_.MultiplyAdds() < kPlanWorthCutting ? 1 : GetNumThreads();
+  const int64_t threads = PiecesOfConv(shape_, deterministic_);
   if (threads == 1) return {WholeOf({0, batch})};
   std::vector<Region> regions;
   if (batch >= threads) {
@@ -238,14 +232,6 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
                                 result_desc, strides, dilations, above, below);
 }
 
-// Replaces all pieces.
-void OnednnConvPlan::AddPieces(const std::vector<Region>& regions) {
-  filters_.Clear();
-  pieces_.Clear();
-  implementations_.clear();
-  for (const Region& region : regions) AddPiece(region);
-}
-
 size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
   const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
   const memory::desc plain = DescIn(OnednnFormat::kNchw, DimsOf(wanted));
@@ -277,7 +263,6 @@ size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece)
 void OnednnConvPlan::AddPiece(const Region& region) {
   const dnnl::convolution_forward::primitive_desc desc = Describe(region);
   if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
-  implementations_.insert(desc.impl_info_str());
   OnednnProgram& piece = pieces_.New();
   const size_t source = SourceOperand(region, &piece);
   std::optional<OnednnPart> dense;

@@ -16,8 +16,6 @@
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "contexts/onednn/onednn_tensor.h"
@@ -56,8 +54,7 @@ class OnednnConvPlan final : public IdeepConv {
  private:
   struct Region;
 
-  bool Plan(bool deterministic);
-  void AddPieces(const std::vector<Region>& regions);
+  bool Plan();
   std::vector<Region> Cut() const;
   std::vector<Region> CutImage(IndexRange images, int64_t threads) const;
   std::vector<Region> CutPixels(int64_t threads) const;
@@ -73,13 +70,13 @@ class OnednnConvPlan final : public IdeepConv {
   const ConvEpilogue epilogue_;
   const dnnl::memory::desc source_;
   const OnednnConvLayouts layouts_;
+  const bool deterministic_;
   bool supported_ = false;
   dnnl::memory::desc result_;
   std::shared_ptr<const OnednnLayout> layout_;
   OnednnFilters filters_;
   OnednnPieces pieces_;
-  std::set<std::string> implementations_;  // of the pieces
-  std::vector<const float*> tensors_;      // X, Y, bias, and the prepared filters
+  std::vector<const float*> tensors_;  // X, Y, bias, and the prepared filters
 };
 
 }  // namespace caffe2rt

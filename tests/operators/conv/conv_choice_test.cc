@@ -353,7 +353,8 @@ const DeterministicCase kDeterministicCases[] = {
     {{128, 128, 14, 13, 4}, kConvWindows[3]}, {{128, 128, 14, 13, 8}, kConvWindows[2]},
     {{128, 256, 14, 13, 4}, kConvWindows[0]}, {{512, 512, 14, 13, 32}, kConvWindows[3]},
     {{96, 96, 41, 40, 3}, kConvWindows[3]},   {{96, 96, 41, 40, 3}, kConvWindows[0]},
-    {{2048, 40, 3, 3}, kConvWindows[0]},      {{60, 72, 28, 28}, kConvWindows[3]},
+    {{1024, 512, 14, 14}, kConvWindows[0]},   {{2048, 40, 3, 3}, kConvWindows[0]},
+    {{60, 72, 28, 28}, kConvWindows[3]},
 };
 
 // Elu excludes the built-in kernels.
