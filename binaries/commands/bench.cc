@@ -82,10 +82,12 @@ class BenchJob {
     const ProfileOptions options{.warmup_runs = line_.Integer("warmup", 0, 1000000),
                                  .timed_runs = line_.Integer("iterations", 1, 10000000)};
     const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
-    PreparedNet net(PrepareNet(std::move(model_.predict_net), preparation, ws_.get()).net, {},
-                    ArenasOf(line_), ws_.get());
-    return ProfileNet(
+    const Preparation prepared = PrepareNet(std::move(model_.predict_net), preparation, ws_.get());
+    PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get());
+    NetProfile profile = ProfileNet(
         &net.net(), [&net] { return net.memory().Run(); }, options);
+    WriteReport(line_, prepared, &net.net());
+    return profile;
   }
 
  private:
@@ -173,7 +175,8 @@ const Command& BenchCommand() {
             {"explain", "", "", "print the candidates for each convolution, and why one runs",
              false, true},
             kTuningOption,
-            kNoMemoryPlanOption},
+            kNoMemoryPlanOption,
+            kReportOption},
            OptimizeOptions(),
            ProcessOptions(),
            {kJsonOption}}),

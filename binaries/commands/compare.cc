@@ -50,6 +50,7 @@ void CompareTwoNets(const CommandLine& line, Comparison* comparison) {
   PrepareComparison(line, false, &first);
   PrepareComparison(line, true, &second);
   comparison->values = CompareNets(first.ToCompare(), second.ToCompare(), comparison->tolerance);
+  ReportCompared(line, second);
   comparison->outputs.insert(first.model.outputs.begin(), first.model.outputs.end());
   comparison->outputs.insert(second.model.outputs.begin(), second.model.outputs.end());
   comparison->first_net = std::move(first.model.predict_net);
@@ -82,6 +83,7 @@ void CompareWithFiles(const CommandLine& line, Comparison* comparison) {
   PrepareComparison(line, false, &net);
   NameExpected(net.model, comparison->second, &expected);
   comparison->values = CompareWithTensors(net.ToCompare(), expected, comparison->tolerance);
+  ReportCompared(line, net);
   comparison->first_net = std::move(net.model.predict_net);
 }
 
@@ -170,6 +172,8 @@ const Command& CompareCommand() {
                return std::vector<std::string>{"none", "first", "second", "both"};
              }},
             OptimizeOptions()[1],
+            {"report", "FILE", "", "as in `caffe2 run`, of the second net, or of the only one",
+             false, true},
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's", false,
              true},
             kAllowFilesOption},

@@ -70,16 +70,20 @@ void FeedSame(const ComparedModel& from, ComparedModel* to) {
   }
 }
 
+void ReportCompared(const CommandLine& line, const ComparedModel& model) {
+  WriteReport(line, model.preparation, model.ws->GetNet(model.model.predict_net.name()));
+}
+
 void PrepareComparison(const CommandLine& line, bool second, ComparedModel* model) {
   CheckInputsAreThere(model->model, *model->ws);
   NetDef& net = model->model.predict_net;
   if (IsOptimized(line, second)) {
     RemoveUserOperators(&net);
     const NetDef written = net;
-    net = PrepareNet(std::move(net),
-                     PreparationOptionsOf(line, model->model, model->fed, model->fed),
-                     model->ws.get())
-              .net;
+    model->preparation =
+        PrepareNet(std::move(net), PreparationOptionsOf(line, model->model, model->fed, model->fed),
+                   model->ws.get());
+    net = std::exchange(model->preparation.net, NetDef());
     model->left_out = ValuesOfPasses(written, net);
     model->from_last = CountsFromLast(written, net);
   }

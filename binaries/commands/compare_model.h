@@ -23,6 +23,7 @@ struct ComparedModel {
   std::set<std::string> fed;
   std::set<NetValue> left_out;
   std::map<NetValue, int> from_last;
+  Preparation preparation;  // of the net; its field `net` is empty
 
   // After PrepareNet.
   NetToCompare ToCompare() const { return {model.predict_net, ws.get(), left_out, from_last}; }
@@ -33,6 +34,8 @@ ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path
 // Feeds the inputs that the options give, and `to` with copies of those of `from`.
 void FeedFirst(const CommandLine& line, ComparedModel* to);
 void FeedSame(const ComparedModel& from, ComparedModel* to);
+// Writes the report of the model's net, which was compared, if --report is given.
+void ReportCompared(const CommandLine& line, const ComparedModel& model);
 // Applies the graph passes if --optimize asks for them, and prepares the net to be watched.
 void PrepareComparison(const CommandLine& line, bool second, ComparedModel* model);
 

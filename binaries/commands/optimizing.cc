@@ -6,6 +6,8 @@
 #include "binaries/commands/command.h"
 #include "binaries/terminal.h"
 #include "caffe2_core/graph/passes/net_pass.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/model/net_report.h"
 
 namespace caffe2rt {
 namespace {
@@ -40,6 +42,11 @@ const std::vector<Option>& OptimizeOptions() {
        false, true},
   };
   return options;
+}
+
+void WriteReport(const CommandLine& line, const Preparation& preparation, const NetBase* net) {
+  if (!line.Has("report")) return;
+  WriteFileAtomically(line.Text("report"), NetReportAsJson(ReportNet(preparation, net)));
 }
 
 void ListPasses() {

@@ -14,6 +14,14 @@ namespace caffe2rt {
 // --no-optimize, --without-pass, --deterministic, --winograd-memory
 const std::vector<Option>& OptimizeOptions();
 
+// --report, of the commands that run a prepared net. Its file is complete or unchanged.
+inline constexpr Option kReportOption = {
+    "report", "FILE",
+    "",       "write which passes changed the net and which kernel each operator runs, as JSON",
+    false,    true};
+// Writes the report of a net that has run, if --report is given.
+void WriteReport(const CommandLine& line, const Preparation& preparation, const NetBase* net);
+
 // Prints the names and descriptions of the passes.
 void ListPasses();
 

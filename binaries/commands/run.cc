@@ -74,6 +74,7 @@ class RunJob {
       throw UsageError("option --json-lines is given without images, want --json");
     (*json_)["net"] = model_.predict_net.name();
     RunOnce();
+    WriteReport(line_, preparation_, &net_->net());
     ReportNaN(json_.get());
     if (json_wanted_) {
       (*json_)["milliseconds"] = JsonNumber(MillisecondsPerRun());
@@ -111,10 +112,11 @@ class RunJob {
   // A net whose values are watched runs as it is written.
   void Prepare() {
     for (std::string& name : NamesWrittenBy(model_.predict_net)) names_.push_back(std::move(name));
-    PreparationOptions options = PreparationOptionsOf(line_, model_, FedBlobs(),
-                                                      {outputs_.begin(), outputs_.end()});
+    PreparationOptions options =
+        PreparationOptionsOf(line_, model_, FedBlobs(), {outputs_.begin(), outputs_.end()});
     if (values_.watched()) options.optimize = false;
-    model_.predict_net = PrepareNet(std::move(model_.predict_net), options, ws_.get()).net;
+    preparation_ = PrepareNet(std::move(model_.predict_net), options, ws_.get());
+    model_.predict_net = std::exchange(preparation_.net, NetDef());
   }
 
   // The blobs that are printed or saved.
@@ -128,8 +130,8 @@ class RunJob {
     WithCastHint([this] {
       CheckInputsAreThere(model_, *ws_);
       Prepare();
-      net_.emplace(model_.predict_net, KeptBlobs(),
-                   values_.watched() ? nullptr : ArenasOf(line_), ws_.get());
+      net_.emplace(model_.predict_net, KeptBlobs(), values_.watched() ? nullptr : ArenasOf(line_),
+                   ws_.get());
     });
     if (values_.watched()) values_.Watch(&net_->net(), FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
@@ -308,6 +310,7 @@ class RunJob {
         .run_net = [this](int64_t files) { RunNet(files, nullptr); },
         .fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); }};
     const int64_t failures = RunFolder(run, &results);
+    if (net_.has_value()) WriteReport(line_, preparation_, &net_->net());
     results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0);
     if (!json_wanted_ && !line_.Has("json-lines")) PrintTime("image");
     ReportNaN(json_.get());
@@ -337,6 +340,7 @@ class RunJob {
   std::vector<FedInput> fed_;
   InputImages images_;
   std::vector<std::string> names_;  // of the blobs that the net wrote before it was optimized
+  Preparation preparation_;         // of the net; its field `net` is empty
   std::optional<PreparedNet> net_;  // destroyed before the workspace
   const BoxReport boxes_;
   float scale_ = 1;   // of the image, from im_info
@@ -383,7 +387,8 @@ const Command& RunCommand() {
             {"batch", "N", "1", "images of one size in a folder that run together"},
             {"iterations", "N", "1", "runs; the first one is left out of the time"},
             kTuningOption,
-            kNoMemoryPlanOption},
+            kNoMemoryPlanOption,
+            kReportOption},
            OptimizeOptions(),
            ValueOptions(),
            ProcessOptions(),

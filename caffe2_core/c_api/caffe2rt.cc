@@ -13,6 +13,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/module.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -23,6 +24,7 @@ using caffe2rt::Tensor;
 struct caffe2rt_model {
   std::vector<std::string> inputs, outputs, warnings;
   caffe2rt::Predictor predictor;
+  std::string report = {};  // of the last call of caffe2rt_report
 };
 
 struct caffe2rt_result {
@@ -123,6 +125,33 @@ caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
   return result;
 }
 
+// The type of the elements of a tensor of the caller. Checks its dimensions, too.
+caffe2rt::TypeMeta CheckTensor(const std::string& name, const caffe2rt_tensor& tensor) {
+  Require(tensor.ndim >= 0 && tensor.ndim <= Tensor::kMaxRank, "input \"", name, "\" has ",
+          tensor.ndim, " dimensions, want 0 to ", Tensor::kMaxRank);
+  Require(tensor.ndim == 0 || tensor.dims != nullptr, "the dims of input \"", name, "\" are null");
+  static constexpr int kTypes[] = {
+      CAFFE2RT_FLOAT,  CAFFE2RT_INT32, CAFFE2RT_BOOL,  CAFFE2RT_UINT8,   CAFFE2RT_INT8,
+      CAFFE2RT_UINT16, CAFFE2RT_INT16, CAFFE2RT_INT64, CAFFE2RT_FLOAT16, CAFFE2RT_DOUBLE};
+  Require(std::find(std::begin(kTypes), std::end(kTypes), tensor.type) != std::end(kTypes),
+          "the type of input \"", name, "\" is ", tensor.type, ", want a caffe2rt_type");
+  return caffe2rt::DataTypeToTypeMeta(tensor.type);
+}
+
+caffe2rt::ShapeMap ShapesOf(const caffe2rt_load_options& options) {
+  Require(options.num_input_shapes == 0 || options.input_shapes != nullptr,
+          "options->input_shapes is null, want ", options.num_input_shapes, " tensors");
+  caffe2rt::ShapeMap shapes;
+  for (size_t i = 0; i < options.num_input_shapes; ++i) {
+    const caffe2rt_tensor& tensor = options.input_shapes[i];
+    Require(tensor.name != nullptr, "options->input_shapes[", i, "] has no name");
+    const caffe2rt::TypeMeta meta = CheckTensor(tensor.name, tensor);
+    const std::vector<int64_t> dims(tensor.dims, tensor.dims + tensor.ndim);
+    shapes[tensor.name] = caffe2rt::CreateTensorShape(dims, caffe2rt::TypeMetaToDataType(meta));
+  }
+  return shapes;
+}
+
 // A model from LoadModel or LoadModelFromMemory, ready to run.
 std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
                                           const caffe2rt_load_options& options) {
@@ -132,6 +161,8 @@ std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
     predictor_options.max_instances = options.max_concurrent_runs;
   }
   predictor_options.device_fallback = options.device_fallback != 0;
+  predictor_options.deterministic = options.deterministic != 0;
+  predictor_options.input_shapes = ShapesOf(options);
   std::vector<std::string> inputs = model.inputs.empty() ? model.placeholders : model.inputs;
   std::vector<std::string> warnings = std::move(model.warnings);
   caffe2rt::Predictor predictor(std::move(model), predictor_options);
@@ -146,15 +177,7 @@ std::string ShapeText(const caffe2rt_tensor& tensor) {
 
 // Copies a tensor of the caller.
 Tensor CopyOf(const std::string& name, const caffe2rt_tensor& from) {
-  Require(from.ndim >= 0 && from.ndim <= Tensor::kMaxRank, "input \"", name, "\" has ", from.ndim,
-          " dimensions, want 0 to ", Tensor::kMaxRank);
-  Require(from.ndim == 0 || from.dims != nullptr, "the dims of input \"", name, "\" are null");
-  static constexpr int kTypes[] = {
-      CAFFE2RT_FLOAT,  CAFFE2RT_INT32, CAFFE2RT_BOOL,  CAFFE2RT_UINT8,   CAFFE2RT_INT8,
-      CAFFE2RT_UINT16, CAFFE2RT_INT16, CAFFE2RT_INT64, CAFFE2RT_FLOAT16, CAFFE2RT_DOUBLE};
-  Require(std::find(std::begin(kTypes), std::end(kTypes), from.type) != std::end(kTypes),
-          "the type of input \"", name, "\" is ", from.type, ", want a caffe2rt_type");
-  const caffe2rt::TypeMeta meta = caffe2rt::DataTypeToTypeMeta(from.type);
+  const caffe2rt::TypeMeta meta = CheckTensor(name, from);
   Tensor tensor(caffe2rt::CPU);
   size_t bytes = 0;
   try {
@@ -281,6 +304,16 @@ size_t caffe2rt_num_warnings(const caffe2rt_model* model) {
 }
 const char* caffe2rt_warning(const caffe2rt_model* model, size_t i) {
   return model != nullptr ? NameAt(model->warnings, i) : nullptr;
+}
+
+caffe2rt_status caffe2rt_report(caffe2rt_model* model, const char** json) {
+  if (json != nullptr) *json = nullptr;
+  return Call([&] {
+    Require(model != nullptr, "model is null");
+    Require(json != nullptr, "json is null");
+    model->report = NetReportAsJson(model->predictor.Report());
+    *json = model->report.c_str();
+  });
 }
 
 caffe2rt_status caffe2rt_run(caffe2rt_model* model, const caffe2rt_tensor* inputs,

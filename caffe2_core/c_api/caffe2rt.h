@@ -38,7 +38,7 @@
 
 // The version of this interface. It increases when functions or fields are added. Existing ones
 // keep their meaning.
-#define CAFFE2RT_API_VERSION 1
+#define CAFFE2RT_API_VERSION 2
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -100,10 +100,16 @@ typedef struct caffe2rt_load_options {
   int32_t device_fallback;      // not 0: the CPU replaces devices that are not available
   int32_t no_optimization;      // not 0: run the net as it was written
   int32_t max_concurrent_runs;  // 1 to 1024; further calls wait. 0: 64
+  int32_t deterministic;        // not 0: only algorithms with reproducible results
+  // Name, type and shape of inputs, as far as they are known when the model is loaded. They guide the
+  // choice of layouts; inputs may have other shapes. Neither `data` nor `bytes` is read. Since version
+  // 2, as `deterministic`.
+  const caffe2rt_tensor* input_shapes;
+  size_t num_input_shapes;
 } caffe2rt_load_options;
 
 #define CAFFE2RT_LOAD_OPTIONS_INIT \
-  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // The version of the library, such as "0.1.0", and the CAFFE2RT_API_VERSION that it implements.
 const char* caffe2rt_version(void);
@@ -144,6 +150,11 @@ const char* caffe2rt_output_name(const caffe2rt_model* model, size_t i);
 // each.
 size_t caffe2rt_num_warnings(const caffe2rt_model* model);
 const char* caffe2rt_warning(const caffe2rt_model* model, size_t i);
+
+// Stores in `*json` what the library did to the net, and which kernel each operator runs, as far as it
+// has run: the JSON object that `caffe2 run --report` writes. The text is valid until the next call for
+// this model, or until it is freed. Not to be called by two threads with one model.
+caffe2rt_status caffe2rt_report(caffe2rt_model* model, const char** json);
 
 // Runs the model. Each of its inputs must be given once, by its name or, without a name, by its
 // position. The data is copied, so that it may be changed after the call. Stores the outputs in

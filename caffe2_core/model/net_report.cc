@@ -18,9 +18,7 @@ using Json = nlohmann::ordered_json;
 
 std::string DeviceText(const DeviceOption& device) {
   const std::string type = DeviceTypeName(device.device_type());
-  return device.has_device_id() && device.device_type() == CUDA
-             ? MakeString(type, ":", device.device_id())
-             : type;
+  return device.device_id() > 0 ? MakeString(type, ":", device.device_id()) : type;
 }
 
 OperatorReport ReportOperator(const OperatorBase& op) {

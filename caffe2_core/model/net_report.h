@@ -23,7 +23,7 @@ class NetBase;
 struct OperatorReport {
   std::string type;
   std::string output;  // the name of the first output; "" without outputs
-  std::string device;  // "CPU", "CUDA:0"
+  std::string device;  // the type, and its number if that is not 0
   // The algorithm or engine, who implements it, the layouts of the tensors that it reads and writes,
   // and why it was chosen (runtime/kernel_choice.h). Empty if the operator has only one kernel, or has
   // not run.

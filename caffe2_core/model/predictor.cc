@@ -9,6 +9,7 @@
 #include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor_instances.h"
 
 namespace caffe2rt {
@@ -237,6 +238,13 @@ Workspace* Predictor::ws() try { return &shared_->Own()->ws; } catch (const std:
 const Workspace* Predictor::ws() const { return &shared_->Own()->ws; }
 const std::vector<std::string>& Predictor::input_names() const { return shared_->input_names; }
 const std::vector<std::string>& Predictor::output_names() const { return shared_->output_names; }
+NetReport Predictor::Report() const try {
+  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  const Preparation& how = instance->plain ? Preparation() : shared_->preparation;
+  return ReportNet(how, &instance->net->net());
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 int Predictor::num_instances() const { return shared_->num_instances.load(); }
 
 Predictor LoadPredictor(const std::string& path, const std::string& db_type,

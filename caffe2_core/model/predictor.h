@@ -45,6 +45,7 @@
 namespace caffe2rt {
 
 struct Model;
+struct NetReport;
 
 struct PredictorOptions {
   // The number of calls that may run at once, 1 to 1024. Further calls wait.
@@ -154,6 +155,10 @@ class Predictor {
   const Workspace* ws() const;
   const std::vector<std::string>& input_names() const;
   const std::vector<std::string>& output_names() const;
+  // What the preparation of the net did, and which kernels its operators run, as far as they have run,
+  // of one instance. It is not the one that run and run_map use. Thread safe; waits for an instance as a
+  // call does.
+  NetReport Report() const;
   // The number of instances created so far, without the one that run and run_map use.
   int num_instances() const;
 

@@ -191,34 +191,39 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
            "its earlier runs";
   }
   may_copy_ = !ForbidsCopies(def);
-  instance_def_ = WithCopies(Prepared(expected));
+  instance_def_ = WithCopies(Prepare(expected));
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written
 // needs them then.
-NetDef Predictor::Instances::Prepared(const std::vector<std::string>& expected) {
-  PreparationOptions preparation{.optimize = options.optimize,
-                                 .without_passes = options.without_passes,
-                                 .inputs = {expected.begin(), expected.end()},
-                                 .kept = options.kept_blobs,
-                                 .input_shapes = options.input_shapes,
-                                 .deterministic = options.deterministic,
-                                 .winograd_filter_bytes = options.winograd_filter_bytes,
-                                 .packed = packed};
-  preparation.kept.insert(output_names.begin(), output_names.end());
-  if (!options.optimize) return PrepareNet(NetDef(def), preparation, &weights).net;
+NetDef Predictor::Instances::Prepare(const std::vector<std::string>& expected) {
+  PreparationOptions with{.optimize = options.optimize,
+                          .without_passes = options.without_passes,
+                          .inputs = {expected.begin(), expected.end()},
+                          .kept = options.kept_blobs,
+                          .input_shapes = options.input_shapes,
+                          .deterministic = options.deterministic,
+                          .winograd_filter_bytes = options.winograd_filter_bytes,
+                          .packed = packed};
+  with.kept.insert(output_names.begin(), output_names.end());
+  if (options.optimize) with.free_constants = !FindConstantInputs(with.inputs);
+  preparation = PrepareNet(NetDef(def), with, &weights);
+  return std::exchange(preparation.net, NetDef());
+}
+
+// Returns whether a caller may give a weight as an input.
+bool Predictor::Instances::FindConstantInputs(const std::set<std::string>& expected) {
   const std::vector<std::string> filled = weights.LocalBlobs();
   for (const std::string& name : input_names) {
-    constant_inputs_.push_back(!preparation.inputs.contains(name) &&
+    constant_inputs_.push_back(!expected.contains(name) &&
                                std::binary_search(filled.begin(), filled.end(), name));
   }
   const bool may_be_given =
       std::find(constant_inputs_.begin(), constant_inputs_.end(), true) != constant_inputs_.end();
   if (may_be_given) plain_def_ = WithCopies(NetDef(def));
-  preparation.free_constants = !may_be_given;
-  return PrepareNet(NetDef(def), preparation, &weights).net;
+  return may_be_given;
 }
 
 // The copies are inserted once, before any instance is created. MakeInstance then knows their

@@ -91,6 +91,7 @@ class Predictor::Instances {
   std::vector<std::string> output_names;
   std::atomic<int> num_instances{0};
   std::shared_ptr<const PackedModel> packed;  // from which the weights are; may be null
+  Preparation preparation;                    // of the net; its field `net` is empty
 
  private:
   // `arenas` is null if the activations are not planned.
@@ -99,7 +100,9 @@ class Predictor::Instances {
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MarkWeights();
-  NetDef Prepared(const std::vector<std::string>& expected);
+  // Sets `preparation`, and returns its net.
+  NetDef Prepare(const std::vector<std::string>& expected);
+  bool FindConstantInputs(const std::set<std::string>& expected);
   std::shared_ptr<const NetDef> WithCopies(NetDef net) const;
   void CreateOwnBlobs(const NetDef& net, Instance* instance) const;
   void CreateNet(const std::shared_ptr<const NetDef>& net, Instance* instance) const;

@@ -1,7 +1,9 @@
 // A predictor, the C interface and the commands prepare a model in the same way: they report the same
 // passes, and the same kernels and layouts of each operator.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "caffe2_core/c_api/caffe2rt.h"
@@ -26,8 +28,16 @@ class NetReportsTest : public testing::TestWithParam<GoldenCase> {
   }
   std::string File(const std::string& name) const { return GetParam().folder + "/" + name; }
 
+  // In the model's folder: a predictor looks for its files in the current one.
   std::string OfPredictor() const {
-    PredictorOptions options;
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(GetParam().folder);
+    const std::string report = OfPredictorHere();
+    std::filesystem::current_path(before);
+    return report;
+  }
+  std::string OfPredictorHere() const {
+    PredictorOptions options{.file_access = FileAccess::Free()};
     for (const auto& [name, tensor] : inputs_) {
       options.input_shapes[name] =
           CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.dtype()));
@@ -42,6 +52,8 @@ class NetReportsTest : public testing::TestWithParam<GoldenCase> {
     return NetReportAsJson(predictor.Report());
   }
 
+  // Empty for a model that opens files, which the interface does not allow, and for one with an input
+  // without a recorded value, which it requires.
   std::string OfCInterface() const {
     std::vector<caffe2rt_tensor> tensors;
     for (const auto& [name, tensor] : inputs_) {
@@ -62,7 +74,14 @@ class NetReportsTest : public testing::TestWithParam<GoldenCase> {
     options.input_shapes = tensors.data();
     options.num_input_shapes = tensors.size();
     caffe2rt_model* model = nullptr;
-    EXPECT_EQ(caffe2rt_load(&options, &model), CAFFE2RT_OK) << caffe2rt_last_error();
+    if (caffe2rt_load(&options, &model) != CAFFE2RT_OK) {
+      EXPECT_THAT(caffe2rt_last_error(), testing::HasSubstr("nets may not access any file"));
+      return "";
+    }
+    if (caffe2rt_num_inputs(model) > tensors.size()) {
+      caffe2rt_free_model(model);
+      return "";
+    }
     caffe2rt_result* result = nullptr;
     EXPECT_EQ(caffe2rt_run(model, tensors.data(), tensors.size(), &result), CAFFE2RT_OK)
         << caffe2rt_last_error();
@@ -102,7 +121,8 @@ TEST_P(NetReportsTest, AreTheSameWhoeverRunsTheModel) {
   const nlohmann::json want = Prepared(OfCommand({"run", "--predict-net", net}));
   ASSERT_FALSE(want.at("operators").empty());
   EXPECT_EQ(Prepared(OfPredictor()), want) << "Predictor";
-  EXPECT_EQ(Prepared(OfCInterface()), want) << "C interface";
+  const std::string in_c = OfCInterface();
+  EXPECT_TRUE(in_c.empty() || Prepared(in_c) == want) << "C interface: " << in_c;
   EXPECT_EQ(
       Prepared(OfCommand({"bench", "--predict-net", net, "--warmup", "0", "--iterations", "1"})),
       want)

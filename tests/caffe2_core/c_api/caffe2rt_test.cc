@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@
 namespace caffe2rt::test::caffe2rt_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StrEq;
 
@@ -68,6 +70,44 @@ TEST_F(CApiTest, NamesInputsAndOutputs) {
   EXPECT_EQ(caffe2rt_output_name(model_, 2), nullptr);
   EXPECT_EQ(caffe2rt_num_warnings(model_), 0u);
   EXPECT_EQ(caffe2rt_warning(model_, 0), nullptr);
+}
+
+TEST_F(CApiTest, ReportsWhatRuns) {
+  const char* json = nullptr;
+  ASSERT_EQ(caffe2rt_report(model_, &json), CAFFE2RT_OK) << caffe2rt_last_error();
+  EXPECT_THAT(json, AllOf(HasSubstr(R"("net": "scale")"), HasSubstr(R"("type": "Mul")"),
+                          HasSubstr(R"("output": "z")"), HasSubstr(R"("device": "CPU")")));
+  EXPECT_EQ(caffe2rt_report(nullptr, &json), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_EQ(json, nullptr);
+  EXPECT_EQ(caffe2rt_report(model_, nullptr), CAFFE2RT_INVALID_ARGUMENT);
+}
+
+// The options of version 1 end before those that version 2 has added.
+TEST_F(CApiTest, AcceptsOptionsOfVersion1AndShapesOfInputs) {
+  const std::string init_net = kInit, predict_net = kPredict;
+  const caffe2rt_bytes init = BytesOf(init_net), predict = BytesOf(predict_net);
+  const auto load = [&](const caffe2rt_load_options& options) {
+    caffe2rt_model* model = nullptr;
+    const caffe2rt_status status = caffe2rt_load_from_memory(&init, 1, &predict, &options, &model);
+    caffe2rt_free_model(model);
+    return status;
+  };
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  options.struct_size = offsetof(caffe2rt_load_options, deterministic);
+  options.deterministic = -1;
+  options.num_input_shapes = 7;  // not read
+  EXPECT_EQ(load(options), CAFFE2RT_OK) << caffe2rt_last_error();
+  options.struct_size = sizeof(options);
+  EXPECT_EQ(load(options), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("options->input_shapes is null, want 7 tensors"));
+  caffe2rt_tensor shape = x_;
+  shape.data = nullptr;
+  options.input_shapes = &shape;
+  options.num_input_shapes = 1;
+  EXPECT_EQ(load(options), CAFFE2RT_OK) << caffe2rt_last_error();
+  shape.name = nullptr;
+  EXPECT_EQ(load(options), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("options->input_shapes[0] has no name"));
 }
 
 TEST_F(CApiTest, RunsWithNamedInputsInAnyOrderAndWithInputsByPosition) {
