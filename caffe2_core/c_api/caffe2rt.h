@@ -38,7 +38,7 @@
 
 // The version of this interface. It increases when functions or fields are added. Existing ones
 // keep their meaning.
-#define CAFFE2RT_API_VERSION 1
+#define CAFFE2RT_API_VERSION 2
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -94,16 +94,18 @@ typedef struct caffe2rt_load_options {
   size_t struct_size;            // sizeof(caffe2rt_load_options)
   const char* const* init_nets;  // files that fill the weights, in the order of their execution
   size_t num_init_nets;
-  const char* predict_net;      // the file of the net to run, or a model that `caffe2 pack` wrote
+  const char* predict_net;  // the file of the net to run: also a model that `caffe2 pack` wrote, or
+                            // a net of Caffe (prototxt)
   const char* predictor_db;     // a predictor's database, instead of the files above
   const char* device;           // as in `caffe2 run --device`; null: the devices that the nets name
   int32_t device_fallback;      // not 0: the CPU replaces devices that are not available
   int32_t no_optimization;      // not 0: run the net as it was written
   int32_t max_concurrent_runs;  // 1 to 1024; further calls wait. 0: 64
+  const char* weights;          // since version 2: the caffemodel of a net of Caffe
 } caffe2rt_load_options;
 
 #define CAFFE2RT_LOAD_OPTIONS_INIT \
-  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // The version of the library, such as "0.1.0", and the CAFFE2RT_API_VERSION that it implements.
 const char* caffe2rt_version(void);
