@@ -24,10 +24,12 @@ void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
 
 int Pack(const CommandLine& line) {
   const bool named = line.Has("output");
-  CheckPositional(line, named ? 0 : 1, named ? 0 : 1, "one file to write");
+  const bool has_net = line.Has("predict-net") || line.Has("predictor");
+  const size_t files = (named ? 0 : 1) + (has_net ? 0 : 1);
+  CheckPositional(line, files, files, has_net ? "one file to write" : "a net and a file to write");
   if (!line.Has("prepare") && (line.Has("input") || line.Has("image")))
     throw UsageError("--input or --image is given without --prepare, which runs the net on it");
-  const std::string path = named ? line.Text("output") : line.positional()[0];
+  const std::string path = named ? line.Text("output") : line.positional().back();
   Model model = LoadModelForCPU(line);  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   const ModelPacker packer(model, *ws);
