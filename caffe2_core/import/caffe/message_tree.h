@@ -28,6 +28,9 @@ struct CaffeField {
   CaffePlace place = {};
 };
 
+// The most fields of a file: a tree takes about a hundred bytes for each.
+inline constexpr int64_t kMaxCaffeFields = int64_t{1} << 22;
+
 // Thread safe as long as nobody changes it.
 class CaffeMessage {
  public:

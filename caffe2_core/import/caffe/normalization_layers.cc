@@ -180,8 +180,8 @@ CaffeDims CoveredDims(const CaffeLayerContext& c, const CaffeMessage& param, int
   if (!c.HasDims(c.Bottom(0))) return c.BlobDims(0);
   const CaffeDims dims = c.Dims(c.Bottom(0));
   const auto rank = static_cast<int64_t>(dims.size());
-  const int64_t end = axes < 0 ? rank : axis + axes;
-  CAFFE_ENFORCE(end <= rank, "axis ", axis, " and num_axes ", axes,
+  const int64_t end = axes < 0 || axes > rank ? rank : axis + axes;
+  CAFFE_ENFORCE(axes <= rank && end <= rank, "axis ", axis, " and num_axes ", axes,
                 " go beyond its bottom, which has ", rank, " axes");
   return {dims.begin() + axis, dims.begin() + end};
 }

@@ -47,7 +47,8 @@ std::string Product(Recurrence* r, const std::string& x, int64_t axis, int64_t r
 Recurrence StartRecurrence(CaffeLayerContext* c, int64_t gates, size_t states) {
   const CaffeMessage& param = c->Param("recurrent_param");
   Recurrence r = {.c = c, .outputs = param.Integer("num_output", 0)};
-  CAFFE_ENFORCE(r.outputs > 0, "num_output is ", r.outputs, ", want at least 1");
+  CAFFE_ENFORCE(r.outputs > 0 && r.outputs <= (1 << 28), "num_output is ", r.outputs,
+                ", want 1 to ", 1 << 28);
   r.exposes_state = param.Bool("expose_hidden", false);
   const size_t plain = 2 + (r.exposes_state ? states : 0);
   CAFFE_ENFORCE(c->bottoms() == plain || c->bottoms() == plain + 1, "it has ", c->bottoms(),

@@ -88,7 +88,7 @@ void TranslateReshape(CaffeLayerContext* c) {
   const CaffeDims dims = axes == -1 ? c->Dims(x) : c->FixedDims(x);
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t begin = c->Axis(x, axis, true);
-  const int64_t end = axes == -1 ? rank : begin + axes;
+  const int64_t end = axes == -1 ? rank : CheckedAdd(begin, axes);
   CAFFE_ENFORCE(begin <= end && end <= rank, "axis ", axis, " and num_axes ", axes,
                 " go beyond its bottom, which has ", rank, " axes");
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -140,7 +140,7 @@ void TranslateCrop(CaffeLayerContext* c) {
   for (auto i = static_cast<size_t>(axis); i < dims.size(); ++i) {
     const size_t at = offsets.size() == 1 ? 0 : i - static_cast<size_t>(axis);
     starts[i] = offsets.empty() ? 0 : offsets[at];
-    ends[i] = starts[i] + wanted[i];
+    ends[i] = CheckedAdd(starts[i], wanted[i]);
     CAFFE_ENFORCE(starts[i] >= 0 && ends[i] <= dims[i], "offset ", starts[i], " and size ",
                   wanted[i], " go beyond axis ", i, " of size ", dims[i]);
   }
@@ -158,7 +158,7 @@ void TranslateReorg(CaffeLayerContext* c) {
   const CaffeDims dims = c->FixedDims(c->Bottom(0));
   CAFFE_ENFORCE_EQ(dims.size(), size_t{4}, "axes of its bottom");
   const int64_t channels = dims[1], height = dims[2], width = dims[3];
-  CAFFE_ENFORCE(s > 0 && channels % (s * s) == 0, "stride is ", s, ", and ", channels,
+  CAFFE_ENFORCE(s > 0 && s <= 4096 && channels % (s * s) == 0, "stride is ", s, ", and ", channels,
                 " channels are not a multiple of its square");
   const std::string split = c->Top(0) + "/split";
   std::string moved;
@@ -167,11 +167,14 @@ void TranslateReorg(CaffeLayerContext* c) {
                   height, " x ", width);
     EmitReshape(c, c->Bottom(0), {0, channels / (s * s), height, s, width, s}, split);
     moved = c->Value("Transpose", {split}, {MakeArgument("axes", CaffeDims{0, 3, 5, 1, 2, 4})});
-    return EmitReshape(c, moved, {0, channels * s * s, height / s, width / s}, c->Top(0));
+    return EmitReshape(c, moved, {0, CheckedMultiply(channels, s * s), height / s, width / s},
+                       c->Top(0));
   }
   EmitReshape(c, c->Bottom(0), {0, s, s, channels / (s * s), height, width}, split);
   moved = c->Value("Transpose", {split}, {MakeArgument("axes", CaffeDims{0, 3, 4, 1, 5, 2})});
-  EmitReshape(c, moved, {0, channels / (s * s), height * s, width * s}, c->Top(0));
+  EmitReshape(c, moved,
+              {0, channels / (s * s), CheckedMultiply(height, s), CheckedMultiply(width, s)},
+              c->Top(0));
 }
 
 void TranslateShuffle(CaffeLayerContext* c) {
@@ -283,7 +286,7 @@ int64_t InterpSize(const CaffeMessage& param, int64_t size, const char* side) {
                 ", want at least 1");
   if (param.Has("shrink_factor") || param.Has("zoom_factor")) {
     const int64_t shrunk = (size - 1) / shrink + 1;
-    return shrunk + (shrunk - 1) * (zoom - 1);
+    return CheckedAdd(shrunk, CheckedMultiply(shrunk - 1, zoom - 1));
   }
   CAFFE_ENFORCE(param.Has(side), "interp_param wants a ", side, " or a factor");
   return param.Integer(side, 0);
@@ -320,8 +323,8 @@ void TranslateUpsample(CaffeLayerContext* c) {
   if (height == 0 || width == 0) {
     const CaffeDims dims = c->FixedDims(c->Bottom(0));
     CAFFE_ENFORCE_EQ(dims.size(), size_t{4}, "axes of its bottom");
-    height = dims[2] * vertical - (param.Bool("pad_out_h", false) ? 1 : 0);
-    width = dims[3] * across - (param.Bool("pad_out_w", false) ? 1 : 0);
+    height = CheckedMultiply(dims[2], vertical) - (param.Bool("pad_out_h", false) ? 1 : 0);
+    width = CheckedMultiply(dims[3], across) - (param.Bool("pad_out_w", false) ? 1 : 0);
   }
   const std::string index = c->Value("Cast", {c->Bottom(1)}, {ToInt()});
   c->Emit("MaxUnpoolWithIndex", {c->Bottom(0), index}, {c->Top(0)},

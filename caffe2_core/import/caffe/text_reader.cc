@@ -162,6 +162,12 @@ class TextParser {
     tokens_.Throw(token_.place, "got \"", Shortened(token_.text), "\", ", want);
   }
 
+  void CountField(CaffePlace place) {
+    if (++fields_ > kMaxCaffeFields) {
+      tokens_.Throw(place, "the text has more than ", kMaxCaffeFields, " fields");
+    }
+  }
+
   // Fields up to the end of the text or of the message.
   void ParseFields(int depth, CaffeMessage* message) {
     while (true) {
@@ -209,6 +215,7 @@ class TextParser {
 
   void ParseOne(const std::string& name, CaffePlace place, int depth, CaffeMessage* message) {
     if (token_.Is('{') || token_.Is('<')) return ParseMessage(name, place, depth, message);
+    CountField(place);
     CaffeField& field = message->Add(name, place);
     if (token_.kind == Token::kWord) {
       field.text = token_.text;
@@ -222,6 +229,7 @@ class TextParser {
   }
 
   void ParseMessage(const std::string& name, CaffePlace place, int depth, CaffeMessage* message) {
+    CountField(place);
     if (depth == kMaxDepth) tokens_.Throw(place, "messages are nested more than 64 levels deep");
     const char close = token_.Is('{') ? '}' : '>';
     Step();
@@ -237,6 +245,7 @@ class TextParser {
 
   Tokenizer tokens_;
   Token token_;
+  int64_t fields_ = 0;
 };
 
 }  // namespace

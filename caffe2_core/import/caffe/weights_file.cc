@@ -55,6 +55,7 @@ class BinaryNetReader {
   void ReadField(const CaffeFieldType& field, const WireItem& item, int depth,
                  CaffeMessage* message) {
     using enum CaffeFieldType::Kind;
+    CAFFE_ENFORCE_LE(++fields_, kMaxCaffeFields, "fields of file \"", subject_, "\"");
     if (field.kind == kBlob) {
       if (item.wire_type == 2) AddBlob(item);
     } else if (field.kind == kMessage) {
@@ -99,6 +100,8 @@ class BinaryNetReader {
   }
 
   void ReadPacked(const CaffeFieldType& field, const WireItem& item, CaffeMessage* message) {
+    fields_ += item.end - item.begin;  // at most
+    CAFFE_ENFORCE_LE(fields_, kMaxCaffeFields, "fields of file \"", subject_, "\"");
     std::string bytes;
     cursor_.Seek(item.begin);
     cursor_.AppendTo(&bytes, item.end - item.begin);
@@ -126,6 +129,7 @@ class BinaryNetReader {
   WireCursor cursor_;
   const std::string& subject_;
   std::vector<CaffeLayerBlobs>* layers_ = nullptr;
+  int64_t fields_ = 0;
 };
 
 // A text has no control characters, and a binary net always does.

@@ -40,6 +40,10 @@ Windows WindowsOf(const CaffeMessage& param, size_t axes) {
   for (size_t i = 0; i < axes; ++i) {
     CAFFE_ENFORCE(windows.kernels[i] > 0, "the kernel size is ", windows.kernels[i],
                   ", want at least 1");
+    for (const int64_t value :
+         {windows.kernels[i], windows.strides[i], windows.pads[i], windows.dilations[i]}) {
+      CAFFE_ENFORCE_LE(value, INT32_MAX, "kernel, stride, pad or dilation");
+    }
     CAFFE_ENFORCE(windows.strides[i] > 0 && windows.pads[i] >= 0 && windows.dilations[i] > 0,
                   "stride ", windows.strides[i], ", pad ", windows.pads[i], ", dilation ",
                   windows.dilations[i], ": want at least 1, 0 and 1");
@@ -96,11 +100,11 @@ Convolution ReadConvolution(const CaffeLayerContext& c, bool depthwise) {
   CAFFE_ENFORCE(found.outputs > 0 && found.group > 0 && found.outputs % found.group == 0,
                 "num_output is ", found.outputs, " and group ", found.group,
                 ": want a multiple of the group");
-  int64_t per_output = 1;
-  for (const int64_t kernel : found.windows.kernels) per_output *= kernel;
-  const int64_t known = c.has_weights() && c.Blobs(2) > 0 && !c.HasDims(c.Bottom(0))
-                            ? c.BlobSize(0) * found.group / (per_output * found.outputs)
-                            : 0;
+  const int64_t per_output = CheckedProduct(found.windows.kernels);
+  const int64_t known =
+      c.has_weights() && c.Blobs(2) > 0 && !c.HasDims(c.Bottom(0))
+          ? CheckedMultiply(c.BlobSize(0), found.group) / CheckedMultiply(per_output, found.outputs)
+          : 0;
   found.channels = ChannelsOf(c, known);
   CAFFE_ENFORCE(found.channels > 0 && found.channels % found.group == 0, "its bottom has ",
                 found.channels, " channels, want a multiple of the group ", found.group);
