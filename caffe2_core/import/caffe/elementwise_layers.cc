@@ -44,8 +44,14 @@ void TranslateClip(CaffeLayerContext* c) {
 void TranslatePrelu(CaffeLayerContext* c) {
   const CaffeMessage& param = c->Param("prelu_param");
   const bool shared = param.Bool("channel_shared", false);
-  const int64_t slopes =
-      shared ? 1 : (c->HasDims(c->Bottom(0)) ? c->Dims(c->Bottom(0)).at(1) : c->BlobSize(0));
+  int64_t slopes = 1;
+  if (!shared && c->HasDims(c->Bottom(0))) {
+    const CaffeDims dims = c->Dims(c->Bottom(0));
+    CAFFE_ENFORCE(dims.size() > 1, "its bottom has ", dims.size(), " axes, want at least 2");
+    slopes = dims[1];
+  } else if (!shared) {
+    slopes = c->BlobSize(0);
+  }
   CaffeMessage filler = param.Message("filler").Copy();
   if (!filler.Has("value")) filler.Set("value", "0.25");
   const std::string slope = c->Parameter(0, "slope", {slopes}, filler);

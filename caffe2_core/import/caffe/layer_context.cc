@@ -129,6 +129,10 @@ size_t CaffeLayerContext::Blobs(size_t expected) const {
 }
 
 const CaffeBlob& CaffeLayerContext::BlobAt(size_t i) const {
+  CAFFE_ENFORCE(
+      has_weights(),
+      "it needs the shape of its bottom, which the file does not tell, or weights; give the "
+      "shapes of the inputs");
   CAFFE_ENFORCE(blobs_ != nullptr, "the weights \"", weights_->subject(),
                 "\" have no layer of this name with blobs");
   CAFFE_ENFORCE(i < blobs_->blobs.size(), "it has ", blobs_->blobs.size(), " blobs in \"",

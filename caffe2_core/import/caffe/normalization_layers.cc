@@ -60,7 +60,7 @@ void EmitSpatialBN(CaffeLayerContext* c, const ChannelStatistics& channels, floa
 int64_t NormalizedChannels(const CaffeLayerContext& c) {
   if (!c.HasDims(c.Bottom(0))) return c.BlobSize(0);
   const CaffeDims dims = c.Dims(c.Bottom(0));
-  return dims.size() == 1 ? 1 : dims[1];
+  return dims.size() < 2 ? 1 : dims[1];
 }
 
 // By the statistics of the batch, as in training.

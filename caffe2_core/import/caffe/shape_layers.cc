@@ -190,6 +190,7 @@ void TranslateSoftmax(CaffeLayerContext* c) {
   const std::string& x = c->Bottom(0);
   const int64_t rank = c->HasDims(x) ? c->Rank(x) : 4;
   const int64_t axis = c->Axis(x, c->Param("softmax_param").Integer("axis", 1));
+  CAFFE_ENFORCE(axis < rank, "axis ", axis, " is out of range for a blob of ", rank, " axes");
   const std::vector<Argument> last = {MakeArgument("axis", rank - 1)};
   if (axis == rank - 1) return c->Emit("Softmax", {x}, {c->Top(0)}, last);
   CaffeDims swap;

@@ -217,6 +217,7 @@ void MaxPool(CaffeLayerContext* c, const std::string& bottom, const Pool& pool,
              const std::vector<std::string>& tops) {
   if (pool.ceil && c->HasDims(bottom)) {
     const CaffeDims dims = c->Dims(bottom);
+    CAFFE_ENFORCE_EQ(dims.size(), size_t{4}, "axes of its bottom");
     for (size_t i = 0; i < 2; ++i) {
       const int64_t last = CaffeOutputs(dims[i + 2], pool.windows, i, true) - 1;
       CAFFE_ENFORCE(last * pool.windows.strides[i] - pool.windows.pads[i] < dims[i + 2],
