@@ -51,6 +51,13 @@ std::string PredictNetOf(const CommandLine& line) {
 void CheckNetArgument(const CommandLine& line) {
   const bool named = line.Has("predict-net") || line.Has("predictor");
   CheckPositional(line, 0, named ? 0 : 1, named ? "no files" : "at most one net");
+  if (line.positional().empty()) return;
+  const std::string& path = line.positional()[0];
+  const bool is_named_so = path.ends_with(".prototxt") || path.ends_with(".caffemodel") ||
+                           path.ends_with(".solverstate");
+  if (is_named_so || IsCaffeNet(DetectFileKind(path).kind)) return;
+  throw UsageError("argument \"" + path +
+                   "\" is not a net of Caffe (prototxt); want --predict-net FILE for other nets");
 }
 
 CaffeImportOptions CaffeImportOptionsOf(const CommandLine& line) {

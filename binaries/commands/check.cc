@@ -103,7 +103,7 @@ void AddBlobsOfFile(const std::string& path, FileKind kind, const NetsOfFile& fo
     add(found.packed->placeholders(), &model->given);
     for (const std::string& name : found.packed->placeholders()) model->filled.erase(name);
   }
-  model->given = found.input_shapes;
+  for (const auto& [name, shape] : found.input_shapes) model->given[name] = shape;
   if (!DBTypeOfKind(kind).empty()) model->filled = ShapesInDatabase(path, DBTypeOfKind(kind));
   for (const BlobsMap& blobs : found.meta.blobs()) {
     if (blobs.key() == "PARAMETERS_BLOB_TYPE") add(blobs.value(), &model->filled);

@@ -25,7 +25,7 @@ std::string Damaged(std::string bytes, std::mt19937* random) {
   const auto pick = [&](size_t count) { return (*random)() % std::max<size_t>(count, 1); };
   static const char* const kPieces[] = {"-1", "0", "99999999999", "1e30",
                                         "{",  "}", "nan",         "2147483648"};
-  for (size_t i = 0, count = 1 + pick(4); i < count && !bytes.empty(); ++i) {
+  for (size_t i = 0, count = 1 + pick(2); i < count && !bytes.empty(); ++i) {
     const size_t at = pick(bytes.size());
     switch (pick(4)) {
       case 0:
@@ -56,7 +56,8 @@ bool Imports(const std::string& net, const std::string& weights) {
 
 TEST(DamagedCaffeModelsTest, EndInAnErrorOrAreImported) {
   constexpr int kRuns = 4000;
-  std::mt19937 random(3);
+  // Another seed, for longer searches: --gtest_random_seed.
+  std::mt19937 random(3 + static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed()));
   int imported = 0;
   const std::vector<std::string> texts = FilesOf("tests/fuzz/corpus/caffe_text");
   const std::vector<std::string> binaries = FilesOf("tests/fuzz/corpus/caffe_model");
@@ -68,7 +69,7 @@ TEST(DamagedCaffeModelsTest, EndInAnErrorOrAreImported) {
     imported += Imports(Damaged(binary, &random), "");
     imported += Imports(text, Damaged(binary, &random));
   }
-  EXPECT_GT(imported, kRuns / 4);  // the damage is not so large that nothing is tested
+  EXPECT_GT(imported, 100);  // the damage is not so large that nothing is tested
 }
 
 }  // namespace
