@@ -24,6 +24,7 @@ set(guides
   caffe2_core/graph/README.md
   caffe2_core/graph/passes/README.md
   caffe2_core/runtime/README.md
+  caffe2_core/import/caffe/README.md
   caffe2_core/executors/README.md
   caffe2_core/plan/README.md
   caffe2_core/model/README.md

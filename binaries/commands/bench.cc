@@ -10,6 +10,7 @@
 #include "binaries/commands/bench_explain.h"
 #include "binaries/commands/bench_report.h"
 #include "binaries/commands/bench_tune.h"
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
@@ -120,7 +121,7 @@ void Tune(const CommandLine& line) {
 }
 
 int Bench(const CommandLine& line) {
-  CheckPositional(line, 0, 0, "no files");
+  CheckNetArgument(line);
   if (line.Has("fail-above") && !line.Has("against")) {
     throw UsageError("option --fail-above is given without --against FILE");
   }
@@ -150,7 +151,7 @@ const Command& BenchCommand() {
   static const Command command = {
       .name = "bench",
       .purpose = "times a net, its operators and its operator types",
-      .usage = "bench [--init-net FILE] --predict-net FILE | --predictor DB [options]",
+      .usage = "bench --predict-net FILE | --predictor DB | PROTOTXT [options]",
       .examples =
           "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
@@ -180,7 +181,8 @@ const Command& BenchCommand() {
            OptimizeOptions(),
            ProcessOptions(),
            {kJsonOption}}),
-      .run = Bench};
+      .run = Bench,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
@@ -102,6 +103,7 @@ void AddBlobsOfFile(const std::string& path, FileKind kind, const NetsOfFile& fo
     add(found.packed->placeholders(), &model->given);
     for (const std::string& name : found.packed->placeholders()) model->filled.erase(name);
   }
+  for (const auto& [name, shape] : found.input_shapes) model->given[name] = shape;
   if (!DBTypeOfKind(kind).empty()) model->filled = ShapesInDatabase(path, DBTypeOfKind(kind));
   for (const BlobsMap& blobs : found.meta.blobs()) {
     if (blobs.key() == "PARAMETERS_BLOB_TYPE") add(blobs.value(), &model->filled);
@@ -130,6 +132,7 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
                               const NetsOfFile& found, ModelToCheck known) {
   for (const auto& [name, shape] : init.loaded) known.filled[name] = shape;
   for (const NetDef& net : init.nets) known.init_nets.push_back(&net);
+  if (found.init_net.op_size() > 0) known.init_nets.push_back(&found.init_net);
   for (const TitledNet& net : found.nets) {
     if (IsInitNet(net)) known.init_nets.push_back(&net.net);
   }
@@ -155,7 +158,8 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
 std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path,
                               const InitNets& init) {
   const FileKind kind = KindOfFile(line, path);
-  const NetsOfFile found = LoadNets(path, kind, KindCheckOf(line));
+  const NetsOfFile found =
+      IsCaffeNet(kind) ? LoadCaffeNets(line, path) : LoadNets(path, kind, KindCheckOf(line));
   if (kind == FileKind::kPlanDef) {
     Workspace inputs;
     FeedInputs(line, found, &inputs);
@@ -288,15 +292,17 @@ const Command& CheckCommand() {
           "  caffe2 check binaries/demo/stripes/init_net.pb binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 check binaries/demo/stripes/predict_net.pb --init-net "
           "binaries/demo/stripes/init_net.pb --input data=1,3,64,64\n",
-      .options = {kAsOption,
-                  {"init-net", "FILE", "",
-                   "net that fills the weights: check it, and the nets together with it", true},
-                  {"input", "BLOB=VALUE", "",
-                   "all inputs, as for `run`: check that they fit and that none is missing", true},
-                  kAllowFilesOption,
-                  ProcessOptions()[1],
-                  {"module", "FILE.so", "", "module with operators; may be repeated", true},
-                  kJsonOption},
+      .options = JoinOptions(
+          {{kAsOption,
+            {"init-net", "FILE", "",
+             "net that fills the weights: check it, and the nets together with it", true},
+            {"input", "BLOB=VALUE", "",
+             "all inputs, as for `run`: check that they fit and that none is missing", true},
+            kAllowFilesOption,
+            ProcessOptions()[1],
+            {"module", "FILE.so", "", "module with operators; may be repeated", true},
+            kJsonOption},
+           CaffeOptions()}),
       .run = Check,
       .arguments = ArgumentKind::kFiles};
   return command;

@@ -44,6 +44,8 @@ std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists
 // --init-net, --predict-net, --predictor, --db-type, --device, --root, --allow-files-anywhere, ...
 const std::vector<Option>& ModelOptions();
 // --input, --image and the transformation of images, --seed
+// The weights of a net of Caffe, and how it is imported. Part of ModelOptions.
+const std::vector<Option>& CaffeOptions();
 const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();

@@ -1,5 +1,6 @@
 #include "binaries/commands/compare_model.h"
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/optimizing.h"
@@ -30,6 +31,10 @@ ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path,
   } else {
     options.predict_net = path;
   }
+  if (IsCaffeNet(kind)) {
+    options.caffe = CaffeImportOptionsOf(line);
+    options.weights = line.Text(second && line.Has("weights2") ? "weights2" : "weights");
+  }
   if (kind == FileKind::kNetDef) {
     options.init_nets = line.All(second && line.Has("init-net2") ? "init-net2" : "init-net");
   }
@@ -41,7 +46,7 @@ ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path,
 
 bool ContainsNet(const std::string& path) {
   const FileKind kind = DetectFileKind(path).kind;
-  return kind == FileKind::kNetDef || kind == FileKind::kPackedModel ||
+  return kind == FileKind::kNetDef || IsCaffeNet(kind) || kind == FileKind::kPackedModel ||
          IsPredictorDatabase(path, kind);
 }
 
@@ -49,6 +54,7 @@ ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path
   ComparedModel loaded;
   loaded.model = LoadModel(FileOptionsOf(line, path, second));
   for (const std::string& warning : loaded.model.warnings) Warn(warning);
+  PrintNotes(loaded.model.notes);
   loaded.ws = MakeWorkspace(line, &loaded.model);
   return loaded;
 }

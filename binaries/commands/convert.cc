@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
@@ -75,6 +76,10 @@ int Convert(const CommandLine& line) {
                      DidYouMean(to, forms));
   }
   const FileKind kind = IsFolderOfTensors(path) ? FileKind::kUnknown : KindOfFile(line, path);
+  if (IsCaffeNet(kind)) {
+    ConvertCaffeNet(line, path);
+    return 0;
+  }
   if (kind == FileKind::kUnknown || ConvertsTensors(line, kind)) {
     ConvertTensors(line, path, kind);
     return 0;
@@ -110,16 +115,19 @@ const Command& ConvertCommand() {
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
-      .options =
-          {ProcessOptions()[1],
-           {"to", "FORM", "",
-            "text, binary, npy, npz, tensorprotos, minidb, leveldb or lmdb (default: by the name "
-            "of the output, or the format that a proto does not have)",
-            false, false, &Forms},
-           {"output", "FILE", "", "file to write (default: standard output)"},
-           {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
-           {"overwrite", "", "", "replace an existing database"},
-           kAsOption},
+      .options = JoinOptions(
+          {{ProcessOptions()[1],
+            {"to", "FORM", "",
+             "text, binary, npy, npz, tensorprotos, minidb, leveldb or lmdb (default: by the name "
+             "of the output, or the format that a proto does not have)",
+             false, false, &Forms},
+            {"output", "FILE", "",
+             "file to write (default: standard output); for a net of Caffe the folder of both "
+             "nets"},
+            {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
+            {"overwrite", "", "", "replace an existing database"},
+            kAsOption},
+           CaffeOptions()}),
       .run = Convert,
       .arguments = ArgumentKind::kFiles};
   return command;

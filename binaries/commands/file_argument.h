@@ -36,6 +36,8 @@ struct NetsOfFile {
   PlanDef plan;     // of a PlanDef
   MetaNetDef meta;  // of a MetaNetDef or predictor database; its nets are moved to `nets`
   std::shared_ptr<const PackedModel> packed;  // of a packed model
+  NetDef init_net;                            // of a net of Caffe: its weights
+  ShapeMap input_shapes;                      // the same
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 

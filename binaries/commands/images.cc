@@ -9,10 +9,12 @@
 #include "binaries/commands/input_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/standard_streams.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/cpu_allocator.h"
 
@@ -58,11 +60,87 @@ void CheckChannels(const CommandLine& line, const char* option) {
   }
 }
 
+// Whether --mean names a file with an image.
+bool IsMeanFile(const CommandLine& line) {
+  const std::string text = line.Text("mean");
+  return text.ends_with(".binaryproto") || text.ends_with(".npy") ||
+         (line.Has("mean") && PathExists(text));
+}
+
+// The image of --mean FILE as [C, H, W].
+Tensor ReadMeanFile(const std::string& file) {
+  Tensor mean = KindByBeginning(file) == FileKind::kNpy ? ReadNpy(file) : ReadCaffeMean(file);
+  CAFFE_ENFORCE(mean.IsType<float>() || mean.IsType<double>(), "mean file \"", file,
+                "\" has elements of type ", DataTypeName(mean.meta()), ", want float");
+  if (mean.IsType<double>()) {
+    Tensor floats(mean.dims(), CPU);
+    std::copy_n(mean.data<double>(), mean.numel(), floats.mutable_data<float>());
+    mean = floats;
+  }
+  if (mean.dim() == 4 && mean.dim(0) == 1) {
+    mean.Reshape({mean.dim(1), mean.dim(2), mean.dim(3)});
+  }
+  if (mean.dim() == 1) mean.Reshape({mean.dim(0), 1, 1});
+  CAFFE_ENFORCE(mean.dim() == 3, "mean file \"", file, "\" has shape [",
+                absl::StrJoin(mean.dims(), ", "), "], want [C, H, W], [1, C, H, W] or [C]");
+  return mean;
+}
+
+// Subtracts the centre of the mean image, or one value for each channel, from an image
+// [1, C, H, W]; then scales.
+void SubtractMean(const Tensor& mean, const ImageTransform& transform, Tensor* image) {
+  const int64_t channels = image->dim(1), height = image->dim(2), width = image->dim(3);
+  const bool whole = mean.dim(1) > 1 || mean.dim(2) > 1;
+  CAFFE_ENFORCE(
+      mean.dim(0) == channels && (!whole || (mean.dim(1) >= height && mean.dim(2) >= width)),
+      "the mean image has shape [", absl::StrJoin(mean.dims(), ", "),
+      "], want at least that of the image, [", channels, ", ", height, ", ", width,
+      "]; --resize or --crop makes the image smaller");
+  const int64_t top = whole ? (mean.dim(1) - height) / 2 : 0;
+  const int64_t left = whole ? (mean.dim(2) - width) / 2 : 0;
+  float* to = image->mutable_data<float>();
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto at = [&](const std::vector<float>& values) {
+      return values.size() == 1 ? values[0] : values[static_cast<size_t>(c)];
+    };
+    const float factor = at(transform.scale) / at(transform.std);
+    const float* plane = mean.data<float>() + c * mean.dim(1) * mean.dim(2);
+    for (int64_t y = 0; y < height; ++y) {
+      for (int64_t x = 0; x < width; ++x, ++to) {
+        *to = (*to - plane[whole ? (top + y) * mean.dim(2) + left + x : 0]) * factor;
+      }
+    }
+  }
+}
+
+// Sets what no option gives.
+void ApplyDefaults(const CommandLine& line, const ImageDefaults& defaults,
+                   ImageTransform* transform) {
+  if (line.Text("mean").empty()) return;  // a command without these options
+  const std::vector<int64_t>& dims = defaults.dims;
+  if (dims.size() == 4 && dims[1] == 1 && !line.Has("bgr")) transform->grey = true;
+  const bool crops = !line.Has("crop");
+  if (crops && dims.size() == 4) {
+    transform->crop_to = {.width = static_cast<int>(dims[3]), .height = static_cast<int>(dims[2])};
+  }
+  if (!defaults.transform.has_value()) return;
+  const CaffeTransform& stated = *defaults.transform;
+  if (!line.Has("scale")) transform->scale = {stated.scale};
+  if (crops && dims.size() != 4) transform->crop = static_cast<int>(stated.crop_size);
+  if (line.Has("mean") || stated.mean_values.empty()) return;
+  transform->mean = stated.mean_values;
+  // Caffe's images are in this order, and so are its means.
+  if (stated.mean_values.size() == 3) transform->bgr = true;
+}
+
 ImageTransform TransformOf(const CommandLine& line) {
   ImageTransform transform;
   if (line.Text("mean").empty()) return transform;  // a command without these options
-  for (const char* option : {"mean", "scale", "std"}) CheckChannels(line, option);
-  transform.mean = line.Floats("mean");
+  for (const char* option : {"scale", "std"}) CheckChannels(line, option);
+  if (!IsMeanFile(line)) {
+    CheckChannels(line, "mean");
+    transform.mean = line.Floats("mean");
+  }
   transform.scale = line.Floats("scale");
   transform.std = line.Floats("std");
   if (std::count(transform.std.begin(), transform.std.end(), 0.f) > 0)
@@ -99,12 +177,15 @@ FileKind KindByBeginning(const std::string& path) {
   return DetectContentKind(begin, size).kind;
 }
 
-ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::string& blob)
+ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::string& blob,
+                         const ImageDefaults& defaults)
     : line_(line),
       packed_bgra_(packed_bgra),
       blob_(blob),
       transform_(TransformOf(line)),
       limits_(LimitsOfImages()) {
+  ApplyDefaults(line, defaults, &transform_);
+  if (IsMeanFile(line)) mean_ = ReadMeanFile(line.Text("mean"));
   if (!packed_bgra) return;
   for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
     if (line.Has(option)) {
@@ -115,7 +196,13 @@ ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::s
 }
 
 Tensor ImageReader::Convert(const Image& image, const std::string& file) const try {
-  return packed_bgra_ ? ImageToBgra(image, transform_) : ImageToTensor(image, transform_);
+  if (packed_bgra_) return ImageToBgra(image, transform_);
+  if (!IsMeanFile(line_)) return ImageToTensor(image, transform_);
+  ImageTransform plain = transform_;
+  plain.scale = plain.std = {1};
+  Tensor tensor = ImageToTensor(image, plain);
+  SubtractMean(mean_, transform_, &tensor);
+  return tensor;
 } catch (const OutOfMemory& error) {
   throw OutOfMemory(__FILE__, __LINE__, "", MakeString("image \"", file, "\": ", error.message()));
 } catch (const EnforceNotMet& error) {
@@ -155,8 +242,9 @@ Tensor ImageReader::Decode(std::string_view bytes, const std::string& name,
 FedInput FeedImage(const CommandLine& line, const InputImages& images, const std::string& file,
                    Workspace* ws) {
   FedInput fed{.blob = images.blob, .source = ""};
-  SetTensor(ws, images.blob,
-            ImageReader(line, images.packed_bgra, images.blob).Read(file, &fed.source));
+  SetTensor(
+      ws, images.blob,
+      ImageReader(line, images.packed_bgra, images.blob, images.defaults).Read(file, &fed.source));
   return fed;
 }
 

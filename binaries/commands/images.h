@@ -2,12 +2,14 @@
 // The images given to `run`, `bench` and `pack`: finds, reads, transforms and feeds them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/image_stream.h"
@@ -22,6 +24,12 @@ inline constexpr char kPackedBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPr
 // The kind of a file by its first bytes, which distinguish images and arrays from others.
 FileKind KindByBeginning(const std::string& path);
 
+// What a net of Caffe states about its images. Used where an option is not given.
+struct ImageDefaults {
+  std::optional<CaffeTransform> transform = {};
+  std::vector<int64_t> dims = {};  // of the input, or empty
+};
+
 // The images given by --image and --image-list, and the blob that they are fed to. Empty if none
 // are given.
 struct InputImages {
@@ -33,6 +41,7 @@ struct InputImages {
   bool several = false;  // a folder, a list, more than one file, or a stream
   // Whether the blob is the input of a style net, which is bytes: blue, green, red, alpha.
   bool packed_bgra = false;
+  ImageDefaults defaults = {};
 };
 // Whether a command runs on every image, or on the first one.
 enum class ImageCount { kOne, kAll };
@@ -51,7 +60,7 @@ class ImageReader {
   // THROWS UsageError for options that do not go together.
   // Arrays are cast as told for `blob` (--cast). `line` must outlive the reader.
   explicit ImageReader(const CommandLine& line, bool packed_bgra = false,
-                       const std::string& blob = "");
+                       const std::string& blob = "", const ImageDefaults& defaults = {});
   // Reads and transforms an image, or reads an .npy file. Sets `source` to a description of it.
   // THROWS if it cannot.
   Tensor Read(const std::string& file, std::string* source) const;
@@ -69,6 +78,7 @@ class ImageReader {
   const bool packed_bgra_;
   const std::string blob_;
   ImageTransform transform_;
+  Tensor mean_;  // an image [C, H, W] in the net's order of channels; without elements: none
   ImageLimits limits_;
 };
 

@@ -199,6 +199,10 @@ InputImages FindInputImages(const CommandLine& line, const Model& model,
   if (given.contains(images.blob))
     throw UsageError("blob \"" + images.blob + "\" is given by both --input and --image");
   CheckInputName({&model.predict_net}, images.blob);
+  images.defaults.transform = model.caffe_transform;
+  if (const auto dims = model.input_shapes.find(images.blob); dims != model.input_shapes.end()) {
+    images.defaults.dims = dims->second;
+  }
   images.packed_bgra = TakesPackedBgra(model.predict_net, images.blob);
   for (const std::string& path : paths) AddImagesOf(line, path, count, &images);
   for (const std::string& list : lists) AddListOf(list, &images);

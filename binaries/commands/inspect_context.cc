@@ -49,6 +49,10 @@ InspectContext ContextOf(const CommandLine& line, const std::string& path, FileK
   }
   if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
     context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));
+  if (found.init_net.op_size() > 0) context.init_nets.push_back(found.init_net);
+  for (const auto& [name, shape] : found.input_shapes) {
+    if (!shape.unknown_shape()) context.shapes[name] = shape;
+  }
   if (found.packed != nullptr) AddPackedShapes(*found.packed, &context);
   // Init nets in the same file fill weights too.
   for (const TitledNet& net : found.nets) {

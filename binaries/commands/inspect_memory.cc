@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/number_text.h"
 #include "binaries/commands/optimizing.h"
@@ -28,6 +29,12 @@ std::optional<ModelFileOptions> ModelOf(const CommandLine& line, const std::stri
   if (kind == FileKind::kPackedModel || (kind == FileKind::kNetDef && line.Has("init-net"))) {
     options.init_nets = line.All("init-net");
     options.predict_net = path;
+    return options;
+  }
+  if (IsCaffeNet(kind)) {
+    options.predict_net = path;
+    options.weights = line.Text("weights");
+    options.caffe = CaffeImportOptionsOf(line);
     return options;
   }
   if (net.role != "PREDICT_NET_TYPE" || DBTypeOfKind(kind).empty()) return std::nullopt;
@@ -67,6 +74,7 @@ InspectedMemory MemoryAsPrepared(const CommandLine& line, const ModelFileOptions
     if (!options.inputs.contains(name)) parameters.insert(name);
   }
   for (const std::string& name : given) shapes[name] = context.shapes.at(name);
+  for (const auto& [name, dims] : model.input_shapes) shapes[name] = context.shapes.at(name);
   return {.prepared = true,
           .passes = prepared.passes,
           .report = ReportMemory(InitNetsOf(net, context), prepared.net, shapes, parameters,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"
 #include "caffe2_core/base/enforce.h"
@@ -30,7 +31,8 @@ std::optional<DeviceOption> DeviceOf(const std::string& text) {
 namespace {
 
 ModelFileOptions FileOptionsOf(const CommandLine& line) {
-  if (line.Has("predictor") == line.Has("predict-net")) {
+  const std::string predict_net = PredictNetOf(line);
+  if (line.Has("predictor") == !predict_net.empty()) {
     throw UsageError(line.Has("predictor")
                          ? "--predictor and --predict-net are both given, want only one"
                          : "want --predict-net FILE or --predictor DB, see --help");
@@ -40,7 +42,9 @@ ModelFileOptions FileOptionsOf(const CommandLine& line) {
   if (!line.Has("predictor") && line.Has("db-type"))
     throw UsageError("--db-type is given without --predictor");
   ModelFileOptions options{.init_nets = line.All("init-net"),
-                           .predict_net = line.Text("predict-net"),
+                           .predict_net = predict_net,
+                           .weights = line.Text("weights"),
+                           .caffe = CaffeImportOptionsOf(line),
                            .predictor_db = line.Text("predictor"),
                            .db_type = line.Text("db-type"),
                            .db_type_remedy = "--db-type specifies it",
@@ -64,6 +68,7 @@ namespace {
 
 Model WithWarnings(Model model) {
   for (const std::string& warning : model.warnings) Warn(warning);
+  PrintNotes(model.notes);
   return model;
 }
 
@@ -111,6 +116,7 @@ std::string FirstNames(const std::vector<std::string>& names) {
 }
 
 void CheckInputsAreThere(const Model& model, const Workspace& ws) {
+  CheckImportedShapes(model, ws);
   const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
   if (missing.empty()) return;
   const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";

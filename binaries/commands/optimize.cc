@@ -4,6 +4,7 @@
 #include <iostream>
 #include <set>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
@@ -128,7 +129,7 @@ void CheckOptions(const CommandLine& line) {
 }
 
 int Optimize(const CommandLine& line) {
-  CheckPositional(line, 0, 0, "no files");
+  CheckNetArgument(line);
   if (line.Has("passes")) {
     ListPasses();
     return 0;
@@ -180,7 +181,8 @@ const Command& OptimizeCommand() {
             {"keep", "BLOB", "", "blob to keep besides the outputs; may be repeated", true}},
            {OptimizeOptions()[1], {"passes", "", "", "list the passes and exit"}},
            ProcessOptions()}),
-      .run = Optimize};
+      .run = Optimize,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

@@ -41,6 +41,7 @@ const std::vector<Option>& ModelOptions() {
   static const std::vector<Option> options = {
       {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
       {"predict-net", "FILE", "", "net to run, or a packed model (caffe2 pack)"},
+      CaffeOptions()[0],
       {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
       {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)", false, true,
        &DatabaseTypes},
@@ -52,6 +53,25 @@ const std::vector<Option>& ModelOptions() {
        false, true},
       {"cuda-graph", "", "",
        "capture a device's operators in a graph, replay it from the third run", false, true},
+      CaffeOptions()[1],
+      CaffeOptions()[2],
+      CaffeOptions()[3],
+      CaffeOptions()[4],
+  };
+  return options;
+}
+
+const std::vector<Option>& CaffeOptions() {
+  static const std::vector<Option> options = {
+      {"weights", "FILE", "", "caffemodel of a net of Caffe (prototxt)"},
+      {"input-shape", "BLOB=DIMS", "",
+       "shape of an input of a net of Caffe, instead of the one in its file; may be repeated", true,
+       true},
+      {"phase", "PHASE", "test", "layers of a net of Caffe: those for test or for train", false,
+       true},
+      {"level", "N", "0", "layers of a net of Caffe: those for this level", false, true},
+      {"stage", "NAME", "", "layers of a net of Caffe: those for this stage; may be repeated", true,
+       true},
   };
   return options;
 }
@@ -61,16 +81,16 @@ const std::vector<Option>& InputOptions() {
       {"input", "BLOB=VALUE", "",
        "FILE (.npy, .npz, TensorProto, image), d0,d1,... (random), or numbers: 320,320,0.625",
        true},
-      {"image", "FILE|DIR", "",
-       "image(s), or BLOB=IMAGE; may be repeated; -: stdin", true},
+      {"image", "FILE|DIR", "", "image(s), or BLOB=IMAGE; may be repeated; -: stdin", true},
       {"image-list", "FILE", "", "text that names an image on each line", true, true},
       {"cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...", true,
        true},
-      {"mean", "M[,M,M]", "0", "subtracted from each channel, in the net's order"},
+      {"mean", "M[,M,M]", "0",
+       "subtracted from each channel, in the net's order; or a .binaryproto or .npy file"},
       {"scale", "S[,S,S]", "1", "factor applied after the mean"},
       {"std", "S[,S,S]", "1", "divisor applied after the scale", false, true},
       {"bgr", "", "", "channel order blue, green, red"},
-      {"grey", "", "", "one grey channel instead of three"},
+      {"grey", "", "", "one grey channel instead of three", false, true},
       {"resize", "N|WxH", "0", "shorter side in pixels, or both sides; 0: off"},
       {"crop", "N|WxH", "0", "side or sides of a crop at the centre; 0: off"},
       {"interpolation", "NAME", "linear",

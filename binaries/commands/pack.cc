@@ -39,9 +39,11 @@ void CheckNotPrepared(const CommandLine& line) {
 
 int Pack(const CommandLine& line) {
   const bool named = line.Has("output");
-  CheckPositional(line, named ? 0 : 1, named ? 0 : 1, "one file to write");
+  const bool has_net = line.Has("predict-net") || line.Has("predictor");
+  const size_t files = (named ? 0 : 1) + (has_net ? 0 : 1);
+  CheckPositional(line, files, files, has_net ? "one file to write" : "a net and a file to write");
   if (!line.Has("prepare")) CheckNotPrepared(line);
-  const std::string path = named ? line.Text("output") : line.positional()[0];
+  const std::string path = named ? line.Text("output") : line.positional().back();
   Model model = LoadModelForCPU(line);  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   ModelPacker packer(model, *ws);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "binaries/commands/boxes.h"
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/input_values.h"
@@ -43,7 +44,7 @@ class RunJob {
         boxes_(line, model_.predict_net),
         values_(line, &model_.predict_net),
         nan_(line) {
-    outputs_ = values_.Outputs(model_.outputs, line.All("fetch"));
+    outputs_ = values_.Outputs(model_.outputs, BlobsOfLayers(line.All("fetch"), model_));
     for (const ImageSaver::Target& target : image_saver_.targets()) {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
         outputs_.push_back(target.blob);
@@ -66,6 +67,7 @@ class RunJob {
     images_ = FindInputImages(line_, model_, fed_, ImageCount::kAll);
     std::vector<std::string> existing = ws_->Blobs();
     existing.push_back(images_.blob);
+    for (const auto& [layer, blob] : model_.layer_blobs) existing.push_back(layer);
     CheckFetchedNames(line_, {&model_.predict_net}, existing);
     for (const FedInput& input : fed_) width_ = WiderNames(width_, input.blob);
     width_ = WiderNames(width_, images_.blob);
@@ -353,7 +355,7 @@ class RunJob {
 };
 
 int Run(const CommandLine& line) {
-  CheckPositional(line, 0, 0, "no files");
+  CheckNetArgument(line);
   return RunJob(line).Run();
 }
 
@@ -363,7 +365,7 @@ const Command& RunCommand() {
   static const Command command = {
       .name = "run",
       .purpose = "runs a net on files and prints or saves its outputs",
-      .usage = "run [--init-net FILE] --predict-net FILE | --predictor DB [options]",
+      .usage = "run --predict-net FILE | --predictor DB | PROTOTXT [options]",
       .examples =
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
@@ -395,7 +397,8 @@ const Command& RunCommand() {
            {kJsonOption,
             {"json-lines", "", "", "print a line of JSON for each image, as soon as it is there",
              false, true}}}),
-      .run = Run};
+      .run = Run,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

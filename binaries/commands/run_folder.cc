@@ -68,7 +68,7 @@ class FolderRunner {
   FolderRunner(const FolderRun& run, FolderResults* results)
       : run_(run),
         results_(*results),
-        reader_(run.line, run.images.packed_bgra, run.images.blob),
+        reader_(run.line, run.images.packed_bgra, run.images.blob, run.images.defaults),
         batch_(static_cast<size_t>(run.line.Integer("batch", 1, 65536))),
         progress_(static_cast<int64_t>(run.images.files.size()),
                   run.images.stream != nullptr ? "images" : "files"),

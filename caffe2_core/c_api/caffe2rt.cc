@@ -116,6 +116,7 @@ caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
     result.init_nets.emplace_back(options.init_nets[i]);
   }
   result.predict_net = TextOf(options.predict_net);
+  result.weights = TextOf(options.weights);
   result.predictor_db = TextOf(options.predictor_db);
   result.device_fallback = options.device_fallback != 0;
   if (options.device != nullptr) {
@@ -165,6 +166,7 @@ std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
   predictor_options.input_shapes = ShapesOf(options);
   std::vector<std::string> inputs = model.inputs.empty() ? model.placeholders : model.inputs;
   std::vector<std::string> warnings = std::move(model.warnings);
+  warnings.insert(warnings.end(), model.notes.begin(), model.notes.end());
   caffe2rt::Predictor predictor(std::move(model), predictor_options);
   std::vector<std::string> outputs = predictor.output_names();
   return std::unique_ptr<caffe2rt_model>(new caffe2rt_model{

@@ -94,22 +94,24 @@ typedef struct caffe2rt_load_options {
   size_t struct_size;            // sizeof(caffe2rt_load_options)
   const char* const* init_nets;  // files that fill the weights, in the order of their execution
   size_t num_init_nets;
-  const char* predict_net;      // the file of the net to run, or a model that `caffe2 pack` wrote
+  const char* predict_net;  // the file of the net to run: also a model that `caffe2 pack` wrote, or
+                            // a net of Caffe (prototxt)
   const char* predictor_db;     // a predictor's database, instead of the files above
   const char* device;           // as in `caffe2 run --device`; null: the devices that the nets name
   int32_t device_fallback;      // not 0: the CPU replaces devices that are not available
   int32_t no_optimization;      // not 0: run the net as it was written
   int32_t max_concurrent_runs;  // 1 to 1024; further calls wait. 0: 64
-  int32_t deterministic;        // not 0: only algorithms with reproducible results
+  // --- Since version 2 ---
+  int32_t deterministic;  // not 0: only algorithms with reproducible results
   // Name, type and shape of inputs, as far as they are known when the model is loaded. They guide the
-  // choice of layouts; inputs may have other shapes. Neither `data` nor `bytes` is read. Since version
-  // 2, as `deterministic`.
+  // choice of layouts; inputs may have other shapes. Neither `data` nor `bytes` is read.
   const caffe2rt_tensor* input_shapes;
   size_t num_input_shapes;
+  const char* weights;  // the caffemodel of a net of Caffe
 } caffe2rt_load_options;
 
 #define CAFFE2RT_LOAD_OPTIONS_INIT \
-  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // The version of the library, such as "0.1.0", and the CAFFE2RT_API_VERSION that it implements.
 const char* caffe2rt_version(void);

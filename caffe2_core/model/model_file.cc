@@ -20,6 +20,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/model/caffe_model.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/meta_net.h"
@@ -99,6 +100,9 @@ void CheckNotSwapped(const ModelFileOptions& options, const Model& model) {
 
 void LoadFiles(const ModelFileOptions& options, Model* model) {
   if (IsPackedModel(options.predict_net)) return LoadPacked(options, model);
+  if (IsCaffeNetFile(options.predict_net)) return LoadCaffeModel(options, model);
+  CAFFE_ENFORCE(options.weights.empty(), "weights \"", options.weights, "\" are given with \"",
+                options.predict_net, "\", which is not a net of Caffe");
   for (const std::string& file : options.init_nets) LoadInitNet(file, options.root, model);
   model->predict_net = LoadNetFile(options.predict_net, options.root, model);
   CheckNotSwapped(options, *model);

@@ -10,17 +10,23 @@
 //
 //   Predictor predictor(LoadModel({.predictor_db = "model.minidb"}));
 //
+// A net of Caffe is imported (import/caffe):
+//
+//   Model model = LoadModel({.predict_net = "deploy.prototxt", .weights = "net.caffemodel"});
+//
 // The weights are never copied: those in a binary file are read straight into their tensors
 // (caffe2_core/io/net_weights.h), those of a packed model (packed_model.h) stay in the mapped file.
 // Nothing is printed; warnings are returned in Model::warnings.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -38,6 +44,12 @@ struct ModelFileOptions {
   // The file with the net to run: a NetDef, or a model that `caffe2 pack` wrote, which has its
   // weights. Set either this or predictor_db.
   std::string predict_net = {};
+  // The caffemodel with the weights of predict_net, which is a prototxt of Caffe then. Without it such
+  // a net is filled as its layers say for training.
+  std::string weights = {};
+  // How a net of Caffe is imported: shapes of inputs, phase, level and stages. The names of its files
+  // are not used.
+  CaffeImportOptions caffe = {};
   // A database that Caffe2's predictor_exporter wrote. It holds all nets and the parameters.
   std::string predictor_db = {};
   // The type of predictor_db: minidb, leveldb or lmdb. If empty, it is detected from the content.
@@ -98,6 +110,13 @@ struct Model {
   std::string db_path, db_type;       // of the predictor database; empty if there is none
   std::vector<std::string> files;     // the files from which the nets were read
   std::vector<std::string> warnings;  // one line each
+  // Of a net of Caffe: the shapes of its inputs that the file states, the blob that each layer writes,
+  // how its file prepares images, and what was left out of it or assumed.
+  std::map<std::string, std::vector<int64_t>> input_shapes;
+  std::map<std::string, std::string> layer_blobs;
+  std::optional<CaffeTransform> caffe_transform;
+  std::vector<std::string> notes;
+  std::string fixed_size_layer;  // a layer that fits only input_shapes, or ""
 };
 
 // THROWS if the options name no model or two models, if a file or database cannot be read, or if

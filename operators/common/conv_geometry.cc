@@ -209,6 +209,17 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
   }
 }
 
+// Nets that were converted from others may have a dilation, which Caffe2 ignores.
+void CheckNotDilated(const ArgumentHelper& args) {
+  bool ignored = false;
+  for (const int64_t dilation : ReadPerAxis(args, kWindowDilation, &ignored)) {
+    CAFFE_ENFORCE(
+        dilation == 1, "the dilation of a transposed convolution is ", dilation,
+        ", want 1: another is not supported; a filter with zeros between its taps has the "
+        "same effect");
+  }
+}
+
 }  // namespace
 
 WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) {
@@ -221,9 +232,9 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   window.kernel = ReadPerAxis(args, kWindowKernel, &window.one_by_one);
   window.stride = ReadPerAxis(args, kWindowStride, &window.one_by_one);
   window.pads = ReadPads(args, window.legacy_pad, &window.one_by_one);
-  // ConvTranspose has no argument dilation; only ConvTranspose has adj.
   if (use == WindowUse::kConvTranspose) {
     window.adj = ReadPerAxis(args, kWindowAdj, &window.one_by_one);
+    CheckNotDilated(args);
   } else {
     window.dilation = ReadPerAxis(args, kWindowDilation, &window.one_by_one);
   }

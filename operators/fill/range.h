@@ -2,9 +2,8 @@
 // Range: the values start, start + step, ... before stop. The inputs have one element each. One
 // input is stop; two inputs are start and stop; three inputs are start, stop and step.
 //
-// For floats there are ceil((stop - start) / step) elements. For integers the quotient (stop -
-// start) / step is truncated, and 1 is added if quotient * step < stop - start. A negative step
-// that does not divide the distance therefore leaves out the last element, as in Caffe2.
+// There are ceil((stop - start) / step) elements. Caffe2 leaves the last one out for integers and a
+// negative step that does not divide the distance.
 
 #include <cmath>
 #include <limits>
@@ -29,7 +28,7 @@ int64_t RangeLength(T start, T stop, T step) {
                       !(step == -1 && distance == std::numeric_limits<T>::min()),
                   "range from ", start, " to ", stop, " is too long");
     int64_t length = static_cast<int64_t>(distance / step);
-    if (length * static_cast<int64_t>(step) < static_cast<int64_t>(distance)) ++length;
+    if (distance % step != 0 && (distance < 0) == (step < 0)) ++length;
     return length > 0 ? length : 0;
   } else {
     const double length = std::ceil(static_cast<double>((stop - start) / step));

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
@@ -164,6 +165,22 @@ void ReadPackedModel(const std::string& bytes, const CorpusFile* origin, Random*
   ExerciseNet(model.predict_net, origin, random, &ws);
 }
 
+// A net of one convolution, whose weights the bytes may have.
+constexpr char kSmallCaffeNet[] = R"(
+    layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 1 dim: 4 dim: 4 } } }
+    layer { name: "c" type: "Convolution" bottom: "x" top: "c"
+            convolution_param { num_output: 1 kernel_size: 2 } })";
+
+// Imports the bytes as a net and as weights.
+void ImportModel(const std::string& bytes) {
+  try {
+    (void)ImportCaffeFromMemory(kSmallCaffeNet, bytes.empty() ? " " : bytes, {});
+  } catch (const EnforceNotMet&) {
+    // Most files have no such layer.
+  }
+  (void)ImportCaffeFromMemory(bytes, "", {});
+}
+
 void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin) {
   Random random(HashOf(bytes));
   switch (kind) {
@@ -192,6 +209,9 @@ void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin)
     case FileKind::kJpeg:
     case FileKind::kPng:
       return ReadImage(bytes, &random);
+    case FileKind::kCaffeText:
+    case FileKind::kCaffeModel:
+      return ImportModel(bytes);
     case FileKind::kPackedModel:
       return ReadPackedModel(bytes, origin, &random);
     default:

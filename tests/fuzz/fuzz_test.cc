@@ -293,6 +293,11 @@ TEST(CorpusTest, HoldsValidArraysAndImages) {
             (std::set{FileKind::kJpeg, FileKind::kPng}));
 }
 
+TEST(CorpusTest, HoldsValidModelsOfCaffe) {
+  EXPECT_EQ(RunSeeds(SourcePath("tests/fuzz/corpus/caffe_text"), true),
+            std::set{FileKind::kCaffeText});
+}
+
 TEST(CaffeFuzzTest, RunsClean) {
   const int status = std::system((BuildPath(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 0);

@@ -310,6 +310,32 @@ TEST_F(CApiLoadTest, AcceptsTheOptionsOfAnOlderHeader) {
   EXPECT_EQ(caffe2rt_load(&options_, &model_), CAFFE2RT_OK) << caffe2rt_last_error();
 }
 
+TEST_F(CApiLoadTest, LoadsModelsOfCaffe) {
+  const std::string net = dir_.Write("net.prototxt", R"(
+      layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 2 } } }
+      layer { name: "y" type: "InnerProduct" bottom: "x" top: "y"
+              inner_product_param { num_output: 1 } }
+      layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "y" top: "loss" })");
+  const std::string weights = dir_.Write("net.caffemodel", R"(
+      layer { name: "y" blobs { shape { dim: 1 dim: 2 } data: 2 data: 3 }
+              blobs { shape { dim: 1 } data: 0.5 } })");
+  options_.predict_net = net.c_str();
+  options_.weights = weights.c_str();
+  ASSERT_EQ(caffe2rt_load(&options_, &model_), CAFFE2RT_OK) << caffe2rt_last_error();
+  ASSERT_EQ(caffe2rt_num_inputs(model_), 1u);
+  ASSERT_EQ(caffe2rt_num_warnings(model_), 1u);
+  EXPECT_THAT(caffe2rt_warning(model_, 0), testing::HasSubstr("layer \"loss\""));
+  const int64_t dims[] = {1, 2};
+  const float x[] = {10, 100};
+  const caffe2rt_tensor input = {"x", CAFFE2RT_FLOAT, 2, dims, x, sizeof(x)};
+  caffe2rt_result* result = nullptr;
+  ASSERT_EQ(caffe2rt_run(model_, &input, 1, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+  caffe2rt_tensor output;
+  ASSERT_EQ(caffe2rt_result_tensor(result, 0, &output), CAFFE2RT_OK);
+  EXPECT_EQ(*static_cast<const float*>(output.data), 320.5f);
+  caffe2rt_free_result(result);
+}
+
 TEST_F(CApiLoadTest, ReportsFilesThatCannotBeRead) {
   options_.predict_net = "/no/such/net.pb";
   ExpectError(CAFFE2RT_FAILED, "/no/such/net.pb");

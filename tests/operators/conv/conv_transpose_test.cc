@@ -123,5 +123,17 @@ TEST(ConvTransposeTest, DeclaresTheArgumentOfItsGradient) {
   EXPECT_THAT(names, testing::Contains("no_bias"));
 }
 
+TEST(ConvTransposeTest, ADilationIsAnError) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "W", {1, 1, 2, 2}, {1, 1, 1, 1});
+  const std::string op = R"(type: "ConvTranspose" input: "X" input: "W" output: "Y"
+      arg { name: "kernel" i: 2 } )";
+  RunOp(&ws, op + R"(arg { name: "dilation" i: 1 })");
+  EXPECT_EQ(DimsOf(ws, "Y"), (std::vector<int64_t>{1, 1, 3, 3}));
+  ExpectThrows([&] { RunOp(&ws, op + R"(arg { name: "dilation" i: 2 })"); },
+               "the dilation of a transposed convolution is 2, want 1");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::conv_transpose_test

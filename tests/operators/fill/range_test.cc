@@ -32,17 +32,21 @@ TEST(RangeTest, StepsUpAndDown) {
   ExpectTensor<double>(ws, "Y", {0}, {});
 }
 
-// As in Caffe2: (0 - 10) / -3 is truncated to 3 elements, while (10 - 0) / 3 is rounded up to 4.
-TEST(RangeTest, LeavesTheLastOneOutWhenANegativeIntegerStepDoesNotDivide) {
+TEST(RangeTest, EndsBeforeTheStopWhenTheStepDoesNotDivide) {
   Workspace ws;
   Feed<int32_t>(&ws, "zero", {1}, {0});
   Feed<int32_t>(&ws, "ten", {1}, {10});
   Feed<int32_t>(&ws, "three", {1}, {3});
   Feed<int32_t>(&ws, "down", {1}, {-3});
   RunOp(&ws, R"(type: "Range" input: "ten" input: "zero" input: "down" output: "Y")");
-  ExpectTensor<int32_t>(ws, "Y", {3}, {10, 7, 4});
+  ExpectTensor<int32_t>(ws, "Y", {4}, {10, 7, 4, 1});
   RunOp(&ws, R"(type: "Range" input: "zero" input: "ten" input: "three" output: "Y")");
   ExpectTensor<int32_t>(ws, "Y", {4}, {0, 3, 6, 9});
+  // In the other direction there are no elements.
+  RunOp(&ws, R"(type: "Range" input: "zero" input: "ten" input: "down" output: "Y")");
+  ExpectTensor<int32_t>(ws, "Y", {0}, {});
+  RunOp(&ws, R"(type: "Range" input: "ten" input: "zero" input: "three" output: "Y")");
+  ExpectTensor<int32_t>(ws, "Y", {0}, {});
 }
 
 TEST(RangeTest, HasNoElementsUpToInfinityOrNaN) {
