@@ -70,33 +70,7 @@ cpu_set_t ChosenCpus(const std::vector<int>& chosen) {
   return cpus;
 }
 
-constexpr uint64_t kOneEnd = uint64_t{1} << 32;
-uint32_t BeginOf(uint64_t range) { return static_cast<uint32_t>(range); }
-uint32_t EndOf(uint64_t range) { return static_cast<uint32_t>(range >> 32); }
-
 }  // namespace
-
-int PoolWorkers::Seat::TakeFirst() {
-  uint64_t seen = range.load(std::memory_order_relaxed);
-  while (BeginOf(seen) < EndOf(seen)) {
-    if (range.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
-      return static_cast<int>(BeginOf(seen));
-    }
-  }
-  return -1;
-}
-
-int PoolWorkers::Seat::TakeLast() {
-  uint64_t seen = range.load(std::memory_order_relaxed);
-  while (BeginOf(seen) < EndOf(seen)) {
-    if (range.compare_exchange_weak(seen, seen - kOneEnd, std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
-      return static_cast<int>(EndOf(seen)) - 1;
-    }
-  }
-  return -1;
-}
 
 PoolWorkers::PoolWorkers(const ThreadPoolOptions& options)
     : cpus_(ChosenCpus(options.cpus)),
@@ -178,11 +152,11 @@ void PoolWorkers::TakePieces(size_t seat) {
     }
     ++ended;
   };
-  for (int piece; (piece = seats_[seat].TakeFirst()) >= 0;) run(piece);
+  for (int piece; (piece = seats_[seat].left.TakeFirst()) >= 0;) run(piece);
   const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
   for (size_t i = 1; i < in_use; ++i) {
     Seat& other = seats_[(seat + i) % in_use];
-    for (int piece; (piece = other.TakeLast()) >= 0;) run(piece);
+    for (int piece; (piece = other.left.TakeLast()) >= 0;) run(piece);
   }
   // From here on, the job may have ended and the next one may have begun.
   if (ended == 0) return;
@@ -240,7 +214,7 @@ void PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
   remaining_.store(static_cast<uint32_t>(pieces), std::memory_order_relaxed);
   for (size_t i = 0; i < in_use; ++i) {
     const auto cut = [&](size_t seat) { return static_cast<uint64_t>(pieces) * seat / in_use; };
-    seats_[i].range.store(cut(i + 1) << 32 | cut(i), std::memory_order_release);
+    seats_[i].left.Set(cut(i), cut(i + 1));
   }
   for (size_t i = 1; i < in_use; ++i) Call(seats_[i]);
   const PieceScope scope;
