@@ -147,8 +147,9 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
     AppendConflicts([] { GetNetRegistry()->ThrowConflicts(); }, &conflicts);
     return conflicts;
   });
-  CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
-                "\" of type parallel has num_workers ", def->num_workers(), ", want more than 0");
+  CAFFE_ENFORCE(def->type() != "parallel" || !def->has_num_workers() || def->num_workers() > 0,
+                "net \"", def->name(), "\" of type parallel has num_workers ", def->num_workers(),
+                ", want more than 0");
   std::unique_ptr<NetBase> net = GetNetRegistry()->Create(
       def->type().empty() ? "simple" : def->type(), WithDeviceCopies(def, *ws), ws);
   if (net == nullptr) return nullptr;

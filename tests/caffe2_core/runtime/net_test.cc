@@ -123,9 +123,10 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
   EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
 }
 
-TEST(NetTest, RejectsParallelWithoutWorkers) {
+TEST(NetTest, RejectsParallelWithLessThanOneWorker) {
   Workspace ws;
-  for (const char* workers : {"", "num_workers: 0", "num_workers: -1"}) {
+  EXPECT_NE(Make(&ws, R"(name: "n" type: "parallel")"), nullptr);
+  for (const char* workers : {"num_workers: 0", "num_workers: -1"}) {
     ExpectThrows([&] { Make(&ws, std::string(R"(name: "n" type: "parallel" )") + workers); },
                  "net \"n\" of type parallel has num_workers");
   }
