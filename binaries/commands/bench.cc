@@ -80,7 +80,7 @@ class BenchJob {
                                  .timed_runs = line_.Integer("iterations", 1, 10000000)};
     const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
     PreparedNet net(PrepareNet(std::move(model_.predict_net), preparation, ws_.get()).net, {},
-                    ArenasOf(line_), ws_.get());
+                    ArenasOf(line_), ws_.get(), line_.Text("executor"));
     return ProfileNet(
         &net.net(), [&net] { return net.memory().Run(); }, options);
   }
@@ -167,6 +167,7 @@ const Command& BenchCommand() {
             {"fail-above", "PERCENT", "",
              "with --against: fail if the net's median is longer than before by more than this"},
             {"tune", "FILE", "", "time convolution algorithms, write a table"},
+            kExecutorOption,
             kTuningOption,
             kNoMemoryPlanOption},
            OptimizeOptions(),
