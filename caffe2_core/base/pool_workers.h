@@ -79,12 +79,18 @@ class PoolWorkers {
   void Stop();
   void WorkerLoop(size_t seat);
   uint32_t WaitForCall(Seat& own, uint32_t seen);
-  void TakePieces(size_t seat);
+  // Returns the number of pieces that it has run.
+  uint32_t TakePieces(size_t seat);
   void Call(Seat& seat);
   void PlaceAway(Seat& seat);
-  void RunTogether(int pieces, const PieceFunction& function);
-  bool Join(Clock::time_point start);
-  bool SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start);
+  // The two sides of a job: what the caller did itself, and all of it.
+  struct Share {
+    uint32_t own = 0;
+    uint32_t pieces = 0;
+  };
+  Share RunTogether(int pieces, const PieceFunction& function);
+  bool Join(Clock::time_point start, const Share& share);
+  bool SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start, const Share& share);
   void UpdatePenalty(bool stalled, Clock::time_point start);
   template <class Condition>
   bool SpinUntil(Condition condition) const;
@@ -106,6 +112,7 @@ class PoolWorkers {
   const PieceFunction* function_ = nullptr;
   FirstError error_;
   Nanoseconds penalty_{0};
+  bool on_trial_ = false;  // the next job decides whether the penalty grows or shrinks
   Clock::time_point alone_until_{};
   std::vector<Nanoseconds> processor_times_;  // of the workers, by seat
 
