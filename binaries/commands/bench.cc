@@ -84,7 +84,8 @@ class BenchJob {
                                  .timed_runs = line_.Integer("iterations", 1, 10000000)};
     const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
     const Preparation prepared = PrepareNet(std::move(model_.predict_net), preparation, ws_.get());
-    PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get());
+    PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get(),
+                    line_.Text("executor"));
     NetProfile profile = ProfileNet(
         &net.net(), [&net] { return net.memory().Run(); }, options);
     WriteReport(line_, prepared, &net.net());
@@ -175,6 +176,7 @@ const Command& BenchCommand() {
             {"tune", "FILE", "", "time convolution algorithms, write a table"},
             {"explain", "", "", "print the candidates for each convolution, and why one runs",
              false, true},
+            kExecutorOption,
             kTuningOption,
             kNoMemoryPlanOption,
             kReportOption},

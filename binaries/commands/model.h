@@ -41,6 +41,15 @@ std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, const std::str
 std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line);
 inline constexpr Option kNoMemoryPlanOption = {
     "no-memory-plan", "", "", "let each activation have memory of its own", false, true};
+std::vector<std::string> ExecutorNames();
+inline constexpr Option kExecutorOption = {
+    "executor",
+    "NAME",
+    "simple",
+    "net type that runs the net: operators in order, or async_scheduling: at the same time",
+    false,
+    true,
+    &ExecutorNames};
 
 // A blob that was fed, and a description of the source of its tensor.
 struct FedInput {

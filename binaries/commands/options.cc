@@ -31,6 +31,11 @@ std::vector<std::string> DeviceNames() {
 
 }  // namespace
 
+std::vector<std::string> ExecutorNames() {
+  return {"simple",   "async_dag", "async_polling", "async_scheduling", "async_simple", "dag",
+          "parallel", "prof_dag",  "rnn",           "simple_refcount"};
+}
+
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists) {
   std::vector<Option> all;
   for (const std::vector<Option>& list : lists) all.insert(all.end(), list.begin(), list.end());

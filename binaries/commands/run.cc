@@ -19,6 +19,7 @@
 #include "binaries/commands/progress.h"
 #include "binaries/commands/run_folder.h"
 #include "binaries/commands/run_nan.h"
+#include "binaries/commands/run_stop.h"
 #include "binaries/commands/run_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/running_median.h"
@@ -111,7 +112,7 @@ class RunJob {
     return fed;
   }
 
-  // A net whose values are watched runs as it is written.
+  // A net whose values are watched runs as it is written, in order.
   void Prepare() {
     for (std::string& name : NamesWrittenBy(model_.predict_net)) names_.push_back(std::move(name));
     PreparationOptions options =
@@ -133,7 +134,7 @@ class RunJob {
       CheckInputsAreThere(model_, *ws_);
       Prepare();
       net_.emplace(model_.predict_net, KeptBlobs(), values_.watched() ? nullptr : ArenasOf(line_),
-                   ws_.get());
+                   ws_.get(), values_.watched() ? "simple" : line_.Text("executor"));
     });
     if (values_.watched()) values_.Watch(&net_->net(), FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
@@ -165,7 +166,7 @@ class RunJob {
     for (int64_t i = 0; i < iterations_; ++i) {
       if (values_.watched()) values_.BeginRun();
       Timer timer;
-      net_->Run();
+      stop_.Run([this] { net_->Run(); });
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
       if (progress != nullptr) progress->Show(i + 1);
     }
@@ -348,6 +349,7 @@ class RunJob {
   float scale_ = 1;   // of the image, from im_info
   RunValues values_;  // destroyed before the workspace
   NaNWarning nan_;
+  RunStop stop_{line_};
   std::optional<float> first_ms_;
   RunningMedian times_;  // of the other runs
   bool labels_checked_ = false;
@@ -388,6 +390,8 @@ const Command& RunCommand() {
              "blobs of scores, boxes, classes (default: of BoxWithNMSLimit)", false, true},
             {"batch", "N", "1", "images of one size in a folder that run together"},
             {"iterations", "N", "1", "runs; the first one is left out of the time"},
+            kTimeoutOption,
+            kExecutorOption,
             kTuningOption,
             kNoMemoryPlanOption,
             kReportOption},

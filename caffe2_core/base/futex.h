@@ -34,9 +34,9 @@ inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value,
   const timespec relative = {0, timeout.count()};
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &relative, nullptr, 0);
 }
-// Wakes one thread that sleeps on `word`.
-inline void FutexWake(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+// Wakes up to `threads` threads that sleep on `word`.
+inline void FutexWake(std::atomic<uint32_t>& word, int threads = 1) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
 }
 
 // The processor time that the thread has used; 0 if it cannot be determined.

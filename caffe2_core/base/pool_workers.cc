@@ -19,10 +19,12 @@
 //
 // If another process occupies a worker's core, a piece waits there for a time slice, and two
 // threads are slower than one. A join counts as stalled if the wait is long compared to the
-// caller's own work and no worker used the processor for most of it. The second condition
+// caller's own work, no worker used the processor for most of it, and the job took longer than the
+// caller would have needed alone, judged by the pieces that it ran. The second condition
 // distinguishes a stall from pieces of unequal length. After a stall the caller runs alone for a
-// while. This time starts at kShortestPenalty and doubles with every further stall, up to
-// kLongestPenalty.
+// while. Then a job runs together on trial: if it stalls, the next while is twice as long, otherwise
+// half as long, between kShortestPenalty and kLongestPenalty. So a single stall on an idle machine
+// costs little, and a core that stays occupied is seldom tried.
 #include "caffe2_core/base/pool_workers.h"
 
 #include <pthread.h>
@@ -70,33 +72,7 @@ cpu_set_t ChosenCpus(const std::vector<int>& chosen) {
   return cpus;
 }
 
-constexpr uint64_t kOneEnd = uint64_t{1} << 32;
-uint32_t BeginOf(uint64_t range) { return static_cast<uint32_t>(range); }
-uint32_t EndOf(uint64_t range) { return static_cast<uint32_t>(range >> 32); }
-
 }  // namespace
-
-int PoolWorkers::Seat::TakeFirst() {
-  uint64_t seen = range.load(std::memory_order_relaxed);
-  while (BeginOf(seen) < EndOf(seen)) {
-    if (range.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
-      return static_cast<int>(BeginOf(seen));
-    }
-  }
-  return -1;
-}
-
-int PoolWorkers::Seat::TakeLast() {
-  uint64_t seen = range.load(std::memory_order_relaxed);
-  while (BeginOf(seen) < EndOf(seen)) {
-    if (range.compare_exchange_weak(seen, seen - kOneEnd, std::memory_order_acquire,
-                                    std::memory_order_relaxed)) {
-      return static_cast<int>(EndOf(seen)) - 1;
-    }
-  }
-  return -1;
-}
 
 PoolWorkers::PoolWorkers(const ThreadPoolOptions& options)
     : cpus_(ChosenCpus(options.cpus)),
@@ -168,7 +144,7 @@ uint32_t PoolWorkers::WaitForCall(Seat& own, uint32_t seen) {
 }
 
 // Runs pieces until none is left to claim, beginning with those of its own range.
-void PoolWorkers::TakePieces(size_t seat) {
+uint32_t PoolWorkers::TakePieces(size_t seat) {
   uint32_t ended = 0;
   const auto run = [&](int piece) {
     try {
@@ -178,15 +154,16 @@ void PoolWorkers::TakePieces(size_t seat) {
     }
     ++ended;
   };
-  for (int piece; (piece = seats_[seat].TakeFirst()) >= 0;) run(piece);
+  for (int piece; (piece = seats_[seat].left.TakeFirst()) >= 0;) run(piece);
   const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
   for (size_t i = 1; i < in_use; ++i) {
     Seat& other = seats_[(seat + i) % in_use];
-    for (int piece; (piece = other.TakeLast()) >= 0;) run(piece);
+    for (int piece; (piece = other.left.TakeLast()) >= 0;) run(piece);
   }
   // From here on, the job may have ended and the next one may have begun.
-  if (ended == 0) return;
+  if (ended == 0) return 0;
   if (remaining_.fetch_sub(ended) == ended && caller_asleep_.load()) FutexWake(remaining_);
+  return ended;
 }
 
 void PoolWorkers::Call(Seat& seat) {
@@ -221,8 +198,8 @@ bool PoolWorkers::TryRun(int pieces, const PieceFunction& function) {
   const bool alone = start < alone_until_;
   std::exception_ptr first;
   if (!alone) {
-    RunTogether(pieces, function);
-    const bool stalled = Join(start);
+    const Share share = RunTogether(pieces, function);
+    const bool stalled = Join(start, share);
     if (backs_off_) UpdatePenalty(stalled, start);
     first = error_.Take();
   }
@@ -233,33 +210,34 @@ bool PoolWorkers::TryRun(int pieces, const PieceFunction& function) {
 
 // Distributes the pieces, calls the workers, and runs pieces on the caller until none is left to
 // claim. Workers may still be running some when this returns.
-void PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
+PoolWorkers::Share PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
   const size_t in_use = std::min(static_cast<size_t>(pieces), seats_.size());
   function_ = &function;
   seats_in_use_.store(in_use, std::memory_order_relaxed);
   remaining_.store(static_cast<uint32_t>(pieces), std::memory_order_relaxed);
   for (size_t i = 0; i < in_use; ++i) {
     const auto cut = [&](size_t seat) { return static_cast<uint64_t>(pieces) * seat / in_use; };
-    seats_[i].range.store(cut(i + 1) << 32 | cut(i), std::memory_order_release);
+    seats_[i].left.Set(cut(i), cut(i + 1));
   }
   for (size_t i = 1; i < in_use; ++i) Call(seats_[i]);
   const PieceScope scope;
-  TakePieces(0);
+  return {.own = TakePieces(0), .pieces = static_cast<uint32_t>(pieces)};
 }
 
 // Waits until all pieces have ended. Returns whether the wait was a stall.
-bool PoolWorkers::Join(Clock::time_point start) {
+bool PoolWorkers::Join(Clock::time_point start, const Share& share) {
   const auto joined = [&] { return remaining_.load(std::memory_order_acquire) == 0; };
   if (joined()) return false;
   const Clock::time_point wait_start = Clock::now();
-  return !SpinUntil(joined) && SleepUntilJoined(start, wait_start);
+  return !SpinUntil(joined) && SleepUntilJoined(start, wait_start, share);
 }
 
 // Sleeps until all pieces have ended. If the wait lasts at least kShortestStall, compares the
 // workers' processor times at that point with those at the end. Returns whether the wait was a
-// stall: it was longer than kShortestStall plus half of the caller's own work, and no worker used
-// the processor for three quarters of the sampled time.
-bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start) {
+// stall: it was longer than kShortestStall plus half of the caller's own work, the job was slower
+// than the caller alone, and no worker used the processor for three quarters of the sampled time.
+bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start,
+                                   const Share& share) {
   const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
   Clock::time_point sampled_at{};
   caller_asleep_.store(true);
@@ -282,6 +260,7 @@ bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wa
   if (sampled_at == Clock::time_point()) return false;
   const Clock::time_point end = Clock::now();
   if (end - wait_start < kShortestStall + (wait_start - start) / 2) return false;
+  if (share.own > 0 && end - start <= (wait_start - start) / share.own * share.pieces) return false;
   nanoseconds longest{0};
   for (size_t i = 1; i < in_use; ++i) {
     longest =
@@ -290,14 +269,15 @@ bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wa
   return longest < (end - sampled_at) * 3 / 4;
 }
 
-// A stall starts or doubles the penalty. The penalty is cleared once calls have run together
-// without a stall for longer than the last penalty.
+// A job on trial that is too short for a stall decides nothing.
 void PoolWorkers::UpdatePenalty(bool stalled, Clock::time_point start) {
   if (stalled) {
-    penalty_ = std::clamp(penalty_ * 2, kShortestPenalty, kLongestPenalty);
+    penalty_ = std::clamp(on_trial_ ? penalty_ * 2 : penalty_, kShortestPenalty, kLongestPenalty);
     alone_until_ = Clock::now() + penalty_;
-  } else if (penalty_ != nanoseconds::zero() && start - alone_until_ > penalty_) {
-    penalty_ = nanoseconds::zero();
+    on_trial_ = true;
+  } else if (on_trial_ && Clock::now() - start >= kShortestStall) {
+    penalty_ /= 2;
+    on_trial_ = false;
   }
 }
 

@@ -11,21 +11,36 @@
 #include <vector>
 
 #include "caffe2_core/base/first_error.h"
+#include "caffe2_core/base/piece_range.h"
 #include "caffe2_core/base/thread_pool.h"
 
 namespace caffe2rt {
 
-// Marks the calling thread as one that runs pieces. Such a thread does not start parallel work.
+class PieceHelpers;
+
+// Marks the calling thread as one that runs pieces. Such a thread starts no parallel work, unless it
+// has helpers (piece_helpers.h).
 class PieceScope {
  public:
-  PieceScope() { active_ = true; }
-  ~PieceScope() { active_ = false; }
+  PieceScope() { Set(true, nullptr, 0); }
+  ~PieceScope() { Set(false, nullptr, 0); }
   PieceScope(const PieceScope&) = delete;
   PieceScope& operator=(const PieceScope&) = delete;
-  static bool IsActive() { return active_; }
+  static bool IsActive() { return state_.active; }
+  static PieceHelpers* helpers() { return state_.helpers; }
+  static int seat() { return state_.seat; }
+  // For PieceHelpers::Scope.
+  static void Set(bool active, PieceHelpers* helpers, int seat) {
+    state_ = {active, helpers, seat};
+  }
 
  private:
-  inline static thread_local bool active_ = false;
+  struct State {
+    bool active;
+    PieceHelpers* helpers;
+    int seat;
+  };
+  inline static constinit thread_local State state_{};
 };
 
 // Thread safe. Serves one caller at a time; TryRun returns false to the others.
@@ -51,8 +66,7 @@ class PoolWorkers {
   // The state of one participating thread. The caller has seat 0, and each worker one of the
   // others. Each seat has its own cache line to avoid false sharing.
   struct alignas(64) Seat {
-    // The pieces that are left: the first one in the low half, the end in the high half.
-    std::atomic<uint64_t> range{0};
+    PieceRange left;  // pieces of the current job
     // The number of jobs given to the seat. The worker waits on this word.
     std::atomic<uint32_t> calls{0};
     // 0 if the worker is awake; otherwise 1 + the value of `calls` that it saw before it went to
@@ -60,21 +74,23 @@ class PoolWorkers {
     std::atomic<uint64_t> asleep{0};
     int away_from = -1;  // the CPU that the worker is excluded from; used only by the caller
     std::thread worker;  // not used at seat 0
-
-    // Claim the first or the last piece of the range. Return -1 if none is left.
-    int TakeFirst();
-    int TakeLast();
   };
 
   void Stop();
   void WorkerLoop(size_t seat);
   uint32_t WaitForCall(Seat& own, uint32_t seen);
-  void TakePieces(size_t seat);
+  // Returns the number of pieces that it has run.
+  uint32_t TakePieces(size_t seat);
   void Call(Seat& seat);
   void PlaceAway(Seat& seat);
-  void RunTogether(int pieces, const PieceFunction& function);
-  bool Join(Clock::time_point start);
-  bool SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start);
+  // The two sides of a job: what the caller did itself, and all of it.
+  struct Share {
+    uint32_t own = 0;
+    uint32_t pieces = 0;
+  };
+  Share RunTogether(int pieces, const PieceFunction& function);
+  bool Join(Clock::time_point start, const Share& share);
+  bool SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start, const Share& share);
   void UpdatePenalty(bool stalled, Clock::time_point start);
   template <class Condition>
   bool SpinUntil(Condition condition) const;
@@ -96,6 +112,7 @@ class PoolWorkers {
   const PieceFunction* function_ = nullptr;
   FirstError error_;
   Nanoseconds penalty_{0};
+  bool on_trial_ = false;  // the next job decides whether the penalty grows or shrinks
   Clock::time_point alone_until_{};
   std::vector<Nanoseconds> processor_times_;  // of the workers, by seat
 

@@ -7,6 +7,7 @@
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/piece_fp_exceptions.h"
+#include "caffe2_core/base/piece_helpers.h"
 #include "caffe2_core/base/pool_workers.h"
 
 namespace caffe2rt {
@@ -54,6 +55,8 @@ struct ThreadPool::State {
     if (pieces > 1 && !PieceScope::IsActive()) {
       if (runner != nullptr) return RunOn(*runner, pieces, function);
       if (workers.TryRun(pieces, function)) return;
+    } else if (pieces > 1 && PieceScope::helpers() != nullptr) {
+      return PieceScope::helpers()->Run(pieces, function);
     }
     for (int piece = 0; piece < pieces; ++piece) function(piece);
   }

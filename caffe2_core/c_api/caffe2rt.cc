@@ -16,6 +16,7 @@
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/module.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
 
 using caffe2rt::MakeString;
@@ -81,6 +82,8 @@ caffe2rt_status Call(Function function) noexcept {
     return Fail(CAFFE2RT_OUT_OF_MEMORY);
   } catch (const std::bad_alloc&) {
     return Fail(CAFFE2RT_OUT_OF_MEMORY);
+  } catch (const caffe2rt::RunStopped&) {
+    return Fail(CAFFE2RT_CANCELLED);
   } catch (...) {
     return Fail(CAFFE2RT_FAILED);
   }
@@ -331,6 +334,13 @@ caffe2rt_status caffe2rt_run(caffe2rt_model* model, const caffe2rt_tensor* input
       if (tensor.GetDeviceType() != caffe2rt::CPU) tensor = Tensor(tensor, caffe2rt::CPU);
     }
     *result = made.release();
+  });
+}
+
+caffe2rt_status caffe2rt_cancel(caffe2rt_model* model) {
+  return Call([&] {
+    Require(model != nullptr, "model is null");
+    model->predictor.Cancel();
   });
 }
 

@@ -52,7 +52,9 @@ typedef enum caffe2rt_status {
   // A file cannot be read, a net is invalid, or an operator failed.
   CAFFE2RT_FAILED = 2,
   // No memory is left, or the limit of the library is reached.
-  CAFFE2RT_OUT_OF_MEMORY = 3
+  CAFFE2RT_OUT_OF_MEMORY = 3,
+  // caffe2rt_cancel stopped the run. Since version 2.
+  CAFFE2RT_CANCELLED = 4
 } caffe2rt_status;
 
 // The element types of tensors: the numbers of TensorProto.DataType in caffe2.proto.
@@ -164,6 +166,11 @@ caffe2rt_status caffe2rt_report(caffe2rt_model* model, const char** json);
 // when it is freed.
 caffe2rt_status caffe2rt_run(caffe2rt_model* model, const caffe2rt_tensor* inputs,
                              size_t num_inputs, caffe2rt_result** result);
+
+// Stops the calls of caffe2rt_run with this model that are in progress on other threads: no operator
+// starts any more, and these calls return CAFFE2RT_CANCELLED. Later calls are not affected. Since
+// version 2.
+caffe2rt_status caffe2rt_cancel(caffe2rt_model* model);
 
 // The number of tensors in a result: caffe2rt_num_outputs of the model, or 0 for null.
 size_t caffe2rt_result_size(const caffe2rt_result* result);

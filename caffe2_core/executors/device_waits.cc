@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/event.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -48,9 +50,10 @@ class EventOf : public OperatorBase {
 // Plans the waits by following the execution order.
 //
 // pending_ holds the work on each stream since the last wait for that stream. users_ holds for each
-// memory the last operator that left work on it. An operator must wait for the stream of that user,
-// unless it is on the same stream or the stream was finished since. A wait of the host finishes the
-// whole stream, so it removes its pending work. Cost: at most one map lookup per blob and operator.
+// memory the last operator that left work that writes it, and those that left work that reads it
+// since, one for each stream. A read must wait for the stream of the writer, and a write for all
+// of these streams, unless they are the operator's own or were finished since. A wait of the host
+// finishes the whole stream, so it removes its pending work.
 class Planner {
  public:
   explicit Planner(const NetDependencies& dependencies)
@@ -60,44 +63,94 @@ class Planner {
   // operator leaves work itself, or null if it leaves none.
   void Start(OperatorBase* op, size_t position, size_t place, const StreamKey* own,
              std::vector<DeviceWork>* waits) {
-    for (const uint32_t blob : dependencies_.all(position)) Use(blob, place, own, op, waits);
-    for (const uint32_t blob : dependencies_.nested(position)) Use(blob, place, own, op, waits);
+    const OpSchema* const schema = OpSchemaRegistry::Schema(op->type());
+    const std::span<const uint32_t> inputs = dependencies_.inputs(position);
+    const auto modifies = [schema](size_t i) {
+      return schema == nullptr || schema->modifies_input(static_cast<int>(i));
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!modifies(i)) Read(inputs[i], place, own, op, waits);
+    }
+    for (const uint32_t blob : dependencies_.control_inputs(position)) {
+      Read(blob, place, own, op, waits);
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (modifies(i)) Write(inputs[i], place, own, op, waits);
+    }
+    for (const uint32_t blob : dependencies_.outputs(position)) Write(blob, place, own, op, waits);
+    // Nets in arguments may read or write them.
+    for (const uint32_t blob : dependencies_.nested(position)) Write(blob, place, own, op, waits);
     if (own == nullptr) return;
-    const auto [pending, fresh] =
-        pending_.try_emplace(*own, Pending{.work = {op, position, position}, .first_place = place});
+    const auto [pending, fresh] = pending_.try_emplace(
+        *own, Pending{.work = {op, position, position}, .first_place = place, .last_place = place});
     if (fresh) return;
     pending->second.work.last = op;
     pending->second.work.last_position = position;
+    pending->second.last_place = place;
   }
 
+  // A stream that has waited for all work of another stream of its device stands for both.
   std::vector<DeviceWork> Rest() const {
     std::vector<DeviceWork> rest;
-    for (const auto& [key, pending] : pending_) rest.push_back(pending.work);
+    for (const auto& [key, pending] : pending_) {
+      if (!IsAwaitedByAnother(key, pending.last_place)) rest.push_back(pending.work);
+    }
     return rest;
   }
 
  private:
+  // Whether a stream of the same device that has pending work has waited for the stream of `key` after
+  // its last work.
+  bool IsAwaitedByAnother(const StreamKey& key, size_t last_place) const {
+    return std::any_of(waited_.begin(), waited_.end(), [&](const auto& wait) {
+      const auto& [waiting, awaited] = wait.first;
+      return awaited == key && wait.second > last_place && pending_.contains(waiting) &&
+             std::get<0>(waiting) == std::get<0>(key) && std::get<1>(waiting) == std::get<1>(key);
+    });
+  }
+
   struct Pending {
     DeviceWork work;
     size_t first_place = 0;
+    size_t last_place = 0;
   };
   struct User {
     StreamKey key;
     size_t place = 0;  // in the execution order
   };
 
-  void Use(uint32_t blob, size_t place, const StreamKey* own, OperatorBase* op,
-           std::vector<DeviceWork>* waits) {
-    std::optional<User>& user = users_[dependencies_.memory(blob)];
-    if (user.has_value() && (own == nullptr || user->key != *own)) {
-      Finish(*user, place, own, op, waits);
+  struct Users {
+    std::optional<User> writer;
+    std::vector<User> readers;  // since the writer
+  };
+
+  void Read(uint32_t blob, size_t place, const StreamKey* own, OperatorBase* op,
+            std::vector<DeviceWork>* waits) {
+    Users& users = users_[dependencies_.memory(blob)];
+    if (users.writer.has_value()) Finish(*users.writer, place, own, op, waits);
+    if (own == nullptr) return;
+    const auto same = std::find_if(users.readers.begin(), users.readers.end(),
+                                   [own](const User& reader) { return reader.key == *own; });
+    if (same != users.readers.end()) {
+      same->place = place;
+    } else {
+      users.readers.push_back({.key = *own, .place = place});
     }
-    user.reset();
-    if (own != nullptr) user = User{.key = *own, .place = place};
+  }
+
+  void Write(uint32_t blob, size_t place, const StreamKey* own, OperatorBase* op,
+             std::vector<DeviceWork>* waits) {
+    Users& users = users_[dependencies_.memory(blob)];
+    if (users.writer.has_value()) Finish(*users.writer, place, own, op, waits);
+    for (const User& reader : users.readers) Finish(reader, place, own, op, waits);
+    users.readers.clear();
+    users.writer.reset();
+    if (own != nullptr) users.writer = User{.key = *own, .place = place};
   }
 
   void Finish(const User& user, size_t place, const StreamKey* own, OperatorBase* op,
               std::vector<DeviceWork>* waits) {
+    if (own != nullptr && user.key == *own) return;
     const auto pending = pending_.find(user.key);
     // The user has finished if it started before the last wait for its stream.
     if (pending == pending_.end() || user.place < pending->second.first_place) return;
@@ -120,9 +173,7 @@ class Planner {
   std::map<StreamKey, Pending> pending_;
   // By streams (waiting, waited for): the place at which the first one waited last on the device.
   std::map<std::pair<StreamKey, StreamKey>, size_t> waited_;
-  // By memory, the last operator that used it, if it left work. All earlier users are finished, on
-  // the same stream, or on streams that it has waited for.
-  std::vector<std::optional<User>> users_;
+  std::vector<Users> users_;  // by memory
 };
 
 std::string NameOf(const DeviceWork& work) {

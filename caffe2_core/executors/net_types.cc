@@ -1,32 +1,79 @@
 #include "caffe2_core/executors/net_types.h"
 
+#include <algorithm>
 #include <memory>
-#include <set>
+#include <string_view>
+#include <utility>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/executors/scheduled_net.h"
 #include "caffe2_core/executors/simple_net.h"
 #include "caffe2_core/runtime/net.h"
 
 namespace caffe2rt {
 namespace {
 
-// Net types of Caffe2 whose executors are not implemented.
-const std::set<std::string>& TypesRunAsSimple() {
-  static const std::set<std::string> types = {
-      "dag",      "async_dag", "async_scheduling", "async_polling", "async_simple",
-      "prof_dag", "rnn",       "simple_refcount",  "parallel"};
-  return types;
+struct NetType {
+  std::string_view name;
+  NetPolicy policy;
+};
+
+// rnn is the type of step nets; simple_refcount also frees blobs early in the original. Both run as
+// `simple`, which has a class of its own.
+constexpr std::string_view kRunAsSimple[] = {"simple", "rnn", "simple_refcount"};
+
+constexpr NetType kNetTypes[] = {
+    {"async_dag", {NetOrder::kByDependencies, NetThreads::kPool}},
+    {"async_polling", {NetOrder::kByDependencies, NetThreads::kPool}},
+    {"async_scheduling", {NetOrder::kByDependencies, NetThreads::kPool}},
+    {"async_simple", {NetOrder::kOrderOfNet, NetThreads::kOne}},
+    {"dag", {NetOrder::kByDependencies, NetThreads::kOne}},
+    {"parallel", {NetOrder::kByDependencies, NetThreads::kPool}},
+    {"prof_dag", {NetOrder::kByDependencies, NetThreads::kOne}},
+};
+
+bool RunsAsSimple(std::string_view type) {
+  return std::find(std::begin(kRunAsSimple), std::end(kRunAsSimple), type) !=
+         std::end(kRunAsSimple);
 }
 
 }  // namespace
 
-bool RunsAsSimple(const std::string& type) { return TypesRunAsSimple().contains(type); }
+NetOrder OrderOfType(const std::string& type) {
+  if (type.empty() || RunsAsSimple(type)) return NetOrder::kOrderOfNet;
+  const auto* const row = std::find_if(std::begin(kNetTypes), std::end(kNetTypes),
+                                       [&](const NetType& row) { return row.name == type; });
+  return row == std::end(kNetTypes) ? NetOrder::kUnknown : row->policy.order;
+}
+
+std::shared_ptr<const NetDef> WithExecutor(std::shared_ptr<const NetDef> def,
+                                           const std::string& executor) {
+  CAFFE_ENFORCE(OrderOfType(executor) != NetOrder::kUnknown, "executor \"", executor,
+                "\" is not a built-in net type, want for example simple or async_scheduling");
+  const std::string& type = def->type().empty() ? "simple" : def->type();
+  if (type == executor || OrderOfType(type) == NetOrder::kUnknown) return def;
+  NetDef changed = *def;
+  changed.set_type(executor);
+  return std::make_shared<const NetDef>(std::move(changed));
+}
 
 void internal::RegisterBuiltinNets(NetRegistry* registry) {
-  const auto simple = [](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
-    return NewSimpleNet(def, ws);
-  };
-  registry->Register("simple", simple, __FILE__);
-  for (const std::string& type : TypesRunAsSimple()) registry->Register(type, simple, __FILE__);
+  for (const std::string_view type : kRunAsSimple) {
+    registry->Register(
+        std::string(type),
+        [](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+          return NewSimpleNet(def, ws);
+        },
+        __FILE__);
+  }
+  for (const NetType& type : kNetTypes) {
+    registry->Register(
+        std::string(type.name),
+        [policy = type.policy](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+          return NewScheduledNet(def, ws, policy);
+        },
+        __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

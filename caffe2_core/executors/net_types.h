@@ -1,13 +1,28 @@
 #pragma once
-// The built-in net types.
+// The built-in net types. A type is a row of policy: in which order and on how many threads the
+// operators of its nets run.
 
+#include <memory>
 #include <string>
+
+#include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
-// Whether nets of this type run as `simple`, because their own executor is not implemented.
-bool RunsAsSimple(const std::string& type);
+enum class NetOrder {
+  kUnknown,         // a user's type
+  kOrderOfNet,      // one operator after the other, in the order of the net
+  kByDependencies,  // operators may run at the same time, as their dependencies allow
+};
+
+// Of the nets of this type; an empty type is `simple`.
+NetOrder OrderOfType(const std::string& type);
+
+// The net with `executor` as its type, or `def` itself if that is its type, or a user's. THROWS if
+// `executor` is not the type of a built-in net.
+std::shared_ptr<const NetDef> WithExecutor(std::shared_ptr<const NetDef> def,
+                                           const std::string& executor);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -23,6 +25,7 @@ struct Effects {
   std::vector<uint32_t> modified;  // the modified inputs of all operators, concatenated
   std::vector<size_t> ends = {0};  // those of `op` are the range [ends[op], ends[op + 1])
   std::vector<uint32_t> written;   // outputs that do not merely share an input's memory
+  std::vector<QueueUse> queue_uses;  // by operator: what it does with its modified inputs
 
   std::span<const uint32_t> modified_by(size_t op) const {
     return {modified.data() + ends[op], ends[op + 1] - ends[op]};
@@ -50,6 +53,7 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
       if (!sharing.contains(i)) effects.written.push_back(outputs[i]);
     }
     effects.ends.push_back(effects.modified.size());
+    effects.queue_uses.push_back(TraitsOf(type).queue_use);
   }
   return effects;
 }
@@ -66,6 +70,7 @@ class NestedAccesses {
       Accesses& accesses = by_operator_[static_cast<size_t>(i)];
       for (const std::string& name : names.read) accesses.read.push_back(IndexOf(name));
       for (const std::string& name : names.written) accesses.written.push_back(IndexOf(name));
+      for (const auto& [name, use] : names.queues) accesses.queues.emplace_back(IndexOf(name), use);
       for (const auto& [a, b] : names.same_memory) {
         same_memory_.emplace_back(IndexOf(a), IndexOf(b));
       }
@@ -73,7 +78,12 @@ class NestedAccesses {
   }
 
   struct Accesses {
+    bool IsQueue(uint32_t blob) const {
+      return std::any_of(queues.begin(), queues.end(),
+                         [blob](const auto& queue) { return queue.first == blob; });
+    }
     std::vector<uint32_t> read, written;
+    std::vector<std::pair<uint32_t, QueueUse>> queues;  // of `written`
   };
   // Null if the operator has no nets.
   const Accesses* Of(size_t op) const {
@@ -159,6 +169,21 @@ class Ordering {
       if (readers_[i].op != op) found_.push_back(readers_[i].op);
     }
     state = {.writer = op};
+    queues_.erase(memory);
+  }
+  // A use of a queue counts as a read of its blob, for the queue orders records itself. Besides,
+  // operators with the same use keep their order, and so do closing and putting.
+  void UseQueue(uint32_t memory, QueueUse use, uint32_t op) {
+    Read(memory, op);
+    Queue& queue = queues_[memory];
+    const auto after = [&](uint32_t last) {
+      if (last != kNone && last != op) found_.push_back(last);
+    };
+    if (use == QueueUse::kTakes) {
+      after(std::exchange(queue.take, op));
+    } else {
+      after(std::exchange(queue.put_or_close, op));
+    }
   }
   // Appends the predecessors of the current operator: distinct, in ascending order.
   void Take(std::vector<uint32_t>* predecessors) {
@@ -177,7 +202,12 @@ class Ordering {
     uint32_t op;
     uint32_t next;  // index in readers_, or kNone
   };
+  struct Queue {  // the last operators that used it
+    uint32_t put_or_close = kNone;
+    uint32_t take = kNone;
+  };
   std::vector<Memory> memories_;
+  std::unordered_map<uint32_t, Queue> queues_;  // by memory, since its last write
   std::vector<Reader> readers_;  // nodes of all lists; never removed
   std::vector<uint32_t> found_;  // predecessors of the current operator, with duplicates
 };
@@ -297,11 +327,20 @@ void NetDependencies::Build(const NetDef& net) try {
     const NestedAccesses::Accesses* const inner = nested.Of(op);
     if (inner != nullptr) {
       for (const uint32_t blob : inner->read) ordering.Read(memory_[blob], op);
-      for (const uint32_t blob : inner->written) ordering.Write(memory_[blob], op);
+      for (const uint32_t blob : inner->written) {
+        if (!inner->IsQueue(blob)) ordering.Write(memory_[blob], op);
+      }
+      for (const auto& [blob, use] : inner->queues) ordering.UseQueue(memory_[blob], use, op);
       AddNested(op, inner->read, inner->written);
     }
     nested_ends_.push_back(nested_.size());
-    for (const uint32_t blob : effects.modified_by(op)) ordering.Write(memory_[blob], op);
+    for (const uint32_t blob : effects.modified_by(op)) {
+      if (effects.queue_uses[op] == QueueUse::kNone) {
+        ordering.Write(memory_[blob], op);
+      } else {
+        ordering.UseQueue(memory_[blob], effects.queue_uses[op], op);
+      }
+    }
     for (const uint32_t blob : outputs(op)) ordering.Write(memory_[blob], op);
     for (const uint32_t state : hidden.written_by(op)) ordering.Write(state, op);
     ordering.Take(&predecessors_);

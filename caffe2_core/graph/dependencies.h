@@ -36,7 +36,9 @@ namespace caffe2rt {
 // construction, and therefore thread safe.
 //
 // Schemas are taken into account: an input that its operator modifies (OpSchema::ModifiesInputs)
-// counts as read and written, and blobs that share memory (shared_memory.h) are ordered as if
+// counts as read and written, except for queues (OperatorTraits::queue_use): those that put records
+// into a queue, or close it, keep their order, and so do those that take records, but neither wait
+// for the others. Blobs that share memory (shared_memory.h) are ordered as if
 // they were one blob. A net in an argument counts as reading and writing the blobs that its names
 // denote (nested_nets.h).
 //

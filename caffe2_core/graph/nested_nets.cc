@@ -26,6 +26,12 @@ class Collector {
     }
   }
 
+  // Call it at the end.
+  void KeepQueues() {
+    std::erase_if(blobs_.queues,
+                  [this](const auto& queue) { return replaced_.contains(queue.first); });
+  }
+
   void Add(const NetDef& net, const NestedNames& names, int depth) {
     if (depth > kMaxNetDepth) return;
     for (const OperatorDef& op : net.op()) {
@@ -33,9 +39,7 @@ class Collector {
       for (const std::string& name : op.control_input()) {
         AddUse(names.Find(name), &read_, &blobs_.read);
       }
-      for (const std::string& name : op.output()) {
-        AddUse(names.Find(name), &written_, &blobs_.written);
-      }
+      for (const std::string& name : op.output()) AddWrite(names.Find(name), QueueUse::kNone);
       AddEffects(op, names);
       if (HasNestedNets(op)) AddNetsOf(op, names, depth + 1);
     }
@@ -48,11 +52,23 @@ class Collector {
     if (schema == nullptr) return;
     for (int i = 0; i < op.input_size(); ++i) {
       if (!schema->modifies_input(i)) continue;
-      AddUse(names.Find(op.input(i)), &written_, &blobs_.written);
+      AddWrite(names.Find(op.input(i)), schema->traits().queue_use);
     }
     for (const auto& [a, b] : SharedNamesOf(op)) {
       std::string first = names.Find(a).name, second = names.Find(b).name;
       if (first != second) blobs_.same_memory.emplace_back(std::move(first), std::move(second));
+    }
+  }
+
+  void AddWrite(const NestedName& blob, QueueUse use) {
+    AddUse(blob, &written_, &blobs_.written);
+    if (blob.is_held) return;
+    if (use == QueueUse::kNone) {
+      replaced_.insert(blob.name);
+    } else if (std::pair queue(blob.name, use);
+               std::find(blobs_.queues.begin(), blobs_.queues.end(), queue) ==
+               blobs_.queues.end()) {
+      blobs_.queues.push_back(std::move(queue));
     }
   }
 
@@ -63,6 +79,7 @@ class Collector {
 
   NestedBlobs& blobs_;
   std::unordered_set<std::string> read_, written_;
+  std::unordered_set<std::string> replaced_;  // the written blobs that are not only used as queues
 };
 
 bool Lists(const google::protobuf::RepeatedPtrField<std::string>& names, const std::string& name) {
@@ -74,6 +91,24 @@ void Replace(google::protobuf::RepeatedPtrField<std::string>* names, const std::
   for (std::string& name : *names) {
     if (name == from) name = to;
   }
+}
+
+// Whether an operator of the net, or of the nets in their arguments, may wait.
+bool AnyMayWait(const NetDef& net, int depth);
+
+bool MayWaitAt(const OperatorDef& op, int depth) {
+  if (TraitsOf(op.type()).waits) return true;
+  if (depth > kMaxNetDepth) return false;
+  return std::any_of(op.arg().begin(), op.arg().end(), [depth](const Argument& arg) {
+    return (arg.has_n() && AnyMayWait(arg.n(), depth + 1)) ||
+           std::any_of(arg.nets().begin(), arg.nets().end(),
+                       [depth](const NetDef& net) { return AnyMayWait(net, depth + 1); });
+  });
+}
+
+bool AnyMayWait(const NetDef& net, int depth) {
+  return std::any_of(net.op().begin(), net.op().end(),
+                     [depth](const OperatorDef& op) { return MayWaitAt(op, depth); });
 }
 
 // Whether the operator runs its nets on the blobs of its own workspace.
@@ -160,7 +195,9 @@ bool HasNestedNets(const OperatorDef& op) {
 
 NestedBlobs NestedBlobsOf(const OperatorDef& op) try {
   NestedBlobs blobs;
-  Collector(&blobs).AddNetsOf(op, NestedNames(), 1);
+  Collector collector(&blobs);
+  collector.AddNetsOf(op, NestedNames(), 1);
+  collector.KeepQueues();
   return blobs;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -168,11 +205,15 @@ NestedBlobs NestedBlobsOf(const OperatorDef& op) try {
 
 NestedBlobs BlobsOf(const NetDef& net) try {
   NestedBlobs blobs;
-  Collector(&blobs).Add(net, NestedNames(), 0);
+  Collector collector(&blobs);
+  collector.Add(net, NestedNames(), 0);
+  collector.KeepQueues();
   return blobs;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
+
+bool MayWait(const OperatorDef& op) { return MayWaitAt(op, 0); }
 
 int NestingDepthOf(const NetDef& net, int limit) {
   if (limit <= 1) return 1;

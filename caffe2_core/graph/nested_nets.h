@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/graph/operator_traits.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)
@@ -54,11 +55,15 @@ class NestedNames {
 struct NestedBlobs {
   std::vector<std::string> read;
   std::vector<std::string> written;  // includes inputs that schemas declare as modified
+  // The queues among `written` that these nets only use by QueueUse, not otherwise.
+  std::vector<std::pair<std::string, QueueUse>> queues;
   // Pairs of blobs that may share memory after the nets have run. The name of a scope stands for
   // the blobs that it keeps.
   std::vector<std::pair<std::string, std::string>> same_memory;
 };
 NestedBlobs NestedBlobsOf(const OperatorDef& op);
+// Whether the operator, or one in the nets in its arguments, may wait (OperatorTraits::waits).
+bool MayWait(const OperatorDef& op);
 // The same for the operators of a net and the nets in their arguments, by their names in this net.
 NestedBlobs BlobsOf(const NetDef& net);
 

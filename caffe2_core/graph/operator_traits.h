@@ -104,6 +104,9 @@ enum class NestedScope : uint8_t {
   kBound,   // of a workspace of their own, with names bound by inner_blobs and outer_blobs_idx
 };
 
+// What an operator does with the queues in the inputs that it modifies (OpSchema::ModifiesInputs).
+enum class QueueUse : uint8_t { kNone, kPuts, kTakes, kCloses };
+
 struct OperatorTraits {
   // Not stated: that of the forward operator, or by parts of the name.
   std::optional<OperatorFamily> family = {};
@@ -125,6 +128,14 @@ struct OperatorTraits {
   // layout.
   bool fused_activation = false;
   OnednnTraits onednn = {};
+
+  // --- Waiting ---
+  // May wait until another operator has run, of this net or of another one, as those of queues and
+  // collectives do. An executor of several threads runs it on a thread that is not one of the pool.
+  bool waits = false;
+  // Operators with the same use of a queue keep their order. Those that put and those that take
+  // records wait for each other as the queue demands, and are not ordered by the net.
+  QueueUse queue_use = QueueUse::kNone;
 
   // --- Nets in arguments ---
   NestedScope nested_scope = NestedScope::kUnknown;

@@ -76,7 +76,8 @@ class Validation {
       Add(kError, -1,
           MakeString("net type \"", net.type(), "\" is not known",
                      Close(net.type(), GetNetRegistry()->Keys())));
-    } else if (RunsAsSimple(net.type())) {
+    } else if (OrderOfType(net.type()) == NetOrder::kOrderOfNet && !net.type().empty() &&
+               net.type() != "simple") {
       Add(kNote, -1,
           MakeString("net type \"", net.type(), "\" runs as simple: one operator after the other"));
     }

@@ -21,12 +21,13 @@ class OperatorTimer final : public ObserverBase<OperatorBase> {
 
 class OperatorRunCounter final : public ObserverBase<OperatorBase> {
  public:
-  OperatorRunCounter(OperatorBase* op, std::shared_ptr<int> count)
+  OperatorRunCounter(OperatorBase* op, std::shared_ptr<std::atomic<int>> count)
       : ObserverBase<OperatorBase>(op), count_(std::move(count)) {}
   void Start() override { ++*count_; }
 
  private:
-  const std::shared_ptr<int> count_;  // shared with the net's observer, which may be gone
+  // Shared with the net's observer, which may be gone.
+  const std::shared_ptr<std::atomic<int>> count_;
 };
 
 }  // namespace
@@ -57,7 +58,7 @@ std::string TimeObserver::debugInfo() {
 }
 
 RunCountNetObserver::RunCountNetObserver(NetBase* net)
-    : ObserverBase<NetBase>(net), operator_runs_(std::make_shared<int>(0)) {
+    : ObserverBase<NetBase>(net), operator_runs_(std::make_shared<std::atomic<int>>(0)) {
   CAFFE_ENFORCE(net != nullptr, "argument net of RunCountNetObserver is null");
   for (OperatorBase* op : net->GetOperators()) {
     op->AttachObserver(std::make_unique<OperatorRunCounter>(op, operator_runs_));
@@ -65,7 +66,7 @@ RunCountNetObserver::RunCountNetObserver(NetBase* net)
 }
 
 std::string RunCountNetObserver::debugInfo() {
-  return MakeString(runs_, " runs of net \"", subject_->Name(), "\", ", *operator_runs_,
+  return MakeString(runs_, " runs of net \"", subject_->Name(), "\", ", operator_runs_->load(),
                     " runs of its operators");
 }
 

@@ -9,6 +9,7 @@
 //
 // Not thread safe: use an observer only on the thread that runs the net.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,7 +61,7 @@ class RunCountNetObserver final : public ObserverBase<NetBase> {
  private:
   int runs_ = 0;
   // Shared with the observers of the operators, which may live longer.
-  std::shared_ptr<int> operator_runs_;
+  std::shared_ptr<std::atomic<int>> operator_runs_;
 };
 
 }  // namespace caffe2rt

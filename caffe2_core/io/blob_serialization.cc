@@ -7,6 +7,7 @@
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/thread_state.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/int8_serializer.h"
@@ -67,18 +68,16 @@ class DBReaderDeserializer : public BlobDeserializerBase {
 class NestingGuard {
  public:
   NestingGuard() {
-    CAFFE_ENFORCE_LT(depth_, kMaxDepth, "blobs within blobs in a record");
-    ++depth_;
+    CAFFE_ENFORCE_LT(t_thread_state.nested_records, kMaxDepth, "blobs within blobs in a record");
+    ++t_thread_state.nested_records;
   }
-  ~NestingGuard() { --depth_; }
+  ~NestingGuard() { --t_thread_state.nested_records; }
   NestingGuard(const NestingGuard&) = delete;
   NestingGuard& operator=(const NestingGuard&) = delete;
 
  private:
   static constexpr int kMaxDepth = 8;
-  static thread_local int depth_;
 };
-thread_local int NestingGuard::depth_ = 0;
 
 }  // namespace
 

@@ -11,11 +11,10 @@
 #include <memory>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_state.h"
 
 namespace caffe2rt {
 namespace {
-
-thread_local const FileAccess* t_scope = nullptr;
 
 // Sets `resolved` to the absolute path without symbolic links, "." and "..". A trailing part that
 // does not exist is appended unchanged, since it cannot contain links. Returns a description of the
@@ -144,12 +143,14 @@ std::string FileAccess::FindProblemInFolder(const std::string& folder, Purpose p
   return error ? error.message() : "";
 }
 
-FileAccessScope::FileAccessScope(const FileAccess& access) : outer_(t_scope) { t_scope = &access; }
-FileAccessScope::~FileAccessScope() { t_scope = outer_; }
+FileAccessScope::FileAccessScope(const FileAccess& access) : outer_(t_thread_state.file_access) {
+  t_thread_state.file_access = &access;
+}
+FileAccessScope::~FileAccessScope() { t_thread_state.file_access = outer_; }
 
 const FileAccess& FileAccessScope::Current() {
   static const FileAccess free_access = FileAccess::Free();
-  return t_scope != nullptr ? *t_scope : free_access;
+  return t_thread_state.file_access != nullptr ? *t_thread_state.file_access : free_access;
 }
 
 }  // namespace caffe2rt

@@ -4,23 +4,19 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_state.h"
 
 namespace caffe2rt {
-namespace {
-
-thread_local GivenValues* t_innermost_values = nullptr;
-
-}  // namespace
 
 GivenValues::GivenValues(const OperatorDef& def, Tensor values)
-    : def_(def), values_(std::move(values)), outer_(t_innermost_values) {
-  t_innermost_values = this;
+    : def_(def), values_(std::move(values)), outer_(t_thread_state.given_values) {
+  t_thread_state.given_values = this;
 }
 
-GivenValues::~GivenValues() { t_innermost_values = outer_; }
+GivenValues::~GivenValues() { t_thread_state.given_values = outer_; }
 
 Tensor GivenValues::Take(const OperatorDef& def) {
-  for (GivenValues* scope = t_innermost_values; scope != nullptr; scope = scope->outer_) {
+  for (GivenValues* scope = t_thread_state.given_values; scope != nullptr; scope = scope->outer_) {
     if (&scope->def_ != &def || scope->taken_) continue;
     scope->taken_ = true;
     return std::exchange(scope->values_, Tensor());

@@ -29,8 +29,7 @@ std::unique_ptr<NetDependencies> BlobsOf(const NetBase& net,
 }
 
 bool MayPlan(const NetBase& net, const std::vector<OperatorBase*>& operators) {
-  const std::string& type = net.debug_def().type();
-  if (!type.empty() && type != "simple" && !RunsAsSimple(type)) return false;
+  if (OrderOfType(net.debug_def().type()) == NetOrder::kUnknown) return false;
   if (operators.size() != static_cast<size_t>(net.debug_def().op_size())) return false;
   return std::none_of(operators.begin(), operators.end(),
                       [](const OperatorBase* op) { return op->HasAsyncPart(); });
@@ -235,7 +234,14 @@ std::unique_ptr<NetMemory::Plan> NetMemory::MakePlan(const Plan* previous) {
     for (const uint32_t blob : plan->never) sizes[blob] = {};
     const MemoryDemand demand(def, *blobs_, sizes, kept_, inferred, plan->without_placement);
     plan->unknown = demand.unknown();
-    const MemoryPlan layout = PlanMemory(demand.request());
+    MemoryRequest request = demand.request();
+    if (OrderOfType(def.type()) == NetOrder::kByDependencies) {
+      for (size_t op = 0; op < blobs_->num_operators(); ++op) {
+        const std::span<const uint32_t> before = blobs_->predecessors(op);
+        request.predecessors.emplace_back(before.begin(), before.end());
+      }
+    }
+    const MemoryPlan layout = PlanMemory(request);
     if (layout.arena_bytes > GetCPUMemoryUsage().limit_bytes) return plan;
     AddPlaces(demand, layout, plan.get());
   } catch (const OutOfMemory&) {

@@ -190,6 +190,8 @@ bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) try {
   ThrowOutOfMemory();
 }
 
+void Predictor::Cancel() { shared_->Cancel(); }
+
 bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
@@ -200,7 +202,7 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
     shared_->SetInput(instance, i, *inputs[i]);
   }
   if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
-  instance->net->Run();
+  shared_->RunNet(instance);
   outputs->clear();
   for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
   return true;

@@ -21,6 +21,7 @@
 #include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net_copies.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/memory_range.h"
 
@@ -403,6 +404,20 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
               absl::StrJoin(input_names, ", "), close.empty() ? "" : "; close: ", close);
 }
 
+void Predictor::Instances::RunNet(Instance* instance) const {
+  instance->cancelled.store(false, std::memory_order_relaxed);
+  const StopScope scope(instance->cancelled);
+  instance->net->Run();
+}
+
+void Predictor::Instances::Cancel() {
+  if (own_ != nullptr) own_->cancelled.store(true, std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  for (const std::unique_ptr<Instance>& instance : all_) {
+    instance->cancelled.store(true, std::memory_order_relaxed);
+  }
+}
+
 void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
   // Release the results of an earlier call. If another owner still holds an output's memory, the
   // instance leaves it that memory and gets new memory for this run.
@@ -419,7 +434,7 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
     }
   }
   if (instance->misplaced) UseCopiesOfInputs(instance);
-  instance->net->Run();
+  RunNet(instance);
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
     CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],

@@ -36,6 +36,7 @@ class Predictor::Instances {
     int slot = 0;                   // index into idle_ and all_
     std::shared_ptr<ArenaStock> arenas;  // of `net`; may be null
     std::optional<PreparedNet> net;      // destroyed before the workspace
+    std::atomic<bool> cancelled{false};  // set by Cancel
   };
 
   // Releases the instance when it is destroyed.
@@ -73,6 +74,10 @@ class Predictor::Instances {
   // Call it before the net runs if instance->misplaced: lets the instance run its net with copies
   // of the inputs that are on other devices.
   void UseCopiesOfInputs(Instance* instance) const;
+  // Runs the instance's net. THROWS RunStopped if Cancel was called meanwhile.
+  void RunNet(Instance* instance) const;
+  // Stops the runs in progress.
+  void Cancel();
   // Runs the instance's net and stores its outputs.
   void RunInto(Instance* instance, TensorList* outputs);
   // The instance for Predictor::run and run_map, created on first use. Not thread safe.

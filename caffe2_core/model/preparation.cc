@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
@@ -69,9 +70,10 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
 }
 
 PreparedNet::PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
-                         std::shared_ptr<ArenaStock> arenas, Workspace* ws) {
+                         std::shared_ptr<ArenaStock> arenas, Workspace* ws,
+                         const std::string& executor) {
   CAFFE_ENFORCE(def != nullptr && ws != nullptr, "an argument of PreparedNet is null");
-  net_ = ws->CreateNet(def, true);
+  net_ = ws->CreateNet(WithExecutor(def, executor), true);
   CAFFE_ENFORCE(net_ != nullptr, "net \"", def->name(), "\" has type \"", def->type(),
                 "\", which is not known");
   memory_ = std::make_unique<NetMemory>(net_, std::move(kept), std::move(arenas));

@@ -79,14 +79,17 @@ class PreparedNet {
  public:
   // Creates the net in `ws`, in place of one of the same name. `kept` are the names of blobs that are
   // read after a run, besides the outputs. A null `arenas` plans no memory: each blob keeps its own.
+  // `executor` is the net type as which it runs, whatever built-in type it has: operators that run
+  // at the same time are seldom faster than operators that are divided among the threads.
   // THROWS if the net cannot be created, or if its type is not known. REQUIRES: `ws` outlives the
   // object, and nobody else deletes the net.
   PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
-              std::shared_ptr<ArenaStock> arenas, Workspace* ws);
+              std::shared_ptr<ArenaStock> arenas, Workspace* ws,
+              const std::string& executor = "simple");
   PreparedNet(NetDef def, std::set<std::string> kept, std::shared_ptr<ArenaStock> arenas,
-              Workspace* ws)
+              Workspace* ws, const std::string& executor = "simple")
       : PreparedNet(std::make_shared<const NetDef>(std::move(def)), std::move(kept),
-                    std::move(arenas), ws) {}
+                    std::move(arenas), ws, executor) {}
 
   ~PreparedNet();
   PreparedNet(PreparedNet&&) noexcept;

@@ -33,25 +33,9 @@ void ReportLock::EndReport() {
   changed_.NotifyAll();
 }
 
-constinit thread_local const ReportLocksHeld* ReportLocksHeld::innermost_ = nullptr;
+ReportLocksHeld::ReportLocksHeld(const ReportLocks* locks) : locks_(locks) { Lock(locks); }
 
-ReportLocksHeld::ReportLocksHeld(const ReportLocks* locks) : locks_(locks), before_(innermost_) {
-  Lock(locks);
-  innermost_ = this;
-}
-
-ReportLocksHeld::~ReportLocksHeld() {
-  innermost_ = before_;
-  Unlock(locks_);
-}
-
-void ReportLocksHeld::UnlockInnermost() {
-  if (innermost_ != nullptr) Unlock(innermost_->locks_);
-}
-
-void ReportLocksHeld::RelockInnermost() {
-  if (innermost_ != nullptr) Lock(innermost_->locks_);
-}
+ReportLocksHeld::~ReportLocksHeld() { Unlock(locks_); }
 
 void ReportLocksHeld::Lock(const ReportLocks* locks) {
   if (locks == nullptr) return;
@@ -73,10 +57,6 @@ void ReportLocksHeld::Unlock(const ReportLocks* locks) {
   }
 }
 
-WaitingThread::WaitingThread() { ReportLocksHeld::UnlockInnermost(); }
-
-WaitingThread::~WaitingThread() { ReportLocksHeld::RelockInnermost(); }
-
 Reporter::Reporter(std::chrono::milliseconds period, std::function<void()> report)
     : report_(std::move(report)), scope_(StopScope::Innermost()) {
   try {
@@ -96,7 +76,7 @@ Reporter::~Reporter() {
 }
 
 void Reporter::Run(std::chrono::milliseconds period) {
-  const StopScope scope([this] { return MustStop(); }, scope_);
+  const StopScope scope([this] { return MustStop(); }, scope_, StopScope::Ends::kWaits);
   while (!WaitForStop(std::chrono::steady_clock::now() + period)) Report();
   Report();
 }

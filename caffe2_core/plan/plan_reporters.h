@@ -47,25 +47,19 @@ struct ReportLocks {
 };
 
 // Locks all of them in the constructor and unlocks them in the destructor. `locks` may be null.
-class ReportLocksHeld {
+class ReportLocksHeld final : public Turn {
  public:
   explicit ReportLocksHeld(const ReportLocks* locks);
   ~ReportLocksHeld();
-  ReportLocksHeld(const ReportLocksHeld&) = delete;
-  ReportLocksHeld& operator=(const ReportLocksHeld&) = delete;
 
-  // For a thread that waits for another one (waiting.h): unlocks what its innermost object
-  // has locked, and locks it again. Without an object, nothing happens.
-  static void UnlockInnermost();
-  static void RelockInnermost();
+  void GiveBack() override { Unlock(locks_); }
+  void TakeAgain() override { Lock(locks_); }
 
  private:
   static void Lock(const ReportLocks* locks);
   static void Unlock(const ReportLocks* locks);
 
-  static constinit thread_local const ReportLocksHeld* innermost_;
   const ReportLocks* const locks_;
-  const ReportLocksHeld* const before_;  // the innermost object of the thread before this one
 };
 
 // Calls `report` once every period, in its own thread, and once more on destruction. Failures are

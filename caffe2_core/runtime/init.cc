@@ -19,6 +19,7 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/runtime/debug_options.h"
+#include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
@@ -74,6 +75,10 @@ void RegisterOptionFlags() {
                "number of tensor elements in one record of a saved tensor", file, "files");
   RegisterFlag("caffe2_serialize_fp16_as_bytes", &GlobalSerializationSettings().fp16_as_bytes,
                "write float16 as bytes", file, "files");
+  RegisterFlag(
+      {"caffe2_override_executor", "string", "",
+       "run nets of a type as another one: pairs of net types, such as dag,simple", file, "nets"},
+      &SetExecutorOverrides);
   DebugOptions& debug = GlobalDebugOptions();
   RegisterFlag("caffe2_print_blob_sizes_at_exit", &debug.print_blob_sizes_at_exit,
                "print the sizes of a workspace's tensors when it is destroyed", file, "nets");
@@ -125,7 +130,6 @@ void RegisterIdleFlags() {
       {"caffe2_htrace_span_log_path", "string", ""},
       {"caffe2_mkl_memonger_in_use", "bool", "false"},
       {"caffe2_mkl_implicit_layout_change", "bool", "false"},
-      {"caffe2_override_executor", "string", ""},
   };
   for (const Idle& flag : kIdle) {
     Flag idle = IdleFlag(flag.name, flag.type, flag.value, __FILE__);

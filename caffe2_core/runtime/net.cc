@@ -15,6 +15,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/output_memory.h"
@@ -138,17 +139,19 @@ std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) try {
   ThrowOutOfMemory();
 }
 
-std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) try {
+std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& given, Workspace* ws) try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of CreateNet is null, want the workspace of its blobs");
-  CheckStackForNets(NestingDepthOf(Checked(def), kMaxNetDepth));
+  CheckStackForNets(NestingDepthOf(Checked(given), kMaxNetDepth));
+  const std::shared_ptr<const NetDef> def = WithOverriddenType(given);
   EnsureBuiltinOperators();
   ReportConflicts([] {
     std::vector<std::string> conflicts;
     AppendConflicts([] { GetNetRegistry()->ThrowConflicts(); }, &conflicts);
     return conflicts;
   });
-  CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
-                "\" of type parallel has num_workers ", def->num_workers(), ", want more than 0");
+  CAFFE_ENFORCE(def->type() != "parallel" || !def->has_num_workers() || def->num_workers() > 0,
+                "net \"", def->name(), "\" of type parallel has num_workers ", def->num_workers(),
+                ", want more than 0");
   std::unique_ptr<NetBase> net = GetNetRegistry()->Create(
       def->type().empty() ? "simple" : def->type(), WithDeviceCopies(def, *ws), ws);
   if (net == nullptr) return nullptr;

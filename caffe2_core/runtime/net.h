@@ -1,6 +1,7 @@
 #pragma once
 // Nets: lists of operators that are bound to the blobs of a workspace.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ class Workspace;
 // Errors: a run that fails throws EnforceNotMet. Its frames name the net, the position and type of
 // the operator, and the shapes of the inputs.
 //
-// Thread safety: a net may be used by only one thread at a time.
+// Thread safety: a net may be used by only one thread at a time, except for Cancel.
 class NetBase : public Observable<NetBase> {
  public:
   // THROWS in the following cases:
@@ -33,10 +34,16 @@ class NetBase : public Observable<NetBase> {
 
   // Runs the net and waits for it.
   virtual bool Run();
+  // RunAsync starts a run; Wait waits until it has ended, and THROWS what Run would throw. If
+  // SupportsAsync, RunAsync may return before that. Otherwise it is Run. The thread's scopes that
+  // hold for the run must exist until Wait has returned.
   virtual bool RunAsync() { return Run(); }
   virtual void Wait() {}
   virtual bool SupportsAsync() { return false; }
-  virtual void Cancel() {}
+  // Stops the run in progress, if there is one: no operator starts any more, and operators that wait
+  // or loop end. Run THROWS RunStopped (waiting.h), with the frame of an operator that was not run.
+  // Thread safe.
+  virtual void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
   virtual std::vector<OperatorBase*> GetOperators() const = 0;
   const std::vector<std::string>& external_input() const { return external_input_; }
@@ -56,12 +63,15 @@ class NetBase : public Observable<NetBase> {
   // operators succeeded (DoRunAsync: whether they could be started).
   virtual bool DoRun();
   virtual bool DoRunAsync();
+  // Whether Cancel was called. An executor sets it to false when a run begins.
+  std::atomic<bool>& cancelled() { return cancelled_; }
 
  private:
   const std::string name_;
   const std::shared_ptr<const NetDef> def_;
   std::vector<std::string> external_input_;
   std::vector<std::string> external_output_;
+  std::atomic<bool> cancelled_{false};
 };
 
 using NetRegistry = Registry<std::string, std::unique_ptr<NetBase>,

@@ -36,10 +36,8 @@ class Line {
 
 }  // namespace
 
-constinit thread_local const RunningNet* RunningNet::innermost_ = nullptr;
-
 void RunningNet::Describe(void (*write)(const char* line)) {
-  for (const RunningNet* net = innermost_; net != nullptr; net = net->outer_) {
+  for (const RunningNet* net = t_thread_state.running_net; net != nullptr; net = net->outer_) {
     const size_t position = net->position_;
     if (position >= net->operators_.size()) continue;
     const OperatorDef& def = net->operators_[position]->debug_def();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "caffe2_core/base/language.h"
+#include "caffe2_core/base/thread_state.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
@@ -21,10 +22,13 @@ class RunningNet {
   // that is running, or out of range if none is.
   RunningNet(const std::string& name, const std::vector<OperatorBase*>& operators,
              const size_t& position)
-      : name_(name), operators_(operators), position_(position), outer_(innermost_) {
-    innermost_ = this;
+      : name_(name),
+        operators_(operators),
+        position_(position),
+        outer_(t_thread_state.running_net) {
+    t_thread_state.running_net = this;
   }
-  ~RunningNet() { innermost_ = outer_; }
+  ~RunningNet() { t_thread_state.running_net = outer_; }
   RunningNet(const RunningNet&) = delete;
   RunningNet& operator=(const RunningNet&) = delete;
 
@@ -34,8 +38,6 @@ class RunningNet {
   static void Describe(void (*write)(const char* line));
 
  private:
-  static constinit thread_local const RunningNet* innermost_ [[gnu::tls_model("initial-exec")]];
-
   const std::string& name_;
   const std::vector<OperatorBase*>& operators_;
   const size_t& position_;

@@ -3,24 +3,21 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_state.h"
 
 namespace caffe2rt {
-namespace {
-
-thread_local const SharedOperatorDef* t_innermost = nullptr;
-
-}  // namespace
 
 SharedOperatorDef::SharedOperatorDef(std::shared_ptr<const OperatorDef> def)
-    : def_(std::move(def)), outer_(t_innermost) {
+    : def_(std::move(def)), outer_(t_thread_state.shared_operator_def) {
   CAFFE_ENFORCE(def_ != nullptr, "argument def of SharedOperatorDef is null");
-  t_innermost = this;
+  t_thread_state.shared_operator_def = this;
 }
 
-SharedOperatorDef::~SharedOperatorDef() { t_innermost = outer_; }
+SharedOperatorDef::~SharedOperatorDef() { t_thread_state.shared_operator_def = outer_; }
 
 std::shared_ptr<const OperatorDef> SharedOperatorDef::ShareOrCopy(const OperatorDef& def) {
-  for (const SharedOperatorDef* scope = t_innermost; scope != nullptr; scope = scope->outer_) {
+  for (const SharedOperatorDef* scope = t_thread_state.shared_operator_def; scope != nullptr;
+       scope = scope->outer_) {
     if (scope->def_.get() == &def) return scope->def_;
   }
   return std::make_shared<const OperatorDef>(def);

@@ -3,28 +3,46 @@
 #include <utility>
 
 namespace caffe2rt {
-namespace {
 
-constinit thread_local const StopScope* g_innermost = nullptr;
-
-}  // namespace
-
-StopScope::StopScope(std::function<bool()> is_stopped, const StopScope* outer)
-    : is_stopped_(std::move(is_stopped)), outer_(outer), before_(g_innermost) {
-  g_innermost = this;
+StopScope::StopScope(std::function<bool()> is_stopped, const StopScope* outer, Ends ends)
+    : is_stopped_(std::move(is_stopped)),
+      ends_(ends),
+      outer_(outer),
+      before_(t_thread_state.stop_scope) {
+  t_thread_state.stop_scope = this;
 }
 
-StopScope::~StopScope() { g_innermost = before_; }
-
-const StopScope* StopScope::Innermost() { return g_innermost; }
+StopScope::StopScope(const std::atomic<bool>& stopped)
+    : flag_(&stopped), outer_(t_thread_state.stop_scope), before_(outer_) {
+  t_thread_state.stop_scope = this;
+}
 
 void ThrowIfStopped() {
-  for (const StopScope* scope = g_innermost; scope != nullptr; scope = scope->outer_) {
-    if (scope->is_stopped_ && scope->is_stopped_()) {
+  for (const StopScope* scope = StopScope::Innermost(); scope != nullptr; scope = scope->outer_) {
+    if (scope->IsStopped()) {
       throw RunStopped(__FILE__, __LINE__, "",
                        "the run was stopped while the operator waited or looped");
     }
   }
+}
+
+void ThrowIfStoppedBetweenOperators() {
+  for (const StopScope* scope = StopScope::Innermost(); scope != nullptr; scope = scope->outer_) {
+    if (scope->ends_ == StopScope::Ends::kWaits) return;
+    if (scope->IsStopped()) ThrowStoppedBetweenOperators();
+  }
+}
+
+void ThrowStoppedBetweenOperators() {
+  throw RunStopped(__FILE__, __LINE__, "", "the run was stopped before the operator started");
+}
+
+WaitingThread::WaitingThread() {
+  if (t_thread_state.turn != nullptr) t_thread_state.turn->GiveBack();
+}
+
+WaitingThread::~WaitingThread() {
+  if (t_thread_state.turn != nullptr) t_thread_state.turn->TakeAgain();
 }
 
 }  // namespace caffe2rt

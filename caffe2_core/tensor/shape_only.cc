@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "caffe2_core/base/float16.h"
+#include "caffe2_core/base/thread_state.h"
 
 namespace caffe2rt {
 namespace {
-
-thread_local ShapeOnlyScope* innermost = nullptr;
 
 // Memory of which every byte is the same. Never written: tensors that use it are read-only.
 struct Filled {
@@ -52,17 +51,21 @@ Tensor ShapeOnlyTensor(const std::vector<int64_t>& dims, TypeMeta type, Readable
   return tensor;
 }
 
-ShapeOnlyScope::ShapeOnlyScope(size_t limit_bytes) : bytes_left_(limit_bytes), outer_(innermost) {
-  innermost = this;
+ShapeOnlyScope::ShapeOnlyScope(size_t limit_bytes)
+    : bytes_left_(limit_bytes), outer_(t_thread_state.shape_only) {
+  t_thread_state.shape_only = this;
 }
 
-ShapeOnlyScope::~ShapeOnlyScope() { innermost = outer_; }
+ShapeOnlyScope::~ShapeOnlyScope() { t_thread_state.shape_only = outer_; }
 
 void ShapeOnlyScope::BeforeAllocation(size_t nbytes, bool has_type) {
-  if (innermost == nullptr) return;
-  if (has_type || nbytes > innermost->bytes_left_)
-    ThrowNoElements("an operator that is only checked gets no memory for this tensor");
-  innermost->bytes_left_ -= nbytes;
+  ShapeOnlyScope* const scope = t_thread_state.shape_only;
+  if (scope == nullptr) return;
+  size_t left = scope->bytes_left_.load(std::memory_order_relaxed);
+  do {
+    if (has_type || nbytes > left)
+      ThrowNoElements("an operator that is only checked gets no memory for this tensor");
+  } while (!scope->bytes_left_.compare_exchange_weak(left, left - nbytes));
 }
 
 }  // namespace caffe2rt

@@ -9,6 +9,7 @@
 //     ...                     // it accepts the shapes and types
 //   }
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -55,7 +56,7 @@ class ShapeOnlyScope {
   static void BeforeAllocation(size_t nbytes, bool has_type);
 
  private:
-  size_t bytes_left_;
+  std::atomic<size_t> bytes_left_;
   ShapeOnlyScope* const outer_;
 };
 

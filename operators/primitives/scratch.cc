@@ -1,5 +1,8 @@
 #include "operators/primitives/scratch.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "caffe2_core/base/checked_math.h"
 
 namespace caffe2rt {
@@ -7,19 +10,27 @@ namespace caffe2rt {
 float* ThreadScratch::Floats(int64_t count) {
   if (count == 0) return nullptr;
   thread_local std::weak_ptr<Tensor> shared;
-  if (thread_ != &shared) {
-    memory_ = shared.lock();
-    if (memory_ == nullptr) {
-      memory_ = std::make_shared<Tensor>(CPU);
-      shared = memory_;
-    }
-    thread_ = &shared;
-  }
+  if (thread_ != &shared) MoveTo(&shared);
   if (memory_->numel() < count) {
     memory_->FreeMemory();
     memory_->Resize(count);
   }
   return memory_->mutable_data<float>();
+}
+
+void ThreadScratch::MoveTo(std::weak_ptr<Tensor>* thread) {
+  constexpr size_t kMostKept = 64;  // more threads are rare, or have ended
+  std::shared_ptr<Tensor> of_thread = thread->lock();
+  if (of_thread == nullptr) {
+    of_thread = std::make_shared<Tensor>(CPU);
+    *thread = of_thread;
+  }
+  if (memory_ != nullptr && std::find(kept_.begin(), kept_.end(), memory_) == kept_.end()) {
+    if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+    kept_.push_back(std::move(memory_));
+  }
+  memory_ = std::move(of_thread);
+  thread_ = thread;
 }
 
 PieceScratch ThreadScratch::ForPieces(int pieces, int64_t count) {

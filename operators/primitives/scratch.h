@@ -9,14 +9,16 @@
 // The memory is valid until the thread's next request.
 //
 // All ThreadScratch objects used on one thread share one CPU tensor. It grows to the largest
-// request and is freed with the last of them. An object may move from thread to thread, but only
-// one thread may use it at a time. The pieces of a parallel loop get parts of one request: a
+// request and is freed with the last of them. An object may move from thread to thread, as an
+// executor with several threads moves operators, but only one thread may use it at a time. It keeps
+// the memory of the threads that it has been on. The pieces of a parallel loop get parts of one request: a
 // request of their own would allocate whenever a piece runs on another thread than before. Steady
 // state: no allocation. The memory counts toward the CPU
 // memory limit. THROWS if there is not enough memory.
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "caffe2_core/tensor/tensor.h"
 
@@ -43,7 +45,10 @@ class ThreadScratch {
   PieceScratch ForPieces(int pieces, int64_t count);
 
  private:
+  void MoveTo(std::weak_ptr<Tensor>* thread);
+
   std::shared_ptr<Tensor> memory_;
+  std::vector<std::shared_ptr<Tensor>> kept_;  // of other threads, shared with them
   const void* thread_ = nullptr;  // identifies the thread that owns memory_
 };
 

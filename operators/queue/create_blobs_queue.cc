@@ -26,6 +26,7 @@ void RegisterCreateBlobsQueue() {
       .Input(0, "queue", "a queue from CreateBlobsQueue")
       .SynchronizedInputs({0})
       .ModifiesInputs({0})
+      .Traits({.queue_use = QueueUse::kCloses})
       .SetDoc(
           "Closes a queue. The records in it can still be read. Afterwards readers end, and so do "
           "writers as soon as the queue is full.");

@@ -12,7 +12,8 @@ OpSchema& DequeueSchema(const char* type) {
   return RegisterSchema(type, __FILE__)
       .Input(0, "queue", "a queue from CreateBlobsQueue")
       .SynchronizedInputs({0})
-      .ModifiesInputs({0});
+      .ModifiesInputs({0})
+      .Traits({.waits = true, .queue_use = QueueUse::kTakes});
 }
 
 }  // namespace

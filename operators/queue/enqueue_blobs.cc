@@ -14,7 +14,8 @@ OpSchema& EnqueueSchema(const char* type) {
       .Input(0, "queue", "a queue from CreateBlobsQueue")
       .Input(1, "blob_0, blob_1, ...", "the blobs of a record")
       .SynchronizedInputs({0})
-      .ModifiesInputs({0});
+      .ModifiesInputs({0})
+      .Traits({.waits = true, .queue_use = QueueUse::kPuts});
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ void RegisterWeightedSampleDequeueBlobs() {
               "the blobs of the record; bool scalar: whether the chosen queue is empty and closed")
       .SynchronizedInputs(DeclaredQueues())
       .ModifiesInputs(DeclaredQueues())
+      .Traits({.waits = true, .queue_use = QueueUse::kTakes})
       .HasEffect(Effect::kRandom)
       .HasEffect(Effect::kEverything,
                  [](const OperatorDef& def) { return def.input_size() > kMaxDeclaredQueues; })

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "caffe2_core/base/thread_state.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/waiting.h"
@@ -14,18 +15,15 @@ namespace {
 class NestedRun {
  public:
   NestedRun() {
-    CAFFE_ENFORCE_LT(depth_, kMaxNetDepth, "nesting depth of step nets");
-    if (depth_ > 0) CheckStackForNestedRun();
-    ++depth_;
+    int& depth = t_thread_state.nested_step_nets;
+    CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nesting depth of step nets");
+    if (depth > 0) CheckStackForNestedRun();
+    ++depth;
   }
-  ~NestedRun() { --depth_; }
+  ~NestedRun() { --t_thread_state.nested_step_nets; }
   NestedRun(const NestedRun&) = delete;
   NestedRun& operator=(const NestedRun&) = delete;
-
- private:
-  static thread_local int depth_;
 };
-thread_local int NestedRun::depth_ = 0;
 
 // The blobs that the operator provides count as inputs of the net.
 std::shared_ptr<const NetDef> WithInputs(NetDef net, const std::vector<StepLink>& links,

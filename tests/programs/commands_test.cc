@@ -89,10 +89,10 @@ TEST_F(CheckProgramTest, NotesAreNoErrors) {
   Environment environment;
   environment.HideCuda();
   const ProgramResult result = Check(R"(
-      type: "dag" op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } } external_input: "x")");
+      type: "rnn" op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } } external_input: "x")");
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out,
-              AllOf(HasSubstr("note: net type \"dag\" runs as simple"),
+              AllOf(HasSubstr("note: net type \"rnn\" runs as simple"),
                     HasSubstr("note: operator 0: asks for the device CUDA, which is not "
                               "available")));
 }

@@ -8,6 +8,7 @@
 #include "tests/style/layer_rules.h"
 #include "tests/style/operator_rules.h"
 #include "tests/style/operator_type_rules.h"
+#include "tests/style/thread_rules.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -38,6 +39,7 @@ TEST(SourcesTest, KeepConstTensorsConst) { ExpectKept(CheckTensorIsConstCorrect)
 TEST(SourcesTest, StateTheSubjectOfEachCheck) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
 TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
+TEST(SourcesTest, CarryTheStateOfThreads) { ExpectKept(CheckThreadLocals); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
 TEST(SourcesTest, CompileExactKernelsWithoutContraction) { ExpectKept(CheckExactKernels); }
 TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
@@ -147,6 +149,17 @@ TEST_F(RulesTest, FindCudaInTheCore) {
           HasSubstr("net.cc:1 names CUDA-like;"), HasSubstr("net.cc:2 names FindCuda;"),
           HasSubstr("net.cc:2 names caffe2_cuda_pool;"), HasSubstr("net.cc:3 names CUDA;"),
           HasSubstr("net.cc:3 compares with CUDA")));
+}
+
+TEST_F(RulesTest, FindStateOfThreadsThatIsNotCarried) {
+  dir_.Write("tests/a_test.cc", "thread_local int depth = 0;\n");
+  dir_.Write("caffe2_core/base/logging.cc", "thread_local bool a;\nthread_local bool b;\n");
+  dir_.Write("operators/primitives/scratch.cc", "int none;\n");
+  EXPECT_THAT(
+      Check(CheckThreadLocals, "operators/conv/conv.cc",
+            "// a thread_local variable\nstatic thread_local int depth = 0;\n"),
+      ElementsAre(HasSubstr("logging.cc:2 is thread_local"), HasSubstr("conv.cc:2 is thread_local"),
+                  HasSubstr("scratch.cc has fewer thread_local variables")));
 }
 
 TEST_F(RulesTest, FindLongFiles) {

@@ -371,6 +371,24 @@ TEST_F(CApiLoadTest, ReportsMemoryThatIsNotAvailable) {
       << caffe2rt_last_error();
 }
 
+TEST_F(CApiLoadTest, CancelStopsTheRunsInProgress) {
+  ASSERT_EQ(LoadText(kInit, R"(op { type: "CreateBlobsQueue" output: "q" }
+                               op { type: "DequeueBlobs" input: "q" output: "y" })",
+                     &model_),
+            CAFFE2RT_OK)
+      << caffe2rt_last_error();
+  std::atomic<bool> ended{false};
+  std::jthread caller([&] {
+    caffe2rt_result* result = nullptr;
+    EXPECT_EQ(caffe2rt_run(model_, nullptr, 0, &result), CAFFE2RT_CANCELLED);
+    EXPECT_THAT(caffe2rt_last_error(), HasSubstr("the run was stopped"));
+    EXPECT_EQ(result, nullptr);
+    ended = true;
+  });
+  while (!ended) EXPECT_EQ(caffe2rt_cancel(model_), CAFFE2RT_OK);
+  EXPECT_EQ(caffe2rt_cancel(nullptr), CAFFE2RT_INVALID_ARGUMENT);
+}
+
 TEST(CApiProcessTest, HasAVersion) {
   EXPECT_THAT(caffe2rt_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
   EXPECT_EQ(caffe2rt_api_version(), CAFFE2RT_API_VERSION);

@@ -7,14 +7,17 @@
 namespace caffe2rt::test::net_types_test {
 namespace {
 
-TEST(NetTypesTest, TypesThatRunAsSimpleAreKnown) {
-  for (const char* type : {"dag", "async_scheduling", "prof_dag", "parallel", "rnn"}) {
-    EXPECT_TRUE(RunsAsSimple(type)) << type;
+TEST(NetTypesTest, OrdersOfBuiltinTypesAreKnown) {
+  for (const char* type :
+       {"dag", "prof_dag", "async_dag", "async_scheduling", "async_polling", "parallel"}) {
+    EXPECT_EQ(OrderOfType(type), NetOrder::kByDependencies) << type;
     EXPECT_TRUE(IsKnownNetType(type)) << type;
   }
-  EXPECT_FALSE(RunsAsSimple("simple"));
-  EXPECT_TRUE(IsKnownNetType("simple"));
-  EXPECT_FALSE(RunsAsSimple("nope"));
+  for (const char* type : {"", "simple", "async_simple", "simple_refcount", "rnn"}) {
+    EXPECT_EQ(OrderOfType(type), NetOrder::kOrderOfNet) << type;
+    EXPECT_TRUE(IsKnownNetType(type)) << type;
+  }
+  EXPECT_EQ(OrderOfType("nope"), NetOrder::kUnknown);
 }
 
 }  // namespace

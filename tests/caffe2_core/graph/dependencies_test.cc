@@ -115,6 +115,27 @@ const Row kRows[] = {
      R"(op { type: "DependenciesTestChange" input: "b" input: "a" output: "c" }
         op { input: "c" } op { input: "a" } op { output: "c" } op { output: "a" })",
      {{}, {0}, {0}, {0, 1}, {0, 2}}},
+    // Those that put and those that take do not wait for each other; closing follows putting.
+    {"Queue",
+     R"(op { type: "CreateBlobsQueue" output: "q" }
+        op { type: "EnqueueBlobs" input: "q" input: "x" output: "x" }
+        op { type: "SafeEnqueueBlobs" input: "q" input: "y" output: "y" output: "full" }
+        op { type: "DequeueBlobs" input: "q" output: "z" }
+        op { type: "SafeDequeueBlobs" input: "q" output: "u" output: "empty" }
+        op { type: "CloseBlobsQueue" input: "q" }
+        op { type: "EnqueueBlobs" input: "q" input: "v" output: "v" }
+        op { type: "CreateBlobsQueue" output: "q" }
+        op { type: "DequeueBlobs" input: "q" output: "w" })",
+     {{}, {0}, {0, 1}, {0}, {0, 3}, {0, 2}, {0, 5}, {0, 1, 2, 3, 4, 5, 6}, {7}}},
+    {"QueueInNestedNet",
+     R"(op { type: "EnqueueBlobs" input: "q" input: "x" output: "x" }
+        op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "DequeueBlobs" input: "q" output: "y" } } } }
+        op { type: "EnqueueBlobs" input: "q" input: "z" output: "z" }
+        op { type: "DequeueBlobs" input: "q" output: "u" }
+        op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "CreateBlobsQueue" output: "q" } op { type: "CloseBlobsQueue" input: "q" } } } })",
+     {{}, {}, {0}, {1}, {0, 1, 2, 3}}},
     // b and c share the memory of a.
     {"Alias",
      R"(op { output: "a" }

@@ -58,6 +58,24 @@ TEST(NestedNetsTest, AScopeSharesTheMemoryOfItsAliases) {
   EXPECT_THAT(blobs.same_memory, ElementsAre(Pair("x", "S"), Pair("x", "y")));
 }
 
+TEST(NestedNetsTest, KnowsOperatorsThatMayWait) {
+  EXPECT_TRUE(MayWait(ParseOp(R"(type: "DequeueBlobs")")));
+  EXPECT_FALSE(MayWait(ParseOp(R"(type: "CloseBlobsQueue")")));
+  EXPECT_FALSE(MayWait(Do(R"(op { type: "Relu" input: "ix" output: "ix" })")));
+  EXPECT_TRUE(MayWait(Do(R"(op { type: "If" arg { name: "else_net" n {
+      op { type: "EnqueueBlobs" input: "ix" input: "t" output: "t" } } } })")));
+}
+
+// A queue that is also replaced is written like any other blob.
+TEST(NestedNetsTest, KnowsQueuesThatAreOnlyUsed) {
+  const NestedBlobs blobs = NestedBlobsOf(Do(R"(
+      op { type: "DequeueBlobs" input: "ix" output: "t" }
+      op { type: "DequeueBlobs" input: "ix" output: "t" }
+      op { type: "CreateBlobsQueue" output: "iy" } op { type: "CloseBlobsQueue" input: "iy" })"));
+  EXPECT_THAT(blobs.written, ElementsAre("x", "y"));
+  EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
+}
+
 TEST(NestedNetsTest, IgnoresBindingsThatTheOperatorRejects) {
   for (const char* bindings :
        {"", R"(arg { name: "inner_blobs" strings: "ix" })",

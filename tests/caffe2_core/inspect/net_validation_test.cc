@@ -171,7 +171,7 @@ TEST(NetValidationTest, JoinsTheSameFindingOfSeveralOperators) {
 
 TEST(NetValidationTest, PutsErrorsFirst) {
   const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
-      type: "dag" op { type: "LeakyRelu" input: "a" output: "b" arg { name: "wrong" i: 1 } } op { type: "Nope" output: "c" })"));
+      type: "rnn" op { type: "LeakyRelu" input: "a" output: "b" arg { name: "wrong" i: 1 } } op { type: "Nope" output: "c" })"));
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].kind, NetFindingKind::kError);
   EXPECT_EQ(findings[1].kind, NetFindingKind::kWarning);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
@@ -34,6 +35,29 @@ TEST(PredictorTest, EmptyBracesMeanDefaultOptions) {
     ASSERT_TRUE((*predictor)({Vector({1, -30})}, &out));
     EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 0}));
   }
+}
+
+// Without Cancel, the reader would wait for ever.
+TEST(PredictorTest, CancelStopsTheRunsInProgress) {
+  Predictor predictor(ParseNet(kInit), ParseNet(R"(
+      op { type: "CreateBlobsQueue" output: "q" }
+      op { type: "DequeueBlobs" input: "q" output: "y" } external_output: "y")"));
+  std::atomic<int> ended{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 2; ++i) {
+    callers.emplace_back([&] {
+      std::vector<Tensor> out;
+      EXPECT_THROW(predictor(Predictor::TensorList(), &out), RunStopped);
+      ++ended;
+    });
+  }
+  while (ended < 2) predictor.Cancel();
+  for (std::thread& caller : callers) caller.join();
+
+  Predictor other(ParseNet(kInit), ParseNet(kPredict));
+  other.Cancel();  // no run is in progress
+  std::vector<Tensor> out;
+  EXPECT_TRUE(other({Vector({1, -30})}, &out));
 }
 
 TEST(PredictorTest, AcceptsInputsByName) {

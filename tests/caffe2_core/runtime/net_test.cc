@@ -1,6 +1,7 @@
 #include "caffe2_core/runtime/net.h"
 
 #include "caffe2_core/inspect/time_observer.h"
+#include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -123,9 +124,22 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
   EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
 }
 
-TEST(NetTest, RejectsParallelWithoutWorkers) {
+TEST(NetTest, RunsNetsOfATypeAsAnotherOne) {
   Workspace ws;
-  for (const char* workers : {"", "num_workers: 0", "num_workers: -1"}) {
+  const char* const kNet = R"(name: "n" type: "dag" op { type: "NetTestDummy" })";
+  SetExecutorOverrides("dag,async_scheduling,simple,rnn");
+  EXPECT_EQ(Make(&ws, kNet)->debug_def().type(), "async_scheduling");
+  EXPECT_EQ(Make(&ws, R"(name: "n")")->debug_def().type(), "rnn");
+  ExpectThrows([] { SetExecutorOverrides("dag"); }, "want pairs of net types");
+  ExpectThrows([] { SetExecutorOverrides("dag,nope"); }, "net type \"nope\", which is not known");
+  SetExecutorOverrides("");
+  EXPECT_EQ(Make(&ws, kNet)->debug_def().type(), "dag");
+}
+
+TEST(NetTest, RejectsParallelWithLessThanOneWorker) {
+  Workspace ws;
+  EXPECT_NE(Make(&ws, R"(name: "n" type: "parallel")"), nullptr);
+  for (const char* workers : {"num_workers: 0", "num_workers: -1"}) {
     ExpectThrows([&] { Make(&ws, std::string(R"(name: "n" type: "parallel" )") + workers); },
                  "net \"n\" of type parallel has num_workers");
   }

@@ -109,11 +109,11 @@ TEST(DeviceWaitsTest, StreamsAreInTheOrderOfTheStarts) {
   const std::vector<size_t> positions = {1, 0, 2};
   EXPECT_EQ(PlanText(net, {positions, {4, 4, 4}}), "end: 1-2");
   EXPECT_EQ(PlanText(net, {positions, {0, 1, 1}}), "end: 1-1; end: 0-2");
-  EXPECT_EQ(PlanText(net, {positions, {5, 3, 5}}), "2: 0-0 on the device; end: 0-0; end: 1-2");
-  EXPECT_EQ(PlanText(net, {positions, {3, 3, 5}}), "2: 1-0 on the device; end: 1-0; end: 2-2");
+  EXPECT_EQ(PlanText(net, {positions, {5, 3, 5}}), "2: 0-0 on the device; end: 1-2");
+  EXPECT_EQ(PlanText(net, {positions, {3, 3, 5}}), "2: 1-0 on the device; end: 2-2");
 }
 
-// The host waits for the stream that has waited for the first one, which has then finished, too.
+// The host waits for the stream that wrote c, not for the one that reads it.
 TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
                           Op(R"(type: "Relu" input: "a" output: "c")") +
@@ -121,7 +121,19 @@ TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
                           Op(R"(type: "Relu" input: "c" output: "e")") +
                           OnCPU(R"(type: "Relu" input: "c" output: "f")");
   EXPECT_EQ(PlanText(net, {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 0}}),
-            "2: 0-1 on the device; 4: 2-3; end: 0-1");
+            "2: 0-1 on the device; 4: 0-1; end: 2-3");
+}
+
+// Operators 0 and 1 read the same blob. At the end, stream 0 has waited for stream 1.
+TEST(DeviceWaitsTest, ReadersOfOneBlobDoNotWaitForEachOther) {
+  const std::string readers = Op(R"(type: "Relu" input: "a" output: "b")") +
+                              Op(R"(type: "Relu" input: "a" output: "c")");
+  const std::string join = Op(R"(type: "Add" input: "b" input: "c" output: "d")");
+  const std::string overwrite = Op(R"(type: "Relu" input: "d" output: "a")");
+  EXPECT_EQ(PlanText(readers + join, {{0, 1, 2}, {0, 1, 0}}), "2: 1-1 on the device; end: 0-2");
+  // A writer waits for all of them.
+  EXPECT_EQ(PlanText(readers + overwrite, {{0, 1, 2}, {0, 1, 2}}),
+            "2: 0-0 on the device; 2: 1-1 on the device; end: 2-2");
 }
 
 TEST(DeviceWaitsTest, AControlInputIsFinishedFirst) {
@@ -176,7 +188,7 @@ TEST(DeviceWaitsTest, TheHostWaitsForAnOperatorWithoutAnEvent) {
   const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
                 Op(R"(type: "Relu" input: "b" output: "c")"));
   const ExecutionOrder order = {{0, 1}, {0, 1}};
-  EXPECT_EQ(Text(net.Plan(order)), "1: 0-0 on the device; end: 0-0; end: 1-1");
+  EXPECT_EQ(Text(net.Plan(order)), "1: 0-0 on the device; end: 1-1");
   net.operators->all()[0]->DisableEvent();
   EXPECT_EQ(Text(net.Plan(order)), "1: 0-0; end: 1-1");
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 namespace caffe2rt::test::scratch_test {
@@ -24,6 +25,34 @@ TEST(ThreadScratchTest, GivesOtherThreadsTheirOwn) {
     EXPECT_NE(b.Floats(100), mine);
     EXPECT_NE(a.Floats(100), mine);  // `a` is now used on this thread
   }).join();
+}
+
+// Regression: an object that went from thread to thread freed and allocated for ever.
+TEST(ThreadScratchTest, KeepsTheMemoryOfTheThreadsItHasBeenOn) {
+  ThreadScratch a;
+  float* const here = a.Floats(100);
+  std::atomic<int> turn{0};
+  std::thread other([&] {
+    const auto await = [&](int mine) {
+      while (turn != mine) std::this_thread::yield();
+    };
+    await(1);
+    float* const there = a.Floats(100);
+    EXPECT_NE(there, here);
+    turn = 2;
+    await(3);
+    EXPECT_EQ(a.Floats(100), there);
+    turn = 4;
+  });
+  const auto give = [&](int now, int until) {
+    turn = now;
+    while (turn != until) std::this_thread::yield();
+  };
+  give(1, 2);
+  EXPECT_EQ(a.Floats(100), here);
+  give(3, 4);
+  EXPECT_EQ(a.Floats(100), here);
+  other.join();
 }
 
 TEST(ThreadScratchTest, KeepsMemoryThatIsLargeEnough) {

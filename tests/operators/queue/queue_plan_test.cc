@@ -4,6 +4,7 @@
 #include <csignal>
 #include <thread>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/plan/plan_executor.h"
 #include "tests/support/operator_test.h"
 
@@ -59,6 +60,25 @@ TEST(QueuePlanTest, LetsReportersRunWhileItWaits) {
       substep { network: "report" run_every_ms: 1 } )",
                                       kReader, "} }")));
   EXPECT_GT(Count(&ws), 2000);
+}
+
+// The record comes from the reporter, which runs only while all that the net has started waits.
+TEST(QueuePlanTest, LetsReportersRunWhileANetOfSeveralThreadsWaits) {
+  for (const int threads : {1, 2}) {
+    SetThreadPool({.num_threads = threads, .back_off = false});
+    for (const char* type : {"simple", "dag", "async_scheduling"}) {
+      Workspace ws;
+      EXPECT_TRUE(RunPlan(&ws, MakeString(R"(
+        network { name: "both" type: ")",
+                                          type, R"("
+          op { type: "DequeueBlobs" input: "q" output: "y" }
+          op { type: "ConstantFill" output: "z" arg { name: "shape" ints: 1 } }
+          op { type: "Relu" input: "z" output: "z" } }
+        execution_step { num_iter: 20 substep { network: "both" }
+                         substep { network: "write" run_every_ms: 1 } })")));
+    }
+  }
+  SetThreadPool({});
 }
 
 TEST(QueuePlanTest, EndsWhenAnotherStepFails) {

@@ -83,6 +83,30 @@ TEST_F(CudaNetTest, CrossesBetweenGpusWithoutAWaitOfTheHost) {
   CaffeCudaSetDevice(0);
 }
 
+// The branches are on two streams: the first stream waits for the second one before the join, and the
+// host waits once, at the end.
+TEST_F(CudaNetTest, BranchesUseSeveralStreamsWithOneWaitOfTheHost) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  const std::string branches = R"( device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "a" } op { type: "Negative" input: "x" output: "b" }
+    op { type: "Relu" input: "a" output: "a" } op { type: "Negative" input: "b" output: "b" }
+    op { type: "Add" input: "a" input: "b" output: "c" })";
+  struct Row {
+    const char* type;
+    int events;
+  };
+  for (const Row& row : {Row{"simple", 0}, Row{"dag", 1}, Row{"async_scheduling", 1}}) {
+    ws.CreateNet(ParseNet(MakeString(R"(name: "n" type: ")", row.type, "\"", branches)), true);
+    for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("n"));
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("n"));
+    EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 1) << row.type;
+    EXPECT_EQ(fakecuda_calls("cudaStreamWaitEvent"), row.events) << row.type;
+    EXPECT_EQ(FetchCuda(ws, "c"), (std::vector<float>{-1, 4})) << row.type;
+  }
+}
+
 // Writes whether its context allows TF32.
 std::vector<bool> g_allowed;
 class ReportsTf32Op final : public Operator<CUDAContext> {

@@ -1,0 +1,53 @@
+#include "binaries/commands/run_stop.h"
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/runtime/waiting.h"
+
+namespace caffe2rt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The longest time that a deadline can be away.
+constexpr double kMostSeconds = 1e9;
+
+double SecondsOf(const CommandLine& line) {
+  if (!line.Has("timeout")) return 0;
+  const std::vector<float> seconds = line.Floats("timeout");
+  if (seconds.size() != 1 || !(seconds[0] > 0) || seconds[0] > kMostSeconds) {
+    throw UsageError("option --timeout is \"" + line.Text("timeout") +
+                     "\", want a number of seconds above 0, at most 1e9");
+  }
+  return seconds[0];
+}
+
+}  // namespace
+
+RunStop::RunStop(const CommandLine& line) : seconds_(SecondsOf(line)) {}
+
+void RunStop::Run(const std::function<void()>& run) {
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(seconds_ > 0 ? seconds_ : kMostSeconds));
+  std::atomic<bool> interrupted{false};  // the handler reports a signal only once
+  const StopScope scope([&] {
+    if (signals_.CheckForSignals() != SignalHandler::Action::NONE) interrupted = true;
+    return interrupted.load() || (seconds_ > 0 && Clock::now() >= end);
+  });
+  try {
+    run();
+  } catch (RunStopped& error) {
+    error.AppendMessage(interrupted.load()
+                            ? std::string("the program was interrupted by a signal")
+                            : MakeString("the ", ShortText(seconds_), " s of --timeout are over"));
+    throw;
+  }
+}
+
+}  // namespace caffe2rt

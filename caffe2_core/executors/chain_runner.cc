@@ -1,0 +1,179 @@
+#include "caffe2_core/executors/chain_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/futex.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/running_net.h"
+#include "caffe2_core/runtime/waiting.h"
+
+namespace caffe2rt {
+namespace {
+
+size_t CountWaiting(const NetSchedule& schedule) {
+  size_t count = 0;
+  for (size_t chain = 0; chain < schedule.num_chains(); ++chain) count += schedule.waits(chain);
+  return count;
+}
+
+}  // namespace
+
+ChainRunner::ChainRunner(const std::string& name, const NetOperators& operators,
+                         const NetSchedule& schedule, std::atomic<bool>& cancelled, int threads)
+    : name_(name),
+      operators_(operators),
+      schedule_(schedule),
+      cancelled_(cancelled),
+      ready_(schedule.num_chains()),
+      helpers_(threads),
+      predecessors_left_(schedule.num_chains()),
+      threads_([this](uint32_t chain) { RunWaiting(chain); }, CountWaiting(schedule)) {}
+
+void ChainRunner::Run(size_t* running) {
+  const TransientWrites scope;
+  const StopScope stop(cancelled_);
+  const StopScope stop_after_failure(failed_);
+  std::optional<SharedTurn> turn;
+  if (t_thread_state.turn != nullptr) turn.emplace();
+  turn_ = turn.has_value() ? &*turn : nullptr;
+  carried_.emplace();
+  caller_ = &t_thread_state;
+  Begin();
+  if (helpers_.num_threads() == 1) {
+    RunPiece(0);
+  } else {
+    auto piece = [this](int seat) { RunPiece(seat); };
+    ProcessThreadPool().Run(helpers_.num_threads(), PieceFunction(piece));
+  }
+  AwaitWaiting();
+  carried_.reset();
+  if (!failed_.load()) return;
+  *running = failed_position_;
+  std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ChainRunner::Begin() {
+  failed_.store(false);
+  error_ = nullptr;
+  ready_.Clear();
+  chains_left_.store(static_cast<uint32_t>(schedule_.num_chains()));
+  for (size_t chain = 0; chain < schedule_.num_chains(); ++chain) {
+    predecessors_left_[chain].store(schedule_.num_predecessors(chain), std::memory_order_relaxed);
+  }
+  // Operators that wait start last, because they may end at once and start others.
+  for (const bool waits : {false, true}) {
+    for (uint32_t chain = 0; chain < schedule_.num_chains(); ++chain) {
+      if (schedule_.num_predecessors(chain) != 0 || schedule_.waits(chain) != waits) continue;
+      if (waits) {
+        StartWaiting(chain);
+      } else {
+        ready_.Add(chain);
+      }
+    }
+  }
+}
+
+void ChainRunner::RunPiece(int seat) {
+  std::optional<CarriedState::Scope> carried;
+  if (caller_ != &t_thread_state) carried.emplace(*carried_);
+  // A single thread may use the pool for the loops of its operators.
+  std::optional<PieceHelpers::Scope> helped;
+  if (helpers_.num_threads() > 1) helped.emplace(&helpers_, seat);
+  size_t running = kNoPosition;
+  const RunningNet running_net(name_, operators_.all(), running);
+  uint32_t chain = ReadyChains::kNone;
+  while (!IsDone()) {
+    if (chain == ReadyChains::kNone) chain = ready_.Take();
+    if (chain != ReadyChains::kNone) {
+      if (!RunChain(chain, &running)) return;
+      chain = Finish(chain, true);
+    } else if (!helpers_.Help(seat)) {
+      // A chain that is still there at the second look is worth the way to another thread: the
+      // thread that has added it is busy.
+      uint32_t seen = ReadyChains::kNone;
+      helpers_.Await([&](bool last) {
+        if (IsDone()) return true;
+        const uint32_t first = ready_.First();
+        return first != ReadyChains::kNone && (last || std::exchange(seen, first) == first);
+      });
+    }
+  }
+}
+
+bool ChainRunner::RunChain(uint32_t chain, size_t* running) {
+  if (turn_ != nullptr) turn_->Begin();
+  bool success = true;
+  try {
+    for (const uint32_t position : schedule_.operators(chain)) {
+      *running = position;
+      ThrowIfStoppedBetweenOperators();
+      StartOperator(operators_[position], 0);
+    }
+  } catch (...) {
+    FailWithCurrent(*running);
+    success = false;
+  }
+  *running = kNoPosition;
+  if (turn_ != nullptr) turn_->End();
+  return success;
+}
+
+uint32_t ChainRunner::Finish(uint32_t chain, bool keep) {
+  uint32_t next = ReadyChains::kNone;
+  int added = 0;
+  for (const uint32_t successor : schedule_.successors(chain)) {
+    if (predecessors_left_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    if (schedule_.waits(successor)) {
+      StartWaiting(successor);
+    } else if (keep && next == ReadyChains::kNone) {
+      next = successor;
+    } else {
+      ready_.Add(successor);
+      ++added;
+    }
+  }
+  const bool done = chains_left_.fetch_sub(1) == 1;
+  if (done) {
+    helpers_.Notify(helpers_.num_threads());
+  } else if (added > 0) {
+    helpers_.Notify(added);
+  }
+  return next;
+}
+
+void ChainRunner::StartWaiting(uint32_t chain) {
+  waiting_left_.fetch_add(1);
+  try {
+    threads_.Start(chain);
+  } catch (...) {
+    FailWithCurrent(schedule_.operators(chain).front());
+    waiting_left_.fetch_sub(1);
+  }
+}
+
+void ChainRunner::RunWaiting(uint32_t chain) {
+  {
+    const CarriedState::Scope carried(*carried_);
+    const PieceHelpers::Scope alone(nullptr, 0);
+    size_t running = kNoPosition;
+    const RunningNet running_net(name_, operators_.all(), running);
+    if (!IsDone() && RunChain(chain, &running)) Finish(chain, false);
+  }
+  // From here on, the run may end.
+  if (waiting_left_.fetch_sub(1) == 1) FutexWake(waiting_left_);
+}
+
+void ChainRunner::FailWithCurrent(size_t position) {
+  if (!failed_.exchange(true)) {
+    error_ = std::current_exception();
+    failed_position_ = position;
+  }
+  helpers_.Notify(helpers_.num_threads());
+}
+
+void ChainRunner::AwaitWaiting() {
+  for (uint32_t left; (left = waiting_left_.load()) != 0;) FutexWait(waiting_left_, left);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,134 @@
+#include "caffe2_core/base/piece_helpers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "caffe2_core/base/pool_workers.h"
+
+namespace caffe2rt::piece_helpers_test {
+namespace {
+
+// Returns whether the condition became true, in a time that is long enough for any machine.
+template <class Condition>
+bool WaitFor(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// A thread on seat 1 that helps until the object is destroyed.
+class Helper {
+ public:
+  explicit Helper(PieceHelpers* helpers) : helpers_(*helpers), thread_([this] { Run(); }) {}
+  ~Helper() {
+    done_ = true;
+    helpers_.Notify(1);
+    thread_.join();
+  }
+
+ private:
+  void Run() {
+    const PieceHelpers::Scope scope(&helpers_, 1);
+    while (!done_) {
+      if (!helpers_.Help(1)) helpers_.Await([this](bool) { return done_.load(); });
+    }
+  }
+
+  PieceHelpers& helpers_;
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+TEST(PieceRangeTest, GivesEachPieceOnceFromBothEnds) {
+  PieceRange range;
+  EXPECT_TRUE(range.empty());
+  EXPECT_EQ(range.TakeFirst(), -1);
+  EXPECT_EQ(range.TakeLast(), -1);
+  range.Set(3, 6);
+  EXPECT_FALSE(range.empty());
+  EXPECT_EQ(range.TakeFirst(), 3);
+  EXPECT_EQ(range.TakeLast(), 5);
+  EXPECT_EQ(range.TakeLast(), 4);
+  EXPECT_EQ(range.TakeFirst(), -1);
+  EXPECT_TRUE(range.empty());
+}
+
+// Both pieces wait for each other.
+TEST(PieceHelpersTest, AnotherThreadTakesPieces) {
+  PieceHelpers helpers(2);
+  const Helper helper(&helpers);
+  const PieceHelpers::Scope scope(&helpers, 0);
+  for (int job = 0; job < 200; ++job) {
+    std::atomic<int> met{0};
+    auto piece = [&](int) {
+      ++met;
+      EXPECT_TRUE(WaitFor([&] { return met == 2; }));
+    };
+    helpers.Run(2, PieceFunction(piece));
+  }
+}
+
+TEST(PieceHelpersTest, TheOwnerRunsThePiecesThatAreLeft) {
+  PieceHelpers helpers(3);
+  const PieceHelpers::Scope scope(&helpers, 2);
+  std::vector<int> pieces;
+  auto piece = [&](int i) { pieces.push_back(i); };
+  helpers.Run(4, PieceFunction(piece));
+  EXPECT_EQ(pieces, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_FALSE(helpers.Help(0));
+}
+
+TEST(PieceHelpersTest, EachPieceRunsOnce) {
+  PieceHelpers helpers(2);
+  const Helper helper(&helpers);
+  const PieceHelpers::Scope scope(&helpers, 0);
+  for (int job = 0; job < 500; ++job) {
+    std::vector<std::atomic<int>> runs(17);
+    auto piece = [&](int i) { ++runs[static_cast<size_t>(i)]; };
+    helpers.Run(17, PieceFunction(piece));
+    for (const std::atomic<int>& count : runs) ASSERT_EQ(count, 1);
+  }
+}
+
+TEST(PieceHelpersTest, TheOwnerGetsTheErrorWhenAllPiecesHaveEnded) {
+  PieceHelpers helpers(2);
+  const Helper helper(&helpers);
+  const PieceHelpers::Scope scope(&helpers, 0);
+  std::atomic<int> ended{0};
+  auto piece = [&](int i) {
+    ++ended;
+    if (i == 1) throw std::runtime_error("no luck");
+  };
+  EXPECT_THROW(helpers.Run(8, PieceFunction(piece)), std::runtime_error);
+  EXPECT_EQ(ended, 8);
+  auto good = [](int) {};
+  helpers.Run(8, PieceFunction(good));
+}
+
+TEST(PieceHelpersTest, LoopsInPiecesRunAlone) {
+  PieceHelpers helpers(2);
+  EXPECT_EQ(PieceHelpers::OfThisThread(), nullptr);
+  {
+    const PieceHelpers::Scope scope(&helpers, 0);
+    EXPECT_EQ(PieceHelpers::OfThisThread(), &helpers);
+    auto piece = [](int) {
+      EXPECT_EQ(PieceHelpers::OfThisThread(), nullptr);
+      EXPECT_TRUE(PieceScope::IsActive());
+    };
+    helpers.Run(2, PieceFunction(piece));
+    EXPECT_EQ(PieceHelpers::OfThisThread(), &helpers);
+  }
+  EXPECT_EQ(PieceHelpers::OfThisThread(), nullptr);
+  EXPECT_FALSE(PieceScope::IsActive());
+}
+
+}  // namespace
+}  // namespace caffe2rt::piece_helpers_test

@@ -1,0 +1,131 @@
+#include "caffe2_core/executors/net_schedule.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/executors/device_order.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::net_schedule_test {
+namespace {
+
+// One line per chain: its operators, the number of predecessors, the longest path and the
+// successors. An operator without a type is on device 0 and does not wait; types "Device" and "Wait"
+// change that.
+std::string Text(const NetSchedule& schedule) {
+  std::string text;
+  for (size_t chain = 0; chain < schedule.num_chains(); ++chain) {
+    for (const uint32_t op : schedule.operators(chain)) text += MakeString(op, " ");
+    text += MakeString("after ", schedule.num_predecessors(chain), " path ",
+                       schedule.longest_path(chain));
+    if (schedule.waits(chain)) text += " waits";
+    if (!schedule.successors(chain).empty()) text += " then";
+    for (const uint32_t next : schedule.successors(chain)) text += MakeString(" ", next);
+    text += "\n";
+  }
+  return text;
+}
+
+NetSchedule ScheduleOf(const NetDef& net) {
+  std::vector<ScheduledOperator> operators;
+  for (const OperatorDef& op : net.op()) {
+    operators.push_back({.device = op.type() == "Device" ? 1u : 0u, .waits = op.type() == "Wait"});
+  }
+  return NetSchedule(NetDependencies(net), operators);
+}
+
+struct Row {
+  const char* name;
+  const char* net;
+  const char* chains;
+  bool has_branches;
+};
+
+const Row kRows[] = {
+    {"Nothing", "", "", false},
+    {"One", R"(op { output: "a" })", "0 after 0 path 1\n", false},
+    {"Linear", R"(op { output: "a" } op { input: "a" output: "b" } op { input: "b" output: "b" })",
+     "0 1 2 after 0 path 3\n", false},
+    {"TwoHalves",
+     R"(op { output: "a" } op { output: "b" } op { input: "a" output: "a" }
+        op { input: "b" output: "b" })",
+     "0 2 after 0 path 2\n1 3 after 0 path 2\n", true},
+    // The longer branch comes first, although it stands behind the other one in the net.
+    {"ForkAndJoin",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "a" output: "c" }
+        op { input: "c" output: "c" } op { input: "b" input: "c" output: "d" })",
+     "0 after 0 path 4 then 1 2\n2 3 after 1 path 3 then 3\n1 after 1 path 2 then 3\n"
+     "4 after 2 path 1\n",
+     true},
+    // Operator 2 reads the output of 0 as well, which the chain implies.
+    {"ImpliedByTheChain",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "b" input: "a" output: "c" })",
+     "0 1 2 after 0 path 3\n", false},
+    // Operator 4 needs 0, 1, 2 and 3; only 3 is direct.
+    {"ImpliedFarBack",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "b" output: "c" }
+        op { input: "c" output: "d" } op { input: "a" input: "b" input: "c" input: "d" output: "a" })",
+     "0 1 2 3 4 after 0 path 5\n", false},
+    {"AnotherDevice",
+     R"(op { output: "a" } op { type: "Device" input: "a" output: "b" }
+        op { type: "Device" input: "b" output: "b" } op { input: "b" output: "c" })",
+     "0 after 0 path 4 then 1\n1 2 after 1 path 3 then 2\n3 after 1 path 1\n", false},
+    {"Waiting",
+     R"(op { output: "a" } op { type: "Wait" input: "a" output: "a" }
+        op { type: "Wait" input: "a" output: "a" } op { input: "a" output: "b" })",
+     "0 after 0 path 4 then 1\n1 after 1 path 3 waits then 2\n2 after 1 path 2 waits then 3\n"
+     "3 after 1 path 1\n",
+     false},
+    {"ControlInput", R"(op { output: "a" } op { output: "b" control_input: "a" })",
+     "0 1 after 0 path 2\n", false},
+};
+
+class NetScheduleRowsTest : public testing::TestWithParam<Row> {};
+
+TEST_P(NetScheduleRowsTest, CutsTheNetIntoChains) {
+  const NetDef net = ParseNet(GetParam().net);
+  const NetSchedule schedule = ScheduleOf(net);
+  EXPECT_EQ(Text(schedule), GetParam().chains);
+  EXPECT_EQ(schedule.has_branches(), GetParam().has_branches);
+  EXPECT_EQ(schedule.any_waits(), std::string(GetParam().net).find("Wait") != std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, NetScheduleRowsTest, testing::ValuesIn(kRows),
+                         [](const auto& info) { return info.param.name; });
+
+// Chains of one device that do not depend on each other have streams of their own; the first
+// successor continues the stream of its predecessor. Operator 3, on the CPU, is on stream 0.
+TEST(NetScheduleTest, OrdersChainsOfDevicesOnStreams) {
+  const NetDef net = ParseNet(R"(
+    op { type: "Device" output: "a" }
+    op { type: "Device" input: "a" output: "b" }
+    op { type: "Device" input: "a" output: "c" }
+    op { input: "c" output: "d" }
+    op { type: "Device" input: "c" output: "c" }
+    op { type: "Device" input: "b" input: "c" output: "e" })");
+  const std::vector<uint32_t> devices = {1, 1, 1, 0, 1, 1};
+  const ExecutionOrder order = DeviceOrder(ScheduleOf(net), devices);
+  EXPECT_EQ(order.positions, (std::vector<size_t>{0, 2, 3, 1, 4, 5}));
+  EXPECT_EQ(order.streams, (std::vector<int>{0, 0, 0, 1, 2, 1}));
+}
+
+// Each operator reads the outputs of all operators before it: without a bound, reducing these
+// dependencies would take cubic time.
+TEST(NetScheduleTest, IsFastForManyDependencies) {
+  NetDef net;
+  constexpr int kOperators = 1000;
+  for (int i = 0; i < kOperators; ++i) {
+    OperatorDef* const op = net.add_op();
+    for (int j = 0; j < i; ++j) op->add_input(MakeString("b", j));
+    op->add_output(MakeString("b", i));
+  }
+  const NetSchedule schedule = ScheduleOf(net);
+  EXPECT_EQ(schedule.num_chains(), 1u);
+  EXPECT_EQ(schedule.longest_path(0), static_cast<uint32_t>(kOperators));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::net_schedule_test

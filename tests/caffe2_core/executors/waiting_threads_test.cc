@@ -1,0 +1,127 @@
+#include "caffe2_core/executors/waiting_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "caffe2_core/base/mutex.h"
+#include "caffe2_core/executors/ready_chains.h"
+#include "caffe2_core/executors/shared_turn.h"
+#include "tests/caffe2_core/executors/call_operator.h"
+
+namespace caffe2rt::test::waiting_threads_test {
+namespace {
+
+TEST(ReadyChainsTest, GivesTheLowestChainFirst) {
+  for (const uint32_t chains : {1u, 64u, 65u, 5000u}) {
+    ReadyChains ready(chains);
+    EXPECT_EQ(ready.Take(), ReadyChains::kNone);
+    EXPECT_EQ(ready.First(), ReadyChains::kNone);
+    const std::set<uint32_t> added = {0, chains / 2, chains - 1};
+    for (const uint32_t chain : added) ready.Add(chain);
+    for (const uint32_t chain : added) {
+      EXPECT_EQ(ready.First(), chain);
+      EXPECT_EQ(ready.Take(), chain);
+    }
+    EXPECT_EQ(ready.Take(), ReadyChains::kNone);
+    ready.Add(chains - 1);
+    ready.Clear();
+    EXPECT_EQ(ready.Take(), ReadyChains::kNone);
+  }
+}
+
+// Four threads take what two threads add.
+TEST(ReadyChainsTest, LosesNoneAmongThreads) {
+  constexpr uint32_t kChains = 20000;
+  ReadyChains ready(kChains);
+  std::vector<std::atomic<int>> taken(kChains);
+  std::atomic<uint32_t> left{kChains};
+  std::vector<std::thread> threads;
+  for (uint32_t half = 0; half < 2; ++half) {
+    threads.emplace_back([&, half] {
+      for (uint32_t chain = half; chain < kChains; chain += 2) ready.Add(chain);
+    });
+  }
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      while (left > 0) {
+        const uint32_t chain = ready.Take();
+        if (chain == ReadyChains::kNone) continue;
+        ++taken[chain];
+        --left;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::atomic<int>& count : taken) ASSERT_EQ(count, 1);
+}
+
+TEST(WaitingThreadsTest, ReusesThreadsThatHaveNothingToDo) {
+  Mutex mutex;
+  std::set<std::thread::id> ids;
+  std::atomic<int> ended{0};
+  WaitingThreads threads(
+      [&](uint32_t) {
+        {
+          const MutexLock lock(mutex);
+          ids.insert(std::this_thread::get_id());
+        }
+        ++ended;
+      },
+      2);
+  for (int task = 1; task <= 100; ++task) {
+    threads.Start(0);
+    ASSERT_TRUE(WaitFor([&] { return ended == task; }));
+  }
+  const MutexLock lock(mutex);
+  EXPECT_LE(ids.size(), 2u);  // the first one may not be back in time
+}
+
+TEST(WaitingThreadsTest, TasksRunAtTheSameTime) {
+  std::atomic<int> met{0};
+  WaitingThreads threads(
+      [&](uint32_t) {
+        ++met;
+        EXPECT_TRUE(WaitFor([&] { return met == 3; }));
+      },
+      3);
+  for (uint32_t task = 0; task < 3; ++task) threads.Start(task);
+}
+
+class CountedTurn final : public Turn {
+ public:
+  void GiveBack() override { ++given_back; }
+  void TakeAgain() override { ++taken; }
+  int given_back = 0, taken = 0;
+};
+
+// The turn is given back while all chains that have started wait.
+TEST(SharedTurnTest, IsGivenBackWhileAllWait) {
+  CountedTurn outer;
+  SharedTurn turn;
+  const auto expect = [&](int given_back, int taken) {
+    EXPECT_EQ(outer.given_back, given_back);
+    EXPECT_EQ(outer.taken, taken);
+  };
+  turn.Begin();
+  turn.Begin();
+  turn.GiveBack();  // one of two waits
+  expect(0, 0);
+  turn.End();  // the other one ends
+  expect(1, 0);
+  turn.Begin();  // a third one starts
+  expect(1, 1);
+  turn.GiveBack();
+  expect(2, 1);
+  turn.TakeAgain();
+  expect(2, 2);
+  turn.TakeAgain();
+  turn.End();
+  turn.End();
+  expect(2, 2);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::waiting_threads_test
