@@ -155,6 +155,9 @@ Tensor ReadBlobValues(WireCursor* cursor, int64_t begin, int64_t end, const std:
   for (WireItem item; walk.Next(&item);) {
     if (item.number == elements.field) to += CopyField(cursor, item, elements, to);
   }
+  // Memory that nothing was written to holds what another net left there.
+  CAFFE_ENFORCE(to == values.data<float>() + elements.count, "file \"", subject,
+                "\": a blob has values of a wrong wire type, or parts of values");
   return values;
 }
 

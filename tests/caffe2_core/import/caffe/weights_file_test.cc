@@ -125,6 +125,13 @@ TEST(CaffeWeightsFileTest, RejectsDamagedFiles) {
   ExpectThrows([&] { read(Bytes(7, Number(1, ~0ull)) + Bytes(5, Packed({1}))); }, "dimension");
   ExpectThrows([&] { read(kShape + Number(10, 7) + Bytes(12, Halves())); },
                "raw_data_type 7, want 0 (double), 1 (float) or 2 (half)");
+  // Six values that are counted and cannot be copied, and halves that are cut in the middle.
+  std::string numbers;
+  for (int i = 0; i < 6; ++i) numbers += Number(5, 1);
+  for (const std::string& values :
+       {numbers, Bytes(12, Halves().substr(0, 3)) + Bytes(12, Halves().substr(3))}) {
+    ExpectThrows([&] { read(kShape + values); }, "values of a wrong wire type");
+  }
   const std::string whole = NetWith(kShape + Bytes(5, Packed(kValues)));
   for (size_t size = 1; size < whole.size(); ++size) {
     ExpectThrows([&] { Open(whole.substr(0, size)); }, "net.caffemodel");
