@@ -9,6 +9,7 @@
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/inspect/net_comparison.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {

@@ -109,7 +109,8 @@ class Importer {
   }
 
   void CheckShapeNames() const {
-    for (const auto& [name, dims] : options_.input_shapes) {
+    for (const auto& shape : options_.input_shapes) {
+      const std::string& name = shape.first;
       const auto same = [&](const CaffeInput& input) { return input.name == name; };
       CAFFE_ENFORCE(std::any_of(model_.inputs.begin(), model_.inputs.end(), same),
                     "the shape of input \"", Shortened(name), "\" is given, but the net has no ",
