@@ -53,7 +53,7 @@ Values Rounded(Values values) {
 }
 
 const Values kX = Rounded(Spread(kSteps * kBatch * kInputs, 0.7));
-// The second sequence starts anew at the last step.
+// The second sequence starts again at the last step.
 const Values kCont = {0, 1, 1, 1, 1, 0};
 
 Values RowOf(const Values& values, int row, int size) {
