@@ -3,26 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "caffe2_core/base/pool_workers.h"
+#include "tests/support/wait_for.h"
 
 namespace caffe2rt::piece_helpers_test {
 namespace {
 
-// Returns whether the condition became true, in a time that is long enough for any machine.
-template <class Condition>
-bool WaitFor(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using test::WaitFor;
 
 // A thread on seat 1 that helps until the object is destroyed.
 class Helper {

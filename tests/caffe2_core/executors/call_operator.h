@@ -21,22 +21,12 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/wait_for.h"
 
 namespace caffe2rt::test {
 
 // The functions by the name of the operator. Do not change it while nets run.
 std::map<std::string, std::function<void(OperatorBase*)>>& Calls();
-
-// Waits until the condition is true, and returns whether it became true.
-template <class Condition>
-bool WaitFor(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 class ExecutorTest : public testing::Test {
  protected:
