@@ -122,29 +122,11 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
       network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } }
                 op { type: "Print" input: "x" arg { name: "every_n" i: 2000000000 } } }
       execution_step { name: "train" network: "n" num_iter: 9223372036854775807 })");
-  const std::string command = MakeString("exec ", BuildPath(CAFFE2_PROGRAM), " plan ", plan,
-                                         " --fetch x >", dir.path("out"), " 2>", dir.path("err"));
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(127);
-  }
-  ASSERT_GE(child, 0);
-  const std::string printed = "Tensor x of type float. Dims: (1,): 0\n";
-  int status = 0;
-  bool interrupted = false;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    if (!interrupted && std::filesystem::exists(dir.path("err")) &&
-        ReadWholeFile(dir.path("err")) == printed) {
-      interrupted = kill(child, SIGINT) == 0;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_TRUE(interrupted);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_EQ(ReadWholeFile(dir.path("out")), "");
-  EXPECT_THAT(ReadWholeFile(dir.path("err")),
+  const ProgramResult result =
+      InterruptCaffe2({"plan", plan, "--fetch", "x"}, "Tensor x of type float. Dims: (1,): 0\n");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err,
               testing::ContainsRegex("\ncaffe2: plan \"long\" was interrupted by a signal in step "
                                      "\"train\", iteration [0-9]+ of 9223372036854775807\n$"));
 }

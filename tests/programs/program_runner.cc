@@ -1,11 +1,16 @@
 #include "tests/programs/program_runner.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <thread>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -32,6 +37,31 @@ namespace {
   _exit(127);
 }
 
+// Starts the program with these files for its output.
+pid_t Start(const std::string& program, const std::vector<std::string>& args,
+            const std::string& out, const std::string& err, const ProgramSetup& setup) {
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  CAFFE_ENFORCE(child >= 0, "cannot start a process");
+  if (child == 0) Become(std::move(argv), out, err, setup);
+  return child;
+}
+
+// Waits for the end of the program. Sets all but the output.
+ProgramResult Finish(pid_t child, const std::string& program) {
+  int status = 0;
+  rusage usage = {};
+  CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");
+  CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", program);
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          .peak_resident_bytes = static_cast<size_t>(usage.ru_maxrss) << 10};
+}
+
 }  // namespace
 
 Environment::~Environment() {
@@ -54,25 +84,35 @@ ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,
                          const ProgramSetup& setup) {
   const TempDir dir;
-  std::vector<std::string> words = {program};
-  words.insert(words.end(), args.begin(), args.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   const std::string out = setup.out.empty() ? dir.path("out") : setup.out;
   const std::string err = dir.path("err");
-  const pid_t child = fork();
-  CAFFE_ENFORCE(child >= 0, "cannot start a process");
-  if (child == 0) Become(std::move(argv), out, err, setup);
-  int status = 0;
-  rusage usage = {};
-  CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");
-  CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", words[0]);
-  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-          .out = setup.out.empty() ? ReadWholeFile(out) : "",
-          .err = ReadWholeFile(err),
-          .peak_resident_bytes = static_cast<size_t>(usage.ru_maxrss) << 10};
+  ProgramResult result = Finish(Start(program, args, out, err, setup), program);
+  if (setup.out.empty()) result.out = ReadWholeFile(out);
+  result.err = ReadWholeFile(err);
+  return result;
+}
+
+ProgramResult InterruptCaffe2(const std::vector<std::string>& args, const std::string& printed) {
+  const TempDir dir;
+  const std::string out = dir.path("out"), err = dir.path("err");
+  const std::string program = BuildPath(CAFFE2_PROGRAM);
+  const pid_t child = Start(program, args, out, err, {});
+  bool interrupted = false;
+  siginfo_t ended = {};
+  const auto runs = [&] {
+    return waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  };
+  while (runs()) {
+    if (!interrupted && std::filesystem::exists(err) && ReadWholeFile(err) == printed)
+      interrupted = kill(child, SIGINT) == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(interrupted) << "the program ended before it printed " << printed;
+  ProgramResult result = Finish(child, program);
+  result.out = ReadWholeFile(out);
+  result.err = ReadWholeFile(err);
+  return result;
 }
 
 std::string DemoFile(const std::string& name) {

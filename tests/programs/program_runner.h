@@ -33,6 +33,10 @@ struct ProgramSetup {
 // THROWS if it cannot be started.
 ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup = {});
 
+// Runs `caffe2` and sends it SIGINT once it has printed exactly `printed` to stderr. Does not return
+// before the program ends; if that happens before the signal, GoogleTest's expectation fails.
+ProgramResult InterruptCaffe2(const std::vector<std::string>& args, const std::string& printed);
+
 // Runs another program in the same way.
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,
                          const ProgramSetup& setup = {});
