@@ -28,6 +28,7 @@ set(guides
   caffe2_core/executors/README.md
   caffe2_core/plan/README.md
   caffe2_core/model/README.md
+  caffe2_core/training/README.md
   caffe2_core/inspect/README.md
   contexts/cpu/README.md
   contexts/cuda/README.md

@@ -29,6 +29,7 @@ const Command& CompareCommand();
 const Command& ConvertCommand();
 const Command& GradientsCommand();
 const Command& PackCommand();
+const Command& DbCommand();
 const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();

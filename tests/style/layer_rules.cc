@@ -22,6 +22,7 @@ constexpr const char* kLayers[] = {
     "caffe2_core/executors/",
     "caffe2_core/plan/",
     "caffe2_core/model/",
+    "caffe2_core/training/",
     "caffe2_core/inspect/",
     "contexts/cpu/",
     "contexts/pool/",

@@ -1,0 +1,183 @@
+// `caffe2 db`.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/npy.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::db_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class DbTest : public ::testing::Test {
+ protected:
+  static ProgramResult Db(std::vector<std::string> args) {
+    args.insert(args.begin(), "db");
+    return RunCaffe2(args);
+  }
+  // Three rows of two floats, with labels 1, 0, 1.
+  std::string MakeArrays(const std::string& name) {
+    Tensor x({3, 2}, CPU), y({3}, CPU);
+    for (int i = 0; i < 6; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+    for (int i = 0; i < 3; ++i) y.mutable_data<int64_t>()[i] = (i + 1) % 2;
+    WriteNpy(dir_.path("x.npy"), x);
+    WriteNpy(dir_.path("y.npy"), y);
+    const ProgramResult result =
+        Db({"make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output", dir_.path(name)});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out, dir_.path(name) + ": 3 records\n");
+    return dir_.path(name);
+  }
+  const TempDir dir_;
+};
+
+TEST_F(DbTest, MakesArraysThatANetReads) {
+  MakeArrays("a.lmdb");
+  const std::string net = dir_.Write("net.pbtxt", R"(
+      external_output: "x" external_output: "y"
+      op { type: "CreateDB" output: "reader" arg { name: "db_type" s: "lmdb" } arg { name: "db" s: ")" +
+                                                      dir_.path("a.lmdb") + R"(" } }
+      op { type: "TensorProtosDBInput" input: "reader" output: "x" output: "y"
+           arg { name: "batch_size" i: 2 } })");
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", net});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("x  float [2, 2]\n  0 1 2 3\n"), HasSubstr("y  int32 [2]\n  1 0\n")));
+}
+
+TEST_F(DbTest, ListsRecords) {
+  const std::string db = MakeArrays("a.minidb");
+  const ProgramResult table = Db({"list", db, "--limit", "2"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("00000000"), HasSubstr("00000001"),
+                               ::testing::Not(HasSubstr("00000002")),
+                               HasSubstr("float [2], int32 []"), HasSubstr("--limit 0 lists all")));
+  const std::string lines = Db({"list", db, "--json"}).out;
+  const std::string first = lines.substr(0, lines.find('\n'));
+  EXPECT_EQ(JsonAt(first, "/key"), R"("00000000")");
+  EXPECT_EQ(JsonAt(first, "/label"), "1");
+}
+
+TEST_F(DbTest, CountsRecordsAndLabels) {
+  const std::string db = MakeArrays("a.leveldb");
+  EXPECT_THAT(Db({"info", db}).out,
+              AllOf(HasSubstr("leveldb, 3 records, "), HasSubstr("3 of float [2], int32 []")));
+  const std::string json = Db({"info", db, "--json"}).out;
+  EXPECT_EQ(JsonAt(json, "/type"), R"("leveldb")");
+  EXPECT_EQ(JsonAt(json, "/records"), "3");
+  EXPECT_EQ(JsonAt(json, "/labels"), R"({"0":1,"1":2})");
+}
+
+TEST_F(DbTest, ConvertsAndSplits) {
+  const std::string db = MakeArrays("a.lmdb");
+  EXPECT_EQ(Db({"convert", db, "--output", dir_.path("b.minidb")}).out,
+            dir_.path("b.minidb") + ": 3 records\n");
+  const std::string prefix = dir_.path("part_");
+  EXPECT_EQ(Db({"split", dir_.path("b.minidb"), "--parts", "2", "--output", prefix}).out,
+            prefix + "0\n" + prefix + "1\n");
+  EXPECT_EQ(JsonAt(Db({"info", prefix + "0", "--json"}).out, "/labels"), R"({"1":2})");
+  EXPECT_EQ(JsonAt(Db({"info", prefix + "1", "--json"}).out, "/labels"), R"({"0":1})");
+}
+
+TEST_F(DbTest, TimesReading) {
+  const std::string db = MakeArrays("a.lmdb");
+  for (const char* readers : {"1", "2"}) {
+    const ProgramResult result =
+        Db({"throughput", db, "--repeat", "2", "--readers", readers, "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::string first = result.out.substr(0, result.out.find('\n'));
+    EXPECT_EQ(JsonAt(first, "/records"), "3");
+    EXPECT_EQ(JsonAt(first, "/round"), "1");
+    EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 2);
+  }
+  EXPECT_THAT(Db({"throughput", db, "--repeat", "1"}).out, HasSubstr("round 1: 3 records in "));
+}
+
+TEST_F(DbTest, MakesImagesAndTheNamesOfTheirClasses) {
+  for (const char* name : {"pets/cat/1.png", "pets/dog/2.png"}) {
+    dir_.Write(name, "");
+    SavePng(dir_.path(name), {.width = 2, .height = 1, .rgb = std::vector<uint8_t>(6, 7)});
+  }
+  dir_.Write("pets/dog/notes.txt", "");
+  const std::string db = dir_.path("images.lmdb");
+  const ProgramResult result =
+      Db({"make", "images", dir_.path("pets"), "--raw", "--size", "0", "--output", db, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("1 entry is skipped"));
+  EXPECT_EQ(JsonAt(result.out, "/records"), "2");
+  EXPECT_EQ(ReadWholeFile(db + ".labels.txt"), "cat\ndog\n");
+  EXPECT_THAT(Db({"list", db}).out, HasSubstr("uint8 [1, 2, 3], int32 [1]"));
+  dir_.Write("pets/dog/bad.png", "no image");
+  const std::string again = dir_.path("again.lmdb");
+  EXPECT_THAT(Db({"make", "images", dir_.path("pets"), "--output", again}).err,
+              HasSubstr("bad.png"));
+  EXPECT_FALSE(std::filesystem::exists(again));
+  const ProgramResult skipped =
+      Db({"make", "images", dir_.path("pets"), "--skip-damaged", "--output", again});
+  EXPECT_EQ(skipped.out, again + ": 2 records\n");
+  EXPECT_THAT(skipped.err, HasSubstr("warning: skipped: "));
+}
+
+TEST_F(DbTest, RejectsWrongUse) {
+  const std::string db = MakeArrays("a.lmdb"), out = dir_.path("b.lmdb");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{}, "an action is missing"},
+      {{"lits", db}, "did you mean list?"},
+      {{"make"}, "the data set is missing"},
+      {{"make", "minst", "--output", out}, "did you mean mnist?"},
+      {{"make", "mnist", "x", "--output", out}, "a file of images and one of labels"},
+      {{"make", "arrays", "x.npy"}, "want --output PATH"},
+      {{"make", "arrays", "x.npy", "--output", out, "--raw"},
+       "--raw does not apply to `caffe2 db make arrays`"},
+      {{"make", "images", ".", "--output", out, "--warp"}, "--warp needs --raw"},
+      {{"make", "images", ".", "--output", out, "--seed", "1"}, "--seed needs --shuffle"},
+      {{"make", "cifar", "a", "--output", out, "--coarse"}, "--coarse needs --cifar100"},
+      {{"make", "cifar", "a", "b", "--output", out, "--test"},
+       "--test chooses the files of a folder"},
+      {{"list", db, "--parts", "2"}, "--parts does not apply to `caffe2 db list`"},
+      {{"info", db, db}, "2 databases are given, want one"},
+      {{"convert", db}, "want --output PATH"},
+  };
+  for (const auto& [args, message] : cases) {
+    const ProgramResult result = Db(args);
+    EXPECT_EQ(result.code, 2) << message;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  }
+}
+
+TEST_F(DbTest, NamesFilesThatAreNoDatabases) {
+  MakeArrays("a.lmdb");
+  EXPECT_THAT(Db({"info", dir_.path("x.npy")}).err, HasSubstr("want a database"));
+  EXPECT_THAT(Db({"info", dir_.path("none")}).err, HasSubstr("as a database"));
+  const ProgramResult taken =
+      Db({"make", "arrays", dir_.path("x.npy"), "--output", dir_.path("a.lmdb")});
+  EXPECT_EQ(taken.code, 1);
+  EXPECT_THAT(taken.err, HasSubstr("exists"));
+}
+
+TEST(DbOnSharedFilesTest, MakesMnist) {
+  SKIP_WITHOUT_SHARED("data/mnist/t10k-images-idx3-ubyte.gz");
+  const TempDir dir;
+  const std::string db = dir.path("test.lmdb"), mnist = SharedPath("data/mnist/t10k-");
+  const ProgramResult made = RunCaffe2({"db", "make", "mnist", mnist + "images-idx3-ubyte.gz",
+                                        mnist + "labels-idx1-ubyte.gz", "--output", db});
+  EXPECT_EQ(made.out, db + ": 10000 records\n") << made.err;
+  // The numbers of each digit in MNIST's test images.
+  EXPECT_EQ(
+      JsonAt(RunCaffe2({"db", "info", db, "--json"}).out, "/labels"),
+      R"({"0":980,"1":1135,"2":1032,"3":1010,"4":982,"5":892,"6":958,"7":1028,"8":974,"9":1009})");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::db_test
