@@ -38,10 +38,6 @@ constexpr char kStores[] =
 constexpr char kTextFiles[] =
     "a reader of text files, which the library does not contain; convert the file to a database of "
     "tensors, and read it with TensorProtosDBInput";
-constexpr char kImages[] =
-    "a reader that decodes and augments images, which the library does not contain; convert the "
-    "database to one of tensors (caffe2 convert DB --to lmdb --output NEW does it for Datum of "
-    "Caffe), and read it with TensorProtosDBInput";
 
 constexpr KnownArgument kStatusArguments[] = {{"status_blob", "blob for the error of a failure"}};
 constexpr KnownArgument kAllreduceArguments[] = {{"status_blob", "blob for the error of a failure"},
@@ -70,29 +66,6 @@ constexpr KnownArgument kTextBatchArguments[] = {{"batch_size", "most lines to r
 constexpr KnownArgument kPythonArguments[] = {{"token", "key of the registered function"},
                                               {"forced_cpu_outputs", "outputs on the CPU"},
                                               {"pass_workspace", "call it with the workspace"}};
-constexpr KnownArgument kImageArguments[] = {{"batch_size", "images in a batch"},
-                                             {"color", "1: three channels, 0: one"},
-                                             {"scale", "length of the shorter side"},
-                                             {"minsize", "least length of the shorter side"},
-                                             {"warp", "scale both sides to scale"},
-                                             {"crop", "side of the square that is cut out"},
-                                             {"mirror", "mirror at random"},
-                                             {"mean", "subtracted from all channels"},
-                                             {"mean_per_channel", "subtracted from each channel"},
-                                             {"std", "divides all channels"},
-                                             {"std_per_channel", "divides each channel"},
-                                             {"is_test", "cut out the center, do not augment"},
-                                             {"use_caffe_datum", "records are Caffe's Datum"},
-                                             {"use_gpu_transform", "normalize on the GPU"},
-                                             {"decode_threads", "number of threads"},
-                                             {"label_type", "kind of the labels"},
-                                             {"num_labels", "length of a label"},
-                                             {"output_type", "float or float16"},
-                                             {"output_sizes", "sizes of additional outputs"},
-                                             {"random_scale", "range of scale"},
-                                             {"db", "path of the database"},
-                                             {"db_type", "kind of the database"}};
-
 constexpr UnavailableType kUnavailableTypes[] = {
     {"ATen",
      0,
@@ -119,8 +92,6 @@ constexpr UnavailableType kUnavailableTypes[] = {
      kTextReaderArguments, false, kTextFiles, "Opens a text file with fields separated by tabs."},
     {"FileStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
      kFileStoreArguments, false, kStores, "Creates a store of keys and values in a folder."},
-    {"ImageInput", 0, 1, 2, INT_MAX, Places::kNone, Differentiable::kNoGradient, kImageArguments,
-     true, kImages, "Reads batches of images and labels from a database."},
     {"NCCLAllreduce",
      1,
      16,

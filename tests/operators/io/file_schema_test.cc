@@ -42,6 +42,7 @@ const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
       {"operators/conv/conv_tuning.cc", {}},  // the table named by a program's option
       {"operators/io/create_db.h", {"CreateDB"}},
       {"operators/io/db_exists.h", {"DBExists"}},
+      {"operators/io/image_input.cc", {"ImageInput"}},
       {"operators/io/load.h", {"Load"}},
       {"operators/io/load.cc", {}},  // paths that load.h has checked
       {"operators/io/save.h", {"Save", "Checkpoint", "Snapshot"}},
@@ -235,8 +236,10 @@ std::vector<OperatorDef> OpeningTrials(const std::string& type, const std::strin
   }
   AddArgument("db_type", std::string("minidb"), &def);
   AddArgument(type == "DBExists" ? "db_name" : "db", bait, &def);
-  AddArgument("absolute_path", 1, &def);
-  AddArgument("to_file", 1, &def);
+  for (const char* flag : {"absolute_path", "to_file"}) AddArgument(flag, 1, &def);
+  if (type == "ImageInput") {
+    for (const char* size : {"batch_size", "crop", "scale"}) AddArgument(size, 1, &def);
+  }
   return trials;
 }
 

@@ -1,0 +1,168 @@
+#include "operators/io/image_input.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::image_input_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A record of one pixel, blue, green and red, and its label.
+std::string Record(const std::string& pixel, int label) {
+  TensorProtos record;
+  TensorProto* const data = record.add_protos();
+  data->set_data_type(TensorProto::BYTE);
+  for (const int64_t dim : {1, 1, 3}) data->add_dims(dim);
+  data->set_byte_data(pixel);
+  TensorProto* const proto = record.add_protos();
+  proto->set_data_type(TensorProto::INT32);
+  proto->add_dims(1);
+  proto->add_int32_data(label);
+  return record.SerializeAsString();
+}
+
+class ImageInputTest : public ::testing::Test {
+ protected:
+  void Write(const std::vector<std::string>& records) {
+    const auto database = db::CreateDB("minidb", dir_.path("m"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (size_t i = 0; i < records.size(); ++i) transaction->Put(MakeString("key ", i), records[i]);
+    transaction->Commit();
+  }
+  OperatorDef Def(const std::string& more) const {
+    return ParseOp(
+        "type: 'ImageInput' output: 'data' output: 'label' arg { name: 'db_type' s: 'minidb' }" +
+        (more.find("'db'") == std::string::npos && more.find("input:") == std::string::npos
+             ? " arg { name: 'db' s: '" + dir_.path("m") + "' }"
+             : std::string()) +
+        " arg { name: 'crop' i: 1 } " + more);
+  }
+  std::unique_ptr<OperatorBase> Create(const std::string& more) {
+    return CreateOperator(Def(more), &ws_);
+  }
+  std::vector<float> Data() const {
+    const Tensor& data = ws_.GetBlob("data")->Get<Tensor>();
+    return {data.data<float>(), data.data<float>() + data.numel()};
+  }
+  std::vector<int> Labels() const {
+    const Tensor& label = ws_.GetBlob("label")->Get<Tensor>();
+    return {label.data<int32_t>(), label.data<int32_t>() + label.numel()};
+  }
+  const TempDir dir_;
+  Workspace ws_;
+};
+
+constexpr char kTwoOfOne[] =
+    "arg { name: 'batch_size' i: 2 } arg { name: 'scale' i: 1 } arg { name: 'is_test' i: 1 }";
+
+TEST_F(ImageInputTest, ReadsBatchesAndBeginsAgain) {
+  Write({Record("\1\2\3", 7), Record("\4\5\6", 8), Record("\7\x8\x9", 9)});
+  const auto op = Create(std::string(kTwoOfOne) +
+                         " arg { name: 'mean_per_channel' floats: 1 floats: 0 floats: 0 }"
+                         " arg { name: 'std' f: 2 }");
+  ASSERT_TRUE(op->Run());
+  EXPECT_THAT(ws_.GetBlob("data")->Get<Tensor>().dims(), ElementsAre(2, 3, 1, 1));
+  EXPECT_THAT(Data(), ElementsAre(0, 1, 1.5f, 1.5f, 2.5f, 3));
+  EXPECT_THAT(Labels(), ElementsAre(7, 8));
+  ASSERT_TRUE(op->Run());
+  EXPECT_THAT(Labels(), ElementsAre(9, 7));
+}
+
+TEST_F(ImageInputTest, ReadsFromAReader) {
+  Write({Record("\1\2\3", 7), Record("\4\5\6", 8), Record("\7\x8\x9", 9)});
+  ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"));
+  const auto op = Create(std::string("input: 'reader' ") + kTwoOfOne);
+  ASSERT_TRUE(op->Run());
+  std::string key, value;
+  ws_.GetBlob("reader")->Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(key, "key 2");
+}
+
+TEST_F(ImageInputTest, GivesTheSameOnSeveralThreads) {
+  std::vector<std::string> records;
+  for (int i = 0; i < 40; ++i) records.push_back(Record(std::string(3, static_cast<char>(i)), i));
+  Write(records);
+  std::vector<float> results[2];
+  for (const int threads : {1, 3}) {
+    SetNumThreads(threads);
+    const auto op = Create(
+        "arg { name: 'batch_size' i: 40 } arg { name: 'scale' i: 1 } arg { name: 'color_jitter' i: "
+        "1 }"
+        "arg { name: 'color_lighting' i: 1 } device_option { random_seed: 5 }");
+    ASSERT_TRUE(op->Run());
+    results[threads / 2] = Data();
+  }
+  SetNumThreads(1);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST_F(ImageInputTest, NamesADamagedRecordOrLeavesItOut) {
+  Write({Record("\1\2\3", 7), Record("\1\2", 8), Record("\4\5\6", 9)});
+  const auto stops = Create(kTwoOfOne);
+  ExpectThrows([&] { stops->Run(); }, "record \"key 1\"");
+  ExpectThrows([&] { Create(std::string(kTwoOfOne) + "arg { name: 'on_error' s: 'ignore' }"); },
+               "want stop or skip");
+  const auto skips = Create(std::string(kTwoOfOne) + " arg { name: 'on_error' s: 'skip' }");
+  ASSERT_TRUE(skips->Run());
+  EXPECT_THAT(Labels(), ElementsAre(7, 9));
+  EXPECT_EQ(dynamic_cast<ImageInputOp&>(*skips).skipped(), 1);
+}
+
+TEST_F(ImageInputTest, StopsIfAllRecordsAreDamaged) {
+  Write({"no record"});
+  const auto op = Create(std::string(kTwoOfOne) + " arg { name: 'on_error' s: 'skip' }");
+  ExpectThrows([&] { op->Run(); }, "record \"key 0\"");
+}
+
+TEST_F(ImageInputTest, ObeysTheFilePolicy) {
+  Write({Record("\1\2\3", 7)});
+  ws_.SetFileAccess(FileAccess::Off());
+  const auto op = Create(kTwoOfOne);
+  ExpectThrows([&] { op->Run(); }, dir_.path("m"));
+}
+
+TEST_F(ImageInputTest, RejectsArgumentsThatContradictEachOther) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"arg { name: 'scale' i: 1 }", "batch_size"},
+      {"arg { name: 'batch_size' i: 0 } arg { name: 'scale' i: 1 }", "above 0"},
+      {"arg { name: 'batch_size' i: 1 }", "want one of them above 0"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'minsize' i: 1 }",
+       "want one of them"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'random_scale' ints: 3 ints: 2 }",
+       "least and the greatest"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'label_type' i: 1 }",
+       "num_labels is 0"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'label_type' i: 5 }",
+       "0 to 4"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'std' f: 0 }",
+       "deviation is 0"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'mean_per_channel' "
+       "floats: 1 floats: 2 }",
+       "want one for each channel"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'bounding_ymin' i: "
+       "1 }",
+       "want all four"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'output_type' s: "
+       "'float16' }",
+       "want float"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } output: 'more' arg { name: "
+       "'output_sizes' ints: 1 "
+       "ints: 2 }",
+       "one for each output after the label"},
+      {"input: 'reader' arg { name: 'db' s: 'x' } arg { name: 'batch_size' i: 1 } arg { name: "
+       "'scale' i: 1 }",
+       "and not both"},
+  };
+  ws_.CreateBlob("reader");
+  for (const auto& [more, message] : cases) {
+    SCOPED_TRACE(more);
+    ExpectThrows([&, more = more] { Create(more); }, message);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::image_input_test
