@@ -140,6 +140,19 @@ void ReadColorChanges(const OperatorBase& op, ImageAugmentation* how) {
   how->color_lighting_std = op.ReadArgument(kColorLightingStd);
 }
 
+// The types of the labels and the additional outputs are those of the records.
+std::vector<TensorShape> InferImageInput(const OperatorDef& def,
+                                         const std::vector<TensorShape>& /*in*/) {
+  const ArgumentHelper args(def);
+  const int64_t crop = args.Read(kImageCrop);
+  std::vector<TensorShape> shapes(static_cast<size_t>(def.output_size()));
+  for (TensorShape& shape : shapes) shape.set_unknown_shape(true);
+  shapes[0] = CreateTensorShape(
+      std::vector<int64_t>{args.Read(kImageBatchSize), args.Read(kColor) ? 3 : 1, crop, crop},
+      TensorProto::FLOAT);
+  return shapes;
+}
+
 }  // namespace
 
 ImageRecordForm ReadImageRecordForm(const OperatorBase& op) {
@@ -278,6 +291,7 @@ void RegisterImageInput() {
       .Output(1, "label", "[batch_size], or [batch_size, num_labels] for label types 1, 2 and 3")
       .Output(2, "additional",
               "(optional) [batch_size], or [batch_size, size]: further tensors of the records")
+      .TensorInferenceFunction(InferImageInput)
       .SynchronizedInputs({0})
       .ModifiesInputs({0})
       .HasEffect(Effect::kRandom)

@@ -125,6 +125,15 @@ TEST_F(ImageInputTest, ObeysTheFilePolicy) {
   ExpectThrows([&] { op->Run(); }, dir_.path("m"));
 }
 
+TEST_F(ImageInputTest, InfersTheShapeOfTheData) {
+  const OperatorDef def = Def("arg { name: 'batch_size' i: 5 } arg { name: 'color' i: 0 }");
+  const std::vector<TensorShape> shapes = OpSchemaRegistry::Schema("ImageInput")->InferTensor(def, {});
+  ASSERT_EQ(shapes.size(), 2u);
+  EXPECT_THAT(shapes[0].dims(), ElementsAre(5, 1, 1, 1));
+  EXPECT_EQ(shapes[0].data_type(), TensorProto::FLOAT);
+  EXPECT_TRUE(shapes[1].unknown_shape());
+}
+
 TEST_F(ImageInputTest, RejectsArgumentsThatContradictEachOther) {
   const std::pair<const char*, const char*> cases[] = {
       {"arg { name: 'scale' i: 1 }", "batch_size"},
