@@ -36,10 +36,11 @@ void RunStop::Run(const std::function<void()>& run) {
       Clock::now() + std::chrono::duration_cast<Clock::duration>(
                          std::chrono::duration<double>(seconds_ > 0 ? seconds_ : kMostSeconds));
   std::atomic<bool> interrupted{false};  // the handler reports a signal only once
-  const StopScope scope([&] {
+  const auto is_stopped = [&] {
     if (signals_.CheckForSignals() != SignalHandler::Action::NONE) interrupted = true;
     return interrupted.load() || (seconds_ > 0 && Clock::now() >= end);
-  });
+  };
+  const StopScope scope(std::cref(is_stopped));  // a copy would need memory in each run
   try {
     run();
   } catch (RunStopped& error) {
