@@ -1,4 +1,6 @@
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "tests/support/operator_test.h"
 
@@ -66,6 +68,27 @@ TEST(PriorBoxTest, RatiosAreFlippedIfAsked) {
   RunOp(&ws, PriorBox(R"(arg { name: "min_size" floats: 20 }
       arg { name: "aspect_ratio" floats: 4 floats: 0.25 })"));
   EXPECT_EQ(DimsOf(ws, "Y"), (std::vector<int64_t>{1, 2, 12}));
+}
+
+// More boxes at a position than one launch on CUDA takes.
+TEST(PriorBoxTest, MakesManyBoxesOfEachPosition) {
+  Workspace ws;
+  FeedMaps(&ws, 1, 2, 64, 128);
+  std::string args;
+  std::vector<float> want;
+  constexpr int kSizes = 70;
+  for (int i = 1; i <= kSizes; ++i) args += " floats: " + std::to_string(2 * i);
+  for (const float center : {32.0f, 96.0f}) {
+    for (int i = 1; i <= kSizes; ++i) {
+      const auto half = static_cast<float>(i);
+      want.insert(want.end(), {(center - half) / 128, (32 - half) / 64, (center + half) / 128,
+                               (32 + half) / 64});
+    }
+  }
+  want.resize(want.size() * 2, 0.5f);
+  RunOp(&ws,
+        PriorBox("arg { name: \"min_size\"" + args + " } arg { name: \"variance\" floats: 0.5 }"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 2 * kSizes * 4}, want, 1e-6);
 }
 
 TEST(PriorBoxTest, AnEmptyMapHasNoBoxes) {

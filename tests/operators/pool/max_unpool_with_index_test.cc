@@ -18,6 +18,28 @@ TEST(MaxUnpoolWithIndexTest, WritesElementsToTheirPlaces) {
   ExpectShapeInferred(&ws, Unpool(2, 3));
 }
 
+// On CUDA a thread enters each element, in any order.
+TEST(MaxUnpoolWithIndexTest, TakesTheLastOfManyElementsForOnePlace) {
+  Workspace ws;
+  constexpr int kPlanes = 3, kElements = 1000, kPlaces = 7;
+  std::vector<float> x, want;
+  std::vector<int32_t> index;
+  for (int p = 0; p < kPlanes; ++p) {
+    for (int i = 0; i < kElements; ++i) {
+      x.push_back(static_cast<float>(p * kElements + i) - 1500);  // also zeros and negative ones
+      index.push_back(i % kPlaces);
+    }
+    // Elements 994 to 999 are for places 0 to 5, element 993 for place 6.
+    for (const int i : {994, 995, 996, 997, 998, 999, 993}) {
+      want.push_back(static_cast<float>(p * kElements + i) - 1500);
+    }
+  }
+  Feed<float>(&ws, "X", {1, kPlanes, 10, 100}, x);
+  Feed<int32_t>(&ws, "Index", {1, kPlanes, 10, 100}, index);
+  RunOp(&ws, Unpool(1, kPlaces));
+  ExpectTensor<float>(ws, "Y", {1, kPlanes, 1, kPlaces}, want);
+}
+
 TEST(MaxUnpoolWithIndexTest, UndoesMaxPoolWithIndex) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 1, 2, 4}, {1, 9, 3, 4, 5, 6, 8, 7});
