@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -110,23 +111,15 @@ bool IsDevice(const std::string& text, caffe2rt::DeviceOption* device) {
   }
 }
 
-caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
-  caffe2rt::ModelFileOptions result;
-  Require(options.num_init_nets == 0 || options.init_nets != nullptr,
-          "options->init_nets is null, want ", options.num_init_nets, " names");
-  for (size_t i = 0; i < options.num_init_nets; ++i) {
-    Require(options.init_nets[i] != nullptr, "options->init_nets[", i, "] is null");
-    result.init_nets.emplace_back(options.init_nets[i]);
-  }
-  result.predict_net = TextOf(options.predict_net);
-  result.weights = TextOf(options.weights);
-  result.predictor_db = TextOf(options.predictor_db);
-  result.device_fallback = options.device_fallback != 0;
-  if (options.device != nullptr) {
-    const std::string device = options.device;
-    Require(IsDevice(device, &result.device.emplace()), "device \"", device, "\" is not known");
-  }
-  return result;
+std::string_view ViewOf(const caffe2rt_bytes& bytes, const char* what) {
+  Require(bytes.size == 0 || bytes.data != nullptr, "the data of ", what, " is null");
+  return {static_cast<const char*>(bytes.data), bytes.size};
+}
+
+void RequireNoFiles(const caffe2rt_load_options& options) {
+  Require(options.num_init_nets == 0 && options.predict_net == nullptr &&
+              options.predictor_db == nullptr && options.weights == nullptr,
+          "the options name files, want none for a model in memory");
 }
 
 // The type of the elements of a tensor of the caller. Checks its dimensions, too.
@@ -156,7 +149,29 @@ caffe2rt::ShapeMap ShapesOf(const caffe2rt_load_options& options) {
   return shapes;
 }
 
-// A model from LoadModel or LoadModelFromMemory, ready to run.
+caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
+  caffe2rt::ModelFileOptions result;
+  Require(options.num_init_nets == 0 || options.init_nets != nullptr,
+          "options->init_nets is null, want ", options.num_init_nets, " names");
+  for (size_t i = 0; i < options.num_init_nets; ++i) {
+    Require(options.init_nets[i] != nullptr, "options->init_nets[", i, "] is null");
+    result.init_nets.emplace_back(options.init_nets[i]);
+  }
+  result.predict_net = TextOf(options.predict_net);
+  result.weights = TextOf(options.weights);
+  result.predictor_db = TextOf(options.predictor_db);
+  result.device_fallback = options.device_fallback != 0;
+  if (options.device != nullptr) {
+    const std::string device = options.device;
+    Require(IsDevice(device, &result.device.emplace()), "device \"", device, "\" is not known");
+  }
+  for (const auto& [name, shape] : ShapesOf(options)) {
+    result.caffe.given_shapes[name] = caffe2rt::GetDimsVector(shape);
+  }
+  return result;
+}
+
+// A model that was loaded, ready to run.
 std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
                                           const caffe2rt_load_options& options) {
   caffe2rt::PredictorOptions predictor_options;
@@ -274,18 +289,32 @@ caffe2rt_status caffe2rt_load_from_memory(const caffe2rt_bytes* init_nets, size_
     Require(predict_net != nullptr, "predict_net is null");
     Require(num_init_nets == 0 || init_nets != nullptr, "init_nets is null, want ", num_init_nets,
             " nets");
-    const auto view = [](const caffe2rt_bytes& bytes) {
-      Require(bytes.size == 0 || bytes.data != nullptr, "the data of a net is null");
-      return std::string_view(static_cast<const char*>(bytes.data), bytes.size);
-    };
     const caffe2rt_load_options complete = Complete(options);
-    Require(complete.num_init_nets == 0 && complete.predict_net == nullptr &&
-                complete.predictor_db == nullptr,
-            "the options name files, want none for a model in memory");
+    RequireNoFiles(complete);
     std::vector<std::string_view> views;
-    for (size_t i = 0; i < num_init_nets; ++i) views.push_back(view(init_nets[i]));
-    caffe2rt::Model loaded =
-        caffe2rt::LoadModelFromMemory(views, view(*predict_net), FileOptionsOf(complete));
+    for (size_t i = 0; i < num_init_nets; ++i) views.push_back(ViewOf(init_nets[i], "a net"));
+    caffe2rt::Model loaded = caffe2rt::LoadModelFromMemory(views, ViewOf(*predict_net, "a net"),
+                                                           FileOptionsOf(complete));
+    *model = MakeModel(std::move(loaded), complete).release();
+  });
+}
+
+caffe2rt_status caffe2rt_load_caffe_from_memory(const caffe2rt_bytes* net,
+                                                const caffe2rt_bytes* weights,
+                                                const caffe2rt_load_options* options,
+                                                caffe2rt_model** model) {
+  if (model != nullptr) *model = nullptr;
+  return Call([&] {
+    Require(model != nullptr, "model is null");
+    Require(net != nullptr, "net is null");
+    Require(weights == nullptr || weights->size > 0,
+            "weights has 0 bytes, want a caffemodel, or null for none");
+    const caffe2rt_load_options complete = Complete(options);
+    RequireNoFiles(complete);
+    caffe2rt::Model loaded = caffe2rt::LoadCaffeModelFromMemory(
+        ViewOf(*net, "the net"),
+        weights != nullptr ? ViewOf(*weights, "the weights") : std::string_view(),
+        FileOptionsOf(complete));
     *model = MakeModel(std::move(loaded), complete).release();
   });
 }

@@ -38,7 +38,7 @@
 
 // The version of this interface. It increases when functions or fields are added. Existing ones
 // keep their meaning.
-#define CAFFE2RT_API_VERSION 2
+#define CAFFE2RT_API_VERSION 3
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -106,7 +106,8 @@ typedef struct caffe2rt_load_options {
   // --- Since version 2 ---
   int32_t deterministic;  // not 0: only algorithms with reproducible results
   // Name, type and shape of inputs, as far as they are known when the model is loaded. They guide the
-  // choice of layouts; inputs may have other shapes. Neither `data` nor `bytes` is read.
+  // choice of layouts; inputs may have other shapes. A net of Caffe is imported for them, instead of the
+  // shapes in its file. Neither `data` nor `bytes` is read.
   const caffe2rt_tensor* input_shapes;
   size_t num_input_shapes;
   const char* weights;  // the caffemodel of a net of Caffe
@@ -134,12 +135,23 @@ caffe2rt_status caffe2rt_load_module(const char* file);
 // of the model can open no files.
 caffe2rt_status caffe2rt_load(const caffe2rt_load_options* options, caffe2rt_model** model);
 
-// The same from nets in memory, binary or text, which are not used after the call. `options` may be
-// null; its fields that name files must be null.
+// The same from nets in memory, binary or text, each of less than 2 GB. The bytes stay the caller's:
+// the weights are copied out of them, and they are not used after the call. They are checked as files
+// are. `options` may be null; its fields that name files must be null. Models of other kinds are an
+// error: packed ones, databases and ONNX.
 caffe2rt_status caffe2rt_load_from_memory(const caffe2rt_bytes* init_nets, size_t num_init_nets,
                                           const caffe2rt_bytes* predict_net,
                                           const caffe2rt_load_options* options,
                                           caffe2rt_model** model);
+
+// The same from a net of Caffe in memory: a prototxt or a binary net, and its caffemodel, binary or text.
+// `weights` may be null: the layers are filled as they say for training then, and a warning says so. Fields
+// of `options` that name files must be null; input_shapes state the shapes of inputs that the net does
+// not tell. HDF5 is an error. Since version 3.
+caffe2rt_status caffe2rt_load_caffe_from_memory(const caffe2rt_bytes* net,
+                                                const caffe2rt_bytes* weights,
+                                                const caffe2rt_load_options* options,
+                                                caffe2rt_model** model);
 
 // May be called with null.
 void caffe2rt_free_model(caffe2rt_model* model);

@@ -187,6 +187,17 @@ class Reader {
   std::vector<OperatorWeights> weights_;
 };
 
+// Whether the bytes may be a NetDef in binary format.
+bool MayBeBinaryNet(const RandomAccessInput& input) {
+  if (input.size() == 0 || input.size() > INT_MAX) return false;
+  constexpr int64_t kBeginningBytes = 1 << 20;  // all that DetectContentKind inspects
+  std::string beginning(static_cast<size_t>(std::min(input.size(), kBeginningBytes)), '\0');
+  input.Read(0, beginning.data(), beginning.size());
+  if (LooksLikeText(beginning)) return false;
+  const FileKindResult found = DetectContentKind(beginning, input.size());
+  return found.kind == FileKind::kNetDef || found.kind == FileKind::kUnknown || found.weak;
+}
+
 }  // namespace
 
 std::optional<NetWithWeights> ReadNetWithWeights(const RandomAccessInput& input) try {
@@ -200,18 +211,14 @@ std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path) try {
   // Opening a pipe that is not kept would break it for its writer.
   if (!CanReadAgain(path)) return std::nullopt;
   const FileInput input(path);
-  if (input.size() == 0 || input.size() > INT_MAX) return std::nullopt;
-  {
-    constexpr int64_t kBeginningBytes = 1 << 20;  // all that DetectContentKind inspects
-    std::string beginning(static_cast<size_t>(std::min(input.size(), kBeginningBytes)), '\0');
-    input.Read(0, beginning.data(), beginning.size());
-    if (LooksLikeText(beginning)) return std::nullopt;
-    const FileKindResult found = DetectContentKind(beginning, input.size());
-    if (found.kind != FileKind::kNetDef && found.kind != FileKind::kUnknown && !found.weak) {
-      return std::nullopt;
-    }
-  }
-  return ReadNetWithWeights(input);
+  return MayBeBinaryNet(input) ? ReadNetWithWeights(input) : std::nullopt;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view bytes) try {
+  const MemoryInput input(bytes);
+  return MayBeBinaryNet(input) ? ReadNetWithWeights(input) : std::nullopt;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -39,6 +39,8 @@ struct NetWithWeights {
 // (file_kind.h) or not a regular file, and if reading it in this way would save no memory; errors
 // are left to the caller's parser. THROWS if reading fails, or OutOfMemory.
 std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path);
+// The same for a file in memory. The weights are copied out of the bytes.
+std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view bytes);
 
 // Moves the weights back into the operators' arguments and frees them.
 void RestoreWeights(NetWithWeights* net);

@@ -8,6 +8,28 @@
 
 namespace caffe2rt {
 
+namespace {
+
+// Moves what was imported into the model. `stem` names nets without a name.
+void TakeImported(CaffeModel imported, const std::string& stem, Model* model) {
+  NameNet(&imported.init_net, stem + "_init");
+  NameNet(&imported.predict_net, stem);
+  model->init_nets.push_back(std::move(imported.init_net));
+  model->init_weights.push_back(std::move(imported.weights));
+  model->predict_net = std::move(imported.predict_net);
+  model->outputs = std::move(imported.outputs);
+  for (const CaffeInput& input : imported.inputs) {
+    model->inputs.push_back(input.name);
+    if (!input.dims.empty()) model->input_shapes[input.name] = input.dims;
+  }
+  model->fixed_size_layer = std::move(imported.fixed_size_layer);
+  model->layer_blobs = std::move(imported.layer_blobs);
+  model->caffe_transform = std::move(imported.transform);
+  for (std::string& note : imported.notes) model->notes.push_back(std::move(note));
+}
+
+}  // namespace
+
 bool IsCaffeNetFile(const std::string& path) {
   const FileKind kind = DetectFileKind(path).kind;
   if (kind == FileKind::kUnknown) {
@@ -27,20 +49,15 @@ void LoadCaffeModel(const ModelFileOptions& options, Model* model) {
   CaffeModel imported = ImportCaffe(import);
   model->files.push_back(options.predict_net);
   if (!options.weights.empty()) model->files.push_back(options.weights);
-  NameNet(&imported.init_net, FileStem(options.predict_net) + "_init");
-  NameNet(&imported.predict_net, FileStem(options.predict_net));
-  model->init_nets.push_back(std::move(imported.init_net));
-  model->init_weights.push_back(std::move(imported.weights));
-  model->predict_net = std::move(imported.predict_net);
-  model->outputs = std::move(imported.outputs);
-  for (const CaffeInput& input : imported.inputs) {
-    model->inputs.push_back(input.name);
-    if (!input.dims.empty()) model->input_shapes[input.name] = input.dims;
-  }
-  model->fixed_size_layer = std::move(imported.fixed_size_layer);
-  model->layer_blobs = std::move(imported.layer_blobs);
-  model->caffe_transform = std::move(imported.transform);
-  for (std::string& note : imported.notes) model->notes.push_back(std::move(note));
+  TakeImported(std::move(imported), FileStem(options.predict_net), model);
+}
+
+void LoadCaffeBytes(std::string_view net, std::string_view weights, const ModelFileOptions& options,
+                    Model* model) {
+  CaffeImportOptions import = options.caffe;
+  import.net = "net";
+  import.weights = "weights";
+  TakeImported(ImportCaffeFromMemory(net, weights, import), "net", model);
 }
 
 }  // namespace caffe2rt

@@ -237,6 +237,32 @@ void Finish(const ModelFileOptions& options, Model* model) {
   FindInputs(model);
 }
 
+// --- models in memory ---
+
+void CheckNamesNoFiles(const ModelFileOptions& options) {
+  CAFFE_ENFORCE(options.init_nets.empty() && options.predict_net.empty() &&
+                    options.predictor_db.empty() && options.db_type.empty() &&
+                    options.weights.empty(),
+                "the options of a model in memory name files, want none");
+}
+
+void CheckIsNoCaffeNet(std::string_view predict_net) {
+  const FileKindResult found =
+      DetectContentKind(predict_net, static_cast<int64_t>(predict_net.size()));
+  const bool is_caffe = found.kind == FileKind::kCaffeText || found.kind == FileKind::kCaffeModel;
+  CAFFE_ENFORCE(!is_caffe || found.weak, "cannot read \"predict net\" as NetDef: it is ",
+                FileKindDescription(found.kind),
+                "; load it with LoadCaffeModelFromMemory (caffe2rt_load_caffe_from_memory in C)");
+}
+
+void ReadInitNet(std::string_view bytes, const std::string& subject, Model* model) {
+  std::optional<NetWithWeights> read = ReadNetWithWeightsFromMemory(bytes);
+  if (!read.has_value()) ParseProto(bytes, subject, &read.emplace().net);
+  NameNet(&read->net, "init_net");
+  model->init_nets.push_back(std::move(read->net));
+  model->init_weights.push_back(std::move(read->weights));
+}
+
 }  // namespace
 
 std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::vector<NetDef>& init_nets) {
@@ -281,18 +307,27 @@ Model LoadModel(const ModelFileOptions& options) try {
 
 Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options) try {
-  CAFFE_ENFORCE(options.init_nets.empty() && options.predict_net.empty() &&
-                    options.predictor_db.empty() && options.db_type.empty(),
-                "the options of a model in memory name files, want none");
+  CheckNamesNoFiles(options);
   Model model;
   for (const std::string_view bytes : init_nets) {
-    const std::string subject = MakeString("init net ", model.init_nets.size());
-    ParseProto(bytes, subject, &model.init_nets.emplace_back());
-    NameNet(&model.init_nets.back(), "init_net");
+    ReadInitNet(bytes, MakeString("init net ", model.init_nets.size()), &model);
   }
+  CheckIsNoCaffeNet(predict_net);
   ParseProto(predict_net, "predict net", &model.predict_net);
   NameNet(&model.predict_net, "predict_net");
   model.outputs = OutputsOf(model.predict_net);
+  Finish(options, &model);
+  return model;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Model LoadCaffeModelFromMemory(std::string_view net, std::string_view weights,
+                               const ModelFileOptions& options) try {
+  CheckNamesNoFiles(options);
+  CAFFE_ENFORCE(!net.empty(), "the net of Caffe in memory is empty, want the bytes of a prototxt");
+  Model model;
+  LoadCaffeBytes(net, weights, options, &model);
   Finish(options, &model);
   return model;
 } catch (const std::bad_alloc&) {

@@ -123,11 +123,18 @@ struct Model {
 // `device` is not available.
 Model LoadModel(const ModelFileOptions& options);
 
-// The same for nets whose files are in memory, binary or text. Errors name them "init net 0" and so on,
-// and "predict net". The weights are copied out of the bytes, which are not used after the call.
-// THROWS if `options` names files.
+// The same for nets whose files are in memory, binary or text, each of less than 2 GB. Errors name them
+// "init net 0" and so on, and "predict net". The weights are copied out of the bytes, straight into
+// their tensors as from files; the bytes are not used after the call. They are trusted as little as
+// files. THROWS if `options` names files, and for models of another kind (packed, ONNX).
 Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options = {});
+
+// The same for a net of Caffe: the bytes of a prototxt or a binary net, and those of its caffemodel. If
+// `weights` is empty, the layers are filled as they say for training. Errors name them "net" and
+// "weights". Options that do not concern files, such as ModelFileOptions::caffe, have their effects.
+Model LoadCaffeModelFromMemory(std::string_view net, std::string_view weights,
+                               const ModelFileOptions& options = {});
 
 // The inputs of the net that an init net fills with a constant instead of data (Model::placeholders):
 // blobs of ConstantFill that are the first input of an operator and that no earlier operator uses. If

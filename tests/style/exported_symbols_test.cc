@@ -165,6 +165,7 @@ TEST(ExportedSymbolsOfTheCoreTest, ContainThePublicInterface) {
            "_ZTIN8caffe2rt6NetDefE",                  // a message
            "_ZN8caffe2rt22EnsureBuiltinOperatorsEv",  // a registry of the process
            "caffe2rt_load_from_memory",               // the C interface
+           "caffe2rt_load_caffe_from_memory",
        }) {
     EXPECT_THAT(symbols, Contains(symbol));
   }
