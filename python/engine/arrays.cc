@@ -51,7 +51,9 @@ const std::vector<ElementType>& ElementTypes() {
     using nb::dlpack::dtype_code;
     const auto row = [](TypeMeta meta, const char* name, dtype_code code) {
       const auto bits = static_cast<uint8_t>(meta.itemsize() * 8);
-      return ElementType{meta, name, {static_cast<uint8_t>(code), bits, 1},
+      return ElementType{meta,
+                         name,
+                         {static_cast<uint8_t>(code), bits, 1},
                          nb::module_::import_("numpy").attr("dtype")(name)};
     };
     return new std::vector<ElementType>{
@@ -82,18 +84,28 @@ TypeMeta MetaOfFormat(const char* format, size_t itemsize) {
   if (*format == '@' || *format == '=') ++format;
   if (format[0] == '\0' || format[1] != '\0') return {};
   switch (*format) {
-    case '?': return TypeMeta::Make<bool>();
-    case 'b': return TypeMeta::Make<int8_t>();
-    case 'B': return TypeMeta::Make<uint8_t>();
-    case 'h': return TypeMeta::Make<int16_t>();
-    case 'H': return TypeMeta::Make<uint16_t>();
-    case 'e': return TypeMeta::Make<float16>();
-    case 'f': return TypeMeta::Make<float>();
-    case 'd': return TypeMeta::Make<double>();
+    case '?':
+      return TypeMeta::Make<bool>();
+    case 'b':
+      return TypeMeta::Make<int8_t>();
+    case 'B':
+      return TypeMeta::Make<uint8_t>();
+    case 'h':
+      return TypeMeta::Make<int16_t>();
+    case 'H':
+      return TypeMeta::Make<uint16_t>();
+    case 'e':
+      return TypeMeta::Make<float16>();
+    case 'f':
+      return TypeMeta::Make<float>();
+    case 'd':
+      return TypeMeta::Make<double>();
     case 'i':
     case 'l':
-    case 'q': return itemsize == sizeof(int) ? TypeMeta::Make<int>() : TypeMeta::Make<int64_t>();
-    default: return {};
+    case 'q':
+      return itemsize == sizeof(int) ? TypeMeta::Make<int>() : TypeMeta::Make<int64_t>();
+    default:
+      return {};
   }
 }
 
@@ -149,7 +161,8 @@ std::string StringOf(nb::handle element) {
     if (PyBytes_AsStringAndSize(element.ptr(), &data, &size) != 0) nb::raise_python_error();
     return {data, static_cast<size_t>(size)};
   }
-  CAFFE_ENFORCE(PyUnicode_Check(element.ptr()), "Unsupported python object type passed into ndarray: ",
+  CAFFE_ENFORCE(PyUnicode_Check(element.ptr()),
+                "Unsupported python object type passed into ndarray: ",
                 nb::type_name(element.type()).c_str(), "; want bytes or str");
   const char* const text = PyUnicode_AsUTF8AndSize(element.ptr(), &size);
   if (text == nullptr) nb::raise_python_error();
@@ -210,9 +223,9 @@ void FeedArray(nb::handle array, Tensor* tensor) {
     return;
   }
   const bool strings = elements.kind() == 'O';
-  const TypeMeta meta =
-      strings ? TypeMeta::Make<std::string>()
-              : MetaOfFormat(elements.buffer().format, static_cast<size_t>(elements.buffer().itemsize));
+  const TypeMeta meta = strings ? TypeMeta::Make<std::string>()
+                                : MetaOfFormat(elements.buffer().format,
+                                               static_cast<size_t>(elements.buffer().itemsize));
   if (!meta.IsSet()) elements.ThrowUnsupported();
   tensor->Resize(elements.dims());
   void* const to = tensor->raw_mutable_data(meta);
@@ -242,7 +255,8 @@ Tensor TensorOverArray(nb::handle array) {
   auto elements = std::make_unique<ArrayBuffer>(array);
   const Py_buffer& buffer = elements->buffer();
   const TypeMeta meta = MetaOfFormat(buffer.format, static_cast<size_t>(buffer.itemsize));
-  const bool aligned = reinterpret_cast<uintptr_t>(buffer.buf) % static_cast<size_t>(buffer.itemsize) == 0;
+  const bool aligned =
+      reinterpret_cast<uintptr_t>(buffer.buf) % static_cast<size_t>(buffer.itemsize) == 0;
   if (!meta.IsSet() || !aligned || buffer.len < kLeastShared) {
     elements.reset();
     FeedArray(array, &tensor);
@@ -285,8 +299,7 @@ nb::object FetchBlob(const std::string& name, const Blob& blob) {
     return nb::bytes(text.data(), text.size());
   }
   if (blob.IsType<Int8TensorCPU>()) return FetchQuantized(blob.Get<Int8TensorCPU>());
-  const std::string text =
-      MakeString(name, ", a C++ native class of type ", blob.TypeName(), ".");
+  const std::string text = MakeString(name, ", a C++ native class of type ", blob.TypeName(), ".");
   return nb::bytes(text.data(), text.size());
 }
 
@@ -302,10 +315,11 @@ nb::object ArrayOver(void* data, const Tensor& tensor) {
   if (tensor.numel() == 0) return TheNumpy().empty(ShapeOf(tensor), type.dtype);
   const std::vector<size_t> shape(tensor.dims().begin(), tensor.dims().end());
   auto* const owner = new std::shared_ptr<Storage>(tensor.storage());
-  const nb::capsule keeper(
-      owner, [](void* pointer) noexcept { delete static_cast<std::shared_ptr<Storage>*>(pointer); });
-  return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), keeper, nullptr,
-                                         type.dlpack));
+  const nb::capsule keeper(owner, [](void* pointer) noexcept {
+    delete static_cast<std::shared_ptr<Storage>*>(pointer);
+  });
+  return nb::cast(
+      nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), keeper, nullptr, type.dlpack));
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ struct Type {
 };
 
 const std::vector<Type>& Types() {
-  static const auto* const types = new std::vector<Type>{
-      {TypeMeta::Make<float>(), 2, 32},   {TypeMeta::Make<double>(), 2, 64},
-      {TypeMeta::Make<float16>(), 2, 16}, {TypeMeta::Make<int8_t>(), 0, 8},
-      {TypeMeta::Make<int16_t>(), 0, 16}, {TypeMeta::Make<int>(), 0, 32},
-      {TypeMeta::Make<int64_t>(), 0, 64}, {TypeMeta::Make<uint8_t>(), 1, 8},
-      {TypeMeta::Make<uint16_t>(), 1, 16}, {TypeMeta::Make<bool>(), 6, 8}};
+  static const auto* const types =
+      new std::vector<Type>{{TypeMeta::Make<float>(), 2, 32},    {TypeMeta::Make<double>(), 2, 64},
+                            {TypeMeta::Make<float16>(), 2, 16},  {TypeMeta::Make<int8_t>(), 0, 8},
+                            {TypeMeta::Make<int16_t>(), 0, 16},  {TypeMeta::Make<int>(), 0, 32},
+                            {TypeMeta::Make<int64_t>(), 0, 64},  {TypeMeta::Make<uint8_t>(), 1, 8},
+                            {TypeMeta::Make<uint16_t>(), 1, 16}, {TypeMeta::Make<bool>(), 6, 8}};
   return *types;
 }
 
@@ -87,10 +87,12 @@ nb::object DLPackOf(Tensor* tensor) {
   auto shared = std::make_unique<Shared>();
   shared->shape = tensor->dims();
   shared->storage = tensor->storage();
-  shared->managed.tensor = {data, 1, 0, tensor->dim(), type->code, type->bits, 1,
-                            shared->shape.data(), nullptr, 0};
+  shared->managed.tensor = {
+      data, 1, 0, tensor->dim(), type->code, type->bits, 1, shared->shape.data(), nullptr, 0};
   shared->managed.context = shared.get();
-  shared->managed.deleter = [](DLManagedTensor* self) { delete static_cast<Shared*>(self->context); };
+  shared->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Shared*>(self->context);
+  };
   nb::object capsule = nb::steal(PyCapsule_New(&shared->managed, kCapsule, FreeUnused));
   if (!capsule.is_valid()) nb::raise_python_error();
   (void)shared.release();
@@ -98,7 +100,8 @@ nb::object DLPackOf(Tensor* tensor) {
 }
 
 void ShareDLPack(nb::handle capsule, Tensor* tensor) {
-  auto* const managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsule));
+  auto* const managed =
+      static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsule));
   if (managed == nullptr) nb::raise_python_error();
   const DLTensor& from = managed->tensor;
   CAFFE_ENFORCE_EQ(from.device_type, 1, "device type of a DLPack tensor");

@@ -11,7 +11,8 @@ namespace nb = nanobind;
 
 void BindErrors(nb::module_& m) {
   nb::object error = nb::steal(PyErr_NewExceptionWithDoc(
-      "caffe2rt.Error", "An error of the library. The text names what failed, what was found and what is required.",
+      "caffe2rt.Error",
+      "An error of the library. The text names what failed, what was found and what is required.",
       PyExc_RuntimeError, nullptr));
   if (!error.is_valid()) nb::raise_python_error();
   m.attr("Error") = error;

@@ -38,14 +38,11 @@ void StopAllRuns() {
   }
 }
 
-PythonRun::PythonRun()
-    : is_main_(PyThread_get_thread_ident() == g_main_thread), checked_(Now()) {
+PythonRun::PythonRun() : is_main_(PyThread_get_thread_ident() == g_main_thread), checked_(Now()) {
   ++g_runs;
 }
 
-PythonRun::~PythonRun() {
-  --g_runs;
-}
+PythonRun::~PythonRun() { --g_runs; }
 
 bool PythonRun::IsStopped() {
   if (interrupted_.load(std::memory_order_relaxed) || g_exits.load(std::memory_order_relaxed)) {

@@ -1,0 +1,210 @@
+#include "python/engine/model.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/net_report.h"
+#include "caffe2_core/model/predictor.h"
+#include "python/engine/arrays.h"
+#include "python/engine/runs.h"
+#include "python/engine/values.h"
+
+namespace caffe2rt {
+namespace {
+
+namespace nb = nanobind;
+using Dims = std::vector<int64_t>;
+
+// What load() was given.
+struct LoadOptions {
+  std::optional<std::string> weights, device, db_type;
+  std::string root = ".";
+  std::optional<uint32_t> seed;
+  std::map<std::string, Dims> input_shapes;
+  PredictorOptions predictor;
+};
+
+bool IsPredictorDb(FileKind kind) {
+  return kind == FileKind::kMiniDB || kind == FileKind::kLevelDB || kind == FileKind::kLMDB;
+}
+
+ModelFileOptions FilesOf(const std::vector<std::string>& files, const LoadOptions& options) {
+  CAFFE_ENFORCE(!files.empty(),
+                "no file is given, want the init nets and the predict net, or a model in one file");
+  ModelFileOptions model;
+  const FileKind last = DetectFileKind(files.back()).kind;
+  if (files.size() == 1 && (IsPredictorDb(last) || options.db_type.has_value())) {
+    model.predictor_db = files[0];
+  } else {
+    model.init_nets.assign(files.begin(), files.end() - 1);
+    model.predict_net = files.back();
+  }
+  model.weights = options.weights.value_or("");
+  model.db_type = options.db_type.value_or("");
+  model.db_type_remedy = "db_type names it";
+  model.root = options.root;
+  model.seed = options.seed;
+  if (options.device.has_value()) model.device = DeviceOf(*options.device);
+  model.device_fallback = !options.device.has_value();
+  for (const auto& [name, dims] : options.input_shapes) model.caffe.input_shapes[name] = dims;
+  return model;
+}
+
+class PythonModel {
+ public:
+  PythonModel(Model&& model, const PredictorOptions& options)
+      : files_(model.files),
+        warnings_(model.warnings),
+        notes_(model.notes),
+        inputs_(model.inputs.empty() ? model.placeholders : model.inputs),
+        outputs_(model.outputs),
+        name_(model.predict_net.name()),
+        predictor_(std::move(model), options) {}
+
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  const std::vector<std::string>& files() const { return files_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  nb::dict Call(const nb::args& arrays, const nb::kwargs& named) {
+    Predictor::TensorMap given;
+    size_t position = 0;
+    for (const nb::handle array : arrays) AddPositional(array, position++, &given);
+    for (const auto& [name, array] : named) Add(nb::cast<std::string>(name), array, &given);
+    std::vector<Tensor> results;
+    RunWithoutLock([&] {
+      predictor_(given, &results);
+      given.clear();
+    });
+    nb::dict outputs;
+    for (size_t i = 0; i < results.size(); ++i)
+      outputs[outputs_[i].c_str()] = ArrayOverTensor(results[i]);
+    return outputs;
+  }
+  void Cancel() { predictor_.Cancel(); }
+  nb::object Report() {
+    return JsonOf(RunWithoutLock([&] { return NetReportAsJson(predictor_.Report()); }));
+  }
+  nb::bytes Net() const {
+    const std::string bytes = predictor_.def().SerializeAsString();
+    return nb::bytes(bytes.data(), bytes.size());
+  }
+  std::string Repr() const {
+    std::string text = "<caffe2rt.Model \"" + name_ + "\": ";
+    AppendNames(inputs_, &text);
+    text += " -> ";
+    AppendNames(outputs_, &text);
+    return text + ">";
+  }
+
+ private:
+  static void AppendNames(const std::vector<std::string>& names, std::string* text) {
+    constexpr size_t kMost = 8;
+    for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+      *text += (i > 0 ? ", " : "") + names[i];
+    if (names.size() > kMost) *text += ", ...";
+  }
+  void AddPositional(nb::handle array, size_t position, Predictor::TensorMap* given) const {
+    if (PyDict_Check(array.ptr())) {
+      for (const auto& [name, value] : nb::cast<nb::dict>(array))
+        Add(nb::cast<std::string>(name), value, given);
+      return;
+    }
+    CAFFE_ENFORCE(position < inputs_.size(), "the call has ", position + 1,
+                  " arrays or more, the model takes ", inputs_.size());
+    Add(inputs_[position], array, given);
+  }
+  void Add(const std::string& name, nb::handle array, Predictor::TensorMap* given) const {
+    CAFFE_ENFORCE(!given->contains(name), "input \"", name, "\" is given twice");
+    given->emplace(name, TensorOf(array));
+  }
+
+  const std::vector<std::string> files_, warnings_, notes_, inputs_, outputs_;
+  const std::string name_;
+  Predictor predictor_;
+};
+
+std::unique_ptr<PythonModel> Load(const std::vector<std::string>& files, LoadOptions options) {
+  return RunWithoutLock([&] {
+    Model model = LoadModel(FilesOf(files, options));
+    for (const auto& [name, dims] : options.input_shapes) {
+      options.predictor.input_shapes[name] = CreateTensorShape(dims, TensorProto::FLOAT);
+    }
+    return std::make_unique<PythonModel>(std::move(model), options.predictor);
+  });
+}
+
+constexpr char kLoadDoc[] = R"(Loads a model from files.
+
+files: the init nets and the predict net, in this order; or one file: a predictor database, a packed
+    model (caffe2 pack), a net without weights, or with `weights` a prototxt of Caffe.
+device: "cpu", "cuda" or "cuda:1"; by default the devices that the nets name, the CPU where they are missing.
+)";
+
+}  // namespace
+
+void BindModel(nb::module_& m) {
+  nb::class_<PythonModel>(
+      m, "Model", R"(A model that can be called: model(x), model(data=x), model({"data": x}).
+
+Inputs are numpy arrays, objects with __dlpack__, or what numpy.asarray accepts. The result is a dict
+of numpy arrays by output name; they share memory with the library and never change. May be called by
+several threads at once; the interpreter's lock is released meanwhile.)")
+      .def("__call__", &PythonModel::Call)
+      .def("__repr__", &PythonModel::Repr)
+      .def("cancel", &PythonModel::Cancel,
+           "Stops the calls in progress; they raise Error. Later calls are not affected.")
+      .def("report", &PythonModel::Report,
+           "What the preparation of the net did, and which kernel each operator runs, as a dict.")
+      .def_prop_ro("inputs", &PythonModel::inputs, "Names of the inputs.")
+      .def_prop_ro("outputs", &PythonModel::outputs, "Names of the outputs.")
+      .def_prop_ro("files", &PythonModel::files, "The files that were read.")
+      .def_prop_ro("warnings", &PythonModel::warnings,
+                   "What was found odd while the model was loaded.")
+      .def_prop_ro("notes", &PythonModel::notes, "Of a net of Caffe: what was left out or assumed.")
+      .def_prop_ro("net", &PythonModel::Net,
+                   "The predict net as it was written, a serialized NetDef.");
+  m.def(
+      "load_model",
+      [](const std::vector<std::string>& files, std::optional<std::string> weights,
+         std::optional<std::string> device, std::optional<std::string> db_type,
+         const std::string& root, std::optional<uint32_t> seed,
+         const std::map<std::string, Dims>& input_shapes, bool optimize, bool deterministic,
+         const std::set<std::string>& without_passes, int max_concurrent_calls) {
+        LoadOptions options;
+        options.weights = std::move(weights);
+        options.device = std::move(device);
+        options.db_type = std::move(db_type);
+        options.root = root;
+        options.seed = seed;
+        options.input_shapes = input_shapes;
+        options.predictor.optimize = optimize;
+        options.predictor.deterministic = deterministic;
+        options.predictor.without_passes = without_passes;
+        options.predictor.max_instances = max_concurrent_calls;
+        return Load(files, std::move(options)).release();
+      },
+      nb::rv_policy::take_ownership, nb::arg("files"), nb::kw_only(),
+      nb::arg("weights") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("db_type") = nb::none(), nb::arg("root") = ".", nb::arg("seed") = nb::none(),
+      nb::arg("input_shapes") = std::map<std::string, Dims>(), nb::arg("optimize") = true,
+      nb::arg("deterministic") = false, nb::arg("without_passes") = std::set<std::string>(),
+      nb::arg("max_concurrent_calls") = 64, kLoadDoc);
+}
+
+}  // namespace caffe2rt

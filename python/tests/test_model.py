@@ -1,0 +1,96 @@
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import caffe2rt
+
+
+def test_is_called_with_arrays_by_position_and_name(line, x, y):
+    model = caffe2rt.load(*line)
+    assert model.inputs == ["x"]
+    assert model.outputs == ["y"]
+    for result in (model(x), model(x=x), model({"x": x})):
+        np.testing.assert_array_equal(result["y"], y)
+
+
+def test_takes_what_numpy_and_dlpack_give(line, x, y):
+    model = caffe2rt.load(*line)
+    for given in (x[:, ::-1][:, ::-1], np.asfortranarray(x), x.astype(">f4")):
+        np.testing.assert_array_equal(model(given)["y"], y)
+
+    np.testing.assert_array_equal(model([[1, 1.0], [2, 0.5], [-4, 0]])["y"], y)
+
+    class Other:
+        def __dlpack__(self, **_):
+            return x.__dlpack__()
+
+    np.testing.assert_array_equal(model(Other())["y"], y)
+
+
+def test_results_never_change(line, x, y):
+    model = caffe2rt.load(*line)
+    first = model(x)["y"]
+    model(2 * x)
+    np.testing.assert_array_equal(first, y)
+    del model
+    gc.collect()
+    np.testing.assert_array_equal(first, y)
+
+
+def test_empty_batch(line):
+    result = caffe2rt.load(*line)(np.zeros((0, 2), np.float32))["y"]
+    assert result.shape == (0, 1)
+
+
+def test_errors_have_the_text_of_the_library(line, x, tmp_path):
+    model = caffe2rt.load(*line)
+    with pytest.raises(caffe2rt.Error, match="the model takes 1"):
+        model(x, x)
+    with pytest.raises(caffe2rt.Error, match="given twice"):
+        model(x, x=x)
+    with pytest.raises(RuntimeError, match="z"):
+        model(z=x)
+    with pytest.raises(caffe2rt.Error, match="none.pb"):
+        caffe2rt.load(tmp_path / "none.pb")
+    with pytest.raises(caffe2rt.Error, match="device"):
+        caffe2rt.load(*line, device="toaster")
+    np.testing.assert_array_equal(model(x)["y"].shape, (3, 1))
+
+
+def test_is_called_by_several_threads(line, x, y):
+    model = caffe2rt.load(*line)
+    wrong = []
+
+    def call():
+        for _ in range(200):
+            if not np.array_equal(model(x)["y"], y):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_describes_itself(line):
+    model = caffe2rt.load(*line)
+    assert repr(model) == '<caffe2rt.Model "line": x -> y>'
+    assert model.files == [str(path) for path in line]
+    assert model.warnings == []
+    assert isinstance(model.report(), dict)
+    assert model.net == line[1].read_bytes()
+
+
+def test_loads_a_net_of_caffe(tmp_path):
+    path = tmp_path / "deploy.prototxt"
+    path.write_text(
+        'name: "n" input: "data" input_shape { dim: 1 dim: 2 }'
+        ' layer { name: "r" type: "ReLU" bottom: "data" top: "out" }'
+    )
+    model = caffe2rt.load(path)
+    result = model(np.float32([[-1, 2]]))
+    np.testing.assert_array_equal(result["out"], [[0, 2]])

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+import caffe2rt
+
+
+@pytest.fixture
+def ws():
+    return caffe2rt.Workspace()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "float16", "float32", "float64"]
+)
+def test_keeps_types_and_shapes(ws, dtype):
+    for shape in ((), (0,), (3,), (2, 3, 4)):
+        array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+        ws["a"] = array
+        fetched = ws["a"]
+        assert fetched.dtype == array.dtype
+        assert fetched.shape == array.shape
+        np.testing.assert_array_equal(fetched, array)
+
+
+def test_copies_arrays(ws):
+    array = np.ones(2000, np.float32)
+    ws["a"] = array
+    array[0] = 5
+    ws["a"][1] = 7
+    np.testing.assert_array_equal(ws["a"], np.ones(2000))
+
+
+def test_holds_texts(ws):
+    ws["text"] = b"a\0b"
+    assert ws["text"] == b"a\0b"
+    ws["strings"] = np.array([b"a", "b"], dtype=object)
+    assert list(ws["strings"]) == [b"a", b"b"]
+
+
+def test_is_a_mapping(ws):
+    ws["a"] = [1.0, 2.0]
+    assert "a" in ws and "b" not in ws
+    assert list(ws) == ["a"] and len(ws) == 1
+    del ws["a"]
+    assert len(ws) == 0
+    with pytest.raises(KeyError, match="a"):
+        ws["a"]
+    with pytest.raises(KeyError):
+        del ws["a"]
+
+
+def test_runs_operators_nets_and_texts(ws):
+    ws["x"] = np.float32([-1, 2])
+    ws.run(caffe2rt.op("Relu", "x", "y"))
+    np.testing.assert_array_equal(ws["y"], [0, 2])
+    net = caffe2rt.Net("two")
+    net.Relu("x", "y")
+    net.Scale("y", "y", scale=3.0)
+    ws.run(net)
+    np.testing.assert_array_equal(ws["y"], [0, 6])
+    ws.run('op { type: "Negative" input: "x" output: "y" }')
+    np.testing.assert_array_equal(ws["y"], [1, -2])
+
+
+def test_creates_a_net_once_and_runs_it_often(ws):
+    ws["x"] = np.float32([1])
+    net = ws.net(caffe2rt.op("Scale", "x", "x", scale=2.0))
+    net.run()
+    net.run(runs=3)
+    np.testing.assert_array_equal(ws["x"], [16])
+    assert ws.nets == [net.name]
+
+
+def test_errors_name_the_operator(ws):
+    with pytest.raises(caffe2rt.Error, match="Unknown"):
+        ws.run(caffe2rt.op("Unknown", "x", "y"))
+    with pytest.raises(caffe2rt.Error, match="want bytes or a message"):
+        ws.run(5)
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1.5, 2], (3,), range(3), np.arange(2)])
+def test_arguments_of_operators(ws, values):
+    ws.run(caffe2rt.op("GivenTensorFill", [], "y", shape=[len(values)], values=[float(v) for v in values]))
+    np.testing.assert_array_equal(ws["y"], np.float32(list(values)))
+    text = caffe2rt.op("X", "a", "b", values=values).SerializeToString()
+    assert b"values" in text
+
+
+def test_arguments_that_are_nothing_are_errors():
+    with pytest.raises(caffe2rt.Error, match='argument "values"'):
+        caffe2rt.op("X", "a", "b", values=object())
+    with pytest.raises(caffe2rt.Error, match='argument "values"'):
+        caffe2rt.op("X", "a", "b", values=[None])
