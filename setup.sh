@@ -4,6 +4,7 @@
 #   ./setup.sh                       install what is missing, nothing else
 #   ./setup.sh demo                  ... build bin/caffe2 and classify the demo's images
 #   ./setup.sh test                  ... build everything and pass the tests
+#   ./setup.sh python                install what `pip install .` needs
 #   ./setup.sh --no-install demo     the same without installing anything, on any system (also with test)
 #
 # Prints what it will install first, skips what is installed, and needs root (or sudo) only if something is missing.
@@ -19,6 +20,9 @@ build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-d
 # are laid out by graphviz. ccache makes the second build of a source short.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz
                ccache)
+
+# The Python package. Its other requirements come from PyPI (python/requirements.txt).
+python_packages=(python3-dev python3-venv)
 
 # The system's identifier and version, for example "debian 12".
 system_of() {
@@ -87,6 +91,14 @@ install_missing() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# The interpreter for which the Python package is built and tested, with the packages that this needs.
+make_python_environment() {
+  local environment=build/release/python-env
+  if [ "$install" = no ] || [ -x $environment/bin/pytest ]; then return; fi
+  python3 -m venv $environment
+  $environment/bin/python -m pip install --quiet -r python/requirements.txt
+}
+
 install=yes
 if [ "${1:-}" = --no-install ]; then
   install=no
@@ -94,7 +106,10 @@ if [ "${1:-}" = --no-install ]; then
 fi
 case "${1:-}" in
   "")
-    install_missing "${build_packages[@]}" "${test_packages[@]}"
+    install_missing "${build_packages[@]}" "${test_packages[@]}" "${python_packages[@]}"
+    ;;
+  python)
+    install_missing "${build_packages[@]}" "${python_packages[@]}"
     ;;
   demo)
     install_missing "${build_packages[@]}"
@@ -106,13 +121,14 @@ case "${1:-}" in
       --image $demo/images --labels $demo/labels.txt --top 1
     ;;
   test)
-    install_missing "${build_packages[@]}" "${test_packages[@]}"
+    install_missing "${build_packages[@]}" "${test_packages[@]}" "${python_packages[@]}"
+    make_python_environment
     cmake --preset release -DCAFFE2RT_BUILD_TESTS=ON
     cmake --build --preset release
     ctest --preset release
     ;;
   *)
-    echo "usage: ./setup.sh [--no-install] [demo|test]" >&2
+    echo "usage: ./setup.sh [--no-install] [demo|test|python]" >&2
     exit 2
     ;;
 esac

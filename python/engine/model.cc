@@ -86,14 +86,17 @@ class PythonModel {
     size_t position = 0;
     for (const nb::handle array : arrays) AddPositional(array, position++, &given);
     for (const auto& [name, array] : named) Add(nb::cast<std::string>(name), array, &given);
+    std::set<const void*> memory;
+    for (const auto& [name, tensor] : given) memory.insert(tensor.storage().get());
     std::vector<Tensor> results;
-    RunWithoutLock([&] {
-      predictor_(given, &results);
-      given.clear();
-    });
+    RunWithoutLock([&] { predictor_(given, &results); });
     nb::dict outputs;
-    for (size_t i = 0; i < results.size(); ++i)
-      outputs[outputs_[i].c_str()] = ArrayOverTensor(results[i]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      // The caller may write to an input that is an output, too.
+      const bool is_input = memory.contains(results[i].storage().get());
+      outputs[outputs_[i].c_str()] =
+          is_input ? FetchTensor(results[i]) : ArrayOverTensor(results[i]);
+    }
     return outputs;
   }
   void Cancel() { predictor_.Cancel(); }

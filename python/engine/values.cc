@@ -84,9 +84,15 @@ void UnifyNumbers(Argument* argument, nb::handle list) {
 Tensor TensorOf(nb::handle value) {
   if (IsNumpyArray(value)) return TensorOverArray(value);
   if (nb::hasattr(value, "__dlpack__")) {
-    Tensor tensor(CPU);
-    ShareDLPack(value.attr("__dlpack__")(), &tensor);
-    return tensor;
+    const nb::object capsule = value.attr("__dlpack__")();
+    try {
+      Tensor tensor(CPU);
+      ShareDLPack(capsule, &tensor);
+      return tensor;
+    } catch (const EnforceNotMet&) {
+      // Not in row-major order, or elsewhere: numpy copies it or says why not.
+      return TensorOverArray(nb::module_::import_("numpy").attr("from_dlpack")(value));
+    }
   }
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array = numpy.attr("asarray")(value);

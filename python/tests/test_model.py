@@ -39,6 +39,31 @@ def test_results_never_change(line, x, y):
     np.testing.assert_array_equal(first, y)
 
 
+def test_an_output_that_is_an_input_is_a_copy(tmp_path):
+    net = caffe2rt.Net("n", inputs=["x"], outputs=["y"])
+    net.Alias("x", "y")
+    (tmp_path / "net.pb").write_bytes(net.SerializeToString())
+    model = caffe2rt.load(tmp_path / "net.pb")
+    x = np.ones(100000, np.float32)
+    y = model(x)["y"]
+    x[0] = 5
+    assert y[0] == 1
+
+
+def test_dlpack_of_any_order(line, x, y):
+    class Transposed:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    np.testing.assert_array_equal(caffe2rt.load(*line)(Transposed(np.asfortranarray(x)))["y"], y)
+
+
 def test_empty_batch(line):
     result = caffe2rt.load(*line)(np.zeros((0, 2), np.float32))["y"]
     assert result.shape == (0, 1)

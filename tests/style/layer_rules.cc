@@ -35,6 +35,7 @@ constexpr const char* kLayers[] = {
     "operators/common/",
     "operators/",
     "caffe2_core/c_api/",
+    "python/",
     "binaries/",
     "caffe2_core/compat/",
     "tests/",
@@ -47,6 +48,9 @@ struct Ban {
 };
 constexpr Ban kBans[] = {
     {"contexts/cuda/", "contexts/cpu/"},
+    {"python/", "caffe2_core/c_api/"},
+    {"binaries/", "python/"},
+    {"caffe2_core/compat/", "python/"},
     {"binaries/", "caffe2_core/c_api/"},
     {"caffe2_core/compat/", "caffe2_core/c_api/"},
     {"binaries/", "caffe2_core/compat/"},

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 // The folders of the project. Others (build, install) contain no sources.
 constexpr const char* kTops[] = {"binaries", "caffe2_core", "contexts",   "operators",
-                                 "proto",    "tests",       "third_party"};
+                                 "proto",    "python",      "tests",      "third_party"};
 
 bool IsRead(const fs::path& path) {
   static const std::set<std::string> kExtensions = {".h",   ".cuh",   ".cc", ".cu", ".proto",
