@@ -40,6 +40,10 @@ const Command& ManCommand();
 // All subcommands, in the order of the help text. Defined in caffe2.cc.
 const std::vector<const Command*>& AllCommands();
 
+// The registered operator types that `caffe2 ops` lists, sorted: all but those of private schemas,
+// which only other operators create.
+std::vector<std::string> ListedOperators();
+
 // Concatenates tables of options. The tables below are shared by several commands.
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);
 // --init-net, --predict-net, --predictor, --db-type, --device, --root, --allow-files-anywhere, ...

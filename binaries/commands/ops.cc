@@ -166,6 +166,19 @@ std::string WhatIsMissing(const std::string& type) {
   return schema == nullptr || schema->missing().empty() ? "" : ": it needs " + schema->missing();
 }
 
+}  // namespace
+
+std::vector<std::string> ListedOperators() {
+  std::vector<std::string> types = GetRegisteredOperators();
+  std::erase_if(types, [](const std::string& type) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    return schema != nullptr && schema->is_private();
+  });
+  return types;
+}
+
+namespace {
+
 int Ops(const CommandLine& line) {
   CheckPositional(line, 0, SIZE_MAX, "operator types");
   const std::vector<std::string> all = GetRegisteredOperators();
@@ -177,7 +190,7 @@ int Ops(const CommandLine& line) {
                   WhatIsMissing(type), " (`caffe2 ops` lists all)", DidYouMean(type, all));
   }
   const bool list = types.empty();
-  if (list) types = all;
+  if (list) types = ListedOperators();
   if (line.Has("json")) {
     const JsonDocument json = NewJson();
     *json = Json::array();
@@ -193,9 +206,7 @@ int Ops(const CommandLine& line) {
       PrintOperator(types[i], schema);
       continue;
     }
-    if (schema != nullptr && schema->is_private()) continue;
-    std::cout << ListLine(types[i], schema, OutputWidth());
-    std::cout << "\n";
+    std::cout << ListLine(types[i], schema, OutputWidth()) << "\n";
   }
   return 0;
 }

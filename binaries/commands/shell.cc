@@ -6,7 +6,6 @@
 #include "binaries/commands/command.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
 namespace {
@@ -40,7 +39,7 @@ void Write(const CommandLine& line, const std::string& text) {
 
 std::string OperatorTypes() {
   std::string types;
-  for (const std::string& type : GetRegisteredOperators()) types += type + "\n";
+  for (const std::string& type : ListedOperators()) types += type + "\n";
   return types;
 }
 

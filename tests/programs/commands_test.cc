@@ -1,5 +1,6 @@
 // The output and exit codes of the subcommands other than run and plan.
 
+#include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -283,6 +284,25 @@ TEST(OpsProgramTest, ListsEveryOperatorOnALine) {
   // Types and devices are complete; descriptions end at the width of the terminal.
   EXPECT_THAT(result.out, HasSubstr("\nLeakyRelu                 CPU"));
   EXPECT_THAT(result.out, HasSubstr("...\n"));
+}
+
+// The first words of the lines.
+std::vector<std::string> FirstWords(const std::string& text) {
+  std::vector<std::string> words;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty()))
+    words.emplace_back(line.substr(0, line.find(' ')));
+  return words;
+}
+
+TEST(OpsProgramTest, TextJsonAndCompletionListTheSameOperators) {
+  const std::vector<std::string> listed = FirstWords(RunCaffe2({"ops"}).out);
+  EXPECT_GT(listed.size(), 300u);
+  EXPECT_EQ(FirstWords(RunCaffe2({"completion", "operators"}).out), listed);
+  const std::string json = RunCaffe2({"ops", "--json"}).out;
+  ASSERT_EQ(JsonSize(json, ""), listed.size());
+  const std::string entries = JsonAt(json, "");
+  for (const std::string& type : listed)
+    EXPECT_THAT(entries, HasSubstr("{\"type\":\"" + type + "\","));
 }
 
 // Operators that only other operators create.
