@@ -38,6 +38,9 @@ struct CaseResult {
 };
 
 CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarget& target = {});
+// Runs one operator on all cases, which have the same OperatorDef, in turn: each computes what is
+// recorded, whatever the operator has run on before. On the CPU.
+CaseResult ReplayReused(const oracle::OperatorCases& cases);
 CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target = {});
 CaseResult ReplayGradient(const oracle::GradientCase& recorded);
 CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded);

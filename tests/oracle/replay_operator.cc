@@ -1,10 +1,12 @@
 // Replays one operator. Compares values, types, dims, errors and shape inference.
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/original_faults.h"
@@ -75,20 +77,14 @@ bool DrawsBySeed(const std::string& type) {
   return kTypes.contains(type);
 }
 
-CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
-               const ReplayTarget& target) {
-  Workspace ws;
-  for (const oracle::Blob& blob : recorded.input()) MakeBlob(blob, &ws);
-  for (const oracle::Blob& blob : recorded.output_before()) MakeBlob(blob, &ws);
-  RunOutcome outcome;
-  try {
-    outcome = RunOnTarget(target, def, &ws);
-  } catch (const std::exception& thrown) {
-    return CaseResult::Failed(std::string("threw another exception, want EnforceNotMet: ") +
-                              thrown.what());
-  }
-  if (outcome.excuse != CaseStatus::kPassed) return {outcome.excuse, outcome.error};
-  const std::string& error = outcome.error;
+void MakeBlobs(const oracle::OperatorCase& recorded, Workspace* ws) {
+  for (const oracle::Blob& blob : recorded.input()) MakeBlob(blob, ws);
+  for (const oracle::Blob& blob : recorded.output_before()) MakeBlob(blob, ws);
+}
+
+// Compares a run with the recorded one. `error` is that of the run, or "".
+CaseResult Judge(const oracle::OperatorCase& recorded, const OperatorDef& def,
+                 const ReplayTarget& target, const std::string& error, const Workspace& ws) {
   if (recorded.throws()) {
     if (error.empty() && recorded.error() == "Not Implemented.") {
       return {CaseStatus::kBeyondOriginal, ""};
@@ -109,7 +105,62 @@ CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
   return {};
 }
 
+CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
+               const ReplayTarget& target) {
+  Workspace ws;
+  MakeBlobs(recorded, &ws);
+  RunOutcome outcome;
+  try {
+    outcome = RunOnTarget(target, def, &ws);
+  } catch (const std::exception& thrown) {
+    return CaseResult::Failed(std::string("threw another exception, want EnforceNotMet: ") +
+                              thrown.what());
+  }
+  if (outcome.excuse != CaseStatus::kPassed) return {outcome.excuse, outcome.error};
+  return Judge(recorded, def, target, outcome.error, ws);
+}
+
+// Empties what an earlier case left, if the operator reads it.
+void ForgetOutputs(const oracle::OperatorCases& cases, Workspace* ws) {
+  for (const oracle::OperatorCase& recorded : cases.case_()) {
+    for (const oracle::Blob& blob : recorded.output_before())
+      if (Blob* const left = ws->GetBlob(blob.name())) left->Reset();
+  }
+}
+
+// Runs the operator, which is created if there is none. Returns the error or "".
+std::string RunAgain(const OperatorDef& def, Workspace* ws, std::unique_ptr<OperatorBase>* op) {
+  try {
+    if (*op == nullptr) *op = CreateOperator(def, ws);
+    return (*op)->Run() ? "" : "the run returned false";
+  } catch (const EnforceNotMet& thrown) {
+    return thrown.message();
+  }
+}
+
 }  // namespace
+
+CaseResult ReplayReused(const oracle::OperatorCases& cases) {
+  try {
+    OperatorDef def;
+    CAFFE_ENFORCE(def.ParseFromString(cases.case_(0).op()), "the case contains no OperatorDef");
+    if (!HasOperator(CPU, def.type())) return CaseResult::NotImplemented(def.type());
+    Workspace ws;
+    std::unique_ptr<OperatorBase> op;
+    for (const oracle::OperatorCase& recorded : cases.case_()) {
+      ForgetOutputs(cases, &ws);
+      MakeBlobs(recorded, &ws);
+      CaseResult result = Judge(recorded, def, {}, RunAgain(def, &ws, &op), ws);
+      if (result.status == CaseStatus::kFailed && FaultOfRecord(recorded, def).empty())
+        return CaseResult::Failed(recorded.id() + ": " + result.what);
+    }
+    return {};
+  } catch (const UnsupportedBlob& blob) {
+    return CaseResult::NotImplemented(blob.what());
+  } catch (const std::exception&) {
+    return CaseResult::Failed(CurrentExceptionMessage());
+  }
+}
 
 CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarget& target) {
   try {

@@ -3,6 +3,7 @@
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -347,6 +348,17 @@ TEST(DevicesProgramTest, ListsTheCpu) {
   const ProgramResult result = RunCaffe2({"devices"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, StartsWith("CPU (device type 0): "));
+}
+
+TEST(DevicesProgramTest, ReportsTheLimitOfMemory) {
+  const std::string json = RunCaffe2({"devices", "--json", "--memory-limit", "100M"}).out;
+  EXPECT_EQ(JsonAt(json, "/0/name"), "\"CPU\"");
+  EXPECT_EQ(JsonAt(json, "/0/memory_limit_bytes"), std::to_string(100 << 20));
+  EXPECT_EQ(JsonAt(json, "/0/memory_bytes"),
+            std::to_string(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<uint64_t>(sysconf(_SC_PAGESIZE))));
+  EXPECT_THAT(RunCaffe2({"devices", "--memory-limit", "100M"}).out,
+              HasSubstr("of which nets may use 100 MiB"));
 }
 
 TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -33,8 +34,17 @@ const OpSchema& SchemaOf(const std::string& type) {
       testing::TestPartResult(testing::TestPartResult::kSkip, __FILE__, __LINE__, reason.c_str()));
 }
 
+// By default new memory is zero, which hides that an operator does not write all of its output.
+void FillNewMemoryWithJunk() {
+  [[maybe_unused]] static const bool once = [] {
+    GlobalCPUMemoryOptions().fill = CPUMemoryFill::kJunk;
+    return true;
+  }();
+}
+
 // Runs `def` on TestDevice(), unless it names a device itself.
 void RunOnTestDevice(Workspace* ws, const OperatorDef& def) {
+  FillNewMemoryWithJunk();
   const DeviceType device = TestDevice();
   bool success = false;
   if (device == CPU || def.has_device_option()) {

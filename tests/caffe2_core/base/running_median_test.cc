@@ -28,6 +28,17 @@ TEST(RunningMedianTest, IsWithin6PerMilleForManyValues) {
   EXPECT_NEAR(median.Median(), 50001, 50001 * 0.006);
 }
 
+TEST(RunningMedianTest, IsTheMeanOfTheTwoInTheMiddleOfAnEvenNumberOfManyValues) {
+  RunningMedian median;
+  for (int i = 0; i < 1000; ++i) {
+    median.Add(1);
+    median.Add(4);
+  }
+  EXPECT_NEAR(median.Median(), 2.5f, 2.5f * 0.006);
+  median.Add(4);
+  EXPECT_NEAR(median.Median(), 4, 4 * 0.006);
+}
+
 TEST(RunningMedianTest, CountsValuesBeyondTheBinsAsTheNearest) {
   RunningMedian zeros, large;
   for (int i = 0; i < 2000; ++i) {

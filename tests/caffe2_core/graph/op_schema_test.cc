@@ -140,6 +140,25 @@ TEST(OpSchemaTest, InfersShapes) {
   EXPECT_EQ(scalar[0].data_type(), TensorProto_DataType_BOOL);
 }
 
+TEST(OpSchemaTest, InfersNothingWhileOneShapeOfAnyInputIsUnknown) {
+  const OperatorDef def = ParseOp(R"(input: "a" input: "b" input: "c" output: "y" output: "z")");
+  const TensorShape known =
+      CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto_DataType_FLOAT);
+  OpSchema schema;
+  schema.TensorInferenceFunction(
+      OpSchema::NeedsAllInputShapes([](const OperatorDef&, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{in[2], in[0]};
+      }));
+  EXPECT_EQ(Dims(schema.InferTensor(def, {known, known, known})[1]), (std::vector<int64_t>{2, 3}));
+  for (size_t i = 0; i < 3; ++i) {
+    std::vector<TensorShape> in(3, known);
+    in[i].set_unknown_shape(true);
+    const std::vector<TensorShape> out = schema.InferTensor(def, in);
+    ASSERT_EQ(out.size(), 2u);
+    EXPECT_TRUE(out[0].unknown_shape() && out[1].unknown_shape()) << "input " << i;
+  }
+}
+
 TEST(OpSchemaTest, InfersCostAndDevices) {
   OperatorDef def = ParseOp(R"(input: "a" output: "y" output: "z")");
   def.mutable_device_option()->set_device_type(1);

@@ -171,7 +171,9 @@ TEST(NetComparisonTest, ComparesListsByName) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_TRUE(found[0].within());
   EXPECT_EQ(found[1].difference.max_absolute, 1);
+  EXPECT_FALSE(found[1].within());
   EXPECT_EQ(found[2].name, "c");
+  EXPECT_TRUE(CompareTensorLists({{"b", one}}, {{"b", two}}, {.absolute = 1})[0].within());
 }
 
 }  // namespace

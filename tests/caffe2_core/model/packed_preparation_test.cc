@@ -116,6 +116,29 @@ TEST_F(PackedPreparationTest, TheStoredNetAndItsConstantsAreUsed) {
   ExpectTensor<float>(load.ws, "y", {1, 1, 1, 2}, {32, 32});  // 2 * (3 * 5 + 1)
 }
 
+TEST_F(PackedPreparationTest, TheLastPreparationIsStored) {
+  Model model;
+  model.predict_net = ParseNet(kNet);
+  model.inputs = {"x"};
+  model.outputs = {"y"};
+  Workspace ws;
+  Feed<float>(&ws, "w", {1, 1, 1, 1}, {3});
+  Feed<float>(&ws, "b", {1}, {1});
+  Feed<float>(&ws, "m", {1}, {2});
+  ModelPacker packer(model, ws);
+  FeedImage(&ws, 2);
+  const PreparationOptions options{.inputs = {"x"}, .kept = {"y"}};
+  const Preparation first = packer.Prepare(options, &ws);
+  for (const std::string& name : first.new_constants) ws.RemoveBlob(name);
+  const Preparation second = packer.Prepare(options, &ws);
+  const std::string path = dir_.path("again.c2pack");
+  packer.Write(path);
+  Load load(path);
+  EXPECT_EQ(static_cast<size_t>(load.model.packed->index().preparation().tensor_size()),
+            second.new_constants.size());
+  EXPECT_TRUE(UsesStoredNet(&load));
+}
+
 TEST_F(PackedPreparationTest, IsUsedOnlyWhereItsPreparationWouldBeTheSame) {
   struct Case {
     const char* name;

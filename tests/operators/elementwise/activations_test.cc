@@ -213,6 +213,18 @@ TEST(ReluTest, LeavesReadOnlyWeightsAlone) {
   EXPECT_EQ(weights.data<float>()[0], -1);
 }
 
+// Its memory is replaced before the elements are read, and nobody else keeps the old memory.
+TEST(ActivationsTest, RunInPlaceOnReadOnlyTensorsThatNobodyShares) {
+  for (const char* type : {"Relu", "Negative"}) {
+    SCOPED_TRACE(type);
+    Workspace ws;
+    Feed<float>(&ws, "X", {4}, {-1, -2, -3, -4})->MarkReadOnly();
+    RunOp(&ws, MakeString("type: \"", type, R"(" input: "X" output: "X")"));
+    const float sign = std::string(type) == "Relu" ? 0.0f : 1.0f;
+    ExpectTensor<float>(ws, "X", {4}, {sign * 1, sign * 2, sign * 3, sign * 4});
+  }
+}
+
 TEST(ActivationsTest, ThreadsDoNotChangeTheResult) {
   Workspace ws;
   test::FeedRandom(&ws, "X", {3, 33331}, -3, 3);  // the last range ends in an incomplete vector

@@ -27,6 +27,17 @@ TEST_P(OnednnPReluTest, DropoutCopiesTheInputInTestMode) {
       "argument is_test is 0, want 1");
 }
 
+TEST_P(OnednnPReluTest, RejectsChannelsLast) {
+  FeedImage("X");
+  FeedWeights("W", {GetParam().channels});
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "PRelu" input: "X" input: "W" output: "Y"
+                     arg { name: "order" s: "NHWC" })");
+      },
+      "argument order is NHWC, want NCHW");
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnPReluTest, testing::ValuesIn(OnednnCases()));
 
 }  // namespace

@@ -31,6 +31,19 @@ TEST_P(OnednnImageTest, RejectsGroupsThatDoNotDivideTheChannels) {
       "divided by argument group 3, want 0");
 }
 
+TEST_P(OnednnImageTest, RejectsChannelsLast) {
+  FeedImage("X");
+  for (const char* type : {"ChannelShuffle", "ResizeNearest"}) {
+    SCOPED_TRACE(type);
+    ExpectThrows(
+        [&] {
+          RunOnednn(MakeString("type: \"", type, R"(" input: "X" output: "Y"
+                               arg { name: "group" i: 1 } arg { name: "order" s: "NHWC" })"));
+        },
+        "argument order is NHWC, want NCHW");
+  }
+}
+
 TEST_P(OnednnImageTest, RepeatsPixels) {
   FeedImage("X");
   ExpectSameAsCpu(R"(type: "UpsampleNearest" input: "X" output: "Y" arg { name: "scale" i: 2 })");

@@ -76,5 +76,24 @@ TEST(UnaryTest, ScalesAndAddsByValueAndByPointerInEveryFormOfTemplateArguments) 
   EXPECT_THAT(y, ElementsAre(3, 6));
 }
 
+// The product and the sum have the type of the factor; only the result is rounded to the elements'.
+TEST(UnaryTest, FactorsMayHaveAnotherTypeThanTheElements) {
+  CPUContext context;
+  const std::vector<int32_t> x = {3, 5};
+  std::vector<int32_t> y(2);
+  const float half = 0.5f;
+  Scale(2, half, x.data(), y.data(), &context);
+  EXPECT_THAT(y, ElementsAre(1, 2));
+  Scale<float, int32_t, CPUContext>(2, &half, x.data(), y.data(), &context);
+  EXPECT_THAT(y, ElementsAre(1, 2));
+  y = {10, 10};
+  Axpy(2, half, x.data(), y.data(), &context);
+  EXPECT_THAT(y, ElementsAre(11, 12));
+  Axpy<float, int32_t, CPUContext>(2, &half, x.data(), y.data(), &context);
+  EXPECT_THAT(y, ElementsAre(12, 14));
+  Axpby(2, half, x.data(), half, y.data(), &context);
+  EXPECT_THAT(y, ElementsAre(7, 9));
+}
+
 }  // namespace
 }  // namespace caffe2rt::math::unary_test

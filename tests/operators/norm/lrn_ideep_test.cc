@@ -55,6 +55,16 @@ TEST_P(OnednnLRNTest, AgreesWithTheCpu) {
                   1e-6);
 }
 
+TEST_P(OnednnLRNTest, RejectsChannelsLast) {
+  FeedImage("X");
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 3 }
+                     arg { name: "order" s: "NHWC" })");
+      },
+      "argument order is NHWC");
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnLRNTest, testing::ValuesIn(OnednnCases()));
 
 }  // namespace

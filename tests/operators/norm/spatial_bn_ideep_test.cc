@@ -34,6 +34,17 @@ TEST_P(OnednnNormTest, SpatialBNRejectsTraining) {
       "argument is_test is 0, want 1");
 }
 
+TEST_P(OnednnNormTest, SpatialBNRejectsChannelsLast) {
+  FeedImage("X");
+  for (const char* name : {"s", "b", "m", "v"}) FeedWeights(name, {GetParam().channels});
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                     output: "Y" arg { name: "is_test" i: 1 } arg { name: "order" s: "NHWC" })");
+      },
+      "argument order is NHWC");
+}
+
 TEST_P(OnednnNormTest, SoftmaxAddsUpToOneInEachRow) {
   FeedImage("X");
   for (const int axis : {0, 1, 2, -1}) {

@@ -48,11 +48,30 @@ TEST(SgemmTest, ScalesTheResultIfKIsZero) {
   EXPECT_THAT(c, testing::Each(0.f));
 }
 
+// No product at all, dot products, one column, small products with and without whole vectors, and
+// oneDNN.
 TEST(SgemmTest, DoesNotReadAResultThatIsOverwritten) {
-  std::vector<float> c(4, NAN);
-  const std::vector<float> a = {1, 2}, b = {3, 4};
-  Sgemm(false, false, 2, 2, 1, 1.f, a.data(), 1, b.data(), 2, 0.f, c.data(), 2);
-  EXPECT_THAT(c, testing::ElementsAre(3.f, 4.f, 6.f, 8.f));
+  struct Sizes {
+    int64_t m, n, k;
+    float alpha;
+  };
+  for (const Sizes& s : {Sizes{2, 2, 0, 1},
+                         {2, 20, 3, 0},
+                         {1, 5, 3, 1},
+                         {5, 1, 3, 1},
+                         {2, 2, 1, 1},
+                         {3, 33, 4, 1},
+                         {40, 33, 20, 1}}) {
+    for (const bool trans_b : {false, true}) {
+      SCOPED_TRACE(MakeString(s.m, " x ", s.n, " x ", s.k, ", transposed B: ", trans_b));
+      const std::vector<float> a(static_cast<size_t>(s.m * s.k), 2.f);
+      const std::vector<float> b(static_cast<size_t>(s.n * s.k), 3.f);
+      std::vector<float> c(static_cast<size_t>(s.m * s.n), NAN);
+      Sgemm(false, trans_b, s.m, s.n, s.k, s.alpha, a.data(), s.k, b.data(), trans_b ? s.k : s.n,
+            0.f, c.data(), s.n);
+      EXPECT_THAT(c, testing::Each(s.alpha * 6.f * static_cast<float>(s.k)));
+    }
+  }
 }
 
 TEST(SgemmTest, RejectsOverlappingRows) {

@@ -80,6 +80,19 @@ TEST(CaffeImportTest, GenerationsOfNetsAndWeightsMayBeMixed) {
   ExpectError(kInput + kV1, "the net has fields layer and fields layers");
 }
 
+// A net file with weights of its own, such as a caffemodel: they are used unless others are given.
+TEST(CaffeImportTest, WeightsOfTheirOwnFileWinOverThoseOfTheNet) {
+  const std::string begin = kInput + "layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' ";
+  const std::string end = " convolution_param { num_output: 1 kernel_size: 1 bias_term: false } }";
+  const std::string shape = "blobs { shape { dim: 1 dim: 2 dim: 1 dim: 1 } ";
+  const std::string net = begin + shape + "data: 2 data: 1 }" + end;
+  const NamedTensors input = {{"x", Floats({1, 2, 1, 1}, {3, -1})}};
+  EXPECT_EQ(Difference(RunCaffeText(net, "", input, "c"), Floats({1, 1, 1, 1}, {5})), 0);
+  const std::string weights =
+      "layer { name: 'c' type: 'Convolution' " + shape + "data: 10 data: 100 } }";
+  EXPECT_EQ(Difference(RunCaffeText(net, weights, input, "c"), Floats({1, 1, 1, 1}, {-70})), 0);
+}
+
 // --- rules ---
 
 std::vector<std::string> LayersOf(const CaffeModel& model) {
