@@ -1,5 +1,6 @@
 #include "caffe2_core/graph/device_inference.h"
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::device_inference_test {
@@ -52,6 +53,41 @@ TEST(DeviceInferenceTest, SchemaDeclaresWhatIsOnTheCpu) {
   EXPECT_EQ(PlacesOf(R"(type: "DeviceInferenceTestLengths" input: "a" input: "b" output: "c"
                         output: "d" device_option { device_type: 1 })"),
             "CUDA 0, CPU, | CUDA 0, CPU, ");
+}
+
+// Whether the documentation of an input or output states that it is on the CPU on every device.
+bool IsDocumentedOnCpu(const OpSchema::NamedDoc& doc) {
+  return doc.doc.find("on the CPU") != std::string::npos &&
+         doc.doc.find("on the CPU or") == std::string::npos;
+}
+
+// An operator on CUDA with all inputs and outputs that its schema documents.
+OperatorDef DocumentedCall(const std::string& type, const OpSchema& schema) {
+  OperatorDef def;
+  def.set_type(type);
+  def.mutable_device_option()->set_device_type(CUDA);
+  for (size_t i = 0; i < schema.input_docs().size(); ++i) def.add_input(MakeString("i", i));
+  for (size_t i = 0; i < schema.output_docs().size(); ++i) def.add_output(MakeString("o", i));
+  return def;
+}
+
+TEST(DeviceInferenceTest, WhatBuiltInOperatorsDocumentOnTheCpuIsThere) {
+  int found = 0;
+  for (const std::string& type : GetRegisteredOperators()) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    if (schema == nullptr) continue;
+    SCOPED_TRACE(type);
+    const auto [inputs, outputs] = InferOpInputOutputDevice(DocumentedCall(type, *schema));
+    for (const auto& [docs, devices] :
+         {std::pair(&schema->input_docs(), &inputs), std::pair(&schema->output_docs(), &outputs)}) {
+      for (size_t i = 0; i < docs->size(); ++i) {
+        if (!IsDocumentedOnCpu((*docs)[i])) continue;
+        ++found;
+        EXPECT_EQ(devices->at(i).device_type(), CPU) << (*docs)[i].name;
+      }
+    }
+  }
+  EXPECT_GE(found, 15);
 }
 
 TEST(DeviceInferenceTest, WrongNumberOfDevicesIsAnError) {

@@ -100,6 +100,18 @@ TEST_F(OnnxWhileTest, AcceptsIntegersAsConditions) {
   ExpectTensor<float>(ws_, "all", {3}, {1, 1, 1});
 }
 
+TEST_F(OnnxWhileTest, GivesTheBodyTheConditionWithTheTypeOfTheInput) {
+  const std::string args = Body("", "c") + Flag("has_cond") + Flag("has_trip_count");
+  Run(args);
+  ExpectTensor<bool>(ws_, "all", {3}, {true, true, true});
+  Feed<int32_t>(&ws_, "go", {1}, {1});
+  Run(args);
+  ExpectTensor<int32_t>(ws_, "all", {3}, {1, 1, 1});
+  Feed<int64_t>(&ws_, "go", {1}, {1});
+  Run(args);
+  ExpectTensor<int64_t>(ws_, "all", {3}, {1, 1, 1});
+}
+
 TEST_F(OnnxWhileTest, GivesTheBodyTheIteration) {
   Run(Body(R"(op { type: "Cast" input: "i" output: "f" arg { name: "to" i: 1 } }
               op { type: "Add" input: "a" input: "f" output: "s" arg { name: "broadcast" i: 1 } })",

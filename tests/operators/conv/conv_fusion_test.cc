@@ -208,6 +208,29 @@ TEST(OnednnConvOperatorTest, PreparesChangedFilters) {
   }
 }
 
+// X stays as it is, so only the filter can show that the plan is another one.
+TEST(ConvFusionTest, PlansAgainForAFilterOfAnotherShape) {
+  const NaiveImage& image = kImages[1];
+  Workspace ws;
+  FeedRandom(&ws, "X", {image.batch, image.channels, image.height, image.width});
+  FeedRandom(&ws, "W", {1, image.channels, 3, 3});
+  NetBase* const cpu = ws.CreateNet(
+      ParseNet(R"(name: "cpu" op { type: "ConvFusion" input: "X" input: "W" output: "Y" )" +
+               WindowText(image) + FusionText({}) + "}"));
+  NetBase* const ideep = ws.CreateNet(ParseNet(OnednnNet(image, {}, "nhwc", "nhwc", "nhwc")));
+  for (const int64_t filters : {48, 16, 1, 64}) {
+    NaiveImage p = image;
+    p.filters = filters;
+    FeedRandom(&ws, "W", {filters, p.channels, 3, 3}, -1, 1, 7);
+    const auto want = NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), {});
+    for (NetBase* const net : {cpu, ideep}) {
+      SCOPED_TRACE(MakeString(net->Name(), ", filters: ", filters));
+      ASSERT_TRUE(net->Run());
+      ExpectTensor<float>(ws, "Y", {p.batch, filters, p.out_h(), p.out_w()}, want, 1e-4);
+    }
+  }
+}
+
 TEST(OnednnConvOperatorTest, RejectsNhwcAndOtherRanks) {
   Workspace ws;
   const std::string ideep = " device_option { device_type: 5 } ";
