@@ -41,6 +41,9 @@ CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarg
 // Runs one operator on all cases, which have the same OperatorDef, in turn: each computes what is
 // recorded, whatever the operator has run on before. On the CPU.
 CaseResult ReplayReused(const oracle::OperatorCases& cases);
+// Runs an operator on `first` and then on `second`, which have the same OperatorDef, and another one
+// on `second` alone: either both reject it, or both compute the same bits. On the CPU.
+CaseResult ReplayAfter(const oracle::OperatorCase& first, const oracle::OperatorCase& second);
 CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target = {});
 CaseResult ReplayGradient(const oracle::GradientCase& recorded);
 CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded);

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/case_file.h"
+#include "tests/oracle/changed_calls.h"
 #include "tests/oracle/isolate.h"
 #include "tests/support/shared.h"
 
@@ -52,6 +53,40 @@ TEST(ReusedOperatorsTest, ComputeWhatNewOnesCompute) {
   }
   EXPECT_THAT(failures, testing::IsEmpty());
   EXPECT_GT(passed, 1500u);
+}
+
+// Whether results depend on earlier runs of the operator.
+bool KeepsState(const std::string& type) { return type == "AccumulateHistogram"; }
+
+// The recorded call of which `changed` differs by one type, rank or size.
+oracle::OperatorCase OriginalOf(const ChangedCall& changed, const ChangedCalls& calls) {
+  for (const oracle::OperatorCase& recorded : calls.recorded().at(changed.type)) {
+    if (recorded.id() == changed.call.id() && recorded.op() == changed.call.op()) return recorded;
+  }
+  CAFFE_THROW("call ", changed.call.id(), " is not recorded");
+}
+
+TEST(ReusedOperatorsTest, NoticeThatOneInputHasAnotherTypeRankOrSize) {
+  SKIP_WITHOUT_SHARED("oracle/operators");
+  EnsureBuiltinOperators();
+  const ChangedCalls calls(SharedPath("oracle"));
+  std::mt19937 random(9);
+  std::vector<CaseEntry> entries;
+  while (entries.size() < 4000) {
+    const ChangedCall changed = calls.Draw(&random);
+    const oracle::OperatorCase original = OriginalOf(changed, calls);
+    if (original.stochastic() || KeepsState(changed.type)) continue;
+    const std::string subject = MakeString(changed.type, ' ', original.id(), ", ", changed.change);
+    entries.push_back({original.id(), subject,
+                       [original, call = changed.call] { return ReplayAfter(original, call); }});
+  }
+  const std::vector<CaseResult> results = RunCases(entries, {});
+  std::vector<std::string> failures;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].status == CaseStatus::kFailed)
+      failures.push_back(entries[i].type + ": " + results[i].what);
+  }
+  EXPECT_THAT(failures, testing::IsEmpty());
 }
 
 }  // namespace
