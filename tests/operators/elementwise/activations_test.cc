@@ -213,8 +213,8 @@ TEST(ReluTest, LeavesReadOnlyWeightsAlone) {
   EXPECT_EQ(weights.data<float>()[0], -1);
 }
 
-// Its memory is replaced before the elements are read, and nobody else keeps the old memory.
-TEST(ActivationsTest, RunInPlaceOnReadOnlyTensorsThatNobodyShares) {
+// The memory is replaced before the elements are read, and nothing else keeps the old memory.
+TEST(ActivationsTest, RunInPlaceOnReadOnlyTensorsWithoutAnotherOwner) {
   for (const char* type : {"Relu", "Negative"}) {
     SCOPED_TRACE(type);
     Workspace ws;
