@@ -10,6 +10,7 @@
 
 #include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/device_differences.h"
@@ -138,5 +139,7 @@ const Program& Oracle() {
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
+  // Zeros would hide that an operator does not write all of its output.
+  caffe2rt::GlobalCPUMemoryOptions().fill = caffe2rt::CPUMemoryFill::kJunk;
   return caffe2rt::ProgramMain(caffe2rt::test::Oracle(), argc, argv);
 }
