@@ -51,6 +51,14 @@ TEST_F(RecurrentNetworkTest, RunsTheStepNetForEachTimeStep) {
   EXPECT_EQ(DimsOf(ws_, "states"), (std::vector<int64_t>{4, 2, 2}));
 }
 
+TEST_F(RecurrentNetworkTest, LeavesBlobsOutsideAloneThatAreNamedLikeThoseOfTheStepNet) {
+  FeedAll(3, 2, 2);
+  for (const char* name : {"input_t", "prev", "cur"}) Feed<float>(&ws_, name, {1}, {7});
+  RunOp(&ws_, SumMulNetwork());
+  ExpectTensor<float>(ws_, "all", {3, 2, 2}, Expected({1, 1, 1, 1}));
+  for (const char* name : {"input_t", "prev", "cur"}) ExpectTensor<float>(ws_, name, {1}, {7});
+}
+
 TEST_F(RecurrentNetworkTest, TheStepNetMayBeText) {
   FeedAll(2, 1, 1);
   const std::string net = R"(arg { name: "step_net" n { name: "step"
