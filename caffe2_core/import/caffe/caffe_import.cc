@@ -10,6 +10,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/import/caffe/hdf5_weights.h"
 #include "caffe2_core/import/caffe/layer_table.h"
 #include "caffe2_core/import/caffe/net_blobs.h"
 #include "caffe2_core/import/caffe/text_reader.h"
@@ -163,6 +164,12 @@ class Importer {
   bool has_transform_ = false;
 };
 
+std::shared_ptr<const RandomAccessInput> OpenWeights(const std::string& path) {
+  auto file = std::make_shared<FileInput>(path);
+  if (IsHdf5(*file)) return ReadHdf5Weights(path);
+  return file;
+}
+
 CaffeModel Import(const std::shared_ptr<const RandomAccessInput>& net,
                   const std::shared_ptr<const RandomAccessInput>& weights,
                   const CaffeImportOptions& options, const std::string& net_name) {
@@ -187,7 +194,7 @@ CaffeModel Import(const std::shared_ptr<const RandomAccessInput>& net,
 
 CaffeModel ImportCaffe(const CaffeImportOptions& options) {
   std::shared_ptr<const RandomAccessInput> weights;
-  if (!options.weights.empty()) weights = std::make_shared<FileInput>(options.weights);
+  if (!options.weights.empty()) weights = OpenWeights(options.weights);
   return Import(std::make_shared<FileInput>(options.net), weights, options, options.net);
 }
 

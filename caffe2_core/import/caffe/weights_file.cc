@@ -13,6 +13,7 @@
 #include "caffe2_core/import/caffe/blob_reader.h"
 #include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/import/caffe/field_numbers.h"
+#include "caffe2_core/import/caffe/hdf5_weights.h"
 #include "caffe2_core/import/caffe/text_reader.h"
 #include "caffe2_core/import/caffe/upgrade.h"
 
@@ -184,11 +185,10 @@ Tensor ValuesOfText(const CaffeBlob& blob, const std::string& subject) {
 CaffeWeightsFile::CaffeWeightsFile(std::shared_ptr<const RandomAccessInput> input,
                                    std::string subject)
     : input_(std::move(input)), subject_(std::move(subject)) {
-  char first[4] = {};
-  if (input_->size() >= 4) input_->Read(0, first, sizeof(first));
-  CAFFE_ENFORCE(std::string_view(first, 4) != "\x89HDF", "file \"", subject_,
-                "\" is an HDF5 file, which is not supported; save the weights as a caffemodel "
-                "(snapshot_format: BINARYPROTO)");
+  CAFFE_ENFORCE(
+      !IsHdf5(*input_), "file \"", subject_,
+      "\" is an HDF5 file, want a prototxt or a caffemodel; HDF5 files are read as weights "
+      "only, and by their paths");
   if (LooksLikeText(*input_)) {
     ReadText();
   } else {

@@ -138,7 +138,8 @@ TEST(CaffeWeightsFileTest, RejectsDamagedFiles) {
   }
   ExpectThrows([&] { Open(Number(1, 70000) + Bytes(2, "net_iter_70000.caffemodel")); },
                "solverstate");
-  ExpectThrows([&] { Open("\x89HDF\r\n"); }, "is an HDF5 file, which is not supported");
+  ExpectThrows([&] { Open("\x89HDF\r\n\x1a\n"); },
+               "is an HDF5 file, want a prototxt or a caffemodel");
   ExpectThrows([&] { Open("net: 'train.prototxt'\nbase_lr: 0.01\n"); },
                "is a solver of Caffe, not a net; give the prototxt that it names "
                "(\"train.prototxt\")");
