@@ -15,7 +15,8 @@ cd "$(dirname "$0")"
 
 # All three systems have these packages, under these names.
 build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-dev libdnnl-dev libleveldb-dev
-                liblmdb-dev zlib1g-dev libjpeg-dev libpng-dev libabsl-dev libcli11-dev nlohmann-json3-dev libzip-dev libnuma-dev)
+                liblmdb-dev zlib1g-dev libjpeg-dev libpng-dev libabsl-dev libcli11-dev nlohmann-json3-dev libzip-dev libnuma-dev
+                libhdf5-dev)
 # The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang; drawings of nets
 # are laid out by graphviz. ccache makes the second build of a source short.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz
@@ -39,7 +40,7 @@ setup: to build, install
   g++ 12 or later, or clang 14 or later; CMake 3.25, Ninja, pkg-config
   protobuf 3.21 (library, headers and protoc), abseil 20220623
   oneDNN 2.6 or 3, LevelDB 1.23, LMDB 0.9.24, zlib, libjpeg-turbo 2.1, libpng 1.6, libzip 1.7, libnuma 2.0
-  CLI11 2.1, nlohmann-json 3.11
+  CLI11 2.1, nlohmann-json 3.11; if you like, HDF5 1.10 (weights of Caffe in HDF5)
 setup: to test, also
   GoogleTest and GoogleMock 1.12, Google Benchmark 1.7, Eigen 3.4, clang 14 with its runtime libraries
   and, if you like, lld, Graphviz and ccache

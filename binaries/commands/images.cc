@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/input_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
@@ -127,7 +129,12 @@ void ApplyDefaults(const CommandLine& line, const ImageDefaults& defaults,
   const CaffeTransform& stated = *defaults.transform;
   if (!line.Has("scale")) transform->scale = {stated.scale};
   if (crops && dims.size() != 4) transform->crop = static_cast<int>(stated.crop_size);
-  if (line.Has("mean") || stated.mean_values.empty()) return;
+  if (line.Has("mean")) return;
+  if (!stated.mean_file.empty()) {
+    PrintNotes({MakeString("the net subtracts the mean image \"", Shortened(stated.mean_file),
+                           "\", which is not opened; give it with --mean")});
+  }
+  if (stated.mean_values.empty()) return;
   transform->mean = stated.mean_values;
   // Caffe's images are in this order, and so are its means.
   if (stated.mean_values.size() == 3) transform->bgr = true;

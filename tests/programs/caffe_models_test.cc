@@ -8,6 +8,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::caffe_models_test {
@@ -113,6 +114,54 @@ TEST_F(CaffeModelsTest, TheFileStatesHowImagesArePrepared) {
   WriteNpy(dir_.path("mean.npy"), mean);
   EXPECT_THAT(run({"--mean", dir_.path("mean.npy"), "--bgr", "--scale", "1"}),
               HasSubstr("\"values\": [30, 20, 10]"));
+}
+
+TEST_F(CaffeModelsTest, MeanImagesOfTheNetAreToBeGiven) {
+  WriteFileAtomically(net_,
+                      "layer { name: 'data' type: 'ImageData' top: 'data' transform_param { "
+                      "crop_size: 2 mean_file: 'mean.binaryproto' } }"
+                      "layer { name: 'y' type: 'Power' bottom: 'data' top: 'y' }");
+  const std::string image = SourcePath("binaries/demo/stripes/images/rising_1.png");
+  const ProgramResult without = RunCaffe2({"run", net_, "--image", image});
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.err, HasSubstr("note: the net subtracts the mean image \"mean.binaryproto\", "
+                                     "which is not opened; give it with --mean"));
+  EXPECT_EQ(RunCaffe2({"run", net_, "--image", image, "--mean", "1"}).err, "");
+}
+
+// The same weights in both forms, as published.
+TEST_F(CaffeModelsTest, PublishedNetsAgreeWithTheirTranslations) {
+  SKIP_WITHOUT_SHARED("models/c1_mtcnn");
+  SKIP_WITHOUT_SHARED("models/c2_mtcnn");
+  for (const auto& [caffe, caffe2] :
+       {std::pair("det1", "12"), std::pair("det2", "24"), std::pair("det3", "48")}) {
+    const std::string net = SharedPath("models/c1_mtcnn/") + caffe,
+                      other = SharedPath("models/c2_mtcnn/") + caffe2;
+    const std::string input =
+        "data=" + SharedPath("models/c1_mtcnn/golden/in__") + caffe + "_data.npy";
+    const ProgramResult forward = RunCaffe2(
+        {"compare", net + ".prototxt", other + "predict_net.pb", "--weights", net + ".caffemodel",
+         "--init-net2", other + "init_net.pb", "--input", input, "--tol", "1e-6"});
+    EXPECT_EQ(forward.code, 0) << forward.out << forward.err;
+    EXPECT_THAT(forward.out, HasSubstr("prob1"));
+    const ProgramResult backward = RunCaffe2(
+        {"compare", other + "predict_net.pb", net + ".prototxt", "--weights2", net + ".caffemodel",
+         "--init-net", other + "init_net.pb", "--input", input, "--tol", "1e-6"});
+    EXPECT_EQ(backward.code, 0) << backward.out << backward.err;
+  }
+}
+
+TEST_F(CaffeModelsTest, TakesWeightsInHdf5) {
+  SKIP_WITHOUT_SHARED("models/c1_cifar10_full_v1");
+  const std::string folder = SharedPath("models/c1_cifar10_full_v1/");
+  const ProgramResult result =
+      RunCaffe2({"run", folder + "cifar10_full.prototxt", "--weights",
+                 folder + "cifar10_full_iter_60000.caffemodel.h5", "--input", "data=1,3,32,32"});
+  if (result.err.find("belongs to builds with libhdf5-dev") != std::string::npos) {
+    GTEST_SKIP() << "this build has no HDF5 (libhdf5-dev)";
+  }
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("prob"));
 }
 
 TEST_F(CaffeModelsTest, CheckListsWhatIsNotSupported) {

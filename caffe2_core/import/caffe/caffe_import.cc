@@ -1,5 +1,7 @@
 #include "caffe2_core/import/caffe/caffe_import.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -48,6 +50,8 @@ CaffeDims StatedDims(const CaffeLayer& layer, size_t top) {
 
 // --- the translation ---
 
+constexpr size_t kMaxMissing = 100;  // layers in an error
+
 class Importer {
  public:
   Importer(const CaffeMessage& net, const CaffeWeightsFile* weights,
@@ -68,6 +72,7 @@ class Importer {
     nets_.predict.set_name(net_.name);
     for (const CaffeNetInput& input : plan_.inputs) AddInput(input);
     CheckShapeNames();
+    CheckWeights();
     ReserveNames();
     for (const CaffeStep& step : plan_.steps) Translate(step);
     for (const std::string& output : plan_.outputs) nets_.predict.add_external_output(output);
@@ -119,6 +124,28 @@ class Importer {
     }
   }
 
+  // One error about all layers whose blobs are missing. Those that share blobs are seen when they are
+  // translated.
+  void CheckWeights() const {
+    if (weights_ == nullptr) return;
+    std::vector<std::string> missing;
+    for (const CaffeStep& step : plan_.steps) {
+      const CaffeLayer& layer = *step.layer;
+      const auto is_named = [](const std::string& name) { return !name.empty(); };
+      const bool shares = std::any_of(layer.shared.begin(), layer.shared.end(), is_named);
+      if (shares || blobs_.contains(layer.name) || !NeedsCaffeBlobs(layer)) continue;
+      missing.push_back(MakeString("\"", Shortened(layer.name), "\" of type ", layer.type));
+    }
+    if (missing.empty()) return;
+    const size_t count = missing.size();
+    if (count > kMaxMissing) missing.resize(kMaxMissing);
+    CAFFE_THROW(
+        "the weights \"", weights_->subject(), "\" have no blobs for ", count,
+        " layers of the net: ", absl::StrJoin(missing, ", "), count > kMaxMissing ? ", ..." : "",
+        blobs_.empty() ? "; the file has no blobs at all: are the net and the weights swapped?"
+                       : "; want the weights of this net");
+  }
+
   // Names of blobs, and of layers: users ask for blobs by both.
   void ReserveNames() {
     for (const CaffeLayer& layer : net_.layers) nets_.names.insert(layer.name);
@@ -132,6 +159,7 @@ class Importer {
     CaffeLayerContext context(*step.layer, step.bottoms, step.tops, weights_,
                               found == blobs_.end() ? nullptr : found->second, &nets_);
     FindCaffeLayer(step.layer->type)->translate(&context);
+    context.CheckBlobs();
   } catch (const OutOfMemory&) {
     throw;
   } catch (const EnforceNotMet& error) {

@@ -169,10 +169,6 @@ std::vector<float> NumbersOfKey(const std::string& text, const std::string& key)
 // No Python is run: layers whose meaning is known by their module and name become operators.
 void TranslatePython(CaffeLayerContext* c) {
   const CaffeMessage& param = c->Param("python_param");
-  const std::string module = param.Text("module"), layer = param.Text("layer");
-  CAFFE_ENFORCE(layer == "ProposalLayer", "Python layer \"", layer, "\" of module \"", module,
-                "\" is not known, and no Python is run; known is ProposalLayer of "
-                "rpn.proposal_layer (Faster R-CNN)");
   const std::string text = param.Text("param_str", param.Text("param_str_"));
   Proposals proposals;
   if (const auto stride = NumbersOfKey(text, "feat_stride"); !stride.empty()) {
@@ -188,6 +184,10 @@ constexpr const char* kTakeInputs =
 constexpr const char* kNoOperator = "there is no operator for it";
 
 }  // namespace
+
+bool IsKnownCaffePython(const CaffeLayer& layer) {
+  return layer.fields.Message("python_param").Text("layer") == "ProposalLayer";
+}
 
 std::vector<CaffeLayerRow> CaffeDetectionLayers() {
   using enum CaffeLayerKind;

@@ -147,11 +147,11 @@ void TranslateEltwise(CaffeLayerContext* c) {
   CAFFE_ENFORCE(c->bottoms() >= 2, "it has ", c->bottoms(), " bottoms, want at least 2");
   CAFFE_ENFORCE(coeffs.empty() || coeffs.size() == c->bottoms(), "it has ", coeffs.size(),
                 " coefficients, want one for each of its ", c->bottoms(), " bottoms");
-  CAFFE_ENFORCE(coeffs.empty() || operation == 1, "field coeff wants operation SUM");
+  CAFFE_ENFORCE(coeffs.empty() || operation != 0, "field coeff wants operation SUM");
   if (operation == 0) return EmitChain(c, "Mul");
   std::vector<std::string> inputs;
   for (size_t i = 0; i < c->bottoms(); ++i) {
-    const bool scaled = !coeffs.empty() && coeffs[i] != 1;
+    const bool scaled = operation == 1 && !coeffs.empty() && coeffs[i] != 1;
     inputs.push_back(scaled ? c->Value("Scale", {c->Bottom(i)}, {MakeArgument("scale", coeffs[i])})
                             : c->Bottom(i));
   }

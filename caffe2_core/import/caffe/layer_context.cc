@@ -123,9 +123,22 @@ void CaffeLayerContext::Slice(const std::string& x, const CaffeDims& starts, con
   }
 }
 
+std::string CaffeLayerContext::SharedName(size_t i) const {
+  return i < layer_.shared.size() ? layer_.shared[i] : "";
+}
+
 size_t CaffeLayerContext::Blobs(size_t expected) const {
   if (!has_weights()) return expected;
-  return blobs_ == nullptr ? 0 : blobs_->blobs.size();
+  const size_t own = blobs_ == nullptr ? 0 : blobs_->blobs.size();
+  const auto is_known = [&](const std::string& name) { return nets_->shared_blobs.contains(name); };
+  const bool all_shared = std::all_of(layer_.shared.begin(), layer_.shared.end(), is_known);
+  return all_shared ? std::max(own, layer_.shared.size()) : own;
+}
+
+void CaffeLayerContext::CheckBlobs() const {
+  const size_t count = blobs_ == nullptr ? 0 : blobs_->blobs.size();
+  CAFFE_ENFORCE(count <= used_, "it has ", count, " blobs in \"", weights_->subject(), "\", want ",
+                used_, " by its fields; give the weights of this net, or correct the layer");
 }
 
 const CaffeBlob& CaffeLayerContext::BlobAt(size_t i) const {
@@ -183,10 +196,14 @@ namespace {
 constexpr int64_t kMaxComputed = int64_t{1} << 28;
 }  // namespace
 
-std::vector<float> CaffeLayerContext::Values(size_t i, int64_t size, float missing) const {
+std::vector<float> CaffeLayerContext::Values(size_t i, int64_t size, float missing) {
   CAFFE_ENFORCE_LE(size, kMaxComputed, "elements of blob ", i);
+  used_ = std::max(used_, i + 1);
   if (!has_weights()) return std::vector<float>(static_cast<size_t>(size), missing);
-  const CaffeBlob& blob = BlobAt(i);
+  const std::string shared = SharedName(i);
+  const auto owner = shared.empty() ? nets_->shared_blobs.end() : nets_->shared_blobs.find(shared);
+  const CaffeBlob& blob = owner == nets_->shared_blobs.end() ? BlobAt(i) : *owner->second;
+  if (!shared.empty()) nets_->shared_blobs[shared] = &blob;
   CAFFE_ENFORCE(size < 0 || CheckedProduct(blob.dims) == size, "blob ", i, " has shape [",
                 absl::StrJoin(blob.dims, ", "), "], want ", size, " elements");
   const Tensor values = weights_->ReadBlob(blob);
@@ -215,6 +232,12 @@ std::vector<float> BilinearValues(const CaffeDims& dims) {
   return values;
 }
 
+// Generations and forks differ in the dims of 1: a bias is [N], or [1, 1, 1, N].
+CaffeDims WithoutOnes(CaffeDims dims) {
+  std::erase(dims, 1);
+  return dims;
+}
+
 }  // namespace
 
 void CaffeLayerContext::FillWithout(const std::string& name, const CaffeDims& dims,
@@ -239,7 +262,8 @@ void CaffeLayerContext::FillWithout(const std::string& name, const CaffeDims& di
 
 std::string CaffeLayerContext::Parameter(size_t i, const std::string& label, const CaffeDims& dims,
                                          const CaffeMessage& filler) {
-  const std::string shared = i < layer_.shared.size() ? layer_.shared[i] : "";
+  const std::string shared = SharedName(i);
+  used_ = std::max(used_, i + 1);
   if (const auto found = nets_->shared.find(shared);
       !shared.empty() && found != nets_->shared.end()) {
     const CaffeDims owner = GetDimsVector(nets_->shapes.at(found->second));
@@ -254,7 +278,7 @@ std::string CaffeLayerContext::Parameter(size_t i, const std::string& label, con
     FillWithout(name, dims, filler);
   } else {
     const CaffeBlob& blob = BlobAt(i);
-    CAFFE_ENFORCE(CheckedProduct(blob.dims) == CheckedProduct(dims), "blob ", i, " has shape [",
+    CAFFE_ENFORCE(WithoutOnes(blob.dims) == WithoutOnes(dims), "blob ", i, " has shape [",
                   absl::StrJoin(blob.dims, ", "), "] in \"", weights_->subject(), "\", want [",
                   absl::StrJoin(dims, ", "), "]");
     AddFill(name, dims, weights_->ReadBlob(blob));

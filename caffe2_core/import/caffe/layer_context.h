@@ -27,11 +27,12 @@ using CaffeDims = std::vector<int64_t>;
 struct CaffeNets {
   NetDef init, predict;
   std::vector<OperatorWeights> weights;
-  std::map<std::string, TensorShape> shapes;  // of the blobs, as far as they are known
-  std::map<std::string, std::string> shared;  // parameters by the name that layers share
-  std::set<std::string> names;                // of all blobs
-  std::map<std::string, int> repetitions;     // of the names that were wanted again
-  std::string fixed_size_layer;               // the first that depends on heights and widths
+  std::map<std::string, TensorShape> shapes;             // of the blobs, as far as they are known
+  std::map<std::string, std::string> shared;             // parameters by the name that layers share
+  std::map<std::string, const CaffeBlob*> shared_blobs;  // the same, of those that Values reads
+  std::set<std::string> names;                           // of all blobs
+  std::map<std::string, int> repetitions;                // of the names that were wanted again
+  std::string fixed_size_layer;  // the first that depends on heights and widths
 };
 
 class CaffeLayerContext {
@@ -83,7 +84,8 @@ class CaffeLayerContext {
 
   // Whether there are weights; without them parameters are filled as the layer's fillers say.
   bool has_weights() const { return weights_ != nullptr; }
-  // The number of blobs in the weights, or `expected` without weights.
+  // The number of blobs in the weights, or `expected` without weights. Blobs that the layer shares with
+  // layers before it count.
   size_t Blobs(size_t expected) const;
   // The dims of a blob in the weights, legacy shapes without their leading ones.
   CaffeDims BlobDims(size_t i) const;
@@ -94,7 +96,11 @@ class CaffeLayerContext {
   std::string Parameter(size_t i, const std::string& label, const CaffeDims& dims,
                         const CaffeMessage& filler);
   // The values of blob i; without weights `size` elements `missing`.
-  std::vector<float> Values(size_t i, int64_t size, float missing) const;
+  std::vector<float> Values(size_t i, int64_t size, float missing);
+  // The layer does without the blobs that it has.
+  void IgnoreBlobs() { used_ = SIZE_MAX; }
+  // THROWS if the weights have more blobs than the layer read.
+  void CheckBlobs() const;
   // A constant of the net.
   std::string Constant(const std::string& label, const CaffeDims& dims,
                        const std::vector<float>& values);
@@ -110,12 +116,14 @@ class CaffeLayerContext {
   void FillWithout(const std::string& name, const CaffeDims& dims, const CaffeMessage& filler);
   void InferShapes(const OperatorDef& op);
   const CaffeBlob& BlobAt(size_t i) const;
+  std::string SharedName(size_t i) const;
 
   const CaffeLayer& layer_;
   const std::vector<std::string> bottoms_, tops_;
   const CaffeWeightsFile* weights_;
   const CaffeLayerBlobs* blobs_;
   CaffeNets* nets_;
+  size_t used_ = 0;  // blobs that were read
 };
 
 }  // namespace caffe2rt

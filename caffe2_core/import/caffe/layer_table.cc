@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace caffe2rt {
 namespace {
@@ -48,6 +49,28 @@ const CaffeLayerRow* FindCaffeLayer(std::string_view type) {
   const auto found = Table().find(type);
   if (found != Table().end()) return &found->second;
   return type.ends_with("Loss") || type == "SoftmaxWithLoss" ? &loss : nullptr;
+}
+
+bool NeedsCaffeBlobs(const CaffeLayer& layer) {
+  static const std::set<std::string_view> types = {"BN",
+                                                   "BatchNorm",
+                                                   "BatchNormScale",
+                                                   "CuDNNBatchNorm",
+                                                   "Convolution",
+                                                   "Deconvolution",
+                                                   "ConvolutionDepthwise",
+                                                   "DepthwiseConvolution",
+                                                   "Embed",
+                                                   "InnerProduct",
+                                                   "LSTM",
+                                                   "PReLU",
+                                                   "Parameter",
+                                                   "RNN"};
+  if (layer.type == "Scale" || layer.type == "Bias") return layer.bottoms.size() == 1;
+  const bool fills_itself =
+      layer.fields.Message("convolution_param").Message("weight_filler").Text("type") == "bilinear";
+  const bool by_batch = !layer.fields.Message("batch_norm_param").Bool("use_global_stats", true);
+  return types.contains(layer.type) && !fills_itself && !by_batch;
 }
 
 std::vector<std::string_view> CaffeLayerTypes() {

@@ -28,6 +28,14 @@ struct CaffeLayerRow {
 const CaffeLayerRow* FindCaffeLayer(std::string_view type);
 std::vector<std::string_view> CaffeLayerTypes();
 
+// Whether the layer of type Python is one of those that become operators.
+bool IsKnownCaffePython(const CaffeLayer& layer);
+inline constexpr const char* kKnownCaffePython =
+    "no Python is run; known is ProposalLayer of rpn.proposal_layer (Faster R-CNN)";
+
+// Whether the layer cannot be computed without blobs in the weights.
+bool NeedsCaffeBlobs(const CaffeLayer& layer);
+
 // Whether the layer hands its bottom on.
 bool IsCaffeIdentity(std::string_view type);
 

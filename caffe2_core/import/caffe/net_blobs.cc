@@ -16,14 +16,28 @@ namespace {
 
 constexpr size_t kMaxNamed = 100;  // layers of one type in an error
 
+std::string PythonTypeOf(const CaffeLayer& layer) {
+  const CaffeMessage& param = layer.fields.Message("python_param");
+  return MakeString("Python, layer \"", param.Text("layer"), "\" of module \"",
+                    param.Text("module"), "\"");
+}
+
 // One error about all types that are not supported.
 void CheckTypes(const CaffeNet& net) {
   std::map<std::string, std::vector<std::string>> layers;  // by type
+  std::map<std::string, std::string_view> remedies;
   for (const CaffeLayer& layer : net.layers) {
     const CaffeLayerRow* row = FindCaffeLayer(layer.type);
-    if (row == nullptr || row->kind == CaffeLayerKind::kRefused) {
-      layers[layer.type].push_back(layer.name);
+    std::string type = layer.type;
+    std::string_view remedy = row == nullptr ? "" : row->remedy;
+    if (type == "Python" && !IsKnownCaffePython(layer)) {
+      type = PythonTypeOf(layer);
+      remedy = kKnownCaffePython;
+    } else if (row != nullptr && row->kind != CaffeLayerKind::kRefused) {
+      continue;
     }
+    layers[type].push_back(layer.name);
+    remedies[type] = remedy;
   }
   if (layers.empty()) return;
   std::vector<std::string> known;
@@ -35,10 +49,10 @@ void CheckTypes(const CaffeNet& net) {
     for (std::string& name : names) name = MakeString("\"", Shortened(name), "\"");
     std::string part = MakeString(count, " of type ", Shortened(type), " (",
                                   absl::StrJoin(names, ", "), count > kMaxNamed ? ", ..." : "");
-    const CaffeLayerRow* row = FindCaffeLayer(type);
+    const std::string_view remedy = remedies.at(type);
     const std::vector<std::string> near =
-        row == nullptr ? NearestNames(type, known, 1) : std::vector<std::string>();
-    if (row != nullptr) part += MakeString(": ", row->remedy);
+        remedy.empty() ? NearestNames(type, known, 1) : std::vector<std::string>();
+    if (!remedy.empty()) part += MakeString(": ", remedy);
     if (!near.empty()) part += MakeString(": did you mean ", near[0], "?");
     parts.push_back(part + ")");
   }

@@ -1,6 +1,7 @@
 // Layers that normalize, and those that scale and shift by channel.
 
 #include <algorithm>
+#include <limits>
 
 #include "caffe2_core/import/caffe/layer_table.h"
 
@@ -54,7 +55,10 @@ void EmitSpatialBN(CaffeLayerContext* c, const ChannelStatistics& channels, floa
           {c->Bottom(0), c->Constant("scale", dims, channels.scale),
            c->Constant("bias", dims, channels.bias), c->Constant("mean", dims, channels.mean),
            c->Constant("var", dims, channels.var)},
-          {c->Top(0)}, {MakeArgument("is_test", 1), MakeArgument("epsilon", epsilon)});
+          {c->Top(0)},
+          // The operator wants more than 0, which some files have.
+          {MakeArgument("is_test", 1),
+           MakeArgument("epsilon", std::max(epsilon, std::numeric_limits<float>::min()))});
 }
 
 int64_t NormalizedChannels(const CaffeLayerContext& c) {
@@ -65,6 +69,7 @@ int64_t NormalizedChannels(const CaffeLayerContext& c) {
 
 // By the statistics of the batch, as in training.
 void NormalizeBatch(CaffeLayerContext* c, float epsilon) {
+  c->IgnoreBlobs();
   const std::string& x = c->Bottom(0);
   CaffeDims axes = Range(2, c->Rank(x));
   axes.insert(axes.begin(), 0);
@@ -135,6 +140,7 @@ void TranslateMvn(CaffeLayerContext* c) {
   const std::string& x = c->Bottom(0);
   const int64_t rank = c->HasDims(x) ? c->Rank(x) : 4;
   const CaffeDims axes = Range(param.Bool("across_channels", false) ? 1 : 2, rank);
+  if (axes.empty()) return c->Emit("Sub", {x, x}, {c->Top(0)});  // each element is its own mean
   const std::string mean = Mean(c, x, axes);
   if (!param.Bool("normalize_variance", true)) return c->Emit("Sub", {x, mean}, {c->Top(0)});
   const std::string centred = c->Value("Sub", {x, mean});

@@ -193,12 +193,14 @@ void TranslateInnerProduct(CaffeLayerContext* c) {
 
 // --- pools ---
 
-// Caffe's number of windows along an axis.
+// Caffe's number of windows along an axis; it leaves out a window behind the input if any axis is
+// padded.
 int64_t CaffeOutputs(int64_t size, const Windows& windows, size_t axis, bool ceil) {
   const int64_t stride = windows.strides[axis], pad = windows.pads[axis];
   const int64_t room = size + 2 * pad - windows.kernels[axis];
   int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
-  if (pad > 0 && (count - 1) * stride >= size + pad) --count;
+  const bool padded = windows.pads != CaffeDims(windows.axes(), 0);
+  if (padded && (count - 1) * stride >= size + pad) --count;
   return count;
 }
 
@@ -211,6 +213,39 @@ struct Pool {
 bool RoundsUp(const CaffeMessage& param) {
   if (param.Has("ceil_mode")) return param.Bool("ceil_mode", true);
   return param.Enum("round_mode", {"CEIL", "FLOOR"}, 0) == 0;
+}
+
+// The bottom without what Caffe does not read because one axis is padded and the stride of the other,
+// which is not, is larger than its kernel: the operators would add a window there.
+std::string CutForWindows(CaffeLayerContext* c, const std::string& bottom, const Windows& windows) {
+  CaffeDims ends = {-1, -1};
+  for (size_t i = 0; c->HasDims(bottom) && c->Rank(bottom) == 4 && i < 2; ++i) {
+    const int64_t size = c->Dims(bottom)[i + 2], kernel = windows.kernels[i];
+    const int64_t last = (CaffeOutputs(size, windows, i, true) - 1) * windows.strides[i];
+    const bool cut = windows.pads[i] == 0 && windows.pads[1 - i] > 0 &&
+                     last + windows.strides[i] >= size && last + kernel < size;
+    ends.push_back(cut ? last + kernel : -1);
+  }
+  if (ends.size() < 4 || (ends[2] == -1 && ends[3] == -1)) return bottom;
+  (void)c->FixedDims(bottom);
+  const std::string part = c->Top(0) + "/part";
+  c->Slice(bottom, {0, 0, 0, 0}, ends, part);
+  return part;
+}
+
+void CheckKernels(const CaffeLayerContext& c, const Pool& pool) {
+  const Windows& windows = pool.windows;
+  if (!c.HasDims(c.Bottom(0))) return;
+  const CaffeDims dims = c.Dims(c.Bottom(0));
+  CAFFE_ENFORCE_EQ(dims.size(), size_t{4}, "axes of its bottom");
+  for (size_t i = 0; i < 2; ++i) {
+    // Rounded up, a part of a window is enough.
+    const int64_t size = dims[i + 2] + 2 * windows.pads[i];
+    const int64_t most = size + (pool.ceil ? windows.strides[i] - 1 : 0);
+    CAFFE_ENFORCE(windows.kernels[i] <= most, "the kernel of axis ", i + 2, " is ",
+                  windows.kernels[i], ", want at most its size with pads on both sides, ", size,
+                  pool.ceil ? ", or less than the stride more" : "");
+  }
 }
 
 void MaxPool(CaffeLayerContext* c, const std::string& bottom, const Pool& pool,
@@ -278,10 +313,14 @@ void TranslatePooling(CaffeLayerContext* c) {
   const Pool pool = {.windows = WindowsOf(param, 2), .ceil = RoundsUp(param)};
   CAFFE_ENFORCE(pool.windows.dilations == CaffeDims(2, 1),
                 "pooling with dilation is not supported");
-  if (method == 1) return AveragePool(c, bottom, pool, c->Top(0));
+  CheckKernels(*c, pool);
+  // With a second top, whose indices the cut would change, the check of MaxPool is an error.
+  const bool cuts = pool.ceil && c->tops() == 1;
+  const std::string read = cuts ? CutForWindows(c, bottom, pool.windows) : bottom;
+  if (method == 1) return AveragePool(c, read, pool, c->Top(0));
   std::vector<std::string> tops = {c->Top(0)};
   if (c->tops() > 1) tops.push_back(c->Top(1));
-  MaxPool(c, bottom, pool, tops);
+  MaxPool(c, read, pool, tops);
 }
 
 void TranslateSpp(CaffeLayerContext* c) {
@@ -303,8 +342,10 @@ void TranslateSpp(CaffeLayerContext* c) {
       pool.windows.strides.push_back(kernel);
       pool.windows.pads.push_back((kernel * bins - size + 1) / 2);
     }
-    const std::string part = MakeString(c->Top(0), "/level", level);
+    // One level alone is a pool, whose output is not flattened.
+    const std::string part = levels == 1 ? c->Top(0) : MakeString(c->Top(0), "/level", level);
     method == 0 ? MaxPool(c, bottom, pool, {part}) : AveragePool(c, bottom, pool, part);
+    if (levels == 1) return;
     parts.push_back(c->Value("Flatten", {part}));
   }
   c->Emit("Concat", parts, {c->Top(0), c->Top(0) + "/sizes"}, {MakeArgument("axis", 1)});

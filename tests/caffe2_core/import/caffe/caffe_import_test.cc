@@ -206,7 +206,7 @@ TEST(CaffeImportTest, ErrorsNameLayerAndPlace) {
   ExpectError("input: 'x' input_dim: 1 " + kV2, "1 inputs and 1 values of input_dim, want four");
   ExpectError("name: 'n'", "it has no layers");
   ExpectThrows([&] { ImportCaffeFromMemory(kInput + kV2, Bytes(1, "other"), {}); },
-               "have no layer of this name with blobs");
+               "have no blobs for 1 layers of the net: \"c\" of type Convolution");
   ExpectThrows(
       [&] {
         (void)Import(kInput + kV2, {.input_shapes = {{"y", {1}}}});

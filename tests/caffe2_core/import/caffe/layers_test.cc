@@ -133,7 +133,7 @@ TEST(CaffeLayersTest, ProposalsComeFromAnchorsOfTheForeground) {
                                   "python_param { module: 'm' layer: 'Other' } }",
                               kNoWeights, {});
       },
-      "Python layer \"Other\" of module \"m\" is not known, and no Python is run");
+      "1 of type Python, layer \"Other\" of module \"m\" (\"p\": no Python is run; known is");
 }
 
 TEST(CaffeLayersTest, DeconvolutionMayHaveADilation) {
