@@ -49,6 +49,11 @@ constexpr int kMaxAxes = 32;         // as many as HDF5 has
   _exit(written >= 0 && report == "ok" ? 0 : 1);
 }
 
+std::string NumberText(uint64_t number) {
+  char text[24];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
 // --- limits ---
 
 void Limit(int resource, uint64_t value) {
@@ -155,8 +160,8 @@ Blob ReadShape(hid_t dataset, const std::string& path, Walk* walk) {
     if (__builtin_mul_overflow(blob.elements, dim, &blob.elements)) blob.elements = UINT64_MAX / 8;
   }
   if (blob.elements > walk->limit / 4 || walk->bytes + blob.elements * 4 > walk->limit) {
-    End("its datasets have more than " + std::to_string(walk->limit) + " bytes, the last is \"" +
-        path + "\"");
+    End("its datasets have more than " + NumberText(walk->limit) + " bytes, the last is \"" + path +
+        "\"");
   }
   walk->bytes += blob.elements * 4;
   return blob;
@@ -198,7 +203,7 @@ void ReadMember(hid_t group, const std::string& name, const std::string& path,
     End("dataset \"" + inner +
         "\" is not a blob of a layer, want /data/LAYER/0, /data/LAYER/1 and so on");
   }
-  if (++walk->blobs > kMaxBlobs) End("it has more than " + std::to_string(kMaxBlobs) + " datasets");
+  if (++walk->blobs > kMaxBlobs) End("it has more than " + NumberText(kMaxBlobs) + " datasets");
   walk->layers[layer][index] = ReadShape(object, inner, walk);
 }
 

@@ -86,8 +86,7 @@ int Spawn(const std::string& program, int64_t limit, const int (&files)[3], pid_
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const std::string bytes = std::to_string(limit);
-  std::string name = kProgram, argument = bytes;
+  std::string name = kProgram, argument = MakeString(limit);
   char* const argv[] = {name.data(), argument.data(), nullptr};
   // Variables could make the loader or libhdf5 load other code.
   char* const environment[] = {nullptr};
