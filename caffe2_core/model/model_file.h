@@ -44,7 +44,7 @@ struct ModelFileOptions {
   // The file with the net to run: a NetDef, or a model that `caffe2 pack` wrote, which has its
   // weights. Set either this or predictor_db.
   std::string predict_net = {};
-  // The caffemodel with the weights of predict_net, which is a prototxt of Caffe then. Without it such
+  // The caffemodel, also in HDF5, with the weights of predict_net, a prototxt of Caffe. Without it such
   // a net is filled as its layers say for training.
   std::string weights = {};
   // How a net of Caffe is imported: shapes of inputs, phase, level and stages. The names of its files

@@ -45,7 +45,8 @@ std::vector<std::string> Candidates() {
   if (const std::filesystem::path own = OwnLibraryFolder(); !own.empty()) {
     for (const char* folder :
          {".", "../bin", CAFFE2RT_LIBEXEC_FROM_BIN, CAFFE2RT_LIBEXEC_FROM_LIB}) {
-      files.push_back((own / folder / kProgram).lexically_normal().string());
+      std::string file = (own / folder / kProgram).lexically_normal().string();
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
     }
   }
   files.push_back(std::string(CAFFE2RT_LIBEXEC) + "/" + kProgram);

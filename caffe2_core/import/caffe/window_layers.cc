@@ -193,9 +193,13 @@ void TranslateInnerProduct(CaffeLayerContext* c) {
 
 // --- pools ---
 
+// Keeps sums of sizes, pads and kernels from overflowing.
+constexpr int64_t kMaxAxisSize = int64_t{1} << 40;
+
 // Caffe's number of windows along an axis; it leaves out a window behind the input if any axis is
 // padded.
 int64_t CaffeOutputs(int64_t size, const Windows& windows, size_t axis, bool ceil) {
+  CAFFE_ENFORCE_LE(size, kMaxAxisSize, "size of an axis");
   const int64_t stride = windows.strides[axis], pad = windows.pads[axis];
   const int64_t room = size + 2 * pad - windows.kernels[axis];
   int64_t count = (room + (ceil ? stride - 1 : 0)) / stride + 1;
@@ -239,6 +243,7 @@ void CheckKernels(const CaffeLayerContext& c, const Pool& pool) {
   const CaffeDims dims = c.Dims(c.Bottom(0));
   CAFFE_ENFORCE_EQ(dims.size(), size_t{4}, "axes of its bottom");
   for (size_t i = 0; i < 2; ++i) {
+    CAFFE_ENFORCE_LE(dims[i + 2], kMaxAxisSize, "size of an axis");
     // Rounded up, a part of a window is enough.
     const int64_t size = dims[i + 2] + 2 * windows.pads[i];
     const int64_t most = size + (pool.ceil ? windows.strides[i] - 1 : 0);

@@ -75,6 +75,12 @@ TEST(CaffeLayerArgumentsTest, KernelsMayExceedTheBottomByLessThanTheirStride) {
   }
 }
 
+TEST(CaffeLayerArgumentsTest, HugeAxesAreErrors) {
+  const std::string net = Input("x", "1, 1, 1, 9223372036854775807") +
+                          Layer("Pooling", "pooling_param { kernel_size: 1 pad: 1 }");
+  ExpectThrows([&] { ImportCaffeFromMemory(net, "", {}); }, "size of an axis");
+}
+
 // A pad of one axis lets Caffe leave out a window behind the input along the other axis, whose stride
 // of 3 is larger than its kernel: ceil((5 - 1) / 3) + 1 = 3 windows of columns 0, 3 and 6, of 5.
 TEST(CaffeLayerArgumentsTest, PadsOfOneAxisLeaveOutWindowsOfTheOther) {
