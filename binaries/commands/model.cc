@@ -120,13 +120,16 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
   if (missing.empty()) return;
   const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";
+  const bool is_caffe = !model.layer_blobs.empty();
+  std::vector<ZeroPlaceholder> stated = model.zero_placeholders;
+  for (const auto& [name, dims] : model.input_shapes)
+    stated.push_back({.name = name, .dims = dims});
   const std::string remedy =
-      ws.Blobs().empty() || (LacksWeights(model) && missing.size() > 1)
+      !is_caffe && (ws.Blobs().empty() || (LacksWeights(model) && missing.size() > 1))
           ? "; want --init-net FILE for weights, --input BLOB=FILE or --image FILE for data"
           : MakeString("; want --input ", blob, "=FILE, --input ", blob, "=SHAPE or --image FILE");
-  CAFFE_THROW("net \"", model.predict_net.name(), "\": ",
-              InputsNotGivenText(model.predict_net, missing, model.zero_placeholders,
-                                 ShapesOfWorkspace(ws)),
+  CAFFE_THROW("net \"", model.predict_net.name(),
+              "\": ", InputsNotGivenText(model.predict_net, missing, stated, ShapesOfWorkspace(ws)),
               remedy);
 }
 

@@ -173,6 +173,17 @@ TEST_F(CaffeModelsTest, CheckListsWhatIsNotSupported) {
   EXPECT_THAT(check.err, HasSubstr("layers that are not supported: 2 of type Odd (\"a\", \"b\""));
 }
 
+TEST_F(CaffeModelsTest, MissingInputsHaveTheShapeInTheFile) {
+  WriteFileAtomically(net_,
+                      "input: 'x' input_dim: 1 input_dim: 3 input_dim: 12 input_dim: 10 "
+                      "layer { name: 'y' type: 'ReLU' bottom: 'x' top: 'y' }");
+  const ProgramResult result = RunCaffe2({"run", net_});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              HasSubstr("input \"x\" was not given; the net suggests the shape float [1, 3, "
+                        "12, 10]; want --input x=FILE"));
+}
+
 TEST_F(CaffeModelsTest, NamesFilesThatAreNoModels) {
   WriteFileAtomically(net_, "train_net: 'train.prototxt'\nbase_lr: 0.1\nmax_iter: 10\n");
   const ProgramResult solver = Run({"run"});

@@ -55,9 +55,18 @@ void TranslateDetectionOutput(CaffeLayerContext* c) {
 
 // --- regions of interest ---
 
+// The bottom as rows of `columns`: older files state boxes and sizes of images with four axes.
+std::string Rows(CaffeLayerContext* c, const std::string& bottom, int64_t columns) {
+  if (!c->HasDims(bottom) || c->Rank(bottom) == 2) return bottom;
+  const std::string flat = c->Top(0) + "/rows";
+  c->Emit("Reshape", {bottom}, {flat, flat + "/old_shape"},
+          {MakeArgument("shape", CaffeDims{-1, columns})});
+  return flat;
+}
+
 void TranslateRoiPooling(CaffeLayerContext* c) {
   const CaffeMessage& param = c->Param("roi_pooling_param");
-  c->Emit("RoIPool", {c->Bottom(0), c->Bottom(1)}, {c->Top(0)},
+  c->Emit("RoIPool", {c->Bottom(0), Rows(c, c->Bottom(1), 5)}, {c->Top(0)},
           {MakeArgument("is_test", 1), MakeArgument("pooled_h", param.Integer("pooled_h", 0)),
            MakeArgument("pooled_w", param.Integer("pooled_w", 0)),
            MakeArgument("spatial_scale", param.Float("spatial_scale", 1))});
@@ -65,7 +74,8 @@ void TranslateRoiPooling(CaffeLayerContext* c) {
 
 void TranslatePsRoiPooling(CaffeLayerContext* c) {
   const CaffeMessage& param = c->Param("psroi_pooling_param");
-  c->Emit("PSRoIPool", {c->Bottom(0), c->Bottom(1)}, {c->Top(0), c->Top(0) + "/channels"},
+  c->Emit("PSRoIPool", {c->Bottom(0), Rows(c, c->Bottom(1), 5)},
+          {c->Top(0), c->Top(0) + "/channels"},
           {MakeArgument("spatial_scale", param.Float("spatial_scale", 1)),
            MakeArgument("group_size", param.Integer("group_size", 0)),
            MakeArgument("output_dim", param.Integer("output_dim", 0))});
@@ -106,13 +116,7 @@ void EmitProposals(CaffeLayerContext* c, const Proposals& proposals) {
                                       {MakeArgument("starts", CaffeDims{0, anchors, 0, 0}),
                                        MakeArgument("ends", CaffeDims{-1, 2 * anchors, -1, -1})});
   const std::string boxes = c->Constant("anchors", {anchors, 4}, AnchorsOf(proposals));
-  std::string image = c->Bottom(2);
-  if (c->HasDims(image) && c->Rank(image) != 2) {
-    const std::string flat = c->Top(0) + "/im_info";
-    c->Emit("Reshape", {image}, {flat, flat + "/old_shape"},
-            {MakeArgument("shape", CaffeDims{-1, 3})});
-    image = flat;
-  }
+  const std::string image = Rows(c, c->Bottom(2), 3);
   const std::string probabilities = c->tops() > 1 ? c->Top(1) + "/flat" : c->Top(0) + "/scores";
   c->Emit(
       "GenerateProposals", {scores, c->Bottom(1), image, boxes}, {c->Top(0), probabilities},

@@ -75,6 +75,20 @@ TEST(CaffeLayerArgumentsTest, KernelsMayExceedTheBottomByLessThanTheirStride) {
   }
 }
 
+// As the first nets of Fast R-CNN do.
+TEST(CaffeLayerArgumentsTest, BoxesMayHaveFourAxes) {
+  const std::string net =
+      Input("x", "1, 1, 2, 2") + Input("r", "1, 5, 1, 1") +
+      Layer("ROIPooling", "bottom: 'r' roi_pooling_param { pooled_h: 1 pooled_w: 1 }");
+  const Tensor x = Floats({1, 1, 2, 2}, {1, 4, 2, 3});
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{2, 5, 1, 1}, {2, 5}}) {
+    const Tensor boxes = Floats(dims, {0, 0, 0, 0, 1, 0, 0, 0, 1, 1});
+    EXPECT_EQ(Difference(RunCaffeText(net, kNoWeights, {{"x", x}, {"r", boxes}}, "y"),
+                         Floats({2, 1, 1, 1}, {2, 4})),
+              0);
+  }
+}
+
 TEST(CaffeLayerArgumentsTest, HugeAxesAreErrors) {
   const std::string net = Input("x", "1, 1, 1, 9223372036854775807") +
                           Layer("Pooling", "pooling_param { kernel_size: 1 pad: 1 }");
