@@ -68,7 +68,7 @@ const std::vector<Option>& ModelOptions() {
 
 const std::vector<Option>& CaffeOptions() {
   static const std::vector<Option> options = {
-      {"weights", "FILE", "", "caffemodel of a net of Caffe (prototxt)"},
+      {"weights", "FILE", "", "caffemodel or HDF5 of a net of Caffe (prototxt)"},
       {"input-shape", "BLOB=DIMS", "",
        "shape of an input of a net of Caffe, instead of the one in its file; may be repeated", true,
        true},
