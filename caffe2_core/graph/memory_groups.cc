@@ -16,8 +16,9 @@ bool Contains(const std::vector<uint32_t>& sorted, uint32_t value) {
 
 }  // namespace
 
-MemoryGroups::MemoryGroups(const MemoryRequest& request)
+MemoryGroups::MemoryGroups(const MemoryRequest& request, const OperatorOrder& order)
     : request_(request),
+      order_(order),
       group_(request.items.size()),
       offset_(request.items.size(), 0),
       first_(request.items.size()),
@@ -82,17 +83,52 @@ bool MemoryGroups::IsSafe(const Merge& merge) {
   return true;
 }
 
+template <class Predicate>
+bool MemoryGroups::AllOfUsers(uint32_t item, const Predicate& predicate) {
+  for (const auto* uses : {&request_.items[item].writes, &request_.items[item].reads}) {
+    work_left_ -= static_cast<int64_t>(uses->size());
+    if (!std::all_of(uses->begin(), uses->end(), predicate)) return false;
+  }
+  return true;
+}
+
+bool MemoryGroups::IsInUse(uint32_t item, uint32_t op) {
+  if (op < first_[item]) {
+    return order_.any() &&
+           !AllOfUsers(item, [&](uint32_t user) { return order_.IsBefore(op, user); });
+  }
+  if (op > last_[item]) {
+    return order_.any() &&
+           !AllOfUsers(item, [&](uint32_t user) { return order_.IsBefore(user, op); });
+  }
+  return true;
+}
+
+// Whether all other users of the item have ended when `op` starts.
+bool MemoryGroups::IsLastUse(uint32_t item, uint32_t op) {
+  if (last_[item] != op) return false;
+  return !order_.any() ||
+         AllOfUsers(item, [&](uint32_t user) { return user == op || order_.IsBefore(user, op); });
+}
+
+// Whether another operator may use the item at the same time as `op`.
+bool MemoryGroups::IsUsedMeanwhile(uint32_t item, uint32_t op) {
+  return order_.any() && !AllOfUsers(item, [&](uint32_t user) {
+           return user == op || order_.IsBefore(user, op) || order_.IsBefore(op, user);
+         });
+}
+
 bool MemoryGroups::LeavesIntact(const Merge& merge, uint32_t writer, uint32_t item) {
   for (const uint32_t op : request_.items[writer].writes) {
     if (--work_left_ < 0) return false;
-    if (op < first_[item] || op > last_[item]) continue;
+    if (!IsInUse(item, op)) continue;
     if (OverwritesAt(merge, op, writer, item)) return false;
   }
   return true;
 }
 
-// Whether operator `op`, by writing `writer`, changes memory of `item` that holds a value which
-// operators from `op` on read. REQUIRES: `item` is in use at `op`.
+// Whether operator `op`, by writing `writer`, changes memory of `item`. REQUIRES: `item` is in use at
+// `op`.
 bool MemoryGroups::OverwritesAt(const Merge& merge, uint32_t op, uint32_t writer, uint32_t item) {
   const Range written = RangeIn(merge, writer), kept = RangeIn(merge, item);
   parts_.clear();  // the parts of `written` that the operator does not touch
@@ -102,19 +138,21 @@ bool MemoryGroups::OverwritesAt(const Merge& merge, uint32_t op, uint32_t writer
     if (!Fits(merge, placement)) continue;
     switch (placement.kind) {
       case Kind::kInPlace:
-        // The operator reads `item` for the last time.
-        if (placement.inner == writer && placement.outer == item && last_[item] == op &&
+        // The operator is the last one that reads `item`.
+        if (placement.inner == writer && placement.outer == item && IsLastUse(item, op) &&
             !Contains(request_.items[item].writes, op)) {
           return false;
         }
         break;
       case Kind::kSplit:
-        if (placement.inner == writer && (!placement.may_copy || placement.outer == item)) {
+        if (placement.inner == writer &&
+            (!placement.may_copy || (placement.outer == item && !IsUsedMeanwhile(item, op)))) {
           return false;
         }
         break;
       case Kind::kJoin:
-        if (placement.outer == writer && (!placement.may_copy || placement.inner == item)) {
+        if (placement.outer == writer &&
+            (!placement.may_copy || (placement.inner == item && !IsUsedMeanwhile(item, op)))) {
           parts_.push_back(RangeIn(merge, placement.inner));
         }
         break;

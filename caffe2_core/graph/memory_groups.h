@@ -6,21 +6,23 @@
 #include <vector>
 
 #include "caffe2_core/graph/memory_plan.h"
+#include "caffe2_core/graph/operator_order.h"
 
 namespace caffe2rt {
 
 // At first each item is a group of its own, at offset 0. Realizing a placement merges the groups of
 // its two items.
 //
-// Invariant: for operators that run in order, no operator of the net writes memory that holds a
-// value that is read later, or that the same operator reads, unless a placement allows it.
+// Invariant: no operator of the net writes memory while an item of the same group is in use there,
+// unless a placement allows it. An item is in use at all operators, apart from those that end before
+// the first of its users starts, and those that start after the last one has ended.
 //
 // A merge checks each pair of items, one from each group. The number of members of a group and the
 // total number of checks are limited, so that all merges together take nearly linear time.
 class MemoryGroups {
  public:
-  // REQUIRES: the request is valid and outlives this object.
-  explicit MemoryGroups(const MemoryRequest& request);
+  // REQUIRES: the request is valid; it and its order outlive this object.
+  MemoryGroups(const MemoryRequest& request, const OperatorOrder& order);
 
   // Realizes the placement if the invariant allows it, and other placements that the same merge
   // realizes.
@@ -56,9 +58,15 @@ class MemoryGroups {
   // Whether the writes of `writer` leave the value of `item` intact.
   bool LeavesIntact(const Merge& merge, uint32_t writer, uint32_t item);
   bool OverwritesAt(const Merge& merge, uint32_t op, uint32_t writer, uint32_t item);
+  bool IsInUse(uint32_t item, uint32_t op);
+  bool IsLastUse(uint32_t item, uint32_t op);
+  bool IsUsedMeanwhile(uint32_t item, uint32_t op);
+  template <class Predicate>
+  bool AllOfUsers(uint32_t item, const Predicate& predicate);
   void Apply(const Merge& merge);
 
   const MemoryRequest& request_;
+  const OperatorOrder& order_;
   std::vector<uint32_t> group_;  // by item, as all vectors below unless stated otherwise
   std::vector<int64_t> offset_;
   std::vector<uint32_t> first_, last_;

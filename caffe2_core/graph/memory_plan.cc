@@ -231,24 +231,16 @@ std::vector<size_t> PlaceInOrder(const std::vector<Buffer>& buffers, uint32_t op
 // if all operators that use one of them run after all operators that use the other one.
 class AnyOrder {
  public:
-  AnyOrder(const MemoryRequest& request, const MemoryGroups& groups,
+  AnyOrder(const MemoryRequest& request, const OperatorOrder& order, const MemoryGroups& groups,
            const std::vector<Buffer>& buffers)
-      : words_((size_t{request.operators} + 63) / 64) {
-    // before[op]: the operators that end before `op` starts.
-    std::vector<Bits> before(request.operators, Bits(words_, 0));
-    for (uint32_t op = 0; op < request.operators; ++op) {
-      for (const uint32_t other : request.predecessors[op]) {
-        for (size_t w = 0; w < words_; ++w) before[op][w] |= before[other][w];
-        before[op][other / 64] |= uint64_t{1} << (other % 64);
-      }
-    }
+      : words_(order.words()) {
     for (const Buffer& buffer : buffers) {
       Bits users(words_, 0), before_all(words_, ~uint64_t{0});
       for (const uint32_t item : groups.members(buffer.group)) {
         for (const auto* uses : {&request.items[item].writes, &request.items[item].reads}) {
           for (const uint32_t op : *uses) {
             users[op / 64] |= uint64_t{1} << (op % 64);
-            for (size_t w = 0; w < words_; ++w) before_all[w] &= before[op][w];
+            for (size_t w = 0; w < words_; ++w) before_all[w] &= order.before(op)[w];
           }
         }
       }
@@ -280,13 +272,12 @@ std::vector<size_t> PlaceOneAfterAnother(const std::vector<Buffer>& buffers) {
   return offsets;
 }
 
-std::vector<size_t> PlaceInAnyOrder(const MemoryRequest& request, const MemoryGroups& groups,
+std::vector<size_t> PlaceInAnyOrder(const MemoryRequest& request, const OperatorOrder& order,
+                                    const MemoryGroups& groups,
                                     const std::vector<Buffer>& buffers) {
-  if (request.operators > kMostAnyOrder || buffers.size() > kBySizeLimit) {
-    return PlaceOneAfterAnother(buffers);
-  }
-  const AnyOrder order(request, groups, buffers);
-  return PlaceBySize(buffers, [&](uint32_t a, uint32_t b) { return order.Conflict(a, b); });
+  if (!order.is_known() || buffers.size() > kBySizeLimit) return PlaceOneAfterAnother(buffers);
+  const AnyOrder any_order(request, order, groups, buffers);
+  return PlaceBySize(buffers, [&](uint32_t a, uint32_t b) { return any_order.Conflict(a, b); });
 }
 
 }  // namespace
@@ -294,13 +285,14 @@ std::vector<size_t> PlaceInAnyOrder(const MemoryRequest& request, const MemoryGr
 MemoryPlan PlanMemory(const MemoryRequest& request) try {
   CheckRequest(request);
   const bool in_order = request.predecessors.empty();
-  MemoryGroups groups(request);
+  const OperatorOrder order(request);
+  MemoryGroups groups(request, order);
   const auto placements = static_cast<uint32_t>(request.placements.size());
-  for (uint32_t i = 0; in_order && i < placements; ++i) groups.TryPlace(i);
+  for (uint32_t i = 0; order.is_known() && i < placements; ++i) groups.TryPlace(i);
   std::vector<int64_t> begins;  // by group
   const std::vector<Buffer> buffers = BuffersOf(request, groups, &begins);
   const std::vector<size_t> offsets = in_order ? PlaceInOrder(buffers, request.operators)
-                                               : PlaceInAnyOrder(request, groups, buffers);
+                                               : PlaceInAnyOrder(request, order, groups, buffers);
   MemoryPlan plan;
   plan.offsets.resize(request.items.size());
   plan.placed.resize(placements);

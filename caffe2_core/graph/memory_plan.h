@@ -58,9 +58,8 @@ struct MemoryRequest {
   std::vector<MemoryPlacement> placements;  // in order of preference
   // If empty, the operators run one after the other, in the order of their positions. Otherwise
   // predecessors[op] contains the operators that must end before `op` starts, all at positions
-  // below `op`; operators may then run in any order, or at the same time, that respects this.
-  // Placements are not realized in that case, and nets of more than kMostAnyOrder operators share
-  // no memory.
+  // below `op`; operators may then run in any order, or at the same time, that respects this. In
+  // that case, nets of more than kMostAnyOrder operators share no memory.
   std::vector<std::vector<uint32_t>> predecessors;
 };
 
