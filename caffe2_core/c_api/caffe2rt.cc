@@ -1,6 +1,7 @@
 #include "caffe2_core/c_api/caffe2rt.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -16,6 +17,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/deadline.h"
 #include "caffe2_core/runtime/module.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -83,6 +85,8 @@ caffe2rt_status Call(Function function) noexcept {
     return Fail(CAFFE2RT_OUT_OF_MEMORY);
   } catch (const std::bad_alloc&) {
     return Fail(CAFFE2RT_OUT_OF_MEMORY);
+  } catch (const caffe2rt::DeadlineExceeded&) {
+    return Fail(CAFFE2RT_DEADLINE_EXCEEDED);
   } catch (const caffe2rt::RunStopped&) {
     return Fail(CAFFE2RT_CANCELLED);
   } catch (...) {
@@ -350,19 +354,37 @@ caffe2rt_status caffe2rt_report(caffe2rt_model* model, const char** json) {
   });
 }
 
+namespace {
+
+void Run(caffe2rt_model* model, const caffe2rt_tensor* inputs, size_t num_inputs,
+         caffe2rt_result** result) {
+  Require(model != nullptr, "model is null");
+  Require(result != nullptr, "result is null");
+  auto made = std::make_unique<caffe2rt_result>();
+  made->names = model->outputs;
+  model->predictor(CopyInputs(*model, inputs, num_inputs), &made->tensors);
+  for (Tensor& tensor : made->tensors) {
+    if (tensor.GetDeviceType() != caffe2rt::CPU) tensor = Tensor(tensor, caffe2rt::CPU);
+  }
+  *result = made.release();
+}
+
+}  // namespace
+
 caffe2rt_status caffe2rt_run(caffe2rt_model* model, const caffe2rt_tensor* inputs,
                              size_t num_inputs, caffe2rt_result** result) {
   if (result != nullptr) *result = nullptr;
+  return Call([&] { Run(model, inputs, num_inputs, result); });
+}
+
+caffe2rt_status caffe2rt_run_within(caffe2rt_model* model, int64_t limit_ms,
+                                    const caffe2rt_tensor* inputs, size_t num_inputs,
+                                    caffe2rt_result** result) {
+  if (result != nullptr) *result = nullptr;
   return Call([&] {
-    Require(model != nullptr, "model is null");
-    Require(result != nullptr, "result is null");
-    auto made = std::make_unique<caffe2rt_result>();
-    made->names = model->outputs;
-    model->predictor(CopyInputs(*model, inputs, num_inputs), &made->tensors);
-    for (Tensor& tensor : made->tensors) {
-      if (tensor.GetDeviceType() != caffe2rt::CPU) tensor = Tensor(tensor, caffe2rt::CPU);
-    }
-    *result = made.release();
+    Require(limit_ms > 0, "limit_ms is ", limit_ms, ", want at least 1");
+    const std::chrono::milliseconds limit(std::min<int64_t>(limit_ms, 1'000'000'000));
+    caffe2rt::RunWithin(limit, [&] { Run(model, inputs, num_inputs, result); });
   });
 }
 

@@ -54,7 +54,9 @@ typedef enum caffe2rt_status {
   // No memory is left, or the limit of the library is reached.
   CAFFE2RT_OUT_OF_MEMORY = 3,
   // caffe2rt_cancel stopped the run. Since version 2.
-  CAFFE2RT_CANCELLED = 4
+  CAFFE2RT_CANCELLED = 4,
+  // caffe2rt_run_within stopped the run, because its time was over. Since version 3.
+  CAFFE2RT_DEADLINE_EXCEEDED = 5
 } caffe2rt_status;
 
 // The element types of tensors: the numbers of TensorProto.DataType in caffe2.proto.
@@ -178,6 +180,13 @@ caffe2rt_status caffe2rt_report(caffe2rt_model* model, const char** json);
 // when it is freed.
 caffe2rt_status caffe2rt_run(caffe2rt_model* model, const caffe2rt_tensor* inputs,
                              size_t num_inputs, caffe2rt_result** result);
+
+// The same, but the call stops the run if it has not ended after `limit_ms` milliseconds, at least 1,
+// and returns CAFFE2RT_DEADLINE_EXCEEDED: no operator starts any more, and one that computes is
+// awaited. The time for a free instance (max_concurrent_runs) counts. Since version 3.
+caffe2rt_status caffe2rt_run_within(caffe2rt_model* model, int64_t limit_ms,
+                                    const caffe2rt_tensor* inputs, size_t num_inputs,
+                                    caffe2rt_result** result);
 
 // Stops the calls of caffe2rt_run with this model that are in progress on other threads: no operator
 // starts any more, and these calls return CAFFE2RT_CANCELLED. Later calls are not affected. Since

@@ -1,8 +1,10 @@
 #include "caffe2_core/model/predictor_instances.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <set>
@@ -334,11 +336,17 @@ Predictor::Instances::Instance* Predictor::Instances::Acquire() {
   const MutexLock lock(mutex_);
   waiting_.fetch_add(1);
   Instance* instance = TakeIdle();
+  const absl::Cleanup done = [this] { waiting_.fetch_sub(1); };
   while (instance == nullptr && !MayGrow()) {
-    may_proceed_.Wait(mutex_);
+    if (StopScope::Innermost() == nullptr) {
+      may_proceed_.Wait(mutex_);
+    } else {
+      may_proceed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kLongestWait);
+    }
+    // A thread that was woken for an instance takes it, even if it is stopped: no other is woken.
     instance = TakeIdle();
+    if (instance == nullptr) ThrowIfStopped();
   }
-  waiting_.fetch_sub(1);
   return instance != nullptr ? instance : Grow();
 }
 

@@ -389,6 +389,19 @@ TEST_F(CApiLoadTest, CancelStopsTheRunsInProgress) {
   EXPECT_EQ(caffe2rt_cancel(nullptr), CAFFE2RT_INVALID_ARGUMENT);
 }
 
+TEST_F(CApiLoadTest, ADeadlineStopsARun) {
+  ASSERT_EQ(LoadText(kInit, R"(op { type: "CreateBlobsQueue" output: "q" }
+                               op { type: "DequeueBlobs" input: "q" output: "y" })",
+                     &model_),
+            CAFFE2RT_OK)
+      << caffe2rt_last_error();
+  caffe2rt_result* result = nullptr;
+  EXPECT_EQ(caffe2rt_run_within(model_, 5, nullptr, 0, &result), CAFFE2RT_DEADLINE_EXCEEDED);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("the time of the run, 5 ms, was over"));
+  EXPECT_EQ(result, nullptr);
+  EXPECT_EQ(caffe2rt_run_within(model_, 0, nullptr, 0, &result), CAFFE2RT_INVALID_ARGUMENT);
+}
+
 TEST(CApiProcessTest, HasAVersion) {
   EXPECT_THAT(caffe2rt_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
   EXPECT_EQ(caffe2rt_api_version(), CAFFE2RT_API_VERSION);
