@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/executors/refcount_net.h"
 #include "caffe2_core/executors/scheduled_net.h"
 #include "caffe2_core/executors/simple_net.h"
 #include "caffe2_core/runtime/net.h"
@@ -18,9 +19,9 @@ struct NetType {
   NetPolicy policy;
 };
 
-// rnn is the type of step nets; simple_refcount also frees blobs early in the original. Both run as
-// `simple`, which has a class of its own.
-constexpr std::string_view kRunAsSimple[] = {"simple", "rnn", "simple_refcount"};
+// rnn is the type of step nets. It runs as `simple`, which has a class of its own.
+constexpr std::string_view kRunAsSimple[] = {"simple", "rnn"};
+constexpr std::string_view kRefcount = "simple_refcount";
 
 constexpr NetType kNetTypes[] = {
     {"async_dag", {NetOrder::kByDependencies, NetThreads::kPool}},
@@ -29,7 +30,7 @@ constexpr NetType kNetTypes[] = {
     {"async_simple", {NetOrder::kOrderOfNet, NetThreads::kOne}},
     {"dag", {NetOrder::kByDependencies, NetThreads::kOne}},
     {"parallel", {NetOrder::kByDependencies, NetThreads::kPool}},
-    {"prof_dag", {NetOrder::kByDependencies, NetThreads::kOne}},
+    {"prof_dag", {NetOrder::kByDependencies, NetThreads::kOne, /*logs_statistics=*/true}},
 };
 
 bool RunsAsSimple(std::string_view type) {
@@ -40,11 +41,13 @@ bool RunsAsSimple(std::string_view type) {
 }  // namespace
 
 NetOrder OrderOfType(const std::string& type) {
-  if (type.empty() || RunsAsSimple(type)) return NetOrder::kOrderOfNet;
+  if (type.empty() || RunsAsSimple(type) || type == kRefcount) return NetOrder::kOrderOfNet;
   const auto* const row = std::find_if(std::begin(kNetTypes), std::end(kNetTypes),
                                        [&](const NetType& row) { return row.name == type; });
   return row == std::end(kNetTypes) ? NetOrder::kUnknown : row->policy.order;
 }
+
+bool FreesBlobs(const std::string& type) { return type == kRefcount; }
 
 std::shared_ptr<const NetDef> WithExecutor(std::shared_ptr<const NetDef> def,
                                            const std::string& executor) {
@@ -66,6 +69,12 @@ void internal::RegisterBuiltinNets(NetRegistry* registry) {
         },
         __FILE__);
   }
+  registry->Register(
+      std::string(kRefcount),
+      [](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+        return NewRefcountNet(def, ws);
+      },
+      __FILE__);
   for (const NetType& type : kNetTypes) {
     registry->Register(
         std::string(type.name),

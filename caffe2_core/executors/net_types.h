@@ -19,6 +19,9 @@ enum class NetOrder {
 // Of the nets of this type; an empty type is `simple`.
 NetOrder OrderOfType(const std::string& type);
 
+// Whether nets of this type free blobs while they run (refcount_net.h).
+bool FreesBlobs(const std::string& type);
+
 // The net with `executor` as its type, or `def` itself if that is its type, or a user's. THROWS if
 // `executor` is not the type of a built-in net.
 std::shared_ptr<const NetDef> WithExecutor(std::shared_ptr<const NetDef> def,

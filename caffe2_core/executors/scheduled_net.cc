@@ -13,10 +13,12 @@
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/piece_helpers.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/timer.h"
 #include "caffe2_core/executors/chain_runner.h"
 #include "caffe2_core/executors/device_order.h"
 #include "caffe2_core/executors/in_order_run.h"
 #include "caffe2_core/executors/net_schedule.h"
+#include "caffe2_core/executors/run_statistics.h"
 #include "caffe2_core/executors/waiting_threads.h"
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/nested_nets.h"
@@ -41,6 +43,13 @@ class ScheduledNet final : public NetBase {
         in_order_(debug_def(), operators_, cancelled(), OrderOnOneThread()),
         async_([this](uint32_t) { RunAndKeepResult(); }, 1) {
     if (policy.order == NetOrder::kByDependencies && !operators_.HasAsyncPart()) PlanChains();
+    const bool collects = def->type() == "dag" && GlobalDebugOptions().collect_dag_statistics;
+    if (policy.logs_statistics || collects) statistics_.emplace(operators_.all());
+  }
+  ~ScheduledNet() override {
+    if (statistics_.has_value() && statistics_->runs() > 0) {
+      LOG(INFO) << statistics_->Text(Name());
+    }
   }
 
   std::vector<OperatorBase*> GetOperators() const override { return operators_.all(); }
@@ -81,12 +90,14 @@ class ScheduledNet final : public NetBase {
   bool HasLimit() const { return debug_def().has_num_workers() && debug_def().num_workers() > 0; }
   int NumThreads() const;
   void RunAndKeepResult();
+  void RunOperators();
 
   const NetPolicy policy_;
   NetOperators operators_;
   InOrderRun in_order_;
   std::unique_ptr<const NetSchedule> schedule_;  // null: always in the order of the net
   std::unique_ptr<ChainRunner> runner_;          // made by the first run that needs it
+  std::optional<RunStatistics> statistics_;
   std::atomic<bool> running_{false};
 
   // Of RunAsync.
@@ -146,14 +157,24 @@ int ScheduledNet::NumThreads() const {
 }
 
 bool ScheduledNet::DoRun() {
+  if (!statistics_.has_value()) {
+    RunOperators();
+    return true;
+  }
+  const Timer timer;
+  RunOperators();
+  statistics_->EndRun(timer.MilliSeconds());
+  return true;
+}
+
+void ScheduledNet::RunOperators() {
   const int threads = schedule_ == nullptr ? 1 : NumThreads();
   const bool is_limited = schedule_ != nullptr && HasLimit() && threads < GetNumThreads();
   std::optional<PieceHelpers::Scope> alone;
   if (is_limited && threads == 1) alone.emplace(nullptr, 0);
   if (schedule_ == nullptr ||
       (!schedule_->any_waits() && (threads == 1 || (!schedule_->has_branches() && !is_limited)))) {
-    in_order_.Run();
-    return true;
+    return in_order_.Run();
   }
   if (runner_ == nullptr || runner_->num_threads() != threads) {
     runner_ = std::make_unique<ChainRunner>(Name(), operators_, *schedule_, cancelled(), threads);
@@ -164,7 +185,6 @@ bool ScheduledNet::DoRun() {
   } catch (...) {
     operators_.Fail(running, [] { return std::string(); });
   }
-  return true;
 }
 
 bool ScheduledNet::RunAsync() {

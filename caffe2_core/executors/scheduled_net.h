@@ -23,6 +23,7 @@ enum class NetThreads { kOne, kPool };
 struct NetPolicy {
   NetOrder order = NetOrder::kByDependencies;
   NetThreads threads = NetThreads::kPool;
+  bool logs_statistics = false;  // when the net is destroyed (run_statistics.h)
 };
 
 // Creates the net and all its operators. THROWS if an operator cannot be built.

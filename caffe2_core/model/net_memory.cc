@@ -29,7 +29,8 @@ std::unique_ptr<NetDependencies> BlobsOf(const NetBase& net,
 }
 
 bool MayPlan(const NetBase& net, const std::vector<OperatorBase*>& operators) {
-  if (OrderOfType(net.debug_def().type()) == NetOrder::kUnknown) return false;
+  const std::string& type = net.debug_def().type();
+  if (OrderOfType(type) == NetOrder::kUnknown || FreesBlobs(type)) return false;
   if (operators.size() != static_cast<size_t>(net.debug_def().op_size())) return false;
   return std::none_of(operators.begin(), operators.end(),
                       [](const OperatorBase* op) { return op->HasAsyncPart(); });

@@ -11,8 +11,8 @@
 // Plans: the first run plans from inferred shapes. An operator that needs more than was planned
 // allocates memory of its own, which is correct, and the next run has a plan with the sizes that
 // were seen. A plan is valid for the shapes of the net's inputs; the last kMostPlans plans are kept.
-// The net runs without a plan if it has operators with an asynchronous part, if its type is a user's,
-// or if the arena does not fit into the memory limit. Blobs of a net whose operators may run at the
+// The net runs without a plan if it has operators with an asynchronous part, if its type is a user's
+// or frees blobs itself (simple_refcount), or if the arena does not fit into the memory limit. Blobs of a net whose operators may run at the
 // same time share memory only if the dependencies order all users of one before all of the other.
 //
 // Steady state: a run with the same input shapes allocates nothing and takes no lock.

@@ -1,0 +1,96 @@
+#include "caffe2_core/executors/run_statistics.h"
+
+#include <gmock/gmock.h>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/runtime/debug_options.h"
+#include "tests/caffe2_core/executors/call_operator.h"
+
+namespace caffe2rt::test::run_statistics_test {
+namespace {
+
+TEST(MeanAndDeviationTest, ReturnsThoseOfTheValues) {
+  MeanAndDeviation values;
+  EXPECT_EQ(values.deviation(), 0);
+  for (const double value : {2, 4, 4, 4, 5, 5, 7, 9}) values.Add(value);
+  EXPECT_DOUBLE_EQ(values.mean(), 5);
+  EXPECT_DOUBLE_EQ(values.deviation(), 2);
+  EXPECT_EQ(values.count(), 8);
+}
+
+// Collects what is logged while it exists.
+class Log {
+ public:
+  Log() : threshold_before_(LogThreshold()) {
+    SetLogThreshold(0);
+    SetLogSink([this](const LogEntry& entry) { text_ += entry.text; });
+  }
+  ~Log() {
+    SetLogSink(nullptr);
+    SetLogThreshold(threshold_before_);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const int threshold_before_;
+  std::string text_;
+};
+
+class RunStatisticsTest : public ExecutorTest {
+ protected:
+  std::string LogOfRuns(const std::string& type, int runs) {
+    Calls() = {{"a", [](OperatorBase*) {}}};
+    const Log log;
+    {
+      const auto net = Make(MakeString(R"(name: "n" type: ")", type, R"("
+          op { type: "ExecutorTestCall" name: "a" output: "x" }
+          op { type: "ExecutorTestCall" name: "a" output: "y" }
+          op { type: "ConstantFill" output: "z" })"));
+      for (int run = 0; run < runs; ++run) EXPECT_TRUE(net->Run());
+    }
+    return log.text();
+  }
+};
+
+TEST_F(RunStatisticsTest, AreLoggedWhenAProfDagIsDestroyed) {
+  const std::string number = "[0-9]+\\.[0-9]+";
+  const std::string text = LogOfRuns("prof_dag", 5);
+  EXPECT_THAT(text, testing::ContainsRegex("net \"n\", 4 runs after the first one: " + number +
+                                           " ms per run, standard deviation " + number));
+  EXPECT_THAT(text, testing::ContainsRegex("\n  " + number + " " + number + " 2 ExecutorTestCall"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n  " + number + " " + number + " 1 ConstantFill"));
+}
+
+TEST_F(RunStatisticsTest, AreNotLoggedWithoutRunsOrByOtherTypes) {
+  EXPECT_THAT(LogOfRuns("prof_dag", 1), testing::Not(testing::HasSubstr("runs after")));
+  EXPECT_THAT(LogOfRuns("dag", 5), testing::Not(testing::HasSubstr("runs after")));
+}
+
+TEST_F(RunStatisticsTest, OfDagAreLoggedOnRequest) {
+  GlobalDebugOptions().collect_dag_statistics = true;
+  EXPECT_THAT(LogOfRuns("dag", 5), testing::HasSubstr("4 runs after the first one"));
+  EXPECT_THAT(LogOfRuns("async_dag", 5), testing::Not(testing::HasSubstr("runs after")));
+  GlobalDebugOptions().collect_dag_statistics = false;
+}
+
+// The times of a type are sums over its operators.
+TEST_F(RunStatisticsTest, SumTheOperatorsOfAType) {
+  Calls() = {
+      {"a", [](OperatorBase*) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }}};
+  const auto net = Make(R"(name: "n" op { type: "ExecutorTestCall" name: "a" output: "x" }
+                                     op { type: "ExecutorTestCall" name: "a" output: "y" })");
+  RunStatistics statistics(net->GetOperators());
+  for (const double ms : {100, 5, 7}) {
+    net->Run();
+    statistics.EndRun(ms);
+  }
+  EXPECT_EQ(statistics.runs(), 2);
+  const std::string text = statistics.Text("n");
+  EXPECT_THAT(text, testing::HasSubstr("6.0000 ms per run, standard deviation 1.0000"));
+  double ms = 0;
+  ASSERT_EQ(std::sscanf(text.c_str() + text.find("type\n") + 5, "%lf", &ms), 1);
+  EXPECT_GE(ms, 4);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::run_statistics_test
