@@ -69,8 +69,12 @@ const Command& FindCommand(const std::string& name) {
 
 // Each of these flags is accepted so that command lines of Caffe2 stay valid.
 void WarnOfIdleFlags() {
-  for (const std::string& name : TakeIdleFlagsGiven()) {
-    Warn("--" + name + " is accepted and has no effect");
+  const std::vector<std::string> given = TakeIdleFlagsGiven();
+  for (const FlagInfo& flag : RegisteredFlags()) {
+    if (std::find(given.begin(), given.end(), flag.name) == given.end()) continue;
+    const size_t reason = flag.help.find(": ");
+    Warn("--" + flag.name + " is accepted and has no effect" +
+         (reason == std::string::npos ? "" : flag.help.substr(reason)));
   }
 }
 

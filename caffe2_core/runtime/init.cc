@@ -82,6 +82,9 @@ void RegisterOptionFlags() {
   DebugOptions& debug = GlobalDebugOptions();
   RegisterFlag("caffe2_print_blob_sizes_at_exit", &debug.print_blob_sizes_at_exit,
                "print the sizes of a workspace's tensors when it is destroyed", file, "nets");
+  RegisterFlag("caffe2_dag_net_collect_stats", &debug.collect_dag_statistics,
+               "log the times of nets of type dag when they are destroyed, at level 0", file,
+               "nets");
   RegisterFlag("caffe2_operator_throw_if_fp_exceptions", &debug.throw_if_fp_exceptions,
                "fail if an operator on the CPU divides by zero, overflows or computes NaN", file,
                "nets");
@@ -94,7 +97,13 @@ void RegisterIdleFlags() {
     const char* name;
     const char* type;
     const char* value;
+    const char* reason = nullptr;  // why, or what has the effect
   };
+  static constexpr char kPool[] = "--threads (SetNumThreads) sets the threads of all nets";
+  static constexpr char kStreams[] =
+      "one thread starts the operators of a net on devices, on several streams if the net type "
+      "allows it";
+  static constexpr char kWaits[] = "where a net waits follows from its dependencies";
   static constexpr Idle kIdle[] = {
       {"caffe2_use_fatal_for_enforce", "bool", "false"},
       {"caffe2_print_stacktraces", "bool", "false"},
@@ -102,20 +111,21 @@ void RegisterIdleFlags() {
       {"caffe2_max_tensor_serializer_threads", "int", "16"},
       {"caffe2_operator_max_engine_name_length", "int", "10"},
       {"caffe2_disable_implicit_engine_preference", "bool", "false"},
-      {"caffe2_handle_executor_threads_exceptions", "bool", "false"},
-      {"caffe2_disable_chaining", "bool", "false"},
-      {"caffe2_dag_net_collect_stats", "bool", "false"},
-      {"caffe2_streams_per_gpu", "int", "1"},
-      {"caffe2_net_async_finish_chain", "bool", "false"},
-      {"caffe2_net_async_always_schedule_child", "bool", "false"},
-      {"caffe2_net_async_max_gpus", "int", "16"},
-      {"caffe2_net_async_max_numa_nodes", "int", "8"},
-      {"caffe2_net_async_cpu_pool_size", "int", "0"},
-      {"caffe2_net_async_thread_pool_size", "int", "0"},
-      {"caffe2_net_async_check_stream_status", "bool", "false"},
-      {"caffe2_threads_per_gpu", "int", "1"},
+      {"caffe2_handle_executor_threads_exceptions", "bool", "false",
+       "errors of all threads are reported"},
+      {"caffe2_disable_chaining", "bool", "false",
+       "chains only decide how operators are handed to threads"},
+      {"caffe2_streams_per_gpu", "int", "1", kStreams},
+      {"caffe2_net_async_finish_chain", "bool", "false", kWaits},
+      {"caffe2_net_async_always_schedule_child", "bool", "false", kWaits},
+      {"caffe2_net_async_max_gpus", "int", "16", kPool},
+      {"caffe2_net_async_max_numa_nodes", "int", "8", kPool},
+      {"caffe2_net_async_cpu_pool_size", "int", "0", kPool},
+      {"caffe2_net_async_thread_pool_size", "int", "0", kPool},
+      {"caffe2_net_async_check_stream_status", "bool", "false", kStreams},
+      {"caffe2_threads_per_gpu", "int", "1", kStreams},
       {"caffe2_use_nvtx", "bool", "false"},
-      {"caffe2_async_dag_use_multiple_streams", "bool", "false"},
+      {"caffe2_async_dag_use_multiple_streams", "bool", "false", kStreams},
       {"caffe2_rnn_executor", "bool", "true"},
       {"caffe2_force_shared_col_buffer", "bool", "false"},
       {"caffe2_workspace_stack_debug", "bool", "false"},
@@ -133,6 +143,7 @@ void RegisterIdleFlags() {
   };
   for (const Idle& flag : kIdle) {
     Flag idle = IdleFlag(flag.name, flag.type, flag.value, __FILE__);
+    if (flag.reason != nullptr) idle.info.help += std::string(": ") + flag.reason;
     RegisterFlag(std::move(idle.info), std::move(idle.set));
   }
 }

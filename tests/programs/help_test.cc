@@ -75,9 +75,12 @@ TEST(FlagsProgramTest, AcceptsFlagsOfCaffe2) {
 TEST(FlagsProgramTest, WarnsOnceOfEachFlagWithoutEffect) {
   const ProgramResult result =
       RunCaffe2({"devices", "--caffe2_rnn_executor=false", "--caffe2_rnn_executor=true",
-                 "--caffe2_use_nvtx", "--caffe2_log_level=2"});
+                 "--caffe2_use_nvtx", "--caffe2_disable_chaining", "--caffe2_log_level=2"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.err,
+            "caffe2: warning: --caffe2_disable_chaining is accepted and has no effect: chains only "
+            "decide "
+            "how operators are handed to threads\n"
             "caffe2: warning: --caffe2_rnn_executor is accepted and has no effect\n"
             "caffe2: warning: --caffe2_use_nvtx is accepted and has no effect\n");
 }
