@@ -58,7 +58,7 @@ void PieceHelpers::Run(int pieces, const PieceFunction& function) {
   job.remaining.store(static_cast<uint32_t>(pieces), std::memory_order_relaxed);
   job.left.Set(0, static_cast<uint64_t>(pieces));
   Notify(pieces - 1);
-  const uint32_t ended = TakePieces(job, true);
+  const uint32_t ended = TakePieces(job, TakesFirst(seat));
   if (job.remaining.fetch_sub(ended) != ended) Join(job);
   if (const std::exception_ptr first = job.error.Take()) std::rethrow_exception(first);
 }
@@ -75,7 +75,7 @@ bool PieceHelpers::Help(int seat) {
   bool helped = false;
   for (size_t i = 1; i < jobs_.size(); ++i) {
     Job& job = jobs_[(static_cast<size_t>(seat) + i) % jobs_.size()];
-    const uint32_t ended = TakePieces(job, false);
+    const uint32_t ended = TakePieces(job, TakesFirst(seat));
     if (ended == 0) continue;
     helped = true;
     // From here on, the job may have ended and the next one of the seat may have begun.

@@ -83,22 +83,30 @@ void ChainRunner::RunPiece(int seat) {
   size_t running = kNoPosition;
   const RunningNet running_net(name_, operators_.all(), running);
   uint32_t chain = ReadyChains::kNone;
+  bool idle = seat != 0;
   while (!IsDone()) {
-    if (chain == ReadyChains::kNone) chain = ready_.Take();
-    if (chain != ReadyChains::kNone) {
-      if (!RunChain(chain, &running)) return;
-      chain = Finish(chain, true);
-    } else if (!helpers_.Help(seat)) {
-      // A chain that is still there at the second look is worth the way to another thread: the
-      // thread that has added it is busy.
-      uint32_t seen = ReadyChains::kNone;
-      helpers_.Await([&](bool last) {
-        if (IsDone()) return true;
-        const uint32_t first = ready_.First();
-        return first != ReadyChains::kNone && (last || std::exchange(seen, first) == first);
-      });
-    }
+    if (chain == ReadyChains::kNone && helpers_.Help(seat)) idle = true;
+    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat);
+    if (chain == ReadyChains::kNone && !idle) chain = ready_.Take();
+    idle = chain == ReadyChains::kNone;
+    if (idle) continue;
+    if (!RunChain(chain, &running)) return;
+    chain = Finish(chain, true);
   }
+}
+
+// Waits for pieces of other threads, and for a chain. An idle thread prefers the pieces: threads that
+// divide an operator end at the same time, while chains have unequal lengths. An operator offers its
+// pieces a short time after it has started; so a chain that another thread has added is taken if it
+// is still there after several looks. The thread that has added it takes it at once.
+uint32_t ChainRunner::AwaitChain(int seat) {
+  constexpr int kLooks = 10;
+  int looks = 0;
+  helpers_.Await([&](bool last) {
+    if (IsDone()) return true;
+    return ready_.First() != ReadyChains::kNone && (++looks >= kLooks || last);
+  });
+  return helpers_.Help(seat) ? ReadyChains::kNone : ready_.Take();
 }
 
 bool ChainRunner::RunChain(uint32_t chain, size_t* running) {

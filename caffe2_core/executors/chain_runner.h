@@ -1,9 +1,9 @@
 #pragma once
 // ChainRunner: runs the chains of a net on several threads, as their dependencies allow.
 //
-// A run is one job of the pool (ThreadPool::Run) with a piece for each thread. A piece takes ready
-// chains until the net has ended; when there is none, it helps the operators of the others with the
-// pieces of their loops (base/piece_helpers.h). Whichever thread runs a piece can finish the net
+// A run is one job of the pool (ThreadPool::Run) with a piece for each thread. A piece helps the
+// operators of the others with the pieces of their loops (base/piece_helpers.h), and takes ready chains
+// when there are no pieces, until the net has ended. Whichever thread runs a piece can finish the net
 // alone, so the run ends even if the pool gives it a single thread, or an embedder's pool calls the
 // pieces one after the other. Operators that wait for others run on threads of their own
 // (waiting_threads.h).
@@ -47,6 +47,7 @@ class ChainRunner {
  private:
   void Begin();
   void RunPiece(int seat);
+  uint32_t AwaitChain(int seat);
   void RunWaiting(uint32_t chain);
   // Returns false if an operator failed, or the run was stopped.
   bool RunChain(uint32_t chain, size_t* running);

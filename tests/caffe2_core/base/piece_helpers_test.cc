@@ -38,6 +38,18 @@ class Helper {
   std::thread thread_;
 };
 
+// So piece i tends to run on the same thread, whichever of the two offers it.
+TEST(PieceHelpersTest, TheSeatsOfEachHalfBeginAtTheirEndOfThePieces) {
+  PieceHelpers helpers(2);
+  for (const int seat : {0, 1}) {
+    std::vector<int> order;
+    const PieceHelpers::Scope scope(&helpers, seat);
+    auto note = [&](int piece) { order.push_back(piece); };
+    helpers.Run(3, PieceFunction(note));
+    EXPECT_EQ(order, seat == 0 ? (std::vector<int>{0, 1, 2}) : (std::vector<int>{2, 1, 0}));
+  }
+}
+
 TEST(PieceRangeTest, GivesEachPieceOnceFromBothEnds) {
   PieceRange range;
   EXPECT_TRUE(range.empty());
@@ -73,7 +85,7 @@ TEST(PieceHelpersTest, TheOwnerRunsThePiecesThatAreLeft) {
   std::vector<int> pieces;
   auto piece = [&](int i) { pieces.push_back(i); };
   helpers.Run(4, PieceFunction(piece));
-  EXPECT_EQ(pieces, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(pieces, (std::vector<int>{3, 2, 1, 0}));
   EXPECT_FALSE(helpers.Help(0));
 }
 
