@@ -40,7 +40,7 @@ class RandomNet {
     const int read = Below(10);
     const std::string in = MakeString("\"b", read, "\"");
     const std::string out = MakeString("\"b", (read + 1 + Below(9)) % 10, "\"");
-    switch (Below(9)) {
+    switch (Below(11)) {
       case 0:
         return MakeString("op { type: \"Relu\" input: ", in, " output: ", in, Control(), " }");
       case 1:
@@ -60,6 +60,12 @@ class RandomNet {
       case 6:
         return MakeString("op { type: \"Alias\" input: ", in, " output: \"a", Below(3), "\" }");
       case 7:
+        return MakeString("op { type: \"Dropout\" input: ", in, " output: ", out, " output: \"mask",
+                          Below(3), "\" arg { name: \"is_test\" i: 0 }", Control(), " }");
+      case 8:
+        return MakeString("op { type: \"GaussianFill\" output: ", out, Control(),
+                          " arg { name: \"shape\" ints: 8 } }");
+      case 9:
         return MakeString("op { type: \"ExecutorTestCall\" name: \"slow\" input: ", in,
                           " output: ", in, Control(), " }");
       default:
@@ -81,6 +87,7 @@ class RandomNet {
 };
 
 void FeedBlobs(Workspace* ws) {
+  ws->SetRandomSeed(3);
   Feed<bool>(ws, "yes", {}, {true});
   for (int i = 0; i < 10; ++i) {
     FeedRandom(ws, MakeString("b", i), {8}, -1, 1, static_cast<uint32_t>(i));
