@@ -181,6 +181,7 @@ std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
   }
   predictor_options.device_fallback = options.device_fallback != 0;
   predictor_options.deterministic = options.deterministic != 0;
+  if (options.has_seed != 0) predictor_options.random_seed = options.seed;
   predictor_options.input_shapes = ShapesOf(options);
   std::vector<std::string> inputs = model.inputs.empty() ? model.placeholders : model.inputs;
   std::vector<std::string> warnings = std::move(model.warnings);
