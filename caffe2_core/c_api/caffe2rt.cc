@@ -12,6 +12,7 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"

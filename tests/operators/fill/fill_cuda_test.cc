@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/primitives/philox.h"
 #include "tests/support/devices_agree.h"
