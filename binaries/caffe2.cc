@@ -123,10 +123,10 @@ int Main(std::vector<std::string> args) try {
 
 const std::vector<const Command*>& AllCommands() {
   static const std::vector<const Command*> commands = {
-      &RunCommand(),       &PlanCommand(),       &CheckCommand(), &InspectCommand(),
-      &CompareCommand(),   &ConvertCommand(),    &PackCommand(),  &DbCommand(),
-      &GradientsCommand(), &OpsCommand(),        &BenchCommand(), &OptimizeCommand(),
-      &DevicesCommand(),   &CompletionCommand(), &ManCommand()};
+      &RunCommand(),      &PlanCommand(),      &CheckCommand(),      &InspectCommand(),
+      &CompareCommand(),  &ReceiptCommand(),   &ConvertCommand(),    &PackCommand(),
+      &DbCommand(),       &GradientsCommand(), &OpsCommand(),        &BenchCommand(),
+      &OptimizeCommand(), &DevicesCommand(),   &CompletionCommand(), &ManCommand()};
   return commands;
 }
 

@@ -26,6 +26,7 @@ const Command& PlanCommand();
 const Command& CheckCommand();
 const Command& InspectCommand();
 const Command& CompareCommand();
+const Command& ReceiptCommand();
 const Command& ConvertCommand();
 const Command& GradientsCommand();
 const Command& PackCommand();

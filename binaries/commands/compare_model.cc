@@ -38,7 +38,7 @@ ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path,
   if (kind == FileKind::kNetDef) {
     options.init_nets = line.All(second && line.Has("init-net2") ? "init-net2" : "init-net");
   }
-  if (line.Has("seed")) options.seed = static_cast<uint32_t>(line.Integer("seed", 0, UINT32_MAX));
+  if (line.Has("seed")) options.seed = static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX));
   return options;
 }
 

@@ -53,7 +53,7 @@ ModelFileOptions FileOptionsOf(const CommandLine& line) {
                            .device_fallback = true};
   if (line.Has("cuda-sync")) options.net_arguments.push_back(MakeArgument("cuda_sync", 1));
   if (line.Has("cuda-graph")) options.net_arguments.push_back(MakeArgument("cuda_graph", 1));
-  if (line.Has("seed")) options.seed = static_cast<uint32_t>(line.Integer("seed", 0, UINT32_MAX));
+  if (line.Has("seed")) options.seed = static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX));
   return options;
 }
 

@@ -125,6 +125,8 @@ int Plan(const CommandLine& line) {
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   std::vector<const NetDef*> nets;
   for (const NetDef& net : plan.network()) nets.push_back(&net);
+  if (line.Has("seed"))
+    ws.SetRandomSeed(static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)));
   PlaceInputs(nets, FeedInputs(line, nets, &ws), &ws);
   CheckFetchedNames(line, nets, ws.Blobs());
   Timer timer;
@@ -181,7 +183,7 @@ const Command& PlanCommand() {
              true},
             {"cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...",
              true},
-            {"seed", "N", "1", "seed of random inputs"},
+            {"seed", "N", "1", "seed of random inputs and, if given, of the nets"},
             {"fetch", "BLOB", "", "blob to print, and to save, after the plan; may be repeated",
              true},
             {"top", "N", "", "print the N highest values of each row of a fetched blob"},

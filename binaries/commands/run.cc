@@ -19,6 +19,7 @@
 #include "binaries/commands/progress.h"
 #include "binaries/commands/run_folder.h"
 #include "binaries/commands/run_nan.h"
+#include "binaries/commands/run_receipt.h"
 #include "binaries/commands/run_stop.h"
 #include "binaries/commands/run_values.h"
 #include "caffe2_core/base/enforce.h"
@@ -44,7 +45,8 @@ class RunJob {
         model_(LoadModel(line)),
         boxes_(line, model_.predict_net),
         values_(line, &model_.predict_net),
-        nan_(line) {
+        nan_(line),
+        receipt_(line) {
     outputs_ = values_.Outputs(model_.outputs, BlobsOfLayers(line.All("fetch"), model_));
     for (const ImageSaver::Target& target : image_saver_.targets()) {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
@@ -129,13 +131,16 @@ class RunJob {
     return kept;
   }
 
+  std::string Executor() const { return values_.watched() ? "simple" : line_.Text("executor"); }
+
   void CreateNet() {
     WithCastHint([this] {
       CheckInputsAreThere(model_, *ws_);
       Prepare();
       net_.emplace(model_.predict_net, KeptBlobs(), values_.watched() ? nullptr : ArenasOf(line_),
-                   ws_.get(), values_.watched() ? "simple" : line_.Text("executor"));
+                   ws_.get(), Executor());
     });
+    receipt_.Watch(&net_->net());
     if (values_.watched()) values_.Watch(&net_->net(), FedBlobs(), ws_.get());
     nan_.SetNet(model_.predict_net, FedBlobs(), images_);
     nan_.KeepInputs(*ws_);
@@ -266,6 +271,7 @@ class RunJob {
     std::vector<FedInput> inputs = fed_;
     if (json_wanted_) (*json_)["inputs"] = Json::array();
     for (const FedInput& input : inputs) WriteInput(input);
+    receipt_.KeepInputs(model_, FedBlobs(), *ws_);
     CreateNet();
     {
       Progress progress(iterations_, "runs");
@@ -274,6 +280,7 @@ class RunJob {
     SaveOutputs();
     const FetchBlob fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); };
     WriteOutputs("", fetch, json_wanted_ ? json_.get() : nullptr);
+    receipt_.Write(preparation_, Executor(), iterations_, outputs_, fetch);
     if (!image_saver_.box_file().empty()) DrawBoxes(fetch);
     if (json_wanted_) return;
     for (const ImageSaver::Target& target : image_saver_.targets())
@@ -293,6 +300,8 @@ class RunJob {
   int RunOnImages() {
     if (!image_saver_.targets().empty() || !image_saver_.box_file().empty())
       throw UsageError("option --save-image is given with several images, want one");
+    if (receipt_.wanted())
+      throw UsageError("option --receipt is given with several images, want one");
     if (values_.all() || line_.Has("stats"))
       throw UsageError("options --stats and --fetch all are given with several images, want one");
     // The files do not depend on each other, so that more threads cannot surprise anyone.
@@ -349,6 +358,7 @@ class RunJob {
   float scale_ = 1;   // of the image, from im_info
   RunValues values_;  // destroyed before the workspace
   NaNWarning nan_;
+  RunReceipt receipt_;  // destroyed before the net
   RunStop stop_{line_};
   std::optional<float> first_ms_;
   RunningMedian times_;  // of the other runs
@@ -397,6 +407,7 @@ const Command& RunCommand() {
             kReportOption},
            OptimizeOptions(),
            ValueOptions(),
+           ReceiptOptions(),
            ProcessOptions(),
            {kJsonOption,
             {"json-lines", "", "", "print a line of JSON for each image, as soon as it is there",

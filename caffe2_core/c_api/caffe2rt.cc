@@ -13,6 +13,7 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
@@ -185,6 +186,7 @@ std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
   }
   predictor_options.device_fallback = options.device_fallback != 0;
   predictor_options.deterministic = options.deterministic != 0;
+  if (options.has_seed != 0) predictor_options.random_seed = options.seed;
   predictor_options.input_shapes = ShapesOf(options);
   std::vector<std::string> inputs = model.inputs.empty() ? model.placeholders : model.inputs;
   std::vector<std::string> warnings = std::move(model.warnings);

@@ -113,10 +113,15 @@ typedef struct caffe2rt_load_options {
   const caffe2rt_tensor* input_shapes;
   size_t num_input_shapes;
   const char* weights;  // the caffemodel of a net of Caffe
+  // --- Since version 3 ---
+  // If has_seed is not 0, `seed` determines the random numbers of the model: the n-th call of caffe2rt_run
+  // gives the same bytes in every process. Operators whose device option has a random_seed keep that.
+  int32_t has_seed;
+  uint64_t seed;
 } caffe2rt_load_options;
 
 #define CAFFE2RT_LOAD_OPTIONS_INIT \
-  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // The version of the library, such as "0.1.0", and the CAFFE2RT_API_VERSION that it implements.
 const char* caffe2rt_version(void);

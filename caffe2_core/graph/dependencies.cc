@@ -5,7 +5,6 @@
 #include <new>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -219,7 +218,7 @@ class HiddenState {
  public:
   HiddenState(const NetDef& net, uint32_t first) : everything_(first), next_(first + 1) {
     for (int i = 0; i < net.op_size(); ++i) {
-      AddOperator(net.op(i), net.device_option());
+      AddOperator(net.op(i));
       writes_.insert(writes_.end(), found_.begin(), found_.end());
       has_barrier_ = has_barrier_ || found_.contains(everything_);
       found_.clear();
@@ -236,43 +235,30 @@ class HiddenState {
   }
 
  private:
-  struct Inner {
-    const NetDef* net;
-    DeviceOption device;
-  };
-
   // Collects the effects of an operator, and of the operators in the nets in its arguments, in
   // found_. Uses a list instead of recursion, because nets may be nested deeply.
-  void AddOperator(const OperatorDef& outermost, const DeviceOption& device) {
-    std::vector<Inner> nets;
-    AddOne(outermost, device, &nets);
+  void AddOperator(const OperatorDef& outermost) {
+    std::vector<const NetDef*> nets;
+    AddOne(outermost, &nets);
     while (!nets.empty()) {
-      const Inner inner = std::move(nets.back());
+      const NetDef& inner = *nets.back();
       nets.pop_back();
-      for (const OperatorDef& op : inner.net->op()) AddOne(op, inner.device, &nets);
+      for (const OperatorDef& op : inner.op()) AddOne(op, &nets);
     }
   }
 
-  void AddOne(const OperatorDef& op, const DeviceOption& outer, std::vector<Inner>* nets) {
-    const DeviceOption& device = op.has_device_option() ? op.device_option() : outer;
+  void AddOne(const OperatorDef& op, std::vector<const NetDef*>* nets) {
     if (const OpSchema* const schema = OpSchemaRegistry::Schema(op.type()); schema != nullptr) {
-      if (schema->has_effect(Effect::kFiles, op)) Found({Effect::kFiles, 0, 0});
-      if (schema->has_effect(Effect::kOutput, op)) Found({Effect::kOutput, 0, 0});
-      if (schema->has_effect(Effect::kRandom, op)) {
-        Found({Effect::kRandom, device.device_type(), device.device_id()});
-      }
+      if (schema->has_effect(Effect::kFiles, op)) Found(Effect::kFiles);
+      if (schema->has_effect(Effect::kOutput, op)) Found(Effect::kOutput);
       if (schema->has_effect(Effect::kEverything, op) || AccessesUnlisted(*schema, op)) {
         found_.insert(everything_);
       }
     }
     for (const Argument& arg : op.arg()) {
-      if (arg.has_n()) AddNet(arg.n(), device, nets);
-      for (const NetDef& net : arg.nets()) AddNet(net, device, nets);
+      if (arg.has_n()) nets->push_back(&arg.n());
+      for (const NetDef& net : arg.nets()) nets->push_back(&net);
     }
-  }
-
-  static void AddNet(const NetDef& net, const DeviceOption& outer, std::vector<Inner>* nets) {
-    nets->push_back({&net, net.has_device_option() ? net.device_option() : outer});
   }
 
   static bool AccessesUnlisted(const OpSchema& schema, const OperatorDef& op) {
@@ -283,16 +269,15 @@ class HiddenState {
     }
   }
 
-  using Key = std::tuple<Effect, int, int>;  // the effect, and the device of random numbers
-  void Found(const Key& key) {
-    const auto [known, is_new] = memories_.try_emplace(key, next_);
+  void Found(Effect effect) {
+    const auto [known, is_new] = memories_.try_emplace(effect, next_);
     if (is_new) ++next_;
     found_.insert(known->second);
   }
 
   const uint32_t everything_;
   uint32_t next_;
-  std::map<Key, uint32_t> memories_;
+  std::map<Effect, uint32_t> memories_;
   std::set<uint32_t> found_;        // of the current operator
   std::vector<uint32_t> writes_;    // of all operators, concatenated
   std::vector<size_t> ends_ = {0};  // those of `op` are the range [ends_[op], ends_[op + 1])

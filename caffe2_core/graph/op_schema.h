@@ -53,7 +53,7 @@ constexpr const char* ArgumentTypeName() {
 enum class Effect : unsigned {
   kFiles = 1,   // opens files; AccessesFiles declares it too
   kOutput = 2,  // prints
-  kRandom = 4,  // draws random numbers; each device has its own sequence
+  kRandom = 4,  // draws random numbers, from the generator of its context; imposes no order
   // Depends on everything that ran before, such as a timer. Such an operator runs after all earlier
   // operators and before all later ones.
   kEverything = 8,

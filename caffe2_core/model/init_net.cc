@@ -11,6 +11,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/random_streams.h"
 #include "caffe2_core/model/given_values.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_operators.h"
@@ -38,6 +39,7 @@ bool IsPlainCpuNet(const NetDef& net) {
 class ReleasingRun {
  public:
   ReleasingRun(NetWithWeights&& init, Workspace* ws) : name_(init.net.name()), ws_(ws) {
+    random_runs_.SetSeed(ws->random_seed());
     NetDef& net = init.net;
     const std::vector<NetProblem> problems = CheckNetDataflow(net);
     CAFFE_ENFORCE(problems.empty(), problems.front().text);
@@ -105,6 +107,7 @@ class ReleasingRun {
       const SharedOperatorDef scope(owned);
       operators_.push_back(weights != nullptr ? Create(*owned, position, weights)
                                               : CreateOperator(*owned, ws_, position));
+      operators_.back()->random_place().Set(&random_runs_, RandomKeyOf(stream_names_.Next(*owned)));
     } catch (...) {
       const bool has_output = owned->output_size() > 0;
       RethrowWithFrame(MakeString("net \"", name_, "\", operator ", position, " (", owned->type(),
@@ -114,6 +117,8 @@ class ReleasingRun {
 
   const std::string name_;
   Workspace* const ws_;
+  RandomRuns random_runs_;
+  RandomStreamNames stream_names_;
   std::vector<std::unique_ptr<OperatorBase>> operators_;  // null for those that have run
 };
 

@@ -199,11 +199,11 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
 }
 
 void SetArguments(const ModelFileOptions& options, Model* model) {
+  model->seed = options.seed;
   for (NetDef* net : AllNets(model)) {
     for (const Argument& argument : options.net_arguments) {
       *GetMutableArgument(argument.name(), true, net) = argument;
     }
-    if (options.seed.has_value()) net->mutable_device_option()->set_random_seed(*options.seed);
   }
 }
 
@@ -348,6 +348,7 @@ std::vector<NetWithWeights> TakeInitNets(Model* model) {
 
 void RunInitNets(Model* model, Workspace* ws) try {
   CAFFE_ENFORCE(model != nullptr && ws != nullptr, "an argument of RunInitNets is null");
+  if (model->seed.has_value()) ws->SetRandomSeed(model->seed);
   if (!model->db_path.empty()) OpenParameterReader(model->db_path, model->db_type, ws);
   if (model->packed != nullptr) model->packed->CreateBlobs(ws);
   for (NetWithWeights& net : TakeInitNets(model)) RunInitNet(std::move(net), ws);

@@ -72,8 +72,9 @@ struct ModelFileOptions {
   bool device_fallback = false;
   // Set on every net. They replace arguments of the same name.
   std::vector<Argument> net_arguments = {};
-  // The seed of the nets' random generators. If not set, the seeds in the nets are used.
-  std::optional<uint32_t> seed = {};
+  // The seed of the nets' random numbers (Workspace::SetRandomSeed). Seeds in device options of the
+  // nets go first.
+  std::optional<uint64_t> seed = {};
 };
 
 // An input that an init net fills with zeros only, so that its blob exists (model_inputs.h).
@@ -108,6 +109,7 @@ struct Model {
   // Those inputs whose constant certainly stands for no data. The net should not run on it.
   std::vector<ZeroPlaceholder> zero_placeholders;
   std::string db_path, db_type;       // of the predictor database; empty if there is none
+  std::optional<uint64_t> seed;       // of the options
   std::vector<std::string> files;     // the files from which the nets were read
   std::vector<std::string> warnings;  // one line each
   // Of a net of Caffe: the shapes of its inputs that the file states, the blob that each layer writes,
@@ -144,7 +146,8 @@ std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::vector<Net
 // Moves the init nets, with their weights, out of the model.
 std::vector<NetWithWeights> TakeInitNets(Model* model);
 
-// Runs the init nets in `ws` and frees them while they run (init_net.h); afterwards,
+// Sets the model's seed, if it has one, in `ws`. Runs the init nets there and frees them while they run
+// (init_net.h); afterwards,
 // model->init_nets is empty. For a packed model, creates its blobs instead. For a predictor
 // database, first opens the reader of the parameters in `ws` (OpenParameterReader). THROWS if a net
 // fails.

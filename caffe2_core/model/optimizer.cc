@@ -17,6 +17,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/graph/passes/user_operators.h"
+#include "caffe2_core/graph/random_streams.h"
 #include "caffe2_core/model/packed_preparation.h"
 #include "caffe2_core/model/workspace_constants.h"
 #include "caffe2_core/runtime/operator_engines.h"
@@ -104,6 +105,7 @@ class Optimizer {
   Preparation Run() {
     PassContext context = MakeContext();
     MarkUserOperators(&result_.net);
+    NameRandomStreams(&result_.net);
     std::string before = Digest(result_.net);
     for (const NetPassInfo& pass : NetPasses()) {
       if (options_.without_passes.contains(pass.name)) continue;
@@ -114,6 +116,7 @@ class Optimizer {
       before = std::move(after);
     }
     RemoveNeedlessMarks(&result_.net);
+    RemoveNeedlessStreamNames(&result_.net);
     result_.new_constants = constants_.Store(result_.net);
     for (size_t i = 0; i < result_.new_constants.size(); ++i) PreparedForms::CountMade();
     constants_.ReleasePages();

@@ -8,8 +8,8 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/model/model_file.h"
-#include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/model/net_report.h"
+#include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/model/predictor_instances.h"
 
 namespace caffe2rt {
@@ -72,8 +72,9 @@ std::shared_ptr<Workspace> SourceOf(const Model& model) {
 }
 
 // Forbids file access unless the options set a policy. The parent workspace is the one of SourceOf,
-// not one of the caller, so its policy must not apply.
-PredictorOptions WithoutFiles(PredictorOptions options) {
+// not one of the caller, so its policy must not apply. Adds the model's seed.
+PredictorOptions OptionsFor(const Model& model, PredictorOptions options) {
+  if (!options.random_seed.has_value()) options.random_seed = model.seed;
   if (!options.file_access.has_value()) {
     options.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
   }
@@ -146,7 +147,7 @@ Predictor::Predictor(const PredictorConfig& config) try
 }
 
 Predictor::Predictor(Model&& model, const PredictorOptions& options) try
-    : Predictor(SourceOf(model), NetsOf(std::move(model)), WithoutFiles(options)) {
+    : Predictor(SourceOf(model), NetsOf(std::move(model)), OptionsFor(model, options)) {
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

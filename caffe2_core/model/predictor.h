@@ -76,6 +76,10 @@ struct PredictorOptions {
   std::set<std::string> kept_blobs = {};
   // Shapes of inputs as far as they are known. They guide choices; inputs may have other shapes.
   ShapeMap input_shapes = {};
+  // The seed of the random numbers of the nets (Workspace::SetRandomSeed). Call n, counted from 0 over
+  // all copies of the predictor, is then run n of the predict net, whichever instance it leases. If not
+  // set, the seed of the model or of the parent workspace applies.
+  std::optional<uint64_t> random_seed = std::nullopt;
   // The same as in PreparationOptions (preparation.h).
   bool deterministic = false;
   int64_t winograd_filter_bytes = INT64_MAX;

@@ -158,7 +158,8 @@ Predictor::Instances::Instances(std::shared_ptr<Workspace> parent, NetDef&& run_
                 kMaxInstances);
   NameNet(&def, "predict");
   if (options.device_fallback) FallBackToCPU(&def);
-  // The workspaces of the instances inherit this policy.
+  // The workspaces of the instances inherit the seed and this policy.
+  weights.SetRandomSeed(options.random_seed);
   if (options.file_access.has_value()) {
     weights.SetFileAccess(*options.file_access);
   } else if (parent_ == nullptr) {
@@ -412,9 +413,12 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
               absl::StrJoin(input_names, ", "), close.empty() ? "" : "; close: ", close);
 }
 
-void Predictor::Instances::RunNet(Instance* instance) const {
+void Predictor::Instances::RunNet(Instance* instance) {
   instance->cancelled.store(false, std::memory_order_relaxed);
   const StopScope scope(instance->cancelled);
+  if (weights.random_seed().has_value()) {
+    instance->net->net().SetNextRun(runs_.fetch_add(1, std::memory_order_relaxed));
+  }
   instance->net->Run();
 }
 

@@ -75,7 +75,7 @@ class Predictor::Instances {
   // of the inputs that are on other devices.
   void UseCopiesOfInputs(Instance* instance) const;
   // Runs the instance's net. THROWS RunStopped if Cancel was called meanwhile.
-  void RunNet(Instance* instance) const;
+  void RunNet(Instance* instance);
   // Stops the runs in progress.
   void Cancel();
   // Runs the instance's net and stores its outputs.
@@ -123,6 +123,7 @@ class Predictor::Instances {
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
   std::unique_ptr<Instance> own_;
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
+  std::atomic<uint64_t> runs_{0};                    // of all instances, for their random numbers
   std::atomic<int> waiting_{0};                      // threads that found no instance; see Release
   Mutex mutex_;
   ConditionVariable may_proceed_;  // an instance was released, or growing_ became false

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/plan/plan_limits.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -84,11 +85,13 @@ void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
   preparation.CheckStopBlobs(step);
 }
 
-bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent, PlanRun* run,
+bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent,
+                         std::optional<uint64_t> seed, PlanRun* run,
                          const ShouldContinueStep& should_continue) {
   if (run->IsInterrupted()) return true;
   // On the heap: on the stack, TSAN would take its mutex for an earlier one at the same address.
   const auto child = std::make_unique<Workspace>(parent.ws->RootFolder(), parent.ws);
+  child->SetRandomSeed(seed);
   InjectWorkspaceId(child.get(), parent.locks, run);
   PrepareBlobs(step, child.get(), run);
   NetPool nets(&run->defs, child.get(), NetPool::Keep::kInChildWorkspace);
@@ -110,6 +113,7 @@ CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, Pl
     for (int copy = 0; copy < copies; ++copy) {
       Substep substep;
       substep.def = &def;
+      substep.number = MixRandomKeys(place.number, recurring_.size() + reporting_.size());
       substep.own_nets = concurrent_ || def.has_run_every_ms();
       (def.has_run_every_ms() ? reporting_ : recurring_).push_back(std::move(substep));
     }
@@ -174,12 +178,16 @@ bool CompiledStep::RunSubstep(Substep* substep, const ReportLocks* locks,
                      .locks = locks,
                      .shared_locks = SharedLocksOf(*substep),
                      .outer = &position_,
-                     .reports = place_.reports || substep->def->has_run_every_ms()};
-  if (substep->def->create_workspace())
-    return RunInChildWorkspace(*substep->def, place, run_, should_continue);
+                     .reports = place_.reports || substep->def->has_run_every_ms(),
+                     .number = substep->number};
+  if (substep->def->create_workspace()) {
+    const std::optional<uint64_t> seed =
+        SeedOfPart(SeedOfPart(place_.nets->seed(), substep->number), substep->child_runs++);
+    return RunInChildWorkspace(*substep->def, place, seed, run_, should_continue);
+  }
   if (substep->compiled == nullptr) {
     if (substep->own_nets) {
-      substep->nets = std::make_unique<NetPool>(place_.nets);
+      substep->nets = std::make_unique<NetPool>(place_.nets, substep->number);
       place.nets = substep->nets.get();
     }
     substep->compiled = std::make_unique<CompiledStep>(
@@ -226,7 +234,10 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
 
 NetBase* CompiledStep::ReportNet() {
   const ReportLocksHeld held(&locks_of_reports_);
-  if (report_nets_ == nullptr) report_nets_ = std::make_unique<NetPool>(place_.nets);
+  if (report_nets_ == nullptr) {
+    const size_t last = recurring_.size() + reporting_.size();
+    report_nets_ = std::make_unique<NetPool>(place_.nets, MixRandomKeys(place_.number, last));
+  }
   return report_nets_->Get(step_.report_net());
 }
 

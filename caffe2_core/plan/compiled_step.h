@@ -2,8 +2,10 @@
 // CompiledStep: an execution step of a plan, ready to run in a workspace.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "caffe2_core/plan/plan_executor.h"
@@ -43,6 +45,7 @@ struct StepPlace {
   const ReportLocks* shared_locks = nullptr;
   const PlanPosition* outer = nullptr;  // null for a top-level step
   bool reports = false;                 // whether it is a reporter, or below one
+  uint64_t number = 0;                  // that no other step of the plan has, nor another instance
 };
 
 // Creates the missing blobs that the nets of the step and its substeps write, so that a name
@@ -72,6 +75,8 @@ class CompiledStep {
     bool own_nets = false;
     std::unique_ptr<NetPool> nets;           // null if the substep uses the step's pool
     std::unique_ptr<CompiledStep> compiled;  // null before the first run, or with create_workspace
+    uint64_t number = 0;                     // StepPlace::number
+    uint64_t child_runs = 0;                 // runs in a child workspace
   };
   bool ShouldContinue(int64_t iteration) const;
   bool CompileNets();
@@ -107,8 +112,9 @@ class CompiledStep {
 };
 
 // Runs the step in a new child workspace of `parent.ws`, which is destroyed afterwards. The nets of
-// `parent` are not used.
-bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent, PlanRun* run,
+// `parent` are not used. `seed` is that of the child workspace.
+bool RunInChildWorkspace(const ExecutionStep& step, const StepPlace& parent,
+                         std::optional<uint64_t> seed, PlanRun* run,
                          const ShouldContinueStep& should_continue);
 
 }  // namespace caffe2rt

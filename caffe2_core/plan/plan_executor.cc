@@ -22,19 +22,22 @@
 namespace caffe2rt {
 namespace {
 
-bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, PlanRun* run,
+bool RunTopLevelStep(const ExecutionStep& step, const StepPlace& place, PlanRun* run,
                      const ShouldContinueStep& should_continue) {
   VerifyStep(step, run->defs);
-  if (step.create_workspace()) return RunInChildWorkspace(step, {.ws = ws}, run, should_continue);
-  PrepareBlobs(step, ws, run);
-  return CompiledStep(step, {.ws = ws, .nets = nets}, run, should_continue).Execute();
+  if (step.create_workspace()) {
+    const std::optional<uint64_t> seed = SeedOfPart(place.nets->seed(), place.number);
+    return RunInChildWorkspace(step, place, seed, run, should_continue);
+  }
+  PrepareBlobs(step, place.ws, run);
+  return CompiledStep(step, place, run, should_continue).Execute();
 }
 
 // The same. A signal that stops an operator that waits ends the step without a failure.
-bool RunTopLevelStepUntilStopped(const ExecutionStep& step, Workspace* ws, NetPool* nets,
-                                 PlanRun* run, const ShouldContinueStep& should_continue) {
+bool RunTopLevelStepUntilStopped(const ExecutionStep& step, const StepPlace& place, PlanRun* run,
+                                 const ShouldContinueStep& should_continue) {
   try {
-    return RunTopLevelStep(step, ws, nets, run, should_continue);
+    return RunTopLevelStep(step, place, run, should_continue);
   } catch (const RunStopped&) {
     if (run->IsInterrupted()) return true;
     throw;
@@ -88,9 +91,11 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   };
   NetPool nets(&run.defs, ws, NetPool::Keep::kInWorkspace);
   const StopScope scope([&run] { return run.IsInterrupted(); });
+  uint64_t number = 0;
   for (const ExecutionStep& step : plan.execution_step()) {
     if (run.IsInterrupted()) break;
-    if (!RunTopLevelStepUntilStopped(step, ws, &nets, &run, go_on)) {
+    const StepPlace place = {.ws = ws, .nets = &nets, .number = number++};
+    if (!RunTopLevelStepUntilStopped(step, place, &run, go_on)) {
       LOG(ERROR) << "step \"" << step.name() << "\" of plan \"" << plan.name() << "\" failed";
       return false;
     }

@@ -1,6 +1,7 @@
 #include "caffe2_core/plan/plan_nets.h"
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
@@ -8,6 +9,9 @@
 
 namespace caffe2rt {
 namespace {
+
+// Separates the seeds of parts from the keys that RandomRuns derives from a seed.
+constexpr uint64_t kPart = 0x70617274;
 
 // The blobs that copies between devices add to the net.
 std::vector<std::string> BlobsOfCopies(const std::shared_ptr<const NetDef>& def,
@@ -29,6 +33,21 @@ void HideCopies(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> SeedOfPart(std::optional<uint64_t> seed, uint64_t number) {
+  if (seed.has_value()) seed = MixRandomKeys(MixRandomKeys(*seed, kPart), number);
+  return seed;
+}
+
+NetPool::NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep)
+    : defs_(*defs), ws_(ws), keep_(keep), seed_(ws->random_seed()) {}
+
+NetPool::NetPool(NetPool* parent, uint64_t number)
+    : defs_(parent->defs_),
+      ws_(parent->ws_),
+      keep_(parent->keep_),
+      parent_(parent),
+      seed_(SeedOfPart(parent->seed_, number)) {}
 
 NetPool::~NetPool() {
   own_.clear();  // before the blobs in copies_
@@ -56,7 +75,10 @@ NetBase* NetPool::GetLocked(const std::string& name) {
     net = BlobsOfCopies(it->second, *ws_).empty() ? parent_->Lend(name) : nullptr;
     if (net != nullptr) borrowed_.insert(name);
     if (net == nullptr) net = MakeOwn(it->second);
-    if (net != nullptr) nets_[name] = net;
+    if (net != nullptr) {
+      nets_[name] = net;
+      if (seed_.has_value()) net->SetRandomSeed(seed_);
+    }
   }
   CAFFE_ENFORCE(net != nullptr, "network \"", name, "\" has type \"", it->second->type(),
                 "\", which is not known");
@@ -77,9 +99,12 @@ NetBase* NetPool::MakeOwn(const std::shared_ptr<const NetDef>& def) {
 NetBase* NetPool::Lend(const std::string& name) {
   if (parent_ != nullptr) return nullptr;
   const MutexLock lock(mutex_);
-  if (!lent_.insert(name).second) return nullptr;
+  if (lent_.contains(name)) return nullptr;
+  lent_[name] = 0;
   try {
-    return GetLocked(name);
+    NetBase* const net = GetLocked(name);
+    lent_[name] = net->next_run();
+    return net;
   } catch (...) {
     lent_.erase(name);
     throw;
@@ -88,7 +113,15 @@ NetBase* NetPool::Lend(const std::string& name) {
 
 void NetPool::TakeBack(const std::string& name) {
   const MutexLock lock(mutex_);
-  lent_.erase(name);
+  const auto lent = lent_.find(name);
+  if (lent == lent_.end()) return;
+  if (seed_.has_value()) {
+    if (NetBase* const net = ws_->GetNet(name); net != nullptr) {
+      net->SetRandomSeed(seed_);
+      net->SetNextRun(lent->second);
+    }
+  }
+  lent_.erase(lent);
 }
 
 }  // namespace caffe2rt

@@ -2,8 +2,10 @@
 // NetPool: creates and keeps the nets that the steps of a plan run. Two steps that run at the same
 // time never share a net object.
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,6 +14,10 @@
 #include "caffe2_core/runtime/net.h"
 
 namespace caffe2rt {
+
+// The seed of one of several parts of a plan that run at the same time, or one after the other, and
+// have the same nets. nullopt if `seed` is nullopt.
+std::optional<uint64_t> SeedOfPart(std::optional<uint64_t> seed, uint64_t number);
 
 class Workspace;
 
@@ -27,12 +33,12 @@ class NetPool {
     kInChildWorkspace,  // the workspace was created for one execution of a step
   };
   // Keeps the nets in `ws`, as Caffe2 does. REQUIRES: `defs` and `ws` outlive this object.
-  NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep) : defs_(*defs), ws_(ws), keep_(keep) {}
+  NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep);
   // Uses the defs and the workspace of `parent`. A net that needs copies between devices is never
-  // borrowed, and its copies go to blobs that no other pool uses. REQUIRES: `parent` outlives this
-  // object.
-  explicit NetPool(NetPool* parent)
-      : defs_(parent->defs_), ws_(parent->ws_), keep_(parent->keep_), parent_(parent) {}
+  // borrowed, and its copies go to blobs that no other pool uses. If the workspace has a seed, the nets
+  // draw random numbers of their own, which depend on `number`, and not on which pool borrows a net.
+  // REQUIRES: `parent` outlives this object. No other pool of this parent has the same number.
+  NetPool(NetPool* parent, uint64_t number);
   ~NetPool();
   NetPool(const NetPool&) = delete;
   NetPool& operator=(const NetPool&) = delete;
@@ -40,6 +46,8 @@ class NetPool {
   // The net of that name. It is created by the first call. THROWS if the plan has no such net, or
   // if it cannot be created.
   NetBase* Get(const std::string& name);
+  // The seed of the nets' random numbers.
+  std::optional<uint64_t> seed() const { return seed_; }
 
  private:
   NetBase* GetLocked(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -51,11 +59,13 @@ class NetPool {
   const PlanNetDefs& defs_;
   Workspace* const ws_;
   const Keep keep_;
-  NetPool* const parent_ = nullptr;  // null if the nets are kept in ws_
+  NetPool* const parent_ = nullptr;     // null if the nets are kept in ws_
+  const std::optional<uint64_t> seed_;  // of the nets in this pool
   Mutex mutex_;
   // Nets in ws_ that this pool created, and those that another pool has borrowed.
   std::set<std::string> made_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string> lent_ ABSL_GUARDED_BY(mutex_);
+  // With the number of the next run that the net had before.
+  std::map<std::string, uint64_t> lent_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> borrowed_ ABSL_GUARDED_BY(mutex_);  // nets that belong to parent_
   // Used only if there is a parent: borrowed and own nets.
   std::map<std::string, NetBase*> nets_ ABSL_GUARDED_BY(mutex_);

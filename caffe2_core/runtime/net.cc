@@ -5,6 +5,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <utility>
 
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
@@ -15,6 +16,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/random_streams.h"
 #include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -66,7 +68,26 @@ NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace* ws)
 
 NetBase::~NetBase() = default;
 
+void NetBase::SetRandomSeed(std::optional<uint64_t> seed) {
+  if (seed.has_value()) NameRandomPlaces();
+  random_runs_.SetSeed(seed);
+}
+
+void NetBase::SetRandomParent(RandomPlace* place) {
+  NameRandomPlaces();
+  random_runs_.SetParent(place);
+}
+
+void NetBase::NameRandomPlaces() {
+  if (std::exchange(has_random_places_, true)) return;
+  RandomStreamNames names;
+  for (const OperatorBase* op : GetOperators()) {
+    op->random_place().Set(&random_runs_, RandomKeyOf(names.Next(op->debug_def())));
+  }
+}
+
 bool NetBase::Run() try {
+  BeginRandomNumbers();
   const bool observed = NumObservers() > 0;
   if (observed) StartAllObservers();
   const bool success = DoRun();
@@ -155,6 +176,7 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& given, W
   std::unique_ptr<NetBase> net = GetNetRegistry()->Create(
       def->type().empty() ? "simple" : def->type(), WithDeviceCopies(def, *ws), ws);
   if (net == nullptr) return nullptr;
+  if (ws->random_seed().has_value()) net->SetRandomSeed(ws->random_seed());
   std::vector<NetObserverCreator> creators;
   {
     const MutexLock lock(TheGlobalObservers().mutex);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,22 @@ class NetBase : public Observable<NetBase> {
   // Thread safe.
   virtual void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
+  // Lets the operators draw their random numbers from streams that the seed, the name of the
+  // operator's stream (graph/random_streams.h) and the number of the run determine, except for operators
+  // whose device option has a random_seed. The next run gets the number 0. CreateNet calls it with the
+  // seed of the workspace. nullopt: the numbers differ in every process. Not to be called during a run.
+  void SetRandomSeed(std::optional<uint64_t> seed);
+  // The number of the next run, which also counts runs that failed. A net that continues the work of
+  // another one sets it. Has no effect without a seed.
+  uint64_t next_run() const { return random_runs_.next_run(); }
+  void SetNextRun(uint64_t run) { random_runs_.set_next_run(run); }
+  // Lets the operators draw from streams of the operator that runs this net, at `place`.
+  // REQUIRES: `place` outlives the net.
+  void SetRandomParent(RandomPlace* place);
+  // Begins the random numbers of the next run. Run calls it; for callers that start the operators
+  // themselves.
+  void BeginRandomNumbers() { random_runs_.Begin(); }
+
   virtual std::vector<OperatorBase*> GetOperators() const = 0;
   const std::vector<std::string>& external_input() const { return external_input_; }
   const std::vector<std::string>& external_output() const { return external_output_; }
@@ -67,11 +84,15 @@ class NetBase : public Observable<NetBase> {
   std::atomic<bool>& cancelled() { return cancelled_; }
 
  private:
+  void NameRandomPlaces();
+
   const std::string name_;
   const std::shared_ptr<const NetDef> def_;
   std::vector<std::string> external_input_;
   std::vector<std::string> external_output_;
   std::atomic<bool> cancelled_{false};
+  RandomRuns random_runs_;
+  bool has_random_places_ = false;
 };
 
 using NetRegistry = Registry<std::string, std::unique_ptr<NetBase>,

@@ -8,6 +8,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_copies.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/random_streams.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 
@@ -65,7 +66,9 @@ std::shared_ptr<const NetDef> WithDeviceCopies(const std::shared_ptr<const NetDe
       blobs.PlaceAnywhere(name);
     }
   }
-  NetDef injected = InjectCrossDeviceCopies(*def, &blobs, {.may_move_blobs = true});
+  NetDef named = *def;
+  NameRandomStreams(&named);  // copies rename blobs
+  NetDef injected = InjectCrossDeviceCopies(named, &blobs, {.may_move_blobs = true});
   if (injected.op_size() == def->op_size()) return def;
   injected.set_name(def->name());
   return std::make_shared<const NetDef>(std::move(injected));

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/device/event.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/observer.h"
@@ -209,6 +210,9 @@ class OperatorBase : public Observable<OperatorBase> {
   int net_position() const { return net_position_; }
   void set_net_position(int position) { net_position_ = position; }
   Workspace* workspace() const { return ws_; }
+  // Where the operator's random numbers come from, and those of the nets that it runs. The context of
+  // an Operator<Context> uses it, unless the device option has a random_seed.
+  RandomPlace& random_place() const { return random_place_; }
 
   // --- event ---
   // The event that RunAsync records. It is created on first use. THROWS if DisableEvent was called.
@@ -253,6 +257,7 @@ class OperatorBase : public Observable<OperatorBase> {
   Workspace* const ws_;
   std::vector<std::shared_ptr<Blob>> owners_;  // inputs, then outputs
   std::string engine_;
+  mutable RandomPlace random_place_;
   int net_position_ = kNoNetPositionSet;
   bool event_disabled_ = false;
   std::unique_ptr<Event> event_;
@@ -265,6 +270,9 @@ class Operator : public OperatorBase {
  public:
   Operator(const OperatorDef& def, Workspace* ws)
       : OperatorBase(def, ws), context_(def.device_option()) {
+    if constexpr (requires { context_.SetRandomPlace(&random_place()); }) {
+      context_.SetRandomPlace(&random_place());
+    }
     context_.SwitchToDevice(0);
   }
 

@@ -12,6 +12,7 @@
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/random_streams.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/debug_options.h"
 #include "caffe2_core/runtime/fp_exceptions.h"
@@ -294,7 +295,10 @@ bool Workspace::RunNet(const std::string& name) try {
 }
 
 bool Workspace::RunOperatorOnce(const OperatorDef& def) try {
+  RandomRuns runs;
+  runs.SetSeed(random_seed());
   const std::unique_ptr<OperatorBase> op = CreateOperator(def, this);
+  op->random_place().Set(&runs, RandomKeyOf(RandomStreamNames().Next(def)));
   const TransientWrites scope;
   try {
     SeparateOutputs(op.get());

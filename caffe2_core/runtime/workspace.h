@@ -27,6 +27,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -134,6 +135,14 @@ class Workspace {
   // Caffe2. Set the policy before nets are created.
   void SetFileAccess(FileAccess access);
   const FileAccess& file_access() const;
+  // The seed of the random numbers of nets, and of operators that run once, that are created
+  // afterwards (NetBase::SetRandomSeed). What runs once is run 0 of a net: RunOperatorOnce and
+  // RunNetOnce give the same numbers whenever they are called with the same def. A workspace whose seed
+  // is not set uses its parent's. Without a seed, the numbers differ in every process.
+  void SetRandomSeed(std::optional<uint64_t> seed) { random_seed_ = seed; }
+  std::optional<uint64_t> random_seed() const {
+    return random_seed_.has_value() || shared_ == nullptr ? random_seed_ : shared_->random_seed();
+  }
   // The parent, or null.
   const Workspace* shared() const { return shared_; }
   // Prints the local tensors, largest first, with their sizes in bytes to stderr or the log sink.
@@ -153,6 +162,7 @@ class Workspace {
   const std::string root_folder_;
   const Workspace* const shared_;
   std::shared_ptr<const FileAccess> file_access_;  // null if not set; see file_access()
+  std::optional<uint64_t> random_seed_;            // see random_seed()
   mutable SharedMutex mutex_;
   std::map<std::string, std::shared_ptr<Blob>> blobs_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_

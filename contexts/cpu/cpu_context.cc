@@ -37,9 +37,21 @@ void RegisterCPUContext() {
 CPUContext::CPUContext() : random_seed_(RandomNumberSeed()) {}
 
 CPUContext::CPUContext(const DeviceOption& option)
-    : random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()) {
+    : random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()),
+      has_own_seed_(option.has_random_seed()) {
   CAFFE_ENFORCE_EQ(option.device_type(), static_cast<int>(CPU),
                    "device type of a CPUContext's device option");
+}
+
+void CPUContext::StartStream() {
+  begun_ = place_->begun();
+  if (begun_ == 0) return;  // the seed was removed
+  RandomWords words(place_->key());
+  if (generator_.has_value()) {
+    generator_->seed(words);
+  } else {
+    generator_.emplace(words);
+  }
 }
 
 void CPUContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) {

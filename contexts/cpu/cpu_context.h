@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "caffe2_core/base/random_seed.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/cpu_allocator.h"
 
@@ -73,10 +74,16 @@ class CPUContext final : public ContextWithResult<CPUContext> {
   template <class Src, class Dst>
   void CopyItems(TypeMeta meta, size_t n, const void* src, void* dst);
 
-  // The generator of this context, created on first use from the seed.
+  // The generator of this context, created on first use from the seed. If a random place is set that
+  // has streams, the generator starts with the stream of each run.
   rand_gen_type& RandGenerator() {
-    if (!generator_) generator_.emplace(random_seed_);
+    if (place_ != nullptr && __builtin_expect(place_->begun() != begun_, 0)) StartStream();
+    if (__builtin_expect(!generator_, 0)) generator_.emplace(random_seed_);
     return *generator_;
+  }
+  // Has no effect if the device option has a random_seed. REQUIRES: `place` outlives this object.
+  void SetRandomPlace(const RandomPlace* place) {
+    if (!has_own_seed_) place_ = place;
   }
   uint32_t random_seed() const { return random_seed_; }
 
@@ -85,7 +92,12 @@ class CPUContext final : public ContextWithResult<CPUContext> {
   static bool IsStreamFree(const DeviceOption&, int) { return true; }
 
  private:
+  void StartStream();
+
   uint32_t random_seed_;
+  bool has_own_seed_ = false;
+  const RandomPlace* place_ = nullptr;
+  uint64_t begun_ = 0;  // place_->begun() when the generator's stream was started
   std::optional<rand_gen_type> generator_;
 };
 

@@ -81,8 +81,28 @@ CUDAContext::CUDAContext(int gpu_id)
 CUDAContext::CUDAContext(const DeviceOption& option)
     : device_(DeviceOf(option)),
       random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()),
+      has_own_seed_(option.has_random_seed()),
       allow_tf32_(AllowsTf32(option)),
       stream_(&ThreadStream(device_, 0)) {}
+
+RandomBlocks CUDAContext::TakeRandomBlocks(uint64_t* used, uint64_t count) {
+  const uint64_t begun = place_ != nullptr ? place_->begun() : 0;
+  if (begun == 0) {
+    uint64_t& taken = used != nullptr ? *used : random_blocks_;
+    return {.seed = random_seed_, .first = std::exchange(taken, taken + count)};
+  }
+  if (std::exchange(blocks_begun_, begun) != begun) random_blocks_ = 0;
+  const uint64_t key = place_->key();
+  // The upper half of the key is that of the counter of the blocks.
+  return {.seed = static_cast<uint32_t>(key),
+          .first = (key >> 32 << 32) + std::exchange(random_blocks_, random_blocks_ + count)};
+}
+
+curandGenerator_t CUDAContext::curand_generator() {
+  const uint64_t begun = place_ != nullptr ? place_->begun() : 0;
+  if (std::exchange(generator_begun_, begun) != begun) generator_.StartAgain();
+  return generator_.Get(*stream_, begun != 0 ? place_->key() : random_seed_);
+}
 
 void CUDAContext::SwitchToDevice(int stream_id) {
   ThreadLocalCUDAObjects& objects = ThreadCudaObjects();

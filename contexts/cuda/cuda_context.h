@@ -16,9 +16,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/device/context.h"
 #include "contexts/cuda/cuda_allocator.h"
 #include "contexts/cuda/cuda_handles.h"
@@ -113,14 +113,18 @@ class CUDAContext final : public ContextWithResult<CUDAContext> {
   }
   CudaStream& stream() const { return *stream_; }
   uint32_t random_seed() const { return random_seed_; }
+  // Has no effect if the device option has a random_seed. REQUIRES: `place` outlives this object.
+  void SetRandomPlace(const RandomPlace* place) {
+    if (!has_own_seed_) place_ = place;
+  }
+  // Reserves the next `count` blocks of random numbers. If a random place is set that has streams,
+  // they are of the stream of the current run. Else they are of the context's seed, and follow the
+  // `*used` blocks that the caller, or, for null, the context has taken so far.
+  RandomBlocks TakeRandomBlocks(uint64_t* used, uint64_t count);
   // Whether libraries may compute with TF32: the net argument allow_tf32, which reaches the context
   // as `allow_tf32:0` or `allow_tf32:1` in the option's extra_info, else
   // CudaLibraryOptions::allow_tf32.
   bool allow_tf32() const { return allow_tf32_.value_or(GlobalCudaLibraryOptions().allow_tf32); }
-  // Reserves the next `count` blocks of this seed's random sequence and returns the first one.
-  uint64_t TakeRandomBlocks(uint64_t count) {
-    return std::exchange(random_blocks_, random_blocks_ + count);
-  }
 
   // The handles of the calling thread, bound to the context's stream. Another context of the thread
   // may rebind them, so get the handle for each use, and never destroy it. The generator belongs to
@@ -131,7 +135,7 @@ class CUDAContext final : public ContextWithResult<CUDAContext> {
   cudnnHandle_t cudnn_handle() {
     return CudnnHandle(ThreadCudaObjects().Handles(device_), *stream_);
   }
-  curandGenerator_t curand_generator() { return generator_.Get(*stream_, random_seed_); }
+  curandGenerator_t curand_generator();
 
   static bool HasAsyncPartDefault() { return true; }
   static bool SupportsAsyncScheduling() { return true; }
@@ -145,8 +149,11 @@ class CUDAContext final : public ContextWithResult<CUDAContext> {
  private:
   const int device_;
   const uint32_t random_seed_;
+  const bool has_own_seed_ = false;
   const std::optional<bool> allow_tf32_;
-  uint64_t random_blocks_ = 0;
+  const RandomPlace* place_ = nullptr;
+  uint64_t blocks_begun_ = 0, generator_begun_ = 0;  // place_->begun() of their streams
+  uint64_t random_blocks_ = 0;                       // taken so far, of the stream or of the seed
   CudaStream* stream_;
   CurandGenerator generator_;
 };

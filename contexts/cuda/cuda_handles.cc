@@ -162,7 +162,7 @@ CurandGenerator::~CurandGenerator() {
   }
 }
 
-curandGenerator_t CurandGenerator::Get(const CudaStream& stream, uint32_t seed) {
+curandGenerator_t CurandGenerator::Get(const CudaStream& stream, uint64_t seed) {
   if (__builtin_expect(generator_ == nullptr, 0)) {
     const UsedGenerator taken = Take(stream.device, &HandleStock::curand, [&] {
       return UsedGenerator{internal::NewCurandGenerator(), nullptr};

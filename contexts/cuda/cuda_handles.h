@@ -39,9 +39,11 @@ class CurandGenerator {
   ~CurandGenerator();
   CurandGenerator(const CurandGenerator&) = delete;
   CurandGenerator& operator=(const CurandGenerator&) = delete;
-  // Returns the generator, bound to the stream. The first call starts the sequence of the seed.
+  // Returns the generator, bound to the stream. The first call, and the first one after StartAgain,
+  // starts the sequence of the seed.
   // REQUIRES: all streams are of the same device. THROWS as above.
-  curandGenerator_t Get(const CudaStream& stream, uint32_t seed);
+  curandGenerator_t Get(const CudaStream& stream, uint64_t seed);
+  void StartAgain() { seeded_ = false; }
 
  private:
   curandGenerator_t generator_ = nullptr;
@@ -62,7 +64,7 @@ cudnnHandle_t NewCudnnHandle();
 void BindCudnnHandle(cudnnHandle_t handle, const CudaStream& stream);
 curandGenerator_t NewCurandGenerator();
 void BindCurandGenerator(curandGenerator_t generator, const CudaStream& stream);
-void SeedCurandGenerator(curandGenerator_t generator, uint32_t seed);
+void SeedCurandGenerator(curandGenerator_t generator, uint64_t seed);
 }  // namespace internal
 
 }  // namespace caffe2rt

@@ -15,9 +15,8 @@ namespace caffe2rt {
 
 cudaStream_t StreamOf(const CUDAContext& context) { return context.cuda_stream(); }
 
-uint32_t RandomSeedOf(const CUDAContext& context) { return context.random_seed(); }
-uint64_t TakeRandomBlocks(CUDAContext& context, uint64_t count) {
-  return context.TakeRandomBlocks(count);
+RandomBlocks TakeRandomBlocks(CUDAContext& context, uint64_t* used, uint64_t count) {
+  return context.TakeRandomBlocks(used, count);
 }
 
 unsigned int GridSize(const CUDAContext& context, int64_t blocks) {

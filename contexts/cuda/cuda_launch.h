@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "caffe2_core/base/random_stream.h"
+
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
@@ -18,10 +20,8 @@ inline constexpr int kKernelThreads = 256;
 // The context's stream.
 cudaStream_t StreamOf(const CUDAContext& context);
 
-// The context's seed; and CUDAContext::TakeRandomBlocks, which reserves `count` blocks of its
-// random sequence.
-uint32_t RandomSeedOf(const CUDAContext& context);
-uint64_t TakeRandomBlocks(CUDAContext& context, uint64_t count);
+// CUDAContext::TakeRandomBlocks, which reserves `count` blocks of random numbers.
+RandomBlocks TakeRandomBlocks(CUDAContext& context, uint64_t* used, uint64_t count);
 
 // Returns how many blocks to launch if there is work for `blocks` blocks: at most as many as the
 // device runs at a time. REQUIRES: blocks > 0.

@@ -91,7 +91,7 @@ void BindCurandGenerator(curandGenerator_t generator, const CudaStream& stream) 
   CURAND_ENFORCE(Curand().SetStream(generator, stream.stream), "device ", stream.device);
 }
 
-void SeedCurandGenerator(curandGenerator_t generator, uint32_t seed) {
+void SeedCurandGenerator(curandGenerator_t generator, uint64_t seed) {
   CURAND_ENFORCE(Curand().SetPseudoRandomGeneratorSeed(generator, seed), "seed ", seed);
   CURAND_ENFORCE(Curand().SetGeneratorOffset(generator, 0), "seed ", seed);
 }

@@ -17,7 +17,7 @@ namespace internal {
 
 curandGenerator_t NewCurandGenerator() { CAFFE_THROW(CurandProblem()); }
 void BindCurandGenerator(curandGenerator_t, const CudaStream&) { CAFFE_THROW(CurandProblem()); }
-void SeedCurandGenerator(curandGenerator_t, uint32_t) { CAFFE_THROW(CurandProblem()); }
+void SeedCurandGenerator(curandGenerator_t, uint64_t) { CAFFE_THROW(CurandProblem()); }
 
 }  // namespace internal
 }  // namespace caffe2rt

@@ -33,6 +33,7 @@ CPUFallbackOp::CPUFallbackOp(const OperatorDef& def, Workspace* ws, Maker make, 
     local_outputs_.push_back(local_.CreateLocalBlob(name));
   }
   cpu_op_ = make(OnCPU(def), &local_);
+  cpu_op_->random_place().Follow(&random_place());
 }
 
 CPUFallbackOp::~CPUFallbackOp() = default;

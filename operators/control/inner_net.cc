@@ -65,6 +65,7 @@ std::unique_ptr<NetBase> CreateInnerNet(const OperatorBase& op, const NetArgumen
     CAFFE_THROW("the net in argument \"", argument.name, "\" has type \"", Shortened(def->type()),
                 "\", which is not known", close.empty() ? "" : "; close: ", close);
   }
+  net->SetRandomParent(&op.random_place());
   return net;
 }
 

@@ -45,8 +45,13 @@ class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Cont
     if (noise_->template IsType<Tensor>()) return;
     Tensor noise(CPU);
     noise.Resize(size);
+    // The noise is part of no run of a net.
+    RandomRuns runs;
+    runs.SetSeed(ws->random_seed());
+    this->random_place().Set(&runs, RandomKeyOf("__CAFFE2_STYLIZER_NOISE__"));
     math::FillNormal(context_.RandGenerator(), static_cast<size_t>(size), 0, std,
                      noise.mutable_data<float>());
+    this->random_place().Set(nullptr, 0);
     *noise_->template GetMutable<Tensor>() = std::move(noise);
   }
 

@@ -63,17 +63,17 @@ template <class T>
 void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r) {
   CAFFE_ENFORCE(a <= b, "random numbers from ", a, " to ", b, ", want a range");
   const int64_t blocks = static_cast<int64_t>((n + 3) / 4);
-  const uint64_t first = TakeRandomBlocks(context, static_cast<uint64_t>(blocks));
+  const RandomBlocks taken = TakeRandomBlocks(context, nullptr, static_cast<uint64_t>(blocks));
   ForEach(context, blocks,
-          Uniform<T>{RandomSeedOf(context), first, static_cast<int64_t>(n), a, b, r},
+          Uniform<T>{taken.seed, taken.first, static_cast<int64_t>(n), a, b, r},
           "math::RandUniform");
 }
 template <class T>
 void CudaRandGaussian(CUDAContext& context, size_t n, T mean, T std, T* r) {
   const int64_t blocks = static_cast<int64_t>((n + 3) / 4);
-  const uint64_t first = TakeRandomBlocks(context, static_cast<uint64_t>(blocks));
+  const RandomBlocks taken = TakeRandomBlocks(context, nullptr, static_cast<uint64_t>(blocks));
   ForEach(context, blocks,
-          Gaussian<T>{RandomSeedOf(context), first, static_cast<int64_t>(n), mean, std, r},
+          Gaussian<T>{taken.seed, taken.first, static_cast<int64_t>(n), mean, std, r},
           "math::RandGaussian");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Random fills on CUDA. The seed comes from the context. `draws` is the number of blocks of four
-// words that have been used; the caller keeps it between runs.
+// Random fills on CUDA. The seed, or the stream of the run, comes from the context. `draws` is the
+// number of blocks of four words that have been used of the seed; the caller keeps it between runs.
 
 #include <cstdint>
 
@@ -28,8 +28,8 @@ template <class Make>
 void ForEachDraw(CUDAContext& context, uint64_t* draws, int64_t n, const Make& make,
                  const char* name) {
   const int64_t blocks = (n + 3) / 4;
-  ForEach(context, blocks, PhiloxKernel<Make>{RandomSeedOf(context), *draws, n, make}, name);
-  *draws += static_cast<uint64_t>(blocks);
+  const RandomBlocks taken = TakeRandomBlocks(context, draws, static_cast<uint64_t>(blocks));
+  ForEach(context, blocks, PhiloxKernel<Make>{taken.seed, taken.first, n, make}, name);
 }
 
 struct MakeUniform {

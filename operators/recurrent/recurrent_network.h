@@ -62,7 +62,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
         arguments_(ReadStepArguments(def)),
         keeps_steps_(HasStepNet(def, kBackwardStepNet) || !arguments_.outputs_with_grads.empty()),
         step_net_(ReadStepNet(def, kStepNet), arguments_.links, arguments_.timestep, {},
-                  Context::GetDeviceType()) {
+                  Context::GetDeviceType(), &this->random_place()) {
     for (const std::string& state : arguments_.states) {
       ws->CreateBlob(state);
       states_.push_back(ws->FindBlob(state));

@@ -43,7 +43,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
         arguments_(ReadStepArguments(def)),
         plan_(PlanBackward(def, arguments_, Context::GetDeviceType())),
         step_net_(plan_.net, plan_.links, arguments_.timestep, plan_.param_grads,
-                  Context::GetDeviceType()) {
+                  Context::GetDeviceType(), &this->random_place()) {
     for (const BackwardPlan::State& state : plan_.states) {
       State& blobs = states_.emplace_back();
       ws->CreateBlob(state.name);

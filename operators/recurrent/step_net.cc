@@ -116,12 +116,13 @@ bool RowViews::Make(const StepLink& link, const Tensor& rows, int64_t count) {
 }
 
 StepNet::StepNet(NetDef net, std::vector<StepLink> links, std::string timestep,
-                 std::vector<std::string> results, DeviceType device)
+                 std::vector<std::string> results, DeviceType device, RandomPlace* random)
     : net_(WithInputs(std::move(net), links, timestep)),
       links_(std::move(links)),
       timestep_(std::move(timestep)),
       result_names_(std::move(results)),
       device_(device),
+      random_(random),
       views_(links_.size()) {
   std::unordered_set<std::string> written, linked = {timestep_};
   for (const OperatorDef& op : net_->op()) written.insert(op.output().begin(), op.output().end());
@@ -177,6 +178,7 @@ void StepNet::Create(size_t space, int64_t t) {
   step.net = CreateNet(net_, &ws);
   CAFFE_ENFORCE(step.net != nullptr, "the step net \"", net_->name(), "\" has type \"",
                 net_->type(), "\", which is not known");
+  step.net->SetRandomParent(random_);
   step.on_stream = OperatorsOnStream(*step.net, device_);
   for (const std::string& name : result_names_) {
     step.results.push_back(ws.FindBlob(name));
@@ -203,6 +205,7 @@ void StepNet::RunNet(Step& step) {
     CAFFE_ENFORCE(step.net->Run(), "the step net reports a failure");
     return;
   }
+  step.net->BeginRandomNumbers();
   size_t running = 0;
   try {
     for (; running < step.on_stream.size(); ++running) StartOperator(step.on_stream[running], 0);

@@ -53,8 +53,9 @@ class RowsView {
 class StepNet {
  public:
   // `results` are blobs that the caller reads after a step. Linked blobs are tensors on `device`.
+  // `random` is the place of the operator that runs the net, and outlives this object.
   StepNet(NetDef net, std::vector<StepLink> links, std::string timestep,
-          std::vector<std::string> results, DeviceType device);
+          std::vector<std::string> results, DeviceType device, RandomPlace* random);
 
   // To be called before the first step of a run, with the number of steps. Finds the linked blobs
   // and their rows. THROWS if a blob or a row is missing.
@@ -89,6 +90,7 @@ class StepNet {
   const std::string timestep_;
   const std::vector<std::string> result_names_;
   const DeviceType device_;
+  RandomPlace* const random_;
   std::vector<bool> is_written_;  // by link: whether the net writes the blob
   std::vector<std::shared_ptr<Blob>> rows_;
   std::vector<RowViews> views_;

@@ -170,8 +170,9 @@ TEST(ManPageTest, PagesHaveNoErrors) {
   const std::string groff = FindProgram("groff");
   if (groff.empty()) GTEST_SKIP() << "groff is not installed";
   const TempDir dir;
-  for (const std::string command : {"", "run", "plan", "check", "inspect", "compare", "convert",
-                                    "pack", "gradients", "ops", "bench", "optimize", "devices"}) {
+  for (const std::string command :
+       {"", "run", "plan", "check", "inspect", "compare", "receipt", "convert", "pack", "gradients",
+        "ops", "bench", "optimize", "devices"}) {
     SCOPED_TRACE(command);
     std::vector<std::string> args = {"man", "--output", dir.path("page.1")};
     if (!command.empty()) args.push_back(command);

@@ -18,9 +18,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const std::vector<std::string>& AllCommands() {
-  static const std::vector<std::string> names = {"run",       "plan",    "check",    "inspect",
-                                                 "compare",   "convert", "pack",     "ops",
-                                                 "gradients", "bench",   "optimize", "devices"};
+  static const std::vector<std::string> names = {
+      "run",  "plan",      "check", "inspect", "compare",  "receipt", "convert",
+      "pack", "gradients", "ops",   "bench",   "optimize", "devices"};
   return names;
 }
 

@@ -371,6 +371,36 @@ TEST_F(CApiLoadTest, ReportsMemoryThatIsNotAvailable) {
       << caffe2rt_last_error();
 }
 
+TEST_F(CApiLoadTest, SeedDeterminesTheRandomNumbersOfEachCall) {
+  const std::string net = R"(op { type: "UniformFill" output: "y" arg { name: "shape" ints: 3 } })";
+  const auto numbers = [&](int32_t has_seed, uint64_t seed) {
+    caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+    options.has_seed = has_seed;
+    options.seed = seed;
+    const caffe2rt_bytes predict_net = BytesOf(net);
+    EXPECT_EQ(caffe2rt_load_from_memory(nullptr, 0, &predict_net, &options, &model_), CAFFE2RT_OK)
+        << caffe2rt_last_error();
+    std::vector<std::vector<float>> runs;
+    for (int run = 0; run < 2; ++run) {
+      caffe2rt_result* result = nullptr;
+      caffe2rt_tensor y = {};
+      EXPECT_EQ(caffe2rt_run(model_, nullptr, 0, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+      EXPECT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+      const auto* const values = static_cast<const float*>(y.data);
+      runs.emplace_back(values, values + 3);
+      caffe2rt_free_result(result);
+    }
+    caffe2rt_free_model(model_);
+    model_ = nullptr;
+    return runs;
+  };
+  const auto first = numbers(1, 1);
+  EXPECT_NE(first[0], first[1]);
+  EXPECT_EQ(numbers(1, 1), first);
+  EXPECT_NE(numbers(1, 2), first);
+  EXPECT_NE(numbers(0, 1), numbers(0, 1));
+}
+
 TEST_F(CApiLoadTest, CancelStopsTheRunsInProgress) {
   ASSERT_EQ(LoadText(kInit, R"(op { type: "CreateBlobsQueue" output: "q" }
                                op { type: "DequeueBlobs" input: "q" output: "y" })",

@@ -53,7 +53,7 @@ std::string RandomNet::OneOperator() {
   const int read = Below(kBlobs);
   const std::string in = Quoted("b", read);
   const std::string out = Quoted("b", (read + 1 + Below(kBlobs - 1)) % kBlobs);
-  switch (Below(draws_ ? 10 : 9)) {
+  switch (Below(draws_ ? 12 : 9)) {
     case 0:
       return MakeString("op { type: \"Relu\" input: ", in, " output: ", in, Control(), " }");
     case 1:
@@ -80,6 +80,12 @@ std::string RandomNet::OneOperator() {
     case 9:
       return MakeString("op { type: \"UniformFill\" output: ", out,
                         " device_option { random_seed: 7 } arg { name: \"shape\" ints: 8 } }");
+    case 10:
+      return MakeString("op { type: \"GaussianFill\" output: ", out, Control(),
+                        " arg { name: \"shape\" ints: 8 } }");
+    case 11:
+      return MakeString("op { type: \"Dropout\" input: ", in, " output: ", out, " output: ",
+                        Quoted("mask", Below(3)), " arg { name: \"is_test\" i: 0 }", Control(), " }");
     default:
       break;
   }
@@ -94,6 +100,7 @@ std::string RandomNet::AnyOperator() {
 }
 
 void FeedBlobs(Workspace* ws) {
+  ws->SetRandomSeed(3);
   Feed<bool>(ws, "yes", {}, {true});
   for (int i = 0; i < kBlobs; ++i) {
     FeedRandom(ws, MakeString("b", i), {8}, -1, 1, static_cast<uint32_t>(i));

@@ -155,33 +155,19 @@ const Row kRows[] = {
      R"(op { type: "DependenciesTestPrint" output: "a" } op { output: "b" }
         op { type: "DependenciesTestPrint" input: "b" } op { type: "DependenciesTestPrint" input: "a" })",
      {{}, {}, {0, 1}, {0, 2}}},
-    {"RandomNumbersOfEachDevice",
-     R"(op { type: "DependenciesTestRandom" } op { type: "DependenciesTestRandom" name: "off" }
-        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
-        op { type: "DependenciesTestRandom" device_option { device_type: 1 device_id: 1 } }
-        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
-        op { type: "DependenciesTestRandom" })",
-     {{}, {}, {}, {}, {2}, {0}}},
-    {"RandomNumbersOfTheDeviceOfTheNet",
-     R"(device_option { device_type: 1 } op { type: "DependenciesTestRandom" }
-        op { type: "DependenciesTestRandom" device_option { device_type: 0 } }
+    {"RandomNumbersImposeNoOrder",
+     R"(op { type: "DependenciesTestRandom" } op { type: "DependenciesTestRandom" output: "a" }
+        op { arg { name: "net" n { op { type: "DependenciesTestRandom" } } } }
+        op { type: "DependenciesTestRandom" input: "a" device_option { device_type: 1 } }
         op { type: "DependenciesTestRandom" device_option { device_type: 1 } })",
-     {{}, {}, {0}}},
-    {"RandomNumbersOfTheDeviceOfAnInnerNet",
-     R"(op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
-        op { device_option { device_type: 1 }
-             arg { name: "net" n { device_option { } op { type: "DependenciesTestRandom" } } } }
-        op { type: "DependenciesTestRandom" })",
-     {{}, {}, {1}}},
+     {{}, {}, {}, {1}, {}}},
     {"EffectsOfInnerNets",
      R"(op { type: "DependenciesTestPrint" }
         op { arg { name: "net" n { op { arg { name: "nets" nets { op { type: "DependenciesTestPrint" } }
                                                            nets { } } } } } }
-        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
-        op { device_option { device_type: 1 }
-             arg { name: "net" n { op { type: "DependenciesTestRandom" } } } }
-        op { arg { name: "net" n { op { type: "DependenciesTestRandom" } } } })",
-     {{}, {0}, {}, {2}, {}}},
+        op { type: "DependenciesTestFile" }
+        op { arg { name: "net" n { op { type: "DependenciesTestFile" } } } })",
+     {{}, {0}, {}, {2}}},
     {"Everything",
      R"(op { output: "a" } op { output: "b" } op { type: "DependenciesTestTimer" } op { output: "c" }
         op { type: "DependenciesTestUnlisted" name: "off" } op { type: "DependenciesTestUnlisted" }

@@ -442,16 +442,13 @@ TEST_F(ModelFileTest, WarnsOfOperatorsThatTheNamedDeviceLacks) {
                           "on the CPU: Softmax"));
 }
 
-TEST_F(ModelFileTest, SetsArgumentsAndSeedOfEveryNet) {
+TEST_F(ModelFileTest, SetsArgumentsOfEveryNet) {
   ModelFileOptions options = Files();
   options.net_arguments = {MakeArgument("cuda_sync", 1)};
-  options.seed = 0;
   const Model model = LoadModel(options);
   for (const NetDef* net : {&model.init_nets.at(0), &model.predict_net}) {
     EXPECT_EQ(GetArgument(*net, "cuda_sync").i(), 1);
-    EXPECT_TRUE(net->device_option().has_random_seed());
   }
-  EXPECT_FALSE(LoadModel(Files()).predict_net.has_device_option());
 }
 
 // --- errors ---

@@ -49,6 +49,14 @@ class FallbackTestSeedOp final : public Operator<CPUContext> {
     return true;
   }
 };
+class FallbackTestDrawOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    *OutputData<int>(0, {}) = static_cast<int>(context_.RandGenerator()() >> 1);
+    return true;
+  }
+};
 // An operator that requests access to a file.
 class FallbackTestFileOp final : public Operator<CPUContext> {
  public:
@@ -65,6 +73,7 @@ OPERATOR_SCHEMA(FallbackTestSkip).NumInputs(1).NumOutputs(2);
 OPERATOR_SCHEMA(FallbackTestText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSkipText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSeed).NumInputs(0).NumOutputs(1);
+OPERATOR_SCHEMA(FallbackTestDraw).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestFile).NumInputs(0).NumOutputs(1).AccessesFiles();
 REGISTER_CPU_OPERATOR(FallbackTest, FallbackTestOp);
 REGISTER_CUDA_OPERATOR(FallbackTest, GPUFallbackOpEx<>);
@@ -72,6 +81,8 @@ REGISTER_CUDA_OPERATOR(FallbackTestSkip, GPUFallbackOp<FallbackTestOp, SkipIndic
 REGISTER_CUDA_OPERATOR(FallbackTestText, GPUFallbackOp<FallbackTestTextOp>);
 REGISTER_CUDA_OPERATOR(FallbackTestSkipText, GPUFallbackOp<FallbackTestTextOp, SkipIndices<0>>);
 REGISTER_CUDA_OPERATOR(FallbackTestSeed, GPUFallbackOp<FallbackTestSeedOp>);
+REGISTER_CPU_OPERATOR(FallbackTestDraw, FallbackTestDrawOp);
+REGISTER_CUDA_OPERATOR(FallbackTestDraw, GPUFallbackOpEx<>);
 REGISTER_CUDA_OPERATOR(FallbackTestFile, GPUFallbackOp<FallbackTestFileOp>);
 
 class GPUFallbackTest : public testing::Test {
@@ -180,6 +191,15 @@ TEST_F(GPUFallbackTest, KeepsTheSeedAndNothingElseOfTheDevice) {
   Run(R"(type: "FallbackTestSeed" output: "Y" device_option { device_id: 1 random_seed: 12 })");
   const Tensor host(BlobGetTensor(*ws_.GetBlob("Y"), CUDA), CPU);
   EXPECT_EQ(*host.data<int>(), 12);
+}
+
+TEST_F(GPUFallbackTest, DrawsTheNumbersThatItDrawsOnTheCpu) {
+  ws_.SetRandomSeed(1);
+  ASSERT_TRUE(ws_.RunOperatorOnce(ParseOp(R"(type: "FallbackTestDraw" output: "C")")));
+  // The stream has the name of the output.
+  Run(R"(type: "FallbackTestDraw" output: "Y" arg { name: "random_stream" s: "C" })");
+  const Tensor host(BlobGetTensor(*ws_.GetBlob("Y"), CUDA), CPU);
+  EXPECT_EQ(*host.data<int>(), *ws_.GetBlob("C")->Get<Tensor>().data<int>());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/primitives/philox.h"
 #include "tests/support/devices_agree.h"
@@ -53,6 +54,36 @@ TEST_F(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
 TEST_F(RandomFillOnCudaTest, SeedsMakeTheSequence) {
   EXPECT_EQ(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 3));
   EXPECT_NE(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 4));
+}
+
+TEST_F(RandomFillOnCudaTest, WorkspaceSeedsGiveEachRunAStreamOfItsOwn) {
+  const auto draw = [](const char* type, uint64_t seed, uint64_t first) {
+    Workspace ws;
+    ws.SetRandomSeed(seed);
+    NetDef def = ParseNet(R"(name: "n" device_option { device_type: 1 }
+      op { type: "UniformFill" output: "a" arg { name: "shape" ints: 7 } }
+      op { type: "GaussianFill" output: "b" arg { name: "shape" ints: 7 } }
+      op { type: "UniformFill" output: "a" arg { name: "shape" ints: 7 } })");
+    def.set_type(type);
+    const auto net = CreateNet(def, &ws);
+    net->SetNextRun(first);
+    std::vector<std::vector<float>> runs;
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_TRUE(net->Run());
+      std::vector<float>& all = runs.emplace_back();
+      for (const char* name : {"a", "b"}) {
+        const Tensor on_host(ws.GetBlob(name)->Get<Tensor>(), CPU);
+        all.insert(all.end(), on_host.data<float>(), on_host.data<float>() + on_host.numel());
+      }
+    }
+    return runs;
+  };
+  const auto want = draw("simple", 1, 0);
+  EXPECT_NE(want[0], want[1]);
+  EXPECT_EQ(draw("simple", 1, 0), want);
+  EXPECT_EQ(draw("async_scheduling", 1, 0), want);
+  EXPECT_EQ(draw("simple", 1, 1)[0], want[1]);
+  EXPECT_NE(draw("simple", 2, 0)[0], want[0]);
 }
 
 TEST_F(RandomFillOnCudaTest, IntegersReachBothEnds) {

@@ -1,5 +1,7 @@
 #include "operators/recurrent/recurrent_network.h"
 
+#include <set>
+
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/recurrent/step_workspaces.h"
@@ -72,6 +74,23 @@ TEST_F(RecurrentNetworkTest, TheStepNetMayBeText) {
   ExpectFailure(With(net, "arg { name: 'step_net' s: 'op {' }"), "text that does not parse");
   ExpectFailure(With(net, ""), "argument \"step_net\" is missing");
   ExpectFailure(With("name: \"step\"", ""), "Net definition should have a name.");
+}
+
+TEST_F(RecurrentNetworkTest, EachStepDrawsNumbersThatTheSeedDetermines) {
+  Feed<float>(&ws_, "x", {4, 1, 1}, {1, 1, 1, 1});
+  Feed<float>(&ws_, "init", {1, 1, 1}, {1});
+  const std::string network =
+      With(R"(op { type: "Sum" input: "input_t" input: "prev" output: "sum" })",
+           R"(op { type: "UniformFill" input: "input_t" output: "sum" })");
+  const auto draw = [&](uint64_t seed) {
+    ws_.SetRandomSeed(seed);
+    RunOp(&ws_, network);
+    return Fetch<float>(ws_, "all");
+  };
+  const std::vector<float> first = draw(1);
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 4u);
+  EXPECT_EQ(draw(1), first);
+  EXPECT_NE(draw(2), first);
 }
 
 TEST_F(RecurrentNetworkTest, AcceptsInitialValuesOfEachRank) {
