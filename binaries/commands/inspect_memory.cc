@@ -16,7 +16,9 @@
 #include "binaries/terminal.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
+#include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/net_report.h"
 
 namespace caffe2rt {
 namespace {
@@ -58,6 +60,15 @@ InspectedMemory MemoryAsWritten(const CommandLine& line, const TitledNet& net,
                                  context.parameters, {kept.begin(), kept.end()}, Threads(line))};
 }
 
+// Creates the net and lets its operators prepare their weights.
+void CountPreparedWeights(const Preparation& prepared, Workspace* ws, InspectedMemory* memory) try {
+  PreparedNet net(prepared.net, prepared.options.kept, std::make_shared<ArenaStock>(), ws);
+  std::vector<size_t> unknown = net.PlanAhead(prepared);
+  SetPreparedBytes(PreparedBytesOf(net.net()), std::move(unknown), &memory->report);
+} catch (const EnforceNotMet& error) {
+  memory->problem = error.msg();
+}
+
 InspectedMemory MemoryAsPrepared(const CommandLine& line, const ModelFileOptions& file,
                                  const TitledNet& net, const InspectContext& context) {
   Model model = LoadModel(file);
@@ -75,10 +86,12 @@ InspectedMemory MemoryAsPrepared(const CommandLine& line, const ModelFileOptions
   }
   for (const std::string& name : given) shapes[name] = context.shapes.at(name);
   for (const auto& [name, dims] : model.input_shapes) shapes[name] = context.shapes.at(name);
-  return {.prepared = true,
-          .passes = prepared.passes,
-          .report = ReportMemory(InitNetsOf(net, context), prepared.net, shapes, parameters,
-                                 options.kept, Threads(line))};
+  InspectedMemory memory{.prepared = true,
+                         .passes = prepared.passes,
+                         .report = ReportMemory(InitNetsOf(net, context), prepared.net, shapes,
+                                                parameters, options.kept, Threads(line))};
+  CountPreparedWeights(prepared, ws.get(), &memory);
+  return memory;
 }
 
 void PrintHow(const std::string& title, const InspectedMemory& memory) {
@@ -111,6 +124,15 @@ void PrintUnknown(const MemoryReport& report) {
     PrintParagraph(
         absl::StrCat("not counted: ", inputs.size(), inputs.size() == 1 ? " input" : " inputs",
                      " without a shape (--input or --init-net): ", FirstNames(inputs)),
+        kIndent);
+  }
+  if (!report.unknown_prepared.empty()) {
+    PrintParagraph(
+        absl::StrCat("not counted: prepared weights of ", report.unknown_prepared.size(),
+                     report.unknown_prepared.size() == 1 ? " operator" : " operators",
+                     ", which are known when it has its weights and the shapes of its inputs "
+                     "(--init-net, --input): operator ",
+                     absl::StrJoin(report.unknown_prepared, ", ")),
         kIndent);
   }
   if (others.empty()) return;
@@ -164,6 +186,12 @@ void PrintMemory(const std::string& title, const InspectedMemory& memory, size_t
   if (report.blobs.size() > limit)
     std::cout << "  and " << report.blobs.size() - limit << " more, see --limit\n";
   PrintUnknown(report);
+  if (!memory.problem.empty()) {
+    PrintParagraph(
+        absl::StrCat("prepared weights are estimated, because the net cannot be created: ",
+                     OneLine(memory.problem)),
+        2);
+  }
 }
 
 void WriteMemory(const InspectedMemory& memory, Json* json) {
@@ -172,6 +200,7 @@ void WriteMemory(const InspectedMemory& memory, Json* json) {
            {"passes", memory.passes},
            {"weight_bytes", report.weight_bytes},
            {"prepared_bytes", report.prepared_bytes},
+           {"unknown_prepared", report.unknown_prepared},
            {"input_bytes", report.input_bytes},
            {"arena_bytes", report.arena_bytes},
            {"own_bytes", report.own_bytes},

@@ -19,10 +19,13 @@ struct InspectedMemory {
   bool prepared = false;
   std::vector<std::string> passes = {};  // those that changed the net
   MemoryReport report = {};
+  // Why the prepared weights are estimated although `prepared` is set; otherwise empty.
+  std::string problem = {};
 };
 
 // The predict net of a file is prepared if its weights are there: in the file or in --init-net. Its
-// init nets are run then. THROWS if that fails.
+// init nets are run then, and its operators prepare their weights, which are counted. THROWS if
+// preparing the net fails.
 InspectedMemory MemoryOf(const CommandLine& line, const std::string& path, FileKind kind,
                          const TitledNet& net, const InspectContext& context);
 

@@ -1,5 +1,6 @@
 #include "caffe2_core/base/thread_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cfenv>
 
@@ -9,6 +10,7 @@
 #include "caffe2_core/base/piece_fp_exceptions.h"
 #include "caffe2_core/base/piece_helpers.h"
 #include "caffe2_core/base/pool_workers.h"
+#include "caffe2_core/base/thread_state.h"
 
 namespace caffe2rt {
 
@@ -87,6 +89,14 @@ void ThreadPool::State::RunAndCollectFpExceptions(int pieces, PieceFunction func
 }
 
 void ThreadPool::Run(int pieces, PieceFunction function) {
+  // Work that may use fewer threads, and whose pieces do not depend on their number.
+  const int most = t_thread_state.threads;
+  if (most > 0 && pieces > most) {
+    auto run_share = [&](int first) {
+      for (int piece = first; piece < pieces; piece += most) function(piece);
+    };
+    return Run(most, PieceFunction(run_share));
+  }
   if (__builtin_expect(CollectsFpExceptions().load(std::memory_order_relaxed), 0)) {
     return state_->RunAndCollectFpExceptions(pieces, function);
   }
@@ -143,6 +153,10 @@ void SetNumThreads(int num_threads) {
   process.Replace(changed);
 }
 
-int GetNumThreads() { return Process().num_threads.load(std::memory_order_relaxed); }
+int GetNumThreads() {
+  const int all = Process().num_threads.load(std::memory_order_relaxed);
+  const int wanted = t_thread_state.threads;
+  return wanted > 0 ? std::min(wanted, all) : all;
+}
 
 }  // namespace caffe2rt

@@ -7,6 +7,7 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
+class ConvTuning;
 class FileAccess;
 class GivenValues;
 class RunningNet;
@@ -26,6 +27,8 @@ struct ThreadState {
   ShapeOnlyScope* shape_only = nullptr;                    // tensor/shape_only.h
   int nested_records = 0;                                  // io/blob_serialization.cc
   int nested_step_nets = 0;                                // operators/recurrent/step_net.cc
+  int threads = 0;                                         // base/work_scope.h
+  const ConvTuning* conv_tuning = nullptr;                 // base/work_scope.h
 };
 
 // Of the calling thread. A handler of signals may read it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -60,11 +61,26 @@ void AddExtraMemory(const NetDef& net, const std::vector<OpShapes>& shapes, int 
     const MemoryTraits::Extra extra = ExtraMemoryOf(def, shapes[op].inputs, shapes[op].outputs);
     most = std::max(most, extra.scratch_bytes);
     Add(extra.prepared_bytes, &report->prepared_bytes);
+    if (extra.prepared_unknown) report->unknown_prepared.push_back(op);
   }
   for (int i = 0; i < std::max(threads, 1); ++i) Add(most, &report->scratch_bytes);
 }
 
+void AddUpPeak(MemoryReport* report) {
+  report->peak_bytes = 0;
+  for (const int64_t part : {report->weight_bytes, report->prepared_bytes, report->input_bytes,
+                             report->arena_bytes, report->own_bytes, report->scratch_bytes}) {
+    Add(part, &report->peak_bytes);
+  }
+}
+
 }  // namespace
+
+void SetPreparedBytes(int64_t bytes, std::vector<size_t> unknown, MemoryReport* report) {
+  report->prepared_bytes = bytes;
+  report->unknown_prepared = std::move(unknown);
+  AddUpPeak(report);
+}
 
 MemoryReport ReportMemory(const std::vector<const NetDef*>& init_nets, const NetDef& net,
                           const ShapeMap& seeds, const std::set<std::string>& parameter_names,
@@ -98,10 +114,7 @@ MemoryReport ReportMemory(const std::vector<const NetDef*>& init_nets, const Net
   }
   // SummarizeNet counts the parameters that operators use; the other inputs remain.
   report.input_bytes = std::max<int64_t>(inputs - report.weight_bytes, 0);
-  for (const int64_t part : {report.weight_bytes, report.prepared_bytes, report.input_bytes,
-                             report.arena_bytes, report.own_bytes, report.scratch_bytes}) {
-    Add(part, &report.peak_bytes);
-  }
+  AddUpPeak(&report);
   return report;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -31,7 +31,7 @@ struct MemoryReport {
 
   // --- The parts of the peak, in bytes. They saturate at INT64_MAX. ---
   int64_t weight_bytes = 0;    // parameters
-  int64_t prepared_bytes = 0;  // weights in the layouts that operators prepare
+  int64_t prepared_bytes = 0;  // weights in the layouts that operators prepare, as far as known
   int64_t input_bytes = 0;     // other blobs that the net reads first
   int64_t arena_bytes = 0;     // activations that share planned memory
   int64_t own_bytes = 0;       // activations that do not: outputs, kept blobs, state
@@ -44,6 +44,8 @@ struct MemoryReport {
   std::vector<BlobUse> blobs;    // the blobs that the net writes, largest first
   // The blobs whose sizes are not known. If there are any, the peak does not include them.
   std::vector<UnknownBlob> unknown;
+  // The positions of the operators whose prepared weights are not known, and not in the peak.
+  std::vector<size_t> unknown_prepared;
 };
 
 // Reports on `net`. Shapes are inferred through `init_nets` first; `seeds` and `parameter_names` are
@@ -52,6 +54,10 @@ struct MemoryReport {
 MemoryReport ReportMemory(const std::vector<const NetDef*>& init_nets, const NetDef& net,
                           const ShapeMap& seeds, const std::set<std::string>& parameter_names,
                           const std::set<std::string>& kept, int threads);
+
+// Replaces what is said of prepared weights by what a net really holds (PreparedBytesOf in
+// model/net_report.h), and adds up the peak.
+void SetPreparedBytes(int64_t bytes, std::vector<size_t> unknown, MemoryReport* report);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

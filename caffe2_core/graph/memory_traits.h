@@ -31,6 +31,8 @@ struct MemoryTraits {
   struct Extra {
     int64_t scratch_bytes = 0;   // in each thread, while the operator runs; operators share it
     int64_t prepared_bytes = 0;  // for weights in another layout, as long as the operator exists
+    // The operator prepares weights, but how many bytes is not known before it has planned with them.
+    bool prepared_unknown = false;
   };
   using ExtraFunction =
       std::function<Extra(const OperatorDef&, const std::vector<TensorShape>& inputs,

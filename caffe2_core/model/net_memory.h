@@ -52,6 +52,14 @@ class NetMemory {
   void Begin();
   void End(bool success);
 
+  // Takes the planned memory away from the blobs, until the next Begin. REQUIRES: not between Begin
+  // and End.
+  void Release() { Unbind(); }
+  // The blobs of the net, and what its operators are bound to, by blob. Null if the net runs without
+  // a plan.
+  const NetDependencies* blobs() const { return blobs_.get(); }
+  const std::vector<Blob*>& objects() const { return objects_; }
+
   // A blob in planned memory, and the first and last operator that use it.
   struct PlannedBlob {
     uint32_t blob;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -10,6 +11,7 @@
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -52,16 +54,32 @@ Json JsonOf(const OperatorReport& op) {
 
 NetReport ReportNet(const Preparation& preparation, const NetBase* net) {
   CAFFE_ENFORCE(net != nullptr, "argument net of ReportNet is null, want a net that was created");
-  NetReport report{.net = net->Name(),
-                   .passes = preparation.passes,
-                   .new_constants = preparation.new_constants,
-                   .freed_constants = preparation.freed_constants,
-                   .instruction_set = IsaName(CpuIsa()),
-                   .threads = GetNumThreads(),
-                   .deterministic = preparation.options.deterministic};
+  NetReport report{
+      .net = net->Name(),
+      .passes = preparation.passes,
+      .new_constants = preparation.new_constants,
+      .freed_constants = preparation.freed_constants,
+      .instruction_set = IsaName(CpuIsa()),
+      .threads = preparation.options.threads > 0 ? preparation.options.threads : GetNumThreads(),
+      .deterministic = preparation.options.deterministic};
   for (const OperatorBase* op : net->GetOperators())
     report.operators.push_back(ReportOperator(*op));
   return report;
+}
+
+int64_t PreparedBytesOf(const NetBase& net) {
+  std::set<const Storage*> seen;
+  int64_t bytes = 0;
+  for (const OperatorBase* op : net.GetOperators()) {
+    for (const Blob* blob : op->Inputs()) {
+      const Tensor* const tensor = FindTensor(*blob);
+      Storage* const storage = tensor == nullptr ? nullptr : tensor->storage().get();
+      if (storage == nullptr || !seen.insert(storage).second) continue;
+      for (const auto& [key, form] : storage->forms().List())
+        bytes += static_cast<int64_t>(form.nbytes);
+    }
+  }
+  return bytes;
 }
 
 std::string NetReportAsJson(const NetReport& report) {

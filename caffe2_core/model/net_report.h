@@ -43,6 +43,11 @@ struct NetReport {
 // `preparation` describes how `net` was made; its field `net` is not read.
 NetReport ReportNet(const Preparation& preparation, const NetBase* net);
 
+// The bytes of the weights that the operators of a net read which are prepared now, in the layouts of
+// operators: each form once, even if several operators or nets share it. Forms of weights that change
+// while the net runs belong to operators and are not included.
+int64_t PreparedBytesOf(const NetBase& net);
+
 // A JSON object with the fields of NetReport, ending in a newline. Empty fields of operators are left
 // out. Bytes of names that are not UTF-8 are replaced.
 std::string NetReportAsJson(const NetReport& report);

@@ -39,6 +39,7 @@ class StoredUse {
 
   bool IsAllowed() const {
     return model_.index().has_preparation() &&
+           options_.tuning == nullptr &&  // what it holds is not stored
            stored_.description() == DescribePreparation(options_) && IsPackedNet() && InputsFit() &&
            KeptFit() && ShapesFit() && ConstantsAreThoseOfTheFile() && NewNamesAreFree() &&
            OperatorsExist();
@@ -52,6 +53,8 @@ class StoredUse {
       ws_.CreateLocalBlob(packed.name())->Reset(new Tensor(model_.MappedTensor(packed)));
       result.new_constants.push_back(packed.name());
     }
+    for (const TensorShape& shape : stored_.input_shape())
+      result.options.input_shapes[shape.name()] = shape;
     if (options_.free_constants) FreeConstants(&result);
     return result;
   }
@@ -164,6 +167,7 @@ std::string DescribePreparation(const PreparationOptions& options) {
   text += options.deterministic ? ", deterministic" : MakeString(", threads ", GetNumThreads());
   if (options.winograd_filter_bytes != INT64_MAX)
     text += MakeString(", winograd filters up to ", options.winograd_filter_bytes, " bytes");
+  if (options.tuning != nullptr) text += ", tuning of its own";
   if (!options.without_passes.empty())
     text += MakeString(", without passes ", absl::StrJoin(options.without_passes, " "));
   return text;

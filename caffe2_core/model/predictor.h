@@ -33,6 +33,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/model/meta_net.h"
@@ -44,6 +45,7 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
+class ConvTuning;
 struct Model;
 struct NetReport;
 
@@ -61,6 +63,10 @@ struct PredictorOptions {
   // While no call runs, the planned memory of this many instances is kept for the next calls, 0 to
   // 1024. That of others is freed, and allocated again when it is needed.
   int idle_arenas = 1;
+  // Whether the constructor does what otherwise the first call does once (PreparedNet::PlanAhead in
+  // preparation.h), as far as the shapes of the inputs are known: from input_shapes, or from a packed
+  // model that was prepared for them. It needs plan_memory.
+  bool plan_ahead = true;
   // The files that the operators of the nets may open. If not set, the policy of the parent
   // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The
   // policy does not apply to the database that LoadPredictor reads.
@@ -83,6 +89,9 @@ struct PredictorOptions {
   // The same as in PreparationOptions (preparation.h).
   bool deterministic = false;
   int64_t winograd_filter_bytes = INT64_MAX;
+  int threads = 0;
+  std::shared_ptr<const ConvTuning> tuning = nullptr;
+  std::optional<Isa> isa = std::nullopt;
 };
 
 // Caffe2's description of a predictor whose parameters are already loaded.

@@ -198,6 +198,7 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   instance_def_ = WithCopies(Prepare(expected));
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
+  if (options.plan_ahead) warm->net->PlanAhead(preparation);
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written
@@ -210,6 +211,9 @@ NetDef Predictor::Instances::Prepare(const std::vector<std::string>& expected) {
                           .input_shapes = options.input_shapes,
                           .deterministic = options.deterministic,
                           .winograd_filter_bytes = options.winograd_filter_bytes,
+                          .threads = options.threads,
+                          .tuning = options.tuning,
+                          .isa = options.isa,
                           .packed = packed};
   with.kept.insert(output_names.begin(), output_names.end());
   if (options.optimize) with.free_constants = !FindConstantInputs(with.inputs);
@@ -291,7 +295,8 @@ void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
   std::set<std::string> kept(output_names.begin(), output_names.end());
   kept.insert(input_names.begin(), input_names.end());
   instance->net.reset();  // it refers to the net that is replaced
-  instance->net.emplace(net, std::move(kept), instance->arenas, &instance->ws);
+  instance->net.emplace(net, std::move(kept), instance->arenas, &instance->ws, "simple",
+                        preparation.options);
   const std::unordered_set<std::string> written = WrittenBy(*net);
   instance->input_written.clear();
   instance->input_devices.clear();

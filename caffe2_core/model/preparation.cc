@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/model/plan_ahead.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 
@@ -55,24 +58,43 @@ std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) 
   return arguments;
 }
 
+void CheckSettings(const PreparationOptions& options) {
+  const int threads = GetNumThreads();
+  CAFFE_ENFORCE(options.threads >= 0 && options.threads <= threads,
+                "option threads of the preparation of a net is ", options.threads, ", want 0 to ",
+                threads, ", the threads of the process: SetNumThreads changes them");
+  CAFFE_ENFORCE(!options.isa.has_value() || *options.isa == CpuIsa(),
+                "option isa of the preparation of a net is ",
+                IsaName(options.isa.value_or(CpuIsa())), ", want ", IsaName(CpuIsa()),
+                ", that of the process: all nets of a process use one, which the environment "
+                "variables CAFFE2RT_ISA and ONEDNN_MAX_CPU_ISA lower before the process starts");
+}
+
 }  // namespace
 
 Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
   CAFFE_ENFORCE(ws != nullptr,
                 "argument ws of PrepareNet is null, want the workspace with the weights");
+  CheckSettings(options);
+  const WorkScope scope({.threads = options.threads, .conv_tuning = options.tuning.get()});
   PreparationOptions all = options;
   AddShapesInWorkspace(options.inputs, *ws, &all.input_shapes);
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
   Preparation preparation = OptimizeNet(std::move(net), all, ws);
   TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
+  // Those with which a packed net was prepared.
+  for (auto& [name, shape] : preparation.options.input_shapes)
+    all.input_shapes.try_emplace(name, std::move(shape));
   preparation.options = std::move(all);
   return preparation;
 }
 
 PreparedNet::PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
                          std::shared_ptr<ArenaStock> arenas, Workspace* ws,
-                         const std::string& executor) {
+                         const std::string& executor, const PreparationOptions& options)
+    : threads_(options.threads), tuning_(options.tuning) {
   CAFFE_ENFORCE(def != nullptr && ws != nullptr, "an argument of PreparedNet is null");
+  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
   net_ = ws->CreateNet(WithExecutor(def, executor), true);
   CAFFE_ENFORCE(net_ != nullptr, "net \"", def->name(), "\" has type \"", def->type(),
                 "\", which is not known");
@@ -83,10 +105,23 @@ PreparedNet::~PreparedNet() = default;
 PreparedNet::PreparedNet(PreparedNet&&) noexcept = default;
 PreparedNet& PreparedNet::operator=(PreparedNet&&) noexcept = default;
 
-void PreparedNet::Run() { CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed"); }
+void PreparedNet::Run() {
+  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
+  CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
+}
+
+std::vector<size_t> PreparedNet::PlanAhead(const Preparation& preparation) {
+  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
+  return caffe2rt::PlanAhead(*net_, preparation.options.inputs, preparation.options.input_shapes,
+                             memory_.get());
+}
 
 NetBase* Workspace::CreateNet(const NetDef& def, const PreparationOptions& options,
                               bool overwrite) {
+  CAFFE_ENFORCE(
+      options.threads == 0 && options.tuning == nullptr,
+      "options threads and tuning are settings of the runs of a PreparedNet or Predictor; "
+      "Workspace::CreateNet does not support them: PrepareNet and PreparedNet do");
   return CreateNet(std::make_shared<const NetDef>(PrepareNet(def, options, this).net), overwrite);
 }
 

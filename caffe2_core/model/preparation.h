@@ -10,17 +10,17 @@
 //   net.Run();                                         // computes the same outputs
 //
 // Predictor and the commands of `caffe2` prepare their nets in this way. Workspace::CreateNet runs a
-// net as it is written unless it is given options. The number of threads (SetNumThreads), the
-// instruction set (base/isa.h) and the table of convolutions' timings (operators/conv/conv_tuning.h)
-// are those of the process.
+// net as it is written unless it is given options.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -28,6 +28,7 @@
 namespace caffe2rt {
 
 class ArenaStock;
+class ConvTuning;
 class NetBase;
 class NetMemory;
 class PackedModel;
@@ -55,6 +56,17 @@ struct PreparationOptions {
   // Whether to remove the constants from the workspace that the net read and that the prepared net
   // does not read. Only local blobs of the workspace are removed.
   bool free_constants = false;
+  // The number of threads among which the operators divide their work; 0: that of the process
+  // (GetNumThreads in base/thread_pool.h). At most that of the process, whose pool does the work: call
+  // SetNumThreads with the largest number first.
+  int threads = 0;
+  // The table of timings by which algorithms and layouts of convolutions are chosen. Null: that of the
+  // process. ParseConvTuning in operators/conv/conv_tuning.h makes one from a file's text.
+  std::shared_ptr<const ConvTuning> tuning = nullptr;
+  // The instruction set, for callers that require one. It cannot differ from that of the process
+  // (CpuIsa in base/isa.h), because oneDNN chooses its own when the process first uses it: another
+  // one is an error that names the environment variables to set.
+  std::optional<Isa> isa = std::nullopt;
   // The packed model of which the net and the blobs in the workspace are. If it was prepared in the
   // same way when it was packed, the net that it stores is used, with its constants. May be null.
   std::shared_ptr<const PackedModel> packed = nullptr;
@@ -70,8 +82,10 @@ struct Preparation {
   PreparationOptions options = {};
 };
 
-// Prepares a net whose weights are in `ws`, where it will run, or in whose children. THROWS if a name
-// in without_passes is unknown, or if a pass fails; the error names the pass.
+// Prepares a net whose weights are in `ws`, where it will run, or in whose children. THROWS if an
+// option is out of range, if a name in without_passes is unknown, or if a pass fails; the error names
+// the pass. The operators are told what they may choose, but `threads` and `tuning` are settings of
+// runs: give PreparedNet the same options.
 Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws);
 
 // A net in a workspace with planned memory for its activations. May be used by one thread at a time.
@@ -81,15 +95,17 @@ class PreparedNet {
   // read after a run, besides the outputs. A null `arenas` plans no memory: each blob keeps its own.
   // `executor` is the net type as which it runs, whatever built-in type it has: operators that run
   // at the same time are seldom faster than operators that are divided among the threads.
+  // Of `options`, threads and tuning are used, for the construction and in Run.
   // THROWS if the net cannot be created, or if its type is not known. REQUIRES: `ws` outlives the
   // object, and nobody else deletes the net.
   PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
               std::shared_ptr<ArenaStock> arenas, Workspace* ws,
-              const std::string& executor = "simple");
+              const std::string& executor = "simple", const PreparationOptions& options = {});
   PreparedNet(NetDef def, std::set<std::string> kept, std::shared_ptr<ArenaStock> arenas,
-              Workspace* ws, const std::string& executor = "simple")
+              Workspace* ws, const std::string& executor = "simple",
+              const PreparationOptions& options = {})
       : PreparedNet(std::make_shared<const NetDef>(std::move(def)), std::move(kept),
-                    std::move(arenas), ws, executor) {}
+                    std::move(arenas), ws, executor, options) {}
 
   ~PreparedNet();
   PreparedNet(PreparedNet&&) noexcept;
@@ -97,12 +113,23 @@ class PreparedNet {
 
   // Runs the net. THROWS if it fails.
   void Run();
+
+  // Does what the first run does once: operators plan for their shapes, libraries create their
+  // primitives, and constant weights are prepared. The first run is then about as fast as the next
+  // ones, apart from memory that is touched first. Nothing is computed, and no blob changes.
+  // `preparation` is that of the net: it holds its inputs and their shapes. Without the shape of an
+  // input, and without planned memory, operators plan in the first run. Returns the positions of the
+  // operators whose first run may still prepare weights. Call it before the first run. THROWS only
+  // if memory for the plan of the activations cannot be allocated.
+  std::vector<size_t> PlanAhead(const Preparation& preparation);
   NetBase& net() { return *net_; }
   NetMemory& memory() { return *memory_; }
 
  private:
   NetBase* net_;  // owned by the workspace
   std::unique_ptr<NetMemory> memory_;
+  int threads_;                               // as in PreparationOptions
+  std::shared_ptr<const ConvTuning> tuning_;  // shared with other nets; may be null
 };
 
 }  // namespace caffe2rt

@@ -23,16 +23,19 @@ OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& 
   return cost;
 }
 
-namespace {
 MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<TensorShape>& in,
                                     const std::vector<TensorShape>&) {
   if (in.size() < 2) return {};
+  // On IDEEP, the algorithm depends on the layout of X.
+  if (def.device_option().device_type() == IDEEP) return {.prepared_unknown = true};
   const ArgumentHelper args(def);
   const ConvShape shape = MakeConvShape(ParseWindowArguments(args, WindowUse::kConv),
                                         GetDimsVector(in[0]), GetDimsVector(in[1]), in.size() > 2);
   const ConvPlan plan(shape, {.deterministic = args.Read(kDeterministic) != 0});
   return {.scratch_bytes = plan.ScratchBytes(), .prepared_bytes = plan.PreparedBytes()};
 }
+
+namespace {
 
 void RegisterType(const char* type) {
   OpSchema& schema =

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/common/window_arguments.h"
@@ -33,7 +34,9 @@ class ConvOnCpu {
   void Run(CPUContext&, const float* x, const Tensor& filter, const float* bias, float* y) {
     plan_->Run(x, filter, bias, y);
   }
-  // Empty before the first plan. A device may lack this function.
+  // REQUIRES: Plan was called. A device may lack this function, and the next one.
+  void Prepare(const Tensor& filter) { plan_->Prepare(filter); }
+  // Empty before the first plan.
   std::optional<KernelChoice> Kernel() const {
     if (plan_ == nullptr) return std::nullopt;
     return KernelChoiceOf(plan_->choice());
@@ -45,7 +48,7 @@ class ConvOnCpu {
 };
 
 template <class Context, class Runner>
-class ConvOp final : public Operator<Context>, public ChoosesKernel {
+class ConvOp final : public Operator<Context>, public ChoosesKernel, public PlansAhead {
  public:
   USE_OPERATOR_FUNCTIONS(Context);
 
@@ -53,6 +56,18 @@ class ConvOp final : public Operator<Context>, public ChoosesKernel {
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kConv)),
         runner_(*this) {}
+
+  void PlanAhead(const AheadInputs& inputs) override {
+    const Tensor& X = Input(0);
+    const Tensor& filter = Input(1);
+    Plan(X, filter);
+    if constexpr (requires { runner_.Prepare(filter); }) {
+      if (inputs.is_constant(1)) runner_.Prepare(filter);
+    }
+    Output(0)->Resize(y_dims_);
+    (void)Output(0)->template mutable_data<float>();
+  }
+  bool PreparesWeights() const override { return true; }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

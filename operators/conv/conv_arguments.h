@@ -1,6 +1,6 @@
 #pragma once
 // The arguments of Conv, ConvTranspose and their gradients other than the window arguments: cuDNN
-// options, and hints that Caffe2's operators accept; the cost of Conv.
+// options, and hints that Caffe2's operators accept; the cost and the memory of Conv.
 
 #include "caffe2_core/graph/op_schema.h"
 
@@ -59,5 +59,9 @@ inline void DeclareConvArguments(OpSchema& schema) {
 
 // The cost inference of Conv.
 OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& in);
+
+// The memory of Conv besides its inputs and outputs. `in` are X, filter and an optional bias.
+MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<TensorShape>& in,
+                                    const std::vector<TensorShape>& out);
 
 }  // namespace caffe2rt

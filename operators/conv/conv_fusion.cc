@@ -42,6 +42,13 @@ void ConvFusionOnCpuOp::Plan(const Tensor& X, const Tensor& filter) {
   filter_dims_ = filter.dims();
 }
 
+void ConvFusionOnCpuOp::PlanAhead(const AheadInputs& inputs) {
+  Plan(Input(0), Input(1));
+  if (inputs.is_constant(1)) plan_->Prepare(Input(1));
+  Output(0)->Resize(y_dims_);
+  (void)Output(0)->mutable_data<float>();
+}
+
 bool ConvFusionOnCpuOp::RunOnDevice() {
   const Tensor& X = Input(0);
   const Tensor& filter = Input(1);
@@ -69,10 +76,20 @@ bool ConvFusionOnCpuOp::RunOnDevice() {
 
 namespace {
 
+std::vector<TensorShape> WithoutSum(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const bool sum = ArgumentHelper(def).Read(kFusedSum) != 0;
+  return {in.begin(), in.end() - (sum && in.size() > 2 ? 1 : 0)};
+}
+
+MemoryTraits::Extra ConvFusionExtraMemory(const OperatorDef& def,
+                                          const std::vector<TensorShape>& in,
+                                          const std::vector<TensorShape>& out) {
+  return ConvExtraMemory(def, WithoutSum(def, in), out);
+}
+
 OpSchema::Cost ConvFusionCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const bool sum = ArgumentHelper(def).Read(kFusedSum) != 0;
-  std::vector<TensorShape> conv(in.begin(), in.end() - (sum && in.size() > 2 ? 1 : 0));
-  OpSchema::Cost cost = ConvCost(def, conv);
+  OpSchema::Cost cost = ConvCost(def, WithoutSum(def, in));
   if (sum && AreKnown(in, 2)) {
     const uint64_t added = NumElements(InferConvShape(def, in)[0]);
     cost.flops += added;
@@ -107,7 +124,7 @@ void RegisterConvFusion() {
                    .multiply_adds = MultiplyAddCount::kConv,
                    .has_weights = true})
           // If Y is in place with S, S is copied first.
-          .Memory({.same_blob_in_place = true})
+          .Memory({.same_blob_in_place = true, .extra = ConvFusionExtraMemory})
           .SetDoc(
               "Computes a convolution as Conv does, adds an optional tensor S of the same shape, "
               "and applies an activation. Graph passes replace Conv, Sum and an activation by this "

@@ -20,10 +20,14 @@ struct ConvFusionInputs {
 // input than S.
 ConvFusionInputs FindConvFusionInputs(OperatorBase& op, const ConvEpilogue& epilogue);
 
-class ConvFusionOnCpuOp final : public Operator<CPUContext>, public ChoosesKernel {
+class ConvFusionOnCpuOp final : public Operator<CPUContext>,
+                                public ChoosesKernel,
+                                public PlansAhead {
  public:
   ConvFusionOnCpuOp(const OperatorDef& def, Workspace* ws);
   bool RunOnDevice() override;
+  void PlanAhead(const AheadInputs& inputs) override;
+  bool PreparesWeights() const override { return true; }
   std::optional<KernelChoice> Kernel() const override {
     if (plan_ == nullptr) return std::nullopt;
     return KernelChoiceOf(plan_->choice());

@@ -2,6 +2,7 @@
 // layout of contexts/onednn; filter and bias are plain tensors on the CPU.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/host_input.h"
 #include "operators/common/onednn_argument.h"
@@ -13,7 +14,7 @@ namespace caffe2rt {
 
 namespace {
 
-class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel {
+class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, public PlansAhead {
  public:
   OnednnConvOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
@@ -27,6 +28,15 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC: convolutions on IDEEP support NCHW only");
   }
+
+  void PlanAhead(const AheadInputs& inputs) override {
+    const Tensor& filter = InputAnywhere(*this, 1);
+    Plan(Input(0), filter);
+    if (inputs.is_constant(1)) conv_->PrepareFilter(filter);
+    if (epilogue_.sum) PlanSum(Input(inputs_.sum));
+    PrepareOutput(Output(0), y_dims_, conv_->layout());
+  }
+  bool PreparesWeights() const override { return true; }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -81,14 +91,7 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel {
     CAFFE_ENFORCE(S.dims() == y_dims_, "input ", inputs_.sum, " (S) has shape ", S.sizes(),
                   ", want that of the convolution, ", IntArrayRef(y_dims_));
     const bool in_place = &S == Y;
-    if (!s_input_.Matches(S)) {
-      s_input_.Forget();
-      const dnnl::memory::desc from = DescOf(S);
-      s_same_ = IsSameMemory(from, conv_->result());
-      s_bytes_ = from.get_size();
-      s_reorder_.Plan(from, conv_->result());
-      s_input_.Remember(S);
-    }
+    if (!s_input_.Matches(S)) PlanSum(S);
     if (in_place && s_same_ && !S.storage()->read_only())
       return PrepareOutput(Y, y_dims_, conv_->layout());
     const float* s = OnednnData(S);
@@ -96,6 +99,15 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel {
     float* y = PrepareOutput(Y, y_dims_, conv_->layout());
     s_reorder_.Run(s, y);
     return y;
+  }
+
+  void PlanSum(const Tensor& S) {
+    s_input_.Forget();
+    const dnnl::memory::desc from = DescOf(S);
+    s_same_ = IsSameMemory(from, conv_->result());
+    s_bytes_ = from.get_size();
+    s_reorder_.Plan(from, conv_->result());
+    s_input_.Remember(S);
   }
 
   // The bytes of S in memory of this operator.

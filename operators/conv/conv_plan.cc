@@ -95,14 +95,17 @@ void ConvPlan::PrepareFilter(size_t form, const float* filter, float* prepared) 
   piece->kernel->PrepareFilterIn(filter + piece->filter_offset, prepared);
 }
 
+void ConvPlan::Prepare(const Tensor& filter) {
+  if (prepared_.size() == 0) return;
+  prepared_.Update(filter, [&](size_t form, void* to) {
+    PrepareFilter(form, filter.data<float>(), static_cast<float*>(to));
+  });
+}
+
 void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
   if (pieces_.empty()) return;
   const float* plain = filter.data<float>();
-  if (prepared_.size() > 0) {
-    prepared_.Update(filter, [&](size_t form, void* to) {
-      PrepareFilter(form, plain, static_cast<float*>(to));
-    });
-  }
+  Prepare(filter);
   const int count = static_cast<int>(pieces_.size());
   const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
   ParallelFor(count, [&](int i) {

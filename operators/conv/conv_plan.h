@@ -28,6 +28,8 @@ class ConvPlan {
   ConvPlan(const ConvShape& shape, const ConvLimits& limits);
 
   void Run(const float* x, const Tensor& filter, const float* bias, float* y);
+  // Prepares the filter, so that the next run does not. THROWS if it has no memory.
+  void Prepare(const Tensor& filter);
 
   // The scratch memory of each thread during Run, and the memory of the prepared filters, in bytes.
   int64_t ScratchBytes() const;

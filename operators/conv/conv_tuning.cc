@@ -11,6 +11,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/thread_state.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -208,6 +209,9 @@ std::string ConvTuningLine(const ConvTuningRow& row) {
 }
 
 std::shared_ptr<const ConvTuning> GetConvTuning() {
+  // That of a WorkScope outlives the work.
+  if (const ConvTuning* const own = t_thread_state.conv_tuning)
+    return {std::shared_ptr<const ConvTuning>(), own};
   CurrentTuning& tuning = Tuning();
   const MutexLock lock(tuning.mutex);
   if (tuning.table == nullptr) {
@@ -221,18 +225,23 @@ void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
   Tuning().table = std::move(tuning);
 }
 
-size_t UseConvTuning(const std::string& text) {
+std::shared_ptr<const ConvTuning> ParseConvTuning(const std::string& text) {
   const std::string first = text.substr(0, text.find('\n'));
   CAFFE_ENFORCE(first == kConvTuningVersionLine, "the first line is \"",
                 Shortened(OneLine(first), 80), "\", want \"", kConvTuningVersionLine,
                 "\"; `caffe2 bench --tune` writes such a table");
   auto tuning = std::make_shared<ConvTuning>(text);
-  const auto count = static_cast<size_t>(
-      std::count_if(tuning->rows().begin(), tuning->rows().end(),
-                    [](const ConvTuningRow& row) { return row.isa == CpuIsa(); }));
   tuning->Append(ConvTuning(ShippedConvTuning()));
-  SetConvTuning(std::move(tuning));
-  return count;
+  return tuning;
+}
+
+size_t UseConvTuning(const std::string& text) {
+  const std::shared_ptr<const ConvTuning> tuning = ParseConvTuning(text);
+  const size_t own = tuning->rows().size() - ConvTuning(ShippedConvTuning()).rows().size();
+  const auto last = tuning->rows().begin() + static_cast<ptrdiff_t>(own);
+  SetConvTuning(tuning);
+  return static_cast<size_t>(std::count_if(
+      tuning->rows().begin(), last, [](const ConvTuningRow& row) { return row.isa == CpuIsa(); }));
 }
 
 size_t LoadConvTuning(const std::string& path) {

@@ -60,8 +60,9 @@ class ConvTuning {
 // Returns one line of a table, with a newline at its end.
 std::string ConvTuningLine(const ConvTuningRow& row);
 
-// The process's table: the compiled-in one, until SetConvTuning replaces it. A new table applies to
-// convolutions that are planned later.
+// The table of the calling thread's WorkScope (base/work_scope.h), or that of the process: the
+// compiled-in one, until SetConvTuning replaces it. A new table applies to convolutions that are
+// planned later.
 std::shared_ptr<const ConvTuning> GetConvTuning();
 void SetConvTuning(std::shared_ptr<const ConvTuning> tuning);
 // THROWS if the file cannot be read or is not a table.
@@ -72,6 +73,10 @@ inline constexpr std::string_view kConvTuningVersionLine =
     "# caffe2rt convolution table, version 1";
 
 #pragma GCC visibility push(default)  // for the program caffe2
+// The rows of the text of a file that `caffe2 bench --tune` wrote, before those of the compiled-in
+// table: for PreparationOptions::tuning (model/preparation.h). THROWS, with the line, if it is not a
+// table of this version.
+std::shared_ptr<const ConvTuning> ParseConvTuning(const std::string& text);
 // Puts the rows of a file that `caffe2 bench --tune` wrote before those of the compiled-in table.
 // Returns the number of rows for the instruction set of this machine; the others have no effect.
 // THROWS, with the file and the line, if the file cannot be read, is larger than 16 MiB, or is not a

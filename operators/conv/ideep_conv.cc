@@ -33,6 +33,7 @@ class PlainConv final : public IdeepConv {
   dnnl::memory::desc result() const override { return result_; }
   const std::shared_ptr<const OnednnLayout>& layout() const override { return row_major_; }
   const ConvPlan& plan() const { return plan_; }
+  void PrepareFilter(const Tensor& filter) override { plan_.Prepare(filter); }
 
   void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override {
     if (count_ == 0) return;

@@ -30,6 +30,8 @@ class IdeepConv {
   // the shape has one. REQUIRES: X has the shape and layout of the plan. THROWS if X or the filter
   // has no float data.
   virtual void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) = 0;
+  // Prepares the filter, so that the next run does not. THROWS as Run does.
+  virtual void PrepareFilter(const Tensor& filter) = 0;
 };
 
 // Plans the first candidate of `choice` that supports the convolution of X on this machine, and sets

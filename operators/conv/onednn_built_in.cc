@@ -11,10 +11,15 @@ BuiltInConv::BuiltInConv(const ChannelPlanes& x, const ChannelPlanes& y, const T
   filter_.Add(std::move(form), static_cast<size_t>(filter_floats) * sizeof(float));
 }
 
-void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
+void BuiltInConv::PrepareFilter(const Tensor& filter) {
   if (y_.size() == 0) return;
   const float* const plain = filter.data<float>();
   filter_.Update(filter, [&](size_t, void* to) { Prepare(plain, static_cast<float*>(to)); });
+}
+
+void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
+  if (y_.size() == 0) return;
+  PrepareFilter(filter);
   Compute(input_.Read(X), filter_.data<float>(0), bias, y);
 }
 

@@ -19,6 +19,7 @@ class BuiltInConv : public IdeepConv {
   dnnl::memory::desc result() const override { return DescOf(y_); }
   const std::shared_ptr<const OnednnLayout>& layout() const override { return layout_; }
   void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override;
+  void PrepareFilter(const Tensor& filter) override;
 
  protected:
   // Reads X in the layout of `x`. `form` names the layout of the prepared filter, which has

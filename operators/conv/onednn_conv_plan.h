@@ -50,6 +50,7 @@ class OnednnConvPlan final : public IdeepConv {
   size_t prepared_bytes() const { return filters_.prepared_bytes(); }
 
   void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override;
+  void PrepareFilter(const Tensor& filter) override { filters_.Prepare(filter); }
 
  private:
   struct Region;

@@ -1,6 +1,7 @@
 // Copies on IDEEP, and between IDEEP and the CPU. They convert layouts.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_argument.h"
 #include "operators/elementwise/copies.h"
@@ -12,7 +13,7 @@ namespace {
 
 // Copies a tensor to IDEEP, to the layout of the argument, or else in the layout of the input.
 // Tensors other than float images are copied in row-major order.
-class CopyToOnednnOp final : public Operator<IDEEPContext> {
+class CopyToOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   CopyToOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), layout_name_(ReadArgument(kOnednnLayout)) {}
@@ -26,20 +27,35 @@ class CopyToOnednnOp final : public Operator<IDEEPContext> {
       return true;
     }
     const float* x = OnednnData(X);
-    if (!input_.Matches(X)) {
-      input_.Forget();
-      const dnnl::memory::desc from = DescOf(X);
-      const dnnl::memory::desc to =
-          layout_name_.empty() ? from : DescIn(ParseOnednnFormat(layout_name_), X.dims());
-      layout_ = OnednnLayout::New(to);
-      reorder_.Plan(from, to);
-      input_.Remember(X);
-    }
+    if (!input_.Matches(X)) Plan(X);
     reorder_.Run(x, PrepareOutput(Y, X.dims(), layout_));
     return true;
   }
 
+  void PlanAhead(const AheadInputs&) override {
+    const Tensor& X = InputAnywhere(*this, 0);
+    Tensor* Y = Output(0);
+    if (Y == &X) return;
+    if (!X.IsType<float>() || X.dim() != 4) {
+      Y->ResizeLike(X);
+      Y->raw_mutable_data(X.dtype());
+      return;
+    }
+    Plan(X);
+    PrepareOutput(Y, X.dims(), layout_);
+  }
+
  private:
+  void Plan(const Tensor& X) {
+    input_.Forget();
+    const dnnl::memory::desc from = DescOf(X);
+    const dnnl::memory::desc to =
+        layout_name_.empty() ? from : DescIn(ParseOnednnFormat(layout_name_), X.dims());
+    layout_ = OnednnLayout::New(to);
+    reorder_.Plan(from, to);
+    input_.Remember(X);
+  }
+
   const std::string layout_name_;
   OnednnInput input_;
   std::shared_ptr<const OnednnLayout> layout_;  // of Y
@@ -47,7 +63,7 @@ class CopyToOnednnOp final : public Operator<IDEEPContext> {
 };
 
 // Copies a tensor from IDEEP or the CPU to the CPU, in row-major order.
-class CopyFromOnednnOp final : public Operator<IDEEPContext> {
+class CopyFromOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   CopyFromOnednnOp(const OperatorDef& def, Workspace* ws) : Operator<IDEEPContext>(def, ws) {}
 
@@ -60,17 +76,28 @@ class CopyFromOnednnOp final : public Operator<IDEEPContext> {
       return true;
     }
     const float* x = OnednnData(X);
-    if (!input_.Matches(X)) {
-      input_.Forget();
-      reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
-      input_.Remember(X);
-    }
+    if (!input_.Matches(X)) Plan(X);
     Y->ResizeLike(X);
     reorder_.Run(x, Y->mutable_data<float>());
     return true;
   }
 
+  void PlanAhead(const AheadInputs&) override {
+    const Tensor& X = InputAnywhere(*this, 0);
+    Tensor* Y = OutputTensor(0, CPU);
+    if (Y == &X) return;
+    if (X.opaque_layout() != nullptr) Plan(X);
+    Y->ResizeLike(X);
+    Y->raw_mutable_data(X.dtype());
+  }
+
  private:
+  void Plan(const Tensor& X) {
+    input_.Forget();
+    reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
+    input_.Remember(X);
+  }
+
   OnednnInput input_;
   OnednnReorder reorder_;
 };

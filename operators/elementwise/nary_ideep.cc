@@ -1,6 +1,7 @@
 // Sum, Mean, Max and Min on IDEEP. Y has the layout of the first input that is in a layout of
 // oneDNN, or of input 0 in place.
 
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/elementwise/nary.h"
@@ -11,12 +12,17 @@ namespace caffe2rt {
 namespace {
 
 template <NaryKind kKind>
-class NaryOnednnOp final : public Operator<IDEEPContext> {
+class NaryOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   NaryOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
         inputs_(InputSize()),
         data_(static_cast<size_t>(InputSize())) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Output(0));
+    PrepareOutput(Output(0), Input(0).dims(), inputs_.layout());
+  }
 
   bool RunOnDevice() override {
     const auto input = [this](int i) -> const Tensor& { return Input(i); };

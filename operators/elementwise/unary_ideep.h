@@ -5,6 +5,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/elementwise/unary.h"
@@ -22,21 +23,21 @@ void MapOnThreads(int64_t n, const Function& f, const float* x, float* y) {
 }
 
 template <class Function>
-class UnaryOnednnOp final : public Operator<IDEEPContext> {
+class UnaryOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   UnaryOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), function_(MakeFunction<Function>(args())) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    PrepareOutput(Output(0), Input(0).dims(), layout_);
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     Tensor* Y = Output(0);
     const float* const x = OnednnData(X);
-    if (!input_.Matches(X)) {
-      input_.Forget();
-      layout_ = SharedLayout(X);
-      planes_ = PlanesOf(X);
-      input_.Remember(X);
-    }
+    if (!input_.Matches(X)) Plan(X);
     const int64_t count = FloatsOf(X);
     const InplaceInput kept(X, Y);
     float* const y = PrepareOutput(Y, X.dims(), layout_);
@@ -47,6 +48,13 @@ class UnaryOnednnOp final : public Operator<IDEEPContext> {
   }
 
  private:
+  void Plan(const Tensor& X) {
+    input_.Forget();
+    layout_ = SharedLayout(X);
+    planes_ = PlanesOf(X);
+    input_.Remember(X);
+  }
+
   const Function function_;
   OnednnInput input_;
   std::shared_ptr<const OnednnLayout> layout_;

@@ -1,6 +1,7 @@
 // Int8Conv, Int8ConvRelu: convolutions of quantized images. int8_convolution.h describes the algorithm.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "operators/common/window_arguments.h"
 #include "operators/int8/int8_convolution.h"
 
@@ -9,19 +10,24 @@ namespace caffe2rt {
 namespace {
 
 template <bool kRelu>
-class Int8ConvOp final : public Int8Operator {
+class Int8ConvOp final : public Int8Operator, public PlansAhead {
  public:
   Int8ConvOp(const OperatorDef& def, Workspace* ws)
       : Int8Operator(def, ws), window_(ReadNhwcWindow(args(), WindowUse::kConv)) {}
 
+  void PlanAhead(const AheadInputs& inputs) override {
+    const QuantizedInput x = InputInt8(0, "X"), filter = InputInt8(1, "filter");
+    Plan(*x.tensor, *filter.tensor);
+    OutputInt8(0, out_dims_);
+    const bool is_empty = OperatorBase::Output<Int8TensorCPU>(0)->t.numel() == 0;
+    if (!is_empty && inputs.is_constant(1)) convolution_.Prepare(filter);
+  }
+  bool PreparesWeights() const override { return true; }
+
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X"), filter = InputInt8(1, "filter");
     if (dims_.empty() || x.tensor->dims() != dims_ || filter.tensor->dims() != filter_dims_) {
-      dims_.clear();  // if a check below throws, the next run plans again
-      convolution_.Plan(window_, x.tensor->sizes(), filter.tensor->sizes());
-      out_dims_ = convolution_.shape().window.OutputDims(convolution_.shape().out_channels);
-      filter_dims_ = filter.tensor->dims();
-      dims_ = x.tensor->dims();
+      Plan(*x.tensor, *filter.tensor);
     }
     const int32_t* bias = InputInt8Bias(2, convolution_.shape().out_channels);
     const Requantization requantization = MakeRequantization(
@@ -35,6 +41,14 @@ class Int8ConvOp final : public Int8Operator {
   }
 
  private:
+  void Plan(const Tensor& x, const Tensor& filter) {
+    dims_.clear();  // if a check below throws, the next run plans again
+    convolution_.Plan(window_, x.sizes(), filter.sizes());
+    out_dims_ = convolution_.shape().window.OutputDims(convolution_.shape().out_channels);
+    filter_dims_ = filter.dims();
+    dims_ = x.dims();
+  }
+
   const WindowArguments window_;
   std::vector<int64_t> dims_, filter_dims_, out_dims_;  // shapes of the last run
   Int8Convolution convolution_;
@@ -53,6 +67,7 @@ void RegisterInt8ConvSchema(const char* type, const std::string& doc) {
           .Output(0, "Y", "a quantized tensor [N, windows.., M]")
           .TensorInferenceFunction(InferConvShape)
           .Traits({.multiply_adds = MultiplyAddCount::kConv})
+          .Memory(MemoryOfInt8Weights())
           .SetDoc(doc +
                   " The argument order must be NHWC, and the scale of X times that of the "
                   "filter must be below Y_scale.");

@@ -8,6 +8,7 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "operators/common/window_arguments.h"
 #include "operators/int8/int8_operator.h"
 #include "operators/int8/int8_product.h"
@@ -24,7 +25,7 @@ CAFFE2RT_SIMD void AddToInt8Pixel(const int32_t* x, int64_t n, int32_t* y) {
   }
 }
 
-class Int8ConvTransposeOp final : public Int8Operator {
+class Int8ConvTransposeOp final : public Int8Operator, public PlansAhead {
  public:
   Int8ConvTransposeOp(const OperatorDef& def, Workspace* ws)
       : Int8Operator(def, ws),
@@ -33,6 +34,16 @@ class Int8ConvTransposeOp final : public Int8Operator {
         prepared_(MakeString("Int8ConvTranspose filter for ", Int8IsaName(isa_))) {
     CAFFE_ENFORCE_EQ(window_.group, 1, "argument group of Int8ConvTranspose");
   }
+
+  void PlanAhead(const AheadInputs& inputs) override {
+    const QuantizedInput x = InputInt8(0, "X"), filter = InputInt8(1, "filter");
+    Plan(*x.tensor, *filter.tensor);
+    OutputInt8(0, out_dims_);
+    const bool is_empty = OperatorBase::Output<Int8TensorCPU>(0)->t.numel() == 0;
+    if (!is_empty && inputs.is_constant(1))
+      (void)Prepare(filter, geometry_.kernel_size() * filter_dims_.back());
+  }
+  bool PreparesWeights() const override { return true; }
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X"), filter = InputInt8(1, "filter");
@@ -170,6 +181,7 @@ void RegisterInt8ConvTranspose() {
           .Output(0, "Y", "a quantized tensor [N, rows, columns, M]")
           .TensorInferenceFunction(InferConvTransposeShape)
           .Traits({.multiply_adds = MultiplyAddCount::kConvTranspose})
+          .Memory(MemoryOfInt8Weights())
           .SetDoc(
               "Computes the transposed convolution of quantized images, with sums of 32 bits. The "
               "argument order must be NHWC, group must be 1, and the scale of X times that of the "

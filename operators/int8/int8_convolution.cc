@@ -112,6 +112,18 @@ void Int8Convolution::Plan(const WindowArguments& window, IntArrayRef x, IntArra
   shape_ = shape;
 }
 
+void Int8Convolution::Prepare(const QuantizedInput& filter) {
+  if (shape_.depthwise()) {
+    (void)PrepareDepthwise(filter);
+  } else {
+    (void)PrepareGroups(filter, GroupBytes());
+  }
+}
+
+size_t Int8Convolution::GroupBytes() const {
+  return Int8WeightBytes(isa_, shape_.group_out(), shape_.window.kernel_size() * shape_.group_in());
+}
+
 void Int8Convolution::Run(const QuantizedInput& x, const QuantizedInput& filter,
                           const int32_t* bias, const Requantization& requantization, uint8_t* y) {
   if (shape_.depthwise()) {
@@ -143,7 +155,7 @@ void Int8Convolution::RunGroups(const QuantizedInput& x, const QuantizedInput& f
                                 uint8_t* y) {
   const int64_t n = shape_.group_out();
   const int64_t k = shape_.window.kernel_size() * shape_.group_in();
-  const size_t group_bytes = Int8WeightBytes(isa_, n, k);
+  const size_t group_bytes = GroupBytes();
   const char* const groups = PrepareGroups(filter, group_bytes);
   for (int64_t g = 0; g < shape_.group; ++g) {
     const Int8Weights weights(isa_, n, k, filter.quantization.zero_point,
@@ -164,18 +176,22 @@ void Int8Convolution::RunGroups(const QuantizedInput& x, const QuantizedInput& f
   }
 }
 
-void Int8Convolution::RunDepthwise(const QuantizedInput& x, const QuantizedInput& filter,
-                                   const int32_t* bias, const Requantization& requantization,
-                                   uint8_t* y) {
+const char* Int8Convolution::PrepareDepthwise(const QuantizedInput& filter) {
   const int64_t channels = shape_.out_channels, taps = shape_.window.kernel_size();
   const int32_t filter_zero = filter.quantization.zero_point;
   const Int8FormOptions options = {.zero_point = filter_zero,
                                    .group = shape_.group,
                                    .nbytes = Int8DepthwiseBytes(channels, taps)};
-  const Int8DepthwiseWeights weights(
-      channels, taps, depthwise_.Get(*filter.tensor, options, [&](void* to) {
-        PackInt8Depthwise(channels, taps, filter.data(), filter_zero, to);
-      }));
+  return depthwise_.Get(*filter.tensor, options, [&](void* to) {
+    PackInt8Depthwise(channels, taps, filter.data(), filter_zero, to);
+  });
+}
+
+void Int8Convolution::RunDepthwise(const QuantizedInput& x, const QuantizedInput& filter,
+                                   const int32_t* bias, const Requantization& requantization,
+                                   uint8_t* y) {
+  const int64_t channels = shape_.out_channels, taps = shape_.window.kernel_size();
+  const Int8DepthwiseWeights weights(channels, taps, PrepareDepthwise(filter));
   const int32_t zero_point = x.quantization.zero_point;
   start_.resize(static_cast<size_t>(channels));
   for (size_t c = 0; c < start_.size(); ++c) {

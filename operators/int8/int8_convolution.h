@@ -43,8 +43,13 @@ class Int8Convolution {
   void Run(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,
            const Requantization& requantization, uint8_t* y);
 
+  // Prepares the filter, so that the next run does not. REQUIRES as Run.
+  void Prepare(const QuantizedInput& filter);
+
  private:
+  size_t GroupBytes() const;
   const char* PrepareGroups(const QuantizedInput& filter, size_t group_bytes);
+  const char* PrepareDepthwise(const QuantizedInput& filter);
   void RunGroups(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,
                  const Requantization& requantization, uint8_t* y);
   void RunDepthwise(const QuantizedInput& x, const QuantizedInput& filter, const int32_t* bias,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "operators/common/inference.h"
 #include "operators/int8/int8_operator.h"
 #include "operators/int8/int8_product.h"
@@ -13,23 +14,26 @@ namespace caffe2rt {
 
 namespace {
 
-class Int8FCOp final : public Int8Operator {
+class Int8FCOp final : public Int8Operator, public PlansAhead {
  public:
   Int8FCOp(const OperatorDef& def, Workspace* ws)
       : Int8Operator(def, ws),
         isa_(BestInt8Isa()),
         prepared_(MakeString("Int8FC weights for ", Int8IsaName(isa_))) {}
 
+  void PlanAhead(const AheadInputs& inputs) override {
+    const QuantizedInput x = InputInt8(0, "X"), w = InputInt8(1, "W");
+    CheckShapes(*x.tensor, *w.tensor);
+    const int64_t rows = x.tensor->dim(0), n = w.tensor->dim(0), k = w.tensor->dim(1);
+    OutputInt8(0, {rows, n});
+    if (rows > 0 && n > 0 && inputs.is_constant(1)) (void)Prepare(w, n, k);
+  }
+  bool PreparesWeights() const override { return true; }
+
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X"), w = InputInt8(1, "W");
-    CAFFE_ENFORCE_EQ(w.tensor->dim(), 2, "rank of input 1 (W) of shape ", w.tensor->sizes(),
-                     ", want [outputs, inputs]");
-    CAFFE_ENFORCE_GE(x.tensor->dim(), 2, "rank of input 0 (X) of shape ", x.tensor->sizes());
+    CheckShapes(*x.tensor, *w.tensor);
     const int64_t rows = x.tensor->dim(0), n = w.tensor->dim(0), k = w.tensor->dim(1);
-    CAFFE_ENFORCE_EQ(x.tensor->size_from_dim(1), k, "elements of a row of input 0 (X) of shape ",
-                     x.tensor->sizes(), ", want the columns of input 1 (W) of shape ",
-                     w.tensor->sizes());
-    CAFFE_ENFORCE_GT(k, 0, "columns of input 1 (W)");
     const int32_t* bias = InputInt8Bias(2, n);
     const Requantization requantization = MakeRequantization(
         x.quantization.scale * w.quantization.scale / output().scale, output().zero_point, 0,
@@ -54,6 +58,15 @@ class Int8FCOp final : public Int8Operator {
   }
 
  private:
+  static void CheckShapes(const Tensor& x, const Tensor& w) {
+    CAFFE_ENFORCE_EQ(w.dim(), 2, "rank of input 1 (W) of shape ", w.sizes(),
+                     ", want [outputs, inputs]");
+    CAFFE_ENFORCE_GE(x.dim(), 2, "rank of input 0 (X) of shape ", x.sizes());
+    CAFFE_ENFORCE_EQ(x.size_from_dim(1), w.dim(1), "elements of a row of input 0 (X) of shape ",
+                     x.sizes(), ", want the columns of input 1 (W) of shape ", w.sizes());
+    CAFFE_ENFORCE_GT(w.dim(1), 0, "columns of input 1 (W)");
+  }
+
   Int8Weights Prepare(const QuantizedInput& w, int64_t n, int64_t k) {
     const Int8FormOptions options = {.zero_point = w.quantization.zero_point,
                                      .nbytes = Int8WeightBytes(isa_, n, k)};

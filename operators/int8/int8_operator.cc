@@ -70,4 +70,12 @@ OpSchema& RegisterInt8Schema(const std::string& type, const char* file) {
       .Args(kInt8OutputScale, kInt8OutputZeroPoint);
 }
 
+MemoryTraits MemoryOfInt8Weights() {
+  return {.quantized_outputs = true,
+          .extra = [](const OperatorDef&, const std::vector<TensorShape>&,
+                      const std::vector<TensorShape>&) {
+            return MemoryTraits::Extra{.prepared_unknown = true};
+          }};
+}
+
 }  // namespace caffe2rt

@@ -81,6 +81,9 @@ class Int8Operator : public Operator<CPUContext> {
 // Registers a schema with the arguments of Int8Operator, and that the type has no gradient.
 OpSchema& RegisterInt8Schema(const std::string& type, const char* file);
 
+// The memory of operators whose prepared weights depend on the instruction set.
+MemoryTraits MemoryOfInt8Weights();
+
 // For kernels that run with a Relu: the least stored element of the output.
 inline int32_t LowestInt8(const Quantization& output, bool relu) {
   return relu ? output.zero_point : 0;

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "operators/common/fused_activation.h"
 #include "operators/common/inference.h"
 #include "operators/matmul/fc.h"
@@ -67,7 +69,16 @@ OpSchema::Cost FcFusionCost(const OperatorDef& def, const std::vector<TensorShap
   return cost;
 }
 
-class FCFusionOp final : public Operator<CPUContext> {
+MemoryTraits::Extra FcFusionExtraMemory(const OperatorDef& def, const std::vector<TensorShape>& in,
+                                        const std::vector<TensorShape>&) {
+  int axis = 0;
+  const FCSizes sizes = SizesOf(def, in, &axis);
+  if (sizes.m < kRowsWorthPacking || sizes.k <= 0 || sizes.n <= 0) return {};
+  return {.prepared_bytes =
+              CheckedMultiply(PackedFloats(sizes.k, sizes.n), int64_t{sizeof(float)})};
+}
+
+class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
  public:
   USE_OPERATOR_FUNCTIONS(CPUContext);
 
@@ -77,6 +88,14 @@ class FCFusionOp final : public Operator<CPUContext> {
         axis_w_(ReadArgument(kFcAxisW)),
         transposed_(ReadArgument(kFcFusionTransposed)),
         activation_(ReadActivation(args())) {}
+
+  void PlanAhead(const AheadInputs& inputs) override {
+    Plan(Input(0), Input(1), InputSize() > 2 ? &Input(2) : nullptr);
+    Output(0)->Resize(y_dims_);
+    (void)Output(0)->mutable_data<float>();
+    if (Output(0)->numel() > 0 && inputs.is_constant(1)) (void)Packed(Input(1));
+  }
+  bool PreparesWeights() const override { return true; }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -94,9 +113,7 @@ class FCFusionOp final : public Operator<CPUContext> {
     float* y = Y->mutable_data<float>();
     if (Y->numel() == 0) return true;
     const auto [m, n, k] = sizes_;
-    const float* const packed = m >= kRowsWorthPacking && k > 0
-                                    ? packed_.Get(W, k, n, /*transposed=*/!transposed_)
-                                    : nullptr;
+    const float* const packed = Packed(W);
     if (packed == nullptr) {
       RunPlain(x, w, bias, y);
     } else {
@@ -115,6 +132,12 @@ class FCFusionOp final : public Operator<CPUContext> {
   }
 
  private:
+  // The packed form of W, or null if W is used as it is.
+  const float* Packed(const Tensor& W) {
+    if (sizes_.m < kRowsWorthPacking || sizes_.k <= 0) return nullptr;
+    return packed_.Get(W, sizes_.k, sizes_.n, /*transposed=*/!transposed_);
+  }
+
   void Plan(const Tensor& X, const Tensor& W, const Tensor* b) {
     planned_ = false;
     sizes_ = b != nullptr
@@ -173,7 +196,8 @@ void RegisterFcFusion() {
       .Input(2, "b", "(optional) bias, [N]")
       .Output(0, "Y", "result: the axes of X before `axis`, then N")
       .TensorInferenceFunction(InferFcFusion)
-      .CostInferenceFunction(FcFusionCost);
+      .CostInferenceFunction(FcFusionCost)
+      .Memory({.extra = FcFusionExtraMemory});
   DeclareActivation(schema);
   RegisterCpuOperator<FCFusionOp>("FCFusion", __FILE__);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/common/onednn_planes.h"
@@ -15,7 +16,7 @@ namespace caffe2rt {
 
 // kPool is MaxPoolPlanes or MeanPoolPlanes.
 template <auto kPool>
-class PoolOnednnOp final : public Operator<IDEEPContext> {
+class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   PoolOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
@@ -23,6 +24,11 @@ class PoolOnednnOp final : public Operator<IDEEPContext> {
         include_pad_(ReadArgument(kPoolIncludePad)) {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
+  }
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    PrepareOutput(Output(0), dims_, layout_);
   }
 
   bool RunOnDevice() override {

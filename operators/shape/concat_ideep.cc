@@ -3,6 +3,7 @@
 // copied. Everything else is joined in row-major order.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "contexts/onednn/onednn_version.h"
 #include "operators/common/host_input.h"
@@ -15,13 +16,24 @@ namespace caffe2rt {
 
 namespace {
 
-class ConcatOnednnOp final : public Operator<IDEEPContext> {
+class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   ConcatOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
         join_(ReadJoinAxis(args())),
         inputs_(static_cast<size_t>(InputSize())),
         plain_inputs_(static_cast<size_t>(InputSize())) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan();
+    WriteShares();
+    if (planes_.channels > 0) {
+      PrepareOutput(Output(0), shape_.dims(), layout_);
+    } else {
+      Output(0)->Resize(shape_.dims());
+      OutputMemory(Output(0), Input(0).dtype());
+    }
+  }
 
   bool RunOnDevice() override {
     if (!Matches()) Plan();

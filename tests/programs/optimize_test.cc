@@ -223,6 +223,31 @@ TEST_F(OptimizeProgramTest, InspectsTheMemoryOfTheNetThatRuns) {
             "false [] 0 64 8");
 }
 
+// A matrix of 32 x 16 floats is packed for 8 rows, and used as it is for one.
+TEST_F(OptimizeProgramTest, InspectCountsPreparedWeights) {
+  const std::string init = dir_.Write("fc_init.pbtxt", R"(
+      op { type: "UniformFill" output: "w" arg { name: "shape" ints: 16 ints: 32 } }
+      op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 16 } })");
+  const std::string net = dir_.Write("fc.pbtxt", R"(name: "fc" external_input: "x"
+      external_input: "w" external_input: "b" external_output: "y"
+      op { type: "FC" input: "x" input: "w" input: "b" output: "t" }
+      op { type: "Relu" input: "t" output: "y" })");
+  const auto inspect = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"inspect", net, "--memory", "--json", "--init-net", init};
+    args.insert(args.end(), more.begin(), more.end());
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const auto at = [&](const char* name) {
+      return JsonAt(result.out, std::string("/nets/0/memory/") + name);
+    };
+    return std::pair(std::stol(at("prepared_bytes")), at("unknown_prepared"));
+  };
+  EXPECT_GE(inspect({"--input", "x=8,32"}).first, 32 * 16 * 4);
+  EXPECT_EQ(inspect({"--input", "x=8,32"}).second, "[]");
+  EXPECT_EQ(inspect({"--input", "x=1,32"}), std::pair(0L, std::string("[]")));
+  EXPECT_EQ(inspect({}), std::pair(0L, std::string("[0]")));
+}
+
 TEST_F(OptimizeProgramTest, InspectsPassesOnlyForMemory) {
   const ProgramResult result =
       RunCaffe2({"inspect", dir_.Write("net.pbtxt", kNet), "--without-pass", "fuse_fc"});

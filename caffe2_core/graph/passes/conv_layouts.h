@@ -37,7 +37,7 @@ bool BlockedConvReadsNchw(const ConvSize& size);
 // Estimated microseconds of converting a tensor of `count` floats between two layouts.
 double EstimateReorder(double count, const Machine& machine);
 
-// Whether the table of timings that the process uses wants convolutions in the CPU's plain layouts,
+// Whether the table of timings that is used (base/work_scope.h) wants convolutions in the CPU's plain layouts,
 // so that the pass onednn_regions is left out.
 bool PrefersPlainConvLayouts();
 

@@ -1,9 +1,14 @@
 #include "caffe2_core/model/preparation.h"
 
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/support/operator_test.h"
 
@@ -140,6 +145,88 @@ TEST_F(PreparationTest, LayoutsFollowTheTable) {
   EXPECT_FALSE(on_ideep());
   EXPECT_FALSE(predictor_on_ideep());
   SetConvTuning(before);
+}
+
+// The settings of a predictor, as an operator sees them: the threads of its run.
+class ReportThreadsOp final : public Operator<CPUContext> {
+ public:
+  USE_OPERATOR_FUNCTIONS(CPUContext);
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    Output(0)->Resize(1);
+    Output(0)->mutable_data<int32_t>()[0] = GetNumThreads();
+    return true;
+  }
+};
+OPERATOR_SCHEMA(ReportThreads).NumInputs(0).NumOutputs(1);
+REGISTER_CPU_OPERATOR(ReportThreads, ReportThreadsOp);
+
+TEST_F(PreparationTest, EachPredictorUsesItsNumberOfThreads) {
+  SetNumThreads(3);
+  const NetDef net =
+      ParseNet(R"(name: "n" external_output: "y" op { type: "ReportThreads" output: "y" })");
+  Predictor one(NetDef(), net, nullptr, {.threads = 1}),
+      two(NetDef(), net, nullptr, {.threads = 2}), all(NetDef(), net);
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [predictor, threads] :
+         {std::pair(&one, 1), std::pair(&two, 2), std::pair(&all, 3)}) {
+      Predictor::TensorList out;
+      EXPECT_TRUE((*predictor)(Predictor::TensorList(), &out));
+      EXPECT_EQ(out[0].data<int32_t>()[0], threads);
+      EXPECT_EQ(predictor->Report().threads, threads);
+    }
+  }
+  ExpectThrows([&] { Predictor(NetDef(), net, nullptr, {.threads = 4}); },
+               "option threads of the preparation of a net is 4, want 0 to 3, the threads of the "
+               "process: SetNumThreads changes them");
+  SetNumThreads(1);
+}
+
+// Two tables that name different algorithms for one shape.
+TEST_F(PreparationTest, EachPredictorUsesItsTable) {
+  const auto table = [](const char* algorithm) {
+    return ParseConvTuning(MakeString(kConvTuningVersionLine, "\n", IsaName(CpuIsa()),
+                                      "\tNCHW\t1x1x1x2\t1\t1x1\t1x1\t0x0\t0x0\t1x1\t1\t", algorithm,
+                                      "\t1.0\n"));
+  };
+  const auto predictor = [&](const std::shared_ptr<const ConvTuning>& tuning) {
+    return Predictor(NetDef(), ParseNet(kNet), &ws_,
+                     {.run_init = false, .optimize = false, .tuning = tuning});
+  };
+  Predictor first = predictor(table("im2col")), second = predictor(table("gemm"));
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [used, name] : {std::pair(&first, "im2col"), std::pair(&second, "gemm")}) {
+      Predictor::TensorMap out;
+      EXPECT_TRUE((*used)(Predictor::TensorMap{{"x", ws_.GetBlob("x")->Get<Tensor>()}}, &out));
+      EXPECT_EQ(used->Report().operators[0].kernel, name);
+      EXPECT_EQ(used->Report().operators[0].reason, "table");
+    }
+  }
+}
+
+TEST_F(PreparationTest, LayoutsFollowTheTableOfTheNet) {
+  ws_.RemoveBlob("w");
+  test::FeedRandom(&ws_, "w", {64, 64, 3, 3}, -1, 1, 1);
+  Feed<float>(&ws_, "x0", {1, 64, 56, 56}, std::vector<float>(64 * 56 * 56, 1));
+  PreparationOptions options{.inputs = {"x0"}};
+  if (!RunsOnIdeep(Prepared(DeepNet(), options)))
+    GTEST_SKIP() << "on this processor no convolution is placed on IDEEP";
+  options.tuning = ParseConvTuning(MakeString(kConvTuningVersionLine, "\nlayouts\tplain\n"));
+  EXPECT_FALSE(RunsOnIdeep(Prepared(DeepNet(), options)));
+  EXPECT_FALSE(PrefersPlainConvLayouts());
+}
+
+TEST_F(PreparationTest, AnotherInstructionSetIsAnError) {
+  EXPECT_EQ(Prepared(kNet, {.isa = CpuIsa()}).op_size(), Prepared(kNet, {}).op_size());
+  const Isa other = CpuIsa() == Isa::kPlain ? Isa::kAvx2 : Isa::kPlain;
+  ExpectThrows([&] { Prepared(kNet, {.isa = other}); },
+               MakeString("option isa of the preparation of a net is ", IsaName(other), ", want ",
+                          IsaName(CpuIsa()), ", that of the process"));
+}
+
+TEST_F(PreparationTest, SettingsOfRunsNeedAPreparedNet) {
+  ExpectThrows([&] { ws_.CreateNet(ParseNet(kNet), PreparationOptions{.threads = 1}); },
+               "options threads and tuning are settings of the runs of a PreparedNet or Predictor");
 }
 
 TEST_F(PreparationTest, ErrorsNameTheirSubject) {

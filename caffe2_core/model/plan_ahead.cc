@@ -1,0 +1,191 @@
+#include "caffe2_core/model/plan_ahead.h"
+
+#include <algorithm>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/plans_ahead.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
+#include "caffe2_core/tensor/storage.h"
+
+namespace caffe2rt {
+namespace {
+
+enum class Known { kNothing, kShape, kElements };
+
+bool HoldsMemory(const Blob& blob) {
+  if (blob.IsEmpty()) return false;
+  const Tensor* const tensor = FindTensor(blob);
+  return tensor == nullptr || tensor->storage() != nullptr;
+}
+
+class AheadPlanner {
+ public:
+  AheadPlanner(const NetBase& net, const NetMemory& memory)
+      : def_(net.debug_def()),
+        operators_(net.GetOperators()),
+        blobs_(*memory.blobs()),
+        objects_(memory.objects()),
+        known_(blobs_.size(), Known::kNothing) {}
+  ~AheadPlanner() {
+    for (Blob* const blob : to_empty_) blob->Reset();
+    for (Blob* const blob : to_clear_) ClearTensor(blob);
+  }
+  AheadPlanner(const AheadPlanner&) = delete;
+  AheadPlanner& operator=(const AheadPlanner&) = delete;
+
+  // Notes what the blobs hold. REQUIRES: they have no planned memory.
+  void Begin(const std::set<std::string>& inputs, const ShapeMap& shapes) {
+    for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
+      if (objects_[blob] == nullptr) continue;
+      if (HoldsMemory(*objects_[blob])) {
+        // What the net changes may hold something else in the next run.
+        if (FindTensor(*objects_[blob]) == nullptr || blobs_.is_changed(blob)) continue;
+        known_[blob] = inputs.contains(blobs_.name(blob)) ? Known::kShape : Known::kElements;
+      } else if (blobs_.first_writer(blob) != NetBlobs::kNone) {
+        (objects_[blob]->IsEmpty() ? to_empty_ : to_clear_).push_back(objects_[blob]);
+        is_free_.insert(objects_[blob]);
+      } else if (const auto shape = shapes.find(blobs_.name(blob)); shape != shapes.end()) {
+        UseShape(shape->second, blob);
+      }
+    }
+  }
+
+  // Plans operator `op`. Returns whether it did.
+  bool Plan(size_t op) {
+    const OperatorBase& object = *operators_[op];
+    const int device = object.device_option().device_type();
+    const auto all_known = [this](uint32_t blob) { return known_[blob] != Known::kNothing; };
+    const auto is_free = [this](uint32_t blob) { return is_free_.contains(objects_[blob]); };
+    const std::span<const uint32_t> inputs = blobs_.inputs(op), outputs = blobs_.outputs(op);
+    const bool possible = (device == CPU || device == IDEEP) &&
+                          std::all_of(inputs.begin(), inputs.end(), all_known) &&
+                          std::all_of(outputs.begin(), outputs.end(), is_free);
+    const bool planned = possible && (PlanOperator(op) || (device == CPU && InferOutputs(op)));
+    for (const uint32_t blob : outputs) known_[blob] = planned ? Known::kShape : Known::kNothing;
+    return planned;
+  }
+
+  bool PreparesWeights(size_t op) const {
+    const auto* const planner = dynamic_cast<const PlansAhead*>(operators_[op]);
+    return planner != nullptr && planner->PreparesWeights();
+  }
+
+ private:
+  static void ClearTensor(Blob* blob) {
+    if (blob->IsType<Tensor>()) {
+      Tensor* const tensor = blob->GetMutable<Tensor>();
+      *tensor = Tensor(tensor->GetDeviceType());
+    } else {
+      blob->Reset();
+    }
+  }
+
+  void UseShape(const TensorShape& shape, uint32_t blob) {
+    const TypeMeta type = DataTypeToTypeMeta(shape.data_type());
+    if (shape.unknown_shape() || !type.IsPlainData()) return;
+    (objects_[blob]->IsEmpty() ? to_empty_ : to_clear_).push_back(objects_[blob]);
+    Tensor* const tensor = objects_[blob]->GetMutableTensor(CPU);
+    tensor->Resize(GetDimsVector(shape));
+    tensor->raw_mutable_data(type);
+    known_[blob] = Known::kShape;
+  }
+
+  // Lets the operator plan, if it can.
+  bool PlanOperator(size_t op) {
+    auto* const planner = dynamic_cast<PlansAhead*>(operators_[op]);
+    if (planner == nullptr) return false;
+    std::vector<bool> constant;
+    for (const uint32_t blob : blobs_.inputs(op))
+      constant.push_back(known_[blob] == Known::kElements);
+    planner->PlanAhead(AheadInputs(std::move(constant)));
+    return true;
+  }
+
+  // Gives the outputs the shapes of the schema.
+  bool InferOutputs(size_t op) {
+    const OperatorDef& def = def_.op(static_cast<int>(op));
+    const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
+    if (schema == nullptr || !schema->HasTensorInference()) return false;
+    std::vector<TensorShape> in;
+    for (const uint32_t blob : blobs_.inputs(op)) {
+      const Tensor* const tensor = FindTensor(*objects_[blob]);
+      if (tensor == nullptr) return false;
+      in.push_back(CreateTensorShape(tensor->dims(), TypeMetaToDataType(tensor->dtype())));
+    }
+    const std::vector<TensorShape> out = schema->InferTensor(def, in);
+    const std::span<const uint32_t> outputs = blobs_.outputs(op);
+    if (out.size() != outputs.size()) return false;
+    const auto is_usable = [](const TensorShape& shape) {
+      return !shape.unknown_shape() && DataTypeToTypeMeta(shape.data_type()).IsPlainData();
+    };
+    if (!std::all_of(out.begin(), out.end(), is_usable)) return false;
+    const bool quantized = schema->memory().quantized_outputs;
+    for (size_t i = 0; i < out.size(); ++i) {
+      Blob* const blob = objects_[outputs[i]];
+      const bool is_float = out[i].data_type() == TensorProto::FLOAT;
+      Tensor* const tensor = quantized && !is_float ? &blob->GetMutable<Int8TensorCPU>()->t
+                                                    : blob->GetMutableTensor(CPU);
+      tensor->Resize(GetDimsVector(out[i]));
+      tensor->raw_mutable_data(DataTypeToTypeMeta(out[i].data_type()));
+    }
+    return true;
+  }
+
+  const NetDef& def_;
+  const std::vector<OperatorBase*> operators_;
+  const NetDependencies& blobs_;
+  const std::vector<Blob*>& objects_;
+  std::vector<Known> known_;                // by blob
+  std::set<const Blob*> is_free_;           // hold nothing before the first run
+  std::vector<Blob*> to_empty_, to_clear_;  // what they hold at the end is removed
+};
+
+// Operators report these errors when they run.
+bool TryToPlan(AheadPlanner* planner, size_t op) {
+  try {
+    return planner->Plan(op);
+  } catch (const EnforceNotMet&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
+                              const ShapeMap& shapes, NetMemory* memory) {
+  const std::vector<OperatorBase*> operators = net.GetOperators();
+  std::vector<size_t> left_out;
+  const bool any = std::any_of(operators.begin(), operators.end(), [](const OperatorBase* op) {
+    return dynamic_cast<const PlansAhead*>(op) != nullptr;
+  });
+  if (!any) return left_out;
+  if (memory->blobs() == nullptr) {
+    for (size_t op = 0; op < operators.size(); ++op) {
+      const auto* const planner = dynamic_cast<const PlansAhead*>(operators[op]);
+      if (planner != nullptr && planner->PreparesWeights()) left_out.push_back(op);
+    }
+    return left_out;
+  }
+  const TransientWrites writes;
+  memory->Release();
+  AheadPlanner planner(net, *memory);
+  planner.Begin(inputs, shapes);
+  memory->Begin();
+  for (size_t op = 0; op < operators.size(); ++op) {
+    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
+  }
+  memory->End(false);
+  memory->Release();
+  return left_out;
+}
+
+}  // namespace caffe2rt

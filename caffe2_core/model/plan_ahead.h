@@ -1,0 +1,25 @@
+#pragma once
+// Plans the operators of a net before its first run (runtime/plans_ahead.h). Internal to
+// preparation.cc.
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/graph/shape_inference.h"
+
+namespace caffe2rt {
+
+class NetMemory;
+class NetBase;
+
+// Goes through the net in order. Shapes and layouts come from the operators that plan ahead, and for
+// other operators on the CPU from their schemas; an operator with an input of which nothing is known
+// is left out, as is one that fails: its first run does the work, and reports the error. Blobs are
+// left as they were. `inputs` and `shapes` are those of PreparationOptions. Returns the positions of
+// the operators that were left out and whose first run may prepare weights.
+std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
+                              const ShapeMap& shapes, NetMemory* memory);
+
+}  // namespace caffe2rt

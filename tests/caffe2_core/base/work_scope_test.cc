@@ -1,0 +1,62 @@
+#include "caffe2_core/base/work_scope.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "caffe2_core/base/thread_pool.h"
+
+namespace caffe2rt::work_scope_test {
+namespace {
+
+class WorkScopeTest : public testing::Test {
+ protected:
+  WorkScopeTest() { SetNumThreads(4); }
+  ~WorkScopeTest() override { SetNumThreads(1); }
+};
+
+TEST_F(WorkScopeTest, TheInnermostScopeCounts) {
+  EXPECT_EQ(GetNumThreads(), 4);
+  {
+    const WorkScope two({.threads = 2});
+    EXPECT_EQ(GetNumThreads(), 2);
+    {
+      const WorkScope three({.threads = 3});
+      EXPECT_EQ(GetNumThreads(), 3);
+      const WorkScope same({});
+      EXPECT_EQ(GetNumThreads(), 3);
+    }
+    EXPECT_EQ(GetNumThreads(), 2);
+  }
+  EXPECT_EQ(GetNumThreads(), 4);
+}
+
+TEST_F(WorkScopeTest, ThePoolOfTheProcessIsTheLimit) {
+  const WorkScope many({.threads = 9});
+  EXPECT_EQ(GetNumThreads(), 4);
+}
+
+// Every piece runs once, and no more than two at the same time, although there are seven.
+TEST_F(WorkScopeTest, PiecesShareTheThreadsOfTheScope) {
+  const WorkScope two({.threads = 2});
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> running{0}, most{0};
+    std::vector<std::atomic<int>> runs(7);
+    ParallelFor(7, [&](int piece) {
+      const int now = ++running;
+      int seen = most;
+      while (seen < now && !most.compare_exchange_weak(seen, now)) {
+      }
+      for (std::atomic<int> spin{0}; spin < 1000; ++spin) {
+      }
+      ++runs[static_cast<size_t>(piece)];
+      --running;
+    });
+    for (const std::atomic<int>& count : runs) EXPECT_EQ(count, 1);
+    EXPECT_LE(most, 2);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::work_scope_test

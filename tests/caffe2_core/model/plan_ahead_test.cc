@@ -1,0 +1,213 @@
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/net_report.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/model/preparation.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/tensor/int8_tensor.h"
+#include "caffe2_core/tensor/prepared_forms.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::plan_ahead_test {
+namespace {
+
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRandom;
+using test::Fetch;
+using test::ParseNet;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kTaps[] = R"(arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 })";
+
+// Convolutions with Relu, pools, and a sum: with graph passes ConvFusion on IDEEP or on the CPU.
+std::string Images() {
+  std::string net = "name: \"images\" external_output: \"y\" ";
+  std::string from = "x";
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const std::string w = from == "x" ? "w3" : "w64";
+    net += MakeString("op { type: \"Conv\" input: \"", from, "\" input: \"", w, "\" output: \"",
+                      name, "\" ", kTaps, " } op { type: \"Relu\" input: \"", name, "\" output: \"",
+                      name, "\" } ");
+    from = name;
+  }
+  return net + R"(op { type: "Sum" input: "d" input: "b" output: "s" }
+                  op { type: "MaxPool" input: "s" output: "y" arg { name: "kernel" i: 2 }
+                       arg { name: "stride" i: 2 } })";
+}
+
+// FCFusion after graph passes, which packs W for 8 rows.
+constexpr char kMatrix[] = R"(name: "matrix" external_output: "z"
+    op { type: "FC" input: "v" input: "m" input: "n" output: "t" }
+    op { type: "Relu" input: "t" output: "z" })";
+
+constexpr char kQuantized[] = R"(name: "quantized" external_output: "z"
+    op { type: "Int8Quantize" input: "v" output: "q" arg { name: "Y_scale" f: 0.02 } }
+    op { type: "Int8FC" input: "q" input: "qw" input: "qb" output: "r"
+         arg { name: "Y_scale" f: 0.5 } arg { name: "Y_zero_point" i: 128 } }
+    op { type: "Int8Dequantize" input: "r" output: "z" })";
+
+class PlanAheadTest : public testing::Test {
+ protected:
+  static void FeedWeights(Workspace* ws) {
+    for (const char* input : {"x", "v"}) ws->CreateBlob(input);
+    FeedRandom(ws, "w3", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+    FeedRandom(ws, "w64", {64, 64, 3, 3}, -0.04f, 0.04f, 2);
+    FeedRandom(ws, "m", {16, 32}, -1, 1, 3);
+    FeedRandom(ws, "n", {16}, -1, 1, 4);
+    auto* const filter = ws->CreateBlob("qw")->GetMutable<Int8TensorCPU>();
+    filter->zero_point = 100;
+    filter->t.Resize(16, 32);
+    for (int i = 0; i < 512; ++i) filter->t.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i);
+    auto* const bias = ws->CreateBlob("qb")->GetMutable<Int8TensorCPU>();
+    bias->t.Resize(16);
+    std::fill_n(bias->t.mutable_data<int32_t>(), 16, 7);
+  }
+  static PreparationOptions Options() {
+    const auto shape = [](const std::vector<int64_t>& dims) {
+      return CreateTensorShape(dims, TensorProto::FLOAT);
+    };
+    return {.inputs = {"x", "v"},
+            .input_shapes = {{"x", shape({1, 3, 56, 56})}, {"v", shape({8, 32})}}};
+  }
+  static void FeedInputs(Workspace* ws) {
+    FeedRandom(ws, "x", {1, 3, 56, 56}, -1, 1, 5);
+    FeedRandom(ws, "v", {8, 32}, 0, 1, 6);
+  }
+  static int64_t Made() { return PreparedForms::Count().made; }
+};
+
+struct Planned {
+  Planned(const std::string& text, const PreparationOptions& options, Workspace* ws)
+      : preparation(PrepareNet(ParseNet(text), options, ws)),
+        net(preparation.net, {}, std::make_shared<ArenaStock>(), ws, "simple", options) {}
+  Preparation preparation;
+  PreparedNet net;
+};
+
+// What is prepared ahead is what a run prepares: the same number of forms and bytes, and no form is
+// made in the run.
+TEST_F(PlanAheadTest, PreparesTheWeightsThatARunPrepares) {
+  for (const std::string& text : {Images(), std::string(kMatrix), std::string(kQuantized)}) {
+    for (const bool optimize : {true, false}) {
+      SCOPED_TRACE(MakeString(text.substr(0, 20), optimize ? " optimized" : ""));
+      PreparationOptions options = Options();
+      options.optimize = optimize;
+      Workspace plain_ws, ahead_ws;
+      FeedWeights(&plain_ws);
+      FeedWeights(&ahead_ws);
+      Planned plain(text, options, &plain_ws), ahead(text, options, &ahead_ws);
+
+      int64_t before = Made();
+      FeedInputs(&plain_ws);
+      plain.net.Run();
+      const int64_t by_run = Made() - before;
+
+      before = Made();
+      EXPECT_THAT(ahead.net.PlanAhead(ahead.preparation), IsEmpty());
+      EXPECT_EQ(Made() - before, by_run);
+      EXPECT_EQ(PreparedBytesOf(ahead.net.net()), PreparedBytesOf(plain.net.net()));
+      if (text != kMatrix || optimize) EXPECT_GT(PreparedBytesOf(ahead.net.net()), 0);
+
+      before = Made();
+      FeedInputs(&ahead_ws);
+      ahead.net.Run();
+      EXPECT_EQ(Made() - before, 0);
+      const std::string output = ahead.preparation.net.external_output(0);
+      EXPECT_EQ(Fetch<float>(ahead_ws, output), Fetch<float>(plain_ws, output));
+    }
+  }
+}
+
+TEST_F(PlanAheadTest, ChangesNoBlob) {
+  Workspace ws;
+  FeedWeights(&ws);
+  Planned planned(Images(), Options(), &ws);
+  const auto is_unwritten = [&](const std::string& name) {
+    const Blob& blob = *ws.GetBlob(name);
+    return blob.IsEmpty() || !blob.Get<Tensor>().IsShaped();
+  };
+  planned.net.PlanAhead(planned.preparation);
+  for (const OperatorDef& op : planned.preparation.net.op()) {
+    for (const std::string& name : op.output()) EXPECT_TRUE(is_unwritten(name)) << name;
+  }
+  EXPECT_TRUE(is_unwritten("x"));
+}
+
+// A value that the net carries from run to run stays.
+TEST_F(PlanAheadTest, LeavesStateAlone) {
+  Workspace ws;
+  FeedWeights(&ws);
+  Feed<float>(&ws, "state", {1, 1, 1, 2}, {5, -1});
+  Feed<float>(&ws, "w", {1, 1, 1, 1}, {3});
+  Planned planned(R"(name: "state" external_output: "state"
+      op { type: "Conv" input: "state" input: "w" output: "t" arg { name: "kernel" i: 1 } }
+      op { type: "Copy" input: "t" output: "state" })",
+                  {.optimize = false}, &ws);
+  planned.net.PlanAhead(planned.preparation);
+  EXPECT_THAT(Fetch<float>(ws, "state"), ElementsAre(5, -1));
+  planned.net.Run();
+  EXPECT_THAT(Fetch<float>(ws, "state"), ElementsAre(15, -3));
+}
+
+TEST_F(PlanAheadTest, ReportsOperatorsWithInputsOfUnknownShape) {
+  Workspace ws;
+  FeedWeights(&ws);
+  PreparationOptions options = Options();
+  options.input_shapes.clear();
+  options.optimize = false;
+  Planned planned(Images(), options, &ws);
+  const int64_t before = Made();
+  EXPECT_THAT(planned.net.PlanAhead(planned.preparation), ElementsAre(0, 2, 4, 6));
+  EXPECT_EQ(Made(), before);
+  EXPECT_EQ(PreparedBytesOf(planned.net.net()), 0);
+}
+
+TEST_F(PlanAheadTest, PreparesNoWeightThatTheNetWrites) {
+  Workspace ws;
+  FeedWeights(&ws);
+  FeedInputs(&ws);
+  Planned planned(MakeString(R"(name: "n" external_output: "y"
+      op { type: "Relu" input: "w3" output: "w" }
+      op { type: "Conv" input: "x" input: "w" output: "y" )",
+                             kTaps, "}"),
+                  {.optimize = false, .inputs = {"x"}}, &ws);
+  const int64_t before = Made();
+  EXPECT_THAT(planned.net.PlanAhead(planned.preparation), IsEmpty());
+  EXPECT_EQ(Made(), before);
+}
+
+// An operator that cannot run on its inputs reports that in the run.
+TEST_F(PlanAheadTest, LeavesErrorsToTheRun) {
+  Workspace ws;
+  FeedWeights(&ws);
+  Feed<float>(&ws, "x", {1, 2, 4, 4}, std::vector<float>(32, 1));
+  Planned planned(Images(), {.optimize = false, .inputs = {"x"}}, &ws);
+  EXPECT_THAT(planned.net.PlanAhead(planned.preparation), ElementsAre(0, 2, 4, 6));
+  ExpectThrows([&] { planned.net.Run(); }, "channels");
+}
+
+TEST_F(PlanAheadTest, PredictorsPlanAheadForKnownShapes) {
+  const NetDef init = ParseNet(R"(
+      op { type: "ConstantFill" output: "m" arg { name: "shape" ints: 16 ints: 32 } }
+      op { type: "ConstantFill" output: "n" arg { name: "shape" ints: 16 } })");
+  NetDef net = ParseNet(kMatrix);
+  for (const char* name : {"v", "m", "n"}) net.add_external_input(name);
+  for (const bool ahead : {true, false}) {
+    for (const bool known : {true, false}) {
+      ShapeMap shapes;
+      if (known) shapes["v"] = Options().input_shapes.at("v");
+      const int64_t before = Made();
+      Predictor predictor(init, net, nullptr, {.plan_ahead = ahead, .input_shapes = shapes});
+      EXPECT_EQ(Made() - before, ahead && known ? 1 : 0) << ahead << known;
+      FeedInputs(predictor.ws());
+      Predictor::TensorMap out;
+      EXPECT_TRUE(predictor(
+          Predictor::TensorMap{{"v", predictor.ws()->GetBlob("v")->Get<Tensor>()}}, &out));
+      EXPECT_EQ(Made() - before, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::plan_ahead_test
