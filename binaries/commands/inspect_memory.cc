@@ -62,6 +62,7 @@ InspectedMemory MemoryAsWritten(const CommandLine& line, const TitledNet& net,
 
 // Creates the net and lets its operators prepare their weights.
 void CountPreparedWeights(const Preparation& prepared, Workspace* ws, InspectedMemory* memory) try {
+  for (const std::string& name : prepared.options.inputs) ws->CreateBlob(name);
   PreparedNet net(prepared.net, prepared.options.kept, std::make_shared<ArenaStock>(), ws);
   std::vector<size_t> unknown = net.PlanAhead(prepared);
   SetPreparedBytes(PreparedBytesOf(net.net()), std::move(unknown), &memory->report);
