@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/model/predictor.h"

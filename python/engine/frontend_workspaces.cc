@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
@@ -42,8 +43,23 @@ struct Owned {
   Workspace workspace;
 };
 
+// The workspaces that Python created, by address.
+struct Owners {
+  Mutex mutex;
+  std::map<const Workspace*, std::weak_ptr<Workspace>> by_address ABSL_GUARDED_BY(mutex);
+};
+
+Owners& TheOwners() {
+  static auto* const owners = new Owners;
+  return *owners;
+}
+
 // Destroying a workspace may wait for threads that need the interpreter's lock.
 void DestroyUnlocked(Owned* owned) {
+  {
+    const MutexLock lock(TheOwners().mutex);
+    TheOwners().by_address.erase(&owned->workspace);
+  }
   if (nb::is_alive() && PyGILState_Check() != 0) {
     const nb::gil_scoped_release unlocked;
     delete owned;
@@ -54,7 +70,10 @@ void DestroyUnlocked(Owned* owned) {
 
 FrontendWorkspace Share(Owned* owned) {
   const std::shared_ptr<Owned> holder(owned, DestroyUnlocked);
-  return {std::shared_ptr<Workspace>(holder, &owned->workspace)};
+  const std::shared_ptr<Workspace> workspace(holder, &owned->workspace);
+  const MutexLock lock(TheOwners().mutex);
+  TheOwners().by_address[workspace.get()] = workspace;
+  return {workspace};
 }
 
 void MakeCurrent(const std::string& name, const FrontendWorkspace& ws) {
@@ -258,6 +277,17 @@ const FrontendWorkspace& CurrentWorkspace() {
   CAFFE_ENFORCE(current.shared != nullptr,
                 "there is no current workspace: the interpreter exits, or the workspace was reset");
   return current;
+}
+
+FrontendWorkspace SharedWorkspace(Workspace* ws) {
+  {
+    const MutexLock lock(TheOwners().mutex);
+    const auto found = TheOwners().by_address.find(ws);
+    if (found != TheOwners().by_address.end()) {
+      if (std::shared_ptr<Workspace> owned = found->second.lock()) return {std::move(owned)};
+    }
+  }
+  return {std::shared_ptr<Workspace>(ws, [](Workspace*) {})};
 }
 
 FrontendWorkspace NewWorkspace(const std::string& root_folder) {

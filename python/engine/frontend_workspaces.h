@@ -26,6 +26,10 @@ FrontendWorkspace NewWorkspace(const std::string& root_folder);
 // A workspace that sees the blobs of `parent`.
 FrontendWorkspace NewChildWorkspace(const FrontendWorkspace& parent);
 
+// The workspace with its owner, if Python created it. Otherwise, as for the workspace of a step of a
+// plan, it is not owned: the result is valid while its operator runs.
+FrontendWorkspace SharedWorkspace(Workspace* ws);
+
 // The blob. THROWS if the workspace has none of that name.
 std::shared_ptr<Blob> BlobOf(const Workspace& ws, const std::string& name);
 // FeedBlob of the front end: an array, or bytes or str. Returns true.
