@@ -18,6 +18,8 @@ struct Schemas {
   std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
   std::set<std::string> builtin ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
+  // The schemas of types that were not available and that others took over: references stay valid.
+  std::vector<std::map<std::string, OpSchema>::node_type> replaced ABSL_GUARDED_BY(mutex);
   // Receives the declarations of a second schema of a type.
   OpSchema discarded ABSL_GUARDED_BY(mutex);
 };
@@ -416,6 +418,12 @@ bool IsBuiltinOperator(const std::string& type) {
   return schemas.builtin.contains(type);
 }
 
+bool HasSchemaAlready(const std::string& type) {
+  Schemas& schemas = AllSchemas();
+  const MutexLock lock(schemas.mutex);
+  return schemas.by_type.contains(type);
+}
+
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
   RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
@@ -434,6 +442,11 @@ OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, i
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
   const std::string key(type);
+  const auto old = schemas.by_type.find(key);
+  if (old != schemas.by_type.end() && !old->second.missing().empty()) {
+    schemas.replaced.push_back(schemas.by_type.extract(old));
+    schemas.builtin.erase(key);
+  }
   const auto [it, inserted] = schemas.by_type.try_emplace(key, key, file, line);
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,

@@ -13,7 +13,9 @@ void BindFrontend(nanobind::module_& m) {
   BindFrontendOperators(names);
   BindFrontendPythonOperators(names);
   BindFrontendFacts(names);
+  BindFrontendProtos(names);
   BindFrontendTransforms(names);
+  BindFrontendMemonger(names);
 }
 
 }  // namespace caffe2rt

@@ -115,6 +115,8 @@ void BindProcess(nb::module_& m) {
   m.attr("define_caffe2_no_operator_schema") = false;
   m.def("global_init", &InitProcess);
   m.def("get_build_options", &BuildOptions);
+  // The library's operators count nothing.
+  m.def("get_stats", [] { return std::map<std::string, int64_t>(); });
   m.def("builtin_cpu_supports_avx2", [] { return CpuIsa() != Isa::kPlain; });
   m.def("is_numa_enabled", &IsNUMAEnabled);
   m.def("get_num_numa_nodes", &GetNumNUMANodes);
@@ -151,6 +153,11 @@ nb::dict DeviceProperties(int id) {
 void BindCuda(nb::module_& m) {
   m.def("num_cuda_devices", [] { return DescribeCuda().devices.size(); });
   m.def("get_device_properties", &DeviceProperties);
+  m.def("get_cuda_version", [] { return 0; });
+  m.def("get_cudnn_version", [] { return 0; });
+  m.attr("cudnn_convolution_fwd_algo_count") = 1;
+  m.attr("cudnn_convolution_bwd_data_algo_count") = 1;
+  m.attr("cudnn_convolution_bwd_filter_algo_count") = 1;
 }
 
 }  // namespace

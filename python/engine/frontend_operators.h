@@ -12,7 +12,11 @@ void BindFrontendOperators(nanobind::module_& m);
 void BindFrontendPythonOperators(nanobind::module_& m);
 // Databases, flags and facts about the process and its devices.
 void BindFrontendFacts(nanobind::module_& m);
-// Transforms of nets, and memonger.
+// Descriptors of messages, for front ends that lack them.
+void BindFrontendProtos(nanobind::module_& m);
+// Memonger.
+void BindFrontendMemonger(nanobind::module_& m);
+// Transforms of nets.
 void BindFrontendTransforms(nanobind::module_& m);
 
 }  // namespace caffe2rt
