@@ -120,7 +120,7 @@ class ArrayBuffer {
 
   [[noreturn]] void ThrowUnsupported() const {
     CAFFE_THROW("This type of numpy array is not supported: ",
-                nb::cast<const char*>(nb::str(array_.attr("dtype")).c_str()),
+                std::string(nb::str(array_.attr("dtype")).c_str()),
                 "; want bool, int8, int16, int32, int64, uint8, uint16, float16, float32, float64 "
                 "or object (bytes or str)");
   }
