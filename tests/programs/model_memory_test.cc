@@ -1,8 +1,9 @@
-// The peak memory of `caffe2 run` while it loads a model: the weights, a second copy of one weight
-// while it is copied into its blob, and little else.
+// The peak memory of `caffe2 run`: while it loads a model, the weights, a second copy of one weight
+// while it is copied into its blob, and little else; for many runs, no more than for one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 
@@ -110,6 +111,24 @@ std::string WriteInitNet(const std::string& path, const std::vector<std::string>
   }
   file.Commit();
   return path;
+}
+
+// The first test, since a peak counts from this process on, which must be the smaller one.
+TEST_F(ModelMemoryTest, ManyIterationsNeedNoMoreMemory) {
+  const std::string net = dir_.Write("copy.pbtxt", R"(
+      op { type: "Copy" input: "x" output: "y" } external_input: "x" external_output: "y")");
+  const auto peak = [&](const char* iterations) {
+    const ProgramResult result =
+        RunCaffe2({"run", "--predict-net", net, "--input", "x=1", "--iterations", iterations});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.peak_resident_bytes;
+  };
+  const size_t once = peak("1"), often = peak("1000000");
+  rusage self = {};
+  ASSERT_EQ(getrusage(RUSAGE_SELF, &self), 0);
+  EXPECT_GT(once, static_cast<size_t>(self.ru_maxrss) << 10) << "the peak is that of this process";
+  // A million times of four bytes in a vector that doubles are 8 MB.
+  EXPECT_LT(often, once + (2 << 20));
 }
 
 TEST_F(ModelMemoryTest, InitNetsAreReleasedAsTheyRun) {

@@ -374,19 +374,6 @@ TEST_F(RunFolderTest, ProbabilitiesAreShownAsClasses) {
   EXPECT_THAT(run({1}, {}), Not(HasSubstr("class")));
 }
 
-TEST_F(RunFolderTest, ManyIterationsNeedNoMoreMemory) {
-  const std::string net = dir_.Write("copy.pbtxt", R"(
-      op { type: "Copy" input: "x" output: "y" } external_input: "x" external_output: "y")");
-  const auto peak = [&](const char* iterations) {
-    const ProgramResult result =
-        RunCaffe2({"run", "--predict-net", net, "--input", "x=1", "--iterations", iterations});
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result.peak_resident_bytes;
-  };
-  // A million times of four bytes in a vector that doubles are 8 MB.
-  EXPECT_LT(peak("1000000"), peak("1") + (2 << 20));
-}
-
 TEST(RunFolderOnSharedFilesTest, BatchesOfSqueezenetEqualSingleRuns) {
   SKIP_WITHOUT_SHARED("models/c2_squeezenet/init_net.pb");
   SKIP_WITHOUT_SHARED("data/images/cat.jpg");

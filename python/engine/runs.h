@@ -1,0 +1,71 @@
+#pragma once
+// Runs: without the interpreter's lock, and ended by Ctrl-C and by the exit of the
+// interpreter.
+//
+//   RunWithoutLock([&] { CAFFE_ENFORCE(net->Run(), ...); });
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <ctime>
+#include <memory>
+#include <type_traits>
+
+#include "caffe2_core/runtime/waiting.h"
+
+namespace caffe2rt {
+
+// Remembers the calling thread as the interpreter's main thread. Called once, when the module is
+// loaded.
+void NoteMainThread();
+// Stops all runs, those that begin later too, and waits until they have ended. Called when the
+// interpreter exits, so that no thread runs operators of Python after that. REQUIRES: the lock,
+// which is released meanwhile.
+void StopAllRuns();
+
+// One run. Created and destroyed with the lock.
+class PythonRun {
+ public:
+  PythonRun();
+  ~PythonRun();
+  PythonRun(const PythonRun&) = delete;
+  PythonRun& operator=(const PythonRun&) = delete;
+
+  // Thread safe. On the main thread, it lets the interpreter handle signals from time to time: a
+  // handler that raises an exception, as that of SIGINT does, stops the run.
+  bool IsStopped();
+  // THROWS the exception of the signal handler, if there was one. REQUIRES: the lock.
+  void RethrowInterrupt();
+
+ private:
+  const bool is_main_;
+  timespec checked_{};
+  std::atomic<bool> interrupted_{false};
+  std::unique_ptr<nanobind::python_error> interrupt_;
+};
+
+// Calls `function` without the lock, and returns its result. THROWS what it throws, or the exception
+// of a signal handler.
+template <class Function>
+auto RunWithoutLock(const Function& function) -> decltype(function()) {
+  PythonRun run;
+  try {
+    const nanobind::gil_scoped_release unlocked;
+    const StopScope scope([&run] { return run.IsStopped(); });
+    if constexpr (std::is_void_v<decltype(function())>) {
+      function();
+    } else {
+      auto result = function();
+      if (!run.IsStopped()) return result;
+    }
+  } catch (...) {
+    run.RethrowInterrupt();
+    throw;
+  }
+  run.RethrowInterrupt();
+  if constexpr (!std::is_void_v<decltype(function())>) {
+    throw RunStopped(__FILE__, __LINE__, "", "the run was stopped: the interpreter exits");
+  }
+}
+
+}  // namespace caffe2rt
