@@ -17,7 +17,7 @@
 #include "caffe2_core/runtime/init.h"
 #include "contexts/cpu/numa.h"
 #include "python/engine/frontend_operators.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {

@@ -21,7 +21,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "python/engine/frontend_operators.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {

@@ -21,7 +21,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
 
 namespace caffe2rt {

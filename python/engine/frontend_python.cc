@@ -18,7 +18,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "python/engine/frontend_operators.h"
 #include "python/engine/frontend_tensors.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
 #include "python/engine/python_error.h"
 
@@ -203,6 +203,7 @@ void RegisterType(const std::string& type) {
 }  // namespace
 
 void BindFrontendPythonOperators(nb::module_& m) {
+  RestorePythonErrors();  // after the translator of the library's errors
   RegisterType<FrontendTensor>("Python");
   RegisterType<FrontendDLPackTensor>("PythonDLPack");
   EnsureBuiltinOperators();

@@ -16,8 +16,8 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "python/engine/frontend_operators.h"
-#include "python/engine/frontend_runs.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/runs.h"
+#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
 
 namespace caffe2rt {

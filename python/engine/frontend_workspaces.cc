@@ -13,9 +13,11 @@
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/numa.h"
-#include "python/engine/frontend_runs.h"
+#include "python/engine/runs.h"
+#include "python/engine/arrays.h"
+#include "python/engine/dlpack.h"
 #include "python/engine/frontend_tensors.h"
-#include "python/engine/frontend_text.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -320,7 +322,6 @@ bool FeedBlob(nb::handle value, nb::handle device_option, Blob* blob) {
 }
 
 void BindFrontendWorkspaces(nb::module_& m) {
-  NoteMainThread();
   BindBlob(m);
   nb::class_<FrontendWorkspace> workspace = BindWorkspace(m);
   BindTable(m);
