@@ -30,8 +30,8 @@ void RegisterContextFlags() {
         memory.fill = ParseFlagBool(text) ? CPUMemoryFill::kZero : CPUMemoryFill::kNone;
       });
   RegisterFlag({"caffe2_cpu_allocator_do_junk_fill", "bool", "false",
-                "fill new memory with a pattern, to find reads of memory that nothing wrote", __FILE__,
-                "memory"},
+                "fill new memory with a pattern, to find reads of memory that nothing wrote",
+                __FILE__, "memory"},
                [&memory](const std::string& text) {
                  if (ParseFlagBool(text)) {
                    memory.fill = CPUMemoryFill::kJunk;

@@ -6,6 +6,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/graph/builtin_operators.h"
 
@@ -393,7 +394,12 @@ OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,
                                    const std::vector<TensorShape>& inputs) const {
   CAFFE_ENFORCE(cost_inference_, "operator type \"", type_, "\" has no cost inference");
   EnforceCounts(def);
-  return cost_inference_(def, inputs);
+  try {
+    return cost_inference_(def, inputs);
+  } catch (const EnforceNotMet& error) {  // the operator will report it when it runs
+    VLOG(1) << "the cost of operator " << type_ << " is not known: " << error.message();
+    return {};
+  }
 }
 
 std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferDevice(

@@ -1,8 +1,8 @@
 #include "python/engine/frontend.h"
 
 #include "python/engine/frontend_operators.h"
-#include "python/engine/frontend_workspaces.h"
 #include "python/engine/frontend_tensors.h"
+#include "python/engine/frontend_workspaces.h"
 
 namespace caffe2rt {
 

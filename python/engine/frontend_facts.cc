@@ -66,9 +66,13 @@ void BindDatabases(nb::module_& m) {
       .export_values();
   nb::class_<FrontendDB>(m, "DB")
       .def("new_transaction",
-           [](const FrontendDB& self) { return FrontendTransaction{self.shared, self->NewTransaction()}; })
+           [](const FrontendDB& self) {
+             return FrontendTransaction{self.shared, self->NewTransaction()};
+           })
       .def("new_cursor",
-           [](const FrontendDB& self) { return FrontendCursor{self.shared, self->NewCursor()}; })
+           [](const FrontendDB& self) {
+             return FrontendCursor{self.shared, self->NewCursor()};
+           })
       .def("close", [](const FrontendDB& self) { self->Close(); });
   m.def("create_db", [](const Text& type, const Text& source, db::Mode mode) {
     return FrontendDB{db::OpenDB(type.str(), source.str(), mode)};
@@ -126,7 +130,8 @@ void BindProcess(nb::module_& m) {
 
 DeviceDescription DescribeCuda() {
   const DeviceModule* const module = LoadDeviceModule(CUDA);
-  if (module == nullptr || module->describe == nullptr || FindDevice(CUDA).state != DeviceState::kReady) {
+  if (module == nullptr || module->describe == nullptr ||
+      FindDevice(CUDA).state != DeviceState::kReady) {
     return {};
   }
   return module->describe();

@@ -30,7 +30,9 @@ namespace nb = nanobind;
 
 using Bits = std::vector<uint64_t>;
 
-bool Has(const Bits& bits, int i) { return (bits[static_cast<size_t>(i) / 64] >> (i % 64) & 1) != 0; }
+bool Has(const Bits& bits, int i) {
+  return (bits[static_cast<size_t>(i) / 64] >> (i % 64) & 1) != 0;
+}
 void Set(Bits* bits, int i) { (*bits)[static_cast<size_t>(i) / 64] |= uint64_t{1} << (i % 64); }
 void Unite(Bits* bits, const Bits& other) {
   for (size_t i = 0; i < bits->size(); ++i) (*bits)[i] |= other[i];
@@ -90,11 +92,11 @@ struct BlobUse {
 
 // What the caller says about the blobs.
 struct Request {
-  std::set<int> operators;         // that may be renamed
+  std::set<int> operators;  // that may be renamed
   std::set<std::string> shareable;
-  std::set<std::string> kept;      // names that stay
+  std::set<std::string> kept;  // names that stay
   std::map<std::string, std::vector<int>> shapes;
-  std::string prefix;              // of new names
+  std::string prefix;  // of new names
 };
 
 // Names that the operators do not only use as inputs and outputs: those of arguments, which may
@@ -152,7 +154,10 @@ std::vector<BlobUse> Candidates(const NetDef& net, const Request& request) {
       if (found == positions.end()) {
         if (!is_output) excluded.insert(blob);  // it has a value before the net runs
         found = positions.emplace(blob, uses.size()).first;
-        uses.push_back({blob, {}, SizeOf(request, blob), op.device_option().device_type(),
+        uses.push_back({blob,
+                        {},
+                        SizeOf(request, blob),
+                        op.device_option().device_type(),
                         op.device_option().device_id()});
       }
       BlobUse& of = uses[found->second];
@@ -182,7 +187,8 @@ bool EndsBefore(const BlobUse& old, const BlobUse& fresh, const std::vector<Bits
 
 // The slots: lists of blobs that may have one name. Each blob takes the free slot of the nearest
 // size.
-std::vector<std::vector<BlobUse>> Slots(std::vector<BlobUse> blobs, const std::vector<Bits>& before) {
+std::vector<std::vector<BlobUse>> Slots(std::vector<BlobUse> blobs,
+                                        const std::vector<Bits>& before) {
   std::vector<std::vector<BlobUse>> slots;
   for (BlobUse& blob : blobs) {
     std::vector<BlobUse>* best = nullptr;
@@ -249,7 +255,10 @@ nb::bytes RecycleForDag(const Text& net, const std::vector<Text>& /*heads*/,
                         const Text& namescope, const std::set<Text>& kept,
                         const std::map<Text, std::vector<int>>& shapes) {
   NetDef def = Parsed<NetDef>(net, "net");
-  Request request{{operators.begin(), operators.end()}, StringSet(shareable), StringSet(kept), {},
+  Request request{{operators.begin(), operators.end()},
+                  StringSet(shareable),
+                  StringSet(kept),
+                  {},
                   namescope.str()};
   for (const auto& [blob, dims] : shapes) request.shapes[blob.str()] = dims;
   const std::vector<Bits> before = Predecessors(def);

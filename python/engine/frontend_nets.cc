@@ -16,10 +16,10 @@
 #include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "python/engine/runs.h"
 #include "python/engine/arrays.h"
-#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
+#include "python/engine/runs.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -50,16 +50,14 @@ void CreateNetIn(const FrontendWorkspace& ws, const Text& bytes, bool overwrite)
 
 void RunNetOnceIn(const FrontendWorkspace& ws, const Text& bytes) {
   const NetDef def = Parsed<NetDef>(bytes, "net");
-  RunWithoutLock([&] {
-    CAFFE_ENFORCE(ws->RunNetOnce(def), "Error when running network ", def.name());
-  });
+  RunWithoutLock(
+      [&] { CAFFE_ENFORCE(ws->RunNetOnce(def), "Error when running network ", def.name()); });
 }
 
 void RunOperatorIn(const FrontendWorkspace& ws, const Text& bytes) {
   const OperatorDef def = Parsed<OperatorDef>(bytes, "operator");
-  RunWithoutLock([&] {
-    CAFFE_ENFORCE(ws->RunOperatorOnce(def), "Error when running operator ", def.type());
-  });
+  RunWithoutLock(
+      [&] { CAFFE_ENFORCE(ws->RunOperatorOnce(def), "Error when running operator ", def.type()); });
 }
 
 void RunPlanIn(const FrontendWorkspace& ws, const Text& bytes) {
@@ -139,7 +137,8 @@ class BackgroundPlan {
       const StopScope scope(stopped_);
       succeeded_ = ws_->RunPlan(plan_, OptionsOfPlans());
     } catch (...) {
-      LOG(ERROR) << "plan \"" << plan_.name() << "\" in the background failed: " << CurrentExceptionMessage();
+      LOG(ERROR) << "plan \"" << plan_.name()
+                 << "\" in the background failed: " << CurrentExceptionMessage();
     }
     done_ = true;
   }
@@ -202,7 +201,8 @@ FrontendObserver Attach(NetBase* net) {
 
 FrontendObserver AddObserver(const Text& name, const Text& type) {
   NetBase* const net = NetOf(CurrentWorkspace(), name.str());
-  if (type.view == "TimeObserver" || type.view == "ProfileObserver") return Attach<TimeObserver>(net);
+  if (type.view == "TimeObserver" || type.view == "ProfileObserver")
+    return Attach<TimeObserver>(net);
   if (type.view == "RunCountObserver") return Attach<RunCountNetObserver>(net);
   CAFFE_THROW("Unknown observer type: \"", type.view,
               "\"; want TimeObserver, ProfileObserver or RunCountObserver");
@@ -287,9 +287,9 @@ bool RunInCurrent(const Text& bytes) {
   return true;
 }
 template <void (*Run)(const FrontendWorkspace&, const Text&)>
-bool RunIn(const FrontendWorkspace& ws, const Text& bytes) {
+bool RunIn(const FrontendWorkspace& ws, const nb::bytes& bytes) {  // a str is a TypeError
   const FrontendWorkspace kept = ws;
-  Run(kept, bytes);
+  Run(kept, {{bytes.c_str(), bytes.size()}});
   return true;
 }
 
@@ -345,8 +345,9 @@ void BindFrontendNets(nb::module_& m, nb::class_<FrontendWorkspace>& workspace) 
   workspace.def_prop_ro("nets", &NetsOf)
       .def(
           "_create_net",
-          [](const FrontendWorkspace& self, const Text& def, bool overwrite) {
+          [](const FrontendWorkspace& self, const nb::bytes& bytes, bool overwrite) {
             const FrontendWorkspace ws = self;
+            const Text def{{bytes.c_str(), bytes.size()}};
             CreateNetIn(ws, def, overwrite);
             return FrontendNet{ws, Parsed<NetDef>(def, "net").name()};
           },

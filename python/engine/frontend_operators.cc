@@ -21,8 +21,8 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -152,7 +152,8 @@ void BindSchemaProperties(nb::class_<FrontendSchema>& type) {
       .def_prop_ro("private", [](const FrontendSchema& self) { return self->is_private(); })
       .def_prop_ro("doc", [](const FrontendSchema& self) { return self->doc(); })
       .def_prop_ro("args", [](const FrontendSchema& self) { return self->args(); })
-      .def_prop_ro("input_desc", [](const FrontendSchema& self) { return Pairs(self->input_docs()); })
+      .def_prop_ro("input_desc",
+                   [](const FrontendSchema& self) { return Pairs(self->input_docs()); })
       .def_prop_ro("output_desc",
                    [](const FrontendSchema& self) { return Pairs(self->output_docs()); })
       .def_prop_ro("min_input", [](const FrontendSchema& self) { return self->min_input(); })
@@ -172,8 +173,8 @@ void BindSchemas(nb::module_& m) {
   type.def("infer_tensor", &InferTensor)
       .def("CalculateOutput",
            [](const FrontendSchema& self, int inputs) { return self->CalculateOutput(inputs); })
-      .def("inplace_enforced",
-           [](const FrontendSchema& self, int in, int out) { return self->inplace_enforced(in, out); })
+      .def("inplace_enforced", [](const FrontendSchema& self, int in,
+                                  int out) { return self->inplace_enforced(in, out); })
       .def("num_inputs_allowed",
            [](const FrontendSchema& self, int n) { return self->num_inputs_allowed(n); })
       .def("num_outputs_allowed",

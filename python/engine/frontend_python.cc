@@ -18,9 +18,9 @@
 #include "contexts/cpu/cpu_context.h"
 #include "python/engine/frontend_operators.h"
 #include "python/engine/frontend_tensors.h"
-#include "python/engine/text.h"
 #include "python/engine/frontend_workspaces.h"
 #include "python/engine/python_error.h"
+#include "python/engine/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -207,6 +207,7 @@ void BindFrontendPythonOperators(nb::module_& m) {
   RegisterType<FrontendTensor>("Python");
   RegisterType<FrontendDLPackTensor>("PythonDLPack");
   EnsureBuiltinOperators();
+  m.def("_use_original_error_texts", &UseOriginalErrorTexts);
   m.def("register_python_op", &RegisterFunction, nb::arg("func"), nb::arg("pass_workspace"),
         nb::arg("name"));
   m.def("register_python_gradient_op", &RegisterGradientFunction);

@@ -21,11 +21,12 @@ Tensor& FrontendTensor::get() const {
 void BindFrontendTensors(nb::module_& m) {
   nb::class_<FrontendTensor>(m, "TensorCPU")
       .def_prop_ro("data", [](const FrontendTensor& self) { return ViewOfTensor(&self.get()); })
-      .def("feed", [](const FrontendTensor& self, nb::handle array) {
-        CAFFE_ENFORCE(IsNumpyArray(array), "argument of TensorCPU.feed is ",
-                      nb::type_name(array.type()).c_str(), ", want a numpy array");
-        FeedArray(array, &self.get());
-      })
+      .def("feed",
+           [](const FrontendTensor& self, nb::handle array) {
+             CAFFE_ENFORCE(IsNumpyArray(array), "argument of TensorCPU.feed is ",
+                           nb::type_name(array.type()).c_str(), ", want a numpy array");
+             FeedArray(array, &self.get());
+           })
       .def("fetch", [](const FrontendTensor& self) { return FetchTensor(self.get()); })
       .def(
           "init",
@@ -38,14 +39,14 @@ void BindFrontendTensors(nb::module_& m) {
           },
           nb::arg("dims"), nb::arg("caffe_type") = static_cast<int>(TensorProto::FLOAT))
       .def_prop_ro("_shape", [](const FrontendTensor& self) { return self.get().dims(); })
-      .def("_reshape",
-           [](const FrontendTensor& self, const std::vector<int64_t>& dims) {
-             self.get().Resize(dims);
+      .def("_reshape", [](const FrontendTensor& self,
+                          const std::vector<int64_t>& dims) { self.get().Resize(dims); })
+      .def("_tensor_impl_raw_handle",
+           [](const FrontendTensor&) {
+             CAFFE_THROW(
+                 "a tensor of this library is not a tensor of PyTorch; import caffe2rt.frontend "
+                 "before caffe2, whose to_torch() goes through DLPack");
            })
-      .def("_tensor_impl_raw_handle", [](const FrontendTensor&) {
-        CAFFE_THROW("a tensor of this library is not a tensor of PyTorch; import caffe2rt.frontend "
-                    "before caffe2, whose to_torch() goes through DLPack");
-      })
       .def("_to_dlpack", [](const FrontendTensor& self) { return DLPackOf(&self.get()); });
   nb::class_<FrontendDLPackTensor>(m, "DLPackTensorCPU")
       .def_prop_ro("data",

@@ -1,6 +1,7 @@
 // Transforms of nets that the front end knows by name.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <set>
@@ -16,9 +17,9 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "python/engine/frontend_operators.h"
+#include "python/engine/frontend_workspaces.h"
 #include "python/engine/runs.h"
 #include "python/engine/text.h"
-#include "python/engine/frontend_workspaces.h"
 
 namespace caffe2rt {
 namespace {
@@ -142,7 +143,9 @@ NetDef FuseConvBatchNorm(NetDef net) {
   for (const NetPassInfo& pass : NetPasses()) {
     if (std::string_view(pass.name) == "fold_batch_norm") net = pass.run(std::move(net), context);
   }
-  constants.Store(net);
+  for (const std::string& added : constants.Store(net)) {
+    if (net.external_input_size() > 0) net.add_external_input(added);
+  }
   return net;
 }
 
@@ -170,8 +173,9 @@ TransformFunction Find(const NamedTransform (&transforms)[kSize], std::string_vi
 }
 
 NetDef Transformed(TransformFunction run, std::string_view name, const NetDef& net) {
-  CAFFE_ENFORCE(run != nullptr, "Transform \"", name,
-                "\" is not known; there are ConvToNNPack, AddNNPACK, FuseNNPACKConvRelu and FuseConvBN");
+  CAFFE_ENFORCE(
+      run != nullptr, "Transform \"", name,
+      "\" is not known; there are ConvToNNPack, AddNNPACK, FuseNNPACKConvRelu and FuseConvBN");
   return run(net);
 }
 
@@ -208,12 +212,43 @@ nb::bytes ApplyIfFaster(const Text& name, const Text& net_bytes, const Text& ini
   return Serialized(is_faster ? transformed : net);
 }
 
+// Fills the inputs of a net with random numbers: `dims` and `types` list them for each operator.
+void FillRandomInputs(const Text& bytes, const std::vector<std::vector<std::vector<int64_t>>>& dims,
+                      const std::vector<std::vector<Text>>& types) {
+  const NetDef net = Parsed<NetDef>(bytes, "net");
+  const FrontendWorkspace& ws = CurrentWorkspace();
+  CAFFE_ENFORCE_EQ(dims.size(), static_cast<size_t>(net.op_size()),
+                   "lists of dimensions of inputs");
+  CAFFE_ENFORCE_EQ(types.size(), dims.size(), "lists of types of inputs");
+  for (int i = 0; i < net.op_size(); ++i) {
+    const auto op = static_cast<size_t>(i);
+    const auto inputs = static_cast<size_t>(net.op(i).input_size());
+    CAFFE_ENFORCE_EQ(dims[op].size(), inputs, "dimensions of inputs of operator ", i);
+    CAFFE_ENFORCE_EQ(types[op].size(), inputs, "types of inputs of operator ", i);
+    for (size_t input = 0; input < inputs; ++input) {
+      const std::string& name = net.op(i).input(static_cast<int>(input));
+      if (ws->HasBlob(name)) continue;
+      const bool is_float = types[op][input].view == "float";
+      CAFFE_ENFORCE(is_float || types[op][input].view == "int", "type of input \"", name,
+                    "\": got \"", types[op][input].view, "\", want float or int");
+      OperatorDef fill;
+      fill.set_type(is_float ? "UniformFill" : "UniformIntFill");
+      fill.add_output(name);
+      AddArgument("shape", dims[op][input], &fill);
+      if (!is_float) AddArgument<int64_t>("max", 100, &fill);
+      CAFFE_ENFORCE(ws->RunOperatorOnce(fill), "cannot fill input \"", name, "\"");
+    }
+  }
+}
+
 }  // namespace
 
 void BindFrontendTransforms(nb::module_& m) {
+  m.def("fill_random_network_inputs", &FillRandomInputs);
   m.def("apply_transform", &RunNamed<kTransforms>);
   m.def("apply_transform_if_faster", &ApplyIfFaster);
-  m.def("transform_exists", [](const Text& name) { return Find(kTransforms, name.view) != nullptr; });
+  m.def("transform_exists",
+        [](const Text& name) { return Find(kTransforms, name.view) != nullptr; });
   m.def("run_transform", &RunNamed<kTransforms>);
   m.def("workspace_transform_exists",
         [](const Text& name) { return Find(kWorkspaceTransforms, name.view) != nullptr; });

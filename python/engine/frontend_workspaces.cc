@@ -13,10 +13,10 @@
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/numa.h"
-#include "python/engine/runs.h"
 #include "python/engine/arrays.h"
 #include "python/engine/dlpack.h"
 #include "python/engine/frontend_tensors.h"
+#include "python/engine/runs.h"
 #include "python/engine/text.h"
 
 namespace caffe2rt {
@@ -84,7 +84,7 @@ void MakeCurrent(const std::string& name, const FrontendWorkspace& ws) {
   table.current = table.named_current = ws;
 }
 
-bool SwitchWorkspace(const Text& name, std::optional<bool> create) {
+void SwitchWorkspace(const Text& name, std::optional<bool> create) {
   Workspaces& table = TheWorkspaces();
   auto found = table.by_name.find(name.str());
   if (found == table.by_name.end()) {
@@ -93,7 +93,6 @@ bool SwitchWorkspace(const Text& name, std::optional<bool> create) {
     found = table.by_name.emplace(name.str(), NewWorkspace(".")).first;
   }
   MakeCurrent(found->first, found->second);
-  return true;
 }
 
 bool ResetWorkspace(std::optional<Text> root_folder) {
@@ -160,7 +159,9 @@ void BindBlob(nb::module_& m) {
              return Bytes(SerializeBlob(*self.shared, name.str()));
            })
       .def("deserialize",
-           [](const FrontendBlob& self, const Text& bytes) { DeserializeBlob(bytes.str(), self.shared.get()); })
+           [](const FrontendBlob& self, const Text& bytes) {
+             DeserializeBlob(bytes.str(), self.shared.get());
+           })
       .def("fetch", [](const FrontendBlob& self) { return FetchBlob("", *self.shared); })
       .def("tensor", &TensorOf)
       .def("is_tensor", [](const FrontendBlob& self) { return self->IsType<Tensor>(); })
@@ -178,8 +179,9 @@ void BindBlob(nb::module_& m) {
           nb::arg("arg"), nb::arg("device_option") = nb::none())
       .def("_wrap_tensor_impl",
            [](const FrontendBlob&, nb::handle) {
-             CAFFE_THROW("a tensor of PyTorch cannot be wrapped by its handle; import "
-                         "caffe2rt.frontend before caffe2, whose feed() goes through DLPack");
+             CAFFE_THROW(
+                 "a tensor of PyTorch cannot be wrapped by its handle; import "
+                 "caffe2rt.frontend before caffe2, whose feed() goes through DLPack");
            })
       .def("_share_dlpack", [](const FrontendBlob& self, nb::handle capsule) {
         ShareDLPack(capsule, self->GetMutableTensor(CPU));
@@ -188,14 +190,15 @@ void BindBlob(nb::module_& m) {
 
 nb::class_<FrontendWorkspace> BindWorkspace(nb::module_& m) {
   nb::class_<FrontendWorkspace> type(m, "Workspace");
-  type.def("__init__", [](FrontendWorkspace* self) { new (self) FrontendWorkspace(NewWorkspace(".")); })
+  type.def("__init__",
+           [](FrontendWorkspace* self) { new (self) FrontendWorkspace(NewWorkspace(".")); })
       .def("__init__",
            [](FrontendWorkspace* self, const FrontendWorkspace& parent) {
              new (self) FrontendWorkspace(NewChildWorkspace(parent));
            })
       .def_prop_ro("blobs", [](const FrontendWorkspace& self) { return BlobsOf(*self.shared); })
-      .def("create_blob",
-           [](const FrontendWorkspace& self, const Text& name) { return CreatedBlob(self, name.str()); })
+      .def("create_blob", [](const FrontendWorkspace& self,
+                             const Text& name) { return CreatedBlob(self, name.str()); })
       .def("fetch_blob",
            [](const FrontendWorkspace& self, const Text& name) {
              return FetchBlob(name.str(), *BlobOf(*self.shared, name.str()));
@@ -211,16 +214,19 @@ nb::class_<FrontendWorkspace> BindWorkspace(nb::module_& m) {
 }
 
 void BindTable(nb::module_& m) {
-  m.def("switch_workspace", &SwitchWorkspace, nb::arg("name"), nb::arg("create_if_missing") = nb::none());
-  m.def("switch_workspace", [](const FrontendWorkspace& ws, nb::handle) {
-    TheWorkspaces().current = ws;
-    return true;
-  }, nb::arg("workspace"), nb::arg("create_if_missing") = nb::none());
+  m.def("switch_workspace", &SwitchWorkspace, nb::arg("name"),
+        nb::arg("create_if_missing") = nb::none());
+  m.def(
+      "switch_workspace",
+      [](const FrontendWorkspace& ws, nb::handle) { TheWorkspaces().current = ws; },
+      nb::arg("workspace"), nb::arg("create_if_missing") = nb::none());
   m.def("create_child_workspace", [](const Text& parent, const Text& child) {
     Workspaces& table = TheWorkspaces();
     const auto found = table.by_name.find(parent.str());
-    CAFFE_ENFORCE(found != table.by_name.end(), "Parent workspace ", parent.view, " does not exist");
-    CAFFE_ENFORCE(table.by_name.count(child.str()) == 0, "Workspace ", child.view, " exists already");
+    CAFFE_ENFORCE(found != table.by_name.end(), "Parent workspace ", parent.view,
+                  " does not exist");
+    CAFFE_ENFORCE(table.by_name.count(child.str()) == 0, "Workspace ", child.view,
+                  " exists already");
     table.by_name[child.str()] = NewChildWorkspace(found->second);
     MakeCurrent(child.str(), table.by_name[child.str()]);
     return true;
@@ -240,36 +246,42 @@ void BindBlobFunctions(nb::module_& m) {
     CurrentWorkspace()->CreateBlob(name.str());
     return true;
   });
-  m.def("reset_blob", [](const Text& name) {
-    BlobOf(*CurrentWorkspace().shared, name.str())->Reset();
-  });
+  m.def("reset_blob",
+        [](const Text& name) { BlobOf(*CurrentWorkspace().shared, name.str())->Reset(); });
   m.def("fetch_blob", [](const Text& name) {
     return FetchBlob(name.str(), *BlobOf(*CurrentWorkspace().shared, name.str()));
   });
-  m.def("feed_blob", [](const Text& name, nb::handle value, nb::handle device_option) {
-    const FrontendBlob blob = CreatedBlob(CurrentWorkspace(), name.str());
-    return FeedBlob(value, device_option, blob.shared.get());
-  }, nb::arg("name"), nb::arg("arg"), nb::arg("device_option") = nb::none());
+  m.def(
+      "feed_blob",
+      [](const Text& name, nb::handle value, nb::handle device_option) {
+        const FrontendBlob blob = CreatedBlob(CurrentWorkspace(), name.str());
+        return FeedBlob(value, device_option, blob.shared.get());
+      },
+      nb::arg("name"), nb::arg("arg"), nb::arg("device_option") = nb::none());
   m.def("serialize_blob", [](const Text& name) {
     return Bytes(SerializeBlob(*BlobOf(*CurrentWorkspace().shared, name.str()), name.str()));
   });
   m.def("deserialize_blob", [](const Text& name, const Text& bytes) {
     DeserializeBlob(bytes.str(), CreatedBlob(CurrentWorkspace(), name.str()).shared.get());
   });
-  m.def("get_blob_size_bytes",
-        [](const Text& name) { return SizeOfBlob(*BlobOf(*CurrentWorkspace().shared, name.str())); });
+  m.def("get_blob_size_bytes", [](const Text& name) {
+    return SizeOfBlob(*BlobOf(*CurrentWorkspace().shared, name.str()));
+  });
   m.def("get_blob_numa_node", [](const Text& name) {
     const std::shared_ptr<Blob> blob = BlobOf(*CurrentWorkspace().shared, name.str());
     return GetNUMANode(BlobGetTensor(*blob, CPU).raw_data());
   });
-  m.def("create_offline_tensor", [](const Text& name, const std::vector<int64_t>& dims, int type) {
-    Tensor* const tensor = CurrentWorkspace()->CreateBlob(name.str())->GetMutableTensor(CPU);
-    // Such a tensor states its shape and type, and has no elements.
-    tensor->Resize(std::vector<int64_t>(dims.size(), 0));
-    tensor->raw_mutable_data(DataTypeToTypeMeta(static_cast<int64_t>(type)));
-    tensor->Resize(dims);
-    return true;
-  }, nb::arg("name"), nb::arg("dims"), nb::arg("datatype") = static_cast<int>(TensorProto::FLOAT));
+  m.def(
+      "create_offline_tensor",
+      [](const Text& name, const std::vector<int64_t>& dims, int type) {
+        Tensor* const tensor = CurrentWorkspace()->CreateBlob(name.str())->GetMutableTensor(CPU);
+        // Such a tensor states its shape and type, and has no elements.
+        tensor->Resize(std::vector<int64_t>(dims.size(), 0));
+        tensor->raw_mutable_data(DataTypeToTypeMeta(static_cast<int64_t>(type)));
+        tensor->Resize(dims);
+        return true;
+      },
+      nb::arg("name"), nb::arg("dims"), nb::arg("datatype") = static_cast<int>(TensorProto::FLOAT));
 }
 
 }  // namespace
@@ -308,7 +320,8 @@ std::shared_ptr<Blob> BlobOf(const Workspace& ws, const std::string& name) {
 
 bool FeedBlob(nb::handle value, nb::handle device_option, Blob* blob) {
   DeviceOption option;
-  if (!device_option.is_none()) option = Parsed<DeviceOption>(nb::cast<Text>(device_option), "device option");
+  if (!device_option.is_none())
+    option = Parsed<DeviceOption>(nb::cast<Text>(device_option), "device option");
   if (PyBytes_Check(value.ptr()) || PyUnicode_Check(value.ptr())) {
     *blob->GetMutable<std::string>() = nb::cast<Text>(value).str();
     return true;

@@ -24,6 +24,7 @@ def load_engine():
         from caffe2rt import _engine
     finally:
         sys.setdlopenflags(flags)
+    _engine.frontend._use_original_error_texts(_engine.Error)
     return _engine.frontend
 
 
