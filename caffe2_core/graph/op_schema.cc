@@ -6,7 +6,6 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/graph/builtin_operators.h"
 
@@ -19,7 +18,7 @@ struct Schemas {
   std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
   std::set<std::string> builtin ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
-  // The schemas of types that were not available and that others took over: references stay valid.
+  // Those of types that others took over: references stay valid.
   std::vector<std::map<std::string, OpSchema>::node_type> replaced ABSL_GUARDED_BY(mutex);
   // Receives the declarations of a second schema of a type.
   OpSchema discarded ABSL_GUARDED_BY(mutex);
@@ -256,12 +255,10 @@ const InputTypes* OpSchema::types_of_input(int input) const {
   return found == input_types_.end() ? nullptr : &found->second;
 }
 OpSchema& OpSchema::Traits(const OperatorTraits& traits) {
-  traits_ = traits;
-  return *this;
+  return traits_ = traits, *this;
 }
 OpSchema& OpSchema::Memory(MemoryTraits traits) {
-  memory_ = std::move(traits);
-  return *this;
+  return memory_ = std::move(traits), *this;
 }
 OpSchema& OpSchema::NotAvailable(std::string_view missing) {
   missing_ = missing;
@@ -396,9 +393,8 @@ OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,
   EnforceCounts(def);
   try {
     return cost_inference_(def, inputs);
-  } catch (const EnforceNotMet& error) {  // the operator will report it when it runs
-    VLOG(1) << "the cost of operator " << type_ << " is not known: " << error.message();
-    return {};
+  } catch (const EnforceNotMet&) {
+    return {};  // the operator reports it when it runs
   }
 }
 
@@ -425,9 +421,8 @@ bool IsBuiltinOperator(const std::string& type) {
 }
 
 bool HasSchemaAlready(const std::string& type) {
-  Schemas& schemas = AllSchemas();
-  const MutexLock lock(schemas.mutex);
-  return schemas.by_type.contains(type);
+  const MutexLock lock(AllSchemas().mutex);
+  return AllSchemas().by_type.contains(type);
 }
 
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
@@ -448,8 +443,8 @@ OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, i
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
   const std::string key(type);
-  const auto old = schemas.by_type.find(key);
-  if (old != schemas.by_type.end() && !old->second.missing().empty()) {
+  if (const auto old = schemas.by_type.find(key);
+      old != schemas.by_type.end() && !old->second.missing().empty()) {
     schemas.replaced.push_back(schemas.by_type.extract(old));
     schemas.builtin.erase(key);
   }

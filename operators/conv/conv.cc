@@ -4,6 +4,8 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/common/onednn_argument.h"
+#include "operators/common/order_argument.h"
+#include "operators/common/window_arguments.h"
 #include "operators/conv/conv_arguments.h"
 
 namespace caffe2rt {
@@ -15,9 +17,9 @@ std::vector<TensorShape> WithChannelsOfFilter(const OperatorDef& def, std::vecto
   const int rank = in[0].dims_size();
   if (rank < 3 || in[1].dims_size() != rank) return in;
   const ArgumentHelper args(def);
-  const bool channels_last = args.GetSingleArgument<std::string>("order", "NCHW") == "NHWC";
+  const bool channels_last = args.Read(kStorageOrder) == "NHWC";
   const int axis = channels_last ? rank - 1 : 1;
-  in[0].set_dims(axis, in[1].dims(axis) * args.GetSingleArgument<int64_t>("group", 1));
+  in[0].set_dims(axis, in[1].dims(axis) * args.Read(kConvGroup));
   return in;
 }
 }  // namespace
