@@ -29,6 +29,16 @@ void RegisterContextFlags() {
       [&memory](const std::string& text) {
         memory.fill = ParseFlagBool(text) ? CPUMemoryFill::kZero : CPUMemoryFill::kNone;
       });
+  RegisterFlag({"caffe2_cpu_allocator_do_junk_fill", "bool", "false",
+                "fill new memory with a pattern, to find reads of memory that nothing wrote",
+                __FILE__, "memory"},
+               [&memory](const std::string& text) {
+                 if (ParseFlagBool(text)) {
+                   memory.fill = CPUMemoryFill::kJunk;
+                 } else if (memory.fill == CPUMemoryFill::kJunk) {
+                   memory.fill = CPUMemoryFill::kZero;
+                 }
+               });
 }
 
 }  // namespace caffe2rt

@@ -23,4 +23,8 @@ const char* BuiltinAcceptedInputs();
 // omit effects. Thread safe.
 bool IsBuiltinOperator(const std::string& type);
 
+// Whether the type has a schema now. Registers nothing: the registration of the built-in types asks
+// whether a program has taken over one that is not available. Thread safe.
+bool HasSchemaAlready(const std::string& type);
+
 }  // namespace caffe2rt

@@ -18,6 +18,8 @@ struct Schemas {
   std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
   std::set<std::string> builtin ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
+  // Those of types that others took over: references stay valid.
+  std::vector<std::map<std::string, OpSchema>::node_type> replaced ABSL_GUARDED_BY(mutex);
   // Receives the declarations of a second schema of a type.
   OpSchema discarded ABSL_GUARDED_BY(mutex);
 };
@@ -253,12 +255,10 @@ const InputTypes* OpSchema::types_of_input(int input) const {
   return found == input_types_.end() ? nullptr : &found->second;
 }
 OpSchema& OpSchema::Traits(const OperatorTraits& traits) {
-  traits_ = traits;
-  return *this;
+  return traits_ = traits, *this;
 }
 OpSchema& OpSchema::Memory(MemoryTraits traits) {
-  memory_ = std::move(traits);
-  return *this;
+  return memory_ = std::move(traits), *this;
 }
 OpSchema& OpSchema::NotAvailable(std::string_view missing) {
   missing_ = missing;
@@ -391,7 +391,11 @@ OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,
                                    const std::vector<TensorShape>& inputs) const {
   CAFFE_ENFORCE(cost_inference_, "operator type \"", type_, "\" has no cost inference");
   EnforceCounts(def);
-  return cost_inference_(def, inputs);
+  try {
+    return cost_inference_(def, inputs);
+  } catch (const EnforceNotMet&) {
+    return {};  // the operator reports it when it runs
+  }
 }
 
 std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferDevice(
@@ -416,6 +420,11 @@ bool IsBuiltinOperator(const std::string& type) {
   return schemas.builtin.contains(type);
 }
 
+bool HasSchemaAlready(const std::string& type) {
+  const MutexLock lock(AllSchemas().mutex);
+  return AllSchemas().by_type.contains(type);
+}
+
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
   RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
@@ -434,6 +443,11 @@ OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, i
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
   const std::string key(type);
+  if (const auto old = schemas.by_type.find(key);
+      old != schemas.by_type.end() && !old->second.missing().empty()) {
+    schemas.replaced.push_back(schemas.by_type.extract(old));
+    schemas.builtin.erase(key);
+  }
   const auto [it, inserted] = schemas.by_type.try_emplace(key, key, file, line);
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,

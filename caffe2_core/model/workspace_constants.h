@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/tensor/blob.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -52,3 +53,4 @@ class WorkspaceConstants final : public NetConstants {
 std::unordered_set<std::string> NamesUsedBy(const NetDef& net);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

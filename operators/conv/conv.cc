@@ -4,14 +4,30 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/common/onednn_argument.h"
+#include "operators/common/order_argument.h"
+#include "operators/common/window_arguments.h"
 #include "operators/conv/conv_arguments.h"
 
 namespace caffe2rt {
 
+namespace {
+// The shapes with the channels of X that the filter wants. Costs are asked before a net runs, for
+// shapes that its operators would reject, too; the filter then tells the number of multiplications.
+std::vector<TensorShape> WithChannelsOfFilter(const OperatorDef& def, std::vector<TensorShape> in) {
+  const int rank = in[0].dims_size();
+  if (rank < 3 || in[1].dims_size() != rank) return in;
+  const ArgumentHelper args(def);
+  const bool channels_last = args.Read(kStorageOrder) == "NHWC";
+  const int axis = channels_last ? rank - 1 : 1;
+  in[0].set_dims(axis, in[1].dims(axis) * args.Read(kConvGroup));
+  return in;
+}
+}  // namespace
+
 OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   OpSchema::Cost cost;
   if (!AreKnown(in, 2)) return cost;
-  const std::vector<TensorShape> out = InferConvShape(def, in);
+  const std::vector<TensorShape> out = InferConvShape(def, WithChannelsOfFilter(def, in));
   const uint64_t outputs = NumElements(out[0]), weights = NumElements(in[1]);
   const uint64_t filters = static_cast<uint64_t>(in[1].dims(0));
   const bool bias = in.size() > 2;

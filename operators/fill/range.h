@@ -77,7 +77,7 @@ class RangeOp final : public Operator<Context> {
     const T start = inputs > 1 ? Number<T>(0) : T(0);
     const T stop = Number<T>(inputs > 1 ? 1 : 0);
     const T step = inputs > 2 ? Number<T>(2) : T(1);
-    CAFFE_ENFORCE_NE(step, T(0), "input 2 (step), want any other value");
+    CAFFE_ENFORCE_NE(step, T(0), "Step size cannot be 0: input 2 (step)");
     const int64_t length = RangeLength(start, stop, step);
     T* out = this->template OutputData<T>(0, {length});
     FillRange(context_, length, start, step, out);

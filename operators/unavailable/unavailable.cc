@@ -4,6 +4,7 @@
 #include <climits>
 #include <span>
 
+#include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 
@@ -138,7 +139,10 @@ void RegisterOne(const UnavailableType& row) {
 }  // namespace
 
 void RegisterUnavailable() {
-  for (const UnavailableType& row : kUnavailableTypes) RegisterOne(row);
+  // A program may bring the operator: its schema then replaces this one, or was registered before.
+  for (const UnavailableType& row : kUnavailableTypes) {
+    if (!HasSchemaAlready(row.type)) RegisterOne(row);
+  }
 }
 
 }  // namespace caffe2rt

@@ -109,6 +109,10 @@ TypeMeta MetaOfFormat(const char* format, size_t itemsize) {
   }
 }
 
+std::string TextOf(const nb::object& object) {
+  return nb::steal<nb::str>(PyObject_Str(object.ptr())).c_str();
+}
+
 // The elements of an array, in row-major order and in the machine's byte order.
 class ArrayBuffer {
  public:
@@ -131,8 +135,7 @@ class ArrayBuffer {
   char kind() const { return buffer_.format[std::strlen(buffer_.format) - 1]; }
 
   [[noreturn]] void ThrowUnsupported() const {
-    CAFFE_THROW("This type of numpy array is not supported: ",
-                std::string(nb::str(array_.attr("dtype")).c_str()),
+    CAFFE_THROW("This type of numpy array is not supported: ", TextOf(array_.attr("dtype")),
                 "; want bool, int8, int16, int32, int64, uint8, uint16, float16, float32, float64 "
                 "or object (bytes or str)");
   }

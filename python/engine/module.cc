@@ -5,7 +5,6 @@
 #include "python/engine/frontend.h"
 #include "python/engine/model.h"
 #include "python/engine/operators.h"
-#include "python/engine/python_error.h"
 #include "python/engine/runs.h"
 #include "python/engine/tools.h"
 #include "python/engine/workspace.h"
@@ -17,7 +16,6 @@ NB_MODULE(_engine, m) {
   nb::set_leak_warnings(false);  // functions of operators live as long as the process
   caffe2rt::NoteMainThread();
   caffe2rt::BindErrors(m);
-  caffe2rt::RestorePythonErrors();
   caffe2rt::BindWorkspace(m);
   caffe2rt::BindModel(m);
   caffe2rt::BindOperators(m);

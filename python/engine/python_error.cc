@@ -18,11 +18,18 @@ std::string TextOf(const nb::python_error& error) {
   return text + ": " + nb::borrow<nb::str>(message).c_str();
 }
 
+PyObject* g_original_type = nullptr;  // null: the library's texts; never freed
+
 void Translate(const std::exception_ptr& exception, void* /*payload*/) {
   try {
     std::rethrow_exception(exception);
   } catch (const PythonOperatorError& error) {
     error.Restore();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet& error) {
+    if (g_original_type == nullptr) throw;
+    PyErr_SetString(g_original_type, error.what());
   }
 }
 
@@ -36,6 +43,8 @@ void PythonOperatorError::Restore() const {
   nb::python_error copy(*error_);
   copy.restore();
 }
+
+void UseOriginalErrorTexts(nb::object type) { g_original_type = type.release().ptr(); }
 
 void RestorePythonErrors() { nb::register_exception_translator(Translate); }
 

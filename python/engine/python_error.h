@@ -30,5 +30,8 @@ class PythonOperatorError final : public EnforceNotMet {
 // Registers the translator. Translators that are registered later come first: register those for
 // EnforceNotMet before.
 void RestorePythonErrors();
+// From now on the errors of the library have the text in Caffe2's format (EnforceNotMet::what), which
+// programs of the front end search. `type` is the class of the exceptions.
+void UseOriginalErrorTexts(nanobind::object type);
 
 }  // namespace caffe2rt

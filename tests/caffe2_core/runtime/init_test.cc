@@ -72,6 +72,17 @@ TEST(InitTest, FlagsSetTheOptionsOfTheLibrary) {
   EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kZero);
 }
 
+TEST(InitTest, FillsNewMemoryWithAPatternByCaffe2sFlag) {
+  // As the original's tests pass them.
+  InitWith({"--caffe2_cpu_allocator_do_zero_fill=0", "--caffe2_cpu_allocator_do_junk_fill=1"});
+  EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kJunk);
+  InitWith({"--caffe2_cpu_allocator_do_junk_fill=0"});
+  EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kZero);
+  InitWith({"--caffe2_cpu_allocator_do_zero_fill=0", "--caffe2_cpu_allocator_do_junk_fill=0"});
+  EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kNone);
+  InitWith({"--caffe2_cpu_allocator_do_zero_fill=1"});
+}
+
 TEST(InitTest, HelpListsTheFlagsAndEndsTheProgram) {
   const auto help = [] {
     static int batch = 4;

@@ -67,5 +67,31 @@ TEST(UnavailableTest, AreReportedByValidation) {
   }
 }
 
+class BroughtOperator final : public OperatorBase {
+ public:
+  using OperatorBase::OperatorBase;
+  bool Run(int /*stream_id*/) override { return true; }
+};
+
+TEST(UnavailableTest, CanBeTakenOverOnce) {
+  const OpSchema* const before = OpSchemaRegistry::Schema("Python");
+  ASSERT_NE(before, nullptr);
+  OpSchemaRegistry::NewSchema("Python", "brought.cc").NumInputs(1).NumOutputs(0);
+  RegisterCpuOperator<BroughtOperator>("Python", "brought.cc");
+  EXPECT_NO_THROW(OpSchemaRegistry::ThrowConflicts());
+  Workspace ws;
+  ws.CreateBlob("x");
+  OperatorDef def;
+  def.set_type("Python");
+  def.add_input("x");
+  EXPECT_TRUE(ws.RunOperatorOnce(def));
+  EXPECT_EQ(OpSchemaRegistry::Schema("Python")->file(), "brought.cc");
+  EXPECT_FALSE(before->missing().empty()) << "references to the first schema stay valid";
+
+  OpSchemaRegistry::NewSchema("Python", "second.cc");
+  ExpectThrows([] { OpSchemaRegistry::ThrowConflicts(); },
+               "is registered twice: in brought.cc and in second.cc");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::unavailable_test
