@@ -2,7 +2,6 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
-#include "caffe2_core/model/workspace_constants.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 #include "tests/support/operator_test.h"
@@ -188,54 +187,6 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
               testing::HasSubstr("kernel"));
   EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
-}
-
-// Two pointwise convolutions that are joined: NHWC makes the convolutions faster, and blocks the join.
-// Which one wins depends on the rates of the machine, and so on its threads.
-class OnednnRegionsOfMachinesTest : public testing::Test {
- protected:
-  static constexpr int64_t kMostChannels = 512;
-  OnednnRegionsOfMachinesTest() {
-    for (int64_t channels = 16; channels <= kMostChannels; channels += 16) {
-      test::FeedRandom(&ws_, MakeString("w", channels), {64, channels, 1, 1}, -0.2f, 0.2f, 1);
-    }
-  }
-
-  NetDef Place(int64_t channels, int threads, bool deterministic) {
-    const std::string conv = MakeString("op { type: \"Conv\" input: \"x\" input: \"w", channels,
-                                        "\" arg { name: \"kernel\" i: 1 } output: ");
-    NetDef net = test::ParseNet(
-        MakeString("external_input: \"x\" ", conv, "\"a\" } ", conv, "\"b\" } ",
-                   R"(op { type: "Concat" input: "a" input: "b" output: "y" output: "split" })"));
-    WorkspaceConstants constants(net, {"x"}, {"y"}, &ws_);
-    PassContext context{.constants = constants};
-    context.kept = {"y"};
-    context.has_operator = [](const std::string&, DeviceType) { return true; };
-    context.input_shapes = constants.Shapes();
-    context.input_shapes["x"] =
-        CreateTensorShape(std::vector<int64_t>{1, channels, 28, 28}, TensorProto::FLOAT);
-    context.deterministic = deterministic;
-    context.machine = {.isa = Isa::kAvx2, .threads = threads};
-    return PlaceOnednnRegions(std::move(net), context);
-  }
-  // The numbers of channels for which the number of threads makes a difference.
-  std::vector<int64_t> Differences(bool deterministic) {
-    std::vector<int64_t> channels;
-    for (int64_t c = 16; c <= kMostChannels; c += 16) {
-      if (Place(c, 1, deterministic).SerializeAsString() !=
-          Place(c, 8, deterministic).SerializeAsString()) {
-        channels.push_back(c);
-      }
-    }
-    return channels;
-  }
-
-  Workspace ws_;
-};
-
-TEST_F(OnednnRegionsOfMachinesTest, ThreadsCountUnlessChoicesAreDeterministic) {
-  EXPECT_THAT(Differences(/*deterministic=*/false), testing::Not(testing::IsEmpty()));
-  EXPECT_THAT(Differences(/*deterministic=*/true), testing::IsEmpty());
 }
 
 }  // namespace
