@@ -18,6 +18,8 @@ const char* const kTypes[] = {"simple",        "rnn",      "simple_refcount", "a
 
 // Dropout and fills in branches, in place, ordered by a control input, and in a nested net.
 constexpr char kNet[] = R"(name: "random"
+  external_output: "a" external_output: "b" external_output: "c"
+  external_output: "d" external_output: "e" external_output: "f"
   op { type: "UniformFill" output: "a" arg { name: "shape" ints: 50 } }
   op { type: "GaussianFill" output: "b" arg { name: "shape" ints: 50 } }
   op { type: "Dropout" input: "a" output: "c" output: "mask" arg { name: "is_test" i: 0 } }
