@@ -1,21 +1,26 @@
 // Nets, plans and operators of the front end.
+#include <absl/cleanup/cleanup.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <set>
 #include <thread>
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "python/engine/arrays.h"
 #include "python/engine/frontend_workspaces.h"
 #include "python/engine/runs.h"
@@ -67,15 +72,49 @@ void RunPlanIn(const FrontendWorkspace& ws, const Text& bytes) {
   });
 }
 
+// The runs of a net, and whether cancel() ends them.
+struct CancelledRuns {
+  std::atomic<bool> cancelled{false};
+  std::atomic<int> running{0};
+  bool waits = false;  // the net has operators that may wait for others, such as queues
+};
+
 // A net of a workspace, which it keeps alive. The net is looked up in each call.
 struct FrontendNet {
   FrontendWorkspace ws;
   std::string name;
+  std::shared_ptr<CancelledRuns> runs;
+
+  void Run() const {
+    NetBase* const net = NetOf(ws, name);
+    ++runs->running;
+    const absl::Cleanup end = [this] {
+      --runs->running;
+      runs->cancelled = false;
+    };
+    RunWithoutLock([&] {
+      const StopScope scope(runs->cancelled);
+      CAFFE_ENFORCE(net->Run(), "Error running net ", net->Name());
+    });
+  }
+  // Ends the run in progress. In Caffe2 it closes the queues of the net, so that a later run fails, too:
+  // where operators wait, the next run is ended if there is none now.
+  void Cancel() const {
+    if (runs->running > 0 || runs->waits) runs->cancelled = true;
+  }
 };
+
+FrontendNet FrontendNetOf(const FrontendWorkspace& ws, const std::string& name) {
+  auto runs = std::make_shared<CancelledRuns>();
+  for (const OperatorDef& op : NetOf(ws, name)->debug_def().op()) {
+    runs->waits = runs->waits || MayWait(op);
+  }
+  return {ws, name, std::move(runs)};
+}
 
 std::map<std::string, FrontendNet> NetsOf(const FrontendWorkspace& ws) {
   std::map<std::string, FrontendNet> nets;
-  for (const std::string& name : ws->Nets()) nets[name] = {ws, name};
+  for (const std::string& name : ws->Nets()) nets.emplace(name, FrontendNetOf(ws, name));
   return nets;
 }
 
@@ -318,10 +357,9 @@ void BindRuns(nb::module_& m) {
 }
 
 void BindClasses(nb::module_& m) {
-  nb::class_<FrontendNet>(m, "Net").def("run", [](const FrontendNet& self) {
-    NetBase* const net = NetOf(self.ws, self.name);
-    RunWithoutLock([&] { CAFFE_ENFORCE(net->Run(), "Error running net ", net->Name()); });
-  });
+  nb::class_<FrontendNet>(m, "Net")
+      .def("run", &FrontendNet::Run)
+      .def("cancel", &FrontendNet::Cancel);
   nb::class_<BackgroundPlan>(m, "BackgroundPlan")
       .def("is_done", &BackgroundPlan::is_done)
       .def("is_succeeded", &BackgroundPlan::is_succeeded);
@@ -349,7 +387,7 @@ void BindFrontendNets(nb::module_& m, nb::class_<FrontendWorkspace>& workspace) 
             const FrontendWorkspace ws = self;
             const Text def{{bytes.c_str(), bytes.size()}};
             CreateNetIn(ws, def, overwrite);
-            return FrontendNet{ws, Parsed<NetDef>(def, "net").name()};
+            return FrontendNetOf(ws, Parsed<NetDef>(def, "net").name());
           },
           nb::arg("net_def"), nb::arg("overwrite") = false)
       .def("_run_net", &RunIn<RunNetOnceIn>)

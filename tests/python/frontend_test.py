@@ -228,3 +228,21 @@ def test_installs_a_front_end(tmp_path, monkeypatch):
     monkeypatch.undo()
     done = run_python("frontend", "install", str(tmp_path / "absent.whl"), CAFFE2RT_FRONTEND=target)
     assert done.returncode == 1 and "cannot install the front end" in done.stdout
+
+
+@pytest.mark.parametrize("seconds", [0, 0.2])
+def test_cancel_ends_a_net_that_waits_at_a_queue(seconds):
+    ws = C.Workspace()
+    queue = caffe2_pb2.NetDef(name="init", op=[operator("CreateBlobsQueue", [], ["queue"], capacity=1, num_blobs=1)])
+    ws._create_net(queue.SerializeToString(), True).run()
+    waiting = caffe2_pb2.NetDef(name="wait", op=[operator("SafeDequeueBlobs", ["queue"], ["blob", "status"])])
+    net = ws._create_net(waiting.SerializeToString(), True)
+    canceller = threading.Timer(seconds, net.cancel)
+    if seconds == 0:
+        net.cancel()
+    else:
+        canceller.start()
+    with pytest.raises(RuntimeError):
+        net.run()
+    if seconds != 0:
+        canceller.join()
