@@ -72,7 +72,8 @@ NetBase* NetPool::GetLocked(const std::string& name) {
     }
   } else {
     if (const auto known = nets_.find(name); known != nets_.end()) return known->second;
-    net = BlobsOfCopies(it->second, *ws_).empty() ? parent_->Lend(name) : nullptr;
+    const bool borrows = !seed_.has_value() && BlobsOfCopies(it->second, *ws_).empty();
+    net = borrows ? parent_->Lend(name) : nullptr;
     if (net != nullptr) borrowed_.insert(name);
     if (net == nullptr) net = MakeOwn(it->second);
     if (net != nullptr) {
@@ -99,12 +100,9 @@ NetBase* NetPool::MakeOwn(const std::shared_ptr<const NetDef>& def) {
 NetBase* NetPool::Lend(const std::string& name) {
   if (parent_ != nullptr) return nullptr;
   const MutexLock lock(mutex_);
-  if (lent_.contains(name)) return nullptr;
-  lent_[name] = 0;
+  if (!lent_.insert(name).second) return nullptr;
   try {
-    NetBase* const net = GetLocked(name);
-    lent_[name] = net->next_run();
-    return net;
+    return GetLocked(name);
   } catch (...) {
     lent_.erase(name);
     throw;
@@ -113,15 +111,7 @@ NetBase* NetPool::Lend(const std::string& name) {
 
 void NetPool::TakeBack(const std::string& name) {
   const MutexLock lock(mutex_);
-  const auto lent = lent_.find(name);
-  if (lent == lent_.end()) return;
-  if (seed_.has_value()) {
-    if (NetBase* const net = ws_->GetNet(name); net != nullptr) {
-      net->SetRandomSeed(seed_);
-      net->SetNextRun(lent->second);
-    }
-  }
-  lent_.erase(lent);
+  lent_.erase(name);
 }
 
 }  // namespace caffe2rt

@@ -35,8 +35,8 @@ class NetPool {
   // Keeps the nets in `ws`, as Caffe2 does. REQUIRES: `defs` and `ws` outlive this object.
   NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep);
   // Uses the defs and the workspace of `parent`. A net that needs copies between devices is never
-  // borrowed, and its copies go to blobs that no other pool uses. If the workspace has a seed, the nets
-  // draw random numbers of their own, which depend on `number`, and not on which pool borrows a net.
+  // borrowed, and its copies go to blobs that no other pool uses. If the workspace has a seed, no net
+  // is borrowed: the pool's nets draw random numbers of their own, which depend on `number`.
   // REQUIRES: `parent` outlives this object. No other pool of this parent has the same number.
   NetPool(NetPool* parent, uint64_t number);
   ~NetPool();
@@ -63,9 +63,7 @@ class NetPool {
   const std::optional<uint64_t> seed_;  // of the nets in this pool
   Mutex mutex_;
   // Nets in ws_ that this pool created, and those that another pool has borrowed.
-  std::set<std::string> made_ ABSL_GUARDED_BY(mutex_);
-  // With the number of the next run that the net had before.
-  std::map<std::string, uint64_t> lent_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> made_ ABSL_GUARDED_BY(mutex_), lent_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> borrowed_ ABSL_GUARDED_BY(mutex_);  // nets that belong to parent_
   // Used only if there is a parent: borrowed and own nets.
   std::map<std::string, NetBase*> nets_ ABSL_GUARDED_BY(mutex_);
