@@ -66,18 +66,17 @@ class ConcatOp final : public Operator<Context> {
     if (Y->numel() == 0) return true;
     const int64_t inner = shape_.inner();
     pieces_.clear();
-    bool misplaced = false;
+    in_place_.Clear();
     size_t offset = 0;
     for (int i = 0; i < InputSize(); ++i) {
       const Tensor& X = Input(i);
       const int64_t items = shape_.Share(X.sizes()) * inner;
       if (items == 0) continue;
       pieces_.push_back({X.raw_data(), items});
-      const void* const place = shape_.outer() == 1 ? static_cast<char*>(y) + offset : nullptr;
-      misplaced = misplaced || IsMisplaced(X.raw_data(), X.nbytes(), place, y, Y->nbytes());
+      if (IsInPlace(X, y, offset)) in_place_.Add(X.raw_data(), X.nbytes());
       offset += X.nbytes();
     }
-    if (misplaced) {
+    if (IsAnyMisplaced(y, Y->nbytes())) {
       // Planned for other shapes. The inputs do not own their memory, so it stays valid.
       Y->FreeMemory();
       y = OutputMemory(Y, type);
@@ -87,6 +86,25 @@ class ConcatOp final : public Operator<Context> {
   }
 
  private:
+  bool IsInPlace(const Tensor& X, const void* y, size_t offset) const {
+    return shape_.outer() == 1 && X.raw_data() == static_cast<const char*>(y) + offset;
+  }
+  // Whether an input overlaps the memory of the output that is written.
+  bool IsAnyMisplaced(const void* y, size_t nbytes) {
+    size_t offset = 0;
+    for (int i = 0; i < InputSize(); ++i) {
+      const Tensor& X = Input(i);
+      if (X.numel() == 0) continue;
+      const void* const place =
+          shape_.outer() == 1 ? static_cast<const char*>(y) + offset : nullptr;
+      if (IsMisplaced(X.raw_data(), X.nbytes(), place, y, nbytes) &&
+          !in_place_.Contain(X.raw_data(), X.nbytes())) {
+        return true;
+      }
+      offset += X.nbytes();
+    }
+    return false;
+  }
   // Writes split_info, on the CPU for every device: Split reads it on the host.
   void WriteShares() {
     int32_t* shares = this->OutputTensor(1, CPU, {InputSize()}, TypeMeta::Make<int32_t>())
@@ -99,6 +117,7 @@ class ConcatOp final : public Operator<Context> {
   const JoinAxis join_;
   ConcatShape shape_;
   std::vector<SourcePiece> pieces_;
+  PartsInPlace in_place_;
 };
 
 }  // namespace caffe2rt

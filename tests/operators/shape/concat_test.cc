@@ -149,6 +149,19 @@ TEST(ConcatTest, CopiesNoPartThatIsInPlace) {
   EXPECT_EQ(ws.GetBlob("Y")->Get<Tensor>().data<float>(), memory.data());
 }
 
+// A has its place in Y. B lies inside A, as a part of another Concat, and C is A again.
+TEST(ConcatTest, CopiesPartsThatLieInsideAPartInPlace) {
+  if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
+  Workspace ws;
+  std::vector<float> memory = {1, 2, 3, 0, 0, 0, 0, 0};
+  Place(&ws, "A", {1, 3}, &memory, 0);
+  Place(&ws, "B", {1, 2}, &memory, 1);
+  Place(&ws, "Y", {1, 8}, &memory, 0);
+  RunOp(&ws, R"(type: "Concat" input: "A" input: "B" input: "A" output: "Y" output: "s")");
+  ExpectTensor<float>(ws, "Y", {1, 8}, {1, 2, 3, 2, 3, 1, 2, 3});
+  EXPECT_EQ(ws.GetBlob("Y")->Get<Tensor>().data<float>(), memory.data());
+}
+
 TEST(ConcatTest, KeepsPartsThatOverlapTheResultElsewhere) {
   if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
   for (const int axis : {0, 1}) {
