@@ -73,8 +73,8 @@ TEST_F(MnistRecordsTest, ReadsCompressedFiles) {
 
 TEST_F(MnistRecordsTest, RejectsDamagedCompression) {
   const std::string labels = dir_.Write("labels", Labels());
-  const std::string damaged =
-      dir_.Write("images.gz", std::string("\x1f\x8b\x08\0\0\0\0\0\0\3 no deflated data", 30));
+  constexpr char kBytes[] = "\x1f\x8b\x08\0\0\0\0\0\0\3 no deflated data";
+  const std::string damaged = dir_.Write("images.gz", std::string(kBytes, sizeof(kBytes) - 1));
   ExpectThrows(
       [&] {
         MnistRecords({damaged, labels}, {}, [](const TrainingRecord&) {});
