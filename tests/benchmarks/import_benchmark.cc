@@ -6,9 +6,6 @@
 // LoadModel to the end of the first run. The files are in the page cache. --check makes the limits
 // errors.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -27,6 +24,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "tests/benchmarks/child_sample.h"
 #include "tests/benchmarks/vgg19_files.h"
 
 namespace caffe2rt::test {
@@ -80,30 +78,8 @@ Sample Measure(const std::string& form, const Vgg19Files& files) {
   return sample;
 }
 
-// Measures in a child process, which starts with little memory.
 Sample MeasureApart(const std::string& form, const Vgg19Files& files) {
-  int ends[2];
-  CAFFE_ENFORCE(pipe(ends) == 0, "cannot create a pipe");
-  const pid_t child = fork();
-  CAFFE_ENFORCE(child >= 0, "cannot start a process");
-  if (child == 0) {
-    const Sample sample = Measure(form, files);
-    _exit(write(ends[1], &sample, sizeof(sample)) == sizeof(sample) ? 0 : 1);
-  }
-  close(ends[1]);
-  Sample sample;
-  const bool read_all = read(ends[0], &sample, sizeof(sample)) == sizeof(sample);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  CAFFE_ENFORCE(read_all && status == 0, "loading as ", form, " failed");
-  return sample;
-}
-
-double Median(std::vector<Sample> samples, double Sample::*field) {
-  std::sort(samples.begin(), samples.end(),
-            [&](const Sample& a, const Sample& b) { return a.*field < b.*field; });
-  return samples[samples.size() / 2].*field;
+  return MeasureInChild("loading as " + form, [&] { return Measure(form, files); });
 }
 
 void Print(const std::map<std::string, std::vector<Sample>>& samples, double weight_bytes) {

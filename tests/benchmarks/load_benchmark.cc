@@ -12,9 +12,6 @@
 // the first run, what is resident after ten runs, and then with eight idle instances. "made" counts
 // the weights that were prepared.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <barrier>
 #include <filesystem>
@@ -40,6 +37,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/tensor/prepared_forms.h"
+#include "tests/benchmarks/child_sample.h"
 #include "tests/benchmarks/resnet50_net.h"
 
 namespace caffe2rt::test {
@@ -167,31 +165,8 @@ Sample Measure(const std::string& way, const std::string& folder) {
   return sample;
 }
 
-// Measures in a child process, which starts without threads and with little memory.
 Sample MeasureApart(const std::string& way, const std::string& folder) {
-  int ends[2];
-  CAFFE_ENFORCE(pipe(ends) == 0, "cannot create a pipe");
-  const pid_t child = fork();
-  CAFFE_ENFORCE(child >= 0, "cannot start a process");
-  if (child == 0) {
-    const Sample sample = Measure(way, folder);
-    const bool written = write(ends[1], &sample, sizeof(sample)) == sizeof(sample);
-    _exit(written ? 0 : 1);
-  }
-  close(ends[1]);
-  Sample sample;
-  const bool read_all = read(ends[0], &sample, sizeof(sample)) == sizeof(sample);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  CAFFE_ENFORCE(read_all && status == 0, "loading by way \"", way, "\" failed");
-  return sample;
-}
-
-double Median(std::vector<Sample> samples, double Sample::*field) {
-  std::sort(samples.begin(), samples.end(),
-            [&](const Sample& a, const Sample& b) { return a.*field < b.*field; });
-  return samples[samples.size() / 2].*field;
+  return MeasureInChild("loading by way \"" + way + "\"", [&] { return Measure(way, folder); });
 }
 
 void Print(const std::map<std::string, std::vector<Sample>>& samples) {
