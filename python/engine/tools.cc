@@ -225,9 +225,6 @@ void BindTools(nb::module_& m) {
   m.def("bench_net", &Bench, nb::arg("workspace"), nb::arg("net"), nb::arg("runs"),
         "Times a net and its operators in a workspace with their inputs.");
   m.def(
-      "net_text", [](nb::handle net) { return ProtoToText(NetOf(net)); }, nb::arg("net"),
-      "A net as text.");
-  m.def(
       "load_net",
       [](const std::string& path) {
         NetDef net;
