@@ -23,6 +23,7 @@
 #include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/storage.h"
 
 namespace caffe2rt {
 namespace {
@@ -143,7 +144,9 @@ class Optimizer {
     return context;
   }
 
+  // Passes keep no pointer into the constants that they make.
   void RunPass(const NetPassInfo& pass, PassContext* context) try {
+    const TransientWrites scope;
     result_.net = pass.run(std::move(result_.net), *context);
   } catch (...) {
     RethrowWithFrame(MakeString("graph pass ", pass.name));

@@ -67,6 +67,11 @@ struct PredictorOptions {
   // preparation.h), as far as the shapes of the inputs are known: from input_shapes, or from a packed
   // model that was prepared for them. It needs plan_memory.
   bool plan_ahead = true;
+  // Whether the memory of a weight is released when all of it can be made again from the forms that
+  // the operators have prepared, as from a filter in another order. That happens in the constructor
+  // and behind the first call, unless others run at the same time or ws() was called. A weight that is
+  // read later, as by ws() and by other shapes, is restored to the same bytes.
+  bool release_weights = true;
   // The files that the operators of the nets may open. If not set, the policy of the parent
   // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The
   // policy does not apply to the database that LoadPredictor reads.

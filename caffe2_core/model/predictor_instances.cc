@@ -181,6 +181,22 @@ void Predictor::Instances::MarkWeights() {
   }
 }
 
+void Predictor::Instances::ReleaseWeights() {
+  // Others may use the weights of a parent, and what an init net made of them.
+  if (!options.release_weights || parent_ != nullptr) return;
+  for (const std::string& name : weights.LocalBlobs()) {
+    const Tensor* const weight = FindTensor(*weights.GetBlob(name));
+    if (weight != nullptr && weight->storage() != nullptr) (void)weight->storage()->ReleaseData();
+  }
+}
+
+void Predictor::Instances::ReleaseWeightsAfterFirstRun() {
+  const MutexLock lock(mutex_);
+  if (has_run_.exchange(true)) return;
+  // The caller leases the only instance, so nothing else runs until the mutex is released.
+  if (all_.size() == 1 && !growing_ && !has_own_) ReleaseWeights();
+}
+
 void Predictor::Instances::Finish(std::vector<std::string> inputs,
                                   const std::vector<std::string>& expected,
                                   std::vector<std::string> outputs) {
@@ -199,6 +215,7 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
   if (options.plan_ahead) warm->net->PlanAhead(preparation);
+  ReleaseWeights();
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written
@@ -244,6 +261,10 @@ std::shared_ptr<const NetDef> Predictor::Instances::WithCopies(NetDef net) const
 
 Predictor::Instances::Instance* Predictor::Instances::Own() {
   // Its caller may read every blob after a run, so its memory is not planned.
+  if (own_ == nullptr) {
+    const MutexLock lock(mutex_);
+    has_own_ = true;
+  }
   if (own_ == nullptr) own_ = MakeInstance(nullptr);
   return own_.get();
 }
@@ -452,6 +473,7 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
   }
   if (instance->misplaced) UseCopiesOfInputs(instance);
   RunNet(instance);
+  if (!has_run_.load(std::memory_order_relaxed)) ReleaseWeightsAfterFirstRun();
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
     CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],

@@ -105,6 +105,11 @@ class Predictor::Instances {
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MarkWeights();
+  // Releases the memory of weights that prepared forms can restore (Storage::ReleaseData). REQUIRES:
+  // nothing runs or is being created, and no caller has a pointer into a weight.
+  void ReleaseWeights();
+  // Does that once, if the caller's instance is the only one so far.
+  void ReleaseWeightsAfterFirstRun();
   // Sets `preparation`, and returns its net.
   NetDef Prepare(const std::vector<std::string>& expected);
   bool FindConstantInputs(const std::set<std::string>& expected);
@@ -129,6 +134,8 @@ class Predictor::Instances {
   ConditionVariable may_proceed_;  // an instance was released, or growing_ became false
   // A thread is creating an instance, without the mutex.
   bool growing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_own_ ABSL_GUARDED_BY(mutex_) = false;  // Own was called
+  std::atomic<bool> has_run_{false};              // see ReleaseWeightsAfterFirstRun
   std::vector<std::unique_ptr<Instance>> all_ ABSL_GUARDED_BY(mutex_);
 };
 

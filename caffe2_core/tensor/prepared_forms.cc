@@ -20,7 +20,8 @@ std::shared_ptr<void> PreparedForms::NewMemory(size_t nbytes) {
 }
 
 std::shared_ptr<const void> PreparedForms::Get(const std::string& key, size_t nbytes,
-                                               const Maker& make) {
+                                               const Maker& make,
+                                               const FormRestorer& restorer) {
   const MutexLock lock(mutex_);
   if (const auto found = entries_.find(key);
       found != entries_.end() && found->second.form.nbytes == nbytes) {
@@ -30,7 +31,7 @@ std::shared_ptr<const void> PreparedForms::Get(const std::string& key, size_t nb
   const std::shared_ptr<void> memory = NewMemory(nbytes);
   make(memory.get());
   CountMade();
-  entries_[key] = {.form = {.data = memory, .nbytes = nbytes}};
+  entries_[key] = {.form = {.data = memory, .nbytes = nbytes}, .restorer = restorer};
   any_.store(true, std::memory_order_relaxed);
   if (mapping_ != nullptr) caffe2rt::ReleasePages(mapping_, mapping_bytes_);
   return memory;
@@ -47,6 +48,16 @@ std::map<std::string, PreparedForms::Form> PreparedForms::List() const {
   std::map<std::string, Form> listed;
   for (const auto& [key, entry] : entries_) listed.emplace(key, entry.form);
   return listed;
+}
+
+std::vector<RestorablePart> PreparedForms::Restorable() const {
+  const MutexLock lock(mutex_);
+  std::vector<RestorablePart> parts;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.restorer.restore == nullptr) continue;
+    parts.push_back({.restorer = entry.restorer, .form = entry.form.data});
+  }
+  return parts;
 }
 
 void PreparedForms::Clear() {

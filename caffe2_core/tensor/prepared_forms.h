@@ -22,11 +22,24 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "caffe2_core/base/mutex.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
+
+// How to make the data of a storage, or a part of them, from a form.
+struct FormRestorer {
+  size_t offset = 0, nbytes = 0;  // of the part, in bytes
+  // Writes the part, byte for byte, to `data`. It uses no operator or storage, and may be called by
+  // any thread. Empty: the form cannot restore them, because it is rounded or lacks some.
+  std::function<void(const void* form, void* data)> restore = nullptr;
+};
+struct RestorablePart {
+  FormRestorer restorer;
+  std::shared_ptr<const void> form;
+};
 
 class PreparedForms {
  public:
@@ -42,11 +55,15 @@ class PreparedForms {
   PreparedForms& operator=(const PreparedForms&) = delete;
 
   // The form under `key`. If there is none, or if it has another size, which is possible if it was
-  // added from a damaged file, `make` writes it, once even if several threads call.
-  std::shared_ptr<const void> Get(const std::string& key, size_t nbytes, const Maker& make);
+  // added from a damaged file, `make` writes it, once even if several threads call. `restorer` belongs
+  // to what `make` writes, and is not used for forms that were added.
+  std::shared_ptr<const void> Get(const std::string& key, size_t nbytes, const Maker& make,
+                                  const FormRestorer& restorer = {});
   // Adds a form from a file, unless there is one under `key`.
   void Add(const std::string& key, Form form);
   std::map<std::string, Form> List() const;
+  // The parts of the data that forms can restore. They may overlap.
+  std::vector<RestorablePart> Restorable() const;
 
   // Whether there may be forms. Clear removes them, and keeps the mapping.
   bool any() const { return any_.load(std::memory_order_relaxed); }
@@ -75,6 +92,7 @@ class PreparedForms {
   struct Entry {
     Form form;
     bool unused = false;  // it was added from a file, and nobody has asked for it yet
+    FormRestorer restorer = {};
   };
 
   std::atomic<bool> any_{false};

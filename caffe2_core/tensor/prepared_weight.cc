@@ -6,11 +6,11 @@
 
 namespace caffe2rt {
 
-size_t PreparedWeight::Add(std::string key, size_t nbytes) {
+size_t PreparedWeight::Add(std::string key, size_t nbytes, FormRestorer restorer) {
   for (size_t i = 0; i < forms_.size(); ++i) {
     if (forms_[i].key == key) return i;
   }
-  forms_.push_back({.key = std::move(key), .nbytes = nbytes});
+  forms_.push_back({.key = std::move(key), .nbytes = nbytes, .restorer = std::move(restorer)});
   storage_ = nullptr;
   return forms_.size() - 1;
 }
@@ -50,7 +50,8 @@ void PreparedWeight::Renew(const Tensor& weight, const Prepare& prepare) {
     if (changes) {
       PrepareAgain(&form, i, prepare);
     } else {
-      form.data = storage->forms().Get(form.key, form.nbytes, [&](void* to) { prepare(i, to); });
+      form.data = storage->forms().Get(
+          form.key, form.nbytes, [&](void* to) { prepare(i, to); }, form.restorer);
     }
   }
   storage_ = storage;

@@ -6,6 +6,9 @@
 //   prepared_.Update(W, [&](size_t form, void* to) { ... });   // in each run: does nothing if
 //   Multiply(x, prepared_.data(form));                         // the weight has not changed
 //
+// Read W only inside the function: then its memory can be released (Storage::ReleaseData) if the forms
+// were added with a way to restore it.
+//
 // The forms are attached to the weight's storage and shared by all operators that name the same
 // key. If the weight's data change in the same storage, as in training, they are made again in
 // memory of this object.
@@ -37,7 +40,7 @@ class PreparedWeight {
   explicit PreparedWeight(IfChanged if_changed = IfChanged::kPrepare) : if_changed_(if_changed) {}
 
   // Adds a form and returns its number. Equal keys get the same number.
-  size_t Add(std::string key, size_t nbytes);
+  size_t Add(std::string key, size_t nbytes, FormRestorer restorer = {});
   size_t size() const { return forms_.size(); }
   // Removes the forms.
   void Clear();
@@ -61,6 +64,7 @@ class PreparedWeight {
   struct Form {
     std::string key;
     size_t nbytes = 0;
+    FormRestorer restorer = {};
     std::shared_ptr<const void> data = nullptr;  // shared with the storage and other operators
     std::shared_ptr<void> own = nullptr;         // the memory of `data` if the weight changes
   };

@@ -1,10 +1,46 @@
 #include "caffe2_core/tensor/storage.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "caffe2_core/base/content_sum.h"
+#include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/release_pages.h"
 
 namespace caffe2rt {
+
+// How to restore the released data of a storage.
+class ReleasedData {
+ public:
+  Mutex mutex;
+  std::vector<RestorablePart> parts ABSL_GUARDED_BY(mutex);
+};
+
+namespace {
+
+// Less memory is not worth the time.
+constexpr size_t kLeastReleased = size_t{64} << 10;
+
+// Those of the parts that are needed to restore bytes 0 to `nbytes` - 1; empty if they cannot.
+std::vector<RestorablePart> PartsCovering(size_t nbytes, std::vector<RestorablePart> parts) {
+  std::sort(parts.begin(), parts.end(), [](const RestorablePart& a, const RestorablePart& b) {
+    return a.restorer.offset != b.restorer.offset ? a.restorer.offset < b.restorer.offset
+                                                  : a.restorer.nbytes > b.restorer.nbytes;
+  });
+  std::vector<RestorablePart> covering;
+  size_t covered = 0;
+  for (RestorablePart& part : parts) {
+    const size_t end = part.restorer.offset + part.restorer.nbytes;
+    if (part.restorer.offset > covered || end > nbytes) return {};
+    if (end <= covered) continue;
+    covered = end;
+    covering.push_back(std::move(part));
+  }
+  return covered == nbytes ? std::move(covering) : std::vector<RestorablePart>();
+}
+
+}  // namespace
 
 constinit thread_local int TransientWrites::depth_ = 0;
 
@@ -21,6 +57,33 @@ Storage::~Storage() {
   if (data_ == nullptr) return;
   if (constructed_ > 0) meta_.dtor()(data_, static_cast<size_t>(constructed_));
   deleter_(data_);
+}
+
+size_t Storage::ReleaseData() {
+  const bool may_change = !read_only() || exposed_.load(std::memory_order_relaxed);
+  if (may_change || unreadable() || device_ != CPU || !meta_.IsPlainData() ||
+      capacity_bytes_ < kLeastReleased || !forms_.any()) {
+    return 0;
+  }
+  std::vector<RestorablePart> parts = PartsCovering(capacity_bytes_, forms_.Restorable());
+  if (parts.empty()) return 0;
+  if (released_ == nullptr) released_ = std::make_unique<ReleasedData>();
+  const MutexLock lock(released_->mutex);
+  released_->parts = std::move(parts);
+  unreadable_.store(true, std::memory_order_release);
+  ReleasePages(data_, capacity_bytes_);
+  return capacity_bytes_;
+}
+
+void Storage::RestoreData() {
+  if (!released()) return;
+  const MutexLock lock(released_->mutex);
+  if (!released()) return;
+  for (const RestorablePart& part : released_->parts) {
+    part.restorer.restore(part.form.get(), static_cast<char*>(data_) + part.restorer.offset);
+  }
+  released_->parts.clear();
+  unreadable_.store(false, std::memory_order_release);
 }
 
 void Storage::VerifyContent(size_t nbytes) {

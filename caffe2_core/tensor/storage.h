@@ -4,7 +4,8 @@
 // A storage holds a pointer, its capacity, deleter and device, and a read-only mark. It also holds
 // a version, which every mutable access increments, and the prepared forms of its data
 // (prepared_forms.h), which are dropped when the version changes. The elements may be in an opaque
-// layout (opaque_layout.h).
+// layout (opaque_layout.h). The pages of read-only data can be released while their prepared forms
+// can restore them.
 //
 // Thread safety: concurrent reads and uses of the forms are safe. A write requires exclusive access.
 
@@ -47,6 +48,8 @@ class TransientWrites {
 #endif
 };
 
+class ReleasedData;
+
 class Storage {
  public:
   // Takes ownership of `data`, which has `capacity_bytes` bytes and is freed with `deleter`. If
@@ -87,6 +90,7 @@ class Storage {
     if (forms_.any()) forms_.Clear();
     if (layout_ != layout) layout_ = layout;
     opaque_ = layout != nullptr;
+    unreadable_.store(opaque_, std::memory_order_relaxed);
   }
 
   // Whether the memory may change without a call of MoveVersion: a pointer into it was handed out,
@@ -106,6 +110,19 @@ class Storage {
   bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
   void set_read_only() { read_only_.store(true, std::memory_order_relaxed); }
 
+  // Releases the pages of the data, if the prepared forms can restore every byte. data() stays the
+  // same, but what is there is not the data until RestoreData, which Tensor's accessors call. Does
+  // nothing for memory that is small, not read-only, exposed, on a device or in an opaque layout.
+  // Returns the number of bytes released. REQUIRES: nobody keeps a pointer into the memory or uses it
+  // meanwhile.
+  size_t ReleaseData();
+  bool released() const { return unreadable() && !opaque_; }
+  // Does nothing if the data are not released. Thread safe.
+  void RestoreData();
+  // Whether the memory does not hold the elements in row-major order: they are in an opaque layout, or
+  // released.
+  bool unreadable() const { return unreadable_.load(std::memory_order_acquire); }
+
   // The prepared forms of the current data. Keep a form that was returned, and ask again only after
   // the storage or version() has changed.
   PreparedForms& forms() { return forms_; }
@@ -114,6 +131,7 @@ class Storage {
   void DropLayout() {
     layout_ = nullptr;
     opaque_ = false;
+    unreadable_.store(false, std::memory_order_relaxed);
   }
   void VerifyContent(size_t nbytes);
 
@@ -124,6 +142,7 @@ class Storage {
   std::atomic<bool> read_only_{false};
   std::atomic<bool> exposed_{false};
   bool opaque_ = false;  // whether layout_ is set
+  std::atomic<bool> unreadable_{false};
   PreparedForms forms_;
   const DeviceType device_;
   const MemoryDeleter deleter_;
@@ -131,6 +150,7 @@ class Storage {
   const int64_t constructed_;
   std::shared_ptr<const OpaqueLayout> layout_;  // shared with the operators that use it
   std::atomic<uint64_t> content_sum_{0};
+  std::unique_ptr<ReleasedData> released_;  // made by the first ReleaseData
 };
 
 }  // namespace caffe2rt

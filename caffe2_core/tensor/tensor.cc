@@ -160,6 +160,12 @@ void Tensor::ThrowBadAxis(int axis) const {
   CAFFE_THROW("axis ", axis, " of a tensor of shape ", sizes(), ", want 0 to ", dim() - 1);
 }
 
+void Tensor::MakeReadable(TypeMeta wanted) const {
+  // Another thread may restore them meanwhile.
+  if (wanted != meta_ || storage_ == nullptr || storage_->opaque()) ThrowNoData(wanted);
+  storage_->RestoreData();
+}
+
 void Tensor::ThrowNoData(TypeMeta wanted) const {
   CAFFE_ENFORCE(IsShaped() && (HasData() || meta_.IsSet()),
                 "the tensor is not initialized: it has no shape or no data yet; has the operator "
@@ -241,6 +247,7 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   if (copies && storage_->opaque()) {
     storage_->layout()->ToPlain(storage_->data(), fresh->data());
   } else if (copies && needed > 0) {
+    storage_->RestoreData();
     const std::unique_ptr<BaseContext> context = CreateContext();
     context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), storage_->data(), fresh->data());
     // Wait: the caller may write on another stream, and an error of the copy must be thrown here.

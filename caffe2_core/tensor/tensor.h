@@ -175,15 +175,22 @@ class Tensor {
   bool HasData() const { return storage_ != nullptr || size_ == 0; }
 
   // The elements; null is possible only if the tensor is empty. THROWS if the element type is not
-  // T, if a tensor that is not empty has no memory, or if the tensor is opaque.
+  // T, if a tensor that is not empty has no memory, or if the tensor is opaque. Released data
+  // (Storage::ReleaseData) are restored.
   template <class T>
   const T* data() const {
-    if (__builtin_expect(!meta_.Match<T>() || !IsReadable(), 0)) ThrowNoData(TypeMeta::Make<T>());
+    if (__builtin_expect(!meta_.Match<T>() || !IsReadable(), 0)) MakeReadable(TypeMeta::Make<T>());
     return static_cast<const T*>(storage_ != nullptr ? storage_->data() : nullptr);
   }
   const void* raw_data() const {
-    if (__builtin_expect(!IsReadable(), 0)) ThrowNoData(meta_);
+    if (__builtin_expect(!IsReadable(), 0)) MakeReadable(meta_);
     return storage_ != nullptr ? storage_->data() : nullptr;
+  }
+  // THROWS as data<T>() does, and restores nothing.
+  template <class T>
+  void CheckData() const {
+    const bool readable = storage_ != nullptr ? !storage_->opaque() : size_ == 0;
+    if (__builtin_expect(!meta_.Match<T>() || !readable, 0)) ThrowNoData(TypeMeta::Make<T>());
   }
 
   // Memory for the current shape with elements of type `meta`. Reuses the memory if it is large
@@ -214,7 +221,8 @@ class Tensor {
   }
   // The memory in its current layout. THROWS if a tensor that is not empty has no memory.
   const void* opaque_data() const {
-    if (__builtin_expect(storage_ == nullptr && size_ != 0, 0)) ThrowNoData(meta_);
+    if (__builtin_expect(storage_ != nullptr ? storage_->released() : size_ != 0, 0))
+      MakeReadable(meta_);
     return storage_ != nullptr ? storage_->data() : nullptr;
   }
   // Memory to write the tensor in `layout`; null: in row-major order. Reuses the memory if it is
@@ -293,7 +301,9 @@ class Tensor {
   // Implements ShareExternalPointer. The memory counts as writable even if it was passed as const.
   void ShareForeign(const void* data, TypeMeta meta, size_t capacity_bytes, MemoryDeleter deleter);
   [[noreturn]] void ThrowNoData(TypeMeta wanted) const;
-  bool IsReadable() const { return storage_ != nullptr ? !storage_->opaque() : size_ == 0; }
+  // Restores released data. THROWS if that is not the reason why `wanted` elements cannot be read.
+  void MakeReadable(TypeMeta wanted) const;
+  bool IsReadable() const { return storage_ != nullptr ? !storage_->unreadable() : size_ == 0; }
   size_t CheckedIndex(int i) const {
     if (__builtin_expect(i < 0 || static_cast<size_t>(i) >= dims_.size(), 0)) ThrowBadAxis(i);
     return static_cast<size_t>(i);

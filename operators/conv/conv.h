@@ -73,7 +73,7 @@ class ConvOp final : public Operator<Context>, public ChoosesKernel, public Plan
     const Tensor& X = Input(0);
     const Tensor& filter = Input(1);
     const float* x = X.template data<float>();
-    (void)filter.template data<float>();
+    filter.template CheckData<float>();
     if (x_dims_.empty() || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
     const float* bias = InputSize() > 2 ? ConvBias(Input(2), filter_dims_[0]) : nullptr;
     Tensor* Y = Output(0);

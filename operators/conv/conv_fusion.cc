@@ -53,7 +53,7 @@ bool ConvFusionOnCpuOp::RunOnDevice() {
   const Tensor& X = Input(0);
   const Tensor& filter = Input(1);
   const float* x = X.data<float>();
-  (void)filter.data<float>();
+  filter.CheckData<float>();
   if (x_dims_.empty() || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
   const float* bias = nullptr;
   if (inputs_.bias >= 0) bias = ConvBias(Input(inputs_.bias), filter_dims_[0]);

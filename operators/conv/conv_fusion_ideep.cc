@@ -42,7 +42,7 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
     const Tensor& X = Input(0);
     const Tensor& filter = InputAnywhere(*this, 1);
     (void)OnednnData(X);
-    (void)filter.data<float>();
+    filter.CheckData<float>();
     if (!x_input_.Matches(X) || filter.dims() != filter_dims_) Plan(X, filter);
     const float* bias = nullptr;
     if (inputs_.bias >= 0) bias = ConvBias(InputAnywhere(*this, inputs_.bias), filter_dims_[0]);

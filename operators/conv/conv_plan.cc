@@ -104,9 +104,12 @@ void ConvPlan::Prepare(const Tensor& filter) {
 
 void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
   if (pieces_.empty()) return;
-  const float* plain = filter.data<float>();
   Prepare(filter);
   const int count = static_cast<int>(pieces_.size());
+  const bool all_prepared = std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
+    return piece.form.has_value();
+  });
+  const float* const plain = all_prepared ? nullptr : filter.data<float>();
   const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
   ParallelFor(count, [&](int i) {
     Piece& piece = pieces_[static_cast<size_t>(i)];

@@ -5,16 +5,18 @@
 namespace caffe2rt {
 
 BuiltInConv::BuiltInConv(const ChannelPlanes& x, const ChannelPlanes& y, const Tensor& X,
-                         std::string form, int64_t filter_floats)
+                         std::string form, int64_t filter_floats, FormRestorer restorer)
     : y_(y), layout_(LayoutOf(y)) {
   input_.PlanIn(x, X);
-  filter_.Add(std::move(form), static_cast<size_t>(filter_floats) * sizeof(float));
+  filter_.Add(std::move(form), static_cast<size_t>(filter_floats) * sizeof(float),
+              std::move(restorer));
 }
 
 void BuiltInConv::PrepareFilter(const Tensor& filter) {
   if (y_.size() == 0) return;
-  const float* const plain = filter.data<float>();
-  filter_.Update(filter, [&](size_t, void* to) { Prepare(plain, static_cast<float*>(to)); });
+  filter_.Update(filter, [&](size_t, void* to) {
+    Prepare(filter.data<float>(), static_cast<float*>(to));
+  });
 }
 
 void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {

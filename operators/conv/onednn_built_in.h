@@ -23,9 +23,9 @@ class BuiltInConv : public IdeepConv {
 
  protected:
   // Reads X in the layout of `x`. `form` names the layout of the prepared filter, which has
-  // `filter_floats` elements.
+  // `filter_floats` elements. `restorer` makes the filter from it (tensor/prepared_forms.h).
   BuiltInConv(const ChannelPlanes& x, const ChannelPlanes& y, const Tensor& X, std::string form,
-              int64_t filter_floats);
+              int64_t filter_floats, FormRestorer restorer = {});
 
  private:
   virtual void Prepare(const float* filter, float* prepared) const = 0;

@@ -14,6 +14,31 @@ std::string OnednnFilterForm(const dnnl::memory::desc& plain, const dnnl::memory
   return MakeString("conv_onednn ", OnednnVersion(), " ", *to, " of ", *from);
 }
 
+namespace {
+
+// How to make the part of the filter that begins at `offset` floats from its layout `wanted`. Without
+// a function if a plain filter cannot be made from it bit for bit.
+FormRestorer RestorerOf(int64_t offset, const dnnl::memory::desc& plain,
+                        const dnnl::memory::desc& wanted) {
+  const bool only_moves = BlockingOf(wanted).has_value() && BlockingOf(plain).has_value() &&
+                          DataTypeOf(wanted) == DataTypeOf(plain) && CanReorder(wanted, plain);
+  if (!only_moves) return {};
+  return {.offset = static_cast<size_t>(offset) * sizeof(float),
+          .nbytes = plain.get_size(),
+          .restore = [plain, wanted](const void* form, void* data) {
+            GuardOnednn("the restoring of a filter", [&] {
+              OnednnProgram program;
+              const size_t from = program.Tensor(wanted, 0);
+              program.AddReorder(from, program.Tensor(plain, 1));
+              ThreadScratch scratch;
+              program.Run({static_cast<const float*>(form), static_cast<const float*>(data)},
+                          scratch.Floats(program.scratch_size()));
+            });
+          }};
+}
+
+}  // namespace
+
 size_t OnednnFilters::Add(int64_t offset, const dnnl::memory::desc& plain,
                           const dnnl::memory::desc& wanted) {
   for (size_t i = 0; i < parts_.size(); ++i) {
@@ -27,7 +52,8 @@ size_t OnednnFilters::Add(int64_t offset, const dnnl::memory::desc& plain,
     part.preparation->AddReorder(from, part.preparation->Tensor(wanted, 1));
     // ConvPlan uses the same keys for the same forms.
     part.form = prepared_.Add(MakeString(OnednnFilterForm(plain, wanted), " from ", offset),
-                              static_cast<size_t>(FloatsOf(wanted)) * sizeof(float));
+                              static_cast<size_t>(FloatsOf(wanted)) * sizeof(float),
+                              RestorerOf(offset, plain, wanted));
   }
   parts_.push_back(std::move(part));
   return parts_.size() - 1;
@@ -38,25 +64,24 @@ void OnednnFilters::Clear() {
   prepared_.Clear();
 }
 
-void OnednnFilters::PrepareForm(size_t form, const float* filter, void* to) {
+void OnednnFilters::PrepareForm(size_t form, const Tensor& filter, void* to) {
   const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
     return candidate.preparation != nullptr && candidate.form == form;
   });
   GuardOnednn("the reordering of a filter", [&] {
-    part->preparation->Run({filter + part->offset, static_cast<float*>(to)},
+    part->preparation->Run({filter.data<float>() + part->offset, static_cast<float*>(to)},
                            scratch_.Floats(part->preparation->scratch_size()));
   });
 }
 
 void OnednnFilters::Prepare(const Tensor& filter) {
   if (parts_.empty()) return;
-  const float* const plain = filter.data<float>();
   if (prepared_.size() > 0) {
-    prepared_.Update(filter, [&](size_t form, void* to) { PrepareForm(form, plain, to); });
+    prepared_.Update(filter, [&](size_t form, void* to) { PrepareForm(form, filter, to); });
   }
   for (Part& part : parts_) {
-    part.data =
-        part.preparation == nullptr ? plain + part.offset : prepared_.data<float>(part.form);
+    part.data = part.preparation == nullptr ? filter.data<float>() + part.offset
+                                            : prepared_.data<float>(part.form);
   }
 }
 

@@ -51,7 +51,7 @@ class OnednnFilters {
     const float* data = nullptr;
   };
 
-  void PrepareForm(size_t form, const float* filter, void* to);
+  void PrepareForm(size_t form, const Tensor& filter, void* to);
 
   std::vector<Part> parts_;
   ThreadScratch scratch_;

@@ -12,6 +12,19 @@ ChannelPlanes InNhwc(const std::vector<int64_t>& dims) {
   return PlanesIn(OnednnFormat::kNhwc, dims);
 }
 
+FormRestorer Unpack(int64_t group, int64_t in, int64_t out) {
+  const int64_t matrix = PackedFloats(in, out);
+  return {.offset = 0,
+          .nbytes = static_cast<size_t>(group * out * in) * sizeof(float),
+          .restore = [=](const void* form, void* data) {
+            for (int64_t g = 0; g < group; ++g) {
+              UnpackMatrix(/*transposed=*/true, in, out,
+                           static_cast<const float*>(form) + g * matrix, in,
+                           static_cast<float*>(data) + g * out * in);
+            }
+          }};
+}
+
 class OnednnPointwise final : public BuiltInConv {
  public:
   OnednnPointwise(const ConvShape& shape, const ConvEpilogue& epilogue, const Tensor& X)
@@ -19,7 +32,8 @@ class OnednnPointwise final : public BuiltInConv {
             InNhwc(X.dims()), InNhwc(shape.window.OutputDims(shape.out_channels)), X,
             MakeString("pointwise_conv ", shape.group, "x", shape.in_group(), "x",
                        shape.out_group(), " in panels of ", PanelWidth()),
-            CheckedMultiply(shape.group, PackedFloats(shape.in_group(), shape.out_group()))),
+            CheckedMultiply(shape.group, PackedFloats(shape.in_group(), shape.out_group())),
+            Unpack(shape.group, shape.in_group(), shape.out_group())),
         pixels_(shape.window.batch * shape.window.out_size()),
         group_(shape.group),
         in_(shape.in_group()),

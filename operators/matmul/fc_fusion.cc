@@ -106,7 +106,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
       Plan(X, W, b);
     }
     const float* x = X.data<float>();
-    const float* w = W.data<float>();
+    W.CheckData<float>();
     const float* bias = b != nullptr ? b->data<float>() : nullptr;
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
@@ -115,7 +115,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
     const auto [m, n, k] = sizes_;
     const float* const packed = Packed(W);
     if (packed == nullptr) {
-      RunPlain(x, w, bias, y);
+      RunPlain(x, W.data<float>(), bias, y);
     } else {
       MultiplyPackedInParallel({.m = m,
                                 .n = n,

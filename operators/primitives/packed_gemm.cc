@@ -206,6 +206,20 @@ void PackMatrix(bool transposed, int64_t k, int64_t n, const float* b, int64_t l
   }
 }
 
+void UnpackMatrix(bool transposed, int64_t k, int64_t n, const float* packed, int64_t ldb,
+                  float* b) {
+  const int64_t width = PanelWidth();
+  for (int64_t column = 0; column < n; column += width, packed += k * width) {
+    const int64_t columns = std::min(width, n - column);
+    for (int64_t p = 0; p < k; ++p) {
+      const float* const from = packed + p * width;
+      for (int64_t c = 0; c < columns; ++c) {
+        b[transposed ? (column + c) * ldb + p : p * ldb + column + c] = from[c];
+      }
+    }
+  }
+}
+
 void MultiplyPacked(const PackedProduct& product) {
   // Panels pass by a block of rows of A that stays in the second-level cache.
   constexpr int64_t kCachedFloats = 1 << 17;

@@ -70,6 +70,7 @@ Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
   // The rows stay alive as long as the view. Writes through it do not move their version.
   const std::shared_ptr<Storage> storage = rows.storage();
   storage->set_exposed();
+  storage->RestoreData();
   view.ShareExternalPointer(
       static_cast<char*>(storage->data()) + row_bytes * static_cast<size_t>(first), rows.dtype(),
       row_bytes * static_cast<size_t>(count), [storage](void*) {});
