@@ -21,10 +21,8 @@
 // threads are slower than one. A join counts as stalled if the wait is long compared to the
 // caller's own work, no worker used the processor for most of it, and the job took longer than the
 // caller would have needed alone, judged by the pieces that it ran. The second condition
-// distinguishes a stall from pieces of unequal length. After a stall the caller runs alone for a
-// while. Then a job runs together on trial: if it stalls, the next while is twice as long, otherwise
-// half as long, between kShortestPenalty and kLongestPenalty. So a single stall on an idle machine
-// costs little, and a core that stays occupied is seldom tried.
+// distinguishes a stall from pieces of unequal length. PoolChoice (pool_choice.h) decides from the
+// stalls and times of jobs which of the next ones the caller runs alone.
 #include "caffe2_core/base/pool_workers.h"
 
 #include <pthread.h>
@@ -39,11 +37,8 @@ namespace caffe2rt {
 namespace {
 
 using std::chrono::microseconds;
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kShortestPenalty = milliseconds(20);
-constexpr nanoseconds kLongestPenalty = milliseconds(640);
 // Shorter waits do not count as stalls: the kernel's time slices are longer.
 constexpr nanoseconds kShortestStall = microseconds(300);
 constexpr int kPausesPerClockRead = 32;
@@ -194,18 +189,45 @@ bool PoolWorkers::TryRun(int pieces, const PieceFunction& function) {
       taken_.exchange(true, std::memory_order_acquire)) {
     return false;
   }
-  const Clock::time_point start = backs_off_ ? Clock::now() : Clock::time_point();
-  const bool alone = start < alone_until_;
+  bool runs = true;
   std::exception_ptr first;
-  if (!alone) {
-    const Share share = RunTogether(pieces, function);
-    const bool stalled = Join(start, share);
-    if (backs_off_) UpdatePenalty(stalled, start);
+  if (!backs_off_) {
+    (void)Join({}, {}, RunTogether(pieces, function));
     first = error_.Take();
+  } else {
+    const uint64_t key = RunningOperatorKey() + static_cast<uint64_t>(pieces);
+    const Clock::time_point start = Clock::now();
+    const PoolChoice::Way way = choice_.Next(key, start);
+    runs = way != PoolChoice::Way::kAlone;
+    if (way == PoolChoice::Way::kTogether) {
+      RunMeasured(pieces, function, key, start);
+      first = error_.Take();
+    } else if (way == PoolChoice::Way::kAloneMeasured) {
+      try {
+        for (int piece = 0; piece < pieces; ++piece) function(piece);
+        choice_.RanAlone(key, Clock::now() - start);
+      } catch (...) {
+        first = std::current_exception();
+      }
+    }
   }
   taken_.store(false, std::memory_order_release);
   if (first != nullptr) std::rethrow_exception(first);
-  return !alone;
+  return runs;
+}
+
+void PoolWorkers::RunMeasured(int pieces, const PieceFunction& function, uint64_t key,
+                              Clock::time_point start) {
+  const Share share = RunTogether(pieces, function);
+  const Clock::time_point own_end = Clock::now();
+  const bool at_once = remaining_.load(std::memory_order_acquire) == 0;
+  const bool stalled = !at_once && Join(start, own_end, share);
+  choice_.RanTogether(key, {.start = start,
+                            .end = at_once ? own_end : Clock::now(),
+                            .own_end = own_end,
+                            .own = share.own,
+                            .pieces = share.pieces,
+                            .stalled = stalled});
 }
 
 // Distributes the pieces, calls the workers, and runs pieces on the caller until none is left to
@@ -225,10 +247,8 @@ PoolWorkers::Share PoolWorkers::RunTogether(int pieces, const PieceFunction& fun
 }
 
 // Waits until all pieces have ended. Returns whether the wait was a stall.
-bool PoolWorkers::Join(Clock::time_point start, const Share& share) {
+bool PoolWorkers::Join(Clock::time_point start, Clock::time_point wait_start, const Share& share) {
   const auto joined = [&] { return remaining_.load(std::memory_order_acquire) == 0; };
-  if (joined()) return false;
-  const Clock::time_point wait_start = Clock::now();
   return !SpinUntil(joined) && SleepUntilJoined(start, wait_start, share);
 }
 
@@ -267,18 +287,6 @@ bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wa
         std::max(longest, ProcessorTime(seats_[i].worker.native_handle()) - processor_times_[i]);
   }
   return longest < (end - sampled_at) * 3 / 4;
-}
-
-// A job on trial that is too short for a stall decides nothing.
-void PoolWorkers::UpdatePenalty(bool stalled, Clock::time_point start) {
-  if (stalled) {
-    penalty_ = std::clamp(on_trial_ ? penalty_ * 2 : penalty_, kShortestPenalty, kLongestPenalty);
-    alone_until_ = Clock::now() + penalty_;
-    on_trial_ = true;
-  } else if (on_trial_ && Clock::now() - start >= kShortestStall) {
-    penalty_ /= 2;
-    on_trial_ = false;
-  }
 }
 
 }  // namespace caffe2rt

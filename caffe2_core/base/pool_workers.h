@@ -12,11 +12,16 @@
 
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/piece_range.h"
+#include "caffe2_core/base/pool_choice.h"
 #include "caffe2_core/base/thread_pool.h"
 
 namespace caffe2rt {
 
 class PieceHelpers;
+
+// Identifies the operator that the calling thread runs, by the innermost net; 0 outside of nets. The
+// definition is in caffe2_core/runtime/running_net.cc.
+uint64_t RunningOperatorKey();
 
 // Marks the calling thread as one that runs pieces. Such a thread starts no parallel work, unless it
 // has helpers (piece_helpers.h).
@@ -56,7 +61,7 @@ class PoolWorkers {
   int num_threads() const { return static_cast<int>(seats_.size()); }
   // Runs the pieces on the workers and the caller and returns true. Returns false, and runs
   // nothing, if the caller should run the pieces alone: there are no workers, another caller uses
-  // them, or they were stalled a short time ago. THROWS the first exception of a piece.
+  // them, or that is faster at present (pool_choice.h). THROWS the first exception of a piece.
   bool TryRun(int pieces, const PieceFunction& function);
 
  private:
@@ -83,15 +88,16 @@ class PoolWorkers {
   uint32_t TakePieces(size_t seat);
   void Call(Seat& seat);
   void PlaceAway(Seat& seat);
-  // The two sides of a job: what the caller did itself, and all of it.
+  // The number of pieces that the caller ran itself, and of all.
   struct Share {
     uint32_t own = 0;
     uint32_t pieces = 0;
   };
+  void RunMeasured(int pieces, const PieceFunction& function, uint64_t key,
+                   Clock::time_point start);
   Share RunTogether(int pieces, const PieceFunction& function);
-  bool Join(Clock::time_point start, const Share& share);
+  bool Join(Clock::time_point start, Clock::time_point wait_start, const Share& share);
   bool SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start, const Share& share);
-  void UpdatePenalty(bool stalled, Clock::time_point start);
   template <class Condition>
   bool SpinUntil(Condition condition) const;
 
@@ -111,9 +117,7 @@ class PoolWorkers {
   alignas(64) std::atomic<bool> taken_{false};
   const PieceFunction* function_ = nullptr;
   FirstError error_;
-  Nanoseconds penalty_{0};
-  bool on_trial_ = false;  // the next job decides whether the penalty grows or shrinks
-  Clock::time_point alone_until_{};
+  PoolChoice choice_;
   std::vector<Nanoseconds> processor_times_;  // of the workers, by seat
 
   alignas(64) std::atomic<uint32_t> remaining_{0};  // pieces that have not ended

@@ -78,6 +78,10 @@ PredictorOptions OptionsFor(const Model& model, PredictorOptions options) {
   if (!options.file_access.has_value()) {
     options.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
   }
+  // Those that a file states for its inputs.
+  for (const auto& [name, dims] : model.input_shapes) {
+    options.input_shapes.try_emplace(name, CreateTensorShape(dims, TensorProto::FLOAT));
+  }
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "caffe2_core/base/pool_workers.h"
 #include "caffe2_core/runtime/operator.h"
 
 namespace caffe2rt {
@@ -56,6 +57,14 @@ void RunningNet::Describe(void (*write)(const char* line)) {
     line.Add("\"\n");
     write(line.text());
   }
+}
+
+uint64_t RunningOperatorKey() { return RunningNet::KeyOfOperator(); }
+
+uint64_t RunningNet::KeyOfOperator() {
+  const RunningNet* const net = t_thread_state.running_net;
+  if (net == nullptr || net->position_ >= net->operators_.size()) return 0;
+  return reinterpret_cast<uintptr_t>(net->operators_[net->position_]);
 }
 
 }  // namespace caffe2rt

@@ -3,6 +3,7 @@
 // memory per run of a net, and nothing per operator.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class RunningNet {
   // first: `while running operator 3 (Conv, output "y") of net "n"`. Long names are shortened, and
   // control characters replaced. A signal handler may call it.
   static void Describe(void (*write)(const char* line));
+  // A number of the operator that the calling thread is running in the innermost net; 0 if none is.
+  static uint64_t KeyOfOperator();
 
  private:
   const std::string& name_;

@@ -20,8 +20,7 @@ std::shared_ptr<void> PreparedForms::NewMemory(size_t nbytes) {
 }
 
 std::shared_ptr<const void> PreparedForms::Get(const std::string& key, size_t nbytes,
-                                               const Maker& make,
-                                               const FormRestorer& restorer) {
+                                               const Maker& make, const FormRestorer& restorer) {
   const MutexLock lock(mutex_);
   if (const auto found = entries_.find(key);
       found != entries_.end() && found->second.form.nbytes == nbytes) {

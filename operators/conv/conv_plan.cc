@@ -106,9 +106,8 @@ void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, floa
   if (pieces_.empty()) return;
   Prepare(filter);
   const int count = static_cast<int>(pieces_.size());
-  const bool all_prepared = std::all_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) {
-    return piece.form.has_value();
-  });
+  const bool all_prepared = std::all_of(pieces_.begin(), pieces_.end(),
+                                        [](const Piece& piece) { return piece.form.has_value(); });
   const float* const plain = all_prepared ? nullptr : filter.data<float>();
   const PieceScratch scratch = scratch_.ForPieces(scratch_parts_, scratch_size_);
   ParallelFor(count, [&](int i) {

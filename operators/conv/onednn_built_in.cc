@@ -14,9 +14,8 @@ BuiltInConv::BuiltInConv(const ChannelPlanes& x, const ChannelPlanes& y, const T
 
 void BuiltInConv::PrepareFilter(const Tensor& filter) {
   if (y_.size() == 0) return;
-  filter_.Update(filter, [&](size_t, void* to) {
-    Prepare(filter.data<float>(), static_cast<float*>(to));
-  });
+  filter_.Update(filter,
+                 [&](size_t, void* to) { Prepare(filter.data<float>(), static_cast<float*>(to)); });
 }
 
 void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {

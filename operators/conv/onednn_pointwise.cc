@@ -28,12 +28,11 @@ FormRestorer Unpack(int64_t group, int64_t in, int64_t out) {
 class OnednnPointwise final : public BuiltInConv {
  public:
   OnednnPointwise(const ConvShape& shape, const ConvEpilogue& epilogue, const Tensor& X)
-      : BuiltInConv(
-            InNhwc(X.dims()), InNhwc(shape.window.OutputDims(shape.out_channels)), X,
-            MakeString("pointwise_conv ", shape.group, "x", shape.in_group(), "x",
-                       shape.out_group(), " in panels of ", PanelWidth()),
-            CheckedMultiply(shape.group, PackedFloats(shape.in_group(), shape.out_group())),
-            Unpack(shape.group, shape.in_group(), shape.out_group())),
+      : BuiltInConv(InNhwc(X.dims()), InNhwc(shape.window.OutputDims(shape.out_channels)), X,
+                    MakeString("pointwise_conv ", shape.group, "x", shape.in_group(), "x",
+                               shape.out_group(), " in panels of ", PanelWidth()),
+                    CheckedMultiply(shape.group, PackedFloats(shape.in_group(), shape.out_group())),
+                    Unpack(shape.group, shape.in_group(), shape.out_group())),
         pixels_(shape.window.batch * shape.window.out_size()),
         group_(shape.group),
         in_(shape.in_group()),

@@ -30,7 +30,8 @@ int64_t PackedFloats(int64_t k, int64_t n);
 void PackMatrix(bool transposed, int64_t k, int64_t n, const float* b, int64_t ldb, float* packed);
 
 // The inverse of PackMatrix, bit for bit: writes B to `b`.
-void UnpackMatrix(bool transposed, int64_t k, int64_t n, const float* packed, int64_t ldb, float* b);
+void UnpackMatrix(bool transposed, int64_t k, int64_t n, const float* packed, int64_t ldb,
+                  float* b);
 
 struct PackedProduct {
   int64_t m = 0, n = 0, k = 0;

@@ -8,6 +8,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/caffe2_core/executors/call_operator.h"
+#include "tests/support/allocation_counter.h"
 
 namespace caffe2rt::test::random_numbers_test {
 namespace {
@@ -215,6 +216,27 @@ TEST_F(RandomNumbersTest, HaveTheDistributionThatTheOperatorAsksFor) {
   }
   EXPECT_NEAR(kept / 200000.0, 0.7, 0.005);
   EXPECT_EQ(masks.size(), 20u);
+}
+
+TEST_F(RandomNumbersTest, LaterRunsWithASeedAllocateNothing) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "this build does not count allocations";
+  SetThreads(2);
+  for (const char* type : {"simple", "async_scheduling"}) {
+    for (const bool seeded : {false, true}) {
+      Workspace ws;
+      if (seeded) ws.SetRandomSeed(7);
+      Feed<bool>(&ws, "yes", {}, {true});
+      NetDef def = ParseNet(kNet);
+      def.set_type(type);
+      const auto net = CreateNet(def, &ws);
+      for (int run = 0; run < 3; ++run) EXPECT_TRUE(net->Run());
+      const std::string before = BytesOf(ws, "a");
+      const AllocationCounter counter;
+      for (int run = 0; run < 20; ++run) net->Run();
+      EXPECT_EQ(counter.Counts().allocations, 0) << type << ", seeded " << seeded;
+      EXPECT_NE(BytesOf(ws, "a"), before);
+    }
+  }
 }
 
 }  // namespace

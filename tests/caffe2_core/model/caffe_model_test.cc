@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/tensor/prepared_forms.h"
 #include "tests/caffe2_core/import/caffe/wire_text.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -141,6 +142,21 @@ TEST(CaffeModelTest, ReadsWeightsOfBinaryInitNetsInMemoryDirectly) {
   ASSERT_TRUE(predictor({x}, &out));
   EXPECT_EQ(out[0].data<float>()[0], 30);
   EXPECT_EQ(out[0].data<float>()[1], 400);
+}
+
+// The file states the sizes of its inputs, so the weights are prepared before the first call.
+TEST(CaffeModelTest, PredictorsPlanAheadForTheSizesOfTheFile) {
+  std::string net = kNet;
+  net.replace(net.find("dim: 1"), 6, "dim: 8");
+  const int64_t before = PreparedForms::Count().made;
+  Predictor predictor(LoadCaffeModelFromMemory(net, Weights()));
+  EXPECT_EQ(PreparedForms::Count().made - before, 1);
+  Tensor x(std::vector<int64_t>{8, 2}, CPU);
+  for (int64_t i = 0; i < 16; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+  std::vector<Tensor> out;
+  ASSERT_TRUE(predictor({x}, &out));
+  EXPECT_EQ(out.at(0).data<float>()[7], 2 * 14 + 3 * 15 + 0.5f);
+  EXPECT_EQ(PreparedForms::Count().made - before, 1);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <numeric>
+#include <vector>
 
 #include "contexts/onednn/onednn_version.h"
 
@@ -103,6 +106,58 @@ TEST(OnednnFiltersTest, UseAFormOfThisVersionOnly) {
   another.storage()->forms().Add(key, {.data = packed, .nbytes = nbytes});
   filters.Prepare(another);
   EXPECT_EQ(filters.data(0), packed.get());
+}
+
+// Parts of a filter in layouts with and without padding. Their memory can be released if together they
+// are the whole filter; the bits are those of negative zero, a denormal number, and a NaN that signals.
+TEST(OnednnFiltersTest, RestoreAFilterBitForBit) {
+  struct Part {
+    int64_t offset;
+    memory::dims dims;
+    Tag plain, wanted;
+  };
+  struct Case {
+    const char* name;
+    memory::dims dims;
+    std::vector<Part> parts;
+    bool restores;
+  };
+  const memory::dims square = {64, 48, 3, 3}, half = {32, 48, 3, 3}, odd = {50, 41, 3, 3};
+  const memory::dims groups = {4, 16, 20, 5, 5};
+  const int64_t middle = 32 * 48 * 9;
+  const Case cases[] = {
+      {"blocks", square, {{0, square, Tag::oihw, Tag::OIhw16i16o}}, true},
+      {"padded blocks", odd, {{0, odd, Tag::oihw, Tag::OIhw16i16o}}, true},
+      {"a permutation", square, {{0, square, Tag::oihw, Tag::hwio}}, true},
+      {"two pieces",
+       square,
+       {{0, half, Tag::oihw, Tag::OIhw16i16o}, {middle, half, Tag::oihw, Tag::ohwi}},
+       true},
+      {"one of two pieces", square, {{middle, half, Tag::oihw, Tag::OIhw16i16o}}, false},
+      {"groups", groups, {{0, groups, Tag::goihw, Tag::gOIhw16i16o}}, true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Tensor filter(c.dims, CPU);
+    std::vector<uint32_t> bits(static_cast<size_t>(filter.numel()));
+    for (size_t i = 0; i < bits.size(); ++i) {
+      const uint32_t special[] = {0x80000000u, 1u, 0x7fa00001u};
+      bits[i] = i % 4 < 3 ? special[i % 4] : static_cast<uint32_t>(i) * 2654435761u;
+    }
+    {
+      const TransientWrites scope;
+      std::memcpy(filter.mutable_data<float>(), bits.data(), filter.nbytes());
+    }
+    filter.MarkReadOnly();
+    OnednnFilters filters;
+    for (const Part& part : c.parts)
+      filters.Add(part.offset, Filter(part.plain, part.dims), Filter(part.wanted, part.dims));
+    filters.Prepare(filter);
+    EXPECT_EQ(filter.storage()->ReleaseData(), c.restores ? filter.nbytes() : 0);
+    filters.Prepare(filter);
+    EXPECT_EQ(filter.storage()->released(), c.restores) << "runs do not need the plain filter";
+    EXPECT_EQ(std::memcmp(filter.raw_data(), bits.data(), filter.nbytes()), 0);
+  }
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
@@ -111,13 +113,7 @@ TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {
 TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
   const float bias[] = {-1, 2, 3};
   float c[6] = {};
-  MultiplyPacked({.m = 2,
-                  .n = 3,
-                  .k = 0,
-                  .bias = bias,
-                  .activation = Relu(),
-                  .c = c,
-                  .ldc = 3});
+  MultiplyPacked({.m = 2, .n = 3, .k = 0, .bias = bias, .activation = Relu(), .c = c, .ldc = 3});
   EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
 }
 
@@ -148,6 +144,26 @@ TEST(PackedGemmTest, AddsTheProductToTheValuesOfC) {
 
 TEST(PackedGemmTest, RejectsSizesThatOverflow) {
   test::ExpectThrows([] { (void)PackedFloats(int64_t{1} << 62, 1 << 20); }, "overflow");
+}
+
+// Bits that arithmetic would change: negative zero, a denormal number, and a NaN that signals.
+TEST(PackMatrixTest, UnpackingRestoresEveryBit) {
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{1, 1}, {5, 16}, {7, 33}, {64, 100}}) {
+    std::vector<uint32_t> bits(static_cast<size_t>(k * n));
+    for (size_t i = 0; i < bits.size(); ++i) {
+      const uint32_t special[] = {0x80000000u, 1u, 0x7fa00001u};
+      bits[i] = i % 4 < 3 ? special[i % 4] : static_cast<uint32_t>(i) * 2654435761u;
+    }
+    const auto* const plain = reinterpret_cast<const float*>(bits.data());
+    for (const bool transposed : {false, true}) {
+      const int64_t ldb = transposed ? k : n;
+      std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
+      PackMatrix(transposed, k, n, plain, ldb, packed.data());
+      std::vector<uint32_t> back(bits.size());
+      UnpackMatrix(transposed, k, n, packed.data(), ldb, reinterpret_cast<float*>(back.data()));
+      EXPECT_EQ(back, bits) << k << " x " << n << (transposed ? " transposed" : "");
+    }
+  }
 }
 
 }  // namespace
