@@ -28,6 +28,7 @@ RunReceipt::RunReceipt(const CommandLine& line)
 void RunReceipt::KeepInputs(const Model& model, const std::set<std::string>& fed,
                             const Workspace& ws) {
   if (!wanted()) return;
+  if (all_) nested_ = std::make_unique<NestedReceipts>();
   receipt_.net = model.predict_net.name();
   receipt_.seed = model.seed;
   std::vector<ReceiptRow> weights;
@@ -40,7 +41,7 @@ void RunReceipt::KeepInputs(const Model& model, const std::set<std::string>& fed
 }
 
 void RunReceipt::Watch(NetBase* net) {
-  if (all_) recorder_ = std::make_unique<ReceiptRecorder>(net);
+  if (all_) recorder_ = std::make_unique<ReceiptRecorder>(net, nested_.get());
 }
 
 void RunReceipt::Write(const Preparation& preparation, const std::string& executor, int64_t runs,

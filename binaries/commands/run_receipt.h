@@ -24,7 +24,7 @@ class RunReceipt {
   explicit RunReceipt(const CommandLine& line);
 
   bool wanted() const { return !file_.empty(); }
-  // Call it before the net is prepared, when all inputs are in the workspace.
+  // Call it before the net is prepared and created, when all inputs are in the workspace.
   void KeepInputs(const Model& model, const std::set<std::string>& fed, const Workspace& ws);
   // With --receipt-all, records what the operators write. `net` must exist until Write or Stop.
   void Watch(NetBase* net);
@@ -38,6 +38,7 @@ class RunReceipt {
   const std::string file_;
   const bool all_;
   Receipt receipt_;
+  std::unique_ptr<NestedReceipts> nested_;  // made before the net is created
   std::unique_ptr<ReceiptRecorder> recorder_;
 };
 

@@ -1,12 +1,15 @@
 #include "caffe2_core/inspect/receipt.h"
 
+#include <map>
 #include <utility>
 
 #include "caffe2_core/base/content_sum.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/inspect/blob_watch.h"
+#include "caffe2_core/runtime/running_net.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
@@ -74,14 +77,89 @@ ReceiptRow MergedReceiptRows(const std::string& name, const std::vector<ReceiptR
   return merged;
 }
 
+// Thread safe.
+class NestedReceipts::Records {
+ public:
+  using Path = std::vector<size_t>;  // positions, outermost first
+
+  // Merges the rows of a run of the operator at `path` with those since the outermost operator began.
+  void Add(const Path& path, std::vector<ReceiptRow> rows) {
+    const MutexLock lock(mutex_);
+    std::vector<ReceiptRow>& kept = rows_[path];
+    for (size_t i = 0; i < rows.size() && i < kept.size(); ++i) {
+      rows[i].sum = MixRandomKeys(kept[i].sum.value_or(0), rows[i].sum.value_or(0));
+    }
+    kept = std::move(rows);
+  }
+  // Moves the rows inside the operator at `position` of the outermost net to the end of `to`.
+  void Take(size_t position, std::vector<ReceiptRow>* to) {
+    const MutexLock lock(mutex_);
+    const auto begin = rows_.lower_bound({position}), end = rows_.lower_bound({position + 1});
+    for (auto entry = begin; entry != end; ++entry) {
+      for (ReceiptRow& row : entry->second) to->push_back(std::move(row));
+    }
+    rows_.erase(begin, end);
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<Path, std::vector<ReceiptRow>> rows_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Observes the operators of every net, and records those that run inside another operator.
+class NestedReceipts::Watch final : public ObserverBase<OperatorBase> {
+ public:
+  Watch(OperatorBase* op, std::weak_ptr<Records> records)
+      : ObserverBase<OperatorBase>(op), records_(std::move(records)) {}
+
+  void Stop() override {
+    const std::shared_ptr<Records> records = records_.lock();
+    const std::vector<size_t> path = RunningNet::Positions();
+    if (records == nullptr || path.size() < 2) return;
+    const OperatorDef& def = subject_->debug_def();
+    std::string text;
+    for (const size_t position : path) text += MakeString(text.empty() ? "" : ".", position);
+    std::vector<ReceiptRow> rows;
+    for (int i = 0; i < def.output_size(); ++i) {
+      ReceiptRow row = ReceiptRowOf(def.output(i), *subject_->Outputs()[static_cast<size_t>(i)]);
+      row.position = static_cast<int>(path[0]);
+      row.debug_info = def.debug_info();
+      row.op = MakeString(text, " ", OperatorText(def));
+      rows.push_back(std::move(row));
+    }
+    records->Add(path, std::move(rows));
+  }
+
+ private:
+  const std::weak_ptr<Records> records_;
+};
+
+NestedReceipts::NestedReceipts() : records_(std::make_shared<Records>()) {
+  // Creators cannot be removed: without the records, this one does nothing.
+  AddGlobalNetObserverCreator([weak = std::weak_ptr(records_)](NetBase* net) {
+    if (!weak.expired()) {
+      for (OperatorBase* op : net->GetOperators())
+        op->AttachObserver(std::make_unique<Watch>(op, weak));
+    }
+    return std::unique_ptr<ObserverBase<NetBase>>();
+  });
+}
+
+NestedReceipts::~NestedReceipts() = default;
+
 // Writes the rows of one operator. Operators that run at the same time write different ones.
 class ReceiptRecorder::Watch final : public ObserverBase<OperatorBase> {
  public:
-  Watch(OperatorBase* op, int position, std::vector<ReceiptRow>* rows)
-      : ObserverBase<OperatorBase>(op), position_(position), rows_(*rows) {}
+  Watch(OperatorBase* op, int position, std::shared_ptr<NestedReceipts::Records> nested,
+        std::vector<ReceiptRow>* rows)
+      : ObserverBase<OperatorBase>(op),
+        position_(position),
+        nested_(std::move(nested)),
+        rows_(*rows) {}
 
+  void Start() override { TakeNested(); }  // of an earlier run, also one that failed
   void Stop() override {
-    rows_.clear();
+    TakeNested();
     const OperatorDef& def = subject_->debug_def();
     for (int i = 0; i < def.output_size(); ++i) {
       ReceiptRow row = ReceiptRowOf(def.output(i), *subject_->Outputs()[static_cast<size_t>(i)]);
@@ -91,17 +169,24 @@ class ReceiptRecorder::Watch final : public ObserverBase<OperatorBase> {
   }
 
  private:
+  void TakeNested() {
+    rows_.clear();
+    if (nested_ != nullptr) nested_->Take(static_cast<size_t>(position_), &rows_);
+  }
+
   const int position_;
+  const std::shared_ptr<NestedReceipts::Records> nested_;  // shared with those inside; may be null
   std::vector<ReceiptRow>& rows_;
 };
 
-ReceiptRecorder::ReceiptRecorder(NetBase* net) : net_(net) {
+ReceiptRecorder::ReceiptRecorder(NetBase* net, NestedReceipts* nested)
+    : net_(net), nested_(nested == nullptr ? nullptr : nested->records_) {
   CAFFE_ENFORCE(net != nullptr, "argument net of ReceiptRecorder is null");
   for (OperatorBase* op : net_->GetOperators()) {
     auto& rows = rows_.emplace_back(std::make_unique<std::vector<ReceiptRow>>());
     const int position = static_cast<int>(rows_.size()) - 1;
-    observers_.emplace_back(op,
-                            op->AttachObserver(std::make_unique<Watch>(op, position, rows.get())));
+    observers_.emplace_back(
+        op, op->AttachObserver(std::make_unique<Watch>(op, position, nested_, rows.get())));
   }
 }
 

@@ -3,7 +3,8 @@
 // receipts show whether two runs gave the same bytes, and the first operator that did not.
 //
 //   Receipt receipt = {.net = def.name()};
-//   ReceiptRecorder recorder(&net);          // optional: the results of every operator
+//   NestedReceipts nested;                   // optional, before the net is created: nets inside operators
+//   ReceiptRecorder recorder(&net, &nested); // optional: the results of every operator
 //   net.Run();
 //   receipt.outputs.push_back(ReceiptRowOf("y", *ws.GetBlob("y")));
 //   receipt.operators = recorder.Take();
@@ -63,21 +64,41 @@ struct Receipt {
 // One row for several, for Receipt::weights: its sum is that of their names and values.
 ReceiptRow MergedReceiptRows(const std::string& name, const std::vector<ReceiptRow>& rows);
 
-// Records what the operators of a net write in its last run. Works with every executor. Operators of
-// nets inside operators are not recorded.
+// Records what operators of nets inside operators write: of those nets that are created while it
+// exists, as they run. An operator that runs several times in a run of the outer net has one row, whose sum is that of
+// all its results in turn. The operator of a row is named by the positions on the way to it: "6.0 UniformFill".
+class NestedReceipts {
+ public:
+  NestedReceipts();
+  ~NestedReceipts();
+  NestedReceipts(const NestedReceipts&) = delete;
+  NestedReceipts& operator=(const NestedReceipts&) = delete;
+
+ private:
+  friend class ReceiptRecorder;
+  class Records;
+  class Watch;
+  const std::shared_ptr<Records>
+      records_;  // shared with the observers, which may outlive this object
+};
+
+// Records what the operators of a net write in its last run. Works with every executor.
 class ReceiptRecorder {
  public:
-  // REQUIRES: `net` outlives this object, and is not running.
-  explicit ReceiptRecorder(NetBase* net);
+  // Without `nested`, operators of nets inside operators are not recorded. REQUIRES: both outlive this
+  // object, and the net is not running.
+  explicit ReceiptRecorder(NetBase* net, NestedReceipts* nested = nullptr);
   ~ReceiptRecorder();
   ReceiptRecorder(const ReceiptRecorder&) = delete;
   ReceiptRecorder& operator=(const ReceiptRecorder&) = delete;
-  // In the order of the net. REQUIRES: the net is not running.
+  // In the order of the net; rows of nested operators come before those of the operator around them.
+  // REQUIRES: the net is not running.
   std::vector<ReceiptRow> Take();
 
  private:
   class Watch;
   NetBase* const net_;
+  const std::shared_ptr<NestedReceipts::Records> nested_;       // may be null
   std::vector<std::unique_ptr<std::vector<ReceiptRow>>> rows_;  // by operator
   std::vector<std::pair<OperatorBase*, const ObserverBase<OperatorBase>*>> observers_;
 };

@@ -59,6 +59,15 @@ void RunningNet::Describe(void (*write)(const char* line)) {
   }
 }
 
+std::vector<size_t> RunningNet::Positions() {
+  std::vector<size_t> positions;
+  for (const RunningNet* net = t_thread_state.running_net; net != nullptr; net = net->outer_) {
+    if (net->position_ < net->operators_.size()) positions.push_back(net->position_);
+  }
+  std::reverse(positions.begin(), positions.end());
+  return positions;
+}
+
 uint64_t RunningOperatorKey() { return RunningNet::KeyOfOperator(); }
 
 uint64_t RunningNet::KeyOfOperator() {

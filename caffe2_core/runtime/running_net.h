@@ -37,6 +37,8 @@ class RunningNet {
   // first: `while running operator 3 (Conv, output "y") of net "n"`. Long names are shortened, and
   // control characters replaced. A signal handler may call it.
   static void Describe(void (*write)(const char* line));
+  // The positions of the operators that the calling thread is running, outermost first.
+  static std::vector<size_t> Positions();
   // A number of the operator that the calling thread is running in the innermost net; 0 if none is.
   static uint64_t KeyOfOperator();
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
@@ -92,6 +93,22 @@ TEST_F(ReceiptProgramTest, NamesTheFirstOperatorThatDiffers) {
   EXPECT_EQ(JsonAt(json.out, "/first_operator/debug_info"), "\"model.py:7\"");
   EXPECT_EQ(JsonAt(json.out, "/conditions"), "[\"seed: 1 and 2\"]");
   EXPECT_EQ(JsonAt(Compare(first, first, {"--json"}).out, "/equal"), "true");
+}
+
+TEST_F(ReceiptProgramTest, RecordsNetsInsideOperators) {
+  const std::string net = dir_.Write("nested.pbtxt", R"(name: "nested" external_output: "y"
+      op { type: "GivenTensorBoolFill" output: "yes" arg { name: "values" ints: 1 } }
+      op { type: "If" input: "yes" output: "y" arg { name: "then_net" n { external_output: "y"
+        op { type: "UniformFill" output: "y" arg { name: "shape" ints: 20 } } } } })");
+  std::vector<std::string> files;
+  for (const char* seed : {"1", "2"}) {
+    files.push_back(dir_.path(MakeString("nested", seed, ".json")));
+    const ProgramResult result = RunCaffe2(
+        {"run", "--predict-net", net, "--seed", seed, "--receipt", files.back(), "--receipt-all"});
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
+  EXPECT_THAT(Compare(files[0], files[1]).out,
+              HasSubstr("first operator: 1.0 UniformFill\n  output \"y\": float [20], "));
 }
 
 TEST_F(ReceiptProgramTest, WithoutTheOperatorsComparesOutputs) {

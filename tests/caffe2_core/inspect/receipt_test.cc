@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "caffe2_core/base/content_sum.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
 
@@ -75,6 +76,56 @@ TEST_F(ReceiptTest, RecorderKeepsWhatEveryOperatorWroteInTheLastRun) {
     EXPECT_EQ(rows[0].op, "0 Abs \"size\"");
     EXPECT_EQ(rows[0].debug_info, "model.py:3");
     EXPECT_EQ(rows[1].op, "1 Sqr");
+  }
+}
+
+// y = |x|, then three times: y = y^2, in the net of a While inside an If.
+TEST_F(ReceiptTest, RecordsNetsInsideOperators) {
+  constexpr char kNet[] = R"(name: "n"
+    op { type: "Abs" input: "x" output: "y" }
+    op { type: "If" input: "yes" output: "y" arg { name: "then_net" n { name: "then"
+      external_input: "y" external_input: "count" external_input: "more" external_output: "y"
+      op { type: "While" input: "more" arg { name: "loop_net" n { name: "loop"
+        external_input: "y" external_input: "count" external_input: "most" external_output: "y"
+        op { type: "Sqr" input: "y" output: "y" debug_info: "model.py:5" }
+        op { type: "Add" input: "count" input: "one" output: "count" }
+        op { type: "LT" input: "count" input: "most" output: "more" } } } } } } })";
+  for (const char* type : {"simple", "async_scheduling"}) {
+    SCOPED_TRACE(type);
+    Workspace ws;
+    Feed<bool>(&ws, "yes", {}, {true});
+    Feed<int>(&ws, "one", {}, {1});
+    Feed<int>(&ws, "most", {}, {3});
+    NestedReceipts nested;
+    NetDef def = test::ParseNet(kNet);
+    def.set_type(type);
+    Feed<float>(&ws, "x", {1}, {-2});
+    Feed<int>(&ws, "count", {}, {0});
+    Feed<bool>(&ws, "more", {}, {true});
+    const auto net = CreateNet(def, &ws);
+    ReceiptRecorder recorder(net.get(), &nested);
+    std::vector<std::vector<ReceiptRow>> receipts;
+    for (int run = 0; run < 2; ++run) {
+      Feed<int>(&ws, "count", {}, {0});
+      Feed<bool>(&ws, "more", {}, {true});
+      ASSERT_TRUE(net->Run());
+      receipts.push_back(recorder.Take());
+    }
+    std::vector<std::string> operators;
+    for (const ReceiptRow& row : receipts[0]) operators.push_back(row.op + " -> " + row.blob);
+    EXPECT_THAT(operators, ElementsAre("0 Abs -> y", "1.0.0 Sqr -> y", "1.0.1 Add -> count",
+                                       "1.0.2 LT -> more", "1 If -> y"));
+    const ReceiptRow& square = receipts[0].at(1);
+    EXPECT_EQ(square.debug_info, "model.py:5");
+    EXPECT_EQ(square.position, 1);
+    uint64_t sum = 0;
+    for (const float value : {4.f, 16.f, 256.f}) {
+      const uint64_t own = ContentSum(&value, 4);
+      sum = value == 4 ? own : MixRandomKeys(sum, own);
+    }
+    EXPECT_EQ(square.sum, sum) << "of all its results";
+    for (size_t i = 0; i < receipts[0].size(); ++i)
+      EXPECT_TRUE(receipts[0][i].SameValue(receipts[1].at(i))) << "each run begins anew: " << i;
   }
 }
 
