@@ -84,9 +84,7 @@ TEST_F(ReceiptTest, RecordsNetsInsideOperators) {
   constexpr char kNet[] = R"(name: "n"
     op { type: "Abs" input: "x" output: "y" }
     op { type: "If" input: "yes" output: "y" arg { name: "then_net" n { name: "then"
-      external_input: "y" external_input: "count" external_input: "more" external_output: "y"
       op { type: "While" input: "more" arg { name: "loop_net" n { name: "loop"
-        external_input: "y" external_input: "count" external_input: "most" external_output: "y"
         op { type: "Sqr" input: "y" output: "y" debug_info: "model.py:5" }
         op { type: "Add" input: "count" input: "one" output: "count" }
         op { type: "LT" input: "count" input: "most" output: "more" } } } } } } })";

@@ -113,7 +113,13 @@ TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {
 TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
   const float bias[] = {-1, 2, 3};
   float c[6] = {};
-  MultiplyPacked({.m = 2, .n = 3, .k = 0, .bias = bias, .activation = Relu(), .c = c, .ldc = 3});
+  MultiplyPacked({.m = 2,
+                  .n = 3,
+                  .k = 0,
+                  .bias = bias,
+                  .activation = Relu(),
+                  .c = c,
+                  .ldc = 3});
   EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
 }
 

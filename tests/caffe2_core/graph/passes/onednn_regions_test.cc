@@ -2,7 +2,6 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
-#include "caffe2_core/model/workspace_constants.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 #include "tests/support/operator_test.h"
@@ -188,38 +187,6 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
               testing::HasSubstr("kernel"));
   EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
-}
-
-// What the pass chooses for nets of many sizes on a machine with that many threads.
-std::vector<std::string> ChoicesFor(int threads, bool deterministic) {
-  std::vector<std::string> choices;
-  for (const int64_t channels : {8, 16, 24, 48, 96}) {
-    for (int64_t side = 4; side <= 64; side += 4) {
-      Workspace ws;
-      test::FeedRandom(&ws, "w1", {channels, 3, 3, 3}, -1, 1, 1);
-      test::FeedRandom(&ws, "w2", {channels, channels, 3, 3}, -1, 1, 2);
-      NetDef net = test::ParseNet(
-          Conv("x", "w1", "c") + Conv("c", "w2", "d") +
-          R"(op { type: "MaxPool" input: "d" output: "y" arg { name: "kernel" i: 2 } })");
-      WorkspaceConstants constants(net, {"x"}, {"y"}, &ws);
-      PassContext context{.constants = constants};
-      context.kept = {"y"};
-      context.input_shapes = constants.Shapes();
-      context.input_shapes["x"] =
-          CreateTensorShape(std::vector<int64_t>{1, 3, side, side}, TensorProto::FLOAT);
-      context.has_operator = [](const std::string&, DeviceType) { return true; };
-      context.machine = {.isa = Isa::kAvx512, .threads = threads};
-      context.deterministic = deterministic;
-      choices.push_back(PlaceOnednnRegions(std::move(net), context).ShortDebugString());
-    }
-  }
-  return choices;
-}
-
-TEST(OnednnRegionsThreadsTest, ChoosesTheSameForAllNumbersOfThreadsIfDeterministic) {
-  const std::vector<std::string> one = ChoicesFor(1, true);
-  for (const int threads : {2, 8}) EXPECT_EQ(ChoicesFor(threads, true), one) << threads;
-  EXPECT_NE(ChoicesFor(2, false), ChoicesFor(1, false)) << "otherwise this shows nothing";
 }
 
 }  // namespace
