@@ -20,9 +20,12 @@ struct CastType {
   TensorProto_DataType type;
 };
 constexpr CastType kCastTypes[] = {
-    {"float", TensorProto::FLOAT}, {"double", TensorProto::DOUBLE}, {"int32", TensorProto::INT32},
-    {"int64", TensorProto::INT64}, {"uint8", TensorProto::UINT8},   {"int8", TensorProto::INT8},
-    {"int16", TensorProto::INT16}, {"uint16", TensorProto::UINT16}, {"bool", TensorProto::BOOL}};
+    {"float", TensorProto::FLOAT},   {"double", TensorProto::DOUBLE},
+    {"int32", TensorProto::INT32},   {"int64", TensorProto::INT64},
+    {"uint8", TensorProto::UINT8},   {"int8", TensorProto::INT8},
+    {"int16", TensorProto::INT16},   {"uint16", TensorProto::UINT16},
+    {"bool", TensorProto::BOOL},     {"uint32", TensorProto::UINT32},
+    {"uint64", TensorProto::UINT64}, {"bfloat16", TensorProto::BFLOAT16}};
 
 TensorProto_DataType CastTypeOf(const std::string& name) {
   std::vector<std::string> names;

@@ -11,6 +11,7 @@
 
 #include "binaries/commands/model.h"
 #include "binaries/commands/number_text.h"
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -33,7 +34,7 @@ bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
   const auto as = [&](auto example) {
     using T = decltype(example);
     if (!meta.Match<T>()) return false;
-    if constexpr (std::is_same_v<T, float16>) {
+    if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
       write(static_cast<float>(tensor.data<T>()[i]));
     } else {
       write(tensor.data<T>()[i]);
@@ -42,7 +43,7 @@ bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
   };
   return as(float{}) || as(double{}) || as(int64_t{}) || as(int32_t{}) || as(int16_t{}) ||
          as(int8_t{}) || as(uint8_t{}) || as(uint16_t{}) || as(bool{}) || as(std::string{}) ||
-         as(float16{});
+         as(float16{}) || as(bfloat16{}) || as(uint32_t{}) || as(uint64_t{});
 }
 
 std::string ValueText(const Tensor& tensor, int64_t i) {

@@ -133,8 +133,9 @@ caffe2rt::TypeMeta CheckTensor(const std::string& name, const caffe2rt_tensor& t
           tensor.ndim, " dimensions, want 0 to ", Tensor::kMaxRank);
   Require(tensor.ndim == 0 || tensor.dims != nullptr, "the dims of input \"", name, "\" are null");
   static constexpr int kTypes[] = {
-      CAFFE2RT_FLOAT,  CAFFE2RT_INT32, CAFFE2RT_BOOL,  CAFFE2RT_UINT8,   CAFFE2RT_INT8,
-      CAFFE2RT_UINT16, CAFFE2RT_INT16, CAFFE2RT_INT64, CAFFE2RT_FLOAT16, CAFFE2RT_DOUBLE};
+      CAFFE2RT_FLOAT,  CAFFE2RT_INT32,  CAFFE2RT_BOOL,    CAFFE2RT_UINT8,   CAFFE2RT_INT8,
+      CAFFE2RT_UINT16, CAFFE2RT_INT16,  CAFFE2RT_INT64,   CAFFE2RT_FLOAT16, CAFFE2RT_DOUBLE,
+      CAFFE2RT_UINT32, CAFFE2RT_UINT64, CAFFE2RT_BFLOAT16};
   Require(std::find(std::begin(kTypes), std::end(kTypes), tensor.type) != std::end(kTypes),
           "the type of input \"", name, "\" is ", tensor.type, ", want a caffe2rt_type");
   return caffe2rt::DataTypeToTypeMeta(tensor.type);

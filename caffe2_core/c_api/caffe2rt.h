@@ -70,7 +70,10 @@ typedef enum caffe2rt_type {
   CAFFE2RT_INT16 = 9,
   CAFFE2RT_INT64 = 10,
   CAFFE2RT_FLOAT16 = 12,
-  CAFFE2RT_DOUBLE = 13
+  CAFFE2RT_DOUBLE = 13,
+  CAFFE2RT_UINT32 = 1000,   // since version 3
+  CAFFE2RT_UINT64 = 1001,   // since version 3
+  CAFFE2RT_BFLOAT16 = 1002  // since version 3
 } caffe2rt_type;
 
 typedef struct caffe2rt_model caffe2rt_model;

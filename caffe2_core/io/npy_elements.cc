@@ -119,6 +119,9 @@ const std::vector<NpyElementType>& NpyElementTypes() {
       {"f8", TypeMeta::Make<double>(), 8, true, Store<uint64_t, uint64_t>},
       {"u4", TypeMeta::Make<int64_t>(), 4, false, Store<uint32_t, int64_t>},
       {"u8", TypeMeta::Make<int64_t>(), 8, false, Store<uint64_t, int64_t>},
+      // Only written: files have been read as int64 since before there were such tensors.
+      {"u4", TypeMeta::Make<uint32_t>(), 4, true, Store<uint32_t, uint32_t>},
+      {"u8", TypeMeta::Make<uint64_t>(), 8, true, Store<uint64_t, uint64_t>},
   };
   return types;
 }

@@ -79,6 +79,8 @@ int64_t NumbersThere(const TensorProto& proto) {
     case TensorProto::DOUBLE:
       return proto.double_data_size();
     case TensorProto::INT64:
+    case TensorProto::UINT32:
+    case TensorProto::UINT64:
       return proto.int64_data_size();
     case TensorProto::STRING:
     case TensorProto::UNDEFINED:
@@ -143,7 +145,10 @@ void GetData(const TensorProto& proto, void* to) {
     case TensorProto::DOUBLE:
       return GetNumbers<double>(proto.double_data(), to);
     case TensorProto::INT64:
+    case TensorProto::UINT64:
       return GetNumbers<int64_t>(proto.int64_data(), to);
+    case TensorProto::UINT32:
+      return GetNumbers<uint32_t>(proto.int64_data(), to);
     case TensorProto::INT32:
       return GetNumbers<int32_t>(proto.int32_data(), to);
     case TensorProto::BOOL:
@@ -156,6 +161,7 @@ void GetData(const TensorProto& proto, void* to) {
       return GetNumbers<int16_t>(proto.int32_data(), to);
     case TensorProto::UINT16:
     case TensorProto::FLOAT16:
+    case TensorProto::BFLOAT16:
       return GetNumbers<uint16_t>(proto.int32_data(), to);
     case TensorProto::STRING:
       std::copy(proto.string_data().begin(), proto.string_data().end(),

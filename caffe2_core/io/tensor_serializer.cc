@@ -73,6 +73,12 @@ void PutData(const void* data, TypeMeta meta, const TensorSegment& segment, Tens
       return PutSmall<uint16_t>(data, segment, as_bytes, proto);
     case TensorProto::INT16:
       return PutSmall<int16_t>(data, segment, as_bytes, proto);
+    case TensorProto::UINT32:
+      return PutNumbers<uint32_t>(data, segment, proto->mutable_int64_data());
+    case TensorProto::UINT64:  // the bits
+      return PutNumbers<int64_t>(data, segment, proto->mutable_int64_data());
+    case TensorProto::BFLOAT16:  // the bit patterns
+      return PutNumbers<uint16_t>(data, segment, proto->mutable_int32_data());
     case TensorProto::FLOAT16:  // the bit patterns
       return PutSmall<uint16_t>(data, segment, settings.fp16_as_bytes, proto);
     case TensorProto::STRING:

@@ -1,5 +1,6 @@
 #include "caffe2_core/tensor/data_type.h"
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
@@ -23,6 +24,9 @@ constexpr Row kRows[] = {
     {TensorProto_DataType_INT64, &TypeMeta::Make<int64_t>, "int64"},
     {TensorProto_DataType_FLOAT16, &TypeMeta::Make<float16>, "float16"},
     {TensorProto_DataType_DOUBLE, &TypeMeta::Make<double>, "double"},
+    {TensorProto_DataType_UINT32, &TypeMeta::Make<uint32_t>, "uint32"},
+    {TensorProto_DataType_UINT64, &TypeMeta::Make<uint64_t>, "uint64"},
+    {TensorProto_DataType_BFLOAT16, &TypeMeta::Make<bfloat16>, "bfloat16"},
 };
 
 }  // namespace

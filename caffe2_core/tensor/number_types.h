@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/float16.h"
 #include "caffe2_core/base/type_meta.h"
 
@@ -23,11 +24,14 @@ bool WithNumberType(TypeMeta meta, F&& f) {
          is(std::type_identity<float16>()) || is(std::type_identity<int64_t>()) ||
          is(std::type_identity<int32_t>()) || is(std::type_identity<int16_t>()) ||
          is(std::type_identity<int8_t>()) || is(std::type_identity<uint16_t>()) ||
-         is(std::type_identity<uint8_t>()) || is(std::type_identity<bool>());
+         is(std::type_identity<uint8_t>()) || is(std::type_identity<bool>()) ||
+         is(std::type_identity<uint32_t>()) || is(std::type_identity<uint64_t>()) ||
+         is(std::type_identity<bfloat16>());
 }
 
 // Whether elements of type T can be NaN or infinite.
 template <class T>
-inline constexpr bool kHasNaN = std::is_floating_point_v<T> || std::is_same_v<T, float16>;
+inline constexpr bool kHasNaN =
+    std::is_floating_point_v<T> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
 }  // namespace caffe2rt

@@ -10,9 +10,10 @@
 namespace caffe2rt {
 namespace {
 
-// `Wide` is float for float16, and T for all other types.
+// `Wide` is float for float16 and bfloat16, and T for all other types.
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+using Wide =
+    std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;
 
 template <class T>
 TensorStats StatsOf(const T* data, int64_t count) {

@@ -71,6 +71,9 @@ bool IsCastTarget(int type) {
     case TensorProto::UINT16:
     case TensorProto::INT16:
     case TensorProto::STRING:
+    case TensorProto::UINT32:
+    case TensorProto::UINT64:
+    case TensorProto::BFLOAT16:
       return true;
     default:
       return false;
@@ -92,7 +95,8 @@ TensorProto_DataType CastTarget(const ArgumentHelper& args) {
                 "argument to is FLOAT16, but half floats cannot be cast");
   if (!IsCastTarget(type)) {
     CAFFE_THROW("argument to is ", name.empty() ? MakeString(type) : "\"" + name + "\"",
-                ", want FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, BOOL or STRING");
+                ", want FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, "
+                "BFLOAT16, BOOL or STRING");
   }
   return static_cast<TensorProto_DataType>(type);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Cast: converts X to the element type `to` (a number or a name of TensorProto.DataType).
 //   X any shape, numbers or bools  ->  Y the shape of X
-// cast_kernels.h states the rules for numbers. Strings are written as by printf's %d and %f. Half
+// cast_kernels.h states the rules for numbers, cast_wide.h those for uint32, uint64 and bfloat16. Strings are written as by printf's %d and %f. Half
 // floats are rejected, as in Caffe2.
 
 #include <string>
@@ -11,7 +11,9 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "operators/elementwise/cast_kernels.h"
+#include "operators/elementwise/cast_wide.h"
 
 namespace caffe2rt {
 
@@ -28,6 +30,8 @@ class CastOp final : public Operator<Context> {
       : Operator<Context>(def, ws), to_(CastTarget(this->args())) {}
 
   bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (IsWideCastType(to_) || IsWideCastType(TypeMetaToDataType(X.dtype()))) return RunWide(X);
     switch (to_) {
       case TensorProto::FLOAT:
         return RunTo<float>();
@@ -53,6 +57,17 @@ class CastOp final : public Operator<Context> {
   }
 
  private:
+  bool RunWide(const Tensor& X) {
+    CAFFE_ENFORCE(to_ != TensorProto::STRING, "input 0 (X) is of type ", DataTypeName(X.dtype()),
+                  ", which is not cast to strings");
+    if constexpr (Context::GetDeviceType() == CPU) {
+      Output(0)->ResizeLike(X);
+      return CastWide(X, to_, Output(0));
+    } else {
+      CAFFE_THROW("uint32, uint64 and bfloat16 are cast on the CPU only");
+    }
+  }
+
   template <class To>
   bool RunTo() {
     const Tensor& X = Input(0);

@@ -66,7 +66,9 @@ const std::vector<ElementType>& ElementTypes() {
         row(TypeMeta::Make<int8_t>(), "int8", dtype_code::Int),
         row(TypeMeta::Make<float16>(), "float16", dtype_code::Float),
         row(TypeMeta::Make<uint16_t>(), "uint16", dtype_code::UInt),
-        row(TypeMeta::Make<int16_t>(), "int16", dtype_code::Int)};
+        row(TypeMeta::Make<int16_t>(), "int16", dtype_code::Int),
+        row(TypeMeta::Make<uint32_t>(), "uint32", dtype_code::UInt),
+        row(TypeMeta::Make<uint64_t>(), "uint64", dtype_code::UInt)};
   }();
   return *types;
 }

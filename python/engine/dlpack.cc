@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/float16.h"
 
 namespace caffe2rt {
@@ -21,7 +22,7 @@ struct DLTensor {
   int32_t device_type;  // 1: CPU
   int32_t device_id;
   int32_t rank;
-  uint8_t code;  // 0: int, 1: unsigned, 2: float, 6: bool
+  uint8_t code;  // 0: int, 1: unsigned, 2: float, 4: bfloat, 6: bool
   uint8_t bits;
   uint16_t lanes;
   int64_t* shape;
@@ -41,12 +42,14 @@ struct Type {
 };
 
 const std::vector<Type>& Types() {
-  static const auto* const types =
-      new std::vector<Type>{{TypeMeta::Make<float>(), 2, 32},    {TypeMeta::Make<double>(), 2, 64},
-                            {TypeMeta::Make<float16>(), 2, 16},  {TypeMeta::Make<int8_t>(), 0, 8},
-                            {TypeMeta::Make<int16_t>(), 0, 16},  {TypeMeta::Make<int>(), 0, 32},
-                            {TypeMeta::Make<int64_t>(), 0, 64},  {TypeMeta::Make<uint8_t>(), 1, 8},
-                            {TypeMeta::Make<uint16_t>(), 1, 16}, {TypeMeta::Make<bool>(), 6, 8}};
+  static const auto* const types = new std::vector<Type>{
+      {TypeMeta::Make<float>(), 2, 32},    {TypeMeta::Make<double>(), 2, 64},
+      {TypeMeta::Make<float16>(), 2, 16},  {TypeMeta::Make<int8_t>(), 0, 8},
+      {TypeMeta::Make<int16_t>(), 0, 16},  {TypeMeta::Make<int>(), 0, 32},
+      {TypeMeta::Make<int64_t>(), 0, 64},  {TypeMeta::Make<uint8_t>(), 1, 8},
+      {TypeMeta::Make<uint16_t>(), 1, 16}, {TypeMeta::Make<bool>(), 6, 8},
+      {TypeMeta::Make<uint32_t>(), 1, 32}, {TypeMeta::Make<uint64_t>(), 1, 64},
+      {TypeMeta::Make<bfloat16>(), 4, 16}};
   return *types;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
@@ -83,6 +84,11 @@ TEST(BlobSerializationTest, PutsEachElementTypeIntoItsField) {
   ExpectRoundTrip<int8_t>({-128, 7}, "data_type: INT8 int32_data: [-128, 7]");
   ExpectRoundTrip<uint8_t>({255, 7}, "data_type: UINT8 int32_data: [255, 7]");
   ExpectRoundTrip<uint16_t>({65535, 7}, "data_type: UINT16 int32_data: [65535, 7]");
+  ExpectRoundTrip<uint32_t>({UINT32_MAX, 7}, "data_type: UINT32 int64_data: [4294967295, 7]");
+  ExpectRoundTrip<uint64_t>({UINT64_MAX, 7}, "data_type: UINT64 int64_data: [-1, 7]");
+  // 1.0 is 0x3f80, -2.0 is 0xc000.
+  ExpectRoundTrip<bfloat16>({bfloat16(1.f), bfloat16(-2.f)},
+                            "data_type: BFLOAT16 int32_data: [16256, 49152]");
   // 1.0 is 0x3c00, -2.0 is 0xc000.
   ExpectRoundTrip<float16>({float16::FromBits(0x3c00), float16::FromBits(0xc000)},
                            "data_type: FLOAT16 int32_data: [15360, 49152]");

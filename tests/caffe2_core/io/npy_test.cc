@@ -43,6 +43,17 @@ void ExpectRoundTrip(const std::string& descr) {
   EXPECT_EQ(read.dims(), tensor.dims());
 }
 
+TEST(NpyTest, WritesUnsignedIntegersAsTheyAre) {
+  Tensor tensor(CPU);
+  tensor.Resize(1);
+  tensor.mutable_data<uint32_t>()[0] = UINT32_MAX;
+  EXPECT_NE(NpyBytes(tensor).find("'descr': '<u4'"), std::string::npos);
+  EXPECT_EQ(Values<int64_t>(ParseNpy(NpyBytes(tensor), "x")), std::vector<int64_t>{4294967295});
+  tensor.mutable_data<uint64_t>()[0] = UINT64_MAX;
+  EXPECT_NE(NpyBytes(tensor).find("'descr': '<u8'"), std::string::npos);
+  EXPECT_TRUE(NpyBytes(tensor).ends_with("\xff\xff\xff\xff\xff\xff\xff\xff"));
+}
+
 TEST(NpyTest, KeepsEveryElementType) {
   ExpectRoundTrip<uint8_t>("|u1");
   ExpectRoundTrip<int8_t>("|i1");

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
@@ -105,6 +106,31 @@ TEST(CastTest, KeepsEmptyAndScalarShapes) {
   ExpectTensor<int64_t>(ws, "Y", {}, {7});
 }
 
+TEST(CastTest, ConvertsUnsignedIntegers) {
+  ExpectCast<uint32_t>(std::vector<int64_t>{-1, 5000000000, 7}, {UINT32_MAX, 705032704, 7});
+  ExpectCast<uint32_t>(std::vector<float>{-1.9f, 3e9f, 0.5f}, {UINT32_MAX, 3000000000u, 0});
+  ExpectCast<float>(std::vector<uint32_t>{UINT32_MAX, 7}, {4294967296.f, 7});
+  ExpectCast<uint64_t>(std::vector<double>{-1, 0x1p63, 0x1p64, 7.9},
+                       {UINT64_MAX, uint64_t{1} << 63, 0, 7});
+  ExpectCast<double>(std::vector<uint64_t>{UINT64_MAX, 7}, {0x1p64, 7});
+  ExpectCast<int32_t>(std::vector<uint64_t>{uint64_t{1} << 32 | 3}, {3});
+  ExpectCast<bool>(std::vector<uint64_t>{uint64_t{1} << 63, 0}, {true, false});
+  ExpectCast<uint32_t>(std::vector<uint64_t>{UINT64_MAX}, {UINT32_MAX});
+}
+
+TEST(CastTest, ConvertsBfloat16) {
+  // 1.0 is 0x3f80; 257 lies between 256 (0x4380) and 258 (0x4381), and the even one is taken.
+  ExpectCast<float>(std::vector<bfloat16>{bfloat16::FromBits(0x3f80), bfloat16::FromBits(0x4381)},
+                    {1, 258});
+  ExpectCast<int32_t>(std::vector<bfloat16>{bfloat16::FromBits(0xc060)}, {-3});  // -3.5
+  Workspace ws;
+  Feed<int64_t>(&ws, "X", {2}, {257, -2});
+  RunOp(&ws, CastTo(TensorProto::BFLOAT16));
+  const auto* y = ws.GetBlob("Y")->Get<Tensor>().data<bfloat16>();
+  EXPECT_EQ(y[0].x, 0x4380);
+  EXPECT_EQ(y[1].x, 0xc000);
+}
+
 TEST(CastTest, RejectsUnsupportedTypes) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {1});
@@ -114,7 +140,12 @@ TEST(CastTest, RejectsUnsupportedTypes) {
                  "argument to is " + std::to_string(type) + ", want FLOAT, DOUBLE");
   }
   ExpectThrows([&] { RunOp(&ws, CastTo("nonsense")); }, "argument to is \"nonsense\", want FLOAT");
+  Feed<uint32_t>(&ws, "X", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, CastTo(TensorProto::STRING)); },
+               "is of type uint32, which is not cast to strings");
   Feed<std::string>(&ws, "X", {1}, {"1"});
+  ExpectThrows([&] { RunOp(&ws, CastTo(TensorProto::UINT64)); },
+               "input 0 (X) is of type string, want numbers");
   ExpectThrows([&] { RunOp(&ws, CastTo(1)); }, "Unsupported type of tensor: input 0 (X)");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Cast" input: "X" output: "X" arg { name: "to" i: 1 })"); },
