@@ -38,5 +38,6 @@ std::vector<OnnxRow> OnnxQuantizedRows();    // QuantizeLinear, QLinearConv, ...
 std::vector<OnnxRow> OnnxRecurrentRows();    // LSTM, GRU, RNN
 std::vector<OnnxRow> OnnxFunctionRows();     // those that ONNX defines by others
 std::vector<OnnxRow> OnnxAttentionRows();
+std::vector<OnnxRow> OnnxContribRows();  // com.microsoft, and ONNX's first opsets
 
 }  // namespace caffe2rt
