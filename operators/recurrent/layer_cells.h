@@ -87,7 +87,7 @@ struct LstmCell {
     if (c.peepholes != nullptr) AddProducts(h, c.peepholes + h, cell, o);
     if (c.peepholes != nullptr || c.input_forget) c.Activate(0, h, o);
     std::copy_n(cell, h, row);
-    ApplyLayerActivation(c.functions[2], h, row);
+    c.Activate(2, h, row);
   }
   static void Second(const LayerCell& c, const float*, float* gates, float* hidden, float* row) {
     const float* o = gates + c.hidden_size;
