@@ -20,7 +20,8 @@ void MatrixBatches::Make(IntArrayRef a, IntArrayRef b) {
   const size_t rank = std::max(a_batch, b_batch);
   y_dims.assign(rank, 1);
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
-    const int64_t p = i < a_batch ? a[a_batch - 1 - i] : 1, q = i < b_batch ? b[b_batch - 1 - i] : 1;
+    const int64_t p = i < a_batch ? a[a_batch - 1 - i] : 1,
+                  q = i < b_batch ? b[b_batch - 1 - i] : 1;
     CAFFE_ENFORCE(p == q || p == 1 || q == 1, "inputs have shapes ", a, " and ", b,
                   ", want axes before the matrices that are equal or 1");
     y_dims[rank - 1 - i] = p == 1 ? q : p;
@@ -31,7 +32,8 @@ void MatrixBatches::Make(IntArrayRef a, IntArrayRef b) {
 }
 
 void MatrixBatches::Locate(IntArrayRef a, IntArrayRef b) {
-  const size_t a_batch = a.size() == 1 ? 0 : a.size() - 2, b_batch = b.size() == 1 ? 0 : b.size() - 2;
+  const size_t a_batch = a.size() == 1 ? 0 : a.size() - 2,
+               b_batch = b.size() == 1 ? 0 : b.size() - 2;
   const size_t rank = std::max(a_batch, b_batch);
   const int64_t count = CheckedProduct(IntArrayRef(y_dims.data(), rank));
   a_matrix.assign(static_cast<size_t>(count), 0);

@@ -23,9 +23,9 @@ constexpr ArgumentSpec<std::string> kAttributeAutoPad{
     "auto_pad", "NOTSET",
     "NOTSET: pads; VALID: no padding; SAME_UPPER, SAME_LOWER: as many windows as elements over "
     "stride, an odd element of padding at the end or at the beginning"};
-constexpr ArgumentSpec<bool> kAttributeCeilMode{
-    "ceil_mode", false,
-    "1: a last window that reaches beyond the padding counts, if it begins before the tail padding"};
+constexpr ArgumentSpec<bool> kAttributeCeilMode{"ceil_mode", false,
+                                                "1: a last window that reaches beyond the padding "
+                                                "counts, if it begins before the tail padding"};
 
 void CheckRange(const char* name, const std::vector<int64_t>& values, int64_t least) {
   for (const int64_t value : values) {

@@ -42,15 +42,17 @@ class BitShiftOp final : public Operator<CPUContext> {
 
   bool RunOnDevice() override {
     const Tensor &X = Input(0), &S = Input(1);
-    return DispatchByType<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t>(X.dtype(), "input 0 (X)", [&](auto element) {
-      using T = decltype(element);
-      RequireElements<T>(S);
-      plan_.Make(X.sizes(), S.sizes(), BroadcastArguments());
-      T* y = OutputData<T>(0, plan_.output_dims());
-      if (plan_.output_size() == 0) return true;
-      ZipNumbers(plan_.loops(), X.data<T>(), S.data<T>(), y, [left = left_](T x, T s) { return ShiftBits(x, s, left); });
-      return true;
-    });
+    return DispatchByType<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t>(
+        X.dtype(), "input 0 (X)", [&](auto element) {
+          using T = decltype(element);
+          RequireElements<T>(S);
+          plan_.Make(X.sizes(), S.sizes(), BroadcastArguments());
+          T* y = OutputData<T>(0, plan_.output_dims());
+          if (plan_.output_size() == 0) return true;
+          ZipNumbers(plan_.loops(), X.data<T>(), S.data<T>(), y,
+                     [left = left_](T x, T s) { return ShiftBits(x, s, left); });
+          return true;
+        });
   }
 
  private:

@@ -16,8 +16,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<bool> kCumExclusive{
-    "exclusive", false, "1: an element does not count toward its own result"};
+constexpr ArgumentSpec<bool> kCumExclusive{"exclusive", false,
+                                           "1: an element does not count toward its own result"};
 constexpr ArgumentSpec<bool> kCumReverse{"reverse", false, "1: from the end of the axis"};
 
 template <bool kProduct>

@@ -165,13 +165,14 @@ void RegisterEinsum() {
         if (in.empty() || !AreKnown(in, in.size())) return UnknownOutputs(def);
         std::vector<std::vector<int64_t>> shapes;
         for (const TensorShape& shape : in) shapes.push_back(GetDimsVector(shape));
-        return std::vector<TensorShape>{CreateTensorShape(
-            PlanEinsum(ArgumentHelper(def).Read(kEinsumEquation), shapes).y_dims,
-            in[0].data_type())};
+        return std::vector<TensorShape>{
+            CreateTensorShape(PlanEinsum(ArgumentHelper(def).Read(kEinsumEquation), shapes).y_dims,
+                              in[0].data_type())};
       })
       .Traits({.family = OperatorFamily::kMatMul})
       .SetDoc(
-          "Computes sums of products by an equation as numpy's einsum and ONNX's Einsum: \"ij,jk->ik\" "
+          "Computes sums of products by an equation as numpy's einsum and ONNX's Einsum: "
+          "\"ij,jk->ik\" "
           "multiplies matrices.");
   RegisterCpuOperator<EinsumOp>("Einsum", __FILE__);
   // Caffe2 has no such operator, so no net trains through it.

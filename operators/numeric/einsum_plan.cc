@@ -150,7 +150,8 @@ void FindProduct(const std::map<int, EinsumLoop>& loops, const Labels& output, E
 
 }  // namespace
 
-EinsumPlan PlanEinsum(const std::string& equation, const std::vector<std::vector<int64_t>>& shapes) {
+EinsumPlan PlanEinsum(const std::string& equation,
+                      const std::vector<std::vector<int64_t>>& shapes) {
   const size_t arrow = equation.find("->");
   std::vector<Term> terms = ParseTerms(equation, equation.substr(0, arrow));
   CAFFE_ENFORCE_EQ(terms.size(), shapes.size(), "terms of argument equation \"", equation,

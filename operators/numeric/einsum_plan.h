@@ -14,8 +14,10 @@ inline constexpr int kMaxEinsumInputs = 16;
 
 inline constexpr ArgumentSpec<std::string> kEinsumEquation{
     .name = "equation",
-    .doc = "a letter for each axis of each input, separated by commas, then -> and those of the output "
-           "(default: the letters that occur once, sorted); ... stands for axes that are broadcast",
+    .doc =
+        "a letter for each axis of each input, separated by commas, then -> and those of the "
+        "output "
+        "(default: the letters that occur once, sorted); ... stands for axes that are broadcast",
     .required = true};
 
 struct EinsumLoop {

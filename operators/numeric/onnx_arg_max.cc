@@ -47,7 +47,8 @@ class OnnxArgOp final : public Operator<CPUContext> {
       OnnxArgDims(X.sizes(), span.at, keep_, &dims_);
       int64_t* y = OutputData<int64_t>(0, dims_);
       if (Output(0)->numel() == 0) return true;
-      CAFFE_ENFORCE_GT(span.size, 0, "size of axis ", axis_, " of input 0 (X) of shape ", X.sizes());
+      CAFFE_ENFORCE_GT(span.size, 0, "size of axis ", axis_, " of input 0 (X) of shape ",
+                       X.sizes());
       const T* x = X.data<T>();
       ParallelRanges(span.outer, span.size * span.inner, [&](int64_t from, int64_t to) {
         for (int64_t o = from; o < to; ++o) {
@@ -103,10 +104,10 @@ void RegisterOnnxArg(const char* type, const char* doc) {
 }  // namespace
 
 void RegisterOnnxArgMax() {
-  RegisterOnnxArg<true>("ONNXArgMax",
-                        "Computes the index of the largest number along an axis, as ONNX's ArgMax.");
-  RegisterOnnxArg<false>("ONNXArgMin",
-                         "Computes the index of the smallest number along an axis, as ONNX's ArgMin.");
+  RegisterOnnxArg<true>(
+      "ONNXArgMax", "Computes the index of the largest number along an axis, as ONNX's ArgMax.");
+  RegisterOnnxArg<false>(
+      "ONNXArgMin", "Computes the index of the smallest number along an axis, as ONNX's ArgMin.");
 }
 
 }  // namespace caffe2rt

@@ -29,8 +29,8 @@ class OnnxClipOp final : public Operator<CPUContext> {
         if (!places_.Has(i)) continue;
         const Tensor& limit = Input(places_[i]);
         RequireElements<T>(limit);
-        CAFFE_ENFORCE_EQ(limit.numel(), 1, "elements of input ", places_[i], i == 1 ? " (min)" : " (max)",
-                         " of shape ", limit.sizes());
+        CAFFE_ENFORCE_EQ(limit.numel(), 1, "elements of input ", places_[i],
+                         i == 1 ? " (min)" : " (max)", " of shape ", limit.sizes());
       }
       T* y = OutputData<T>(0, X.sizes());
       if (X.numel() == 0) return true;
@@ -62,7 +62,8 @@ void RegisterOnnxClip() {
       .Arg(kOmittedInputs)
       .Input(0, "X", "numbers of any type")
       .Input(1, "min", "one element of the type of X; default: no limit")
-      .Input(2, "max", "one element of the type of X; default: no limit; it wins if it is below min")
+      .Input(2, "max",
+             "one element of the type of X; default: no limit; it wins if it is below min")
       .Output(0, "Y", "the shape and type of X")
       .IdenticalTypeAndShapeOfInput(0)
       .CostInferenceFunction(PointwiseCostInference<2>)

@@ -51,9 +51,11 @@ class OnnxDropoutOp final : public Operator<CPUContext> {
     double ratio = 0.5;
     if (places_.Has(1)) {
       const Tensor& input = Input(places_[1]);
-      ratio = input.IsType<float>() ? static_cast<double>(*input.data<float>()) : *input.data<double>();
+      ratio =
+          input.IsType<float>() ? static_cast<double>(*input.data<float>()) : *input.data<double>();
     }
-    CAFFE_ENFORCE(ratio >= 0 && ratio < 1, "input 1 (ratio) is ", ratio, ", want at least 0 and below 1");
+    CAFFE_ENFORCE(ratio >= 0 && ratio < 1, "input 1 (ratio) is ", ratio,
+                  ", want at least 0 and below 1");
     return ratio;
   }
 

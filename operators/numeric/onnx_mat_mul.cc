@@ -23,7 +23,8 @@ namespace {
 
 // Rows [first, last) of y [m, n] = a [m, k] b [k, n].
 template <class T>
-void MultiplyNumbers(int64_t first, int64_t last, int64_t n, int64_t k, const T* a, const T* b, T* y) {
+void MultiplyNumbers(int64_t first, int64_t last, int64_t n, int64_t k, const T* a, const T* b,
+                     T* y) {
   if constexpr (std::is_same_v<T, float>) {
     Sgemm(false, false, last - first, n, k, 1.f, a + first * k, std::max<int64_t>(k, 1), b,
           std::max<int64_t>(n, 1), 0.f, y + first * n, std::max<int64_t>(n, 1));
@@ -33,7 +34,8 @@ void MultiplyNumbers(int64_t first, int64_t last, int64_t n, int64_t k, const T*
       for (int64_t p = 0; p < k; ++p) {
         const T factor = a[i * k + p];
         for (int64_t j = 0; j < n; ++j) {
-          y[i * n + j] = math::WrappingAdd(y[i * n + j], math::WrappingMultiply(factor, b[p * n + j]));
+          y[i * n + j] =
+              math::WrappingAdd(y[i * n + j], math::WrappingMultiply(factor, b[p * n + j]));
         }
       }
     }

@@ -18,8 +18,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<bool> kModFmod{
-    "fmod", false, "0: the result has the sign of B; 1: the sign of A"};
+constexpr ArgumentSpec<bool> kModFmod{"fmod", false,
+                                      "0: the result has the sign of B; 1: the sign of A"};
 
 // REQUIRES: b != 0 for integers.
 template <class T>

@@ -37,9 +37,10 @@ void PlanConvInteger(const WindowAttributes& attributes, int64_t group, IntArray
                    ", want that of input 0 (X) of shape ", x);
   CAFFE_ENFORCE(w.size() >= 3, "input 0 (X) has shape ", x, ", want at least one spatial axis");
   WindowsOf(attributes, x, w.slice(2), windows);
-  CAFFE_ENFORCE(attributes.kernel_shape.empty() || IntArrayRef(attributes.kernel_shape) == w.slice(2),
-                "argument kernel_shape is ", IntArrayRef(attributes.kernel_shape), ", want ",
-                w.slice(2), " as the filter W of shape ", w);
+  CAFFE_ENFORCE(
+      attributes.kernel_shape.empty() || IntArrayRef(attributes.kernel_shape) == w.slice(2),
+      "argument kernel_shape is ", IntArrayRef(attributes.kernel_shape), ", want ", w.slice(2),
+      " as the filter W of shape ", w);
   CAFFE_ENFORCE(x[1] % group == 0 && w[1] == x[1] / group && w[0] % group == 0,
                 "the filter W has shape ", w, ", want [M, ", x[1], " / ", group,
                 ", ...] for the channels of input 0 (X), and M divisible by ", group, " groups");
@@ -57,14 +58,14 @@ void Columns(const Windows& windows, const T* x, int64_t channels, int32_t zero,
     for (int64_t i = 0; i < d.kernel; ++i) {
       for (int64_t j = 0; j < h.kernel; ++j) {
         for (int64_t k = 0; k < w.kernel; ++k, ++at) {
-          int64_t column = first % w.out, row = first / w.out % h.out, slice = first / w.out / h.out;
+          int64_t column = first % w.out, row = first / w.out % h.out,
+                  slice = first / w.out / h.out;
           int16_t* to = rows + at;
           for (int64_t p = first; p < last; ++p, to += depth) {
             const int64_t z = slice * d.stride - d.pad_head + i * d.dilation;
             const int64_t y = row * h.stride - h.pad_head + j * h.dilation;
             const int64_t v = column * w.stride - w.pad_head + k * w.dilation;
-            const bool inside =
-                z >= 0 && z < d.in && y >= 0 && y < h.in && v >= 0 && v < w.in;
+            const bool inside = z >= 0 && z < d.in && y >= 0 && y < h.in && v >= 0 && v < w.in;
             *to = inside ? static_cast<int16_t>(x[(z * h.in + y) * w.in + v] - zero) : int16_t{0};
             if (++column < w.out) continue;
             column = 0;
@@ -132,7 +133,9 @@ class ConvIntegerOp final : public Operator<CPUContext> {
       x_dims_ = X.dims();
     }
     CheckParameters(X, W);
-    Tensor* Y = Output(0, y_dims_, kQuantized ? Input(kQuantized ? kYZero : 0).dtype() : TypeMeta::Make<int32_t>());
+    Tensor* Y =
+        Output(0, y_dims_,
+               kQuantized ? Input(kQuantized ? kYZero : 0).dtype() : TypeMeta::Make<int32_t>());
     if (Y->numel() == 0) return true;
     ReadFilter(W);
     if constexpr (kQuantized) ReadScales(W.dim(0));
@@ -258,7 +261,8 @@ class ConvIntegerOp final : public Operator<CPUContext> {
     const PieceScratch scratch = scratch_.ForPieces(pieces, kPixelsAtOnce * depth / 2 + 16);
     ParallelFor(pieces, [&](int piece) {
       int16_t* rows = reinterpret_cast<int16_t*>(scratch[piece]);
-      const int64_t end = tasks / pieces * (piece + 1) + std::min<int64_t>(piece + 1, tasks % pieces);
+      const int64_t end =
+          tasks / pieces * (piece + 1) + std::min<int64_t>(piece + 1, tasks % pieces);
       for (int64_t t = tasks / pieces * piece + std::min<int64_t>(piece, tasks % pieces); t < end;
            ++t) {
         const int64_t image = t / blocks / group_, g = t / blocks % group_;
@@ -303,14 +307,15 @@ class ConvIntegerOp final : public Operator<CPUContext> {
   ThreadScratch scratch_;
 };
 
-std::vector<TensorShape> InferConvInteger(const OperatorDef& def, const std::vector<TensorShape>& in,
-                                          size_t w, TensorProto_DataType type) {
+std::vector<TensorShape> InferConvInteger(const OperatorDef& def,
+                                          const std::vector<TensorShape>& in, size_t w,
+                                          TensorProto_DataType type) {
   if (in.size() <= w || !IsKnown(in[0]) || !IsKnown(in[w])) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   Windows windows;
   const std::vector<int64_t> filter = GetDimsVector(in[w]);
-  PlanConvInteger(WindowAttributes(args), args.Read(kConvIntegerGroup), GetDimsVector(in[0]), filter,
-                  &windows);
+  PlanConvInteger(WindowAttributes(args), args.Read(kConvIntegerGroup), GetDimsVector(in[0]),
+                  filter, &windows);
   std::vector<int64_t> dims;
   WindowOutputDims(windows, filter[0], &dims);
   return {CreateTensorShape(dims, type)};
@@ -362,7 +367,8 @@ void RegisterConvInteger() {
           })
           .Traits({.family = OperatorFamily::kConv})
           .SetDoc(
-              "Computes the convolution of quantized numbers as ONNX does: the exact sums, plus the "
+              "Computes the convolution of quantized numbers as ONNX does: the exact sums, plus "
+              "the "
               "bias, times x_scale * w_scale / y_scale, rounded to nearest, ties to even, plus "
               "y_zero_point.");
   DeclareWindowAttributes(quantized, false);

@@ -106,9 +106,10 @@ void RegisterDequantizeLinear() {
       .Args(kQuantizationAxis, kQuantizationBlockSize, kDequantizeOutputType)
       .Arg(kOmittedInputs)
       .Input(0, "X", "uint8, int8, uint16, int16 or int32, any shape")
-      .Input(1, "scale",
-             "float: one element, one for each index of the axis, or with block_size the shape of X "
-             "with blocks along the axis")
+      .Input(
+          1, "scale",
+          "float: one element, one for each index of the axis, or with block_size the shape of X "
+          "with blocks along the axis")
       .Input(2, "zero_point", "the shape of the scales, the type of X; default: 0")
       .Output(0, "Y", "float, the shape of X")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {

@@ -87,7 +87,8 @@ void RegisterDynamicQuantizeLinear() {
       .FloatInputs(1)
       .Traits({.family = OperatorFamily::kElementwise, .same_shape = true})
       .SetDoc(
-          "Quantizes as ONNX does, with the scale and the zero point of the range of X: Y = round(X / "
+          "Quantizes as ONNX does, with the scale and the zero point of the range of X: Y = "
+          "round(X / "
           "scale) + zero_point, limited to 0 to 255.");
   RegisterCpuOperator<DynamicQuantizeLinearOp>("DynamicQuantizeLinear", __FILE__);
   // The output is piecewise constant.

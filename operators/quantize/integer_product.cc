@@ -100,7 +100,9 @@ void MultiplyRows(int64_t rows, int64_t columns, int64_t depth, const int16_t* a
 void WidenBytes(int64_t n, const uint8_t* x, int32_t zero, int16_t* y) {
   WidenUnsigned(n, x, zero, y);
 }
-void WidenBytes(int64_t n, const int8_t* x, int32_t zero, int16_t* y) { WidenSigned(n, x, zero, y); }
+void WidenBytes(int64_t n, const int8_t* x, int32_t zero, int16_t* y) {
+  WidenSigned(n, x, zero, y);
+}
 
 void RequantizeSums(int64_t n, const int32_t* sums, const Requantization& by, uint8_t* y) {
   Requantize(n, sums, by, y);

@@ -114,7 +114,8 @@ class MatMulIntegerOp final : public Operator<CPUContext> {
     }
   }
   Tensor* AllocateOutput() {
-    return Output(0, y_dims_, kQuantized ? Input(kQuantized ? kYZero : 0).dtype() : TypeMeta::Make<int32_t>());
+    return Output(0, y_dims_,
+                  kQuantized ? Input(kQuantized ? kYZero : 0).dtype() : TypeMeta::Make<int32_t>());
   }
 
   void ReadZeros(int position, const Tensor&, int64_t count, std::vector<int32_t>* zeros) const {
@@ -165,7 +166,8 @@ class MatMulIntegerOp final : public Operator<CPUContext> {
 
   void MultiplyInto(Tensor* Y, int64_t matrix) {
     const int64_t m = plan_.m, n = plan_.n, k = plan_.k;
-    int32_t* sums = kQuantized ? sums_.data() : Y->template mutable_data<int32_t>() + matrix * m * n;
+    int32_t* sums =
+        kQuantized ? sums_.data() : Y->template mutable_data<int32_t>() + matrix * m * n;
     if (m > 4 * n) {
       ParallelRanges(m, n * (k / 8 + 2), [&](int64_t first, int64_t last) {
         MultiplyRows(last - first, n, k, a_rows_.data() + first * k, b_columns_.data(),
@@ -247,7 +249,8 @@ void RegisterMatMulInteger() {
       })
       .Traits({.family = OperatorFamily::kMatMul})
       .SetDoc(
-          "Multiplies quantized matrices as ONNX does: the exact product without zero points, times "
+          "Multiplies quantized matrices as ONNX does: the exact product without zero points, "
+          "times "
           "a_scale * b_scale / y_scale, rounded to nearest, ties to even, plus y_zero_point.");
   RegisterCpuOperator<MatMulIntegerOp<true>>("QLinearMatMul", __FILE__);
   // Inputs and outputs are integers.

@@ -48,9 +48,10 @@ void QuantizationRows::Make(IntArrayRef x, IntArrayRef scale, int axis, int64_t 
 }
 
 void CheckZeroPointShape(const Tensor& scale, const Tensor& zero_point) {
-  CAFFE_ENFORCE(zero_point.dims() == scale.dims() || (zero_point.numel() == 1 && scale.numel() == 1),
-                "input 2 (zero_point) has shape ", zero_point.sizes(), ", want ", scale.sizes(),
-                " as input 1 (scale)");
+  CAFFE_ENFORCE(
+      zero_point.dims() == scale.dims() || (zero_point.numel() == 1 && scale.numel() == 1),
+      "input 2 (zero_point) has shape ", zero_point.sizes(), ", want ", scale.sizes(),
+      " as input 1 (scale)");
 }
 
 }  // namespace caffe2rt

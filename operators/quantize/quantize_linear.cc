@@ -148,9 +148,10 @@ void RegisterQuantizeLinear() {
       .Args(kQuantizationAxis, kQuantizationBlockSize, kQuantizeOutputType, kQuantizeSaturate)
       .Arg(kOmittedInputs)
       .Input(0, "X", "float or int32, any shape")
-      .Input(1, "scale",
-             "float: one element, one for each index of the axis, or with block_size the shape of X "
-             "with blocks along the axis; not 0")
+      .Input(
+          1, "scale",
+          "float: one element, one for each index of the axis, or with block_size the shape of X "
+          "with blocks along the axis; not 0")
       .Input(2, "zero_point", "the shape of the scales: uint8 (default), int8, uint16 or int16")
       .Output(0, "Y", "the shape of X, the type of the zero points")
       .TensorInferenceFunction(InferQuantizeLinear)

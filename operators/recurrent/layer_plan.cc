@@ -23,8 +23,8 @@ constexpr ArgumentSpec<bool> kLayerInputForget{"input_forget", false,
 constexpr ArgumentSpec<bool> kLayerLinearBeforeReset{
     "linear_before_reset", false,
     "1: the reset gate multiplies the product of R and its bias; 0: the hidden state"};
-constexpr ArgumentSpec<int64_t> kLayerHiddenSize{
-    "hidden_size", 0, "the size of the hidden state; 0: that of R"};
+constexpr ArgumentSpec<int64_t> kLayerHiddenSize{"hidden_size", 0,
+                                                 "the size of the hidden state; 0: that of R"};
 constexpr RepeatedArgumentSpec<std::string> kLayerActivationNames{
     "activations", "the activations of the cell, of both directions if there are two"};
 constexpr RepeatedArgumentSpec<float> kLayerAlphas{

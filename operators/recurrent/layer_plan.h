@@ -19,7 +19,7 @@ struct LayerArguments {
   float clip = 0;  // 0: none
   bool input_forget = false;
   bool linear_before_reset = false;
-  int64_t hidden_size = 0;  // 0: that of R
+  int64_t hidden_size = 0;                   // 0: that of R
   std::vector<LayerActivation> activations;  // `functions` for each direction
 
   // `functions`: activations of a direction; `defaults` are their names. THROWS if an argument is

@@ -4,8 +4,6 @@
 // state by R and applies the cell to each row of the batch. With two directions, each may run on a
 // thread of its own.
 
-#include "operators/recurrent/layer_plan.h"
-
 #include <algorithm>
 #include <vector>
 
@@ -22,6 +20,7 @@
 #include "operators/primitives/gemm.h"
 #include "operators/primitives/parallel_ranges.h"
 #include "operators/recurrent/layer_cells.h"
+#include "operators/recurrent/layer_plan.h"
 
 namespace caffe2rt {
 
@@ -34,8 +33,8 @@ struct LayerDirection {
   float* projected = nullptr;  // [steps, batch, gates] or [batch, steps, gates]: X W^T + biases
   float* hidden = nullptr;     // [batch, hidden]: the state
   float* cell = nullptr;
-  float* gates = nullptr;      // [batch, gates]: the products of a step, and scratch of the cell
-  float* row = nullptr;        // scratch of the cell, [batch, hidden] twice
+  float* gates = nullptr;  // [batch, gates]: the products of a step, and scratch of the cell
+  float* row = nullptr;    // scratch of the cell, [batch, hidden] twice
 };
 
 template <class Cell>
@@ -158,7 +157,8 @@ class LayerOp final : public Operator<CPUContext> {
   void Project(const LayerDirection& direction) {
     const int64_t gates = sizes_.gates, inputs = sizes_.inputs, rows = sizes_.steps * sizes_.batch;
     const float* x = inputs > 0 ? Input(0).data<float>() : nullptr;
-    const float* w = inputs > 0 ? Input(1).data<float>() + direction.index * gates * inputs : nullptr;
+    const float* w =
+        inputs > 0 ? Input(1).data<float>() + direction.index * gates * inputs : nullptr;
     bias_.assign(static_cast<size_t>(gates), 0.f);
     if (const float* b = Bias(direction.index)) {
       const int64_t both = Cell::AddsLastBias(arguments_) ? gates - sizes_.hidden : gates;
@@ -166,13 +166,14 @@ class LayerOp final : public Operator<CPUContext> {
         bias_[static_cast<size_t>(i)] = b[i] + (i < both ? b[gates + i] : 0.f);
       }
     }
-    ParallelRanges(rows, gates * std::max<int64_t>(1, inputs / 8), [&](int64_t first, int64_t last) {
-      float* to = direction.projected + first * gates;
-      FillRowVector(last - first, gates, bias_.data(), to);
-      if (inputs == 0) return;
-      Sgemm(false, true, last - first, gates, inputs, 1.f, x + first * inputs, inputs, w, inputs, 1.f,
-            to, gates);
-    });
+    ParallelRanges(rows, gates * std::max<int64_t>(1, inputs / 8),
+                   [&](int64_t first, int64_t last) {
+                     float* to = direction.projected + first * gates;
+                     FillRowVector(last - first, gates, bias_.data(), to);
+                     if (inputs == 0) return;
+                     Sgemm(false, true, last - first, gates, inputs, 1.f, x + first * inputs,
+                           inputs, w, inputs, 1.f, to, gates);
+                   });
   }
 
   const float* Bias(int d) const {
@@ -192,20 +193,23 @@ class LayerOp final : public Operator<CPUContext> {
     }
     const float* bias = Bias(direction.index);
     if (bias != nullptr) cell.last_bias = bias + 2 * gates - h;
-    const float* r = Input(2).numel() > 0 ? Input(2).data<float>() + direction.index * gates * h : nullptr;
+    const float* r =
+        Input(2).numel() > 0 ? Input(2).data<float>() + direction.index * gates * h : nullptr;
     if (rows == 0 || h == 0) return;
     for (int64_t step = 0; step < sizes_.steps; ++step) {
-      Multiply(rows, Cell::FirstGates(arguments_) * h, h, direction.hidden, r, direction.gates, gates);
+      Multiply(rows, Cell::FirstGates(arguments_) * h, h, direction.hidden, r, direction.gates,
+               gates);
       for (int64_t n = 0; n < rows; ++n) {
         if (step >= lengths_[static_cast<size_t>(n)]) continue;
         const int64_t t = Time(direction, step, n);
-        Cell::First(cell, direction.projected + ProjectedRow(t, n) * gates, direction.gates + n * gates,
-                    direction.hidden + n * h, direction.cell + n * h, direction.row + n * 2 * h);
+        Cell::First(cell, direction.projected + ProjectedRow(t, n) * gates,
+                    direction.gates + n * gates, direction.hidden + n * h, direction.cell + n * h,
+                    direction.row + n * 2 * h);
       }
       if constexpr (Cell::kSecondProduct) {
         if (!arguments_.linear_before_reset) {
-          Multiply(rows, h, h, direction.row, r + (gates - h) * h, direction.gates + gates - h, gates,
-                   2 * h);
+          Multiply(rows, h, h, direction.row, r + (gates - h) * h, direction.gates + gates - h,
+                   gates, 2 * h);
         }
       }
       for (int64_t n = 0; n < rows; ++n) {
@@ -216,7 +220,8 @@ class LayerOp final : public Operator<CPUContext> {
           continue;
         }
         Cell::Second(cell, direction.projected + ProjectedRow(t, n) * gates,
-                     direction.gates + n * gates, direction.hidden + n * h, direction.row + n * 2 * h);
+                     direction.gates + n * gates, direction.hidden + n * h,
+                     direction.row + n * 2 * h);
         if (out != nullptr) std::copy_n(direction.hidden + n * h, h, out);
       }
     }
@@ -294,9 +299,10 @@ void RegisterLayer(const char* type, const char* gates, const char* doc) {
 }  // namespace
 
 void RegisterLstm() {
-  RegisterLayer<LstmCell>("LSTM", "i, o, f, c",
-                          "A layer of long short-term memory with ONNX's meaning. D is the number of "
-                          "directions, H the hidden size, G = 4 the number of gates.");
+  RegisterLayer<LstmCell>(
+      "LSTM", "i, o, f, c",
+      "A layer of long short-term memory with ONNX's meaning. D is the number of "
+      "directions, H the hidden size, G = 4 the number of gates.");
   RegisterLayer<GruCell>("GRU", "z, r, h",
                          "A layer of gated recurrent units with ONNX's meaning. D is the number of "
                          "directions, H the hidden size, G = 3 the number of gates.");

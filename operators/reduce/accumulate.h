@@ -14,7 +14,18 @@
 
 namespace caffe2rt {
 
-enum class NumberReduction { kSum, kMean, kMax, kMin, kL1, kL2, kProd, kSumSquare, kLogSum, kLogSumExp };
+enum class NumberReduction {
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kL1,
+  kL2,
+  kProd,
+  kSumSquare,
+  kLogSum,
+  kLogSumExp
+};
 
 // Sums of integers wrap around.
 struct SumOf {

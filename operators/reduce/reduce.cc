@@ -56,7 +56,8 @@ class GetReduceGradient final : public GradientMakerBase {
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
     CAFFE_ENFORCE(def_.input_size() == 1 && !ArgumentHelper(def_).Read(kReduceNoop),
-                  "the gradient of ", def_.type(), " needs the argument axes: input 1 (axes) and "
+                  "the gradient of ", def_.type(),
+                  " needs the argument axes: input 1 (axes) and "
                   "noop_with_empty_axes have none");
     return SingleGradientDef(def_.type() + "Gradient", "", {GO(0), I(0), O(0)}, {GI(0)});
   }
@@ -65,7 +66,8 @@ class GetReduceGradient final : public GradientMakerBase {
 template <class Accumulate, class... Types>
 void RegisterReduction(const char* type, const char* doc) {
   OpSchema& schema = DeclareReduce(RegisterSchema(type, __FILE__)).SetDoc(doc);
-  if (Accumulate::kNumbers == NumberReduction::kMax || Accumulate::kNumbers == NumberReduction::kMin) {
+  if (Accumulate::kNumbers == NumberReduction::kMax ||
+      Accumulate::kNumbers == NumberReduction::kMin) {
     schema.Arg(kReduceInfinite);
   }
   RegisterCpuOperator<ReduceOp<CPUContext, Accumulate, Types...>>(type, __FILE__);

@@ -84,9 +84,7 @@ class ReduceOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReduceOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        axes_(*this),
-        infinite_(this->ReadArgument(kReduceInfinite)) {}
+      : Operator<Context>(def, ws), axes_(*this), infinite_(this->ReadArgument(kReduceInfinite)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

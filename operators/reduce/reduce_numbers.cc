@@ -53,6 +53,15 @@ Sum JoinNumbers(Sum a, Sum x) {
   return math::WrappingAdd(a, x);
 }
 
+// NaN and numbers outside of the range have no integer: 0, and the nearest.
+template <class T>
+T RoundTowardsZero(double x) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(x)) return 0;
+  if (x <= static_cast<double>(Limits::lowest())) return Limits::lowest();
+  return x >= static_cast<double>(Limits::max()) ? Limits::max() : static_cast<T>(x);
+}
+
 template <NumberReduction kKind, class T, class Sum>
 T FinishNumber(Sum sum, int64_t n) {
   if constexpr (kKind == kMean && std::is_integral_v<Sum>) {
@@ -60,8 +69,9 @@ T FinishNumber(Sum sum, int64_t n) {
   } else if constexpr (kKind == kMean) {
     return static_cast<T>(sum / static_cast<Sum>(n));
   } else if constexpr (kKind == kL2 || kKind == kLogSum) {
-    const double result = kKind == kL2 ? std::sqrt(static_cast<double>(sum)) : std::log(static_cast<double>(sum));
-    if constexpr (std::is_integral_v<T>) return std::isfinite(result) ? static_cast<T>(result) : T(0);
+    const double result =
+        kKind == kL2 ? std::sqrt(static_cast<double>(sum)) : std::log(static_cast<double>(sum));
+    if constexpr (std::is_integral_v<T>) return RoundTowardsZero<T>(result);
     return static_cast<T>(result);
   } else {
     return static_cast<T>(sum);
@@ -77,7 +87,7 @@ void ReduceKind(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) {
   scratch->Resize(n);
   Sum* sums = scratch->mutable_data<Sum>();
   for (int64_t i = 0; i < n; ++i) sums[i] = InitialNumber<kKind, Sum>();
-  if (reduced > 0) {
+  if (n > 0 && reduced > 0) {
     ForEachElement(plan, [&](int64_t from, int64_t to) {
       sums[to] = JoinNumbers<kKind, Sum>(sums[to], static_cast<Sum>(x[from]));
     });
@@ -96,7 +106,7 @@ void ReduceLogSumExp(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) 
     largest[i] = -std::numeric_limits<double>::infinity();
     sums[i] = 0;
   }
-  if (plan.reduced_size() > 0) {
+  if (n > 0 && plan.reduced_size() > 0) {
     ForEachElement(plan, [&](int64_t from, int64_t to) {
       largest[to] = JoinNumbers<kMax, double>(largest[to], static_cast<double>(x[from]));
     });
@@ -108,12 +118,17 @@ void ReduceLogSumExp(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) 
   for (int64_t i = 0; i < n; ++i) {
     const double shift = std::isinf(largest[i]) ? 0 : largest[i];
     const double result = std::log(sums[i]) + shift;
-    y[i] = std::is_integral_v<T> && !std::isfinite(result) ? T(0) : static_cast<T>(result);
+    if constexpr (std::is_integral_v<T>) {
+      y[i] = RoundTowardsZero<T>(result);
+    } else {
+      y[i] = static_cast<T>(result);
+    }
   }
 }
 
 template <class T>
-void ReduceNumbersOf(NumberReduction kind, const ReducePlan& plan, const T* x, T* y, Tensor* scratch) {
+void ReduceNumbersOf(NumberReduction kind, const ReducePlan& plan, const T* x, T* y,
+                     Tensor* scratch) {
   switch (kind) {
     case kSum:
       return ReduceKind<kSum>(plan, x, y, scratch);
@@ -139,7 +154,8 @@ void ReduceNumbersOf(NumberReduction kind, const ReducePlan& plan, const T* x, T
 }
 
 template <class T>
-bool TryNumbers(NumberReduction kind, const ReducePlan& plan, const Tensor& X, Tensor* Y, Tensor* scratch) {
+bool TryNumbers(NumberReduction kind, const ReducePlan& plan, const Tensor& X, Tensor* Y,
+                Tensor* scratch) {
   if (!X.IsType<T>()) return false;
   const T* x = X.numel() > 0 ? X.data<T>() : nullptr;
   ReduceNumbersOf(kind, plan, x, Y->mutable_data<T>(), scratch);
@@ -148,7 +164,8 @@ bool TryNumbers(NumberReduction kind, const ReducePlan& plan, const Tensor& X, T
 
 // The extremes of bytes and of bool, whose elements are the bytes 0 and 1.
 template <class T, class Element = T>
-bool TryExtremes(NumberReduction kind, const ReducePlan& plan, const Tensor& X, Tensor* Y, Tensor* scratch) {
+bool TryExtremes(NumberReduction kind, const ReducePlan& plan, const Tensor& X, Tensor* Y,
+                 Tensor* scratch) {
   if ((kind != kMax && kind != kMin) || !X.IsType<Element>()) return false;
   const T* x = X.numel() > 0 ? static_cast<const T*>(X.raw_data()) : nullptr;
   T* y = static_cast<T*>(Y->raw_mutable_data(X.dtype()));
@@ -166,7 +183,8 @@ bool TryExtremes(NumberReduction kind, const ReducePlan& plan, const Tensor& X, 
 template <NumberReduction kKind>
 class NumberReduceOp final : public Operator<CPUContext> {
  public:
-  NumberReduceOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws), axes_(*this) {}
+  NumberReduceOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), axes_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -198,7 +216,8 @@ void RegisterNumberReduction(const char* type, const char* doc) {
 
 bool ReduceNumbers(NumberReduction kind, const ReducePlan& plan, const Tensor& X, Tensor* Y,
                    Tensor* scratch) {
-  return TryNumbers<float>(kind, plan, X, Y, scratch) || TryNumbers<double>(kind, plan, X, Y, scratch) ||
+  return TryNumbers<float>(kind, plan, X, Y, scratch) ||
+         TryNumbers<double>(kind, plan, X, Y, scratch) ||
          TryNumbers<int32_t>(kind, plan, X, Y, scratch) ||
          TryNumbers<int64_t>(kind, plan, X, Y, scratch) ||
          TryExtremes<int8_t>(kind, plan, X, Y, scratch) ||
@@ -209,12 +228,12 @@ bool ReduceNumbers(NumberReduction kind, const ReducePlan& plan, const Tensor& X
 void RegisterReduceNumbers() {
   RegisterNumberReduction<kProd>("ReduceProd",
                                  "Computes the product of the elements over the given dimensions.");
-  RegisterNumberReduction<kSumSquare>(
-      "ReduceSumSquare", "Computes the sum of x * x over the given dimensions.");
+  RegisterNumberReduction<kSumSquare>("ReduceSumSquare",
+                                      "Computes the sum of x * x over the given dimensions.");
   RegisterNumberReduction<kLogSum>("ReduceLogSum",
                                    "Computes the logarithm of the sum over the given dimensions.");
-  RegisterNumberReduction<kLogSumExp>(
-      "ReduceLogSumExp", "Computes log(sum(exp(x))) over the given dimensions.");
+  RegisterNumberReduction<kLogSumExp>("ReduceLogSumExp",
+                                      "Computes log(sum(exp(x))) over the given dimensions.");
 }
 
 }  // namespace caffe2rt

@@ -34,15 +34,17 @@ constexpr ArgumentSpec<int64_t> kDeformOffsetGroup{
     "the number of groups of input channels that share offsets",
     {[](int64_t g) { return g > 0; }, "above 0"}};
 
-void PlanDeform(const WindowAttributes& attributes, int64_t group, int64_t offset_group, IntArrayRef x,
-                IntArrayRef w, Windows* windows) {
-  CAFFE_ENFORCE(x.size() == 4 && w.size() == 4, "inputs 0 (X) and 1 (W) have shapes ", x, " and ", w,
-                ", want [N, C, H, W] and [M, C / group, kh, kw]");
+void PlanDeform(const WindowAttributes& attributes, int64_t group, int64_t offset_group,
+                IntArrayRef x, IntArrayRef w, Windows* windows) {
+  CAFFE_ENFORCE(x.size() == 4 && w.size() == 4, "inputs 0 (X) and 1 (W) have shapes ", x, " and ",
+                w, ", want [N, C, H, W] and [M, C / group, kh, kw]");
   WindowsOf(attributes, x, w.slice(2), windows);
-  CAFFE_ENFORCE(x[1] % group == 0 && w[1] == x[1] / group && w[0] % group == 0 && x[1] % offset_group == 0,
-                "input 1 (W) has shape ", w, ", want [M, ", x[1], " / ", group,
-                ", kh, kw] for the channels of input 0 (X), with M divisible by group and the channels by "
-                "offset_group ", offset_group);
+  CAFFE_ENFORCE(
+      x[1] % group == 0 && w[1] == x[1] / group && w[0] % group == 0 && x[1] % offset_group == 0,
+      "input 1 (W) has shape ", w, ", want [M, ", x[1], " / ", group,
+      ", kh, kw] for the channels of input 0 (X), with M divisible by group and the channels by "
+      "offset_group ",
+      offset_group);
 }
 
 // The element of an image at a place between pixels.
@@ -73,7 +75,8 @@ class DeformConvOp final : public Operator<CPUContext> {
     const Tensor &X = Input(0), &W = Input(1), &offset = Input(2);
     for (int i = 0; i < InputSize(); ++i) RequireElements<float>(Input(i));
     PlanDeform(attributes_, group_, offset_group_, X.sizes(), W.sizes(), &windows_);
-    const int64_t n = X.dim(0), taps = windows_.taps(), oh = windows_.axis[1].out, ow = windows_.axis[2].out;
+    const int64_t n = X.dim(0), taps = windows_.taps(), oh = windows_.axis[1].out,
+                  ow = windows_.axis[2].out;
     CheckShape(2, "offset", {n, 2 * offset_group_ * taps, oh, ow});
     if (places_.Has(3)) CheckShape(places_[3], "B", {W.dim(0)});
     if (places_.Has(4)) CheckShape(places_[4], "mask", {n, offset_group_ * taps, oh, ow});
@@ -85,7 +88,8 @@ class DeformConvOp final : public Operator<CPUContext> {
     const int64_t depth = windows_.channels * taps, pixels = oh * ow;
     float* columns = scratch_.Floats(CheckedMultiply(depth, pixels));
     for (int64_t i = 0; i < n; ++i) {
-      const float* x = X.numel() > 0 ? X.data<float>() + i * windows_.channels * windows_.in_size() : nullptr;
+      const float* x =
+          X.numel() > 0 ? X.data<float>() + i * windows_.channels * windows_.in_size() : nullptr;
       const float* moves = offset.data<float>() + i * 2 * offset_group_ * taps * pixels;
       const float* weights = mask == nullptr ? nullptr : mask + i * offset_group_ * taps * pixels;
       ParallelRanges(windows_.channels, taps * pixels * 8, [&](int64_t first, int64_t last) {
@@ -100,8 +104,8 @@ class DeformConvOp final : public Operator<CPUContext> {
 
  private:
   void CheckShape(int i, const char* name, IntArrayRef want) const {
-    CAFFE_ENFORCE(Input(i).sizes() == want, "input ", i, " (", name, ") has shape ", Input(i).sizes(),
-                  ", want ", want);
+    CAFFE_ENFORCE(Input(i).sizes() == want, "input ", i, " (", name, ") has shape ",
+                  Input(i).sizes(), ", want ", want);
   }
 
   // columns [taps, oh, ow] of one channel

@@ -36,7 +36,8 @@ void UnpooledDims(const WindowAttributes& attributes, IntArrayRef x, std::vector
 
 class MaxUnpoolOp final : public Operator<CPUContext> {
  public:
-  MaxUnpoolOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws), attributes_(args()) {}
+  MaxUnpoolOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), attributes_(args()) {}
 
   bool RunOnDevice() override {
     const Tensor &X = Input(0), &I = Input(1);
@@ -47,7 +48,8 @@ class MaxUnpoolOp final : public Operator<CPUContext> {
     dims_ = inner_dims_;
     if (InputSize() > 2) {
       RequireElements<int64_t>(Input(2));
-      CAFFE_ENFORCE_EQ(Input(2).numel(), X.dim(), "elements of input 2 (output_shape), want the rank of X");
+      CAFFE_ENFORCE_EQ(Input(2).numel(), X.dim(),
+                       "elements of input 2 (output_shape), want the rank of X");
       const int64_t* shape = Input(2).data<int64_t>();
       dims_.assign(shape, shape + X.dim());
       for (size_t i = 0; i < dims_.size(); ++i) {

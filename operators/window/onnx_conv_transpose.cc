@@ -85,9 +85,11 @@ void PlanOnnxTranspose(const OnnxTransposeArguments& arguments, IntArrayRef x, I
                 ", ...] for the channels of input 0 (X), divisible by ", group, " groups");
   const size_t axes = static_cast<size_t>(windows->axes);
   CAFFE_ENFORCE(arguments.output_padding.empty() || arguments.output_padding.size() == axes,
-                "argument output_padding has ", arguments.output_padding.size(), " numbers, want ", axes);
+                "argument output_padding has ", arguments.output_padding.size(), " numbers, want ",
+                axes);
   CAFFE_ENFORCE(arguments.output_shape.empty() || arguments.output_shape.size() == axes,
-                "argument output_shape has ", arguments.output_shape.size(), " numbers, want ", axes);
+                "argument output_shape has ", arguments.output_shape.size(), " numbers, want ",
+                axes);
   for (size_t i = 0; i < axes; ++i) PlaceTransposedAxis(arguments, i, &windows->axis[3 - axes + i]);
   (void)CheckedMultiply(CheckedMultiply(windows->axis[0].kernel, windows->axis[1].kernel),
                         windows->axis[2].kernel);
@@ -105,8 +107,7 @@ void AddTransposedColumns(const Windows& windows, const float* columns, float* y
     for (int64_t j = 0; j < h.kernel; ++j) {
       for (int64_t k = 0; k < w.kernel; ++k) {
         const int64_t shift = k * w.dilation - w.pad_head;
-        const int64_t first =
-            std::min(shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride, w.in);
+        const int64_t first = std::min(shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride, w.in);
         const int64_t last =
             std::clamp(shift >= w.out ? 0 : (w.out - 1 - shift) / w.stride + 1, first, w.in);
         for (int64_t a = 0; a < d.in; ++a) {
@@ -137,7 +138,8 @@ class OnnxConvTransposeOp final : public Operator<CPUContext> {
     const int64_t channels = CheckedMultiply(out_group_, arguments_.group);
     if (InputSize() > 2) {
       RequireElements<float>(Input(2));
-      CAFFE_ENFORCE_EQ(Input(2).numel(), channels, "elements of input 2 (B) of shape ", Input(2).sizes());
+      CAFFE_ENFORCE_EQ(Input(2).numel(), channels, "elements of input 2 (B) of shape ",
+                       Input(2).sizes());
     }
     OnnxTransposeDims(windows_, channels, &dims_);
     float* y = OutputData<float>(0, dims_);
@@ -213,8 +215,10 @@ void RegisterOnnxConvTranspose() {
                .multiply_adds = MultiplyAddCount::kConvTranspose,
                .has_weights = true})
       .SetDoc(
-          "Transposed convolution with all of ONNX's attributes. Each axis of Y has (in - 1) * stride + "
-          "output_padding + (kernel - 1) * dilation + 1 - pads elements, or those of output_shape.");
+          "Transposed convolution with all of ONNX's attributes. Each axis of Y has (in - 1) * "
+          "stride + "
+          "output_padding + (kernel - 1) * dilation + 1 - pads elements, or those of "
+          "output_shape.");
   DeclareWindowAttributes(schema, false);
   RegisterCpuOperator<OnnxConvTransposeOp>("ONNXConvTranspose", __FILE__);
   // ConvTranspose has a gradient.

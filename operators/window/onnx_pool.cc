@@ -22,8 +22,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kOnnxPoolStorageOrder{
-    "storage_order", 0, "0: Indices count rows first; 1: columns first"};
+constexpr ArgumentSpec<int> kOnnxPoolStorageOrder{"storage_order", 0,
+                                                  "0: Indices count rows first; 1: columns first"};
 constexpr ArgumentSpec<bool> kOnnxPoolIncludePad{"count_include_pad", false,
                                                  "1: the mean includes the padding as zeros"};
 constexpr ArgumentSpec<int> kOnnxPoolPower{
@@ -83,7 +83,8 @@ void ForWindows(const Windows& windows, const Pool& pool) {
 // The part of the pools that does not depend on their function.
 class OnnxPoolBase : public Operator<CPUContext> {
  protected:
-  OnnxPoolBase(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws), attributes_(args()) {}
+  OnnxPoolBase(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), attributes_(args()) {}
 
   void Plan(const Tensor& X) {
     if (!dims_.empty() && X.dims() == dims_) return;
@@ -119,21 +120,22 @@ class OnnxMaxPoolOp final : public OnnxPoolBase {
     CAFFE_ENFORCE_GT(X.numel(), 0, "elements of input 0 (X) of shape ", X.sizes());
     const T* x = X.data<T>();
     const int64_t in = windows_.in_size(), out = windows_.out_size();
-    ForWindows(windows_, [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
-      const T* from = x + plane * in;
-      int64_t best = -1;
-      T value = std::numeric_limits<T>::lowest();
-      ForElements(windows_, d, h, w, [&](int64_t i) {
-        if (best < 0 || from[i] > value || (from[i] != from[i] && value == value)) {
-          best = i;
-          value = from[i];
-        }
-      });
-      y[plane * out + at] = value;
-      if (indices != nullptr) {
-        indices[plane * out + at] = plane * in + (best < 0 ? 0 : Index(best));
-      }
-    });
+    ForWindows(windows_,
+               [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
+                 const T* from = x + plane * in;
+                 int64_t best = -1;
+                 T value = std::numeric_limits<T>::lowest();
+                 ForElements(windows_, d, h, w, [&](int64_t i) {
+                   if (best < 0 || from[i] > value || (from[i] != from[i] && value == value)) {
+                     best = i;
+                     value = from[i];
+                   }
+                 });
+                 y[plane * out + at] = value;
+                 if (indices != nullptr) {
+                   indices[plane * out + at] = plane * in + (best < 0 ? 0 : Index(best));
+                 }
+               });
     return true;
   }
 
@@ -163,12 +165,13 @@ class OnnxAveragePoolOp final : public OnnxPoolBase {
       if (Output(0)->numel() == 0) return true;
       const T* x = X.numel() > 0 ? X.data<T>() : nullptr;
       const int64_t in = windows_.in_size(), out = windows_.out_size();
-      ForWindows(windows_, [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
-        const T* from = x + plane * in;
-        T sum = 0;
-        ForElements(windows_, d, h, w, [&](int64_t i) { sum += from[i]; });
-        y[plane * out + at] = sum / static_cast<T>(Count(d, h, w));
-      });
+      ForWindows(windows_,
+                 [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
+                   const T* from = x + plane * in;
+                   T sum = 0;
+                   ForElements(windows_, d, h, w, [&](int64_t i) { sum += from[i]; });
+                   y[plane * out + at] = sum / static_cast<T>(Count(d, h, w));
+                 });
       return true;
     });
   }
@@ -198,14 +201,17 @@ class OnnxLpPoolOp final : public OnnxPoolBase {
       const T* x = X.numel() > 0 ? X.data<T>() : nullptr;
       const int64_t in = windows_.in_size(), out = windows_.out_size();
       const T p = static_cast<T>(p_);
-      ForWindows(windows_, [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
-        const T* from = x + plane * in;
-        T sum = 0;
-        ForElements(windows_, d, h, w, [&](int64_t i) {
-          sum += p_ == 1 ? std::abs(from[i]) : p_ == 2 ? from[i] * from[i] : std::pow(std::abs(from[i]), p);
-        });
-        y[plane * out + at] = p_ == 1 ? sum : p_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
-      });
+      ForWindows(
+          windows_, [&](int64_t plane, int64_t at, const Taps& d, const Taps& h, const Taps& w) {
+            const T* from = x + plane * in;
+            T sum = 0;
+            ForElements(windows_, d, h, w, [&](int64_t i) {
+              sum += p_ == 1   ? std::abs(from[i])
+                     : p_ == 2 ? from[i] * from[i]
+                               : std::pow(std::abs(from[i]), p);
+            });
+            y[plane * out + at] = p_ == 1 ? sum : p_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+          });
       return true;
     });
   }
@@ -242,7 +248,8 @@ OpSchema& RegisterOnnxPoolSchema(const char* type, const char* doc) {
 }  // namespace
 
 void RegisterOnnxPool() {
-  RegisterOnnxPoolSchema("ONNXMaxPool", "The largest element of each window, as ONNX's MaxPool; NaN wins.")
+  RegisterOnnxPoolSchema("ONNXMaxPool",
+                         "The largest element of each window, as ONNX's MaxPool; NaN wins.")
       .NumOutputs(1, 2)
       .Arg(kOnnxPoolStorageOrder)
       .Input(0, "X", "float, double, int8 or uint8, [N, C, one to three axes]")
@@ -252,7 +259,8 @@ void RegisterOnnxPool() {
       .Arg(kOnnxPoolIncludePad)
       .Input(0, "X", "float or double, [N, C, one to three axes]");
   RegisterCpuOperator<OnnxAveragePoolOp>("ONNXAveragePool", __FILE__);
-  RegisterOnnxPoolSchema("ONNXLpPool", "The norm (sum of |x|^p)^(1/p) of each window, as ONNX's LpPool.")
+  RegisterOnnxPoolSchema("ONNXLpPool",
+                         "The norm (sum of |x|^p)^(1/p) of each window, as ONNX's LpPool.")
       .Arg(kOnnxPoolPower)
       .Input(0, "X", "float or double, [N, C, one to three axes]");
   RegisterCpuOperator<OnnxLpPoolOp>("ONNXLpPool", __FILE__);
