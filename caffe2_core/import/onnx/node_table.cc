@@ -14,7 +14,7 @@ const std::map<Key, OnnxRow>& Table() {
     for (const auto& subject :
          {OnnxControlRows(), OnnxElementwiseRows(), OnnxLayerRows(), OnnxWindowRows(),
           OnnxShapeRows(), OnnxReduceRows(), OnnxImageRows(), OnnxQuantizedRows(),
-          OnnxRecurrentRows(), OnnxFunctionRows(), OnnxAttentionRows()}) {
+          OnnxRecurrentRows(), OnnxNumericRows(), OnnxFunctionRows(), OnnxAttentionRows()}) {
       for (const OnnxRow& row : subject) rows.emplace(Key(row.domain, row.type), row);
     }
     return rows;
