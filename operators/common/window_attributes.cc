@@ -9,7 +9,7 @@ namespace caffe2rt {
 namespace {
 
 // Positions are sums and products of two such numbers.
-constexpr int64_t kLargest = int64_t{1} << 31;
+constexpr int64_t kLargest = int64_t{1} << 30;
 
 constexpr RepeatedArgumentSpec<int64_t> kAttributeKernelShape{
     "kernel_shape", "the size of the window, one number for each spatial axis"};

@@ -57,6 +57,7 @@ class DetOp final : public Operator<CPUContext> {
       const int64_t m = X.dims().back();
       T* y = OutputData<T>(0, X.sizes().slice(0, X.dims().size() - 2));
       const T* x = X.numel() > 0 ? X.data<T>() : nullptr;
+      if (Output(0)->numel() == 0) return true;
       matrix_.resize(static_cast<size_t>(m * m));
       for (int64_t i = 0; i < Output(0)->numel(); ++i) {
         for (int64_t j = 0; j < m * m; ++j) matrix_[static_cast<size_t>(j)] = x[i * m * m + j];

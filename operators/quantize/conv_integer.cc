@@ -20,6 +20,7 @@
 #include "operators/primitives/parallel_ranges.h"
 #include "operators/primitives/scratch.h"
 #include "operators/quantize/integer_product.h"
+#include "operators/quantize/integer_windows.h"
 
 namespace caffe2rt {
 
@@ -45,70 +46,6 @@ void PlanConvInteger(const WindowAttributes& attributes, int64_t group, IntArray
                 "the filter W has shape ", w, ", want [M, ", x[1], " / ", group,
                 ", ...] for the channels of input 0 (X), and M divisible by ", group, " groups");
   (void)CheckedMultiply(CheckedProduct(IntArrayRef{windows->batch, w[0]}), windows->out_size());
-}
-
-// Pixels [first, last) of the output as rows [pixel, channel, tap] of the input of one group.
-template <class T>
-void Columns(const Windows& windows, const T* x, int64_t channels, int32_t zero, int64_t first,
-             int64_t last, int16_t* rows) {
-  const WindowAxis &d = windows.axis[0], &h = windows.axis[1], &w = windows.axis[2];
-  const int64_t depth = channels * windows.taps(), plane = windows.in_size();
-  int64_t at = 0;
-  for (int64_t c = 0; c < channels; ++c, x += plane) {
-    for (int64_t i = 0; i < d.kernel; ++i) {
-      for (int64_t j = 0; j < h.kernel; ++j) {
-        for (int64_t k = 0; k < w.kernel; ++k, ++at) {
-          int64_t column = first % w.out, row = first / w.out % h.out,
-                  slice = first / w.out / h.out;
-          int16_t* to = rows + at;
-          for (int64_t p = first; p < last; ++p, to += depth) {
-            const int64_t z = slice * d.stride - d.pad_head + i * d.dilation;
-            const int64_t y = row * h.stride - h.pad_head + j * h.dilation;
-            const int64_t v = column * w.stride - w.pad_head + k * w.dilation;
-            const bool inside = z >= 0 && z < d.in && y >= 0 && y < h.in && v >= 0 && v < w.in;
-            *to = inside ? static_cast<int16_t>(x[(z * h.in + y) * w.in + v] - zero) : int16_t{0};
-            if (++column < w.out) continue;
-            column = 0;
-            if (++row < h.out) continue;
-            row = 0;
-            ++slice;
-          }
-        }
-      }
-    }
-  }
-}
-
-// One channel of a depthwise convolution: sums [out_size].
-template <class T>
-void DepthwiseSums(const Windows& windows, const T* x, int32_t zero, const int16_t* filter,
-                   int32_t* sums) {
-  const WindowAxis &d = windows.axis[0], &h = windows.axis[1], &w = windows.axis[2];
-  std::fill_n(sums, windows.out_size(), 0);
-  for (int64_t slice = 0; slice < d.out; ++slice) {
-    for (int64_t row = 0; row < h.out; ++row, sums += w.out) {
-      const int16_t* tap = filter;
-      for (int64_t i = 0; i < d.kernel; ++i) {
-        const int64_t z = slice * d.stride - d.pad_head + i * d.dilation;
-        for (int64_t j = 0; j < h.kernel; ++j, tap += w.kernel) {
-          const int64_t y = row * h.stride - h.pad_head + j * h.dilation;
-          if (z < 0 || z >= d.in || y < 0 || y >= h.in) continue;
-          const T* from = x + (z * h.in + y) * w.in;
-          for (int64_t k = 0; k < w.kernel; ++k) {
-            const int64_t shift = k * w.dilation - w.pad_head;
-            const int64_t begin =
-                shift >= 0 ? 0 : std::min((-shift + w.stride - 1) / w.stride, w.out);
-            const int64_t end = std::clamp<int64_t>(
-                shift >= w.in ? 0 : (w.in - 1 - shift) / w.stride + 1, begin, w.out);
-            const int32_t factor = tap[k];
-            for (int64_t p = begin; p < end; ++p) {
-              sums[p] += factor * (static_cast<int32_t>(from[p * w.stride + shift]) - zero);
-            }
-          }
-        }
-      }
-    }
-  }
 }
 
 template <bool kQuantized>
@@ -243,8 +180,8 @@ class ConvIntegerOp final : public Operator<CPUContext> {
       for (int64_t i = first; i < last; ++i) {
         const int64_t image = i / channels, m = i % channels;
         const int64_t c = m / (channels / group_);
-        DepthwiseSums(windows_, x + (image * windows_.channels + c) * windows_.in_size(), zero,
-                      filter_.data() + m * taps, sums + i * pixels);
+        IntegerDepthwiseSums(windows_, x + (image * windows_.channels + c) * windows_.in_size(),
+                             zero, filter_.data() + m * taps, sums + i * pixels);
       }
     });
   }
@@ -268,8 +205,9 @@ class ConvIntegerOp final : public Operator<CPUContext> {
         const int64_t image = t / blocks / group_, g = t / blocks % group_;
         const int64_t first = t % blocks * kPixelsAtOnce;
         const int64_t last = std::min(first + kPixelsAtOnce, pixels);
-        Columns(windows_, x + (image * windows_.channels + g * in_group) * windows_.in_size(),
-                in_group, zero, first, last, rows);
+        IntegerColumns(windows_,
+                       x + (image * windows_.channels + g * in_group) * windows_.in_size(),
+                       in_group, zero, first, last, rows);
         MultiplyRows(out_group, last - first, depth, filter_.data() + g * out_group * depth, rows,
                      sums + (image * y_dims_[1] + g * out_group) * pixels + first, pixels);
       }

@@ -111,7 +111,7 @@ class LayerOp final : public Operator<CPUContext> {
   void Prepare() {
     const int64_t d = sizes_.directions, rows = sizes_.batch, h = sizes_.hidden;
     const auto resize = [](std::vector<float>* v, int64_t n) { v->resize(static_cast<size_t>(n)); };
-    resize(&projected_, CheckedMultiply(CheckedMultiply(d * sizes_.steps, rows), sizes_.gates));
+    resize(&projected_, CheckedMultiply(CheckedMultiply(CheckedMultiply(d, sizes_.steps), rows), sizes_.gates));
     resize(&gates_, CheckedMultiply(d * rows, sizes_.gates));
     resize(&rows_, CheckedMultiply(d * rows, 2 * h));
     for (auto* state : {&hidden_, &cell_}) {

@@ -32,7 +32,7 @@ constexpr RepeatedArgumentSpec<int64_t> kOnnxTransposeOutputPadding{
 constexpr RepeatedArgumentSpec<int64_t> kOnnxTransposeOutputShape{
     "output_shape", "the size of each spatial axis of Y, from which the pads follow"};
 
-constexpr int64_t kLargestAxis = int64_t{1} << 31;
+constexpr int64_t kLargestAxis = int64_t{1} << 30;
 
 struct OnnxTransposeArguments {
   WindowAttributes attributes;

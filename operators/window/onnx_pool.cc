@@ -63,7 +63,7 @@ void ForElements(const Windows& windows, const Taps& d, const Taps& h, const Tap
 // Calls pool(plane, out, d, h, w) for each window; `out` counts the windows of a plane.
 template <class Pool>
 void ForWindows(const Windows& windows, const Pool& pool) {
-  const int64_t cost = windows.out_size() * windows.taps();
+  const int64_t cost = windows.out_size() * std::min<int64_t>(windows.taps(), 4096);
   ParallelRanges(windows.batch * windows.channels, cost, [&](int64_t first, int64_t last) {
     for (int64_t plane = first; plane < last; ++plane) {
       int64_t out = 0;
