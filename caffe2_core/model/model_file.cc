@@ -311,6 +311,13 @@ Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options) try {
   CheckNamesNoFiles(options);
   Model model;
+  if (IsOnnxContent(predict_net)) {
+    CAFFE_ENFORCE(init_nets.empty(), init_nets.size(),
+                  " init nets are given with a model of ONNX, which has its weights");
+    LoadOnnxBytes(predict_net, options, &model);
+    Finish(options, &model);
+    return model;
+  }
   for (const std::string_view bytes : init_nets) {
     ReadInitNet(bytes, MakeString("init net ", model.init_nets.size()), &model);
   }

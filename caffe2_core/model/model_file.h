@@ -137,7 +137,8 @@ Model LoadModel(const ModelFileOptions& options);
 // The same for nets whose files are in memory, binary or text, each of less than 2 GB. Errors name them
 // "init net 0" and so on, and "predict net". The weights are copied out of the bytes, straight into
 // their tensors as from files; the bytes are not used after the call. They are trusted as little as
-// files. THROWS if `options` names files, and for models of another kind (packed, ONNX).
+// files. `predict_net` may be a model of ONNX, without init nets. THROWS if `options` names files, and for
+// models of another kind (packed).
 Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options = {});
 

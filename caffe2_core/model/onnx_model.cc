@@ -34,6 +34,10 @@ bool IsOnnxFile(const std::string& path) {
   return kind == FileKind::kOnnxModel || (kind == FileKind::kUnknown && path.ends_with(".onnx"));
 }
 
+bool IsOnnxContent(std::string_view bytes) {
+  return DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind == FileKind::kOnnxModel;
+}
+
 void LoadOnnxModel(const ModelFileOptions& options, Model* model) {
   CAFFE_ENFORCE(options.init_nets.empty() && options.weights.empty(),
                 "init_nets or weights are given with the ONNX model \"", options.predict_net,

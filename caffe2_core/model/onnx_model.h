@@ -10,6 +10,7 @@ namespace caffe2rt {
 
 // Whether the content of the file, or else its name, is that of an ONNX model.
 bool IsOnnxFile(const std::string& path);
+bool IsOnnxContent(std::string_view bytes);
 
 // Imports options.predict_net. THROWS for options that do not go together.
 void LoadOnnxModel(const ModelFileOptions& options, Model* model);

@@ -125,7 +125,8 @@ class SupportCheck {
                    const std::map<std::string, int64_t>& opsets) const {
     if (functions_.contains({domain, type})) return true;
     const bool too_new = domain.empty() && VersionOf(domain, opsets) > kNewestOnnxOpset;
-    return FindOnnxRow(domain, type) != nullptr && (!too_new || tolerant_);
+    const std::string_view newest = domain.empty() ? NewestOnnxType(type) : type;
+    return FindOnnxRow(domain, newest) != nullptr && (!too_new || tolerant_);
   }
 
   void Add(const std::string& domain, const onnx::NodeProto& node,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "caffe2_core/import/onnx/node_table.h"
+
 namespace caffe2rt {
 namespace {
 
@@ -90,6 +92,26 @@ void UpgradeDropout(OnnxNode* n) { n->data().inputs.resize(1); }
 
 void UpgradeBatchNormalization(OnnxNode* n) { n->data().outputs.resize(1); }
 
+// Upsample, and Resize of opset 10: factors for each axis, positions from the corner, rounded down.
+void UpgradeResize(OnnxNode* n) {
+  OnnxNodeData& data = n->data();
+  std::string scales = n->Has(1) ? n->In(1) : "";
+  if (scales.empty()) {
+    std::vector<float> factors = n->FloatList("scales");
+    if (factors.empty()) factors = {1, 1, n->Float("height_scale", 1), n->Float("width_scale", 1)};
+    scales = n->FloatConst("scales", {static_cast<int64_t>(factors.size())}, factors);
+  }
+  data.inputs = {n->In(0), "", scales};
+  data.type = "Resize";
+  data.version = kNewestOnnxOpset;
+  const std::string mode = n->Text("mode", "nearest");
+  data.Set(OnnxText("mode", mode == "bilinear" ? "linear" : mode));
+  data.Set(OnnxText("coordinate_transformation_mode", "asymmetric"));
+  data.Set(OnnxText("nearest_mode", "floor"));
+}
+
+void UpgradeScatter(OnnxNode* n) { n->data().type = "ScatterElements"; }
+
 struct Upgrade {
   std::string_view type;
   int64_t before;  // the first opset that has the new form
@@ -123,22 +145,29 @@ constexpr Upgrade kUpgrades[] = {
     {"ReduceSum", 13, &AxesToInput},
     {"ReduceSumSquare", 18, &AxesToInput},
     {"Reshape", 5, &ShapeToInput},
+    {"Resize", 11, &UpgradeResize},
+    {"Scatter", 1000, &UpgradeScatter},
     {"Slice", 10, &UpgradeSlice},
     {"Split", 13, &SplitToInput},
     {"Squeeze", 13, &AxesToInput},
     {"Sub", 7, &UpgradeBroadcast},
     {"Tile", 6, &UpgradeTile},
     {"TopK", 10, &UpgradeTopK},
+    {"Upsample", 1000, &UpgradeResize},
     {"Unsqueeze", 13, &AxesToInput},
     {"Xor", 7, &UpgradeBroadcast},
 };
 
 }  // namespace
 
+std::string_view NewestOnnxType(std::string_view type) {
+  return type == "Scatter" ? "ScatterElements" : type == "Upsample" ? "Resize" : type;
+}
+
 void UpgradeOnnxNode(OnnxNode* n) {
   if (!n->data().domain.empty()) return;
   for (const Upgrade& upgrade : kUpgrades) {
-    if (upgrade.type == n->type() && n->version() < upgrade.before) upgrade.apply(n);
+    if (upgrade.type == n->type() && n->version() < upgrade.before) return upgrade.apply(n);
   }
 }
 

@@ -9,4 +9,7 @@ namespace caffe2rt {
 // rows ask for the version all the same, where the meaning changed and not the form.
 void UpgradeOnnxNode(OnnxNode* node);
 
+// The name that the newest opset has for an operator that was renamed, or the name itself.
+std::string_view NewestOnnxType(std::string_view type);
+
 }  // namespace caffe2rt
