@@ -6,6 +6,7 @@
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/import/onnx/node_table.h"
 #include "caffe2_core/import/onnx/onnx_translator.h"
+#include "caffe2_core/import/onnx/same_operator.h"
 
 namespace caffe2rt {
 namespace {
@@ -40,8 +41,9 @@ void TranslateConstant(OnnxNode* n) {
              n->nets().Constant(n->data().name + "/value", {}, onnx::TensorProto::INT64, content));
 }
 
-// Inference: the input, and a mask of true.
+// Inference: the input, and a mask of true. A mode that only run time knows needs the operator.
 void TranslateDropout(OnnxNode* n) {
+  if (n->Has(2) && !n->IsKnown(2)) return EmitSame(n, "ONNXDropout");
   const bool trains = n->Has(2) && n->IntAt(2) != 0 && n->FloatOr(1, 0.5f) != 0;
   CAFFE_ENFORCE(!trains, "training_mode is true, want false: the importer is for inference");
   n->Forward(0, n->In(0));
