@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/float16.h"
+#include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
 #include "tests/support/shared.h"
