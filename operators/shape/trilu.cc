@@ -37,7 +37,7 @@ class TriluOp final : public Operator<CPUContext> {
     Y->Resize(X.sizes());
     void* const y = OutputMemory(Y, X.dtype());
     if (X.numel() == 0) return true;
-    const int64_t height = X.dim(-2), width = X.dim(-1);
+    const int64_t height = X.dim(X.dim() - 2), width = X.dim(X.dim() - 1);
     // Diagonals outside the matrix keep all or nothing.
     const int64_t diagonal = std::clamp(k, -height - 1, width + 1);
     DispatchBySize(X.dtype(), "input 0 (X)", [&](auto element) {
