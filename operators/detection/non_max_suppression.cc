@@ -24,10 +24,12 @@ namespace {
 
 constexpr ArgumentSpec<bool> kSuppressionCenterPoint{
     "center_point_box", false, "1: boxes are centre and size (x, y, width, height)"};
-constexpr ArgumentSpec<int64_t> kSuppressionMost{
-    "max_output_boxes_per_class", 0, "the most boxes to select of a class of an image"};
+constexpr ArgumentSpec<int64_t> kSuppressionMost{"max_output_boxes_per_class", 0,
+                                                 "the most boxes to select of a class of an image"};
 constexpr ArgumentSpec<float> kSuppressionOverlap{
-    "iou_threshold", 0.0f, "boxes with more overlap (intersection over union) are suppressed",
+    "iou_threshold",
+    0.0f,
+    "boxes with more overlap (intersection over union) are suppressed",
     {[](float overlap) { return overlap >= 0 && overlap <= 1; }, "0 to 1"}};
 constexpr ArgumentSpec<float> kSuppressionScore{
     "score_threshold", -std::numeric_limits<float>::infinity(),
@@ -69,10 +71,10 @@ class NonMaxSuppressionOp final : public Operator<CPUContext> {
     const Tensor& scores = Input(1);
     CAFFE_ENFORCE(boxes.dim() == 3 && boxes.dim(2) == 4, "input 0 (boxes) has shape ",
                   boxes.sizes(), ", want [images, boxes, 4]");
-    CAFFE_ENFORCE(scores.dim() == 3 && scores.dim(0) == boxes.dim(0) &&
-                      scores.dim(2) == boxes.dim(1),
-                  "input 1 (scores) has shape ", scores.sizes(),
-                  ", want [images, classes, boxes] for input 0 (boxes) of shape ", boxes.sizes());
+    CAFFE_ENFORCE(
+        scores.dim() == 3 && scores.dim(0) == boxes.dim(0) && scores.dim(2) == boxes.dim(1),
+        "input 1 (scores) has shape ", scores.sizes(),
+        ", want [images, classes, boxes] for input 0 (boxes) of shape ", boxes.sizes());
     RequireElements<float>(boxes);
     RequireElements<float>(scores);
     const int64_t most = IntegerOf(*this, 2, "input 2 (max_output_boxes_per_class)", most_);
@@ -155,7 +157,8 @@ void RegisterNonMaxSuppression() {
       .Traits({.family = OperatorFamily::kOther,
                .no_shape_reason = "the number of boxes depends on the values of its inputs"})
       .SetDoc(
-          "Selects the best boxes of each class that do not overlap better ones too much, as ONNX's "
+          "Selects the best boxes of each class that do not overlap better ones too much, as "
+          "ONNX's "
           "NonMaxSuppression does.");
   RegisterCpuOperator<NonMaxSuppressionOp>("NonMaxSuppression", __FILE__);
   // The output is indices.

@@ -47,15 +47,15 @@ class ONNXRangeOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     static constexpr const char* kNames[] = {"start", "limit", "delta"};
     for (int i = 0; i < 3; ++i) {
-      CAFFE_ENFORCE_EQ(Input(i).numel(), 1, "elements of input ", i, " (", kNames[i], "), want one");
+      CAFFE_ENFORCE_EQ(Input(i).numel(), 1, "elements of input ", i, " (", kNames[i],
+                       "), want one");
       CAFFE_ENFORCE(Input(i).dtype() == Input(0).dtype(), "input ", i, " (", kNames[i],
                     ") has elements of type ", Input(i).dtype().name(), ", want ",
                     Input(0).dtype().name(), " as input 0 (start)");
     }
     return DispatchByType<int64_t, float, int32_t, double, float16, int16_t, int8_t, uint8_t,
-                          uint16_t>(Input(0).dtype(), "input 0 (start)", [&](auto element) {
-      return RunWith<decltype(element)>();
-    });
+                          uint16_t>(Input(0).dtype(), "input 0 (start)",
+                                    [&](auto element) { return RunWith<decltype(element)>(); });
   }
 
  private:

@@ -98,8 +98,7 @@ struct GridTaps {
     const int64_t base = static_cast<int64_t>(floor);
     count = filter == GridFilter::kNearest ? 1 : filter == GridFilter::kLinear ? 2 : 4;
     const int64_t first = filter == GridFilter::kCubic ? base - 1 : base;
-    for (int i = 0; i < count; ++i)
-      offsets[static_cast<size_t>(i)] = axis.Offset(first + i);
+    for (int i = 0; i < count; ++i) offsets[static_cast<size_t>(i)] = axis.Offset(first + i);
     if (filter == GridFilter::kNearest) {
       weights[0] = 1;
     } else if (filter == GridFilter::kLinear) {
@@ -119,9 +118,9 @@ class GridSampleOp final : public Operator<CPUContext> {
   GridSampleOp(const OperatorDef& def, Workspace* ws)
       : Operator<CPUContext>(def, ws), align_corners_(ReadArgument(kGridSampleCorners)) {
     const std::string mode = ReadArgument(kGridSampleMode);
-    filter_ = mode == "nearest"                       ? GridFilter::kNearest
+    filter_ = mode == "nearest"                      ? GridFilter::kNearest
               : mode == "cubic" || mode == "bicubic" ? GridFilter::kCubic
-                                                      : GridFilter::kLinear;
+                                                     : GridFilter::kLinear;
     const std::string padding = ReadArgument(kGridSamplePadding);
     padding_ = padding == "border"       ? GridPadding::kBorder
                : padding == "reflection" ? GridPadding::kReflection
@@ -188,8 +187,9 @@ class GridSampleOp final : public Operator<CPUContext> {
     for (int i = 0; i < taps->count; ++i) {
       const int64_t offset = taps->offsets[static_cast<size_t>(i)];
       if (offset < 0) continue;
-      sum += taps->weights[static_cast<size_t>(i)] *
-             (rank == 1 ? static_cast<double>(x[offset]) : SumOfTaps(taps + 1, rank - 1, x + offset));
+      sum +=
+          taps->weights[static_cast<size_t>(i)] *
+          (rank == 1 ? static_cast<double>(x[offset]) : SumOfTaps(taps + 1, rank - 1, x + offset));
     }
     return sum;
   }

@@ -36,18 +36,18 @@ constexpr ArgumentSpec<std::string> kResizePolicy{
     "how sizes are meant: stretch, or not_larger or not_smaller with one scale for all axes"};
 constexpr ArgumentSpec<bool> kResizeAntialias{
     "antialias", false, "1: linear and cubic filters are stretched if a dimension shrinks"};
-constexpr ArgumentSpec<bool> kResizeExcludeOutside{
-    "exclude_outside", false, "1: elements outside the tensor have weight 0"};
+constexpr ArgumentSpec<bool> kResizeExcludeOutside{"exclude_outside", false,
+                                                   "1: elements outside the tensor have weight 0"};
 constexpr ArgumentSpec<float> kResizeCubic{"cubic_coeff_a", -0.75f,
                                            "coefficient of the cubic filter"};
-constexpr ArgumentSpec<float> kResizeExtrapolation{
-    "extrapolation_value", 0.0f, "tf_crop_and_resize: value outside the tensor"};
+constexpr ArgumentSpec<float> kResizeExtrapolation{"extrapolation_value", 0.0f,
+                                                   "tf_crop_and_resize: value outside the tensor"};
 constexpr RepeatedArgumentSpec<int64_t> kResizeAxes{
-    "axes", "dimensions that the numbers belong to; negative ones count from the end; default: all"};
+    "axes",
+    "dimensions that the numbers belong to; negative ones count from the end; default: all"};
 constexpr RepeatedArgumentSpec<float> kResizeRoi{
     "roi", "tf_crop_and_resize: the beginnings, then the ends, in units of the dimensions"};
-constexpr RepeatedArgumentSpec<float> kResizeScales{"scales",
-                                                    "new sizes over old ones, above 0"};
+constexpr RepeatedArgumentSpec<float> kResizeScales{"scales", "new sizes over old ones, above 0"};
 constexpr RepeatedArgumentSpec<int64_t> kResizeSizes{"sizes", "the new sizes"};
 
 // The number of a name, whose place in the list it is. THROWS if it is not in the list.
@@ -99,10 +99,9 @@ class ResizePlan {
             ArrayRef<float> scales, IntArrayRef sizes) {
     PlaceAxes(arguments.axes, static_cast<int64_t>(input.size()), &placed_);
     const size_t count = placed_.size();
-    CAFFE_ENFORCE((scales.size() == count && sizes.empty()) ||
-                      (scales.empty() && sizes.size() == count),
-                  "scales are ", scales, " and sizes ", sizes, ", want either of them, for ", count,
-                  " axes");
+    CAFFE_ENFORCE(
+        (scales.size() == count && sizes.empty()) || (scales.empty() && sizes.size() == count),
+        "scales are ", scales, " and sizes ", sizes, ", want either of them, for ", count, " axes");
     const bool crops = arguments.mode.coordinates == ResizeCoordinates::kTfCropAndResize;
     CAFFE_ENFORCE(!crops || roi.size() == 2 * count, "roi is ", roi,
                   ", want a begin and an end for each of ", count, " axes");
@@ -120,8 +119,8 @@ class ResizePlan {
     if (!sizes.empty() && arguments.policy != AspectPolicy::kStretch) KeepRatio(arguments.policy);
     dims_.clear();
     for (const ResizedAxis& axis : axes_) {
-      CAFFE_ENFORCE(axis.out == 0 || axis.in > 0, "a dimension of size 0 of input 0 of shape ", input,
-                    " cannot be resized to ", axis.out);
+      CAFFE_ENFORCE(axis.out == 0 || axis.in > 0, "a dimension of size 0 of input 0 of shape ",
+                    input, " cannot be resized to ", axis.out);
       dims_.push_back(axis.out);
     }
     (void)CheckedProduct(dims_);
@@ -232,7 +231,8 @@ class ResizeOp final : public Operator<CPUContext> {
     return DispatchByType<float, uint8_t, float16, double, int8_t, int32_t, int64_t, int16_t,
                           uint16_t>(X.dtype(), "input 0 (X)", [&](auto element) {
       using T = decltype(element);
-      constexpr bool kIsLarge = std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
+      constexpr bool kIsLarge =
+          std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
       using Sum = std::conditional_t<kIsLarge, double, float>;
       Interpolate<T, Sum>(X.data<T>(), static_cast<T*>(y));
       return true;
@@ -290,7 +290,8 @@ class ResizeOp final : public Operator<CPUContext> {
     int64_t stride = 1;
     for (size_t i = axes.size(); i-- > 0;) {
       for (int64_t o = 0; o < axes[i].out; ++o)
-        table[o] = (axes[i].IsIdentity() ? o : samples_[i].indices[static_cast<size_t>(o)]) * stride;
+        table[o] =
+            (axes[i].IsIdentity() ? o : samples_[i].indices[static_cast<size_t>(o)]) * stride;
       tables_[i] = table;
       table += axes[i].out;
       stride *= axes[i].in;
@@ -319,7 +320,8 @@ class ResizeOp final : public Operator<CPUContext> {
     for (size_t pass = 0; pass < order_.size(); ++pass) {
       const size_t i = order_[pass];
       const IntArrayRef now = sizes_now_;
-      const int64_t outer = CheckedProduct(now.slice(0, i)), inner = CheckedProduct(now.slice(i + 1));
+      const int64_t outer = CheckedProduct(now.slice(0, i)),
+                    inner = CheckedProduct(now.slice(i + 1));
       sizes_now_[i] = axes[i].out;
       total = CheckedMultiply(CheckedMultiply(outer, axes[i].out), inner);
       Sum* to = nullptr;
@@ -359,8 +361,8 @@ std::vector<TensorShape> InferResize(const OperatorDef& def, const std::vector<T
   const ResizeArguments arguments{ArgumentHelper(def)};
   ResizePlan plan;
   // The region has no influence on the shape.
-  const size_t count = arguments.axes.empty() ? static_cast<size_t>(in[0].dims_size())
-                                              : arguments.axes.size();
+  const size_t count =
+      arguments.axes.empty() ? static_cast<size_t>(in[0].dims_size()) : arguments.axes.size();
   const std::vector<float> roi(2 * count, 0.0f);
   plan.Make(arguments, GetDimsVector(in[0]), roi, arguments.scales, arguments.sizes);
   return {CreateTensorShape(plan.dims(), in[0].data_type())};

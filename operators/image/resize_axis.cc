@@ -88,8 +88,8 @@ void AxisSamples::Fill(const ResizedAxis& axis, const ResizeMode& mode) {
   for (int64_t i = 0; i < axis.out; ++i) {
     const double place = SourcePlace(axis, mode.coordinates, i);
     const double last = static_cast<double>(axis.in - 1);
-    outside[static_cast<size_t>(i)] = mode.coordinates == ResizeCoordinates::kTfCropAndResize &&
-                                      !(place >= 0 && place <= last);
+    outside[static_cast<size_t>(i)] =
+        mode.coordinates == ResizeCoordinates::kTfCropAndResize && !(place >= 0 && place <= last);
     // A place far outside is as good as one just outside of the widest filter.
     const double reach = static_cast<double>(taps) + 2;
     const double near = std::isnan(place) ? 0 : std::clamp(place, -reach, last + reach);

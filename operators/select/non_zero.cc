@@ -31,9 +31,8 @@ class NonZeroOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     return DispatchByType<float, double, float16, int32_t, int64_t, uint8_t, int8_t, uint16_t,
-                          int16_t, bool>(X.dtype(), "input 0 (X)", [&](auto element) {
-      return RunWith<decltype(element)>(X);
-    });
+                          int16_t, bool>(
+        X.dtype(), "input 0 (X)", [&](auto element) { return RunWith<decltype(element)>(X); });
   }
 
  private:
@@ -140,7 +139,8 @@ void RegisterNonZero() {
       .NumOutputs(1)
       .Arg(kCompressAxis)
       .Input(0, "X", "any tensor")
-      .Input(1, "condition", "bool vector, at most as long as the axis; what it lacks is not selected")
+      .Input(1, "condition",
+             "bool vector, at most as long as the axis; what it lacks is not selected")
       .Output(0, "Y", "the selected slices, or a vector of the selected elements without an axis")
       .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{in.empty() ? UnknownShape() : UnknownShapeLike(in[0])};
@@ -148,7 +148,8 @@ void RegisterNonZero() {
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape depends on the values of its inputs"})
-      .SetDoc("Copies the slices along an axis for which a condition holds, as ONNX's Compress does.");
+      .SetDoc(
+          "Copies the slices along an axis for which a condition holds, as ONNX's Compress does.");
   RegisterCpuOperator<CompressOp>("Compress", __FILE__);
 }
 

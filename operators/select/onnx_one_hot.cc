@@ -106,7 +106,8 @@ void RegisterOnnxOneHot() {
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape depends on the value of input 1 (depth)"})
       .SetDoc(
-          "Encodes each index as a vector of one on value among off values, as ONNX's OneHot does.");
+          "Encodes each index as a vector of one on value among off values, as ONNX's OneHot "
+          "does.");
   RegisterCpuOperator<ONNXOneHotOp>("ONNXOneHot", __FILE__);
   // The output depends on numbers only through indices.
   RegisterGradient<NoGradient>("ONNXOneHot", __FILE__);

@@ -63,9 +63,8 @@ class ONNXUniqueOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     return DispatchByType<float, double, float16, int64_t, int32_t, uint8_t, int8_t, uint16_t,
-                          int16_t, bool, std::string>(X.dtype(), "input 0 (X)", [&](auto element) {
-      return RunWith<decltype(element)>(X);
-    });
+                          int16_t, bool, std::string>(
+        X.dtype(), "input 0 (X)", [&](auto element) { return RunWith<decltype(element)>(X); });
   }
 
  private:

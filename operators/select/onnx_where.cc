@@ -32,7 +32,8 @@ void JoinBroadcastDims(IntArrayRef input, std::vector<int64_t>* dims) {
 }
 
 // The strides of an input in the broadcast shape: 0 where it is repeated.
-void BroadcastStrides(IntArrayRef input, IntArrayRef dims, std::array<int64_t, kMaxLoops>* strides) {
+void BroadcastStrides(IntArrayRef input, IntArrayRef dims,
+                      std::array<int64_t, kMaxLoops>* strides) {
   const size_t added = dims.size() - input.size();
   int64_t stride = 1;
   for (size_t i = dims.size(); i-- > 0;) {
@@ -67,8 +68,8 @@ class ONNXWhereOp final : public Operator<CPUContext> {
     const Tensor& Y = Input(2);
     const TypeMeta type = X.dtype();
     RequireElements<bool>(C);
-    CAFFE_ENFORCE(Y.dtype() == type, "input 2 (Y) has elements of type ", Y.dtype().name(), ", want ",
-                  type.name(), " as input 1 (X)");
+    CAFFE_ENFORCE(Y.dtype() == type, "input 2 (Y) has elements of type ", Y.dtype().name(),
+                  ", want ", type.name(), " as input 1 (X)");
     dims_.assign(C.dims().begin(), C.dims().end());
     JoinBroadcastDims(X.sizes(), &dims_);
     JoinBroadcastDims(Y.sizes(), &dims_);
@@ -143,7 +144,8 @@ void RegisterOnnxWhere() {
       .InheritOnnxSchema("Where")
       .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc(
-          "Selects elements of one of two tensors by a condition, with numpy's broadcasting, as ONNX's "
+          "Selects elements of one of two tensors by a condition, with numpy's broadcasting, as "
+          "ONNX's "
           "Where does.");
   RegisterCpuOperator<ONNXWhereOp>("ONNXWhere", __FILE__);
 }

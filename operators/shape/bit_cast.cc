@@ -12,7 +12,9 @@ namespace caffe2rt {
 namespace {
 
 constexpr ArgumentSpec<int64_t> kBitCastTo{
-    .name = "to", .doc = "the new element type, a number of TensorProto.DataType", .required = true};
+    .name = "to",
+    .doc = "the new element type, a number of TensorProto.DataType",
+    .required = true};
 
 class BitCastOp final : public Operator<CPUContext> {
  public:

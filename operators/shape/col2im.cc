@@ -55,8 +55,10 @@ class Col2ImOp final : public Operator<CPUContext> {
 
  private:
   void Plan(const Tensor& X) {
-    const IntArrayRef image = IntegersOf(*this, 1, "input 1 (image_shape)", image_argument_, &image_);
-    const IntArrayRef block = IntegersOf(*this, 2, "input 2 (block_shape)", block_argument_, &block_);
+    const IntArrayRef image =
+        IntegersOf(*this, 1, "input 1 (image_shape)", image_argument_, &image_);
+    const IntArrayRef block =
+        IntegersOf(*this, 2, "input 2 (block_shape)", block_argument_, &block_);
     const size_t rank = image.size();
     CAFFE_ENFORCE(rank > 0 && block.size() == rank, "image_shape is ", image, " and block_shape ",
                   block, ", want one number for each axis");
@@ -86,13 +88,13 @@ class Col2ImOp final : public Operator<CPUContext> {
     const int64_t stride = strides_.empty() ? 1 : strides_[i];
     const int64_t before = pads_.empty() ? 0 : pads_[i];
     const int64_t after = pads_.empty() ? 0 : pads_[i + pads_.size() / 2];
-    CAFFE_ENFORCE(image >= 0 && block >= 1 && dilation >= 1 && stride >= 1 && before >= 0 &&
-                      after >= 0,
-                  "axis ", i, " has image size ", image, ", block size ", block, ", dilation ",
-                  dilation, ", stride ", stride, " and pads ", before, " and ", after,
-                  ", want positive numbers and pads of at least 0");
-    const int64_t room = CheckedAdd(image, CheckedAdd(before, after)) - 1 -
-                         CheckedMultiply(dilation, block - 1);
+    CAFFE_ENFORCE(
+        image >= 0 && block >= 1 && dilation >= 1 && stride >= 1 && before >= 0 && after >= 0,
+        "axis ", i, " has image size ", image, ", block size ", block, ", dilation ", dilation,
+        ", stride ", stride, " and pads ", before, " and ", after,
+        ", want positive numbers and pads of at least 0");
+    const int64_t room =
+        CheckedAdd(image, CheckedAdd(before, after)) - 1 - CheckedMultiply(dilation, block - 1);
     return {image, block, dilation, before, stride, room < 0 ? 0 : room / stride + 1};
   }
 

@@ -34,7 +34,8 @@ void ExpandToDims(IntArrayRef input, IntArrayRef shape, std::vector<int64_t>* di
     const int64_t size = i < input.size() ? input[input.size() - 1 - i] : 1;
     const int64_t wanted = i < shape.size() ? shape[shape.size() - 1 - i] : 1;
     CAFFE_ENFORCE(wanted >= 0 && (size == wanted || size == 1 || wanted == 1),
-                  "input 0 (X) has shape ", input, ", which cannot be broadcast with shape ", shape);
+                  "input 0 (X) has shape ", input, ", which cannot be broadcast with shape ",
+                  shape);
     (*dims)[rank - 1 - i] = size == 1 ? wanted : size;
   }
   (void)CheckedProduct(*dims);

@@ -133,8 +133,7 @@ class GatherElementsOp final : public Operator<CPUContext> {
         const T* const x = static_cast<const T*>(data.raw_data());
         T* const out = static_cast<T*>(y);
         ParallelRanges(rows.rows, rows.length, [&](int64_t first, int64_t last) {
-          rows.ForEach(places, first, last,
-                       [&](int64_t i, int64_t offset) { out[i] = x[offset]; });
+          rows.ForEach(places, first, last, [&](int64_t i, int64_t offset) { out[i] = x[offset]; });
         });
       });
     });
@@ -208,7 +207,8 @@ void RegisterGatherElements() {
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
-          "Copies one element for each index, as ONNX's GatherElements does: the index replaces the "
+          "Copies one element for each index, as ONNX's GatherElements does: the index replaces "
+          "the "
           "coordinate along the axis.");
   RegisterCpuOperator<GatherElementsOp>("GatherElements", __FILE__);
   RegisterGradient<GetGatherElementsGradient>("GatherElements", __FILE__);

@@ -24,7 +24,9 @@ namespace caffe2rt {
 namespace {
 
 constexpr ArgumentSpec<int> kGatherNdBatchDims{
-    "batch_dims", 0, "number of leading dimensions that data and indices have in common",
+    "batch_dims",
+    0,
+    "number of leading dimensions that data and indices have in common",
     {[](int dims) { return dims >= 0; }, "at least 0"}};
 
 // The slices that rows of indices name.
@@ -35,8 +37,9 @@ struct NamedSlices {
                   "input 0 (data) has shape ", data, " and input 1 (indices) ", indices,
                   ", want ranks above batch_dims ", batch_dims);
     CAFFE_ENFORCE_LE(indices.back(), static_cast<int64_t>(data.size() - batch_dims),
-                     "last dim of input 1 (indices) of shape ", indices, ", want at most the rank of ",
-                     "input 0 (data) of shape ", data, " without batch_dims ", batch_dims);
+                     "last dim of input 1 (indices) of shape ", indices,
+                     ", want at most the rank of ", "input 0 (data) of shape ", data,
+                     " without batch_dims ", batch_dims);
     for (size_t i = 0; i < batch_dims; ++i) {
       CAFFE_ENFORCE_EQ(indices[i], data[i], "dim ", i, " of input 1 (indices), a batch dimension");
       batches *= data[i];
@@ -57,8 +60,8 @@ struct NamedSlices {
       for (size_t i = 0; i < count; ++i) {
         const int64_t size = dims[first + i];
         int64_t index = static_cast<int64_t>(*indices++);
-        CAFFE_ENFORCE(index >= -size && index < size, "row ", row, " of input 1 (indices) has index ",
-                      index, " for a dimension of size ", size);
+        CAFFE_ENFORCE(index >= -size && index < size, "row ", row,
+                      " of input 1 (indices) has index ", index, " for a dimension of size ", size);
         if (index < 0) index += size;
         offset = offset * size + index;
       }
@@ -132,8 +135,9 @@ class ScatterNDOp final : public Operator<CPUContext> {
     RequireElementsOf<int32_t, int64_t>(indices, "input 1 (indices)");
     const NamedSlices slices(data.sizes(), indices.sizes(), 0);
     SliceRowsDims(data.sizes(), indices.sizes(), slices, &dims_);
-    CAFFE_ENFORCE(updates.dims() == dims_, "input 2 (updates) has shape ", updates.sizes(), ", want ",
-                  IntArrayRef(dims_), ": the rows of input 1 (indices), then a slice of input 0");
+    CAFFE_ENFORCE(updates.dims() == dims_, "input 2 (updates) has shape ", updates.sizes(),
+                  ", want ", IntArrayRef(dims_),
+                  ": the rows of input 1 (indices), then a slice of input 0");
     CAFFE_ENFORCE(updates.dtype() == type, "input 2 (updates) has elements of type ",
                   updates.dtype().name(), ", want ", type.name(), " as input 0 (data)");
     DispatchScatter(type, reduction_, [](auto, auto) {});
@@ -197,7 +201,8 @@ void RegisterGatherNd() {
       .IdenticalTypeAndShape()
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
-      .SetDoc("Writes slices into a copy of a tensor, at rows of indices, as ONNX's ScatterND does.");
+      .SetDoc(
+          "Writes slices into a copy of a tensor, at rows of indices, as ONNX's ScatterND does.");
   RegisterCpuOperator<ScatterNDOp>("ScatterND", __FILE__);
 }
 

@@ -45,11 +45,12 @@ struct StepsPlan {
 void StepsPlan::Make(IntArrayRef input, IntArrayRef first, IntArrayRef ends, IntArrayRef axes,
                      IntArrayRef step) {
   CAFFE_ENFORCE_EQ(ends.size(), first.size(), "elements of ends, want as many as of starts");
-  CAFFE_ENFORCE(axes.empty() || axes.size() == first.size(), "axes are ", axes, ", want as many as ",
-                first.size(), " starts");
+  CAFFE_ENFORCE(axes.empty() || axes.size() == first.size(), "axes are ", axes,
+                ", want as many as ", first.size(), " starts");
   CAFFE_ENFORCE(step.empty() || step.size() == first.size(), "steps are ", step,
                 ", want as many as ", first.size(), " starts");
-  CAFFE_ENFORCE_LE(first.size(), input.size(), "elements of starts, want at most the rank of input 0");
+  CAFFE_ENFORCE_LE(first.size(), input.size(),
+                   "elements of starts, want at most the rank of input 0");
   dims.assign(input.begin(), input.end());
   starts.assign(input.size(), 0);
   steps.assign(input.size(), 1);
@@ -99,9 +100,9 @@ class StepBounds {
       : inputs_(inputs),
         lists_{args.Read(kOnnxSliceStarts), args.Read(kOnnxSliceEnds), args.Read(kOnnxSliceAxes),
                args.Read(kOnnxSliceSteps)} {
-    CAFFE_ENFORCE(inputs >= 2 || (args.HasArgument(kOnnxSliceStarts) &&
-                                  args.HasArgument(kOnnxSliceEnds)),
-                  "starts and ends are neither arguments nor inputs 1 and 2");
+    CAFFE_ENFORCE(
+        inputs >= 2 || (args.HasArgument(kOnnxSliceStarts) && args.HasArgument(kOnnxSliceEnds)),
+        "starts and ends are neither arguments nor inputs 1 and 2");
   }
   const StepsPlan& Plan(const Operator<CPUContext>& op, IntArrayRef input) {
     static constexpr const char* kNames[] = {"input 1 (starts)", "input 2 (ends)", "input 3 (axes)",

@@ -120,7 +120,8 @@ void RegisterPad() {
                .no_shape_reason = "the shape depends on the values of its inputs"})
       .SetDoc(
           "Pads or crops a tensor of any rank, as ONNX's Pad does: with a constant, the nearest "
-          "elements (edge), the mirrored ones (reflect) or those of the other end (wrap). Dimensions "
+          "elements (edge), the mirrored ones (reflect) or those of the other end (wrap). "
+          "Dimensions "
           "are cropped first.");
   RegisterCpuOperator<PadOp>("Pad", __FILE__);
 }

@@ -32,8 +32,8 @@ void PaddedCopy::Plan(IntArrayRef input, IntArrayRef axes, IntArrayRef pads, Pad
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t axis = static_cast<size_t>(axes[i]);
     const int64_t before = pads[i], after = pads[i + axes.size()], size = input[axis];
-    const int64_t left = CheckedAdd(size, CheckedAdd(std::min<int64_t>(before, 0),
-                                                     std::min<int64_t>(after, 0)));
+    const int64_t left =
+        CheckedAdd(size, CheckedAdd(std::min<int64_t>(before, 0), std::min<int64_t>(after, 0)));
     CAFFE_ENFORCE_GE(left, 0, "dim ", axis, " of input 0 of shape ", input, " padded by ", before,
                      " and ", after, ", elements that are left");
     CAFFE_ENFORCE(mode == PadMode::kConstant || left > 0 || (before <= 0 && after <= 0), "dim ",
@@ -81,8 +81,9 @@ void PaddedCopy::Run(TypeMeta type, const void* x, const void* value, void* y) {
     src *= input_[axis];
     dst *= dims_[axis];
   }
-  const bool covered = std::all_of(before_.begin(), before_.end(), [](int64_t b) { return b <= 0; }) &&
-                       std::all_of(after_.begin(), after_.end(), [](int64_t a) { return a <= 0; });
+  const bool covered =
+      std::all_of(before_.begin(), before_.end(), [](int64_t b) { return b <= 0; }) &&
+      std::all_of(after_.begin(), after_.end(), [](int64_t a) { return a <= 0; });
   DispatchBySize(type, "input 0 (X)", [&](auto element) {
     using T = decltype(element);
     const T zero{};
@@ -92,8 +93,8 @@ void PaddedCopy::Run(TypeMeta type, const void* x, const void* value, void* y) {
     for (size_t axis = 0; axis < dims_.size(); ++axis) {
       src_stride /= input_[axis];
       dst_stride /= dims_[axis];
-      const int64_t size = input_[axis] + std::min<int64_t>(before_[axis], 0) +
-                           std::min<int64_t>(after_[axis], 0);
+      const int64_t size =
+          input_[axis] + std::min<int64_t>(before_[axis], 0) + std::min<int64_t>(after_[axis], 0);
       copy.Add(size, src_stride, dst_stride);
     }
     copy.Run(type, static_cast<const T*>(x) + from, static_cast<T*>(y) + to);

@@ -32,7 +32,7 @@ class PaddedCopy {
 
   PadMode mode_ = PadMode::kConstant;
   std::vector<int64_t> input_, before_, after_, dims_;
-  std::vector<int64_t> offsets_;          // for each dimension, the offset in x of each index
+  std::vector<int64_t> offsets_;  // for each dimension, the offset in x of each index
   std::vector<const int64_t*> tables_;
 };
 

@@ -29,7 +29,8 @@ class ReshapeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReshapeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), shape_(this->ReadArgument(kNewShape)),
+      : Operator<Context>(def, ws),
+        shape_(this->ReadArgument(kNewShape)),
         allow_zero_(this->ReadArgument(kReshapeAllowZero)),
         is_onnx_(HasArgument(kReshapeAllowZero)) {
     if (InputSize() == 1) {
@@ -51,7 +52,8 @@ class ReshapeOp final : public Operator<Context> {
       using T = decltype(element);
       CAFFE_ENFORCE_EQ(shape.dim(), 1, "rank of input 1 (shape), want a vector");
       // ONNX reshapes one element to a scalar.
-      CAFFE_ENFORCE(is_onnx_ || shape.numel() > 0, "input 1 (shape) has no elements, want at least one");
+      CAFFE_ENFORCE(is_onnx_ || shape.numel() > 0,
+                    "input 1 (shape) has no elements, want at least one");
       const T* values = shape.template data<T>();
       dims_.assign(values, values + shape.numel());
       return RunWith<T>();

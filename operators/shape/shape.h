@@ -15,7 +15,8 @@ inline constexpr ArgumentSpec<int64_t> kShapeStart{
     "start", 0, "first dimension to return; a negative one counts from the end (ONNX)"};
 inline constexpr ArgumentSpec<int64_t> kShapeEnd{
     "end", INT64_MAX,
-    "dimension after the last one to return; a negative one counts from the end; default: all (ONNX)"};
+    "dimension after the last one to return; a negative one counts from the end; default: all "
+    "(ONNX)"};
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // The dimensions from start to end, which are moved into the rank.

@@ -49,7 +49,8 @@ ArrayRef<int> SizesOfInput(const Tensor& split, int outputs, std::vector<int>* c
   if (split.IsType<int64_t>()) {
     converted->clear();
     for (int i = 0; i < outputs; ++i)
-      converted->push_back(CheckedCast<int>(split.data<int64_t>()[i], "element of input 1 (split)"));
+      converted->push_back(
+          CheckedCast<int>(split.data<int64_t>()[i], "element of input 1 (split)"));
     return *converted;
   }
   return {split.data<int>(), static_cast<size_t>(split.numel())};
@@ -118,7 +119,8 @@ void RegisterSplitAs(const std::string& type, const OperatorTraits& traits) {
       .NumOutputs(1, INT_MAX)
       .Args(kJoinAxis, kJoinOrder, kAddAxis, kSplitSizes, kSplitUneven)
       .Input(0, "input", "input, of any shape")
-      .Input(1, "split", "(optional) int32 or int64: the size of each output, instead of the argument split")
+      .Input(1, "split",
+             "(optional) int32 or int64: the size of each output, instead of the argument split")
       .Output(0, "[output_0, output_1, ...]", "the pieces")
       .DeviceInferenceFunction(OnCPU({1}, {}))
       .TensorInferenceFunction(InferSplit)

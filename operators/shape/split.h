@@ -22,7 +22,8 @@ inline constexpr RepeatedArgumentSpec<int> kSplitSizes{
 
 inline constexpr ArgumentSpec<bool> kSplitUneven{
     "uneven", false,
-    "1: without sizes, outputs have the size rounded up, and the last ones are smaller or empty (ONNX)"};
+    "1: without sizes, outputs have the size rounded up, and the last ones are smaller or empty "
+    "(ONNX)"};
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for

@@ -65,8 +65,8 @@ class TensorScatterOp final : public Operator<CPUContext> {
     for (int i = 0; fits && i < cache.dim(); ++i)
       fits = i == axis ? update.dim(i) <= cache.dim(i) : update.dim(i) == cache.dim(i);
     CAFFE_ENFORCE(fits, "input 1 (update) has shape ", update.sizes(),
-                  ", want that of input 0 (cache) ", cache.sizes(), " with at most the steps of dim ",
-                  axis);
+                  ", want that of input 0 (cache) ", cache.sizes(),
+                  " with at most the steps of dim ", axis);
     CAFFE_ENFORCE(update.dtype() == cache.dtype(), "input 1 (update) has elements of type ",
                   update.dtype().name(), ", want ", cache.dtype().name(), " as input 0 (cache)");
   }

@@ -96,7 +96,8 @@ void RegisterTrilu() {
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(
-          "Keeps the upper or the lower triangle of the matrices in the last two dimensions, and sets "
+          "Keeps the upper or the lower triangle of the matrices in the last two dimensions, and "
+          "sets "
           "the other elements to 0, as ONNX's Trilu does.");
   RegisterCpuOperator<TriluOp>("Trilu", __FILE__);
   RegisterGradient<GetTriluGradient>("Trilu", __FILE__);

@@ -73,19 +73,24 @@ std::vector<TensorShape> InferUnitDims(const OperatorDef& def, const std::vector
   if (!AreKnown(in, 1) || MayBeGiven(def, in, 1))
     return {in.empty() ? UnknownShape() : UnknownShapeLike(in[0])};
   std::vector<int64_t> placed, dims;
-  UnitDims<kInserts>(GetDimsVector(in[0]), ArgumentHelper(def).Read(kUnsqueezeAxes), &placed, &dims);
+  UnitDims<kInserts>(GetDimsVector(in[0]), ArgumentHelper(def).Read(kUnsqueezeAxes), &placed,
+                     &dims);
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
-// The gradient takes the shape of X.
+// The other operator with the same axes; without axes, the shape of X is read.
+template <bool kInserts>
 class GetUnitDimsGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
-  bool CopyArguments() const override { return false; }
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return SingleGradientDef("ResizeLike", "", {GO(0), ShapeOf(0)}, {GI(0)});
+    if (def_.input_size() < 2 && !ArgumentHelper(def_).HasArgument(kUnsqueezeAxes))
+      return SingleGradientDef("ResizeLike", "", {GO(0), ShapeOf(0)}, {GI(0)});
+    std::vector<std::string> inputs = {GO(0)};
+    if (def_.input_size() > 1) inputs.push_back(I(1));
+    return SingleGradientDef(kInserts ? "ONNXSqueeze" : "Unsqueeze", "", inputs, {GI(0)});
   }
 };
 
@@ -106,7 +111,7 @@ void RegisterUnitDims(const char* type, const char* onnx, const char* doc) {
                .no_shape_reason = "the shape depends on the values of its inputs"})
       .SetDoc(doc);
   RegisterCpuOperator<UnitDimsOp<kInserts>>(type, __FILE__);
-  RegisterGradient<GetUnitDimsGradient>(type, __FILE__);
+  RegisterGradient<GetUnitDimsGradient<kInserts>>(type, __FILE__);
 }
 
 }  // namespace
