@@ -1,5 +1,6 @@
 // Constants, values handed on, and control flow.
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -248,14 +249,73 @@ void TranslateLoop(OnnxNode* n) {
   }
 }
 
+// --- Scan: one copy of the body for each step ---
+
+constexpr int64_t kMaxSteps = 4096;
+
+// Element i of a list of integers, or 0.
+int64_t ListItem(const OnnxNode& n, const char* name, size_t i) {
+  const std::vector<int64_t> values = n.IntList(name);
+  return i < values.size() ? values[i] : 0;
+}
+
+// The slice of a scanned input for a step, without its axis.
+std::string ScannedPart(OnnxNode* n, size_t input, size_t scanned, int64_t step, int64_t steps) {
+  const std::string& x = n->In(input);
+  const int64_t axis = n->Axis(x, ListItem(*n, "scan_input_axes", scanned));
+  const int64_t at = ListItem(*n, "scan_input_directions", scanned) != 0 ? steps - 1 - step : step;
+  const std::string index =
+      n->ScalarConst("step", static_cast<double>(at), onnx::TensorProto::INT64);
+  return n->Call("Gather", {x, index}, {OnnxInt("axis", axis)});
+}
+
+// The items of all steps as one tensor with a new axis.
+std::string StackedItems(OnnxNode* n, std::vector<std::string> items, size_t output) {
+  if (ListItem(*n, "scan_output_directions", output) != 0) std::reverse(items.begin(), items.end());
+  const int64_t rank = n->Rank(items[0]);
+  const int64_t axis = OnnxNode::AxisOf(ListItem(*n, "scan_output_axes", output), rank + 1);
+  for (std::string& item : items) item = n->Call("Unsqueeze", {item, n->IntConst("axis", {axis})});
+  return items.size() == 1 ? items[0] : n->Call("Concat", items, {OnnxInt("axis", axis)});
+}
+
+void TranslateScan(OnnxNode* n) {
+  const onnx::GraphProto& body = GraphOf(*n, "body");
+  CAFFE_ENFORCE(n->version() >= 9, "Scan of opset 8 is not supported, want 9 or later");
+  const auto scanned = static_cast<size_t>(n->Int("num_scan_inputs", 0));
+  CAFFE_ENFORCE(scanned > 0 && scanned <= n->inputs() &&
+                    static_cast<size_t>(body.input_size()) == n->inputs() &&
+                    static_cast<size_t>(body.output_size()) == n->outputs() &&
+                    n->outputs() >= n->inputs() - scanned,
+                "inputs or outputs of the body do not fit those of the node");
+  const size_t states = n->inputs() - scanned;
+  const int64_t steps = n->FixedDim(n->In(states), ListItem(*n, "scan_input_axes", 0));
+  CAFFE_ENFORCE(steps > 0 && steps <= kMaxSteps, steps, " steps, want 1 to ", kMaxSteps);
+  std::vector<std::string> values = n->Ins();
+  std::vector<std::vector<std::string>> items(n->outputs() - states);
+  for (int64_t step = 0; step < steps; ++step) {
+    OnnxScope scope = ScopeFor(n, MakeString("step", step, "/"));
+    for (size_t i = 0; i < n->inputs(); ++i) {
+      scope.blobs[body.input(static_cast<int>(i)).name()] =
+          i < states ? values[i] : ScannedPart(n, i, i - states, step, steps);
+    }
+    TranslateGraph(n, body, &scope);
+    for (size_t i = 0; i < n->outputs(); ++i) {
+      const std::string blob = OnnxTranslator::Find(scope, body.output(static_cast<int>(i)).name());
+      i < states ? values[i] = blob : items[i - states].emplace_back(blob);
+    }
+  }
+  for (size_t i = 0; i < states; ++i) n->Forward(i, values[i]);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (n->HasOut(states + i)) n->Forward(states + i, StackedItems(n, items[i], i));
+  }
+}
+
 }  // namespace
 
 std::vector<OnnxRow> OnnxControlRows() {
-  return {{"Constant", &TranslateConstant, "", true},
-          {"Dropout", &TranslateDropout, "", true},
-          {"Identity", &TranslateIdentity, "", true},
-          {"If", &TranslateIf, "", true},
-          {"Loop", &TranslateLoop, "", true}};
+  return {{"Constant", &TranslateConstant, "", true}, {"Dropout", &TranslateDropout, "", true},
+          {"Identity", &TranslateIdentity, "", true}, {"If", &TranslateIf, "", true},
+          {"Loop", &TranslateLoop, "", true},         {"Scan", &TranslateScan, "", true}};
 }
 
 }  // namespace caffe2rt
