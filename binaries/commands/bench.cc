@@ -10,7 +10,7 @@
 #include "binaries/commands/bench_explain.h"
 #include "binaries/commands/bench_report.h"
 #include "binaries/commands/bench_tune.h"
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
@@ -159,7 +159,7 @@ std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path,
                               const InitNets& init) {
   const FileKind kind = KindOfFile(line, path);
   const NetsOfFile found =
-      IsCaffeNet(kind) ? LoadCaffeNets(line, path) : LoadNets(path, kind, KindCheckOf(line));
+      IsImportedNet(kind) ? LoadImportedNets(line, path, kind) : LoadNets(path, kind, KindCheckOf(line));
   if (kind == FileKind::kPlanDef) {
     Workspace inputs;
     FeedInputs(line, found, &inputs);
@@ -302,7 +302,7 @@ const Command& CheckCommand() {
             ProcessOptions()[1],
             {"module", "FILE.so", "", "module with operators; may be repeated", true},
             kJsonOption},
-           CaffeOptions()}),
+           ImportOptions()}),
       .run = Check,
       .arguments = ArgumentKind::kFiles};
   return command;

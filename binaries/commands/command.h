@@ -51,7 +51,7 @@ std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists
 const std::vector<Option>& ModelOptions();
 // --input, --image and the transformation of images, --seed
 // The weights of a net of Caffe, and how it is imported. Part of ModelOptions.
-const std::vector<Option>& CaffeOptions();
+const std::vector<Option>& ImportOptions();
 const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();

@@ -178,7 +178,7 @@ const Command& CompareCommand() {
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's", false,
              true},
             kAllowFilesOption},
-           CaffeOptions(),
+           ImportOptions(),
            InputOptions(),
            ProcessOptions(),
            {kJsonOption}}),

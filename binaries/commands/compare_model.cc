@@ -1,8 +1,8 @@
 #include "binaries/commands/compare_model.h"
 
-#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/images.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/inspect/blob_watch.h"
@@ -31,9 +31,12 @@ ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path,
   } else {
     options.predict_net = path;
   }
-  if (IsCaffeNet(kind)) {
+  if (IsImportedNet(kind)) {
     options.caffe = CaffeImportOptionsOf(line);
-    options.weights = line.Text(second && line.Has("weights2") ? "weights2" : "weights");
+    if (kind == FileKind::kOnnxModel) options.onnx = OnnxImportOptionsOf(line);
+    if (kind != FileKind::kOnnxModel) {
+      options.weights = line.Text(second && line.Has("weights2") ? "weights2" : "weights");
+    }
   }
   if (kind == FileKind::kNetDef) {
     options.init_nets = line.All(second && line.Has("init-net2") ? "init-net2" : "init-net");
@@ -46,7 +49,7 @@ ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path,
 
 bool ContainsNet(const std::string& path) {
   const FileKind kind = DetectFileKind(path).kind;
-  return kind == FileKind::kNetDef || IsCaffeNet(kind) || kind == FileKind::kPackedModel ||
+  return kind == FileKind::kNetDef || IsImportedNet(kind) || kind == FileKind::kPackedModel ||
          IsPredictorDatabase(path, kind);
 }
 

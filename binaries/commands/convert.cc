@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
@@ -76,8 +76,8 @@ int Convert(const CommandLine& line) {
                      DidYouMean(to, forms));
   }
   const FileKind kind = IsFolderOfTensors(path) ? FileKind::kUnknown : KindOfFile(line, path);
-  if (IsCaffeNet(kind)) {
-    ConvertCaffeNet(line, path);
+  if (IsImportedNet(kind)) {
+    ConvertImportedNet(line, path, kind);
     return 0;
   }
   if (kind == FileKind::kUnknown || ConvertsTensors(line, kind)) {
@@ -122,12 +122,12 @@ const Command& ConvertCommand() {
              "of the output, or the format that a proto does not have)",
              false, false, &Forms},
             {"output", "FILE", "",
-             "file to write (default: standard output); for a net of Caffe the folder of both "
+             "file to write (default: standard output); for a model of Caffe or ONNX the folder of both "
              "nets"},
             {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
             {"overwrite", "", "", "replace an existing database"},
             kAsOption},
-           CaffeOptions()}),
+           ImportOptions()}),
       .run = Convert,
       .arguments = ArgumentKind::kFiles};
   return command;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/input_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"

@@ -8,6 +8,7 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
@@ -52,8 +53,10 @@ Tensor Deserialized(const TensorProto& proto) {
 }
 
 // Reads all tensors of a file, with their names ("" if the format has none).
-NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::string* source) {
+NamedTensors ReadTensors(const CommandLine& line, const std::string& file, bool for_onnx,
+                         std::string* source) {
   *source = SourceName(file);
+  if (for_onnx && IsOnnxTensorFile(file)) return {{"", ReadOnnxTensor(file)}};
   const FileKindResult found = DetectFileKind(file);
   switch (found.kind) {
     case FileKind::kNpy:
@@ -122,12 +125,15 @@ void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
   *ws->CreateBlob(blob)->GetMutableTensor(CPU) = std::move(tensor);
 }
 
-std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
-  return FeedInputs(line, std::vector<const NetDef*>{&model.predict_net}, ws);
-}
+namespace {
 
+// `listed` are inputs that no operator needs to read.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                                 const std::set<std::string>& listed, bool for_onnx,
                                  Workspace* ws) {
+  const auto check_name = [&](const std::string& name) {
+    if (!listed.contains(name)) CheckInputName(nets, name);
+  };
   std::vector<FedInput> fed;
   // A command without the option checks shapes only.
   const bool has_seed = !line.Text("seed").empty();
@@ -148,21 +154,21 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
       if (!PathExists(text))
         throw UsageError("option --input is \"" + text +
                          "\", want BLOB=FILE or BLOB=SHAPE, SHAPE as 1,3,224,224");
-      for (auto& [name, tensor] : ReadTensors(line, text, &source)) {
+      for (auto& [name, tensor] : ReadTensors(line, text, for_onnx, &source)) {
         if (name.empty())
           throw UsageError("file \"" + text +
                            "\" contains no blob name; want --input BLOB=" + text);
-        CheckInputName(nets, name);
+        check_name(name);
         add(name, std::move(tensor), source);
       }
       continue;
     }
     const auto& [blob, value] = *assignment;
-    CheckInputName(nets, blob);
+    check_name(blob);
     std::vector<int64_t> dims;
     Tensor values(CPU);
     if (PathExists(value)) {
-      Tensor tensor = PickTensor(ReadTensors(line, value, &source), blob, value);
+      Tensor tensor = PickTensor(ReadTensors(line, value, for_onnx, &source), blob, value);
       add(blob, std::move(tensor), source);
     } else if (ParseDims(value, &dims)) {
       add(blob, RandomInput(text, dims, ++seed), MakeString("random, seed ", line.Text("seed")),
@@ -176,6 +182,20 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
     }
   }
   return fed;
+}
+
+}  // namespace
+
+std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
+  // What a model of ONNX computes from shapes alone is computed when it is imported.
+  std::set<std::string> listed;
+  if (model.is_onnx) listed.insert(model.inputs.begin(), model.inputs.end());
+  return FeedInputs(line, {&model.predict_net}, listed, model.is_onnx, ws);
+}
+
+std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                                 Workspace* ws) {
+  return FeedInputs(line, nets, {}, false, ws);
 }
 
 }  // namespace caffe2rt

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
@@ -182,7 +182,7 @@ int Inspect(const CommandLine& line) {
   const std::string path = line.positional()[0];
   const FileKind kind = KindOfFile(line, path);
   const NetsOfFile found =
-      IsCaffeNet(kind) ? LoadCaffeNets(line, path) : LoadNets(path, kind, KindCheckOf(line));
+      IsImportedNet(kind) ? LoadImportedNets(line, path, kind) : LoadNets(path, kind, KindCheckOf(line));
   const bool has_nets = kind == FileKind::kNetDef || kind == FileKind::kPlanDef ||
                         kind == FileKind::kMetaNetDef || !found.nets.empty();
   if (has_nets) {
@@ -228,7 +228,7 @@ const Command& InspectCommand() {
             {"limit", "N", "1000", "entries of a database, or blobs, to list"},
             {"module", "FILE.so", "", "module with operators; may be repeated", true}},
            OptimizeOptions(),
-           CaffeOptions(),
+           ImportOptions(),
            {kJsonOption}}),
       .run = Inspect,
       .arguments = ArgumentKind::kFiles};

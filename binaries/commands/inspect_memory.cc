@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/number_text.h"
 #include "binaries/commands/optimizing.h"
@@ -33,10 +33,11 @@ std::optional<ModelFileOptions> ModelOf(const CommandLine& line, const std::stri
     options.predict_net = path;
     return options;
   }
-  if (IsCaffeNet(kind)) {
+  if (IsImportedNet(kind)) {
     options.predict_net = path;
     options.weights = line.Text("weights");
     options.caffe = CaffeImportOptionsOf(line);
+    if (kind == FileKind::kOnnxModel) options.onnx = OnnxImportOptionsOf(line);
     return options;
   }
   if (net.role != "PREDICT_NET_TYPE" || DBTypeOfKind(kind).empty()) return std::nullopt;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/imported_model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
@@ -51,6 +51,7 @@ ModelFileOptions FileOptionsOf(const CommandLine& line) {
                            .root = line.Text("root"),
                            .device = DeviceOf(line.Text("device")),
                            .device_fallback = true};
+  if (IsOnnxModelFile(predict_net)) options.onnx = OnnxImportOptionsOf(line);
   if (line.Has("cuda-sync")) options.net_arguments.push_back(MakeArgument("cuda_sync", 1));
   if (line.Has("cuda-graph")) options.net_arguments.push_back(MakeArgument("cuda_graph", 1));
   if (line.Has("seed")) options.seed = static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX));
@@ -120,12 +121,12 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
   if (missing.empty()) return;
   const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";
-  const bool is_caffe = !model.layer_blobs.empty();
+  const bool is_imported = !model.layer_blobs.empty();
   std::vector<ZeroPlaceholder> stated = model.zero_placeholders;
   for (const auto& [name, dims] : model.input_shapes)
     stated.push_back({.name = name, .dims = dims});
   const std::string remedy =
-      !is_caffe && (ws.Blobs().empty() || (LacksWeights(model) && missing.size() > 1))
+      !is_imported && (ws.Blobs().empty() || (LacksWeights(model) && missing.size() > 1))
           ? "; want --init-net FILE for weights, --input BLOB=FILE or --image FILE for data"
           : MakeString("; want --input ", blob, "=FILE, --input ", blob, "=SHAPE or --image FILE");
   CAFFE_THROW("net \"", model.predict_net.name(),

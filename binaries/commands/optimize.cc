@@ -4,7 +4,7 @@
 #include <iostream>
 #include <set>
 
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"

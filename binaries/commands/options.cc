@@ -46,7 +46,7 @@ const std::vector<Option>& ModelOptions() {
   static const std::vector<Option> options = {
       {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
       {"predict-net", "FILE", "", "net to run, or a packed model (caffe2 pack)"},
-      CaffeOptions()[0],
+      ImportOptions()[0],
       {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
       {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)", false, true,
        &DatabaseTypes},
@@ -58,24 +58,31 @@ const std::vector<Option>& ModelOptions() {
        false, true},
       {"cuda-graph", "", "",
        "capture a device's operators in a graph, replay it from the third run", false, true},
-      CaffeOptions()[1],
-      CaffeOptions()[2],
-      CaffeOptions()[3],
-      CaffeOptions()[4],
+      ImportOptions()[1],
+      ImportOptions()[2],
+      ImportOptions()[3],
+      ImportOptions()[4],
+      ImportOptions()[5],
+      ImportOptions()[6],
   };
   return options;
 }
 
-const std::vector<Option>& CaffeOptions() {
+const std::vector<Option>& ImportOptions() {
   static const std::vector<Option> options = {
       {"weights", "FILE", "", "caffemodel or HDF5 of a net of Caffe (prototxt)"},
       {"input-shape", "BLOB=DIMS", "",
-       "shape of an input of a net of Caffe, instead of the one in its file; may be repeated", true,
-       true},
+       "shape of an input of a model of Caffe or ONNX, instead of the one in its file; may be "
+       "repeated",
+       true, true},
       {"phase", "PHASE", "test", "layers of a net of Caffe: those for test or for train", false,
        true},
       {"level", "N", "0", "layers of a net of Caffe: those for this level", false, true},
       {"stage", "NAME", "", "layers of a net of Caffe: those for this stage; may be repeated", true,
+       true},
+      {"dim", "NAME=N", "",
+       "a dimension that a model of ONNX names, such as batch=8; may be repeated", true, true},
+      {"opset-tolerant", "", "", "accept operators of opsets newer than the known ones", false,
        true},
   };
   return options;

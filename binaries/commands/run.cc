@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "binaries/commands/boxes.h"
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/input_values.h"

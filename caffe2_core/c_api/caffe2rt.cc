@@ -173,6 +173,7 @@ caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
   }
   for (const auto& [name, shape] : ShapesOf(options)) {
     result.caffe.given_shapes[name] = caffe2rt::GetDimsVector(shape);
+    result.onnx.given_shapes[name] = caffe2rt::GetDimsVector(shape);
   }
   return result;
 }

@@ -102,7 +102,7 @@ typedef struct caffe2rt_load_options {
   const char* const* init_nets;  // files that fill the weights, in the order of their execution
   size_t num_init_nets;
   const char* predict_net;  // the file of the net to run: also a model that `caffe2 pack` wrote, or
-                            // a net of Caffe (prototxt)
+                            // a net of Caffe (prototxt), or a model of ONNX
   const char* predictor_db;     // a predictor's database, instead of the files above
   const char* device;           // as in `caffe2 run --device`; null: the devices that the nets name
   int32_t device_fallback;      // not 0: the CPU replaces devices that are not available
@@ -111,8 +111,8 @@ typedef struct caffe2rt_load_options {
   // --- Since version 2 ---
   int32_t deterministic;  // not 0: only algorithms with reproducible results
   // Name, type and shape of inputs, as far as they are known when the model is loaded. They guide the
-  // choice of layouts; inputs may have other shapes. A net of Caffe is imported for them, instead of the
-  // shapes in its file. Neither `data` nor `bytes` is read.
+  // choice of layouts; inputs may have other shapes. A model of Caffe or ONNX is imported for them,
+  // instead of the shapes in its file. Neither `data` nor `bytes` is read.
   const caffe2rt_tensor* input_shapes;
   size_t num_input_shapes;
   const char* weights;  // the caffemodel of a net of Caffe
@@ -147,8 +147,8 @@ caffe2rt_status caffe2rt_load(const caffe2rt_load_options* options, caffe2rt_mod
 
 // The same from nets in memory, binary or text, each of less than 2 GB. The bytes stay the caller's:
 // the weights are copied out of them, and they are not used after the call. They are checked as files
-// are. `options` may be null; its fields that name files must be null. Models of other kinds are an
-// error: packed ones, databases and ONNX.
+// are. `options` may be null; its fields that name files must be null. `predict_net` may be a model of
+// ONNX, without init nets. Models of other kinds are an error: packed ones and databases.
 caffe2rt_status caffe2rt_load_from_memory(const caffe2rt_bytes* init_nets, size_t num_init_nets,
                                           const caffe2rt_bytes* predict_net,
                                           const caffe2rt_load_options* options,

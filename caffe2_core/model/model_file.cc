@@ -25,6 +25,7 @@
 #include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/model/model_inputs.h"
+#include "caffe2_core/model/onnx_model.h"
 #include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -101,6 +102,7 @@ void CheckNotSwapped(const ModelFileOptions& options, const Model& model) {
 void LoadFiles(const ModelFileOptions& options, Model* model) {
   if (IsPackedModel(options.predict_net)) return LoadPacked(options, model);
   if (IsCaffeNetFile(options.predict_net)) return LoadCaffeModel(options, model);
+  if (IsOnnxFile(options.predict_net)) return LoadOnnxModel(options, model);
   CAFFE_ENFORCE(options.weights.empty(), "weights \"", options.weights, "\" are given with \"",
                 options.predict_net, "\", which is not a net of Caffe");
   for (const std::string& file : options.init_nets) LoadInitNet(file, options.root, model);
@@ -309,6 +311,13 @@ Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options) try {
   CheckNamesNoFiles(options);
   Model model;
+  if (IsOnnxContent(predict_net)) {
+    CAFFE_ENFORCE(init_nets.empty(), init_nets.size(),
+                  " init nets are given with a model of ONNX, which has its weights");
+    LoadOnnxBytes(predict_net, options, &model);
+    Finish(options, &model);
+    return model;
+  }
   for (const std::string_view bytes : init_nets) {
     ReadInitNet(bytes, MakeString("init net ", model.init_nets.size()), &model);
   }

@@ -14,6 +14,10 @@
 //
 //   Model model = LoadModel({.predict_net = "deploy.prototxt", .weights = "net.caffemodel"});
 //
+// and so is a model of ONNX (import/onnx):
+//
+//   Model model = LoadModel({.predict_net = "model.onnx"});
+//
 // The weights are never copied: those in a binary file are read straight into their tensors
 // (caffe2_core/io/net_weights.h), those of a packed model (packed_model.h) stay in the mapped file.
 // Nothing is printed; warnings are returned in Model::warnings.
@@ -27,6 +31,7 @@
 #include <vector>
 
 #include "caffe2_core/import/caffe/caffe_import.h"
+#include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -41,8 +46,8 @@ struct ModelFileOptions {
   // Files with NetDefs, binary or text, that fill the weights. They run in this order. Must be
   // empty if predictor_db is set.
   std::vector<std::string> init_nets = {};
-  // The file with the net to run: a NetDef, or a model that `caffe2 pack` wrote, which has its
-  // weights. Set either this or predictor_db.
+  // The file with the net to run: a NetDef, a net of Caffe, or a model that has its weights: one of ONNX,
+  // or one that `caffe2 pack` wrote. Set either this or predictor_db.
   std::string predict_net = {};
   // The caffemodel, also in HDF5, with the weights of predict_net, a prototxt of Caffe. Without it such
   // a net is filled as its layers say for training.
@@ -50,6 +55,9 @@ struct ModelFileOptions {
   // How a net of Caffe is imported: shapes of inputs, phase, level and stages. The names of its files
   // are not used.
   CaffeImportOptions caffe = {};
+  // How a model of ONNX is imported: shapes of inputs, numbers for its symbols. The name of its file is
+  // not used.
+  OnnxImportOptions onnx = {};
   // A database that Caffe2's predictor_exporter wrote. It holds all nets and the parameters.
   std::string predictor_db = {};
   // The type of predictor_db: minidb, leveldb or lmdb. If empty, it is detected from the content.
@@ -112,13 +120,14 @@ struct Model {
   std::optional<uint64_t> seed;       // of the options
   std::vector<std::string> files;     // the files from which the nets were read
   std::vector<std::string> warnings;  // one line each
-  // Of a net of Caffe: the shapes of its inputs that the file states, the blob that each layer writes,
-  // how its file prepares images, and what was left out of it or assumed.
+  // Of a model of Caffe or ONNX: the shapes of its inputs that the file states, the blob that each layer
+  // or node writes, how its file prepares images, and what was left out of it or assumed.
   std::map<std::string, std::vector<int64_t>> input_shapes;
   std::map<std::string, std::string> layer_blobs;
   std::optional<CaffeTransform> caffe_transform;
   std::vector<std::string> notes;
-  std::string fixed_size_layer;  // a layer that fits only input_shapes, or ""
+  bool is_onnx = false;  // a model of ONNX
+  std::string fixed_size_layer;  // a layer or node that fits only input_shapes, or ""
 };
 
 // THROWS if the options name no model or two models, if a file or database cannot be read, or if
@@ -128,7 +137,8 @@ Model LoadModel(const ModelFileOptions& options);
 // The same for nets whose files are in memory, binary or text, each of less than 2 GB. Errors name them
 // "init net 0" and so on, and "predict net". The weights are copied out of the bytes, straight into
 // their tensors as from files; the bytes are not used after the call. They are trusted as little as
-// files. THROWS if `options` names files, and for models of another kind (packed, ONNX).
+// files. `predict_net` may be a model of ONNX, without init nets. THROWS if `options` names files, and for
+// models of another kind (packed).
 Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
                           std::string_view predict_net, const ModelFileOptions& options = {});
 

@@ -23,7 +23,7 @@ constexpr int64_t kPieceBytes = 1 << 18;
 
 void AppendDims(WireCursor* cursor, const WireItem& shape, const std::string& subject,
                 std::vector<int64_t>* dims) {
-  WireWalk walk(cursor, shape.begin, shape.end, &subject);
+  WireWalk walk(cursor, shape.begin, shape.end, &subject, "a Caffe model");
   for (WireItem item; walk.Next(&item);) {
     if (item.number != 1) continue;
     if (item.wire_type == 0) dims->push_back(static_cast<int64_t>(item.value));
@@ -62,7 +62,7 @@ int64_t CountOf(const WireItem& item, int64_t size) {
 Elements FindElements(WireCursor* cursor, int64_t begin, int64_t end, const std::string& subject) {
   int64_t floats = 0, doubles = 0, raw_bytes = 0;
   uint64_t raw_type = kRawHalf;
-  WireWalk walk(cursor, begin, end, &subject);
+  WireWalk walk(cursor, begin, end, &subject, "a Caffe model");
   for (WireItem item; walk.Next(&item);) {
     if (item.number == kData) floats += CountOf(item, 4);
     if (item.number == kDoubleData) doubles += CountOf(item, 8);
@@ -126,7 +126,7 @@ std::vector<int64_t> ReadBlobDims(WireCursor* cursor, int64_t begin, int64_t end
                                   const std::string& subject, bool* legacy) {
   std::vector<int64_t> dims, old(4);
   bool has_old = false, has_shape = false;
-  WireWalk walk(cursor, begin, end, &subject);
+  WireWalk walk(cursor, begin, end, &subject, "a Caffe model");
   for (WireItem item; walk.Next(&item);) {
     if (item.number >= kNum && item.number <= kWidth && item.wire_type == 0) {
       old[item.number - kNum] = static_cast<int64_t>(item.value);
@@ -151,7 +151,7 @@ Tensor ReadBlobValues(WireCursor* cursor, int64_t begin, int64_t end, const std:
   const OverwrittenMemory memory;
   Tensor values(dims, CPU);
   float* to = values.mutable_data<float>();
-  WireWalk walk(cursor, begin, end, &subject);
+  WireWalk walk(cursor, begin, end, &subject, "a Caffe model");
   for (WireItem item; walk.Next(&item);) {
     if (item.number == elements.field) to += CopyField(cursor, item, elements, to);
   }

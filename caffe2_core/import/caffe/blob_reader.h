@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "caffe2_core/import/caffe/wire_walk.h"
+#include "caffe2_core/io/wire_walk.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {

@@ -16,6 +16,7 @@
 #include "caffe2_core/import/caffe/hdf5_weights.h"
 #include "caffe2_core/import/caffe/text_reader.h"
 #include "caffe2_core/import/caffe/upgrade.h"
+#include "caffe2_core/io/wire_walk.h"
 
 namespace caffe2rt {
 namespace {
@@ -46,7 +47,7 @@ class BinaryNetReader {
   void ReadMessage(const std::string& type, int64_t begin, int64_t end, int depth,
                    CaffeMessage* message) {
     CAFFE_ENFORCE_LE(depth, kMaxMessages, "file \"", subject_, "\": levels of messages");
-    WireWalk walk(&cursor_, begin, end, &subject_);
+    WireWalk walk(&cursor_, begin, end, &subject_, "a Caffe model");
     for (WireItem item; walk.Next(&item);) {
       const CaffeFieldType* field = FindCaffeField(type, item.number);
       if (field != nullptr) ReadField(*field, item, depth, message);
@@ -214,7 +215,7 @@ void CaffeWeightsFile::ReadText() {
 void CaffeWeightsFile::ReadBinary() {
   WireCursor cursor(*input_);
   WireItem first;
-  const bool any = WireWalk(&cursor, 0, input_->size(), &subject_).Next(&first);
+  const bool any = WireWalk(&cursor, 0, input_->size(), &subject_, "a Caffe model").Next(&first);
   CAFFE_ENFORCE(!any || first.number != 1 || first.wire_type != 0, "file \"", subject_,
                 "\" has no layers: it is a solverstate of Caffe, or another kind of file; give the "
                 "caffemodel of the same "

@@ -1,4 +1,4 @@
-#include "binaries/commands/caffe_model.h"
+#include "binaries/commands/imported_model.h"
 
 #include <absl/strings/str_join.h>
 
@@ -26,8 +26,12 @@ namespace caffe2rt {
 namespace {
 
 // The shape that an --input option tells without being fed: dims, or those of an array.
-bool ShapeOfValue(const std::string& value, std::vector<int64_t>* dims) {
+bool ShapeOfValue(const std::string& value, bool for_onnx, std::vector<int64_t>* dims) {
   if (PathExists(value)) {
+    if (for_onnx && IsOnnxTensorFile(value)) {
+      *dims = ReadOnnxTensor(value).dims();
+      return true;
+    }
     if (IsFolderOfInputs(value) || DetectFileKind(value).kind != FileKind::kNpy) return false;
     *dims = ReadNpy(value).dims();
     return true;
@@ -37,8 +41,22 @@ bool ShapeOfValue(const std::string& value, std::vector<int64_t>* dims) {
 
 }  // namespace
 
-bool IsCaffeNet(FileKind kind) {
-  return kind == FileKind::kCaffeText || kind == FileKind::kCaffeModel;
+bool IsImportedNet(FileKind kind) {
+  return kind == FileKind::kCaffeText || kind == FileKind::kCaffeModel ||
+         kind == FileKind::kOnnxModel;
+}
+
+bool IsOnnxModelFile(const std::string& path) {
+  if (path.empty()) return false;
+  const FileKind kind = DetectFileKind(path).kind;
+  return kind == FileKind::kOnnxModel || (kind == FileKind::kUnknown && path.ends_with(".onnx"));
+}
+
+bool IsOnnxTensorFile(const std::string& path) {
+  const FileKind kind = DetectFileKind(path).kind;
+  const bool possible =
+      kind == FileKind::kUnknown || kind == FileKind::kOnnxTensor || kind == FileKind::kTensorProto;
+  return kind == FileKind::kOnnxTensor || (path.ends_with(".pb") && possible);
 }
 
 std::string PredictNetOf(const CommandLine& line) {
@@ -54,20 +72,31 @@ void CheckNetArgument(const CommandLine& line) {
   if (line.positional().empty()) return;
   const std::string& path = line.positional()[0];
   const bool is_named_so = path.ends_with(".prototxt") || path.ends_with(".caffemodel") ||
-                           path.ends_with(".solverstate");
-  if (is_named_so || IsCaffeNet(DetectFileKind(path).kind)) return;
-  throw UsageError("argument \"" + path +
-                   "\" is not a net of Caffe (prototxt); want --predict-net FILE for other nets");
+                           path.ends_with(".solverstate") || path.ends_with(".onnx");
+  if (is_named_so || IsImportedNet(DetectFileKind(path).kind)) return;
+  throw UsageError(
+      "argument \"" + path +
+      "\" is not a net of Caffe (prototxt) or a model of ONNX; want --predict-net FILE "
+      "for other nets");
 }
 
-CaffeImportOptions CaffeImportOptionsOf(const CommandLine& line) {
-  CaffeImportOptions options;
+namespace {
+
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+Shapes GivenShapes(const CommandLine& line, bool for_onnx) {
+  Shapes shapes;
   for (const std::string& text : line.All("input")) {
     const auto assignment = SplitAssignment(text);
     std::vector<int64_t> dims;
-    if (!assignment.has_value() || !ShapeOfValue(assignment->second, &dims)) continue;
-    options.given_shapes[assignment->first] = dims;
+    if (!assignment.has_value() || !ShapeOfValue(assignment->second, for_onnx, &dims)) continue;
+    shapes[assignment->first] = dims;
   }
+  return shapes;
+}
+
+Shapes InputShapes(const CommandLine& line) {
+  Shapes shapes;
   for (const std::string& text : line.All("input-shape")) {
     const auto assignment = SplitAssignment(text);
     std::vector<int64_t> dims;
@@ -75,8 +104,31 @@ CaffeImportOptions CaffeImportOptionsOf(const CommandLine& line) {
       throw UsageError("option --input-shape is \"" + text +
                        "\", want BLOB=DIMS, DIMS as 1,3,224,224");
     }
-    options.input_shapes[assignment->first] = dims;
+    shapes[assignment->first] = dims;
   }
+  return shapes;
+}
+
+}  // namespace
+
+OnnxImportOptions OnnxImportOptionsOf(const CommandLine& line) {
+  OnnxImportOptions options = {.input_shapes = InputShapes(line),
+                               .given_shapes = GivenShapes(line, true)};
+  for (const std::string& text : line.All("dim")) {
+    const auto assignment = SplitAssignment(text);
+    std::vector<int64_t> number;
+    if (!assignment.has_value() || !ParseDims(assignment->second, &number) || number.size() != 1) {
+      throw UsageError("option --dim is \"" + text + "\", want NAME=NUMBER, such as batch=8");
+    }
+    options.dims[assignment->first] = number[0];
+  }
+  options.tolerant = line.Has("opset-tolerant");
+  return options;
+}
+
+CaffeImportOptions CaffeImportOptionsOf(const CommandLine& line) {
+  CaffeImportOptions options = {.input_shapes = InputShapes(line),
+                                .given_shapes = GivenShapes(line, false)};
   const std::string phase = line.Text("phase");
   if (!phase.empty() && phase != "test" && phase != "train") {
     throw UsageError("option --phase is \"" + phase + "\", want test or train");
@@ -88,24 +140,49 @@ CaffeImportOptions CaffeImportOptionsOf(const CommandLine& line) {
   return options;
 }
 
-NetsOfFile LoadCaffeNets(const CommandLine& line, const std::string& path) {
+namespace {
+
+NetsOfFile NetsOf(const std::string& path, NetDef init, std::vector<OperatorWeights> weights,
+                  NetDef predict) {
+  NetWithWeights filled = {.net = std::move(init), .weights = std::move(weights)};
+  RestoreWeights(&filled);
+  NameNet(&filled.net, FileStem(path) + "_init");
+  NameNet(&predict, FileStem(path));
+  NetsOfFile found;
+  found.init_net = std::move(filled.net);
+  const std::string title = MakeString("net \"", predict.name(), "\"");
+  found.nets.push_back({.title = title, .role = "", .net = std::move(predict)});
+  return found;
+}
+
+NetsOfFile LoadOnnxNets(const CommandLine& line, const std::string& path) {
+  OnnxImportOptions options = OnnxImportOptionsOf(line);
+  options.net = path;
+  OnnxModel model = ImportOnnx(options);
+  PrintNotes(model.notes);
+  NetsOfFile found = NetsOf(path, std::move(model.init_net), std::move(model.weights),
+                            std::move(model.predict_net));
+  for (const OnnxInput& input : model.inputs) {
+    found.input_shapes[input.name] =
+        HasFixedDims(input) ? CreateTensorShape(input.dims, input.type) : UnknownShape();
+  }
+  return found;
+}
+
+}  // namespace
+
+NetsOfFile LoadImportedNets(const CommandLine& line, const std::string& path, FileKind kind) {
+  if (kind == FileKind::kOnnxModel) return LoadOnnxNets(line, path);
   CaffeImportOptions options = CaffeImportOptionsOf(line);
   options.net = path;
   CaffeModel model = ImportCaffe(options);
   PrintNotes(model.notes);
-  NetWithWeights init = {.net = std::move(model.init_net), .weights = std::move(model.weights)};
-  RestoreWeights(&init);
-  NameNet(&init.net, FileStem(path) + "_init");
-  NameNet(&model.predict_net, FileStem(path));
-  NetsOfFile found;
+  NetsOfFile found = NetsOf(path, std::move(model.init_net), std::move(model.weights),
+                            std::move(model.predict_net));
   for (const CaffeInput& input : model.inputs) {
     found.input_shapes[input.name] =
         input.dims.empty() ? UnknownShape() : CreateTensorShape(input.dims, TensorProto::FLOAT);
   }
-  found.init_net = std::move(init.net);
-  found.nets.push_back({.title = MakeString("net \"", model.predict_net.name(), "\""),
-                        .role = "",
-                        .net = std::move(model.predict_net)});
   return found;
 }
 
@@ -114,7 +191,7 @@ void PrintNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::cerr << "caffe2: note: " << OneLine(note) << "\n";
 }
 
-void ConvertCaffeNet(const CommandLine& line, const std::string& path) {
+void ConvertImportedNet(const CommandLine& line, const std::string& path, FileKind kind) {
   if (!line.Has("output")) {
     throw UsageError("want --output FOLDER for init_net.pb and predict_net.pb");
   }
@@ -122,9 +199,9 @@ void ConvertCaffeNet(const CommandLine& line, const std::string& path) {
   const bool text = line.Text("to") == "text";
   if (line.Has("to") && !text && line.Text("to") != "binary") {
     throw UsageError("option --to is \"" + line.Text("to") +
-                     "\", want text or binary for a net of Caffe");
+                     "\", want text or binary for a model of Caffe or ONNX");
   }
-  const NetsOfFile found = LoadCaffeNets(line, path);
+  const NetsOfFile found = LoadImportedNets(line, path, kind);
   std::filesystem::create_directories(folder);
   for (const auto& [name, net] :
        {std::pair("init_net", &found.init_net), {"predict_net", &found.nets[0].net}}) {

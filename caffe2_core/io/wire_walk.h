@@ -18,9 +18,11 @@ struct WireItem {
 
 class WireWalk {
  public:
-  // The message in [begin, end) of the input.
-  WireWalk(WireCursor* cursor, int64_t begin, int64_t end, const std::string* subject)
-      : cursor_(cursor), at_(begin), end_(end), subject_(subject) {}
+  // The message in [begin, end) of the input. Errors name the file `subject`, which should have been
+  // `want`: "a Caffe model".
+  WireWalk(WireCursor* cursor, int64_t begin, int64_t end, const std::string* subject,
+           const char* want)
+      : cursor_(cursor), at_(begin), end_(end), subject_(subject), want_(want) {}
 
   // Returns false at the end. The cursor may be used between two calls. Groups are skipped. THROWS
   // if the bytes are not a message.
@@ -36,6 +38,7 @@ class WireWalk {
   WireCursor* cursor_;
   int64_t at_, end_;
   const std::string* subject_;
+  const char* want_;
 };
 
 }  // namespace caffe2rt

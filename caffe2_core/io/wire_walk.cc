@@ -1,4 +1,4 @@
-#include "caffe2_core/import/caffe/wire_walk.h"
+#include "caffe2_core/io/wire_walk.h"
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ constexpr int kMaxGroups = 32;
 
 void WireWalk::Fail(const char* what) const {
   CAFFE_THROW("cannot read \"", *subject_, "\": byte ", at_, ": ", what,
-              "; the file is damaged or not a Caffe model");
+              "; the file is damaged or not ", want_);
 }
 
 uint64_t WireWalk::ReadVarint() {

@@ -1,0 +1,587 @@
+#include "caffe2_core/import/onnx/folding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "caffe2_core/base/checked_math.h"
+
+namespace caffe2rt {
+namespace {
+
+using Proto = onnx::TensorProto;
+
+// A small array in one world. Integers and bools are in `ints`, which is exact for 64 bits.
+struct Array {
+  int type = 0;
+  OnnxDims dims = {};
+  std::vector<int64_t> ints = {};
+  std::vector<double> reals = {};
+
+  bool real() const { return IsOnnxReal(type); }
+  int64_t size() const { return static_cast<int64_t>(real() ? reals.size() : ints.size()); }
+  double Real(size_t i) const { return real() ? reals[i] : static_cast<double>(ints[i]); }
+  int64_t Int(size_t i) const { return real() ? static_cast<int64_t>(reals[i]) : ints[i]; }
+  void Push(const Array& from, size_t i) {
+    if (real()) {
+      reals.push_back(from.Real(i));
+    } else {
+      ints.push_back(from.Int(i));
+    }
+  }
+};
+
+using Result = std::optional<Array>;
+// The inputs, null where the node leaves one out.
+using Inputs = std::vector<const Array*>;
+
+// The number of elements, or nothing if there are more than are followed.
+std::optional<int64_t> SmallSize(const OnnxDims& dims) {
+  int64_t size = 1;
+  for (const int64_t dim : dims) {
+    if (dim < 0) return std::nullopt;
+    if (dim > kMaxOnnxContent) return std::nullopt;
+    size *= dim;
+    if (size > kMaxOnnxContent) return std::nullopt;
+  }
+  return size;
+}
+
+double RoundTo(int type, double value) {
+  return type == Proto::DOUBLE ? value : static_cast<double>(static_cast<float>(value));
+}
+
+int64_t WrapTo(int type, int64_t value) {
+  switch (type) {
+    case Proto::INT32:
+      return static_cast<int32_t>(value);
+    case Proto::INT16:
+      return static_cast<int16_t>(value);
+    case Proto::INT8:
+      return static_cast<int8_t>(value);
+    case Proto::UINT8:
+      return static_cast<uint8_t>(value);
+    case Proto::UINT16:
+      return static_cast<uint16_t>(value);
+    case Proto::BOOL:
+      return value != 0;
+    default:
+      return value;
+  }
+}
+
+OnnxDims StridesOf(const OnnxDims& dims) {
+  OnnxDims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+// Calls `visit` with the position of each element of `dims` in an array of shape `from`, which is
+// broadcast to `dims`.
+std::optional<std::vector<size_t>> BroadcastPositions(const OnnxDims& from, const OnnxDims& dims) {
+  const std::optional<int64_t> size = SmallSize(dims);
+  if (!size.has_value() || from.size() > dims.size()) return std::nullopt;
+  const OnnxDims strides = StridesOf(from);
+  const size_t shift = dims.size() - from.size();
+  std::vector<size_t> positions(static_cast<size_t>(*size));
+  for (int64_t i = 0; i < *size; ++i) {
+    int64_t rest = i, position = 0;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      const int64_t at = rest % dims[axis];
+      rest /= dims[axis];
+      if (axis < shift) continue;
+      const int64_t dim = from[axis - shift];
+      if (dim != 1 && dim != dims[axis]) return std::nullopt;
+      position += dim == 1 ? 0 : at * strides[axis - shift];
+    }
+    positions[static_cast<size_t>(i)] = static_cast<size_t>(position);
+  }
+  return positions;
+}
+
+std::optional<OnnxDims> BroadcastDims(const OnnxDims& a, const OnnxDims& b) {
+  OnnxDims dims(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    dims[dims.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return dims;
+}
+
+// --- elementwise ---
+
+struct PairFunction {
+  std::optional<int64_t> (*ints)(int64_t, int64_t);
+  std::optional<double> (*reals)(double, double);
+  bool compares = false;
+};
+
+uint64_t Bits(int64_t value) { return static_cast<uint64_t>(value); }
+std::optional<int64_t> Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+
+const std::map<std::string_view, PairFunction>& Binaries() {
+  using I = std::optional<int64_t>;
+  using R = std::optional<double>;
+  static const std::map<std::string_view, PairFunction> table = {
+      {"Add",
+       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) + Bits(b)); },
+        [](double a, double b) -> R { return a + b; }}},
+      {"Sub",
+       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) - Bits(b)); },
+        [](double a, double b) -> R { return a - b; }}},
+      {"Mul",
+       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) * Bits(b)); },
+        [](double a, double b) -> R { return a * b; }}},
+      {"Div",
+       {[](int64_t a, int64_t b) -> I {
+          if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return {};
+          return a / b;
+        },
+        [](double a, double b) -> R { return a / b; }}},
+      {"Mod",
+       {[](int64_t a, int64_t b) -> I {
+          if (b == 0 || b == -1) return {};
+          const int64_t rest = a % b;
+          return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+        },
+        nullptr}},
+      {"Equal",
+       {[](int64_t a, int64_t b) -> I { return a == b; },
+        [](double a, double b) -> R { return a == b; }, true}},
+      {"Less",
+       {[](int64_t a, int64_t b) -> I { return a < b; },
+        [](double a, double b) -> R { return a < b; }, true}},
+      {"LessOrEqual",
+       {[](int64_t a, int64_t b) -> I { return a <= b; },
+        [](double a, double b) -> R { return a <= b; }, true}},
+      {"Greater",
+       {[](int64_t a, int64_t b) -> I { return a > b; },
+        [](double a, double b) -> R { return a > b; }, true}},
+      {"GreaterOrEqual",
+       {[](int64_t a, int64_t b) -> I { return a >= b; },
+        [](double a, double b) -> R { return a >= b; }, true}},
+      {"And", {[](int64_t a, int64_t b) -> I { return a != 0 && b != 0; }, nullptr}},
+      {"Or", {[](int64_t a, int64_t b) -> I { return a != 0 || b != 0; }, nullptr}},
+      {"Xor", {[](int64_t a, int64_t b) -> I { return (a != 0) != (b != 0); }, nullptr}},
+      {"Max", {[](int64_t a, int64_t b) -> I { return std::max(a, b); }, nullptr}},
+      {"Min", {[](int64_t a, int64_t b) -> I { return std::min(a, b); }, nullptr}}};
+  return table;
+}
+
+Result FoldPair(const PairFunction& binary, const Array& a, const Array& b) {
+  const std::optional<OnnxDims> dims = BroadcastDims(a.dims, b.dims);
+  if (!dims.has_value() || a.type != b.type) return std::nullopt;
+  const auto left = BroadcastPositions(a.dims, *dims), right = BroadcastPositions(b.dims, *dims);
+  if (!left.has_value() || !right.has_value()) return std::nullopt;
+  if (a.real() && binary.reals == nullptr) return std::nullopt;
+  Array out = {.type = binary.compares ? static_cast<int>(Proto::BOOL) : a.type, .dims = *dims};
+  for (size_t i = 0; i < left->size(); ++i) {
+    const size_t x = (*left)[i], y = (*right)[i];
+    if (a.real()) {
+      const std::optional<double> value = binary.reals(a.reals[x], b.reals[y]);
+      if (out.real()) {
+        out.reals.push_back(RoundTo(out.type, *value));
+      } else {
+        out.ints.push_back(*value != 0);
+      }
+    } else {
+      const std::optional<int64_t> value = binary.ints(a.ints[x], b.ints[y]);
+      if (!value.has_value()) return std::nullopt;
+      out.ints.push_back(WrapTo(out.type, *value));
+    }
+  }
+  return out;
+}
+
+Result FoldBinary(const PairFunction& binary, const Inputs& in) {
+  Result out = *in[0];
+  for (size_t i = 1; i < in.size() && out.has_value(); ++i) {
+    if (in[i] == nullptr) return std::nullopt;
+    out = FoldPair(binary, *out, *in[i]);
+  }
+  return out;
+}
+
+Result FoldUnary(std::string_view type, const Array& x) {
+  Array out = x;
+  const auto map_reals = [&](double (*function)(double)) {
+    for (double& value : out.reals) value = RoundTo(x.type, function(value));
+  };
+  if (type == "Not") {
+    for (int64_t& value : out.ints) value = static_cast<int64_t>(value == 0);
+  } else if (type == "Neg") {
+    for (int64_t& value : out.ints)
+      value = WrapTo(x.type, static_cast<int64_t>(-static_cast<uint64_t>(value)));
+    map_reals([](double v) { return -v; });
+  } else if (type == "Abs") {
+    for (int64_t& value : out.ints)
+      value = value < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(value)) : value;
+    map_reals([](double v) { return std::fabs(v); });
+  } else if (!x.real()) {
+    return std::nullopt;
+  } else if (type == "Floor") {
+    map_reals([](double v) { return std::floor(v); });
+  } else if (type == "Ceil") {
+    map_reals([](double v) { return std::ceil(v); });
+  } else {
+    map_reals([](double v) { return std::sqrt(v); });
+  }
+  return out;
+}
+
+// --- shapes of arrays ---
+
+Result WithDims(const Array& x, OnnxDims dims) {
+  const std::optional<int64_t> size = SmallSize(dims);
+  if (!size.has_value() || *size != x.size()) return std::nullopt;
+  Array out = x;
+  out.dims = std::move(dims);
+  return out;
+}
+
+Result FoldReshape(const Inputs& in, bool allow_zero) {
+  if (in.size() < 2 || in[1] == nullptr) return std::nullopt;
+  OnnxDims dims = in[1]->ints;
+  int64_t known = 1;
+  size_t open = dims.size();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && !allow_zero && i < in[0]->dims.size()) dims[i] = in[0]->dims[i];
+    if (dims[i] < 0) {
+      open = i;
+    } else if (dims[i] <= kMaxOnnxContent) {
+      known *= std::max<int64_t>(dims[i], 1);
+    }
+    if (known > kMaxOnnxContent) return std::nullopt;
+  }
+  if (open < dims.size()) dims[open] = in[0]->size() / known;
+  return WithDims(*in[0], dims);
+}
+
+Result FoldSqueeze(const Inputs& in) {
+  const Array& x = *in[0];
+  OnnxDims dims;
+  const auto rank = static_cast<int64_t>(x.dims.size());
+  for (int64_t i = 0; i < rank; ++i) {
+    bool removed = in.size() < 2 && x.dims[static_cast<size_t>(i)] == 1;
+    for (size_t k = 0; in.size() > 1 && k < in[1]->ints.size(); ++k) {
+      removed |= OnnxNode::AxisOf(in[1]->ints[k], rank) == i;
+    }
+    if (!removed) dims.push_back(x.dims[static_cast<size_t>(i)]);
+  }
+  return WithDims(x, dims);
+}
+
+Result FoldUnsqueeze(const Inputs& in) {
+  if (in.size() < 2) return std::nullopt;
+  const auto rank = static_cast<int64_t>(in[0]->dims.size() + in[1]->ints.size());
+  std::vector<bool> inserted(static_cast<size_t>(rank));
+  for (const int64_t axis : in[1]->ints) {
+    inserted[static_cast<size_t>(OnnxNode::AxisOf(axis, rank))] = true;
+  }
+  OnnxDims dims;
+  size_t next = 0;
+  for (const bool one : inserted) {
+    if (!one && next == in[0]->dims.size()) return std::nullopt;
+    dims.push_back(one ? 1 : in[0]->dims[next++]);
+  }
+  return WithDims(*in[0], dims);
+}
+
+// Takes the positions along an axis.
+Result TakeAlong(const Array& x, size_t axis, const std::vector<int64_t>& positions,
+                 const OnnxDims& in_place) {
+  Array out = {.type = x.type};
+  out.dims.assign(x.dims.begin(), x.dims.begin() + static_cast<int64_t>(axis));
+  out.dims.insert(out.dims.end(), in_place.begin(), in_place.end());
+  out.dims.insert(out.dims.end(), x.dims.begin() + static_cast<int64_t>(axis) + 1, x.dims.end());
+  if (!SmallSize(out.dims).has_value()) return std::nullopt;
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < axis; ++i) outer *= x.dims[i];
+  for (size_t i = axis + 1; i < x.dims.size(); ++i) inner *= x.dims[i];
+  const int64_t size = x.dims[axis];
+  for (int64_t o = 0; o < outer; ++o) {
+    for (const int64_t position : positions) {
+      const int64_t at = position < 0 ? position + size : position;
+      if (at < 0 || at >= size) return std::nullopt;
+      for (int64_t i = 0; i < inner; ++i) {
+        out.Push(x, static_cast<size_t>((o * size + at) * inner + i));
+      }
+    }
+  }
+  return out;
+}
+
+Result FoldGather(const Inputs& in, int64_t axis) {
+  if (in.size() < 2 || in[0]->dims.empty()) return std::nullopt;
+  const int64_t at = OnnxNode::AxisOf(axis, static_cast<int64_t>(in[0]->dims.size()));
+  return TakeAlong(*in[0], static_cast<size_t>(at), in[1]->ints, in[1]->dims);
+}
+
+Result FoldSlice(const Inputs& in) {
+  if (in.size() < 3) return std::nullopt;
+  Result out = *in[0];
+  for (size_t k = 0; k < in[1]->ints.size(); ++k) {
+    const auto rank = static_cast<int64_t>(out->dims.size());
+    const bool has_axes = in.size() > 3 && in[3] != nullptr;
+    const int64_t axis =
+        OnnxNode::AxisOf(has_axes ? in[3]->ints.at(k) : static_cast<int64_t>(k), rank);
+    const int64_t step = in.size() > 4 && in[4] != nullptr ? in[4]->ints.at(k) : 1;
+    const int64_t dim = out->dims[static_cast<size_t>(axis)];
+    if (step == 0 || dim > kMaxOnnxContent) return std::nullopt;
+    const auto clamp = [&](int64_t value) {
+      if (value < 0) value += dim;
+      return std::clamp<int64_t>(value, step > 0 ? 0 : -1, step > 0 ? dim : dim - 1);
+    };
+    const int64_t begin = clamp(in[1]->ints[k]), end = clamp(in[2]->ints.at(k));
+    std::vector<int64_t> positions;
+    for (int64_t i = begin; step > 0 ? i < end : i > end;) {
+      positions.push_back(i);
+      if (step > dim || step < -dim) break;
+      i += step;
+    }
+    out = TakeAlong(*out, static_cast<size_t>(axis), positions,
+                    {static_cast<int64_t>(positions.size())});
+    if (!out.has_value()) return out;
+  }
+  return out;
+}
+
+// Only along the first axis, or of lists.
+Result FoldConcat(const Inputs& in, int64_t axis) {
+  Array out = {.type = in[0]->type, .dims = in[0]->dims};
+  if (out.dims.empty() || OnnxNode::AxisOf(axis, static_cast<int64_t>(out.dims.size())) != 0) {
+    return std::nullopt;
+  }
+  out.dims[0] = 0;
+  for (const Array* x : in) {
+    if (x == nullptr || x->type != out.type || x->dims.size() != out.dims.size())
+      return std::nullopt;
+    out.dims[0] += x->dims[0];
+    for (size_t i = 0; i < static_cast<size_t>(x->size()); ++i) out.Push(*x, i);
+  }
+  return SmallSize(out.dims).has_value() ? Result(out) : std::nullopt;
+}
+
+Result FoldExpand(const Inputs& in) {
+  if (in.size() < 2) return std::nullopt;
+  const std::optional<OnnxDims> dims = BroadcastDims(in[0]->dims, in[1]->ints);
+  if (!dims.has_value() || !SmallSize(*dims).has_value()) return std::nullopt;
+  const auto positions = BroadcastPositions(in[0]->dims, *dims);
+  if (!positions.has_value()) return std::nullopt;
+  Array out = {.type = in[0]->type, .dims = *dims};
+  for (const size_t position : *positions) out.Push(*in[0], position);
+  return out;
+}
+
+// --- others ---
+
+Result FoldCast(const Array& x, int type) {
+  if (!IsOnnxReal(type) && !IsOnnxInteger(type) && type != Proto::BOOL) return std::nullopt;
+  if (IsRoundedOnnxType(type) || type == Proto::UINT32 || type == Proto::UINT64)
+    return std::nullopt;
+  Array out = {.type = type, .dims = x.dims};
+  for (size_t i = 0; i < static_cast<size_t>(x.size()); ++i) {
+    if (out.real()) {
+      out.reals.push_back(RoundTo(type, x.Real(i)));
+      continue;
+    }
+    const bool fits = !x.real() || (std::fabs(x.reals[i]) < 9e18);
+    if (!fits) return std::nullopt;
+    const bool as_bool = type == Proto::BOOL && x.real();
+    out.ints.push_back(as_bool ? static_cast<int64_t>(x.reals[i] != 0) : WrapTo(type, x.Int(i)));
+  }
+  return out;
+}
+
+Result FoldWhere(const Inputs& in) {
+  if (in.size() < 3 || in[1]->type != in[2]->type) return std::nullopt;
+  const auto pair = BroadcastDims(in[1]->dims, in[2]->dims);
+  const auto dims = pair.has_value() ? BroadcastDims(*pair, in[0]->dims) : pair;
+  if (!dims.has_value() || !SmallSize(*dims).has_value()) return std::nullopt;
+  Array out = {.type = in[1]->type, .dims = *dims};
+  std::vector<std::vector<size_t>> positions;
+  for (const Array* x : {in[0], in[1], in[2]}) {
+    const auto found = BroadcastPositions(x->dims, *dims);
+    if (!found.has_value()) return std::nullopt;
+    positions.push_back(*found);
+  }
+  for (size_t i = 0; i < positions[0].size(); ++i) {
+    const bool first = in[0]->ints[positions[0][i]] != 0;
+    out.Push(first ? *in[1] : *in[2], positions[first ? 1 : 2][i]);
+  }
+  return out;
+}
+
+Result FoldRange(const Inputs& in) {
+  if (in.size() < 3 || in[0]->size() != 1 || in[1]->size() != 1 || in[2]->size() != 1)
+    return std::nullopt;
+  Array out = {.type = in[0]->type};
+  if (out.real()) return std::nullopt;
+  const int64_t start = in[0]->ints[0], limit = in[1]->ints[0], step = in[2]->ints[0];
+  if (step == 0) return std::nullopt;
+  for (int64_t i = start; step > 0 ? i < limit : i > limit;) {
+    out.ints.push_back(i);
+    if (static_cast<int64_t>(out.ints.size()) > kMaxOnnxContent) return std::nullopt;
+    if (__builtin_add_overflow(i, step, &i)) return std::nullopt;
+  }
+  out.dims = {static_cast<int64_t>(out.ints.size())};
+  return out;
+}
+
+// Of all elements only, or of the axis of a list.
+Result FoldReduce(OnnxNode* node, const Inputs& in) {
+  const Array& x = *in[0];
+  const bool all =
+      in.size() < 2 || in[1] == nullptr || (x.dims.size() == 1 && in[1]->ints.size() == 1);
+  if (!all || x.real() || x.size() == 0) return std::nullopt;
+  if (in.size() < 2 && node->Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
+  int64_t value = x.ints[0];
+  for (size_t i = 1; i < x.ints.size(); ++i) {
+    const auto a = static_cast<uint64_t>(value), b = static_cast<uint64_t>(x.ints[i]);
+    value = node->type() == "ReduceProd"  ? static_cast<int64_t>(a * b)
+            : node->type() == "ReduceSum" ? static_cast<int64_t>(a + b)
+            : node->type() == "ReduceMax" ? std::max(value, x.ints[i])
+                                          : std::min(value, x.ints[i]);
+  }
+  Array out = {.type = x.type, .ints = {WrapTo(x.type, value)}};
+  if (node->Int("keepdims", 1) != 0) out.dims = OnnxDims(x.dims.size(), 1);
+  return out;
+}
+
+Result FoldConstantOfShape(OnnxNode* node, const Inputs& in) {
+  const std::optional<int64_t> size = SmallSize(in[0]->ints);
+  if (!size.has_value()) return std::nullopt;
+  Array out = {.type = Proto::FLOAT, .dims = in[0]->ints};
+  double real = 0;
+  int64_t integer = 0;
+  if (const Proto* value = node->TensorAttr("value"); value != nullptr) {
+    const std::shared_ptr<const OnnxContent> content =
+        ContentOf(node->nets().file().ReadTensor(*value));
+    if (content == nullptr || content->size() != 1 || IsRoundedOnnxType(value->data_type()))
+      return std::nullopt;
+    out.type = value->data_type();
+    if (content->real)
+      real = content->reals[0][0];
+    else
+      integer = content->ints[0][0];
+  }
+  if (out.real())
+    out.reals.assign(static_cast<size_t>(*size), real);
+  else
+    out.ints.assign(static_cast<size_t>(*size), integer);
+  return out;
+}
+
+Result Compute(OnnxNode* node, const Inputs& in) {
+  const std::string_view type = node->type();
+  if (const auto binary = Binaries().find(type); binary != Binaries().end()) {
+    if (type == "Mod" && node->Int("fmod", 0) != 0) return std::nullopt;
+    return FoldBinary(binary->second, in);
+  }
+  for (const char* name : {"Not", "Neg", "Abs", "Floor", "Ceil", "Sqrt"}) {
+    if (type == name) return FoldUnary(type, *in[0]);
+  }
+  if (type == "Gather") return FoldGather(in, node->Int("axis", 0));
+  if (type == "Slice") return FoldSlice(in);
+  if (type == "Concat") return FoldConcat(in, node->Int("axis", 1));
+  if (type == "Cast") return FoldCast(*in[0], static_cast<int>(node->Int("to", 0)));
+  if (type == "Squeeze") return FoldSqueeze(in);
+  if (type == "Unsqueeze") return FoldUnsqueeze(in);
+  if (type == "Reshape") return FoldReshape(in, node->Int("allowzero", 0) != 0);
+  if (type == "Where") return FoldWhere(in);
+  if (type == "Range") return FoldRange(in);
+  if (type == "Expand") return FoldExpand(in);
+  if (type == "ConstantOfShape") return FoldConstantOfShape(node, in);
+  if (type.starts_with("Reduce")) return FoldReduce(node, in);
+  return std::nullopt;
+}
+
+bool IsFoldable(std::string_view type) {
+  static const std::map<std::string_view, bool> others = {
+      {"Not", true},       {"Neg", true},        {"Abs", true},
+      {"Floor", true},     {"Ceil", true},       {"Sqrt", true},
+      {"Gather", true},    {"Slice", true},      {"Concat", true},
+      {"Cast", true},      {"Squeeze", true},    {"Unsqueeze", true},
+      {"Reshape", true},   {"Where", true},      {"Range", true},
+      {"Expand", true},    {"ReduceProd", true}, {"ReduceSum", true},
+      {"ReduceMax", true}, {"ReduceMin", true},  {"ConstantOfShape", true}};
+  return others.contains(type) || Binaries().contains(type);
+}
+
+Array ArrayOf(const OnnxBlob& blob, const OnnxContent& content, size_t world) {
+  return {.type = blob.type,
+          .dims = blob.dims[world],
+          .ints = content.ints[world],
+          .reals = content.reals[world]};
+}
+
+// Shape and Size need no content.
+bool FoldShape(OnnxNode* node, OnnxFolded* folded) {
+  if (!node->Has(0) || !node->HasRank(node->In(0))) return false;
+  auto content = std::make_shared<OnnxContent>();
+  const int64_t rank = node->Rank(node->In(0));
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const int64_t begin = clamp(node->Int("start", 0));
+  const int64_t end = std::max(begin, clamp(node->Int("end", rank)));
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    const OnnxDims& dims = node->DimsIn(node->In(0), world);
+    if (node->type() == "Size") {
+      content->ints[world] = {CheckedProduct(dims)};
+    } else {
+      content->ints[world].assign(dims.begin() + begin, dims.begin() + end);
+      folded->dims[world] = {end - begin};
+    }
+  }
+  folded->type = Proto::INT64;
+  folded->content = content;
+  return true;
+}
+
+}  // namespace
+
+bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
+  if (!node->data().domain.empty() || node->inputs() == 0) return false;
+  if (node->type() == "Shape" || node->type() == "Size") return FoldShape(node, folded);
+  if (!IsFoldable(node->type()) || node->outputs() != 1) return false;
+  std::array<std::vector<Array>, kOnnxWorlds> arrays;
+  for (const std::string& input : node->data().inputs) {
+    if (input.empty()) {
+      for (auto& world : arrays) world.emplace_back();
+      continue;
+    }
+    const OnnxBlob& blob = node->nets().At(input);
+    const OnnxContent* content = node->Content(input);
+    if (content == nullptr || !blob.has_dims || IsRoundedOnnxType(blob.type) || blob.type == 0)
+      return false;
+    for (size_t world = 0; world < kOnnxWorlds; ++world) {
+      arrays[world].push_back(ArrayOf(blob, *content, world));
+    }
+  }
+  auto content = std::make_shared<OnnxContent>();
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    Inputs inputs;
+    for (size_t i = 0; i < arrays[world].size(); ++i) {
+      inputs.push_back(node->Has(i) ? &arrays[world][i] : nullptr);
+    }
+    if (inputs[0] == nullptr) return false;
+    Result result = Compute(node, inputs);
+    if (!result.has_value()) return false;
+    folded->type = result->type;
+    folded->dims[world] = result->dims;
+    content->real = result->real();
+    content->ints[world] = std::move(result->ints);
+    content->reals[world] = std::move(result->reals);
+  }
+  folded->content = content;
+  return folded->dims[0].size() == folded->dims[1].size();
+}
+
+}  // namespace caffe2rt

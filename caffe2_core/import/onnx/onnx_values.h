@@ -1,0 +1,82 @@
+#pragma once
+// What the importer knows of a blob: its element type, its shape, and the content of small tensors.
+//
+// Dimensions that the file names (symbols) or leaves out have no number. Every shape and content is
+// therefore held twice, for two assignments of numbers to the symbols ("worlds"), and everything is
+// computed in both. What is equal in both does not depend on a symbol; a dimension that equals a
+// symbol in both is that symbol. No algebra of symbols is needed. A value that depends on none is
+// called fixed.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/tensor/tensor.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/onnx.pb.h"
+
+namespace caffe2rt {
+
+using OnnxDims = std::vector<int64_t>;
+inline constexpr size_t kOnnxWorlds = 2;
+// Elements of a tensor whose content is followed.
+inline constexpr int64_t kMaxOnnxContent = 4096;
+
+// The elements of a small tensor of numbers or bools.
+struct OnnxContent {
+  bool real = false;  // which of the lists holds them
+  std::array<std::vector<int64_t>, kOnnxWorlds> ints = {};
+  std::array<std::vector<double>, kOnnxWorlds> reals = {};
+
+  bool IsFixed() const { return ints[0] == ints[1] && SameReals(); }
+  size_t size() const { return real ? reals[0].size() : ints[0].size(); }
+
+ private:
+  bool SameReals() const;  // NaNs are equal
+};
+
+struct OnnxBlob {
+  int type = 0;           // an onnx::TensorProto::DataType; 0 if it is not known
+  bool has_dims = false;  // the rank is known
+  std::array<OnnxDims, kOnnxWorlds> dims = {};
+  std::shared_ptr<const OnnxContent> content = nullptr;  // shared by blobs with equal elements
+  // Of the init net, or of no net yet: then it is written when an operator reads it.
+  bool is_constant = false;
+  bool is_written = true;
+  const onnx::TensorProto* tensor = nullptr;  // the elements of a constant, if not `content`
+
+  bool IsFixed() const { return has_dims && dims[0] == dims[1]; }
+};
+
+// FLOAT16 and BFLOAT16: the blobs are float, and are rounded after each operator.
+bool IsRoundedOnnxType(int type);
+// Of the blobs. THROWS for types that have no tensors here.
+TensorProto::DataType Caffe2TypeOf(int onnx_type);
+// UNDEFINED if there is none.
+int OnnxTypeOf(TensorProto::DataType type);
+bool IsOnnxReal(int type);     // floating point
+bool IsOnnxInteger(int type);  // bool is none
+
+// The content of a small tensor of numbers; null for others.
+std::shared_ptr<const OnnxContent> ContentOf(const Tensor& tensor);
+// The tensor of a fixed content.
+Tensor TensorOf(const OnnxContent& content, const OnnxDims& dims, int onnx_type);
+
+// The numbers of symbols in the worlds.
+class OnnxSymbols {
+ public:
+  // Those of a symbol; of a new one if the name is empty.
+  std::array<int64_t, kOnnxWorlds> Of(const std::string& name);
+  // The name of the symbol with these numbers, or "".
+  std::string NameOf(int64_t first, int64_t second) const;
+
+ private:
+  std::map<std::string, std::array<int64_t, kOnnxWorlds>> numbers_;
+  int64_t count_ = 0;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,321 @@
+// Constants, values handed on, and control flow.
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "caffe2_core/graph/nested_nets.h"
+#include "caffe2_core/import/onnx/node_table.h"
+#include "caffe2_core/import/onnx/onnx_translator.h"
+#include "caffe2_core/import/onnx/same_operator.h"
+
+namespace caffe2rt {
+namespace {
+
+void TranslateIdentity(OnnxNode* n) { n->Forward(0, n->In(0)); }
+
+void DefineList(OnnxNode* n, int type, const std::vector<double>& values, bool scalar) {
+  const OnnxDims dims = scalar ? OnnxDims{} : OnnxDims{static_cast<int64_t>(values.size())};
+  n->Forward(0, n->Const("value", dims, type, values));
+}
+
+void TranslateConstant(OnnxNode* n) {
+  if (const onnx::TensorProto* tensor = n->TensorAttr("value"); tensor != nullptr) {
+    const std::string blob = n->NewName("value");
+    n->nets().DefineTensor(blob, *tensor);
+    return n->Forward(0, blob);
+  }
+  if (n->HasAttr("value_float")) {
+    return DefineList(n, onnx::TensorProto::FLOAT, {n->Float("value_float", 0)}, true);
+  }
+  if (n->HasAttr("value_floats")) {
+    const std::vector<float> values = n->FloatList("value_floats");
+    return DefineList(n, onnx::TensorProto::FLOAT, {values.begin(), values.end()}, false);
+  }
+  if (n->HasAttr("value_ints"))
+    return n->Forward(0, n->IntConst("value", n->IntList("value_ints")));
+  CAFFE_ENFORCE(n->HasAttr("value_int"), "it has none of the attributes value, value_float, ",
+                "value_floats, value_int and value_ints");
+  auto content = std::make_shared<OnnxContent>();
+  content->ints = {std::vector<int64_t>{n->Int("value_int", 0)}, {n->Int("value_int", 0)}};
+  n->Forward(0,
+             n->nets().Constant(n->data().name + "/value", {}, onnx::TensorProto::INT64, content));
+}
+
+// Inference: the input, and a mask of true. A mode that only run time knows needs the operator.
+void TranslateDropout(OnnxNode* n) {
+  if (n->Has(2) && !n->IsKnown(2)) return EmitSame(n, "ONNXDropout");
+  const bool trains = n->Has(2) && n->IntAt(2) != 0 && n->FloatOr(1, 0.5f) != 0;
+  CAFFE_ENFORCE(!trains, "training_mode is true, want false: the importer is for inference");
+  n->Forward(0, n->In(0));
+  if (!n->HasOut(1)) return;
+  n->Emit(
+      "ConstantFill", {n->In(0)}, {n->Out(1)},
+      {MakeArgument("value", true), MakeArgument("dtype", static_cast<int>(TensorProto::BOOL))});
+}
+
+// --- If ---
+
+// The graph as a part of the nets around it; names outside are seen.
+OnnxScope ScopeFor(OnnxNode* n, const std::string& label) {
+  const OnnxScope* outer = n->translator()->scope();
+  return {.parent = outer,
+          .prefix = n->data().name + "/" + label,
+          .opsets = outer->opsets,
+          .call = outer->call};
+}
+
+void TranslateGraph(OnnxNode* n, const onnx::GraphProto& graph, OnnxScope* scope) {
+  n->translator()->AddInitializers(graph, scope);
+  n->translator()->TranslateNodes(graph.node(), scope);
+}
+
+const onnx::GraphProto& GraphOf(const OnnxNode& n, const char* name) {
+  const onnx::GraphProto* graph = n.GraphAttr(name);
+  CAFFE_ENFORCE(graph != nullptr, "attribute \"", name, "\" is missing, want a graph");
+  return *graph;
+}
+
+void InlineBranch(OnnxNode* n, const onnx::GraphProto& branch) {
+  OnnxScope scope = ScopeFor(n, "");
+  TranslateGraph(n, branch, &scope);
+  CAFFE_ENFORCE_GE(static_cast<size_t>(branch.output_size()), n->outputs(), "outputs of a branch");
+  for (size_t i = 0; i < n->outputs(); ++i) {
+    n->Forward(i, OnnxTranslator::Find(scope, branch.output(static_cast<int>(i)).name()));
+  }
+}
+
+// A net that writes the outputs of the node. Returns what is known of them.
+std::vector<OnnxBlob> WriteBranch(OnnxNode* n, const onnx::GraphProto& branch, const char* label,
+                                  const std::vector<std::string>& outs, NetDef* net) {
+  CAFFE_ENFORCE_EQ(static_cast<size_t>(branch.output_size()), outs.size(), "outputs of a branch");
+  net->set_name(n->data().name + "/" + label);
+  NetDef* outer = n->nets().SetTarget(net);
+  OnnxScope scope = ScopeFor(n, MakeString(label, "/"));
+  std::vector<OnnxBlob> results;
+  TranslateGraph(n, branch, &scope);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const std::string& from =
+        OnnxTranslator::Find(scope, branch.output(static_cast<int>(i)).name());
+    n->EmitHere("Copy", {from}, {outs[i]});
+    results.push_back(n->nets().At(from));
+    net->add_external_output(outs[i]);
+  }
+  n->nets().SetTarget(outer);
+  return results;
+}
+
+// What is known if either branch may have run: a dim that differs is a new symbol.
+OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
+  OnnxBlob joined = {.type = a.type != 0 ? a.type : b.type};
+  joined.has_dims = a.has_dims && b.has_dims && a.dims[0].size() == b.dims[0].size();
+  if (!joined.has_dims) return joined;
+  joined.dims = a.dims;
+  for (size_t i = 0; i < a.dims[0].size(); ++i) {
+    if (a.dims[0][i] == b.dims[0][i] && a.dims[1][i] == b.dims[1][i]) continue;
+    const auto numbers = n->nets().symbols.Of("");
+    joined.dims[0][i] = numbers[0];
+    joined.dims[1][i] = numbers[1];
+  }
+  return joined;
+}
+
+// Appends an operator with nets, which reads what they read from outside. `own` are blobs of the nets.
+void EmitWithNets(OnnxNode* n, OperatorDef op, const std::set<std::string>& own) {
+  op.set_debug_info(n->data().name);
+  const NestedBlobs nested = NestedBlobsOf(op);
+  std::set<std::string> skipped = own;
+  skipped.insert(op.input().begin(), op.input().end());
+  skipped.insert(nested.written.begin(), nested.written.end());
+  for (const std::string& name : nested.read) {
+    if (n->nets().Has(name) && skipped.insert(name).second) op.add_input(name);
+  }
+  n->nets().Append(std::move(op), /*in_target=*/true);
+}
+
+void TranslateIf(OnnxNode* n) {
+  const onnx::GraphProto &then_graph = GraphOf(*n, "then_branch"),
+                         &else_graph = GraphOf(*n, "else_branch");
+  if (n->IsKnown(0)) return InlineBranch(n, n->IntAt(0) != 0 ? then_graph : else_graph);
+  const std::vector<std::string> outs = n->Outs();
+  NetDef then_net, else_net;
+  const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
+  const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
+  EmitWithNets(
+      n,
+      CreateOperatorDef("If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
+                        {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}),
+      {});
+  for (size_t i = 0; i < outs.size(); ++i) n->nets().At(outs[i]) = Joined(n, first[i], second[i]);
+}
+
+// --- Loop ---
+
+// What one translation of the body found.
+struct LoopBody {
+  NetDef net = {};
+  std::vector<OnnxBlob> after = {};  // of the carried values
+  std::vector<OnnxBlob> items = {};
+};
+
+LoopBody WriteBody(OnnxNode* n, const onnx::GraphProto& graph,
+                   const std::vector<OnnxBlob>& carried) {
+  LoopBody body;
+  const auto values = static_cast<int>(carried.size());
+  CAFFE_ENFORCE(graph.input_size() == values + 2 && graph.output_size() >= values + 1,
+                "the body has ", graph.input_size(), " inputs and ", graph.output_size(),
+                " outputs, which do not fit ", values, " carried values");
+  body.net.set_name(n->data().name + "/body");
+  NetDef* outer = n->nets().SetTarget(&body.net);
+  OnnxScope scope = ScopeFor(n, "body/");
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const std::string blob = n->nets().UniqueName(scope.prefix + graph.input(i).name());
+    const OnnxBlob scalar = {.type = i == 0 ? onnx::TensorProto::INT64 : onnx::TensorProto::BOOL,
+                             .has_dims = true};
+    n->nets().Define(blob) = i < 2 ? scalar : carried[static_cast<size_t>(i - 2)];
+    scope.blobs[graph.input(i).name()] = blob;
+    body.net.add_external_input(blob);
+  }
+  TranslateGraph(n, graph, &scope);
+  for (int i = 0; i < graph.output_size(); ++i) {
+    const std::string from = OnnxTranslator::Find(scope, graph.output(i).name());
+    const std::string to = n->NewName("body/result");
+    if (i <= values) {
+      n->EmitHere("Copy", {from}, {to});
+    } else {
+      n->EmitHere("ExpandDims", {from}, {to}, {MakeArgument("dims", OnnxDims{0})});
+    }
+    if (i > 0) (i <= values ? body.after : body.items).push_back(n->nets().At(from));
+    body.net.add_external_output(to);
+  }
+  n->nets().SetTarget(outer);
+  return body;
+}
+
+bool SameDims(const OnnxBlob& a, const OnnxBlob& b) {
+  return a.has_dims == b.has_dims && (!a.has_dims || a.dims == b.dims);
+}
+
+// Translates again if an iteration changes the shape of a carried value.
+LoopBody BodyOf(OnnxNode* n, const onnx::GraphProto& graph, std::vector<OnnxBlob> carried) {
+  constexpr int kTries = 3;
+  for (int i = 0;; ++i) {
+    LoopBody body = WriteBody(n, graph, carried);
+    bool same = true;
+    for (size_t k = 0; k < carried.size(); ++k) {
+      if (SameDims(carried[k], body.after[k])) continue;
+      same = false;
+      carried[k] =
+          i == 0 ? Joined(n, carried[k], body.after[k]) : OnnxBlob{.type = carried[k].type};
+    }
+    if (same || i == kTries) return body;
+  }
+}
+
+void TranslateLoop(OnnxNode* n) {
+  const onnx::GraphProto& graph = GraphOf(*n, "body");
+  std::vector<OnnxBlob> carried;
+  std::vector<std::string> inputs = {
+      n->Has(0) ? n->In(0) : n->Const("no_limit", {}, onnx::TensorProto::INT64, {0}),
+      n->Has(1) ? n->In(1) : n->Const("true", {}, onnx::TensorProto::BOOL, {1})};
+  for (size_t i = 2; i < n->inputs(); ++i) {
+    inputs.push_back(n->In(i));
+    carried.push_back(n->nets().At(n->In(i)));
+    carried.back() = {.type = carried.back().type,
+                      .has_dims = carried.back().has_dims,
+                      .dims = carried.back().dims};
+  }
+  LoopBody body = BodyOf(n, graph, carried);
+  const std::vector<std::string> outs = n->Outs();
+  EmitWithNets(n,
+               CreateOperatorDef(
+                   "ONNXWhile", n->data().name, inputs, outs,
+                   {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
+                    MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
+               {body.net.external_input().begin(), body.net.external_input().end()});
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const size_t item = i - carried.size();
+    OnnxBlob blob = i < carried.size() ? body.after[i] : body.items.at(item);
+    blob.content = nullptr;
+    blob.is_constant = false;
+    blob.is_written = true;
+    if (i >= carried.size() && blob.has_dims) {
+      const auto count = n->nets().symbols.Of("");
+      for (size_t world = 0; world < kOnnxWorlds; ++world) {
+        blob.dims[world].insert(blob.dims[world].begin(), count[world]);
+      }
+    }
+    n->nets().At(outs[i]) = blob;
+  }
+}
+
+// --- Scan: one copy of the body for each step ---
+
+constexpr int64_t kMaxSteps = 4096;
+
+// Element i of a list of integers, or 0.
+int64_t ListItem(const OnnxNode& n, const char* name, size_t i) {
+  const std::vector<int64_t> values = n.IntList(name);
+  return i < values.size() ? values[i] : 0;
+}
+
+// The slice of a scanned input for a step, without its axis.
+std::string ScannedPart(OnnxNode* n, size_t input, size_t scanned, int64_t step, int64_t steps) {
+  const std::string& x = n->In(input);
+  const int64_t axis = n->Axis(x, ListItem(*n, "scan_input_axes", scanned));
+  const int64_t at = ListItem(*n, "scan_input_directions", scanned) != 0 ? steps - 1 - step : step;
+  const std::string index =
+      n->ScalarConst("step", static_cast<double>(at), onnx::TensorProto::INT64);
+  return n->Call("Gather", {x, index}, {OnnxInt("axis", axis)});
+}
+
+// The items of all steps as one tensor with a new axis.
+std::string StackedItems(OnnxNode* n, std::vector<std::string> items, size_t output) {
+  if (ListItem(*n, "scan_output_directions", output) != 0) std::reverse(items.begin(), items.end());
+  const int64_t rank = n->Rank(items[0]);
+  const int64_t axis = OnnxNode::AxisOf(ListItem(*n, "scan_output_axes", output), rank + 1);
+  for (std::string& item : items) item = n->Call("Unsqueeze", {item, n->IntConst("axis", {axis})});
+  return items.size() == 1 ? items[0] : n->Call("Concat", items, {OnnxInt("axis", axis)});
+}
+
+void TranslateScan(OnnxNode* n) {
+  const onnx::GraphProto& body = GraphOf(*n, "body");
+  CAFFE_ENFORCE(n->version() >= 9, "Scan of opset 8 is not supported, want 9 or later");
+  const auto scanned = static_cast<size_t>(n->Int("num_scan_inputs", 0));
+  CAFFE_ENFORCE(scanned > 0 && scanned <= n->inputs() &&
+                    static_cast<size_t>(body.input_size()) == n->inputs() &&
+                    static_cast<size_t>(body.output_size()) == n->outputs() &&
+                    n->outputs() >= n->inputs() - scanned,
+                "inputs or outputs of the body do not fit those of the node");
+  const size_t states = n->inputs() - scanned;
+  const int64_t steps = n->FixedDim(n->In(states), ListItem(*n, "scan_input_axes", 0));
+  CAFFE_ENFORCE(steps > 0 && steps <= kMaxSteps, steps, " steps, want 1 to ", kMaxSteps);
+  std::vector<std::string> values = n->Ins();
+  std::vector<std::vector<std::string>> items(n->outputs() - states);
+  for (int64_t step = 0; step < steps; ++step) {
+    OnnxScope scope = ScopeFor(n, MakeString("step", step, "/"));
+    for (size_t i = 0; i < n->inputs(); ++i) {
+      scope.blobs[body.input(static_cast<int>(i)).name()] =
+          i < states ? values[i] : ScannedPart(n, i, i - states, step, steps);
+    }
+    TranslateGraph(n, body, &scope);
+    for (size_t i = 0; i < n->outputs(); ++i) {
+      const std::string blob = OnnxTranslator::Find(scope, body.output(static_cast<int>(i)).name());
+      i < states ? values[i] = blob : items[i - states].emplace_back(blob);
+    }
+  }
+  for (size_t i = 0; i < states; ++i) n->Forward(i, values[i]);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (n->HasOut(states + i)) n->Forward(states + i, StackedItems(n, items[i], i));
+  }
+}
+
+}  // namespace
+
+std::vector<OnnxRow> OnnxControlRows() {
+  return {{"Constant", &TranslateConstant, "", true}, {"Dropout", &TranslateDropout, "", true},
+          {"Identity", &TranslateIdentity, "", true}, {"If", &TranslateIf, "", true},
+          {"Loop", &TranslateLoop, "", true},         {"Scan", &TranslateScan, "", true}};
+}
+
+}  // namespace caffe2rt

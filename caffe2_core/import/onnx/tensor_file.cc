@@ -1,0 +1,39 @@
+// Files with one TensorProto, as ONNX's tests have for inputs and outputs.
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/import/onnx/onnx_file.h"
+#include "caffe2_core/import/onnx/onnx_import.h"
+#include "caffe2_core/import/onnx/onnx_values.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+
+Tensor ReadOnnxTensor(const std::string& path) {
+  onnx::TensorProto proto;
+  const FileInput input(path);
+  std::string bytes(static_cast<size_t>(input.size()), '\0');
+  input.Read(0, bytes.data(), bytes.size());
+  ParseProto(bytes, path, &proto);
+  return OnnxTensorOf(proto);
+}
+
+void WriteOnnxTensor(const std::string& path, const std::string& name, const Tensor& tensor) {
+  onnx::TensorProto proto;
+  proto.set_name(name);
+  for (const int64_t dim : tensor.dims()) proto.add_dims(dim);
+  const TensorProto::DataType type = TypeMetaToDataType(tensor.meta());
+  proto.set_data_type(type == TensorProto::FLOAT16 ? onnx::TensorProto::FLOAT16 : OnnxTypeOf(type));
+  CAFFE_ENFORCE(proto.data_type() != 0, "cannot write \"", path, "\": ONNX has no tensors of ",
+                DataTypeName(tensor.meta()));
+  if (type == TensorProto::STRING) {
+    const auto* texts = tensor.data<std::string>();
+    for (int64_t i = 0; i < tensor.numel(); ++i) proto.add_string_data(texts[i]);
+  } else {
+    proto.set_raw_data(tensor.raw_data(), tensor.nbytes());
+  }
+  WriteFileAtomically(path, ProtoToBinary(proto));
+}
+
+}  // namespace caffe2rt
