@@ -221,7 +221,7 @@ inline constexpr FunctionTable kComparisons{
 template <class Function>
 using BoolRow = BinaryRow<Function, bool>;
 template <class Function>
-using BitwiseRow = BinaryRow<Function, bool, int32_t, int64_t>;
+using BitwiseRow = BinaryRow<Function, bool, int32_t, int64_t, int8_t, int16_t, uint8_t, uint16_t>;
 inline constexpr FunctionTable kLogic{
     BoolRow<AndFunction>{.type = "And",
                          .doc = "Y = A and B.",

@@ -4,23 +4,65 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <tuple>
+#include <type_traits>
 
 #include "caffe2_core/base/float16.h"
 #include "caffe2_core/base/simd.h"
-#include "operators/primitives/function_table.h"
 #include "operators/primitives/elementary.h"
+#include "operators/primitives/function_table.h"
 #include "operators/primitives/wrapping.h"
 
 namespace caffe2rt {
 
+// The smallest integer stays as it is.
 struct Abs {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::abs(x); }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::abs(x);
+    } else if constexpr (std::is_unsigned_v<T>) {
+      return x;
+    } else {
+      return x < 0 ? math::WrappingNegate(x) : x;
+    }
+  }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T Gradient(T x, T dy) const {
+    if constexpr (std::is_unsigned_v<T>) {
+      return x == 0 ? T(0) : dy;
+    } else {
+      return x == T(0) ? T(0) : (x > T(0) ? dy : math::WrappingNegate(dy));
+    }
+  }
+};
+
+struct Acosh {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::acosh(x); }
 
   static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
   CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
-    return x == 0.0f ? 0.0f : (x > 0.0f ? dy : -dy);
+    return dy / std::sqrt(x * x - 1.0f);
   }
+};
+
+struct Asinh {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::asinh(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return dy / std::sqrt(x * x + 1.0f);
+  }
+};
+
+struct Atanh {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::atanh(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return dy / (1.0f - x * x); }
 };
 
 struct Acos {
@@ -56,7 +98,10 @@ struct Cbrt {
 };
 
 struct Ceil {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::ceil(x); }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return std::ceil(x);
+  }
 };
 
 struct Cos {
@@ -84,14 +129,46 @@ struct Erf {
 
 struct Exp {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Exp(x); }
+  CAFFE2RT_SIMD_INLINE double operator()(double x) const { return std::exp(x); }
 };
 
 struct Floor {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::floor(x); }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return std::floor(x);
+  }
 };
 
 struct Log {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Log(x); }
+  CAFFE2RT_SIMD_INLINE double operator()(double x) const { return std::log(x); }
+};
+
+// Halves are rounded to even numbers.
+struct Round {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return std::nearbyint(x);
+  }
+};
+
+struct BitwiseNot {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return static_cast<T>(~x);
+  }
+};
+
+struct IsInf {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<bool>{"detect_negative", true, "1: negative infinity counts"},
+      ArgumentSpec<bool>{"detect_positive", true, "1: positive infinity counts"}};
+  bool negative, positive;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T x) const {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    return (positive && x == kInfinity) || (negative && x == -kInfinity);
+  }
 };
 
 struct Reciprocal {
@@ -266,21 +343,36 @@ struct HalfToFloat {
 // Scale, Sqr and Sqrt, which use other operators.
 inline constexpr FunctionTable kUnaryMath{
     // Signs and rounding.
-    UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
+    UnaryRow<Abs, float, double, int32_t, int64_t, int8_t, int16_t, uint8_t>{.type = "Abs",
+                                                                             .doc = "y = |x|."},
     UnaryRow<Sign, float, double, int32_t, int64_t>{
         .type = "Sign",
         .doc = "y = -1 for x < 0, 1 for x > 0, 0 for 0 and NaN.",
         .gradient = GradientKind::kUndefined},
     UnaryRow<Negative, float, double, int32_t, int64_t>{
         .type = "Negative", .doc = "y = -x.", .inplace = true},
-    UnaryRow<Floor, float>{.type = "Floor",
-                           .doc = "y = the largest integer not above x.",
-                           .inplace = true,
-                           .gradient = GradientKind::kNotImplemented},
-    UnaryRow<Ceil, float>{.type = "Ceil",
-                          .doc = "y = the smallest integer not below x.",
-                          .inplace = true,
-                          .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Floor, float, double>{.type = "Floor",
+                                   .doc = "y = the largest integer not above x.",
+                                   .inplace = true,
+                                   .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Ceil, float, double>{.type = "Ceil",
+                                  .doc = "y = the smallest integer not below x.",
+                                  .inplace = true,
+                                  .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Round, float, double>{.type = "Round",
+                                   .doc = "y = the nearest integer; halves give even numbers.",
+                                   .inplace = true,
+                                   .gradient = GradientKind::kZero},
+    UnaryRow<BitwiseNot, int32_t, int64_t, int8_t, int16_t, uint8_t, uint16_t>{
+        .type = "BitwiseNot",
+        .doc = "y = x with all bits inverted.",
+        .inplace = true,
+        .gradient = GradientKind::kUndefined,
+        .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<IsInf, float, double>{.type = "IsInf",
+                                   .doc = "y = whether x is infinite, as bool.",
+                                   .gradient = GradientKind::kUndefined,
+                                   .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Mod, int32_t, int64_t>{
         .type = "Mod", .doc = "y = the remainder of x / divisor.", .inplace = true},
     UnaryRow<Not, bool>{.type = "Not", .doc = "y = not x.", .gradient = GradientKind::kUndefined},
@@ -316,8 +408,9 @@ inline constexpr FunctionTable kUnaryMath{
                           .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Reciprocal, float>{
         .type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true, .gradient_inplace = true},
-    UnaryRow<Exp, float>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
-    UnaryRow<Log, float>{.type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
+    UnaryRow<Exp, float, double>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
+    UnaryRow<Log, float, double>{
+        .type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
     UnaryRow<Erf, float>{.type = "Erf",
                          .doc = "y = the error function of x.",
                          .traits = {.family = OperatorFamily::kOther}},
@@ -330,6 +423,12 @@ inline constexpr FunctionTable kUnaryMath{
         .type = "Asin", .doc = "y = arcsin(x).", .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Acos, float>{
         .type = "Acos", .doc = "y = arccos(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Acosh, float>{
+        .type = "Acosh", .doc = "y = arcosh(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Asinh, float>{
+        .type = "Asinh", .doc = "y = arsinh(x).", .traits = {.family = OperatorFamily::kOther}},
+    UnaryRow<Atanh, float>{
+        .type = "Atanh", .doc = "y = artanh(x).", .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Atan, float>{
         .type = "Atan", .doc = "y = arctan(x).", .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Sinh, float>{

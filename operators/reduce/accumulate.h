@@ -2,7 +2,7 @@
 // The accumulators of reductions and their gradients. reduce_plan.h describes the functions of an
 // accumulator, reduction_gradient.h its gradient: Gradient(dy, x, y, n) is the gradient of an element
 // x of n elements that were reduced to y, given the gradient dy of y; kGradientReadsData is whether
-// it depends on x and y. V is an element or a vector of elements.
+// it depends on x and y. kNumbers is the same reduction for other types (reduce_numbers.h). V is an element or a vector of elements.
 
 #include <cmath>
 #include <cstdint>
@@ -14,8 +14,22 @@
 
 namespace caffe2rt {
 
+enum class NumberReduction {
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kL1,
+  kL2,
+  kProd,
+  kSumSquare,
+  kLogSum,
+  kLogSumExp
+};
+
 // Sums of integers wrap around.
 struct SumOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kSum;
   static constexpr bool kGradientReadsData = false;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
@@ -47,6 +61,7 @@ struct SumOf {
 
 // Means of integers truncate towards 0. REQUIRES in Finish: n != 0 for integers.
 struct MeanOf : SumOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kMean;
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t n) {
     if constexpr (std::is_integral_v<T>) {
@@ -63,6 +78,7 @@ struct MeanOf : SumOf {
 };
 
 struct SumOfSizes : SumOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kL1;
   static constexpr bool kGradientReadsData = true;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V& x) {
@@ -77,6 +93,7 @@ struct SumOfSizes : SumOf {
 };
 
 struct SumOfSquares : SumOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kSumSquare;
   // No operator needs it.
   template <class T>
   static T Gradient(T, T, T, int64_t) = delete;
@@ -94,6 +111,7 @@ struct MeanOfSquares : SumOfSquares {
 };
 
 struct RootOfSumOfSquares : SumOfSquares {
+  static constexpr NumberReduction kNumbers = NumberReduction::kL2;
   static constexpr bool kGradientReadsData = true;
   using OfOne = SumOfSizes;  // for one element use |x|: x * x may overflow
   template <class T>
@@ -109,6 +127,7 @@ struct RootOfSumOfSquares : SumOfSquares {
 
 // The result is NaN if the first element is NaN; later NaNs are ignored.
 struct MaxOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kMax;
   static constexpr bool kGradientReadsData = true;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
@@ -136,6 +155,7 @@ struct MaxOf {
 };
 
 struct MinOf : MaxOf {
+  static constexpr NumberReduction kNumbers = NumberReduction::kMin;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Combine(V& a, const V& b) {
     a = b < a ? b : a;

@@ -32,12 +32,18 @@ void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
 namespace {
 
 std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<TensorShape>& in) {
-  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  // The values of axes that are an input are not known.
+  if (!AreKnown(in, 1) || in.size() > 1) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   std::vector<char> reduced;
   std::vector<int64_t> result;
-  MarkAxes(args.Read(kReduceAxes), dims.size(), &reduced);
+  const std::vector<int> axes = args.Read(kReduceAxes);
+  if (axes.empty() && args.Read(kReduceNoop)) {
+    reduced.assign(dims.size(), 0);
+  } else {
+    MarkAxes(axes, dims.size(), &reduced);
+  }
   ReducedDims(dims, reduced, args.Read(kReduceKeepDims) != 0, &result);
   return {CreateTensorShape(result, in[0].data_type())};
 }
@@ -49,22 +55,21 @@ class GetReduceGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
+    CAFFE_ENFORCE(def_.input_size() == 1 && !ArgumentHelper(def_).Read(kReduceNoop),
+                  "the gradient of ", def_.type(),
+                  " needs the argument axes: input 1 (axes) and "
+                  "noop_with_empty_axes have none");
     return SingleGradientDef(def_.type() + "Gradient", "", {GO(0), I(0), O(0)}, {GI(0)});
   }
 };
 
 template <class Accumulate, class... Types>
 void RegisterReduction(const char* type, const char* doc) {
-  RegisterSchema(type, __FILE__)
-      .NumInputs(1)
-      .NumOutputs(1)
-      .Args(kReduceAxes, kReduceKeepDims)
-      .Input(0, "X", "input, of any shape")
-      .Output(0, "Y",
-              "the shape of X where the reduced dimensions are 1, or removed with keepdims 0")
-      .TensorInferenceFunction(InferReduce)
-      .CostInferenceFunction(PointwiseCostInference<1>)
-      .SetDoc(doc);
+  OpSchema& schema = DeclareReduce(RegisterSchema(type, __FILE__)).SetDoc(doc);
+  if (Accumulate::kNumbers == NumberReduction::kMax ||
+      Accumulate::kNumbers == NumberReduction::kMin) {
+    schema.Arg(kReduceInfinite);
+  }
   RegisterCpuOperator<ReduceOp<CPUContext, Accumulate, Types...>>(type, __FILE__);
   RegisterGradient<GetReduceGradient>(type, __FILE__);
 
@@ -84,6 +89,18 @@ void RegisterReduction(const char* type, const char* doc) {
 }
 
 }  // namespace
+
+OpSchema& DeclareReduce(OpSchema& schema) {
+  return schema.NumInputs(1, 2)
+      .NumOutputs(1)
+      .Args(kReduceAxes, kReduceKeepDims, kReduceNoop)
+      .Input(0, "X", "input, of any shape")
+      .Input(1, "axes", "int64: the dimensions to reduce, in place of the argument")
+      .Output(0, "Y",
+              "the shape of X where the reduced dimensions are 1, or removed with keepdims 0")
+      .TensorInferenceFunction(InferReduce)
+      .CostInferenceFunction(PointwiseCostInference<1>);
+}
 
 void RegisterReduce() {
   RegisterReduction<SumOf, float, double, int32_t, int64_t>(

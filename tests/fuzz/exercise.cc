@@ -8,6 +8,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/import/caffe/caffe_import.h"
+#include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
@@ -19,8 +20,8 @@
 #include "caffe2_core/io/weights_reader.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
-#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/fuzz/exercise_nets.h"
 #include "tests/fuzz/random.h"
@@ -181,6 +182,29 @@ void ImportModel(const std::string& bytes) {
   (void)ImportCaffeFromMemory(bytes, "", {});
 }
 
+// A model of ONNX that copies an initializer, which the bytes are, to its output. In the file's folder
+// there are a file of data, and a link to the root.
+void ImportOnnxTensor(const std::string& bytes) {
+  const auto field = [](int number, const std::string& value) {
+    std::string text(1, static_cast<char>(number << 3 | 2));
+    for (size_t size = value.size();; size >>= 7) {
+      text.push_back(static_cast<char>(size > 127 ? size % 128 + 128 : size));
+      if (size <= 127) return text + value;
+    }
+  };
+  const std::string node = field(1, "w") + field(2, "y") + field(4, "Relu");
+  // The name comes last, so that it is the one that counts.
+  const std::string graph =
+      field(1, node) + field(5, bytes + field(8, "w")) + field(12, field(1, "y"));
+  std::filesystem::create_directory("fuzz_onnx");
+  std::error_code exists;
+  std::filesystem::create_directory_symlink("/", "fuzz_onnx/up", exists);
+  CAFFE_ENFORCE(WriteStringToFile("\x08\x08" + field(7, graph), "fuzz_onnx/model.onnx") &&
+                    WriteStringToFile(std::string(64, 'x'), "fuzz_onnx/data.bin"),
+                "cannot write fuzz_onnx");
+  (void)ImportOnnx({.net = "fuzz_onnx/model.onnx"});
+}
+
 void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin) {
   Random random(HashOf(bytes));
   switch (kind) {
@@ -212,6 +236,11 @@ void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin)
     case FileKind::kCaffeText:
     case FileKind::kCaffeModel:
       return ImportModel(bytes);
+    case FileKind::kOnnxModel:
+      (void)ImportOnnxFromMemory(bytes, {});
+      return;
+    case FileKind::kOnnxTensor:
+      return ImportOnnxTensor(bytes);
     case FileKind::kPackedModel:
       return ReadPackedModel(bytes, origin, &random);
     default:

@@ -16,7 +16,7 @@ fi
 export seconds=$1
 shift
 targets=("$@")
-if [ $# -eq 0 ]; then targets=(net_text net_binary init_net pack plan minidb tensor numpy image caffe_text caffe_model); fi
+if [ $# -eq 0 ]; then targets=(net_text net_binary init_net pack plan minidb tensor numpy image caffe_text caffe_model onnx_model onnx_data); fi
 
 # Each input works on files; in memory that takes a seventh of the time.
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi

@@ -14,7 +14,8 @@ const std::map<Key, OnnxRow>& Table() {
     for (const auto& subject :
          {OnnxControlRows(), OnnxImageRows(), OnnxElementwiseRows(), OnnxLayerRows(),
           OnnxWindowRows(), OnnxShapeRows(), OnnxReduceRows(), OnnxQuantizedRows(),
-          OnnxRecurrentRows(), OnnxFunctionRows(), OnnxAttentionRows(), OnnxContribRows()}) {
+          OnnxRecurrentRows(), OnnxNumericRows(), OnnxFunctionRows(), OnnxAttentionRows(),
+          OnnxContribRows()}) {
       for (const OnnxRow& row : subject) rows.emplace(Key(row.domain, row.type), row);
     }
     return rows;

@@ -72,6 +72,9 @@ class OnnxNode {
 
   // --- attributes: the default if absent; THROW if they have another type ---
   bool HasAttr(std::string_view name) const { return data_.Has(name); }
+  const std::map<std::string, const onnx::AttributeProto*, std::less<>>& attributes() const {
+    return data_.attributes;
+  }
   int64_t Int(std::string_view name, int64_t missing) const;
   float Float(std::string_view name, float missing) const;
   std::string Text(std::string_view name, const std::string& missing = "") const;

@@ -16,6 +16,10 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // of graphs in graphs, and functions in functions
 constexpr size_t kMaxListed = 100;
+// Nodes in functions that call functions, and in bodies of loops, are translated more than once.
+constexpr int64_t kMaxInnerNodes = int64_t{1} << 18;
+// Elements that are computed here. What goes beyond is left to operators.
+constexpr int64_t kMaxFolded = int64_t{1} << 24;
 
 std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -163,6 +167,9 @@ void OnnxTranslator::TranslateNodes(
   ++depth_;
   OnnxScope* outer = std::exchange(scope_, scope);
   for (const onnx::NodeProto& node : nodes) {
+    if (depth_ > 1) ++inner_nodes_;
+    CAFFE_ENFORCE_LE(inner_nodes_, kMaxInnerNodes,
+                     "nodes after the calls of functions and the bodies of loops are expanded");
     try {
       TranslateNode(node, scope);
     } catch (const OutOfMemory&) {
@@ -209,7 +216,8 @@ OnnxNodeData OnnxTranslator::DataOf(const onnx::NodeProto& node, const OnnxScope
 
 bool OnnxTranslator::Fold(OnnxNode* node) {
   OnnxFolded folded;
-  if (!FoldOnnxNode(node, &folded)) return false;
+  if (folded_ > kMaxFolded || !FoldOnnxNode(node, &folded)) return false;
+  folded_ += static_cast<int64_t>(folded.content->size());
   if (folded.IsFixed()) {
     node->Forward(0, nets_.Constant(node->data().name + "/value", folded.dims[0], folded.type,
                                     folded.content));

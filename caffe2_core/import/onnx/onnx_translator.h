@@ -60,6 +60,8 @@ class OnnxTranslator {
   std::map<std::string, std::string> node_blobs_;
   OnnxScope* scope_ = nullptr;
   int depth_ = 0;
+  int64_t inner_nodes_ = 0;  // translated in functions, branches and bodies
+  int64_t folded_ = 0;       // elements computed here
 };
 
 // The domains of a model or function with their versions; "ai.onnx" becomes "".

@@ -6,6 +6,7 @@
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/import/onnx/node_table.h"
 #include "caffe2_core/import/onnx/onnx_translator.h"
+#include "caffe2_core/import/onnx/same_operator.h"
 
 namespace caffe2rt {
 namespace {
@@ -40,8 +41,9 @@ void TranslateConstant(OnnxNode* n) {
              n->nets().Constant(n->data().name + "/value", {}, onnx::TensorProto::INT64, content));
 }
 
-// Inference: the input, and a mask of true.
+// Inference: the input, and a mask of true. A mode that only run time knows needs the operator.
 void TranslateDropout(OnnxNode* n) {
+  if (n->Has(2) && !n->IsKnown(2)) return EmitSame(n, "ONNXDropout");
   const bool trains = n->Has(2) && n->IntAt(2) != 0 && n->FloatOr(1, 0.5f) != 0;
   CAFFE_ENFORCE(!trains, "training_mode is true, want false: the importer is for inference");
   n->Forward(0, n->In(0));
@@ -117,12 +119,15 @@ OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   return joined;
 }
 
-// Appends an operator with nets, which reads what they read.
-void EmitWithNets(OnnxNode* n, OperatorDef op) {
+// Appends an operator with nets, which reads what they read from outside. `own` are blobs of the nets.
+void EmitWithNets(OnnxNode* n, OperatorDef op, const std::set<std::string>& own) {
   op.set_debug_info(n->data().name);
-  std::set<std::string> listed(op.input().begin(), op.input().end());
-  for (const std::string& name : NestedBlobsOf(op).read) {
-    if (n->nets().Has(name) && listed.insert(name).second) op.add_input(name);
+  const NestedBlobs nested = NestedBlobsOf(op);
+  std::set<std::string> skipped = own;
+  skipped.insert(op.input().begin(), op.input().end());
+  skipped.insert(nested.written.begin(), nested.written.end());
+  for (const std::string& name : nested.read) {
+    if (n->nets().Has(name) && skipped.insert(name).second) op.add_input(name);
   }
   n->nets().Append(std::move(op), /*in_target=*/true);
 }
@@ -135,9 +140,11 @@ void TranslateIf(OnnxNode* n) {
   NetDef then_net, else_net;
   const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
   const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
-  EmitWithNets(n, CreateOperatorDef(
-                      "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
-                      {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}));
+  EmitWithNets(
+      n,
+      CreateOperatorDef("If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
+                        {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}),
+      {});
   for (size_t i = 0; i < outs.size(); ++i) n->nets().At(outs[i]) = Joined(n, first[i], second[i]);
 }
 
@@ -219,10 +226,12 @@ void TranslateLoop(OnnxNode* n) {
   }
   LoopBody body = BodyOf(n, graph, carried);
   const std::vector<std::string> outs = n->Outs();
-  EmitWithNets(n, CreateOperatorDef(
-                      "ONNXWhile", n->data().name, inputs, outs,
-                      {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
-                       MakeArgument("has_cond", true), MakeArgument("disable_scopes", true)}));
+  EmitWithNets(n,
+               CreateOperatorDef(
+                   "ONNXWhile", n->data().name, inputs, outs,
+                   {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
+                    MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
+               {body.net.external_input().begin(), body.net.external_input().end()});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();
     OnnxBlob blob = i < carried.size() ? body.after[i] : body.items.at(item);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "caffe2_core/import/onnx/node_table.h"
+#include "caffe2_core/import/onnx/same_operator.h"
 
 namespace caffe2rt {
 namespace {
@@ -91,11 +92,7 @@ void TranslateClip(OnnxNode* n) {
     const float high = n->FloatOr(2, std::numeric_limits<float>::max());
     return n->Emit("Clip", {x}, {n->Out(0)}, {MakeArgument("min", low), MakeArgument("max", high)});
   }
-  std::string value = x;
-  if (n->Has(1)) {
-    value = n->TypedValue("Where", {n->TypedValue("LT", {value, n->In(1)}), n->In(1), value});
-  }
-  n->Forward(0, value);
+  EmitSame(n, "ONNXClip");
 }
 
 // Negative parts times the slope, which is broadcast to the input.
@@ -151,10 +148,21 @@ void TranslateMean(OnnxNode* n) {
                n->Out(0));
 }
 
+// Whether all inputs are floats of one known shape.
+bool AreFloatsOfOneShape(OnnxNode* n) {
+  for (const std::string& x : n->Ins()) {
+    if (n->Type(x) != Proto::FLOAT || !n->HasDims(x) || n->Dims(x) != n->Dims(n->In(0)))
+      return false;
+  }
+  return true;
+}
+
+// Caffe2's operators know no other types and do not broadcast.
 template <Text kOp>
 void Extremum(OnnxNode* n) {
   if (n->inputs() == 1) return n->Forward(0, n->In(0));
-  n->EmitTyped(kOp.chars, n->Ins(), n->Out(0));
+  n->Emit(AreFloatsOfOneShape(n) ? kOp.chars : MakeString("ONNX", kOp.chars), n->Ins(),
+          {n->Out(0)});
 }
 
 void TranslatePow(OnnxNode* n) {
@@ -163,8 +171,7 @@ void TranslatePow(OnnxNode* n) {
       n->HasRank(n->In(1)) && n->Rank(n->In(1)) == 0) {
     return n->Emit("Pow", {x}, {n->Out(0)}, {MakeArgument("exponent", n->FloatAt(1))});
   }
-  const std::string y = n->Cast(n->In(1), n->Type(x));
-  n->EmitTyped("Pow", {x, y}, n->Out(0), {MakeArgument("broadcast", 1)});
+  n->Emit(AreFloatsOfOneShape(n) ? "Pow" : "ONNXPow", {x, n->In(1)}, {n->Out(0)});
 }
 
 // --- others ---
@@ -195,17 +202,23 @@ void TranslateIsNaN(OnnxNode* n) {
           {MakeArgument("to", static_cast<int>(TensorProto::BOOL))});
 }
 
-void TranslateWhere(OnnxNode* n) { n->Emit("Where", {n->In(0), n->In(1), n->In(2)}, {n->Out(0)}); }
-
 }  // namespace
 
 std::vector<OnnxRow> OnnxElementwiseRows() {
   return {{"Abs", &Unary<"Abs">, "", true},
           {"Acos", &Unary<"Acos">},
+          {"Acosh", &Unary<"Acosh">},
           {"Add", &Binary<"Add">},
           {"And", &Binary<"And">},
           {"Asin", &Unary<"Asin">},
+          {"Asinh", &Unary<"Asinh">},
           {"Atan", &Unary<"Atan">},
+          {"Atanh", &Unary<"Atanh">},
+          {"BitShift", [](OnnxNode* n) { EmitSame(n, "BitShift"); }},
+          {"BitwiseAnd", &Binary<"BitwiseAnd">},
+          {"BitwiseNot", &Unary<"BitwiseNot">},
+          {"BitwiseOr", &Binary<"BitwiseOr">},
+          {"BitwiseXor", &Binary<"BitwiseXor">},
           {"Cast", &TranslateCast},
           {"CastLike", &TranslateCastLike},
           {"Ceil", &Unary<"Ceil">},
@@ -224,6 +237,7 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"GreaterOrEqual", &Binary<"GE">},
           {"HardSigmoid", &TranslateHardSigmoid},
           {"HardSwish", &TranslateHardSwish},
+          {"IsInf", [](OnnxNode* n) { EmitSame(n, "IsInf"); }},
           {"IsNaN", &TranslateIsNaN},
           {"LeakyRelu", &TranslateLeakyRelu},
           {"Less", &Binary<"LT">},
@@ -233,14 +247,16 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"Mean", &TranslateMean},
           {"Min", &Extremum<"Min">, "", true},
           {"Mish", &Unary<"Mish">},
+          {"Mod", [](OnnxNode* n) { EmitSame(n, "ONNXMod"); }},
           {"Mul", &Binary<"Mul">},
           {"Neg", &Unary<"Negative">, "", true},
           {"Not", &Unary<"Not">},
           {"Or", &Binary<"Or">},
-          {"PRelu", &TranslatePRelu},
           {"Pow", &TranslatePow},
+          {"PRelu", &TranslatePRelu},
           {"Reciprocal", &Unary<"Reciprocal">},
           {"Relu", &Unary<"Relu">, "", true},
+          {"Round", &Unary<"Round">},
           {"Selu", &TranslateSelu},
           {"Shrink", &TranslateShrink},
           {"Sigmoid", &Unary<"Sigmoid">},
@@ -256,7 +272,6 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"Tan", &Unary<"Tan">},
           {"Tanh", &Unary<"Tanh">},
           {"ThresholdedRelu", &TranslateThresholdedRelu, "", true},
-          {"Where", &TranslateWhere, "", true},
           {"Xor", &Binary<"Xor">}};
 }
 

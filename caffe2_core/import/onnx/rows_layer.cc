@@ -11,8 +11,10 @@ namespace {
 
 using Proto = onnx::TensorProto;
 
+// BatchMatMul is for floats; its product of two vectors is not a scalar.
 void TranslateMatMul(OnnxNode* n) {
   const std::string &a = n->In(0), &b = n->In(1);
+  if (n->Type(a) != Proto::FLOAT) return n->Emit("ONNXMatMul", {a, b}, {n->Out(0)});
   const bool vectors = n->HasRank(a) && n->HasRank(b) && n->Rank(a) == 1 && n->Rank(b) == 1;
   if (!vectors)
     return n->EmitTyped("BatchMatMul", {a, b}, n->Out(0), {MakeArgument("broadcast", 1)});
@@ -40,9 +42,38 @@ void TranslateGemm(OnnxNode* n) {
 
 // --- normalizations ---
 
+// Normalized by the mean and variance of the batch; outputs 1 and 2 are the running ones.
+void TranslateTrainingBatchNorm(OnnxNode* n) {
+  const std::string& x = n->In(0);
+  const int64_t rank = n->Rank(x);
+  std::vector<int64_t> axes;
+  OnnxDims channels(static_cast<size_t>(rank), 1);
+  channels.at(1) = -1;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (axis != 1) axes.push_back(axis);
+  }
+  const std::vector<Argument> reduced = {MakeArgument("axes", axes), MakeArgument("keepdims", 1)};
+  const std::string mean = n->TypedValue("ReduceMean", {x}, reduced);
+  const std::string centered = n->TypedValue("Sub", {x, mean});
+  const std::string square = n->TypedValue("Mul", {centered, centered});
+  const std::string variance = n->TypedValue("ReduceMean", {square}, reduced);
+  const std::string epsilon = n->FloatConst("epsilon", n->Float("epsilon", 1e-5f));
+  const std::string deviation = n->Value("Sqrt", {n->TypedValue("Add", {variance, epsilon})});
+  const std::string scaled = n->TypedValue(
+      "Mul", {n->TypedValue("Div", {centered, deviation}), n->Reshape(n->In(1), channels)});
+  n->EmitTyped("Add", {scaled, n->Reshape(n->In(2), channels)}, n->Out(0));
+  const float momentum = n->Float("momentum", 0.9f);
+  for (size_t i = 1; i <= 2; ++i) {
+    if (!n->HasOut(i)) continue;
+    const std::string now = n->Reshape(i == 1 ? mean : variance, {-1});
+    const std::string kept = n->Value("Scale", {n->In(i + 2)}, {MakeArgument("scale", momentum)});
+    const std::string added = n->Value("Scale", {now}, {MakeArgument("scale", 1 - momentum)});
+    n->EmitTyped("Add", {kept, added}, n->Out(i));
+  }
+}
+
 void TranslateBatchNormalization(OnnxNode* n) {
-  CAFFE_ENFORCE(n->Int("training_mode", 0) == 0,
-                "training_mode is 1, want 0: the importer is for inference");
+  if (n->Int("training_mode", 0) != 0) return TranslateTrainingBatchNorm(n);
   CAFFE_ENFORCE(n->Int("spatial", 1) != 0, "spatial is 0, which is not supported");
   n->Emit("SpatialBN", n->Ins(), {n->Out(0)},
           {MakeArgument("is_test", 1), MakeArgument("epsilon", n->Float("epsilon", 1e-5f))});

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/import/onnx/node_table.h"
+#include "caffe2_core/import/onnx/same_operator.h"
 
 namespace caffe2rt {
 namespace {
@@ -81,84 +82,81 @@ void TranslateConv(OnnxNode* n) {
   n->Emit("Conv", n->Ins(), {n->Out(0)}, args);
 }
 
-// The pads that give the wanted output, and rows to add.
-void FitTransposed(OnnxNode* n, const OnnxDims& adjs, Windows* windows) {
-  const OnnxDims shape = n->IntList("output_shape");
-  const std::string auto_pad = n->Text("auto_pad", "NOTSET");
-  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  if (shape.empty() && !same) return;
-  const size_t axes = windows->axes();
-  windows->pads.assign(2 * axes, 0);
-  for (size_t i = 0; i < axes; ++i) {
-    const int64_t size = n->FixedDim(n->In(0), static_cast<int64_t>(i) + 2);
-    const int64_t window = (windows->kernels[i] - 1) * windows->dilations[i] + 1;
-    const int64_t out =
-        shape.empty() ? size * windows->strides[i] : shape.at(shape.size() - axes + i);
-    const int64_t total =
-        std::max<int64_t>(0, (size - 1) * windows->strides[i] + adjs[i] + window - out);
-    const int64_t half = total / 2;
-    windows->pads[i] = auto_pad == "SAME_UPPER" ? half : total - half;
-    windows->pads[axes + i] = total - windows->pads[i];
-  }
-}
-
+// Caffe2's operator is for images, without dilations, and for pads that are known and not negative.
 void TranslateConvTranspose(OnnxNode* n) {
-  const OnnxDims kernels = KernelsOf(n);
-  Windows windows = {.kernels = kernels,
-                     .strides = ListOf(*n, "strides", kernels.size(), 1),
-                     .pads = ListOf(*n, "pads", 2 * kernels.size(), 0),
-                     .dilations = ListOf(*n, "dilations", kernels.size(), 1)};
-  const OnnxDims adjs = ListOf(*n, "output_padding", kernels.size(), 0);
-  FitTransposed(n, adjs, &windows);
-  const bool dilated = windows.dilations != OnnxDims(kernels.size(), 1);
-  CAFFE_ENFORCE(!dilated, "dilations other than 1 are not supported");
-  std::vector<Argument> args = ArgumentsOf(windows);
+  const OnnxDims kernels =
+      n->HasAttr("kernel_shape") || n->HasDims(n->In(1)) ? KernelsOf(n) : OnnxDims();
+  const std::string auto_pad = n->Text("auto_pad", "NOTSET");
+  const OnnxDims ones(kernels.size(), 1), none(2 * kernels.size(), 0);
+  const OnnxDims pads = n->IntList("pads", none), strides = n->IntList("strides", ones);
+  const OnnxDims adjs = n->IntList("output_padding", OnnxDims(kernels.size(), 0));
+  bool plain = kernels.size() == 2 && adjs.size() == 2 && strides.size() == 2 &&
+               n->IntList("dilations", ones) == ones && n->IntList("output_shape").empty() &&
+               (auto_pad == "NOTSET" || auto_pad == "VALID") &&
+               std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad >= 0; });
+  for (size_t i = 0; plain && i < 2; ++i) plain = adjs[i] >= 0 && adjs[i] < strides[i];
+  if (!plain) return EmitSame(n, "ONNXConvTranspose");
+  std::vector<Argument> args = ArgumentsOf(WindowsOf(n, kernels));
   args.push_back(MakeArgument("adjs", adjs));
   args.push_back(MakeArgument("group", n->Int("group", 1)));
   n->Emit("ConvTranspose", n->Ins(), {n->Out(0)}, args);
 }
 
-// With ceil_mode, the last window starts within the input or its head padding: tail pads grow.
-void CeilPads(OnnxNode* n, Windows* windows) {
-  if (n->Int("ceil_mode", 0) == 0) return;
-  const size_t axes = windows->axes();
-  for (size_t i = 0; i < axes; ++i) {
-    const int64_t size = n->FixedDim(n->In(0), static_cast<int64_t>(i) + 2);
-    const int64_t window = (windows->kernels[i] - 1) * windows->dilations[i] + 1;
-    const int64_t padded = size + windows->pads[i] + windows->pads[axes + i],
-                  stride = windows->strides[i];
-    int64_t out = (padded - window + stride - 1) / stride + 1;
-    if ((out - 1) * stride >= size + windows->pads[i]) --out;
-    windows->pads[axes + i] += std::max<int64_t>(0, (out - 1) * stride + window - padded);
+// Whether Caffe2's pools cover the node: floats, windows without dilation whose pads are known and less
+// than the kernel, and no part of a window beyond the padding.
+bool IsPlainPool(OnnxNode* n) {
+  const OnnxDims kernels = n->IntList("kernel_shape"), ones(kernels.size(), 1);
+  const OnnxDims pads = n->IntList("pads", OnnxDims(2 * kernels.size(), 0));
+  const std::string auto_pad = n->Text("auto_pad", "NOTSET");
+  if (n->Type(n->In(0)) != onnx::TensorProto::FLOAT || n->Int("ceil_mode", 0) != 0 ||
+      n->IntList("dilations", ones) != ones || (auto_pad != "NOTSET" && auto_pad != "VALID") ||
+      pads.size() != 2 * kernels.size()) {
+    return false;
   }
+  for (size_t i = 0; i < pads.size(); ++i) {
+    if (pads[i] < 0 || pads[i] >= kernels[i % kernels.size()]) return false;
+  }
+  return true;
 }
 
-void EmitPool(OnnxNode* n, const char* type, std::vector<Argument> more, bool can_dilate) {
-  Windows windows = WindowsOf(n, n->IntList("kernel_shape"));
-  const OnnxDims pads = windows.pads;
-  CeilPads(n, &windows);
-  CAFFE_ENFORCE(windows.pads == pads || n->Int("count_include_pad", 0) == 0,
-                "ceil_mode with count_include_pad is not supported");
-  std::vector<Argument> args = ArgumentsOf(windows);
-  const bool dilated = windows.dilations != OnnxDims(windows.axes(), 1);
-  CAFFE_ENFORCE(!dilated || can_dilate, "dilations other than 1 are not supported");
-  if (dilated) args.push_back(MakeArgument("dilations", windows.dilations));
+void EmitPool(OnnxNode* n, const char* type, const std::vector<Argument>& more) {
+  std::vector<Argument> args = ArgumentsOf(WindowsOf(n, n->IntList("kernel_shape")));
   args.insert(args.end(), more.begin(), more.end());
   n->Emit(type, {n->In(0)}, {n->Out(0)}, args);
 }
 
 void TranslateMaxPool(OnnxNode* n) {
-  CAFFE_ENFORCE(!n->HasOut(1), "output 1 (Indices) is not supported");
-  EmitPool(n, "MaxPool", {}, false);
+  if (n->HasOut(1) || !IsPlainPool(n)) return EmitSame(n, "ONNXMaxPool");
+  EmitPool(n, "MaxPool", {});
 }
 
 void TranslateAveragePool(OnnxNode* n) {
-  EmitPool(n, "AveragePool", {MakeArgument("count_include_pad", n->Int("count_include_pad", 0))},
-           false);
+  if (!IsPlainPool(n)) return EmitSame(n, "ONNXAveragePool");
+  EmitPool(n, "AveragePool", {MakeArgument("count_include_pad", n->Int("count_include_pad", 0))});
 }
 
 void TranslateLpPool(OnnxNode* n) {
-  EmitPool(n, "LpPool", {MakeArgument("p", static_cast<float>(n->Int("p", 2)))}, false);
+  if (!IsPlainPool(n) || n->IntList("kernel_shape").size() != 2) return EmitSame(n, "ONNXLpPool");
+  EmitPool(n, "LpPool", {MakeArgument("p", static_cast<float>(n->Int("p", 2)))});
+}
+
+// The norm over all spatial axes.
+void TranslateGlobalLpPool(OnnxNode* n) {
+  const int64_t p = n->Int("p", 2), rank = n->Rank(n->In(0));
+  CAFFE_ENFORCE(p == 1 || p == 2, "p is ", p, ", want 1 or 2");
+  OnnxDims axes;
+  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+  n->EmitTyped(p == 1 ? "ReduceL1" : "ReduceL2", {n->In(0)}, n->Out(0),
+               {MakeArgument("axes", axes), MakeArgument("keepdims", 1)});
+}
+
+void TranslateMaxRoiPool(OnnxNode* n) {
+  const OnnxDims shape = n->IntList("pooled_shape");
+  CAFFE_ENFORCE_EQ(shape.size(), size_t{2}, "numbers in attribute \"pooled_shape\"");
+  n->Emit("RoIPool", {n->In(0), n->In(1)}, {n->Out(0)},
+          {MakeArgument("is_test", 1), MakeArgument("pooled_h", shape[0]),
+           MakeArgument("pooled_w", shape[1]),
+           MakeArgument("spatial_scale", n->Float("spatial_scale", 1))});
 }
 
 void TranslateGlobalAveragePool(OnnxNode* n) {
@@ -175,10 +173,14 @@ std::vector<OnnxRow> OnnxWindowRows() {
   return {{"AveragePool", &TranslateAveragePool},
           {"Conv", &TranslateConv},
           {"ConvTranspose", &TranslateConvTranspose},
+          {"DeformConv", [](OnnxNode* n) { EmitSame(n, "DeformConv"); }},
           {"GlobalAveragePool", &TranslateGlobalAveragePool},
+          {"GlobalLpPool", &TranslateGlobalLpPool},
           {"GlobalMaxPool", &TranslateGlobalMaxPool, "", true},
           {"LpPool", &TranslateLpPool},
-          {"MaxPool", &TranslateMaxPool, "", true}};
+          {"MaxPool", &TranslateMaxPool, "", true},
+          {"MaxRoiPool", &TranslateMaxRoiPool, "", true},
+          {"MaxUnpool", [](OnnxNode* n) { EmitSame(n, "MaxUnpool"); }, "", true}};
 }
 
 }  // namespace caffe2rt

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::function_table_test {
@@ -65,6 +65,7 @@ const std::map<std::string, std::vector<std::string>> kArgumentsOfUnary = {
     {"Gelu", {"fast_gelu bool 0"}},
     {"HalfToFloat", {"clip bool 0"}},
     {"HardSigmoid", {"alpha float 0.2", "beta float 0.5"}},
+    {"IsInf", {"detect_negative bool 1", "detect_positive bool 1"}},
     {"LeakyRelu", {"alpha float 0.01"}},
     {"Logit", {"eps float 1e-06"}},
     {"Mod", {"divisor int!", "sign_follow_divisor bool 0"}},
@@ -85,7 +86,7 @@ TEST(FunctionTableTest, RegistersSchemaAndCpuOperatorOfEveryRow) {
     EXPECT_TRUE(HasOperator(CPU, row.type));
     ++rows;
   });
-  EXPECT_EQ(rows, 17 + 29 + 4 + 6 + 6 + 4);
+  EXPECT_EQ(rows, 17 + 35 + 4 + 6 + 6 + 4);
 }
 
 TEST(FunctionTableTest, DocumentsTheArgumentsOfEveryRow) {
@@ -164,14 +165,24 @@ TEST(FunctionTableTest, RejectsOtherElementTypes) {
   ForEachRow([](const auto& row) {
     SCOPED_TRACE(row.type);
     Workspace ws;
-    FeedRange<int16_t>(&ws, "A", {2});
+    const std::string type = row.type;
+    std::string wrong = "int16";
+    if (type.starts_with("Bitwise")) {
+      FeedRange<float>(&ws, "A", {2});
+      wrong = "float";
+    } else if (type == "Abs") {
+      FeedRange<bool>(&ws, "A", {2});
+      wrong = "bool";
+    } else {
+      FeedRange<int16_t>(&ws, "A", {2});
+    }
     const std::string second = SchemaOf(row.type).min_input() == 2 ? R"(input: "A")" : "";
     ExpectThrows(
         [&] {
           RunOp(&ws, std::string("type: \"") + row.type + "\" input: \"A\" " + second +
                          " output: \"Y\"" + RequiredArguments(row.type));
         },
-        "has elements of type int16, want ");
+        "has elements of type " + wrong + ", want ");
   });
 }
 

@@ -64,5 +64,21 @@ INSTANTIATE_TEST_SUITE_P(
                     LogicCase{"Xor", "BitwiseXor", {false, true, true, false}}),
     [](const auto& info) { return info.param.type; });
 
+TEST(BitwiseTest, AcceptsIntegersOfEveryWidth) {
+  Workspace ws;
+  Feed<uint8_t>(&ws, "A", {3}, {12, 255, 170});
+  Feed<uint8_t>(&ws, "B", {3}, {10, 15, 85});
+  RunOp(&ws, R"(type: "BitwiseAnd" input: "A" input: "B" output: "Y")");
+  ExpectTensor<uint8_t>(ws, "Y", {3}, {8, 15, 0});
+  Feed<int16_t>(&ws, "A", {2}, {-1, 300});
+  Feed<int16_t>(&ws, "B", {1}, {255});
+  RunOp(&ws, R"(type: "BitwiseXor" input: "A" input: "B" output: "Y")");
+  ExpectTensor<int16_t>(ws, "Y", {2}, {-256, 467});
+  Feed<int8_t>(&ws, "A", {1}, {-128});
+  Feed<int8_t>(&ws, "B", {1}, {1});
+  RunOp(&ws, R"(type: "BitwiseOr" input: "A" input: "B" output: "Y")");
+  ExpectTensor<int8_t>(ws, "Y", {1}, {-127});
+}
+
 }  // namespace
 }  // namespace caffe2rt::logic_test

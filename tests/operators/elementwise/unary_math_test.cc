@@ -22,6 +22,8 @@ const UnaryCase kCases[] = {
     {"Negative", "", [](double x) { return -x; }, true},
     {"Floor", "", [](double x) { return std::floor(x); }, true, 4e-7, false},
     {"Ceil", "", [](double x) { return std::ceil(x); }, true, 4e-7, false},
+    {"Round", "", [](double x) { return std::nearbyint(x); }, true, 4e-7, false},
+    {"Asinh", "", [](double x) { return std::asinh(x); }, false},
     {"Scale", "arg { name: \"scale\" f: -2.5 }", [](double x) { return -2.5 * x; }, true},
     {"Scale", "", [](double x) { return x; }, true},
     {"Sqr", "", [](double x) { return x * x; }, true},
@@ -45,6 +47,21 @@ const UnaryCase kPositiveCases[] = {
     {"Asin", "", [](double x) { return std::asin(x); }, false},
     {"Acos", "", [](double x) { return std::acos(x); }, false},
 };
+
+// Inside of (-1, 1), and above 1.
+const UnaryCase kAtanh = {"Atanh", "", [](double x) { return std::atanh(x); }, false};
+const UnaryCase kAcosh = {"Acosh", "", [](double x) { return std::acosh(x); }, false};
+TEST(InverseHyperbolicTest, FollowsItsFormula) {
+  std::vector<float> inside, above;
+  for (int i = 0; i < 77; ++i) {
+    inside.push_back(-0.95f + 0.025f * static_cast<float>(i));
+    above.push_back(1.1f + 0.125f * static_cast<float>(i));
+  }
+  test::ExpectUnaryBehaviour(kAtanh, inside);
+  test::ExpectUnaryGradient(kAtanh, inside);
+  test::ExpectUnaryBehaviour(kAcosh, above);
+  test::ExpectUnaryGradient(kAcosh, above);
+}
 
 class UnaryMathTest : public testing::TestWithParam<UnaryCase> {};
 TEST_P(UnaryMathTest, FollowsItsFormulaForEveryNumberOfElements) {
@@ -87,6 +104,46 @@ TEST(NegativeTest, WrapsTheSmallestInteger) {
   constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
   ExpectUnary<int32_t>(R"(type: "Negative")", {kMin, 3}, {kMin, -3});
   ExpectUnary<int64_t>(R"(type: "Negative")", {5, -6}, {-5, 6});
+}
+
+TEST(RoundTest, RoundsHalvesToEvenNumbers) {
+  ExpectUnary<float>(R"(type: "Round")", {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, kInfinity, 1e9f},
+                     {0, 2, 2, 0, -2, -2, kInfinity, 1e9f});
+  ExpectUnary<double>(R"(type: "Round")", {-4.5, 3.5, 1e300}, {-4, 4, 1e300});
+}
+
+TEST(BitwiseNotTest, InvertsTheBitsOfEveryType) {
+  ExpectUnary<int32_t>(R"(type: "BitwiseNot")", {0, -8}, {-1, 7});
+  ExpectUnary<int64_t>(R"(type: "BitwiseNot")", {int64_t{1} << 40}, {-(int64_t{1} << 40) - 1});
+  ExpectUnary<int8_t>(R"(type: "BitwiseNot")", {-128, 5}, {127, -6});
+  ExpectUnary<int16_t>(R"(type: "BitwiseNot")", {300}, {-301});
+  ExpectUnary<uint8_t>(R"(type: "BitwiseNot")", {0, 200}, {255, 55});
+  ExpectUnary<uint16_t>(R"(type: "BitwiseNot")", {1}, {65534});
+}
+
+TEST(IsInfTest, DetectsTheSignsThatAreWanted) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {4}, {kInfinity, -kInfinity, kNaN, 3});
+  RunOp(&ws, R"(type: "IsInf" input: "X" output: "Y")");
+  ExpectTensor<bool>(ws, "Y", {4}, {true, true, false, false});
+  RunOp(&ws, R"(type: "IsInf" input: "X" output: "Y" arg { name: "detect_negative" i: 0 })");
+  ExpectTensor<bool>(ws, "Y", {4}, {true, false, false, false});
+  RunOp(&ws, R"(type: "IsInf" input: "X" output: "Y" arg { name: "detect_positive" i: 0 })");
+  ExpectTensor<bool>(ws, "Y", {4}, {false, true, false, false});
+}
+
+TEST(AbsTest, AcceptsIntegersAndKeepsTheSmallest) {
+  ExpectUnary<int32_t>(R"(type: "Abs")", {-7, 5}, {7, 5});
+  ExpectUnary<int8_t>(R"(type: "Abs")", {-128, -5}, {-128, 5});
+  ExpectUnary<uint8_t>(R"(type: "Abs")", {200}, {200});
+  ExpectUnary<double>(R"(type: "Abs")", {-1e300}, {1e300});
+}
+
+TEST(UnaryMathDoubleTest, KeepsThePrecision) {
+  ExpectUnary<double>(R"(type: "Exp")", {1, -2}, {std::exp(1.0), std::exp(-2.0)});
+  ExpectUnary<double>(R"(type: "Log")", {3}, {std::log(3.0)});
+  ExpectUnary<double>(R"(type: "Floor")", {1e15 + 0.5, -0.5}, {1e15, -1});
+  ExpectUnary<double>(R"(type: "Ceil")", {1e15 + 0.5, -0.5}, {1e15 + 1, 0});
 }
 
 TEST(CubeTest, WrapsIntegers) {

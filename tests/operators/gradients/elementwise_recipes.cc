@@ -16,9 +16,9 @@ struct Range {
 // its derivatives are not large.
 Range RangeOf(const std::string& type) {
   static const std::map<std::string, Range> ranges = {
-      {"Acos", {-0.7, 0.7}}, {"Asin", {-0.7, 0.7}}, {"Cbrt", {0.5, 2}},
-      {"Log", {0.5, 2}},     {"Logit", {0.2, 0.8}}, {"Tan", {-1, 1}},
-      {"Rsqrt", {0.5, 2}},   {"Sqrt", {0.5, 2}},    {"Reciprocal", {0.75, 2}},
+      {"Acosh", {1.5, 3}}, {"Atanh", {-0.7, 0.7}}, {"Acos", {-0.7, 0.7}},     {"Asin", {-0.7, 0.7}},
+      {"Cbrt", {0.5, 2}},  {"Log", {0.5, 2}},      {"Logit", {0.2, 0.8}},     {"Tan", {-1, 1}},
+      {"Rsqrt", {0.5, 2}}, {"Sqrt", {0.5, 2}},     {"Reciprocal", {0.75, 2}},
   };
   const auto found = ranges.find(type);
   return found != ranges.end() ? found->second : Range{-2, 2};
@@ -136,10 +136,10 @@ void DraftDropout(Draft& draft, const std::string& type) {
 std::vector<Recipe> ElementwiseRecipes() {
   std::vector<Recipe> recipes;
   for (const char* type :
-       {"Acos",     "Alias",    "Asin",       "Atan",  "Cbrt",    "Copy",  "Cos",
-        "Cosh",     "Cube",     "Erf",        "Exp",   "Log",     "Logit", "Mish",
-        "NanCheck", "Negative", "Reciprocal", "Rsqrt", "Sigmoid", "Sin",   "Sinh",
-        "Softplus", "Sqr",      "Sqrt",       "Swish", "Tan",     "Tanh"}) {
+       {"Acosh",    "Asinh",    "Atanh",    "Acos",       "Alias", "Asin",    "Atan", "Cbrt",
+        "Copy",     "Cos",      "Cosh",     "Cube",       "Erf",   "Exp",     "Log",  "Logit",
+        "Mish",     "NanCheck", "Negative", "Reciprocal", "Rsqrt", "Sigmoid", "Sin",  "Sinh",
+        "Softplus", "Sqr",      "Sqrt",     "Swish",      "Tan",   "Tanh"}) {
     recipes.push_back({type, "", DraftSmooth});
   }
   for (const char* type : {"Abs", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ReluN",

@@ -1,0 +1,4 @@
+j
+locationdata.binj
+offset0j
+length64p

@@ -1,0 +1,78 @@
+#include "tests/support/onnx_case.h"
+
+namespace caffe2rt::test {
+
+namespace {
+
+// Calls function(T{}) for the element type.
+template <class Function>
+void WithCaseType(TensorProto_DataType type, const Function& function) {
+  switch (type) {
+    case TensorProto::FLOAT:
+      return function(float{});
+    case TensorProto::DOUBLE:
+      return function(double{});
+    case TensorProto::INT64:
+      return function(int64_t{});
+    case TensorProto::INT32:
+      return function(int32_t{});
+    case TensorProto::INT16:
+      return function(int16_t{});
+    case TensorProto::INT8:
+      return function(int8_t{});
+    case TensorProto::UINT8:
+      return function(uint8_t{});
+    case TensorProto::UINT16:
+      return function(uint16_t{});
+    case TensorProto::BOOL:
+      return function(bool{});
+    default:
+      CAFFE_THROW("case of element type ", static_cast<int>(type), ", want a number");
+  }
+}
+
+template <class T>
+std::vector<T> ValuesOf(const CaseTensor& tensor) {
+  std::vector<T> values;
+  for (const double value : tensor.values) values.push_back(static_cast<T>(value));
+  return values;
+}
+
+std::string InputName(size_t i) { return std::string(1, static_cast<char>('A' + i)); }
+
+}  // namespace
+
+std::string OnnxCaseOp(const OnnxCase& c) {
+  std::string text = MakeString("type: \"", c.type, "\"");
+  for (size_t i = 0; i < c.inputs.size(); ++i) text += " input: \"" + InputName(i) + "\"";
+  for (size_t i = 0; i < c.outputs.size(); ++i) text += MakeString(" output: \"Y", i, "\"");
+  return text + " " + c.arguments;
+}
+
+void FeedOnnxCase(Workspace* ws, const OnnxCase& c) {
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    WithCaseType(c.inputs[i].type, [&](auto element) {
+      using T = decltype(element);
+      Feed<T>(ws, InputName(i), c.inputs[i].dims, ValuesOf<T>(c.inputs[i]));
+    });
+  }
+}
+
+void ExpectOnnxCase(const OnnxCase& c) {
+  SCOPED_TRACE(OnnxCaseOp(c));
+  Workspace ws;
+  FeedOnnxCase(&ws, c);
+  for (int run = 0; run < 2; ++run) {  // the second one with the plan of the first
+    ASSERT_NO_THROW(RunOp(&ws, OnnxCaseOp(c)));
+    for (size_t i = 0; i < c.outputs.size(); ++i) {
+      WithCaseType(c.outputs[i].type, [&](auto element) {
+        using T = decltype(element);
+        ExpectTensor<T>(ws, MakeString("Y", i), c.outputs[i].dims, ValuesOf<T>(c.outputs[i]),
+                        c.tolerance);
+      });
+    }
+  }
+  ExpectShapeInferred(&ws, OnnxCaseOp(c), /*may_be_unknown=*/true);
+}
+
+}  // namespace caffe2rt::test
