@@ -47,7 +47,7 @@ T ElementOf(double value) {
   }
 }
 
-void FeedCase(Workspace* ws, const std::string& name, const CaseTensor& tensor) {
+void FeedCase(Workspace* ws, const std::string& name, const TypedValues& tensor) {
   WithType(tensor.type, [&](auto element) {
     using T = decltype(element);
     Tensor* const blob = ws->CreateBlob(name)->GetMutableTensor(CPU);
@@ -58,7 +58,7 @@ void FeedCase(Workspace* ws, const std::string& name, const CaseTensor& tensor) 
   });
 }
 
-void CompareCase(const Workspace& ws, const std::string& name, const CaseTensor& want,
+void CompareCase(const Workspace& ws, const std::string& name, const TypedValues& want,
                  double tolerance) {
   SCOPED_TRACE("output " + name);
   WithType(want.type, [&](auto element) {
@@ -105,7 +105,7 @@ void ExpectNoAllocations(Workspace* ws, const std::string& op) {
 void ExpectCase(const OperatorCase& row) {
   Workspace ws;
   std::string name = "a";
-  for (const CaseTensor& input : row.inputs) {
+  for (const TypedValues& input : row.inputs) {
     FeedCase(&ws, name, input);
     ++name[0];
   }

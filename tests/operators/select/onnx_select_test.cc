@@ -195,5 +195,25 @@ INSTANTIATE_TEST_SUITE_P(Unique, OnnxSelectTest, testing::ValuesIn(std::vector<O
  {{"text", {3}, {7, 5, 7}}},
  {{"text", {2}, {5, 7}}, {"int64", {2}, {1, 0}}}}}), NameOfCase);
 
+INSTANTIATE_TEST_SUITE_P(TfIdf, OnnxSelectTest, testing::ValuesIn(std::vector<OperatorCase>{
+{"Bigrams",
+ R"(type: "TfIdfVectorizer" input: "a" output: "x" arg { name: "mode" s: "TF" } arg { name: "min_gram_length" i: 2 } arg { name: "max_gram_length" i: 2 } arg { name: "max_skip_count" i: 5 } arg { name: "ngram_counts" ints: 0 ints: 4 } arg { name: "ngram_indexes" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 } arg { name: "pool_int64s" ints: 2 ints: 3 ints: 5 ints: 4 ints: 5 ints: 6 ints: 7 ints: 8 ints: 6 ints: 7 })",
+ {{"int32", {2, 6}, {1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8}}},
+ {{"float", {2, 7}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1}}}},
+{"UnigramsOnceForAllSkips",
+ R"(type: "TfIdfVectorizer" input: "a" output: "x" arg { name: "mode" s: "TF" } arg { name: "min_gram_length" i: 1 } arg { name: "max_gram_length" i: 2 } arg { name: "max_skip_count" i: 5 } arg { name: "ngram_counts" ints: 0 ints: 4 } arg { name: "ngram_indexes" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 } arg { name: "pool_int64s" ints: 2 ints: 3 ints: 5 ints: 4 ints: 5 ints: 6 ints: 7 ints: 8 ints: 6 ints: 7 })",
+ {{"int64", {4}, {2, 3, 8, 7}}},
+ {{"float", {7}, {1, 1, 0, 0, 0, 0, 0}}}},
+{"RejectsLists",
+ R"(type: "TfIdfVectorizer" input: "a" output: "x" arg { name: "mode" s: "TF" } arg { name: "min_gram_length" i: 2 } arg { name: "max_gram_length" i: 2 } arg { name: "max_skip_count" i: 5 } arg { name: "ngram_counts" ints: 0 ints: 4 } arg { name: "ngram_indexes" ints: 0 } arg { name: "pool_int64s" ints: 2 ints: 3 ints: 5 ints: 4 ints: 5 ints: 6 ints: 7 ints: 8 ints: 6 ints: 7 })",
+ {{"int64", {1}, {1}}},
+ {},
+ "want one for each n-gram"},
+{"RejectsRanges",
+ R"(type: "TfIdfVectorizer" input: "a" output: "x" arg { name: "mode" s: "TF" } arg { name: "min_gram_length" i: 2 } arg { name: "max_gram_length" i: 2 } arg { name: "max_skip_count" i: 5 } arg { name: "ngram_counts" ints: 0 ints: 5 } arg { name: "ngram_indexes" ints: 0 ints: 1 ints: 2 ints: 3 ints: 4 ints: 5 ints: 6 } arg { name: "pool_int64s" ints: 2 ints: 3 ints: 5 ints: 4 ints: 5 ints: 6 ints: 7 ints: 8 ints: 6 ints: 7 })",
+ {{"int64", {1}, {1}}},
+ {},
+ "want a range of whole n-grams"}}), NameOfCase);
+
 }  // namespace
 }  // namespace caffe2rt::onnx_select_test
