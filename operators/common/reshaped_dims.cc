@@ -4,7 +4,7 @@
 
 namespace caffe2rt {
 
-void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims) {
+void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims, bool allow_zero) {
   const int64_t total = CheckedProduct(input);
   int64_t* rest = nullptr;
   int64_t product = 1;
@@ -15,7 +15,7 @@ void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims) {
       rest = &dim;
       continue;
     }
-    if (dim == 0 && total != 0 && i < input.size()) dim = input[i];
+    if (dim == 0 && !allow_zero && total != 0 && i < input.size()) dim = input[i];
     CAFFE_ENFORCE_GE(dim, 0, "dim ", i, " of shape ", IntArrayRef(*dims), ", want at least -1");
     product = CheckedMultiply(product, dim);
   }

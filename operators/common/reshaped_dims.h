@@ -12,7 +12,8 @@ namespace caffe2rt {
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Replaces the values 0 and -1 in *dims by sizes. THROWS if the elements of `input` do not fit the
 // shape.
-void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims);
+// With `allow_zero`, 0 means size 0.
+void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims, bool allow_zero = false);
 #pragma GCC visibility pop
 
 }  // namespace caffe2rt

@@ -23,7 +23,7 @@ std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<
   CAFFE_ENFORCE(args.HasArgument(kNewShape),
                 "argument shape is missing, and input 1 is not given either");
   std::vector<int64_t> dims = args.Read(kNewShape);
-  ReshapedDims(input, &dims);
+  ReshapedDims(input, &dims, args.Read(kReshapeAllowZero));
   return {CreateTensorShape(dims, in[0].data_type()),
           CreateTensorShape(rank, TensorProto_DataType_INT64)};
 }
@@ -48,7 +48,7 @@ void RegisterReshape() {
       .NumInputs(1, 2)
       .NumOutputs(2)
       .AllowInplace({{0, 0}})
-      .Arg(kNewShape)
+      .Args(kNewShape, kReshapeAllowZero)
       .Input(0, "data", "any tensor")
       .Input(1, "new_shape",
              "(optional) the new shape, a vector of int32 or int64; instead of the argument")

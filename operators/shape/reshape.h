@@ -21,12 +21,18 @@ inline constexpr RepeatedArgumentSpec<int64_t> kNewShape{
     "shape",
     "the new shape; 0 copies the dimension, one -1 is computed; required unless input 1 is given"};
 
+inline constexpr ArgumentSpec<bool> kReshapeAllowZero{
+    "allowzero", false, "1: a 0 in the shape means size 0, as ONNX's allowzero"};
+
 template <class Context>
 class ReshapeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReshapeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), shape_(this->ReadArgument(kNewShape)) {
+      : Operator<Context>(def, ws),
+        shape_(this->ReadArgument(kNewShape)),
+        allow_zero_(this->ReadArgument(kReshapeAllowZero)),
+        is_onnx_(HasArgument(kReshapeAllowZero)) {
     if (InputSize() == 1) {
       CAFFE_ENFORCE(HasArgument(kNewShape),
                     "argument shape is missing, and input 1 is not given either");
@@ -45,7 +51,9 @@ class ReshapeOp final : public Operator<Context> {
     return DispatchByType<int64_t, int32_t>(shape.dtype(), "input 1 (shape)", [&](auto element) {
       using T = decltype(element);
       CAFFE_ENFORCE_EQ(shape.dim(), 1, "rank of input 1 (shape), want a vector");
-      CAFFE_ENFORCE_GT(shape.numel(), 0, "elements of input 1 (shape), want at least one");
+      // ONNX reshapes one element to a scalar.
+      CAFFE_ENFORCE(is_onnx_ || shape.numel() > 0,
+                    "input 1 (shape) has no elements, want at least one");
       const T* values = shape.template data<T>();
       dims_.assign(values, values + shape.numel());
       return RunWith<T>();
@@ -57,7 +65,7 @@ class ReshapeOp final : public Operator<Context> {
   template <class T>
   bool RunWith() {
     const Tensor& X = Input(0);
-    ReshapedDims(X.sizes(), &dims_);
+    ReshapedDims(X.sizes(), &dims_, allow_zero_);
     T* old_shape =
         this->OutputTensor(1, CPU, {X.dim()}, TypeMeta::Make<T>())->template mutable_data<T>();
     for (int i = 0; i < X.dim(); ++i) old_shape[i] = static_cast<T>(X.dim(i));
@@ -66,6 +74,7 @@ class ReshapeOp final : public Operator<Context> {
   }
 
   const std::vector<int64_t> shape_;
+  const bool allow_zero_, is_onnx_;
   std::vector<int64_t> dims_;
   HostInput shape_input_;
 };

@@ -17,12 +17,13 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
   SplitOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
         join_(ReadJoinAxis(args())),
-        split_(ReadArgument(kSplitSizes)) {}
+        split_(ReadArgument(kSplitSizes)),
+        uneven_(ReadArgument(kSplitUneven)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const int axis = canonical_axis_index_(join_.axis, X.dim());
-    SplitSizes(X.dim(axis), OutputSize(), join_.add_axis, Wanted(), &sizes_);
+    SplitSizes(X.dim(axis), OutputSize(), join_.add_axis, Wanted(), &sizes_, uneven_);
     if (!input_.Matches(X) || sizes_ != planned_sizes_) Plan(X, axis);
     if (planes_.has_value()) {
       SplitPlanes(X);
@@ -38,10 +39,7 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
   ArrayRef<int> Wanted() {
     if (InputSize() < 2) return split_;
     CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");
-    const Tensor& split = split_input_.Read(*this, 1);
-    CAFFE_ENFORCE_EQ(split.numel(), OutputSize(),
-                     "elements of input 1 (split), want one for each output");
-    return {split.data<int>(), static_cast<size_t>(split.numel())};
+    return SizesOfInput(split_input_.Read(*this, 1), OutputSize(), &converted_);
   }
 
   void Plan(const Tensor& X, int axis) {
@@ -90,6 +88,8 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
 
   const JoinAxis join_;
   const std::vector<int> split_;
+  const bool uneven_;
+  std::vector<int> converted_;
   std::vector<int64_t> sizes_, planned_sizes_, dims_;
   OnednnInput input_;
   std::optional<ChannelPlanes> planes_;  // of X, if it is split in its layout

@@ -20,8 +20,8 @@
 #include "caffe2_core/io/weights_reader.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
-#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/fuzz/exercise_nets.h"
 #include "tests/fuzz/random.h"
@@ -194,7 +194,8 @@ void ImportOnnxTensor(const std::string& bytes) {
   };
   const std::string node = field(1, "w") + field(2, "y") + field(4, "Relu");
   // The name comes last, so that it is the one that counts.
-  const std::string graph = field(1, node) + field(5, bytes + field(8, "w")) + field(12, field(1, "y"));
+  const std::string graph =
+      field(1, node) + field(5, bytes + field(8, "w")) + field(12, field(1, "y"));
   std::filesystem::create_directory("fuzz_onnx");
   std::error_code exists;
   std::filesystem::create_directory_symlink("/", "fuzz_onnx/up", exists);

@@ -12,8 +12,8 @@ const std::map<Key, OnnxRow>& Table() {
   static const std::map<Key, OnnxRow> table = [] {
     std::map<Key, OnnxRow> rows;
     for (const auto& subject :
-         {OnnxControlRows(), OnnxElementwiseRows(), OnnxLayerRows(), OnnxWindowRows(),
-          OnnxShapeRows(), OnnxReduceRows(), OnnxImageRows(), OnnxQuantizedRows(),
+         {OnnxControlRows(), OnnxImageRows(), OnnxElementwiseRows(), OnnxLayerRows(),
+          OnnxWindowRows(), OnnxShapeRows(), OnnxReduceRows(), OnnxQuantizedRows(),
           OnnxRecurrentRows(), OnnxNumericRows(), OnnxFunctionRows(), OnnxAttentionRows(),
           OnnxContribRows()}) {
       for (const OnnxRow& row : subject) rows.emplace(Key(row.domain, row.type), row);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
@@ -73,13 +74,13 @@ class Importer {
     for (const onnx::NodeProto& node : graph_.node()) {
       for (const std::string& output : node.output()) nets_.ReserveName(output);
     }
-    for (const onnx::TensorProto& tensor : graph_.initializer()) nets_.ReserveName(tensor.name());
+    for (const onnx::TensorProto& tensor : graph_.initializer()) {
+      nets_.ReserveName(tensor.name());
+      initializers_.insert(tensor.name());
+    }
   }
 
-  bool IsInitializer(const std::string& name) const {
-    const auto is_named = [&](const onnx::TensorProto& tensor) { return tensor.name() == name; };
-    return std::any_of(graph_.initializer().begin(), graph_.initializer().end(), is_named);
-  }
+  bool IsInitializer(const std::string& name) const { return initializers_.contains(name); }
 
   const std::vector<int64_t>* GivenShape(const std::string& name) const {
     const auto stated = options_.input_shapes.find(name);
@@ -199,6 +200,7 @@ class Importer {
   OnnxNets nets_;
   OnnxTranslator translator_;
   OnnxScope scope_;
+  std::unordered_set<std::string> initializers_;
   OnnxModel model_;
 };
 

@@ -67,10 +67,10 @@ void TranslateFusedConv(OnnxNode* n) {
 void TranslateFusedMatMul(OnnxNode* n) {
   CAFFE_ENFORCE(n->Int("transBatchA", 0) == 0 && n->Int("transBatchB", 0) == 0,
                 "transBatchA and transBatchB are not supported");
-  const std::string y = n->TypedValue("BatchMatMul", {n->In(0), n->In(1)},
-                                      {MakeArgument("trans_a", n->Int("transA", 0)),
-                                       MakeArgument("trans_b", n->Int("transB", 0)),
-                                       MakeArgument("broadcast", 1)});
+  const std::string y =
+      n->TypedValue("BatchMatMul", {n->In(0), n->In(1)},
+                    {MakeArgument("trans_a", n->Int("transA", 0)),
+                     MakeArgument("trans_b", n->Int("transB", 0)), MakeArgument("broadcast", 1)});
   const float alpha = n->Float("alpha", 1);
   n->Forward(0, alpha == 1 ? y : n->Call("Mul", {y, Number(n, alpha, y)}));
 }
@@ -102,13 +102,12 @@ void TranslateSkipSimplified(OnnxNode* n) {
 // --- quantized tensors: dequantized, computed, quantized ---
 
 std::string Dequantized(OnnxNode* n, size_t x) {
-  return n->Call("DequantizeLinear",
-                 {n->In(x), n->In(x + 1), n->Has(x + 2) ? n->In(x + 2) : ""});
+  return n->Call("DequantizeLinear", {n->In(x), n->In(x + 1), n->Has(x + 2) ? n->In(x + 2) : ""});
 }
 
 void EmitQuantized(OnnxNode* n, const std::string& y, size_t scale) {
-  n->Forward(0, n->Call("QuantizeLinear",
-                        {y, n->In(scale), n->Has(scale + 1) ? n->In(scale + 1) : ""}));
+  n->Forward(
+      0, n->Call("QuantizeLinear", {y, n->In(scale), n->Has(scale + 1) ? n->In(scale + 1) : ""}));
 }
 
 void TranslateQLinearAdd(OnnxNode* n) {
@@ -140,7 +139,8 @@ void TranslateQLinearConcat(OnnxNode* n) {
 }
 
 void TranslateQLinearSoftmax(OnnxNode* n) {
-  EmitQuantized(n, n->Call("Softmax", {Dequantized(n, 0)}, {OnnxInt("axis", n->Int("axis", -1))}), 3);
+  EmitQuantized(n, n->Call("Softmax", {Dequantized(n, 0)}, {OnnxInt("axis", n->Int("axis", -1))}),
+                3);
 }
 
 void TranslateContribQuantize(OnnxNode* n) {
@@ -156,13 +156,14 @@ void TranslateAffine(OnnxNode* n) {
 
 void TranslateScaledTanh(OnnxNode* n) {
   const std::string inner = n->Call("Mul", {n->In(0), Number(n, n->Float("beta", 1), n->In(0))});
-  n->Forward(0, n->Call("Mul", {n->Call("Tanh", {inner}), Number(n, n->Float("alpha", 1), n->In(0))}));
+  n->Forward(0,
+             n->Call("Mul", {n->Call("Tanh", {inner}), Number(n, n->Float("alpha", 1), n->In(0))}));
 }
 
 void TranslateParametricSoftplus(OnnxNode* n) {
   const std::string inner = n->Call("Mul", {n->In(0), Number(n, n->Float("beta", 1), n->In(0))});
-  n->Forward(0,
-             n->Call("Mul", {n->Call("Softplus", {inner}), Number(n, n->Float("alpha", 1), n->In(0))}));
+  n->Forward(
+      0, n->Call("Mul", {n->Call("Softplus", {inner}), Number(n, n->Float("alpha", 1), n->In(0))}));
 }
 
 void TranslateImageScaler(OnnxNode* n) {

@@ -140,9 +140,11 @@ void TranslateIf(OnnxNode* n) {
   NetDef then_net, else_net;
   const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
   const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
-  EmitWithNets(n, CreateOperatorDef(
-                      "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
-                      {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}), {});
+  EmitWithNets(
+      n,
+      CreateOperatorDef("If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
+                        {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}),
+      {});
   for (size_t i = 0; i < outs.size(); ++i) n->nets().At(outs[i]) = Joined(n, first[i], second[i]);
 }
 
@@ -224,10 +226,11 @@ void TranslateLoop(OnnxNode* n) {
   }
   LoopBody body = BodyOf(n, graph, carried);
   const std::vector<std::string> outs = n->Outs();
-  EmitWithNets(n, CreateOperatorDef(
-                      "ONNXWhile", n->data().name, inputs, outs,
-                      {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
-                       MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
+  EmitWithNets(n,
+               CreateOperatorDef(
+                   "ONNXWhile", n->data().name, inputs, outs,
+                   {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
+                    MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
                {body.net.external_input().begin(), body.net.external_input().end()});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();

@@ -202,8 +202,6 @@ void TranslateIsNaN(OnnxNode* n) {
           {MakeArgument("to", static_cast<int>(TensorProto::BOOL))});
 }
 
-void TranslateWhere(OnnxNode* n) { n->Emit("Where", {n->In(0), n->In(1), n->In(2)}, {n->Out(0)}); }
-
 }  // namespace
 
 std::vector<OnnxRow> OnnxElementwiseRows() {
@@ -274,7 +272,6 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"Tan", &Unary<"Tan">},
           {"Tanh", &Unary<"Tanh">},
           {"ThresholdedRelu", &TranslateThresholdedRelu, "", true},
-          {"Where", &TranslateWhere, "", true},
           {"Xor", &Binary<"Xor">}};
 }
 

@@ -101,36 +101,6 @@ void TranslateSoftmaxCrossEntropyLoss(OnnxNode* n) {
   n->Forward(1, scores);
 }
 
-// --- shapes ---
-
-void TranslateCenterCropPad(OnnxNode* n) {
-  std::string x = n->In(0);
-  const int64_t rank = n->Rank(x);
-  std::vector<int64_t> axes = n->IntList("axes");
-  if (axes.empty()) {
-    axes.resize(static_cast<size_t>(rank));
-    std::iota(axes.begin(), axes.end(), 0);
-  }
-  const std::vector<int64_t> want = n->Ints(1);
-  CAFFE_ENFORCE_EQ(want.size(), axes.size(), "numbers in the shape");
-  std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0), starts, ends;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    axes[i] = n->Axis(x, axes[i]);
-    const int64_t size = n->FixedDim(x, axes[i]), missing = want[i] - size;
-    const int64_t first = missing < 0 ? -missing / 2 : 0;
-    starts.push_back(first);
-    ends.push_back(missing < 0 ? first + want[i] : size);
-    if (missing <= 0) continue;
-    pads[static_cast<size_t>(axes[i])] = missing / 2;
-    pads[static_cast<size_t>(axes[i] + rank)] = missing - missing / 2;
-  }
-  x = n->Call("Slice", {x, n->IntConst("starts", starts), n->IntConst("ends", ends),
-                        n->IntConst("axes", axes)});
-  const auto is_zero = [](int64_t pad) { return pad == 0; };
-  if (std::all_of(pads.begin(), pads.end(), is_zero)) return n->Forward(0, x);
-  n->Forward(0, n->Call("Pad", {x, n->IntConst("pads", pads)}));
-}
-
 // --- attention ---
 
 void TranslateRotaryEmbedding(OnnxNode* n) {
@@ -196,8 +166,7 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
 }  // namespace
 
 std::vector<OnnxRow> OnnxFunctionRows() {
-  return {{"CenterCropPad", &TranslateCenterCropPad, "", true},
-          {"MeanVarianceNormalization", &TranslateMeanVarianceNormalization},
+  return {{"MeanVarianceNormalization", &TranslateMeanVarianceNormalization},
           {"NegativeLogLikelihoodLoss", &TranslateNegativeLogLikelihoodLoss},
           {"RMSNormalization", &TranslateRmsNormalization},
           {"RotaryEmbedding", &TranslateRotaryEmbedding},

@@ -1,9 +1,152 @@
-// Operators of images: resizing, sampling, boxes.
+// Operators of images: resizing, sampling, boxes. Also those that select elements.
 
 #include "caffe2_core/import/onnx/node_table.h"
+#include "caffe2_core/import/onnx/run_time_parameters.h"
 
 namespace caffe2rt {
+namespace {
 
-std::vector<OnnxRow> OnnxImageRows() { return {}; }
+using Proto = onnx::TensorProto;
+
+void TranslateResize(OnnxNode* n) {
+  std::vector<Argument> args;
+  for (const char* name :
+       {"mode", "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy"}) {
+    if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->Text(name)));
+  }
+  for (const char* name : {"antialias", "exclude_outside"}) {
+    if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->Int(name, 0)));
+  }
+  for (const char* name : {"cubic_coeff_a", "extrapolation_value"}) {
+    if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->Float(name, 0)));
+  }
+  if (n->HasAttr("axes")) args.push_back(MakeArgument("axes", n->IntList("axes")));
+  const bool crops = n->Text("coordinate_transformation_mode") == "tf_crop_and_resize";
+  const std::string roi = crops && n->Has(1) ? n->In(1) : "";
+  EmitWithParameters(n, "Resize", 1, {{1, "", roi}, {2, "scales", "", true}, {3, "sizes"}}, args);
+}
+
+void TranslateGridSample(OnnxNode* n) {
+  n->Emit("GridSample", {n->In(0), n->In(1)}, {n->Out(0)},
+          {MakeArgument("mode", n->Text("mode", "linear")),
+           MakeArgument("padding_mode", n->Text("padding_mode", "zeros")),
+           MakeArgument("align_corners", n->Int("align_corners", 0))});
+}
+
+void TranslateRoiAlign(OnnxNode* n) {
+  std::vector<Argument> args = {
+      MakeArgument("mode", n->Text("mode", "avg")),
+      MakeArgument("output_height", n->Int("output_height", 1)),
+      MakeArgument("output_width", n->Int("output_width", 1)),
+      MakeArgument("sampling_ratio", n->Int("sampling_ratio", 0)),
+      MakeArgument("spatial_scale", n->Float("spatial_scale", 1)),
+      MakeArgument("coordinate_transformation_mode",
+                   n->Text("coordinate_transformation_mode",
+                           n->version() < 16 ? "output_half_pixel" : "half_pixel"))};
+  n->Emit("ONNXRoiAlign", {n->In(0), n->In(1), n->In(2)}, {n->Out(0)}, args);
+}
+
+void TranslateNonMaxSuppression(OnnxNode* n) {
+  std::vector<std::string> inputs = n->Ins();
+  for (std::string& input : inputs) {
+    if (input.empty()) input = n->IntConst("none", {});
+  }
+  const std::string y = n->Out(0);
+  n->Emit("NonMaxSuppression", inputs, {y},
+          {MakeArgument("center_point_box", n->Int("center_point_box", 0))});
+  n->SetType(y, Proto::INT64);
+}
+
+void TranslateNonZero(OnnxNode* n) {
+  const std::string y = n->Out(0);
+  n->Emit("NonZero", {n->In(0)}, {y});
+  n->SetType(y, Proto::INT64);
+}
+
+void TranslateCompress(OnnxNode* n) {
+  std::vector<Argument> args;
+  if (n->HasAttr("axis")) args.push_back(MakeArgument("axis", n->Int("axis", 0)));
+  const std::string y = n->Out(0);
+  n->Emit("Compress", {n->In(0), n->In(1)}, {y}, args);
+  n->SetType(y, n->Type(n->In(0)));
+}
+
+void TranslateOneHot(OnnxNode* n) {
+  const std::string y = n->Out(0);
+  n->Emit("ONNXOneHot", {n->In(0), n->In(1), n->In(2)}, {y},
+          {MakeArgument("axis", n->Int("axis", -1))});
+  n->SetType(y, n->Type(n->In(2)));
+  const OnnxContent* const depth = n->Content(n->In(1));
+  if (depth == nullptr || depth->size() != 1 || !n->HasRank(n->In(0))) return;
+  const int64_t axis = OnnxNode::AxisOf(n->Int("axis", -1), n->Rank(n->In(0)) + 1);
+  std::array<OnnxDims, kOnnxWorlds> dims;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    dims[world] = n->DimsIn(n->In(0), world);
+    dims[world].insert(
+        dims[world].begin() + axis,
+        depth->real ? static_cast<int64_t>(depth->reals[world][0]) : depth->ints[world][0]);
+  }
+  n->SetDims(y, dims);
+}
+
+// Caffe2's Where has a CUDA kernel, but no broadcasting.
+void TranslateWhere(OnnxNode* n) {
+  const std::string &c = n->In(0), &x = n->In(1), &y = n->In(2);
+  const int type = n->Type(x);
+  const bool same = n->HasDims(c) && n->HasDims(x) && n->HasDims(y) && n->Dims(c) == n->Dims(x) &&
+                    n->Dims(x) == n->Dims(y);
+  const bool plain = same && (type == Proto::FLOAT || type == Proto::DOUBLE ||
+                              type == Proto::INT32 || type == Proto::INT64 || type == Proto::BOOL);
+  const std::string z = n->Out(0);
+  n->Emit(plain ? "Where" : "ONNXWhere", {c, x, y}, {z});
+  n->SetType(z, type);
+}
+
+// Caffe2's TopK has a CUDA kernel.
+void TranslateTopK(OnnxNode* n) {
+  const std::string& x = n->In(0);
+  if (n->Type(x) == Proto::FLOAT && n->Int("largest", 1) == 1 && n->HasRank(x) && n->IsKnown(1) &&
+      n->IntAt(1) > 0) {
+    return n->Emit(
+        "TopK", {x}, {n->Out(0), n->Out(1)},
+        {MakeArgument("k", n->IntAt(1)), MakeArgument("axis", n->Axis(x, n->Int("axis", -1)))});
+  }
+  EmitWithParameters(
+      n, "ONNXTopK", 1, {{1, "k"}},
+      {MakeArgument("axis", n->Int("axis", -1)), MakeArgument("largest", n->Int("largest", 1)),
+       MakeArgument("sorted", n->Int("sorted", 1))},
+      2);
+}
+
+void TranslateUnique(OnnxNode* n) {
+  std::vector<Argument> args = {MakeArgument("sorted", n->Int("sorted", 1))};
+  if (n->HasAttr("axis")) args.push_back(MakeArgument("axis", n->Int("axis", 0)));
+  const std::vector<std::string> outputs = n->Outs();
+  n->Emit("ONNXUnique", {n->In(0)}, outputs, args);
+  for (const std::string& output : outputs) n->SetType(output, Proto::INT64);
+  n->SetType(outputs[0], n->Type(n->In(0)));
+}
+
+void TranslateRange(OnnxNode* n) {
+  const std::string y = n->Out(0);
+  n->Emit("ONNXRange", {n->In(0), n->In(1), n->In(2)}, {y});
+  n->SetType(y, n->Type(n->In(0)));
+}
+
+}  // namespace
+
+std::vector<OnnxRow> OnnxImageRows() {
+  return {{"Compress", &TranslateCompress, "", true},
+          {"GridSample", &TranslateGridSample},
+          {"NonMaxSuppression", &TranslateNonMaxSuppression, "", true},
+          {"NonZero", &TranslateNonZero, "", true},
+          {"OneHot", &TranslateOneHot, "", true},
+          {"Range", &TranslateRange},
+          {"Resize", &TranslateResize},
+          {"RoiAlign", &TranslateRoiAlign},
+          {"TopK", &TranslateTopK, "", true},
+          {"Unique", &TranslateUnique, "", true},
+          {"Where", &TranslateWhere, "", true}};
+}
 
 }  // namespace caffe2rt

@@ -41,12 +41,6 @@ void EmitArg(OnnxNode* n, const char* type) {
 void TranslateArgMax(OnnxNode* n) { EmitArg(n, "ArgMax"); }
 void TranslateArgMin(OnnxNode* n) { EmitArg(n, "ArgMin"); }
 
-void TranslateTopK(OnnxNode* n) {
-  CAFFE_ENFORCE(n->Int("largest", 1) == 1, "largest is 0, which is not supported");
-  n->Emit("TopK", {n->In(0)}, {n->Out(0), n->Out(1)},
-          {MakeArgument("k", n->IntAt(1)), MakeArgument("axis", n->Int("axis", -1))});
-}
-
 }  // namespace
 
 std::vector<OnnxRow> OnnxReduceRows() {
@@ -61,8 +55,7 @@ std::vector<OnnxRow> OnnxReduceRows() {
           {"ReduceMin", &TranslateReduceMin, "", true},
           {"ReduceProd", [](OnnxNode* n) { EmitReduce(n, "ReduceProd"); }},
           {"ReduceSum", [](OnnxNode* n) { EmitReduce(n, "ReduceSum"); }},
-          {"ReduceSumSquare", [](OnnxNode* n) { EmitReduce(n, "ReduceSumSquare"); }},
-          {"TopK", &TranslateTopK, "", true}};
+          {"ReduceSumSquare", [](OnnxNode* n) { EmitReduce(n, "ReduceSumSquare"); }}};
 }
 
 }  // namespace caffe2rt

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/import/onnx/node_table.h"
+#include "caffe2_core/import/onnx/run_time_parameters.h"
 
 namespace caffe2rt {
 namespace {
@@ -35,14 +36,18 @@ void TranslateReshape(OnnxNode* n) {
   const OnnxContent* content = n->Content(shape);
   OnnxDims dims;
   const bool same_rank = content != nullptr && content->ints[0].size() == content->ints[1].size();
-  const bool zeros =
-      n->Int("allowzero", 0) != 0 && content != nullptr &&
-      std::find(content->ints[0].begin(), content->ints[0].end(), 0) != content->ints[0].end();
+  const bool allow_zero = n->Int("allowzero", 0) != 0;
+  const bool zeros = allow_zero && (content == nullptr ||
+                                    std::find(content->ints[0].begin(), content->ints[0].end(),
+                                              0) != content->ints[0].end());
   if (same_rank && !zeros && ReshapeDims(*n, x, *content, &dims)) {
     return n->EmitReshape(x, dims, n->Out(0));
   }
-  CAFFE_ENFORCE(!zeros, "allowzero with a dim of 0 is not supported");
-  n->Emit("Reshape", {x, shape}, {n->Out(0), n->NewName("old_shape")});
+  const std::string y = n->Out(0);
+  n->Emit("Reshape", {x, shape}, {y, n->NewName("old_shape")},
+          {MakeArgument("allowzero", allow_zero)});
+  n->SetType(y, n->Type(x));
+  if (allow_zero && same_rank) n->SetDims(y, content->ints);
 }
 
 void TranslateFlatten(OnnxNode* n) {
@@ -66,9 +71,12 @@ void TranslateTranspose(OnnxNode* n) {
 
 void TranslateSqueeze(OnnxNode* n) {
   const std::string& x = n->In(0);
+  const bool known = !n->Has(1) || n->IsKnown(1);
+  if (!known || !n->HasRank(x) || (!n->Has(1) && !n->HasDims(x)))
+    return EmitWithParameters(n, "ONNXSqueeze", 1, {{1, "axes"}});
   std::vector<int64_t> axes;
   if (n->Has(1)) {
-    for (const int64_t axis : n->Ints(1)) axes.push_back(axis < 0 ? n->Axis(x, axis) : axis);
+    for (const int64_t axis : n->Ints(1)) axes.push_back(n->Axis(x, axis));
   } else {
     const OnnxDims dims = n->FixedDims(x);
     for (size_t i = 0; i < dims.size(); ++i) {
@@ -81,9 +89,11 @@ void TranslateSqueeze(OnnxNode* n) {
 
 void TranslateUnsqueeze(OnnxNode* n) {
   const std::string& x = n->In(0);
-  std::vector<int64_t> axes = n->Ints(1);
-  const bool negative =
-      std::any_of(axes.begin(), axes.end(), [](int64_t axis) { return axis < 0; });
+  const auto is_negative = [](int64_t axis) { return axis < 0; };
+  std::vector<int64_t> axes = n->IsKnown(1) ? n->Ints(1) : std::vector<int64_t>{-1};
+  const bool negative = std::any_of(axes.begin(), axes.end(), is_negative);
+  if (!n->IsKnown(1) || (negative && !n->HasRank(x)))
+    return EmitWithParameters(n, "Unsqueeze", 1, {{1, "axes"}});
   const int64_t rank = negative ? n->Rank(x) + static_cast<int64_t>(axes.size()) : 0;
   for (int64_t& axis : axes) {
     if (axis < 0) axis += rank;
@@ -101,67 +111,62 @@ void TranslateGather(OnnxNode* n) {
 
 void TranslateSplit(OnnxNode* n) {
   const std::string& x = n->In(0);
-  const int64_t axis = n->Axis(x, n->Int("axis", 0));
-  if (n->outputs() == 1) return n->Forward(0, x);
-  std::vector<int64_t> sizes;
-  const auto parts = static_cast<int64_t>(n->outputs());
-  if (n->Has(1)) {
-    sizes = n->Ints(1);
-  } else if (n->HasDims(x) && n->Dims(x)[static_cast<size_t>(axis)] % parts != 0) {
-    const int64_t size = n->FixedDim(x, axis), part = (size + parts - 1) / parts;
-    for (int64_t i = 0; i < parts; ++i)
-      sizes.push_back(std::clamp<int64_t>(size - i * part, 0, part));
-  }
+  int64_t axis = n->Int("axis", 0);
+  if (n->HasRank(x)) axis = n->Axis(x, axis);
+  if (n->outputs() == 1 && !n->Has(1)) return n->Forward(0, x);
   std::vector<Argument> args = {MakeArgument("axis", axis)};
-  if (!sizes.empty()) args.push_back(MakeArgument("split", sizes));
-  n->Emit("Split", {x}, n->Outs(), args);
+  const std::vector<std::string> outputs = n->Outs();
+  if (n->Has(1) && !n->IsKnown(1)) {
+    n->Emit("Split", {x, n->In(1)}, outputs, args);
+    for (const std::string& y : outputs) n->SetType(y, n->Type(x));
+    return;
+  }
+  if (n->Has(1)) {
+    args.push_back(MakeArgument("split", n->Ints(1)));
+  } else if (!n->HasDims(x) ||
+             n->Dims(x).at(static_cast<size_t>(axis)) % static_cast<int64_t>(n->outputs()) != 0) {
+    args.push_back(MakeArgument("uneven", 1));
+  }
+  n->Emit("Split", {x}, outputs, args);
 }
 
-// Steps of 1 and constant bounds: one operator for each axis.
-void TranslateSlice(OnnxNode* n) {
-  std::string x = n->In(0);
+// The part of one dimension, in steps of 1, as Caffe2's Slice, which has a CUDA kernel. Returns false if
+// the node is none.
+bool SliceOneAxis(OnnxNode* n) {
+  const std::string& x = n->In(0);
+  if (!n->HasDims(x) || !n->IsKnown(1) || !n->IsKnown(2)) return false;
   const std::vector<int64_t> starts = n->Ints(1), ends = n->Ints(2);
-  const int64_t rank = n->Rank(x);
-  for (size_t k = 0; k < starts.size(); ++k) {
-    const int64_t axis = n->Has(3) ? n->Axis(x, n->Ints(3).at(k)) : static_cast<int64_t>(k);
-    CAFFE_ENFORCE(!n->Has(4) || n->Ints(4).at(k) == 1, "step ", n->Ints(4).at(k), ", want 1");
-    OnnxDims first(static_cast<size_t>(rank), 0), last(static_cast<size_t>(rank), -1);
-    const bool to_end = ends.at(k) >= INT32_MAX;
-    first[static_cast<size_t>(axis)] = starts[k];
-    last[static_cast<size_t>(axis)] = to_end ? -1 : ends[k];
-    if (starts[k] < 0 || (ends[k] < 0) || (n->HasDims(x) && !to_end)) {
-      const int64_t size = n->FixedDim(x, axis);
-      const auto clamp = [&](int64_t at) {
-        return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
-      };
-      first[static_cast<size_t>(axis)] = clamp(starts[k]);
-      last[static_cast<size_t>(axis)] = clamp(ends[k]);
-    }
-    x = n->Value("Slice", {x}, {MakeArgument("starts", first), MakeArgument("ends", last)});
-  }
-  n->Forward(0, x);
+  if (starts.size() != 1 || ends.size() != 1 || (n->Has(3) && !n->IsKnown(3))) return false;
+  if (n->Has(4) && (!n->IsKnown(4) || n->Ints(4) != std::vector<int64_t>{1})) return false;
+  const int64_t axis = n->Has(3) ? n->Axis(x, n->Ints(3).at(0)) : 0;
+  const int64_t size = n->Dims(x).at(static_cast<size_t>(axis));
+  const auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  const int64_t first = clamp(starts[0]), last = std::max(clamp(ends[0]), first);
+  OnnxDims from(n->Dims(x).size(), 0), to(n->Dims(x).size(), -1);
+  from[static_cast<size_t>(axis)] = first;
+  to[static_cast<size_t>(axis)] = last;
+  (void)n->FixedDim(x, axis);
+  n->Emit("Slice", {x}, {n->Out(0)}, {MakeArgument("starts", from), MakeArgument("ends", to)});
+  return true;
 }
 
-void TranslateExpand(OnnxNode* n) {
-  const std::string &x = n->In(0), &shape = n->In(1);
-  const int type = n->Type(x);
-  std::string zeros;
-  const auto dtype = MakeArgument("dtype", static_cast<int>(Caffe2TypeOf(type)));
-  const Argument value = type == Proto::BOOL ? MakeArgument("value", false)
-                         : IsOnnxReal(type)  ? MakeArgument("value", 0.0f)
-                                             : MakeArgument("value", 0);
-  if (n->IsKnown(1)) {
-    zeros = n->Value("ConstantFill", {}, {MakeArgument("shape", n->Ints(1)), value, dtype});
-  } else {
-    zeros = n->Value("ConstantFill", {shape}, {MakeArgument("input_as_shape", 1), value, dtype});
-  }
-  n->EmitTyped(type == Proto::BOOL ? "Or" : "Add", {x, zeros}, n->Out(0));
+void TranslateSlice(OnnxNode* n) {
+  if (SliceOneAxis(n)) return;
+  EmitWithParameters(n, "ONNXSlice", 1, {{1, "starts"}, {2, "ends"}, {3, "axes"}, {4, "steps"}});
 }
+
+void TranslateExpand(OnnxNode* n) { EmitWithParameters(n, "Expand", 1, {{1, "shape"}}); }
 
 void TranslateShape(OnnxNode* n) {
-  CAFFE_ENFORCE(!n->HasAttr("start") && !n->HasAttr("end"),
-                "start and end need the rank of the input");
-  n->Emit("Shape", {n->In(0)}, {n->Out(0)});
+  std::vector<Argument> args;
+  for (const char* name : {"start", "end"}) {
+    if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->Int(name, 0)));
+  }
+  const std::string y = n->Out(0);
+  n->Emit("Shape", {n->In(0)}, {y}, args);
+  n->SetType(y, Proto::INT64);
 }
 
 void TranslateConstantOfShape(OnnxNode* n) {
@@ -188,59 +193,127 @@ void TranslateConstantOfShape(OnnxNode* n) {
 }
 
 void TranslateDepthToSpace(OnnxNode* n) {
-  const std::string& x = n->In(0);
-  const int64_t b = n->Int("blocksize", 1);
-  const OnnxDims dims = n->FixedDims(x);
-  CAFFE_ENFORCE(dims.size() == 4 && b > 0 && dims[1] % (b * b) == 0, "blocksize ", b,
-                " does not fit the input");
-  const int64_t c = dims[1] / (b * b), h = dims[2], w = dims[3];
-  const bool crd = n->Text("mode", "DCR") == "CRD";
-  const OnnxDims split = crd ? OnnxDims{dims[0], c, b, b, h, w} : OnnxDims{dims[0], b, b, c, h, w};
-  const OnnxDims order = crd ? OnnxDims{0, 1, 4, 2, 5, 3} : OnnxDims{0, 3, 4, 1, 5, 2};
-  n->EmitReshape(n->Transpose(n->Reshape(x, split), order), {dims[0], c, h * b, w * b}, n->Out(0));
+  n->Emit("DepthToSpace", {n->In(0)}, {n->Out(0)},
+          {MakeArgument("blocksize", n->Int("blocksize", 1)),
+           MakeArgument("mode", n->Text("mode", "DCR"))});
 }
 
 void TranslateSpaceToDepth(OnnxNode* n) {
-  const std::string& x = n->In(0);
-  const int64_t b = n->Int("blocksize", 1);
-  const OnnxDims dims = n->FixedDims(x);
-  CAFFE_ENFORCE(dims.size() == 4 && b > 0 && dims[2] % b == 0 && dims[3] % b == 0, "blocksize ", b,
-                " does not fit the input");
-  const int64_t c = dims[1], h = dims[2] / b, w = dims[3] / b;
-  const std::string split = n->Reshape(x, {dims[0], c, h, b, w, b});
-  n->EmitReshape(n->Transpose(split, {0, 3, 5, 1, 2, 4}), {dims[0], c * b * b, h, w}, n->Out(0));
+  n->Emit("SpaceToDepth", {n->In(0)}, {n->Out(0)},
+          {MakeArgument("blocksize", n->Int("blocksize", 1)),
+           MakeArgument("mode", n->Text("mode", "DCR"))});
 }
 
-void TranslateTile(OnnxNode* n) {
-  std::string x = n->In(0);
-  const std::vector<int64_t> repeats = n->Ints(1);
-  for (size_t i = 0; i < repeats.size(); ++i) {
-    if (repeats[i] == 1) continue;
-    x = n->TypedValue(
-        "Tile", {x},
-        {MakeArgument("tiles", repeats[i]), MakeArgument("axis", static_cast<int64_t>(i))});
+void TranslateTile(OnnxNode* n) { EmitWithParameters(n, "ONNXTile", 1, {{1, "repeats"}}); }
+
+void TranslatePad(OnnxNode* n) {
+  std::string mode = n->Text("mode", "constant");
+  std::vector<Argument> args = {MakeArgument("mode", mode)};
+  // The value stays an input, which holds any type exactly.
+  const std::string value = n->Has(2) ? n->In(2) : "";
+  EmitWithParameters(n, "Pad", 1, {{1, "pads"}, {2, "", value}, {3, "axes"}}, args);
+}
+
+void TranslateGatherElements(OnnxNode* n) {
+  n->Emit("GatherElements", {n->In(0), n->In(1)}, {n->Out(0)},
+          {MakeArgument("axis", n->Int("axis", 0))});
+}
+
+void TranslateScatterElements(OnnxNode* n) {
+  n->Emit("ScatterElements", {n->In(0), n->In(1), n->In(2)}, {n->Out(0)},
+          {MakeArgument("axis", n->Int("axis", 0)),
+           MakeArgument("reduction", n->Text("reduction", "none"))});
+}
+
+void TranslateGatherND(OnnxNode* n) {
+  n->Emit("GatherND", {n->In(0), n->In(1)}, {n->Out(0)},
+          {MakeArgument("batch_dims", n->Int("batch_dims", 0))});
+}
+
+void TranslateScatterND(OnnxNode* n) {
+  n->Emit("ScatterND", {n->In(0), n->In(1), n->In(2)}, {n->Out(0)},
+          {MakeArgument("reduction", n->Text("reduction", "none"))});
+}
+
+void TranslateTrilu(OnnxNode* n) {
+  EmitWithParameters(n, "Trilu", 1, {{1, "k"}}, {MakeArgument("upper", n->Int("upper", 1))});
+}
+
+void TranslateReverseSequence(OnnxNode* n) {
+  n->Emit("ReverseSequence", {n->In(0), n->In(1)}, {n->Out(0)},
+          {MakeArgument("batch_axis", n->Int("batch_axis", 1)),
+           MakeArgument("time_axis", n->Int("time_axis", 0))});
+}
+
+void TranslateCol2Im(OnnxNode* n) {
+  std::vector<Argument> args;
+  for (const char* name : {"dilations", "pads", "strides"}) {
+    if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->IntList(name)));
   }
-  n->Forward(0, x);
+  EmitWithParameters(n, "Col2Im", 1, {{1, "image_shape"}, {2, "block_shape"}}, args);
+}
+
+void TranslateCenterCropPad(OnnxNode* n) {
+  std::vector<Argument> args;
+  if (n->HasAttr("axes")) args.push_back(MakeArgument("axes", n->IntList("axes")));
+  EmitWithParameters(n, "CenterCropPad", 1, {{1, "shape"}}, args);
+}
+
+void TranslateTensorScatter(OnnxNode* n) {
+  n->Emit(
+      "TensorScatter", n->Ins(), {n->Out(0)},
+      {MakeArgument("axis", n->Int("axis", -2)), MakeArgument("mode", n->Text("mode", "linear"))});
+}
+
+void TranslateEyeLike(OnnxNode* n) {
+  const int type = static_cast<int>(n->Int("dtype", n->Type(n->In(0))));
+  const std::string y = n->Out(0);
+  n->Emit("EyeLike", {n->In(0)}, {y},
+          {MakeArgument("k", n->Int("k", 0)),
+           MakeArgument("dtype", static_cast<int64_t>(Caffe2TypeOf(type)))});
+  n->SetType(y, type);
+}
+
+void TranslateBitCast(OnnxNode* n) {
+  const int type = static_cast<int>(n->Int("to", 0));
+  CAFFE_ENFORCE(!IsRoundedOnnxType(type) && !IsRoundedOnnxType(n->Type(n->In(0))),
+                "BitCast of 16-bit floats is not supported: they are computed in float");
+  const std::string y = n->Out(0);
+  n->Emit("BitCast", {n->In(0)}, {y},
+          {MakeArgument("to", static_cast<int64_t>(Caffe2TypeOf(type)))});
+  n->SetType(y, type);
 }
 
 }  // namespace
 
 std::vector<OnnxRow> OnnxShapeRows() {
-  return {{"Concat", &TranslateConcat, "", true},
+  return {{"BitCast", &TranslateBitCast, "", true},
+          {"CenterCropPad", &TranslateCenterCropPad, "", true},
+          {"Col2Im", &TranslateCol2Im, "", false},
+          {"Concat", &TranslateConcat, "", true},
           {"ConstantOfShape", &TranslateConstantOfShape, "", true},
           {"DepthToSpace", &TranslateDepthToSpace, "", true},
           {"Expand", &TranslateExpand, "", true},
+          {"EyeLike", &TranslateEyeLike, "", true},
           {"Flatten", &TranslateFlatten, "", true},
           {"Gather", &TranslateGather, "", true},
+          {"GatherElements", &TranslateGatherElements, "", true},
+          {"GatherND", &TranslateGatherND, "", true},
+          {"Pad", &TranslatePad, "", true},
           {"Reshape", &TranslateReshape, "", true},
+          {"ReverseSequence", &TranslateReverseSequence, "", true},
+          {"ScatterElements", &TranslateScatterElements, "", false},
+          {"ScatterND", &TranslateScatterND, "", false},
           {"Shape", &TranslateShape, "", true},
           {"Size", nullptr, "Size", true},
           {"Slice", &TranslateSlice, "", true},
           {"SpaceToDepth", &TranslateSpaceToDepth, "", true},
           {"Split", &TranslateSplit, "", true},
           {"Squeeze", &TranslateSqueeze, "", true},
+          {"TensorScatter", &TranslateTensorScatter, "", true},
           {"Tile", &TranslateTile, "", true},
           {"Transpose", &TranslateTranspose, "", true},
+          {"Trilu", &TranslateTrilu, "", true},
           {"Unsqueeze", &TranslateUnsqueeze, "", true}};
 }
 

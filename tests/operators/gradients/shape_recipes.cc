@@ -164,10 +164,89 @@ void DraftTopK(Draft& draft, const std::string& type) {
       .Argument("k", draft.Int(1, dims[static_cast<size_t>(axis)]));
 }
 
+// ---- ONNX's operators ----
+
+void DraftOnnxSlice(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  draft.FeedSmooth("X", dims);
+  const int64_t axis = draft.Int(0, static_cast<int64_t>(dims.size()) - 1);
+  const int64_t step = draft.Coin() ? draft.Int(1, 2) : draft.Int(-2, -1);
+  const int64_t last = dims[static_cast<size_t>(axis)] - 1;
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("starts", std::vector<int64_t>{step > 0 ? 0 : last})
+      .Argument("ends", std::vector<int64_t>{step > 0 ? last + 1 : -last - 2})
+      .Argument("axes", std::vector<int64_t>{axis})
+      .Argument("steps", std::vector<int64_t>{step});
+}
+
+void DraftGatherElements(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t axis = draft.Int(0, static_cast<int64_t>(dims.size()) - 1);
+  std::vector<int64_t> shape = dims;
+  shape[static_cast<size_t>(axis)] = draft.Int(1, 4);
+  int64_t count = 1;
+  for (const int64_t dim : shape) count *= dim;
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("I", shape, RandomIndices(draft, count, dims[static_cast<size_t>(axis)]));
+  draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("axis", axis);
+}
+
+void DraftTrilu(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", draft.Dims(2, 3));
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("k", draft.Int(-2, 2));
+  draft.Argument("upper", draft.Coin());
+}
+
+void DraftReverseSequence(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(2, 3);
+  const bool batch_first = draft.Coin();
+  const size_t batch = batch_first ? 0 : 1;
+  std::vector<int64_t> lengths;
+  for (int64_t i = 0; i < dims[batch]; ++i) lengths.push_back(draft.Int(0, dims[1 - batch]));
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("L", {dims[batch]}, lengths);
+  draft.SetOperator(type, {"X", "L"}, {"Y"})
+      .Argument("batch_axis", batch_first ? 0 : 1)
+      .Argument("time_axis", batch_first ? 1 : 0);
+}
+
+void DraftDepthSpace(Draft& draft, const std::string& type) {
+  const int64_t block = draft.Int(1, 2);
+  std::vector<int64_t> dims = draft.Dims(4, 4, 2);
+  if (type == "DepthToSpace") {
+    dims[1] *= block * block;
+  } else {
+    dims[2] *= block;
+    dims[3] *= block;
+  }
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("blocksize", block)
+      .Argument("mode", draft.Coin() ? "DCR" : "CRD");
+}
+
+void DraftUnitDims(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t axis = draft.Int(0, static_cast<int64_t>(dims.size()) - 1);
+  dims[static_cast<size_t>(axis)] = 1;
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("axes", std::vector<int64_t>{
+                            axis - (draft.Coin() ? static_cast<int64_t>(dims.size()) : 0)});
+}
+
 }  // namespace
 
 std::vector<Recipe> ShapeRecipes() {
   return {
+      {"ONNXSlice", "", DraftOnnxSlice},
+      {"GatherElements", "", DraftGatherElements},
+      {"Trilu", "", DraftTrilu},
+      {"ReverseSequence", "", DraftReverseSequence},
+      {"DepthToSpace", "", DraftDepthSpace},
+      {"SpaceToDepth", "", DraftDepthSpace},
+      {"Unsqueeze", "", DraftUnitDims},
+      {"ONNXSqueeze", "", DraftUnitDims},
       {"Flatten", "", DraftFlatten},
       {"FlattenToVec", "", DraftFlatten},
       {"Reshape", "", DraftReshape},

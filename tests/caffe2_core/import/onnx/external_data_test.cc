@@ -68,7 +68,9 @@ struct Allowed {
 
 TEST_F(OnnxExternalDataTest, FilesBelowTheModelAreRead) {
   const Allowed cases[] = {
-      {"weights.bin", "external_data { key: 'offset' value: '4' } external_data { key: 'length' value: '8' }", {10, 20}},
+      {"weights.bin",
+       "external_data { key: 'offset' value: '4' } external_data { key: 'length' value: '8' }",
+       {10, 20}},
       {"weights.bin", "external_data { key: 'offset' value: '8' }", {20, 30}},
       {"sub/weights.bin", "", {1, 2}},
       {"./sub/weights.bin", "", {1, 2}},
@@ -97,9 +99,12 @@ TEST_F(OnnxExternalDataTest, OtherFilesAreNot) {
       {"sub", "", "is not a regular file"},
       {"none.bin", "", "No such file or directory"},
       {"weights.bin", "external_data { key: 'length' value: '4' }", "bytes of elements"},
-      {"weights.bin", "external_data { key: 'offset' value: '12' } external_data { key: 'length' value: '8' }", "has 16 bytes, want 8 from 12"},
+      {"weights.bin",
+       "external_data { key: 'offset' value: '12' } external_data { key: 'length' value: '8' }",
+       "has 16 bytes, want 8 from 12"},
       {"weights.bin", "external_data { key: 'offset' value: '-4' }", "want a number from 0 up"},
-      {"weights.bin", "external_data { key: 'offset' value: '99999999999999999999' }", "want a number from 0 up"},
+      {"weights.bin", "external_data { key: 'offset' value: '99999999999999999999' }",
+       "want a number from 0 up"},
       {"weights.bin", "external_data { key: 'length' value: '8x' }", "want a number from 0 up"},
       {"weights.bin", "raw_data: 'abcdefgh'", "places with elements"}};
   for (const Refused& refused : cases) {

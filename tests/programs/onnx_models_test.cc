@@ -1,0 +1,115 @@
+// Models of ONNX as arguments of the commands.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/import/onnx/onnx_import.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2rt/onnx.pb.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::onnx_models_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// y = relu(x w + b), with a batch of any size.
+constexpr char kModel[] = R"(ir_version: 8 opset_import { version: 17 } graph { name: "small"
+  input { name: "x" type { tensor_type { elem_type: 1
+    shape { dim { dim_param: "batch" } dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1
+    shape { dim { dim_param: "batch" } dim { dim_value: 1 } } } } }
+  initializer { name: "w" data_type: 1 dims: 1 dims: 2 float_data: 3 float_data: 5 }
+  initializer { name: "b" data_type: 1 dims: 1 float_data: 10 }
+  node { op_type: "Gemm" name: "fc" input: "x" input: "w" input: "b" output: "h"
+         attribute { name: "transB" type: INT i: 1 } }
+  node { op_type: "Relu" name: "relu" input: "h" output: "y" } })";
+
+class OnnxModelsTest : public ::testing::Test {
+ protected:
+  OnnxModelsTest() {
+    onnx::ModelProto model;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kModel, &model));
+    WriteFileAtomically(model_, model.SerializeAsString());
+    Tensor x({2, 2}, CPU);
+    for (int i = 0; i < 4; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+    WriteNpy(array_, x);
+    WriteOnnxTensor(tensor_, "x", x);
+  }
+
+  const TempDir dir_;
+  const std::string model_ = dir_.path("small.onnx"), array_ = dir_.path("x.npy"),
+                    tensor_ = dir_.path("x.pb");
+};
+
+// x is [[0, 1], [2, 3]], y is [15, 31].
+TEST_F(OnnxModelsTest, RunsOnArraysAndOnTensorsOfOnnx) {
+  for (const std::string& input : {array_, tensor_}) {
+    const std::string folder = dir_.path("out");
+    const ProgramResult result =
+        RunCaffe2({"run", model_, "--input", "x=" + input, "--output", folder});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const Tensor y = ReadNpy(folder + "/y.npy");
+    ASSERT_EQ(y.dims(), (std::vector<int64_t>{2, 1}));
+    EXPECT_EQ(y.data<float>()[0], 15);
+    EXPECT_EQ(y.data<float>()[1], 31);
+  }
+}
+
+TEST_F(OnnxModelsTest, FindsBlobsByNodes) {
+  const ProgramResult result =
+      RunCaffe2({"run", model_, "--input", "x=" + array_, "--fetch", "fc"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("h  "));
+}
+
+TEST_F(OnnxModelsTest, EveryCommandTakesThem) {
+  const ProgramResult check = RunCaffe2({"check", model_});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("net \"small\": fine"));
+  const ProgramResult inspect = RunCaffe2({"inspect", model_, "--dim", "batch=3"});
+  EXPECT_THAT(inspect.out, AllOf(HasSubstr("FC"), HasSubstr("float [3, 1]")));
+  EXPECT_EQ(RunCaffe2({"bench", model_, "--input", "x=1,2", "--iterations", "1"}).code, 0);
+  const std::string packed = dir_.path("small.c2pack"), folder = dir_.path("nets");
+  EXPECT_EQ(RunCaffe2({"pack", model_, packed}).code, 0);
+  EXPECT_THAT(RunCaffe2({"run", "--predict-net", packed, "--input", "x=" + array_}).out,
+              HasSubstr("31"));
+  EXPECT_EQ(RunCaffe2({"convert", model_, "--output", folder}).code, 0);
+  const std::string init = folder + "/init_net.pb", predict = folder + "/predict_net.pb";
+  EXPECT_THAT(
+      RunCaffe2({"run", "--init-net", init, "--predict-net", predict, "--input", "x=" + array_})
+          .out,
+      HasSubstr("31"));
+  const ProgramResult compare =
+      RunCaffe2({"compare", model_, predict, "--init-net2", init, "--input", "x=" + array_});
+  EXPECT_EQ(compare.code, 0) << compare.out << compare.err;
+}
+
+TEST_F(OnnxModelsTest, OptionsForDimensionsAreChecked) {
+  const ProgramResult unknown = RunCaffe2({"check", model_, "--dim", "bach=3"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err + unknown.out,
+              HasSubstr("the dimension \"bach\" is given, but no input of the model has it"));
+  const ProgramResult text = RunCaffe2({"check", model_, "--dim", "batch"});
+  EXPECT_EQ(text.code, 2);
+  EXPECT_THAT(text.err, HasSubstr("want NAME=NUMBER, such as batch=8"));
+  const ProgramResult shape = RunCaffe2({"check", model_, "--input-shape", "z=1,2"});
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_THAT(shape.err + shape.out, HasSubstr("but the model has no input of this name"));
+}
+
+TEST_F(OnnxModelsTest, ADamagedFileIsAnErrorOfOneLine) {
+  WriteFileAtomically(dir_.path("cut.onnx"), std::string("\x08\x08\x3a\x7f", 4));
+  const ProgramResult result = RunCaffe2({"run", dir_.path("cut.onnx"), "--input", "x=" + array_});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("a field ends behind its message; the file is damaged or not an ONNX model"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::onnx_models_test
