@@ -32,7 +32,7 @@ void WithCaseType(TensorProto_DataType type, const Function& function) {
 }
 
 template <class T>
-std::vector<T> ValuesOf(const CaseTensor& tensor) {
+std::vector<T> ValuesOf(const OnnxCaseTensor& tensor) {
   std::vector<T> values;
   for (const double value : tensor.values) values.push_back(static_cast<T>(value));
   return values;
