@@ -1,0 +1,132 @@
+#include "caffe2_core/export/onnx_export.h"
+
+#include <absl/strings/str_join.h>
+
+#include <set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/export/operator_export.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/tensor.h"
+
+namespace caffe2rt {
+namespace {
+
+// Integers that shape inference may need: the shape of a Reshape, for example.
+constexpr int64_t kMaxKnownIntegers = 4096;
+
+// The version of the file format that belongs to an opset.
+int64_t IrVersion(int opset) {
+  if (opset <= 18) return 8;
+  if (opset <= 20) return 9;
+  if (opset <= 22) return 10;
+  return 11;
+}
+
+// One error for all operators without an ONNX form: each type, how often, and the first two names.
+void CheckTypes(const NetDef& net) {
+  std::map<std::string, std::vector<std::string>> missing;
+  for (const OperatorDef& op : net.op()) {
+    if (FindOnnxExportRow(op.type()) != nullptr) continue;
+    const bool has_output = op.output_size() > 0;
+    missing[op.type()].push_back(!op.name().empty() ? op.name()
+                                 : has_output       ? op.output(0)
+                                                    : std::string("without outputs"));
+  }
+  if (missing.empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [type, names] : missing) {
+    std::string part = MakeString(type, " (");
+    if (names.size() > 1) part += MakeString(names.size(), " times, the first is ");
+    parts.push_back(part + "\"" + names[0] + "\")");
+  }
+  CAFFE_THROW("cannot export net \"", net.name(),
+              "\": these operators have no ONNX form: ", absl::StrJoin(parts, ", "));
+}
+
+ShapeMap KnownShapes(const OnnxExportOptions& options) {
+  ShapeMap shapes = options.inputs;
+  for (const auto& [name, weight] : options.weights) {
+    shapes[name] = CreateTensorShape(weight->dims(), TypeMetaToDataType(weight->dtype()));
+  }
+  return shapes;
+}
+
+// Integer weights as operators, whose values shape inference reads.
+NetDef KnownIntegers(const std::map<std::string, const Tensor*>& weights) {
+  NetDef net;
+  for (const auto& [name, weight] : weights) {
+    if (weight->numel() > kMaxKnownIntegers) continue;
+    std::vector<int64_t> values;
+    const bool is_wide = weight->IsType<int64_t>();
+    if (is_wide) {
+      values.assign(weight->data<int64_t>(), weight->data<int64_t>() + weight->numel());
+    } else if (weight->IsType<int32_t>()) {
+      values.assign(weight->data<int32_t>(), weight->data<int32_t>() + weight->numel());
+    } else {
+      continue;
+    }
+    *net.add_op() =
+        CreateOperatorDef(is_wide ? "GivenTensorInt64Fill" : "GivenTensorIntFill", "",
+                          std::vector<std::string>{}, std::vector<std::string>{name},
+                          {MakeArgument("shape", weight->dims()), MakeArgument("values", values)});
+  }
+  return net;
+}
+
+void CheckInputs(const NetDef& net, const OnnxExportOptions& options) {
+  std::set<std::string> known;
+  for (const auto& [name, shape] : options.inputs) known.insert(name);
+  for (const auto& [name, weight] : options.weights) known.insert(name);
+  std::vector<std::string> missing;
+  for (const OperatorDef& op : net.op()) {
+    for (const std::string& input : op.input()) {
+      if (known.insert(input).second) missing.push_back(MakeString("\"", input, "\""));
+    }
+    known.insert(op.output().begin(), op.output().end());
+  }
+  CAFFE_ENFORCE(missing.empty(), "the shapes of inputs ", absl::StrJoin(missing, ", "),
+                " are not known; state them with --input-shape BLOB=DIMS, or give the weights with "
+                "--init-net");
+}
+
+void SetHeader(int opset, onnx::ModelProto* model) {
+  model->set_ir_version(IrVersion(opset));
+  model->set_producer_name("caffe2rt");
+  auto* version = model->add_opset_import();
+  version->set_domain("");
+  version->set_version(opset);
+}
+
+}  // namespace
+
+OnnxExport ExportOnnx(const NetDef& net, const OnnxExportOptions& options) {
+  CAFFE_ENFORCE(options.opset >= kMinOnnxExportOpset && options.opset <= kMaxOnnxExportOpset,
+                "opset is ", options.opset, ", want ", kMinOnnxExportOpset, " to ",
+                kMaxOnnxExportOpset);
+  CheckTypes(net);
+  CheckInputs(net, options);
+  ShapeMap shapes = KnownShapes(options);
+  const NetDef integers = KnownIntegers(options.weights);
+  const std::vector<OpShapes> of_operators = InferOpShapes({&integers, &net}, &shapes);
+  OnnxGraph graph(net, options);
+  for (int i = 0; i < net.op_size(); ++i) {
+    const OperatorDef& def = net.op(i);
+    const OpShapes& op_shapes = of_operators.at(static_cast<size_t>(integers.op_size() + i));
+    graph.StartOperator(def);
+    try {
+      const OnnxExportRow& row = *FindOnnxExportRow(def.type());
+      OperatorExport op(row, def, op_shapes, &graph);
+      row.write(&op);
+    } catch (...) {
+      RethrowWithFrame(
+          MakeString("export of operator ", i, " (", def.type(), ") of net \"", net.name(), "\""));
+    }
+  }
+  OnnxExport result = graph.Finish(shapes);
+  SetHeader(options.opset, &result.model);
+  return result;
+}
+
+}  // namespace caffe2rt
