@@ -29,16 +29,22 @@ void WriteDropout(OperatorExport* op) {
   WriteIdentity(op);
 }
 
+// The dim of A that matches the first one of B, as a number or as a letter of `order`; -1: the last match.
+int64_t BroadcastAxis(const OperatorExport& op) {
+  const auto letter = op.args.GetSingleArgument<std::string>("axis_str", "");
+  if (letter.empty()) return op.args.GetSingleArgument<int64_t>("axis", -1);
+  const auto order = op.args.GetSingleArgument<std::string>("order", "NCHW");
+  const size_t axis = order.find(letter);
+  CAFFE_ENFORCE(axis != std::string::npos, "argument axis_str is \"", letter,
+                "\", want a letter of ", order);
+  return static_cast<int64_t>(axis);
+}
+
 // The second operand of arithmetic with argument `broadcast`: its first dim is one of A's, which
 // trailing dims of 1 express in ONNX.
 std::string SecondOperand(OperatorExport* op) {
-  const auto axis = op->args.GetSingleArgument<int64_t>("axis", -1);
-  const bool by_letter = op->args.HasArgument("axis_str") &&
-                         !op->args.GetSingleArgument<std::string>("axis_str", "").empty();
-  if (op->args.GetSingleArgument<int>("broadcast", 0) == 0 || (axis == -1 && !by_letter)) {
-    return op->In(1);
-  }
-  CAFFE_ENFORCE(!by_letter, "argument axis_str has no counterpart in ONNX; want axis");
+  const int64_t axis = BroadcastAxis(*op);
+  if (op->args.GetSingleArgument<int>("broadcast", 0) == 0 || axis == -1) return op->In(1);
   const int trailing = op->Rank(0) - static_cast<int>(axis) - op->Rank(1);
   CAFFE_ENFORCE_GE(trailing, 0, "dims of input 0 behind those of input 1, which begin at axis ",
                    axis);
@@ -54,6 +60,30 @@ void WriteBinary(OperatorExport* op) {
   const std::string a = op->In(0);
   const std::string b = SecondOperand(op);
   op->Node(std::string(op->row().onnx_type), {a, b}, {op->Out()});
+}
+
+// Comparisons of ONNX order numbers only.
+void WriteOrder(OperatorExport* op) {
+  std::string a = op->In(0);
+  std::string b = SecondOperand(op);
+  if (op->InputType(0) == TensorProto::BOOL) {
+    a = op->Emit("Cast", {a}, {Int("to", onnx::TensorProto::INT32)});
+    b = op->Emit("Cast", {b}, {Int("to", onnx::TensorProto::INT32)});
+  }
+  op->Node(std::string(op->row().onnx_type), {a, b}, {op->Out()});
+}
+
+// ONNX's Sum takes floating point numbers only.
+void WriteSum(OperatorExport* op) {
+  const bool floating =
+      op->InputType(0) != TensorProto::INT32 && op->InputType(0) != TensorProto::INT64;
+  const std::vector<std::string> inputs = op->Ins();
+  if (floating || inputs.size() < 2) {
+    return op->Node(floating ? "Sum" : "Identity", inputs, {op->Out()});
+  }
+  std::string sum = inputs[0];
+  for (size_t i = 1; i + 1 < inputs.size(); ++i) sum = op->Emit("Add", {sum, inputs[i]});
+  op->Node("Add", {sum, inputs.back()}, {op->Out()});
 }
 
 void WriteNotEqual(OperatorExport* op) {
@@ -73,7 +103,7 @@ void WritePow(OperatorExport* op) {
 void WriteScale(OperatorExport* op) {
   const auto scale = op->args.GetSingleArgument<float>("scale", 1);
   const std::string x = op->In(0);
-  op->Node("Mul", {x, op->graph().Scalar(scale)}, {op->Out()});
+  op->Node("Mul", {x, op->ScalarLikeInput(scale)}, {op->Out()});
 }
 
 void WriteSqr(OperatorExport* op) {
@@ -202,7 +232,13 @@ void WriteCast(OperatorExport* op) {
 }
 
 void WriteFloatToHalf(OperatorExport* op) {
-  const std::string x = op->In(0);
+  constexpr float kLargestHalf = 65504;
+  std::string x = op->In(0);
+  if (op->args.GetSingleArgument<int>("clip", 0) != 0) {
+    const std::string low = op->graph().Scalar(-kLargestHalf),
+                      high = op->graph().Scalar(kLargestHalf);
+    x = op->Emit("Clip", {x, low, high});
+  }
   op->Node("Cast", {x}, {op->Out()}, {Int("to", onnx::TensorProto::FLOAT16)});
 }
 
@@ -263,17 +299,17 @@ std::vector<OnnxExportRow> OnnxElementwiseRows() {
       {"Softplus", WriteSame, "Softplus"},
       {"Softsign", WriteSame, "Softsign"},
       {"Sqrt", WriteSame, "Sqrt"},
-      {"Sum", WriteSame, "Sum"},
+      {"Sum", WriteSum},
       {"Tan", WriteSame, "Tan"},
       {"Tanh", WriteSame, "Tanh"},
       {"Add", WriteBinary, "Add"},
       {"And", WriteBinary, "And"},
       {"Div", WriteBinary, "Div"},
       {"EQ", WriteBinary, "Equal"},
-      {"GE", WriteBinary, "GreaterOrEqual"},
-      {"GT", WriteBinary, "Greater"},
-      {"LE", WriteBinary, "LessOrEqual"},
-      {"LT", WriteBinary, "Less"},
+      {"GE", WriteOrder, "GreaterOrEqual"},
+      {"GT", WriteOrder, "Greater"},
+      {"LE", WriteOrder, "LessOrEqual"},
+      {"LT", WriteOrder, "Less"},
       {"Mul", WriteBinary, "Mul"},
       {"Or", WriteBinary, "Or"},
       {"Sub", WriteBinary, "Sub"},

@@ -6,15 +6,13 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/export/operator_export.h"
+#include "caffe2_core/export/stated_weights.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
 namespace {
-
-// Integers that shape inference may need: the shape of a Reshape, for example.
-constexpr int64_t kMaxKnownIntegers = 4096;
 
 // The version of the file format that belongs to an opset.
 int64_t IrVersion(int opset) {
@@ -53,28 +51,6 @@ ShapeMap KnownShapes(const OnnxExportOptions& options) {
   return shapes;
 }
 
-// Integer weights as operators, whose values shape inference reads.
-NetDef KnownIntegers(const std::map<std::string, const Tensor*>& weights) {
-  NetDef net;
-  for (const auto& [name, weight] : weights) {
-    if (weight->numel() > kMaxKnownIntegers) continue;
-    std::vector<int64_t> values;
-    const bool is_wide = weight->IsType<int64_t>();
-    if (is_wide) {
-      values.assign(weight->data<int64_t>(), weight->data<int64_t>() + weight->numel());
-    } else if (weight->IsType<int32_t>()) {
-      values.assign(weight->data<int32_t>(), weight->data<int32_t>() + weight->numel());
-    } else {
-      continue;
-    }
-    *net.add_op() =
-        CreateOperatorDef(is_wide ? "GivenTensorInt64Fill" : "GivenTensorIntFill", "",
-                          std::vector<std::string>{}, std::vector<std::string>{name},
-                          {MakeArgument("shape", weight->dims()), MakeArgument("values", values)});
-  }
-  return net;
-}
-
 void CheckInputs(const NetDef& net, const OnnxExportOptions& options) {
   std::set<std::string> known;
   for (const auto& [name, shape] : options.inputs) known.insert(name);
@@ -101,19 +77,19 @@ void SetHeader(int opset, onnx::ModelProto* model) {
 
 }  // namespace
 
-OnnxExport ExportOnnx(const NetDef& net, const OnnxExportOptions& options) {
+OnnxExport ExportOnnx(const NetDef& original, const OnnxExportOptions& options) {
   CAFFE_ENFORCE(options.opset >= kMinOnnxExportOpset && options.opset <= kMaxOnnxExportOpset,
                 "opset is ", options.opset, ", want ", kMinOnnxExportOpset, " to ",
                 kMaxOnnxExportOpset);
-  CheckTypes(net);
+  CheckTypes(original);
+  const NetDef net = StateWeightsAsArguments(original, options);
   CheckInputs(net, options);
   ShapeMap shapes = KnownShapes(options);
-  const NetDef integers = KnownIntegers(options.weights);
-  const std::vector<OpShapes> of_operators = InferOpShapes({&integers, &net}, &shapes);
+  const std::vector<OpShapes> of_operators = InferOpShapes({&net}, &shapes);
   OnnxGraph graph(net, options);
   for (int i = 0; i < net.op_size(); ++i) {
     const OperatorDef& def = net.op(i);
-    const OpShapes& op_shapes = of_operators.at(static_cast<size_t>(integers.op_size() + i));
+    const OpShapes& op_shapes = of_operators.at(static_cast<size_t>(i));
     graph.StartOperator(def);
     try {
       const OnnxExportRow& row = *FindOnnxExportRow(def.type());

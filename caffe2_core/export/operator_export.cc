@@ -115,17 +115,11 @@ void OperatorExport::NodeNCHW(const std::string& type, std::vector<std::string> 
   ToNHWC(value, rank, Out());
 }
 
-std::vector<int64_t> OperatorExport::WeightValues(int i) {
-  const Tensor* weight = graph_->Weight(Blob(i));
-  CAFFE_ENFORCE(
-      weight != nullptr, "input ", i, " (\"", Blob(i),
-      "\") is computed by the net, want a weight: ONNX cannot count from it as Caffe2 does");
-  if (weight->IsType<int64_t>()) {
-    return {weight->data<int64_t>(), weight->data<int64_t>() + weight->numel()};
-  }
-  CAFFE_ENFORCE(weight->IsType<int32_t>(), "input ", i, " (\"", Blob(i), "\") is of type ",
-                weight->dtype().name(), ", want int32 or int64");
-  return {weight->data<int32_t>(), weight->data<int32_t>() + weight->numel()};
+std::string OperatorExport::ScalarLikeInput(double value) {
+  if (InputType(0) != TensorProto::DOUBLE) return graph_->Scalar(static_cast<float>(value));
+  const std::string name = graph_->NewName("const");
+  graph_->AddInitializer(name, onnx::TensorProto::DOUBLE, {})->add_double_data(value);
+  return name;
 }
 
 const OnnxExportRow* FindOnnxExportRow(std::string_view type) {

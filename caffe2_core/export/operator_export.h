@@ -67,8 +67,8 @@ class OperatorExport {
   // Writes `type` in the order NCHW, whatever that of the operator is. `inputs[0]` is the data.
   void NodeNCHW(const std::string& type, std::vector<std::string> inputs, int rank,
                 const OnnxAttributes& attributes);
-  // The values of a one-dimensional input that is a weight of integers. THROWS if it is not.
-  std::vector<int64_t> WeightValues(int i);
+  // A number of the type of input 0.
+  std::string ScalarLikeInput(double value);
 
  private:
   const OnnxExportRow& row_;

@@ -30,6 +30,7 @@ void WriteReduceEnd(OperatorExport* op) {
   CAFFE_ENFORCE(!op->HasInput(1), "input 1 (lengths) of ", op->def().type(),
                 " has no counterpart in ONNX");
   const auto count = op->args.GetSingleArgument<int64_t>("num_reduce_dim", 1);
+  if (count == 0) return op->Node("Identity", op->Ins(), {op->Out()});
   std::vector<int64_t> axes(static_cast<size_t>(count));
   const bool front = op->def().type().starts_with("ReduceFront");
   std::iota(axes.begin(), axes.end(), front ? 0 : op->Rank(0) - count);

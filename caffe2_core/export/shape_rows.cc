@@ -48,7 +48,7 @@ void WriteConcat(OperatorExport* op) {
 
 // The size of each output of Split.
 std::vector<int64_t> SplitSizes(OperatorExport* op, int64_t axis) {
-  if (op->HasInput(1)) return op->WeightValues(1);
+  CAFFE_ENFORCE(!op->HasInput(1), "input 1 (split) of Split is computed by the net, want a weight");
   const auto given = op->args.GetRepeatedArgument<int64_t>("split");
   if (!given.empty()) return given;
   const auto outputs = static_cast<size_t>(op->def().output_size());
@@ -80,10 +80,10 @@ int64_t SliceIndex(int64_t index) {
 }
 
 void WriteSlice(OperatorExport* op) {
-  std::vector<int64_t> starts =
-      op->HasInput(1) ? op->WeightValues(1) : op->args.GetRepeatedArgument<int64_t>("starts");
-  std::vector<int64_t> ends =
-      op->HasInput(2) ? op->WeightValues(2) : op->args.GetRepeatedArgument<int64_t>("ends");
+  CAFFE_ENFORCE(!op->HasInput(1),
+                "inputs 1 and 2 (starts, ends) of Slice are computed by the net, want weights");
+  auto starts = op->args.GetRepeatedArgument<int64_t>("starts");
+  auto ends = op->args.GetRepeatedArgument<int64_t>("ends");
   std::transform(starts.begin(), starts.end(), starts.begin(), SliceIndex);
   std::transform(ends.begin(), ends.end(), ends.begin(), SliceIndex);
   const std::string x = op->In(0);
@@ -95,8 +95,7 @@ void WriteReshape(OperatorExport* op) {
   std::string shape;
   if (!op->HasInput(1)) {
     shape = op->graph().Constant(op->args.GetRepeatedArgument<int64_t>("shape"));
-  } else if (op->graph().Weight(op->Blob(1)) != nullptr) {
-    shape = op->graph().Constant(op->WeightValues(1));
+
   } else {
     shape = op->In(1);
     if (op->InputType(1) != TensorProto::INT64) {
@@ -149,7 +148,7 @@ void WriteNCHW2NHWC(OperatorExport* op) {
 
 void WriteTile(OperatorExport* op) {
   CAFFE_ENFORCE(!op->HasInput(1),
-                "inputs 1 and 2 of Tile have no counterpart in ONNX; want arguments");
+                "inputs 1 and 2 of Tile are computed by the net, want weights or arguments");
   OnnxDims repeats(static_cast<size_t>(op->Rank(0)), 1);
   repeats.at(static_cast<size_t>(op->Axis("axis", 0))) =
       op->args.GetSingleArgument<int64_t>("tiles", 1);
@@ -202,6 +201,8 @@ void SetFillValue(const OperatorExport& op, onnx::TensorProto* tensor) {
 void WriteConstantFill(OperatorExport* op) {
   OnnxGraph& graph = op->graph();
   const int32_t type = OnnxTypeOf(op->OutputType(0));
+  CAFFE_ENFORCE(type != onnx::TensorProto::STRING,
+                "ConstantFill of strings has no counterpart in ONNX");
   const auto extra = op->args.GetRepeatedArgument<int64_t>("extra_shape");
   CAFFE_ENFORCE(!op->HasInput(1), "input 1 (value) of ConstantFill has no counterpart in ONNX");
   const std::string value = graph.NewName(op->def().output(0) + "_fill");
@@ -223,6 +224,10 @@ void WriteGivenTensor(OperatorExport* op) {
   const OnnxDims dims = op->OutputDims(0);
   const int32_t type = OnnxTypeOf(op->OutputType(0));
   auto* tensor = op->graph().AddInitializer(op->Out(), type, dims);
+  if (type == onnx::TensorProto::DOUBLE) {
+    for (const float f : op->args.GetRepeatedArgument<float>("values")) tensor->add_double_data(f);
+    return;
+  }
   if (type == onnx::TensorProto::FLOAT) {
     for (const float f : op->args.GetRepeatedArgument<float>("values")) tensor->add_float_data(f);
     return;

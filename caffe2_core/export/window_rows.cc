@@ -43,6 +43,7 @@ std::vector<int64_t> PadsOf(const OperatorExport& op, size_t axes) {
 size_t AxesOfWindow(const OperatorExport& op) {
   const size_t listed = op.args.GetRepeatedArgument<int64_t>("kernels").size();
   if (listed > 0) return listed;
+  if (op.KnowsInput(0) && op.Rank(0) > 2) return static_cast<size_t>(op.Rank(0) - 2);
   const std::string& type = op.def().type();
   return type.ends_with("1D") ? 1 : type.ends_with("3D") ? 3 : 2;
 }
@@ -123,6 +124,9 @@ void WritePool(OperatorExport* op) {
                                    [](int64_t dilation) { return dilation != 1; });
   CAFFE_ENFORCE(!dilated || !is_average || op->graph().opset() >= 19,
                 "AveragePool with a dilation needs opset 19; want --opset 19");
+  const bool crops =
+      std::any_of(window.pads.begin(), window.pads.end(), [](int64_t pad) { return pad < 0; });
+  CAFFE_ENFORCE(!crops, op->def().type(), " with negative pads has no counterpart in ONNX");
   OnnxAttributes attributes = WindowAttributes(window, dilated);
   if (is_average) {
     attributes.push_back(
@@ -147,7 +151,8 @@ void WritePadImage(OperatorExport* op) {
 }
 
 void WriteResizeNearest(OperatorExport* op) {
-  CAFFE_ENFORCE(!op->HasInput(1), "input 1 (scales) of ResizeNearest has no counterpart in ONNX");
+  CAFFE_ENFORCE(!op->HasInput(1),
+                "input 1 (scales) of ResizeNearest is computed by the net, want a weight");
   OnnxGraph& graph = op->graph();
   const auto h = op->args.GetSingleArgument<float>("height_scale", 1);
   const auto w = op->args.GetSingleArgument<float>("width_scale", 1);
@@ -165,7 +170,7 @@ void WriteResizeNearest(OperatorExport* op) {
 // To the sizes that the operator computes, which need not be multiples of the scales.
 void WriteUpsampleBilinear(OperatorExport* op) {
   CAFFE_ENFORCE(!op->HasInput(1),
-                "input 1 (scales) of UpsampleBilinear has no counterpart in ONNX");
+                "input 1 (scales) of UpsampleBilinear is computed by the net, want a weight");
   const std::string x = op->In(0);
   op->Node("Resize", {x, "", "", op->graph().Constant(op->OutputDims(0))}, {op->Out()},
            {Text("mode", "linear"), Text("coordinate_transformation_mode", "align_corners")});
@@ -196,9 +201,10 @@ void WriteChannelShuffle(OperatorExport* op) {
 
 // RoIs [R, 5]: the number of the image, then its corners.
 void WriteRoIAlign(OperatorExport* op) {
+  const OnnxDims boxes_dims = op->InputDims(1);
   CAFFE_ENFORCE_EQ(
-      op->InputDims(1).at(1), 5,
-      "columns of input 1 (RoIs): those without the number of an image have no counterpart");
+      boxes_dims.at(1), 5,
+      "columns of input 1 (RoIs); RoIs without the number of an image have no counterpart");
   OnnxGraph& graph = op->graph();
   const bool aligned = op->args.GetSingleArgument<int>("aligned", 0) != 0;
   CAFFE_ENFORCE(!aligned || graph.opset() >= 16, "RoIAlign with aligned needs opset 16");
