@@ -117,14 +117,14 @@ const Command& ConvertCommand() {
       .name = "convert",
       .purpose =
           "converts a proto between text and binary format, tensors between files and databases, "
-          "or a "
-          "net to ONNX",
+          "or a net to ONNX",
       .usage = "convert FILE [--to FORM] [--output FILE] [options]",
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n"
           "  caffe2 convert binaries/demo/stripes/predict_net.pb \\\n"
-          "    --init-net binaries/demo/stripes/init_net.pb --output stripes.onnx\n",
+          "    --init-net binaries/demo/stripes/init_net.pb --input-shape data=1,3,64,64 \\\n"
+          "    --output stripes.onnx\n",
       .options = JoinOptions(
           {{ProcessOptions()[1],
             {"to", "FORM", "",

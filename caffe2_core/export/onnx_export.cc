@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
@@ -62,9 +63,16 @@ void CheckInputs(const NetDef& net, const OnnxExportOptions& options) {
     }
     known.insert(op.output().begin(), op.output().end());
   }
-  CAFFE_ENFORCE(missing.empty(), "the shapes of inputs ", absl::StrJoin(missing, ", "),
-                " are not known; state them with --input-shape BLOB=DIMS, or give the weights with "
-                "--init-net");
+  if (missing.empty()) return;
+  constexpr size_t kMostNamed = 5;
+  std::string names = absl::StrJoin(
+      missing.begin(),
+      missing.begin() + static_cast<ptrdiff_t>(std::min(missing.size(), kMostNamed)), ", ");
+  if (missing.size() > kMostNamed)
+    names += MakeString(" and ", missing.size() - kMostNamed, " more");
+  CAFFE_THROW("the shapes of inputs ", names,
+              " are not known; state them with --input-shape BLOB=DIMS, or give the weights with "
+              "--init-net");
 }
 
 void SetHeader(int opset, onnx::ModelProto* model) {
