@@ -25,6 +25,7 @@ set(guides
   caffe2_core/graph/passes/README.md
   caffe2_core/runtime/README.md
   caffe2_core/import/caffe/README.md
+  caffe2_core/export/README.md
   caffe2_core/executors/README.md
   caffe2_core/plan/README.md
   caffe2_core/model/README.md

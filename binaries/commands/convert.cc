@@ -11,8 +11,10 @@
 
 #include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/convert_onnx.h"
 #include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -43,7 +45,7 @@ std::unique_ptr<google::protobuf::Message> MessageOf(const std::string& path, Fi
 }
 
 std::vector<std::string> Forms() {
-  return {"text", "binary", "npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb"};
+  return {"text", "binary", "npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb", "onnx"};
 }
 
 // Whether a proto is written as text: as --to states, by the name of the output, or in the format
@@ -66,9 +68,13 @@ int Convert(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one file");
   const std::string path = line.positional()[0];
   const std::string to = line.Text("to");
-  if (to == "caffe2" || to == "onnx") {
+  if (to == "caffe2") {
     CAFFE_THROW("cannot convert to ", to,
-                ": only text, binary and formats of tensors are supported");
+                ": only text, binary, onnx and formats of tensors are supported");
+  }
+  if (to == "onnx" || (to.empty() && line.Text("output").ends_with(".onnx"))) {
+    ConvertToOnnx(line, path);
+    return 0;
   }
   const std::vector<std::string> forms = Forms();
   if (!to.empty() && std::find(forms.begin(), forms.end(), to) == forms.end()) {
@@ -110,22 +116,30 @@ const Command& ConvertCommand() {
   static const Command command = {
       .name = "convert",
       .purpose =
-          "converts a proto between text and binary format, or tensors between files and databases",
+          "converts a proto between text and binary format, tensors between files and databases, "
+          "or a net to ONNX",
       .usage = "convert FILE [--to FORM] [--output FILE] [options]",
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
-          "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
+          "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n"
+          "  caffe2 convert binaries/demo/stripes/predict_net.pb \\\n"
+          "    --init-net binaries/demo/stripes/init_net.pb --input-shape data=1,3,64,64 \\\n"
+          "    --output stripes.onnx\n",
       .options = JoinOptions(
           {{ProcessOptions()[1],
             {"to", "FORM", "",
-             "text, binary, npy, npz, tensorprotos, minidb, leveldb or lmdb (default: by the name "
-             "of the output, or the format that a proto does not have)",
+             "text, binary, npy, npz, tensorprotos, minidb, leveldb, lmdb or onnx (default: by the "
+             "name of the output, or the format that a proto does not have)",
              false, false, &Forms},
             {"output", "FILE", "",
              "file to write (default: standard output); for a model of Caffe or ONNX the folder of both "
              "nets"},
             {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
             {"overwrite", "", "", "replace an existing database"},
+            {"init-net", "FILE", "", "net that fills the weights, for --to onnx; may be repeated",
+             true},
+            kOpsetOption,
+            kAllowFilesOption,
             kAsOption},
            ImportOptions()}),
       .run = Convert,

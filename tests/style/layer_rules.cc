@@ -20,6 +20,7 @@ constexpr const char* kLayers[] = {
     "caffe2_core/runtime/",
     "caffe2_core/import/caffe/",
     "caffe2_core/import/onnx/",
+    "caffe2_core/export/",
     "caffe2_core/executors/",
     "caffe2_core/plan/",
     "caffe2_core/model/",

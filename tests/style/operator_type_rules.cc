@@ -91,7 +91,7 @@ Violations CheckOperatorTypesInCore(const std::vector<SourceFile>& files) {
   for (const SourceFile& file : files) {
     // An importer translates the layers of another format into operators.
     if (!file.IsCode() || !file.IsUnder("caffe2_core/") || file.IsUnder("caffe2_core/compat/") ||
-        file.IsUnder("caffe2_core/import/")) {
+        file.IsUnder("caffe2_core/import/") || file.IsUnder("caffe2_core/export/")) {
       continue;
     }
     const AllowedFile* const allowed = FindAllowed(file.path);

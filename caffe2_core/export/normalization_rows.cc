@@ -1,0 +1,111 @@
+// Normalizations and Softmax.
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/export/operator_export.h"
+
+namespace caffe2rt {
+namespace {
+
+float EpsilonOf(const OperatorExport& op) {
+  return op.args.GetSingleArgument<float>("epsilon", 1e-5f);
+}
+
+void WriteSpatialBN(OperatorExport* op) {
+  CAFFE_ENFORCE(
+      op->args.GetSingleArgument<int>("is_test", 0) != 0,
+      "SpatialBN computes the statistics of its batch; want argument is_test 1 in a net that "
+      "is exported");
+  op->RefuseOutputsFrom(1);
+  std::vector<std::string> inputs;
+  for (int i = 0; i < 5; ++i) inputs.push_back(op->In(i));
+  op->NodeNCHW("BatchNormalization", inputs, op->IsNHWC() ? op->Rank(0) : 0,
+               {Float("epsilon", EpsilonOf(*op))});
+}
+
+void WriteLRN(OperatorExport* op) {
+  op->RefuseOutputsFrom(1);
+  op->NodeNCHW("LRN", {op->In(0)}, 4,
+               {Int("size", op->args.GetSingleArgument<int64_t>("size", 0)),
+                Float("alpha", op->args.GetSingleArgument<float>("alpha", 0)),
+                Float("beta", op->args.GetSingleArgument<float>("beta", 0)),
+                Float("bias", op->args.GetSingleArgument<float>("bias", 1))});
+}
+
+void WriteInstanceNorm(OperatorExport* op) {
+  op->RefuseOutputsFrom(1);
+  op->NodeNCHW("InstanceNormalization", op->Ins(), op->IsNHWC() ? op->Rank(0) : 0,
+               {Float("epsilon", EpsilonOf(*op))});
+}
+
+// The groups are the channels of an InstanceNormalization, and each channel has its scale and bias.
+void WriteGroupNorm(OperatorExport* op) {
+  op->RefuseOutputsFrom(1);
+  OnnxGraph& graph = op->graph();
+  const auto group = op->args.GetSingleArgument<int64_t>("group", 32);
+  const OnnxDims dims = op->InputDims(0);
+  const int rank = static_cast<int>(dims.size());
+  const std::string x = op->In(0), gamma = op->In(1), beta = op->In(2);
+  const std::string data = op->IsNHWC() ? op->FromNHWC(x, rank) : x;
+  const std::string groups = op->Emit("Reshape", {data, graph.Constant({0, group, -1})});
+  const std::string normal = op->Emit("InstanceNormalization",
+                                      {groups, graph.Filled({group}, 1), graph.Filled({group}, 0)},
+                                      {Float("epsilon", EpsilonOf(*op))});
+  const std::string back = op->Emit("Reshape", {normal, op->Emit("Shape", {data})});
+  OnnxDims channel = {op->InputDims(1).at(0)};
+  channel.insert(channel.end(), static_cast<size_t>(rank - 2), 1);
+  const std::string per_channel = graph.Constant(channel);
+  const std::string scaled = op->Emit("Mul", {back, op->Emit("Reshape", {gamma, per_channel})});
+  const std::string bias = op->Emit("Reshape", {beta, per_channel});
+  if (!op->IsNHWC()) return op->Node("Add", {scaled, bias}, {op->Out()});
+  const std::string sum = op->Emit("Add", {scaled, bias});
+  op->ToNHWC(sum, rank, op->Out());
+}
+
+void WriteLayerNorm(OperatorExport* op) {
+  op->RefuseOutputsFrom(1);
+  CAFFE_ENFORCE_GE(op->graph().opset(), 17, "LayerNorm needs opset 17; opset");
+  const int64_t axis = op->Axis("axis", 1);
+  const bool affine = op->args.GetSingleArgument<int>("elementwise_affine", 0) != 0;
+  std::vector<std::string> inputs = {op->In(0)};
+  if (affine) {
+    inputs.push_back(op->In(1));
+    inputs.push_back(op->In(2));
+  } else {
+    const OnnxDims dims = op->InputDims(0);
+    inputs.push_back(op->graph().Filled({dims.begin() + axis, dims.end()}, 1));
+  }
+  op->Node("LayerNormalization", inputs, {op->Out()},
+           {Int("axis", axis), Float("epsilon", EpsilonOf(*op))});
+}
+
+// The rows of Caffe2 begin at `axis`; ONNX has one axis.
+void WriteSoftmax(OperatorExport* op) {
+  const int64_t axis = op->Axis("axis", 1);
+  const std::string x = op->In(0);
+  const bool is_last = axis == op->Rank(0) - 1;
+  if (is_last) return op->Node("Softmax", {x}, {op->Out()}, {Int("axis", -1)});
+  const std::string shape = op->Emit("Shape", {x});
+  const std::string rows = op->Emit("Flatten", {x}, {Int("axis", axis)});
+  const std::string softmax = op->Emit("Softmax", {rows}, {Int("axis", -1)});
+  op->Node("Reshape", {softmax, shape}, {op->Out()});
+}
+
+void WriteNormalize(OperatorExport* op) {
+  const std::string x = op->In(0);
+  op->Node("LpNormalization", {x}, {op->Out()},
+           {Int("axis", op->args.GetSingleArgument<int64_t>("axis", -1)),
+            Int("p", op->def().type() == "NormalizeL1" ? 1 : 2)});
+}
+
+}  // namespace
+
+std::vector<OnnxExportRow> OnnxNormalizationRows() {
+  return {
+      {"SpatialBN", WriteSpatialBN},       {"LRN", WriteLRN},
+      {"InstanceNorm", WriteInstanceNorm}, {"GroupNorm", WriteGroupNorm},
+      {"LayerNorm", WriteLayerNorm},       {"Softmax", WriteSoftmax},
+      {"Normalize", WriteNormalize},       {"NormalizeL1", WriteNormalize},
+  };
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,81 @@
+#pragma once
+// The graph of an ONNX model while it is written: nodes, initializers, and the names of values.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "caffe2_core/export/onnx_export.h"
+#include "caffe2_core/tensor/tensor.h"
+
+namespace caffe2rt {
+
+// An attribute of a node: OnnxAttribute{"axis", int64_t{1}}.
+struct OnnxAttribute {
+  std::string name;
+  std::variant<int64_t, float, std::string, std::vector<int64_t>> value;
+};
+using OnnxAttributes = std::vector<OnnxAttribute>;
+using OnnxDims = std::vector<int64_t>;
+using OnnxFloats = std::vector<float>;
+
+// The type of ONNX for a type of Caffe2. THROWS if there is none.
+int32_t OnnxTypeOf(TensorProto_DataType type);
+
+class OnnxGraph {
+ public:
+  // `net` and the options must outlive the graph.
+  OnnxGraph(const NetDef& net, const OnnxExportOptions& options);
+
+  int opset() const { return options_.opset; }
+  // The name of the value that the blob has now. THROWS if it has none.
+  std::string Value(const std::string& blob);
+  // The name of the value that the blob gets now.
+  std::string Write(const std::string& blob);
+  // Whether an operator or the net's user reads the blob.
+  bool IsRead(const std::string& blob) const { return read_.contains(blob); }
+  // The weight that the blob holds now, or null.
+  const Tensor* Weight(const std::string& blob) const;
+  // The name of the weight with other dims.
+  std::string ReshapedWeight(const std::string& blob, const OnnxDims& dims);
+
+  // A name that no other value has, which begins with `stem`.
+  std::string NewName(const std::string& stem);
+  std::string Constant(const std::vector<int64_t>& values);  // one axis
+  std::string Scalar(float value);
+  std::string Scalar(int64_t value);
+  // Elements that are all `value`.
+  std::string Filled(const OnnxDims& dims, float value);
+  // An initializer of that name with the values of an operator such as GivenTensorFill.
+  onnx::TensorProto* AddInitializer(const std::string& name, int32_t type, const OnnxDims& dims);
+
+  // Appends a node. Its name and documentation are those of the operator that StartOperator named.
+  void AddNode(const std::string& type, const std::vector<std::string>& inputs,
+               const std::vector<std::string>& outputs, const OnnxAttributes& attributes);
+  void StartOperator(const OperatorDef& op) { op_ = &op; }
+
+  // Ends the graph: states inputs and outputs, whose shapes `shapes` holds, and moves it out.
+  OnnxExport Finish(const ShapeMap& shapes);
+
+ private:
+  std::string AddWeight(const std::string& blob, const std::string& name, const OnnxDims& dims);
+  void AddOutput(const std::string& blob, const ShapeMap& shapes);
+
+  const NetDef& net_;
+  const OnnxExportOptions& options_;
+  const OperatorDef* op_ = nullptr;
+  OnnxExport result_;
+  std::set<std::string> names_;  // of all values
+  std::set<std::string> node_names_;
+  std::map<std::string, int> repetitions_;     // of the names that were wanted again
+  std::set<std::string> read_;                 // blobs that are read at some time
+  std::map<std::string, int> writes_left_;     // by blob
+  std::map<std::string, std::string> values_;  // blob -> the name of its value
+  std::map<std::string, std::string> constants_;
+};
+
+}  // namespace caffe2rt
