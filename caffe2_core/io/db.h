@@ -204,7 +204,7 @@ class DBReader {
   // THROWS if the type of the database has cursors that cannot seek.
   int64_t NumRecords() const;
 
-  // Returns a proto that reopens the reader at its current position. It is a DBReaderProto with the
+  // Returns a proto that reopens the reader at its current position, unless it was opened with a DB. It is a DBReaderProto with the
   // key of the next record (Caffe2 sets the key only for types that can seek, and rejects it for
   // others) and, as fields that Caffe2 ignores, the other members of a DBReaderState
   // (proto/db_reader.proto).
@@ -212,6 +212,7 @@ class DBReader {
 
  private:
   friend class RecordsAhead;
+  void Start(std::unique_ptr<DB> db, const DBReaderOptions& options);
   void Close() noexcept;
   // THROWS if the reader is not open.
   internal::ReaderState& State() const;

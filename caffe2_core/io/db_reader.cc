@@ -91,7 +91,7 @@ void DBReader::Open(const std::string& type, const std::string& source,
   Close();
   type_ = type;
   source_ = source;
-  Open(OpenDB(type, source, READ), options);
+  Start(OpenDB(type, source, READ), options);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -99,15 +99,23 @@ void DBReader::Open(const std::string& type, const std::string& source,
 void DBReader::Open(std::unique_ptr<DB>&& db, const DBReaderOptions& options) try {
   CAFFE_ENFORCE(db != nullptr, "a DBReader needs a database, got null");
   Close();
+  type_.clear();
+  source_.clear();
+  Start(std::move(db), options);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+void DBReader::Start(std::unique_ptr<DB> db, const DBReaderOptions& options) {
   auto state = std::make_shared<internal::ReaderState>();
   {
     const MutexLock lock(state->mutex);
     state->source = std::make_unique<internal::RecordSource>(
-        std::move(db), options, MakeString("database \"", source_, "\" of type ", type_));
+        std::move(db), options,
+        type_.empty() ? std::string("the reader's database")
+                      : MakeString("database \"", source_, "\" of type ", type_));
   }
   state_ = std::move(state);
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
 }
 
 void DBReader::Close() noexcept {
@@ -178,7 +186,8 @@ DBReaderProto DBReader::ToProto(const std::string& name) const try {
   proto.set_name(name);
   proto.set_source(source_);
   proto.set_db_type(type_);
-  if (state_ != nullptr) {
+  // A DB without a name cannot be opened again, and a queue would wait for its next record.
+  if (state_ != nullptr && !type_.empty()) {
     const MutexLock lock(state_->mutex);
     const RecordPlace place = state_->Place();
     const DBReaderOptions& options = state_->source->options();

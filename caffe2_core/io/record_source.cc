@@ -51,6 +51,7 @@ void RecordSource::Read(DBRecord* record) {
   } catch (const OutOfMemory&) {
     throw;
   } catch (EnforceNotMet& error) {
+    if (record->key.empty() && !options_.shuffle) throw;  // the cursor has read nothing
     error.AppendMessage(MakeString("record \"", Shortened(record->key), "\", number ", at_.record,
                                    " of epoch ", at_.epoch, " of ", name_));
     damage = std::current_exception();
@@ -140,31 +141,46 @@ RecordPlace RecordSource::Place() {
 
 void RecordSource::GoTo(const RecordPlace& place) {
   damage_behind_.clear();
-  CAFFE_ENFORCE(place.position.epoch >= 0 && place.position.record >= 0, "position of a reader of ",
-                name_, " is record ", place.position.record, " of epoch ", place.position.epoch,
-                ", want at least 0");
-  if (options_.shuffle) {
-    const int64_t records = ShardSize(num_records_, options_);
-    CAFFE_ENFORCE(place.position.record < records || records == 0, "position of a reader of ",
-                  name_, " is record ", place.position.record, " of an epoch of ", records,
-                  " records");
-    at_ = place.position;
-    cursor_is_at_ = false;
-    if (!place.key.empty()) GoToShuffled();
-  } else {
-    at_ = place.position;
-    if (place.offset >= 0 && cursor_->SupportsOffsets()) {
-      cursor_->SeekToOffset(place.offset);
-    } else if (!place.key.empty() && cursor_->SupportsSeek()) {
-      cursor_->Seek(place.key);
-    } else {
-      MoveToBeginning();
-      Skip(place.position.record);
-    }
+  try {
+    MoveTo(place);
+    CheckIsAt(place);
+  } catch (const OutOfMemory&) {
+    damage_behind_ = "the reader has lost its position, because memory ran out";
+    throw;
+  } catch (const EnforceNotMet& error) {
+    damage_behind_ = error.message();  // nothing is read from another place
+    throw;
   }
-  if (place.key.empty()) return;
-  const std::string key = cursor_->Valid() ? cursor_->key() : std::string();
-  CAFFE_ENFORCE(key == place.key, "a reader stood at record ", place.position.record, " of ", name_,
+}
+
+void RecordSource::MoveTo(const RecordPlace& place) {
+  const DBReaderPosition& position = place.position;
+  const int64_t records = options_.shuffle ? ShardSize(num_records_, options_) : INT64_MAX;
+  CAFFE_ENFORCE(position.epoch >= 0 && position.epoch < INT64_MAX / 2 && position.record >= 0 &&
+                    (position.record < records || position.record == 0),
+                "a reader stood at record ", position.record, " of epoch ", position.epoch, " of ",
+                name_, ": there is no such record");
+  at_ = position;
+  cursor_is_at_ = false;
+  if (options_.shuffle) return;
+  if (place.offset >= 0 && cursor_->SupportsOffsets()) {
+    cursor_->SeekToOffset(place.offset);
+  } else if (!place.key.empty() && cursor_->SupportsSeek()) {
+    cursor_->Seek(place.key);
+  } else {
+    MoveToBeginning();
+    Skip(position.record);
+  }
+}
+
+void RecordSource::CheckIsAt(const RecordPlace& place) {
+  if (!damage_behind_.empty()) return;
+  const bool is_first = place.key.empty() && place.position.record == 0;  // perhaps of none
+  if (is_first || (options_.shuffle && place.key.empty())) return;
+  if (options_.shuffle && !IsEmpty()) GoToShuffled();
+  const std::string key = cursor_->Valid() && !IsEmpty() ? cursor_->key() : std::string();
+  const bool is_there = place.key.empty() ? cursor_->Valid() : key == place.key;
+  CAFFE_ENFORCE(is_there, "a reader stood at record ", place.position.record, " of ", name_,
                 ", with the key \"", Shortened(place.key), "\"; ",
                 key.empty() ? "there is no such record"
                             : MakeString("the record there has the key \"", Shortened(key), "\""),
@@ -174,7 +190,7 @@ void RecordSource::GoTo(const RecordPlace& place) {
 // Damage on the way is reported by the next Read.
 void RecordSource::Skip(int64_t records) {
   try {
-    for (int64_t i = 0; i < records; ++i) {
+    for (int64_t i = 0; i < records && cursor_->Valid(); ++i) {
       for (int shard = 0; shard < options_.num_shards && cursor_->Valid(); ++shard) cursor_->Next();
     }
   } catch (const OutOfMemory&) {

@@ -54,6 +54,9 @@ class RecordSource {
   bool IsEmpty();
   // Counts the records and, if `with_places` is set, lists where they are.
   void MakeIndex(bool with_places);
+  void MoveTo(const RecordPlace& place);
+  // THROWS if the database has no such record at the place.
+  void CheckIsAt(const RecordPlace& place);
   // With shuffle: moves the cursor to the record at at_.
   void GoToShuffled();
   void MoveToBeginning();
@@ -72,7 +75,7 @@ class RecordSource {
   DBReaderPosition at_;
   // Without shuffle, the cursor stands at the record of at_; with it, only if this is set.
   bool cursor_is_at_ = false;
-  // Why the cursor could not move to at_; the next Read throws it. Empty: it could.
+  // Why the cursor could not move to at_; Read throws it. Empty: it could.
   std::string damage_behind_;
 
   int64_t num_records_ = -1;  // of the database; -1: not known

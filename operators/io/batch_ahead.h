@@ -3,7 +3,8 @@
 // net.
 //
 //   BatchAhead ahead_{[this](BatchRecords& records) { FillBuffers(records); }, true};
-//   ahead_.Next(reader, [this] { CopyBuffersToOutputs(); });       // in each run
+//   ahead_.Next(reader, [this] { std::swap(filled_, taken_); });       // in each run
+//   CopyToOutputs(taken_);                                             // while filled_ is filled
 //
 // The batches, their order and the reader's position are those of an operator that reads in its runs:
 // a batch counts as read when a run takes it, and the error of a batch is thrown by the run that would
@@ -26,20 +27,20 @@
 namespace caffe2rt {
 
 // Where a batch gets its records from.
-class BatchRecords {
+class [[gnu::visibility("default")]] BatchRecords {
  public:
   virtual ~BatchRecords() = default;
   // THROWS as DBReader::Read, and what must not be caught, if the batch is no longer needed.
-  virtual void Read(db::DBRecord* record) = 0;
+  virtual void Read(db::DBRecord * record) = 0;
   // Of the next record.
   virtual db::DBReaderPosition position() = 0;
 };
 
 // Used by the threads that run the operator, one at a time.
-class BatchAhead final : private BatchRecords {
+class [[gnu::visibility("default")]] BatchAhead final : private BatchRecords {
  public:
   // `fill` reads a batch into buffers of the operator. It is called by one thread at a time, not while
-  // `take` runs. Its objects must outlive this one. If `enabled` is false, nothing is read ahead.
+  // `take` runs, which takes the buffers away. Its objects must outlive this one. If `enabled` is false, nothing is read ahead.
   BatchAhead(std::function<void(BatchRecords&)> fill, bool enabled);
   // Ends the thread.
   ~BatchAhead() override;
@@ -64,7 +65,7 @@ class BatchAhead final : private BatchRecords {
   };
   struct Void {};  // thrown by Read if the batch is no longer needed
 
-  void Read(db::DBRecord* record) override;
+  void Read(db::DBRecord * record) override;
   db::DBReaderPosition position() override { return records_.position(); }
   // Returns when the next batch is in the buffers.
   void Await(const db::DBReader& reader);

@@ -11,6 +11,7 @@
 #include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "operators/io/database_arguments.h"
 #include "operators/io/tensor_protos_db_input.h"
 
@@ -232,8 +233,10 @@ ImageInputOp::ImageInputOp(const OperatorDef& def, Workspace* ws)
       batch_(static_cast<size_t>(ReadArgument(kImageBatchSize))),
       decoders_(MakeDecoders(ReadArgument(kDecodeThreads))),
       ahead_([this](BatchRecords& records) { Fill(records); }, !ReadArgument(kNoPrefetch)) {
-  for (int i = 1; i < OutputSize(); ++i) others_.emplace_back(CPU);
-  for (Tensor& tensor : others_) other_pointers_.push_back(&tensor);
+  for (int i = 0; i < OutputSize(); ++i) {
+    tensors_.emplace_back(CPU);
+    taken_.emplace_back(CPU);
+  }
 }
 
 const db::DBReader& ImageInputOp::Reader() {
@@ -261,6 +264,8 @@ void ImageInputOp::ReadItem(BatchRecords& records, Item* item) {
     const db::DBReaderPosition before = records.position();
     try {
       return records.Read(&item->record);
+    } catch (const RunStopped&) {
+      throw;
     } catch (const EnforceNotMet&) {
       if (records.position() == before) throw;  // nothing behind it can be read
       LeaveOut(std::current_exception(), in_a_row);
@@ -300,8 +305,8 @@ void ImageInputOp::ReplaceDamaged(BatchRecords& records, float* pixels) {
 void ImageInputOp::Fill(BatchRecords& records) {
   for (Item& item : batch_) ReadItem(records, &item);
   const int items = static_cast<int>(batch_.size());
-  pixels_.Resize(items, augmentation_.channels(), augmentation_.crop, augmentation_.crop);
-  float* const pixels = pixels_.mutable_data<float>();
+  tensors_[0].Resize(items, augmentation_.channels(), augmentation_.crop, augmentation_.crop);
+  float* const pixels = tensors_[0].mutable_data<float>();
   auto make = [&](int i) { MakeItem(static_cast<size_t>(i), pixels); };
   if (decoders_ != nullptr) {
     decoders_->Run(items, PieceFunction(make));
@@ -309,18 +314,18 @@ void ImageInputOp::Fill(BatchRecords& records) {
     for (int i = 0; i < items; ++i) make(i);
   }
   ReplaceDamaged(records, pixels);
+  others_.clear();
+  for (size_t i = 1; i < tensors_.size(); ++i) others_.push_back(&tensors_[i]);
   for (int i = 0; i < items; ++i) {
-    SetRecordOutputs(batch_[static_cast<size_t>(i)].image, form_, i, items, other_pointers_);
+    SetRecordOutputs(batch_[static_cast<size_t>(i)].image, form_, i, items, others_);
   }
 }
 
 bool ImageInputOp::RunOnDevice() {
-  ahead_.Next(Reader(), [&] {
-    Output(0)->CopyFrom(pixels_, &context_);
-    for (size_t i = 0; i < others_.size(); ++i) {
-      Output(static_cast<int>(i) + 1)->CopyFrom(others_[i], &context_);
-    }
-  });
+  ahead_.Next(Reader(), [this] { std::swap(tensors_, taken_); });
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    Output(static_cast<int>(i))->CopyFrom(taken_[i], &context_);
+  }
   return true;
 }
 

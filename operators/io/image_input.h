@@ -75,9 +75,9 @@ class ImageInputOp final : public Operator<CPUContext> {
   db::DBReader own_reader_;
   std::atomic<int64_t> skipped_ = 0;
   std::vector<Item> batch_;
-  Tensor pixels_{CPU};          // [batch_size, channels, crop, crop]
-  std::vector<Tensor> others_;  // the label and the additional outputs
-  std::vector<Tensor*> other_pointers_;
+  // The outputs of the batch that is read, and of the one that a run has taken.
+  std::vector<Tensor> tensors_, taken_;
+  std::vector<Tensor*> others_;           // of tensors_: the label and the additional outputs
   std::unique_ptr<ThreadPool> decoders_;  // null: one thread
   BatchAhead ahead_;                      // last: its thread uses the others
 };

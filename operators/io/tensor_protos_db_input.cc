@@ -9,6 +9,7 @@
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
 
@@ -39,7 +40,10 @@ TensorProtosBatches::TensorProtosBatches(const OperatorBase& op)
     : batch_size_(op.ReadArgument(kInputBatchSize)),
       skips_damaged_(op.ReadArgument(kOnRecordError) == "skip"),
       ahead_([this](BatchRecords& records) { Fill(records); }, !op.ReadArgument(kNoPrefetch)) {
-  for (int i = 0; i < op.OutputSize(); ++i) tensors_.emplace_back(CPU);
+  for (int i = 0; i < op.OutputSize(); ++i) {
+    tensors_.emplace_back(CPU);
+    taken_.emplace_back(CPU);
+  }
 }
 
 void TensorProtosBatches::Fill(BatchRecords& records) {
@@ -54,6 +58,8 @@ void TensorProtosBatches::ReadItem(BatchRecords& records, int64_t item) {
       records.Read(&record_);
       return PlaceRecord(item);
     } catch (const OutOfMemory&) {
+      throw;
+    } catch (const RunStopped&) {
       throw;
     } catch (const EnforceNotMet& error) {
       const bool is_behind = records.position() != before;

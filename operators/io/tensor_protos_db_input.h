@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/io/db.h"
@@ -43,12 +44,12 @@ class [[gnu::visibility("default")]] TensorProtosBatches {
   // The arguments of an operator with an output for each tensor of a record.
   explicit TensorProtosBatches(const OperatorBase& op);
 
-  // Calls take(tensors) with the next batch. THROWS if a record is not a TensorProtos, if it has
+  // Returns the tensors of the next batch, which are valid until the next call. THROWS if a record is not a TensorProtos, if it has
   // another number of tensors than the operator has outputs, or if a tensor differs in shape or type
   // from those of the items before; with on_error "skip", the next record takes its place.
-  template <class Take>
-  void Next(const db::DBReader& reader, const Take& take) {
-    ahead_.Next(reader, [&] { take(tensors_); });
+  const std::vector<Tensor>& Next(const db::DBReader& reader) {
+    ahead_.Next(reader, [this] { std::swap(tensors_, taken_); });
+    return taken_;
   }
   // Records that were left out because they are damaged, also in batches that no run has taken.
   int64_t skipped() const { return skipped_; }
@@ -65,7 +66,8 @@ class [[gnu::visibility("default")]] TensorProtosBatches {
   std::atomic<int64_t> skipped_ = 0;
   db::DBRecord record_;
   TensorProtos protos_;
-  std::vector<Tensor> tensors_;
+  std::vector<Tensor> tensors_;  // of the batch that is read
+  std::vector<Tensor> taken_;
   BatchAhead ahead_;  // last: its thread uses the others
 };
 
@@ -79,13 +81,10 @@ class TensorProtosDBInputOp final : public Operator<Context> {
   int64_t skipped() const { return batches_.skipped(); }
 
   bool RunOnDevice() override {
-    batches_.Next(OperatorBase::Input<db::DBReader>(0), [&](const std::vector<Tensor>& tensors) {
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        Output(static_cast<int>(i))->CopyFrom(tensors[i], &this->context_);
-      }
-      // The thread that reads ahead writes to the tensors next.
-      if constexpr (Context::GetDeviceType() != CPU) this->context_.FinishDeviceComputation();
-    });
+    const std::vector<Tensor>& tensors = batches_.Next(OperatorBase::Input<db::DBReader>(0));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      Output(static_cast<int>(i))->CopyFrom(tensors[i], &this->context_);
+    }
     return true;
   }
 

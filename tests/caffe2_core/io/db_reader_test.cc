@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2rt/db_reader.pb.h"
 #include "tests/caffe2_core/io/records.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -152,6 +151,24 @@ TEST_P(DBReaderTest, RejectsADatabaseThatHasChanged) {
   ExpectThrows([&] { DBReader{of_shuffled}; }, "which has 3 records now");
 }
 
+TEST_P(DBReaderTest, RejectsAPositionThatDoesNotExist) {
+  Write(5);
+  for (const bool shuffle : {false, true}) {
+    const DBReader reader(type_, path_, DBReaderOptions{.shuffle = shuffle});
+    DBReaderState state;
+    ASSERT_TRUE(state.ParseFromString(reader.ToProto("r").SerializeAsString()));
+    state.clear_key();
+    for (const auto& [epoch, record] : std::vector<std::pair<int64_t, int64_t>>{
+             {0, 5}, {0, -1}, {-1, 0}, {INT64_MAX, 0}, {0, INT64_MAX}}) {
+      state.set_epoch(epoch);
+      state.set_record(record);
+      DBReaderProto proto;
+      ASSERT_TRUE(proto.ParseFromString(state.SerializeAsString()));
+      ExpectThrows([&] { DBReader{proto}; }, "there is no such record");
+    }
+  }
+}
+
 TEST_P(DBReaderTest, ReportsAnEmptyDatabase) {
   db::CreateDB(type_, path_, db::NEW)->Close();
   for (const bool shuffle : {false, true}) {
@@ -165,7 +182,7 @@ TEST_P(DBReaderTest, ReportsAnEmptyDatabase) {
 INSTANTIATE_TEST_SUITE_P(Types, DBReaderTest,
                          testing::Values("minidb", "leveldb", "lmdb", "protodb"));
 
-TEST(MiniDBReaderTest, TellsRecordsWithTheSameKeyApart) {
+TEST(MiniDBReaderTest, DistinguishesRecordsWithTheSameKey) {
   const TempDir dir;
   {
     const auto database = db::CreateDB("minidb", dir.path("m"), db::NEW);

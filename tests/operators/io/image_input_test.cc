@@ -110,8 +110,8 @@ TEST_F(ImageInputTest, GoesOnWithTheSameRandomNumbersAfterARestart) {
       "input: 'reader' arg { name: 'batch_size' i: 3 } arg { name: 'scale' i: 1 } "
       "arg { name: 'color_jitter' i: 1 } arg { name: 'color_lighting' i: 1 }";
   ws_.SetRandomSeed(5);
-  ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open(
-      "minidb", dir_.path("m"), {.shuffle = true, .shuffle_seed = 1});
+  ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"),
+                                                             {.shuffle = true, .shuffle_seed = 1});
   std::string saved;
   std::vector<std::vector<float>> want, got;
   const auto op = Create(def);
@@ -185,7 +185,8 @@ TEST_F(ImageInputTest, ObeysTheFilePolicy) {
 
 TEST_F(ImageInputTest, InfersTheShapeOfTheData) {
   const OperatorDef def = Def("arg { name: 'batch_size' i: 5 } arg { name: 'color' i: 0 }");
-  const std::vector<TensorShape> shapes = OpSchemaRegistry::Schema("ImageInput")->InferTensor(def, {});
+  const std::vector<TensorShape> shapes =
+      OpSchemaRegistry::Schema("ImageInput")->InferTensor(def, {});
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_THAT(shapes[0].dims(), ElementsAre(5, 1, 1, 1));
   EXPECT_EQ(shapes[0].data_type(), TensorProto::FLOAT);
