@@ -1,7 +1,10 @@
 #include "caffe2_core/training/training_log.h"
 
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -47,12 +50,14 @@ std::string LogLineAsJson(const LogLine& line) {
   for (const Field& field : kFields) {
     const std::optional<double>& value = line.*field.value;
     if (!value.has_value()) continue;
-    // As many digits as a float has.
-    std::string digits;
-    if (std::isfinite(*value)) {
-      json[field.name] = std::round(*value * 1e7) / 1e7;
-    } else {
+    if (!std::isfinite(*value)) {
       json[field.name] = nullptr;
+    } else if (*value == std::floor(*value) && std::fabs(*value) < 1e15) {
+      json[field.name] = static_cast<int64_t>(*value);
+    } else {
+      double rounded = 0;  // to six digits
+      CAFFE_ENFORCE(absl::SimpleAtod(absl::StrCat(*value), &rounded), "number ", *value);
+      json[field.name] = rounded;
     }
   }
   if (line.best) json["best"] = true;
@@ -61,10 +66,11 @@ std::string LogLineAsJson(const LogLine& line) {
 
 TrainingLog::TrainingLog(const std::string& path, int64_t bytes) : path_(path), bytes_(bytes) {
   std::string text;
-  if (bytes > 0) text = ReadWholeFile(path);
-  CAFFE_ENFORCE(static_cast<int64_t>(text.size()) >= bytes, "log \"", path, "\" has ", text.size(),
-                " bytes, but the checkpoint was written when it had ", bytes);
-  text.resize(static_cast<size_t>(bytes));
+  if (bytes > 0 && std::filesystem::exists(path)) text = ReadWholeFile(path);
+  // The log is not synced, so that a machine that lost its power may have less of it.
+  text.resize(std::min(text.size(), static_cast<size_t>(bytes)));
+  text.resize(text.rfind('\n') + 1);
+  bytes_ = static_cast<int64_t>(text.size());
   for (const std::string& line :
        std::vector<std::string>(absl::StrSplit(text, '\n', absl::SkipEmpty())))
     lines_.push_back(ParseLine(path, line));
