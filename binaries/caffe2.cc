@@ -125,7 +125,8 @@ const std::vector<const Command*>& AllCommands() {
   static const std::vector<const Command*> commands = {
       &RunCommand(),      &PlanCommand(),      &CheckCommand(),      &InspectCommand(),
       &CompareCommand(),  &ReceiptCommand(),   &ConvertCommand(),    &PackCommand(),
-      &DbCommand(),       &GradientsCommand(), &OpsCommand(),        &BenchCommand(),
+      &DbCommand(),       &TrainCommand(),     &GradientsCommand(), &OpsCommand(),
+      &BenchCommand(),
       &OptimizeCommand(), &DevicesCommand(),   &CompletionCommand(), &ManCommand()};
   return commands;
 }

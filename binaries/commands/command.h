@@ -31,6 +31,7 @@ const Command& ConvertCommand();
 const Command& GradientsCommand();
 const Command& PackCommand();
 const Command& DbCommand();
+const Command& TrainCommand();
 const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();

@@ -115,10 +115,28 @@ void SubtractMean(const Tensor& mean, const ImageTransform& transform, Tensor* i
   }
 }
 
+// The same for what a predictor's database states.
+void ApplyPreparation(const CommandLine& line, const ImageTransform& stated,
+                      ImageTransform* transform) {
+  if (!line.Has("resize")) {
+    transform->resize = stated.resize;
+    transform->resize_to = stated.resize_to;
+  }
+  if (!line.Has("crop")) transform->crop_to = stated.crop_to;
+  if (!line.Has("bgr") && !line.Has("grey")) {
+    transform->grey = stated.grey;
+    transform->bgr = stated.bgr;
+  }
+  if (!line.Has("mean")) transform->mean = stated.mean;
+  if (!line.Has("scale")) transform->scale = stated.scale;
+  if (!line.Has("std")) transform->std = stated.std;
+}
+
 // Sets what no option gives.
 void ApplyDefaults(const CommandLine& line, const ImageDefaults& defaults,
                    ImageTransform* transform) {
   if (line.Text("mean").empty()) return;  // a command without these options
+  if (defaults.image.known) ApplyPreparation(line, defaults.image.transform, transform);
   const std::vector<int64_t>& dims = defaults.dims;
   if (dims.size() == 4 && dims[1] == 1 && !line.Has("bgr")) transform->grey = true;
   const bool crops = !line.Has("crop");

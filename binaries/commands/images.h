@@ -13,6 +13,7 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/image_stream.h"
+#include "caffe2_core/model/image_preparation.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 
@@ -24,10 +25,12 @@ inline constexpr char kPackedBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPr
 // The kind of a file by its first bytes, which distinguish images and arrays from others.
 FileKind KindByBeginning(const std::string& path);
 
-// What a net of Caffe states about its images. Used where an option is not given.
+// What a net of Caffe or a predictor's database states about its images. Used where an option is not
+// given.
 struct ImageDefaults {
   std::optional<CaffeTransform> transform = {};
   std::vector<int64_t> dims = {};  // of the input, or empty
+  ImagePreparation image = {};
 };
 
 // The images given by --image and --image-list, and the blob that they are fed to. Empty if none

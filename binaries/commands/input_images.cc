@@ -200,6 +200,8 @@ InputImages FindInputImages(const CommandLine& line, const Model& model,
     throw UsageError("blob \"" + images.blob + "\" is given by both --input and --image");
   CheckInputName({&model.predict_net}, images.blob);
   images.defaults.transform = model.caffe_transform;
+  const bool is_first = !model.inputs.empty() && images.blob == model.inputs[0];
+  if (is_first) images.defaults.image = model.image;
   if (const auto dims = model.input_shapes.find(images.blob); dims != model.input_shapes.end()) {
     images.defaults.dims = dims->second;
   }

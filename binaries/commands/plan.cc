@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_join.h>
 
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -15,6 +16,7 @@
 #include "binaries/commands/output_saver.h"
 #include "binaries/commands/outputs.h"
 #include "binaries/commands/plan_progress.h"
+#include "binaries/commands/plan_targets.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/text.h"
@@ -91,16 +93,43 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   return plan;
 }
 
-// THROWS if the plan fails, or if a signal stops it early.
-void RunToTheEnd(const PlanDef& plan, PlanOptions options, Workspace* ws) {
+// The net of --on-interrupt, or null.
+const NetDef* NetForInterrupt(const CommandLine& line, const PlanDef& plan) {
+  if (!line.Has("on-interrupt")) return nullptr;
+  std::vector<std::string> names;
+  for (const NetDef& net : plan.network()) {
+    if (net.name() == line.Text("on-interrupt")) return &net;
+    names.push_back(net.name());
+  }
+  throw UsageError("option --on-interrupt is \"" + line.Text("on-interrupt") +
+                   "\", which is no net of the plan" +
+                   DidYouMean(line.Text("on-interrupt"), names));
+}
+
+// THROWS if the plan fails, or if a signal stops it early. In the second case `on_interrupt`, if it is
+// not null, runs first, between two iterations of the plan.
+void RunToTheEnd(const PlanDef& plan, PlanOptions options, const NetDef* on_interrupt,
+                 Workspace* ws) {
   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
   PlanProgress progress;
+  std::atomic<bool> interrupted{false};
   options.on_iteration = [&](const PlanPosition& position) { progress.Enter(position); };
+  const auto is_interrupted = [&] {
+    if (signals.CheckForSignals() != SignalHandler::Action::NONE) interrupted = true;
+    return interrupted.load();
+  };
+  // Without this function, a signal also stops the net that is running.
+  if (on_interrupt != nullptr) options.should_continue = [&](int) { return !is_interrupted(); };
   const bool succeeded = ws->RunPlan(plan, options);
   const std::string position = progress.PositionText();
-  CAFFE_ENFORCE(signals.CheckForSignals() == SignalHandler::Action::NONE, "plan \"", plan.name(),
-                "\" was interrupted by a signal",
-                position.empty() ? ", before its first step" : " in " + position);
+  if (is_interrupted()) {
+    const std::string where = position.empty() ? ", before its first step" : " in " + position;
+    if (on_interrupt != nullptr && !position.empty()) ws->RunNetOnce(*on_interrupt);
+    CAFFE_THROW("plan \"", plan.name(), "\" was interrupted by a signal", where,
+                on_interrupt != nullptr && !position.empty()
+                    ? "; net \"" + on_interrupt->name() + "\" has run"
+                    : "");
+  }
   CAFFE_ENFORCE(succeeded, "plan \"", plan.name(), "\" failed",
                 position.empty() ? "" : " in " + position);
 }
@@ -129,8 +158,10 @@ int Plan(const CommandLine& line) {
     ws.SetRandomSeed(static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)));
   PlaceInputs(nets, FeedInputs(line, nets, &ws), &ws);
   CheckFetchedNames(line, nets, ws.Blobs());
+  const NetDef* const on_interrupt = NetForInterrupt(line, plan);
+  if (line.Has("overwrite")) RemoveTargetsOf(plan, ws);
   Timer timer;
-  RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
+  RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, on_interrupt, &ws);
   const float ms = timer.MilliSeconds();
   const JsonDocument json = NewJson();
   *json = {{"plan", plan.name()}, {"milliseconds", JsonNumber(ms)}};
@@ -189,6 +220,9 @@ const Command& PlanCommand() {
             {"top", "N", "", "print the N highest values of each row of a fetched blob"},
             {"output", "PATH", "",
              "save fetched blobs as PATH/BLOB.npy, or in the archive PATH.npz"},
+            {"overwrite", "", "", "replace the databases that the plan creates, if they exist"},
+            {"on-interrupt", "NET", "",
+             "a net of the plan, such as one that saves, that runs when Ctrl-C ends the plan"},
             {"allow-races", "", "",
              "let concurrent steps write blobs that others use; only for trusted plans"}},
            {{"threads", "N", "1", "threads per operator"},

@@ -47,6 +47,10 @@ class RunJob {
         values_(line, &model_.predict_net),
         nan_(line),
         receipt_(line) {
+    if (options_.labels.empty() && !model_.image.classes.empty()) {
+      options_.labels = model_.image.classes;
+      options_.top = line.Integer("top", 1, 1000000);
+    }
     outputs_ = values_.Outputs(model_.outputs, BlobsOfLayers(line.All("fetch"), model_));
     for (const ImageSaver::Target& target : image_saver_.targets()) {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
@@ -251,7 +255,7 @@ class RunJob {
 
   // Warns if the labels match no output: they are probably from the wrong file.
   void CheckLabelsFit(const FetchBlob& fetch) {
-    if (options_.labels.empty() || labels_checked_ || boxes_.wanted()) return;
+    if (!line_.Has("labels") || labels_checked_ || boxes_.wanted()) return;
     labels_checked_ = true;
     for (const std::string& name : outputs_) {
       const Blob& blob = fetch(name);
@@ -340,7 +344,7 @@ class RunJob {
 
   const CommandLine& line_;
   const bool json_wanted_;
-  const OutputOptions options_;
+  OutputOptions options_;
   const ImageSaver image_saver_;
   const int64_t iterations_ = line_.Integer("iterations", 1, 1000000000);
   Model model_;

@@ -1,5 +1,6 @@
 // make_stripes DIR: writes the demo (nets, labels, eight images) to DIR. binaries/demo/stripes is
-// its output; a test regenerates the files and compares them.
+// its output; a test regenerates the files and compares them. make_stripes --train N DIR: draws images
+// to train on, in a folder for each direction.
 
 #include <png.h>
 
@@ -27,9 +28,26 @@ void WritePng(const std::string& path, const StripesImage& stripes) {
       "cannot write \"", path, "\": ", image.message);
 }
 
+// Other images than those of the demo and its test.
+void WriteTrainingImages(const std::filesystem::path& dir, int64_t images) {
+  constexpr uint32_t kFirstSeed = 1000000;
+  for (int direction = 0; direction < kDirections; ++direction) {
+    const std::filesystem::path folder = dir / DirectionNames()[static_cast<size_t>(direction)];
+    std::filesystem::create_directories(folder);
+    for (int64_t i = 0; i < images; ++i) {
+      const uint32_t seed = kFirstSeed + static_cast<uint32_t>(i);
+      WritePng((folder / MakeString(i, ".png")).string(), DrawStripes(direction, seed));
+    }
+  }
+}
+
 int WriteDemo(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one folder");
   const std::filesystem::path dir = line.positional()[0];
+  if (line.Has("train")) {
+    WriteTrainingImages(dir, line.Integer("train", 1, 1000000));
+    return 0;
+  }
   std::filesystem::create_directories(dir / "images");
   WriteProtoToBinaryFile(StripesInitNet(), (dir / "init_net.pb").string());
   WriteProtoToBinaryFile(StripesPredictNet(), (dir / "predict_net.pb").string());
@@ -50,11 +68,12 @@ int WriteDemo(const CommandLine& line) {
 }  // namespace caffe2rt::demo
 
 int main(int argc, char** argv) {
-  return caffe2rt::ProgramMain({.name = "make_stripes",
-                                .purpose = "writes the demo's nets, labels and images to DIR",
-                                .usage = "DIR",
-                                .options = {},
-                                .notes = "example:\n  make_stripes stripes\n",
-                                .run = &caffe2rt::demo::WriteDemo},
-                               argc, argv);
+  return caffe2rt::ProgramMain(
+      {.name = "make_stripes",
+       .purpose = "writes the demo's nets, labels and images to DIR",
+       .usage = "DIR",
+       .options = {{"train", "N", "", "instead: N images of each direction to train on"}},
+       .notes = "example:\n  make_stripes stripes\n",
+       .run = &caffe2rt::demo::WriteDemo},
+      argc, argv);
 }

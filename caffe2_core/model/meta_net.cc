@@ -97,6 +97,7 @@ PredictorNets TakeNets(MetaNetDef&& meta) {
   }
   nets.inputs = GetBlobs(meta, "INPUTS_BLOB_TYPE");
   nets.outputs = GetBlobs(meta, "OUTPUTS_BLOB_TYPE");
+  nets.image = ImagePreparationOf(meta);
   return nets;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "caffe2_core/io/net_weights.h"
+#include "caffe2_core/model/image_preparation.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
@@ -30,6 +31,7 @@ struct PredictorNets {
   // As in Model (model_file.h).
   std::vector<std::vector<OperatorWeights>> init_weights = {};
   std::shared_ptr<const PackedModel> packed = nullptr;
+  ImagePreparation image = {};
 };
 // Moves the nets out of `meta`. THROWS if it has no predict net.
 PredictorNets TakeNets(MetaNetDef&& meta);

@@ -136,6 +136,7 @@ void LoadDatabase(const ModelFileOptions& options, Model* model) {
   model->predict_net = std::move(nets.predict_net);
   model->inputs = std::move(nets.inputs);
   model->outputs = std::move(nets.outputs);
+  model->image = std::move(nets.image);
   if (model->outputs.empty()) model->outputs = OutputsOf(model->predict_net);
   const std::string stem = FileStem(model->db_path);
   for (NetDef& net : model->init_nets) NameNet(&net, stem + "_init");

@@ -33,6 +33,7 @@
 #include "caffe2_core/import/caffe/caffe_import.h"
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/net_weights.h"
+#include "caffe2_core/model/image_preparation.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)
@@ -126,7 +127,8 @@ struct Model {
   std::map<std::string, std::string> layer_blobs;
   std::optional<CaffeTransform> caffe_transform;
   std::vector<std::string> notes;
-  bool is_onnx = false;  // a model of ONNX
+  bool is_onnx = false;          // a model of ONNX
+  ImagePreparation image;        // of a predictor's database that states it
   std::string fixed_size_layer;  // a layer or node that fits only input_shapes, or ""
 };
 

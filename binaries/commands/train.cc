@@ -1,0 +1,234 @@
+// caffe2 train: trains a net, with checkpoints that it goes on from.
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/file_policy.h"
+#include "binaries/commands/model.h"
+#include "binaries/commands/train_definition.h"
+#include "binaries/commands/train_progress.h"
+#include "binaries/json_output.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/signal_handler.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/utf8.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/training_run.h"
+
+namespace caffe2rt {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The nets may open what the command line names, and what lies beside the definition.
+FileAccess AccessOf(const CommandLine& line, const std::string& folder, const RunDef& run) {
+  if (line.Has("allow-files-anywhere")) return FileAccess::Free();
+  std::vector<std::string> roots = {".", folder, run.data().path(), run.test().path(), run.init()};
+  for (const std::string& path : {run.data().path(), run.test().path()}) {
+    if (!path.empty()) roots.push_back(fs::path(path).parent_path().string());
+  }
+  if (!line.positional().empty())
+    roots.push_back(fs::absolute(line.positional()[0]).parent_path().string());
+  return FileAccess::Below(roots, "--allow-files-anywhere allows it");
+}
+
+std::string ResultText(const EpochResult& result, int epochs) {
+  std::string text = MakeString("epoch ", result.epoch, "/", epochs, "  ",
+                                result.has_test ? "test " : "", "loss ", FixedText(result.loss, 4));
+  if (result.has_accuracy)
+    text += MakeString("  accuracy ", FixedText(result.accuracy * 100, 2), " %");
+  return text + (result.is_best ? "  best so far\n" : "\n");
+}
+
+void PrintEnd(const CommandLine& line, const std::string& folder, const TrainingEnd& end) {
+  const bool stopped = end.reason == TrainingEnd::Reason::kStopped;
+  if (line.Has("json")) {
+    const JsonDocument json = NewJson();
+    *json = {{"run", folder},
+             {"steps", end.iteration},
+             {"checkpoint", end.checkpoint},
+             {"model", folder + "/model.minidb"},
+             {"interrupted", stopped}};
+    PrintJson(*json);
+  } else if (stopped) {
+    std::cout << "saved " << OneLine(end.checkpoint) << "; continue with: caffe2 train --resume "
+              << OneLine(folder) << "\n";
+  } else {
+    if (end.reason == TrainingEnd::Reason::kNoGain) std::cout << "ended: no gain\n";
+    std::cout << "trained " << end.iteration << " steps; the net is in " << OneLine(folder)
+              << "/model.minidb, its curves in " << OneLine(folder) << "/curves.svg\n";
+  }
+}
+
+int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
+  SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
+  const int epochs = run.def().epochs();
+  TrainProgressLine progress(epochs);
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress& at) { progress.Show(at); };
+  callbacks.on_epoch = [&](const EpochResult& result) {
+    progress.Clear();
+    if (!line.Has("json")) std::cout << ResultText(result, epochs) << std::flush;
+  };
+  callbacks.on_warning = [&](const std::string& text) {
+    progress.Clear();
+    Warn(text);
+  };
+  callbacks.should_stop = [&] { return signals.CheckForSignals() != SignalHandler::Action::NONE; };
+  const TrainingEnd end = run.Run(callbacks, AccessOf(line, folder, run.def()));
+  progress.Clear();
+  PrintEnd(line, folder, end);
+  // An interrupted command has not done what it was asked for.
+  return end.reason == TrainingEnd::Reason::kStopped ? 1 : 0;
+}
+
+std::string OutputOf(const CommandLine& line) {
+  if (!line.Has("output")) throw UsageError("the folder of the run is missing; want --output RUN");
+  std::string folder = line.Text("output");
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+int WritePlan(const CommandLine& line) {
+  const RunDef run = RunDefOf(line);
+  TrainingData data;
+  data.train = ReadDataFacts({run.data().type(), line.Text("data")});
+  if (line.Has("test")) data.test = ReadDataFacts({run.test().type(), line.Text("test")});
+  const std::string file = line.Text("write-plan");
+  TrainingPlanOptions options;
+  const std::string beside = fs::path(file).parent_path().string();
+  options.folder = line.Has("output") ? OutputOf(line) : beside.empty() ? "." : beside;
+  options.for_caffe2 = line.Has("plan-for-caffe2");
+  const TrainingPlan plan = MakeTrainingPlan(run, data, options);
+  if (file.ends_with(".pbtxt") || file.ends_with(".prototxt") || file.ends_with(".txt")) {
+    WriteProtoToTextFile(plan.plan, file);
+  } else {
+    WriteProtoToBinaryFile(plan.plan, file);
+  }
+  std::cout << OneLine(file) << ": " << run.epochs() << " epochs of " << plan.steps_per_epoch
+            << " steps; run it with: caffe2 plan " << OneLine(file) << " --on-interrupt "
+            << OneLine(plan.checkpoint_net) << "\n";
+  return 0;
+}
+
+int Evaluate(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no file");
+  if (!line.Has("data")) throw UsageError("--evaluate needs --data DB");
+  const std::string folder = line.Text("evaluate");
+  RunDef run;
+  run.mutable_data()->set_path(fs::absolute(line.Text("data")).string());
+  const TestResult result = TestRun(folder, {"", line.Text("data")}, AccessOf(line, folder, run));
+  if (line.Has("json")) {
+    const JsonDocument json = NewJson();
+    *json = {{"checkpoint", result.checkpoint},
+             {"records", result.records},
+             {"loss", JsonNumber(static_cast<float>(result.loss))}};
+    if (result.has_accuracy) (*json)["accuracy"] = JsonNumber(static_cast<float>(result.accuracy));
+    PrintJson(*json);
+    return 0;
+  }
+  std::cout << OneLine(result.checkpoint) << " on " << result.records << " records: loss "
+            << FixedText(result.loss, 4);
+  if (result.has_accuracy)
+    std::cout << ", accuracy " << FixedText(result.accuracy * 100, 2) << " %";
+  std::cout << "\n";
+  return 0;
+}
+
+// Options that do not change a run which goes on.
+bool AppliesToResume(const std::string& option) {
+  for (const char* name :
+       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere"}) {
+    if (option == name) return true;
+  }
+  return false;
+}
+
+int TrainMain(const CommandLine& line) {
+  if (line.Has("evaluate")) return Evaluate(line);
+  if (line.Has("resume")) {
+    CheckPositional(line, 0, 0, "no file, because the folder of --resume has all");
+    for (const Option& option : TrainCommand().options) {
+      if (line.Has(option.name) && !AppliesToResume(option.name))
+        throw UsageError(MakeString("option --", option.name, " does not apply to --resume"));
+    }
+    const std::string folder = line.Text("resume");
+    return Train(line, folder, TrainingRun(folder));
+  }
+  if (line.Has("write-plan")) return WritePlan(line);
+  const std::string folder = OutputOf(line);
+  TrainingRun training(folder, RunDefOf(line));
+  if (!training.missing_weights().empty())
+    Warn("new weights, because --init does not have them: " +
+         FirstNames(training.missing_weights()));
+  return Train(line, folder, std::move(training));
+}
+
+std::vector<std::string> OptimizerValues() {
+  return {"adadelta", "adagrad", "adam", "rmsprop", "sgd"};
+}
+std::vector<std::string> ErrorValues() { return {"stop", "skip"}; }
+
+}  // namespace
+
+const Command& TrainCommand() {
+  static const Command command = {
+      .name = "train",
+      .purpose =
+          "trains a net, described by a TrainDef file, on a database of caffe2 db make; goes on "
+          "after an end at any moment with --resume",
+      .usage =
+          "train NET --data DB [--test DB] --output RUN [options] | --resume RUN | --evaluate RUN "
+          "--data DB",
+      .examples =
+          "  caffe2 db make images binaries/demo/stripes --raw --size 16 --grey --output "
+          "stripes.minidb\n"
+          "  caffe2 train binaries/demo/stripes.pbtxt --data stripes.minidb --epochs 2 --output "
+          "run1\n",
+      .options = JoinOptions(
+          {{{"data", "DB", "", "database to train on"},
+            {"test", "DB", "", "database to test on after each epoch"},
+            {"epochs", "N", "1", "how often all records are trained on"},
+            {"output", "RUN", "", "new folder: log, curves, checkpoints, model.minidb"},
+            {"resume", "RUN", "", "go on at the last checkpoint of a run"},
+            {"evaluate", "RUN", "", "test the net of a run on --data"},
+            {"seed", "N", "1", "seed of first weights, dropout, order and changes of images"},
+            {"shuffle", "", "", "another order of the records in each epoch"},
+            {"batch-size", "N", "", "records of a step, instead of the TrainDef's"},
+            {"optimizer", "TYPE", "",
+             "instead of the TrainDef's: sgd, adagrad, adadelta, adam, rmsprop", false, false,
+             &OptimizerValues},
+            {"rate", "R", "", "learning rate, instead of the TrainDef's"},
+            {"momentum", "M", "", "of sgd and rmsprop, instead of the TrainDef's"},
+            {"weight-decay", "D", "", "instead of the TrainDef's"},
+            {"init", "FILE", "",
+             "start with the weights of a checkpoint, a predictor's database or an init net, "
+             "matched by name and shape"},
+            {"stop-after", "N", "", "end after N epochs without gain"},
+            {"checkpoint-every", "N", "", "steps between two checkpoints, besides one each epoch"},
+            {"keep", "N", "3", "checkpoints that stay, besides the best"},
+            {"labels", "FILE", "", "names of the classes, one on each line, for model.minidb"},
+            {"on-error", "WHAT", "stop", "a damaged record is an error (stop) or left out (skip)",
+             false, false, &ErrorValues},
+            {"predict-net", "FILE", "", "a net without a TrainDef, which these options describe"},
+            {"init-net", "FILE", "", "with --predict-net: the net that fills its parameters"},
+            {"fresh-weights", "", "", "with --init-net: use its shapes, and draw new weights"},
+            {"loss", "BLOB", "",
+             "with --predict-net: its loss, or softmax or squared to add one to its output"},
+            {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one"},
+            {"write-plan", "FILE", "",
+             "write the plan of the training instead of running it (text if FILE ends in .pbtxt)"},
+            {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run"},
+            {"device", "NAME", "cpu", "device of the nets, e.g. cuda:0"},
+            kAllowFilesOption},
+           ProcessOptions(),
+           {kJsonOption}}),
+      .run = TrainMain,
+      .arguments = ArgumentKind::kFiles};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,86 @@
+#include "caffe2_core/training/checkpoint_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kStateBlob[] = "!train_state";
+constexpr char kPrefix[] = "checkpoint-";
+constexpr char kType[] = "minidb";
+
+}  // namespace
+
+void SaveCheckpoint(const std::string& path, const Workspace& ws,
+                    const std::vector<std::string>& blobs, const TrainState& state) {
+  const std::unique_ptr<db::DB> database = db::OpenDB(kType, path, db::NEW);
+  const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+  const auto put = [&](const std::string& key, const std::string& value) {
+    transaction->Put(key, value);
+  };
+  Blob text;
+  *text.GetMutable<std::string>() = state.SerializeAsString();
+  SerializeBlob(text, kStateBlob, put);
+  for (const std::string& name : blobs) {
+    const Blob* const blob = ws.FindBlob(name).get();
+    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" of the training does not exist");
+    SerializeBlob(*blob, name, put);
+  }
+  transaction->Commit();
+}
+
+TrainState ReadTrainState(const std::string& path) {
+  const std::unique_ptr<db::DB> database = db::OpenDB(kType, path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = database->NewCursor();
+  CAFFE_ENFORCE(cursor->Valid() && cursor->key() == kStateBlob, "file \"", path,
+                "\" is not a checkpoint of caffe2 train: its first record is not \"", kStateBlob,
+                "\"");
+  Blob blob;
+  DeserializeBlob(cursor->value(), &blob);
+  TrainState state;
+  CAFFE_ENFORCE(blob.IsType<std::string>() && state.ParseFromString(blob.Get<std::string>()),
+                "checkpoint \"", path, "\" is damaged: record \"", kStateBlob,
+                "\" is not a TrainState");
+  return state;
+}
+
+std::vector<CheckpointFile> CheckpointsOf(const std::string& folder) {
+  std::vector<CheckpointFile> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    int64_t iteration = 0;
+    if (!name.starts_with(kPrefix) ||
+        !ParseNumber(std::string_view(name).substr(sizeof(kPrefix) - 1), &iteration))
+      continue;
+    files.push_back({entry.path().string(), iteration});
+  }
+  std::sort(files.begin(), files.end(), [](const CheckpointFile& a, const CheckpointFile& b) {
+    return a.iteration < b.iteration;
+  });
+  return files;
+}
+
+std::string CheckpointPath(const std::string& folder, int64_t iteration) {
+  return MakeString(folder, "/", kPrefix, iteration);
+}
+
+std::string BestCheckpointPath(const std::string& folder) {
+  return MakeString(folder, "/", kPrefix, "best");
+}
+
+void RemoveOldCheckpoints(const std::string& folder, int keep) {
+  const std::vector<CheckpointFile> files = CheckpointsOf(folder);
+  for (size_t i = 0; i + static_cast<size_t>(keep) < files.size(); ++i) fs::remove(files[i].path);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,355 @@
+#include "caffe2_core/training/training_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/plan/plan_executor.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/tensor.h"
+#include "caffe2_core/training/checkpoint_files.h"
+#include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/optimizer_nets.h"
+#include "caffe2_core/training/predictor_database.h"
+#include "caffe2_core/training/training_log.h"
+
+namespace caffe2rt {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRunFile[] = "run.pbtxt";
+constexpr int64_t kLinesPerEpoch = 20;
+
+// The number in a blob, on any device.
+template <class T>
+T NumberIn(const Workspace& ws, const std::string& name) {
+  const Blob* const blob = ws.FindBlob(name).get();
+  CAFFE_ENFORCE(blob != nullptr && blob->IsType<Tensor>(), "blob \"", name,
+                "\" of the training is not a tensor");
+  const Tensor* tensor = &blob->Get<Tensor>();
+  Tensor copy(CPU);
+  if (tensor->GetDeviceType() != CPU) {
+    copy.CopyFrom(*tensor);
+    tensor = &copy;
+  }
+  CAFFE_ENFORCE(tensor->numel() == 1 && tensor->IsType<T>(), "blob \"", name,
+                "\" of the training has ", tensor->numel(), " elements, want one number");
+  return *tensor->data<T>();
+}
+
+DatabasePlace PlaceOf(const DatabaseDef& def) { return {def.type(), def.path()}; }
+
+TrainingData DataOf(const RunDef& run) {
+  TrainingData data;
+  data.train = ReadDataFacts(PlaceOf(run.data()));
+  if (run.has_test()) data.test = ReadDataFacts(PlaceOf(run.test()));
+  return data;
+}
+
+void CreateFolder(const std::string& folder) {
+  std::error_code error;
+  const bool is_free = !fs::exists(folder, error) ||
+                       (fs::is_directory(folder, error) && fs::is_empty(folder, error));
+  CAFFE_ENFORCE(is_free, "\"", folder,
+                "\" exists; choose another folder, or go on with "
+                "caffe2 train --resume ",
+                folder);
+  fs::create_directories(folder, error);
+  CAFFE_ENFORCE(!error, "cannot create the folder \"", folder, "\": ", error.message());
+}
+
+RunDef ReadRun(const std::string& folder) {
+  const std::string file = folder + "/" + kRunFile;
+  CAFFE_ENFORCE(fs::exists(file), "\"", folder, "\" is not the folder of a training: it has no ",
+                kRunFile);
+  RunDef run;
+  LoadProto(file, &run);
+  return run;
+}
+
+}  // namespace
+
+class TrainingRun::Impl {
+ public:
+  Impl(std::string folder, RunDef run, const std::string& checkpoint)
+      : folder_(std::move(folder)), run_(std::move(run)), data_(DataOf(run_)) {
+    TrainingPlanOptions options;
+    if (!checkpoint.empty()) {
+      state_ = ReadTrainState(checkpoint);
+      options = {
+          .checkpoint = checkpoint, .iteration = state_.iteration(), .epoch = state_.epoch()};
+    }
+    last_saved_ = checkpoint.empty() ? -1 : state_.iteration();
+    last_checkpoint_ = checkpoint;
+    first_iteration_ = state_.iteration();
+    plan_ = MakeTrainingPlan(run_, data_, options);
+    log_every_ = std::max<int64_t>(1, plan_.steps_per_epoch / kLinesPerEpoch);
+  }
+
+  const RunDef& run() const { return run_; }
+  const TrainingPlan& plan() const { return plan_; }
+  int64_t first_iteration() const { return first_iteration_; }
+
+  TrainingEnd Run(const TrainingCallbacks& callbacks, const FileAccess& access) {
+    callbacks_ = &callbacks;
+    log_.emplace(folder_ + "/log.jsonl", state_.log_bytes());
+    ws_.SetFileAccess(access);
+    ws_.SetRandomSeed(run_.seed());
+    PlanOptions options;
+    options.should_continue = [this](int) { return !Stops(); };
+    options.on_iteration = [this](const PlanPosition& position) { Enter(position); };
+    CAFFE_ENFORCE(ws_.RunPlan(plan_.plan, options), "training \"", plan_.plan.name(), "\" failed");
+    if (begun_) Collect();
+    if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
+    return {reason_, state_.iteration(), last_checkpoint_};
+  }
+
+ private:
+  bool Stops() {
+    if (reason_ == TrainingEnd::Reason::kDone && callbacks_->should_stop &&
+        callbacks_->should_stop())
+      reason_ = TrainingEnd::Reason::kStopped;
+    return reason_ != TrainingEnd::Reason::kDone;
+  }
+
+  void Enter(const PlanPosition& position) {
+    const ExecutionStep& step = *position.step;
+    const bool trains = step.network_size() > 0 && step.network(0) == plan_.train_net;
+    if (begun_) Collect();
+    if (trains) BeforeStep();
+    if (step.name() == "test_begin") test_timer_.Start();
+    if (step.name() == kEpochEnd) EndEpoch();
+  }
+
+  void BeforeStep() {
+    if (!begun_) {
+      // Random numbers are a function of the seed and the number of the step.
+      NetBase* const net = ws_.GetNet(plan_.train_net);
+      CAFFE_ENFORCE(net != nullptr, "net \"", plan_.train_net, "\" of the training does not exist");
+      net->SetNextRun(static_cast<uint64_t>(state_.iteration()));
+      if (last_saved_ < 0) Save();
+      begun_ = true;
+    }
+    if (timed_steps_ < 0) {
+      timer_.Start();
+      timed_steps_ = 0;
+    }
+    const int64_t every = run_.checkpoint_every();
+    if (every > 0 && state_.iteration() % every == 0 && state_.iteration() > last_saved_) Save();
+  }
+
+  // Takes the results of a step, once.
+  void Collect() {
+    const int64_t done = NumberIn<int64_t>(ws_, kIterationBlob);
+    if (done == state_.iteration()) return;
+    const auto loss = static_cast<double>(NumberIn<float>(ws_, plan_.nets.loss));
+    CAFFE_ENFORCE(std::isfinite(loss), "the loss of step ", done, " is ", loss,
+                  "; a lower rate, or clip_norm, may help");
+    state_.set_iteration(done);
+    state_.set_loss_sum(state_.loss_sum() + loss);
+    if (has_accuracy()) {
+      state_.set_accuracy_sum(state_.accuracy_sum() +
+                              static_cast<double>(NumberIn<float>(ws_, plan_.nets.accuracy)));
+    }
+    state_.set_steps(state_.steps() + 1);
+    ++timed_steps_;
+    const TrainingProgress progress = Progress();
+    if (callbacks_->on_step) callbacks_->on_step(progress);
+    if (done % log_every_ == 0 || progress.share >= 1) AddLine(progress);
+  }
+
+  bool has_accuracy() const { return !plan_.nets.accuracy.empty(); }
+
+  TrainingProgress Progress() const {
+    TrainingProgress progress;
+    const int64_t in_epoch = state_.iteration() - state_.epoch() * plan_.steps_per_epoch;
+    progress.iteration = state_.iteration();
+    progress.epoch = state_.epoch() + 1;
+    progress.share = static_cast<double>(in_epoch) / static_cast<double>(plan_.steps_per_epoch);
+    const auto steps = static_cast<double>(std::max<int64_t>(1, state_.steps()));
+    progress.loss = state_.loss_sum() / steps;
+    progress.has_accuracy = has_accuracy();
+    progress.accuracy = state_.accuracy_sum() / steps;
+    progress.rate = std::fabs(static_cast<double>(NumberIn<float>(ws_, kLearningRateBlob)));
+    const double seconds = static_cast<double>(timer_.Seconds());
+    const auto timed = static_cast<double>(std::max<int64_t>(1, timed_steps_));
+    const double step_seconds = seconds / timed;
+    progress.images_per_second = run_.train().input().batch_size() / std::max(step_seconds, 1e-9);
+    const int64_t left = plan_.steps_per_epoch * run_.epochs() - state_.iteration();
+    progress.seconds_left = static_cast<double>(left) * step_seconds +
+                            test_seconds_ * static_cast<double>(run_.epochs() - state_.epoch());
+    return progress;
+  }
+
+  void AddLine(const TrainingProgress& progress) {
+    LogLine line{.epoch = progress.epoch, .iteration = progress.iteration};
+    line.loss = progress.loss;
+    if (progress.has_accuracy) line.accuracy = progress.accuracy;
+    line.rate = progress.rate;
+    line.images_per_second = std::round(progress.images_per_second);
+    AddToLog(line);
+    last_ = progress;
+    state_.set_loss_sum(0);
+    state_.set_accuracy_sum(0);
+    state_.set_steps(0);
+  }
+
+  void AddToLog(const LogLine& line) {
+    Attempt([&] { log_->Add(line); });
+    state_.set_log_bytes(log_->bytes());
+  }
+
+  EpochResult ResultOfEpoch() {
+    EpochResult result;
+    result.epoch = state_.epoch() + 1;
+    result.has_test = data_.test.has_value();
+    result.has_accuracy = has_accuracy();
+    result.loss = last_.loss;
+    result.accuracy = last_.accuracy;
+    if (result.has_test) {
+      test_seconds_ = static_cast<double>(test_timer_.Seconds());
+      result.loss = static_cast<double>(NumberIn<float>(ws_, kTestLoss));
+      if (result.has_accuracy)
+        result.accuracy = static_cast<double>(NumberIn<float>(ws_, kTestAccuracy));
+    }
+    result.is_best = !state_.has_best() || (has_accuracy() ? result.accuracy > state_.best()
+                                                           : result.loss < state_.best());
+    return result;
+  }
+
+  void EndEpoch() {
+    const EpochResult result = ResultOfEpoch();
+    LogLine line{.epoch = result.epoch, .iteration = state_.iteration()};
+    line.best = result.is_best;
+    if (result.has_test) {
+      line.test_loss = result.loss;
+      if (result.has_accuracy) line.test_accuracy = result.accuracy;
+    }
+    AddToLog(line);
+    state_.set_epoch(result.epoch);
+    if (result.is_best) {
+      state_.set_best(has_accuracy() ? result.accuracy : result.loss);
+      state_.set_best_epoch(result.epoch);
+      Attempt([&] { SaveCheckpoint(BestCheckpointPath(folder_), ws_, plan_.state, state_); });
+    }
+    Attempt([&] {
+      WriteFileAtomically(folder_ + "/curves.svg", CurvesAsSvg(plan_.plan.name(), log_->lines()));
+    });
+    Attempt([&] {
+      SavePredictor(folder_ + "/model.minidb", plan_.nets,
+                    PreparationFor(run_.train().input(), data_.train), ws_);
+    });
+    Save();
+    timed_steps_ = -1;
+    if (callbacks_->on_epoch) callbacks_->on_epoch(result);
+    const bool no_gain =
+        run_.stop_after() > 0 && result.epoch - state_.best_epoch() >= run_.stop_after();
+    if (no_gain && reason_ == TrainingEnd::Reason::kDone) reason_ = TrainingEnd::Reason::kNoGain;
+  }
+
+  // What cannot be written does not end the training.
+  bool Attempt(const std::function<void()>& write) {
+    try {
+      write();
+      return true;
+    } catch (const EnforceNotMet& error) {
+      if (callbacks_->on_warning) callbacks_->on_warning(error.message());
+      return false;
+    }
+  }
+
+  void Save() {
+    const std::string path = CheckpointPath(folder_, state_.iteration());
+    const bool saved = Attempt([&] {
+      SaveCheckpoint(path, ws_, plan_.state, state_);
+      RemoveOldCheckpoints(folder_, run_.keep());
+    });
+    last_saved_ = state_.iteration();
+    if (saved) last_checkpoint_ = path;
+  }
+
+  const std::string folder_;
+  const RunDef run_;
+  const TrainingData data_;
+  TrainingPlan plan_;
+  TrainState state_;
+  int64_t first_iteration_ = 0, log_every_ = 1, last_saved_ = -1;
+  std::string last_checkpoint_;
+  Workspace ws_;
+  const TrainingCallbacks* callbacks_ = nullptr;
+  std::optional<TrainingLog> log_;
+  TrainingEnd::Reason reason_ = TrainingEnd::Reason::kDone;
+  bool begun_ = false;
+  TrainingProgress last_;
+  Timer timer_, test_timer_;
+  int64_t timed_steps_ = -1;  // since timer_ started; -1: it has not started in this epoch
+  double test_seconds_ = 0;
+};
+
+TrainingRun::TrainingRun(const std::string& folder, const RunDef& given) {
+  CreateFolder(folder);
+  RunDef run = given;
+  const std::string weights = folder + "/init.minidb";
+  try {
+    if (!run.init().empty()) {
+      const InitialWeights found =
+          CollectInitialWeights(run.init(), MakeTrainingNets(run.train()), weights);
+      missing_weights_ = found.not_found;
+      run.set_init(fs::absolute(weights).lexically_normal().string());
+    }
+    impl_ = std::make_unique<Impl>(folder, run, "");
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(weights, ignored);
+    fs::remove(folder, ignored);
+    throw;
+  }
+  WriteProtoToTextFile(run, folder + "/" + kRunFile);
+}
+
+TrainingRun::TrainingRun(const std::string& folder) {
+  const RunDef run = ReadRun(folder);
+  const std::vector<CheckpointFile> files = CheckpointsOf(folder);
+  // A run that ended before its first checkpoint begins again.
+  impl_ = std::make_unique<Impl>(folder, run, files.empty() ? "" : files.back().path);
+}
+
+TrainingRun::~TrainingRun() = default;
+TrainingRun::TrainingRun(TrainingRun&&) noexcept = default;
+
+const RunDef& TrainingRun::def() const { return impl_->run(); }
+const TrainingPlan& TrainingRun::plan() const { return impl_->plan(); }
+int64_t TrainingRun::first_iteration() const { return impl_->first_iteration(); }
+TrainingEnd TrainingRun::Run(const TrainingCallbacks& callbacks, const FileAccess& access) {
+  return impl_->Run(callbacks, access);
+}
+
+TestResult TestRun(const std::string& folder, const DatabasePlace& test, const FileAccess& access) {
+  const RunDef run = ReadRun(folder);
+  const std::vector<CheckpointFile> files = CheckpointsOf(folder);
+  CAFFE_ENFORCE(!files.empty(), "\"", folder, "\" has no checkpoint");
+  const DataFacts facts = ReadDataFacts(test);
+  Workspace ws;
+  ws.SetFileAccess(access);
+  const PlanDef plan = MakeTestPlan(run.train(), facts, files.back().path);
+  CAFFE_ENFORCE(ws.RunPlan(plan), "the test of \"", folder, "\" failed");
+  TestResult result;
+  result.loss = static_cast<double>(NumberIn<float>(ws, kTestLoss));
+  result.has_accuracy = !run.train().accuracy().empty();
+  if (result.has_accuracy)
+    result.accuracy = static_cast<double>(NumberIn<float>(ws, kTestAccuracy));
+  result.records = facts.records;
+  result.checkpoint = files.back().path;
+  return result;
+}
+
+}  // namespace caffe2rt

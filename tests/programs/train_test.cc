@@ -1,0 +1,216 @@
+// `caffe2 train`: a run, what it leaves, and how it goes on after SIGINT, SIGKILL and a full disk.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/training/checkpoint_files.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::train_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+const char kDefinition[] = R"(name: "points"
+    net { op { type: "FC" input: ["data", "w1", "b1"] output: "h" }
+          op { type: "Relu" input: "h" output: "h" }
+          op { type: "Dropout" input: "h" output: ["d", "mask"]
+               arg { name: "ratio" f: 0.2 } arg { name: "is_test" i: 0 } }
+          op { type: "FC" input: ["d", "w2", "b2"] output: "scores" }
+          op { type: "SoftmaxWithLoss" input: ["scores", "label"] output: ["softmax", "loss"] }
+          op { type: "Accuracy" input: ["softmax", "label"] output: "accuracy" } }
+    param { name: "w1" dims: [64, 2] fill: "XavierFill" } param { name: "b1" dims: 64 }
+    param { name: "w2" dims: [2, 64] fill: "XavierFill" } param { name: "b2" dims: 2 }
+    accuracy: "accuracy" input { batch_size: 8 class_name: ["below", "above"] }
+    optimizer { rate: 0.05 momentum: 0.9 })";
+
+class TrainTest : public testing::Test {
+ protected:
+  TrainTest() {
+    constexpr int64_t kRows = 100;
+    Tensor x({kRows, 2}, CPU), y({kRows}, CPU);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < kRows; ++i) {
+      float* point = x.mutable_data<float>() + 2 * i;
+      point[0] = uniform(random);
+      point[1] = uniform(random);
+      y.mutable_data<int32_t>()[i] = point[1] > point[0] ? 1 : 0;
+    }
+    WriteNpy(dir_.path("x.npy"), x);
+    WriteNpy(dir_.path("y.npy"), y);
+    definition_ = dir_.Write("points.pbtxt", kDefinition);
+    EXPECT_EQ(RunCaffe2({"db", "make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output",
+                         data_})
+                  .code,
+              0);
+  }
+
+  std::vector<std::string> Command(const std::string& folder, const std::string& epochs) const {
+    return {"train", definition_, "--data", data_,      "--test",
+            data_,   "--epochs",  epochs,   "--output", dir_.path(folder)};
+  }
+  std::string Model(const std::string& folder) const {
+    return ReadWholeFile(dir_.path(folder + "/model.minidb"));
+  }
+
+  const TempDir dir_;
+  const std::string data_ = dir_.path("points.minidb");
+  std::string definition_;
+};
+
+TEST_F(TrainTest, TrainsTestsAndPredicts) {
+  const ProgramResult result = RunCaffe2(Command("run", "20"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("epoch 20/20  test loss 0."), HasSubstr("best so far"),
+                                HasSubstr("trained 260 steps")));
+  const ProgramResult test = RunCaffe2({"train", "--evaluate", dir_.path("run"), "--data", data_});
+  EXPECT_EQ(test.code, 0) << test.err;
+  EXPECT_THAT(test.out,
+              AllOf(HasSubstr("checkpoint-260 on 100 records: loss 0."), HasSubstr("accuracy 9")));
+  Tensor point({1, 2}, CPU);
+  point.mutable_data<float>()[0] = -0.8f;
+  point.mutable_data<float>()[1] = 0.8f;
+  WriteNpy(dir_.path("point.npy"), point);
+  const ProgramResult run = RunCaffe2({"run", "--predictor", dir_.path("run/model.minidb"),
+                                       "--input", "data=" + dir_.path("point.npy"), "--top", "1"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("above"));
+}
+
+std::map<std::string, std::string> RecordsOf(const std::string& path) {
+  std::map<std::string, std::string> records;
+  const std::unique_ptr<db::DB> database = db::OpenDB("minidb", path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = database->NewCursor();
+  for (; cursor->Valid(); cursor->Next()) records[cursor->key()] = cursor->value();
+  return records;
+}
+
+// Starts the program, and sends `signal` once the run has a checkpoint of at least `iteration` steps.
+// Returns the status of waitpid.
+int SignalAt(const std::vector<std::string>& args, const std::string& folder, int64_t iteration,
+             int signal) {
+  const std::string program = BuildPath(CAFFE2_PROGRAM);
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)freopen("/dev/null", "w", stdout);
+    (void)freopen("/dev/null", "w", stderr);
+    execv(program.c_str(), argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    const auto files = fs::exists(folder) ? CheckpointsOf(folder) : std::vector<CheckpointFile>{};
+    if (!files.empty() && files.back().iteration >= iteration) {
+      kill(child, signal);
+      waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return status;
+}
+
+TEST_F(TrainTest, GoesOnAfterItWasKilled) {
+  EXPECT_EQ(RunCaffe2(Command("whole", "30")).code, 0);
+  std::vector<std::string> args = Command("killed", "30");
+  args.insert(args.end(), {"--checkpoint-every", "10"});
+  const std::string folder = dir_.path("killed");
+  int killed = 0;
+  for (const int64_t iteration : {0, 45, 170, 300}) {
+    const int status = SignalAt(args, folder, iteration, SIGKILL);
+    if (WIFSIGNALED(status)) ++killed;
+    args = {"train", "--resume", folder, "--threads", iteration % 2 == 0 ? "1" : "2"};
+  }
+  EXPECT_GT(killed, 0);
+  EXPECT_EQ(RunCaffe2({"train", "--resume", folder}).code, 0);
+  EXPECT_EQ(Model("killed"), Model("whole"));
+}
+
+TEST_F(TrainTest, SavesWhenItIsInterrupted) {
+  const std::string folder = dir_.path("run");
+  std::vector<std::string> args = Command("run", "100000");
+  args.insert(args.end(), {"--checkpoint-every", "5"});
+  const int status = SignalAt(args, folder, 20, SIGINT);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  const std::vector<CheckpointFile> files = CheckpointsOf(folder);
+  ASSERT_FALSE(files.empty());
+  EXPECT_EQ(ReadTrainState(files.back().path).iteration(), files.back().iteration);
+}
+
+TEST_F(TrainTest, WritesAPlanThatTrainsToo) {
+  EXPECT_EQ(RunCaffe2(Command("run", "3")).code, 0);
+  fs::create_directory(dir_.path("plan"));
+  std::vector<std::string> args = Command("plan", "3");
+  args.insert(args.end(), {"--write-plan", dir_.path("plan.pbtxt")});
+  const ProgramResult written = RunCaffe2(args);
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("--on-interrupt points_checkpoint"));
+  const std::vector<std::string> plan = {"plan",    dir_.path("plan.pbtxt"), "--seed", "1",
+                                         "--fetch", "test_accuracy_mean"};
+  const ProgramResult ran = RunCaffe2(plan);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(fs::exists(dir_.path("plan/weights.minidb")));
+  EXPECT_TRUE(fs::exists(dir_.path("plan/checkpoint-39")));
+  // The same seed gives the same weights, byte for byte.
+  std::map<std::string, std::string> model = RecordsOf(dir_.path("run/model.minidb"));
+  model.erase("!!META_NET_DEF");
+  EXPECT_EQ(model.size(), 4u);
+  EXPECT_TRUE(model == RecordsOf(dir_.path("plan/weights.minidb")));
+  // Once more, over the files of the first time.
+  EXPECT_EQ(RunCaffe2({"plan", dir_.path("plan.pbtxt"), "--overwrite"}).code, 0);
+}
+
+TEST_F(TrainTest, ReportsAFullDiskAndGoesOn) {
+  // The third checkpoint does not fit any more than the others, so limit the size of files.
+  const ProgramResult result = RunCaffe2(Command("run", "2"), {.max_file_bytes = 1500});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("caffe2: warning: "));
+  EXPECT_THAT(result.out, HasSubstr("trained 26 steps"));
+}
+
+struct UsageCase {
+  std::vector<std::string> args;
+  const char* text;
+};
+
+TEST(TrainUsageTest, SaysWhatIsMissing) {
+  const UsageCase cases[] = {
+      {{"train"}, "the folder of the run is missing; want --output RUN"},
+      {{"train", "--output", "run"}, "want one TrainDef file, or --predict-net"},
+      {{"train", "net.pbtxt", "--output", "run", "--loss", "l"},
+       "option --loss applies to --predict-net only"},
+      {{"train", "--output", "run", "--predict-net", "n"}, "--predict-net needs --loss"},
+      {{"train", "--resume", "run", "--seed", "3"}, "option --seed does not apply to --resume"},
+      {{"train", "--evaluate", "run"}, "--evaluate needs --data DB"}};
+  for (const UsageCase& c : cases) {
+    const ProgramResult result = RunCaffe2(c.args);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(c.text));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::train_test
