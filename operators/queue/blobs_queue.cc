@@ -56,8 +56,7 @@ BlobsQueue::Statistics::Statistics(const Options& options)
       read_time(options.name + "/read_time_ns"),
       write_time(options.name + "/write_time_ns") {
   for (const std::string& field : options.field_names) {
-    field_bytes.push_back(
-        StatRegistry::get().add(options.name + "/queue_dequeued_bytes/" + field));
+    field_bytes.push_back(StatRegistry::get().add(options.name + "/queue_dequeued_bytes/" + field));
   }
 }
 

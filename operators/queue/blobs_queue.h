@@ -42,9 +42,9 @@ namespace caffe2rt {
 class [[gnu::visibility("default")]] BlobsQueue {
  public:
   struct Options {
-    size_t capacity = 1;   // records
-    size_t num_blobs = 1;  // blobs of a record
-    std::string name = {};  // under which it counts; empty: it does not
+    size_t capacity = 1;                        // records
+    size_t num_blobs = 1;                       // blobs of a record
+    std::string name = {};                      // under which it counts; empty: it does not
     std::vector<std::string> field_names = {};  // of the blobs, in statistics; may be empty
   };
 

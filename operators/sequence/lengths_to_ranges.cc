@@ -24,8 +24,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr ArgumentSpec<bool> kIncludeLastOffset{
-    "include_last_offset", false, "append the number of rows"};
+constexpr ArgumentSpec<bool> kIncludeLastOffset{"include_last_offset", false,
+                                                "append the number of rows"};
 constexpr ArgumentSpec<float> kLengthsPower{"power", 0.5f, "the exponent of the length"};
 
 int32_t Fitting(int64_t rows) {
@@ -264,8 +264,8 @@ void RegisterLengthsToRanges() {
       .SetDoc("Converts the segment of each row to ranges of rows.");
   RegisterCpuOperator<SegmentIdsToRangesOp>("SegmentIdsToRanges", __FILE__);
   // Integers are not differentiable. As in Caffe2, the other types have no gradient maker.
-  for (const char* type : {"LengthsToSegmentIds", "LengthsToShape", "SegmentIdsToLengths",
-                           "SegmentIdsToRanges"}) {
+  for (const char* type :
+       {"LengthsToSegmentIds", "LengthsToShape", "SegmentIdsToLengths", "SegmentIdsToRanges"}) {
     RegisterGradient<NoGradient>(type, __FILE__);
   }
 }

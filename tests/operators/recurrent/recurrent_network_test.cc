@@ -184,8 +184,7 @@ TEST_F(RecurrentNetworkTest, CountsRunsOfTheOperatorsOfItsStepNet) {
 
 class StartCounter final : public ObserverBase<OperatorBase> {
  public:
-  StartCounter(OperatorBase* op, int* starts)
-      : ObserverBase<OperatorBase>(op), starts_(starts) {}
+  StartCounter(OperatorBase* op, int* starts) : ObserverBase<OperatorBase>(op), starts_(starts) {}
   void Start() override { ++*starts_; }
   std::unique_ptr<ObserverBase<OperatorBase>> rnnCopy(OperatorBase* op, int) const override {
     return std::make_unique<StartCounter>(op, starts_);
@@ -199,7 +198,8 @@ TEST_F(RecurrentNetworkTest, DetachesTheCopiesOfAnObserverThatWasDetached) {
   int starts = 0;
   FeedAll(3, 1, 1);
   const std::unique_ptr<OperatorBase> op = CreateOperator(ParseOp(SumMulNetwork()), &ws_);
-  const auto* const observer = op->AttachObserver(std::make_unique<StartCounter>(op.get(), &starts));
+  const auto* const observer =
+      op->AttachObserver(std::make_unique<StartCounter>(op.get(), &starts));
   op->Run();
   EXPECT_EQ(starts, 1 + 3 * 2);
   op->DetachObserver(observer);

@@ -40,12 +40,14 @@ TEST(StatRegistryUpdateTest, ResetsCountersUnlessToldNotTo) {
 TEST(StatRegistryUpdateTest, UsesTheRegistryOfTheProcessWithoutHandle) {
   Workspace ws;
   FeedStats(&ws);
-  Feed<std::string>(&ws, "keys", {2}, {"stat_registry_update_test/a", "stat_registry_update_test/b"});
+  Feed<std::string>(&ws, "keys", {2},
+                    {"stat_registry_update_test/a", "stat_registry_update_test/b"});
   StatRegistry::get().add("stat_registry_update_test/a")->reset(0);
   RunOp(&ws, "type: 'StatRegistryUpdate' input: 'keys' input: 'values'");
   EXPECT_EQ(StatRegistry::get().add("stat_registry_update_test/a")->get(), 4);
-  RunOp(&ws, "type: 'StatRegistryExport' output: 'k' output: 'v' output: 't' "
-             "arg { name: 'reset' i: 0 }");
+  RunOp(&ws,
+        "type: 'StatRegistryExport' output: 'k' output: 'v' output: 't' "
+        "arg { name: 'reset' i: 0 }");
   const std::vector<std::string> keys = Fetch<std::string>(ws, "k");
   EXPECT_NE(std::find(keys.begin(), keys.end(), "stat_registry_update_test/b"), keys.end());
 }
@@ -64,8 +66,8 @@ int64_t CountOf(const std::string& name) { return StatRegistry::get().add(name)-
 TEST(StatisticsTest, TimersCountTheirTimes) {
   Workspace ws;
   const std::string name = "stat_registry_update_test/timer";
-  RunOp(&ws, MakeString("type: 'TimerBegin' output: 't' arg { name: 'counter_name' s: '", name,
-                        "' }"));
+  RunOp(&ws,
+        MakeString("type: 'TimerBegin' output: 't' arg { name: 'counter_name' s: '", name, "' }"));
   EXPECT_EQ(CountOf(name + "/time_ns/count"), 0);
   RunOp(&ws, "type: 'TimerGet' input: 't' output: 'n'");
   EXPECT_EQ(CountOf(name + "/time_ns/count"), 0) << "the timer still runs";
