@@ -228,6 +228,28 @@ OpSchema& LengthsSchema(const char* type, const char* output, const char* doc) {
       .Output(0, output, doc);
 }
 
+// The shape of a result with `columns` columns, or a vector if that is 0, and `more` rows than the
+// input has elements.
+OpSchema::TensorInference InferRows(int64_t columns, int64_t more) {
+  return [columns, more](const OperatorDef&, const std::vector<TensorShape>& in) {
+    TensorShape out;
+    out.set_unknown_shape(true);
+    if (in[0].unknown_shape() || in[0].dims_size() != 1) return std::vector{out};
+    std::vector<int64_t> dims = {in[0].dims(0) + more};
+    if (columns > 0) dims.push_back(columns);
+    return std::vector{CreateTensorShape(dims, TensorProto::INT32)};
+  };
+}
+
+std::vector<TensorShape> InferOffsets(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const bool last = ArgumentHelper(def).Read(kIncludeLastOffset);
+  return InferRows(0, last ? 1 : 0)(def, in);
+}
+
+std::vector<TensorShape> InferLengthsShape(const OperatorDef&, const std::vector<TensorShape>&) {
+  return {CreateTensorShape(std::vector<int64_t>{2}, TensorProto::INT32)};
+}
+
 OpSchema& SegmentIdsSchema(const char* type, const char* output, const char* doc) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(1, 2)
@@ -241,10 +263,12 @@ OpSchema& SegmentIdsSchema(const char* type, const char* output, const char* doc
 
 void RegisterLengthsToRanges() {
   LengthsSchema("LengthsToRanges", "ranges", "[N, 2] int32: the first row and the length")
+      .TensorInferenceFunction(InferRows(2, 0))
       .SetDoc("Converts lengths of segments to ranges of rows.");
   RegisterCpuOperator<LengthsToRangesOp>("LengthsToRanges", __FILE__);
   LengthsSchema("LengthsToOffsets", "offsets", "the first row of each segment, [N] int32")
       .Arg(kIncludeLastOffset)
+      .TensorInferenceFunction(&InferOffsets)
       .SetDoc("Converts lengths of segments to the numbers of their first rows.");
   RegisterCpuOperator<LengthsToOffsetsOp>("LengthsToOffsets", __FILE__);
   LengthsSchema("LengthsToSegmentIds", "segment_ids", "the segment of each row, [rows] int32")
@@ -255,6 +279,7 @@ void RegisterLengthsToRanges() {
       .SetDoc("Gives each row a weight that falls with the length of its segment.");
   RegisterCpuOperator<LengthsToWeightsOp>("LengthsToWeights", __FILE__);
   LengthsSchema("LengthsToShape", "shape", "[2] int32: N and the length")
+      .TensorInferenceFunction(&InferLengthsShape)
       .SetDoc("Returns the shape of a tensor whose rows are segments of equal length.");
   RegisterCpuOperator<LengthsToShapeOp>("LengthsToShape", __FILE__);
   SegmentIdsSchema("SegmentIdsToLengths", "lengths", "[segments] int32")

@@ -218,8 +218,7 @@ class GetSparseToDenseMaskGradient final : public GradientMakerBase {
 
 std::vector<TensorShape> InferDenseMask(const OperatorDef& def,
                                         const std::vector<TensorShape>& in) {
-  const auto columns = static_cast<int64_t>(
-      ArgumentHelper(def).GetRepeatedArgument<int64_t>(kDenseMask.name).size());
+  const auto columns = static_cast<int64_t>(ArgumentHelper(def).Read(kDenseMask).size());
   std::vector<TensorShape> out(static_cast<size_t>(def.output_size()));
   std::vector<int64_t> dims;
   if (in.size() > 3) {
@@ -238,6 +237,20 @@ std::vector<TensorShape> InferDenseMask(const OperatorDef& def,
   dims.insert(dims.end(), in[2].dims().begin(), in[2].dims().end());
   out[0] = CreateTensorShape(dims, in[1].data_type());
   return out;
+}
+
+std::vector<TensorShape> InferDenseMaskGradient(const OperatorDef&,
+                                                const std::vector<TensorShape>& in) {
+  const int lead = in.size() > 2 ? 2 : 1;
+  TensorShape unknown;
+  unknown.set_unknown_shape(true);
+  if (in[0].unknown_shape() || in[0].dims_size() != 1 || in[1].unknown_shape() ||
+      in[1].dims_size() < lead) {
+    return {unknown};
+  }
+  std::vector<int64_t> dims = {in[0].dims(0)};
+  dims.insert(dims.end(), in[1].dims().begin() + lead, in[1].dims().end());
+  return {CreateTensorShape(dims, TensorProto::FLOAT)};
 }
 
 }  // namespace
@@ -267,6 +280,7 @@ void RegisterSparseToDenseMask() {
       .Input(1, "d_output", "the gradient of the output, float")
       .Input(2, "lengths", "the number of ids of each row, [rows] int32")
       .Output(0, "d_values", "the gradient of the values, [n, block..] float")
+      .TensorInferenceFunction(&InferDenseMaskGradient)
       .SetDoc("Computes the gradient of the values of SparseToDenseMask.");
   RegisterCpuOperator<SparseToDenseMaskGradientOp>("SparseToDenseMaskGradient", __FILE__);
 }

@@ -38,6 +38,16 @@ TEST_F(LengthsToRangesTest, WeighsRowsByTheLengthOfTheirSegment) {
   ExpectTensor<float>(ws_, "out", {2}, {0.25f, 0.25f}, 1e-6);
 }
 
+TEST_F(LengthsToRangesTest, InfersShapesThatDoNotDependOnValues) {
+  FeedLengths({2, 2, 2});
+  for (const char* type : {"LengthsToRanges", "LengthsToOffsets", "LengthsToShape"}) {
+    ExpectShapeInferred(&ws_, MakeString("type: '", type, "' input: 'in' output: 'out'"));
+  }
+  ExpectShapeInferred(&ws_,
+                      "type: 'LengthsToOffsets' input: 'in' output: 'out' "
+                      "arg { name: 'include_last_offset' i: 1 }");
+}
+
 TEST_F(LengthsToRangesTest, AcceptsNoSegments) {
   FeedLengths({});
   Run("LengthsToRanges");

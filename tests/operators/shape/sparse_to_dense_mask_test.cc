@@ -71,6 +71,10 @@ TEST_F(SparseToDenseMaskTest, GivesTheGradientToTheLastValueOfAnId) {
                          "output: 'dv' ",
                          kMask));
   ExpectTensor<float>(ws_, "dv", {7}, {20, 0, 30, 0, 0, 40, 50});
+  ExpectShapeInferred(
+      &ws_,
+      MakeString("type: 'SparseToDenseMaskGradient' input: 'i' input: 'g' input: 'l' output: 'dv' ",
+                 kMask));
 }
 
 TEST_F(SparseToDenseMaskTest, RejectsInputsThatDoNotFit) {
