@@ -24,6 +24,10 @@ class OperatorRunCounter final : public ObserverBase<OperatorBase> {
   OperatorRunCounter(OperatorBase* op, std::shared_ptr<std::atomic<int>> count)
       : ObserverBase<OperatorBase>(op), count_(std::move(count)) {}
   void Start() override { ++*count_; }
+  // The operators of step nets count, too.
+  std::unique_ptr<ObserverBase<OperatorBase>> rnnCopy(OperatorBase* op, int) const override {
+    return std::make_unique<OperatorRunCounter>(op, count_);
+  }
 
  private:
   // Shared with the net's observer, which may be gone.

@@ -49,7 +49,7 @@ class TimeObserver final : public ObserverBase<NetBase> {
   std::vector<std::shared_ptr<Times>> operators_;
 };
 
-// Counts runs of a net and of its operators.
+// Counts runs of a net and of its operators, including those of the step nets of RecurrentNetwork.
 class RunCountNetObserver final : public ObserverBase<NetBase> {
  public:
   explicit RunCountNetObserver(NetBase* net);

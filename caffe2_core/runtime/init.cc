@@ -104,7 +104,11 @@ void RegisterIdleFlags() {
       "one thread starts the operators of a net on devices, on several streams if the net type "
       "allows it";
   static constexpr char kWaits[] = "where a net waits follows from its dependencies";
+  static constexpr char kLog[] = "caffe2_log_level sets what is logged";
   static constexpr Idle kIdle[] = {
+      {"v", "int", "0", kLog},
+      {"minloglevel", "int", "0", kLog},
+      {"logtostderr", "bool", "true", "messages are always written to stderr"},
       {"caffe2_use_fatal_for_enforce", "bool", "false"},
       {"caffe2_print_stacktraces", "bool", "false"},
       {"caffe2_quit_on_unsupported_cpu_feature", "bool", "false"},

@@ -3,14 +3,17 @@
 //   nothing, or iter [1] (in place)  ->  iter, int64, one element
 // AtomicIter: the same, guarded by a mutex of CreateMutex, for steps that run concurrently.
 //   mutex, iter [1]  ->  iter (in place)
+// Its runs are counted in statistics, as "atomic_iter/stats/ITER/num_iter".
 //
 // The counter is on the CPU for every device. An output that does not exist yet is created as 0 and
 // becomes 1. A counter of type int32, which Caffe2's tutorials fill, becomes int64.
 
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/stat_registry.h"
 #include "operators/optimizer/create_mutex.h"
 
 namespace caffe2rt {
@@ -54,15 +57,21 @@ template <class Context>
 class AtomicIterOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
-  AtomicIterOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+  AtomicIterOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        count_(StatRegistry::get().add("atomic_iter/stats/" + def.input(1) + "/num_iter")) {}
 
   bool RunOnDevice() override {
     CallLocked(OperatorBase::Input<MutexBlob>(0), [this] {
       (void)Input(1, CPU);  // THROWS for another device
       CountIteration(this->OutputTensor(0, CPU));
     });
+    count_->increment(1);
     return true;
   }
+
+ private:
+  StatValue* const count_;
 };
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #include "operators/queue/blobs_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/blob_holders.h"
@@ -41,7 +42,37 @@ void CheckMayEnter(const Blob& blob, size_t i) {
                 "queue");
 }
 
+int64_t BytesOf(const Blob& blob) {
+  const Tensor* const tensor = FindTensor(blob);
+  return tensor == nullptr ? 0 : static_cast<int64_t>(tensor->nbytes());
+}
+
 }  // namespace
+
+BlobsQueue::Statistics::Statistics(const Options& options)
+    : balance(StatRegistry::get().add(options.name + "/queue_balance")),
+      records(StatRegistry::get().add(options.name + "/queue_dequeued_records")),
+      bytes(StatRegistry::get().add(options.name + "/queue_dequeued_bytes")),
+      read_time(options.name + "/read_time_ns"),
+      write_time(options.name + "/write_time_ns") {
+  for (const std::string& field : options.field_names) {
+    field_bytes.push_back(StatRegistry::get().add(options.name + "/queue_dequeued_bytes/" + field));
+  }
+}
+
+void BlobsQueue::Statistics::CountRecord(const std::vector<Blob*>& record) const {
+  records->increment(1);
+  for (size_t i = 0; i < record.size(); ++i) {
+    const int64_t size = BytesOf(*record[i]);
+    bytes->increment(size);
+    if (i < field_bytes.size()) field_bytes[i]->increment(size);
+  }
+}
+
+BlobsQueue::BlobsQueue(const Options& options)
+    : options_(options),
+      statistics_(options.name.empty() ? std::nullopt
+                                       : std::optional<Statistics>(std::in_place, options)) {}
 
 bool BlobsQueue::Read(const std::vector<Blob*>& record, float timeout_seconds) {
   Deadline deadline = Deadline::max();
@@ -50,11 +81,22 @@ bool BlobsQueue::Read(const std::vector<Blob*>& record, float timeout_seconds) {
         std::min<double>(timeout_seconds, kLongestTimeoutSeconds));
     deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
   }
-  return Wait(true, record, deadline);
+  return WaitCounted(true, record, deadline);
 }
 
 bool BlobsQueue::Write(const std::vector<Blob*>& record) {
-  return Wait(false, record, Deadline::max());
+  return WaitCounted(false, record, Deadline::max());
+}
+
+bool BlobsQueue::WaitCounted(bool read, const std::vector<Blob*>& record, Deadline deadline) {
+  if (!statistics_) return Wait(read, record, deadline);
+  const Clock::time_point begin = Clock::now();
+  statistics_->balance->increment(read ? -1 : 1);
+  if (!Wait(read, record, deadline)) return false;
+  const int64_t time = std::chrono::nanoseconds(Clock::now() - begin).count();
+  (read ? statistics_->read_time : statistics_->write_time).Add(time);
+  if (read) statistics_->CountRecord(record);
+  return true;
 }
 
 void BlobsQueue::Close() {

@@ -18,15 +18,23 @@
 // A closed queue never waits: Read returns the remaining records and then false; Write returns
 // false if the queue is full. Memory is allocated for the records that the queue has held at the
 // same time, not for its capacity. Thread safe.
+//
+// A queue with a name counts under Caffe2's names (caffe2_core/runtime/stat_registry.h):
+//   NAME/queue_balance            writes minus reads, including those that wait or failed
+//   NAME/queue_dequeued_records   records that were read
+//   NAME/queue_dequeued_bytes     bytes of their tensors; with field names also .../FIELD
+//   NAME/read_time_ns/sum, /count, NAME/write_time_ns/sum, /count   time of successful calls
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/runtime/stat_registry.h"
 #include "caffe2_core/tensor/blob.h"
 
 namespace caffe2rt {
@@ -34,11 +42,13 @@ namespace caffe2rt {
 class [[gnu::visibility("default")]] BlobsQueue {
  public:
   struct Options {
-    size_t capacity = 1;   // records
-    size_t num_blobs = 1;  // blobs of a record
+    size_t capacity = 1;                        // records
+    size_t num_blobs = 1;                       // blobs of a record
+    std::string name = {};                      // under which it counts; empty: it does not
+    std::vector<std::string> field_names = {};  // of the blobs, in statistics; may be empty
   };
 
-  explicit BlobsQueue(const Options& options) : options_(options) {}
+  explicit BlobsQueue(const Options& options);
   BlobsQueue(const BlobsQueue&) = delete;
   BlobsQueue& operator=(const BlobsQueue&) = delete;
 
@@ -54,6 +64,19 @@ class [[gnu::visibility("default")]] BlobsQueue {
  private:
   using Deadline = std::chrono::steady_clock::time_point;
 
+  struct Statistics {
+    explicit Statistics(const Options& options);
+    void CountRecord(const std::vector<Blob*>& record) const;
+
+    StatValue* const balance;
+    StatValue* const records;
+    StatValue* const bytes;
+    std::vector<StatValue*> field_bytes;
+    const AverageStat read_time;
+    const AverageStat write_time;
+  };
+
+  bool WaitCounted(bool read, const std::vector<Blob*>& record, Deadline deadline);
   bool Wait(bool read, const std::vector<Blob*>& record, Deadline deadline);
   // Swaps the record with the next one to read, or with the next place to write. Returns false if
   // there is none.
@@ -63,6 +86,7 @@ class [[gnu::visibility("default")]] BlobsQueue {
   void AwaitChange(uint64_t seen, Deadline deadline);
 
   const Options options_;
+  const std::optional<Statistics> statistics_;
   Mutex mutex_;
   ConditionVariable changed_;
   uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;

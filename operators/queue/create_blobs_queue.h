@@ -25,7 +25,7 @@ inline constexpr ArgumentSpec<bool> kQueueUniqueName{
     "enforce_unique_name", false,
     "fail if the output already holds a queue, instead of replacing it"};
 inline constexpr RepeatedArgumentSpec<std::string> kQueueFieldNames{
-    "field_names", "names of the blobs of a record, for statistics; this library keeps none"};
+    "field_names", "names of the blobs of a record, for statistics"};
 
 // The queue in input `i` of an operator. THROWS if it holds none.
 inline const BlobsQueueBlob& QueueInput(const OperatorBase& op, int i) {
@@ -40,9 +40,11 @@ class CreateBlobsQueueOp final : public Operator<Context> {
   CreateBlobsQueueOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         options_{.capacity = static_cast<size_t>(this->ReadArgument(kQueueCapacity)),
-                 .num_blobs = static_cast<size_t>(this->ReadArgument(kQueueNumBlobs))},
+                 .num_blobs = static_cast<size_t>(this->ReadArgument(kQueueNumBlobs)),
+                 .name = def.output_size() > 0 ? def.output(0) : "",
+                 .field_names = this->ReadArgument(kQueueFieldNames)},
         unique_(this->ReadArgument(kQueueUniqueName)) {
-    const size_t names = this->ReadArgument(kQueueFieldNames).size();
+    const size_t names = options_.field_names.size();
     CAFFE_ENFORCE(names == 0 || names == options_.num_blobs, "argument \"", kQueueFieldNames.name,
                   "\" has ", names, " names, want ", options_.num_blobs,
                   ", the value of argument \"", kQueueNumBlobs.name, "\"");

@@ -79,6 +79,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
     for (size_t i = 0; i < states_.size(); ++i) StartState(i, shape);
     const std::shared_ptr<StepWorkspaces>& spaces = Workspaces(shape.steps);
     step_net_.Prepare(spaces, shape.steps);
+    step_net_.SetObservers(this->observers_);
     for (int64_t t = 0; t < shape.steps; ++t) {
       step_net_.Run(static_cast<size_t>(keeps_steps_ ? t : t % kAlternatingSpaces), t);
     }

@@ -73,6 +73,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       if (zero != nullptr) SetToZero(zero->numel(), zero->template mutable_data<float>());
     }
     step_net_.Prepare(spaces, shape.steps);
+    step_net_.SetObservers(this->observers_);
     for (int64_t t = shape.steps; t-- > 0;) RunStep(t);
     for (WeightGradientRun& run : weight_gradients_) {
       if (shape.steps == 0) break;

@@ -1,5 +1,6 @@
 #include "operators/recurrent/step_net.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "caffe2_core/base/thread_state.h"
@@ -201,6 +202,31 @@ void StepNet::SetInputs(Step& step, int64_t t) {
   }
 }
 
+void StepNet::SetObservers(const std::vector<std::unique_ptr<Observer>>& observers) {
+  const auto is_same = [](const std::unique_ptr<Observer>& a, const Observer* b) {
+    return a.get() == b;
+  };
+  if (std::equal(observers.begin(), observers.end(), observers_.begin(), observers_.end(),
+                 is_same)) {
+    return;
+  }
+  observers_.clear();
+  for (const std::unique_ptr<Observer>& observer : observers) observers_.push_back(observer.get());
+  ++observers_version_;
+}
+
+void StepNet::CopyObservers(Step& step, int64_t t) {
+  for (const auto& [op, copy] : step.copies) op->DetachObserver(copy);
+  step.copies.clear();
+  for (OperatorBase* op : step.net->GetOperators()) {
+    for (const Observer* observer : observers_) {
+      std::unique_ptr<Observer> copy = observer->rnnCopy(op, static_cast<int>(t));
+      if (copy != nullptr) step.copies.emplace_back(op, op->AttachObserver(std::move(copy)));
+    }
+  }
+  step.observers = observers_version_;
+}
+
 void StepNet::RunNet(Step& step) {
   if (step.on_stream.empty() || step.net->NumObservers() > 0) {
     CAFFE_ENFORCE(step.net->Run(), "the step net reports a failure");
@@ -246,6 +272,7 @@ void StepNet::Run(size_t space, int64_t t) {
     } else {
       SetInputs(step, t);
     }
+    if (step.observers != observers_version_) CopyObservers(step, t);
     RunNet(step);
     StoreRows(step, t);
   } catch (...) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/runtime/net.h"
@@ -60,6 +61,11 @@ class StepNet {
   // To be called before the first step of a run, with the number of steps. Finds the linked blobs
   // and their rows. THROWS if a blob or a row is missing.
   void Prepare(const std::shared_ptr<StepWorkspaces>& spaces, int64_t steps);
+  // The observers of the operator that runs the net. The operators of the net get copies of them
+  // (ObserverBase::rnnCopy), which are detached when `observers` no longer has them. To be called
+  // before the first step of a run. REQUIRES: the observers outlive the run.
+  using Observer = ObserverBase<OperatorBase>;
+  void SetObservers(const std::vector<std::unique_ptr<Observer>>& observers);
   // Runs the net for time step `step` in workspace `space`. Creates it if it does not exist there.
   // What the net writes to linked blobs is in the rows afterwards; on a device, the work may still
   // be on stream 0 of the thread. THROWS what the net throws, and if a linked blob has another size
@@ -79,9 +85,12 @@ class StepNet {
     // The operators of the net if all of them run on the device of this object, on one stream. They
     // are then started without a wait after each step.
     std::vector<OperatorBase*> on_stream;
+    uint64_t observers = 0;  // the version of `observers_` that its operators have copies of
+    std::vector<std::pair<OperatorBase*, const Observer*>> copies;
   };
   void Create(size_t space, int64_t step);
   void SetInputs(Step& step, int64_t t);
+  void CopyObservers(Step& step, int64_t t);
   void RunNet(Step& step);
   void StoreRows(Step& step, int64_t t);
 
@@ -94,6 +103,8 @@ class StepNet {
   std::vector<bool> is_written_;  // by link: whether the net writes the blob
   std::vector<std::shared_ptr<Blob>> rows_;
   std::vector<RowViews> views_;
+  std::vector<const Observer*> observers_;
+  uint64_t observers_version_ = 0;
   std::shared_ptr<StepWorkspaces> spaces_;
   std::vector<Step>
       steps_;  // by workspace. Destroyed before `spaces_`, to which the nets are bound.

@@ -4,21 +4,26 @@
 //   TimerGet        timer       ->  nanoseconds since TimerBegin, int64 scalar
 //   TimerGetAndEnd  timer       ->  the same, [1]; stops the timer
 //   TimerEnd        timer       ->  nothing; stops the timer
+// A timer that is stopped adds its time to the statistics NAME/time_ns/sum and NAME/time_ns/count.
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/stat_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
 namespace {
 
 constexpr ArgumentSpec<std::string> kTimerCounterName{
-    "counter_name", "", "name of the timer in statistics; this library keeps none"};
+    "counter_name", "", "name of the timer in statistics; default: that of the output"};
 
 class TimerInstance {
  public:
+  explicit TimerInstance(const std::string& name) : times_(name + "/time_ns") {}
+
   void Begin() {
     CAFFE_ENFORCE(!running_, "output 0 (timer) is already running, want it to be ended first");
     running_ = true;
@@ -27,6 +32,7 @@ class TimerInstance {
   void End() {
     CAFFE_ENFORCE(running_,
                   "input 0 (timer) is not running, want it between its begin and its end");
+    times_.Add(Nanoseconds());
     running_ = false;
   }
   int64_t Nanoseconds() const {
@@ -38,6 +44,7 @@ class TimerInstance {
  private:
   bool running_ = false;
   std::chrono::steady_clock::time_point start_;
+  const AverageStat times_;
 };
 
 // The content of the blob. Shared with the operator that begins the timer in each run.
@@ -57,9 +64,8 @@ class TimerOp : public Operator<CPUContext> {
 
 class TimerBeginOp final : public Operator<CPUContext> {
  public:
-  TimerBeginOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
-    (void)ReadArgument(kTimerCounterName);
-  }
+  TimerBeginOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), timer_(std::make_shared<TimerInstance>(NameOf(def))) {}
   bool RunOnDevice() override {
     timer_->Begin();
     *OperatorBase::Output<TimerBlob>(0) = timer_;
@@ -67,7 +73,12 @@ class TimerBeginOp final : public Operator<CPUContext> {
   }
 
  private:
-  const TimerBlob timer_ = std::make_shared<TimerInstance>();
+  std::string NameOf(const OperatorDef& def) const {
+    const std::string name = ReadArgument(kTimerCounterName);
+    return name.empty() ? def.output(0) : name;
+  }
+
+  const TimerBlob timer_;
 };
 
 class TimerEndOp final : public TimerOp {

@@ -26,15 +26,37 @@ constexpr Py_ssize_t kLeastShared = 1 << 14;
 // Objects of numpy, which are never released: operators may run until the process ends.
 struct Numpy {
   nb::object array_type, asarray, empty, object_dtype;
+  bool data_is_first = false;  // whether the address of the elements follows the object's head
 };
+
+void* DataByBuffer(nb::handle array) {
+  Py_buffer buffer{};
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) nb::raise_python_error();
+  void* const data = buffer.buf;
+  PyBuffer_Release(&buffer);
+  return data;
+}
+
+void* DataByPlace(nb::handle array) {
+  return *reinterpret_cast<void**>(reinterpret_cast<char*>(array.ptr()) + sizeof(PyObject));
+}
 
 const Numpy& TheNumpy() {
   static const Numpy* const numpy = [] {
     const nb::module_ module = nb::module_::import_("numpy");
-    return new Numpy{module.attr("ndarray"), module.attr("asarray"), module.attr("empty"),
-                     module.attr("dtype")("O")};
+    auto* const made = new Numpy{module.attr("ndarray"), module.attr("asarray"),
+                                 module.attr("empty"), module.attr("dtype")("O")};
+    const nb::object array = made->empty(1);
+    made->data_is_first = DataByPlace(array) == DataByBuffer(array);
+    return made;
   }();
   return *numpy;
+}
+
+// The elements of a new array. numpy's ABI has them first in the object; asking for a buffer takes as
+// long as the rest of fetching a small tensor.
+void* DataOf(nb::handle array) {
+  return TheNumpy().data_is_first ? DataByPlace(array) : DataByBuffer(array);
 }
 
 // An element type that numpy and Caffe2 both have. The code is numpy's character in the format of a
@@ -285,15 +307,7 @@ nb::object FetchTensor(const Tensor& tensor) {
   }
   if (tensor.IsType<std::string>()) return FetchStrings(tensor);
   nb::object array = TheNumpy().empty(ShapeOf(tensor), ElementTypeOf(tensor.meta()).dtype);
-  Py_buffer buffer{};
-  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) nb::raise_python_error();
-  try {
-    CopyLarge(buffer.buf, tensor.raw_data(), tensor.nbytes());
-  } catch (...) {
-    PyBuffer_Release(&buffer);
-    throw;
-  }
-  PyBuffer_Release(&buffer);
+  CopyLarge(DataOf(array), tensor.raw_data(), tensor.nbytes());
   return array;
 }
 

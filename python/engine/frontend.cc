@@ -16,6 +16,7 @@ void BindFrontend(nanobind::module_& m) {
   BindFrontendProtos(names);
   BindFrontendTransforms(names);
   BindFrontendMemonger(names);
+  BindFrontendOnnx(names);
 }
 
 }  // namespace caffe2rt

@@ -15,6 +15,7 @@
 #include "caffe2_core/device/device_module.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/init.h"
+#include "caffe2_core/runtime/stat_registry.h"
 #include "contexts/cpu/numa.h"
 #include "python/engine/frontend_operators.h"
 #include "python/engine/text.h"
@@ -119,8 +120,10 @@ void BindProcess(nb::module_& m) {
   m.attr("define_caffe2_no_operator_schema") = false;
   m.def("global_init", &InitProcess);
   m.def("get_build_options", &BuildOptions);
-  // The library's operators count nothing.
-  m.def("get_stats", [] { return std::map<std::string, int64_t>(); });
+  m.def("get_stats", [] {
+    const ExportedStatMap stats = toMap(StatRegistry::get().publish());
+    return std::map<std::string, int64_t>(stats.begin(), stats.end());
+  });
   m.def("builtin_cpu_supports_avx2", [] { return CpuIsa() != Isa::kPlain; });
   m.def("is_numa_enabled", &IsNUMAEnabled);
   m.def("get_num_numa_nodes", &GetNumNUMANodes);

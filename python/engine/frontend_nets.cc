@@ -229,6 +229,12 @@ struct FrontendObserver {
     CAFFE_ENFORCE(time != nullptr, "the observer is not a TimeObserver: it measures no times");
     return *time;
   }
+  // Programs read the number of runs from the digits of the text.
+  std::string DebugInfo() const {
+    const auto* const counter = dynamic_cast<const RunCountNetObserver*>(shared.get());
+    if (counter == nullptr) return shared->debugInfo();
+    return MakeString("operators ran ", counter->operator_runs(), " times");
+  }
 };
 
 template <class Observer>
@@ -252,7 +258,7 @@ void BindObservers(nb::module_& m) {
       .def("average_time", [](const FrontendObserver& self) { return self.timer().average_time(); })
       .def("average_time_children",
            [](const FrontendObserver& self) { return self.timer().average_time_children(); })
-      .def("debug_info", [](const FrontendObserver& self) { return self.shared->debugInfo(); });
+      .def("debug_info", &FrontendObserver::DebugInfo);
   m.def("add_observer_to_net", &AddObserver);
   m.def("remove_observer_from_net", [](const Text& name, const FrontendObserver& observer) {
     NetOf(CurrentWorkspace(), name.str())->DetachObserver(observer.attached);

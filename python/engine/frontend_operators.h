@@ -16,6 +16,8 @@ void BindFrontendFacts(nanobind::module_& m);
 void BindFrontendProtos(nanobind::module_& m);
 // Memonger.
 void BindFrontendMemonger(nanobind::module_& m);
+// Names for blobs that a conversion from or to ONNX adds.
+void BindFrontendOnnx(nanobind::module_& m);
 // Transforms of nets.
 void BindFrontendTransforms(nanobind::module_& m);
 

@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_transforms.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/model/workspace_constants.h"
@@ -164,18 +165,26 @@ constexpr NamedTransform kTransforms[] = {{"ConvToNNPack", AddNnpack},
                                           {"FuseNNPACKConvRelu", FuseNnpackConvRelu}};
 constexpr NamedTransform kWorkspaceTransforms[] = {{"FuseConvBN", FuseConvBatchNorm}};
 
+// A transform of the table, or a plain one that a program or module registered. Null if there is none.
 template <size_t kSize>
-TransformFunction Find(const NamedTransform (&transforms)[kSize], std::string_view name) {
+NetTransform Find(const NamedTransform (&transforms)[kSize], std::string_view name) {
   for (const NamedTransform& transform : transforms) {
     if (name == transform.name) return transform.run;
   }
-  return nullptr;
+  if (static_cast<const NamedTransform*>(transforms) == kWorkspaceTransforms) return nullptr;
+  const NetTransform* const registered = FindNetTransform(std::string(name));
+  return registered == nullptr ? nullptr : *registered;
 }
 
-NetDef Transformed(TransformFunction run, std::string_view name, const NetDef& net) {
-  CAFFE_ENFORCE(
-      run != nullptr, "Transform \"", name,
-      "\" is not known; there are ConvToNNPack, AddNNPACK, FuseNNPACKConvRelu and FuseConvBN");
+NetDef Transformed(const NetTransform& run, std::string_view name, const NetDef& net) {
+  if (run == nullptr) {
+    std::string registered;
+    for (const std::string& other : NetTransformNames()) registered += ", " + other;
+    CAFFE_THROW(
+        "Transform \"", name,
+        "\" is not known; there are ConvToNNPack, AddNNPACK, FuseNNPACKConvRelu, FuseConvBN",
+        registered);
+  }
   return run(net);
 }
 

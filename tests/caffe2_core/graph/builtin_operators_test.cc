@@ -28,14 +28,16 @@ const std::set<std::string>& WithoutInference() {
       "CollectTensor", "ConcatTensorVector", "CreateBlobsQueue", "CreateBlobsQueueDB",
       "CreateCounter", "CreateDB", "CreateMutex", "CreateRebatchingQueue", "CreateScope",
       "CreateTensorVector", "CreateTextFileReader", "CreateTreeCursor", "PackRecords",
-      "RecurrentNetworkBlobFetcher", "TimerBegin",
+      "RecurrentNetworkBlobFetcher", "StatRegistryCreate", "TimerBegin",
       // The outputs are what other operators, files or other nets wrote.
       "DequeueBlobs", "DequeueRebatchingQueue", "Do", "EnqueueBlobs", "FeedBlob", "Free",
       "GetAllBlobNames", "Load", "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot",
-      "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
+      "StatRegistryExport", "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs",
+      "While",
       // The number of rows depends on the values of the inputs, or on the position of a cursor.
-      "AtomicAppend", "ComputeOffset", "GetCursorOffset", "LengthsRangeFill", "OneHot", "Range",
-      "ReadNextBatch", "ReadRandomBatch", "RemovePadding", "SampleAs", "SortAndShuffle",
+      "AtomicAppend", "ComputeOffset", "GetCursorOffset", "LengthsRangeFill", "LengthsToSegmentIds",
+      "LengthsToWeights", "OneHot", "Range", "ReadNextBatch", "ReadRandomBatch", "RemovePadding",
+      "SampleAs", "SegmentIdsToLengths", "SegmentIdsToRanges", "SortAndShuffle",
       "TextFileReaderRead", "TrimDataset", "UnpackSegments"};
   return types;
 }
@@ -46,12 +48,13 @@ const std::set<std::string>& WithoutMaker() {
       // Graph passes make them from operators that have gradients.
       "FCFusion", "LayerNormFusion", "MultiHeadAttention",
       // Caffe2 has no maker either.
-      "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "CheckCounterDone", "CopyFromCPUInput",
+      "Assert", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "CheckCounterDone", "CopyFromCPUInput",
       "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset", "IsNaN",
-      "MergeDim", "Mod", "ONNXWhile", "PackedInt8BGRANHWCToNCHWCStylizerPreprocess",
-      "ReduceTailSum", "SortAndShuffle", "SparseLengthsPositionalWeightedSum", "SumReduceLike",
-      "SumSqrElements", "TimerBegin", "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset",
-      "VariableLengthSequencePadding"};
+      "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",
+      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", "ReduceTailSum", "SortAndShuffle",
+      "SparseLengthsPositionalWeightedSum", "StatRegistryCreate", "StatRegistryExport",
+      "StatRegistryUpdate", "SumReduceLike", "SumSqrElements", "TimerBegin", "TimerEnd", "TimerGet",
+      "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding"};
   return types;
 }
 

@@ -83,6 +83,12 @@ TEST(InitTest, FillsNewMemoryWithAPatternByCaffe2sFlag) {
   InitWith({"--caffe2_cpu_allocator_do_zero_fill=1"});
 }
 
+// Programs of Caffe2's front end pass them.
+TEST(InitTest, AcceptsFlagsOfTheLoggingLibrary) {
+  InitWith({"--v=0", "--minloglevel=2", "--logtostderr=1"});
+  EXPECT_EQ(LogThreshold(), 2) << "caffe2_log_level sets it";
+}
+
 TEST(InitTest, HelpListsTheFlagsAndEndsTheProgram) {
   const auto help = [] {
     static int batch = 4;

@@ -191,5 +191,22 @@ TEST(UnknownOperatorCostTest, IsNothingWhereShapesAreUnknown) {
   }
 }
 
+// The operator reports such inputs when it runs; a report of costs must not fail before.
+TEST(UnfitOperatorCostTest, NeverThrowsForShapesThatDoNotFit) {
+  const std::vector<std::vector<int64_t>> unfit = {{},      {0},       {7},
+                                                   {3, 11}, {2, 5, 1}, {1, 2, 3, 4, 5}};
+  for (const CostCase& c : kCases) {
+    for (const std::vector<int64_t>& dims : unfit) {
+      for (size_t i = 0; i < c.inputs.size(); ++i) {
+        std::vector<TensorShape> in;
+        for (const auto& fitting : c.inputs)
+          in.push_back(CreateTensorShape(fitting, TensorProto_DataType_FLOAT));
+        in[i] = CreateTensorShape(dims, TensorProto_DataType_FLOAT);
+        EXPECT_NO_THROW(CostOf(c, in)) << c.name << ", input " << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::cost_test

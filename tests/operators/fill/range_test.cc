@@ -68,7 +68,7 @@ TEST(RangeTest, RejectsVectorsAStepOfZeroAndOtherTypes) {
                "elements of input 0, want one");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Range" input: "one" input: "one" input: "zero" output: "Y")"); },
-      "input 2 (step)");
+      "Step size cannot be 0: input 2 (step)");  // programs of Caffe2 look for its first words
   ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "byte" output: "Y")"); },
                "input 0 has elements of type");
 }

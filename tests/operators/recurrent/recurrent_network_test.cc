@@ -1,8 +1,11 @@
 #include "operators/recurrent/recurrent_network.h"
 
+#include <memory>
 #include <set>
 
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/inspect/time_observer.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/recurrent/step_workspaces.h"
 #include "tests/operators/recurrent/recurrent_nets.h"
@@ -161,6 +164,47 @@ TEST_F(RecurrentNetworkTest, FollowsItsInputsThroughShapes) {
     ExpectTensor<float>(ws_, "all", {size, size, size},
                         Expected(std::vector<float>(static_cast<size_t>(size * size), 1)));
   }
+}
+
+TEST_F(RecurrentNetworkTest, CountsRunsOfTheOperatorsOfItsStepNet) {
+  NetDef net;
+  net.set_name("outer");
+  *net.add_op() = ParseOp(SumMulNetwork());
+  FeedAll(2, 1, 1);
+  NetBase* const outer = ws_.CreateNet(net);
+  outer->Run();  // creates the step nets, whose operators are observed afterwards
+  const auto* const counter = static_cast<const RunCountNetObserver*>(
+      outer->AttachObserver(std::make_unique<RunCountNetObserver>(outer)));
+  outer->Run();
+  EXPECT_EQ(counter->operator_runs(), 1 + 2 * 2);
+  FeedAll(5, 1, 1);
+  outer->Run();
+  EXPECT_EQ(counter->operator_runs(), 1 + 2 * 2 + 1 + 5 * 2);
+}
+
+class StartCounter final : public ObserverBase<OperatorBase> {
+ public:
+  StartCounter(OperatorBase* op, int* starts) : ObserverBase<OperatorBase>(op), starts_(starts) {}
+  void Start() override { ++*starts_; }
+  std::unique_ptr<ObserverBase<OperatorBase>> rnnCopy(OperatorBase* op, int) const override {
+    return std::make_unique<StartCounter>(op, starts_);
+  }
+
+ private:
+  int* const starts_;
+};
+
+TEST_F(RecurrentNetworkTest, DetachesTheCopiesOfAnObserverThatWasDetached) {
+  int starts = 0;
+  FeedAll(3, 1, 1);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(ParseOp(SumMulNetwork()), &ws_);
+  const auto* const observer =
+      op->AttachObserver(std::make_unique<StartCounter>(op.get(), &starts));
+  op->Run();
+  EXPECT_EQ(starts, 1 + 3 * 2);
+  op->DetachObserver(observer);
+  op->Run();
+  EXPECT_EQ(starts, 1 + 3 * 2);
 }
 
 TEST_F(RecurrentNetworkTest, KeepsOutputsAliveThatShareOldStates) {

@@ -14,83 +14,24 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "caffe2/core/logging.h"
+#include "caffe2_core/runtime/stat_registry.h"
 
 // Visible everywhere, because modules use the registry of the program.
 #pragma GCC visibility push(default)
 namespace caffe2 {
 
-class StatValue {
- public:
-  // Returns the new value.
-  int64_t increment(int64_t by) { return value_ += by; }
-  // Returns the old value.
-  int64_t reset(int64_t value = 0) { return value_.exchange(value); }
-  int64_t get() const { return value_.load(); }
-
- private:
-  std::atomic<int64_t> value_{0};
-};
-
-struct ExportedStatValue {
-  std::string key;
-  int64_t value;
-  std::chrono::time_point<std::chrono::high_resolution_clock> ts;
-};
-using ExportedStatList = std::vector<ExportedStatValue>;
-using ExportedStatMap = std::unordered_map<std::string, int64_t>;
-
-inline ExportedStatMap toMap(const ExportedStatList& stats) {
-  ExportedStatMap map;
-  for (const ExportedStatValue& stat : stats) map[stat.key] += stat.value;
-  return map;
-}
-
-class StatRegistry {
- public:
-  // The registry of the process.
-  static StatRegistry& get() {
-    static auto* const registry = new StatRegistry;
-    return *registry;
-  }
-  // Returns the counter of that name, which is made by the first call.
-  StatValue* add(const std::string& name) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<StatValue>& value = values_[name];
-    if (value == nullptr) value = std::make_unique<StatValue>();
-    return value.get();
-  }
-  // The values of all counters, which `reset` also sets to 0.
-  void publish(ExportedStatList& stats, bool reset = false) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stats.clear();
-    stats.reserve(values_.size());
-    const auto now = std::chrono::high_resolution_clock::now();
-    for (const auto& [name, value] : values_)
-      stats.push_back({name, reset ? value->reset() : value->get(), now});
-  }
-  ExportedStatList publish(bool reset = false) {
-    ExportedStatList stats;
-    publish(stats, reset);
-    return stats;
-  }
-  // Adds values to the counters of their names.
-  void update(const ExportedStatList& stats) {
-    for (const ExportedStatValue& stat : stats) add(stat.key)->increment(stat.value);
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::unique_ptr<StatValue>> values_;
-};
+using caffe2rt::ExportedStatList;
+using caffe2rt::ExportedStatMap;
+using caffe2rt::ExportedStatValue;
+using caffe2rt::StatRegistry;
+using caffe2rt::StatValue;
+using caffe2rt::toMap;
 
 // The base class of the counters below. Their `increment` returns the value that was added.
 struct Stat {

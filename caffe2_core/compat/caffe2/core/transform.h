@@ -22,6 +22,7 @@
 #include "caffe2/core/workspace.h"
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/graph/net_transforms.h"
 
 namespace caffe2 {
 
@@ -123,7 +124,12 @@ inline ::caffe2rt::Registry<std::string, std::unique_ptr<Transform>>* TransformR
 }
 #pragma GCC visibility pop
 using RegistererTransformRegistry = ::c10::Registerer<std::string, std::unique_ptr<Transform>>;
-#define REGISTER_TRANSFORM(name, ...) C10_REGISTER_CLASS(TransformRegistry, name, __VA_ARGS__)
+// Front ends find it by its name, too.
+#define REGISTER_TRANSFORM(name, ...)                                \
+  C10_REGISTER_CLASS(TransformRegistry, name, __VA_ARGS__);          \
+  [[maybe_unused]] static const bool caffe2rt_net_transform_##name = \
+      ::caffe2rt::RegisterNetTransform(                              \
+          #name, [](const ::caffe2::NetDef& net) { return ::caffe2::ApplyTransform(#name, net); })
 
 // THROWS if no transform of that name is registered.
 inline std::unique_ptr<Transform> CreateTransform(string key) {

@@ -94,6 +94,8 @@ STYLE_TEST(NetsAreTransformed) {
   const NetDef fast = ApplyTransform("SkipCopy", NetWithCopies());
   STYLE_EXPECT(fast.op_size() == 2 && fast.op(0).type() == "Copy" && fast.op(1).type() == "Relu");
   STYLE_EXPECT(fast.op(1).input(0) == "x" && fast.op(1).output(0) == "z");
+  const caffe2rt::NetTransform* const found = caffe2rt::FindNetTransform("SkipCopy");
+  STYLE_EXPECT(found != nullptr && (*found)(NetWithCopies()).op_size() == 2);
   STYLE_EXPECT(MatchStrings("Conv|Relu", "Relu") && MatchStrings("*", "Relu"));
   STYLE_EXPECT(!MatchStrings("Conv|FC", "Relu"));
   bool refused = false;
