@@ -179,6 +179,17 @@ TEST(MemoryPlanTest, RejectsRequestsThatContradictThemselves) {
                      .placements = {{Kind::kJoin, 0, 0, 1, 4}},
                      .predecessors = {}}),
                "the first one inside the second one");
+  ExpectThrows(plan({.operators = 1,
+                     .items = {{8, {0}, {}}},
+                     .placements = {{Kind::kInPlace, 0, 0, 0, 0}},
+                     .predecessors = {}}),
+               "a placement of a memory plan has operator 0, items 0");
+  ExpectThrows(
+      plan({.operators = 2, .items = {{8, {1, 0}, {}}}, .placements = {}, .predecessors = {}}),
+      "the operators that use item 0 of a memory plan are not in ascending order");
+  ExpectThrows(
+      plan({.operators = 2, .items = {{8, {0}, {}}}, .placements = {}, .predecessors = {{}}}),
+      "lists of predecessors of a memory plan: 1, want 2");
   ExpectThrows(
       plan({.operators = 1, .items = {{8, {0}, {}}}, .placements = {}, .predecessors = {{0}}}),
       "predecessor of operator 0");

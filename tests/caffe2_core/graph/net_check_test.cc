@@ -89,6 +89,18 @@ TEST(NetCheckTest, FindsOutputsThatAreOverwrittenUnread) {
   EXPECT_EQ(found[1].by, 5);
 }
 
+TEST(NetCheckTest, OutputsThatAnInnerNetReadsAreNotUnread) {
+  const std::string end = R"( op { type: "Relu" input: "x" output: "a" })";
+  const auto found = [&](const std::string& inner) {
+    return OverwrittenOutputsOf(ParseNet(R"(op { type: "Relu" input: "x" output: "a" }
+        op { type: "If" input: "c" output: "b" arg { name: "then_net" n { op { type: "Relu" input: ")" +
+                                         inner + R"(" output: "b" } } } })" + end))
+        .size();
+  };
+  EXPECT_EQ(found("a"), 0u);
+  EXPECT_EQ(found("x"), 1u);
+}
+
 TEST(NetCheckTest, UnfilledInputsAreThoseThatNoInitNetWrites) {
   const NetDef net = ParseNet(R"(external_input: "w" external_input: "x"
     op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "Relu" input: "z" })");

@@ -107,6 +107,35 @@ TEST(GradientCheckTest, LeavesOutWhereTheFunctionIsNotSmooth) {
   EXPECT_EQ(checked[0].wrong, 0);
 }
 
+// A gradient of another shape.
+TEST(GradientCheckTest, RejectsGradientsOfAnotherShape) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2, 3}, {1, 2, 3, 4, 5, 6});
+  ExpectThrows(
+      [&] {
+        CheckGradients(
+            ParseNet(R"(name: "n" op { type: "GradientCheckTestCopy" input: "x" output: "y" })"),
+            {"y"}, {}, &ws);
+      },
+      "gradient \"x_grad\" has the shape [3, 2], want [2, 3], as \"x\"");
+}
+
+TEST(GradientCheckTest, RejectsInvalidArguments) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {1});
+  const NetDef net = ParseNet(R"(name: "n" op { type: "Tanh" input: "x" output: "y" })");
+  ExpectThrows([&] { CheckGradients(net, {}, {}, &ws); },
+               "argument losses of CheckGradients is empty");
+  ExpectThrows([&] { CheckGradients(net, {"y"}, {}, nullptr); },
+               "argument ws of CheckGradients is null");
+  ExpectThrows([&] { CheckGradients(net, {"y"}, {.step = 0}, &ws); },
+               "step, tolerance and most_elements");
+  ExpectThrows([&] { CheckGradients(net, {"y"}, {.tolerance = -1}, &ws); },
+               "step, tolerance and most_elements");
+  ExpectThrows([&] { CheckGradients(net, {"y"}, {.most_elements = 0}, &ws); },
+               "step, tolerance and most_elements");
+}
+
 TEST(GradientCheckTest, RejectsWhatCannotBeChecked) {
   Workspace ws;
   Feed<float>(&ws, "x", {8}, {1, 1, 1, 1, 1, 1, 1, 1});

@@ -1,5 +1,8 @@
 // Int8Flatten, Int8Reshape, Int8Slice, Int8Transpose, Int8Concat, Int8ChannelShuffle,
 // Int8ResizeNearest: operators that only move elements.
+#include <memory>
+
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_shape_test {
@@ -221,6 +224,32 @@ TEST(Int8ResizeNearestTest, CopiesTheNearestPixel) {
   FeedCount(&ws, "X", {2, 2, 2});
   ExpectMoveThrows(&ws, resize(1, 1), "want [N, H, W, C]");
   ExpectKeepsAnyQuantization("Int8ResizeNearest");
+}
+
+// An operator that has run on another shape moves the elements as a new one does.
+TEST(Int8ShapeTest, OperatorsFollowTheShapesOfTheirInputs) {
+  for (const std::string& op :
+       {Move("Int8Flatten"), Move("Int8Reshape", IntsArg("shape", {0, -1}), "X", "Y old"),
+        Move("Int8Slice", IntsArg("starts", {0, 1, 0, 0}) + IntsArg("ends", {-1, -1, -1, -1})),
+        Move("Int8Transpose"), Move("Int8Concat", IntArg("axis", 3), "X X"),
+        Move("Int8ChannelShuffle",
+             IntArg("group", 2) + IntArg("kernel", 1) + StringArg("order", "NHWC")),
+        Move("Int8ResizeNearest", FloatArg("width_scale", 2) + FloatArg("height_scale", 2))}) {
+    SCOPED_TRACE(op);
+    Workspace used;
+    FeedCount(&used, "X", {1, 2, 3, 4});
+    const std::unique_ptr<OperatorBase> reused = CreateOperator(ParseOp(op), &used);
+    const std::vector<std::vector<int64_t>> shapes = {
+        {1, 2, 3, 4}, {2, 3, 1, 2}, {1, 2, 3, 4}, {3, 2, 2, 4}};
+    for (const std::vector<int64_t>& shape : shapes) {
+      FeedCount(&used, "X", shape, 5);
+      ASSERT_TRUE(reused->Run());
+      Workspace fresh;
+      FeedCount(&fresh, "X", shape, 5);
+      RunOp(&fresh, op);
+      ExpectInt8(used, "Y", Int8Of(fresh, "Y").t.dims(), FetchInt8(fresh, "Y"), kScale, kZero);
+    }
+  }
 }
 
 }  // namespace

@@ -173,6 +173,38 @@ TEST_F(BackwardStepTest, NeedsAGivenNetForWhatItCannotDerive) {
   fails("arg { name: 'link_window' ints: 2 ints: 1 ints: 1 }",
         "window of the link of blob \"prev\"");
   fails("arg { name: 'param' ints: 5 }", "argument param contains 5, want an input, at most 1");
+  fails("arg { name: 'param' ints: 0 }",
+        "contains 0, but the step net gives input \"x\" no gradient");
+}
+
+TEST_F(BackwardStepTest, NamesTheBlobThatNeedsAGivenNet) {
+  const auto fails = [](const std::vector<std::pair<std::string, std::string>>& changes,
+                        const std::string& part) {
+    std::string network = SumMulNetwork("arg { name: 'outputs_with_grads' ints: 0 }");
+    for (const auto& [from, to] : changes) {
+      const size_t at = network.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      network.replace(at, from.size(), to);
+    }
+    ExpectThrows(
+        [&] {
+          GetGradientForOp(ParseOp(network), {{.dense_ = "all_grad"}, {}, {}});
+        },
+        part);
+  };
+  fails({{R"(output: "sum" })", R"(output: "prev" })"},
+         {R"(input: "sum" output: "cur")", R"(input: "prev" output: "cur")"}},
+        "the step net reads and then overwrites the linked blob \"prev\"");
+  fails({{R"(strings: "input_t" })", R"(strings: "input_t" strings: "again" })"},
+         {R"(strings: "x" })", R"(strings: "x" strings: "x" })"},
+         {"ints: 0 ints: 1 ints: 0 }", "ints: 0 ints: 1 ints: 0 ints: 0 }"},
+         {R"(input: "input_t" input: "sum" output)", R"(input: "again" input: "sum" output)"}},
+        "the step net reads blob \"x\" through two links");
+  fails({{R"(input: "init")", R"(input: "init" input: "p" input: "ids")"},
+         {R"(op { type: "Sum" input: "input_t" input: "prev")",
+          R"(op { type: "Gather" input: "p" input: "ids" output: "g" }
+             op { type: "Sum" input: "input_t" input: "prev" input: "g")"}},
+        "the gradient of blob \"p\" of the step net is sparse, want a dense one");
 }
 
 // The net of a model learns: gradients reach the weights through two operators.

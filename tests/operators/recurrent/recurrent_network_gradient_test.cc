@@ -144,6 +144,12 @@ TEST_F(RecurrentNetworkGradientTest, NamesWhatDoesNotFit) {
                 "end of the rows of blob \"states_grad\"");
   ExpectFailure(GradientOperator("arg { name: 'outputs_with_grads' ints: 0 }"),
                 "argument \"backward_step_net\" is missing");
+  ExpectFailure(Replaced(GradientOperator(), R"(arg { name: "alias_src" strings: "states")",
+                         R"(arg { name: "alias_src" strings: "x")"),
+                "argument alias_src contains \"x\", want one of the argument recurrent_states");
+  ExpectFailure(
+      GradientOperator(SumMulBackward() + "arg { name: 'param_grads' strings: 'a' strings: 'b' }"),
+      "argument param_grads has 2 entries, want 0, as argument param");
   Feed<float>(&ws_, "all_grad", {2, 2, 2}, std::vector<float>(8));
   ExpectFailure(GradientOperator(), "elements of input 0 of shape [2, 2, 2]");
 }

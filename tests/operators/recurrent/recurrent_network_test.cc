@@ -283,6 +283,23 @@ TEST_F(RecurrentNetworkTest, RejectsLinksToRowsThatDoNotExist) {
   ExpectFailure(SumMulNetwork(), "has no elements that could be linked");
 }
 
+TEST_F(RecurrentNetworkTest, RejectsBlobsThatAreNoTensorsOfNumbers) {
+  FeedAll(3, 1, 1);
+  *ws_.CreateBlob("text")->GetMutable<std::string>() = "no tensor";
+  Feed<std::string>(&ws_, "words", {3, 1, 1}, {"a", "b", "c"});
+  Feed<float>(&ws_, "scalar", {}, {1});
+  ExpectFailure(With(R"(strings: "x")", R"(strings: "text")"),
+                "blob \"text\", which is linked to \"input_t\", is not a tensor on CPU");
+  ExpectFailure(With(R"(strings: "x")", R"(strings: "words")"), "cannot be linked, want numbers");
+  ExpectFailure(With(R"("alias_src" strings: "states")", R"("alias_src" strings: "text")"),
+                "the state \"text\" is not a tensor on CPU");
+  ExpectFailure(With(R"("alias_src" strings: "states")", R"("alias_src" strings: "scalar")"),
+                "rank of the state \"scalar\"");
+  ExpectFailure(With(R"(op { type: "Mul" input: "input_t" input: "sum" output: "cur" })",
+                     R"(op { type: "CreateCounter" output: "cur" })"),
+                "blob \"cur\" of the step net is not a tensor on CPU any more");
+}
+
 TEST_F(RecurrentNetworkTest, RejectsListsThatDoNotMatch) {
   FeedAll(3, 1, 1);
   ExpectFailure(With("ints: 0 ints: 1 ints: 0 }", "ints: 0 ints: 1 }"),

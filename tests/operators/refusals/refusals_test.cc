@@ -1,0 +1,203 @@
+// Errors of operators, one row for each. An error that a row of a family's own test states is not repeated here.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::refusals_test {
+namespace {
+
+// A call that must fail with an error that contains `part`.
+struct Refusal {
+  const char* op;
+  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, i: int32, l: int64, b: bool, s: string), dims, and
+  // values, which are 0, 1, 2, ... if they are absent. "-" as dims is a scalar.
+  const char* inputs;
+  const char* part;
+};
+
+template <class T>
+void FeedNumbers(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
+                 const std::vector<std::string>& values) {
+  Tensor* const tensor = FeedRange<T>(ws, name, dims);
+  for (size_t i = 0; i < values.size(); ++i) {
+    double value = 0;
+    ASSERT_TRUE(absl::SimpleAtod(values[i], &value)) << values[i];
+    tensor->mutable_data<T>()[i] = static_cast<T>(value);
+  }
+}
+
+void FeedInput(Workspace* ws, const std::string& text) {
+  const std::vector<std::string> halves = absl::StrSplit(text, " = ");
+  const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(halves[0]), ' ');
+  ASSERT_EQ(words.size(), 3u) << text;
+  std::vector<int64_t> dims;
+  if (words[2] != "-") {
+    const std::vector<std::string> sizes = absl::StrSplit(words[2], ',');
+    for (const std::string& size : sizes)
+      ASSERT_TRUE(absl::SimpleAtoi(size, &dims.emplace_back())) << text;
+  }
+  std::vector<std::string> values;
+  if (halves.size() > 1) values = absl::StrSplit(absl::StripAsciiWhitespace(halves[1]), ',');
+  switch (words[1][0]) {
+    case 'f':
+      return FeedNumbers<float>(ws, words[0], dims, values);
+    case 'i':
+      return FeedNumbers<int32_t>(ws, words[0], dims, values);
+    case 'l':
+      return FeedNumbers<int64_t>(ws, words[0], dims, values);
+    case 'b':
+      return FeedNumbers<bool>(ws, words[0], dims, values);
+    case 'u':
+      return FeedNumbers<uint8_t>(ws, words[0], dims, values);
+    case 's':
+      Feed<std::string>(ws, words[0], dims, values);
+      return;
+    default:
+      FAIL() << text;
+  }
+}
+
+constexpr Refusal kRefusals[] = {
+    // Windows.
+    {R"(type: "ConvTranspose" input: "X" input: "w" output: "Y" arg { name: "kernels" ints: 2 ints: 2 }
+        arg { name: "adjs" ints: 0 })",
+     "X f 1,2,4,4; w f 2,2,2,2", "argument adjs, want as many as kernels (got 1, want 2)"},
+    {R"(type: "Conv" input: "X" input: "w" output: "Y" arg { name: "kernel" i: 2 } arg { name: "dilation" i: -1 })",
+     "X f 1,2,4,4; w f 2,2,2,2", "dilation of axis 0, want at least 0"},
+    {R"(type: "Conv" input: "X" input: "w" output: "Y" arg { name: "kernel" i: 2 } arg { name: "dilation" i: 2 }
+        arg { name: "legacy_pad" i: 2 })",
+     "X f 1,2,4,4; w f 2,2,2,2", "dilation of axis 0 with legacy_pad SAME, want 1"},
+    {R"(type: "Conv" input: "X" input: "w" output: "Y" arg { name: "kernel" i: 2 } arg { name: "group" i: 3 })",
+     "X f 1,4,4,4; w f 3,1,2,2", "input 0 (X) has 4 channels, want a multiple of group 3"},
+    {R"(type: "UpsampleBilinear" input: "X" output: "Y")", "X f 2,3,4",
+     "rank of input 0 (X) of shape [2, 3, 4], want 4"},
+    {R"(type: "UpsampleBilinear" input: "X" input: "S" output: "Y")", "X f 1,1,2,2; S f 3",
+     "input 1 (scales) has shape [3], want [2]: height and width"},
+    {R"(type: "UpsampleNearest" input: "X" output: "Y")", "X f 2,3",
+     "rank of input 0 (X) of shape [2, 3], want at least 3"},
+    // Boxes.
+    {R"(type: "BatchPermutation" input: "X" input: "I" output: "Y")", "X f -; I i 1",
+     "rank of input 0 (X)"},
+    {R"(type: "DetectionOutput" input: "L" input: "C" input: "P" output: "Y" arg { name: "num_classes" i: 0 })",
+     "L f 1,4; C f 1,2; P f 1,2,4", "argument num_classes is 0, want at least 1"},
+    {R"(type: "DetectionOutput" input: "L" input: "C" input: "P" output: "Y" arg { name: "num_classes" i: 2 }
+        arg { name: "nms_eta" f: 0 })",
+     "L f 1,4; C f 1,2; P f 1,2,4", "argument nms_eta is 0, want 0 to 1"},
+    {R"(type: "DetectionOutput" input: "L" input: "C" input: "P" output: "Y" arg { name: "num_classes" i: 2 }
+        arg { name: "nms_eta" f: 1.5 })",
+     "L f 1,4; C f 1,2; P f 1,2,4", "argument nms_eta is 1.5, want 0 to 1"},
+    {R"(type: "DetectionOutput" input: "L" input: "C" input: "P" output: "Y" arg { name: "num_classes" i: 2 })",
+     "L f 2,4; C f 1,2; P f 1,2,4",
+     "have shapes [2, 4] and [1, 2], want the same number of images"},
+    {R"(type: "PriorBox" input: "X" input: "image" output: "Y" arg { name: "min_size" floats: 2 })",
+     "X f 2,2,2; image f 1,3,8,8", "rank of input 0 (X) of shape [2, 2, 2]: got 3, want 4"},
+    {R"(type: "PriorBox" input: "X" input: "image" output: "Y" arg { name: "min_size" floats: 2 })",
+     "X f 1,2,2,2; image f 3,8,8", "rank of input 1 (image) of shape [3, 8, 8]: got 3, want 4"},
+    {R"(type: "SparseAdagrad" input: "W" input: "m" input: "I" input: "g" input: "lr" output: "W" output: "m")",
+     "W f -; m f -; I i 1; g f 1; lr f 1", "rank of input 0 (param)"},
+    {R"(type: "PSRoIPoolGradient" input: "X" input: "R" input: "C" input: "dY" output: "dX"
+        arg { name: "output_dim" i: 1 } arg { name: "group_size" i: 2 } arg { name: "spatial_scale" f: 1 })",
+     "X f 1,4,4,4; R f 1,5; C i 1,1,2,3; dY f 1,1,2,2", "input 2 (channels)"},
+    {R"(type: "PSRoIPoolGradient" input: "X" input: "R" input: "C" input: "dY" output: "dX"
+        arg { name: "output_dim" i: 1 } arg { name: "group_size" i: 2 } arg { name: "spatial_scale" f: 1 })",
+     "X f 1,4,4,4; R f 1,5; C i 1,1,2,2; dY f 1,1,2,3", "input 3 (dY)"},
+    {R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "s" output: "dX" output: "ds" output: "db"
+        arg { name: "is_learnable" i: 1 })",
+     "dY f 1,2,2,2; X f 1,2,2,2; s f 3", "elements of input 2 (scale)"},
+    {R"(type: "CollectRpnProposals" input: "r2" input: "r3" input: "s2" input: "s3" output: "Y"
+        arg { name: "rpn_min_level" i: 2 } arg { name: "rpn_max_level" i: 3 })",
+     "r2 f 2,5; r3 f 1,5; s2 f 2,2; s3 f 1", "input 2 (scores) has shape [2, 2], want [2"},
+    // Normalizations.
+    {R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y" output: "m" output: "s"
+        arg { name: "group" i: 1 })",
+     "X f 4; g f 4; b f 4", "rank of input 0 (X)"},
+    {R"(type: "InstanceNorm" input: "X" input: "g" input: "b" output: "Y")", "X f 4; g f 4; b f 4",
+     "rank of input 0 (X) of shape [4], want at least 2"},
+    {R"(type: "SparseNormalize" input: "W" input: "I" output: "W")", "W f -; I i 1",
+     "rank of input 0 (param) of shape [], want at least 1"},
+    {R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v" output: "Y" output: "m" output: "v"
+        output: "sm" output: "sv" arg { name: "is_test" i: 1 })",
+     "X f 2,3,1,1; s f 3; b f 3; m f 3; v f 3", "1 in testing, 5 in training: got 5, want 1"},
+    // Fills.
+    {R"(type: "ConstantFill" input: "S" input: "V" output: "Y" arg { name: "dtype" i: 4 })",
+     "S l 1; V f 1", "input 1 cannot give the value of a string; use argument value"},
+    {R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 })", "",
+     "argument \"values\" is required but missing"},
+    {R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 12 }
+        arg { name: "values" floats: 1 })",
+     "", "argument \"dtype\" is 12, want FLOAT (1)"},
+    {R"(type: "GivenTensorByteStringToUInt8Fill" output: "Y" arg { name: "shape" ints: 1 })", "",
+     "argument \"values\" is required but missing"},
+    {R"(type: "UniformFill" input: "S" input: "lo" input: "hi" output: "Y" arg { name: "max" f: 2 })",
+     "S l 1 = 3; lo f 1 = 0; hi f 1 = 1",
+     "argument max is set and input 2 gives it too: remove one"},
+    // Losses, products and optimizers.
+    {R"(type: "SoftmaxWithLoss" input: "X" input: "L" output: "P" output: "loss" arg { name: "label_prob" i: 1 })",
+     "X f 1,2; L f 1,2 = 1.5,-0.5", "element 1 of input 1 (labels) is -0.5, want a probability"},
+    {R"(type: "BatchMatMul" input: "A" input: "B" output: "Y")", "A f -; B f 2,2",
+     "inputs have shapes [] and [2, 2], want at least rank 1"},
+    {R"(type: "SparseFtrl" input: "v" input: "n" input: "I" input: "g" output: "v" output: "n")",
+     "v f -; n f 2; I i 1; g f 1", "rank of input 0"},
+    {R"(type: "GFtrl" input: "v" input: "n" input: "g" output: "v" output: "n")",
+     "v f -; n f 2; g f -", "rank of"},
+    // Selections.
+    {R"(type: "BatchOneHot" input: "X" input: "L" input: "V" output: "Y")", "X i -; L i 1; V i 1",
+     "rank of input 0 (data), want at least 1"},
+    {R"(type: "TopK" input: "X" input: "K" output: "V" output: "I")", "X f 2,3; K l 0",
+     "elements of input 1 (k)"},
+    {R"(type: "TopK" input: "X" input: "K" output: "V" output: "I")", "X f 2,3; K l 1 = 0",
+     "k: got 0, want at least 1"},
+    {R"(type: "TopK" input: "X" output: "V" output: "V" arg { name: "k" i: 1 })", "X f 2,3",
+     "is listed twice, want different blobs"},
+    {R"(type: "TopK" input: "X" output: "V" output: "I" output: "I" arg { name: "k" i: 1 })",
+     "X f 2,3", "is listed twice, want different blobs"},
+    {R"(type: "TopKGradient" input: "G" input: "I" input: "X" output: "D")",
+     "G f 1,1; I l 1,1 = 3; X f 1,3", "element 0 of input 1 (Indices): got 3, want less than 3"},
+    // Shapes.
+    {R"(type: "Gather" input: "X" input: "I" output: "Y" arg { name: "match_outer" i: 1 })",
+     "X f 2,3; I i 2,1", "axis with match_outer: got 0, want at least 1"},
+    {R"(type: "Reshape" input: "X" input: "S" output: "Y" output: "old" arg { name: "shape" ints: 6 })",
+     "X f 2,3; S l 1 = 6", "argument shape and input 1 are both given: remove one"},
+    {R"(type: "ScatterAssign" input: "X" input: "I" input: "S" output: "X")", "X f -; I i 1; S f 1",
+     "rank of input 0 (DATA)"},
+    {R"(type: "ScatterWeightedSum" input: "X" input: "w" input: "I" input: "S" input: "v" output: "X")",
+     "X f -; w f 1; I i 1; S f 1; v f 1", "rank of input 0 (X_0)"},
+    {R"(type: "Slice" input: "X" input: "b" input: "e" output: "Y")",
+     "X f 2,3; b i 1,2; e i 2 = 1,1", "rank of input 1 (starts), want a vector"},
+    {R"(type: "Slice" input: "X" output: "Y" arg { name: "starts" ints: 0 })", "X f 3",
+     "argument ends is missing"},
+    {R"(type: "SparseToDense" input: "I" input: "V" output: "Y")", "I i 1; V f -",
+     "rank of input 1 (values)"},
+    {R"(type: "Tile" input: "X" output: "Y" arg { name: "axis" i: 0 })", "X f 2",
+     "argument tiles is missing"},
+    {R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 2 })", "X f 2",
+     "argument axis is missing"},
+    // Segments.
+    {R"(type: "LengthsSumGradient" input: "G" input: "L" output: "D")", "G f 1,2; L i 1,1 = 2",
+     "LENGTHS"},
+    // Nets.
+    {R"(type: "Do" output: "scope")", "", "inputs"},
+    {R"(type: "If" input: "C" output: "Y")", "C b 1",
+     "argument \"then_net\" is required but missing"},
+    {R"(type: "While" input: "C" output: "Y")", "C b 1",
+     "argument \"loop_net\" is required but missing"},
+};
+
+TEST(RefusalsTest, OfOperatorsNameWhatDoesNotFit) {
+  for (const Refusal& row : kRefusals) {
+    SCOPED_TRACE(row.op);
+    Workspace ws;
+    const std::vector<std::string> inputs = absl::StrSplit(row.inputs, "; ", absl::SkipEmpty());
+    for (const std::string& input : inputs) FeedInput(&ws, input);
+    ExpectThrows([&] { RunOp(&ws, row.op); }, row.part);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::refusals_test
