@@ -90,6 +90,16 @@ bool ParseInputValues(const std::string& text, Tensor* tensor) {
   return true;
 }
 
+Tensor CastElements(Tensor tensor, TensorProto_DataType type) {
+  Workspace ws;
+  SetTensor(&ws, "x", std::move(tensor));
+  CAFFE_ENFORCE(ws.RunOperatorOnce(CreateOperatorDef(
+                    "Cast", "", std::vector<std::string>{"x"}, std::vector<std::string>{"y"},
+                    std::vector<Argument>{MakeArgument("to", static_cast<int>(type))})),
+                "operator Cast failed");
+  return ws.GetBlob("y")->Get<Tensor>();
+}
+
 Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tensor) {
   std::string name;
   for (const std::string& text : line.All("cast")) {
@@ -99,14 +109,7 @@ Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tenso
     if (!assignment.has_value() || assignment->first == blob) name = type;
   }
   if (name.empty() || DataTypeName(tensor.meta()) == name) return tensor;
-  Workspace ws;
-  SetTensor(&ws, "x", std::move(tensor));
-  const int to = CastTypeOf(name);
-  CAFFE_ENFORCE(ws.RunOperatorOnce(CreateOperatorDef(
-                    "Cast", "", std::vector<std::string>{"x"}, std::vector<std::string>{"y"},
-                    std::vector<Argument>{MakeArgument("to", to)})),
-                "operator Cast failed");
-  return ws.GetBlob("y")->Get<Tensor>();
+  return CastElements(std::move(tensor), CastTypeOf(name));
 }
 
 std::string CastHint(const std::string& error, const std::vector<FedInput>& inputs,

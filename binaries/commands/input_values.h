@@ -18,6 +18,8 @@ namespace caffe2rt {
 // whose lists have different lengths.
 bool ParseInputValues(const std::string& text, Tensor* tensor);
 
+// Converts the elements by operator Cast.
+Tensor CastElements(Tensor tensor, TensorProto_DataType type);
 // Converts the elements of the input for `blob` to the type that --cast [BLOB=]TYPE states, if any.
 // THROWS UsageError for an unknown type.
 Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tensor);

@@ -184,13 +184,29 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
   return fed;
 }
 
+// NumPy's files of uint32 and uint64 are read as int64.
+void RestoreUnsigned(const std::vector<FedInput>& fed,
+                     const std::map<std::string, TensorProto_DataType>& types, Workspace* ws) {
+  for (const FedInput& input : fed) {
+    const auto type = types.find(input.blob);
+    if (type == types.end()) continue;
+    if (type->second != TensorProto::UINT32 && type->second != TensorProto::UINT64) continue;
+    const auto blob = ws->FindBlob(input.blob);
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const auto& tensor = blob->Get<Tensor>();
+    if (tensor.IsType<int64_t>()) SetTensor(ws, input.blob, CastElements(tensor, type->second));
+  }
+}
+
 }  // namespace
 
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
   // What a model of ONNX computes from shapes alone is computed when it is imported.
   std::set<std::string> listed;
   if (model.is_onnx) listed.insert(model.inputs.begin(), model.inputs.end());
-  return FeedInputs(line, {&model.predict_net}, listed, model.is_onnx, ws);
+  std::vector<FedInput> fed = FeedInputs(line, {&model.predict_net}, listed, model.is_onnx, ws);
+  RestoreUnsigned(fed, model.input_types, ws);
+  return fed;
 }
 
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,

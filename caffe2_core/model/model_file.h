@@ -127,7 +127,8 @@ struct Model {
   std::map<std::string, std::string> layer_blobs;
   std::optional<CaffeTransform> caffe_transform;
   std::vector<std::string> notes;
-  bool is_onnx = false;          // a model of ONNX
+  bool is_onnx = false;                                     // a model of ONNX
+  std::map<std::string, TensorProto_DataType> input_types;  // of a model of ONNX
   ImagePreparation image;        // of a predictor's database that states it
   std::string fixed_size_layer;  // a layer or node that fits only input_shapes, or ""
 };

@@ -19,6 +19,7 @@ void TakeImported(OnnxModel imported, const std::string& stem, Model* model) {
   model->outputs = std::move(imported.outputs);
   for (const OnnxInput& input : imported.inputs) {
     model->inputs.push_back(input.name);
+    model->input_types[input.name] = input.type;
     if (HasFixedDims(input)) model->input_shapes[input.name] = input.dims;
   }
   model->is_onnx = true;

@@ -42,7 +42,7 @@ class BitShiftOp final : public Operator<CPUContext> {
 
   bool RunOnDevice() override {
     const Tensor &X = Input(0), &S = Input(1);
-    return DispatchByType<uint8_t, uint16_t, int8_t, int16_t, int32_t, int64_t>(
+    return DispatchByType<uint8_t, uint16_t, uint32_t, uint64_t, int8_t, int16_t, int32_t, int64_t>(
         X.dtype(), "input 0 (X)", [&](auto element) {
           using T = decltype(element);
           RequireElements<T>(S);
@@ -67,7 +67,7 @@ void RegisterBitShift() {
       .NumInputs(2)
       .NumOutputs(1)
       .Arg(kBitShiftDirection)
-      .Input(0, "X", "integers: uint8, uint16, int8, int16, int32 or int64")
+      .Input(0, "X", "integers: uint8 to uint64, int8 to int64")
       .Input(1, "S", "the number of bits, of the type of X; broadcast by numpy's rules")
       .Output(0, "Y", "the type of X")
       .TensorInferenceFunction(InferBroadcastOfAll)

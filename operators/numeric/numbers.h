@@ -16,8 +16,8 @@ namespace caffe2rt {
 // Calls function(T{}) with the element type. THROWS for types other than numbers.
 template <class Function>
 decltype(auto) DispatchNumber(TypeMeta type, const char* subject, Function&& function) {
-  return DispatchByType<float, double, int64_t, int32_t, int16_t, int8_t, uint8_t, uint16_t>(
-      type, subject, std::forward<Function>(function));
+  return DispatchByType<float, double, int64_t, int32_t, int16_t, int8_t, uint8_t, uint16_t,
+                        uint32_t, uint64_t>(type, subject, std::forward<Function>(function));
 }
 
 // A tensor as [outer, size, inner] around an axis.

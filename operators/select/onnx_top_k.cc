@@ -74,7 +74,7 @@ class ONNXTopKOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     return DispatchByType<float, double, float16, int64_t, int32_t, uint8_t, int8_t, uint16_t,
-                          int16_t>(X.dtype(), "input 0 (X)",
+                          int16_t, uint32_t, uint64_t>(X.dtype(), "input 0 (X)",
                                    [&](auto element) { return RunWith<decltype(element)>(X); });
   }
 

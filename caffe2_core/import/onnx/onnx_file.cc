@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/float16.h"
@@ -91,6 +92,10 @@ Tensor ReadRaw(const Source& source, int type, const std::vector<int64_t>& dims,
       return ReadPlain<int32_t>(source, dims, count);
     case Proto::INT64:
       return ReadPlain<int64_t>(source, dims, count);
+    case Proto::UINT32:
+      return ReadPlain<uint32_t>(source, dims, count);
+    case Proto::UINT64:
+      return ReadPlain<uint64_t>(source, dims, count);
     case Proto::BOOL:
       return ReadConverted<bool, uint8_t>(source, dims, count, [](uint8_t x) { return x != 0; });
     case Proto::FLOAT16:
@@ -149,6 +154,10 @@ Tensor FromTyped(const Proto& proto, const std::vector<int64_t>& dims, int64_t c
       return FromList<double>(proto.double_data(), dims, count);
     case Proto::INT64:
       return FromList<int64_t>(proto.int64_data(), dims, count);
+    case Proto::UINT32:
+      return FromList<uint32_t>(proto.uint64_data(), dims, count);
+    case Proto::UINT64:
+      return FromList<uint64_t>(proto.uint64_data(), dims, count);
     case Proto::STRING:
       return FromList<std::string>(proto.string_data(), dims, count);
     case Proto::UINT8:
@@ -208,6 +217,13 @@ Tensor ReadElements(const Proto& proto, const RandomAccessInput* input,
   return FromTyped(proto, dims, count);
 }
 
+template <class T>
+Tensor Narrowed(const Tensor& values) {
+  Tensor narrow(values.dims(), CPU);
+  std::copy(values.data<float>(), values.data<float>() + values.numel(), narrow.mutable_data<T>());
+  return narrow;
+}
+
 }  // namespace
 
 int64_t OnnxElements(const Proto& proto) {
@@ -245,11 +261,9 @@ Tensor OnnxFile::ReadTensor(const Proto& proto) const try {
 
 Tensor OnnxTensorOf(const Proto& proto) try {
   Tensor values = ReadElements(proto, nullptr, nullptr);
-  if (proto.data_type() != Proto::FLOAT16) return values;
-  Tensor halves(values.dims(), CPU);
-  std::copy(values.data<float>(), values.data<float>() + values.numel(),
-            halves.mutable_data<float16>());
-  return halves;
+  if (proto.data_type() == Proto::FLOAT16) return Narrowed<float16>(values);
+  if (proto.data_type() == Proto::BFLOAT16) return Narrowed<bfloat16>(values);
+  return values;
 } catch (const OutOfMemory&) {
   throw;
 } catch (const EnforceNotMet& error) {

@@ -144,12 +144,9 @@ class Importer {
   // An input of half precision is converted once.
   void Widen(const std::string& name, OnnxInput* input) {
     const int type = nets_.At(name).type;
-    CAFFE_ENFORCE(type == onnx::TensorProto::FLOAT16, "input \"", Shortened(name), "\" has type ",
-                  OnnxTypeName(type), ", which is not supported");
-    input->type = TensorProto::FLOAT16;
+    input->type = type == onnx::TensorProto::FLOAT16 ? TensorProto::FLOAT16 : TensorProto::BFLOAT16;
     const std::string wide = nets_.UniqueName(name + "/float");
-    nets_.Append(CreateOperatorDef("HalfToFloat", "", std::vector<std::string>{name},
-                                   std::vector<std::string>{wide}));
+    nets_.Append(WideningOperator(type, name, wide));
     nets_.At(wide).type = type;
     scope_.blobs[name] = wide;
   }
@@ -177,11 +174,11 @@ class Importer {
     const std::string& blob = OnnxTranslator::Find(scope_, name);
     model_.outputs.push_back(name);
     if (blob == name) return;
-    const bool half = nets_.At(blob).type == onnx::TensorProto::FLOAT16;
-    CAFFE_ENFORCE(!IsRoundedOnnxType(nets_.At(blob).type) || half, "output \"", Shortened(name),
-                  "\" has type ", OnnxTypeName(nets_.At(blob).type), ", which is not supported");
-    nets_.Append(CreateOperatorDef(half ? "FloatToHalf" : "Copy", "",
-                                   std::vector<std::string>{blob}, std::vector<std::string>{name}));
+    const int type = nets_.At(blob).type;
+    nets_.Append(IsRoundedOnnxType(type)
+                     ? NarrowingOperator(type, blob, name)
+                     : CreateOperatorDef("Copy", "", std::vector<std::string>{blob},
+                                         std::vector<std::string>{name}));
   }
 
   OnnxModel Result() {

@@ -208,14 +208,26 @@ void OnnxNets::Infer(const OperatorDef& op) {
   }
 }
 
+OperatorDef NarrowingOperator(int type, const std::string& from, const std::string& to) {
+  const std::vector<std::string> input = {from}, output = {to};
+  if (type == Proto::FLOAT16) return CreateOperatorDef("FloatToHalf", "", input, output);
+  return CreateOperatorDef("Cast", "", input, output,
+                           {MakeArgument("to", static_cast<int>(TensorProto::BFLOAT16))});
+}
+
+OperatorDef WideningOperator(int type, const std::string& from, const std::string& to) {
+  const std::vector<std::string> input = {from}, output = {to};
+  if (type == Proto::FLOAT16) return CreateOperatorDef("HalfToFloat", "", input, output);
+  return CreateOperatorDef("Cast", "", input, output,
+                           {MakeArgument("to", static_cast<int>(TensorProto::FLOAT))});
+}
+
 std::string OnnxNets::Round(const std::string& blob, int type, const std::string& wanted,
                             const std::string& node) {
-  CAFFE_ENFORCE(type == Proto::FLOAT16, "rounding to ", OnnxTypeName(type), " is not supported");
   const std::string half = UniqueName(wanted + "/half");
-  for (OperatorDef op : {CreateOperatorDef("FloatToHalf", node, std::vector<std::string>{blob},
-                                           std::vector<std::string>{half}),
-                         CreateOperatorDef("HalfToFloat", node, std::vector<std::string>{half},
-                                           std::vector<std::string>{wanted})}) {
+  for (OperatorDef op :
+       {NarrowingOperator(type, blob, half), WideningOperator(type, half, wanted)}) {
+    op.set_name(node);
     op.set_debug_info(node);
     Append(std::move(op));
   }

@@ -85,4 +85,8 @@ class OnnxNets {
   std::unordered_map<std::string, int> repetitions_;
 };
 
+// The operators that convert between float and FLOAT16 or BFLOAT16.
+OperatorDef NarrowingOperator(int type, const std::string& from, const std::string& to);
+OperatorDef WideningOperator(int type, const std::string& from, const std::string& to);
+
 }  // namespace caffe2rt

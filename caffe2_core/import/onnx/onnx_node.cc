@@ -316,7 +316,9 @@ bool Accepts(const std::string& type, int onnx_type) {
   const TensorProto::DataType wanted = Caffe2TypeOf(onnx_type);
   const std::optional<AcceptedInput> listed = FindAcceptedInput(type, 0);
   if (listed.has_value()) {
-    return std::find(listed->types.begin(), listed->types.end(), wanted) != listed->types.end();
+    // An operator that accepts all types that were tried looks at no element.
+    return listed->types.size() == TriedTypes().size() ||
+           std::find(listed->types.begin(), listed->types.end(), wanted) != listed->types.end();
   }
   const OpSchema* schema = OpSchemaRegistry::Schema(type);
   const InputTypes* declared = schema == nullptr ? nullptr : schema->types_of_input(0);
@@ -325,9 +327,17 @@ bool Accepts(const std::string& type, int onnx_type) {
              declared->accepted.end();
 }
 
-// The types that hold all values of a type, the smallest first.
-std::vector<int> WiderTypes(int type) {
+// Operators whose result has the same bits for signed and unsigned integers.
+bool IsModular(const std::string& type) {
+  constexpr const char* kTypes[] = {"Add",       "Sub",        "Mul", "BitwiseAnd",
+                                    "BitwiseOr", "BitwiseXor", "EQ",  "NE"};
+  return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
+}
+
+// The types that hold all values of an element type, or serve the operator, the smallest first.
+std::vector<int> WiderTypes(const std::string& op_type, int type) {
   using Proto = onnx::TensorProto;
+  if (type == Proto::UINT64 && IsModular(op_type)) return {Proto::INT64};
   switch (type) {
     case Proto::BOOL:
     case Proto::UINT8:
@@ -351,7 +361,7 @@ void OnnxNode::EmitTyped(const std::string& type, const std::vector<std::string>
                          const std::string& output, const std::vector<Argument>& args) {
   const int from = Type(inputs.at(0));
   if (Accepts(type, from)) return Emit(type, inputs, {output}, args);
-  for (const int to : WiderTypes(from)) {
+  for (const int to : WiderTypes(type, from)) {
     if (!Accepts(type, to)) continue;
     std::vector<std::string> wide;
     for (const std::string& input : inputs) wide.push_back(Cast(input, to));

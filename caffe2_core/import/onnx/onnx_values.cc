@@ -24,6 +24,7 @@ constexpr TypePair kTypes[] = {
     {Proto::INT16, TensorProto::INT16},   {Proto::INT32, TensorProto::INT32},
     {Proto::INT64, TensorProto::INT64},   {Proto::STRING, TensorProto::STRING},
     {Proto::BOOL, TensorProto::BOOL},     {Proto::DOUBLE, TensorProto::DOUBLE},
+    {Proto::UINT32, TensorProto::UINT32}, {Proto::UINT64, TensorProto::UINT64},
     {Proto::FLOAT16, TensorProto::FLOAT}, {Proto::BFLOAT16, TensorProto::FLOAT}};
 
 template <class T>
@@ -107,6 +108,8 @@ std::shared_ptr<const OnnxContent> ContentOf(const Tensor& tensor) {
     CopyInts<uint8_t>(tensor, content.get());
   } else if (tensor.IsType<uint16_t>()) {
     CopyInts<uint16_t>(tensor, content.get());
+  } else if (tensor.IsType<uint32_t>()) {
+    CopyInts<uint32_t>(tensor, content.get());
   } else if (tensor.IsType<bool>()) {
     CopyInts<bool>(tensor, content.get());
   } else {
@@ -135,6 +138,10 @@ Tensor TensorOf(const OnnxContent& content, const OnnxDims& dims, int onnx_type)
       return Filled<uint8_t>(content, dims);
     case TensorProto::UINT16:
       return Filled<uint16_t>(content, dims);
+    case TensorProto::UINT32:
+      return Filled<uint32_t>(content, dims);
+    case TensorProto::UINT64:
+      return Filled<uint64_t>(content, dims);
     case TensorProto::BOOL:
       return Filled<bool>(content, dims);
     default:

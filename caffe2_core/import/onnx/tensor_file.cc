@@ -24,7 +24,9 @@ void WriteOnnxTensor(const std::string& path, const std::string& name, const Ten
   proto.set_name(name);
   for (const int64_t dim : tensor.dims()) proto.add_dims(dim);
   const TensorProto::DataType type = TypeMetaToDataType(tensor.meta());
-  proto.set_data_type(type == TensorProto::FLOAT16 ? onnx::TensorProto::FLOAT16 : OnnxTypeOf(type));
+  proto.set_data_type(type == TensorProto::FLOAT16    ? onnx::TensorProto::FLOAT16
+                      : type == TensorProto::BFLOAT16 ? onnx::TensorProto::BFLOAT16
+                                                      : OnnxTypeOf(type));
   CAFFE_ENFORCE(proto.data_type() != 0, "cannot write \"", path, "\": ONNX has no tensors of ",
                 DataTypeName(tensor.meta()));
   if (type == TensorProto::STRING) {
