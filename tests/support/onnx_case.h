@@ -60,7 +60,8 @@ struct OnnxCase {
 std::string OnnxCaseOp(const OnnxCase& c);
 // Feeds the inputs.
 void FeedOnnxCase(Workspace* ws, const OnnxCase& c);
-// Runs the case and compares the outputs, and the shapes that the schema infers.
+// Runs the case and compares the outputs, and the shapes that the schema infers. Further runs on the CPU
+// have the same outputs, and neither allocate nor lock.
 void ExpectOnnxCase(const OnnxCase& c);
 
 }  // namespace caffe2rt::test

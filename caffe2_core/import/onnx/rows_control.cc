@@ -120,12 +120,11 @@ OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   return joined;
 }
 
-// Appends an operator with nets, which reads what they read from outside. `own` are blobs of the nets.
-void EmitWithNets(OnnxNode* n, OperatorDef op, const std::set<std::string>& own) {
+// Appends an If, which lists what its nets read from outside.
+void EmitIf(OnnxNode* n, OperatorDef op) {
   op.set_debug_info(n->data().name);
   const NestedBlobs nested = NestedBlobsOf(op);
-  std::set<std::string> skipped = own;
-  skipped.insert(op.input().begin(), op.input().end());
+  std::set<std::string> skipped(op.input().begin(), op.input().end());
   skipped.insert(nested.written.begin(), nested.written.end());
   for (const std::string& name : nested.read) {
     if (n->nets().Has(name) && skipped.insert(name).second) op.add_input(name);
@@ -141,11 +140,9 @@ void TranslateIf(OnnxNode* n) {
   NetDef then_net, else_net;
   const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
   const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
-  EmitWithNets(
-      n,
-      CreateOperatorDef("If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
-                        {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}),
-      {});
+  EmitIf(n, CreateOperatorDef(
+                "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
+                {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}));
   for (size_t i = 0; i < outs.size(); ++i) n->nets().At(outs[i]) = Joined(n, first[i], second[i]);
 }
 
@@ -227,12 +224,10 @@ void TranslateLoop(OnnxNode* n) {
   }
   LoopBody body = BodyOf(n, graph, carried);
   const std::vector<std::string> outs = n->Outs();
-  EmitWithNets(n,
-               CreateOperatorDef(
-                   "ONNXWhile", n->data().name, inputs, outs,
-                   {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
-                    MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
-               {body.net.external_input().begin(), body.net.external_input().end()});
+  // The number of its inputs is that of the carried values: what the body reads besides is not listed.
+  n->EmitHere("ONNXWhile", inputs, outs,
+              {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
+               MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();
     OnnxBlob blob = i < carried.size() ? body.after[i] : body.items.at(item);
