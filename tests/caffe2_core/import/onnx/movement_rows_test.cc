@@ -97,5 +97,25 @@ TEST(MovementRowsTest, KnowRanksOfShapesThatSymbolsDecide) {
   EXPECT_EQ(FloatsOf(y), (std::vector<float>{3, 4, 3, 4}));
 }
 
+TEST(MovementRowsTest, EnlargeImagesByWholeFactors) {
+  const auto resize = [](const std::string& attributes, const std::string& scales) {
+    return TypesOf(Graph("initializer { name: 's' data_type: 1 dims: 4 " + scales + "} " +
+                             Node("Resize", {"x", "", "s"}, attributes),
+                         {"1", "1", "h", "w"}));
+  };
+  const std::string whole = "float_data: 1 float_data: 1 float_data: 2 float_data: 3 ";
+  const std::string broken = "float_data: 1 float_data: 1 float_data: 1.5 float_data: 2 ";
+  const auto text = [](const std::string& name, const std::string& value) {
+    return "attribute { name: '" + name + "' type: STRING s: '" + value + "' } ";
+  };
+  const std::string linear = text("mode", "linear");
+  EXPECT_EQ(resize("", whole), "ResizeNearest");
+  EXPECT_EQ(resize("", broken), "Resize");
+  EXPECT_EQ(resize(text("nearest_mode", "ceil"), whole), "Resize");
+  EXPECT_EQ(resize(linear, whole), "Resize");
+  EXPECT_EQ(resize(linear + text("coordinate_transformation_mode", "align_corners"), whole),
+            "UpsampleBilinear");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::movement_rows_test
