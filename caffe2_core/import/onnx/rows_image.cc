@@ -1,5 +1,8 @@
 // Operators of images: resizing, sampling, boxes. Also those that select elements.
 
+#include <array>
+#include <cmath>
+
 #include "caffe2_core/import/onnx/node_table.h"
 #include "caffe2_core/import/onnx/run_time_parameters.h"
 
@@ -8,7 +11,54 @@ namespace {
 
 using Proto = onnx::TensorProto;
 
+// The whole factors of height and width of an image; {0, 0} if the node is none or has others.
+std::array<int64_t, 2> WholeFactors(OnnxNode* n) {
+  const std::string& x = n->In(0);
+  if (!n->HasRank(x) || n->Rank(x) != 4 || n->HasAttr("axes")) return {0, 0};
+  if (n->Type(x) != Proto::FLOAT && !IsRoundedOnnxType(n->Type(x))) return {0, 0};
+  std::vector<double> factors;
+  if (n->Has(2) && n->IsKnown(2)) {
+    factors = n->Reals(2);
+  } else if (n->Has(3) && n->IsKnown(3) && n->HasDims(x)) {
+    const OnnxDims dims = n->FixedDims(x);
+    const std::vector<int64_t> sizes = n->Ints(3);
+    for (size_t i = 0; i < dims.size() && i < sizes.size(); ++i)
+      factors.push_back(dims[i] > 0 ? static_cast<double>(sizes[i]) / static_cast<double>(dims[i])
+                                    : 0);
+  }
+  if (factors.size() != 4 || factors[0] != 1 || factors[1] != 1) return {0, 0};
+  std::array<int64_t, 2> whole = {0, 0};
+  for (size_t i = 0; i < 2; ++i) {
+    const double factor = factors[i + 2];
+    if (!(factor >= 1 && factor <= 1024) || factor != std::floor(factor)) return {0, 0};
+    whole[i] = static_cast<int64_t>(factor);
+  }
+  return whole;
+}
+
+// Caffe2's operators for images enlarged by whole factors, which have kernels for CUDA and oneDNN's
+// layouts. Returns false if they do not fit.
+bool EnlargeImage(OnnxNode* n) {
+  const std::string mode = n->Text("mode", "nearest");
+  const std::string place = n->Text("coordinate_transformation_mode", "half_pixel");
+  const std::string rounding = n->Text("nearest_mode", "round_prefer_floor");
+  if (n->Text("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
+  // The centre of a pixel of Y is nearest to that of the pixel of X in which it lies.
+  const bool centres = place == "half_pixel" && rounding.starts_with("round_prefer");
+  const bool nearest =
+      mode == "nearest" && (centres || (place == "asymmetric" && rounding == "floor"));
+  const bool bilinear = mode == "linear" && place == "align_corners";
+  if (!nearest && !bilinear) return false;
+  const auto [height, width] = WholeFactors(n);
+  if (height == 0) return false;
+  n->Emit(nearest ? "ResizeNearest" : "UpsampleBilinear", {n->In(0)}, {n->Out(0)},
+          {MakeArgument("height_scale", static_cast<float>(height)),
+           MakeArgument("width_scale", static_cast<float>(width))});
+  return true;
+}
+
 void TranslateResize(OnnxNode* n) {
+  if (EnlargeImage(n)) return;
   std::vector<Argument> args;
   for (const char* name :
        {"mode", "coordinate_transformation_mode", "nearest_mode", "keep_aspect_ratio_policy"}) {
