@@ -13,11 +13,11 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/record_order.h"
 #include "caffe2_core/training/array_records.h"
 #include "caffe2_core/training/cifar_records.h"
 #include "caffe2_core/training/image_records.h"
 #include "caffe2_core/training/mnist_records.h"
-#include "caffe2_core/training/record_order.h"
 
 namespace caffe2rt {
 namespace {

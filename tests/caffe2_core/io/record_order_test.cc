@@ -1,4 +1,4 @@
-#include "caffe2_core/training/record_order.h"
+#include "caffe2_core/io/record_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
