@@ -14,10 +14,10 @@
 // present. A DB, a Cursor and a Transaction must each be used by one thread at a time; a DBReader
 // is thread safe.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/registry.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -52,12 +52,19 @@ class Cursor {
   // Moves to the first record whose key is at least `key`. THROWS if SupportsSeek() is false.
   virtual void Seek(const std::string& key) = 0;
   virtual bool SupportsSeek() { return false; }
+  // Where the record is in the database, for cursors that can return there without its key. Offset
+  // REQUIRES Valid(). SeekToOffset REQUIRES an offset of a record of this database.
+  virtual bool SupportsOffsets() { return false; }
+  virtual int64_t Offset() { return -1; }
+  virtual void SeekToOffset(int64_t offset);
   virtual void SeekToFirst() = 0;
   virtual void Next() = 0;
   // REQUIRES: Valid(), for key() and value().
   virtual std::string key() = 0;
   virtual std::string value() = 0;
   virtual bool Valid() = 0;
+  // After Next has thrown: whether the cursor has moved behind the damage, and can be used.
+  virtual bool IsBehindDamage() { return false; }
 };
 
 // The destructor commits the records that were put, unless an exception is in flight. After a
@@ -116,8 +123,39 @@ std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, M
 // Returns whether the database can be opened for reading. THROWS OutOfMemory if memory runs out.
 bool DBExists(const std::string& type, const std::string& source);
 
-// Reads records in an endless loop. Thread safe, except for Open and cursor(). To share a database
-// between `num_shards` readers, give each its own shard_id in [0, num_shards).
+struct DBReaderOptions {
+  // Share the records among this many readers; each has its own shard_id in [0, num_shards).
+  int num_shards = 1;
+  int shard_id = 0;
+  // Read the records of each epoch in an order of its own: a permutation of all records that depends
+  // on the seed, the epoch and the number of records only. Opening the database then scans it once;
+  // its type must have cursors that can seek. The shards divide the permutation.
+  bool shuffle = false;
+  uint64_t shuffle_seed = 0;
+};
+
+// The number of a record in the order in which a reader returns them.
+struct DBReaderPosition {
+  int64_t epoch = 0;   // from 0
+  int64_t record = 0;  // in the epoch, among the records of the reader's shard
+  friend bool operator==(const DBReaderPosition&, const DBReaderPosition&) = default;
+};
+
+struct DBRecord {
+  std::string key;
+  std::string value;
+  DBReaderPosition position;
+};
+
+namespace internal {
+struct ReaderState;
+}
+class RecordsAhead;
+
+// Reads records in an endless loop. Thread safe, except for Open and cursor().
+//
+// Operators may read ahead (records_ahead.h). All members except NumRecords see the reader as if the
+// records that were read ahead, but not handed out, were unread.
 class DBReader {
  public:
   DBReader() = default;
@@ -125,41 +163,64 @@ class DBReader {
            int shard_id = 0) {
     Open(type, source, num_shards, shard_id);
   }
-  // Starts at the proto's key, if it has one. A type that cannot seek is read from its beginning to
-  // the first record with this key; THROWS if there is none.
+  DBReader(const std::string& type, const std::string& source, const DBReaderOptions& options) {
+    Open(type, source, options);
+  }
+  // Continues at the position in the proto, which ToProto wrote. A proto of Caffe2's has no more
+  // than the key of the next record: a type that cannot seek is read from its beginning to the first
+  // record with this key. THROWS if the database has no such record, or another one at its position.
   explicit DBReader(const DBReaderProto& proto);
   explicit DBReader(std::unique_ptr<DB> db, int num_shards = 1, int shard_id = 0) {
     Open(std::move(db), num_shards, shard_id);
   }
+  ~DBReader() { Close(); }
   DBReader(const DBReader&) = delete;
   DBReader& operator=(const DBReader&) = delete;
 
   void Open(const std::string& type, const std::string& source, int num_shards = 1,
-            int shard_id = 0);
-  void Open(std::unique_ptr<DB>&& db, int num_shards = 1, int shard_id = 0);
+            int shard_id = 0) {
+    Open(type, source, DBReaderOptions{.num_shards = num_shards, .shard_id = shard_id});
+  }
+  void Open(const std::string& type, const std::string& source, const DBReaderOptions& options);
+  void Open(std::unique_ptr<DB>&& db, int num_shards = 1, int shard_id = 0) {
+    Open(std::move(db), DBReaderOptions{.num_shards = num_shards, .shard_id = shard_id});
+  }
+  void Open(std::unique_ptr<DB>&& db, const DBReaderOptions& options);
 
-  // Returns the current record, then advances by num_shards records, wrapping around at the end.
-  // THROWS if the reader is not open, the database is empty, or the record is damaged.
+  // Returns the current record, then advances to the next one of the shard, or to the first one of
+  // the next epoch. THROWS if the reader is not open, the database is empty, or the record is
+  // damaged; the reader then has advanced, unless nothing behind the damage can be read.
   void Read(std::string* key, std::string* value) const;
+  void Read(DBRecord* record) const;
+  // Goes to the first record of epoch 0.
   void SeekToFirst() const;
-  // Not thread safe.
-  Cursor* cursor() const { return cursor_.get(); }
-  bool IsOpen() const { return cursor_ != nullptr; }
+  // Not thread safe. Nobody reads ahead on this reader after the call.
+  Cursor* cursor() const;
+  bool IsOpen() const { return state_ != nullptr; }
 
-  // Returns a proto that reopens the reader at its current position: the key of the next record.
-  // (Caffe2 sets the key only for types that can seek, and rejects it for others.)
+  // Of the next record. THROWS if the reader is not open.
+  DBReaderPosition position() const;
+  // The records of an epoch. The first call scans the database, if it was not opened with `shuffle`.
+  // THROWS if the type of the database has cursors that cannot seek.
+  int64_t NumRecords() const;
+
+  // Returns a proto that reopens the reader at its current position, unless it was opened with a DB. It is a DBReaderProto with the
+  // key of the next record (Caffe2 sets the key only for types that can seek, and rejects it for
+  // others) and, as fields that Caffe2 ignores, the other members of a DBReaderState
+  // (proto/db_reader.proto).
   DBReaderProto ToProto(const std::string& name) const;
 
  private:
-  void MoveToBeginning() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  friend class RecordsAhead;
+  void Start(std::unique_ptr<DB> db, const DBReaderOptions& options);
+  void Close() noexcept;
+  // THROWS if the reader is not open.
+  internal::ReaderState& State() const;
 
   std::string type_;
   std::string source_;
-  std::unique_ptr<DB> db_;
-  mutable Mutex mutex_;
-  std::unique_ptr<Cursor> cursor_ ABSL_PT_GUARDED_BY(mutex_);
-  int num_shards_ = 1;
-  int shard_id_ = 0;
+  // Null if the reader is not open. Shared with those who read ahead, on other threads.
+  std::shared_ptr<internal::ReaderState> state_;
 };
 
 // Registers the built-in back ends. Called by Caffe2DBRegistry.

@@ -103,11 +103,8 @@ class CheckedEnv final : public leveldb::EnvWrapper {
 
 class LevelDBCursor final : public Cursor {
  public:
-  LevelDBCursor(leveldb::DB* db, const std::string& path) : path_(path) {
-    leveldb::ReadOptions options;
-    options.verify_checksums = true;
-    options.fill_cache = false;
-    iterator_.reset(db->NewIterator(options));
+  LevelDBCursor(leveldb::DB* db, const std::string& path) : db_(db), path_(path) {
+    NewIterator();
     SeekToFirst();
   }
   void Seek(const std::string& key) override {
@@ -122,6 +119,7 @@ class LevelDBCursor final : public Cursor {
     Move([&] { iterator_->Next(); });
   }
   bool Valid() override { return iterator_->Valid(); }
+  bool IsBehindDamage() override { return is_behind_damage_; }
   std::string key() override {
     CheckValid();
     return iterator_->key().ToString();
@@ -132,17 +130,35 @@ class LevelDBCursor final : public Cursor {
   }
 
  private:
+  void NewIterator() {
+    leveldb::ReadOptions options;
+    options.verify_checksums = true;
+    options.fill_cache = false;
+    iterator_.reset(db_->NewIterator(options));
+  }
+  // LevelDB leaves blocks out that are damaged, and keeps the error of the first one. Throws it, and
+  // continues behind the block with an iterator that has no error.
   template <class Function>
   void Move(Function move) {
+    is_behind_damage_ = false;
     Guarded(path_, move);
-    if (!iterator_->Valid()) Check(iterator_->status(), "read", path_);
+    const leveldb::Status status = iterator_->status();
+    if (status.ok()) return;
+    const std::string key = iterator_->Valid() ? iterator_->key().ToString() : std::string();
+    const bool at_end = !iterator_->Valid();
+    NewIterator();
+    if (!at_end) Guarded(path_, [&] { iterator_->Seek(key); });
+    is_behind_damage_ = iterator_->status().ok() && iterator_->Valid() != at_end;
+    Check(status, "read", path_);
   }
   void CheckValid() const {
     CAFFE_ENFORCE(iterator_->Valid(), "leveldb \"", path_,
                   "\": the cursor is past the last record");
   }
+  leveldb::DB* const db_;
   const std::string path_;
   std::unique_ptr<leveldb::Iterator> iterator_;
+  bool is_behind_damage_ = false;
 };
 
 // A database open for writing, in a temporary folder if it is new and not yet committed.

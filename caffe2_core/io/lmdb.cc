@@ -34,14 +34,20 @@ class LMDBCursor final : public Cursor {
       : file_(file), position_(file, file.main_tree()) {
     SeekToFirst();
   }
-  void Seek(const std::string& key) override { position_.Seek(key); }
+  void Seek(const std::string& key) override {
+    is_damaged_ = true;
+    position_.Seek(key);
+    is_damaged_ = false;
+  }
   bool SupportsSeek() override { return true; }
-  void SeekToFirst() override { position_.Seek({}); }
+  void SeekToFirst() override { Seek({}); }
   void Next() override {
     CheckValid();
+    is_damaged_ = true;  // until the position is that of an entry again
     position_.Next();
+    is_damaged_ = false;
   }
-  bool Valid() override { return position_.Valid(); }
+  bool Valid() override { return !is_damaged_ && position_.Valid(); }
   std::string key() override {
     CheckValid();
     return std::string(position_.key());
@@ -52,12 +58,13 @@ class LMDBCursor final : public Cursor {
   }
 
  private:
-  void CheckValid() const {
-    CAFFE_ENFORCE(position_.Valid(), "lmdb \"", file_.path(),
+  void CheckValid() {
+    CAFFE_ENFORCE(Valid(), "lmdb \"", file_.path(),
                   "\": the cursor is past the last record");
   }
   const internal::LmdbFile& file_;
   internal::LmdbPosition position_;
+  bool is_damaged_ = false;
 };
 
 struct CloseEnvironment {

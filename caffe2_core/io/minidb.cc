@@ -35,6 +35,9 @@ class MiniDBCursor final : public Cursor {
   void Seek(const std::string&) override {
     CAFFE_THROW("MiniDB does not support seeking to a specific key");
   }
+  bool SupportsOffsets() override { return true; }
+  int64_t Offset() override { return offset_; }
+  void SeekToOffset(int64_t offset) override { ReadHeaderAt(offset); }
   void SeekToFirst() override { ReadHeaderAt(0); }
   void Next() override { ReadHeaderAt(offset_ + kHeaderBytes + key_size_ + value_size_); }
   bool Valid() override { return valid_; }

@@ -20,6 +20,9 @@ class ProtoDBCursor final : public Cursor {
   void Seek(const std::string&) override {
     CAFFE_THROW("ProtoDB is not designed to support seeking");
   }
+  bool SupportsOffsets() override { return true; }
+  int64_t Offset() override { return at_; }
+  void SeekToOffset(int64_t offset) override { at_ = static_cast<int>(offset); }
   void SeekToFirst() override { at_ = 0; }
   void Next() override { ++at_; }
   bool Valid() override { return at_ < protos_.protos_size(); }
