@@ -25,17 +25,18 @@ using Names = std::vector<std::string>;
 const std::set<std::string>& WithoutInference() {
   static const std::set<std::string> types = {
       // The outputs are not tensors.
-      "CollectTensor", "ConcatTensorVector", "CreateBlobsQueue", "CreateCounter", "CreateDB",
-      "CreateMutex", "CreateScope", "CreateTensorVector", "CreateTreeCursor", "PackRecords",
+      "CollectTensor", "ConcatTensorVector", "CreateBlobsQueue", "CreateBlobsQueueDB",
+      "CreateCounter", "CreateDB", "CreateMutex", "CreateRebatchingQueue", "CreateScope",
+      "CreateTensorVector", "CreateTextFileReader", "CreateTreeCursor", "PackRecords",
       "RecurrentNetworkBlobFetcher", "TimerBegin",
       // The outputs are what other operators, files or other nets wrote.
-      "DequeueBlobs", "Do", "EnqueueBlobs", "FeedBlob", "Free", "GetAllBlobNames", "Load",
-      "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot", "TensorProtosDBInput",
-      "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
+      "DequeueBlobs", "DequeueRebatchingQueue", "Do", "EnqueueBlobs", "FeedBlob", "Free",
+      "GetAllBlobNames", "Load", "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot",
+      "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
       // The number of rows depends on the values of the inputs, or on the position of a cursor.
       "AtomicAppend", "ComputeOffset", "GetCursorOffset", "LengthsRangeFill", "OneHot", "Range",
       "ReadNextBatch", "ReadRandomBatch", "RemovePadding", "SampleAs", "SortAndShuffle",
-      "TrimDataset", "UnpackSegments"};
+      "TextFileReaderRead", "TrimDataset", "UnpackSegments"};
   return types;
 }
 
