@@ -36,9 +36,6 @@ constexpr char kGroups[] =
 constexpr char kNccl[] = "NCCL, which the library does not use";
 constexpr char kStores[] =
     "a store for processes to find each other, which the library does not contain";
-constexpr char kTextFiles[] =
-    "a reader of text files, which the library does not contain; convert the file to a database of "
-    "tensors, and read it with TensorProtosDBInput";
 
 constexpr KnownArgument kStatusArguments[] = {{"status_blob", "blob for the error of a failure"}};
 constexpr KnownArgument kAllreduceArguments[] = {{"status_blob", "blob for the error of a failure"},
@@ -60,10 +57,6 @@ constexpr KnownArgument kFileStoreArguments[] = {{"path", "folder that the proce
 constexpr KnownArgument kRedisArguments[] = {{"host", "name of the server"},
                                              {"port", "port of the server"},
                                              {"prefix", "prefix of the keys"}};
-constexpr KnownArgument kTextReaderArguments[] = {{"filename", "path of the file"},
-                                                  {"num_passes", "how often to read the file"},
-                                                  {"field_types", "types of the fields of a line"}};
-constexpr KnownArgument kTextBatchArguments[] = {{"batch_size", "most lines to read"}};
 constexpr KnownArgument kPythonArguments[] = {{"token", "key of the registered function"},
                                               {"forced_cpu_outputs", "outputs on the CPU"},
                                               {"pass_workspace", "call it with the workspace"}};
@@ -89,8 +82,6 @@ constexpr UnavailableType kUnavailableTypes[] = {
      kGroups, "Clones a group of processes."},
     {"CreateCommonWorld", 0, 1, 1, 1, Places::kNone, Differentiable::kNo, kWorldArguments, false,
      kGroups, "Creates a group of processes."},
-    {"CreateTextFileReader", 0, 0, 1, 1, Places::kNone, Differentiable::kNoGradient,
-     kTextReaderArguments, false, kTextFiles, "Opens a text file with fields separated by tabs."},
     {"FileStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
      kFileStoreArguments, false, kStores, "Creates a store of keys and values in a folder."},
     {"NCCLAllreduce",
@@ -111,8 +102,6 @@ constexpr UnavailableType kUnavailableTypes[] = {
      "Calls a Python function."},
     {"RedisStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
      kRedisArguments, false, kStores, "Creates a store of keys and values on a Redis server."},
-    {"TextFileReaderRead", 1, 1, 1, INT_MAX, Places::kNone, Differentiable::kNoGradient,
-     kTextBatchArguments, false, kTextFiles, "Reads lines of a text file."},
 };
 
 void RegisterOne(const UnavailableType& row) {

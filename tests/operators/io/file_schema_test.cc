@@ -41,11 +41,13 @@ const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
   static const std::map<std::string, std::set<std::string>> sources = {
       {"operators/conv/conv_tuning.cc", {}},  // the table named by a program's option
       {"operators/io/create_db.h", {"CreateDB"}},
+      {"operators/io/create_text_file_reader.cc", {"CreateTextFileReader"}},
       {"operators/io/db_exists.h", {"DBExists"}},
       {"operators/io/image_input.cc", {"ImageInput"}},
       {"operators/io/load.h", {"Load"}},
       {"operators/io/load.cc", {}},  // paths that load.h has checked
       {"operators/io/save.h", {"Save", "Checkpoint", "Snapshot"}},
+      {"operators/queue/create_blobs_queue_db.cc", {}},  // a reader of a queue
       {"operators/select/line_file.cc", {"Print", "Summarize"}},
   };
   return sources;
@@ -237,6 +239,10 @@ std::vector<OperatorDef> OpeningTrials(const std::string& type, const std::strin
   AddArgument("db_type", std::string("minidb"), &def);
   AddArgument(type == "DBExists" ? "db_name" : "db", bait, &def);
   for (const char* flag : {"absolute_path", "to_file"}) AddArgument(flag, 1, &def);
+  if (type == "CreateTextFileReader") {
+    AddArgument("filename", bait, &def);
+    AddArgument("field_types", std::vector<int>{TensorProto::STRING}, &def);
+  }
   if (type == "ImageInput") {
     for (const char* size : {"batch_size", "crop", "scale"}) AddArgument(size, 1, &def);
   }

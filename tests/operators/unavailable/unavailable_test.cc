@@ -11,13 +11,11 @@ constexpr const char* kTypes[] = {"ATen",
                                   "Broadcast",
                                   "CloneCommonWorld",
                                   "CreateCommonWorld",
-                                  "CreateTextFileReader",
                                   "FileStoreHandlerCreate",
                                   "NCCLAllreduce",
                                   "NCCLBroadcast",
                                   "Python",
-                                  "RedisStoreHandlerCreate",
-                                  "TextFileReaderRead"};
+                                  "RedisStoreHandlerCreate"};
 
 // An operator of the type with as few blobs as its schema allows, which all exist.
 OperatorDef SmallestOf(const std::string& type, Workspace* ws) {
