@@ -1,12 +1,20 @@
 #include "operators/io/image_input.h"
 
+#include <algorithm>
 #include <climits>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
 
 #include "caffe2_core/base/logging.h"
-#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "operators/io/database_arguments.h"
+#include "operators/io/tensor_protos_db_input.h"
 
 namespace caffe2rt {
 namespace {
@@ -56,10 +64,10 @@ constexpr ArgumentSpec<bool> kUseGpuTransform{
     "use_gpu_transform", false,
     "has no effect; accepted for compatibility: images are changed on the CPU"};
 constexpr ArgumentSpec<int> kDecodeThreads{
-    "decode_threads", 4,
-    "has no effect; accepted for compatibility: images are decoded on the threads of the pool"};
-constexpr ArgumentSpec<bool> kImageNoPrefetch{
-    "no_prefetch", false, "has no effect; accepted for compatibility: records are not read ahead"};
+    "decode_threads",
+    4,
+    "threads of the operator that decode images, as far as there are CPUs",
+    {[](int threads) { return threads >= 1 && threads <= 1024; }, "1 to 1024"}};
 constexpr RepeatedArgumentSpec<int> kRandomScale{
     "random_scale", "two numbers: the least and the greatest scale, drawn for each image"};
 constexpr ArgumentSpec<float> kMean{"mean", 0, "mean of all channels, subtracted"};
@@ -83,16 +91,6 @@ constexpr ArgumentSpec<std::string> kOutputType{
     "unknown",
     "type of the data: float, the only one on the CPU",
     {[](const std::string& type) { return type == "unknown" || type == "float"; }, "float"}};
-constexpr ArgumentSpec<std::string> kOnError{
-    "on_error",
-    "stop",
-    "stop: a record that is damaged is an error; skip: the next one takes its place, with a "
-    "warning (an argument of "
-    "this library, not of Caffe2)",
-    {[](const std::string& what) { return what == "stop" || what == "skip"; }, "stop or skip"}};
-// More damaged records in a row than this are an error.
-constexpr int kMostSkippedInARow = 1000;
-
 // One value for each channel, from the list or the single value.
 std::vector<float> PerChannel(const OperatorBase& op, const RepeatedArgumentSpec<float>& list,
                               const ArgumentSpec<float>& single, size_t channels) {
@@ -199,16 +197,47 @@ ImageAugmentation ReadImageAugmentation(const OperatorBase& op) {
   return how;
 }
 
-int ReadImageBatchSize(const OperatorBase& op) { return op.ReadArgument(kImageBatchSize); }
-
-bool SkipsDamagedImages(const OperatorBase& op) { return op.ReadArgument(kOnError) == "skip"; }
-
 ImageDatabase ReadImageDatabase(const OperatorBase& op) {
   const ImageDatabase database = {op.ReadArgument(kImageDatabaseType),
                                   op.ReadArgument(kImageDatabase)};
   CAFFE_ENFORCE((op.InputSize() == 1) != !database.path.empty(),
                 "want either an input, the reader, or the argument db, and not both");
   return database;
+}
+
+namespace {
+
+// The key of the operator's random streams. It does not depend on the run: a training that is
+// resumed goes on with the same numbers.
+uint64_t RandomKey(const OperatorBase& op, const CPUContext& context) {
+  const std::optional<uint64_t> seed = op.workspace()->random_seed();
+  if (op.device_option().has_random_seed() || !seed.has_value()) return context.random_seed();
+  return MixRandomKeys(*seed, RandomKeyOf(op.debug_def().output(0)));
+}
+
+std::unique_ptr<ThreadPool> MakeDecoders(int wanted) {
+  const int threads = std::min(wanted, static_cast<int>(std::thread::hardware_concurrency()));
+  if (threads <= 1) return nullptr;
+  return std::make_unique<ThreadPool>(
+      ThreadPoolOptions{.num_threads = threads, .spin_us = 0, .back_off = false});
+}
+
+}  // namespace
+
+ImageInputOp::ImageInputOp(const OperatorDef& def, Workspace* ws)
+    : Operator<CPUContext>(def, ws),
+      form_(ReadImageRecordForm(*this)),
+      augmentation_(ReadImageAugmentation(*this)),
+      database_(ReadImageDatabase(*this)),
+      skips_damaged_(ReadArgument(kOnRecordError) == "skip"),
+      random_key_(RandomKey(*this, context_)),
+      batch_(static_cast<size_t>(ReadArgument(kImageBatchSize))),
+      decoders_(MakeDecoders(ReadArgument(kDecodeThreads))),
+      ahead_([this](BatchRecords& records) { Fill(records); }, !ReadArgument(kNoPrefetch)) {
+  for (int i = 0; i < OutputSize(); ++i) {
+    tensors_.emplace_back(CPU);
+    taken_.emplace_back(CPU);
+  }
 }
 
 const db::DBReader& ImageInputOp::Reader() {
@@ -219,55 +248,84 @@ const db::DBReader& ImageInputOp::Reader() {
   return own_reader_;
 }
 
-void ImageInputOp::MakeItem(Item* item, float* pixels) const {
+void ImageInputOp::LeaveOut(const std::exception_ptr& error, int in_a_row) {
+  if (!skips_damaged_ || in_a_row == kMostSkippedInARow) std::rethrow_exception(error);
   try {
-    item->error = nullptr;
-    item->record = ParseImageRecord(item->key, item->value, form_);
-    std::mt19937 generator(item->seed);
-    AugmentImage(item->record, augmentation_, &generator, pixels);
-    item->record.image = {};
-  } catch (...) {
-    item->error = std::current_exception();
+    std::rethrow_exception(error);
+  } catch (const OutOfMemory&) {
+    throw;  // not the fault of the record
+  } catch (const EnforceNotMet& damage) {
+    ++skipped_;
+    LOG(WARNING) << "ImageInput leaves out a damaged record: " << damage.message();
   }
 }
 
-void ImageInputOp::ReadBatch(const db::DBReader& reader, float* pixels) {
-  for (Item& item : batch_) {
-    reader.Read(&item.key, &item.value);
-    item.seed = static_cast<uint32_t>(context_.RandGenerator()());
-  }
-  ParallelFor(static_cast<int>(batch_.size()), [&](int piece) {
-    MakeItem(&batch_[static_cast<size_t>(piece)], pixels + piece * augmentation_.size());
-  });
-}
-
-void ImageInputOp::ReplaceDamaged(const db::DBReader& reader, float* pixels) {
-  for (size_t i = 0; i < batch_.size(); ++i) {
-    Item& item = batch_[i];
-    for (int in_a_row = 0; item.error != nullptr; ++in_a_row) {
-      if (!skips_damaged_ || in_a_row == kMostSkippedInARow) std::rethrow_exception(item.error);
-      ++skipped_;
-      LOG(WARNING) << "ImageInput left out record " << skipped_ << ", \"" << item.key
-                   << "\", which is damaged";
-      reader.Read(&item.key, &item.value);
-      MakeItem(&item, pixels + static_cast<int64_t>(i) * augmentation_.size());
+void ImageInputOp::ReadItem(BatchRecords& records, Item* item) {
+  for (int in_a_row = 0;; ++in_a_row) {
+    const db::DBReaderPosition before = records.position();
+    try {
+      return records.Read(&item->record);
+    } catch (const RunStopped&) {
+      throw;
+    } catch (const EnforceNotMet&) {
+      if (records.position() == before) throw;  // nothing behind it can be read
+      LeaveOut(std::current_exception(), in_a_row);
     }
   }
 }
 
+void ImageInputOp::MakeItem(size_t i, float* pixels) {
+  Item& item = batch_[i];
+  try {
+    item.error = nullptr;
+    item.image = ParseImageRecord(item.record.key, item.record.value, form_);
+    const db::DBReaderPosition& position = item.record.position;
+    RandomWords words(
+        MixRandomKeys(MixRandomKeys(random_key_, static_cast<uint64_t>(position.epoch)),
+                      static_cast<uint64_t>(position.record)));
+    std::mt19937 generator(words);
+    AugmentImage(item.image, augmentation_, &generator,
+                 pixels + static_cast<int64_t>(i) * augmentation_.size());
+    item.image.image = {};
+  } catch (...) {
+    item.error = std::current_exception();
+  }
+}
+
+void ImageInputOp::ReplaceDamaged(BatchRecords& records, float* pixels) {
+  for (size_t i = 0; i < batch_.size(); ++i) {
+    Item& item = batch_[i];
+    for (int in_a_row = 0; item.error != nullptr; ++in_a_row) {
+      LeaveOut(std::exchange(item.error, nullptr), in_a_row);
+      ReadItem(records, &item);
+      MakeItem(i, pixels);
+    }
+  }
+}
+
+void ImageInputOp::Fill(BatchRecords& records) {
+  for (Item& item : batch_) ReadItem(records, &item);
+  const int items = static_cast<int>(batch_.size());
+  tensors_[0].Resize(items, augmentation_.channels(), augmentation_.crop, augmentation_.crop);
+  float* const pixels = tensors_[0].mutable_data<float>();
+  auto make = [&](int i) { MakeItem(static_cast<size_t>(i), pixels); };
+  if (decoders_ != nullptr) {
+    decoders_->Run(items, PieceFunction(make));
+  } else {
+    for (int i = 0; i < items; ++i) make(i);
+  }
+  ReplaceDamaged(records, pixels);
+  others_.clear();
+  for (size_t i = 1; i < tensors_.size(); ++i) others_.push_back(&tensors_[i]);
+  for (int i = 0; i < items; ++i) {
+    SetRecordOutputs(batch_[static_cast<size_t>(i)].image, form_, i, items, others_);
+  }
+}
+
 bool ImageInputOp::RunOnDevice() {
-  const db::DBReader& reader = Reader();
-  const auto batch_size = static_cast<int64_t>(batch_.size());
-  Tensor* const data =
-      Output(0, {batch_size, augmentation_.channels(), augmentation_.crop, augmentation_.crop},
-             TypeMeta::Make<float>());
-  float* const pixels = data->mutable_data<float>();
-  ReadBatch(reader, pixels);
-  ReplaceDamaged(reader, pixels);
-  outputs_.clear();
-  for (int i = 1; i < OutputSize(); ++i) outputs_.push_back(OperatorBase::Output<Tensor>(i));
-  for (int64_t i = 0; i < batch_size; ++i) {
-    SetRecordOutputs(batch_[static_cast<size_t>(i)].record, form_, i, batch_size, outputs_);
+  ahead_.Next(Reader(), [this] { std::swap(tensors_, taken_); });
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    Output(static_cast<int>(i))->CopyFrom(taken_[i], &context_);
   }
   return true;
 }
@@ -279,10 +337,10 @@ void RegisterImageInput() {
       .Args(kImageBatchSize, kLabelType, kNumLabels, kColor, kColorJitter, kSaturation, kBrightness,
             kContrast, kColorLighting, kColorLightingStd)
       .Args(kScaleJitterType, kScale, kMinSize, kWarp, kImageCrop, kMirror, kImageIsTest,
-            kUseCaffeDatum, kUseGpuTransform, kDecodeThreads, kImageNoPrefetch)
+            kUseCaffeDatum, kUseGpuTransform, kDecodeThreads, kNoPrefetch)
       .Args(kRandomScale, kMean, kMeanPerChannel, kStd, kStdPerChannel, kOutputSizes, kBoxTop,
             kBoxLeft, kBoxHeight, kBoxWidth)
-      .Args(kImageDatabase, kImageDatabaseType, kOutputType, kOnError)
+      .Args(kImageDatabase, kImageDatabaseType, kOutputType, kOnRecordError)
       .Input(
           0, "reader",
           "(optional) DBReader, as CreateDB makes it; without it, argument db names the database")

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/io/blob_serialization.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::image_input_test {
@@ -100,6 +101,63 @@ TEST_F(ImageInputTest, GivesTheSameOnSeveralThreads) {
   EXPECT_EQ(results[0], results[1]);
 }
 
+// With the same seed, an image depends on its record's place in the reader's order alone.
+TEST_F(ImageInputTest, GoesOnWithTheSameRandomNumbersAfterARestart) {
+  std::vector<std::string> records;
+  for (int i = 0; i < 7; ++i) records.push_back(Record(std::string(3, static_cast<char>(i)), i));
+  Write(records);
+  const std::string def =
+      "input: 'reader' arg { name: 'batch_size' i: 3 } arg { name: 'scale' i: 1 } "
+      "arg { name: 'color_jitter' i: 1 } arg { name: 'color_lighting' i: 1 }";
+  ws_.SetRandomSeed(5);
+  ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"),
+                                                             {.shuffle = true, .shuffle_seed = 1});
+  std::string saved;
+  std::vector<std::vector<float>> want, got;
+  const auto op = Create(def);
+  for (int run = 0; run < 8; ++run) {
+    if (run == 4) saved = SerializeBlob(*ws_.GetBlob("reader"), "reader");
+    ASSERT_TRUE(op->Run());
+    if (run >= 4) want.push_back(Data());
+  }
+  DeserializeBlob(saved, ws_.GetBlob("reader"));
+  for (const char* const threads : {"1", "2", "3", "1"}) {
+    const auto fresh = Create(def + " arg { name: 'decode_threads' i: " + threads + " }");
+    ASSERT_TRUE(fresh->Run());
+    got.push_back(Data());
+  }
+  EXPECT_EQ(got, want);
+  EXPECT_NE(want[0], want[1]);
+  ws_.SetRandomSeed(6);
+  DeserializeBlob(saved, ws_.GetBlob("reader"));
+  ASSERT_TRUE(Create(def)->Run());
+  EXPECT_NE(Data(), want[0]);
+}
+
+TEST_F(ImageInputTest, ADamagedRecordFailsInItsBatchAlsoWhenReadAhead) {
+  std::vector<std::string> records(9, Record("\1\2\3", 7));
+  records[5] = Record("\1\2", 8);
+  Write(records);
+  const auto op = Create(kTwoOfOne);
+  ASSERT_TRUE(op->Run());
+  ASSERT_TRUE(op->Run());
+  ExpectThrows([&] { op->Run(); }, "record \"key 5\"");
+  EXPECT_TRUE(op->Run());
+}
+
+TEST_F(ImageInputTest, ReportsRecordsWithoutImagesAndEmptyDatabases) {
+  TensorProtos floats;
+  for (int i = 0; i < 2; ++i) {
+    floats.add_protos()->set_data_type(TensorProto::FLOAT);
+    floats.mutable_protos(i)->add_float_data(1);
+  }
+  Write({floats.SerializeAsString()});
+  ExpectThrows([&] { Create(kTwoOfOne)->Run(); },
+               "record \"key 0\": image is of type FLOAT, want STRING (an encoded image) or BYTE");
+  Write({});
+  ExpectThrows([&] { Create(kTwoOfOne)->Run(); }, "has no records");
+}
+
 TEST_F(ImageInputTest, NamesADamagedRecordOrLeavesItOut) {
   Write({Record("\1\2\3", 7), Record("\1\2", 8), Record("\4\5\6", 9)});
   const auto stops = Create(kTwoOfOne);
@@ -127,7 +185,8 @@ TEST_F(ImageInputTest, ObeysTheFilePolicy) {
 
 TEST_F(ImageInputTest, InfersTheShapeOfTheData) {
   const OperatorDef def = Def("arg { name: 'batch_size' i: 5 } arg { name: 'color' i: 0 }");
-  const std::vector<TensorShape> shapes = OpSchemaRegistry::Schema("ImageInput")->InferTensor(def, {});
+  const std::vector<TensorShape> shapes =
+      OpSchemaRegistry::Schema("ImageInput")->InferTensor(def, {});
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_THAT(shapes[0].dims(), ElementsAre(5, 1, 1, 1));
   EXPECT_EQ(shapes[0].data_type(), TensorProto::FLOAT);
