@@ -36,7 +36,7 @@ const std::vector<DatabaseAction>& Actions() {
        "distributes the records over several databases",
        {"output", "parts"},
        &DivideDatabase},
-      {"throughput", "DB", "times the reading of records", {"readers", "repeat"}, &TimeDatabase}};
+      {"throughput", "DB", "times the reading of records", {"readers", "repeat", "batch-size"}, &TimeDatabase}};
   return actions;
 }
 
@@ -149,7 +149,9 @@ const Command& DbCommand() {
              "make images: leave damaged files out, with a warning for each, instead of stopping"},
             {"parts", "N", "2", "split: number of new databases"},
             {"readers", "N", "1", "throughput: threads that read"},
-            {"repeat", "N", "10", "throughput: times that all records are read"}},
+            {"repeat", "N", "10", "throughput: times that all records are read"},
+            {"batch-size", "N", "",
+             "throughput: read batches of tensors, with the operator TensorProtosDBInput"}},
            ProcessOptions(),
            {kJsonOption}}),
       .run = Db,

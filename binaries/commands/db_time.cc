@@ -12,7 +12,11 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 namespace {
@@ -67,6 +71,43 @@ Reading ReadByThreads(const DatabasePlace& place, int threads, int64_t records) 
   return {records, bytes, seconds};
 }
 
+// Reads batches as a net does, by an operator that reads ahead: at least `records` records.
+class BatchReading {
+ public:
+  BatchReading(const DatabasePlace& place, int64_t batch_size) : batch_size_(batch_size) {
+    const db::DBReader first(place.type, place.path);
+    std::string key, value;
+    first.Read(&key, &value);
+    TensorProtos record;
+    ParseBinaryProto(value, "record " + key, &record);
+    ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open(place.type, place.path);
+    OperatorDef def;
+    def.set_type("TensorProtosDBInput");
+    def.add_input("reader");
+    for (int i = 0; i < record.protos_size(); ++i) def.add_output(MakeString("tensor_", i));
+    *def.add_arg() = MakeArgument("batch_size", batch_size);
+    operator_ = CreateOperator(def, &ws_);
+  }
+
+  Reading Read(int64_t records) {
+    Reading reading;
+    const Timer timer;
+    for (; reading.records < records; reading.records += batch_size_) {
+      CAFFE_ENFORCE(operator_->Run(), "TensorProtosDBInput failed");
+      for (int i = 0; i < operator_->OutputSize(); ++i) {
+        reading.bytes += ws_.GetBlob(MakeString("tensor_", i))->Get<Tensor>().nbytes();
+      }
+    }
+    reading.seconds = timer.Seconds();
+    return reading;
+  }
+
+ private:
+  const int64_t batch_size_;
+  Workspace ws_;
+  std::unique_ptr<OperatorBase> operator_;
+};
+
 void Print(const CommandLine& line, const Reading& reading, int64_t round) {
   const double per_second = static_cast<double>(reading.records) / std::max(reading.seconds, 1e-9f);
   const double mebibytes =
@@ -93,6 +134,14 @@ int TimeDatabase(const CommandLine& line, const std::vector<std::string>& argume
   const auto readers = static_cast<int>(line.Integer("readers", 1, 1024));
   const int64_t rounds = line.Integer("repeat", 1, 1000000);
   Reading reading = ReadByCursor(place);
+  if (line.Has("batch-size")) {
+    CAFFE_ENFORCE_EQ(readers, 1, "--readers with --batch-size: an operator is one reader");
+    BatchReading batches(place, line.Integer("batch-size", 1, 1 << 20));
+    for (int64_t round = 1; round <= rounds; ++round) {
+      Print(line, batches.Read(reading.records), round);
+    }
+    return 0;
+  }
   for (int64_t round = 1; round <= rounds; ++round) {
     if (readers > 1) {
       reading = ReadByThreads(place, readers, reading.records);

@@ -102,6 +102,10 @@ TEST_F(DbTest, TimesReading) {
     EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 2);
   }
   EXPECT_THAT(Db({"throughput", db, "--repeat", "1"}).out, HasSubstr("round 1: 3 records in "));
+  EXPECT_THAT(Db({"throughput", db, "--repeat", "1", "--batch-size", "2"}).out,
+              HasSubstr("round 1: 4 records in "));
+  EXPECT_THAT(Db({"throughput", db, "--readers", "2", "--batch-size", "2"}).err,
+              HasSubstr("an operator is one reader"));
 }
 
 TEST_F(DbTest, MakesImagesAndTheNamesOfTheirClasses) {
