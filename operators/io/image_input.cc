@@ -10,6 +10,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/io/database_arguments.h"
