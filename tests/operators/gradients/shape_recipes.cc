@@ -150,6 +150,18 @@ void DraftSparseToDense(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"I", "X"}, {"Y"}).Argument("output_first_dim", 5);
 }
 
+void DraftSparseToDenseMask(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> block = draft.Dims(0, 2);
+  std::vector<int64_t> dims = {5};
+  dims.insert(dims.end(), block.begin(), block.end());
+  draft.FeedSmooth("V", dims);
+  draft.FeedSmooth("D", block);
+  draft.FeedIndices("I", {5}, RandomIndices(draft, 5, 4));
+  draft.FeedInt32("L", {2}, {2, 3});
+  draft.SetOperator(type, {"I", "V", "D", "L"}, {"Y"})
+      .Argument("mask", std::vector<int64_t>{3, 0, 1});
+}
+
 void DraftEnsureDense(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(1, 3));
   draft.SetOperator(type, {"X"}, {"Y"});
@@ -265,6 +277,7 @@ std::vector<Recipe> ShapeRecipes() {
       {"Gather", "", DraftGather},
       {"BatchGather", "", DraftBatchGather},
       {"SparseToDense", "", DraftSparseToDense},
+      {"SparseToDenseMask", "", DraftSparseToDenseMask},
       {"EnsureDense", "", DraftEnsureDense},
       {"TopK", "", DraftTopK},
   };
