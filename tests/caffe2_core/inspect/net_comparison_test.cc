@@ -74,6 +74,18 @@ TEST(NetComparisonTest, MatchesTheNamesThatGraphPassesWrite) {
   EXPECT_TRUE(found[0].within());
 }
 
+// y_ideep is another blob where the net also writes y.
+TEST(NetComparisonTest, KeepsNamesApartThatOneNetHas) {
+  const auto found = Compare(R"(op { type: "Abs" input: "x" output: "y" })",
+                             R"(op { type: "Abs" input: "x" output: "y" }
+                                op { type: "Negative" input: "x" output: "y_ideep" })",
+                             {-1, 2});
+  ASSERT_GE(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "y");
+  EXPECT_EQ(found[0].second, 0);
+  EXPECT_TRUE(found[0].within());
+}
+
 TEST(NetComparisonTest, ListsWeightsOnlyIfTheyDiffer) {
   const auto found = Compare(R"(op { type: "Add" input: "x" input: "w" output: "y" })",
                              R"(op { type: "Add" input: "x" input: "w" output: "y" })", {1});

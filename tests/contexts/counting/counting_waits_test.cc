@@ -101,6 +101,15 @@ TEST(DeviceWaitsTest, OneStreamWaitsForAnotherOfItsDevice) {
   EXPECT_EQ(PlanText(net, {positions, {1, 1, 0}}), "end: 2-2; end: 0-1");
 }
 
+TEST(DeviceWaitsTest, RejectAnOrderWithOtherNumbersOfStreams) {
+  const Net net(Chains());
+  ExpectThrows(
+      [&] {
+        (void)net.Plan({{0, 1, 2, 3, 4}, {0, 0, 0, 0}});
+      },
+      "the order of 5 operators has 4 streams");
+}
+
 // The streams of an order belong to its places, not to the positions in the net.
 TEST(DeviceWaitsTest, StreamsAreInTheOrderOfTheStarts) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
@@ -126,8 +135,8 @@ TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
 
 // Operators 0 and 1 read the same blob. At the end, stream 0 has waited for stream 1.
 TEST(DeviceWaitsTest, ReadersOfOneBlobDoNotWaitForEachOther) {
-  const std::string readers = Op(R"(type: "Relu" input: "a" output: "b")") +
-                              Op(R"(type: "Relu" input: "a" output: "c")");
+  const std::string readers =
+      Op(R"(type: "Relu" input: "a" output: "b")") + Op(R"(type: "Relu" input: "a" output: "c")");
   const std::string join = Op(R"(type: "Add" input: "b" input: "c" output: "d")");
   const std::string overwrite = Op(R"(type: "Relu" input: "d" output: "a")");
   EXPECT_EQ(PlanText(readers + join, {{0, 1, 2}, {0, 1, 0}}), "2: 1-1 on the device; end: 0-2");

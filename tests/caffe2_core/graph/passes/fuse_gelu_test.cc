@@ -91,6 +91,15 @@ TEST_F(FuseGeluTest, LeavesIntermediateResultsThatAreRead) {
   }
 }
 
+// A blob that the net writes is not the constant that the workspace holds.
+TEST_F(FuseGeluTest, LeavesFactorsThatTheNetWrites) {
+  for (const char* const name : {"root", "one", "half"}) {
+    const std::string writer =
+        MakeString("op { type: \"Relu\" input: \"z\" output: \"", name, "\" }");
+    EXPECT_EQ(Lines(writer + kNet).size(), 6u) << name;
+  }
+}
+
 TEST_F(FuseGeluTest, LeavesAnInputThatIsOverwritten) {
   run_.kept = {"y", "x"};
   EXPECT_EQ(LinesWith(R"(op { type: "Mul" input: "d")",
