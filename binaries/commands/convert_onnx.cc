@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "binaries/commands/caffe_model.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/export/onnx_export.h"
@@ -21,7 +21,10 @@ namespace {
 ShapeMap InputShapes(const CommandLine& line, const Model& model, const Workspace& ws) {
   ShapeMap shapes;
   const auto set = [&](const std::string& name, const std::vector<int64_t>& dims) {
-    shapes.emplace(name, CreateTensorShape(dims, TensorProto::FLOAT));
+    const auto type = model.input_types.find(name);
+    shapes.emplace(name,
+                   CreateTensorShape(
+                       dims, type != model.input_types.end() ? type->second : TensorProto::FLOAT));
   };
   for (const auto& [name, dims] : CaffeImportOptionsOf(line).input_shapes) {
     CheckInputName({&model.predict_net}, name);
@@ -61,6 +64,7 @@ void ConvertToOnnx(const CommandLine& line, const std::string& path) {
                            .predict_net = path,
                            .weights = line.Text("weights"),
                            .caffe = CaffeImportOptionsOf(line),
+                           .onnx = OnnxImportOptionsOf(line),
                            .device = DeviceOption()});
   for (const std::string& warning : model.warnings) Warn(warning);
   PrintNotes(model.notes);

@@ -228,7 +228,7 @@ void WritePRelu(OperatorExport* op) {
 
 void WriteCast(OperatorExport* op) {
   const std::string x = op->In(0);
-  op->Node("Cast", {x}, {op->Out()}, {Int("to", OnnxTypeOf(op->OutputType(0)))});
+  op->Node("Cast", {x}, {op->Out()}, {Int("to", ExportedTypeOf(op->OutputType(0)))});
 }
 
 void WriteFloatToHalf(OperatorExport* op) {
@@ -272,7 +272,7 @@ void WriteAffineChannel(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxElementwiseRows() {
+std::vector<OnnxExportRow> ElementwiseExportRows() {
   return {
       {"Abs", WriteSame, "Abs"},
       {"Acos", WriteSame, "Acos"},

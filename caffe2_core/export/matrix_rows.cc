@@ -84,7 +84,7 @@ void WriteBatchMatMul(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxMatrixRows() {
+std::vector<OnnxExportRow> MatrixExportRows() {
   return {{"FC", WriteFC},
           {"FCTransposed", WriteFC},
           {"MatMul", WriteMatMul},

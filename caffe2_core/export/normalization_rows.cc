@@ -99,7 +99,7 @@ void WriteNormalize(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxNormalizationRows() {
+std::vector<OnnxExportRow> NormalizationExportRows() {
   return {
       {"SpatialBN", WriteSpatialBN},       {"LRN", WriteLRN},
       {"InstanceNorm", WriteInstanceNorm}, {"GroupNorm", WriteGroupNorm},

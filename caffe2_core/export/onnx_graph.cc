@@ -30,14 +30,14 @@ void SetAttribute(const OnnxAttribute& from, onnx::AttributeProto* to) {
 void SetType(const std::string& name, const TensorShape& shape, onnx::ValueInfoProto* info) {
   info->set_name(name);
   auto* type = info->mutable_type()->mutable_tensor_type();
-  type->set_elem_type(OnnxTypeOf(shape.data_type()));
+  type->set_elem_type(ExportedTypeOf(shape.data_type()));
   auto* dims = type->mutable_shape();
   for (const int64_t dim : shape.dims()) dims->add_dim()->set_dim_value(dim);
 }
 
 }  // namespace
 
-int32_t OnnxTypeOf(TensorProto_DataType type) {
+int32_t ExportedTypeOf(TensorProto_DataType type) {
   switch (type) {
     case TensorProto::FLOAT:
       return onnx::TensorProto::FLOAT;
@@ -124,7 +124,7 @@ std::string OnnxGraph::Write(const std::string& blob) {
 std::string OnnxGraph::AddWeight(const std::string& blob, const std::string& name,
                                  const OnnxDims& dims) {
   const Tensor* weight = options_.weights.at(blob);
-  AddInitializer(name, OnnxTypeOf(TypeMetaToDataType(weight->dtype())), dims);
+  AddInitializer(name, ExportedTypeOf(TypeMetaToDataType(weight->dtype())), dims);
   result_.weights.back() = weight;
   return name;
 }

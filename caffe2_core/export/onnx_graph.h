@@ -24,7 +24,7 @@ using OnnxDims = std::vector<int64_t>;
 using OnnxFloats = std::vector<float>;
 
 // The type of ONNX for a type of Caffe2. THROWS if there is none.
-int32_t OnnxTypeOf(TensorProto_DataType type);
+int32_t ExportedTypeOf(TensorProto_DataType type);
 
 class OnnxGraph {
  public:

@@ -78,12 +78,12 @@ class OperatorExport {
 };
 
 // The rows, by topic.
-std::vector<OnnxExportRow> OnnxElementwiseRows();
-std::vector<OnnxExportRow> OnnxWindowRows();
-std::vector<OnnxExportRow> OnnxNormalizationRows();
-std::vector<OnnxExportRow> OnnxMatrixRows();
-std::vector<OnnxExportRow> OnnxShapeRows();
-std::vector<OnnxExportRow> OnnxReduceRows();
+std::vector<OnnxExportRow> ElementwiseExportRows();
+std::vector<OnnxExportRow> WindowExportRows();
+std::vector<OnnxExportRow> NormalizationExportRows();
+std::vector<OnnxExportRow> MatrixExportRows();
+std::vector<OnnxExportRow> ShapeExportRows();
+std::vector<OnnxExportRow> ReduceExportRows();
 
 // Null for a type without an ONNX form.
 const OnnxExportRow* FindOnnxExportRow(std::string_view type);

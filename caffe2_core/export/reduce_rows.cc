@@ -61,7 +61,7 @@ void WriteTopK(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxReduceRows() {
+std::vector<OnnxExportRow> ReduceExportRows() {
   return {
       {"ReduceSum", WriteReduce, "ReduceSum"},
       {"ReduceMean", WriteReduce, "ReduceMean"},

@@ -200,7 +200,7 @@ void SetFillValue(const OperatorExport& op, onnx::TensorProto* tensor) {
 
 void WriteConstantFill(OperatorExport* op) {
   OnnxGraph& graph = op->graph();
-  const int32_t type = OnnxTypeOf(op->OutputType(0));
+  const int32_t type = ExportedTypeOf(op->OutputType(0));
   CAFFE_ENFORCE(type != onnx::TensorProto::STRING,
                 "ConstantFill of strings has no counterpart in ONNX");
   const auto extra = op->args.GetRepeatedArgument<int64_t>("extra_shape");
@@ -222,7 +222,7 @@ void WriteConstantFill(OperatorExport* op) {
 // A fill in the net becomes an initializer.
 void WriteGivenTensor(OperatorExport* op) {
   const OnnxDims dims = op->OutputDims(0);
-  const int32_t type = OnnxTypeOf(op->OutputType(0));
+  const int32_t type = ExportedTypeOf(op->OutputType(0));
   auto* tensor = op->graph().AddInitializer(op->Out(), type, dims);
   if (type == onnx::TensorProto::DOUBLE) {
     for (const float f : op->args.GetRepeatedArgument<float>("values")) tensor->add_double_data(f);
@@ -243,7 +243,7 @@ void WriteGivenTensor(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxShapeRows() {
+std::vector<OnnxExportRow> ShapeExportRows() {
   return {
       {"Concat", WriteConcat},
       {"DepthConcat", WriteConcat},

@@ -229,7 +229,7 @@ void WriteRoIAlign(OperatorExport* op) {
 
 }  // namespace
 
-std::vector<OnnxExportRow> OnnxWindowRows() {
+std::vector<OnnxExportRow> WindowExportRows() {
   return {
       {"Conv", WriteConv},
       {"Conv1D", WriteConv},
