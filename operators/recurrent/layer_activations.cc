@@ -1,9 +1,10 @@
 #include "operators/recurrent/layer_activations.h"
 
+#include <absl/strings/match.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "absl/strings/match.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/simd.h"
 #include "operators/primitives/elementary.h"

@@ -32,8 +32,11 @@ void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
 namespace {
 
 std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<TensorShape>& in) {
-  // The values of axes that are an input are not known.
-  if (!AreKnown(in, 1) || in.size() > 1) return UnknownOutputs(def);
+  if (!AreKnown(in, 1) || in.size() > 1) {  // the values of axes that are an input are not known
+    std::vector<TensorShape> out = UnknownOutputs(def);
+    if (!in.empty() && in[0].has_data_type()) out[0].set_data_type(in[0].data_type());
+    return out;
+  }
   const ArgumentHelper args(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   std::vector<char> reduced;

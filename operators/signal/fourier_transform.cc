@@ -8,9 +8,9 @@
 namespace caffe2rt {
 
 void FourierTransform::Make(int64_t n) {
-  if (n == n_) return;
   CAFFE_ENFORCE(n >= 1 && n <= (int64_t{1} << 26), "length of a Fourier transform is ", n,
                 ", want 1 to 2^26");
+  if (n == n_) return;
   n_ = 0;
   padded_ = 1;
   const bool power = (n & (n - 1)) == 0;

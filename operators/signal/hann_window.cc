@@ -84,7 +84,10 @@ void RegisterCosineWindow() {
       .Input(0, "size", "int32 or int64, one element")
       .Output(0, "Y", "[size], float or double")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>&) {
-        return UnknownOutputs(def);
+        std::vector<TensorShape> out = UnknownOutputs(def);
+        const int type = ArgumentHelper(def).Read(kWindowType);
+        out[0].set_data_type(static_cast<TensorProto_DataType>(type));
+        return out;
       })
       .Traits({.type_argument = kWindowType.name,
                .no_shape_reason = "the size is the value of an input"})

@@ -122,7 +122,10 @@ void RegisterMelWeightMatrix() {
       .Input(4, "upper_edge_hertz", "float or double, one element")
       .Output(0, "Y", "[dft_length / 2 + 1, num_mel_bins]")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>&) {
-        return UnknownOutputs(def);
+        std::vector<TensorShape> out = UnknownOutputs(def);
+        const int type = ArgumentHelper(def).Read(kMelType);
+        out[0].set_data_type(static_cast<TensorProto_DataType>(type));
+        return out;
       })
       .Traits(
           {.type_argument = kMelType.name, .no_shape_reason = "the sizes are the values of inputs"})

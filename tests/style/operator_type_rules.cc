@@ -27,7 +27,7 @@ const AllowedFile kAllowedTypes[] = {
      {"Accuracy", "AffineChannel", "Conv", "CreateDB", "CrossEntropy", "ImageInput", "LRN", "Load",
       "Range", "ReadNextBatch", "RoIAlign", "SpatialBN"}},
     {"graph/drawing/weight_inputs.cc", "parts of names, for types that state no weights",
-     {"FC", "PRelu", "Recurrent"}},
+     {"FC", "GRU", "LSTM", "PRelu", "Recurrent"}},
     {"graph/gradient_sums.cc", "the backward pass adds gradients up with these types",
      {"Concat", "Sum"}},
     {"graph/net_file.cc", "paths of databases in the arguments of operators that open them",

@@ -16,43 +16,43 @@
 namespace caffe2rt::test {
 
 // A tensor whose elements are given as doubles, which hold all numbers of the tables exactly.
-struct CaseTensor {
+struct OnnxCaseTensor {
   TensorProto_DataType type;
   std::vector<int64_t> dims;
   std::vector<double> values;
 };
-inline CaseTensor F32(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor F32(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::FLOAT, std::move(dims), std::move(values)};
 }
-inline CaseTensor F64(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor F64(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::DOUBLE, std::move(dims), std::move(values)};
 }
-inline CaseTensor I64(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor I64(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::INT64, std::move(dims), std::move(values)};
 }
-inline CaseTensor I32(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor I32(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::INT32, std::move(dims), std::move(values)};
 }
-inline CaseTensor I16(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor I16(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::INT16, std::move(dims), std::move(values)};
 }
-inline CaseTensor I8(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor I8(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::INT8, std::move(dims), std::move(values)};
 }
-inline CaseTensor U8(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor U8(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::UINT8, std::move(dims), std::move(values)};
 }
-inline CaseTensor U16(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor U16(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::UINT16, std::move(dims), std::move(values)};
 }
-inline CaseTensor Bool(std::vector<int64_t> dims, std::vector<double> values) {
+inline OnnxCaseTensor Bool(std::vector<int64_t> dims, std::vector<double> values) {
   return {TensorProto::BOOL, std::move(dims), std::move(values)};
 }
 
 struct OnnxCase {
   const char* type;
   const char* arguments;  // text of the OperatorDef
-  std::vector<CaseTensor> inputs, outputs;
+  std::vector<OnnxCaseTensor> inputs, outputs;
   double tolerance = 0;  // times max(1, |want|)
 };
 
@@ -60,7 +60,8 @@ struct OnnxCase {
 std::string OnnxCaseOp(const OnnxCase& c);
 // Feeds the inputs.
 void FeedOnnxCase(Workspace* ws, const OnnxCase& c);
-// Runs the case and compares the outputs, and the shapes that the schema infers.
+// Runs the case and compares the outputs, and the shapes that the schema infers. Further runs on the CPU
+// have the same outputs, and neither allocate nor lock.
 void ExpectOnnxCase(const OnnxCase& c);
 
 }  // namespace caffe2rt::test

@@ -326,8 +326,10 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
   if (node->type() == "Shape" || node->type() == "Size") return FoldShape(node, folded);
   if (!IsFoldable(node->type()) || node->outputs() != 1) return false;
   std::array<std::vector<OnnxArray>, kOnnxWorlds> arrays;
-  for (const std::string& input : node->data().inputs) {
+  for (size_t i = 0; i < node->inputs(); ++i) {
+    const std::string& input = node->data().inputs[i];
     if (input.empty()) {
+      if (node->type() != "Slice" || i < 3) return false;  // axes and steps may be absent
       for (auto& world : arrays) world.emplace_back();
       continue;
     }

@@ -201,6 +201,8 @@ void OnnxNets::Infer(const OperatorDef& op) {
       blob.dims = {GetDimsVector(outputs[0][at]), GetDimsVector(outputs[1][at])};
       blob.has_dims = blob.dims[0].size() == blob.dims[1].size();
       blob.type = OnnxTypeOf(outputs[0][at].data_type());
+    } else if (known && outputs[0][at].has_data_type()) {
+      blob.type = OnnxTypeOf(outputs[0][at].data_type());
     }
     blobs_[op.output(i)] = blob;
   }

@@ -24,18 +24,19 @@ struct Attention {
 
 std::string HeadsApart(OnnxNode* n, const std::string& x, int64_t heads) {
   const OnnxDims dims = n->FixedDims(x);
-  CAFFE_ENFORCE(heads > 0 && dims[2] % heads == 0, "an input of 3 axes has ", dims[2],
+  CAFFE_ENFORCE(heads > 0 && dims.at(2) % heads == 0, "an input of 3 axes has ", dims.at(2),
                 " columns for ", heads, " heads");
-  return n->Transpose(n->Reshape(x, {dims[0], dims[1], heads, dims[2] / heads}), {0, 2, 1, 3});
+  return n->Transpose(n->Reshape(x, {dims.at(0), dims.at(1), heads, dims.at(2) / heads}),
+                      {0, 2, 1, 3});
 }
 
 // [h0, h1] -> [h0, h0, h1, h1]
 std::string Repeated(OnnxNode* n, const std::string& x, int64_t times) {
   if (times == 1) return x;
   const OnnxDims d = n->FixedDims(x);
-  const std::string apart = n->Reshape(x, {d[0], d[1], 1, d[2], d[3]});
+  const std::string apart = n->Reshape(x, {d.at(0), d.at(1), 1, d.at(2), d.at(3)});
   const std::string tiled = n->Call("Tile", {apart, n->IntConst("repeats", {1, 1, times, 1, 1})});
-  return n->Reshape(tiled, {d[0], d[1] * times, d[2], d[3]});
+  return n->Reshape(tiled, {d.at(0), d.at(1) * times, d.at(2), d.at(3)});
 }
 
 Attention ReadAttention(OnnxNode* n) {
@@ -189,7 +190,7 @@ void TranslateAttention(OnnxNode* n) {
   std::string y = n->Call("MatMul", {probabilities, Repeated(n, a.v, times)});
   if (a.flat) {
     const OnnxDims d = n->FixedDims(y);
-    y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
+    y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d.at(0), d.at(2), d.at(1) * d.at(3)});
   }
   n->Forward(0, y);
   n->Forward(1, a.k);
@@ -230,11 +231,11 @@ LinearAttention ReadLinearAttention(OnnxNode* n) {
     a.beta = HeadsApart(n, InFloat(n, n->In(5)), heads);
   }
   const OnnxDims q = n->FixedDims(a.q), v = n->FixedDims(a.v);
-  a.steps = q[2];
+  a.steps = q.at(2);
   a.times = q_heads / kv_heads;
   a.scale = n->Float("scale", 0);
-  if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(q[3]));
-  const OnnxDims dims = {q[0], kv_heads, q[3], v[3]};
+  if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(q.at(3)));
+  const OnnxDims dims = {q.at(0), kv_heads, q.at(3), v.at(3)};
   CAFFE_ENFORCE_LE(CheckedProduct(dims), kMaxMask, "elements of a state");
   a.state = n->Has(3) ? InFloat(n, n->In(3))
                       : n->Value("ConstantFill", {},
@@ -268,7 +269,7 @@ void TranslateLinearAttention(OnnxNode* n) {
   std::string y =
       outputs.size() == 1 ? outputs[0] : n->Call("Concat", outputs, {OnnxInt("axis", 2)});
   const OnnxDims d = n->FixedDims(y);
-  y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
+  y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d.at(0), d.at(2), d.at(1) * d.at(3)});
   const int type = n->Type(n->In(0)), state_type = n->Has(3) ? n->Type(n->In(3)) : type;
   n->Forward(0, n->Call("Cast", {y}, {OnnxInt("to", type)}));
   n->Forward(1, n->Call("Cast", {a.state}, {OnnxInt("to", state_type)}));
@@ -280,7 +281,7 @@ void TranslateCausalConvWithState(OnnxNode* n) {
   const OnnxDims dims = n->FixedDims(x), filter = n->FixedDims(w);
   CAFFE_ENFORCE(dims.size() == 3 && filter.size() == 3, "it has ", dims.size(), " and ",
                 filter.size(), " axes, want 3 and 3");
-  const int64_t before = filter[2] - 1;
+  const int64_t before = filter.at(2) - 1;
   std::string padded = x;
   if (n->Has(3)) {
     padded = n->Call("Concat", {n->In(3), x}, {OnnxInt("axis", 2)});
@@ -288,11 +289,11 @@ void TranslateCausalConvWithState(OnnxNode* n) {
     padded = n->Call("Pad", {x, n->IntConst("pads", {0, 0, before, 0, 0, 0})});
   }
   const std::string bias = n->Has(2) ? n->In(2) : "";
-  std::string y = n->Call("Conv", {padded, w, bias}, {OnnxInt("group", dims[1])});
+  std::string y = n->Call("Conv", {padded, w, bias}, {OnnxInt("group", dims.at(1))});
   const std::string activation = n->Text("activation", "none");
   if (activation != "none") y = n->Call("Swish", {y});
   n->Forward(0, y);
-  n->Forward(1, n->Call("Slice", {padded, n->IntConst("start", {dims[2]}),
+  n->Forward(1, n->Call("Slice", {padded, n->IntConst("start", {dims.at(2)}),
                                   n->IntConst("end", {INT64_MAX}), n->IntConst("axes", {2})}));
 }
 

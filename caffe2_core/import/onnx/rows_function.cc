@@ -164,11 +164,11 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
   const OnnxDims dims = n->FixedDims(x);
   if (rank == 3) {  // [batch, length, heads * size] -> [batch, length, heads, size]
     CAFFE_ENFORCE(heads > 0, "num_heads is ", heads, ", want at least 1 for an input of 3 axes");
-    x = n->Reshape(x, {dims[0], dims[1], heads, dims[2] / heads});
+    x = n->Reshape(x, {dims.at(0), dims.at(1), heads, dims.at(2) / heads});
   } else {
     x = n->Transpose(x, {0, 2, 1, 3});
   }
-  const int64_t size = n->Dims(x)[3];
+  const int64_t size = n->Dims(x).at(3);
   const int64_t rotated =
       n->Int("rotary_embedding_dim", 0) > 0 ? n->Int("rotary_embedding_dim", 0) : size;
   std::string rest;
@@ -189,11 +189,11 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
   std::string first, second;
   const OnnxDims shape = n->Dims(x);
   if (interleaved) {
-    const std::string pairs = n->Reshape(x, {shape[0], shape[1], shape[2], half, 2});
+    const std::string pairs = n->Reshape(x, {shape.at(0), shape.at(1), shape.at(2), half, 2});
     const std::vector<std::string> parts =
         n->CallAll("Split", {pairs}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);
-    first = n->Reshape(parts[0], {shape[0], shape[1], shape[2], half});
-    second = n->Reshape(parts[1], {shape[0], shape[1], shape[2], half});
+    first = n->Reshape(parts[0], {shape.at(0), shape.at(1), shape.at(2), half});
+    second = n->Reshape(parts[1], {shape.at(0), shape.at(1), shape.at(2), half});
   } else {
     const std::vector<std::string> parts =
         n->CallAll("Split", {x}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);

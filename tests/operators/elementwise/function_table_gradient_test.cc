@@ -7,10 +7,10 @@
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/primitives/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"
+#include "operators/primitives/activation_functions.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -211,11 +211,11 @@ TEST(FunctionTableGradientTest, RunsOnEveryElementTypeAndSizeAndInPlaceWhereCaff
       (ExpectGradientRuns<Ts>(row.type, Function::kGradientInputs), ...);
     }
   });
-  EXPECT_EQ(gradients, 30);
+  EXPECT_EQ(gradients, 33);
 }
 
 // The operators whose makers emit other operators, too, except the conversions, because a rounded
-// number is not a smooth function. X is in the domain of every function, and no function has a kink
+// number is not a smooth function. X is in the domain of the function, and no function has a kink
 // near these numbers.
 TEST(FunctionTableGradientTest, AgreesWithDifferences) {
   int compared = 0;
@@ -227,10 +227,11 @@ TEST(FunctionTableGradientTest, AgreesWithDifferences) {
     SCOPED_TRACE(row.type);
     Workspace ws;
     Feed<float>(&ws, "X", {2, 3}, {0.1f, 0.25f, 0.4f, 0.55f, 0.7f, 0.85f});
+    if (std::string(row.type) == "Acosh") FeedRange<float>(&ws, "X", {2, 3}, 1.5, 0.25);
     test::ExpectGradientMatches(&ws,
                                 MakeString("type: \"", row.type, R"(" input: "X" output: "Y")"));
   });
-  EXPECT_EQ(compared, 30 + 6);
+  EXPECT_EQ(compared, 33 + 6);
 }
 
 TEST(FunctionTableGradientTest, DocumentsTheArgumentsOfTheFunction) {

@@ -44,7 +44,7 @@ TEST(OnnxPowTest, DefinesNegativeExponentsAndOverflow) {
   ExpectOnnxCase({"ONNXPow",
                   "",
                   {I32({2}, {3, 2}), I32({2}, {40, 31})},
-                  {I32({2}, {-1078159519, -2147483648.0})}});  // 3^40 mod 2^32
+                  {I32({2}, {689956897, -2147483648.0})}});  // 3^40 mod 2^32
   ExpectOnnxCase(
       {"ONNXPow", "", {I8({3}, {-2, 100, 4}), F32({3}, {0.5, 9, 0.5})}, {I8({3}, {0, 127, 2})}});
 }

@@ -75,7 +75,7 @@ TEST(QuantizeLinearTest, AcceptsABlockThatIsLargerThanTheAxis) {
 TEST(QuantizeLinearTest, RejectsWrongScalesAndZeroPoints) {
   struct Row {
     const char* arguments;
-    CaseTensor scale, zero_point;
+    OnnxCaseTensor scale, zero_point;
     const char* error;
   };
   const Row rows[] = {

@@ -300,7 +300,7 @@ TEST(LstmTest, AcceptsNoSteps) {
 }
 
 TEST(LstmTest, RejectsShapesAndArguments) {
-  const CaseTensor x = F32({1, 1, 1}, {1}), w = F32({1, 1, 1}, {1});
+  const OnnxCaseTensor x = F32({1, 1, 1}, {1}), w = F32({1, 1, 1}, {1});
   ExpectCaseThrows({"RNN", "", {x, F32({1, 2, 1}, {1, 1}), w}, {F32({}, {})}},
                    "input 1 (W) has shape [1, 2, 1], want [1, 1, 1]");
   ExpectCaseThrows({"LSTM", "", {x, w, w}, {F32({}, {})}}, "input 2 (R) has shape [1, 1, 1]");

@@ -259,7 +259,7 @@ void ExpectCaseThrows(const OnnxCase& c, const std::string& error) {
 }
 
 TEST(ReduceNumbersTest, RejectsOtherAxesAndTypes) {
-  const CaseTensor x = F32({2}, {1, 2});
+  const OnnxCaseTensor x = F32({2}, {1, 2});
   ExpectCaseThrows({"ReduceProd", "", {x, I64({1}, {1})}, {F32({}, {})}},
                    "contains 1, want -1 to 0");
   ExpectCaseThrows({"ReduceSum", "", {x, I64({1}, {9223372036854774784.0})}, {F32({}, {})}},

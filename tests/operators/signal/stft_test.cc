@@ -64,7 +64,7 @@ void ExpectCaseThrows(const OnnxCase& c, const std::string& error) {
 }
 
 TEST(StftTest, RejectsOtherFrames) {
-  const CaseTensor x = F32({1, 4, 1}, {1, 2, 3, 4});
+  const OnnxCaseTensor x = F32({1, 4, 1}, {1, 2, 3, 4});
   ExpectCaseThrows({"STFT", "", {x, I64({}, {1})}, {F32({}, {})}}, "want one of them");
   ExpectCaseThrows({"STFT", "", {x, I64({}, {0}), F32({2}, {1, 1})}, {F32({}, {})}},
                    "input 1 (frame_step)");

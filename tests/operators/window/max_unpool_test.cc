@@ -35,7 +35,7 @@ void ExpectCaseThrows(const OnnxCase& c, const std::string& error) {
 
 TEST(MaxUnpoolTest, RejectsPositionsOutsideOfTheOutput) {
   const char* two = R"(arg { name: "kernel_shape" ints: 2 })";
-  const CaseTensor x = F32({1, 1, 2}, {1, 2});
+  const OnnxCaseTensor x = F32({1, 1, 2}, {1, 2});
   ExpectCaseThrows({"MaxUnpool", two, {x, I64({1, 1, 2}, {0, 3})}, {F32({}, {})}},
                    "input 1 (I) is 3 at element 1, want 0 to 2");
   ExpectCaseThrows({"MaxUnpool", two, {x, I64({1, 1, 2}, {0, -1})}, {F32({}, {})}},

@@ -413,7 +413,7 @@ TEST(OnnxConvTransposeTest, ExtendsTheOutputByNegativePads) {
 }
 
 TEST(OnnxConvTransposeTest, RejectsShapesThatDoNotFit) {
-  const CaseTensor x = F32({1, 1, 2}, {1, 2}), w = F32({1, 1, 2}, {10, 1});
+  const OnnxCaseTensor x = F32({1, 1, 2}, {1, 2}), w = F32({1, 1, 2}, {10, 1});
   ExpectCaseThrows(
       {"ONNXConvTranspose", R"(arg { name: "pads" ints: 3 ints: 3 })", {x, w}, {F32({}, {})}},
       "of the output has size -3");

@@ -165,7 +165,7 @@ TEST(OnnxPoolTest, AcceptsNoImagesAndGivesNaN) {
 }
 
 TEST(OnnxPoolTest, RejectsWindowsThatDoNotFit) {
-  const CaseTensor x = F32({1, 1, 3}, {1, 2, 3});
+  const OnnxCaseTensor x = F32({1, 1, 3}, {1, 2, 3});
   ExpectCaseThrows({"ONNXMaxPool", "", {x}, {F32({}, {})}}, "sizes of the window");
   ExpectCaseThrows({"ONNXMaxPool", R"(arg { name: "kernel_shape" ints: 4 })", {x}, {F32({}, {})}},
                    "span 4 elements");
