@@ -152,7 +152,7 @@ const Command& BenchCommand() {
   static const Command command = {
       .name = "bench",
       .purpose = "times a net, its operators and its operator types",
-      .usage = "bench --predict-net FILE | --predictor DB | PROTOTXT [options]",
+      .usage = "bench --predict-net FILE | --predictor DB | PROTOTXT | ONNX [options]",
       .examples =
           "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"

@@ -5,6 +5,7 @@
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/standard_streams.h"
@@ -21,6 +22,11 @@ bool IsArchive(const std::string& path) {
   if (std::filesystem::is_directory(status)) return false;
   return path.ends_with(".npz") ||
          (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+}
+
+// As a TensorProto of ONNX, in a file "*.pb" instead of "*.npy".
+void SaveStrings(const std::string& file, const std::string& name, const Tensor& tensor) {
+  WriteOnnxTensor(file.substr(0, file.size() - 4) + ".pb", name, tensor);
 }
 
 }  // namespace
@@ -64,6 +70,8 @@ void OutputSaver::Save(const std::string& name, const Tensor& tensor) {
   const std::string& file = files_.at(name);
   if (archive_.empty()) {
     MakeFolderOf(file);
+    // NumPy's format has no strings of any length.
+    if (tensor.IsType<std::string>()) return SaveStrings(file, name, tensor);
     WriteNpy(file, tensor);
     return;
   }

@@ -17,7 +17,8 @@ std::string FileStemOf(const std::string& blob);
 // Saves blobs according to --output. If the path ends in ".npz" and is not a folder, or is a pipe
 // or standard output, it is an archive that holds each tensor under its blob's name; it is written
 // by Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and
-// ".npy". The folder, or the parent folder of the archive, is created if needed.
+// ".npy"; one of strings under ".pb", as a TensorProto of ONNX. The folder, or the parent folder of the
+// archive, is created if needed.
 class OutputSaver {
  public:
   OutputSaver() = default;  // saves nothing

@@ -377,7 +377,7 @@ const Command& RunCommand() {
   static const Command command = {
       .name = "run",
       .purpose = "runs a net on files and prints or saves its outputs",
-      .usage = "run --predict-net FILE | --predictor DB | PROTOTXT [options]",
+      .usage = "run --predict-net FILE | --predictor DB | PROTOTXT | ONNX [options]",
       .examples =
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
@@ -385,7 +385,8 @@ const Command& RunCommand() {
           "binaries/demo/stripes/labels.txt --top 2\n"
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
-          "    --input data=1,3,64,64 --output results\n",
+          "    --input data=1,3,64,64 --output results\n"
+          "  caffe2 run model.onnx --input data=data.npy --output results\n",
       .options = JoinOptions(
           {ModelOptions(),
            InputOptions(),

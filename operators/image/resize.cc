@@ -159,36 +159,50 @@ class ResizePlan {
   std::vector<ResizedAxis> axes_;
 };
 
+// A line of Y: the weighted sum of `taps` lines of X.
+template <class T>
+void SampleLine(int64_t inner, int taps, const int64_t* index, const float* weight, const T* x,
+                T* y) {
+  if (inner == 1) {
+    T sum = 0;
+    for (int t = 0; t < taps; ++t) sum += static_cast<T>(weight[t]) * x[index[t]];
+    *y = sum;
+    return;
+  }
+  const T w = static_cast<T>(weight[0]);
+  const T* const line = x + index[0] * inner;
+  if (taps == 2) {
+    const T next_w = static_cast<T>(weight[1]);
+    const T* const next = x + index[1] * inner;
+    for (int64_t j = 0; j < inner; ++j) y[j] = w * line[j] + next_w * next[j];
+    return;
+  }
+  for (int64_t j = 0; j < inner; ++j) y[j] = w * line[j];
+  for (int t = 1; t < taps; ++t) {
+    const T other_w = static_cast<T>(weight[t]);
+    const T* const other = x + index[t] * inner;
+    for (int64_t j = 0; j < inner; ++j) y[j] += other_w * other[j];
+  }
+}
+
 // Y [outer, out, inner] from X [outer, in, inner].
 template <class T>
-void SampleAxis(int64_t outer, int64_t in, int64_t out, int64_t inner, const AxisSamples& samples,
+void SampleAxis(int64_t outer, const ResizedAxis& axis, int64_t inner, const AxisSamples& samples,
                 T extrapolation, const T* x, T* y) {
   const int taps = samples.taps;
-  ParallelRanges(outer * out, inner * taps, [&](int64_t first, int64_t last) {
-    for (int64_t row = first; row < last; ++row) {
-      const int64_t o = row % out;
-      const T* const from = x + row / out * in * inner;
-      T* const to = y + row * inner;
-      const int64_t* const index = samples.indices.data() + o * taps;
-      const float* const weight = samples.weights.data() + o * taps;
+  ParallelRanges(outer * axis.out, inner * taps, [&](int64_t first, int64_t last) {
+    int64_t o = first % axis.out;
+    const T* from = x + first / axis.out * axis.in * inner;
+    for (int64_t line = first; line < last; ++line) {
       if (samples.outside[static_cast<size_t>(o)] != 0) {
-        std::fill_n(to, inner, extrapolation);
-        continue;
+        std::fill_n(y + line * inner, inner, extrapolation);
+      } else {
+        SampleLine(inner, taps, samples.indices.data() + o * taps,
+                   samples.weights.data() + o * taps, from, y + line * inner);
       }
-      if (inner == 1) {
-        T sum = 0;
-        for (int t = 0; t < taps; ++t) sum += static_cast<T>(weight[t]) * from[index[t]];
-        *to = sum;
-        continue;
-      }
-      for (int t = 0; t < taps; ++t) {
-        const T w = static_cast<T>(weight[t]);
-        const T* const line = from + index[t] * inner;
-        if (t == 0) {
-          for (int64_t j = 0; j < inner; ++j) to[j] = w * line[j];
-        } else {
-          for (int64_t j = 0; j < inner; ++j) to[j] += w * line[j];
-        }
+      if (++o == axis.out) {
+        o = 0;
+        from += axis.in * inner;
       }
     }
   });
@@ -271,10 +285,13 @@ class ResizeOp final : public Operator<CPUContext> {
       copies_ = copies_ && !samples_[i].AnyOutside();
       order_.push_back(i);
     }
-    // Dimensions that shrink most go first: the later passes have less to do.
-    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
-      return static_cast<double>(axes[a].out) * static_cast<double>(axes[b].in) <
-             static_cast<double>(axes[b].out) * static_cast<double>(axes[a].in);
+    // Dimensions that shrink most go first: the later passes have less to do. Of those that grow alike,
+    // the inner ones go first: passes over outer dimensions add up whole lines.
+    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
+      const double ratio_a = static_cast<double>(axes[a].out) / static_cast<double>(axes[a].in);
+      const double ratio_b = static_cast<double>(axes[b].out) / static_cast<double>(axes[b].in);
+      if (ratio_a != ratio_b) return ratio_a < ratio_b;
+      return ratio_a > 1 ? a > b : a < b;
     });
     sampled_ = axes;
   }
@@ -314,7 +331,9 @@ class ResizeOp final : public Operator<CPUContext> {
       from = x;
     } else {
       Sum* const converted = Buffer<Sum>(2, total);
-      for (int64_t i = 0; i < total; ++i) converted[i] = static_cast<Sum>(x[i]);
+      ParallelElements(total, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) converted[i] = static_cast<Sum>(x[i]);
+      });
       from = converted;
     }
     for (size_t pass = 0; pass < order_.size(); ++pass) {
@@ -329,12 +348,14 @@ class ResizeOp final : public Operator<CPUContext> {
         if (pass + 1 == order_.size()) to = y;
       }
       if (to == nullptr) to = Buffer<Sum>(static_cast<int>(pass % 2), total);
-      SampleAxis(outer, axes[i].in, axes[i].out, inner, samples_[i],
-                 static_cast<Sum>(arguments_.extrapolation), from, to);
+      SampleAxis(outer, axes[i], inner, samples_[i], static_cast<Sum>(arguments_.extrapolation),
+                 from, to);
       from = to;
     }
     if (from == reinterpret_cast<const Sum*>(y)) return;
-    for (int64_t i = 0; i < total; ++i) y[i] = RoundedTo<T>(from[i]);
+    ParallelElements(total, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) y[i] = RoundedTo<T>(from[i]);
+    });
   }
   template <class Sum>
   Sum* Buffer(int which, int64_t count) {

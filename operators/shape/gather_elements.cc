@@ -222,7 +222,7 @@ void RegisterGatherElements() {
       .Input(1, "indices", "int32 or int64, of the rank of data")
       .Input(2, "updates", "the shape of indices and the type of data")
       .Output(0, "Y", "data with the updates")
-      .IdenticalTypeAndShape()
+      .IdenticalTypeAndShapeOfInput(0)
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(

@@ -198,7 +198,7 @@ void RegisterGatherNd() {
       .Input(1, "indices", "int32 or int64 [..., n]: n leading indices of a slice in each row")
       .Input(2, "updates", "[..., the shape of a slice], the type of data")
       .Output(0, "Y", "data with the updates")
-      .IdenticalTypeAndShape()
+      .IdenticalTypeAndShapeOfInput(0)
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(

@@ -89,7 +89,7 @@ void RegisterReverseSequence() {
       .Input(0, "X", "[T, N, ...] or [N, T, ...], of any type")
       .Input(1, "lengths", "int32 or int64 [N]: the number of steps of each sequence to reverse")
       .Output(0, "Y", "the shape of X")
-      .IdenticalTypeAndShape()
+      .IdenticalTypeAndShapeOfInput(0)
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(

@@ -101,7 +101,7 @@ void RegisterTensorScatter() {
       .Input(1, "update", "the shape of cache with at most S steps")
       .Input(2, "start", "(optional) int32 or int64 [N]: the first step to write; default: 0")
       .Output(0, "Y", "the cache with the new steps")
-      .IdenticalTypeAndShape()
+      .IdenticalTypeAndShapeOfInput(0)
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc("Writes steps into a cache of sequences, as ONNX's TensorScatter does.");

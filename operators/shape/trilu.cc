@@ -92,7 +92,7 @@ void RegisterTrilu() {
       .Input(0, "X", "[..., M, N], of any type")
       .Input(1, "k", "(optional) one int32 or int64: the diagonal, instead of the argument")
       .Output(0, "Y", "the shape of X")
-      .IdenticalTypeAndShape()
+      .IdenticalTypeAndShapeOfInput(0)
       .InheritOnnxSchema()
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc(

@@ -13,7 +13,7 @@ namespace {
 
 // Calls function(T()) for the element type of the name.
 template <class F>
-void WithType(const std::string& name, const F& function) {
+void WithNamedType(const std::string& name, const F& function) {
   if (name == "text") return function(std::string());
   bool found = false;
   const auto attempt = [&](auto element) {
@@ -47,8 +47,8 @@ T ElementOf(double value) {
   }
 }
 
-void FeedCase(Workspace* ws, const std::string& name, const CaseTensor& tensor) {
-  WithType(tensor.type, [&](auto element) {
+void FeedRow(Workspace* ws, const std::string& name, const RowTensor& tensor) {
+  WithNamedType(tensor.type, [&](auto element) {
     using T = decltype(element);
     Tensor* const blob = ws->CreateBlob(name)->GetMutableTensor(CPU);
     blob->Resize(tensor.dims);
@@ -58,10 +58,10 @@ void FeedCase(Workspace* ws, const std::string& name, const CaseTensor& tensor) 
   });
 }
 
-void CompareCase(const Workspace& ws, const std::string& name, const CaseTensor& want,
-                 double tolerance) {
+void CompareRow(const Workspace& ws, const std::string& name, const RowTensor& want,
+                double tolerance) {
   SCOPED_TRACE("output " + name);
-  WithType(want.type, [&](auto element) {
+  WithNamedType(want.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_floating_point_v<T>) {
       std::vector<T> values;
@@ -105,8 +105,8 @@ void ExpectNoAllocations(Workspace* ws, const std::string& op) {
 void ExpectCase(const OperatorCase& row) {
   Workspace ws;
   std::string name = "a";
-  for (const CaseTensor& input : row.inputs) {
-    FeedCase(&ws, name, input);
+  for (const RowTensor& input : row.inputs) {
+    FeedRow(&ws, name, input);
     ++name[0];
   }
   if (row.error != nullptr) return ExpectThrows([&] { RunOp(&ws, row.op); }, row.error);
@@ -115,7 +115,7 @@ void ExpectCase(const OperatorCase& row) {
   static constexpr const char* kOutputs[] = {"x", "y", "z", "w"};
   ASSERT_LE(row.outputs.size(), std::size(kOutputs));
   for (size_t i = 0; i < row.outputs.size(); ++i)
-    CompareCase(ws, kOutputs[i], row.outputs[i], row.tolerance);
+    CompareRow(ws, kOutputs[i], row.outputs[i], row.tolerance);
 }
 
 }  // namespace caffe2rt::test

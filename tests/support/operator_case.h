@@ -18,7 +18,7 @@
 namespace caffe2rt::test {
 
 // Types are those of DataTypeName, and "text", whose values are the decimals of the numbers as strings.
-struct CaseTensor {
+struct RowTensor {
   const char* type;
   std::vector<int64_t> dims;
   std::vector<double> values;
@@ -27,8 +27,8 @@ struct CaseTensor {
 struct OperatorCase {
   const char* name;
   const char* op;
-  std::vector<CaseTensor> inputs;
-  std::vector<CaseTensor> outputs = {};
+  std::vector<RowTensor> inputs;
+  std::vector<RowTensor> outputs = {};
   const char* error = nullptr;
   double tolerance = 1e-6;
 };

@@ -2,250 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
 #include <optional>
 #include <string_view>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/import/onnx/small_array.h"
 
 namespace caffe2rt {
 namespace {
 
 using Proto = onnx::TensorProto;
 
-// A small array in one world. Integers and bools are in `ints`, which is exact for 64 bits.
-struct Array {
-  int type = 0;
-  OnnxDims dims = {};
-  std::vector<int64_t> ints = {};
-  std::vector<double> reals = {};
-
-  bool real() const { return IsOnnxReal(type); }
-  int64_t size() const { return static_cast<int64_t>(real() ? reals.size() : ints.size()); }
-  double Real(size_t i) const { return real() ? reals[i] : static_cast<double>(ints[i]); }
-  int64_t Int(size_t i) const { return real() ? static_cast<int64_t>(reals[i]) : ints[i]; }
-  void Push(const Array& from, size_t i) {
-    if (real()) {
-      reals.push_back(from.Real(i));
-    } else {
-      ints.push_back(from.Int(i));
-    }
-  }
-};
-
-using Result = std::optional<Array>;
-// The inputs, null where the node leaves one out.
-using Inputs = std::vector<const Array*>;
-
-// The number of elements, or nothing if there are more than are followed.
-std::optional<int64_t> SmallSize(const OnnxDims& dims) {
-  int64_t size = 1;
-  for (const int64_t dim : dims) {
-    if (dim < 0) return std::nullopt;
-    if (dim > kMaxOnnxContent) return std::nullopt;
-    size *= dim;
-    if (size > kMaxOnnxContent) return std::nullopt;
-  }
-  return size;
-}
-
-double RoundTo(int type, double value) {
-  return type == Proto::DOUBLE ? value : static_cast<double>(static_cast<float>(value));
-}
-
-int64_t WrapTo(int type, int64_t value) {
-  switch (type) {
-    case Proto::INT32:
-      return static_cast<int32_t>(value);
-    case Proto::INT16:
-      return static_cast<int16_t>(value);
-    case Proto::INT8:
-      return static_cast<int8_t>(value);
-    case Proto::UINT8:
-      return static_cast<uint8_t>(value);
-    case Proto::UINT16:
-      return static_cast<uint16_t>(value);
-    case Proto::BOOL:
-      return value != 0;
-    default:
-      return value;
-  }
-}
-
-OnnxDims StridesOf(const OnnxDims& dims) {
-  OnnxDims strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  return strides;
-}
-
-// Calls `visit` with the position of each element of `dims` in an array of shape `from`, which is
-// broadcast to `dims`.
-std::optional<std::vector<size_t>> BroadcastPositions(const OnnxDims& from, const OnnxDims& dims) {
-  const std::optional<int64_t> size = SmallSize(dims);
-  if (!size.has_value() || from.size() > dims.size()) return std::nullopt;
-  const OnnxDims strides = StridesOf(from);
-  const size_t shift = dims.size() - from.size();
-  std::vector<size_t> positions(static_cast<size_t>(*size));
-  for (int64_t i = 0; i < *size; ++i) {
-    int64_t rest = i, position = 0;
-    for (size_t axis = dims.size(); axis-- > 0;) {
-      const int64_t at = rest % dims[axis];
-      rest /= dims[axis];
-      if (axis < shift) continue;
-      const int64_t dim = from[axis - shift];
-      if (dim != 1 && dim != dims[axis]) return std::nullopt;
-      position += dim == 1 ? 0 : at * strides[axis - shift];
-    }
-    positions[static_cast<size_t>(i)] = static_cast<size_t>(position);
-  }
-  return positions;
-}
-
-std::optional<OnnxDims> BroadcastDims(const OnnxDims& a, const OnnxDims& b) {
-  OnnxDims dims(std::max(a.size(), b.size()));
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1) return std::nullopt;
-    dims[dims.size() - 1 - i] = x == 1 ? y : x;
-  }
-  return dims;
-}
-
-// --- elementwise ---
-
-struct PairFunction {
-  std::optional<int64_t> (*ints)(int64_t, int64_t);
-  std::optional<double> (*reals)(double, double);
-  bool compares = false;
-};
-
-uint64_t Bits(int64_t value) { return static_cast<uint64_t>(value); }
-std::optional<int64_t> Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
-
-const std::map<std::string_view, PairFunction>& Binaries() {
-  using I = std::optional<int64_t>;
-  using R = std::optional<double>;
-  static const std::map<std::string_view, PairFunction> table = {
-      {"Add",
-       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) + Bits(b)); },
-        [](double a, double b) -> R { return a + b; }}},
-      {"Sub",
-       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) - Bits(b)); },
-        [](double a, double b) -> R { return a - b; }}},
-      {"Mul",
-       {[](int64_t a, int64_t b) { return Wrapped(Bits(a) * Bits(b)); },
-        [](double a, double b) -> R { return a * b; }}},
-      {"Div",
-       {[](int64_t a, int64_t b) -> I {
-          if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return {};
-          return a / b;
-        },
-        [](double a, double b) -> R { return a / b; }}},
-      {"Mod",
-       {[](int64_t a, int64_t b) -> I {
-          if (b == 0 || b == -1) return {};
-          const int64_t rest = a % b;
-          return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-        },
-        nullptr}},
-      {"Equal",
-       {[](int64_t a, int64_t b) -> I { return a == b; },
-        [](double a, double b) -> R { return a == b; }, true}},
-      {"Less",
-       {[](int64_t a, int64_t b) -> I { return a < b; },
-        [](double a, double b) -> R { return a < b; }, true}},
-      {"LessOrEqual",
-       {[](int64_t a, int64_t b) -> I { return a <= b; },
-        [](double a, double b) -> R { return a <= b; }, true}},
-      {"Greater",
-       {[](int64_t a, int64_t b) -> I { return a > b; },
-        [](double a, double b) -> R { return a > b; }, true}},
-      {"GreaterOrEqual",
-       {[](int64_t a, int64_t b) -> I { return a >= b; },
-        [](double a, double b) -> R { return a >= b; }, true}},
-      {"And", {[](int64_t a, int64_t b) -> I { return a != 0 && b != 0; }, nullptr}},
-      {"Or", {[](int64_t a, int64_t b) -> I { return a != 0 || b != 0; }, nullptr}},
-      {"Xor", {[](int64_t a, int64_t b) -> I { return (a != 0) != (b != 0); }, nullptr}},
-      {"Max", {[](int64_t a, int64_t b) -> I { return std::max(a, b); }, nullptr}},
-      {"Min", {[](int64_t a, int64_t b) -> I { return std::min(a, b); }, nullptr}}};
-  return table;
-}
-
-Result FoldPair(const PairFunction& binary, const Array& a, const Array& b) {
-  const std::optional<OnnxDims> dims = BroadcastDims(a.dims, b.dims);
-  if (!dims.has_value() || a.type != b.type) return std::nullopt;
-  const auto left = BroadcastPositions(a.dims, *dims), right = BroadcastPositions(b.dims, *dims);
-  if (!left.has_value() || !right.has_value()) return std::nullopt;
-  if (a.real() && binary.reals == nullptr) return std::nullopt;
-  Array out = {.type = binary.compares ? static_cast<int>(Proto::BOOL) : a.type, .dims = *dims};
-  for (size_t i = 0; i < left->size(); ++i) {
-    const size_t x = (*left)[i], y = (*right)[i];
-    if (a.real()) {
-      const std::optional<double> value = binary.reals(a.reals[x], b.reals[y]);
-      if (out.real()) {
-        out.reals.push_back(RoundTo(out.type, *value));
-      } else {
-        out.ints.push_back(*value != 0);
-      }
-    } else {
-      const std::optional<int64_t> value = binary.ints(a.ints[x], b.ints[y]);
-      if (!value.has_value()) return std::nullopt;
-      out.ints.push_back(WrapTo(out.type, *value));
-    }
-  }
-  return out;
-}
-
-Result FoldBinary(const PairFunction& binary, const Inputs& in) {
-  Result out = *in[0];
-  for (size_t i = 1; i < in.size() && out.has_value(); ++i) {
-    if (in[i] == nullptr) return std::nullopt;
-    out = FoldPair(binary, *out, *in[i]);
-  }
-  return out;
-}
-
-Result FoldUnary(std::string_view type, const Array& x) {
-  Array out = x;
-  const auto map_reals = [&](double (*function)(double)) {
-    for (double& value : out.reals) value = RoundTo(x.type, function(value));
-  };
-  if (type == "Not") {
-    for (int64_t& value : out.ints) value = static_cast<int64_t>(value == 0);
-  } else if (type == "Neg") {
-    for (int64_t& value : out.ints)
-      value = WrapTo(x.type, static_cast<int64_t>(-static_cast<uint64_t>(value)));
-    map_reals([](double v) { return -v; });
-  } else if (type == "Abs") {
-    for (int64_t& value : out.ints)
-      value = value < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(value)) : value;
-    map_reals([](double v) { return std::fabs(v); });
-  } else if (!x.real()) {
-    return std::nullopt;
-  } else if (type == "Floor") {
-    map_reals([](double v) { return std::floor(v); });
-  } else if (type == "Ceil") {
-    map_reals([](double v) { return std::ceil(v); });
-  } else {
-    map_reals([](double v) { return std::sqrt(v); });
-  }
-  return out;
-}
-
 // --- shapes of arrays ---
 
-Result WithDims(const Array& x, OnnxDims dims) {
-  const std::optional<int64_t> size = SmallSize(dims);
+OnnxArrayResult WithDims(const OnnxArray& x, OnnxDims dims) {
+  const std::optional<int64_t> size = SmallOnnxSize(dims);
   if (!size.has_value() || *size != x.size()) return std::nullopt;
-  Array out = x;
+  OnnxArray out = x;
   out.dims = std::move(dims);
   return out;
 }
 
-Result FoldReshape(const Inputs& in, bool allow_zero) {
+OnnxArrayResult FoldReshape(const OnnxArrays& in, bool allow_zero) {
   if (in.size() < 2 || in[1] == nullptr) return std::nullopt;
   OnnxDims dims = in[1]->ints;
   int64_t known = 1;
@@ -263,8 +41,8 @@ Result FoldReshape(const Inputs& in, bool allow_zero) {
   return WithDims(*in[0], dims);
 }
 
-Result FoldSqueeze(const Inputs& in) {
-  const Array& x = *in[0];
+OnnxArrayResult FoldSqueeze(const OnnxArrays& in) {
+  const OnnxArray& x = *in[0];
   OnnxDims dims;
   const auto rank = static_cast<int64_t>(x.dims.size());
   for (int64_t i = 0; i < rank; ++i) {
@@ -277,7 +55,7 @@ Result FoldSqueeze(const Inputs& in) {
   return WithDims(x, dims);
 }
 
-Result FoldUnsqueeze(const Inputs& in) {
+OnnxArrayResult FoldUnsqueeze(const OnnxArrays& in) {
   if (in.size() < 2) return std::nullopt;
   const auto rank = static_cast<int64_t>(in[0]->dims.size() + in[1]->ints.size());
   std::vector<bool> inserted(static_cast<size_t>(rank));
@@ -294,13 +72,13 @@ Result FoldUnsqueeze(const Inputs& in) {
 }
 
 // Takes the positions along an axis.
-Result TakeAlong(const Array& x, size_t axis, const std::vector<int64_t>& positions,
-                 const OnnxDims& in_place) {
-  Array out = {.type = x.type};
+OnnxArrayResult TakeAlong(const OnnxArray& x, size_t axis, const std::vector<int64_t>& positions,
+                          const OnnxDims& in_place) {
+  OnnxArray out = {.type = x.type};
   out.dims.assign(x.dims.begin(), x.dims.begin() + static_cast<int64_t>(axis));
   out.dims.insert(out.dims.end(), in_place.begin(), in_place.end());
   out.dims.insert(out.dims.end(), x.dims.begin() + static_cast<int64_t>(axis) + 1, x.dims.end());
-  if (!SmallSize(out.dims).has_value()) return std::nullopt;
+  if (!SmallOnnxSize(out.dims).has_value()) return std::nullopt;
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= x.dims[i];
   for (size_t i = axis + 1; i < x.dims.size(); ++i) inner *= x.dims[i];
@@ -317,15 +95,15 @@ Result TakeAlong(const Array& x, size_t axis, const std::vector<int64_t>& positi
   return out;
 }
 
-Result FoldGather(const Inputs& in, int64_t axis) {
+OnnxArrayResult FoldGather(const OnnxArrays& in, int64_t axis) {
   if (in.size() < 2 || in[0]->dims.empty()) return std::nullopt;
   const int64_t at = OnnxNode::AxisOf(axis, static_cast<int64_t>(in[0]->dims.size()));
   return TakeAlong(*in[0], static_cast<size_t>(at), in[1]->ints, in[1]->dims);
 }
 
-Result FoldSlice(const Inputs& in) {
+OnnxArrayResult FoldSlice(const OnnxArrays& in) {
   if (in.size() < 3) return std::nullopt;
-  Result out = *in[0];
+  OnnxArrayResult out = *in[0];
   for (size_t k = 0; k < in[1]->ints.size(); ++k) {
     const auto rank = static_cast<int64_t>(out->dims.size());
     const bool has_axes = in.size() > 3 && in[3] != nullptr;
@@ -353,61 +131,62 @@ Result FoldSlice(const Inputs& in) {
 }
 
 // Only along the first axis, or of lists.
-Result FoldConcat(const Inputs& in, int64_t axis) {
-  Array out = {.type = in[0]->type, .dims = in[0]->dims};
+OnnxArrayResult FoldConcat(const OnnxArrays& in, int64_t axis) {
+  OnnxArray out = {.type = in[0]->type, .dims = in[0]->dims};
   if (out.dims.empty() || OnnxNode::AxisOf(axis, static_cast<int64_t>(out.dims.size())) != 0) {
     return std::nullopt;
   }
   out.dims[0] = 0;
-  for (const Array* x : in) {
+  for (const OnnxArray* x : in) {
     if (x == nullptr || x->type != out.type || x->dims.size() != out.dims.size())
       return std::nullopt;
     out.dims[0] += x->dims[0];
     for (size_t i = 0; i < static_cast<size_t>(x->size()); ++i) out.Push(*x, i);
   }
-  return SmallSize(out.dims).has_value() ? Result(out) : std::nullopt;
+  return SmallOnnxSize(out.dims).has_value() ? OnnxArrayResult(out) : std::nullopt;
 }
 
-Result FoldExpand(const Inputs& in) {
+OnnxArrayResult FoldExpand(const OnnxArrays& in) {
   if (in.size() < 2) return std::nullopt;
-  const std::optional<OnnxDims> dims = BroadcastDims(in[0]->dims, in[1]->ints);
-  if (!dims.has_value() || !SmallSize(*dims).has_value()) return std::nullopt;
-  const auto positions = BroadcastPositions(in[0]->dims, *dims);
+  const std::optional<OnnxDims> dims = OnnxBroadcastDims(in[0]->dims, in[1]->ints);
+  if (!dims.has_value() || !SmallOnnxSize(*dims).has_value()) return std::nullopt;
+  const auto positions = OnnxBroadcastPositions(in[0]->dims, *dims);
   if (!positions.has_value()) return std::nullopt;
-  Array out = {.type = in[0]->type, .dims = *dims};
+  OnnxArray out = {.type = in[0]->type, .dims = *dims};
   for (const size_t position : *positions) out.Push(*in[0], position);
   return out;
 }
 
 // --- others ---
 
-Result FoldCast(const Array& x, int type) {
+OnnxArrayResult FoldCast(const OnnxArray& x, int type) {
   if (!IsOnnxReal(type) && !IsOnnxInteger(type) && type != Proto::BOOL) return std::nullopt;
   if (IsRoundedOnnxType(type) || type == Proto::UINT32 || type == Proto::UINT64)
     return std::nullopt;
-  Array out = {.type = type, .dims = x.dims};
+  OnnxArray out = {.type = type, .dims = x.dims};
   for (size_t i = 0; i < static_cast<size_t>(x.size()); ++i) {
     if (out.real()) {
-      out.reals.push_back(RoundTo(type, x.Real(i)));
+      out.reals.push_back(RoundOnnxReal(type, x.Real(i)));
       continue;
     }
     const bool fits = !x.real() || (std::fabs(x.reals[i]) < 9e18);
     if (!fits) return std::nullopt;
     const bool as_bool = type == Proto::BOOL && x.real();
-    out.ints.push_back(as_bool ? static_cast<int64_t>(x.reals[i] != 0) : WrapTo(type, x.Int(i)));
+    out.ints.push_back(as_bool ? static_cast<int64_t>(x.reals[i] != 0)
+                               : WrapOnnxInteger(type, x.Int(i)));
   }
   return out;
 }
 
-Result FoldWhere(const Inputs& in) {
+OnnxArrayResult FoldWhere(const OnnxArrays& in) {
   if (in.size() < 3 || in[1]->type != in[2]->type) return std::nullopt;
-  const auto pair = BroadcastDims(in[1]->dims, in[2]->dims);
-  const auto dims = pair.has_value() ? BroadcastDims(*pair, in[0]->dims) : pair;
-  if (!dims.has_value() || !SmallSize(*dims).has_value()) return std::nullopt;
-  Array out = {.type = in[1]->type, .dims = *dims};
+  const auto pair = OnnxBroadcastDims(in[1]->dims, in[2]->dims);
+  const auto dims = pair.has_value() ? OnnxBroadcastDims(*pair, in[0]->dims) : pair;
+  if (!dims.has_value() || !SmallOnnxSize(*dims).has_value()) return std::nullopt;
+  OnnxArray out = {.type = in[1]->type, .dims = *dims};
   std::vector<std::vector<size_t>> positions;
-  for (const Array* x : {in[0], in[1], in[2]}) {
-    const auto found = BroadcastPositions(x->dims, *dims);
+  for (const OnnxArray* x : {in[0], in[1], in[2]}) {
+    const auto found = OnnxBroadcastPositions(x->dims, *dims);
     if (!found.has_value()) return std::nullopt;
     positions.push_back(*found);
   }
@@ -418,10 +197,10 @@ Result FoldWhere(const Inputs& in) {
   return out;
 }
 
-Result FoldRange(const Inputs& in) {
+OnnxArrayResult FoldRange(const OnnxArrays& in) {
   if (in.size() < 3 || in[0]->size() != 1 || in[1]->size() != 1 || in[2]->size() != 1)
     return std::nullopt;
-  Array out = {.type = in[0]->type};
+  OnnxArray out = {.type = in[0]->type};
   if (out.real()) return std::nullopt;
   const int64_t start = in[0]->ints[0], limit = in[1]->ints[0], step = in[2]->ints[0];
   if (step == 0) return std::nullopt;
@@ -435,8 +214,8 @@ Result FoldRange(const Inputs& in) {
 }
 
 // Of all elements only, or of the axis of a list.
-Result FoldReduce(OnnxNode* node, const Inputs& in) {
-  const Array& x = *in[0];
+OnnxArrayResult FoldReduce(OnnxNode* node, const OnnxArrays& in) {
+  const OnnxArray& x = *in[0];
   const bool all =
       in.size() < 2 || in[1] == nullptr || (x.dims.size() == 1 && in[1]->ints.size() == 1);
   if (!all || x.real() || x.size() == 0) return std::nullopt;
@@ -449,15 +228,15 @@ Result FoldReduce(OnnxNode* node, const Inputs& in) {
             : node->type() == "ReduceMax" ? std::max(value, x.ints[i])
                                           : std::min(value, x.ints[i]);
   }
-  Array out = {.type = x.type, .ints = {WrapTo(x.type, value)}};
+  OnnxArray out = {.type = x.type, .ints = {WrapOnnxInteger(x.type, value)}};
   if (node->Int("keepdims", 1) != 0) out.dims = OnnxDims(x.dims.size(), 1);
   return out;
 }
 
-Result FoldConstantOfShape(OnnxNode* node, const Inputs& in) {
-  const std::optional<int64_t> size = SmallSize(in[0]->ints);
+OnnxArrayResult FoldConstantOfShape(OnnxNode* node, const OnnxArrays& in) {
+  const std::optional<int64_t> size = SmallOnnxSize(in[0]->ints);
   if (!size.has_value()) return std::nullopt;
-  Array out = {.type = Proto::FLOAT, .dims = in[0]->ints};
+  OnnxArray out = {.type = Proto::FLOAT, .dims = in[0]->ints};
   double real = 0;
   int64_t integer = 0;
   if (const Proto* value = node->TensorAttr("value"); value != nullptr) {
@@ -478,15 +257,13 @@ Result FoldConstantOfShape(OnnxNode* node, const Inputs& in) {
   return out;
 }
 
-Result Compute(OnnxNode* node, const Inputs& in) {
+OnnxArrayResult Compute(OnnxNode* node, const OnnxArrays& in) {
   const std::string_view type = node->type();
-  if (const auto binary = Binaries().find(type); binary != Binaries().end()) {
+  if (IsOnnxBinary(type)) {
     if (type == "Mod" && node->Int("fmod", 0) != 0) return std::nullopt;
-    return FoldBinary(binary->second, in);
+    return ComputeOnnxBinary(type, in);
   }
-  for (const char* name : {"Not", "Neg", "Abs", "Floor", "Ceil", "Sqrt"}) {
-    if (type == name) return FoldUnary(type, *in[0]);
-  }
+  if (IsOnnxUnary(type)) return ComputeOnnxUnary(type, *in[0]);
   if (type == "Gather") return FoldGather(in, node->Int("axis", 0));
   if (type == "Slice") return FoldSlice(in);
   if (type == "Concat") return FoldConcat(in, node->Int("axis", 1));
@@ -503,18 +280,15 @@ Result Compute(OnnxNode* node, const Inputs& in) {
 }
 
 bool IsFoldable(std::string_view type) {
-  static const std::map<std::string_view, bool> others = {
-      {"Not", true},       {"Neg", true},        {"Abs", true},
-      {"Floor", true},     {"Ceil", true},       {"Sqrt", true},
-      {"Gather", true},    {"Slice", true},      {"Concat", true},
-      {"Cast", true},      {"Squeeze", true},    {"Unsqueeze", true},
-      {"Reshape", true},   {"Where", true},      {"Range", true},
-      {"Expand", true},    {"ReduceProd", true}, {"ReduceSum", true},
-      {"ReduceMax", true}, {"ReduceMin", true},  {"ConstantOfShape", true}};
-  return others.contains(type) || Binaries().contains(type);
+  constexpr std::string_view kOthers[] = {
+      "Cast",    "Concat",    "ConstantOfShape", "Expand",     "Gather",
+      "Range",   "ReduceMax", "ReduceMin",       "ReduceProd", "ReduceSum",
+      "Reshape", "Slice",     "Squeeze",         "Unsqueeze",  "Where"};
+  return IsOnnxBinary(type) || IsOnnxUnary(type) ||
+         std::find(std::begin(kOthers), std::end(kOthers), type) != std::end(kOthers);
 }
 
-Array ArrayOf(const OnnxBlob& blob, const OnnxContent& content, size_t world) {
+OnnxArray ArrayOf(const OnnxBlob& blob, const OnnxContent& content, size_t world) {
   return {.type = blob.type,
           .dims = blob.dims[world],
           .ints = content.ints[world],
@@ -551,9 +325,11 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
   if (!node->data().domain.empty() || node->inputs() == 0) return false;
   if (node->type() == "Shape" || node->type() == "Size") return FoldShape(node, folded);
   if (!IsFoldable(node->type()) || node->outputs() != 1) return false;
-  std::array<std::vector<Array>, kOnnxWorlds> arrays;
-  for (const std::string& input : node->data().inputs) {
+  std::array<std::vector<OnnxArray>, kOnnxWorlds> arrays;
+  for (size_t i = 0; i < node->inputs(); ++i) {
+    const std::string& input = node->data().inputs[i];
     if (input.empty()) {
+      if (node->type() != "Slice" || i < 3) return false;  // axes and steps may be absent
       for (auto& world : arrays) world.emplace_back();
       continue;
     }
@@ -567,12 +343,12 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
   }
   auto content = std::make_shared<OnnxContent>();
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
-    Inputs inputs;
+    OnnxArrays inputs;
     for (size_t i = 0; i < arrays[world].size(); ++i) {
       inputs.push_back(node->Has(i) ? &arrays[world][i] : nullptr);
     }
     if (inputs[0] == nullptr) return false;
-    Result result = Compute(node, inputs);
+    OnnxArrayResult result = Compute(node, inputs);
     if (!result.has_value()) return false;
     folded->type = result->type;
     folded->dims[world] = result->dims;

@@ -3,6 +3,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -177,6 +178,9 @@ void OnnxTranslator::TranslateNodes(
     } catch (const EnforceNotMet& error) {
       CAFFE_THROW("node \"", Shortened(NameOf(node)), "\" of type ", Shortened(node.op_type()),
                   ": ", error.message());
+    } catch (const std::out_of_range&) {
+      CAFFE_THROW("node \"", Shortened(NameOf(node)), "\" of type ", Shortened(node.op_type()),
+                  ": a list or a shape is shorter than the operator wants");
     }
   }
   scope_ = outer;

@@ -24,18 +24,19 @@ struct Attention {
 
 std::string HeadsApart(OnnxNode* n, const std::string& x, int64_t heads) {
   const OnnxDims dims = n->FixedDims(x);
-  CAFFE_ENFORCE(heads > 0 && dims[2] % heads == 0, "an input of 3 axes has ", dims[2],
+  CAFFE_ENFORCE(heads > 0 && dims.at(2) % heads == 0, "an input of 3 axes has ", dims.at(2),
                 " columns for ", heads, " heads");
-  return n->Transpose(n->Reshape(x, {dims[0], dims[1], heads, dims[2] / heads}), {0, 2, 1, 3});
+  return n->Transpose(n->Reshape(x, {dims.at(0), dims.at(1), heads, dims.at(2) / heads}),
+                      {0, 2, 1, 3});
 }
 
 // [h0, h1] -> [h0, h0, h1, h1]
 std::string Repeated(OnnxNode* n, const std::string& x, int64_t times) {
   if (times == 1) return x;
   const OnnxDims d = n->FixedDims(x);
-  const std::string apart = n->Reshape(x, {d[0], d[1], 1, d[2], d[3]});
+  const std::string apart = n->Reshape(x, {d.at(0), d.at(1), 1, d.at(2), d.at(3)});
   const std::string tiled = n->Call("Tile", {apart, n->IntConst("repeats", {1, 1, times, 1, 1})});
-  return n->Reshape(tiled, {d[0], d[1] * times, d[2], d[3]});
+  return n->Reshape(tiled, {d.at(0), d.at(1) * times, d.at(2), d.at(3)});
 }
 
 Attention ReadAttention(OnnxNode* n) {
@@ -189,7 +190,7 @@ void TranslateAttention(OnnxNode* n) {
   std::string y = n->Call("MatMul", {probabilities, Repeated(n, a.v, times)});
   if (a.flat) {
     const OnnxDims d = n->FixedDims(y);
-    y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d[0], d[2], d[1] * d[3]});
+    y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d.at(0), d.at(2), d.at(1) * d.at(3)});
   }
   n->Forward(0, y);
   n->Forward(1, a.k);
@@ -198,8 +199,110 @@ void TranslateAttention(OnnxNode* n) {
   n->Forward(3, mode == 0 || mode == 1 ? capped : mode == 2 ? scores : probabilities);
 }
 
+// --- attention without softmax, one time step after the other ---
+
+std::string InFloat(OnnxNode* n, const std::string& x) {
+  return n->Call("Cast", {x}, {OnnxInt("to", Proto::FLOAT)});
+}
+
+// Step `t` of [batch, heads, time, size].
+std::string StepOf(OnnxNode* n, const std::string& x, int64_t t) {
+  return n->Call("Slice", {x, n->IntConst("start", {t}), n->IntConst("end", {t + 1}),
+                           n->IntConst("axes", {2})});
+}
+
+// The inputs of a linear attention, each [batch, heads, time, size].
+struct LinearAttention {
+  std::string q, k, v, decay = {}, beta = {}, state = {};
+  int64_t steps = 0, times = 1;
+  float scale = 1;
+};
+
+LinearAttention ReadLinearAttention(OnnxNode* n) {
+  const int64_t q_heads = n->Int("q_num_heads", 0), kv_heads = n->Int("kv_num_heads", 0);
+  LinearAttention a = {.q = HeadsApart(n, InFloat(n, n->In(0)), q_heads),
+                       .k = HeadsApart(n, InFloat(n, n->In(1)), kv_heads),
+                       .v = HeadsApart(n, InFloat(n, n->In(2)), kv_heads)};
+  CAFFE_ENFORCE(q_heads % kv_heads == 0, q_heads, " query heads, want a multiple of ", kv_heads);
+  const std::string rule = n->Text("update_rule", "gated_delta");
+  if (rule.starts_with("gated")) a.decay = HeadsApart(n, InFloat(n, n->In(4)), kv_heads);
+  if (rule.ends_with("delta")) {
+    const int64_t heads = n->FixedDim(n->In(5), 2);
+    a.beta = HeadsApart(n, InFloat(n, n->In(5)), heads);
+  }
+  const OnnxDims q = n->FixedDims(a.q), v = n->FixedDims(a.v);
+  a.steps = q.at(2);
+  a.times = q_heads / kv_heads;
+  a.scale = n->Float("scale", 0);
+  if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(q.at(3)));
+  const OnnxDims dims = {q.at(0), kv_heads, q.at(3), v.at(3)};
+  CAFFE_ENFORCE_LE(CheckedProduct(dims), kMaxMask, "elements of a state");
+  a.state = n->Has(3) ? InFloat(n, n->In(3))
+                      : n->Value("ConstantFill", {},
+                                 {MakeArgument("shape", dims), MakeArgument("value", 0.0f)});
+  return a;
+}
+
+// The output [batch, heads, 1, size] of a step; the state moves on.
+std::string LinearStep(OnnxNode* n, int64_t t, LinearAttention* a) {
+  const std::string key = n->Transpose(StepOf(n, a->k, t), {0, 1, 3, 2});  // a column
+  std::string value = StepOf(n, a->v, t);
+  if (!a->decay.empty()) {
+    const std::string gate = n->Call("Exp", {n->Transpose(StepOf(n, a->decay, t), {0, 1, 3, 2})});
+    a->state = n->Call("Mul", {a->state, gate});
+  }
+  if (!a->beta.empty()) {
+    const std::string found = n->Call("MatMul", {n->Transpose(key, {0, 1, 3, 2}), a->state});
+    value = n->Call("Mul", {StepOf(n, a->beta, t), n->Call("Sub", {value, found})});
+  }
+  a->state = n->Call("Add", {a->state, n->Call("Mul", {key, value})});
+  const std::string read = Repeated(n, a->state, a->times);
+  const std::string y = n->Call("MatMul", {StepOf(n, a->q, t), read});
+  return n->Call("Mul", {y, n->ScalarConst("scale", a->scale, Proto::FLOAT)});
+}
+
+void TranslateLinearAttention(OnnxNode* n) {
+  LinearAttention a = ReadLinearAttention(n);
+  CAFFE_ENFORCE(a.steps > 0 && a.steps <= 4096, a.steps, " time steps, want 1 to 4096");
+  std::vector<std::string> outputs;
+  for (int64_t t = 0; t < a.steps; ++t) outputs.push_back(LinearStep(n, t, &a));
+  std::string y =
+      outputs.size() == 1 ? outputs[0] : n->Call("Concat", outputs, {OnnxInt("axis", 2)});
+  const OnnxDims d = n->FixedDims(y);
+  y = n->Reshape(n->Transpose(y, {0, 2, 1, 3}), {d.at(0), d.at(2), d.at(1) * d.at(3)});
+  const int type = n->Type(n->In(0)), state_type = n->Has(3) ? n->Type(n->In(3)) : type;
+  n->Forward(0, n->Call("Cast", {y}, {OnnxInt("to", type)}));
+  n->Forward(1, n->Call("Cast", {a.state}, {OnnxInt("to", state_type)}));
+}
+
+// A convolution of each channel that sees what came before.
+void TranslateCausalConvWithState(OnnxNode* n) {
+  const std::string &x = n->In(0), &w = n->In(1);
+  const OnnxDims dims = n->FixedDims(x), filter = n->FixedDims(w);
+  CAFFE_ENFORCE(dims.size() == 3 && filter.size() == 3, "it has ", dims.size(), " and ",
+                filter.size(), " axes, want 3 and 3");
+  const int64_t before = filter.at(2) - 1;
+  std::string padded = x;
+  if (n->Has(3)) {
+    padded = n->Call("Concat", {n->In(3), x}, {OnnxInt("axis", 2)});
+  } else if (before > 0) {
+    padded = n->Call("Pad", {x, n->IntConst("pads", {0, 0, before, 0, 0, 0})});
+  }
+  const std::string bias = n->Has(2) ? n->In(2) : "";
+  std::string y = n->Call("Conv", {padded, w, bias}, {OnnxInt("group", dims.at(1))});
+  const std::string activation = n->Text("activation", "none");
+  if (activation != "none") y = n->Call("Swish", {y});
+  n->Forward(0, y);
+  n->Forward(1, n->Call("Slice", {padded, n->IntConst("start", {dims.at(2)}),
+                                  n->IntConst("end", {INT64_MAX}), n->IntConst("axes", {2})}));
+}
+
 }  // namespace
 
-std::vector<OnnxRow> OnnxAttentionRows() { return {{"Attention", &TranslateAttention}}; }
+std::vector<OnnxRow> OnnxAttentionRows() {
+  return {{"Attention", &TranslateAttention},
+          {"CausalConvWithState", &TranslateCausalConvWithState},
+          {"LinearAttention", &TranslateLinearAttention, "", true}};
+}
 
 }  // namespace caffe2rt

@@ -1,5 +1,6 @@
 // Constants, values handed on, and control flow.
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -119,12 +120,11 @@ OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   return joined;
 }
 
-// Appends an operator with nets, which reads what they read from outside. `own` are blobs of the nets.
-void EmitWithNets(OnnxNode* n, OperatorDef op, const std::set<std::string>& own) {
+// Appends an If, which lists what its nets read from outside.
+void EmitIf(OnnxNode* n, OperatorDef op) {
   op.set_debug_info(n->data().name);
   const NestedBlobs nested = NestedBlobsOf(op);
-  std::set<std::string> skipped = own;
-  skipped.insert(op.input().begin(), op.input().end());
+  std::set<std::string> skipped(op.input().begin(), op.input().end());
   skipped.insert(nested.written.begin(), nested.written.end());
   for (const std::string& name : nested.read) {
     if (n->nets().Has(name) && skipped.insert(name).second) op.add_input(name);
@@ -140,11 +140,9 @@ void TranslateIf(OnnxNode* n) {
   NetDef then_net, else_net;
   const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
   const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
-  EmitWithNets(
-      n,
-      CreateOperatorDef("If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
-                        {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}),
-      {});
+  EmitIf(n, CreateOperatorDef(
+                "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
+                {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}));
   for (size_t i = 0; i < outs.size(); ++i) n->nets().At(outs[i]) = Joined(n, first[i], second[i]);
 }
 
@@ -226,12 +224,10 @@ void TranslateLoop(OnnxNode* n) {
   }
   LoopBody body = BodyOf(n, graph, carried);
   const std::vector<std::string> outs = n->Outs();
-  EmitWithNets(n,
-               CreateOperatorDef(
-                   "ONNXWhile", n->data().name, inputs, outs,
-                   {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
-                    MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)}),
-               {body.net.external_input().begin(), body.net.external_input().end()});
+  // The number of its inputs is that of the carried values: what the body reads besides is not listed.
+  n->EmitHere("ONNXWhile", inputs, outs,
+              {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
+               MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();
     OnnxBlob blob = i < carried.size() ? body.after[i] : body.items.at(item);
@@ -248,14 +244,73 @@ void TranslateLoop(OnnxNode* n) {
   }
 }
 
+// --- Scan: one copy of the body for each step ---
+
+constexpr int64_t kMaxSteps = 4096;
+
+// Element i of a list of integers, or 0.
+int64_t ListItem(const OnnxNode& n, const char* name, size_t i) {
+  const std::vector<int64_t> values = n.IntList(name);
+  return i < values.size() ? values[i] : 0;
+}
+
+// The slice of a scanned input for a step, without its axis.
+std::string ScannedPart(OnnxNode* n, size_t input, size_t scanned, int64_t step, int64_t steps) {
+  const std::string& x = n->In(input);
+  const int64_t axis = n->Axis(x, ListItem(*n, "scan_input_axes", scanned));
+  const int64_t at = ListItem(*n, "scan_input_directions", scanned) != 0 ? steps - 1 - step : step;
+  const std::string index =
+      n->ScalarConst("step", static_cast<double>(at), onnx::TensorProto::INT64);
+  return n->Call("Gather", {x, index}, {OnnxInt("axis", axis)});
+}
+
+// The items of all steps as one tensor with a new axis.
+std::string StackedItems(OnnxNode* n, std::vector<std::string> items, size_t output) {
+  if (ListItem(*n, "scan_output_directions", output) != 0) std::reverse(items.begin(), items.end());
+  const int64_t rank = n->Rank(items[0]);
+  const int64_t axis = OnnxNode::AxisOf(ListItem(*n, "scan_output_axes", output), rank + 1);
+  for (std::string& item : items) item = n->Call("Unsqueeze", {item, n->IntConst("axis", {axis})});
+  return items.size() == 1 ? items[0] : n->Call("Concat", items, {OnnxInt("axis", axis)});
+}
+
+void TranslateScan(OnnxNode* n) {
+  const onnx::GraphProto& body = GraphOf(*n, "body");
+  CAFFE_ENFORCE(n->version() >= 9, "Scan of opset 8 is not supported, want 9 or later");
+  const auto scanned = static_cast<size_t>(n->Int("num_scan_inputs", 0));
+  CAFFE_ENFORCE(scanned > 0 && scanned <= n->inputs() &&
+                    static_cast<size_t>(body.input_size()) == n->inputs() &&
+                    static_cast<size_t>(body.output_size()) == n->outputs() &&
+                    n->outputs() >= n->inputs() - scanned,
+                "inputs or outputs of the body do not fit those of the node");
+  const size_t states = n->inputs() - scanned;
+  const int64_t steps = n->FixedDim(n->In(states), ListItem(*n, "scan_input_axes", 0));
+  CAFFE_ENFORCE(steps > 0 && steps <= kMaxSteps, steps, " steps, want 1 to ", kMaxSteps);
+  std::vector<std::string> values = n->Ins();
+  std::vector<std::vector<std::string>> items(n->outputs() - states);
+  for (int64_t step = 0; step < steps; ++step) {
+    OnnxScope scope = ScopeFor(n, MakeString("step", step, "/"));
+    for (size_t i = 0; i < n->inputs(); ++i) {
+      scope.blobs[body.input(static_cast<int>(i)).name()] =
+          i < states ? values[i] : ScannedPart(n, i, i - states, step, steps);
+    }
+    TranslateGraph(n, body, &scope);
+    for (size_t i = 0; i < n->outputs(); ++i) {
+      const std::string blob = OnnxTranslator::Find(scope, body.output(static_cast<int>(i)).name());
+      i < states ? values[i] = blob : items[i - states].emplace_back(blob);
+    }
+  }
+  for (size_t i = 0; i < states; ++i) n->Forward(i, values[i]);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (n->HasOut(states + i)) n->Forward(states + i, StackedItems(n, items[i], i));
+  }
+}
+
 }  // namespace
 
 std::vector<OnnxRow> OnnxControlRows() {
-  return {{"Constant", &TranslateConstant, "", true},
-          {"Dropout", &TranslateDropout, "", true},
-          {"Identity", &TranslateIdentity, "", true},
-          {"If", &TranslateIf, "", true},
-          {"Loop", &TranslateLoop, "", true}};
+  return {{"Constant", &TranslateConstant, "", true}, {"Dropout", &TranslateDropout, "", true},
+          {"Identity", &TranslateIdentity, "", true}, {"If", &TranslateIf, "", true},
+          {"Loop", &TranslateLoop, "", true},         {"Scan", &TranslateScan, "", true}};
 }
 
 }  // namespace caffe2rt

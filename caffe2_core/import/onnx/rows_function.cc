@@ -101,6 +101,61 @@ void TranslateSoftmaxCrossEntropyLoss(OnnxNode* n) {
   n->Forward(1, scores);
 }
 
+// --- others ---
+
+void TranslateSwiGlu(OnnxNode* n) {
+  const std::string gate = n->Call("Swish", {n->In(0)}, {OnnxFloat("alpha", n->Float("alpha", 1))});
+  n->Forward(0, n->Call("Mul", {gate, n->In(1)}));
+}
+
+// The positions of the `size` pixels of an axis, from -1 to 1: [size].
+std::string GridAxis(OnnxNode* n, const std::string& size, bool align_corners) {
+  const auto number = [&](double value) { return n->ScalarConst("number", value, Proto::FLOAT); };
+  const auto integer = [&](double value) { return n->ScalarConst("number", value, Proto::INT64); };
+  const std::string range = n->Call("Range", {integer(0), size, integer(1)});
+  const std::string places = n->Call("Cast", {range}, {OnnxInt("to", Proto::FLOAT)});
+  const std::string count = n->Call("Cast", {size}, {OnnxInt("to", Proto::FLOAT)});
+  if (align_corners) {
+    const std::string step = n->Call("Div", {number(2), n->Call("Sub", {count, number(1)})});
+    return n->Call("Sub", {n->Call("Mul", {places, step}), number(1)});
+  }
+  const std::string middle = n->Call("Add", {n->Call("Mul", {places, number(2)}), number(1)});
+  return n->Call("Sub", {n->Call("Div", {middle, count}), number(1)});
+}
+
+// theta times the positions of all pixels, each with a last coordinate of 1.
+void TranslateAffineGrid(OnnxNode* n) {
+  const std::string &theta = n->In(0), &size = n->In(1);
+  const int64_t axes = n->FixedDim(size, 0) - 2;
+  CAFFE_ENFORCE(axes == 2 || axes == 3, "the size has ", axes + 2, " numbers, want 4 or 5");
+  const std::string spatial =
+      n->Call("Slice", {size, n->IntConst("two", {2}), n->IntConst("end", {INT64_MAX})});
+  std::vector<std::string> coordinates;  // from the last axis to the first
+  for (int64_t axis = axes - 1; axis >= 0; --axis) {
+    const std::string count = n->Call(
+        "Gather", {spatial, n->ScalarConst("axis", static_cast<double>(axis), Proto::INT64)});
+    std::vector<int64_t> shape(static_cast<size_t>(axes) + 1, 1);
+    shape[static_cast<size_t>(axis)] = -1;
+    const std::string places = GridAxis(n, count, n->Int("align_corners", 0) != 0);
+    const std::string all =
+        n->Call("Concat", {spatial, n->IntConst("one", {1})}, {OnnxInt("axis", 0)});
+    coordinates.push_back(n->Call("Expand", {n->Reshape(places, shape), all}));
+  }
+  const std::string &last = coordinates.back(), one = n->ScalarConst("one", 1, Proto::FLOAT);
+  coordinates.push_back(
+      n->Call("Add", {n->Call("Mul", {last, n->ScalarConst("zero", 0, Proto::FLOAT)}), one}));
+  const std::string grid = n->Call("Concat", coordinates, {OnnxInt("axis", -1)});
+  const std::string rows = n->Call("Reshape", {grid, n->IntConst("rows", {1, -1, axes + 1})});
+  const std::string moved = n->Call(
+      "MatMul",
+      {rows, n->Transpose(n->Call("Cast", {theta}, {OnnxInt("to", Proto::FLOAT)}), {0, 2, 1})});
+  const std::string batch =
+      n->Call("Slice", {size, n->IntConst("zero", {0}), n->IntConst("one", {1})});
+  const std::string dims =
+      n->Call("Concat", {batch, spatial, n->IntConst("axes", {axes})}, {OnnxInt("axis", 0)});
+  n->Forward(0, n->Call("CastLike", {n->Call("Reshape", {moved, dims}), theta}));
+}
+
 // --- attention ---
 
 void TranslateRotaryEmbedding(OnnxNode* n) {
@@ -109,11 +164,11 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
   const OnnxDims dims = n->FixedDims(x);
   if (rank == 3) {  // [batch, length, heads * size] -> [batch, length, heads, size]
     CAFFE_ENFORCE(heads > 0, "num_heads is ", heads, ", want at least 1 for an input of 3 axes");
-    x = n->Reshape(x, {dims[0], dims[1], heads, dims[2] / heads});
+    x = n->Reshape(x, {dims.at(0), dims.at(1), heads, dims.at(2) / heads});
   } else {
     x = n->Transpose(x, {0, 2, 1, 3});
   }
-  const int64_t size = n->Dims(x)[3];
+  const int64_t size = n->Dims(x).at(3);
   const int64_t rotated =
       n->Int("rotary_embedding_dim", 0) > 0 ? n->Int("rotary_embedding_dim", 0) : size;
   std::string rest;
@@ -134,11 +189,11 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
   std::string first, second;
   const OnnxDims shape = n->Dims(x);
   if (interleaved) {
-    const std::string pairs = n->Reshape(x, {shape[0], shape[1], shape[2], half, 2});
+    const std::string pairs = n->Reshape(x, {shape.at(0), shape.at(1), shape.at(2), half, 2});
     const std::vector<std::string> parts =
         n->CallAll("Split", {pairs}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);
-    first = n->Reshape(parts[0], {shape[0], shape[1], shape[2], half});
-    second = n->Reshape(parts[1], {shape[0], shape[1], shape[2], half});
+    first = n->Reshape(parts[0], {shape.at(0), shape.at(1), shape.at(2), half});
+    second = n->Reshape(parts[1], {shape.at(0), shape.at(1), shape.at(2), half});
   } else {
     const std::vector<std::string> parts =
         n->CallAll("Split", {x}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);
@@ -166,11 +221,13 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
 }  // namespace
 
 std::vector<OnnxRow> OnnxFunctionRows() {
-  return {{"MeanVarianceNormalization", &TranslateMeanVarianceNormalization},
+  return {{"AffineGrid", &TranslateAffineGrid},
+          {"MeanVarianceNormalization", &TranslateMeanVarianceNormalization},
           {"NegativeLogLikelihoodLoss", &TranslateNegativeLogLikelihoodLoss},
           {"RMSNormalization", &TranslateRmsNormalization},
           {"RotaryEmbedding", &TranslateRotaryEmbedding},
-          {"SoftmaxCrossEntropyLoss", &TranslateSoftmaxCrossEntropyLoss}};
+          {"SoftmaxCrossEntropyLoss", &TranslateSoftmaxCrossEntropyLoss},
+          {"SwiGLU", &TranslateSwiGlu}};
 }
 
 }  // namespace caffe2rt

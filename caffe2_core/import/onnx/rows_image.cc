@@ -133,6 +133,19 @@ void TranslateRange(OnnxNode* n) {
   n->SetType(y, n->Type(n->In(0)));
 }
 
+void TranslateTfIdfVectorizer(OnnxNode* n) {
+  CAFFE_ENFORCE(!n->HasAttr("pool_strings"), "texts are not supported");
+  n->Emit("TfIdfVectorizer", {n->In(0)}, {n->Out(0)},
+          {MakeArgument("min_gram_length", n->Int("min_gram_length", 1)),
+           MakeArgument("max_gram_length", n->Int("max_gram_length", 1)),
+           MakeArgument("max_skip_count", n->Int("max_skip_count", 0)),
+           MakeArgument("mode", n->Text("mode", "TF")),
+           MakeArgument("ngram_counts", n->IntList("ngram_counts")),
+           MakeArgument("ngram_indexes", n->IntList("ngram_indexes")),
+           MakeArgument("pool_int64s", n->IntList("pool_int64s")),
+           MakeArgument("weights", n->FloatList("weights"))});
+}
+
 }  // namespace
 
 std::vector<OnnxRow> OnnxImageRows() {
@@ -144,6 +157,7 @@ std::vector<OnnxRow> OnnxImageRows() {
           {"Range", &TranslateRange},
           {"Resize", &TranslateResize},
           {"RoiAlign", &TranslateRoiAlign},
+          {"TfIdfVectorizer", &TranslateTfIdfVectorizer},
           {"TopK", &TranslateTopK, "", true},
           {"Unique", &TranslateUnique, "", true},
           {"Where", &TranslateWhere, "", true}};

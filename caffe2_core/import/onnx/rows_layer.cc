@@ -28,7 +28,7 @@ void TranslateGemm(OnnxNode* n) {
   const float alpha = n->Float("alpha", 1), beta = n->Float("beta", 1);
   const bool bias = n->Has(2) && n->HasDims(n->In(2)) && n->HasDims(b) && n->Rank(b) == 2;
   if (bias && alpha == 1 && beta == 1 && trans_a == 0 && trans_b == 1 &&
-      n->Dims(n->In(2)) == OnnxDims{n->Dims(b)[0]} && n->Type(a) == Proto::FLOAT) {
+      n->Dims(n->In(2)) == OnnxDims{n->Dims(b).at(0)} && n->Type(a) == Proto::FLOAT) {
     return n->Emit("FC", {a, b, n->In(2)}, {n->Out(0)});
   }
   std::string y = n->TypedValue(

@@ -47,7 +47,11 @@ void TranslateReshape(OnnxNode* n) {
   n->Emit("Reshape", {x, shape}, {y, n->NewName("old_shape")},
           {MakeArgument("allowzero", allow_zero)});
   n->SetType(y, n->Type(x));
-  if (allow_zero && same_rank) n->SetDims(y, content->ints);
+  const auto is_open = [](int64_t dim) { return dim < 0; };
+  if (allow_zero && same_rank &&
+      std::none_of(content->ints[0].begin(), content->ints[0].end(), is_open)) {
+    n->SetDims(y, content->ints);
+  }
 }
 
 void TranslateFlatten(OnnxNode* n) {

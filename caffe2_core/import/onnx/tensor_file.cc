@@ -5,6 +5,7 @@
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/import/onnx/onnx_values.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_binary.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/tensor/data_type.h"
 
@@ -15,7 +16,9 @@ Tensor ReadOnnxTensor(const std::string& path) {
   const FileInput input(path);
   std::string bytes(static_cast<size_t>(input.size()), '\0');
   input.Read(0, bytes.data(), bytes.size());
-  ParseProto(bytes, path, &proto);
+  std::string reason;
+  CAFFE_ENFORCE(ParseBinary(bytes, &proto, &reason), "cannot read \"", path,
+                "\" as a TensorProto of ONNX: ", reason);
   return OnnxTensorOf(proto);
 }
 

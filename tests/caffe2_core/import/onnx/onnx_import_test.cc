@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/float16.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
 
 namespace caffe2rt::test::onnx_import_test {
@@ -151,6 +156,90 @@ TEST(OnnxImportTest, ADimensionThatMustBeKnownIsAskedFor) {
       "which is \"h\"; give it a number");
   EXPECT_EQ(OnnxImportError(OnnxBytes(graph), {.dims = {{"h", 6}}}), "");
   EXPECT_EQ(OnnxImportError(OnnxBytes(graph), {.input_shapes = {{"x", {1, 4, 6, 8}}}}), "");
+}
+
+// --- control flow ---
+
+std::string Graph(const std::string& attribute, const std::string& content) {
+  return "attribute { name: '" + attribute + "' type: GRAPH g { name: '" + attribute + "' " +
+         content + " } } ";
+}
+
+std::string IfGraph(const std::string& condition) {
+  return OnnxValue("input", "x", {"2"}) + condition + kWeight +
+         Node("If", {"c"}, "y",
+              Graph("then_branch", Node("Add", {"x", "w"}, "t") + "output { name: 't' }") +
+                  Graph("else_branch", Node("Mul", {"x", "w"}, "e") + "output { name: 'e' }")) +
+         OnnxValue("output", "y", {"2"});
+}
+
+Tensor BoolTensor(bool value) {
+  Tensor tensor(std::vector<int64_t>{}, CPU);
+  *tensor.mutable_data<bool>() = value;
+  return tensor;
+}
+
+TEST(OnnxImportTest, IfRunsOneOfItsBranches) {
+  const std::string bytes = OnnxBytes(IfGraph(OnnxValue("input", "c", {}, 9)));
+  const Tensor x = FloatTensor({2}, {1, 2});
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", x}, {"c", BoolTensor(true)}}, "y")),
+            (std::vector<float>{11, 22}));
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", x}, {"c", BoolTensor(false)}}, "y")),
+            (std::vector<float>{10, 40}));
+}
+
+TEST(OnnxImportTest, ABranchThatIsKnownIsInlined) {
+  const std::string bytes =
+      OnnxBytes(IfGraph("initializer { name: 'c' data_type: 9 int32_data: 0 } "));
+  const OnnxModel model = ImportOnnxFromMemory(bytes, {});
+  ASSERT_EQ(model.predict_net.op_size(), 2);  // Mul, and Copy to the name of the output
+  EXPECT_EQ(model.predict_net.op(0).type(), "Mul");
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", FloatTensor({2}, {1, 2})}}, "y")),
+            (std::vector<float>{10, 40}));
+}
+
+// v starts as x and grows by w, which is outside of the body; the items are its values.
+TEST(OnnxImportTest, LoopCarriesValuesAndListsItems) {
+  const std::string body =
+      "input { name: 'i' } input { name: 'k' } input { name: 'v' } " +
+      Node("Add", {"v", "w"}, "next") + Node("Identity", {"k"}, "again") +
+      Node("Identity", {"next"}, "item") +
+      "output { name: 'again' } output { name: 'next' } output { name: 'item' }";
+  const std::string graph =
+      OnnxValue("input", "x", {"2"}) + OnnxValue("input", "n", {}, 7) + kWeight +
+      "node { op_type: 'Loop' name: 'loop' input: 'n' input: '' input: 'x' output: 'y' "
+      "output: 'all' " +
+      Graph("body", body) + "} " + OnnxValue("output", "y", {"2"}) +
+      OnnxValue("output", "all", {"m", "2"});
+  const NamedTensors inputs = {{"x", FloatTensor({2}, {1, 2})}, {"n", IntTensor({}, {3})}};
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(graph), inputs, "y")), (std::vector<float>{31, 62}));
+  const Tensor all = RunOnnxBytes(OnnxBytes(graph), inputs, "all");
+  EXPECT_EQ(all.dims(), (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(FloatsOf(all), (std::vector<float>{11, 22, 21, 42, 31, 62}));
+}
+
+TEST(OnnxImportTest, HalfPrecisionIsRoundedAfterEachOperator) {
+  const std::string graph = OnnxValue("input", "x", {"1"}, 10) + Node("Add", {"x", "x"}, "s") +
+                            Node("Mul", {"s", "s"}, "y") + OnnxValue("output", "y", {"1"}, 10);
+  Tensor x({1}, CPU);
+  *x.mutable_data<float16>() = float16(1.0009765625f);  // 1 + 2^-10
+  const Tensor y = RunOnnxBytes(OnnxBytes(graph), {{"x", x}}, "y");
+  ASSERT_TRUE(y.IsType<float16>());
+  EXPECT_EQ(static_cast<float>(*y.data<float16>()), 4.0078125f);  // of 4.0078163
+}
+
+TEST(OnnxImportTest, AModelInMemoryIsAModel) {
+  const std::string graph = OnnxValue("input", "x", {"batch", "2"}) + kWeight +
+                            Node("Add", {"x", "w"}, "y") + OnnxValue("output", "y", {"batch", "2"});
+  Predictor predictor(LoadModelFromMemory({}, OnnxBytes(graph)));
+  for (const int64_t batch : {1, 3}) {
+    Tensor x({batch, 2}, CPU);
+    std::fill_n(x.mutable_data<float>(), x.numel(), 1.0f);
+    Predictor::TensorMap outputs;
+    ASSERT_TRUE(predictor({{"x", x}}, &outputs));
+    EXPECT_EQ(outputs.at("y").dims(), (std::vector<int64_t>{batch, 2}));
+    EXPECT_EQ(FloatsOf(outputs.at("y"))[1], 21);
+  }
 }
 
 }  // namespace
