@@ -47,7 +47,11 @@ Tensor Widened(const Tensor& values) {
 }
 
 TensorShape ShapeIn(const OnnxBlob& blob, size_t world) {
-  if (!blob.has_dims) return UnknownShape();
+  if (!blob.has_dims) {
+    TensorShape shape = UnknownShape();
+    if (blob.type != 0) shape.set_data_type(Caffe2TypeOf(blob.type));
+    return shape;
+  }
   return CreateTensorShape(blob.dims[world],
                            blob.type == 0 ? TensorProto::FLOAT : Caffe2TypeOf(blob.type));
 }
