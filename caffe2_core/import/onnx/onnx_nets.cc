@@ -100,7 +100,11 @@ std::string OnnxNets::Constant(const std::string& wanted, const OnnxDims& dims, 
 }
 
 void OnnxNets::DefineTensor(const std::string& blob, const Proto& tensor) {
-  (void)OnnxElements(tensor);
+  try {
+    (void)OnnxElements(tensor);
+  } catch (const EnforceNotMet& error) {
+    CAFFE_THROW("tensor \"", Shortened(tensor.name()), "\": ", error.message());
+  }
   const OnnxDims dims(tensor.dims().begin(), tensor.dims().end());
   blobs_[blob] = {.type = tensor.data_type(),
                   .has_dims = true,
