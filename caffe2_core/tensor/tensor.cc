@@ -178,7 +178,7 @@ void Tensor::ThrowNoData(TypeMeta wanted) const {
                 ", which this code cannot read: copy it to the CPU first");
   ThrowNoElements(MakeString("the tensor of shape ", sizes(),
                              " has no memory yet: mutable_data has not been called since the last "
-                             "Resize"));
+                             "call of Resize"));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/element_type.h"
 #include "operators/common/inference.h"
@@ -170,6 +171,8 @@ void RegisterOnnxRoiAlign() {
       .Traits({.family = OperatorFamily::kOther})
       .SetDoc("Samples the bins of regions of interest, as ONNX's RoiAlign does.");
   RegisterCpuOperator<ONNXRoiAlignOp>("ONNXRoiAlign", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ONNXRoiAlign", __FILE__);
 }
 
 }  // namespace caffe2rt

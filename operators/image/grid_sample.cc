@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -221,6 +222,8 @@ void RegisterGridSample() {
       .Traits({.family = OperatorFamily::kOther})
       .SetDoc("Reads a tensor at the places of a grid, as ONNX's GridSample does.");
   RegisterCpuOperator<GridSampleOp>("GridSample", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("GridSample", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
@@ -411,6 +412,8 @@ void RegisterResize() {
           "Resizes any dimensions of a tensor by nearest, linear or cubic interpolation, with all "
           "modes of ONNX's Resize. Either scales or sizes are required.");
   RegisterCpuOperator<ResizeOp>("Resize", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("Resize", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -151,6 +151,8 @@ void RegisterNonZero() {
       .SetDoc(
           "Copies the slices along an axis for which a condition holds, as ONNX's Compress does.");
   RegisterCpuOperator<CompressOp>("Compress", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("Compress", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -143,6 +144,8 @@ void RegisterOnnxTopK() {
                .no_shape_reason = "the shape depends on the value of input 1 (k)"})
       .SetDoc("Finds the k largest or smallest elements along a dimension, as ONNX's TopK does.");
   RegisterCpuOperator<ONNXTopKOp>("ONNXTopK", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ONNXTopK", __FILE__);
 }
 
 }  // namespace caffe2rt

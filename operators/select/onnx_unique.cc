@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
@@ -170,6 +171,8 @@ void RegisterOnnxUnique() {
                .no_shape_reason = "the shape depends on the values of the input"})
       .SetDoc("Finds the distinct elements or slices of a tensor, as ONNX's Unique does.");
   RegisterCpuOperator<ONNXUniqueOp>("ONNXUnique", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ONNXUnique", __FILE__);
 }
 
 }  // namespace caffe2rt

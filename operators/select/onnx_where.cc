@@ -7,6 +7,7 @@
 #include <array>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/copy_rows.h"
@@ -148,6 +149,8 @@ void RegisterOnnxWhere() {
           "ONNX's "
           "Where does.");
   RegisterCpuOperator<ONNXWhereOp>("ONNXWhere", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ONNXWhere", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
 #include "operators/common/inference.h"
@@ -89,6 +90,8 @@ void RegisterCenterCropPad() {
                .no_shape_reason = "the shape is that of an input's values"})
       .SetDoc("Crops dimensions around their centre or pads them with zeros, to the given sizes.");
   RegisterCpuOperator<CenterCropPadOp>("CenterCropPad", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("CenterCropPad", __FILE__);
 }
 
 }  // namespace caffe2rt

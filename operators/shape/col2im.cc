@@ -6,6 +6,7 @@
 #include <array>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
@@ -176,6 +177,8 @@ void RegisterCol2im() {
                .no_shape_reason = "the shape is that of an input's values"})
       .SetDoc("Adds the blocks in the columns of a matrix up to an image, as ONNX's Col2Im does.");
   RegisterCpuOperator<Col2ImOp>("Col2Im", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("Col2Im", __FILE__);
 }
 
 }  // namespace caffe2rt

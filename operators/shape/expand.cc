@@ -133,6 +133,8 @@ void RegisterExpand() {
           "Broadcasts a tensor with a shape by numpy's rules, as ONNX's Expand does: dimensions of "
           "size 1 are repeated, and dimensions are added before the first one.");
   RegisterCpuOperator<RepeatingOp<true>>("Expand", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("Expand", __FILE__);
 
   RegisterSchema("ONNXTile", __FILE__)
       .NumInputs(1, 2)
@@ -147,6 +149,8 @@ void RegisterExpand() {
                .no_shape_reason = "the shape depends on the values of its inputs"})
       .SetDoc("Repeats a tensor along all of its dimensions, as ONNX's Tile does.");
   RegisterCpuOperator<RepeatingOp<false>>("ONNXTile", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ONNXTile", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -229,6 +229,8 @@ void RegisterGatherElements() {
           "Writes one element for each index into a copy of data, as ONNX's ScatterElements does: "
           "the index replaces the coordinate along the axis.");
   RegisterCpuOperator<ScatterElementsOp<false>>("ScatterElements", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ScatterElements", __FILE__);
 
   RegisterSchema("GatherElementsGradient", __FILE__)
       .NumInputs(3)

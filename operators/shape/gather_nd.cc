@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
@@ -188,6 +189,8 @@ void RegisterGatherNd() {
       .Traits({.family = OperatorFamily::kShape})
       .SetDoc("Copies the slices of a tensor that rows of indices name, as ONNX's GatherND does.");
   RegisterCpuOperator<GatherNDOp>("GatherND", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("GatherND", __FILE__);
 
   RegisterSchema("ScatterND", __FILE__)
       .NumInputs(3)
@@ -204,6 +207,8 @@ void RegisterGatherNd() {
       .SetDoc(
           "Writes slices into a copy of a tensor, at rows of indices, as ONNX's ScatterND does.");
   RegisterCpuOperator<ScatterNDOp>("ScatterND", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("ScatterND", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -4,6 +4,7 @@
 //
 // An input without elements counts as not given.
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
 #include "operators/common/inference.h"
@@ -124,6 +125,8 @@ void RegisterPad() {
           "Dimensions "
           "are cropped first.");
   RegisterCpuOperator<PadOp>("Pad", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("Pad", __FILE__);
 }
 
 }  // namespace caffe2rt

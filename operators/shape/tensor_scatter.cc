@@ -5,6 +5,7 @@
 // Argument mode: "linear", in which steps after the last one are an error, or "circular", in which
 // they go on at the first one.
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
 #include "operators/common/inference.h"
@@ -106,6 +107,8 @@ void RegisterTensorScatter() {
       .Traits({.family = OperatorFamily::kShape, .same_shape = true})
       .SetDoc("Writes steps into a cache of sequences, as ONNX's TensorScatter does.");
   RegisterCpuOperator<TensorScatterOp>("TensorScatter", __FILE__);
+  // Models are trained by other operators.
+  RegisterGradient<GradientNotImplementedYet>("TensorScatter", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -55,7 +55,7 @@ bool HasPart(const std::string& type, std::initializer_list<std::string_view> pa
 // The family of a type that states none, without the parts that ForwardType removes.
 OperatorFamily FamilyByName(const std::string& type) {
   // Types of Caffe2 that the library does not have.
-  if (IsOneOf(type, {"Expand", "ResizeBilinear", "Stack"})) return OperatorFamily::kShape;
+  if (IsOneOf(type, {"ResizeBilinear", "Stack"})) return OperatorFamily::kShape;
   if (IsOneOf(type, {"Attention", "FCRelu", "FbFC", "Gemm", "PackedFC"})) {
     return OperatorFamily::kMatMul;
   }

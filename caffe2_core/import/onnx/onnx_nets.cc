@@ -47,7 +47,11 @@ Tensor Widened(const Tensor& values) {
 }
 
 TensorShape ShapeIn(const OnnxBlob& blob, size_t world) {
-  if (!blob.has_dims) return UnknownShape();
+  if (!blob.has_dims) {
+    TensorShape shape = UnknownShape();
+    if (blob.type != 0) shape.set_data_type(Caffe2TypeOf(blob.type));
+    return shape;
+  }
   return CreateTensorShape(blob.dims[world],
                            blob.type == 0 ? TensorProto::FLOAT : Caffe2TypeOf(blob.type));
 }
@@ -96,7 +100,11 @@ std::string OnnxNets::Constant(const std::string& wanted, const OnnxDims& dims, 
 }
 
 void OnnxNets::DefineTensor(const std::string& blob, const Proto& tensor) {
-  (void)OnnxElements(tensor);
+  try {
+    (void)OnnxElements(tensor);
+  } catch (const EnforceNotMet& error) {
+    CAFFE_THROW("tensor \"", Shortened(tensor.name()), "\": ", error.message());
+  }
   const OnnxDims dims(tensor.dims().begin(), tensor.dims().end());
   blobs_[blob] = {.type = tensor.data_type(),
                   .has_dims = true,

@@ -88,6 +88,7 @@ class OnnxNode {
   // --- what is known of a blob ---
   // An onnx::TensorProto::DataType; FLOAT if it is not known.
   int Type(const std::string& blob) const;
+  bool HasBlob(const std::string& blob) const { return nets_.Has(blob); }
   bool HasRank(const std::string& blob) const { return nets_.At(blob).has_dims; }
   // THROWS if the rank is not known.
   int64_t Rank(const std::string& blob) const;

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxDepth = 64;  // of graphs in graphs, and functions in functions
 constexpr size_t kMaxListed = 100;
 // Nodes in functions that call functions, and in bodies of loops, are translated more than once.
-constexpr int64_t kMaxInnerNodes = int64_t{1} << 18;
+constexpr int64_t kMaxInnerNodes = int64_t{1} << 16;
 // Elements that are computed here. What goes beyond is left to operators.
 constexpr int64_t kMaxFolded = int64_t{1} << 24;
 

@@ -209,6 +209,20 @@ LoopBody BodyOf(OnnxNode* n, const onnx::GraphProto& graph, std::vector<OnnxBlob
   }
 }
 
+// A net lists all of its external inputs, or none: those of a body are followed by what it reads from
+// outside.
+void ListReads(const OnnxNode& n, NetDef* body) {
+  const OperatorDef op =
+      CreateOperatorDef("ONNXWhile", "", std::vector<std::string>{}, std::vector<std::string>{},
+                        {MakeArgument("body", *body)});
+  const NestedBlobs nested = NestedBlobsOf(op);
+  std::set<std::string> listed(body->external_input().begin(), body->external_input().end());
+  listed.insert(nested.written.begin(), nested.written.end());
+  for (const std::string& name : nested.read) {
+    if (n.HasBlob(name) && listed.insert(name).second) body->add_external_input(name);
+  }
+}
+
 void TranslateLoop(OnnxNode* n) {
   const onnx::GraphProto& graph = GraphOf(*n, "body");
   std::vector<OnnxBlob> carried;
@@ -223,6 +237,7 @@ void TranslateLoop(OnnxNode* n) {
                       .dims = carried.back().dims};
   }
   LoopBody body = BodyOf(n, graph, carried);
+  ListReads(*n, &body.net);
   const std::vector<std::string> outs = n->Outs();
   // The number of its inputs is that of the carried values: what the body reads besides is not listed.
   n->EmitHere("ONNXWhile", inputs, outs,

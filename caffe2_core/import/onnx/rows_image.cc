@@ -36,7 +36,7 @@ std::array<int64_t, 2> WholeFactors(OnnxNode* n) {
   return whole;
 }
 
-// Caffe2's operators for images enlarged by whole factors, which have kernels for CUDA and oneDNN's
+// Caffe2's operators for images enlarged by whole factors, which have kernels for devices and oneDNN's
 // layouts. Returns false if they do not fit.
 bool EnlargeImage(OnnxNode* n) {
   const std::string mode = n->Text("mode", "nearest");
@@ -139,7 +139,7 @@ void TranslateOneHot(OnnxNode* n) {
   n->SetDims(y, dims);
 }
 
-// Caffe2's Where has a CUDA kernel, but no broadcasting.
+// Caffe2's Where has kernels for devices, but no broadcasting.
 void TranslateWhere(OnnxNode* n) {
   const std::string &c = n->In(0), &x = n->In(1), &y = n->In(2);
   const int type = n->Type(x);
@@ -152,7 +152,7 @@ void TranslateWhere(OnnxNode* n) {
   n->SetType(z, type);
 }
 
-// Caffe2's TopK has a CUDA kernel.
+// Caffe2's TopK has kernels for devices.
 void TranslateTopK(OnnxNode* n) {
   const std::string& x = n->In(0);
   if (n->Type(x) == Proto::FLOAT && n->Int("largest", 1) == 1 && n->HasRank(x) && n->IsKnown(1) &&

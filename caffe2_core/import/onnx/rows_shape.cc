@@ -134,8 +134,8 @@ void TranslateSplit(OnnxNode* n) {
   n->Emit("Split", {x}, outputs, args);
 }
 
-// The part of one dimension, in steps of 1, as Caffe2's Slice, which has a CUDA kernel. Returns false if
-// the node is none.
+// The part of one dimension, in steps of 1, as Caffe2's Slice, which has kernels for devices. Returns
+// false if the node is none.
 bool SliceOneAxis(OnnxNode* n) {
   const std::string& x = n->In(0);
   if (!n->HasDims(x) || !n->IsKnown(1) || !n->IsKnown(2)) return false;

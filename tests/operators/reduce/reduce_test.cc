@@ -127,6 +127,29 @@ TEST_P(ReduceTest, RejectsUnsignedShorts) {
 INSTANTIATE_TEST_SUITE_P(All, ReduceTest, testing::ValuesIn(kKinds),
                          [](const auto& info) { return info.param.type; });
 
+TEST_P(ReduceTest, PrefersTheAxesOfAnInput) {
+  const std::string type = GetParam().type;
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 4});
+  Feed<int64_t>(&ws, "axes", {2}, {-1, 0});
+  RunOp(&ws, Op(type, {0, 2}, false));
+  const std::vector<float> want = Fetch<float>(ws, "Y");
+  const std::string op = "type: \"" + type +
+                         R"(" input: "X" input: "axes" output: "Y" arg { name: "axes" ints: 1 }
+                            arg { name: "keepdims" i: 0 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {3}, want);
+  ExpectShapeInferred(&ws, op, /*may_be_unknown=*/true);
+  Feed<int64_t>(&ws, "axes", {1}, {3});
+  ExpectThrows([&] { RunOp(&ws, op); }, "contains 3, want -3 to 2");
+  // Without axes, all dimensions are reduced, or none.
+  Feed<int64_t>(&ws, "axes", {0}, {});
+  RunOp(&ws, op);
+  EXPECT_EQ(test::DimsOf(ws, "Y"), std::vector<int64_t>());
+  RunOp(&ws, op + R"( arg { name: "noop_with_empty_axes" i: 1 })");
+  EXPECT_EQ(test::DimsOf(ws, "Y"), (std::vector<int64_t>{2, 3, 4}));
+}
+
 TEST(ReduceTest, GivesItsNeutralElementForNoElements) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 0}, {});

@@ -109,6 +109,8 @@ TEST(OnnxDamagedModelsTest, TruncatedFilesEndInAnError) {
   const std::string bytes = GoodModel();
   ASSERT_EQ(OnnxImportError(bytes), "");
   for (size_t size = 0; size < bytes.size(); ++size) {
+    // Without the last field, the version, it is a model of opset 1.
+    if (size + 4 == bytes.size()) continue;
     EXPECT_NE(OnnxImportError(bytes.substr(0, size)), "") << size << " bytes";
   }
 }

@@ -146,16 +146,16 @@ TEST(OnnxImportTest, AnOpsetAboveTheKnownIsAnError) {
 }
 
 TEST(OnnxImportTest, ADimensionThatMustBeKnownIsAskedFor) {
-  const std::string graph =
-      OnnxValue("input", "x", {"1", "4", "h", "8"}) +
-      Node("SpaceToDepth", {"x"}, "y", "attribute { name: 'blocksize' type: INT i: 2 }") +
-      OnnxValue("output", "y", {"1", "16", "a", "4"});
+  const std::string graph = OnnxValue("input", "x", {"1", "c", "2"}) + kWeight +
+                            Node("GroupNormalization", {"x", "w", "w"}, "y",
+                                 "attribute { name: 'num_groups' type: INT i: 2 }") +
+                            OnnxValue("output", "y", {"1", "c", "2"});
   EXPECT_EQ(
-      OnnxImportError(OnnxBytes(graph)),
-      "cannot import \"model\": node \"n_y\" of type SpaceToDepth: it needs dim 2 of blob \"x\", "
-      "which is \"h\"; give it a number");
-  EXPECT_EQ(OnnxImportError(OnnxBytes(graph), {.dims = {{"h", 6}}}), "");
-  EXPECT_EQ(OnnxImportError(OnnxBytes(graph), {.input_shapes = {{"x", {1, 4, 6, 8}}}}), "");
+      OnnxImportError(OnnxBytes(graph, 18)),
+      "cannot import \"model\": node \"n_y\" of type GroupNormalization: it needs dim 1 of blob "
+      "\"x\", which is \"c\"; give it a number");
+  EXPECT_EQ(OnnxImportError(OnnxBytes(graph, 18), {.dims = {{"c", 6}}}), "");
+  EXPECT_EQ(OnnxImportError(OnnxBytes(graph, 18), {.input_shapes = {{"x", {1, 6, 2}}}}), "");
 }
 
 // --- control flow ---

@@ -264,7 +264,7 @@ std::vector<RowCase> AllCases() {
 
 class OnnxRowsTest : public ::testing::TestWithParam<RowCase> {};
 
-TEST_P(OnnxRowsTest, ComputesWhatOnnxSays) {
+TEST_P(OnnxRowsTest, ComputesItsDefinition) {
   const RowCase& row = GetParam();
   std::string graph = row.nodes;
   NamedTensors inputs;
