@@ -100,7 +100,9 @@ void PrepareData(const InputDef& input, const TensorFacts& facts, const std::str
   const Affine affine = AffineOf(input);
   const bool scales = affine.factor != std::vector<float>{1};
   const bool moves = !std::all_of(affine.offset.begin(), affine.offset.end(), IsZero);
-  if (facts.type != TensorProto::FLOAT) {
+  // Other integers may be indices.
+  const bool is_bytes = facts.type == TensorProto::BYTE || facts.type == TensorProto::UINT8;
+  if (facts.type != TensorProto::FLOAT && (is_bytes || scales || moves)) {
     add(CreateOperatorDef("Cast", "", {at}, {data + "_float"},
                           {MakeArgument("to", static_cast<int>(TensorProto::FLOAT))}));
   }

@@ -37,7 +37,7 @@ void CheckInput(const InputDef& input, const DataFacts& facts);
 std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts);
 
 // The operators that read a batch into the blobs.
-//   numbers: TensorProtosDBInput, then of the first tensor: Cast to float, NHWC2NCHW if it is pixels
+//   numbers: TensorProtosDBInput, then of the first tensor: Cast of bytes to float, NHWC2NCHW if it is pixels
 //            [H, W, C] of bytes, Scale, Add; of integer labels: one dimension
 //   images:  ImageInput (IsImageInput)
 // REQUIRES: CheckInput.

@@ -106,16 +106,18 @@ void AddTraining(const TrainDef& def, const Names& read, NetDef* net, TrainingNe
 
 // The blobs that are compared with the label: what the net predicts.
 Names PredictedBy(const NetDef& test, const Names& inputs, const std::string& label) {
-  std::set<std::string> from_data(inputs.begin(), inputs.end());
+  std::set<std::string> from_data(inputs.begin(), inputs.end()), from_label = {label};
   from_data.erase(label);
   for (const OperatorDef& op : test.op()) {
     std::string prediction;
+    bool reads_label = false;
     for (const std::string& input : op.input()) {
       if (prediction.empty() && from_data.contains(input)) prediction = input;
+      reads_label = reads_label || from_label.contains(input);
     }
-    if (prediction.empty()) continue;
-    if (HasInput(op, label)) return {prediction};
-    from_data.insert(op.output().begin(), op.output().end());
+    if (reads_label && !prediction.empty()) return {prediction};
+    if (reads_label) from_label.insert(op.output().begin(), op.output().end());
+    if (!prediction.empty()) from_data.insert(op.output().begin(), op.output().end());
   }
   CAFFE_THROW("no operator compares the net's result with the label \"", label,
               "\": name the outputs of the predictor in field `output`");
