@@ -127,8 +127,8 @@ std::string ModelBuilder::Lstm(const std::string& x, const std::string& name,
   std::string h = Constant(name + "_h_state", {1, batch, units}, 0);
   std::string c = Constant(name + "_c_state", {1, batch, units}, 0);
   if (options.keeps_state) {
-    h = Op("Copy", {h}, name + "_h_init");
-    c = Op("Copy", {c}, name + "_c_init");
+    h = Op("StopGradient", {Op("Copy", {h}, name + "_h_before")}, name + "_h_first");
+    c = Op("StopGradient", {Op("Copy", {c}, name + "_c_before")}, name + "_c_first");
   }
   Param(name + "_timestep", {1}, "ConstantFill",
         {MakeArgument("dtype", static_cast<int>(TensorProto::INT32)), MakeArgument("value", 0)});
