@@ -35,9 +35,14 @@ FileAccess AccessOf(const CommandLine& line, const std::string& folder, const Ru
   return FileAccess::Below(roots, "--allow-files-anywhere allows it");
 }
 
+// Four digits, also of small numbers.
+std::string LossText(double loss) {
+  return FixedText(loss, loss > 0 && loss < 0.01 ? 7 : 4);
+}
+
 std::string ResultText(const EpochResult& result, int epochs) {
   std::string text = MakeString("epoch ", result.epoch, "/", epochs, "  ",
-                                result.has_test ? "test " : "", "loss ", FixedText(result.loss, 4));
+                                result.has_test ? "test " : "", "loss ", LossText(result.loss));
   if (result.has_accuracy)
     text += MakeString("  accuracy ", FixedText(result.accuracy * 100, 2), " %");
   return text + (result.is_best ? "  best so far\n" : "\n");
@@ -131,7 +136,7 @@ int Evaluate(const CommandLine& line) {
     return 0;
   }
   std::cout << OneLine(result.checkpoint) << " on " << result.records << " records: loss "
-            << FixedText(result.loss, 4);
+            << LossText(result.loss);
   if (result.has_accuracy)
     std::cout << ", accuracy " << FixedText(result.accuracy * 100, 2) << " %";
   std::cout << "\n";
@@ -219,6 +224,9 @@ const Command& TrainCommand() {
             {"loss", "BLOB", "",
              "with --predict-net: its loss, or softmax or squared to add one to its output"},
             {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one"},
+            {"blobs", "A,B,...", "",
+             "with --predict-net: its inputs and the label, in the order of a record's tensors "
+             "(data,label)"},
             {"write-plan", "FILE", "",
              "write the plan of the training instead of running it (text if FILE ends in .pbtxt)"},
             {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run"},

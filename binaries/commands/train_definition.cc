@@ -1,5 +1,7 @@
 #include "binaries/commands/train_definition.h"
 
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -21,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Options that describe a net without a TrainDef.
-constexpr const char* kNetOptions[] = {"predict-net", "init-net", "fresh-weights", "loss",
-                                       "accuracy"};
+constexpr const char* kNetOptions[] = {"predict-net", "init-net", "fresh-weights",
+                                       "loss",        "accuracy", "blobs"};
 
 TrainDef DefinitionFromNet(const CommandLine& line) {
   if (!line.Has("loss"))
@@ -34,6 +36,9 @@ TrainDef DefinitionFromNet(const CommandLine& line) {
   if (line.Has("init-net")) *def.mutable_init_net() = LoadNet(line.Text("init-net"));
   if (line.Has("fresh-weights")) UseFreshFills(def.mutable_init_net());
   if (line.Has("accuracy")) def.set_accuracy(line.Text("accuracy"));
+  for (const std::string& blob :
+       std::vector<std::string>(absl::StrSplit(line.Text("blobs"), ',', absl::SkipEmpty())))
+    def.mutable_input()->add_blob(blob);
   AddLoss(line.Text("loss"), &def);
   return def;
 }

@@ -1,9 +1,10 @@
 // train_lenet TRAIN_DB TEST_DB RUN: LeNet on MNIST, described and trained in C++. The databases are
 // those of `caffe2 db make mnist`, RUN is a new folder.
 
-#include <cstdio>
+#include <iostream>
 
 #include "binaries/program_main.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/training/model_builder.h"
 #include "caffe2_core/training/training_run.h"
 
@@ -34,8 +35,8 @@ int Train(const CommandLine& line) {
   run.set_epochs(static_cast<int>(line.Integer("epochs", 1, 1000)));
   TrainingCallbacks callbacks;
   callbacks.on_epoch = [](const EpochResult& result) {
-    std::printf("epoch %d: accuracy %.2f %%\n", static_cast<int>(result.epoch),
-                result.accuracy * 100);
+    std::cout << "epoch " << result.epoch << ": accuracy " << FixedText(result.accuracy * 100, 2)
+              << " %\n";
   };
   TrainingRun(line.positional()[2], run).Run(callbacks);
   return 0;

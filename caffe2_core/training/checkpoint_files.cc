@@ -59,7 +59,7 @@ std::vector<CheckpointFile> CheckpointsOf(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     int64_t iteration = 0;
-    if (!name.starts_with(kPrefix) ||
+    if (!entry.is_regular_file() || !name.starts_with(kPrefix) ||
         !ParseNumber(std::string_view(name).substr(sizeof(kPrefix) - 1), &iteration))
       continue;
     files.push_back({entry.path().string(), iteration});
@@ -80,7 +80,11 @@ std::string BestCheckpointPath(const std::string& folder) {
 
 void RemoveOldCheckpoints(const std::string& folder, int keep) {
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
-  for (size_t i = 0; i + static_cast<size_t>(keep) < files.size(); ++i) fs::remove(files[i].path);
+  for (size_t i = 0; i + static_cast<size_t>(keep) < files.size(); ++i) {
+    std::error_code error;
+    fs::remove(files[i].path, error);
+    CAFFE_ENFORCE(!error, "cannot remove \"", files[i].path, "\": ", error.message());
+  }
 }
 
 }  // namespace caffe2rt

@@ -61,16 +61,16 @@ void AddLoss(const std::string& loss, TrainDef* def) {
   const std::vector<std::string> outputs = OutputsOf(def->net());
   CAFFE_ENFORCE(outputs.size() == 1, "net \"", def->name(), "\" has the outputs ",
                 absl::StrJoin(outputs, ", "), ", want one, to which the loss is added");
-  const std::vector<std::string> inputs = InputBlobs(def->input());
-  CAFFE_ENFORCE(inputs.size() >= 2, "the input has no label, want at least two blobs");
+  const std::string label = LabelBlob(def->input());
+  CAFFE_ENFORCE(!label.empty(), "the input has no label, want at least two blobs");
   def->set_loss("loss");
   const auto add = [&](const OperatorDef& op) { *def->mutable_net()->add_op() = op; };
   if (loss == "softmax") {
-    add(CreateOperatorDef("SoftmaxWithLoss", "", {outputs[0], inputs[1]}, {"softmax", "loss"}));
-    add(CreateOperatorDef("Accuracy", "", {"softmax", inputs[1]}, {"accuracy"}));
+    add(CreateOperatorDef("SoftmaxWithLoss", "", {outputs[0], label}, {"softmax", "loss"}));
+    add(CreateOperatorDef("Accuracy", "", {"softmax", label}, {"accuracy"}));
     def->set_accuracy("accuracy");
   } else {
-    add(CreateOperatorDef("SquaredL2Distance", "", {outputs[0], inputs[1]}, {"distance"}));
+    add(CreateOperatorDef("SquaredL2Distance", "", {outputs[0], label}, {"distance"}));
     add(CreateOperatorDef("AveragedLoss", "", {"distance"}, {"loss"}));
   }
 }

@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/training/training_nets.h"
 
 namespace caffe2rt {
 namespace {
@@ -99,7 +100,9 @@ void PrepareData(const InputDef& input, const TensorFacts& facts, const std::str
   const Affine affine = AffineOf(input);
   const bool scales = affine.factor != std::vector<float>{1};
   const bool moves = !std::all_of(affine.offset.begin(), affine.offset.end(), IsZero);
-  if (facts.type != TensorProto::FLOAT) {
+  // Other integers may be indices.
+  const bool is_bytes = facts.type == TensorProto::BYTE || facts.type == TensorProto::UINT8;
+  if (facts.type != TensorProto::FLOAT && (is_bytes || scales || moves)) {
     add(CreateOperatorDef("Cast", "", {at}, {data + "_float"},
                           {MakeArgument("to", static_cast<int>(TensorProto::FLOAT))}));
   }
@@ -126,6 +129,16 @@ std::vector<std::string> InputBlobs(const InputDef& input) {
   return {input.blob().begin(), input.blob().end()};
 }
 
+bool IsImageInput(const InputDef& input, const TensorFacts& facts) {
+  return facts.is_image() || (IsPixels(facts) && input.has_crop());
+}
+
+std::string LabelBlob(const InputDef& input) {
+  const std::vector<std::string> blobs = InputBlobs(input);
+  if (std::find(blobs.begin(), blobs.end(), "label") != blobs.end()) return "label";
+  return blobs.size() > 1 ? blobs.back() : "";
+}
+
 void CheckInput(const InputDef& input, const DataFacts& facts) {
   const std::vector<std::string> blobs = InputBlobs(input);
   CAFFE_ENFORCE(input.batch_size() > 0, "input: batch_size is ", input.batch_size(),
@@ -138,13 +151,13 @@ void CheckInput(const InputDef& input, const DataFacts& facts) {
                 blobs.size(), " blobs: ", absl::StrJoin(blobs, ", "));
   CAFFE_ENFORCE(!first.is_image() || input.crop() > 0, "the records of \"", facts.place.path,
                 "\" are encoded images: set the size of the net's input, `input { crop: N }`");
-  CAFFE_ENFORCE(!first.is_image() || !input.channels_last(),
-                "input: channels_last does not apply to encoded images");
+  CAFFE_ENFORCE(!IsImageInput(input, first) || !input.channels_last(),
+                "input: channels_last does not apply to images that are cut");
 }
 
 std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts) {
   const TensorFacts& first = facts.tensors[0];
-  if (first.is_image()) return {1, input.grey() ? 1 : 3, input.crop(), input.crop()};
+  if (IsImageInput(input, first)) return {1, input.grey() ? 1 : 3, input.crop(), input.crop()};
   std::vector<int64_t> shape = {1};
   const std::vector<int64_t>& dims = first.dims;
   if (MovesChannels(input, first)) {
@@ -159,7 +172,7 @@ std::vector<OperatorDef> InputOperators(const InputDef& input, const DataFacts& 
                                         const InputPlace& place) {
   const std::vector<std::string> blobs = Prefixed(place, InputBlobs(input));
   std::vector<OperatorDef> ops;
-  if (facts.tensors[0].is_image()) {
+  if (IsImageInput(input, facts.tensors[0])) {
     ops.push_back(
         CreateOperatorDef("ImageInput", "", {place.reader}, blobs, ImageArguments(input, place)));
     return ops;
@@ -167,7 +180,11 @@ std::vector<OperatorDef> InputOperators(const InputDef& input, const DataFacts& 
   std::vector<std::string> raw;
   for (const std::string& blob : blobs) raw.push_back(blob + "_read");
   std::vector<Argument> args = {MakeArgument("batch_size", static_cast<int>(place.batch_size))};
-  if (place.on_error != "stop") args.push_back(MakeArgument("on_error", place.on_error));
+  if (place.on_error != "stop") {
+    CAFFE_ENFORCE(DeclaresArgument("TensorProtosDBInput", "on_error"),
+                  "operator TensorProtosDBInput of this build cannot leave out damaged records");
+    args.push_back(MakeArgument("on_error", place.on_error));
+  }
   ops.push_back(CreateOperatorDef("TensorProtosDBInput", "", {place.reader}, raw, args));
   PrepareData(input, facts.tensors[0], raw[0], blobs[0], &ops);
   if (ops.size() == 1) ops[0].set_output(0, blobs[0]);
@@ -182,7 +199,7 @@ std::vector<OperatorDef> InputOperators(const InputDef& input, const DataFacts& 
 }
 
 std::vector<OperatorDef> InputFills(const InputDef& input, const DataFacts& facts) {
-  if (facts.tensors[0].is_image()) return {};
+  if (IsImageInput(input, facts.tensors[0])) return {};
   const Affine affine = AffineOf(input);
   std::vector<OperatorDef> ops;
   if (affine.factor.size() > 1) ops.push_back(FillOp(kFactor, affine.factor));

@@ -22,6 +22,13 @@ struct InputPlace {
 
 // The names of the blobs that the records fill, InputDef::blob or its default.
 std::vector<std::string> InputBlobs(const InputDef& input);
+// The blob among them that the net's result is compared with: "label", or else the last one; "" if
+// there is only one blob.
+std::string LabelBlob(const InputDef& input);
+
+// Whether an ImageInput operator reads the records: encoded images, and pixels of which a part is cut
+// out (InputDef::crop).
+bool IsImageInput(const InputDef& input, const TensorFacts& facts);
 
 // THROWS if the records do not fit the definition.
 void CheckInput(const InputDef& input, const DataFacts& facts);
@@ -30,9 +37,9 @@ void CheckInput(const InputDef& input, const DataFacts& facts);
 std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts);
 
 // The operators that read a batch into the blobs.
-//   numbers: TensorProtosDBInput, then of the first tensor: Cast to float, NHWC2NCHW if it is pixels
+//   numbers: TensorProtosDBInput, then of the first tensor: Cast of bytes to float, NHWC2NCHW if it is pixels
 //            [H, W, C] of bytes, Scale, Add; of integer labels: one dimension
-//   images:  ImageInput
+//   images:  ImageInput (IsImageInput)
 // REQUIRES: CheckInput.
 std::vector<OperatorDef> InputOperators(const InputDef& input, const DataFacts& facts,
                                         const InputPlace& place);

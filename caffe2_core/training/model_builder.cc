@@ -83,8 +83,8 @@ std::string ModelBuilder::AveragePool(const std::string& x, const std::string& n
   return Op("AveragePool", {x}, name, WindowArguments(options));
 }
 
-std::string ModelBuilder::SpatialBN(const std::string& x, const std::string& name,
-                                    int64_t channels, float momentum) {
+std::string ModelBuilder::SpatialBN(const std::string& x, const std::string& name, int64_t channels,
+                                    float momentum) {
   const std::string scale =
       Param(name + "_s", {channels}, "ConstantFill", {MakeArgument("value", 1.0f)});
   const std::string bias = Param(name + "_b", {channels});
@@ -104,9 +104,8 @@ std::string ModelBuilder::Dropout(const std::string& x, const std::string& name,
 
 std::string ModelBuilder::Embedding(const std::string& x, const std::string& name, int64_t rows,
                                     int64_t width) {
-  const std::string table =
-      Param(name + "_w", {rows, width}, "UniformFill",
-            {MakeArgument("min", -0.1f), MakeArgument("max", 0.1f)});
+  const std::string table = Param(name + "_w", {rows, width}, "UniformFill",
+                                  {MakeArgument("min", -0.1f), MakeArgument("max", 0.1f)});
   def_.mutable_param(def_.param_size() - 1)->set_decays(false);
   return Op("Gather", {table, x}, name);
 }
@@ -120,8 +119,7 @@ std::string ModelBuilder::Lstm(const std::string& x, const std::string& name,
   AddOp("Reshape", {x}, {flat, flat + "_shape"}, {shape({options.steps * batch, options.inputs})});
   const std::string projected = FC(flat, name + "_i2h", options.inputs, 4 * units);
   std::vector<std::string> parts;
-  for (int64_t t = 0; t < options.steps; ++t)
-    parts.push_back(MakeString(name, "_x_", t));
+  for (int64_t t = 0; t < options.steps; ++t) parts.push_back(MakeString(name, "_x_", t));
   AddOp("Split", {projected}, parts, {MakeArgument("axis", 0)});
   const std::string w = Param(name + "_gates_w", {4 * units, units}, "XavierFill");
   const std::string b = Param(name + "_gates_b", {4 * units});
@@ -129,8 +127,8 @@ std::string ModelBuilder::Lstm(const std::string& x, const std::string& name,
   std::string h = Constant(name + "_h_state", {1, batch, units}, 0);
   std::string c = Constant(name + "_c_state", {1, batch, units}, 0);
   if (options.keeps_state) {
-    h = Op("Copy", {h}, name + "_h_init");
-    c = Op("Copy", {c}, name + "_c_init");
+    h = Op("StopGradient", {Op("Copy", {h}, name + "_h_before")}, name + "_h_first");
+    c = Op("StopGradient", {Op("Copy", {c}, name + "_c_before")}, name + "_c_first");
   }
   Param(name + "_timestep", {1}, "ConstantFill",
         {MakeArgument("dtype", static_cast<int>(TensorProto::INT32)), MakeArgument("value", 0)});
@@ -148,6 +146,8 @@ std::string ModelBuilder::Lstm(const std::string& x, const std::string& name,
     c = at + "_c";
     states.push_back(h);
   }
+  // The gradient of a step needs those of both states, but nothing reads the last cell.
+  AddOp("ZeroGradient", {c}, {});
   AddOp("Concat", states, {name + "_states", name + "_states_split"}, {MakeArgument("axis", 0)});
   AddOp("Reshape", {name + "_states"}, {name, name + "_shape"},
         {shape({options.steps * batch, units})});

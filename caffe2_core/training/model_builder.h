@@ -27,18 +27,18 @@ struct WindowOptions {
   int kernel = 1;
   int stride = 1;
   int pad = 0;
-  int dilation = 1;           // convolutions
-  int group = 1;              // convolutions
-  bool bias = true;           // convolutions
-  bool global = false;        // pooling: the whole image; `kernel` is not used
+  int dilation = 1;                 // convolutions
+  int group = 1;                    // convolutions
+  bool bias = true;                 // convolutions
+  bool global = false;              // pooling: the whole image; `kernel` is not used
   const char* fill = "XavierFill";  // convolutions: the operator that fills the filter
 };
 
 struct LstmOptions {
-  int64_t steps = 1;        // length of the sequence
+  int64_t steps = 1;  // length of the sequence
   int64_t batch_size = 1;
-  int64_t inputs = 1;       // numbers for each step
-  int64_t units = 1;        // of the hidden state
+  int64_t inputs = 1;  // numbers for each step
+  int64_t units = 1;   // of the hidden state
   float forget_bias = 0;
   // Whether a batch continues the sequences of the batch before; else the states start at 0.
   bool keeps_state = false;

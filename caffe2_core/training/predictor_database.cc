@@ -1,5 +1,6 @@
 #include "caffe2_core/training/predictor_database.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "caffe2_core/base/enforce.h"
@@ -37,7 +38,12 @@ MetaNetDef MetaNetOf(const TrainingNets& nets, const ImagePreparation& preparati
   AddNet(names.global_init_net_type(), load, &meta);
   AddNet(names.predict_init_net_type(), init, &meta);
   AddNet(names.predict_net_type(), nets.predict, &meta);
-  AddBlobs(names.inputs_blob_type(), {nets.inputs[0]}, &meta);
+  std::vector<std::string> inputs;
+  for (const std::string& blob : nets.predict.external_input()) {
+    if (std::find(nets.inputs.begin(), nets.inputs.end(), blob) != nets.inputs.end())
+      inputs.push_back(blob);
+  }
+  AddBlobs(names.inputs_blob_type(), inputs, &meta);
   AddBlobs(names.outputs_blob_type(), nets.outputs, &meta);
   AddBlobs(names.parameters_blob_type(), nets.parameters, &meta);
   AddImagePreparation(preparation, &meta);
@@ -58,7 +64,7 @@ ImagePreparation PreparationFor(const InputDef& input, const DataFacts& facts) {
   ImageTransform& transform = preparation.transform;
   const ImageSize size = {.width = static_cast<int>(shape[3]),
                           .height = static_cast<int>(shape[2])};
-  if (first.is_image()) {
+  if (IsImageInput(input, first)) {
     transform.resize = input.has_resize() ? input.resize() : input.crop();
     transform.crop_to = size;
   } else {

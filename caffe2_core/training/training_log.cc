@@ -3,11 +3,14 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "caffe2_core/base/enforce.h"
@@ -79,14 +82,14 @@ TrainingLog::TrainingLog(const std::string& path, int64_t bytes) : path_(path), 
 
 void TrainingLog::Add(const LogLine& line) {
   const std::string text = LogLineAsJson(line) + "\n";
-  std::ofstream file(path_, std::ios::app | std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) {
+  const FileDescriptor file(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const ssize_t written = file ? write(file.get(), text.data(), text.size()) : -1;
+  if (written != static_cast<ssize_t>(text.size())) {
+    const std::string reason = written < 0 ? std::strerror(errno) : "no space left";
     // Part of the line may be in the file.
     std::error_code ignored;
     std::filesystem::resize_file(path_, static_cast<uintmax_t>(bytes_), ignored);
-    CAFFE_THROW("cannot write to the log \"", path_, "\"");
+    CAFFE_THROW("cannot write to the log \"", path_, "\": ", reason);
   }
   bytes_ += static_cast<int64_t>(text.size());
   lines_.push_back(line);

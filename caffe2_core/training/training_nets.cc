@@ -24,13 +24,6 @@ bool Contains(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool HasArgument(const std::string& type, const char* name) {
-  const OpSchema* schema = OpSchemaRegistry::Schema(type);
-  if (schema == nullptr) return false;
-  const auto& args = schema->args();
-  return std::any_of(args.begin(), args.end(), [&](const auto& arg) { return arg.name == name; });
-}
-
 NetDef ForwardNet(const TrainDef& def) {
   CAFFE_ENFORCE(def.net().op_size() > 0, "training \"", def.name(),
                 "\" has no net: field `net` has no operators");
@@ -111,24 +104,22 @@ void AddTraining(const TrainDef& def, const Names& read, NetDef* net, TrainingNe
   AddOptimizer(def.optimizer(), parameters, &nets->init, net);
 }
 
-// The blobs that are compared with an input after the first: what the net predicts.
-Names PredictedBy(const NetDef& test, const Names& inputs) {
-  std::set<std::string> from_data = {inputs[0]};
-  const std::set<std::string> labels(inputs.begin() + 1, inputs.end());
+// The blobs that are compared with the label: what the net predicts.
+Names PredictedBy(const NetDef& test, const Names& inputs, const std::string& label) {
+  std::set<std::string> from_data(inputs.begin(), inputs.end()), from_label = {label};
+  from_data.erase(label);
   for (const OperatorDef& op : test.op()) {
-    bool reads_label = false, reads_data = false;
     std::string prediction;
+    bool reads_label = false;
     for (const std::string& input : op.input()) {
-      reads_label = reads_label || labels.contains(input);
-      if (!from_data.contains(input)) continue;
-      reads_data = true;
-      if (prediction.empty()) prediction = input;
+      if (prediction.empty() && from_data.contains(input)) prediction = input;
+      reads_label = reads_label || from_label.contains(input);
     }
-    if (reads_label && reads_data) return {prediction};
-    if (reads_data) from_data.insert(op.output().begin(), op.output().end());
+    if (reads_label && !prediction.empty()) return {prediction};
+    if (reads_label) from_label.insert(op.output().begin(), op.output().end());
+    if (!prediction.empty()) from_data.insert(op.output().begin(), op.output().end());
   }
-  CAFFE_THROW("no operator compares the net's result with the label \"",
-              inputs.size() > 1 ? inputs[1] : "",
+  CAFFE_THROW("no operator compares the net's result with the label \"", label,
               "\": name the outputs of the predictor in field `output`");
 }
 
@@ -164,7 +155,7 @@ void SetPredictNet(const TrainDef& def, TrainingNets* nets) {
   if (def.output_size() > 0) {
     nets->outputs = {def.output().begin(), def.output().end()};
   } else {
-    nets->outputs = PredictedBy(nets->test, nets->inputs);
+    nets->outputs = PredictedBy(nets->test, nets->inputs, LabelBlob(def.input()));
     for (const OperatorDef& op : nets->test.op()) {
       if (op.type() == "SoftmaxWithLoss" && op.input(0) == nets->outputs[0]) {
         nets->outputs = {op.output(0)};
@@ -190,6 +181,13 @@ void SetPredictNet(const TrainDef& def, TrainingNets* nets) {
 
 }  // namespace
 
+bool DeclaresArgument(const std::string& type, const char* name) {
+  const OpSchema* schema = OpSchemaRegistry::Schema(type);
+  if (schema == nullptr) return false;
+  const auto& args = schema->args();
+  return std::any_of(args.begin(), args.end(), [&](const auto& arg) { return arg.name == name; });
+}
+
 std::vector<std::string> BlobsReadFirst(const NetDef& net) {
   const NetBlobs blobs(net);
   Names names;
@@ -212,7 +210,7 @@ NetDef TestNetOf(const NetDef& net) {
     for (const std::string& input : op.input()) ++readers[input];
   }
   for (OperatorDef& op : *test.mutable_op()) {
-    if (!HasArgument(op.type(), "is_test")) continue;
+    if (!DeclaresArgument(op.type(), "is_test")) continue;
     *GetMutableArgument("is_test", true, &op) = MakeArgument("is_test", 1);
     const int least = OpSchemaRegistry::Schema(op.type())->min_output();
     while (op.output_size() > std::max(1, least)) {

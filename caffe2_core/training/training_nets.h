@@ -46,6 +46,9 @@ NetDef TestNetOf(const NetDef& net);
 // Renames all blobs of the net but those in `keep`.
 void PrefixBlobs(const std::string& prefix, const std::vector<std::string>& keep, NetDef* net);
 
+// Whether the schema of an operator type declares the argument.
+bool DeclaresArgument(const std::string& type, const char* name);
+
 // The blobs that the net reads before it writes them, in order of first use.
 std::vector<std::string> BlobsReadFirst(const NetDef& net);
 

@@ -63,16 +63,16 @@ TEST(TrainingNetsTest, PredictsWhatIsComparedWithTheLabel) {
 }
 
 struct ErrorCase {
-  const char* def;
+  std::string def;
   const char* text;
 };
 
 class TrainingNetsErrorTest : public ::testing::TestWithParam<ErrorCase> {};
 
-TEST_P(TrainingNetsErrorTest, SaysWhatIsWrong) {
+TEST_P(TrainingNetsErrorTest, NamesTheProblem) {
   TrainDef def;
   TextError parse_error;
-  ASSERT_TRUE(ParseText(std::string("name: \"bad\" ") + GetParam().def, &def, &parse_error));
+  ASSERT_TRUE(ParseText("name: \"bad\" " + GetParam().def, &def, &parse_error));
   try {
     (void)MakeTrainingNets(def);
     FAIL() << GetParam().def;
@@ -81,30 +81,31 @@ TEST_P(TrainingNetsErrorTest, SaysWhatIsWrong) {
   }
 }
 
-#define BAD_NET \
-  R"(net { op { type: "FC" input: ["data", "w", "b"] output: "y" }                 \
-           op { type: "SquaredL2Distance" input: ["y", "label"] output: "d" }      \
-           op { type: "AveragedLoss" input: "d" output: "loss" } } )"
-#define BAD_PARAMS R"(param { name: "w" dims: [1, 2] } param { name: "b" dims: 1 } )"
+const char kLine[] = R"(
+    net { op { type: "FC" input: ["data", "w", "b"] output: "y" }
+          op { type: "SquaredL2Distance" input: ["y", "label"] output: "d" }
+          op { type: "AveragedLoss" input: "d" output: "loss" } } )";
+const char kWeight[] = R"(param { name: "w" dims: [1, 2] } )";
+const char kBias[] = R"(param { name: "b" dims: 1 } )";
 
 INSTANTIATE_TEST_SUITE_P(
     Errors, TrainingNetsErrorTest,
     ::testing::Values(
         ErrorCase{"", "has no net: field `net` has no operators"},
         ErrorCase{
-            BAD_NET R"(param { name: "w" dims: [1, 2] })",
+            std::string(kLine) + kWeight,
             "reads blob \"b\", which is neither a parameter nor one of the inputs data, label"},
-        ErrorCase{BAD_NET BAD_PARAMS R"(param { name: "c" dims: 1 })",
+        ErrorCase{std::string(kLine) + kWeight + kBias + R"(param { name: "c" dims: 1 })",
                   "parameter \"c\" is not read by the net; it reads data, w, b, label"},
-        ErrorCase{BAD_NET BAD_PARAMS R"(param { name: "w" dims: 1 })",
+        ErrorCase{std::string(kLine) + kWeight + kBias + R"(param { name: "w" dims: 1 })",
                   "parameter \"w\" is filled twice"},
-        ErrorCase{BAD_NET BAD_PARAMS R"(loss: "lost")",
+        ErrorCase{std::string(kLine) + kWeight + kBias + R"(loss: "lost")",
                   "no operator of the net writes the loss \"lost\""},
-        ErrorCase{BAD_NET BAD_PARAMS R"(accuracy: "acc")",
+        ErrorCase{std::string(kLine) + kWeight + kBias + R"(accuracy: "acc")",
                   "no operator of the net writes the accuracy \"acc\""},
-        ErrorCase{BAD_NET BAD_PARAMS R"(output: "z")",
+        ErrorCase{std::string(kLine) + kWeight + kBias + R"(output: "z")",
                   "no operator of the net writes the output \"z\" of the predictor"},
-        ErrorCase{BAD_NET R"(param { name: "w" dims: [1, 2] trained: false }
+        ErrorCase{std::string(kLine) + R"(param { name: "w" dims: [1, 2] trained: false }
                              param { name: "b" dims: 1 trained: false })",
                   "has no parameter to train"}));
 

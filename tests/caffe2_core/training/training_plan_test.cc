@@ -20,7 +20,7 @@ DataFacts Pixels(int64_t records) {
           .tensors = {{TensorProto::BYTE, {4, 4, 1}}, {TensorProto::INT32, {1}}}};
 }
 
-RunDef Run() {
+RunDef SmallRun() {
   ModelBuilder model("net");
   std::string x = model.SpatialBN(model.Conv("data", "conv", 1, 2, {.kernel = 4}), "bn", 2);
   model.SoftmaxLoss(model.FC(x, "fc", 2, 3), "label");
@@ -60,7 +60,7 @@ std::string StepsOf(const TrainingPlan& made) {
 }
 
 TEST(TrainingPlanTest, HasAnEpochForAllRecordsAndATestForTheRest) {
-  const TrainingPlan made = MakeTrainingPlan(Run(), {Pixels(20), Pixels(18)});
+  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(20), Pixels(18)});
   EXPECT_EQ(made.steps_per_epoch, 3);
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 test_begin test*2 test_rest epoch_end)*3");
 }
@@ -73,7 +73,7 @@ struct ResumeCase {
 class ResumedPlanTest : public ::testing::TestWithParam<ResumeCase> {};
 
 TEST_P(ResumedPlanTest, DoesWhatIsMissing) {
-  const TrainingPlan made = MakeTrainingPlan(Run(), {Pixels(24), Pixels(16)},
+  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(24), Pixels(16)},
                                              {.checkpoint = "run/checkpoint-1",
                                               .iteration = GetParam().iteration,
                                               .epoch = GetParam().epoch});
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ResumeCase{9, 3, "init"}));
 
 TEST(TrainingPlanTest, KeepsAllThatTheNextStepReads) {
-  const TrainingPlan made = MakeTrainingPlan(Run(), {Pixels(20), std::nullopt});
+  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt});
   EXPECT_THAT(made.state,
               UnorderedElementsAre("train_reader", "conv_w", "conv_b", "bn_s", "bn_b", "bn_rm",
                                    "bn_riv", "fc_w", "fc_b", "optimizer_iteration",
@@ -107,7 +107,7 @@ TEST(TrainingPlanTest, KeepsAllThatTheNextStepReads) {
 }
 
 TEST(TrainingPlanTest, PreparesPixels) {
-  RunDef run = Run();
+  RunDef run = SmallRun();
   run.mutable_train()->mutable_input()->set_scale(0.5f);
   run.mutable_train()->mutable_input()->add_mean(3);
   const TrainingPlan made = MakeTrainingPlan(run, {Pixels(20), std::nullopt});
@@ -118,7 +118,7 @@ TEST(TrainingPlanTest, PreparesPixels) {
 }
 
 TEST(TrainingPlanTest, SetsRatesInEpochs) {
-  RunDef run = Run();
+  RunDef run = SmallRun();
   OptimizerDef& optimizer = *run.mutable_train()->mutable_optimizer();
   optimizer.set_policy("step");
   optimizer.set_step_epochs(2.5f);
@@ -132,7 +132,7 @@ TEST(TrainingPlanTest, SetsRatesInEpochs) {
 }
 
 TEST(TrainingPlanTest, SavesByItself) {
-  const TrainingPlan made = MakeTrainingPlan(Run(), {Pixels(20), std::nullopt}, {.folder = "out"});
+  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt}, {.folder = "out"});
   EXPECT_EQ(made.checkpoint_net, "net_checkpoint");
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 epoch_end)*3 save");
   const OperatorDef& checkpoint = NetNamed(made.plan, "net_checkpoint").op(0);
@@ -143,7 +143,7 @@ TEST(TrainingPlanTest, SavesByItself) {
 // Caffe2's input operators read ahead, so that a second one on the same reader would disturb it.
 TEST(TrainingPlanTest, TestsWithOneBatchSizeForCaffe2) {
   const TrainingPlan made =
-      MakeTrainingPlan(Run(), {Pixels(20), Pixels(18)}, {.folder = "out", .for_caffe2 = true});
+      MakeTrainingPlan(SmallRun(), {Pixels(20), Pixels(18)}, {.folder = "out", .for_caffe2 = true});
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 test_begin test epoch_end)*3 save");
 }
 
@@ -155,12 +155,12 @@ struct ErrorCase {
 
 class PlanErrorTest : public ::testing::TestWithParam<ErrorCase> {};
 
-TEST_P(PlanErrorTest, SaysWhatDoesNotFit) {
+TEST_P(PlanErrorTest, NamesTheProblem) {
   DataFacts facts = Pixels(20);
   facts.tensors.resize(static_cast<size_t>(GetParam().tensors));
   facts.tensors[0].type = GetParam().type;
   try {
-    (void)MakeTrainingPlan(Run(), {facts, std::nullopt});
+    (void)MakeTrainingPlan(SmallRun(), {facts, std::nullopt});
     FAIL();
   } catch (const EnforceNotMet& error) {
     EXPECT_THAT(error.message(), HasSubstr(GetParam().text));
