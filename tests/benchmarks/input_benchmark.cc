@@ -34,7 +34,8 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr int kImages = 128, kBatch = 32, kSide = 256, kCrop = 224;
+// The photographs have the size of ImageNet's; they are scaled to 256 pixels and cut to 224.
+constexpr int kImages = 128, kBatch = 32, kWidth = 500, kHeight = 375, kSide = 256, kCrop = 224;
 constexpr int kTurns = 7;
 
 double Median(std::vector<double> values) {
@@ -45,9 +46,9 @@ double Median(std::vector<double> values) {
 // A photograph's worth of detail: waves and some noise.
 std::string JpegOf(const std::string& path, uint32_t seed) {
   std::mt19937 random(seed);
-  Image image{.width = kSide, .height = kSide, .rgb = {}};
-  for (int y = 0; y < kSide; ++y) {
-    for (int x = 0; x < kSide; ++x) {
+  Image image{.width = kWidth, .height = kHeight, .rgb = {}};
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
       for (int c = 0; c < 3; ++c) {
         const double wave =
             100 + 60 * std::sin(0.05 * x * (c + 1) + seed) + 50 * std::cos(0.08 * y);
