@@ -165,6 +165,20 @@ void ExpectInputsKept(const OperatorDef& def, const Tensors& inputs, const Works
   }
 }
 
+// Nothing that an operator keeps from a run may depend on the values of its inputs.
+void ExpectUsedOperatorAgrees(const OperatorDef& def, const Tensors& inputs, const Workspace& want,
+                              const Agreement& agreement) {
+  SCOPED_TRACE(MakeString("engine \"", def.engine(), "\", run after a run on other values"));
+  Workspace there;
+  PutInputs(Reversed(inputs), agreement, &there);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, &there);
+  TryRun(op.get());
+  SpoilOutputs(def, want, agreement, &there);
+  PutInputs(inputs, agreement, &there);
+  ASSERT_TRUE(op->Run());
+  ExpectOutputs(def, there, want, agreement);
+}
+
 // If CAFFE2_TEST_ENGINES names a file, runs the operator once more and adds its type and the engine
 // that ran, for a report: an engine that is not available is replaced without an error.
 void ReportEngine(const OperatorDef& def, const Tensors& inputs, const Agreement& agreement) {
@@ -212,19 +226,16 @@ void ExpectDevicesAgree(Workspace* ws, const std::string& text, const Agreement&
     for (const bool second_run : {false, true}) {
       SCOPED_TRACE(
           MakeString("engine \"", engine, "\", ", second_run ? "second" : "first", " run"));
-      const NarrowLimit limit(second_run ? 0 : GlobalIndexOptions().narrow_limit);
-      // The operator has run on other values before: nothing that it keeps may depend on them.
-      PutInputs(Reversed(inputs), agreement, &there);
-      const std::unique_ptr<OperatorBase> op = CreateOperator(on_device, &there);
-      TryRun(op.get());
-      // Outputs first: after a run they may share the memory of inputs.
+      // Outputs first: after the first run they may share the memory of inputs.
       if (second_run) SpoilOutputs(def, *ws, agreement, &there);
       PutInputs(inputs, agreement, &there);
       if (!second_run) SpoilFreeMemory(def, *ws, agreement);
-      ASSERT_TRUE(op->Run());
+      const NarrowLimit limit(second_run ? 0 : GlobalIndexOptions().narrow_limit);
+      ASSERT_TRUE(there.RunOperatorOnce(on_device));
       ExpectOutputs(def, there, *ws, agreement);
       ExpectInputsKept(def, inputs, there);
     }
+    ExpectUsedOperatorAgrees(on_device, inputs, *ws, agreement);
     ReportEngine(on_device, inputs, agreement);
   }
 }

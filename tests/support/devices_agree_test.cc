@@ -43,6 +43,10 @@ class AgreeTestOp final : public Operator<Context> {
     float* const values = host.mutable_data<float>();
     for (int64_t i = 0; i < host.numel() && add_ != 0; ++i) values[i] += add_;
     for (int i = 0; i + 1 < OutputSize(); ++i) Output(i)->CopyFrom(host);
+    if (wrong_ == "kept") {
+      if (!kept_.IsShaped()) kept_.CopyFrom(host);
+      host.CopyFrom(kept_);
+    }
     WriteLast(&host);
     return wrong_ != "false";
   }
@@ -74,6 +78,7 @@ class AgreeTestOp final : public Operator<Context> {
     if (wrong_ == "dims") Output(last)->Reshape({host->numel(), 1});
   }
 
+  Tensor kept_{CPU};  // the values of the first run
   std::string wrong_;
   float add_ = 0, value_ = 0;
   bool input_on_cpu_ = false, output_on_cpu_ = false;
@@ -138,6 +143,13 @@ TEST_F(DevicesAgreeTest, FindsWhatIsWrongInEachOutputAndRun) {
       EXPECT_THAT(problems, Not(HasSubstr("first run"))) << how;
     }
   }
+}
+
+TEST_F(DevicesAgreeTest, FindsValuesThatAnOperatorKeeps) {
+  const std::string problems = Problems(kTwoOutputs + Wrong("kept"));
+  EXPECT_THAT(problems, HasSubstr("run after a run on other values"));
+  EXPECT_THAT(problems, HasSubstr("element 0 is 3, want 1"));
+  EXPECT_THAT(problems, Not(HasSubstr("first run")));
 }
 
 TEST_F(DevicesAgreeTest, FindsMemoryThatIsNotWritten) {

@@ -281,6 +281,17 @@ TEST_F(CApiLoadTest, LoadsFiles) {
   EXPECT_EQ(caffe2rt_num_inputs(model_), 2u);
 }
 
+// Device type 6 (HIP) exists nowhere.
+TEST_F(CApiLoadTest, FallsBackToTheCpuIfAllowed) {
+  const std::string predict = dir_.Write("predict.pbtxt",
+                                         R"(op { type: "Relu" input: "x" output: "y"
+                                                 device_option { device_type: 6 } })");
+  options_.predict_net = predict.c_str();
+  ExpectError(CAFFE2RT_FAILED, "not available");
+  options_.device_fallback = 1;
+  EXPECT_EQ(caffe2rt_load(&options_, &model_), CAFFE2RT_OK) << caffe2rt_last_error();
+}
+
 TEST_F(CApiLoadTest, ReportsWrongOptions) {
   ExpectError(CAFFE2RT_INVALID_ARGUMENT, "want either predict_net or predictor_db");
   options_.predict_net = "net.pb";

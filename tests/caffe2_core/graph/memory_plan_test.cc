@@ -167,6 +167,21 @@ TEST(MemoryPlanTest, SharesInAnyOrderOnlyAlongDependencies) {
   EXPECT_EQ(PlanMemory(request).arena_bytes, 3u * 64);
 }
 
+// Two branches behind a long chain: all positions count, not only the first ones.
+TEST(MemoryPlanTest, SharesInAnyOrderOnlyAlongDependenciesOfLateOperators) {
+  constexpr uint32_t kChain = 150;
+  MemoryRequest request{.operators = kChain + 2,
+                        .items = {{64, {kChain}, {}}, {64, {kChain + 1}, {}}},
+                        .placements = {},
+                        .predecessors = {{}}};
+  for (uint32_t i = 1; i < kChain; ++i) request.predecessors.push_back({i - 1});
+  request.predecessors.push_back({kChain - 1});
+  request.predecessors.push_back({kChain - 1});
+  EXPECT_EQ(PlanMemory(request).arena_bytes, 2u * 64);
+  request.predecessors.back() = {kChain};
+  EXPECT_EQ(PlanMemory(request).arena_bytes, 64u);
+}
+
 TEST(MemoryPlanTest, RejectsRequestsThatContradictThemselves) {
   const auto plan = [](MemoryRequest request) { return [request] { (void)PlanMemory(request); }; };
   ExpectThrows(

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/wire_format.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 #include "tests/caffe2_core/io/wire_writer.h"
@@ -237,6 +238,14 @@ TEST(FileKindTest, RecognizesTheSharedFiles) {
   for (const auto& [name, kind] : files) {
     EXPECT_STREQ(FileKindName(DetectFileKind(SharedPath(name)).kind), FileKindName(kind)) << name;
   }
+}
+
+TEST(WireFormatTest, KnowsBytesThatTextHas) {
+  EXPECT_TRUE(IsPrintable(""));
+  EXPECT_TRUE(IsPrintable("a line\tand\r\nanother \xc3\xa9~"));
+  for (const char* const bytes : {"a\x7f", "\x1f", "\x08", "\x0e", "\x01"})
+    EXPECT_FALSE(IsPrintable(bytes));
+  EXPECT_FALSE(IsPrintable(std::string_view("\0", 1)));
 }
 
 }  // namespace

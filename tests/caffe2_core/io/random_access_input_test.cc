@@ -51,6 +51,22 @@ TEST(WireCursorTest, ReadsTagsAndLengths) {
   EXPECT_FALSE(cursor.ReadTag(&field, &wire_type)) << "the end";
 }
 
+TEST(WireCursorTest, ReadsRangesThatAreBufferedInPart) {
+  const std::string bytes = Pattern(WireCursor::kBufferBytes + 1000);
+  const MemoryInput input(bytes);
+  WireCursor cursor(input);
+  ASSERT_EQ(cursor.Peek(1).size(), WireCursor::kBufferBytes);
+  constexpr int64_t kEnd = WireCursor::kBufferBytes;
+  for (const auto& [offset, count] :
+       {std::pair<int64_t, int64_t>(0, 7), {kEnd - 10, 10}, {kEnd - 10, 500}, {kEnd, 500}}) {
+    std::string range = "before ";
+    cursor.AppendRange(offset, count, &range);
+    EXPECT_TRUE(range ==
+                "before " + bytes.substr(static_cast<size_t>(offset), static_cast<size_t>(count)))
+        << offset << " " << count;
+  }
+}
+
 TEST(WireCursorTest, RejectsWhatIsNotCanonical) {
   const auto tag_is_read = [](const std::string& bytes) {
     const MemoryInput input(bytes);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "operators/conv/ideep_conv.h"
 #include "tests/operators/conv/conv_fusion_case.h"
 #include "tests/operators/conv/conv_images.h"
 
@@ -128,6 +129,34 @@ TEST(BuiltInConvFilterTest, FollowsChangesOfTheFilter) {
       ExpectTensor<float>(ws, "Y", expected.y_dims, want, 2e-4);
     }
   }
+}
+
+TEST(WinogradFitsTest, NeedsNineNeighbouringTapsInBothAxes) {
+  ConvShape shape;
+  shape.group = 1;
+  shape.window.channels = shape.out_channels = 32;
+  shape.window.axes = 2;
+  const auto reset = [&] {
+    for (size_t i = 0; i < 2; ++i) {
+      WindowAxis& axis = shape.window.axis[i];
+      axis.kernel = 3;
+      axis.stride = axis.dilation = 1;
+    }
+  };
+  const ConvOnIdeep plain = {OnednnFormat::kNhwc, ConvEpilogue().activation, false};
+  reset();
+  EXPECT_TRUE(WinogradFits(shape, plain));
+  for (int64_t WindowAxis::*const field :
+       {&WindowAxis::kernel, &WindowAxis::stride, &WindowAxis::dilation}) {
+    for (size_t i = 0; i < 2; ++i) {
+      reset();
+      shape.window.axis[i].*field = 2;
+      EXPECT_FALSE(WinogradFits(shape, plain)) << i;
+    }
+  }
+  reset();
+  shape.group = 2;
+  EXPECT_FALSE(WinogradFits(shape, plain));
 }
 
 }  // namespace

@@ -50,6 +50,15 @@ TEST(Int8RoIAlignTest, ScalesRegionsAndChoosesTheNumberOfSamples) {
   ExpectInt8(ws, "Y", {1, 2, 1, 1}, {120, 120}, 0.5f, 20);
 }
 
+// A bin of 1 x 4 pixels has one row of four samples: in the middle of each pair of pixels, and on the last pixel.
+TEST(Int8RoIAlignTest, ChoosesTheNumberOfSamplesOfEachSide) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 1, 4, 1}, {0, 100, 0, 0}, 0.5f, 0);
+  Feed<float>(&ws, "R", {1, 4}, {0, 0, 4, 1});
+  RunOp(&ws, Int8Op("Int8RoIAlign", "X R", "Y", 0.5f, 0));
+  ExpectInt8(ws, "Y", {1, 1, 1, 1}, {25}, 0.5f, 0);
+}
+
 TEST(Int8RoIAlignTest, AcceptsNoRegionsAndInfersTheShape) {
   Workspace ws;
   FeedInt8(&ws, "X", {1, 4, 4, 3}, RandomBytes(48, 1), 0.5f, 20);

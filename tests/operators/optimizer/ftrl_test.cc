@@ -65,15 +65,15 @@ TEST(SparseFtrlTest, UpdatesARowOnceForEachOfItsIndices) {
 
 TEST(GFtrlTest, ShrinksAColumnByItsNorm) {
   Workspace ws;
-  Feed<float>(&ws, "W", {2, 2}, {1, 1, 1, 1});
-  Feed<float>(&ws, "S", {2, 2, 2}, {9, 3, 9, 1, 9, 4, 9, 2});
-  Feed<float>(&ws, "G", {2, 2}, {4, 4, 4, 4});
+  Feed<float>(&ws, "W", {2, 3}, {1, 1, 1, 1, 1, 1});
+  Feed<float>(&ws, "S", {2, 3, 2}, {9, 3, 9, 1, 9, 0, 9, 4, 9, 2, 9, 2});
+  Feed<float>(&ws, "G", {2, 3}, {4, 4, 4, 4, 4, 4});
   const std::string op = std::string(R"(type: "GFtrl")") + kBlobs + kArguments;
   RunOp(&ws, op);
-  // z' = z; the norms of the columns are 5 and sqrt(5), the least norm is 2 sqrt(2).
+  // z' = z; the norms of the columns are 5, sqrt(5) and 2, the least norm is 2 sqrt(2).
   const float factor = (2 * std::sqrt(2.0f) / 5 - 1) / 16;
-  ExpectTensor<float>(ws, "W", {2, 2}, {3 * factor, 0, 4 * factor, 0}, 1e-6);
-  ExpectTensor<float>(ws, "S", {2, 2, 2}, {25, 3, 25, 1, 25, 4, 25, 2}, 1e-6);
+  ExpectTensor<float>(ws, "W", {2, 3}, {3 * factor, 0, 0, 4 * factor, 0, 0}, 1e-6);
+  ExpectTensor<float>(ws, "S", {2, 3, 2}, {25, 3, 25, 1, 25, 0, 25, 4, 25, 2, 25, 2}, 1e-6);
   ExpectShapeInferred(&ws, op);
 }
 

@@ -1,5 +1,6 @@
 // Errors of operators, one row for each. An error that a row of a family's own test states is not repeated here.
 #include <absl/strings/numbers.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 #include <gtest/gtest.h>
@@ -196,6 +197,28 @@ TEST(RefusalsTest, OfOperatorsNameWhatDoesNotFit) {
     const std::vector<std::string> inputs = absl::StrSplit(row.inputs, "; ", absl::SkipEmpty());
     for (const std::string& input : inputs) FeedInput(&ws, input);
     ExpectThrows([&] { RunOp(&ws, row.op); }, row.part);
+  }
+}
+
+// Every coordinate of a RoI is checked.
+TEST(RefusalsTest, OfRoIsThatAreNotFinite) {
+  for (
+      const char* const op :
+      {R"(type: "RoIPool" input: "X" input: "R" output: "Y" arg { name: "is_test" i: 1 })",
+       R"(type: "RoIAlign" input: "X" input: "R" output: "Y")",
+       R"(type: "PSRoIPool" input: "X" input: "R" output: "Y" output: "C" arg { name: "output_dim" i: 1 }
+           arg { name: "group_size" i: 1 } arg { name: "spatial_scale" f: 1 })"}) {
+    for (int coordinate = 1; coordinate < 5; ++coordinate) {
+      for (const char* const value : {"inf", "-inf", "nan"}) {
+        SCOPED_TRACE(MakeString(op, " ", coordinate, " ", value));
+        std::vector<std::string> roi = {"0", "0", "0", "1", "1"};
+        roi[static_cast<size_t>(coordinate)] = value;
+        Workspace ws;
+        FeedInput(&ws, "X f 1,1,2,2");
+        FeedInput(&ws, "R f 1,5 = " + absl::StrJoin(roi, ","));
+        ExpectThrows([&] { RunOp(&ws, op); }, "RoI 0 of input 1 (RoIs) is not finite");
+      }
+    }
   }
 }
 
