@@ -41,9 +41,9 @@ void PoolChoice::RanTogether(uint64_t key, const Job& job) {
   // If the pieces are alike. Nothing is known if the workers were faster with all of them.
   const bool known = job.own > 0;
   const Duration alone = known ? (job.own_end - job.start) / job.own * job.pieces : time;
-  UpdateCredit(job, alone);
-  if (job.stalled) return;  // it says nothing about the operator
   Key& entry = Find(key);
+  UpdateCredit(job, alone, &entry);
+  if (job.stalled) return;  // it says nothing about the operator
   if (entry.state == State::kCompareTogether) {
     entry.together += time;
     if (--entry.left > 0) return;
@@ -63,10 +63,13 @@ void PoolChoice::RanTogether(uint64_t key, const Job& job) {
   }
 }
 
-void PoolChoice::UpdateCredit(const Job& job, Duration alone) {
-  const Duration saved = alone - (job.end - job.start);
+void PoolChoice::UpdateCredit(const Job& job, Duration alone, Key* key) {
+  Duration saved = alone - (job.end - job.start);
   if (!job.stalled) {
-    if (saved > Duration::zero()) credit_ = std::min(credit_ + saved, kMostCredit);
+    if (saved <= Duration::zero()) return;
+    saved = std::min(saved, std::max(2 * key->usually_saved, kUsuallySaved));
+    key->usually_saved += (saved - key->usually_saved) / 8;
+    credit_ = std::min(credit_ + saved, kMostCredit);
     return;
   }
   credit_ += std::min(saved, Duration::zero());

@@ -32,6 +32,9 @@ class PoolChoice {
 
   static constexpr Duration kMostCredit = std::chrono::milliseconds(5);
   static constexpr Duration kFirstCredit = std::chrono::milliseconds(1);
+  // A job saves at most twice what jobs of its key usually save, or this if that is more: a caller that
+  // another process delays seems to save much.
+  static constexpr Duration kUsuallySaved = std::chrono::microseconds(100);
   static constexpr Duration kShortestPause = std::chrono::milliseconds(20);
   static constexpr Duration kLongestPause = std::chrono::milliseconds(640);
   static constexpr int kCompared = 4;
@@ -58,13 +61,14 @@ class PoolChoice {
     State state = State::kTogether;
     int left = 0;                    // jobs in this state; in kTogether, those before it can change
     float slowness = 0.5f;           // recent time together / estimated time alone
+    Duration usually_saved{0};       // by a job together
     Duration alone{0}, together{0};  // sums of a comparison
   };
 
   // A key that meets another one in its place starts from the beginning.
   Key& Find(uint64_t key);
   static void Compare(Key* entry);
-  void UpdateCredit(const Job& job, Duration alone);
+  void UpdateCredit(const Job& job, Duration alone, Key* key);
 
   Duration credit_ = kFirstCredit;
   Time alone_until_{};

@@ -67,8 +67,8 @@ struct ThreadPoolOptions {
   // it sleeps. The default is longer than the gap between two operators. Threads do not spin if
   // there are fewer CPUs than threads; if `cpus` is given, one CPU per worker is enough.
   int spin_us = 50;
-  // After another process has delayed the workers, run calls on the calling thread for 20 to 640
-  // ms.
+  // Run calls on the calling thread where that is measured to be faster: for 20 to 640 ms after
+  // other processes have delayed the workers, and for operators that gain nothing (pool_choice.h).
   bool back_off = true;
   // Runs the pieces instead of the pool's threads. Not owned; must outlive the pool. If it is set,
   // the pool starts no threads, and the other options have no effect.

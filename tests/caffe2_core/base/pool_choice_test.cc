@@ -105,6 +105,25 @@ TEST(PoolChoiceTest, AfterAPauseEachStallPausesAgainAndWorkWithoutStallsEndsIt) 
   EXPECT_EQ(jobs.Pause(), milliseconds(0)) << "4 ms were saved meanwhile";
 }
 
+// Its own piece took 50 ms, so that the job seems to save 49 ms.
+TEST(PoolChoiceTest, ACallerThatIsDelayedSavesNoMoreThanUsual) {
+  Jobs jobs;
+  EXPECT_EQ(jobs.Run({milliseconds(51), milliseconds(100), milliseconds(100)}), 'T');
+  jobs.Stall(milliseconds(2));
+  EXPECT_EQ(jobs.Pause(), milliseconds(20));
+}
+
+TEST(PoolChoiceTest, LongJobsSaveMuchIfTheyUsuallyDo) {
+  constexpr Jobs::Times kLong = {microseconds(2000), microseconds(3900), microseconds(3900)};
+  Jobs jobs;
+  EXPECT_EQ(jobs.Run(60, kLong), std::string(60, 'T'));
+  jobs.Stall(milliseconds(6));
+  EXPECT_EQ(jobs.Pause(), milliseconds(20)) << "1 ms more than the greatest credit";
+  EXPECT_EQ(jobs.Run(2, kLong), "TT");
+  jobs.Stall(milliseconds(4));
+  EXPECT_EQ(jobs.Pause(), milliseconds(0)) << "two jobs have saved 3.8 ms";
+}
+
 TEST(PoolChoiceTest, StallsOfOneOperatorPauseAll) {
   Jobs jobs;
   jobs.Stall(milliseconds(3));
