@@ -28,7 +28,8 @@ std::string Graph(const std::string& nodes, const std::vector<std::string>& x_di
 }
 std::string TypesOf(const std::string& graph) {
   std::string types;
-  for (const OperatorDef& op : ImportOnnxFromMemory(OnnxBytes(graph, 22), {}).predict_net.op())
+  const OnnxModel model = ImportOnnxFromMemory(OnnxBytes(graph, 22), {});
+  for (const OperatorDef& op : model.predict_net.op())
     types += (types.empty() ? "" : " ") + op.type();
   return types;
 }
