@@ -42,7 +42,7 @@ void BatchAhead::Await(const db::DBReader& reader) {
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
     return;
   }
-  fill_(*this);
+  fill_(source_);
 }
 
 bool BatchAhead::TakeReady() {
@@ -107,7 +107,7 @@ void BatchAhead::Work() {
       if (phase_ == Phase::kEnd) return;
     }
     try {
-      fill_(*this);
+      fill_(source_);
     } catch (const Void&) {
       is_void_ = true;
     } catch (...) {

@@ -37,13 +37,13 @@ class [[gnu::visibility("default")]] BatchRecords {
 };
 
 // Used by the threads that run the operator, one at a time.
-class [[gnu::visibility("default")]] BatchAhead final : private BatchRecords {
+class [[gnu::visibility("default")]] BatchAhead final {
  public:
   // `fill` reads a batch into buffers of the operator. It is called by one thread at a time, not while
   // `take` runs, which takes the buffers away. Its objects must outlive this one. If `enabled` is false, nothing is read ahead.
   BatchAhead(std::function<void(BatchRecords&)> fill, bool enabled);
   // Ends the thread.
-  ~BatchAhead() override;
+  ~BatchAhead();
   BatchAhead(const BatchAhead&) = delete;
   BatchAhead& operator=(const BatchAhead&) = delete;
 
@@ -65,8 +65,18 @@ class [[gnu::visibility("default")]] BatchAhead final : private BatchRecords {
   };
   struct Void {};  // thrown by Read if the batch is no longer needed
 
-  void Read(db::DBRecord * record) override;
-  db::DBReaderPosition position() override { return records_.position(); }
+  // An object of its own: the thread calls its virtual functions while ~BatchAhead waits for it.
+  class Records final : public BatchRecords {
+   public:
+    explicit Records(BatchAhead* owner) : owner_(owner) {}
+    void Read(db::DBRecord* record) override { owner_->Read(record); }
+    db::DBReaderPosition position() override { return owner_->records_.position(); }
+
+   private:
+    BatchAhead* const owner_;
+  };
+
+  void Read(db::DBRecord * record);
   // Returns when the next batch is in the buffers.
   void Await(const db::DBReader& reader);
   // Waits for the batch that is being read. THROWS RunStopped. Returns whether it is valid.
@@ -79,6 +89,7 @@ class [[gnu::visibility("default")]] BatchAhead final : private BatchRecords {
   void SetPhase(Phase phase);
 
   const std::function<void(BatchRecords&)> fill_;
+  Records source_{this};
   bool enabled_;
   int runs_ = 0;  // with the current reader
   db::RecordsAhead records_;
