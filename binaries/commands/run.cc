@@ -381,7 +381,7 @@ const Command& RunCommand() {
   static const Command command = {
       .name = "run",
       .purpose = "runs a net on files and prints or saves its outputs",
-      .usage = "run --predict-net FILE | --predictor DB | PROTOTXT | ONNX [options]",
+      .usage = "run --predict-net FILE | --predictor DB | MODEL [options]",
       .examples =
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
@@ -403,7 +403,7 @@ const Command& RunCommand() {
             {"boxes", "", "", "print detected boxes; --save-image FILE draws them"},
             {"box-blobs", "S,B,C", "",
              "blobs of scores, boxes, classes (default: of BoxWithNMSLimit)", false, true},
-            {"batch", "N", "1", "images of one size in a folder that run together"},
+            {"batch", "N", "1", "images of one size in a folder that run together", false, true},
             {"iterations", "N", "1", "runs; the first one is left out of the time"},
             kTimeoutOption,
             kExecutorOption,

@@ -16,8 +16,17 @@
 
 namespace caffe2rt {
 
-// The smallest integer stays as it is.
 struct Abs {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::abs(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return x == 0.0f ? 0.0f : (x > 0.0f ? dy : -dy);
+  }
+};
+
+// The smallest integer stays as it is.
+struct AbsOfNumbers {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -26,16 +35,6 @@ struct Abs {
       return x;
     } else {
       return x < 0 ? math::WrappingNegate(x) : x;
-    }
-  }
-
-  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
-  template <class T>
-  CAFFE2RT_SIMD_INLINE T Gradient(T x, T dy) const {
-    if constexpr (std::is_unsigned_v<T>) {
-      return x == 0 ? T(0) : dy;
-    } else {
-      return x == T(0) ? T(0) : (x > T(0) ? dy : math::WrappingNegate(dy));
     }
   }
 };
@@ -343,19 +342,18 @@ struct HalfToFloat {
 // Scale, Sqr and Sqrt, which use other operators.
 inline constexpr FunctionTable kUnaryMath{
     // Signs and rounding.
-    UnaryRow<Abs, float, double, int32_t, int64_t, int8_t, int16_t, uint8_t>{.type = "Abs",
-                                                                             .doc = "y = |x|."},
+    UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
     UnaryRow<Sign, float, double, int32_t, int64_t>{
         .type = "Sign",
         .doc = "y = -1 for x < 0, 1 for x > 0, 0 for 0 and NaN.",
         .gradient = GradientKind::kUndefined},
     UnaryRow<Negative, float, double, int32_t, int64_t>{
         .type = "Negative", .doc = "y = -x.", .inplace = true},
-    UnaryRow<Floor, float, double>{.type = "Floor",
+    UnaryRow<Floor, float>{.type = "Floor",
                                    .doc = "y = the largest integer not above x.",
                                    .inplace = true,
                                    .gradient = GradientKind::kNotImplemented},
-    UnaryRow<Ceil, float, double>{.type = "Ceil",
+    UnaryRow<Ceil, float>{.type = "Ceil",
                                   .doc = "y = the smallest integer not below x.",
                                   .inplace = true,
                                   .gradient = GradientKind::kNotImplemented},
@@ -373,6 +371,20 @@ inline constexpr FunctionTable kUnaryMath{
                                    .doc = "y = whether x is infinite, as bool.",
                                    .gradient = GradientKind::kUndefined,
                                    .traits = {.family = OperatorFamily::kOther}},
+    // ONNX's types, which Caffe2's operators reject.
+    UnaryRow<AbsOfNumbers, double, int32_t, int64_t, int8_t, int16_t, uint8_t>{
+        .type = "ONNXAbs", .doc = "y = |x|.", .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Floor, double>{.type = "ONNXFloor",
+                            .doc = "y = the largest integer not above x.",
+                            .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Ceil, double>{.type = "ONNXCeil",
+                           .doc = "y = the smallest integer not below x.",
+                           .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Exp, double>{
+        .type = "ONNXExp", .doc = "y = exp(x).", .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Log, double>{.type = "ONNXLog",
+                          .doc = "y = the natural logarithm of x.",
+                          .gradient = GradientKind::kNotImplemented},
     UnaryRow<Mod, int32_t, int64_t>{
         .type = "Mod", .doc = "y = the remainder of x / divisor.", .inplace = true},
     UnaryRow<Not, bool>{.type = "Not", .doc = "y = not x.", .gradient = GradientKind::kUndefined},
@@ -408,8 +420,8 @@ inline constexpr FunctionTable kUnaryMath{
                           .traits = {.family = OperatorFamily::kOther}},
     UnaryRow<Reciprocal, float>{
         .type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true, .gradient_inplace = true},
-    UnaryRow<Exp, float, double>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
-    UnaryRow<Log, float, double>{
+    UnaryRow<Exp, float>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
+    UnaryRow<Log, float>{
         .type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
     UnaryRow<Erf, float>{.type = "Erf",
                          .doc = "y = the error function of x.",

@@ -25,6 +25,8 @@ class DequeueRebatchingQueueOp final : public Operator<CPUContext> {
     const RebatchingQueueBlob queue = RebatchingQueueInput(*this);
     CAFFE_ENFORCE_EQ(static_cast<size_t>(OutputSize()), queue->num_blobs(),
                      "outputs, want as many as a row of the queue has tensors");
+    // The outputs exist even if the queue is closed, as in Caffe2.
+    for (int i = 0; i < OutputSize(); ++i) (void)Output(i);
     std::vector<RebatchingQueue::Row> rows;
     if (!queue->Read(static_cast<size_t>(num_elements_), &rows)) return false;
     for (int i = 0; i < OutputSize(); ++i) Join(rows, i);

@@ -84,12 +84,15 @@ class ReduceOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReduceOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), axes_(*this), infinite_(this->ReadArgument(kReduceInfinite)) {}
+      : Operator<Context>(def, ws),
+        axes_(*this),
+        infinite_(this->ReadArgument(kReduceInfinite)),
+        is_onnx_(InputSize() > 1 || this->HasArgument(kReduceNoop.name)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     if constexpr (Context::GetDeviceType() == CPU) {
-      if (!(X.IsType<Types>() || ...)) return RunOtherNumbers(X);
+      if (is_onnx_ && !(X.IsType<Types>() || ...)) return RunOtherNumbers(X);
     }
     return DispatchByType<Types...>(X.dtype(), "input 0 (X)", [&](auto element) {
       using T = decltype(element);
@@ -135,6 +138,7 @@ class ReduceOp final : public Operator<Context> {
 
   ReduceAxes axes_;
   const bool infinite_;
+  const bool is_onnx_;  // Caffe2's nets, whose operators reject other types, have neither of both
   std::vector<char> reduced_;
   std::vector<int64_t> output_dims_;
   ReducePlan plan_;

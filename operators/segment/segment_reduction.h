@@ -74,6 +74,9 @@ class SegmentReductionOp final : public Operator<Context> {
   bool WriteZeros() {
     const Tensor& lengths = InputAnywhere(*this, row_.segments());
     CAFFE_ENFORCE_GE(lengths.dim(), 1, "rank of ", SubjectOf(row_.by, row_.segments()));
+    CAFFE_ENFORCE(lengths.IsType<int32_t>() || lengths.IsType<int64_t>(),
+                  SubjectOf(row_.by, row_.segments()), " has elements of type ",
+                  lengths.dtype().name(), ", want int32 or int64");
     const Tensor& data = Input(0);
     dims_.assign(data.dims().begin(), data.dims().end());
     dims_[0] = lengths.dim(0);

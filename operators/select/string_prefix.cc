@@ -93,7 +93,7 @@ void RegisterFunction(const char* type, TensorProto_DataType data_type, const ch
       })
       .SetDoc(doc);
   RegisterCpuOperator<StringFunctionOp<Function, Result>>(type, __FILE__);
-  RegisterGradient<NoGradient>(type, __FILE__);  // strings are not differentiable
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);  // strings are not differentiable
 }
 
 }  // namespace

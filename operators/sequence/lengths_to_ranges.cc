@@ -210,11 +210,14 @@ class SegmentIdsToRangesOp final : public SegmentIdsOp {
   bool RunOnDevice() override {
     const std::vector<int32_t>& lengths = Count();
     int32_t* out = OutputData<int32_t>(0, {static_cast<int64_t>(lengths.size()), 2});
+    // Segments behind the last row begin at 0, as in Caffe2.
+    const auto used = std::find_if(lengths.rbegin(), lengths.rend(),
+                                   [](int32_t length) { return length != 0; });
     int32_t offset = 0;
-    for (const int32_t length : lengths) {
-      *out++ = offset;
-      *out++ = length;
-      offset += length;
+    for (auto length = lengths.begin(); length != lengths.end(); ++length) {
+      *out++ = length < used.base() ? offset : 0;
+      *out++ = *length;
+      offset += *length;
     }
     return true;
   }
@@ -291,7 +294,7 @@ void RegisterLengthsToRanges() {
   // Integers are not differentiable. As in Caffe2, the other types have no gradient maker.
   for (const char* type :
        {"LengthsToSegmentIds", "LengthsToShape", "SegmentIdsToLengths", "SegmentIdsToRanges"}) {
-    RegisterGradient<NoGradient>(type, __FILE__);
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
   }
 }
 

@@ -84,11 +84,12 @@ class SparseToDenseMaskOp final : public SparseMaskOp {
       : SparseMaskOp(def, ws),
         with_presence_(ReadArgument(kReturnPresenceMask)),
         most_skipped_(ReadArgument(kMaxSkippedIndices)) {
-    CAFFE_ENFORCE_EQ(OutputSize(), with_presence_ ? 2 : 1, "outputs, want 2 with argument \"",
-                     kReturnPresenceMask.name, "\", else 1");
+    CAFFE_ENFORCE_GE(OutputSize(), with_presence_ ? 2 : 1, "outputs, want 2 with argument \"",
+                     kReturnPresenceMask.name, "\"");
   }
 
   bool RunOnDevice() override {
+    if (!with_presence_ && OutputSize() > 1) (void)Output(1);  // an empty tensor
     if (CheckedIds(Input(0)).IsType<int64_t>()) {
       Fill<int64_t>();
     } else {

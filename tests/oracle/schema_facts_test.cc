@@ -105,6 +105,8 @@ const std::set<std::string>& OtherNumbers() {
       "MaxPoolWithIndexGradient", "RoIPool", "ScatterWeightedSum", "SliceGradient",
       "SoftmaxWithLoss", "SoftmaxWithLossGradient", "SpatialSoftmaxWithLossGradient", "WeightedSum",
       "WeightedSumGradient",
+      // The axes may be an input, as in ONNX.
+      "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
       // The library collects nothing, too.
       "CollectTensor"};
   return types;

@@ -45,7 +45,6 @@ const AllowedFile kAllowedTypes[] = {
      {"ConvFusion", "FCFusion"}},
     {"graph/shape_inference.cc", "the gradient of Reshape is a Reshape to the shape of before",
      {"Reshape"}},
-    {"tensor/tensor.cc", "a message names a function of Tensor", {"Resize"}},
     {"io/given_values.cc", "a format of weights in files of nets; io is below the schemas",
      {"GivenTensorBoolFill", "GivenTensorByteStringToUInt8Fill", "GivenTensorDoubleFill",
       "GivenTensorFill", "GivenTensorInt16Fill", "GivenTensorInt64Fill", "GivenTensorIntFill",

@@ -361,6 +361,11 @@ void OnnxNode::EmitTyped(const std::string& type, const std::vector<std::string>
                          const std::string& output, const std::vector<Argument>& args) {
   const int from = Type(inputs.at(0));
   if (Accepts(type, from)) return Emit(type, inputs, {output}, args);
+  // An operator for ONNX's types beside Caffe2's.
+  const std::string for_onnx = "ONNX" + type;
+  if (OpSchemaRegistry::Schema(for_onnx) != nullptr && Accepts(for_onnx, from)) {
+    return Emit(for_onnx, inputs, {output}, args);
+  }
   for (const int to : WiderTypes(type, from)) {
     if (!Accepts(type, to)) continue;
     std::vector<std::string> wide;

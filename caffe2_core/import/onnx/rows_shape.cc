@@ -161,7 +161,7 @@ void TranslateSlice(OnnxNode* n) {
   EmitWithParameters(n, "ONNXSlice", 1, {{1, "starts"}, {2, "ends"}, {3, "axes"}, {4, "steps"}});
 }
 
-void TranslateExpand(OnnxNode* n) { EmitWithParameters(n, "Expand", 1, {{1, "shape"}}); }
+void TranslateExpand(OnnxNode* n) { EmitWithParameters(n, "ONNXExpand", 1, {{1, "shape"}}); }
 
 void TranslateShape(OnnxNode* n) {
   std::vector<Argument> args;
@@ -254,7 +254,7 @@ void TranslateCol2Im(OnnxNode* n) {
   for (const char* name : {"dilations", "pads", "strides"}) {
     if (n->HasAttr(name)) args.push_back(MakeArgument(name, n->IntList(name)));
   }
-  EmitWithParameters(n, "Col2Im", 1, {{1, "image_shape"}, {2, "block_shape"}}, args);
+  EmitWithParameters(n, "ONNXCol2Im", 1, {{1, "image_shape"}, {2, "block_shape"}}, args);
 }
 
 void TranslateCenterCropPad(OnnxNode* n) {

@@ -173,7 +173,7 @@ std::vector<OnnxRow> OnnxWindowRows() {
   return {{"AveragePool", &TranslateAveragePool},
           {"Conv", &TranslateConv},
           {"ConvTranspose", &TranslateConvTranspose},
-          {"DeformConv", [](OnnxNode* n) { EmitSame(n, "DeformConv"); }},
+          {"DeformConv", [](OnnxNode* n) { EmitSame(n, "ONNXDeformConv"); }},
           {"GlobalAveragePool", &TranslateGlobalAveragePool},
           {"GlobalLpPool", &TranslateGlobalLpPool},
           {"GlobalMaxPool", &TranslateGlobalMaxPool, "", true},

@@ -133,17 +133,17 @@ TEST(IsInfTest, DetectsTheSignsThatAreWanted) {
 }
 
 TEST(AbsTest, AcceptsIntegersAndKeepsTheSmallest) {
-  ExpectUnary<int32_t>(R"(type: "Abs")", {-7, 5}, {7, 5});
-  ExpectUnary<int8_t>(R"(type: "Abs")", {-128, -5}, {-128, 5});
-  ExpectUnary<uint8_t>(R"(type: "Abs")", {200}, {200});
-  ExpectUnary<double>(R"(type: "Abs")", {-1e300}, {1e300});
+  ExpectUnary<int32_t>(R"(type: "ONNXAbs")", {-7, 5}, {7, 5});
+  ExpectUnary<int8_t>(R"(type: "ONNXAbs")", {-128, -5}, {-128, 5});
+  ExpectUnary<uint8_t>(R"(type: "ONNXAbs")", {200}, {200});
+  ExpectUnary<double>(R"(type: "ONNXAbs")", {-1e300}, {1e300});
 }
 
 TEST(UnaryMathDoubleTest, KeepsThePrecision) {
-  ExpectUnary<double>(R"(type: "Exp")", {1, -2}, {std::exp(1.0), std::exp(-2.0)});
-  ExpectUnary<double>(R"(type: "Log")", {3}, {std::log(3.0)});
-  ExpectUnary<double>(R"(type: "Floor")", {1e15 + 0.5, -0.5}, {1e15, -1});
-  ExpectUnary<double>(R"(type: "Ceil")", {1e15 + 0.5, -0.5}, {1e15 + 1, 0});
+  ExpectUnary<double>(R"(type: "ONNXExp")", {1, -2}, {std::exp(1.0), std::exp(-2.0)});
+  ExpectUnary<double>(R"(type: "ONNXLog")", {3}, {std::log(3.0)});
+  ExpectUnary<double>(R"(type: "ONNXFloor")", {1e15 + 0.5, -0.5}, {1e15, -1});
+  ExpectUnary<double>(R"(type: "ONNXCeil")", {1e15 + 0.5, -0.5}, {1e15 + 1, 0});
 }
 
 TEST(CubeTest, WrapsIntegers) {

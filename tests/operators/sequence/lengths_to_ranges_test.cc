@@ -80,6 +80,9 @@ TEST_F(LengthsToRangesTest, ConvertsSegmentIds) {
   Feed<float>(&ws_, "data", {4, 1}, {0, 0, 0, 0});
   Run("SegmentIdsToLengths", "input: 'data'");
   ExpectTensor<int32_t>(ws_, "out", {4}, {0, 2, 0, 0});
+  // As recorded from the original: segments behind the last row begin at 0.
+  Run("SegmentIdsToRanges", "input: 'data'");
+  ExpectTensor<int32_t>(ws_, "out", {4, 2}, {0, 0, 0, 2, 0, 0, 0, 0});
 }
 
 TEST_F(LengthsToRangesTest, RejectsInputsThatDescribeNoSegments) {

@@ -35,6 +35,13 @@ TEST_F(SparseToDenseMaskTest, ReturnsWhichColumnsHaveAValue) {
   ExpectShapeInferred(&ws_, op);
 }
 
+// As recorded from the original.
+TEST_F(SparseToDenseMaskTest, LeavesAPresenceThatIsNotWantedEmpty) {
+  RunOp(&ws_, MakeString(kInputs, "output: 'p' ", kMask));
+  ExpectTensor<float>(ws_, "y", {2, 3}, {-1, 1, 3, 6, 7, -1});
+  EXPECT_TRUE(ws_.GetBlob("p")->IsType<Tensor>());
+}
+
 TEST_F(SparseToDenseMaskTest, HasOneRowWithoutLengths) {
   const std::string op =
       MakeString("type: 'SparseToDenseMask' input: 'i' input: 'v' input: 'd' output: 'y' ", kMask);

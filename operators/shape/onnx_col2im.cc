@@ -161,8 +161,8 @@ std::vector<TensorShape> InferCol2Im(const OperatorDef& def, const std::vector<T
 
 }  // namespace
 
-void RegisterCol2im() {
-  OpSchema& schema = RegisterSchema("Col2Im", __FILE__);
+void RegisterOnnxCol2im() {
+  OpSchema& schema = RegisterSchema("ONNXCol2Im", __FILE__);
   schema.NumInputs(1, 3)
       .NumOutputs(1)
       .Args(kColumnsImageShape, kColumnsBlockShape, kColumnsDilations, kColumnsPads,
@@ -176,9 +176,9 @@ void RegisterCol2im() {
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape is that of an input's values"})
       .SetDoc("Adds the blocks in the columns of a matrix up to an image, as ONNX's Col2Im does.");
-  RegisterCpuOperator<Col2ImOp>("Col2Im", __FILE__);
+  RegisterCpuOperator<Col2ImOp>("ONNXCol2Im", __FILE__);
   // Models are trained by other operators.
-  RegisterGradient<GradientNotImplementedYet>("Col2Im", __FILE__);
+  RegisterGradient<GradientNotImplementedYet>("ONNXCol2Im", __FILE__);
 }
 
 }  // namespace caffe2rt

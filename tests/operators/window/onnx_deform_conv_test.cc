@@ -10,7 +10,7 @@ using namespace test;
 
 // Inputs drawn by numpy, outputs computed by ONNX's reference evaluator (onnx 1.23).
 const OnnxCase kCases[] = {
-    {"DeformConv",
+    {"ONNXDeformConv",
      R"(arg { name: "kernel_shape" ints: 2 ints: 2 } arg { name: "pads" ints: 1 ints: 1 ints: 1 ints: 1 })",
      {F32({1, 1, 3, 3}, {2.76, -1.27, -1.7, -0.23, 2.38, -1.96, -0.97, 1.03, 2.38}),
       F32({1, 1, 2, 2}, {2.6, -0.52, 0.3, 1.31}),
@@ -30,7 +30,7 @@ const OnnxCase kCases[] = {
                          3.4576123, 0.22082111, -0.5470972, -0.3059269, 3.532716, 0.23040487,
                          0.36039373, 1.6330992, 1.062669, 2.374566})},
      0.0001},
-    {"DeformConv",
+    {"ONNXDeformConv",
      R"(arg { name: "kernel_shape" ints: 2 ints: 2 } arg { name: "group" i: 2 } arg { name: "offset_group" i: 2 } arg { name: "pads" ints: 0 ints: 0 ints: 0 ints: 0 })",
      {F32({1, 2, 4, 4}, {1.24, -0.24, -2.82, 0.49, -0.53, 0.49, -1.69, -1.73, 2.34, -0.68, 0.03,
                          -3,   0.51,  -1.9,  0.57, -0.73, 1.8,  1.94,  2.71,  0.51, 0.81,  -1.82,
@@ -76,7 +76,7 @@ void ExpectCaseThrows(const OnnxCase& c, const std::string& error) {
 
 // Offsets far away, infinite and NaN are outside of the image.
 TEST(DeformConvTest, ReadsZerosOutsideOfTheImage) {
-  ExpectOnnxCase({"DeformConv",
+  ExpectOnnxCase({"ONNXDeformConv",
                   "",
                   {F32({1, 1, 1, 2}, {5, 7}), F32({1, 1, 1, 1}, {1}),
                    F32({1, 2, 1, 2}, {NAN, 1e30, 0, -INFINITY})},
@@ -84,7 +84,7 @@ TEST(DeformConvTest, ReadsZerosOutsideOfTheImage) {
 }
 
 TEST(DeformConvTest, RejectsOtherOffsets) {
-  ExpectCaseThrows({"DeformConv",
+  ExpectCaseThrows({"ONNXDeformConv",
                     "",
                     {F32({1, 1, 1, 1}, {5}), F32({1, 1, 1, 1}, {1}), F32({1, 1, 1, 1}, {0})},
                     {F32({}, {})}},

@@ -155,8 +155,8 @@ class DeformConvOp final : public Operator<CPUContext> {
 
 }  // namespace
 
-void RegisterDeformConv() {
-  OpSchema& schema = RegisterSchema("DeformConv", __FILE__);
+void RegisterOnnxDeformConv() {
+  OpSchema& schema = RegisterSchema("ONNXDeformConv", __FILE__);
   schema.NumInputs(3, 5)
       .NumOutputs(1)
       .Args(kDeformGroup, kDeformOffsetGroup, kOmittedInputs)
@@ -182,9 +182,9 @@ void RegisterDeformConv() {
       .Traits({.family = OperatorFamily::kConv, .writes_float = true, .has_weights = true})
       .SetDoc("Deformable convolution of images, as ONNX's DeformConv.");
   DeclareWindowAttributes(schema, false);
-  RegisterCpuOperator<DeformConvOp>("DeformConv", __FILE__);
+  RegisterCpuOperator<DeformConvOp>("ONNXDeformConv", __FILE__);
   // Caffe2 has no such operator, so no net trains through it.
-  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("DeformConv", __FILE__);
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ONNXDeformConv", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -117,8 +117,8 @@ std::vector<TensorShape> InferRepeating(const OperatorDef& def,
 
 }  // namespace
 
-void RegisterExpand() {
-  RegisterSchema("Expand", __FILE__)
+void RegisterOnnxExpand() {
+  RegisterSchema("ONNXExpand", __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(1)
       .Arg(kExpandShape)
@@ -132,9 +132,9 @@ void RegisterExpand() {
       .SetDoc(
           "Broadcasts a tensor with a shape by numpy's rules, as ONNX's Expand does: dimensions of "
           "size 1 are repeated, and dimensions are added before the first one.");
-  RegisterCpuOperator<RepeatingOp<true>>("Expand", __FILE__);
+  RegisterCpuOperator<RepeatingOp<true>>("ONNXExpand", __FILE__);
   // Models are trained by other operators.
-  RegisterGradient<GradientNotImplementedYet>("Expand", __FILE__);
+  RegisterGradient<GradientNotImplementedYet>("ONNXExpand", __FILE__);
 
   RegisterSchema("ONNXTile", __FILE__)
       .NumInputs(1, 2)
