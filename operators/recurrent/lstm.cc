@@ -98,7 +98,8 @@ class LayerOp final : public Operator<CPUContext> {
   void ReadLengths() {
     lengths_.assign(static_cast<size_t>(sizes_.batch), sizes_.steps);
     if (!places_.Has(kLengths)) return;
-    const int32_t* lengths = sizes_.batch > 0 ? Input(places_[kLengths]).data<int32_t>() : nullptr;
+    const int32_t* lengths =
+        sizes_.batch > 0 ? Input(places_[kLengths]).template data<int32_t>() : nullptr;
     for (int64_t n = 0; n < sizes_.batch; ++n) {
       CAFFE_ENFORCE(lengths[n] >= 0 && lengths[n] <= sizes_.steps, "input ", places_[kLengths],
                     " (sequence_lens) is ", lengths[n], " at element ", n, ", want 0 to ",
@@ -111,7 +112,8 @@ class LayerOp final : public Operator<CPUContext> {
   void Prepare() {
     const int64_t d = sizes_.directions, rows = sizes_.batch, h = sizes_.hidden;
     const auto resize = [](std::vector<float>* v, int64_t n) { v->resize(static_cast<size_t>(n)); };
-    resize(&projected_, CheckedMultiply(CheckedMultiply(CheckedMultiply(d, sizes_.steps), rows), sizes_.gates));
+    resize(&projected_,
+           CheckedMultiply(CheckedMultiply(CheckedMultiply(d, sizes_.steps), rows), sizes_.gates));
     resize(&gates_, CheckedMultiply(d * rows, sizes_.gates));
     resize(&rows_, CheckedMultiply(d * rows, 2 * h));
     for (auto* state : {&hidden_, &cell_}) {
@@ -121,7 +123,7 @@ class LayerOp final : public Operator<CPUContext> {
         std::fill(state->begin(), state->end(), 0.f);
         continue;
       }
-      const float* from = Input(places_[position]).data<float>();
+      const float* from = Input(places_[position]).template data<float>();
       for (int64_t i = 0; i < d; ++i) {
         for (int64_t n = 0; n < rows; ++n) {
           const int64_t at = arguments_.batch_first ? n * d + i : i * rows + n;
@@ -156,9 +158,9 @@ class LayerOp final : public Operator<CPUContext> {
   // X W^T plus the biases of the inputs and, but for those that the cell adds itself, of the states.
   void Project(const LayerDirection& direction) {
     const int64_t gates = sizes_.gates, inputs = sizes_.inputs, rows = sizes_.steps * sizes_.batch;
-    const float* x = inputs > 0 ? Input(0).data<float>() : nullptr;
+    const float* x = inputs > 0 ? Input(0).template data<float>() : nullptr;
     const float* w =
-        inputs > 0 ? Input(1).data<float>() + direction.index * gates * inputs : nullptr;
+        inputs > 0 ? Input(1).template data<float>() + direction.index * gates * inputs : nullptr;
     bias_.assign(static_cast<size_t>(gates), 0.f);
     if (const float* b = Bias(direction.index)) {
       const int64_t both = Cell::AddsLastBias(arguments_) ? gates - sizes_.hidden : gates;
@@ -177,7 +179,8 @@ class LayerOp final : public Operator<CPUContext> {
   }
 
   const float* Bias(int d) const {
-    return places_.Has(kB) ? Input(places_[kB]).data<float>() + d * 2 * sizes_.gates : nullptr;
+    return places_.Has(kB) ? Input(places_[kB]).template data<float>() + d * 2 * sizes_.gates
+                           : nullptr;
   }
 
   void RunDirection(const LayerDirection& direction, float* y) {
@@ -189,12 +192,13 @@ class LayerOp final : public Operator<CPUContext> {
     cell.input_forget = arguments_.input_forget;
     cell.linear_before_reset = arguments_.linear_before_reset;
     if (places_.Has(kPeepholes) && Cell::kHasCell) {
-      cell.peepholes = Input(places_[kPeepholes]).data<float>() + direction.index * 3 * h;
+      cell.peepholes = Input(places_[kPeepholes]).template data<float>() + direction.index * 3 * h;
     }
     const float* bias = Bias(direction.index);
     if (bias != nullptr) cell.last_bias = bias + 2 * gates - h;
-    const float* r =
-        Input(2).numel() > 0 ? Input(2).data<float>() + direction.index * gates * h : nullptr;
+    const float* r = Input(2).numel() > 0
+                         ? Input(2).template data<float>() + direction.index * gates * h
+                         : nullptr;
     if (rows == 0 || h == 0) return;
     for (int64_t step = 0; step < sizes_.steps; ++step) {
       Multiply(rows, Cell::FirstGates(arguments_) * h, h, direction.hidden, r, direction.gates,

@@ -149,13 +149,13 @@ class OnnxConvTransposeOp final : public Operator<CPUContext> {
       std::fill_n(y + i * windows_.out_size(), windows_.out_size(),
                   bias == nullptr ? 0.f : bias[i % channels]);
     }
-    if (X.numel() > 0 && W.numel() > 0) Run(X.data<float>(), W.data<float>(), y);
+    if (X.numel() > 0 && W.numel() > 0) AddWindows(X.data<float>(), W.data<float>(), y);
     return true;
   }
 
  private:
   // A task is some output channels of one group of an image.
-  void Run(const float* x, const float* w, float* y) {
+  void AddWindows(const float* x, const float* w, float* y) {
     constexpr int64_t kColumnFloats = int64_t{1} << 20;
     const int64_t pixels = windows_.in_size(), taps = windows_.taps(), group = arguments_.group;
     const int64_t in_group = windows_.channels / group;
