@@ -19,8 +19,8 @@ class ObserverBase {
   virtual void Start() {}
   virtual void Stop() {}
   virtual std::string debugInfo() { return "Not implemented."; }
-  // Returns an observer like this one for step `rnn_order` of a recurrent net, or null. Caffe2's
-  // interface; this library does not call it.
+  // Returns an observer for an operator of the step net in the workspace of time step `rnn_order`,
+  // or null. RecurrentNetwork asks its observers when they were attached or detached.
   virtual std::unique_ptr<ObserverBase<T>> rnnCopy(T* /*subject*/, int /*rnn_order*/) const {
     return nullptr;
   }
