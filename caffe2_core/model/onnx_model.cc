@@ -5,18 +5,13 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/model/imported_nets.h"
 
 namespace caffe2rt {
 namespace {
 
-// Moves what was imported into the model. `stem` names nets without a name.
 void TakeImported(OnnxModel imported, const std::string& stem, Model* model) {
-  NameNet(&imported.init_net, stem + "_init");
-  NameNet(&imported.predict_net, stem);
-  model->init_nets.push_back(std::move(imported.init_net));
-  model->init_weights.push_back(std::move(imported.weights));
-  model->predict_net = std::move(imported.predict_net);
-  model->outputs = std::move(imported.outputs);
+  TakeImportedNets(&imported, stem, model);
   for (const OnnxInput& input : imported.inputs) {
     model->inputs.push_back(input.name);
     model->input_types[input.name] = input.type;
@@ -25,7 +20,6 @@ void TakeImported(OnnxModel imported, const std::string& stem, Model* model) {
   model->is_onnx = true;
   model->fixed_size_layer = std::move(imported.fixed_size_node);
   model->layer_blobs = std::move(imported.node_blobs);
-  for (std::string& note : imported.notes) model->notes.push_back(std::move(note));
 }
 
 }  // namespace
