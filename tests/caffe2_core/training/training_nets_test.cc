@@ -30,7 +30,7 @@ ModelBuilder ConvNet() {
   return model;
 }
 
-TEST(TrainingNetsTest, TrainsWhatHasAGradient) {
+TEST(TrainingNetsTest, LeavesRunningStatisticsOutOfTheTrainedParameters) {
   const TrainingNets nets = MakeTrainingNets(ConvNet().def());
   EXPECT_THAT(nets.trained, UnorderedElementsAre("conv_w", "bn_s", "bn_b", "fc_w", "fc_b"));
   EXPECT_THAT(nets.parameters,

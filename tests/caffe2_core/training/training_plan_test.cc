@@ -141,7 +141,7 @@ TEST(TrainingPlanTest, SavesByItself) {
 }
 
 // Caffe2's input operators read ahead, so that a second one on the same reader would disturb it.
-TEST(TrainingPlanTest, TestsWithOneBatchSizeForCaffe2) {
+TEST(TrainingPlanTest, ReadsTheTestSetInBatchesOfOneSizeForCaffe2) {
   const TrainingPlan made =
       MakeTrainingPlan(SmallRun(), {Pixels(20), Pixels(18)}, {.folder = "out", .for_caffe2 = true});
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 test_begin test epoch_end)*3 save");

@@ -51,7 +51,7 @@ TEST_F(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
   }
 }
 
-TEST_F(RandomFillOnCudaTest, SeedsMakeTheSequence) {
+TEST_F(RandomFillOnCudaTest, EqualSeedsDrawEqualNumbersAndOthersDoNot) {
   EXPECT_EQ(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 3));
   EXPECT_NE(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 4));
 }
