@@ -74,6 +74,7 @@ class OnnxNets {
 
  private:
   void Infer(const OperatorDef& op);
+  void InferTypes(const OperatorDef& op);
   void Write(const std::string& blob);
   void AddFill(const std::string& blob, int type, Tensor values);
   bool IsConstant(const OperatorDef& op) const;

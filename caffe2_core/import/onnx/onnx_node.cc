@@ -146,18 +146,20 @@ int OnnxNode::Type(const std::string& blob) const {
 }
 
 int64_t OnnxNode::Rank(const std::string& blob) const {
-  CAFFE_ENFORCE(HasRank(blob), "it needs the rank of blob \"", Shortened(blob),
+  CAFFE_ENFORCE(KnowsRank(blob), "it needs the rank of blob \"", Shortened(blob),
                 "\", which is not known; give the shapes of the inputs");
-  return static_cast<int64_t>(nets_.At(blob).dims[0].size());
+  const OnnxBlob& found = nets_.At(blob);
+  return found.has_dims ? static_cast<int64_t>(found.dims[0].size()) : found.rank;
 }
 
 const OnnxDims& OnnxNode::DimsIn(const std::string& blob, size_t world) const {
-  (void)Rank(blob);
+  CAFFE_ENFORCE(HasRank(blob), "it needs the dims of blob \"", Shortened(blob),
+                "\", which are not known; give the shapes of the inputs");
   return nets_.At(blob).dims[world];
 }
 
 OnnxDims OnnxNode::Dims(const std::string& blob) const {
-  (void)Rank(blob);
+  (void)DimsIn(blob, 0);
   const OnnxBlob& found = nets_.At(blob);
   for (size_t i = 0; i < found.dims[0].size(); ++i) {
     if (found.dims[0][i] == found.dims[1][i]) continue;
@@ -175,6 +177,7 @@ OnnxDims OnnxNode::FixedDims(const std::string& blob) {
 }
 
 int64_t OnnxNode::FixedDim(const std::string& blob, int64_t axis) {
+  (void)DimsIn(blob, 0);
   const OnnxBlob& found = nets_.At(blob);
   const auto at = static_cast<size_t>(Axis(blob, axis));
   if (found.dims[0][at] != found.dims[1][at]) return FixedDims(blob)[at];
@@ -392,7 +395,7 @@ std::string OnnxNode::TypedValue(const std::string& type, const std::vector<std:
 
 std::string OnnxNode::Cast(const std::string& blob, int onnx_type) {
   const int from = Type(blob);
-  if (Caffe2TypeOf(from) == Caffe2TypeOf(onnx_type)) return blob;
+  if (KnowsType(blob) && Caffe2TypeOf(from) == Caffe2TypeOf(onnx_type)) return blob;
   std::string cast =
       Value("Cast", {blob}, {MakeArgument("to", static_cast<int>(Caffe2TypeOf(onnx_type)))});
   SetType(cast, onnx_type);

@@ -54,6 +54,7 @@ class OnnxNode {
 
   OnnxNodeData& data() { return data_; }
   OnnxNets& nets() { return nets_; }
+  const OnnxNets& nets() const { return nets_; }
   OnnxTranslator* translator() { return translator_; }
   const std::string& type() const { return data_.type; }
   int64_t version() const { return data_.version; }
@@ -88,8 +89,12 @@ class OnnxNode {
   // --- what is known of a blob ---
   // An onnx::TensorProto::DataType; FLOAT if it is not known.
   int Type(const std::string& blob) const;
+  bool KnowsType(const std::string& blob) const { return nets_.At(blob).type != 0; }
   bool HasBlob(const std::string& blob) const { return nets_.Has(blob); }
+  // Whether dims are known, of which some may depend on symbols.
   bool HasRank(const std::string& blob) const { return nets_.At(blob).has_dims; }
+  // Whether the number of dims is known, also without them.
+  bool KnowsRank(const std::string& blob) const { return HasRank(blob) || nets_.At(blob).rank >= 0; }
   // THROWS if the rank is not known.
   int64_t Rank(const std::string& blob) const;
   bool HasDims(const std::string& blob) const { return nets_.At(blob).IsFixed(); }

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/import/onnx/folding.h"
+#include "caffe2_core/import/onnx/node_facts.h"
 #include "caffe2_core/import/onnx/node_table.h"
 #include "caffe2_core/import/onnx/upgrades.h"
 
@@ -242,8 +243,12 @@ bool OnnxTranslator::Fold(OnnxNode* node) {
 void OnnxTranslator::RunRow(OnnxNode* node) {
   const OnnxRow* row = FindOnnxRow(node->data().domain, node->data().type);
   CAFFE_ENFORCE(row != nullptr, "operator type \"", node->data().type, "\" is not supported");
-  if (row->translate != nullptr) return row->translate(node);
-  node->Emit(std::string(row->op.empty() ? row->type : row->op), node->Ins(), node->Outs());
+  if (row->translate != nullptr) {
+    row->translate(node);
+  } else {
+    node->Emit(std::string(row->op.empty() ? row->type : row->op), node->Ins(), node->Outs());
+  }
+  StateOnnxFacts(node);
 }
 
 // Computes in float, and rounds what the operators write.

@@ -41,7 +41,8 @@ struct OnnxContent {
 
 struct OnnxBlob {
   int type = 0;           // an onnx::TensorProto::DataType; 0 if it is not known
-  bool has_dims = false;  // the rank is known
+  bool has_dims = false;  // `dims` are known
+  int64_t rank = -1;      // the number of dims where `dims` are not known; -1 if that is not known
   std::array<OnnxDims, kOnnxWorlds> dims = {};
   std::shared_ptr<const OnnxContent> content = nullptr;  // shared by blobs with equal elements
   // Of the init net, or of no net yet: then it is written when an operator reads it.

@@ -179,7 +179,7 @@ void TranslatePow(OnnxNode* n) {
 void TranslateCast(OnnxNode* n) {
   const int to = static_cast<int>(n->Int("to", 0));
   const std::string& x = n->In(0);
-  if (n->Type(x) == to) return n->Forward(0, x);
+  if (n->KnowsType(x) && n->Type(x) == to) return n->Forward(0, x);
   if (IsRoundedOnnxType(to)) {
     const std::string wide = n->Cast(x, Proto::FLOAT);
     return n->Forward(0, n->nets().Round(wide, to, n->NewName("rounded"), n->data().name));

@@ -76,7 +76,7 @@ void TranslateTranspose(OnnxNode* n) {
 void TranslateSqueeze(OnnxNode* n) {
   const std::string& x = n->In(0);
   const bool known = !n->Has(1) || n->IsKnown(1);
-  if (!known || !n->HasRank(x) || (!n->Has(1) && !n->HasDims(x)))
+  if (!known || !n->KnowsRank(x) || (!n->Has(1) && !n->HasDims(x)))
     return EmitWithParameters(n, "ONNXSqueeze", 1, {{1, "axes"}});
   std::vector<int64_t> axes;
   if (n->Has(1)) {
@@ -96,7 +96,7 @@ void TranslateUnsqueeze(OnnxNode* n) {
   const auto is_negative = [](int64_t axis) { return axis < 0; };
   std::vector<int64_t> axes = n->IsKnown(1) ? n->Ints(1) : std::vector<int64_t>{-1};
   const bool negative = std::any_of(axes.begin(), axes.end(), is_negative);
-  if (!n->IsKnown(1) || (negative && !n->HasRank(x)))
+  if (!n->IsKnown(1) || (negative && !n->KnowsRank(x)))
     return EmitWithParameters(n, "Unsqueeze", 1, {{1, "axes"}});
   const int64_t rank = negative ? n->Rank(x) + static_cast<int64_t>(axes.size()) : 0;
   for (int64_t& axis : axes) {
@@ -116,7 +116,7 @@ void TranslateGather(OnnxNode* n) {
 void TranslateSplit(OnnxNode* n) {
   const std::string& x = n->In(0);
   int64_t axis = n->Int("axis", 0);
-  if (n->HasRank(x)) axis = n->Axis(x, axis);
+  if (n->KnowsRank(x)) axis = n->Axis(x, axis);
   if (n->outputs() == 1 && !n->Has(1)) return n->Forward(0, x);
   std::vector<Argument> args = {MakeArgument("axis", axis)};
   const std::vector<std::string> outputs = n->Outs();
@@ -188,12 +188,14 @@ void TranslateConstantOfShape(OnnxNode* n) {
                  : IsOnnxReal(type)  ? MakeArgument("value", static_cast<float>(value))
                                      : MakeArgument("value", static_cast<int64_t>(value)));
   args.push_back(MakeArgument("dtype", static_cast<int>(Caffe2TypeOf(type))));
+  const std::string y = n->Out(0);
   if (n->IsKnown(0)) {
     args.push_back(MakeArgument("shape", n->Ints(0)));
-    return n->Emit("ConstantFill", {}, {n->Out(0)}, args);
+    return n->Emit("ConstantFill", {}, {y}, args);
   }
   args.push_back(MakeArgument("input_as_shape", 1));
-  n->Emit("ConstantFill", {n->In(0)}, {n->Out(0)}, args);
+  n->Emit("ConstantFill", {n->In(0)}, {y}, args);
+  n->SetType(y, type);
 }
 
 void TranslateDepthToSpace(OnnxNode* n) {
