@@ -75,11 +75,12 @@ std::string TransposedOperand(OperatorExport* op, int i, const char* flag) {
 }
 
 void WriteBatchMatMul(OperatorExport* op) {
-  CAFFE_ENFORCE(op->Rank(0) > 1 && op->Rank(1) > 1,
-                "BatchMatMul of a vector has no counterpart in ONNX with the same shape");
   const std::string a = TransposedOperand(op, 0, "trans_a");
   const std::string b = TransposedOperand(op, 1, "trans_b");
-  op->Node("MatMul", {a, b}, {op->Out()});
+  if (op->Rank(0) > 1 && op->Rank(1) > 1) return op->Node("MatMul", {a, b}, {op->Out()});
+  // ONNX drops more axes of vectors than Caffe2.
+  const std::string product = op->Emit("MatMul", {a, b});
+  op->Node("Reshape", {product, op->graph().Constant(op->OutputDims(0))}, {op->Out()});
 }
 
 }  // namespace

@@ -61,8 +61,16 @@ void WriteGroupNorm(OperatorExport* op) {
   op->ToNHWC(sum, rank, op->Out());
 }
 
+// ONNX's further outputs are the mean and the inverse deviation.
+std::vector<std::string> LayerNormOutputs(OperatorExport* op) {
+  std::vector<std::string> outputs = {op->Out()};
+  if (!op->IsRead(1) && !op->IsRead(2)) return outputs;
+  outputs.push_back(op->Out(1));
+  if (op->IsRead(2)) outputs.push_back(op->graph().NewName(op->def().output(2) + "_inverse"));
+  return outputs;
+}
+
 void WriteLayerNorm(OperatorExport* op) {
-  op->RefuseOutputsFrom(1);
   CAFFE_ENFORCE_GE(op->graph().opset(), 17, "LayerNorm needs opset 17; opset");
   const int64_t axis = op->Axis("axis", 1);
   const bool affine = op->args.GetSingleArgument<int>("elementwise_affine", 0) != 0;
@@ -74,8 +82,10 @@ void WriteLayerNorm(OperatorExport* op) {
     const OnnxDims dims = op->InputDims(0);
     inputs.push_back(op->graph().Filled({dims.begin() + axis, dims.end()}, 1));
   }
-  op->Node("LayerNormalization", inputs, {op->Out()},
+  const std::vector<std::string> outputs = LayerNormOutputs(op);
+  op->Node("LayerNormalization", inputs, outputs,
            {Int("axis", axis), Float("epsilon", EpsilonOf(*op))});
+  if (outputs.size() > 2) op->Node("Reciprocal", {outputs[2]}, {op->Out(2)});
 }
 
 // The rows of Caffe2 begin at `axis`; ONNX has one axis.

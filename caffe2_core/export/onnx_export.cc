@@ -8,6 +8,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/export/operator_export.h"
 #include "caffe2_core/export/stated_weights.h"
+#include "caffe2_core/graph/element_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -93,7 +94,8 @@ OnnxExport ExportOnnx(const NetDef& original, const OnnxExportOptions& options) 
   const NetDef net = StateWeightsAsArguments(original, options);
   CheckInputs(net, options);
   ShapeMap shapes = KnownShapes(options);
-  const std::vector<OpShapes> of_operators = InferOpShapes({&net}, &shapes);
+  std::vector<OpShapes> of_operators = InferOpShapes({&net}, &shapes);
+  StateElementTypes(net, &of_operators, &shapes);
   OnnxGraph graph(net, options);
   for (int i = 0; i < net.op_size(); ++i) {
     const OperatorDef& def = net.op(i);

@@ -20,6 +20,12 @@ void SetAttribute(const OnnxAttribute& from, onnx::AttributeProto* to) {
   } else if (const auto* s = std::get_if<std::string>(&from.value)) {
     to->set_type(onnx::AttributeProto::STRING);
     to->set_s(*s);
+  } else if (const auto* floats = std::get_if<OnnxFloats>(&from.value)) {
+    to->set_type(onnx::AttributeProto::FLOATS);
+    to->mutable_floats()->Assign(floats->begin(), floats->end());
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&from.value)) {
+    to->set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& text : *texts) to->add_strings(text);
   } else {
     to->set_type(onnx::AttributeProto::INTS);
     const auto& ints = std::get<std::vector<int64_t>>(from.value);
@@ -31,6 +37,7 @@ void SetType(const std::string& name, const TensorShape& shape, onnx::ValueInfoP
   info->set_name(name);
   auto* type = info->mutable_type()->mutable_tensor_type();
   type->set_elem_type(ExportedTypeOf(shape.data_type()));
+  if (shape.unknown_shape()) return;
   auto* dims = type->mutable_shape();
   for (const int64_t dim : shape.dims()) dims->add_dim()->set_dim_value(dim);
 }
@@ -62,6 +69,12 @@ int32_t ExportedTypeOf(TensorProto_DataType type) {
       return onnx::TensorProto::FLOAT16;
     case TensorProto::DOUBLE:
       return onnx::TensorProto::DOUBLE;
+    case TensorProto::UINT32:
+      return onnx::TensorProto::UINT32;
+    case TensorProto::UINT64:
+      return onnx::TensorProto::UINT64;
+    case TensorProto::BFLOAT16:
+      return onnx::TensorProto::BFLOAT16;
     default:
       CAFFE_THROW("element type ", DataTypeName(type), " has no counterpart in ONNX");
   }
@@ -177,6 +190,14 @@ std::string OnnxGraph::Scalar(float value) {
   return name;
 }
 
+std::string OnnxGraph::Floats(const OnnxFloats& values) {
+  const std::string name = NewName("const");
+  auto* tensor =
+      AddInitializer(name, onnx::TensorProto::FLOAT, {static_cast<int64_t>(values.size())});
+  tensor->mutable_float_data()->Assign(values.begin(), values.end());
+  return name;
+}
+
 std::string OnnxGraph::Filled(const OnnxDims& dims, float value) {
   const std::string name = NewName("const");
   auto* tensor = AddInitializer(name, onnx::TensorProto::FLOAT, dims);
@@ -216,8 +237,11 @@ void OnnxGraph::AddOutput(const std::string& blob, const ShapeMap& shapes) {
     }
   }
   const auto shape = shapes.find(blob);
-  CAFFE_ENFORCE(shape != shapes.end() && !shape->second.unknown_shape(), "the shape of output \"",
-                blob, "\" is not known; state those of the inputs with --input-shape BLOB=DIMS");
+  const bool has_type = shape != shapes.end() && shape->second.has_data_type() &&
+                        shape->second.data_type() != TensorProto::UNDEFINED;
+  CAFFE_ENFORCE(has_type || (shape != shapes.end() && !shape->second.unknown_shape()),
+                "neither shape nor type of output \"", blob,
+                "\" is known; state the shapes of the inputs with --input-shape BLOB=DIMS");
   SetType(name, shape->second, result_.model.mutable_graph()->add_output());
 }
 

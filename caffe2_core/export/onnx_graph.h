@@ -17,7 +17,9 @@ namespace caffe2rt {
 // An attribute of a node: OnnxAttribute{"axis", int64_t{1}}.
 struct OnnxAttribute {
   std::string name;
-  std::variant<int64_t, float, std::string, std::vector<int64_t>> value;
+  std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+               std::vector<std::string>>
+      value;
 };
 using OnnxAttributes = std::vector<OnnxAttribute>;
 using OnnxDims = std::vector<int64_t>;
@@ -48,6 +50,7 @@ class OnnxGraph {
   std::string Constant(const std::vector<int64_t>& values);  // one axis
   std::string Scalar(float value);
   std::string Scalar(int64_t value);
+  std::string Floats(const OnnxFloats& values);  // one axis
   // Elements that are all `value`.
   std::string Filled(const OnnxDims& dims, float value);
   // An initializer of that name with the values of an operator such as GivenTensorFill.

@@ -19,7 +19,8 @@ OnnxDims DimsOf(const std::vector<TensorShape>& shapes, int i, const std::string
 // The type of a blob; float if it is not known.
 TensorProto_DataType TypeOf(const std::vector<TensorShape>& shapes, int i) {
   const auto index = static_cast<size_t>(i);
-  if (index >= shapes.size() || shapes[index].unknown_shape()) return TensorProto::FLOAT;
+  if (index >= shapes.size() || shapes[index].data_type() == TensorProto::UNDEFINED)
+    return TensorProto::FLOAT;
   return shapes[index].data_type();
 }
 
@@ -39,8 +40,9 @@ std::vector<int64_t> ChannelsLast(int rank) {
 
 std::map<std::string_view, OnnxExportRow> MakeTable() {
   std::map<std::string_view, OnnxExportRow> table;
-  for (const auto rows : {ElementwiseExportRows, WindowExportRows, NormalizationExportRows,
-                          MatrixExportRows, ShapeExportRows, ReduceExportRows}) {
+  for (const auto rows :
+       {ElementwiseExportRows, WindowExportRows, NormalizationExportRows, MatrixExportRows,
+        ShapeExportRows, ReduceExportRows, OnnxFormExportRows}) {
     for (const OnnxExportRow& row : rows()) {
       CAFFE_ENFORCE(table.emplace(row.type, row).second, "two rows for operator ", row.type);
     }

@@ -84,6 +84,7 @@ std::vector<OnnxExportRow> NormalizationExportRows();
 std::vector<OnnxExportRow> MatrixExportRows();
 std::vector<OnnxExportRow> ShapeExportRows();
 std::vector<OnnxExportRow> ReduceExportRows();
+std::vector<OnnxExportRow> OnnxFormExportRows();  // operators with ONNX's meaning
 
 // Null for a type without an ONNX form.
 const OnnxExportRow* FindOnnxExportRow(std::string_view type);

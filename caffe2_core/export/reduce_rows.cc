@@ -20,7 +20,23 @@ void NodeReduce(OperatorExport* op, const std::vector<int64_t>& axes, int64_t ke
   op->Node(type, inputs, {op->Out()}, attributes);
 }
 
+// Axes that the net computes stay an input.
+void WriteReduceOfComputedAxes(OperatorExport* op) {
+  const std::string type(op->row().onnx_type);
+  CAFFE_ENFORCE(type == "ReduceSum" || op->graph().opset() >= 18, "axes of ", type,
+                " that the net computes need opset 18; choose it with --opset; opset is ",
+                op->graph().opset());
+  op->Node(type, op->Ins(), {op->Out()},
+           {Int("keepdims", op->args.GetSingleArgument<int64_t>("keepdims", 1)),
+            Int("noop_with_empty_axes",
+                op->args.GetSingleArgument<int64_t>("noop_with_empty_axes", 0))});
+}
+
 void WriteReduce(OperatorExport* op) {
+  if (op->HasInput(1)) return WriteReduceOfComputedAxes(op);
+  const bool no_axes = op->args.GetRepeatedArgument<int64_t>("axes").empty();
+  if (no_axes && op->args.GetSingleArgument<int64_t>("noop_with_empty_axes", 0) != 0)
+    return op->Node("Identity", {op->In(0)}, {op->Out()});
   NodeReduce(op, op->args.GetRepeatedArgument<int64_t>("axes"),
              op->args.GetSingleArgument<int64_t>("keepdims", 1));
 }
@@ -67,6 +83,10 @@ std::vector<OnnxExportRow> ReduceExportRows() {
       {"ReduceMean", WriteReduce, "ReduceMean"},
       {"ReduceMax", WriteReduce, "ReduceMax"},
       {"ReduceMin", WriteReduce, "ReduceMin"},
+      {"ReduceProd", WriteReduce, "ReduceProd"},
+      {"ReduceSumSquare", WriteReduce, "ReduceSumSquare"},
+      {"ReduceLogSum", WriteReduce, "ReduceLogSum"},
+      {"ReduceLogSumExp", WriteReduce, "ReduceLogSumExp"},
       {"ReduceL1", WriteReduce, "ReduceL1"},
       {"ReduceL2", WriteReduce, "ReduceL2"},
       {"ReduceFrontSum", WriteReduceEnd, "ReduceSum"},

@@ -12,7 +12,10 @@ namespace {
 
 // The axis of Concat and Split: as the argument says, or that of the channels.
 int64_t ChannelAxis(const OperatorExport& op) {
-  if (op.args.HasArgument("axis")) return op.Axis("axis", 1);
+  if (op.args.HasArgument("axis")) {
+    // ONNX, too, counts negative axes from the end.
+    return op.KnowsInput(0) ? op.Axis("axis", 1) : op.args.GetSingleArgument<int64_t>("axis", 1);
+  }
   if (!op.IsNHWC()) return 1;
   return op.Rank(0) - 1;
 }
@@ -53,11 +56,26 @@ std::vector<int64_t> SplitSizes(OperatorExport* op, int64_t axis) {
   if (!given.empty()) return given;
   const auto outputs = static_cast<size_t>(op->def().output_size());
   const int64_t size = op->InputDims(0).at(static_cast<size_t>(axis));
-  return std::vector<int64_t>(outputs, size / static_cast<int64_t>(outputs));
+  const auto count = static_cast<int64_t>(outputs);
+  if (op->args.GetSingleArgument<int>("uneven", 0) == 0)
+    return std::vector<int64_t>(outputs, size / count);
+  std::vector<int64_t> sizes(outputs, (size + count - 1) / count);
+  sizes.back() = size - (count - 1) * sizes[0];
+  return sizes;
+}
+
+// Sizes that the net computes stay an input.
+void WriteComputedSplit(OperatorExport* op, int64_t axis) {
+  const std::string x = op->In(0), counts = op->In(1);
+  std::vector<std::string> parts;
+  for (int i = 0; i < op->def().output_size(); ++i) parts.push_back(op->Out(i));
+  op->Node("Split", {x, counts}, parts, {Int("axis", axis)});
 }
 
 void WriteSplit(OperatorExport* op) {
   const int64_t axis = ChannelAxis(*op);
+  if (op->HasInput(1) && op->InputType(1) == TensorProto::INT64)
+    return WriteComputedSplit(op, axis);
   const std::vector<int64_t> sizes = SplitSizes(op, axis);
   const bool add_axis = op->args.GetSingleArgument<int>("add_axis", 0) != 0;
   const std::string x = op->In(0), counts = op->graph().Constant(sizes);

@@ -23,6 +23,19 @@ inline bool AreKnown(const std::vector<TensorShape>& shapes, size_t count) {
 }
 
 // An unknown shape for each output of `def`.
+// A shape that is not known, of elements whose type is.
+inline TensorShape UnknownShapeOf(TensorProto_DataType type) {
+  TensorShape shape = UnknownShape();
+  shape.set_data_type(type);
+  return shape;
+}
+// Outputs whose shapes only a run decides, with elements of the type of input 0.
+inline std::vector<TensorShape> UnknownOutputsOfInputType(const OperatorDef& def,
+                                                          const std::vector<TensorShape>& in) {
+  const bool known = !in.empty() && in[0].has_data_type();
+  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()),
+                                  known ? UnknownShapeOf(in[0].data_type()) : UnknownShape());
+}
 inline std::vector<TensorShape> UnknownOutputs(const OperatorDef& def) {
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
 }

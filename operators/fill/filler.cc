@@ -35,7 +35,7 @@ TensorShape InferFill(const OperatorDef& def, const std::vector<TensorShape>& in
                       TensorProto_DataType type) {
   const FillShape spec = ReadFillShape(ArgumentHelper(def), def.input_size());
   if (def.input_size() == 0) return CreateTensorShape(spec.shape, type);
-  if (spec.input_as_shape || !AreKnown(inputs, 1)) return UnknownShape();
+  if (spec.input_as_shape || !AreKnown(inputs, 1)) return UnknownShapeOf(type);
   std::vector<int64_t> dims = GetDimsVector(inputs[0]);
   dims.insert(dims.end(), spec.extra_shape.begin(), spec.extra_shape.end());
   return CreateTensorShape(dims, type);

@@ -17,7 +17,7 @@ std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<
   if (def.input_size() == 2) {
     CAFFE_ENFORCE(!args.HasArgument(kNewShape),
                   "argument shape and input 1 are both given: remove one");
-    return {UnknownShape(), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
+    return {UnknownShapeOf(in[0].data_type()), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
                                                                   : TensorProto_DataType_INT64)};
   }
   CAFFE_ENFORCE(args.HasArgument(kNewShape),

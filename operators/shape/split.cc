@@ -73,7 +73,8 @@ std::vector<TensorShape> InferSplit(const OperatorDef& def, const std::vector<Te
   const JoinAxis join = ReadJoinAxis(args);
   const std::vector<int> split = args.Read(kSplitSizes);
   // Sizes from a second input are only known in a run, unless each has to be 1.
-  if (!AreKnown(in, 1) || (def.input_size() > 1 && !join.add_axis)) return UnknownOutputs(def);
+  if (!AreKnown(in, 1) || (def.input_size() > 1 && !join.add_axis))
+    return UnknownOutputsOfInputType(def, in);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
   const int axis = canonical_axis_index_(join.axis, static_cast<int>(input.size()));
   std::vector<int64_t> sizes, dims;

@@ -114,13 +114,14 @@ void RegisterDft() {
       .Output(0, "Y", "the shape of X but for the axis, and the last axis: 2, or 1 if real")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         const ArgumentHelper args(def);
-        if (in.size() != 1 || !AreKnown(in, 1) || in[0].dims_size() < 2) return UnknownOutputs(def);
+        if (in.size() != 1 || !AreKnown(in, 1) || in[0].dims_size() < 2)
+          return UnknownOutputsOfInputType(def, in);
         std::vector<int64_t> dims = GetDimsVector(in[0]);
         const bool inverse = args.Read(kDftInverse), onesided = args.Read(kDftOnesided);
         int64_t& size = dims[dims.size() - 2];
         if (onesided) size = inverse ? 2 * (size - 1) : size / 2 + 1;
         dims.back() = inverse && onesided ? 1 : 2;
-        if (size < 1) return UnknownOutputs(def);
+        if (size < 1) return UnknownOutputsOfInputType(def, in);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
       .SetDoc("Computes the discrete Fourier transform along an axis, as ONNX does.");

@@ -101,8 +101,8 @@ void RegisterStft() {
       .Input(2, "window", "the type of X, [L]: the weights of a frame; default: 1")
       .Input(3, "frame_length", "int32 or int64, one element: L; default: the size of the window")
       .Output(0, "Y", "[N, frames, L or L / 2 + 1, 2]")
-      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>&) {
-        return UnknownOutputs(def);
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return UnknownOutputsOfInputType(def, in);
       })
       .Traits({.no_shape_reason = "the frames depend on the values of inputs"})
       .SetDoc("Computes the Fourier transforms of weighted frames of signals, as ONNX does.");

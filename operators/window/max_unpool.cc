@@ -101,7 +101,7 @@ void RegisterMaxUnpool() {
       .Input(2, "output_shape", "int64: the shape of Y; default: what the windows imply")
       .Output(0, "Y", "the type of X")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        if (in.size() != 2 || !AreKnown(in, 1)) return UnknownOutputs(def);
+        if (in.size() != 2 || !AreKnown(in, 1)) return UnknownOutputsOfInputType(def, in);
         std::vector<int64_t> dims;
         UnpooledDims(WindowAttributes(ArgumentHelper(def)), GetDimsVector(in[0]), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};

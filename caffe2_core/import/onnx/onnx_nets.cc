@@ -6,6 +6,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/element_types.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
 
@@ -217,35 +218,24 @@ void OnnxNets::Infer(const OperatorDef& op) {
   InferTypes(op);
 }
 
-// Element types do not depend on sizes: where sizes that are not known, or do not fit in a world, leave
-// types open, inference sees inputs of one element.
 void OnnxNets::InferTypes(const OperatorDef& op) {
   const auto is_open = [&](const std::string& output) { return At(output).type == 0; };
   if (std::none_of(op.output().begin(), op.output().end(), is_open)) return;
+  std::vector<TensorShape> inputs;
   for (const std::string& input : op.input()) {
-    if (At(input).type == 0) return;
+    const OnnxBlob& blob = At(input);
+    TensorShape shape = ShapeIn(blob, 0);
+    if (blob.type == 0) shape.clear_data_type();
+    if (!blob.has_dims && blob.rank >= 0) {
+      shape.clear_unknown_shape();
+      shape.mutable_dims()->Resize(static_cast<int>(blob.rank), 1);
+    }
+    inputs.push_back(shape);
   }
-  constexpr size_t kMaxRank = 5;
-  for (size_t rank = 0; rank <= kMaxRank; ++rank) {
-    std::vector<TensorShape> inputs, outputs;
-    for (const std::string& input : op.input()) {
-      const OnnxBlob& blob = At(input);
-      const bool known = blob.has_dims || blob.rank >= 0;
-      const size_t axes = blob.has_dims ? blob.dims[0].size() : static_cast<size_t>(blob.rank);
-      inputs.push_back(
-          CreateTensorShape(OnnxDims(known ? axes : rank, 1), Caffe2TypeOf(blob.type)));
-    }
-    try {
-      outputs = OpSchemaRegistry::Schema(op.type())->InferTensor(op, inputs);
-    } catch (const EnforceNotMet&) {
-      continue;  // it wants another rank
-    }
-    for (int i = 0; i < op.output_size() && static_cast<size_t>(i) < outputs.size(); ++i) {
-      const TensorShape& shape = outputs[static_cast<size_t>(i)];
-      OnnxBlob& blob = At(op.output(i));
-      if (blob.type == 0 && shape.has_data_type()) blob.type = OnnxTypeOf(shape.data_type());
-    }
-    break;
+  const std::vector<TensorProto::DataType> types = InferElementTypes(op, inputs);
+  for (size_t i = 0; i < types.size(); ++i) {
+    OnnxBlob& blob = At(op.output(static_cast<int>(i)));
+    if (blob.type == 0 && types[i] != TensorProto::UNDEFINED) blob.type = OnnxTypeOf(types[i]);
   }
 }
 

@@ -1,0 +1,73 @@
+#include "caffe2_core/graph/element_types.h"
+
+#include <algorithm>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+namespace {
+
+// The inputs with one element each; those of unknown shape have `rank` dims.
+std::vector<TensorShape> WithOneElement(const std::vector<TensorShape>& inputs, int rank) {
+  std::vector<TensorShape> single;
+  for (const TensorShape& input : inputs) {
+    const int dims = input.unknown_shape() ? rank : input.dims_size();
+    single.push_back(
+        CreateTensorShape(std::vector<int64_t>(static_cast<size_t>(dims), 1), input.data_type()));
+  }
+  return single;
+}
+
+}  // namespace
+
+std::vector<TensorProto::DataType> InferElementTypes(const OperatorDef& op,
+                                                     const std::vector<TensorShape>& inputs) {
+  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
+  const auto has_no_type = [](const TensorShape& shape) {
+    return shape.data_type() == TensorProto::UNDEFINED || !shape.has_data_type();
+  };
+  if (schema == nullptr || std::any_of(inputs.begin(), inputs.end(), has_no_type)) return {};
+  constexpr int kMaxRank = 5;
+  for (int rank = 0; rank <= kMaxRank; ++rank) {
+    try {
+      std::vector<TensorProto::DataType> types;
+      for (const TensorShape& output : schema->InferTensor(op, WithOneElement(inputs, rank))) {
+        types.push_back(output.has_data_type() ? output.data_type() : TensorProto::UNDEFINED);
+      }
+      types.resize(static_cast<size_t>(op.output_size()), TensorProto::UNDEFINED);
+      return types;
+    } catch (const EnforceNotMet&) {
+      // It wants another rank.
+    }
+  }
+  return {};
+}
+
+void StateElementTypes(const NetDef& net, std::vector<OpShapes>* of_operators, ShapeMap* shapes) {
+  CAFFE_ENFORCE_EQ(of_operators->size(), static_cast<size_t>(net.op_size()), "operators");
+  ShapeMap typed;  // blobs of unknown shape whose types were found
+  for (int i = 0; i < net.op_size(); ++i) {
+    const OperatorDef& op = net.op(i);
+    OpShapes& known = (*of_operators)[static_cast<size_t>(i)];
+    known.inputs.resize(static_cast<size_t>(op.input_size()), UnknownShape());
+    known.outputs.resize(static_cast<size_t>(op.output_size()), UnknownShape());
+    for (int k = 0; k < op.input_size(); ++k) {
+      TensorShape& input = known.inputs[static_cast<size_t>(k)];
+      const auto found = typed.find(op.input(k));
+      if (input.unknown_shape() && found != typed.end()) input = found->second;
+    }
+    const std::vector<TensorProto::DataType> types = InferElementTypes(op, known.inputs);
+    for (int k = 0; k < op.output_size(); ++k) {
+      TensorShape& output = known.outputs[static_cast<size_t>(k)];
+      typed.erase(op.output(k));
+      const auto at = static_cast<size_t>(k);
+      if (!output.unknown_shape() || at >= types.size() || types[at] == TensorProto::UNDEFINED)
+        continue;
+      output.set_data_type(types[at]);
+      typed[op.output(k)] = output;
+    }
+  }
+  for (const auto& [blob, shape] : typed) (*shapes)[blob] = shape;
+}
+
+}  // namespace caffe2rt
