@@ -69,7 +69,9 @@ void ConvertToOnnx(const CommandLine& line, const std::string& path) {
   for (const std::string& warning : model.warnings) Warn(warning);
   PrintNotes(model.notes);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, ".", &model);
-  OnnxExportOptions options{.inputs = InputShapes(line, model, *ws), .outputs = model.outputs};
+  OnnxExportOptions options{.inputs = InputShapes(line, model, *ws),
+                            .outputs = model.outputs,
+                            .output_dims = model.output_dims};
   options.weights = WeightsOf(*ws, options.inputs);
   options.opset = static_cast<int>(line.Integer("opset", kMinOnnxExportOpset, kMaxOnnxExportOpset));
   const OnnxExport exported = ExportOnnx(model.predict_net, options);

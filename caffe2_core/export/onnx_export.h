@@ -35,6 +35,9 @@ struct OnnxExportOptions {
   ShapeMap inputs = {};
   // The blobs that the model returns.
   std::vector<std::string> outputs = {};
+  // The dims of outputs whose shapes do not follow from those of the inputs; -1 for those without a
+  // number. Others of them are an error, because ONNX wants at least the rank.
+  std::map<std::string, std::vector<int64_t>> output_dims = {};
   int opset = 17;
 };
 

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/net_blobs.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -33,13 +34,17 @@ void SetAttribute(const OnnxAttribute& from, onnx::AttributeProto* to) {
   }
 }
 
-void SetType(const std::string& name, const TensorShape& shape, onnx::ValueInfoProto* info) {
+void SetType(const std::string& name, const TensorShape& shape, onnx::ValueInfoProto* info,
+             const OnnxDims& dims_if_unknown = {}) {
   info->set_name(name);
   auto* type = info->mutable_type()->mutable_tensor_type();
   type->set_elem_type(ExportedTypeOf(shape.data_type()));
-  if (shape.unknown_shape()) return;
   auto* dims = type->mutable_shape();
-  for (const int64_t dim : shape.dims()) dims->add_dim()->set_dim_value(dim);
+  const OnnxDims known = shape.unknown_shape() ? dims_if_unknown : GetDimsVector(shape);
+  for (const int64_t dim : known) {
+    auto* written = dims->add_dim();
+    if (dim >= 0) written->set_dim_value(dim);
+  }
 }
 
 }  // namespace
@@ -237,12 +242,14 @@ void OnnxGraph::AddOutput(const std::string& blob, const ShapeMap& shapes) {
     }
   }
   const auto shape = shapes.find(blob);
-  const bool has_type = shape != shapes.end() && shape->second.has_data_type() &&
-                        shape->second.data_type() != TensorProto::UNDEFINED;
-  CAFFE_ENFORCE(has_type || (shape != shapes.end() && !shape->second.unknown_shape()),
-                "neither shape nor type of output \"", blob,
-                "\" is known; state the shapes of the inputs with --input-shape BLOB=DIMS");
-  SetType(name, shape->second, result_.model.mutable_graph()->add_output());
+  const auto stated = options_.output_dims.find(blob);
+  const bool has_rank = shape != shapes.end() &&
+                        (!shape->second.unknown_shape() || stated != options_.output_dims.end());
+  const bool has_type = has_rank && shape->second.data_type() != TensorProto::UNDEFINED;
+  CAFFE_ENFORCE(has_type, "the ", has_rank ? "element type" : "shape", " of output \"", blob,
+                "\" is not known; state the shapes of the inputs with --input-shape BLOB=DIMS");
+  SetType(name, shape->second, result_.model.mutable_graph()->add_output(),
+          stated == options_.output_dims.end() ? OnnxDims() : stated->second);
 }
 
 OnnxExport OnnxGraph::Finish(const ShapeMap& shapes) {

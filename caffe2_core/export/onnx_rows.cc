@@ -146,7 +146,7 @@ constexpr NewAttribute kNewAttributes[] = {{"AveragePool", "dilations", 19, ""},
                                            {"Resize", "axes", 18, ""},
                                            {"Resize", "keep_aspect_ratio_policy", 18, "stretch"},
                                            {"ScatterElements", "reduction", 16, "none"},
-    {"SpaceToDepth", "mode", kMaxOnnxExportOpset + 1, "DCR"},
+                                           {"SpaceToDepth", "mode", kMaxOnnxExportOpset + 1, "DCR"},
                                            {"ScatterND", "reduction", 16, "none"}};
 
 const OnnxForm& FormOf(const OperatorExport& op) {
@@ -163,6 +163,10 @@ std::string TextOf(const Argument& argument) {
 // Arguments of this library alone, and those that say nothing.
 bool IsLeftOut(OperatorExport& op, const OnnxForm& form, const Argument& argument) {
   if (argument.name() == "omitted_inputs") return true;
+  const bool is_empty =
+      !argument.has_i() && !argument.has_f() && !argument.has_s() &&
+      argument.ints_size() + argument.floats_size() + argument.strings_size() == 0;
+  if (is_empty) return true;
   const auto* brought = std::find_if(
       std::begin(kNewAttributes), std::end(kNewAttributes), [&](const NewAttribute& row) {
         return row.onnx_type == form.onnx_type && row.name == argument.name();

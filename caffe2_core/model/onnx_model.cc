@@ -17,6 +17,7 @@ void TakeImported(OnnxModel imported, const std::string& stem, Model* model) {
     model->input_types[input.name] = input.type;
     if (HasFixedDims(input)) model->input_shapes[input.name] = input.dims;
   }
+  model->output_dims = std::move(imported.output_dims);
   model->is_onnx = true;
   model->fixed_size_layer = std::move(imported.fixed_size_node);
   model->layer_blobs = std::move(imported.node_blobs);

@@ -40,7 +40,7 @@ class Importer {
     CheckShapeNames();
     translator_.AddInitializers(graph_, &scope_);
     translator_.TranslateNodes(graph_.node(), &scope_);
-    for (const onnx::ValueInfoProto& output : graph_.output()) AddOutput(output.name());
+    for (const onnx::ValueInfoProto& output : graph_.output()) AddOutput(output);
     std::vector<std::string> inputs;
     for (const OnnxInput& input : model_.inputs) inputs.push_back(input.name);
     nets_.Finish(inputs, model_.outputs);
@@ -170,15 +170,36 @@ class Importer {
     }
   }
 
-  void AddOutput(const std::string& name) {
+  void AddOutput(const onnx::ValueInfoProto& output) {
+    const std::string& name = output.name();
     const std::string& blob = OnnxTranslator::Find(scope_, name);
     model_.outputs.push_back(name);
+    StateOutputDims(output, nets_.At(blob));
     if (blob == name) return;
     const int type = nets_.At(blob).type;
     nets_.Append(IsRoundedOnnxType(type)
                      ? NarrowingOperator(type, blob, name)
                      : CreateOperatorDef("Copy", "", std::vector<std::string>{blob},
                                          std::vector<std::string>{name}));
+  }
+
+  // What the translation knows, else what the file states.
+  void StateOutputDims(const onnx::ValueInfoProto& output, const OnnxBlob& blob) {
+    OnnxDims dims;
+    if (blob.has_dims) {
+      dims = blob.dims[0];
+      for (size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] != blob.dims[1][i]) dims[i] = -1;
+      }
+    } else if (blob.rank >= 0) {
+      dims.assign(static_cast<size_t>(blob.rank), -1);
+    } else {
+      if (!output.type().tensor_type().has_shape()) return;
+      for (const auto& dim : output.type().tensor_type().shape().dim()) {
+        dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+      }
+    }
+    model_.output_dims[output.name()] = dims;
   }
 
   OnnxModel Result() {

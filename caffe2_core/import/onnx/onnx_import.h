@@ -48,6 +48,8 @@ struct OnnxModel {
   std::vector<OperatorWeights> weights;  // of init_net
   std::vector<OnnxInput> inputs;         // without initializers
   std::vector<std::string> outputs;
+  // The dims of outputs whose rank is known, -1 for those without a number.
+  std::map<std::string, std::vector<int64_t>> output_dims;
   std::map<std::string, std::string> node_blobs;  // the blob that each node writes first
   std::vector<std::string> notes;                 // what was assumed, a line each
   // A node whose operators fit only the shapes for which the model was imported; "" if there is none.

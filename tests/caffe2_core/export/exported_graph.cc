@@ -38,8 +38,9 @@ std::string AttributeText(const onnx::AttributeProto& attribute) {
 
 }  // namespace
 
-OnnxExport Export(const ExportedNet& net) {
-  OnnxExportOptions options{.outputs = net.outputs, .opset = net.opset};
+OnnxExport Export(const ExportedNet& net,
+                  const std::map<std::string, std::vector<int64_t>>& output_dims) {
+  OnnxExportOptions options{.outputs = net.outputs, .output_dims = output_dims, .opset = net.opset};
   for (const auto& [name, input] : net.inputs) {
     options.inputs[name] = CreateTensorShape(input.dims, input.type);
   }

@@ -24,7 +24,9 @@ struct ExportedNet {
   int opset = 17;
 };
 
-OnnxExport Export(const ExportedNet& net);
+// `output_dims`: of OnnxExportOptions.
+OnnxExport Export(const ExportedNet& net,
+                  const std::map<std::string, std::vector<int64_t>>& output_dims = {});
 
 // A line for each node: "y = Gemm(x, w, b) transB=1". Names of initializers with integers, and of single
 // floats, are replaced by their values: "Reshape(x, [0, -1])". Weights have their names.
