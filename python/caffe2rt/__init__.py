@@ -38,6 +38,7 @@ __all__ = [
     "WorkspaceNet",
     "bench",
     "check",
+    "export_onnx",
     "gradients",
     "inspect",
     "load",
@@ -58,10 +59,13 @@ def load(*files: Path, weights: Optional[Path] = None, threads: Optional[int] = 
     """Loads a model from files.
 
     files: the init nets and the predict net, in this order; or one file: a predictor database, a packed model
-        (caffe2 pack), or with `weights` a prototxt of Caffe.
+        (caffe2 pack), a model of ONNX, or with `weights` a prototxt of Caffe.
     threads: sets the threads of the process (set_num_threads).
     device: "cpu", "cuda" or "cuda:1"; by default the devices that the nets name, the CPU where they are missing.
-    input_shapes: {name: shape}, of a net of Caffe that has none; otherwise they guide choices.
+    input_shapes: {name: shape}, of a net of Caffe or a model of ONNX that does not state them; otherwise they guide
+        choices.
+    dims: {symbol: number} for the dimensions to which a model of ONNX gives names, such as {"batch": 8}.
+    opset_tolerant: accepts operators of newer opsets of ONNX than the library knows.
     optimize, deterministic, without_passes: the graph passes.
     max_concurrent_calls: further calls wait.
     seed, root, db_type: as of `caffe2 run`.
@@ -71,6 +75,33 @@ def load(*files: Path, weights: Optional[Path] = None, threads: Optional[int] = 
     if weights is not None:
         options["weights"] = os.fspath(weights)
     return _engine.load_model([os.fspath(file) for file in files], **options)
+
+
+def export_onnx(
+    output: Path,
+    *files: Path,
+    weights: Optional[Path] = None,
+    input_shapes: Optional[Shapes] = None,
+    dims: Optional[Dict[str, int]] = None,
+    opset: int = 17,
+) -> List[str]:
+    """Writes a model as one of ONNX, as `caffe2 convert --to onnx` does.
+
+    output: the path of the model. Weights above 2 GB go into a second file, named after it.
+    files, weights, dims: as of load().
+    input_shapes: {name: shape} of all inputs whose shapes the files do not state.
+    opset: 13 to 24.
+    Returns the paths of the files. Raises Error, with a list, if operators have no ONNX form.
+    """
+    shapes = {name: list(shape) for name, shape in (input_shapes or {}).items()}
+    return _engine.export_onnx(
+        os.fspath(output),
+        [os.fspath(file) for file in files],
+        weights=None if weights is None else os.fspath(weights),
+        input_shapes=shapes,
+        dims=dims or {},
+        opset=opset,
+    )
 
 
 def _net_of(net: Any) -> Any:

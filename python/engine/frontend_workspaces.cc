@@ -62,12 +62,14 @@ void DestroyUnlocked(Owned* owned) {
     const MutexLock lock(TheOwners().mutex);
     TheOwners().by_address.erase(&owned->workspace);
   }
-  if (nb::is_alive() && PyGILState_Check() != 0) {
-    const nb::gil_scoped_release unlocked;
+  if (!nb::is_alive()) {
     delete owned;
-  } else {
-    delete owned;
+    return;
   }
+  // The calling thread may have the lock or not, which the stable ABI does not tell. Now it has.
+  const nb::gil_scoped_acquire locked;
+  const nb::gil_scoped_release unlocked;
+  delete owned;
 }
 
 FrontendWorkspace Share(Owned* owned) {

@@ -15,11 +15,11 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/op_schema.h"
-#include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
 #include "python/engine/arrays.h"
+#include "python/engine/model_files.h"
 #include "python/engine/runs.h"
 #include "python/engine/values.h"
 
@@ -29,41 +29,6 @@ namespace {
 namespace nb = nanobind;
 using Dims = std::vector<int64_t>;
 
-// What load() was given.
-struct LoadOptions {
-  std::optional<std::string> weights, device, db_type;
-  std::string root = ".";
-  std::optional<uint32_t> seed;
-  std::map<std::string, Dims> input_shapes;
-  PredictorOptions predictor;
-};
-
-bool IsPredictorDb(FileKind kind) {
-  return kind == FileKind::kMiniDB || kind == FileKind::kLevelDB || kind == FileKind::kLMDB;
-}
-
-ModelFileOptions FilesOf(const std::vector<std::string>& files, const LoadOptions& options) {
-  CAFFE_ENFORCE(!files.empty(),
-                "no file is given, want the init nets and the predict net, or a model in one file");
-  ModelFileOptions model;
-  const FileKind last = DetectFileKind(files.back()).kind;
-  if (files.size() == 1 && (IsPredictorDb(last) || options.db_type.has_value())) {
-    model.predictor_db = files[0];
-  } else {
-    model.init_nets.assign(files.begin(), files.end() - 1);
-    model.predict_net = files.back();
-  }
-  model.weights = options.weights.value_or("");
-  model.db_type = options.db_type.value_or("");
-  model.db_type_remedy = "db_type names it";
-  model.root = options.root;
-  model.seed = options.seed;
-  if (options.device.has_value()) model.device = DeviceOf(*options.device);
-  model.device_fallback = !options.device.has_value();
-  for (const auto& [name, dims] : options.input_shapes) model.caffe.input_shapes[name] = dims;
-  return model;
-}
-
 class PythonModel {
  public:
   PythonModel(Model&& model, const PredictorOptions& options)
@@ -72,6 +37,7 @@ class PythonModel {
         notes_(model.notes),
         inputs_(model.inputs.empty() ? model.placeholders : model.inputs),
         outputs_(model.outputs),
+        input_shapes_(model.input_shapes),
         name_(model.predict_net.name()),
         predictor_(std::move(model), options) {}
 
@@ -80,6 +46,11 @@ class PythonModel {
   const std::vector<std::string>& files() const { return files_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  nb::dict InputShapes() const {
+    nb::dict shapes;
+    for (const auto& [name, dims] : input_shapes_) shapes[name.c_str()] = nb::tuple(nb::cast(dims));
+    return shapes;
+  }
 
   nb::dict Call(const nb::args& arrays, const nb::kwargs& named) {
     Predictor::TensorMap given;
@@ -138,25 +109,32 @@ class PythonModel {
   }
 
   const std::vector<std::string> files_, warnings_, notes_, inputs_, outputs_;
+  const std::map<std::string, Dims> input_shapes_;
   const std::string name_;
   Predictor predictor_;
 };
 
-std::unique_ptr<PythonModel> Load(const std::vector<std::string>& files, LoadOptions options) {
+std::unique_ptr<PythonModel> Load(const std::vector<std::string>& files, const LoadOptions& load,
+                                  PredictorOptions options) {
   return RunWithoutLock([&] {
-    Model model = LoadModel(FilesOf(files, options));
-    for (const auto& [name, dims] : options.input_shapes) {
-      options.predictor.input_shapes[name] = CreateTensorShape(dims, TensorProto::FLOAT);
+    Model model = LoadModel(FilesOf(files, load));
+    for (const auto& [name, dims] : load.input_shapes) {
+      const auto type = model.input_types.find(name);
+      options.input_shapes[name] = CreateTensorShape(
+          dims, type != model.input_types.end() ? type->second : TensorProto::FLOAT);
     }
-    return std::make_unique<PythonModel>(std::move(model), options.predictor);
+    return std::make_unique<PythonModel>(std::move(model), options);
   });
 }
 
 constexpr char kLoadDoc[] = R"(Loads a model from files.
 
 files: the init nets and the predict net, in this order; or one file: a predictor database, a packed
-    model (caffe2 pack), a net without weights, or with `weights` a prototxt of Caffe.
+    model (caffe2 pack), a model of ONNX, a net without weights, or with `weights` a prototxt of Caffe.
 device: "cpu", "cuda" or "cuda:1"; by default the devices that the nets name, the CPU where they are missing.
+input_shapes: {name: shape}, of a net of Caffe or a model of ONNX that does not state them.
+dims: {symbol: number}, of the dimensions to which a model of ONNX gives names.
+opset_tolerant: accepts operators of newer opsets than the library knows.
 )";
 
 }  // namespace
@@ -168,18 +146,26 @@ void BindModel(nb::module_& m) {
 Inputs are numpy arrays, objects with __dlpack__, or what numpy.asarray accepts. The result is a dict
 of numpy arrays by output name; they share memory with the library and never change. May be called by
 several threads at once; the interpreter's lock is released meanwhile.)")
-      .def("__call__", &PythonModel::Call)
+      .def("__call__", &PythonModel::Call,
+           "Runs the model on arrays by position, by name, or in a dict. Returns {name: array} of "
+           "the "
+           "outputs, with the shapes and types that the net gives them.")
       .def("__repr__", &PythonModel::Repr)
       .def("cancel", &PythonModel::Cancel,
            "Stops the calls in progress; they raise Error. Later calls are not affected.")
       .def("report", &PythonModel::Report,
            "What the preparation of the net did, and which kernel each operator runs, as a dict.")
-      .def_prop_ro("inputs", &PythonModel::inputs, "Names of the inputs.")
-      .def_prop_ro("outputs", &PythonModel::outputs, "Names of the outputs.")
-      .def_prop_ro("files", &PythonModel::files, "The files that were read.")
+      .def_prop_ro("inputs", &PythonModel::inputs, "Names of the inputs, a list of str.")
+      .def_prop_ro("outputs", &PythonModel::outputs, "Names of the outputs, a list of str.")
+      .def_prop_ro("files", &PythonModel::files,
+                   "Paths of the files that were read, a list of str.")
       .def_prop_ro("warnings", &PythonModel::warnings,
-                   "What was found odd while the model was loaded.")
-      .def_prop_ro("notes", &PythonModel::notes, "Of a net of Caffe: what was left out or assumed.")
+                   "What was found odd while the model was loaded, a list of str.")
+      .def_prop_ro("notes", &PythonModel::notes,
+                   "Of a net of Caffe or a model of ONNX: what was left out or "
+                   "assumed, a list of str.")
+      .def_prop_ro("input_shapes", &PythonModel::InputShapes,
+                   "{name: shape}: the shapes of the inputs that the files state, as tuples.")
       .def_prop_ro("net", &PythonModel::Net,
                    "The predict net as it was written, a serialized NetDef.");
   m.def(
@@ -188,26 +174,48 @@ several threads at once; the interpreter's lock is released meanwhile.)")
          std::optional<std::string> device, std::optional<std::string> db_type,
          const std::string& root, std::optional<uint32_t> seed,
          const std::map<std::string, Dims>& input_shapes, bool optimize, bool deterministic,
-         const std::set<std::string>& without_passes, int max_concurrent_calls) {
-        LoadOptions options;
-        options.weights = std::move(weights);
-        options.device = std::move(device);
-        options.db_type = std::move(db_type);
-        options.root = root;
-        options.seed = seed;
-        options.input_shapes = input_shapes;
-        options.predictor.optimize = optimize;
-        options.predictor.deterministic = deterministic;
-        options.predictor.without_passes = without_passes;
-        options.predictor.max_instances = max_concurrent_calls;
-        return Load(files, std::move(options)).release();
+         const std::set<std::string>& without_passes, int max_concurrent_calls,
+         const std::map<std::string, int64_t>& dims, bool opset_tolerant) {
+        LoadOptions load;
+        load.weights = std::move(weights);
+        load.device = std::move(device);
+        load.db_type = std::move(db_type);
+        load.root = root;
+        load.seed = seed;
+        load.input_shapes = input_shapes;
+        load.dims = dims;
+        load.opset_tolerant = opset_tolerant;
+        PredictorOptions options;
+        options.optimize = optimize;
+        options.deterministic = deterministic;
+        options.without_passes = without_passes;
+        options.max_instances = max_concurrent_calls;
+        return Load(files, load, options).release();
       },
       nb::rv_policy::take_ownership, nb::arg("files"), nb::kw_only(),
       nb::arg("weights") = nb::none(), nb::arg("device") = nb::none(),
       nb::arg("db_type") = nb::none(), nb::arg("root") = ".", nb::arg("seed") = nb::none(),
       nb::arg("input_shapes") = std::map<std::string, Dims>(), nb::arg("optimize") = true,
       nb::arg("deterministic") = false, nb::arg("without_passes") = std::set<std::string>(),
-      nb::arg("max_concurrent_calls") = 64, kLoadDoc);
+      nb::arg("max_concurrent_calls") = 64, nb::arg("dims") = std::map<std::string, int64_t>(),
+      nb::arg("opset_tolerant") = false, kLoadDoc);
+  m.def(
+      "export_onnx",
+      [](const std::string& output, const std::vector<std::string>& files,
+         std::optional<std::string> weights, const std::map<std::string, Dims>& input_shapes,
+         const std::map<std::string, int64_t>& dims, int opset) {
+        LoadOptions load;
+        load.weights = std::move(weights);
+        load.device = "cpu";
+        load.input_shapes = input_shapes;
+        load.dims = dims;
+        return RunWithoutLock(
+            [&] { return WriteModelAsOnnx(output, FilesOf(files, load), opset); });
+      },
+      nb::arg("output"), nb::arg("files"), nb::kw_only(), nb::arg("weights") = nb::none(),
+      nb::arg("input_shapes") = std::map<std::string, Dims>(),
+      nb::arg("dims") = std::map<std::string, int64_t>(), nb::arg("opset") = 17,
+      "Writes a model as one of ONNX, as caffe2 convert does; returns the paths of the files.");
 }
 
 }  // namespace caffe2rt

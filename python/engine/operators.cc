@@ -190,11 +190,16 @@ void BindOperators(nb::module_& m) {
                            R"(An output of an operator in Python, while its function runs.
 
 output[...] = array sets it, output.resize(shape, dtype) gives an array to write into.)")
-      .def("__setitem__", &PythonOutput::Set)
-      .def("feed", &PythonOutput::Feed, nb::arg("value"), "Copies an array.")
+      .def("__setitem__", &PythonOutput::Set,
+           "output[...] = array: the output takes the shape and the type of the array.")
+      .def("feed", &PythonOutput::Feed, nb::arg("value"),
+           "Copies an array, whose shape and type the output takes.")
       .def("resize", &PythonOutput::Resize, nb::arg("shape"), nb::arg("dtype") = "float32",
-           "Returns a writable array over the memory of the output.")
-      .def("array", &PythonOutput::Array, "The array that is there.");
+           "Returns a writable array of this shape and type over the memory of the output, without "
+           "defined elements.")
+      .def("array", &PythonOutput::Array,
+           "A writable array over the memory that the output has already, such as an input in "
+           "place.");
   m.def(
       "make_operator",
       [](const std::string& type, const std::vector<std::string>& inputs,

@@ -204,19 +204,25 @@ void BindTools(nb::module_& m) {
         "Lists the problems of a net without running it.");
   nb::class_<NetView>(m, "NetView",
                       "The operators, shapes and costs of a net; a notebook draws it.")
-      .def_prop_ro("parameters", &NetView::parameters, "Elements of the weights.")
+      .def_prop_ro("parameters", &NetView::parameters, "Elements of the weights, an int.")
       .def_prop_ro("multiply_adds", &NetView::multiply_adds,
-                   "Of convolutions and matrix multiplications.")
-      .def_prop_ro("operators", &NetView::Operators, "A list of dicts; an unknown shape is None.")
+                   "Multiply-adds of convolutions and matrix multiplications, an int.")
+      .def_prop_ro(
+          "operators", &NetView::Operators,
+          "A list of dicts: \"type\", \"name\", \"inputs\" and \"outputs\" (lists of str), "
+          "\"shapes\" of the "
+          "outputs (tuples of int, None where unknown), \"parameters\", \"multiply_adds\", and "
+          "\"problem\" if there is one.")
       .def("svg", &NetView::Svg, "The net drawn as SVG, a text.")
-      .def("_repr_svg_", &NetView::Svg)
+      .def("_repr_svg_", &NetView::Svg, "svg(), for notebooks.")
       .def("__repr__", &NetView::Text);
   m.def(
       "inspect_net",
       [](nb::handle net, const nb::list& init_nets, const Shapes& inputs) {
         return new NetView(NetOf(net), NetsOf(init_nets), inputs);
       },
-      nb::arg("net"), nb::arg("init_nets"), nb::arg("input_shapes"), nb::rv_policy::take_ownership);
+      nb::arg("net"), nb::arg("init_nets"), nb::arg("input_shapes"), nb::rv_policy::take_ownership,
+      "The operators, shapes and costs of a net.");
   m.def("add_gradients", &AddGradients, nb::arg("net"), nb::arg("losses"), nb::arg("wrt"),
         "Returns the net with its backward pass, and the names of the gradients by blob.");
   m.def("optimize_net", &Optimize, nb::arg("workspace"), nb::arg("net"), nb::arg("inputs"),

@@ -168,7 +168,7 @@ Argument ArgumentOf(const std::string& name, nb::handle value) {
 
 DeviceOption DeviceOf(const std::string& text) {
   DeviceOption device;
-  CAFFE_ENFORCE(ParseDevice(text, &device), "device \"", text,
+  CAFFE_ENFORCE(text == "cpu" || ParseDevice(text, &device), "device \"", text,
                 "\" is not known, want cpu, cuda or cuda:NUMBER");
   return device;
 }

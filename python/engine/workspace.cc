@@ -62,10 +62,27 @@ void Feed(Workspace& ws, const std::string& name, nb::handle value) {
   *blob->GetMutableTensor(CPU) = TensorOf(value).Clone();
 }
 
+nb::object Get(const Workspace& ws, const std::string& name, const nb::object& otherwise) {
+  const std::shared_ptr<Blob> blob = ws.FindBlob(name);
+  return blob == nullptr ? otherwise : FetchBlob(name, *blob);
+}
+
 nb::object Fetch(const Workspace& ws, const std::string& name) {
   const std::shared_ptr<Blob> blob = ws.FindBlob(name);
   if (blob == nullptr) throw nb::key_error(name.c_str());
   return FetchBlob(name, *blob);
+}
+
+nb::list Values(const Workspace& ws) {
+  nb::list values;
+  for (const std::string& name : ws.Blobs()) values.append(Fetch(ws, name));
+  return values;
+}
+
+nb::list Items(const Workspace& ws) {
+  nb::list items;
+  for (const std::string& name : ws.Blobs()) items.append(nb::make_tuple(name, Fetch(ws, name)));
+  return items;
 }
 
 void Remove(Workspace& ws, const std::string& name) {
@@ -101,18 +118,30 @@ void BindWorkspace(nb::module_& m) {
   nb::class_<WorkspaceNet>(m, "WorkspaceNet",
                            "A net that was created in a workspace: created once, run often.")
       .def("run", &WorkspaceNet::Run, nb::arg("runs") = 1,
-           "Runs the net; releases the interpreter's lock.")
+           "Runs the net `runs` times; releases the interpreter's lock. Raises Error if an "
+           "operator fails.")
       .def("cancel", &WorkspaceNet::Cancel, "Stops the run in progress on another thread.")
       .def("__repr__", &WorkspaceNet::Repr)
-      .def_prop_ro("name", &WorkspaceNet::name);
+      .def_prop_ro("name", &WorkspaceNet::name, "The name of the net, a str.");
   nb::class_<Workspace>(m, "Workspace",
                         R"(Named blobs and nets: a mapping from names to numpy arrays.
 
 ws["x"] = array copies an array (or bytes) into the blob "x", ws["x"] copies it out.)")
-      .def(nb::init<const std::string&>(), nb::arg("root") = ".")
-      .def("__setitem__", &Feed, nb::arg("name"), nb::arg("value"))
-      .def("__getitem__", &Fetch, nb::arg("name"))
-      .def("__delitem__", &Remove, nb::arg("name"))
+      .def(nb::init<const std::string&>(), nb::arg("root") = ".",
+           "root: the folder in which operators look for files with relative paths.")
+      .def("__setitem__", &Feed, nb::arg("name"), nb::arg("value"),
+           "Copies a value into the blob: an array of any shape, an object with __dlpack__, what "
+           "numpy.asarray accepts, or a text (str or bytes).")
+      .def("__getitem__", &Fetch, nb::arg("name"),
+           "A new array with the shape and the type of the blob's tensor, or bytes if it holds a "
+           "text. "
+           "Raises KeyError if there is no such blob.")
+      .def("__delitem__", &Remove, nb::arg("name"), "Removes the blob, or raises KeyError.")
+      .def("get", &Get, nb::arg("name"), nb::arg("default") = nb::none(),
+           "What ws[name] gives, or `default` if there is no such blob.")
+      .def("keys", &Workspace::Blobs, "The names of the blobs, a list of str.")
+      .def("values", &Values, "What ws[name] gives for each blob, a list.")
+      .def("items", &Items, "A list of pairs (name, ws[name]).")
       .def("__contains__",
            [](const Workspace& ws, const std::string& name) { return ws.HasBlob(name); })
       .def("__len__", [](const Workspace& ws) { return ws.Blobs().size(); })
@@ -122,9 +151,11 @@ ws["x"] = array copies an array (or bytes) into the blob "x", ws["x"] copies it 
            "Runs a net, an operator or a plan once: bytes, a message of protobuf, a text NetDef, "
            "or what op() and Net "
            "make. Ctrl-C ends it. Releases the interpreter's lock.")
-      .def("net", &CreateNetIn, nb::arg("net"), nb::arg("overwrite") = false,
-           "Creates a net, which its method run runs.")
-      .def_prop_ro("nets", &Workspace::Nets, "Names of the nets.");
+      .def(
+          "net", &CreateNetIn, nb::arg("net"), nb::arg("overwrite") = false,
+          "Creates a net from what run() takes; returns a WorkspaceNet. A name that is taken is an "
+          "error, unless `overwrite` is true.")
+      .def_prop_ro("nets", &Workspace::Nets, "Names of the nets, a list of str.");
 }
 
 }  // namespace caffe2rt

@@ -29,6 +29,14 @@ def test_takes_what_numpy_and_dlpack_give(line, x, y):
     np.testing.assert_array_equal(model(Other())["y"], y)
 
 
+def test_runs_on_the_device_that_is_named(line, x, y):
+    np.testing.assert_array_equal(caffe2rt.load(*line, device="cpu")(x)["y"], y)
+    ws = caffe2rt.Workspace()
+    ws["x"] = x
+    ws.run(caffe2rt.op("Relu", ["x"], ["r"], device="cpu"))
+    np.testing.assert_array_equal(ws["r"], np.maximum(x, 0))
+
+
 def test_results_never_change(line, x, y):
     model = caffe2rt.load(*line)
     first = model(x)["y"]

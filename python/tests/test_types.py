@@ -85,6 +85,42 @@ def test_the_stub_has_the_parameters_of_the_functions(name):
     assert [a.arg for a in node.args.args + node.args.kwonlyargs] == parameters(real)
 
 
+def documentation(thing):
+    """The docstring without the lines of nanobind that state the types."""
+    lines = (inspect.getdoc(thing) or "").splitlines()
+    return "\n".join(line for line in lines if not re.match(r"\w+\(.*\) -> ", line)).strip()
+
+
+def members():
+    for name in caffe2rt.__all__:
+        thing = getattr(caffe2rt, name)
+        yield name, thing
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if not member.startswith("_") and member != "DESCRIPTOR":
+                yield name + "." + member, value
+
+
+@pytest.mark.parametrize("name,thing", list(members()), ids=[name for name, _ in members()])
+def test_every_public_name_is_documented(name, thing):
+    assert documentation(thing), name
+
+
+# What nanobind's functions and classes look like to mypy, whatever their stubs say.
+OF_NANOBIND = ("is not a function", "metaclass differs", "disjoint base", 'does not have *args parameter "args"')
+
+
+def test_the_stub_agrees_with_mypys_tool(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n")
+    path = os.path.dirname(PACKAGE)
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "--concise", "--mypy-config-file", "mypy.ini", "caffe2rt"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, cwd=str(tmp_path),
+                          env=dict(os.environ, MYPYPATH=path, PYTHONPATH=path))
+    lines = done.stdout.splitlines()
+    assert any("is not a function" in line for line in lines), done.stdout  # it has compared the module
+    assert [line for line in lines if not any(reason in line for reason in OF_NANOBIND)] == []
+
+
 def test_the_package_is_marked_as_typed():
     assert os.path.exists(os.path.join(PACKAGE, "py.typed"))
 

@@ -41,6 +41,10 @@ def test_is_a_mapping(ws):
     ws["a"] = [1.0, 2.0]
     assert "a" in ws and "b" not in ws
     assert list(ws) == ["a"] and len(ws) == 1
+    assert ws.keys() == ["a"] and [list(value) for value in ws.values()] == [[1, 2]]
+    assert [(name, list(value)) for name, value in ws.items()] == [("a", [1, 2])]
+    assert list(dict(ws)["a"]) == [1, 2]
+    assert list(ws.get("a")) == [1, 2] and ws.get("b") is None and ws.get("b", 7) == 7
     del ws["a"]
     assert len(ws) == 0
     with pytest.raises(KeyError, match="a"):

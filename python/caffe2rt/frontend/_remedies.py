@@ -12,7 +12,7 @@ from numpy import prod as product
 __all__ = ["PATCHES", "abc", "alltrue", "asscalar", "float64", "getargspec", "inf", "nan", "ninf", "product", "sometrue"]
 
 ninf = -inf
-_ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+_ArgSpec = collections.namedtuple("_ArgSpec", "args varargs keywords defaults")
 
 
 def asscalar(array):
