@@ -198,12 +198,10 @@ TEST_F(CompareTest, ShowsWholeNamesIn80Columns) {
   };
   const ProgramResult result = Compare({write("a.pbtxt", "Sqrt"), write("b.pbtxt", "Sqr"),
                                         "--input", "x=" + Write("x.npy", {0, -4})});
-  EXPECT_THAT(
-      result.out,
-      AllOf(ContainsRegex("blob +written by +max abs +max rel +SNR dB +beyond +of +type\n"),
-            ContainsRegex("     mixed_3a/branch3x3  0 Abs +0 +0 +equal +0 +2 +float \\[2\\]\n"),
-            ContainsRegex(
-                "  !  mixed_3a/branch3x3  1 Sqrt +14 +0.875 +1.16 +1 +2 +float \\[2\\]\n")));
+  EXPECT_THAT(result.out,
+              AllOf(ContainsRegex("blob +written by +max abs +max rel +SNR dB +beyond +of\n"),
+                    ContainsRegex("     mixed_3a/branch3x3  0 Abs +0 +0 +equal +0 +2\n"),
+                    ContainsRegex("  !  mixed_3a/branch3x3  1 Sqrt +14 +0.875 +1.16 +1 +2\n")));
 }
 
 TEST_F(CompareTest, NamesATensorWithoutANameAfterItsFile) {
