@@ -1,5 +1,6 @@
 #include "binaries/commands/compare_report.h"
 
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -36,12 +37,20 @@ std::string WriterOf(const Comparison& comparison, const ComparedValue& value) {
   return MakeString(value.first, " ", OneLine(comparison.first_net->op(value.first).type()));
 }
 
+// The ratio of signal to noise in dB; equal blobs have none.
+std::string SnrText(const TensorDifference& difference) {
+  const double snr = difference.SnrDb();
+  if (std::isinf(snr) && snr > 0) return "equal";
+  return ShortNumberText(snr);
+}
+
 void PrintValues(const Comparison& comparison, const std::vector<const ComparedValue*>& values) {
   const bool has_net = comparison.first_net.has_value();
   std::vector<Column> columns = {{""}, {"blob", Column::kName}};
   if (has_net) columns.push_back({"written by"});
   columns.insert(columns.end(), {{"max abs", Column::kNumber},
                                  {"max rel", Column::kNumber, 1},
+                                 {"SNR dB", Column::kNumber, 1},
                                  {"beyond", Column::kNumber},
                                  {"of", Column::kNumber, 2},
                                  {"type", Column::kNumber, 3}});
@@ -55,11 +64,12 @@ void PrintValues(const Comparison& comparison, const std::vector<const ComparedV
       for (const double number : {difference.max_absolute, difference.max_relative}) {
         cells.push_back(NumberText(number));
       }
+      cells.push_back(SnrText(difference));
       for (const int64_t count : {difference.beyond, difference.count}) {
         cells.push_back(MakeString(count));
       }
     } else {
-      cells.insert(cells.end(), 4, "-");
+      cells.insert(cells.end(), 5, "-");
     }
     cells.push_back(OneLine(value->type));
     table.Add(std::move(cells), value->within() ? Style::kPlain : Style::kRed);
@@ -104,6 +114,8 @@ void WriteValue(const ComparedValue& value, Json* json) {
   (*json)["max_absolute"] = value.difference.max_absolute;
   (*json)["max_relative"] = value.difference.max_relative;
   (*json)["largest"] = value.difference.largest;
+  const double snr = value.difference.SnrDb();
+  if (std::isfinite(snr)) (*json)["snr_db"] = snr;  // equal blobs have none
 }
 
 void PrintJsonOf(const Comparison& comparison, size_t failures, const ComparedValue* parting) {

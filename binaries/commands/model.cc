@@ -79,8 +79,9 @@ Model ReloadModel(const CommandLine& line) { return LoadModel(FileOptionsOf(line
 
 Model LoadModel(const CommandLine& line) { return WithWarnings(ReloadModel(line)); }
 
-Model LoadModelForCPU(const CommandLine& line) {
+Model LoadModelForCPU(const CommandLine& line, bool has_weights_file) {
   ModelFileOptions options = FileOptionsOf(line);
+  if (!has_weights_file) options.weights.clear();
   if (!options.device.has_value()) options.device.emplace();
   return WithWarnings(LoadModel(options));
 }

@@ -23,8 +23,8 @@ void Warn(const std::string& text);
 Model LoadModel(const CommandLine& line);
 // The same without printing its warnings, for a second run of a model that was loaded before.
 Model ReloadModel(const CommandLine& line);
-// The same as LoadModel, but `--device auto` means the CPU.
-Model LoadModelForCPU(const CommandLine& line);
+// The same as LoadModel, but `--device auto` means the CPU. If `has_weights_file` is false, --weights names no file.
+Model LoadModelForCPU(const CommandLine& line, bool has_weights_file = true);
 
 // The device that --device names, or nothing for "auto". THROWS UsageError for any other text.
 std::optional<DeviceOption> DeviceOf(const std::string& text);

@@ -1,11 +1,13 @@
 // caffe2 pack: writes a net and its weights as one file that is mapped into memory.
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
@@ -37,21 +39,50 @@ void CheckNotPrepared(const CommandLine& line) {
   }
 }
 
+const std::vector<std::string> kStorages = {"f32", "f16", "int8"};
+
+// --weights names a file of weights or, because no such file needs to be named like that, how weights are stored.
+bool IsStorage(const std::string& text) {
+  return std::find(kStorages.begin(), kStorages.end(), text) != kStorages.end();
+}
+
+std::string StorageText(const CommandLine& line) {
+  return line.Text(IsStorage(line.Text("weights")) ? "weights" : "store-weights");
+}
+
+WeightStorage StorageOf(const CommandLine& line) {
+  const std::string text = StorageText(line);
+  if (text == "f32") return WeightStorage::kFull;
+  if (line.Has("prepare")) {
+    throw UsageError("--store-weights " + text +
+                     " is given with --prepare, which stores weights in full");
+  }
+  if (text == "f16") return WeightStorage::kFloat16;
+  if (text == "int8") return WeightStorage::kInt8;
+  throw UsageError("option --store-weights is \"" + text + "\", want f32, f16 or int8" +
+                   DidYouMean(text, kStorages));
+}
+
 int Pack(const CommandLine& line) {
   const bool named = line.Has("output");
   const bool has_net = line.Has("predict-net") || line.Has("predictor");
   const size_t files = (named ? 0 : 1) + (has_net ? 0 : 1);
   CheckPositional(line, files, files, has_net ? "one file to write" : "a net and a file to write");
   if (!line.Has("prepare")) CheckNotPrepared(line);
+  const WeightStorage storage = StorageOf(line);
   const std::string path = named ? line.Text("output") : line.positional().back();
-  Model model = LoadModelForCPU(line);  // packed models run there
+  Model model = LoadModelForCPU(line, !IsStorage(line.Text("weights")));  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
-  ModelPacker packer(model, *ws);
+  ModelPacker packer(model, *ws, storage);
   if (line.Has("prepare")) Prepare(line, model, ws.get(), &packer);
-  packer.Write(path);
+  const ModelPacker::Summary summary = packer.Write(path);
   std::cout << OneLine(path) << ": " << packer.num_tensors()
             << (packer.num_tensors() == 1 ? " tensor" : " tensors");
   if (line.Has("prepare")) std::cout << ", " << packer.num_forms() << " prepared forms";
+  if (summary.reduced > 0) {
+    std::cout << ", " << summary.reduced << " of them as " << StorageText(line) << " (the worst, "
+              << OneLine(summary.worst) << ": " << ShortNumberText(summary.worst_snr_db) << " dB)";
+  }
   std::cout << "\n";
   return 0;
 }
@@ -69,17 +100,21 @@ const Command& PackCommand() {
           "  caffe2 pack --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --prepare --input data=1,3,64,64 /tmp/stripes.c2pack\n",
-      .options =
-          JoinOptions({ModelOptions(),
-                       {{"output", "FILE", "", "file to write, instead of OUTPUT"},
-                        {"prepare", "", "",
-                         "optimize the net and run it once; also store it, and the weights "
-                         "as its operators prepare them, for this machine and --threads; needs "
-                         "--input or --image"},
-                        kTuningOption},
-                       OptimizeOptions(),
-                       InputOptions(),
-                       ProcessOptions()}),
+      .options = JoinOptions(
+          {ModelOptions(),
+           {{"output", "FILE", "", "file to write, instead of OUTPUT"},
+            {"prepare", "", "",
+             "optimize the net and run it once; also store it, and the weights "
+             "as its operators prepare them, for this machine and --threads; needs "
+             "--input or --image"},
+            {"store-weights", "TYPE", "f32",
+             "f32, f16 (half the size) or int8 with a scale per output channel (a quarter): "
+             "weights of Conv, FC and MatMul; floats again when loaded; --weights f16 is the same",
+             false, false, [] { return kStorages; }},
+            kTuningOption},
+           OptimizeOptions(),
+           InputOptions(),
+           ProcessOptions()}),
       .run = Pack,
       .arguments = ArgumentKind::kFiles};
   return command;

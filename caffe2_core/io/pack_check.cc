@@ -78,7 +78,7 @@ class IndexCheck {
       CAFFE_ENFORCE_GE(dim, 0, subject_, "a dimension of ", name);
     }
     const int64_t count = CheckedProduct(IntArrayRef(tensor.dims().data(), tensor.dims().size()));
-    const TypeMeta type = DataTypeToTypeMeta(static_cast<int64_t>(tensor.data_type()));
+    const TypeMeta type = DataTypeToTypeMeta(static_cast<int64_t>(StoredType(tensor, name)));
     const uint64_t want = CheckedMultiply<uint64_t>(static_cast<uint64_t>(count), type.itemsize());
     CAFFE_ENFORCE_EQ(tensor.block().size(), want, subject_, "bytes of ", name,
                      ", want those of its shape");
@@ -86,6 +86,31 @@ class IndexCheck {
     CAFFE_ENFORCE_EQ(tensor.has_scale(), tensor.has_zero_point(), subject_, "quantization of ",
                      name, ": scale and zero point, want both or none");
     CheckForms(tensor);
+  }
+
+  // The type of the elements in the file.
+  int StoredType(const PackedTensor& tensor, const std::string& name) {
+    if (!tensor.has_stored_type()) {
+      CAFFE_ENFORCE(!tensor.has_row_scales(), subject_, name,
+                    " has scales of rows, want none without a stored type");
+      return tensor.data_type();
+    }
+    const bool is_int8 = tensor.stored_type() == TensorProto_DataType_INT8;
+    CAFFE_ENFORCE(is_int8 || tensor.stored_type() == TensorProto_DataType_FLOAT16, subject_, name,
+                  " has stored type ", tensor.stored_type(), ", want FLOAT16 or INT8");
+    CAFFE_ENFORCE(tensor.data_type() == TensorProto_DataType_FLOAT && !tensor.has_scale(), subject_,
+                  name, " has stored type ", tensor.stored_type(), ", want it only of floats");
+    CAFFE_ENFORCE_EQ(tensor.has_row_scales(), is_int8, subject_, "scales of the rows of ", name,
+                     ", want them for INT8 only");
+    if (is_int8) {
+      CAFFE_ENFORCE_GE(tensor.dims_size(), 1, subject_, "rank of ", name, " with scales of rows");
+      CAFFE_ENFORCE_EQ(
+          tensor.row_scales().size(),
+          CheckedMultiply<uint64_t>(static_cast<uint64_t>(tensor.dims(0)), sizeof(float)), subject_,
+          "bytes of the scales of the rows of ", name);
+      CheckBlock(tensor.row_scales(), tensor.name(), "scales of rows");
+    }
+    return tensor.stored_type();
   }
 
   void CheckForms(const PackedTensor& tensor) {

@@ -110,6 +110,7 @@ void PackFile::Verify() const {
   };
   ForEachTensor(index_, [&](const PackedTensor& tensor) {
     check(tensor.block(), tensor, "the elements");
+    if (tensor.has_row_scales()) check(tensor.row_scales(), tensor, "the scales of rows");
     for (const PackedForm& form : tensor.form()) check(form.block(), tensor, "a prepared form");
   });
 }

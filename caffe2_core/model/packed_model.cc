@@ -1,7 +1,10 @@
 #include "caffe2_core/model/packed_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -82,6 +85,17 @@ std::string PackedModel::Note() const {
 Tensor PackedModel::MappedTensor(const PackedTensor& packed) const {
   Tensor tensor(CPU);
   tensor.Resize(std::vector<int64_t>(packed.dims().begin(), packed.dims().end()));
+  if (packed.has_stored_type()) {
+    float* const y = tensor.mutable_data<float>();
+    const void* const elements = file_->data(packed.block());
+    if (packed.has_row_scales()) {
+      WidenInt8(elements, file_->data(packed.row_scales()), packed.dims(0), tensor.numel(), y);
+    } else {
+      WidenFloat16(elements, tensor.numel(), y);
+    }
+    tensor.MarkReadOnly();
+    return tensor;
+  }
   const TypeMeta type = DataTypeToTypeMeta(static_cast<int64_t>(packed.data_type()));
   // The memory is never written: it is marked read-only before anyone else can have the tensor.
   tensor.ShareExternalPointer(const_cast<void*>(file_->data(packed.block())), type,
@@ -163,7 +177,8 @@ void CheckChangedAreSeparate(const NetDef& net, const Workspace& ws) {
 
 }  // namespace
 
-ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
+ModelPacker::ModelPacker(const Model& model, const Workspace& ws, WeightStorage storage) try
+    : storage_(storage) {
   CheckChangedAreSeparate(model.predict_net, ws);
   *index_.mutable_predict_net() = model.predict_net;
   for (const std::string& name : model.inputs) index_.add_input(name);
@@ -196,6 +211,9 @@ ModelPacker::ModelPacker(const Model& model, const Workspace& ws) try {
 }
 
 Preparation ModelPacker::Prepare(const PreparationOptions& options, Workspace* ws) {
+  CAFFE_ENFORCE(
+      storage_ == WeightStorage::kFull,
+      "the net is prepared, but its weights are stored with fewer bits; want one of both");
   Preparation preparation = PrepareNet(index_.predict_net(), options, ws);
   *index_.mutable_preparation() = StorePreparation(preparation);
   constants_.clear();
@@ -224,6 +242,36 @@ void ModelPacker::AddElements(const std::vector<NamedTensor>& tensors, PackWrite
   }
 }
 
+// The same for the tensors of the packed net, of which the weights may be stored with fewer bits.
+ModelPacker::Summary ModelPacker::AddWeights(PackWriter* writer, PackedTensors* list) const {
+  Summary summary;
+  summary.worst_snr_db = HUGE_VAL;
+  const std::set<std::string> weights = WeightBlobsOf(index_.predict_net());
+  for (const NamedTensor& named : tensors_) {
+    std::optional<ReducedWeights> reduced;
+    if (weights.contains(named.packed.name())) reduced = ReduceWeights(named.tensor, storage_);
+    if (!reduced.has_value()) {
+      AddElements({named}, writer, list);
+      continue;
+    }
+    PackedTensor* const packed = list->Add();
+    *packed = named.packed;
+    *packed->mutable_block() = writer->Add(reduced->bytes.data(), reduced->bytes.size());
+    const std::vector<float>& scales = reduced->row_scales;
+    packed->set_stored_type(scales.empty() ? TensorProto_DataType_FLOAT16
+                                           : TensorProto_DataType_INT8);
+    if (!scales.empty()) {
+      *packed->mutable_row_scales() = writer->Add(scales.data(), scales.size() * sizeof(float));
+    }
+    ++summary.reduced;
+    if (summary.worst.empty() || reduced->snr_db < summary.worst_snr_db) {
+      summary.worst = named.packed.name();
+      summary.worst_snr_db = reduced->snr_db;
+    }
+  }
+  return summary;
+}
+
 // `list` has the tensors in the same order. What the net changes has no forms in the file.
 void ModelPacker::AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
                            PackWriter* writer, PackedTensors* list) {
@@ -238,22 +286,28 @@ void ModelPacker::AddForms(const std::vector<NamedTensor>& tensors, const NetDep
   }
 }
 
-void ModelPacker::Write(const std::string& path) const try {
+ModelPacker::Summary ModelPacker::Write(const std::string& path) const try {
   PackedIndex index = index_;
   PackWriter writer(path);
   PackedTensors* const tensors = index.mutable_tensor();
   PackedTensors* const constants =
       index.has_preparation() ? index.mutable_preparation()->mutable_tensor() : nullptr;
-  AddElements(tensors_, &writer, tensors);
+  Summary summary;
+  if (storage_ == WeightStorage::kFull) {
+    AddElements(tensors_, &writer, tensors);
+  } else {
+    summary = AddWeights(&writer, tensors);
+  }
   if (constants != nullptr) AddElements(constants_, &writer, constants);
   // Behind all elements, so that the pages of both are apart.
   const NetDependencies blobs(index.predict_net());
-  AddForms(tensors_, blobs, &writer, tensors);
+  if (storage_ == WeightStorage::kFull) AddForms(tensors_, blobs, &writer, tensors);
   if (constants != nullptr) AddForms(constants_, blobs, &writer, constants);
   ForEachTensor(index, [&](const PackedTensor& tensor) {
     if (tensor.form_size() > 0) index.set_instruction_set(IsaName(CpuIsa()));
   });
   writer.Finish(index);
+  return summary;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "caffe2_core/io/pack_file.h"
+#include "caffe2_core/model/packed_weights.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -60,7 +61,8 @@ class PackedModel {
   // Creates the blobs in `ws`, or replaces those of the same names. Tensors are read-only: an
   // operator that writes one copies it first. THROWS if a blob cannot be read.
   void CreateBlobs(Workspace* ws) const;
-  // A read-only tensor in the file, with the forms that were prepared for this machine.
+  // A read-only tensor in the file, with the forms that were prepared for this machine; of weights
+  // that are stored with fewer bits, a new tensor of floats.
   Tensor MappedTensor(const PackedTensor& packed) const;
   // Compares the checksums of all blocks. THROWS if one differs.
   void Verify() const { file_->Verify(); }
@@ -79,14 +81,23 @@ class ModelPacker {
   // read-only: a net that runs afterwards does not change what Write stores. Blobs of parents are
   // not packed. THROWS if a blob is on a device or of a type that has no serializer; the error
   // names it.
-  ModelPacker(const Model& model, const Workspace& ws);
+  //
+  // If `storage` is not kFull, the tensors of WeightBlobsOf that ReduceWeights accepts are stored
+  // with fewer bits. They are reduced by Write; those in `ws` stay as they are.
+  ModelPacker(const Model& model, const Workspace& ws,
+              WeightStorage storage = WeightStorage::kFull);
 
   // Prepares the packed net in `ws`, the workspace of the constructor (PrepareNet). Write stores the
-  // result.
+  // result. THROWS unless the weights are stored in full: the forms are made from them.
   Preparation Prepare(const PreparationOptions& options, Workspace* ws);
 
+  struct Summary {
+    int64_t reduced = 0;      // tensors stored with fewer bits
+    std::string worst = {};   // of those, the name of the one with the lowest signal-to-noise ratio
+    double worst_snr_db = 0;  // infinity if all are equal to what they were
+  };
   // Writes the file, which appears completely or not at all.
-  void Write(const std::string& path) const;
+  Summary Write(const std::string& path) const;
 
   size_t num_tensors() const { return tensors_.size(); }
   // The number of prepared forms that Write would store now.
@@ -102,9 +113,11 @@ class ModelPacker {
   static NamedTensor Named(const std::string& name, const Tensor& tensor);
   static void AddElements(const std::vector<NamedTensor>& tensors, PackWriter* writer,
                           PackedTensors* list);
+  Summary AddWeights(PackWriter* writer, PackedTensors* list) const;
   static void AddForms(const std::vector<NamedTensor>& tensors, const NetDependencies& blobs,
                        PackWriter* writer, PackedTensors* list);
 
+  const WeightStorage storage_;
   PackedIndex index_;  // without the tensors
   std::vector<NamedTensor> tensors_;
   std::vector<NamedTensor> constants_;  // of the prepared net

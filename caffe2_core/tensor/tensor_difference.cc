@@ -47,11 +47,13 @@ class Comparison {
   // Counts the magnitude of an element of the second tensor.
   void Note(double second) {
     const double magnitude = std::abs(second);
+    to_->signal += magnitude * magnitude;
     if (magnitude > to_->largest && std::isfinite(magnitude)) to_->largest = magnitude;
   }
   // The element `index` differs from `second` by `difference`.
   void AddDifference(int64_t index, double difference, double second) {
     if (difference == 0) return;
+    to_->noise += difference * difference;
     const double magnitude = std::abs(second);
     const bool within = std::isfinite(magnitude) && difference <= absolute_ + relative_ * magnitude;
     to_->beyond += !within;
@@ -172,6 +174,12 @@ std::string TypeOf(const Blob& blob) {
 }
 
 }  // namespace
+
+double TensorDifference::SnrDb() const {
+  if (noise == 0) return HUGE_VAL;
+  if (!std::isfinite(signal) || !std::isfinite(noise)) return std::nan("");
+  return 10 * std::log10(signal / noise);
+}
 
 TensorDifference CompareTensors(const Tensor& first, const Tensor& second,
                                 const Tolerance& tolerance) {

@@ -40,7 +40,14 @@ struct TensorDifference {
   double max_relative = 0;
   // The largest finite |second|; 0 for strings. A difference is small if it is small beside this.
   double largest = 0;
+  // The sums of second^2 and of (first - second)^2 over all elements; 0 for strings.
+  double signal = 0;
+  double noise = 0;
 
+  // The ratio of signal to noise in dB: 10 log10(signal / noise). 20 dB more are one more correct
+  // decimal digit. Infinity if all elements are equal, -infinity if only the second are all 0,
+  // otherwise NaN if an element is not finite.
+  double SnrDb() const;
   bool within() const { return mismatch.empty() && beyond == 0; }
 };
 

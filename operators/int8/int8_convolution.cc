@@ -91,7 +91,7 @@ bool Int8ConvShape::direct() const {
 Int8Convolution::Int8Convolution()
     : isa_(BestInt8Isa()),
       groups_(MakeString("Int8Conv filters for ", Int8IsaName(isa_))),
-      depthwise_("Int8Conv depthwise filters") {}
+      depthwise_("Int8Conv depthwise filters in pairs of taps") {}
 
 void Int8Convolution::Plan(const WindowArguments& window, IntArrayRef x, IntArrayRef filter) {
   Int8ConvShape shape;

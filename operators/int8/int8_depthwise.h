@@ -7,7 +7,8 @@
 namespace caffe2rt {
 
 // The packed form of filters: the sum of each channel, and behind them the filters
-// [channels, taps] minus their zero point, as [taps][channels].
+// [channels, taps] minus their zero point, as [pairs of taps][channels][2]. An odd last tap has a
+// second weight of 0.
 size_t Int8DepthwiseBytes(int64_t channels, int64_t taps);
 void PackInt8Depthwise(int64_t channels, int64_t taps, const uint8_t* data, int32_t zero_point,
                        void* form);

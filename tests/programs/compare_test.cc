@@ -66,7 +66,7 @@ TEST_F(CompareTest, NamesTheFirstOperatorWhereTwoNetsPart) {
   EXPECT_EQ(JsonAt(json.out, "/blobs/1"),
             R"({"name":"z","within":false,"first_operator":1,"second_operator":1,)"
             R"("type":"float [2]","elements":2,"beyond":1,"max_absolute":14,"max_relative":0.875,)"
-            R"("largest":16})");
+            R"("largest":16,"snr_db":1.1598389395537347})");  // 10 log10(16^2 / 14^2)
   EXPECT_EQ(JsonAt(json.out, "/first_difference"),
             R"({"name":"z","operator":1,"operator_text":"Sqrt \"root\""})");
 }
@@ -198,11 +198,10 @@ TEST_F(CompareTest, ShowsWholeNamesIn80Columns) {
   };
   const ProgramResult result = Compare({write("a.pbtxt", "Sqrt"), write("b.pbtxt", "Sqr"),
                                         "--input", "x=" + Write("x.npy", {0, -4})});
-  EXPECT_THAT(
-      result.out,
-      AllOf(ContainsRegex("blob +written by +max abs +max rel +beyond +of +type\n"),
-            ContainsRegex("     mixed_3a/branch3x3  0 Abs +0 +0 +0 +2 +float \\[2\\]\n"),
-            ContainsRegex("  !  mixed_3a/branch3x3  1 Sqrt +14 +0.875 +1 +2 +float \\[2\\]\n")));
+  EXPECT_THAT(result.out,
+              AllOf(ContainsRegex("blob +written by +max abs +max rel +SNR dB +beyond +of\n"),
+                    ContainsRegex("     mixed_3a/branch3x3  0 Abs +0 +0 +equal +0 +2\n"),
+                    ContainsRegex("  !  mixed_3a/branch3x3  1 Sqrt +14 +0.875 +1.16 +1 +2\n")));
 }
 
 TEST_F(CompareTest, NamesATensorWithoutANameAfterItsFile) {

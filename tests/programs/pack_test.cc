@@ -94,7 +94,30 @@ TEST_F(PackProgramTest, CheckReportsDamagedWeights) {
   EXPECT_THAT(result.err, HasSubstr("is damaged: the checksum of the elements of"));
 }
 
+TEST_F(PackProgramTest, StoresWeightsWithFewerBits) {
+  ASSERT_EQ(Pack().code, 0);
+  const size_t full = ReadWholeFile(path_).size();
+  const ProgramResult half = Pack({"--weights", "f16"});
+  EXPECT_THAT(half.out,
+              ContainsRegex("4 tensors, 2 of them as f16 \\(the worst, [a-z_]+: 7[0-9.]+ dB"));
+  const size_t half_size = ReadWholeFile(path_).size();
+  const ProgramResult quarter = Pack({"--store-weights", "int8"});
+  EXPECT_THAT(quarter.out, ContainsRegex("2 of them as int8 \\(the worst, [a-z_]+: 4[0-9.]+ dB"));
+  // The weights are nearly the whole file.
+  EXPECT_LT(half_size, full * 6 / 10);
+  EXPECT_LT(ReadWholeFile(path_).size(), full * 35 / 100);
+  EXPECT_EQ(RunCaffe2({"check", path_}).code, 0);
+  const ProgramResult same = RunCaffe2({"compare", path_, DemoFile("predict_net.pb"),
+                                        "--init-net2", DemoFile("init_net.pb"),
+                                        "--input", "data=1,3,64,64", "--tol", "0.05"});
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+}
+
 TEST_F(PackProgramTest, ReportsWrongUsage) {
+  EXPECT_THAT(Pack({"--store-weights", "int9"}).err,
+              HasSubstr("option --store-weights is \"int9\", want f32, f16 or int8; did you mean"));
+  EXPECT_THAT(Pack({"--weights", "f16", "--prepare", "--input", "data=1,3,64,64"}).err,
+              HasSubstr("--store-weights f16 is given with --prepare"));
   EXPECT_EQ(RunCaffe2(WithDemo({"pack"})).code, 2);
   EXPECT_EQ(RunCaffe2({"pack", path_}).code, 2);
   const ProgramResult input = Pack({"--input", "data=1,3,64,64"});

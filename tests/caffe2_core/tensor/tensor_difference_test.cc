@@ -38,6 +38,20 @@ TEST(TensorDifferenceTest, MeasuresAbsoluteAndRelativeDifference) {
   EXPECT_FALSE(found.within());
 }
 
+TEST(TensorDifferenceTest, MeasuresTheRatioOfSignalToNoiseOfTheSecond) {
+  const TensorDifference found = Compare<double>({10, 1, -2}, {10, 0, 0});
+  EXPECT_EQ(found.signal, 100);
+  EXPECT_EQ(found.noise, 5);
+  EXPECT_NEAR(found.SnrDb(), 13.0103, 1e-4);  // 10 log10(20)
+  EXPECT_NEAR(Compare<int64_t>({0, 101}, {0, 100}).SnrDb(), 40, 1e-9);
+  EXPECT_EQ(Compare<float>({1, 2}, {1, 2}).SnrDb(), HUGE_VAL);
+  EXPECT_EQ(Compare<float>({0, 0}, {0, 0}).SnrDb(), HUGE_VAL);
+  EXPECT_EQ(Compare<float>({1}, {0}).SnrDb(), -HUGE_VAL);
+  EXPECT_TRUE(std::isnan(Compare<float>({1, kNaN}, {1, 2}).SnrDb()));
+  EXPECT_TRUE(std::isnan(Compare<float>({1, kInfinity}, {2, kInfinity}).SnrDb()));
+  EXPECT_EQ(Compare<float>({1, kInfinity}, {1, kInfinity}).SnrDb(), HUGE_VAL);
+}
+
 TEST(TensorDifferenceTest, AddsTheAbsoluteAndTheRelativeToleranceOfTheSecond) {
   const Tolerance tolerance{.absolute = 1, .relative = 0.5};
   EXPECT_EQ(Compare<double>({6}, {10}, tolerance).beyond, 0);    // 4 <= 1 + 5

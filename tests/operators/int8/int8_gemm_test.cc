@@ -139,30 +139,43 @@ TEST(Int8WeightsTest, FormsHaveTotalsAndPaddedElements) {
   // elements.
   EXPECT_EQ(Int8WeightBytes(Int8Isa::kVnni, 17, 5), 32u * 4 + 32 * 8);
   EXPECT_EQ(Int8WeightBytes(Int8Isa::kAvx2, 17, 5), 32u * 4 + 32 * 8 * 2);
-  EXPECT_EQ(Int8DepthwiseBytes(3, 9), 3u * 4 + 3 * 9 * 2);
+  // 9 taps are 5 pairs of 2 bytes each.
+  EXPECT_EQ(Int8DepthwiseBytes(3, 9), 3u * 4 + 3 * 5 * 4);
+  EXPECT_EQ(Int8DepthwiseBytes(3, 4), 3u * 4 + 3 * 2 * 4);
 }
 
-TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
-  constexpr int64_t kChannels = 70, kTaps = 9;  // one whole block and a rest
-  const std::vector<uint8_t> w = RandomBytes(kChannels * kTaps, 1);
-  const std::vector<uint8_t> x = RandomBytes(kChannels * kTaps, 2);
-  const std::vector<int32_t> start = RandomBiases(kChannels, 1000, 3);
-  const std::shared_ptr<void> form = PreparedForms::NewMemory(Int8DepthwiseBytes(kChannels, kTaps));
-  PackInt8Depthwise(kChannels, kTaps, w.data(), 99, form.get());
-  const Int8DepthwiseWeights weights(kChannels, kTaps, form.get());
-  std::vector<const uint8_t*> taps;
-  for (int64_t t = 0; t < kTaps; ++t) taps.push_back(x.data() + t * kChannels);
-  std::vector<int32_t> sums(kChannels);
-  weights.Multiply(taps.data(), start.data(), sums.data());
-  for (int64_t c = 0; c < kChannels; ++c) {
+void ExpectDepthwiseSums(int64_t channels, int64_t taps, int32_t zero_point) {
+  const std::vector<uint8_t> w = RandomBytes(channels * taps, 1);
+  const std::vector<uint8_t> x = RandomBytes(channels * taps, 2);
+  const std::vector<int32_t> start = RandomBiases(channels, 1000, 3);
+  const std::shared_ptr<void> form = PreparedForms::NewMemory(Int8DepthwiseBytes(channels, taps));
+  PackInt8Depthwise(channels, taps, w.data(), zero_point, form.get());
+  const Int8DepthwiseWeights weights(channels, taps, form.get());
+  std::vector<const uint8_t*> pixels;
+  for (int64_t t = 0; t < taps; ++t) pixels.push_back(x.data() + t * channels);
+  std::vector<int32_t> sums(static_cast<size_t>(channels));
+  weights.Multiply(pixels.data(), start.data(), sums.data());
+  for (int64_t c = 0; c < channels; ++c) {
     int32_t want = start[static_cast<size_t>(c)], total = 0;
-    for (int64_t t = 0; t < kTaps; ++t) {
-      const int32_t weight = w[static_cast<size_t>(c * kTaps + t)] - 99;
-      want += x[static_cast<size_t>(t * kChannels + c)] * weight;
+    for (int64_t t = 0; t < taps; ++t) {
+      const int32_t weight = w[static_cast<size_t>(c * taps + t)] - zero_point;
+      want += x[static_cast<size_t>(t * channels + c)] * weight;
       total += weight;
     }
     EXPECT_EQ(sums[static_cast<size_t>(c)], want) << c;
     EXPECT_EQ(weights.totals()[static_cast<size_t>(c)], total) << c;
+  }
+}
+
+TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
+  // 107 channels: whole blocks of all widths and a rest. An odd number of taps has a last one without a partner.
+  for (const int64_t channels : {107, 3}) {
+    for (const int64_t taps : {9, 4, 1}) {
+      for (const int32_t zero_point : {99, 0, 255}) {
+        SCOPED_TRACE(MakeString(channels, " ", taps, " ", zero_point));
+        ExpectDepthwiseSums(channels, taps, zero_point);
+      }
+    }
   }
 }
 

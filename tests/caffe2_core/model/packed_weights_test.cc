@@ -1,0 +1,158 @@
+#include "caffe2_core/model/packed_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/packed_model.h"
+#include "tests/caffe2_core/model/predictor_nets.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::packed_weights_test {
+namespace {
+
+using namespace test;  // used throughout this file
+using ::testing::ElementsAre;
+
+Tensor Matrix(int64_t rows, const std::vector<float>& values) {
+  Tensor tensor({rows, static_cast<int64_t>(values.size()) / rows}, CPU);
+  std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
+  return tensor;
+}
+
+TEST(PackedWeightsTest, Int8HasAScaleForEachRow) {
+  // Row 0 has the scale 1, and -63.5 is rounded to even; row 1 has the scale 0.5; row 2 is zero.
+  const auto reduced = ReduceWeights(Matrix(3, {127, -63.5f, 1.4f, -63.5f, 0.5f, 0.2f, 0, 0, 0}),
+                                     WeightStorage::kInt8);
+  ASSERT_TRUE(reduced.has_value());
+  EXPECT_THAT(reduced->row_scales, ElementsAre(1, 0.5f, 0));
+  EXPECT_THAT(reduced->bytes, ElementsAre(127, -64, 1, -127, 1, 0, 0, 0, 0));
+  // Errors of 0.5, 0.4 and 0.2.
+  const double signal = 127 * 127 + 2 * 63.5 * 63.5 + 1.4 * 1.4 + 0.25 + 0.04;
+  EXPECT_NEAR(reduced->snr_db, 10 * std::log10(signal / 0.45), 1e-4);
+  std::vector<float> widened(9);
+  WidenInt8(reduced->bytes.data(), reduced->row_scales.data(), 3, 9, widened.data());
+  EXPECT_THAT(widened, ElementsAre(127, -64, 1, -63.5f, 0.5f, 0, 0, 0, 0));
+}
+
+TEST(PackedWeightsTest, Float16RoundsToNearestEven) {
+  const auto reduced =
+      ReduceWeights(Matrix(1, {1 + 0x1p-10f, 1 + 0x1p-11f, -65504, 0}), WeightStorage::kFloat16);
+  ASSERT_TRUE(reduced.has_value());
+  EXPECT_EQ(reduced->bytes.size(), 8u);
+  EXPECT_TRUE(reduced->row_scales.empty());
+  std::vector<float> widened(4);
+  WidenFloat16(reduced->bytes.data(), 4, widened.data());
+  EXPECT_THAT(widened, ElementsAre(1 + 0x1p-10f, 1, -65504, 0));
+}
+
+TEST(PackedWeightsTest, Float16KeepsMoreThan67Decibels) {
+  // The relative error of an element is at most 2^-11, which alone means 66 dB; most are smaller.
+  std::vector<float> values;
+  for (int i = 0; i < 5000; ++i) values.push_back(std::sin(static_cast<float>(i)) * 0.1f);
+  const auto reduced = ReduceWeights(Matrix(10, values), WeightStorage::kFloat16);
+  ASSERT_TRUE(reduced.has_value());
+  EXPECT_GE(reduced->snr_db, 67);
+}
+
+TEST(PackedWeightsTest, LeavesTensorsThatWouldLoseTheirMeaning) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto is_left = [](const Tensor& tensor, WeightStorage to) {
+    return !ReduceWeights(tensor, to).has_value();
+  };
+  EXPECT_TRUE(is_left(Vector({1, 2}), WeightStorage::kInt8));  // a bias
+  EXPECT_TRUE(is_left(Matrix(1, {1, infinity}), WeightStorage::kInt8));
+  EXPECT_TRUE(is_left(Matrix(1, {1, std::nanf("")}), WeightStorage::kFloat16));
+  EXPECT_TRUE(is_left(Matrix(1, {1, 65505}), WeightStorage::kFloat16));
+  EXPECT_FALSE(is_left(Matrix(1, {1, 65505}), WeightStorage::kInt8));
+  Tensor integers({1, 2}, CPU);
+  integers.mutable_data<int32_t>();
+  EXPECT_TRUE(is_left(integers, WeightStorage::kInt8));
+}
+
+TEST(PackedWeightsTest, WeightsAreReadByConvolutionsAndMatrixMultiplicationsOnly) {
+  const auto net = ParseNet(R"(
+      op { type: "Conv" input: "x" input: "f" input: "b" output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "FC" input: "y" input: "w" input: "c" output: "z" }
+      op { type: "FC" input: "z" input: "shared" input: "d" output: "v" }
+      op { type: "Add" input: "v" input: "shared" output: "u" }
+      op { type: "MatMul" input: "u" input: "computed" output: "t" }
+      op { type: "Copy" input: "u" output: "computed" })");
+  EXPECT_THAT(WeightBlobsOf(net), ElementsAre("b", "c", "d", "f", "w"));
+}
+
+class PackedWeightsFileTest : public ::testing::Test {
+ protected:
+  // A packed model whose FC has the weights {{127, 1.4}, {-63.5, 0.2}} and the bias {0.3, 0.7}.
+  ModelPacker::Summary Pack(WeightStorage storage) {
+    Model model = LoadModel({.predict_net = dir_.Write(
+                                 "net.pbtxt", R"(name: "fc" external_input: "x" external_input: "w"
+        external_input: "b" op { type: "FC" input: "x" input: "w" input: "b" output: "y" })")});
+    Workspace ws;
+    Feed<float>(&ws, "w", {2, 2}, {127, 1.4f, -63.5f, 0.2f});
+    Feed<float>(&ws, "b", {2}, {0.3f, 0.7f});
+    return ModelPacker(model, ws, storage).Write(path_);
+  }
+  std::vector<float> Loaded(const std::string& name) {
+    Model model = LoadModel({.predict_net = path_});
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    return Values(std::as_const(ws).GetBlob(name)->Get<Tensor>());
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.path("model.c2pack");
+};
+
+TEST_F(PackedWeightsFileTest, LoadsWeightsAsFloats) {
+  const ModelPacker::Summary summary = Pack(WeightStorage::kInt8);
+  EXPECT_EQ(summary.reduced, 1);
+  EXPECT_EQ(summary.worst, "w");
+  EXPECT_THAT(Loaded("w"), ElementsAre(127, 1, -63.5f, 0));
+  EXPECT_THAT(Loaded("b"), ElementsAre(0.3f, 0.7f));
+  Pack(WeightStorage::kFloat16);
+  EXPECT_THAT(Loaded("w"), ElementsAre(127, static_cast<float>(0x1.668p0), -63.5f,
+                                       static_cast<float>(0x1.998p-3)));
+  EXPECT_EQ(Pack(WeightStorage::kFull).reduced, 0);
+  EXPECT_THAT(Loaded("w"), ElementsAre(127, 1.4f, -63.5f, 0.2f));
+}
+
+TEST_F(PackedWeightsFileTest, RejectsADamagedIndex) {
+  Pack(WeightStorage::kInt8);
+  const auto expect_error = [&](const std::function<void(PackedTensor*)>& damage,
+                                const std::string& text) {
+    PackedIndex index = PackFile::Open(path_)->index();
+    for (PackedTensor& tensor : *index.mutable_tensor()) {
+      if (tensor.name() == "w") damage(&tensor);
+    }
+    PackWriter writer(dir_.path("damaged.c2pack"));
+    writer.Add(std::string(1024, '\0').data(), 1024);
+    ExpectThrows([&] { writer.Finish(index); }, text);
+  };
+  expect_error([](PackedTensor* w) { w->set_stored_type(TensorProto_DataType_INT32); },
+               "want FLOAT16 or INT8");
+  expect_error([](PackedTensor* w) { w->set_data_type(TensorProto_DataType_INT32); },
+               "want it only of floats");
+  expect_error([](PackedTensor* w) { w->clear_row_scales(); }, "want them for INT8 only");
+  expect_error([](PackedTensor* w) { w->clear_stored_type(); }, "without a stored type");
+  expect_error([](PackedTensor* w) { w->mutable_row_scales()->set_size(4); },
+               "bytes of the scales of the rows");
+  expect_error([](PackedTensor* w) { w->mutable_block()->set_size(16); },
+               "want those of its shape");
+}
+
+TEST_F(PackedWeightsFileTest, DoesNotStoreAPreparedNet) {
+  Model model = LoadModel({.predict_net = dir_.Write("net.pbtxt", kPredict)});
+  Workspace ws;
+  ModelPacker packer(model, ws, WeightStorage::kFloat16);
+  ExpectThrows([&] { packer.Prepare({}, &ws); }, "stored with fewer bits; want one of both");
+}
+
+}  // namespace
+}  // namespace caffe2rt::packed_weights_test
