@@ -91,6 +91,9 @@ class SharedGroup {
     Meeting meeting = Meet(group, *store_);
     const std::string address = meeting.address;
     control_ = std::make_unique<ControlGroup>(group, std::move(meeting));
+    // The monitor watches the time.
+    const ControlGroup::Operation operation(control_.get(), "the creation of the world",
+                                            ControlGroup::kAllRanks, 0);
     try {
       transport_ = engine.connect({options_.rank, options_.size, options_.name, address,
                                    options_.transport, options_.timeout},
@@ -99,17 +102,15 @@ class SharedGroup {
       Close();
       throw;
     } catch (const std::exception& error) {
-      FailCreation(error.what());
+      FailCreation(operation, error.what());
     }
     CollectiveTransport* const transport = transport_.get();
     control_->OnLoss([transport] { transport->Abort(); });
   }
 
   // The engine cannot connect: because a rank was lost, or for a reason of its own.
-  [[noreturn]] void FailCreation(const std::string& why) {
+  [[noreturn]] void FailCreation(const ControlGroup::Operation& operation, const std::string& why) {
     try {
-      const ControlGroup::Operation operation(control_.get(), "the creation of the world",
-                                              ControlGroup::kAllRanks, 0);
       control_->ThrowEngineFailure(operation, why);
     } catch (...) {
       Close();

@@ -170,8 +170,8 @@ class GlooContext final : public ::gloo::Context {
  public:
   GlooContext(const TransportOptions& options, TransportBootstrap& bootstrap)
       : Context(options.rank, options.size) {
-    // Gloo waits five times as long for a connection.
-    setTimeout(std::max(options.timeout / 5, milliseconds(1)));
+    // Gloo waits five times as long for a connection: twice the timeout of the world, whose monitor ends it.
+    setTimeout(std::max(options.timeout * 2 / 5, milliseconds(1)));
     ::gloo::transport::tcp::attr attributes(options.address.c_str());
     device_ = ::gloo::transport::tcp::CreateDevice(attributes);
     const std::shared_ptr<::gloo::transport::Context> plain = device_->createContext(rank, size);
