@@ -66,6 +66,7 @@ DBReader::DBReader(const DBReaderProto& proto) try {
   Open(proto.db_type(), proto.source(),
        DBReaderOptions{.num_shards = state.num_shards(),
                        .shard_id = state.shard_id(),
+                       .block = state.block(),
                        .shuffle = state.shuffle(),
                        .shuffle_seed = state.shuffle_seed()});
   const MutexLock lock(state_->mutex);
@@ -196,6 +197,7 @@ DBReaderProto DBReader::ToProto(const std::string& name) const try {
     proto.set_shard_id(options.shard_id);
     proto.set_epoch(place.position.epoch);
     proto.set_record(place.position.record);
+    if (options.block > 0) proto.set_block(options.block);
     if (options.shuffle) {
       proto.set_shuffle(true);
       proto.set_shuffle_seed(options.shuffle_seed);
