@@ -1,25 +1,17 @@
 #include "caffe2_core/device/device_module.h"
 
 #include <absl/strings/ascii.h>
-#include <absl/strings/str_join.h>
 #include <dlfcn.h>
-#include <link.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <filesystem>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
-#include "caffe2_core/base/own_library.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/module_library.h"
 
 namespace caffe2rt {
-
-// caffe2_core/runtime/module_links.h, which this folder may not include.
-void CheckModuleLinks(const std::string& file);
 
 namespace {
 
@@ -68,95 +60,17 @@ std::string LibraryOf(const DeviceDescriptor& device) {
   return device.module_file.substr(0, device.module_file.find(".so"));
 }
 
-std::string LastLoaderError() {
-  const char* const why = dlerror();
-  return why != nullptr ? why : "unknown reason";
-}
-
-// RTLD_NODELETE keeps the module loaded: its operators and contexts are used until the process
-// ends.
-void* Open(const std::string& file, int more = 0) {
-  return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | more);
-}
-
-// THROWS if the file would bring a second copy of the library.
-void* OpenNew(const DeviceDescriptor& device, const std::string& file) {
-  try {
-    CheckModuleLinks(file);
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const EnforceNotMet& error) {
-    CAFFE_THROW(device.name, ": ", error.message());
-  }
-  ExportOwnLibrary();
-  return Open(file);
-}
-
-// Sets the state to kBroken and the message to the loader's error. Returns null.
-void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePresence* presence) {
-  const std::string why = LastLoaderError();
-  presence->state = DeviceState::kBroken;
-  presence->path = file;
-  presence->message = MakeString(device.name, ": cannot load \"", file, "\": ", why);
-  if (why.find("undefined symbol") != std::string::npos) {
-    presence->message +=
-        "; the program must export all symbols of the static library, or use the shared library";
-  }
-  return nullptr;
-}
-
-// Searches for the module in the order that device_module.h states. Returns its handle, or null
-// with the state and the reason in `presence`.
-void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
-  const std::string& file_name = device.module_file;
-  const std::string variable = VariableOf(device);
-  if (void* const handle = Open(file_name, RTLD_NOLOAD); handle != nullptr) return handle;
-  const char* const named = std::getenv(variable.c_str());
-  if (named != nullptr && named[0] != '\0') {
-    presence->path = named;
-    void* const handle = OpenNew(device, named);
-    return handle != nullptr ? handle : Broken(device, named, presence);
-  }
-  std::vector<std::string> searched;
-  if (const std::filesystem::path own = OwnLibraryFolder(); !own.empty()) {
-    for (const std::filesystem::path& folder : {own, own.parent_path() / "lib"}) {
-      const std::string file = (folder / file_name).string();
-      searched.push_back(folder.string());
-      if (access(file.c_str(), F_OK) != 0) continue;
-      presence->path = file;
-      void* const handle = OpenNew(device, file);
-      return handle != nullptr ? handle : Broken(device, file, presence);
-    }
-  }
-  if (void* const handle = OpenNew(device, file_name); handle != nullptr) return handle;
-  const std::string why = LastLoaderError();
-  // If the loader's error names another file, the module exists, but a library that it needs is
-  // missing.
-  if (why.find(file_name + ": cannot open shared object") == std::string::npos) {
-    presence->state = DeviceState::kBroken;
-    presence->message = device.name + ": cannot load " + why;
-    return nullptr;
-  }
-  presence->state = DeviceState::kNoModule;
-  presence->message = MakeString(device.name, device.in_this_build ? ": " : ": not in this build; ",
-                                 file_name, " is not in ", absl::StrJoin(searched, ", "),
-                                 " or in the loader's search path; set ", variable, " to its path");
-  return nullptr;
-}
-
-void PathOf(void* handle, std::string* path) {
-  link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) *path = map->l_name;
-}
-
 const DeviceModule* OpenAndCheck(const DeviceDescriptor& device, DevicePresence* presence) {
   const DeviceModule* module = device.linked != nullptr ? device.linked() : nullptr;
   if (module == nullptr) {
-    void* const handle = OpenModule(device, presence);
-    if (handle == nullptr) return nullptr;
-    PathOf(handle, &presence->path);
+    const OpenedLibrary library = OpenModuleLibrary(
+        {device.name, device.module_file, VariableOf(device), device.in_this_build});
+    presence->path = library.path;
+    presence->message = library.message;
+    if (library.is_broken) presence->state = DeviceState::kBroken;
+    if (library.handle == nullptr) return nullptr;
     const std::string symbol = EntryOf(device);
-    const auto entry = reinterpret_cast<Entry>(dlsym(handle, symbol.c_str()));
+    const auto entry = reinterpret_cast<Entry>(dlsym(library.handle, symbol.c_str()));
     CAFFE_ENFORCE(entry != nullptr, device.name, ": \"", presence->path, "\" does not export ",
                   symbol, ": it is not ", LibraryOf(device));
     module = entry();

@@ -16,7 +16,7 @@ struct KnownArgument {
   const char* doc;
 };
 
-enum class Places { kNone, kOneToOne, kAfterCommonWorld, kAny };  // inputs that may be in place
+enum class Places { kNone, kOneToOne, kAny };  // inputs that may be in place
 
 enum class Differentiable { kUnregistered, kNo, kNoGradient };
 
@@ -31,29 +31,11 @@ struct UnavailableType {
   const char* doc;
 };
 
-constexpr char kGroups[] =
-    "communication between processes (Gloo, MPI), which the library does not contain";
 constexpr char kNccl[] = "NCCL, which the library does not use";
-constexpr char kStores[] =
-    "a store for processes to find each other, which the library does not contain";
+constexpr char kStores[] = "a Redis server as the store, for which FileStoreHandlerCreate stands in";
 
-constexpr KnownArgument kStatusArguments[] = {{"status_blob", "blob for the error of a failure"}};
-constexpr KnownArgument kAllreduceArguments[] = {{"status_blob", "blob for the error of a failure"},
-                                                 {"gpu_direct", "send from the GPU's memory"}};
 constexpr KnownArgument kBroadcastArguments[] = {
     {"root", "the rank that sends"}, {"status_blob", "blob for the error of a failure"}};
-constexpr KnownArgument kCloneArguments[] = {{"sync", "wait for the GPU"},
-                                             {"status_blob", "blob for the error of a failure"}};
-constexpr KnownArgument kWorldArguments[] = {{"size", "number of processes"},
-                                             {"rank", "number of this process"},
-                                             {"sync", "wait for the GPU"},
-                                             {"transport", "tcp or ibverbs"},
-                                             {"interface", "network interface"},
-                                             {"mpi_rendezvous", "find the processes with MPI"},
-                                             {"status_blob", "blob for the error of a failure"},
-                                             {"timeout_ms", "longest time to wait"}};
-constexpr KnownArgument kFileStoreArguments[] = {{"path", "folder that the processes share"},
-                                                 {"prefix", "prefix of the keys"}};
 constexpr KnownArgument kRedisArguments[] = {{"host", "name of the server"},
                                              {"port", "port of the server"},
                                              {"prefix", "prefix of the keys"}};
@@ -72,18 +54,6 @@ constexpr UnavailableType kUnavailableTypes[] = {
      true,
      "PyTorch's tensor library, which the library does not use",
      "Calls a function of PyTorch."},
-    {"Allreduce", 0, INT_MAX, 0, INT_MAX, Places::kAfterCommonWorld, Differentiable::kNo,
-     kAllreduceArguments, false, kGroups, "Adds tensors of all processes."},
-    {"Barrier", 1, 1, 0, INT_MAX, Places::kNone, Differentiable::kNo, kStatusArguments, false,
-     kGroups, "Waits for all processes."},
-    {"Broadcast", 0, INT_MAX, 0, INT_MAX, Places::kAfterCommonWorld, Differentiable::kNo,
-     kBroadcastArguments, false, kGroups, "Sends tensors of one process to all others."},
-    {"CloneCommonWorld", 1, 1, 1, 1, Places::kNone, Differentiable::kNo, kCloneArguments, false,
-     kGroups, "Clones a group of processes."},
-    {"CreateCommonWorld", 0, 1, 1, 1, Places::kNone, Differentiable::kNo, kWorldArguments, false,
-     kGroups, "Creates a group of processes."},
-    {"FileStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
-     kFileStoreArguments, false, kStores, "Creates a store of keys and values in a folder."},
     {"NCCLAllreduce",
      1,
      16,
@@ -114,9 +84,6 @@ void RegisterOne(const UnavailableType& row) {
   for (const KnownArgument& argument : row.arguments) schema.Arg(argument.name, argument.doc);
   if (row.any_argument) schema.AcceptsAnyArgument();
   if (row.places == Places::kOneToOne) schema.AllowOneToOneInplace();
-  if (row.places == Places::kAfterCommonWorld) {
-    schema.AllowInplace([](int in, int out) { return in == out + 1; });
-  }
   if (row.places == Places::kAny) schema.AllowInplace([](int, int) { return true; });
   if (row.gradient == Differentiable::kNo) {
     RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(row.type, __FILE__);

@@ -6,12 +6,6 @@ namespace caffe2rt::test::unavailable_test {
 namespace {
 
 constexpr const char* kTypes[] = {"ATen",
-                                  "Allreduce",
-                                  "Barrier",
-                                  "Broadcast",
-                                  "CloneCommonWorld",
-                                  "CreateCommonWorld",
-                                  "FileStoreHandlerCreate",
                                   "NCCLAllreduce",
                                   "NCCLBroadcast",
                                   "Python",

@@ -1,0 +1,87 @@
+#include "operators/distributed/control_frame.h"
+
+#include <absl/strings/str_join.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kSendPatienceMs = 1000;
+
+}  // namespace
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    fd_ = other.fd_;
+    other.fd_ = -1;
+  }
+  return *this;
+}
+
+void UniqueFd::Reset() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+std::string FrameOf(FrameKind kind, std::string_view body) {
+  const FrameHeader header{static_cast<uint32_t>(kind), static_cast<uint32_t>(body.size())};
+  std::string bytes(BytesOf(header));
+  bytes += body;
+  return bytes;
+}
+
+bool SendAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) {
+      bytes.remove_prefix(static_cast<size_t>(n));
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
+    pollfd writable{fd, POLLOUT, 0};
+    if (poll(&writable, 1, kSendPatienceMs) <= 0) return false;
+  }
+  return true;
+}
+
+std::string EncodeFailure(const GroupFailure& failure) {
+  std::string body;
+  body += BytesOf(static_cast<int32_t>(failure.lost.size()));
+  for (const int rank : failure.lost) body += BytesOf(static_cast<int32_t>(rank));
+  body += failure.reason;
+  return body;
+}
+
+GroupFailure DecodeFailure(std::string_view body) {
+  GroupFailure failure;
+  const auto next = [&body] {
+    int32_t value = 0;
+    if (body.size() < sizeof(value)) return -1;
+    std::memcpy(&value, body.data(), sizeof(value));
+    body.remove_prefix(sizeof(value));
+    return static_cast<int>(value);
+  };
+  const int count = next();
+  for (int i = 0; i < count && !body.empty(); ++i) failure.lost.push_back(next());
+  failure.reason = body;
+  return failure;
+}
+
+uint64_t HashOf(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+std::string RanksText(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + absl::StrJoin(ranks, ", ");
+}
+
+}  // namespace caffe2rt

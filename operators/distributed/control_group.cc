@@ -1,0 +1,523 @@
+#include "operators/distributed/control_group.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/runtime/waiting.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "operators/distributed/common_world.h"
+
+namespace caffe2rt {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kMonitorPeriod{50};
+// Ranks that are lost together are named together.
+constexpr milliseconds kSettle{50};
+// How long to wait for the monitor to find out why the engine failed.
+constexpr milliseconds kEngineGrace{1500};
+constexpr milliseconds kLeavePatience{1000};
+constexpr milliseconds kLeavePatienceIfFailed{200};
+
+const char* KindName(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBarrier:
+      return "Barrier";
+    case CollectiveKind::kAllreduce:
+      return "Allreduce";
+    case CollectiveKind::kBroadcast:
+      return "Broadcast";
+    case CollectiveKind::kReduce:
+      return "Reduce";
+    case CollectiveKind::kAllgather:
+      return "Allgather";
+    case CollectiveKind::kReduceScatter:
+      return "ReduceScatter";
+    case CollectiveKind::kSend:
+      return "SendTensor";
+    case CollectiveKind::kReceive:
+      return "ReceiveTensor";
+  }
+  return "an unknown operation";
+}
+
+bool HasRoot(CollectiveKind kind) {
+  return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+}
+
+std::string SignatureText(const Signature& signature) {
+  std::string text = MakeString(KindName(signature.kind), " \"", std::string(signature.label), "\"");
+  if (signature.kind == CollectiveKind::kBarrier) return text;
+  text += MakeString(" of ", signature.count, " elements of type ",
+                     DataTypeName(static_cast<TensorProto_DataType>(signature.type)));
+  if (HasRoot(signature.kind)) text += MakeString(" with root ", signature.root);
+  return text;
+}
+
+}  // namespace
+
+std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world) {
+  return MakeString(KindName(kind), " \"", label, "\" of world \"", world, "\"");
+}
+
+ControlGroup::Operation::Operation(ControlGroup* group, std::string text, int waits_for, uint64_t world)
+    : group_(*group), text_(std::move(text)), waits_for_(waits_for), world_(world) {
+  group_.ThrowIfFailed(text_);
+  const MutexLock lock(group_.mutex_);
+  group_.operations_.push_back(this);
+}
+
+ControlGroup::Operation::~Operation() {
+  {
+    const MutexLock lock(group_.mutex_);
+    std::erase(group_.operations_, this);
+    group_.AckGoodbyes();
+    if (group_.queued_.empty()) return;
+  }
+  group_.SendQueued();
+}
+
+ControlGroup::ControlGroup(const GroupOptions& options, Meeting meeting) : options_(options), self_(options.rank) {
+  for (int rank = 0; rank < options_.size; ++rank) {
+    peers_.push_back(rank == self_ ? nullptr : std::make_unique<Peer>());
+    if (rank != self_) peers_.back()->fd = std::move(meeting.connections[static_cast<size_t>(rank)]);
+  }
+  wake_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  monitor_ = std::thread([this] { Monitor(); });
+}
+
+ControlGroup::~ControlGroup() {
+  Leave();
+  stop_ = true;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
+  monitor_.join();
+}
+
+std::vector<int> ControlGroup::lost_ranks() const {
+  const MutexLock lock(mutex_);
+  return failure_ ? failure_->lost : std::vector<int>();
+}
+
+// --- Frames ---
+
+void ControlGroup::SendFrame(int rank, FrameKind kind, std::string_view body) {
+  Peer& peer = *peers_[static_cast<size_t>(rank)];
+  const MutexLock lock(peer.sending);
+  // A connection that fails is noticed by the monitor, which reads it.
+  SendAll(peer.fd.get(), FrameOf(kind, body));
+}
+
+void ControlGroup::SendToAll(FrameKind kind, std::string_view body) {
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank != self_) SendFrame(rank, kind, body);
+  }
+}
+
+void ControlGroup::Queue(int rank, FrameKind kind, std::string body) {
+  queued_.push_back({rank, kind, std::move(body)});
+}
+
+void ControlGroup::SendQueued() {
+  std::vector<QueuedFrame> frames;
+  bool abort = false;
+  {
+    const MutexLock lock(mutex_);
+    frames.swap(queued_);
+    abort = failure_.has_value() && !aborted_;
+    aborted_ = aborted_ || abort;
+  }
+  for (const QueuedFrame& frame : frames) SendFrame(frame.rank, frame.kind, frame.body);
+  if (!abort) return;
+  const MutexLock lock(abort_mutex_);
+  if (abort_) abort_();
+}
+
+void ControlGroup::OnLoss(std::function<void()> abort) {
+  const MutexLock lock(abort_mutex_);
+  abort_ = std::move(abort);
+  bool late;
+  {
+    const MutexLock state(mutex_);
+    late = aborted_;
+  }
+  if (late && abort_) abort_();
+}
+
+// --- The monitor ---
+
+void ControlGroup::Monitor() {
+  std::vector<pollfd> waited;
+  std::vector<int> ranks;
+  while (!stop_) {
+    waited.assign(1, {wake_.get(), POLLIN, 0});
+    ranks.assign(1, self_);
+    {
+      const MutexLock lock(mutex_);
+      for (int rank = 0; rank < options_.size; ++rank) {
+        if (rank == self_ || peers_[static_cast<size_t>(rank)]->closed) continue;
+        waited.push_back({peers_[static_cast<size_t>(rank)]->fd.get(), POLLIN, 0});
+        ranks.push_back(rank);
+      }
+    }
+    poll(waited.data(), waited.size(), static_cast<int>(kMonitorPeriod.count()));
+    for (size_t i = 1; i < waited.size(); ++i) {
+      if (waited[i].revents != 0) ReadPeer(ranks[i]);
+    }
+    {
+      const MutexLock lock(mutex_);
+      CheckTimes();
+    }
+    SendQueued();
+  }
+}
+
+void ControlGroup::ReadPeer(int rank) {
+  char part[16384];
+  Peer& peer = *peers_[static_cast<size_t>(rank)];
+  const ssize_t n = recv(peer.fd.get(), part, sizeof(part), MSG_DONTWAIT);
+  const MutexLock lock(mutex_);
+  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
+  if (n <= 0) return HandleClosed(rank);
+  peer.heard = ControlClock::now();
+  peer.received.append(part, static_cast<size_t>(n));
+  size_t begin = 0;
+  while (peer.received.size() - begin >= sizeof(FrameHeader)) {
+    FrameHeader header;
+    std::memcpy(&header, peer.received.data() + begin, sizeof(header));
+    if (header.bytes > kMostFrameBytes) return HandleClosed(rank);
+    const size_t end = begin + sizeof(header) + header.bytes;
+    if (peer.received.size() < end) break;
+    HandleFrame(rank, static_cast<FrameKind>(header.kind),
+                std::string_view(peer.received).substr(begin + sizeof(header), header.bytes));
+    begin = end;
+  }
+  peer.received.erase(0, begin);
+}
+
+void ControlGroup::HandleFrame(int rank, FrameKind kind, std::string_view body) {
+  Peer& peer = *peers_[static_cast<size_t>(rank)];
+  switch (kind) {
+    case FrameKind::kSignature:
+      if (body.size() == sizeof(Signature)) {
+        Signature signature;
+        std::memcpy(&signature, body.data(), sizeof(signature));
+        signature.label[sizeof(signature.label) - 1] = '\0';
+        peer.signatures[signature.world].push_back(signature);
+      }
+      break;
+    case FrameKind::kMessage:
+      if (body.size() == sizeof(MessageHeader)) {
+        MessageHeader header;
+        std::memcpy(&header, body.data(), sizeof(header));
+        peer.messages.push_back(header);
+      }
+      break;
+    case FrameKind::kBlob:
+      peer.blobs.emplace_back(body);
+      break;
+    case FrameKind::kPing:
+      Queue(rank, FrameKind::kPong, State());
+      break;
+    case FrameKind::kPong:
+      peer.state = body;
+      break;
+    case FrameKind::kFailed: {
+      peer.gave_up = true;
+      GroupFailure failure = DecodeFailure(body);
+      std::erase_if(failure.lost, [this](int lost) { return lost < 0 || lost >= options_.size; });
+      Fail(std::move(failure.lost), failure.reason);
+      break;
+    }
+    case FrameKind::kGoodbye:
+      peer.left = true;
+      peer.wants_ack = true;
+      AckGoodbyes();
+      break;
+    case FrameKind::kAck:
+      peer.acked = true;
+      break;
+  }
+  changed_.NotifyAll();
+}
+
+void ControlGroup::HandleClosed(int rank) {
+  Peer& peer = *peers_[static_cast<size_t>(rank)];
+  peer.closed = true;
+  changed_.NotifyAll();
+  if (peer.left || peer.gave_up || leaving_) return;
+  Fail({rank}, "its connection closed, so its process ended");
+}
+
+std::string ControlGroup::State() const {
+  return operations_.empty() ? std::string() : operations_.front()->text_;
+}
+
+void ControlGroup::AckGoodbyes() {
+  for (const Operation* const operation : operations_) {
+    if (operation->moves_data_ && !failure_) return;
+  }
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank == self_ || !peers_[static_cast<size_t>(rank)]->wants_ack) continue;
+    peers_[static_cast<size_t>(rank)]->wants_ack = false;
+    Queue(rank, FrameKind::kAck, "");
+  }
+}
+
+void ControlGroup::CheckTimes() {
+  if (failure_) return;
+  for (size_t i = 0; i < operations_.size() && !failure_; ++i) CheckOperation(operations_[i]);
+}
+
+// The ranks that an operation still waits for.
+std::vector<int> ControlGroup::MissingRanks(const Operation& operation) const {
+  std::vector<int> missing;
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank == self_) continue;
+    const Peer& peer = *peers_[static_cast<size_t>(rank)];
+    const bool waits = operation.waits_for_ < 0 || operation.waits_for_ == rank;
+    const auto signatures = peer.signatures.find(operation.world_);
+    const bool has_come = operation.waits_for_ == kAllRanks && signatures != peer.signatures.end() &&
+                          !signatures->second.empty();
+    if (waits && !has_come) missing.push_back(rank);
+  }
+  return missing;
+}
+
+void ControlGroup::CheckOperation(Operation* operation) {
+  const auto now = ControlClock::now();
+  if (!operation->moves_data_) {
+    for (const int rank : MissingRanks(*operation)) {
+      if (peers_[static_cast<size_t>(rank)]->left && operation->waits_for_ != kAnyRank) {
+        return Fail({rank}, "it has left the world");
+      }
+    }
+  }
+  if (now < operation->start_ + options_.timeout / 2) return;
+  if (!operation->asked_) {
+    operation->asked_ = now;
+    for (int rank = 0; rank < options_.size; ++rank) {
+      if (rank != self_) Queue(rank, FrameKind::kPing, "");
+    }
+    return;
+  }
+  // A process that was stopped itself asks late, and must wait for the answers.
+  if (now < operation->start_ + options_.timeout || now < *operation->asked_ + options_.timeout / 2) return;
+  const std::string patience = MakeString(options_.timeout.count(), " ms (timeout_ms)");
+  std::vector<int> silent;
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank != self_ && peers_[static_cast<size_t>(rank)]->heard < *operation->asked_) silent.push_back(rank);
+  }
+  if (!silent.empty()) {
+    return Fail(std::move(silent), MakeString("no sign of life within ", patience,
+                                              ": the process is stopped, or its machine cannot be reached"));
+  }
+  if (operation->moves_data_) {
+    return Fail({}, MakeString("all ranks answer, but the data did not arrive within ", patience));
+  }
+  const std::vector<int> missing = MissingRanks(*operation);
+  std::vector<int> idle;
+  std::string states;
+  for (const int rank : missing) {
+    const std::string& state = peers_[static_cast<size_t>(rank)]->state;
+    if (state.empty()) idle.push_back(rank);
+    states += MakeString(", rank ", rank, state.empty() ? " is in no operation of the world" : " is in ", state);
+  }
+  Fail(idle.empty() ? missing : idle, MakeString("it runs, but did not start ", operation->text_, " within ",
+                                                 patience, states));
+}
+
+void ControlGroup::Fail(std::vector<int> lost, const std::string& reason) {
+  if (failure_) {
+    if (ControlClock::now() - failed_at_ > kSettle) return;
+    for (const int rank : lost) {
+      if (std::find(failure_->lost.begin(), failure_->lost.end(), rank) == failure_->lost.end()) {
+        failure_->lost.push_back(rank);
+      }
+    }
+    std::sort(failure_->lost.begin(), failure_->lost.end());
+    return;
+  }
+  failure_ = GroupFailure{std::move(lost), reason};
+  failed_at_ = ControlClock::now();
+  const std::string body = EncodeFailure(*failure_);
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank != self_) Queue(rank, FrameKind::kFailed, body);
+  }
+  AckGoodbyes();
+  changed_.NotifyAll();
+}
+
+// --- Waiting ---
+
+void ControlGroup::ThrowIfFailed(const std::string& text) {
+  {
+    const MutexLock lock(mutex_);
+    if (!failure_ && !leaving_) return;
+    CAFFE_ENFORCE(failure_ || !leaving_, "world \"", options_.name, "\" (rank ", self_, " of ", options_.size, "): ",
+                  text, " on a closed world");
+  }
+  ThrowFailure(text);
+}
+
+void ControlGroup::ThrowFailure(const std::string& text) {
+  GroupFailure failure;
+  {
+    const MutexLock lock(mutex_);
+    const auto settled = failed_at_ + kSettle;
+    while (ControlClock::now() < settled) changed_.WaitUntil(mutex_, settled);
+    failure = *failure_;
+  }
+  const std::string lost =
+      failure.lost.empty() ? std::string() : MakeString(RanksText(failure.lost), " did not answer: ");
+  throw RanksLost(options_.name, failure.lost,
+                  MakeString("world \"", options_.name, "\" (rank ", self_, " of ", options_.size, "), ", text, ": ",
+                             lost, failure.reason));
+}
+
+void ControlGroup::WaitUntil(const Operation& operation, const std::function<bool()>& ready) {
+  const WaitingThread waiting;
+  while (true) {
+    {
+      const MutexLock lock(mutex_);
+      const auto turn = ControlClock::now() + kLongestWait;
+      while (true) {
+        if (ready()) return;
+        if (failure_ || !changed_.WaitUntil(mutex_, turn)) break;
+      }
+      if (ready()) return;
+    }
+    ThrowIfFailed(operation.text_);
+    try {
+      ThrowIfStopped();
+    } catch (...) {
+      {
+        const MutexLock lock(mutex_);
+        Fail({self_}, MakeString("rank ", self_, " gave up, because its run was stopped"));
+      }
+      SendQueued();
+      throw;
+    }
+  }
+}
+
+void ControlGroup::Agree(Operation* operation, const Signature& signature, const std::string& world) {
+  SendToAll(FrameKind::kSignature, BytesOf(signature));
+  std::vector<Signature> others;
+  WaitUntil(*operation, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!MissingRanks(*operation).empty()) return false;
+    for (int rank = 0; rank < options_.size; ++rank) {
+      if (rank == self_) {
+        others.push_back(signature);
+        continue;
+      }
+      std::deque<Signature>& queue = peers_[static_cast<size_t>(rank)]->signatures[signature.world];
+      others.push_back(queue.front());
+      queue.pop_front();
+    }
+    operation->moves_data_ = true;
+    return true;
+  });
+  CompareSignatures(signature, others, world);
+}
+
+void ControlGroup::CompareSignatures(const Signature& own, const std::vector<Signature>& others,
+                                     const std::string& world) const {
+  for (size_t rank = 0; rank < others.size(); ++rank) {
+    const Signature& other = others[rank];
+    if (std::memcmp(&own, &other, sizeof(own)) == 0) continue;
+    const char* const detail = own.detail != other.detail && own.kind == other.kind && own.count == other.count
+                                   ? ", with other numbers of elements for the ranks"
+                                   : "";
+    CAFFE_THROW("world \"", world, "\": the ranks started different operations as number ", own.sequence, ": rank ",
+                self_, " started ", SignatureText(own), ", rank ", rank, " started ", SignatureText(other), detail,
+                own.sequence != other.sequence ? MakeString(" as number ", other.sequence) : std::string());
+  }
+}
+
+void ControlGroup::ThrowEngineFailure(const Operation& operation, const std::string& why) {
+  {
+    const MutexLock lock(mutex_);
+    const auto deadline = ControlClock::now() + kEngineGrace;
+    while (!failure_ && ControlClock::now() < deadline) changed_.WaitUntil(mutex_, deadline);
+    Fail({}, MakeString("the engine failed on rank ", self_, ", although all ranks are connected: ", why));
+  }
+  SendQueued();
+  ThrowFailure(operation.text_);
+}
+
+void ControlGroup::Announce(const Operation& operation, int rank, const MessageHeader& header) {
+  ThrowIfFailed(operation.text_);
+  SendFrame(rank, FrameKind::kMessage, BytesOf(header));
+}
+
+int ControlGroup::WaitForMessage(Operation* operation, int source, int tag, MessageHeader* header) {
+  int found = kAnyRank;
+  WaitUntil(*operation, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (int rank = 0; rank < options_.size; ++rank) {
+      if (rank == self_ || (source != kAnyRank && rank != source)) continue;
+      std::deque<MessageHeader>& messages = peers_[static_cast<size_t>(rank)]->messages;
+      const auto message = std::find_if(messages.begin(), messages.end(), [tag](const MessageHeader& one) {
+        return tag < 0 || one.tag == tag;
+      });
+      if (message == messages.end()) continue;
+      *header = *message;
+      messages.erase(message);
+      found = rank;
+      operation->moves_data_ = true;
+      return true;
+    }
+    return false;
+  });
+  return found;
+}
+
+std::vector<std::string> ControlGroup::Exchange(const std::vector<std::string>& messages) {
+  const Operation operation(this, "the creation of the world", kAllRanks, 0);
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank != self_) SendFrame(rank, FrameKind::kBlob, messages[static_cast<size_t>(rank)]);
+  }
+  std::vector<std::string> received(static_cast<size_t>(options_.size));
+  WaitUntil(operation, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (int rank = 0; rank < options_.size; ++rank) {
+      if (rank != self_ && peers_[static_cast<size_t>(rank)]->blobs.empty()) return false;
+    }
+    for (int rank = 0; rank < options_.size; ++rank) {
+      if (rank == self_) continue;
+      std::deque<std::string>& blobs = peers_[static_cast<size_t>(rank)]->blobs;
+      received[static_cast<size_t>(rank)] = std::move(blobs.front());
+      blobs.pop_front();
+    }
+    return true;
+  });
+  return received;
+}
+
+void ControlGroup::Leave() {
+  {
+    const MutexLock lock(mutex_);
+    if (leaving_) return;
+    leaving_ = true;
+  }
+  SendToAll(FrameKind::kGoodbye, "");
+  const MutexLock lock(mutex_);
+  const auto deadline = ControlClock::now() + (failure_ ? kLeavePatienceIfFailed : kLeavePatience);
+  while (ControlClock::now() < deadline) {
+    bool needed = false;
+    for (const std::unique_ptr<Peer>& peer : peers_) {
+      needed = needed || (peer != nullptr && !peer->acked && !peer->closed);
+    }
+    if (!needed) return;
+    changed_.WaitUntil(mutex_, deadline);
+  }
+}
+
+}  // namespace caffe2rt

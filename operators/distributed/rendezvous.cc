@@ -1,0 +1,408 @@
+#include "operators/distributed/rendezvous.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_split.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/runtime/waiting.h"
+#include "operators/distributed/common_world.h"
+
+namespace caffe2rt {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause{10};
+constexpr int kMostStrangers = 64;  // connections without a valid Hello at a time
+
+std::string HostName() {
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, sizeof(host) - 1);
+  return host;
+}
+
+// When the process started, in ticks since the machine did: tells a process from a later one with the same
+// number. "" if there is no such process.
+std::string StartOfProcess(int process) {
+  std::ifstream file(MakeString("/proc/", process, "/stat"));
+  std::string text;
+  if (!std::getline(file, text)) return "";
+  const size_t name_end = text.rfind(')');  // the name may contain spaces
+  if (name_end == std::string::npos) return "";
+  const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
+  if (fields.empty() || fields[0] == "Z" || fields[0] == "X") return "";  // ended, not yet reaped
+  return fields.size() > 19 ? fields[19] : "";
+}
+
+// The value of a rank's key.
+struct RankRecord {
+  std::string host, start, address;
+  int process = 0, port = 0, size = 0, generation = 0;
+  uint64_t token = 0;
+
+  std::string Text() const {
+    return MakeString("host=", host, " process=", process, " start=", start, " address=", address, " port=", port,
+                      " size=", size, " generation=", generation, " token=", token);
+  }
+
+  static std::optional<RankRecord> Parse(const std::string& text) {
+    std::map<std::string, std::string> fields;
+    for (const absl::string_view field : absl::StrSplit(text, ' ')) {
+      const std::pair<std::string, std::string> parts = absl::StrSplit(field, absl::MaxSplits('=', 1));
+      fields[parts.first] = parts.second;
+    }
+    RankRecord record;
+    record.host = fields["host"];
+    record.start = fields["start"];
+    record.address = fields["address"];
+    if (!absl::SimpleAtoi(fields["process"], &record.process) || !absl::SimpleAtoi(fields["port"], &record.port) ||
+        !absl::SimpleAtoi(fields["size"], &record.size) ||
+        !absl::SimpleAtoi(fields["generation"], &record.generation) ||
+        !absl::SimpleAtoi(fields["token"], &record.token)) {
+      return std::nullopt;
+    }
+    return record;
+  }
+
+  std::string Writer() const { return MakeString("process ", process, " on host ", host); }
+
+  // Whether the process has ended, as far as this machine can know.
+  bool HasEnded() const { return host == HostName() && StartOfProcess(process) != start; }
+};
+
+class Rendezvous {
+ public:
+  Rendezvous(const GroupOptions& options, Store& store)
+      : options_(options),
+        store_(store),
+        deadline_(ControlClock::now() + options.timeout),
+        connections_(static_cast<size_t>(options.size)) {
+    own_.host = HostName();
+    own_.process = getpid();
+    own_.start = StartOfProcess(own_.process);
+    own_.address = AddressOfInterface(options.interface);
+    own_.size = options.size;
+    own_.generation = options.generation;
+    std::random_device random;
+    own_.token = (static_cast<uint64_t>(random()) << 32) | random();
+  }
+
+  Meeting Run() {
+    Listen();
+    WriteKey();
+    try {
+      for (int rank = 0; rank < options_.rank; ++rank) ConnectTo(rank);
+      AcceptHigherRanks();
+    } catch (const RanksLost& error) {
+      GiveUp({error.ranks(), MakeString("rank ", options_.rank, " gave up: ", error.message())});
+      throw;
+    } catch (const std::exception& error) {
+      GiveUp({{options_.rank}, MakeString("rank ", options_.rank, " gave up: ", error.what())});
+      throw;
+    }
+    return {std::move(connections_), own_.address};
+  }
+
+ private:
+  void Listen() {
+    listener_ = UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    inet_pton(AF_INET, own_.address.c_str(), &address.sin_addr);
+    socklen_t length = sizeof(address);
+    const bool ready = listener_.is_open() &&
+                       bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+                       listen(listener_.get(), SOMAXCONN) == 0 &&
+                       getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0;
+    CAFFE_ENFORCE(ready, "world \"", options_.name, "\" cannot listen on ", own_.address, ": ", std::strerror(errno));
+    own_.port = ntohs(address.sin_port);
+  }
+
+  std::string OwnKey() const { return RankKey(options_, options_.rank); }
+
+  void WriteKey() {
+    if (store_.SetNew(OwnKey(), own_.Text())) return;
+    const std::optional<std::string> text = store_.Find(OwnKey());
+    const std::optional<RankRecord> other = text ? RankRecord::Parse(*text) : std::nullopt;
+    CAFFE_THROW("world \"", options_.name, "\" cannot be created: key \"", OwnKey(), "\" exists in ",
+                store_.Describe(), ", written by ", other ? other->Writer() : "an unknown process",
+                other && other->HasEnded()
+                    ? ", which has ended: an earlier run with the same id left it; use another id, or remove the folder"
+                    : ": another process has this rank, or an earlier run with the same id left the key");
+  }
+
+  void GiveUp(const GroupFailure& failure) {
+    const std::string frame = FrameOf(FrameKind::kFailed, EncodeFailure(failure));
+    for (const UniqueFd& connection : connections_) {
+      if (connection.is_open()) SendAll(connection.get(), frame);
+    }
+    try {
+      store_.Erase(OwnKey());
+    } catch (const std::exception& error) {
+      LOG(WARNING) << error.what();
+    }
+  }
+
+  [[noreturn]] void ThrowLost(std::vector<int> ranks, const std::string& reason) const {
+    const std::string text = RanksText(ranks);
+    throw RanksLost(options_.name, std::move(ranks),
+                    MakeString("world \"", options_.name, "\" (rank ", options_.rank, " of ", options_.size,
+                               ") cannot be created: ", text, " ", reason));
+  }
+
+  // THROWS if the run is stopped, if a rank that is already connected has ended or given up, or if `waited_for`
+  // have not come in time.
+  void Check(const std::vector<int>& waited_for) {
+    ThrowIfStopped();
+    for (int rank = 0; rank < options_.size; ++rank) CheckConnection(rank);
+    for (const int rank : waited_for) CheckProcess(rank);
+    if (ControlClock::now() < deadline_) return;
+    std::vector<int> absent;
+    for (const int rank : waited_for) {
+      if (!store_.Find(RankKey(options_, rank))) absent.push_back(rank);
+    }
+    if (!absent.empty()) {
+      ThrowLost(std::move(absent), MakeString("did not come within ", options_.timeout.count(), " ms: no key in ",
+                                              store_.Describe()));
+    }
+    ThrowLost(waited_for, MakeString("did not answer within ", options_.timeout.count(), " ms"));
+  }
+
+  void CheckConnection(int rank) {
+    const int fd = connections_[static_cast<size_t>(rank)].get();
+    if (fd < 0) return;
+    FrameHeader header{};
+    const ssize_t n = recv(fd, &header, sizeof(header), MSG_PEEK | MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+      ThrowLost({rank}, "did not answer: its connection closed, so its process ended");
+    }
+    if (n < static_cast<ssize_t>(sizeof(header)) || header.kind != static_cast<uint32_t>(FrameKind::kFailed)) return;
+    if (header.bytes > kMostFrameBytes) return;
+    std::string frame(sizeof(header) + header.bytes, '\0');
+    if (recv(fd, frame.data(), frame.size(), MSG_PEEK | MSG_DONTWAIT) < static_cast<ssize_t>(frame.size())) return;
+    GroupFailure failure = DecodeFailure(std::string_view(frame).substr(sizeof(header)));
+    ThrowLost(std::move(failure.lost), MakeString("did not answer: ", failure.reason));
+  }
+
+  // A rank whose process on this machine has ended, or that has other ideas of the world.
+  void CheckProcess(int rank) {
+    const std::string key = RankKey(options_, rank);
+    const std::optional<std::string> text = store_.Find(key);
+    if (!text) return;
+    const std::optional<RankRecord> record = RankRecord::Parse(*text);
+    CAFFE_ENFORCE(record, "key \"", key, "\" in ", store_.Describe(), " was not written by a world: \"", *text, "\"");
+    CAFFE_ENFORCE(record->size == options_.size, "world \"", options_.name, "\" has size ", options_.size,
+                  " on rank ", options_.rank, " and size ", record->size, " on rank ", rank, " (", record->Writer(),
+                  ")");
+    if (record->HasEnded()) {
+      ThrowLost({rank}, MakeString("did not answer: ", record->Writer(), ", which wrote key \"", key, "\" to ",
+                                   store_.Describe(),
+                                   ", has ended; if an earlier run with the same id left the key, use another id, or "
+                                   "remove the folder"));
+    }
+  }
+
+  void Pause(const std::vector<int>& waited_for) {
+    Check(waited_for);
+    const WaitingThread waiting;
+    std::this_thread::sleep_for(kPause);
+  }
+
+  Hello HelloTo(uint64_t token) const {
+    Hello hello{};
+    std::memcpy(hello.magic, Hello::kMagic, sizeof(hello.magic));
+    hello.world = HashOf(options_.name);
+    hello.from_token = own_.token;
+    hello.to_token = token;
+    hello.generation = options_.generation;
+    hello.size = options_.size;
+    hello.rank = options_.rank;
+    return hello;
+  }
+
+  void ConnectTo(int rank) {
+    const std::string key = RankKey(options_, rank);
+    while (true) {
+      const std::optional<std::string> text = store_.Find(key);
+      if (text) {
+        Check({rank});
+        const std::optional<RankRecord> record = RankRecord::Parse(*text);
+        if (record && TryConnect(rank, *record)) return;
+      }
+      Pause({rank});
+    }
+  }
+
+  // Returns false if the rank does not listen there (any more).
+  bool TryConnect(int rank, const RankRecord& record) {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(record.port));
+    if (inet_pton(AF_INET, record.address.c_str(), &address.sin_addr) != 1) return false;
+    if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+      if (errno != EINPROGRESS) return false;
+      while (!Ready(fd.get(), POLLOUT)) Check({rank});
+      int error = 0;
+      socklen_t length = sizeof(error);
+      if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0) return false;
+    }
+    SetOptions(fd.get());
+    if (!SendAll(fd.get(), BytesOf(HelloTo(record.token)))) return false;
+    Hello reply{};
+    size_t got = 0;
+    while (got < sizeof(reply)) {
+      while (!Ready(fd.get(), POLLIN)) Check({rank});
+      const ssize_t n = recv(fd.get(), reinterpret_cast<char*>(&reply) + got, sizeof(reply) - got, MSG_DONTWAIT);
+      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+      if (n > 0) got += static_cast<size_t>(n);
+    }
+    if (std::memcmp(reply.magic, Hello::kMagic, sizeof(reply.magic)) != 0 || reply.to_token != own_.token) return false;
+    CheckHello(reply);
+    if (reply.rank != rank) return false;
+    connections_[static_cast<size_t>(rank)] = std::move(fd);
+    return true;
+  }
+
+  // THROWS if the sender has other ideas of the world.
+  void CheckHello(const Hello& hello) const {
+    CAFFE_ENFORCE(hello.size == options_.size && hello.generation == options_.generation, "world \"", options_.name,
+                  "\" has size ", options_.size, " and generation ", options_.generation, " on rank ", options_.rank,
+                  ", and size ", hello.size, " and generation ", hello.generation, " on rank ", hello.rank);
+  }
+
+  static bool Ready(int fd, short events) {
+    pollfd waited{fd, events, 0};
+    return poll(&waited, 1, static_cast<int>(kPause.count())) > 0;
+  }
+
+  static void SetOptions(int fd) {
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+  }
+
+  std::vector<int> MissingHigherRanks() const {
+    std::vector<int> missing;
+    for (int rank = options_.rank + 1; rank < options_.size; ++rank) {
+      if (!connections_[static_cast<size_t>(rank)].is_open()) missing.push_back(rank);
+    }
+    return missing;
+  }
+
+  // A connection whose Hello has not arrived yet.
+  struct Stranger {
+    UniqueFd fd;
+    Hello hello{};
+    size_t got = 0;
+  };
+
+  void AcceptHigherRanks() {
+    std::vector<Stranger> strangers;
+    while (true) {
+      const std::vector<int> missing = MissingHigherRanks();
+      if (missing.empty()) return;
+      Check(missing);
+      std::vector<pollfd> waited{{listener_.get(), POLLIN, 0}};
+      for (const Stranger& stranger : strangers) waited.push_back({stranger.fd.get(), POLLIN, 0});
+      {
+        const WaitingThread waiting;
+        poll(waited.data(), waited.size(), static_cast<int>(kPause.count()));
+      }
+      std::erase_if(strangers, [this](Stranger& stranger) { return !ReadHello(&stranger); });
+      while (true) {
+        UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (!fd.is_open()) break;
+        SetOptions(fd.get());
+        if (strangers.size() >= kMostStrangers) strangers.erase(strangers.begin());
+        strangers.push_back({std::move(fd)});
+        if (!ReadHello(&strangers.back())) strangers.pop_back();
+      }
+    }
+  }
+
+  // Returns whether more is to come.
+  bool ReadHello(Stranger* stranger) {
+    char* const to = reinterpret_cast<char*>(&stranger->hello) + stranger->got;
+    const ssize_t n = recv(stranger->fd.get(), to, sizeof(Hello) - stranger->got, MSG_DONTWAIT);
+    if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    if (n == 0) return false;
+    stranger->got += static_cast<size_t>(n);
+    if (stranger->got < sizeof(Hello)) return true;
+    Welcome(stranger);
+    return false;
+  }
+
+  void Welcome(Stranger* stranger) {
+    const Hello& hello = stranger->hello;
+    if (std::memcmp(hello.magic, Hello::kMagic, sizeof(hello.magic)) != 0 || hello.to_token != own_.token ||
+        hello.world != HashOf(options_.name)) {
+      LOG(WARNING) << "world \"" << options_.name << "\": rejected a connection that is not from one of its ranks";
+      return;
+    }
+    // The other side checks it as well.
+    const bool sent = SendAll(stranger->fd.get(), BytesOf(HelloTo(hello.from_token)));
+    if (hello.rank <= options_.rank || hello.rank >= options_.size) return;
+    CheckHello(hello);
+    UniqueFd& connection = connections_[static_cast<size_t>(hello.rank)];
+    if (sent && !connection.is_open()) connection = std::move(stranger->fd);
+  }
+
+  const GroupOptions& options_;
+  Store& store_;
+  const ControlClock::time_point deadline_;
+  RankRecord own_;
+  UniqueFd listener_;
+  std::vector<UniqueFd> connections_;
+};
+
+}  // namespace
+
+std::string RankKey(const GroupOptions& options, int rank) {
+  return MakeString(options.name, "/generation_", options.generation, "/rank_", rank);
+}
+
+std::string AddressOfInterface(const std::string& interface) {
+  if (interface.empty()) return "127.0.0.1";
+  in_addr parsed{};
+  if (inet_pton(AF_INET, interface.c_str(), &parsed) == 1) return interface;
+  ifaddrs* list = nullptr;
+  CAFFE_ENFORCE(getifaddrs(&list) == 0, "cannot list the network interfaces: ", std::strerror(errno));
+  std::string found, known;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    char text[INET_ADDRSTRLEN] = {};
+    const auto* const address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+    inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text));
+    if (interface == one->ifa_name && found.empty()) found = text;
+    known += MakeString(known.empty() ? "" : ", ", one->ifa_name, " (", text, ")");
+  }
+  freeifaddrs(list);
+  CAFFE_ENFORCE(!found.empty(), "interface is \"", interface, "\", want the name or IPv4 address of one of: ", known);
+  return found;
+}
+
+Meeting Meet(const GroupOptions& options, Store& store) { return Rendezvous(options, store).Run(); }
+
+}  // namespace caffe2rt

@@ -1,0 +1,12 @@
+# The engine GLOO of collectives (operators/distributed/gloo).
+set(CAFFE2RT_GLOO AUTO CACHE STRING "Build the engine GLOO of collectives: ON, OFF, or AUTO: if Gloo is installed")
+set_property(CACHE CAFFE2RT_GLOO PROPERTY STRINGS AUTO ON OFF)
+set(CAFFE2RT_HAS_GLOO OFF)
+if(CAFFE2RT_GLOO STREQUAL ON)
+  find_package(Gloo REQUIRED)
+elseif(CAFFE2RT_GLOO STREQUAL AUTO)
+  find_package(Gloo QUIET)
+endif()
+if(CAFFE2RT_GLOO AND Gloo_FOUND)
+  set(CAFFE2RT_HAS_GLOO ON)
+endif()
