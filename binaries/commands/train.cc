@@ -9,6 +9,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/train_definition.h"
 #include "binaries/commands/train_progress.h"
+#include "binaries/commands/train_ranks.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/signal_handler.h"
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 FileAccess AccessOf(const CommandLine& line, const std::string& folder, const RunDef& run) {
   if (line.Has("allow-files-anywhere")) return FileAccess::Free();
   std::vector<std::string> roots = {".", folder, run.data().path(), run.test().path(), run.init()};
+  if (line.Has("store")) roots.push_back(StoreFolder(line));
   for (const std::string& path : {run.data().path(), run.test().path()}) {
     if (!path.empty()) roots.push_back(fs::path(path).parent_path().string());
   }
@@ -68,15 +70,16 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
   }
 }
 
-int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
+int Train(const CommandLine& line, const std::string& folder, TrainingRun run, int rank) {
   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
   const int epochs = run.def().epochs();
   TrainProgressLine progress(epochs);
   TrainingCallbacks callbacks;
-  callbacks.on_step = [&](const TrainingProgress& at) { progress.Show(at); };
+  if (rank == 0) callbacks.on_step = [&](const TrainingProgress& at) { progress.Show(at); };
+  callbacks.lost_ranks = &LostRanksOf;
   callbacks.on_epoch = [&](const EpochResult& result) {
     progress.Clear();
-    if (!line.Has("json")) std::cout << ResultText(result, epochs) << std::flush;
+    if (!line.Has("json") && rank == 0) std::cout << ResultText(result, epochs) << std::flush;
   };
   callbacks.on_warning = [&](const std::string& text) {
     progress.Clear();
@@ -85,7 +88,7 @@ int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
   callbacks.should_stop = [&] { return signals.CheckForSignals() != SignalHandler::Action::NONE; };
   const TrainingEnd end = run.Run(callbacks, AccessOf(line, folder, run.def()));
   progress.Clear();
-  PrintEnd(line, folder, end);
+  if (rank == 0) PrintEnd(line, folder, end);
   // An interrupted command has not done what it was asked for.
   return end.reason == TrainingEnd::Reason::kStopped ? 1 : 0;
 }
@@ -104,6 +107,7 @@ int WritePlan(const CommandLine& line) {
   if (line.Has("test")) data.test = ReadDataFacts({run.test().type(), line.Text("test")});
   const std::string file = line.Text("write-plan");
   TrainingPlanOptions options;
+  options.ranks = RanksOf(line);
   const std::string beside = fs::path(file).parent_path().string();
   options.folder = line.Has("output") ? OutputOf(line) : beside.empty() ? "." : beside;
   options.for_caffe2 = line.Has("plan-for-caffe2");
@@ -145,8 +149,8 @@ int Evaluate(const CommandLine& line) {
 
 // Options that do not change a run which goes on.
 bool AppliesToResume(const std::string& option) {
-  for (const char* name :
-       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere"}) {
+  for (const char* name : {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere",
+                           "ranks", "rank", "size", "store", "run-id", "interface", "timeout"}) {
     if (option == name) return true;
   }
   return false;
@@ -161,15 +165,20 @@ int TrainMain(const CommandLine& line) {
         throw UsageError(MakeString("option --", option.name, " does not apply to --resume"));
     }
     const std::string folder = line.Text("resume");
-    return Train(line, folder, TrainingRun(folder));
+    if (LaunchesRanks(line)) return LaunchRanks(line, folder);
+    const RankOptions ranks = RanksOf(line);
+    return Train(line, folder, TrainingRun(folder, ranks), ranks.rank);
   }
   if (line.Has("write-plan")) return WritePlan(line);
   const std::string folder = OutputOf(line);
-  TrainingRun training(folder, RunDefOf(line));
+  const bool launches = LaunchesRanks(line);
+  const RankOptions ranks = launches ? PlannedRanks(line) : RanksOf(line);
+  TrainingRun training(folder, RunDefOf(line), ranks);
   if (!training.missing_weights().empty())
     Warn("new weights, because --init does not have them: " +
          FirstNames(training.missing_weights()));
-  return Train(line, folder, std::move(training));
+  if (launches) return LaunchRanks(line, folder);
+  return Train(line, folder, std::move(training), ranks.rank);
 }
 
 std::vector<std::string> OptimizerValues() {
@@ -232,6 +241,7 @@ const Command& TrainCommand() {
             {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run"},
             {"device", "NAME", "cpu", "device of the nets, e.g. cuda:0"},
             kAllowFilesOption},
+           RankOptionTable(),
            ProcessOptions(),
            {kJsonOption}}),
       .run = TrainMain,
