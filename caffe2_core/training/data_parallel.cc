@@ -39,7 +39,8 @@ void AddVotes(const DataParallelNet& def, NetDef* net) {
   for (const std::string& blob : {def.loss, def.accuracy}) {
     if (blob.empty()) continue;
     const std::string flat = blob + "_vote";
-    *net->add_op() = CreateOperatorDef("FlattenToVec", "", {blob}, {flat});
+    *net->add_op() = CreateOperatorDef("Reshape", "", {blob}, {flat, blob + "_vote_dims"},
+                                       {MakeArgument("shape", std::vector<int64_t>{1})});
     *net->add_op() =
         CreateOperatorDef("Scale", "", {flat}, {flat}, {MakeArgument("scale", def.share)});
     parts.push_back(flat);
