@@ -9,6 +9,7 @@
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/broadcast.h>
+#include <gloo/common/error.h>
 #include <gloo/context.h>
 #include <gloo/reduce.h>
 #include <gloo/transport/address.h>
@@ -17,12 +18,18 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 
+#include <signal.h>
+#include <time.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "operators/distributed/collective_engine.h"
 
 namespace caffe2rt {
@@ -33,6 +40,127 @@ using std::chrono::milliseconds;
 // The tags of Gloo's own operations begin with smaller numbers.
 constexpr uint64_t kMessageSlot = uint64_t{0x7f} << 56;
 
+// Gloo writes to connections that the other side may have closed, which sends SIGPIPE to the thread. Blocks it
+// in the calling thread, and in the threads that it starts.
+class WithoutPipeSignals {
+ public:
+  WithoutPipeSignals() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutPipeSignals() {
+    const timespec now{};
+    if (!was_pending_) {
+      while (sigtimedwait(&pipe_, nullptr, &now) > 0) continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutPipeSignals(const WithoutPipeSignals&) = delete;
+  WithoutPipeSignals& operator=(const WithoutPipeSignals&) = delete;
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+  bool was_pending_;
+};
+
+using ::gloo::transport::UnboundBuffer;
+
+class AbortableContext;
+
+// A buffer whose waits end when the context is aborted. Gloo itself leaves those waiting whose data were on the
+// way when their connection closed.
+class AbortableBuffer final : public UnboundBuffer {
+ public:
+  AbortableBuffer(AbortableContext* context, std::unique_ptr<UnboundBuffer> buffer);
+  ~AbortableBuffer() override;
+  bool waitRecv(int* source, milliseconds timeout) override;
+  bool waitSend(int* destination, milliseconds timeout) override;
+  void abortWaitRecv() override { buffer_->abortWaitRecv(); }
+  void abortWaitSend() override { buffer_->abortWaitSend(); }
+  void send(int to, uint64_t slot, size_t offset, size_t bytes) override { buffer_->send(to, slot, offset, bytes); }
+  void recv(int from, uint64_t slot, size_t offset, size_t bytes) override {
+    buffer_->recv(from, slot, offset, bytes);
+  }
+  void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) override {
+    buffer_->recv(std::move(from), slot, offset, bytes);
+  }
+
+ private:
+  AbortableContext& context_;
+  const std::unique_ptr<UnboundBuffer> buffer_;
+};
+
+// A transport context that makes such buffers. It outlives them.
+class AbortableContext final : public ::gloo::transport::Context {
+ public:
+  explicit AbortableContext(std::shared_ptr<::gloo::transport::Context> context)
+      : Context(context->rank, context->size), context_(std::move(context)) {}
+
+  std::unique_ptr<::gloo::transport::Pair>& getPair(int peer) override { return context_->getPair(peer); }
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int peer) override { return context_->createPair(peer); }
+  std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* data, size_t bytes) override {
+    return std::make_unique<AbortableBuffer>(this, context_->createUnboundBuffer(data, bytes));
+  }
+
+  // When a wait times out, Gloo gives all connections of the context an exception.
+  void Abort() {
+    if (aborted_.exchange(true)) return;
+    char byte = 0;
+    const std::unique_ptr<UnboundBuffer> nothing = context_->createUnboundBuffer(&byte, 1);
+    try {
+      nothing->waitRecv(nullptr, milliseconds(0));
+    } catch (const ::gloo::Exception&) {
+    }
+    const MutexLock lock(mutex_);
+    for (AbortableBuffer* const buffer : buffers_) {
+      buffer->abortWaitRecv();
+      buffer->abortWaitSend();
+    }
+  }
+  void ThrowIfAborted() const {
+    if (aborted_) throw ::gloo::IoException("the world failed");
+  }
+
+  void Add(AbortableBuffer* buffer) {
+    const MutexLock lock(mutex_);
+    buffers_.insert(buffer);
+  }
+  void Remove(AbortableBuffer* buffer) {
+    const MutexLock lock(mutex_);
+    buffers_.erase(buffer);
+  }
+
+ private:
+  const std::shared_ptr<::gloo::transport::Context> context_;
+  std::atomic<bool> aborted_{false};
+  Mutex mutex_;
+  std::set<AbortableBuffer*> buffers_ ABSL_GUARDED_BY(mutex_);
+};
+
+AbortableBuffer::AbortableBuffer(AbortableContext* context, std::unique_ptr<UnboundBuffer> buffer)
+    : UnboundBuffer(buffer->ptr, buffer->size), context_(*context), buffer_(std::move(buffer)) {
+  context_.Add(this);
+}
+AbortableBuffer::~AbortableBuffer() { context_.Remove(this); }
+
+bool AbortableBuffer::waitRecv(int* source, milliseconds timeout) {
+  context_.ThrowIfAborted();
+  const bool done = buffer_->waitRecv(source, timeout);
+  context_.ThrowIfAborted();
+  return done;
+}
+bool AbortableBuffer::waitSend(int* destination, milliseconds timeout) {
+  context_.ThrowIfAborted();
+  const bool done = buffer_->waitSend(destination, timeout);
+  context_.ThrowIfAborted();
+  return done;
+}
+
 class GlooContext final : public ::gloo::Context {
  public:
   GlooContext(const TransportOptions& options, TransportBootstrap& bootstrap)
@@ -41,8 +169,10 @@ class GlooContext final : public ::gloo::Context {
     setTimeout(std::max(options.timeout / 5, milliseconds(1)));
     ::gloo::transport::tcp::attr attributes(options.address.c_str());
     device_ = ::gloo::transport::tcp::CreateDevice(attributes);
-    transportContext_ = device_->createContext(rank, size);
-    transportContext_->setTimeout(getTimeout());
+    const std::shared_ptr<::gloo::transport::Context> plain = device_->createContext(rank, size);
+    plain->setTimeout(getTimeout());
+    abortable_ = std::make_shared<AbortableContext>(plain);
+    transportContext_ = abortable_;
     std::vector<std::string> addresses(static_cast<size_t>(size));
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
@@ -59,10 +189,12 @@ class GlooContext final : public ::gloo::Context {
   }
 
   void Abort() {
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer != rank) transportContext_->getPair(peer)->close();
-    }
+    const WithoutPipeSignals no_signals;
+    abortable_->Abort();
   }
+
+ private:
+  std::shared_ptr<AbortableContext> abortable_;  // the same as transportContext_
 };
 
 class GlooTransport final : public CollectiveTransport {
@@ -73,6 +205,7 @@ class GlooTransport final : public CollectiveTransport {
   // The ring: each rank adds its part of the elements of all ranks, in the order of the ring, and the
   // sums are then copied around. So the bytes are the same on all ranks and in each run.
   void Allreduce(void* data, size_t count, const ElementSum& sum, uint32_t tag) override {
+    const WithoutPipeSignals no_signals;
     ::gloo::AllreduceOptions options(context_);
     options.setAlgorithm(::gloo::AllreduceOptions::Algorithm::RING);
     SetOutput(&options, data, count, sum.bytes);
@@ -82,6 +215,7 @@ class GlooTransport final : public CollectiveTransport {
   }
 
   void Reduce(void* data, size_t count, const ElementSum& sum, int root, uint32_t tag) override {
+    const WithoutPipeSignals no_signals;
     ::gloo::ReduceOptions options(context_);
     SetOutput(&options, data, count, sum.bytes);
     options.setReduceFunction(sum.add);
@@ -91,6 +225,7 @@ class GlooTransport final : public CollectiveTransport {
   }
 
   void Broadcast(void* data, size_t bytes, int root, uint32_t tag) override {
+    const WithoutPipeSignals no_signals;
     ::gloo::BroadcastOptions options(context_);
     options.setOutput(static_cast<char*>(data), bytes);
     options.setRoot(root);
@@ -99,6 +234,7 @@ class GlooTransport final : public CollectiveTransport {
   }
 
   void Allgather(const void* in, void* out, size_t bytes, uint32_t tag) override {
+    const WithoutPipeSignals no_signals;
     ::gloo::AllgatherOptions options(context_);
     options.setInput(static_cast<char*>(const_cast<void*>(in)), bytes);
     options.setOutput(static_cast<char*>(out), bytes * static_cast<size_t>(context_->size));
@@ -107,12 +243,14 @@ class GlooTransport final : public CollectiveTransport {
   }
 
   void Send(const void* data, size_t bytes, int peer, uint32_t number) override {
+    const WithoutPipeSignals no_signals;
     const auto buffer = context_->createUnboundBuffer(const_cast<void*>(data), bytes);
     buffer->send(peer, SlotOf(context_->rank, number), 0, bytes);
     buffer->waitSend(timeout_);
   }
 
   void Receive(void* data, size_t bytes, int peer, uint32_t number) override {
+    const WithoutPipeSignals no_signals;
     const auto buffer = context_->createUnboundBuffer(data, bytes);
     buffer->recv(peer, SlotOf(peer, number), 0, bytes);
     buffer->waitRecv(timeout_);
@@ -154,6 +292,7 @@ std::string DescribeGloo() { return "Gloo, transport tcp"; }
 
 std::unique_ptr<CollectiveTransport> ConnectGloo(const TransportOptions& options, TransportBootstrap& bootstrap) {
   CAFFE_ENFORCE(options.transport == "tcp", "transport is \"", options.transport, "\", want \"tcp\" for engine GLOO");
+  const WithoutPipeSignals no_signals;
   std::shared_ptr<GlooContext> context;
   try {
     context = std::make_shared<GlooContext>(options, bootstrap);

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,8 +52,7 @@ template <class T>
 T Value(int rank, size_t i, bool whole) {
   const auto number = static_cast<uint32_t>(i * 7 + static_cast<size_t>(rank) * 3 + 1);
   if (whole || std::is_integral_v<T>) return static_cast<T>(static_cast<float>(number % 11));
-  std::mt19937 random(number);
-  return static_cast<T>(std::uniform_real_distribution<float>(-1, 1)(random));
+  return static_cast<T>(static_cast<float>((number * 2654435761u) >> 8) * 0x1p-23f - 1);
 }
 
 template <class T>
