@@ -38,9 +38,7 @@ FileAccess AccessOf(const CommandLine& line, const std::string& folder, const Ru
 }
 
 // Four digits, also of small numbers.
-std::string LossText(double loss) {
-  return FixedText(loss, loss > 0 && loss < 0.01 ? 7 : 4);
-}
+std::string LossText(double loss) { return FixedText(loss, loss > 0 && loss < 0.01 ? 7 : 4); }
 
 std::string ResultText(const EpochResult& result, int epochs) {
   std::string text = MakeString("epoch ", result.epoch, "/", epochs, "  ",
@@ -134,7 +132,7 @@ int Evaluate(const CommandLine& line) {
     const JsonDocument json = NewJson();
     *json = {{"checkpoint", result.checkpoint},
              {"records", result.records},
-             {"loss", JsonNumber(static_cast<float>(result.loss))}};
+             {"loss", JsonNumber(static_cast<float>(result.loss)), false, true}};
     if (result.has_accuracy) (*json)["accuracy"] = JsonNumber(static_cast<float>(result.accuracy));
     PrintJson(*json);
     return 0;
@@ -149,8 +147,9 @@ int Evaluate(const CommandLine& line) {
 
 // Options that do not change a run which goes on.
 bool AppliesToResume(const std::string& option) {
-  for (const char* name : {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere",
-                           "ranks", "rank", "size", "store", "run-id", "interface", "timeout"}) {
+  for (const char* name :
+       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere",
+        "ranks", "rank", "size", "store", "run-id", "interface", "timeout"}) {
     if (option == name) return true;
   }
   return false;
@@ -216,29 +215,35 @@ const Command& TrainCommand() {
              "instead of the TrainDef's: sgd, adagrad, adadelta, adam, rmsprop", false, false,
              &OptimizerValues},
             {"rate", "R", "", "learning rate, instead of the TrainDef's"},
-            {"momentum", "M", "", "of sgd and rmsprop, instead of the TrainDef's"},
-            {"weight-decay", "D", "", "instead of the TrainDef's"},
+            {"momentum", "M", "", "of sgd and rmsprop, instead of the TrainDef's", false, true},
+            {"weight-decay", "D", "", "instead of the TrainDef's", false, true},
             {"init", "FILE", "",
              "start with the weights of a checkpoint, a predictor's database or an init net, "
              "matched by name and shape"},
-            {"stop-after", "N", "", "end after N epochs without gain"},
+            {"stop-after", "N", "", "end after N epochs without gain", false, true},
             {"checkpoint-every", "N", "", "steps between two checkpoints, besides one each epoch"},
-            {"keep", "N", "3", "checkpoints that stay, besides the best"},
-            {"labels", "FILE", "", "names of the classes, one on each line, for model.minidb"},
+            {"keep", "N", "3", "checkpoints that stay, besides the best", false, true},
+            {"labels", "FILE", "", "names of the classes, one on each line, for model.minidb",
+             false, true},
             {"on-error", "WHAT", "stop", "a damaged record is an error (stop) or left out (skip)",
-             false, false, &ErrorValues},
+             false, true, &ErrorValues},
             {"predict-net", "FILE", "", "a net without a TrainDef, which these options describe"},
-            {"init-net", "FILE", "", "with --predict-net: the net that fills its parameters"},
-            {"fresh-weights", "", "", "with --init-net: use its shapes, and draw new weights"},
+            {"init-net", "FILE", "", "with --predict-net: the net that fills its parameters", false,
+             true},
+            {"fresh-weights", "", "", "with --init-net: use its shapes, and draw new weights",
+             false, true},
             {"loss", "BLOB", "",
              "with --predict-net: its loss, or softmax or squared to add one to its output"},
-            {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one"},
+            {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one", false,
+             true},
             {"blobs", "A,B,...", "",
              "with --predict-net: its inputs and the label, in the order of a record's tensors "
-             "(data,label)"},
+             "(data,label)",
+             false, true},
             {"write-plan", "FILE", "",
              "write the plan of the training instead of running it (text if FILE ends in .pbtxt)"},
-            {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run"},
+            {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run",
+             false, true},
             {"device", "NAME", "cpu", "device of the nets, e.g. cuda:0"},
             kAllowFilesOption},
            RankOptionTable(),
