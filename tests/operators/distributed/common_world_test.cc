@@ -1,0 +1,185 @@
+#include "operators/distributed/common_world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "operators/distributed/collective_engine.h"
+#include "tests/operators/distributed/rank_processes.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::common_world_test {
+namespace {
+
+using testing::AnyOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr int kTimeoutMs = 20000;
+
+int FromEnvironment(const char* name, int otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? std::atoi(value) : otherwise;
+}
+
+void ExpectNoKeysLeft(const RankProcesses& ranks) {
+  EXPECT_FALSE(std::filesystem::exists(ranks.folder().path("run"))) << "the store's folder is removed at the end";
+}
+
+class CommonWorldTest : public testing::TestWithParam<int> {};
+
+// The program compares with a plain sum, and prints hashes of sums that depend on the order.
+TEST_P(CommonWorldTest, CollectivesEqualPlainSumsAndGiveAllRanksTheSameBytes) {
+  std::string first;
+  for (int run = 0; run < (GetParam() == 3 ? 2 : 1); ++run) {
+    RankProcesses ranks("types", GetParam(), kTimeoutMs);
+    for (const RankResult& result : ranks.Wait()) {
+      EXPECT_EQ(result.code, 0) << result.out;
+      EXPECT_THAT(result.out, Not(HasSubstr("WRONG")));
+      EXPECT_THAT(result.out, HasSubstr("done"));
+      if (first.empty()) first = result.out;
+      EXPECT_EQ(result.out, first);
+    }
+    ExpectNoKeysLeft(ranks);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, CommonWorldTest, testing::Values(1, 2, 3, 4, 5));
+
+TEST(CommonWorldTest, ClonesRunAtTheSameTimeInAnyOrder) {
+  RankProcesses ranks("clones", 3, kTimeoutMs);
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
+}
+
+TEST(CommonWorldTest, StatesBothSidesIfOperationsDifferAndGoesOn) {
+  const struct {
+    const char* words[2];
+    const char* wanted[2];
+  } cases[] = {
+      {{"sum:10", "sum:11"}, {"of 10 elements of type float", "of 11 elements of type float"}},
+      {{"sum:10", "sum:0"}, {"of 10 elements of type float", "of 0 elements of type float"}},
+      {{"sum:10", "double:10"}, {"of 10 elements of type float", "of 10 elements of type double"}},
+      {{"label:a", "label:b"}, {"Allreduce \"a\"", "Allreduce \"b\""}},
+      {{"root:0", "root:1"}, {"with root 0", "with root 1"}},
+      {{"barrier:", "sum:3"}, {"Barrier \"x\"", "Allreduce \"x\" of 3"}},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.words[1]);
+    RankProcesses ranks("different", 2, kTimeoutMs, {one.words[0], one.words[1]});
+    const std::vector<RankResult> results = ranks.Wait();
+    for (size_t rank = 0; rank < 2; ++rank) {
+      EXPECT_THAT(results[rank].out, StartsWith("error: world \"world\": the ranks started different operations as "
+                                                "number 0: rank "));
+      EXPECT_THAT(results[rank].out, HasSubstr(one.wanted[0]));
+      EXPECT_THAT(results[rank].out, HasSubstr(one.wanted[1]));
+      EXPECT_THAT(results[rank].out, HasSubstr("after 2\n"));
+    }
+  }
+}
+
+TEST(CommonWorldTest, NamesRanksThatDoNotCome) {
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 3, 1000);
+  ranks.Start("meet", 2, 3, 1000);
+  for (const RankResult& result : ranks.Wait()) {
+    EXPECT_THAT(result.out, StartsWith("lost 1: world \"world\" (rank "));
+    EXPECT_THAT(result.out, HasSubstr("rank 1 did not"));
+  }
+  ExpectNoKeysLeft(ranks);
+}
+
+TEST(CommonWorldTest, RejectsARankTooMany) {
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 3, 2000);
+  ranks.Start("meet", 1, 2, 2000);
+  const std::vector<RankResult> results = ranks.Wait();
+  const std::string out = results[0].out + results[1].out;
+  EXPECT_THAT(out, HasSubstr("world \"world\" has size "));
+  for (const RankResult& result : results) EXPECT_NE(result.code, 0);
+}
+
+TEST(CommonWorldTest, RejectsARankThatExistsTwice) {
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 2, 3000);
+  while (!std::filesystem::exists(ranks.folder().path("run/world%2fgeneration_0%2frank_0"))) std::this_thread::yield();
+  ranks.Start("meet", 0, 2, 3000);
+  ranks.Start("meet", 1, 2, 3000);
+  const std::vector<RankResult> results = ranks.Wait();
+  EXPECT_EQ(results[0].out, "done\n");
+  EXPECT_THAT(results[1].out, StartsWith("error: world \"world\" cannot be created: key \"world/generation_0/rank_0\" "
+                                         "exists in the store in folder "));
+  EXPECT_THAT(results[1].out, HasSubstr("written by process "));
+  EXPECT_EQ(results[2].out, "done\n");
+}
+
+TEST(CommonWorldTest, NamesTheKeysOfAnEarlierRun) {
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 2, kTimeoutMs);
+  while (!std::filesystem::exists(ranks.folder().path("run/world%2fgeneration_0%2frank_0"))) std::this_thread::yield();
+  ranks.Signal(0, SIGKILL);
+  ranks.Wait();
+  RankProcesses later;
+  std::filesystem::copy(ranks.folder().path("run"), later.folder().path("run"));
+  later.Start("meet", 0, 2, kTimeoutMs);
+  later.Start("meet", 1, 2, kTimeoutMs);
+  const std::vector<RankResult> results = later.Wait();
+  EXPECT_THAT(results[0].out, HasSubstr("which has ended: an earlier run with the same id left it"));
+  EXPECT_THAT(results[1].out, HasSubstr("which wrote key \"world/generation_0/rank_0\""));
+  EXPECT_THAT(results[1].out, HasSubstr("if an earlier run with the same id left the key, use another id"));
+}
+
+// Ends ranks at random moments: while they meet, or in operations. CAFFE2_TEST_RANK_KILLS and
+// CAFFE2_TEST_RANK_STOPS say how often.
+void ExpectSurvivorsNameTheLostRank(int signal, int times, int timeout_ms) {
+  std::mt19937 random(40);
+  for (int i = 0; i < times; ++i) {
+    RankProcesses ranks("loop", 3, timeout_ms);
+    const size_t victim = random() % 3;
+    // A rank that is stopped before it has met the others is one that does not come.
+    if (i % 2 == 0 || signal == SIGSTOP) ranks.WaitForOutput(victim, "running");
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 200));
+    ranks.Signal(victim, signal);
+    const std::vector<RankResult> results = ranks.Wait();
+    for (size_t rank = 0; rank < 3; ++rank) {
+      if (rank == victim) continue;
+      EXPECT_EQ(results[rank].code, 3) << "rank " << rank << ", signal " << results[rank].signal;
+      EXPECT_THAT(results[rank].out, HasSubstr(MakeString("lost ", victim, ": world \"world\" (rank ", rank)));
+    }
+  }
+}
+
+TEST(CommonWorldTest, NamesARankWhoseProcessEnds) {
+  ExpectSurvivorsNameTheLostRank(SIGKILL, FromEnvironment("CAFFE2_TEST_RANK_KILLS", 4), kTimeoutMs);
+}
+
+TEST(CommonWorldTest, NamesARankThatIsStopped) {
+  ExpectSurvivorsNameTheLostRank(SIGSTOP, FromEnvironment("CAFFE2_TEST_RANK_STOPS", 1), 2000);
+}
+
+TEST(CommonWorldTest, OfOneRankNeedsNoEngineAndNoStore) {
+  const CommonWorldBlob world = CommonWorld::Create({.name = "alone"}, nullptr);
+  float values[] = {1, 2};
+  world->Allreduce({"x"}, values, 2, TypeMeta::Make<float>());
+  EXPECT_THAT(values, testing::ElementsAre(1, 2));
+  ExpectThrows([&] { world->Allreduce({"x"}, values, 1, TypeMeta::Make<bool>()); },
+               "elements of type bool cannot be added, want float");
+  EXPECT_NO_THROW(world->Clone("clone"));
+  EXPECT_NO_THROW(world->Clone("clone")) << "the first one is gone";
+}
+
+TEST(CommonWorldTest, ReportsAnEngineThatIsNotAvailable) {
+  for (const int size : {1, 2}) {
+    ExpectThrows([size] { CommonWorld::Create({.engine = "MPI", .name = "w", .size = size}, nullptr); },
+                 "engine MPI: libcaffe2_mpi.so is not in ");
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::common_world_test
