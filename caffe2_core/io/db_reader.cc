@@ -66,9 +66,9 @@ DBReader::DBReader(const DBReaderProto& proto) try {
   Open(proto.db_type(), proto.source(),
        DBReaderOptions{.num_shards = state.num_shards(),
                        .shard_id = state.shard_id(),
-                       .block = state.block(),
                        .shuffle = state.shuffle(),
-                       .shuffle_seed = state.shuffle_seed()});
+                       .shuffle_seed = state.shuffle_seed(),
+                       .block = state.block()});
   const MutexLock lock(state_->mutex);
   internal::RecordSource& source = *state_->source;
   if (state.has_record()) {

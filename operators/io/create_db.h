@@ -47,10 +47,10 @@ class CreateDBOp final : public Operator<Context> {
         db_name_(this->ReadArgument(kDatabasePath)),
         options_{.num_shards = this->ReadArgument(kNumShards),
                  .shard_id = this->ReadArgument(kShardId),
-                 .block = this->ReadArgument(kBlock),
-                 .first_block = this->ReadArgument(kFirstBlock),
                  .shuffle = this->ReadArgument(kShuffle),
-                 .shuffle_seed = static_cast<uint64_t>(this->ReadArgument(kShuffleSeed))} {}
+                 .shuffle_seed = static_cast<uint64_t>(this->ReadArgument(kShuffleSeed)),
+                 .block = this->ReadArgument(kBlock),
+                 .first_block = this->ReadArgument(kFirstBlock)} {}
 
   bool RunOnDevice() override {
     const std::string path = this->workspace()->file_access().CheckRead(db_name_);

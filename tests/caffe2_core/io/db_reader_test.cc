@@ -79,10 +79,10 @@ TEST_P(DBReaderTest, DividesTheEndlessSequenceInBlocks) {
         const DBReader reader(type_, path_,
                               DBReaderOptions{.num_shards = 3,
                                               .shard_id = shard,
-                                              .block = 4,
-                                              .first_block = first,
                                               .shuffle = shuffle,
-                                              .shuffle_seed = 3});
+                                              .shuffle_seed = 3,
+                                              .block = 4,
+                                              .first_block = first});
         for (int64_t block = first; block < 10; ++block) {
           for (int64_t i = shard; i < 4; i += 3)
             together[static_cast<size_t>(4 * block + i)] = ReadKeys(reader, 1)[0];
