@@ -18,9 +18,9 @@ build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-d
                 liblmdb-dev zlib1g-dev libjpeg-dev libpng-dev libabsl-dev libcli11-dev nlohmann-json3-dev libzip-dev libnuma-dev
                 libhdf5-dev)
 # The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang; drawings of nets
-# are laid out by graphviz. ccache makes the second build of a source short.
+# are laid out by graphviz; Gloo connects the ranks of training. ccache makes the second build of a source short.
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz
-               ccache)
+               ccache libgloo-dev)
 
 # The Python package. Its other requirements come from PyPI (python/requirements.txt).
 python_packages=(python3-dev python3-venv)
@@ -43,7 +43,7 @@ setup: to build, install
   CLI11 2.1, nlohmann-json 3.11; if you like, HDF5 1.10 (weights of Caffe in HDF5)
 setup: to test, also
   GoogleTest and GoogleMock 1.12, Google Benchmark 1.7, Eigen 3.4, clang 14 with its runtime libraries
-  and, if you like, lld, Graphviz and ccache
+  and, if you like, lld, Graphviz, ccache and Gloo (training on several machines)
 setup: (or later versions), and run setup.sh again with --no-install
 END
 }

@@ -1,4 +1,4 @@
-// caffe2 devices: lists the devices on which nets can run.
+// caffe2 devices: lists the devices on which nets can run, and the engines of collectives.
 
 #include <absl/strings/ascii.h>
 #include <sched.h>
@@ -19,6 +19,7 @@
 #include "caffe2_core/device/device_module.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/numa.h"
+#include "operators/distributed/collective_engine.h"
 
 namespace caffe2rt {
 namespace {
@@ -141,9 +142,19 @@ void PrintDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) 
   }
 }
 
+void PrintEngines() {
+  for (const CollectiveEnginePresence& engine : FindCollectiveEngines()) {
+    PrintParagraph(engine.available
+                       ? MakeString("engine ", engine.name, " of collectives: ", engine.detail)
+                       : MakeString(engine.detail, "; collectives that name it fail"),
+                   4);
+  }
+}
+
 int Devices(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files");
   line.Has("json") ? WriteDevices(KnownDevices()) : PrintDevices(KnownDevices());
+  if (!line.Has("json")) PrintEngines();
   return 0;
 }
 

@@ -84,9 +84,10 @@ OpenedLibrary OpenModuleLibrary(const ModuleLibrary& library) {
   if (why.find(file_name + ": cannot open shared object") == std::string::npos) {
     return {.is_broken = true, .message = library.subject + ": cannot load " + why};
   }
-  return {.message = MakeString(library.subject, library.in_this_build ? ": " : ": not in this build; ",
-                                file_name, " is not in ", absl::StrJoin(searched, ", "),
-                                " or in the loader's search path; set ", library.variable, " to its path")};
+  return {.message = MakeString(
+              library.subject, library.in_this_build ? ": " : ": not in this build; ", file_name,
+              " is not in ", absl::StrJoin(searched, ", "), " or in the loader's search path; set ",
+              library.variable, " to its path")};
 }
 
 }  // namespace caffe2rt

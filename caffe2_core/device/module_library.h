@@ -13,8 +13,8 @@
 namespace caffe2rt {
 
 struct ModuleLibrary {
-  std::string subject;    // what messages begin with: "CUDA"
-  std::string file_name;  // "libcaffe2_cuda.so.0.1"
+  std::string subject;    // what messages begin with: the name of a device
+  std::string file_name;  // "libcaffe2_counting.so"
   std::string variable;   // the environment variable
   bool in_this_build;     // affects only the message about a missing file
 };

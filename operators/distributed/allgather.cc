@@ -18,9 +18,9 @@ class AllgatherOp final : public CollectiveOp {
     const Tensor& first = Input(1);
     for (int i = 1; i < devices; ++i) {
       const Tensor& other = Input(i + 1);
-      CAFFE_ENFORCE(other.dtype() == first.dtype() && other.numel() == first.numel(), "input ", i + 1, " has ",
-                    other.numel(), " elements of type ", other.dtype().name(), ", want ", first.numel(), " of type ",
-                    first.dtype().name(), ", as input 1");
+      CAFFE_ENFORCE(other.dtype() == first.dtype() && other.numel() == first.numel(), "input ",
+                    i + 1, " has ", other.numel(), " elements of type ", other.dtype().name(),
+                    ", want ", first.numel(), " of type ", first.dtype().name(), ", as input 1");
     }
     const int64_t own = CheckedMultiply(first.numel(), static_cast<int64_t>(devices));
     dims_.assign(1, CheckedMultiply(own, static_cast<int64_t>(world->size())));
@@ -36,7 +36,8 @@ class AllgatherOp final : public CollectiveOp {
     joined_.Resize(std::vector<int64_t>{first.numel() * devices});
     char* const to = static_cast<char*>(joined_.raw_mutable_data(first.dtype()));
     for (int i = 0; i < devices && first.numel() > 0; ++i) {
-      std::memcpy(to + static_cast<size_t>(i) * first.nbytes(), Input(i + 1).raw_data(), first.nbytes());
+      std::memcpy(to + static_cast<size_t>(i) * first.nbytes(), Input(i + 1).raw_data(),
+                  first.nbytes());
     }
     return to;
   }
@@ -52,7 +53,9 @@ void RegisterAllgather() {
       .NumInputsOutputs([](int in, int out) { return in >= 2 && out == 1; })
       .Input(0, "comm_world", "a world from CreateCommonWorld or CloneCommonWorld")
       .Input(1, "X_0, X_1, ...", "tensors of one type and size")
-      .Output(0, "Y", "[ranks * inputs * elements]: the elements of all tensors of rank 0, then those of rank 1, ...")
+      .Output(0, "Y",
+              "[ranks * inputs * elements]: the elements of all tensors of rank 0, then those of "
+              "rank 1, ...")
       .SynchronizedInputs({0})
       .ModifiesInputs({0})
       .SetDoc("Collects tensors of all ranks, on each of them.");

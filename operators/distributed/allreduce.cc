@@ -37,7 +37,8 @@ void RegisterAllreduce() {
       .IdenticalTypeAndShapeOfInput(1)
       .Arg(kCollectiveGpuDirect)
       .SetDoc(
-          "Replaces each tensor by the sum of the tensors of all ranks. Several tensors, one for each device, are "
+          "Replaces each tensor by the sum of the tensors of all ranks. Several tensors, one for "
+          "each device, are "
           "added first, in their order. All ranks get the same bytes, in every run.");
   RegisterCpuOperator<AllreduceOp>("Allreduce", __FILE__);
 }

@@ -23,7 +23,9 @@ void RegisterBarrier() {
       .Input(0, "comm_world", "a world from CreateCommonWorld or CloneCommonWorld")
       .SynchronizedInputs({0})
       .ModifiesInputs({0})
-      .SetDoc("Waits until all ranks have started it. Outputs, which only order other operators, are not changed.");
+      .SetDoc(
+          "Waits until all ranks have started it. Outputs, which only order other operators, are "
+          "not changed.");
   RegisterCpuOperator<BarrierOp>("Barrier", __FILE__);
 }
 

@@ -30,8 +30,10 @@ void RegisterCloneCommonWorld() {
       .Output(0, "comm_world", "another world of the same ranks")
       .SynchronizedInputs({0})
       .SetDoc(
-          "Clones a world, so that operators on both can be under way at the same time. The clone has the operator's "
-          "name, or that of its output, which must be the same on all ranks; it uses the connections of the world.");
+          "Clones a world, so that operators on both can be under way at the same time. The clone "
+          "has the operator's "
+          "name, or that of its output, which must be the same on all ranks; it uses the "
+          "connections of the world.");
   RegisterCpuOperator<CloneCommonWorldOp>("CloneCommonWorld", __FILE__);
 }
 

@@ -1,6 +1,5 @@
 #include "operators/distributed/collective.h"
 
-
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/graph/collective_order.h"
 #include "caffe2_core/graph/gradient.h"
@@ -60,8 +59,9 @@ CommonWorldBlob CollectiveOp::World() const {
   const CommonWorldBlob& world = OperatorBase::Input<CommonWorldBlob>(0);
   CAFFE_ENFORCE(world != nullptr, "input 0 (comm_world) has been destroyed");
   const std::string& engine = debug_def().engine();
-  CAFFE_ENFORCE(engine.empty() || world->engine().empty() || engine == world->engine(), "the operator names engine \"",
-                engine, "\", and its world \"", world->name(), "\" has engine \"", world->engine(), "\"");
+  CAFFE_ENFORCE(engine.empty() || world->engine().empty() || engine == world->engine(),
+                "the operator names engine \"", engine, "\", and its world \"", world->name(),
+                "\" has engine \"", world->engine(), "\"");
   return world;
 }
 
@@ -76,9 +76,10 @@ Tensor* CollectiveOp::FirstInPlace(int count) {
   Tensor* const first = InPlace(0);
   for (int i = 1; i < count; ++i) {
     const Tensor& other = Input(i + 1);
-    CAFFE_ENFORCE(other.dtype() == first->dtype(), "input ", i + 1, " is of type ", other.dtype().name(), ", want ",
-                  first->dtype().name(), ", the type of input 1");
-    CAFFE_ENFORCE_EQ(other.numel(), first->numel(), "elements of input ", i + 1, ", want as many as input 1 has");
+    CAFFE_ENFORCE(other.dtype() == first->dtype(), "input ", i + 1, " is of type ",
+                  other.dtype().name(), ", want ", first->dtype().name(), ", the type of input 1");
+    CAFFE_ENFORCE_EQ(other.numel(), first->numel(), "elements of input ", i + 1,
+                     ", want as many as input 1 has");
   }
   return first;
 }
@@ -95,7 +96,8 @@ OpSchema& CollectiveSchema(const char* type, const char* file) {
 OpSchema& InPlaceCollectiveSchema(const char* type, const char* file) {
   return CollectiveSchema(type, file)
       .Input(0, "comm_world", "a world from CreateCommonWorld or CloneCommonWorld")
-      .Input(1, "X_0, X_1, ...", "tensors of one type and size, one for each device of this process")
+      .Input(1, "X_0, X_1, ...",
+             "tensors of one type and size, one for each device of this process")
       .Output(0, "X_0, X_1, ...", "the same tensors")
       .SynchronizedInputs({0})
       .ModifiesInputs({0});

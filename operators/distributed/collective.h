@@ -14,14 +14,18 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<std::string> kCollectiveStatusBlob{
     "status_blob", "",
-    "name of a blob: int32 [1], 0 at first, 1 after a failure, in which case the operator returns false instead of "
+    "name of a blob: int32 [1], 0 at first, 1 after a failure, in which case the operator returns "
+    "false instead of "
     "throwing; if empty, it throws"};
 inline constexpr ArgumentSpec<int> kCollectiveRoot{
-    "root", 0, "the rank that has, or gets, the values", {[](int root) { return root >= 0; }, "0 or above"}};
+    "root",
+    0,
+    "the rank that has, or gets, the values",
+    {[](int root) { return root >= 0; }, "0 or above"}};
 inline constexpr ArgumentSpec<bool> kCollectiveGpuDirect{
     "gpu_direct", false, "send from the memory of a GPU; has no effect on the CPU"};
-inline constexpr ArgumentSpec<bool> kCollectiveSync{
-    "sync", false, "wait for a GPU; has no effect on the CPU"};
+inline constexpr ArgumentSpec<bool> kCollectiveSync{"sync", false,
+                                                    "wait for a GPU; has no effect on the CPU"};
 
 // The base class. RunOnDevice calls Work, and reports its failure as status_blob demands.
 class CollectiveOp : public Operator<CPUContext> {

@@ -71,7 +71,8 @@ class EngineTable {
   static void Open(const std::string& name, Loaded* loaded) {
     constexpr char kUsable[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const std::string stem = absl::AsciiStrToLower(name);
-    CAFFE_ENFORCE(!stem.empty() && stem.find_first_not_of(kUsable) == std::string::npos, "engine \"", name,
+    CAFFE_ENFORCE(!stem.empty() && stem.find_first_not_of(kUsable) == std::string::npos,
+                  "engine \"", name,
                   "\" of collectives, want letters, digits and underscores, such as GLOO");
     const OpenedLibrary library =
         OpenModuleLibrary({.subject = "engine " + name,
@@ -82,13 +83,15 @@ class EngineTable {
     CAFFE_ENFORCE(library.handle != nullptr, library.message);
     const std::string symbol = "caffe2rt_" + stem + "_engine";
     const auto entry = reinterpret_cast<Entry>(dlsym(library.handle, symbol.c_str()));
-    CAFFE_ENFORCE(entry != nullptr, "engine ", name, ": \"", library.path, "\" does not export ", symbol,
-                  ": it is not libcaffe2_", stem);
+    CAFFE_ENFORCE(entry != nullptr, "engine ", name, ": \"", library.path, "\" does not export ",
+                  symbol, ": it is not libcaffe2_", stem);
     loaded->engine = entry();
-    CAFFE_ENFORCE(loaded->engine != nullptr, "engine ", name, ": \"", library.path, "\" returns no engine");
-    CAFFE_ENFORCE_EQ(loaded->engine->interface, kCollectiveEngineInterface, "engine ", name, ": \"", library.path,
-                     "\" was built with another version of this library");
-    CAFFE_ENFORCE(loaded->engine->connect != nullptr, "engine ", name, ": \"", library.path, "\" cannot connect");
+    CAFFE_ENFORCE(loaded->engine != nullptr, "engine ", name, ": \"", library.path,
+                  "\" returns no engine");
+    CAFFE_ENFORCE_EQ(loaded->engine->interface, kCollectiveEngineInterface, "engine ", name, ": \"",
+                     library.path, "\" was built with another version of this library");
+    CAFFE_ENFORCE(loaded->engine->connect != nullptr, "engine ", name, ": \"", library.path,
+                  "\" cannot connect");
   }
 
   RecursiveMutex mutex_;  // a module that is being loaded may register engines
@@ -103,7 +106,8 @@ EngineTable& Engines() {
 }  // namespace
 
 const CollectiveEngine& EnforceCollectiveEngine(const std::string& name) {
-  CAFFE_ENFORCE(!name.empty(), "the operator names no engine, want one that connects processes, such as GLOO");
+  CAFFE_ENFORCE(!name.empty(),
+                "the operator names no engine, want one that connects processes, such as GLOO");
   const Loaded& loaded = Engines().Find(name);
   CAFFE_ENFORCE(loaded.engine != nullptr, loaded.why);
   return *loaded.engine;
@@ -119,7 +123,8 @@ std::vector<CollectiveEnginePresence> FindCollectiveEngines() {
     const Loaded& loaded = Engines().Find(name);
     const bool available = loaded.engine != nullptr;
     const bool described = available && loaded.engine->describe != nullptr;
-    found.push_back({name, available, described ? loaded.engine->describe() : loaded.why, loaded.path});
+    found.push_back(
+        {name, available, described ? loaded.engine->describe() : loaded.why, loaded.path});
   }
   return found;
 }

@@ -22,15 +22,18 @@ class SharedGroup {
  public:
   SharedGroup(const WorldOptions& options, StoreBlob store)
       : options_(options), store_(std::move(store)) {
-    CAFFE_ENFORCE(options.size > 0 && options.rank >= 0 && options.rank < options.size, "world \"", options.name,
-                  "\" has rank ", options.rank, " and size ", options.size, ", want a rank from 0 to size - 1");
-    CAFFE_ENFORCE(!options.name.empty(), "a world has no name, want one that is unique among the worlds of a run");
+    CAFFE_ENFORCE(options.size > 0 && options.rank >= 0 && options.rank < options.size, "world \"",
+                  options.name, "\" has rank ", options.rank, " and size ", options.size,
+                  ", want a rank from 0 to size - 1");
+    CAFFE_ENFORCE(!options.name.empty(),
+                  "a world has no name, want one that is unique among the worlds of a run");
     CAFFE_ENFORCE(options.timeout.count() > 0, "world \"", options.name, "\" has timeout_ms ",
                   options.timeout.count(), ", want above 0");
-    CAFFE_ENFORCE(options.generation >= 0, "world \"", options.name, "\" has generation ", options.generation,
-                  ", want 0 or above");
-    const CollectiveEngine* const engine =
-        options.size > 1 || !options.engine.empty() ? &EnforceCollectiveEngine(options.engine) : nullptr;
+    CAFFE_ENFORCE(options.generation >= 0, "world \"", options.name, "\" has generation ",
+                  options.generation, ", want 0 or above");
+    const CollectiveEngine* const engine = options.size > 1 || !options.engine.empty()
+                                               ? &EnforceCollectiveEngine(options.engine)
+                                               : nullptr;
     names_.insert(options.name);
     tags_.insert(Tag(options.name));
     if (options.size == 1) return;
@@ -89,8 +92,9 @@ class SharedGroup {
     const std::string address = meeting.address;
     control_ = std::make_unique<ControlGroup>(group, std::move(meeting));
     try {
-      transport_ = engine.connect(
-          {options_.rank, options_.size, options_.name, address, options_.transport, options_.timeout}, *control_);
+      transport_ = engine.connect({options_.rank, options_.size, options_.name, address,
+                                   options_.transport, options_.timeout},
+                                  *control_);
     } catch (const RanksLost&) {
       Close();
       throw;
@@ -104,7 +108,8 @@ class SharedGroup {
   // The engine cannot connect: because a rank was lost, or for a reason of its own.
   [[noreturn]] void FailCreation(const std::string& why) {
     try {
-      const ControlGroup::Operation operation(control_.get(), "the creation of the world", ControlGroup::kAllRanks, 0);
+      const ControlGroup::Operation operation(control_.get(), "the creation of the world",
+                                              ControlGroup::kAllRanks, 0);
       control_->ThrowEngineFailure(operation, why);
     } catch (...) {
       Close();
@@ -114,7 +119,8 @@ class SharedGroup {
 
   // Those of this rank and of lost ones, which cannot erase theirs.
   void EraseKeys() {
-    const GroupOptions group{options_.name, options_.rank, options_.size, options_.generation, {}, {}};
+    const GroupOptions group{
+        options_.name, options_.rank, options_.size, options_.generation, {}, {}};
     std::vector<int> ranks = control_->lost_ranks();
     ranks.push_back(options_.rank);
     for (const int rank : ranks) {
@@ -166,15 +172,18 @@ class World final : public CommonWorld {
     });
   }
 
-  void Broadcast(const CollectiveCall& call, void* data, size_t count, TypeMeta type, int root) override {
+  void Broadcast(const CollectiveCall& call, void* data, size_t count, TypeMeta type,
+                 int root) override {
     CheckRank("root", root);
     const size_t bytes = BytesFor(count, type);
-    RunCollective(call, {.count = count, .kind = CollectiveKind::kBroadcast, .root = root}, type, [&] {
-      if (count > 0) group_->transport().Broadcast(data, bytes, root, tag_);
-    });
+    RunCollective(call, {.count = count, .kind = CollectiveKind::kBroadcast, .root = root}, type,
+                  [&] {
+                    if (count > 0) group_->transport().Broadcast(data, bytes, root, tag_);
+                  });
   }
 
-  void Reduce(const CollectiveCall& call, void* data, size_t count, TypeMeta type, int root) override {
+  void Reduce(const CollectiveCall& call, void* data, size_t count, TypeMeta type,
+              int root) override {
     CheckRank("root", root);
     const ElementSum& sum = ElementSumOf(type);
     RunCollective(call, {.count = count, .kind = CollectiveKind::kReduce, .root = root}, type, [&] {
@@ -182,7 +191,8 @@ class World final : public CommonWorld {
     });
   }
 
-  void Allgather(const CollectiveCall& call, const void* in, void* out, size_t count, TypeMeta type) override {
+  void Allgather(const CollectiveCall& call, const void* in, void* out, size_t count,
+                 TypeMeta type) override {
     const size_t bytes = BytesFor(count, type);
     RunCollective(call, {.count = count, .kind = CollectiveKind::kAllgather}, type, [&] {
       if (count > 0) group_->transport().Allgather(in, out, bytes, tag_);
@@ -190,10 +200,12 @@ class World final : public CommonWorld {
     if (size() == 1 && count > 0) std::memcpy(out, in, bytes);
   }
 
-  void ReduceScatter(const CollectiveCall& call, void* data, std::span<const int> counts, TypeMeta type) override {
+  void ReduceScatter(const CollectiveCall& call, void* data, std::span<const int> counts,
+                     TypeMeta type) override {
     const ElementSum& sum = ElementSumOf(type);
-    CAFFE_ENFORCE_EQ(counts.size(), static_cast<size_t>(size()), "numbers of elements for the ranks of world \"",
-                     name_, "\", want one for each");
+    CAFFE_ENFORCE_EQ(counts.size(), static_cast<size_t>(size()),
+                     "numbers of elements for the ranks of world \"", name_,
+                     "\", want one for each");
     size_t total = 0, begin = 0;
     for (int to = 0; to < size(); ++to) {
       const int count = counts[static_cast<size_t>(to)];
@@ -201,8 +213,10 @@ class World final : public CommonWorld {
       if (to == rank()) begin = total;
       total += static_cast<size_t>(count);
     }
-    const uint64_t detail = HashOf({reinterpret_cast<const char*>(counts.data()), counts.size_bytes()});
-    const Signature signature{.count = total, .detail = detail, .kind = CollectiveKind::kReduceScatter};
+    const uint64_t detail =
+        HashOf({reinterpret_cast<const char*>(counts.data()), counts.size_bytes()});
+    const Signature signature{
+        .count = total, .detail = detail, .kind = CollectiveKind::kReduceScatter};
     RunCollective(call, signature, type, [&] {
       if (total > 0) group_->transport().Allreduce(data, total, sum, tag_);
     });
@@ -211,19 +225,20 @@ class World final : public CommonWorld {
     if (own > 0) std::memmove(bytes, bytes + begin * sum.bytes, own);
   }
 
-  void Send(const CollectiveCall& call, const void* data, std::span<const int64_t> dims, TypeMeta type,
-            int destination, int tag) override {
+  void Send(const CollectiveCall& call, const void* data, std::span<const int64_t> dims,
+            TypeMeta type, int destination, int tag) override {
     CheckPeer("destination", destination);
     CAFFE_ENFORCE(tag >= 0, "tag is ", tag, ", want 0 or above");
-    CAFFE_ENFORCE(dims.size() <= static_cast<size_t>(kMostMessageDims), "the tensor has ", dims.size(),
-                  " dimensions, want at most ", kMostMessageDims);
+    CAFFE_ENFORCE(dims.size() <= static_cast<size_t>(kMostMessageDims), "the tensor has ",
+                  dims.size(), " dimensions, want at most ", kMostMessageDims);
     MessageHeader header{};
     header.tag = tag;
     header.type = TypeNumber(type);
     header.num_dims = static_cast<int32_t>(dims.size());
     std::copy(dims.begin(), dims.end(), header.dims);
     const size_t bytes = MessageBytes(header, type);
-    ControlGroup::Operation operation(&group_->control(), Text(CollectiveKind::kSend, call), destination, hash_);
+    ControlGroup::Operation operation(&group_->control(), Text(CollectiveKind::kSend, call),
+                                      destination, hash_);
     header.number = group_->NextMessage(destination);
     group_->control().Announce(operation, destination, header);
     MoveData(operation, [&] {
@@ -235,14 +250,16 @@ class World final : public CommonWorld {
                          const std::function<void*(const ReceivedTensor&)>& allocate) override {
     if (source != ControlGroup::kAnyRank) CheckPeer("source", source);
     CAFFE_ENFORCE(size() > 1, "world \"", name_, "\" has no other rank from which to receive");
-    ControlGroup::Operation operation(&group_->control(), Text(CollectiveKind::kReceive, call), source, hash_);
+    ControlGroup::Operation operation(&group_->control(), Text(CollectiveKind::kReceive, call),
+                                      source, hash_);
     MessageHeader header{};
     ReceivedTensor received{};
     received.source = group_->control().WaitForMessage(&operation, source, tag, &header);
     received.tag = header.tag;
     received.type = DataTypeToTypeMeta(static_cast<int64_t>(header.type));
-    CAFFE_ENFORCE(header.num_dims >= 0 && header.num_dims <= kMostMessageDims, "rank ", received.source,
-                  " sent a tensor with ", header.num_dims, " dimensions, want 0 to ", kMostMessageDims);
+    CAFFE_ENFORCE(header.num_dims >= 0 && header.num_dims <= kMostMessageDims, "rank ",
+                  received.source, " sent a tensor with ", header.num_dims,
+                  " dimensions, want 0 to ", kMostMessageDims);
     received.dims.assign(header.dims, header.dims + header.num_dims);
     const size_t bytes = MessageBytes(header, received.type);
     void* const data = allocate(received);
@@ -275,15 +292,16 @@ class World final : public CommonWorld {
   static size_t MessageBytes(const MessageHeader& header, TypeMeta type) {
     size_t count = 1;
     for (int i = 0; i < header.num_dims; ++i) {
-      CAFFE_ENFORCE(header.dims[i] >= 0, "dimension ", i, " of a tensor to send is ", header.dims[i]);
+      CAFFE_ENFORCE(header.dims[i] >= 0, "dimension ", i, " of a tensor to send is ",
+                    header.dims[i]);
       count = CheckedMultiply(count, static_cast<size_t>(header.dims[i]));
     }
     return CheckedMultiply(count, type.itemsize());
   }
 
   void CheckRank(const char* what, int rank) const {
-    CAFFE_ENFORCE(rank >= 0 && rank < size(), what, " is ", rank, ", want a rank of world \"", name_, "\", 0 to ",
-                  size() - 1);
+    CAFFE_ENFORCE(rank >= 0 && rank < size(), what, " is ", rank, ", want a rank of world \"",
+                  name_, "\", 0 to ", size() - 1);
   }
   void CheckPeer(const char* what, int peer) const {
     CheckRank(what, peer);
@@ -315,7 +333,8 @@ class World final : public CommonWorld {
     signature.type = signature.kind == CollectiveKind::kBarrier ? 0 : TypeNumber(type);
     const size_t length = std::min(call.label.size(), sizeof(signature.label) - 1);
     std::memcpy(signature.label, call.label.data(), length);
-    ControlGroup::Operation operation(&group_->control(), Text(signature.kind, call), ControlGroup::kAllRanks, hash_);
+    ControlGroup::Operation operation(&group_->control(), Text(signature.kind, call),
+                                      ControlGroup::kAllRanks, hash_);
     signature.sequence = sequence_++;
     group_->control().Agree(&operation, signature, name_);
     MoveData(operation, move);
@@ -331,10 +350,13 @@ class World final : public CommonWorld {
 }  // namespace
 
 RanksLost::RanksLost(std::string world, std::vector<int> ranks, const std::string& message)
-    : EnforceNotMet("operators/distributed", 0, "", message), world_(std::move(world)), ranks_(std::move(ranks)) {}
+    : EnforceNotMet("operators/distributed", 0, "", message),
+      world_(std::move(world)),
+      ranks_(std::move(ranks)) {}
 
 CommonWorldBlob CommonWorld::Create(const WorldOptions& options, StoreBlob store) {
-  return std::make_shared<World>(std::make_shared<SharedGroup>(options, std::move(store)), options.name);
+  return std::make_shared<World>(std::make_shared<SharedGroup>(options, std::move(store)),
+                                 options.name);
 }
 
 }  // namespace caffe2rt

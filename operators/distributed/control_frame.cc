@@ -8,10 +8,39 @@
 #include <cerrno>
 #include <cstring>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/tensor/data_type.h"
+
 namespace caffe2rt {
 namespace {
 
 constexpr int kSendPatienceMs = 1000;
+
+const char* KindName(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBarrier:
+      return "Barrier";
+    case CollectiveKind::kAllreduce:
+      return "Allreduce";
+    case CollectiveKind::kBroadcast:
+      return "Broadcast";
+    case CollectiveKind::kReduce:
+      return "Reduce";
+    case CollectiveKind::kAllgather:
+      return "Allgather";
+    case CollectiveKind::kReduceScatter:
+      return "ReduceScatter";
+    case CollectiveKind::kSend:
+      return "SendTensor";
+    case CollectiveKind::kReceive:
+      return "ReceiveTensor";
+  }
+  return "an unknown operation";
+}
+
+bool HasRoot(CollectiveKind kind) {
+  return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
+}
 
 }  // namespace
 
@@ -72,6 +101,20 @@ GroupFailure DecodeFailure(std::string_view body) {
   for (int i = 0; i < count && !body.empty(); ++i) failure.lost.push_back(next());
   failure.reason = body;
   return failure;
+}
+
+std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world) {
+  return MakeString(KindName(kind), " \"", label, "\" of world \"", world, "\"");
+}
+
+std::string SignatureText(const Signature& signature) {
+  std::string text =
+      MakeString(KindName(signature.kind), " \"", std::string(signature.label), "\"");
+  if (signature.kind == CollectiveKind::kBarrier) return text;
+  text += MakeString(" of ", signature.count, " elements of type ",
+                     DataTypeName(static_cast<TensorProto_DataType>(signature.type)));
+  if (HasRoot(signature.kind)) text += MakeString(" with root ", signature.root);
+  return text;
 }
 
 uint64_t HashOf(std::string_view text) {

@@ -114,6 +114,11 @@ std::string_view BytesOf(const T& object) {
   return {reinterpret_cast<const char*>(&object), sizeof(T)};
 }
 
+// "Allreduce \"w\" of world \"cw\"".
+std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world);
+// "Allreduce \"w\" of 10 elements of type float".
+std::string SignatureText(const Signature& signature);
+
 // FNV-1a.
 uint64_t HashOf(std::string_view text);
 

@@ -11,7 +11,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/runtime/waiting.h"
-#include "caffe2_core/tensor/data_type.h"
 #include "operators/distributed/common_world.h"
 
 namespace caffe2rt {
@@ -27,48 +26,10 @@ constexpr milliseconds kEngineGrace{1500};
 constexpr milliseconds kLeavePatience{1000};
 constexpr milliseconds kLeavePatienceIfFailed{200};
 
-const char* KindName(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kBarrier:
-      return "Barrier";
-    case CollectiveKind::kAllreduce:
-      return "Allreduce";
-    case CollectiveKind::kBroadcast:
-      return "Broadcast";
-    case CollectiveKind::kReduce:
-      return "Reduce";
-    case CollectiveKind::kAllgather:
-      return "Allgather";
-    case CollectiveKind::kReduceScatter:
-      return "ReduceScatter";
-    case CollectiveKind::kSend:
-      return "SendTensor";
-    case CollectiveKind::kReceive:
-      return "ReceiveTensor";
-  }
-  return "an unknown operation";
-}
-
-bool HasRoot(CollectiveKind kind) {
-  return kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
-}
-
-std::string SignatureText(const Signature& signature) {
-  std::string text = MakeString(KindName(signature.kind), " \"", std::string(signature.label), "\"");
-  if (signature.kind == CollectiveKind::kBarrier) return text;
-  text += MakeString(" of ", signature.count, " elements of type ",
-                     DataTypeName(static_cast<TensorProto_DataType>(signature.type)));
-  if (HasRoot(signature.kind)) text += MakeString(" with root ", signature.root);
-  return text;
-}
-
 }  // namespace
 
-std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world) {
-  return MakeString(KindName(kind), " \"", label, "\" of world \"", world, "\"");
-}
-
-ControlGroup::Operation::Operation(ControlGroup* group, std::string text, int waits_for, uint64_t world)
+ControlGroup::Operation::Operation(ControlGroup* group, std::string text, int waits_for,
+                                   uint64_t world)
     : group_(*group), text_(std::move(text)), waits_for_(waits_for), world_(world) {
   group_.ThrowIfFailed(text_);
   const MutexLock lock(group_.mutex_);
@@ -85,10 +46,12 @@ ControlGroup::Operation::~Operation() {
   group_.SendQueued();
 }
 
-ControlGroup::ControlGroup(const GroupOptions& options, Meeting meeting) : options_(options), self_(options.rank) {
+ControlGroup::ControlGroup(const GroupOptions& options, Meeting meeting)
+    : options_(options), self_(options.rank) {
   for (int rank = 0; rank < options_.size; ++rank) {
     peers_.push_back(rank == self_ ? nullptr : std::make_unique<Peer>());
-    if (rank != self_) peers_.back()->fd = std::move(meeting.connections[static_cast<size_t>(rank)]);
+    if (rank != self_)
+      peers_.back()->fd = std::move(meeting.connections[static_cast<size_t>(rank)]);
   }
   wake_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   monitor_ = std::thread([this] { Monitor(); });
@@ -285,8 +248,8 @@ std::vector<int> ControlGroup::MissingRanks(const Operation& operation) const {
     const Peer& peer = *peers_[static_cast<size_t>(rank)];
     const bool waits = operation.waits_for_ < 0 || operation.waits_for_ == rank;
     const auto signatures = peer.signatures.find(operation.world_);
-    const bool has_come = operation.waits_for_ == kAllRanks && signatures != peer.signatures.end() &&
-                          !signatures->second.empty();
+    const bool has_come = operation.waits_for_ == kAllRanks &&
+                          signatures != peer.signatures.end() && !signatures->second.empty();
     if (waits && !has_come) missing.push_back(rank);
   }
   return missing;
@@ -310,15 +273,18 @@ void ControlGroup::CheckOperation(Operation* operation) {
     return;
   }
   // A process that was stopped itself asks late, and must wait for the answers.
-  if (now < operation->start_ + options_.timeout || now < *operation->asked_ + options_.timeout / 2) return;
+  if (now < operation->start_ + options_.timeout || now < *operation->asked_ + options_.timeout / 2)
+    return;
   const std::string patience = MakeString(options_.timeout.count(), " ms (timeout_ms)");
   std::vector<int> silent;
   for (int rank = 0; rank < options_.size; ++rank) {
-    if (rank != self_ && peers_[static_cast<size_t>(rank)]->heard < *operation->asked_) silent.push_back(rank);
+    if (rank != self_ && peers_[static_cast<size_t>(rank)]->heard < *operation->asked_)
+      silent.push_back(rank);
   }
   if (!silent.empty()) {
-    return Fail(std::move(silent), MakeString("no sign of life within ", patience,
-                                              ": the process is stopped, or its machine cannot be reached"));
+    return Fail(std::move(silent),
+                MakeString("no sign of life within ", patience,
+                           ": the process is stopped, or its machine cannot be reached"));
   }
   if (operation->moves_data_) {
     return Fail({}, MakeString("all ranks answer, but the data did not arrive within ", patience));
@@ -329,10 +295,11 @@ void ControlGroup::CheckOperation(Operation* operation) {
   for (const int rank : missing) {
     const std::string& state = peers_[static_cast<size_t>(rank)]->state;
     if (state.empty()) idle.push_back(rank);
-    states += MakeString(", rank ", rank, state.empty() ? " is in no operation of the world" : " is in ", state);
+    states += MakeString(", rank ", rank,
+                         state.empty() ? " is in no operation of the world" : " is in ", state);
   }
-  Fail(idle.empty() ? missing : idle, MakeString("it runs, but did not start ", operation->text_, " within ",
-                                                 patience, states));
+  Fail(idle.empty() ? missing : idle,
+       MakeString("it runs, but did not start ", operation->text_, " within ", patience, states));
 }
 
 void ControlGroup::Fail(std::vector<int> lost, const std::string& reason) {
@@ -362,8 +329,8 @@ void ControlGroup::ThrowIfFailed(const std::string& text) {
   {
     const MutexLock lock(mutex_);
     if (!failure_ && !leaving_) return;
-    CAFFE_ENFORCE(failure_ || !leaving_, "world \"", options_.name, "\" (rank ", self_, " of ", options_.size, "): ",
-                  text, " on a closed world");
+    CAFFE_ENFORCE(failure_ || !leaving_, "world \"", options_.name, "\" (rank ", self_, " of ",
+                  options_.size, "): ", text, " on a closed world");
   }
   ThrowFailure(text);
 }
@@ -376,11 +343,12 @@ void ControlGroup::ThrowFailure(const std::string& text) {
     while (ControlClock::now() < settled) changed_.WaitUntil(mutex_, settled);
     failure = *failure_;
   }
-  const std::string lost =
-      failure.lost.empty() ? std::string() : MakeString(RanksText(failure.lost), " did not answer: ");
+  const std::string lost = failure.lost.empty()
+                               ? std::string()
+                               : MakeString(RanksText(failure.lost), " did not answer: ");
   throw RanksLost(options_.name, failure.lost,
-                  MakeString("world \"", options_.name, "\" (rank ", self_, " of ", options_.size, "), ", text, ": ",
-                             lost, failure.reason));
+                  MakeString("world \"", options_.name, "\" (rank ", self_, " of ", options_.size,
+                             "), ", text, ": ", lost, failure.reason));
 }
 
 void ControlGroup::WaitUntil(const Operation& operation, const std::function<bool()>& ready) {
@@ -409,7 +377,8 @@ void ControlGroup::WaitUntil(const Operation& operation, const std::function<boo
   }
 }
 
-void ControlGroup::Agree(Operation* operation, const Signature& signature, const std::string& world) {
+void ControlGroup::Agree(Operation* operation, const Signature& signature,
+                         const std::string& world) {
   SendToAll(FrameKind::kSignature, BytesOf(signature));
   std::vector<Signature> others;
   WaitUntil(*operation, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -434,12 +403,15 @@ void ControlGroup::CompareSignatures(const Signature& own, const std::vector<Sig
   for (size_t rank = 0; rank < others.size(); ++rank) {
     const Signature& other = others[rank];
     if (std::memcmp(&own, &other, sizeof(own)) == 0) continue;
-    const char* const detail = own.detail != other.detail && own.kind == other.kind && own.count == other.count
-                                   ? ", with other numbers of elements for the ranks"
-                                   : "";
-    CAFFE_THROW("world \"", world, "\": the ranks started different operations as number ", own.sequence, ": rank ",
-                self_, " started ", SignatureText(own), ", rank ", rank, " started ", SignatureText(other), detail,
-                own.sequence != other.sequence ? MakeString(" as number ", other.sequence) : std::string());
+    const char* const detail =
+        own.detail != other.detail && own.kind == other.kind && own.count == other.count
+            ? ", with other numbers of elements for the ranks"
+            : "";
+    CAFFE_THROW(
+        "world \"", world, "\": the ranks started different operations as number ", own.sequence,
+        ": rank ", self_, " started ", SignatureText(own), ", rank ", rank, " started ",
+        SignatureText(other), detail,
+        own.sequence != other.sequence ? MakeString(" as number ", other.sequence) : std::string());
   }
 }
 
@@ -448,7 +420,8 @@ void ControlGroup::ThrowEngineFailure(const Operation& operation, const std::str
     const MutexLock lock(mutex_);
     const auto deadline = ControlClock::now() + kEngineGrace;
     while (!failure_ && ControlClock::now() < deadline) changed_.WaitUntil(mutex_, deadline);
-    Fail({}, MakeString("the engine failed on rank ", self_, ", although all ranks are connected: ", why));
+    Fail({}, MakeString("the engine failed on rank ", self_,
+                        ", although all ranks are connected: ", why));
   }
   SendQueued();
   ThrowFailure(operation.text_);
@@ -465,9 +438,9 @@ int ControlGroup::WaitForMessage(Operation* operation, int source, int tag, Mess
     for (int rank = 0; rank < options_.size; ++rank) {
       if (rank == self_ || (source != kAnyRank && rank != source)) continue;
       std::deque<MessageHeader>& messages = peers_[static_cast<size_t>(rank)]->messages;
-      const auto message = std::find_if(messages.begin(), messages.end(), [tag](const MessageHeader& one) {
-        return tag < 0 || one.tag == tag;
-      });
+      const auto message =
+          std::find_if(messages.begin(), messages.end(),
+                       [tag](const MessageHeader& one) { return tag < 0 || one.tag == tag; });
       if (message == messages.end()) continue;
       *header = *message;
       messages.erase(message);

@@ -42,9 +42,6 @@
 
 namespace caffe2rt {
 
-// "Allreduce \"w\" of world \"cw\"".
-std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world);
-
 class ControlGroup final : public TransportBootstrap {
  public:
   static constexpr int kAnyRank = -1;
@@ -76,7 +73,7 @@ class ControlGroup final : public TransportBootstrap {
     const int waits_for_;
     const uint64_t world_;
     const ControlClock::time_point start_ = ControlClock::now();
-    bool moves_data_ = false;                       // the ranks have agreed
+    bool moves_data_ = false;                        // the ranks have agreed
     std::optional<ControlClock::time_point> asked_;  // for signs of life
   };
 
@@ -118,13 +115,15 @@ class ControlGroup final : public TransportBootstrap {
 
   void Monitor();
   void ReadPeer(int rank);
-  void HandleFrame(int rank, FrameKind kind, std::string_view body) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void HandleFrame(int rank, FrameKind kind, std::string_view body)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void HandleClosed(int rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckOperation(Operation* operation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AckGoodbyes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::vector<int> MissingRanks(const Operation& operation) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<int> MissingRanks(const Operation& operation) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Records the first failure; ranks that are lost soon after it are added.
   void Fail(std::vector<int> lost, const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Sends what Fail and HandleFrame have queued, and aborts the engine. Called without the lock.
@@ -137,13 +136,15 @@ class ControlGroup final : public TransportBootstrap {
   void WaitUntil(const Operation& operation, const std::function<bool()>& ready);
   [[noreturn]] void ThrowFailure(const std::string& text);
   void ThrowIfFailed(const std::string& text);
-  void CompareSignatures(const Signature& own, const std::vector<Signature>& others, const std::string& world) const;
+  void CompareSignatures(const Signature& own, const std::vector<Signature>& others,
+                         const std::string& world) const;
 
   const GroupOptions options_;
   const int self_;
   mutable Mutex mutex_;
   ConditionVariable changed_;
-  std::vector<std::unique_ptr<Peer>> peers_;  // null for this rank; what is in them is guarded by mutex_
+  std::vector<std::unique_ptr<Peer>>
+      peers_;  // null for this rank; what is in them is guarded by mutex_
   std::vector<Operation*> operations_ ABSL_GUARDED_BY(mutex_);
   std::optional<GroupFailure> failure_ ABSL_GUARDED_BY(mutex_);
   ControlClock::time_point failed_at_ ABSL_GUARDED_BY(mutex_);

@@ -22,7 +22,8 @@ void RegisterDestroyCommonWorld() {
       .Input(0, "common_world", "a world")
       .Output(0, "common_world", "the empty blob")
       .SetDoc(
-          "Removes a world from its blob. With the last of its clones, this process leaves the group: operators of other "
+          "Removes a world from its blob. With the last of its clones, this process leaves the "
+          "group: operators of other "
           "ranks that wait for it fail.");
   RegisterCpuOperator<DestroyCommonWorldOp>("DestroyCommonWorld", __FILE__);
 }

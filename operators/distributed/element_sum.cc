@@ -16,7 +16,8 @@ void AddElements(void* to, const void* a, const void* b, size_t count) {
   const T* const left = static_cast<const T*>(a);
   const T* const right = static_cast<const T*>(b);
   for (size_t i = 0; i < count; ++i) {
-    sums[i] = static_cast<T>(static_cast<Wide>(static_cast<Wide>(left[i]) + static_cast<Wide>(right[i])));
+    sums[i] =
+        static_cast<T>(static_cast<Wide>(static_cast<Wide>(left[i]) + static_cast<Wide>(right[i])));
   }
 }
 
@@ -29,18 +30,25 @@ ElementSum Row() {
 
 const ElementSum& ElementSumOf(TypeMeta type) {
   static const ElementSum rows[] = {
-      Row<float>(),           Row<double>(),
-      Row<float16, float>(),  Row<bfloat16, float>(),
-      Row<int8_t, uint8_t>(), Row<uint8_t>(),
-      Row<int16_t, uint16_t>(), Row<uint16_t>(),
-      Row<int32_t, uint32_t>(), Row<uint32_t>(),
-      Row<int64_t, uint64_t>(), Row<uint64_t>(),
+      Row<float>(),
+      Row<double>(),
+      Row<float16, float>(),
+      Row<bfloat16, float>(),
+      Row<int8_t, uint8_t>(),
+      Row<uint8_t>(),
+      Row<int16_t, uint16_t>(),
+      Row<uint16_t>(),
+      Row<int32_t, uint32_t>(),
+      Row<uint32_t>(),
+      Row<int64_t, uint64_t>(),
+      Row<uint64_t>(),
   };
   for (const ElementSum& row : rows) {
     if (row.type == type) return row;
   }
-  CAFFE_THROW("elements of type ", type.name(),
-              " cannot be added, want float, double, float16, bfloat16, or integers of 8 to 64 bits");
+  CAFFE_THROW(
+      "elements of type ", type.name(),
+      " cannot be added, want float, double, float16, bfloat16, or integers of 8 to 64 bits");
 }
 
 }  // namespace caffe2rt

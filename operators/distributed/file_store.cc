@@ -24,8 +24,8 @@ std::string FileNameOf(const std::string& key) {
   std::string name;
   for (const char c : key) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-        (c == '.' && !name.empty())) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+        c == '-' || (c == '.' && !name.empty())) {
       name += c;
     } else {
       name += '%';
@@ -34,7 +34,8 @@ std::string FileNameOf(const std::string& key) {
     }
   }
   CAFFE_ENFORCE(!name.empty() && name.size() < NAME_MAX - 40, "key \"", key, "\" has ", key.size(),
-                " characters, want 1 to ", NAME_MAX - 40, " (other than letters and digits count three times)");
+                " characters, want 1 to ", NAME_MAX - 40,
+                " (other than letters and digits count three times)");
   return name;
 }
 
@@ -117,8 +118,8 @@ class FileStore final : public Store {
     int64_t sum = 0;
     if (const std::optional<std::string> text = Find(key)) {
       const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), sum);
-      CAFFE_ENFORCE(error == std::errc() && end == text->data() + text->size(), "the value of key \"", key,
-                    "\" in ", Describe(), " is not a number");
+      CAFFE_ENFORCE(error == std::errc() && end == text->data() + text->size(),
+                    "the value of key \"", key, "\" in ", Describe(), " is not a number");
     }
     sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
     Set(key, MakeString(sum));
@@ -130,7 +131,9 @@ class FileStore final : public Store {
     if (unlink(PathOf(key).c_str()) != 0 && errno != ENOENT) Fail("erase", key, errno);
   }
 
-  std::string Describe() const override { return MakeString("the store in folder \"", folder_, "\""); }
+  std::string Describe() const override {
+    return MakeString("the store in folder \"", folder_, "\"");
+  }
 
  private:
   std::string PathOf(const std::string& key) const { return folder_ + "/" + FileNameOf(key); }
@@ -149,7 +152,8 @@ class FileStore final : public Store {
     static std::atomic<uint64_t> next{0};
     char host[HOST_NAME_MAX + 1] = {};
     gethostname(host, sizeof(host) - 1);
-    const std::string path = MakeString(folder_, "/.new.", FileNameOf(host), ".", getpid(), ".", next++);
+    const std::string path =
+        MakeString(folder_, "/.new.", FileNameOf(host), ".", getpid(), ".", next++);
     MakeFolder();  // another process may have removed it at its end
     bool written;
     int error;
@@ -171,8 +175,10 @@ class FileStore final : public Store {
 
 }  // namespace
 
-StoreBlob MakeFileStore(const std::string& path, const std::string& prefix, const FileAccess& access) {
-  CAFFE_ENFORCE(!path.empty(), "the path of a file store is empty, want a folder that all ranks see");
+StoreBlob MakeFileStore(const std::string& path, const std::string& prefix,
+                        const FileAccess& access) {
+  CAFFE_ENFORCE(!path.empty(),
+                "the path of a file store is empty, want a folder that all ranks see");
   CAFFE_ENFORCE(std::filesystem::is_directory(path), "the path of a file store is \"", path,
                 "\", want an existing folder that all ranks see");
   const std::string folder = prefix.empty() ? path : path + "/" + FileNameOf(prefix);

@@ -6,7 +6,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr ArgumentSpec<std::string> kFileStorePath{"path", "", "an existing folder that all processes of a run see"};
+constexpr ArgumentSpec<std::string> kFileStorePath{
+    "path", "", "an existing folder that all processes of a run see"};
 constexpr ArgumentSpec<std::string> kFileStorePrefix{
     "prefix", "", "identifies the run: its keys are files in the folder of this name below `path`"};
 
@@ -36,7 +37,9 @@ void RegisterFileStoreHandlerCreate() {
       .Args(kFileStorePath, kFileStorePrefix)
       .Output(0, "handler", "a store")
       .AccessesFiles()
-      .SetDoc("Creates a store of keys and values, by which the processes of a run find each other, in a folder.");
+      .SetDoc(
+          "Creates a store of keys and values, by which the processes of a run find each other, in "
+          "a folder.");
   RegisterCpuOperator<FileStoreHandlerCreateOp>("FileStoreHandlerCreate", __FILE__);
 }
 

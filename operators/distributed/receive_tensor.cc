@@ -7,16 +7,19 @@ namespace {
 class ReceiveTensorOp final : public CollectiveOp {
  public:
   ReceiveTensorOp(const OperatorDef& def, Workspace* ws)
-      : CollectiveOp(def, ws), source_(ReadArgument(kMessageSource)), tag_(ReadArgument(kMessageTag)) {}
+      : CollectiveOp(def, ws),
+        source_(ReadArgument(kMessageSource)),
+        tag_(ReadArgument(kMessageTag)) {}
 
  private:
   void Work() override {
     const CommonWorldBlob world = World();
     const int source = InputSize() > 2 ? NumberInInput(Input(2), "input 2 (src)") : source_;
     const int tag = InputSize() > 2 ? NumberInInput(Input(3), "input 3 (tag)") : tag_;
-    const ReceivedTensor received = world->Receive(Call(), source, tag, [this](const ReceivedTensor& tensor) {
-      return Output(0, tensor.dims, tensor.type)->raw_mutable_data();
-    });
+    const ReceivedTensor received =
+        world->Receive(Call(), source, tag, [this](const ReceivedTensor& tensor) {
+          return Output(0, tensor.dims, tensor.type)->raw_mutable_data();
+        });
     *OutputData<int>(1, {1}) = received.source;
     *OutputData<int>(2, {1}) = received.tag;
   }

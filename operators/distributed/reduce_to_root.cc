@@ -9,7 +9,8 @@ namespace {
 
 class ReduceOp final : public CollectiveOp {
  public:
-  ReduceOp(const OperatorDef& def, Workspace* ws) : CollectiveOp(def, ws), root_(this->ReadArgument(kCollectiveRoot)) {}
+  ReduceOp(const OperatorDef& def, Workspace* ws)
+      : CollectiveOp(def, ws), root_(this->ReadArgument(kCollectiveRoot)) {}
 
  private:
   void Work() override {
@@ -31,8 +32,10 @@ void RegisterReduceToRoot() {
       .NumOutputs(1)
       .Input(0, "comm_world", "a world from CreateCommonWorld or CloneCommonWorld")
       .Input(1, "X", "a tensor")
-      .Output(0, "Y", "on the root, the sum of X over all ranks; on others a tensor of the shape of X whose values are "
-                      "not specified")
+      .Output(0, "Y",
+              "on the root, the sum of X over all ranks; on others a tensor of the shape of X "
+              "whose values are "
+              "not specified")
       .SynchronizedInputs({0})
       .ModifiesInputs({0})
       .IdenticalTypeAndShapeOfInput(1)

@@ -1,6 +1,7 @@
 #include "operators/distributed/rendezvous.h"
 
 #include <absl/strings/numbers.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -34,6 +34,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{10};
+constexpr milliseconds kGiveUpPatience{1000};
 constexpr int kMostStrangers = 64;  // connections without a valid Hello at a time
 
 std::string HostName() {
@@ -45,9 +46,11 @@ std::string HostName() {
 // When the process started, in ticks since the machine did: tells a process from a later one with the same
 // number. "" if there is no such process.
 std::string StartOfProcess(int process) {
-  std::ifstream file(MakeString("/proc/", process, "/stat"));
-  std::string text;
-  if (!std::getline(file, text)) return "";
+  const UniqueFd file(open(MakeString("/proc/", process, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[1024];
+  const ssize_t bytes = file.is_open() ? read(file.get(), buffer, sizeof(buffer)) : 0;
+  if (bytes <= 0) return "";
+  const std::string text(buffer, static_cast<size_t>(bytes));
   const size_t name_end = text.rfind(')');  // the name may contain spaces
   if (name_end == std::string::npos) return "";
   const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');
@@ -55,34 +58,60 @@ std::string StartOfProcess(int process) {
   return fields.size() > 19 ? fields[19] : "";
 }
 
+constexpr char kGaveUp[] = " gave_up=";
+
 // The value of a rank's key.
 struct RankRecord {
   std::string host, start, address;
   int process = 0, port = 0, size = 0, generation = 0;
   uint64_t token = 0;
+  std::optional<GroupFailure> failure = {};  // the rank has given up
 
   std::string Text() const {
-    return MakeString("host=", host, " process=", process, " start=", start, " address=", address, " port=", port,
-                      " size=", size, " generation=", generation, " token=", token);
+    std::string gave_up;
+    if (failure)
+      gave_up = MakeString(kGaveUp, absl::StrJoin(failure->lost, ","), " ", failure->reason);
+    return MakeString("host=", host, " process=", process, " start=", start, " address=", address,
+                      " port=", port, " size=", size, " generation=", generation, " token=", token,
+                      gave_up);
   }
 
-  static std::optional<RankRecord> Parse(const std::string& text) {
+  static std::optional<RankRecord> Parse(const std::string& value) {
+    const size_t end = value.find(kGaveUp);
+    const std::string text = value.substr(0, end);
     std::map<std::string, std::string> fields;
     for (const absl::string_view field : absl::StrSplit(text, ' ')) {
-      const std::pair<std::string, std::string> parts = absl::StrSplit(field, absl::MaxSplits('=', 1));
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(field, absl::MaxSplits('=', 1));
       fields[parts.first] = parts.second;
     }
     RankRecord record;
     record.host = fields["host"];
     record.start = fields["start"];
     record.address = fields["address"];
-    if (!absl::SimpleAtoi(fields["process"], &record.process) || !absl::SimpleAtoi(fields["port"], &record.port) ||
+    if (!absl::SimpleAtoi(fields["process"], &record.process) ||
+        !absl::SimpleAtoi(fields["port"], &record.port) ||
         !absl::SimpleAtoi(fields["size"], &record.size) ||
         !absl::SimpleAtoi(fields["generation"], &record.generation) ||
         !absl::SimpleAtoi(fields["token"], &record.token)) {
       return std::nullopt;
     }
+    if (end != std::string::npos)
+      record.failure = ParseFailure(value.substr(end + sizeof(kGaveUp) - 1));
     return record;
+  }
+
+  // "0,2 the reason".
+  static GroupFailure ParseFailure(const std::string& text) {
+    const size_t space = text.find(' ');
+    GroupFailure failure;
+    for (const absl::string_view rank :
+         absl::StrSplit(text.substr(0, space), ',', absl::SkipEmpty())) {
+      int number = 0;
+      if (absl::SimpleAtoi(rank, &number)) failure.lost.push_back(number);
+    }
+    if (space != std::string::npos) failure.reason = text.substr(space + 1);
+    return failure;
   }
 
   std::string Writer() const { return MakeString("process ", process, " on host ", host); }
@@ -131,11 +160,13 @@ class Rendezvous {
     address.sin_family = AF_INET;
     inet_pton(AF_INET, own_.address.c_str(), &address.sin_addr);
     socklen_t length = sizeof(address);
-    const bool ready = listener_.is_open() &&
-                       bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                       listen(listener_.get(), SOMAXCONN) == 0 &&
-                       getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0;
-    CAFFE_ENFORCE(ready, "world \"", options_.name, "\" cannot listen on ", own_.address, ": ", std::strerror(errno));
+    const bool ready =
+        listener_.is_open() &&
+        bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+        listen(listener_.get(), SOMAXCONN) == 0 &&
+        getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0;
+    CAFFE_ENFORCE(ready, "world \"", options_.name, "\" cannot listen on ", own_.address, ": ",
+                  std::strerror(errno));
     own_.port = ntohs(address.sin_port);
   }
 
@@ -145,11 +176,13 @@ class Rendezvous {
     if (store_.SetNew(OwnKey(), own_.Text())) return;
     const std::optional<std::string> text = store_.Find(OwnKey());
     const std::optional<RankRecord> other = text ? RankRecord::Parse(*text) : std::nullopt;
-    CAFFE_THROW("world \"", options_.name, "\" cannot be created: key \"", OwnKey(), "\" exists in ",
-                store_.Describe(), ", written by ", other ? other->Writer() : "an unknown process",
-                other && other->HasEnded()
-                    ? ", which has ended: an earlier run with the same id left it; use another id, or remove the folder"
-                    : ": another process has this rank, or an earlier run with the same id left the key");
+    CAFFE_THROW(
+        "world \"", options_.name, "\" cannot be created: key \"", OwnKey(), "\" exists in ",
+        store_.Describe(), ", written by ", other ? other->Writer() : "an unknown process",
+        other && other->HasEnded()
+            ? ", which has ended: an earlier run with the same id left it; use another id, or "
+              "remove the folder"
+            : ": another process has this rank, or an earlier run with the same id left the key");
   }
 
   void GiveUp(const GroupFailure& failure) {
@@ -158,17 +191,40 @@ class Rendezvous {
       if (connection.is_open()) SendAll(connection.get(), frame);
     }
     try {
+      own_.failure = failure;
+      store_.Set(OwnKey(), own_.Text());
+      WaitForReaders(failure);
       store_.Erase(OwnKey());
     } catch (const std::exception& error) {
       LOG(WARNING) << error.what();
     }
   }
 
+  // Ranks that have not connected to this one yet must learn why from its key. Does not wait for those that
+  // have not come.
+  void WaitForReaders(const GroupFailure& failure) {
+    const auto deadline = ControlClock::now() + kGiveUpPatience;
+    for (int rank = 0; rank < options_.size; ++rank) {
+      const bool is_lost =
+          std::find(failure.lost.begin(), failure.lost.end(), rank) != failure.lost.end();
+      if (rank == options_.rank || is_lost) continue;
+      while (ControlClock::now() < deadline && !Knows(rank)) std::this_thread::sleep_for(kPause);
+    }
+  }
+
+  bool Knows(int rank) {
+    if (connections_[static_cast<size_t>(rank)].is_open()) return true;
+    const std::optional<std::string> text = store_.Find(RankKey(options_, rank));
+    if (!text) return false;
+    const std::optional<RankRecord> record = RankRecord::Parse(*text);
+    return !record || record->failure || record->HasEnded();
+  }
+
   [[noreturn]] void ThrowLost(std::vector<int> ranks, const std::string& reason) const {
     const std::string text = RanksText(ranks);
     throw RanksLost(options_.name, std::move(ranks),
-                    MakeString("world \"", options_.name, "\" (rank ", options_.rank, " of ", options_.size,
-                               ") cannot be created: ", text, " ", reason));
+                    MakeString("world \"", options_.name, "\" (rank ", options_.rank, " of ",
+                               options_.size, ") cannot be created: ", text, " ", reason));
   }
 
   // THROWS if the run is stopped, if a rank that is already connected has ended or given up, or if `waited_for`
@@ -183,8 +239,8 @@ class Rendezvous {
       if (!store_.Find(RankKey(options_, rank))) absent.push_back(rank);
     }
     if (!absent.empty()) {
-      ThrowLost(std::move(absent), MakeString("did not come within ", options_.timeout.count(), " ms: no key in ",
-                                              store_.Describe()));
+      ThrowLost(std::move(absent), MakeString("did not come within ", options_.timeout.count(),
+                                              " ms: no key in ", store_.Describe()));
     }
     ThrowLost(waited_for, MakeString("did not answer within ", options_.timeout.count(), " ms"));
   }
@@ -197,10 +253,14 @@ class Rendezvous {
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
       ThrowLost({rank}, "did not answer: its connection closed, so its process ended");
     }
-    if (n < static_cast<ssize_t>(sizeof(header)) || header.kind != static_cast<uint32_t>(FrameKind::kFailed)) return;
+    if (n < static_cast<ssize_t>(sizeof(header)) ||
+        header.kind != static_cast<uint32_t>(FrameKind::kFailed))
+      return;
     if (header.bytes > kMostFrameBytes) return;
     std::string frame(sizeof(header) + header.bytes, '\0');
-    if (recv(fd, frame.data(), frame.size(), MSG_PEEK | MSG_DONTWAIT) < static_cast<ssize_t>(frame.size())) return;
+    if (recv(fd, frame.data(), frame.size(), MSG_PEEK | MSG_DONTWAIT) <
+        static_cast<ssize_t>(frame.size()))
+      return;
     GroupFailure failure = DecodeFailure(std::string_view(frame).substr(sizeof(header)));
     ThrowLost(std::move(failure.lost), MakeString("did not answer: ", failure.reason));
   }
@@ -211,15 +271,21 @@ class Rendezvous {
     const std::optional<std::string> text = store_.Find(key);
     if (!text) return;
     const std::optional<RankRecord> record = RankRecord::Parse(*text);
-    CAFFE_ENFORCE(record, "key \"", key, "\" in ", store_.Describe(), " was not written by a world: \"", *text, "\"");
-    CAFFE_ENFORCE(record->size == options_.size, "world \"", options_.name, "\" has size ", options_.size,
-                  " on rank ", options_.rank, " and size ", record->size, " on rank ", rank, " (", record->Writer(),
-                  ")");
+    CAFFE_ENFORCE(record, "key \"", key, "\" in ", store_.Describe(),
+                  " was not written by a world: \"", *text, "\"");
+    CAFFE_ENFORCE(record->size == options_.size, "world \"", options_.name, "\" has size ",
+                  options_.size, " on rank ", options_.rank, " and size ", record->size,
+                  " on rank ", rank, " (", record->Writer(), ")");
+    if (record->failure)
+      ThrowLost(record->failure->lost, MakeString("did not answer: ", record->failure->reason));
     if (record->HasEnded()) {
-      ThrowLost({rank}, MakeString("did not answer: ", record->Writer(), ", which wrote key \"", key, "\" to ",
-                                   store_.Describe(),
-                                   ", has ended; if an earlier run with the same id left the key, use another id, or "
-                                   "remove the folder"));
+      ThrowLost(
+          {rank},
+          MakeString(
+              "did not answer: ", record->Writer(), ", which wrote key \"", key, "\" to ",
+              store_.Describe(),
+              ", has ended; if an earlier run with the same id left the key, use another id, or "
+              "remove the folder"));
     }
   }
 
@@ -266,7 +332,8 @@ class Rendezvous {
       while (!Ready(fd.get(), POLLOUT)) Check({rank});
       int error = 0;
       socklen_t length = sizeof(error);
-      if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0) return false;
+      if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0)
+        return false;
     }
     SetOptions(fd.get());
     if (!SendAll(fd.get(), BytesOf(HelloTo(record.token)))) return false;
@@ -274,11 +341,15 @@ class Rendezvous {
     size_t got = 0;
     while (got < sizeof(reply)) {
       while (!Ready(fd.get(), POLLIN)) Check({rank});
-      const ssize_t n = recv(fd.get(), reinterpret_cast<char*>(&reply) + got, sizeof(reply) - got, MSG_DONTWAIT);
-      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
+      const ssize_t n =
+          recv(fd.get(), reinterpret_cast<char*>(&reply) + got, sizeof(reply) - got, MSG_DONTWAIT);
+      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+        return false;
       if (n > 0) got += static_cast<size_t>(n);
     }
-    if (std::memcmp(reply.magic, Hello::kMagic, sizeof(reply.magic)) != 0 || reply.to_token != own_.token) return false;
+    if (std::memcmp(reply.magic, Hello::kMagic, sizeof(reply.magic)) != 0 ||
+        reply.to_token != own_.token)
+      return false;
     CheckHello(reply);
     if (reply.rank != rank) return false;
     connections_[static_cast<size_t>(rank)] = std::move(fd);
@@ -287,9 +358,10 @@ class Rendezvous {
 
   // THROWS if the sender has other ideas of the world.
   void CheckHello(const Hello& hello) const {
-    CAFFE_ENFORCE(hello.size == options_.size && hello.generation == options_.generation, "world \"", options_.name,
-                  "\" has size ", options_.size, " and generation ", options_.generation, " on rank ", options_.rank,
-                  ", and size ", hello.size, " and generation ", hello.generation, " on rank ", hello.rank);
+    CAFFE_ENFORCE(hello.size == options_.size && hello.generation == options_.generation,
+                  "world \"", options_.name, "\" has size ", options_.size, " and generation ",
+                  options_.generation, " on rank ", options_.rank, ", and size ", hello.size,
+                  " and generation ", hello.generation, " on rank ", hello.rank);
   }
 
   static bool Ready(int fd, short events) {
@@ -356,9 +428,10 @@ class Rendezvous {
 
   void Welcome(Stranger* stranger) {
     const Hello& hello = stranger->hello;
-    if (std::memcmp(hello.magic, Hello::kMagic, sizeof(hello.magic)) != 0 || hello.to_token != own_.token ||
-        hello.world != HashOf(options_.name)) {
-      LOG(WARNING) << "world \"" << options_.name << "\": rejected a connection that is not from one of its ranks";
+    if (std::memcmp(hello.magic, Hello::kMagic, sizeof(hello.magic)) != 0 ||
+        hello.to_token != own_.token || hello.world != HashOf(options_.name)) {
+      LOG(WARNING) << "world \"" << options_.name
+                   << "\": rejected a connection that is not from one of its ranks";
       return;
     }
     // The other side checks it as well.
@@ -388,7 +461,8 @@ std::string AddressOfInterface(const std::string& interface) {
   in_addr parsed{};
   if (inet_pton(AF_INET, interface.c_str(), &parsed) == 1) return interface;
   ifaddrs* list = nullptr;
-  CAFFE_ENFORCE(getifaddrs(&list) == 0, "cannot list the network interfaces: ", std::strerror(errno));
+  CAFFE_ENFORCE(getifaddrs(&list) == 0,
+                "cannot list the network interfaces: ", std::strerror(errno));
   std::string found, known;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
@@ -399,7 +473,8 @@ std::string AddressOfInterface(const std::string& interface) {
     known += MakeString(known.empty() ? "" : ", ", one->ifa_name, " (", text, ")");
   }
   freeifaddrs(list);
-  CAFFE_ENFORCE(!found.empty(), "interface is \"", interface, "\", want the name or IPv4 address of one of: ", known);
+  CAFFE_ENFORCE(!found.empty(), "interface is \"", interface,
+                "\", want the name or IPv4 address of one of: ", known);
   return found;
 }
 

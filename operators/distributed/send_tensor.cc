@@ -7,15 +7,19 @@ namespace {
 class SendTensorOp final : public CollectiveOp {
  public:
   SendTensorOp(const OperatorDef& def, Workspace* ws)
-      : CollectiveOp(def, ws), destination_(ReadArgument(kMessageDestination)), tag_(ReadArgument(kMessageTag)) {}
+      : CollectiveOp(def, ws),
+        destination_(ReadArgument(kMessageDestination)),
+        tag_(ReadArgument(kMessageTag)) {}
 
  private:
   void Work() override {
     const CommonWorldBlob world = World();
     const Tensor& x = Input(1);
-    const int destination = InputSize() > 2 ? NumberInInput(Input(2), "input 2 (dst)") : destination_;
+    const int destination =
+        InputSize() > 2 ? NumberInInput(Input(2), "input 2 (dst)") : destination_;
     const int tag = InputSize() > 2 ? NumberInInput(Input(3), "input 3 (tag)") : tag_;
-    world->Send(Call(), x.raw_data(), {x.sizes().begin(), x.sizes().end()}, x.dtype(), destination, tag);
+    world->Send(Call(), x.raw_data(), {x.sizes().begin(), x.sizes().end()}, x.dtype(), destination,
+                tag);
   }
 
   const int destination_;

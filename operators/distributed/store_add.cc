@@ -9,7 +9,9 @@ constexpr ArgumentSpec<int64_t> kStoreAddValue{"add_value", 1, "what to add"};
 class StoreAddOp final : public Operator<CPUContext> {
  public:
   StoreAddOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), key_(ReadArgument(kStoreBlobName)), value_(ReadArgument(kStoreAddValue)) {
+      : Operator<CPUContext>(def, ws),
+        key_(ReadArgument(kStoreBlobName)),
+        value_(ReadArgument(kStoreAddValue)) {
     if (key_.empty()) key_ = def.output(0);
   }
 

@@ -8,7 +8,8 @@ namespace {
 
 class StoreGetOp final : public Operator<CPUContext> {
  public:
-  StoreGetOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws), key_(ReadArgument(kStoreBlobName)) {
+  StoreGetOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), key_(ReadArgument(kStoreBlobName)) {
     if (key_.empty()) key_ = def.output(0);
   }
 

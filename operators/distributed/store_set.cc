@@ -7,7 +7,8 @@ namespace {
 
 class StoreSetOp final : public Operator<CPUContext> {
  public:
-  StoreSetOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws), key_(ReadArgument(kStoreBlobName)) {
+  StoreSetOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), key_(ReadArgument(kStoreBlobName)) {
     if (key_.empty()) key_ = def.input(1);
   }
 

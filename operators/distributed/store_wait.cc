@@ -4,7 +4,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr RepeatedArgumentSpec<std::string> kStoreWaitNames{"blob_names", "the keys, unless there is an input for them"};
+constexpr RepeatedArgumentSpec<std::string> kStoreWaitNames{
+    "blob_names", "the keys, unless there is an input for them"};
 
 class StoreWaitOp final : public Operator<CPUContext> {
  public:

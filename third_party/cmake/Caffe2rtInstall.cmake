@@ -5,8 +5,8 @@
 # Both kinds of library are installed: caffe2rt::caffe2rt is of the kind that BUILD_SHARED_LIBS says, caffe2rt::shared and
 # caffe2rt::static are of theirs. The shared one is also called libcaffe2.so.
 #
-# Components: `runtime` (the program, the shared library), `development` (headers, CMake files, the static library) and `CUDA`
-# (libcaffe2_cuda).
+# Components: `runtime` (the program, the shared library), `development` (headers, CMake files, the static library) `CUDA`
+# (libcaffe2_cuda) and `gloo` (libcaffe2_gloo).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/caffe2rt)
 
@@ -50,6 +50,9 @@ elseif(CAFFE2RT_HAS_CUDA)
   install(TARGETS caffe2_cuda EXPORT caffe2rtCudaTargets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT CUDA)
   install(EXPORT caffe2rtCudaTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} COMPONENT CUDA)
+endif()
+if(CAFFE2RT_HAS_GLOO)
+  install(TARGETS caffe2_gloo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gloo)
 endif()
 install(TARGETS ${installed_targets} EXPORT caffe2rtTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development

@@ -3,6 +3,7 @@
 #   caffe2rt          the program and the shared library
 #   libcaffe2rt-dev   headers, CMake files, and the packages that a program which uses them needs
 #   libcaffe2rt-cuda  libcaffe2_cuda, if it was built
+#   libcaffe2rt-gloo  libcaffe2_gloo, if it was built
 
 option(CAFFE2RT_PACKAGES "Report programs that are missing to make packages before anything is built" OFF)
 if(CAFFE2RT_PACKAGES)
@@ -29,6 +30,9 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime development)
 if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2_CUDA_STATIC)
   list(APPEND CPACK_COMPONENTS_ALL CUDA)
+endif()
+if(CAFFE2RT_HAS_GLOO)
+  list(APPEND CPACK_COMPONENTS_ALL gloo)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -62,7 +66,11 @@ set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libcaffe2rt-cuda)
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "The library with which caffe2rt runs nets on NVIDIA's GPUs.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS ${same_version})
 
-foreach(package runtime:caffe2rt development:libcaffe2rt-dev CUDA:libcaffe2rt-cuda)
+set(CPACK_DEBIAN_GLOO_PACKAGE_NAME libcaffe2rt-gloo)
+set(CPACK_COMPONENT_GLOO_DESCRIPTION "The library with which caffe2rt trains on several machines.")
+set(CPACK_DEBIAN_GLOO_PACKAGE_DEPENDS ${same_version})
+
+foreach(package runtime:caffe2rt development:libcaffe2rt-dev CUDA:libcaffe2rt-cuda gloo:libcaffe2rt-gloo)
   string(REPLACE ":" ";" package ${package})
   list(GET package 0 component)
   list(GET package 1 name)

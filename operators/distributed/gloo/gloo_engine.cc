@@ -17,7 +17,6 @@
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
-
 #include <signal.h>
 #include <time.h>
 
@@ -82,7 +81,9 @@ class AbortableBuffer final : public UnboundBuffer {
   bool waitSend(int* destination, milliseconds timeout) override;
   void abortWaitRecv() override { buffer_->abortWaitRecv(); }
   void abortWaitSend() override { buffer_->abortWaitSend(); }
-  void send(int to, uint64_t slot, size_t offset, size_t bytes) override { buffer_->send(to, slot, offset, bytes); }
+  void send(int to, uint64_t slot, size_t offset, size_t bytes) override {
+    buffer_->send(to, slot, offset, bytes);
+  }
   void recv(int from, uint64_t slot, size_t offset, size_t bytes) override {
     buffer_->recv(from, slot, offset, bytes);
   }
@@ -101,8 +102,12 @@ class AbortableContext final : public ::gloo::transport::Context {
   explicit AbortableContext(std::shared_ptr<::gloo::transport::Context> context)
       : Context(context->rank, context->size), context_(std::move(context)) {}
 
-  std::unique_ptr<::gloo::transport::Pair>& getPair(int peer) override { return context_->getPair(peer); }
-  std::unique_ptr<::gloo::transport::Pair>& createPair(int peer) override { return context_->createPair(peer); }
+  std::unique_ptr<::gloo::transport::Pair>& getPair(int peer) override {
+    return context_->getPair(peer);
+  }
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int peer) override {
+    return context_->createPair(peer);
+  }
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* data, size_t bytes) override {
     return std::make_unique<AbortableBuffer>(this, context_->createUnboundBuffer(data, bytes));
   }
@@ -114,7 +119,7 @@ class AbortableContext final : public ::gloo::transport::Context {
     const std::unique_ptr<UnboundBuffer> nothing = context_->createUnboundBuffer(&byte, 1);
     try {
       nothing->waitRecv(nullptr, milliseconds(0));
-    } catch (const ::gloo::Exception&) {
+    } catch (const std::exception&) {  // it always times out
     }
     const MutexLock lock(mutex_);
     for (AbortableBuffer* const buffer : buffers_) {
@@ -180,7 +185,11 @@ class GlooContext final : public ::gloo::Context {
       addresses[static_cast<size_t>(peer)].assign(address.begin(), address.end());
     }
     const std::vector<std::string> peers = bootstrap.Exchange(addresses);
-    bootstrap.OnLoss([this] { Abort(); });
+    // The constructor may throw before the function is replaced.
+    bootstrap.OnLoss([abortable = abortable_] {
+      const WithoutPipeSignals no_signals;
+      abortable->Abort();
+    });
     for (int peer = 0; peer < size; ++peer) {
       if (peer == rank) continue;
       const std::string& address = peers[static_cast<size_t>(peer)];
@@ -290,8 +299,10 @@ class GlooTransport final : public CollectiveTransport {
 
 std::string DescribeGloo() { return "Gloo, transport tcp"; }
 
-std::unique_ptr<CollectiveTransport> ConnectGloo(const TransportOptions& options, TransportBootstrap& bootstrap) {
-  CAFFE_ENFORCE(options.transport == "tcp", "transport is \"", options.transport, "\", want \"tcp\" for engine GLOO");
+std::unique_ptr<CollectiveTransport> ConnectGloo(const TransportOptions& options,
+                                                 TransportBootstrap& bootstrap) {
+  CAFFE_ENFORCE(options.transport == "tcp", "transport is \"", options.transport,
+                "\", want \"tcp\" for engine GLOO");
   const WithoutPipeSignals no_signals;
   std::shared_ptr<GlooContext> context;
   try {

@@ -81,7 +81,9 @@ TEST(CollectiveNetsTest, AddTheFramesOfTheNetToTheLossOfARank) {
   ranks.Start("nets", 1, 2, 20000, {init, run});
   const std::vector<RankResult> results = ranks.Wait();
   EXPECT_THAT(results[0].out, HasSubstr("lost 1: net \"training\", operator 0 (Barrier"));
-  EXPECT_THAT(results[0].out, HasSubstr("Barrier \"first\" of world \"cw_op\": rank 1 did not answer: it has left"));
+  EXPECT_THAT(
+      results[0].out,
+      HasSubstr("Barrier \"first\" of world \"cw_op\": rank 1 did not answer: it has left"));
   EXPECT_EQ(results[1].code, 0) << results[1].out;
 }
 
@@ -134,8 +136,10 @@ TEST(CollectiveNetsTest, MayNotCreateStoresOutsideOfTheFilePolicy) {
   Workspace ws;
   ws.SetFileAccess(FileAccess::Below({allowed.path()}));
   const auto create = [&ws](const std::string& path) {
-    return ws.RunNetOnce(NetOf(MakeString(R"(name: "n" op { type: "FileStoreHandlerCreate" output: "s"
-      arg { name: "prefix" s: "../run" } arg { name: "path" s: ")", path, "\" } }")));
+    return ws.RunNetOnce(
+        NetOf(MakeString(R"(name: "n" op { type: "FileStoreHandlerCreate" output: "s"
+      arg { name: "prefix" s: "../run" } arg { name: "path" s: ")",
+                         path, "\" } }")));
   };
   EXPECT_TRUE(create(allowed.path()));
   ExpectThrows([&] { create(forbidden.path()); }, forbidden.path());

@@ -10,7 +10,6 @@
 #include <random>
 #include <thread>
 
-#include "operators/distributed/collective_engine.h"
 #include "tests/operators/distributed/rank_processes.h"
 #include "tests/support/operator_test.h"
 
@@ -31,8 +30,11 @@ int FromEnvironment(const char* name, int otherwise) {
 }
 
 void ExpectNoKeysLeft(const RankProcesses& ranks) {
-  EXPECT_FALSE(std::filesystem::exists(ranks.folder().path("run"))) << "the store's folder is removed at the end";
+  EXPECT_FALSE(std::filesystem::exists(ranks.folder().path("run")))
+      << "the store's folder is removed at the end";
 }
+
+std::string KeyFile(size_t rank) { return MakeString("run/world%2fgeneration_0%2frank_", rank); }
 
 class CommonWorldTest : public testing::TestWithParam<int> {};
 
@@ -75,8 +77,9 @@ TEST(CommonWorldTest, StatesBothSidesIfOperationsDifferAndGoesOn) {
     RankProcesses ranks("different", 2, kTimeoutMs, {one.words[0], one.words[1]});
     const std::vector<RankResult> results = ranks.Wait();
     for (size_t rank = 0; rank < 2; ++rank) {
-      EXPECT_THAT(results[rank].out, StartsWith("error: world \"world\": the ranks started different operations as "
-                                                "number 0: rank "));
+      EXPECT_THAT(results[rank].out,
+                  StartsWith("error: world \"world\": the ranks started different operations as "
+                             "number 0: rank "));
       EXPECT_THAT(results[rank].out, HasSubstr(one.wanted[0]));
       EXPECT_THAT(results[rank].out, HasSubstr(one.wanted[1]));
       EXPECT_THAT(results[rank].out, HasSubstr("after 2\n"));
@@ -108,13 +111,15 @@ TEST(CommonWorldTest, RejectsARankTooMany) {
 TEST(CommonWorldTest, RejectsARankThatExistsTwice) {
   RankProcesses ranks;
   ranks.Start("meet", 0, 2, 3000);
-  while (!std::filesystem::exists(ranks.folder().path("run/world%2fgeneration_0%2frank_0"))) std::this_thread::yield();
+  while (!std::filesystem::exists(ranks.folder().path(KeyFile(0)))) std::this_thread::yield();
   ranks.Start("meet", 0, 2, 3000);
   ranks.Start("meet", 1, 2, 3000);
   const std::vector<RankResult> results = ranks.Wait();
   EXPECT_EQ(results[0].out, "done\n");
-  EXPECT_THAT(results[1].out, StartsWith("error: world \"world\" cannot be created: key \"world/generation_0/rank_0\" "
-                                         "exists in the store in folder "));
+  EXPECT_THAT(
+      results[1].out,
+      StartsWith("error: world \"world\" cannot be created: key \"world/generation_0/rank_0\" "
+                 "exists in the store in folder "));
   EXPECT_THAT(results[1].out, HasSubstr("written by process "));
   EXPECT_EQ(results[2].out, "done\n");
 }
@@ -122,7 +127,7 @@ TEST(CommonWorldTest, RejectsARankThatExistsTwice) {
 TEST(CommonWorldTest, NamesTheKeysOfAnEarlierRun) {
   RankProcesses ranks;
   ranks.Start("meet", 0, 2, kTimeoutMs);
-  while (!std::filesystem::exists(ranks.folder().path("run/world%2fgeneration_0%2frank_0"))) std::this_thread::yield();
+  while (!std::filesystem::exists(ranks.folder().path(KeyFile(0)))) std::this_thread::yield();
   ranks.Signal(0, SIGKILL);
   ranks.Wait();
   RankProcesses later;
@@ -130,9 +135,11 @@ TEST(CommonWorldTest, NamesTheKeysOfAnEarlierRun) {
   later.Start("meet", 0, 2, kTimeoutMs);
   later.Start("meet", 1, 2, kTimeoutMs);
   const std::vector<RankResult> results = later.Wait();
-  EXPECT_THAT(results[0].out, HasSubstr("which has ended: an earlier run with the same id left it"));
+  EXPECT_THAT(results[0].out,
+              HasSubstr("which has ended: an earlier run with the same id left it"));
   EXPECT_THAT(results[1].out, HasSubstr("which wrote key \"world/generation_0/rank_0\""));
-  EXPECT_THAT(results[1].out, HasSubstr("if an earlier run with the same id left the key, use another id"));
+  EXPECT_THAT(results[1].out,
+              HasSubstr("if an earlier run with the same id left the key, use another id"));
 }
 
 // Ends ranks at random moments: while they meet, or in operations. CAFFE2_TEST_RANK_KILLS and
@@ -142,15 +149,17 @@ void ExpectSurvivorsNameTheLostRank(int signal, int times, int timeout_ms) {
   for (int i = 0; i < times; ++i) {
     RankProcesses ranks("loop", 3, timeout_ms);
     const size_t victim = random() % 3;
-    // A rank that is stopped before it has met the others is one that does not come.
-    if (i % 2 == 0 || signal == SIGSTOP) ranks.WaitForOutput(victim, "running");
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 200));
+    // Half of them while they meet: a rank without a key is one that does not come.
+    const bool meets = i % 2 == 1;
+    ranks.WaitForKeyOrOutput(victim, meets ? KeyFile(victim) : "", "running");
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % (meets ? 30 : 200)));
     ranks.Signal(victim, signal);
     const std::vector<RankResult> results = ranks.Wait();
     for (size_t rank = 0; rank < 3; ++rank) {
       if (rank == victim) continue;
       EXPECT_EQ(results[rank].code, 3) << "rank " << rank << ", signal " << results[rank].signal;
-      EXPECT_THAT(results[rank].out, HasSubstr(MakeString("lost ", victim, ": world \"world\" (rank ", rank)));
+      EXPECT_THAT(results[rank].out,
+                  HasSubstr(MakeString("lost ", victim, ": world \"world\" (rank ", rank)));
     }
   }
 }
@@ -176,8 +185,9 @@ TEST(CommonWorldTest, OfOneRankNeedsNoEngineAndNoStore) {
 
 TEST(CommonWorldTest, ReportsAnEngineThatIsNotAvailable) {
   for (const int size : {1, 2}) {
-    ExpectThrows([size] { CommonWorld::Create({.engine = "MPI", .name = "w", .size = size}, nullptr); },
-                 "engine MPI: libcaffe2_mpi.so is not in ");
+    ExpectThrows(
+        [size] { CommonWorld::Create({.engine = "MPI", .name = "w", .size = size}, nullptr); },
+        "engine MPI: libcaffe2_mpi.so is not in ");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -55,8 +56,10 @@ void RankProcesses::Start(const std::string& scenario, int rank, int size, int t
   process.out = folder_.path(MakeString("out.", processes_.size()));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 1, process.out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const int error = posix_spawn(&process.pid, program.c_str(), &files, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_addopen(&files, 1, process.out.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                   0600);
+  const int error =
+      posix_spawn(&process.pid, program.c_str(), &files, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   CAFFE_ENFORCE_EQ(error, 0, "cannot start ", program);
   processes_.push_back(process);
@@ -67,9 +70,11 @@ void RankProcesses::Signal(size_t process, int signal) {
   if (signal == SIGSTOP) processes_[process].stopped = true;
 }
 
-void RankProcesses::WaitForOutput(size_t process, const std::string& text) {
+void RankProcesses::WaitForKeyOrOutput(size_t process, const std::string& file,
+                                       const std::string& text) {
   siginfo_t ended{};
-  while (Content(processes_.at(process).out).find(text) == std::string::npos) {
+  while ((file.empty() || !std::filesystem::exists(folder_.path(file))) &&
+         Content(processes_.at(process).out).find(text) == std::string::npos) {
     waitid(P_PID, static_cast<id_t>(processes_[process].pid), &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid != 0) return;
     std::this_thread::sleep_for(kPause);

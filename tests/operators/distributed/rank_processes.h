@@ -22,7 +22,8 @@ struct RankResult {
 class RankProcesses {
  public:
   // Starts `size` processes.
-  RankProcesses(const std::string& scenario, int size, int timeout_ms, const std::vector<std::string>& words = {});
+  RankProcesses(const std::string& scenario, int size, int timeout_ms,
+                const std::vector<std::string>& words = {});
   // Starts none; Start adds one. All use the same folder for their store.
   RankProcesses() = default;
   // Kills those that still run.
@@ -33,8 +34,9 @@ class RankProcesses {
   void Start(const std::string& scenario, int rank, int size, int timeout_ms,
              const std::vector<std::string>& words = {});
   void Signal(size_t process, int signal);
-  // Waits until a process has printed the text, or has ended.
-  void WaitForOutput(size_t process, const std::string& text);
+  // Waits until there is a file of that name ("": do not look) in the folder, a process has printed the text, or it
+  // has ended.
+  void WaitForKeyOrOutput(size_t process, const std::string& file, const std::string& text);
   // Waits until all have ended but those that have been stopped, which are killed then. A process that
   // runs for a minute is killed, too.
   std::vector<RankResult> Wait();

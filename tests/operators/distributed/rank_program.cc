@@ -16,8 +16,8 @@
 
 #include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/float16.h"
-#include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/workspace.h"
 #include "operators/distributed/collective_engine.h"
 #include "operators/distributed/common_world.h"
 
@@ -64,7 +64,9 @@ std::vector<T> Values(int rank, size_t count, bool whole) {
 
 template <class T>
 void Check(bool ok, const char* what, size_t count) {
-  if (!ok) Print(MakeString("WRONG ", what, " of ", count, " elements of type ", TypeMeta::Make<T>().name()));
+  if (!ok)
+    Print(MakeString("WRONG ", what, " of ", count, " elements of type ",
+                     TypeMeta::Make<T>().name()));
 }
 
 template <class T>
@@ -72,7 +74,8 @@ std::vector<T> PlainSum(const Program& program, size_t count) {
   std::vector<T> sum(count);
   for (size_t i = 0; i < count; ++i) {
     double total = 0;
-    for (int rank = 0; rank < program.size; ++rank) total += static_cast<double>(Value<T>(rank, i, true));
+    for (int rank = 0; rank < program.size; ++rank)
+      total += static_cast<double>(Value<T>(rank, i, true));
     sum[i] = static_cast<T>(static_cast<float>(total));
   }
   return sum;
@@ -88,7 +91,8 @@ uint64_t Bits(const std::vector<T>& values) {
 
 template <class T>
 bool Same(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 template <class T>
@@ -129,12 +133,14 @@ void CheckOthers(const Program& program, CommonWorld& world, size_t count) {
   world.ReduceScatter({"f"}, scattered.data(), counts, type);
   const std::vector<T> sum = PlainSum<T>(program, count);
   size_t begin = 0;
-  for (int rank = 0; rank < program.rank; ++rank) begin += static_cast<size_t>(counts[static_cast<size_t>(rank)]);
+  for (int rank = 0; rank < program.rank; ++rank)
+    begin += static_cast<size_t>(counts[static_cast<size_t>(rank)]);
   const auto part = static_cast<size_t>(counts[static_cast<size_t>(program.rank)]);
-  Check<T>(Same(std::vector<T>(scattered.begin(), scattered.begin() + static_cast<std::ptrdiff_t>(part)),
-                std::vector<T>(sum.begin() + static_cast<std::ptrdiff_t>(begin),
-                               sum.begin() + static_cast<std::ptrdiff_t>(begin + part))),
-           "ReduceScatter", count);
+  Check<T>(
+      Same(std::vector<T>(scattered.begin(), scattered.begin() + static_cast<std::ptrdiff_t>(part)),
+           std::vector<T>(sum.begin() + static_cast<std::ptrdiff_t>(begin),
+                          sum.begin() + static_cast<std::ptrdiff_t>(begin + part))),
+      "ReduceScatter", count);
 }
 
 template <class T>
@@ -152,14 +158,16 @@ void CheckMessages(const Program& program, CommonWorld& world) {
   const std::vector<int64_t> dims{2, 3};
   std::vector<float> got;
   const auto receive = [&](int source) {
-    const ReceivedTensor received = world.Receive({"m"}, source, 5, [&got](const ReceivedTensor& tensor) {
-      size_t count = 1;
-      for (const int64_t dim : tensor.dims) count *= static_cast<size_t>(dim);
-      got.resize(count);
-      return got.data();
-    });
+    const ReceivedTensor received =
+        world.Receive({"m"}, source, 5, [&got](const ReceivedTensor& tensor) {
+          size_t count = 1;
+          for (const int64_t dim : tensor.dims) count *= static_cast<size_t>(dim);
+          got.resize(count);
+          return got.data();
+        });
     Check<float>(received.source == before && received.tag == 5 && received.dims == dims &&
-                     received.type == TypeMeta::Make<float>() && got == Values<float>(before, 6, true),
+                     received.type == TypeMeta::Make<float>() &&
+                     got == Values<float>(before, 6, true),
                  "ReceiveTensor", 6);
   };
   const std::vector<float> own = Values<float>(program.rank, 6, true);
@@ -199,10 +207,13 @@ void Different(const Program& program) {
   const std::string kind = word.substr(0, word.find(':')), value = word.substr(word.find(':') + 1);
   std::vector<double> data(1000);
   try {
-    if (kind == "sum") world->Allreduce({"x"}, data.data(), std::stoul(value), TypeMeta::Make<float>());
-    if (kind == "double") world->Allreduce({"x"}, data.data(), std::stoul(value), TypeMeta::Make<double>());
+    if (kind == "sum")
+      world->Allreduce({"x"}, data.data(), std::stoul(value), TypeMeta::Make<float>());
+    if (kind == "double")
+      world->Allreduce({"x"}, data.data(), std::stoul(value), TypeMeta::Make<double>());
     if (kind == "label") world->Allreduce({value}, data.data(), 10, TypeMeta::Make<float>());
-    if (kind == "root") world->Broadcast({"x"}, data.data(), 10, TypeMeta::Make<float>(), std::stoi(value));
+    if (kind == "root")
+      world->Broadcast({"x"}, data.data(), 10, TypeMeta::Make<float>(), std::stoi(value));
     if (kind == "barrier") world->Barrier({"x"});
     Print("no error");
   } catch (const EnforceNotMet& error) {
@@ -240,7 +251,8 @@ void Clones(const Program& program) {
       for (int i = 0; i < 20; ++i) {
         std::fill(data.begin(), data.end(), 1.0f);
         entry.second->Allreduce({"x"}, data.data(), data.size(), TypeMeta::Make<float>());
-        Check<float>(data.back() == static_cast<float>(program.size), "Allreduce on clones", data.size());
+        Check<float>(data.back() == static_cast<float>(program.size), "Allreduce on clones",
+                     data.size());
       }
     });
   }
@@ -252,16 +264,18 @@ void Clones(const Program& program) {
 void Nets(const Program& program) {
   Workspace ws;
   size_t word = 0;
-  for (; word < program.words.size() && program.words[word].find(".pbtxt") != std::string::npos; ++word) {
+  for (; word < program.words.size() && program.words[word].find(".pbtxt") != std::string::npos;
+       ++word) {
     std::string text;
     std::FILE* const file = std::fopen(program.words[word].c_str(), "r");
     CAFFE_ENFORCE(file != nullptr, "cannot read ", program.words[word]);
     for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
     std::fclose(file);
-    const std::map<std::string, std::string> values = {{"@RANK@", MakeString(program.rank)},
-                                                       {"@SIZE@", MakeString(program.size)},
-                                                       {"@TIMEOUT@", MakeString(program.timeout_ms)},
-                                                       {"@FOLDER@", program.folder}};
+    const std::map<std::string, std::string> values = {
+        {"@RANK@", MakeString(program.rank)},
+        {"@SIZE@", MakeString(program.size)},
+        {"@TIMEOUT@", MakeString(program.timeout_ms)},
+        {"@FOLDER@", program.folder}};
     for (const auto& [name, value] : values) {
       for (size_t at = text.find(name); at != std::string::npos; at = text.find(name)) {
         text.replace(at, name.size(), value);
@@ -304,8 +318,12 @@ int main(int argc, char** argv) {
   using namespace caffe2rt;
   if (argc < 6) return 2;
   RegisterCollectiveEngine("GLOO", caffe2rt_gloo_engine());
-  const Program program{argv[1],           argv[2],           std::atoi(argv[3]),
-                        std::atoi(argv[4]), std::atoi(argv[5]), {argv + 6, argv + argc}};
+  const Program program{argv[1],
+                        argv[2],
+                        std::atoi(argv[3]),
+                        std::atoi(argv[4]),
+                        std::atoi(argv[5]),
+                        {argv + 6, argv + argc}};
   try {
     Run(program);
     return 0;
