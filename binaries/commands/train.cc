@@ -116,8 +116,9 @@ int WritePlan(const CommandLine& line) {
     WriteProtoToBinaryFile(plan.plan, file);
   }
   std::cout << OneLine(file) << ": " << run.epochs() << " epochs of " << plan.steps_per_epoch
-            << " steps; run it with: caffe2 plan " << OneLine(file) << " --on-interrupt "
-            << OneLine(plan.checkpoint_net) << "\n";
+            << " steps; run it with: caffe2 plan " << OneLine(file);
+  if (!plan.checkpoint_net.empty()) std::cout << " --on-interrupt " << OneLine(plan.checkpoint_net);
+  std::cout << "\n";
   return 0;
 }
 
