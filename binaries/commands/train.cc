@@ -9,6 +9,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/train_definition.h"
 #include "binaries/commands/train_progress.h"
+#include "binaries/commands/train_ranks.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/signal_handler.h"
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 FileAccess AccessOf(const CommandLine& line, const std::string& folder, const RunDef& run) {
   if (line.Has("allow-files-anywhere")) return FileAccess::Free();
   std::vector<std::string> roots = {".", folder, run.data().path(), run.test().path(), run.init()};
+  if (line.Has("store")) roots.push_back(StoreFolder(line));
   for (const std::string& path : {run.data().path(), run.test().path()}) {
     if (!path.empty()) roots.push_back(fs::path(path).parent_path().string());
   }
@@ -36,9 +38,7 @@ FileAccess AccessOf(const CommandLine& line, const std::string& folder, const Ru
 }
 
 // Four digits, also of small numbers.
-std::string LossText(double loss) {
-  return FixedText(loss, loss > 0 && loss < 0.01 ? 7 : 4);
-}
+std::string LossText(double loss) { return FixedText(loss, loss > 0 && loss < 0.01 ? 7 : 4); }
 
 std::string ResultText(const EpochResult& result, int epochs) {
   std::string text = MakeString("epoch ", result.epoch, "/", epochs, "  ",
@@ -68,15 +68,16 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
   }
 }
 
-int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
+int Train(const CommandLine& line, const std::string& folder, TrainingRun run, int rank) {
   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
   const int epochs = run.def().epochs();
   TrainProgressLine progress(epochs);
   TrainingCallbacks callbacks;
-  callbacks.on_step = [&](const TrainingProgress& at) { progress.Show(at); };
+  if (rank == 0) callbacks.on_step = [&](const TrainingProgress& at) { progress.Show(at); };
+  callbacks.lost_ranks = &LostRanksOf;
   callbacks.on_epoch = [&](const EpochResult& result) {
     progress.Clear();
-    if (!line.Has("json")) std::cout << ResultText(result, epochs) << std::flush;
+    if (!line.Has("json") && rank == 0) std::cout << ResultText(result, epochs) << std::flush;
   };
   callbacks.on_warning = [&](const std::string& text) {
     progress.Clear();
@@ -85,7 +86,7 @@ int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
   callbacks.should_stop = [&] { return signals.CheckForSignals() != SignalHandler::Action::NONE; };
   const TrainingEnd end = run.Run(callbacks, AccessOf(line, folder, run.def()));
   progress.Clear();
-  PrintEnd(line, folder, end);
+  if (rank == 0) PrintEnd(line, folder, end);
   // An interrupted command has not done what it was asked for.
   return end.reason == TrainingEnd::Reason::kStopped ? 1 : 0;
 }
@@ -104,6 +105,7 @@ int WritePlan(const CommandLine& line) {
   if (line.Has("test")) data.test = ReadDataFacts({run.test().type(), line.Text("test")});
   const std::string file = line.Text("write-plan");
   TrainingPlanOptions options;
+  options.ranks = RanksOf(line);
   const std::string beside = fs::path(file).parent_path().string();
   options.folder = line.Has("output") ? OutputOf(line) : beside.empty() ? "." : beside;
   options.for_caffe2 = line.Has("plan-for-caffe2");
@@ -114,8 +116,9 @@ int WritePlan(const CommandLine& line) {
     WriteProtoToBinaryFile(plan.plan, file);
   }
   std::cout << OneLine(file) << ": " << run.epochs() << " epochs of " << plan.steps_per_epoch
-            << " steps; run it with: caffe2 plan " << OneLine(file) << " --on-interrupt "
-            << OneLine(plan.checkpoint_net) << "\n";
+            << " steps; run it with: caffe2 plan " << OneLine(file);
+  if (!plan.checkpoint_net.empty()) std::cout << " --on-interrupt " << OneLine(plan.checkpoint_net);
+  std::cout << "\n";
   return 0;
 }
 
@@ -130,7 +133,7 @@ int Evaluate(const CommandLine& line) {
     const JsonDocument json = NewJson();
     *json = {{"checkpoint", result.checkpoint},
              {"records", result.records},
-             {"loss", JsonNumber(static_cast<float>(result.loss))}};
+             {"loss", JsonNumber(static_cast<float>(result.loss)), false, true}};
     if (result.has_accuracy) (*json)["accuracy"] = JsonNumber(static_cast<float>(result.accuracy));
     PrintJson(*json);
     return 0;
@@ -146,7 +149,8 @@ int Evaluate(const CommandLine& line) {
 // Options that do not change a run which goes on.
 bool AppliesToResume(const std::string& option) {
   for (const char* name :
-       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere"}) {
+       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere",
+        "ranks", "rank", "size", "store", "run-id", "interface", "timeout"}) {
     if (option == name) return true;
   }
   return false;
@@ -161,15 +165,20 @@ int TrainMain(const CommandLine& line) {
         throw UsageError(MakeString("option --", option.name, " does not apply to --resume"));
     }
     const std::string folder = line.Text("resume");
-    return Train(line, folder, TrainingRun(folder));
+    if (LaunchesRanks(line)) return LaunchRanks(line, folder);
+    const RankOptions ranks = RanksOf(line);
+    return Train(line, folder, TrainingRun(folder, ranks), ranks.rank);
   }
   if (line.Has("write-plan")) return WritePlan(line);
   const std::string folder = OutputOf(line);
-  TrainingRun training(folder, RunDefOf(line));
+  const bool launches = LaunchesRanks(line);
+  const RankOptions ranks = launches ? PlannedRanks(line) : RanksOf(line);
+  TrainingRun training(folder, RunDefOf(line), ranks);
   if (!training.missing_weights().empty())
     Warn("new weights, because --init does not have them: " +
          FirstNames(training.missing_weights()));
-  return Train(line, folder, std::move(training));
+  if (launches) return LaunchRanks(line, folder);
+  return Train(line, folder, std::move(training), ranks.rank);
 }
 
 std::vector<std::string> OptimizerValues() {
@@ -207,31 +216,38 @@ const Command& TrainCommand() {
              "instead of the TrainDef's: sgd, adagrad, adadelta, adam, rmsprop", false, false,
              &OptimizerValues},
             {"rate", "R", "", "learning rate, instead of the TrainDef's"},
-            {"momentum", "M", "", "of sgd and rmsprop, instead of the TrainDef's"},
-            {"weight-decay", "D", "", "instead of the TrainDef's"},
+            {"momentum", "M", "", "of sgd and rmsprop, instead of the TrainDef's", false, true},
+            {"weight-decay", "D", "", "instead of the TrainDef's", false, true},
             {"init", "FILE", "",
              "start with the weights of a checkpoint, a predictor's database or an init net, "
              "matched by name and shape"},
-            {"stop-after", "N", "", "end after N epochs without gain"},
+            {"stop-after", "N", "", "end after N epochs without gain", false, true},
             {"checkpoint-every", "N", "", "steps between two checkpoints, besides one each epoch"},
-            {"keep", "N", "3", "checkpoints that stay, besides the best"},
-            {"labels", "FILE", "", "names of the classes, one on each line, for model.minidb"},
+            {"keep", "N", "3", "checkpoints that stay, besides the best", false, true},
+            {"labels", "FILE", "", "names of the classes, one on each line, for model.minidb",
+             false, true},
             {"on-error", "WHAT", "stop", "a damaged record is an error (stop) or left out (skip)",
-             false, false, &ErrorValues},
+             false, true, &ErrorValues},
             {"predict-net", "FILE", "", "a net without a TrainDef, which these options describe"},
-            {"init-net", "FILE", "", "with --predict-net: the net that fills its parameters"},
-            {"fresh-weights", "", "", "with --init-net: use its shapes, and draw new weights"},
+            {"init-net", "FILE", "", "with --predict-net: the net that fills its parameters", false,
+             true},
+            {"fresh-weights", "", "", "with --init-net: use its shapes, and draw new weights",
+             false, true},
             {"loss", "BLOB", "",
              "with --predict-net: its loss, or softmax or squared to add one to its output"},
-            {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one"},
+            {"accuracy", "BLOB", "", "with --predict-net: its accuracy, if it has one", false,
+             true},
             {"blobs", "A,B,...", "",
              "with --predict-net: its inputs and the label, in the order of a record's tensors "
-             "(data,label)"},
+             "(data,label)",
+             false, true},
             {"write-plan", "FILE", "",
              "write the plan of the training instead of running it (text if FILE ends in .pbtxt)"},
-            {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run"},
+            {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run",
+             false, true},
             {"device", "NAME", "cpu", "device of the nets, e.g. cuda:0"},
             kAllowFilesOption},
+           RankOptionTable(),
            ProcessOptions(),
            {kJsonOption}}),
       .run = TrainMain,

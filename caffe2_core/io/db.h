@@ -132,12 +132,20 @@ struct DBReaderOptions {
   // its type must have cursors that can seek. The shards divide the permutation.
   bool shuffle = false;
   uint64_t shuffle_seed = 0;
+  // 0: the shards divide each epoch, and each of them goes on to its next epoch at its own end, as
+  // Caffe2's do. Else the shards divide the endless sequence of all epochs in blocks of so many
+  // records, of which a shard reads the records shard_id, shard_id + num_shards and so on: together
+  // they read what one reader would, whatever their number. Opening the database then counts its
+  // records; its type must have cursors that can seek. REQUIRES: block >= num_shards.
+  int64_t block = 0;
+  int64_t first_block = 0;  // where the reader begins
 };
 
 // The number of a record in the order in which a reader returns them.
 struct DBReaderPosition {
-  int64_t epoch = 0;   // from 0
-  int64_t record = 0;  // in the epoch, among the records of the reader's shard
+  int64_t epoch = 0;  // from 0
+  // In the epoch, among the records of the reader's shard; with blocks, among all records.
+  int64_t record = 0;
   friend bool operator==(const DBReaderPosition&, const DBReaderPosition&) = default;
 };
 

@@ -67,7 +67,8 @@ DBReader::DBReader(const DBReaderProto& proto) try {
        DBReaderOptions{.num_shards = state.num_shards(),
                        .shard_id = state.shard_id(),
                        .shuffle = state.shuffle(),
-                       .shuffle_seed = state.shuffle_seed()});
+                       .shuffle_seed = state.shuffle_seed(),
+                       .block = state.block()});
   const MutexLock lock(state_->mutex);
   internal::RecordSource& source = *state_->source;
   if (state.has_record()) {
@@ -196,6 +197,7 @@ DBReaderProto DBReader::ToProto(const std::string& name) const try {
     proto.set_shard_id(options.shard_id);
     proto.set_epoch(place.position.epoch);
     proto.set_record(place.position.record);
+    if (options.block > 0) proto.set_block(options.block);
     if (options.shuffle) {
       proto.set_shuffle(true);
       proto.set_shuffle_seed(options.shuffle_seed);

@@ -15,6 +15,7 @@ namespace {
 
 // How many of `count` records belong to the shard.
 int64_t ShardSize(int64_t count, const DBReaderOptions& options) {
+  if (options.block > 0) return count;
   return count <= options.shard_id
              ? 0
              : (count - options.shard_id + options.num_shards - 1) / options.num_shards;
@@ -30,11 +31,18 @@ RecordSource::RecordSource(std::unique_ptr<DB> db, const DBReaderOptions& option
   CAFFE_ENFORCE(options.shard_id >= 0 && options.shard_id < options.num_shards,
                 "shard_id of a DBReader is ", options.shard_id,
                 ", want at least 0 and less than num_shards ", options.num_shards);
+  CAFFE_ENFORCE(options.block == 0 || (options.block >= options.num_shards &&
+                                       options.first_block >= 0 &&
+                                       options.first_block < INT64_MAX / 4 / options.block),
+                "a DBReader has num_shards ", options.num_shards, ", block ", options.block,
+                " and first_block ", options.first_block,
+                ": a block has at least one record for each shard");
   if (options.shuffle) {
     CAFFE_ENFORCE(CanSeek(cursor_.get()), "cannot shuffle ", name_,
                   ": its cursors cannot seek; want a minidb, leveldb, lmdb or protodb");
     MakeIndex(true);
   }
+  if (options.block > 0) (void)NumRecordsOfAllShards();
   MoveToBeginning();
 }
 
@@ -61,12 +69,13 @@ void RecordSource::Read(DBRecord* record) {
 }
 
 bool RecordSource::IsEmpty() {
+  if (options_.block > 0) return num_records_ == 0;
   return options_.shuffle ? num_records_ <= options_.shard_id : !cursor_->Valid();
 }
 
 void RecordSource::ThrowDamageBehind() {
   const std::string message = damage_behind_;
-  if (cursor_->IsBehindDamage()) {
+  if (cursor_->IsBehindDamage() && options_.block == 0) {
     damage_behind_.clear();
     ++at_.record;
     if (!cursor_->Valid()) BeginEpoch();
@@ -74,7 +83,38 @@ void RecordSource::ThrowDamageBehind() {
   CAFFE_THROW(message);
 }
 
+int64_t RecordSource::StepInBlocks() const {
+  // The remainders add up without an overflow.
+  const int64_t in_block =
+      (at_.epoch % options_.block * (num_records_ % options_.block) + at_.record) % options_.block;
+  return in_block + options_.num_shards < options_.block
+             ? options_.num_shards
+             : options_.block - in_block + options_.shard_id;
+}
+
+void RecordSource::AdvanceCursor(int64_t records) {
+  for (int64_t i = 0; i < records; ++i) {
+    cursor_->Next();
+    if (!cursor_->Valid()) cursor_->SeekToFirst();
+  }
+}
+
 void RecordSource::Advance(const std::string& key) {
+  if (options_.block > 0) {
+    const int64_t step = StepInBlocks(), next = at_.record + step;
+    at_ = {at_.epoch + next / num_records_, next % num_records_};
+    cursor_is_at_ = false;
+    if (options_.shuffle) return;
+    try {
+      AdvanceCursor(step);
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const EnforceNotMet& error) {
+      damage_behind_ =
+          MakeString("behind record \"", Shortened(key), "\" of ", name_, ": ", error.message());
+    }
+    return;
+  }
   if (options_.shuffle) {
     cursor_is_at_ = false;
     if (++at_.record >= ShardSize(num_records_, options_)) at_ = {at_.epoch + 1, 0};
@@ -107,6 +147,13 @@ void RecordSource::SeekToFirst() {
 
 void RecordSource::MoveToBeginning() {
   cursor_is_at_ = false;
+  if (options_.block > 0) {
+    const int64_t first = options_.first_block * options_.block + options_.shard_id;
+    if (num_records_ > 0) at_ = {first / num_records_, first % num_records_};
+    cursor_->SeekToFirst();
+    if (!options_.shuffle && num_records_ > 0) AdvanceCursor(at_.record);
+    return;
+  }
   if (options_.shuffle) {
     CheckShard(num_records_);
     return;
@@ -167,6 +214,9 @@ void RecordSource::MoveTo(const RecordPlace& place) {
     cursor_->SeekToOffset(place.offset);
   } else if (!place.key.empty() && cursor_->SupportsSeek()) {
     cursor_->Seek(place.key);
+  } else if (options_.block > 0) {
+    cursor_->SeekToFirst();
+    AdvanceCursor(position.record);
   } else {
     MoveToBeginning();
     Skip(position.record);
@@ -256,7 +306,9 @@ void RecordSource::GoToShuffled() {
     order_epoch_ = at_.epoch;
   }
   const auto record = static_cast<size_t>(
-      order_[static_cast<size_t>(options_.shard_id + at_.record * options_.num_shards)]);
+      order_[static_cast<size_t>(options_.block > 0 ? at_.record
+                                                    : options_.shard_id +
+                                                          at_.record * options_.num_shards)]);
   if (!offsets_.empty()) {
     cursor_->SeekToOffset(offsets_[record]);
   } else {

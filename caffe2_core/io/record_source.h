@@ -5,7 +5,8 @@
 // An epoch contains each record of the shard once: the records shard_id, shard_id + num_shards and
 // so on of the database's order or, with shuffle, of a permutation of all records that depends on
 // the seed, the epoch and the number of records. The permutation needs an index of the records,
-// which one scan of the database makes.
+// which one scan of the database makes. With blocks (DBReaderOptions), the shards divide the endless
+// sequence instead, and positions count all records of an epoch.
 
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,9 @@ class RecordSource {
   void BeginEpoch();
   // `key` is that of the record before.
   void Advance(const std::string& key);
+  // With blocks: the number of records from this one to the next one of the shard.
+  int64_t StepInBlocks() const;
+  void AdvanceCursor(int64_t records);
   void Skip(int64_t records);
   // THROWS if the shard of a database with `count` records does not exist.
   void CheckShard(int64_t count) const;

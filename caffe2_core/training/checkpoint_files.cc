@@ -9,6 +9,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2rt/db_reader.pb.h"
 
 namespace caffe2rt {
 namespace {
@@ -19,10 +20,26 @@ constexpr char kStateBlob[] = "!train_state";
 constexpr char kPrefix[] = "checkpoint-";
 constexpr char kType[] = "minidb";
 
+// The serialized reader, at another position, and without shards.
+std::string ReaderAt(const std::string& serialized, const db::DBReaderPosition& position) {
+  BlobProto blob;
+  DBReaderState reader;
+  CAFFE_ENFORCE(blob.ParseFromString(serialized) && reader.ParseFromString(blob.content()),
+                "the state of a reader of a database cannot be parsed");
+  for (const auto clear : {&DBReaderState::clear_key, &DBReaderState::clear_num_shards,
+                           &DBReaderState::clear_shard_id, &DBReaderState::clear_block})
+    (reader.*clear)();
+  reader.set_epoch(position.epoch);
+  reader.set_record(position.record);
+  blob.set_content(reader.SerializeAsString());
+  return blob.SerializeAsString();
+}
+
 }  // namespace
 
 void SaveCheckpoint(const std::string& path, const Workspace& ws,
-                    const std::vector<std::string>& blobs, const TrainState& state) {
+                    const std::vector<std::string>& blobs, const TrainState& state,
+                    const CheckpointChanges& changes) {
   const std::unique_ptr<db::DB> database = db::OpenDB(kType, path, db::NEW);
   const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
   const auto put = [&](const std::string& key, const std::string& value) {
@@ -32,9 +49,17 @@ void SaveCheckpoint(const std::string& path, const Workspace& ws,
   *text.GetMutable<std::string>() = state.SerializeAsString();
   SerializeBlob(text, kStateBlob, put);
   for (const std::string& name : blobs) {
-    const Blob* const blob = ws.FindBlob(name).get();
+    const auto value = changes.values_of.find(name);
+    const Blob* const blob =
+        ws.FindBlob(value != changes.values_of.end() ? value->second : name).get();
     CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" of the training does not exist");
-    SerializeBlob(*blob, name, put);
+    if (changes.reader_position && blob->IsType<db::DBReader>()) {
+      SerializeBlob(*blob, name, [&](const std::string& key, const std::string& text) {
+        put(key, ReaderAt(text, *changes.reader_position));
+      });
+    } else {
+      SerializeBlob(*blob, name, put);
+    }
   }
   transaction->Commit();
 }

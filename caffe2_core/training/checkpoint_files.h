@@ -6,10 +6,12 @@
 //   RUN/checkpoint-best      of the best epoch
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/db.h"
 #include "caffe2rt/train.pb.h"
 
 #pragma GCC visibility push(default)
@@ -17,10 +19,19 @@ namespace caffe2rt {
 
 class Workspace;
 
+// How a checkpoint differs from the workspace.
+struct CheckpointChanges {
+  // A blob and the blob whose value it gets.
+  std::map<std::string, std::string> values_of = {};
+  // The position of readers, as those of one rank that reads all records.
+  std::optional<db::DBReaderPosition> reader_position = std::nullopt;
+};
+
 // Writes or replaces the file. THROWS, and leaves an earlier file as it was, if a blob does not exist
 // or cannot be serialized, or if the disk is full.
 void SaveCheckpoint(const std::string& path, const Workspace& ws,
-                    const std::vector<std::string>& blobs, const TrainState& state);
+                    const std::vector<std::string>& blobs, const TrainState& state,
+                    const CheckpointChanges& changes = {});
 
 // THROWS if the file is not a checkpoint.
 TrainState ReadTrainState(const std::string& path);

@@ -17,7 +17,9 @@ namespace caffe2rt {
 class TestNets {
  public:
   // REQUIRES: the arguments outlive this object. THROWS if the records do not fit the definition.
-  TestNets(const TrainDef& def, const TrainingNets& nets, const DataFacts& facts, bool for_caffe2);
+  // Several ranks divide the records, and add their sums at the end.
+  TestNets(const TrainDef& def, const TrainingNets& nets, const DataFacts& facts, bool for_caffe2,
+           const RankOptions& ranks = {});
 
   // Adds the nets to the plan. For Caffe2, the operator that opens the database goes into `init`.
   void AddNets(NetDef* init, PlanDef* plan) const;
@@ -27,6 +29,7 @@ class TestNets {
   float Weight(int64_t batch) const;
   std::vector<std::string> Changed() const;
   NetDef BeginNet() const;
+  NetDef SumNet() const;  // over the ranks
   NetDef NetFor(int64_t batch, const std::string& name) const;
   void AddSum(const std::string& value, const char* sum, int64_t batch, NetDef* net) const;
 
@@ -34,6 +37,8 @@ class TestNets {
   const TrainingNets& nets_;
   const DataFacts& facts_;
   const bool for_caffe2_;
+  const RankOptions ranks_;
+  int64_t records_ = 0;  // of this rank
   int64_t batch_ = 0;
 };
 

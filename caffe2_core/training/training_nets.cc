@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/training/data_parallel.h"
 #include "caffe2_core/training/input_nets.h"
 #include "caffe2_core/training/optimizer_nets.h"
 
@@ -73,7 +74,8 @@ bool IsFixed(const TrainDef& def, const std::string& name) {
 }
 
 // Appends gradients and updates to `net`. Sets TrainingNets::trained.
-void AddTraining(const TrainDef& def, const Names& read, NetDef* net, TrainingNets* nets) {
+void AddTraining(const TrainDef& def, const Names& read, const RankOptions& ranks, NetDef* net,
+                 TrainingNets* nets) {
   const NetBlobs blobs(*net);
   CAFFE_ENFORCE(blobs.Writes(nets->loss), "no operator of the net writes the loss \"", nets->loss,
                 "\"; field `loss` names the blob");
@@ -101,7 +103,17 @@ void AddTraining(const TrainDef& def, const Names& read, NetDef* net, TrainingNe
     }
     parameters.push_back({blob, gradient, Decays(def, blob, nets->init)});
   }
+  if (!ranks.several()) {
+    AddOptimizer(def.optimizer(), parameters, &nets->init, net);
+    return;
+  }
+  const int64_t batch = def.input().batch_size();
+  const auto share = static_cast<float>(static_cast<double>(RecordsOfRank(batch, ranks)) /
+                                        static_cast<double>(batch));
+  AddGradientSums({.ranks = ranks, .share = share, .loss = nets->loss, .accuracy = nets->accuracy},
+                  parameters, net);
   AddOptimizer(def.optimizer(), parameters, &nets->init, net);
+  OrderUpdates(parameters, ChangedBeforeUpdates(*net, BlobsReadFirst(*net)), net);
 }
 
 // The blobs that are compared with the label: what the net predicts.
@@ -234,7 +246,7 @@ void PrefixBlobs(const std::string& prefix, const std::vector<std::string>& keep
   }
 }
 
-TrainingNets MakeTrainingNets(const TrainDef& def) {
+TrainingNets MakeTrainingNets(const TrainDef& def, const RankOptions& ranks) {
   TrainingNets nets;
   nets.inputs = InputBlobs(def.input());
   nets.loss = def.loss();
@@ -245,7 +257,7 @@ TrainingNets MakeTrainingNets(const TrainDef& def) {
   nets.test = TestNetOf(forward);
   CAFFE_ENFORCE(nets.accuracy.empty() || NetBlobs(forward).Writes(nets.accuracy),
                 "no operator of the net writes the accuracy \"", nets.accuracy, "\"");
-  AddTraining(def, read, &forward, &nets);
+  AddTraining(def, read, ranks, &forward, &nets);
   nets.train = std::move(forward);
   SetPredictNet(def, &nets);
   nets.init.set_name(def.name() + "_init");

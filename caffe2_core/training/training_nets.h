@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/training/ranks.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/train.pb.h"
 
@@ -37,7 +38,8 @@ struct TrainingNets {
 // THROWS if the definition contradicts itself: it has no operators, a parameter is filled twice or not
 // read, a blob that the net reads is not filled, or nothing computes the loss; and as
 // AddGradientOperators and AddOptimizer do.
-TrainingNets MakeTrainingNets(const TrainDef& def);
+// With several ranks, the train net adds the gradients of all ranks (data_parallel.h).
+TrainingNets MakeTrainingNets(const TrainDef& def, const RankOptions& ranks = {});
 
 // The net as it is used after the training: is_test is set where the schema has it, and outputs that
 // only the training needs are left out.

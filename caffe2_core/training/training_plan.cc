@@ -6,6 +6,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/model/device_placement.h"
+#include "caffe2_core/training/data_parallel.h"
 #include "caffe2_core/training/input_nets.h"
 #include "caffe2_core/training/optimizer_nets.h"
 #include "caffe2_core/training/plan_parts.h"
@@ -41,9 +42,17 @@ TrainDef WithIterations(const RunDef& run, int64_t steps_per_epoch) {
   return def;
 }
 
-NetDef InitNet(const RunDef& run, const TrainingNets& nets, const TrainingData& data) {
-  NetDef init = nets.init;
+// The operator that opens the database of the training. With several ranks, each of them reads its part
+// of the batches from the given step on.
+OperatorDef OpenTrainingDataOp(const RunDef& run, const TrainingData& data,
+                               const TrainingPlanOptions& options) {
   OperatorDef open = OpenDatabaseOp(data.train.place, kTrainReader);
+  if (options.ranks.several()) {
+    AddArgument("num_shards", options.ranks.size, &open);
+    AddArgument("shard_id", options.ranks.rank, &open);
+    AddArgument("block", static_cast<int64_t>(run.train().input().batch_size()), &open);
+    AddArgument("first_block", options.iteration, &open);
+  }
   if (run.shuffle()) {
     CAFFE_ENFORCE(DeclaresArgument(open.type(), "shuffle"), "operator ", open.type(),
                   " of this build cannot shuffle the records of a database");
@@ -51,9 +60,21 @@ NetDef InitNet(const RunDef& run, const TrainingNets& nets, const TrainingData& 
     AddArgument("shuffle", 1, &open);
     AddArgument("shuffle_seed", static_cast<int64_t>(run.seed() % kMostSeed), &open);
   }
-  AppendOps({open}, &init);
+  return open;
+}
+
+NetDef InitNet(const RunDef& run, const TrainingNets& nets, const TrainingData& data,
+               const TrainingPlanOptions& options) {
+  NetDef init = nets.init;
+  AppendOps({OpenTrainingDataOp(run, data, options)}, &init);
   AppendOps(InputFills(run.train().input(), data.train), &init);
   return init;
+}
+
+Names WithoutReader(const Names& state) {
+  Names names = state;
+  std::erase(names, kTrainReader);
+  return names;
 }
 
 // The operator takes the iteration first.
@@ -80,7 +101,7 @@ NetDef FirstNet(const RunDef& run, const TrainDef& def, const TrainingPlan& made
                 const TrainingData& data, const TrainingPlanOptions& options) {
   NetDef init = NamedNet(def.name() + "_init");
   if (options.checkpoint.empty()) {
-    init = InitNet(run, made.nets, data);
+    init = InitNet(run, made.nets, data, options);
     if (!run.init().empty()) {
       // A database that has only blobs of this net (initial_weights.h).
       *init.add_op() = CreateOperatorDef(
@@ -88,10 +109,33 @@ NetDef FirstNet(const RunDef& run, const TrainDef& def, const TrainingPlan& made
           {MakeArgument("db", run.init()), MakeArgument("db_type", std::string("minidb")),
            MakeArgument("absolute_path", 1), MakeArgument("load_all", 1)});
     }
+  } else if (options.ranks.several()) {
+    AppendOps({LoadOp(options.checkpoint, WithoutReader(made.state)),
+               OpenTrainingDataOp(run, data, options)},
+              &init);
   } else {
     AppendOps({LoadOp(options.checkpoint, made.state)}, &init);
   }
+  if (options.ranks.several())
+    AppendOps(ConnectOperators(options.ranks, WithoutReader(made.state)), &init);
   return init;
+}
+
+void CheckRanks(const RunDef& run, const TrainingPlanOptions& options) {
+  const RankOptions& ranks = options.ranks;
+  if (!ranks.several()) return;
+  const int64_t batch = run.train().input().batch_size();
+  CAFFE_ENFORCE(ranks.rank >= 0 && ranks.rank < ranks.size, "rank ", ranks.rank, " of ", ranks.size,
+                " does not exist");
+  CAFFE_ENFORCE(batch >= ranks.size, "a batch of ", batch, " records is divided among ", ranks.size,
+                " ranks, want at least one record for each; set --batch-size");
+  CAFFE_ENFORCE(run.on_error() == "stop", "--on-error ", run.on_error(),
+                " does not apply to several ranks, whose readers would lose step: leave damaged "
+                "records out with "
+                "caffe2 db");
+  CAFFE_ENFORCE(run.device() == "cpu", "--device ", run.device(),
+                " does not apply to several ranks yet: collectives of this build are for the CPU");
+  CAFFE_ENFORCE(!options.for_caffe2, "a plan for Caffe2 has one rank");
 }
 
 void AddSteps(const RunDef& run, const TrainDef& def, const TestNets* test,
@@ -111,7 +155,7 @@ void AddSteps(const RunDef& run, const TrainDef& def, const TestNets* test,
     --epochs;
   }
   if (epochs > 0) add_epoch("epoch", made->steps_per_epoch, epochs);
-  if (!options.folder.empty()) AddStep("save", def.name() + "_save", 1, &root);
+  if (!made->checkpoint_net.empty()) AddStep("save", def.name() + "_save", 1, &root);
   *made->plan.mutable_execution_step() = root.substep();
 }
 
@@ -130,29 +174,36 @@ TrainingPlan MakeTrainingPlan(const RunDef& run, const TrainingData& data,
                               const TrainingPlanOptions& options) {
   TrainingPlan made;
   CheckInput(run.train().input(), data.train);
+  CheckRanks(run, options);
   CAFFE_ENFORCE(run.epochs() > 0, "the number of epochs is ", run.epochs(), ", want at least 1");
   const int64_t batch = run.train().input().batch_size();
   made.steps_per_epoch = (data.train.records + batch - 1) / batch;
   const TrainDef def = WithIterations(run, made.steps_per_epoch);
-  made.nets = MakeTrainingNets(def);
+  made.nets = MakeTrainingNets(def, options.ranks);
   made.train_net = made.nets.train.name();
   const InputPlace place = {.reader = kTrainReader,
-                            .batch_size = batch,
+                            .batch_size = RecordsOfRank(batch, options.ranks),
                             .is_test = false,
                             .prefix = "",
                             .on_error = run.on_error()};
   const NetDef train = JoinedNet(InputOperators(def.input(), data.train, place), made.nets.train);
   made.state = BlobsReadFirst(train);
+  std::erase(made.state, kWorldBlob);
+  std::erase(made.state, kStopBlob);
+  if (options.ranks.several())
+    made.changed_early = ChangedBeforeUpdates(made.nets.train, made.state);
   NetDef init = FirstNet(run, def, made, data, options);
   PlanDef& plan = made.plan;
   plan.set_name(def.name());
   std::optional<TestNets> test;
-  if (data.test.has_value()) test.emplace(def, made.nets, *data.test, options.for_caffe2);
+  if (data.test.has_value())
+    test.emplace(def, made.nets, *data.test, options.for_caffe2, options.ranks);
   plan.add_network();  // init, which the test may add to
   *plan.add_network() = train;
   if (test.has_value()) test->AddNets(&init, &plan);
   *plan.mutable_network(0) = init;
-  if (!options.folder.empty()) {
+  const bool saves = !options.folder.empty() && options.ranks.rank == 0;
+  if (saves) {
     made.checkpoint_net = def.name() + "_checkpoint";
     *plan.add_network() = NamedNet(made.checkpoint_net);
     AppendOps({CheckpointOp(options.folder, made.state)},

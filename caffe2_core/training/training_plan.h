@@ -35,6 +35,9 @@ struct TrainingData {
 };
 
 struct TrainingPlanOptions {
+  // With several ranks, the plan of one of them: all ranks run theirs at the same time. The batch is
+  // divided among them, and so are the records of the test. Only rank 0 saves.
+  RankOptions ranks = {};
   // What was done before, according to the checkpoint that the plan loads.
   std::string checkpoint = "";  // a minidb
   int64_t iteration = 0;
@@ -56,6 +59,9 @@ struct TrainingPlan {
       0;  // one epoch has all records; the last batch goes on at the first one
   // The blobs that a training goes on with: what the train net reads before it writes it.
   std::vector<std::string> state;
+  // Those of them that a step changes before its last collective; BLOB_before_step keeps each one until
+  // the next step (data_parallel.h). Empty with one rank.
+  std::vector<std::string> changed_early;
 };
 
 // THROWS if data and definition do not fit together, and as MakeTrainingNets does.

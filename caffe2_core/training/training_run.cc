@@ -1,5 +1,7 @@
 #include "caffe2_core/training/training_run.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -16,6 +19,7 @@
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2_core/training/checkpoint_files.h"
+#include "caffe2_core/training/data_parallel.h"
 #include "caffe2_core/training/initial_weights.h"
 #include "caffe2_core/training/optimizer_nets.h"
 #include "caffe2_core/training/predictor_database.h"
@@ -76,18 +80,32 @@ RunDef ReadRun(const std::string& folder) {
   return run;
 }
 
+// Rank 0 broadcasts its own.
+RunDef WithoutFirstWeights(RunDef run) {
+  run.clear_init();
+  return run;
+}
+
+// The length of a file up to its last line feed; 0 without a file.
+int64_t WholeLineBytes(const std::string& path) {
+  if (!fs::exists(path)) return 0;
+  const std::string text = ReadWholeFile(path);
+  return static_cast<int64_t>(text.rfind('\n') + 1);
+}
+
 }  // namespace
 
 class TrainingRun::Impl {
  public:
-  Impl(std::string folder, RunDef run, const std::string& checkpoint)
-      : folder_(std::move(folder)), run_(std::move(run)), data_(DataOf(run_)) {
+  Impl(std::string folder, RunDef run, const std::string& checkpoint, const RankOptions& ranks)
+      : folder_(std::move(folder)), run_(std::move(run)), ranks_(ranks), data_(DataOf(run_)) {
     TrainingPlanOptions options;
     if (!checkpoint.empty()) {
       state_ = ReadTrainState(checkpoint);
       options = {
           .checkpoint = checkpoint, .iteration = state_.iteration(), .epoch = state_.epoch()};
     }
+    options.ranks = ranks_;
     last_saved_ = checkpoint.empty() ? -1 : state_.iteration();
     last_checkpoint_ = checkpoint;
     first_iteration_ = state_.iteration();
@@ -101,20 +119,62 @@ class TrainingRun::Impl {
 
   TrainingEnd Run(const TrainingCallbacks& callbacks, const FileAccess& access) {
     callbacks_ = &callbacks;
-    log_.emplace(folder_ + "/log.jsonl", state_.log_bytes());
+    if (is_writer()) log_.emplace(folder_ + "/log.jsonl", state_.log_bytes());
     ws_.SetFileAccess(access);
-    ws_.SetRandomSeed(run_.seed());
+    // Each rank draws its own numbers; those of rank 0 are those of a training on one rank.
+    ws_.SetRandomSeed(is_writer() ? run_.seed()
+                                  : MixRandomKeys(run_.seed(), static_cast<uint64_t>(ranks_.rank)));
     PlanOptions options;
     options.should_continue = [this](int) { return !Stops(); };
     options.on_iteration = [this](const PlanPosition& position) { Enter(position); };
-    CAFFE_ENFORCE(ws_.RunPlan(plan_.plan, options), "training \"", plan_.plan.name(), "\" failed");
+    try {
+      CAFFE_ENFORCE(ws_.RunPlan(plan_.plan, options), "training \"", plan_.plan.name(),
+                    "\" failed");
+    } catch (EnforceNotMet& error) {
+      EndAfterLoss(&error);
+      throw;
+    }
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
     return {reason_, state_.iteration(), last_checkpoint_};
   }
 
  private:
+  bool is_writer() const { return ranks_.rank == 0; }
+
+  // If the error means that ranks are lost: saves, if this is the lowest rank left, and says so.
+  void EndAfterLoss(EnforceNotMet* error) {
+    if (!ranks_.several() || !callbacks_->lost_ranks) return;
+    const std::optional<std::vector<int>> lost = callbacks_->lost_ranks(*error);
+    if (!lost || lost->empty()) return;
+    int lowest = 0;
+    while (std::find(lost->begin(), lost->end(), lowest) != lost->end()) ++lowest;
+    std::string what = MakeString("; rank ", lowest, ", the lowest one left, writes a checkpoint");
+    if (lowest == ranks_.rank) {
+      const bool is_whole = begun_ && NumberIn<int64_t>(ws_, kIterationBlob) == state_.iteration();
+      if (is_whole) SaveAfterLoss();
+      what = last_checkpoint_.empty() ? std::string("; there is no checkpoint yet")
+                                      : MakeString("; the state after step ", state_.iteration(),
+                                                   " is in \"", last_checkpoint_, "\"");
+    }
+    error->AppendMessage(
+        MakeString("rank ", ranks_.rank, " of ", ranks_.size, ": ", absl::StrJoin(*lost, ", "),
+                   lost->size() == 1 ? " is lost" : " are lost", what,
+                   "; continue with any number of ranks: caffe2 train --resume ", folder_));
+  }
+
+  void SaveAfterLoss() {
+    // Lines that the lost rank 0 wrote, as far as they are whole.
+    if (!is_writer()) state_.set_log_bytes(WholeLineBytes(folder_ + "/log.jsonl"));
+    Save(true);
+  }
+
   bool Stops() {
+    // Several ranks agree on it in each step.
+    if (ranks_.several()) {
+      wants_stop_ = wants_stop_ || (callbacks_->should_stop && callbacks_->should_stop());
+      return reason_ != TrainingEnd::Reason::kDone;
+    }
     if (reason_ == TrainingEnd::Reason::kDone && callbacks_->should_stop &&
         callbacks_->should_stop())
       reason_ = TrainingEnd::Reason::kStopped;
@@ -136,6 +196,10 @@ class TrainingRun::Impl {
       NetBase* const net = ws_.GetNet(plan_.train_net);
       CAFFE_ENFORCE(net != nullptr, "net \"", plan_.train_net, "\" of the training does not exist");
       net->SetNextRun(static_cast<uint64_t>(state_.iteration()));
+      const auto first = NumberIn<int64_t>(ws_, kIterationBlob);
+      CAFFE_ENFORCE(!ranks_.several() || first == state_.iteration(), "rank 0 begins at step ",
+                    first, " and rank ", ranks_.rank, " at step ", state_.iteration(),
+                    ": they have found different checkpoints in \"", folder_, "\"");
       if (last_saved_ < 0) Save();
       begun_ = true;
     }
@@ -143,28 +207,60 @@ class TrainingRun::Impl {
       timer_.Start();
       timed_steps_ = 0;
     }
+    if (ranks_.several()) {
+      ws_.GetBlob(kStopBlob)->GetMutableTensor(CPU)->mutable_data<float>()[0] =
+          wants_stop_ ? 1.0f : 0.0f;
+    }
     const int64_t every = run_.checkpoint_every();
     if (every > 0 && state_.iteration() % every == 0 && state_.iteration() > last_saved_) Save();
+    in_step_ = true;
   }
 
   // Takes the results of a step, once.
   void Collect() {
     const int64_t done = NumberIn<int64_t>(ws_, kIterationBlob);
     if (done == state_.iteration()) return;
-    const auto loss = static_cast<double>(NumberIn<float>(ws_, plan_.nets.loss));
+    in_step_ = false;
+    const StepNumbers numbers = NumbersOfStep();
+    const double loss = numbers.loss;
+    if (numbers.stop && reason_ == TrainingEnd::Reason::kDone)
+      reason_ = TrainingEnd::Reason::kStopped;
     CAFFE_ENFORCE(std::isfinite(loss), "the loss of step ", done, " is ", loss,
                   "; a lower rate, or clip_norm, may help");
     state_.set_iteration(done);
     state_.set_loss_sum(state_.loss_sum() + loss);
     if (has_accuracy()) {
-      state_.set_accuracy_sum(state_.accuracy_sum() +
-                              static_cast<double>(NumberIn<float>(ws_, plan_.nets.accuracy)));
+      state_.set_accuracy_sum(state_.accuracy_sum() + numbers.accuracy);
     }
     state_.set_steps(state_.steps() + 1);
     ++timed_steps_;
     const TrainingProgress progress = Progress();
     if (callbacks_->on_step) callbacks_->on_step(progress);
     if (done % log_every_ == 0 || progress.share >= 1) AddLine(progress);
+  }
+
+  struct StepNumbers {
+    double loss = 0, accuracy = 0;
+    bool stop = false;
+  };
+  // Of all ranks.
+  StepNumbers NumbersOfStep() const {
+    StepNumbers numbers;
+    if (!ranks_.several()) {
+      numbers.loss = static_cast<double>(NumberIn<float>(ws_, plan_.nets.loss));
+      if (has_accuracy())
+        numbers.accuracy = static_cast<double>(NumberIn<float>(ws_, plan_.nets.accuracy));
+      return numbers;
+    }
+    const auto& votes = ws_.FindBlob(kVotesBlob)->Get<Tensor>();
+    const int count = has_accuracy() ? 3 : 2;
+    CAFFE_ENFORCE(votes.numel() == count, "the ranks' votes have ", votes.numel(),
+                  " numbers, want ", count);
+    const float* const values = votes.data<float>();
+    numbers.loss = static_cast<double>(values[0]);
+    if (has_accuracy()) numbers.accuracy = static_cast<double>(values[1]);
+    numbers.stop = values[count - 1] > 0;
+    return numbers;
   }
 
   bool has_accuracy() const { return !plan_.nets.accuracy.empty(); }
@@ -204,6 +300,7 @@ class TrainingRun::Impl {
   }
 
   void AddToLog(const LogLine& line) {
+    if (!is_writer()) return;
     Attempt([&] { log_->Add(line); });
     state_.set_log_bytes(log_->bytes());
   }
@@ -239,8 +336,21 @@ class TrainingRun::Impl {
     if (result.is_best) {
       state_.set_best(has_accuracy() ? result.accuracy : result.loss);
       state_.set_best_epoch(result.epoch);
-      Attempt([&] { SaveCheckpoint(BestCheckpointPath(folder_), ws_, plan_.state, state_); });
+      if (is_writer())
+        Attempt([&] {
+          SaveCheckpoint(BestCheckpointPath(folder_), ws_, plan_.state, state_, Changes());
+        });
     }
+    if (is_writer()) WriteResults();
+    Save();
+    timed_steps_ = -1;
+    if (callbacks_->on_epoch) callbacks_->on_epoch(result);
+    const bool no_gain =
+        run_.stop_after() > 0 && result.epoch - state_.best_epoch() >= run_.stop_after();
+    if (no_gain && reason_ == TrainingEnd::Reason::kDone) reason_ = TrainingEnd::Reason::kNoGain;
+  }
+
+  void WriteResults() {
     Attempt([&] {
       WriteFileAtomically(folder_ + "/curves.svg", CurvesAsSvg(plan_.plan.name(), log_->lines()));
     });
@@ -248,12 +358,18 @@ class TrainingRun::Impl {
       SavePredictor(folder_ + "/model.minidb", plan_.nets,
                     PreparationFor(run_.train().input(), data_.train), ws_);
     });
-    Save();
-    timed_steps_ = -1;
-    if (callbacks_->on_epoch) callbacks_->on_epoch(result);
-    const bool no_gain =
-        run_.stop_after() > 0 && result.epoch - state_.best_epoch() >= run_.stop_after();
-    if (no_gain && reason_ == TrainingEnd::Reason::kDone) reason_ = TrainingEnd::Reason::kNoGain;
+  }
+
+  // The reader goes on behind the steps that are done, for any number of ranks.
+  CheckpointChanges Changes() const {
+    CheckpointChanges changes;
+    if (!ranks_.several()) return changes;
+    const int64_t read = state_.iteration() * run_.train().input().batch_size();
+    changes.reader_position = {read / data_.train.records, read % data_.train.records};
+    if (!in_step_) return changes;
+    for (const std::string& blob : plan_.changed_early)
+      changes.values_of[blob] = blob + kKeptSuffix;
+    return changes;
   }
 
   // What cannot be written does not end the training.
@@ -267,10 +383,14 @@ class TrainingRun::Impl {
     }
   }
 
-  void Save() {
+  void Save(bool after_loss = false) {
+    if (!is_writer() && !after_loss) {
+      last_saved_ = state_.iteration();
+      return;
+    }
     const std::string path = CheckpointPath(folder_, state_.iteration());
     const bool saved = Attempt([&] {
-      SaveCheckpoint(path, ws_, plan_.state, state_);
+      SaveCheckpoint(path, ws_, plan_.state, state_, Changes());
       RemoveOldCheckpoints(folder_, run_.keep());
     });
     last_saved_ = state_.iteration();
@@ -279,6 +399,7 @@ class TrainingRun::Impl {
 
   const std::string folder_;
   const RunDef run_;
+  const RankOptions ranks_;
   const TrainingData data_;
   TrainingPlan plan_;
   TrainState state_;
@@ -289,13 +410,19 @@ class TrainingRun::Impl {
   std::optional<TrainingLog> log_;
   TrainingEnd::Reason reason_ = TrainingEnd::Reason::kDone;
   bool begun_ = false;
+  bool in_step_ = false;     // from the start of a step until its results are taken
+  bool wants_stop_ = false;  // of this rank
   TrainingProgress last_;
   Timer timer_, test_timer_;
   int64_t timed_steps_ = -1;  // since timer_ started; -1: it has not started in this epoch
   double test_seconds_ = 0;
 };
 
-TrainingRun::TrainingRun(const std::string& folder, const RunDef& given) {
+TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const RankOptions& ranks) {
+  if (ranks.rank > 0) {
+    impl_ = std::make_unique<Impl>(folder, WithoutFirstWeights(given), "", ranks);
+    return;
+  }
   CreateFolder(folder);
   RunDef run = given;
   const std::string weights = folder + "/init.minidb";
@@ -306,7 +433,7 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given) {
       missing_weights_ = found.not_found;
       run.set_init(fs::absolute(weights).lexically_normal().string());
     }
-    impl_ = std::make_unique<Impl>(folder, run, "");
+    impl_ = std::make_unique<Impl>(folder, run, "", ranks);
   } catch (...) {
     std::error_code ignored;
     fs::remove(weights, ignored);
@@ -316,11 +443,11 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given) {
   WriteProtoToTextFile(run, folder + "/" + kRunFile);
 }
 
-TrainingRun::TrainingRun(const std::string& folder) {
-  const RunDef run = ReadRun(folder);
+TrainingRun::TrainingRun(const std::string& folder, const RankOptions& ranks) {
+  const RunDef run = ranks.rank > 0 ? WithoutFirstWeights(ReadRun(folder)) : ReadRun(folder);
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
   // A run that ended before its first checkpoint begins again.
-  impl_ = std::make_unique<Impl>(folder, run, files.empty() ? "" : files.back().path);
+  impl_ = std::make_unique<Impl>(folder, run, files.empty() ? "" : files.back().path, ranks);
 }
 
 TrainingRun::~TrainingRun() = default;

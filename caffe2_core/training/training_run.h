@@ -14,15 +14,22 @@
 //   checkpoint-best    of the epoch with the best accuracy of the test, or else the least loss
 //   model.minidb       the trained net as a predictor's database, of the last epoch
 //
+// Several ranks train one net (ranks.h): each process has a TrainingRun on the same folder. Rank 0
+// writes all files. If ranks are lost, the lowest rank that is left writes a checkpoint of the last
+// step that is complete, and Run throws on all that are left. Any number of ranks can go on from it,
+// also one.
+//
 // A run that was ended at any moment, also by a crash, and goes on at a checkpoint reaches the same
 // weights as one that was not ended, byte for byte.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/training/training_plan.h"
 #include "caffe2rt/train.pb.h"
@@ -52,7 +59,10 @@ struct TrainingCallbacks {
   // What went wrong without ending the training: a checkpoint that could not be written.
   std::function<void(const std::string& text)> on_warning = {};
   // Asked before each step. Returning true ends the training with a checkpoint.
+  // With several ranks, all end behind the same step if one of them returns true.
   std::function<bool()> should_stop = {};
+  // The ranks that did not answer, if that is what the error of an operator means, else nothing.
+  std::function<std::optional<std::vector<int>>(const EnforceNotMet& error)> lost_ranks = {};
 };
 
 struct TrainingEnd {
@@ -66,9 +76,9 @@ class TrainingRun {
  public:
   // A new run. Creates the folder. THROWS if the folder exists and is not empty, or if data and
   // definition do not fit together.
-  TrainingRun(const std::string& folder, const RunDef& run);
+  TrainingRun(const std::string& folder, const RunDef& run, const RankOptions& ranks = {});
   // Goes on. THROWS if the folder has no run.pbtxt or no checkpoint.
-  explicit TrainingRun(const std::string& folder);
+  explicit TrainingRun(const std::string& folder, const RankOptions& ranks = {});
   ~TrainingRun();
   TrainingRun(TrainingRun&&) noexcept;
   TrainingRun& operator=(TrainingRun&&) = delete;

@@ -11,7 +11,7 @@ void RegisterCreateDb() {
       .NumInputs(0)
       .NumOutputs(1)
       .SetDoc("Opens a database and creates a reader for operators that read from it.")
-      .Args(kReaderDatabaseType, kDatabasePath, kNumShards, kShardId, kShuffle, kShuffleSeed)
+      .Args(kReaderDatabaseType, kDatabasePath, kNumShards, kShardId, kBlock, kFirstBlock, kShuffle, kShuffleSeed)
       .Output(0, "reader", "DBReader, at the first record")
       .AccessesFiles();
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);

@@ -22,6 +22,14 @@ inline constexpr ArgumentSpec<int> kNumShards{"num_shards", 1,
                                               "number of readers that share the database"};
 inline constexpr ArgumentSpec<int> kShardId{"shard_id", 0, "index of this reader, from 0"};
 // Arguments of this library, not of Caffe2.
+inline constexpr ArgumentSpec<int64_t> kBlock{
+    "block", 0,
+    "0: the readers divide each epoch; else they divide blocks of so many records of the endless "
+    "sequence of all epochs (an argument of this library, not of Caffe2)",
+    {[](int64_t block) { return block >= 0; }, "at least 0"}};
+inline constexpr ArgumentSpec<int64_t> kFirstBlock{
+    "first_block", 0, "with block: the block at which the readers begin",
+    {[](int64_t block) { return block >= 0; }, "at least 0"}};
 inline constexpr ArgumentSpec<bool> kShuffle{"shuffle", false,
                                              "1: read the records of each epoch in a random order "
                                              "of its own (an argument of this library, not "
@@ -40,7 +48,9 @@ class CreateDBOp final : public Operator<Context> {
         options_{.num_shards = this->ReadArgument(kNumShards),
                  .shard_id = this->ReadArgument(kShardId),
                  .shuffle = this->ReadArgument(kShuffle),
-                 .shuffle_seed = static_cast<uint64_t>(this->ReadArgument(kShuffleSeed))} {}
+                 .shuffle_seed = static_cast<uint64_t>(this->ReadArgument(kShuffleSeed)),
+                 .block = this->ReadArgument(kBlock),
+                 .first_block = this->ReadArgument(kFirstBlock)} {}
 
   bool RunOnDevice() override {
     const std::string path = this->workspace()->file_access().CheckRead(db_name_);

@@ -66,6 +66,51 @@ TEST_P(DBReaderTest, CountsEpochsAndRecords) {
   EXPECT_EQ(reader.position(), DBReaderPosition());
 }
 
+// What three readers of blocks of 4 read together is what one reader reads, also where 5 records an epoch
+// divide neither by 3 nor by 4.
+TEST_P(DBReaderTest, DividesTheEndlessSequenceInBlocks) {
+  Write(5);
+  for (const bool shuffle : {false, true}) {
+    const DBReader whole(type_, path_, DBReaderOptions{.shuffle = shuffle, .shuffle_seed = 3});
+    const Keys all = ReadKeys(whole, 40);
+    for (const int64_t first : {0, 2}) {
+      Keys together(40);
+      for (int shard = 0; shard < 3; ++shard) {
+        const DBReader reader(type_, path_,
+                              DBReaderOptions{.num_shards = 3,
+                                              .shard_id = shard,
+                                              .shuffle = shuffle,
+                                              .shuffle_seed = 3,
+                                              .block = 4,
+                                              .first_block = first});
+        for (int64_t block = first; block < 10; ++block) {
+          for (int64_t i = shard; i < 4; i += 3)
+            together[static_cast<size_t>(4 * block + i)] = ReadKeys(reader, 1)[0];
+        }
+        // The next one is the first of block 10, and 40 records are 8 epochs.
+        EXPECT_EQ(Text(reader.position()), MakeString("8:", shard));
+      }
+      EXPECT_EQ(Keys(together.begin() + 4 * first, together.end()),
+                Keys(all.begin() + 4 * first, all.end()));
+    }
+  }
+}
+
+TEST_P(DBReaderTest, ContinuesInABlock) {
+  Write(5);
+  const DBReader reader(type_, path_, DBReaderOptions{.num_shards = 2, .shard_id = 1, .block = 3});
+  (void)ReadKeys(reader, 4);
+  const DBReader again(reader.ToProto("reader"));
+  EXPECT_EQ(again.position(), reader.position());
+  EXPECT_EQ(ReadKeys(again, 7), ReadKeys(reader, 7));
+}
+
+TEST_P(DBReaderTest, ABlockHasARecordForEachShard) {
+  Write(5);
+  ExpectThrows([&] { DBReader(type_, path_, DBReaderOptions{.num_shards = 3, .block = 2}); },
+               "num_shards 3, block 2");
+}
+
 TEST_P(DBReaderTest, CountsTheRecordsOfAnEpoch) {
   Write(5);
   struct Row {

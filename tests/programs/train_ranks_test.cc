@@ -1,0 +1,250 @@
+// `caffe2 train` on several ranks: the launcher, and what is left when a rank is lost.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <regex>
+#include <thread>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/training/checkpoint_files.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::train_ranks_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+const char kDefinition[] = R"(name: "points"
+    net { op { type: "FC" input: ["data", "w1", "b1"] output: "h" }
+          op { type: "Relu" input: "h" output: "h" }
+          op { type: "FC" input: ["h", "w2", "b2"] output: "scores" }
+          op { type: "SoftmaxWithLoss" input: ["scores", "label"] output: ["softmax", "loss"] }
+          op { type: "Accuracy" input: ["softmax", "label"] output: "accuracy" } }
+    param { name: "w1" dims: [64, 2] fill: "XavierFill" } param { name: "b1" dims: 64 }
+    param { name: "w2" dims: [2, 64] fill: "XavierFill" } param { name: "b2" dims: 2 }
+    accuracy: "accuracy" input { batch_size: 8 }
+    optimizer { rate: 0.05 momentum: 0.9 })";
+
+class TrainRanksTest : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifndef CAFFE2RT_HAS_GLOO
+    GTEST_SKIP() << "this build has no engine for collectives: libgloo-dev is not installed";
+#endif
+    constexpr int64_t kRows = 101;  // no number of ranks divides it
+    Tensor x({kRows, 2}, CPU), y({kRows}, CPU);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < kRows; ++i) {
+      float* const point = x.mutable_data<float>() + 2 * i;
+      point[0] = uniform(random);
+      point[1] = uniform(random);
+      y.mutable_data<int32_t>()[i] = point[1] > point[0] ? 1 : 0;
+    }
+    WriteNpy(dir_.path("x.npy"), x);
+    WriteNpy(dir_.path("y.npy"), y);
+    definition_ = dir_.Write("points.pbtxt", kDefinition);
+    ASSERT_EQ(RunCaffe2({"db", "make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output",
+                         data_})
+                  .code,
+              0);
+  }
+
+  std::vector<std::string> Command(const std::string& folder, const std::string& epochs,
+                                   const std::vector<std::string>& more) const {
+    std::vector<std::string> args = {"train", definition_, "--data", data_,      "--test",
+                                     data_,   "--epochs",  epochs,   "--output", dir_.path(folder)};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+  }
+  std::string Model(const std::string& folder) const {
+    return ReadWholeFile(dir_.path(folder + "/model.minidb"));
+  }
+  // The losses of the log, of training and test.
+  std::vector<double> Losses(const std::string& folder) const {
+    const std::string log = ReadWholeFile(dir_.path(folder + "/log.jsonl"));
+    const std::regex loss("loss\":([-+.e0-9]+)");
+    std::vector<double> losses;
+    for (auto at = std::sregex_iterator(log.begin(), log.end(), loss); at != std::sregex_iterator();
+         ++at)
+      losses.push_back(std::stod((*at)[1]));
+    return losses;
+  }
+
+  const TempDir dir_;
+  const std::string data_ = dir_.path("points.minidb");
+  std::string definition_;
+};
+
+TEST_F(TrainRanksTest, AnyNumberOfRanksTrainsTheSameNet) {
+  ASSERT_EQ(RunCaffe2(Command("one", "4", {"--shuffle"})).code, 0);
+  const std::vector<double> want = Losses("one");
+  for (const std::string ranks : {"2", "3"}) {
+    const std::string folder = "ranks" + ranks;
+    const ProgramResult result = RunCaffe2(Command(folder, "4", {"--shuffle", "--ranks", ranks}));
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr("[0] epoch 4/4  test loss 0."), HasSubstr("[0] trained 52 steps")));
+    EXPECT_THAT(result.out, testing::Not(HasSubstr("[1]")));
+    const std::vector<double> losses = Losses(folder);
+    ASSERT_EQ(losses.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(losses[i], want[i], 1e-5) << ranks << " ranks, number " << i;
+  }
+}
+
+TEST_F(TrainRanksTest, GoesOnWithAnotherNumberOfRanks) {
+  ASSERT_EQ(RunCaffe2(Command("whole", "4", {})).code, 0);
+  // Ends with a checkpoint in the middle of epoch 2.
+  ASSERT_EQ(
+      RunCaffe2(Command("part", "4", {"--ranks", "2", "--checkpoint-every", "20", "--keep", "9"}))
+          .code,
+      0);
+  for (const char* name : {"26", "39", "40", "52"})
+    fs::remove(dir_.path(std::string("part/checkpoint-") + name));
+  for (const std::string ranks : {"1", "3"}) {
+    const std::string folder = "part" + ranks;
+    fs::copy(dir_.path("part"), dir_.path(folder));
+    const ProgramResult result =
+        RunCaffe2({"train", "--resume", dir_.path(folder), "--ranks", ranks});
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::vector<double> want = Losses("whole"), losses = Losses(folder);
+    ASSERT_EQ(losses.size(), want.size());
+    EXPECT_NEAR(losses.back(), want.back(), 1e-5);
+  }
+}
+
+struct Started {
+  pid_t launcher = -1;
+  FILE* err = nullptr;
+};
+
+Started Start(const std::vector<std::string>& args) {
+  const std::string program = BuildPath(CAFFE2_PROGRAM);
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  Started started;
+  started.err = std::tmpfile();
+  started.launcher = fork();
+  if (started.launcher == 0) {
+    (void)!freopen("/dev/null", "w", stdout);
+    dup2(fileno(started.err), STDERR_FILENO);
+    execv(program.c_str(), argv.data());
+    _exit(127);
+  }
+  return started;
+}
+
+// The process of a rank, or -1.
+pid_t RankOf(pid_t launcher, int rank) {
+  const std::string pid = std::to_string(launcher);
+  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream file("/proc/" + std::to_string(child) + "/cmdline");
+    const std::string words((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+    if (words.find(std::string("--rank") + '\0' + std::to_string(rank) + '\0') != std::string::npos)
+      return child;
+  }
+  return -1;
+}
+
+void AwaitCheckpoint(pid_t launcher, const std::string& folder, int64_t iteration) {
+  int status = 0;
+  while (waitpid(launcher, &status, WNOHANG) == 0) {
+    const auto files = fs::exists(folder) ? CheckpointsOf(folder) : std::vector<CheckpointFile>{};
+    if (!files.empty() && files.back().iteration >= iteration) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  FAIL() << "the training ended before checkpoint " << iteration;
+}
+
+// What the ranks printed to stderr, and the launcher's exit code.
+std::pair<std::string, int> EndOf(const Started& started) {
+  int status = 0;
+  waitpid(started.launcher, &status, 0);
+  std::rewind(started.err);
+  std::string text;
+  for (int c = std::fgetc(started.err); c != EOF; c = std::fgetc(started.err))
+    text += static_cast<char>(c);
+  std::fclose(started.err);
+  return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
+
+TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
+  for (const int victim : {0, 2}) {
+    const std::string name = "lost" + std::to_string(victim), folder = dir_.path(name);
+    const Started started = Start(Command(name, "4000", {"--ranks", "3", "--keep", "2"}));
+    AwaitCheckpoint(started.launcher, folder, 26);
+    kill(RankOf(started.launcher, victim), SIGKILL);
+    const auto [err, code] = EndOf(started);
+    EXPECT_EQ(code, 1);
+    EXPECT_THAT(err, HasSubstr("[" + std::to_string(victim) + "] ended by signal 9"));
+    EXPECT_THAT(err, HasSubstr(std::to_string(victim) + " is lost; the state after step "));
+    EXPECT_THAT(err, HasSubstr("caffe2 train --resume " + folder));
+    // Two runs that go on from it leave the same bytes: the last epoch, on two ranks.
+    const std::string run = ReadWholeFile(folder + "/run.pbtxt");
+    const int64_t last = CheckpointsOf(folder).back().iteration;
+    const std::string epochs = std::to_string(last / 13 + 2);
+    std::ofstream(folder + "/run.pbtxt")
+        << std::regex_replace(run, std::regex("epochs: 4000"), "epochs: " + epochs);
+    fs::copy(folder, folder + "b");
+    for (const std::string& copy : {folder, folder + "b"}) {
+      const ProgramResult result = RunCaffe2({"train", "--resume", copy, "--ranks", "2"});
+      EXPECT_EQ(result.code, 0) << result.err;
+    }
+    EXPECT_EQ(Model(name), Model(name + "b"));
+  }
+}
+
+TEST_F(TrainRanksTest, StopsAllRanksBehindOneStep) {
+  const std::string folder = dir_.path("stopped");
+  const Started started = Start(Command("stopped", "4000", {"--ranks", "2"}));
+  AwaitCheckpoint(started.launcher, folder, 13);
+  kill(started.launcher, SIGINT);
+  const auto [err, code] = EndOf(started);
+  EXPECT_EQ(code, 1);
+  EXPECT_EQ(err, "");
+  EXPECT_EQ(RankOf(started.launcher, 0), -1);
+}
+
+TEST_F(TrainRanksTest, NamesWhatContradictsEachOther) {
+  const auto expect = [&](const std::vector<std::string>& more, const std::string& text) {
+    const ProgramResult result = RunCaffe2(Command("never", "1", more));
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(text));
+    EXPECT_FALSE(fs::exists(dir_.path("never")));
+  };
+  expect({"--ranks", "2", "--rank", "0", "--size", "2"},
+         "option --ranks, which starts processes, does not go with --rank");
+  expect({"--rank", "0"}, "option --rank is given without --size");
+  expect({"--rank", "0", "--size", "2"},
+         "--rank and --size state 2 ranks, which need --store file:DIR");
+  expect({"--rank", "0", "--size", "2", "--store", "tcp:host"},
+         "option --store is \"tcp:host\", want file:DIR");
+  Environment environment;
+  environment.Set("RANK", "1");
+  environment.Set("WORLD_SIZE", "2");
+  expect({"--ranks", "2"}, "RANK and WORLD_SIZE state that a launcher has started 2 processes");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::train_ranks_test
