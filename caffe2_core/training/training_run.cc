@@ -110,7 +110,7 @@ class TrainingRun::Impl {
     CAFFE_ENFORCE(ws_.RunPlan(plan_.plan, options), "training \"", plan_.plan.name(), "\" failed");
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
-    return {reason_, state_.iteration(), last_checkpoint_};
+    return {reason_, state_.iteration(), last_checkpoint_, model_is_missing_};
   }
 
  private:
@@ -244,7 +244,7 @@ class TrainingRun::Impl {
     Attempt([&] {
       WriteFileAtomically(folder_ + "/curves.svg", CurvesAsSvg(plan_.plan.name(), log_->lines()));
     });
-    Attempt([&] {
+    model_is_missing_ = !Attempt([&] {
       SavePredictor(folder_ + "/model.minidb", plan_.nets,
                     PreparationFor(run_.train().input(), data_.train), ws_);
     });
@@ -288,7 +288,7 @@ class TrainingRun::Impl {
   const TrainingCallbacks* callbacks_ = nullptr;
   std::optional<TrainingLog> log_;
   TrainingEnd::Reason reason_ = TrainingEnd::Reason::kDone;
-  bool begun_ = false;
+  bool begun_ = false, model_is_missing_ = false;
   TrainingProgress last_;
   Timer timer_, test_timer_;
   int64_t timed_steps_ = -1;  // since timer_ started; -1: it has not started in this epoch
