@@ -61,9 +61,13 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
               << OneLine(folder) << "\n";
   } else {
     if (end.reason == TrainingEnd::Reason::kNoGain) std::cout << "ended: no gain\n";
-    std::cout << "trained " << end.iteration << " steps; the net is in "
-              << OneLine(end.model_is_missing ? end.checkpoint : folder + "/model.minidb")
-              << ", its curves in " << OneLine(folder) << "/curves.svg\n";
+    std::cout << "trained " << end.iteration << " steps; ";
+    if (end.model_is_missing) {
+      std::cout << "the net could not be written\n";
+    } else {
+      std::cout << "the net is in " << OneLine(folder) << "/model.minidb, its curves in "
+                << OneLine(folder) << "/curves.svg\n";
+    }
   }
 }
 
@@ -85,8 +89,6 @@ int Train(const CommandLine& line, const std::string& folder, TrainingRun run) {
   const TrainingEnd end = run.Run(callbacks, AccessOf(line, folder, run.def()));
   progress.Clear();
   PrintEnd(line, folder, end);
-  if (end.model_is_missing)
-    Warn(MakeString("the trained net is not in \"", folder, "/model.minidb\""));
   // An interrupted command has not done what it was asked for.
   return end.reason == TrainingEnd::Reason::kStopped || end.model_is_missing ? 1 : 0;
 }
