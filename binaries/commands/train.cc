@@ -55,7 +55,7 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
     *json = {{"run", folder},
              {"steps", end.iteration},
              {"checkpoint", end.checkpoint},
-             {"model", folder + "/model.minidb"},
+             {"model", end.model_is_missing ? "" : folder + "/model.minidb"},
              {"interrupted", stopped}};
     PrintJson(*json);
   } else if (stopped) {
@@ -63,8 +63,13 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
               << OneLine(folder) << "\n";
   } else {
     if (end.reason == TrainingEnd::Reason::kNoGain) std::cout << "ended: no gain\n";
-    std::cout << "trained " << end.iteration << " steps; the net is in " << OneLine(folder)
-              << "/model.minidb, its curves in " << OneLine(folder) << "/curves.svg\n";
+    std::cout << "trained " << end.iteration << " steps; ";
+    if (end.model_is_missing) {
+      std::cout << "the net could not be written\n";
+    } else {
+      std::cout << "the net is in " << OneLine(folder) << "/model.minidb, its curves in "
+                << OneLine(folder) << "/curves.svg\n";
+    }
   }
 }
 
@@ -88,7 +93,7 @@ int Train(const CommandLine& line, const std::string& folder, TrainingRun run, i
   progress.Clear();
   if (rank == 0) PrintEnd(line, folder, end);
   // An interrupted command has not done what it was asked for.
-  return end.reason == TrainingEnd::Reason::kStopped ? 1 : 0;
+  return end.reason == TrainingEnd::Reason::kStopped || end.model_is_missing ? 1 : 0;
 }
 
 std::string OutputOf(const CommandLine& line) {
@@ -198,10 +203,9 @@ const Command& TrainCommand() {
           "train NET --data DB [--test DB] --output RUN [options] | --resume RUN | --evaluate RUN "
           "--data DB",
       .examples =
-          "  caffe2 db make images binaries/demo/stripes --raw --size 16 --grey --output "
-          "stripes.minidb\n"
-          "  caffe2 train binaries/demo/stripes.pbtxt --data stripes.minidb --epochs 2 --output "
-          "run1\n",
+          "  D=binaries/demo/stripes\n"
+          "  caffe2 db make images $D --output stripes.minidb\n"
+          "  caffe2 train $D.pbtxt --data stripes.minidb --epochs 2 --output run1\n",
       .options = JoinOptions(
           {{{"data", "DB", "", "database to train on"},
             {"test", "DB", "", "database to test on after each epoch"},

@@ -136,7 +136,7 @@ class TrainingRun::Impl {
     }
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
-    return {reason_, state_.iteration(), last_checkpoint_};
+    return {reason_, state_.iteration(), last_checkpoint_, model_is_missing_};
   }
 
  private:
@@ -354,7 +354,7 @@ class TrainingRun::Impl {
     Attempt([&] {
       WriteFileAtomically(folder_ + "/curves.svg", CurvesAsSvg(plan_.plan.name(), log_->lines()));
     });
-    Attempt([&] {
+    model_is_missing_ = !Attempt([&] {
       SavePredictor(folder_ + "/model.minidb", plan_.nets,
                     PreparationFor(run_.train().input(), data_.train), ws_);
     });
@@ -409,7 +409,7 @@ class TrainingRun::Impl {
   const TrainingCallbacks* callbacks_ = nullptr;
   std::optional<TrainingLog> log_;
   TrainingEnd::Reason reason_ = TrainingEnd::Reason::kDone;
-  bool begun_ = false;
+  bool begun_ = false, model_is_missing_ = false;
   bool in_step_ = false;     // from the start of a step until its results are taken
   bool wants_stop_ = false;  // of this rank
   TrainingProgress last_;

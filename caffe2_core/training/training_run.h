@@ -70,6 +70,8 @@ struct TrainingEnd {
   Reason reason = Reason::kDone;
   int64_t iteration = 0;
   std::string checkpoint;  // the last one; "" if it could not be written
+  // Whether model.minidb could not be written after the last epoch that ended. It is that of an earlier epoch, or missing, then.
+  bool model_is_missing = false;
 };
 
 class TrainingRun {

@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/random_stream.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -310,6 +311,8 @@ void ImageInputOp::Fill(BatchRecords& records) {
   float* const pixels = tensors_[0].mutable_data<float>();
   auto make = [&](int i) { MakeItem(static_cast<size_t>(i), pixels); };
   if (decoders_ != nullptr) {
+    // The threads of the calling thread's scope are those of the net's pool: one while reading ahead.
+    const WorkScope scope({.threads = decoders_->num_threads()});
     decoders_->Run(items, PieceFunction(make));
   } else {
     for (int i = 0; i < items; ++i) make(i);

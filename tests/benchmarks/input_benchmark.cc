@@ -1,7 +1,8 @@
 // Times the operators that read training data, against the same work in a loop:
 //
 //   images   ImageInput from an LMDB of JPEG files, with 1 and 2 decoding threads, compared with its
-//            decoder and augmentation in a loop over the same records in memory, on one thread
+//            decoder and augmentation in a loop over the same records in memory, on one thread, and
+//            in such a loop on each of two threads, which shows what the machine gives
 //   steps    a net of matrix products of about the time of a small training step, with
 //            TensorProtosDBInput and with a fixed batch
 //
@@ -16,6 +17,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -107,6 +109,15 @@ double DecodeInALoop(const std::vector<std::string>& records, std::vector<float>
   return static_cast<double>(records.size()) / timer.Seconds();
 }
 
+double DecodeInTwoLoops(const std::vector<std::string>& records, std::vector<float>* pixels) {
+  std::vector<float> others(pixels->size());
+  const Timer timer;
+  std::thread second([&] { DecodeInALoop(records, &others); });
+  DecodeInALoop(records, pixels);
+  second.join();
+  return 2 * static_cast<double>(records.size()) / timer.Seconds();
+}
+
 class ImageRuns {
  public:
   ImageRuns(const std::string& path, int threads) {
@@ -142,6 +153,7 @@ void TimeImages(const TempDir& dir) {
   std::map<std::string, std::vector<double>> rates;
   for (int turn = 0; turn < kTurns; ++turn) {
     rates["loop"].push_back(DecodeInALoop(records, &pixels));
+    rates["loops"].push_back(DecodeInTwoLoops(records, &pixels));
     for (const int threads : {1, 2}) {
       ImageRuns runs(dir.path("images"), threads);
       rates[std::to_string(threads)].push_back(runs.Turn());
@@ -149,7 +161,9 @@ void TimeImages(const TempDir& dir) {
   }
   const double loop = Median(rates["loop"]), one = Median(rates["1"]), two = Median(rates["2"]);
   std::cout << "images/s: loop " << loop << ", ImageInput with 1 thread " << one << " ("
-            << one / loop << " x), with 2 threads " << two << " (" << two / one << " x one)\n";
+            << one / loop << " x), with 2 threads " << two << " (" << two / one
+            << " x one); two loops at once " << Median(rates["loops"]) << " ("
+            << Median(rates["loops"]) / loop << " x)\n";
 }
 
 // Milliseconds of a step.

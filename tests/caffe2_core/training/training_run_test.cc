@@ -187,6 +187,17 @@ TEST(TrainingRunTest, GoesOnWhenNothingCanBeWritten) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("checkpoint-7")));
 }
 
+TEST(TrainingRunTest, StatesThatTheTrainedNetIsMissing) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  TrainingRun run(dir.path("run"), PointsRun(dir, "minidb"));
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress&) {
+    std::filesystem::create_directories(dir.path("run/model.minidb/x"));
+  };
+  EXPECT_TRUE(run.Run(callbacks).model_is_missing);
+}
+
 TEST(TrainingRunTest, StartsWithGivenWeights) {
   const TempDir dir;
   WritePoints("minidb", dir.path("points.minidb"));

@@ -2,9 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/file_access.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::image_input_test {
@@ -99,6 +109,40 @@ TEST_F(ImageInputTest, GivesTheSameOnSeveralThreads) {
   }
   SetNumThreads(1);
   EXPECT_EQ(results[0], results[1]);
+}
+
+// How often each thread of the process but the calling one has gone to sleep, by its number.
+std::map<std::string, long> SleepsOfOtherThreads() {
+  std::map<std::string, long> sleeps;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string name = thread.path().filename();
+    if (name == MakeString(::getpid())) continue;
+    const std::string status = ReadWholeFile(thread.path() / "status");
+    const std::string field = "\nvoluntary_ctxt_switches:";
+    sleeps[name] = std::stol(status.substr(status.find(field) + field.size()));
+  }
+  return sleeps;
+}
+
+TEST_F(ImageInputTest, DecodesOnItsThreadsAlsoWhileItReadsAhead) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "there is one CPU";
+  Write({Record("\1\2\3", 7), Record("\4\5\6", 8)});
+  const auto op = Create(
+      "arg { name: 'batch_size' i: 64 } arg { name: 'scale' i: 1 } arg { name: 'decode_threads' i: "
+      "2 "
+      "}");
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(op->Run());
+  const auto before = SleepsOfOtherThreads();
+  int used = 0;
+  // A thread that has work counts only when it has slept again: that is up to the system.
+  for (int runs = 0; runs < 5000 && used < 2; ++runs) {
+    ASSERT_TRUE(op->Run());
+    used = 0;
+    for (const auto& [thread, sleeps] : SleepsOfOtherThreads()) {
+      if (before.count(thread) == 1 && sleeps > before.at(thread)) ++used;
+    }
+  }
+  EXPECT_EQ(used, 2) << "want the thread that reads ahead and another one that decodes";
 }
 
 // With the same seed, an image depends on its record's place in the reader's order alone.
