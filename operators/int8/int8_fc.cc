@@ -104,6 +104,14 @@ std::vector<TensorShape> InferInt8FC(const OperatorDef& def, const std::vector<T
   return result;
 }
 
+MemoryTraits::Extra Int8FCMemory(const OperatorDef&, const std::vector<TensorShape>& in,
+                                 const std::vector<TensorShape>&) {
+  if (!AreKnown(in, 2)) return {.prepared_unknown = true};
+  const std::vector<int64_t> w = GetDimsVector(in[1]);
+  if (w.size() != 2 || w[0] <= 0 || w[1] <= 0) return {};  // a run fails, or computes nothing
+  return {.prepared_bytes = static_cast<int64_t>(Int8WeightBytes(BestInt8Isa(), w[0], w[1]))};
+}
+
 }  // namespace
 
 void RegisterInt8Fc() {
@@ -120,6 +128,7 @@ void RegisterInt8Fc() {
       .Output(0, "Y", "a quantized tensor [rows, outputs]; further outputs are not written")
       .TensorInferenceFunction(InferInt8FC)
       .Traits({.multiply_adds = MultiplyAddCount::kFC})
+      .Memory({.quantized_outputs = true, .extra = Int8FCMemory})
       .SetDoc(
           "Computes X * W^T + b for quantized matrices, with sums of 32 bits. The scale of X times "
           "that of W must be below Y_scale.");

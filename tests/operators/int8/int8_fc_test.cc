@@ -1,4 +1,8 @@
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/memory_traits.h"
+#include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/model/net_report.h"
+#include "caffe2_core/runtime/net.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_fc_test {
@@ -80,6 +84,26 @@ TEST(Int8FCTest, InfersTheShape) {
   const std::vector<TensorShape> shapes = InferShapes(ws, ParseOp(Layer()));
   EXPECT_EQ(GetDimsVector(shapes.at(0)), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(shapes.at(0).data_type(), TensorProto::UINT8);
+}
+
+// As much as an operator that has run holds, also without weights.
+TEST(Int8FCTest, StatesTheBytesOfPreparedWeights) {
+  Workspace ws;
+  FeedLayer(2, 3, 70, &ws);
+  const NetDef net = ParseNet("name: \"n\" op { " + Layer() + " }");
+  NetBase* const created = ws.CreateNet(net);
+  ASSERT_TRUE(created->Run());
+  const auto shape = [](const std::vector<int64_t>& dims) {
+    return CreateTensorShape(dims, TensorProto::UINT8);
+  };
+  const auto stated = [&](const std::vector<int64_t>& w) {
+    return ExtraMemoryOf(net.op(0), {shape({2, 70}), shape(w), shape({3})}, {shape({2, 3})});
+  };
+  EXPECT_GE(stated({3, 70}).prepared_bytes, 3 * 70);
+  EXPECT_EQ(stated({3, 70}).prepared_bytes, PreparedBytesOf(*created));
+  EXPECT_FALSE(stated({3, 70}).prepared_unknown);
+  EXPECT_EQ(stated({0, 70}).prepared_bytes, 0);
+  EXPECT_TRUE(ExtraMemoryOf(net.op(0), {}, {}).prepared_unknown);
 }
 
 TEST(Int8FCTest, NamesWhatDoesNotFit) {
