@@ -1,3 +1,4 @@
+#include <climits>
 #include <cstring>
 
 #include "caffe2_core/base/checked_math.h"
@@ -50,7 +51,8 @@ class AllgatherOp final : public CollectiveOp {
 
 void RegisterAllgather() {
   CollectiveSchema("Allgather", __FILE__)
-      .NumInputsOutputs([](int in, int out) { return in >= 2 && out == 1; })
+      .NumInputs(2, INT_MAX)
+      .NumOutputs(1)
       .Input(0, "comm_world", "a world from CreateCommonWorld or CloneCommonWorld")
       .Input(1, "X_0, X_1, ...", "tensors of one type and size")
       .Output(0, "Y",

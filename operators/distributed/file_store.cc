@@ -179,11 +179,11 @@ StoreBlob MakeFileStore(const std::string& path, const std::string& prefix,
                         const FileAccess& access) {
   CAFFE_ENFORCE(!path.empty(),
                 "the path of a file store is empty, want a folder that all ranks see");
-  CAFFE_ENFORCE(std::filesystem::is_directory(path), "the path of a file store is \"", path,
-                "\", want an existing folder that all ranks see");
   const std::string folder = prefix.empty() ? path : path + "/" + FileNameOf(prefix);
   // The policy decides about files: about any key here.
   const std::filesystem::path key = access.CheckWrite(folder + "/key");
+  CAFFE_ENFORCE(std::filesystem::is_directory(path), "the path of a file store is \"", path,
+                "\", want an existing folder that all ranks see");
   return std::make_shared<FileStore>(key.parent_path().string(), !prefix.empty());
 }
 

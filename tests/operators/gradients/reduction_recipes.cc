@@ -67,6 +67,13 @@ void DraftMatMul(Draft& draft, const std::string& type) {
       .Argument("trans_b", trans_b);
 }
 
+void DraftRowMul(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  draft.FeedSmooth("mat", dims);
+  draft.FeedSmooth("w", {dims[0]});
+  draft.SetOperator(type, {"mat", "w"}, {"Y"});
+}
+
 // The gradient of broadcast 1 is not implemented in Caffe2.
 void DraftBatchMatMul(Draft& draft, const std::string& type) {
   const int64_t m = draft.Int(1, 3), k = draft.Int(1, 3), n = draft.Int(1, 3);
@@ -110,6 +117,7 @@ std::vector<Recipe> ReductionRecipes() {
   recipes.push_back({"SumElements", "", DraftSumElements});
   recipes.push_back({"MatMul", "", DraftMatMul});
   recipes.push_back({"BatchMatMul", "", DraftBatchMatMul});
+  recipes.push_back({"RowMul", "", DraftRowMul});
   recipes.push_back({"FC", "", DraftFC});
   recipes.push_back({"FCTransposed", "", DraftFC});
   return recipes;
