@@ -32,7 +32,7 @@ const std::set<std::string>& WithoutInference() {
       "IndexFreeze", "IndexLoad", "IntIndexCreate", "LongIndexCreate", "StringIndexCreate",
       "RecurrentNetworkBlobFetcher", "StatRegistryCreate", "TimerBegin",
       // The outputs are what other operators, files or other nets wrote.
-      "IndexStore", "ReceiveTensor", "StoreAdd", "StoreGet", "DequeueBlobs",
+      "Barrier", "IndexStore", "ReceiveTensor", "StoreAdd", "StoreGet", "DequeueBlobs",
       "DequeueRebatchingQueue", "Do", "EnqueueBlobs", "FeedBlob", "Free", "GetAllBlobNames", "Load",
       "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot", "StatRegistryExport",
       "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
