@@ -172,7 +172,7 @@ int Evaluate(const CommandLine& line) {
     const JsonDocument json = NewJson();
     *json = {{"checkpoint", result.checkpoint},
              {"records", result.records},
-             {"loss", JsonNumber(static_cast<float>(result.loss)), false, true}};
+             {"loss", JsonNumber(static_cast<float>(result.loss))}};
     if (result.has_accuracy) (*json)["accuracy"] = JsonNumber(static_cast<float>(result.accuracy));
     PrintJson(*json);
     return 0;
