@@ -17,6 +17,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/training_nets.h"
 #include "caffe2_core/training/training_run.h"
 
 namespace caffe2rt {
@@ -103,8 +104,36 @@ std::string OutputOf(const CommandLine& line) {
   return folder;
 }
 
+void WarnOfMissingWeights(const std::vector<std::string>& names) {
+  if (!names.empty()) Warn("new weights, because --init does not have them: " + FirstNames(names));
+}
+
+// Whether caffe2 plan may open the files of the plan without --allow-files-anywhere.
+bool AllowsFilesOf(const RunDef& run, const std::string& folder, const std::string& plan_file) {
+  const FileAccess access =
+      FileAccess::Below({".", fs::absolute(plan_file).parent_path().string()});
+  try {
+    for (const std::string& path : {run.data().path(), run.test().path(), run.init()}) {
+      if (!path.empty()) (void)access.CheckRead(path);
+    }
+    (void)access.CheckWrite(folder + "/weights.minidb");
+    return true;
+  } catch (const EnforceNotMet&) {
+    return false;
+  }
+}
+
+// The plan loads first weights from a database in the folder of its results.
+void CollectWeightsForPlan(const std::string& folder, RunDef* run) {
+  const std::string weights = fs::absolute(folder + "/init.minidb").lexically_normal().string();
+  const InitialWeights found =
+      CollectInitialWeights(run->init(), MakeTrainingNets(run->train()), weights);
+  run->set_init(weights);
+  WarnOfMissingWeights(found.not_found);
+}
+
 int WritePlan(const CommandLine& line) {
-  const RunDef run = RunDefOf(line);
+  RunDef run = RunDefOf(line);
   TrainingData data;
   data.train = ReadDataFacts({run.data().type(), line.Text("data")});
   if (line.Has("test")) data.test = ReadDataFacts({run.test().type(), line.Text("test")});
@@ -114,6 +143,10 @@ int WritePlan(const CommandLine& line) {
   const std::string beside = fs::path(file).parent_path().string();
   options.folder = line.Has("output") ? OutputOf(line) : beside.empty() ? "." : beside;
   options.for_caffe2 = line.Has("plan-for-caffe2");
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  CAFFE_ENFORCE(!error, "cannot create the folder \"", options.folder, "\": ", error.message());
+  if (!run.init().empty()) CollectWeightsForPlan(options.folder, &run);
   const TrainingPlan plan = MakeTrainingPlan(run, data, options);
   if (file.ends_with(".pbtxt") || file.ends_with(".prototxt") || file.ends_with(".txt")) {
     WriteProtoToTextFile(plan.plan, file);
@@ -123,6 +156,7 @@ int WritePlan(const CommandLine& line) {
   std::cout << OneLine(file) << ": " << run.epochs() << " epochs of " << plan.steps_per_epoch
             << " steps; run it with: caffe2 plan " << OneLine(file);
   if (!plan.checkpoint_net.empty()) std::cout << " --on-interrupt " << OneLine(plan.checkpoint_net);
+  if (!AllowsFilesOf(run, options.folder, file)) std::cout << " --allow-files-anywhere";
   std::cout << "\n";
   return 0;
 }
@@ -138,7 +172,7 @@ int Evaluate(const CommandLine& line) {
     const JsonDocument json = NewJson();
     *json = {{"checkpoint", result.checkpoint},
              {"records", result.records},
-             {"loss", JsonNumber(static_cast<float>(result.loss)), false, true}};
+             {"loss", JsonNumber(static_cast<float>(result.loss))}};
     if (result.has_accuracy) (*json)["accuracy"] = JsonNumber(static_cast<float>(result.accuracy));
     PrintJson(*json);
     return 0;
@@ -179,9 +213,7 @@ int TrainMain(const CommandLine& line) {
   const bool launches = LaunchesRanks(line);
   const RankOptions ranks = launches ? PlannedRanks(line) : RanksOf(line);
   TrainingRun training(folder, RunDefOf(line), ranks);
-  if (!training.missing_weights().empty())
-    Warn("new weights, because --init does not have them: " +
-         FirstNames(training.missing_weights()));
+  WarnOfMissingWeights(training.missing_weights());
   if (launches) return LaunchRanks(line, folder);
   return Train(line, folder, std::move(training), ranks.rank);
 }

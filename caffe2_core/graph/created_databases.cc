@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
 namespace {
@@ -29,6 +30,7 @@ void DeclareCreatedDatabase(const std::string& type, FindDatabase find) {
 }
 
 std::optional<CreatedDatabase> FindCreatedDatabase(const OperatorDef& op) {
+  RegisterBuiltinOperatorsOnce();
   FindDatabase find;
   {
     DatabaseDeclarations& declared = AllDatabaseDeclarations();

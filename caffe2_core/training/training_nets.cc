@@ -56,6 +56,22 @@ NetDef InitNet(const TrainDef& def, const Names& read) {
   return init;
 }
 
+// Sets arguments that a training needs and that the net leaves open:
+//   is_test        0; a Dropout that has one output gets its mask
+//   deterministic  1: the same bits for every number of threads. It also excludes algorithms that transform
+//                  the filter, which changes in each step.
+void PrepareForTraining(NetDef* net) {
+  for (OperatorDef& op : *net->mutable_op()) {
+    if (DeclaresArgument(op.type(), "deterministic") &&
+        GetArgumentPtr(op, "deterministic") == nullptr)
+      *op.add_arg() = MakeArgument("deterministic", 1);
+    if (!DeclaresArgument(op.type(), "is_test") || GetArgumentPtr(op, "is_test") != nullptr)
+      continue;
+    *op.add_arg() = MakeArgument("is_test", 0);
+    if (op.type() == "Dropout" && op.output_size() == 1) op.add_output(op.output(0) + "_mask");
+  }
+}
+
 bool Decays(const TrainDef& def, const std::string& name, const NetDef& init) {
   for (const ParamDef& param : def.param()) {
     if (param.name() == name) return param.has_decays() ? param.decays() : param.dims_size() >= 2;
@@ -255,6 +271,7 @@ TrainingNets MakeTrainingNets(const TrainDef& def, const RankOptions& ranks) {
   const Names read = BlobsReadFirst(forward);
   nets.init = InitNet(def, read);
   nets.test = TestNetOf(forward);
+  PrepareForTraining(&forward);
   CAFFE_ENFORCE(nets.accuracy.empty() || NetBlobs(forward).Writes(nets.accuracy),
                 "no operator of the net writes the accuracy \"", nets.accuracy, "\"");
   AddTraining(def, read, ranks, &forward, &nets);

@@ -136,6 +136,9 @@ class TrainingRun::Impl {
     }
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
+    // The run may have ended before it could write its results.
+    const bool had_ended = !begun_ && state_.epoch() >= run_.epochs();
+    if (had_ended && is_writer()) WriteResults();
     return {reason_, state_.iteration(), last_checkpoint_, model_is_missing_};
   }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
@@ -33,7 +34,7 @@ const char kDefinition[] = R"(name: "points"
     net { op { type: "FC" input: ["data", "w1", "b1"] output: "h" }
           op { type: "Relu" input: "h" output: "h" }
           op { type: "Dropout" input: "h" output: ["d", "mask"]
-               arg { name: "ratio" f: 0.2 } arg { name: "is_test" i: 0 } }
+               arg { name: "ratio" f: 0.2 } }
           op { type: "FC" input: ["d", "w2", "b2"] output: "scores" }
           op { type: "SoftmaxWithLoss" input: ["scores", "label"] output: ["softmax", "loss"] }
           op { type: "Accuracy" input: ["softmax", "label"] output: "accuracy" } }
@@ -162,7 +163,6 @@ TEST_F(TrainTest, SavesWhenItIsInterrupted) {
 
 TEST_F(TrainTest, WritesAPlanThatTrainsToo) {
   EXPECT_EQ(RunCaffe2(Command("run", "3")).code, 0);
-  fs::create_directory(dir_.path("plan"));
   std::vector<std::string> args = Command("plan", "3");
   args.insert(args.end(), {"--write-plan", dir_.path("plan.pbtxt")});
   const ProgramResult written = RunCaffe2(args);
@@ -189,6 +189,152 @@ TEST_F(TrainTest, ReportsAFullDiskAndGoesOn) {
   EXPECT_EQ(result.code, 1) << result.err;
   EXPECT_THAT(result.err, HasSubstr("caffe2: warning: "));
   EXPECT_THAT(result.out, HasSubstr("trained 26 steps; the net could not be written"));
+}
+
+TEST_F(TrainTest, GivesTheSameWeightsOnAnyNumberOfThreads) {
+  EXPECT_EQ(RunCaffe2(Command("one", "3")).code, 0);
+  std::vector<std::string> args = Command("two", "3");
+  args.insert(args.end(), {"--threads", "2"});
+  const ProgramResult result = RunCaffe2(args);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Model("two"), Model("one"));
+}
+
+TEST_F(TrainTest, PlacesTheNetsOnADevice) {
+  std::vector<std::string> args = Command("cpu", "2");
+  args.insert(args.end(), {"--device", "cpu"});
+  EXPECT_EQ(RunCaffe2(args).code, 0);
+  EXPECT_EQ(RunCaffe2(Command("default", "2")).code, 0);
+  EXPECT_EQ(Model("cpu"), Model("default"));
+  Environment environment;
+  environment.HideCuda();
+  const std::pair<const char*, const char*> cases[] = {
+      {"cuda:0", "device CUDA (type 1) is not available; available: CPU"},
+      {"abacus", "device \"abacus\" is not known, want cpu or a name that caffe2 devices lists"}};
+  for (const auto& [device, text] : cases) {
+    args = Command("other", "2");
+    args.insert(args.end(), {"--device", device});
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1) << result.out;
+    EXPECT_THAT(result.err, HasSubstr(text));
+    EXPECT_FALSE(fs::exists(dir_.path("other"))) << device;
+  }
+}
+
+TEST_F(TrainTest, EndsAfterEpochsWithoutGain) {
+  std::vector<std::string> args = Command("run", "9");
+  args.insert(args.end(), {"--rate", "1e-30", "--momentum", "0", "--stop-after", "2"});
+  const ProgramResult result = RunCaffe2(args);
+  EXPECT_EQ(result.code, 0) << result.err;
+  // The first epoch is the best, two more are no gain; 13 steps each.
+  EXPECT_THAT(result.out, AllOf(HasSubstr("ended: no gain\ntrained 39 steps")));
+}
+
+TEST_F(TrainTest, StartsWithTheWeightsOfAFile) {
+  EXPECT_EQ(RunCaffe2(Command("first", "3")).code, 0);
+  const std::string& model = dir_.path("first/model.minidb");
+  for (const std::string& file : {model, dir_.path("first/checkpoint-39")}) {
+    const std::string folder = file == model ? "second" : "third";
+    std::vector<std::string> args = Command(folder, "1");
+    args.insert(args.end(), {"--init", file, "--rate", "1e-30", "--momentum", "0"});
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(Model(folder), Model("first")) << file;
+  }
+  // What the file does not have is listed.
+  std::string wider = kDefinition;
+  for (size_t at; (at = wider.find("64")) != std::string::npos;) wider.replace(at, 2, "32");
+  dir_.Write("points.pbtxt", wider);
+  std::vector<std::string> args = Command("wider", "1");
+  args.insert(args.end(), {"--init", model});
+  const ProgramResult result = RunCaffe2(args);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("new weights, because --init does not have them: "),
+                                HasSubstr("w1 (has [64, 2], want [32, 2])")));
+}
+
+TEST_F(TrainTest, StartsAPlanWithTheWeightsOfAFile) {
+  EXPECT_EQ(RunCaffe2(Command("first", "3")).code, 0);
+  std::vector<std::string> args = Command("plan", "1");
+  args.insert(args.end(), {"--init", dir_.path("first/model.minidb"), "--rate", "1e-30",
+                           "--momentum", "0", "--write-plan", dir_.path("plan.pbtxt")});
+  EXPECT_EQ(RunCaffe2(args).code, 0);
+  const ProgramResult ran = RunCaffe2({"plan", dir_.path("plan.pbtxt")});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  std::map<std::string, std::string> model = RecordsOf(dir_.path("first/model.minidb"));
+  model.erase("!!META_NET_DEF");
+  EXPECT_TRUE(model == RecordsOf(dir_.path("plan/weights.minidb")));
+}
+
+TEST_F(TrainTest, StatesHowAPlanIsAllowedToOpenItsFiles) {
+  const TempDir elsewhere;
+  for (const bool beside : {true, false}) {
+    const std::string file = beside ? dir_.path("plan.pbtxt") : elsewhere.path("plan.pbtxt");
+    std::vector<std::string> args = Command("plan", "1");
+    args.insert(args.end(), {"--write-plan", file});
+    const ProgramResult written = RunCaffe2(args);
+    EXPECT_EQ(written.code, 0) << written.err;
+    std::vector<std::string> plan = {"plan", file, "--overwrite"};
+    EXPECT_EQ(RunCaffe2(plan).code, beside ? 0 : 1);
+    EXPECT_EQ(written.out.find("--allow-files-anywhere") == std::string::npos, beside);
+    plan.push_back("--allow-files-anywhere");
+    EXPECT_EQ(RunCaffe2(plan).code, 0);
+  }
+}
+
+TEST_F(TrainTest, ReplacesDatabasesOfAnEarlierPlanOnlyWhenTold) {
+  const std::string file = dir_.path("plan.pbtxt"), saved = dir_.path("saved.lmdb");
+  dir_.Write("plan.pbtxt", R"(name: "save" network { name: "one"
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } }
+      op { type: "Save" input: "x" arg { name: "db_type" s: "lmdb" }
+           arg { name: "absolute_path" i: 1 } arg { name: "db" s: ")" +
+                               saved + R"(" } } } execution_step { network: "one" })");
+  EXPECT_EQ(RunCaffe2({"plan", file}).code, 0);
+  const ProgramResult again = RunCaffe2({"plan", file});
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.err, HasSubstr("it exists"));
+  const ProgramResult replaced = RunCaffe2({"plan", file, "--overwrite"});
+  EXPECT_EQ(replaced.code, 0) << replaced.err;
+  // What is no such database stays.
+  fs::remove_all(saved);
+  dir_.Write("saved.lmdb/notes.txt", "mine");
+  EXPECT_EQ(RunCaffe2({"plan", file, "--overwrite"}).code, 1);
+  EXPECT_TRUE(fs::exists(saved + "/notes.txt"));
+}
+
+TEST_F(TrainTest, RunsANetOfThePlanWhenItIsInterrupted) {
+  std::vector<std::string> args = Command("plan", "100000");
+  args.insert(args.end(), {"--write-plan", dir_.path("plan.pbtxt")});
+  EXPECT_EQ(RunCaffe2(args).code, 0);
+  const std::string plan = dir_.path("plan.pbtxt"), weights = dir_.path("plan/weights.minidb");
+  const ProgramResult unknown = RunCaffe2({"plan", plan, "--on-interrupt", "points_sav"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("is no net of the plan; did you mean points_save?"));
+  EXPECT_FALSE(fs::exists(weights));
+  const int status =
+      SignalAt({"plan", plan, "--on-interrupt", "points_save"}, dir_.path("plan"), 26, SIGINT);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(RecordsOf(weights).size(), 4u);
+}
+
+TEST_F(TrainTest, TestsARunOnOtherData) {
+  EXPECT_EQ(RunCaffe2(Command("run", "1")).code, 0);
+  const ProgramResult json =
+      RunCaffe2({"train", "--evaluate", dir_.path("run"), "--data", data_, "--json"});
+  EXPECT_EQ(json.code, 0) << json.err;
+  EXPECT_THAT(json.out, AllOf(HasSubstr("\"records\": 100"), HasSubstr("\"accuracy\": 0.")));
+  fs::create_directory(dir_.path("none"));
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{dir_.path("none"), data_}, "is not the folder of a training: it has no run.pbtxt"},
+      {{dir_.path("run"), definition_}, "as a database: "},
+      {{dir_.path("run"), dir_.path("lost.minidb")}, "lost.minidb"}};
+  for (const auto& [paths, text] : cases) {
+    const ProgramResult result = RunCaffe2({"train", "--evaluate", paths[0], "--data", paths[1]});
+    EXPECT_EQ(result.code, 1) << result.out;
+    EXPECT_THAT(result.err, HasSubstr(text));
+  }
 }
 
 struct UsageCase {

@@ -113,6 +113,21 @@ TEST(ContextTest, TensorsMoveBetweenTheCpuAndTheDevice) {
   EXPECT_EQ(back.data<float>()[2], 2);
 }
 
+TEST(ContextTest, ACopyBetweenDeviceAndCpuIsMadeByTheDeviceWhateverContextIsGiven) {
+  Tensor host(CPU);
+  host.Resize(1);
+  host.mutable_data<float>()[0] = 3;
+  CPUContext cpu;
+  const int from = g_copies_from_cpu, to = g_copies_to_cpu, finishes = g_finishes;
+  Tensor device(kCounting), back(CPU);
+  device.CopyFrom(host, &cpu);
+  EXPECT_EQ(g_copies_from_cpu, from + 1);
+  back.CopyFrom(device, &cpu);
+  EXPECT_EQ(g_copies_to_cpu, to + 1);
+  EXPECT_EQ(g_finishes, finishes + 2);  // a copy by a context of its own is complete
+  EXPECT_EQ(back.data<float>()[0], 3);
+}
+
 TEST(ContextTest, StringsCannotLiveOnADeviceWithoutConstructors) {
   Tensor host(CPU);
   host.Resize(1);

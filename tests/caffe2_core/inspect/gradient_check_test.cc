@@ -157,5 +157,20 @@ TEST(GradientCheckTest, RejectsWhatCannotBeChecked) {
       "blob \"h\" is not an input of float or double");
 }
 
+// Near 2^18 the floats are 1/32 apart: x + c changes by one such step for x +- 1/64 and for x +- 1/128, so that the two
+// quotients are 1 and 2. The difference is rounding, not a kink.
+TEST(GradientCheckTest, RoundingIsNoKink) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {0.3f / 32});
+  Feed<float>(&ws, "c", {1}, {262144});
+  const auto checked =
+      CheckGradients(ParseNet(R"(name: "n" op { type: "Add" input: "x" input: "c" output: "y" })"),
+                     {"y"}, {.wrt = {"x"}}, &ws);
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].elements, 1);
+  EXPECT_EQ(checked[0].not_smooth, 0);
+  EXPECT_EQ(checked[0].wrong, 0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::gradient_check_test

@@ -95,6 +95,16 @@ TEST_F(ModelInputsTest, NamesWithoutALikenessHaveNoSuggestion) {
   EXPECT_NO_THROW(CheckInputName({&net}, "data"));
 }
 
+// An operator that reads blobs it does not list may read any name, whichever net it is in.
+TEST_F(ModelInputsTest, AnyNameIsAnInputIfOneOfTheNetsReadsUnlistedBlobs) {
+  const NetDef fetches =
+      ParseNet(R"(op { type: "RecurrentNetworkBlobFetcher" input: "scratches" output: "steps" })");
+  const NetDef lists = ParseNet(R"(op { type: "Relu" input: "data" output: "y" })");
+  EXPECT_NO_THROW(CheckInputName({&fetches, &lists}, "unlike_all_others"));
+  EXPECT_NO_THROW(CheckInputName({&lists, &fetches}, "unlike_all_others"));
+  ExpectThrows([&] { CheckInputName({&lists, &lists}, "unlike_all_others"); }, "no operator of");
+}
+
 TEST(ModelCheckTest, AnInputThatIsDeclaredMayBeGivenLater) {
   const NetDef net = ParseNet(R"(external_input: "x" op { type: "Relu" input: "x" output: "y" })");
   EXPECT_THAT(ValidateModel(net, {}), IsEmpty());

@@ -1,6 +1,7 @@
 // Storage::ReleaseData, and how tensors restore what it released.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -163,6 +164,20 @@ TEST(ReleasedDataTest, EveryAccessRestores) {
     EXPECT_EQ(storage->forms().List().size(), 1u);
     ExpectCounting(static_cast<const float*>(storage->data()));
   }
+}
+
+// The old value of the target is not needed.
+TEST(ReleasedDataTest, IsNotRestoredToBeOverwrittenByACopy) {
+  const Tensor weight = Weight();
+  AddForm(weight, "all", 0, kBytes);
+  ASSERT_GT(weight.storage()->ReleaseData(), 0u);
+  Tensor source(weight.sizes(), CPU);
+  std::fill_n(source.mutable_data<float>(), source.numel(), 7.0f);
+  Tensor user = weight;
+  user.CopyFrom(source);
+  EXPECT_TRUE(weight.storage()->released());
+  EXPECT_EQ(user.data<float>()[0], 7);
+  ExpectCounting(weight.data<float>());
 }
 
 TEST(ReleasedDataTest, IsReleasedAgainAndUsedForANewForm) {

@@ -48,6 +48,29 @@ TEST(TrainingNetsTest, TestsAsInUse) {
                                               "SoftmaxWithLoss", "Accuracy"));
 }
 
+TEST(TrainingNetsTest, SetsArgumentsThatTheNetLeavesOpen) {
+  TrainDef def;
+  TextError parse_error;
+  ASSERT_TRUE(ParseText(R"(name: "open"
+      net { op { type: "Conv" input: ["data", "w"] output: "c" arg { name: "kernel" i: 3 } }
+            op { type: "Conv" input: ["c", "v"] output: "e" arg { name: "kernel" i: 1 }
+                 arg { name: "deterministic" i: 0 } }
+            op { type: "Dropout" input: "e" output: "d" arg { name: "ratio" f: 0.5 } }
+            op { type: "SquaredL2Distance" input: ["d", "label"] output: "l" }
+            op { type: "AveragedLoss" input: "l" output: "loss" } }
+      param { name: "w" dims: [2, 1, 3, 3] } param { name: "v" dims: [1, 2, 1, 1] } )",
+                        &def, &parse_error));
+  const TrainingNets nets = MakeTrainingNets(def);
+  const OperatorDef &first = nets.train.op(0), &second = nets.train.op(1);
+  EXPECT_TRUE(GetFlagArgument(first, "deterministic"));
+  EXPECT_FALSE(GetFlagArgument(second, "deterministic"));
+  const OperatorDef& dropout = nets.train.op(2);
+  EXPECT_FALSE(GetFlagArgument(dropout, "is_test", true));
+  EXPECT_THAT(dropout.output(), ElementsAre("d", "d_mask"));
+  EXPECT_TRUE(GetFlagArgument(nets.test.op(2), "is_test"));
+  EXPECT_THAT(nets.test.op(2).output(), ElementsAre("d"));
+}
+
 TEST(TrainingNetsTest, PredictsWhatIsComparedWithTheLabel) {
   const TrainingNets nets = MakeTrainingNets(ConvNet().def());
   EXPECT_THAT(nets.outputs, ElementsAre("softmax"));

@@ -196,6 +196,14 @@ TEST(TrainingRunTest, StatesThatTheTrainedNetIsMissing) {
     std::filesystem::create_directories(dir.path("run/model.minidb/x"));
   };
   EXPECT_TRUE(run.Run(callbacks).model_is_missing);
+  // Nothing is left to train, but to write.
+  std::filesystem::remove_all(dir.path("run/model.minidb"));
+  const TrainingEnd end = RunFor(TrainingRun(dir.path("run")), -1);
+  EXPECT_FALSE(end.model_is_missing);
+  EXPECT_EQ(end.iteration, 21);
+  RunFor(TrainingRun(dir.path("whole"), PointsRun(dir, "minidb")), -1);
+  EXPECT_EQ(ReadWholeFile(dir.path("run/model.minidb")),
+            ReadWholeFile(dir.path("whole/model.minidb")));
 }
 
 TEST(TrainingRunTest, StartsWithGivenWeights) {

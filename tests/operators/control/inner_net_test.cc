@@ -102,5 +102,14 @@ TEST(NestedNetsTest, RenamesReadsOfARenamedOutput) {
   EXPECT_EQ(op.arg(0).n().op(1).arg(0).n().op(0).input(0), "new");
 }
 
+TEST(NestedNetsTest, RenamesANameThatAnOperatorListsTwice) {
+  OperatorDef op = ParseOp(R"(type: "If" input: "c" output: "g"
+    arg { name: "then_net" n { op { type: "A" output: "g" }
+                               op { type: "Mul" input: "g" input: "g" output: "h" } } })");
+  RenameOutput(&op, 0, "new");
+  EXPECT_EQ(op.arg(0).n().op(1).input(0), "new");
+  EXPECT_EQ(op.arg(0).n().op(1).input(1), "new");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::inner_net_test

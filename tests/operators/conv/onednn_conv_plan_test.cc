@@ -1,6 +1,7 @@
 #include "operators/conv/onednn_conv_plan.h"
 
 #include "caffe2_core/base/thread_pool.h"
+#include "operators/conv/onednn_layouts.h"
 #include "tests/operators/conv/conv_fusion_case.h"
 #include "tests/operators/conv/conv_images.h"
 
@@ -39,6 +40,18 @@ bool RunPlan(const NaiveImage& p, const OnednnConvLayouts& layouts, OnednnFormat
            ws->GetBlob("b")->Get<Tensor>().data<float>(), data);
   y->CopyFrom(result);
   return true;
+}
+
+TEST(OnednnLayoutsTest, DimsAreThoseOfTheFieldThatIsAskedFor) {
+  ConvShape shape;
+  shape.window.axes = 2;
+  shape.window.batch = 2;
+  shape.window.axis[0] = {.in = 9, .out = 4, .kernel = 3, .stride = 2};
+  shape.window.axis[1] = {.in = 8, .out = 7, .kernel = 2, .stride = 1};
+  using Dims = dnnl::memory::dims;
+  EXPECT_EQ(DataDims(shape, 5, &WindowAxis::in), (Dims{2, 5, 9, 8}));
+  EXPECT_EQ(DataDims(shape, 6, &WindowAxis::out), (Dims{2, 6, 4, 7}));
+  EXPECT_EQ(SpatialDims(shape, &WindowAxis::stride), (Dims{2, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, OnednnConvPlanTest, testing::Values(1, 2, 3));

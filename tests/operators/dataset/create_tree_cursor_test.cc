@@ -1,3 +1,4 @@
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "operators/dataset/tree_cursor.h"
 #include "tests/operators/dataset/dataset.h"
@@ -83,6 +84,13 @@ TEST(CreateTreeCursorTest, RejectsABlobWithoutCursor) {
                "input 0 (cursor) holds no cursor");
   ExpectThrows([] { DescribeGradient("type: 'CreateTreeCursor' output: 'cursor'"); },
                "One should not call gradient");
+}
+
+// Two operators that share a cursor must not change places.
+TEST(CreateTreeCursorTest, ResettingCountsAsAWriteOfTheCursor) {
+  const NestedBlobs blobs =
+      BlobsOf(test::ParseNet(R"(op { type: "ResetCursor" input: "cursor" })"));
+  EXPECT_EQ(blobs.written, std::vector<std::string>{"cursor"});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "caffe2_core/tensor/prepared_forms.h"
 #include "operators/int8/int8_depthwise.h"
+#include "operators/int8/int8_product.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_gemm_test {
@@ -176,6 +177,27 @@ TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
         ExpectDepthwiseSums(channels, taps, zero_point);
       }
     }
+  }
+}
+
+// The parts are as large as the kernels write: sums, words and rows, one behind the other.
+TEST(Int8ProductTest, PartsOfTheScratchMemoryDoNotOverlap) {
+  for (const Int8Isa isa : IsasOfThisMachine()) {
+    SCOPED_TRACE(static_cast<int>(isa));
+    const std::vector<uint8_t> w(5 * 70, 3);
+    const Packed packed(isa, {.n = 5, .k = 70, .n_stride = 70}, w.data(), 0);
+    const Int8Weights& weights = packed.weights;
+    const auto size = static_cast<size_t>(Int8ProductScratchSize(weights));
+    std::vector<float> memory(size);
+    const Int8ProductScratch parts = DivideScratch(weights, memory.data());
+    const auto at = [&](const void* part) {
+      return static_cast<const char*>(part) - reinterpret_cast<const char*>(memory.data());
+    };
+    EXPECT_EQ(at(parts.sums), 0);
+    EXPECT_GE(at(parts.words), Int8Weights::kTile * weights.padded_n() * 4);
+    EXPECT_GE(at(parts.rows), at(parts.words) + weights.ScratchBytes());
+    EXPECT_LE(at(parts.rows) + Int8Weights::kTile * weights.padded_k(),
+              static_cast<std::ptrdiff_t>(size * sizeof(float)));
   }
 }
 

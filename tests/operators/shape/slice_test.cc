@@ -93,6 +93,9 @@ TEST(SliceBoundsTest, AreRejectedIfOutOfRange) {
                "dim 0 of input 0 of shape [3, 4] cannot be sliced from 2 to 1");
   ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9")); }, "cannot be sliced from 0 to -9");
   ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9223372036854775808")); }, "cannot be sliced");
+  // Both bounds lie before the beginning; the end is behind the start.
+  ExpectThrows([&] { run(Bounds("ints: -9", "ints: -8")); }, "cannot be sliced from -9 to -8");
+  ExpectThrows([&] { run(Bounds("ints: -9", "ints: 2")); }, "cannot be sliced from -9 to 2");
   ExpectThrows([&] { run(Bounds("ints: 0", "")); }, "elements of starts, want as many as of ends");
   ExpectThrows([&] { run(Bounds("ints: 0 ints: 0 ints: 0", "ints: 1 ints: 1 ints: 1")); },
                "want at most the rank of input 0");

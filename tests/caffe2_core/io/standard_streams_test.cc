@@ -1,0 +1,54 @@
+#include "caffe2_core/io/standard_streams.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <exception>
+#include <string>
+
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::standard_streams_test {
+namespace {
+
+// Whether OpenKeptPipe throws an error that contains `part` for a named pipe of `bytes` bytes, or none if `part` is
+// empty. In another process, because UseStandardStreams is for the rest of a process.
+bool KeepsPipe(size_t bytes, int64_t limit_bytes, const std::string& part) {
+  const TempDir dir;
+  const std::string path = dir.path("pipe");
+  EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const pid_t writer = fork();
+  if (writer == 0) {
+    const int pipe = open(path.c_str(), O_WRONLY | O_CLOEXEC);  // waits for the reader
+    const std::string content(bytes, 'x');
+    _exit(write(pipe, content.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
+  }
+  const pid_t reader = fork();
+  if (reader == 0) {
+    UseStandardStreams();
+    std::string error;
+    try {
+      (void)internal::OpenKeptPipe(path, limit_bytes);
+    } catch (const std::exception& thrown) {
+      error = thrown.what();
+    }
+    const bool wanted = part.empty() ? error.empty() : error.find(part) != std::string::npos;
+    _exit(wanted ? 0 : 1);
+  }
+  int wrote = 0, read = 0;
+  EXPECT_EQ(waitpid(writer, &wrote, 0), writer);
+  EXPECT_EQ(waitpid(reader, &read, 0), reader);
+  return wrote == 0 && read == 0;
+}
+
+// A caller's limit counts for pipes as for standard input.
+TEST(StandardStreamsTest, APipeIsReadUpToTheLimitOfItsReader) {
+  EXPECT_TRUE(KeepsPipe(8, 8, ""));
+  EXPECT_TRUE(KeepsPipe(9, 8, "got more than 8"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::standard_streams_test
