@@ -110,10 +110,11 @@ TEST(CommonWorldTest, RejectsARankTooMany) {
 
 TEST(CommonWorldTest, RejectsARankThatExistsTwice) {
   RankProcesses ranks;
-  ranks.Start("meet", 0, 2, 3000);
-  while (!std::filesystem::exists(ranks.folder().path(KeyFile(0)))) std::this_thread::yield();
-  ranks.Start("meet", 0, 2, 3000);
-  ranks.Start("meet", 1, 2, 3000);
+  ranks.Start("meet", 0, 2, kTimeoutMs);
+  ranks.WaitForKeyOrOutput(0, KeyFile(0), "\n");
+  ranks.Start("meet", 0, 2, kTimeoutMs);
+  ranks.WaitForKeyOrOutput(1, "", "\n");  // it fails while rank 0 waits
+  ranks.Start("meet", 1, 2, kTimeoutMs);
   const std::vector<RankResult> results = ranks.Wait();
   EXPECT_EQ(results[0].out, "done\n");
   EXPECT_THAT(
