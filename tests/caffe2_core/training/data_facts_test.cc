@@ -92,7 +92,7 @@ TEST(DataFactsTest, RejectsWhatIsNoTrainingData) {
   }
 }
 
-TEST(DataFactsTest, TellsImagesAndIntegersFromOtherTypes) {
+TEST(DataFactsTest, SeparateImagesAndIntegersFromOtherTypes) {
   struct Case {
     TensorProto::DataType type;
     bool is_image, is_integer;
