@@ -124,6 +124,13 @@ void DraftLengths(Draft& draft, const std::string& type) {
   SetReduction(draft, type, positions, "L");
 }
 
+void DraftLengthsTile(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  FeedLengths(draft, 0, &lengths);
+  draft.FeedSmooth("X", RowDims(draft, static_cast<int64_t>(lengths.size())));
+  draft.SetOperator(type, {"X", "L"}, {"Y"});
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -146,6 +153,7 @@ std::vector<Recipe> SegmentRecipes() {
       {"RemovePadding", "", DraftPadding},
       {"SequenceMask", "", DraftSequenceMask},
       {"LengthsMax", "", DraftLengths},
+      {"LengthsTile", "", DraftLengthsTile},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
       {"SortedSegmentRangeMax", "", DraftSegmentIds},
