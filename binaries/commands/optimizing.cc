@@ -18,6 +18,19 @@ std::vector<std::string> PassNames() {
   return names;
 }
 
+std::vector<std::string> PrecisionNames() {
+  return {PrecisionName(Precision::kFloat32), PrecisionName(Precision::kBfloat16)};
+}
+
+Precision PrecisionOf(const CommandLine& line) {
+  const std::string name = line.Text("precision");
+  const std::vector<std::string> known = PrecisionNames();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    throw UsageError("option --precision is \"" + name + "\", want f32 or bf16");
+  }
+  return ParsePrecision(name);
+}
+
 void CheckPassNames(const CommandLine& line) {
   const std::vector<std::string> known = PassNames();
   for (const std::string& name : line.All("without-pass")) {
@@ -40,6 +53,10 @@ const std::vector<Option>& OptimizeOptions() {
        "use Winograd only where a filter prepared for it, four times as large, has at most this "
        "size, such as 4M",
        false, true},
+      {"precision", "NAME", "f32",
+       "f32, or bf16: convolutions round their inputs and weights to bfloat16 where the processor "
+       "multiplies it and that is estimated to be faster",
+       false, true, &PrecisionNames},
   };
   return options;
 }
@@ -71,6 +88,7 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .inputs = fed,
                              .kept = kept,
                              .deterministic = line.Has("deterministic"),
+                             .precision = PrecisionOf(line),
                              .free_constants = true,
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
