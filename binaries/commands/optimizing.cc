@@ -4,7 +4,9 @@
 #include <iostream>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
 #include "binaries/terminal.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/model/net_report.h"
@@ -16,6 +18,19 @@ std::vector<std::string> PassNames() {
   std::vector<std::string> names;
   for (const NetPassInfo& pass : NetPasses()) names.emplace_back(pass.name);
   return names;
+}
+
+std::vector<std::string> PrecisionNames() {
+  return {PrecisionName(Precision::kFloat32), PrecisionName(Precision::kBfloat16)};
+}
+
+Precision PrecisionOf(const CommandLine& line) {
+  const std::string name = line.Text("precision");
+  const std::vector<std::string> known = PrecisionNames();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    throw UsageError("option --precision is \"" + name + "\", want f32 or bf16");
+  }
+  return ParsePrecision(name);
 }
 
 void CheckPassNames(const CommandLine& line) {
@@ -40,6 +55,10 @@ const std::vector<Option>& OptimizeOptions() {
        "use Winograd only where a filter prepared for it, four times as large, has at most this "
        "size, such as 4M",
        false, true},
+      {"precision", "NAME", "f32",
+       "f32, or bf16: convolutions round their inputs and weights to bfloat16 where the processor "
+       "multiplies it and that is estimated to be faster",
+       false, true, &PrecisionNames},
   };
   return options;
 }
@@ -71,9 +90,14 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .inputs = fed,
                              .kept = kept,
                              .deterministic = line.Has("deterministic"),
+                             .precision = PrecisionOf(line),
                              .free_constants = true,
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
+  if (options.precision == Precision::kBfloat16 && !WhyNoBf16Convs().empty()) {
+    Warn("precision bf16: all operators compute in f32, because " + WhyNoBf16Convs());
+    options.precision = Precision::kFloat32;
+  }
   options.inputs.insert(model.inputs.begin(), model.inputs.end());
   options.inputs.insert(model.placeholders.begin(), model.placeholders.end());
   options.kept.insert(model.outputs.begin(), model.outputs.end());

@@ -11,7 +11,7 @@
 
 namespace caffe2rt {
 
-// --no-optimize, --without-pass, --deterministic, --winograd-memory
+// --no-optimize, --without-pass, --deterministic, --winograd-memory, --precision
 const std::vector<Option>& OptimizeOptions();
 
 // --report, of the commands that run a prepared net. Its file is complete or unchanged.
@@ -27,7 +27,8 @@ void ListPasses();
 
 // The options of OptimizeOptions for a model that is loaded. `fed` are blobs that were fed besides the
 // model's inputs; `kept` are blobs that are read after the run besides its outputs. Constants that
-// are no longer needed are freed. THROWS UsageError if they name an unknown pass.
+// are no longer needed are freed. THROWS UsageError if they name an unknown pass
+// or precision.
 PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& model,
                                         const std::set<std::string>& fed,
                                         const std::set<std::string>& kept);

@@ -140,6 +140,7 @@ class Optimizer {
     };
     context.uses_engine = [](const OperatorDef& op) { return UsesEngine(op); };
     context.deterministic = options_.deterministic;
+    context.precision = options_.precision;
     context.machine = {.isa = CpuIsa(), .threads = GetNumThreads()};
     return context;
   }

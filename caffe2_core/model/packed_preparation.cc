@@ -167,6 +167,8 @@ std::string DescribePreparation(const PreparationOptions& options) {
   text += options.deterministic ? ", deterministic" : MakeString(", threads ", GetNumThreads());
   if (options.winograd_filter_bytes != INT64_MAX)
     text += MakeString(", winograd filters up to ", options.winograd_filter_bytes, " bytes");
+  if (options.precision != Precision::kFloat32)
+    text += MakeString(", precision ", PrecisionName(options.precision));
   if (options.tuning != nullptr) text += ", tuning of its own";
   if (!options.without_passes.empty())
     text += MakeString(", without passes ", absl::StrJoin(options.without_passes, " "));

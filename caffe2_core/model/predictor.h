@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/graph/precision.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/model/meta_net.h"
@@ -93,6 +94,7 @@ struct PredictorOptions {
   std::optional<uint64_t> random_seed = std::nullopt;
   // The same as in PreparationOptions (preparation.h).
   bool deterministic = false;
+  Precision precision = Precision::kFloat32;
   int64_t winograd_filter_bytes = INT64_MAX;
   int threads = 0;
   std::shared_ptr<const ConvTuning> tuning = nullptr;

@@ -227,6 +227,7 @@ NetDef Predictor::Instances::Prepare(const std::vector<std::string>& expected) {
                           .kept = options.kept_blobs,
                           .input_shapes = options.input_shapes,
                           .deterministic = options.deterministic,
+                          .precision = options.precision,
                           .winograd_filter_bytes = options.winograd_filter_bytes,
                           .threads = options.threads,
                           .tuning = options.tuning,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/executors/net_types.h"
@@ -58,6 +59,18 @@ std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) 
   return arguments;
 }
 
+// The precision for this machine. Logs one line if it is not the one that was asked for.
+Precision AvailablePrecision(const PreparationOptions& options) {
+  if (options.precision == Precision::kFloat32) return options.precision;
+  std::string reason = WhyNoBf16Convs();
+  if (!options.optimize || options.without_passes.contains("onednn_regions")) {
+    reason = "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
+  }
+  if (reason.empty()) return options.precision;
+  LOG(WARNING) << "precision bf16: all operators compute in f32, because " << reason;
+  return Precision::kFloat32;
+}
+
 void CheckSettings(const PreparationOptions& options) {
   const int threads = GetNumThreads();
   CAFFE_ENFORCE(options.threads >= 0 && options.threads <= threads,
@@ -80,6 +93,7 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
   PreparationOptions all = options;
   AddShapesInWorkspace(options.inputs, *ws, &all.input_shapes);
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
+  all.precision = AvailablePrecision(all);
   Preparation preparation = OptimizeNet(std::move(net), all, ws);
   TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
   // Those with which a packed net was prepared.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/graph/precision.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -50,6 +51,9 @@ struct PreparationOptions {
   ShapeMap input_shapes = {};
   // Whether only algorithms with reproducible results may be chosen: no Winograd.
   bool deterministic = false;
+  // In which element type convolutions may compute. What the machine does not have is computed in
+  // float, with one line in the log; Preparation::options then states f32.
+  Precision precision = Precision::kFloat32;
   // On IDEEP, Winograd is used only for filters that occupy at most this many bytes when they are
   // prepared for it, which is four times the plain size.
   int64_t winograd_filter_bytes = INT64_MAX;

@@ -4,7 +4,7 @@
 // Operators of one device may keep intermediate results in a layout of their own, for example with
 // channels in blocks of 16. The storage of such a tensor carries an OpaqueLayout, and the tensor is
 // called opaque. Its shape and element type are those of the logical tensor. Its memory may hold
-// more than nbytes() bytes.
+// more than nbytes() bytes, or fewer if the layout keeps floats in fewer bits.
 //
 //   y->Resize(dims);
 //   void* memory = y->mutable_opaque_data(TypeMeta::Make<float>(), layout);   // to write

@@ -272,7 +272,8 @@ void* Tensor::mutable_opaque_data(TypeMeta meta,
   CAFFE_ENFORCE(layout == nullptr || layout->count() == size_, "the tensor has shape ", sizes(),
                 ", but the layout is for a tensor of another size");
   const size_t plain = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
-  const size_t needed = layout == nullptr ? plain : std::max(plain, layout->nbytes());
+  // A layout may keep the elements in fewer bytes.
+  const size_t needed = layout == nullptr ? plain : layout->nbytes();
   const bool reusable = storage_ != nullptr && !storage_->read_only() &&
                         needed <= storage_->capacity_bytes() && storage_->meta().IsPlainData();
   if (!reusable) {

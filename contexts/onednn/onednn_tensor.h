@@ -7,6 +7,13 @@
 //   const float* x = OnednnData(X);
 //
 // An IDEEP tensor without an opaque layout is in row-major order, which is NCHW for images.
+//
+// A layout may keep the elements of a float tensor in fewer bits: as bf16, or as 8-bit integers with a
+// scale and a zero point. Such a tensor is called reduced. It is a float tensor for everybody else:
+// Tensor::CopyFrom, serialization and the copies to the CPU widen it. Operators read it by
+// OnednnMemory; OnednnData throws for it. FormatOf a reduced tensor is kOther, so operators that
+// convert what is not in a common format also read reduced tensors.
+//
 // An operator describes its inputs by DescOf when it plans for new shapes, and remembers them in
 // an OnednnInput, which detects a change of shape or layout without an allocation.
 //
@@ -30,49 +37,77 @@ const char* OnednnFormatName(OnednnFormat format);
 // The reverse, for the argument `layout` of operators. THROWS for other names.
 OnednnFormat ParseOnednnFormat(const std::string& name);
 
-// A dense float descriptor of the dims (N, C, H, W) in a format. Blocks of 16 channels are padded.
+// A dense descriptor of the dims (N, C, H, W) in a format. Blocks of 16 channels are padded.
 // With kNchw, any rank up to 12. REQUIRES: format is not kOther, and has rank 4 unless it is kNchw.
-dnnl::memory::desc DescIn(OnednnFormat format, const std::vector<int64_t>& dims);
-// The format of a dense descriptor. Several formats may describe the same memory, for example if H
-// and W are 1: the result is the first of them in the order of the enumerators.
+dnnl::memory::desc DescIn(OnednnFormat format, const std::vector<int64_t>& dims,
+                          dnnl::memory::data_type element = dnnl::memory::data_type::f32);
+// The format of a dense descriptor with float elements, or with elements of a reduced tensor. Several
+// formats may describe the same memory, for example if H and W are 1: the result is the first of them
+// in the order of the enumerators.
 OnednnFormat FormatOf(const dnnl::memory::desc& desc);
 // Whether two descriptors place every element at the same address. A tensor in one of them can then
 // be used in the other without a reorder.
 bool IsSameMemory(const dnnl::memory::desc& a, const dnnl::memory::desc& b);
 
-// A layout of oneDNN as the opaque layout of a tensor.
+// What the integers of a reduced tensor stand for: x = (q - zero_point) * scale.
+struct OnednnQuantization {
+  float scale = 1;
+  int32_t zero_point = 0;
+  bool operator==(const OnednnQuantization&) const = default;
+};
+
+// A layout of oneDNN as the opaque layout of a float tensor.
 class OnednnLayout final : public OpaqueLayout {
  public:
-  // Returns the layout, or null if the descriptor is row-major: such tensors are not opaque.
-  // THROWS if the element type is not float or the descriptor has no dense size.
-  static std::shared_ptr<const OnednnLayout> New(const dnnl::memory::desc& desc);
+  // Returns the layout, or null if the descriptor is row-major with float elements: such tensors are
+  // not opaque. THROWS if the element type is none of f32, bf16, u8 and s8, if the descriptor has no
+  // dense size, or if the scale of 8-bit integers is not above 0. `quantization` has an effect on 8-bit
+  // integers only.
+  static std::shared_ptr<const OnednnLayout> New(const dnnl::memory::desc& desc,
+                                                 const OnednnQuantization& quantization = {});
 
-  explicit OnednnLayout(const dnnl::memory::desc& desc);
+  explicit OnednnLayout(const dnnl::memory::desc& desc,
+                        const OnednnQuantization& quantization = {});
   const dnnl::memory::desc& desc() const { return desc_; }
   OnednnFormat format() const { return format_; }
+  // Whether the elements in memory are not floats.
+  bool reduced() const { return reduced_; }
+  const OnednnQuantization& quantization() const { return quantization_; }
+  // Writes floats.
   void ToPlain(const void* from, void* to) const override;
-  std::string Description() const override { return OnednnFormatName(format_); }
+  // Such as "nChw16c", and "nhwc of bf16" for reduced tensors.
+  std::string Description() const override;
 
  private:
   const dnnl::memory::desc desc_;
   const OnednnFormat format_;
+  const bool reduced_;
+  const OnednnQuantization quantization_;
 };
 
-// The descriptor of an IDEEP tensor with float elements. THROWS if it has another element type or
-// no data, or if it was reshaped after it was written in an opaque layout.
+// The descriptor of an IDEEP tensor with float elements, of its memory if it is reduced. THROWS if it
+// has another element type or no data, or if it was reshaped after it was written in an opaque layout.
 dnnl::memory::desc DescOf(const Tensor& x);
-// The format of an IDEEP tensor; kOther if it has another shape than its layout.
+// Whether the memory of a float tensor on IDEEP has another element type.
+bool IsReduced(const Tensor& x);
+// The format of an IDEEP tensor; kOther if it is reduced or has another shape than its layout.
 OnednnFormat FormatOf(const Tensor& x);
 // The memory of an IDEEP tensor with float elements, in its layout. THROWS like data<float>(), but
-// accepts opaque tensors.
+// accepts opaque tensors. THROWS for reduced tensors.
 const float* OnednnData(const Tensor& x);
+// The same for all float tensors; DescOf describes the elements.
+const void* OnednnMemory(const Tensor& x);
 
 // Sets the shape of `y` to that of the layout and returns memory to write it. The layout is not
-// null; use OutputData<float> for a row-major output. In the steady state it allocates nothing.
+// null and not reduced; use OutputData<float> for a row-major output. In the steady state it allocates
+// nothing.
 float* PrepareOutput(Tensor* y, const std::shared_ptr<const OnednnLayout>& layout);
 // The same for a layout that may be null, in which case `y` becomes row-major with `dims`.
 float* PrepareOutput(Tensor* y, const std::vector<int64_t>& dims,
                      const std::shared_ptr<const OnednnLayout>& layout);
+// The same for layouts that may be reduced, whose elements the caller writes.
+void* PrepareOutputMemory(Tensor* y, const std::vector<int64_t>& dims,
+                          const std::shared_ptr<const OnednnLayout>& layout);
 
 // Converts between layouts of the same dims on the calling thread. THROWS if oneDNN cannot.
 void Reorder(const dnnl::memory::desc& from_desc, const void* from,

@@ -1,5 +1,6 @@
 #pragma once
-// Parts of the schemas of operators on IDEEP: the argument `layout` and the device of weights.
+// Parts of the schemas of operators on IDEEP: the arguments `layout` and `precision`, and the device
+// of weights.
 
 #include <cstdint>
 #include <set>
@@ -19,6 +20,26 @@ inline constexpr ArgumentSpec<std::string> kOnednnLayout{
        return name.empty() || name == "nchw" || name == "nhwc" || name == "nChw16c";
      },
      "nchw, nhwc, nChw16c or empty"}};
+inline bool IsPrecisionName(const std::string& name) { return name == "f32" || name == "bf16"; }
+inline constexpr ArgumentSpec<std::string> kPrecision{
+    "precision",
+    "f32",
+    "on IDEEP: with bf16, X and the filter are rounded to bfloat16 where that is estimated to be "
+    "faster, and their products added in float. No effect on other devices",
+    {IsPrecisionName, "f32 or bf16"}};
+inline constexpr ArgumentSpec<std::string> kOutputPrecision{
+    "output_precision",
+    "f32",
+    "on IDEEP: with bf16, the output is kept in bfloat16 if it is computed with precision bf16. No "
+    "effect on other devices",
+    {IsPrecisionName, "f32 or bf16"}};
+inline constexpr ArgumentSpec<std::string> kLeastPrecision{
+    "least_precision",
+    "",
+    "the operator is computed at least in this precision, f32 or bf16, whatever precision is asked "
+    "for; empty: no limit",
+    {[](const std::string& name) { return name.empty() || IsPrecisionName(name); },
+     "f32, bf16 or empty"}};
 inline constexpr ArgumentSpec<int64_t> kWinogradFilterBytes{
     "winograd_filter_bytes", INT64_MAX,
     "on IDEEP: the most bytes of a filter prepared for Winograd. No effect on other devices"};

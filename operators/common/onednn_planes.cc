@@ -43,6 +43,15 @@ int64_t FloatsOf(const Tensor& x) {
   return layout == nullptr ? x.numel() : static_cast<int64_t>(layout->nbytes() / sizeof(float));
 }
 
+const float* SourceOfReorder(const Tensor& x) {
+  const void* const memory = OnednnMemory(x);
+  const auto* const layout = static_cast<const OnednnLayout*>(x.opaque_layout());
+  CAFFE_ENFORCE(layout == nullptr || layout->quantization() == OnednnQuantization{},
+                "a tensor of shape ", x.sizes(), " is in the layout ", layout->Description(),
+                " with a scale: copy it to the CPU");
+  return static_cast<const float*>(memory);
+}
+
 void PlanesInput::Plan(int i, const Tensor& x) {
   CAFFE_ENFORCE_EQ(x.dim(), 4, "rank of input ", i, " of shape ", x.sizes(),
                    ", want 4: N, C, H, W");
@@ -62,15 +71,15 @@ void PlanesInput::PlanIn(const ChannelPlanes& planes, const Tensor& x) {
 }
 
 const float* PlanesInput::Read(const Tensor& x) {
-  const float* const data = OnednnData(x);
-  if (!converts_) return data;
+  if (!converts_) return OnednnData(x);
+  const float* const data = SourceOfReorder(x);
   float* const converted = converted_.mutable_data<float>();
   reorder_.Run(data, converted);
   return converted;
 }
 
 const float* RowMajorInput::Read(const Tensor& x) {
-  const float* const data = OnednnData(x);
+  const float* const data = SourceOfReorder(x);
   if (x.opaque_layout() == nullptr) return data;
   if (!input_.Matches(x)) {
     input_.Forget();

@@ -41,6 +41,10 @@ std::shared_ptr<const OnednnLayout> SharedLayout(const Tensor& x);
 // The floats that an IDEEP tensor occupies, with the padding of its layout.
 int64_t FloatsOf(const Tensor& x);
 
+// The memory of an IDEEP tensor, for reorders from its descriptor, which does not know the scale of
+// integers. The elements are floats or bf16. THROWS for tensors with a scale.
+const float* SourceOfReorder(const Tensor& x);
+
 // An image that is read as channel planes. Images in other layouts than nhwc and nChw16c are
 // converted.
 class PlanesInput {

@@ -81,7 +81,7 @@ void RegisterType(const char* type) {
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
-  schema.Args(kOnednnLayout, kWinogradFilterBytes);
+  schema.Args(kOnednnLayout, kWinogradFilterBytes, kPrecision, kOutputPrecision, kLeastPrecision);
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 

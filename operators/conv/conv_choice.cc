@@ -134,9 +134,13 @@ class IdeepChooser {
         blocked_(problem.ideep->format == OnednnFormat::kBlocked16) {}
 
   ConvChoice Choose(const ConvTuning& tuning) {
+    if (problem_.ideep->bf16) {
+      AddWinograd();
+      AddBf16();
+    }
     AddDepthwise();
     AddPointwise();
-    AddWinograd();
+    if (!problem_.ideep->bf16) AddWinograd();
     AddDirect();
     ApplyTable(tuning);
     return std::move(choice_);
@@ -167,13 +171,43 @@ class IdeepChooser {
 
   void AddWinograd() {
     if (!WinogradFits(problem_.shape, *problem_.ideep)) return;
-    const double us = ConvMicroseconds(size_, ConvMethod::kWinograd, rates_);
-    const double direct =
-        ConvMicroseconds(size_, blocked_ ? ConvMethod::kBlocked : ConvMethod::kNhwc, rates_);
-    const bool pays = us < kWinogradMargin * direct;
+    const bool bf16 = problem_.ideep->bf16;
+    const double us = ConvMicroseconds(size_, ConvMethod::kWinograd, rates_) +
+                      (bf16 && problem_.ideep->bf16_source ? ReorderOfX() : 0);
+    const ConvMethod method = blocked_ ? ConvMethod::kBlocked : ConvMethod::kNhwc;
+    const double direct = bf16 ? Bf16Us(method) : ConvMicroseconds(size_, method, rates_);
+    const bool pays = us < (bf16 ? kWinogradMarginOverBf16 : kWinogradMargin) * direct;
     const ConvReason reason = pays ? LimitOnWinograd() : ConvReason::kModel;
     Add(pays && !IsLimit(reason), ConvAlgorithm::kWinograd, problem_.ideep->format,
         problem_.ideep->format, reason, us);
+  }
+
+  double ReorderOfX() const {
+    const WindowGeometry& window = problem_.shape.window;
+    return Bf16ReorderMicroseconds(
+        static_cast<double>(window.batch * window.channels * window.in_size()), rates_);
+  }
+  double Bf16Us(ConvMethod method) const {
+    return Bf16ConvMicroseconds(size_, method, rates_) +
+           (problem_.ideep->bf16_source ? 0 : ReorderOfX());
+  }
+
+  void AddBf16() {
+    using enum OnednnFormat;
+    const auto add = [&](OnednnFormat x, OnednnFormat y, ConvMethod method) {
+      const bool pays = Bf16Us(method) < ConvMicroseconds(size_, method, rates_);
+      (pays ? choice_.candidates : choice_.excluded)
+          .push_back({.algorithm = ConvAlgorithm::kOnednnDirect,
+                      .x = x,
+                      .y = y,
+                      .bf16 = true,
+                      .reason = ConvReason::kPrecision,
+                      .model_us = Bf16Us(method)});
+    };
+    if (blocked_ && ConvMethodFits(size_, ConvMethod::kBlocked)) {
+      add(BlockedConvReadsNchw(size_) ? kNchw : kBlocked16, kBlocked16, ConvMethod::kBlocked);
+    }
+    add(kNhwc, kNhwc, ConvMethod::kNhwc);
   }
 
   // The limit that excludes Winograd, or kModel.
@@ -259,6 +293,8 @@ const char* ConvReasonName(ConvReason reason) {
       return "deterministic";
     case ConvReason::kWinogradMemory:
       return "memory for Winograd";
+    case ConvReason::kPrecision:
+      return "precision";
   }
   return "unknown";
 }
@@ -281,15 +317,16 @@ int64_t PiecesOfConv(const ConvShape& shape, bool deterministic) {
 KernelChoice KernelChoiceOf(const ConvChoice& choice) {
   KernelChoice report{.position = choice.position};
   const auto add = [&](const ConvCandidate& candidate, bool excluded) {
-    report.candidates.push_back(
-        {.algorithm = ConvAlgorithmName(candidate.algorithm),
-         .implementation = IsOfOnednn(candidate.algorithm) ? "oneDNN" : "built-in",
-         .x_layout = OnednnFormatName(candidate.x),
-         .y_layout = OnednnFormatName(candidate.y),
-         .reason = ConvReasonName(candidate.reason),
-         .excluded = excluded,
-         .model_us = candidate.model_us,
-         .table_us = candidate.table_us});
+    report.candidates.push_back({.algorithm = ConvAlgorithmName(candidate.algorithm),
+                                 .implementation = candidate.bf16                    ? "oneDNN bf16"
+                                                   : IsOfOnednn(candidate.algorithm) ? "oneDNN"
+                                                                                     : "built-in",
+                                 .x_layout = OnednnFormatName(candidate.x),
+                                 .y_layout = OnednnFormatName(candidate.y),
+                                 .reason = ConvReasonName(candidate.reason),
+                                 .excluded = excluded,
+                                 .model_us = candidate.model_us,
+                                 .table_us = candidate.table_us});
   };
   for (const ConvCandidate& candidate : choice.candidates) add(candidate, false);
   for (const ConvCandidate& candidate : choice.excluded) add(candidate, true);

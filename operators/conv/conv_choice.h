@@ -40,6 +40,9 @@ struct ConvOnIdeep {
   // What follows the convolution in the same operator.
   Activation activation = {};
   bool sum = false;
+  // Whether X and the filter may be rounded to bf16, whether Y should then be kept in bf16, and
+  // whether X is bf16 already.
+  bool bf16 = false, bf16_result = false, bf16_source = false;
 };
 
 struct ConvProblem {
@@ -58,6 +61,7 @@ enum class ConvReason {
   kFallback,        // for shapes that the candidates before it do not support
   kDeterministic,   // Winograd would be used, but is not deterministic
   kWinogradMemory,  // Winograd would be used, but its filter is too large
+  kPrecision,       // bf16 is asked for, and faster by the estimates of the model
 };
 // Such as "table" and "deterministic".
 const char* ConvReasonName(ConvReason reason);
@@ -66,6 +70,7 @@ struct ConvCandidate {
   ConvAlgorithm algorithm = ConvAlgorithm::kIm2Col;
   // The layouts in which it reads X and writes Y. X in another layout is converted.
   OnednnFormat x, y;
+  bool bf16 = false;  // X and the filter are rounded to bf16
   // Why it is used if those before it do not support the shape, or why it is excluded.
   ConvReason reason = ConvReason::kRule;
   std::optional<double> model_us = {};  // the estimate; empty if the model does not cover it

@@ -124,6 +124,20 @@ double ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates
   return rates.overhead_us + std::max(compute, weights / rates.weight_bytes_per_us);
 }
 
+double Bf16ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates) {
+  // The ratio of whole nets in bf16 and f32 by oneDNN on a server processor with AVX512_BF16
+  // (ResNet-50 1.77, MobileNetV2 1.75). Weights have half the bytes.
+  ConvRates bf16 = rates;
+  bf16.flops_per_us *= 1.75;
+  bf16.weight_bytes_per_us *= 2;
+  return ConvMicroseconds(size, method, bf16);
+}
+
+// The speed that the convolutions of SqueezeNet reached, relative to reorders between layouts.
+double Bf16ReorderMicroseconds(double count, const ConvRates& rates) {
+  return 8 * count / (6 * rates.reorder_bytes_per_us);
+}
+
 double ReorderMicroseconds(double count, const ConvRates& rates) {
   return rates.overhead_us + 8 * count / rates.reorder_bytes_per_us;
 }

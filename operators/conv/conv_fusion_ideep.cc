@@ -1,11 +1,13 @@
 // Conv, Conv2D and ConvFusion on IDEEP, for images of two axes in NCHW order. X and S may be in any
 // layout of contexts/onednn; filter and bias are plain tensors on the CPU.
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/host_input.h"
 #include "operators/common/onednn_argument.h"
+#include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_fusion.h"
 #include "operators/conv/ideep_conv.h"
 #include "operators/primitives/onednn_reorder.h"
@@ -24,7 +26,9 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
         inputs_(FindConvFusionInputs(*this, epilogue_)),
         layout_name_(ReadArgument(kOnednnLayout)),
         limits_{.deterministic = ReadArgument(kDeterministic) != 0,
-                .winograd_filter_bytes = ReadArgument(kWinogradFilterBytes)} {
+                .winograd_filter_bytes = ReadArgument(kWinogradFilterBytes)},
+        bf16_(ReadArgument(kPrecision) == "bf16"),
+        bf16_result_(ReadArgument(kOutputPrecision) == "bf16") {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC: convolutions on IDEEP support NCHW only");
   }
@@ -34,20 +38,20 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
     Plan(Input(0), filter);
     if (inputs.is_constant(1)) conv_->PrepareFilter(filter);
     if (epilogue_.sum) PlanSum(Input(inputs_.sum));
-    PrepareOutput(Output(0), y_dims_, conv_->layout());
+    PrepareOutputMemory(Output(0), y_dims_, conv_->layout());
   }
   bool PreparesWeights() const override { return true; }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const Tensor& filter = InputAnywhere(*this, 1);
-    (void)OnednnData(X);
+    (void)OnednnMemory(X);
     filter.CheckData<float>();
     if (!x_input_.Matches(X) || filter.dims() != filter_dims_) Plan(X, filter);
     const float* bias = nullptr;
     if (inputs_.bias >= 0) bias = ConvBias(InputAnywhere(*this, inputs_.bias), filter_dims_[0]);
     Tensor* Y = Output(0);
-    float* y = epilogue_.sum ? PlaceSum(Y) : PrepareOutput(Y, y_dims_, conv_->layout());
+    void* y = epilogue_.sum ? PlaceSum(Y) : PrepareOutputMemory(Y, y_dims_, conv_->layout());
     conv_->Run(X, filter, bias, y);
     return true;
   }
@@ -72,11 +76,14 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
     CAFFE_ENFORCE_EQ(X.dim(), 4, "rank of input 0 (X) of a convolution on IDEEP");
     y_dims_ = shape.window.OutputDims(shape.out_channels);
     conv_ = nullptr;  // free its memory before the new plan is built
-    const ConvProblem problem{
-        .shape = shape,
-        .limits = limits_,
-        .ideep = ConvOnIdeep{
-            .format = WantedFormat(X), .activation = epilogue_.activation, .sum = epilogue_.sum}};
+    const ConvProblem problem{.shape = shape,
+                              .limits = limits_,
+                              .ideep = ConvOnIdeep{.format = WantedFormat(X),
+                                                   .activation = epilogue_.activation,
+                                                   .sum = epilogue_.sum,
+                                                   .bf16 = bf16_ && WhyNoBf16Convs().empty(),
+                                                   .bf16_result = bf16_result_,
+                                                   .bf16_source = IsReduced(X)}};
     choice_ = ChooseConv(problem, *GetConvTuning());
     conv_ = NewIdeepConv(problem, X, &choice_);
     x_input_.Remember(X);
@@ -85,19 +92,19 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
 
   // Prepares Y with the values of S in the layout of the result. If Y is in place with S and the
   // layout is the same, nothing needs to be done.
-  float* PlaceSum(Tensor* Y) {
+  void* PlaceSum(Tensor* Y) {
     const Tensor& S = Input(inputs_.sum);
-    (void)OnednnData(S);
+    (void)OnednnMemory(S);
     CAFFE_ENFORCE(S.dims() == y_dims_, "input ", inputs_.sum, " (S) has shape ", S.sizes(),
                   ", want that of the convolution, ", IntArrayRef(y_dims_));
     const bool in_place = &S == Y;
     if (!s_input_.Matches(S)) PlanSum(S);
     if (in_place && s_same_ && !S.storage()->read_only())
-      return PrepareOutput(Y, y_dims_, conv_->layout());
-    const float* s = OnednnData(S);
+      return PrepareOutputMemory(Y, y_dims_, conv_->layout());
+    const float* s = SourceOfReorder(S);
     if (in_place) s = CopyOfSum(S);
-    float* y = PrepareOutput(Y, y_dims_, conv_->layout());
-    s_reorder_.Run(s, y);
+    void* y = PrepareOutputMemory(Y, y_dims_, conv_->layout());
+    s_reorder_.Run(s, static_cast<float*>(y));
     return y;
   }
 
@@ -114,7 +121,7 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
   const float* CopyOfSum(const Tensor& S) {
     s_copy_.Resize(static_cast<int64_t>((s_bytes_ + sizeof(float) - 1) / sizeof(float)));
     float* copy = s_copy_.mutable_data<float>();
-    context_.CopyBytesSameDevice(s_bytes_, OnednnData(S), copy);
+    context_.CopyBytesSameDevice(s_bytes_, OnednnMemory(S), copy);
     return copy;
   }
 
@@ -124,6 +131,7 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
   const ConvFusionInputs inputs_;
   const std::string layout_name_;
   const ConvLimits limits_;
+  const bool bf16_, bf16_result_;
   OnednnInput x_input_, s_input_;
   std::vector<int64_t> filter_dims_, y_dims_;  // the shapes that were planned
   ConvChoice choice_;

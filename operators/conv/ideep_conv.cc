@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/conv_plan.h"
 #include "operators/conv/onednn_built_in.h"
@@ -35,9 +36,10 @@ class PlainConv final : public IdeepConv {
   const ConvPlan& plan() const { return plan_; }
   void PrepareFilter(const Tensor& filter) override { plan_.Prepare(filter); }
 
-  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override {
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, void* result) override {
     if (count_ == 0) return;
-    to_plain_.Run(OnednnData(X), x_.mutable_data<float>());
+    auto* const y = static_cast<float*>(result);
+    to_plain_.Run(SourceOfReorder(X), x_.mutable_data<float>());
     if (epilogue_.sum) std::copy(y, y + count_, s_.mutable_data<float>());
     plan_.Run(x_.data<float>(), filter, bias, y);
     RunConvEpilogue(epilogue_, count_, epilogue_.sum ? s_.data<float>() : nullptr, y);
@@ -53,11 +55,18 @@ class PlainConv final : public IdeepConv {
   Tensor x_{CPU}, s_{CPU};
 };
 
+dnnl::memory::data_type ElementOf(bool bf16) {
+  return bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
 std::unique_ptr<IdeepConv> NewDirect(const ConvCandidate& candidate, const ConvProblem& problem,
                                      const ConvEpilogue& epilogue, const Tensor& X) {
   auto plan = std::make_unique<OnednnConvPlan>(
       problem.shape, epilogue, DescOf(X),
-      OnednnConvLayouts{.source = candidate.x, .result = candidate.y},
+      OnednnConvLayouts{.source = candidate.x,
+                        .result = candidate.y,
+                        .source_element = ElementOf(candidate.bf16),
+                        .result_element = ElementOf(candidate.bf16 && problem.ideep->bf16_result)},
       problem.limits.deterministic);
   if (!plan->supported()) return nullptr;
   return plan;
@@ -80,6 +89,14 @@ std::unique_ptr<IdeepConv> TryCandidate(const ConvCandidate& candidate, const Co
 }
 
 }  // namespace
+
+// Without the instructions, oneDNN computes bf16 by those of float, which is slower than float.
+std::string WhyNoBf16Convs() {
+  if (CpuIsa() != Isa::kAvx512) return "the instruction set in use is not AVX-512";
+  constexpr unsigned kBf16 = dnnl_cpu_isa_avx512_core_bf16;
+  const unsigned isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
+  return (isa & kBf16) == kBf16 ? "" : "the processor, or the limit of oneDNN, has no AVX512_BF16";
+}
 
 std::unique_ptr<IdeepConv> NewIdeepConv(const ConvProblem& problem, const Tensor& X,
                                         ConvChoice* choice) {

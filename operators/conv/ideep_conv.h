@@ -28,8 +28,8 @@ class IdeepConv {
   virtual const std::shared_ptr<const OnednnLayout>& layout() const = 0;
   // If the convolution adds a tensor, y contains it, in the layout of the result. `bias` is read if
   // the shape has one. REQUIRES: X has the shape and layout of the plan. THROWS if X or the filter
-  // has no float data.
-  virtual void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) = 0;
+  // has no float data. y is memory for the elements of the result.
+  virtual void Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) = 0;
   // Prepares the filter, so that the next run does not. THROWS as Run does.
   virtual void PrepareFilter(const Tensor& filter) = 0;
 };

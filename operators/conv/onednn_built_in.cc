@@ -18,10 +18,10 @@ void BuiltInConv::PrepareFilter(const Tensor& filter) {
                  [&](size_t, void* to) { Prepare(filter.data<float>(), static_cast<float*>(to)); });
 }
 
-void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
+void BuiltInConv::Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) {
   if (y_.size() == 0) return;
   PrepareFilter(filter);
-  Compute(input_.Read(X), filter_.data<float>(0), bias, y);
+  Compute(input_.Read(X), filter_.data<float>(0), bias, static_cast<float*>(y));
 }
 
 }  // namespace caffe2rt

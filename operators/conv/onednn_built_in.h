@@ -18,7 +18,7 @@ class BuiltInConv : public IdeepConv {
  public:
   dnnl::memory::desc result() const override { return DescOf(y_); }
   const std::shared_ptr<const OnednnLayout>& layout() const override { return layout_; }
-  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override;
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) override;
   void PrepareFilter(const Tensor& filter) override;
 
  protected:

@@ -6,6 +6,7 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "contexts/onednn/onednn_library.h"
 #include "contexts/onednn/onednn_version.h"
+#include "operators/common/onednn_planes.h"
 #include "operators/conv/onednn_epilogue.h"
 #include "operators/conv/onednn_layouts.h"
 
@@ -52,7 +53,7 @@ memory::desc SubmemoryOf(const memory::desc& desc, IndexRange images, IndexRange
 bool IsPadded(const memory::desc& desc) {
   int64_t count = 1;
   for (const int64_t dim : DimsOf(desc)) count *= dim;
-  return desc.get_size() != static_cast<size_t>(count) * sizeof(float);
+  return desc.get_size() != static_cast<size_t>(count) * memory::data_type_size(DataTypeOf(desc));
 }
 
 }  // namespace
@@ -85,9 +86,12 @@ OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilo
 bool OnednnConvPlan::Plan() {
   const OneOpenMPThread one_thread;
   try {
-    result_ = DescIn(layouts_.result, {shape_.window.batch, shape_.out_channels,
-                                       shape_.window.axis[0].out, shape_.window.axis[1].out});
-    if (!OnednnHas(epilogue_.activation) && IsPadded(result_)) return false;
+    result_ = DescIn(layouts_.result,
+                     {shape_.window.batch, shape_.out_channels, shape_.window.axis[0].out,
+                      shape_.window.axis[1].out},
+                     layouts_.result_element);
+    const bool reduced = layouts_.result_element != memory::data_type::f32;
+    if (!OnednnHas(epilogue_.activation) && (reduced || IsPadded(result_))) return false;
     for (const Region& region : Cut()) AddPiece(region);
     return true;
   } catch (const dnnl::error& error) {
@@ -133,7 +137,8 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
       }
       return regions;
     }
-    const bool plain_source = IsSameMemory(source_, DescIn(OnednnFormat::kNhwc, DimsOf(source_)));
+    const bool plain_source = IsSameMemory(
+        source_, DescIn(OnednnFormat::kNhwc, DimsOf(source_), layouts_.source_element));
     if (shape_.IsPointwise() && rows % threads != 0 && plain_source && shape_.window.batch == 1) {
       return CutPixels(threads);
     }
@@ -215,9 +220,9 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
     filter.insert(filter.begin(), region.channels.size() / shape_.out_group());
   }
   constexpr auto kFloat32 = memory::data_type::f32;
-  const memory::desc source_desc = DescIn(layouts_.source, source);
-  const memory::desc result_desc = DescIn(layouts_.result, result);
-  const memory::desc filter_desc(filter, kFloat32, memory::format_tag::any);
+  const memory::desc source_desc = DescIn(layouts_.source, source, layouts_.source_element);
+  const memory::desc result_desc = DescIn(layouts_.result, result, layouts_.result_element);
+  const memory::desc filter_desc(filter, layouts_.source_element, memory::format_tag::any);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   using Conv = dnnl::convolution_forward;
   constexpr auto kInference = dnnl::prop_kind::forward_inference;
@@ -240,7 +245,7 @@ size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wante
 
 // The part of X that the piece reads, converted if it has another layout or gaps.
 size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece) const {
-  const memory::desc whole = DescIn(layouts_.source, DimsOf(source_));
+  const memory::desc whole = DescIn(layouts_.source, DimsOf(source_), layouts_.source_element);
   const bool same = IsSameMemory(whole, source_);
   if (region.pixels) {
     const OnednnPart part = PixelsOf(whole, *region.pixels);
@@ -253,9 +258,10 @@ size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece)
   }
   const size_t from = piece->Tensor(
       SubmemoryOf(source_, region.images, region.source_channels, region.source_rows), kPlanX);
-  const size_t to = piece->Scratch(
-      DescIn(layouts_.source, {region.images.size(), region.source_channels.size(),
-                               region.source_rows.size(), shape_.window.axis[1].in}));
+  const size_t to = piece->Scratch(DescIn(layouts_.source,
+                                          {region.images.size(), region.source_channels.size(),
+                                           region.source_rows.size(), shape_.window.axis[1].in},
+                                          layouts_.source_element));
   piece->AddReorder(from, to);
   return to;
 }
@@ -291,17 +297,17 @@ void OnednnConvPlan::AddPiece(const Region& region) {
   if (!dense) piece.AddReorder(result, strided);
 }
 
-void OnednnConvPlan::Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) {
+void OnednnConvPlan::Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) {
   if (pieces_.size() == 0) return;
   filters_.Prepare(filter);
-  tensors_[kPlanX] = OnednnData(X);
-  tensors_[kPlanY] = y;
+  tensors_[kPlanX] = SourceOfReorder(X);
+  tensors_[kPlanY] = static_cast<const float*>(y);
   tensors_[kPlanBias] = bias;
   for (size_t i = 0; i < filters_.size(); ++i) tensors_[kPlanFilters + i] = filters_.data(i);
   pieces_.Run(tensors_.data());
   if (OnednnHas(epilogue_.activation)) return;
   const auto count = static_cast<int64_t>(result_.get_size() / sizeof(float));
-  RunConvEpilogue({.activation = epilogue_.activation}, count, nullptr, y);
+  RunConvEpilogue({.activation = epilogue_.activation}, count, nullptr, static_cast<float*>(y));
 }
 
 }  // namespace caffe2rt

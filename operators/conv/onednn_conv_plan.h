@@ -8,7 +8,7 @@
 //   plan.Run(X, filter, bias, y);
 //
 // Layouts: NHWC or blocks of 16 channels. If the input has another layout than the primitive reads,
-// each piece converts its part.
+// each piece converts its part. X, the filter and Y may be bf16; the products are added in float.
 //
 // A plan is used by one thread at a time. In the steady state Run acquires no lock and allocates
 // nothing, except inside oneDNN.
@@ -30,6 +30,9 @@ namespace caffe2rt {
 struct OnednnConvLayouts {
   OnednnFormat source = OnednnFormat::kNhwc;  // in which the primitive reads X
   OnednnFormat result = OnednnFormat::kNhwc;  // of Y
+  // f32, or bf16. The filter has the type of the source.
+  dnnl::memory::data_type source_element = dnnl::memory::data_type::f32;
+  dnnl::memory::data_type result_element = dnnl::memory::data_type::f32;
   bool operator==(const OnednnConvLayouts&) const = default;
 };
 
@@ -49,7 +52,7 @@ class OnednnConvPlan final : public IdeepConv {
   size_t pieces() const { return pieces_.size(); }
   size_t prepared_bytes() const { return filters_.prepared_bytes(); }
 
-  void Run(const Tensor& X, const Tensor& filter, const float* bias, float* y) override;
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) override;
   void PrepareFilter(const Tensor& filter) override { filters_.Prepare(filter); }
 
  private:

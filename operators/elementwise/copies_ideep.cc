@@ -4,6 +4,7 @@
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_argument.h"
+#include "operators/common/onednn_planes.h"
 #include "operators/elementwise/copies.h"
 #include "operators/primitives/onednn_reorder.h"
 
@@ -71,11 +72,11 @@ class CopyFromOnednnOp final : public Operator<IDEEPContext>, public PlansAhead 
     const Tensor& X = InputAnywhere(*this, 0);
     Tensor* Y = OutputTensor(0, CPU);
     if (Y == &X) return true;
-    if (X.opaque_layout() == nullptr) {
+    if (!Reorders(X)) {
       Y->CopyFrom(X, &context_);
       return true;
     }
-    const float* x = OnednnData(X);
+    const float* x = SourceOfReorder(X);
     if (!input_.Matches(X)) Plan(X);
     Y->ResizeLike(X);
     reorder_.Run(x, Y->mutable_data<float>());
@@ -86,12 +87,18 @@ class CopyFromOnednnOp final : public Operator<IDEEPContext>, public PlansAhead 
     const Tensor& X = InputAnywhere(*this, 0);
     Tensor* Y = OutputTensor(0, CPU);
     if (Y == &X) return;
-    if (X.opaque_layout() != nullptr) Plan(X);
+    if (Reorders(X)) Plan(X);
     Y->ResizeLike(X);
     Y->raw_mutable_data(X.dtype());
   }
 
  private:
+  // A reorder does not know the scale of integers.
+  static bool Reorders(const Tensor& X) {
+    const auto* const layout = static_cast<const OnednnLayout*>(X.opaque_layout());
+    return layout != nullptr && layout->quantization() == OnednnQuantization{};
+  }
+
   void Plan(const Tensor& X) {
     input_.Forget();
     reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));

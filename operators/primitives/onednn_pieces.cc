@@ -18,9 +18,12 @@ OnednnFormat DenseFormat(const dnnl::memory::desc& desc) {
   return format;
 }
 
-// The part of a tensor that begins `floats` elements after its start.
-OnednnPart PartAt(OnednnFormat format, const dnnl::memory::dims& dims, int64_t floats) {
-  return {DescIn(format, dims), static_cast<size_t>(floats) * sizeof(float)};
+// The part of a tensor like `desc` that begins `elements` after its start.
+OnednnPart PartAt(const dnnl::memory::desc& desc, OnednnFormat format,
+                  const dnnl::memory::dims& dims, int64_t elements) {
+  const dnnl::memory::data_type type = DataTypeOf(desc);
+  return {DescIn(format, dims, type),
+          static_cast<size_t>(elements) * dnnl::memory::data_type_size(type)};
 }
 
 }  // namespace
@@ -42,24 +45,24 @@ OnednnPart ImagesOf(const dnnl::memory::desc& desc, IndexRange images) {
   int64_t image = 1;
   for (size_t i = 1; i < dims.size(); ++i) image *= padded[i];
   dims[0] = images.size();
-  return PartAt(format, dims, image * images.first);
+  return PartAt(desc, format, dims, image * images.first);
 }
 
 OnednnPart RowsOf(const dnnl::memory::desc& desc, IndexRange rows, int64_t image) {
   const dnnl::memory::dims dims = DimsOf(desc);
-  return PartAt(OnednnFormat::kNhwc, {1, dims[1], rows.size(), dims[3]},
+  return PartAt(desc, OnednnFormat::kNhwc, {1, dims[1], rows.size(), dims[3]},
                 (image * dims[2] + rows.first) * dims[1] * dims[3]);
 }
 
 OnednnPart PixelsOf(const dnnl::memory::desc& desc, IndexRange pixels, int64_t image) {
   const dnnl::memory::dims dims = DimsOf(desc);
-  return PartAt(OnednnFormat::kNhwc, {1, dims[1], 1, pixels.size()},
+  return PartAt(desc, OnednnFormat::kNhwc, {1, dims[1], 1, pixels.size()},
                 (image * dims[2] * dims[3] + pixels.first) * dims[1]);
 }
 
 OnednnPart ChannelsOf(const dnnl::memory::desc& desc, IndexRange channels) {
   const dnnl::memory::dims dims = DimsOf(desc);
-  return PartAt(DenseFormat(desc), {1, channels.size(), dims[2], dims[3]},
+  return PartAt(desc, DenseFormat(desc), {1, channels.size(), dims[2], dims[3]},
                 channels.first * dims[2] * dims[3]);
 }
 

@@ -31,14 +31,15 @@ dnnl::primitive_attr OnednnAttributes() {
   return attributes;
 }
 
-size_t OnednnProgram::NewOperand(const Desc& desc, Place place, size_t position, size_t offset) {
+size_t OnednnProgram::NewOperand(const Desc& desc, Place place, size_t position,
+                                 size_t offset_bytes) {
   operands_.push_back(
-      {dnnl::memory(desc, OnednnEngine(), nullptr), place, position, offset, nullptr});
+      {dnnl::memory(desc, OnednnEngine(), nullptr), place, position, offset_bytes, nullptr});
   return operands_.size() - 1;
 }
 
 size_t OnednnProgram::Tensor(const Desc& desc, size_t position, size_t offset_bytes) {
-  return NewOperand(desc, Place::kTensor, position, offset_bytes / sizeof(float));
+  return NewOperand(desc, Place::kTensor, position, offset_bytes);
 }
 
 size_t OnednnProgram::Scratch(const Desc& desc) {
@@ -86,7 +87,9 @@ void OnednnProgram::Run(const float* const* tensors, float* scratch) {
   for (Operand& operand : operands_) {
     const float* address = scratch + scratch_floats_;
     if (operand.place == Place::kTensor) {
-      address = tensors[operand.position] + operand.offset;
+      // Elements may have fewer bytes than floats.
+      address = reinterpret_cast<const float*>(
+          reinterpret_cast<const char*>(tensors[operand.position]) + operand.offset_bytes);
     } else if (operand.place == Place::kScratch) {
       address = scratch + operand.position;
     }

@@ -73,8 +73,8 @@ class OnednnProgram {
   struct Operand {
     dnnl::memory data;  // its data handle is set when the address changes
     Place place;
-    size_t position;  // of a tensor, or the offset in scratch memory in floats
-    size_t offset;    // in floats
+    size_t position;      // of a tensor, or the offset in scratch memory in floats
+    size_t offset_bytes;  // of a part of a tensor
     const float* now = nullptr;
   };
   struct Step {
@@ -82,7 +82,7 @@ class OnednnProgram {
     std::vector<dnnl_exec_arg_t> arguments;
   };
 
-  size_t NewOperand(const Desc& desc, Place place, size_t position, size_t offset = 0);
+  size_t NewOperand(const Desc& desc, Place place, size_t position, size_t offset_bytes = 0);
 
   std::vector<Operand> operands_;
   std::vector<Step> steps_;

@@ -4,6 +4,7 @@
 // (conv_costs.cc and conv_tuning.cc).
 
 #include <cstdint>
+#include <string>
 
 #include "caffe2_core/base/machine.h"
 
@@ -36,6 +37,9 @@ bool BlockedConvReadsNchw(const ConvSize& size);
 
 // Estimated microseconds of converting a tensor of `count` floats between two layouts.
 double EstimateReorder(double count, const Machine& machine);
+
+// Why convolutions on IDEEP cannot be faster in bf16 than in float on this machine; empty if they can.
+std::string WhyNoBf16Convs();
 
 // Whether the table of timings that is used (base/work_scope.h) wants convolutions in the CPU's plain layouts,
 // so that the pass onednn_regions is left out.

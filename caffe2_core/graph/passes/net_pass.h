@@ -22,6 +22,7 @@
 
 #include "caffe2_core/base/machine.h"
 #include "caffe2_core/device/device_type.h"
+#include "caffe2_core/graph/precision.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -56,6 +57,8 @@ struct PassContext {
   std::function<bool(const std::string& type, DeviceType device)> has_operator = {};
   // Whether only algorithms with reproducible results may be chosen (no Winograd).
   bool deterministic = false;
+  // What convolutions may round to. Not above what the machine has.
+  Precision precision = Precision::kFloat32;
   // The machine that will run the net. If `deterministic` is set, choices must not depend on its
   // number of threads.
   Machine machine = {};

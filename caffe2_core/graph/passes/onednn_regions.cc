@@ -370,6 +370,32 @@ class RegionPlacer {
     if (roles_[op] != OnednnRole::kConvolution) return;
     SetArgument(kLayoutArgument, std::string(layouts_[op]), def);
     if (context_.deterministic) SetArgument("deterministic", 1, def);
+    SetPrecision(op, def);
+  }
+
+  bool MayRound(size_t op) const {
+    const Argument* const least = GetArgumentPtr(Def(op), "least_precision");
+    return context_.precision == Precision::kBfloat16 && (least == nullptr || least->s() != "f32");
+  }
+
+  // A convolution keeps Y in bf16 if all that read it round it as well.
+  bool MayRoundOutput(Value value) const {
+    const auto readers = values_.readers(value);
+    return !readers.empty() && !IsNeededOnCpu(value) &&
+           std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
+             return roles_[read.op] == OnednnRole::kConvolution && MayRound(read.op);
+           });
+  }
+
+  void SetPrecision(size_t op, OperatorDef* def) {
+    const bool rounds = MayRound(op), output = rounds && MayRoundOutput(values_.output(op, 0));
+    for (const auto& [name, bf16] :
+         {std::pair{"precision", rounds}, std::pair{"output_precision", output}}) {
+      // What a file says is not what the user asked for.
+      if (bf16 || GetArgumentPtr(*def, name) != nullptr) {
+        SetArgument(name, std::string(bf16 ? "bf16" : "f32"), def);
+      }
+    }
   }
 
   template <class T>

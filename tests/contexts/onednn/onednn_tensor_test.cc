@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/tensor/blob.h"
+#include "contexts/onednn/onednn_library.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::onednn_tensor_test {
@@ -79,6 +83,92 @@ TEST_P(OnednnLayoutTest, DescribesTheTensor) {
   EXPECT_FALSE(input.Matches(tensor));
 }
 
+// --- reduced tensors ---
+
+using Element = dnnl::memory::data_type;
+
+// Whether this machine's oneDNN converts bf16.
+bool ConvertsBf16() {
+  const dnnl::memory::desc from = DescIn(OnednnFormat::kNhwc, {1, 1, 1, 1}, Element::bf16);
+  const dnnl::memory::desc to = DescIn(OnednnFormat::kNchw, {1, 1, 1, 1});
+  return static_cast<bool>(dnnl::reorder::primitive_desc(OnednnEngine(), from, OnednnEngine(), to,
+                                                         dnnl::primitive_attr(), true));
+}
+
+// An image tensor whose element at row-major position i is memory_of(i), of type T in memory.
+template <class T, class F>
+Tensor Reduced(OnednnFormat format, const std::vector<int64_t>& dims, Element element,
+               const OnednnQuantization& quantization, const F& memory_of) {
+  Tensor tensor(IDEEP);
+  const auto layout = OnednnLayout::New(DescIn(format, dims, element), quantization);
+  T* const data = static_cast<T*>(PrepareOutputMemory(&tensor, dims, layout));
+  std::fill_n(data, layout->nbytes() / sizeof(T), T{});  // the padding
+  int64_t i = 0;
+  for (int64_t n = 0; n < dims[0]; ++n) {
+    for (int64_t c = 0; c < dims[1]; ++c) {
+      for (int64_t h = 0; h < dims[2]; ++h) {
+        for (int64_t w = 0; w < dims[3]; ++w) {
+          data[PositionIn(format, dims, n, c, h, w)] = static_cast<T>(memory_of(i++));
+        }
+      }
+    }
+  }
+  return tensor;
+}
+
+// A bf16 is the upper half of a float: sign, 8 bits of exponent, 7 bits of fraction. These 16 bits
+// of pattern i are a float, or infinite.
+uint16_t PatternOf(int64_t i) {
+  constexpr uint16_t kPatterns[] = {0x0000, 0x8000, 0x3f80, 0xbf81, 0x4049, 0x7f7f,
+                                    0x0080, 0xff80, 0x7f80, 0xc2f7, 0x3eaa};
+  return kPatterns[static_cast<size_t>(i) % std::size(kPatterns)];
+}
+float FloatOf(uint16_t pattern) {
+  const uint32_t bits = static_cast<uint32_t>(pattern) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+TEST_P(OnednnLayoutTest, WidensBf16) {
+  if (!ConvertsBf16()) GTEST_SKIP() << "oneDNN has no bf16 on this machine";
+  const Tensor tensor = Reduced<uint16_t>(format_, dims_, Element::bf16, {}, PatternOf);
+  EXPECT_TRUE(IsReduced(tensor));
+  EXPECT_EQ(tensor.storage()->capacity_bytes(), DescOf(tensor).get_size());
+  const Tensor plain(tensor, CPU);
+  ASSERT_EQ(plain.dims(), dims_);
+  for (int64_t i = 0; i < plain.numel(); ++i) {
+    ASSERT_EQ(plain.data<float>()[i], FloatOf(PatternOf(i))) << i;
+  }
+}
+
+TEST_P(OnednnLayoutTest, WidensIntegersByScaleAndZeroPoint) {
+  const auto u8 = [](int64_t i) { return static_cast<uint8_t>(i * 37 % 256); };
+  const auto s8 = [](int64_t i) { return static_cast<int8_t>(i * 37 % 256 - 128); };
+  const Tensor bytes = Reduced<uint8_t>(format_, dims_, Element::u8, {0.25f, 100}, u8);
+  const Tensor whole = Reduced<int8_t>(format_, dims_, Element::s8, {0.5f, 0}, s8);
+  const Tensor plain_bytes(bytes, CPU), plain_whole(whole, CPU);
+  for (int64_t i = 0; i < plain_bytes.numel(); ++i) {
+    ASSERT_EQ(plain_bytes.data<float>()[i], static_cast<float>(int{u8(i)} - 100) / 4) << i;
+    ASSERT_EQ(plain_whole.data<float>()[i], static_cast<float>(s8(i)) / 2) << i;
+  }
+}
+
+TEST_P(OnednnLayoutTest, GivesReducedTensorsNoCommonFormat) {
+  const Tensor tensor =
+      Reduced<uint8_t>(format_, dims_, Element::u8, {}, [](int64_t) { return 1; });
+  EXPECT_EQ(FormatOf(tensor), OnednnFormat::kOther);
+  EXPECT_EQ(FormatOf(DescOf(tensor)), FormatOf(DescIn(format_, dims_)));
+  EXPECT_TRUE(tensor.IsType<float>());
+}
+
+TEST_P(OnednnLayoutTest, ReplacesReducedMemoryThatIsTooSmallForFloats) {
+  Tensor tensor = Reduced<uint8_t>(format_, dims_, Element::u8, {}, [](int64_t) { return 1; });
+  tensor.mutable_data<float>();
+  EXPECT_FALSE(IsReduced(tensor));
+  EXPECT_GE(tensor.storage()->capacity_bytes(), tensor.nbytes());
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, OnednnLayoutTest,
     testing::Combine(
@@ -147,6 +237,23 @@ TEST(OnednnTensorTest, NamesTheFormatOfOnePixelRowMajor) {
 TEST(OnednnTensorTest, RejectsUnknownFormatNames) {
   EXPECT_EQ(ParseOnednnFormat("nChw16c"), OnednnFormat::kBlocked16);
   ExpectThrows([] { (void)ParseOnednnFormat("blocked"); }, "want nchw, nhwc or nChw16c");
+}
+
+TEST(OnednnReducedTest, StatesTheLayoutToWhoWantsFloats) {
+  const Tensor tensor = Reduced<uint8_t>(OnednnFormat::kNhwc, {1, 2, 3, 4}, Element::u8, {},
+                                         [](int64_t) { return 1; });
+  ExpectThrows([&] { (void)OnednnData(tensor); },
+               "a tensor of shape [1, 2, 3, 4] is in the layout nhwc of u8, want elements of "
+               "type f32: copy it to the CPU");
+}
+
+TEST(OnednnReducedTest, RejectsLayoutsThatStandForNoNumbers) {
+  const dnnl::memory::desc u8 = DescIn(OnednnFormat::kNhwc, {1, 2, 3, 4}, Element::u8);
+  for (const float scale : {0.0f, -1.0f, INFINITY, NAN}) {
+    EXPECT_THROW(OnednnLayout::New(u8, {scale, 0}), EnforceNotMet) << scale;
+  }
+  const dnnl::memory::desc s32 = DescIn(OnednnFormat::kNhwc, {1, 2, 3, 4}, Element::s32);
+  EXPECT_THROW(OnednnLayout::New(s32), EnforceNotMet);
 }
 
 }  // namespace

@@ -144,6 +144,32 @@ TEST_F(OnednnRegionsTest, SplitsRegionsAtOperatorsOfTheCpu) {
                           "EnsureCPUOutput(y_ideep) -> y"));
 }
 
+// A pool reads floats, and so does a convolution that must not round.
+TEST_F(OnednnRegionsTest, NamesThePrecisionOfConvolutions) {
+  const std::string keeps = R"(arg { name: "least_precision" s: "f32" })";
+  const std::string asks = R"(arg { name: "precision" s: "bf16" })";
+  const std::string net =
+      Conv("x", "w1", "a", asks) + Conv("a", "w2", "b1") + Conv("b1", "w2", "c", keeps + asks) +
+      Conv("c", "w3", "d") +
+      R"(op { type: "MaxPool" input: "d" output: "p" arg { name: "kernel" i: 2 } })" +
+      Conv("p", "w3", "y");
+  const auto precisions = [&] {
+    (void)Lines(net);
+    std::vector<std::string> found;
+    for (const OperatorDef& op : run_.net.op()) {
+      if (op.type() != "Conv") continue;
+      const ArgumentHelper args(op);
+      found.push_back(args.GetSingleArgument<std::string>("precision", "f32") + " " +
+                      args.GetSingleArgument<std::string>("output_precision", "f32"));
+    }
+    return found;
+  };
+  EXPECT_THAT(precisions(), ElementsAre("f32 f32", "f32 f32", "f32 f32", "f32 f32", "f32 f32"));
+  run_.precision = Precision::kBfloat16;
+  EXPECT_THAT(precisions(),
+              ElementsAre("bf16 bf16", "bf16 f32", "f32 f32", "bf16 f32", "bf16 f32"));
+}
+
 struct NoConstants final : NetConstants {
   const Tensor* Find(std::string_view) const override { return nullptr; }
   std::string Add(const std::string& name, Tensor) override { return name; }

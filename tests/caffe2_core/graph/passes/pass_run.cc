@@ -11,6 +11,7 @@ std::vector<std::string> PassRun::operator()(NetDef (*pass)(NetDef, PassContext&
   WorkspaceConstants constants(net, {}, kept, &ws);
   PassContext context{.constants = constants};
   context.kept = kept;
+  context.precision = precision;
   context.has_operator = [](const std::string&, DeviceType) { return true; };
   net = pass(std::move(net), context);
   constants.Store(net);

@@ -19,6 +19,7 @@ namespace caffe2rt::test {
 struct PassRun {
   Workspace ws;
   std::set<std::string> kept = {"y"};
+  Precision precision = Precision::kFloat32;
   NetDef net;  // the result of the last call
 
   std::vector<std::string> operator()(NetDef (*pass)(NetDef, PassContext&),
