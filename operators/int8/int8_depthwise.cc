@@ -73,11 +73,12 @@ CAFFE2RT_TARGET_AVX512 void AddAvx512Taps(const DepthwiseTaps& in, int64_t first
   for (int64_t t = 0; t < in.count; t += 2, weights += 2 * in.channels) {
     const uint8_t *a = in.taps[t] + first, *b = in.second(t) + first;
     for (int v = 0; v < kVectors; ++v) {
-      const __m512i x =
-          _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + 16 * v)));
-      const __m512i y =
-          _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b + 16 * v)));
-      const __m512i pairs = _mm512_or_si512(x, _mm512_slli_epi32(y, 16));
+      // With masks, because GCC 12 warns of the undefined register in the plain forms.
+      const __m512i x = _mm512_maskz_cvtepu8_epi32(
+          0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + 16 * v)));
+      const __m512i y = _mm512_maskz_cvtepu8_epi32(
+          0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + 16 * v)));
+      const __m512i pairs = _mm512_or_si512(x, _mm512_maskz_slli_epi32(0xffff, y, 16));
       const __m512i w = _mm512_loadu_si512(weights + 32 * v);
       total[v] = _mm512_add_epi32(total[v], _mm512_madd_epi16(pairs, w));
     }
