@@ -4,8 +4,8 @@
 #include <iostream>
 #include <set>
 
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
@@ -179,7 +179,9 @@ const Command& OptimizeCommand() {
              "init net to write; text if it ends in .pbtxt, else binary"},
             {"output-predict-net", "FILE", "", "net to write, likewise"},
             {"keep", "BLOB", "", "blob to keep besides the outputs; may be repeated", true}},
-           {OptimizeOptions()[1], {"passes", "", "", "list the passes and exit"}},
+           {OptimizeOptions()[1],
+            OptimizeOptions().back(),
+            {"passes", "", "", "list the passes and exit"}},
            ProcessOptions()}),
       .run = Optimize,
       .arguments = ArgumentKind::kFiles};

@@ -25,6 +25,7 @@ std::vector<std::string> PrecisionNames() {
 }
 
 Precision PrecisionOf(const CommandLine& line) {
+  if (!line.Has("precision")) return Precision::kFloat32;
   const std::string name = line.Text("precision");
   const std::vector<std::string> known = PrecisionNames();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
