@@ -6,7 +6,6 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
 #include "binaries/terminal.h"
-#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/model/net_report.h"
@@ -95,8 +94,8 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .free_constants = true,
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
-  if (options.precision == Precision::kBfloat16 && !WhyNoBf16Convs().empty()) {
-    Warn("precision bf16: all operators compute in f32, because " + WhyNoBf16Convs());
+  if (const std::string reason = WhyFloat32(options); !reason.empty()) {
+    Warn("precision bf16: all operators compute in f32, because " + reason);
     options.precision = Precision::kFloat32;
   }
   options.inputs.insert(model.inputs.begin(), model.inputs.end());

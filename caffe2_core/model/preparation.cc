@@ -61,11 +61,7 @@ std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) 
 
 // The precision for this machine. Logs one line if it is not the one that was asked for.
 Precision AvailablePrecision(const PreparationOptions& options) {
-  if (options.precision == Precision::kFloat32) return options.precision;
-  std::string reason = WhyNoBf16Convs();
-  if (!options.optimize || options.without_passes.contains("onednn_regions")) {
-    reason = "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
-  }
+  const std::string reason = WhyFloat32(options);
   if (reason.empty()) return options.precision;
   LOG(WARNING) << "precision bf16: all operators compute in f32, because " << reason;
   return Precision::kFloat32;
@@ -84,6 +80,14 @@ void CheckSettings(const PreparationOptions& options) {
 }
 
 }  // namespace
+
+std::string WhyFloat32(const PreparationOptions& options) {
+  if (options.precision == Precision::kFloat32) return "";
+  if (!options.optimize || options.without_passes.contains("onednn_regions")) {
+    return "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
+  }
+  return WhyNoBf16Convs();
+}
 
 Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
   CAFFE_ENFORCE(ws != nullptr,
