@@ -123,11 +123,11 @@ int Main(std::vector<std::string> args) try {
 
 const std::vector<const Command*>& AllCommands() {
   static const std::vector<const Command*> commands = {
-      &RunCommand(),      &PlanCommand(),      &CheckCommand(),      &InspectCommand(),
-      &CompareCommand(),  &ReceiptCommand(),   &ConvertCommand(),    &PackCommand(),
-      &DbCommand(),       &TrainCommand(),     &GradientsCommand(), &OpsCommand(),
-      &BenchCommand(),
-      &OptimizeCommand(), &DevicesCommand(),   &CompletionCommand(), &ManCommand()};
+      &RunCommand(),        &PlanCommand(),     &CheckCommand(),     &InspectCommand(),
+      &CompareCommand(),    &ReceiptCommand(),  &ConvertCommand(),   &PackCommand(),
+      &DbCommand(),         &TrainCommand(),    &GradientsCommand(), &OpsCommand(),
+      &BenchCommand(),      &OptimizeCommand(), &QuantizeCommand(),  &DevicesCommand(),
+      &CompletionCommand(), &ManCommand()};
   return commands;
 }
 

@@ -36,6 +36,7 @@ const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();
 const Command& OptimizeCommand();
+const Command& QuantizeCommand();
 const Command& CompletionCommand();
 const Command& ManCommand();
 

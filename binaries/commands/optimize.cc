@@ -93,22 +93,17 @@ std::vector<NetDef> WholeInitNets(const Model& model) {
   return nets;
 }
 
-void WriteNet(const NetDef& net, const std::string& path, AtomicFile* file) {
-  const bool text = path.ends_with(".pbtxt") || path.ends_with(".prototxt");
-  file->Write(text ? ProtoToText(net) : ProtoToBinary(net));
-}
-
 // Writes the optimized net and, if the option names a file for it, its init net. Neither file changes
 // unless both can be written.
 void WriteNets(const CommandLine& line, const std::vector<NetDef>& init_nets,
                const Preparation& optimized, const Workspace& ws) {
   const std::string path = line.Text("output-predict-net");
   AtomicFile file(path);
-  WriteNet(optimized.net, path, &file);
+  WriteNetFile(optimized.net, path, &file);
   if (line.Has("output-init-net")) {
     const std::string init_path = line.Text("output-init-net");
     AtomicFile init_file(init_path);
-    WriteNet(NewInitNet(init_nets, optimized, ws), init_path, &init_file);
+    WriteNetFile(NewInitNet(init_nets, optimized, ws), init_path, &init_file);
     init_file.Commit();
   }
   file.Commit();

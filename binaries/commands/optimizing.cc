@@ -8,6 +8,7 @@
 #include "binaries/terminal.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/model/net_report.h"
 
 namespace caffe2rt {
@@ -20,7 +21,9 @@ std::vector<std::string> PassNames() {
 }
 
 std::vector<std::string> PrecisionNames() {
-  return {PrecisionName(Precision::kFloat32), PrecisionName(Precision::kBfloat16)};
+  std::vector<std::string> names;
+  for (const Precision precision : kPrecisions) names.emplace_back(PrecisionName(precision));
+  return names;
 }
 
 Precision PrecisionOf(const CommandLine& line) {
@@ -28,7 +31,7 @@ Precision PrecisionOf(const CommandLine& line) {
   const std::string name = line.Text("precision");
   const std::vector<std::string> known = PrecisionNames();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
-    throw UsageError("option --precision is \"" + name + "\", want f32 or bf16");
+    throw UsageError("option --precision is \"" + name + "\", want f32, bf16 or int8");
   }
   return ParsePrecision(name);
 }
@@ -56,11 +59,17 @@ const std::vector<Option>& OptimizeOptions() {
        "size, such as 4M",
        false, true},
       {"precision", "NAME", "f32",
-       "f32, or bf16: convolutions round their inputs and weights to bfloat16 where the processor "
-       "multiplies it and that is estimated to be faster",
+       "f32; bf16: convolutions round their inputs and weights to bfloat16 where the processor "
+       "multiplies it and that is estimated to be faster; int8: those that caffe2 quantize has "
+       "given ranges multiply bytes, the others as with bf16",
        false, true, &PrecisionNames},
   };
   return options;
+}
+
+void WriteNetFile(const NetDef& net, const std::string& path, AtomicFile* file) {
+  const bool text = path.ends_with(".pbtxt") || path.ends_with(".prototxt");
+  file->Write(text ? ProtoToText(net) : ProtoToBinary(net));
 }
 
 void WriteReport(const CommandLine& line, const Preparation& preparation, const NetBase* net) {
@@ -95,7 +104,8 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
   if (const std::string reason = WhyFloat32(options); !reason.empty()) {
-    Warn("precision bf16: all operators compute in f32, because " + reason);
+    Warn(MakeString("precision ", PrecisionName(options.precision),
+                    ": all operators compute in f32, because ", reason));
     options.precision = Precision::kFloat32;
   }
   options.inputs.insert(model.inputs.begin(), model.inputs.end());

@@ -5,14 +5,21 @@
 namespace caffe2rt {
 
 const char* PrecisionName(Precision precision) {
-  return precision == Precision::kBfloat16 ? "bf16" : "f32";
+  switch (precision) {
+    case Precision::kBfloat16:
+      return "bf16";
+    case Precision::kInt8:
+      return "int8";
+    default:
+      return "f32";
+  }
 }
 
 Precision ParsePrecision(const std::string& name) {
-  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+  for (const Precision precision : kPrecisions) {
     if (name == PrecisionName(precision)) return precision;
   }
-  CAFFE_THROW("precision \"", name, "\", want f32 or bf16");
+  CAFFE_THROW("precision \"", name, "\", want f32, bf16 or int8");
 }
 
 }  // namespace caffe2rt

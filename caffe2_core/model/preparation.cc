@@ -59,11 +59,17 @@ std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) 
   return arguments;
 }
 
+bool StatesRanges(const NetDef& net) {
+  return std::any_of(net.op().begin(), net.op().end(),
+                     [](const OperatorDef& def) { return GetArgumentPtr(def, "input_max") != nullptr; });
+}
+
 // The precision for this machine. Logs one line if it is not the one that was asked for.
 Precision AvailablePrecision(const PreparationOptions& options) {
   const std::string reason = WhyFloat32(options);
   if (reason.empty()) return options.precision;
-  LOG(WARNING) << "precision bf16: all operators compute in f32, because " << reason;
+  LOG(WARNING) << "precision " << PrecisionName(options.precision)
+               << ": all operators compute in f32, because " << reason;
   return Precision::kFloat32;
 }
 
@@ -86,7 +92,7 @@ std::string WhyFloat32(const PreparationOptions& options) {
   if (!options.optimize || options.without_passes.contains("onednn_regions")) {
     return "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
   }
-  return WhyNoBf16Convs();
+  return options.precision == Precision::kInt8 ? WhyNoInt8Convs() : WhyNoBf16Convs();
 }
 
 Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
@@ -99,6 +105,11 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
   all.precision = AvailablePrecision(all);
   Preparation preparation = OptimizeNet(std::move(net), all, ws);
+  if (all.precision == Precision::kInt8 && !StatesRanges(preparation.net)) {
+    LOG(WARNING) << "precision int8: net \"" << preparation.net.name()
+                 << "\" states no ranges of inputs, so nothing is computed in int8; \"caffe2 "
+                    "quantize\" measures them";
+  }
   TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
   // Those with which a packed net was prepared.
   for (auto& [name, shape] : preparation.options.input_shapes)

@@ -188,6 +188,11 @@ bool IsReduced(const Tensor& x) {
   return layout != nullptr && layout->reduced();
 }
 
+bool IsQuantized(const Tensor& x) {
+  const OnednnLayout* const layout = LayoutOf(x);
+  return layout != nullptr && IsInteger(DataTypeOf(layout->desc()));
+}
+
 const float* OnednnData(const Tensor& x) {
   const void* const data = OnednnMemory(x);
   CAFFE_ENFORCE(!IsReduced(x), "a tensor of shape ", x.sizes(), " is in the layout ",

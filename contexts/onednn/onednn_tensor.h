@@ -26,6 +26,7 @@
 
 #include "caffe2_core/tensor/opaque_layout.h"
 #include "caffe2_core/tensor/tensor.h"
+#include "contexts/onednn/onednn_quantization.h"
 
 namespace caffe2rt {
 
@@ -48,13 +49,6 @@ OnednnFormat FormatOf(const dnnl::memory::desc& desc);
 // Whether two descriptors place every element at the same address. A tensor in one of them can then
 // be used in the other without a reorder.
 bool IsSameMemory(const dnnl::memory::desc& a, const dnnl::memory::desc& b);
-
-// What the integers of a reduced tensor stand for: x = (q - zero_point) * scale.
-struct OnednnQuantization {
-  float scale = 1;
-  int32_t zero_point = 0;
-  bool operator==(const OnednnQuantization&) const = default;
-};
 
 // A layout of oneDNN as the opaque layout of a float tensor.
 class OnednnLayout final : public OpaqueLayout {
@@ -90,6 +84,8 @@ class OnednnLayout final : public OpaqueLayout {
 dnnl::memory::desc DescOf(const Tensor& x);
 // Whether the memory of a float tensor on IDEEP has another element type.
 bool IsReduced(const Tensor& x);
+// Whether they are bytes with a scale.
+bool IsQuantized(const Tensor& x);
 // The format of an IDEEP tensor; kOther if it is reduced or has another shape than its layout.
 OnednnFormat FormatOf(const Tensor& x);
 // The memory of an IDEEP tensor with float elements, in its layout. THROWS like data<float>(), but

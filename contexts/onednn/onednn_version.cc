@@ -116,6 +116,11 @@ std::optional<std::string> WinogradText(const memory::desc& desc) {
 
 }  // namespace
 
+void SetChannelScales(const std::vector<float>& scales, dnnl::primitive_attr* attributes) {
+  constexpr int kChannels = 1 << 1;
+  attributes->set_output_scales(kChannels, scales);
+}
+
 void AppendEltwise(dnnl::algorithm algorithm, float alpha, float beta, dnnl::post_ops* ops) {
   ops->append_eltwise(1.0f, algorithm, alpha, beta);
 }
@@ -171,6 +176,10 @@ namespace {
 std::optional<std::string> WinogradText(const memory::desc&) { return std::nullopt; }
 
 }  // namespace
+
+void SetChannelScales(const std::vector<float>&, dnnl::primitive_attr*) {
+  throw dnnl::error(dnnl_unimplemented, "scales in attributes");
+}
 
 void AppendEltwise(dnnl::algorithm algorithm, float alpha, float beta, dnnl::post_ops* ops) {
   ops->append_eltwise(algorithm, alpha, beta);

@@ -11,6 +11,7 @@
 #include <dnnl.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "contexts/onednn/onednn_library.h"
 
@@ -39,6 +40,13 @@ std::optional<OnednnBlocking> BlockingOf(const dnnl::memory::desc& desc);
 // A text that names element type, sizes and layout. Two descriptors with one name place every
 // element at the same address. Empty if the layout cannot be named completely.
 std::optional<std::string> OnednnLayoutName(const dnnl::memory::desc& desc);
+
+// Whether attributes can hold scales: those of oneDNN 3 are arguments of each run, which are not
+// implemented here.
+inline constexpr bool kOnednnHoldsScales = DNNL_VERSION_MAJOR < 3;
+// Multiplies the sums of products of a convolution, with the bias, by a number for each channel. THROWS
+// dnnl::error unless kOnednnHoldsScales.
+void SetChannelScales(const std::vector<float>& scales, dnnl::primitive_attr* attributes);
 
 void AppendEltwise(dnnl::algorithm algorithm, float alpha, float beta, dnnl::post_ops* ops);
 

@@ -20,26 +20,38 @@ inline constexpr ArgumentSpec<std::string> kOnednnLayout{
        return name.empty() || name == "nchw" || name == "nhwc" || name == "nChw16c";
      },
      "nchw, nhwc, nChw16c or empty"}};
-inline bool IsPrecisionName(const std::string& name) { return name == "f32" || name == "bf16"; }
+inline bool IsPrecisionName(const std::string& name) {
+  return name == "f32" || name == "bf16" || name == "int8";
+}
 inline constexpr ArgumentSpec<std::string> kPrecision{
     "precision",
     "f32",
     "on IDEEP: with bf16, X and the filter are rounded to bfloat16 where that is estimated to be "
-    "faster, and their products added in float. No effect on other devices",
-    {IsPrecisionName, "f32 or bf16"}};
+    "faster, and their products added in float. With int8 they may be quantized to bytes as well, X "
+    "by the range from input_min to input_max. No effect on other devices",
+    {IsPrecisionName, "f32, bf16 or int8"}};
 inline constexpr ArgumentSpec<std::string> kOutputPrecision{
     "output_precision",
     "f32",
-    "on IDEEP: with bf16, the output is kept in bfloat16 if it is computed with precision bf16. No "
-    "effect on other devices",
-    {IsPrecisionName, "f32 or bf16"}};
+    "on IDEEP: with bf16, the output is kept in bfloat16 if it is computed with precision bf16 or "
+    "int8; with int8, in bytes for the range from output_min to output_max if it is computed with "
+    "precision int8. No effect on other devices",
+    {IsPrecisionName, "f32, bf16 or int8"}};
 inline constexpr ArgumentSpec<std::string> kLeastPrecision{
     "least_precision",
     "",
     "the operator is computed at least in this precision, f32 or bf16, whatever precision is asked "
     "for; empty: no limit",
     {[](const std::string& name) { return name.empty() || IsPrecisionName(name); },
-     "f32, bf16 or empty"}};
+     "f32, bf16, int8 or empty"}};
+inline constexpr ArgumentSpec<float> kInputMin{
+    "input_min", 0,
+    "with input_max, the range of X, as caffe2 quantize measured it, for precision int8. Numbers "
+    "outside it become its bounds"};
+inline constexpr ArgumentSpec<float> kInputMax{"input_max", 0, "see input_min"};
+inline constexpr ArgumentSpec<float> kOutputMin{
+    "output_min", 0, "on IDEEP: with output_max, the range of Y for output_precision int8"};
+inline constexpr ArgumentSpec<float> kOutputMax{"output_max", 0, "see output_min"};
 inline constexpr ArgumentSpec<int64_t> kWinogradFilterBytes{
     "winograd_filter_bytes", INT64_MAX,
     "on IDEEP: the most bytes of a filter prepared for Winograd. No effect on other devices"};

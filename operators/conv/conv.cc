@@ -81,7 +81,8 @@ void RegisterType(const char* type) {
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
-  schema.Args(kOnednnLayout, kWinogradFilterBytes, kPrecision, kOutputPrecision, kLeastPrecision);
+  schema.Args(kOnednnLayout, kWinogradFilterBytes, kPrecision, kOutputPrecision, kLeastPrecision,
+              kInputMin, kInputMax, kOutputMin, kOutputMax);
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 

@@ -1,6 +1,7 @@
 #include "operators/conv/conv_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -134,6 +135,7 @@ class IdeepChooser {
         blocked_(problem.ideep->format == OnednnFormat::kBlocked16) {}
 
   ConvChoice Choose(const ConvTuning& tuning) {
+    if (problem_.ideep->int8_speed > 0) AddInt8();
     if (problem_.ideep->bf16) {
       AddWinograd();
       AddBf16();
@@ -182,14 +184,34 @@ class IdeepChooser {
         problem_.ideep->format, reason, us);
   }
 
-  double ReorderOfX() const {
+  double CountOfX() const {
     const WindowGeometry& window = problem_.shape.window;
-    return Bf16ReorderMicroseconds(
-        static_cast<double>(window.batch * window.channels * window.in_size()), rates_);
+    return static_cast<double>(window.batch * window.channels * window.in_size());
   }
+  double ReorderOfX() const { return Bf16ReorderMicroseconds(CountOfX(), rates_); }
   double Bf16Us(ConvMethod method) const {
     return Bf16ConvMicroseconds(size_, method, rates_) +
            (problem_.ideep->bf16_source ? 0 : ReorderOfX());
+  }
+
+  void AddInt8() {
+    const ConvOnIdeep& ideep = *problem_.ideep;
+    const double us = Int8ConvMicroseconds(size_, ConvMethod::kNhwc, rates_, ideep.int8_speed) +
+                      (ideep.int8_source ? 0 : QuantizeMicroseconds(CountOfX(), rates_));
+    if (std::isinf(us)) return;
+    const bool winograd =
+        WinogradFits(problem_.shape, ideep) && LimitOnWinograd() == ConvReason::kModel;
+    const double others =
+        std::min({ConvMicroseconds(size_, ConvMethod::kNhwc, rates_),
+                  ideep.bf16 ? Bf16Us(ConvMethod::kNhwc) : HUGE_VAL,
+                  winograd ? ConvMicroseconds(size_, ConvMethod::kWinograd, rates_) : HUGE_VAL});
+    (us < others ? choice_.candidates : choice_.excluded)
+        .push_back({.algorithm = ConvAlgorithm::kOnednnDirect,
+                    .x = OnednnFormat::kNhwc,
+                    .y = OnednnFormat::kNhwc,
+                    .int8 = true,
+                    .reason = ConvReason::kPrecision,
+                    .model_us = us});
   }
 
   void AddBf16() {
@@ -318,7 +340,8 @@ KernelChoice KernelChoiceOf(const ConvChoice& choice) {
   KernelChoice report{.position = choice.position};
   const auto add = [&](const ConvCandidate& candidate, bool excluded) {
     report.candidates.push_back({.algorithm = ConvAlgorithmName(candidate.algorithm),
-                                 .implementation = candidate.bf16                    ? "oneDNN bf16"
+                                 .implementation = candidate.int8                    ? "oneDNN int8"
+                                                   : candidate.bf16                  ? "oneDNN bf16"
                                                    : IsOfOnednn(candidate.algorithm) ? "oneDNN"
                                                                                      : "built-in",
                                  .x_layout = OnednnFormatName(candidate.x),

@@ -15,6 +15,7 @@
 #include "caffe2_core/base/machine.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/kernel_choice.h"
+#include "contexts/onednn/onednn_quantization.h"
 #include "operators/conv/conv_kernel.h"
 #include "operators/conv/conv_tuning.h"
 #include "operators/primitives/activation.h"
@@ -43,6 +44,12 @@ struct ConvOnIdeep {
   // Whether X and the filter may be rounded to bf16, whether Y should then be kept in bf16, and
   // whether X is bf16 already.
   bool bf16 = false, bf16_result = false, bf16_source = false;
+  // X and the filter may be quantized to bytes, whose products are added this many times as fast as
+  // those of floats. 0: they may not.
+  double int8_speed = 0;
+  // Whether Y should then be quantized, and whether X is so already.
+  bool int8_result = false, int8_source = false;
+  OnednnQuantization x_quantization = {}, y_quantization = {};
 };
 
 struct ConvProblem {
@@ -61,7 +68,7 @@ enum class ConvReason {
   kFallback,        // for shapes that the candidates before it do not support
   kDeterministic,   // Winograd would be used, but is not deterministic
   kWinogradMemory,  // Winograd would be used, but its filter is too large
-  kPrecision,       // bf16 is asked for, and faster by the estimates of the model
+  kPrecision,       // bf16 or int8 is asked for, and faster by the estimates of the model
 };
 // Such as "table" and "deterministic".
 const char* ConvReasonName(ConvReason reason);
@@ -71,6 +78,7 @@ struct ConvCandidate {
   // The layouts in which it reads X and writes Y. X in another layout is converted.
   OnednnFormat x, y;
   bool bf16 = false;  // X and the filter are rounded to bf16
+  bool int8 = false;  // X and the filter are quantized to bytes
   // Why it is used if those before it do not support the shape, or why it is excluded.
   ConvReason reason = ConvReason::kRule;
   std::optional<double> model_us = {};  // the estimate; empty if the model does not cover it

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operators/conv/onednn_int8.h"
+
 namespace caffe2rt {
 
 namespace {
@@ -133,6 +135,20 @@ double Bf16ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvR
   return ConvMicroseconds(size, method, bf16);
 }
 
+// With one input channel, multiplying bytes is slower than multiplying floats.
+double Int8ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates,
+                            double speed) {
+  if (speed <= 0 || IsDepthwise(size)) return HUGE_VAL;
+  ConvRates int8 = rates;
+  int8.flops_per_us *= speed;
+  int8.weight_bytes_per_us *= 4;
+  return ConvMicroseconds(size, method, int8);
+}
+
+double QuantizeMicroseconds(double count, const ConvRates& rates) {
+  return 5 * count / (2 * rates.reorder_bytes_per_us);
+}
+
 // The speed that the convolutions of SqueezeNet reached, relative to reorders between layouts.
 double Bf16ReorderMicroseconds(double count, const ConvRates& rates) {
   return 8 * count / (6 * rates.reorder_bytes_per_us);
@@ -174,6 +190,12 @@ ConvLayoutTimes EstimateConvLayouts(const ConvSize& size, const Machine& machine
       machine.isa == Isa::kAvx512 ? ConvMicroseconds(size, ConvMethod::kBlocked, rates) : HUGE_VAL;
   return {.nhwc_us = std::min(ConvMicroseconds(size, ConvMethod::kNhwc, rates), winograd),
           .blocked_us = std::min(blocked, winograd)};
+}
+
+bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic) {
+  const ConvRates& rates = RatesOf(deterministic ? machine.WithOneThread() : machine);
+  const double us = Int8ConvMicroseconds(size, ConvMethod::kNhwc, rates, Int8ConvSpeed());
+  return us < EstimateConvLayouts(size, machine, deterministic).nhwc_us;
 }
 
 double EstimateReorder(double count, const Machine& machine) {

@@ -36,6 +36,11 @@ ConvSize SizeOf(const ConvShape& shape);
 bool ConvMethodFits(const ConvSize& size, ConvMethod method);
 // Microseconds of the convolution; infinite if the method does not fit. Does not include reorders.
 double ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates);
+// The same for a direct convolution of bytes, which multiplies `speed` times as fast as one of floats.
+double Int8ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates,
+                            double speed);
+// Microseconds of quantizing `count` floats.
+double QuantizeMicroseconds(double count, const ConvRates& rates);
 // The same for a direct convolution of bf16 on a machine that multiplies bf16.
 double Bf16ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates);
 // Microseconds of converting a tensor of `count` elements between float and bf16 in one layout.

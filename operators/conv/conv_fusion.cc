@@ -139,7 +139,8 @@ void RegisterConvFusion() {
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
   DeclareConvEpilogue(schema);
-  schema.Args(kOnednnLayout, kWinogradFilterBytes, kPrecision, kOutputPrecision, kLeastPrecision);
+  schema.Args(kOnednnLayout, kWinogradFilterBytes, kPrecision, kOutputPrecision, kLeastPrecision,
+              kInputMin, kInputMax, kOutputMin, kOutputMax);
   RegisterCpuOperator<ConvFusionOnCpuOp>("ConvFusion", __FILE__);
   // Created by graph passes of inference nets only.
   RegisterGradient<GradientNotImplementedYet>("ConvFusion", __FILE__);

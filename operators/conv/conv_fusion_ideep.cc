@@ -10,6 +10,7 @@
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_fusion.h"
 #include "operators/conv/ideep_conv.h"
+#include "operators/conv/onednn_int8.h"
 #include "operators/primitives/onednn_reorder.h"
 
 namespace caffe2rt {
@@ -27,8 +28,10 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
         layout_name_(ReadArgument(kOnednnLayout)),
         limits_{.deterministic = ReadArgument(kDeterministic) != 0,
                 .winograd_filter_bytes = ReadArgument(kWinogradFilterBytes)},
-        bf16_(ReadArgument(kPrecision) == "bf16"),
-        bf16_result_(ReadArgument(kOutputPrecision) == "bf16") {
+        precision_(ReadArgument(kPrecision)),
+        result_precision_(ReadArgument(kOutputPrecision)),
+        x_quantization_(QuantizationOfRange(ReadArgument(kInputMin), ReadArgument(kInputMax))),
+        y_quantization_(QuantizationOfRange(ReadArgument(kOutputMin), ReadArgument(kOutputMax))) {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC: convolutions on IDEEP support NCHW only");
   }
@@ -76,18 +79,28 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
     CAFFE_ENFORCE_EQ(X.dim(), 4, "rank of input 0 (X) of a convolution on IDEEP");
     y_dims_ = shape.window.OutputDims(shape.out_channels);
     conv_ = nullptr;  // free its memory before the new plan is built
-    const ConvProblem problem{.shape = shape,
-                              .limits = limits_,
-                              .ideep = ConvOnIdeep{.format = WantedFormat(X),
-                                                   .activation = epilogue_.activation,
-                                                   .sum = epilogue_.sum,
-                                                   .bf16 = bf16_ && WhyNoBf16Convs().empty(),
-                                                   .bf16_result = bf16_result_,
-                                                   .bf16_source = IsReduced(X)}};
+    const ConvProblem problem{
+        .shape = shape,
+        .limits = limits_,
+        .ideep = ConvOnIdeep{.format = WantedFormat(X),
+                             .activation = epilogue_.activation,
+                             .sum = epilogue_.sum,
+                             .bf16 = precision_ != "f32" && WhyNoBf16Convs().empty(),
+                             .bf16_result = result_precision_ != "f32",
+                             .bf16_source = IsReduced(X),
+                             .int8_speed = Int8Speed(shape),
+                             .int8_result = result_precision_ == "int8",
+                             .int8_source = IsQuantized(X),
+                             .x_quantization = x_quantization_,
+                             .y_quantization = y_quantization_}};
     choice_ = ChooseConv(problem, *GetConvTuning());
     conv_ = NewIdeepConv(problem, X, &choice_);
     x_input_.Remember(X);
     filter_dims_ = filter.dims();
+  }
+
+  double Int8Speed(const ConvShape& shape) const {
+    return precision_ == "int8" && Int8Fits(shape, x_quantization_) ? Int8ConvSpeed() : 0;
   }
 
   // Prepares Y with the values of S in the layout of the result. If Y is in place with S and the
@@ -131,7 +144,8 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
   const ConvFusionInputs inputs_;
   const std::string layout_name_;
   const ConvLimits limits_;
-  const bool bf16_, bf16_result_;
+  const std::string precision_, result_precision_;
+  const OnednnQuantization x_quantization_, y_quantization_;
   OnednnInput x_input_, s_input_;
   std::vector<int64_t> filter_dims_, y_dims_;  // the shapes that were planned
   ConvChoice choice_;

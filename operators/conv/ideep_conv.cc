@@ -8,6 +8,7 @@
 #include "operators/conv/conv_plan.h"
 #include "operators/conv/onednn_built_in.h"
 #include "operators/conv/onednn_conv_plan.h"
+#include "operators/conv/onednn_int8.h"
 #include "operators/primitives/onednn_reorder.h"
 
 namespace caffe2rt {
@@ -55,6 +56,30 @@ class PlainConv final : public IdeepConv {
   Tensor x_{CPU}, s_{CPU};
 };
 
+// A convolution of X in bytes with a scale that no convolution of bytes supports: widens them.
+class WidenedConv final : public IdeepConv {
+ public:
+  explicit WidenedConv(const Tensor& X) {
+    x_.Resize(X.dims());
+    (void)x_.mutable_data<float>();
+  }
+  // Of the shape of X, in row-major order. Its values are those of X in Run.
+  const Tensor& x() const { return x_; }
+  void Take(std::unique_ptr<IdeepConv> conv) { conv_ = std::move(conv); }
+
+  dnnl::memory::desc result() const override { return conv_->result(); }
+  const std::shared_ptr<const OnednnLayout>& layout() const override { return conv_->layout(); }
+  void PrepareFilter(const Tensor& filter) override { conv_->PrepareFilter(filter); }
+  void Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) override {
+    X.opaque_layout()->ToPlain(OnednnMemory(X), x_.mutable_data<float>());
+    conv_->Run(x_, filter, bias, y);
+  }
+
+ private:
+  Tensor x_{IDEEP};
+  std::unique_ptr<IdeepConv> conv_;
+};
+
 dnnl::memory::data_type ElementOf(bool bf16) {
   return bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
@@ -76,6 +101,7 @@ std::unique_ptr<IdeepConv> NewDirect(const ConvCandidate& candidate, const ConvP
 std::unique_ptr<IdeepConv> TryCandidate(const ConvCandidate& candidate, const ConvProblem& problem,
                                         const ConvEpilogue& epilogue, const Tensor& X) {
   const ConvShape& shape = problem.shape;
+  if (candidate.int8) return NewOnednnInt8(problem, epilogue, X);
   switch (candidate.algorithm) {
     case ConvAlgorithm::kDepthwise:
       return NewOnednnDepthwise(shape, epilogue, X, candidate.y);
@@ -98,15 +124,22 @@ std::string WhyNoBf16Convs() {
   return (isa & kBf16) == kBf16 ? "" : "the processor, or the limit of oneDNN, has no AVX512_BF16";
 }
 
-std::unique_ptr<IdeepConv> NewIdeepConv(const ConvProblem& problem, const Tensor& X,
-                                        ConvChoice* choice) {
-  const ConvEpilogue epilogue{.activation = problem.ideep->activation, .sum = problem.ideep->sum};
+namespace {
+
+// As NewIdeepConv, but null if no candidate supports it.
+std::unique_ptr<IdeepConv> NewOfCandidates(const ConvProblem& problem, const ConvEpilogue& epilogue,
+                                           const Tensor& X, ConvChoice* choice) {
   for (size_t i = 0; i < choice->candidates.size(); ++i) {
     auto conv = TryCandidate(choice->candidates[i], problem, epilogue, X);
     if (conv == nullptr) continue;
     choice->position = i;
     return conv;
   }
+  return nullptr;
+}
+
+std::unique_ptr<IdeepConv> NewPlain(const ConvProblem& problem, const ConvEpilogue& epilogue,
+                                    const Tensor& X, ConvChoice* choice) {
   auto plain = std::make_unique<PlainConv>(problem, epilogue, X);
   const ConvChoice& rest = plain->plan().choice();
   choice->position = choice->candidates.size() + rest.position;
@@ -114,6 +147,28 @@ std::unique_ptr<IdeepConv> NewIdeepConv(const ConvProblem& problem, const Tensor
                             rest.candidates.end());
   choice->excluded.insert(choice->excluded.end(), rest.excluded.begin(), rest.excluded.end());
   return plain;
+}
+
+}  // namespace
+
+std::unique_ptr<IdeepConv> NewIdeepConv(const ConvProblem& problem, const Tensor& X,
+                                        ConvChoice* choice) {
+  const ConvEpilogue epilogue{.activation = problem.ideep->activation, .sum = problem.ideep->sum};
+  const auto on = [&](const Tensor& source) {
+    auto conv = NewOfCandidates(problem, epilogue, source, choice);
+    return conv != nullptr ? std::move(conv) : NewPlain(problem, epilogue, source, choice);
+  };
+  const bool bytes = !choice->candidates.empty() && choice->candidates[0].int8;
+  if (!IsQuantized(X)) return on(X);
+  if (bytes) {
+    if (auto conv = NewOnednnInt8(problem, epilogue, X)) {
+      choice->position = 0;
+      return conv;
+    }
+  }
+  auto widened = std::make_unique<WidenedConv>(X);
+  widened->Take(on(widened->x()));
+  return widened;
 }
 
 }  // namespace caffe2rt

@@ -78,7 +78,7 @@ OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilo
                 "a convolution on IDEEP has two axes and order NCHW");
   if (!OnednnCanDescribe(shape) || !Plan()) return;
   supported_ = true;
-  layout_ = OnednnLayout::New(result_);
+  layout_ = OnednnLayout::New(result_, layouts_.result_quantization);
   tensors_.resize(kPlanFilters + filters_.size());
 }
 
@@ -92,7 +92,14 @@ bool OnednnConvPlan::Plan() {
                      layouts_.result_element);
     const bool reduced = layouts_.result_element != memory::data_type::f32;
     if (!OnednnHas(epilogue_.activation) && (reduced || IsPadded(result_))) return false;
-    for (const Region& region : Cut()) AddPiece(region);
+    if (quantized()) {
+      // The primitives contain the scales of the filter, which is not known yet.
+      scales_.assign(static_cast<size_t>(shape_.out_channels), 1.0f);
+      shifts_.resize(scales_.size());
+      for (const Region& region : Cut()) AddFilterOf(region);
+    } else {
+      AddPieces();
+    }
     return true;
   } catch (const dnnl::error& error) {
     CAFFE_ENFORCE(error.status != dnnl_out_of_memory, "oneDNN is out of memory for a convolution");
@@ -201,7 +208,79 @@ OnednnConvPlan::Region OnednnConvPlan::ChannelsOfImage(const Region& whole,
   return region;
 }
 
+// --- quantized convolutions ---
+
+// Adds the filter of a region without its primitive.
+void OnednnConvPlan::AddFilterOf(const Region& region) {
+  const dnnl::convolution_forward::primitive_desc desc = Describe(region);
+  if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
+  (void)AddFilter(region, desc.weights_desc());
+}
+
+// Whether the epilogue commutes with a positive factor.
+bool OnednnConvPlan::FoldsResultScale() const {
+  const Activation& f = epilogue_.activation;
+  return !epilogue_.sum &&
+         (std::holds_alternative<NoActivation>(f) || std::holds_alternative<Relu>(f));
+}
+
+// Creates the primitives with the scales of the filter, unless they have them.
+void OnednnConvPlan::TakeScales() {
+  float factor = layouts_.source_quantization.scale;
+  if (layouts_.result_element == memory::data_type::u8 && FoldsResultScale()) {
+    factor /= layouts_.result_quantization.scale;
+  }
+  bool same = pieces_.size() > 0;
+  for (size_t part = 0; part < filters_.size(); ++part) {
+    const float* const scales = filters_.scales(part);
+    float* const taken = scales_.data() + first_channels_[part];
+    for (int64_t i = 0; i < filters_.channels(part); ++i) {
+      const float scale = scales[i] * factor;
+      same = same && taken[i] == scale;
+      taken[i] = scale;
+    }
+  }
+  if (same) return;
+  pieces_.Clear();
+  GuardOnednn("a quantized convolution", [&] { AddPieces(); });
+}
+
+// oneDNN adds the bias to the sums of products. The zero point of X is subtracted there, too.
+void OnednnConvPlan::ShiftBias(const float* bias) {
+  const auto zero_point = static_cast<float>(layouts_.source_quantization.zero_point);
+  for (size_t part = 0; part < filters_.size(); ++part) {
+    const float* const sums = filters_.sums(part);
+    const size_t first = static_cast<size_t>(first_channels_[part]);
+    for (size_t i = 0; i < static_cast<size_t>(filters_.channels(part)); ++i) {
+      const float b = bias == nullptr ? 0 : bias[first + i] / scales_[first + i];
+      shifts_[first + i] = b - zero_point * sums[i];
+    }
+  }
+}
+
+void OnednnConvPlan::PrepareFilter(const Tensor& filter) {
+  filters_.Prepare(filter);
+  if (quantized() && filters_.size() > 0) TakeScales();
+}
+
+dnnl::primitive_attr OnednnConvPlan::AttributesOf(const Region& region) const {
+  if (!quantized()) return caffe2rt::AttributesOf(epilogue_);
+  const float* const scales = scales_.data() + region.channels.first;
+  std::optional<OnednnQuantization> last;
+  if (layouts_.result_element == memory::data_type::u8) {
+    last = layouts_.result_quantization;
+    if (FoldsResultScale()) last->scale = 1;
+  }
+  dnnl::primitive_attr attributes = caffe2rt::AttributesOf(epilogue_, last);
+  SetChannelScales({scales, scales + region.channels.size()}, &attributes);
+  return attributes;
+}
+
 // --- primitives ---
+
+void OnednnConvPlan::AddPieces() {
+  for (const Region& region : Cut()) AddPiece(region);
+}
 
 dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region& region) const {
   const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
@@ -222,13 +301,15 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
   constexpr auto kFloat32 = memory::data_type::f32;
   const memory::desc source_desc = DescIn(layouts_.source, source, layouts_.source_element);
   const memory::desc result_desc = DescIn(layouts_.result, result, layouts_.result_element);
-  const memory::desc filter_desc(filter, layouts_.source_element, memory::format_tag::any);
+  const memory::desc filter_desc(filter,
+                                 quantized() ? memory::data_type::s8 : layouts_.source_element,
+                                 memory::format_tag::any);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   using Conv = dnnl::convolution_forward;
   constexpr auto kInference = dnnl::prop_kind::forward_inference;
   const memory::dims above{region.head, heads[1]}, below{region.tail, tails[1]};
-  const dnnl::primitive_attr attributes = AttributesOf(epilogue_);
-  if (shape_.bias) {
+  const dnnl::primitive_attr attributes = AttributesOf(region);
+  if (shape_.bias || quantized()) {
     const memory::desc bias({region.channels.size()}, kFloat32, memory::format_tag::a);
     return NewPrimitiveDesc<Conv>(attributes, kInference, kDirect, source_desc, filter_desc, bias,
                                   result_desc, strides, dilations, above, below);
@@ -239,6 +320,16 @@ dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region&
 
 size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
   const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
+  if (quantized()) {
+    const size_t part = filters_.AddQuantized(region.channels.first * filter_size, wanted,
+                                              {.out = region.channels.size(),
+                                               .in = shape_.in_group(),
+                                               .taps = shape_.window.kernel_size(),
+                                               .pair_limited = layouts_.pair_limited});
+    first_channels_.resize(filters_.size());
+    first_channels_[part] = region.channels.first;
+    return kPlanFilters + part;
+  }
   const memory::desc plain = DescIn(OnednnFormat::kNchw, DimsOf(wanted));
   return kPlanFilters + filters_.Add(region.channels.first * filter_size, plain, wanted);
 }
@@ -289,7 +380,7 @@ void OnednnConvPlan::AddPiece(const Region& region) {
   std::vector<OnednnProgram::Argument> arguments = {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}};
   arguments.push_back({DNNL_ARG_WEIGHTS,
                        piece.Tensor(desc.weights_desc(), AddFilter(region, desc.weights_desc()))});
-  if (shape_.bias) {
+  if (shape_.bias || quantized()) {
     const size_t offset = static_cast<size_t>(region.channels.first) * sizeof(float);
     arguments.push_back({DNNL_ARG_BIAS, piece.Tensor(desc.bias_desc(), kPlanBias, offset)});
   }
@@ -298,11 +389,19 @@ void OnednnConvPlan::AddPiece(const Region& region) {
 }
 
 void OnednnConvPlan::Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) {
-  if (pieces_.size() == 0) return;
-  filters_.Prepare(filter);
-  tensors_[kPlanX] = SourceOfReorder(X);
+  RunOn(SourceOfReorder(X), filter, bias, y);
+}
+
+void OnednnConvPlan::RunOn(const float* x, const Tensor& filter, const float* bias, void* y) {
+  if (filters_.size() == 0) return;
+  PrepareFilter(filter);
+  tensors_[kPlanX] = x;
   tensors_[kPlanY] = static_cast<const float*>(y);
   tensors_[kPlanBias] = bias;
+  if (quantized()) {
+    ShiftBias(bias);
+    tensors_[kPlanBias] = shifts_.data();
+  }
   for (size_t i = 0; i < filters_.size(); ++i) tensors_[kPlanFilters + i] = filters_.data(i);
   pieces_.Run(tensors_.data());
   if (OnednnHas(epilogue_.activation)) return;

@@ -8,7 +8,9 @@
 //   plan.Run(X, filter, bias, y);
 //
 // Layouts: NHWC or blocks of 16 channels. If the input has another layout than the primitive reads,
-// each piece converts its part. X, the filter and Y may be bf16; the products are added in float.
+// each piece converts its part. X, the filter and Y may be bf16; the products are added in float. X may be
+// of bytes (u8) with a scale: then the filter is quantized by output channels, the products are added as
+// integers, and Y may be of any of the three types.
 //
 // A plan is used by one thread at a time. In the steady state Run acquires no lock and allocates
 // nothing, except inside oneDNN.
@@ -30,9 +32,14 @@ namespace caffe2rt {
 struct OnednnConvLayouts {
   OnednnFormat source = OnednnFormat::kNhwc;  // in which the primitive reads X
   OnednnFormat result = OnednnFormat::kNhwc;  // of Y
-  // f32, or bf16. The filter has the type of the source.
+  // Of the source f32, bf16 or u8, of the result one of them. The filter has the type of the source, or
+  // s8 if that is u8.
   dnnl::memory::data_type source_element = dnnl::memory::data_type::f32;
   dnnl::memory::data_type result_element = dnnl::memory::data_type::f32;
+  // Of the elements u8. The zero point of a source with padding is 0.
+  OnednnQuantization source_quantization = {}, result_quantization = {};
+  // Whether the filter is quantized for machines without VNNI (int8_filter.h).
+  bool pair_limited = false;
   bool operator==(const OnednnConvLayouts&) const = default;
 };
 
@@ -53,12 +60,21 @@ class OnednnConvPlan final : public IdeepConv {
   size_t prepared_bytes() const { return filters_.prepared_bytes(); }
 
   void Run(const Tensor& X, const Tensor& filter, const float* bias, void* y) override;
-  void PrepareFilter(const Tensor& filter) override { filters_.Prepare(filter); }
+  // The same for the memory of X.
+  void RunOn(const float* x, const Tensor& filter, const float* bias, void* y);
+  void PrepareFilter(const Tensor& filter) override;
 
  private:
   struct Region;
 
   bool Plan();
+  bool quantized() const { return layouts_.source_element == dnnl::memory::data_type::u8; }
+  void AddPieces();
+  void AddFilterOf(const Region& region);
+  void TakeScales();
+  bool FoldsResultScale() const;
+  void ShiftBias(const float* bias);
+  dnnl::primitive_attr AttributesOf(const Region& region) const;
   std::vector<Region> Cut() const;
   std::vector<Region> CutImage(IndexRange images, int64_t threads) const;
   std::vector<Region> CutPixels(int64_t threads) const;
@@ -79,6 +95,9 @@ class OnednnConvPlan final : public IdeepConv {
   dnnl::memory::desc result_;
   std::shared_ptr<const OnednnLayout> layout_;
   OnednnFilters filters_;
+  // Of the output channels of a quantized convolution: Y = (sum of products + shift) * scale.
+  std::vector<float> scales_, shifts_;
+  std::vector<int64_t> first_channels_;  // of quantized filters
   OnednnPieces pieces_;
   std::vector<const float*> tensors_;  // X, Y, bias, and the prepared filters
 };

@@ -54,11 +54,16 @@ bool OnednnHas(const Activation& activation) {
   return std::holds_alternative<NoActivation>(activation) || FindEltwise(activation).has_value();
 }
 
-dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
+dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue,
+                                  const std::optional<OnednnQuantization>& result) {
   dnnl::post_ops post;
   if (epilogue.sum) post.append_sum(1.0f);
   if (const std::optional<Eltwise> f = FindEltwise(epilogue.activation)) {
     AppendEltwise(f->algorithm, f->alpha, f->beta, &post);
+  }
+  if (result && result != OnednnQuantization{}) {
+    AppendEltwise(dnnl::algorithm::eltwise_linear, 1 / result->scale,
+                  static_cast<float>(result->zero_point), &post);
   }
   dnnl::primitive_attr attributes = OnednnAttributes();
   attributes.set_post_ops(post);

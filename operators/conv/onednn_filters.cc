@@ -1,9 +1,11 @@
 #include "operators/conv/onednn_filters.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "contexts/onednn/onednn_library.h"
+#include "contexts/onednn/onednn_tensor.h"
 #include "contexts/onednn/onednn_version.h"
 
 namespace caffe2rt {
@@ -59,6 +61,52 @@ size_t OnednnFilters::Add(int64_t offset, const dnnl::memory::desc& plain,
   return parts_.size() - 1;
 }
 
+namespace {
+
+// In a form of bytes, scales and sums follow in floats.
+size_t BytesBeforeScales(const dnnl::memory::desc& wanted) {
+  return static_cast<size_t>(FloatsOf(wanted)) * sizeof(float);
+}
+
+}  // namespace
+
+size_t OnednnFilters::AddQuantized(int64_t offset, const dnnl::memory::desc& wanted,
+                                   const Int8FilterSize& size) {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].offset == offset && parts_[i].wanted == wanted) return i;
+  }
+  const dnnl::memory::desc plain =
+      DescIn(OnednnFormat::kNchw, DimsOf(wanted), dnnl::memory::data_type::s8);
+  if (!CanReorder(plain, wanted)) throw NoOnednnImplementation();
+  Part part{.offset = offset, .wanted = wanted, .preparation = nullptr};
+  part.size = size;
+  part.preparation = std::make_unique<OnednnProgram>();
+  const size_t from = part.preparation->Tensor(plain, 0);
+  part.preparation->AddReorder(from, part.preparation->Tensor(wanted, 1));
+  part.form =
+      prepared_.Add(MakeString(OnednnFilterForm(plain, wanted), " from ", offset, " quantized",
+                               size.pair_limited ? " by pairs" : ""),
+                    BytesBeforeScales(wanted) + static_cast<size_t>(size.out) * 2 * sizeof(float));
+  parts_.push_back(std::move(part));
+  return parts_.size() - 1;
+}
+
+const float* OnednnFilters::scales(size_t part) const {
+  return parts_[part].data + FloatsOf(parts_[part].wanted);
+}
+
+void OnednnFilters::QuantizePart(const Part& part, const float* filter, void* to) {
+  float* const scales = static_cast<float*>(to) + FloatsOf(part.wanted);
+  const int64_t program = part.preparation->scratch_size();
+  const int64_t bytes = part.size.out * part.size.in * part.size.taps;
+  float* const scratch = scratch_.Floats(program + (bytes + 3) / 4);
+  float* const plain = scratch + program;
+  QuantizeFilter(part.size, filter, reinterpret_cast<int8_t*>(plain), scales,
+                 scales + part.size.out);
+  std::memset(to, 0, BytesBeforeScales(part.wanted));
+  part.preparation->Run({plain, static_cast<float*>(to)}, scratch);
+}
+
 void OnednnFilters::Clear() {
   parts_.clear();
   prepared_.Clear();
@@ -69,6 +117,7 @@ void OnednnFilters::PrepareForm(size_t form, const Tensor& filter, void* to) {
     return candidate.preparation != nullptr && candidate.form == form;
   });
   GuardOnednn("the reordering of a filter", [&] {
+    if (part->size.out > 0) return QuantizePart(*part, filter.data<float>() + part->offset, to);
     part->preparation->Run({filter.data<float>() + part->offset, static_cast<float*>(to)},
                            scratch_.Floats(part->preparation->scratch_size()));
   });

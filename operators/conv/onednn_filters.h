@@ -17,6 +17,7 @@
 
 #include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/tensor.h"
+#include "operators/conv/int8_filter.h"
 #include "operators/primitives/onednn_program.h"
 #include "operators/primitives/scratch.h"
 
@@ -33,12 +34,19 @@ class OnednnFilters {
   // layout `wanted`. Returns its number. Equal parts get the same number. THROWS
   // NoOnednnImplementation if oneDNN cannot convert it.
   size_t Add(int64_t offset, const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
+  // The same for a layout `wanted` of signed bytes: the part is quantized as `size` says
+  // (int8_filter.h).
+  size_t AddQuantized(int64_t offset, const dnnl::memory::desc& wanted, const Int8FilterSize& size);
   size_t size() const { return parts_.size(); }
   void Clear();
 
   void Prepare(const Tensor& filter);
   // REQUIRES: Prepare was called after the last change.
   const float* data(size_t part) const { return parts_[part].data; }
+  int64_t channels(size_t part) const { return parts_[part].size.out; }
+  // The scales of the output channels of a quantized part, and the sums of their bytes.
+  const float* scales(size_t part) const;
+  const float* sums(size_t part) const { return scales(part) + parts_[part].size.out; }
   // The memory of all prepared filters in bytes.
   size_t prepared_bytes() const { return prepared_.nbytes(); }
 
@@ -48,10 +56,12 @@ class OnednnFilters {
     dnnl::memory::desc wanted;
     std::unique_ptr<OnednnProgram> preparation;  // null if the plain filter is used as it is
     size_t form = 0;                             // of prepared_, if there is a preparation
+    Int8FilterSize size = {};                    // of a quantized part
     const float* data = nullptr;
   };
 
   void PrepareForm(size_t form, const Tensor& filter, void* to);
+  void QuantizePart(const Part& part, const float* filter, void* to);
 
   std::vector<Part> parts_;
   ThreadScratch scratch_;

@@ -41,6 +41,12 @@ double EstimateReorder(double count, const Machine& machine);
 // Why convolutions on IDEEP cannot be faster in bf16 than in float on this machine; empty if they can.
 std::string WhyNoBf16Convs();
 
+// Why convolutions on IDEEP cannot multiply bytes on this machine; empty if they can.
+std::string WhyNoInt8Convs();
+
+// Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size.
+bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic);
+
 // Whether the table of timings that is used (base/work_scope.h) wants convolutions in the CPU's plain layouts,
 // so that the pass onednn_regions is left out.
 bool PrefersPlainConvLayouts();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -75,6 +76,7 @@ class RegionPlacer {
   struct Region {
     double gain_us = 0, border_us = 0;   // of the operators, and of the conversions
     double nhwc_us = 0, blocked_us = 0;  // of the convolutions, by base layout
+    bool quantized = false;              // of any of the convolutions
     bool placed = false;
     const char* layout = kNhwcLayout;
   };
@@ -179,7 +181,8 @@ class RegionPlacer {
     bool any = false;
     for (auto& [root, region] : regions) {
       region.placed = region.gain_us > region.border_us;
-      region.layout = region.blocked_us < region.nhwc_us ? kBlockedLayout : kNhwcLayout;
+      const bool blocked = region.blocked_us < region.nhwc_us && !region.quantized;
+      region.layout = blocked ? kBlockedLayout : kNhwcLayout;
       any = any || region.placed;
     }
     layouts_.resize(values_.num_operators(), nullptr);
@@ -217,6 +220,7 @@ class RegionPlacer {
     const ConvLayoutTimes times = EstimateConvLayouts(size, machine_, context_.deterministic);
     region->nhwc_us += times.nhwc_us;
     region->blocked_us += std::min(times.blocked_us, times.nhwc_us + in + out);
+    region->quantized = region->quantized || MayQuantize(op);
   }
 
   double ReorderUs(double count) const { return EstimateReorder(count, machine_); }
@@ -373,29 +377,69 @@ class RegionPlacer {
     SetPrecision(op, def);
   }
 
-  bool MayRound(size_t op) const {
+  bool Allows(size_t op, Precision precision) const {
     const Argument* const least = GetArgumentPtr(Def(op), "least_precision");
-    return context_.precision == Precision::kBfloat16 && (least == nullptr || least->s() != "f32");
+    return context_.precision >= precision && roles_[op] == OnednnRole::kConvolution &&
+           (least == nullptr || least->s().empty() || ParsePrecision(least->s()) >= precision);
+  }
+  bool MayRound(size_t op) const { return Allows(op, Precision::kBfloat16); }
+  bool MayQuantize(size_t op) const {
+    return Allows(op, Precision::kInt8) && RangeOfInput(op).has_value() &&
+           Int8ConvPays(estimates_.SizeOfConv(op), machine_, context_.deterministic);
   }
 
-  // A convolution keeps Y in bf16 if all that read it round it as well.
-  bool MayRoundOutput(Value value) const {
+  struct Range {
+    float min = 0, max = 0;
+    bool operator==(const Range&) const = default;
+  };
+  // The range that the net states for the input of a convolution.
+  std::optional<Range> RangeOfInput(size_t op) const {
+    const Argument* const min = GetArgumentPtr(Def(op), "input_min");
+    const Argument* const max = GetArgumentPtr(Def(op), "input_max");
+    if (min == nullptr || max == nullptr || !(min->f() < max->f())) return std::nullopt;
+    return Range{min->f(), max->f()};
+  }
+
+  // Whether only convolutions for which the condition holds read the value, as their image.
+  template <class Condition>
+  bool IsImageOf(Value value, const Condition& condition) const {
     const auto readers = values_.readers(value);
     return !readers.empty() && !IsNeededOnCpu(value) &&
            std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
-             return roles_[read.op] == OnednnRole::kConvolution && MayRound(read.op);
+             return roles_[read.op] == OnednnRole::kConvolution && condition(read);
            });
   }
 
+  // The precision in which a convolution keeps Y: that in which all that read it round it as well.
+  Precision PrecisionOfOutput(size_t op, Value value) const {
+    if (MayQuantize(op) && IsImageOf(value, [&](const NetValues::Read& read) {
+          return read.input == 0 && MayQuantize(read.op) &&
+                 RangeOfInput(read.op) == RangeOfInput(values_.readers(value)[0].op);
+        })) {
+      return Precision::kInt8;
+    }
+    return MayRound(op) && IsImageOf(value, [&](const auto& read) { return MayRound(read.op); })
+               ? Precision::kBfloat16
+               : Precision::kFloat32;
+  }
+
   void SetPrecision(size_t op, OperatorDef* def) {
-    const bool rounds = MayRound(op), output = rounds && MayRoundOutput(values_.output(op, 0));
-    for (const auto& [name, bf16] :
-         {std::pair{"precision", rounds}, std::pair{"output_precision", output}}) {
+    const Value value = values_.output(op, 0);
+    const Precision output = PrecisionOfOutput(op, value);
+    const Precision own = MayQuantize(op) ? Precision::kInt8
+                          : MayRound(op)  ? Precision::kBfloat16
+                                          : Precision::kFloat32;
+    for (const auto& [name, precision] :
+         {std::pair{"precision", own}, std::pair{"output_precision", output}}) {
       // What a file says is not what the user asked for.
-      if (bf16 || GetArgumentPtr(*def, name) != nullptr) {
-        SetArgument(name, std::string(bf16 ? "bf16" : "f32"), def);
+      if (precision != Precision::kFloat32 || GetArgumentPtr(*def, name) != nullptr) {
+        SetArgument(name, std::string(PrecisionName(precision)), def);
       }
     }
+    if (output != Precision::kInt8) return;
+    const Range range = *RangeOfInput(values_.readers(value)[0].op);
+    SetArgument("output_min", range.min, def);
+    SetArgument("output_max", range.max, def);
   }
 
   template <class T>

@@ -194,7 +194,7 @@ TEST(Bf16PrecisionTest, IsRejectedUnderOtherNames) {
         RunOp(&ws, R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 1 }
                       arg { name: "precision" s: "half" } device_option { device_type: 5 })");
       },
-      "want f32 or bf16");
+      "want f32, bf16 or int8");
 }
 
 }  // namespace

@@ -1,0 +1,249 @@
+// Convolutions on IDEEP with precision int8, against the definition over quantized numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "caffe2_core/graph/passes/conv_layouts.h"
+#include "contexts/onednn/onednn_tensor.h"
+#include "operators/conv/int8_filter.h"
+#include "operators/conv/onednn_int8.h"
+#include "tests/operators/common/onednn_run.h"
+#include "tests/operators/conv/naive_conv.h"
+
+namespace caffe2rt::test::int8_conv_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::FloatEq;
+
+TEST(QuantizationOfRangeTest, RepresentsZeroExactly) {
+  struct Case {
+    float min, max, scale;
+    int32_t zero_point;
+  };
+  for (const Case& c : {Case{0, 255, 1, 0}, Case{-1, 1, 2.0f / 255, 128}, Case{-51, 204, 1, 51},
+                        Case{3, 510, 2, 0}, Case{-255, -1, 1, 255}, Case{0, 0, 1, 0}}) {
+    const OnednnQuantization got = QuantizationOfRange(c.min, c.max);
+    EXPECT_FLOAT_EQ(got.scale, c.scale) << c.min;
+    EXPECT_EQ(got.zero_point, c.zero_point) << c.min;
+  }
+}
+
+TEST(QuantizeFilterTest, HasAScaleForEachOutputChannel) {
+  // [2, 3, 1]. The second channel has a pair of 3 and 1, whose sum is above 127 at a scale of 3 / 127.
+  const float filter[] = {127, -63.6f, 0.5f, -3, -1, 2};
+  int8_t bytes[6];
+  float scales[2], sums[2];
+  QuantizeFilter({.out = 2, .in = 3}, filter, bytes, scales, sums);
+  EXPECT_THAT(bytes, ElementsAre(127, -64, 0, -127, -42, 85));
+  EXPECT_THAT(scales, ElementsAre(FloatEq(1), FloatEq(3.0f / 127)));
+  EXPECT_THAT(sums, ElementsAre(63, -84));
+  QuantizeFilter({.out = 2, .in = 3, .pair_limited = true}, filter, bytes, scales, sums);
+  EXPECT_THAT(bytes, ElementsAre(127, -64, 0, -95, -32, 64));
+  EXPECT_THAT(scales, ElementsAre(FloatEq(1), FloatEq(4.0f / 127)));
+}
+
+TEST(QuantizeFilterTest, CountsWhatIsNotFiniteAsZero) {
+  const float filter[] = {INFINITY, 2, NAN, -1, 0, 0, 0, 0};
+  int8_t bytes[8];
+  float scales[2], sums[2];
+  QuantizeFilter({.out = 2, .in = 2, .taps = 2}, filter, bytes, scales, sums);
+  EXPECT_THAT(bytes, ElementsAre(0, 127, 0, -64, 0, 0, 0, 0));
+  EXPECT_EQ(scales[1], 1);
+}
+
+struct Int8Case {
+  const char* name;
+  NaiveImage image;
+  int threads = 1;
+  float min = 0;  // of the range of X, which ends at 1.5
+  const char* activation = "Relu";
+};
+
+const Int8Case kCases[] = {
+    {"pointwise", {1, 64, 7, 9, 32, 1, 1}},
+    {"pointwise with a zero point on two threads", {1, 64, 25, 33, 64, 1, 1}, 2, -0.75f},
+    {"window",
+     {.batch = 1,
+      .channels = 32,
+      .height = 9,
+      .width = 8,
+      .filters = 48,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .top = 1,
+      .left = 1,
+      .bottom = 1,
+      .right = 1}},
+    {"window with stride on two threads",
+     {.batch = 2,
+      .channels = 32,
+      .height = 23,
+      .width = 22,
+      .filters = 64,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .stride_h = 2,
+      .stride_w = 2,
+      .top = 1,
+      .left = 1,
+      .bottom = 1,
+      .right = 1},
+     2},
+    {"window with a zero point",
+     {.batch = 1,
+      .channels = 24,
+      .height = 11,
+      .width = 10,
+      .filters = 40,
+      .kernel_h = 3,
+      .kernel_w = 3},
+     1,
+     -2},
+    {"an image",
+     {.batch = 1,
+      .channels = 3,
+      .height = 21,
+      .width = 20,
+      .filters = 32,
+      .kernel_h = 7,
+      .kernel_w = 7,
+      .stride_h = 2,
+      .stride_w = 2,
+      .top = 3,
+      .left = 3,
+      .bottom = 3,
+      .right = 3}},
+    {"channels on two threads", {1, 512, 4, 4, 1024, 1, 1}, 2},
+    {"groups",
+     {.batch = 1,
+      .channels = 64,
+      .height = 14,
+      .width = 15,
+      .filters = 64,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .top = 1,
+      .left = 1,
+      .bottom = 1,
+      .right = 1,
+      .group = 4}},
+    {"without activation", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "Identity"},
+    {"another activation", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "Sigmoid"},
+};
+
+// What Y is kept in.
+enum class Result { kFloat, kBfloat16, kBytes };
+
+std::string OpText(const Int8Case& c, Result result, bool sum) {
+  const NaiveImage& p = c.image;
+  std::string text = MakeString(
+      R"(type: "ConvFusion" input: "X" input: "W" input: "B" output: "Y")",
+      " arg { name: \"kernel_h\" i: ", p.kernel_h, " } arg { name: \"kernel_w\" i: ", p.kernel_w,
+      " } arg { name: \"stride_h\" i: ", p.stride_h, " } arg { name: \"stride_w\" i: ", p.stride_w,
+      " } arg { name: \"pad_t\" i: ", p.top, " } arg { name: \"pad_l\" i: ", p.left,
+      " } arg { name: \"pad_b\" i: ", p.bottom, " } arg { name: \"pad_r\" i: ", p.right,
+      " } arg { name: \"group\" i: ", p.group,
+      R"( } arg { name: "layout" s: "nhwc" } arg { name: "precision" s: "int8" })",
+      " arg { name: \"input_min\" f: ", c.min, " } arg { name: \"input_max\" f: 1.5 }",
+      " arg { name: \"output_min\" f: -3 } arg { name: \"output_max\" f: 5 }");
+  if (c.activation != std::string("Identity")) {
+    text += MakeString(" arg { name: \"activation\" s: \"", c.activation, "\" }");
+  }
+  if (result != Result::kFloat) {
+    text += MakeString(" arg { name: \"output_precision\" s: \"",
+                       result == Result::kBytes ? "int8" : "bf16", "\" }");
+  }
+  if (sum) text += R"( input: "S" arg { name: "sum" i: 1 })";
+  return text + " device_option { device_type: 5 }";
+}
+
+// x to the bytes of a range, without their zero point.
+std::vector<float> Bytes(const std::vector<float>& x, const OnednnQuantization& quantization) {
+  std::vector<float> bytes(x.size());
+  const auto zero = static_cast<float>(quantization.zero_point);
+  for (size_t i = 0; i < x.size(); ++i) {
+    bytes[i] = std::clamp(std::nearbyint(x[i] / quantization.scale), -zero, 255 - zero);
+  }
+  return bytes;
+}
+
+float Activate(const std::string& name, float x) {
+  if (name == "Relu") return std::max(x, 0.0f);
+  return name == "Sigmoid" ? 1 / (1 + std::exp(-x)) : x;
+}
+
+class Int8ConvTest : public testing::TestWithParam<std::tuple<Int8Case, Result, bool>> {
+ protected:
+  void SetUp() override { SetNumThreads(std::get<0>(GetParam()).threads); }
+  void TearDown() override { SetNumThreads(1); }
+
+  std::vector<float> Feed(const char* name, const std::vector<int64_t>& dims, float low, float high,
+                          uint32_t seed) {
+    const Tensor* plain = FeedRandom(&ws_, name, dims, low, high, seed);
+    return {plain->data<float>(), plain->data<float>() + plain->numel()};
+  }
+  void Place(const char* name, const char* from) {
+    ws_.CreateBlob(name)->GetMutableTensor(IDEEP)->CopyFrom(ws_.GetBlob(from)->Get<Tensor>());
+  }
+
+  Workspace ws_;
+};
+
+TEST_P(Int8ConvTest, AddsProductsOfBytes) {
+  const std::string reason = WhyNoInt8Convs();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  const auto& [c, result, sum] = GetParam();
+  const NaiveImage& p = c.image;
+  const int64_t in = p.channels / p.group, taps = p.kernel_h * p.kernel_w;
+  const std::vector<int64_t> y_dims{p.batch, p.filters, p.out_h(), p.out_w()};
+  // Beyond the range at both ends.
+  const std::vector<float> x =
+      Feed("x", {p.batch, p.channels, p.height, p.width}, c.min * 1.2f - 0.1f, 1.7f, 1);
+  const std::vector<float> w = Feed("W", {p.filters, in, p.kernel_h, p.kernel_w}, -0.2f, 0.2f, 2);
+  const std::vector<float> b = Feed("B", {p.filters}, -1, 1, 3);
+  const std::vector<float> s = Feed("s", y_dims, -1, 1, 4);
+  Place("X", "x");
+  Place("S", "s");
+
+  const OnednnQuantization of_x = QuantizationOfRange(c.min, 1.5f);
+  std::vector<int8_t> w_bytes(w.size());
+  std::vector<float> scales(static_cast<size_t>(p.filters)), sums(scales.size());
+  QuantizeFilter({.out = p.filters, .in = in, .taps = taps, .pair_limited = !AddsBytesExactly()},
+                 w.data(), w_bytes.data(), scales.data(), sums.data());
+  std::vector<float> want =
+      NaiveConv(p, Bytes(x, of_x), std::vector<float>(w_bytes.begin(), w_bytes.end()), {});
+  const size_t plane = static_cast<size_t>(p.out_h() * p.out_w());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const size_t filter = i / plane % scales.size();
+    want[i] = want[i] * scales[filter] * of_x.scale + b[filter] + (sum ? s[i] : 0);
+    want[i] = Activate(c.activation, want[i]);
+  }
+  for (int run = 0; run < 2; ++run) RunOp(&ws_, OpText(c, result, sum));
+  const Tensor& Y = ws_.GetBlob("Y")->Get<Tensor>();
+  EXPECT_EQ(IsQuantized(Y), result == Result::kBytes && !sum);
+  const Tensor y(Y, CPU);
+  ASSERT_EQ(y.dims(), y_dims);
+  for (size_t i = 0; i < want.size(); ++i) {
+    float tolerance = 2e-4f, value = want[i];
+    if (result == Result::kBytes && !sum) {
+      const float scale = 8.0f / 255;
+      value = std::clamp(value, -3.0f, 5.0f);
+      tolerance = scale;  // the zero point is rounded, too
+    } else if (result != Result::kFloat) {
+      tolerance += std::abs(value) / 128;
+    }
+    ASSERT_NEAR(y.data<float>()[i], value, tolerance) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Int8ConvTest,
+                         testing::Combine(testing::ValuesIn(kCases),
+                                          testing::Values(Result::kFloat, Result::kBfloat16,
+                                                          Result::kBytes),
+                                          testing::Bool()));
+
+}  // namespace
+}  // namespace caffe2rt::test::int8_conv_test
