@@ -252,7 +252,8 @@ void OnednnConvPlan::ShiftBias(const float* bias) {
     const float* const sums = filters_.sums(part);
     const size_t first = static_cast<size_t>(first_channels_[part]);
     for (size_t i = 0; i < static_cast<size_t>(filters_.channels(part)); ++i) {
-      const float b = bias == nullptr ? 0 : bias[first + i] / scales_[first + i];
+      const float scale = filters_.scales(part)[i] * layouts_.source_quantization.scale;
+      const float b = bias == nullptr ? 0 : bias[first + i] / scale;
       shifts_[first + i] = b - zero_point * sums[i];
     }
   }
