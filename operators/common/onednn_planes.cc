@@ -43,6 +43,12 @@ int64_t FloatsOf(const Tensor& x) {
   return layout == nullptr ? x.numel() : static_cast<int64_t>(layout->nbytes() / sizeof(float));
 }
 
+bool IsBytesInNhwc(const Tensor& x) {
+  return IsQuantized(x) && x.dim() == 4 &&
+         IsSameMemory(DescOf(x),
+                      DescIn(OnednnFormat::kNhwc, x.dims(), dnnl::memory::data_type::u8));
+}
+
 const float* SourceOfReorder(const Tensor& x) {
   const void* const memory = OnednnMemory(x);
   const auto* const layout = static_cast<const OnednnLayout*>(x.opaque_layout());
@@ -60,9 +66,11 @@ void PlanesInput::Plan(int i, const Tensor& x) {
 
 void PlanesInput::PlanIn(const ChannelPlanes& planes, const Tensor& x) {
   input_.Forget();
-  const dnnl::memory::desc from = DescOf(x), to = DescOf(planes);
+  const dnnl::memory::desc from =
+      IsQuantized(x) ? DescIn(OnednnFormat::kNchw, x.dims()) : DescOf(x);
+  const dnnl::memory::desc to = DescOf(planes);
   planes_ = planes;
-  converts_ = PlanesOf(x) != planes && !IsSameMemory(from, to);
+  converts_ = IsQuantized(x) || (PlanesOf(x) != planes && !IsSameMemory(from, to));
   if (converts_) {
     reorder_.Plan(from, to);
     converted_.Resize(planes.size());
@@ -72,10 +80,17 @@ void PlanesInput::PlanIn(const ChannelPlanes& planes, const Tensor& x) {
 
 const float* PlanesInput::Read(const Tensor& x) {
   if (!converts_) return OnednnData(x);
-  const float* const data = SourceOfReorder(x);
+  const float* const data = IsQuantized(x) ? Widen(x) : SourceOfReorder(x);
   float* const converted = converted_.mutable_data<float>();
   reorder_.Run(data, converted);
   return converted;
+}
+
+const float* PlanesInput::Widen(const Tensor& x) {
+  widened_.Resize(x.dims());
+  float* const widened = widened_.mutable_data<float>();
+  x.opaque_layout()->ToPlain(OnednnMemory(x), widened);
+  return widened;
 }
 
 const float* RowMajorInput::Read(const Tensor& x) {

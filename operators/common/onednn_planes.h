@@ -41,6 +41,9 @@ std::shared_ptr<const OnednnLayout> SharedLayout(const Tensor& x);
 // The floats that an IDEEP tensor occupies, with the padding of its layout.
 int64_t FloatsOf(const Tensor& x);
 
+// Whether an image is of bytes with a scale, densely in nhwc.
+bool IsBytesInNhwc(const Tensor& x);
+
 // The memory of an IDEEP tensor, for reorders from its descriptor, which does not know the scale of
 // integers. The elements are floats or bf16. THROWS for tensors with a scale.
 const float* SourceOfReorder(const Tensor& x);
@@ -55,6 +58,8 @@ class PlanesInput {
   // Plans to read `x`, which is input `i`, in its layout if it has planes, otherwise in nhwc.
   // THROWS if it is not of rank 4 with float elements.
   void Plan(int i, const Tensor& x);
+  // Plans nothing, but Matches(x) from now on: for callers that read `x` as it is.
+  void Remember(const Tensor& x) { input_.Remember(x); }
   // Plans to read `x` in a given layout.
   void PlanIn(const ChannelPlanes& planes, const Tensor& x);
 
@@ -64,11 +69,14 @@ class PlanesInput {
   const float* Read(const Tensor& x);
 
  private:
+  // X in bytes, which reorders cannot read, as floats in row-major order.
+  const float* Widen(const Tensor& x);
+
   OnednnInput input_;
   ChannelPlanes planes_;
   bool converts_ = false;
   OnednnReorder reorder_;
-  Tensor converted_{CPU};
+  Tensor converted_{CPU}, widened_{CPU};
 };
 
 // A float tensor of any rank that is read in row-major order.

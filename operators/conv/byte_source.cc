@@ -52,10 +52,7 @@ void Quantize(const T* x, int64_t count, const OnednnQuantization& quantization,
 
 bool ByteSource::Fits(const Tensor& X, const OnednnQuantization& quantization) {
   const OnednnQuantization* const bytes = QuantizationOf(X);
-  return X.dim() == 4 &&
-         (bytes == nullptr ||
-          (*bytes == quantization &&
-           IsSameMemory(DescOf(X), DescIn(OnednnFormat::kNhwc, X.dims(), memory::data_type::u8))));
+  return X.dim() == 4 && (bytes == nullptr || (*bytes == quantization && IsBytesInNhwc(X)));
 }
 
 ByteSource::ByteSource(const Tensor& X, const OnednnQuantization& quantization)

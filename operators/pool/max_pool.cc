@@ -1,6 +1,7 @@
 #include <string>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/pool/gradient_windows.h"
 #include "operators/pool/pool.h"
 #include "operators/pool/windows.h"
@@ -27,6 +28,7 @@ void RegisterMaxPool() {
         .Traits({.family = OperatorFamily::kPool,
                  .writes_float = true,
                  .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kImageWindow}})
+        .Arg(kOutputPrecision)
         .InheritOnnxSchema("MaxPool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MaxReduction>>>(type, __FILE__);
     RegisterPoolGradientSchema(

@@ -6,6 +6,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 
 namespace caffe2rt {
 
@@ -74,7 +75,7 @@ void RegisterConcatAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
-      .Args(kJoinAxis, kJoinOrder, kAddAxis)
+      .Args(kJoinAxis, kJoinOrder, kAddAxis, kOutputPrecision)
       .Input(0, "X1, X2, ...",
              "tensors of the same type and shape, except for the size of the dimension axis")
       .Output(0, "concat_result", "concatenation of the inputs")

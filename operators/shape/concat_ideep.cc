@@ -1,12 +1,14 @@
 // Concat on IDEEP. Images are joined along their channels in the layout that most of their elements
 // have; the others are converted. An input whose memory is already its place in the output is not
-// copied. Everything else is joined in row-major order.
+// copied. Everything else is joined in row-major order. With output_precision int8, images in bytes that
+// mean the same are joined in bytes.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "contexts/onednn/onednn_version.h"
 #include "operators/common/host_input.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/shape/channel_copies.h"
 #include "operators/shape/concat.h"
@@ -21,14 +23,15 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   ConcatOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
         join_(ReadJoinAxis(args())),
+        keeps_bytes_(ReadArgument(kOutputPrecision) == "int8"),
         inputs_(static_cast<size_t>(InputSize())),
         plain_inputs_(static_cast<size_t>(InputSize())) {}
 
   void PlanAhead(const AheadInputs&) override {
     Plan();
     WriteShares();
-    if (planes_.channels > 0) {
-      PrepareOutput(Output(0), shape_.dims(), layout_);
+    if (planes_.channels > 0 || in_bytes_) {
+      PrepareOutputMemory(Output(0), shape_.dims(), layout_);
     } else {
       Output(0)->Resize(shape_.dims());
       OutputMemory(Output(0), Input(0).dtype());
@@ -38,7 +41,9 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   bool RunOnDevice() override {
     if (!Matches()) Plan();
     WriteShares();
-    if (planes_.channels > 0) {
+    if (in_bytes_) {
+      JoinBytes();
+    } else if (planes_.channels > 0) {
       JoinPlanes();
     } else {
       JoinRowMajor();
@@ -64,8 +69,14 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       shape_.Next(Input(i).sizes(), i);
     }
     planes_ = {};
+    in_bytes_ = keeps_bytes_ && AreBytesAlike();
     const std::optional<OnednnFormat> format = CommonFormat();
-    if (format.has_value()) {
+    if (in_bytes_) {
+      const auto& first = static_cast<const OnednnLayout&>(*Input(0).opaque_layout());
+      layout_ =
+          OnednnLayout::New(DescIn(OnednnFormat::kNhwc, shape_.dims(), dnnl::memory::data_type::u8),
+                            first.quantization());
+    } else if (format.has_value()) {
       planes_ = PlanesIn(*format, shape_.dims());
       layout_ = LayoutOf(planes_);
       ChannelPlanes part = planes_;
@@ -80,12 +91,49 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     }
   }
 
+  // Whether all inputs are images in bytes with the same scale, joined along their channels.
+  bool AreBytesAlike() const {
+    const Tensor& first = Input(0);
+    if (!JoinsChannels() || !IsBytesInNhwc(first)) return false;
+    const auto quantization = [](const Tensor& X) {
+      return static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization();
+    };
+    for (int i = 1; i < InputSize(); ++i) {
+      if (!IsBytesInNhwc(Input(i)) || quantization(Input(i)) != quantization(first)) return false;
+    }
+    return true;
+  }
+
+  bool JoinsChannels() const {
+    return Input(0).dim() == 4 && (join_.axis == 1 || join_.axis == -3) && !join_.add_axis;
+  }
+
+  void JoinBytes() {
+    Tensor* const Y = Output(0);
+    void* y = PrepareOutputMemory(Y, shape_.dims(), layout_);
+    const auto bytes = static_cast<size_t>(Y->numel());
+    pieces_.clear();
+    bool misplaced = false;
+    for (int i = 0; i < InputSize(); ++i) {
+      const Tensor& X = Input(i);
+      if (X.numel() == 0) continue;
+      pieces_.push_back({OnednnMemory(X), X.dim(1)});
+      misplaced = misplaced ||
+                  IsMisplaced(OnednnMemory(X), static_cast<size_t>(X.numel()), nullptr, y, bytes);
+    }
+    if (misplaced) {
+      Y->FreeMemory();  // planned for floats
+      y = PrepareOutputMemory(Y, shape_.dims(), layout_);
+    }
+    if (pieces_.empty()) return;
+    const int64_t pixels = Y->dim(0) * Y->dim(2) * Y->dim(3);
+    JoinRows(cpu_, TypeMeta::Make<uint8_t>(), pixels, pieces_, y);
+  }
+
   // The layout with planes that has most elements. Empty if images are not joined along their
   // channels, or all are row-major.
   std::optional<OnednnFormat> CommonFormat() const {
-    const int rank = Input(0).dim();
-    const bool channels = rank == 4 && (join_.axis == 1 || join_.axis == -3) && !join_.add_axis;
-    if (!channels || !Input(0).IsType<float>()) return std::nullopt;
+    if (!JoinsChannels() || !Input(0).IsType<float>()) return std::nullopt;
     int64_t last = 0, blocked = 0;
     for (int i = 0; i < InputSize(); ++i) {
       if (Input(i).dim() != 4) return std::nullopt;
@@ -93,7 +141,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       if (format == OnednnFormat::kNhwc) last += Input(i).numel();
       if (format == OnednnFormat::kBlocked16) blocked += Input(i).numel();
     }
-    if (last + blocked == 0) return std::nullopt;
+    if (last + blocked == 0 && !IsQuantized(Input(0))) return std::nullopt;
     return blocked > last ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
   }
 
@@ -126,12 +174,15 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       const Tensor& X = Input(static_cast<int>(i));
       const int64_t channels = X.dim(1), offset = OffsetOfDensePart(planes_, {first, channels});
       const float* const place = offset >= 0 ? y + offset : nullptr;
-      if (IsMisplaced(OnednnData(X), BytesOf(FloatsOf(X)), place, y, BytesOf(planes_.size()))) {
+      if (IsMisplaced(OnednnMemory(X), MemoryBytes(X), place, y, BytesOf(planes_.size()))) {
         return true;
       }
       first += channels;
     }
     return false;
+  }
+  static size_t MemoryBytes(const Tensor& X) {
+    return X.opaque_layout() == nullptr ? X.nbytes() : X.opaque_layout()->nbytes();
   }
   static size_t BytesOf(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 
@@ -180,6 +231,8 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   };
 
   const JoinAxis join_;
+  const bool keeps_bytes_;
+  bool in_bytes_ = false;
   ConcatShape shape_;
   std::vector<Place> inputs_;
   ChannelPlanes planes_;  // of Y; without channels if Y is row-major

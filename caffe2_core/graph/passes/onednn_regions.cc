@@ -11,6 +11,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_values.h"
@@ -22,6 +23,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr char kLayoutArgument[] = "layout";
+constexpr char kOutputPrecision[] = "output_precision";
 constexpr char kNhwcLayout[] = "nhwc";
 constexpr char kBlockedLayout[] = "nChw16c";
 // Below this many channels, the CPU's own kernels read NCHW without conversion.
@@ -65,6 +67,7 @@ class RegionPlacer {
     JoinRegions();
     if (!ChooseRegions()) return net_;
     FindBorder();
+    FindBytes();
     NameValues();
     return Rewrite();
   }
@@ -79,6 +82,12 @@ class RegionPlacer {
     bool quantized = false;              // of any of the convolutions
     bool placed = false;
     const char* layout = kNhwcLayout;
+  };
+
+  // Of numbers.
+  struct Range {
+    float min = 0, max = 0;
+    bool operator==(const Range&) const = default;
   };
 
   const OperatorDef& Def(size_t op) const { return net_.op(static_cast<int>(op)); }
@@ -371,7 +380,12 @@ class RegionPlacer {
     for (size_t i = 0; i < values_.num_outputs(op); ++i) {
       def->set_output(static_cast<int>(i), NameOf(values_.output(op, i)));
     }
-    if (roles_[op] != OnednnRole::kConvolution) return;
+    if (roles_[op] != OnednnRole::kConvolution) {
+      const bool bytes = bytes_[values_.output(op, 0)].has_value();
+      if (bytes || CanKeepBytes(op))
+        StatePrecision(kOutputPrecision, bytes ? Precision::kInt8 : Precision::kFloat32, def);
+      return;
+    }
     SetArgument(kLayoutArgument, std::string(layouts_[op]), def);
     if (context_.deterministic) SetArgument("deterministic", 1, def);
     SetPrecision(op, def);
@@ -388,10 +402,6 @@ class RegionPlacer {
            Int8ConvPays(estimates_.SizeOfConv(op), machine_, context_.deterministic);
   }
 
-  struct Range {
-    float min = 0, max = 0;
-    bool operator==(const Range&) const = default;
-  };
   // The range that the net states for the input of a convolution.
   std::optional<Range> RangeOfInput(size_t op) const {
     const Argument* const min = GetArgumentPtr(Def(op), "input_min");
@@ -400,46 +410,100 @@ class RegionPlacer {
     return Range{min->f(), max->f()};
   }
 
-  // Whether only convolutions for which the condition holds read the value, as their image.
-  template <class Condition>
-  bool IsImageOf(Value value, const Condition& condition) const {
+  // --- values in bytes ---
+
+  // Whether the operator can give its output in the bytes of its inputs: it is not a convolution, and
+  // has the argument that asks for it.
+  bool CanKeepBytes(size_t op) const {
+    if (!IsPlaced(op) || roles_[op] == OnednnRole::kConvolution) return false;
+    const OpSchema* const schema = OpSchemaRegistry::Schema(Def(op).type());
+    return std::any_of(schema->args().begin(), schema->args().end(),
+                       [](const auto& arg) { return arg.name == kOutputPrecision; });
+  }
+
+  // The range that all readers of the value want its bytes to have.
+  std::optional<Range> RangeForReaders(Value value) const {
+    if (values_.readers(value).empty() || IsNeededOnCpu(value)) return std::nullopt;
+    std::optional<Range> range;
+    for (const NetValues::Read& read : values_.readers(value)) {
+      std::optional<Range> wanted;
+      if (roles_[read.op] == OnednnRole::kConvolution) {
+        if (read.input == 0 && MayQuantize(read.op)) wanted = RangeOfInput(read.op);
+      } else {
+        wanted = bytes_[values_.output(read.op, 0)];
+      }
+      if (!wanted || (range && *range != *wanted)) return std::nullopt;
+      range = wanted;
+    }
+    return range;
+  }
+
+  // Finds the values that are kept in bytes: those of convolutions, and of operators all of whose inputs
+  // are in the same bytes. An operator that has another input is barred, and its inputs are judged again.
+  void FindBytes() {
+    bytes_.assign(values_.num_values(), std::nullopt);
+    if (context_.precision != Precision::kInt8) return;
+    std::vector<bool> barred(values_.num_operators());
+    for (bool again = true; again;) {
+      again = false;
+      for (size_t op = values_.num_operators(); op-- > 0;) {
+        if (!IsPlaced(op)) continue;
+        const bool makes = MayQuantize(op) && !AddsTensor(op);
+        const bool keeps = CanKeepBytes(op) && !barred[op];
+        const Value value = values_.output(op, 0);
+        bytes_[value] = makes || keeps ? RangeForReaders(value) : std::nullopt;
+      }
+      for (size_t op = 0; op < values_.num_operators(); ++op) {
+        if (roles_[op] == OnednnRole::kConvolution || !IsPlaced(op)) continue;
+        const std::optional<Range>& range = bytes_[values_.output(op, 0)];
+        const bool holds = !range || std::all_of(data_inputs_[op].begin(), data_inputs_[op].end(),
+                                                 [&](uint32_t i) {
+                                                   return bytes_[values_.input(op, i)] == range;
+                                                 });
+        if (holds) continue;
+        barred[op] = again = true;
+      }
+    }
+  }
+
+  bool AddsTensor(size_t op) const {
+    const Argument* const sum = GetArgumentPtr(Def(op), "sum");
+    return sum != nullptr && sum->i() != 0;
+  }
+
+  // Whether only convolutions that may round to bf16 read the value.
+  bool IsReadRounded(Value value) const {
     const auto readers = values_.readers(value);
     return !readers.empty() && !IsNeededOnCpu(value) &&
            std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
-             return roles_[read.op] == OnednnRole::kConvolution && condition(read);
+             return roles_[read.op] == OnednnRole::kConvolution && MayRound(read.op);
            });
   }
 
   // The precision in which a convolution keeps Y: that in which all that read it round it as well.
-  Precision PrecisionOfOutput(size_t op, Value value) const {
-    if (MayQuantize(op) && IsImageOf(value, [&](const NetValues::Read& read) {
-          return read.input == 0 && MayQuantize(read.op) &&
-                 RangeOfInput(read.op) == RangeOfInput(values_.readers(value)[0].op);
-        })) {
-      return Precision::kInt8;
-    }
-    return MayRound(op) && IsImageOf(value, [&](const auto& read) { return MayRound(read.op); })
-               ? Precision::kBfloat16
-               : Precision::kFloat32;
+  Precision PrecisionOfOutput(size_t op) const {
+    const Value value = values_.output(op, 0);
+    if (bytes_[value]) return Precision::kInt8;
+    return MayRound(op) && IsReadRounded(value) ? Precision::kBfloat16 : Precision::kFloat32;
   }
 
   void SetPrecision(size_t op, OperatorDef* def) {
-    const Value value = values_.output(op, 0);
-    const Precision output = PrecisionOfOutput(op, value);
-    const Precision own = MayQuantize(op) ? Precision::kInt8
-                          : MayRound(op)  ? Precision::kBfloat16
-                                          : Precision::kFloat32;
-    for (const auto& [name, precision] :
-         {std::pair{"precision", own}, std::pair{"output_precision", output}}) {
-      // What a file says is not what the user asked for.
-      if (precision != Precision::kFloat32 || GetArgumentPtr(*def, name) != nullptr) {
-        SetArgument(name, std::string(PrecisionName(precision)), def);
-      }
-    }
-    if (output != Precision::kInt8) return;
-    const Range range = *RangeOfInput(values_.readers(value)[0].op);
-    SetArgument("output_min", range.min, def);
-    SetArgument("output_max", range.max, def);
+    const bool quantizes = MayQuantize(op), rounds = MayRound(op);
+    const Precision own = quantizes ? Precision::kInt8
+                          : rounds  ? Precision::kBfloat16
+                                    : Precision::kFloat32;
+    StatePrecision("precision", own, def);
+    StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);
+    const std::optional<Range>& range = bytes_[values_.output(op, 0)];
+    if (!range) return;
+    SetArgument("output_min", range->min, def);
+    SetArgument("output_max", range->max, def);
+  }
+
+  // What a file says is not what the user asked for.
+  static void StatePrecision(const char* name, Precision precision, OperatorDef* def) {
+    if (precision == Precision::kFloat32 && GetArgumentPtr(*def, name) == nullptr) return;
+    SetArgument(name, std::string(PrecisionName(precision)), def);
   }
 
   template <class T>
@@ -484,6 +548,7 @@ class RegionPlacer {
   DisjointSets regions_;                                    // of operators
   std::vector<std::vector<Value>> copied_in_, copied_out_;  // by operator
   std::unordered_set<Value> copied_;                        // to IDEEP
+  std::vector<std::optional<Range>> bytes_;                 // by value: in bytes of that range
   std::vector<std::string> names_;                          // by representative of name_sets_
   DisjointSets name_sets_;                                  // of values
   std::unordered_set<std::string> used_;

@@ -1,8 +1,10 @@
 #include "caffe2_core/graph/passes/onednn_regions.h"
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
 #include "caffe2_core/runtime/net.h"
+#include "contexts/onednn/onednn_tensor.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 #include "tests/support/operator_test.h"
 
@@ -168,6 +170,86 @@ TEST_F(OnednnRegionsTest, NamesThePrecisionOfConvolutions) {
   run_.precision = Precision::kBfloat16;
   EXPECT_THAT(precisions(),
               ElementsAre("bf16 bf16", "bf16 f32", "f32 f32", "bf16 f32", "bf16 f32"));
+}
+
+std::string Range(float min, float max) {
+  return MakeString("arg { name: \"input_min\" f: ", min, " } arg { name: \"input_max\" f: ", max,
+                    " } ");
+}
+
+// Pools and joins pass on bytes if all that read them want the same ones, and all inputs are in them.
+TEST_F(OnednnRegionsTest, KeepsValuesInBytesBetweenConvolutionsOfBytes) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  const std::string pool = R"(op { type: "MaxPool" input: "a" output: "p"
+                                   arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 } })";
+  const std::string join =
+      R"(op { type: "Concat" input: "b1" input: "c" output: "j" output: "i" })";
+  const auto net = [&](const std::string& c, const std::string& d) {
+    return Conv("x", "w1", "a", Range(0, 1)) + pool + Conv("p", "w2", "b1", Range(0, 2)) +
+           Conv("p", "w3", "c", c) + join + Conv("j", "w128", "d", d) + Conv("d", "w2", "y");
+  };
+  test::FeedRandom(&run_.ws, "w128", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
+  const auto precisions = [&](const std::string& text) {
+    (void)Lines(text);
+    std::vector<std::string> found;
+    for (const OperatorDef& op : run_.net.op()) {
+      const ArgumentHelper args(op);
+      if (op.type() != "Conv" && op.type() != "MaxPool" && op.type() != "Concat") continue;
+      found.push_back(MakeString(op.type(), " ",
+                                 args.GetSingleArgument<std::string>("precision", "-"), " ",
+                                 args.GetSingleArgument<std::string>("output_precision", "-"), " ",
+                                 args.GetSingleArgument<float>("output_max", 0)));
+    }
+    return found;
+  };
+  run_.precision = Precision::kInt8;
+  EXPECT_THAT(
+      precisions(net(Range(0, 2), Range(0, 3))),
+      ElementsAre("Conv int8 int8 2", "MaxPool - int8 0", "Conv int8 int8 3", "Conv int8 int8 3",
+                  "Concat - int8 0", "Conv int8 bf16 0", "Conv bf16 f32 0"));
+  // Another range of one reader of the pool.
+  EXPECT_THAT(
+      precisions(net(Range(0, 1), Range(0, 3))),
+      ElementsAre("Conv int8 f32 0", "MaxPool - f32 0", "Conv int8 int8 3", "Conv int8 int8 3",
+                  "Concat - int8 0", "Conv int8 bf16 0", "Conv bf16 f32 0"));
+  // One input of the join stays in float.
+  EXPECT_THAT(precisions(net(R"(arg { name: "least_precision" s: "f32" })", Range(0, 3))),
+              ElementsAre("Conv int8 f32 0", "MaxPool - f32 0", "Conv int8 f32 0", "Conv - f32 0",
+                          "Concat - f32 0", "Conv int8 bf16 0", "Conv bf16 f32 0"));
+}
+
+TEST_F(OnednnRegionsTest, ComputesNearlyTheSameValuesInBytes) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  test::FeedRandom(&run_.ws, "w128", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
+  const std::string text =
+      R"(name: "n" external_input: "x" external_input: "w1" external_input: "w2"
+         external_input: "w3" external_input: "w128" external_output: "y" )" +
+      Conv("x", "w1", "a", Range(0, 1)) + R"(op { type: "Relu" input: "a" output: "a" })" +
+      R"(op { type: "MaxPool" input: "a" output: "p" arg { name: "kernel" i: 3 }
+              arg { name: "stride" i: 2 } arg { name: "pad" i: 1 } })" +
+      Conv("p", "w2", "b1", Range(0, 3)) + R"(op { type: "Relu" input: "b1" output: "b1" })" +
+      Conv("p", "w3", "c", Range(0, 3)) + R"(op { type: "Relu" input: "c" output: "c" })" +
+      R"(op { type: "Concat" input: "b1" input: "c" output: "j" output: "i" })" +
+      Conv("j", "w128", "y", Range(0, 3));
+  test::FeedRandom(&run_.ws, "x", {1, 3, 17, 16}, 0, 1, 9);
+  ASSERT_TRUE(run_.ws.RunNetOnce(test::ParseNet(text)));
+  const std::vector<float> exact = test::Fetch<float>(run_.ws, "y");
+  for (const char* name : {"a", "p", "b1", "c", "j", "i", "y"}) run_.ws.RemoveBlob(name);
+  run_.precision = Precision::kInt8;
+  (void)Lines(text);
+  NetBase* const placed = run_.ws.CreateNet(run_.net);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(placed->Run());
+  for (const char* name : {"a_ideep", "p_ideep", "b1_ideep", "c_ideep", "j_ideep"}) {
+    EXPECT_TRUE(IsQuantized(run_.ws.GetBlob(name)->Get<Tensor>())) << name;
+  }
+  const std::vector<float> y = test::Fetch<float>(run_.ws, "y");
+  ASSERT_EQ(y.size(), exact.size());
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    signal += exact[i] * exact[i];
+    noise += (y[i] - exact[i]) * (y[i] - exact[i]);
+  }
+  EXPECT_LT(noise, 1e-3 * signal);  // above 30 dB
 }
 
 struct NoConstants final : NetConstants {
