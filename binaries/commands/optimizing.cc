@@ -103,7 +103,7 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .free_constants = true,
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");
-  if (const std::string reason = WhyFloat32(options); !reason.empty()) {
+  if (const std::string reason = WhyFloat32(model.predict_net, options); !reason.empty()) {
     Warn(MakeString("precision ", PrecisionName(options.precision),
                     ": all operators compute in f32, because ", reason));
     options.precision = Precision::kFloat32;

@@ -60,13 +60,14 @@ std::vector<Argument> WhatOperatorsMayChoose(const PreparationOptions& options) 
 }
 
 bool StatesRanges(const NetDef& net) {
-  return std::any_of(net.op().begin(), net.op().end(),
-                     [](const OperatorDef& def) { return GetArgumentPtr(def, "input_max") != nullptr; });
+  return std::any_of(net.op().begin(), net.op().end(), [](const OperatorDef& def) {
+    return GetArgumentPtr(def, "input_max") != nullptr;
+  });
 }
 
 // The precision for this machine. Logs one line if it is not the one that was asked for.
-Precision AvailablePrecision(const PreparationOptions& options) {
-  const std::string reason = WhyFloat32(options);
+Precision AvailablePrecision(const NetDef& net, const PreparationOptions& options) {
+  const std::string reason = WhyFloat32(net, options);
   if (reason.empty()) return options.precision;
   LOG(WARNING) << "precision " << PrecisionName(options.precision)
                << ": all operators compute in f32, because " << reason;
@@ -87,12 +88,15 @@ void CheckSettings(const PreparationOptions& options) {
 
 }  // namespace
 
-std::string WhyFloat32(const PreparationOptions& options) {
+std::string WhyFloat32(const NetDef& net, const PreparationOptions& options) {
   if (options.precision == Precision::kFloat32) return "";
   if (!options.optimize || options.without_passes.contains("onednn_regions")) {
     return "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
   }
-  return options.precision == Precision::kInt8 ? WhyNoInt8Convs() : WhyNoBf16Convs();
+  if (options.precision != Precision::kInt8) return WhyNoBf16Convs();
+  if (std::string reason = WhyNoInt8Convs(); !reason.empty()) return reason;
+  return StatesRanges(net) ? ""
+                           : "the net states no ranges of inputs; caffe2 quantize measures them";
 }
 
 Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace* ws) {
@@ -103,13 +107,8 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
   PreparationOptions all = options;
   AddShapesInWorkspace(options.inputs, *ws, &all.input_shapes);
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
-  all.precision = AvailablePrecision(all);
+  all.precision = AvailablePrecision(net, all);
   Preparation preparation = OptimizeNet(std::move(net), all, ws);
-  if (all.precision == Precision::kInt8 && !StatesRanges(preparation.net)) {
-    LOG(WARNING) << "precision int8: net \"" << preparation.net.name()
-                 << "\" states no ranges of inputs, so nothing is computed in int8; \"caffe2 "
-                    "quantize\" measures them";
-  }
   TellOperators(WhatOperatorsMayChoose(options), &preparation.net);
   // Those with which a packed net was prepared.
   for (auto& [name, shape] : preparation.options.input_shapes)

@@ -76,9 +76,9 @@ struct PreparationOptions {
   std::shared_ptr<const PackedModel> packed = nullptr;
 };
 
-// Why a net that is prepared with these options computes in float on this machine, though
+// Why the net, prepared with these options, computes in float on this machine, though
 // `options.precision` is lower; empty if it does not.
-std::string WhyFloat32(const PreparationOptions& options);
+std::string WhyFloat32(const NetDef& net, const PreparationOptions& options);
 
 // A net that is ready to be created, and what was done to it.
 struct Preparation {

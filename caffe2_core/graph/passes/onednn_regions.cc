@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,19 +10,18 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_inference.h"
-#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_values.h"
 #include "caffe2_core/graph/passes/onednn_estimates.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
+#include "caffe2_core/graph/passes/onednn_precisions.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 
 namespace caffe2rt {
 namespace {
 
 constexpr char kLayoutArgument[] = "layout";
-constexpr char kOutputPrecision[] = "output_precision";
 constexpr char kNhwcLayout[] = "nhwc";
 constexpr char kBlockedLayout[] = "nChw16c";
 // Below this many channels, the CPU's own kernels read NCHW without conversion.
@@ -56,6 +54,7 @@ class RegionPlacer {
         values_(net, context),
         estimates_(net, context),
         roles_(values_.num_operators(), OnednnRole::kNone),
+        precisions_(net, context, machine_, values_, estimates_, roles_),
         data_inputs_(values_.num_operators()),
         on_ideep_(values_.num_operators()),
         regions_(values_.num_operators()),
@@ -67,7 +66,7 @@ class RegionPlacer {
     JoinRegions();
     if (!ChooseRegions()) return net_;
     FindBorder();
-    FindBytes();
+    ChoosePrecisions();
     NameValues();
     return Rewrite();
   }
@@ -82,12 +81,6 @@ class RegionPlacer {
     bool quantized = false;              // of any of the convolutions
     bool placed = false;
     const char* layout = kNhwcLayout;
-  };
-
-  // Of numbers.
-  struct Range {
-    float min = 0, max = 0;
-    bool operator==(const Range&) const = default;
   };
 
   const OperatorDef& Def(size_t op) const { return net_.op(static_cast<int>(op)); }
@@ -229,7 +222,7 @@ class RegionPlacer {
     const ConvLayoutTimes times = EstimateConvLayouts(size, machine_, context_.deterministic);
     region->nhwc_us += times.nhwc_us;
     region->blocked_us += std::min(times.blocked_us, times.nhwc_us + in + out);
-    region->quantized = region->quantized || MayQuantize(op);
+    region->quantized = region->quantized || precisions_.MayQuantize(op);
   }
 
   double ReorderUs(double count) const { return EstimateReorder(count, machine_); }
@@ -270,6 +263,13 @@ class RegionPlacer {
       }
     }
     copied_ = std::move(seen);
+  }
+
+  void ChoosePrecisions() {
+    std::vector<bool> on_cpu(values_.num_values());
+    for (Value value = 0; value < values_.num_values(); ++value)
+      on_cpu[value] = IsNeededOnCpu(value);
+    precisions_.Choose(on_ideep_, data_inputs_, on_cpu);
   }
 
   bool IsNeededOnCpu(Value value) const {
@@ -380,130 +380,10 @@ class RegionPlacer {
     for (size_t i = 0; i < values_.num_outputs(op); ++i) {
       def->set_output(static_cast<int>(i), NameOf(values_.output(op, i)));
     }
-    if (roles_[op] != OnednnRole::kConvolution) {
-      const bool bytes = bytes_[values_.output(op, 0)].has_value();
-      if (bytes || CanKeepBytes(op))
-        StatePrecision(kOutputPrecision, bytes ? Precision::kInt8 : Precision::kFloat32, def);
-      return;
-    }
+    precisions_.State(op, def);
+    if (roles_[op] != OnednnRole::kConvolution) return;
     SetArgument(kLayoutArgument, std::string(layouts_[op]), def);
     if (context_.deterministic) SetArgument("deterministic", 1, def);
-    SetPrecision(op, def);
-  }
-
-  bool Allows(size_t op, Precision precision) const {
-    const Argument* const least = GetArgumentPtr(Def(op), "least_precision");
-    return context_.precision >= precision && roles_[op] == OnednnRole::kConvolution &&
-           (least == nullptr || least->s().empty() || ParsePrecision(least->s()) >= precision);
-  }
-  bool MayRound(size_t op) const { return Allows(op, Precision::kBfloat16); }
-  bool MayQuantize(size_t op) const {
-    return Allows(op, Precision::kInt8) && RangeOfInput(op).has_value() &&
-           Int8ConvPays(estimates_.SizeOfConv(op), machine_, context_.deterministic);
-  }
-
-  // The range that the net states for the input of a convolution.
-  std::optional<Range> RangeOfInput(size_t op) const {
-    const Argument* const min = GetArgumentPtr(Def(op), "input_min");
-    const Argument* const max = GetArgumentPtr(Def(op), "input_max");
-    if (min == nullptr || max == nullptr || !(min->f() < max->f())) return std::nullopt;
-    return Range{min->f(), max->f()};
-  }
-
-  // --- values in bytes ---
-
-  // Whether the operator can give its output in the bytes of its inputs: it is not a convolution, and
-  // has the argument that asks for it.
-  bool CanKeepBytes(size_t op) const {
-    if (!IsPlaced(op) || roles_[op] == OnednnRole::kConvolution) return false;
-    const OpSchema* const schema = OpSchemaRegistry::Schema(Def(op).type());
-    return std::any_of(schema->args().begin(), schema->args().end(),
-                       [](const auto& arg) { return arg.name == kOutputPrecision; });
-  }
-
-  // The range that all readers of the value want its bytes to have.
-  std::optional<Range> RangeForReaders(Value value) const {
-    if (values_.readers(value).empty() || IsNeededOnCpu(value)) return std::nullopt;
-    std::optional<Range> range;
-    for (const NetValues::Read& read : values_.readers(value)) {
-      std::optional<Range> wanted;
-      if (roles_[read.op] == OnednnRole::kConvolution) {
-        if (read.input == 0 && MayQuantize(read.op)) wanted = RangeOfInput(read.op);
-      } else {
-        wanted = bytes_[values_.output(read.op, 0)];
-      }
-      if (!wanted || (range && *range != *wanted)) return std::nullopt;
-      range = wanted;
-    }
-    return range;
-  }
-
-  // Finds the values that are kept in bytes: those of convolutions, and of operators all of whose inputs
-  // are in the same bytes. An operator that has another input is barred, and its inputs are judged again.
-  void FindBytes() {
-    bytes_.assign(values_.num_values(), std::nullopt);
-    if (context_.precision != Precision::kInt8) return;
-    std::vector<bool> barred(values_.num_operators());
-    for (bool again = true; again;) {
-      again = false;
-      for (size_t op = values_.num_operators(); op-- > 0;) {
-        if (!IsPlaced(op)) continue;
-        const bool makes = MayQuantize(op) && !AddsTensor(op);
-        const bool keeps = CanKeepBytes(op) && !barred[op];
-        const Value value = values_.output(op, 0);
-        bytes_[value] = makes || keeps ? RangeForReaders(value) : std::nullopt;
-      }
-      for (size_t op = 0; op < values_.num_operators(); ++op) {
-        if (roles_[op] == OnednnRole::kConvolution || !IsPlaced(op)) continue;
-        const std::optional<Range>& range = bytes_[values_.output(op, 0)];
-        const bool holds = !range || std::all_of(data_inputs_[op].begin(), data_inputs_[op].end(),
-                                                 [&](uint32_t i) {
-                                                   return bytes_[values_.input(op, i)] == range;
-                                                 });
-        if (holds) continue;
-        barred[op] = again = true;
-      }
-    }
-  }
-
-  bool AddsTensor(size_t op) const {
-    const Argument* const sum = GetArgumentPtr(Def(op), "sum");
-    return sum != nullptr && sum->i() != 0;
-  }
-
-  // Whether only convolutions that may round to bf16 read the value.
-  bool IsReadRounded(Value value) const {
-    const auto readers = values_.readers(value);
-    return !readers.empty() && !IsNeededOnCpu(value) &&
-           std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
-             return roles_[read.op] == OnednnRole::kConvolution && MayRound(read.op);
-           });
-  }
-
-  // The precision in which a convolution keeps Y: that in which all that read it round it as well.
-  Precision PrecisionOfOutput(size_t op) const {
-    const Value value = values_.output(op, 0);
-    if (bytes_[value]) return Precision::kInt8;
-    return MayRound(op) && IsReadRounded(value) ? Precision::kBfloat16 : Precision::kFloat32;
-  }
-
-  void SetPrecision(size_t op, OperatorDef* def) {
-    const bool quantizes = MayQuantize(op), rounds = MayRound(op);
-    const Precision own = quantizes ? Precision::kInt8
-                          : rounds  ? Precision::kBfloat16
-                                    : Precision::kFloat32;
-    StatePrecision("precision", own, def);
-    StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);
-    const std::optional<Range>& range = bytes_[values_.output(op, 0)];
-    if (!range) return;
-    SetArgument("output_min", range->min, def);
-    SetArgument("output_max", range->max, def);
-  }
-
-  // What a file says is not what the user asked for.
-  static void StatePrecision(const char* name, Precision precision, OperatorDef* def) {
-    if (precision == Precision::kFloat32 && GetArgumentPtr(*def, name) == nullptr) return;
-    SetArgument(name, std::string(PrecisionName(precision)), def);
   }
 
   template <class T>
@@ -541,14 +421,14 @@ class RegionPlacer {
   const Machine machine_;  // for which layouts are chosen
   const NetValues values_;
   const OnednnEstimates estimates_;
-  std::vector<OnednnRole> roles_;                           // by operator
+  std::vector<OnednnRole> roles_;  // by operator
+  OnednnPrecisions precisions_;
   std::vector<std::vector<uint32_t>> data_inputs_;          // by operator: positions
   std::vector<bool> on_ideep_;                              // by operator
   std::vector<const char*> layouts_;                        // by operator
   DisjointSets regions_;                                    // of operators
   std::vector<std::vector<Value>> copied_in_, copied_out_;  // by operator
   std::unordered_set<Value> copied_;                        // to IDEEP
-  std::vector<std::optional<Range>> bytes_;                 // by value: in bytes of that range
   std::vector<std::string> names_;                          // by representative of name_sets_
   DisjointSets name_sets_;                                  // of values
   std::unordered_set<std::string> used_;

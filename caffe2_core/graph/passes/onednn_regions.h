@@ -20,9 +20,8 @@
 // estimated for an image of 224 x 224. If context.deterministic is set, Winograd is neither used
 // nor counted.
 //
-// With context.precision bf16, convolutions get the argument precision (operators/common/onednn_argument.h)
-// unless their argument least_precision is f32, and output_precision if nothing but such convolutions
-// reads their output.
+// With another context.precision than f32, the operators get arguments that say in which element type
+// they compute (onednn_precisions.h).
 //
 // A ConvFusion that adds a tensor computes in place if that tensor is not used later.
 

@@ -1,0 +1,157 @@
+#include "caffe2_core/graph/passes/onednn_precisions.h"
+
+#include <algorithm>
+#include <string>
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr char kPrecision[] = "precision";
+constexpr char kOutputPrecision[] = "output_precision";
+
+template <class T>
+void SetArgument(const std::string& name, const T& value, OperatorDef* def) {
+  *GetMutableArgument(name, true, def) = MakeArgument(name, value);
+}
+
+// What a file says is not what the user asked for.
+void StatePrecision(const char* name, Precision precision, OperatorDef* def) {
+  if (precision == Precision::kFloat32 && GetArgumentPtr(*def, name) == nullptr) return;
+  SetArgument(name, std::string(PrecisionName(precision)), def);
+}
+
+bool AddsTensor(const OperatorDef& def) {
+  const Argument* const sum = GetArgumentPtr(def, "sum");
+  return sum != nullptr && sum->i() != 0;
+}
+
+}  // namespace
+
+OnednnPrecisions::OnednnPrecisions(const NetDef& net, const PassContext& context,
+                                   const Machine& machine, const NetValues& values,
+                                   const OnednnEstimates& estimates,
+                                   const std::vector<OnednnRole>& roles)
+    : net_(net),
+      context_(context),
+      machine_(machine),
+      values_(values),
+      estimates_(estimates),
+      roles_(roles),
+      bytes_(values.num_values()) {}
+
+bool OnednnPrecisions::Allows(size_t op, Precision precision) const {
+  const Argument* const least = GetArgumentPtr(Def(op), "least_precision");
+  return context_.precision >= precision && IsConv(op) &&
+         (least == nullptr || least->s().empty() || ParsePrecision(least->s()) >= precision);
+}
+
+bool OnednnPrecisions::MayQuantize(size_t op) const {
+  return Allows(op, Precision::kInt8) && RangeOfInput(op).has_value() &&
+         Int8ConvPays(estimates_.SizeOfConv(op), machine_, context_.deterministic);
+}
+
+// The range that the net states for the input of a convolution.
+std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeOfInput(size_t op) const {
+  const Argument* const min = GetArgumentPtr(Def(op), "input_min");
+  const Argument* const max = GetArgumentPtr(Def(op), "input_max");
+  if (min == nullptr || max == nullptr || !(min->f() < max->f())) return std::nullopt;
+  return Range{min->f(), max->f()};
+}
+
+// Whether the operator can give its output in the bytes of its inputs: it is not a convolution, and
+// has the argument that asks for it.
+bool OnednnPrecisions::CanKeepBytes(size_t op) const {
+  if (IsConv(op)) return false;
+  const OpSchema* const schema = OpSchemaRegistry::Schema(Def(op).type());
+  return schema != nullptr &&
+         std::any_of(schema->args().begin(), schema->args().end(),
+                     [](const auto& arg) { return arg.name == kOutputPrecision; });
+}
+
+// The range that all readers of the value want its bytes to have.
+std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeForReaders(Value value) const {
+  if (on_cpu_[value]) return std::nullopt;
+  std::optional<Range> range;
+  for (const NetValues::Read& read : values_.readers(value)) {
+    std::optional<Range> wanted;
+    if (!IsConv(read.op)) {
+      wanted = bytes_[values_.output(read.op, 0)];
+    } else if (read.input == 0 && MayQuantize(read.op)) {
+      wanted = RangeOfInput(read.op);
+    }
+    if (!wanted || (range && *range != *wanted)) return std::nullopt;
+    range = wanted;
+  }
+  return range;
+}
+
+// From the last operator to the first, so that readers are judged before what they read.
+void OnednnPrecisions::AssignBytes(const std::vector<bool>& placed,
+                                   const std::vector<bool>& barred) {
+  bytes_.assign(values_.num_values(), std::nullopt);
+  for (size_t op = values_.num_operators(); op-- > 0;) {
+    if (!placed[op]) continue;
+    const bool makes = MayQuantize(op) && !AddsTensor(Def(op));
+    const Value value = values_.output(op, 0);
+    if (makes || (CanKeepBytes(op) && !barred[op])) bytes_[value] = RangeForReaders(value);
+  }
+}
+
+// An operator that passes on bytes is barred if it has another input, and all are judged again.
+void OnednnPrecisions::Choose(const std::vector<bool>& placed,
+                              const std::vector<std::vector<uint32_t>>& data_inputs,
+                              const std::vector<bool>& on_cpu) {
+  on_cpu_ = on_cpu;
+  if (context_.precision != Precision::kInt8) return;
+  std::vector<bool> barred(values_.num_operators());
+  for (bool again = true; again;) {
+    AssignBytes(placed, barred);
+    again = false;
+    for (size_t op = 0; op < values_.num_operators(); ++op) {
+      if (!placed[op] || IsConv(op) || !bytes_[values_.output(op, 0)]) continue;
+      const bool alike =
+          std::all_of(data_inputs[op].begin(), data_inputs[op].end(), [&](uint32_t i) {
+            return bytes_[values_.input(op, i)] == bytes_[values_.output(op, 0)];
+          });
+      if (!alike) barred[op] = again = true;
+    }
+  }
+}
+
+// Whether only convolutions that may round to bf16 read the value.
+bool OnednnPrecisions::IsReadRounded(Value value) const {
+  const auto readers = values_.readers(value);
+  return !readers.empty() && !on_cpu_[value] &&
+         std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
+           return IsConv(read.op) && MayRound(read.op);
+         });
+}
+
+Precision OnednnPrecisions::PrecisionOfOutput(size_t op) const {
+  const Value value = values_.output(op, 0);
+  if (bytes_[value]) return Precision::kInt8;
+  return MayRound(op) && IsReadRounded(value) ? Precision::kBfloat16 : Precision::kFloat32;
+}
+
+void OnednnPrecisions::State(size_t op, OperatorDef* def) const {
+  if (IsConv(op)) {
+    StatePrecision(kPrecision,
+                   MayQuantize(op) ? Precision::kInt8
+                   : MayRound(op)  ? Precision::kBfloat16
+                                   : Precision::kFloat32,
+                   def);
+  } else if (!CanKeepBytes(op)) {
+    return;
+  }
+  StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);
+  const std::optional<Range>& range = bytes_[values_.output(op, 0)];
+  if (!range || !IsConv(op)) return;
+  SetArgument("output_min", range->min, def);
+  SetArgument("output_max", range->max, def);
+}
+
+}  // namespace caffe2rt
