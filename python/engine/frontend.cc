@@ -17,6 +17,7 @@ void BindFrontend(nanobind::module_& m) {
   BindFrontendTransforms(names);
   BindFrontendMemonger(names);
   BindFrontendOnnx(names);
+  BindFrontendNomnigraph(names);
 }
 
 }  // namespace caffe2rt

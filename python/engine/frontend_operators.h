@@ -18,6 +18,8 @@ void BindFrontendProtos(nanobind::module_& m);
 void BindFrontendMemonger(nanobind::module_& m);
 // Names for blobs that a conversion from or to ONNX adds.
 void BindFrontendOnnx(nanobind::module_& m);
+// nomnigraph: nets as graphs that can be changed (net_graph.h).
+void BindFrontendNomnigraph(nanobind::module_& m);
 // Transforms of nets.
 void BindFrontendTransforms(nanobind::module_& m);
 
