@@ -322,8 +322,9 @@ const char* ConvReasonName(ConvReason reason) {
 }
 
 ConvChoice ChooseConv(const ConvProblem& problem, const ConvTuning& tuning) {
-  const ConvRates& rates =
-      RatesOf(problem.limits.deterministic ? problem.machine.WithOneThread() : problem.machine);
+  const Machine machine =
+      problem.limits.deterministic ? problem.machine.WithOneThread() : problem.machine;
+  const ConvRates& rates = RatesOf(machine);
   if (problem.ideep) return IdeepChooser(problem, rates).Choose(tuning);
   return PlainChooser(problem, rates).Choose(tuning);
 }
