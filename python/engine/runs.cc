@@ -59,6 +59,12 @@ bool PythonRun::IsStopped() {
   return true;
 }
 
+void PythonRun::StayIfExits() {
+  if (is_main_ || !g_exits) return;
+  --g_runs;
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 void PythonRun::RethrowInterrupt() {
   if (!interrupted_) return;
   throw nb::python_error(*interrupt_);

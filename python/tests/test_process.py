@@ -42,8 +42,8 @@ def test_the_interpreter_ends_while_a_thread_runs_a_net():
         'print("ready", flush=True)',
     )
     process = start(program)
-    process.communicate(timeout=20)
-    assert process.returncode == 0
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (0, "")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
