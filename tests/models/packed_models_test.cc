@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
