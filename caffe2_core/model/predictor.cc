@@ -1,11 +1,14 @@
 #include "caffe2_core/model/predictor.h"
 
+#include <algorithm>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
@@ -28,12 +31,21 @@ std::vector<std::string> OutputsFor(std::vector<std::string> listed, const NetDe
   return listed.empty() ? OutputsOf(net) : std::move(listed);
 }
 
-// The inputs that no init net fills, and those that it fills with a constant instead of data.
-std::vector<std::string> ExpectedInputs(const NetDef& net, const std::vector<NetDef>& init_nets) {
+// The inputs that nothing fills, and those that are filled with a constant instead of data.
+std::vector<std::string> ExpectedInputs(const NetDef& net, const PredictorNets& nets) {
   std::vector<const NetDef*> all;
-  for (const NetDef& init : init_nets) all.push_back(&init);
+  for (const NetDef& init : nets.init_nets) all.push_back(&init);
   std::vector<std::string> expected = UnfilledInputsOf(net, all);
-  for (std::string& name : PlaceholdersOf(net, init_nets)) expected.push_back(std::move(name));
+  std::vector<std::string> placeholders;
+  if (nets.packed == nullptr) {
+    placeholders = PlaceholdersOf(net, nets.init_nets);
+  } else {
+    std::set<std::string> packed;
+    for (const PackedTensor& tensor : nets.packed->index().tensor()) packed.insert(tensor.name());
+    std::erase_if(expected, [&](const std::string& name) { return packed.contains(name); });
+    placeholders = nets.packed->placeholders();
+  }
+  expected.insert(expected.end(), placeholders.begin(), placeholders.end());
   return expected;
 }
 
@@ -92,11 +104,10 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
     : shared_(
           std::make_shared<Instances>(std::move(parent), std::move(nets.predict_net), options)) {
   // As in Caffe2, every declared input may be given by the caller, including weights. Unless the
-  // inputs are listed, those that no init net fills with weights are expected.
+  // inputs are listed, those that no init net and no packed model fills with weights are expected.
   const bool listed = !nets.inputs.empty();
   std::vector<std::string> inputs = InputsFor(std::move(nets.inputs), shared_->def);
-  std::vector<std::string> expected =
-      listed ? inputs : ExpectedInputs(shared_->def, nets.init_nets);
+  std::vector<std::string> expected = listed ? inputs : ExpectedInputs(shared_->def, nets);
   if (options.run_init) {
     nets.init_weights.resize(nets.init_nets.size());
     if (nets.packed != nullptr) nets.packed->CreateBlobs(&shared_->weights);

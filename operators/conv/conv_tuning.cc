@@ -254,7 +254,12 @@ size_t LoadConvTuning(const std::string& path) {
   }
 }
 
-bool PrefersPlainConvLayouts() { return GetConvTuning()->plain_layouts(); }
+bool PrefersPlainConvLayouts() {
+  if (const ConvTuning* const own = t_thread_state.conv_tuning) return own->plain_layouts();
+  // The compiled-in table states no layouts, and reading it takes as long as loading a packed net.
+  const MutexLock lock(Tuning().mutex);
+  return Tuning().table != nullptr && Tuning().table->plain_layouts();
+}
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {
   return std::make_shared<const ConvTuning>(ReadWholeFile(path));

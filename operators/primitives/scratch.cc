@@ -4,13 +4,30 @@
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/release_pages.h"
 
 namespace caffe2rt {
+namespace {
+
+// The memory of a thread. Nobody uses it after the thread's end, though objects that the thread has
+// used may live on, as operators of idle nets do. The C library keeps what a thread has freed for
+// threads to come, so the pages are returned first.
+struct OfThread {
+  ~OfThread() {
+    const std::shared_ptr<Tensor> memory = shared.lock();
+    if (memory == nullptr || memory->storage() == nullptr) return;
+    ReleasePages(memory->raw_mutable_data(), memory->nbytes());
+    memory->FreeMemory();
+  }
+  std::weak_ptr<Tensor> shared;
+};
+
+}  // namespace
 
 float* ThreadScratch::Floats(int64_t count) {
   if (count == 0) return nullptr;
-  thread_local std::weak_ptr<Tensor> shared;
-  if (thread_ != &shared) MoveTo(&shared);
+  thread_local OfThread own;
+  if (thread_ != &own.shared) MoveTo(&own.shared);
   if (memory_->numel() < count) {
     memory_->FreeMemory();
     memory_->Resize(count);

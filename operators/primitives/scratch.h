@@ -9,9 +9,9 @@
 // The memory is valid until the thread's next request.
 //
 // All ThreadScratch objects used on one thread share one CPU tensor. It grows to the largest
-// request and is freed with the last of them. An object may move from thread to thread, as an
-// executor with several threads moves operators, but only one thread may use it at a time. It keeps
-// the memory of the threads that it has been on. The pieces of a parallel loop get parts of one request: a
+// request and is freed with the last of them or at the thread's end. An object may move from thread to
+// thread, as an executor with several threads moves operators, but only one thread may use it at a time. It
+// keeps the memory of the threads that it has been on while they live. The pieces of a parallel loop get parts of one request: a
 // request of their own would allocate whenever a piece runs on another thread than before. Steady
 // state: no allocation. The memory counts toward the CPU
 // memory limit. THROWS if there is not enough memory.
@@ -49,7 +49,7 @@ class ThreadScratch {
 
   std::shared_ptr<Tensor> memory_;
   std::vector<std::shared_ptr<Tensor>> kept_;  // of other threads, shared with them
-  const void* thread_ = nullptr;  // identifies the thread that owns memory_
+  const void* thread_ = nullptr;               // identifies the thread that owns memory_
 };
 
 // `count` rounded up, so that a second array that follows in the same request is also aligned.

@@ -2,11 +2,16 @@
 // any weight, and compute their recorded outputs.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "tests/models/golden_case.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -80,6 +85,35 @@ TEST_P(PackedModelsTest, PrepareNoWeightWhenTheyAreMapped) {
   EXPECT_EQ(after.made - before.made, 0);
   std::printf("%s: %d weights from the file\n", golden().Name().c_str(),
               static_cast<int>(after.mapped - before.mapped));
+}
+
+// Regression: a predictor took the packed weights that its net declares as inputs for data.
+TEST_P(PackedModelsTest, PredictorsPrepareNoWeight) {
+  (void)Pack();
+  PredictorOptions options{.file_access = FileAccess::Free()};
+  Predictor::TensorMap inputs, outputs;
+  for (const auto& [blob, file] : golden().inputs) {
+    const Tensor& input = inputs.emplace(blob, ReadNpy(File(file))).first->second;
+    options.input_shapes[blob] = CreateTensorShape(input.dims(), TypeMetaToDataType(input.dtype()));
+  }
+  const PreparedForms::Counts before = PreparedForms::Count();
+  // In the model's folder: a predictor looks for its files in the current one.
+  const std::filesystem::path folder = std::filesystem::current_path();
+  std::filesystem::current_path(golden().folder);
+  Predictor predictor(
+      LoadModel({.predict_net = path_, .root = golden().folder, .device = DeviceOption()}),
+      options);
+  for (int i = 0; i < 2; ++i) predictor(inputs, &outputs);
+  std::filesystem::current_path(folder);
+  EXPECT_EQ(PreparedForms::Count().made - before.made, 0);
+  EXPECT_GT(PreparedForms::Count().mapped, before.mapped);
+  for (const GoldenCase::Output& output : golden().outputs) {
+    const auto got = outputs.find(output.blob);
+    if (got == outputs.end()) continue;  // an inner blob
+    EXPECT_LE(RelativeError(Crop(got->second, output.crop), ReadNpy(File(output.file))),
+              golden().tolerance)
+        << output.blob;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PackedModelsTest, testing::ValuesIn(ReadGoldenCases()),

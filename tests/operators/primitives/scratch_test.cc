@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "caffe2_core/base/memory_budget.h"
+
 namespace caffe2rt::test::scratch_test {
 
 namespace {
@@ -53,6 +55,24 @@ TEST(ThreadScratchTest, KeepsTheMemoryOfTheThreadsItHasBeenOn) {
   give(3, 4);
   EXPECT_EQ(a.Floats(100), here);
   other.join();
+}
+
+// Regression: the operators of an idle net kept the memory of all threads that had run it.
+TEST(ThreadScratchTest, IsFreedAtTheEndOfTheThread) {
+  const auto used = [] { return GetCPUMemoryUsage().in_use_bytes; };
+  const size_t before = used();
+  ThreadScratch a, b;
+  size_t during = 0;
+  std::thread([&] {
+    a.Floats(10000);
+    b.Floats(10000);
+    during = used();
+  }).join();
+  EXPECT_GE(during, before + 40000);
+  EXPECT_EQ(used(), before);
+  float* const here = a.Floats(100);  // another thread may use it
+  std::fill_n(here, 100, 1.0f);
+  EXPECT_EQ(b.Floats(100), here);
 }
 
 TEST(ThreadScratchTest, KeepsMemoryThatIsLargeEnough) {

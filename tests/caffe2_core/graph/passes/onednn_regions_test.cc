@@ -3,6 +3,8 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
+#include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/model/workspace_constants.h"
 #include "caffe2_core/runtime/net.h"
 #include "contexts/onednn/onednn_tensor.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
@@ -268,6 +270,43 @@ TEST_F(OnednnRegionsTest, LeavesANetWhoseOperatorsAreNotKnown) {
   PassContext context{constants};
   const NetDef net = test::ParseNet(R"(op { type: "Conv" input: "x" input: "w" output: "y" })");
   EXPECT_EQ(PlaceOnednnRegions(net, context).SerializeAsString(), net.SerializeAsString());
+}
+
+// What the pass makes, for a machine with AVX-512, of two convolutions of an image whose outputs are
+// joined, and one of 1x1 behind them. In blocks of channels, Concat costs nothing; the last convolution
+// is estimated as faster in NHWC. How both compare depends on the number of threads.
+std::string PlacedFor(int threads, bool deterministic, int64_t channels) {
+  PassRun run;
+  test::FeedRandom(&run.ws, "w", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+  test::FeedRandom(&run.ws, "v", {channels, 128, 1, 1}, -0.1f, 0.1f, 2);
+  const NetDef net =
+      test::ParseNet(Conv("x", "w", "a") + Conv("x", "w", "b") +
+                     R"(op { type: "Concat" input: "a" input: "b" output: "j" output: "sizes" }
+                        op { type: "Conv" input: "j" input: "v" output: "y"
+                             arg { name: "kernel" i: 1 } })");
+  WorkspaceConstants constants(net, {"x"}, run.kept, &run.ws);
+  PassContext context{.constants = constants};
+  context.kept = run.kept;
+  context.has_operator = [](const std::string&, DeviceType) { return true; };
+  context.deterministic = deterministic;
+  context.machine = {.isa = Isa::kAvx512, .threads = threads};
+  const auto shape = [](const std::vector<int64_t>& dims) {
+    return CreateTensorShape(dims, TensorProto::FLOAT);
+  };
+  context.input_shapes = {{"x", shape({1, 3, 28, 28})},
+                          {"w", shape({64, 3, 3, 3})},
+                          {"v", shape({channels, 128, 1, 1})}};
+  return PlaceOnednnRegions(net, context).SerializeAsString();
+}
+
+// Without `deterministic` the number of threads counts, or the comparison would say nothing.
+TEST(OnednnThreadsTest, DeterministicNetsDoNotDependOnThreads) {
+  int differ = 0;
+  for (int64_t channels = 768; channels <= 1280; channels += 16) {
+    EXPECT_EQ(PlacedFor(2, true, channels), PlacedFor(1, true, channels)) << channels;
+    if (PlacedFor(2, false, channels) != PlacedFor(1, false, channels)) ++differ;
+  }
+  EXPECT_GT(differ, 0);
 }
 
 TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
