@@ -63,10 +63,9 @@ void CreateFolder(const std::string& folder) {
   std::error_code error;
   const bool is_free = !fs::exists(folder, error) ||
                        (fs::is_directory(folder, error) && fs::is_empty(folder, error));
-  CAFFE_ENFORCE(is_free, "\"", folder,
-                "\" exists; choose another folder, or go on with "
-                "caffe2 train --resume ",
-                folder);
+  const bool has_run = fs::exists(folder + "/" + kRunFile, error);
+  CAFFE_ENFORCE(is_free, "\"", folder, "\" exists; choose another folder",
+                has_run ? ", or go on with caffe2 train --resume " + folder : "");
   fs::create_directories(folder, error);
   CAFFE_ENFORCE(!error, "cannot create the folder \"", folder, "\": ", error.message());
 }
@@ -113,6 +112,10 @@ class TrainingRun::Impl {
     log_every_ = std::max<int64_t>(1, plan_.steps_per_epoch / kLinesPerEpoch);
   }
 
+  // The folder was made for this run: it goes if not even the first step succeeds, so that the corrected command can be
+  // given with the same folder.
+  void SetNew() { is_new_ = true; }
+
   const RunDef& run() const { return run_; }
   const TrainingPlan& plan() const { return plan_; }
   int64_t first_iteration() const { return first_iteration_; }
@@ -132,6 +135,7 @@ class TrainingRun::Impl {
                     "\" failed");
     } catch (EnforceNotMet& error) {
       EndAfterLoss(&error);
+      if (is_new_ && state_.iteration() == 0 && !ranks_.several()) RemoveFiles();
       throw;
     }
     if (begun_) Collect();
@@ -144,6 +148,16 @@ class TrainingRun::Impl {
 
  private:
   bool is_writer() const { return ranks_.rank == 0; }
+
+  void RemoveFiles() {
+    log_.reset();
+    std::error_code ignored;
+    for (const std::string& file :
+         {std::string(kRunFile), std::string("log.jsonl"), std::string("init.minidb")})
+      fs::remove(folder_ + "/" + file, ignored);
+    if (!last_checkpoint_.empty()) fs::remove(last_checkpoint_, ignored);
+    fs::remove(folder_, ignored);  // stays if something else is in it
+  }
 
   // If the error means that ranks are lost: saves, if this is the lowest rank left, and says so.
   void EndAfterLoss(EnforceNotMet* error) {
@@ -406,6 +420,7 @@ class TrainingRun::Impl {
   const TrainingData data_;
   TrainingPlan plan_;
   TrainState state_;
+  bool is_new_ = false;
   int64_t first_iteration_ = 0, log_every_ = 1, last_saved_ = -1;
   std::string last_checkpoint_;
   Workspace ws_;
@@ -444,6 +459,7 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const R
     throw;
   }
   WriteProtoToTextFile(run, folder + "/" + kRunFile);
+  impl_->SetNew();
 }
 
 TrainingRun::TrainingRun(const std::string& folder, const RankOptions& ranks) {

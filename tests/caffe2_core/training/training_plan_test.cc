@@ -106,7 +106,8 @@ TEST(TrainingPlanTest, SetsRatesInEpochs) {
 }
 
 TEST(TrainingPlanTest, SavesByItself) {
-  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt}, {.folder = "out"});
+  const TrainingPlan made =
+      MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt}, {.folder = "out"});
   EXPECT_EQ(made.checkpoint_net, "net_checkpoint");
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 epoch_end)*3 save");
   const OperatorDef& checkpoint = NetNamed(made.plan, "net_checkpoint").op(0);
