@@ -101,8 +101,10 @@ class TrainingRun::Impl {
     TrainingPlanOptions options;
     if (!checkpoint.empty()) {
       state_ = ReadTrainState(checkpoint);
-      options = {
-          .checkpoint = checkpoint, .iteration = state_.iteration(), .epoch = state_.epoch()};
+      // No epoch is left after an end without gain.
+      options = {.checkpoint = checkpoint,
+                 .iteration = state_.iteration(),
+                 .epoch = HasNoGain() ? run_.epochs() : state_.epoch()};
     }
     options.ranks = ranks_;
     last_saved_ = checkpoint.empty() ? -1 : state_.iteration();
@@ -141,13 +143,20 @@ class TrainingRun::Impl {
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
     // The run may have ended before it could write its results.
-    const bool had_ended = !begun_ && state_.epoch() >= run_.epochs();
+    const bool had_ended = !begun_ && (HasNoGain() || state_.epoch() >= run_.epochs());
     if (had_ended && is_writer()) WriteResults();
+    if (had_ended && HasNoGain()) reason_ = TrainingEnd::Reason::kNoGain;
     return {reason_, state_.iteration(), last_checkpoint_, model_is_missing_};
   }
 
  private:
   bool is_writer() const { return ranks_.rank == 0; }
+
+  // Whether the last epochs that ended were no gain, as many as end the training.
+  bool HasNoGain() const {
+    return run_.stop_after() > 0 && state_.epoch() > 0 &&
+           state_.epoch() - state_.best_epoch() >= run_.stop_after();
+  }
 
   void RemoveFiles() {
     log_.reset();
@@ -362,9 +371,8 @@ class TrainingRun::Impl {
     Save();
     timed_steps_ = -1;
     if (callbacks_->on_epoch) callbacks_->on_epoch(result);
-    const bool no_gain =
-        run_.stop_after() > 0 && result.epoch - state_.best_epoch() >= run_.stop_after();
-    if (no_gain && reason_ == TrainingEnd::Reason::kDone) reason_ = TrainingEnd::Reason::kNoGain;
+    if (HasNoGain() && reason_ == TrainingEnd::Reason::kDone)
+      reason_ = TrainingEnd::Reason::kNoGain;
   }
 
   void WriteResults() {

@@ -170,6 +170,12 @@ TEST(TrainingRunTest, EndsWithoutGain) {
   const TrainingEnd end = RunFor(TrainingRun(dir.path("run"), run), -1);
   EXPECT_EQ(end.reason, TrainingEnd::Reason::kNoGain);
   EXPECT_EQ(end.iteration, 3 * 7);
+  // It has ended: nothing is left to do, but a net that could not be written.
+  std::filesystem::remove(dir.path("run/model.minidb"));
+  const TrainingEnd again = RunFor(TrainingRun(dir.path("run")), -1);
+  EXPECT_EQ(again.reason, TrainingEnd::Reason::kNoGain);
+  EXPECT_EQ(again.iteration, 3 * 7);
+  EXPECT_TRUE(std::filesystem::exists(dir.path("run/model.minidb")));
 }
 
 TEST(TrainingRunTest, GoesOnWhenNothingCanBeWritten) {
