@@ -13,7 +13,6 @@
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -23,6 +22,7 @@
 #include "caffe2_core/training/initial_weights.h"
 #include "caffe2_core/training/optimizer_nets.h"
 #include "caffe2_core/training/predictor_database.h"
+#include "caffe2_core/training/run_folder.h"
 #include "caffe2_core/training/training_log.h"
 
 namespace caffe2rt {
@@ -30,7 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRunFile[] = "run.pbtxt";
 constexpr int64_t kLinesPerEpoch = 20;
 
 // The number in a blob, on any device.
@@ -57,26 +56,6 @@ TrainingData DataOf(const RunDef& run) {
   data.train = ReadDataFacts(PlaceOf(run.data()));
   if (run.has_test()) data.test = ReadDataFacts(PlaceOf(run.test()));
   return data;
-}
-
-void CreateFolder(const std::string& folder) {
-  std::error_code error;
-  const bool is_free = !fs::exists(folder, error) ||
-                       (fs::is_directory(folder, error) && fs::is_empty(folder, error));
-  const bool has_run = fs::exists(folder + "/" + kRunFile, error);
-  CAFFE_ENFORCE(is_free, "\"", folder, "\" exists; choose another folder",
-                has_run ? ", or go on with caffe2 train --resume " + folder : "");
-  fs::create_directories(folder, error);
-  CAFFE_ENFORCE(!error, "cannot create the folder \"", folder, "\": ", error.message());
-}
-
-RunDef ReadRun(const std::string& folder) {
-  const std::string file = folder + "/" + kRunFile;
-  CAFFE_ENFORCE(fs::exists(file), "\"", folder, "\" is not the folder of a training: it has no ",
-                kRunFile);
-  RunDef run;
-  LoadProto(file, &run);
-  return run;
 }
 
 // Rank 0 broadcasts its own.
@@ -137,7 +116,10 @@ class TrainingRun::Impl {
                     "\" failed");
     } catch (EnforceNotMet& error) {
       EndAfterLoss(&error);
-      if (is_new_ && state_.iteration() == 0 && !ranks_.several()) RemoveFiles();
+      if (is_new_ && state_.iteration() == 0 && !ranks_.several()) {
+        log_.reset();
+        RemoveRunFolder(folder_, last_checkpoint_);
+      }
       throw;
     }
     if (begun_) Collect();
@@ -156,16 +138,6 @@ class TrainingRun::Impl {
   bool HasNoGain() const {
     return run_.stop_after() > 0 && state_.epoch() > 0 &&
            state_.epoch() - state_.best_epoch() >= run_.stop_after();
-  }
-
-  void RemoveFiles() {
-    log_.reset();
-    std::error_code ignored;
-    for (const std::string& file :
-         {std::string(kRunFile), std::string("log.jsonl"), std::string("init.minidb")})
-      fs::remove(folder_ + "/" + file, ignored);
-    if (!last_checkpoint_.empty()) fs::remove(last_checkpoint_, ignored);
-    fs::remove(folder_, ignored);  // stays if something else is in it
   }
 
   // If the error means that ranks are lost: saves, if this is the lowest rank left, and says so.
@@ -449,7 +421,7 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const R
     impl_ = std::make_unique<Impl>(folder, WithoutFirstWeights(given), "", ranks);
     return;
   }
-  CreateFolder(folder);
+  CreateRunFolder(folder);
   RunDef run = given;
   const std::string weights = folder + "/init.minidb";
   try {
@@ -466,12 +438,12 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const R
     fs::remove(folder, ignored);
     throw;
   }
-  WriteProtoToTextFile(run, folder + "/" + kRunFile);
+  WriteRunDef(run, folder);
   impl_->SetNew();
 }
 
 TrainingRun::TrainingRun(const std::string& folder, const RankOptions& ranks) {
-  const RunDef run = ranks.rank > 0 ? WithoutFirstWeights(ReadRun(folder)) : ReadRun(folder);
+  const RunDef run = ranks.rank > 0 ? WithoutFirstWeights(ReadRunDef(folder)) : ReadRunDef(folder);
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
   // A run that ended before its first checkpoint begins again.
   impl_ = std::make_unique<Impl>(folder, run, files.empty() ? "" : files.back().path, ranks);
@@ -488,7 +460,7 @@ TrainingEnd TrainingRun::Run(const TrainingCallbacks& callbacks, const FileAcces
 }
 
 TestResult TestRun(const std::string& folder, const DatabasePlace& test, const FileAccess& access) {
-  const RunDef run = ReadRun(folder);
+  const RunDef run = ReadRunDef(folder);
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
   CAFFE_ENFORCE(!files.empty(), "\"", folder, "\" has no checkpoint");
   const DataFacts facts = ReadDataFacts(test);
