@@ -134,8 +134,7 @@ case "${1:-}" in
     cmake --build --preset release --target caffe2
     demo=binaries/demo/stripes
     set -x
-    build/release/bin/caffe2 run --init-net $demo/init_net.pb --predict-net $demo/predict_net.pb \
-      --image $demo/images --labels $demo/labels.txt --top 1
+    build/release/bin/caffe2 run --predictor $demo/model.minidb --image $demo/images --top 1
     ;;
   test)
     install_missing "${build_packages[@]}" "${test_packages[@]}" "${python_packages[@]}"

@@ -13,7 +13,6 @@
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -23,6 +22,7 @@
 #include "caffe2_core/training/initial_weights.h"
 #include "caffe2_core/training/optimizer_nets.h"
 #include "caffe2_core/training/predictor_database.h"
+#include "caffe2_core/training/run_folder.h"
 #include "caffe2_core/training/training_log.h"
 
 namespace caffe2rt {
@@ -30,7 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRunFile[] = "run.pbtxt";
 constexpr int64_t kLinesPerEpoch = 20;
 
 // The number in a blob, on any device.
@@ -59,27 +58,6 @@ TrainingData DataOf(const RunDef& run) {
   return data;
 }
 
-void CreateFolder(const std::string& folder) {
-  std::error_code error;
-  const bool is_free = !fs::exists(folder, error) ||
-                       (fs::is_directory(folder, error) && fs::is_empty(folder, error));
-  CAFFE_ENFORCE(is_free, "\"", folder,
-                "\" exists; choose another folder, or go on with "
-                "caffe2 train --resume ",
-                folder);
-  fs::create_directories(folder, error);
-  CAFFE_ENFORCE(!error, "cannot create the folder \"", folder, "\": ", error.message());
-}
-
-RunDef ReadRun(const std::string& folder) {
-  const std::string file = folder + "/" + kRunFile;
-  CAFFE_ENFORCE(fs::exists(file), "\"", folder, "\" is not the folder of a training: it has no ",
-                kRunFile);
-  RunDef run;
-  LoadProto(file, &run);
-  return run;
-}
-
 // Rank 0 broadcasts its own.
 RunDef WithoutFirstWeights(RunDef run) {
   run.clear_init();
@@ -102,8 +80,10 @@ class TrainingRun::Impl {
     TrainingPlanOptions options;
     if (!checkpoint.empty()) {
       state_ = ReadTrainState(checkpoint);
-      options = {
-          .checkpoint = checkpoint, .iteration = state_.iteration(), .epoch = state_.epoch()};
+      // No epoch is left after an end without gain.
+      options = {.checkpoint = checkpoint,
+                 .iteration = state_.iteration(),
+                 .epoch = HasNoGain() ? run_.epochs() : state_.epoch()};
     }
     options.ranks = ranks_;
     last_saved_ = checkpoint.empty() ? -1 : state_.iteration();
@@ -112,6 +92,10 @@ class TrainingRun::Impl {
     plan_ = MakeTrainingPlan(run_, data_, options);
     log_every_ = std::max<int64_t>(1, plan_.steps_per_epoch / kLinesPerEpoch);
   }
+
+  // The folder was made for this run: it goes if not even the first step succeeds, so that the corrected command can be
+  // given with the same folder.
+  void SetNew() { is_new_ = true; }
 
   const RunDef& run() const { return run_; }
   const TrainingPlan& plan() const { return plan_; }
@@ -132,18 +116,29 @@ class TrainingRun::Impl {
                     "\" failed");
     } catch (EnforceNotMet& error) {
       EndAfterLoss(&error);
+      if (is_new_ && state_.iteration() == 0 && !ranks_.several()) {
+        log_.reset();
+        RemoveRunFolder(folder_, last_checkpoint_);
+      }
       throw;
     }
     if (begun_) Collect();
     if (reason_ == TrainingEnd::Reason::kStopped && begun_) Save();
     // The run may have ended before it could write its results.
-    const bool had_ended = !begun_ && state_.epoch() >= run_.epochs();
+    const bool had_ended = !begun_ && (HasNoGain() || state_.epoch() >= run_.epochs());
     if (had_ended && is_writer()) WriteResults();
+    if (had_ended && HasNoGain()) reason_ = TrainingEnd::Reason::kNoGain;
     return {reason_, state_.iteration(), last_checkpoint_, model_is_missing_};
   }
 
  private:
   bool is_writer() const { return ranks_.rank == 0; }
+
+  // Whether the last epochs that ended were no gain, as many as end the training.
+  bool HasNoGain() const {
+    return run_.stop_after() > 0 && state_.epoch() > 0 &&
+           state_.epoch() - state_.best_epoch() >= run_.stop_after();
+  }
 
   // If the error means that ranks are lost: saves, if this is the lowest rank left, and says so.
   void EndAfterLoss(EnforceNotMet* error) {
@@ -348,9 +343,8 @@ class TrainingRun::Impl {
     Save();
     timed_steps_ = -1;
     if (callbacks_->on_epoch) callbacks_->on_epoch(result);
-    const bool no_gain =
-        run_.stop_after() > 0 && result.epoch - state_.best_epoch() >= run_.stop_after();
-    if (no_gain && reason_ == TrainingEnd::Reason::kDone) reason_ = TrainingEnd::Reason::kNoGain;
+    if (HasNoGain() && reason_ == TrainingEnd::Reason::kDone)
+      reason_ = TrainingEnd::Reason::kNoGain;
   }
 
   void WriteResults() {
@@ -406,6 +400,7 @@ class TrainingRun::Impl {
   const TrainingData data_;
   TrainingPlan plan_;
   TrainState state_;
+  bool is_new_ = false;
   int64_t first_iteration_ = 0, log_every_ = 1, last_saved_ = -1;
   std::string last_checkpoint_;
   Workspace ws_;
@@ -426,7 +421,7 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const R
     impl_ = std::make_unique<Impl>(folder, WithoutFirstWeights(given), "", ranks);
     return;
   }
-  CreateFolder(folder);
+  CreateRunFolder(folder);
   RunDef run = given;
   const std::string weights = folder + "/init.minidb";
   try {
@@ -443,11 +438,12 @@ TrainingRun::TrainingRun(const std::string& folder, const RunDef& given, const R
     fs::remove(folder, ignored);
     throw;
   }
-  WriteProtoToTextFile(run, folder + "/" + kRunFile);
+  WriteRunDef(run, folder);
+  impl_->SetNew();
 }
 
 TrainingRun::TrainingRun(const std::string& folder, const RankOptions& ranks) {
-  const RunDef run = ranks.rank > 0 ? WithoutFirstWeights(ReadRun(folder)) : ReadRun(folder);
+  const RunDef run = ranks.rank > 0 ? WithoutFirstWeights(ReadRunDef(folder)) : ReadRunDef(folder);
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
   // A run that ended before its first checkpoint begins again.
   impl_ = std::make_unique<Impl>(folder, run, files.empty() ? "" : files.back().path, ranks);
@@ -464,7 +460,7 @@ TrainingEnd TrainingRun::Run(const TrainingCallbacks& callbacks, const FileAcces
 }
 
 TestResult TestRun(const std::string& folder, const DatabasePlace& test, const FileAccess& access) {
-  const RunDef run = ReadRun(folder);
+  const RunDef run = ReadRunDef(folder);
   const std::vector<CheckpointFile> files = CheckpointsOf(folder);
   CAFFE_ENFORCE(!files.empty(), "\"", folder, "\" has no checkpoint");
   const DataFacts facts = ReadDataFacts(test);

@@ -94,7 +94,8 @@ class TrainingRun {
   const std::vector<std::string>& missing_weights() const { return missing_weights_; }
 
   // Runs the plan to its end. THROWS if an operator fails, or if the loss is not a finite number; the
-  // checkpoints that exist stay. Call it once.
+  // checkpoints that exist stay. If the first step of a new run fails, its folder is removed, unless
+  // several ranks train. Call it once.
   TrainingEnd Run(const TrainingCallbacks& callbacks,
                   const FileAccess& access = FileAccess::Free());
 

@@ -12,16 +12,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <random>
 #include <regex>
 #include <thread>
 
 #include "caffe2_core/io/atomic_file.h"
-#include "caffe2_core/io/npy.h"
 #include "caffe2_core/training/checkpoint_files.h"
+#include "tests/programs/points_training.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/shared.h"
-#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::train_ranks_test {
 namespace {
@@ -42,41 +40,15 @@ const char kDefinition[] = R"(name: "points"
     accuracy: "accuracy" input { batch_size: 8 }
     optimizer { rate: 0.05 momentum: 0.9 })";
 
-class TrainRanksTest : public testing::Test {
+class TrainRanksTest : public PointsTraining {
  protected:
   void SetUp() override {
 #ifndef CAFFE2RT_HAS_GLOO
     GTEST_SKIP() << "this build has no engine for collectives: libgloo-dev is not installed";
 #endif
-    constexpr int64_t kRows = 101;  // no number of ranks divides it
-    Tensor x({kRows, 2}, CPU), y({kRows}, CPU);
-    std::mt19937 random(3);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t i = 0; i < kRows; ++i) {
-      float* const point = x.mutable_data<float>() + 2 * i;
-      point[0] = uniform(random);
-      point[1] = uniform(random);
-      y.mutable_data<int32_t>()[i] = point[1] > point[0] ? 1 : 0;
-    }
-    WriteNpy(dir_.path("x.npy"), x);
-    WriteNpy(dir_.path("y.npy"), y);
-    definition_ = dir_.Write("points.pbtxt", kDefinition);
-    ASSERT_EQ(RunCaffe2({"db", "make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output",
-                         data_})
-                  .code,
-              0);
+    MakePoints(kDefinition, 101);  // no number of ranks divides it
   }
 
-  std::vector<std::string> Command(const std::string& folder, const std::string& epochs,
-                                   const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train", definition_, "--data", data_,      "--test",
-                                     data_,   "--epochs",  epochs,   "--output", dir_.path(folder)};
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
-  }
-  std::string Model(const std::string& folder) const {
-    return ReadWholeFile(dir_.path(folder + "/model.minidb"));
-  }
   // The losses of the log, of training and test.
   std::vector<double> Losses(const std::string& folder) const {
     const std::string log = ReadWholeFile(dir_.path(folder + "/log.jsonl"));
@@ -87,10 +59,6 @@ class TrainRanksTest : public testing::Test {
       losses.push_back(std::stod((*at)[1]));
     return losses;
   }
-
-  const TempDir dir_;
-  const std::string data_ = dir_.path("points.minidb");
-  std::string definition_;
 };
 
 TEST_F(TrainRanksTest, AnyNumberOfRanksTrainsTheSameNet) {

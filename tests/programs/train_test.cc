@@ -10,14 +10,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <random>
 #include <thread>
 #include <utility>
 
-#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/training/checkpoint_files.h"
+#include "tests/programs/points_training.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -43,39 +42,9 @@ const char kDefinition[] = R"(name: "points"
     accuracy: "accuracy" input { batch_size: 8 class_name: ["below", "above"] }
     optimizer { rate: 0.05 momentum: 0.9 })";
 
-class TrainTest : public testing::Test {
+class TrainTest : public PointsTraining {
  protected:
-  TrainTest() {
-    constexpr int64_t kRows = 100;
-    Tensor x({kRows, 2}, CPU), y({kRows}, CPU);
-    std::mt19937 random(3);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t i = 0; i < kRows; ++i) {
-      float* point = x.mutable_data<float>() + 2 * i;
-      point[0] = uniform(random);
-      point[1] = uniform(random);
-      y.mutable_data<int32_t>()[i] = point[1] > point[0] ? 1 : 0;
-    }
-    WriteNpy(dir_.path("x.npy"), x);
-    WriteNpy(dir_.path("y.npy"), y);
-    definition_ = dir_.Write("points.pbtxt", kDefinition);
-    EXPECT_EQ(RunCaffe2({"db", "make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output",
-                         data_})
-                  .code,
-              0);
-  }
-
-  std::vector<std::string> Command(const std::string& folder, const std::string& epochs) const {
-    return {"train", definition_, "--data", data_,      "--test",
-            data_,   "--epochs",  epochs,   "--output", dir_.path(folder)};
-  }
-  std::string Model(const std::string& folder) const {
-    return ReadWholeFile(dir_.path(folder + "/model.minidb"));
-  }
-
-  const TempDir dir_;
-  const std::string data_ = dir_.path("points.minidb");
-  std::string definition_;
+  void SetUp() override { MakePoints(kDefinition, 100); }
 };
 
 TEST_F(TrainTest, TrainsTestsAndPredicts) {

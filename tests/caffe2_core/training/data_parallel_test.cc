@@ -7,8 +7,8 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
-#include "caffe2_core/training/model_builder.h"
 #include "caffe2_core/training/training_plan.h"
+#include "tests/caffe2_core/training/small_run.h"
 
 namespace caffe2rt::test::data_parallel_test {
 namespace {
@@ -16,24 +16,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-DataFacts Pixels(int64_t records) {
-  return {.place = {"minidb", "pixels.minidb"},
-          .records = records,
-          .tensors = {{TensorProto::BYTE, {4, 4, 1}}, {TensorProto::INT32, {1}}}};
-}
-
-RunDef SmallRun() {
-  ModelBuilder model("net");
-  const std::string x = model.SpatialBN(model.Conv("data", "conv", 1, 2, {.kernel = 4}), "bn", 2);
-  model.SoftmaxLoss(model.FC(x, "fc", 2, 3), "label");
-  model.Input().set_batch_size(8);
-  model.Optimizer().set_momentum(0.9f);
-  RunDef run;
-  *run.mutable_train() = model.def();
-  run.set_epochs(3);
-  return run;
-}
 
 TrainingPlan PlanOf(const RankOptions& ranks, int64_t iteration = 0) {
   TrainingPlanOptions options{.ranks = ranks, .folder = "out"};
@@ -44,13 +26,6 @@ TrainingPlan PlanOf(const RankOptions& ranks, int64_t iteration = 0) {
 
 RankOptions Rank(int rank, int size) {
   return {.rank = rank, .size = size, .store = "store", .run_id = "id"};
-}
-
-const NetDef& NetNamed(const PlanDef& plan, const std::string& name) {
-  for (const NetDef& net : plan.network()) {
-    if (net.name() == name) return net;
-  }
-  CAFFE_THROW("no net ", name);
 }
 
 const OperatorDef& OpOf(const NetDef& net, const std::string& type) {

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
-#include "caffe2_core/training/model_builder.h"
+#include "tests/caffe2_core/training/small_run.h"
 
 namespace caffe2rt::test::training_plan_test {
 namespace {
@@ -13,31 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
-
-DataFacts Pixels(int64_t records) {
-  return {.place = {"minidb", "pixels.minidb"},
-          .records = records,
-          .tensors = {{TensorProto::BYTE, {4, 4, 1}}, {TensorProto::INT32, {1}}}};
-}
-
-RunDef SmallRun() {
-  ModelBuilder model("net");
-  std::string x = model.SpatialBN(model.Conv("data", "conv", 1, 2, {.kernel = 4}), "bn", 2);
-  model.SoftmaxLoss(model.FC(x, "fc", 2, 3), "label");
-  model.Input().set_batch_size(8);
-  model.Optimizer().set_momentum(0.9f);
-  RunDef run;
-  *run.mutable_train() = model.def();
-  run.set_epochs(3);
-  return run;
-}
-
-const NetDef& NetNamed(const PlanDef& plan, const std::string& name) {
-  for (const NetDef& net : plan.network()) {
-    if (net.name() == name) return net;
-  }
-  CAFFE_THROW("no net ", name);
-}
 
 // The steps as text: "name(substeps)*iterations".
 std::string StepText(const ExecutionStep& step) {
@@ -132,7 +106,8 @@ TEST(TrainingPlanTest, SetsRatesInEpochs) {
 }
 
 TEST(TrainingPlanTest, SavesByItself) {
-  const TrainingPlan made = MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt}, {.folder = "out"});
+  const TrainingPlan made =
+      MakeTrainingPlan(SmallRun(), {Pixels(20), std::nullopt}, {.folder = "out"});
   EXPECT_EQ(made.checkpoint_net, "net_checkpoint");
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 epoch_end)*3 save");
   const OperatorDef& checkpoint = NetNamed(made.plan, "net_checkpoint").op(0);

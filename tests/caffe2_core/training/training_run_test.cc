@@ -27,6 +27,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr int kRecords = 50;
@@ -169,6 +170,12 @@ TEST(TrainingRunTest, EndsWithoutGain) {
   const TrainingEnd end = RunFor(TrainingRun(dir.path("run"), run), -1);
   EXPECT_EQ(end.reason, TrainingEnd::Reason::kNoGain);
   EXPECT_EQ(end.iteration, 3 * 7);
+  // It has ended: nothing is left to do, but a net that could not be written.
+  std::filesystem::remove(dir.path("run/model.minidb"));
+  const TrainingEnd again = RunFor(TrainingRun(dir.path("run")), -1);
+  EXPECT_EQ(again.reason, TrainingEnd::Reason::kNoGain);
+  EXPECT_EQ(again.iteration, 3 * 7);
+  EXPECT_TRUE(std::filesystem::exists(dir.path("run/model.minidb")));
 }
 
 TEST(TrainingRunTest, GoesOnWhenNothingCanBeWritten) {
@@ -239,7 +246,15 @@ TEST(TrainingRunTest, RejectsFoldersThatAreNotFree) {
     TrainingRun made(dir.path("run"), run);
     FAIL();
   } catch (const EnforceNotMet& error) {
-    EXPECT_THAT(error.message(), HasSubstr("exists; choose another folder"));
+    EXPECT_THAT(error.message(),
+                AllOf(HasSubstr("exists; choose another folder"), Not(HasSubstr("--resume"))));
+  }
+  TrainingRun made(dir.path("made"), run);
+  try {
+    TrainingRun again(dir.path("made"), run);
+    FAIL();
+  } catch (const EnforceNotMet& error) {
+    EXPECT_THAT(error.message(), HasSubstr("or go on with caffe2 train --resume"));
   }
   try {
     TrainingRun resumed(dir.path("run"));
@@ -247,6 +262,18 @@ TEST(TrainingRunTest, RejectsFoldersThatAreNotFree) {
   } catch (const EnforceNotMet& error) {
     EXPECT_THAT(error.message(), HasSubstr("it has no run.pbtxt"));
   }
+}
+
+TEST(TrainingRunTest, LeavesNoFolderIfTheFirstStepFails) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  const RunDef run = PointsRun(dir, "minidb");
+  RunDef wrong = run;
+  wrong.mutable_train()->mutable_param(0)->set_dims(1, 3);  // the points have two coordinates
+  EXPECT_THROW(RunFor(TrainingRun(dir.path("run"), wrong), -1), EnforceNotMet);
+  EXPECT_FALSE(std::filesystem::exists(dir.path("run")));
+  RunFor(TrainingRun(dir.path("run"), run), -1);
+  EXPECT_TRUE(std::filesystem::exists(dir.path("run/model.minidb")));
 }
 
 TEST(TrainingRunTest, StopsAtALossThatIsNoNumber) {
