@@ -65,7 +65,7 @@ class LastNWindowCollectorOp final : public Operator<CPUContext> {
     }
     CAFFE_ENFORCE(*next >= 0 && *next < after, "input 1 (next cursor) is ", *next,
                   ", want at least 0 and less than ", after, ", the rows of the buffer");
-    if (rows >= limit_) {
+    if (rows > limit_) {
       Write(data, rows - limit_, limit_, 0, buffer);
       *next = 0;
       return true;
