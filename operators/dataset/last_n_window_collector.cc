@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -43,6 +44,8 @@ class LastNWindowCollectorOp final : public Operator<CPUContext> {
     Tensor* const buffer = Output(0);
     CAFFE_ENFORCE_GE(data.dim(), 1, "rank of input 2 (DATA)");
     CAFFE_ENFORCE_EQ(Input(1).dim(), 0, "rank of input 1 (next cursor), want a scalar");
+    RequireElements<int32_t>(Input(1));
+    if (OutputSize() == 3) RequireElements<int64_t>(Input(4));
     const bool begun = buffer->numel() > 0;
     if (begun) Check(*buffer, data);
     const int64_t rows = data.dim(0), kept = std::min<int64_t>(rows, limit_);

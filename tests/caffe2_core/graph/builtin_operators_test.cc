@@ -40,11 +40,10 @@ const std::set<std::string>& WithoutInference() {
       "While",
       // The number of rows depends on the values of the inputs, or on the position of a cursor.
       "Allgather",  // on the number of ranks
-      "AtomicAppend", "BooleanMask", "ComputeOffset", "FindDuplicateElements", "GetCursorOffset",
-      "KeySplit", "LengthsGather", "LengthsRangeFill", "LengthsToSegmentIds", "LengthsToWeights",
-      "OneHot", "Range", "ReadNextBatch", "ReadRandomBatch", "RemovePadding", "SampleAs",
-      "SegmentIdsToLengths", "SegmentIdsToRanges", "SortAndShuffle", "TextFileReaderRead",
-      "TrimDataset", "UnpackSegments"};
+      "AtomicAppend", "ComputeOffset", "GetCursorOffset", "LengthsRangeFill", "LengthsToSegmentIds",
+      "LengthsToWeights", "OneHot", "Range", "ReadNextBatch", "ReadRandomBatch", "RemovePadding",
+      "SampleAs", "SegmentIdsToLengths", "SegmentIdsToRanges", "SortAndShuffle",
+      "TextFileReaderRead", "TrimDataset", "UnpackSegments"};
   return types;
 }
 

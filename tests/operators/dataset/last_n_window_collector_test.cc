@@ -57,6 +57,8 @@ TEST(LastNWindowCollectorTest, RejectsRowsThatDoNotFit) {
   Feed<float>(&ws, "X", {1, 2}, {1, 2});
   Feed<int32_t>(&ws, "N", {}, {7});
   ExpectThrows([&] { RunOp(&ws, kCollect); }, "input 1 (next cursor) is 7");
+  Feed<int64_t>(&ws, "N", {}, {0});
+  ExpectThrows([&] { RunOp(&ws, kCollect); }, "int64, want int32");
   Feed<int32_t>(&ws, "N", {1}, {0});
   ExpectThrows([&] { RunOp(&ws, kCollect); }, "rank of input 1 (next cursor)");
 }

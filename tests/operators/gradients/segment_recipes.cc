@@ -147,7 +147,7 @@ void DraftTrain(Draft& draft, const std::string& type) {
   const int64_t positions = FeedLengths(draft, 0, &lengths);
   std::vector<int64_t> rows;
   while (static_cast<int64_t>(rows.size()) < positions) rows.push_back(draft.Int(0, 11));
-  draft.FeedIndices("I", {positions}, rows);
+  draft.FeedInt64("I", {positions}, rows);
   draft.FeedSmooth("A", {2, 1, 2, 3});
   draft.FeedSmooth("B", {3, 3, 1, 2});
   draft.FeedSmooth("C", {2, 2, 2, 1});

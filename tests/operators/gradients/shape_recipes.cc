@@ -250,7 +250,7 @@ void DraftUnitDims(Draft& draft, const std::string& type) {
 void DraftExpand(Draft& draft, const std::string& type) {
   const int64_t rows = draft.Int(1, 3), columns = draft.Int(1, 3), times = draft.Int(1, 3);
   draft.FeedSmooth("X", {rows, 1, columns});
-  draft.FeedIndices("S", {3}, {1, times, draft.Coin() ? columns : -1});
+  draft.FeedInt64("S", {3}, {1, times, draft.Coin() ? columns : -1});
   draft.SetOperator(type, {"X", "S"}, {"Y"});
 }
 
