@@ -30,9 +30,9 @@ class MarginRankingOp final : public Operator<CPUContext> {
     RequireElements<float>(Input(1));
     RequireElements<int32_t>(Input(2));
     const float* const x1 = X1.data<float>();
-    const float* const x2 = Input(1).data<float>();
-    const int32_t* const sign = Input(2).data<int32_t>();
-    const float* const dloss = kGradient ? Input(3).data<float>() : nullptr;
+    const float* const x2 = Input(1).template data<float>();
+    const int32_t* const sign = Input(2).template data<int32_t>();
+    const float* const dloss = kGradient ? Input(3).template data<float>() : nullptr;
     float* const out = OutputData<float>(0, X1.sizes());
     float* const dx2 = kGradient ? OutputData<float>(1, Input(1).sizes()) : nullptr;
     for (int64_t i = 0; i < n; ++i) {
