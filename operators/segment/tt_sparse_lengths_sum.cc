@@ -31,6 +31,7 @@ constexpr ArgumentSpec<int> kTrainWidth{
 
 // The sizes of a train.
 struct Train {
+  Train() = default;
   explicit Train(const ArgumentHelper& args) : width(args.Read(kTrainWidth)) {
     const auto read = [&](const RepeatedArgumentSpec<int>& spec, size_t count, int64_t* to) {
       const std::vector<int> values = args.Read(spec);
@@ -61,9 +62,9 @@ struct Train {
     RequireElements<float>(core);
   }
 
-  int64_t width;
-  std::array<int64_t, 3> rows, columns;
-  std::array<int64_t, 4> ranks;
+  int64_t width = 0;
+  std::array<int64_t, 3> rows = {}, columns = {};
+  std::array<int64_t, 4> ranks = {1, 0, 0, 0};
 };
 
 // y[m, n] += sum over k of a[m, k] * b[k, n]; strides as given, so that a transposed matrix is another pair of strides.
@@ -141,10 +142,9 @@ class TTSparseLengthsSumOp final : public Operator<CPUContext> {
 
 class TTSparseLengthsSumGradientOp final : public Operator<CPUContext> {
  public:
-  TTSparseLengthsSumGradientOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), train_(args()) {}
+  using Operator<CPUContext>::Operator;
   bool RunOnDevice() override {
-    for (int c = 0; c < 3; ++c) train_.Check(Input(c), static_cast<size_t>(c), c);
+    ReadTrain();
     segments_.Read<int32_t>(*this, 3, "input 3 (lengths)");
     const int64_t n = segments_.total(), r1 = train_.ranks[1], r2 = train_.ranks[2];
     const auto& [j0, j1, j2] = train_.columns;
@@ -186,6 +186,24 @@ class TTSparseLengthsSumGradientOp final : public Operator<CPUContext> {
   }
 
  private:
+  // The cores and dOUTPUT have the sizes of the train.
+  void ReadTrain() {
+    for (int c = 0; c < 3; ++c) {
+      const Tensor& core = Input(c);
+      CAFFE_ENFORCE_EQ(core.dim(), 4, "rank of input ", c, " (core", c, ") of shape ",
+                       core.sizes());
+      const auto at = static_cast<size_t>(c);
+      train_.rows[at] = core.dim(0);
+      train_.columns[at] = core.dim(2);
+      train_.ranks[at + 1] = core.dim(3);
+    }
+    for (int c = 0; c < 3; ++c) train_.Check(Input(c), static_cast<size_t>(c), c);
+    CAFFE_ENFORCE_EQ(train_.ranks[3], 1, "last dimension of input 2 (core2)");
+    CAFFE_ENFORCE_EQ(Input(7).dim(), 2, "rank of input 7 (dOUTPUT) of shape ", Input(7).sizes());
+    train_.width = Input(7).dim(1);
+    CAFFE_ENFORCE_LE(train_.width, train_.full_width(),
+                     "columns of input 7 (dOUTPUT), want at most those of the table");
+  }
   void CheckElements(int i, int64_t want) const {
     CAFFE_ENFORCE_EQ(Input(i).numel(), want, "elements of input ", i,
                      ", want those of a run with these lengths");
@@ -197,7 +215,7 @@ class TTSparseLengthsSumGradientOp final : public Operator<CPUContext> {
     return place * train_.items(c);
   }
 
-  const Train train_;
+  Train train_;
   SegmentOffsets<CPUContext> segments_;
   std::vector<float> drow_, dsecond_;
 };
@@ -254,7 +272,10 @@ void RegisterTtSparseLengthsSum() {
   RegisterSchema("TTSparseLengthsSumGradient", __FILE__)
       .NumInputs(8)
       .NumOutputs(3)
-      .Args(kTrainRows, kTrainColumns, kTrainRanks, kTrainWidth)
+      .Arg(kTrainRows.name, kTrainRows.doc)
+      .Arg(kTrainColumns.name, kTrainColumns.doc)
+      .Arg(kTrainRanks.name, kTrainRanks.doc)
+      .Arg(kTrainWidth.name, kTrainWidth.doc)
       .Input(0, "core0", "float [I0, 1, J0, R1]")
       .Input(1, "core1", "float [I1, R1, J1, R2]")
       .Input(2, "core2", "float [I2, R2, J2, 1]")
