@@ -111,6 +111,27 @@ class GetLayerNormGradient final : public GradientMakerBase {
   }
 };
 
+// C10LayerNorm_DontUseThisOpYet is the same operator, but has no gradient.
+void RegisterLayerNormAs(const char* type) {
+  RegisterSchema(type, __FILE__)
+      .NumInputs({1, 3})
+      .NumOutputs(3)
+      .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormAffine)
+      .Input(0, "input", "[M.., N..], where N.. begins at axis")
+      .Input(1, "gamma", "scales, [N..]; only with elementwise_affine")
+      .Input(2, "beta", "biases, [N..]; only with elementwise_affine")
+      .Output(0, "output", "the shape of the input")
+      .Output(1, "mean", "mean of each row, [M.., 1]")
+      .Output(2, "stddev", "sqrt(variance + epsilon) of each row, [M.., 1]")
+      .TensorInferenceFunction(InferLayerNorm)
+      .CostInferenceFunction(PointwiseCostInference<6>)
+      .SetDoc(
+          "Layer normalization: (x - mean) / sqrt(var + epsilon), where mean and biased variance "
+          "are computed over all dimensions from axis on. With elementwise_affine, the result is "
+          "multiplied by gamma, and beta is added.");
+  RegisterCpuOperator<LayerNormOp<CPUContext>>(type, __FILE__);
+}
+
 }  // namespace
 
 void NormalizeLayers(CPUContext&, int64_t rows, int64_t n, float epsilon, const float* x,
@@ -165,23 +186,8 @@ void GradientOfLayers(CPUContext&, int64_t rows, int64_t n, const LayerGradient&
 }
 
 void RegisterLayerNorm() {
-  RegisterSchema("LayerNorm", __FILE__)
-      .NumInputs({1, 3})
-      .NumOutputs(3)
-      .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormAffine)
-      .Input(0, "input", "[M.., N..], where N.. begins at axis")
-      .Input(1, "gamma", "scales, [N..]; only with elementwise_affine")
-      .Input(2, "beta", "biases, [N..]; only with elementwise_affine")
-      .Output(0, "output", "the shape of the input")
-      .Output(1, "mean", "mean of each row, [M.., 1]")
-      .Output(2, "stddev", "sqrt(variance + epsilon) of each row, [M.., 1]")
-      .TensorInferenceFunction(InferLayerNorm)
-      .CostInferenceFunction(PointwiseCostInference<6>)
-      .SetDoc(
-          "Layer normalization: (x - mean) / sqrt(var + epsilon), where mean and biased variance "
-          "are computed over all dimensions from axis on. With elementwise_affine, the result is "
-          "multiplied by gamma, and beta is added.");
-  RegisterCpuOperator<LayerNormOp<CPUContext>>("LayerNorm", __FILE__);
+  RegisterLayerNormAs("LayerNorm");
+  RegisterLayerNormAs("C10LayerNorm_DontUseThisOpYet");
 
   RegisterSchema("LayerNormGradient", __FILE__)
       .NumInputs({5, 6})

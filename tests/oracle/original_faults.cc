@@ -54,6 +54,21 @@ bool IsNoPermutation(const oracle::OperatorCase& recorded, const OperatorDef& de
   return false;
 }
 
+// The gradient of BooleanMask has only the first dimension, and reads as many elements of dY.
+bool LosesDimensions(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  return def.type() == "BooleanMaskGradient" && RecordedInput(recorded, def, 1).dims_size() > 1;
+}
+
+// Whether SegmentOneHot writes behind its output, for an index that is not below the size.
+bool WritesBehindOutput(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  if (def.type() != "SegmentOneHot") return false;
+  const TensorProto indices = RecordedInput(recorded, def, 1);
+  const TensorProto size = RecordedInput(recorded, def, 2);
+  const auto is_outside = [&](int64_t index) { return index < 0 || index >= size.int64_data(0); };
+  return size.int64_data_size() == 1 &&
+         std::any_of(indices.int64_data().begin(), indices.int64_data().end(), is_outside);
+}
+
 // Whether the operator is the gradient of one that cuts segments off at max_length.
 bool CutsSegments(const oracle::OperatorCase& recorded, const OperatorDef& def) {
   if (def.type() != "UnpackSegments" && def.type() != "PackSegments") return false;
@@ -280,6 +295,13 @@ std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDe
   if (MixesUpTypes(recorded, def)) {
     return "X is int64 and dY float: the original multiplies offsets in the float output by the "
            "size of X's elements, so that it writes dY to wrong places and beyond the output";
+  }
+  if (LosesDimensions(recorded, def)) {
+    return "dY has several dimensions: the original's gradient has only the first, with one "
+           "element of each row";
+  }
+  if (WritesBehindOutput(recorded, def)) {
+    return "an index is not below the size: the original writes it behind its row or the output";
   }
   if (CutsSegments(recorded, def)) {
     return "segments are cut off at max_length: the original's gradient of PackSegments lacks the "

@@ -100,15 +100,17 @@ struct InplacePairs {
 const std::set<std::string>& OtherNumbers() {
   static const std::set<std::string> types = {
       // The original's schema accepts any number, or more than its operator can compute.
-      "AffineChannelGradient", "ColwiseMaxGradient", "RowwiseMaxGradient", "Int8Conv",
-      "Int8ConvRelu", "Int8ConvTranspose", "Int8Slice", "Int8Sum", "Int8SumRelu",
-      "MaxPoolWithIndexGradient", "RoIPool", "ScatterWeightedSum", "SliceGradient",
-      "SoftmaxWithLoss", "SoftmaxWithLossGradient", "SpatialSoftmaxWithLossGradient", "WeightedSum",
-      "WeightedSumGradient",
+      "AffineChannelGradient", "BooleanUnmask", "MergeIdLists", "SparseDropoutWithReplacement",
+      "ColwiseMaxGradient", "RowwiseMaxGradient", "Int8Conv", "Int8ConvRelu", "Int8ConvTranspose",
+      "Int8Slice", "Int8Sum", "Int8SumRelu", "MaxPoolWithIndexGradient", "RoIPool",
+      "ScatterWeightedSum", "SliceGradient", "SoftmaxWithLoss", "SoftmaxWithLossGradient",
+      "SpatialSoftmaxWithLossGradient", "WeightedSum", "WeightedSumGradient",
       // The axes may be an input, as in ONNX.
       "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
       // The library collects nothing, too.
-      "CollectTensor"};
+      "CollectTensor",
+      // The original has no schema of it.
+      "C10LayerNorm_DontUseThisOpYet"};
   return types;
 }
 

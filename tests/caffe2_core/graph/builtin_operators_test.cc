@@ -26,16 +26,18 @@ const std::set<std::string>& WithoutInference() {
   static const std::set<std::string> types = {
       // The outputs are not tensors.
       "CollectTensor", "ConcatTensorVector", "CreateBlobsQueue", "CreateBlobsQueueDB",
-      "CreateCounter", "CreateDB", "CreateMutex", "CreateRebatchingQueue", "CreateScope",
-      "CreateTensorVector", "CreateTextFileReader", "CreateTreeCursor", "PackRecords",
-      "CloneCommonWorld", "CreateCommonWorld", "DestroyCommonWorld", "FileStoreHandlerCreate",
-      "IndexFreeze", "IndexLoad", "IntIndexCreate", "LongIndexCreate", "StringIndexCreate",
-      "RecurrentNetworkBlobFetcher", "StatRegistryCreate", "TimerBegin",
+      "CreateCounter", "CreateDB", "CreateMap", "CreateMutex", "KeyValueToMap",
+      "CreateRebatchingQueue", "CreateScope", "CreateTensorVector", "CreateTextFileReader",
+      "CreateTreeCursor", "PackRecords", "CloneCommonWorld", "CreateCommonWorld",
+      "DestroyCommonWorld", "FileStoreHandlerCreate", "IndexFreeze", "IndexLoad", "IntIndexCreate",
+      "LongIndexCreate", "StringIndexCreate", "RecurrentNetworkBlobFetcher", "StatRegistryCreate",
+      "TimerBegin",
       // The outputs are what other operators, files or other nets wrote.
-      "Barrier", "IndexStore", "ReceiveTensor", "StoreAdd", "StoreGet", "DequeueBlobs",
-      "DequeueRebatchingQueue", "Do", "EnqueueBlobs", "FeedBlob", "Free", "GetAllBlobNames", "Load",
-      "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot", "StatRegistryExport",
-      "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs", "While",
+      "Barrier", "IndexStore", "MapToKeyValue", "ReceiveTensor", "StoreAdd", "StoreGet",
+      "DequeueBlobs", "DequeueRebatchingQueue", "Do", "EnqueueBlobs", "FeedBlob", "Free",
+      "GetAllBlobNames", "Load", "ONNXWhile", "SafeDequeueBlobs", "SafeEnqueueBlobs", "Snapshot",
+      "StatRegistryExport", "TensorProtosDBInput", "UnPackRecords", "WeightedSampleDequeueBlobs",
+      "While",
       // The number of rows depends on the values of the inputs, or on the position of a cursor.
       "Allgather",  // on the number of ranks
       "AtomicAppend", "ComputeOffset", "GetCursorOffset", "LengthsRangeFill", "LengthsToSegmentIds",
@@ -51,7 +53,9 @@ const std::set<std::string>& WithoutMaker() {
       // Graph passes make them from operators that have gradients.
       "FCFusion", "LayerNormFusion", "MultiHeadAttention",
       // Caffe2 has no maker either.
-      "Assert", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "CheckCounterDone", "CopyFromCPUInput",
+      "Assert", "BatchBucketOneHot", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess",
+      "CheckCounterDone", "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap",
+      "GatherFused8BitRowwise", "KeySplit", "KeyValueToMap", "MapToKeyValue",
       "FileStoreHandlerCreate", "IndexGet", "StoreAdd", "StoreGet", "StoreSet", "StoreWait",
       "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset", "IsNaN",
       "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",

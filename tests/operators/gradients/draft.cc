@@ -67,6 +67,11 @@ void Draft::FeedIndices(const std::string& name, const std::vector<int64_t>& dim
   }
 }
 
+void Draft::FeedInt64(const std::string& name, const std::vector<int64_t>& dims,
+                      const std::vector<int64_t>& values) {
+  Feed<int64_t>(ws_, name, dims, values);
+}
+
 void Draft::FeedInt32(const std::string& name, const std::vector<int64_t>& dims,
                       const std::vector<int32_t>& values) {
   Feed<int32_t>(ws_, name, dims, values);

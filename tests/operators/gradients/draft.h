@@ -40,6 +40,8 @@ class Draft {
   void FeedApart(const std::string& name, const std::vector<int64_t>& dims, bool positive = false);
   void FeedIndices(const std::string& name, const std::vector<int64_t>& dims,
                    const std::vector<int64_t>& values);
+  void FeedInt64(const std::string& name, const std::vector<int64_t>& dims,
+                 const std::vector<int64_t>& values);
   void FeedInt32(const std::string& name, const std::vector<int64_t>& dims,
                  const std::vector<int32_t>& values);
 

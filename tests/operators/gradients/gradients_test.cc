@@ -31,6 +31,7 @@ const std::map<std::string, std::string>& LeftOut() {
       {"CopyCPUToGPU", "needs two devices; cuda_nets_test runs it"},
       {"CopyGPUToCPU", "needs two devices; cuda_nets_test runs it"},
       {"Recurrent", "has a CUDA implementation only; recurrent_cudnn_test compares it"},
+      {"CopyRowsToTensor", "rows that are written have a gradient, as in Caffe2"},
       {"FloatToHalf", "half precision rounds more than the differences tell apart"},
       {"HalfToFloat", "half precision rounds more than the differences tell apart"},
       {"NegateGradient", "the gradient differs from that of Y = X on purpose"},

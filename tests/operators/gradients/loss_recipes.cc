@@ -200,6 +200,24 @@ void DraftDistance(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "Y"}, {"Z"});
 }
 
+void DraftMarginRanking(Draft& draft, const std::string& type) {
+  const Dims dims = draft.Dims(1, 3);
+  // X2 - X1 is an odd multiple of 1/16: it is never 0, where the loss has an edge.
+  draft.FeedApart("X", dims);
+  draft.FeedSmooth("Z", dims, 0, 0);
+  std::vector<int32_t> signs;
+  for (int64_t i = 0; i < draft.workspace()->GetBlob("X")->Get<Tensor>().numel(); ++i) {
+    signs.push_back(draft.Coin() ? 1 : -1);
+  }
+  draft.FeedInt32("S", dims, signs);
+  draft.SetOperator(type, {"X", "Z", "S"}, {"L"}).Argument("margin", 0.0f);
+}
+
+void DraftBatchMoments(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", draft.Dims(2, 4, 3));
+  draft.SetOperator(type, {"X"}, {"M", "V"}).Argument("order", draft.Coin() ? "NCHW" : "NHWC");
+}
+
 // The rows of one input are longer: replicated, or padded with a value.
 void DraftDotProductWithPadding(Draft& draft, const std::string& type) {
   const int64_t n = draft.Int(1, 3), d = draft.Int(1, 3), times = draft.Int(1, 3);
@@ -263,6 +281,8 @@ std::vector<Recipe> LossRecipes() {
       {"DotProduct", "", DraftDistance},
       {"CosineSimilarity", "", DraftDistance},
       {"DotProductWithPadding", "", DraftDotProductWithPadding},
+      {"MarginRankingCriterion", "", DraftMarginRanking},
+      {"BatchMoments", "", DraftBatchMoments},
       {"AveragedLoss", "", DraftAveragedLoss},
       {"ElementwiseLinear", "", DraftElementwiseLinear},
       {"WeightedSum", "", DraftWeightedSum},

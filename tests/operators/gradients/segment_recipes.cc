@@ -142,6 +142,23 @@ void DraftSegmentIds(Draft& draft, const std::string& type) {
   SetReduction(draft, type, positions, "S");
 }
 
+void DraftTrain(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  const int64_t positions = FeedLengths(draft, 0, &lengths);
+  std::vector<int64_t> rows;
+  while (static_cast<int64_t>(rows.size()) < positions) rows.push_back(draft.Int(0, 11));
+  draft.FeedInt64("I", {positions}, rows);
+  draft.FeedSmooth("A", {2, 1, 2, 3});
+  draft.FeedSmooth("B", {3, 3, 1, 2});
+  draft.FeedSmooth("C", {2, 2, 2, 1});
+  draft.SetOperator(type, {"A", "B", "C", "I", "L"}, {"Y", "P", "Q", "J"})
+      .Argument("factor_i", std::vector<int64_t>{2, 3, 2})
+      .Argument("factor_j", std::vector<int64_t>{2, 1, 2})
+      .Argument("ranks", std::vector<int64_t>{1, 3, 2, 1})
+      .Argument("emb_size", draft.Int(3, 4));
+  draft.check.outputs_without_gradient = {"P", "Q", "J"};
+}
+
 }  // namespace
 
 std::vector<Recipe> SegmentRecipes() {
@@ -154,6 +171,7 @@ std::vector<Recipe> SegmentRecipes() {
       {"SequenceMask", "", DraftSequenceMask},
       {"LengthsMax", "", DraftLengths},
       {"LengthsTile", "", DraftLengthsTile},
+      {"TTSparseLengthsSum", "", DraftTrain},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
       {"SortedSegmentRangeMax", "", DraftSegmentIds},

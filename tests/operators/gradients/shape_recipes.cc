@@ -247,6 +247,31 @@ void DraftUnitDims(Draft& draft, const std::string& type) {
                             axis - (draft.Coin() ? static_cast<int64_t>(dims.size()) : 0)});
 }
 
+void DraftExpand(Draft& draft, const std::string& type) {
+  const int64_t rows = draft.Int(1, 3), columns = draft.Int(1, 3), times = draft.Int(1, 3);
+  draft.FeedSmooth("X", {rows, 1, columns});
+  draft.FeedInt64("S", {3}, {1, times, draft.Coin() ? columns : -1});
+  draft.SetOperator(type, {"X", "S"}, {"Y"});
+}
+
+void DraftBooleanMask(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  draft.FeedSmooth("X", dims);
+  Tensor* const tensor = draft.workspace()->CreateBlob("M")->GetMutableTensor(CPU);
+  tensor->Resize(dims[0]);
+  bool* const mask = tensor->mutable_data<bool>();
+  for (int64_t i = 0; i < dims[0]; ++i) mask[i] = i == 0 || draft.Coin();
+  draft.SetOperator(type, {"X", "M"}, {"Y"});
+}
+
+void DraftSplitByLengths(Draft& draft, const std::string& type) {
+  const auto first = static_cast<int32_t>(draft.Int(1, 3)),
+             second = static_cast<int32_t>(draft.Int(1, 3));
+  draft.FeedSmooth("X", {draft.Int(1, 3), first + second});
+  draft.FeedInt32("L", {2}, {first, second});
+  draft.SetOperator(type, {"X", "L"}, {"Y", "Z"}).Argument("axis", 1);
+}
+
 }  // namespace
 
 std::vector<Recipe> ShapeRecipes() {
@@ -280,6 +305,9 @@ std::vector<Recipe> ShapeRecipes() {
       {"SparseToDenseMask", "", DraftSparseToDenseMask},
       {"EnsureDense", "", DraftEnsureDense},
       {"TopK", "", DraftTopK},
+      {"Expand", "", DraftExpand},
+      {"BooleanMask", "", DraftBooleanMask},
+      {"SplitByLengths", "", DraftSplitByLengths},
   };
 }
 
