@@ -138,10 +138,14 @@ void ApplyDefaults(const CommandLine& line, const ImageDefaults& defaults,
   if (line.Text("mean").empty()) return;  // a command without these options
   if (defaults.image.known) ApplyPreparation(line, defaults.image.transform, transform);
   const std::vector<int64_t>& dims = defaults.dims;
-  if (dims.size() == 4 && dims[1] == 1 && !line.Has("bgr")) transform->grey = true;
+  const ImageForm form = defaults.form.value_or(
+      dims.size() == 4 ? ImageForm{.channels = dims[1], .height = dims[2], .width = dims[3]}
+                       : ImageForm{});
+  if (form.channels == 1 && !line.Has("bgr")) transform->grey = true;
   const bool crops = !line.Has("crop");
-  if (crops && dims.size() == 4) {
-    transform->crop_to = {.width = static_cast<int>(dims[3]), .height = static_cast<int>(dims[2])};
+  if (crops && form.height > 0 && form.width > 0) {
+    transform->crop_to = {.width = static_cast<int>(form.width),
+                          .height = static_cast<int>(form.height)};
   }
   if (!defaults.transform.has_value()) return;
   const CaffeTransform& stated = *defaults.transform;
@@ -206,11 +210,20 @@ ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::s
                          const ImageDefaults& defaults)
     : line_(line),
       packed_bgra_(packed_bgra),
+      form_(defaults.form.value_or(ImageForm{})),
       blob_(blob),
       transform_(TransformOf(line)),
       limits_(LimitsOfImages()) {
   ApplyDefaults(line, defaults, &transform_);
   if (IsMeanFile(line)) mean_ = ReadMeanFile(line.Text("mean"));
+  if (form_.bytes) {
+    for (const char* option : {"mean", "scale", "std"}) {
+      if (line.Has(option)) {
+        throw UsageError(MakeString("option --", option, " does not apply: input \"", blob,
+                                    "\" of the model has type uint8, the bytes of the image"));
+      }
+    }
+  }
   if (!packed_bgra) return;
   for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
     if (line.Has(option)) {
@@ -222,12 +235,12 @@ ImageReader::ImageReader(const CommandLine& line, bool packed_bgra, const std::s
 
 Tensor ImageReader::Convert(const Image& image, const std::string& file) const try {
   if (packed_bgra_) return ImageToBgra(image, transform_);
-  if (!IsMeanFile(line_)) return ImageToTensor(image, transform_);
+  if (!IsMeanFile(line_)) return InImageForm(ImageToTensor(image, transform_), form_);
   ImageTransform plain = transform_;
   plain.scale = plain.std = {1};
   Tensor tensor = ImageToTensor(image, plain);
   SubtractMean(mean_, transform_, &tensor);
-  return tensor;
+  return InImageForm(std::move(tensor), form_);
 } catch (const OutOfMemory& error) {
   throw OutOfMemory(__FILE__, __LINE__, "", MakeString("image \"", file, "\": ", error.message()));
 } catch (const EnforceNotMet& error) {
@@ -243,6 +256,8 @@ std::string ImageReader::Describe(const std::string& file, const Image& image) c
   if (packed_bgra_) done.push_back("BGRA bytes");
   if (transform_.bgr) done.push_back("BGR");
   if (transform_.grey) done.push_back("grey");
+  if (form_.channels_last) done.push_back("NHWC");
+  if (form_.bytes) done.push_back("bytes");
   const std::string name = SourceName(file);
   return done.empty() ? name : name + " (" + absl::StrJoin(done, ", ") + ")";
 }

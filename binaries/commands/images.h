@@ -31,6 +31,7 @@ struct ImageDefaults {
   std::optional<CaffeTransform> transform = {};
   std::vector<int64_t> dims = {};  // of the input, or empty
   ImagePreparation image = {};
+  std::optional<ImageForm> form = {};  // of an input of a model of ONNX that can be an image
 };
 
 // The images given by --image and --image-list, and the blob that they are fed to. Empty if none
@@ -79,6 +80,7 @@ class ImageReader {
 
   const CommandLine& line_;
   const bool packed_bgra_;
+  const ImageForm form_;
   const std::string blob_;
   ImageTransform transform_;
   Tensor mean_;  // an image [C, H, W] in the net's order of channels; without elements: none

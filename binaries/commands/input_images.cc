@@ -205,6 +205,9 @@ InputImages FindInputImages(const CommandLine& line, const Model& model,
   if (const auto dims = model.input_shapes.find(images.blob); dims != model.input_shapes.end()) {
     images.defaults.dims = dims->second;
   }
+  if (const auto dims = model.input_dims.find(images.blob); dims != model.input_dims.end()) {
+    images.defaults.form = ImageFormOf(dims->second, model.input_types.at(images.blob));
+  }
   images.packed_bgra = TakesPackedBgra(model.predict_net, images.blob);
   for (const std::string& path : paths) AddImagesOf(line, path, count, &images);
   for (const std::string& list : lists) AddListOf(list, &images);

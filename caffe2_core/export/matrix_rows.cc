@@ -77,6 +77,13 @@ std::string TransposedOperand(OperatorExport* op, int i, const char* flag) {
 void WriteBatchMatMul(OperatorExport* op) {
   const std::string a = TransposedOperand(op, 0, "trans_a");
   const std::string b = TransposedOperand(op, 1, "trans_b");
+  if (!op->KnowsInput(0) || !op->KnowsInput(1)) {
+    op->graph().Note(
+        MakeString("operator \"", op->def().output(0),
+                   "\" (BatchMatMul) has operands of unknown rank, which is taken to be "
+                   "2 or more"));
+    return op->Node("MatMul", {a, b}, {op->Out()});
+  }
   if (op->Rank(0) > 1 && op->Rank(1) > 1) return op->Node("MatMul", {a, b}, {op->Out()});
   // ONNX drops more axes of vectors than Caffe2.
   const std::string product = op->Emit("MatMul", {a, b});

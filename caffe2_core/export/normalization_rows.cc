@@ -90,10 +90,12 @@ void WriteLayerNorm(OperatorExport* op) {
 
 // The rows of Caffe2 begin at `axis`; ONNX has one axis.
 void WriteSoftmax(OperatorExport* op) {
-  const int64_t axis = op->Axis("axis", 1);
   const std::string x = op->In(0);
-  const bool is_last = axis == op->Rank(0) - 1;
+  // The last axis needs no rank.
+  const bool is_last = op->args.GetSingleArgument<int64_t>("axis", 1) == -1 ||
+                       op->Axis("axis", 1) == op->Rank(0) - 1;
   if (is_last) return op->Node("Softmax", {x}, {op->Out()}, {Int("axis", -1)});
+  const int64_t axis = op->Axis("axis", 1);
   const std::string shape = op->Emit("Shape", {x});
   const std::string rows = op->Emit("Flatten", {x}, {Int("axis", axis)});
   const std::string softmax = op->Emit("Softmax", {rows}, {Int("axis", -1)});

@@ -7,8 +7,10 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/export/operator_export.h"
+#include "caffe2_core/export/operator_writer.h"
 #include "caffe2_core/export/stated_weights.h"
 #include "caffe2_core/graph/element_types.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -24,16 +26,29 @@ int64_t IrVersion(int opset) {
   return 11;
 }
 
+using NamesByType = std::map<std::string, std::vector<std::string>>;
+
+// Adds the operators without an ONNX form, also those in nets inside of others.
+void FindMissing(const NetDef& net, int depth, NamesByType* missing) {
+  CAFFE_ENFORCE_LE(depth, kMaxNetDepth, "nets inside of operators of net \"", net.name(), "\"");
+  for (const OperatorDef& op : net.op()) {
+    if (FindOnnxExportRow(op.type()) != nullptr) {
+      for (const Argument& arg : op.arg()) {
+        if (arg.has_n()) FindMissing(arg.n(), depth + 1, missing);
+      }
+      continue;
+    }
+    const bool has_output = op.output_size() > 0;
+    (*missing)[op.type()].push_back(!op.name().empty() ? op.name()
+                                    : has_output       ? op.output(0)
+                                                       : std::string("without outputs"));
+  }
+}
+
 // One error for all operators without an ONNX form: each type, how often, and the first two names.
 void CheckTypes(const NetDef& net) {
-  std::map<std::string, std::vector<std::string>> missing;
-  for (const OperatorDef& op : net.op()) {
-    if (FindOnnxExportRow(op.type()) != nullptr) continue;
-    const bool has_output = op.output_size() > 0;
-    missing[op.type()].push_back(!op.name().empty() ? op.name()
-                                 : has_output       ? op.output(0)
-                                                    : std::string("without outputs"));
-  }
+  NamesByType missing;
+  FindMissing(net, 0, &missing);
   if (missing.empty()) return;
   std::vector<std::string> parts;
   for (const auto& [type, names] : missing) {
@@ -84,7 +99,38 @@ void SetHeader(int opset, onnx::ModelProto* model) {
   version->set_version(opset);
 }
 
+void WriteOperator(const NetDef& net, int i, const OpShapes& op_shapes, OnnxGraph& graph,
+                   ShapeMap* shapes) {
+  const OperatorDef& def = net.op(i);
+  graph.StartOperator(&def);
+  try {
+    const OnnxExportRow& row = *FindOnnxExportRow(def.type());
+    OperatorExport op(row, def, op_shapes, shapes, &graph);
+    row.write(&op);
+  } catch (...) {
+    RethrowWithFrame(
+        MakeString("export of operator ", i, " (", def.type(), ") of net \"", net.name(), "\""));
+  }
+}
+
 }  // namespace
+
+void WriteOperators(const NetDef& net, OnnxGraph& graph, ShapeMap* shapes) {
+  // Operators with nets end a part: what they write is known when they have been written.
+  NetDef part;
+  part.set_name(net.name());
+  for (int i = 0; i < net.op_size(); ++i) {
+    *part.add_op() = net.op(i);
+    if (i + 1 < net.op_size() && !HasNestedNets(net.op(i))) continue;
+    std::vector<OpShapes> of_operators = InferOpShapes({&part}, shapes);
+    StateElementTypes(part, &of_operators, shapes);
+    const int first = i + 1 - part.op_size();
+    for (int k = 0; k < part.op_size(); ++k) {
+      WriteOperator(net, first + k, of_operators.at(static_cast<size_t>(k)), graph, shapes);
+    }
+    part.clear_op();
+  }
+}
 
 OnnxExport ExportOnnx(const NetDef& original, const OnnxExportOptions& options) {
   CAFFE_ENFORCE(options.opset >= kMinOnnxExportOpset && options.opset <= kMaxOnnxExportOpset,
@@ -94,22 +140,8 @@ OnnxExport ExportOnnx(const NetDef& original, const OnnxExportOptions& options) 
   const NetDef net = StateWeightsAsArguments(original, options);
   CheckInputs(net, options);
   ShapeMap shapes = KnownShapes(options);
-  std::vector<OpShapes> of_operators = InferOpShapes({&net}, &shapes);
-  StateElementTypes(net, &of_operators, &shapes);
   OnnxGraph graph(net, options);
-  for (int i = 0; i < net.op_size(); ++i) {
-    const OperatorDef& def = net.op(i);
-    const OpShapes& op_shapes = of_operators.at(static_cast<size_t>(i));
-    graph.StartOperator(def);
-    try {
-      const OnnxExportRow& row = *FindOnnxExportRow(def.type());
-      OperatorExport op(row, def, op_shapes, &graph);
-      row.write(&op);
-    } catch (...) {
-      RethrowWithFrame(
-          MakeString("export of operator ", i, " (", def.type(), ") of net \"", net.name(), "\""));
-    }
-  }
+  WriteOperators(net, graph, &shapes);
   OnnxExport result = graph.Finish(shapes);
   SetHeader(options.opset, &result.model);
   return result;

@@ -3,6 +3,7 @@
 #include <absl/strings/str_join.h>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -85,17 +86,56 @@ int32_t ExportedTypeOf(TensorProto_DataType type) {
   }
 }
 
+void SetGraph(const std::string& name, onnx::GraphProto* graph, onnx::NodeProto* node) {
+  onnx::AttributeProto* const attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::GRAPH);
+  attribute->mutable_g()->Swap(graph);
+}
+
 OnnxGraph::OnnxGraph(const NetDef& net, const OnnxExportOptions& options)
-    : net_(net), options_(options) {
+    : net_(net), options_(options), target_(result_.model.mutable_graph()) {
   for (const auto& [name, shape] : options.inputs) {
     names_.insert(name);
     values_[name] = name;
   }
   for (const std::string& output : options.outputs) read_.insert(output);
+  AddReads(net);
   for (const OperatorDef& op : net.op()) {
-    read_.insert(op.input().begin(), op.input().end());
     for (const std::string& output : op.output()) ++writes_left_[output];
   }
+}
+
+void OnnxGraph::AddReads(const NetDef& net) {
+  for (const OperatorDef& op : net.op()) {
+    read_.insert(op.input().begin(), op.input().end());
+    for (const Argument& arg : op.arg()) {
+      if (!arg.has_n()) continue;
+      AddReads(arg.n());
+      read_.insert(arg.n().external_output().begin(), arg.n().external_output().end());
+    }
+    if (HasNestedNets(op)) read_.insert(op.output().begin(), op.output().end());
+  }
+}
+
+void OnnxGraph::WriteInside(onnx::GraphProto* graph, const NetDef& net,
+                            const std::function<void()>& write) {
+  const std::map<std::string, std::string> values = values_;
+  const std::map<std::string, int> writes_left = writes_left_;
+  onnx::GraphProto* const target = std::exchange(target_, graph);
+  const OperatorDef* const op = op_;
+  for (const OperatorDef& inner : net.op()) {
+    for (const std::string& output : inner.output()) ++writes_left_[output];
+  }
+  write();
+  op_ = op;
+  target_ = target;
+  values_ = values;
+  writes_left_ = writes_left;
+}
+
+std::string OnnxGraph::AddInput(const std::string& blob) {
+  return values_[blob] = NewName(writes_left_.contains(blob) ? blob + "_initial" : blob);
 }
 
 std::string OnnxGraph::NewName(const std::string& stem) {
@@ -121,6 +161,8 @@ const Tensor* OnnxGraph::Weight(const std::string& blob) const {
 std::string OnnxGraph::Value(const std::string& blob) {
   const auto value = values_.find(blob);
   if (value != values_.end()) return value->second;
+  if (const auto given = weight_values_.find(blob); given != weight_values_.end())
+    return given->second;
   const auto weight = options_.weights.find(blob);
   CAFFE_ENFORCE(
       weight != options_.weights.end(), "blob \"", blob,
@@ -128,7 +170,7 @@ std::string OnnxGraph::Value(const std::string& blob) {
       "has no counterpart of this output in ONNX");
   // A weight that the net writes later leaves its name to the last value.
   const std::string stem = writes_left_.contains(blob) ? blob + "_initial" : blob;
-  return values_[blob] = AddWeight(blob, NewName(stem), weight->second->dims());
+  return weight_values_[blob] = AddWeight(blob, NewName(stem), weight->second->dims());
 }
 
 std::string OnnxGraph::Write(const std::string& blob) {
@@ -154,7 +196,8 @@ std::string OnnxGraph::ReshapedWeight(const std::string& blob, const OnnxDims& d
   const std::string key = MakeString(blob, ":", absl::StrJoin(dims, ","));
   const auto found = constants_.find(key);
   if (found != constants_.end()) return found->second;
-  const bool is_free = !values_.contains(blob) && !names_.contains(blob);
+  const bool is_free =
+      !values_.contains(blob) && !weight_values_.contains(blob) && !names_.contains(blob);
   const std::string name = NewName(is_free ? blob : blob + "_reshaped");
   // The original shape gets another name if it is wanted, too.
   return constants_[key] = AddWeight(blob, name, dims);
@@ -212,19 +255,21 @@ std::string OnnxGraph::Filled(const OnnxDims& dims, float value) {
   return name;
 }
 
-void OnnxGraph::AddNode(const std::string& type, const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& outputs, const OnnxAttributes& attributes) {
-  onnx::NodeProto* node = result_.model.mutable_graph()->add_node();
+onnx::NodeProto* OnnxGraph::AddNode(const std::string& type, const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs,
+                                    const OnnxAttributes& attributes) {
+  onnx::NodeProto* node = target_->add_node();
   node->set_op_type(type);
   for (const std::string& input : inputs) node->add_input(input);
   for (const std::string& output : outputs) node->add_output(output);
   for (const OnnxAttribute& attribute : attributes) SetAttribute(attribute, node->add_attribute());
-  if (op_ == nullptr) return;
+  if (op_ == nullptr) return node;
   const std::string stem = op_->name().empty() ? outputs.at(0) : op_->name();
   std::string name = stem;
   while (!node_names_.insert(name).second) name = MakeString(stem, "/", ++repetitions_["/" + stem]);
   node->set_name(name);
   if (op_->has_debug_info()) node->set_doc_string(op_->debug_info());
+  return node;
 }
 
 void OnnxGraph::AddOutput(const std::string& blob, const ShapeMap& shapes) {

@@ -41,8 +41,8 @@ std::vector<int64_t> ChannelsLast(int rank) {
 std::map<std::string_view, OnnxExportRow> MakeTable() {
   std::map<std::string_view, OnnxExportRow> table;
   for (const auto rows :
-       {ElementwiseExportRows, WindowExportRows, NormalizationExportRows, MatrixExportRows,
-        ShapeExportRows, ReduceExportRows, OnnxFormExportRows}) {
+       {ControlExportRows, ElementwiseExportRows, WindowExportRows, NormalizationExportRows,
+        MatrixExportRows, ShapeExportRows, ReduceExportRows, OnnxFormExportRows}) {
     for (const OnnxExportRow& row : rows()) {
       CAFFE_ENFORCE(table.emplace(row.type, row).second, "two rows for operator ", row.type);
     }

@@ -24,14 +24,16 @@ struct OnnxExportRow {
 
 class OperatorExport {
  public:
+  // `all_shapes`: of all blobs, to which operators with nets add their outputs.
   OperatorExport(const OnnxExportRow& row, const OperatorDef& def, const OpShapes& shapes,
-                 OnnxGraph* graph)
-      : args(def), row_(row), def_(def), shapes_(shapes), graph_(graph) {}
+                 ShapeMap* all_shapes, OnnxGraph* graph)
+      : args(def), row_(row), def_(def), shapes_(shapes), all_shapes_(all_shapes), graph_(graph) {}
 
   const ArgumentHelper args;
   const OnnxExportRow& row() const { return row_; }
   const OperatorDef& def() const { return def_; }
-  OnnxGraph& graph() { return *graph_; }
+  OnnxGraph& graph() const { return *graph_; }
+  ShapeMap& shapes() { return *all_shapes_; }
 
   bool HasInput(int i) const { return i < def_.input_size(); }
   // The values of the inputs and outputs. In() before Out() of a blob that is both.
@@ -74,10 +76,12 @@ class OperatorExport {
   const OnnxExportRow& row_;
   const OperatorDef& def_;
   const OpShapes& shapes_;
+  ShapeMap* all_shapes_;
   OnnxGraph* graph_;
 };
 
 // The rows, by topic.
+std::vector<OnnxExportRow> ControlExportRows();
 std::vector<OnnxExportRow> ElementwiseExportRows();
 std::vector<OnnxExportRow> WindowExportRows();
 std::vector<OnnxExportRow> NormalizationExportRows();

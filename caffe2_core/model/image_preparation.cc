@@ -3,7 +3,10 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
-#include <map>
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -72,7 +75,65 @@ void ReadEntry(const StringMap& entry, ImagePreparation* preparation, ImageSize*
   preparation->known = preparation->known || entry.key().starts_with("image.");
 }
 
+bool IsFloatingPoint(TensorProto::DataType type) {
+  return type == TensorProto::FLOAT || type == TensorProto::FLOAT16 ||
+         type == TensorProto::BFLOAT16;
+}
+
+// The address of element (channel, place) of an image of `pixels` places, in one form or the other.
+int64_t At(bool channels_last, int64_t channels, int64_t pixels, int64_t channel, int64_t place) {
+  return channels_last ? place * channels + channel : channel * pixels + place;
+}
+
+template <class T>
+Tensor Arranged(const Tensor& image, const ImageForm& form) {
+  const int64_t channels = image.dim(1), height = image.dim(2), width = image.dim(3);
+  const int64_t pixels = height * width;
+  Tensor result(
+      form.channels_last ? std::vector<int64_t>{1, height, width, channels} : image.dims(), CPU);
+  const float* const from = image.data<float>();
+  T* const to = result.mutable_data<T>();
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t i = 0; i < pixels; ++i) {
+      float value = from[At(false, channels, pixels, c, i)];
+      if constexpr (std::is_integral_v<T>) value = std::clamp(std::round(value), 0.f, 255.f);
+      to[At(form.channels_last, channels, pixels, c, i)] = static_cast<T>(value);
+    }
+  }
+  return result;
+}
+
 }  // namespace
+
+std::optional<ImageForm> ImageFormOf(const std::vector<int64_t>& dims, TensorProto::DataType type) {
+  ImageForm form{.bytes = type == TensorProto::UINT8};
+  if (!form.bytes && !IsFloatingPoint(type)) return std::nullopt;
+  if (dims.size() != 3 && dims.size() != 4) return std::nullopt;
+  form.has_batch = dims.size() == 4;
+  const int64_t* const axes = dims.data() + (form.has_batch ? 1 : 0);
+  const auto is_channels = [](int64_t dim) { return dim == 1 || dim == 3; };
+  if (is_channels(axes[0])) {
+    form.channels = axes[0], form.height = axes[1], form.width = axes[2];
+  } else if (is_channels(axes[2])) {
+    form.channels_last = true;
+    form.height = axes[0], form.width = axes[1], form.channels = axes[2];
+  } else if (axes[0] < 0) {
+    form.height = axes[1], form.width = axes[2];
+  } else {
+    return std::nullopt;
+  }
+  return form;
+}
+
+Tensor InImageForm(Tensor image, const ImageForm& form) {
+  if (form.bytes) {
+    image = Arranged<uint8_t>(image, form);
+  } else if (form.channels_last) {
+    image = Arranged<float>(image, form);
+  }
+  if (!form.has_batch) image.Reshape({image.dim(1), image.dim(2), image.dim(3)});
+  return image;
+}
 
 void AddImagePreparation(const ImagePreparation& preparation, MetaNetDef* meta) {
   const ImageTransform& transform = preparation.transform;

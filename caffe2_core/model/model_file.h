@@ -129,8 +129,8 @@ struct Model {
   std::vector<std::string> notes;
   bool is_onnx = false;                                     // a model of ONNX
   std::map<std::string, TensorProto_DataType> input_types;  // of a model of ONNX
-  // Of a model of ONNX: of outputs whose rank is known, -1 for dims without a number.
-  std::map<std::string, std::vector<int64_t>> output_dims;
+  // Of a model of ONNX: of inputs and outputs whose rank is known, -1 for dims without a number.
+  std::map<std::string, std::vector<int64_t>> input_dims, output_dims;
   ImagePreparation image;        // of a predictor's database that states it
   std::string fixed_size_layer;  // a layer or node that fits only input_shapes, or ""
 };

@@ -15,6 +15,7 @@ void TakeImported(OnnxModel imported, const std::string& stem, Model* model) {
   for (const OnnxInput& input : imported.inputs) {
     model->inputs.push_back(input.name);
     model->input_types[input.name] = input.type;
+    if (input.has_rank) model->input_dims[input.name] = input.dims;
     if (HasFixedDims(input)) model->input_shapes[input.name] = input.dims;
   }
   model->output_dims = std::move(imported.output_dims);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "caffe2_core/base/checked_math.h"
@@ -169,8 +170,13 @@ void ComputeRows(const AttentionTask& task, const Head& head, int64_t first, int
     const float* const mask = task.mask == nullptr ? nullptr
                                                    : task.mask + Offset(task.mask_steps, head.batch,
                                                                         head.head, first + i);
-    factors[i] = 1 / exponentials({shape.keys, task.scale, mask, task.mask_key_step,
-                                   head.scores + i * stride});
+    float* const scores = head.scores + i * stride;
+    const float sum = exponentials({shape.keys, task.scale, mask, task.mask_key_step, scores});
+    factors[i] = 1 / sum;
+    if (task.nan_to_zero && std::isnan(sum)) {
+      std::fill_n(scores, shape.keys, 0.f);
+      factors[i] = 1;
+    }
   }
   MultiplyPacked({.m = count,
                   .n = shape.value_size,

@@ -4,8 +4,8 @@
 // with Q [queries, size], K [keys, size], V [keys, value_size], mask [queries, keys].
 //
 // Operands are addressed by strides, so each can be a part of a larger tensor. A few rows of scores
-// exist at a time and stay in the cache. Rows of Y do not depend on each other; a row becomes NaN if
-// its scores contain a NaN or +infinity, or only -infinity.
+// exist at a time and stay in the cache. Rows of Y do not depend on each other; the weights of a row
+// are NaN if its scores contain a NaN or +infinity, or only -infinity.
 
 #include <cstdint>
 
@@ -28,6 +28,7 @@ struct AttentionTask {
   const float* v = nullptr;
   AttentionSteps q_steps, k_steps, v_steps;
   float scale = 1;
+  bool nan_to_zero = false;     // whether weights that are NaN become 0
   const float* mask = nullptr;  // may be null
   AttentionSteps mask_steps;
   int64_t mask_key_step = 0;  // 1, or 0: one number for the whole row

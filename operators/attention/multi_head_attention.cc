@@ -35,6 +35,11 @@ constexpr ArgumentSpec<int> kAttentionHeads{
 constexpr ArgumentSpec<float> kAttentionScale{"scale", 1.0f,
                                               "factor of the products of queries and keys"};
 
+constexpr ArgumentSpec<bool> kAttentionNanToZero{"nan_to_zero", false,
+                                                 "whether the weights of a query become 0 where "
+                                                 "they would be NaN, as for one whose keys are all "
+                                                 "masked by -infinity"};
+
 bool IsHeadShape(const std::vector<int64_t>& shape) {
   return shape.empty() || shape.size() == 3 || shape.size() == 4;
 }
@@ -187,13 +192,17 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
   USE_OPERATOR_FUNCTIONS(CPUContext);
 
   MultiHeadAttentionOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), arguments_(args()), scale_(ReadArgument(kAttentionScale)) {}
+      : Operator<CPUContext>(def, ws),
+        arguments_(args()),
+        scale_(ReadArgument(kAttentionScale)),
+        nan_to_zero_(ReadArgument(kAttentionNanToZero)) {}
 
   bool RunOnDevice() override {
     const bool has_mask = InputSize() > 3;
     if (!IsPlanned()) Plan();
     AttentionTask task = plan_.task;
     task.scale = scale_;
+    task.nan_to_zero = nan_to_zero_;
     task.q = Input(0).data<float>();
     task.k = Input(1).data<float>();
     task.v = Input(2).data<float>();
@@ -244,6 +253,7 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
 
   const AttentionArguments arguments_;
   const float scale_;
+  const bool nan_to_zero_;
   bool planned_ = false;
   std::vector<std::vector<int64_t>> dims_;  // of the inputs when the plan was made
   AttentionPlan plan_;
@@ -294,8 +304,8 @@ void RegisterMultiHeadAttention() {
           "adjacent in Q, K, V and Y. Batches and heads of 1 are broadcast. Graph passes make this "
           "operator "
           "from BatchMatMul, Softmax and the Reshape and Transpose operators around them.")
-      .Args(kAttentionHeads, kAttentionScale, kAttentionQueryShape, kAttentionKeyShape,
-            kAttentionValueShape, kAttentionOutputShape)
+      .Args(kAttentionHeads, kAttentionScale, kAttentionNanToZero, kAttentionQueryShape,
+            kAttentionKeyShape, kAttentionValueShape, kAttentionOutputShape)
       .Input(0, "Q", "queries, [B, T, H * D]")
       .Input(1, "K", "keys, [B, S, H * D]")
       .Input(2, "V", "values, [B, S, H * E]")

@@ -3,8 +3,8 @@
 //
 // Each line of the standard input is a command; each answer is one line, "ok ..." or "error ...".
 //
-//   load FOLDER BATCH  reads init_net.pb, predict_net.pb and, for each input, BLOB_BATCH.npy.
-//                      Answers with the milliseconds from the files to a net that is ready to run.
+//   load FOLDER BATCH  reads init_net.pb and predict_net.pb, or with --format onnx model.onnx;
+//                      and for each input BLOB_BATCH.npy. Answers with the milliseconds from the files to a net that is ready to run.
 //   run N              runs N times and answers with the milliseconds of each run
 //   save FILE          writes the net's first output of the last run as a .npy file
 //   memory             answers with the peak resident memory of the process in KiB
@@ -49,6 +49,8 @@ int64_t PeakResidentKib() {
 
 class Session {
  public:
+  explicit Session(bool reads_onnx) : reads_onnx_(reads_onnx) {}
+
   // THROWS if the command is not known or fails.
   std::string Execute(const std::string& line) {
     std::istringstream words(line);
@@ -88,8 +90,14 @@ class Session {
     CAFFE_ENFORCE(!folder.empty() && !batch.empty(), "want load FOLDER BATCH");
     Unload();
     const Timer timer;
-    predictor_.emplace(LoadModel(
-        {.init_nets = {folder + "/init_net.pb"}, .predict_net = folder + "/predict_net.pb"}));
+    ModelFileOptions files;
+    if (reads_onnx_) {
+      files.predict_net = folder + "/model.onnx";
+    } else {
+      files.init_nets = {folder + "/init_net.pb"};
+      files.predict_net = folder + "/predict_net.pb";
+    }
+    predictor_.emplace(LoadModel(files));
     const double milliseconds = timer.MilliSeconds();
     for (const std::string& name : predictor_->input_names()) {
       inputs_.push_back(ReadNpy(folder + "/" + name + "_" + batch + ".npy"));
@@ -115,6 +123,7 @@ class Session {
     predictor_.reset();
   }
 
+  const bool reads_onnx_;
   std::optional<Predictor> predictor_;
   Predictor::TensorList inputs_, outputs_;
 };
@@ -134,7 +143,10 @@ bool Answer(Session* session, const std::string& line) {
 
 int Serve(const CommandLine& line) {
   SetNumThreads(static_cast<int>(line.Integer("threads", 1, 1024)));
-  Session session;
+  const std::string format = line.Text("format");
+  if (format != "netdef" && format != "onnx")
+    throw UsageError("option --format is \"" + format + "\", want netdef or onnx");
+  Session session(format == "onnx");
   bool good = true;
   for (const std::string& command : line.positional()) good = Answer(&session, command) && good;
   if (!line.positional().empty()) return good ? 0 : 1;
@@ -147,7 +159,8 @@ const Program& Runner() {
       .name = "engine_runner",
       .purpose = "runs nets with Predictor and times them, as commands on stdin say",
       .usage = "[options] [COMMAND ...]",
-      .options = {{"threads", "N", "1", "number of threads per operator"}},
+      .options = {{"threads", "N", "1", "number of threads per operator"},
+                  {"format", "NAME", "netdef", "the files to load: netdef or onnx"}},
       .notes =
           "Commands: load FOLDER BATCH, run N, save FILE, memory, peak, describe, unload. Without\n"
           "commands as arguments, they are read from stdin, one per line.\n\n"

@@ -204,13 +204,46 @@ bool IsOverLastAxis(const GroupFusion& groups, uint32_t softmax, size_t rank) {
   return axis == -1 || axis == static_cast<int>(rank) - 1;
 }
 
+// The weights that the values are multiplied by.
+struct Weights {
+  Value value = GroupFusion::kNone;
+  bool nan_to_zero = false;
+  Group group;
+};
+
+// The result of the Softmax p, or of ONNXWhere(IsNaN(p), 0, p), in which exporters of PyTorch's
+// attention give queries without keys the weights 0. A Cast makes bools of what IsNaN returns.
+Weights FindWeights(const GroupFusion& groups, uint32_t softmax) {
+  const NetValues& values = groups.values();
+  Weights found;
+  found.value = values.output(softmax, 0);
+  for (const NetValues::Read& read : values.readers(found.value)) {
+    if (!groups.IsType(read.op, "ONNXWhere") || read.input != 2) continue;
+    Group group = {read.op};
+    Value condition = values.input(read.op, 0);
+    if (const uint32_t cast = groups.Writer(condition, "Cast"); cast != GroupFusion::kNone) {
+      group.push_back(cast);
+      condition = values.input(cast, 0);
+    }
+    const uint32_t is_nan = groups.Writer(condition, "IsNaN");
+    if (is_nan == GroupFusion::kNone || values.input(is_nan, 0) != found.value) continue;
+    if (groups.Number(read.op, 1) != 0.f) continue;
+    group.push_back(is_nan);
+    found.group = group;
+    found.nan_to_zero = true;
+    found.value = values.output(read.op, 0);
+    break;
+  }
+  return found;
+}
+
 bool FuseSoftmax(GroupFusion* groups, uint32_t softmax) {
   const NetValues& values = groups->values();
   const auto scores = FindScores(*groups, values.input(softmax, 0));
   if (!scores) return false;
-  const Value weights = values.output(softmax, 0);
-  const uint32_t multiply = groups->SoleReader(weights, "BatchMatMul");
-  if (multiply == GroupFusion::kNone || values.input(multiply, 0) != weights ||
+  const Weights weights = FindWeights(*groups, softmax);
+  const uint32_t multiply = groups->SoleReader(weights.value, "BatchMatMul");
+  if (multiply == GroupFusion::kNone || values.input(multiply, 0) != weights.value ||
       HasFlag(*groups, multiply, "trans_a")) {
     return false;
   }
@@ -227,18 +260,20 @@ bool FuseSoftmax(GroupFusion* groups, uint32_t softmax) {
   const auto result = FindResult(*groups, multiply, q->shape.size());
   if (!result) return false;
   Group group = {softmax, multiply};
-  for (const Group* part : {&scores->group, &q->group, &k->group, &v->group, &result->group}) {
+  for (const Group* part :
+       {&scores->group, &weights.group, &q->group, &k->group, &v->group, &result->group}) {
     group.insert(group.end(), part->begin(), part->end());
   }
   std::vector<std::string> inputs = {q->blob, k->blob, v->blob};
   if (!scores->mask.empty()) inputs.push_back(scores->mask);
   const auto scale = static_cast<float>(scores->scale * q->scale * k->scale);
-  return groups->Fuse(
-      std::move(group),
+  OperatorDef fused =
       CreateOperatorDef("MultiHeadAttention", "", inputs, {groups->op(result->last).output(0)},
                         {MakeArgument<float>("scale", scale), MakeArgument("query_shape", q->shape),
                          MakeArgument("key_shape", k->shape), MakeArgument("value_shape", v->shape),
-                         MakeArgument("output_shape", result->shape)}));
+                         MakeArgument("output_shape", result->shape)});
+  if (weights.nan_to_zero) AddArgument("nan_to_zero", true, &fused);
+  return groups->Fuse(std::move(group), std::move(fused));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 //
 // Accepts heads in four dimensions, and in three, [batch * heads, tokens, size]; transposition by
 // any sequence of Transpose operators and the arguments trans_a and trans_b; scalings of the scores,
-// of queries and of keys; nets without mask, or with the operands of Add in any order. Shapes must be
+// of queries and of keys; weights whose NaNs become 0; nets without mask, or with the operands of Add in any order. Shapes must be
 // constant and may contain 0 and -1.
 
 #include "caffe2_core/graph/passes/net_pass.h"

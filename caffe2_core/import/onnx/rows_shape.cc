@@ -1,6 +1,8 @@
 // Operators that move, select and join elements.
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/import/onnx/node_table.h"
@@ -31,15 +33,89 @@ bool ReshapeDims(const OnnxNode& n, const std::string& x, const OnnxContent& sha
   return open <= 1;
 }
 
+// The dims of the result in a world, without 0 and -1; nothing if they do not fit those of x.
+std::optional<OnnxDims> ResultDims(const OnnxDims& x, OnnxDims dims, bool allow_zero) {
+  int64_t* open = nullptr;
+  int64_t known = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && !allow_zero) {
+      if (i >= x.size()) return std::nullopt;
+      dims[i] = x[i];
+    }
+    if (dims[i] < 0) {
+      open = &dims[i];
+    } else {
+      known = CheckedMultiply(known, dims[i]);
+    }
+  }
+  const int64_t elements = CheckedProduct(x);
+  if (open != nullptr) {
+    if (known == 0) return std::nullopt;
+    *open = elements / known;
+    known = CheckedMultiply(known, *open);
+  }
+  return known == elements ? std::optional(dims) : std::nullopt;
+}
+
+// The same in both worlds.
+std::optional<std::array<OnnxDims, kOnnxWorlds>> ResultDims(const OnnxNode& n, const std::string& x,
+                                                            const OnnxContent& shape,
+                                                            bool allow_zero) {
+  if (!n.HasRank(x)) return std::nullopt;
+  std::array<OnnxDims, kOnnxWorlds> result;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    const auto dims = ResultDims(n.DimsIn(x, world), shape.ints[world], allow_zero);
+    if (!dims) return std::nullopt;
+    result[world] = *dims;
+  }
+  return result;
+}
+
+// The operator that wrote the blob, if it is one of the last few, or null.
+const OperatorDef* RecentWriter(const NetDef& net, const std::string& blob) {
+  constexpr int kMost = 8;
+  for (int i = net.op_size() - 1; i >= 0 && i >= net.op_size() - kMost; --i) {
+    if (net.op(i).output_size() > 0 && net.op(i).output(0) == blob) return &net.op(i);
+  }
+  return nullptr;
+}
+
+// PyTorch's exporter swaps the last two of four axes in three dimensions: a Reshape that merges the first
+// two, a Transpose, and this Reshape, which divides them again. Emits one Transpose instead.
+bool EmitAxesSwap(OnnxNode* n, const std::array<OnnxDims, kOnnxWorlds>& result) {
+  const NetDef& net = *n->nets().target();
+  const OperatorDef* const transpose = RecentWriter(net, n->In(0));
+  if (result[0].size() != 4 || transpose == nullptr || transpose->type() != "Transpose")
+    return false;
+  const OnnxDims axes = ArgumentHelper(*transpose).GetRepeatedArgument<int64_t>("axes");
+  const OperatorDef* const merge = RecentWriter(net, transpose->input(0));
+  if (axes != OnnxDims{0, 2, 1} || merge == nullptr || merge->type() != "Reshape") return false;
+  const std::string x = merge->input(0);
+  if (!n->HasRank(x)) return false;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    const OnnxDims &d = n->DimsIn(x, world), &moved = n->DimsIn(n->In(0), world);
+    if (d.size() != 4 || result[world] != OnnxDims{d[0], d[1], d[3], d[2]}) return false;
+    if (moved.at(1) != d[3] || moved.at(2) != d[2]) return false;
+  }
+  n->Emit("Transpose", {x}, {n->Out(0)}, {MakeArgument<OnnxDims>("axes", {0, 1, 3, 2})});
+  return true;
+}
+
 void TranslateReshape(OnnxNode* n) {
   const std::string &x = n->In(0), &shape = n->In(1);
   const OnnxContent* content = n->Content(shape);
-  OnnxDims dims;
   const bool same_rank = content != nullptr && content->ints[0].size() == content->ints[1].size();
   const bool allow_zero = n->Int("allowzero", 0) != 0;
   const bool zeros = allow_zero && (content == nullptr ||
                                     std::find(content->ints[0].begin(), content->ints[0].end(),
                                               0) != content->ints[0].end());
+  std::optional<std::array<OnnxDims, kOnnxWorlds>> result;
+  if (same_rank) result = ResultDims(*n, x, *content, allow_zero);
+  if (result) {
+    if ((*result)[0] == n->DimsIn(x, 0) && (*result)[1] == n->DimsIn(x, 1)) return n->Forward(0, x);
+    if (EmitAxesSwap(n, *result)) return;
+  }
+  OnnxDims dims;
   if (same_rank && !zeros && ReshapeDims(*n, x, *content, &dims)) {
     return n->EmitReshape(x, dims, n->Out(0));
   }
@@ -47,6 +123,7 @@ void TranslateReshape(OnnxNode* n) {
   n->Emit("Reshape", {x, shape}, {y, n->NewName("old_shape")},
           {MakeArgument("allowzero", allow_zero)});
   n->SetType(y, n->Type(x));
+  if (result) return n->SetDims(y, *result);
   const auto is_open = [](int64_t dim) { return dim < 0; };
   if (allow_zero && same_rank &&
       std::none_of(content->ints[0].begin(), content->ints[0].end(), is_open)) {

@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 from convert_to_ncnn import convert
-from engines import OURS, PEERS, Engine, EngineError, installed
+from engines import OURS, OURS_ONNX, PEERS, Engine, EngineError, installed
 from machine import ForeignLoad, cpu_flags, cpu_model
 from make_nets import NETS, make_net
 from measure import measure_load, measure_memory
@@ -21,6 +21,7 @@ from report import print_load, print_memory, print_times
 
 ORDER = ['resnet50', 'resnet18', 'squeezenet', 'mobilenet_v2', 'shufflenet', 'densenet121', 'googlenet', 'inception_v2', 'vgg19', 'alexnet',
          'zfnet512', 'minilm']
+KNOWN = [OURS, OURS_ONNX] + list(PEERS)
 MAX_DIFFERENCE = 2e-3  # of the output's standard deviation; bfloat16 differs by more
 
 
@@ -35,7 +36,7 @@ def arguments():
     parser.add_argument('--threads', type=numbers, default=[1], help='such as 1,2')
     parser.add_argument('--batch', type=numbers, default=[1], help='such as 1,8')
     parser.add_argument('--nets', default=','.join(ORDER), help='some of ' + ', '.join(ORDER))
-    parser.add_argument('--engines', default=','.join([OURS] + list(PEERS)), help='some of ' + ', '.join([OURS] + list(PEERS)))
+    parser.add_argument('--engines', default=','.join([OURS] + list(PEERS)), help='some of ' + ', '.join(KNOWN))
     parser.add_argument('--rounds', type=int, default=5, help='in each round, every engine is timed once')
     parser.add_argument('--milliseconds', type=float, default=150, help='time of an engine in a round; at least three runs are made')
     parser.add_argument('--cpus', type=numbers, help='the CPUs to use; the last ones by default')
@@ -47,7 +48,7 @@ def arguments():
     options = parser.parse_args()
     options.nets = options.nets.split(',')
     options.engines = options.engines.split(',')
-    for kind, names, known in (('net', options.nets, NETS), ('engine', options.engines, [OURS] + list(PEERS))):
+    for kind, names, known in (('net', options.nets, NETS), ('engine', options.engines, KNOWN)):
         for name in names:
             if name not in known:
                 parser.error('no %s "%s", want %s' % (kind, name, ', '.join(known)))

@@ -6,6 +6,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = 'caffe2rt'
+OURS_ONNX = 'caffe2rt_onnx'  # this project on the ONNX file
 PEERS = {'onnxruntime': 'onnxruntime', 'openvino': 'openvino', 'ncnn': 'ncnn'}  # name: Python module
 
 
@@ -18,8 +19,8 @@ def installed(module):
 
 
 def command_of(name, runner, threads):
-    if name == OURS:
-        return [runner, '--threads', str(threads)]
+    if name in (OURS, OURS_ONNX):
+        return [runner, '--threads', str(threads), '--format', 'onnx' if name == OURS_ONNX else 'netdef']
     return [sys.executable, os.path.join(HERE, 'serve_%s.py' % name), str(threads)]
 
 

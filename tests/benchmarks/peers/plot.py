@@ -1,10 +1,10 @@
 """Draws the times of compare.py as an SVG file: bars relative to the fastest other engine, a panel for each table."""
 from xml.sax.saxutils import escape
 
-from engines import OURS
+from engines import OURS, OURS_ONNX
 from report import best_peer
 
-COLORS = {OURS: '#c0392b', 'onnxruntime': '#2e6da4', 'openvino': '#6aa84f', 'ncnn': '#e0a030'}
+COLORS = {OURS: '#c0392b', OURS_ONNX: '#e08070', 'onnxruntime': '#2e6da4', 'openvino': '#6aa84f', 'ncnn': '#e0a030'}
 BAR, GAP, LEFT, PANEL, MOST = 12, 18, 46, 190, 2.0
 
 

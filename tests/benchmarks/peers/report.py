@@ -1,7 +1,7 @@
 """Prints the tables."""
 import math
 
-from engines import OURS
+from engines import OURS, OURS_ONNX
 
 
 def cell(value, width=12):
@@ -12,7 +12,7 @@ def cell(value, width=12):
 
 
 def best_peer(row):
-    times = [result['ms'] for engine, result in row['results'].items() if engine != OURS]
+    times = [result['ms'] for engine, result in row['results'].items() if engine not in (OURS, OURS_ONNX)]
     return min(times) if times else None
 
 

@@ -155,6 +155,17 @@ TEST(MultiHeadAttentionTest, IgnoresKeysMaskedByInfinity) {
   EXPECT_TRUE(std::isnan(Fetch<float>(ws, "Y")[0]));
 }
 
+TEST(MultiHeadAttentionTest, GivesQueriesWithoutKeysZerosIfAsked) {
+  Workspace ws;
+  Feed<float>(&ws, "Q", {1, 2, 1}, {1, 1});
+  Feed<float>(&ws, "K", {1, 2, 1}, {1, 1});
+  Feed<float>(&ws, "V", {1, 2, 1}, {10, 20});
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Feed<float>(&ws, "mask", {2, 2}, {-kInfinity, -kInfinity, 0, 0});
+  RunOp(&ws, kMasked + std::string(" arg { name: 'nan_to_zero' i: 1 }"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 15}, 1e-6);
+}
+
 TEST(MultiHeadAttentionTest, BroadcastsABatchOfOne) {
   const Sizes s = {3, 2, 4, 6, 5, 5};
   Workspace ws;

@@ -15,6 +15,7 @@ class FuseAttentionTest : public testing::Test {
   FuseAttentionTest() {
     test::Feed<float>(&run_.ws, "root", {}, {2});
     test::Feed<float>(&run_.ws, "half", {1}, {0.5f});
+    test::Feed<float>(&run_.ws, "zero", {1}, {0});
     test::FeedRandom(&run_.ws, "vector", {7}, -1, 1, 9);
     test::Feed<int64_t>(&run_.ws, "shape", {4}, {0, 0, 3, 4});
   }
@@ -67,6 +68,14 @@ class FuseAttentionTest : public testing::Test {
            Axes("0213") + R"( }
       op { type: "Reshape" input: "ct" output: "y" output: "y_old"
            arg { name: "shape" ints: 0 ints: 0 ints: 12 } })";
+  }
+  // The net in which weights that are NaN become 0, as PyTorch's exporters write it.
+  static std::string WithoutNans() {
+    return With("op { type: \"BatchMatMul\" input: \"p\"", R"(
+      op { type: "IsNaN" input: "p" output: "nan" }
+      op { type: "Cast" input: "nan" output: "isnan" arg { name: "to" i: 5 } }
+      op { type: "ONNXWhere" input: "isnan" input: "zero" input: "p" output: "w" }
+      op { type: "BatchMatMul" input: "w")");
   }
   static constexpr size_t kOperators = 13;
   test::PassRun run_;
@@ -128,6 +137,19 @@ TEST_F(FuseAttentionTest, ReplacesEverySpelling) {
     ExpectSameValues(c.text);
     EXPECT_EQ(static_cast<size_t>(run_.net.op_size()), c.operators) << c.text;
     EXPECT_EQ(run_.net.op(0).type(), "MultiHeadAttention") << c.text;
+  }
+}
+
+TEST_F(FuseAttentionTest, ReplacesWeightsWhoseNansBecomeZero) {
+  ExpectSameValues(WithoutNans());
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_EQ(GetArgument(run_.net.op(0), "nan_to_zero").i(), 1);
+  // Other values than 0, other places, other conditions.
+  for (const std::string& text :
+       {With("input: \"zero\"", "input: \"half\"", WithoutNans()),
+        With("input: \"zero\" input: \"p\"", "input: \"p\" input: \"zero\"", WithoutNans()),
+        With("\"IsNaN\" input: \"p\"", "\"IsNaN\" input: \"masked\"", WithoutNans())}) {
+    EXPECT_EQ(Lines(text).size(), kOperators + 3) << text;
   }
 }
 

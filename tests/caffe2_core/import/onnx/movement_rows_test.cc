@@ -34,6 +34,40 @@ std::string TypesOf(const std::string& graph) {
   return types;
 }
 
+// [a, b, n, 3]: merged, transposed and divided again, as PyTorch's exporter swaps two axes.
+TEST(MovementRowsTest, SwapsTheLastTwoAxesByOneTranspose) {
+  const auto swap = [](const std::string& divided) {
+    return "node { op_type: 'Shape' input: 'x' output: 'dims' } " + List("minus", {-1}) +
+           List("i", {2}) + List("j", {3}) + List("ab", {0, 1}) +
+           Node("Gather", {"dims", "i"}, "", "rows") +
+           Node("Gather", {"dims", "j"}, "", "columns") +
+           Node("Gather", {"dims", "ab"}, "", "first") +
+           Node("Concat", {"minus", "rows", "columns"},
+                "attribute { name: 'axis' type: INT i: 0 } ", "merged") +
+           Node("Concat", {"first", divided, divided == "rows" ? "columns" : "rows"},
+                "attribute { name: 'axis' type: INT i: 0 } ", "swapped") +
+           Node("Reshape", {"x", "merged"}, "", "flat") +
+           Node("Transpose", {"flat"},
+                "attribute { name: 'perm' type: INTS ints: 0 ints: 2 ints: 1 } ", "moved") +
+           Node("Reshape", {"moved", "swapped"});
+  };
+  EXPECT_EQ(TypesOf(Graph(swap("columns"), {"a", "2", "n", "3"})), "Transpose");
+  EXPECT_EQ(TypesOf(Graph(swap("rows"), {"1", "2", "4", "3"})), "Reshape Transpose Reshape");
+  const Tensor y =
+      RunOnnxBytes(OnnxBytes(Graph(swap("columns"), {"a", "2", "n", "3"}), 22),
+                   {{"x", FloatTensor({1, 2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})}}, "y");
+  EXPECT_EQ(y.dims(), (std::vector<int64_t>{1, 2, 3, 2}));
+  EXPECT_EQ(FloatsOf(y), (std::vector<float>{0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11}));
+}
+
+TEST(MovementRowsTest, DropReshapesToTheSameShape) {
+  const std::string graph =
+      List("dims", {0, -1}) + Node("Reshape", {"x", "dims"}, "", "z") + Node("Relu", {"z"});
+  EXPECT_EQ(TypesOf(Graph(graph, {"a", "2"})), "Relu");
+  EXPECT_EQ(TypesOf(Graph(List("dims", {-1, 1}) + Node("Reshape", {"x", "dims"}), {"a", "2"})),
+            "Reshape");
+}
+
 TEST(MovementRowsTest, ChooseTheOperator) {
   struct {
     std::string nodes;
