@@ -331,6 +331,7 @@ class World final : public CommonWorld {
   void RunCollective(const CollectiveCall& call, Signature signature, TypeMeta type, Move move) {
     if (size() == 1) return;
     signature.world = hash_;
+    if (call.detail != 0) signature.detail = call.detail;
     signature.type = signature.kind == CollectiveKind::kBarrier ? 0 : TypeNumber(type);
     const size_t length = std::min(call.label.size(), sizeof(signature.label) - 1);
     std::memcpy(signature.label, call.label.data(), length);

@@ -74,6 +74,8 @@ struct WorldOptions {
 struct CollectiveCall {
   // The same on all ranks: the operator's name, or that of its output.
   std::string_view label = "";
+  // A hash of what else must be the same, besides type and number of elements.
+  uint64_t detail = 0;
 };
 
 // A message between two ranks.
