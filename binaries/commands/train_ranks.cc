@@ -148,6 +148,12 @@ class Launcher {
     if (store_folder_.empty()) store_folder_ = temporary_.emplace().path();
   }
 
+  ~Launcher() {
+    for (const std::string& key : announced_) EraseKey(key);
+  }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
   int Run() {
     SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
     try {
@@ -281,6 +287,31 @@ class Launcher {
         std::cerr << "[" << rank.rank << "] ended by signal " << WTERMSIG(status) << " ("
                   << strsignal(WTERMSIG(status)) << ")\n";
       }
+      if (IsRunning()) Announce(rank.rank);
+    }
+  }
+
+  StoreBlob Store() const {
+    return MakeFileStore(store_folder_, line_.Text("run-id"), FileAccess::Free());
+  }
+
+  // Others may still wait for this rank to come.
+  void Announce(int rank) {
+    try {
+      const std::string key =
+          CommonWorld::AnnounceLoss({.name = kTrainWorldName, .rank = rank, .size = size_},
+                                    Store().get(), "its process ended before it met the others");
+      if (!key.empty()) announced_.push_back(key);
+    } catch (const EnforceNotMet& error) {
+      std::cerr << error.message() << '\n';
+    }
+  }
+
+  void EraseKey(const std::string& key) const {
+    try {
+      Store()->Erase(key);
+    } catch (const EnforceNotMet& error) {
+      std::cerr << error.message() << '\n';
     }
   }
 
@@ -302,6 +333,7 @@ class Launcher {
   std::string store_folder_;
   std::vector<StartedRank> ranks_;
   std::vector<PrefixedLines> lines_;
+  std::vector<std::string> announced_;  // keys
   bool failed_ = false;
   Clock::time_point first_failure_;
 };

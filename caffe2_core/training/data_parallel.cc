@@ -148,7 +148,7 @@ std::vector<OperatorDef> ConnectOperators(const RankOptions& ranks,
       CreateOperatorDef("FileStoreHandlerCreate", "", Names{}, {kStoreBlob},
                         {MakeArgument("path", ranks.store), MakeArgument("prefix", ranks.run_id)}));
   OperatorDef world = CreateOperatorDef(
-      "CreateCommonWorld", "train_world_op", {kStoreBlob}, {kWorldBlob},
+      "CreateCommonWorld", kTrainWorldName, {kStoreBlob}, {kWorldBlob},
       {MakeArgument("rank", ranks.rank), MakeArgument("size", ranks.size),
        MakeArgument("timeout_ms", ranks.timeout_ms), MakeArgument("interface", ranks.interface)});
   world.set_engine(kEngine);

@@ -356,6 +356,13 @@ RanksLost::RanksLost(std::string world, std::vector<int> ranks, const std::strin
       world_(std::move(world)),
       ranks_(std::move(ranks)) {}
 
+std::string CommonWorld::AnnounceLoss(const WorldOptions& options, Store* store,
+                                      const std::string& reason) {
+  const GroupOptions group{options.name,       options.rank,    options.size,
+                           options.generation, options.timeout, options.interface};
+  return WriteLoss(group, *store, reason) ? RankKey(group, options.rank) : std::string();
+}
+
 CommonWorldBlob CommonWorld::Create(const WorldOptions& options, StoreBlob store) {
   return std::make_shared<World>(std::make_shared<SharedGroup>(options, std::move(store)),
                                  options.name);

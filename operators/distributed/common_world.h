@@ -97,6 +97,12 @@ class CommonWorld {
   // the store has keys that another process left, which are named.
   static CommonWorldBlob Create(const WorldOptions& options, StoreBlob store);
 
+  // For a program that has started the ranks of a world: the process of rank `options.rank` has ended.
+  // Ranks that still wait to meet it throw RanksLost at once instead of after the timeout. Returns the key
+  // that it wrote for this, which the caller removes at the end; "" if the rank had one.
+  static std::string AnnounceLoss(const WorldOptions& options, Store* store,
+                                  const std::string& reason);
+
   virtual ~CommonWorld() = default;
   CommonWorld(const CommonWorld&) = delete;
   CommonWorld& operator=(const CommonWorld&) = delete;

@@ -27,6 +27,7 @@ namespace caffe2rt::test::train_ranks_test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
@@ -213,6 +214,19 @@ TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
     }
     EXPECT_EQ(Model(name), Model(name + "b"));
   }
+}
+
+// Without the launcher's word, they would wait for the whole timeout.
+TEST_F(TrainRanksTest, OthersDoNotWaitForARankThatEndsBeforeTheyMeet) {
+  const Started started = Start(Command("early", "4000", {"--ranks", "3"}));
+  pid_t victim = -1;
+  while (victim < 0) victim = RankOf(started.launcher, 1);
+  kill(victim, SIGKILL);
+  const auto [err, code] = EndOf(started);
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(err, HasSubstr("[1] ended by signal 9"));
+  for (const std::string rank : {"[0] ", "[2] "})
+    EXPECT_THAT(err, ContainsRegex("\\" + rank + ".*rank 1 did not answer.*ended"));
 }
 
 TEST_F(TrainRanksTest, StopsAllRanksBehindOneStep) {
