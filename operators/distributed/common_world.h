@@ -6,10 +6,9 @@
 //   const CommonWorldBlob world = CommonWorld::Create(options, store);
 //   world->Allreduce({.label = "fc_w_grad"}, values, 1000, TypeMeta::Make<float>());
 //
-// An engine (collective_engine.h) moves the data. What is the same for all engines is here: the ranks
-// find each other through a store, agree on each operation before its data flows, and notice the loss
-// of a rank. For this, each rank has a connection to each other one beside those of the engine
-// (control_group.h).
+// An engine (collective_engine.h) moves the data. All engines share the rest: the ranks find each other
+// through a store, agree on each operation before its data flows, and notice the loss of a rank. For
+// this, each rank has a connection to each other one beside those of the engine (control_group.h).
 //
 // Errors. All ranks must start the operations of a world in the same order, with the same type and
 // number of elements; if they do not, every rank throws an EnforceNotMet that states both sides, no

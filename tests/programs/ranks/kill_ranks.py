@@ -32,6 +32,8 @@ def train(*args):
 
 
 def text_of(path):
+    if not os.path.exists(path):
+        return ""
     with open(path) as file:
         return file.read()
 
