@@ -30,10 +30,10 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "operators/distributed/collective_engine.h"
@@ -86,13 +86,13 @@ using ::gloo::transport::UnboundBuffer;
 class LoopGate final : public ::gloo::transport::tcp::Handler {
  public:
   explicit LoopGate(std::shared_ptr<::gloo::transport::tcp::Device> device)
-      : device_(std::move(device)), closed_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    CAFFE_ENFORCE(closed_ >= 0, "eventfd failed: ", std::strerror(errno));
-    device_->registerDescriptor(closed_, EPOLLIN, this);
+      : device_(std::move(device)), descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    CAFFE_ENFORCE(descriptor_ >= 0, "eventfd failed: ", std::strerror(errno));
+    device_->registerDescriptor(descriptor_, EPOLLIN, this);
   }
   ~LoopGate() override {
-    device_->unregisterDescriptor(closed_, this);
-    close(closed_);
+    device_->unregisterDescriptor(descriptor_, this);
+    close(descriptor_);
   }
   LoopGate(const LoopGate&) = delete;
   LoopGate& operator=(const LoopGate&) = delete;
@@ -100,34 +100,47 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
   // Closed as long as this exists.
   class Closed {
    public:
-    explicit Closed(LoopGate* gate) : gate_(*gate), lock_(gate->passing_) {
+    explicit Closed(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) {
+      gate_.SetClosed(true);
       const uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(gate_.closed_, &one, sizeof(one));
+      [[maybe_unused]] const ssize_t written = write(gate_.descriptor_, &one, sizeof(one));
     }
     ~Closed() {
       uint64_t closed;
-      [[maybe_unused]] const ssize_t n = read(gate_.closed_, &closed, sizeof(closed));
+      [[maybe_unused]] const ssize_t n = read(gate_.descriptor_, &closed, sizeof(closed));
+      gate_.SetClosed(false);
     }
     Closed(const Closed&) = delete;
     Closed& operator=(const Closed&) = delete;
 
    private:
     LoopGate& gate_;
-    const std::lock_guard<std::timed_mutex> lock_;
+    const MutexLock turn_;
   };
 
   // On the loop thread. A thread that closes a connection waits for the next turn of the loop, so the wait
   // here must end.
   void handleEvents(int /*events*/) override {
-    if (passing_.try_lock_for(kLongestWait)) passing_.unlock();
+    const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+    const MutexLock lock(mutex_);
+    while (closed_ && opened_.WaitUntil(mutex_, deadline)) continue;
   }
 
  private:
   static constexpr milliseconds kLongestWait{1};
 
+  void SetClosed(bool closed) {
+    const MutexLock lock(mutex_);
+    closed_ = closed;
+    if (!closed) opened_.NotifyAll();
+  }
+
   const std::shared_ptr<::gloo::transport::tcp::Device> device_;
-  const int closed_;  // readable while the gate is closed
-  std::timed_mutex passing_;
+  const int descriptor_;  // readable while the gate is closed
+  Mutex turn_;            // of the threads that start transfers; before mutex_
+  Mutex mutex_;
+  ConditionVariable opened_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class AbortableContext;
