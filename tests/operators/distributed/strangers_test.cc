@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/distributed/control_frame.h"
 #include "tests/operators/distributed/rank_processes.h"
