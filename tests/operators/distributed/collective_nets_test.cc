@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/graph/dependencies.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/operators/distributed/rank_processes.h"
