@@ -36,11 +36,24 @@ uint64_t MemoryBytes() {
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// The engines whose collectives exchange tensors of the CPU.
+Json CollectiveEngines() {
+  Json engines = Json::array();
+  for (const CollectiveEnginePresence& engine : FindCollectiveEngines()) {
+    engines.emplace_back() = {{"name", engine.name},
+                              {"available", engine.available},
+                              {engine.available ? "detail" : "message", engine.detail},
+                              {"module", engine.path}};
+  }
+  return engines;
+}
+
 void WriteCpu(Json* json) {
   (*json)["cores"] = UsableCores();
   (*json)["memory_bytes"] = MemoryBytes();
   (*json)["memory_limit_bytes"] = GetCPUMemoryUsage().limit_bytes;
   (*json)["instruction_set"] = IsaName(CpuIsa());
+  (*json)["collective_engines"] = CollectiveEngines();
 }
 
 // Returns the module's own description, empty if there is no module.

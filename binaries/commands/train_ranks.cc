@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -115,6 +116,25 @@ class PrefixedLines {
   std::string rest_;
 };
 
+// A part of the CPUs that this process may use, for each rank: else the kernel moves a rank that its
+// neighbour has just sent data to onto the neighbour's CPU, where both wait for each other. Nothing if
+// there are fewer CPUs than ranks.
+std::optional<cpu_set_t> CpusOfRank(int rank, int size) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof(all), &all) != 0) return std::nullopt;
+  const int count = CPU_COUNT(&all);
+  if (count < size) return std::nullopt;
+  cpu_set_t part;
+  CPU_ZERO(&part);
+  int seen = 0;
+  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    if (seen >= count * rank / size && seen < count * (rank + 1) / size) CPU_SET(cpu, &part);
+    ++seen;
+  }
+  return part;
+}
+
 struct StartedRank {
   int rank = 0;
   pid_t pid = -1;
@@ -127,6 +147,12 @@ class Launcher {
       : line_(line), folder_(folder), size_(size), store_folder_(StoreFolder(line)) {
     if (store_folder_.empty()) store_folder_ = temporary_.emplace().path();
   }
+
+  ~Launcher() {
+    for (const std::string& key : announced_) EraseKey(key);
+  }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
 
   int Run() {
     SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
@@ -188,10 +214,14 @@ class Launcher {
     std::vector<char*> argv;
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
+    const std::optional<cpu_set_t> cpus = CpusOfRank(rank, size_);
     const pid_t parent = getpid();
     const pid_t pid = fork();
     CAFFE_ENFORCE(pid >= 0, "cannot start rank ", rank, ": ", std::strerror(errno));
-    if (pid == 0) RunChild(parent, out[1], err[1], argv.data());
+    if (pid == 0) {
+      if (cpus) sched_setaffinity(0, sizeof(*cpus), &*cpus);
+      RunChild(parent, out[1], err[1], argv.data());
+    }
     close(out[1]);
     close(err[1]);
     ranks_.push_back({.rank = rank, .pid = pid});
@@ -257,6 +287,31 @@ class Launcher {
         std::cerr << "[" << rank.rank << "] ended by signal " << WTERMSIG(status) << " ("
                   << strsignal(WTERMSIG(status)) << ")\n";
       }
+      if (IsRunning()) Announce(rank.rank);
+    }
+  }
+
+  StoreBlob Store() const {
+    return MakeFileStore(store_folder_, line_.Text("run-id"), FileAccess::Free());
+  }
+
+  // Others may still wait for this rank to come.
+  void Announce(int rank) {
+    try {
+      const std::string key =
+          CommonWorld::AnnounceLoss({.name = kTrainWorldName, .rank = rank, .size = size_},
+                                    Store().get(), "its process ended before it met the others");
+      if (!key.empty()) announced_.push_back(key);
+    } catch (const EnforceNotMet& error) {
+      std::cerr << error.message() << '\n';
+    }
+  }
+
+  void EraseKey(const std::string& key) const {
+    try {
+      Store()->Erase(key);
+    } catch (const EnforceNotMet& error) {
+      std::cerr << error.message() << '\n';
     }
   }
 
@@ -278,6 +333,7 @@ class Launcher {
   std::string store_folder_;
   std::vector<StartedRank> ranks_;
   std::vector<PrefixedLines> lines_;
+  std::vector<std::string> announced_;  // keys
   bool failed_ = false;
   Clock::time_point first_failure_;
 };

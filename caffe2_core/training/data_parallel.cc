@@ -1,6 +1,8 @@
 #include "caffe2_core/training/data_parallel.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
@@ -48,7 +50,25 @@ void AddVotes(const DataParallelNet& def, NetDef* net) {
   parts.push_back(kStopBlob);
   *net->add_op() = CreateOperatorDef("Concat", "", parts, Names{kVotesBlob, "train_votes_dims"},
                                      {MakeArgument("axis", 0)});
-  *net->add_op() = AllreduceOp(kVotesBlob);
+}
+
+// The number of elements that the net fills the blob with; 0 if it does not say.
+int64_t ElementsOf(const NetDef& init, const std::string& blob) {
+  for (const OperatorDef& op : init.op()) {
+    if (!HasOutput(op, blob)) continue;
+    const auto shape = ArgumentHelper(op).GetRepeatedArgument<int64_t>("shape");
+    return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  }
+  return 0;
+}
+
+// One exchange for all of them.
+OperatorDef CoalescedAllreduceOp(const Names& blobs) {
+  Names inputs = {kWorldBlob};
+  inputs.insert(inputs.end(), blobs.begin(), blobs.end());
+  OperatorDef op = CreateOperatorDef("AllreduceCoalesced", "train_sums", inputs, blobs);
+  op.set_engine(kEngine);
+  return op;
 }
 
 }  // namespace
@@ -70,19 +90,24 @@ void AddGradientSums(const DataParallelNet& def, const std::vector<TrainedParame
                      NetDef* net) {
   CheckForRanks(parameters);
   ScaleGradients(def.loss, def.share, net);
-  std::vector<std::vector<std::string>> written(static_cast<size_t>(net->op_size()));
+  std::vector<Names> large(static_cast<size_t>(net->op_size()));  // by their last writers
+  Names small;
   for (const TrainedParameter& parameter : parameters) {
     const std::string& gradient = parameter.gradient.dense_;
-    written[static_cast<size_t>(LastWriter(*net, gradient))].push_back(gradient);
+    const auto writer = static_cast<size_t>(LastWriter(*net, gradient));
+    const bool is_small = ElementsOf(*def.init, parameter.name) < kLargeGradient;
+    (is_small ? small : large[writer]).push_back(gradient);
   }
   NetDef with_sums = *net;
   with_sums.clear_op();
   for (int i = 0; i < net->op_size(); ++i) {
     *with_sums.add_op() = net->op(i);
-    for (const std::string& gradient : written[static_cast<size_t>(i)])
+    for (const std::string& gradient : large[static_cast<size_t>(i)])
       *with_sums.add_op() = AllreduceOp(gradient);
   }
   AddVotes(def, &with_sums);
+  small.push_back(kVotesBlob);
+  *with_sums.add_op() = CoalescedAllreduceOp(small);
   *net = std::move(with_sums);
 }
 
@@ -123,7 +148,7 @@ std::vector<OperatorDef> ConnectOperators(const RankOptions& ranks,
       CreateOperatorDef("FileStoreHandlerCreate", "", Names{}, {kStoreBlob},
                         {MakeArgument("path", ranks.store), MakeArgument("prefix", ranks.run_id)}));
   OperatorDef world = CreateOperatorDef(
-      "CreateCommonWorld", "train_world_op", {kStoreBlob}, {kWorldBlob},
+      "CreateCommonWorld", kTrainWorldName, {kStoreBlob}, {kWorldBlob},
       {MakeArgument("rank", ranks.rank), MakeArgument("size", ranks.size),
        MakeArgument("timeout_ms", ranks.timeout_ms), MakeArgument("interface", ranks.interface)});
   world.set_engine(kEngine);

@@ -2,8 +2,9 @@
 // What a training on several ranks adds to its nets:
 //
 //   init    a store and a world; broadcasts of the state from rank 0
-//   train   an Allreduce for each gradient, behind the operator that writes it last; an Allreduce of the
-//           votes: loss, accuracy, and whether a rank wants to stop
+//   train   an Allreduce for each large gradient, behind the operator that writes it last; one
+//           AllreduceCoalesced for all small ones and the votes: loss, accuracy, and whether a rank wants to
+//           stop
 //   test    an Allreduce of the sums
 //
 // The gradients are means over the whole batch: a rank's are scaled by its share of it, in the gradient of
@@ -24,11 +25,15 @@ inline constexpr char kStopBlob[] = "train_stop";  // float [1], set before a st
 inline constexpr char kVotesBlob[] =
     "train_votes";  // loss, accuracy (if there is one), stop: over all ranks
 inline constexpr char kKeptSuffix[] = "_before_step";
+// A gradient with as many elements has its own Allreduce, which does not copy it, and whose data move
+// while the other gradients are computed.
+inline constexpr int64_t kLargeGradient = 65536;
 
 struct DataParallelNet {
   RankOptions ranks;
   float share = 1;  // of the batch
   std::string loss, accuracy;
+  const NetDef* init = nullptr;  // fills the parameters, and so knows their shapes
 };
 
 // THROWS if the ranks cannot train the parameters together: gradients of rows.

@@ -28,6 +28,9 @@ std::optional<std::string> EnvironmentText(const char* name);
 RankPlace FindRank(const std::optional<int>& rank, const std::optional<int>& size,
                    const EnvironmentLookup& lookup);
 
+// The name of their world (operators/distributed).
+inline constexpr char kTrainWorldName[] = "train_world_op";
+
 struct RankOptions {
   int rank = 0;
   int size = 1;

@@ -126,7 +126,11 @@ void AddTraining(const TrainDef& def, const Names& read, const RankOptions& rank
   const int64_t batch = def.input().batch_size();
   const auto share = static_cast<float>(static_cast<double>(RecordsOfRank(batch, ranks)) /
                                         static_cast<double>(batch));
-  AddGradientSums({.ranks = ranks, .share = share, .loss = nets->loss, .accuracy = nets->accuracy},
+  AddGradientSums({.ranks = ranks,
+                   .share = share,
+                   .loss = nets->loss,
+                   .accuracy = nets->accuracy,
+                   .init = &nets->init},
                   parameters, net);
   AddOptimizer(def.optimizer(), parameters, &nets->init, net);
   OrderUpdates(parameters, ChangedBeforeUpdates(*net, BlobsReadFirst(*net)), net);

@@ -186,7 +186,9 @@ TrainingPlan MakeTrainingPlan(const RunDef& run, const TrainingData& data,
                             .is_test = false,
                             .prefix = "",
                             .on_error = run.on_error()};
-  const NetDef train = JoinedNet(InputOperators(def.input(), data.train, place), made.nets.train);
+  NetDef train = JoinedNet(InputOperators(def.input(), data.train, place), made.nets.train);
+  // Collectives run on a thread of their own, while the operators that do not need their results go on.
+  if (options.ranks.several()) train.set_type("dag");
   made.state = BlobsReadFirst(train);
   std::erase(made.state, kWorldBlob);
   std::erase(made.state, kStopBlob);

@@ -39,7 +39,7 @@ class CollectiveOp : public Operator<CPUContext> {
 
   // The world in input 0. THROWS if the operator names another engine than that of the world.
   CommonWorldBlob World() const;
-  CollectiveCall Call() const { return {label_}; }
+  CollectiveCall Call() const { return {.label = label_}; }
   // The tensor that is input `i` + 1 and output `i`, with its memory.
   Tensor* InPlace(int i);
   // The first of `count` tensors. THROWS if they do not have the same type and number of elements.

@@ -331,6 +331,7 @@ class World final : public CommonWorld {
   void RunCollective(const CollectiveCall& call, Signature signature, TypeMeta type, Move move) {
     if (size() == 1) return;
     signature.world = hash_;
+    if (call.detail != 0) signature.detail = call.detail;
     signature.type = signature.kind == CollectiveKind::kBarrier ? 0 : TypeNumber(type);
     const size_t length = std::min(call.label.size(), sizeof(signature.label) - 1);
     std::memcpy(signature.label, call.label.data(), length);
@@ -354,6 +355,13 @@ RanksLost::RanksLost(std::string world, std::vector<int> ranks, const std::strin
     : EnforceNotMet("operators/distributed", 0, "", message),
       world_(std::move(world)),
       ranks_(std::move(ranks)) {}
+
+std::string CommonWorld::AnnounceLoss(const WorldOptions& options, Store* store,
+                                      const std::string& reason) {
+  const GroupOptions group{options.name,       options.rank,    options.size,
+                           options.generation, options.timeout, options.interface};
+  return WriteLoss(group, *store, reason) ? RankKey(group, options.rank) : std::string();
+}
 
 CommonWorldBlob CommonWorld::Create(const WorldOptions& options, StoreBlob store) {
   return std::make_shared<World>(std::make_shared<SharedGroup>(options, std::move(store)),

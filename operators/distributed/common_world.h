@@ -6,10 +6,9 @@
 //   const CommonWorldBlob world = CommonWorld::Create(options, store);
 //   world->Allreduce({.label = "fc_w_grad"}, values, 1000, TypeMeta::Make<float>());
 //
-// An engine (collective_engine.h) moves the data. What is the same for all engines is here: the ranks
-// find each other through a store, agree on each operation before its data flows, and notice the loss
-// of a rank. For this, each rank has a connection to each other one beside those of the engine
-// (control_group.h).
+// An engine (collective_engine.h) moves the data. All engines share the rest: the ranks find each other
+// through a store, agree on each operation before its data flows, and notice the loss of a rank. For
+// this, each rank has a connection to each other one beside those of the engine (control_group.h).
 //
 // Errors. All ranks must start the operations of a world in the same order, with the same type and
 // number of elements; if they do not, every rank throws an EnforceNotMet that states both sides, no
@@ -74,6 +73,8 @@ struct WorldOptions {
 struct CollectiveCall {
   // The same on all ranks: the operator's name, or that of its output.
   std::string_view label = "";
+  // A hash of what else must be the same, besides type and number of elements.
+  uint64_t detail = 0;
 };
 
 // A message between two ranks.
@@ -94,6 +95,12 @@ class CommonWorld {
   // RanksLost if ranks do not come in time, which names them; if sizes or generations differ; and if
   // the store has keys that another process left, which are named.
   static CommonWorldBlob Create(const WorldOptions& options, StoreBlob store);
+
+  // For a program that has started the ranks of a world: the process of rank `options.rank` has ended.
+  // Ranks that still wait to meet it throw RanksLost at once instead of after the timeout. Returns the key
+  // that it wrote for this, which the caller removes at the end; "" if the rank had one.
+  static std::string AnnounceLoss(const WorldOptions& options, Store* store,
+                                  const std::string& reason);
 
   virtual ~CommonWorld() = default;
   CommonWorld(const CommonWorld&) = delete;

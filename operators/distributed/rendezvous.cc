@@ -67,6 +67,17 @@ struct RankRecord {
   uint64_t token = 0;
   std::optional<GroupFailure> failure = {};  // the rank has given up
 
+  static RankRecord OfThisProcess(const GroupOptions& options) {
+    RankRecord record;
+    record.host = HostName();
+    record.process = getpid();
+    record.start = StartOfProcess(record.process);
+    record.address = AddressOfInterface(options.interface);
+    record.size = options.size;
+    record.generation = options.generation;
+    return record;
+  }
+
   std::string Text() const {
     std::string gave_up;
     if (failure)
@@ -127,12 +138,7 @@ class Rendezvous {
         store_(store),
         deadline_(ControlClock::now() + options.timeout),
         connections_(static_cast<size_t>(options.size)) {
-    own_.host = HostName();
-    own_.process = getpid();
-    own_.start = StartOfProcess(own_.process);
-    own_.address = AddressOfInterface(options.interface);
-    own_.size = options.size;
-    own_.generation = options.generation;
+    own_ = RankRecord::OfThisProcess(options);
     std::random_device random;
     own_.token = (static_cast<uint64_t>(random()) << 32) | random();
   }
@@ -479,5 +485,11 @@ std::string AddressOfInterface(const std::string& interface) {
 }
 
 Meeting Meet(const GroupOptions& options, Store& store) { return Rendezvous(options, store).Run(); }
+
+bool WriteLoss(const GroupOptions& options, Store& store, const std::string& reason) {
+  RankRecord record = RankRecord::OfThisProcess(options);
+  record.failure = GroupFailure{{options.rank}, reason};
+  return store.SetNew(RankKey(options, options.rank), record.Text());
+}
 
 }  // namespace caffe2rt

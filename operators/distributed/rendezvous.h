@@ -46,4 +46,8 @@ std::string AddressOfInterface(const std::string& interface);
 // another process wrote it.
 Meeting Meet(const GroupOptions& options, Store& store);
 
+// Writes the key of rank options.rank, whose process has ended, so that those that wait for it give up.
+// Returns false if it has a key.
+bool WriteLoss(const GroupOptions& options, Store& store, const std::string& reason);
+
 }  // namespace caffe2rt

@@ -361,6 +361,16 @@ TEST(DevicesProgramTest, ReportsTheLimitOfMemory) {
               HasSubstr("of which nets may use 100 MiB"));
 }
 
+TEST(DevicesProgramTest, ListsTheEnginesOfCollectives) {
+  const std::string engine = "/0/collective_engines/0/";
+  const std::string json = RunCaffe2({"devices", "--json"}).out;
+  EXPECT_EQ(JsonAt(json, engine + "name"), "\"GLOO\"");
+  const bool available = JsonAt(json, engine + "available") == "true";
+  EXPECT_THAT(RunCaffe2({"devices"}).out,
+              HasSubstr(available ? "engine GLOO of collectives: Gloo, transport tcp"
+                                  : "collectives that name it fail"));
+}
+
 TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {
   for (const char* name : {"run", "bench", "devices"}) {
     EXPECT_EQ(RunCaffe2({name, "stray"}).code, 2) << name;

@@ -25,6 +25,7 @@ namespace caffe2rt::test::train_ranks_test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
@@ -76,6 +77,34 @@ TEST_F(TrainRanksTest, AnyNumberOfRanksTrainsTheSameNet) {
     for (size_t i = 0; i < want.size(); ++i)
       EXPECT_NEAR(losses[i], want[i], 1e-5) << ranks << " ranks, number " << i;
   }
+}
+
+// LeNet on noise. Its greatest gradient has an Allreduce of its own, all others have one together.
+TEST_F(TrainRanksTest, LeNetOfTwoRanksReachesTheLossesOfOne) {
+  constexpr int64_t kImages = 640;
+  Tensor x({kImages, 28, 28, 1}, CPU), y({kImages}, CPU);
+  std::mt19937 random(7);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    x.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(random() % 256);
+  for (int64_t i = 0; i < kImages; ++i)
+    y.mutable_data<int32_t>()[i] = static_cast<int32_t>(random() % 10);
+  WriteNpy(dir_.path("images.npy"), x);
+  WriteNpy(dir_.path("labels.npy"), y);
+  const std::string images = dir_.path("images.minidb");
+  ASSERT_EQ(RunCaffe2({"db", "make", "arrays", dir_.path("images.npy"), dir_.path("labels.npy"),
+                       "--output", images})
+                .code,
+            0);
+  for (const std::string ranks : {"1", "2"}) {
+    const ProgramResult result =
+        RunCaffe2({"train", SourcePath("binaries/demo/lenet.pbtxt"), "--data", images, "--output",
+                   dir_.path("lenet" + ranks), "--ranks", ranks});
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  const std::vector<double> one = Losses("lenet1"), two = Losses("lenet2");
+  ASSERT_EQ(one.size(), 10u);  // steps of 64
+  ASSERT_EQ(two.size(), one.size());
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], two[i], 1e-5) << "step " << i;
 }
 
 TEST_F(TrainRanksTest, GoesOnWithAnotherNumberOfRanks) {
@@ -181,6 +210,19 @@ TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
     }
     EXPECT_EQ(Model(name), Model(name + "b"));
   }
+}
+
+// Without the launcher's word, they would wait for the whole timeout.
+TEST_F(TrainRanksTest, OthersDoNotWaitForARankThatEndsBeforeTheyMeet) {
+  const Started started = Start(Command("early", "4000", {"--ranks", "3"}));
+  pid_t victim = -1;
+  while (victim < 0) victim = RankOf(started.launcher, 1);
+  kill(victim, SIGKILL);
+  const auto [err, code] = EndOf(started);
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(err, HasSubstr("[1] ended by signal 9"));
+  for (const std::string rank : {"[0] ", "[2] "})
+    EXPECT_THAT(err, ContainsRegex("\\" + rank + ".*rank 1 did not answer.*ended"));
 }
 
 TEST_F(TrainRanksTest, StopsAllRanksBehindOneStep) {

@@ -16,17 +16,24 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
+#include <gloo/transport/tcp/loop.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <utility>
 
+#include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "operators/distributed/collective_engine.h"
@@ -69,6 +76,73 @@ class WithoutPipeSignals {
 
 using ::gloo::transport::UnboundBuffer;
 
+// Lets Gloo's loop thread sleep while another thread starts a transfer.
+//
+// Such a thread holds the lock of the connection, and writes data for a millisecond or so. The data that
+// arrive meanwhile wake the loop thread, which only tries the lock, and again and again: epoll reports the
+// same data each time. Where a rank has one core, the loop thread takes it from the thread that it waits
+// for, until the end of its time slice: 3 to 4 ms for each transfer. While the gate is closed, its
+// descriptor is readable, so that the loop thread calls it, too, and waits there.
+class LoopGate final : public ::gloo::transport::tcp::Handler {
+ public:
+  explicit LoopGate(std::shared_ptr<::gloo::transport::tcp::Device> device)
+      : device_(std::move(device)), descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    CAFFE_ENFORCE(descriptor_ >= 0, "eventfd failed: ", std::strerror(errno));
+    device_->registerDescriptor(descriptor_, EPOLLIN, this);
+  }
+  ~LoopGate() override {
+    device_->unregisterDescriptor(descriptor_, this);
+    close(descriptor_);
+  }
+  LoopGate(const LoopGate&) = delete;
+  LoopGate& operator=(const LoopGate&) = delete;
+
+  // Closed as long as this exists.
+  class Closed {
+   public:
+    explicit Closed(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) {
+      gate_.SetClosed(true);
+      const uint64_t one = 1;
+      [[maybe_unused]] const ssize_t written = write(gate_.descriptor_, &one, sizeof(one));
+    }
+    ~Closed() {
+      uint64_t closed;
+      [[maybe_unused]] const ssize_t n = read(gate_.descriptor_, &closed, sizeof(closed));
+      gate_.SetClosed(false);
+    }
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+   private:
+    LoopGate& gate_;
+    const MutexLock turn_;
+  };
+
+  // On the loop thread. A thread that closes a connection waits for the next turn of the loop, so the wait
+  // here must end.
+  void handleEvents(int /*events*/) override {
+    const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+    const MutexLock lock(mutex_);
+    while (closed_ && opened_.WaitUntil(mutex_, deadline)) continue;
+  }
+
+ private:
+  static constexpr milliseconds kLongestWait{1};
+
+  void SetClosed(bool closed) {
+    const MutexLock lock(mutex_);
+    closed_ = closed;
+    if (!closed) opened_.NotifyAll();
+  }
+
+  const std::shared_ptr<::gloo::transport::tcp::Device> device_;
+  const int descriptor_;  // readable while the gate is closed
+  Mutex turn_;            // of the threads that start transfers; before mutex_
+  Mutex mutex_;
+  ConditionVariable opened_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
 class AbortableContext;
 
 // A buffer whose waits end when the context is aborted. Gloo itself leaves those waiting whose data were on the
@@ -81,15 +155,9 @@ class AbortableBuffer final : public UnboundBuffer {
   bool waitSend(int* destination, milliseconds timeout) override;
   void abortWaitRecv() override { buffer_->abortWaitRecv(); }
   void abortWaitSend() override { buffer_->abortWaitSend(); }
-  void send(int to, uint64_t slot, size_t offset, size_t bytes) override {
-    buffer_->send(to, slot, offset, bytes);
-  }
-  void recv(int from, uint64_t slot, size_t offset, size_t bytes) override {
-    buffer_->recv(from, slot, offset, bytes);
-  }
-  void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) override {
-    buffer_->recv(std::move(from), slot, offset, bytes);
-  }
+  void send(int to, uint64_t slot, size_t offset, size_t bytes) override;
+  void recv(int from, uint64_t slot, size_t offset, size_t bytes) override;
+  void recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) override;
 
  private:
   AbortableContext& context_;
@@ -99,8 +167,13 @@ class AbortableBuffer final : public UnboundBuffer {
 // A transport context that makes such buffers. It outlives them.
 class AbortableContext final : public ::gloo::transport::Context {
  public:
-  explicit AbortableContext(std::shared_ptr<::gloo::transport::Context> context)
-      : Context(context->rank, context->size), context_(std::move(context)) {}
+  AbortableContext(std::shared_ptr<::gloo::transport::Context> context,
+                   std::shared_ptr<::gloo::transport::tcp::Device> device)
+      : Context(context->rank, context->size),
+        context_(std::move(context)),
+        gate_(std::move(device)) {}
+
+  LoopGate* gate() { return &gate_; }
 
   std::unique_ptr<::gloo::transport::Pair>& getPair(int peer) override {
     return context_->getPair(peer);
@@ -142,6 +215,7 @@ class AbortableContext final : public ::gloo::transport::Context {
 
  private:
   const std::shared_ptr<::gloo::transport::Context> context_;
+  LoopGate gate_;
   std::atomic<bool> aborted_{false};
   Mutex mutex_;
   std::set<AbortableBuffer*> buffers_ ABSL_GUARDED_BY(mutex_);
@@ -152,6 +226,19 @@ AbortableBuffer::AbortableBuffer(AbortableContext* context, std::unique_ptr<Unbo
   context_.Add(this);
 }
 AbortableBuffer::~AbortableBuffer() { context_.Remove(this); }
+
+void AbortableBuffer::send(int to, uint64_t slot, size_t offset, size_t bytes) {
+  const LoopGate::Closed closed(context_.gate());
+  buffer_->send(to, slot, offset, bytes);
+}
+void AbortableBuffer::recv(int from, uint64_t slot, size_t offset, size_t bytes) {
+  const LoopGate::Closed closed(context_.gate());
+  buffer_->recv(from, slot, offset, bytes);
+}
+void AbortableBuffer::recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) {
+  const LoopGate::Closed closed(context_.gate());
+  buffer_->recv(std::move(from), slot, offset, bytes);
+}
 
 bool AbortableBuffer::waitRecv(int* source, milliseconds timeout) {
   context_.ThrowIfAborted();
@@ -174,9 +261,11 @@ class GlooContext final : public ::gloo::Context {
     setTimeout(std::max(options.timeout * 2 / 5, milliseconds(1)));
     ::gloo::transport::tcp::attr attributes(options.address.c_str());
     device_ = ::gloo::transport::tcp::CreateDevice(attributes);
+    const auto device = std::dynamic_pointer_cast<::gloo::transport::tcp::Device>(device_);
+    CAFFE_ENFORCE(device != nullptr, "Gloo made no device of its transport tcp");
     const std::shared_ptr<::gloo::transport::Context> plain = device_->createContext(rank, size);
     plain->setTimeout(getTimeout());
-    abortable_ = std::make_shared<AbortableContext>(plain);
+    abortable_ = std::make_shared<AbortableContext>(plain, device);
     transportContext_ = abortable_;
     std::vector<std::string> addresses(static_cast<size_t>(size));
     for (int peer = 0; peer < size; ++peer) {

@@ -40,11 +40,11 @@ TEST(DataParallelTest, UpdatesWaitForTheLastCollective) {
   std::vector<std::string> sums;
   bool updates = false;
   for (const OperatorDef& op : train.op()) {
-    if (op.type() == "Allreduce") {
+    if (op.type().starts_with("Allreduce")) {
       EXPECT_FALSE(updates);
       EXPECT_EQ(op.engine(), "GLOO");
-      EXPECT_EQ(op.input(1), op.output(0));
-      sums.push_back(op.output(0));
+      EXPECT_TRUE(std::equal(op.output().begin(), op.output().end(), op.input().begin() + 1));
+      sums.insert(sums.end(), op.output().begin(), op.output().end());
     }
     updates = updates || op.type() == "Iter" || op.type() == "MomentumSGDUpdate";
   }
@@ -52,6 +52,21 @@ TEST(DataParallelTest, UpdatesWaitForTheLastCollective) {
   const OperatorDef& iter = OpOf(train, "Iter");
   EXPECT_THAT(std::vector<std::string>(iter.control_input().begin(), iter.control_input().end()),
               ::testing::UnorderedElementsAreArray(sums));
+}
+
+// Of the parameters, only the first layer's 64 * 1024 weights are as many as kLargeGradient.
+TEST(DataParallelTest, LargeGradientsAreSentWhileOthersAreComputed) {
+  ModelBuilder model("net");
+  const std::string x = model.FC("data", "wide", 1024, 64);
+  model.SoftmaxLoss(model.FC(model.FC(x, "fc", 64, 8), "last", 8, 2), "label");
+  NetDef net = MakeTrainingNets(model.def(), Rank(0, 2)).train;
+  std::vector<std::string> types;
+  for (const OperatorDef& op : net.op()) types.push_back(op.type());
+  ASSERT_EQ(std::count(types.begin(), types.end(), "Allreduce"), 1);
+  ASSERT_EQ(std::count(types.begin(), types.end(), "AllreduceCoalesced"), 1);
+  EXPECT_EQ(OpOf(net, "Allreduce").output(0), "wide_w_grad");
+  EXPECT_EQ(OpOf(net, "AllreduceCoalesced").output_size(), 6);
+  EXPECT_EQ(NetNamed(PlanOf(Rank(0, 2)).plan, "net_train").type(), "dag");
 }
 
 // 8 records on 3 ranks: 3, 3 and 2.

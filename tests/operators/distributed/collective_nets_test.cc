@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/graph/dependencies.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/operators/distributed/rank_processes.h"
@@ -53,6 +54,43 @@ TEST(CollectiveNetsTest, RunOnTwoRanks) {
   // x is rank + 2, summed over the ranks: 0 + 2 + 1 + 2.
   for (const RankResult& result : ranks.Wait()) {
     EXPECT_EQ(result.out, "x 5 5 5\ny 5 5 5\nz 1 1\ng 1 1 1 1 1 1 1 1\nm 2\ncw_status 0\n");
+  }
+}
+
+TEST(CollectiveNetsTest, AddTensorsOfSeveralSizesInOneExchange) {
+  const TempDir files;
+  const std::string init = files.Write("init.pbtxt", kInitNet);
+  const std::string run = files.Write("run.pbtxt", R"(
+    name: "run"
+    op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } arg { name: "value" f: @RANK@ } }
+    op { type: "ConstantFill" output: "none" arg { name: "shape" ints: 0 } arg { name: "value" f: 7 } }
+    op { type: "ConstantFill" output: "y" arg { name: "shape" ints: 2 } arg { name: "value" f: 4 } }
+    op { type: "AllreduceCoalesced" input: "cw" input: "x" input: "none" input: "y"
+         output: "x" output: "none" output: "y" engine: "GLOO" }
+  )");
+  RankProcesses ranks("nets", 3, 20000, {init, run, "x", "none", "y"});
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "x 3 3 3\nnone\ny 12 12\n");
+}
+
+// Both ranks have four elements, but 1 + 3 and 2 + 2.
+TEST(CollectiveNetsTest, RejectTensorsOfDifferentSizesInOneExchange) {
+  const TempDir files;
+  const std::string init = files.Write("init.pbtxt", kInitNet);
+  const auto write = [&](const char* name, int x, int y) {
+    return files.Write(name, MakeString(R"(name: "run"
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: )",
+                                        x, R"( } }
+      op { type: "ConstantFill" output: "y" arg { name: "shape" ints: )",
+                                        y, R"( } }
+      op { type: "AllreduceCoalesced" input: "cw" input: "x" input: "y" output: "x" output: "y" })"));
+  };
+  RankProcesses ranks;
+  ranks.Start("nets", 0, 2, 20000, {init, write("a.pbtxt", 1, 3)});
+  ranks.Start("nets", 1, 2, 20000, {init, write("b.pbtxt", 2, 2)});
+  for (const RankResult& result : ranks.Wait()) {
+    EXPECT_EQ(result.code, 4);
+    EXPECT_THAT(result.out,
+                HasSubstr("of 4 elements of type float, with other numbers of elements"));
   }
 }
 
@@ -118,6 +156,11 @@ TEST(CollectiveNetsTest, RejectWhatOperatorsCannotDo) {
           op { type: "ConstantFill" output: "y" arg { name: "shape" ints: 2 } }
           op { type: "Allreduce" input: "cw" input: "x" input: "y" output: "x" output: "y" })",
        "elements of input 2, want as many as input 1 has"},
+      {R"(op { type: "CreateCommonWorld" name: "a" output: "cw" arg { name: "size" i: 1 } arg { name: "rank" i: 0 } }
+          op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } }
+          op { type: "GivenTensorIntFill" output: "y" arg { name: "shape" ints: 1 } arg { name: "values" ints: 1 } }
+          op { type: "AllreduceCoalesced" input: "cw" input: "x" input: "y" output: "x" output: "y" })",
+       "input 2 is of type int32, want float, the type of input 1"},
       {R"(op { type: "CreateCommonWorld" name: "a" output: "cw" arg { name: "size" i: 1 } arg { name: "rank" i: 0 } }
           op { type: "DestroyCommonWorld" input: "cw" output: "cw" }
           op { type: "Barrier" input: "cw" })",

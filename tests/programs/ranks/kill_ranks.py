@@ -9,6 +9,7 @@ part of the tests, which kill at a few moments.
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,21 @@ def train(*args):
     return subprocess.run([program, "train", *args], capture_output=True, text=True, timeout=120)
 
 
+def text_of(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path) as file:
+        return file.read()
+
+
+def end_soon(run):
+    """Lets the run end at most three epochs behind its last checkpoint: a few steps are enough."""
+    done = max([0] + [int(epoch) for epoch in re.findall(r'"epoch":([0-9]+)', text_of(run + "/log.jsonl"))])
+    definition = text_of(run + "/run.pbtxt").replace("epochs: " + epochs, "epochs: %d" % (done + 3))
+    with open(run + "/run.pbtxt", "w") as file:
+        file.write(definition)
+
+
 program, definition, data, folder = sys.argv[1:5]
 kills = int(sys.argv[5]) if len(sys.argv) > 5 else 50
 size = int(sys.argv[6]) if len(sys.argv) > 6 else 3
@@ -48,7 +64,8 @@ for kill in range(kills):
     pids = {}
     while job.poll() is None and victim not in pids:
         pids = ranks_of(job.pid)
-    time.sleep(random.choice([0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8]) * random.random())
+    moment = random.choice([0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8]) * random.random()
+    time.sleep(moment)
     try:
         os.kill(pids[victim], number)
     except (KeyError, ProcessLookupError):
@@ -69,6 +86,8 @@ for kill in range(kills):
     seconds = time.time() - begin
     longest = max(longest, seconds)
     what = []
+    if number == signal.SIGKILL and seconds > 2:
+        what.append("ended after %.2f s: %s" % (seconds, err))
     if job.returncode != 1:
         what.append("exit code %d" % job.returncode)
     for other in range(size):
@@ -85,7 +104,7 @@ for kill in range(kills):
         for i, ranks in enumerate([size, size, size - 1]):
             copy = run + "_%d" % i
             shutil.copytree(run, copy)
-            # Few steps are enough: the last epochs only.
+            end_soon(copy)
             more = train("--resume", copy, "--ranks", str(ranks)) if ranks > 1 else train("--resume", copy)
             if more.returncode != 0:
                 what.append("resume on %d ranks: %s" % (ranks, more.stderr))
@@ -95,5 +114,5 @@ for kill in range(kills):
             what.append("two resumed runs differ")
     if what:
         faults += 1
-        print("kill", kill, "victim", victim, what)
+        print("kill", kill, "victim", victim, "after %.3f s" % moment, what, flush=True)
 print("kills %d, too late %d, faults %d, a survivor saved %d, longest end %.2f s" % (kills, late, faults, saved, longest))

@@ -1,0 +1,104 @@
+// Strangers on the port of a rank, and in place of one.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "operators/distributed/control_frame.h"
+#include "tests/operators/distributed/rank_processes.h"
+
+namespace caffe2rt::test::strangers_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kKeyFile[] = "run/world%2fgeneration_0%2frank_0";
+
+sockaddr_in Local(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int PortIn(const std::string& record) {
+  const std::string field = " port=";
+  return std::stoi(record.substr(record.find(field) + field.size()));
+}
+
+// A connection on which a stranger has said something; open as long as this exists.
+UniqueFd SayTo(int port, std::string_view what) {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = Local(port);
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  (void)!send(fd.get(), what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return fd;
+}
+
+// The magic is right, but not the token from the store.
+Hello WrongHello() {
+  Hello hello{};
+  std::memcpy(hello.magic, Hello::kMagic, sizeof(hello.magic));
+  hello.world = HashOf("world");
+  hello.size = 2;
+  hello.rank = 1;
+  return hello;
+}
+
+TEST(StrangersTest, DoNotKeepRanksFromMeeting) {
+  RankProcesses ranks;
+  ranks.Start("meet", 0, 2, 20000);
+  ranks.WaitForKeyOrOutput(0, kKeyFile, "\n");
+  const int port = PortIn(ReadWholeFile(ranks.folder().path(kKeyFile)));
+  const Hello wrong = WrongHello();
+  std::vector<UniqueFd> strangers;
+  strangers.push_back(SayTo(port, ""));
+  strangers.push_back(SayTo(port, "GET / HTTP/1.1\r\n\r\n"));
+  strangers.push_back(SayTo(port, std::string(100000, '\xff')));
+  strangers.push_back(SayTo(port, BytesOf(wrong)));
+  ranks.Start("meet", 1, 2, 20000);
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
+}
+
+// The key of rank 0 names a port on which somebody else answers.
+TEST(StrangersTest, AreNotTakenForRanks) {
+  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = Local(0);
+  socklen_t length = sizeof(address);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(listen(listener.get(), 8), 0);
+  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  std::thread stranger([&listener] {
+    while (true) {
+      const UniqueFd fd(accept(listener.get(), nullptr, nullptr));
+      if (!fd.is_open()) return;
+      (void)!send(fd.get(), std::string(4096, 'x').data(), 4096, MSG_NOSIGNAL);
+    }
+  });
+  RankProcesses ranks;
+  std::filesystem::create_directory(ranks.folder().path("run"));
+  ranks.folder().Write(kKeyFile,
+                       MakeString("host=elsewhere process=1 start=1 address=127.0.0.1 port=",
+                                  ntohs(address.sin_port), " size=2 generation=0 token=7"));
+  ranks.Start("meet", 1, 2, 1000);
+  const RankResult result = ranks.Wait()[0];
+  EXPECT_THAT(result.out, StartsWith("lost 0: world \"world\" (rank 1 of 2) cannot be created"));
+  EXPECT_THAT(result.out, HasSubstr("rank 0 did not answer within 1000 ms"));
+  shutdown(listener.get(), SHUT_RDWR);
+  stranger.join();
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::strangers_test
