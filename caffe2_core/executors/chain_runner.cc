@@ -1,6 +1,8 @@
 #include "caffe2_core/executors/chain_runner.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "caffe2_core/base/futex.h"
@@ -114,13 +116,25 @@ void ChainRunner::RunPiece(int seat) {
 uint32_t ChainRunner::AwaitChain(int seat, bool* starts) {
   constexpr int kLooks = 10;
   int looks = 0;
+  if (devices_ != nullptr && !*starts) *starts = ClaimStartsLate();
   helpers_.Await([&](bool last) {
     if (IsDone()) return true;
-    if (last && !*starts) *starts = ClaimStarts();
+    if (last && devices_ != nullptr && !starts_claimed_.load()) return true;
     if (*starts && CanStart()) return true;
     return AnyReady() && (++looks >= kLooks || last);
   });
   return helpers_.Help(seat) || (*starts && CanStart()) ? ReadyChains::kNone : TakeReady();
+}
+
+// The thread that calls Run comes first, if it runs a piece at all.
+bool ChainRunner::ClaimStartsLate() {
+  constexpr auto kPatience = std::chrono::milliseconds(5);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!starts_claimed_.load() && !IsDone() && !AnyReady()) {
+    if (std::chrono::steady_clock::now() > end) return ClaimStarts();
+    std::this_thread::sleep_for(kPatience / 100);
+  }
+  return false;
 }
 
 uint32_t ChainRunner::TakeReady() {

@@ -74,6 +74,7 @@ class ChainRunner {
   bool AnyReady() const;
   // Makes the calling thread the one that starts chains of devices; false if there is one already.
   bool ClaimStarts() { return devices_ != nullptr && !starts_claimed_.exchange(true); }
+  bool ClaimStartsLate();
   bool CanStart() const;
   void StartOnDevices(size_t* running);
   void FailWithCurrent(size_t position);
