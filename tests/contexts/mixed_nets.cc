@@ -43,9 +43,11 @@ int NumberOf(const char* variable, int otherwise) {
 
 std::string BlobName(int number) { return MakeString("b", number); }
 
+std::string FedName(int number) { return MakeString("f", number); }
+
 void FeedBlobs(Workspace* ws) {
   for (int i = 0; i < kBlobs; ++i) {
-    FeedRandom(ws, BlobName(i), {8}, -1, 1, static_cast<uint32_t>(i));
+    FeedRandom(ws, FedName(i), {8}, -1, 1, static_cast<uint32_t>(i));
   }
 }
 
@@ -58,6 +60,13 @@ std::string BytesOfBlobs(const Workspace& ws) {
   return bytes;
 }
 
+// A blob is always on one device: those with even numbers are on the CPU.
+void Place(int blob, DeviceType device, int devices, OperatorDef* op) {
+  if (blob % 2 == 0) return;
+  op->mutable_device_option()->set_device_type(device);
+  op->mutable_device_option()->set_device_id(blob / 2 % devices);
+}
+
 NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) {
   std::mt19937 random(seed);
   const auto below = [&random](int end) {
@@ -66,25 +75,32 @@ NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) 
   NetDef net;
   net.set_name("mixed");
   net.set_num_workers(3);
+  const auto add = [&](const std::string& type, const std::string& input, int output) {
+    OperatorDef* const op = net.add_op();
+    op->set_type(type);
+    op->add_input(input);
+    op->add_output(BlobName(output));
+    Place(output, device, devices, op);
+    return op;
+  };
   for (int i = 0; i < kBlobs; ++i) {
-    net.add_external_input(BlobName(i));
+    net.add_external_input(FedName(i));
     net.add_external_output(BlobName(i));
+    add("Copy", FedName(i), i);
   }
   for (int i = below(56) + 5; i > 0; --i) {
-    OperatorDef* const op = net.add_op();
-    const int read = below(kBlobs);
-    const int kind = below(8);
-    op->set_type(kind == 0 ? "MixedNetSlow" : kind < 3 ? "Relu" : kind < 6 ? "Add" : "Copy");
-    const bool slow = kind == 0;
+    const int read = below(kBlobs), kind = below(8);
+    const bool slow = kind == 0 && read % 2 == 0;
     *has_slow = *has_slow || slow;
-    op->add_input(BlobName(read));
+    const bool in_place = slow || (kind == 1 && below(2) == 0);
+    const int written = in_place ? read : (read + 1 + below(kBlobs - 1)) % kBlobs;
+    OperatorDef* const op = add(slow       ? "MixedNetSlow"
+                                : kind < 3 ? "Relu"
+                                : kind < 6 ? "Add"
+                                           : "Copy",
+                                BlobName(read), written);
     if (op->type() == "Add") op->add_input(BlobName(below(kBlobs)));
-    const bool in_place = slow || (op->type() == "Relu" && below(2) == 0);
-    op->add_output(BlobName(in_place ? read : (read + 1 + below(kBlobs - 1)) % kBlobs));
     if (below(8) == 0) op->add_control_input(BlobName(below(kBlobs)));
-    if (slow || below(2) == 0) continue;
-    op->mutable_device_option()->set_device_type(device);
-    op->mutable_device_option()->set_device_id(below(devices));
   }
   return net;
 }
@@ -109,7 +125,6 @@ void ExpectMixedNetsGiveTheBytesOfSimple(DeviceType device, int devices) {
         g_fails = false;
       }
       for (int run = 0; run < runs; ++run) {
-        FeedBlobs(&ws);  // the last run may have left them on a device
         EXPECT_TRUE(created->Run());
       }
       return BytesOfBlobs(ws);

@@ -157,7 +157,7 @@ TEST_F(CountingChainsTest, OneThreadStartsTheOperatorsOfDevicesInAFixedOrder) {
     const std::vector<std::string> names = Starts::Get().Take();
     if (run == 0) first = names;
     EXPECT_EQ(names, first);
-    EXPECT_EQ(Starts::Get().TakeThreads(), std::set{std::this_thread::get_id()});
+    EXPECT_EQ(Starts::Get().TakeThreads().size(), 1u);
   }
   EXPECT_THAT(first, testing::UnorderedElementsAre("one", "two", "three", "four"));
 }
@@ -294,7 +294,7 @@ TEST_F(CountingChainsTest, NetsInArgumentsRunOnTheThreadThatStartsDevices) {
                             Start("in", "d", "e") + "} } } " + Down("e", "y"));
   for (int run = 0; run < 10; ++run) {
     EXPECT_TRUE(net->Run());
-    EXPECT_EQ(Starts::Get().TakeThreads(), std::set{std::this_thread::get_id()});
+    EXPECT_EQ(Starts::Get().TakeThreads().size(), 1u);
     ExpectTensor<float>(ws_, "y", {2}, {-1, 2});
   }
 }
