@@ -85,10 +85,11 @@ void DeviceChains::PlanEnd() {
     firsts.try_emplace(stream, chains_[i].work.first_position);
   }
   for (const auto& [stream, last] : lasts) {
+    const DeviceOption& device = chains_[last].work.last->device_option();
     const std::span<const uint32_t> next = schedule_.successors(last);
     const bool is_awaited = std::any_of(next.begin(), next.end(), [&](uint32_t chain) {
-      return chains_[chain].has_stream && IsSameDevice(chains_[chain].work.last->device_option(),
-                                                       chains_[last].work.last->device_option());
+      return chains_[chain].has_stream &&
+             IsSameDevice(chains_[chain].work.last->device_option(), device);
     });
     if (is_awaited) continue;
     at_end_.push_back(chains_[last].work);
