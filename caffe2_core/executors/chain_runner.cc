@@ -1,6 +1,8 @@
 #include "caffe2_core/executors/chain_runner.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "caffe2_core/base/futex.h"
@@ -20,12 +22,15 @@ size_t CountWaiting(const NetSchedule& schedule) {
 }  // namespace
 
 ChainRunner::ChainRunner(const std::string& name, const NetOperators& operators,
-                         const NetSchedule& schedule, std::atomic<bool>& cancelled, int threads)
+                         const NetSchedule& schedule, DeviceChains* devices,
+                         std::atomic<bool>& cancelled, int threads)
     : name_(name),
       operators_(operators),
       schedule_(schedule),
+      devices_(devices),
       cancelled_(cancelled),
       ready_(schedule.num_chains()),
+      ready_waiting_(devices != nullptr ? schedule.num_chains() : 0),
       helpers_(threads),
       predecessors_left_(schedule.num_chains()),
       threads_([this](uint32_t chain) { RunWaiting(chain); }, CountWaiting(schedule)) {}
@@ -48,7 +53,10 @@ void ChainRunner::Run(size_t* running) {
   }
   AwaitWaiting();
   carried_.reset();
-  if (!failed_.load()) return;
+  if (!failed_.load()) {
+    if (devices_ != nullptr) devices_->FinishRun();
+    return;
+  }
   *running = failed_position_;
   std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -57,6 +65,9 @@ void ChainRunner::Begin() {
   failed_.store(false);
   error_ = nullptr;
   ready_.Clear();
+  ready_waiting_.Clear();
+  starts_claimed_.store(false);
+  next_start_ = 0;
   chains_left_.store(static_cast<uint32_t>(schedule_.num_chains()));
   for (size_t chain = 0; chain < schedule_.num_chains(); ++chain) {
     predecessors_left_[chain].store(schedule_.num_predecessors(chain), std::memory_order_relaxed);
@@ -65,10 +76,11 @@ void ChainRunner::Begin() {
   for (const bool waits : {false, true}) {
     for (uint32_t chain = 0; chain < schedule_.num_chains(); ++chain) {
       if (schedule_.num_predecessors(chain) != 0 || schedule_.waits(chain) != waits) continue;
+      if (IsOfDevice(chain)) continue;
       if (waits) {
         StartWaiting(chain);
       } else {
-        ready_.Add(chain);
+        AddReady(chain);
       }
     }
   }
@@ -82,16 +94,18 @@ void ChainRunner::RunPiece(int seat) {
   if (helpers_.num_threads() > 1) helped.emplace(&helpers_, seat);
   size_t running = kNoPosition;
   const RunningNet running_net(name_, operators_.all(), running);
+  bool starts = caller_ == &t_thread_state && ClaimStarts();
   uint32_t chain = ReadyChains::kNone;
-  bool idle = seat != 0;
+  bool idle = seat != 0 || starts;
   while (!IsDone()) {
+    if (starts) StartOnDevices(&running);
     if (chain == ReadyChains::kNone && helpers_.Help(seat)) idle = true;
-    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat);
-    if (chain == ReadyChains::kNone && !idle) chain = ready_.Take();
-    idle = chain == ReadyChains::kNone;
-    if (idle) continue;
+    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat, &starts);
+    if (chain == ReadyChains::kNone && !idle) chain = TakeReady();
+    idle = chain == ReadyChains::kNone || starts;
+    if (chain == ReadyChains::kNone) continue;
     if (!RunChain(chain, &running)) return;
-    chain = Finish(chain, true);
+    chain = Finish(chain, !starts);
   }
 }
 
@@ -99,24 +113,64 @@ void ChainRunner::RunPiece(int seat) {
 // divide an operator end at the same time, while chains have unequal lengths. An operator offers its
 // pieces a short time after it has started; so a chain that another thread has added is taken if it
 // is still there after several looks. The thread that has added it takes it at once.
-uint32_t ChainRunner::AwaitChain(int seat) {
+uint32_t ChainRunner::AwaitChain(int seat, bool* starts) {
   constexpr int kLooks = 10;
   int looks = 0;
+  if (devices_ != nullptr && !*starts) *starts = ClaimStartsLate();
   helpers_.Await([&](bool last) {
     if (IsDone()) return true;
-    return ready_.First() != ReadyChains::kNone && (++looks >= kLooks || last);
+    if (last && devices_ != nullptr && !starts_claimed_.load()) return true;
+    if (*starts && CanStart()) return true;
+    return AnyReady() && (++looks >= kLooks || last);
   });
-  return helpers_.Help(seat) ? ReadyChains::kNone : ready_.Take();
+  return helpers_.Help(seat) || (*starts && CanStart()) ? ReadyChains::kNone : TakeReady();
+}
+
+// The thread that calls Run comes first, if it runs a piece at all.
+bool ChainRunner::ClaimStartsLate() {
+  constexpr auto kPatience = std::chrono::milliseconds(5);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!starts_claimed_.load() && !IsDone() && !AnyReady()) {
+    if (std::chrono::steady_clock::now() > end) return ClaimStarts();
+    std::this_thread::sleep_for(kPatience / 100);
+  }
+  return false;
+}
+
+uint32_t ChainRunner::TakeReady() {
+  const uint32_t chain = ready_.Take();
+  return chain == ReadyChains::kNone ? ready_waiting_.Take() : chain;
+}
+
+bool ChainRunner::AnyReady() const {
+  return ready_.First() != ReadyChains::kNone || ready_waiting_.First() != ReadyChains::kNone;
+}
+
+bool ChainRunner::CanStart() const {
+  return next_start_ < devices_->order().size() &&
+         predecessors_left_[devices_->order()[next_start_]].load(std::memory_order_acquire) == 0;
+}
+
+void ChainRunner::StartOnDevices(size_t* running) {
+  while (CanStart() && !failed_.load()) {
+    const uint32_t chain = devices_->order()[next_start_++];
+    if (!RunChain(chain, running)) return;
+    Finish(chain, false);
+  }
 }
 
 bool ChainRunner::RunChain(uint32_t chain, size_t* running) {
   if (turn_ != nullptr) turn_->Begin();
   bool success = true;
   try {
-    for (const uint32_t position : schedule_.operators(chain)) {
-      *running = position;
-      ThrowIfStoppedBetweenOperators();
-      StartOperator(operators_[position], 0);
+    if (devices_ != nullptr) {
+      RunChainWithDevices(chain, running);
+    } else {
+      for (const uint32_t position : schedule_.operators(chain)) {
+        *running = position;
+        ThrowIfStoppedBetweenOperators();
+        StartOperator(operators_[position], 0);
+      }
     }
   } catch (...) {
     FailWithCurrent(*running);
@@ -127,22 +181,39 @@ bool ChainRunner::RunChain(uint32_t chain, size_t* running) {
   return success;
 }
 
+// The same, for nets with devices.
+void ChainRunner::RunChainWithDevices(uint32_t chain, size_t* running) {
+  ThrowIfStoppedBetweenOperators();
+  devices_->Begin(chain);
+  for (const uint32_t position : schedule_.operators(chain)) {
+    *running = position;
+    ThrowIfStoppedBetweenOperators();
+    StartOperator(operators_[position], devices_->stream(chain));
+    devices_->AfterOperator(position);
+  }
+  *running = kNoPosition;
+  devices_->End(chain);
+}
+
 uint32_t ChainRunner::Finish(uint32_t chain, bool keep) {
   uint32_t next = ReadyChains::kNone;
   int added = 0;
+  bool can_start = false;
   for (const uint32_t successor : schedule_.successors(chain)) {
     if (predecessors_left_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    if (schedule_.waits(successor)) {
+    if (IsOfDevice(successor)) {
+      can_start = true;
+    } else if (schedule_.waits(successor)) {
       StartWaiting(successor);
-    } else if (keep && next == ReadyChains::kNone) {
+    } else if (keep && next == ReadyChains::kNone && !WaitsOnHost(successor)) {
       next = successor;
     } else {
-      ready_.Add(successor);
+      AddReady(successor);
       ++added;
     }
   }
   const bool done = chains_left_.fetch_sub(1) == 1;
-  if (done) {
+  if (done || can_start) {
     helpers_.Notify(helpers_.num_threads());
   } else if (added > 0) {
     helpers_.Notify(added);

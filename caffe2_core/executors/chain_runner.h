@@ -8,6 +8,10 @@
 // pieces one after the other. Operators that wait for others run on threads of their own
 // (waiting_threads.h).
 //
+// Devices: one thread starts the chains of devices, in a fixed order (device_chains.h). It is the thread
+// that calls Run, or, if an embedder's pool runs no piece there, the first one with nothing else to do.
+// It takes other chains only if no other thread does.
+//
 // Errors: after the first one, no operator starts any more; those that wait are stopped, and those
 // that compute are awaited.
 
@@ -21,6 +25,7 @@
 #include <vector>
 
 #include "caffe2_core/base/piece_helpers.h"
+#include "caffe2_core/executors/device_chains.h"
 #include "caffe2_core/executors/net_schedule.h"
 #include "caffe2_core/executors/ready_chains.h"
 #include "caffe2_core/executors/shared_turn.h"
@@ -34,9 +39,10 @@ namespace caffe2rt {
 // wait.
 class ChainRunner {
  public:
-  // `threads` is the number of threads that compute. All references must outlive this object.
+  // `threads` is the number of threads that compute. `devices` is null if no operator uses devices. All
+  // references must outlive this object.
   ChainRunner(const std::string& name, const NetOperators& operators, const NetSchedule& schedule,
-              std::atomic<bool>& cancelled, int threads);
+              DeviceChains* devices, std::atomic<bool>& cancelled, int threads);
   ChainRunner(const ChainRunner&) = delete;
   ChainRunner& operator=(const ChainRunner&) = delete;
 
@@ -47,14 +53,30 @@ class ChainRunner {
  private:
   void Begin();
   void RunPiece(int seat);
-  uint32_t AwaitChain(int seat);
+  uint32_t AwaitChain(int seat, bool* starts);
   void RunWaiting(uint32_t chain);
   // Returns false if an operator failed, or the run was stopped.
   bool RunChain(uint32_t chain, size_t* running);
+  void RunChainWithDevices(uint32_t chain, size_t* running);
   // Starts the chains that only waited for this one. Returns one that the calling thread should run,
   // or kNone; with `keep` false, always kNone.
   uint32_t Finish(uint32_t chain, bool keep);
   void StartWaiting(uint32_t chain);
+  bool IsOfDevice(uint32_t chain) const {
+    return devices_ != nullptr && devices_->is_of_device(chain);
+  }
+  bool WaitsOnHost(uint32_t chain) const {
+    return devices_ != nullptr && devices_->WaitsOnHost(chain);
+  }
+  // Of chains that any thread may run. Those that have to wait for a device first are taken last.
+  void AddReady(uint32_t chain) { (WaitsOnHost(chain) ? ready_waiting_ : ready_).Add(chain); }
+  uint32_t TakeReady();
+  bool AnyReady() const;
+  // Makes the calling thread the one that starts chains of devices; false if there is one already.
+  bool ClaimStarts() { return devices_ != nullptr && !starts_claimed_.exchange(true); }
+  bool ClaimStartsLate();
+  bool CanStart() const;
+  void StartOnDevices(size_t* running);
   void FailWithCurrent(size_t position);
   bool IsDone() const { return failed_.load() || chains_left_.load() == 0; }
   void AwaitWaiting();
@@ -62,8 +84,9 @@ class ChainRunner {
   const std::string& name_;
   const NetOperators& operators_;
   const NetSchedule& schedule_;
+  DeviceChains* const devices_;
   std::atomic<bool>& cancelled_;
-  ReadyChains ready_;
+  ReadyChains ready_, ready_waiting_;
   PieceHelpers helpers_;
   std::vector<std::atomic<uint32_t>> predecessors_left_;  // by chain
 
@@ -74,6 +97,8 @@ class ChainRunner {
   alignas(64) std::atomic<uint32_t> chains_left_{0};
   std::atomic<uint32_t> waiting_left_{0};  // chains on threads_
   std::atomic<bool> failed_{false};
+  std::atomic<bool> starts_claimed_{false};
+  size_t next_start_ = 0;     // of devices_->order(), used by the thread that starts them
   std::exception_ptr error_;  // written by the thread that sets failed_, read after all have ended
   size_t failed_position_ = kNoPosition;
   WaitingThreads threads_;  // the last member, because its threads use those above

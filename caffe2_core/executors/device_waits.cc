@@ -28,18 +28,10 @@ StreamKey KeyOf(const OperatorBase& op, size_t position, int stream) {
   return {option.device_type(), option.has_device_id() ? option.device_id() : -1, stream};
 }
 
-// Whether the stream of `op` can wait for the event of `last`.
-bool WaitsOnDevice(const OperatorBase& last, const OperatorBase& op) {
-  const auto type = static_cast<DeviceType>(last.device_option().device_type());
-  return type != CPU && type == op.device_option().device_type() && !last.IsEventDisabled() &&
-         EventFunctionsOf(type).wait[type] != nullptr;
-}
-
 // Gives access to OperatorBase::RecordEvent.
 class EventOf : public OperatorBase {
  public:
   EventOf() = delete;
-  // Records the event of the operator behind the work on its stream.
   static const Event& Record(OperatorBase* op) {
     op->ResetEvent();
     (op->*&EventOf::RecordEvent)(nullptr);
@@ -186,16 +178,42 @@ std::string NameOf(const DeviceWork& work) {
                     work.last->Describe(), ") on ", device);
 }
 
-void FinishPiece(const DeviceWork& piece) {
+// Adds a frame that names the work to what `finish` throws.
+template <class Finish>
+void FinishNaming(const DeviceWork& piece, Finish finish) {
   try {
-    piece.last->FinishDevice();
+    finish();
   } catch (EnforceNotMet& error) {
     error.AppendMessage(NameOf(piece));
     throw;
   }
 }
 
+void FinishPiece(const DeviceWork& piece) {
+  FinishNaming(piece, [&piece] { piece.last->FinishDevice(); });
+}
+
 }  // namespace
+
+bool HasDeviceEvent(const OperatorBase& op) {
+  const auto type = static_cast<DeviceType>(op.device_option().device_type());
+  return type != CPU && !op.IsEventDisabled() && EventFunctionsOf(type).create != nullptr;
+}
+
+bool WaitsOnDevice(const OperatorBase& last, const OperatorBase& op) {
+  const auto type = static_cast<DeviceType>(last.device_option().device_type());
+  return type != CPU && type == op.device_option().device_type() && !last.IsEventDisabled() &&
+         EventFunctionsOf(type).wait[type] != nullptr;
+}
+
+const Event& RecordDeviceEvent(OperatorBase* op) { return EventOf::Record(op); }
+
+void FinishRecordedWork(const DeviceWork& work) {
+  const Event& event = work.last->event();
+  event.Finish();
+  if (event.Query() != EventStatus::EVENT_FAILED) return;
+  FinishNaming(work, [&event] { CAFFE_THROW(event.ErrorMessage()); });
+}
 
 DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
                             const NetDependencies& dependencies, const ExecutionOrder& order) {
@@ -223,7 +241,7 @@ DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
 void AwaitDeviceWork(const std::vector<DeviceWork>& work, OperatorBase* op, int stream_id) {
   for (const DeviceWork& piece : work) {
     if (piece.on_device) {
-      op->WaitEvent(EventOf::Record(piece.last), stream_id);
+      op->WaitEvent(RecordDeviceEvent(piece.last), stream_id);
     } else {
       FinishPiece(piece);
     }

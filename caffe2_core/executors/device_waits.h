@@ -25,6 +25,13 @@ struct DeviceWork {
   bool on_device = false;  // the stream of the waiting operator waits, not the host
 };
 
+// Whether the operator's context can record its event, so that others can wait for it.
+bool HasDeviceEvent(const OperatorBase& op);
+// Whether the stream of `op` can wait for the event of `last`.
+bool WaitsOnDevice(const OperatorBase& last, const OperatorBase& op);
+// Records the event of the operator behind the work on its stream, and returns it.
+const Event& RecordDeviceEvent(OperatorBase* op);
+
 struct DeviceWaits {
   // The work to finish before an operator starts, by index in the execution order. The outer vector
   // is empty if there are no such waits.
@@ -47,6 +54,10 @@ void AwaitDeviceWork(const std::vector<DeviceWork>& work, OperatorBase* op, int 
 
 // Makes the host wait for the work. THROWS the first error, with a frame that names the operators.
 void FinishDeviceWork(const std::vector<DeviceWork>& work);
+
+// Makes the host wait for the event of the last operator, which has been recorded. Any thread may call
+// it. THROWS the error of the device, with a frame that names the operators.
+void FinishRecordedWork(const DeviceWork& work);
 
 // Returns an error frame for the operator at index `place` of the order, which has failed. The
 // frame names the work that was unfinished on the same device at that time, or is "" if there was

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <map>
 #include <optional>
-#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/logging.h"
@@ -15,12 +15,13 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/executors/chain_runner.h"
+#include "caffe2_core/executors/device_chains.h"
 #include "caffe2_core/executors/device_order.h"
 #include "caffe2_core/executors/in_order_run.h"
 #include "caffe2_core/executors/net_schedule.h"
 #include "caffe2_core/executors/run_statistics.h"
 #include "caffe2_core/executors/waiting_threads.h"
-#include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 
 namespace caffe2rt {
@@ -40,9 +41,11 @@ class ScheduledNet final : public NetBase {
       : NetBase(def, ws),
         policy_(policy),
         operators_(def, ws),
+        devices_(DevicesOf(operators_)),
+        schedule_(Schedule()),
         in_order_(debug_def(), operators_, cancelled(), OrderOnOneThread()),
         async_([this](uint32_t) { RunAndKeepResult(); }, 1) {
-    if (policy.order == NetOrder::kByDependencies && !operators_.HasAsyncPart()) PlanChains();
+    PlanThreads();
     const bool collects = def->type() == "dag" && GlobalDebugOptions().collect_dag_statistics;
     if (policy.logs_statistics || collects) statistics_.emplace(operators_.all());
   }
@@ -84,9 +87,10 @@ class ScheduledNet final : public NetBase {
                   "\" is running, want one run at a time: each thread needs a net of its own");
     cancelled().store(false, std::memory_order_relaxed);
   }
-  NetSchedule Schedule(std::span<const uint32_t> devices) const;
+  std::unique_ptr<const NetSchedule> Schedule() const;
   ExecutionOrder OrderOnOneThread() const;
-  void PlanChains();
+  bool NeedsOneThread() const;
+  void PlanThreads();
   bool HasLimit() const { return debug_def().has_num_workers() && debug_def().num_workers() > 0; }
   int NumThreads() const;
   void RunAndKeepResult();
@@ -94,8 +98,10 @@ class ScheduledNet final : public NetBase {
 
   const NetPolicy policy_;
   NetOperators operators_;
+  const std::vector<uint32_t> devices_;          // by operator; empty if none uses a device
+  std::unique_ptr<const NetSchedule> schedule_;  // null: always on one thread
   InOrderRun in_order_;
-  std::unique_ptr<const NetSchedule> schedule_;  // null: always in the order of the net
+  std::unique_ptr<DeviceChains> device_chains_;  // null if no operator uses a device
   std::unique_ptr<ChainRunner> runner_;          // made by the first run that needs it
   std::optional<RunStatistics> statistics_;
   std::atomic<bool> running_{false};
@@ -111,40 +117,52 @@ class ScheduledNet final : public NetBase {
   WaitingThreads async_;  // the last member, because its thread uses those above
 };
 
-// `devices` is empty if all operators are on the CPU.
-NetSchedule ScheduledNet::Schedule(std::span<const uint32_t> devices) const {
+std::unique_ptr<const NetSchedule> ScheduledNet::Schedule() const {
+  if (policy_.order != NetOrder::kByDependencies) return nullptr;
   std::vector<ScheduledOperator> scheduled;
   scheduled.reserve(operators_.size());
   for (size_t i = 0; i < operators_.size(); ++i) {
-    scheduled.push_back(
-        {.device = devices.empty() ? 0 : devices[i], .waits = MayWait(operators_[i]->debug_def())});
+    scheduled.push_back({.device = devices_.empty() ? kAnyThread : devices_[i],
+                         .waits = MayWait(operators_[i]->debug_def())});
   }
-  return NetSchedule(operators_.FindDependencies(), scheduled);
+  return std::make_unique<const NetSchedule>(operators_.FindDependencies(), scheduled);
 }
 
-// A net on devices that runs by dependencies starts its chains on several streams.
+// A net on devices that runs by dependencies starts its chains on several streams. One thread runs
+// operators that wait for each other only in the order of the net.
 ExecutionOrder ScheduledNet::OrderOnOneThread() const {
-  if (policy_.order != NetOrder::kByDependencies || !operators_.HasAsyncPart()) {
+  if (schedule_ == nullptr || devices_.empty() || !operators_.HasAsyncPart() ||
+      schedule_->any_waits()) {
     return InOrderOfNet(operators_.size());
   }
-  std::map<DevicePlace, uint32_t> numbers;
-  std::vector<uint32_t> devices;
-  for (const OperatorBase* op : operators_.all()) {
-    if (!op->HasAsyncPart() || op->device_option().device_type() == CPU) {
-      devices.push_back(0);
-      continue;
-    }
-    const auto next = static_cast<uint32_t>(numbers.size() + 1);
-    devices.push_back(numbers.try_emplace(PlaceOf(op->device_option()), next).first->second);
-  }
-  const NetSchedule schedule = Schedule(devices);
-  // One thread runs operators that wait for each other only in the order of the net.
-  if (schedule.any_waits()) return InOrderOfNet(operators_.size());
-  return DeviceOrder(schedule, devices);
+  return DeviceOrder(*schedule_, devices_);
 }
 
-void ScheduledNet::PlanChains() {
-  schedule_ = std::make_unique<const NetSchedule>(Schedule({}));
+// Whether one thread runs all operators, although they run by dependencies: because of what only that
+// thread knows how to do, or because no other thread has anything to do.
+bool ScheduledNet::NeedsOneThread() const {
+  if (devices_.empty()) return operators_.HasAsyncPart();
+  if (GetFlagArgument(debug_def(), "cuda_sync") || GetFlagArgument(debug_def(), "cuda_graph")) {
+    return true;
+  }
+  bool any_on_pool = false;
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    const bool on_pool = devices_[i] == kAnyThread;
+    if (on_pool ? operators_[i]->HasAsyncPart() : MayWait(operators_[i]->debug_def())) return true;
+    any_on_pool = any_on_pool || on_pool;
+  }
+  return !any_on_pool;
+}
+
+void ScheduledNet::PlanThreads() {
+  if (schedule_ == nullptr) return;
+  if (NeedsOneThread()) {
+    schedule_.reset();
+    return;
+  }
+  if (!devices_.empty()) {
+    device_chains_ = std::make_unique<DeviceChains>(operators_, *schedule_, devices_);
+  }
   if (HasLimit() && debug_def().num_workers() > GetNumThreads()) {
     WarnOfWorkers(debug_def(), GetNumThreads());
   }
@@ -177,13 +195,16 @@ void ScheduledNet::RunOperators() {
     return in_order_.Run();
   }
   if (runner_ == nullptr || runner_->num_threads() != threads) {
-    runner_ = std::make_unique<ChainRunner>(Name(), operators_, *schedule_, cancelled(), threads);
+    runner_ = std::make_unique<ChainRunner>(Name(), operators_, *schedule_, device_chains_.get(),
+                                            cancelled(), threads);
   }
   size_t running = kNoPosition;
   try {
     runner_->Run(&running);
   } catch (...) {
-    operators_.Fail(running, [] { return std::string(); });
+    operators_.Fail(running, [&] {
+      return device_chains_ == nullptr ? std::string() : device_chains_->WorkUnderWay(running);
+    });
   }
 }
 

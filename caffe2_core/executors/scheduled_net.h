@@ -7,8 +7,9 @@
 // that could run at the same time, or with one thread, runs in the order of the net, as `simple`;
 // operators that wait for others get threads of their own in any case.
 //
-// Devices: if an operator has an asynchronous part, one thread starts all operators in a fixed order,
-// and independent chains on a device use several streams (device_order.h).
+// Devices: one thread starts the operators on devices in a fixed order, and independent chains on a
+// device use several streams (device_order.h). Chains on the CPU run on the other threads meanwhile
+// (device_chains.h).
 
 #include <memory>
 

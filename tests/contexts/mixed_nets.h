@@ -1,0 +1,14 @@
+#pragma once
+// Random nets whose operators are on the CPU and on the devices of a type, for tests of executors.
+
+#include "caffe2_core/device/device_type.h"
+
+namespace caffe2rt::test {
+
+// Makes random nets of 5 to 60 operators Relu, Add and Copy of 8 floats, some slow and some failing. Runs
+// each several times on every type that runs by dependencies, with three threads, and expects in all
+// blobs the bytes of `simple`. CAFFE2_TEST_RANDOM_NETS and CAFFE2_TEST_RANDOM_RUNS set the numbers of
+// nets and runs.
+void ExpectMixedNetsGiveTheBytesOfSimple(DeviceType device, int devices);
+
+}  // namespace caffe2rt::test
