@@ -129,10 +129,11 @@ TEST_F(CountingChainsTest, ChainsOfTheCpuRunTogetherWhileTheDeviceWorks) {
   CountingContext context;
   const auto release = Hold(context);
   std::atomic<int> arrived{0};
+  std::atomic<bool> released{false};
   const auto meet = [&] {
     ++arrived;
     EXPECT_TRUE(WaitFor([&] { return arrived == 2; }));
-    release();
+    if (!released.exchange(true)) release();
   };
   Calls()["a"] = Calls()["b"] = meet;
   NetBase* const net = Make(Up("x", "d") + Down("d", "y") + Call("a", "a") + Call("b", "b") +
