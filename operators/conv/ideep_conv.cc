@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/conv_plan.h"

@@ -3,6 +3,7 @@
 
 #include "operators/conv/onednn_int8.h"
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "contexts/onednn/onednn_library.h"
 #include "contexts/onednn/onednn_version.h"
 #include "operators/conv/byte_source.h"

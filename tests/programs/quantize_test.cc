@@ -8,6 +8,7 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/programs/program_runner.h"
@@ -59,7 +60,7 @@ TEST_F(QuantizeProgramTest, WritesTheNetWithRanges) {
   EXPECT_EQ(ProtoToText(without), ProtoToText(LoadNet(dir_.path("net.pbtxt"))));
 }
 
-TEST_F(QuantizeProgramTest, PutsOperatorsBackThatMakeTooMuchNoise) {
+TEST_F(QuantizeProgramTest, LosesNothingWhereBytesDoNotPay) {
   const std::string path = dir_.path("int8.pb");
   const ProgramResult result =
       Call("quantize", {"--input", Input("x.npy", -1, 5), "--output-predict-net", path, "--min-snr",
@@ -68,9 +69,41 @@ TEST_F(QuantizeProgramTest, PutsOperatorsBackThatMakeTooMuchNoise) {
   EXPECT_EQ(JsonAt(result.out, "/examples"), "1");
   EXPECT_EQ(JsonSize(result.out, "/operators"), 1u);
   EXPECT_EQ(JsonAt(result.out, "/operators/0/min"), "-1");
-  // One channel is not worth int8, so nothing is lost.
-  EXPECT_EQ(JsonAt(result.out, "/operators/0/float"), "false");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/float"), "false");  // one channel is not worth it
   EXPECT_EQ(JsonAt(result.out, "/snr"), "null");
+}
+
+TEST_F(QuantizeProgramTest, PutsOperatorsBackThatMakeTooMuchNoise) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  Tensor x(std::vector<int64_t>{1, 64, 28, 28}, CPU);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    x.mutable_data<float>()[i] = static_cast<float>(i % 997) / 1000;
+  }
+  WriteNpy(dir_.path("x.npy"), x);
+  const std::string path = dir_.path("int8.pbtxt");
+  const auto quantize = [&](const char* least) {
+    return RunCaffe2({"quantize", "--init-net", dir_.Write("init.pbtxt", R"(
+op { type: "UniformFill" output: "w" arg { name: "shape" ints: [64, 64, 3, 3] }
+     arg { name: "min" f: -1 } arg { name: "max" f: 1 } })"),
+                      "--predict-net", dir_.Write("net.pbtxt", R"(
+name: "n" external_input: "x" external_input: "w" external_output: "y"
+op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 } }
+op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 } })"),
+                      "--input", "x=" + dir_.path("x.npy"), "--output-predict-net", path,
+                      "--min-snr", least, "--json"});
+  };
+  const ProgramResult low = quantize("20"), high = quantize("150");
+  ASSERT_EQ(low.code, 0) << low.err;
+  EXPECT_EQ(JsonAt(low.out, "/operators/0/float"), "false");
+  EXPECT_NE(JsonAt(low.out, "/snr"), "null");
+  ASSERT_EQ(high.code, 0) << high.err;
+  EXPECT_EQ(JsonAt(high.out, "/operators/0/float"), "true");
+  EXPECT_EQ(JsonAt(high.out, "/snr"), "null");  // nothing differs any more
+  const NetDef net = LoadNet(path);
+  for (const OperatorDef& op : net.op()) {
+    ASSERT_NE(GetArgumentPtr(op, "least_precision"), nullptr);
+    EXPECT_EQ(GetArgumentPtr(op, "least_precision")->s(), "f32");
+  }
 }
 
 TEST_F(QuantizeProgramTest, RejectsWhatIsNoExample) {

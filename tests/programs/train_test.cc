@@ -288,7 +288,7 @@ TEST_F(TrainTest, RunsANetOfThePlanWhenItIsInterrupted) {
   EXPECT_EQ(RecordsOf(weights).size(), 4u);
 }
 
-TEST_F(TrainTest, TestsARunOnOtherData) {
+TEST_F(TrainTest, EvaluatesARunOnOtherData) {
   EXPECT_EQ(RunCaffe2(Command("run", "1")).code, 0);
   const ProgramResult json =
       RunCaffe2({"train", "--evaluate", dir_.path("run"), "--data", data_, "--json"});

@@ -37,7 +37,7 @@ TEST(TrainingNetsTest, LeavesRunningStatisticsOutOfTheTrainedParameters) {
               UnorderedElementsAre("conv_w", "bn_s", "bn_b", "bn_rm", "bn_riv", "fc_w", "fc_b"));
 }
 
-TEST(TrainingNetsTest, TestsAsInUse) {
+TEST(TrainingNetsTest, TheTestNetComputesAsInUse) {
   const TrainingNets nets = MakeTrainingNets(ConvNet().def());
   for (const OperatorDef& op : nets.test.op()) {
     if (op.type() != "SpatialBN" && op.type() != "Dropout") continue;
