@@ -10,7 +10,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
-#include "caffe2_core/graph/collective_order.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shared_memory.h"
@@ -252,7 +251,7 @@ class HiddenState {
     if (const OpSchema* const schema = OpSchemaRegistry::Schema(op.type()); schema != nullptr) {
       if (schema->has_effect(Effect::kFiles, op)) Found(Effect::kFiles);
       if (schema->has_effect(Effect::kOutput, op)) Found(Effect::kOutput);
-      if (schema->has_effect(kCollectiveEffect, op)) Found(kCollectiveEffect);
+      if (schema->has_effect(Effect::kCommunication, op)) Found(Effect::kCommunication);
       if (schema->has_effect(Effect::kEverything, op) || AccessesUnlisted(*schema, op)) {
         found_.insert(everything_);
       }

@@ -14,8 +14,8 @@
 // Control inputs count as reads. Two operators that have no blob in common, or that only read the
 // blobs that they have in common, are not ordered by these rules.
 //
-// State that no blob shows counts as a blob that every operator with this effect writes: files and
-// what is printed (Effect in op_schema.h). The effects of the nets in an operator's arguments are
+// State that no blob shows counts as a blob that every operator with this effect writes: files,
+// what is printed, and other processes (Effect in op_schema.h). The effects of the nets in an operator's arguments are
 // effects of the operator. Random numbers impose no order: each operator draws from a generator of its
 // own (base/random_stream.h). An operator whose effect is
 // kEverything, or that accesses blobs that it does not list, runs after all earlier and before all

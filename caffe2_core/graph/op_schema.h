@@ -57,6 +57,9 @@ enum class Effect : unsigned {
   // Depends on everything that ran before, such as a timer. Such an operator runs after all earlier
   // operators and before all later ones.
   kEverything = 8,
+  // Communicates with other processes (operators/distributed). In a common order, all ranks of a run start
+  // such operators alike; two worlds whose operators were started in opposite orders would wait for each other.
+  kCommunication = 16,
 };
 
 class OpSchema {

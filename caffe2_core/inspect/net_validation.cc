@@ -11,7 +11,6 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/executors/net_types.h"
-#include "caffe2_core/graph/collective_order.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
@@ -159,7 +158,7 @@ class Validation {
   void CheckEngines(const OperatorDef& op, const std::string& runs_as, const DeviceOption& device,
                     int i) {
     const OpSchema* const schema = OpSchemaRegistry::Schema(runs_as);
-    if (schema != nullptr && schema->has_effect(kCollectiveEffect, op)) return;  // theirs never fall back
+    if (schema != nullptr && schema->has_effect(Effect::kCommunication, op)) return;  // theirs never fall back
     OperatorDef def;
     def.set_type(runs_as);
     def.set_engine(op.engine());

@@ -1,7 +1,6 @@
 #include "operators/distributed/collective.h"
 
 #include "caffe2_core/base/logging.h"
-#include "caffe2_core/graph/collective_order.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -89,7 +88,7 @@ OpSchema& CollectiveSchema(const char* type, const char* file) {
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, file);
   return RegisterSchema(type, file)
       .Arg(kCollectiveStatusBlob)
-      .HasEffect(kCollectiveEffect)
+      .HasEffect(Effect::kCommunication)
       .Traits({.waits = true});
 }
 

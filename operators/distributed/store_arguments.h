@@ -4,7 +4,7 @@
 #include <string>
 
 #include "caffe2_core/graph/argument_spec.h"
-#include "caffe2_core/graph/collective_order.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/distributed/store.h"
@@ -25,7 +25,7 @@ inline OpSchema& StoreSchema(const char* type, const char* file) {
   return RegisterSchema(type, file)
       .Input(0, "handler", "a store, such as FileStoreHandlerCreate makes")
       .SynchronizedInputs({0})
-      .HasEffect(kCollectiveEffect)
+      .HasEffect(Effect::kCommunication)
       .Traits({.waits = true});
 }
 

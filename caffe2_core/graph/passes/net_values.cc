@@ -20,8 +20,8 @@ bool HasDuplicates(std::span<const uint32_t> blobs) {
 }
 
 bool HasEffects(const OpSchema& schema, const OperatorDef& op) {
-  for (const Effect effect :
-       {Effect::kFiles, Effect::kOutput, Effect::kRandom, Effect::kEverything}) {
+  for (const Effect effect : {Effect::kFiles, Effect::kOutput, Effect::kRandom, Effect::kEverything,
+                              Effect::kCommunication}) {
     if (schema.has_effect(effect, op)) return true;
   }
   return schema.accesses_files() || schema.accesses_unlisted_blobs(op);
