@@ -58,8 +58,7 @@ NetDef InitNet(const TrainDef& def, const Names& read) {
 
 // Sets arguments that a training needs and that the net leaves open:
 //   is_test        0; a Dropout that has one output gets its mask
-//   deterministic  1: the same bits for every number of threads. It also excludes algorithms that transform
-//                  the filter, which changes in each step.
+//   deterministic  1: the same bits for every number of threads.
 void PrepareForTraining(NetDef* net) {
   for (OperatorDef& op : *net->mutable_op()) {
     if (DeclaresArgument(op.type(), "deterministic") &&

@@ -79,9 +79,7 @@ const ArgumentSpec<int>& WindowGroupArgument(WindowUse use);
 inline constexpr ArgumentSpec<int> kGlobalPooling{"global_pooling", 0,
                                                   "1: one window over the whole input"};
 inline constexpr ArgumentSpec<int> kDeterministic{
-    "deterministic", 0,
-    "1: direct algorithms only, and the same bits for every number of threads; has no effect on "
-    "pools"};
+    "deterministic", 0, "1: the same bits for every number of threads; has no effect on pools"};
 // Accepted and ignored: hints for implementations that this library does not have.
 inline constexpr ArgumentSpec<int> kSharedBuffer{"shared_buffer", 0,
                                                  "hint of Caffe2; has no effect"};

@@ -72,9 +72,11 @@ class PlainChooser {
   ConvChoice Choose(const ConvTuning& tuning) {
     for (const ConvTuningRow* row : tuning.Near(problem_.shape, problem_.machine.isa)) {
       const bool same = IsSameShape(row->shape, problem_.shape);
+      if (!same) AddWinograd();
       Add(row->algorithm, same ? ConvReason::kTable : ConvReason::kNearTable,
           same ? std::optional<double>(row->microseconds) : std::nullopt);
     }
+    AddWinograd();
     for (const ConvAlgorithm algorithm : RuleOfThumb(problem_.shape)) {
       Add(algorithm, ConvReason::kRule);
     }
@@ -83,6 +85,24 @@ class PlainChooser {
   }
 
  private:
+  // Winograd on copies pays for batches, also if each run transforms the filter again, as in training. It
+  // computes the same bits for every number of threads.
+  void AddWinograd() {
+    constexpr int64_t kLeastTiles = 64;
+    constexpr double kMostTileFilling = 1.3;
+    const ConvShape& shape = problem_.shape;
+    if (shape.window.axes != 2 || shape.window.batch < 2 || shape.channels_last()) return;
+    const ConvSize size = SizeOf(shape);
+    if (!ConvMethodFits(size, ConvMethod::kWinograd)) return;
+    const int64_t tiles = ((size.out_h + 3) / 4) * ((size.out_w + 3) / 4);
+    const bool filled = static_cast<double>(16 * tiles) <=
+                        kMostTileFilling * static_cast<double>(size.out_h * size.out_w);
+    const bool fits = ConvFilterBytes(size, ConvMethod::kWinograd) <=
+                      static_cast<double>(problem_.limits.winograd_filter_bytes);
+    if (!filled || !fits || tiles * size.batch < kLeastTiles) return;
+    Add(ConvAlgorithm::kCopiesWinograd, ConvReason::kRule);
+  }
+
   void Add(ConvAlgorithm algorithm, ConvReason reason, std::optional<double> table_us = {}) {
     if (IsOnIdeep(algorithm) || Contains(choice_.candidates, algorithm) ||
         Contains(choice_.excluded, algorithm)) {

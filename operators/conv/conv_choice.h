@@ -26,7 +26,7 @@ enum class OnednnFormat;  // contexts/onednn/onednn_tensor.h
 
 // What may not be chosen.
 struct ConvLimits {
-  // Exclude Winograd, and choose the same for every number of threads.
+  // Exclude oneDNN's Winograd and that on IDEEP, and choose the same for every number of threads.
   bool deterministic = false;
   // On IDEEP, the maximum number of bytes of the prepared filter for which Winograd is chosen, which
   // stores a 3x3 filter four times.

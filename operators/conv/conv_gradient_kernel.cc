@@ -227,6 +227,8 @@ std::unique_ptr<ConvGradientKernel> NewConvGradientKernel(ConvGradientAlgorithm 
       return std::make_unique<GemmConvGradient>(shape, parts);
     case ConvGradientAlgorithm::kOnednn:
       return NewOnednnConvGradient(shape, parts);
+    case ConvGradientAlgorithm::kWinograd:
+      return NewWinogradConvGradient(shape, parts);
   }
   return nullptr;
 }

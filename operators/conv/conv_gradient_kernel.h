@@ -15,14 +15,15 @@
 namespace caffe2rt {
 
 enum class ConvGradientAlgorithm {
-  kIm2Col,  // any shape: im2col, GEMM and the reverse of im2col
-  kTurned,  // NCHW: kIm2Col on copies with channels last
-  kGemm,    // pointwise shapes: GEMM on the data in place
-  kOnednn,  // oneDNN direct, in layouts chosen by oneDNN
+  kIm2Col,    // any shape: im2col, GEMM and the reverse of im2col
+  kTurned,    // NCHW: kIm2Col on copies with channels last
+  kGemm,      // pointwise shapes: GEMM on the data in place
+  kOnednn,    // oneDNN direct, in layouts chosen by oneDNN
+  kWinograd,  // 3 x 3 windows with stride 1 and multiples of 16 channels: Winograd F(4 x 4, 3 x 3)
 };
 inline constexpr ConvGradientAlgorithm kAllConvGradientAlgorithms[] = {
     ConvGradientAlgorithm::kIm2Col, ConvGradientAlgorithm::kTurned, ConvGradientAlgorithm::kGemm,
-    ConvGradientAlgorithm::kOnednn};
+    ConvGradientAlgorithm::kOnednn, ConvGradientAlgorithm::kWinograd};
 
 // The gradients that a kernel computes.
 struct ConvGradientParts {
@@ -50,5 +51,9 @@ std::unique_ptr<ConvGradientKernel> NewConvGradientKernel(ConvGradientAlgorithm 
 // The factory of kOnednn. It returns null also if oneDNN has no optimized implementation.
 std::unique_ptr<ConvGradientKernel> NewOnednnConvGradient(const ConvShape& shape,
                                                           ConvGradientParts parts);
+
+// The factory of kWinograd.
+std::unique_ptr<ConvGradientKernel> NewWinogradConvGradient(const ConvShape& shape,
+                                                            ConvGradientParts parts);
 
 }  // namespace caffe2rt

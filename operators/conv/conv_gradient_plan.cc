@@ -24,6 +24,10 @@ constexpr int64_t kFewChannels = 8;
 // of GEMM.
 constexpr double kMostFilling = 1.6;
 
+// Winograd's algorithm computes whole tiles of 4 x 4 results. It has a quarter of the multiplications,
+// but transforms the tiles: up to this many times the results, it is faster than oneDNN.
+constexpr double kMostTileFilling = 1.6;
+
 using AlgorithmList = std::vector<ConvGradientAlgorithm>;
 
 // The work of oneDNN as a multiple of that of GEMM. oneDNN has kernels for many groups of one channel,
@@ -35,6 +39,14 @@ double Filling(const ConvShape& shape) {
            static_cast<double>(channels);
   };
   return filled(shape.window.channels) * filled(shape.out_channels);
+}
+
+// Whether Winograd's algorithm is the fastest one if it supports the shape.
+bool SuitsWinograd(const ConvShape& shape) {
+  if (shape.window.axes != 2 || shape.MultiplyAdds() < kWorthOnednn) return false;
+  const auto tiles = [](const WindowAxis& axis) { return (axis.out + 3) / 4 * 4; };
+  return static_cast<double>(tiles(shape.window.axis[0]) * tiles(shape.window.axis[1])) <=
+         kMostTileFilling * static_cast<double>(shape.window.out_size());
 }
 
 // The best algorithm with columns; it supports the shape.
@@ -49,6 +61,9 @@ AlgorithmList FilterAlgorithms(const ConvShape& shape) {
   if (shape.IsPointwise()) return {ConvGradientAlgorithm::kGemm};
   if (shape.MultiplyAdds() < kWorthOnednn || Filling(shape) > kMostFilling) {
     return {ByColumns(shape)};
+  }
+  if (SuitsWinograd(shape)) {
+    return {ConvGradientAlgorithm::kWinograd, ConvGradientAlgorithm::kOnednn, ByColumns(shape)};
   }
   return {ConvGradientAlgorithm::kOnednn, ByColumns(shape)};
 }
@@ -72,12 +87,14 @@ std::unique_ptr<ConvGradientKernel> FirstSupported(const AlgorithmList& algorith
   CAFFE_THROW("no algorithm for the gradients of a convolution of ", shape.window.axes, " axes");
 }
 
-// At most half as many floats are added up as X and dY have.
+// At most half as many floats are added up as X and dY have. The count is even, so that two threads
+// have the same work.
 int64_t PieceCount(const ConvShape& shape, int64_t image_floats, int64_t filter_floats) {
   const int64_t by_size = shape.window.batch * image_floats / (2 * filter_floats);
   const double by_work = std::min<double>(shape.MultiplyAdds() / kPieceWork, kMaxPieces);
-  return std::clamp<int64_t>(std::min(by_size, static_cast<int64_t>(by_work)), 1,
-                             shape.window.batch);
+  const int64_t count = std::clamp<int64_t>(std::min(by_size, static_cast<int64_t>(by_work)), 1,
+                                            shape.window.batch);
+  return count > 1 ? count / 2 * 2 : 1;
 }
 
 using SumFunction = float(int64_t n, const float* x);

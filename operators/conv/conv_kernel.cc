@@ -22,6 +22,7 @@ constexpr std::pair<ConvAlgorithm, const char*> kNames[] = {
     {ConvAlgorithm::kOnednnLast, "onednn_last"},
     {ConvAlgorithm::kOnednnMixed, "onednn_mixed"},
     {ConvAlgorithm::kOnednnWinograd, "onednn_winograd"},
+    {ConvAlgorithm::kCopiesWinograd, "winograd_copies"},
     {ConvAlgorithm::kDepthwise, "depthwise"},
     {ConvAlgorithm::kPointwise, "pointwise"},
     {ConvAlgorithm::kWinograd, "winograd"},
@@ -68,6 +69,8 @@ std::unique_ptr<ConvKernel> NewConvKernel(ConvAlgorithm algorithm, const ConvSha
       return NewPixelsConv(shape);
     case ConvAlgorithm::kChannels:
       return NewChannelsConv(shape);
+    case ConvAlgorithm::kCopiesWinograd:
+      return NewCopyingWinogradConv(shape);
     default:
       return NewOnednnConv(algorithm, shape);
   }

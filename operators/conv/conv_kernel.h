@@ -32,6 +32,7 @@ enum class ConvAlgorithm {
   kOnednnLast,      // oneDNN direct, channels last
   kOnednnMixed,     // oneDNN direct, X as it is, Y in blocks of 16 channels
   kOnednnWinograd,  // oneDNN Winograd
+  kCopiesWinograd,  // built-in Winograd on copies in blocks of 16 channels (NCHW)
   // On IDEEP, in NHWC or in blocks of 16 channels (ideep_conv.h).
   kDepthwise,     // built-in kernel for depthwise convolutions
   kPointwise,     // built-in: multiplications by packed matrices (NHWC)
@@ -39,10 +40,10 @@ enum class ConvAlgorithm {
   kOnednnDirect,  // oneDNN direct, cut into pieces
 };
 inline constexpr ConvAlgorithm kPlainConvAlgorithms[] = {
-    ConvAlgorithm::kIm2Col,        ConvAlgorithm::kGemm,        ConvAlgorithm::kPixels,
-    ConvAlgorithm::kChannels,      ConvAlgorithm::kOnednnPlain, ConvAlgorithm::kOnednnAny,
-    ConvAlgorithm::kOnednnBlocked, ConvAlgorithm::kOnednnLast,  ConvAlgorithm::kOnednnMixed,
-    ConvAlgorithm::kOnednnWinograd};
+    ConvAlgorithm::kIm2Col,         ConvAlgorithm::kGemm,          ConvAlgorithm::kPixels,
+    ConvAlgorithm::kChannels,       ConvAlgorithm::kOnednnPlain,   ConvAlgorithm::kOnednnAny,
+    ConvAlgorithm::kOnednnBlocked,  ConvAlgorithm::kOnednnLast,    ConvAlgorithm::kOnednnMixed,
+    ConvAlgorithm::kOnednnWinograd, ConvAlgorithm::kCopiesWinograd};
 inline constexpr ConvAlgorithm kIdeepConvAlgorithms[] = {
     ConvAlgorithm::kDepthwise, ConvAlgorithm::kPointwise, ConvAlgorithm::kWinograd,
     ConvAlgorithm::kOnednnDirect};
@@ -95,6 +96,7 @@ std::unique_ptr<ConvKernel> NewIm2ColConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewGemmConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewPixelsConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewChannelsConv(const ConvShape& shape);
+std::unique_ptr<ConvKernel> NewCopyingWinogradConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvShape& shape);
 
 }  // namespace caffe2rt

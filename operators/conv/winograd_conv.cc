@@ -3,16 +3,14 @@
 // [tiles, in_channels] by [in_channels, out_channels].
 //
 // Tiles are processed in blocks, so that the transformed inputs and products of a block stay in the
-// caches. With points 0, +-a, +-b and infinity, where a^2 = 1/2 and b^2 = 2, the rows of B^T are the
-// coefficients of the polynomials that vanish at all finite points but one, those of A^T are powers
-// of the points, and G has the powers divided by the product of differences to the other points.
+// caches.
 
 #include "operators/conv/winograd_conv.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "caffe2_core/base/checked_math.h"
+#include "operators/conv/winograd_transforms.h"
 #include "operators/primitives/float_lanes.h"
 #include "operators/primitives/packed_gemm.h"
 
@@ -20,13 +18,9 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int kTile = 4;           // rows and columns of results
-constexpr int kInput = kTile + 2;  // rows and columns that they are computed from
-constexpr int kPositions = kInput * kInput;
-constexpr float kA = 0.70710678f, kB = 1.41421356f;
-constexpr float kA3 = 0.35355339f, kB3 = 2.82842712f;
-// One over the products of differences to the other points.
-constexpr float kPerA = -1 / 1.5f, kPerB = 1 / 6.0f;
+constexpr int kTile = kWinogradTile;
+constexpr int kInput = kWinogradInput;
+constexpr int kPositions = kWinogradPositions;
 
 // Rows of matrices begin one cache line after a multiple of their length, and so do matrices after
 // another, because addresses with a distance of 4 KiB use the same places in the first-level cache.
@@ -63,19 +57,6 @@ struct TilePlace {
 };
 
 // --- input ---
-
-// t = B^T d.
-template <class Vector>
-[[gnu::always_inline]] inline void TransformInput(const Vector (&d)[kInput], Vector (&t)[kInput]) {
-  const Vector even_a = d[4] - 2.0f * d[2], odd_a = d[3] - 2.0f * d[1];
-  const Vector even_b = d[4] - 0.5f * d[2], odd_b = d[3] - 0.5f * d[1];
-  t[0] = d[0] - 2.5f * d[2] + d[4];
-  t[1] = even_a + kA * odd_a;
-  t[2] = even_a - kA * odd_a;
-  t[3] = even_b + kB * odd_b;
-  t[4] = even_b - kB * odd_b;
-  t[5] = d[1] - 2.5f * d[3] + d[5];
-}
 
 // Where the inputs of a tile are. Rows and columns outside [first, last) are padding.
 struct InputTile {
@@ -149,17 +130,6 @@ template <class L>
 
 // --- output ---
 
-// y = A^T m.
-template <class Vector>
-[[gnu::always_inline]] inline void TransformOutput(const Vector (&m)[kInput], Vector (&y)[kTile]) {
-  const Vector even_a = m[1] + m[2], odd_a = m[1] - m[2];
-  const Vector even_b = m[3] + m[4], odd_b = m[3] - m[4];
-  y[0] = m[0] + even_a + even_b;
-  y[1] = kA * odd_a + kB * odd_b;
-  y[2] = 0.5f * even_a + 2.0f * even_b;
-  y[3] = kA3 * odd_a + kB3 * odd_b + m[5];
-}
-
 struct OutputTile {
   float* y;
   int64_t row, pixel;
@@ -232,20 +202,6 @@ template <class L, bool kSum>
 }
 
 // --- filter ---
-
-// t = G g.
-template <class Vector>
-[[gnu::always_inline]] inline void TransformTaps(const Vector& g0, const Vector& g1,
-                                                 const Vector& g2, Vector (&t)[kInput]) {
-  const Vector even_a = (g0 + 0.5f * g2) * kPerA, odd_a = g1 * (kA * kPerA);
-  const Vector even_b = (g0 + 2.0f * g2) * kPerB, odd_b = g1 * (kB * kPerB);
-  t[0] = g0;
-  t[1] = even_a + odd_a;
-  t[2] = even_a - odd_a;
-  t[3] = even_b + odd_b;
-  t[4] = even_b - odd_b;
-  t[5] = g2;
-}
 
 // Writes the packed matrices, a vector of output channels at a time.
 template <class L>
@@ -337,7 +293,7 @@ void Multiply(const WinogradConv& conv, const Block& block, const float* prepare
                     .b = prepared + p * matrix + block.first_column * in,
                     .bias = nullptr,
                     .activation = {},
-         .sum = false,
+                    .sum = false,
                     .c = block.products + p * MatrixFloats(block.tiles(), block.columns),
                     .ldc = RowFloats(block.columns)});
   }

@@ -183,6 +183,11 @@ struct PlainState {
   ConvReason reason;
 };
 
+ConvShape Batch(int64_t images, ConvShape shape) {
+  shape.window.batch = images;
+  return shape;
+}
+
 std::vector<PlainState> PlainStates() {
   using enum Isa;
   const ConvShape near = ShapeOfConv(64, 96, 56, 3), far = ShapeOfConv(64, 64 * 64, 56, 3);
@@ -203,6 +208,14 @@ std::vector<PlainState> PlainStates() {
       {.name = "row for IDEEP", .shape = kWide, .table = Row(kAvx512, kWide, kWinograd, 1), .algorithm = kOnednnLast, .reason = kRule},
       {.name = "pointwise", .shape = ShapeOfConv(64, 64, 28, 1), .algorithm = kGemm, .reason = kRule},
       {.name = "few channels", .shape = ShapeOfConv(3, 32, 56, 3), .algorithm = kPixels, .reason = kRule},
+      {.name = "batch", .shape = Batch(8, kWide), .algorithm = kCopiesWinograd, .reason = kRule},
+      {.name = "batch, deterministic", .shape = Batch(8, kWide), .deterministic = true, .algorithm = kCopiesWinograd, .reason = kRule},
+      {.name = "batch, near shape", .shape = Batch(8, kWide), .table = winograd, .algorithm = kCopiesWinograd, .reason = kRule},
+      {.name = "batch, table", .shape = Batch(8, kWide), .table = Row(kAvx512, Batch(8, kWide), kPixels, 1), .algorithm = kPixels, .reason = kTable},
+      {.name = "batch of few tiles", .shape = Batch(15, ShapeOfConv(64, 64, 8, 3)), .algorithm = kOnednnLast, .reason = kRule},
+      {.name = "batch of 64 tiles", .shape = Batch(16, ShapeOfConv(64, 64, 8, 3)), .algorithm = kCopiesWinograd, .reason = kRule},
+      {.name = "batch of tiles that are mostly padding", .shape = Batch(80, ShapeOfConv(64, 64, 5, 3)), .algorithm = kOnednnLast, .reason = kRule},
+      {.name = "batch with a stride", .shape = Batch(8, kStrided), .algorithm = kOnednnLast, .reason = kRule},
       // clang-format on
   };
 }
