@@ -108,14 +108,18 @@ class LevelDBCursor final : public Cursor {
     SeekToFirst();
   }
   void Seek(const std::string& key) override {
+    before_.clear();
     Move([&] { iterator_->Seek(key); });
   }
   bool SupportsSeek() override { return true; }
   void SeekToFirst() override {
+    before_.clear();
     Move([&] { iterator_->SeekToFirst(); });
   }
   void Next() override {
     CheckValid();
+    const leveldb::Slice key = iterator_->key();
+    before_.assign(key.data(), key.size());
     Move([&] { iterator_->Next(); });
   }
   bool Valid() override { return iterator_->Valid(); }
@@ -149,7 +153,14 @@ class LevelDBCursor final : public Cursor {
     NewIterator();
     if (!at_end) Guarded(path_, [&] { iterator_->Seek(key); });
     is_behind_damage_ = iterator_->status().ok() && iterator_->Valid() != at_end;
-    Check(status, "read", path_);
+    CAFFE_THROW("cannot read leveldb \"", path_, "\": records are damaged ", Place(at_end, key), ": ",
+                status.ToString());
+  }
+  // Between which records the damage is. `next` is the key behind it, unless it reaches to the end.
+  std::string Place(bool at_end, const std::string& next) const {
+    const std::string from =
+        before_.empty() ? "from the first one" : MakeString("after key \"", before_, "\"");
+    return from + (at_end ? " to the last one" : MakeString(" and before key \"", next, "\""));
   }
   void CheckValid() const {
     CAFFE_ENFORCE(iterator_->Valid(), "leveldb \"", path_,
@@ -157,6 +168,7 @@ class LevelDBCursor final : public Cursor {
   }
   leveldb::DB* const db_;
   const std::string path_;
+  std::string before_;  // the key before the last move; empty if the move did not start at a record
   std::unique_ptr<leveldb::Iterator> iterator_;
   bool is_behind_damage_ = false;
 };
