@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/new_database.h"
+#include "caffe2_core/io/record_checksum.h"
 
 namespace caffe2rt {
 namespace {
@@ -44,8 +45,9 @@ void RecordDatabase::Put(const std::string& key, const std::string& value) {
 }
 
 RecordAcceptor RecordDatabase::Acceptor() {
-  return
-      [this](const TrainingRecord& record) { Put(record.key, record.tensors.SerializeAsString()); };
+  return [this](const TrainingRecord& record) {
+    Put(record.key, WithChecksum(record.tensors.SerializeAsString()));
+  };
 }
 
 void RecordDatabase::Finish() {

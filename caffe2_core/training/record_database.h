@@ -28,7 +28,8 @@ class RecordDatabase {
   RecordDatabase& operator=(const RecordDatabase&) = delete;
 
   void Put(const std::string& key, const std::string& value);
-  // Puts the records that it is called with. Must not outlive the database.
+  // Puts the records that it is called with, each with a checksum (record_checksum.h). Must not outlive the
+  // database.
   RecordAcceptor Acceptor();
   int64_t records() const { return records_; }
   // Makes the database visible. THROWS if it has no record.

@@ -6,6 +6,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/record_checksum.h"
 #include "caffe2rt/caffe2_legacy.pb.h"
 
 namespace caffe2rt {
@@ -66,7 +67,7 @@ ImageBox BoxOf(const TensorProto& proto) {
 }
 
 void ParseTensors(const std::string& value, const ImageRecordForm& form, ImageRecord* record) {
-  ParseBinaryProto(value, "record", &record->tensors);
+  ParseBinaryProto(CheckedRecord(value), "record", &record->tensors);
   if (CaffeDatum datum; record->tensors.protos_size() == 0 && ParseDatum(value, &datum)) {
     CAFFE_THROW("it is a Datum of Caffe, want TensorProtos, or the argument use_caffe_datum");
   }

@@ -8,6 +8,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/record_checksum.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -70,9 +71,23 @@ void TensorProtosBatches::ReadItem(BatchRecords& records, int64_t item) {
   }
 }
 
+namespace {
+
+// The record without its checksum.
+std::string_view Checked(const std::string& subject, const std::string& record) {
+  try {
+    return CheckedRecord(record);
+  } catch (EnforceNotMet& error) {
+    error.AppendMessage(subject);
+    throw;
+  }
+}
+
+}  // namespace
+
 void TensorProtosBatches::PlaceRecord(int64_t item) {
   const std::string subject = "record " + record_.key;
-  ParseBinaryProto(record_.value, subject, &protos_);
+  ParseBinaryProto(Checked(subject, record_.value), subject, &protos_);
   if (CaffeDatum datum; protos_.protos_size() == 0 && ParseDatum(record_.value, &datum)) {
     CAFFE_THROW(subject, " is a Datum of Caffe, want TensorProtos; ", kDatumRemedy);
   }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/record_checksum.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/io/tensor_protos_db_input.h"
@@ -122,6 +123,42 @@ TEST_P(DamagedDatabaseTest, OneWrongByteIsAnErrorOrARecordLess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, DamagedDatabaseTest, testing::Values("minidb", "leveldb", "lmdb"));
+
+// What is read is what was written, wherever the wrong byte is.
+TEST_P(DamagedDatabaseTest, RecordsWithAChecksumAreReadAsTheyWereOrNotAtAll) {
+  const std::string good = dir_.path("good"), bad = dir_.path("bad");
+  Records records = SmallRecords();
+  for (auto& [key, value] : records) value = WithChecksum(value);
+  Put(type_, good, db::NEW, records);
+  const std::string bytes = ReadWholeFile(LargestFile(good));
+  int errors = 0;
+  for (int place = 0; place < kPlaces; ++place) {
+    fs::remove_all(bad);
+    fs::copy(good, bad, fs::copy_options::recursive);
+    std::string damaged = bytes;
+    const size_t at = bytes.size() * static_cast<size_t>(place) / kPlaces;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << place % 8));
+    const fs::path file =
+        fs::is_directory(bad) ? fs::path(bad) / LargestFile(good).filename() : fs::path(bad);
+    dir_.Write(fs::relative(file, dir_.path()), damaged);
+    SCOPED_TRACE(MakeString("byte ", at));
+    try {
+      Workspace ws;
+      ws.CreateBlob("r")->GetMutable<db::DBReader>()->Open(type_, bad);
+      const auto op = CreateOperator(
+          ParseOp("type: 'TensorProtosDBInput' input: 'r' output: 'x' output: 'y'"), &ws);
+      for (int i = 0; i < kRecords; ++i) {
+        ASSERT_TRUE(op->Run());
+        const auto label = static_cast<uint8_t>(Fetch<int32_t>(ws, "y")[0]);
+        EXPECT_EQ(Fetch<uint8_t>(ws, "x"), std::vector<uint8_t>(40, label));
+        EXPECT_LT(label, kRecords);
+      }
+    } catch (const EnforceNotMet&) {
+      ++errors;
+    }
+  }
+  EXPECT_GT(errors, kPlaces / 10);
+}
 
 // LevelDB has a checksum for each block of about 64 KiB, and leaves a damaged one out.
 TEST(DamagedLevelDBTest, ABlockIsAnErrorOrLeftOut) {
