@@ -42,7 +42,8 @@ CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarg
 // recorded, whatever the operator has run on before. On the CPU.
 CaseResult ReplayReused(const oracle::OperatorCases& cases);
 // Runs an operator on `first` and then on `second`, which have the same OperatorDef, and another one
-// on `second` alone: either both reject it, or both compute the same bits. On the CPU.
+// on `second` alone: either both reject it, or both compute the same bits. If they reject it, the first
+// one computes `first` again, as a third one does. On the CPU.
 CaseResult ReplayAfter(const oracle::OperatorCase& first, const oracle::OperatorCase& second);
 CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target = {});
 CaseResult ReplayGradient(const oracle::GradientCase& recorded);

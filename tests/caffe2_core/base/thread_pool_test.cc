@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cfenv>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/piece_fp_exceptions.h"
 #include "tests/support/allocation_counter.h"
 
 namespace caffe2rt::thread_pool_test {
@@ -431,16 +429,6 @@ TEST(PieceFunctionTest, CopiesCallTheCallable) {
   EXPECT_EQ(sum, 3);
   kept();
   EXPECT_EQ(sum, 7);
-}
-
-TEST(ThreadPoolTest, KeepsFloatingPointExceptionsOfEarlierWork) {
-  CollectFpExceptionsOfPieces(true);
-  std::feraiseexcept(FE_DIVBYZERO);
-  auto nothing = [](int) {};
-  ThreadPool(2).Run(4, PieceFunction(nothing));
-  EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
-  std::feclearexcept(FE_ALL_EXCEPT);
-  CollectFpExceptionsOfPieces(false);
 }
 
 TEST(ThreadPoolTest, EmbeddersPoolRunsThePieces) {

@@ -314,6 +314,16 @@ TEST(OnnxExportTest, ReportsWhatHasNoCounterpart) {
        "output 1 (\"s\") of LRN has no counterpart in ONNX"},
       {{Op("Tile", "", "x t") + Op("Cast", "", "x", "t"), {{"x", {{2}}}, {"t", {{1}}}}},
        "inputs 1 and 2 of Tile are computed by the net"},
+      {{Op("Split", "arg { name: 'axis' i: 1 }", "x s", "y z"),
+        {{"x", {{2, 6}}}, {"s", {{2}, TensorProto::INT32}}},
+        {},
+        {"y", "z"}},
+       "input 1 (split) of Split is computed by the net, want a weight"},
+      // A weight has the name of a blob that the net writes.
+      {{Op("Add", "", "s s", "s") + Op("Slice", "", "x s e"),
+        {{"x", {{4}}}},
+        {{"s", IntWeight({1})}, {"e", IntWeight({3})}}},
+       "inputs 1 and 2 (starts, ends) of Slice are computed by the net, want weights"},
       {{Op("LayerNorm", "", "x", "y m s"), {{"x", {{2, 3}}}}, {}, {"y"}, 16}, "needs opset 17"},
   };
   for (const auto& row : cases) {

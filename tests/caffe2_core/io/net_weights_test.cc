@@ -134,6 +134,9 @@ TEST(NetWeightsTest, LeavesUnusualEncodingsToTheParser) {
   AppendTag(3, 0, &argument);
   AppendVarint(2, &argument);
   AppendBytes(5, argument, &dtype);
+  std::string other, dtype_first = dtype;
+  AppendBytes(1, "other", &other);
+  AppendBytes(5, other, &dtype_first);
   AppendTag(200, 0, &unknown);
   AppendVarint(1, &unknown);
   std::string type_again;
@@ -142,6 +145,7 @@ TEST(NetWeightsTest, LeavesUnusualEncodingsToTheParser) {
       FillNet("GivenTensorFill", floats, twice),
       FillNet("GivenTensorFill", name_last),
       FillNet("GivenTensorFill", floats, dtype),
+      FillNet("GivenTensorFill", floats, dtype_first),
       FillNet("GivenTensorFill", floats, unknown),
       FillNet("GivenTensorFill", floats, type_again),
       FillNet("GivenTensorFill", floats + name_last),

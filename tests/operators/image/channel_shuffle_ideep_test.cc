@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tests/operators/common/onednn_run.h"
 
 namespace caffe2rt::channel_shuffle_ideep_test {
@@ -15,10 +17,14 @@ TEST_P(OnednnImageTest, ShufflesChannels) {
     ExpectSameAsCpu(MakeString(
         R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )", group, " }"));
   }
-  // 240 channels in 3 groups, as in ShuffleNet, and groups that are not multiples of a vector.
-  for (const int64_t count : {int64_t{240}, int64_t{51}, int64_t{18}}) {
+  // 240 channels in 3 groups, as in ShuffleNet, groups that are not multiples of a vector, and so many
+  // groups that a vector collects channels of more than 8 others.
+  constexpr std::pair<int64_t, int64_t> kChannelsAndGroups[] = {
+      {240, 3}, {51, 3}, {18, 3}, {256, 16}, {216, 12}};
+  for (const auto& [count, group] : kChannelsAndGroups) {
     FeedImage("X", {GetParam().batch, count, 5, 3}, GetParam().layout);
-    ExpectSameAsCpu(R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: 3 })");
+    ExpectSameAsCpu(MakeString(
+        R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )", group, " }"));
   }
 }
 

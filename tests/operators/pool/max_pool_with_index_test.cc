@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "tests/operators/pool/naive_pool.h"
@@ -115,6 +116,17 @@ TEST(MaxPoolWithIndexTest, TheGradientAgreesWithDifferences) {
   dy.dense_ = "Y_grad";
   EXPECT_EQ(DescribeGradient(op, {dy, {}}),
             "MaxPoolWithIndexGradient(X,Y_grad,Index)->X_grad kernel=2 | X_grad");
+}
+
+TEST(MaxPoolWithIndexTest, AnotherShapeIsPooledAsItself) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 2, 2}, {1, 4, 3, 2});
+  const std::unique_ptr<OperatorBase> op = CreateOperator(ParseOp(kTwo), &ws);
+  op->Run();
+  Feed<float>(&ws, "X", {1, 2, 2, 4}, {1, 2, 3, 9, 5, 6, 8, 7, 4, 3, 2, 1, 0, -1, -2, -3});
+  op->Run();
+  ExpectTensor<float>(ws, "Y", {1, 2, 1, 2}, {6, 9, 4, 2});
+  ExpectTensor<int32_t>(ws, "Index", {1, 2, 1, 2}, {5, 3, 0, 2});
 }
 
 TEST(MaxPoolWithIndexTest, AnEmptyBatchGivesNothing) {

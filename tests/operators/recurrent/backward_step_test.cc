@@ -1,6 +1,8 @@
 // The backward step nets that the gradient maker derives, compared with central differences.
 #include "operators/recurrent/backward_step.h"
 
+#include <set>
+
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/operators/recurrent/recurrent_nets.h"
@@ -205,6 +207,20 @@ TEST_F(BackwardStepTest, NamesTheBlobThatNeedsAGivenNet) {
           R"(op { type: "Gather" input: "p" input: "ids" output: "g" }
              op { type: "Sum" input: "input_t" input: "prev" input: "g")"}},
         "the gradient of blob \"p\" of the step net is sparse, want a dense one");
+}
+
+TEST_F(BackwardStepTest, ReplacesTheArgumentsThatItDerives) {
+  GradientWrapper given;
+  given.dense_ = "dy";
+  const OperatorDef network = ParseOp(LstmNetwork(
+      "arg { name: 'outputs_with_grads' ints: 0 } arg { name: 'backward_link_offset' ints: 7 }"));
+  const std::vector<GradientWrapper> of_outputs(static_cast<size_t>(network.output_size()), given);
+  const GradientOpsMeta gradient = GetGradientForOp(network, of_outputs);
+  ASSERT_EQ(gradient.ops_.size(), 1u);
+  std::set<std::string> names;
+  for (const Argument& arg : gradient.ops_[0].arg())
+    EXPECT_TRUE(names.insert(arg.name()).second) << arg.name() << " is there twice";
+  EXPECT_TRUE(names.contains("backward_step_net"));
 }
 
 // The net of a model learns: gradients reach the weights through two operators.

@@ -164,6 +164,16 @@ TEST(OnnxPoolTest, AcceptsNoImagesAndGivesNaN) {
   ExpectOnnxCase({"ONNXMaxPool", two, {F32({1, 1, 3}, {1, NAN, 2})}, {F32({1, 1, 2}, {NAN, NAN})}});
 }
 
+// Windows begin at -1, 2 and 5 of 4 elements with one of padding at each end: the third one, which
+// ceil_mode would add, begins in the padding behind them.
+TEST(OnnxPoolTest, CountsNoWindowThatBeginsInThePaddingBehindTheElements) {
+  const char* args = R"(arg { name: "kernel_shape" ints: 2 } arg { name: "strides" ints: 3 }
+                        arg { name: "pads" ints: 1 ints: 1 } arg { name: "ceil_mode" i: 1 })";
+  const OnnxCaseTensor x = F32({1, 1, 4}, {5, 2, 3, 4});
+  ExpectOnnxCase({"ONNXMaxPool", args, {x}, {F32({1, 1, 2}, {5, 4})}});
+  ExpectOnnxCase({"ONNXAveragePool", args, {x}, {F32({1, 1, 2}, {5, 3.5f})}});
+}
+
 TEST(OnnxPoolTest, RejectsWindowsThatDoNotFit) {
   const OnnxCaseTensor x = F32({1, 1, 3}, {1, 2, 3});
   ExpectCaseThrows({"ONNXMaxPool", "", {x}, {F32({}, {})}}, "sizes of the window");

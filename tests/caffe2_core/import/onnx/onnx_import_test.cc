@@ -50,6 +50,15 @@ TEST(OnnxImportTest, OperatorsOnConstantsRunInTheInitNet) {
   EXPECT_EQ(model.predict_net.op(0).type(), "Mul");
 }
 
+TEST(OnnxImportTest, RandomOperatorsOnConstantsRunInThePredictNet) {
+  const std::string graph = OnnxValue("input", "x", {"2"}) + kWeight +
+                            Node("RandomNormalLike", {"w"}, "r") + Node("Add", {"x", "r"}, "y") +
+                            OnnxValue("output", "y", {"2"});
+  const OnnxModel model = ImportOnnxFromMemory(OnnxBytes(graph), {});
+  EXPECT_EQ(model.predict_net.op_size(), 2);
+  for (const OperatorDef& op : model.init_net.op()) EXPECT_NE(op.output(0), "r");
+}
+
 TEST(OnnxImportTest, OperatorsThatNothingReadsAreLeftOut) {
   const std::string graph = OnnxValue("input", "x", {"2"}) + kWeight +
                             Node("Add", {"x", "w"}, "unread") + Node("Relu", {"x"}, "y") +
