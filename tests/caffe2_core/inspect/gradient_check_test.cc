@@ -53,6 +53,18 @@ TEST(GradientCheckTest, FindsAWrongGradient) {
   test::ExpectTensor<float>(ws, "x", {3}, {1, 0, -2});
 }
 
+// Of 12 elements 4 are checked: those at 0, 3, 6 and 9. The gradient is right where x is 0.
+TEST(GradientCheckTest, SpreadsTheElementsThatItChecksOverTheBlob) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {12}, {0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0});
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestSquare" input: "x" output: "y" })"), {"y"},
+      {.most_elements = 4}, &ws);
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].elements, 4);
+  EXPECT_EQ(checked[0].wrong, 2);
+}
+
 // y = x, whose gradient maker mixes up rows and columns. A sum of y with equal weights hides it.
 class GradientCheckTestCopyOp final : public Operator<CPUContext> {
  public:
