@@ -91,10 +91,10 @@ TEST_F(OptimizeProgramTest, KeepsWeightsThatLaterInitNetsRead) {
       "second.pbtxt", R"(external_input: "m" op { type: "Negative" input: "m" output: "v" })");
   const std::string fast_init = dir_.path("fast_init.pb"), fast = dir_.path("fast.pb");
   const std::string net = dir_.Write("sum.pbtxt", R"(
-      external_input: ["x", "w", "b", "m", "v"] external_output: "y"
+      external_input: ["x", "w", "b", "m", "v"] external_output: "y" external_output: "z"
       op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 1 } }
-      op { type: "Mul" input: "t" input: "m" output: "u" }
-      op { type: "Add" input: "u" input: "v" output: "y" })");
+      op { type: "Mul" input: "t" input: "m" output: "y" }
+      op { type: "Relu" input: "v" output: "z" })");
   const ProgramResult result =
       RunCaffe2({"optimize", "--init-net", dir_.Write("first.pbtxt", kInit), "--init-net", second,
                  "--predict-net", net, "--without-pass", "fold_constants", "--output-init-net",

@@ -122,6 +122,19 @@ TEST_P(RecordsAheadTest, PutsBackWhatItHasReadWhenItEnds) {
   EXPECT_EQ(ReadAhead(&next, 4), Want(4));
 }
 
+TEST_P(RecordsAheadTest, PutsBackWhatItHasReadWhenItTurnsToAnotherReader) {
+  const DBReader other(type_, dir_.path("db"), options_);
+  RecordsAhead ahead;
+  ahead.Attach(reader_);
+  ASSERT_TRUE(ahead.Begin());
+  (void)ReadAhead(&ahead, 4);
+  ahead.Attach(other);
+  EXPECT_EQ(ReadDirectly(), Want(1));
+  RecordsAhead next;
+  next.Attach(reader_);
+  EXPECT_TRUE(next.Begin());  // the reader is not shared any more
+}
+
 TEST_P(RecordsAheadTest, EndsWithItsReader) {
   RecordsAhead ahead;
   {

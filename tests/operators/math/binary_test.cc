@@ -46,6 +46,10 @@ TEST(BinaryTest, CombinesAMatrixWithARowOrAColumnOnEitherSide) {
   EXPECT_THAT(c, ElementsAre(10, 20, 60, 80));
   AddToRow<float, CPUContext>(2, 2, matrix, vector, c.data(), &context);
   EXPECT_THAT(c, ElementsAre(11, 22, 13, 24));
+  const float wide[] = {1, 2, 3, 4, 5, 6}, row[] = {10, 20, 30};
+  std::array<float, 6> sums;
+  AddToRow<float, CPUContext>(2, 3, wide, row, sums.data(), &context);
+  EXPECT_THAT(sums, ElementsAre(11, 22, 33, 14, 25, 36));
   SubToRow<float, CPUContext>(2, 2, vector, c.data(), &context);
   EXPECT_THAT(c, ElementsAre(1, 2, 3, 4));
   MulToCol<float, CPUContext>(2, 2, vector, c.data(), &context);
