@@ -125,7 +125,8 @@ TEST_F(NetDrawingTest, JoinsManyInputsOfAFoldedBlock) {
   // h0, nine x, the output, and one operator
   EXPECT_EQ(BoxesOfSvg(Svg(net)).size(), 1u + 9 + 1 + 9);
   const std::string folded = Svg(net, {.fold = true});
-  EXPECT_THAT(folded, AllOf(HasSubstr(">9 inputs</text>"), HasSubstr("+ 6 more</text>")));
+  EXPECT_THAT(folded, AllOf(HasSubstr(">9 inputs</text>"), HasSubstr("+ 6 more</text>"),
+                            HasSubstr("<title>x0, x1, x2, x3, x4, x5, x6, x7 and 1 more")));
 }
 
 TEST_F(NetDrawingTest, ShowsHowShapesChangeInFoldedBlocks) {
