@@ -332,5 +332,10 @@ TEST_F(CountingChainsTest, RandomNetsGiveTheBytesOfSimple) {
   CountingDevice::SetCurrent(0);
 }
 
+TEST_F(CountingChainsTest, RandomNetsWhoseBlobsMoveGiveTheBytesOfSimple) {
+  ExpectMixedNetsGiveTheBytesOfSimple(kCounting, kCountingDevices, /*blobs_move=*/true);
+  CountingDevice::SetCurrent(0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::counting_chains_test
