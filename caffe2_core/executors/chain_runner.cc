@@ -182,6 +182,7 @@ void ChainRunner::RunChainWithDevices(uint32_t chain, size_t* running) {
   for (const uint32_t position : schedule_.operators(chain)) {
     *running = position;
     ThrowIfStoppedBetweenOperators();
+    devices_->BeforeOperator(position);
     StartOperator(operators_[position], devices_->stream(chain));
     devices_->AfterOperator(position);
   }
