@@ -84,6 +84,7 @@ class BenchJob {
                                  .timed_runs = line_.Integer("iterations", 1, 10000000)};
     const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
     const Preparation prepared = PrepareNet(std::move(model_.predict_net), preparation, ws_.get());
+    WarnOfWorkers(prepared.net, line_.Text("executor"));
     PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get(),
                     line_.Text("executor"));
     NetProfile profile = ProfileNet(

@@ -10,6 +10,7 @@
 #include "binaries/commands/imported_model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/model/device_placement.h"
@@ -63,6 +64,11 @@ ModelFileOptions FileOptionsOf(const CommandLine& line) {
 void Warn(const std::string& text) {
   std::cout.flush();
   std::cerr << "caffe2: warning: " << OneLine(text) << std::endl;
+}
+
+void WarnOfWorkers(const NetDef& net, const std::string& executor) {
+  const std::string problem = TooManyWorkers(net, executor);
+  if (!problem.empty()) Warn(problem);
 }
 
 namespace {

@@ -17,6 +17,8 @@ namespace caffe2rt {
 
 // Prints "caffe2: warning: ..." to stderr.
 void Warn(const std::string& text);
+// Warns if the net, run as `executor`, asks for more workers than --threads.
+void WarnOfWorkers(const NetDef& net, const std::string& executor);
 
 // Loads the model given by ModelOptions and prints its warnings. THROWS UsageError if the options
 // name no model or contradict each other, and EnforceNotMet for errors in the files.

@@ -22,6 +22,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/proto_file.h"
@@ -61,6 +62,13 @@ void SetDevices(const CommandLine& line, PlanDef* plan) {
         MakeString("operators without an implementation for the device that they name run on the "
                    "CPU: ",
                    absl::StrJoin(on_cpu, ", ")));
+  }
+}
+
+void WarnOfFirstWithTooManyWorkers(const PlanDef& plan) {
+  for (const NetDef& net : plan.network()) {
+    if (TooManyWorkers(net, net.type()).empty()) continue;
+    return WarnOfWorkers(net, net.type());
   }
 }
 
@@ -159,6 +167,7 @@ int Plan(const CommandLine& line) {
   PlaceInputs(nets, FeedInputs(line, nets, &ws), &ws);
   CheckFetchedNames(line, nets, ws.Blobs());
   const NetDef* const on_interrupt = NetForInterrupt(line, plan);
+  WarnOfFirstWithTooManyWorkers(plan);
   if (line.Has("overwrite")) RemoveTargetsOf(plan, ws);
   Timer timer;
   RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, on_interrupt, &ws);

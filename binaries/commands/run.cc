@@ -141,6 +141,7 @@ class RunJob {
     WithCastHint([this] {
       CheckInputsAreThere(model_, *ws_);
       Prepare();
+      WarnOfWorkers(model_.predict_net, Executor());
       net_.emplace(model_.predict_net, KeptBlobs(), values_.watched() ? nullptr : ArenasOf(line_),
                    ws_.get(), Executor());
     });

@@ -104,6 +104,10 @@ class PieceHelpers {
   std::atomic<uint32_t> sleeping_{0};
 };
 
+// Whether an embedder runs the pieces of the process's pool (ThreadPoolOptions::runner): in any order,
+// and not necessarily on the calling thread.
+bool IsPoolOfEmbedder();
+
 template <class Condition>
 bool PieceHelpers::SpinUntil(Condition condition, int pauses) const {
   constexpr int kChecksPerClockRead = 16;

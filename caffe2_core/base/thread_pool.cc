@@ -113,11 +113,13 @@ struct ProcessPool {
   ThreadPoolOptions options ABSL_GUARDED_BY(mutex);  // of the current pool
   std::atomic<ThreadPool*> pool{nullptr};
   std::atomic<int> num_threads{1};
+  std::atomic<bool> is_of_embedder{false};
 
   void Replace(const ThreadPoolOptions& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     auto fresh = std::make_unique<ThreadPool>(wanted);
     options = wanted;
     num_threads.store(fresh->num_threads(), std::memory_order_relaxed);
+    is_of_embedder.store(wanted.runner != nullptr, std::memory_order_relaxed);
     const std::unique_ptr<ThreadPool> old(
         pool.exchange(fresh.release(), std::memory_order_acq_rel));
   }
@@ -158,5 +160,7 @@ int GetNumThreads() {
   const int wanted = t_thread_state.threads;
   return wanted > 0 ? std::min(wanted, all) : all;
 }
+
+bool IsPoolOfEmbedder() { return Process().is_of_embedder.load(std::memory_order_relaxed); }
 
 }  // namespace caffe2rt

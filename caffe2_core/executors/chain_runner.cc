@@ -1,8 +1,6 @@
 #include "caffe2_core/executors/chain_runner.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "caffe2_core/base/futex.h"
@@ -67,6 +65,7 @@ void ChainRunner::Begin() {
   ready_.Clear();
   ready_waiting_.Clear();
   starts_claimed_.store(false);
+  any_piece_starts_ = devices_ != nullptr && IsPoolOfEmbedder();
   next_start_ = 0;
   chains_left_.store(static_cast<uint32_t>(schedule_.num_chains()));
   for (size_t chain = 0; chain < schedule_.num_chains(); ++chain) {
@@ -94,13 +93,13 @@ void ChainRunner::RunPiece(int seat) {
   if (helpers_.num_threads() > 1) helped.emplace(&helpers_, seat);
   size_t running = kNoPosition;
   const RunningNet running_net(name_, operators_.all(), running);
-  bool starts = caller_ == &t_thread_state && ClaimStarts();
+  const bool starts = ClaimStarts(seat);
   uint32_t chain = ReadyChains::kNone;
   bool idle = seat != 0 || starts;
   while (!IsDone()) {
     if (starts) StartOnDevices(&running);
     if (chain == ReadyChains::kNone && helpers_.Help(seat)) idle = true;
-    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat, &starts);
+    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat, starts);
     if (chain == ReadyChains::kNone && !idle) chain = TakeReady();
     idle = chain == ReadyChains::kNone || starts;
     if (chain == ReadyChains::kNone) continue;
@@ -113,28 +112,23 @@ void ChainRunner::RunPiece(int seat) {
 // divide an operator end at the same time, while chains have unequal lengths. An operator offers its
 // pieces a short time after it has started; so a chain that another thread has added is taken if it
 // is still there after several looks. The thread that has added it takes it at once.
-uint32_t ChainRunner::AwaitChain(int seat, bool* starts) {
+uint32_t ChainRunner::AwaitChain(int seat, bool starts) {
   constexpr int kLooks = 10;
   int looks = 0;
-  if (devices_ != nullptr && !*starts) *starts = ClaimStartsLate();
   helpers_.Await([&](bool last) {
     if (IsDone()) return true;
-    if (last && devices_ != nullptr && !starts_claimed_.load()) return true;
-    if (*starts && CanStart()) return true;
+    if (starts && CanStart()) return true;
     return AnyReady() && (++looks >= kLooks || last);
   });
-  return helpers_.Help(seat) || (*starts && CanStart()) ? ReadyChains::kNone : TakeReady();
+  return helpers_.Help(seat) || (starts && CanStart()) ? ReadyChains::kNone : TakeReady();
 }
 
-// The thread that calls Run comes first, if it runs a piece at all.
-bool ChainRunner::ClaimStartsLate() {
-  constexpr auto kPatience = std::chrono::milliseconds(5);
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (!starts_claimed_.load() && !IsDone() && !AnyReady()) {
-    if (std::chrono::steady_clock::now() > end) return ClaimStarts();
-    std::this_thread::sleep_for(kPatience / 100);
-  }
-  return false;
+// Piece 0 of a job of the library's pool begins at once, almost always on the calling thread: a thread
+// takes it before it runs any piece, or after its own one, and then the net has ended. An embedder's
+// pool may run the pieces in any order, so there it is the first piece to begin. Either way no piece
+// waits for another one to begin.
+bool ChainRunner::ClaimStarts(int seat) {
+  return devices_ != nullptr && (seat == 0 || any_piece_starts_) && !starts_claimed_.exchange(true);
 }
 
 uint32_t ChainRunner::TakeReady() {
@@ -188,6 +182,7 @@ void ChainRunner::RunChainWithDevices(uint32_t chain, size_t* running) {
   for (const uint32_t position : schedule_.operators(chain)) {
     *running = position;
     ThrowIfStoppedBetweenOperators();
+    devices_->BeforeOperator(position);
     StartOperator(operators_[position], devices_->stream(chain));
     devices_->AfterOperator(position);
   }

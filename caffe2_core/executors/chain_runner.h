@@ -8,9 +8,9 @@
 // pieces one after the other. Operators that wait for others run on threads of their own
 // (waiting_threads.h).
 //
-// Devices: one thread starts the chains of devices, in a fixed order (device_chains.h). It is the thread
-// that calls Run, or, if an embedder's pool runs no piece there, the first one with nothing else to do.
-// It takes other chains only if no other thread does.
+// Devices: one thread starts the chains of devices, in a fixed order (device_chains.h): that of piece 0,
+// which is the caller as a rule, or, on an embedder's pool, of the piece that begins first. It takes
+// other chains only if no other thread does.
 //
 // Errors: after the first one, no operator starts any more; those that wait are stopped, and those
 // that compute are awaited.
@@ -53,7 +53,7 @@ class ChainRunner {
  private:
   void Begin();
   void RunPiece(int seat);
-  uint32_t AwaitChain(int seat, bool* starts);
+  uint32_t AwaitChain(int seat, bool starts);
   void RunWaiting(uint32_t chain);
   // Returns false if an operator failed, or the run was stopped.
   bool RunChain(uint32_t chain, size_t* running);
@@ -72,9 +72,9 @@ class ChainRunner {
   void AddReady(uint32_t chain) { (WaitsOnHost(chain) ? ready_waiting_ : ready_).Add(chain); }
   uint32_t TakeReady();
   bool AnyReady() const;
-  // Makes the calling thread the one that starts chains of devices; false if there is one already.
-  bool ClaimStarts() { return devices_ != nullptr && !starts_claimed_.exchange(true); }
-  bool ClaimStartsLate();
+  // Makes the calling thread, which begins the piece of the seat, the one that starts chains of
+  // devices. Returns false if another one does.
+  bool ClaimStarts(int seat);
   bool CanStart() const;
   void StartOnDevices(size_t* running);
   void FailWithCurrent(size_t position);
@@ -98,6 +98,7 @@ class ChainRunner {
   std::atomic<uint32_t> waiting_left_{0};  // chains on threads_
   std::atomic<bool> failed_{false};
   std::atomic<bool> starts_claimed_{false};
+  bool any_piece_starts_ = false;
   size_t next_start_ = 0;     // of devices_->order(), used by the thread that starts them
   std::exception_ptr error_;  // written by the thread that sets failed_, read after all have ended
   size_t failed_position_ = kNoPosition;

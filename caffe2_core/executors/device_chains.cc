@@ -28,6 +28,8 @@ DeviceChains::DeviceChains(const NetOperators& operators, const NetSchedule& sch
   PlanEnd();
   uses_ = std::make_unique<DeviceUses>(operators_, operators.FindDependencies(), order_);
   if (uses_->empty()) uses_.reset();
+  replaced_ = std::make_unique<ReplacedMemory>(operators_);
+  if (replaced_->empty()) replaced_.reset();
 }
 
 void DeviceChains::AddChains(std::span<const uint32_t> devices) {
@@ -97,8 +99,13 @@ void DeviceChains::PlanEnd() {
   }
 }
 
+void DeviceChains::BeginRun() {
+  if (uses_ != nullptr) uses_->BeginRun();
+  if (replaced_ != nullptr) replaced_->Free();  // of a run that failed
+}
+
 void DeviceChains::Begin(uint32_t chain) {
-  if (uses_ != nullptr && chain == starts_.front()) uses_->BeginRun();
+  if (chain == starts_.front()) BeginRun();
   if (chains_[chain].predecessors.empty()) return;
   OperatorBase* const first = operators_[schedule_.operators(chain).front()];
   for (const DeviceWork& work : chains_[chain].predecessors) {

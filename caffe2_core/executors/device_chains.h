@@ -20,6 +20,7 @@
 #include "caffe2_core/executors/device_uses.h"
 #include "caffe2_core/executors/device_waits.h"
 #include "caffe2_core/executors/net_schedule.h"
+#include "caffe2_core/executors/replaced_memory.h"
 #include "caffe2_core/runtime/net_operators.h"
 
 namespace caffe2rt {
@@ -42,15 +43,22 @@ class DeviceChains {
   bool WaitsOnHost(uint32_t chain) const { return chains_[chain].waits_on_host; }
   int stream(uint32_t chain) const { return chains_[chain].stream; }
 
-  // Call these before the first operator of a chain, after each operator, and after the last one.
+  // Call these before the first operator of a chain, before and after each operator, and after the last
+  // one.
   // THROW errors of the device's work, with a frame that names it.
   void Begin(uint32_t chain);
+  void BeforeOperator(size_t position) {
+    if (replaced_ != nullptr) replaced_->Keep(position);
+  }
   void AfterOperator(size_t position) const {
     if (uses_ != nullptr) uses_->Record(position);
   }
   void End(uint32_t chain) const;
   // Waits for all devices, after the last chain. THROWS as FinishDeviceWork.
-  void FinishRun() const { FinishDeviceWork(at_end_); }
+  void FinishRun() const {
+    FinishDeviceWork(at_end_);
+    if (replaced_ != nullptr) replaced_->Free();
+  }
   // See device_waits.h.
   std::string WorkUnderWay(size_t position) const;
 
@@ -68,6 +76,7 @@ class DeviceChains {
   void AddChains(std::span<const uint32_t> devices);
   void AddWaits();
   void PlanEnd();
+  void BeginRun();
 
   const std::vector<OperatorBase*>& operators_;
   const NetSchedule& schedule_;
@@ -75,7 +84,8 @@ class DeviceChains {
   std::vector<Chain> chains_;
   std::vector<uint32_t> starts_;
   std::vector<DeviceWork> at_end_;
-  std::unique_ptr<DeviceUses> uses_;  // null if there is nothing to report
+  std::unique_ptr<DeviceUses> uses_;          // null if there is nothing to report
+  std::unique_ptr<ReplacedMemory> replaced_;  // null if no blob moves to a device
 };
 
 }  // namespace caffe2rt

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/running_net.h"
 #include "caffe2_core/runtime/waiting.h"
@@ -20,13 +21,20 @@ void InOrderRun::PlanDevices() {
   uses_ = std::make_unique<DeviceUses>(operators_.all(), dependencies, order_);
   if (uses_->empty()) uses_.reset();
   sync_ = GetFlagArgument(def_, "cuda_sync");
+  replaced_ = std::make_unique<ReplacedMemory>(operators_.all());
+  if (replaced_->empty()) replaced_.reset();
   if (!sync_) waits_ = PlanDeviceWaits(operators_.all(), dependencies, order_);
-  if (!sync_ && GetFlagArgument(def_, "cuda_graph")) {
+  if (!sync_ && replaced_ != nullptr && GetFlagArgument(def_, "cuda_graph")) {
+    LOG(WARNING)
+        << "net \"" << def_.name()
+        << "\": argument cuda_graph has no effect on a net whose blobs move between the CPU "
+           "and a device";
+  } else if (!sync_ && GetFlagArgument(def_, "cuda_graph")) {
     graphs_ = std::make_unique<GraphRuns>(def_.name(), operators_.all(), order_, waits_);
     if (graphs_->empty()) graphs_.reset();
   }
-  has_steps_ = sync_ || uses_ != nullptr || graphs_ != nullptr || !waits_.before.empty() ||
-               !order_.streams.empty();
+  has_steps_ = sync_ || replaced_ != nullptr || uses_ != nullptr || graphs_ != nullptr ||
+               !waits_.before.empty() || !order_.streams.empty();
 }
 
 // That of kNoPosition is kNoPosition.
@@ -49,6 +57,7 @@ void InOrderRun::Run() {
     }
     running = kNoPosition;
     FinishDeviceWork(waits_.at_end);
+    if (replaced_ != nullptr) replaced_->Free();
   } catch (...) {
     operators_.Fail(running, [&] {
       return sync_ ? std::string()
@@ -74,6 +83,7 @@ void InOrderRun::RunAll(size_t* running, bool watch) {
 // The loop for nets that need more than starting all operators and one wait at the end.
 void InOrderRun::RunSteps(size_t* running) {
   if (uses_ != nullptr) uses_->BeginRun();
+  if (replaced_ != nullptr) replaced_->Free();  // of a run that failed
   for (size_t place = 0; place < order_.size();) {
     OperatorBase* const op = operators_[order_.positions[place]];
     *running = order_.positions[place];
@@ -85,6 +95,7 @@ void InOrderRun::RunSteps(size_t* running) {
       place = graphs_->Start(place, running);
     } else {
       *running = order_.positions[place];
+      if (replaced_ != nullptr) replaced_->Keep(*running);
       StartOperator(op, order_.stream(place++));
     }
     for (size_t i = first; i < place && uses_ != nullptr; ++i) uses_->Record(order_.positions[i]);

@@ -11,6 +11,7 @@
 #include "caffe2_core/executors/device_uses.h"
 #include "caffe2_core/executors/device_waits.h"
 #include "caffe2_core/executors/graph_runs.h"
+#include "caffe2_core/executors/replaced_memory.h"
 #include "caffe2_core/runtime/net_operators.h"
 
 namespace caffe2rt {
@@ -40,6 +41,7 @@ class InOrderRun {
   DeviceWaits waits_;
   std::unique_ptr<DeviceUses> uses_;   // null if the net uses at most one device besides the CPU
   std::unique_ptr<GraphRuns> graphs_;  // null if no operator can be captured
+  std::unique_ptr<ReplacedMemory> replaced_;  // null if no blob moves to a device
 };
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/executors/refcount_net.h"
 #include "caffe2_core/executors/scheduled_net.h"
 #include "caffe2_core/executors/simple_net.h"
@@ -45,6 +46,14 @@ NetOrder OrderOfType(const std::string& type) {
   const auto* const row = std::find_if(std::begin(kNetTypes), std::end(kNetTypes),
                                        [&](const NetType& row) { return row.name == type; });
   return row == std::end(kNetTypes) ? NetOrder::kUnknown : row->policy.order;
+}
+
+std::string TooManyWorkers(const NetDef& net, const std::string& executor) {
+  const int threads = GetNumThreads();
+  if (OrderOfType(executor) != NetOrder::kByDependencies || net.num_workers() <= threads) return {};
+  return MakeString("net \"", net.name(), "\" asks for ", net.num_workers(),
+                    " workers and gets the ", threads, threads == 1 ? " thread" : " threads",
+                    " of the pool: SetNumThreads or --threads sets their number");
 }
 
 bool FreesBlobs(const std::string& type) { return type == kRefcount; }

@@ -19,6 +19,10 @@ enum class NetOrder {
 // Of the nets of this type; an empty type is `simple`.
 NetOrder OrderOfType(const std::string& type);
 
+// Names the remedy if the net, run as `executor`, asks for more workers than the pool has threads; else
+// "".
+std::string TooManyWorkers(const NetDef& net, const std::string& executor);
+
 // Whether nets of this type free blobs while they run (refcount_net.h).
 bool FreesBlobs(const std::string& type);
 

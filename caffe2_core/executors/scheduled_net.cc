@@ -19,6 +19,7 @@
 #include "caffe2_core/executors/device_order.h"
 #include "caffe2_core/executors/in_order_run.h"
 #include "caffe2_core/executors/net_schedule.h"
+#include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/executors/run_statistics.h"
 #include "caffe2_core/executors/waiting_threads.h"
 #include "caffe2_core/graph/arguments.h"
@@ -27,12 +28,10 @@
 namespace caffe2rt {
 namespace {
 
-void WarnOfWorkers(const NetDef& net, int threads) {
+void WarnOfWorkers(const NetDef& net) {
   static std::atomic<bool> warned{false};
-  if (warned.exchange(true)) return;
-  LOG(WARNING) << "net \"" << net.name() << "\" asks for " << net.num_workers()
-               << " workers, and gets the " << threads
-               << " threads of the pool; SetNumThreads or --threads sets their number";
+  const std::string problem = TooManyWorkers(net, net.type());
+  if (!problem.empty() && !warned.exchange(true)) LOG(WARNING) << problem;
 }
 
 class ScheduledNet final : public NetBase {
@@ -163,9 +162,7 @@ void ScheduledNet::PlanThreads() {
   if (!devices_.empty()) {
     device_chains_ = std::make_unique<DeviceChains>(operators_, *schedule_, devices_);
   }
-  if (HasLimit() && debug_def().num_workers() > GetNumThreads()) {
-    WarnOfWorkers(debug_def(), GetNumThreads());
-  }
+  WarnOfWorkers(debug_def());
 }
 
 int ScheduledNet::NumThreads() const {

@@ -60,14 +60,14 @@ std::string BytesOfBlobs(const Workspace& ws) {
   return bytes;
 }
 
-// A blob is always on one device: those with even numbers are on the CPU.
-void Place(int blob, DeviceType device, int devices, OperatorDef* op) {
-  if (blob % 2 == 0) return;
+// Even numbers stand for the CPU.
+void Place(int number, DeviceType device, int devices, OperatorDef* op) {
+  if (number % 2 == 0) return;
   op->mutable_device_option()->set_device_type(device);
-  op->mutable_device_option()->set_device_id(blob / 2 % devices);
+  op->mutable_device_option()->set_device_id(number / 2 % devices);
 }
 
-NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) {
+NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool blobs_move, bool* has_slow) {
   std::mt19937 random(seed);
   const auto below = [&random](int end) {
     return static_cast<int>(random() % static_cast<uint32_t>(end));
@@ -80,7 +80,8 @@ NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) 
     op->set_type(type);
     op->add_input(input);
     op->add_output(BlobName(output));
-    Place(output, device, devices, op);
+    if (type == "MixedNetSlow" && blobs_move) return op;
+    Place(blobs_move ? below(8) : output, device, devices, op);
     return op;
   };
   for (int i = 0; i < kBlobs; ++i) {
@@ -90,7 +91,7 @@ NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) 
   }
   for (int i = below(56) + 5; i > 0; --i) {
     const int read = below(kBlobs), kind = below(8);
-    const bool slow = kind == 0 && read % 2 == 0;
+    const bool slow = kind == 0 && (read % 2 == 0 || blobs_move);
     *has_slow = *has_slow || slow;
     const bool in_place = slow || (kind == 1 && below(2) == 0);
     const int written = in_place ? read : (read + 1 + below(kBlobs - 1)) % kBlobs;
@@ -107,18 +108,22 @@ NetDef RandomNet(uint32_t seed, DeviceType device, int devices, bool* has_slow) 
 
 }  // namespace
 
-void ExpectMixedNetsGiveTheBytesOfSimple(DeviceType device, int devices) {
+void ExpectMixedNetsGiveTheBytesOfSimple(DeviceType device, int devices, bool blobs_move) {
   const int nets = NumberOf("CAFFE2_TEST_RANDOM_NETS", 20);
   const int runs = NumberOf("CAFFE2_TEST_RANDOM_RUNS", 3);
   SetThreadPool({.num_threads = 3, .back_off = false});
   for (uint32_t seed = 0; seed < static_cast<uint32_t>(nets); ++seed) {
     bool has_slow = false;
-    NetDef net = RandomNet(seed, device, devices, &has_slow);
-    const auto bytes_on = [&](const char* type) {
+    NetDef net = RandomNet(seed, device, devices, blobs_move, &has_slow);
+    const auto bytes_on = [&](const char* type, bool on_cpu = false) {
       net.set_type(type);
+      NetDef def = net;
+      for (OperatorDef& op : *def.mutable_op()) {
+        if (on_cpu) op.clear_device_option();
+      }
       Workspace ws;
       FeedBlobs(&ws);
-      const auto created = CreateNet(net, &ws);
+      const auto created = CreateNet(def, &ws);
       if (has_slow && seed % 3 == 0) {
         g_fails = true;
         EXPECT_THROW(created->Run(), EnforceNotMet);
@@ -130,6 +135,7 @@ void ExpectMixedNetsGiveTheBytesOfSimple(DeviceType device, int devices) {
       return BytesOfBlobs(ws);
     };
     const std::string want = bytes_on("simple");
+    ASSERT_EQ(bytes_on("simple", /*on_cpu=*/true), want) << "seed " << seed;
     for (const char* type : {"async_scheduling", "dag", "prof_dag", "async_dag", "async_polling",
                              "parallel", "async_simple"}) {
       ASSERT_EQ(bytes_on(type), want) << type << " seed " << seed << "\n" << net.DebugString();

@@ -344,6 +344,21 @@ TEST(PlanProgramTest, FailsWithTheNetsReason) {
   EXPECT_THAT(result.err, HasSubstr("non-existing input blob: x"));
 }
 
+TEST(PlanProgramTest, WarnsOnceOfTooManyWorkers) {
+  const TempDir dir;
+  const std::string net = R"( type: "dag" num_workers: 3
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } })";
+  const std::string plan = dir.Write(
+      "plan.pbtxt", "name: \"p\" network { name: \"a\"" + net + "} network { name: \"b\"" + net +
+                        "} execution_step { network: \"a\" network: \"b\" }");
+  const ProgramResult result = RunCaffe2({"plan", plan, "--threads", "2"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err,
+            "caffe2: warning: net \"a\" asks for 3 workers and gets the 2 threads of the pool: "
+            "SetNumThreads or --threads sets their number\n");
+  EXPECT_EQ(RunCaffe2({"plan", plan, "--threads", "3"}).err, "");
+}
+
 TEST(DevicesProgramTest, ListsTheCpu) {
   const ProgramResult result = RunCaffe2({"devices"});
   EXPECT_EQ(result.code, 0);

@@ -25,13 +25,15 @@ def command_of(name, runner, threads):
 
 
 class Engine:
-    """A running engine that is bound to `cpus`. Usable in a with statement, which ends the process."""
+    """A running engine that is bound to `cpus`. Usable in a with statement, which ends the process. `command` starts an engine that is
+    not one of the above."""
 
-    def __init__(self, name, runner, threads, cpus):
+    def __init__(self, name, runner, threads, cpus, command=None):
         self.name = name
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-        self.process = subprocess.Popen(['taskset', '-c', ','.join(map(str, cpus))] + command_of(name, runner, threads), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        command = ['taskset', '-c', ','.join(map(str, cpus))] + (command or command_of(name, runner, threads))
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                        env=environment)
         self.ask('memory')  # waits until the process is ready
 
     def ask(self, command):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
 
 namespace caffe2rt::test::net_types_test {
@@ -18,6 +19,21 @@ TEST(NetTypesTest, OrdersOfBuiltinTypesAreKnown) {
     EXPECT_TRUE(IsKnownNetType(type)) << type;
   }
   EXPECT_EQ(OrderOfType("nope"), NetOrder::kUnknown);
+}
+
+TEST(NetTypesTest, NamesTheRemedyForTooManyWorkers) {
+  NetDef net;
+  net.set_name("n");
+  net.set_num_workers(3);
+  EXPECT_EQ(TooManyWorkers(net, "dag"),
+            "net \"n\" asks for 3 workers and gets the 1 thread of the pool: SetNumThreads or "
+            "--threads sets their number");
+  EXPECT_EQ(TooManyWorkers(net, "simple"), "");  // has no workers
+  SetNumThreads(2);
+  EXPECT_NE(TooManyWorkers(net, "dag").find("gets the 2 threads"), std::string::npos);
+  SetNumThreads(3);
+  EXPECT_EQ(TooManyWorkers(net, "dag"), "");
+  SetNumThreads(1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Random nets give the bytes of `simple` on every type, also after a run that failed.
-// CAFFE2_TEST_RANDOM_NETS sets their number, CAFFE2_TEST_RANDOM_RUNS the runs of each.
+// CAFFE2_TEST_RANDOM_NETS sets their number, CAFFE2_TEST_RANDOM_FIRST the seed of the first one,
+// CAFFE2_TEST_RANDOM_RUNS the runs of each.
 #include "tests/caffe2_core/executors/call_operator.h"
 #include "tests/caffe2_core/executors/random_net.h"
 
@@ -40,7 +41,8 @@ class RandomNetsTest : public ExecutorTest {
 
 TEST_F(RandomNetsTest, GiveTheBytesOfSimple) {
   const int nets = NumberFromEnvironment("CAFFE2_TEST_RANDOM_NETS", 50);
-  for (int seed = 0; seed < nets; ++seed) {
+  const int first = NumberFromEnvironment("CAFFE2_TEST_RANDOM_FIRST", 0);
+  for (int seed = first; seed < first + nets; ++seed) {
     const bool fails = seed % 3 == 0;
     // How many numbers the operators draw in a run that fails depends on the order.
     const RandomNet net(static_cast<uint32_t>(seed),

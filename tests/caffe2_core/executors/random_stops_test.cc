@@ -1,5 +1,5 @@
 // Runs that end at random moments: no hang, no leak, and the next run is right. CAFFE2_TEST_STOPS sets
-// the number of stops of each type.
+// the number of stops of each type, CAFFE2_TEST_RANDOM_FIRST the seed of the first one.
 #include <filesystem>
 #include <random>
 
@@ -173,12 +173,13 @@ class RandomStopsTest : public ExecutorTest {
 
 TEST_F(RandomStopsTest, LeaveNothingBehind) {
   const int stops = NumberFromEnvironment("CAFFE2_TEST_STOPS", 40);
+  const int first = NumberFromEnvironment("CAFFE2_TEST_RANDOM_FIRST", 0);
   std::vector<const char*> types(std::begin(kTypesBesidesSimple), std::end(kTypesBesidesSimple));
   types.push_back("simple");
   StopAndRunAgain("async_scheduling", 0);  // allocates what the process keeps
   const size_t bytes = GetCPUMemoryUsage().in_use_bytes, threads = NumberOfThreads();
   for (const char* type : types) {
-    for (int seed = 0; seed < stops; ++seed) {
+    for (int seed = first; seed < first + stops; ++seed) {
       StopAndRunAgain(type, static_cast<uint32_t>(seed));
       ASSERT_FALSE(HasFailure()) << type << " seed " << seed;
       ASSERT_EQ(GetCPUMemoryUsage().in_use_bytes, bytes) << type << " seed " << seed;

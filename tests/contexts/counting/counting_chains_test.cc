@@ -327,8 +327,39 @@ TEST_F(CountingChainsTest, StreamsOverlapAndTheHostWaitsOnce) {
   EXPECT_EQ(c.data<float>()[1], 4);
 }
 
+// The device copies from x after x has moved to the device.
+TEST_F(CountingChainsTest, ACopyReadsMemoryOfTheCpuAfterItsBlobHasMoved) {
+  Tensor host({4}, CPU);
+  for (int i = 0; i < 4; ++i) host.mutable_data<float>()[i] = 5;
+  ws_.CreateBlob("e")->GetMutableTensor(kCounting)->CopyFrom(host);
+  Feed<float>(&ws_, "c", {4}, {1, 1, 1, 1});
+  for (const char* type : {"simple", "async_scheduling"}) {
+    Feed<float>(&ws_, "x", {4}, {0, 0, 0, 0});
+    NetBase* const net = Make(Up("x", "d") + Start("one", "e", "x") + Call("release", "c"), type);
+    for (int run = 0; run < 2; ++run) {
+      Feed<float>(&ws_, "x", {4}, {1, 2, 3, 4});
+      CountingContext context;
+      const auto release = Hold(context);
+      Calls()["release"] = [&] {
+        // Until the operator that moves x has started.
+        EXPECT_TRUE(WaitFor([&] { return Starts::Get().Take().size() == 1; }));
+        release();
+      };
+      EXPECT_TRUE(net->Run());
+      ws_.RunNetOnce(ParseNet(Down("d", "y")));
+      ExpectTensor<float>(ws_, "y", {4}, {1, 2, 3, 4});
+      EXPECT_EQ(ws_.GetBlob("x")->Get<Tensor>().GetDeviceType(), kCounting);
+    }
+  }
+}
+
 TEST_F(CountingChainsTest, RandomNetsGiveTheBytesOfSimple) {
   ExpectMixedNetsGiveTheBytesOfSimple(kCounting, kCountingDevices);
+  CountingDevice::SetCurrent(0);
+}
+
+TEST_F(CountingChainsTest, RandomNetsWhoseBlobsMoveGiveTheBytesOfSimple) {
+  ExpectMixedNetsGiveTheBytesOfSimple(kCounting, kCountingDevices, /*blobs_move=*/true);
   CountingDevice::SetCurrent(0);
 }
 
