@@ -23,6 +23,7 @@
 #include "caffe2_core/training/optimizer_nets.h"
 #include "caffe2_core/training/predictor_database.h"
 #include "caffe2_core/training/run_folder.h"
+#include "caffe2_core/training/test_trial.h"
 #include "caffe2_core/training/training_log.h"
 
 namespace caffe2rt {
@@ -112,6 +113,7 @@ class TrainingRun::Impl {
     options.should_continue = [this](int) { return !Stops(); };
     options.on_iteration = [this](const PlanPosition& position) { Enter(position); };
     try {
+      if (!ranks_.several()) TryTest(plan_, data_, access);
       CAFFE_ENFORCE(ws_.RunPlan(plan_.plan, options), "training \"", plan_.plan.name(),
                     "\" failed");
     } catch (EnforceNotMet& error) {

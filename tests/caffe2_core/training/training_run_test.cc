@@ -106,6 +106,30 @@ TEST(TrainingRunTest, LearnsAndLeavesAPredictor) {
   EXPECT_GT(out[0].data<float>()[2], 0.8f);
 }
 
+TEST(TrainingRunTest, FindsRecordsOfTheTestThatTheNetRejectsBeforeItTrains) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  RecordDatabase database("minidb", dir.path("other.minidb"));
+  TrainingRecord record{.key = RecordKey(0, 8), .tensors = {}};
+  TensorProto* point = record.tensors.add_protos();
+  point->add_dims(3);
+  point->set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 3; ++i) point->add_float_data(1);
+  AddLabel(0, LabelDims::kOne, &record.tensors);
+  database.Acceptor()(record);
+  database.Finish();
+  RunDef run = PointsRun(dir, "minidb");
+  run.mutable_test()->set_path(dir.path("other.minidb"));
+  int steps = 0;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress&) { ++steps; };
+  ExpectThrows(
+      [&] { TrainingRun(dir.path("run"), run).Run(callbacks); },
+      "other.minidb\", are FLOAT [3], INT32 [1], those of the training FLOAT [2], INT32 [1]");
+  EXPECT_EQ(steps, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir.path("run")));
+}
+
 TEST(TrainingRunTest, KeepsTheLastCheckpointsAndTheBest) {
   const TempDir dir;
   WritePoints("minidb", dir.path("points.minidb"));
