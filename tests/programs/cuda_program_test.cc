@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "tests/programs/points_training.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
 #include "tests/support/shared.h"
@@ -315,6 +316,41 @@ TEST_F(FakeCudaProgramTest, RunsAFolderOfImagesOnANetForCuda) {
   const std::string want = run("cpu");
   EXPECT_EQ(run("auto"), want);
   EXPECT_EQ(run("cuda:0"), want);
+}
+
+class TrainOnCudaTest : public PointsTraining {
+ protected:
+  TrainOnCudaTest() {
+    environment_.Set("CAFFE2_CUDA_MODULE", BuildPath(CAFFE2_CUDA_MODULE_ON_FAKE));
+  }
+  // The loss of the test after the last epoch.
+  double LastLoss(const std::string& folder) const {
+    const std::string log = ReadWholeFile(dir_.path(folder + "/log.jsonl"));
+    const size_t at = log.rfind("\"test_loss\":");
+    CAFFE_ENFORCE(at != std::string::npos, "no loss of a test in ", log);
+    return std::stod(log.substr(at + std::string("\"test_loss\":").size()));
+  }
+  Environment environment_;
+};
+
+TEST_F(TrainOnCudaTest, FollowsTheTrainingOnTheCpuFromTheSameWeights) {
+  MakePoints(R"(name: "points" input { batch_size: 10 }
+      net { op { type: "FC" input: "data" input: "w1" input: "b1" output: "h" }
+            op { type: "Relu" input: "h" output: "h" }
+            op { type: "FC" input: "h" input: "w2" input: "b2" output: "pred" }
+            op { type: "SoftmaxWithLoss" input: "pred" input: "label" output: "p" output: "loss" } }
+      param { name: "w1" dims: 8 dims: 2 fill: "XavierFill" } param { name: "b1" dims: 8 }
+      param { name: "w2" dims: 2 dims: 8 fill: "XavierFill" } param { name: "b2" dims: 2 }
+      loss: "loss" optimizer { rate: 0.1 momentum: 0.9 weight_decay: 0.001 })",
+             100);
+  ASSERT_EQ(RunCaffe2(Command("first", "1")).code, 0);
+  for (const char* device : {"cpu", "cuda:0"}) {
+    const ProgramResult result = RunCaffe2(Command(
+        device, "4", {"--init", dir_.path("first/model.minidb"), "--device", device, "--shuffle"}));
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  EXPECT_LT(LastLoss("cpu"), 0.8 * LastLoss("first"));
+  EXPECT_NEAR(LastLoss("cuda:0"), LastLoss("cpu"), 1e-4);
 }
 
 TEST_F(FakeCudaProgramTest, ReportsAMissingDriver) {
