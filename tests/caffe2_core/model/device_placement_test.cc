@@ -194,6 +194,8 @@ TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
   EXPECT_FALSE(ParseDevice("cuda1", &option));
   EXPECT_THROW(ParseDevice("cuda:", &option), EnforceNotMet);
   EXPECT_THROW(ParseDevice("cuda:-1", &option), EnforceNotMet);
+  EXPECT_THROW(ParseDevice("cuda:100000", &option), EnforceNotMet);
+  EXPECT_THROW(ParseDevice("cuda:4294967296", &option), EnforceNotMet);
 }
 
 }  // namespace

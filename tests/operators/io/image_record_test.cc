@@ -94,7 +94,10 @@ TEST(ImageRecordTest, ReadsDatum) {
   datum.set_data("\1\2\3\4\5\6");
   datum.set_label(5);
   const ImageRecordForm form = {.is_datum = true};
-  EXPECT_THAT(Rgb(datum.SerializeAsString(), form), ElementsAre(5, 3, 1, 6, 4, 2));
+  const ImageRecord record = ParseImageRecord("k", datum.SerializeAsString(), form);
+  EXPECT_EQ(record.image.height, 1);
+  EXPECT_EQ(record.image.width, 2);
+  EXPECT_THAT(record.image.rgb, ElementsAre(5, 3, 1, 6, 4, 2));
   Tensor label(CPU);
   SetRecordOutputs(ParseImageRecord("k", datum.SerializeAsString(), form), form, 0, 1, {&label});
   EXPECT_EQ(label.data<int32_t>()[0], 5);
