@@ -115,6 +115,8 @@ const char* NameOf(ConvGradientAlgorithm algorithm) {
       return "gemm";
     case ConvGradientAlgorithm::kOnednn:
       return "oneDNN";
+    case ConvGradientAlgorithm::kWinograd:
+      return "Winograd";
   }
   return "";
 }
