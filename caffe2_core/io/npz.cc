@@ -16,8 +16,6 @@
 //   end:     "PK\5\6", 4 disks u32, 8 and 10 number of entries u16, 12 directory size u32,
 //            16 directory offset u32, 20 comment u16, 22 comment bytes
 #include <sys/stat.h>
-#include <zip.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -37,6 +35,7 @@ namespace caffe2rt {
 namespace {
 
 using internal::kMaxNpzEntries;
+using internal::Zip;
 using internal::ZipError;
 using internal::ZipErrorText;
 
@@ -57,10 +56,10 @@ constexpr uint64_t kFreeBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxRatio = 100;
 
 struct FreeSource {
-  void operator()(zip_source_t* source) const { zip_source_free(source); }
+  void operator()(zip_source_t* source) const { Zip().source_free(source); }
 };
 struct CloseEntry {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
+  void operator()(zip_file_t* entry) const { Zip().fclose(entry); }
 };
 
 uint64_t SaturatedAdd(uint64_t a, uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
@@ -77,13 +76,13 @@ class NpzReader {
   explicit NpzReader(const std::string& path) : path_(path) {
     OpenSource();
     zip_stat_t stat;
-    zip_stat_init(&stat);
-    if (zip_source_stat(source_.get(), &stat) < 0) FailWith(zip_source_error(source_.get()));
+    Zip().stat_init(&stat);
+    if (Zip().source_stat(source_.get(), &stat) < 0) FailWith(Zip().source_error(source_.get()));
     size_ = stat.size;
     if (size_ < kEndBytes) Fail("it is not a zip archive");
     CheckDirectory();
     ZipError error;
-    archive_.reset(zip_open_from_source(source_.get(), ZIP_RDONLY, error.get()));
+    archive_.reset(Zip().open_from_source(source_.get(), ZIP_RDONLY, error.get()));
     if (archive_ == nullptr) FailWith(error.get());
     (void)source_.release();  // the archive owns it
   }
@@ -111,13 +110,13 @@ class NpzReader {
     struct stat info;
     if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
       bytes_ = ReadWholeFile(path_);  // libzip seeks, which a pipe cannot
-      source_.reset(zip_source_buffer_create(bytes_.data(), bytes_.size(), 0, error.get()));
+      source_.reset(Zip().source_buffer_create(bytes_.data(), bytes_.size(), 0, error.get()));
     } else {
       FileDescriptor file = OpenForReading(path_);
       std::FILE* const stream = fdopen(file.get(), "rb");
       if (stream == nullptr) throw std::bad_alloc();
       (void)file.Release();
-      source_.reset(zip_source_filep_create(stream, 0, -1, error.get()));
+      source_.reset(Zip().source_filep_create(stream, 0, -1, error.get()));
       if (source_ == nullptr) std::fclose(stream);
     }
     if (source_ == nullptr) FailWith(error.get());
@@ -127,9 +126,9 @@ class NpzReader {
     if (offset > size_ || size > size_ - offset) Fail("it is truncated");
     std::string bytes(size, '\0');
     zip_source_t* const source = source_.get();
-    if (zip_source_seek(source, static_cast<zip_int64_t>(offset), SEEK_SET) < 0 ||
-        zip_source_read(source, bytes.data(), size) != static_cast<zip_int64_t>(size)) {
-      FailWith(zip_source_error(source));
+    if (Zip().source_seek(source, static_cast<zip_int64_t>(offset), SEEK_SET) < 0 ||
+        Zip().source_read(source, bytes.data(), size) != static_cast<zip_int64_t>(size)) {
+      FailWith(Zip().source_error(source));
     }
     return bytes;
   }
@@ -153,7 +152,7 @@ class NpzReader {
   }
 
   void CheckDirectory() {
-    if (zip_source_open(source_.get()) < 0) FailWith(zip_source_error(source_.get()));
+    if (Zip().source_open(source_.get()) < 0) FailWith(Zip().source_error(source_.get()));
     const uint64_t tail_bytes = std::min<uint64_t>(size_, kTailBytes);
     const std::string tail = BytesAt(size_ - tail_bytes, tail_bytes);
     std::optional<size_t> end;
@@ -173,7 +172,7 @@ class NpzReader {
     directory_bytes_ = bytes;
     directory_memory_.emplace(kMemoryRatio * bytes);
     CheckEntries(BytesAt(offset, bytes));
-    zip_source_close(source_.get());
+    Zip().source_close(source_.get());
   }
 
   // Counts the entries as libzip will read them.
@@ -191,15 +190,15 @@ class NpzReader {
   }
 
   std::vector<Entry> Entries() const {
-    const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
+    const zip_int64_t count = Zip().get_num_entries(archive_.get(), 0);
     std::vector<Entry> entries;
     std::set<std::string_view> names;
     entries.reserve(static_cast<size_t>(count));
     for (zip_int64_t i = 0; i < count; ++i) {
       zip_stat_t stat;
-      zip_stat_init(&stat);
-      if (zip_stat_index(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW, &stat) < 0)
-        FailWith(zip_get_error(archive_.get()));
+      Zip().stat_init(&stat);
+      if (Zip().stat_index(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW, &stat) < 0)
+        FailWith(Zip().get_error(archive_.get()));
       entries.push_back({stat.name, stat.comp_size, stat.size});
       const std::string& name = entries.back().name;
       if (!name.ends_with(".npy")) Fail("entry \"" + name + "\" is not a .npy file");
@@ -233,17 +232,17 @@ class NpzReader {
 
   std::string Unpack(size_t index, const Entry& entry) const {
     CheckCPUBytes(entry.unpacked);
-    const std::unique_ptr<zip_file_t, CloseEntry> file(zip_fopen_index(archive_.get(), index, 0));
+    const std::unique_ptr<zip_file_t, CloseEntry> file(Zip().fopen_index(archive_.get(), index, 0));
     if (file == nullptr) {
-      Fail("entry \"" + entry.name + "\": " + ZipErrorText(zip_get_error(archive_.get())));
+      Fail("entry \"" + entry.name + "\": " + ZipErrorText(Zip().get_error(archive_.get())));
     }
     std::string unpacked(entry.unpacked, '\0');
     char more;
     // libzip compares the checksum at the end of the data, where nothing more can be read.
-    if (zip_fread(file.get(), unpacked.data(), unpacked.size()) !=
+    if (Zip().fread(file.get(), unpacked.data(), unpacked.size()) !=
             static_cast<zip_int64_t>(unpacked.size()) ||
-        zip_fread(file.get(), &more, 1) != 0) {
-      (void)ZipErrorText(zip_file_get_error(file.get()));
+        Zip().fread(file.get(), &more, 1) != 0) {
+      (void)ZipErrorText(Zip().file_get_error(file.get()));
       Fail("entry \"" + entry.name + "\" is damaged");
     }
     return unpacked;

@@ -1,8 +1,6 @@
 // WriteNpz of npy.h. libzip writes the archive when it is closed, through callbacks that pass the
 // bytes on to an AtomicFile. It writes the header of an entry a second time after the data, with
 // the checksum.
-#include <zip.h>
-
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -21,6 +19,7 @@ namespace caffe2rt {
 namespace {
 
 using internal::NpyParts;
+using internal::Zip;
 using internal::ZipError;
 using internal::ZipErrorText;
 
@@ -47,14 +46,14 @@ class ZipTarget {
   zip_int64_t Run(void* data, zip_uint64_t size, zip_source_cmd_t command) {
     switch (command) {
       case ZIP_SOURCE_SUPPORTS:
-        return zip_source_make_command_bitmap(
+        return Zip().source_make_command_bitmap(
             ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
             ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
             ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE,
             ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_REMOVE, -1);
       case ZIP_SOURCE_STAT: {
         auto* const stat = static_cast<zip_stat_t*>(data);
-        zip_stat_init(stat);
+        Zip().stat_init(stat);
         stat->size = 0;
         stat->valid = ZIP_STAT_SIZE;
         return sizeof(*stat);
@@ -62,7 +61,7 @@ class ZipTarget {
       case ZIP_SOURCE_WRITE:
         return Write({static_cast<const char*>(data), size}) ? static_cast<zip_int64_t>(size) : -1;
       case ZIP_SOURCE_SEEK_WRITE: {
-        const zip_int64_t to = zip_source_seek_compute_offset(
+        const zip_int64_t to = Zip().source_seek_compute_offset(
             static_cast<zip_uint64_t>(at_), static_cast<zip_uint64_t>(file_.size()), data, size,
             error_.get());
         if (to < 0) return -1;
@@ -72,7 +71,7 @@ class ZipTarget {
       case ZIP_SOURCE_TELL_WRITE:
         return at_;
       case ZIP_SOURCE_ERROR:
-        return zip_error_to_data(error_.get(), data, size);
+        return Zip().error_to_data(error_.get(), data, size);
       default:  // nothing to do
         return 0;
     }
@@ -87,7 +86,7 @@ class ZipTarget {
     return true;
   } catch (...) {
     failure_ = std::current_exception();
-    zip_error_set(error_.get(), ZIP_ER_WRITE, 0);
+    Zip().error_set(error_.get(), ZIP_ER_WRITE, 0);
     return false;
   }
 
@@ -103,11 +102,11 @@ class NpzWriter {
         file_(path, AtomicFile::Existing::kReplace, AtomicFile::Order::kAnywhere),
         target_(&file_) {
     ZipError error;
-    zip_source_t* const source = zip_source_function_create(ZipTarget::Call, &target_, error.get());
+    zip_source_t* const source = Zip().source_function_create(ZipTarget::Call, &target_, error.get());
     if (source == nullptr) FailWith(error.get());
-    archive_.reset(zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, error.get()));
+    archive_.reset(Zip().open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, error.get()));
     if (archive_ == nullptr) {
-      zip_source_free(source);
+      Zip().source_free(source);
       FailWith(error.get());
     }
   }
@@ -123,24 +122,24 @@ class NpzWriter {
     zip_t* const archive = archive_.get();
     zip_source_t* const source = SourceOf(parts_.emplace_back(internal::NpyPartsOf(tensor)));
     const zip_int64_t added =
-        zip_file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_GUESS);
+        Zip().file_add(archive, (name + ".npy").c_str(), source, ZIP_FL_ENC_GUESS);
     if (added < 0) {
-      zip_source_free(source);
-      FailWith(zip_get_error(archive));
+      Zip().source_free(source);
+      FailWith(Zip().get_error(archive));
     }
     const auto index = static_cast<zip_uint64_t>(added);
-    if (zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) < 0 ||
-        zip_file_set_dostime(archive, index, 0, kDate, 0) < 0) {
-      FailWith(zip_get_error(archive));
+    if (Zip().set_file_compression(archive, index, ZIP_CM_STORE, 0) < 0 ||
+        Zip().file_set_dostime(archive, index, 0, kDate, 0) < 0) {
+      FailWith(Zip().get_error(archive));
     }
   }
 
   void Finish() {
     if (parts_.empty()) {  // libzip writes no file without entries
       file_.Write(std::string("PK\5\6").append(18, '\0'));
-    } else if (zip_close(archive_.get()) < 0) {
+    } else if (Zip().close(archive_.get()) < 0) {
       target_.Rethrow();
-      FailWith(zip_get_error(archive_.get()));
+      FailWith(Zip().get_error(archive_.get()));
     } else {
       (void)archive_.release();  // zip_close has freed it
     }
@@ -161,8 +160,8 @@ class NpzWriter {
     };
     const zip_buffer_fragment_t fragments[] = {fragment(parts.head), fragment(parts.data)};
     zip_source_t* const source =
-        zip_source_buffer_fragment(archive_.get(), fragments, parts.data.empty() ? 1 : 2, 0);
-    if (source == nullptr) FailWith(zip_get_error(archive_.get()));
+        Zip().source_buffer_fragment(archive_.get(), fragments, parts.data.empty() ? 1 : 2, 0);
+    if (source == nullptr) FailWith(Zip().get_error(archive_.get()));
     return source;
   }
 

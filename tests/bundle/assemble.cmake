@@ -1,5 +1,5 @@
 # cmake -DBUNDLE=folder -DPROGRAMS=a,b -DMODULE=libcaffe2_cuda.so -DMODULE_SONAME=name -DCUDART=libcudart.so
-#       -DMANIFEST=bundle.json -DPYTHON=python3 -DSOURCE=here -DDEMO=folder -P assemble.cmake
+#       -DOPENED=libzip.so -DMANIFEST=bundle.json -DPYTHON=python3 -DSOURCE=here -DDEMO=folder -P assemble.cmake
 string(REPLACE "," ";" programs "${PROGRAMS}")
 file(REMOVE_RECURSE ${BUNDLE})
 file(MAKE_DIRECTORY ${BUNDLE}/bin ${BUNDLE}/lib/cuda ${BUNDLE}/data)
@@ -8,14 +8,14 @@ get_filename_component(module ${MODULE} REALPATH)
 file(COPY_FILE ${module} ${BUNDLE}/lib/libcaffe2_cuda.so)
 file(CREATE_LINK libcaffe2_cuda.so ${BUNDLE}/lib/${MODULE_SONAME} SYMBOLIC)  # the name by which the core opens it
 
-# Copies the libraries that the programs need, except the C library and CUDA's libraries, which the other machine has.
+# Copies the libraries that the programs need or open, except the C library and CUDA's libraries, which the other machine has.
 file(GET_RUNTIME_DEPENDENCIES
   RESOLVED_DEPENDENCIES_VAR needed
   UNRESOLVED_DEPENDENCIES_VAR missing
   EXECUTABLES ${programs}
-  LIBRARIES ${module}
+  LIBRARIES ${module} ${OPENED}
   POST_EXCLUDE_REGEXES "/lib(c|m|dl|rt|pthread|resolv)\\.so" "/ld-linux" "/libcud" "/libcublas" "/libcurand")
-foreach(library IN LISTS needed)
+foreach(library IN LISTS needed OPENED)
   get_filename_component(name ${library} NAME)
   get_filename_component(real ${library} REALPATH)
   file(COPY_FILE ${real} ${BUNDLE}/lib/${name})

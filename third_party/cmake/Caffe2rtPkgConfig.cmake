@@ -10,7 +10,7 @@
 set(pc_requires "protobuf absl_core_headers")
 set(pc_libs "-lcaffe2rt")
 set(pc_requires_private "absl_strings absl_str_format")
-set(pc_libs_private "-ldnnl -ljpeg -lpng -lzip -lz -llmdb -lleveldb -lnuma -lstdc++ -lm -pthread -ldl")
+set(pc_libs_private "-ldnnl -ljpeg -lpng -lz -llmdb -lleveldb -lnuma -lstdc++ -lm -pthread -ldl")
 if(NOT BUILD_SHARED_LIBS AND NOT TARGET caffe2rt_shared)  # CAFFE2RT_HIDE_SYMBOLS is off
   string(APPEND pc_requires " ${pc_requires_private}")
   string(APPEND pc_libs " ${pc_libs_private}")

@@ -220,10 +220,12 @@ function(caffe2rt_library_interface target)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/gen>
     $<INSTALL_INTERFACE:${CAFFE2RT_INSTALL_INCLUDEDIR}>)
+  # Opened on first use.
+  target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:Libzip::zip,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${target}
     PUBLIC protobuf::libprotobuf Threads::Threads absl::core_headers
     PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> Onednn::onednn
-            Libzip::zip JPEG::JPEG PNG::PNG Leveldb::leveldb Lmdb::lmdb Numa::numa absl::strings absl::str_format
+            JPEG::JPEG PNG::PNG Leveldb::leveldb Lmdb::lmdb Numa::numa absl::strings absl::str_format
             ${CMAKE_DL_LIBS})
 endfunction()
 
@@ -238,6 +240,37 @@ endfunction()
 function(caffe2rt_program_code target)
   caffe2rt_fast_to_sanitize(${target})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# Links abseil's archives instead of its sixteen shared libraries, which take a millisecond to load. The archives that
+# Debian builds can be linked into programs alone. Without them the program has the shared libraries.
+function(caffe2rt_link_abseil_archives target)
+  set(left absl::failure_signal_handler absl::stacktrace absl::strings absl::str_format absl::symbolize)
+  set(seen)
+  set(archives)
+  while(left)
+    list(POP_FRONT left name)
+    if(NOT TARGET ${name} OR name IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${name})
+    get_target_property(needed ${name} INTERFACE_LINK_LIBRARIES)
+    list(APPEND left ${needed})
+    get_target_property(kind ${name} TYPE)
+    if(NOT kind STREQUAL SHARED_LIBRARY)
+      continue()
+    endif()
+    get_target_property(library ${name} LOCATION)
+    string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive ${library})
+    if(NOT EXISTS ${archive})
+      return()
+    endif()
+    list(APPEND archives ${archive})
+  endwhile()
+  if(archives)
+    target_link_options(${target} PRIVATE LINKER:--as-needed)
+    target_link_libraries(${target} PRIVATE $<LINK_GROUP:RESCAN,${archives}>)
+  endif()
 endfunction()
 
 # All of the library, for programs whose modules resolve against them.
