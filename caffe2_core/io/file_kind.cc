@@ -22,6 +22,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr size_t kPrefixBytes = 1 << 20;
+constexpr size_t kMagicBytes = 4096;  // enough for DetectByMagic
 constexpr int32_t kMaxMiniDBKey = 1 << 16;
 
 struct KindRow {
@@ -175,8 +176,15 @@ FileKindResult DetectFileKind(const std::string& path) try {
   try {
     const FileDescriptor file = OpenForReading(path);
     const int64_t size = FileSize(file, path);
-    std::string begin(std::min<size_t>(kPrefixBytes, static_cast<size_t>(size)), '\0');
-    ReadAt(file, path, 0, begin.data(), begin.size());
+    const auto read_begin = [&](size_t bytes) {
+      std::string begin(std::min(bytes, static_cast<size_t>(size)), '\0');
+      ReadAt(file, path, 0, begin.data(), begin.size());
+      return begin;
+    };
+    // A packed model starts sooner without the rest.
+    if (auto found = DetectByMagic(read_begin(kMagicBytes)); found.kind != FileKind::kUnknown)
+      return found;
+    const std::string begin = read_begin(kPrefixBytes);
     return DetectContent(begin, size, [&](int64_t offset) {
       std::string header(static_cast<size_t>(std::min<int64_t>(8, size - offset)), '\0');
       ReadAt(file, path, offset, header.data(), header.size());
