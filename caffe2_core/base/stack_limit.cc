@@ -1,8 +1,12 @@
 #include "caffe2_core/base/stack_limit.h"
 
 #include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
@@ -21,7 +25,21 @@ struct Bounds {
   uintptr_t begin = 0, end = 0;
 };
 
+// The stack of the thread that the process began with, or nothing. The name of the program lies at
+// its top, and it grows down to its limit. pthread_getattr_np finds the same in /proc/self/maps, which
+// takes a third of a millisecond.
+Bounds FindFirstBounds() {
+  const auto name = static_cast<uintptr_t>(getauxval(AT_EXECFN));
+  rlimit limit;
+  if (getpid() != gettid() || name == 0 || getrlimit(RLIMIT_STACK, &limit) != 0) return {};
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t last = name + std::strlen(reinterpret_cast<const char*>(name));
+  const uintptr_t end = (last / page + 1) * page;
+  return limit.rlim_cur < end ? Bounds{end - limit.rlim_cur, end} : Bounds{};
+}
+
 Bounds FindBounds() {
+  if (const Bounds first = FindFirstBounds(); first.end != 0) return first;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   void* address = nullptr;
