@@ -15,10 +15,12 @@ void* FindSymbol(void* library, const char* symbol) {
   return found;
 }
 
-// The library stays open until the process ends.
+// The library stays open until the process ends. The program may have linked it, also by another name,
+// as the Python package does.
 ZipFunctions OpenZip() {
-  void* const library = dlopen(CAFFE2RT_LIBZIP, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
+  const bool linked = dlsym(RTLD_DEFAULT, "zip_open_from_source") != nullptr;
+  void* const library = linked ? RTLD_DEFAULT : dlopen(CAFFE2RT_LIBZIP, RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr && !linked) {
     const char* const reason = dlerror();
     CAFFE_THROW("cannot open the library that reads and writes .npz: ",
                 reason != nullptr ? reason : CAFFE2RT_LIBZIP, "; install libzip");
