@@ -4,7 +4,6 @@
 #include "operators/primitives/reduced_gemm.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -28,13 +27,6 @@ int64_t RoundUp(int64_t count, int64_t unit) { return CheckedAdd(count, unit - 1
 
 bool IsBytes(ReducedKernel kernel) { return kernel != ReducedKernel::kBf16; }
 
-// To the nearest, ties to even. A NaN stays.
-uint16_t RoundToBf16(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 // A column of B, whose elements are `step` apart.
 struct Column {
   const float* data;
@@ -56,18 +48,13 @@ float ScaleOf(const Column& column) {
 }
 
 // Where the elements of a column are in its panel.
-template <class Element>
 struct PanelColumn {
-  Element* first;
+  int8_t* first;
   int64_t together, width;
-  Element& at(int64_t i) const { return first[i / together * together * width + i % together]; }
+  int8_t& at(int64_t i) const { return first[i / together * together * width + i % together]; }
 };
 
-void PackColumn(const Column& column, const PanelColumn<uint16_t>& to) {
-  for (int64_t i = 0; i < column.k; ++i) to.at(i) = RoundToBf16(column.at(i));
-}
-
-void PackColumn(const Column& column, const PanelColumn<int8_t>& to, float* scale, int32_t* sum) {
+void PackColumn(const Column& column, const PanelColumn& to, float* scale, int32_t* sum) {
   *scale = ScaleOf(column);
   *sum = 0;
   if (std::isnan(*scale)) return;
@@ -136,20 +123,24 @@ int64_t ReducedGemm::width() const { return TilesOf(kernel_).width; }
 void ReducedGemm::Pack(bool transposed, const float* b, int64_t ldb, void* form) const {
   const ReducedTiles& tiles = TilesOf(kernel_);
   const int64_t padded_n = RoundUp(n_, tiles.width);
-  std::fill_n(static_cast<char*>(form), nbytes_, char{0});
   const Form parts = PartsOf(kernel_, padded_n, form);
   char* const panels = const_cast<char*>(parts.panels);
   const int64_t panel_bytes = groups_ * tiles.together * tiles.width * tiles.b_bytes;
+  if (!IsBytes(kernel_)) {
+    for (int64_t j = 0; j < n_; j += tiles.width) {
+      const int64_t columns = std::min<int64_t>(tiles.width, n_ - j);
+      char* const panel = panels + j / tiles.width * panel_bytes;
+      if (columns < tiles.width) std::fill_n(panel, panel_bytes, char{0});
+      PackBf16Panel(transposed, k_, columns, transposed ? b + j * ldb : b + j, ldb, panel);
+    }
+    return;
+  }
+  std::fill_n(static_cast<char*>(form), nbytes_, char{0});
   for (int64_t j = 0; j < n_; ++j) {
     const Column column = transposed ? Column{b + j * ldb, 1, k_} : Column{b + j, ldb, k_};
-    char* const at =
-        panels + j / tiles.width * panel_bytes + j % tiles.width * tiles.together * tiles.b_bytes;
-    if (IsBytes(kernel_)) {
-      PackColumn(column, {reinterpret_cast<int8_t*>(at), tiles.together, tiles.width},
-                 const_cast<float*>(parts.scales + j), const_cast<int32_t*>(parts.sums + j));
-    } else {
-      PackColumn(column, {reinterpret_cast<uint16_t*>(at), tiles.together, tiles.width});
-    }
+    char* const at = panels + j / tiles.width * panel_bytes + j % tiles.width * tiles.together;
+    PackColumn(column, {reinterpret_cast<int8_t*>(at), tiles.together, tiles.width},
+               const_cast<float*>(parts.scales + j), const_cast<int32_t*>(parts.sums + j));
   }
 }
 

@@ -376,6 +376,48 @@ CAFFE2RT_TARGET_BF16 ReducedRow ConvertBf16(int64_t k, const float* a, void* to)
   return {};
 }
 
+// The bits of 16 floats as bf16, in the lower halves of 32 bits. Lanes that are not in `in` are 0.
+CAFFE2RT_TARGET_BF16 [[gnu::always_inline]] inline __m512i Bf16Bits(__mmask16 in, const float* x) {
+  const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(in, x));
+  return _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)rounded);
+}
+
+// Row by row of B, two at a time.
+CAFFE2RT_TARGET_BF16 void PackBf16Rows(int64_t k, int64_t columns, const float* b, int64_t ldb,
+                                       char* panel) {
+  for (int64_t p = 0; p < k; p += kPair, panel += 128) {
+    const float* const row = b + p * ldb;
+    for (int64_t j = 0; j < columns; j += 16) {
+      const int64_t rest = columns - j;
+      const __mmask16 in = rest >= 16 ? kAll : static_cast<__mmask16>((1 << rest) - 1);
+      __m512i pairs = Bf16Bits(in, row + j);
+      if (p + 1 < k) {
+        const __m512i high = _mm512_maskz_slli_epi32(kAll, Bf16Bits(in, row + ldb + j), 16);
+        pairs = _mm512_or_si512(pairs, high);
+      }
+      _mm512_mask_storeu_epi32(panel + 4 * j, in, pairs);
+    }
+  }
+}
+
+// Column by column of B.
+CAFFE2RT_TARGET_BF16 void PackBf16Columns(int64_t k, int64_t columns, const float* b, int64_t ldb,
+                                          char* panel) {
+  for (int64_t j = 0; j < columns; ++j, b += ldb, panel += 4) {
+    for (int64_t p = 0; p < k; p += 16) {
+      const int64_t rest = k - p;
+      const __mmask16 in = rest >= 16 ? kAll : static_cast<__mmask16>((1 << rest) - 1);
+      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(in, b + p));
+      alignas(32) int32_t pairs[8];
+      _mm256_store_si256(reinterpret_cast<__m256i*>(pairs), (__m256i)rounded);
+      const int64_t groups = std::min<int64_t>(8, (rest + 1) / kPair);
+      for (int64_t g = 0; g < groups; ++g) {
+        std::memcpy(panel + (p / kPair + g) * 128, pairs + g, sizeof(int32_t));
+      }
+    }
+  }
+}
+
 template <class Rows>
 struct Bf16Tile;
 template <int... kRow>
@@ -463,6 +505,11 @@ ReducedKernel BestByteKernel() {
   }
 }
 
+void PackBf16Panel(bool transposed, int64_t k, int64_t columns, const float* b, int64_t ldb,
+                   void* panel) {
+  (transposed ? PackBf16Columns : PackBf16Rows)(k, columns, b, ldb, static_cast<char*>(panel));
+}
+
 std::string WhyNoBf16Products() {
   if (CpuIsa() != Isa::kAvx512) return "the instruction set in use is not AVX-512";
   return __builtin_cpu_supports("avx512bf16") ? "" : "the processor has no AVX512_BF16";
@@ -471,6 +518,7 @@ std::string WhyNoBf16Products() {
 #else
 
 const ReducedTiles& TilesOf(ReducedKernel) { return kPlainWords; }
+void PackBf16Panel(bool, int64_t, int64_t, const float*, int64_t, void*) {}
 ReducedKernel BestByteKernel() { return ReducedKernel::kWordsPlain; }
 std::string WhyNoBf16Products() { return "the processor has no AVX512_BF16"; }
 

@@ -47,6 +47,10 @@ struct ReducedTiles {
 };
 
 const ReducedTiles& TilesOf(ReducedKernel kernel);
+// Packs the first `columns` columns of B [k, ...] as a panel of kBf16; see ReducedGemm::Pack. The other
+// columns are not written. REQUIRES: WhyNoBf16Products() is empty.
+void PackBf16Panel(bool transposed, int64_t k, int64_t columns, const float* b, int64_t ldb,
+                   void* panel);
 // The best for bytes.
 ReducedKernel BestByteKernel();
 
