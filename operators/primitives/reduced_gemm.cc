@@ -241,10 +241,13 @@ double Imbalance(int64_t units, int64_t pieces) {
          static_cast<double>(std::max<int64_t>(units, 1));
 }
 
+// Threads divide the rows in units. A tile with some rows less takes less time.
+int64_t RowUnit(const ReducedTiles& tiles) { return std::max(tiles.rows / 3, 1); }
+
 // Threads that divide the columns convert all rows each, so rows are preferred.
-bool DividesRows(int64_t row_tiles, int64_t panels, int64_t pieces) {
+bool DividesRows(int64_t row_units, int64_t panels, int64_t pieces) {
   constexpr double kCostOfConversion = 1.1;
-  return Imbalance(row_tiles, pieces) <= Imbalance(panels, pieces) * kCostOfConversion;
+  return Imbalance(row_units, pieces) <= Imbalance(panels, pieces) * kCostOfConversion;
 }
 
 }  // namespace
@@ -254,21 +257,21 @@ int ReducedGemm::Pieces(int64_t m, int threads) const {
   // Products are added about three times as fast as those of floats.
   if (threads <= 1 || work < 3 * kGemmWorthCutting) return 1;
   const ReducedTiles& tiles = TilesOf(kernel_);
-  const int64_t row_tiles = (m + tiles.rows - 1) / tiles.rows;
+  const int64_t unit = RowUnit(tiles), row_units = (m + unit - 1) / unit;
   const int64_t panels = (n_ + tiles.width - 1) / tiles.width;
   return static_cast<int>(
-      std::min<int64_t>(threads, DividesRows(row_tiles, panels, threads) ? row_tiles : panels));
+      std::min<int64_t>(threads, DividesRows(row_units, panels, threads) ? row_units : panels));
 }
 
 void ReducedGemm::MultiplyPiece(const ReducedProduct& product, int piece, int pieces,
                                 float* scratch) const {
   if (pieces == 1) return Multiply(product, scratch);
   const ReducedTiles& tiles = TilesOf(kernel_);
-  const int64_t row_tiles = (product.m + tiles.rows - 1) / tiles.rows;
+  const int64_t unit = RowUnit(tiles), row_units = (product.m + unit - 1) / unit;
   const int64_t panels = (n_ + tiles.width - 1) / tiles.width;
-  if (DividesRows(row_tiles, panels, pieces)) {
-    const int64_t first = row_tiles * piece / pieces * tiles.rows;
-    const int64_t last = std::min(row_tiles * (piece + 1) / pieces * tiles.rows, product.m);
+  if (DividesRows(row_units, panels, pieces)) {
+    const int64_t first = row_units * piece / pieces * unit;
+    const int64_t last = std::min(row_units * (piece + 1) / pieces * unit, product.m);
     ReducedProduct part = product;
     part.m = last - first;
     part.a += first * product.lda;

@@ -113,6 +113,11 @@ constexpr ReducedTiles kPlainWords = {
 // With masks, because GCC 12 warns of the undefined register in the plain forms.
 constexpr __mmask16 kAll = 0xffff;
 
+// The first `count` lanes.
+constexpr __mmask16 First(int64_t count) {
+  return count >= 16 ? kAll : static_cast<__mmask16>((1 << count) - 1);
+}
+
 // Sums of 32 bits. GCC keeps arrays of them in registers, and those of __m512i in memory as well.
 typedef int32_t Sums16 __attribute__((vector_size(64)));
 typedef int32_t Sums8 __attribute__((vector_size(32)));
@@ -122,8 +127,7 @@ CAFFE2RT_TARGET_WIDE RowRange RangeOfWide(int64_t k, const float* a) {
   __m512 low = _mm512_setzero_ps(), high = low;
   __mmask16 finite = kAll;
   for (int64_t i = 0; i < k; i += 16) {
-    const __mmask16 in = k - i >= 16 ? kAll : static_cast<__mmask16>((1 << (k - i)) - 1);
-    const __m512 v = _mm512_maskz_loadu_ps(in, a + i);
+    const __m512 v = _mm512_maskz_loadu_ps(First(k - i), a + i);
     low = _mm512_maskz_min_ps(kAll, v, low);
     high = _mm512_maskz_max_ps(kAll, v, high);
     // False for NaN.
@@ -141,7 +145,7 @@ CAFFE2RT_TARGET_WIDE RowRange RangeOfWide(int64_t k, const float* a) {
 }
 
 // Numbers 0 to 255 for 16 floats.
-CAFFE2RT_TARGET_WIDE [[gnu::always_inline]] inline __m512i QuantizeWide(__m512 v, __m512 inverse,
+[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline __m512i QuantizeWide(__m512 v, __m512 inverse,
                                                                         __m512i zero) {
   const __m512i rounded = _mm512_maskz_cvtps_epi32(kAll, _mm512_mul_ps(v, inverse));
   const __m512i q = _mm512_add_epi32(rounded, zero);
@@ -191,7 +195,7 @@ CAFFE2RT_TARGET_WIDE ReducedRow ConvertWideWords(int64_t k, const float* a, void
 }
 
 // The results of 16 columns, from their sums.
-CAFFE2RT_TARGET_WIDE [[gnu::always_inline]] inline void FinishWide(const ReducedTile& tile,
+[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline void FinishWide(const ReducedTile& tile,
                                                                    const ReducedRow& row,
                                                                    int column, __m512i sum,
                                                                    float* c) {
@@ -207,7 +211,7 @@ CAFFE2RT_TARGET_WIDE [[gnu::always_inline]] inline void FinishWide(const Reduced
   _mm512_storeu_ps(c + column, value);
 }
 
-CAFFE2RT_TARGET_WIDE [[gnu::always_inline]] inline void FinishWideRow(const ReducedTile& tile,
+[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline void FinishWideRow(const ReducedTile& tile,
                                                                       int row, __m512i low,
                                                                       __m512i high) {
   float* const c = tile.c + row * tile.ldc;
@@ -313,7 +317,7 @@ CAFFE2RT_TARGET_AVX2 ReducedRow ConvertAvx2Words(int64_t k, const float* a, void
   return row;
 }
 
-CAFFE2RT_TARGET_AVX2 [[gnu::always_inline]] inline void FinishAvx2(const ReducedTile& tile,
+[[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 inline void FinishAvx2(const ReducedTile& tile,
                                                                    const ReducedRow& row,
                                                                    int column, __m256i sum,
                                                                    float* c) {
@@ -365,19 +369,21 @@ struct Avx2WordsTile<std::integer_sequence<int, kRow...>> {
 
 CAFFE2RT_TARGET_BF16 ReducedRow ConvertBf16(int64_t k, const float* a, void* to) {
   auto* const pairs = static_cast<uint16_t*>(to);
+  int64_t i = 0;
+  for (; i + 32 <= k; i += 32) {
+    const __m512bh v = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(a + i + 16), _mm512_loadu_ps(a + i));
+    _mm512_storeu_si512(pairs + i, (__m512i)v);
+  }
   const int64_t padded = (k + kPair - 1) / kPair * kPair;
-  for (int64_t i = 0; i < padded; i += 16) {
-    const auto first = [](int64_t count) {
-      return count >= 16 ? kAll : static_cast<__mmask16>((1 << count) - 1);
-    };
-    const __m256bh v = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(first(k - i), a + i));
-    _mm256_mask_storeu_epi16(pairs + i, first(padded - i), (__m256i)v);
+  for (; i < padded; i += 16) {
+    const __m256bh v = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(First(k - i), a + i));
+    _mm256_mask_storeu_epi16(pairs + i, First(padded - i), (__m256i)v);
   }
   return {};
 }
 
 // The bits of 16 floats as bf16, in the lower halves of 32 bits. Lanes that are not in `in` are 0.
-CAFFE2RT_TARGET_BF16 [[gnu::always_inline]] inline __m512i Bf16Bits(__mmask16 in, const float* x) {
+[[gnu::always_inline]] CAFFE2RT_TARGET_BF16 inline __m512i Bf16Bits(__mmask16 in, const float* x) {
   const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(in, x));
   return _mm512_maskz_cvtepu16_epi32(kAll, (__m256i)rounded);
 }
@@ -388,8 +394,7 @@ CAFFE2RT_TARGET_BF16 void PackBf16Rows(int64_t k, int64_t columns, const float* 
   for (int64_t p = 0; p < k; p += kPair, panel += 128) {
     const float* const row = b + p * ldb;
     for (int64_t j = 0; j < columns; j += 16) {
-      const int64_t rest = columns - j;
-      const __mmask16 in = rest >= 16 ? kAll : static_cast<__mmask16>((1 << rest) - 1);
+      const __mmask16 in = First(columns - j);
       __m512i pairs = Bf16Bits(in, row + j);
       if (p + 1 < k) {
         const __m512i high = _mm512_maskz_slli_epi32(kAll, Bf16Bits(in, row + ldb + j), 16);
@@ -406,8 +411,7 @@ CAFFE2RT_TARGET_BF16 void PackBf16Columns(int64_t k, int64_t columns, const floa
   for (int64_t j = 0; j < columns; ++j, b += ldb, panel += 4) {
     for (int64_t p = 0; p < k; p += 16) {
       const int64_t rest = k - p;
-      const __mmask16 in = rest >= 16 ? kAll : static_cast<__mmask16>((1 << rest) - 1);
-      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(in, b + p));
+      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(First(rest), b + p));
       alignas(32) int32_t pairs[8];
       _mm256_store_si256(reinterpret_cast<__m256i*>(pairs), (__m256i)rounded);
       const int64_t groups = std::min<int64_t>(8, (rest + 1) / kPair);

@@ -62,7 +62,7 @@ std::unique_ptr<float[], decltype(&std::free)> Aligned(size_t nbytes) {
   return {static_cast<float*>(std::aligned_alloc(64, whole)), &std::free};
 }
 
-struct Run {
+struct Task {
   const Matrix& a;
   const Matrix& b;
   const std::vector<float>* bias = nullptr;
@@ -71,7 +71,7 @@ struct Run {
   int pieces = 1;
 };
 
-std::vector<float> Multiply(ReducedKernel kernel, const Run& run) {
+std::vector<float> Multiply(ReducedKernel kernel, const Task& run) {
   const ReducedGemm gemm(kernel, run.b.rows, run.b.columns);
   const auto form = Aligned(gemm.nbytes());
   const Matrix b = run.transposed ? Transposed(run.b) : run.b;
@@ -225,8 +225,11 @@ TEST(ByteGemmTest, AppliesActivationsAndAllowsSizesOfZero) {
   const Matrix a = {2, 1, {1, -1}}, b = {1, 2, {127, 254}};
   for (const ReducedKernel kernel : ByteKernels()) {
     SCOPED_TRACE(ReducedKernelName(kernel));
-    EXPECT_EQ(Multiply(kernel, {.a = a, .b = b, .activation = Relu()}),
-              (std::vector<float>{127, 254, 0, 0}));
+    const std::vector<float> relu = Multiply(kernel, {.a = a, .b = b, .activation = Relu()});
+    EXPECT_NEAR(relu[0], 127, 1e-4);
+    EXPECT_NEAR(relu[1], 254, 1e-4);
+    EXPECT_EQ(relu[2], 0);
+    EXPECT_EQ(relu[3], 0);
     const std::vector<float> tanh = Multiply(kernel, {.a = a, .b = b, .activation = Tanh()});
     for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(tanh[i], i < 2 ? 1 : -1, 1e-6);
     const std::vector<float> bias = {3, 4};
@@ -263,7 +266,7 @@ TEST_P(Bf16GemmTest, AddsProductsOfRoundedNumbers) {
     }
     ASSERT_NEAR(c[static_cast<size_t>(i)], want, 1e-6 * (1 + k)) << i;
   }
-  const auto same = [&](const Run& run) { EXPECT_EQ(Multiply(ReducedKernel::kBf16, run), c); };
+  const auto same = [&](const Task& run) { EXPECT_EQ(Multiply(ReducedKernel::kBf16, run), c); };
   same({.a = a, .b = b, .bias = &bias, .transposed = true});
   for (const int pieces : {2, 3, 7}) same({.a = a, .b = b, .bias = &bias, .pieces = pieces});
 }

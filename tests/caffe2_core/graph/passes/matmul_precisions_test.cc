@@ -60,6 +60,15 @@ TEST_F(MatMulPrecisionsTest, StatesWhatIsAskedForAndPossible) {
   }
 }
 
+TEST_F(MatMulPrecisionsTest, AttentionMultipliesBf16) {
+  const char* const text =
+      R"(op { type: "MultiHeadAttention" input: "x" input: "x" input: "x" output: "y" })";
+  const std::string lower = WhyNoProductsIn(Precision::kBfloat16).empty() ? "bf16" : "f32";
+  EXPECT_EQ(PrecisionAfter(Precision::kFloat32, text), "");
+  EXPECT_EQ(PrecisionAfter(Precision::kBfloat16, text), lower);
+  EXPECT_EQ(PrecisionAfter(Precision::kInt8, text), lower);
+}
+
 TEST_F(MatMulPrecisionsTest, LeavesOtherOperators) {
   EXPECT_EQ(PrecisionAfter(Precision::kInt8,
                            R"(op { type: "FC" input: "x" input: "w" input: "b" output: "y" })"),
