@@ -16,18 +16,21 @@ struct FCRates {
   double input_ns;    // for each element of a row of X: its conversion
   double output_ns;   // for each element of a row of Y
   double product_ns;  // for each product
+  int64_t columns;    // that are multiplied together: the last ones may be padding
 };
-constexpr FCRates kFloatRates = {2, 0, 0.05, 0.0174};
-constexpr FCRates kBf16Rates = {5, 0.05, 0.05, 0.0087};
-constexpr FCRates kVnniRates = {25, 0.1, 0.2, 0.0044};
-// Instruction sets without VNNI, next to floats with the same instruction set.
-constexpr FCRates kWordRates = {25, 0.15, 0.3, 0.0087};
+constexpr FCRates kFloatRates = {2, 0, 0.05, 0.0174, 16};
+constexpr FCRates kBf16Rates = {5, 0.05, 0.05, 0.0087, 32};
+constexpr FCRates kVnniRates = {25, 0.1, 0.2, 0.0044, 32};
+// Instruction sets without VNNI.
+constexpr FCRates kWordRates = {25, 0.15, 0.3, 0.0125, 32};
 
 // A layer must be faster by more than the estimates may be wrong.
 constexpr double kMargin = 0.9;
 
 double Nanoseconds(const FCRates& rates, int64_t k, int64_t n) {
-  const double inputs = static_cast<double>(k), outputs = static_cast<double>(n);
+  const double inputs = static_cast<double>(k);
+  const double outputs =
+      static_cast<double>((n - 1) / rates.columns + 1) * static_cast<double>(rates.columns);
   return rates.row_ns + inputs * rates.input_ns + outputs * rates.output_ns +
          inputs * outputs * rates.product_ns;
 }

@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/passes/matmul_precisions.h"
+#include "caffe2_core/graph/precision.h"
 #include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
 #include "operators/primitives/reduced_gemm.h"
@@ -80,6 +81,8 @@ TEST(FCPrecisionTest, RowsThatAreNotFiniteBecomeNaNAlone) {
 
 TEST(FCPrecisionTest, ThreadsAndBatchesDoNotChangeBytes) {
   for (const char* const precision : {"int8", "bf16"}) {
+    if (!WhyNoProductsIn(ParsePrecision(precision)).empty())
+      continue;  // the bytes of float depend on M
     SCOPED_TRACE(precision);
     Workspace ws;
     FeedRandom(&ws, "X", {3, 41, 96}, -1, 1, 1);
