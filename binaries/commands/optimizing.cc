@@ -61,7 +61,8 @@ const std::vector<Option>& OptimizeOptions() {
       {"precision", "NAME", "f32",
        "f32; bf16: convolutions round their inputs and weights to bfloat16 where the processor "
        "multiplies it and that is estimated to be faster; int8: those that caffe2 quantize has "
-       "given ranges multiply bytes, the others as with bf16",
+       "given ranges multiply bytes, the others as with bf16. FC and MatMul with constant weights "
+       "need no ranges",
        false, true, &PrecisionNames},
   };
   return options;

@@ -14,11 +14,13 @@ namespace caffe2rt {
 enum class Precision : uint8_t {
   kFloat32,
   // Convolutions round X and the filter to bfloat16 (8 bits of fraction) where the machine multiplies
-  // bfloat16 and that is estimated to be faster. They add in float.
+  // bfloat16 and that is estimated to be faster. They add in float. So do fully connected layers, FC and
+  // MatMul with constant weights.
   kBfloat16,
   // Convolutions for whose inputs the net states ranges (arguments input_min and input_max, which
   // caffe2 quantize measures) multiply bytes where that is estimated to be faster. The others are
-  // computed as with kBfloat16, or in float where the machine does not multiply bfloat16.
+  // computed as with kBfloat16, or in float where the machine does not multiply bfloat16. Fully connected
+  // layers quantize each row of X when they multiply it, and need no ranges.
   kInt8,
 };
 

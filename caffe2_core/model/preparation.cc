@@ -11,6 +11,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/graph/passes/matmul_precisions.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/optimizer.h"
 #include "caffe2_core/model/plan_ahead.h"
@@ -65,10 +66,33 @@ bool StatesRanges(const NetDef& net) {
   });
 }
 
+bool HasFamily(const NetDef& net, OperatorFamily family) {
+  return std::any_of(net.op().begin(), net.op().end(),
+                     [&](const OperatorDef& def) { return TraitsOf(def.type()).family == family; });
+}
+
+// Whether fully connected layers may be computed in the precision that is asked for.
+bool ReducesFCs(const NetDef& net, const PreparationOptions& options) {
+  return options.optimize && !options.without_passes.contains("matmul_precisions") &&
+         HasFamily(net, OperatorFamily::kMatMul) && WhyNoProductsIn(options.precision).empty();
+}
+
+// Logs one line if the net has convolutions which cannot be computed in the precision that is asked for.
+void LogConvs(const NetDef& net, const PreparationOptions& options) {
+  if (!HasFamily(net, OperatorFamily::kConv)) return;
+  const std::string reason = WhyConvsFloat32(net, options);
+  if (reason.empty()) return;
+  LOG(WARNING) << "precision " << PrecisionName(options.precision)
+               << ": convolutions are not computed in it, because " << reason;
+}
+
 // The precision for this machine. Logs one line if it is not the one that was asked for.
 Precision AvailablePrecision(const NetDef& net, const PreparationOptions& options) {
   const std::string reason = WhyFloat32(net, options);
-  if (reason.empty()) return options.precision;
+  if (reason.empty()) {
+    LogConvs(net, options);
+    return options.precision;
+  }
   LOG(WARNING) << "precision " << PrecisionName(options.precision)
                << ": all operators compute in f32, because " << reason;
   return Precision::kFloat32;
@@ -89,6 +113,11 @@ void CheckSettings(const PreparationOptions& options) {
 }  // namespace
 
 std::string WhyFloat32(const NetDef& net, const PreparationOptions& options) {
+  if (options.precision == Precision::kFloat32 || ReducesFCs(net, options)) return "";
+  return WhyConvsFloat32(net, options);
+}
+
+std::string WhyConvsFloat32(const NetDef& net, const PreparationOptions& options) {
   if (options.precision == Precision::kFloat32) return "";
   if (!options.optimize || options.without_passes.contains("onednn_regions")) {
     return "the graph pass onednn_regions, which places bf16 convolutions, is not applied";

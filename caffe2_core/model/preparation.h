@@ -51,7 +51,7 @@ struct PreparationOptions {
   ShapeMap input_shapes = {};
   // Whether only algorithms with reproducible results may be chosen: no Winograd.
   bool deterministic = false;
-  // In which element type convolutions may compute. What the machine does not have is computed in
+  // In which element type convolutions and fully connected layers may compute. What the machine does not have is computed in
   // float, with one line in the log; Preparation::options then states f32.
   Precision precision = Precision::kFloat32;
   // On IDEEP, Winograd is used only for filters that occupy at most this many bytes when they are
@@ -79,6 +79,8 @@ struct PreparationOptions {
 // Why the net, prepared with these options, computes in float on this machine, though
 // `options.precision` is lower; empty if it does not.
 std::string WhyFloat32(const NetDef& net, const PreparationOptions& options);
+// The same for its convolutions, if fully connected layers are not computed in float.
+std::string WhyConvsFloat32(const NetDef& net, const PreparationOptions& options);
 
 // A net that is ready to be created, and what was done to it.
 struct Preparation {

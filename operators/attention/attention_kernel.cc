@@ -10,6 +10,7 @@
 #include "operators/primitives/elementary.h"
 #include "operators/primitives/float_lanes.h"
 #include "operators/primitives/packed_gemm.h"
+#include "operators/primitives/reduced_gemm.h"
 #include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
@@ -143,26 +144,71 @@ int64_t Offset(const AttentionSteps& steps, int64_t batch, int64_t head, int64_t
   return batch * steps.batch + head * steps.head + row * steps.row;
 }
 
+// A matrix [k, n] that is packed for each head, in float or bf16.
+class HeadMatrix {
+ public:
+  HeadMatrix(bool bf16, int64_t k, int64_t n)
+      : bf16_(bf16),
+        k_(k),
+        n_(n),
+        gemm_(bf16 ? ReducedGemm(Precision::kBfloat16, k, n) : ReducedGemm()) {}
+
+  // Of the packed form, and of the scratch memory that multiplies `m` rows.
+  int64_t FormFloats() const {
+    return bf16_ ? static_cast<int64_t>(gemm_.nbytes() / sizeof(float))
+                 : AlignedFloats(PackedFloats(k_, n_));
+  }
+  int64_t ScratchFloats(int64_t m) const { return bf16_ ? gemm_.ScratchFloats(m) : 0; }
+
+  void Pack(bool transposed, const float* b, int64_t ldb, float* form) const {
+    if (bf16_) {
+      gemm_.Pack(transposed, b, ldb, form);
+    } else {
+      PackMatrix(transposed, k_, n_, b, ldb, form);
+    }
+  }
+  // c [m, n] = a times the matrix.
+  void Multiply(int64_t m, const float* a, int64_t lda, const float* form, float* c, int64_t ldc,
+                float* scratch) const {
+    if (bf16_) {
+      gemm_.Multiply({.m = m, .a = a, .lda = lda, .b = form, .c = c, .ldc = ldc}, scratch);
+    } else {
+      MultiplyPacked({.m = m, .n = n_, .k = k_, .a = a, .lda = lda, .b = form, .c = c, .ldc = ldc});
+    }
+  }
+
+ private:
+  const bool bf16_;
+  const int64_t k_, n_;
+  const ReducedGemm gemm_;
+};
+
+struct HeadMatrices {
+  HeadMatrix keys, values;  // the keys transposed, [size, keys], and the values [keys, value_size]
+
+  HeadMatrices(const AttentionShape& shape, bool bf16)
+      : keys(bf16, shape.size, shape.keys), values(bf16, shape.keys, shape.value_size) {}
+  int64_t ScratchFloats(int64_t queries) const {
+    return std::max(keys.ScratchFloats(queries), values.ScratchFloats(queries));
+  }
+};
+
 // A head of a batch item, with packed keys and values.
 struct Head {
   int64_t batch, head;
-  const float* keys;    // transposed: [size, keys]
-  const float* values;  // [keys, value_size]
+  const float* keys;
+  const float* values;
   float* scores;
+  float* scratch;
 };
 
 // Computes `count` rows of Y.
-void ComputeRows(const AttentionTask& task, const Head& head, int64_t first, int64_t count) {
+void ComputeRows(const AttentionTask& task, const HeadMatrices& matrices, const Head& head,
+                 int64_t first, int64_t count) {
   const AttentionShape& shape = task.shape;
   const int64_t stride = ScoreStride(shape.keys);
-  MultiplyPacked({.m = count,
-                  .n = shape.keys,
-                  .k = shape.size,
-                  .a = task.q + Offset(task.q_steps, head.batch, head.head, first),
-                  .lda = task.q_steps.row,
-                  .b = head.keys,
-                  .c = head.scores,
-                  .ldc = stride});
+  matrices.keys.Multiply(count, task.q + Offset(task.q_steps, head.batch, head.head, first),
+                         task.q_steps.row, head.keys, head.scores, stride, head.scratch);
   const auto exponentials = PickByIsa(ExponentialsAvx512, ExponentialsAvx2, ExponentialsPlain);
   float* const y = task.y + Offset(task.y_steps, head.batch, head.head, first);
   float factors[kMostQueries];
@@ -178,14 +224,8 @@ void ComputeRows(const AttentionTask& task, const Head& head, int64_t first, int
       factors[i] = 1;
     }
   }
-  MultiplyPacked({.m = count,
-                  .n = shape.value_size,
-                  .k = shape.keys,
-                  .a = head.scores,
-                  .lda = stride,
-                  .b = head.values,
-                  .c = y,
-                  .ldc = task.y_steps.row});
+  matrices.values.Multiply(count, head.scores, stride, head.values, y, task.y_steps.row,
+                           head.scratch);
   for (int64_t i = 0; i < count; ++i) {
     MultiplyRow(shape.value_size, factors[i], y + i * task.y_steps.row);
   }
@@ -204,30 +244,33 @@ AttentionItems DivideAttention(const AttentionShape& shape, int threads) {
   return items;
 }
 
-int64_t AttentionScratch(const AttentionShape& shape) {
-  const int64_t scores = CheckedMultiply(QueriesAtOnce(shape), ScoreStride(shape.keys));
-  const int64_t packed = CheckedAdd(AlignedFloats(PackedFloats(shape.size, shape.keys)),
-                                    AlignedFloats(PackedFloats(shape.keys, shape.value_size)));
-  return CheckedAdd(scores, packed);
+int64_t AttentionScratch(const AttentionShape& shape, bool bf16) {
+  const int64_t queries = QueriesAtOnce(shape);
+  const int64_t scores = CheckedMultiply(queries, ScoreStride(shape.keys));
+  const HeadMatrices matrices(shape, bf16);
+  const int64_t packed = CheckedAdd(matrices.keys.FormFloats(), matrices.values.FormFloats());
+  return CheckedAdd(CheckedAdd(scores, packed), matrices.ScratchFloats(queries));
 }
 
 void ComputeAttention(const AttentionTask& task, const AttentionItems& items, int64_t first,
                       int64_t last, float* scratch) {
   const AttentionShape& shape = task.shape;
+  const HeadMatrices matrices(shape, task.bf16);
   float* const keys = scratch;
-  float* const values = keys + AlignedFloats(PackedFloats(shape.size, shape.keys));
-  Head head = {-1, -1, keys, values,
-               values + AlignedFloats(PackedFloats(shape.keys, shape.value_size))};
+  float* const values = keys + matrices.keys.FormFloats();
+  float* const scores = values + matrices.values.FormFloats();
+  Head head = {-1,     -1,     keys,
+               values, scores, scores + QueriesAtOnce(shape) * ScoreStride(shape.keys)};
   int64_t packed = -1;  // the head whose keys and values are packed
   for (int64_t item = first; item < last; ++item) {
     if (item / items.parts != packed) {
       packed = item / items.parts;
       head.batch = packed / shape.heads;
       head.head = packed % shape.heads;
-      PackMatrix(true, shape.size, shape.keys,
-                 task.k + Offset(task.k_steps, head.batch, head.head, 0), task.k_steps.row, keys);
-      PackMatrix(false, shape.keys, shape.value_size,
-                 task.v + Offset(task.v_steps, head.batch, head.head, 0), task.v_steps.row, values);
+      matrices.keys.Pack(true, task.k + Offset(task.k_steps, head.batch, head.head, 0),
+                         task.k_steps.row, keys);
+      matrices.values.Pack(false, task.v + Offset(task.v_steps, head.batch, head.head, 0),
+                           task.v_steps.row, values);
     }
     const int64_t part = item % items.parts;
     const int64_t begin = shape.queries * part / items.parts;
@@ -236,7 +279,7 @@ void ComputeAttention(const AttentionTask& task, const AttentionItems& items, in
     const int64_t blocks = (end - begin + most - 1) / std::max<int64_t>(most, 1);
     for (int64_t i = 0; i < blocks; ++i) {
       const int64_t from = begin + (end - begin) * i / blocks;
-      ComputeRows(task, head, from, begin + (end - begin) * (i + 1) / blocks - from);
+      ComputeRows(task, matrices, head, from, begin + (end - begin) * (i + 1) / blocks - from);
     }
   }
 }

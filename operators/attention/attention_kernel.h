@@ -28,6 +28,9 @@ struct AttentionTask {
   const float* v = nullptr;
   AttentionSteps q_steps, k_steps, v_steps;
   float scale = 1;
+  // Whether queries, keys, values and weights are rounded to bf16. Their products are added in float.
+  // REQUIRES: WhyNoBf16Products() (primitives/reduced_gemm.h) is empty.
+  bool bf16 = false;
   bool nan_to_zero = false;     // whether weights that are NaN become 0
   const float* mask = nullptr;  // may be null
   AttentionSteps mask_steps;
@@ -44,10 +47,10 @@ struct AttentionItems {
 AttentionItems DivideAttention(const AttentionShape& shape, int threads);
 
 // The scratch memory of one thread, in floats. THROWS if the size overflows.
-int64_t AttentionScratch(const AttentionShape& shape);
+int64_t AttentionScratch(const AttentionShape& shape, bool bf16);
 
 // Computes the items [first, last) on the calling thread. REQUIRES: keys, size and value_size are
-// above 0; `scratch` has AttentionScratch(shape) floats.
+// above 0; `scratch` has AttentionScratch(shape, task.bf16) floats.
 void ComputeAttention(const AttentionTask& task, const AttentionItems& items, int64_t first,
                       int64_t last, float* scratch);
 

@@ -10,6 +10,7 @@
 // of zeros only states the rank: nothing is reshaped. (Reshape itself makes zeros of an empty tensor.)
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
@@ -21,6 +22,7 @@
 #include "operators/common/inference.h"
 #include "operators/common/reshaped_dims.h"
 #include "operators/primitives/gemm.h"
+#include "operators/primitives/reduced_gemm.h"
 #include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
@@ -39,6 +41,14 @@ constexpr ArgumentSpec<bool> kAttentionNanToZero{"nan_to_zero", false,
                                                  "whether the weights of a query become 0 where "
                                                  "they would be NaN, as for one whose keys are all "
                                                  "masked by -infinity"};
+
+constexpr ArgumentSpec<std::string> kAttentionPrecision{
+    "precision",
+    "f32",
+    "bf16: queries, keys, values and the weights of values are rounded to bfloat16, and their "
+    "products "
+    "added in float, if the machine multiplies bfloat16",
+    {[](const std::string& name) { return name == "f32" || name == "bf16"; }, "f32 or bf16"}};
 
 bool IsHeadShape(const std::vector<int64_t>& shape) {
   return shape.empty() || shape.size() == 3 || shape.size() == 4;
@@ -195,7 +205,8 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
       : Operator<CPUContext>(def, ws),
         arguments_(args()),
         scale_(ReadArgument(kAttentionScale)),
-        nan_to_zero_(ReadArgument(kAttentionNanToZero)) {}
+        nan_to_zero_(ReadArgument(kAttentionNanToZero)),
+        bf16_(ReadArgument(kAttentionPrecision) == "bf16" && WhyNoBf16Products().empty()) {}
 
   bool RunOnDevice() override {
     const bool has_mask = InputSize() > 3;
@@ -203,6 +214,7 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
     AttentionTask task = plan_.task;
     task.scale = scale_;
     task.nan_to_zero = nan_to_zero_;
+    task.bf16 = bf16_;
     task.q = Input(0).data<float>();
     task.k = Input(1).data<float>();
     task.v = Input(2).data<float>();
@@ -247,13 +259,14 @@ class MultiHeadAttentionOp final : public Operator<CPUContext> {
                         static_cast<double>(shape.size + shape.value_size);
     threads_ = work < kGemmWorthCutting ? 1 : GetNumThreads();
     items_ = DivideAttention(shape, threads_);
-    scratch_floats_ = AttentionScratch(shape);
+    scratch_floats_ = AttentionScratch(shape, bf16_);
     planned_ = true;
   }
 
   const AttentionArguments arguments_;
   const float scale_;
   const bool nan_to_zero_;
+  const bool bf16_;
   bool planned_ = false;
   std::vector<std::vector<int64_t>> dims_;  // of the inputs when the plan was made
   AttentionPlan plan_;
@@ -304,8 +317,8 @@ void RegisterMultiHeadAttention() {
           "adjacent in Q, K, V and Y. Batches and heads of 1 are broadcast. Graph passes make this "
           "operator "
           "from BatchMatMul, Softmax and the Reshape and Transpose operators around them.")
-      .Args(kAttentionHeads, kAttentionScale, kAttentionNanToZero, kAttentionQueryShape,
-            kAttentionKeyShape, kAttentionValueShape, kAttentionOutputShape)
+      .Args(kAttentionHeads, kAttentionScale, kAttentionNanToZero, kAttentionPrecision,
+            kAttentionQueryShape, kAttentionKeyShape, kAttentionValueShape, kAttentionOutputShape)
       .Input(0, "Q", "queries, [B, T, H * D]")
       .Input(1, "K", "keys, [B, S, H * D]")
       .Input(2, "V", "values, [B, S, H * E]")

@@ -9,6 +9,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
@@ -204,7 +205,8 @@ void RegisterBatchMatMul() {
           "Multiplies batches of matrices: Y = A B for the matrices in the last two axes of A and "
           "B, for each index of the batch axes. A vector A is treated as a row, a vector B as a "
           "column.")
-      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulUseScratch)
+      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulUseScratch,
+            kLeastPrecision)
       .Input(0, "A", "left operand, [batch..., M, K], or [batch..., K, M] with trans_a")
       .Input(1, "B", "right operand, [batch..., K, N], or [batch..., N, K] with trans_b")
       .Output(0, "Y", "product, [batch..., M, N]");

@@ -140,7 +140,7 @@ OpSchema& RegisterType(const char* type, LinearForm form, const char* doc) {
       .NumInputs(3)
       .NumOutputs(1)
       .SetDoc(doc)
-      .Args(kFcAxis, kFcAxisW, kFcFloat16Compute)
+      .Args(kFcAxis, kFcAxisW, kFcFloat16Compute, kLeastPrecision)
       .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
       .Input(2, "b", "bias, [N]")

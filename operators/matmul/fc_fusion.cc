@@ -2,22 +2,33 @@
 //   X [outer..., inner...], W, optional b [N]  ->  Y [outer..., N]
 //   Y = activation(X W^T + b), or activation(X W + b) with `transposed`
 // X is flattened to [M, K] at `axis`, W at `axis_w` to [N, K], or to [K, N] with `transposed`.
-// Supports float only. Sizes of 0 are allowed.
+// Supports float only. Sizes of 0 are allowed. With `precision`, W is prepared in bf16 or bytes, and rows
+// of X are converted to that type; the results are float.
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/passes/matmul_precisions.h"
+#include "caffe2_core/graph/precision.h"
+#include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "operators/common/fused_activation.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/matmul/fc.h"
 #include "operators/matmul/packed_weights.h"
+#include "operators/matmul/reduced_weights.h"
 #include "operators/primitives/gemm.h"
 #include "operators/primitives/packed_gemm.h"
+#include "operators/primitives/reduced_gemm.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -25,6 +36,14 @@ namespace {
 
 constexpr ArgumentSpec<int> kFcFusionFloat16Compute{"float16_compute", 0,
                                                     "has no effect; accepted for compatibility"};
+constexpr ArgumentSpec<std::string> kFcFusionPrecision{
+    "precision",
+    "f32",
+    "bf16: X and W are rounded to bfloat16, and their products added in float. int8: each column "
+    "of the "
+    "matrix and each row of X is quantized to bytes. f32 is used instead where the machine cannot "
+    "compute that, or W changes while the net runs",
+    {IsPrecisionName, "f32, bf16 or int8"}};
 constexpr ArgumentSpec<bool> kFcFusionTransposed{
     "transposed", false, "1: W is [K, N] and not transposed, as in FCTransposed"};
 
@@ -69,16 +88,33 @@ OpSchema::Cost FcFusionCost(const OperatorDef& def, const std::vector<TensorShap
   return cost;
 }
 
+// What this machine can compute of what is asked for.
+Precision PossiblePrecision(const std::string& name, int64_t k) {
+  const Precision precision = ParsePrecision(name);
+  if (precision == Precision::kInt8 && k > ReducedGemm::kMaxByteTerms) return Precision::kFloat32;
+  if (precision == Precision::kBfloat16 && !WhyNoProductsIn(precision).empty()) {
+    return Precision::kFloat32;
+  }
+  return precision;
+}
+
 MemoryTraits::Extra FcFusionExtraMemory(const OperatorDef& def, const std::vector<TensorShape>& in,
                                         const std::vector<TensorShape>&) {
   int axis = 0;
   const FCSizes sizes = SizesOf(def, in, &axis);
-  if (sizes.m < kRowsWorthPacking || sizes.k <= 0 || sizes.n <= 0) return {};
+  if (sizes.k <= 0 || sizes.n <= 0) return {};
+  const Precision precision =
+      PossiblePrecision(ArgumentHelper(def).Read(kFcFusionPrecision), sizes.k);
+  if (precision != Precision::kFloat32) {
+    return {.prepared_bytes =
+                static_cast<int64_t>(ReducedGemm(precision, sizes.k, sizes.n).nbytes())};
+  }
+  if (sizes.m < kRowsWorthPacking) return {};
   return {.prepared_bytes =
               CheckedMultiply(PackedFloats(sizes.k, sizes.n), int64_t{sizeof(float)})};
 }
 
-class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
+class FCFusionOp final : public Operator<CPUContext>, public PlansAhead, public ChoosesKernel {
  public:
   USE_OPERATOR_FUNCTIONS(CPUContext);
 
@@ -87,15 +123,33 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
         axis_(ReadArgument(kFcAxis)),
         axis_w_(ReadArgument(kFcAxisW)),
         transposed_(ReadArgument(kFcFusionTransposed)),
+        precision_(ReadArgument(kFcFusionPrecision)),
         activation_(ReadActivation(args())) {}
 
   void PlanAhead(const AheadInputs& inputs) override {
     Plan(Input(0), Input(1), InputSize() > 2 ? &Input(2) : nullptr);
     Output(0)->Resize(y_dims_);
     (void)Output(0)->mutable_data<float>();
-    if (Output(0)->numel() > 0 && inputs.is_constant(1)) (void)Packed(Input(1));
+    if (Output(0)->numel() == 0 || !inputs.is_constant(1)) return;
+    if (reduced_.Get(Input(1)) == nullptr) (void)Packed(Input(1));
   }
   bool PreparesWeights() const override { return true; }
+
+  std::optional<KernelChoice> Kernel() const override {
+    if (!planned_) return std::nullopt;
+    const Precision precision = ParsePrecision(precision_);
+    KernelCandidate kernel{
+        .algorithm = "gemm", .implementation = "built-in", .reason = "only_candidate"};
+    if (reduced_.is_used()) {
+      kernel.implementation += MakeString(" ", precision_);
+      kernel.reason = "precision";
+    } else if (precision != Precision::kFloat32) {
+      kernel.reason = "fallback";
+    } else if (args().HasArgument("precision")) {  // of less, by the pass matmul_precisions
+      kernel.reason = "model";
+    }
+    return KernelChoice{.candidates = {std::move(kernel)}};
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -113,6 +167,10 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
     float* y = Y->mutable_data<float>();
     if (Y->numel() == 0) return true;
     const auto [m, n, k] = sizes_;
+    if (const void* const form = reduced_.Get(W); form != nullptr) {
+      RunReduced(x, form, bias, y);
+      return true;
+    }
     const float* const packed = Packed(W);
     if (packed == nullptr) {
       RunPlain(x, W.data<float>(), bias, y);
@@ -148,7 +206,27 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
     if (b != nullptr) b_dims_ = b->dims();
     y_dims_.assign(x_dims_.begin(), x_dims_.begin() + X.canonical_axis_index(axis_));
     y_dims_.push_back(sizes_.n);
+    if (sizes_.k > 0 && sizes_.n > 0) {
+      reduced_.Plan(PossiblePrecision(precision_, sizes_.k), sizes_.k, sizes_.n, !transposed_);
+    }
     planned_ = true;
+  }
+
+  // With weights in bf16 or bytes.
+  void RunReduced(const float* x, const void* form, const float* bias, float* y) {
+    const ReducedGemm& gemm = reduced_.gemm();
+    const ReducedProduct product = {.m = sizes_.m,
+                                    .a = x,
+                                    .lda = sizes_.k,
+                                    .b = form,
+                                    .bias = bias,
+                                    .activation = activation_,
+                                    .c = y,
+                                    .ldc = sizes_.n};
+    const int pieces = gemm.Pieces(sizes_.m, GetNumThreads());
+    const PieceScratch scratch = scratch_.ForPieces(pieces, gemm.ScratchFloats(sizes_.m));
+    ParallelFor(pieces,
+                [&](int piece) { gemm.MultiplyPiece(product, piece, pieces, scratch[piece]); });
   }
 
   // Without the packed form. Threads divide the outputs, so that each reads only its part of W.
@@ -169,11 +247,14 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead {
 
   const int axis_, axis_w_;
   const bool transposed_;
+  const std::string precision_;
   const Activation activation_;
   bool planned_ = false;
   std::vector<int64_t> x_dims_, w_dims_, b_dims_, y_dims_;
   FCSizes sizes_;
   PackedWeights packed_;
+  ReducedWeights reduced_;
+  ThreadScratch scratch_;
 };
 
 }  // namespace
@@ -190,7 +271,8 @@ void RegisterFcFusion() {
           "all "
           "operators with the same W share. Graph passes make this operator from FC, MatMul and "
           "BatchMatMul.")
-      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed)
+      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed, kFcFusionPrecision,
+            kLeastPrecision)
       .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
       .Input(2, "b", "(optional) bias, [N]")

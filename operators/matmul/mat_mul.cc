@@ -9,6 +9,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
@@ -129,7 +130,7 @@ void RegisterMatMul() {
       .SetDoc(
           "Matrix multiplication: Y = op(A) op(B), where A and B are flattened to matrices at "
           "axis_a and axis_b, and op transposes if trans_a or trans_b is set.")
-      .Args(kMatMulAxisA, kMatMulAxisB, kMatMulTransA, kMatMulTransB)
+      .Args(kMatMulAxisA, kMatMulAxisB, kMatMulTransA, kMatMulTransB, kLeastPrecision)
       .Input(0, "A", "left operand")
       .Input(1, "B", "right operand")
       .Input(2, "shape",

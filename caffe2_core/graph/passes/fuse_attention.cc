@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "caffe2_core/graph/declared_arguments.h"
+#include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
 namespace caffe2rt {
@@ -268,7 +269,7 @@ bool FuseSoftmax(GroupFusion* groups, uint32_t softmax) {
   if (!scores->mask.empty()) inputs.push_back(scores->mask);
   const auto scale = static_cast<float>(scores->scale * q->scale * k->scale);
   OperatorDef fused =
-      CreateOperatorDef("MultiHeadAttention", "", inputs, {groups->op(result->last).output(0)},
+      CreateOperatorDef(kAttentionType, "", inputs, {groups->op(result->last).output(0)},
                         {MakeArgument<float>("scale", scale), MakeArgument("query_shape", q->shape),
                          MakeArgument("key_shape", k->shape), MakeArgument("value_shape", v->shape),
                          MakeArgument("output_shape", result->shape)});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/declared_arguments.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
@@ -28,6 +29,8 @@ OperatorDef FusedDef(const OperatorDef& def, int axis, int axis_w, bool transpos
   std::vector<Argument> args = {MakeArgument<int>("axis", axis)};
   if (axis_w != 1) args.push_back(MakeArgument<int>("axis_w", axis_w));
   if (transposed) args.push_back(MakeArgument<int>("transposed", 1));
+  const Argument* const least = GetArgumentPtr(def, "least_precision");
+  if (least != nullptr) args.push_back(*least);
   return CreateOperatorDef(kFCFusionType, "", inputs, {def.output(0)}, args);
 }
 

@@ -16,6 +16,7 @@ namespace caffe2rt {
 
 inline constexpr char kConvFusionType[] = "ConvFusion";
 inline constexpr char kFCFusionType[] = "FCFusion";
+inline constexpr char kAttentionType[] = "MultiHeadAttention";
 
 // Besides, "activation_" and the name of an argument of the activation.
 inline constexpr char kActivationArgument[] = "activation";

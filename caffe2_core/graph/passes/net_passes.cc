@@ -8,6 +8,7 @@
 #include "caffe2_core/graph/passes/fuse_gelu.h"
 #include "caffe2_core/graph/passes/fuse_layer_norm.h"
 #include "caffe2_core/graph/passes/fuse_sum.h"
+#include "caffe2_core/graph/passes/matmul_precisions.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/graph/passes/onednn_regions.h"
 #include "caffe2_core/graph/passes/remove_copies.h"
@@ -41,6 +42,10 @@ const std::vector<NetPassInfo>& NetPasses() {
       {"fuse_sum", "Fuses Sum and Add into the Conv before them.", FuseSum, false},
       {"fuse_activation", "Fuses an activation into the Conv or FC before it.", FuseActivation,
        false},
+      {"matmul_precisions",
+       "Chooses in which precision FCFusion and MultiHeadAttention multiply, if less than float is "
+       "asked for.",
+       ChooseMatMulPrecisions, false},
       {"onednn_regions",
        "Places convolutions and their neighbours on IDEEP, in oneDNN's layouts. Convolutions with "
        "Relu or Clip may turn NaN into a bound.",

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
+#include "operators/primitives/reduced_gemm.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
@@ -109,6 +110,49 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MultiHeadAttentionSizeTest,
                            return MakeString(s.batch, "x", s.heads, "x", s.queries, "x", s.keys,
                                              "x", s.size, "x", s.value_size);
                          });
+
+constexpr char kBf16[] = R"(arg { name: "precision" s: "bf16" } )";
+
+// To 8 bits of fraction: the numbers that bf16 holds.
+std::vector<float> Representable(std::vector<float> x) {
+  for (float& value : x) value = std::nearbyint(value * 64) / 64;
+  return x;
+}
+
+// Only the weights of values are rounded then, by at most 1 in 512 of each.
+TEST_P(MultiHeadAttentionSizeTest, WithBf16RoundsTheWeightsOfValues) {
+  if (!WhyNoBf16Products().empty()) GTEST_SKIP() << WhyNoBf16Products();
+  const Sizes s = GetParam();
+  Workspace ws;
+  FeedOperands(&ws, s);
+  for (const char* const name : {"Q", "K", "V"}) {
+    Feed<float>(&ws, name, DimsOf(ws, name), Representable(Fetch<float>(ws, name)));
+  }
+  const std::vector<float> want = Expected(ws, s, 0.5, NoMask);
+  const std::string op = kOp + Arguments(s.heads, 0.5f) + kBf16;
+  std::vector<float> first;
+  for (const int threads : {1, 2, 5}) {
+    SetNumThreads(threads);
+    RunOp(&ws, op);
+    SetNumThreads(1);
+    ExpectTensor<float>(ws, "Y", {s.batch, s.queries, s.heads * s.value_size}, want, 2. / 512);
+    if (first.empty()) first = Fetch<float>(ws, "Y");
+    EXPECT_EQ(Fetch<float>(ws, "Y"), first) << threads << " threads";
+  }
+}
+
+TEST(MultiHeadAttentionTest, WithBf16RoundsOperands) {
+  if (!WhyNoBf16Products().empty()) GTEST_SKIP() << WhyNoBf16Products();
+  Workspace ws;
+  Feed<float>(&ws, "Q", {1, 1, 1}, {257});  // 9 bits: rounds to 256
+  Feed<float>(&ws, "K", {1, 2, 1}, {1, 257.f / 256});
+  Feed<float>(&ws, "V", {1, 2, 1}, {257, 259});  // round to 256 and 260
+  RunOp(&ws, std::string(kOp) + kBf16);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {258}, 0);
+  // Without rounding, the second key has e times the weight of the first.
+  RunOp(&ws, kOp);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {258.466f}, 1e-3);
+}
 
 TEST(MultiHeadAttentionTest, AddsMasksOfAllShapesThatBroadcast) {
   const Sizes s = {2, 3, 7, 20, 5, 5};

@@ -198,6 +198,19 @@ std::vector<PassCase> Cases() {
        {"ConvFusion(x w b) -> y"},
        {1, 2, 1, 1},
        {90, -4}},
+      // Numbers that bytes represent exactly. What the file states is not what was asked for.
+      {"matmul_precisions",
+       R"(op { type: "FCFusion" input: "x" input: "w" output: "y"
+               arg { name: "precision" s: "int8" } })",
+       [](Workspace* ws) {
+         Feed<float>(ws, "w", {1, 2}, {127, -1});
+       },
+       [](Workspace* ws) {
+         Feed<float>(ws, "x", {1, 2}, {255, 2});
+       },
+       {"FCFusion(x w) -> y"},
+       {1, 1},
+       {32383}},
       {"onednn_regions",
        ConvOfOnes("x", "c") + ConvOfOnes("c", "y"),
        [](Workspace* ws) {
