@@ -74,12 +74,14 @@ void ChannelMoments(const Channels& shape, const float* x, float* scratch, Momen
     ColumnMoments(x, shape.batch * shape.positions, shape.count, scratch, moments);
     return;
   }
-  for (int64_t c = 0; c < shape.count; ++c) {
-    moments[c] = {};
-    for (int64_t i = 0; i < shape.batch; ++i) {
-      moments[c].Merge(MomentsOf(x + (i * shape.count + c) * shape.positions, shape.positions));
+  ParallelRanges(shape.count, shape.batch * shape.positions, [&](int64_t first, int64_t last) {
+    for (int64_t c = first; c < last; ++c) {
+      moments[c] = {};
+      for (int64_t i = 0; i < shape.batch; ++i) {
+        moments[c].Merge(MomentsOf(x + (i * shape.count + c) * shape.positions, shape.positions));
+      }
     }
-  }
+  });
 }
 
 // Computes mean and biased variance of each channel over the batch, or from the given sums over
