@@ -190,16 +190,28 @@ class Rendezvous {
     }
   }
 
-  // Ranks that have not connected to this one yet must learn why from its key. Does not wait for those that
-  // have not come.
+  // Ranks that have not connected to this one yet must learn why: from its key, or from those of the lost
+  // ranks. Does not wait for those that have not come.
   void WaitForReaders(const GroupFailure& failure) {
     const auto deadline = ControlClock::now() + kGiveUpPatience;
+    const auto is_lost = [&failure](int rank) {
+      return std::find(failure.lost.begin(), failure.lost.end(), rank) != failure.lost.end();
+    };
+    const bool all_see_it = std::all_of(failure.lost.begin(), failure.lost.end(),
+                                        [this](int rank) { return IsKnownToBeLost(rank); });
+    if (all_see_it && !failure.lost.empty()) return;
     for (int rank = 0; rank < options_.size; ++rank) {
-      const bool is_lost =
-          std::find(failure.lost.begin(), failure.lost.end(), rank) != failure.lost.end();
-      if (rank == options_.rank || is_lost) continue;
+      if (rank == options_.rank || is_lost(rank)) continue;
       while (ControlClock::now() < deadline && !Knows(rank)) std::this_thread::sleep_for(kPause);
     }
+  }
+
+  // Whether its key shows everybody that it will not come. This rank's own is erased at the end.
+  bool IsKnownToBeLost(int rank) {
+    if (rank == options_.rank) return false;
+    const std::optional<std::string> text = store_.Find(RankKey(options_, rank));
+    const std::optional<RankRecord> record = text ? RankRecord::Parse(*text) : std::nullopt;
+    return record && (record->failure || record->HasEnded());
   }
 
   bool Knows(int rank) {
