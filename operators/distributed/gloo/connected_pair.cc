@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -27,9 +26,9 @@ class ConnectedPair final : public tcp::Pair {
     return &address() == &self_ && state_ == LISTENING && fd_ >= 0 && ex_ == nullptr;
   }
 
-  // Returns false if the system has no means left.
+  // While the loop thread is at rest, so that nobody else uses the pair. Returns false if the system has no means
+  // left.
   bool Adopt(const UniqueFd& connection) {
-    const std::lock_guard<std::mutex> lock(m_);
     // Closes the listening socket, which so leaves the descriptors of the loop, in one step.
     if (dup3(connection.get(), fd_, O_CLOEXEC) < 0) return false;
     try {

@@ -1,11 +1,11 @@
 #include "operators/distributed/gloo/data_connections.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -60,11 +60,11 @@ void CopyText(const std::string& text, char* to) {
 
 // This start of this machine, and the network namespace of this process. "" if the system does not say.
 std::string PlaceOfThisProcess() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  char space[64] = {};
-  if (boot.empty() || readlink("/proc/self/ns/net", space, sizeof(space) - 1) <= 0) return "";
-  return boot + " " + space;
+  char boot[64] = {}, space[64] = {};
+  const UniqueFd file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const ssize_t bytes = file.is_open() ? read(file.get(), boot, sizeof(boot) - 1) : 0;
+  if (bytes <= 1 || readlink("/proc/self/ns/net", space, sizeof(space) - 1) <= 0) return "";
+  return std::string(boot, static_cast<size_t>(bytes) - 1) + " " + space;
 }
 
 // Lets a local socket hold a segment of Gloo's ring, so that the sender need not wait for the reader. The
