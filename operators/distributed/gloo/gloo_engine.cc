@@ -173,9 +173,11 @@ void AbortableBuffer::send(int to, uint64_t slot, size_t offset, size_t bytes) {
   buffer_->send(to, slot, offset, bytes);
 }
 void AbortableBuffer::recv(int from, uint64_t slot, size_t offset, size_t bytes) {
+  const LoopGate::Closed closed(context_.gate());
   buffer_->recv(from, slot, offset, bytes);
 }
 void AbortableBuffer::recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) {
+  const LoopGate::Closed closed(context_.gate());
   buffer_->recv(std::move(from), slot, offset, bytes);
 }
 
