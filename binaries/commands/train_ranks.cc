@@ -276,6 +276,8 @@ class Launcher {
   }
 
   void Collect() {
+    const bool had_failed = failed_;
+    std::vector<int> ended, lost;
     for (StartedRank& rank : ranks_) {
       int status = 0;
       if (rank.status || waitpid(rank.pid, &status, WNOHANG) != rank.pid) continue;
@@ -283,12 +285,16 @@ class Launcher {
       if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
       if (!failed_) first_failure_ = Clock::now();
       failed_ = true;
+      (WIFSIGNALED(status) ? lost : ended).push_back(rank.rank);
       if (WIFSIGNALED(status)) {
         std::cerr << "[" << rank.rank << "] ended by signal " << WTERMSIG(status) << " ("
                   << strsignal(WTERMSIG(status)) << ")\n";
       }
-      if (IsRunning()) Announce(rank.rank);
     }
+    if (!IsRunning()) return;
+    // Those that end by themselves after the first do so because of it.
+    if (!had_failed && lost.empty()) lost = ended;
+    for (const int rank : lost) Announce(rank);
   }
 
   StoreBlob Store() const {

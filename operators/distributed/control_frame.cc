@@ -1,11 +1,7 @@
 #include "operators/distributed/control_frame.h"
 
 #include <absl/strings/str_join.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
@@ -13,8 +9,6 @@
 
 namespace caffe2rt {
 namespace {
-
-constexpr int kSendPatienceMs = 1000;
 
 const char* KindName(CollectiveKind kind) {
   switch (kind) {
@@ -44,40 +38,11 @@ bool HasRoot(CollectiveKind kind) {
 
 }  // namespace
 
-UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
-  if (this != &other) {
-    Reset();
-    fd_ = other.fd_;
-    other.fd_ = -1;
-  }
-  return *this;
-}
-
-void UniqueFd::Reset() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
-
 std::string FrameOf(FrameKind kind, std::string_view body) {
   const FrameHeader header{static_cast<uint32_t>(kind), static_cast<uint32_t>(body.size())};
   std::string bytes(BytesOf(header));
   bytes += body;
   return bytes;
-}
-
-bool SendAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n > 0) {
-      bytes.remove_prefix(static_cast<size_t>(n));
-      continue;
-    }
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return false;
-    pollfd writable{fd, POLLOUT, 0};
-    if (poll(&writable, 1, kSendPatienceMs) <= 0) return false;
-  }
-  return true;
 }
 
 std::string EncodeFailure(const GroupFailure& failure) {

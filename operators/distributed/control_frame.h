@@ -81,30 +81,8 @@ struct Hello {
   int32_t padding;
 };
 
-// A file descriptor that is closed with the object.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  UniqueFd& operator=(UniqueFd&& other) noexcept;
-  UniqueFd(const UniqueFd&) = delete;
-  UniqueFd& operator=(const UniqueFd&) = delete;
-  ~UniqueFd() { Reset(); }
-
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  void Reset();
-
- private:
-  int fd_ = -1;
-};
-
 // The bytes of a frame.
 std::string FrameOf(FrameKind kind, std::string_view body);
-// Sends all bytes. Returns false if the connection is closed, or if the other side has not read what was
-// sent before within a second.
-bool SendAll(int fd, std::string_view bytes);
 
 std::string EncodeFailure(const GroupFailure& failure);
 GroupFailure DecodeFailure(std::string_view body);

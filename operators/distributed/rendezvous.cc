@@ -8,8 +8,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,7 +33,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{10};
 constexpr milliseconds kGiveUpPatience{1000};
-constexpr int kMostStrangers = 64;  // connections without a valid Hello at a time
+constexpr milliseconds kOthersPeriod{200};
+constexpr milliseconds kLongestTurn{500};
 
 std::string HostName() {
   char host[HOST_NAME_MAX + 1] = {};
@@ -144,11 +143,12 @@ class Rendezvous {
   }
 
   Meeting Run() {
-    Listen();
+    UniqueFd listener = ListenOn(own_.address);
+    own_.port = PortOf(listener.get());
     WriteKey();
     try {
-      for (int rank = 0; rank < options_.rank; ++rank) ConnectTo(rank);
-      AcceptHigherRanks();
+      for (int rank = 0; rank < options_.rank; ++rank) MeetRank(rank);
+      AcceptHigherRanks(std::move(listener));
     } catch (const RanksLost& error) {
       GiveUp({error.ranks(), MakeString("rank ", options_.rank, " gave up: ", error.message())});
       throw;
@@ -160,22 +160,6 @@ class Rendezvous {
   }
 
  private:
-  void Listen() {
-    listener_ = UniqueFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    inet_pton(AF_INET, own_.address.c_str(), &address.sin_addr);
-    socklen_t length = sizeof(address);
-    const bool ready =
-        listener_.is_open() &&
-        bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-        listen(listener_.get(), SOMAXCONN) == 0 &&
-        getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0;
-    CAFFE_ENFORCE(ready, "world \"", options_.name, "\" cannot listen on ", own_.address, ": ",
-                  std::strerror(errno));
-    own_.port = ntohs(address.sin_port);
-  }
-
   std::string OwnKey() const { return RankKey(options_, options_.rank); }
 
   void WriteKey() {
@@ -206,16 +190,28 @@ class Rendezvous {
     }
   }
 
-  // Ranks that have not connected to this one yet must learn why from its key. Does not wait for those that
-  // have not come.
+  // Ranks that have not connected to this one yet must learn why: from its key, or from those of the lost
+  // ranks. Does not wait for those that have not come.
   void WaitForReaders(const GroupFailure& failure) {
     const auto deadline = ControlClock::now() + kGiveUpPatience;
+    const auto is_lost = [&failure](int rank) {
+      return std::find(failure.lost.begin(), failure.lost.end(), rank) != failure.lost.end();
+    };
+    const bool all_see_it = std::all_of(failure.lost.begin(), failure.lost.end(),
+                                        [this](int rank) { return IsKnownToBeLost(rank); });
+    if (all_see_it && !failure.lost.empty()) return;
     for (int rank = 0; rank < options_.size; ++rank) {
-      const bool is_lost =
-          std::find(failure.lost.begin(), failure.lost.end(), rank) != failure.lost.end();
-      if (rank == options_.rank || is_lost) continue;
+      if (rank == options_.rank || is_lost(rank)) continue;
       while (ControlClock::now() < deadline && !Knows(rank)) std::this_thread::sleep_for(kPause);
     }
+  }
+
+  // Whether its key shows everybody that it will not come. This rank's own is erased at the end.
+  bool IsKnownToBeLost(int rank) {
+    if (rank == options_.rank) return false;
+    const std::optional<std::string> text = store_.Find(RankKey(options_, rank));
+    const std::optional<RankRecord> record = text ? RankRecord::Parse(*text) : std::nullopt;
+    return record && (record->failure || record->HasEnded());
   }
 
   bool Knows(int rank) {
@@ -239,7 +235,19 @@ class Rendezvous {
     ThrowIfStopped();
     for (int rank = 0; rank < options_.size; ++rank) CheckConnection(rank);
     for (const int rank : waited_for) CheckProcess(rank);
-    if (ControlClock::now() < deadline_) return;
+    // The loss of another rank may be why those do not come.
+    const auto now = ControlClock::now();
+    if (now >= others_due_) {
+      others_due_ = now + kOthersPeriod;
+      for (int rank = 0; rank < options_.size; ++rank) {
+        if (rank != options_.rank && !connections_[static_cast<size_t>(rank)].is_open())
+          CheckProcess(rank);
+      }
+    }
+    // A process that was stopped must still wait for the others, which may have been stopped with it.
+    if (now - last_check_ > kLongestTurn) deadline_ += now - last_check_;
+    last_check_ = now;
+    if (now < deadline_) return;
     std::vector<int> absent;
     for (const int rank : waited_for) {
       if (!store_.Find(RankKey(options_, rank))) absent.push_back(rank);
@@ -313,7 +321,7 @@ class Rendezvous {
     return hello;
   }
 
-  void ConnectTo(int rank) {
+  void MeetRank(int rank) {
     const std::string key = RankKey(options_, rank);
     while (true) {
       const std::optional<std::string> text = store_.Find(key);
@@ -328,31 +336,11 @@ class Rendezvous {
 
   // Returns false if the rank does not listen there (any more).
   bool TryConnect(int rank, const RankRecord& record) {
-    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(record.port));
-    if (inet_pton(AF_INET, record.address.c_str(), &address.sin_addr) != 1) return false;
-    if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
-      if (errno != EINPROGRESS) return false;
-      while (!Ready(fd.get(), POLLOUT)) Check({rank});
-      int error = 0;
-      socklen_t length = sizeof(error);
-      if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0)
-        return false;
-    }
-    SetOptions(fd.get());
-    if (!SendAll(fd.get(), BytesOf(HelloTo(record.token)))) return false;
+    const WaitCheck check = [this, rank] { Check({rank}); };
+    UniqueFd fd = ConnectTo(record.address, record.port, check);
+    if (!fd.is_open() || !SendAll(fd.get(), BytesOf(HelloTo(record.token)))) return false;
     Hello reply{};
-    size_t got = 0;
-    while (got < sizeof(reply)) {
-      while (!Ready(fd.get(), POLLIN)) Check({rank});
-      const ssize_t n =
-          recv(fd.get(), reinterpret_cast<char*>(&reply) + got, sizeof(reply) - got, MSG_DONTWAIT);
-      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
-        return false;
-      if (n > 0) got += static_cast<size_t>(n);
-    }
+    if (!ReceiveAll(fd.get(), &reply, sizeof(reply), check)) return false;
     if (std::memcmp(reply.magic, Hello::kMagic, sizeof(reply.magic)) != 0 ||
         reply.to_token != own_.token)
       return false;
@@ -370,17 +358,6 @@ class Rendezvous {
                   " and generation ", hello.generation, " on rank ", hello.rank);
   }
 
-  static bool Ready(int fd, short events) {
-    pollfd waited{fd, events, 0};
-    return poll(&waited, 1, static_cast<int>(kPause.count())) > 0;
-  }
-
-  static void SetOptions(int fd) {
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-  }
-
   std::vector<int> MissingHigherRanks() const {
     std::vector<int> missing;
     for (int rank = options_.rank + 1; rank < options_.size; ++rank) {
@@ -389,51 +366,22 @@ class Rendezvous {
     return missing;
   }
 
-  // A connection whose Hello has not arrived yet.
-  struct Stranger {
-    UniqueFd fd;
-    Hello hello{};
-    size_t got = 0;
-  };
-
-  void AcceptHigherRanks() {
-    std::vector<Stranger> strangers;
-    while (true) {
-      const std::vector<int> missing = MissingHigherRanks();
-      if (missing.empty()) return;
+  void AcceptHigherRanks(UniqueFd listener) {
+    std::vector<UniqueFd> listeners;
+    listeners.push_back(std::move(listener));
+    Reception reception(std::move(listeners), sizeof(Hello));
+    for (std::vector<int> missing = MissingHigherRanks(); !missing.empty();
+         missing = MissingHigherRanks()) {
       Check(missing);
-      std::vector<pollfd> waited{{listener_.get(), POLLIN, 0}};
-      for (const Stranger& stranger : strangers) waited.push_back({stranger.fd.get(), POLLIN, 0});
-      {
-        const WaitingThread waiting;
-        poll(waited.data(), waited.size(), static_cast<int>(kPause.count()));
-      }
-      std::erase_if(strangers, [this](Stranger& stranger) { return !ReadHello(&stranger); });
-      while (true) {
-        UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        if (!fd.is_open()) break;
-        SetOptions(fd.get());
-        if (strangers.size() >= kMostStrangers) strangers.erase(strangers.begin());
-        strangers.push_back({std::move(fd)});
-        if (!ReadHello(&strangers.back())) strangers.pop_back();
-      }
+      reception.Turn([this](UniqueFd fd, std::string_view greeting) {
+        Hello hello;
+        std::memcpy(&hello, greeting.data(), sizeof(hello));
+        Welcome(std::move(fd), hello);
+      });
     }
   }
 
-  // Returns whether more is to come.
-  bool ReadHello(Stranger* stranger) {
-    char* const to = reinterpret_cast<char*>(&stranger->hello) + stranger->got;
-    const ssize_t n = recv(stranger->fd.get(), to, sizeof(Hello) - stranger->got, MSG_DONTWAIT);
-    if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    if (n == 0) return false;
-    stranger->got += static_cast<size_t>(n);
-    if (stranger->got < sizeof(Hello)) return true;
-    Welcome(stranger);
-    return false;
-  }
-
-  void Welcome(Stranger* stranger) {
-    const Hello& hello = stranger->hello;
+  void Welcome(UniqueFd fd, const Hello& hello) {
     if (std::memcmp(hello.magic, Hello::kMagic, sizeof(hello.magic)) != 0 ||
         hello.to_token != own_.token || hello.world != HashOf(options_.name)) {
       LOG(WARNING) << "world \"" << options_.name
@@ -441,18 +389,19 @@ class Rendezvous {
       return;
     }
     // The other side checks it as well.
-    const bool sent = SendAll(stranger->fd.get(), BytesOf(HelloTo(hello.from_token)));
+    const bool sent = SendAll(fd.get(), BytesOf(HelloTo(hello.from_token)));
     if (hello.rank <= options_.rank || hello.rank >= options_.size) return;
     CheckHello(hello);
     UniqueFd& connection = connections_[static_cast<size_t>(hello.rank)];
-    if (sent && !connection.is_open()) connection = std::move(stranger->fd);
+    if (sent && !connection.is_open()) connection = std::move(fd);
   }
 
   const GroupOptions& options_;
   Store& store_;
-  const ControlClock::time_point deadline_;
+  ControlClock::time_point deadline_;
+  ControlClock::time_point last_check_ = ControlClock::now();
+  ControlClock::time_point others_due_{};
   RankRecord own_;
-  UniqueFd listener_;
   std::vector<UniqueFd> connections_;
 };
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "operators/distributed/connections.h"
 #include "operators/distributed/control_frame.h"
 #include "operators/distributed/store.h"
 

@@ -1,4 +1,4 @@
-// The engine GLOO: collectives of the library Gloo over TCP (libcaffe2_gloo.so).
+// The engine GLOO: collectives of the library Gloo (libcaffe2_gloo.so), over its transport tcp.
 //
 // The ranks of a world have one Gloo context, a connection between each two of them, which its clones
 // share: the tag of an operation keeps the data of clones apart. Gloo never sees operations that differ
@@ -12,35 +12,32 @@
 #include <gloo/common/error.h>
 #include <gloo/context.h>
 #include <gloo/reduce.h>
-#include <gloo/transport/address.h>
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
+#include <gloo/transport/tcp/context.h>
 #include <gloo/transport/tcp/device.h>
-#include <gloo/transport/tcp/loop.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <utility>
 
-#include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "operators/distributed/collective_engine.h"
+#include "operators/distributed/gloo/connected_pair.h"
+#include "operators/distributed/gloo/data_connections.h"
+#include "operators/distributed/gloo/loop_gate.h"
 
 namespace caffe2rt {
 namespace {
 
+namespace tcp = ::gloo::transport::tcp;
 using std::chrono::milliseconds;
 
 // The tags of Gloo's own operations begin with smaller numbers.
@@ -76,73 +73,6 @@ class WithoutPipeSignals {
 
 using ::gloo::transport::UnboundBuffer;
 
-// Lets Gloo's loop thread sleep while another thread starts a transfer.
-//
-// Such a thread holds the lock of the connection, and writes data for a millisecond or so. The data that
-// arrive meanwhile wake the loop thread, which only tries the lock, and again and again: epoll reports the
-// same data each time. Where a rank has one core, the loop thread takes it from the thread that it waits
-// for, until the end of its time slice: 3 to 4 ms for each transfer. While the gate is closed, its
-// descriptor is readable, so that the loop thread calls it, too, and waits there.
-class LoopGate final : public ::gloo::transport::tcp::Handler {
- public:
-  explicit LoopGate(std::shared_ptr<::gloo::transport::tcp::Device> device)
-      : device_(std::move(device)), descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    CAFFE_ENFORCE(descriptor_ >= 0, "eventfd failed: ", std::strerror(errno));
-    device_->registerDescriptor(descriptor_, EPOLLIN, this);
-  }
-  ~LoopGate() override {
-    device_->unregisterDescriptor(descriptor_, this);
-    close(descriptor_);
-  }
-  LoopGate(const LoopGate&) = delete;
-  LoopGate& operator=(const LoopGate&) = delete;
-
-  // Closed as long as this exists.
-  class Closed {
-   public:
-    explicit Closed(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) {
-      gate_.SetClosed(true);
-      const uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(gate_.descriptor_, &one, sizeof(one));
-    }
-    ~Closed() {
-      uint64_t closed;
-      [[maybe_unused]] const ssize_t n = read(gate_.descriptor_, &closed, sizeof(closed));
-      gate_.SetClosed(false);
-    }
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
-
-   private:
-    LoopGate& gate_;
-    const MutexLock turn_;
-  };
-
-  // On the loop thread. A thread that closes a connection waits for the next turn of the loop, so the wait
-  // here must end.
-  void handleEvents(int /*events*/) override {
-    const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
-    const MutexLock lock(mutex_);
-    while (closed_ && opened_.WaitUntil(mutex_, deadline)) continue;
-  }
-
- private:
-  static constexpr milliseconds kLongestWait{1};
-
-  void SetClosed(bool closed) {
-    const MutexLock lock(mutex_);
-    closed_ = closed;
-    if (!closed) opened_.NotifyAll();
-  }
-
-  const std::shared_ptr<::gloo::transport::tcp::Device> device_;
-  const int descriptor_;  // readable while the gate is closed
-  Mutex turn_;            // of the threads that start transfers; before mutex_
-  Mutex mutex_;
-  ConditionVariable opened_;
-  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-};
-
 class AbortableContext;
 
 // A buffer whose waits end when the context is aborted. Gloo itself leaves those waiting whose data were on the
@@ -167,19 +97,25 @@ class AbortableBuffer final : public UnboundBuffer {
 // A transport context that makes such buffers. It outlives them.
 class AbortableContext final : public ::gloo::transport::Context {
  public:
-  AbortableContext(std::shared_ptr<::gloo::transport::Context> context,
-                   std::shared_ptr<::gloo::transport::tcp::Device> device)
+  AbortableContext(std::shared_ptr<tcp::Context> context, std::shared_ptr<tcp::Device> device)
       : Context(context->rank, context->size),
+        device_(device),
         context_(std::move(context)),
         gate_(std::move(device)) {}
 
   LoopGate* gate() { return &gate_; }
 
+  void AddPair(int peer, UniqueFd connection) {
+    const MutexLock lock(pairs_mutex_);
+    ThrowIfAborted();
+    context_->getPair(peer) =
+        MakeConnectedPair(context_.get(), device_.get(), &gate_, peer, std::move(connection));
+  }
   std::unique_ptr<::gloo::transport::Pair>& getPair(int peer) override {
     return context_->getPair(peer);
   }
-  std::unique_ptr<::gloo::transport::Pair>& createPair(int peer) override {
-    return context_->createPair(peer);
+  std::unique_ptr<::gloo::transport::Pair>& createPair(int /*peer*/) override {
+    CAFFE_THROW("the pairs of a world are made with their connections");
   }
   std::unique_ptr<UnboundBuffer> createUnboundBuffer(void* data, size_t bytes) override {
     return std::make_unique<AbortableBuffer>(this, context_->createUnboundBuffer(data, bytes));
@@ -188,11 +124,14 @@ class AbortableContext final : public ::gloo::transport::Context {
   // When a wait times out, Gloo gives all connections of the context an exception.
   void Abort() {
     if (aborted_.exchange(true)) return;
-    char byte = 0;
-    const std::unique_ptr<UnboundBuffer> nothing = context_->createUnboundBuffer(&byte, 1);
-    try {
-      nothing->waitRecv(nullptr, milliseconds(0));
-    } catch (const std::exception&) {  // it always times out
+    {
+      const MutexLock lock(pairs_mutex_);
+      char byte = 0;
+      const std::unique_ptr<UnboundBuffer> nothing = context_->createUnboundBuffer(&byte, 1);
+      try {
+        nothing->waitRecv(nullptr, milliseconds(0));
+      } catch (const std::exception&) {  // it always times out
+      }
     }
     const MutexLock lock(mutex_);
     for (AbortableBuffer* const buffer : buffers_) {
@@ -214,9 +153,11 @@ class AbortableContext final : public ::gloo::transport::Context {
   }
 
  private:
-  const std::shared_ptr<::gloo::transport::Context> context_;
+  const std::shared_ptr<tcp::Device> device_;
+  const std::shared_ptr<tcp::Context> context_;
   LoopGate gate_;
   std::atomic<bool> aborted_{false};
+  Mutex pairs_mutex_;  // held while a pair is added
   Mutex mutex_;
   std::set<AbortableBuffer*> buffers_ ABSL_GUARDED_BY(mutex_);
 };
@@ -257,33 +198,29 @@ class GlooContext final : public ::gloo::Context {
  public:
   GlooContext(const TransportOptions& options, TransportBootstrap& bootstrap)
       : Context(options.rank, options.size) {
-    // Gloo waits five times as long for a connection: twice the timeout of the world, whose monitor ends it.
-    setTimeout(std::max(options.timeout * 2 / 5, milliseconds(1)));
-    ::gloo::transport::tcp::attr attributes(options.address.c_str());
-    device_ = ::gloo::transport::tcp::CreateDevice(attributes);
-    const auto device = std::dynamic_pointer_cast<::gloo::transport::tcp::Device>(device_);
+    setTimeout(options.timeout * 3);
+    // Gloo never connects, so that its device needs no address that others reach.
+    const tcp::attr attributes("127.0.0.1");
+    device_ = tcp::CreateDevice(attributes);
+    const auto device = std::dynamic_pointer_cast<tcp::Device>(device_);
     CAFFE_ENFORCE(device != nullptr, "Gloo made no device of its transport tcp");
-    const std::shared_ptr<::gloo::transport::Context> plain = device_->createContext(rank, size);
+    const auto plain = std::dynamic_pointer_cast<tcp::Context>(device_->createContext(rank, size));
+    CAFFE_ENFORCE(plain != nullptr, "Gloo made no context of its transport tcp");
     plain->setTimeout(getTimeout());
     abortable_ = std::make_shared<AbortableContext>(plain, device);
     transportContext_ = abortable_;
-    std::vector<std::string> addresses(static_cast<size_t>(size));
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer == rank) continue;
-      const std::vector<char> address = transportContext_->createPair(peer)->address().bytes();
-      addresses[static_cast<size_t>(peer)].assign(address.begin(), address.end());
-    }
-    const std::vector<std::string> peers = bootstrap.Exchange(addresses);
     // The constructor may throw before the function is replaced.
     bootstrap.OnLoss([abortable = abortable_] {
       const WithoutPipeSignals no_signals;
       abortable->Abort();
     });
+    std::vector<UniqueFd> connections =
+        ConnectData(options, bootstrap, [this] { abortable_->ThrowIfAborted(); });
     for (int peer = 0; peer < size; ++peer) {
-      if (peer == rank) continue;
-      const std::string& address = peers[static_cast<size_t>(peer)];
-      transportContext_->getPair(peer)->connect(std::vector<char>(address.begin(), address.end()));
+      if (peer != rank)
+        abortable_->AddPair(peer, std::move(connections[static_cast<size_t>(peer)]));
     }
+    abortable_->ThrowIfAborted();
   }
 
   void Abort() {

@@ -34,6 +34,7 @@ class RankProcesses {
   void Start(const std::string& scenario, int rank, int size, int timeout_ms,
              const std::vector<std::string>& words = {});
   void Signal(size_t process, int signal);
+  pid_t pid(size_t process) const { return processes_.at(process).pid; }
   // Waits until there is a file of that name ("": do not look) in the folder, a process has printed the text, or it
   // has ended.
   void WaitForKeyOrOutput(size_t process, const std::string& file, const std::string& text);

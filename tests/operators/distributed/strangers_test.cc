@@ -6,14 +6,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "operators/distributed/connections.h"
 #include "operators/distributed/control_frame.h"
 #include "tests/operators/distributed/rank_processes.h"
 
@@ -98,6 +103,54 @@ TEST(StrangersTest, AreNotTakenForRanks) {
   EXPECT_THAT(result.out, HasSubstr("rank 0 did not answer within 1000 ms"));
   shutdown(listener.get(), SHUT_RDWR);
   stranger.join();
+}
+
+// The ports on which a process listens, as the kernel's table states them.
+std::vector<int> PortsOf(pid_t pid) {
+  std::set<std::string> inodes;
+  std::error_code gone;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(MakeString("/proc/", pid, "/fd"), gone)) {
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (target.starts_with("socket:[")) inodes.insert(target.substr(8, target.size() - 9));
+  }
+  std::vector<int> ports;
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  while (std::getline(table, line)) {
+    std::string number, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+    std::stringstream(line) >> number >> local >> remote >> state >> queues >> timer >>
+        retransmits >> user >> timeout >> inode;
+    if (state == "0A" && inodes.contains(inode))
+      ports.push_back(std::stoi(local.substr(local.find(':') + 1), nullptr, 16));
+  }
+  return ports;
+}
+
+// Also on those of Gloo, which ends the process if it hears them.
+TEST(StrangersTest, OnAnyPortWhileRanksMeetAreNotHeard) {
+  for (int round = 0; round < 3; ++round) {
+    RankProcesses ranks("meet", 3, 20000);
+    std::atomic<bool> stop{false};
+    std::thread attack([&] {
+      std::vector<UniqueFd> strangers;
+      while (!stop) {
+        for (size_t rank = 0; rank < 3; ++rank) {
+          for (const int port : PortsOf(ranks.pid(rank))) {
+            UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            const sockaddr_in address = Local(port);
+            (void)connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+            (void)!send(fd.get(), std::string(4096, 'x').data(), 4096, MSG_NOSIGNAL);
+            strangers.push_back(std::move(fd));
+          }
+        }
+      }
+    });
+    for (size_t rank = 0; rank < 3; ++rank) ranks.WaitForKeyOrOutput(rank, "", "\n");
+    stop = true;
+    attack.join();
+    for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
+  }
 }
 
 }  // namespace
