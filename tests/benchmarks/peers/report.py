@@ -50,9 +50,9 @@ def print_times(tables, options):
         print('peak of multiply-adds: %.0f GFLOP/s before, %.0f after; other processes used %.0f %% of the CPUs'
               % (table['peak_gflops'], table['peak_gflops_after'], 100 * table['foreign_load']))
     speedup = table['threads'] > 1 and any(one_thread_ms(tables, table, row['net']) for row in table['rows'])
-    print('%-14s' % 'net' + ''.join(name.rjust(12) for name in names) + '       bound   ours/best' + ('  speed-up' if speedup else ''))
+    print('%-14s' % 'net' + ''.join(name.rjust(14) for name in names) + '       bound   ours/best' + ('  speed-up' if speedup else ''))
     for row in table['rows']:
-        line = '%-14s' % row['net'] + ''.join(cell(row['results'].get(name, {}).get('ms')) for name in names)
+        line = '%-14s' % row['net'] + ''.join(cell(row['results'].get(name, {}).get('ms'), 14) for name in names)
         line += cell(row['bound_ms']) + cell(ratio_of(row))
         if speedup:
             single = one_thread_ms(tables, table, row['net'])
