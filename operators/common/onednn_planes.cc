@@ -49,6 +49,17 @@ bool IsBytesInNhwc(const Tensor& x) {
                       DescIn(OnednnFormat::kNhwc, x.dims(), dnnl::memory::data_type::u8));
 }
 
+std::optional<ChannelPlanes> ReducedPlanesOf(const Tensor& x, dnnl::memory::data_type element) {
+  if (x.dim() != 4 || !IsReduced(x)) return std::nullopt;
+  const dnnl::memory::desc desc = DescOf(x);
+  const auto is = [&](OnednnFormat format) {
+    return IsSameMemory(desc, DescIn(format, x.dims(), element));
+  };
+  if (is(OnednnFormat::kNhwc)) return PlanesIn(OnednnFormat::kNhwc, x.dims());
+  const bool blocked = element == dnnl::memory::data_type::bf16 && is(OnednnFormat::kBlocked16);
+  return blocked ? std::optional(PlanesIn(OnednnFormat::kBlocked16, x.dims())) : std::nullopt;
+}
+
 const float* SourceOfReorder(const Tensor& x) {
   const void* const memory = OnednnMemory(x);
   const auto* const layout = static_cast<const OnednnLayout*>(x.opaque_layout());

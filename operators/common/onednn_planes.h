@@ -43,6 +43,9 @@ int64_t FloatsOf(const Tensor& x);
 
 // Whether an image is of bytes with a scale, densely in nhwc.
 bool IsBytesInNhwc(const Tensor& x);
+// The planes of an image of elements of that type, bf16 or u8, densely in nhwc, or of bf16 in nChw16c. Empty
+// for all other tensors.
+std::optional<ChannelPlanes> ReducedPlanesOf(const Tensor& x, dnnl::memory::data_type element);
 
 // The memory of an IDEEP tensor, for reorders from its descriptor, which does not know the scale of
 // integers. The elements are floats or bf16. THROWS for tensors with a scale.

@@ -135,10 +135,25 @@ double Bf16ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvR
   return ConvMicroseconds(size, method, bf16);
 }
 
-// With one input channel, multiplying bytes is slower than multiplying floats.
+namespace {
+
+// What byte_depthwise.h computes. oneDNN's depthwise convolutions of bytes are slower than those of
+// floats.
+bool IsByteDepthwise(const ConvSize& size) {
+  return IsDepthwise(size) && size.group >= 16 && size.kernel_h == size.kernel_w &&
+         (size.kernel_h == 3 || size.kernel_h == 5) && size.stride_h == size.stride_w &&
+         size.stride_h <= 2 && size.dilation_h == 1 && size.dilation_w == 1;
+}
+// oneDNN's are not used.
+bool HasGroupsOfOneChannel(const ConvSize& size) {
+  return size.group > 1 && size.in_channels == size.group;
+}
+
+}  // namespace
+
 double Int8ConvMicroseconds(const ConvSize& size, ConvMethod method, const ConvRates& rates,
                             double speed) {
-  if (speed <= 0 || IsDepthwise(size)) return HUGE_VAL;
+  if (speed <= 0 || (HasGroupsOfOneChannel(size) && !IsByteDepthwise(size))) return HUGE_VAL;
   ConvRates int8 = rates;
   int8.flops_per_us *= speed;
   int8.weight_bytes_per_us *= 4;
@@ -190,6 +205,14 @@ ConvLayoutTimes EstimateConvLayouts(const ConvSize& size, const Machine& machine
       machine.isa == Isa::kAvx512 ? ConvMicroseconds(size, ConvMethod::kBlocked, rates) : HUGE_VAL;
   return {.nhwc_us = std::min(ConvMicroseconds(size, ConvMethod::kNhwc, rates), winograd),
           .blocked_us = std::min(blocked, winograd)};
+}
+
+// byte_depthwise.h adds no tensor and only clamps its results.
+bool HasInt8Conv(const ConvSize& size, const std::string& activation, bool sum) {
+  if (!HasGroupsOfOneChannel(size)) return true;
+  return IsByteDepthwise(size) && !sum &&
+         (activation.empty() || activation == "Relu" || activation == "ReluN" ||
+          activation == "Clip");
 }
 
 bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic) {

@@ -88,7 +88,7 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
                              .bf16 = precision_ != "f32" && WhyNoBf16Convs().empty(),
                              .bf16_result = result_precision_ != "f32",
                              .bf16_source = IsReduced(X),
-                             .int8_speed = Int8Speed(shape),
+                             .int8_speed = precision_ == "int8" ? Int8ConvSpeed() : 0,
                              .int8_result = result_precision_ == "int8",
                              .int8_source = IsQuantized(X),
                              .x_quantization = x_quantization_,
@@ -97,10 +97,6 @@ class OnednnConvOp final : public Operator<IDEEPContext>, public ChoosesKernel, 
     conv_ = NewIdeepConv(problem, X, &choice_);
     x_input_.Remember(X);
     filter_dims_ = filter.dims();
-  }
-
-  double Int8Speed(const ConvShape& shape) const {
-    return precision_ == "int8" && Int8Fits(shape, x_quantization_) ? Int8ConvSpeed() : 0;
   }
 
   // Prepares Y with the values of S in the layout of the result. If Y is in place with S and the

@@ -20,7 +20,7 @@ float LargestOf(const float* filter, int64_t count) {
 // The largest sum of two adjacent input channels of the same sign.
 float LargestPairOf(const Int8FilterSize& size, const float* filter) {
   float largest = 0;
-  for (int64_t in = 0; in + 1 < size.in; in += 2) {
+  for (int64_t in = 0; in + 1 < size.in; in += size.any_pair ? 1 : 2) {
     const float *a = filter + in * size.taps, *b = a + size.taps;
     for (int64_t tap = 0; tap < size.taps; ++tap) {
       const float x = FiniteOrZero(a[tap]), y = FiniteOrZero(b[tap]);

@@ -15,6 +15,8 @@ struct Int8FilterSize {
   // With `pair_limited`, scales are so large that no two adjacent bytes of the same sign exceed 128
   // together: 128 products of a byte up to 255 fit into 16 bits.
   bool pair_limited = false;
+  // Whether that holds for any two adjacent ones, not only for those that begin at an even one.
+  bool any_pair = false;
 };
 
 // Quantizes `filter`, [out, in, taps], to `bytes` of the same shape. The `scales` are of the output

@@ -1,6 +1,7 @@
 #include "operators/conv/onednn_conv_plan.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "caffe2_core/base/thread_pool.h"
@@ -217,19 +218,30 @@ void OnednnConvPlan::AddFilterOf(const Region& region) {
   (void)AddFilter(region, desc.weights_desc());
 }
 
-// Whether the epilogue commutes with a positive factor.
-bool OnednnConvPlan::FoldsResultScale() const {
-  const Activation& f = epilogue_.activation;
-  return !epilogue_.sum &&
-         (std::holds_alternative<NoActivation>(f) || std::holds_alternative<Relu>(f));
+// Whether Y is in bytes and its scale and zero point are part of the scales and shifts. The activation
+// only clamps then.
+bool OnednnConvPlan::FoldsResult() const {
+  float lowest = 0, highest = 0;
+  return layouts_.result_element == memory::data_type::u8 && !epilogue_.sum &&
+         FindBounds(epilogue_.activation, &lowest, &highest);
+}
+
+// What is left of the activation if the result is folded: nothing if the range of bytes ends there, too,
+// because the conversion to bytes clamps.
+Activation OnednnConvPlan::FoldedActivation() const {
+  float lowest = 0, highest = 0;
+  (void)FindBounds(epilogue_.activation, &lowest, &highest);
+  const auto [scale, zero_point] = layouts_.result_quantization;
+  lowest = lowest / scale + static_cast<float>(zero_point);
+  highest = highest / scale + static_cast<float>(zero_point);
+  if (lowest < 0.5f && highest >= 254.5f) return NoActivation{};
+  return Clip{std::max(lowest, 0.0f), std::min(highest, 255.0f)};
 }
 
 // Creates the primitives with the scales of the filter, unless they have them.
 void OnednnConvPlan::TakeScales() {
   float factor = layouts_.source_quantization.scale;
-  if (layouts_.result_element == memory::data_type::u8 && FoldsResultScale()) {
-    factor /= layouts_.result_quantization.scale;
-  }
+  if (FoldsResult()) factor /= layouts_.result_quantization.scale;
   bool same = pieces_.size() > 0;
   for (size_t part = 0; part < filters_.size(); ++part) {
     const float* const scales = filters_.scales(part);
@@ -241,20 +253,31 @@ void OnednnConvPlan::TakeScales() {
     }
   }
   if (same) return;
+  shifted_bias_.reset();
   pieces_.Clear();
   GuardOnednn("a quantized convolution", [&] { AddPieces(); });
 }
 
-// oneDNN adds the bias to the sums of products. The zero point of X is subtracted there, too.
+// oneDNN adds the bias to the sums of products. The zero point of X is subtracted there, too, and that of
+// a folded result is added.
 void OnednnConvPlan::ShiftBias(const float* bias) {
+  const size_t count = bias == nullptr ? 0 : shifts_.size();
+  if (shifted_bias_ && shifted_bias_->size() == count &&
+      (count == 0 || std::memcmp(shifted_bias_->data(), bias, count * sizeof(float)) == 0)) {
+    return;
+  }
+  if (!shifted_bias_) shifted_bias_.emplace();
+  shifted_bias_->assign(bias, bias + count);
   const auto zero_point = static_cast<float>(layouts_.source_quantization.zero_point);
+  const auto result_zero_point =
+      FoldsResult() ? static_cast<float>(layouts_.result_quantization.zero_point) : 0;
   for (size_t part = 0; part < filters_.size(); ++part) {
     const float* const sums = filters_.sums(part);
     const size_t first = static_cast<size_t>(first_channels_[part]);
     for (size_t i = 0; i < static_cast<size_t>(filters_.channels(part)); ++i) {
       const float scale = filters_.scales(part)[i] * layouts_.source_quantization.scale;
       const float b = bias == nullptr ? 0 : bias[first + i] / scale;
-      shifts_[first + i] = b - zero_point * sums[i];
+      shifts_[first + i] = b - zero_point * sums[i] + result_zero_point / scales_[first + i];
     }
   }
 }
@@ -267,12 +290,14 @@ void OnednnConvPlan::PrepareFilter(const Tensor& filter) {
 dnnl::primitive_attr OnednnConvPlan::AttributesOf(const Region& region) const {
   if (!quantized()) return caffe2rt::AttributesOf(epilogue_);
   const float* const scales = scales_.data() + region.channels.first;
+  ConvEpilogue epilogue = epilogue_;
   std::optional<OnednnQuantization> last;
-  if (layouts_.result_element == memory::data_type::u8) {
+  if (FoldsResult()) {
+    epilogue.activation = FoldedActivation();
+  } else if (layouts_.result_element == memory::data_type::u8) {
     last = layouts_.result_quantization;
-    if (FoldsResultScale()) last->scale = 1;
   }
-  dnnl::primitive_attr attributes = caffe2rt::AttributesOf(epilogue_, last);
+  dnnl::primitive_attr attributes = caffe2rt::AttributesOf(epilogue, last);
   SetChannelScales({scales, scales + region.channels.size()}, &attributes);
   return attributes;
 }

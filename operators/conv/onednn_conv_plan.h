@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <dnnl.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "contexts/onednn/onednn_tensor.h"
@@ -72,7 +73,8 @@ class OnednnConvPlan final : public IdeepConv {
   void AddPieces();
   void AddFilterOf(const Region& region);
   void TakeScales();
-  bool FoldsResultScale() const;
+  bool FoldsResult() const;
+  Activation FoldedActivation() const;
   void ShiftBias(const float* bias);
   dnnl::primitive_attr AttributesOf(const Region& region) const;
   std::vector<Region> Cut() const;
@@ -97,7 +99,8 @@ class OnednnConvPlan final : public IdeepConv {
   OnednnFilters filters_;
   // Of the output channels of a quantized convolution: Y = (sum of products + shift) * scale.
   std::vector<float> scales_, shifts_;
-  std::vector<int64_t> first_channels_;  // of quantized filters
+  std::optional<std::vector<float>> shifted_bias_;  // from which the shifts were computed
+  std::vector<int64_t> first_channels_;             // of quantized filters
   OnednnPieces pieces_;
   std::vector<const float*> tensors_;  // X, Y, bias, and the prepared filters
 };

@@ -13,12 +13,46 @@ namespace caffe2rt {
 
 namespace {
 
+bool IsPadded(const ConvShape& shape) {
+  for (int i = 0; i < 2; ++i) {
+    const WindowAxis& axis = shape.window.axis[static_cast<size_t>(i)];
+    const int64_t tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
+    if (axis.pad_head > 0 || tail > 0) return true;
+  }
+  return false;
+}
+
+// oneDNN pads with bytes of 0, which do not stand for 0 if X has a zero point: X is then padded before.
+std::optional<ByteFrame> FrameOf(const ConvProblem& problem) {
+  if (problem.ideep->x_quantization.zero_point == 0 || !IsPadded(problem.shape)) return {};
+  const auto size = [](const WindowAxis& axis) {
+    return (axis.out - 1) * axis.stride + axis.extent();
+  };
+  const WindowAxis &rows = problem.shape.window.axis[0], &columns = problem.shape.window.axis[1];
+  return ByteFrame{
+      .top = rows.pad_head, .left = columns.pad_head, .height = size(rows), .width = size(columns)};
+}
+
+// The convolution of what FrameOf returns.
+ConvShape ShapeInFrame(const ConvProblem& problem) {
+  ConvShape shape = problem.shape;
+  const std::optional<ByteFrame> frame = FrameOf(problem);
+  if (!frame) return shape;
+  shape.window.axis[0].in = frame->height;
+  shape.window.axis[1].in = frame->width;
+  for (size_t i = 0; i < 2; ++i) {
+    shape.window.axis[i].pad_head = 0;
+    shape.window.axis[i].pad_tail = 0;
+  }
+  return shape;
+}
+
 class OnednnInt8Conv final : public IdeepConv {
  public:
   OnednnInt8Conv(const ConvProblem& problem, const ConvEpilogue& epilogue, const Tensor& X,
                  dnnl::memory::data_type result)
-      : source_(X, problem.ideep->x_quantization),
-        plan_(problem.shape, epilogue, source_.desc(),
+      : source_(X, problem.ideep->x_quantization, FrameOf(problem)),
+        plan_(ShapeInFrame(problem), epilogue, source_.desc(),
               {.source = OnednnFormat::kNhwc,
                .result = OnednnFormat::kNhwc,
                .source_element = dnnl::memory::data_type::u8,
@@ -41,11 +75,15 @@ class OnednnInt8Conv final : public IdeepConv {
   OnednnConvPlan plan_;
 };
 
-dnnl::memory::data_type ResultElement(const ConvOnIdeep& ideep) {
-  using enum dnnl::memory::data_type;
+ByteResult ByteResultOf(const ConvOnIdeep& ideep) {
   // A tensor that is added has no scale.
-  if (ideep.int8_result && !ideep.sum) return u8;
-  return ideep.bf16 && ideep.bf16_result ? bf16 : f32;
+  if (ideep.int8_result && !ideep.sum) return ByteResult::kBytes;
+  return ideep.bf16 && ideep.bf16_result ? ByteResult::kBfloat16s : ByteResult::kFloats;
+}
+
+dnnl::memory::data_type ElementOf(ByteResult result) {
+  using enum dnnl::memory::data_type;
+  return result == ByteResult::kBytes ? u8 : result == ByteResult::kBfloat16s ? bf16 : f32;
 }
 
 bool HasIsa(unsigned isa) {
@@ -70,21 +108,14 @@ double Int8ConvSpeed() {
   return AddsBytesExactly() ? 3.6 : 1.75;
 }
 
-bool Int8Fits(const ConvShape& shape, const OnednnQuantization& x) {
-  if (x.zero_point == 0) return true;
-  // Padding is bytes of 0, which would not stand for 0.
-  for (int i = 0; i < shape.window.axes; ++i) {
-    const WindowAxis& axis = shape.window.axis[static_cast<size_t>(i)];
-    const int64_t tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
-    if (axis.pad_head > 0 || tail > 0) return false;
-  }
-  return true;
-}
-
 std::unique_ptr<IdeepConv> NewOnednnInt8(const ConvProblem& problem, const ConvEpilogue& epilogue,
                                          const Tensor& X) {
   if (!ByteSource::Fits(X, problem.ideep->x_quantization)) return nullptr;
-  auto conv = std::make_unique<OnednnInt8Conv>(problem, epilogue, X, ResultElement(*problem.ideep));
+  const ByteResult result = ByteResultOf(*problem.ideep);
+  if (problem.shape.group > 1 && problem.shape.in_group() == 1) {
+    return NewByteDepthwise(problem, result, X);
+  }
+  auto conv = std::make_unique<OnednnInt8Conv>(problem, epilogue, X, ElementOf(result));
   if (!conv->supported()) return nullptr;
   return conv;
 }

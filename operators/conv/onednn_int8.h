@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "operators/conv/byte_depthwise_tiles.h"
 #include "operators/conv/conv_epilogue.h"
 #include "operators/conv/ideep_conv.h"
 
@@ -14,12 +15,13 @@ double Int8ConvSpeed();
 // Whether it adds products of bytes without saturation (int8_filter.h).
 bool AddsBytesExactly();
 
-// Whether X with this quantization can be convolved: with a zero point, only if nothing is padded.
-bool Int8Fits(const ConvShape& shape, const OnednnQuantization& x);
-
-// Null if oneDNN has no optimized implementation, or X is of bytes with another quantization.
-// REQUIRES: Int8Fits.
+// Null if there is no optimized implementation, or X is of bytes with another quantization.
 std::unique_ptr<IdeepConv> NewOnednnInt8(const ConvProblem& problem, const ConvEpilogue& epilogue,
                                          const Tensor& X);
+
+// Groups of one input channel by the built-in kernel (byte_depthwise.h). Null if it does not support them.
+// REQUIRES: ByteSource::Fits.
+std::unique_ptr<IdeepConv> NewByteDepthwise(const ConvProblem& problem, ByteResult result,
+                                            const Tensor& X);
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/pool/gradient_windows.h"
 #include "operators/pool/pool.h"
 #include "operators/pool/windows.h"
@@ -23,7 +24,7 @@ void RegisterAveragePool() {
     RegisterPoolSchema(type, __FILE__,
                        "Average pooling: the mean of each window that slides over the input. "
                        "Padding is left out of the mean unless count_include_pad.")
-        .Arg(kPoolIncludePad)
+        .Args(kPoolIncludePad, kOutputPrecision)
         .Traits({.family = OperatorFamily::kPool,
                  .writes_float = true,
                  .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kImageWindow}})

@@ -1,7 +1,10 @@
 #pragma once
 // Pools of images on IDEEP. Y has the layout of X, but is row-major if it has one pixel. Row-major
-// images are pooled in nhwc. With output_precision int8, the maximum of bytes in nhwc is kept in bytes.
+// images are pooled in nhwc. With output_precision int8, bytes in nhwc are pooled as bytes, and with bf16
+// images of bf16 as such (reduced_pool.h).
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
@@ -10,9 +13,9 @@
 #include "operators/common/conv_geometry.h"
 #include "operators/common/onednn_argument.h"
 #include "operators/common/onednn_planes.h"
-#include "operators/pool/byte_pool.h"
 #include "operators/pool/planes_pool.h"
 #include "operators/pool/pool.h"
+#include "operators/pool/reduced_pool.h"
 
 namespace caffe2rt {
 
@@ -24,7 +27,7 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       : Operator<IDEEPContext>(def, ws),
         window_(ParseWindowArguments(args(), WindowUse::kPool)),
         include_pad_(ReadArgument(kPoolIncludePad)),
-        keeps_bytes_(kPool == MaxPoolPlanes && ReadArgument(kOutputPrecision) == "int8") {
+        kept_(ElementOf(ReadArgument(kOutputPrecision))) {
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
   }
@@ -37,10 +40,8 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     if (!input_.Matches(X)) Plan(X);
-    if (in_bytes_) {
-      void* const bytes = PrepareOutputMemory(Output(0), dims_, layout_);
-      MaxPoolBytes(plan_, X.dim(2), X.dim(3), static_cast<const uint8_t*>(OnednnMemory(X)),
-                   static_cast<uint8_t*>(bytes));
+    if (reduced_) {
+      PoolReduced(X, PrepareOutputMemory(Output(0), dims_, layout_));
       return true;
     }
     const float* const x = input_.Read(X);
@@ -64,8 +65,9 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
     plan_ = MakePoolPlan(geometry, window_.global_pooling, include_pad_);
     padded_.clear();
-    in_bytes_ = keeps_bytes_ && IsBytesInNhwc(X);
-    if (in_bytes_) return PlanBytes(X);
+    reduced_.reset();
+    if (kept_ != dnnl::memory::data_type::f32) reduced_ = ReducedPlanesOf(X, kept_);
+    if (reduced_) return PlanReduced(X);
     input_.Plan(0, X);
     const ChannelPlanes out = PooledPlanes(plan_, input_.planes());
     dims_ = DimsOf(out);
@@ -76,18 +78,50 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     }
   }
 
-  void PlanBytes(const Tensor& X) {
-    dims_ = {X.dim(0), X.dim(1), plan_.whole ? 1 : plan_.axis[1].out,
-             plan_.whole ? 1 : plan_.axis[2].out};
-    layout_ =
-        OnednnLayout::New(DescIn(OnednnFormat::kNhwc, dims_, dnnl::memory::data_type::u8),
-                          static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization());
+  static dnnl::memory::data_type ElementOf(const std::string& precision) {
+    using enum dnnl::memory::data_type;
+    return precision == "int8" ? u8 : precision == "bf16" ? bf16 : f32;
+  }
+
+  void PlanReduced(const Tensor& X) {
+    const ChannelPlanes out = PooledPlanes(plan_, *reduced_);
+    dims_ = DimsOf(out);
+    layout_ = OnednnLayout::New(
+        DescIn(out.blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc, dims_, kept_),
+        QuantizationOf(X));
+    if (reduced_->blocked) {  // each block of channels is an image
+      plan_.batch = reduced_->planes();
+      plan_.channels = kChannelBlock;
+    }
     input_.Remember(X);
   }
 
+  static const OnednnQuantization& QuantizationOf(const Tensor& X) {
+    return static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization();
+  }
+
+  void PoolReduced(const Tensor& X, void* y) {
+    const int64_t height = X.dim(2), width = X.dim(3);
+    constexpr bool kMax = kPool == MaxPoolPlanes;
+    if (kept_ == dnnl::memory::data_type::u8) {
+      const auto* const x = static_cast<const uint8_t*>(OnednnMemory(X));
+      auto* const bytes = static_cast<uint8_t*>(y);
+      if constexpr (kMax) {
+        MaxPoolBytes(plan_, height, width, x, bytes);
+      } else {
+        MeanPoolBytes(plan_, height, width, QuantizationOf(X).zero_point, x, bytes);
+      }
+    } else {
+      const auto* const x = static_cast<const uint16_t*>(OnednnMemory(X));
+      (kMax ? MaxPoolBfloat16s : MeanPoolBfloat16s)(plan_, height, width, x,
+                                                    static_cast<uint16_t*>(y));
+    }
+  }
+
   const WindowArguments window_;
-  const bool include_pad_, keeps_bytes_;
-  bool in_bytes_ = false;
+  const bool include_pad_;
+  const dnnl::memory::data_type kept_;    // f32: nothing is kept
+  std::optional<ChannelPlanes> reduced_;  // of X if it is kept
   PlanesInput input_;
   PoolPlan plan_;
   std::vector<int64_t> dims_;

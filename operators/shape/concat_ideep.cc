@@ -1,7 +1,7 @@
 // Concat on IDEEP. Images are joined along their channels in the layout that most of their elements
 // have; the others are converted. An input whose memory is already its place in the output is not
 // copied. Everything else is joined in row-major order. With output_precision int8, images in bytes that
-// mean the same are joined in bytes.
+// mean the same are joined in bytes, and with bf16 images of bf16 as such.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plans_ahead.h"
@@ -23,14 +23,14 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   ConcatOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
         join_(ReadJoinAxis(args())),
-        keeps_bytes_(ReadArgument(kOutputPrecision) == "int8"),
+        kept_(ElementOf(ReadArgument(kOutputPrecision))),
         inputs_(static_cast<size_t>(InputSize())),
         plain_inputs_(static_cast<size_t>(InputSize())) {}
 
   void PlanAhead(const AheadInputs&) override {
     Plan();
     WriteShares();
-    if (planes_.channels > 0 || in_bytes_) {
+    if (planes_.channels > 0 || reduced_) {
       PrepareOutputMemory(Output(0), shape_.dims(), layout_);
     } else {
       Output(0)->Resize(shape_.dims());
@@ -41,8 +41,8 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   bool RunOnDevice() override {
     if (!Matches()) Plan();
     WriteShares();
-    if (in_bytes_) {
-      JoinBytes();
+    if (reduced_) {
+      JoinReduced();
     } else if (planes_.channels > 0) {
       JoinPlanes();
     } else {
@@ -69,13 +69,11 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       shape_.Next(Input(i).sizes(), i);
     }
     planes_ = {};
-    in_bytes_ = keeps_bytes_ && AreBytesAlike();
+    reduced_ = CommonPlanes();
     const std::optional<OnednnFormat> format = CommonFormat();
-    if (in_bytes_) {
-      const auto& first = static_cast<const OnednnLayout&>(*Input(0).opaque_layout());
-      layout_ =
-          OnednnLayout::New(DescIn(OnednnFormat::kNhwc, shape_.dims(), dnnl::memory::data_type::u8),
-                            first.quantization());
+    if (reduced_) {
+      const auto named = reduced_->blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
+      layout_ = OnednnLayout::New(DescIn(named, shape_.dims(), kept_), QuantizationOf(Input(0)));
     } else if (format.has_value()) {
       planes_ = PlanesIn(*format, shape_.dims());
       layout_ = LayoutOf(planes_);
@@ -91,43 +89,61 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     }
   }
 
-  // Whether all inputs are images in bytes with the same scale, joined along their channels.
-  bool AreBytesAlike() const {
-    const Tensor& first = Input(0);
-    if (!JoinsChannels() || !IsBytesInNhwc(first)) return false;
-    const auto quantization = [](const Tensor& X) {
-      return static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization();
-    };
-    for (int i = 1; i < InputSize(); ++i) {
-      if (!IsBytesInNhwc(Input(i)) || quantization(Input(i)) != quantization(first)) return false;
+  static dnnl::memory::data_type ElementOf(const std::string& precision) {
+    using enum dnnl::memory::data_type;
+    return precision == "int8" ? u8 : precision == "bf16" ? bf16 : f32;
+  }
+  static const OnednnQuantization& QuantizationOf(const Tensor& X) {
+    return static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization();
+  }
+
+  // The planes of Y if all inputs are images of the element type that is kept, in the same layout and with
+  // the same scale, joined along their channels. In blocks, their channels are multiples of 16.
+  std::optional<ChannelPlanes> CommonPlanes() const {
+    if (kept_ == dnnl::memory::data_type::f32 || !JoinsChannels()) return std::nullopt;
+    bool blocked = false;
+    for (int i = 0; i < InputSize(); ++i) {
+      const std::optional<ChannelPlanes> planes = ReducedPlanesOf(Input(i), kept_);
+      if (!planes || QuantizationOf(Input(i)) != QuantizationOf(Input(0))) return std::nullopt;
+      blocked = blocked || planes->blocked;
     }
-    return true;
+    // 16 channels lie in nChw16c as in nhwc.
+    for (int i = 0; i < InputSize(); ++i) {
+      const int64_t channels = Input(i).dim(1);
+      const bool both = channels == kChannelBlock;
+      if (blocked && channels % kChannelBlock != 0) return std::nullopt;
+      if (blocked && !both && !ReducedPlanesOf(Input(i), kept_)->blocked) return std::nullopt;
+    }
+    return PlanesIn(blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc, shape_.dims());
   }
 
   bool JoinsChannels() const {
     return Input(0).dim() == 4 && (join_.axis == 1 || join_.axis == -3) && !join_.add_axis;
   }
 
-  void JoinBytes() {
+  void JoinReduced() {
     Tensor* const Y = Output(0);
     void* y = PrepareOutputMemory(Y, shape_.dims(), layout_);
-    const auto bytes = static_cast<size_t>(Y->numel());
+    const size_t element = dnnl::memory::data_type_size(kept_);
+    const auto bytes = static_cast<size_t>(Y->numel()) * element;
+    const int64_t image = Y->dim(2) * Y->dim(3);  // pixels
     pieces_.clear();
     bool misplaced = false;
     for (int i = 0; i < InputSize(); ++i) {
       const Tensor& X = Input(i);
       if (X.numel() == 0) continue;
-      pieces_.push_back({OnednnMemory(X), X.dim(1)});
-      misplaced = misplaced ||
-                  IsMisplaced(OnednnMemory(X), static_cast<size_t>(X.numel()), nullptr, y, bytes);
+      pieces_.push_back({OnednnMemory(X), X.dim(1) * (reduced_->blocked ? image : 1)});
+      misplaced =
+          misplaced ||
+          IsMisplaced(OnednnMemory(X), static_cast<size_t>(X.numel()) * element, nullptr, y, bytes);
     }
     if (misplaced) {
       Y->FreeMemory();  // planned for floats
       y = PrepareOutputMemory(Y, shape_.dims(), layout_);
     }
     if (pieces_.empty()) return;
-    const int64_t pixels = Y->dim(0) * Y->dim(2) * Y->dim(3);
-    JoinRows(cpu_, TypeMeta::Make<uint8_t>(), pixels, pieces_, y);
+    const TypeMeta type = element == 1 ? TypeMeta::Make<uint8_t>() : TypeMeta::Make<uint16_t>();
+    JoinRows(cpu_, type, Y->dim(0) * (reduced_->blocked ? 1 : image), pieces_, y);
   }
 
   // The layout with planes that has most elements. Empty if images are not joined along their
@@ -231,8 +247,8 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   };
 
   const JoinAxis join_;
-  const bool keeps_bytes_;
-  bool in_bytes_ = false;
+  const dnnl::memory::data_type kept_;    // f32: nothing is kept
+  std::optional<ChannelPlanes> reduced_;  // of Y if the inputs are kept
   ConcatShape shape_;
   std::vector<Place> inputs_;
   ChannelPlanes planes_;  // of Y; without channels if Y is row-major

@@ -3,10 +3,11 @@
 #
 #   tests/benchmarks/compare_with_engines.sh [--folder DIR] [--runner PROGRAM] [--threads 1,2] [--batch 1,8] [--nets NAME,...]
 #       [--engines NAME,...] [--rounds N] [--milliseconds N] [--cpus N,...] [--separate-batch-norm] [--json FILE] [--plot FILE.svg]
-#       [--memory] [--load]
+#       [--precision bf16|int8] [--memory] [--load]
 #
 # --folder DIR (build/engines): an environment with the other engines, and the nets (5 GB). What is missing is installed with pip or
 # written; engines that pip cannot install are left out. --memory and --load compare these instead of the speed.
+# --precision compares with OpenVINO in that precision; int8 nets are written by caffe2 quantize and by NNCF (pip: nncf, openvino).
 # Run it on an idle machine: the share of the CPUs that other processes used is printed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,9 +19,9 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --folder) folder="$2"; shift 2 ;;
     --runner) runner="$2"; shift 2 ;;
-    --threads | --batch | --nets | --engines | --rounds | --milliseconds | --cpus | --json | --plot) rest+=("$1" "$2"); shift 2 ;;
+    --threads | --batch | --nets | --engines | --rounds | --milliseconds | --cpus | --json | --plot | --precision) rest+=("$1" "$2"); shift 2 ;;
     --separate-batch-norm | --memory | --load) rest+=("$1"); shift ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; [ "$1" = --help ] && exit 0 || exit 2 ;;
+    *) sed -n '2,11s/^# \{0,1\}//p' "$0"; [ "$1" = --help ] && exit 0 || exit 2 ;;
   esac
 done
 
@@ -36,7 +37,9 @@ if [ ! -x "$python" ]; then
 fi
 "$python" -c 'import numpy' 2>/dev/null || "$python" -m pip install --quiet numpy
 # pnnx converts nets for ncnn. Its program needs none of the packages that its Python module needs, PyTorch among them.
-for package in onnxruntime openvino ncnn "--no-deps pnnx"; do
+packages=(onnxruntime openvino ncnn "--no-deps pnnx")
+case " ${rest[*]} " in *" int8 "*) packages+=(nncf) ;; esac
+for package in "${packages[@]}"; do
   mark="$folder/env/tried_${package##* }"
   if [ ! -e "$mark" ]; then
     # shellcheck disable=SC2086

@@ -4,7 +4,8 @@
 // Each line of the standard input is a command; each answer is one line, "ok ..." or "error ...".
 //
 //   load FOLDER BATCH  reads init_net.pb and predict_net.pb, or with --format onnx model.onnx;
-//                      and for each input BLOB_BATCH.npy. Answers with the milliseconds from the files to a net that is ready to run.
+//                      and for each input BLOB_BATCH.npy. With --precision int8 it prefers predict_net_int8.pb, which
+//                      caffe2 quantize wrote. Answers with the milliseconds from the files to a net that is ready to run.
 //   run N              runs N times and answers with the milliseconds of each run
 //   save FILE          writes the net's first output of the last run as a .npy file
 //   memory             answers with the peak resident memory of the process in KiB
@@ -13,6 +14,7 @@
 //   unload             frees the net
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -49,7 +51,7 @@ int64_t PeakResidentKib() {
 
 class Session {
  public:
-  explicit Session(bool reads_onnx) : reads_onnx_(reads_onnx) {}
+  Session(bool reads_onnx, Precision precision) : reads_onnx_(reads_onnx), precision_(precision) {}
 
   // THROWS if the command is not known or fails.
   std::string Execute(const std::string& line) {
@@ -95,9 +97,13 @@ class Session {
       files.predict_net = folder + "/model.onnx";
     } else {
       files.init_nets = {folder + "/init_net.pb"};
-      files.predict_net = folder + "/predict_net.pb";
+      const std::string with_ranges = folder + "/predict_net_int8.pb";
+      const bool quantized = precision_ == Precision::kInt8 && std::filesystem::exists(with_ranges);
+      files.predict_net = quantized ? with_ranges : folder + "/predict_net.pb";
     }
-    predictor_.emplace(LoadModel(files));
+    PredictorOptions options;
+    options.precision = precision_;
+    predictor_.emplace(LoadModel(files), options);
     const double milliseconds = timer.MilliSeconds();
     for (const std::string& name : predictor_->input_names()) {
       inputs_.push_back(ReadNpy(folder + "/" + name + "_" + batch + ".npy"));
@@ -124,6 +130,7 @@ class Session {
   }
 
   const bool reads_onnx_;
+  const Precision precision_;
   std::optional<Predictor> predictor_;
   Predictor::TensorList inputs_, outputs_;
 };
@@ -146,7 +153,7 @@ int Serve(const CommandLine& line) {
   const std::string format = line.Text("format");
   if (format != "netdef" && format != "onnx")
     throw UsageError("option --format is \"" + format + "\", want netdef or onnx");
-  Session session(format == "onnx");
+  Session session(format == "onnx", ParsePrecision(line.Text("precision")));
   bool good = true;
   for (const std::string& command : line.positional()) good = Answer(&session, command) && good;
   if (!line.positional().empty()) return good ? 0 : 1;
@@ -160,7 +167,8 @@ const Program& Runner() {
       .purpose = "runs nets with Predictor and times them, as commands on stdin say",
       .usage = "[options] [COMMAND ...]",
       .options = {{"threads", "N", "1", "number of threads per operator"},
-                  {"format", "NAME", "netdef", "the files to load: netdef or onnx"}},
+                  {"format", "NAME", "netdef", "the files to load: netdef or onnx"},
+                  {"precision", "NAME", "f32", "f32, bf16 or int8, as in caffe2 bench"}},
       .notes =
           "Commands: load FOLDER BATCH, run N, save FILE, memory, peak, describe, unload. Without\n"
           "commands as arguments, they are read from stdin, one per line.\n\n"

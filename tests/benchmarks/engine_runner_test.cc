@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -71,6 +72,22 @@ TEST_F(EngineRunnerTest, RunsANetAndSavesTheOutputOfCaffe2Run) {
   for (int64_t i = 0; i < ours.numel(); ++i) {
     EXPECT_FLOAT_EQ(ours.data<float>()[i], theirs.data<float>()[i]);
   }
+}
+
+TEST_F(EngineRunnerTest, ComputesInThePrecisionThatIsAskedFor) {
+  for (const char* precision : {"bf16", "int8"}) {
+    const ProgramResult result =
+        RunProgram(BuildPath(ENGINE_RUNNER),
+                   {"--precision", precision, "load " + dir_.path() + " 1", "run 1"});
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+  }
+  // The net with ranges is preferred.
+  std::ofstream(dir_.path() + "/predict_net_int8.pb") << "no net";
+  EXPECT_EQ(
+      RunProgram(BuildPath(ENGINE_RUNNER), {"--precision", "int8", "load " + dir_.path() + " 1"})
+          .code,
+      1);
+  EXPECT_NE(RunProgram(BuildPath(ENGINE_RUNNER), {"--precision", "fp8", "describe"}).code, 0);
 }
 
 TEST_F(EngineRunnerTest, ReportsErrorsAndGoesOn) {

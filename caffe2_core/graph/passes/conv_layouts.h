@@ -47,6 +47,10 @@ std::string WhyNoInt8Convs();
 // Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size.
 bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic);
 
+// Whether there is a kernel for bytes for a convolution of that size with the fused activation of that
+// operator type (empty: none), and with an added tensor.
+bool HasInt8Conv(const ConvSize& size, const std::string& activation, bool sum);
+
 // Whether the table of timings that is used (base/work_scope.h) wants convolutions in the CPU's plain layouts,
 // so that the pass onednn_regions is left out.
 bool PrefersPlainConvLayouts();

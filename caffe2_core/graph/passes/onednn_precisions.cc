@@ -41,7 +41,8 @@ OnednnPrecisions::OnednnPrecisions(const NetDef& net, const PassContext& context
       values_(values),
       estimates_(estimates),
       roles_(roles),
-      bytes_(values.num_values()) {}
+      bytes_(values.num_values()),
+      rounded_(values.num_values()) {}
 
 bool OnednnPrecisions::Allows(size_t op, Precision precision) const {
   const Argument* const least = GetArgumentPtr(Def(op), "least_precision");
@@ -50,8 +51,13 @@ bool OnednnPrecisions::Allows(size_t op, Precision precision) const {
 }
 
 bool OnednnPrecisions::MayQuantize(size_t op) const {
-  return Allows(op, Precision::kInt8) && RangeOfInput(op).has_value() &&
+  return Allows(op, Precision::kInt8) && RangeOfInput(op).has_value() && HasByteKernel(op) &&
          Int8ConvPays(estimates_.SizeOfConv(op), machine_, context_.deterministic);
+}
+
+bool OnednnPrecisions::HasByteKernel(size_t op) const {
+  const Argument* const f = GetArgumentPtr(Def(op), "activation");
+  return HasInt8Conv(estimates_.SizeOfConv(op), f == nullptr ? "" : f->s(), AddsTensor(Def(op)));
 }
 
 // The range that the net states for the input of a convolution.
@@ -62,9 +68,9 @@ std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeOfInput(size_t op)
   return Range{min->f(), max->f()};
 }
 
-// Whether the operator can give its output in the bytes of its inputs: it is not a convolution, and
+// Whether the operator can give its output in the element type of its inputs: it is not a convolution, and
 // has the argument that asks for it.
-bool OnednnPrecisions::CanKeepBytes(size_t op) const {
+bool OnednnPrecisions::CanKeep(size_t op) const {
   if (IsConv(op)) return false;
   const OpSchema* const schema = OpSchemaRegistry::Schema(Def(op).type());
   return schema != nullptr &&
@@ -97,44 +103,70 @@ void OnednnPrecisions::AssignBytes(const std::vector<bool>& placed,
     if (!placed[op]) continue;
     const bool makes = MayQuantize(op) && !AddsTensor(Def(op));
     const Value value = values_.output(op, 0);
-    if (makes || (CanKeepBytes(op) && !barred[op])) bytes_[value] = RangeForReaders(value);
+    if (makes || (CanKeep(op) && !barred[op])) bytes_[value] = RangeForReaders(value);
   }
 }
 
-// An operator that passes on bytes is barred if it has another input, and all are judged again.
-void OnednnPrecisions::Choose(const std::vector<bool>& placed,
-                              const std::vector<std::vector<uint32_t>>& data_inputs,
-                              const std::vector<bool>& on_cpu) {
-  on_cpu_ = on_cpu;
-  if (context_.precision != Precision::kInt8) return;
+// The same for bf16, for values that are not kept in bytes.
+void OnednnPrecisions::AssignRounded(const std::vector<bool>& placed,
+                                     const std::vector<bool>& barred) {
+  rounded_.assign(values_.num_values(), false);
+  for (size_t op = values_.num_operators(); op-- > 0;) {
+    if (!placed[op] || bytes_[values_.output(op, 0)]) continue;
+    const bool may = IsConv(op) ? MayRound(op) : CanKeep(op) && !barred[op];
+    if (may) rounded_[values_.output(op, 0)] = IsReadRounded(values_.output(op, 0));
+  }
+}
+
+// An operator that passes on what it reads is barred if it has another input, and all are judged again.
+template <class Assign, class IsKept>
+void OnednnPrecisions::AssignAlike(const std::vector<bool>& placed,
+                                   const std::vector<std::vector<uint32_t>>& data_inputs,
+                                   const Assign& assign, const IsKept& is_kept) const {
   std::vector<bool> barred(values_.num_operators());
   for (bool again = true; again;) {
-    AssignBytes(placed, barred);
+    assign(barred);
     again = false;
     for (size_t op = 0; op < values_.num_operators(); ++op) {
-      if (!placed[op] || IsConv(op) || !bytes_[values_.output(op, 0)]) continue;
+      if (!placed[op] || IsConv(op) || !is_kept(values_.output(op, 0))) continue;
       const bool alike =
           std::all_of(data_inputs[op].begin(), data_inputs[op].end(), [&](uint32_t i) {
-            return bytes_[values_.input(op, i)] == bytes_[values_.output(op, 0)];
+            return bytes_[values_.input(op, i)] == bytes_[values_.output(op, 0)] &&
+                   rounded_[values_.input(op, i)] == rounded_[values_.output(op, 0)];
           });
       if (!alike) barred[op] = again = true;
     }
   }
 }
 
-// Whether only convolutions that may round to bf16 read the value.
+void OnednnPrecisions::Choose(const std::vector<bool>& placed,
+                              const std::vector<std::vector<uint32_t>>& data_inputs,
+                              const std::vector<bool>& on_cpu) {
+  on_cpu_ = on_cpu;
+  if (context_.precision == Precision::kFloat32) return;
+  if (context_.precision == Precision::kInt8) {
+    AssignAlike(
+        placed, data_inputs, [&](const auto& barred) { AssignBytes(placed, barred); },
+        [&](Value value) { return bytes_[value].has_value(); });
+  }
+  AssignAlike(
+      placed, data_inputs, [&](const auto& barred) { AssignRounded(placed, barred); },
+      [&](Value value) { return rounded_[value]; });
+}
+
+// Whether only convolutions that may round to bf16 read the value, and operators that pass bf16 on.
 bool OnednnPrecisions::IsReadRounded(Value value) const {
   const auto readers = values_.readers(value);
   return !readers.empty() && !on_cpu_[value] &&
          std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
-           return IsConv(read.op) && MayRound(read.op);
+           return IsConv(read.op) ? MayRound(read.op) : rounded_[values_.output(read.op, 0)];
          });
 }
 
 Precision OnednnPrecisions::PrecisionOfOutput(size_t op) const {
   const Value value = values_.output(op, 0);
   if (bytes_[value]) return Precision::kInt8;
-  return MayRound(op) && IsReadRounded(value) ? Precision::kBfloat16 : Precision::kFloat32;
+  return rounded_[value] ? Precision::kBfloat16 : Precision::kFloat32;
 }
 
 void OnednnPrecisions::State(size_t op, OperatorDef* def) const {
@@ -144,7 +176,7 @@ void OnednnPrecisions::State(size_t op, OperatorDef* def) const {
                    : MayRound(op)  ? Precision::kBfloat16
                                    : Precision::kFloat32,
                    def);
-  } else if (!CanKeepBytes(op)) {
+  } else if (!CanKeep(op)) {
     return;
   }
   StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);

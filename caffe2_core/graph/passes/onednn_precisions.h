@@ -8,7 +8,7 @@
 //
 // A convolution rounds its input and filter to bf16, or quantizes them to bytes if the net states a range
 // of its input and bytes are estimated to be faster. Its argument least_precision limits that. It keeps its
-// output in the type in which all that read it round it anyway. Pools and joins pass on bytes.
+// output in the type in which all that read it round it anyway. Pools and joins pass on bytes and bf16.
 
 #include <optional>
 #include <vector>
@@ -51,11 +51,17 @@ class OnednnPrecisions {
   bool IsConv(size_t op) const { return roles_[op] == OnednnRole::kConvolution; }
   bool Allows(size_t op, Precision precision) const;
   bool MayRound(size_t op) const { return Allows(op, Precision::kBfloat16); }
+  bool HasByteKernel(size_t op) const;
   std::optional<Range> RangeOfInput(size_t op) const;
-  bool CanKeepBytes(size_t op) const;
+  bool CanKeep(size_t op) const;
   std::optional<Range> RangeForReaders(Value value) const;
   void AssignBytes(const std::vector<bool>& placed, const std::vector<bool>& barred);
+  void AssignRounded(const std::vector<bool>& placed, const std::vector<bool>& barred);
   bool IsReadRounded(Value value) const;
+  template <class Assign, class IsKept>
+  void AssignAlike(const std::vector<bool>& placed,
+                   const std::vector<std::vector<uint32_t>>& data_inputs, const Assign& assign,
+                   const IsKept& is_kept) const;
   Precision PrecisionOfOutput(size_t op) const;
 
   const NetDef& net_;
@@ -66,6 +72,7 @@ class OnednnPrecisions {
   const std::vector<OnednnRole>& roles_;     // by operator
   std::vector<bool> on_cpu_;                 // by value
   std::vector<std::optional<Range>> bytes_;  // by value: it is kept in bytes of that range
+  std::vector<bool> rounded_;                // by value: it is kept in bf16
 };
 
 }  // namespace caffe2rt

@@ -12,16 +12,18 @@ import tempfile
 import numpy as np
 
 from convert_to_ncnn import convert
-from engines import OURS, OURS_ONNX, PEERS, Engine, EngineError, installed
+from engines import OURS, OURS_F32, OURS_ONNX, PEERS, Engine, EngineError, installed
 from machine import ForeignLoad, cpu_flags, cpu_model
 from make_nets import NETS, make_net
 from measure import measure_load, measure_memory
 from plot import write_plot
+from quantize_nets import quantize
 from report import print_load, print_memory, print_times
 
 ORDER = ['resnet50', 'resnet18', 'squeezenet', 'mobilenet_v2', 'shufflenet', 'densenet121', 'googlenet', 'inception_v2', 'vgg19', 'alexnet',
          'zfnet512', 'minilm']
-KNOWN = [OURS, OURS_ONNX] + list(PEERS)
+KNOWN = [OURS, OURS_ONNX, OURS_F32] + list(PEERS)
+REDUCED = [OURS, OURS_F32, 'openvino']  # the engines that also compute in bf16 and int8
 MAX_DIFFERENCE = 2e-3  # of the output's standard deviation; bfloat16 differs by more
 
 
@@ -36,7 +38,9 @@ def arguments():
     parser.add_argument('--threads', type=numbers, default=[1], help='such as 1,2')
     parser.add_argument('--batch', type=numbers, default=[1], help='such as 1,8')
     parser.add_argument('--nets', default=','.join(ORDER), help='some of ' + ', '.join(ORDER))
-    parser.add_argument('--engines', default=','.join([OURS] + list(PEERS)), help='some of ' + ', '.join(KNOWN))
+    parser.add_argument('--engines', help='some of ' + ', '.join(KNOWN))
+    parser.add_argument('--precision', choices=['f32', 'bf16', 'int8'], default='f32',
+                        help='of all engines but caffe2rt_f32; with bf16 and int8, only OpenVINO is compared')
     parser.add_argument('--rounds', type=int, default=5, help='in each round, every engine is timed once')
     parser.add_argument('--milliseconds', type=float, default=150, help='time of an engine in a round; at least three runs are made')
     parser.add_argument('--cpus', type=numbers, help='the CPUs to use; the last ones by default')
@@ -47,11 +51,15 @@ def arguments():
     parser.add_argument('--plot', help='also draw the times, as an SVG file')
     options = parser.parse_args()
     options.nets = options.nets.split(',')
-    options.engines = options.engines.split(',')
+    default = [OURS] + list(PEERS) if options.precision == 'f32' else REDUCED
+    options.engines = options.engines.split(',') if options.engines else default
     for kind, names, known in (('net', options.nets, NETS), ('engine', options.engines, KNOWN)):
         for name in names:
             if name not in known:
                 parser.error('no %s "%s", want %s' % (kind, name, ', '.join(known)))
+    wrong = [name for name in options.engines if options.precision != 'f32' and name not in REDUCED]
+    if wrong:
+        parser.error('engine "%s" has no precision %s here, want %s' % (wrong[0], options.precision, ', '.join(REDUCED)))
     return options
 
 
@@ -66,6 +74,8 @@ def prepare(options):
         make_net(options.folder, name, options.separate_batch_norm)
         if 'ncnn' in options.engines:
             convert(os.path.join(options.folder, name))
+        if options.precision == 'int8':
+            quantize(os.path.join(options.folder, name), os.path.join(os.path.dirname(options.runner), 'caffe2'))
 
 
 def difference(path, reference):
@@ -81,7 +91,7 @@ def load_all(engines, folder, batch, scratch):
     """Loads a net in every engine. Returns for each that could the times of loading and of the first run, and its distance from the
     first of the peers that could, ONNX Runtime if it takes part."""
     results, reference = {}, None
-    for engine in sorted(engines, key=lambda engine: engine.name != 'onnxruntime'):
+    for engine in sorted(engines, key=lambda engine: engine.name not in ('onnxruntime', OURS_F32)):
         try:
             load = float(engine.ask('load %s %d' % (folder, batch)))
             first = engine.times(1)[0]
@@ -125,7 +135,7 @@ def flops_of(folder):
 def measure_times(options, threads, batch, scratch):
     """One table: all nets with one number of threads and one batch."""
     cpus = (options.cpus or list(range(os.cpu_count())))[-threads:]
-    engines = [Engine(name, options.runner, threads, cpus) for name in options.engines]
+    engines = [Engine(name, options.runner, threads, cpus, precision=options.precision) for name in options.engines]
     try:
         table = {'threads': threads, 'batch': batch, 'cpus': cpus, 'engines': {engine.name: engine.ask('describe') for engine in engines},
                  'rows': []}
@@ -157,7 +167,8 @@ def main():
     options = arguments()
     prepare(options)
     result = {'cpu': cpu_model(), 'flags': cpu_flags(), 'load_average': os.getloadavg(), 'rounds': options.rounds,
-              'milliseconds': options.milliseconds, 'separate_batch_norm': options.separate_batch_norm}
+              'milliseconds': options.milliseconds, 'separate_batch_norm': options.separate_batch_norm,
+              'precision': options.precision}
     print('%s (%s), load average %.2f' % (result['cpu'], ' '.join(result['flags']), result['load_average'][0]))
     wrong = []
     if options.memory:
@@ -175,7 +186,8 @@ def main():
                     print_times(result['tables'], options)
         if options.plot:
             write_plot(options.plot, result)
-        wrong = wrong_outputs(result['tables'])
+        if options.precision == 'f32':
+            wrong = wrong_outputs(result['tables'])
     if options.json:
         with open(options.json, 'w') as file:
             json.dump(result, file, indent=1)

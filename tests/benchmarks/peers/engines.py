@@ -7,6 +7,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = 'caffe2rt'
 OURS_ONNX = 'caffe2rt_onnx'  # this project on the ONNX file
+OURS_F32 = 'caffe2rt_f32'  # this project in f32, beside a lower precision
 PEERS = {'onnxruntime': 'onnxruntime', 'openvino': 'openvino', 'ncnn': 'ncnn'}  # name: Python module
 
 
@@ -18,20 +19,21 @@ def installed(module):
     return subprocess.run([sys.executable, '-c', 'import ' + module], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
-def command_of(name, runner, threads):
-    if name in (OURS, OURS_ONNX):
-        return [runner, '--threads', str(threads), '--format', 'onnx' if name == OURS_ONNX else 'netdef']
-    return [sys.executable, os.path.join(HERE, 'serve_%s.py' % name), str(threads)]
+def command_of(name, runner, threads, precision):
+    if name in (OURS, OURS_ONNX, OURS_F32):
+        return [runner, '--threads', str(threads), '--format', 'onnx' if name == OURS_ONNX else 'netdef',
+                '--precision', 'f32' if name == OURS_F32 else precision]
+    return [sys.executable, os.path.join(HERE, 'serve_%s.py' % name), str(threads)] + ([precision] if precision != 'f32' else [])
 
 
 class Engine:
     """A running engine that is bound to `cpus`. Usable in a with statement, which ends the process. `command` starts an engine that is
     not one of the above."""
 
-    def __init__(self, name, runner, threads, cpus, command=None):
+    def __init__(self, name, runner, threads, cpus, command=None, precision='f32'):
         self.name = name
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-        command = ['taskset', '-c', ','.join(map(str, cpus))] + (command or command_of(name, runner, threads))
+        command = ['taskset', '-c', ','.join(map(str, cpus))] + (command or command_of(name, runner, threads, precision))
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         env=environment)
         self.ask('memory')  # waits until the process is ready

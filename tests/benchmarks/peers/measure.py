@@ -7,7 +7,7 @@ from engines import Engine, EngineError
 
 def fresh(options, name):
     cpus = (options.cpus or list(range(os.cpu_count())))[-options.threads[0]:]
-    return Engine(name, options.runner, options.threads[0], cpus)
+    return Engine(name, options.runner, options.threads[0], cpus, precision=options.precision)
 
 
 def measure_memory(options):

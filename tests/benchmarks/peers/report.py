@@ -1,7 +1,7 @@
 """Prints the tables."""
 import math
 
-from engines import OURS, OURS_ONNX
+from engines import OURS, OURS_F32, OURS_ONNX
 
 
 def cell(value, width=12):
@@ -12,7 +12,7 @@ def cell(value, width=12):
 
 
 def best_peer(row):
-    times = [result['ms'] for engine, result in row['results'].items() if engine not in (OURS, OURS_ONNX)]
+    times = [result['ms'] for engine, result in row['results'].items() if engine not in (OURS, OURS_F32, OURS_ONNX)]
     return min(times) if times else None
 
 
@@ -43,14 +43,16 @@ def print_times(tables, options):
     print('\n%d thread%s on CPU %s, batch %d; medians of %d rounds in turns, each of %g ms or at least three runs after one more; ms'
           % (table['threads'], 's' if table['threads'] > 1 else '', ','.join(map(str, table['cpus'])), table['batch'], options.rounds,
              options.milliseconds))
+    if options.precision != 'f32':
+        print('precision: %s, and f32 of %s' % (options.precision, OURS_F32))
     print('versions: ' + ', '.join('%s %s' % pair for pair in table['engines'].items()))
     if table['peak_gflops']:
         print('peak of multiply-adds: %.0f GFLOP/s before, %.0f after; other processes used %.0f %% of the CPUs'
               % (table['peak_gflops'], table['peak_gflops_after'], 100 * table['foreign_load']))
     speedup = table['threads'] > 1 and any(one_thread_ms(tables, table, row['net']) for row in table['rows'])
-    print('%-14s' % 'net' + ''.join(name.rjust(12) for name in names) + '       bound   ours/best' + ('  speed-up' if speedup else ''))
+    print('%-14s' % 'net' + ''.join(name.rjust(14) for name in names) + '       bound   ours/best' + ('  speed-up' if speedup else ''))
     for row in table['rows']:
-        line = '%-14s' % row['net'] + ''.join(cell(row['results'].get(name, {}).get('ms')) for name in names)
+        line = '%-14s' % row['net'] + ''.join(cell(row['results'].get(name, {}).get('ms'), 14) for name in names)
         line += cell(row['bound_ms']) + cell(ratio_of(row))
         if speedup:
             single = one_thread_ms(tables, table, row['net'])

@@ -28,6 +28,16 @@ class OnednnPoolTest : public OnednnTest {
     for (int run = 0; run < 2; ++run) RunOnednn(text);
     ExpectSame("Y", tolerance);
   }
+  // Rounds a float tensor to bf16 in the layout.
+  static void Reduce(const std::string& layout, Tensor* tensor) {
+    const std::vector<int64_t> dims = tensor->dims();
+    const Tensor plain(*tensor, CPU);
+    const dnnl::memory::desc desc =
+        DescIn(ParseOnednnFormat(layout), dims, dnnl::memory::data_type::bf16);
+    void* const to = PrepareOutputMemory(tensor, dims, OnednnLayout::New(desc));
+    if (plain.numel() == 0) return;
+    Reorder(DescIn(OnednnFormat::kNchw, dims), plain.data<float>(), desc, to);
+  }
   const std::vector<NaiveAxis> axes_ = {{1, 3, 2, 0, 0}, {1, 2, 2, 0, 1}, {1, 3, 1, 1, 1},
                                         {1, 3, 2, 1, 2}, {1, 4, 3, 2, 1}, {1, 1, 2, 0, 0}};
 };
@@ -109,6 +119,24 @@ TEST_P(OnednnPoolTest, KeepsTheLayout) {
   // 16 channels lie in nChw16c as in nhwc.
   const bool last = layout == "nchw" || GetParam().channels == 16;
   EXPECT_EQ(OnednnFormatName(FormatOfOutput("Y")), last ? "nhwc" : layout);
+}
+
+// Pools of bf16 are those of the rounded numbers, and kept in bf16 if that is asked for.
+TEST_P(OnednnPoolTest, PoolsImagesOfBf16) {
+  const std::string layout = GetParam().layout;
+  if (layout == "nchw" || GetParam().height < 3) GTEST_SKIP() << "bf16 is kept in other layouts";
+  FeedImage("X");
+  Tensor* const x = onednn_.CreateBlob("X")->GetMutableTensor(IDEEP);
+  Reduce(layout, x);
+  cpu_.GetBlob("X")->GetMutableTensor(CPU)->CopyFrom(*x);
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    const std::string op = MakeString("type: \"", type, "\"", R"( input: "X" output: "Y"
+        arg { name: "kernel" i: 3 } arg { name: "stride" i: 2 } arg { name: "pad" i: 1 })");
+    for (const char* kept : {"f32", "bf16", "int8"}) {
+      ExpectSameAsCpu(op + " arg { name: \"output_precision\" s: \"" + kept + "\" }", 4e-3);
+      EXPECT_EQ(IsReduced(onednn_.GetBlob("Y")->Get<Tensor>()), kept == std::string("bf16"));
+    }
+  }
 }
 
 TEST_P(OnednnPoolTest, RejectsChannelsLast) {

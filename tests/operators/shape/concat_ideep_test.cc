@@ -1,4 +1,6 @@
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 #include "tests/operators/common/onednn_run.h"
 
@@ -69,6 +71,38 @@ TEST_P(OnednnConcatTest, FlattensToRowMajorOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnConcatTest, testing::ValuesIn(OnednnCases()));
+
+// In blocks only if all channels are multiples of 16; otherwise the floats are joined.
+TEST(OnednnConcatReducedTest, JoinsImagesOfBf16) {
+  for (const auto& [layout, second, kept] : {std::tuple{"nhwc", 5, true},
+                                             {"nhwc", 16, true},
+                                             {"nChw16c", 16, true},
+                                             {"nChw16c", 64, true},
+                                             {"nChw16c", 24, false}}) {
+    Workspace onednn, cpu;
+    int64_t seed = 0;
+    for (const auto& [name, channels] : {std::pair{"X", 32}, {"Z", second}, {"V", 48}}) {
+      const std::vector<int64_t> dims{2, channels, 3, 5};
+      Tensor* const plain = FeedRandom(&cpu, name, dims, -1, 1, static_cast<uint32_t>(++seed));
+      const dnnl::memory::desc desc =
+          DescIn(ParseOnednnFormat(layout), dims, dnnl::memory::data_type::bf16);
+      Tensor* const tensor = onednn.CreateBlob(name)->GetMutableTensor(IDEEP);
+      void* const to = PrepareOutputMemory(tensor, dims, OnednnLayout::New(desc));
+      Reorder(DescIn(OnednnFormat::kNchw, dims), plain->data<float>(), desc, to);
+      plain->CopyFrom(*tensor);
+    }
+    RunOp(&cpu, kConcat);
+    const std::string asks = R"( arg { name: "output_precision" s: "bf16" } )";
+    for (int run = 0; run < 2; ++run) {
+      RunOp(&onednn, kConcat + asks + "device_option { device_type: 5 }");
+    }
+    const Tensor& joined = onednn.GetBlob("Y")->Get<Tensor>();
+    EXPECT_EQ(IsReduced(joined), kept) << layout << second;
+    const Tensor y(joined, CPU);
+    const std::vector<float> got(y.data<float>(), y.data<float>() + y.numel());
+    EXPECT_EQ(got, Fetch<float>(cpu, "Y")) << layout << second;
+  }
+}
 
 // Inputs whose memory is part of the output's, as a memory plan places them.
 TEST(OnednnConcatPlacementTest, CopiesNoInputThatIsInItsPlace) {

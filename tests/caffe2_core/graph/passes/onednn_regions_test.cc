@@ -149,7 +149,7 @@ TEST_F(OnednnRegionsTest, SplitsRegionsAtOperatorsOfTheCpu) {
                           "EnsureCPUOutput(y_ideep) -> y"));
 }
 
-// A pool reads floats, and so does a convolution that must not round.
+// A pool passes on bf16. A convolution that must not round reads floats.
 TEST_F(OnednnRegionsTest, NamesThePrecisionOfConvolutions) {
   const std::string keeps = R"(arg { name: "least_precision" s: "f32" })";
   const std::string asks = R"(arg { name: "precision" s: "bf16" })";
@@ -172,7 +172,29 @@ TEST_F(OnednnRegionsTest, NamesThePrecisionOfConvolutions) {
   EXPECT_THAT(precisions(), ElementsAre("f32 f32", "f32 f32", "f32 f32", "f32 f32", "f32 f32"));
   run_.precision = Precision::kBfloat16;
   EXPECT_THAT(precisions(),
-              ElementsAre("bf16 bf16", "bf16 f32", "f32 f32", "bf16 f32", "bf16 f32"));
+              ElementsAre("bf16 bf16", "bf16 f32", "f32 f32", "bf16 bf16", "bf16 f32"));
+}
+
+// If all that reads the output of a pool or join rounds, and all that it joins may be rounded.
+TEST_F(OnednnRegionsTest, KeepsValuesInBf16BetweenConvolutions) {
+  const auto precisions = [&](const std::string& b, const std::string& y) {
+    (void)Lines(Conv("x", "w1", "a") + Conv("a", "w2", "b1", b) + Conv("a", "w3", "c") +
+                R"(op { type: "Concat" input: "b1" input: "c" output: "j" output: "i" })" +
+                R"(op { type: "AveragePool" input: "j" output: "p" arg { name: "kernel" i: 2 } })" +
+                Conv("p", "w128", "y", y));
+    std::string found;
+    for (const OperatorDef& op : run_.net.op()) {
+      if (op.type().starts_with("Copy") || op.type().starts_with("Ensure")) continue;
+      found += ArgumentHelper(op).GetSingleArgument<std::string>("output_precision", "f32") + " ";
+    }
+    return found;
+  };
+  test::FeedRandom(&run_.ws, "w128", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
+  run_.precision = Precision::kBfloat16;
+  const std::string keeps = R"(arg { name: "least_precision" s: "f32" })";
+  EXPECT_EQ(precisions("", ""), "bf16 bf16 bf16 bf16 bf16 f32 ");
+  EXPECT_EQ(precisions("", keeps), "bf16 f32 f32 f32 f32 f32 ");
+  EXPECT_EQ(precisions(keeps, ""), "f32 f32 f32 f32 f32 f32 ");
 }
 
 std::string Range(float min, float max) {
@@ -213,7 +235,7 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBytesBetweenConvolutionsOfBytes) {
   // Another range of one reader of the pool.
   EXPECT_THAT(
       precisions(net(Range(0, 1), Range(0, 3))),
-      ElementsAre("Conv int8 f32 0", "MaxPool f32 f32 0", "Conv int8 int8 3", "Conv int8 int8 3",
+      ElementsAre("Conv int8 bf16 0", "MaxPool f32 bf16 0", "Conv int8 int8 3", "Conv int8 int8 3",
                   "Concat f32 int8 0", "Conv int8 bf16 0", "Conv bf16 f32 0"));
   // One input of the join stays in float.
   EXPECT_THAT(
