@@ -44,7 +44,8 @@ void TranslateDynamicQuantizeMatMul(OnnxNode* n) {
 // and zero point of Y, which has numbers without them.
 void TranslateQGemm(OnnxNode* n) {
   const auto matrix = [&](size_t i, const char* flag) {
-    return n->Int(flag, 0) == 0 ? n->In(i) : n->Transpose(n->In(i), {1, 0});
+    return n->Int(flag, 0) == 0 ? n->In(i)
+                                : n->Call("Transpose", {n->In(i)}, {OnnxInts("perm", {1, 0})});
   };
   std::string sums =
       ExactProduct(n, {matrix(0, "transA"), matrix(3, "transB"), InOrNone(n, 2), InOrNone(n, 5)});

@@ -16,7 +16,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 // Queries, keys and values, each [batch, heads, length, size]; and what is added to the scores.
 struct Heads {
   std::string q, k, v, bias = {};
-  int64_t heads = 0;
+  int64_t heads = 0, value_size = 0;
 };
 
 // [batch, length, heads * size] -> [batch, heads, length, size]
@@ -35,6 +35,11 @@ std::string SizeOf(OnnxNode* n, const std::string& x, int64_t axis) {
   return n->Call("Shape", {x}, {OnnxInt("start", axis), OnnxInt("end", axis + 1)});
 }
 
+// The number in a list of one number.
+std::string NumberIn(OnnxNode* n, const std::string& list) {
+  return n->Call("Squeeze", {list, n->IntConst("axes", {0})});
+}
+
 // Added to scores where `kept`, a tensor of booleans, is false.
 std::string Masked(OnnxNode* n, const std::string& kept, double filter, int type) {
   return n->Call("Where",
@@ -49,7 +54,7 @@ std::string CausalBias(OnnxNode* n, const Heads& h) {
       n->Call("Expand", {n->ScalarConst("filter", kNever, n->Type(h.q)), shape});
   const std::string later =
       n->Call("Add", {n->Call("Sub", {keys, queries}), n->IntConst("one", {1})});
-  return n->Call("Trilu", {all, n->Reshape(later, {})}, {OnnxInt("upper", 1)});
+  return n->Call("Trilu", {all, NumberIn(n, later)}, {OnnxInt("upper", 1)});
 }
 
 // The attributes mask_filter_value and an input with a 0 for each key that is not seen: [batch, keys] or
@@ -63,7 +68,7 @@ std::string MaskBias(OnnxNode* n, size_t input, const Heads& h) {
     const auto batch = n->DimsIn(h.q, 0).at(0), lengths = n->DimsIn(mask, 0).at(0);
     CAFFE_ENFORCE_EQ(lengths, batch,
                      "elements of a mask of one axis: only one length for each batch");
-    const std::string end = n->Reshape(SizeOf(n, h.k, 2), {});
+    const std::string end = NumberIn(n, SizeOf(n, h.k, 2));
     const std::string positions = n->Call("Range", {n->ScalarConst("zero", 0, Proto::INT64), end,
                                                     n->ScalarConst("one", 1, Proto::INT64)});
     mask = n->Call("Cast", {mask}, {OnnxInt("to", Proto::INT64)});
@@ -88,7 +93,7 @@ std::string Attend(OnnxNode* n, const Heads& h) {
   scores = Sum(n, scores, bias);
   const std::string weights = n->Call("Softmax", {scores}, {OnnxInt("axis", -1)});
   const std::string y = n->Transpose(n->Call("MatMul", {weights, h.v}), {0, 2, 1, 3});
-  return n->Reshape(y, {0, 0, h.heads * n->FixedDim(h.v, 3)});
+  return n->Reshape(y, {0, 0, h.heads * h.value_size});
 }
 
 // What is no part of either form of attention here.
@@ -111,6 +116,7 @@ void EmitPackedAttention(OnnxNode* n, const std::string& packed, size_t mask, si
   h.q = Apart(n, parts[0], h.heads);
   h.k = Apart(n, parts[1], h.heads);
   h.v = Apart(n, parts[2], h.heads);
+  h.value_size = n->FixedDim(h.v, 3);
   if (n->Has(past)) {  // [2, batch, heads, length, size]
     const auto before = [&](double which) {
       return n->Call("Gather", {n->In(past), n->ScalarConst("which", which, Proto::INT64)},
@@ -170,6 +176,7 @@ void TranslateMultiHeadAttention(OnnxNode* n) {
     h.k = Apart(n, h.k, h.heads);
     h.v = Apart(n, h.v, h.heads);
   }
+  h.value_size = n->FixedDim(h.v, 3);
   if (n->Has(6)) h.k = n->Call("Concat", {n->In(6), h.k}, {OnnxInt("axis", 2)});
   if (n->Has(7)) h.v = n->Call("Concat", {n->In(7), h.v}, {OnnxInt("axis", 2)});
   h.bias = Sum(n, MaskBias(n, 4, h), n->Has(5) ? n->In(5) : "");
@@ -210,7 +217,7 @@ void TranslateContribRotaryEmbedding(OnnxNode* n) {
   const int64_t rank = n->Rank(x);
   std::string positions = n->In(1);
   if (n->Rank(positions) == 1) {
-    const std::string length = n->Reshape(SizeOf(n, x, rank == 3 ? 1 : 2), {});
+    const std::string length = NumberIn(n, SizeOf(n, x, rank == 3 ? 1 : 2));
     const std::string steps = n->Call("Range", {n->ScalarConst("zero", 0, Proto::INT64), length,
                                                 n->ScalarConst("one", 1, Proto::INT64)});
     positions =

@@ -120,7 +120,7 @@ std::vector<Case> Products() {
 // X is [batch, length, 1], [[[1], [2]]]. Queries and keys are 0, so that each query takes the mean of the
 // values that it sees, which are X.
 std::vector<Case> PackedAttentions() {
-  const Given x = {{"batch", "length", "1"}, {1, 2, 1}, {1, 2}};
+  const Given x = {{"1", "length", "1"}, {1, 2, 1}, {1, 2}};
   const std::string w = Floats("w", {1, 3}, {0, 0, 1}), heads = Int("num_heads", 1);
   const std::string past = Floats("past", {2, 1, 1, 1, 1}, {0, 4});
   return {
