@@ -15,7 +15,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 // Queries, keys and values, each [batch, heads, length, size]; and what is added to the scores.
 struct Heads {
-  std::string q, k, v, bias = {};
+  std::string q = {}, k = {}, v = {}, bias = {};
   int64_t heads = 0, value_size = 0;
 };
 
