@@ -100,10 +100,12 @@ Shapes InputShapes(const CommandLine& line) {
   for (const std::string& text : line.All("input-shape")) {
     const auto assignment = SplitAssignment(text);
     std::vector<int64_t> dims;
-    if (!assignment.has_value() || !ParseDims(assignment->second, &dims)) {
+    const bool is_scalar = assignment.has_value() && assignment->second.empty();
+    if (!assignment.has_value() || (!is_scalar && !ParseDims(assignment->second, &dims))) {
       throw UsageError("option --input-shape is \"" + text +
                        "\", want BLOB=DIMS, DIMS as 1,3,224,224");
     }
+    if (is_scalar) dims.clear();
     shapes[assignment->first] = dims;
   }
   return shapes;

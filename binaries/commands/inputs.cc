@@ -204,6 +204,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
   // What a model of ONNX computes from shapes alone is computed when it is imported.
   std::set<std::string> listed;
   if (model.is_onnx) listed.insert(model.inputs.begin(), model.inputs.end());
+  for (const auto& input : model.input_types) listed.insert(input.first);
   std::vector<FedInput> fed = FeedInputs(line, {&model.predict_net}, listed, model.is_onnx, ws);
   RestoreUnsigned(fed, model.input_types, ws);
   return fed;

@@ -1,7 +1,9 @@
 #include "caffe2_core/model/exported_model.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
@@ -11,20 +13,45 @@
 namespace caffe2rt {
 namespace {
 
+// The element type of an input that the model does not state: the first one that the operator which reads
+// it first accepts, or float.
+TensorProto_DataType TypeByReader(const NetDef& net, const std::string& name) {
+  for (const OperatorDef& op : net.op()) {
+    const auto found = std::find(op.input().begin(), op.input().end(), name);
+    if (found == op.input().end()) continue;
+    const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
+    const InputTypes* types =
+        schema == nullptr ? nullptr
+                          : schema->types_of_input(static_cast<int>(found - op.input().begin()));
+    if (types == nullptr || types->accepted.empty()) break;
+    const bool can_be_float = std::find(types->accepted.begin(), types->accepted.end(),
+                                        TensorProto::FLOAT) != types->accepted.end();
+    return can_be_float ? TensorProto::FLOAT : types->accepted[0];
+  }
+  return TensorProto::FLOAT;
+}
+
+bool IsFixed(const std::vector<int64_t>& dims) {
+  return std::find(dims.begin(), dims.end(), -1) == dims.end();
+}
+
 // The shapes of the inputs: those that the options state, else those of the files.
 ShapeMap InputShapes(const Model& model, const Workspace& ws, const ModelExportOptions& options) {
   ShapeMap shapes;
   const auto set = [&](const std::string& name, const std::vector<int64_t>& dims) {
     const auto type = model.input_types.find(name);
-    shapes.emplace(name,
-                   CreateTensorShape(
-                       dims, type != model.input_types.end() ? type->second : TensorProto::FLOAT));
+    shapes.emplace(name, CreateTensorShape(dims, type != model.input_types.end()
+                                                     ? type->second
+                                                     : TypeByReader(model.predict_net, name)));
   };
   for (const auto& [name, dims] : options.input_shapes) {
-    CheckInputName({&model.predict_net}, name);
+    if (!model.input_types.contains(name)) CheckInputName({&model.predict_net}, name);
     set(name, dims);
   }
   for (const auto& [name, dims] : model.input_shapes) set(name, dims);
+  for (const auto& [name, dims] : model.input_dims) {
+    if (IsFixed(dims)) set(name, dims);
+  }
   for (const ZeroPlaceholder& placeholder : model.zero_placeholders) {
     if (placeholder.HasInputShape()) set(placeholder.name, placeholder.dims);
   }

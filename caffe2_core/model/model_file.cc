@@ -17,6 +17,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
@@ -222,6 +223,17 @@ std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
   return constants;
 }
 
+// Nets that were imported from ONNX state their inputs.
+void TakeStatedInputs(Model* model) {
+  for (const auto& [name, input] : StatedInputs(model->predict_net)) {
+    model->input_types.emplace(name, input.type);
+    if (input.has_dims) model->input_dims.emplace(name, input.dims);
+  }
+  for (const auto& [name, dims] : StatedOutputs(model->predict_net)) {
+    model->output_dims.emplace(name, dims);
+  }
+}
+
 void FindInputs(Model* model) {
   if (model->packed != nullptr) return;
   std::vector<const NetDef*> init_nets;
@@ -237,6 +249,7 @@ void Finish(const ModelFileOptions& options, Model* model) {
   MakeNamesDiffer(model);
   SetDevices(options, model);
   SetArguments(options, model);
+  TakeStatedInputs(model);
   FindInputs(model);
 }
 

@@ -128,8 +128,9 @@ struct Model {
   std::optional<CaffeTransform> caffe_transform;
   std::vector<std::string> notes;
   bool is_onnx = false;                                     // a model of ONNX
-  std::map<std::string, TensorProto_DataType> input_types;  // of a model of ONNX
-  // Of a model of ONNX: of inputs and outputs whose rank is known, -1 for dims without a number.
+  // Of a model of ONNX, or of nets that were imported from one.
+  std::map<std::string, TensorProto_DataType> input_types;
+  // Of the same: of inputs and outputs whose rank is known, -1 for dims without a number.
   std::map<std::string, std::vector<int64_t>> input_dims, output_dims;
   ImagePreparation image;        // of a predictor's database that states it
   std::string fixed_size_layer;  // a layer or node that fits only input_shapes, or ""

@@ -15,7 +15,7 @@ const std::map<Key, OnnxRow>& Table() {
          {OnnxControlRows(), OnnxImageRows(), OnnxElementwiseRows(), OnnxLayerRows(),
           OnnxWindowRows(), OnnxShapeRows(), OnnxReduceRows(), OnnxQuantizedRows(),
           OnnxRecurrentRows(), OnnxNumericRows(), OnnxFunctionRows(), OnnxAttentionRows(),
-          OnnxContribRows(), OnnxRandomRows()}) {
+          OnnxContribRows(), OnnxRandomRows(), OnnxTransformerRows(), OnnxSequenceRows()}) {
       for (const OnnxRow& row : subject) rows.emplace(Key(row.domain, row.type), row);
     }
     return rows;

@@ -39,6 +39,8 @@ std::vector<OnnxRow> OnnxRecurrentRows();    // LSTM, GRU, RNN
 std::vector<OnnxRow> OnnxNumericRows();      // CumSum, Einsum, DFT, ...
 std::vector<OnnxRow> OnnxFunctionRows();     // those that ONNX defines by others
 std::vector<OnnxRow> OnnxAttentionRows();
+std::vector<OnnxRow> OnnxSequenceRows();     // SequenceAt, SplitToSequence, ...
+std::vector<OnnxRow> OnnxTransformerRows();  // com.microsoft
 std::vector<OnnxRow> OnnxRandomRows();
 std::vector<OnnxRow> OnnxContribRows();  // com.microsoft, and ONNX's first opsets
 

@@ -11,6 +11,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/import/onnx/onnx_file.h"
 #include "caffe2_core/import/onnx/onnx_translator.h"
 
@@ -173,6 +174,8 @@ class Importer {
   void AddOutput(const onnx::ValueInfoProto& output) {
     const std::string& name = output.name();
     const std::string& blob = OnnxTranslator::Find(scope_, name);
+    CAFFE_ENFORCE(!nets_.sequences.contains(blob), "output \"", Shortened(name),
+                  "\" is a sequence, which is not supported");
     model_.outputs.push_back(name);
     StateOutputDims(output, nets_.At(blob));
     if (blob == name) return;
@@ -205,6 +208,12 @@ class Importer {
   OnnxModel Result() {
     model_.init_net = std::move(nets_.init);
     model_.predict_net = std::move(nets_.predict);
+    for (const OnnxInput& input : model_.inputs) {
+      StateInput(input.name, {input.type, input.has_rank, input.dims}, &model_.predict_net);
+    }
+    for (const auto& [name, dims] : model_.output_dims) {
+      StateOutput(name, dims, &model_.predict_net);
+    }
     model_.weights = std::move(nets_.weights);
     model_.node_blobs = translator_.node_blobs();
     model_.fixed_size_node = nets_.fixed_size_node;

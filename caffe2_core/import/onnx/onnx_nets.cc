@@ -174,7 +174,11 @@ void OnnxNets::Append(OperatorDef op, bool in_target) {
   CAFFE_ENFORCE(OpSchemaRegistry::Schema(op.type()) != nullptr, "operator type \"", op.type(),
                 "\" is not known");
   const bool constant = !in_target && IsConstant(op);
-  for (const std::string& input : op.input()) Write(input);
+  for (const std::string& input : op.input()) {
+    CAFFE_ENFORCE(sequences.empty() || !sequences.contains(input), "input \"", input,
+                  "\" is a sequence, want a tensor");
+    Write(input);
+  }
   Infer(op);
   for (const std::string& output : op.output()) blobs_[output].is_constant = constant;
   *(constant ? &init : target_)->add_op() = std::move(op);

@@ -29,6 +29,8 @@ class OnnxNets {
   std::vector<OperatorWeights> weights;  // of init
   std::vector<std::string> notes;
   OnnxSymbols symbols;
+  // Sequences of tensors, by the blob that stands for them: no operator reads or writes it.
+  std::unordered_map<std::string, std::vector<std::string>> sequences;
   std::string fixed_size_node;  // the first that fits only the sizes of the import
 
   const OnnxFile& file() const { return *file_; }

@@ -35,7 +35,11 @@ void TranslateQuickGelu(OnnxNode* n) {
 std::string Activated(OnnxNode* n, const std::string& x) {
   const std::string type = n->Text("activation");
   const std::vector<float> params = n->FloatList("activation_params");
-  const auto param = [&](size_t i) { return i < params.size() ? params[i] : 0; };
+  // FusedConv has a list, FusedGemm two attributes.
+  const auto param = [&](size_t i) {
+    return i < params.size() ? params[i]
+                             : n->Float(i == 0 ? "activation_alpha" : "activation_beta", 0);
+  };
   if (type.empty()) return x;
   if (type == "Relu" || type == "Tanh" || type == "Sigmoid") return n->Call(type, {x});
   if (type == "LeakyRelu") return n->Call(type, {x}, {OnnxFloat("alpha", param(0))});
@@ -64,13 +68,27 @@ void TranslateFusedConv(OnnxNode* n) {
   n->Forward(0, Activated(n, y));
 }
 
+void TranslateFusedGemm(OnnxNode* n) {
+  const std::vector<std::string> inputs = {n->In(0), n->In(1), n->Has(2) ? n->In(2) : ""};
+  n->Forward(0, Activated(n, n->Call("Gemm", inputs, OwnAttributes(n))));
+}
+
+// [rows, batches ..., columns] -> [batches ..., rows, columns]
+std::string BatchFirst(OnnxNode* n, size_t i, const char* flag) {
+  if (n->Int(flag, 0) == 0) return n->In(i);
+  const int64_t rank = n->Rank(n->In(i));
+  CAFFE_ENFORCE_GE(rank, 2, "axes of an input with ", flag);
+  std::vector<int64_t> axes;
+  for (int64_t axis = 1; axis + 1 < rank; ++axis) axes.push_back(axis);
+  axes.insert(axes.end(), {0, rank - 1});
+  return n->Transpose(n->In(i), axes);
+}
+
 void TranslateFusedMatMul(OnnxNode* n) {
-  CAFFE_ENFORCE(n->Int("transBatchA", 0) == 0 && n->Int("transBatchB", 0) == 0,
-                "transBatchA and transBatchB are not supported");
-  const std::string y =
-      n->TypedValue("BatchMatMul", {n->In(0), n->In(1)},
-                    {MakeArgument("trans_a", n->Int("transA", 0)),
-                     MakeArgument("trans_b", n->Int("transB", 0)), MakeArgument("broadcast", 1)});
+  const std::string y = n->TypedValue(
+      "BatchMatMul", {BatchFirst(n, 0, "transBatchA"), BatchFirst(n, 1, "transBatchB")},
+      {MakeArgument("trans_a", n->Int("transA", 0)), MakeArgument("trans_b", n->Int("transB", 0)),
+       MakeArgument("broadcast", 1)});
   const float alpha = n->Float("alpha", 1);
   n->Forward(0, alpha == 1 ? y : n->Call("Mul", {y, Number(n, alpha, y)}));
 }
@@ -130,6 +148,29 @@ void TranslateQLinearLeakyRelu(OnnxNode* n) {
 void TranslateQLinearGlobalAveragePool(OnnxNode* n) {
   CAFFE_ENFORCE(n->Int("channels_last", 0) == 0, "channels_last is 1, which is not supported");
   EmitQuantized(n, n->Call("GlobalAveragePool", {Dequantized(n, 0)}), 3);
+}
+
+// X, scale, zero point, scale and zero point of Y
+void TranslateQLinearAveragePool(OnnxNode* n) {
+  CAFFE_ENFORCE(n->Int("channels_last", 0) == 0, "channels_last is 1, which is not supported");
+  std::vector<onnx::AttributeProto> attributes;
+  for (const onnx::AttributeProto& attribute : OwnAttributes(n)) {
+    if (attribute.name() != "channels_last") attributes.push_back(attribute);
+  }
+  EmitQuantized(n, n->Call("AveragePool", {Dequantized(n, 0)}, attributes), 3);
+}
+
+// condition, X and Y with their scales and zero points, those of Z
+void TranslateQLinearWhere(OnnxNode* n) {
+  EmitQuantized(n, n->Call("Where", {n->In(0), Dequantized(n, 1), Dequantized(n, 4)}), 7);
+}
+
+void TranslateQLinearReduceMean(OnnxNode* n) {
+  const std::string axes = n->HasAttr("axes") ? n->IntConst("axes", n->IntList("axes")) : "";
+  EmitQuantized(n,
+                n->Call("ReduceMean", {Dequantized(n, 0), axes},
+                        {OnnxInt("keepdims", n->Int("keepdims", 1))}),
+                3);
 }
 
 void TranslateQLinearConcat(OnnxNode* n) {
@@ -205,15 +246,19 @@ std::vector<OnnxRow> OnnxContribRows() {
           {"DequantizeLinear", &TranslateContribQuantize, "", true, kMicrosoft},
           {"FastGelu", &TranslateFastGelu, "", false, kMicrosoft},
           {"FusedConv", &TranslateFusedConv, "", false, kMicrosoft},
+          {"FusedGemm", &TranslateFusedGemm, "", false, kMicrosoft},
           {"FusedMatMul", &TranslateFusedMatMul, "", false, kMicrosoft},
           {"Gelu", &TranslatePlainGelu, "", false, kMicrosoft},
           {"QLinearAdd", &TranslateQLinearAdd, "", true, kMicrosoft},
+          {"QLinearAveragePool", &TranslateQLinearAveragePool, "", true, kMicrosoft},
           {"QLinearConcat", &TranslateQLinearConcat, "", true, kMicrosoft},
           {"QLinearGlobalAveragePool", &TranslateQLinearGlobalAveragePool, "", true, kMicrosoft},
           {"QLinearLeakyRelu", &TranslateQLinearLeakyRelu, "", true, kMicrosoft},
           {"QLinearMul", &TranslateQLinearMul, "", true, kMicrosoft},
+          {"QLinearReduceMean", &TranslateQLinearReduceMean, "", true, kMicrosoft},
           {"QLinearSigmoid", &TranslateQLinearSigmoid, "", true, kMicrosoft},
           {"QLinearSoftmax", &TranslateQLinearSoftmax, "", true, kMicrosoft},
+          {"QLinearWhere", &TranslateQLinearWhere, "", true, kMicrosoft},
           {"QuantizeLinear", &TranslateContribQuantize, "", true, kMicrosoft},
           {"QuickGelu", &TranslateQuickGelu, "", false, kMicrosoft},
           {"SkipLayerNormalization", &TranslateSkipLayerNormalization, "", false, kMicrosoft},

@@ -40,6 +40,44 @@ void TranslateDynamicQuantizeMatMul(OnnxNode* n) {
                     InOrNone(n, 4));
 }
 
+// A, its scale and zero point, B, its scale and zero point, C (integers with the product's scale), scale
+// and zero point of Y, which has numbers without them.
+void TranslateQGemm(OnnxNode* n) {
+  const auto matrix = [&](size_t i, const char* flag) {
+    return n->Int(flag, 0) == 0 ? n->In(i)
+                                : n->Call("Transpose", {n->In(i)}, {OnnxInts("perm", {1, 0})});
+  };
+  std::string sums =
+      ExactProduct(n, {matrix(0, "transA"), matrix(3, "transB"), InOrNone(n, 2), InOrNone(n, 5)});
+  if (n->Has(6)) sums = n->Call("Add", {sums, n->In(6)});
+  const std::string alpha = n->ScalarConst("alpha", n->Float("alpha", 1), Proto::FLOAT);
+  const std::string scale = n->Call("Mul", {n->Call("Mul", {n->In(1), n->In(4)}), alpha});
+  const std::string y = n->Call("Mul", {n->Cast(sums, Proto::FLOAT), scale});
+  if (!n->Has(7)) return n->Forward(0, y);
+  n->Forward(0, n->Call("QuantizeLinear", {y, n->In(7), InOrNone(n, 8)}));
+}
+
+// Weights [directions, columns, 4 * units] with a scale and a zero point for each direction or row.
+std::string Weights(OnnxNode* n, size_t weights, size_t scale) {
+  const auto spread = [&](size_t i) {
+    const int64_t rank = n->Rank(n->In(i));
+    const std::string axes = n->IntConst("axes", rank == 1 ? OnnxDims{1, 2} : OnnxDims{1});
+    return n->Call("Unsqueeze", {n->Cast(n->In(i), Proto::FLOAT), axes});
+  };
+  std::string w = n->Cast(n->In(weights), Proto::FLOAT);
+  if (n->Has(scale + 1)) w = n->Call("Sub", {w, spread(scale + 1)});
+  return n->Transpose(n->Call("Mul", {w, spread(scale)}), {0, 2, 1});
+}
+
+// X, W, R, B, lengths, first state and cells, P, scales and zero points of W and R. ONNX Runtime rounds X and
+// the state to bytes at each step; here they keep their numbers.
+void TranslateDynamicQuantizeLSTM(OnnxNode* n) {
+  const std::vector<std::string> inputs = {n->In(0),       Weights(n, 1, 8), Weights(n, 2, 10),
+                                           InOrNone(n, 3), InOrNone(n, 4),   InOrNone(n, 5),
+                                           InOrNone(n, 6), InOrNone(n, 7)};
+  EmitSameOf(n, "LSTM", inputs);
+}
+
 void TranslateQuantizeLinear(OnnxNode* n) {
   const int64_t precision = n->Int("precision", 0);
   CAFFE_ENFORCE(precision == 0 || precision == Proto::FLOAT, "precision is ", precision,
@@ -54,9 +92,11 @@ std::vector<OnnxRow> OnnxQuantizedRows() {
       {"ConvInteger", [](OnnxNode* n) { EmitSame(n, "ConvInteger"); }},
       {"DequantizeLinear", [](OnnxNode* n) { EmitSame(n, "DequantizeLinear"); }},
       {"DynamicQuantizeLinear", nullptr, "DynamicQuantizeLinear"},
+      {"DynamicQuantizeLSTM", &TranslateDynamicQuantizeLSTM, "", false, kMicrosoft},
       {"DynamicQuantizeMatMul", &TranslateDynamicQuantizeMatMul, "", false, kMicrosoft},
       {"MatMulInteger", [](OnnxNode* n) { EmitSame(n, "MatMulInteger"); }},
       {"MatMulIntegerToFloat", &TranslateMatMulIntegerToFloat, "", false, kMicrosoft},
+      {"QGemm", &TranslateQGemm, "", false, kMicrosoft},
       {"QLinearConv", [](OnnxNode* n) { EmitSame(n, "QLinearConv"); }},
       {"QLinearMatMul", nullptr, "QLinearMatMul"},
       {"QuantizeLinear", &TranslateQuantizeLinear},

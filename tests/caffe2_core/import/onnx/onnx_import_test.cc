@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/float16.h"
+#include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
@@ -152,6 +153,38 @@ TEST(OnnxImportTest, AnOpsetAboveTheKnownIsAnError) {
             "cannot import \"model\": 1 operators of the model are not supported: "
             "Relu of opset 99, known are up to 28 (node \"n_y\")");
   EXPECT_EQ(OnnxImportError(OnnxBytes(graph, 99), {.tolerant = true}), "");
+}
+
+TEST(OnnxImportTest, TheNetStatesItsInputs) {
+  const std::string graph = OnnxValue("input", "x", {"n", "3"}, 7) + Node("Identity", {"x"}, "y") +
+                            OnnxValue("output", "y", {"n", "3"}, 7);
+  const OnnxModel model = ImportOnnxFromMemory(OnnxBytes(graph), {});
+  const std::map<std::string, StatedInput> inputs = StatedInputs(model.predict_net);
+  ASSERT_EQ(inputs.count("x"), 1U);
+  EXPECT_EQ(inputs.at("x").type, TensorProto::INT64);
+  EXPECT_EQ(inputs.at("x").dims, (std::vector<int64_t>{-1, 3}));
+  EXPECT_EQ(StatedOutputs(model.predict_net).at("y"), (std::vector<int64_t>{-1, 3}));
+}
+
+TEST(OnnxImportTest, ASequenceIsNoTensor) {
+  const std::string sequence =
+      OnnxValue("input", "x", {"2"}) + Node("SequenceConstruct", {"x", "x"}, "s");
+  const auto error = [&](const std::string& more) {
+    return OnnxImportError(OnnxBytes(sequence + more));
+  };
+  EXPECT_NE(error(OnnxValue("output", "s", {"2"}))
+                .find("output \"s\" is a sequence, which is not supported"),
+            std::string::npos);
+  EXPECT_NE(error(Node("Relu", {"s"}, "y") + OnnxValue("output", "y", {"2"}))
+                .find("input \"s\" is a sequence, want a tensor"),
+            std::string::npos);
+  EXPECT_NE(error("initializer { name: 'i' data_type: 7 int64_data: 2 } " +
+                  Node("SequenceAt", {"s", "i"}, "y") + OnnxValue("output", "y", {"2"}))
+                .find("position 2 is out of range for a sequence of 2 tensors"),
+            std::string::npos);
+  EXPECT_NE(error(Node("SequenceLength", {"x"}, "y") + OnnxValue("output", "y", {}))
+                .find("input 0 is no sequence"),
+            std::string::npos);
 }
 
 TEST(OnnxImportTest, ADimensionThatMustBeKnownIsAskedFor) {

@@ -254,9 +254,59 @@ std::vector<RowCase> Shapes() {
            {0, 2, 4}}};
 }
 
+std::vector<RowCase> Sequences() {
+  const Given x = {"x", {2, 3}, {1, 2, 3, 4, 5, 6}};
+  const std::string rows = Node("SplitToSequence", "x", Int("keepdims", 0), "s");
+  const auto position = [](int64_t i) { return Ints("i", {i}, true); };
+  const auto pairs = [&](const std::string& sizes) {
+    return sizes + Node("SplitToSequence", "x n", Int("axis", 1), "s");
+  };
+  return {
+      {"LastRow", 13, rows + position(-1) + Node("SequenceAt", "s i"), {x}, {3}, {4, 5, 6}},
+      {"RowsThatKeepTheirAxis",
+       13,
+       Node("SplitToSequence", "x", "", "s") + position(0) + Node("SequenceAt", "s i"),
+       {x},
+       {1, 3},
+       {1, 2, 3}},
+      {"PartsOfOneSize",
+       13,
+       pairs(Ints("n", {2}, true)) + position(1) + Node("SequenceAt", "s i"),
+       {x},
+       {2, 1},
+       {3, 6}},
+      {"PartsOfSizes",
+       13,
+       pairs(Ints("n", {1, 2})) + position(1) + Node("SequenceAt", "s i"),
+       {x},
+       {2, 2},
+       {2, 3, 5, 6}},
+      {"InsertedAndErased",
+       13,
+       Node("SequenceEmpty", "", "", "e") + Node("SequenceInsert", "e x", "", "f") + position(0) +
+           Node("SequenceInsert", "f b i", "", "g") + Node("SequenceInsert", "g x", "", "h") +
+           Node("SequenceErase", "h", "", "k") + Node("ConcatFromSequence", "k", Int("axis", 0)),
+       {x, {"b", {1, 3}, {7, 8, 9}}},
+       {3, 3},
+       {7, 8, 9, 1, 2, 3, 4, 5, 6}},
+      {"StackedOnANewAxis",
+       13,
+       rows + Node("ConcatFromSequence", "s", Int("axis", 1) + Int("new_axis", 1)),
+       {x},
+       {3, 2},
+       {1, 4, 2, 5, 3, 6}},
+      {"Length",
+       13,
+       Node("SequenceConstruct", "x x", "", "s") + Node("SequenceLength", "s", "", "n") +
+           Node("Cast", "n", Int("to", 1)),
+       {x},
+       {},
+       {2}}};
+}
+
 std::vector<RowCase> AllCases() {
   std::vector<RowCase> all;
-  for (auto& rows : {Elementwise(), OlderOpsets(), Products(), Windows(), Shapes()}) {
+  for (auto& rows : {Elementwise(), OlderOpsets(), Products(), Windows(), Shapes(), Sequences()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
