@@ -145,7 +145,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead, public 
       kernel.reason = "precision";
     } else if (precision != Precision::kFloat32) {
       kernel.reason = "fallback";
-    } else if (args().HasArgument("precision")) {  // of less, by the pass matmul_precisions
+    } else if (args().HasArgument(kFcFusionPrecision)) {  // of less, by the pass matmul_precisions
       kernel.reason = "model";
     }
     return KernelChoice{.candidates = {std::move(kernel)}};

@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/isa.h"
 #include "operators/primitives/float_lanes.h"
+#include "operators/primitives/reduced_rows.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -21,39 +22,6 @@ namespace {
 
 constexpr int kQuad = 4;
 constexpr int kPair = 2;
-// Rows with a smaller range are quantized as if they had this one: its inverse is finite.
-constexpr float kSmallestRange = 1e-30f;
-
-struct RowRange {
-  float low = 0, high = 0;
-  bool finite = true;
-};
-
-ReducedRow QuantizationOf(const RowRange& range) {
-  if (!range.finite) return {.scale = std::numeric_limits<float>::quiet_NaN(), .zero = 0};
-  const float scale = std::max(range.high / 255 - range.low / 255, kSmallestRange / 255);
-  return {.scale = scale, .zero = static_cast<int32_t>(std::nearbyint(-range.low / scale))};
-}
-
-RowRange RangeOfPlain(int64_t k, const float* a, RowRange range) {
-  for (int64_t i = 0; i < k; ++i) {
-    range.low = std::min(range.low, a[i]);
-    range.high = std::max(range.high, a[i]);
-    range.finite = range.finite && std::isfinite(a[i]);
-  }
-  return range;
-}
-
-// Without a range, all elements count as 0.
-template <class Element>
-void QuantizePlain(const ReducedRow& row, int64_t k, const float* a, Element* to) {
-  const bool finite = !std::isnan(row.scale);
-  const float inverse = finite ? 1 / row.scale : 0;
-  for (int64_t i = 0; i < k; ++i) {
-    const float q = finite ? std::nearbyint(a[i] * inverse) + static_cast<float>(row.zero) : 0;
-    to[i] = static_cast<Element>(std::clamp(q, 0.0f, 255.0f));
-  }
-}
 
 ReducedRow ConvertPlainWords(int64_t k, const float* a, void* to) {
   auto* const words = static_cast<int16_t*>(to);
