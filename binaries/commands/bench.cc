@@ -10,9 +10,9 @@
 #include "binaries/commands/bench_explain.h"
 #include "binaries/commands/bench_report.h"
 #include "binaries/commands/bench_tune.h"
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
@@ -85,10 +85,15 @@ class BenchJob {
     const PreparationOptions preparation = PreparationOptionsOf(line_, model_, fed_, {});
     const Preparation prepared = PrepareNet(std::move(model_.predict_net), preparation, ws_.get());
     WarnOfWorkers(prepared.net, line_.Text("executor"));
-    PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get(),
-                    line_.Text("executor"));
+    PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get(), line_.Text("executor"),
+                    prepared.options);
     NetProfile profile = ProfileNet(
-        &net.net(), [&net] { return net.memory().Run(); }, options);
+        &net.net(),
+        [&net] {
+          net.Run();
+          return true;
+        },
+        options);
     WriteReport(line_, prepared, &net.net());
     return profile;
   }

@@ -17,6 +17,7 @@
 #include "binaries/commands/output_saver.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/graph/blob_values.h"
 #include "caffe2_core/inspect/net_comparison.h"
 #include "caffe2_core/io/tensor_file.h"
@@ -128,6 +129,10 @@ int Compare(const CommandLine& line) {
   if (!first && (line.Has("input") || line.Has("image") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
                      "\" is not a net");
+  // As run does, for the same bytes.
+  const std::string precision = line.Text("precision");
+  const WorkScope scope(
+      {.any_machine = line.Has("deterministic") && (precision == "int8" || precision == "auto")});
   if (first && second) {
     CompareTwoNets(line, &comparison);
   } else if (first) {

@@ -189,6 +189,9 @@ InputImages FindInputImages(const CommandLine& line, const Model& model,
     set_blob(assignment->first);
     paths.push_back(assignment->second);
   }
+  for (const std::string& path : line.All("calibrate")) {
+    if (fs::is_directory(path)) paths.push_back(path);
+  }
   const std::vector<std::string> lists = line.All("image-list");
   if (paths.empty() && lists.empty()) return images;
   for (const std::string& path : paths)

@@ -31,7 +31,7 @@ Precision PrecisionOf(const CommandLine& line) {
   const std::string name = line.Text("precision");
   const std::vector<std::string> known = PrecisionNames();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
-    throw UsageError("option --precision is \"" + name + "\", want f32, bf16 or int8");
+    throw UsageError("option --precision is \"" + name + "\", want f32, bf16, int8 or auto");
   }
   return ParsePrecision(name);
 }
@@ -62,8 +62,10 @@ const std::vector<Option>& OptimizeOptions() {
        "f32; bf16: convolutions round their inputs and weights to bfloat16 where the processor "
        "multiplies it and that is estimated to be faster; int8: those that caffe2 quantize has "
        "given ranges multiply bytes, the others as with bf16. FC and MatMul with constant weights "
-       "need no ranges",
+       "need no ranges; auto: int8, bf16 or f32, by what caffe2 quantize has measured and --min-snr",
        false, true, &PrecisionNames},
+      {"min-snr", "DECIBELS", "30",
+       "with --precision auto: the least ratio of signal to noise of the outputs", false, true},
   };
   return options;
 }
@@ -101,6 +103,7 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                              .kept = kept,
                              .deterministic = line.Has("deterministic"),
                              .precision = PrecisionOf(line),
+                             .min_snr_db = static_cast<double>(line.Integer("min-snr", 0, 200)),
                              .free_constants = true,
                              .packed = model.packed};
   if (line.Has("winograd-memory")) options.winograd_filter_bytes = line.Bytes("winograd-memory");

@@ -1,61 +1,43 @@
 // caffe2 quantize: measures the ranges that precision int8 needs, on examples, and writes the net with them.
 
-#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 
 #include "binaries/commands/command.h"
-#include "binaries/commands/images.h"
 #include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/number_text.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
 #include "binaries/commands/progress.h"
+#include "binaries/commands/quantize_examples.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/inspect/blob_watch.h"
 #include "caffe2_core/inspect/calibration.h"
+#include "caffe2_core/inspect/precision_search.h"
 #include "caffe2_core/io/atomic_file.h"
 
 namespace caffe2rt {
 namespace {
 
-// On how many of the examples precisions are compared.
-constexpr size_t kMostCompared = 16;
-
-// The signal and the noise of the outputs, as sums of squares.
-class SignalToNoise {
- public:
-  void Add(const std::string& name, const Tensor& exact, const Tensor& rounded) {
-    Sums& sums = sums_[name];
-    for (int64_t i = 0; i < exact.numel(); ++i) {
-      const double x = exact.data<float>()[i], noise = x - rounded.data<float>()[i];
-      sums.signal += x * x;
-      sums.noise += noise * noise;
-    }
-  }
-  // Of the worst output, in decibels.
-  double Decibels() const {
-    double worst = HUGE_VAL;
-    for (const auto& [name, sums] : sums_) {
-      if (sums.noise > 0) worst = std::min(worst, 10 * std::log10(sums.signal / sums.noise));
-    }
-    return worst;
-  }
-
- private:
-  struct Sums {
-    double signal = 0, noise = 0;
-  };
-  std::map<std::string, Sums> sums_;
-};
+// A number that the option gives, or nothing.
+std::optional<double> NumberOf(const CommandLine& line, const std::string& name, double most) {
+  if (!line.Has(name)) return std::nullopt;
+  const std::string text = line.Text(name);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most))
+    throw UsageError(
+        MakeString("option --", name, " is \"", text, "\", want a number from 0 to ", most));
+  return value;
+}
 
 class QuantizeJob {
  public:
@@ -64,193 +46,214 @@ class QuantizeJob {
       throw UsageError("want the files of an init net and a predict net, see --help");
     if (!line.Has("output-predict-net"))
       throw UsageError("want --output-predict-net FILE, see --help");
-    if (line.Has("min-snr")) min_snr_ = static_cast<double>(line.Integer("min-snr", 0, 200));
+    goal_ = {.min_snr_db = NumberOf(line, "min-snr", 200),
+             .max_drop = NumberOf(line, "max-drop", 100)};
+    if (goal_.max_drop && !line.Has("labels"))
+      throw UsageError("--max-drop is given without --labels FILE, by which accuracy is measured");
   }
 
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
-    for (const FedInput& input : FeedInputs(line_, model_, ws_.get())) fed_.push_back(input);
-    images_ = FindInputImages(line_, model_, fed_, ImageCount::kAll);
-    if (images_.files.empty()) {
-      const bool random =
-          std::any_of(fed_.begin(), fed_.end(), [](const auto& input) { return input.is_random; });
-      if (fed_.empty() || random)
-        throw UsageError(
-            "want examples to measure ranges on: --image FOLDER, or --input BLOB=FILE.npy");
-    }
-    if (images_.stream != nullptr)
-      throw UsageError("option --image gives a stream, want files or a folder");
+    examples_.emplace(line_, model_, ws_.get());
+    const std::vector<int64_t> labels = examples_->Labels();
     net_ = model_.predict_net;
-    const std::map<int, InputRange> ranges = Measure();
-    if (min_snr_.has_value()) KeepSignal(ranges);
+    MeasureRanges();
+    MeasurePrecisions(labels);
     AtomicFile file(line_.Text("output-predict-net"));
     WriteNetFile(net_, line_.Text("output-predict-net"), &file);
     file.Commit();
-    Print(ranges);
+    if (line_.Has("json")) {
+      PrintAsJson();
+    } else {
+      Print();
+    }
     return 0;
   }
 
  private:
-  size_t examples() const { return std::max<size_t>(images_.files.size(), 1); }
-  // Feeds example `i`. Arrays are one example, whatever their batch.
-  void Feed(size_t i) {
-    if (!images_.files.empty()) FeedImage(line_, images_, images_.files[i], ws_.get());
+  // Calls a function that runs example `i`.
+  template <class Function>
+  void WithExample(size_t i, Function&& function) {
+    try {
+      function();
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const EnforceNotMet& error) {
+      const std::string name = examples_->NameOf(i);
+      if (error.message().find(name.substr(name.find('"') + 1)) != std::string::npos) throw;
+      CAFFE_THROW(name, ": ", error.message());
+    }
   }
 
-  std::map<int, InputRange> Measure() {
-    CheckInputsAreThereFirst();
+  void MeasureRanges() {
+    WithExample(0, [&] { examples_->Feed(0); });
+    CheckInputsAreThere(model_, *ws_);
     const NetDef watched = NetToWatch(net_);
     NetBase* const net = ws_->CreateNet(watched, true);
     CAFFE_ENFORCE(net != nullptr, "net \"", net_.name(), "\" cannot be created");
     Calibration calibration(watched, net);
-    Progress progress(static_cast<int64_t>(examples()), "examples");
-    for (size_t i = 0; i < examples(); ++i) {
-      Feed(i);
-      net->Run();
+    Progress progress(static_cast<int64_t>(examples_->count()), "examples");
+    for (size_t i = 0; i < examples_->count(); ++i) {
+      WithExample(i, [&] {
+        examples_->Feed(i);
+        net->Run();
+      });
       progress.Show(static_cast<int64_t>(i) + 1);
     }
     calibration.StateRanges(&net_);
-    const std::map<int, InputRange> ranges = calibration.ranges();
-    return ranges;
+    ranges_ = calibration.ranges();
   }
 
-  void CheckInputsAreThereFirst() {
-    Feed(0);
-    CheckInputsAreThere(model_, *ws_);
-  }
-
-  // --- signal to noise ---
-
-  using Outputs = std::map<std::string, Tensor>;
-
-  // The float outputs of the net for each of the first examples.
-  std::vector<Outputs> OutputsOf(const NetDef& net, Precision precision) {
-    PreparationOptions options{.precision = precision};
-    for (const FedInput& input : fed_) options.inputs.insert(input.blob);
-    if (!images_.blob.empty()) options.inputs.insert(images_.blob);
+  PreparationOptions OptionsOfSearch() const {
+    PreparationOptions options;
+    for (const FedInput& input : examples_->fed()) options.inputs.insert(input.blob);
+    if (!examples_->image_blob().empty()) options.inputs.insert(examples_->image_blob());
+    options.inputs.insert(model_.inputs.begin(), model_.inputs.end());
     options.kept.insert(model_.outputs.begin(), model_.outputs.end());
-    const Preparation prepared = PrepareNet(net, options, ws_.get());
-    std::vector<Outputs> all;
-    {
-      PreparedNet runnable(prepared.net, options.kept, nullptr, ws_.get());
-      for (size_t i = 0; i < std::min(examples(), kMostCompared); ++i) {
-        Feed(i);
-        runnable.Run();
-        all.push_back(CopyOutputs());
-      }
-    }
-    for (const std::string& name : prepared.new_constants) ws_->RemoveBlob(name);
-    return all;
+    return options;
   }
 
-  Outputs CopyOutputs() const {
-    Outputs outputs;
-    for (const std::string& name : model_.outputs) {
-      const Blob* const blob = ws_->FindBlob(name).get();
-      const Tensor* const tensor = blob == nullptr ? nullptr : FindTensor(*blob);
-      if (tensor != nullptr && tensor->IsType<float>()) outputs[name] = Tensor(*tensor, CPU);
+  void MeasurePrecisions(const std::vector<int64_t>& labels) {
+    std::optional<Progress> trials;
+    int64_t total_before = -1;
+    PrecisionSearch search(OptionsOfSearch(), ws_.get(),
+                           {.count = examples_->count(),
+                            .feed = [&](size_t i) { examples_->Feed(i); },
+                            .labels = labels},
+                           [&](int64_t done, int64_t total) {
+                             if (total != total_before) {
+                               trials.emplace(total, total > 0 ? "operators" : "trials");
+                             }
+                             total_before = total;
+                             trials->Show(done);
+                           });
+    search.Begin(net_);
+    exact_ = search.exact();
+    if (goal_.min_snr_db || goal_.max_drop) {
+      found_ = search.Find(&net_, goal_);
+    } else if (line_.Has("alone")) {
+      found_ = search.Find(&net_, {.min_snr_db = 0});
+    } else {
+      found_.measured = search.Measure(net_, Precision::kInt8);
     }
-    return outputs;
-  }
-
-  double DecibelsOf(const NetDef& net) {
-    const std::vector<Outputs> outputs = OutputsOf(net, Precision::kInt8);
-    SignalToNoise result;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      for (const auto& [name, rounded] : outputs[i]) result.Add(name, exact_[i].at(name), rounded);
-    }
-    return result.Decibels();
-  }
-
-  static void SetLeast(OperatorDef* op, const char* precision) {
-    *GetMutableArgument("least_precision", true, op) =
-        MakeArgument("least_precision", std::string(precision));
-  }
-
-  // Puts operators back to float, those first whose quantization alone makes the most noise, until the
-  // outputs have the wanted ratio.
-  void KeepSignal(const std::map<int, InputRange>& ranges) {
-    exact_ = OutputsOf(net_, Precision::kFloat32);
-    std::vector<std::pair<double, int>> worst;
-    {
-      Progress progress(static_cast<int64_t>(ranges.size()), "operators");
-      for (const auto& [position, range] : ranges) {
-        NetDef alone = net_;
-        for (const auto& [other, unused] : ranges) {
-          if (other != position) SetLeast(alone.mutable_op(other), "f32");
-        }
-        alone_[position] = DecibelsOf(alone);
-        worst.emplace_back(alone_[position], position);
-        progress.Show(static_cast<int64_t>(worst.size()));
-      }
-    }
-    std::sort(worst.begin(), worst.end());
-    snr_ = DecibelsOf(net_);
-    for (const auto& [decibels, position] : worst) {
-      if (snr_ >= *min_snr_) return;
-      SetLeast(net_.mutable_op(position), "f32");
-      put_back_.insert(position);
-      snr_ = DecibelsOf(net_);
-    }
+    trials.reset();
+    if (WhyNoInt8Convs().empty()) limited_ = search.Measure(net_, Precision::kInt8, true);
+    if (WhyNoBf16Convs().empty()) bf16_ = search.Measure(net_, Precision::kBfloat16);
+    const auto snr = [](const std::optional<PrecisionMeasured>& measured) {
+      return measured ? std::optional(measured->snr_db) : std::nullopt;
+    };
+    if (MultipliesWholeBytes()) whole_ = found_.measured;
+    StateSnr(&net_, snr(whole_), snr(limited_), snr(bf16_));
   }
 
   // --- the report ---
 
-  void Print(const std::map<int, InputRange>& ranges) const {
-    if (line_.Has("json")) return PrintAsJson(ranges);
+  std::string PrecisionOf(int position) const {
+    const auto back = found_.put_back.find(position);
+    return back == found_.put_back.end() ? "int8" : PrecisionName(back->second);
+  }
+
+  static std::string SnrText(double db) { return std::isinf(db) ? "equal" : FixedText(db, 1); }
+
+  void PrintMeasured(const char* name, const std::optional<PrecisionMeasured>& measured,
+                     const std::string& lacking) const {
+    std::cout << name << ": ";
+    if (!measured) {
+      std::cout << lacking << "\n";
+      return;
+    }
+    if (!std::isinf(measured->snr_db) || &measured != &exact_) {
+      std::cout << "signal to noise " << SnrText(measured->snr_db)
+                << (std::isinf(measured->snr_db) ? "" : " dB");
+    }
+    if (measured->accuracy) std::cout << ", accuracy " << FixedText(*measured->accuracy, 2) << " %";
+    if (measured->layers > 0) {
+      std::cout << ", " << measured->int8_layers << " of " << measured->layers
+                << " layers in int8, " << measured->bf16_layers << " in bf16";
+    }
+    std::cout << "\n";
+  }
+
+  void Print() const {
     Table table({{.title = "op", .kind = Column::kNumber},
                  {.title = "operator", .kind = Column::kName},
                  {.title = "min", .kind = Column::kNumber},
                  {.title = "max", .kind = Column::kNumber},
+                 {.title = "largest seen", .kind = Column::kNumber, .optional = 3},
                  {.title = "SNR dB alone", .kind = Column::kNumber, .optional = 1},
-                 {.title = "", .kind = Column::kText, .optional = 2}});
-    for (const auto& [position, range] : ranges) {
+                 {.title = "at least", .kind = Column::kText, .optional = 2}});
+    for (const auto& [position, range] : ranges_) {
+      const auto alone = found_.alone_snr_db.find(position);
       table.Add({MakeString(position), OneLine(OperatorText(net_.op(position))),
                  ShortNumberText(range.min), ShortNumberText(range.max),
-                 alone_.contains(position) ? FixedText(alone_.at(position), 1) : "",
-                 put_back_.contains(position) ? "float" : ""});
+                 ShortNumberText(std::max(-range.seen_min, range.seen_max)),
+                 alone == found_.alone_snr_db.end() ? "" : SnrText(alone->second),
+                 PrecisionOf(position)});
     }
     table.Print();
-    std::cout << ranges.size() << " operators have ranges, measured on " << examples()
-              << (examples() == 1 ? " example" : " examples") << "\n";
-    if (min_snr_.has_value()) {
-      std::cout << put_back_.size() << " of them stay in float; signal to noise "
-                << FixedText(snr_, 1) << " dB\n";
+    std::cout << ranges_.size() << " operators have ranges, measured on " << examples_->count()
+              << (examples_->count() == 1 ? " example" : " examples") << "\n";
+    if (exact_->accuracy) {
+      std::cout << "f32: accuracy " << FixedText(*exact_->accuracy, 2) << " %\n";
     }
-    std::cout << "run it with --precision int8\n";
+    PrintMeasured("int8, filters of 8 bits", whole_, "not measured, the processor lacks VNNI");
+    PrintMeasured("int8, pair-limited filters", limited_, WhyNoInt8Convs());
+    PrintMeasured("bf16", bf16_, "not measured, the processor does not multiply it");
+    if (goal_.min_snr_db || goal_.max_drop) {
+      std::cout << found_.put_back.size() << " operators were put back to bf16 or f32\n";
+    }
+    std::cout << "run it with --precision int8, or auto\n";
   }
 
   // Infinite decibels, of outputs without noise, are null in JSON.
-  static Json Decibels(double decibels) { return std::isinf(decibels) ? Json() : Json(decibels); }
+  static Json Decibels(double decibels) {
+    return std::isfinite(decibels) ? Json(decibels) : Json();
+  }
 
-  void PrintAsJson(const std::map<int, InputRange>& ranges) const {
+  static Json JsonOf(const std::optional<PrecisionMeasured>& measured) {
+    if (!measured) return Json();
+    Json json = {{"snr", Decibels(measured->snr_db)},
+                 {"layers", measured->layers},
+                 {"int8_layers", measured->int8_layers},
+                 {"bf16_layers", measured->bf16_layers}};
+    if (measured->accuracy) json["accuracy"] = *measured->accuracy;
+    return json;
+  }
+
+  void PrintAsJson() const {
     const JsonDocument json = NewJson();
-    (*json)["examples"] = examples();
+    (*json)["examples"] = examples_->count();
     (*json)["operators"] = Json::array();
-    for (const auto& [position, range] : ranges) {
+    for (const auto& [position, range] : ranges_) {
       Json& entry = (*json)["operators"].emplace_back();
       entry = {{"position", position},
                {"type", net_.op(position).type()},
                {"min", JsonNumber(range.min)},
                {"max", JsonNumber(range.max)},
-               {"float", put_back_.contains(position)}};
-      if (alone_.contains(position)) entry["snr_alone"] = Decibels(alone_.at(position));
+               {"seen_min", JsonNumber(range.seen_min)},
+               {"seen_max", JsonNumber(range.seen_max)},
+               {"least_precision", PrecisionOf(position)}};
+      const auto alone = found_.alone_snr_db.find(position);
+      if (alone != found_.alone_snr_db.end()) entry["snr_alone"] = Decibels(alone->second);
     }
-    if (min_snr_.has_value()) (*json)["snr"] = Decibels(snr_);
+    (*json)["f32"] = JsonOf(exact_);
+    (*json)["int8"] = JsonOf(whole_);
+    (*json)["int8_pair_limited"] = JsonOf(limited_);
+    (*json)["bf16"] = JsonOf(bf16_);
+    (*json)["put_back"] = found_.put_back.size();
+    (*json)["snr"] = Decibels(found_.measured.snr_db);
     PrintJson(*json);
   }
 
   const CommandLine& line_;
   Model model_;
-  std::optional<double> min_snr_;
+  PrecisionGoal goal_;
   std::unique_ptr<Workspace> ws_;
-  std::vector<FedInput> fed_;
-  InputImages images_;
+  std::optional<QuantizeExamples> examples_;
   NetDef net_;  // as written, with the ranges
-  std::vector<Outputs> exact_;
-  std::map<int, double> alone_;  // by position: the signal to noise if nothing else is quantized
-  std::set<int> put_back_;       // positions of operators that stay in float
-  double snr_ = HUGE_VAL;
+  std::map<int, InputRange> ranges_;
+  PrecisionFound found_;
+  std::optional<PrecisionMeasured> exact_, whole_, limited_, bf16_;
 };
 
 int Quantize(const CommandLine& line) {
@@ -265,23 +268,36 @@ const Command& QuantizeCommand() {
       .name = "quantize",
       .purpose = "measures on examples the ranges for --precision int8, writes the net with them",
       .usage =
-          "quantize --init-net FILE --predict-net FILE --image FOLDER --output-predict-net FILE "
-          "[options]",
+          "quantize --init-net FILE --predict-net FILE --calibrate FOLDER --output-predict-net "
+          "FILE [options]",
       .examples =
           "  caffe2 quantize --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
-          "    --image binaries/demo/stripes/images --output-predict-net int8_predict_net.pb\n"
+          "    --calibrate binaries/demo/stripes/images --output-predict-net int8_predict_net.pb\n"
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "int8_predict_net.pb --precision int8 --input data=1,3,64,64\n",
       .options = JoinOptions(
           {ModelOptions(),
            InputOptions(),
-           {{"output-predict-net", "FILE", "",
+           {{"calibrate", "FOLDER|FILE", "",
+             "examples: a folder of images or .npy files, or a .npz file, whose arrays have the "
+             "names "
+             "of inputs and one example in each row"},
+            {"output-predict-net", "FILE", "",
              "net to write, the same with ranges; text if it ends in .pbtxt, else binary"},
+            {"labels", "FILE", "",
+             "the classes of the examples, to measure accuracy: on each line a number, or the name "
+             "of "
+             "an image and a number"},
+            {"max-drop", "POINTS", "",
+             "put back to bf16 or f32 so many operators that the accuracy is at most so many "
+             "percent "
+             "points below that of f32"},
             {"min-snr", "DECIBELS", "",
-             "keep so many operators in float that the outputs have at least this ratio of signal "
-             "to noise",
-             false, true}},
+             "put back to bf16 or f32 so many operators that the outputs have at least this ratio "
+             "of "
+             "signal to noise"},
+            {"alone", "", "", "measure the noise of each operator alone", false, true}},
            ProcessOptions(),
            {kJsonOption}}),
       .run = Quantize,

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "binaries/commands/boxes.h"
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
@@ -143,7 +143,7 @@ class RunJob {
       Prepare();
       WarnOfWorkers(model_.predict_net, Executor());
       net_.emplace(model_.predict_net, KeptBlobs(), values_.watched() ? nullptr : ArenasOf(line_),
-                   ws_.get(), Executor());
+                   ws_.get(), Executor(), preparation_.options);
     });
     receipt_.Watch(&net_->net());
     if (values_.watched()) values_.Watch(&net_->net(), FedBlobs(), ws_.get());

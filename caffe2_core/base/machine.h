@@ -12,6 +12,8 @@ struct Machine {
 
   // For choices that must be the same for every number of threads.
   Machine WithOneThread() const { return {.isa = isa, .threads = 1}; }
+  // That by which choices are made that must be the same on all machines.
+  static constexpr Machine Any() { return {.isa = Isa::kAvx2, .threads = 1}; }
 };
 
 }  // namespace caffe2rt

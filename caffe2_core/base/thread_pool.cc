@@ -11,6 +11,7 @@
 #include "caffe2_core/base/piece_helpers.h"
 #include "caffe2_core/base/pool_workers.h"
 #include "caffe2_core/base/thread_state.h"
+#include "caffe2_core/base/work_scope.h"
 
 namespace caffe2rt {
 
@@ -97,6 +98,11 @@ void ThreadPool::Run(int pieces, PieceFunction function) {
     };
     return Run(most, PieceFunction(run_share));
   }
+  auto for_any_machine = [inner = function](int piece) {
+    const WorkScope scope({.any_machine = true});
+    inner(piece);
+  };
+  if (WorksForAnyMachine()) function = PieceFunction(for_any_machine);
   if (__builtin_expect(CollectsFpExceptions().load(std::memory_order_relaxed), 0)) {
     return state_->RunAndCollectFpExceptions(pieces, function);
   }

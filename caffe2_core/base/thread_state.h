@@ -29,6 +29,7 @@ struct ThreadState {
   int nested_step_nets = 0;                                // operators/recurrent/step_net.cc
   int threads = 0;                                         // base/work_scope.h
   const ConvTuning* conv_tuning = nullptr;                 // base/work_scope.h
+  bool any_machine = false;                                // base/work_scope.h
 };
 
 // Of the calling thread. A handler of signals may read it.

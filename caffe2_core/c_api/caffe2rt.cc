@@ -178,6 +178,13 @@ caffe2rt::ModelFileOptions FileOptionsOf(const caffe2rt_load_options& options) {
   return result;
 }
 
+caffe2rt::Precision PrecisionOf(const std::string& name) {
+  for (const caffe2rt::Precision precision : caffe2rt::kPrecisions) {
+    if (name == caffe2rt::PrecisionName(precision)) return precision;
+  }
+  throw InvalidArgument(MakeString("precision is \"", name, "\", want f32, bf16, int8 or auto"));
+}
+
 // A model that was loaded, ready to run.
 std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
                                           const caffe2rt_load_options& options) {
@@ -188,6 +195,9 @@ std::unique_ptr<caffe2rt_model> MakeModel(caffe2rt::Model&& model,
   }
   predictor_options.device_fallback = options.device_fallback != 0;
   predictor_options.deterministic = options.deterministic != 0;
+  if (options.precision != nullptr) predictor_options.precision = PrecisionOf(options.precision);
+  Require(options.min_snr >= 0, "min_snr is ", options.min_snr, ", want at least 0");
+  if (options.min_snr > 0) predictor_options.min_snr_db = options.min_snr;
   if (options.has_seed != 0) predictor_options.random_seed = options.seed;
   predictor_options.input_shapes = ShapesOf(options);
   std::vector<std::string> inputs = model.inputs.empty() ? model.placeholders : model.inputs;

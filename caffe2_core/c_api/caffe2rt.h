@@ -38,7 +38,7 @@
 
 // The version of this interface. It increases when functions or fields are added. Existing ones
 // keep their meaning.
-#define CAFFE2RT_API_VERSION 3
+#define CAFFE2RT_API_VERSION 4
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -121,10 +121,17 @@ typedef struct caffe2rt_load_options {
   // gives the same bytes in every process. Operators whose device option has a random_seed keep that.
   int32_t has_seed;
   uint64_t seed;
+  // --- Since version 4 ---
+  // In which element type layers may compute, as in `caffe2 run --precision`: "f32", "bf16", "int8" or
+  // "auto"; null: "f32". What the machine or the net does not have is computed in f32; caffe2rt_report tells
+  // what runs.
+  const char* precision;
+  // With precision "auto": the least ratio of signal to noise of the outputs in dB. 0: 30.
+  double min_snr;
 } caffe2rt_load_options;
 
 #define CAFFE2RT_LOAD_OPTIONS_INIT \
-  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(caffe2rt_load_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // The version of the library, such as "0.1.0", and the CAFFE2RT_API_VERSION that it implements.
 const char* caffe2rt_version(void);

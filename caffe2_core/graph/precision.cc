@@ -10,6 +10,8 @@ const char* PrecisionName(Precision precision) {
       return "bf16";
     case Precision::kInt8:
       return "int8";
+    case Precision::kAuto:
+      return "auto";
     default:
       return "f32";
   }
@@ -19,7 +21,7 @@ Precision ParsePrecision(const std::string& name) {
   for (const Precision precision : kPrecisions) {
     if (name == PrecisionName(precision)) return precision;
   }
-  CAFFE_THROW("precision \"", name, "\", want f32, bf16 or int8");
+  CAFFE_THROW("precision \"", name, "\", want f32, bf16, int8 or auto");
 }
 
 }  // namespace caffe2rt

@@ -22,13 +22,21 @@ enum class Precision : uint8_t {
   // computed as with kBfloat16, or in float where the machine does not multiply bfloat16. Fully connected
   // layers quantize each row of X when they multiply it, and need no ranges.
   kInt8,
+  // The lowest of the others in which the outputs are good enough, by what caffe2 quantize measured on its
+  // examples and stated in the net. The preparation of a net replaces it by that.
+  kAuto,
 };
 
-// "f32", "bf16" or "int8".
+// Arguments of a net: the ratio of signal to noise of its outputs in dB with each precision, and with
+// filters for machines without VNNI.
+inline constexpr char kInt8SnrArgument[] = "snr_int8";
+inline constexpr char kPairLimitedSnrArgument[] = "snr_int8_pair_limited";
+inline constexpr char kBf16SnrArgument[] = "snr_bf16";
+
+// "f32", "bf16", "int8" or "auto".
 const char* PrecisionName(Precision precision);
-// All names, lowest precision last.
 inline constexpr std::array kPrecisions = {Precision::kFloat32, Precision::kBfloat16,
-                                           Precision::kInt8};
+                                           Precision::kInt8, Precision::kAuto};
 // The reverse. THROWS for other names.
 Precision ParsePrecision(const std::string& name);
 

@@ -1,7 +1,6 @@
 #include "caffe2_core/inspect/calibration.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "caffe2_core/base/enforce.h"
@@ -9,6 +8,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/inspect/blob_watch.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -22,38 +22,22 @@ bool HasRange(const OperatorDef& def) {
                      [](const auto& arg) { return arg.name == kMin; });
 }
 
-void Widen(const Tensor& x, InputRange* range) {
-  const float* const data = x.data<float>();
-  float min = range->min, max = range->max;
-  int64_t not_finite = 0;
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    const bool finite = std::isfinite(data[i]);
-    not_finite += !finite;
-    min = finite && data[i] < min ? data[i] : min;
-    max = finite && data[i] > max ? data[i] : max;
-  }
-  *range = {.min = min,
-            .max = max,
-            .elements = range->elements + x.numel(),
-            .not_finite = range->not_finite + not_finite};
-}
-
 class RangeObserver final : public ObserverBase<OperatorBase> {
  public:
-  RangeObserver(OperatorBase* op, int position, std::map<int, InputRange>* ranges)
-      : ObserverBase<OperatorBase>(op), position_(position), ranges_(ranges) {}
+  RangeObserver(OperatorBase* op, RangeHistogram* histogram)
+      : ObserverBase<OperatorBase>(op), histogram_(histogram) {}
 
   void Start() override {
     const Tensor* const x = FindTensor(*subject_->Inputs()[0]);
     if (x == nullptr || !x->IsType<float>() || !x->HasData()) return;
     Tensor copy(CPU);
     if (x->GetDeviceType() != CPU) copy.CopyFrom(*x);
-    Widen(x->GetDeviceType() == CPU ? *x : copy, &(*ranges_)[position_]);
+    const Tensor& host = x->GetDeviceType() == CPU ? *x : copy;
+    histogram_->Add(host.data<float>(), host.numel());
   }
 
  private:
-  const int position_;
-  std::map<int, InputRange>* const ranges_;
+  RangeHistogram* const histogram_;
 };
 
 }  // namespace
@@ -63,7 +47,9 @@ Calibration::Calibration(const NetDef& def, NetBase* net) {
   for (OperatorBase* op : net->GetOperators()) {
     const std::vector<UserOperator> users = UserOperatorsOf(op->debug_def());
     if (users.empty() || !HasRange(def.op(users[0].position))) continue;
-    auto observer = std::make_unique<RangeObserver>(op, users[0].position, &ranges_);
+    std::unique_ptr<RangeHistogram>& histogram = histograms_[users[0].position];
+    if (histogram == nullptr) histogram = std::make_unique<RangeHistogram>();
+    auto observer = std::make_unique<RangeObserver>(op, histogram.get());
     observers_.emplace_back(op, op->AttachObserver(std::move(observer)));
   }
 }
@@ -72,8 +58,23 @@ Calibration::~Calibration() {
   for (const auto& [op, observer] : observers_) op->DetachObserver(observer);
 }
 
+std::map<int, InputRange> Calibration::ranges() const {
+  std::map<int, InputRange> ranges;
+  for (const auto& [position, histogram] : histograms_) {
+    if (histogram->elements() == 0) continue;
+    const RangeHistogram::Range best = histogram->BestRange(), seen = histogram->seen();
+    ranges[position] = {.min = best.min,
+                        .max = best.max,
+                        .seen_min = seen.min,
+                        .seen_max = seen.max,
+                        .elements = histogram->elements(),
+                        .not_finite = histogram->not_finite()};
+  }
+  return ranges;
+}
+
 void Calibration::StateRanges(NetDef* net) const {
-  for (const auto& [position, range] : ranges_) {
+  for (const auto& [position, range] : ranges()) {
     OperatorDef* const op = net->mutable_op(position);
     CAFFE_ENFORCE_EQ(range.not_finite, 0, "elements of input 0 (\"", op->input(0),
                      "\") of operator ", position, " (", OperatorText(*op),

@@ -9,23 +9,27 @@
 //   calibration.StateRanges(&net_def);                 // arguments input_min and input_max
 //
 // The net stays a float net, which runs as before in every engine that ignores arguments it does not
-// know. Memory does not grow with the number of runs.
+// know. Memory does not grow with the number of runs: a histogram for each operator. The range is from the
+// smallest to the largest number, unless few numbers lie so far outside that leaving them out halves the squared
+// error (range_histogram.h).
 
 #include <cstdint>
 #include <map>
-#include <string>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/inspect/range_histogram.h"
 #include "caffe2_core/runtime/net.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct InputRange {
-  float min = 0, max = 0;  // of the finite elements, and 0
-  int64_t elements = 0;    // that were seen
-  int64_t not_finite = 0;  // of them
+  float min = 0, max = 0;  // by which bytes represent the elements (RangeHistogram::BestRange)
+  float seen_min = 0, seen_max = 0;  // of the finite elements, and 0
+  int64_t elements = 0;              // that were seen
+  int64_t not_finite = 0;            // of them
 };
 
 // Not thread safe.
@@ -39,14 +43,14 @@ class Calibration {
   Calibration& operator=(const Calibration&) = delete;
 
   // By the positions of operators in the net. Operators that did not run are left out.
-  const std::map<int, InputRange>& ranges() const { return ranges_; }
+  std::map<int, InputRange> ranges() const;
   // Sets the arguments input_min and input_max of the operators that have a range above 0. `net` is the net
   // that was made the watched one. Operators that read the same value get the same range. THROWS if an
   // operator saw elements that are not finite.
   void StateRanges(NetDef* net) const;
 
  private:
-  std::map<int, InputRange> ranges_;
+  std::map<int, std::unique_ptr<RangeHistogram>> histograms_;
   std::vector<std::pair<OperatorBase*, const ObserverBase<OperatorBase>*>> observers_;
 };
 

@@ -95,6 +95,7 @@ struct PredictorOptions {
   // The same as in PreparationOptions (preparation.h).
   bool deterministic = false;
   Precision precision = Precision::kFloat32;
+  double min_snr_db = 30;
   int64_t winograd_filter_bytes = INT64_MAX;
   int threads = 0;
   std::shared_ptr<const ConvTuning> tuning = nullptr;

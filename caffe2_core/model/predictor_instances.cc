@@ -228,6 +228,7 @@ NetDef Predictor::Instances::Prepare(const std::vector<std::string>& expected) {
                           .input_shapes = options.input_shapes,
                           .deterministic = options.deterministic,
                           .precision = options.precision,
+                          .min_snr_db = options.min_snr_db,
                           .winograd_filter_bytes = options.winograd_filter_bytes,
                           .threads = options.threads,
                           .tuning = options.tuning,

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/executors/net_types.h"
@@ -90,12 +91,19 @@ void LogConvs(const NetDef& net, const PreparationOptions& options) {
 Precision AvailablePrecision(const NetDef& net, const PreparationOptions& options) {
   const std::string reason = WhyFloat32(net, options);
   if (reason.empty()) {
-    LogConvs(net, options);
-    return options.precision;
+    PreparationOptions chosen = options;
+    chosen.precision = ChosenPrecision(net, options);
+    LogConvs(net, chosen);
+    return chosen.precision;
   }
   LOG(WARNING) << "precision " << PrecisionName(options.precision)
                << ": all operators compute in f32, because " << reason;
   return Precision::kFloat32;
+}
+
+// Whether results must be the same bytes on all machines.
+bool ForAnyMachine(const PreparationOptions& options) {
+  return options.deterministic && options.precision >= Precision::kInt8;
 }
 
 void CheckSettings(const PreparationOptions& options) {
@@ -112,7 +120,58 @@ void CheckSettings(const PreparationOptions& options) {
 
 }  // namespace
 
+namespace {
+
+std::optional<float> StatedSnr(const NetDef& net, const char* name) {
+  const Argument* const argument = GetArgumentPtr(net, name);
+  return argument == nullptr ? std::nullopt : std::optional(argument->f());
+}
+
+// The ratio that the net states for int8 as this machine computes it. That of pair-limited filters is a
+// lower bound.
+std::optional<float> Int8SnrOf(const NetDef& net, bool deterministic) {
+  const std::optional<float> limited = StatedSnr(net, kPairLimitedSnrArgument);
+  if (deterministic || !MultipliesWholeBytes()) return limited;
+  const std::optional<float> whole = StatedSnr(net, kInt8SnrArgument);
+  return whole ? whole : limited;
+}
+
+bool Suffices(std::optional<float> snr, const PreparationOptions& options) {
+  return snr.has_value() && *snr >= options.min_snr_db;
+}
+
+std::string WhyNotAuto(const NetDef& net, const PreparationOptions& options) {
+  const auto int8 = Int8SnrOf(net, options.deterministic), bf16 = StatedSnr(net, kBf16SnrArgument);
+  if (!int8 && !bf16) {
+    return "the net does not state what lower precisions cost; caffe2 quantize measures it";
+  }
+  if (Suffices(int8, options) || Suffices(bf16, options)) {
+    return "the machine does not have the precision that the net states to suffice";
+  }
+  const auto text = [](std::optional<float> db) { return db ? MakeString(*db) : "no"; };
+  return MakeString("of the wanted ", options.min_snr_db, " dB of signal to noise, int8 has ",
+                    text(int8), " and bf16 ", text(bf16));
+}
+
+}  // namespace
+
+Precision ChosenPrecision(const NetDef& net, const PreparationOptions& options) {
+  if (options.precision != Precision::kAuto) return options.precision;
+  const bool int8 = WhyNoInt8Convs().empty() && StatesRanges(net);
+  if (int8 && Suffices(Int8SnrOf(net, options.deterministic), options)) return Precision::kInt8;
+  // The bytes of bf16 depend on the machine.
+  const bool bf16 = WhyNoBf16Convs().empty() && !options.deterministic &&
+                    Suffices(StatedSnr(net, kBf16SnrArgument), options);
+  return bf16 ? Precision::kBfloat16 : Precision::kFloat32;
+}
+
 std::string WhyFloat32(const NetDef& net, const PreparationOptions& options) {
+  if (options.precision == Precision::kAuto) {
+    PreparationOptions chosen = options;
+    chosen.precision = ChosenPrecision(net, options);
+    return chosen.precision == Precision::kFloat32 ? WhyNotAuto(net, options)
+                                                   : WhyFloat32(net, chosen);
+  }
   if (options.precision == Precision::kFloat32 || ReducesFCs(net, options)) return "";
   return WhyConvsFloat32(net, options);
 }
@@ -132,7 +191,9 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
   CAFFE_ENFORCE(ws != nullptr,
                 "argument ws of PrepareNet is null, want the workspace with the weights");
   CheckSettings(options);
-  const WorkScope scope({.threads = options.threads, .conv_tuning = options.tuning.get()});
+  const WorkScope scope({.threads = options.threads,
+                         .conv_tuning = options.tuning.get(),
+                         .any_machine = ForAnyMachine(options)});
   PreparationOptions all = options;
   AddShapesInWorkspace(options.inputs, *ws, &all.input_shapes);
   if (PrefersPlainConvLayouts()) all.without_passes.insert("onednn_regions");
@@ -149,9 +210,10 @@ Preparation PrepareNet(NetDef net, const PreparationOptions& options, Workspace*
 PreparedNet::PreparedNet(std::shared_ptr<const NetDef> def, std::set<std::string> kept,
                          std::shared_ptr<ArenaStock> arenas, Workspace* ws,
                          const std::string& executor, const PreparationOptions& options)
-    : threads_(options.threads), tuning_(options.tuning) {
+    : threads_(options.threads), tuning_(options.tuning), any_machine_(ForAnyMachine(options)) {
   CAFFE_ENFORCE(def != nullptr && ws != nullptr, "an argument of PreparedNet is null");
-  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
+  const WorkScope scope(
+      {.threads = threads_, .conv_tuning = tuning_.get(), .any_machine = any_machine_});
   net_ = ws->CreateNet(WithExecutor(def, executor), true);
   CAFFE_ENFORCE(net_ != nullptr, "net \"", def->name(), "\" has type \"", def->type(),
                 "\", which is not known");
@@ -163,12 +225,14 @@ PreparedNet::PreparedNet(PreparedNet&&) noexcept = default;
 PreparedNet& PreparedNet::operator=(PreparedNet&&) noexcept = default;
 
 void PreparedNet::Run() {
-  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
+  const WorkScope scope(
+      {.threads = threads_, .conv_tuning = tuning_.get(), .any_machine = any_machine_});
   CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
 }
 
 std::vector<size_t> PreparedNet::PlanAhead(const Preparation& preparation) {
-  const WorkScope scope({.threads = threads_, .conv_tuning = tuning_.get()});
+  const WorkScope scope(
+      {.threads = threads_, .conv_tuning = tuning_.get(), .any_machine = any_machine_});
   return caffe2rt::PlanAhead(*net_, preparation.options.inputs, preparation.options.input_shapes,
                              memory_.get());
 }

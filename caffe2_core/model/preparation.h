@@ -49,11 +49,18 @@ struct PreparationOptions {
   // Shapes and types of inputs as far as they are known, besides those of `inputs` that are in the
   // workspace. They guide choices; the inputs may have other shapes when the net runs.
   ShapeMap input_shapes = {};
-  // Whether only algorithms with reproducible results may be chosen: no Winograd.
+  // Whether only algorithms with reproducible results may be chosen: no Winograd, and the same bytes for
+  // every number of threads. With precision int8 the bytes are also the same on all machines with AVX2 and
+  // fused multiply-add: nothing is rounded to bf16, and what stays in float is added in one order, which
+  // is slower.
   bool deterministic = false;
   // In which element type convolutions and fully connected layers may compute. What the machine does not have is computed in
   // float, with one line in the log; Preparation::options then states f32.
   Precision precision = Precision::kFloat32;
+  // With precision auto: the least ratio of signal to noise of the outputs in dB, by which int8, or else
+  // bf16, is used. The net states its ratios (arguments in graph/precision.h); without them it is
+  // computed in float. Preparation::options then states the precision that is used.
+  double min_snr_db = 30;
   // On IDEEP, Winograd is used only for filters that occupy at most this many bytes when they are
   // prepared for it, which is four times the plain size.
   int64_t winograd_filter_bytes = INT64_MAX;
@@ -76,6 +83,8 @@ struct PreparationOptions {
   std::shared_ptr<const PackedModel> packed = nullptr;
 };
 
+// The precision in which the net is prepared: that of the options, or, if that is auto, the one that is chosen.
+Precision ChosenPrecision(const NetDef& net, const PreparationOptions& options);
 // Why the net, prepared with these options, computes in float on this machine, though
 // `options.precision` is lower; empty if it does not.
 std::string WhyFloat32(const NetDef& net, const PreparationOptions& options);
@@ -140,6 +149,7 @@ class PreparedNet {
   std::unique_ptr<NetMemory> memory_;
   int threads_;                               // as in PreparationOptions
   std::shared_ptr<const ConvTuning> tuning_;  // shared with other nets; may be null
+  bool any_machine_;                          // as in WorkSettings
 };
 
 }  // namespace caffe2rt

@@ -70,6 +70,10 @@ class PlainChooser {
         format_(problem.shape.channels_last() ? OnednnFormat::kNhwc : OnednnFormat::kNchw) {}
 
   ConvChoice Choose(const ConvTuning& tuning) {
+    if (problem_.limits.any_machine) {
+      Add(ConvAlgorithm::kIm2Col, ConvReason::kDeterministic);
+      return std::move(choice_);
+    }
     for (const ConvTuningRow* row : tuning.Near(problem_.shape, problem_.machine.isa)) {
       const bool same = IsSameShape(row->shape, problem_.shape);
       if (!same) AddWinograd();
@@ -156,6 +160,11 @@ class IdeepChooser {
 
   ConvChoice Choose(const ConvTuning& tuning) {
     if (problem_.ideep->int8_speed > 0) AddInt8();
+    if (problem_.limits.any_machine) {  // what remains is computed on row-major copies
+      AddDepthwise();
+      AddPointwise();
+      return std::move(choice_);
+    }
     if (problem_.ideep->bf16) {
       AddWinograd();
       AddBf16();
@@ -187,8 +196,8 @@ class IdeepChooser {
 
   void AddPointwise() {
     if (!problem_.shape.IsPointwise()) return;
-    Add(PointwisePays(problem_.shape, problem_.machine.isa), ConvAlgorithm::kPointwise,
-        OnednnFormat::kNhwc, OnednnFormat::kNhwc, ConvReason::kRule);
+    Add(problem_.limits.any_machine || PointwisePays(problem_.shape, problem_.machine.isa),
+        ConvAlgorithm::kPointwise, OnednnFormat::kNhwc, OnednnFormat::kNhwc, ConvReason::kRule);
   }
 
   void AddWinograd() {
@@ -342,8 +351,9 @@ const char* ConvReasonName(ConvReason reason) {
 }
 
 ConvChoice ChooseConv(const ConvProblem& problem, const ConvTuning& tuning) {
-  const Machine machine =
+  Machine machine =
       problem.limits.deterministic ? problem.machine.WithOneThread() : problem.machine;
+  if (problem.limits.any_machine) machine = Machine::Any();
   const ConvRates& rates = RatesOf(machine);
   if (problem.ideep) return IdeepChooser(problem, rates).Choose(tuning);
   return PlainChooser(problem, rates).Choose(tuning);

@@ -14,6 +14,7 @@
 
 #include "caffe2_core/base/machine.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/runtime/kernel_choice.h"
 #include "contexts/onednn/onednn_quantization.h"
 #include "operators/conv/conv_kernel.h"
@@ -28,6 +29,8 @@ enum class OnednnFormat;  // contexts/onednn/onednn_tensor.h
 struct ConvLimits {
   // Exclude oneDNN's Winograd and that on IDEEP, and choose the same for every number of threads.
   bool deterministic = false;
+  // Choose the same on all machines, algorithms with the same results on them (base/work_scope.h).
+  bool any_machine = WorksForAnyMachine();
   // On IDEEP, the maximum number of bytes of the prepared filter for which Winograd is chosen, which
   // stores a 3x3 filter four times.
   int64_t winograd_filter_bytes = INT64_MAX;

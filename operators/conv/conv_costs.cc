@@ -216,9 +216,10 @@ bool HasInt8Conv(const ConvSize& size, const std::string& activation, bool sum) 
 }
 
 bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic) {
-  const ConvRates& rates = RatesOf(deterministic ? machine.WithOneThread() : machine);
-  const double us = Int8ConvMicroseconds(size, ConvMethod::kNhwc, rates, Int8ConvSpeed());
-  return us < EstimateConvLayouts(size, machine, deterministic).nhwc_us;
+  const Machine on = deterministic ? Machine::Any() : machine;
+  const double us =
+      Int8ConvMicroseconds(size, ConvMethod::kNhwc, RatesOf(on), Int8ConvSpeed(deterministic));
+  return us < EstimateConvLayouts(size, on, deterministic).nhwc_us;
 }
 
 double EstimateReorder(double count, const Machine& machine) {

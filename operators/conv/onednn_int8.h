@@ -10,8 +10,9 @@
 namespace caffe2rt {
 
 // How many times as fast as floats this machine multiplies bytes; 0 if there are no convolutions of
-// bytes (WhyNoInt8Convs in caffe2_core/graph/passes/conv_layouts.h).
-double Int8ConvSpeed();
+// bytes (WhyNoInt8Convs in caffe2_core/graph/passes/conv_layouts.h). With `any_machine`, the least of all
+// machines that have them.
+double Int8ConvSpeed(bool any_machine = false);
 // Whether it adds products of bytes without saturation (int8_filter.h).
 bool AddsBytesExactly();
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/work_scope.h"
 #include "contexts/onednn/onednn_library.h"
 #include "operators/primitives/float_lanes.h"
+#include "operators/primitives/packed_gemm.h"
 
 namespace caffe2rt {
 
@@ -135,9 +138,55 @@ void TinyPlain(const TinyProduct& t) { TinyBody<PlainLanes>(t); }
 
 }  // namespace
 
+namespace {
+
+// op(X) [rows, columns] in row-major order without gaps, in `copy` if it is stored otherwise.
+const float* RowsOf(bool transposed, int64_t rows, int64_t columns, const float* x, int64_t* ld,
+                    std::vector<float>* copy) {
+  if (!transposed) return x;
+  copy->resize(static_cast<size_t>(rows * columns));
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j)
+      (*copy)[static_cast<size_t>(i * columns + j)] = x[j * *ld + i];
+  }
+  *ld = columns;
+  return copy->data();
+}
+
+// Sgemm in which each sum is in the order of k (packed_gemm.h), so that it does not depend on the
+// instruction set. The memory is allocated in every call.
+void OrderedGemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha,
+                 const float* a, int64_t lda, const float* b, int64_t ldb, float beta, float* c,
+                 int64_t ldc) {
+  std::vector<float> copy, packed(static_cast<size_t>(PackedFloats(k, n)));
+  std::vector<float> product(static_cast<size_t>(m * n));
+  const float* const rows = RowsOf(trans_a, m, k, a, &lda, &copy);
+  PackMatrix(trans_b, k, n, b, ldb, packed.data());
+  MultiplyPacked({.m = m,
+                  .n = n,
+                  .k = k,
+                  .a = rows,
+                  .lda = lda,
+                  .b = packed.data(),
+                  .c = product.data(),
+                  .ldc = n});
+  for (int64_t i = 0; i < m; ++i) {
+    const float* const from = product.data() + i * n;
+    float* const to = c + i * ldc;
+    for (int64_t j = 0; j < n; ++j)
+      to[j] = beta == 0.f ? alpha * from[j] : alpha * from[j] + beta * to[j];
+  }
+}
+
+}  // namespace
+
 void Sgemv(int64_t rows, int64_t columns, float alpha, const float* a, int64_t lda, const float* x,
            float beta, float* y) {
   DotsFunction* const dots = PickByIsa(DotsAvx512, DotsAvx2, DotsPlain);
+  if (WorksForAnyMachine()) {
+    OrderedGemm(false, false, rows, 1, columns, alpha, a, lda, x, 1, beta, y, 1);
+    return;
+  }
   constexpr int64_t kChunk = 64;
   float totals[kChunk];
   for (int64_t first = 0; first < rows; first += kChunk) {
@@ -163,6 +212,10 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
   CAFFE_ENFORCE(lda >= (trans_a ? m : k) && ldb >= (trans_b ? k : n) && ldc >= n,
                 "matrix multiplication with row distances ", lda, ", ", ldb, ", ", ldc,
                 " for sizes ", m, ", ", n, ", ", k, ", want at least a row");
+  if (WorksForAnyMachine()) {
+    OrderedGemm(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return;
+  }
   // One row times transposed B is a set of dot products with the rows of B; reading B once bounds
   // the time. A transposed A with lda 1 is also one row.
   if (m == 1 && trans_b && (!trans_a || lda == 1)) {

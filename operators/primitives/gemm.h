@@ -1,5 +1,7 @@
 #pragma once
-// Single precision matrix multiplication (GEMM and GEMV), row-major, on the calling thread.
+// Single precision matrix multiplication (GEMM and GEMV), row-major, on the calling thread. In a WorkScope
+// with any_machine (base/work_scope.h), each sum is in the order of k, so that the results do not depend on
+// the instruction set; that allocates memory.
 
 #include <cstdint>
 

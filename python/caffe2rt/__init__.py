@@ -67,6 +67,9 @@ def load(*files: Path, weights: Optional[Path] = None, threads: Optional[int] = 
     dims: {symbol: number} for the dimensions to which a model of ONNX gives names, such as {"batch": 8}.
     opset_tolerant: accepts operators of newer opsets of ONNX than the library knows.
     optimize, deterministic, without_passes: the graph passes.
+    precision: "f32", "bf16", "int8" or "auto", the element types in which layers may compute, as of `caffe2 run`. int8
+        and auto need a net that `caffe2 quantize` has written; what is not available is computed in f32.
+    min_snr: with precision "auto", the least ratio of signal to noise of the outputs in dB.
     max_concurrent_calls: further calls wait.
     seed, root, db_type: as of `caffe2 run`.
     """
@@ -143,14 +146,16 @@ def optimize(
     keep: Sequence[str] = (),
     deterministic: bool = False,
     without_passes: Sequence[str] = (),
+    precision: str = "f32",
+    min_snr: float = 30.0,
 ) -> Tuple[bytes, List[str]]:
     """Applies the graph passes to a net whose weights are in the workspace.
 
     inputs: blobs that change between runs; all others that the net only reads are constants. keep: blobs that are read
-    after a run, besides the outputs. Returns the serialized net and the passes that changed it.
+    after a run, besides the outputs. precision, min_snr: as of load(). Returns the serialized net and the passes that changed it.
     """
     return _engine.optimize_net(
-        workspace, _net_of(net), set(inputs), set(keep), deterministic, set(without_passes)
+        workspace, _net_of(net), set(inputs), set(keep), deterministic, set(without_passes), precision, min_snr
     )
 
 

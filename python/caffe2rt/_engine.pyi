@@ -85,6 +85,8 @@ def load_model(
     max_concurrent_calls: int = 64,
     dims: Mapping[str, int] = {},
     opset_tolerant: bool = False,
+    precision: str = "f32",
+    min_snr: float = 30.0,
 ) -> Model: ...
 def export_onnx(
     output: str,
@@ -122,6 +124,8 @@ def optimize_net(
     keep: Set[str],
     deterministic: bool,
     without_passes: Set[str],
+    precision: str = "f32",
+    min_snr: float = 30.0,
 ) -> Tuple[bytes, List[str]]: ...
 def bench_net(workspace: Workspace, net: Any, runs: int) -> Dict[str, Any]: ...
 def load_net(path: str) -> bytes: ...

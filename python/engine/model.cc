@@ -175,7 +175,8 @@ several threads at once; the interpreter's lock is released meanwhile.)")
          const std::string& root, std::optional<uint32_t> seed,
          const std::map<std::string, Dims>& input_shapes, bool optimize, bool deterministic,
          const std::set<std::string>& without_passes, int max_concurrent_calls,
-         const std::map<std::string, int64_t>& dims, bool opset_tolerant) {
+         const std::map<std::string, int64_t>& dims, bool opset_tolerant,
+         const std::string& precision, double min_snr) {
         LoadOptions load;
         load.weights = std::move(weights);
         load.device = std::move(device);
@@ -188,6 +189,8 @@ several threads at once; the interpreter's lock is released meanwhile.)")
         PredictorOptions options;
         options.optimize = optimize;
         options.deterministic = deterministic;
+        options.precision = ParsePrecision(precision);
+        options.min_snr_db = min_snr;
         options.without_passes = without_passes;
         options.max_instances = max_concurrent_calls;
         return Load(files, load, options).release();
@@ -198,7 +201,8 @@ several threads at once; the interpreter's lock is released meanwhile.)")
       nb::arg("input_shapes") = std::map<std::string, Dims>(), nb::arg("optimize") = true,
       nb::arg("deterministic") = false, nb::arg("without_passes") = std::set<std::string>(),
       nb::arg("max_concurrent_calls") = 64, nb::arg("dims") = std::map<std::string, int64_t>(),
-      nb::arg("opset_tolerant") = false, kLoadDoc);
+      nb::arg("opset_tolerant") = false, nb::arg("precision") = "f32", nb::arg("min_snr") = 30.0,
+      kLoadDoc);
   m.def(
       "export_onnx",
       [](const std::string& output, const std::vector<std::string>& files,

@@ -155,12 +155,15 @@ nb::tuple AddGradients(nb::handle net, const std::vector<std::string>& losses,
 
 nb::tuple Optimize(Workspace& ws, nb::handle net, const std::set<std::string>& inputs,
                    const std::set<std::string>& keep, bool deterministic,
-                   const std::set<std::string>& without_passes) {
+                   const std::set<std::string>& without_passes, const std::string& precision,
+                   double min_snr) {
   NetDef def = NetOf(net);
   PreparationOptions options;
   options.inputs = inputs;
   options.kept = keep;
   options.deterministic = deterministic;
+  options.precision = ParsePrecision(precision);
+  options.min_snr_db = min_snr;
   options.without_passes = without_passes;
   const Preparation prepared =
       RunWithoutLock([&] { return PrepareNet(std::move(def), options, &ws); });
@@ -227,6 +230,7 @@ void BindTools(nb::module_& m) {
         "Returns the net with its backward pass, and the names of the gradients by blob.");
   m.def("optimize_net", &Optimize, nb::arg("workspace"), nb::arg("net"), nb::arg("inputs"),
         nb::arg("keep"), nb::arg("deterministic"), nb::arg("without_passes"),
+        nb::arg("precision") = "f32", nb::arg("min_snr") = 30.0,
         "Returns the net with the graph passes applied, and the names of those that changed it.");
   m.def("bench_net", &Bench, nb::arg("workspace"), nb::arg("net"), nb::arg("runs"),
         "Times a net and its operators in a workspace with their inputs.");

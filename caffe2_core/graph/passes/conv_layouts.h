@@ -44,7 +44,11 @@ std::string WhyNoBf16Convs();
 // Why convolutions on IDEEP cannot multiply bytes on this machine; empty if they can.
 std::string WhyNoInt8Convs();
 
-// Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size.
+// Whether this machine adds products of bytes without saturation (VNNI), so that filters may use all bytes.
+bool MultipliesWholeBytes();
+
+// Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size; with
+// `deterministic`, whatever the machine is.
 bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic);
 
 // Whether there is a kernel for bytes for a convolution of that size with the fused activation of that

@@ -62,6 +62,13 @@ struct PassContext {
   // The machine that will run the net. If `deterministic` is set, choices must not depend on its
   // number of threads.
   Machine machine = {};
+  // Whether the results must be the same bytes on all machines.
+  bool ForAnyMachine() const { return deterministic && precision == Precision::kInt8; }
+  // The machine by whose speed passes choose.
+  Machine MachineOfChoices() const {
+    if (ForAnyMachine()) return Machine::Any();
+    return deterministic ? machine.WithOneThread() : machine;
+  }
   // Whether an engine other than the default one runs the operator, whose device option is complete.
   // If not set, this is every operator that names an engine.
   std::function<bool(const OperatorDef& op)> uses_engine = {};

@@ -50,7 +50,9 @@ class OnednnPrecisions {
   const OperatorDef& Def(size_t op) const { return net_.op(static_cast<int>(op)); }
   bool IsConv(size_t op) const { return roles_[op] == OnednnRole::kConvolution; }
   bool Allows(size_t op, Precision precision) const;
-  bool MayRound(size_t op) const { return Allows(op, Precision::kBfloat16); }
+  bool MayRound(size_t op) const {
+    return !context_.ForAnyMachine() && Allows(op, Precision::kBfloat16);
+  }
   bool HasByteKernel(size_t op) const;
   std::optional<Range> RangeOfInput(size_t op) const;
   bool CanKeep(size_t op) const;

@@ -50,7 +50,7 @@ class RegionPlacer {
   RegionPlacer(const NetDef& net, PassContext& context)
       : net_(net),
         context_(context),
-        machine_(context.deterministic ? context.machine.WithOneThread() : context.machine),
+        machine_(context.MachineOfChoices()),
         values_(net, context),
         estimates_(net, context),
         roles_(values_.num_operators(), OnednnRole::kNone),
