@@ -13,7 +13,8 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/file_kind.h"
-#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/standard_streams.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/model/model_inputs.h"
 
 namespace caffe2rt {

@@ -42,6 +42,14 @@ def test_runs_on_the_device_that_is_named(line, x, y):
     np.testing.assert_array_equal(ws["r"], np.maximum(x, 0))
 
 
+def test_computes_in_a_precision(line, x, y):
+    # The net states no ranges, and one number is not worth bf16: all are computed in f32.
+    for precision in ("f32", "bf16", "int8", "auto"):
+        np.testing.assert_array_equal(caffe2rt.load(*line, precision=precision, min_snr=20)(x)["y"], y)
+    with pytest.raises(caffe2rt.Error, match="want f32, bf16, int8 or auto"):
+        caffe2rt.load(*line, precision="int4")
+
+
 def test_results_never_change(line, x, y):
     model = caffe2rt.load(*line)
     first = model(x)["y"]

@@ -9,6 +9,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/graph/precision.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/programs/program_runner.h"
@@ -50,13 +51,14 @@ TEST_F(QuantizeProgramTest, WritesTheNetWithRanges) {
   const ProgramResult result =
       Call("quantize", {"--input", Input("x.npy", -1, 5), "--output-predict-net", path});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Conv \"c1\"   -1    5\n"));
+  EXPECT_THAT(result.out, HasSubstr("Conv \"c1\"   -1    5"));
   EXPECT_THAT(result.out, HasSubstr("1 operators have ranges, measured on 1 example\n"));
   const NetDef net = LoadNet(path);
   EXPECT_EQ(GetArgumentPtr(net.op(0), "input_min")->f(), -1);
   EXPECT_EQ(GetArgumentPtr(net.op(0), "input_max")->f(), 5);
   NetDef without = net;
   without.mutable_op(0)->mutable_arg()->DeleteSubrange(1, 2);
+  without.clear_arg();  // what was measured
   EXPECT_EQ(ProtoToText(without), ProtoToText(LoadNet(dir_.path("net.pbtxt"))));
 }
 
@@ -69,7 +71,8 @@ TEST_F(QuantizeProgramTest, LosesNothingWhereBytesDoNotPay) {
   EXPECT_EQ(JsonAt(result.out, "/examples"), "1");
   EXPECT_EQ(JsonSize(result.out, "/operators"), 1u);
   EXPECT_EQ(JsonAt(result.out, "/operators/0/min"), "-1");
-  EXPECT_EQ(JsonAt(result.out, "/operators/0/float"), "false");  // one channel is not worth it
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/least_precision"),
+            "int8");  // one channel is not worth it
   EXPECT_EQ(JsonAt(result.out, "/snr"), "null");
 }
 
@@ -94,10 +97,11 @@ op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 } 
   };
   const ProgramResult low = quantize("20"), high = quantize("150");
   ASSERT_EQ(low.code, 0) << low.err;
-  EXPECT_EQ(JsonAt(low.out, "/operators/0/float"), "false");
+  EXPECT_EQ(JsonAt(low.out, "/operators/0/least_precision"), "int8");
   EXPECT_NE(JsonAt(low.out, "/snr"), "null");
   ASSERT_EQ(high.code, 0) << high.err;
-  EXPECT_EQ(JsonAt(high.out, "/operators/0/float"), "true");
+  EXPECT_EQ(JsonAt(high.out, "/operators/0/least_precision"), "f32");
+  EXPECT_EQ(JsonAt(high.out, "/put_back"), "2");
   EXPECT_EQ(JsonAt(high.out, "/snr"), "null");  // nothing differs any more
   const NetDef net = LoadNet(path);
   for (const OperatorDef& op : net.op()) {
@@ -120,6 +124,70 @@ TEST_F(QuantizeProgramTest, RejectsWhatIsNoExample) {
     EXPECT_THAT(result.err, HasSubstr(error));
   }
   EXPECT_FALSE(std::filesystem::exists(dir_.path("q.pb")));
+}
+
+// Four rows of an archive are four examples, of one number and its class.
+TEST_F(QuantizeProgramTest, MeasuresAccuracyOfTheRowsOfAnArchive) {
+  Tensor x(std::vector<int64_t>{4, 1, 1, 2}, CPU);
+  const float rows[] = {1, 2, 4, 3, 5, 6, 8, 7};
+  std::copy_n(rows, 8, x.mutable_data<float>());
+  WriteNpz(dir_.path("x.npz"), {{"x", x}});
+  const ProgramResult result =
+      Call("quantize",
+           {"--calibrate", dir_.path("x.npz"), "--labels", dir_.Write("labels.txt", "1\n0\n1\n1\n"),
+            "--max-drop", "0.5", "--output-predict-net", dir_.path("q.pbtxt"), "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(JsonAt(result.out, "/examples"), "4");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/max"), "8");
+  EXPECT_EQ(JsonAt(result.out, "/f32/accuracy"), "75.0");  // the last row has its maximum at 0
+}
+
+TEST_F(QuantizeProgramTest, NamesTheExampleThatIsBroken) {
+  const std::string folder = dir_.path("examples");
+  std::filesystem::create_directory(folder);
+  const auto quantize = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--calibrate", folder, "--output-predict-net", dir_.path("q.pb")});
+    return Call("quantize", more);
+  };
+  const ProgramResult empty = quantize({});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("contains no JPEG or PNG image and no .npy file"));
+  Tensor x(std::vector<int64_t>{1, 1, 1, 2}, CPU);
+  std::fill_n(x.mutable_data<float>(), 2, 1.0f);
+  WriteNpy(folder + "/a.npy", x);
+  Tensor other(std::vector<int64_t>{1, 2, 1, 2}, CPU);
+  std::fill_n(other.mutable_data<float>(), 4, 1.0f);
+  WriteNpy(folder + "/b.npy", other);
+  const ProgramResult shape = quantize({});
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_THAT(shape.err, HasSubstr("b.npy"));
+  std::filesystem::remove(folder + "/b.npy");
+  dir_.Write("examples/c.png", "no image");
+  const ProgramResult broken = quantize({});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_THAT(broken.err, HasSubstr("c.png"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("q.pb")));
+}
+
+TEST_F(QuantizeProgramTest, ChoosesThePrecisionThatSuffices) {
+  const std::string path = dir_.path("int8.pbtxt");
+  ASSERT_EQ(Call("quantize", {"--input", Input("x.npy", -1, 5), "--output-predict-net", path}).code,
+            0);
+  const auto run = [&](const char* least) {
+    return RunCaffe2({"run", "--init-net", dir_.path("init.pbtxt"), "--predict-net", path,
+                      "--input", "x=" + dir_.path("x.npy"), "--precision", "auto", "--min-snr",
+                      least});
+  };
+  EXPECT_EQ(run("150").err, "");  // one channel is computed in float
+  NetDef net = LoadNet(path);
+  net.clear_arg();
+  *net.add_arg() = MakeArgument(kPairLimitedSnrArgument, 25.0f);
+  dir_.Write("int8.pbtxt", ProtoToText(net));
+  EXPECT_EQ(run("25").err, "");
+  EXPECT_THAT(run("26").err, HasSubstr("of the wanted 26 dB of signal to noise, int8 has 25"));
+  net.clear_arg();
+  dir_.Write("int8.pbtxt", ProtoToText(net));
+  EXPECT_THAT(run("10").err, HasSubstr("does not state what lower precisions cost"));
 }
 
 TEST_F(QuantizeProgramTest, WarnsOfANetWithoutRanges) {

@@ -110,6 +110,30 @@ TEST_F(CApiTest, AcceptsOptionsOfVersion1AndShapesOfInputs) {
   EXPECT_THAT(caffe2rt_last_error(), HasSubstr("options->input_shapes[0] has no name"));
 }
 
+// The options of version 3 end before precision.
+TEST_F(CApiTest, LoadsWithAPrecision) {
+  const std::string init_net = kInit, predict_net = kPredict;
+  const caffe2rt_bytes init = BytesOf(init_net), predict = BytesOf(predict_net);
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  const auto load = [&](const char* precision, double min_snr) {
+    options.precision = precision;
+    options.min_snr = min_snr;
+    caffe2rt_model* model = nullptr;
+    const caffe2rt_status status = caffe2rt_load_from_memory(&init, 1, &predict, &options, &model);
+    caffe2rt_free_model(model);
+    return status;
+  };
+  for (const char* precision : {"f32", "bf16", "int8", "auto"}) {
+    EXPECT_EQ(load(precision, 25), CAFFE2RT_OK) << caffe2rt_last_error();
+  }
+  EXPECT_EQ(load("int4", 0), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("want f32, bf16, int8 or auto"));
+  EXPECT_EQ(load("auto", -1), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("min_snr is -1, want at least 0"));
+  options.struct_size = offsetof(caffe2rt_load_options, precision);
+  EXPECT_EQ(load("int4", -1), CAFFE2RT_OK) << caffe2rt_last_error();  // not read
+}
+
 TEST_F(CApiTest, RunsWithNamedInputsInAnyOrderAndWithInputsByPosition) {
   caffe2rt_tensor x = x_, n = n_;
   x.name = n.name = nullptr;

@@ -1,0 +1,96 @@
+#include "caffe2_core/inspect/range_histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace caffe2rt::test::range_histogram_test {
+namespace {
+
+RangeHistogram HistogramOf(const std::vector<float>& numbers) {
+  RangeHistogram histogram;
+  histogram.Add(numbers.data(), static_cast<int64_t>(numbers.size()));
+  return histogram;
+}
+
+// 1,000 numbers from 0.001 to 1.
+std::vector<float> Ramp() {
+  std::vector<float> numbers;
+  for (int i = 1; i <= 1000; ++i) numbers.push_back(static_cast<float>(i) / 1000);
+  return numbers;
+}
+
+TEST(RangeHistogramTest, SeesAllFiniteNumbersAndZero) {
+  const RangeHistogram histogram = HistogramOf({3, 5, NAN, INFINITY, 4});
+  EXPECT_EQ(histogram.seen().min, 0);
+  EXPECT_EQ(histogram.seen().max, 5);
+  EXPECT_EQ(histogram.elements(), 5);
+  EXPECT_EQ(histogram.not_finite(), 2);
+}
+
+// The error of rounding is scale^2 / 12 for each number but 0.
+TEST(RangeHistogramTest, AddsErrorsOfRoundingAndClipping) {
+  std::vector<float> numbers = Ramp();
+  numbers.push_back(0);
+  const RangeHistogram histogram = HistogramOf(numbers);
+  const double scale = 1.0 / 255;
+  EXPECT_NEAR(histogram.SquaredError({0, 1}), 1000 * scale * scale / 12, 1e-9);
+  // Clipped at 1/2: the sum of (i / 1000 - 0.5)^2 for i = 501 to 1,000 is 41.79.
+  EXPECT_NEAR(histogram.SquaredError({0, 0.5f}), 41.79, 0.2);
+}
+
+TEST(RangeHistogramTest, KeepsTheWholeRangeOfEvenNumbers) {
+  const RangeHistogram::Range range = HistogramOf(Ramp()).BestRange();
+  EXPECT_EQ(range.min, 0);
+  EXPECT_EQ(range.max, 1);
+}
+
+// One number of 1,000 among a million below 1 would make the scale of all others 1,000 times larger.
+TEST(RangeHistogramTest, LeavesOutAnOutlierAmongManyNumbers) {
+  std::vector<float> ramp = Ramp();
+  RangeHistogram histogram;
+  for (int i = 0; i < 10000; ++i) histogram.Add(ramp.data(), 1000);
+  const float outlier = 20;
+  histogram.Add(&outlier, 1);
+  const RangeHistogram::Range range = histogram.BestRange();
+  EXPECT_EQ(histogram.seen().max, 20);
+  EXPECT_LT(range.max, 20);
+  EXPECT_GE(range.max, 1);
+  EXPECT_LE(histogram.SquaredError(range), histogram.SquaredError(histogram.seen()) / 2);
+}
+
+TEST(RangeHistogramTest, LeavesOutOutliersOfOneSide) {
+  std::vector<float> numbers;
+  for (int i = 0; i < 1000000; ++i) numbers.push_back(static_cast<float>(i % 201 - 100) / 100);
+  numbers.push_back(-6);
+  const RangeHistogram::Range range = HistogramOf(numbers).BestRange();
+  EXPECT_EQ(range.max, 1);
+  EXPECT_GT(range.min, -6);
+  EXPECT_LE(range.min, -1);
+}
+
+// The bins grow by factors of two from the smallest float on, and no count is lost.
+TEST(RangeHistogramTest, CountsTheSameWhateverComesFirst) {
+  std::vector<float> up, down;
+  for (int i = -40; i < 40; ++i) {
+    up.push_back(std::ldexp(i % 2 == 0 ? 1.0f : -1.0f, i));
+    down.insert(down.begin(), up.back());
+  }
+  const RangeHistogram first = HistogramOf(up), second = HistogramOf(down);
+  const RangeHistogram::Range range{-1e6f, 1e6f};
+  EXPECT_EQ(first.SquaredError(range), second.SquaredError(range));
+  RangeHistogram pieces;
+  for (const float x : up) pieces.Add(&x, 1);
+  EXPECT_NEAR(pieces.SquaredError(range), first.SquaredError(range),
+              1e-9 * first.SquaredError(range));
+}
+
+TEST(RangeHistogramTest, HasNoRangeOfZeros) {
+  const RangeHistogram histogram = HistogramOf({0, 0});
+  EXPECT_EQ(histogram.BestRange().min, 0);
+  EXPECT_EQ(histogram.BestRange().max, 0);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::range_histogram_test
