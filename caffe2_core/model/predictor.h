@@ -71,7 +71,8 @@ struct PredictorOptions {
   // Whether the memory of a weight is released when all of it can be made again from the forms that
   // the operators have prepared, as from a filter in another order. That happens in the constructor
   // and behind the first call, unless others run at the same time or ws() was called. A weight that is
-  // read later, as by ws() and by other shapes, is restored to the same bytes.
+  // read later, as by ws() and by other shapes, is restored to the same bytes; a filter that the net has
+  // in int8, to the numbers that it computes with.
   bool release_weights = true;
   // The files that the operators of the nets may open. If not set, the policy of the parent
   // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The

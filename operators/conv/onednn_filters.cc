@@ -68,6 +68,33 @@ size_t BytesBeforeScales(const dnnl::memory::desc& wanted) {
   return static_cast<size_t>(FloatsOf(wanted)) * sizeof(float);
 }
 
+// How to make the part of the filter that begins at `offset` floats from its bytes: the numbers that the bytes
+// stand for, not those that were quantized.
+FormRestorer RestorerOfBytes(int64_t offset, const dnnl::memory::desc& plain,
+                             const dnnl::memory::desc& wanted, const Int8FilterSize& size) {
+  if (!CanReorder(wanted, plain)) return {};
+  const int64_t row = size.in * size.taps;
+  return {.offset = static_cast<size_t>(offset) * sizeof(float),
+          .nbytes = static_cast<size_t>(size.out * row) * sizeof(float),
+          .restore = [plain, wanted, out = size.out, row](const void* form, void* data) {
+            std::vector<float> bytes(static_cast<size_t>(FloatsOf(plain)));
+            GuardOnednn("the restoring of a filter", [&] {
+              OnednnProgram program;
+              const size_t from = program.Tensor(wanted, 0);
+              program.AddReorder(from, program.Tensor(plain, 1));
+              ThreadScratch scratch;
+              program.Run({static_cast<const float*>(form), bytes.data()},
+                          scratch.Floats(program.scratch_size()));
+            });
+            const auto* q = reinterpret_cast<const int8_t*>(bytes.data());
+            const float* const scales = static_cast<const float*>(form) + FloatsOf(wanted);
+            auto* w = static_cast<float*>(data);
+            for (int64_t channel = 0; channel < out; ++channel) {
+              for (int64_t i = 0; i < row; ++i) *w++ = scales[channel] * static_cast<float>(*q++);
+            }
+          }};
+}
+
 }  // namespace
 
 size_t OnednnFilters::AddQuantized(int64_t offset, const dnnl::memory::desc& wanted,
@@ -86,7 +113,8 @@ size_t OnednnFilters::AddQuantized(int64_t offset, const dnnl::memory::desc& wan
   part.form =
       prepared_.Add(MakeString(OnednnFilterForm(plain, wanted), " from ", offset, " quantized",
                                size.pair_limited ? " by pairs" : ""),
-                    BytesBeforeScales(wanted) + static_cast<size_t>(size.out) * 2 * sizeof(float));
+                    BytesBeforeScales(wanted) + static_cast<size_t>(size.out) * 2 * sizeof(float),
+                    RestorerOfBytes(offset, plain, wanted, size));
   parts_.push_back(std::move(part));
   return parts_.size() - 1;
 }

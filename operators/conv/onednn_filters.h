@@ -35,7 +35,8 @@ class OnednnFilters {
   // NoOnednnImplementation if oneDNN cannot convert it.
   size_t Add(int64_t offset, const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
   // The same for a layout `wanted` of signed bytes: the part is quantized as `size` says
-  // (int8_filter.h).
+  // (int8_filter.h). If the memory of the floats is released (Storage::ReleaseData) and they are read later,
+  // they are what the bytes stand for.
   size_t AddQuantized(int64_t offset, const dnnl::memory::desc& wanted, const Int8FilterSize& size);
   size_t size() const { return parts_.size(); }
   void Clear();

@@ -58,5 +58,24 @@ TEST_F(WorkScopeTest, PiecesShareTheThreadsOfTheScope) {
   }
 }
 
+TEST_F(WorkScopeTest, TheWishForAnyMachineGoesToTheThreadsOfThePool) {
+  EXPECT_FALSE(WorksForAnyMachine());
+  const WorkScope scope({.any_machine = true});
+  const WorkScope inner({.threads = 4});
+  std::atomic<int> wishes = 0;
+  ParallelFor(64, [&](int) { wishes += WorksForAnyMachine(); });
+  EXPECT_EQ(wishes, 64);
+}
+
+TEST_F(WorkScopeTest, TheWishForAnyMachineEndsWithTheScope) {
+  {
+    const WorkScope scope({.any_machine = true});
+    ParallelFor(64, [](int) {});
+  }
+  std::atomic<int> wishes = 0;
+  ParallelFor(64, [&](int) { wishes += WorksForAnyMachine(); });
+  EXPECT_EQ(wishes, 0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::work_scope_test

@@ -229,6 +229,39 @@ TEST_F(PreparationTest, SettingsOfRunsNeedAPreparedNet) {
                "options threads and tuning are settings of the runs of a PreparedNet or Predictor");
 }
 
+// What a net states: 35 dB with filters of 8 bits, 25 with those for machines without VNNI, 40 with bf16.
+TEST_F(PreparationTest, AutoIsTheLowestPrecisionThatSuffices) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  NetDef net = ParseNet(kNet);
+  EXPECT_EQ(ChosenPrecision(net, {.precision = Precision::kAuto}), Precision::kFloat32);
+  *net.mutable_op(0)->add_arg() = MakeArgument("input_min", 0.0f);
+  *net.mutable_op(0)->add_arg() = MakeArgument("input_max", 5.0f);
+  *net.add_arg() = MakeArgument(kInt8SnrArgument, 35.0f);
+  *net.add_arg() = MakeArgument(kPairLimitedSnrArgument, 25.0f);
+  *net.add_arg() = MakeArgument(kBf16SnrArgument, 40.0f);
+  const double whole = MultipliesWholeBytes() ? 35 : 25;
+  const Precision bf16 = WhyNoBf16Convs().empty() ? Precision::kBfloat16 : Precision::kFloat32;
+  const struct {
+    double min_snr_db;
+    bool deterministic;
+    Precision want;
+  } rows[] = {{25, true, Precision::kInt8},
+              {25.5, true, Precision::kFloat32},
+              {whole, false, Precision::kInt8},
+              {whole + 0.5, false, bf16},
+              {40, false, bf16},
+              {40.5, false, Precision::kFloat32}};
+  for (const auto& row : rows) {
+    const PreparationOptions options{.deterministic = row.deterministic,
+                                     .precision = Precision::kAuto,
+                                     .min_snr_db = row.min_snr_db};
+    EXPECT_EQ(ChosenPrecision(net, options), row.want) << row.min_snr_db << row.deterministic;
+    EXPECT_EQ(WhyFloat32(net, options).empty(), row.want != Precision::kFloat32);
+  }
+  EXPECT_EQ(ChosenPrecision(net, {.precision = Precision::kInt8, .min_snr_db = 99}),
+            Precision::kInt8);
+}
+
 TEST_F(PreparationTest, ErrorsNameTheirSubject) {
   ExpectThrows([&] { PrepareNet(ParseNet(kNet), {.without_passes = {"fold_batchnorm"}}, &ws_); },
                "no graph pass is named \"fold_batchnorm\"");

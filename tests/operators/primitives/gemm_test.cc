@@ -1,5 +1,10 @@
 #include "operators/primitives/gemm.h"
 
+#include <cmath>
+#include <vector>
+
+#include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/work_scope.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::gemm_test {
@@ -97,6 +102,47 @@ TEST(SgemvTest, ComputesEachRowAsIfItWereAlone) {
     for (size_t i = 0; i < kColumns; ++i) want += 2. * values[i] * x[i];
     EXPECT_NEAR(alone, want, 1e-5) << row;
   }
+}
+
+// Each sum is one chain of fused multiply-adds in the order of k, as std::fma gives it.
+TEST(SgemmTest, ForAnyMachineSumsAreInTheOrderOfK) {
+  if (CpuIsa() == Isa::kPlain)
+    GTEST_SKIP() << "the instruction set in use has no fused multiply-add";
+  const WorkScope scope({.any_machine = true});
+  constexpr int64_t m = 3, n = 37, k = 301;
+  std::vector<float> a(m * k), b(k * n);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i));
+  for (size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<float>(3 * i));
+  const auto want = [&](int64_t row, int64_t column) {
+    float sum = 0;
+    for (int64_t p = 0; p < k; ++p) {
+      sum = std::fma(b[static_cast<size_t>(p * n + column)], a[static_cast<size_t>(row * k + p)],
+                     sum);
+    }
+    return sum;
+  };
+  for (const bool trans_a : {false, true}) {
+    for (const bool trans_b : {false, true}) {
+      std::vector<float> x(a), y(b), c(m * n, 1.0f);
+      for (int64_t p = 0; p < k; ++p) {
+        for (int64_t i = 0; trans_a && i < m; ++i)
+          x[static_cast<size_t>(p * m + i)] = a[static_cast<size_t>(i * k + p)];
+        for (int64_t j = 0; trans_b && j < n; ++j)
+          y[static_cast<size_t>(j * k + p)] = b[static_cast<size_t>(p * n + j)];
+      }
+      Sgemm(trans_a, trans_b, m, n, k, 1.0f, x.data(), trans_a ? m : k, y.data(), trans_b ? k : n,
+            1.0f, c.data(), n);
+      for (int64_t i = 0; i < m * n; ++i) {
+        EXPECT_EQ(c[static_cast<size_t>(i)], want(i / n, i % n) + 1.0f) << trans_a << trans_b << i;
+      }
+    }
+  }
+  float y[m];
+  Sgemv(m, n, 1.0f, b.data(), n, a.data(), 0.0f, y);
+  float sum = 0;
+  for (int64_t j = 0; j < n; ++j)
+    sum = std::fma(a[static_cast<size_t>(j)], b[static_cast<size_t>(n + j)], sum);
+  EXPECT_EQ(y[1], sum);
 }
 
 }  // namespace
