@@ -11,7 +11,9 @@
 
 namespace caffe2rt {
 
-// --no-optimize, --without-pass, --deterministic, --winograd-memory, --precision
+class AtomicFile;  // caffe2_core/io/atomic_file.h
+
+// --no-optimize, --without-pass, --deterministic, --winograd-memory, --precision, --min-snr
 const std::vector<Option>& OptimizeOptions();
 
 // --report, of the commands that run a prepared net. Its file is complete or unchanged.
