@@ -91,6 +91,7 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
   options.precision = precision;
   options.deterministic = deterministic;
   options.free_constants = false;
+  examples_.feed(0);  // the shapes guide the preparation
   const Preparation prepared = PrepareNet(net, options, ws_);
   const std::vector<std::string> of_net = OutputsOf(net);
   std::set<std::string> names = options.kept;
@@ -194,19 +195,21 @@ PrecisionFound PrecisionSearch::Find(NetDef* net, const PrecisionGoal& goal) {
   std::vector<std::pair<double, int>> worst;
   for (const auto& [position, snr] : found.alone_snr_db) worst.emplace_back(snr, position);
   std::sort(worst.begin(), worst.end());
+  if (Reaches(found.measured, goal)) return found;
   int64_t trials = 0;
-  for (const Precision least : {Precision::kBfloat16, Precision::kFloat32}) {
+  const NetDef written = *net;
+  for (const Precision least : {Precision::kFloat32, Precision::kBfloat16}) {
     if (least == Precision::kBfloat16 && !WhyNoBf16Convs().empty()) continue;
-    if (Reaches(found.measured, goal)) break;
     const auto with = [&](size_t count) {
-      NetDef changed = *net;
+      NetDef changed = written;
       for (size_t i = 0; i < count; ++i) SetLeast(changed.mutable_op(worst[i].second), least);
       return changed;
     };
     // The fewest that reach the goal are more than `low` and at most `high`; all, if none do.
     size_t low = 0, high = worst.size();
     PrecisionMeasured at_high = Measure(with(high), Precision::kInt8);
-    while (low + 1 < high && Reaches(at_high, goal)) {
+    if (least == Precision::kBfloat16 && !Reaches(at_high, goal)) continue;
+    while (low + 1 < high) {
       const size_t middle = (low + high) / 2;
       const PrecisionMeasured measured = Measure(with(middle), Precision::kInt8);
       Report(++trials, 0);
@@ -214,6 +217,8 @@ PrecisionFound PrecisionSearch::Find(NetDef* net, const PrecisionGoal& goal) {
       (reached ? high : low) = middle;
       if (reached) at_high = measured;
     }
+    if (least == Precision::kBfloat16 && high > found.put_back.size()) continue;
+    found.put_back.clear();
     for (size_t i = 0; i < high; ++i) found.put_back[worst[i].second] = least;
     *net = with(high);
     found.measured = at_high;

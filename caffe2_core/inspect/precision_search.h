@@ -70,8 +70,8 @@ class PrecisionSearch {
   PrecisionMeasured Measure(const NetDef& net, Precision precision, bool deterministic = false);
 
   // Measures each of the operators that may compute in int8 alone, and sets least_precision of those with the
-  // most noise, first to bf16 where the machine has it, then to f32, of as few as reach the goal. `net` has
-  // ranges (calibration.h).
+  // most noise: to bf16 if the machine has it and no more operators have to be set, otherwise to f32, of as
+  // few as reach the goal. `net` has ranges (calibration.h).
   PrecisionFound Find(NetDef* net, const PrecisionGoal& goal);
 
  private:
