@@ -32,7 +32,7 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
   class Closed {
    public:
     explicit Closed(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) { gate_.Close(); }
-    ~Closed() { gate_.Open(); }
+    ~Closed() { gate_.Release(); }
     Closed(const Closed&) = delete;
     Closed& operator=(const Closed&) = delete;
 
@@ -45,7 +45,7 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
   class AtRest {
    public:
     explicit AtRest(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) { gate_.BringToRest(); }
-    ~AtRest() { gate_.Open(); }
+    ~AtRest() { gate_.Release(); }
     AtRest(const AtRest&) = delete;
     AtRest& operator=(const AtRest&) = delete;
 
@@ -62,7 +62,7 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
 
   void Close();
   void BringToRest();
-  void Open();
+  void Release();
   void Set(State state);
 
   const std::shared_ptr<::gloo::transport::tcp::Device> device_;
