@@ -21,7 +21,7 @@ constexpr int64_t kFloatBytes = sizeof(float);
 // Panels pass by a block of converted rows that stays in the second-level cache.
 constexpr int64_t kCachedBytes = 1 << 18;
 
-constexpr float kZeros[ReducedTiles::kMostColumns] = {};
+constexpr float kNoBias[ReducedTiles::kMostColumns] = {};
 
 int64_t RoundUp(int64_t count, int64_t unit) { return CheckedAdd(count, unit - 1) / unit * unit; }
 
@@ -164,7 +164,7 @@ void MultiplyPanel(const ReducedTiles& tiles, const ReducedProduct& p, const Con
   const bool whole = columns == tiles.width;
   alignas(64) float bias[ReducedTiles::kMostColumns] = {};
   alignas(64) float rest[ReducedTiles::kMostRows * ReducedTiles::kMostColumns];
-  tile.bias = p.bias == nullptr ? kZeros : p.bias + column;
+  tile.bias = p.bias == nullptr ? kNoBias : p.bias + column;
   if (p.bias != nullptr && !whole) {
     std::copy_n(tile.bias, columns, bias);
     tile.bias = bias;

@@ -39,7 +39,7 @@ std::set<std::string> TypesThatDeclareIt() {
 // source without types opens files that the user of a program names.
 const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
   static const std::map<std::string, std::set<std::string>> sources = {
-      {"operators/conv/conv_tuning.cc", {}},  // the table named by a program's option
+      {"operators/conv/conv_tuning.cc", {}},               // the table named by a program's option
       {"operators/distributed/collective_engine.cc", {}},  // modules of the library
       {"operators/distributed/file_store.cc", {"FileStoreHandlerCreate"}},
       {"operators/distributed/gloo/data_connections.cc", {}},  // the number of the machine's start
