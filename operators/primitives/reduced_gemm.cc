@@ -126,6 +126,10 @@ void ReducedGemm::Pack(bool transposed, const float* b, int64_t ldb, void* form)
   const Form parts = PartsOf(kernel_, padded_n, form);
   char* const panels = const_cast<char*>(parts.panels);
   const int64_t panel_bytes = groups_ * tiles.together * tiles.width * tiles.b_bytes;
+  if (k_ == 0) {  // B may be null
+    std::fill_n(static_cast<char*>(form), nbytes_, char{0});
+    return;
+  }
   if (!IsBytes(kernel_)) {
     for (int64_t j = 0; j < n_; j += tiles.width) {
       const int64_t columns = std::min<int64_t>(tiles.width, n_ - j);
