@@ -32,7 +32,8 @@ namespace caffe2rt {
 // How to make the data of a storage, or a part of them, from a form.
 struct FormRestorer {
   size_t offset = 0, nbytes = 0;  // of the part, in bytes
-  // Writes the part, byte for byte, to `data`. It uses no operator or storage, and may be called by
+  // Writes the part, byte for byte, to `data`; a filter in int8 writes the numbers that its bytes stand for
+  // (operators/conv/onednn_filters.h). It uses no operator or storage, and may be called by
   // any thread. Empty: the form cannot restore them, because it is rounded or lacks some.
   std::function<void(const void* form, void* data)> restore = nullptr;
 };
