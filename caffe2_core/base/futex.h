@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 
@@ -24,15 +25,16 @@ inline void Pause() {
 }
 
 // Sleeps if `word` equals `value`, until FutexWake or a signal; the second overload sleeps at most
-// `timeout`, which must be less than a second. May return spuriously: the caller must read the word
-// again.
+// `timeout`, which must be less than a second, and returns whether it has slept that long. May return
+// spuriously: the caller must read the word again.
 inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
-inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value,
+inline bool FutexWait(std::atomic<uint32_t>& word, uint32_t value,
                       std::chrono::nanoseconds timeout) {
   const timespec relative = {0, timeout.count()};
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &relative, nullptr, 0);
+  return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &relative, nullptr, 0) != 0 &&
+         errno == ETIMEDOUT;
 }
 // Wakes up to `threads` threads that sleep on `word`.
 inline void FutexWake(std::atomic<uint32_t>& word, int threads = 1) {

@@ -65,7 +65,13 @@ class PieceHelpers {
   // microsecond, and then sleeps until Notify, unless the condition with `last` set is true. Notify
   // wakes up to `threads` threads; call it after the change.
   template <class Condition>
-  void Await(Condition condition);
+  void Await(Condition condition) {
+    (void)Await(condition, [] { return std::chrono::nanoseconds::zero(); });
+  }
+  // The same, but the sleep ends after `longest()`, if that is not zero. Returns whether it has. What
+  // `longest` depends on may change, with Notify, until the thread sleeps.
+  template <class Condition, class Longest>
+  [[nodiscard]] bool Await(Condition condition, Longest longest);
   void Notify(int threads) {
     if (sleeping_.load() > 0) Wake(threads);
   }
@@ -125,15 +131,24 @@ bool PieceHelpers::SpinUntil(Condition condition, int pauses) const {
 
 // A thread that goes to sleep counts itself first and then looks again; a thread that changes
 // something looks at the count afterwards. Both are sequentially consistent, so one sees the other.
-template <class Condition>
-void PieceHelpers::Await(Condition condition) {
+template <class Condition, class Longest>
+bool PieceHelpers::Await(Condition condition, Longest longest) {
   const auto ready = [&] { return condition(false) || AreOffered(); };
   // Frequent looks would take the cache lines away from the threads that work.
-  if (SpinUntil(ready, kPausesBetweenLooks)) return;
+  if (SpinUntil(ready, kPausesBetweenLooks)) return false;
   sleeping_.fetch_add(1);
   const uint32_t seen = signal_.load();
-  if (!condition(true) && !AreOffered()) FutexWait(signal_, seen);
+  bool is_over = false;
+  if (!condition(true) && !AreOffered()) {
+    const std::chrono::nanoseconds most = longest();
+    if (most == std::chrono::nanoseconds::zero()) {
+      FutexWait(signal_, seen);
+    } else {
+      is_over = FutexWait(signal_, seen, most);
+    }
+  }
   sleeping_.fetch_sub(1);
+  return is_over;
 }
 
 }  // namespace caffe2rt

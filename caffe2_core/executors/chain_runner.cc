@@ -1,6 +1,7 @@
 #include "caffe2_core/executors/chain_runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "caffe2_core/base/futex.h"
@@ -10,6 +11,8 @@
 
 namespace caffe2rt {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 size_t CountWaiting(const NetSchedule& schedule) {
   size_t count = 0;
@@ -29,6 +32,7 @@ ChainRunner::ChainRunner(const std::string& name, const NetOperators& operators,
       cancelled_(cancelled),
       ready_(schedule.num_chains()),
       ready_waiting_(devices != nullptr ? schedule.num_chains() : 0),
+      chooses_(threads > 1 && devices == nullptr && !schedule.any_waits()),
       helpers_(threads),
       predecessors_left_(schedule.num_chains()),
       threads_([this](uint32_t chain) { RunWaiting(chain); }, CountWaiting(schedule)) {}
@@ -43,11 +47,13 @@ void ChainRunner::Run(size_t* running) {
   carried_.emplace();
   caller_ = &t_thread_state;
   Begin();
-  if (helpers_.num_threads() == 1) {
-    RunPiece(0);
+  if (chooses_ && choice_.measures()) {
+    const auto start = Clock::now();
+    RunPieces();
+    if (!failed_.load()) choice_.Ran(Clock::now() - start);
   } else {
-    auto piece = [this](int seat) { RunPiece(seat); };
-    ProcessThreadPool().Run(helpers_.num_threads(), PieceFunction(piece));
+    RunPieces();
+    if (chooses_ && !failed_.load()) choice_.Ran();
   }
   AwaitWaiting();
   carried_.reset();
@@ -59,7 +65,15 @@ void ChainRunner::Run(size_t* running) {
   std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
+void ChainRunner::RunPieces() {
+  if (helpers_.num_threads() == 1) return RunPiece(0);
+  auto piece = [this](int seat) { RunPiece(seat); };
+  ProcessThreadPool().Run(helpers_.num_threads(), PieceFunction(piece));
+}
+
 void ChainRunner::Begin() {
+  helps_first_ = choice_.helps_first();
+  running_threads_.store(CountsFirstSeat() ? 1 : 0);
   failed_.store(false);
   error_ = nullptr;
   ready_.Clear();
@@ -94,39 +108,67 @@ void ChainRunner::RunPiece(int seat) {
   size_t running = kNoPosition;
   const RunningNet running_net(name_, operators_.all(), running);
   const bool starts = ClaimStarts(seat);
+  bool runs = seat == 0 && CountsFirstSeat();
   uint32_t chain = ReadyChains::kNone;
-  bool idle = seat != 0 || starts;
   while (!IsDone()) {
     if (starts) StartOnDevices(&running);
-    if (chain == ReadyChains::kNone && helpers_.Help(seat)) idle = true;
-    if (chain == ReadyChains::kNone && idle) chain = AwaitChain(seat, starts);
-    if (chain == ReadyChains::kNone && !idle) chain = TakeReady();
-    idle = chain == ReadyChains::kNone || starts;
+    if (chain == ReadyChains::kNone) chain = NextChain(seat, starts, &runs);
     if (chain == ReadyChains::kNone) continue;
     if (!RunChain(chain, &running)) return;
     chain = Finish(chain, !starts);
   }
 }
 
-// Waits for pieces of other threads, and for a chain. An idle thread prefers the pieces: threads that
-// divide an operator end at the same time, while chains have unequal lengths. An operator offers its
-// pieces a short time after it has started; so a chain that another thread has added is taken if it
-// is still there after several looks. The thread that has added it takes it at once.
+// Returns a chain for a thread that has none to go on with, or kNone if it should look again. `*runs`
+// is whether running_threads_ counts the thread. The last thread that is counted takes a chain at once:
+// nobody would offer pieces.
+uint32_t ChainRunner::NextChain(int seat, bool starts, bool* runs) {
+  if (*runs) {
+    if (running_threads_.load() == 1) {
+      const uint32_t chain = TakeReady();
+      if (chain != ReadyChains::kNone) return chain;
+    }
+    *runs = false;
+    running_threads_.fetch_sub(1);
+  }
+  if (helpers_.Help(seat)) return ReadyChains::kNone;
+  const uint32_t chain = AwaitChain(seat, starts);
+  if (chain != ReadyChains::kNone && !starts) {
+    *runs = true;
+    running_threads_.fetch_add(1);
+  }
+  return chain;
+}
+
+// Waits for pieces of other threads, and for a chain. An idle thread prefers the pieces. An operator
+// offers its pieces a short time after it has started; so a chain that another thread has added is
+// taken if it is still there after several looks, or, if the choice says so, after a long time without
+// pieces. The thread that has added it takes it at once. The long time has an end because operators may
+// wait for each other without a mark.
 uint32_t ChainRunner::AwaitChain(int seat, bool starts) {
   constexpr int kLooks = 10;
+  constexpr std::chrono::milliseconds kLongWithoutPieces{1};
+  const auto nobody_runs = [&] { return !starts && running_threads_.load() == 0; };
   int looks = 0;
-  helpers_.Await([&](bool last) {
-    if (IsDone()) return true;
-    if (starts && CanStart()) return true;
-    return AnyReady() && (++looks >= kLooks || last);
-  });
-  return helpers_.Help(seat) || (starts && CanStart()) ? ReadyChains::kNone : TakeReady();
+  const bool waited = helpers_.Await(
+      [&](bool last) {
+        if (IsDone()) return true;
+        if (starts && CanStart()) return true;
+        if (!AnyReady()) return false;
+        return nobody_runs() || (!helps_first_ && (++looks >= kLooks || last));
+      },
+      [&] { return AnyReady() ? kLongWithoutPieces : std::chrono::nanoseconds::zero(); });
+  if (helpers_.Help(seat) || (starts && CanStart())) return ReadyChains::kNone;
+  return helps_first_ && !waited && !nobody_runs() ? ReadyChains::kNone : TakeReady();
 }
 
 // Piece 0 of a job of the library's pool begins at once, almost always on the calling thread: a thread
 // takes it before it runs any piece, or after its own one, and then the net has ended. An embedder's
 // pool may run the pieces in any order, so there it is the first piece to begin. Either way no piece
 // waits for another one to begin.
+// For the same reason, seat 0 counts as one that runs chains from the beginning of the run.
+bool ChainRunner::CountsFirstSeat() const { return devices_ == nullptr && !IsPoolOfEmbedder(); }
+
 bool ChainRunner::ClaimStarts(int seat) {
   return devices_ != nullptr && (seat == 0 || any_piece_starts_) && !starts_claimed_.exchange(true);
 }

@@ -3,7 +3,8 @@
 //
 // A run is one job of the pool (ThreadPool::Run) with a piece for each thread. A piece helps the
 // operators of the others with the pieces of their loops (base/piece_helpers.h), and takes ready chains
-// when there are no pieces, until the net has ended. Whichever thread runs a piece can finish the net
+// when there are no pieces, until the net has ended. How long it waits for pieces first is measured
+// (chain_choice.h). Whichever thread runs a piece can finish the net
 // alone, so the run ends even if the pool gives it a single thread, or an embedder's pool calls the
 // pieces one after the other. Operators that wait for others run on threads of their own
 // (waiting_threads.h).
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "caffe2_core/base/piece_helpers.h"
+#include "caffe2_core/executors/chain_choice.h"
 #include "caffe2_core/executors/device_chains.h"
 #include "caffe2_core/executors/net_schedule.h"
 #include "caffe2_core/executors/ready_chains.h"
@@ -52,7 +54,9 @@ class ChainRunner {
 
  private:
   void Begin();
+  void RunPieces();
   void RunPiece(int seat);
+  uint32_t NextChain(int seat, bool starts, bool* runs);
   uint32_t AwaitChain(int seat, bool starts);
   void RunWaiting(uint32_t chain);
   // Returns false if an operator failed, or the run was stopped.
@@ -75,6 +79,7 @@ class ChainRunner {
   // Makes the calling thread, which begins the piece of the seat, the one that starts chains of
   // devices. Returns false if another one does.
   bool ClaimStarts(int seat);
+  bool CountsFirstSeat() const;
   bool CanStart() const;
   void StartOnDevices(size_t* running);
   void FailWithCurrent(size_t position);
@@ -87,6 +92,8 @@ class ChainRunner {
   DeviceChains* const devices_;
   std::atomic<bool>& cancelled_;
   ReadyChains ready_, ready_waiting_;
+  const bool chooses_;  // whether choice_ has an effect
+  ChainChoice choice_;
   PieceHelpers helpers_;
   std::vector<std::atomic<uint32_t>> predecessors_left_;  // by chain
 
@@ -94,7 +101,9 @@ class ChainRunner {
   std::optional<CarriedState> carried_;
   const ThreadState* caller_ = nullptr;  // its address tells the threads apart
   SharedTurn* turn_ = nullptr;           // null if the caller has none
+  bool helps_first_ = false;
   alignas(64) std::atomic<uint32_t> chains_left_{0};
+  std::atomic<int> running_threads_{0};  // that run chains, apart from the one that starts devices
   std::atomic<uint32_t> waiting_left_{0};  // chains on threads_
   std::atomic<bool> failed_{false};
   std::atomic<bool> starts_claimed_{false};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -77,6 +78,31 @@ TEST(PieceHelpersTest, AnotherThreadTakesPieces) {
     };
     helpers.Run(2, PieceFunction(piece));
   }
+}
+
+// Nothing is offered and nobody calls Notify, so the sleep ends after its time.
+TEST(PieceHelpersTest, ASleepEndsAfterTheTimeThatIsGiven) {
+  PieceHelpers helpers(2);
+  const auto never = [](bool) { return false; };
+  EXPECT_TRUE(helpers.Await(never, [] { return std::chrono::nanoseconds(100); }));
+}
+
+TEST(PieceHelpersTest, ASleepEndsEarlyIfTheConditionHolds) {
+  PieceHelpers helpers(2);
+  std::atomic<bool> sleeps{false}, changed{false};
+  std::thread other([&] {
+    EXPECT_TRUE(WaitFor([&] { return sleeps.load(); }));
+    changed = true;
+    helpers.Notify(1);
+  });
+  const auto longest = [&] {
+    sleeps = true;
+    return std::chrono::nanoseconds(999'999'999);
+  };
+  while (!changed) {
+    EXPECT_FALSE(helpers.Await([&](bool) { return changed.load(); }, longest));
+  }
+  other.join();
 }
 
 TEST(PieceHelpersTest, TheOwnerRunsThePiecesThatAreLeft) {
