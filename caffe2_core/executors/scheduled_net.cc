@@ -49,6 +49,7 @@ class ScheduledNet final : public NetBase {
     if (policy.logs_statistics || collects) statistics_.emplace(operators_.all());
   }
   ~ScheduledNet() override {
+    EndAsyncRun();
     if (statistics_.has_value() && statistics_->runs() > 0) {
       LOG(INFO) << statistics_->Text(Name());
     }
@@ -93,6 +94,7 @@ class ScheduledNet final : public NetBase {
   bool HasLimit() const { return debug_def().has_num_workers() && debug_def().num_workers() > 0; }
   int NumThreads() const;
   void RunAndKeepResult();
+  void EndAsyncRun();
   void RunOperators();
 
   const NetPolicy policy_;
@@ -250,6 +252,15 @@ void ScheduledNet::Wait() {
   const Release release(*this);
   if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   CAFFE_ENFORCE(success_, "net \"", Name(), "\" reports a failure");
+}
+
+// For a net that is destroyed between RunAsync and Wait.
+void ScheduledNet::EndAsyncRun() {
+  try {
+    Wait();
+  } catch (const std::exception& error) {
+    LOG(ERROR) << "net \"" << Name() << "\" was destroyed before Wait: " << error.what();
+  }
 }
 
 }  // namespace

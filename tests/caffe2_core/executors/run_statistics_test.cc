@@ -66,6 +66,24 @@ TEST_F(RunStatisticsTest, AreNotLoggedWithoutRunsOrByOtherTypes) {
   EXPECT_THAT(LogOfRuns("dag", 5), testing::Not(testing::HasSubstr("runs after")));
 }
 
+TEST_F(RunStatisticsTest, CountARunOfRunAsyncWithoutWait) {
+  Calls() = {
+      {"a", [](OperatorBase*) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }},
+      {"fail", [](OperatorBase*) { CAFFE_THROW("no luck"); }}};
+  const Log log;
+  {
+    const auto net = Make(R"(name: "n" type: "prof_dag"
+        op { type: "ExecutorTestCall" name: "a" output: "x" })");
+    EXPECT_TRUE(net->Run());
+    EXPECT_TRUE(net->RunAsync());
+    const auto failing = Make(R"(name: "m" type: "async_scheduling"
+        op { type: "ExecutorTestCall" name: "fail" output: "x" })");
+    EXPECT_TRUE(failing->RunAsync());
+  }
+  EXPECT_THAT(log.text(), testing::HasSubstr("net \"n\", 1 run"));
+  EXPECT_THAT(log.text(), testing::HasSubstr("net \"m\" was destroyed before Wait: "));
+}
+
 TEST_F(RunStatisticsTest, OfDagAreLoggedOnRequest) {
   GlobalDebugOptions().collect_dag_statistics = true;
   EXPECT_THAT(LogOfRuns("dag", 5), testing::HasSubstr("4 runs after the first one"));

@@ -347,15 +347,20 @@ class CountRuns final : public ObserverBase<OperatorBase> {
   std::atomic<int>* const runs_;
 };
 
-TEST_F(ScheduledNetTest, CallsTheObserversOfOperators) {
+TEST_F(ScheduledNetTest, EveryTypeCallsTheObserversOfOperators) {
   SetThreads(2);
-  const auto net = Make(MakeString(R"(name: "n" type: "async_scheduling")", kTwoBranches));
-  std::atomic<int> runs{0};
-  for (OperatorBase* op : net->GetOperators()) {
-    op->AttachObserver(std::make_unique<CountRuns>(op, &runs));
+  for (const char* type : {"simple", "rnn", "simple_refcount", "async_simple", "dag", "prof_dag",
+                           "async_dag", "async_polling", "async_scheduling", "parallel"}) {
+    const auto net =
+        Make(MakeString(R"(name: "n" type: ")", type, R"(" num_workers: 2)", kTwoBranches,
+                        R"( op { type: "ExecutorTestWait" input: "z" output: "w" })"));
+    std::atomic<int> runs{0};
+    for (OperatorBase* op : net->GetOperators()) {
+      op->AttachObserver(std::make_unique<CountRuns>(op, &runs));
+    }
+    EXPECT_TRUE(net->Run());
+    EXPECT_EQ(runs, 4) << type;
   }
-  EXPECT_TRUE(net->Run());
-  EXPECT_EQ(runs, 3);
 }
 
 TEST_F(ScheduledNetTest, ALaterRunAllocatesNothing) {
