@@ -19,7 +19,11 @@ constexpr double kMostSeconds = 1e9;
 
 double SecondsOf(const CommandLine& line) {
   if (!line.Has("timeout")) return 0;
-  const std::vector<float> seconds = line.Floats("timeout");
+  std::vector<float> seconds;
+  try {
+    seconds = line.Floats("timeout");
+  } catch (const UsageError&) {  // states what a list of numbers is
+  }
   if (seconds.size() != 1 || !(seconds[0] > 0) || seconds[0] > kMostSeconds) {
     throw UsageError("option --timeout is \"" + line.Text("timeout") +
                      "\", want a number of seconds above 0, at most 1e9");

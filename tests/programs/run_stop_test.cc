@@ -28,7 +28,16 @@ TEST(RunStopTest, EndsWhenTheTimeIsOver) {
     EXPECT_THAT(result.err, HasSubstr("caffe2: the 0.05 s of --timeout are over: net \"waits\", "
                                       "operator 3 (DequeueBlobs"));
   }
-  EXPECT_EQ(RunCaffe2({"run", "--predict-net", net, "--timeout", "0"}).code, 2);
+}
+
+TEST(RunStopTest, RejectsTimesThatAreNotPositive) {
+  const TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", kWaits);
+  for (const char* seconds : {"0", "-1", "nan", "inf", "soon", "1,2", "1e10"}) {
+    const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--timeout", seconds});
+    EXPECT_EQ(result.code, 2) << seconds;
+    EXPECT_THAT(result.err, HasSubstr("want a number of seconds above 0, at most 1e9")) << seconds;
+  }
 }
 
 TEST(RunStopTest, EndsOnASignal) {
