@@ -44,6 +44,13 @@ bool RunTopLevelStepUntilStopped(const ExecutionStep& step, const StepPlace& pla
   }
 }
 
+std::string NameOfStep(const ExecutionStep& step) {
+  if (!step.name().empty()) return MakeString("step \"", step.name(), "\"");
+  if (step.network_size() == 0) return "a step";
+  return MakeString(step.network_size() == 1 ? "the step of net \"" : "the step of nets \"",
+                    absl::StrJoin(step.network(), "\", \""), "\"");
+}
+
 }  // namespace
 
 std::string PlanPositionText(const PlanPosition& position) {
@@ -52,7 +59,7 @@ std::string PlanPositionText(const PlanPosition& position) {
     const ExecutionStep& step = *at->step;
     const bool once = !step.has_should_stop_blob() && step.num_iter() <= 1;
     if (once && step.name().empty() && at != &position) continue;
-    std::string text = step.name().empty() ? "a step" : MakeString("step \"", step.name(), "\"");
+    std::string text = NameOfStep(step);
     if (!once) absl::StrAppend(&text, ", iteration ", at->iteration + 1);
     if (!once && step.has_num_iter()) absl::StrAppend(&text, " of ", step.num_iter());
     parts.push_back(std::move(text));

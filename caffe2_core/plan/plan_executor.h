@@ -21,8 +21,8 @@ struct PlanPosition {
 };
 
 // A text such as `step "epoch", iteration 2 of 10, step "train", iteration 57 of 600`. The number
-// of iterations is left out where the plan does not state it, and steps without a name that run
-// once are left out.
+// of iterations is left out where the plan does not state it. A step without a name is named after its
+// nets, or left out if it runs once and is around another one.
 std::string PlanPositionText(const PlanPosition& position);
 
 struct PlanOptions {

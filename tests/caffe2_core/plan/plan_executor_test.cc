@@ -23,6 +23,25 @@ TEST(PlanExecutorTest, PlanWithoutStepsSucceeds) {
   EXPECT_TRUE(RunPlan(&ws, ""));
 }
 
+TEST(PlanPositionTest, NamesTheStepOrItsNets) {
+  ExecutionStep epoch, train, unnamed;
+  epoch.set_name("epoch");
+  epoch.set_num_iter(10);
+  train.set_name("train");
+  const PlanPosition outer = {.step = &epoch, .iteration = 1};
+  EXPECT_EQ(PlanPositionText({.step = &train, .outer = &outer}),
+            "step \"epoch\", iteration 2 of 10, step \"train\"");
+  EXPECT_EQ(PlanPositionText({.step = &unnamed}), "a step");
+  unnamed.add_network("a");
+  EXPECT_EQ(PlanPositionText({.step = &unnamed}), "the step of net \"a\"");
+  const PlanPosition around = {.step = &unnamed};
+  EXPECT_EQ(PlanPositionText({.step = &train, .outer = &around}), "step \"train\"");
+  unnamed.add_network("b");
+  unnamed.set_num_iter(2);
+  EXPECT_EQ(PlanPositionText({.step = &unnamed}),
+            "the step of nets \"a\", \"b\", iteration 1 of 2");
+}
+
 TEST(PlanExecutorTest, RunsAStepNumIterTimes) {
   Workspace ws;
   EXPECT_TRUE(
