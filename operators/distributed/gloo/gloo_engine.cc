@@ -169,15 +169,15 @@ AbortableBuffer::AbortableBuffer(AbortableContext* context, std::unique_ptr<Unbo
 AbortableBuffer::~AbortableBuffer() { context_.Remove(this); }
 
 void AbortableBuffer::send(int to, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->send(to, slot, offset, bytes);
 }
 void AbortableBuffer::recv(int from, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->recv(from, slot, offset, bytes);
 }
 void AbortableBuffer::recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->recv(std::move(from), slot, offset, bytes);
 }
 
