@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -65,6 +66,31 @@ class TemporaryStore {
 
  private:
   std::string path_;
+};
+
+// Counts SIGTERM instead of being ended by it.
+class TerminationHandler {
+ public:
+  TerminationHandler() {
+    seen_ = 0;
+    struct sigaction count = {};
+    count.sa_handler = [](int) { seen_ = 1; };
+    count.sa_flags = SA_RESTART;
+    sigaction(SIGTERM, &count, &before_);
+  }
+  ~TerminationHandler() { sigaction(SIGTERM, &before_, nullptr); }
+  TerminationHandler(const TerminationHandler&) = delete;
+  TerminationHandler& operator=(const TerminationHandler&) = delete;
+  // Whether one arrived since the last call.
+  bool Got() {
+    const bool got = seen_ != 0;
+    if (got) seen_ = 0;
+    return got;
+  }
+
+ private:
+  static inline volatile std::sig_atomic_t seen_ = 0;
+  struct sigaction before_ = {};
 };
 
 // Prints whole lines, each with a prefix.
@@ -156,10 +182,12 @@ class Launcher {
 
   int Run() {
     SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
+    TerminationHandler terminations;
     try {
       for (int rank = 0; rank < size_; ++rank) Start(rank);
       while (IsRunning()) {
-        if (signals.GotSIGINT()) SendToAll(SIGINT);
+        // The ranks then end behind a step, and remove their keys from the store.
+        if (signals.GotSIGINT() || terminations.Got()) SendToAll(SIGINT);
         if (signals.GotSIGHUP()) SendToAll(SIGHUP);
         CopyOutput(kPollMs);
         Collect();

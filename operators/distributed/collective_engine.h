@@ -51,7 +51,7 @@ struct TransportOptions {
   int size;
   std::string world;      // for messages
   std::string address;    // IP address of this machine for the connections
-  std::string transport;  // "tcp"
+  std::string transport;  // one that has_transport accepts
   std::chrono::milliseconds timeout;
 };
 
@@ -69,7 +69,7 @@ class TransportBootstrap {
   ~TransportBootstrap() = default;
 };
 
-inline constexpr int kCollectiveEngineInterface = 1;
+inline constexpr int kCollectiveEngineInterface = 2;
 
 // What a module provides, as plain functions.
 struct CollectiveEngine {
@@ -77,6 +77,8 @@ struct CollectiveEngine {
   int interface = kCollectiveEngineInterface;
   // What `caffe2 devices` prints: the engine's library, and its transports. Must not connect.
   std::string (*describe)() = nullptr;
+  // Whether `connect` accepts the transport, which is asked before the ranks meet. Null: any.
+  bool (*has_transport)(const std::string& transport) = nullptr;
   // Connects the ranks. Called by all ranks of a world at the same time.
   std::unique_ptr<CollectiveTransport> (*connect)(const TransportOptions& options,
                                                   TransportBootstrap& bootstrap) = nullptr;

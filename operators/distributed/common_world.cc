@@ -1,7 +1,6 @@
 #include "operators/distributed/common_world.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <set>
@@ -16,6 +15,11 @@
 
 namespace caffe2rt {
 namespace {
+
+std::string MessageOf(const std::exception& error) {
+  const auto* const known = dynamic_cast<const EnforceNotMet*>(&error);
+  return known != nullptr ? known->message() : error.what();
+}
 
 // What the clones of a world share.
 class SharedGroup {
@@ -34,6 +38,11 @@ class SharedGroup {
     const CollectiveEngine* const engine = options.size > 1 || !options.engine.empty()
                                                ? &EnforceCollectiveEngine(options.engine)
                                                : nullptr;
+    CAFFE_ENFORCE(engine == nullptr || engine->has_transport == nullptr ||
+                      engine->has_transport(options.transport),
+                  "world \"", options.name, "\" has transport \"", options.transport,
+                  "\", which engine ", options.engine,
+                  " does not have; caffe2 devices lists those that it has");
     names_.insert(options.name);
     tags_.insert(Tag(options.name));
     if (options.size == 1) return;
@@ -93,7 +102,7 @@ class SharedGroup {
     control_ = std::make_unique<ControlGroup>(group, std::move(meeting));
     // The monitor watches the time.
     const ControlGroup::Operation operation(control_.get(), "the creation of the world",
-                                            ControlGroup::kAllRanks, 0);
+                                            ControlGroup::kCreation, 0);
     try {
       transport_ = engine.connect({options_.rank, options_.size, options_.name, address,
                                    options_.transport, options_.timeout},
@@ -102,7 +111,7 @@ class SharedGroup {
       Close();
       throw;
     } catch (const std::exception& error) {
-      FailCreation(operation, error.what());
+      FailCreation(operation, MessageOf(error));
     }
     CollectiveTransport* const transport = transport_.get();
     control_->OnLoss([transport] { transport->Abort(); });
@@ -322,7 +331,7 @@ class World final : public CommonWorld {
     } catch (const OutOfMemory&) {
       throw;
     } catch (const std::exception& error) {
-      why = error.what();
+      why = MessageOf(error);
     }
     group_->control().ThrowEngineFailure(operation, why);
   }
@@ -330,6 +339,7 @@ class World final : public CommonWorld {
   template <class Move>
   void RunCollective(const CollectiveCall& call, Signature signature, TypeMeta type, Move move) {
     if (size() == 1) return;
+    const MutexLock turn(turn_);
     signature.world = hash_;
     if (call.detail != 0) signature.detail = call.detail;
     signature.type = signature.kind == CollectiveKind::kBarrier ? 0 : TypeNumber(type);
@@ -346,7 +356,8 @@ class World final : public CommonWorld {
   const std::string name_;
   const uint64_t hash_;
   const uint32_t tag_;
-  std::atomic<uint64_t> sequence_{0};
+  Mutex turn_;  // collectives run one at a time
+  uint64_t sequence_ ABSL_GUARDED_BY(turn_) = 0;
 };
 
 }  // namespace

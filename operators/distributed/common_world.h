@@ -17,8 +17,8 @@
 // lost a rank fails in every later operation. No function blocks for longer than the timeout, and
 // nothing ends the process.
 //
-// Thread safe, but operations on one world run one at a time: different worlds, also clones of one,
-// may be used at the same time.
+// Thread safe. Collectives of one world run one at a time; those of different worlds, also of clones of one, may
+// run at the same time.
 
 #include <chrono>
 #include <cstddef>
@@ -44,7 +44,7 @@ class RanksLost : public EnforceNotMet {
 
   const std::string& world() const { return world_; }
   // The ranks that did not answer, in ascending order, by their numbers in the world. Empty if all
-  // ranks answer but the engine failed.
+  // ranks answer, but the engine failed, or they wait for each other in different operations.
   const std::vector<int>& ranks() const { return ranks_; }
 
  private:
@@ -63,7 +63,7 @@ struct WorldOptions {
   int generation = 0;
   // For the ranks to find each other, and for each operation.
   std::chrono::milliseconds timeout{30000};
-  std::string transport = "tcp";  // what the engine uses: Gloo knows "tcp" and "ibverbs"
+  std::string transport = "tcp";  // what the engine uses: GLOO has "tcp" only
   // Name of the network interface, or an address of this machine, on which to listen and from which
   // other ranks are reached. Empty: 127.0.0.1, for ranks on one machine.
   std::string interface = "";

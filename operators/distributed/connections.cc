@@ -1,6 +1,7 @@
 #include "operators/distributed/connections.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -25,6 +26,8 @@ namespace {
 constexpr int kSendPatienceMs = 1000;
 constexpr int kPauseMs = 10;
 constexpr size_t kMostStrangers = 64;
+constexpr int kMostAccepted =
+    32;  // in a turn, so that a flood at one listener does not keep others waiting
 
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -71,6 +74,15 @@ UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
 void UniqueFd::Reset() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
+}
+
+std::string PlaceOfThisProcess(const std::string& space) {
+  char boot[64] = {}, name[64] = {};
+  const UniqueFd file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const ssize_t bytes = file.is_open() ? read(file.get(), boot, sizeof(boot) - 1) : 0;
+  const std::string link = "/proc/self/ns/" + space;
+  if (bytes <= 1 || readlink(link.c_str(), name, sizeof(name) - 1) <= 0) return "";
+  return std::string(boot, static_cast<size_t>(bytes) - 1) + "/" + name;
 }
 
 bool SendAll(int fd, std::string_view bytes) {
@@ -182,6 +194,9 @@ void Reception::Turn(const std::function<void(UniqueFd, std::string_view)>& welc
   std::vector<Stranger> waiting, complete;
   for (Stranger& stranger : strangers_)
     (Read(&stranger) ? complete : waiting).push_back(std::move(stranger));
+  // The newest stay: they may be ranks, of which only strangers can be as many and silent.
+  if (waiting.size() > kMostStrangers)
+    waiting.erase(waiting.begin(), waiting.end() - static_cast<std::ptrdiff_t>(kMostStrangers));
   strangers_ = std::move(waiting);
   for (Stranger& stranger : complete) {
     if (stranger.greeting.size() == greeting_bytes_)
@@ -190,12 +205,10 @@ void Reception::Turn(const std::function<void(UniqueFd, std::string_view)>& welc
 }
 
 void Reception::AcceptFrom(int listener) {
-  while (true) {
+  for (int i = 0; i < kMostAccepted; ++i) {
     UniqueFd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.is_open()) return;
     SetTcpOptions(fd.get());  // no effect on a local one
-    // The newest stays: it may be a rank, of which only strangers can be as many.
-    if (strangers_.size() >= kMostStrangers) strangers_.erase(strangers_.begin());
     strangers_.push_back({std::move(fd)});
   }
 }

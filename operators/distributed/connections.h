@@ -35,6 +35,10 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+// This start of this machine and a namespace of this process, "net" or "pid": processes with the same ones reach
+// each other's local sockets, or see each other's numbers. "" if the system does not say.
+std::string PlaceOfThisProcess(const std::string& space);
+
 // Sends all bytes. Returns false if the connection is closed, or if the other side has not read what was
 // sent before within a second.
 bool SendAll(int fd, std::string_view bytes);
@@ -57,7 +61,7 @@ UniqueFd ConnectLocally(const std::string& name, const WaitCheck& check);
 bool ReceiveAll(int fd, void* to, size_t bytes, const WaitCheck& check);
 
 // Accepts connections and reads their greetings, any number at a time: who connects and says nothing
-// keeps nobody waiting, and only 64 of them are kept.
+// keeps nobody waiting, and only 64 of those are kept.
 class Reception {
  public:
   Reception(std::vector<UniqueFd> listeners, size_t greeting_bytes);

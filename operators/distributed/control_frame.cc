@@ -82,6 +82,22 @@ std::string SignatureText(const Signature& signature) {
   return text;
 }
 
+void EnforceEqual(const std::vector<Signature>& signatures, int self, const std::string& world) {
+  const Signature& own = signatures[static_cast<size_t>(self)];
+  for (size_t rank = 0; rank < signatures.size(); ++rank) {
+    const Signature& other = signatures[rank];
+    if (std::memcmp(&own, &other, sizeof(own)) == 0) continue;
+    const bool same_text = own.kind == other.kind && own.count == other.count;
+    CAFFE_THROW(
+        "world \"", world, "\": the ranks started different operations as number ", own.sequence,
+        ": rank ", self, " started ", SignatureText(own), ", rank ", rank, " started ",
+        SignatureText(other),
+        own.detail != other.detail && same_text ? ", with other numbers of elements for the ranks"
+                                                : "",
+        own.sequence != other.sequence ? MakeString(" as number ", other.sequence) : std::string());
+  }
+}
+
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;

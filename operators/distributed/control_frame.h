@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,10 +93,22 @@ std::string_view BytesOf(const T& object) {
   return {reinterpret_cast<const char*>(&object), sizeof(T)};
 }
 
+// Returns false if there are not as many bytes as the object has.
+template <class T>
+bool ParseBytes(std::string_view bytes, T* object) {
+  if (bytes.size() != sizeof(T)) return false;
+  std::memcpy(object, bytes.data(), sizeof(T));
+  return true;
+}
+
 // "Allreduce \"w\" of world \"cw\"".
 std::string OperationText(CollectiveKind kind, std::string_view label, const std::string& world);
 // "Allreduce \"w\" of 10 elements of type float".
 std::string SignatureText(const Signature& signature);
+
+// THROWS EnforceNotMet, which states both sides, if a rank's signature differs from that of rank `self`. In the
+// order of the ranks; `world` is the name, for the message.
+void EnforceEqual(const std::vector<Signature>& signatures, int self, const std::string& world);
 
 // FNV-1a.
 uint64_t HashOf(std::string_view text);

@@ -170,19 +170,13 @@ void ControlGroup::HandleFrame(int rank, FrameKind kind, std::string_view body) 
   Peer& peer = *peers_[static_cast<size_t>(rank)];
   switch (kind) {
     case FrameKind::kSignature:
-      if (body.size() == sizeof(Signature)) {
-        Signature signature;
-        std::memcpy(&signature, body.data(), sizeof(signature));
+      if (Signature signature; ParseBytes(body, &signature)) {
         signature.label[sizeof(signature.label) - 1] = '\0';
         peer.signatures[signature.world].push_back(signature);
       }
       break;
     case FrameKind::kMessage:
-      if (body.size() == sizeof(MessageHeader)) {
-        MessageHeader header;
-        std::memcpy(&header, body.data(), sizeof(header));
-        peer.messages.push_back(header);
-      }
+      if (MessageHeader header; ParseBytes(body, &header)) peer.messages.push_back(header);
       break;
     case FrameKind::kBlob:
       peer.blobs.emplace_back(body);
@@ -257,11 +251,10 @@ std::vector<int> ControlGroup::MissingRanks(const Operation& operation) const {
 
 void ControlGroup::CheckOperation(Operation* operation) {
   const auto now = ControlClock::now();
-  if (!operation->moves_data_) {
+  const bool needs_missing = operation->waits_for_ >= 0 || operation->waits_for_ == kAllRanks;
+  if (needs_missing && !operation->moves_data_) {
     for (const int rank : MissingRanks(*operation)) {
-      if (peers_[static_cast<size_t>(rank)]->left && operation->waits_for_ != kAnyRank) {
-        return Fail({rank}, "it has left the world");
-      }
+      if (peers_[static_cast<size_t>(rank)]->left) return Fail({rank}, "it has left the world");
     }
   }
   if (now < operation->start_ + options_.timeout / 2) return;
@@ -286,20 +279,31 @@ void ControlGroup::CheckOperation(Operation* operation) {
                 MakeString("no sign of life within ", patience,
                            ": the process is stopped, or its machine cannot be reached"));
   }
-  if (operation->moves_data_) {
-    return Fail({}, MakeString("all ranks answer, but the data did not arrive within ", patience));
+  if (operation->moves_data_ || operation->waits_for_ == kCreation) {
+    return Fail({}, MakeString("all ranks answer, but ",
+                               operation->moves_data_ ? "the data did not arrive"
+                                                      : "the engine did not connect them",
+                               " within ", patience));
   }
-  const std::vector<int> missing = MissingRanks(*operation);
+  FailMissing(*operation, patience);
+}
+
+void ControlGroup::FailMissing(const Operation& operation, const std::string& patience) {
   std::vector<int> idle;
   std::string states;
-  for (const int rank : missing) {
+  for (const int rank : MissingRanks(operation)) {
     const std::string& state = peers_[static_cast<size_t>(rank)]->state;
     if (state.empty()) idle.push_back(rank);
     states += MakeString(", rank ", rank,
                          state.empty() ? " is in no operation of the world" : " is in ", state);
   }
-  Fail(idle.empty() ? missing : idle,
-       MakeString("it runs, but did not start ", operation->text_, " within ", patience, states));
+  if (idle.empty()) {
+    return Fail({}, MakeString("the ranks wait for each other for ", patience, ": rank ", self_,
+                               " is in ", operation.text_, states,
+                               "; all must start their operations in the same order"));
+  }
+  Fail(std::move(idle),
+       MakeString("it runs, but did not start ", operation.text_, " within ", patience, states));
 }
 
 void ControlGroup::Fail(std::vector<int> lost, const std::string& reason) {
@@ -380,39 +384,22 @@ void ControlGroup::WaitUntil(const Operation& operation, const std::function<boo
 void ControlGroup::Agree(Operation* operation, const Signature& signature,
                          const std::string& world) {
   SendToAll(FrameKind::kSignature, BytesOf(signature));
-  std::vector<Signature> others;
+  std::vector<Signature> all;
   WaitUntil(*operation, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!MissingRanks(*operation).empty()) return false;
     for (int rank = 0; rank < options_.size; ++rank) {
       if (rank == self_) {
-        others.push_back(signature);
+        all.push_back(signature);
         continue;
       }
       std::deque<Signature>& queue = peers_[static_cast<size_t>(rank)]->signatures[signature.world];
-      others.push_back(queue.front());
+      all.push_back(queue.front());
       queue.pop_front();
     }
     operation->moves_data_ = true;
     return true;
   });
-  CompareSignatures(signature, others, world);
-}
-
-void ControlGroup::CompareSignatures(const Signature& own, const std::vector<Signature>& others,
-                                     const std::string& world) const {
-  for (size_t rank = 0; rank < others.size(); ++rank) {
-    const Signature& other = others[rank];
-    if (std::memcmp(&own, &other, sizeof(own)) == 0) continue;
-    const char* const detail =
-        own.detail != other.detail && own.kind == other.kind && own.count == other.count
-            ? ", with other numbers of elements for the ranks"
-            : "";
-    CAFFE_THROW(
-        "world \"", world, "\": the ranks started different operations as number ", own.sequence,
-        ": rank ", self_, " started ", SignatureText(own), ", rank ", rank, " started ",
-        SignatureText(other), detail,
-        own.sequence != other.sequence ? MakeString(" as number ", other.sequence) : std::string());
-  }
+  EnforceEqual(all, self_, world);
 }
 
 void ControlGroup::ThrowEngineFailure(const Operation& operation, const std::string& why) {
@@ -454,7 +441,7 @@ int ControlGroup::WaitForMessage(Operation* operation, int source, int tag, Mess
 }
 
 std::vector<std::string> ControlGroup::Exchange(const std::vector<std::string>& messages) {
-  const Operation operation(this, "the creation of the world", kAllRanks, 0);
+  const Operation operation(this, "the creation of the world", kCreation, 0);
   for (int rank = 0; rank < options_.size; ++rank) {
     if (rank != self_) SendFrame(rank, FrameKind::kBlob, messages[static_cast<size_t>(rank)]);
   }

@@ -14,7 +14,8 @@
 //   an operation takes the timeout       halfway, the monitor asks all ranks for a sign of life, which their
 //                                        monitors give whatever their operators do. Ranks that gave none
 //                                        are lost. If all did, those are named that have not started the
-//                                        operation and wait for nobody else
+//                                        operation and wait for nobody else. If there are none, the ranks
+//                                        wait for each other, and none is lost
 //   a rank says that the world failed    with the ranks that it has lost. Every rank that notices a failure
 //                                        says so to all others before anything else, so that the end of its
 //                                        process is not taken for a loss
@@ -46,6 +47,7 @@ class ControlGroup final : public TransportBootstrap {
  public:
   static constexpr int kAnyRank = -1;
   static constexpr int kAllRanks = -2;
+  static constexpr int kCreation = -3;  // all ranks; one that has left has done its part
 
   // Takes the connections over.
   ControlGroup(const GroupOptions& options, Meeting meeting);
@@ -59,7 +61,7 @@ class ControlGroup final : public TransportBootstrap {
   // An operation that is under way, from its start until the destructor.
   class Operation {
    public:
-    // `waits_for` is a rank, kAnyRank or kAllRanks. `text` describes it: "Allreduce \"w\" of world \"cw\"".
+    // `waits_for` is a rank, kAnyRank, kAllRanks or kCreation. `text` describes it: "Allreduce \"w\" of world \"cw\"".
     // THROWS RanksLost if the group has failed.
     Operation(ControlGroup* group, std::string text, int waits_for, uint64_t world);
     ~Operation();
@@ -120,6 +122,9 @@ class ControlGroup final : public TransportBootstrap {
   void HandleClosed(int rank) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckTimes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckOperation(Operation* operation) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // When all ranks answer: names those that `operation` waits for, unless they wait themselves.
+  void FailMissing(const Operation& operation, const std::string& patience)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AckGoodbyes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<int> MissingRanks(const Operation& operation) const
@@ -136,8 +141,6 @@ class ControlGroup final : public TransportBootstrap {
   void WaitUntil(const Operation& operation, const std::function<bool()>& ready);
   [[noreturn]] void ThrowFailure(const std::string& text);
   void ThrowIfFailed(const std::string& text);
-  void CompareSignatures(const Signature& own, const std::vector<Signature>& others,
-                         const std::string& world) const;
 
   const GroupOptions options_;
   const int self_;

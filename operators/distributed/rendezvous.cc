@@ -57,11 +57,17 @@ std::string StartOfProcess(int process) {
   return fields.size() > 19 ? fields[19] : "";
 }
 
+// Hosts and containers may share a name; those of other places have other processes of the same numbers.
+const std::string& OwnPlace() {
+  static const std::string place = PlaceOfThisProcess("pid");
+  return place;
+}
+
 constexpr char kGaveUp[] = " gave_up=";
 
 // The value of a rank's key.
 struct RankRecord {
-  std::string host, start, address;
+  std::string host, place, start, address;
   int process = 0, port = 0, size = 0, generation = 0;
   uint64_t token = 0;
   std::optional<GroupFailure> failure = {};  // the rank has given up
@@ -69,6 +75,7 @@ struct RankRecord {
   static RankRecord OfThisProcess(const GroupOptions& options) {
     RankRecord record;
     record.host = HostName();
+    record.place = OwnPlace();
     record.process = getpid();
     record.start = StartOfProcess(record.process);
     record.address = AddressOfInterface(options.interface);
@@ -81,9 +88,9 @@ struct RankRecord {
     std::string gave_up;
     if (failure)
       gave_up = MakeString(kGaveUp, absl::StrJoin(failure->lost, ","), " ", failure->reason);
-    return MakeString("host=", host, " process=", process, " start=", start, " address=", address,
-                      " port=", port, " size=", size, " generation=", generation, " token=", token,
-                      gave_up);
+    return MakeString("host=", host, " place=", place, " process=", process, " start=", start,
+                      " address=", address, " port=", port, " size=", size,
+                      " generation=", generation, " token=", token, gave_up);
   }
 
   static std::optional<RankRecord> Parse(const std::string& value) {
@@ -97,6 +104,7 @@ struct RankRecord {
     }
     RankRecord record;
     record.host = fields["host"];
+    record.place = fields["place"];
     record.start = fields["start"];
     record.address = fields["address"];
     if (!absl::SimpleAtoi(fields["process"], &record.process) ||
@@ -127,7 +135,9 @@ struct RankRecord {
   std::string Writer() const { return MakeString("process ", process, " on host ", host); }
 
   // Whether the process has ended, as far as this machine can know.
-  bool HasEnded() const { return host == HostName() && StartOfProcess(process) != start; }
+  bool HasEnded() const {
+    return !place.empty() && place == OwnPlace() && StartOfProcess(process) != start;
+  }
 };
 
 class Rendezvous {

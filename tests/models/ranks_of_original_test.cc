@@ -27,7 +27,7 @@ extern "C" const caffe2rt::CollectiveEngine* caffe2rt_gloo_engine();
 namespace caffe2rt::test::ranks_of_original_test {
 namespace {
 
-constexpr int kBatch = 16, kSteps = 20;
+constexpr int kBatch = 16, kSteps = 20, kStepsOfEpoch = 5;
 
 struct Parameter {
   const char* name;
@@ -119,9 +119,14 @@ RankResult Train(int size, int rank, const std::string& store) {
     for (float& value : values) value *= parameter.scale;
     Feed(&ws, parameter.name, parameter.dims, values);
   }
+  CAFFE_ENFORCE(ws.RunNetOnce(ForRank(Recorded("barrier_init_net"), size, rank)),
+                "the net that creates the world of barriers failed");
+  const NetDef barrier = Recorded("barrier_net");
+  ws.CreateNet(barrier);
   const NetDef train = ForRank(Recorded("train"), size, rank);
   ws.CreateNet(train);
   for (int step = 0; step < kSteps; ++step) {
+    if (step % kStepsOfEpoch == 0) CAFFE_ENFORCE(ws.RunNet(barrier.name()), "the barrier failed");
     FeedBatch(&ws, step, size, rank);
     CAFFE_ENFORCE(ws.RunNet(train.name()), "the train net failed");
     result.losses.push_back(*ws.GetBlob("cpu_0/loss")->Get<Tensor>().data<float>());

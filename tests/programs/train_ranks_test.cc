@@ -226,14 +226,22 @@ TEST_F(TrainRanksTest, OthersDoNotWaitForARankThatEndsBeforeTheyMeet) {
 }
 
 TEST_F(TrainRanksTest, StopsAllRanksBehindOneStep) {
-  const std::string folder = dir_.path("stopped");
-  const Started started = Start(Command("stopped", "4000", {"--ranks", "2"}));
-  AwaitCheckpoint(started.launcher, folder, 13);
-  kill(started.launcher, SIGINT);
-  const auto [err, code] = EndOf(started);
-  EXPECT_EQ(code, 1);
-  EXPECT_EQ(err, "");
-  EXPECT_EQ(RankOf(started.launcher, 0), -1);
+  const std::string stores = dir_.path("stores");
+  fs::create_directory(stores);
+  Environment environment;
+  environment.Set("TMPDIR", stores);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string name = "stopped" + std::to_string(signal);
+    const Started started = Start(Command(name, "4000", {"--ranks", "2"}));
+    AwaitCheckpoint(started.launcher, dir_.path(name), 13);
+    EXPECT_FALSE(fs::is_empty(stores));
+    kill(started.launcher, signal);
+    const auto [err, code] = EndOf(started);
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(err, "");
+    EXPECT_EQ(RankOf(started.launcher, 0), -1);
+    EXPECT_TRUE(fs::is_empty(stores)) << "the store is removed at the end";
+  }
 }
 
 TEST_F(TrainRanksTest, NamesWhatContradictsEachOther) {

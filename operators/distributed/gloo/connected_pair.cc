@@ -26,20 +26,20 @@ class ConnectedPair final : public tcp::Pair {
     return &address() == &self_ && state_ == LISTENING && fd_ >= 0 && ex_ == nullptr;
   }
 
-  // While the loop thread is at rest, so that nobody else uses the pair. Returns false if the system has no means
-  // left.
-  bool Adopt(const UniqueFd& connection) {
+  // While the loop thread is at rest, so that nobody else uses the pair. Returns an error of the system, or 0.
+  int Adopt(const UniqueFd& connection) {
     // Closes the listening socket, which so leaves the descriptors of the loop, in one step.
-    if (dup3(connection.get(), fd_, O_CLOEXEC) < 0) return false;
+    if (dup3(connection.get(), fd_, O_CLOEXEC) < 0) return errno;
     try {
       device_->registerDescriptor(fd_, EPOLLIN, this);
     } catch (const std::exception&) {
+      const int error = errno;
       ::close(fd_);
       fd_ = -1;
-      return false;
+      return error;
     }
     changeState(CONNECTED);
-    return true;
+    return 0;
   }
 
   void connect(const std::vector<char>& /*bytes*/) override {
@@ -53,16 +53,17 @@ std::unique_ptr<::gloo::transport::Pair> MakeConnectedPair(tcp::Context* context
                                                            tcp::Device* device, LoopGate* gate,
                                                            int peer, UniqueFd connection) {
   std::unique_ptr<ConnectedPair> pair;
-  bool is_known = false, adopted = false;
+  bool is_known = false;
+  int error = 0;
   {
-    const LoopGate::AtRest at_rest(gate);
+    const LoopGate::Hold at_rest(gate, LoopGate::Mode::kAtRest);
     pair = std::make_unique<ConnectedPair>(context, device, peer);
     is_known = pair->HasKnownLayout();
-    adopted = is_known && pair->Adopt(connection);
+    if (is_known) error = pair->Adopt(connection);
   }
   CAFFE_ENFORCE(is_known, "this version of Gloo has other pairs than its headers declare");
-  CAFFE_ENFORCE(adopted, "Gloo cannot use the connection with rank ", peer, ": ",
-                std::strerror(errno));
+  CAFFE_ENFORCE(error == 0, "Gloo cannot use the connection with rank ", peer, ": ",
+                std::strerror(error));
   return pair;
 }
 

@@ -1,8 +1,6 @@
 #include "operators/distributed/gloo/data_connections.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "operators/distributed/control_frame.h"
 
 namespace caffe2rt {
 namespace {
@@ -40,31 +39,10 @@ struct Greeting {
   int32_t padding;
 };
 
-template <class T>
-std::string_view Bytes(const T& object) {
-  return {reinterpret_cast<const char*>(&object), sizeof(T)};
-}
-
-template <class T>
-bool Parse(std::string_view bytes, T* object) {
-  if (bytes.size() != sizeof(T)) return false;
-  std::memcpy(object, bytes.data(), sizeof(T));
-  return true;
-}
-
 void CopyText(const std::string& text, char* to) {
   CAFFE_ENFORCE(text.size() < Offer::kTextBytes, "\"", text, "\" is longer than ",
                 Offer::kTextBytes - 1, " bytes");
   std::memcpy(to, text.data(), text.size());
-}
-
-// This start of this machine, and the network namespace of this process. "" if the system does not say.
-std::string PlaceOfThisProcess() {
-  char boot[64] = {}, space[64] = {};
-  const UniqueFd file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  const ssize_t bytes = file.is_open() ? read(file.get(), boot, sizeof(boot) - 1) : 0;
-  if (bytes <= 1 || readlink("/proc/self/ns/net", space, sizeof(space) - 1) <= 0) return "";
-  return std::string(boot, static_cast<size_t>(bytes) - 1) + " " + space;
 }
 
 // Lets a local socket hold a segment of Gloo's ring, so that the sender need not wait for the reader. The
@@ -108,7 +86,7 @@ class DataConnections {
     offer.port = port;
     offer.local_name_bytes = static_cast<int32_t>(local_name.size());
     CopyText(options_.address, offer.address);
-    CopyText(PlaceOfThisProcess(), offer.place);
+    CopyText(PlaceOfThisProcess("net"), offer.place);
     CopyText(local_name, offer.local_name);
     for (int rank = 0; rank < options_.size; ++rank) {
       offer.secret = {{word(), word()}};
@@ -118,13 +96,13 @@ class DataConnections {
 
   void ReadOffers(TransportBootstrap& bootstrap) {
     std::vector<std::string> messages;
-    for (const Offer& offer : own_) messages.emplace_back(Bytes(offer));
+    for (const Offer& offer : own_) messages.emplace_back(BytesOf(offer));
     const std::vector<std::string> answers = bootstrap.Exchange(messages);
     theirs_.resize(At(options_.size));
     for (int rank = 0; rank < options_.size; ++rank) {
       if (rank == options_.rank) continue;
       Offer& offer = theirs_[At(rank)];
-      CAFFE_ENFORCE(Parse(answers[At(rank)], &offer), "rank ", rank, " offered its port in ",
+      CAFFE_ENFORCE(ParseBytes(answers[At(rank)], &offer), "rank ", rank, " offered its port in ",
                     answers[At(rank)].size(), " bytes, want ", sizeof(Offer),
                     "; all ranks need the same version of the library");
       offer.address[Offer::kTextBytes - 1] = offer.place[Offer::kTextBytes - 1] = '\0';
@@ -157,7 +135,7 @@ class DataConnections {
   void ConnectWith(int rank) {
     UniqueFd fd = Open(rank);
     Greeting answer{};
-    const bool answered = fd.is_open() && SendAll(fd.get(), Bytes(GreetingFor(rank))) &&
+    const bool answered = fd.is_open() && SendAll(fd.get(), BytesOf(GreetingFor(rank))) &&
                           ReceiveAll(fd.get(), &answer, sizeof(answer), check_);
     check_();
     CAFFE_ENFORCE(answered && IsValid(answer, rank), "rank ", rank, " does not answer at ",
@@ -169,10 +147,10 @@ class DataConnections {
 
   void Welcome(UniqueFd fd, std::string_view bytes) {
     Greeting greeting;
-    if (!Parse(bytes, &greeting)) return;
+    if (!ParseBytes(bytes, &greeting)) return;
     const int rank = greeting.rank;
     if (rank <= options_.rank || rank >= options_.size || !IsValid(greeting, rank)) return;
-    if (connections_[At(rank)].is_open() || !SendAll(fd.get(), Bytes(GreetingFor(rank)))) return;
+    if (connections_[At(rank)].is_open() || !SendAll(fd.get(), BytesOf(GreetingFor(rank)))) return;
     EnlargeBuffer(fd.get());
     connections_[At(rank)] = std::move(fd);
   }

@@ -169,15 +169,15 @@ AbortableBuffer::AbortableBuffer(AbortableContext* context, std::unique_ptr<Unbo
 AbortableBuffer::~AbortableBuffer() { context_.Remove(this); }
 
 void AbortableBuffer::send(int to, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->send(to, slot, offset, bytes);
 }
 void AbortableBuffer::recv(int from, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->recv(from, slot, offset, bytes);
 }
 void AbortableBuffer::recv(std::vector<int> from, uint64_t slot, size_t offset, size_t bytes) {
-  const LoopGate::Closed closed(context_.gate());
+  const LoopGate::Hold hold(context_.gate());
   buffer_->recv(std::move(from), slot, offset, bytes);
 }
 
@@ -325,10 +325,10 @@ class GlooTransport final : public CollectiveTransport {
 
 std::string DescribeGloo() { return "Gloo, transport tcp"; }
 
+bool HasTransport(const std::string& transport) { return transport == "tcp"; }
+
 std::unique_ptr<CollectiveTransport> ConnectGloo(const TransportOptions& options,
                                                  TransportBootstrap& bootstrap) {
-  CAFFE_ENFORCE(options.transport == "tcp", "transport is \"", options.transport,
-                "\", want \"tcp\" for engine GLOO");
   const WithoutPipeSignals no_signals;
   std::shared_ptr<GlooContext> context;
   try {
@@ -340,7 +340,8 @@ std::unique_ptr<CollectiveTransport> ConnectGloo(const TransportOptions& options
   return std::make_unique<GlooTransport>(options, std::move(context));
 }
 
-constexpr CollectiveEngine kGlooEngine{.describe = &DescribeGloo, .connect = &ConnectGloo};
+constexpr CollectiveEngine kGlooEngine{
+    .describe = &DescribeGloo, .has_transport = &HasTransport, .connect = &ConnectGloo};
 
 }  // namespace
 

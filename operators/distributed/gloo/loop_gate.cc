@@ -25,30 +25,24 @@ LoopGate::LoopGate(std::shared_ptr<::gloo::transport::tcp::Device> device)
 
 LoopGate::~LoopGate() { device_->unregisterDescriptor(descriptor_.get(), this); }
 
-void LoopGate::Set(State state) {
-  const MutexLock lock(mutex_);
-  state_ = state;
-  if (state == State::kOpen) changed_.NotifyAll();
-}
-
-void LoopGate::Close() {
-  Set(State::kClosed);
+void LoopGate::Close(Mode mode) {
+  {
+    const MutexLock lock(mutex_);
+    mode_ = mode;
+  }
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(descriptor_.get(), &one, sizeof(one));
-}
-
-void LoopGate::BringToRest() {
-  Set(State::kAtRest);
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(descriptor_.get(), &one, sizeof(one));
+  if (mode == Mode::kClosed) return;
   const MutexLock lock(mutex_);
   while (!is_waiting_) changed_.Wait(mutex_);
 }
 
-void LoopGate::Release() {
+void LoopGate::Open() {
   uint64_t closed;
   [[maybe_unused]] const ssize_t n = read(descriptor_.get(), &closed, sizeof(closed));
-  Set(State::kOpen);
+  const MutexLock lock(mutex_);
+  mode_.reset();
+  changed_.NotifyAll();
 }
 
 void LoopGate::handleEvents(int /*events*/) {
@@ -56,10 +50,10 @@ void LoopGate::handleEvents(int /*events*/) {
   const MutexLock lock(mutex_);
   is_waiting_ = true;
   changed_.NotifyAll();
-  while (state_ != State::kOpen) {
-    if (state_ == State::kAtRest) {
+  while (mode_.has_value()) {
+    if (mode_ == Mode::kAtRest) {
       changed_.Wait(mutex_);
-    } else if (!changed_.WaitUntil(mutex_, deadline) && state_ == State::kClosed) {
+    } else if (!changed_.WaitUntil(mutex_, deadline) && mode_ == Mode::kClosed) {
       break;
     }
   }

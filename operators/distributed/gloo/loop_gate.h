@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/mutex.h"
@@ -27,27 +28,23 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
   LoopGate(const LoopGate&) = delete;
   LoopGate& operator=(const LoopGate&) = delete;
 
-  // The loop thread does not disturb this one while it exists: not for long, because a thread that closes a
-  // connection waits for the next turn of the loop.
-  class Closed {
-   public:
-    explicit Closed(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) { gate_.Close(); }
-    ~Closed() { gate_.Release(); }
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
-
-   private:
-    LoopGate& gate_;
-    const MutexLock turn_;
+  enum class Mode {
+    // The loop thread does not disturb this one, for a millisecond at a time: a thread that closes a connection
+    // waits for the next turn of the loop.
+    kClosed,
+    // The loop thread is at rest: it handles no event. This thread must close no connection.
+    kAtRest,
   };
 
-  // The loop thread is at rest while it exists: it handles no event. This thread must close no connection.
-  class AtRest {
+  // Keeps the gate closed while it exists.
+  class Hold {
    public:
-    explicit AtRest(LoopGate* gate) : gate_(*gate), turn_(gate->turn_) { gate_.BringToRest(); }
-    ~AtRest() { gate_.Release(); }
-    AtRest(const AtRest&) = delete;
-    AtRest& operator=(const AtRest&) = delete;
+    explicit Hold(LoopGate* gate, Mode mode = Mode::kClosed) : gate_(*gate), turn_(gate->turn_) {
+      gate_.Close(mode);
+    }
+    ~Hold() { gate_.Open(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
 
    private:
     LoopGate& gate_;
@@ -58,20 +55,16 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
   void handleEvents(int events) override;
 
  private:
-  enum class State { kOpen, kClosed, kAtRest };
-
-  void Close();
-  void BringToRest();
-  void Release();
-  void Set(State state);
+  void Close(Mode mode);
+  void Open();
 
   const std::shared_ptr<::gloo::transport::tcp::Device> device_;
   const UniqueFd descriptor_;  // readable while the gate is closed
   Mutex turn_;                 // of the threads that close it; before mutex_
   Mutex mutex_;
   ConditionVariable changed_;
-  State state_ ABSL_GUARDED_BY(mutex_) = State::kOpen;
-  bool is_waiting_ ABSL_GUARDED_BY(mutex_) = false;  // the loop thread
+  std::optional<Mode> mode_ ABSL_GUARDED_BY(mutex_);  // while it is closed
+  bool is_waiting_ ABSL_GUARDED_BY(mutex_) = false;   // the loop thread
 };
 
 }  // namespace caffe2rt

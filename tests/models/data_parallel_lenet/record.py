@@ -96,13 +96,9 @@ def main():
     data_parallel_model.Synchronize(model)
     data_parallel_model.FinalizeAfterCheckpoint(model)
     if rank == 0:
-        for name in ("_barrier_net", "_checkpoint_net"):
-            net = getattr(model, name, None)
-            init = getattr(model, name + "_init", None)
-            for suffix, proto in (("", net), ("_init", init)):
-                if proto is not None:
-                    with open("%s/%s%s_%d.pbtxt" % (out, name[1:], suffix, size), "w") as file:
-                        file.write(str(proto.Proto()))
+        for name in ("barrier_init_net", "barrier_net", "checkpoint_net"):
+            with open("%s/%s_%d.pbtxt" % (out, name, size), "w") as file:
+                file.write(str(getattr(model, "_" + name).Proto()))
 
 
 main()

@@ -5,6 +5,7 @@
 #include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/operators/distributed/rank_processes.h"
 #include "tests/support/operator_test.h"
@@ -172,6 +173,21 @@ TEST(CollectiveNetsTest, RejectWhatOperatorsCannotDo) {
     Workspace ws;
     ExpectThrows([&] { ws.RunNetOnce(NetOf(MakeString("name: \"n\" ", one.net))); }, one.error);
   }
+}
+
+TEST(CollectiveNetsTest, WriteTheirFailureToTheStatusBlob) {
+  Workspace ws;
+  ASSERT_TRUE(ws.RunNetOnce(NetOf(R"(name: "init"
+    op { type: "CreateCommonWorld" name: "a" output: "cw" arg { name: "size" i: 1 } arg { name: "rank" i: 0 } }
+    op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } })")));
+  const NetDef run = NetOf(R"(name: "run"
+    op { type: "Broadcast" input: "cw" input: "x" output: "x" arg { name: "root" i: 1 }
+         arg { name: "status_blob" s: "status" } })");
+  const auto status = [&ws] { return ws.GetBlob("status")->Get<Tensor>().data<int32_t>()[0]; };
+  NetBase* const net = ws.CreateNet(run);
+  EXPECT_EQ(status(), 0);
+  ExpectThrows([&] { net->Run(); }, "the operator reports a failure");
+  EXPECT_EQ(status(), 1);
 }
 
 TEST(CollectiveNetsTest, MayNotCreateStoresOutsideOfTheFilePolicy) {

@@ -60,6 +60,29 @@ TEST(CommonWorldTest, ClonesRunAtTheSameTimeInAnyOrder) {
   for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
 }
 
+TEST(CommonWorldTest, RunsTheCollectivesOfSeveralThreadsOneAtATime) {
+  RankProcesses ranks("threads", 2, kTimeoutMs);
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
+}
+
+TEST(CommonWorldTest, CanBeLeftWhileOthersCreateIt) {
+  RankProcesses ranks("brief", 3, kTimeoutMs);
+  for (const RankResult& result : ranks.Wait()) EXPECT_EQ(result.out, "done\n");
+}
+
+// Nobody is lost: each rank waits for the other one, which is in an operation of another clone.
+TEST(CommonWorldTest, StatesWhereRanksAreThatWaitForEachOther) {
+  RankProcesses ranks("crossed", 2, 1000);
+  for (const RankResult& result : ranks.Wait()) {
+    EXPECT_EQ(result.code, 3);
+    EXPECT_THAT(result.out, StartsWith("lost : world \"world\""));
+    EXPECT_THAT(result.out,
+                HasSubstr("the ranks wait for each other for 1000 ms (timeout_ms): rank "));
+    EXPECT_THAT(result.out, HasSubstr("rank 0 is in Barrier \"b\" of world \"world\""));
+    EXPECT_THAT(result.out, HasSubstr("rank 1 is in Barrier \"b\" of world \"clone\""));
+  }
+}
+
 TEST(CommonWorldTest, StatesBothSidesIfOperationsDifferAndGoesOn) {
   const struct {
     const char* words[2];
@@ -171,6 +194,12 @@ TEST(CommonWorldTest, NamesARankWhoseProcessEnds) {
 
 TEST(CommonWorldTest, NamesARankThatIsStopped) {
   ExpectSurvivorsNameTheLostRank(SIGSTOP, FromEnvironment("CAFFE2_TEST_RANK_STOPS", 1), 2000);
+}
+
+TEST(CommonWorldTest, SurvivorsMakeSmallerWorlds) {
+  RankProcesses ranks("survivors", 4, kTimeoutMs);
+  EXPECT_EQ(ranks.Wait()[0].out, "generation 3\n");
+  ExpectNoKeysLeft(ranks);
 }
 
 TEST(CommonWorldTest, OfOneRankNeedsNoEngineAndNoStore) {

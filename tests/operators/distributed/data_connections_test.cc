@@ -141,7 +141,7 @@ TEST(DataConnectionsTest, RanksOnOneMachineUseLocalSocketsAndOthersTcp) {
   for (const bool is_near : {true, false}) {
     // A machine that started at another time is another machine.
     Exchanger exchanger([is_near](int /*rank*/, std::string* received) {
-      const size_t space = received->find(" net:[");
+      const size_t space = received->find("/net:[");
       ASSERT_NE(space, std::string::npos);
       if (!is_near) (*received)[space - 1] = '?';
     });

@@ -1,8 +1,11 @@
 // One rank of a world, for tests that start several: rank_program SCENARIO FOLDER RANK SIZE TIMEOUT_MS [WORD...]
 //
 // Prints a line for each result, and "lost 1,2: MESSAGE" or "error: MESSAGE" for exceptions.
+#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -260,6 +264,73 @@ void Clones(const Program& program) {
   Print("done");
 }
 
+// Rank 0 starts an operation on the world, rank 1 on its clone.
+void Crossed(const Program& program) {
+  const CommonWorldBlob world = program.World();
+  const CommonWorldBlob clone = world->Clone("clone");
+  (program.rank == 0 ? world : clone)->Barrier({"b"});
+}
+
+// Threads use one world, each for the same operations.
+void Threads(const Program& program) {
+  const CommonWorldBlob world = program.World();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&program, &world] {
+      std::vector<float> data(10000);
+      for (int step = 0; step < 20; ++step) {
+        std::fill(data.begin(), data.end(), 1.0f);
+        world->Allreduce({"x"}, data.data(), data.size(), TypeMeta::Make<float>());
+        const auto sum = static_cast<float>(program.size);
+        Check<float>(std::count(data.begin(), data.end(), sum) == 10000, "Allreduce", 10000);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Print("done");
+}
+
+std::unique_ptr<CollectiveTransport> ConnectSlowly(const TransportOptions& options,
+                                                   TransportBootstrap& bootstrap) {
+  auto transport = caffe2rt_gloo_engine()->connect(options, bootstrap);
+  if (options.rank > 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return transport;
+}
+
+// Rank 0 leaves while the others still create the world.
+void Brief(const Program& program) {
+  static const CollectiveEngine slow{.connect = &ConnectSlowly};
+  RegisterCollectiveEngine("GLOO", &slow);
+  program.World().reset();
+  Print("done");
+}
+
+size_t OpenDescriptors() {
+  size_t count = 0;
+  for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
+  return count;
+}
+
+// In each generation the last rank ends, and the others make a smaller world, until one is left.
+void Survivors(const Program& program) {
+  const size_t before = OpenDescriptors();
+  WorldOptions options = program.Options();
+  for (; options.size > 1; ++options.generation) {
+    const CommonWorldBlob world = CommonWorld::Create(options, program.Store());
+    try {
+      world->Barrier({"all"});
+      if (options.rank == options.size - 1) raise(SIGKILL);
+      world->Barrier({"survivors"});
+      Print("no error");
+    } catch (const RanksLost& error) {
+      if (error.ranks() != std::vector<int>{options.size - 1}) throw;
+      --options.size;
+    }
+  }
+  Print(MakeString("generation ", options.generation,
+                   OpenDescriptors() == before ? "" : ", descriptors are left"));
+}
+
 // Runs the nets in files: words are NET_FILE [BLOB...]. "@RANK@", "@SIZE@" and "@FOLDER@" in them are replaced.
 void Nets(const Program& program) {
   Workspace ws;
@@ -306,8 +377,10 @@ void Meet(const Program& program) {
 
 void Run(const Program& program) {
   const std::map<std::string, void (*)(const Program&)> scenarios = {
-      {"types", &AllTypes}, {"different", &Different}, {"loop", &Loop},
-      {"clones", &Clones},  {"nets", &Nets},           {"meet", &Meet}};
+      {"types", &AllTypes},  {"different", &Different}, {"loop", &Loop},
+      {"clones", &Clones},   {"nets", &Nets},           {"meet", &Meet},
+      {"crossed", &Crossed}, {"survivors", &Survivors}, {"threads", &Threads},
+      {"brief", &Brief}};
   scenarios.at(program.scenario)(program);
 }
 
