@@ -105,11 +105,11 @@ ImageRecordOptions OptionsOf(const CommandLine& line) {
   if (options.warp && options.side == 0)
     throw UsageError("option --warp needs a --size of at least 1");
   options.grey = line.Has("grey");
-  if (line.Has("skip-damaged")) {
-    options.on_error = [](const std::string& /*name*/, const std::string& error) {
-      Warn("skipped: " + error);
-    };
-  }
+  options.on_error = [skips = line.Has("skip-damaged")](const std::string& /*name*/,
+                                                        const std::string& error) {
+    CAFFE_ENFORCE(skips, error, "; --skip-damaged leaves such files out");
+    Warn("skipped: " + error);
+  };
   return options;
 }
 

@@ -26,14 +26,22 @@ namespace fs = std::filesystem;
 constexpr const char* kNetOptions[] = {"predict-net", "init-net", "fresh-weights",
                                        "loss",        "accuracy", "blobs"};
 
+// --device decides where the nets run.
+NetDef NetOnAnyDevice(const std::string& file) {
+  NetDef net = LoadNet(file);
+  net.clear_device_option();
+  for (OperatorDef& op : *net.mutable_op()) op.clear_device_option();
+  return net;
+}
+
 TrainDef DefinitionFromNet(const CommandLine& line) {
   if (!line.Has("loss"))
     throw UsageError("--predict-net needs --loss: softmax, squared, or a blob of the net");
   TrainDef def;
-  *def.mutable_net() = LoadNet(line.Text("predict-net"));
+  *def.mutable_net() = NetOnAnyDevice(line.Text("predict-net"));
   NameNet(def.mutable_net(), FileStem(line.Text("predict-net")));
   def.set_name(def.net().name());
-  if (line.Has("init-net")) *def.mutable_init_net() = LoadNet(line.Text("init-net"));
+  if (line.Has("init-net")) *def.mutable_init_net() = NetOnAnyDevice(line.Text("init-net"));
   if (line.Has("fresh-weights")) UseFreshFills(def.mutable_init_net());
   if (line.Has("accuracy")) def.set_accuracy(line.Text("accuracy"));
   for (const std::string& blob :

@@ -27,8 +27,11 @@ bool IsImageName(const fs::path& path) {
 
 // The names in a folder, without those that begin with ".", sorted by their bytes.
 std::vector<std::string> NamesIn(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  CAFFE_ENFORCE(!error, "cannot open folder \"", folder.string(), "\": ", error.message());
   std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+  for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(".")) names.push_back(name);
   }
@@ -107,7 +110,7 @@ MadeRecord MakeRecord(const LabelledFile& file, int64_t number, const ImageRecor
     }
     AddLabel(file.label, LabelDims::kOne, &made.record.tensors);
   } catch (const EnforceNotMet& e) {
-    made.error = e.msg();
+    made.error = e.message();
   }
   return made;
 }

@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/operator_traits.h"
@@ -39,6 +40,31 @@ const Tensor* TensorNamed(const Workspace& ws, const std::string& name) {
   return blob != nullptr && blob->IsType<Tensor>() ? &blob->Get<Tensor>() : nullptr;
 }
 
+// `wanted`, or a longer name if the net has such a blob.
+std::string NewBlob(const NetDef& net, const std::string& wanted) {
+  const NetBlobs blobs(net);
+  std::string name = wanted;
+  while (blobs.Reads(name) || blobs.Writes(name)) name += "_of_loss";
+  return name;
+}
+
+// A SoftmaxWithLoss of the output. It takes the place of a Softmax that writes the output.
+OperatorDef TakeSoftmax(const std::string& output, const std::string& label, NetDef* net) {
+  OperatorDef loss = CreateOperatorDef("SoftmaxWithLoss", "", {output, label},
+                                       {NewBlob(*net, "softmax"), NewBlob(*net, "loss")});
+  for (int i = net->op_size() - 1; i >= 0; --i) {
+    const OperatorDef op = net->op(i);
+    if (!HasOutput(op, output)) continue;
+    if (op.type() != "Softmax") break;
+    loss.set_input(0, op.input(0));
+    if (op.input(0) != output) loss.set_output(0, output);
+    if (const Argument* const axis = GetArgumentPtr(op, "axis")) *loss.add_arg() = *axis;
+    net->mutable_op()->DeleteSubrange(i, 1);
+    break;
+  }
+  return loss;
+}
+
 std::string ShapeText(const Tensor& tensor) {
   return "[" + absl::StrJoin(tensor.dims(), ", ") + "]";
 }
@@ -63,15 +89,20 @@ void AddLoss(const std::string& loss, TrainDef* def) {
                 absl::StrJoin(outputs, ", "), ", want one, to which the loss is added");
   const std::string label = LabelBlob(def->input());
   CAFFE_ENFORCE(!label.empty(), "the input has no label, want at least two blobs");
-  def->set_loss("loss");
-  const auto add = [&](const OperatorDef& op) { *def->mutable_net()->add_op() = op; };
+  NetDef* const net = def->mutable_net();
+  const auto add = [&](const OperatorDef& op) { *net->add_op() = op; };
   if (loss == "softmax") {
-    add(CreateOperatorDef("SoftmaxWithLoss", "", {outputs[0], label}, {"softmax", "loss"}));
-    add(CreateOperatorDef("Accuracy", "", {"softmax", label}, {"accuracy"}));
-    def->set_accuracy("accuracy");
+    const OperatorDef softmax = TakeSoftmax(outputs[0], label, net);
+    const std::string accuracy = NewBlob(*net, "accuracy");
+    add(softmax);
+    add(CreateOperatorDef("Accuracy", "", {softmax.output(0), label}, {accuracy}));
+    def->set_loss(softmax.output(1));
+    def->set_accuracy(accuracy);
   } else {
-    add(CreateOperatorDef("SquaredL2Distance", "", {outputs[0], label}, {"distance"}));
-    add(CreateOperatorDef("AveragedLoss", "", {"distance"}, {"loss"}));
+    const std::string distance = NewBlob(*net, "distance");
+    def->set_loss(NewBlob(*net, "loss"));
+    add(CreateOperatorDef("SquaredL2Distance", "", {outputs[0], label}, {distance}));
+    add(CreateOperatorDef("AveragedLoss", "", {distance}, {def->loss()}));
   }
 }
 

@@ -16,8 +16,9 @@ namespace caffe2rt {
 void UseFreshFills(NetDef* init);
 
 // Adds a loss to the net: "softmax" and "squared" compare its last output with the label, and add
-// blobs as ModelBuilder does; any other text is the blob of a loss that the net has. THROWS if the net
-// has not one output.
+// blobs as ModelBuilder does, with longer names where the net has such blobs; any other text is the
+// blob of a loss that the net has. A Softmax at the end of the net becomes a part of the loss
+// "softmax". THROWS if the net has not one output.
 void AddLoss(const std::string& loss, TrainDef* def);
 
 struct InitialWeights {

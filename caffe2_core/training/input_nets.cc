@@ -14,13 +14,26 @@ namespace {
 constexpr char kFactor[] = "input_factor";
 constexpr char kOffset[] = "input_offset";
 
-bool IsPixels(const TensorFacts& facts) {
-  return (facts.type == TensorProto::BYTE || facts.type == TensorProto::UINT8) &&
-         facts.dims.size() == 3;
+bool IsBytes(const TensorFacts& facts) {
+  return facts.type == TensorProto::BYTE || facts.type == TensorProto::UINT8;
+}
+
+bool IsGreyPixels(const InputDef& input, const TensorFacts& facts) {
+  return IsBytes(facts) && facts.dims.size() == 2 && input.grey();
+}
+
+bool IsPixels(const InputDef& input, const TensorFacts& facts) {
+  return (IsBytes(facts) && facts.dims.size() == 3) || IsGreyPixels(input, facts);
 }
 
 bool MovesChannels(const InputDef& input, const TensorFacts& facts) {
-  return IsPixels(facts) && !input.channels_last() && (facts.dims[2] == 1 || facts.dims[2] == 3);
+  return IsBytes(facts) && facts.dims.size() == 3 && !input.channels_last() &&
+         (facts.dims[2] == 1 || facts.dims[2] == 3);
+}
+
+// Whether the net gets [batch, 1, H, W].
+bool AddsChannels(const InputDef& input, const TensorFacts& facts) {
+  return IsGreyPixels(input, facts) && !input.channels_last();
 }
 
 // y = factor * x + offset, one number each for all channels, or one for each channel.
@@ -101,13 +114,16 @@ void PrepareData(const InputDef& input, const TensorFacts& facts, const std::str
   const bool scales = affine.factor != std::vector<float>{1};
   const bool moves = !std::all_of(affine.offset.begin(), affine.offset.end(), IsZero);
   // Other integers may be indices.
-  const bool is_bytes = facts.type == TensorProto::BYTE || facts.type == TensorProto::UINT8;
-  if (facts.type != TensorProto::FLOAT && (is_bytes || scales || moves)) {
+  if (facts.type != TensorProto::FLOAT && (IsBytes(facts) || scales || moves)) {
     add(CreateOperatorDef("Cast", "", {at}, {data + "_float"},
                           {MakeArgument("to", static_cast<int>(TensorProto::FLOAT))}));
   }
   if (MovesChannels(input, facts))
     add(CreateOperatorDef("NHWC2NCHW", "", {at}, {data + "_planes"}));
+  if (AddsChannels(input, facts)) {
+    add(CreateOperatorDef("ExpandDims", "", {at}, {data + "_planes"},
+                          {MakeArgument("dims", std::vector<int64_t>{1})}));
+  }
   if (scales && affine.factor.size() == 1) {
     add(CreateOperatorDef("Scale", "", {at}, {data + "_scaled"},
                           {MakeArgument("scale", affine.factor[0])}));
@@ -130,7 +146,7 @@ std::vector<std::string> InputBlobs(const InputDef& input) {
 }
 
 bool IsImageInput(const InputDef& input, const TensorFacts& facts) {
-  return facts.is_image() || (IsPixels(facts) && input.has_crop());
+  return facts.is_image() || (IsPixels(input, facts) && input.has_crop());
 }
 
 std::string LabelBlob(const InputDef& input) {
@@ -148,7 +164,8 @@ void CheckInput(const InputDef& input, const DataFacts& facts) {
   const TensorFacts& first = facts.tensors[0];
   CAFFE_ENFORCE(facts.tensors.size() == blobs.size() || first.is_image(), "the records of \"",
                 facts.place.path, "\" have ", facts.tensors.size(), " tensors, but the input has ",
-                blobs.size(), " blobs: ", absl::StrJoin(blobs, ", "));
+                blobs.size(), " blobs: ", absl::StrJoin(blobs, ", "),
+                "; `input { blob: ... }` (--blobs) names one for each tensor");
   CAFFE_ENFORCE(!first.is_image() || input.crop() > 0, "the records of \"", facts.place.path,
                 "\" are encoded images: set the size of the net's input, `input { crop: N }`");
   CAFFE_ENFORCE(!IsImageInput(input, first) || !input.channels_last(),
@@ -159,6 +176,7 @@ std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts) {
   const TensorFacts& first = facts.tensors[0];
   if (IsImageInput(input, first)) return {1, input.grey() ? 1 : 3, input.crop(), input.crop()};
   std::vector<int64_t> shape = {1};
+  if (AddsChannels(input, first)) shape.push_back(1);
   const std::vector<int64_t>& dims = first.dims;
   if (MovesChannels(input, first)) {
     shape.insert(shape.end(), {dims[2], dims[0], dims[1]});

@@ -38,7 +38,7 @@ std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts);
 
 // The operators that read a batch into the blobs.
 //   numbers: TensorProtosDBInput, then of the first tensor: Cast of bytes to float, NHWC2NCHW if it is pixels
-//            [H, W, C] of bytes, Scale, Add; of integer labels: one dimension
+//            [H, W, C] of bytes, ExpandDims if it is pixels [H, W] and InputDef::grey is set, Scale, Add; of integer labels: one dimension
 //   images:  ImageInput (IsImageInput)
 // REQUIRES: CheckInput.
 std::vector<OperatorDef> InputOperators(const InputDef& input, const DataFacts& facts,

@@ -51,7 +51,9 @@ NetDef InitNet(const TrainDef& def, const Names& read) {
   for (const std::string& blob : read) {
     CAFFE_ENFORCE(filled.contains(blob) || Contains(inputs, blob), "the net reads blob \"", blob,
                   "\", which is neither a parameter nor one of the inputs ",
-                  absl::StrJoin(inputs, ", "), "; add a `param` or an operator of `init_net`");
+                  absl::StrJoin(inputs, ", "),
+                  "; add a `param`, an operator of `init_net` (--init-net) or a blob of `input` "
+                  "(--blobs)");
   }
   return init;
 }
@@ -178,7 +180,9 @@ NetDef PartFor(const NetDef& test, const Names& outputs) {
 void ReplaceSoftmaxWithLoss(NetDef* net) {
   for (OperatorDef& op : *net->mutable_op()) {
     if (op.type() != "SoftmaxWithLoss") continue;
-    op = CreateOperatorDef("Softmax", op.name(), {op.input(0)}, {op.output(0)});
+    OperatorDef softmax = CreateOperatorDef("Softmax", op.name(), {op.input(0)}, {op.output(0)});
+    if (const Argument* const axis = GetArgumentPtr(op, "axis")) *softmax.add_arg() = *axis;
+    op = softmax;
   }
 }
 

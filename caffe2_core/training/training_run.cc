@@ -228,11 +228,7 @@ class TrainingRun::Impl {
     CAFFE_ENFORCE(std::isfinite(loss), "the loss of step ", done, " is ", loss,
                   "; a lower rate, or clip_norm, may help");
     state_.set_iteration(done);
-    state_.set_loss_sum(state_.loss_sum() + loss);
-    if (has_accuracy()) {
-      state_.set_accuracy_sum(state_.accuracy_sum() + numbers.accuracy);
-    }
-    state_.set_steps(state_.steps() + 1);
+    AddToSums(numbers);
     ++timed_steps_;
     const TrainingProgress progress = Progress();
     if (callbacks_->on_step) callbacks_->on_step(progress);
@@ -243,6 +239,17 @@ class TrainingRun::Impl {
     double loss = 0, accuracy = 0;
     bool stop = false;
   };
+  void AddToSums(const StepNumbers& numbers) {
+    state_.set_loss_sum(state_.loss_sum() + numbers.loss);
+    state_.set_epoch_loss_sum(state_.epoch_loss_sum() + numbers.loss);
+    if (has_accuracy()) {
+      state_.set_accuracy_sum(state_.accuracy_sum() + numbers.accuracy);
+      state_.set_epoch_accuracy_sum(state_.epoch_accuracy_sum() + numbers.accuracy);
+    }
+    state_.set_steps(state_.steps() + 1);
+    state_.set_epoch_steps(state_.epoch_steps() + 1);
+  }
+
   // Of all ranks.
   StepNumbers NumbersOfStep() const {
     StepNumbers numbers;
@@ -293,7 +300,6 @@ class TrainingRun::Impl {
     line.rate = progress.rate;
     line.images_per_second = std::round(progress.images_per_second);
     AddToLog(line);
-    last_ = progress;
     state_.set_loss_sum(0);
     state_.set_accuracy_sum(0);
     state_.set_steps(0);
@@ -310,8 +316,9 @@ class TrainingRun::Impl {
     result.epoch = state_.epoch() + 1;
     result.has_test = data_.test.has_value();
     result.has_accuracy = has_accuracy();
-    result.loss = last_.loss;
-    result.accuracy = last_.accuracy;
+    const auto steps = static_cast<double>(std::max<int64_t>(1, state_.epoch_steps()));
+    result.loss = state_.epoch_loss_sum() / steps;
+    result.accuracy = state_.epoch_accuracy_sum() / steps;
     if (result.has_test) {
       test_seconds_ = static_cast<double>(test_timer_.Seconds());
       result.loss = static_cast<double>(NumberIn<float>(ws_, kTestLoss));
@@ -333,6 +340,9 @@ class TrainingRun::Impl {
     }
     AddToLog(line);
     state_.set_epoch(result.epoch);
+    state_.set_epoch_loss_sum(0);
+    state_.set_epoch_accuracy_sum(0);
+    state_.set_epoch_steps(0);
     if (result.is_best) {
       state_.set_best(has_accuracy() ? result.accuracy : result.loss);
       state_.set_best_epoch(result.epoch);
@@ -412,7 +422,6 @@ class TrainingRun::Impl {
   bool begun_ = false, model_is_missing_ = false;
   bool in_step_ = false;     // from the start of a step until its results are taken
   bool wants_stop_ = false;  // of this rank
-  TrainingProgress last_;
   Timer timer_, test_timer_;
   int64_t timed_steps_ = -1;  // since timer_ started; -1: it has not started in this epoch
   double test_seconds_ = 0;

@@ -49,7 +49,7 @@ struct TrainingProgress {
 
 struct EpochResult {
   int64_t epoch = 0;              // from 1
-  double loss = 0, accuracy = 0;  // of the test, or else of the last steps
+  double loss = 0, accuracy = 0;  // of the test, or else means of the epoch's steps
   bool has_test = false, has_accuracy = false, is_best = false;
 };
 

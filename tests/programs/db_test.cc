@@ -18,6 +18,7 @@ namespace caffe2rt::test::db_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class DbTest : public ::testing::Test {
@@ -125,7 +126,8 @@ TEST_F(DbTest, MakesImagesAndTheNamesOfTheirClasses) {
   dir_.Write("pets/dog/bad.png", "no image");
   const std::string again = dir_.path("again.lmdb");
   EXPECT_THAT(Db({"make", "images", dir_.path("pets"), "--output", again}).err,
-              HasSubstr("bad.png"));
+              AllOf(HasSubstr("\ncaffe2: cannot read "), HasSubstr("bad.png\" as an image"),
+                    EndsWith("; --skip-damaged leaves such files out\n")));
   EXPECT_FALSE(std::filesystem::exists(again));
   const ProgramResult skipped =
       Db({"make", "images", dir_.path("pets"), "--skip-damaged", "--output", again});
@@ -164,6 +166,8 @@ TEST_F(DbTest, NamesFilesThatAreNoDatabases) {
   MakeArrays("a.lmdb");
   EXPECT_THAT(Db({"info", dir_.path("x.npy")}).err, HasSubstr("want a database"));
   EXPECT_THAT(Db({"info", dir_.path("none")}).err, HasSubstr("as a database"));
+  EXPECT_EQ(Db({"make", "images", "nowhere", "--output", dir_.path("b.lmdb")}).err,
+            "caffe2: cannot open folder \"nowhere\": No such file or directory\n");
   const ProgramResult taken =
       Db({"make", "arrays", dir_.path("x.npy"), "--output", dir_.path("a.lmdb")});
   EXPECT_EQ(taken.code, 1);

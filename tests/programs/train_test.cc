@@ -25,6 +25,7 @@ namespace caffe2rt::test::train_test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
@@ -64,6 +65,24 @@ TEST_F(TrainTest, TrainsTestsAndPredicts) {
                                        "--input", "data=" + dir_.path("point.npy"), "--top", "1"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("above"));
+}
+
+TEST_F(TrainTest, TrainsANetThatWasMadeForUseOnAnotherDevice) {
+  const std::string predict = dir_.Write("used.pbtxt", R"(name: "used"
+      op { type: "FC" input: ["data", "w", "b"] output: "scores" device_option { device_type: 1 } }
+      op { type: "Softmax" input: "scores" output: "softmax" })");
+  const std::string init = dir_.Write("init.pbtxt", R"(device_option { device_type: 1 }
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: [2, 2] }
+           arg { name: "values" floats: [0, 0, 0, 0] } }
+      op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 2 } })");
+  std::vector<std::string> args = {
+      "train",  "--predict-net", predict,    "--loss", "softmax",  "--rate",        "1",
+      "--data", data_,           "--epochs", "20",     "--output", dir_.path("run")};
+  EXPECT_THAT(RunCaffe2(args).err, HasSubstr("operator of `init_net` (--init-net)"));
+  args.insert(args.end(), {"--init-net", init});
+  const ProgramResult result = RunCaffe2(args);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("epoch 20/20  loss 0\\.[0-9]+  accuracy (9[0-9]|100)\\."));
 }
 
 std::map<std::string, std::string> RecordsOf(const std::string& path) {

@@ -1,11 +1,12 @@
 """Trains small nets with Caffe2's front end on this engine and compares the losses with Caffe2's.
 
-    python training_losses.py record NET FILE MNIST                     # with Caffe2: weights, losses, own deviation
-    python -m caffe2rt training_losses.py compare NET FILE MNIST        # on this engine, from the same weights
+    python training_losses.py record NET FILE DATA [STEPS]              # with Caffe2: weights, losses, own deviation
+    python -m caffe2rt training_losses.py compare NET FILE DATA         # on this engine, from the same weights
 
-NET is `lenet` (brew and optimizer), `resnet` (data_parallel_model on one CPU, with batch norm) or `plain` (the same
-without batch norm). FILE is an npz, MNIST the folder with the files of MNIST. Caffe2's own deviation is the difference
-of its losses after every non-zero initial weight has moved to the next float. It exits with 1 outside the limits.
+NET is `lenet` (brew and optimizer), `resnet` (data_parallel_model on one CPU, with batch norm), `plain` (the same
+without batch norm) or `resnet20` (with batch norm). FILE is an npz, DATA the folder with the files of MNIST; for
+`resnet20`, a file of records of CIFAR-10, compressed by gzip. Caffe2's own deviation is the difference of its losses
+after every non-zero initial weight has moved to the next float. It exits with 1 outside the limits.
 """
 import gzip
 import sys
@@ -14,20 +15,28 @@ import numpy as np
 from caffe2.proto import caffe2_pb2
 from caffe2.python import brew, core, data_parallel_model, model_helper, optimizer, workspace
 
-STEPS = 20
+STEPS = 50
 BATCH = 32
 ARG_SCOPE = {"order": "NCHW"}
 
 
-def read_mnist(folder):
+def read_cifar(path, steps):
+    with gzip.open(path) as file:
+        records = np.frombuffer(file.read(), np.uint8).reshape(-1, 1 + 3 * 32 * 32)
+    records = records[np.arange(steps * BATCH) % len(records)].reshape(steps, BATCH, -1)
+    return ((records[:, :, 1:].reshape(steps, BATCH, 3, 32, 32).astype(np.float32) - 120) / 62,
+            records[:, :, 0].astype(np.int32))
+
+
+def read_mnist(folder, steps):
     with gzip.open(folder + "/train-images-idx3-ubyte.gz") as images:
-        pixels = np.frombuffer(images.read(), np.uint8, STEPS * BATCH * 784, offset=16)
+        pixels = np.frombuffer(images.read(), np.uint8, steps * BATCH * 784, offset=16)
     with gzip.open(folder + "/train-labels-idx1-ubyte.gz") as labels:
-        classes = np.frombuffer(labels.read(), np.uint8, STEPS * BATCH, offset=8)
+        classes = np.frombuffer(labels.read(), np.uint8, steps * BATCH, offset=8)
     # Of mean 0 and deviation 1. Over a background of zeros, a net whose biases are still 0 computes exact zeros, on
     # which Relu's gradient depends; another convolution algorithm rounds some of them to very small numbers instead.
-    return ((pixels.reshape(STEPS, BATCH, 1, 28, 28).astype(np.float32) / 255 - 0.1307) / 0.3081,
-            classes.reshape(STEPS, BATCH).astype(np.int32))
+    return ((pixels.reshape(steps, BATCH, 1, 28, 28).astype(np.float32) / 255 - 0.1307) / 0.3081,
+            classes.reshape(steps, BATCH).astype(np.int32))
 
 
 def add_lenet(model):
@@ -56,6 +65,27 @@ def add_resnet(model, batch_norm):
     return brew.fc(model, x, "logits", 16, 10)
 
 
+def add_resnet20(model):
+    def conv(x, name, dim_in, dim_out, kernel=3, stride=1):
+        x = brew.conv(model, x, name, dim_in, dim_out, kernel=kernel, pad=kernel // 2, stride=stride, no_bias=True)
+        return brew.spatial_bn(model, x, name + "_bn", dim_out, is_test=False)
+
+    x = brew.relu(model, conv("data", "stem", 3, 16), "stem_relu")
+    width = 16
+    for stage in range(3):
+        for block in range(3):
+            name, out = "stage%d_block%d" % (stage, block), 16 << stage
+            stride = 2 if out != width else 1
+            y = brew.relu(model, conv(x, name + "_a", width, out, stride=stride), name + "_a_relu")
+            y = conv(y, name + "_b", out, out)
+            if stride != 1:
+                x = conv(x, name + "_short", width, out, 1, stride)
+            x = brew.relu(model, brew.sum(model, [x, y], name + "_sum"), name + "_relu")
+            width = out
+    x = brew.average_pool(model, x, "average", kernel=8)
+    return brew.fc(model, x, "logits", 64, 10)
+
+
 def add_loss(model, logits, scale=1.0):
     softmax, loss = model.net.SoftmaxWithLoss([logits, "label"], ["softmax", "loss"])
     return [model.net.Scale(loss, "scaled_loss", scale=scale)]
@@ -63,8 +93,8 @@ def add_loss(model, logits, scale=1.0):
 
 def build(kind):
     model = model_helper.ModelHelper(name=kind, arg_scope=ARG_SCOPE)
-    if kind == "lenet":
-        loss = add_loss(model, add_lenet(model))
+    if kind in ("lenet", "resnet20"):
+        loss = add_loss(model, add_lenet(model) if kind == "lenet" else add_resnet20(model))
         model.AddGradientOperators(loss)
         optimizer.build_sgd(model, base_learning_rate=0.01, policy="step", stepsize=5, gamma=0.9, momentum=0.9)
         return model, ""
@@ -87,15 +117,17 @@ def losses(model, prefix, weights, images, labels):
     for name, value in weights.items():
         workspace.FeedBlob(name, value)
     found = []
-    for step in range(STEPS):
+    for step in range(len(images)):
         feed(prefix, images[step], labels[step])
         workspace.RunNet(model.net)
         found.append(float(workspace.FetchBlob(prefix + "loss")))
     return np.array(found)
 
 
-def main(mode, kind, file, folder):
-    images, labels = read_mnist(folder)
+def main(mode, kind, file, data, steps=STEPS):
+    recorded = None if mode == "record" else np.load(file)
+    steps = int(steps) if recorded is None else len(recorded["losses"])
+    images, labels = (read_cifar if kind == "resnet20" else read_mnist)(data, steps)
     workspace.GlobalInit(["caffe2", "--caffe2_log_level=2"])
     model, prefix = build(kind)
     workspace.RunNetOnce(model.param_init_net)
@@ -112,14 +144,13 @@ def main(mode, kind, file, folder):
         np.savez(file, **{"weight:" + name: value for name, value in weights.items()}, losses=first, own=own)
         print("losses", first, "own deviation", own)
         return
-    recorded = np.load(file)
     weights = {name[len("weight:"):]: recorded[name] for name in recorded.files if name.startswith("weight:")}
     deviation = np.abs(losses(model, prefix, weights, images, labels) - recorded["losses"])
     print("first loss", recorded["losses"][0], "last", recorded["losses"][-1])
     print("deviation: first step %.3g, greatest %.3g" % (deviation[0], deviation.max()))
     print("by step", " ".join("%.1e" % d for d in deviation))
     print("Caffe2's own: greatest %.3g" % recorded["own"].max())
-    if kind == "resnet":
+    if kind in ("resnet", "resnet20"):
         held = deviation[0] <= 1e-5 and deviation.max() <= 5 * recorded["own"].max()
     else:
         held = deviation.max() <= 1e-4

@@ -27,6 +27,7 @@ DataFacts Records(TensorProto::DataType type, const std::vector<int64_t>& dims) 
           .tensors = {{.type = type, .dims = dims}, {.type = TensorProto::INT32, .dims = {1}}}};
 }
 const DataFacts kPixels = Records(TensorProto::BYTE, {32, 24, 3});
+const DataFacts kGreyPixels = Records(TensorProto::BYTE, {32, 24});
 const DataFacts kFloats = Records(TensorProto::FLOAT, {5});
 const DataFacts kImages = Records(TensorProto::STRING, {1});
 const DataFacts kIndices = Records(TensorProto::INT32, {7});
@@ -85,6 +86,20 @@ INSTANTIATE_TEST_SUITE_P(
              "TensorProtosDBInput Cast Scale FlattenToVec",
              "",
              {1, 32, 24, 3}},
+        Case{"Bytes", "", kGreyPixels, "TensorProtosDBInput Cast FlattenToVec", "", {1, 32, 24}},
+        Case{"GreyPixels",
+             "grey: true scale: 0.5",
+             kGreyPixels,
+             "TensorProtosDBInput Cast ExpandDims Scale FlattenToVec",
+             "",
+             {1, 1, 32, 24}},
+        Case{"GreyPixelsChannelsLast",
+             "grey: true channels_last: true",
+             kGreyPixels,
+             "TensorProtosDBInput Cast FlattenToVec",
+             "",
+             {1, 32, 24}},
+        Case{"CutGreyPixels", "crop: 20 grey: true", kGreyPixels, "ImageInput", "", {1, 1, 20, 20}},
         Case{"OneMean",
              "mean: 128 std: 64",
              kPixels,

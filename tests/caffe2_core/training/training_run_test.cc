@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <random>
 
 #include "caffe2_core/base/enforce.h"
@@ -25,9 +26,11 @@ namespace caffe2rt::test::training_run_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pointwise;
 using ::testing::SizeIs;
 
 constexpr int kRecords = 50;
@@ -182,6 +185,41 @@ TEST_P(ResumedRunTest, ReachesTheSameWeights) {
 
 INSTANTIATE_TEST_SUITE_P(Databases, ResumedRunTest, ::testing::Values("minidb", "leveldb", "lmdb"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(TrainingRunTest, WithoutATestTakesTheMeansOfAnEpochsSteps) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  RunDef run = PointsRun(dir, "minidb");
+  run.clear_test();
+  // Of the steps of an epoch. Each step has a line in the log.
+  std::vector<double> losses, accuracies;
+  std::vector<double> want, got;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress& progress) {
+    losses.push_back(progress.loss);
+    accuracies.push_back(progress.accuracy);
+  };
+  callbacks.on_epoch = [&](const EpochResult& result) {
+    for (std::vector<double>* values : {&losses, &accuracies}) {
+      ASSERT_THAT(*values, SizeIs(7));
+      want.push_back(std::accumulate(values->begin(), values->end(), 0.0) / 7);
+      values->clear();
+    }
+    got.push_back(result.loss);
+    got.push_back(result.accuracy);
+  };
+  // Stopped in the first epoch, and in the second one.
+  callbacks.should_stop = [&] { return losses.size() == 3; };
+  TrainingRun(dir.path("run"), run).Run(callbacks);
+  EXPECT_THAT(got, SizeIs(0));
+  callbacks.should_stop = [&] { return got.size() == 2 && losses.size() == 4; };
+  TrainingRun(dir.path("run")).Run(callbacks);
+  EXPECT_THAT(got, SizeIs(2));
+  callbacks.should_stop = {};
+  EXPECT_EQ(TrainingRun(dir.path("run")).Run(callbacks).iteration, 21);
+  EXPECT_THAT(got, Pointwise(DoubleEq(), want));
+  EXPECT_THAT(got, SizeIs(6));
+}
 
 TEST(TrainingRunTest, EndsWithoutGain) {
   const TempDir dir;
