@@ -142,6 +142,28 @@ TEST_P(FailingDiskTest, AShortWriteIsAnErrorOrGoesOn) {
   }
 }
 
+// A system call may write less than it was asked to.
+TEST_P(FailingDiskTest, AShortWriteIsContinued) {
+  Prepare();
+  std::vector<FileCall> calls;
+  {
+    const FileCalls recorded;
+    Put(type_, path_, db::NEW, records_);
+    calls = recorded.all();
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].bytes < 2) continue;
+    Prepare();
+    const std::string which = MakeString("call ", i);
+    const bool failed = SaveFails({.call = i, .bytes = calls[i].bytes / 2, .error = EIO}, which);
+    if (failed) {
+      ExpectUntouched(which);
+    } else {
+      ExpectSaved(which);
+    }
+  }
+}
+
 TEST_P(FailingDiskTest, AFileLargerThanItsLimitIsAnError) {
   Prepare();
   {

@@ -399,6 +399,19 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   EXPECT_THAT(on_cpu.warnings, IsEmpty());
 }
 
+TEST_F(ModelFileTest, NamesTheMissingDevicesOfAllNets) {
+  ModelFileOptions options = Files();
+  options.device_fallback = true;
+  options.init_nets.push_back(dir_.Write("more.pbtxt", R"(
+      op { type: "Relu" input: "w" output: "v" device_option { device_type: 4 } })"));
+  options.predict_net = dir_.Write("net.pbtxt", R"(name: "far"
+      op { type: "Relu" input: "x" output: "y" device_option { device_type: 3 } })");
+  EXPECT_THAT(
+      LoadModel(options).warnings,
+      ElementsAre(
+          "net \"far\" asks for OPENCL, OPENGL, which is not available: it runs on the CPU"));
+}
+
 TEST_F(ModelFileTest, RunsOnTheCpuWhateverDevicesTheNetsName) {
   ModelFileOptions options = Files();
   (void)Device(kStub);
