@@ -102,7 +102,7 @@ void ExpectSameAsOnnxModel(const OnnxCase& c) {
     Workspace ws;
     FeedOnnxCase(&ws, c);
     std::optional<std::string> reason;
-    ASSERT_NO_THROW(reason = RunThroughOnnx(def, weights, &ws));
+    ASSERT_NO_THROW(reason = RunThroughOnnx(def, weights, &ws, with_weights ? 24 : 17));
     if (reason.has_value()) continue;
     ExpectOutputs(ws, c, std::max(c.tolerance, 1e-6));
   }

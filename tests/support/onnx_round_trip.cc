@@ -48,6 +48,16 @@ OnnxExport Export(const OperatorDef& def, const std::set<std::string>& weights, 
   return ExportOnnx(net, options);
 }
 
+// What the import states of an output must hold; -1 stands for a dim that it does not know.
+void CheckStatedDims(const std::string& name, const std::vector<int64_t>& stated,
+                     const Tensor& tensor) {
+  bool fits = stated.size() == tensor.dims().size();
+  for (size_t i = 0; fits && i < stated.size(); ++i)
+    fits = stated[i] == -1 || stated[i] == tensor.dims()[i];
+  CAFFE_ENFORCE(fits, "output \"", name, "\" has shape ", tensor.sizes(),
+                ", but the import states ", IntArrayRef(stated));
+}
+
 }  // namespace
 
 std::optional<std::string> RunThroughOnnx(const OperatorDef& def,
@@ -63,6 +73,8 @@ std::optional<std::string> RunThroughOnnx(const OperatorDef& def,
   RunInitNet(NetWithWeights{.net = std::move(model.init_net), .weights = std::move(model.weights)},
              ws);
   CAFFE_ENFORCE(ws->RunNetOnce(model.predict_net), "the imported net did not run");
+  for (const auto& [name, dims] : model.output_dims)
+    CheckStatedDims(name, dims, ws->FindBlob(name)->Get<Tensor>());
   return std::nullopt;
 }
 

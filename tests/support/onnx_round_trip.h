@@ -13,7 +13,7 @@ namespace caffe2rt::test {
 
 // Runs the operator's model on the inputs in `ws`, and leaves the outputs there. `weights`: the inputs that
 // the model holds. Returns why the operator cannot be exported, or nothing. THROWS if its model cannot be
-// imported or run.
+// imported or run, and if the import states other dims of an output than it has.
 std::optional<std::string> RunThroughOnnx(const OperatorDef& def,
                                           const std::set<std::string>& weights, Workspace* ws,
                                           int opset = 17);
