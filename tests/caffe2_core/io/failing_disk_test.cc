@@ -155,7 +155,7 @@ TEST_P(FailingDiskTest, AShortWriteIsContinued) {
     if (calls[i].bytes < 2) continue;
     Prepare();
     const std::string which = MakeString("call ", i);
-    const bool failed = SaveFails({.call = i, .bytes = calls[i].bytes / 2, .error = EIO}, which);
+    const bool failed = SaveFails({.call = i, .bytes = calls[i].bytes / 2, .error = ENOSPC}, which);
     if (failed) {
       ExpectUntouched(which);
     } else {

@@ -386,30 +386,21 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   EXPECT_EQ(device_of(as_written), 3);
   EXPECT_THAT(as_written.warnings, IsEmpty());
   options.device_fallback = true;
+  options.init_nets.push_back(
+      dir_.Write("more.pbtxt",
+                 R"(op { type: "Relu" input: "w" output: "v" device_option { device_type: 4 } })"));
   const Model fallen = LoadModel(options);
   EXPECT_EQ(device_of(fallen), CPU);
   EXPECT_THAT(
       fallen.warnings,
-      ElementsAre("net \"far\" asks for OPENGL, which is not available: it runs on the CPU"));
+      ElementsAre(
+          "net \"far\" asks for OPENCL, OPENGL, which is not available: it runs on the CPU"));
   // No warning is given when the CPU was requested explicitly.
   options.device_fallback = false;
   options.device = Device(CPU);
   const Model on_cpu = LoadModel(options);
   EXPECT_EQ(device_of(on_cpu), CPU);
   EXPECT_THAT(on_cpu.warnings, IsEmpty());
-}
-
-TEST_F(ModelFileTest, NamesTheMissingDevicesOfAllNets) {
-  ModelFileOptions options = Files();
-  options.device_fallback = true;
-  options.init_nets.push_back(dir_.Write("more.pbtxt", R"(
-      op { type: "Relu" input: "w" output: "v" device_option { device_type: 4 } })"));
-  options.predict_net = dir_.Write("net.pbtxt", R"(name: "far"
-      op { type: "Relu" input: "x" output: "y" device_option { device_type: 3 } })");
-  EXPECT_THAT(
-      LoadModel(options).warnings,
-      ElementsAre(
-          "net \"far\" asks for OPENCL, OPENGL, which is not available: it runs on the CPU"));
 }
 
 TEST_F(ModelFileTest, RunsOnTheCpuWhateverDevicesTheNetsName) {
