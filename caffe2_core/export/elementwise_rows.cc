@@ -62,6 +62,12 @@ void WriteBinary(OperatorExport* op) {
   op->Node(std::string(op->row().onnx_type), {a, b}, {op->Out()});
 }
 
+void WriteBitwise(OperatorExport* op) {
+  CAFFE_ENFORCE_GE(op->graph().opset(), 18, "operator ", op->def().type(),
+                   " needs opset 18; choose it with --opset");
+  WriteBinary(op);
+}
+
 // Comparisons of ONNX order numbers only.
 void WriteOrder(OperatorExport* op) {
   std::string a = op->In(0);
@@ -304,6 +310,9 @@ std::vector<OnnxExportRow> ElementwiseExportRows() {
       {"Tanh", WriteSame, "Tanh"},
       {"Add", WriteBinary, "Add"},
       {"And", WriteBinary, "And"},
+      {"BitwiseAnd", WriteBitwise, "BitwiseAnd"},
+      {"BitwiseOr", WriteBitwise, "BitwiseOr"},
+      {"BitwiseXor", WriteBitwise, "BitwiseXor"},
       {"Div", WriteBinary, "Div"},
       {"EQ", WriteBinary, "Equal"},
       {"GE", WriteOrder, "GreaterOrEqual"},

@@ -1,5 +1,7 @@
 // Normalizations and Softmax.
 
+#include <numeric>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/export/operator_export.h"
 
@@ -24,9 +26,10 @@ void WriteSpatialBN(OperatorExport* op) {
 
 void WriteLRN(OperatorExport* op) {
   op->RefuseOutputsFrom(1);
+  const auto size = op->args.GetSingleArgument<int64_t>("size", 0);
+  CAFFE_ENFORCE(size > 0, "argument size of LRN is ", size, ", which has no counterpart in ONNX");
   op->NodeNCHW("LRN", {op->In(0)}, 4,
-               {Int("size", op->args.GetSingleArgument<int64_t>("size", 0)),
-                Float("alpha", op->args.GetSingleArgument<float>("alpha", 0)),
+               {Int("size", size), Float("alpha", op->args.GetSingleArgument<float>("alpha", 0)),
                 Float("beta", op->args.GetSingleArgument<float>("beta", 0)),
                 Float("bias", op->args.GetSingleArgument<float>("bias", 1))});
 }
@@ -62,10 +65,20 @@ void WriteGroupNorm(OperatorExport* op) {
 }
 
 // ONNX's further outputs are the mean and the inverse deviation.
+// A mean or a deviation has one dim of 1 for all dims of its row; ONNX has one for each.
+void WriteMoment(OperatorExport* op, const std::string& moment, int64_t axis, int output) {
+  if (!op->IsRead(output)) return;
+  std::vector<int64_t> axes(static_cast<size_t>(op->Rank(0) - axis - 1));
+  std::iota(axes.begin(), axes.end(), axis + 1);
+  if (axes.empty()) return op->Node("Identity", {moment}, {op->Out(output)});
+  op->Node("Squeeze", {moment, op->graph().Constant(axes)}, {op->Out(output)});
+}
+
+// Y, the mean, and the inverse of the deviation, as far as they are read.
 std::vector<std::string> LayerNormOutputs(OperatorExport* op) {
   std::vector<std::string> outputs = {op->Out()};
   if (!op->IsRead(1) && !op->IsRead(2)) return outputs;
-  outputs.push_back(op->Out(1));
+  outputs.push_back(op->graph().NewName(op->def().output(1) + "_rows"));
   if (op->IsRead(2)) outputs.push_back(op->graph().NewName(op->def().output(2) + "_inverse"));
   return outputs;
 }
@@ -85,7 +98,8 @@ void WriteLayerNorm(OperatorExport* op) {
   const std::vector<std::string> outputs = LayerNormOutputs(op);
   op->Node("LayerNormalization", inputs, outputs,
            {Int("axis", axis), Float("epsilon", EpsilonOf(*op))});
-  if (outputs.size() > 2) op->Node("Reciprocal", {outputs[2]}, {op->Out(2)});
+  if (outputs.size() > 1) WriteMoment(op, outputs[1], axis, 1);
+  if (outputs.size() > 2) WriteMoment(op, op->Emit("Reciprocal", {outputs[2]}), axis, 2);
 }
 
 // The rows of Caffe2 begin at `axis`; ONNX has one axis.

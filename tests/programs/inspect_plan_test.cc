@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kPlan[] = R"(
 name: "p"
@@ -36,6 +37,16 @@ TEST(InspectPlanTest, FollowsBlobsFromNetToNet) {
             R"({"blob":"x","read_by":"train"},)"
             R"({"blob":"w","written_by":"train","read_by":"train","next_iteration":true}])");
   EXPECT_THAT(RunCaffe2({"inspect", plan, "--limit", "1"}).out, HasSubstr("... --limit 3 prints"));
+}
+
+TEST(InspectDatabaseTest, ListsAsManyRecordsAsAsked) {
+  const TempDir dir;
+  std::string records;
+  for (const char* key : {"one", "two", "six"})
+    records += std::string("\3\0\0\0\2\0\0\0", 8) + key + "vv";
+  const std::string out = RunCaffe2({"inspect", dir.Write("db", records), "--limit", "2"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("one"), HasSubstr("two"), Not(HasSubstr("six")),
+                         HasSubstr("... --limit 3 prints")));
 }
 
 TEST(InspectPlanTest, CountsTheParametersOfAnInitNet) {

@@ -14,6 +14,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -170,7 +171,7 @@ TEST(PlanTerminalTest, ATerminalShowsWhereThePlanStands) {
 
 TEST(PlanFetchTest, PrintsTensorsInTheirRows) {
   const TempDir dir;
-  const std::string plan = dir.Write("plan.pbtxt", R"(
+  const std::string plan = dir.Write("plan.pbtxt", R"(name: "both"
       network { name: "n" op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 ints: 2 }
                 arg { name: "values" floats: 0.25 floats: 0.75 floats: 1 floats: 0 } }
         op { type: "GivenTensorInt64Fill" output: "c" arg { name: "shape" ints: 2 ints: 1 ints: 2 }
@@ -180,6 +181,12 @@ TEST(PlanFetchTest, PrintsTensorsInTheirRows) {
   EXPECT_THAT(result.out, HasSubstr("w  float [2, 2]\n  0.25 0.75\n     1    0\n"
                                     "c  int64 [2, 1, 2]\n  [0, :, :]\n    1  20\n  [1, :, :]\n"
                                     "  300   4\n"));
+  const ProgramResult json = RunCaffe2({"plan", plan, "--fetch", "c", "--fetch", "w", "--json"});
+  EXPECT_EQ(JsonAt(json.out, "/plan"), "\"both\"");
+  EXPECT_EQ(JsonSize(json.out, "/outputs"), 2u);
+  EXPECT_EQ(JsonAt(json.out, "/outputs/0/name"), "\"c\"");
+  EXPECT_EQ(JsonAt(json.out, "/outputs/1/name"), "\"w\"");
+  EXPECT_EQ(JsonAt(json.out, "/outputs/1/values/1"), "0.75");
 }
 
 TEST(PlanTargetTest, ATargetThatExistsIsReportedBeforeThePlanRuns) {

@@ -50,6 +50,19 @@ void ExpectFramesCutNothing(const std::string& svg, const std::vector<SvgBox>& b
   }
 }
 
+void ExpectLegendReadable(const std::string& svg, double width, double height) {
+  std::vector<SvgBox> swatches;
+  const std::string start = "<rect class=\"swatch ";
+  for (size_t at = 0; (at = svg.find(start, at)) != std::string::npos; at += start.size()) {
+    const SvgBox a = BoxOfRect(svg.substr(at, svg.find('>', at) - at));
+    EXPECT_TRUE(a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height);
+    for (const SvgBox& b : swatches) {
+      EXPECT_FALSE(Overlap(a, b)) << "entries of the legend overlap at " << a.x << ", " << a.y;
+    }
+    swatches.push_back(a);
+  }
+}
+
 }  // namespace
 
 std::vector<SvgBox> FramesOfSvg(const std::string& svg) {
@@ -91,6 +104,7 @@ void ExpectReadable(const std::string& svg) {
     EXPECT_GE(size, 9) << it->str();
   }
   EXPECT_GT(fonts, 0);
+  ExpectLegendReadable(svg, width, height);
   std::vector<SvgBox> boxes = BoxesOfSvg(svg);
   ExpectFramesCutNothing(svg, boxes);
   std::sort(boxes.begin(), boxes.end(), [](const SvgBox& a, const SvgBox& b) { return a.y < b.y; });

@@ -18,7 +18,7 @@ std::vector<SvgBox> FramesOfSvg(const std::string& svg);
 
 // Expects that the image has its size in px without scaling, that all text is at least 9 px high,
 // that all boxes are within the image and do not overlap, and that each frame has every box and
-// every other frame either inside or outside.
+// every other frame either inside or outside, and that the entries of the legend do not overlap.
 void ExpectReadable(const std::string& svg);
 
 }  // namespace caffe2rt::test

@@ -90,6 +90,18 @@ TEST(WaitingThreadsTest, TasksRunAtTheSameTime) {
   for (uint32_t task = 0; task < 3; ++task) threads.Start(task);
 }
 
+// The destructor comes before the new threads have begun.
+TEST(WaitingThreadsTest, TasksThatHaveNotBegunStillRun) {
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> runs{0};
+    {
+      WaitingThreads threads([&](uint32_t) { ++runs; }, 3);
+      for (uint32_t task = 0; task < 3; ++task) threads.Start(task);
+    }
+    ASSERT_EQ(runs, 3);
+  }
+}
+
 class CountedTurn final : public Turn {
  public:
   void GiveBack() override { ++given_back; }

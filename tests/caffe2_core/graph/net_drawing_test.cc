@@ -101,6 +101,32 @@ TEST_F(NetDrawingTest, SeparatesWeightsFromInputs) {
       3u);
 }
 
+// Where nothing names the weights, the name of the type decides.
+TEST_F(NetDrawingTest, SeparatesWeightsByTheNameOfTheType) {
+  const std::pair<const char*, size_t> cases[] = {
+      {"PRelu", 3},       {"MyPRelu", 3},   {"MyFC", 3},   {"MyLSTM", 3},
+      {"MyGRU", 3},       {"MyLinear", 3},  {"MyConv", 3}, {"MyRecurrentNet", 3},
+      {"MyLayerNorm", 3}, {"MyRelu", 4},    {"MyPool", 4}, {"MySparseLengthsSum", 3},
+      {"Int8FC", 3},      {"MyOperator", 4}};
+  for (const auto& [type, boxes] : cases) {
+    const std::string op =
+        MakeString("op { type: \"", type, "\" input: \"x\" input: \"w\" output: \"y\" }");
+    EXPECT_EQ(BoxesOfSvg(Svg(op)).size(), boxes) << type;
+  }
+}
+
+TEST_F(NetDrawingTest, TheLegendOfManyFamiliesIsReadable) {
+  std::string net;
+  for (const char* type : {"Conv", "MaxPool", "LRN", "Sigmoid", "Sum", "Reshape", "FC",
+                           "SquaredL2Distance", "MyOperator"}) {
+    net += MakeString("op { type: \"", type, "\" input: \"x\" output: \"x\" }");
+  }
+  const std::string svg = Svg(net);
+  ExpectReadable(svg);
+  EXPECT_THAT(svg, AllOf(HasSubstr("class=\"swatch conv\""), HasSubstr("class=\"swatch loss\""),
+                         HasSubstr("class=\"swatch other\"")));
+}
+
 TEST_F(NetDrawingTest, FoldsRepeatedBlocksButNoInputsOrOutputs) {
   std::string net;
   for (int i = 0; i < 4; ++i) {

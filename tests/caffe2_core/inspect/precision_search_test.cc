@@ -57,6 +57,15 @@ op { type: "Shape" input: "x" output: "s" })");
   ExpectThrows([&] { search.Begin(net); }, "has no output of floats");
 }
 
+TEST_F(PrecisionSearchTest, LeavesOutOutputsThatAreNoFloats) {
+  const NetDef net = ParseNet(
+      std::string(kRows) + R"(op { type: "Shape" input: "x" output: "s" } external_output: "s")");
+  PrecisionSearch search({.inputs = {"x"}}, &ws_, Examples({0, 1, 2}));
+  search.Begin(net);
+  EXPECT_NEAR(*search.exact().accuracy, 100, 1e-9);
+  EXPECT_TRUE(std::isinf(search.exact().snr_db));
+}
+
 TEST_F(PrecisionSearchTest, FindsOperatorsWithRanges) {
   const NetDef net = ParseNet(R"(
 op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 }

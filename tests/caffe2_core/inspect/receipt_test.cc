@@ -166,6 +166,8 @@ TEST_F(ReceiptTest, RejectsWhatIsNoReceipt) {
   for (const char* text : {"", "{", "[]", "{}", "7", R"({"receipt": "x"})", R"({"receipt": 1})"}) {
     ExpectThrows([&] { ReceiptFromJson(text, "file \"a\""); }, "file \"a\" is not a receipt");
   }
+  for (const char* text : {"[]", "{}", "7"})
+    ExpectThrows([&] { ReceiptFromJson(text, "f"); }, "it has no field \"receipt\"");
   std::string later = ReceiptAsJson(Example());
   later.replace(later.find("\"receipt\": 1"), 12, "\"receipt\": 2");
   ExpectThrows([&] { ReceiptFromJson(later, "f"); }, "format of the receipt");

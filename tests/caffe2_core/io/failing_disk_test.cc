@@ -142,6 +142,34 @@ TEST_P(FailingDiskTest, AShortWriteIsAnErrorOrGoesOn) {
   }
 }
 
+// A system call may write less than it was asked to, and the next one the rest.
+TEST_P(FailingDiskTest, AShortWriteIsContinuedOrAnError) {
+  Prepare();
+  std::vector<FileCall> calls;
+  {
+    const FileCalls recorded;
+    Put(type_, path_, db::NEW, records_);
+    calls = recorded.all();
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].bytes < 2) continue;
+    Prepare();
+    const std::string which = MakeString("call ", i);
+    bool failed = false;
+    try {
+      const FileCalls cut({.call = i, .bytes = calls[i].bytes / 2, .error = ENOSPC});
+      Put(type_, path_, db::NEW, records_);
+    } catch (const EnforceNotMet&) {
+      failed = true;
+    }
+    if (failed) {
+      ExpectUntouched(which);
+    } else {
+      ExpectSaved(which);
+    }
+  }
+}
+
 TEST_P(FailingDiskTest, AFileLargerThanItsLimitIsAnError) {
   Prepare();
   {

@@ -191,6 +191,18 @@ TEST(FileKindTest, RecognizesATruncatedMinidb) {
   EXPECT_EQ(cut.reason, "records, but truncated or damaged after 1");
 }
 
+// More than the megabyte that is read at once, so that the headers of later records are read one by one.
+TEST(FileKindTest, CountsTheRecordsOfALargeMinidb) {
+  const TempDir dir;
+  constexpr uint32_t kValueBytes = 600000;
+  std::string record("\3\0\0\0", 4);
+  for (int shift = 0; shift < 32; shift += 8)
+    record += static_cast<char>((kValueBytes >> shift) & 0xff);
+  record += "key" + std::string(kValueBytes, 'v');
+  EXPECT_EQ(DetectFileKind(dir.Write("a", record + record + record + record)).reason,
+            "4 records that fill the file");
+}
+
 TEST(FileKindTest, KnowsNamesAndDatabaseTypes) {
   EXPECT_EQ(FileKindFromName("netdef"), FileKind::kNetDef);
   EXPECT_EQ(FileKindFromName("nonsense"), FileKind::kUnknown);

@@ -64,5 +64,25 @@ TEST(StandardStreamsTest, APipeIsReadUpToTheLimitOfItsReader) {
   EXPECT_TRUE(KeepsPipe(9, 8, "got more than 8"));
 }
 
+TEST(StandardStreamsTest, AFolderAsStandardInputIsRejected) {
+  const TempDir dir;
+  const pid_t reader = fork();
+  if (reader == 0) {
+    const int folder = open(dir.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || dup2(folder, STDIN_FILENO) < 0) _exit(2);
+    UseStandardStreams();
+    std::string error;
+    try {
+      (void)internal::OpenKeptPipe("-", 8);
+    } catch (const std::exception& thrown) {
+      error = thrown.what();
+    }
+    _exit(error.find("standard input is a directory") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(reader, &status, 0), reader);
+  EXPECT_EQ(status, 0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::standard_streams_test

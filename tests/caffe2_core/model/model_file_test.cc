@@ -386,11 +386,15 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   EXPECT_EQ(device_of(as_written), 3);
   EXPECT_THAT(as_written.warnings, IsEmpty());
   options.device_fallback = true;
+  options.init_nets.push_back(
+      dir_.Write("more.pbtxt",
+                 R"(op { type: "Relu" input: "w" output: "v" device_option { device_type: 4 } })"));
   const Model fallen = LoadModel(options);
   EXPECT_EQ(device_of(fallen), CPU);
   EXPECT_THAT(
       fallen.warnings,
-      ElementsAre("net \"far\" asks for OPENGL, which is not available: it runs on the CPU"));
+      ElementsAre(
+          "net \"far\" asks for OPENCL, OPENGL, which is not available: it runs on the CPU"));
   // No warning is given when the CPU was requested explicitly.
   options.device_fallback = false;
   options.device = Device(CPU);

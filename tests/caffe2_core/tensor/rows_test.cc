@@ -31,6 +31,8 @@ TEST(RowsTest, AScalarIsOneRow) {
   const Tensor scalar = Numbers({}, 4);
   EXPECT_EQ(RowsOf(scalar), 1);
   EXPECT_FALSE(HasRows(scalar, 1));
+  EXPECT_TRUE(HasRows(Numbers({3, 2}, 0), 3));
+  EXPECT_FALSE(HasRows(Numbers({3, 2}, 0), 2));
   EXPECT_EQ(JoinRows({&scalar, &scalar}).dims(), (std::vector<int64_t>{2}));
 }
 

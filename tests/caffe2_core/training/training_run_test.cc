@@ -96,6 +96,7 @@ TEST(TrainingRunTest, LearnsAndLeavesAPredictor) {
   const TestResult test = TestRun(dir.path("run"), {"minidb", dir.path("points.minidb")});
   EXPECT_EQ(test.records, kRecords);
   EXPECT_FLOAT_EQ(static_cast<float>(test.accuracy), static_cast<float>(epochs.back().accuracy));
+  EXPECT_FLOAT_EQ(static_cast<float>(test.loss), static_cast<float>(epochs.back().loss));
   EXPECT_NEAR(test.accuracy * kRecords, std::round(test.accuracy * kRecords), 1e-4);
 
   Predictor predictor(LoadModel({.predictor_db = dir.path("run/model.minidb")}));

@@ -175,6 +175,48 @@ const CostCase kCases[] = {
      72,
      24},
     {"Copy", R"(type: "Copy" input: "X" output: "Y")", {{2, 3}}, 0, 0, 24, 24},
+    {"Transpose", R"(type: "Transpose" input: "X" output: "Y")", {{2, 3, 4}}, 0, 0, 96, 96},
+    {"Split",
+     R"(type: "Split" input: "X" output: "Y" output: "Z" arg { name: "axis" i: 1 })",
+     {{2, 6}},
+     0,
+     0,
+     48,
+     48},
+    // The windows of the forward pass; X, Y and dY are read.
+    {"MaxPoolGradient",
+     R"(type: "MaxPoolGradient" input: "X" input: "Y" input: "dY" output: "dX"
+        arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 })",
+     {{2, 3, 8, 8}, {2, 3, 4, 4}, {2, 3, 4, 4}},
+     96 * 4,
+     0,
+     1536 + 2 * 384,
+     1536},
+    // The product that Conv computes, and one addition of S per output.
+    {"ConvFusionOfASum",
+     R"(type: "ConvFusion" input: "X" input: "W" input: "S" output: "Y" arg { name: "kernel" i: 3 }
+        arg { name: "pad" i: 1 } arg { name: "group" i: 2 } arg { name: "sum" i: 1 })",
+     {{2, 4, 8, 8}, {6, 2, 3, 3}, {2, 6, 8, 8}},
+     768 * 37,
+     432,
+     2048 + 432 + 3072,
+     3072},
+    {"FCFusion",
+     R"(type: "FCFusion" input: "X" input: "W" input: "b" output: "Y")",
+     {{3, 2, 2}, {5, 4}, {5}},
+     15 * 9,
+     100,
+     48 + 100,
+     60},
+    // 2 * 2 * 3 * 5 scores of 4 products each, which weigh 2 values each, and ten operations of softmax.
+    {"MultiHeadAttention",
+     R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" output: "Y"
+        arg { name: "heads" i: 2 })",
+     {{2, 3, 8}, {2, 5, 8}, {2, 5, 4}},
+     60 * (2 * 4 + 2 * 2 + 10),
+     0,
+     192 + 320 + 160,
+     96},
 };
 
 INSTANTIATE_TEST_SUITE_P(Types, OperatorCostTest, testing::ValuesIn(kCases),

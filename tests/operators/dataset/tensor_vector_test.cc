@@ -37,6 +37,7 @@ TEST_F(TensorVectorTest, CollectsAndJoinsTensors) {
 }
 
 TEST_F(TensorVectorTest, KeepsTensorsAtRandomAfterItHasCollectedEnough) {
+  ws_.SetRandomSeed(3);
   NetBase* const net = CollectNet(10);
   for (int i = 0; i < 200; ++i) {
     Feed<float>(&ws_, "x", {1}, {static_cast<float>(i)});
@@ -46,6 +47,8 @@ TEST_F(TensorVectorTest, KeepsTensorsAtRandomAfterItHasCollectedEnough) {
   const std::vector<float> kept = Fetch<float>(ws_, "y");
   EXPECT_EQ(std::set<float>(kept.begin(), kept.end()).size(), 10u);
   EXPECT_GE(*std::max_element(kept.begin(), kept.end()), 50);
+  // Each is kept with the same probability: that none of the first 100 is, has one of 1/1000.
+  EXPECT_LT(*std::min_element(kept.begin(), kept.end()), 100);
 }
 
 TEST_F(TensorVectorTest, JoinsOnlyTensorsOfOneTypeAndShape) {

@@ -119,4 +119,14 @@ Draft& Draft::Argument(const std::string& name, const std::vector<int64_t>& valu
   return *this;
 }
 
+std::vector<Recipe> AllRecipes() {
+  std::vector<Recipe> recipes;
+  for (auto* of_family :
+       {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes, LossRecipes,
+        DetectionRecipes, DetectronRecipes, RecurrentRecipes, SegmentRecipes}) {
+    for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
 }  // namespace caffe2rt::test

@@ -91,5 +91,6 @@ std::vector<Recipe> DetectionRecipes();
 std::vector<Recipe> DetectronRecipes();
 std::vector<Recipe> RecurrentRecipes();
 std::vector<Recipe> SegmentRecipes();
+std::vector<Recipe> AllRecipes();
 
 }  // namespace caffe2rt::test

@@ -15,16 +15,6 @@
 namespace caffe2rt::test {
 namespace {
 
-std::vector<Recipe> AllRecipes() {
-  std::vector<Recipe> recipes;
-  for (auto* of_family :
-       {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes, LossRecipes,
-        DetectionRecipes, DetectronRecipes, RecurrentRecipes, SegmentRecipes}) {
-    for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
-  }
-  return recipes;
-}
-
 // Differentiable types that no recipe compares, with the reason.
 const std::map<std::string, std::string>& LeftOut() {
   static const std::map<std::string, std::string> left_out = {

@@ -179,6 +179,11 @@ constexpr Refusal kRefusals[] = {
      "argument tiles is missing"},
     {R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 2 })", "X f 2",
      "argument axis is missing"},
+    {R"(type: "Where" input: "C" input: "X" input: "Z" output: "Y" arg { name: "broadcast_on_rows" i: 1 })",
+     "C b 2,3; X f 2,3; Z f 2,3", "want one element for each row of input 1 (X)"},
+    {R"(type: "ONNXSliceGradient" input: "X" input: "G" output: "D" arg { name: "starts" ints: 1 }
+        arg { name: "ends" ints: 4 })",
+     "X f 5; G f 4", "input 1 (dY) has shape [4], want that of the slice [3]"},
     // Segments.
     {R"(type: "LengthsSumGradient" input: "G" input: "L" output: "D")", "G f 1,2; L i 1,1 = 2",
      "LENGTHS"},

@@ -19,6 +19,11 @@ const OnnxCase kCases[] = {
      {F32({1, 1, 2, 2}, {5, 6, 7, 8}), I64({1, 1, 2, 2}, {5, 7, 13, 15}), I64({4}, {1, 1, 5, 5})},
      {F32({1, 1, 5, 5},
           {0, 0, 0, 0, 0, 0, 5, 0, 6, 0, 0, 0, 0, 0, 0, 0, 7, 0, 8, 0, 0, 0, 0, 0, 0})}},
+    // Two images; the positions count in outputs of [2, 1, 4], the first part of those that are asked for.
+    {"MaxUnpool",
+     R"(arg { name: "kernel_shape" ints: 2 } arg { name: "strides" ints: 2 })",
+     {F32({2, 1, 2}, {1, 2, 3, 4}), I64({2, 1, 2}, {1, 3, 4, 6}), I64({3}, {2, 1, 6})},
+     {F32({2, 1, 6}, {0, 1, 0, 2, 0, 0, 3, 0, 4, 0, 0, 0})}},
 };
 
 TEST(MaxUnpoolTest, AgreesWithTheReference) {

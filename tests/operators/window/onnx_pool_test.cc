@@ -174,6 +174,18 @@ TEST(OnnxPoolTest, CountsNoWindowThatBeginsInThePaddingBehindTheElements) {
   ExpectOnnxCase({"ONNXAveragePool", args, {x}, {F32({1, 1, 2}, {5, 3.5f})}});
 }
 
+// Two windows of one element begin at 0 and 3: the elements behind them need no padding, and none is cut off.
+TEST(OnnxPoolTest, PadsNothingIfWindowsLeaveElementsOut) {
+  const OnnxCaseTensor x = F32({1, 1, 6}, {5, 2, 3, 4, 1, 7});
+  for (const char* pad : {"SAME_UPPER", "SAME_LOWER"}) {
+    const std::string args =
+        MakeString("arg { name: 'kernel_shape' ints: 1 } arg { name: 'strides' ints: 3 } ",
+                   "arg { name: 'auto_pad' s: '", pad, "' }");
+    for (const char* type : {"ONNXMaxPool", "ONNXAveragePool"})
+      ExpectOnnxCase({type, args.c_str(), {x}, {F32({1, 1, 2}, {5, 4})}});
+  }
+}
+
 TEST(OnnxPoolTest, RejectsWindowsThatDoNotFit) {
   const OnnxCaseTensor x = F32({1, 1, 3}, {1, 2, 3});
   ExpectCaseThrows({"ONNXMaxPool", "", {x}, {F32({}, {})}}, "sizes of the window");

@@ -146,6 +146,18 @@ TEST(OnnxImportTest, OneErrorListsAllOperatorsThatAreNotSupported) {
             "Marvel (node \"n_y\"), Wonder (node \"n_a\" and 1 more)");
 }
 
+TEST(OnnxImportTest, HeadsOfAttentionMustFit) {
+  const std::string heads =
+      "attribute { name: 'q_num_heads' type: INT i: 3 } "
+      "attribute { name: 'kv_num_heads' type: INT i: 2 }";
+  const std::string graph = OnnxValue("input", "q", {"1", "2", "6"}) +
+                            OnnxValue("input", "k", {"1", "2", "4"}) +
+                            Node("Attention", {"q", "k", "k"}, "y", heads) + "output { name: 'y' }";
+  EXPECT_NE(OnnxImportError(OnnxBytes(graph, 23))
+                .find("3 query heads, want a multiple of the 2 of keys and values"),
+            std::string::npos);
+}
+
 TEST(OnnxImportTest, AnOpsetAboveTheKnownIsAnError) {
   const std::string graph =
       OnnxValue("input", "x", {"2"}) + Node("Relu", {"x"}, "y") + OnnxValue("output", "y", {"2"});
