@@ -65,14 +65,12 @@ struct ChannelKernel {
 void PadChannels(const ChannelPlanes& planes, const float* values, int64_t count,
                  std::vector<float>* padded);
 
-// a and b have padded_channels() elements for each image, or if per_image is 0 for all images;
-// otherwise per_image is the distance between the parameters of images. b may be a if the function
-// does not use it. The padding of the tensor stays zero if f(0, a, b) is 0 there.
-template <class Function>
-void MapChannels(const ChannelPlanes& planes, const Function& f, const float* a, const float* b,
-                 int64_t per_image, const float* x, float* y) {
+// Calls kernel(pixels, lanes, a, b, x, y) for runs of pixels of all planes, on the threads of the
+// process, with a and b of the run's channels. Their layout is that of MapChannels.
+template <class Kernel, class Y>
+void RunOnPixels(const ChannelPlanes& planes, const Kernel& kernel, const float* a, const float* b,
+                 int64_t per_image, const float* x, Y* y) {
   const int64_t blocks = planes.blocks(), lanes = planes.lanes(), width = planes.width;
-  const internal::ChannelKernel<Function> kernel{f};
   ForEachRange(planes.planes() * planes.height, width * lanes, 1, [&](int64_t row, int64_t last) {
     while (row < last) {  // the rows of one plane at a time
       const int64_t plane = row / planes.height;
@@ -83,6 +81,15 @@ void MapChannels(const ChannelPlanes& planes, const Function& f, const float* a,
       row += rows;
     }
   });
+}
+
+// a and b have padded_channels() elements for each image, or if per_image is 0 for all images;
+// otherwise per_image is the distance between the parameters of images. b may be a if the function
+// does not use it. The padding of the tensor stays zero if f(0, a, b) is 0 there.
+template <class Function>
+void MapChannels(const ChannelPlanes& planes, const Function& f, const float* a, const float* b,
+                 int64_t per_image, const float* x, float* y) {
+  RunOnPixels(planes, internal::ChannelKernel<Function>{f}, a, b, per_image, x, y);
 }
 
 }  // namespace caffe2rt

@@ -78,13 +78,14 @@ void ForEachPlanesPart(const ChannelPlanes& planes, int64_t cost, const F& funct
 }
 
 // Sets the padding of the last block of each image to zero.
-inline void ClearPadding(const ChannelPlanes& planes, float* y) {
+template <class T>
+void ClearPadding(const ChannelPlanes& planes, T* y) {
   const int64_t used = planes.channels % kChannelBlock;
   if (!planes.blocked || used == 0) return;
   for (int64_t n = 0; n < planes.batch; ++n) {
-    float* pixel = y + (n + 1) * planes.image_size() - planes.plane_size();
+    T* pixel = y + (n + 1) * planes.image_size() - planes.plane_size();
     for (int64_t i = 0; i < planes.pixels(); ++i, pixel += kChannelBlock) {
-      std::fill(pixel + used, pixel + kChannelBlock, 0.0f);
+      std::fill(pixel + used, pixel + kChannelBlock, T{});
     }
   }
 }

@@ -43,7 +43,7 @@ const AllowedFile kAllowedTypes[] = {
      {"Add", "Div", "LayerNorm", "LayerNormFusion", "Mul", "Pow", "ReduceBackMean", "ReduceMean",
       "Rsqrt", "Sqr", "Sqrt", "Sub"}},
     {"graph/passes/fused_operators.h", "the types that passes make",
-     {"ConvFusion", "FCFusion", "MultiHeadAttention"}},
+     {"ConvFusion", "FCFusion", "MultiHeadAttention", "SpatialBNFusion"}},
     {"graph/shape_inference.cc", "the gradient of Reshape is a Reshape to the shape of before",
      {"Reshape"}},
     {"io/given_values.cc", "a format of weights in files of nets; io is below the schemas",

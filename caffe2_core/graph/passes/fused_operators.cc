@@ -6,8 +6,10 @@
 namespace caffe2rt {
 
 const char* FusedTypeFor(const std::string& type) {
-  const LinearForm form = TraitsOf(type).linear;
+  const OperatorTraits& traits = TraitsOf(type);
+  const LinearForm form = traits.linear;
   if (form == LinearForm::kConv || type == kConvFusionType) return kConvFusionType;
+  if (traits.affine == AffineForm::kBatchNorm) return kBatchNormFusionType;
   return form == LinearForm::kFC || type == kFCFusionType ? kFCFusionType : nullptr;
 }
 

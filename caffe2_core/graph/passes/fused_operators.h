@@ -3,8 +3,9 @@
 //
 //   ConvFusion   X, filter, [bias], [S]  ->  Y = activation(Conv(X) [+ S])
 //   FCFusion     X, W, b                 ->  Y = activation(FC(X))
+//   SpatialBNFusion  X, scale, bias, mean, var  ->  Y = activation(SpatialBN(X)), in test mode
 //
-// Besides the arguments of Conv or FC they have those below. S is the last input if `sum` is 1. The
+// Besides the arguments of Conv, FC or SpatialBN they have those below. S is the last input if `sum` is 1. The
 // activation is the type of an operator, such as Relu, or "" for none.
 
 #include <string>
@@ -16,6 +17,7 @@ namespace caffe2rt {
 
 inline constexpr char kConvFusionType[] = "ConvFusion";
 inline constexpr char kFCFusionType[] = "FCFusion";
+inline constexpr char kBatchNormFusionType[] = "SpatialBNFusion";
 inline constexpr char kAttentionType[] = "MultiHeadAttention";
 
 // Besides, "activation_" and the name of an argument of the activation.

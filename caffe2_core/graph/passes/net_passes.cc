@@ -40,7 +40,7 @@ const std::vector<NetPassInfo>& NetPasses() {
        "Replaces attention, with the Reshape and Transpose around it, by MultiHeadAttention.",
        FuseAttention, false},
       {"fuse_sum", "Fuses Sum and Add into the Conv before them.", FuseSum, false},
-      {"fuse_activation", "Fuses an activation into the Conv or FC before it.", FuseActivation,
+      {"fuse_activation", "Fuses an activation into the Conv, FC or SpatialBN before it.", FuseActivation,
        false},
       {"matmul_precisions",
        "Chooses in which precision FCFusion and MultiHeadAttention multiply, if less than float is "

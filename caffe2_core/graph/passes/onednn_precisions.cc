@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kPrecision[] = "precision";
 constexpr char kOutputPrecision[] = "output_precision";
+constexpr char kOutputMin[] = "output_min";
 
 template <class T>
 void SetArgument(const std::string& name, const T& value, OperatorDef* def) {
@@ -68,14 +69,22 @@ std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeOfInput(size_t op)
   return Range{min->f(), max->f()};
 }
 
-// Whether the operator can give its output in the element type of its inputs: it is not a convolution, and
-// has the argument that asks for it.
-bool OnednnPrecisions::CanKeep(size_t op) const {
-  if (IsConv(op)) return false;
+bool OnednnPrecisions::Declares(size_t op, const char* argument) const {
   const OpSchema* const schema = OpSchemaRegistry::Schema(Def(op).type());
-  return schema != nullptr &&
-         std::any_of(schema->args().begin(), schema->args().end(),
-                     [](const auto& arg) { return arg.name == kOutputPrecision; });
+  return schema != nullptr && std::any_of(schema->args().begin(), schema->args().end(),
+                                          [&](const auto& arg) { return arg.name == argument; });
+}
+
+// Whether the operator can give its output in the element type of its inputs, or convert it: it is not a
+// convolution, and has the argument that asks for it.
+bool OnednnPrecisions::CanKeep(size_t op) const {
+  return !IsConv(op) && Declares(op, kOutputPrecision);
+}
+
+// Whether the operator computes in float and can give its output in any element type. Those that only
+// keep bytes have no argument for the range.
+bool OnednnPrecisions::CanConvert(size_t op) const {
+  return CanKeep(op) && Declares(op, kOutputMin);
 }
 
 // The range that all readers of the value want its bytes to have.
@@ -84,7 +93,9 @@ std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeForReaders(Value v
   std::optional<Range> range;
   for (const NetValues::Read& read : values_.readers(value)) {
     std::optional<Range> wanted;
-    if (!IsConv(read.op)) {
+    if (CanConvert(read.op)) {
+      wanted = std::nullopt;  // it reads floats
+    } else if (!IsConv(read.op)) {
       wanted = bytes_[values_.output(read.op, 0)];
     } else if (read.input == 0 && MayQuantize(read.op)) {
       wanted = RangeOfInput(read.op);
@@ -101,7 +112,7 @@ void OnednnPrecisions::AssignBytes(const std::vector<bool>& placed,
   bytes_.assign(values_.num_values(), std::nullopt);
   for (size_t op = values_.num_operators(); op-- > 0;) {
     if (!placed[op]) continue;
-    const bool makes = MayQuantize(op) && !AddsTensor(Def(op));
+    const bool makes = (MayQuantize(op) && !AddsTensor(Def(op))) || CanConvert(op);
     const Value value = values_.output(op, 0);
     if (makes || (CanKeep(op) && !barred[op])) bytes_[value] = RangeForReaders(value);
   }
@@ -128,7 +139,8 @@ void OnednnPrecisions::AssignAlike(const std::vector<bool>& placed,
     assign(barred);
     again = false;
     for (size_t op = 0; op < values_.num_operators(); ++op) {
-      if (!placed[op] || IsConv(op) || !is_kept(values_.output(op, 0))) continue;
+      if (!placed[op] || IsConv(op) || CanConvert(op)) continue;
+      if (!is_kept(values_.output(op, 0))) continue;
       const bool alike =
           std::all_of(data_inputs[op].begin(), data_inputs[op].end(), [&](uint32_t i) {
             return bytes_[values_.input(op, i)] == bytes_[values_.output(op, 0)] &&
@@ -159,7 +171,8 @@ bool OnednnPrecisions::IsReadRounded(Value value) const {
   const auto readers = values_.readers(value);
   return !readers.empty() && !on_cpu_[value] &&
          std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
-           return IsConv(read.op) ? MayRound(read.op) : rounded_[values_.output(read.op, 0)];
+           if (IsConv(read.op)) return MayRound(read.op);
+           return !CanConvert(read.op) && rounded_[values_.output(read.op, 0)];
          });
 }
 
@@ -181,8 +194,8 @@ void OnednnPrecisions::State(size_t op, OperatorDef* def) const {
   }
   StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);
   const std::optional<Range>& range = bytes_[values_.output(op, 0)];
-  if (!range || !IsConv(op)) return;
-  SetArgument("output_min", range->min, def);
+  if (!range || !(IsConv(op) || CanConvert(op))) return;
+  SetArgument(kOutputMin, range->min, def);
   SetArgument("output_max", range->max, def);
 }
 

@@ -9,6 +9,7 @@
 // A convolution rounds its input and filter to bf16, or quantizes them to bytes if the net states a range
 // of its input and bytes are estimated to be faster. Its argument least_precision limits that. It keeps its
 // output in the type in which all that read it round it anyway. Pools and joins pass on bytes and bf16.
+// Operators that compute in float and declare output_min write what only such convolutions read.
 
 #include <optional>
 #include <vector>
@@ -55,7 +56,9 @@ class OnednnPrecisions {
   }
   bool HasByteKernel(size_t op) const;
   std::optional<Range> RangeOfInput(size_t op) const;
+  bool Declares(size_t op, const char* argument) const;
   bool CanKeep(size_t op) const;
+  bool CanConvert(size_t op) const;
   std::optional<Range> RangeForReaders(Value value) const;
   void AssignBytes(const std::vector<bool>& placed, const std::vector<bool>& barred);
   void AssignRounded(const std::vector<bool>& placed, const std::vector<bool>& barred);

@@ -51,7 +51,7 @@ const std::set<std::string>& WithoutInference() {
 const std::set<std::string>& WithoutMaker() {
   static const std::set<std::string> types = {
       // Graph passes make them from operators that have gradients.
-      "FCFusion", "LayerNormFusion", "MultiHeadAttention",
+      "FCFusion", "LayerNormFusion", "MultiHeadAttention", "SpatialBNFusion",
       // Caffe2 has no maker either.
       "Assert", "BatchBucketOneHot", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess",
       "CheckCounterDone", "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap",

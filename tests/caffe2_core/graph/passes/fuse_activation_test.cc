@@ -26,6 +26,25 @@ TEST(FuseActivationTest, ExtendsConvAndFC) {
   EXPECT_EQ(fc.GetSingleArgument<std::string>("activation", ""), "Relu");
 }
 
+TEST(FuseActivationTest, ExtendsSpatialBNInTestMode) {
+  const std::string inputs = R"(op { type: "SpatialBN" input: "x" input: "s" input: "b" input: "m"
+                                     input: "v" output: "t" )";
+  const std::string relu = R"(op { type: "Relu" input: "t" output: "y" })";
+  test::PassRun run;
+  run.kept = {"y"};
+  EXPECT_THAT(run(FuseActivation, inputs + R"(arg { name: "is_test" i: 1 }
+                                              arg { name: "epsilon" f: 0.5 } } )" +
+                                      relu),
+              ElementsAre("SpatialBNFusion(x s b m v) -> y"));
+  const ArgumentHelper args(run.net.op(0));
+  EXPECT_EQ(args.GetSingleArgument<float>("epsilon", 0), 0.5f);
+  EXPECT_EQ(args.GetSingleArgument<std::string>("activation", ""), "Relu");
+  EXPECT_THAT(run(FuseActivation, inputs + R"(output: "m" output: "v" output: "sm" output: "sv"
+                                              arg { name: "is_test" i: 0 } } )" +
+                                      relu),
+              ElementsAre("SpatialBN(x s b m v) -> t m v sm sv", "Relu(t) -> y"));
+}
+
 TEST(FuseActivationTest, CopiesTheDefaultSlope) {
   test::PassRun run;
   run(FuseActivation, R"(op { type: "Conv" input: "x" input: "w" output: "a" }

@@ -197,6 +197,38 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBf16BetweenConvolutions) {
   EXPECT_EQ(precisions(keeps, ""), "f32 f32 f32 f32 f32 f32 ");
 }
 
+// It reads floats, and writes what the convolution behind it rounds or quantizes anyway.
+TEST_F(OnednnRegionsTest, NormalizesFloatsToTheElementsOfTheNextConvolution) {
+  for (const char* name : {"s", "m", "v"}) test::FeedRandom(&run_.ws, name, {64}, 0.5f, 1, 8);
+  test::FeedRandom(&run_.ws, "b64", {64}, -1, 1, 9);
+  const auto arguments = [&](const std::string& last) {
+    (void)Lines(Conv("x", "w1", "a") + Conv("a", "w2", "c") +
+                R"(op { type: "SpatialBNFusion" input: "c" input: "s" input: "b64" input: "m"
+                        input: "v" output: "n" arg { name: "is_test" i: 1 }
+                        arg { name: "activation" s: "Relu" } })" +
+                Conv("n", "w3", "y", last));
+    std::string found;
+    for (const OperatorDef& op : run_.net.op()) {
+      if (op.type().starts_with("Copy") || op.type().starts_with("Ensure")) continue;
+      const ArgumentHelper args(op);
+      found += args.GetSingleArgument<std::string>("output_precision", "f32") + " ";
+      if (op.type() != "Conv") {
+        found += MakeString("(", args.GetSingleArgument<float>("output_max", 0), ") ");
+      }
+    }
+    return found;
+  };
+  const std::string range = R"(arg { name: "input_min" f: 0 } arg { name: "input_max" f: 3 })";
+  EXPECT_EQ(arguments(""), "f32 f32 f32 (0) f32 ");
+  run_.precision = Precision::kBfloat16;
+  EXPECT_EQ(arguments(""), "bf16 f32 bf16 (0) f32 ");
+  EXPECT_EQ(arguments(R"(arg { name: "least_precision" s: "f32" })"), "bf16 f32 f32 (0) f32 ");
+  if (!WhyNoInt8Convs().empty()) return;
+  run_.precision = Precision::kInt8;
+  EXPECT_EQ(arguments(range), "bf16 f32 int8 (3) f32 ");
+  EXPECT_EQ(arguments(""), "bf16 f32 bf16 (0) f32 ");
+}
+
 std::string Range(float min, float max) {
   return MakeString("arg { name: \"input_min\" f: ", min, " } arg { name: \"input_max\" f: ", max,
                     " } ");
