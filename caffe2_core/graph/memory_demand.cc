@@ -80,6 +80,38 @@ void AddValue(int64_t bytes, int device_type, bool is_first, BlobMemory* memory)
 
 }  // namespace
 
+namespace {
+
+// Whether the operator is on IDEEP and gives its output in bf16, if its inputs are as foreseen.
+bool WritesBfloat16(const OperatorDef& op) {
+  const Argument* const precision = GetArgumentPtr(op, "output_precision");
+  return op.device_option().device_type() == IDEEP && precision != nullptr &&
+         precision->s() == "bf16";
+}
+
+// Halves the sizes of what is joined in bf16, inputs and output, so that the inputs can be written in
+// place. If one of them turns out to be in float, it gets memory outside of the plan.
+void HalveJoined(const NetDef& net, const NetBlobs& blobs, std::vector<BlobMemory>* memory) {
+  std::vector<bool> rounded(blobs.size(), true), halved(blobs.size(), false);
+  for (size_t op = 0; op < blobs.num_operators(); ++op) {
+    if (WritesBfloat16(net.op(static_cast<int>(op)))) continue;
+    for (const uint32_t blob : blobs.outputs(op)) rounded[blob] = false;
+  }
+  const auto halve = [&](uint32_t blob) {
+    if (halved[blob] || !rounded[blob] || (*memory)[blob].bytes == kUnknown) return;
+    halved[blob] = true;
+    (*memory)[blob].bytes /= 2;
+  };
+  for (size_t op = 0; op < blobs.num_operators(); ++op) {
+    const OperatorDef& def = net.op(static_cast<int>(op));
+    if (!WritesBfloat16(def) || !MemoryTraitsOf(def.type()).input_parts) continue;
+    halve(blobs.outputs(op)[0]);
+    for (const uint32_t blob : blobs.inputs(op)) halve(blob);
+  }
+}
+
+}  // namespace
+
 bool IsPlannedDevice(int device_type) { return device_type == CPU || device_type == IDEEP; }
 
 std::vector<BlobMemory> MemoryOfShapes(const NetDef& net, const NetBlobs& blobs,
@@ -111,6 +143,7 @@ std::vector<BlobMemory> MemoryOfShapes(const NetDef& net, const NetBlobs& blobs,
       }
     }
   }
+  HalveJoined(net, blobs, &memory);
   return memory;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -39,7 +39,8 @@ struct BlobMemory {
 };
 
 // The memory of each blob, from inferred shapes. `shapes` has one entry for each operator of `net`,
-// from InferOpShapes. Values on IDEEP are counted with channels in blocks of 16. THROWS if the size
+// from InferOpShapes. Values on IDEEP are counted with channels in blocks of 16, and in bf16 if they
+// are joined in it. THROWS if the size
 // of a blob overflows; the message names the blob.
 std::vector<BlobMemory> MemoryOfShapes(const NetDef& net, const NetBlobs& blobs,
                                        const std::vector<OpShapes>& shapes);

@@ -127,15 +127,18 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     const size_t element = dnnl::memory::data_type_size(kept_);
     const auto bytes = static_cast<size_t>(Y->numel()) * element;
     const int64_t image = Y->dim(2) * Y->dim(3);  // pixels
+    const int64_t rows = Y->dim(0) * (reduced_->blocked ? 1 : image);
     pieces_.clear();
     bool misplaced = false;
+    size_t offset = 0;
     for (int i = 0; i < InputSize(); ++i) {
       const Tensor& X = Input(i);
       if (X.numel() == 0) continue;
-      pieces_.push_back({OnednnMemory(X), X.dim(1) * (reduced_->blocked ? image : 1)});
-      misplaced =
-          misplaced ||
-          IsMisplaced(OnednnMemory(X), static_cast<size_t>(X.numel()) * element, nullptr, y, bytes);
+      const size_t nbytes = static_cast<size_t>(X.numel()) * element;
+      const void* const place = rows == 1 ? static_cast<char*>(y) + offset : nullptr;
+      pieces_.push_back({OnednnMemory(X), X.numel() / rows});
+      misplaced = misplaced || IsMisplaced(pieces_.back().data, nbytes, place, y, bytes);
+      offset += nbytes;
     }
     if (misplaced) {
       Y->FreeMemory();  // planned for floats
@@ -143,7 +146,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     }
     if (pieces_.empty()) return;
     const TypeMeta type = element == 1 ? TypeMeta::Make<uint8_t>() : TypeMeta::Make<uint16_t>();
-    JoinRows(cpu_, type, Y->dim(0) * (reduced_->blocked ? 1 : image), pieces_, y);
+    JoinRows(cpu_, type, rows, pieces_, y);
   }
 
   // The layout with planes that has most elements. Empty if images are not joined along their

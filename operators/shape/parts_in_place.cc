@@ -1,9 +1,11 @@
 #include "operators/shape/parts_in_place.h"
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 
 namespace caffe2rt {
 namespace {
@@ -30,8 +32,14 @@ std::vector<MemoryTraits::Part> PlacesOfParts(const OperatorDef& def, const Tens
   for (int i = 0; i < axis; ++i) {
     if (whole.dims(i) != 1) return {};
   }
-  if (def.device_option().device_type() == IDEEP && !HasWholeBlocks(whole, parts, axis)) return {};
-  const size_t item = DataTypeToTypeMeta(whole.data_type()).itemsize();
+  size_t item = DataTypeToTypeMeta(whole.data_type()).itemsize();
+  if (def.device_option().device_type() == IDEEP) {
+    if (!HasWholeBlocks(whole, parts, axis)) return {};
+    // Images of bf16 take half of the memory of floats. Bytes are in nhwc.
+    const std::string precision = ArgumentHelper(def).Read(kOutputPrecision);
+    if (precision == "int8") return {};
+    if (precision == "bf16") item = sizeof(uint16_t);
+  }
   std::vector<MemoryTraits::Part> places;
   size_t offset = 0;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -127,6 +127,37 @@ TEST(MemoryDemandTest, PlacesPartsOnlyIfTheyAreContiguous) {
   EXPECT_EQ(placements({2, 4, 2, 2}, 0), 2u);
 }
 
+// 2 * 32 * 9 bytes of bf16 for each part, if both parts and the whole are in it.
+TEST(MemoryDemandTest, HalvesWhatIsJoinedInBf16) {
+  const auto sizes = [](const std::string& a, const std::string& c) {
+    const auto op = [](const std::string& text, const std::string& precision) {
+      return "op { " + text + " arg { name: \"output_precision\" s: \"" + precision +
+             "\" } device_option { device_type: 5 } } ";
+    };
+    const NetDef net = ParseNet(
+        op(R"(type: "MaxPool" input: "x" output: "a" arg { name: "kernel" i: 1 })", a) +
+        op(R"(type: "MaxPool" input: "x" output: "b" arg { name: "kernel" i: 1 })", "bf16") +
+        op(R"(type: "Concat" input: "a" input: "b" output: "c" output: "i")", c) +
+        op(R"(type: "MaxPool" input: "c" output: "y" arg { name: "kernel" i: 1 })", "bf16"));
+    ShapeMap shapes = {{"x", Floats({1, 32, 3, 3})}};
+    const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+    const NetDependencies blobs(net);
+    const std::vector<BlobMemory> memory = MemoryOfShapes(net, blobs, inferred);
+    std::vector<int64_t> found;
+    for (const char* name : {"a", "b", "c", "y"}) found.push_back(memory[blobs.Find(name)].bytes);
+    const MemoryDemand demand(net, blobs, memory, {}, inferred);
+    for (const MemoryPlacement& placement : demand.request().placements) {
+      found.push_back(static_cast<int64_t>(placement.offset));
+    }
+    return found;
+  };
+  EXPECT_THAT(sizes("bf16", "bf16"), ElementsAre(576, 576, 1152, 2304, 0, 576));
+  EXPECT_THAT(sizes("f32", "f32"), ElementsAre(1152, 1152, 2304, 2304, 0, 1152));
+  // A part in float is larger than its place.
+  EXPECT_THAT(sizes("f32", "bf16"), ElementsAre(1152, 576, 1152, 2304, 0, 576));
+  EXPECT_THAT(sizes("bf16", "int8"), ElementsAre(1152, 1152, 2304, 2304));
+}
+
 TEST(MemoryDemandTest, RejectsSizesThatOverflow) {
   const NetDef net = ParseNet(R"(
       name: "n"

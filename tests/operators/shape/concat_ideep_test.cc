@@ -132,5 +132,38 @@ TEST(OnednnConcatPlacementTest, CopiesNoInputThatIsInItsPlace) {
   EXPECT_EQ(plain.data<float>()[7], 17.0f);       // channel 1, pixel 1
 }
 
+// The same for images of bf16, which take half of the memory: B begins after 192 elements of two bytes.
+TEST(OnednnConcatPlacementTest, CopiesNoImageOfBf16ThatIsInItsPlace) {
+  Workspace ws;
+  alignas(64) static uint16_t memory[2 * 192];
+  for (int i = 0; i < 384; ++i) memory[i] = static_cast<uint16_t>(0x3f80 + i);
+  const auto place = [&](const char* name, const std::vector<int64_t>& shape, size_t offset) {
+    Tensor* const tensor = ws.CreateBlob(name)->GetMutableTensor(IDEEP);
+    tensor->Resize(shape);
+    const size_t nbytes = static_cast<size_t>(tensor->numel()) * sizeof(uint16_t);
+    tensor->ShareExternalPointer(memory + offset, TypeMeta::Make<float>(), nbytes);
+    const auto bf16 = dnnl::memory::data_type::bf16;
+    (void)PrepareOutputMemory(tensor, shape,
+                              OnednnLayout::New(DescIn(OnednnFormat::kBlocked16, shape, bf16)));
+    EXPECT_EQ(OnednnMemory(*tensor), memory + offset);
+  };
+  place("A", {1, 32, 3, 2}, 0);
+  place("B", {1, 32, 3, 2}, 192);
+  place("Y", {1, 64, 3, 2}, 0);
+  OperatorDef def = ParseOp(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "info"
+                               arg { name: "output_precision" s: "bf16" })");
+  def.mutable_device_option()->set_device_type(IDEEP);
+  ASSERT_TRUE(ws.RunOperatorOnce(def));
+  EXPECT_EQ(OnednnMemory(ws.GetBlob("Y")->Get<Tensor>()), memory);
+  for (int i = 0; i < 384; ++i) ASSERT_EQ(memory[i], 0x3f80 + i);
+  // B where A lies: both are copied out of the memory of Y.
+  place("B", {1, 32, 3, 2}, 0);
+  ASSERT_TRUE(ws.RunOperatorOnce(def));
+  const Tensor& y = ws.GetBlob("Y")->Get<Tensor>();
+  const auto* const joined = static_cast<const uint16_t*>(OnednnMemory(y));
+  ASSERT_NE(joined, memory);
+  for (int i = 0; i < 384; ++i) ASSERT_EQ(joined[i], 0x3f80 + i % 192);
+}
+
 }  // namespace
 }  // namespace caffe2rt::concat_ideep_test
