@@ -204,10 +204,12 @@ class IdeepChooser {
     if (!WinogradFits(problem_.shape, *problem_.ideep)) return;
     const bool bf16 = problem_.ideep->bf16;
     const double us = ConvMicroseconds(size_, ConvMethod::kWinograd, rates_) +
-                      (bf16 && problem_.ideep->bf16_source ? ReorderOfX() : 0);
+                      (bf16 && problem_.ideep->bf16_source ? ReorderOfX() : 0) +
+                      (KeepsBf16() ? kConversionsOfY * ReorderOfY() : 0);
     const ConvMethod method = blocked_ ? ConvMethod::kBlocked : ConvMethod::kNhwc;
     const double direct = bf16 ? Bf16Us(method) : ConvMicroseconds(size_, method, rates_);
-    const bool pays = us < (bf16 ? kWinogradMarginOverBf16 : kWinogradMargin) * direct;
+    const double margin = KeepsBf16() ? 1 : bf16 ? kWinogradMarginOverBf16 : kWinogradMargin;
+    const bool pays = us < margin * direct;
     const ConvReason reason = pays ? LimitOnWinograd() : ConvReason::kModel;
     Add(pays && !IsLimit(reason), ConvAlgorithm::kWinograd, problem_.ideep->format,
         problem_.ideep->format, reason, us);
@@ -216,6 +218,20 @@ class IdeepChooser {
   double CountOfX() const {
     const WindowGeometry& window = problem_.shape.window;
     return static_cast<double>(window.batch * window.channels * window.in_size());
+  }
+  // Whether all that read Y want it in bf16, which Winograd does not write. A Concat then converts the
+  // other images that it joins, copies all of them, and what reads them converts once more. With several
+  // threads these copies cost more than Winograd gains by its margin; with one, GoogLeNet, Inception and
+  // ResNet-50 took 2 to 4 % longer without the margin.
+  static constexpr double kConversionsOfY = 3;
+  bool KeepsBf16() const {
+    return problem_.ideep->bf16 && problem_.ideep->bf16_result && problem_.machine.threads > 1;
+  }
+  double ReorderOfY() const {
+    const WindowGeometry& window = problem_.shape.window;
+    return Bf16ReorderMicroseconds(
+        static_cast<double>(window.batch * problem_.shape.out_channels * window.out_size()),
+        rates_);
   }
   double ReorderOfX() const { return Bf16ReorderMicroseconds(CountOfX(), rates_); }
   double Bf16Us(ConvMethod method) const {
