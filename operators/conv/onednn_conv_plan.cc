@@ -158,6 +158,13 @@ std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
   // A group is not divided, and a piece begins at a block of 16 channels of both X and Y.
   const int64_t group = shape_.group > 1 ? std::max<int64_t>(16, shape_.out_group()) : 16;
   if (shape_.group > 1 && shape_.out_group() != shape_.in_group()) return {whole};
+  // A single block of channels would leave threads idle. Its rows are contiguous; those of X are copied.
+  if (shape_.group == 1 && shape_.out_channels == 16 && rows >= 2 * threads) {
+    for (const IndexRange range : SplitRange(rows, threads)) {
+      regions.push_back(RowsOfImage(whole, range));
+    }
+    return regions;
+  }
   for (const IndexRange channels : SplitRange(shape_.out_channels, threads, group)) {
     regions.push_back(ChannelsOfImage(whole, channels));
   }

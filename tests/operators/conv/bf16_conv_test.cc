@@ -106,6 +106,23 @@ const Bf16Case kCases[] = {
       .group = 32},
      1},
     {"one pixel", {1, 64, 1, 1, 32, 1, 1}, 1},
+    {"one block of filters on two threads", {1, 64, 25, 33, 16, 1, 1}, 2},
+    {"a window of one block of filters on two threads",
+     {.batch = 1,
+      .channels = 32,
+      .height = 23,
+      .width = 22,
+      .filters = 16,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .stride_h = 2,
+      .stride_w = 2,
+      .top = 1,
+      .left = 1,
+      .bottom = 1,
+      .right = 1},
+     2,
+     true},
 };
 
 std::string OpText(const NaiveImage& p, const std::string& layout, bool sum, bool bf16_result) {
