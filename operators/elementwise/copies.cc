@@ -31,7 +31,7 @@ void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace,
   OpSchema& schema = CopySchema(type, inputs, doc).Traits(traits);
   if (inplace) schema.AllowInplace({{0, 0}});
   if (std::string_view(type) == "Copy" || std::string_view(type) == "CopyFromCPUInput") {
-    schema.Arg(kOnednnLayout);
+    schema.Args(kOnednnLayout, kOutputPrecision);
   }
   if (inputs == 2) schema.Input(1, "like", "a tensor on the device to which X is copied");
   RegisterCpuOperator<CopyOp<CPUContext>>(type, __FILE__);

@@ -1,5 +1,6 @@
 // Copies on IDEEP, and between IDEEP and the CPU. They convert layouts.
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
@@ -12,12 +13,14 @@ namespace caffe2rt {
 
 namespace {
 
-// Copies a tensor to IDEEP, to the layout of the argument, or else in the layout of the input.
-// Tensors other than float images are copied in row-major order.
+// Copies a tensor to IDEEP, to the layout of the argument, or else in the layout of the input; with
+// output_precision bf16, to elements of bf16 where convolutions multiply them. Tensors other than float images are copied in row-major order.
 class CopyToOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   CopyToOnednnOp(const OperatorDef& def, Workspace* ws)
-      : Operator<IDEEPContext>(def, ws), layout_name_(ReadArgument(kOnednnLayout)) {}
+      : Operator<IDEEPContext>(def, ws),
+        layout_name_(ReadArgument(kOnednnLayout)),
+        bf16_(ReadArgument(kOutputPrecision) == "bf16" && WhyNoBf16Convs().empty()) {}
 
   bool RunOnDevice() override {
     const Tensor& X = InputAnywhere(*this, 0);
@@ -29,7 +32,7 @@ class CopyToOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     }
     const float* x = OnednnData(X);
     if (!input_.Matches(X)) Plan(X);
-    reorder_.Run(x, PrepareOutput(Y, X.dims(), layout_));
+    reorder_.Run(x, static_cast<float*>(PrepareOutputMemory(Y, X.dims(), layout_)));
     return true;
   }
 
@@ -43,21 +46,28 @@ class CopyToOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       return;
     }
     Plan(X);
-    PrepareOutput(Y, X.dims(), layout_);
+    PrepareOutputMemory(Y, X.dims(), layout_);
   }
 
  private:
   void Plan(const Tensor& X) {
     input_.Forget();
     const dnnl::memory::desc from = DescOf(X);
-    const dnnl::memory::desc to =
-        layout_name_.empty() ? from : DescIn(ParseOnednnFormat(layout_name_), X.dims());
+    const OnednnFormat format =
+        layout_name_.empty() ? FormatOf(X) : ParseOnednnFormat(layout_name_);
+    dnnl::memory::desc to = from;
+    if (bf16_ && format != OnednnFormat::kOther) {
+      to = DescIn(format, X.dims(), dnnl::memory::data_type::bf16);
+    } else if (!layout_name_.empty()) {
+      to = DescIn(format, X.dims());
+    }
     layout_ = OnednnLayout::New(to);
     reorder_.Plan(from, to);
     input_.Remember(X);
   }
 
   const std::string layout_name_;
+  const bool bf16_;
   OnednnInput input_;
   std::shared_ptr<const OnednnLayout> layout_;  // of Y
   OnednnReorder reorder_;

@@ -176,6 +176,14 @@ bool OnednnPrecisions::IsReadRounded(Value value) const {
          });
 }
 
+bool OnednnPrecisions::MayRoundCopy(Value value, const std::vector<bool>& placed) const {
+  const auto readers = values_.readers(value);
+  return std::all_of(readers.begin(), readers.end(), [&](const NetValues::Read& read) {
+    if (!placed[read.op]) return true;  // on the CPU
+    return IsConv(read.op) && read.input == 0 && MayRound(read.op) && !MayQuantize(read.op);
+  });
+}
+
 Precision OnednnPrecisions::PrecisionOfOutput(size_t op) const {
   const Value value = values_.output(op, 0);
   if (bytes_[value]) return Precision::kInt8;

@@ -38,6 +38,10 @@ class OnednnPrecisions {
               const std::vector<std::vector<uint32_t>>& data_inputs,
               const std::vector<bool>& on_cpu);
 
+  // Whether the copy of a value to IDEEP may be of bf16, because only convolutions that round it to bf16
+  // read it there. `placed`: as above.
+  bool MayRoundCopy(NetValues::Value value, const std::vector<bool>& placed) const;
+
   // REQUIRES: Choose was called, and the operator is placed.
   void State(size_t op, OperatorDef* def) const;
 

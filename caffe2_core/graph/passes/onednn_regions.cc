@@ -407,8 +407,10 @@ class RegionPlacer {
     AddCopy(kCopyFromCPUType, op, values_.blobs().name(values_.blob(value)), NameOf(value), out);
     const bool plain = layouts_[op] == kBlockedLayout && roles_[op] == OnednnRole::kConvolution &&
                        BlockedConvReadsNchw(estimates_.SizeOfConv(op));
-    if (!plain) {
-      SetArgument(kLayoutArgument, std::string(layouts_[op]), out->mutable_op(out->op_size() - 1));
+    OperatorDef* const def = out->mutable_op(out->op_size() - 1);
+    if (!plain) SetArgument(kLayoutArgument, std::string(layouts_[op]), def);
+    if (precisions_.MayRoundCopy(value, on_ideep_)) {
+      SetArgument("output_precision", std::string("bf16"), def);
     }
   }
 

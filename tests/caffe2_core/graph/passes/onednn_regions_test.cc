@@ -175,6 +175,22 @@ TEST_F(OnednnRegionsTest, NamesThePrecisionOfConvolutions) {
               ElementsAre("bf16 bf16", "bf16 f32", "f32 f32", "bf16 bf16", "bf16 f32"));
 }
 
+// The copy of an input to IDEEP is of bf16 if only convolutions that round it read it there.
+TEST_F(OnednnRegionsTest, CopiesInBf16WhatIsRounded) {
+  const auto copies = [&](const std::string& net) {
+    (void)Lines(net);
+    return ArgumentHelper(Op(0)).GetSingleArgument<std::string>("output_precision", "f32");
+  };
+  const std::string keeps = R"(arg { name: "least_precision" s: "f32" })";
+  const std::string next = Conv("a", "w2", "b1") + Conv("b1", "w2", "y");
+  const std::string plain = Conv("x", "w1", "a") + next;
+  EXPECT_EQ(copies(plain), "f32");
+  run_.precision = Precision::kBfloat16;
+  EXPECT_EQ(copies(plain), "bf16");
+  EXPECT_EQ(copies(Conv("x", "w1", "a", keeps) + next), "f32");
+  EXPECT_EQ(copies(Conv("x", "w1", "a") + Conv("x", "w1", "c", keeps) + next), "f32");
+}
+
 // If all that reads the output of a pool or join rounds, and all that it joins may be rounded.
 TEST_F(OnednnRegionsTest, KeepsValuesInBf16BetweenConvolutions) {
   const auto precisions = [&](const std::string& b, const std::string& y) {

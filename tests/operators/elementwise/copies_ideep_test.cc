@@ -1,0 +1,36 @@
+#include "caffe2_core/graph/passes/conv_layouts.h"
+#include "tests/operators/common/onednn_run.h"
+
+namespace caffe2rt::copies_ideep_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+// 8 significant bits, halves rounded to even.
+TEST(OnednnCopiesTest, RoundsToBf16WhereAsked) {
+  for (const char* layout : {"", "nchw", "nhwc", "nChw16c"}) {
+    for (const bool asked : {false, true}) {
+      SCOPED_TRACE(MakeString(layout, " ", asked));
+      Workspace ws;
+      Feed<float>(&ws, "X", {1, 3, 1, 2}, {1.00390625f, 1.01171875f, -3, 0.1f, 0, 257});
+      RunOp(&ws, MakeString(R"(type: "CopyFromCPUInput" input: "X" output: "Y"
+                               device_option { device_type: 5 } )",
+                            *layout == 0 ? "" : " arg { name: \"layout\" s: \"", layout,
+                            *layout == 0 ? "" : "\" }",
+                            asked ? R"( arg { name: "output_precision" s: "bf16" })" : ""));
+      const Tensor& Y = ws.GetBlob("Y")->Get<Tensor>();
+      const bool rounds = asked && WhyNoBf16Convs().empty();
+      EXPECT_EQ(IsReduced(Y), rounds);
+      const OnednnFormat format = *layout == 0 ? OnednnFormat::kNchw : ParseOnednnFormat(layout);
+      const auto element = rounds ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+      EXPECT_TRUE(IsSameMemory(DescOf(Y), DescIn(format, {1, 3, 1, 2}, element)));
+      *ws.CreateBlob("y")->GetMutableTensor(CPU) = Tensor(Y, CPU);
+      const std::vector<float> exact = {1.00390625f, 1.01171875f, -3, 0.1f, 0, 257};
+      const std::vector<float> rounded = {1, 1.015625f, -3, 0.10009765625f, 0, 256};
+      ExpectTensor<float>(ws, "y", {1, 3, 1, 2}, rounds ? rounded : exact);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::copies_ideep_test
