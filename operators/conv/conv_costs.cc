@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operators/conv/byte_depthwise.h"
 #include "operators/conv/onednn_int8.h"
 
 namespace caffe2rt {
@@ -140,9 +141,11 @@ namespace {
 // What byte_depthwise.h computes. oneDNN's depthwise convolutions of bytes are slower than those of
 // floats.
 bool IsByteDepthwise(const ConvSize& size) {
-  return IsDepthwise(size) && size.group >= 16 && size.kernel_h == size.kernel_w &&
-         (size.kernel_h == 3 || size.kernel_h == 5) && size.stride_h == size.stride_w &&
-         size.stride_h <= 2 && size.dilation_h == 1 && size.dilation_w == 1;
+  WindowAxis rows = {}, columns = {};
+  rows.kernel = size.kernel_h, columns.kernel = size.kernel_w;
+  rows.stride = size.stride_h, columns.stride = size.stride_w;
+  rows.dilation = size.dilation_h, columns.dilation = size.dilation_w;
+  return IsDepthwise(size) && ByteTilesCover(size.group, rows, columns);
 }
 // oneDNN's are not used.
 bool HasGroupsOfOneChannel(const ConvSize& size) {
