@@ -43,6 +43,33 @@ void CountLayers(const NetDef& prepared, PrecisionMeasured* measured) {
   }
 }
 
+// Whether the operator only moves elements of its first input.
+bool OnlyMoves(const std::string& type) {
+  static const std::set<std::string> types = {"Alias",   "Copy",    "EnsureCPUOutput", "ExpandDims",
+                                              "Flatten", "Reshape", "Squeeze",         "Transpose"};
+  return types.contains(type);
+}
+
+// The blob that a Softmax reads whose result, perhaps reshaped, is `output`; "" if there is none, or if
+// something writes to it later.
+std::string LogitsOf(const NetDef& net, const std::string& output) {
+  std::string name = output;
+  std::set<std::string> written;  // by the operators behind the one that is looked at
+  for (int i = net.op_size(); i-- > 0;) {
+    const OperatorDef& op = net.op(i);
+    if (op.input_size() > 0 && op.output_size() > 0 && op.output(0) == name) {
+      const bool is_softmax = op.type() == "Softmax";
+      written.insert(name);
+      if (is_softmax) return written.contains(op.input(0)) ? "" : op.input(0);
+      if (!OnlyMoves(op.type())) return "";
+      name = op.input(0);
+      continue;
+    }
+    written.insert(op.output().begin(), op.output().end());
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<int> OperatorsForInt8(const NetDef& net) {
@@ -91,11 +118,16 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
   options.precision = precision;
   options.deterministic = deterministic;
   options.free_constants = false;
-  examples_.feed(0);  // the shapes guide the preparation
-  const Preparation prepared = PrepareNet(net, options, ws_);
   const std::vector<std::string> of_net = OutputsOf(net);
   std::set<std::string> names = options.kept;
   if (names.empty()) names.insert(of_net.begin(), of_net.end());
+  std::set<std::string> compared = names;
+  for (const std::string& name : names) {
+    if (const std::string logits = LogitsOf(net, name); !logits.empty()) compared.insert(logits);
+  }
+  options.kept = compared;
+  examples_.feed(0);  // the shapes guide the preparation
+  const Preparation prepared = PrepareNet(net, options, ws_);
   Run run;
   CountLayers(prepared.net, &run.measured);
   {
@@ -105,20 +137,24 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
     for (size_t i = 0; i < count; ++i) {
       examples_.feed(i);
       runnable.Run();
-      Outputs outputs;
-      for (const std::string& name : names) {
-        const Blob* const blob = ws_->FindBlob(name).get();
-        if (blob == nullptr || !blob->IsType<Tensor>()) continue;
-        const auto& tensor = blob->Get<Tensor>();
-        if (tensor.IsType<float>() && tensor.HasData()) outputs[name] = Tensor(tensor, CPU);
-      }
-      if (all) AddClasses(outputs, &run.classes);
-      if (i < kMostCompared) run.outputs.push_back(std::move(outputs));
+      if (all) AddClasses(FloatsOf(names), &run.classes);
+      if (i < kMostCompared) run.outputs.push_back(FloatsOf(compared));
     }
   }
   for (const std::string& name : prepared.new_constants) ws_->RemoveBlob(name);
   if (!examples_.labels.empty()) run.measured.accuracy = AccuracyOf(run.classes);
   return run;
+}
+
+PrecisionSearch::Outputs PrecisionSearch::FloatsOf(const std::set<std::string>& names) const {
+  Outputs outputs;
+  for (const std::string& name : names) {
+    const Blob* const blob = ws_->FindBlob(name).get();
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const auto& tensor = blob->Get<Tensor>();
+    if (tensor.IsType<float>() && tensor.HasData()) outputs[name] = Tensor(tensor, CPU);
+  }
+  return outputs;
 }
 
 void PrecisionSearch::AddClasses(const Outputs& outputs, std::vector<int64_t>* classes) const {

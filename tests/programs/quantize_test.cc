@@ -198,5 +198,30 @@ TEST_F(QuantizeProgramTest, WarnsOfANetWithoutRanges) {
   EXPECT_THAT(result.err, HasSubstr("the net states no ranges of inputs; caffe2 quantize"));
 }
 
+TEST_F(QuantizeProgramTest, SaysInWhatConvolutionsAreComputedInstead) {
+  // With an FC, which needs no range, precision int8 stays.
+  const std::string init = dir_.Write("fc_init.pbtxt", std::string(kInit) + R"(
+op { type: "GivenTensorFill" output: "fw" arg { name: "shape" ints: [2, 2] }
+     arg { name: "values" floats: [1, 2, 3, 4] } }
+op { type: "GivenTensorFill" output: "fb" arg { name: "shape" ints: [2] } arg { name: "values" floats: [0, 0] } })");
+  const std::string net = dir_.Write("fc.pbtxt", R"(
+name: "n" external_input: "x" external_input: "w" external_input: "fw" external_input: "fb" external_output: "z"
+op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } }
+op { type: "FC" input: "y" input: "fw" input: "fb" output: "z" })");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {
+        "run",     "--init-net",         init,          "--predict-net", net,
+        "--input", Input("x.npy", 1, 2), "--precision", "int8"};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args).err;
+  };
+  const std::string instead = WhyNoBf16Convs().empty() ? "bf16" : "f32";
+  EXPECT_THAT(run({}),
+              HasSubstr("convolutions are computed in " + instead + ", because the net states no"));
+  EXPECT_THAT(run({"--deterministic"}), HasSubstr("convolutions are computed in f32, because"));
+  EXPECT_THAT(run({"--without-pass", "onednn_regions"}),
+              HasSubstr("convolutions are computed in f32, because"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::quantize_test

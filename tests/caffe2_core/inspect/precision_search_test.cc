@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
@@ -100,13 +103,52 @@ op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 }
 op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 }
      arg { name: "input_min" f: -20 } arg { name: "input_max" f: 20 } })";
 
-TEST_F(PrecisionSearchTest, PutsBackTheFewestThatReachTheGoal) {
-  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+void FeedConvs(Workspace* ws) {
   std::vector<float> w(64 * 64 * 9), x(64 * 28 * 28);
   for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 37 % 101) / 1000 - 0.05f;
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 53 % 997) / 997;
-  Feed<float>(&ws_, "w", {64, 64, 3, 3}, w);
-  Feed<float>(&ws_, "x", {1, 64, 28, 28}, x);
+  Feed<float>(ws, "w", {64, 64, 3, 3}, w);
+  Feed<float>(ws, "x", {1, 64, 28, 28}, x);
+}
+
+// The bias makes the first probability 1 and all others 0, whatever the noise is.
+TEST_F(PrecisionSearchTest, MeasuresWhatASoftmaxReads) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  FeedConvs(&ws_);
+  std::vector<float> bias(64);
+  bias[0] = 1000;
+  Feed<float>(&ws_, "b", {64}, bias);
+  const std::string conv = R"(
+name: "classes" external_input: "x" external_input: "w" external_input: "b" external_output: "y"
+op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 3 }
+     arg { name: "input_min" f: 0 } arg { name: "input_max" f: 1 } })";
+  const auto snr = [&](const std::string& last, const std::set<std::string>& kept) {
+    const NetDef net = ParseNet(conv + last);
+    PrecisionSearch search({.inputs = {"x"}, .kept = kept}, &ws_,
+                           {.count = 1, .feed = [](size_t) {}});
+    search.Begin(net);
+    return search.Measure(net, Precision::kInt8).snr_db;
+  };
+  const char softmax[] =
+      R"(op { type: "Softmax" input: "t" output: "y" arg { name: "axis" i: 1 } })";
+  const double of_logits = snr(softmax, {"t"});
+  EXPECT_LT(of_logits, 100);
+  EXPECT_EQ(snr(softmax, {}), of_logits);
+  EXPECT_EQ(snr(softmax, {"y"}), of_logits);
+  EXPECT_EQ(snr(R"(op { type: "Softmax" input: "t" output: "s" arg { name: "axis" i: 1 } }
+                   op { type: "Flatten" input: "s" output: "y" })",
+                {}),
+            of_logits);
+  EXPECT_TRUE(
+      std::isinf(snr(R"(op { type: "Softmax" input: "t" output: "t" arg { name: "axis" i: 1 } }
+                                op { type: "Copy" input: "t" output: "y" })",
+                     {})))
+      << "what it has read is not there any more";
+}
+
+TEST_F(PrecisionSearchTest, PutsBackTheFewestThatReachTheGoal) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  FeedConvs(&ws_);
   NetDef net = ParseNet(kConvs);
   const PreparationOptions options{.inputs = {"x"}};
   PrecisionSearch search(options, &ws_, {.count = 1, .feed = [](size_t) {}});

@@ -1,13 +1,17 @@
 // Predictors release weights that the operators do not read any more, and restore them for readers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
@@ -114,6 +118,54 @@ TEST(PredictorMemoryTest, WeightsOfAParentStay) {
   const Tensor& weight = parent.GetBlob("w")->Get<Tensor>();
   (void)Answer(&predictor, Rows(64));
   EXPECT_FALSE(weight.storage()->released());
+}
+
+// A convolution whose filter of 64 KiB is released if the net has it in bytes.
+constexpr char kConvInit[] = R"(
+  op { type: "UniformFill" output: "w" arg { name: "shape" ints: [128, 128, 1, 1] }
+       device_option { random_seed: 7 } })";
+constexpr char kConvNet[] = R"(name: "conv"
+  op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 }
+       arg { name: "input_min" f: -1 } arg { name: "input_max" f: 1 } }
+  external_input: "x" external_input: "w" external_output: "y")";
+
+// Gives the weights of another owner.
+class PredictorTestSharedOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    *Output(0) = *weight;
+    return true;
+  }
+  static inline const Tensor* weight = nullptr;
+};
+REGISTER_CPU_OPERATOR(PredictorTestShared, PredictorTestSharedOp);
+
+TEST(PredictorMemoryTest, KeepsFiltersExactThatOthersReadWhereBytesSuffice) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  const std::vector<float> weight = Filled(kConvInit, "w");
+  Tensor owned(std::vector<int64_t>{128, 128, 1, 1}, CPU);
+  std::copy(weight.begin(), weight.end(), owned.mutable_data<float>());
+  owned.MarkReadOnly();
+  PredictorTestSharedOp::weight = &owned;
+  struct Case {
+    const char *name, *init;
+    std::set<std::string> kept;
+    bool exact;
+  };
+  Tensor x(std::vector<int64_t>{1, 128, 28, 28}, CPU);
+  std::fill_n(x.mutable_data<float>(), x.numel(), 0.5f);
+  for (const Case& c :
+       {Case{"its own", kConvInit, {}, false}, Case{"read by the caller", kConvInit, {"w"}, true},
+        Case{"of another", R"(op { type: "PredictorTestShared" output: "w" })", {}, true}}) {
+    SCOPED_TRACE(c.name);
+    Predictor predictor(ParseNet(c.init), ParseNet(kConvNet), nullptr,
+                        PredictorOptions{.kept_blobs = c.kept, .precision = Precision::kInt8});
+    (void)Answer(&predictor, x);
+    const Tensor& held = WeightOf(&predictor);
+    EXPECT_EQ(held.storage()->released(), !c.exact);
+    EXPECT_EQ(Values(held) == weight, c.exact);
+  }
 }
 
 }  // namespace
