@@ -12,6 +12,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
