@@ -43,6 +43,14 @@ void CountLayers(const NetDef& prepared, PrecisionMeasured* measured) {
   }
 }
 
+// The numbers of an image.
+Tensor FloatsOfBytes(const Tensor& bytes) {
+  Tensor floats(bytes.dims(), CPU);
+  const auto* const from = bytes.data<uint8_t>();
+  std::copy(from, from + bytes.numel(), floats.mutable_data<float>());
+  return floats;
+}
+
 // Whether the operator only moves elements of its first input.
 bool OnlyMoves(const std::string& type) {
   static const std::set<std::string> types = {"Alias",   "Copy",    "EnsureCPUOutput", "ExpandDims",
@@ -98,7 +106,7 @@ void PrecisionSearch::Begin(const NetDef& net) {
   exact_outputs_.clear();
   Run run = RunExamples(net, Precision::kFloat32, false);
   CAFFE_ENFORCE(!run.outputs[0].empty(), "net \"", net.name(),
-                "\" has no output of floats by which precisions could be compared");
+                "\" has no output of floats or bytes by which precisions could be compared");
   exact_outputs_ = std::move(run.outputs);
   exact_ = run.measured;
   exact_.snr_db = HUGE_VAL;
@@ -152,7 +160,9 @@ PrecisionSearch::Outputs PrecisionSearch::FloatsOf(const std::set<std::string>& 
     const Blob* const blob = ws_->FindBlob(name).get();
     if (blob == nullptr || !blob->IsType<Tensor>()) continue;
     const auto& tensor = blob->Get<Tensor>();
-    if (tensor.IsType<float>() && tensor.HasData()) outputs[name] = Tensor(tensor, CPU);
+    if (!tensor.HasData()) continue;
+    if (tensor.IsType<float>()) outputs[name] = Tensor(tensor, CPU);
+    if (tensor.IsType<uint8_t>()) outputs[name] = FloatsOfBytes(Tensor(tensor, CPU));
   }
   return outputs;
 }

@@ -57,7 +57,19 @@ TEST_F(PrecisionSearchTest, RejectsANetWithoutFloats) {
   const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_output: "s"
 op { type: "Shape" input: "x" output: "s" })");
   PrecisionSearch search({.inputs = {"x"}}, &ws_, Examples({}));
-  ExpectThrows([&] { search.Begin(net); }, "has no output of floats");
+  ExpectThrows([&] { search.Begin(net); }, "has no output of floats or bytes");
+}
+
+TEST_F(PrecisionSearchTest, ComparesImagesOfBytes) {
+  const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+op { type: "Copy" input: "x" output: "y" })");
+  uint8_t shown = 200;
+  PrecisionSearch search({.inputs = {"x"}}, &ws_, {.count = 1, .feed = [&](size_t) {
+                                                     Feed<uint8_t>(&ws_, "x", {1, 2}, {shown, 0});
+                                                   }});
+  search.Begin(net);
+  shown = 220;  // stands for what another precision changes: a tenth of the signal
+  EXPECT_NEAR(search.Measure(net, Precision::kBfloat16).snr_db, 20, 1e-5);
 }
 
 TEST_F(PrecisionSearchTest, LeavesOutOutputsThatAreNoFloats) {
