@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -11,6 +12,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/number_types.h"
 #include "caffe2_core/tensor/tensor_difference.h"
 
 namespace caffe2rt {
@@ -43,11 +45,19 @@ void CountLayers(const NetDef& prepared, PrecisionMeasured* measured) {
   }
 }
 
-// The numbers of an image.
-Tensor FloatsOfBytes(const Tensor& bytes) {
-  Tensor floats(bytes.dims(), CPU);
-  const auto* const from = bytes.data<uint8_t>();
-  std::copy(from, from + bytes.numel(), floats.mutable_data<float>());
+// The elements as floats; nothing if they are integers other than those of images.
+std::optional<Tensor> AsFloats(const Tensor& tensor) {
+  if (tensor.IsType<float>()) return Tensor(tensor, CPU);
+  const Tensor numbers(tensor, CPU);
+  std::optional<Tensor> floats;
+  WithNumberType(numbers.meta(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (kHasNaN<T> || std::is_same_v<T, uint8_t>) {
+      floats.emplace(numbers.dims(), CPU);
+      const T* const from = numbers.data<T>();
+      std::transform(from, from + numbers.numel(), floats->mutable_data<float>(),
+                     [](T number) { return static_cast<float>(number); });
+    }
+  });
   return floats;
 }
 
@@ -161,8 +171,7 @@ PrecisionSearch::Outputs PrecisionSearch::FloatsOf(const std::set<std::string>& 
     if (blob == nullptr || !blob->IsType<Tensor>()) continue;
     const auto& tensor = blob->Get<Tensor>();
     if (!tensor.HasData()) continue;
-    if (tensor.IsType<float>()) outputs[name] = Tensor(tensor, CPU);
-    if (tensor.IsType<uint8_t>()) outputs[name] = FloatsOfBytes(Tensor(tensor, CPU));
+    if (std::optional<Tensor> floats = AsFloats(tensor)) outputs[name] = *std::move(floats);
   }
   return outputs;
 }
