@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/graph/passes/conv_layouts.h"
@@ -141,6 +142,30 @@ class PredictorTestSharedOp final : public Operator<CPUContext> {
   static inline const Tensor* weight = nullptr;
 };
 REGISTER_CPU_OPERATOR(PredictorTestShared, PredictorTestSharedOp);
+
+Tensor Image(int64_t height, int64_t width) {
+  Tensor x(std::vector<int64_t>{1, 128, height, width}, CPU);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    x.mutable_data<float>()[i] = static_cast<float>(i * 37 % 201) / 100 - 1;
+  }
+  return x;
+}
+
+TEST(PredictorMemoryTest, OtherSizesOfImagesHaveTheSameResultsInBytes) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  for (const bool deterministic : {false, true}) {
+    PredictorOptions options{.release_weights = false, .deterministic = deterministic};
+    options.precision = Precision::kInt8;
+    Predictor exact(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
+    options.release_weights = true;
+    Predictor releasing(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
+    for (const auto& [height, width] : {std::pair(28, 28), std::pair(14, 14), std::pair(1, 1),
+                                        std::pair(3, 64), std::pair(100, 3)}) {
+      const Tensor x = Image(height, width);
+      EXPECT_EQ(Answer(&releasing, x) == Answer(&exact, x), true) << height << " x " << width;
+    }
+  }
+}
 
 TEST(PredictorMemoryTest, KeepsFiltersExactThatOthersReadWhereBytesSuffice) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
