@@ -61,11 +61,11 @@ std::optional<Tensor> AsFloats(const Tensor& tensor) {
   return floats;
 }
 
-// Whether the operator only moves elements of its first input.
-bool OnlyMoves(const std::string& type) {
-  static const std::set<std::string> types = {"Alias",   "Copy",    "EnsureCPUOutput", "ExpandDims",
-                                              "Flatten", "Reshape", "Squeeze",         "Transpose"};
-  return types.contains(type);
+// Whether output 0 has the elements of input 0.
+bool HasElementsOfInput(const OperatorDef& op) {
+  const OperatorTraits& traits = TraitsOf(op.type());
+  return traits.only_changes_shape ||
+         (traits.passes_on != nullptr && traits.passes_on(op) != PassesOn::kNever);
 }
 
 // The blob that a Softmax reads whose result, perhaps reshaped, is `output`; "" if there is none, or if
@@ -79,7 +79,7 @@ std::string LogitsOf(const NetDef& net, const std::string& output) {
       const bool is_softmax = op.type() == "Softmax";
       written.insert(name);
       if (is_softmax) return written.contains(op.input(0)) ? "" : op.input(0);
-      if (!OnlyMoves(op.type())) return "";
+      if (!HasElementsOfInput(op)) return "";
       name = op.input(0);
       continue;
     }

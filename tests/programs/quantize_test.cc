@@ -198,7 +198,7 @@ TEST_F(QuantizeProgramTest, WarnsOfANetWithoutRanges) {
   EXPECT_THAT(result.err, HasSubstr("the net states no ranges of inputs; caffe2 quantize"));
 }
 
-TEST_F(QuantizeProgramTest, SaysInWhatConvolutionsAreComputedInstead) {
+TEST_F(QuantizeProgramTest, NamesThePrecisionOfConvolutionsWithoutRanges) {
   // With an FC, which needs no range, precision int8 stays.
   const std::string init = dir_.Write("fc_init.pbtxt", std::string(kInit) + R"(
 op { type: "GivenTensorFill" output: "fw" arg { name: "shape" ints: [2, 2] }
