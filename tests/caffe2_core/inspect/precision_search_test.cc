@@ -127,8 +127,10 @@ void FeedConvs(Workspace* ws) {
 TEST_F(PrecisionSearchTest, MeasuresWhatASoftmaxReads) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
   FeedConvs(&ws_);
-  std::vector<float> bias(64);
-  bias[0] = 1000;
+  std::vector<float> x(64 * 9), bias(64);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 53 % 97) / 97;
+  Feed<float>(&ws_, "x", {1, 64, 3, 3}, x);
+  bias[0] = 200;
   Feed<float>(&ws_, "b", {64}, bias);
   const std::string conv = R"(
 name: "classes" external_input: "x" external_input: "w" external_input: "b" external_output: "y"
@@ -148,7 +150,7 @@ op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kern
   EXPECT_EQ(snr(softmax, {}), of_logits);
   EXPECT_EQ(snr(softmax, {"y"}), of_logits);
   EXPECT_EQ(snr(R"(op { type: "Softmax" input: "t" output: "s" arg { name: "axis" i: 1 } }
-                   op { type: "Flatten" input: "s" output: "y" })",
+                   op { type: "Reshape" input: "s" output: "y" output: "shape" arg { name: "shape" ints: [1, -1] } })",
                 {}),
             of_logits);
   EXPECT_TRUE(
