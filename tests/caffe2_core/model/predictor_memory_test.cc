@@ -142,6 +142,7 @@ class PredictorTestSharedOp final : public Operator<CPUContext> {
   static inline const Tensor* weight = nullptr;
 };
 REGISTER_CPU_OPERATOR(PredictorTestShared, PredictorTestSharedOp);
+OPERATOR_SCHEMA(PredictorTestShared).NumInputs(0).NumOutputs(1);
 
 Tensor Image(int64_t height, int64_t width) {
   Tensor x(std::vector<int64_t>{1, 128, height, width}, CPU);
