@@ -122,13 +122,15 @@ TEST(PredictorMemoryTest, WeightsOfAParentStay) {
   EXPECT_FALSE(weight.storage()->released());
 }
 
-// A convolution whose filter of 64 KiB is released if the net has it in bytes.
+// Two convolutions with one filter, which is released if the net has it in bytes.
 constexpr char kConvInit[] = R"(
-  op { type: "UniformFill" output: "w" arg { name: "shape" ints: [128, 128, 1, 1] }
-       device_option { random_seed: 7 } })";
+  op { type: "UniformFill" output: "w" arg { name: "shape" ints: [64, 64, 3, 3] }
+       arg { name: "min" f: -0.05 } arg { name: "max" f: 0.05 } device_option { random_seed: 7 } })";
 constexpr char kConvNet[] = R"(name: "conv"
-  op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 }
+  op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 }
        arg { name: "input_min" f: -1 } arg { name: "input_max" f: 1 } }
+  op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 }
+       arg { name: "input_min" f: -4 } arg { name: "input_max" f: 4 } }
   external_input: "x" external_input: "w" external_output: "y")";
 
 // Gives the weights of another owner.
@@ -145,23 +147,32 @@ REGISTER_CPU_OPERATOR(PredictorTestShared, PredictorTestSharedOp);
 OPERATOR_SCHEMA(PredictorTestShared).NumInputs(0).NumOutputs(1);
 
 Tensor Image(int64_t height, int64_t width) {
-  Tensor x(std::vector<int64_t>{1, 128, height, width}, CPU);
+  Tensor x(std::vector<int64_t>{1, 64, height, width}, CPU);
   for (int64_t i = 0; i < x.numel(); ++i) {
     x.mutable_data<float>()[i] = static_cast<float>(i * 37 % 201) / 100 - 1;
   }
   return x;
 }
 
+// For a net in bytes.
+PredictorOptions InBytes() {
+  PredictorOptions options{.precision = Precision::kInt8};
+  const std::vector<int64_t> dims = {1, 64, 28, 28};
+  options.input_shapes["x"] = CreateTensorShape(dims, TensorProto::FLOAT);
+  return options;
+}
+
 TEST(PredictorMemoryTest, OtherSizesOfImagesHaveTheSameResultsInBytes) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
   for (const bool deterministic : {false, true}) {
-    PredictorOptions options{.release_weights = false, .deterministic = deterministic};
-    options.precision = Precision::kInt8;
+    PredictorOptions options = InBytes();
+    options.deterministic = deterministic;
+    options.release_weights = false;
     Predictor exact(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
     options.release_weights = true;
     Predictor releasing(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
-    for (const auto& [height, width] : {std::pair(28, 28), std::pair(14, 14), std::pair(1, 1),
-                                        std::pair(3, 64), std::pair(100, 3)}) {
+    for (const auto& [height, width] : {std::pair(28, 28), std::pair(14, 14), std::pair(5, 5),
+                                        std::pair(6, 64), std::pair(100, 7)}) {
       const Tensor x = Image(height, width);
       EXPECT_EQ(Answer(&releasing, x) == Answer(&exact, x), true) << height << " x " << width;
     }
@@ -171,7 +182,7 @@ TEST(PredictorMemoryTest, OtherSizesOfImagesHaveTheSameResultsInBytes) {
 TEST(PredictorMemoryTest, KeepsFiltersExactThatOthersReadWhereBytesSuffice) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
   const std::vector<float> weight = Filled(kConvInit, "w");
-  Tensor owned(std::vector<int64_t>{128, 128, 1, 1}, CPU);
+  Tensor owned(std::vector<int64_t>{64, 64, 3, 3}, CPU);
   std::copy(weight.begin(), weight.end(), owned.mutable_data<float>());
   owned.MarkReadOnly();
   PredictorTestSharedOp::weight = &owned;
@@ -180,14 +191,14 @@ TEST(PredictorMemoryTest, KeepsFiltersExactThatOthersReadWhereBytesSuffice) {
     std::set<std::string> kept;
     bool exact;
   };
-  Tensor x(std::vector<int64_t>{1, 128, 28, 28}, CPU);
-  std::fill_n(x.mutable_data<float>(), x.numel(), 0.5f);
+  const Tensor x = Image(28, 28);
   for (const Case& c :
        {Case{"its own", kConvInit, {}, false}, Case{"read by the caller", kConvInit, {"w"}, true},
         Case{"of another", R"(op { type: "PredictorTestShared" output: "w" })", {}, true}}) {
     SCOPED_TRACE(c.name);
-    Predictor predictor(ParseNet(c.init), ParseNet(kConvNet), nullptr,
-                        PredictorOptions{.kept_blobs = c.kept, .precision = Precision::kInt8});
+    PredictorOptions options = InBytes();
+    options.kept_blobs = c.kept;
+    Predictor predictor(ParseNet(c.init), ParseNet(kConvNet), nullptr, options);
     (void)Answer(&predictor, x);
     const Tensor& held = WeightOf(&predictor);
     EXPECT_EQ(held.storage()->released(), !c.exact);
