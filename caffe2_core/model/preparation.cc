@@ -90,24 +90,15 @@ Precision ConvPrecisionInstead(const PreparationOptions& options) {
   return rounds ? Precision::kBfloat16 : Precision::kFloat32;
 }
 
-// Logs one line if the net has convolutions which cannot be computed in the precision that is asked for.
-void LogConvs(const NetDef& net, const PreparationOptions& options) {
-  if (!HasFamily(net, OperatorFamily::kConv)) return;
-  const std::string reason = WhyConvsFloat32(net, options);
-  if (reason.empty()) return;
-  LOG(WARNING) << "precision " << PrecisionName(options.precision)
-               << ": convolutions are computed in " << PrecisionName(ConvPrecisionInstead(options))
-               << ", because " << reason;
-}
-
 // The precision for this machine. Logs one line if it is not the one that was asked for.
 Precision AvailablePrecision(const NetDef& net, const PreparationOptions& options) {
   const std::string reason = WhyFloat32(net, options);
   if (reason.empty()) {
-    PreparationOptions chosen = options;
-    chosen.precision = ChosenPrecision(net, options);
-    LogConvs(net, chosen);
-    return chosen.precision;
+    const Precision chosen = ChosenPrecision(net, options);
+    if (const std::string other = OtherConvPrecision(net, options); !other.empty()) {
+      LOG(WARNING) << "precision " << PrecisionName(chosen) << ": " << other;
+    }
+    return chosen;
   }
   LOG(WARNING) << "precision " << PrecisionName(options.precision)
                << ": all operators compute in f32, because " << reason;
@@ -187,6 +178,16 @@ std::string WhyFloat32(const NetDef& net, const PreparationOptions& options) {
   }
   if (options.precision == Precision::kFloat32 || ReducesFCs(net, options)) return "";
   return WhyConvsFloat32(net, options);
+}
+
+std::string OtherConvPrecision(const NetDef& net, const PreparationOptions& options) {
+  PreparationOptions chosen = options;
+  chosen.precision = ChosenPrecision(net, options);
+  if (!HasFamily(net, OperatorFamily::kConv) || !WhyFloat32(net, options).empty()) return "";
+  const std::string reason = WhyConvsFloat32(net, chosen);
+  if (reason.empty()) return "";
+  return MakeString("convolutions are computed in ", PrecisionName(ConvPrecisionInstead(chosen)),
+                    ", because ", reason);
 }
 
 std::string WhyConvsFloat32(const NetDef& net, const PreparationOptions& options) {
