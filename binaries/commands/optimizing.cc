@@ -62,7 +62,8 @@ const std::vector<Option>& OptimizeOptions() {
        "f32; bf16: convolutions round their inputs and weights to bfloat16 where the processor "
        "multiplies it and that is estimated to be faster; int8: those that caffe2 quantize has "
        "given ranges multiply bytes, the others as with bf16. FC and MatMul with constant weights "
-       "need no ranges; auto: int8, bf16 or f32, by what caffe2 quantize has measured and --min-snr",
+       "need no ranges; auto: int8, bf16 or f32, by what caffe2 quantize has measured and "
+       "--min-snr",
        false, true, &PrecisionNames},
       {"min-snr", "DECIBELS", "30",
        "with --precision auto: the least ratio of signal to noise of the outputs", false, true},
@@ -111,6 +112,9 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
     Warn(MakeString("precision ", PrecisionName(options.precision),
                     ": all operators compute in f32, because ", reason));
     options.precision = Precision::kFloat32;
+  } else if (const std::string other = OtherConvPrecision(model.predict_net, options);
+             !other.empty()) {
+    Warn(MakeString("precision ", PrecisionName(options.precision), ": ", other));
   }
   options.inputs.insert(model.inputs.begin(), model.inputs.end());
   options.inputs.insert(model.placeholders.begin(), model.placeholders.end());

@@ -23,6 +23,7 @@
 #include "caffe2_core/inspect/calibration.h"
 #include "caffe2_core/inspect/precision_search.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -48,6 +49,7 @@ class QuantizeJob {
       throw UsageError("want --output-predict-net FILE, see --help");
     goal_ = {.min_snr_db = NumberOf(line, "min-snr", 200),
              .max_drop = NumberOf(line, "max-drop", 100)};
+    headroom_ = NumberOf(line, "headroom", 1000);
     if (goal_.max_drop && !line.Has("labels"))
       throw UsageError("--max-drop is given without --labels FILE, by which accuracy is measured");
   }
@@ -100,8 +102,17 @@ class QuantizeJob {
       });
       progress.Show(static_cast<int64_t>(i) + 1);
     }
-    calibration.StateRanges(&net_);
-    ranges_ = calibration.ranges();
+    const float headroom = headroom_ ? static_cast<float>(*headroom_ / 100) : HeadroomFor(Rows());
+    calibration.StateRanges(&net_, headroom);
+    ranges_ = calibration.ranges(headroom);
+  }
+
+  // The examples, of which an array may hold several.
+  int64_t Rows() const {
+    const auto count = static_cast<int64_t>(examples_->count());
+    if (examples_->fed().empty()) return count;
+    const Tensor* const fed = FindTensor(*ws_->GetBlob(examples_->fed()[0].blob));
+    return fed != nullptr && fed->dim() > 0 ? count * fed->dim(0) : count;
   }
 
   PreparationOptions OptionsOfSearch() const {
@@ -248,6 +259,7 @@ class QuantizeJob {
   const CommandLine& line_;
   Model model_;
   PrecisionGoal goal_;
+  std::optional<double> headroom_;  // in percent
   std::unique_ptr<Workspace> ws_;
   std::optional<QuantizeExamples> examples_;
   NetDef net_;  // as written, with the ranges
@@ -297,6 +309,10 @@ const Command& QuantizeCommand() {
              "put back to bf16 or f32 so many operators that the outputs have at least this ratio "
              "of "
              "signal to noise"},
+            {"headroom", "PERCENT", "",
+             "how much wider than what was seen ranges are (default: 50 divided by the root of the "
+             "number of "
+             "examples, at most 25)"},
             {"alone", "", "", "measure the noise of each operator alone", false, true}},
            ProcessOptions(),
            {kJsonOption}}),

@@ -1,6 +1,7 @@
 #include "caffe2_core/inspect/calibration.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "caffe2_core/base/enforce.h"
@@ -58,11 +59,18 @@ Calibration::~Calibration() {
   for (const auto& [op, observer] : observers_) op->DetachObserver(observer);
 }
 
-std::map<int, InputRange> Calibration::ranges() const {
+float HeadroomFor(int64_t examples) {
+  return 0.5f / std::sqrt(static_cast<float>(std::max<int64_t>(examples, 4)));
+}
+
+std::map<int, InputRange> Calibration::ranges(float headroom) const {
   std::map<int, InputRange> ranges;
   for (const auto& [position, histogram] : histograms_) {
     if (histogram->elements() == 0) continue;
-    const RangeHistogram::Range best = histogram->BestRange(), seen = histogram->seen();
+    const RangeHistogram::Range seen = histogram->seen();
+    RangeHistogram::Range best = histogram->BestRange();
+    if (best.min == seen.min) best.min *= 1 + headroom;
+    if (best.max == seen.max) best.max *= 1 + headroom;
     ranges[position] = {.min = best.min,
                         .max = best.max,
                         .seen_min = seen.min,
@@ -73,8 +81,8 @@ std::map<int, InputRange> Calibration::ranges() const {
   return ranges;
 }
 
-void Calibration::StateRanges(NetDef* net) const {
-  for (const auto& [position, range] : ranges()) {
+void Calibration::StateRanges(NetDef* net, float headroom) const {
+  for (const auto& [position, range] : ranges(headroom)) {
     OperatorDef* const op = net->mutable_op(position);
     CAFFE_ENFORCE_EQ(range.not_finite, 0, "elements of input 0 (\"", op->input(0),
                      "\") of operator ", position, " (", OperatorText(*op),

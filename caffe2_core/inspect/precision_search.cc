@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -11,6 +12,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/number_types.h"
 #include "caffe2_core/tensor/tensor_difference.h"
 
 namespace caffe2rt {
@@ -43,6 +45,49 @@ void CountLayers(const NetDef& prepared, PrecisionMeasured* measured) {
   }
 }
 
+// The elements as floats; nothing if they are integers other than those of images.
+std::optional<Tensor> AsFloats(const Tensor& tensor) {
+  if (tensor.IsType<float>()) return Tensor(tensor, CPU);
+  const Tensor numbers(tensor, CPU);
+  std::optional<Tensor> floats;
+  WithNumberType(numbers.meta(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (kHasNaN<T> || std::is_same_v<T, uint8_t>) {
+      floats.emplace(numbers.dims(), CPU);
+      const T* const from = numbers.data<T>();
+      std::transform(from, from + numbers.numel(), floats->mutable_data<float>(),
+                     [](T number) { return static_cast<float>(number); });
+    }
+  });
+  return floats;
+}
+
+// Whether output 0 has the elements of input 0.
+bool HasElementsOfInput(const OperatorDef& op) {
+  const OperatorTraits& traits = TraitsOf(op.type());
+  return traits.only_changes_shape ||
+         (traits.passes_on != nullptr && traits.passes_on(op) != PassesOn::kNever);
+}
+
+// The blob that a Softmax reads whose result, perhaps reshaped, is `output`; "" if there is none, or if
+// something writes to it later.
+std::string LogitsOf(const NetDef& net, const std::string& output) {
+  std::string name = output;
+  std::set<std::string> written;  // by the operators behind the one that is looked at
+  for (int i = net.op_size(); i-- > 0;) {
+    const OperatorDef& op = net.op(i);
+    if (op.input_size() > 0 && op.output_size() > 0 && op.output(0) == name) {
+      const bool is_softmax = op.type() == "Softmax";
+      written.insert(name);
+      if (is_softmax) return written.contains(op.input(0)) ? "" : op.input(0);
+      if (!HasElementsOfInput(op)) return "";
+      name = op.input(0);
+      continue;
+    }
+    written.insert(op.output().begin(), op.output().end());
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<int> OperatorsForInt8(const NetDef& net) {
@@ -71,7 +116,7 @@ void PrecisionSearch::Begin(const NetDef& net) {
   exact_outputs_.clear();
   Run run = RunExamples(net, Precision::kFloat32, false);
   CAFFE_ENFORCE(!run.outputs[0].empty(), "net \"", net.name(),
-                "\" has no output of floats by which precisions could be compared");
+                "\" has no output of floats or bytes by which precisions could be compared");
   exact_outputs_ = std::move(run.outputs);
   exact_ = run.measured;
   exact_.snr_db = HUGE_VAL;
@@ -91,11 +136,16 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
   options.precision = precision;
   options.deterministic = deterministic;
   options.free_constants = false;
-  examples_.feed(0);  // the shapes guide the preparation
-  const Preparation prepared = PrepareNet(net, options, ws_);
   const std::vector<std::string> of_net = OutputsOf(net);
   std::set<std::string> names = options.kept;
   if (names.empty()) names.insert(of_net.begin(), of_net.end());
+  std::set<std::string> compared = names;
+  for (const std::string& name : names) {
+    if (const std::string logits = LogitsOf(net, name); !logits.empty()) compared.insert(logits);
+  }
+  options.kept = compared;
+  examples_.feed(0);  // the shapes guide the preparation
+  const Preparation prepared = PrepareNet(net, options, ws_);
   Run run;
   CountLayers(prepared.net, &run.measured);
   {
@@ -105,20 +155,25 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
     for (size_t i = 0; i < count; ++i) {
       examples_.feed(i);
       runnable.Run();
-      Outputs outputs;
-      for (const std::string& name : names) {
-        const Blob* const blob = ws_->FindBlob(name).get();
-        if (blob == nullptr || !blob->IsType<Tensor>()) continue;
-        const auto& tensor = blob->Get<Tensor>();
-        if (tensor.IsType<float>() && tensor.HasData()) outputs[name] = Tensor(tensor, CPU);
-      }
-      if (all) AddClasses(outputs, &run.classes);
-      if (i < kMostCompared) run.outputs.push_back(std::move(outputs));
+      if (all) AddClasses(FloatsOf(names), &run.classes);
+      if (i < kMostCompared) run.outputs.push_back(FloatsOf(compared));
     }
   }
   for (const std::string& name : prepared.new_constants) ws_->RemoveBlob(name);
   if (!examples_.labels.empty()) run.measured.accuracy = AccuracyOf(run.classes);
   return run;
+}
+
+PrecisionSearch::Outputs PrecisionSearch::FloatsOf(const std::set<std::string>& names) const {
+  Outputs outputs;
+  for (const std::string& name : names) {
+    const Blob* const blob = ws_->FindBlob(name).get();
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const auto& tensor = blob->Get<Tensor>();
+    if (!tensor.HasData()) continue;
+    if (std::optional<Tensor> floats = AsFloats(tensor)) outputs[name] = *std::move(floats);
+  }
+  return outputs;
 }
 
 void PrecisionSearch::AddClasses(const Outputs& outputs, std::vector<int64_t>* classes) const {

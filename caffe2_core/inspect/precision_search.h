@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct PrecisionExamples {
 };
 
 struct PrecisionMeasured {
-  // Of the worst float output: 10 log10(sum of squares / sum of squared differences from the float net). At
-  // most 16 examples count. Infinity if nothing differs.
+  // Of the worst output of floats (float, half and others) or bytes (images): 10 log10(sum of squares / sum of squared differences from the float net). At
+  // most 16 examples count. Infinity if nothing differs. What a Softmax reads counts like an output: its
+  // results do not show how wrong that is where they are near 0 and 1.
   double snr_db = 0;
   // The percentage of rows whose largest number is at the right class; with labels.
   std::optional<double> accuracy = {};
@@ -61,7 +63,7 @@ class PrecisionSearch {
   PrecisionSearch(PreparationOptions options, Workspace* ws, PrecisionExamples examples,
                   std::function<void(int64_t done, int64_t total)> progress = {});
 
-  // Computes the outputs in float. THROWS if the net has no float output, if there are not as many labels as
+  // Computes the outputs in float. THROWS if the net has no output of floats or bytes, if there are not as many labels as
   // rows, or if a label is not a class.
   void Begin(const NetDef& net);
   const PrecisionMeasured& exact() const { return exact_; }
@@ -83,6 +85,7 @@ class PrecisionSearch {
     PrecisionMeasured measured;
   };
   Run RunExamples(const NetDef& net, Precision precision, bool deterministic);
+  Outputs FloatsOf(const std::set<std::string>& names) const;
   void AddClasses(const Outputs& outputs, std::vector<int64_t>* classes) const;
   double SnrOf(const std::vector<Outputs>& outputs) const;
   double AccuracyOf(const std::vector<int64_t>& classes) const;

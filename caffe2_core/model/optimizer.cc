@@ -15,6 +15,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/graph/random_streams.h"
@@ -141,6 +142,7 @@ class Optimizer {
     context.uses_engine = [](const OperatorDef& op) { return UsesEngine(op); };
     context.deterministic = options_.deterministic;
     context.precision = options_.precision;
+    context.bf16_convs = WhyNoBf16Convs().empty();
     context.machine = {.isa = CpuIsa(), .threads = GetNumThreads()};
     return context;
   }

@@ -173,34 +173,11 @@ void Predictor::Instances::RunInit(NetWithWeights&& init_net) {
   RunInitNet(std::move(init_net), &weights);
 }
 
-void Predictor::Instances::MarkWeights() {
-  for (const std::string& name : weights.LocalBlobs()) {
-    Blob* blob = weights.GetBlob(name);
-    if (blob->IsType<Tensor>()) blob->GetMutable<Tensor>()->MarkReadOnly();
-    if (blob->IsType<Int8TensorCPU>()) blob->GetMutable<Int8TensorCPU>()->t.MarkReadOnly();
-  }
-}
-
-void Predictor::Instances::ReleaseWeights() {
-  // Others may use the weights of a parent, and what an init net made of them.
-  if (!options.release_weights || parent_ != nullptr) return;
-  for (const std::string& name : weights.LocalBlobs()) {
-    const Tensor* const weight = FindTensor(*weights.GetBlob(name));
-    if (weight != nullptr && weight->storage() != nullptr) (void)weight->storage()->ReleaseData();
-  }
-}
-
-void Predictor::Instances::ReleaseWeightsAfterFirstRun() {
-  const MutexLock lock(mutex_);
-  if (has_run_.exchange(true)) return;
-  // The caller leases the only instance, so nothing else runs until the mutex is released.
-  if (all_.size() == 1 && !growing_ && !has_own_) ReleaseWeights();
-}
-
 void Predictor::Instances::Finish(std::vector<std::string> inputs,
                                   const std::vector<std::string>& expected,
                                   std::vector<std::string> outputs) {
   MarkWeights();
+  FindWeightsOfOthers();
   input_names = std::move(inputs);
   output_names = std::move(outputs);
   if (const std::vector<std::string> names = ChangingWeights(def, expected, weights);

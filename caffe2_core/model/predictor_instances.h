@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "caffe2_core/base/condition_variable.h"
@@ -105,6 +106,10 @@ class Predictor::Instances {
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MarkWeights();
+  // Sets others_hold_. REQUIRES: no instance exists, so that only `weights` and others hold the storages.
+  void FindWeightsOfOthers();
+  // Whether a reader of the weight would notice that it was rounded.
+  bool MustStayExact(const std::string& name, const Storage* storage) const;
   // Releases the memory of weights that prepared forms can restore (Storage::ReleaseData). REQUIRES:
   // nothing runs or is being created, and no caller has a pointer into a weight.
   void ReleaseWeights();
@@ -123,6 +128,7 @@ class Predictor::Instances {
   std::shared_ptr<const NetDef> instance_def_;
   // The net as it was written, with device copies. Null if no input can be a constant.
   std::shared_ptr<const NetDef> plain_def_;
+  std::unordered_set<const Storage*> others_hold_;  // storages of weights that are not only in `weights`
   bool may_copy_ = true;               // the net does not forbid copies between devices
   std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null

@@ -72,29 +72,33 @@ bool HasFamily(const NetDef& net, OperatorFamily family) {
                      [&](const OperatorDef& def) { return TraitsOf(def.type()).family == family; });
 }
 
+// Whether a graph pass places convolutions where they may be computed in another precision.
+bool PlacesConvs(const PreparationOptions& options) {
+  return options.optimize && !options.without_passes.contains("onednn_regions");
+}
+
 // Whether fully connected layers may be computed in the precision that is asked for.
 bool ReducesFCs(const NetDef& net, const PreparationOptions& options) {
   return options.optimize && !options.without_passes.contains("matmul_precisions") &&
          HasFamily(net, OperatorFamily::kMatMul) && WhyNoProductsIn(options.precision).empty();
 }
 
-// Logs one line if the net has convolutions which cannot be computed in the precision that is asked for.
-void LogConvs(const NetDef& net, const PreparationOptions& options) {
-  if (!HasFamily(net, OperatorFamily::kConv)) return;
-  const std::string reason = WhyConvsFloat32(net, options);
-  if (reason.empty()) return;
-  LOG(WARNING) << "precision " << PrecisionName(options.precision)
-               << ": convolutions are not computed in it, because " << reason;
+// In which precision convolutions are computed that cannot have the one that is asked for.
+Precision ConvPrecisionInstead(const PreparationOptions& options) {
+  const bool rounds = options.precision == Precision::kInt8 && PlacesConvs(options) &&
+                      !options.deterministic && WhyNoBf16Convs().empty();
+  return rounds ? Precision::kBfloat16 : Precision::kFloat32;
 }
 
 // The precision for this machine. Logs one line if it is not the one that was asked for.
 Precision AvailablePrecision(const NetDef& net, const PreparationOptions& options) {
   const std::string reason = WhyFloat32(net, options);
   if (reason.empty()) {
-    PreparationOptions chosen = options;
-    chosen.precision = ChosenPrecision(net, options);
-    LogConvs(net, chosen);
-    return chosen.precision;
+    const Precision chosen = ChosenPrecision(net, options);
+    if (const std::string other = OtherConvPrecision(net, options); !other.empty()) {
+      LOG(WARNING) << "precision " << PrecisionName(chosen) << ": " << other;
+    }
+    return chosen;
   }
   LOG(WARNING) << "precision " << PrecisionName(options.precision)
                << ": all operators compute in f32, because " << reason;
@@ -176,9 +180,19 @@ std::string WhyFloat32(const NetDef& net, const PreparationOptions& options) {
   return WhyConvsFloat32(net, options);
 }
 
+std::string OtherConvPrecision(const NetDef& net, const PreparationOptions& options) {
+  PreparationOptions chosen = options;
+  chosen.precision = ChosenPrecision(net, options);
+  if (!HasFamily(net, OperatorFamily::kConv) || !WhyFloat32(net, options).empty()) return "";
+  const std::string reason = WhyConvsFloat32(net, chosen);
+  if (reason.empty()) return "";
+  return MakeString("convolutions are computed in ", PrecisionName(ConvPrecisionInstead(chosen)),
+                    ", because ", reason);
+}
+
 std::string WhyConvsFloat32(const NetDef& net, const PreparationOptions& options) {
   if (options.precision == Precision::kFloat32) return "";
-  if (!options.optimize || options.without_passes.contains("onednn_regions")) {
+  if (!PlacesConvs(options)) {
     return "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
   }
   if (options.precision != Precision::kInt8) return WhyNoBf16Convs();

@@ -88,6 +88,9 @@ Precision ChosenPrecision(const NetDef& net, const PreparationOptions& options);
 // Why the net, prepared with these options, computes in float on this machine, though
 // `options.precision` is lower; empty if it does not.
 std::string WhyFloat32(const NetDef& net, const PreparationOptions& options);
+// If the net has the precision, but not its convolutions: a sentence such as "convolutions are computed in bf16,
+// because the net states no ranges of inputs". Otherwise empty.
+std::string OtherConvPrecision(const NetDef& net, const PreparationOptions& options);
 // The same for its convolutions, if fully connected layers are not computed in float.
 std::string WhyConvsFloat32(const NetDef& net, const PreparationOptions& options);
 

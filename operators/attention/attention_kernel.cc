@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/work_scope.h"
 #include "operators/primitives/elementary.h"
 #include "operators/primitives/float_lanes.h"
 #include "operators/primitives/packed_gemm.h"
@@ -136,6 +137,13 @@ CAFFE2RT_TARGET_AVX2 float ExponentialsAvx2(const ScoreRow& row) {
 }
 float ExponentialsPlain(const ScoreRow& row) { return ExponentialsOfRow<PlainLanes>(row); }
 
+// The sum of a row has one partial sum for each lane, so that it depends on the width of vectors. For any
+// machine, those of AVX2 are used.
+auto* PickExponentials() {
+  return PickByIsa(WorksForAnyMachine() ? ExponentialsAvx2 : ExponentialsAvx512, ExponentialsAvx2,
+                   ExponentialsPlain);
+}
+
 CAFFE2RT_SIMD void MultiplyRow(int64_t n, float factor, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] *= factor;
 }
@@ -209,7 +217,7 @@ void ComputeRows(const AttentionTask& task, const HeadMatrices& matrices, const 
   const int64_t stride = ScoreStride(shape.keys);
   matrices.keys.Multiply(count, task.q + Offset(task.q_steps, head.batch, head.head, first),
                          task.q_steps.row, head.keys, head.scores, stride, head.scratch);
-  const auto exponentials = PickByIsa(ExponentialsAvx512, ExponentialsAvx2, ExponentialsPlain);
+  const auto exponentials = PickExponentials();
   float* const y = task.y + Offset(task.y_steps, head.batch, head.head, first);
   float factors[kMostQueries];
   for (int64_t i = 0; i < count; ++i) {

@@ -227,11 +227,14 @@ class RowOfTiles {
 
 }  // namespace
 
-bool ByteDepthwiseFits(const ByteDepthwise& conv) {
-  const WindowAxis &rows = conv.rows, &columns = conv.columns;
-  return ByteTileLanes() > 0 && conv.channels >= 16 && rows.kernel == columns.kernel &&
+bool ByteTilesCover(int64_t channels, const WindowAxis& rows, const WindowAxis& columns) {
+  return channels >= 16 && rows.kernel == columns.kernel &&
          (rows.kernel == 3 || rows.kernel == 5) && rows.stride == columns.stride &&
          rows.stride <= 2 && rows.dilation == 1 && columns.dilation == 1;
+}
+
+bool ByteDepthwiseFits(const ByteDepthwise& conv) {
+  return ByteTileLanes() > 0 && ByteTilesCover(conv.channels, conv.rows, conv.columns);
 }
 
 int64_t ByteDepthwiseFilterBytes(const ByteDepthwise& conv) { return PreparedBytes(conv).size(); }

@@ -34,7 +34,9 @@ struct ByteDepthwise {
   bool pair_limited = false;
 };
 
-// Windows of 3 x 3 and 5 x 5 taps, stride 1 or 2, without dilation; at least 16 channels; AVX2.
+// Whether the tiles cover the windows: 3 x 3 or 5 x 5 taps, stride 1 or 2, no dilation; at least 16 channels.
+bool ByteTilesCover(int64_t channels, const WindowAxis& rows, const WindowAxis& columns);
+// The same on this machine, which needs AVX2.
 bool ByteDepthwiseFits(const ByteDepthwise& conv);
 
 // The bytes of the prepared filter, and the floats of the scales. REQUIRES of these and the following:

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kQuad = 4;
 constexpr int kPair = 2;
+constexpr int kGroupBytes = 4;  // of a converted row: four bytes or two words
 
 ReducedRow ConvertPlainWords(int64_t k, const float* a, void* to) {
   auto* const words = static_cast<int16_t*>(to);
@@ -86,254 +87,164 @@ constexpr __mmask16 First(int64_t count) {
   return count >= 16 ? kAll : static_cast<__mmask16>((1 << count) - 1);
 }
 
-// Sums of 32 bits. GCC keeps arrays of them in registers, and those of __m512i in memory as well.
-typedef int32_t Sums16 __attribute__((vector_size(64)));
-typedef int32_t Sums8 __attribute__((vector_size(32)));
+// --- bytes and words, for any width of vectors ---
 
-CAFFE2RT_TARGET_WIDE RowRange RangeOfWide(int64_t k, const float* a) {
-  const __m512 largest = _mm512_set1_ps(std::numeric_limits<float>::max());
-  __m512 low = _mm512_setzero_ps(), high = low;
-  __mmask16 finite = kAll;
-  for (int64_t i = 0; i < k; i += 16) {
-    const __m512 v = _mm512_maskz_loadu_ps(First(k - i), a + i);
-    low = _mm512_maskz_min_ps(kAll, v, low);
-    high = _mm512_maskz_max_ps(kAll, v, high);
+// GCC keeps arrays of IntVector of a lanes type (float_lanes.h) in registers, and those of __m512i in memory as
+// well, so sums are IntVectors.
+
+template <class T, int kCount>
+using VectorOf [[gnu::vector_size(kCount * sizeof(T))]] = T;
+
+template <class L>
+[[gnu::always_inline]] inline ReducedRow QuantizationOfRow(int64_t k, const float* a) {
+  using Vector = typename L::Vector;
+  using IntVector = typename L::IntVector;
+  const Vector largest = Vector{} + std::numeric_limits<float>::max();
+  Vector low = {}, high = {};
+  IntVector finite = low == high;
+  const int64_t whole = k / L::kWidth * L::kWidth;
+  for (int64_t i = 0; i < whole; i += L::kWidth) {
+    const Vector v = L::At(a + i).lanes;
+    low = v < low ? v : low;
+    high = v > high ? v : high;
     // False for NaN.
-    finite &= _mm512_cmp_ps_mask(_mm512_abs_ps(v), largest, _CMP_LE_OQ);
+    finite &= (Vector)((IntVector)v & 0x7fffffff) <= largest;
   }
-  RowRange range = {.low = 0, .high = 0, .finite = finite == kAll};
-  alignas(64) float lows[16], highs[16];
-  _mm512_store_ps(lows, low);
-  _mm512_store_ps(highs, high);
-  for (int i = 0; i < 16; ++i) {
-    range.low = std::min(range.low, lows[i]);
-    range.high = std::max(range.high, highs[i]);
+  RowRange range;
+  for (int i = 0; i < L::kWidth; ++i) {
+    range.low = std::min(range.low, static_cast<float>(low[i]));
+    range.high = std::max(range.high, static_cast<float>(high[i]));
+    range.finite = range.finite && finite[i] != 0;
   }
-  return range;
+  return QuantizationOf(RangeOfPlain(k - whole, a + whole, range));
 }
 
-// Numbers 0 to 255 for 16 floats.
-[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline __m512i QuantizeWide(__m512 v, __m512 inverse,
-                                                                        __m512i zero) {
-  const __m512i rounded = _mm512_maskz_cvtps_epi32(kAll, _mm512_mul_ps(v, inverse));
-  const __m512i q = _mm512_add_epi32(rounded, zero);
-  return _mm512_maskz_min_epi32(kAll, _mm512_maskz_max_epi32(kAll, q, _mm512_setzero_si512()),
-                                _mm512_set1_epi32(255));
+// Numbers 0 to 255 for the elements of a row, filled up with zeros to groups of `kTogether`.
+template <class L, class Element, int kTogether>
+[[gnu::always_inline]] inline ReducedRow ConvertRow(int64_t k, const float* a, void* to) {
+  using IntVector = typename L::IntVector;
+  // Adding this number and subtracting it rounds to the nearest integer, halves to even.
+  constexpr float kRound = 12582912;
+  const ReducedRow row = QuantizationOfRow<L>(k, a);
+  auto* const q = static_cast<Element*>(to);
+  const int64_t padded = (k + kTogether - 1) / kTogether * kTogether;
+  const int64_t whole = std::isnan(row.scale) ? 0 : k / L::kWidth * L::kWidth;
+  const float inverse = 1 / row.scale;
+  for (int64_t i = 0; i < whole; i += L::kWidth) {
+    const typename L::Vector scaled = L::At(a + i).lanes * inverse;
+    IntVector number = __builtin_convertvector((scaled + kRound) - kRound, IntVector) + row.zero;
+    number = number < 0 ? IntVector{} : number;
+    number = number > 255 ? IntVector{} + 255 : number;
+    const auto narrow = __builtin_convertvector(number, VectorOf<Element, L::kWidth>);
+    std::memcpy(q + i, &narrow, sizeof(narrow));
+  }
+  QuantizePlain(row, k - whole, a + whole, q + whole);
+  std::fill(q + k, q + padded, Element{0});
+  return row;
 }
 
 CAFFE2RT_TARGET_WIDE ReducedRow ConvertWideBytes(int64_t k, const float* a, void* to) {
-  const ReducedRow row = QuantizationOf(RangeOfWide(k, a));
-  auto* const bytes = static_cast<uint8_t*>(to);
-  const int64_t padded = (k + kQuad - 1) / kQuad * kQuad;
-  if (std::isnan(row.scale)) {
-    std::fill(bytes, bytes + padded, uint8_t{0});
-    return row;
-  }
-  const __m512 inverse = _mm512_set1_ps(1 / row.scale);
-  const __m512i zero = _mm512_set1_epi32(row.zero);
-  int64_t i = 0;
-  for (; i + 16 <= k; i += 16) {
-    const __m512i q = QuantizeWide(_mm512_loadu_ps(a + i), inverse, zero);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes + i), _mm512_maskz_cvtepi32_epi8(kAll, q));
-  }
-  QuantizePlain(row, k - i, a + i, bytes + i);
-  std::fill(bytes + k, bytes + padded, uint8_t{0});
-  return row;
+  return ConvertRow<Avx512Lanes, uint8_t, kQuad>(k, a, to);
 }
-
 CAFFE2RT_TARGET_WIDE ReducedRow ConvertWideWords(int64_t k, const float* a, void* to) {
-  const ReducedRow row = QuantizationOf(RangeOfWide(k, a));
-  auto* const words = static_cast<int16_t*>(to);
-  const int64_t padded = (k + kPair - 1) / kPair * kPair;
-  if (std::isnan(row.scale)) {
-    std::fill(words, words + padded, int16_t{0});
-    return row;
-  }
-  const __m512 inverse = _mm512_set1_ps(1 / row.scale);
-  const __m512i zero = _mm512_set1_epi32(row.zero);
-  int64_t i = 0;
-  for (; i + 16 <= k; i += 16) {
-    const __m512i q = QuantizeWide(_mm512_loadu_ps(a + i), inverse, zero);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(words + i),
-                        _mm512_maskz_cvtepi32_epi16(kAll, q));
-  }
-  QuantizePlain(row, k - i, a + i, words + i);
-  std::fill(words + k, words + padded, int16_t{0});
-  return row;
+  return ConvertRow<Avx512Lanes, int16_t, kPair>(k, a, to);
+}
+CAFFE2RT_TARGET_AVX2 ReducedRow ConvertAvx2Words(int64_t k, const float* a, void* to) {
+  return ConvertRow<Avx2Lanes, int16_t, kPair>(k, a, to);
 }
 
-// The results of 16 columns, from their sums.
-[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline void FinishWide(const ReducedTile& tile,
-                                                                   const ReducedRow& row,
-                                                                   int column, __m512i sum,
-                                                                   float* c) {
-  const __m512i zeros =
-      _mm512_mullo_epi32(_mm512_set1_epi32(row.zero), _mm512_loadu_si512(tile.sums + column));
-  const __m512 factor =
-      _mm512_mul_ps(_mm512_loadu_ps(tile.scales + column), _mm512_set1_ps(row.scale));
-  const __m512 exact = _mm512_maskz_cvtepi32_ps(kAll, _mm512_sub_epi32(sum, zeros));
-  __m512 value = _mm512_add_ps(_mm512_mul_ps(exact, factor), _mm512_loadu_ps(tile.bias + column));
-  // A NaN in the second operand stays.
-  value = _mm512_maskz_max_ps(kAll, _mm512_set1_ps(tile.lowest), value);
-  value = _mm512_maskz_min_ps(kAll, _mm512_set1_ps(tile.highest), value);
-  _mm512_storeu_ps(c + column, value);
+// The results of a vector of columns, from their sums.
+template <class L>
+[[gnu::always_inline]] inline void FinishColumns(const ReducedTile& tile, const ReducedRow& row,
+                                                 int column, const typename L::IntVector& sum,
+                                                 float* c) {
+  using Vector = typename L::Vector;
+  typename L::IntVector bytes;
+  std::memcpy(&bytes, tile.sums + column, sizeof(bytes));
+  const Vector factor = L::At(tile.scales + column).lanes * row.scale;
+  Vector value = __builtin_convertvector(sum - bytes * row.zero, Vector) * factor +
+                 L::At(tile.bias + column).lanes;
+  value = value < tile.lowest ? Vector{} + tile.lowest : value;
+  value = value > tile.highest ? Vector{} + tile.highest : value;
+  L::At(c + column).lanes = value;
 }
 
-[[gnu::always_inline]] CAFFE2RT_TARGET_WIDE inline void FinishWideRow(const ReducedTile& tile,
-                                                                      int row, __m512i low,
-                                                                      __m512i high) {
+template <class L>
+[[gnu::always_inline]] inline void FinishRow(const ReducedTile& tile, int row,
+                                             const typename L::IntVector& low,
+                                             const typename L::IntVector& high) {
   float* const c = tile.c + row * tile.ldc;
-  FinishWide(tile, tile.rows[row], 0, low, c);
-  FinishWide(tile, tile.rows[row], 16, high, c);
+  FinishColumns<L>(tile, tile.rows[row], 0, low, c);
+  FinishColumns<L>(tile, tile.rows[row], L::kWidth, high, c);
 }
 
-// Tiles are structs over the numbers of their rows, so that every index of an array of sums is a
-// constant: then the sums stay in registers.
-template <class Rows>
-struct VnniTile;
-template <int... kRow>
-struct VnniTile<std::integer_sequence<int, kRow...>> {
-  [[gnu::always_inline]] CAFFE2RT_TARGET_VNNI static void Add(const char* a, __m512i b_low,
-                                                              __m512i b_high, Sums16& low,
-                                                              Sums16& high) {
-    const __m512i x = _mm512_set1_epi32(FourBytes(a));
-    low = (Sums16)_mm512_dpbusd_epi32((__m512i)low, x, b_low);
-    high = (Sums16)_mm512_dpbusd_epi32((__m512i)high, x, b_high);
-  }
+// --- products of a group of a row, and of the groups of a vector of columns ---
 
-  CAFFE2RT_TARGET_VNNI static void Run(const ReducedTile& tile) {
-    Sums16 low[sizeof...(kRow)] = {}, high[sizeof...(kRow)] = {};
-    const int64_t groups = tile.groups, stride = tile.a_stride;
-    const char *bases[] = {tile.a + kRow / 3 * 3 * stride...}, *b = tile.b;
-    for (int64_t g = 0; g < groups; ++g, b += 128) {
-      const __m512i b_low = _mm512_loadu_si512(b), b_high = _mm512_loadu_si512(b + 64);
-      (Add(bases[kRow / 3 * 3] + kRow % 3 * stride, b_low, b_high, low[kRow], high[kRow]), ...);
-      ((bases[kRow] += kQuad), ...);
-    }
-    (FinishWideRow(tile, kRow, (__m512i)low[kRow], (__m512i)high[kRow]), ...);
+struct VnniProducts {
+  using L = Avx512Lanes;
+  using Sums = L::IntVector;
+  static constexpr int kHalf = 64;  // bytes of the groups of half a panel
+  [[gnu::always_inline]] CAFFE2RT_TARGET_VNNI static __m512i Load(const char* b) {
+    return _mm512_loadu_si512(b);
+  }
+  [[gnu::always_inline]] CAFFE2RT_TARGET_VNNI static void Add(const char* a, __m512i b_low,
+                                                              __m512i b_high, Sums& low,
+                                                              Sums& high) {
+    const __m512i x = _mm512_set1_epi32(FourBytes(a));
+    low = (Sums)_mm512_dpbusd_epi32((__m512i)low, x, b_low);
+    high = (Sums)_mm512_dpbusd_epi32((__m512i)high, x, b_high);
+  }
+  [[gnu::always_inline]] CAFFE2RT_TARGET_VNNI static void Finish(const ReducedTile& tile, int row,
+                                                                 const Sums& low,
+                                                                 const Sums& high) {
+    FinishRow<L>(tile, row, low, high);
   }
 };
 
-template <class Rows>
-struct WideWordsTile;
-template <int... kRow>
-struct WideWordsTile<std::integer_sequence<int, kRow...>> {
-  [[gnu::always_inline]] CAFFE2RT_TARGET_WIDE static void Add(const char* a, __m512i b_low,
-                                                              __m512i b_high, Sums16& low,
-                                                              Sums16& high) {
-    const __m512i x = _mm512_set1_epi32(FourBytes(a));
-    low += (Sums16)_mm512_madd_epi16(x, b_low);
-    high += (Sums16)_mm512_madd_epi16(x, b_high);
-  }
-  [[gnu::always_inline]] CAFFE2RT_TARGET_WIDE static __m512i Widen(const char* b) {
+struct WideWordProducts {
+  using L = Avx512Lanes;
+  using Sums = L::IntVector;
+  static constexpr int kHalf = 32;
+  [[gnu::always_inline]] CAFFE2RT_TARGET_WIDE static __m512i Load(const char* b) {
     return _mm512_maskz_cvtepi8_epi16(0xffffffff,
                                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
   }
-
-  CAFFE2RT_TARGET_WIDE static void Run(const ReducedTile& tile) {
-    Sums16 low[sizeof...(kRow)] = {}, high[sizeof...(kRow)] = {};
-    const int64_t groups = tile.groups, stride = tile.a_stride;
-    const char *bases[] = {tile.a + kRow / 3 * 3 * stride...}, *b = tile.b;
-    for (int64_t g = 0; g < groups; ++g, b += 64) {
-      const __m512i b_low = Widen(b), b_high = Widen(b + 32);
-      (Add(bases[kRow / 3 * 3] + kRow % 3 * stride, b_low, b_high, low[kRow], high[kRow]), ...);
-      ((bases[kRow] += 2 * kPair), ...);
-    }
-    (FinishWideRow(tile, kRow, (__m512i)low[kRow], (__m512i)high[kRow]), ...);
+  [[gnu::always_inline]] CAFFE2RT_TARGET_WIDE static void Add(const char* a, __m512i b_low,
+                                                              __m512i b_high, Sums& low,
+                                                              Sums& high) {
+    const __m512i x = _mm512_set1_epi32(FourBytes(a));
+    low += (Sums)_mm512_madd_epi16(x, b_low);
+    high += (Sums)_mm512_madd_epi16(x, b_high);
+  }
+  [[gnu::always_inline]] CAFFE2RT_TARGET_WIDE static void Finish(const ReducedTile& tile, int row,
+                                                                 const Sums& low,
+                                                                 const Sums& high) {
+    FinishRow<L>(tile, row, low, high);
   }
 };
 
-CAFFE2RT_TARGET_AVX2 ReducedRow ConvertAvx2Words(int64_t k, const float* a, void* to) {
-  const __m256 sign = _mm256_set1_ps(-0.0f);
-  const __m256 largest = _mm256_set1_ps(std::numeric_limits<float>::max());
-  __m256 low = _mm256_setzero_ps(), high = low, finite = _mm256_cmp_ps(low, low, _CMP_EQ_OQ);
-  const int64_t whole = k / 8 * 8;
-  for (int64_t i = 0; i < whole; i += 8) {
-    const __m256 v = _mm256_loadu_ps(a + i);
-    low = _mm256_min_ps(v, low);
-    high = _mm256_max_ps(v, high);
-    const __m256 magnitude = _mm256_andnot_ps(sign, v);
-    finite = _mm256_and_ps(finite, _mm256_cmp_ps(magnitude, largest, _CMP_LE_OQ));
-  }
-  alignas(32) float lows[8], highs[8];
-  _mm256_store_ps(lows, low);
-  _mm256_store_ps(highs, high);
-  RowRange range = {.low = 0, .high = 0, .finite = _mm256_movemask_ps(finite) == 0xff};
-  for (int i = 0; i < 8; ++i) {
-    range.low = std::min(range.low, lows[i]);
-    range.high = std::max(range.high, highs[i]);
-  }
-  const ReducedRow row = QuantizationOf(RangeOfPlain(k - whole, a + whole, range));
-  auto* const words = static_cast<int16_t*>(to);
-  const int64_t padded = (k + kPair - 1) / kPair * kPair;
-  if (std::isnan(row.scale)) {
-    std::fill(words, words + padded, int16_t{0});
-    return row;
-  }
-  const __m256 inverse = _mm256_set1_ps(1 / row.scale);
-  const __m256i zero = _mm256_set1_epi32(row.zero);
-  for (int64_t i = 0; i < whole; i += 8) {
-    const __m256i rounded = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(a + i), inverse));
-    __m256i q = _mm256_add_epi32(rounded, zero);
-    q = _mm256_min_epi32(_mm256_max_epi32(q, _mm256_setzero_si256()), _mm256_set1_epi32(255));
-    const __m128i packed =
-        _mm_packus_epi32(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(words + i), packed);
-  }
-  QuantizePlain(row, k - whole, a + whole, words + whole);
-  std::fill(words + k, words + padded, int16_t{0});
-  return row;
-}
-
-[[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 inline void FinishAvx2(const ReducedTile& tile,
-                                                                   const ReducedRow& row,
-                                                                   int column, __m256i sum,
-                                                                   float* c) {
-  const __m256i zeros =
-      _mm256_mullo_epi32(_mm256_set1_epi32(row.zero),
-                         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tile.sums + column)));
-  const __m256 factor =
-      _mm256_mul_ps(_mm256_loadu_ps(tile.scales + column), _mm256_set1_ps(row.scale));
-  const __m256 exact = _mm256_cvtepi32_ps(_mm256_sub_epi32(sum, zeros));
-  __m256 value = _mm256_add_ps(_mm256_mul_ps(exact, factor), _mm256_loadu_ps(tile.bias + column));
-  value = _mm256_max_ps(_mm256_set1_ps(tile.lowest), value);
-  value = _mm256_min_ps(_mm256_set1_ps(tile.highest), value);
-  _mm256_storeu_ps(c + column, value);
-}
-
-template <class Rows>
-struct Avx2WordsTile;
-template <int... kRow>
-struct Avx2WordsTile<std::integer_sequence<int, kRow...>> {
-  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static void Add(const char* a, __m256i b_low,
-                                                              __m256i b_high, Sums8& low,
-                                                              Sums8& high) {
-    const __m256i x = _mm256_set1_epi32(FourBytes(a));
-    low += (Sums8)_mm256_madd_epi16(x, b_low);
-    high += (Sums8)_mm256_madd_epi16(x, b_high);
-  }
-  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static __m256i Widen(const char* b) {
+struct Avx2WordProducts {
+  using L = Avx2Lanes;
+  using Sums = L::IntVector;
+  static constexpr int kHalf = 16;
+  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static __m256i Load(const char* b) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(b)));
   }
-  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static void Finish(const ReducedTile& tile, int row,
-                                                                 __m256i low, __m256i high) {
-    float* const c = tile.c + row * tile.ldc;
-    FinishAvx2(tile, tile.rows[row], 0, low, c);
-    FinishAvx2(tile, tile.rows[row], 8, high, c);
+  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static void Add(const char* a, __m256i b_low,
+                                                              __m256i b_high, Sums& low,
+                                                              Sums& high) {
+    const __m256i x = _mm256_set1_epi32(FourBytes(a));
+    low += (Sums)_mm256_madd_epi16(x, b_low);
+    high += (Sums)_mm256_madd_epi16(x, b_high);
   }
-
-  CAFFE2RT_TARGET_AVX2 static void Run(const ReducedTile& tile) {
-    Sums8 low[sizeof...(kRow)] = {}, high[sizeof...(kRow)] = {};
-    const int64_t groups = tile.groups, stride = tile.a_stride;
-    const char *bases[] = {tile.a + kRow / 3 * 3 * stride...}, *b = tile.b;
-    for (int64_t g = 0; g < groups; ++g, b += 32) {
-      const __m256i b_low = Widen(b), b_high = Widen(b + 16);
-      (Add(bases[kRow / 3 * 3] + kRow % 3 * stride, b_low, b_high, low[kRow], high[kRow]), ...);
-      ((bases[kRow] += 2 * kPair), ...);
-    }
-    (Finish(tile, kRow, (__m256i)low[kRow], (__m256i)high[kRow]), ...);
+  [[gnu::always_inline]] CAFFE2RT_TARGET_AVX2 static void Finish(const ReducedTile& tile, int row,
+                                                                 const Sums& low,
+                                                                 const Sums& high) {
+    FinishRow<L>(tile, row, low, high);
   }
 };
+
+// --- bf16 ---
 
 CAFFE2RT_TARGET_BF16 ReducedRow ConvertBf16(int64_t k, const float* a, void* to) {
   auto* const pairs = static_cast<uint16_t*>(to);
@@ -390,57 +301,78 @@ CAFFE2RT_TARGET_BF16 void PackBf16Columns(int64_t k, int64_t columns, const floa
   }
 }
 
-template <class Rows>
-struct Bf16Tile;
-template <int... kRow>
-struct Bf16Tile<std::integer_sequence<int, kRow...>> {
-  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static void Add(const char* a, __m512i b_low,
-                                                              __m512i b_high, __m512& low,
-                                                              __m512& high) {
-    const __m512i x = _mm512_set1_epi32(FourBytes(a));
-    low = _mm512_dpbf16_ps(low, (__m512bh)x, (__m512bh)b_low);
-    high = _mm512_dpbf16_ps(high, (__m512bh)x, (__m512bh)b_high);
+struct Bf16Products {
+  using Sums = Avx512Lanes::Vector;
+  static constexpr int kHalf = 64;
+  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static __m512i Load(const char* b) {
+    return _mm512_loadu_si512(b);
   }
-  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static void Finish(const ReducedTile& tile,
-                                                                 __m512 sum, int column, float* c) {
+  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static void Add(const char* a, __m512i b_low,
+                                                              __m512i b_high, Sums& low,
+                                                              Sums& high) {
+    const __m512i x = _mm512_set1_epi32(FourBytes(a));
+    low = (Sums)_mm512_dpbf16_ps((__m512)low, (__m512bh)x, (__m512bh)b_low);
+    high = (Sums)_mm512_dpbf16_ps((__m512)high, (__m512bh)x, (__m512bh)b_high);
+  }
+  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static void FinishColumns(const ReducedTile& tile,
+                                                                        const Sums& sum, int column,
+                                                                        float* c) {
     // A NaN in the second operand stays.
-    __m512 value = _mm512_add_ps(sum, _mm512_loadu_ps(tile.bias + column));
+    __m512 value = _mm512_add_ps((__m512)sum, _mm512_loadu_ps(tile.bias + column));
     value = _mm512_maskz_max_ps(kAll, _mm512_set1_ps(tile.lowest), value);
     value = _mm512_maskz_min_ps(kAll, _mm512_set1_ps(tile.highest), value);
     _mm512_storeu_ps(c + column, value);
   }
-
-  CAFFE2RT_TARGET_BF16 static void Run(const ReducedTile& tile) {
-    __m512 low[sizeof...(kRow)] = {}, high[sizeof...(kRow)] = {};
-    const int64_t groups = tile.groups, stride = tile.a_stride;
-    const char *bases[] = {tile.a + kRow / 3 * 3 * stride...}, *b = tile.b;
-    for (int64_t g = 0; g < groups; ++g, b += 128) {
-      const __m512i b_low = _mm512_loadu_si512(b), b_high = _mm512_loadu_si512(b + 64);
-      (Add(bases[kRow / 3 * 3] + kRow % 3 * stride, b_low, b_high, low[kRow], high[kRow]), ...);
-      ((bases[kRow] += 2 * kPair), ...);
-    }
-    (Finish(tile, low[kRow], 0, tile.c + kRow * tile.ldc), ...);
-    (Finish(tile, high[kRow], 16, tile.c + kRow * tile.ldc), ...);
+  [[gnu::always_inline]] CAFFE2RT_TARGET_BF16 static void Finish(const ReducedTile& tile, int row,
+                                                                 const Sums& low,
+                                                                 const Sums& high) {
+    float* const c = tile.c + row * tile.ldc;
+    FinishColumns(tile, low, 0, c);
+    FinishColumns(tile, high, 16, c);
   }
 };
 
-// Name<rows 0 to kRows - 1>::Run
-template <template <class> class Name, int kRows>
-constexpr auto kRunOf = &Name<std::make_integer_sequence<int, kRows>>::Run;
+// --- tiles ---
 
-#define CAFFE2RT_TILES_OF_6(Name)                                                      \
-  kRunOf<Name, 1>, kRunOf<Name, 2>, kRunOf<Name, 3>, kRunOf<Name, 4>, kRunOf<Name, 5>, \
-      kRunOf<Name, 6>
-#define CAFFE2RT_TILES_OF_12(Name)                                                                \
-  CAFFE2RT_TILES_OF_6(Name), kRunOf<Name, 7>, kRunOf<Name, 8>, kRunOf<Name, 9>, kRunOf<Name, 10>, \
-      kRunOf<Name, 11>, kRunOf<Name, 12>
-constexpr ReducedTiles kBf16 = {32, 12, kPair, 2, 2, {CAFFE2RT_TILES_OF_12(Bf16Tile)}, ConvertBf16};
+namespace vnni {
+#define CAFFE2RT_REDUCED_TARGET CAFFE2RT_TARGET_VNNI
+#include "operators/primitives/reduced_tile.inc"
+#undef CAFFE2RT_REDUCED_TARGET
+}  // namespace vnni
+
+namespace wide {
+#define CAFFE2RT_REDUCED_TARGET CAFFE2RT_TARGET_WIDE
+#include "operators/primitives/reduced_tile.inc"
+#undef CAFFE2RT_REDUCED_TARGET
+}  // namespace wide
+
+namespace avx2 {
+#define CAFFE2RT_REDUCED_TARGET CAFFE2RT_TARGET_AVX2
+#include "operators/primitives/reduced_tile.inc"
+#undef CAFFE2RT_REDUCED_TARGET
+}  // namespace avx2
+
+namespace bf16 {
+#define CAFFE2RT_REDUCED_TARGET CAFFE2RT_TARGET_BF16
+#include "operators/primitives/reduced_tile.inc"
+#undef CAFFE2RT_REDUCED_TARGET
+}  // namespace bf16
+
+#define CAFFE2RT_TILES_OF_6(isa, Products)                                      \
+  isa::kRunOf<Products, 1>, isa::kRunOf<Products, 2>, isa::kRunOf<Products, 3>, \
+      isa::kRunOf<Products, 4>, isa::kRunOf<Products, 5>, isa::kRunOf<Products, 6>
+#define CAFFE2RT_TILES_OF_12(isa, Products)                                               \
+  CAFFE2RT_TILES_OF_6(isa, Products), isa::kRunOf<Products, 7>, isa::kRunOf<Products, 8>, \
+      isa::kRunOf<Products, 9>, isa::kRunOf<Products, 10>, isa::kRunOf<Products, 11>,     \
+      isa::kRunOf<Products, 12>
+constexpr ReducedTiles kBf16 = {
+    32, 12, kPair, 2, 2, {CAFFE2RT_TILES_OF_12(bf16, Bf16Products)}, ConvertBf16};
 constexpr ReducedTiles kVnni = {
-    32, 12, kQuad, 1, 1, {CAFFE2RT_TILES_OF_12(VnniTile)}, ConvertWideBytes};
+    32, 12, kQuad, 1, 1, {CAFFE2RT_TILES_OF_12(vnni, VnniProducts)}, ConvertWideBytes};
 constexpr ReducedTiles kWordsAvx512 = {
-    32, 12, kPair, 2, 1, {CAFFE2RT_TILES_OF_12(WideWordsTile)}, ConvertWideWords};
+    32, 12, kPair, 2, 1, {CAFFE2RT_TILES_OF_12(wide, WideWordProducts)}, ConvertWideWords};
 constexpr ReducedTiles kWordsAvx2 = {
-    16, 6, kPair, 2, 1, {CAFFE2RT_TILES_OF_6(Avx2WordsTile)}, ConvertAvx2Words};
+    16, 6, kPair, 2, 1, {CAFFE2RT_TILES_OF_6(avx2, Avx2WordProducts)}, ConvertAvx2Words};
 #undef CAFFE2RT_TILES_OF_6
 #undef CAFFE2RT_TILES_OF_12
 

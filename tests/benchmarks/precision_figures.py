@@ -7,8 +7,8 @@ usage: precision_figures.py CAFFE2 [NET ...]
   NET                cifar, mnist, text or faces; all by default
 CAFFE2_TEST_SHARED   the folder with `models` and `data`; a net that is not in it is skipped
 
-Needs numpy. Ranges are measured by `caffe2 quantize`: for cifar and mnist on 64 training images, for text and faces on the folder of
-images. Prints one line for each net and precision. Exit code: 1 if a figure misses its limit, which the line then states.
+Needs numpy. Ranges are measured by `caffe2 quantize`: for cifar and mnist on 64 training images, for text and faces on the images of
+the folder that are not among those on which the figures are measured. Prints one line for each net and precision. Exit code: 1 if a figure misses its limit, which the line then states.
 """
 import gzip
 import json
@@ -93,6 +93,16 @@ def converted(name, file, folder, *options):
     return [os.path.join(made, net) for net in ("init_net.pb", "predict_net.pb")]
 
 
+def other_images(folder, measured):
+    """A folder with the images that are not `measured`."""
+    others = os.path.join(folder, "others")
+    os.mkdir(others)
+    for image in os.listdir(IMAGES):
+        if image not in measured:
+            os.symlink(os.path.join(IMAGES, image), os.path.join(others, image))
+    return others
+
+
 def cifar(folder):
     model = [path("models/c2_resnet_cifar10", name) for name in ("init_net.pb", "predict_net.pb")]
     mean, deviation = (113.865, 122.95, 125.307), (66.7048, 62.0887, 62.9932)  # blue, green, red
@@ -130,8 +140,9 @@ def mnist(folder):
 def text(folder):
     model = converted("text", path("models/onnx_ppocr_v4/ch_PP-OCRv4_det_infer.onnx"), folder)
     prepare = ("--bgr", "--mean", "103.53,116.28,123.675", "--scale", "0.01742919,0.017507,0.01712475", "--resize")
-    net = Net("text", model, folder, ("--calibrate", IMAGES, *prepare, "640x320"))
-    for image, size in (("text_page.png", "640x320"), ("text_line.png", "320x64")):
+    sizes = {"text_page.png": "640x320", "text_line.png": "320x64"}
+    net = Net("text", model, folder, ("--calibrate", other_images(folder, sizes), *prepare, "640x320"))
+    for image, size in sizes.items():
         base = None
         for precision in ("f32", "bf16", "int8"):
             mask = only(net.run(precision, "--image", os.path.join(IMAGES, image), *prepare, size)) > 0.3
@@ -144,8 +155,9 @@ def text(folder):
 def faces(folder):
     model = converted("faces", path("models/onnx_ultraface_rfb320/version-RFB-320_simplified.onnx"), folder)
     prepare = ("--mean", "127", "--scale", "0.0078125", "--resize", "320x240")
-    net = Net("faces", model, folder, ("--calibrate", IMAGES, *prepare))
-    for image in ("astronaut.png", "face_crop.png"):
+    measured = ("astronaut.png", "face_crop.png")
+    net = Net("faces", model, folder, ("--calibrate", other_images(folder, measured), *prepare))
+    for image in measured:
         base = None
         for precision in ("f32", "bf16", "int8"):
             outputs = net.run(precision, "--image", os.path.join(IMAGES, image), *prepare)

@@ -52,11 +52,11 @@ TEST_F(QuantizeProgramTest, WritesTheNetWithRanges) {
   const ProgramResult result =
       Call("quantize", {"--input", Input("x.npy", -1, 5), "--output-predict-net", path});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Conv \"c1\"   -1    5"));
+  EXPECT_THAT(result.out, HasSubstr("Conv \"c1\"  -1.25  6.25"));
   EXPECT_THAT(result.out, HasSubstr("1 operators have ranges, measured on 1 example\n"));
   const NetDef net = LoadNet(path);
-  EXPECT_EQ(GetArgumentPtr(net.op(0), "input_min")->f(), -1);
-  EXPECT_EQ(GetArgumentPtr(net.op(0), "input_max")->f(), 5);
+  EXPECT_EQ(GetArgumentPtr(net.op(0), "input_min")->f(), -1.25f);
+  EXPECT_EQ(GetArgumentPtr(net.op(0), "input_max")->f(), 6.25f);
   NetDef without = net;
   without.mutable_op(0)->mutable_arg()->DeleteSubrange(1, 2);
   without.clear_arg();  // what was measured
@@ -71,7 +71,7 @@ TEST_F(QuantizeProgramTest, LosesNothingWhereBytesDoNotPay) {
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(JsonAt(result.out, "/examples"), "1");
   EXPECT_EQ(JsonSize(result.out, "/operators"), 1u);
-  EXPECT_EQ(JsonAt(result.out, "/operators/0/min"), "-1");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/min"), "-1.25");
   // One channel is not worth it.
   EXPECT_EQ(JsonAt(result.out, "/operators/0/least_precision"), "\"int8\"");
   EXPECT_EQ(JsonAt(result.out, "/snr"), "null");
@@ -139,7 +139,7 @@ TEST_F(QuantizeProgramTest, MeasuresAccuracyOfTheRowsOfAnArchive) {
             "--max-drop", "0.5", "--output-predict-net", dir_.path("q.pbtxt"), "--json"});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(JsonAt(result.out, "/examples"), "4");
-  EXPECT_EQ(JsonAt(result.out, "/operators/0/max"), "8");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/max"), "10");
   EXPECT_EQ(JsonAt(result.out, "/f32/accuracy"), "75");  // the last row has its maximum at 0
 }
 
@@ -196,6 +196,31 @@ TEST_F(QuantizeProgramTest, WarnsOfANetWithoutRanges) {
       Call("run", {"--input", Input("x.npy", 1, 2), "--precision", "int8"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, HasSubstr("the net states no ranges of inputs; caffe2 quantize"));
+}
+
+TEST_F(QuantizeProgramTest, NamesThePrecisionOfConvolutionsWithoutRanges) {
+  // With an FC, which needs no range, precision int8 stays.
+  const std::string init = dir_.Write("fc_init.pbtxt", std::string(kInit) + R"(
+op { type: "GivenTensorFill" output: "fw" arg { name: "shape" ints: [2, 2] }
+     arg { name: "values" floats: [1, 2, 3, 4] } }
+op { type: "GivenTensorFill" output: "fb" arg { name: "shape" ints: [2] } arg { name: "values" floats: [0, 0] } })");
+  const std::string net = dir_.Write("fc.pbtxt", R"(
+name: "n" external_input: "x" external_input: "w" external_input: "fw" external_input: "fb" external_output: "z"
+op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } }
+op { type: "FC" input: "y" input: "fw" input: "fb" output: "z" })");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {
+        "run",     "--init-net",         init,          "--predict-net", net,
+        "--input", Input("x.npy", 1, 2), "--precision", "int8"};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args).err;
+  };
+  const std::string instead = WhyNoBf16Convs().empty() ? "bf16" : "f32";
+  EXPECT_THAT(run({}),
+              HasSubstr("convolutions are computed in " + instead + ", because the net states no"));
+  EXPECT_THAT(run({"--deterministic"}), HasSubstr("convolutions are computed in f32, because"));
+  EXPECT_THAT(run({"--without-pass", "onednn_regions"}),
+              HasSubstr("convolutions are computed in f32, because"));
 }
 
 }  // namespace

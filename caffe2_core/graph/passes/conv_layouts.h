@@ -47,8 +47,8 @@ std::string WhyNoInt8Convs();
 // Whether this machine adds products of bytes without saturation (VNNI), so that filters may use all bytes.
 bool MultipliesWholeBytes();
 
-// Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size; with
-// `deterministic`, whatever the machine is.
+// Whether a convolution on IDEEP with X in bytes is estimated to be faster than all others of that size, enough
+// to be worth its error; with `deterministic`, whatever the machine is.
 bool Int8ConvPays(const ConvSize& size, const Machine& machine, bool deterministic);
 
 // Whether there is a kernel for bytes for a convolution of that size with the fused activation of that

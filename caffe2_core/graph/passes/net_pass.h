@@ -57,8 +57,11 @@ struct PassContext {
   std::function<bool(const std::string& type, DeviceType device)> has_operator = {};
   // Whether only algorithms with reproducible results may be chosen (no Winograd).
   bool deterministic = false;
-  // What convolutions may round to. Not above what the machine has.
+  // What operators may round to.
   Precision precision = Precision::kFloat32;
+  // Whether convolutions may round to bfloat16 where `precision` allows it: not on a machine that has it for
+  // fully connected layers only.
+  bool bf16_convs = true;
   // The machine that will run the net. If `deterministic` is set, choices must not depend on its
   // number of threads.
   Machine machine = {};

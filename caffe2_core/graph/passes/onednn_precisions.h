@@ -56,7 +56,7 @@ class OnednnPrecisions {
   bool IsConv(size_t op) const { return roles_[op] == OnednnRole::kConvolution; }
   bool Allows(size_t op, Precision precision) const;
   bool MayRound(size_t op) const {
-    return !context_.ForAnyMachine() && Allows(op, Precision::kBfloat16);
+    return context_.bf16_convs && !context_.ForAnyMachine() && Allows(op, Precision::kBfloat16);
   }
   bool HasByteKernel(size_t op) const;
   std::optional<Range> RangeOfInput(size_t op) const;

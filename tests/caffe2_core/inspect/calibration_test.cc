@@ -58,6 +58,25 @@ TEST_F(CalibrationTest, StatesTheRangeOverAllRunsWithZero) {
   EXPECT_EQ(ArgumentOf(net.op(0), "input_max"), 5);
 }
 
+TEST_F(CalibrationTest, WidensRangesByTheHeadroom) {
+  NetDef net = written_;
+  Calibration calibration(def_, net_);
+  for (const float x : {-4.0f, 8.0f}) Run(x);
+  calibration.StateRanges(&net, 0.25f);
+  EXPECT_EQ(ArgumentOf(net.op(0), "input_min"), -5);
+  EXPECT_EQ(ArgumentOf(net.op(0), "input_max"), 10);
+  EXPECT_EQ(ArgumentOf(net.op(2), "input_min"), 0);
+  EXPECT_EQ(ArgumentOf(net.op(2), "input_max"), 10);
+  EXPECT_EQ(calibration.ranges(0.25f)[0].seen_max, 8);
+}
+
+TEST_F(CalibrationTest, WantsLessHeadroomForMoreExamples) {
+  EXPECT_EQ(HeadroomFor(1), 0.25f);
+  EXPECT_EQ(HeadroomFor(4), 0.25f);
+  EXPECT_EQ(HeadroomFor(64), 0.0625f);
+  EXPECT_EQ(HeadroomFor(10000), 0.005f);
+}
+
 TEST_F(CalibrationTest, StatesNoRangeOfInputsThatAreAlwaysZero) {
   NetDef net = written_;
   Calibration calibration(def_, net_);

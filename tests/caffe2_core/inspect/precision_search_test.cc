@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
@@ -54,7 +57,19 @@ TEST_F(PrecisionSearchTest, RejectsANetWithoutFloats) {
   const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_output: "s"
 op { type: "Shape" input: "x" output: "s" })");
   PrecisionSearch search({.inputs = {"x"}}, &ws_, Examples({}));
-  ExpectThrows([&] { search.Begin(net); }, "has no output of floats");
+  ExpectThrows([&] { search.Begin(net); }, "has no output of floats or bytes");
+}
+
+TEST_F(PrecisionSearchTest, ComparesImagesOfBytes) {
+  const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+op { type: "Copy" input: "x" output: "y" })");
+  uint8_t shown = 200;
+  PrecisionSearch search({.inputs = {"x"}}, &ws_, {.count = 1, .feed = [&](size_t) {
+                                                     Feed<uint8_t>(&ws_, "x", {1, 2}, {shown, 0});
+                                                   }});
+  search.Begin(net);
+  shown = 220;  // stands for what another precision changes: a tenth of the signal
+  EXPECT_NEAR(search.Measure(net, Precision::kBfloat16).snr_db, 20, 1e-5);
 }
 
 TEST_F(PrecisionSearchTest, LeavesOutOutputsThatAreNoFloats) {
@@ -100,13 +115,48 @@ op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 }
 op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 }
      arg { name: "input_min" f: -20 } arg { name: "input_max" f: 20 } })";
 
-TEST_F(PrecisionSearchTest, PutsBackTheFewestThatReachTheGoal) {
-  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+void FeedConvs(Workspace* ws) {
   std::vector<float> w(64 * 64 * 9), x(64 * 28 * 28);
   for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 37 % 101) / 1000 - 0.05f;
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 53 % 997) / 997;
-  Feed<float>(&ws_, "w", {64, 64, 3, 3}, w);
-  Feed<float>(&ws_, "x", {1, 64, 28, 28}, x);
+  Feed<float>(ws, "w", {64, 64, 3, 3}, w);
+  Feed<float>(ws, "x", {1, 64, 28, 28}, x);
+}
+
+// The bias makes the first probability 1 and all others 0, whatever the noise is.
+TEST_F(PrecisionSearchTest, MeasuresWhatASoftmaxReads) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  FeedConvs(&ws_);
+  std::vector<float> bias(64);
+  bias[0] = 200;
+  Feed<float>(&ws_, "b", {64}, bias);
+  const std::string conv = R"(
+name: "classes" external_input: "x" external_input: "w" external_input: "b" external_output: "y"
+op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 3 }
+     arg { name: "input_min" f: 0 } arg { name: "input_max" f: 1 } }
+op { type: "AveragePool" input: "t" output: "p" arg { name: "global_pooling" i: 1 } })";
+  const auto snr = [&](const std::string& last, const std::set<std::string>& kept) {
+    const NetDef net = ParseNet(conv + last);
+    PrecisionSearch search({.inputs = {"x"}, .kept = kept}, &ws_,
+                           {.count = 1, .feed = [](size_t) {}});
+    search.Begin(net);
+    return search.Measure(net, Precision::kInt8).snr_db;
+  };
+  const char softmax[] =
+      R"(op { type: "Softmax" input: "p" output: "y" arg { name: "axis" i: 1 } })";
+  const double of_logits = snr(softmax, {"p"});
+  EXPECT_LT(of_logits, 100);
+  EXPECT_EQ(snr(softmax, {}), of_logits);
+  EXPECT_EQ(snr(softmax, {"y"}), of_logits);
+  EXPECT_EQ(snr(R"(op { type: "Softmax" input: "p" output: "s" arg { name: "axis" i: 1 } }
+                   op { type: "Reshape" input: "s" output: "y" output: "shape" arg { name: "shape" ints: [1, -1] } })",
+                {}),
+            of_logits);
+}
+
+TEST_F(PrecisionSearchTest, PutsBackTheFewestThatReachTheGoal) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  FeedConvs(&ws_);
   NetDef net = ParseNet(kConvs);
   const PreparationOptions options{.inputs = {"x"}};
   PrecisionSearch search(options, &ws_, {.count = 1, .feed = [](size_t) {}});

@@ -1,13 +1,19 @@
 // Predictors release weights that the operators do not read any more, and restore them for readers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
@@ -114,6 +120,90 @@ TEST(PredictorMemoryTest, WeightsOfAParentStay) {
   const Tensor& weight = parent.GetBlob("w")->Get<Tensor>();
   (void)Answer(&predictor, Rows(64));
   EXPECT_FALSE(weight.storage()->released());
+}
+
+// Two convolutions with one filter, which is released if the net has it in bytes.
+constexpr char kConvInit[] = R"(
+  op { type: "UniformFill" output: "w" arg { name: "shape" ints: [64, 64, 3, 3] }
+       arg { name: "min" f: -0.05 } arg { name: "max" f: 0.05 } device_option { random_seed: 7 } })";
+constexpr char kConvNet[] = R"(name: "conv"
+  op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 }
+       arg { name: "input_min" f: -1 } arg { name: "input_max" f: 1 } }
+  op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 }
+       arg { name: "input_min" f: -4 } arg { name: "input_max" f: 4 } }
+  external_input: "x" external_input: "w" external_output: "y")";
+
+// Gives the weights of another owner.
+class PredictorTestSharedOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    *Output(0) = *weight;
+    return true;
+  }
+  static inline const Tensor* weight = nullptr;
+};
+REGISTER_CPU_OPERATOR(PredictorTestShared, PredictorTestSharedOp);
+OPERATOR_SCHEMA(PredictorTestShared).NumInputs(0).NumOutputs(1);
+
+Tensor Image(int64_t height, int64_t width) {
+  Tensor x(std::vector<int64_t>{1, 64, height, width}, CPU);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    x.mutable_data<float>()[i] = static_cast<float>(i * 37 % 201) / 100 - 1;
+  }
+  return x;
+}
+
+// For a net in bytes.
+PredictorOptions InBytes() {
+  PredictorOptions options{.precision = Precision::kInt8};
+  const std::vector<int64_t> dims = {1, 64, 28, 28};
+  options.input_shapes["x"] = CreateTensorShape(dims, TensorProto::FLOAT);
+  return options;
+}
+
+TEST(PredictorMemoryTest, OtherSizesOfImagesHaveTheSameResultsInBytes) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  for (const bool deterministic : {false, true}) {
+    PredictorOptions options = InBytes();
+    options.deterministic = deterministic;
+    options.release_weights = false;
+    Predictor exact(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
+    options.release_weights = true;
+    Predictor releasing(ParseNet(kConvInit), ParseNet(kConvNet), nullptr, options);
+    for (const auto& [height, width] : {std::pair(28, 28), std::pair(14, 14), std::pair(5, 5),
+                                        std::pair(6, 64), std::pair(100, 7)}) {
+      const Tensor x = Image(height, width);
+      EXPECT_EQ(Answer(&releasing, x) == Answer(&exact, x), true) << height << " x " << width;
+    }
+  }
+}
+
+TEST(PredictorMemoryTest, KeepsFiltersExactThatOthersReadWhereBytesSuffice) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  const std::vector<float> weight = Filled(kConvInit, "w");
+  Tensor owned(std::vector<int64_t>{64, 64, 3, 3}, CPU);
+  std::copy(weight.begin(), weight.end(), owned.mutable_data<float>());
+  owned.MarkReadOnly();
+  PredictorTestSharedOp::weight = &owned;
+  struct Case {
+    const char *name, *init;
+    std::set<std::string> kept;
+    bool exact;
+  };
+  const Tensor x = Image(28, 28);
+  for (const Case& c :
+       {Case{"its own", kConvInit, {}, false}, Case{"read by the caller", kConvInit, {"w"}, true},
+        Case{"of another", R"(op { type: "PredictorTestShared" output: "w" })", {}, true}}) {
+    SCOPED_TRACE(c.name);
+    PredictorOptions options = InBytes();
+    options.kept_blobs = c.kept;
+    Predictor predictor(ParseNet(c.init), ParseNet(kConvNet), nullptr, options);
+    (void)Answer(&predictor, x);
+    const Tensor& held = WeightOf(&predictor);
+    EXPECT_EQ(held.storage()->released(), !c.exact);
+    EXPECT_EQ(Values(held) == weight, c.exact);
+  }
 }
 
 }  // namespace

@@ -54,6 +54,19 @@ TEST(QuantizeFilterTest, CountsWhatIsNotFiniteAsZero) {
   EXPECT_EQ(scales[1], 1);
 }
 
+TEST(Int8ConvPaysTest, NotForSmallMatricesOfOnePixel) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  const Machine machine{.isa = Isa::kAvx512, .threads = 1};
+  // 1 x 1 taps
+  const auto pays = [&](int64_t in, int64_t out, int64_t side) {
+    return Int8ConvPays({.in_channels = in, .out_channels = out, .out_h = side, .out_w = side},
+                        machine, true);
+  };
+  EXPECT_TRUE(pays(512, 128, 2));
+  EXPECT_FALSE(pays(512, 128, 1)) << "as in squeeze-and-excitation";
+  EXPECT_TRUE(pays(4096, 4096, 1)) << "a classifier, whose time is that of reading its weights";
+}
+
 struct Int8Case {
   const char* name;
   NaiveImage image;

@@ -211,6 +211,8 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBf16BetweenConvolutions) {
   EXPECT_EQ(precisions("", ""), "bf16 bf16 bf16 bf16 bf16 f32 ");
   EXPECT_EQ(precisions("", keeps), "bf16 f32 f32 f32 f32 f32 ");
   EXPECT_EQ(precisions(keeps, ""), "f32 f32 f32 f32 f32 f32 ");
+  run_.bf16_convs = false;  // as on a machine that multiplies bf16 only in fully connected layers
+  EXPECT_EQ(precisions("", ""), "f32 f32 f32 f32 f32 f32 ");
 }
 
 // It reads floats, and writes what the convolution behind it rounds or quantizes anyway.

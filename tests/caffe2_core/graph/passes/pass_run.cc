@@ -12,6 +12,7 @@ std::vector<std::string> PassRun::operator()(NetDef (*pass)(NetDef, PassContext&
   PassContext context{.constants = constants};
   context.kept = kept;
   context.precision = precision;
+  context.bf16_convs = bf16_convs;
   context.has_operator = [](const std::string&, DeviceType) { return true; };
   net = pass(std::move(net), context);
   constants.Store(net);

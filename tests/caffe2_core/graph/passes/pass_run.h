@@ -20,6 +20,7 @@ struct PassRun {
   Workspace ws;
   std::set<std::string> kept = {"y"};
   Precision precision = Precision::kFloat32;
+  bool bf16_convs = true;
   NetDef net;  // the result of the last call
 
   std::vector<std::string> operator()(NetDef (*pass)(NetDef, PassContext&),
