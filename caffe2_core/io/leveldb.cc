@@ -12,6 +12,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/atomic_folder.h"
 #include "caffe2_core/io/db_backends.h"
+#include "caffe2_core/io/leveldb_log.h"
 #include "caffe2_core/io/leveldb_read_only_env.h"
 
 namespace caffe2rt {
@@ -153,8 +154,8 @@ class LevelDBCursor final : public Cursor {
     NewIterator();
     if (!at_end) Guarded(path_, [&] { iterator_->Seek(key); });
     is_behind_damage_ = iterator_->status().ok() && iterator_->Valid() != at_end;
-    CAFFE_THROW("cannot read leveldb \"", path_, "\": records are damaged ", Place(at_end, key), ": ",
-                status.ToString());
+    CAFFE_THROW("cannot read leveldb \"", path_, "\": records are damaged ", Place(at_end, key),
+                ": ", status.ToString());
   }
   // Between which records the damage is. `next` is the key behind it, unless it reaches to the end.
   std::string Place(bool at_end, const std::string& next) const {
@@ -282,8 +283,10 @@ class LevelDB final : public DB {
     leveldb::Options options = CommonOptions();
     options.env = &read_only_env_;
     leveldb::DB* opened = nullptr;
-    Check(Guarded(source, [&] { return leveldb::DB::Open(options, source, &opened); }), "open",
-          source);
+    const leveldb::Status status =
+        Guarded(source, [&] { return leveldb::DB::Open(options, source, &opened); });
+    CAFFE_ENFORCE(status.ok(), "cannot open leveldb \"", source, "\": ", status.ToString(),
+                  status.IsCorruption() ? internal::LevelDBLogDamage(source) : "");
     // LevelDB is not exception safe: after an exception its mutex is still locked, and closing the
     // database would deadlock. Such a database is leaked.
     read_only_env_.SealForReading(opened);
