@@ -45,6 +45,9 @@ CaseResult ReplayReused(const oracle::OperatorCases& cases);
 // on `second` alone: either both reject it, or both compute the same bits. If they reject it, the first
 // one computes `first` again, as a third one does. On the CPU.
 CaseResult ReplayAfter(const oracle::OperatorCase& first, const oracle::OperatorCase& second);
+// Runs the operator with an output in the blob of an input. kNotImplemented if the schema does not allow it, or the
+// operator rejects it. On the CPU.
+CaseResult ReplayInPlace(const oracle::OperatorCase& recorded, int input, int output);
 // Exports the operator as a model of ONNX, imports the model and runs it. `with_weights`: all inputs but the
 // first are weights of the model. kNotImplemented if it has no ONNX form. On the CPU.
 CaseResult ReplayThroughOnnx(const oracle::OperatorCase& recorded, bool with_weights, int opset);

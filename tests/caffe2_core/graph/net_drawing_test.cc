@@ -207,6 +207,14 @@ TEST_F(NetDrawingTest, DrawsTheBackwardPassOnTheRight) {
   EXPECT_THAT(Dot(kNet), Not(HasSubstr("cluster")));
 }
 
+// A net that is given the gradients of its outputs.
+TEST_F(NetDrawingTest, GradientOperatorsAreABackwardPassWhateverTheyRead) {
+  const std::string net = R"(op { type: "Relu" input: "x" output: "y" }
+      op { type: "ReluGradient" input: "y" input: "dy" output: "dx" )";
+  EXPECT_THAT(Dot(net + "is_gradient_op: true }"), HasSubstr("label=\"backward pass\""));
+  EXPECT_THAT(Dot(net + "}"), Not(HasSubstr("label=\"backward pass\"")));
+}
+
 TEST_F(NetDrawingTest, ConnectsTheNetsOfAPlan) {
   const NetDef init = ParseNet(R"(
       op { type: "XavierFill" output: "w" } op { type: "XavierFill" output: "b" }

@@ -1,3 +1,5 @@
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -112,6 +114,18 @@ TEST(ReshapeTest, RunsInPlaceAndOnStrings) {
   RunOp(&ws,
         R"(type: "Reshape" input: "X" output: "Y" output: "old" arg { name: "shape" ints: 2 })");
   ExpectTensor<std::string>(ws, "Y", {2}, {"a", "b"});
+}
+
+// Before it runs, too.
+TEST(ReshapeTest, InferenceRejectsAShapeThatIsGivenTwice) {
+  EnsureBuiltinOperators();
+  const OperatorDef def = test::ParseOp(
+      R"(type: "Reshape" input: "X" input: "S" output: "Y" output: "old" arg { name: "shape" ints: 6 })");
+  const std::vector<TensorShape> in = {
+      CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT),
+      CreateTensorShape(std::vector<int64_t>{1}, TensorProto::INT64)};
+  ExpectThrows([&] { (void)OpSchemaRegistry::Schema("Reshape")->InferTensor(def, in); },
+               "argument shape and input 1 are both given");
 }
 
 TEST(ReshapeTest, ShapesTheGradientLikeItsInput) {
