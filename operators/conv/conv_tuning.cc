@@ -2,11 +2,11 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
@@ -23,7 +23,19 @@ namespace {
 
 constexpr double kFarthest = 4;  // rows at a greater distance are not considered
 
-int64_t ParseNumber(const std::string& text) {
+// The shipped table has 800 rows, which the first convolution of a process reads: no part is copied.
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  parts.reserve(12);  // the fields of a row
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+int64_t ParseNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   CAFFE_ENFORCE(error == std::errc() && end == text.data() + text.size() && value >= -(1 << 24) &&
@@ -32,30 +44,30 @@ int64_t ParseNumber(const std::string& text) {
   return value;
 }
 
-std::vector<int64_t> ParseSizes(const std::string& text, size_t count) {
+std::vector<int64_t> ParseSizes(std::string_view text, size_t count) {
   std::vector<int64_t> sizes;
-  const std::vector<std::string> parts = absl::StrSplit(text, 'x');
-  for (const std::string& part : parts) sizes.push_back(ParseNumber(part));
+  sizes.reserve(2 * count);  // pads have heads and tails
+  for (const std::string_view part : Split(text, 'x')) sizes.push_back(ParseNumber(part));
   CAFFE_ENFORCE_EQ(sizes.size(), count, "sizes \"", text,
                    "\", want one for each axis of the input");
   return sizes;
 }
 
-Isa ParseIsa(const std::string& text) {
+Isa ParseIsa(std::string_view text) {
   for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
     if (text == IsaName(isa)) return isa;
   }
   CAFFE_THROW("instruction set \"", text, "\", want plain, avx2 or avx512");
 }
 
-ConvTuningRow ParseRow(const std::string& line) {
-  const std::vector<std::string> fields = absl::StrSplit(line, '\t');
+ConvTuningRow ParseRow(std::string_view line) {
+  const std::vector<std::string_view> fields = Split(line, '\t');
   CAFFE_ENFORCE_EQ(fields.size(), 12u, "number of fields");
   WindowArguments window;
   ConvTuningRow row;
   row.isa = ParseIsa(fields[0]);
-  window.order = StringToStorageOrder(fields[1]);
-  const std::vector<std::string> input = absl::StrSplit(fields[2], 'x');
+  window.order = StringToStorageOrder(std::string(fields[1]));
+  const std::vector<std::string_view> input = Split(fields[2], 'x');
   CAFFE_ENFORCE(input.size() >= 3 && input.size() <= kMaxWindowAxes + 2, "input \"", fields[2],
                 "\", want batch, channels and axes");
   const size_t axes = input.size() - 2;
@@ -90,7 +102,7 @@ ConvTuningRow ParseRow(const std::string& line) {
 
 constexpr std::string_view kLayouts = "layouts\t";
 
-bool ParsePlainLayouts(const std::string& text) {
+bool ParsePlainLayouts(std::string_view text) {
   CAFFE_ENFORCE(text == "plain" || text == "onednn", "layouts \"", text,
                 "\", want plain or onednn");
   return text == "plain";
@@ -158,8 +170,7 @@ bool IsSameShape(const ConvShape& a, const ConvShape& b) {
 
 ConvTuning::ConvTuning(const std::string& text) {
   int number = 0;
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  for (const std::string& line : lines) {
+  for (const std::string_view line : Split(text, '\n')) {
     ++number;
     if (line.empty() || line[0] == '#') continue;
     try {
