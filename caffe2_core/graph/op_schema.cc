@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/conflicts.h"
@@ -16,7 +17,7 @@ struct Schemas {
   Mutex mutex;
   // Map nodes never move, so references stay valid.
   std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
-  std::set<std::string> builtin ABSL_GUARDED_BY(mutex);
+  std::unordered_set<const OpSchema*> builtin ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
   // Those of types that others took over: references stay valid.
   std::vector<std::map<std::string, OpSchema>::node_type> replaced ABSL_GUARDED_BY(mutex);
@@ -254,12 +255,8 @@ const InputTypes* OpSchema::types_of_input(int input) const {
   const auto found = input_types_.find(input);
   return found == input_types_.end() ? nullptr : &found->second;
 }
-OpSchema& OpSchema::Traits(const OperatorTraits& traits) {
-  return traits_ = traits, *this;
-}
-OpSchema& OpSchema::Memory(MemoryTraits traits) {
-  return memory_ = std::move(traits), *this;
-}
+OpSchema& OpSchema::Traits(const OperatorTraits& traits) { return traits_ = traits, *this; }
+OpSchema& OpSchema::Memory(MemoryTraits traits) { return memory_ = std::move(traits), *this; }
 OpSchema& OpSchema::NotAvailable(std::string_view missing) {
   missing_ = missing;
   return *this;
@@ -409,7 +406,7 @@ OpSchema& RegisterSchema(std::string_view type, const char* file) {
   OpSchema& schema = OpSchemaRegistry::NewSchema(type, file);
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
-  schemas.builtin.emplace(type);
+  schemas.builtin.insert(&schema);
   return schema;
 }
 
@@ -417,7 +414,8 @@ bool IsBuiltinOperator(const std::string& type) {
   RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
-  return schemas.builtin.contains(type);
+  const auto found = schemas.by_type.find(type);
+  return found != schemas.by_type.end() && schemas.builtin.contains(&found->second);
 }
 
 bool HasSchemaAlready(const std::string& type) {
@@ -443,13 +441,13 @@ OpSchema& OpSchemaRegistry::NewSchema(std::string_view type, const char* file, i
   Schemas& schemas = AllSchemas();
   const MutexLock lock(schemas.mutex);
   const std::string key(type);
-  if (const auto old = schemas.by_type.find(key);
-      old != schemas.by_type.end() && !old->second.missing().empty()) {
-    schemas.replaced.push_back(schemas.by_type.extract(old));
-    schemas.builtin.erase(key);
+  auto it = schemas.by_type.lower_bound(key);
+  bool exists = it != schemas.by_type.end() && it->first == key;
+  if (exists && !it->second.missing().empty()) {
+    schemas.replaced.push_back(schemas.by_type.extract(it++));
+    exists = false;
   }
-  const auto [it, inserted] = schemas.by_type.try_emplace(key, key, file, line);
-  if (inserted) return it->second;
+  if (!exists) return schemas.by_type.try_emplace(it, key, key, file, line)->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
                                          "\" is registered twice: in ", it->second.file(),
                                          " and in ", file, line > 0 ? MakeString(":", line) : ""));

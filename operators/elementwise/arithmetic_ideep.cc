@@ -3,6 +3,7 @@
 // the layout of A. Other shapes are broadcast in row-major order.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/broadcast.h"
 #include "operators/common/channel_functions.h"
@@ -25,7 +26,7 @@ struct ArithmeticInput {
 
 // Dims of B as those of A: [N or 1, C or 1, 1, 1].
 ArithmeticInput DescribeOperand(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
-                        const BroadcastArguments& arguments) {
+                                const BroadcastArguments& arguments) {
   ArithmeticInput input;
   if (a.size() != 4 || b.size() > 4) return input;
   const size_t missing = 4 - b.size();
@@ -42,14 +43,28 @@ ArithmeticInput DescribeOperand(const std::vector<int64_t>& a, const std::vector
 }
 
 template <class Function, class ChannelFunction>
-class BinaryOnednnOp final : public Operator<IDEEPContext> {
+class BinaryOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   BinaryOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), arguments_(args()) {}
 
+  void PlanAhead(const AheadInputs&) override {
+    const Tensor& A = Input(0);
+    const Tensor& B = OperandB();
+    if (HaveSameShape(A, B)) {
+      PlanSameShape(A, B, Output(0));
+      PrepareOutput(Output(0), A.dims(), inputs_.layout());
+      return;
+    }
+    plan_.Make(A.sizes(), B.sizes(), arguments_);
+    PlanChannels(A, B);
+    const bool in_layout = operand_.per_channel && Output(0) != &B;
+    PrepareOutput(Output(0), plan_.output_dims(), in_layout ? layout_ : nullptr);
+  }
+
   bool RunOnDevice() override {
     const Tensor& A = Input(0);
-    const Tensor& B = InputIsTensorType(1, CPU) ? Input(1, CPU) : Input(1);
+    const Tensor& B = OperandB();
     CAFFE_ENFORCE(B.IsType<float>(), "input 1 (B) has elements of type ", B.dtype().name(),
                   ", want float");
     (void)OnednnData(A), (void)OnednnData(B);  // THROWS before the output is modified
@@ -58,8 +73,7 @@ class BinaryOnednnOp final : public Operator<IDEEPContext> {
         !arguments_.legacy || Y != &B,
         "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
         "overwritten in place");
-    const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
-    if (same && B.GetDeviceType() == IDEEP) {
+    if (HaveSameShape(A, B)) {
       RunSameShape(A, B, Y);
       return true;
     }
@@ -77,9 +91,18 @@ class BinaryOnednnOp final : public Operator<IDEEPContext> {
   }
 
  private:
-  void RunSameShape(const Tensor& A, const Tensor& B, Tensor* Y) {
+  const Tensor& OperandB() { return InputIsTensorType(1, CPU) ? Input(1, CPU) : Input(1); }
+  bool HaveSameShape(const Tensor& A, const Tensor& B) const {
+    return A.dims() == B.dims() && arguments_.FitsEqualShapes() && B.GetDeviceType() == IDEEP;
+  }
+
+  void PlanSameShape(const Tensor& A, const Tensor& B, const Tensor* Y) {
     const auto input = [&](int i) -> const Tensor& { return i == 0 ? A : B; };
     if (!inputs_.Match(input)) inputs_.Plan(input, Y == &A ? 0 : Y == &B ? 1 : -1);
+  }
+
+  void RunSameShape(const Tensor& A, const Tensor& B, Tensor* Y) {
+    PlanSameShape(A, B, Y);
     const float* const a = inputs_.Read(0, A);
     const float* const b = inputs_.Read(1, B);
     const InplaceInput kept(A, Y), kept_b(B, Y);

@@ -1,6 +1,7 @@
 // PRelu on IDEEP, in the layout of X. W is on the CPU.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/channel_functions.h"
 #include "operators/common/host_input.h"
@@ -11,11 +12,16 @@ namespace caffe2rt {
 
 namespace {
 
-class PReluOnednnOp final : public Operator<IDEEPContext> {
+class PReluOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   PReluOnednnOp(const OperatorDef& def, Workspace* ws) : Operator<IDEEPContext>(def, ws) {
     CAFFE_ENFORCE(ReadArgument(kPReluOrder) != "NHWC",
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
+  }
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    PrepareOutput(Output(0), Input(0).dims(), layout_);
   }
 
   bool RunOnDevice() override {
@@ -23,7 +29,7 @@ class PReluOnednnOp final : public Operator<IDEEPContext> {
     const Tensor& W = slopes_input_.Read(*this, 1);
     const PReluSize size = SizeOfPRelu(X, W, 0, false);
     const float* slopes = W.data<float>();
-    if (!input_.Matches(X)) input_.Plan(0, X), layout_ = LayoutOf(input_.planes());
+    if (!input_.Matches(X)) Plan(X);
     const ChannelPlanes& planes = input_.planes();
     if (size.channels == 1) {
       slopes_.assign(static_cast<size_t>(planes.channels), *slopes);
@@ -39,6 +45,11 @@ class PReluOnednnOp final : public Operator<IDEEPContext> {
   }
 
  private:
+  void Plan(const Tensor& X) {
+    input_.Plan(0, X);
+    layout_ = LayoutOf(input_.planes());
+  }
+
   HostInput slopes_input_;
   PlanesInput input_;
   std::shared_ptr<const OnednnLayout> layout_;

@@ -1,6 +1,7 @@
 // ChannelShuffle on IDEEP, in the layout of X. Row-major images are shuffled in nhwc.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/image/channel_order.h"
@@ -10,12 +11,17 @@ namespace caffe2rt {
 
 namespace {
 
-class ChannelShuffleOnednnOp final : public Operator<IDEEPContext> {
+class ChannelShuffleOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   ChannelShuffleOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), group_(ReadArgument(kShuffleGroup)) {
     CAFFE_ENFORCE(ReadStorageOrder(args()) == StorageOrder::NCHW,
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
+  }
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    PrepareOutput(Output(0), Input(0).dims(), layout_);
   }
 
   bool RunOnDevice() override {

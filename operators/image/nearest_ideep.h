@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
@@ -13,7 +14,7 @@
 
 namespace caffe2rt {
 
-class NearestOnednnOp : public Operator<IDEEPContext> {
+class NearestOnednnOp : public Operator<IDEEPContext>, public PlansAhead {
  public:
   using Operator<IDEEPContext>::Operator;
 
@@ -21,22 +22,31 @@ class NearestOnednnOp : public Operator<IDEEPContext> {
   // Resizes input 0 to `height` x `width`, which have its size as `in`.
   void Resize(const NearestAxis& height, const NearestAxis& width) {
     const Tensor& X = Input(0);
+    Plan(height, width);
+    const float* const x = input_.Read(X);
+    float* const y = PrepareOutput(Output(0), dims_, layout_);
+    if (out_.size() == 0) return;
+    TakePixels(cpu_, input_.planes().planes(), out_.lanes(), height, width, &tables_, x, y);
+  }
+  // For PlanAhead.
+  void PlanResize(const NearestAxis& height, const NearestAxis& width) {
+    Plan(height, width);
+    PrepareOutput(Output(0), dims_, layout_);
+  }
+
+ private:
+  void Plan(const NearestAxis& height, const NearestAxis& width) {
+    const Tensor& X = Input(0);
     if (!input_.Matches(X)) input_.Plan(0, X);
     ChannelPlanes out = input_.planes();
     out.height = height.out;
     out.width = width.out;
-    if (out != out_ || dims_.empty()) {
-      dims_ = DimsOf(out);
-      layout_ = LayoutOf(out);
-      out_ = out;
-    }
-    const float* const x = input_.Read(X);
-    float* const y = PrepareOutput(Output(0), dims_, layout_);
-    if (out.size() == 0) return;
-    TakePixels(cpu_, input_.planes().planes(), out.lanes(), height, width, &tables_, x, y);
+    if (out == out_ && !dims_.empty()) return;
+    dims_ = DimsOf(out);
+    layout_ = LayoutOf(out);
+    out_ = out;
   }
 
- private:
   PlanesInput input_;
   ChannelPlanes out_;
   std::vector<int64_t> dims_;

@@ -11,17 +11,28 @@ class UpsampleNearestOnednnOp final : public NearestOnednnOp {
   UpsampleNearestOnednnOp(const OperatorDef& def, Workspace* ws)
       : NearestOnednnOp(def, ws), scale_(ReadArgument(kUpsampleScale)) {}
 
+  void PlanAhead(const AheadInputs&) override {
+    CheckInput();
+    PlanResize(Axis(2), Axis(3));
+  }
+
   bool RunOnDevice() override {
-    const Tensor& X = Input(0);
-    CAFFE_ENFORCE_EQ(X.dim(), 4, "rank of input 0 (X) of shape ", X.sizes(), ", want 4");
-    UpsampledDims(X.sizes(), scale_, &upsampled_);  // checks the sizes
-    const int64_t H = X.dims()[2], W = X.dims()[3];
-    Resize({.in = H, .out = H * scale_, .repeat = scale_},
-           {.in = W, .out = W * scale_, .repeat = scale_});
+    CheckInput();
+    Resize(Axis(2), Axis(3));
     return true;
   }
 
  private:
+  void CheckInput() {
+    const Tensor& X = Input(0);
+    CAFFE_ENFORCE_EQ(X.dim(), 4, "rank of input 0 (X) of shape ", X.sizes(), ", want 4");
+    UpsampledDims(X.sizes(), scale_, &upsampled_);  // checks the sizes
+  }
+  NearestAxis Axis(int dim) const {
+    const int64_t size = Input(0).sizes()[static_cast<size_t>(dim)];
+    return {.in = size, .out = size * scale_, .repeat = scale_};
+  }
+
   const int scale_;
   std::vector<int64_t> upsampled_;
 };

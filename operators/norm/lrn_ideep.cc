@@ -1,6 +1,7 @@
 // LRN on IDEEP, in the layout of X.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/norm/lrn.h"
@@ -10,7 +11,7 @@ namespace caffe2rt {
 
 namespace {
 
-class LRNOnednnOp final : public Operator<IDEEPContext> {
+class LRNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   LRNOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), window_(ReadLrnWindow(args(), StorageOrder::NCHW)) {
@@ -18,12 +19,14 @@ class LRNOnednnOp final : public Operator<IDEEPContext> {
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
   }
 
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    for (int i = 0; i < OutputSize(); ++i) PrepareOutput(Output(i), Input(0).dims(), layout_);
+  }
+
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
-    if (!input_.Matches(X)) {
-      input_.Plan(0, X);
-      layout_ = LayoutOf(input_.planes());
-    }
+    if (!input_.Matches(X)) Plan(X);
     const float* const x = input_.Read(X);
     float* const y = PrepareOutput(Output(0), X.dims(), layout_);
     float* const scale = OutputSize() > 1 ? PrepareOutput(Output(1), X.dims(), layout_) : nullptr;
@@ -32,6 +35,11 @@ class LRNOnednnOp final : public Operator<IDEEPContext> {
   }
 
  private:
+  void Plan(const Tensor& X) {
+    input_.Plan(0, X);
+    layout_ = LayoutOf(input_.planes());
+  }
+
   const LRNWindow window_;
   PlanesInput input_;
   std::shared_ptr<const OnednnLayout> layout_;

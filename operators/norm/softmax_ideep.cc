@@ -3,6 +3,7 @@
 // order first.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/norm/softmax.h"
@@ -11,23 +12,21 @@ namespace caffe2rt {
 
 namespace {
 
-class SoftmaxOnednnOp final : public Operator<IDEEPContext> {
+class SoftmaxOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   SoftmaxOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), axis_(ReadArgument(kSoftmaxAxis)) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0));
+    PrepareOutput(Output(0), Input(0).dims(), layout_);
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const int axis = X.canonical_axis_index(axis_);
     const float* x = OnednnData(X);
-    if (!input_.Matches(X)) {
-      input_.Forget();
-      layout_ = SharedLayout(X);
-      if (axis > 1 || FloatsOf(X) != X.numel() || FormatOf(X) == OnednnFormat::kOther) {
-        layout_ = nullptr;
-      }
-      input_.Remember(X);
-    }
+    if (!input_.Matches(X)) Plan(X);
     if (layout_ == nullptr) x = plain_.Read(X);
     const int64_t rows = X.size_to_dim(axis), columns = X.size_from_dim(axis);
     Tensor* Y = Output(0);
@@ -41,6 +40,16 @@ class SoftmaxOnednnOp final : public Operator<IDEEPContext> {
 
  private:
   static constexpr int64_t kCost = 8;
+
+  void Plan(const Tensor& X) {
+    input_.Forget();
+    layout_ = SharedLayout(X);
+    if (X.canonical_axis_index(axis_) > 1 || FloatsOf(X) != X.numel() ||
+        FormatOf(X) == OnednnFormat::kOther) {
+      layout_ = nullptr;
+    }
+    input_.Remember(X);
+  }
 
   const int axis_;
   OnednnInput input_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/shape/flatten.h"
@@ -11,10 +12,17 @@ namespace caffe2rt {
 
 namespace {
 
-class FlattenOnednnOp final : public Operator<IDEEPContext> {
+class FlattenOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   FlattenOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws), axis_(ReadArgument(kFlattenAxis)) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    const Tensor& X = Input(0);
+    FlattenedDims(X.sizes(), axis_, &dims_);
+    if (X.opaque_layout() != nullptr) Plan(X);
+    PrepareOutput(Output(0), dims_, nullptr);
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -27,11 +35,7 @@ class FlattenOnednnOp final : public Operator<IDEEPContext> {
                    [&](int64_t first, int64_t last) { std::copy(x + first, x + last, y + first); });
       return true;
     }
-    if (!input_.Matches(X)) {
-      input_.Forget();
-      reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
-      input_.Remember(X);
-    }
+    if (!input_.Matches(X)) Plan(X);
     if (Y != &X) {
       reorder_.Run(x, PrepareOutput(Y, dims_, nullptr));
       return true;
@@ -44,6 +48,12 @@ class FlattenOnednnOp final : public Operator<IDEEPContext> {
   }
 
  private:
+  void Plan(const Tensor& X) {
+    input_.Forget();
+    reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
+    input_.Remember(X);
+  }
+
   const int axis_;
   std::vector<int64_t> dims_;
   OnednnInput input_;

@@ -3,6 +3,7 @@
 // row-major order.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
 #include "operators/shape/channel_copies.h"
@@ -12,7 +13,7 @@ namespace caffe2rt {
 
 namespace {
 
-class SplitOnednnOp final : public Operator<IDEEPContext> {
+class SplitOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   SplitOnednnOp(const OperatorDef& def, Workspace* ws)
       : Operator<IDEEPContext>(def, ws),
@@ -20,11 +21,26 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
         split_(ReadArgument(kSplitSizes)),
         uneven_(ReadArgument(kSplitUneven)) {}
 
+  void PlanAhead(const AheadInputs& inputs) override {
+    CAFFE_ENFORCE(InputSize() < 2 || inputs.is_constant(1),
+                  "input 1 (split) is known when the net runs, want a constant");
+    const Tensor& X = Input(0);
+    const int axis = PlanPieces(X);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      SplitPieceDims(X.sizes(), axis, join_.add_axis, sizes_[i], &dims_);
+      Tensor* const Y = Output(static_cast<int>(i));
+      if (planes_.has_value()) {
+        PrepareOutput(Y, dims_, layouts_[i]);
+      } else {
+        Y->Resize(dims_);
+        Y->raw_mutable_data(X.dtype());
+      }
+    }
+  }
+
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
-    const int axis = canonical_axis_index_(join_.axis, X.dim());
-    SplitSizes(X.dim(axis), OutputSize(), join_.add_axis, Wanted(), &sizes_, uneven_);
-    if (!input_.Matches(X) || sizes_ != planned_sizes_) Plan(X, axis);
+    const int axis = PlanPieces(X);
     if (planes_.has_value()) {
       SplitPlanes(X);
     } else {
@@ -40,6 +56,14 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
     if (InputSize() < 2) return split_;
     CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");
     return SizesOfInput(split_input_.Read(*this, 1), OutputSize(), &converted_);
+  }
+
+  // Returns the axis.
+  int PlanPieces(const Tensor& X) {
+    const int axis = canonical_axis_index_(join_.axis, X.dim());
+    SplitSizes(X.dim(axis), OutputSize(), join_.add_axis, Wanted(), &sizes_, uneven_);
+    if (!input_.Matches(X) || sizes_ != planned_sizes_) Plan(X, axis);
+    return axis;
   }
 
   void Plan(const Tensor& X, int axis) {
