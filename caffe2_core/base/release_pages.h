@@ -1,5 +1,6 @@
 #pragma once
-// Releases the pages of memory whose content is not needed any more, or is in a file.
+// Releases the pages of memory whose content is not needed any more, or is in a file, and maps those that
+// will be needed.
 
 #include <cstddef>
 
@@ -10,6 +11,10 @@ namespace caffe2rt {
 // from it again when they are used; other memory reads as zeros or as before. Pages that the system
 // cannot release stay.
 void ReleasePages(const void* data, size_t nbytes);
+
+// Maps the whole pages in [data, data + nbytes), which is writable memory: the content stays, and writing
+// it later does not wait for the system. Does nothing if the system cannot do so (before Linux 5.14).
+void MapPages(void* data, size_t nbytes);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

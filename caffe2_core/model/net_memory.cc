@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/release_pages.h"
 #include "caffe2_core/executors/net_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
@@ -152,6 +153,10 @@ void NetMemory::Begin() {
     stock_->Return(std::exchange(arena_, nullptr));
     throw;
   }
+}
+
+void NetMemory::MapPages() {
+  if (arena_ != nullptr) caffe2rt::MapPages(arena_->data(), arena_->bytes());
 }
 
 void NetMemory::End(bool success) {

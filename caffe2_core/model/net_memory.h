@@ -51,6 +51,9 @@ class NetMemory {
   // of the net. End(false): the run failed.
   void Begin();
   void End(bool success);
+  // Maps the pages of the planned memory now instead of when operators write them first. REQUIRES:
+  // between Begin and End.
+  void MapPages();
 
   // Takes the planned memory away from the blobs, until the next Begin. REQUIRES: not between Begin
   // and End.

@@ -164,10 +164,6 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
                               const ShapeMap& shapes, NetMemory* memory) {
   const std::vector<OperatorBase*> operators = net.GetOperators();
   std::vector<size_t> left_out;
-  const bool any = std::any_of(operators.begin(), operators.end(), [](const OperatorBase* op) {
-    return dynamic_cast<const PlansAhead*>(op) != nullptr;
-  });
-  if (!any) return left_out;
   if (memory->blobs() == nullptr) {
     for (size_t op = 0; op < operators.size(); ++op) {
       const auto* const planner = dynamic_cast<const PlansAhead*>(operators[op]);
@@ -183,6 +179,7 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
   for (size_t op = 0; op < operators.size(); ++op) {
     if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
   }
+  memory->MapPages();
   memory->End(false);
   memory->Release();
   return left_out;

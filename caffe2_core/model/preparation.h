@@ -137,8 +137,8 @@ class PreparedNet {
   void Run();
 
   // Does what the first run does once: operators plan for their shapes, libraries create their
-  // primitives, and constant weights are prepared. The first run is then about as fast as the next
-  // ones, apart from memory that is touched first. Nothing is computed, and no blob changes.
+  // primitives, constant weights are prepared, and the pages of the planned memory are mapped. The
+  // first run is then about as fast as the next ones. Nothing is computed, and no blob changes.
   // `preparation` is that of the net: it holds its inputs and their shapes. Without the shape of an
   // input, and without planned memory, operators plan in the first run. Returns the positions of the
   // operators whose first run may still prepare weights. Call it before the first run. THROWS only

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace caffe2rt::release_pages_test {
 namespace {
@@ -34,7 +35,34 @@ TEST(ReleasePagesTest, ReleasesWholePagesOnly) {
   munmap(memory, kBytes);
 }
 
-TEST(ReleasePagesTest, AcceptsNoMemory) { ReleasePages(nullptr, 0); }
+TEST(ReleasePagesTest, AcceptsNoMemory) {
+  ReleasePages(nullptr, 0);
+  MapPages(nullptr, 0);
+}
+
+// The pages of the memory that are mapped, in order.
+std::vector<bool> Mapped(void* memory) {
+  std::vector<unsigned char> states(kBytes / kPage);
+  if (mincore(memory, kBytes, states.data()) != 0) states.clear();
+  std::vector<bool> mapped;
+  for (const unsigned char state : states) mapped.push_back((state & 1) != 0);
+  return mapped;
+}
+
+TEST(MapPagesTest, MapsWholePagesAndKeepsTheirContent) {
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const bytes = static_cast<unsigned char*>(memory);
+  bytes[3 * kPage] = 7;
+  const bool can_map = madvise(bytes, kPage, 23) == 0;  // MADV_POPULATE_WRITE
+  MapPages(bytes + kPage + 1, 4 * kPage);
+  EXPECT_EQ(Mapped(memory),
+            std::vector<bool>({can_map, false, can_map, true, can_map, false, false, false}));
+  EXPECT_EQ(bytes[3 * kPage], 7);
+  EXPECT_EQ(bytes[2 * kPage], 0);
+  munmap(memory, kBytes);
+}
 
 }  // namespace
 }  // namespace caffe2rt::release_pages_test
