@@ -11,7 +11,9 @@ namespace {
 class GemmConv final : public ConvKernel {
  public:
   explicit GemmConv(const ConvShape& shape)
-      : shape_(shape), pixels_(shape.window.in_size()), rows_(pixels_ * shape.window.batch) {}
+      : shape_(shape), pixels_(shape.window.in_size()), rows_(pixels_ * shape.window.batch) {
+    PrepareSgemm(shape.out_group(), pixels_, shape.in_group());
+  }
 
   void Run(const float* x, const void* filter, const float* bias, float* y, PieceScratch) override {
     // With one pixel in an image, channels are contiguous in both layouts.

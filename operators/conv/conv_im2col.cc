@@ -15,7 +15,10 @@ class Im2ColConv final : public ConvKernel {
       : shape_(shape),
         columns_(shape),
         in_size_(shape.window.in_size()),
-        out_size_(shape.window.out_size()) {}
+        out_size_(shape.window.out_size()) {
+    PrepareSgemm(shape.out_group(), columns_.rows_at_once() * columns_.row_size(),
+                 columns_.depth());
+  }
 
   int64_t ScratchSize() const override { return columns_.size(); }
 

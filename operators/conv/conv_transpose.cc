@@ -169,6 +169,12 @@ void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float*
   }
 }
 
+void ConvTransposeOnCpu::PrepareLibrary() const {
+  const int64_t rows = RowsAtOnce(shape_, ColumnsOfRow(shape_));
+  PrepareSgemm(CheckedMultiply(shape_.out_group(), shape_.window.kernel_size()),
+               rows * shape_.window.axis[1].in, shape_.in_group());
+}
+
 void RegisterConvTranspose() {
   OpSchema& schema =
       RegisterSchema("ConvTranspose", __FILE__)

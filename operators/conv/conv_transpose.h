@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/conv/conv_checks.h"
@@ -25,6 +26,8 @@ void RunConvTranspose(CPUContext& context, const ConvTransposeShape& shape, cons
 class ConvTransposeOnCpu {
  public:
   explicit ConvTransposeOnCpu(const OperatorBase&) {}
+  // Does what otherwise the first Run in the process does once. REQUIRES: Plan was called.
+  void PrepareLibrary() const;
   // Later calls of Run use `shape`.
   void Plan(const ConvTransposeShape& shape) { shape_ = shape; }
   // `bias` may be null. REQUIRES: Plan was called; Y is not empty.
@@ -38,7 +41,7 @@ class ConvTransposeOnCpu {
 };
 
 template <class Context, class Runner>
-class ConvTransposeOp final : public Operator<Context> {
+class ConvTransposeOp final : public Operator<Context>, public PlansAhead {
  public:
   USE_OPERATOR_FUNCTIONS(Context);
 
@@ -46,6 +49,13 @@ class ConvTransposeOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kConvTranspose)),
         runner_(*this) {}
+
+  void PlanAhead(const AheadInputs&) override {
+    Plan(Input(0), Input(1));
+    if constexpr (requires { runner_.PrepareLibrary(); }) runner_.PrepareLibrary();
+    Output(0)->Resize(y_dims_);
+    (void)Output(0)->template mutable_data<float>();
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

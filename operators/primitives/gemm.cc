@@ -18,6 +18,10 @@ namespace {
 
 // With fewer multiply-adds than this, the overhead of a call to oneDNN exceeds the work.
 constexpr int64_t kTinyProduct = 4096;
+bool IsTiny(int64_t m, int64_t n, int64_t k) {
+  return m <= kTinyProduct && n <= kTinyProduct && k <= kTinyProduct && m * n <= kTinyProduct &&
+         m * n * k <= kTinyProduct;
+}
 
 void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
   for (int64_t i = 0; i < m; ++i) {
@@ -200,6 +204,19 @@ void Sgemv(int64_t rows, int64_t columns, float alpha, const float* a, int64_t l
   }
 }
 
+void PrepareSgemm(int64_t m, int64_t n, int64_t k) {
+  if (m <= 1 || n <= 1 || k <= 0 || IsTiny(m, n, k)) return;
+  static const bool prepared = [] {
+    constexpr int64_t kSide = 32;
+    const std::vector<float> zeros(kSide * kSide);
+    std::vector<float> product(kSide * kSide);
+    Sgemm(false, false, kSide, kSide, kSide, 1.f, zeros.data(), kSide, zeros.data(), kSide, 0.f,
+          product.data(), kSide);
+    return true;
+  }();
+  (void)prepared;
+}
+
 void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
            int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
   CAFFE_ENFORCE(m >= 0 && n >= 0 && k >= 0, "matrix multiplication of sizes ", m, ", ", n, ", ", k,
@@ -226,8 +243,7 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
     Sgemv(m, k, alpha, a, lda, b, beta, c);
     return;
   }
-  if (m <= kTinyProduct && n <= kTinyProduct && k <= kTinyProduct && m * n <= kTinyProduct &&
-      m * n * k <= kTinyProduct) {
+  if (IsTiny(m, n, k)) {
     // If k is 1, a column of B can be read like a row.
     const bool row_b = !trans_b || (k == 1 && ldb == 1);
     PickByIsa(TinyAvx512, TinyAvx2,

@@ -18,6 +18,10 @@ inline constexpr double kGemmWorthCutting = 5e5;
 void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
            int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc);
 
+// Does what otherwise the first Sgemm of such sizes in the process does once: oneDNN generates its
+// code, which takes 15 ms. Thread safe.
+void PrepareSgemm(int64_t m, int64_t n, int64_t k);
+
 // y [rows] = beta * y + alpha * A [rows, columns] x. The rows of A are `lda` elements apart. If
 // beta is 0, y is not read.
 void Sgemv(int64_t rows, int64_t columns, float alpha, const float* a, int64_t lda, const float* x,
