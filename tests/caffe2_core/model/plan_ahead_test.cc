@@ -119,6 +119,49 @@ TEST_F(PlanAheadTest, PreparesTheWeightsThatARunPrepares) {
   }
 }
 
+// Operators between two convolutions that keep the layouts of oneDNN: the second convolution is planned,
+// too, because the layout of its input is known.
+TEST_F(PlanAheadTest, PlansBehindOperatorsInTheLayoutsOfOneDnn) {
+  struct Case {
+    const char* type;
+    const char* rest;    // of the definition
+    const char* filter;  // of the second convolution
+  };
+  for (const Case& c :
+       {Case{"PRelu", R"(input: "p")", "w64"},
+        Case{"LRN", R"(arg { name: "size" i: 5 } arg { name: "alpha" f: 0.1 })", "w64"},
+        Case{"ChannelShuffle", R"(arg { name: "group" i: 4 } arg { name: "kernel" i: 1 })", "w64"},
+        Case{"ResizeNearest",
+             R"(arg { name: "width_scale" f: 2 } arg { name: "height_scale" f: 2 })", "w64"},
+        Case{"UpsampleNearest", R"(arg { name: "scale" i: 2 })", "w64"},
+        Case{"Add", R"(input: "p" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+             "w64"},
+        Case{"Mul", R"(input: "a")", "w64"},
+        Case{"Split", R"(output: "b2" arg { name: "axis" i: 1 })", "w32"}}) {
+    SCOPED_TRACE(c.type);
+    Workspace plain_ws, ahead_ws;
+    for (Workspace* const ws : {&plain_ws, &ahead_ws}) {
+      FeedWeights(ws);
+      FeedRandom(ws, "p", {64}, 0.1f, 0.9f, 7);
+      FeedRandom(ws, "w32", {64, 32, 3, 3}, -0.04f, 0.04f, 8);
+    }
+    const std::string text = MakeString(
+        R"(name: "layouts" external_output: "y" op { type: "Conv" input: "x" input: "w3" output: "a" )",
+        kTaps, " } op { type: \"", c.type, "\" input: \"a\" output: \"b\" ", c.rest,
+        " } op { type: \"Conv\" input: \"b\" input: \"", c.filter, "\" output: \"y\" ", kTaps,
+        " }");
+    Planned plain(text, Options(), &plain_ws), ahead(text, Options(), &ahead_ws);
+    EXPECT_THAT(ahead.net.PlanAhead(ahead.preparation), IsEmpty());
+    const int64_t before = Made();
+    FeedInputs(&plain_ws);
+    FeedInputs(&ahead_ws);
+    ahead.net.Run();
+    EXPECT_EQ(Made(), before);
+    plain.net.Run();
+    EXPECT_EQ(Fetch<float>(ahead_ws, "y"), Fetch<float>(plain_ws, "y"));
+  }
+}
+
 TEST_F(PlanAheadTest, ChangesNoBlob) {
   Workspace ws;
   FeedWeights(&ws);
