@@ -8,7 +8,6 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/imported_model.h"
-#include "binaries/heap_ahead.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/executors/net_types.h"
@@ -74,9 +73,6 @@ void WarnOfWorkers(const NetDef& net, const std::string& executor) {
 
 namespace {
 
-// The schemas of the operators take 2 MiB.
-constexpr size_t kHeapAtStart = size_t{3} << 20;
-
 Model WithWarnings(Model model) {
   for (const std::string& warning : model.warnings) Warn(warning);
   PrintNotes(model.notes);
@@ -87,10 +83,7 @@ Model WithWarnings(Model model) {
 
 Model ReloadModel(const CommandLine& line) { return LoadModel(FileOptionsOf(line)); }
 
-Model LoadModel(const CommandLine& line) {
-  MapHeapAhead(kHeapAtStart);
-  return WithWarnings(ReloadModel(line));
-}
+Model LoadModel(const CommandLine& line) { return WithWarnings(ReloadModel(line)); }
 
 Model LoadModelForCPU(const CommandLine& line, bool has_weights_file) {
   ModelFileOptions options = FileOptionsOf(line);
