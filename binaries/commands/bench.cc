@@ -17,6 +17,7 @@
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/timer.h"
 #include "caffe2_core/inspect/net_profile.h"
 #include "caffe2_core/inspect/profile_drawing.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -87,6 +88,9 @@ class BenchJob {
     WarnOfWorkers(prepared.net, line_.Text("executor"));
     PreparedNet net(prepared.net, {}, ArenasOf(line_), ws_.get(), line_.Text("executor"),
                     prepared.options);
+    Timer timer;
+    (void)net.PlanAhead(prepared);
+    const double ahead_ms = timer.MilliSeconds();
     NetProfile profile = ProfileNet(
         &net.net(),
         [&net] {
@@ -94,6 +98,7 @@ class BenchJob {
           return true;
         },
         options);
+    profile.ahead_ms = ahead_ms;
     WriteReport(line_, prepared, &net.net());
     return profile;
   }

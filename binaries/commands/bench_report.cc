@@ -93,8 +93,8 @@ void PrintProfile(const NetProfile& profile, size_t top) {
             << " ms, least " << TimeText(profile.warm.least_ms) << " ms, mean "
             << TimeText(profile.warm.mean_ms) << " ms of " << profile.timed_runs << " warm runs, "
             << GetNumThreads() << (GetNumThreads() == 1 ? " thread\n" : " threads\n")
-            << "first run (cold: prepares weights, plans memory): " << TimeText(profile.cold_ms)
-            << " ms\n"
+            << "first run (cold): " << TimeText(profile.cold_ms) << " ms, after "
+            << TimeText(profile.ahead_ms) << " ms of preparing weights and planning memory for it\n"
             << "operators by cost (ms: warm median; share: of the net's median; overhead: the\n"
                "net minus its operators, which are timed one by one):\n";
   PrintOperators(profile, top);
@@ -109,6 +109,7 @@ void WriteProfile(const NetProfile& profile, Json* json) {
            {"min_ms", profile.warm.least_ms},
            {"mean_ms", profile.warm.mean_ms},
            {"cold_ms", profile.cold_ms},
+           {"ahead_ms", profile.ahead_ms},
            {"overhead_ms", overhead_ms},
            {"iterations", profile.timed_runs},
            {"threads", GetNumThreads()},

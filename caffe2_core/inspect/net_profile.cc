@@ -28,7 +28,7 @@ class Stopwatch {
 
 struct OperatorSamples {
   std::vector<double> milliseconds;
-  std::vector<TensorShape> inputs, outputs;  // of the first run
+  std::vector<TensorShape> inputs, outputs;  // of the second run, so that the first is not delayed
   std::string engine;                        // of the last run
 };
 
@@ -38,17 +38,17 @@ class ProfilingObserver final : public ObserverBase<OperatorBase> {
       : ObserverBase<OperatorBase>(op), samples_(samples) {}
 
   void Start() override {
-    if (samples_->milliseconds.empty()) samples_->inputs = subject_->InputTensorShapes();
+    if (samples_->milliseconds.size() == 1) samples_->inputs = subject_->InputTensorShapes();
     stopwatch_.Restart();
   }
   void Stop() override {
     const double ms = stopwatch_.Milliseconds();
-    if (samples_->milliseconds.empty()) {
+    if (samples_->milliseconds.size() == 1) {
       for (const Blob* blob : subject_->Outputs())
         samples_->outputs.push_back(GetTensorShapeOfBlob(blob));
     }
+    if (!samples_->milliseconds.empty()) samples_->engine = subject_->engine();
     samples_->milliseconds.push_back(ms);
-    samples_->engine = subject_->engine();
   }
 
  private:
@@ -177,6 +177,9 @@ NetProfile ProfileNet(NetBase* net, const std::function<bool()>& run,
                 options.warmup_runs, " and ", options.timed_runs, ", want at least 0 and 1");
   const std::vector<OperatorBase*> operators = net->GetOperators();
   std::vector<OperatorSamples> samples(operators.size());
+  for (OperatorSamples& of_operator : samples)
+    of_operator.milliseconds.reserve(
+        static_cast<size_t>(std::min<int64_t>(options.timed_runs, 1000)) + 1);
   NetProfile profile{.net = net->Name(), .timed_runs = options.timed_runs};
   {
     const Observation observation(operators, &samples);

@@ -6,8 +6,8 @@
 //   profile.operators[0].warm_ms;                 // of its first operator
 //   profile.operators[0].GigaflopsPerSecond();
 //
-// The first run is cold: operators prepare their weights, memory is planned and touched for the first
-// time, and libraries are loaded. The later runs are warm.
+// The first run is cold: unless PreparedNet::PlanAhead did it before, operators prepare their weights, memory is
+// planned and touched for the first time, and libraries are loaded. The later runs are warm.
 //
 // The whole net and its operators are timed in different runs, in turns. While operators are timed, each waits
 // for its device. The sum of their times is therefore not the time of the net: it lacks what the net
@@ -39,7 +39,7 @@ struct OperatorProfile {
   std::string engine = {};  // the engine that ran; "" if the device has only one
   double cold_ms = 0;       // in the first run
   double warm_ms = 0;       // median of the timed runs
-  // From the shapes of the first run; 0 if they are not known for the type. Multiply-adds are those
+  // From the shapes of a timed run; 0 if they are not known for the type. Multiply-adds are those
   // of convolutions and matrix multiplications; floating-point operations and bytes are those of the
   // schema's cost inference.
   int64_t multiply_adds = 0;
@@ -55,7 +55,8 @@ struct OperatorProfile {
 
 struct NetProfile {
   std::string net = {};
-  double cold_ms = 0;  // the first run
+  double ahead_ms = 0;  // what was done for the first run before it; set by who did it
+  double cold_ms = 0;   // the first run
   RunTimes warm = {};  // the timed runs of the whole net
   int64_t timed_runs = 0;
   std::vector<OperatorProfile> operators = {};  // in the order of the net

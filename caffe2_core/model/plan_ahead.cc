@@ -1,13 +1,16 @@
 #include "caffe2_core/model/plan_ahead.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/rehearsal.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/plans_ahead.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -67,14 +70,24 @@ class AheadPlanner {
     const bool possible = (device == CPU || device == IDEEP) &&
                           std::all_of(inputs.begin(), inputs.end(), all_known) &&
                           std::all_of(outputs.begin(), outputs.end(), is_free);
-    const bool planned = possible && (PlanOperator(op) || (device == CPU && InferOutputs(op)));
-    for (const uint32_t blob : outputs) known_[blob] = planned ? Known::kShape : Known::kNothing;
-    return planned;
+    for (const uint32_t blob : outputs) known_[blob] = Known::kNothing;  // if planning fails
+    if (!possible || !(PlanOperator(op) || (device == CPU && InferOutputs(op)))) return false;
+    for (const uint32_t blob : outputs) known_[blob] = Known::kShape;
+    NoteCost(op);
+    return true;
   }
 
   bool PreparesWeights(size_t op) const {
     const auto* const planner = dynamic_cast<const PlansAhead*>(operators_[op]);
     return planner != nullptr && planner->PreparesWeights();
+  }
+
+  // Whether the net may run on zeros. REQUIRES: all operators were planned.
+  bool MayRehearse() const { return cost_.is_low() && only_computes_; }
+  // Fills with zeros the inputs of which only the shape is known.
+  void ZeroInputs() {
+    for (Tensor* const tensor : shaped_)
+      std::memset(tensor->raw_mutable_data(tensor->dtype()), 0, tensor->nbytes());
   }
 
  private:
@@ -94,7 +107,28 @@ class AheadPlanner {
     Tensor* const tensor = objects_[blob]->GetMutableTensor(CPU);
     tensor->Resize(GetDimsVector(shape));
     tensor->raw_mutable_data(type);
+    shaped_.push_back(tensor);
     known_[blob] = Known::kShape;
+  }
+
+  // None if a blob holds no tensor.
+  std::optional<std::vector<TensorShape>> ShapesOf(std::span<const uint32_t> blobs) const {
+    std::vector<TensorShape> shapes;
+    for (const uint32_t blob : blobs) {
+      const Tensor* const tensor = FindTensor(*objects_[blob]);
+      if (tensor == nullptr) return std::nullopt;
+      shapes.push_back(CreateTensorShape(tensor->dims(), TypeMetaToDataType(tensor->dtype())));
+    }
+    return shapes;
+  }
+
+  // Adds the cost of an operator that was planned.
+  void NoteCost(size_t op) {
+    if (!MayRehearse()) return;
+    const OperatorDef& def = def_.op(static_cast<int>(op));
+    const auto in = ShapesOf(blobs_.inputs(op)), out = ShapesOf(blobs_.outputs(op));
+    only_computes_ = in.has_value() && out.has_value() && OnlyComputes(def);
+    if (only_computes_) cost_.Add(def, *in, *out);
   }
 
   // Lets the operator plan, if it can.
@@ -113,13 +147,9 @@ class AheadPlanner {
     const OperatorDef& def = def_.op(static_cast<int>(op));
     const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
     if (schema == nullptr || !schema->HasTensorInference()) return false;
-    std::vector<TensorShape> in;
-    for (const uint32_t blob : blobs_.inputs(op)) {
-      const Tensor* const tensor = FindTensor(*objects_[blob]);
-      if (tensor == nullptr) return false;
-      in.push_back(CreateTensorShape(tensor->dims(), TypeMetaToDataType(tensor->dtype())));
-    }
-    const std::vector<TensorShape> out = schema->InferTensor(def, in);
+    const auto in = ShapesOf(blobs_.inputs(op));
+    if (!in.has_value()) return false;
+    const std::vector<TensorShape> out = schema->InferTensor(def, *in);
     const std::span<const uint32_t> outputs = blobs_.outputs(op);
     if (out.size() != outputs.size()) return false;
     const auto is_usable = [](const TensorShape& shape) {
@@ -145,6 +175,9 @@ class AheadPlanner {
   std::vector<Known> known_;                // by blob
   std::set<const Blob*> is_free_;           // hold nothing before the first run
   std::vector<Blob*> to_empty_, to_clear_;  // what they hold at the end is removed
+  std::vector<Tensor*> shaped_;             // inputs whose elements are undefined
+  RehearsalCost cost_;
+  bool only_computes_ = true;
 };
 
 // Operators report these errors when they run.
@@ -155,6 +188,15 @@ bool TryToPlan(AheadPlanner* planner, size_t op) {
     return false;
   } catch (const std::bad_alloc&) {
     return false;
+  }
+}
+
+// Runs the net. Zeros may be what an operator rejects: a run on other elements reports its errors itself.
+void Rehearse(NetMemory* memory) {
+  try {
+    (void)memory->Run();
+  } catch (const EnforceNotMet&) {
+  } catch (const std::bad_alloc&) {
   }
 }
 
@@ -176,11 +218,18 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
   AheadPlanner planner(net, *memory);
   planner.Begin(inputs, shapes);
   memory->Begin();
+  bool all_planned = true;
   for (size_t op = 0; op < operators.size(); ++op) {
-    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
+    if (TryToPlan(&planner, op)) continue;
+    all_planned = false;
+    if (planner.PreparesWeights(op)) left_out.push_back(op);
   }
   memory->MapPages();
   memory->End(false);
+  if (all_planned && planner.MayRehearse()) {
+    planner.ZeroInputs();
+    Rehearse(memory);
+  }
   memory->Release();
   return left_out;
 }

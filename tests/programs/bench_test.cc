@@ -56,6 +56,7 @@ TEST_F(BenchProgramTest, TimesANetAndItsOperators) {
   EXPECT_EQ(JsonAt(result.out, "/iterations"), "3");
   EXPECT_NE(JsonAt(result.out, "/median_ms"), "0");
   EXPECT_NE(JsonAt(result.out, "/cold_ms"), "0");
+  EXPECT_NE(JsonAt(result.out, "/ahead_ms"), "0");
   EXPECT_NE(JsonAt(result.out, "/types/Relu"), "0");
   EXPECT_EQ(JsonAt(result.out, "/operators/0/type"), R"("Conv")");
   EXPECT_EQ(JsonAt(result.out, "/operators/0/name"), R"("first")");

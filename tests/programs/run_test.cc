@@ -348,7 +348,10 @@ TEST_F(RunProgramTest, StatesWhetherItsTimeIncludesThePreparation) {
   often.insert(often.end(), {"--iterations", "3"});
   EXPECT_THAT(RunCaffe2(WithDemo(often)).out, Not(HasSubstr("preparation")));
   often.emplace_back("--json");
-  EXPECT_EQ(JsonAt(RunCaffe2(WithDemo(often)).out, "/includes_preparation"), "false");
+  const std::string json = RunCaffe2(WithDemo(often)).out;
+  EXPECT_EQ(JsonAt(json, "/includes_preparation"), "false");
+  EXPECT_NE(JsonAt(json, "/ahead_milliseconds"), "0");
+  EXPECT_NE(JsonAt(json, "/first_run_milliseconds"), "0");
 }
 
 TEST(RunProgramOnSharedFilesTest, RunsPredictorsFromDatabases) {

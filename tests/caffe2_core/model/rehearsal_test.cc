@@ -1,0 +1,124 @@
+#include "caffe2_core/model/rehearsal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/preparation.h"
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::rehearsal_test {
+namespace {
+
+using test::Feed;
+using test::FeedRandom;
+using test::Fetch;
+using test::ParseNet;
+
+class CountingObserver final : public ObserverBase<NetBase> {
+ public:
+  CountingObserver(NetBase* net, int* runs) : ObserverBase<NetBase>(net), runs_(runs) {}
+  void Start() override { ++*runs_; }
+
+ private:
+  int* const runs_;
+};
+
+TensorShape Floats(const std::vector<int64_t>& dims) {
+  return CreateTensorShape(dims, TensorProto::FLOAT);
+}
+
+struct Rehearsed {
+  Rehearsed(const std::string& ops, Workspace* ws, const ShapeMap& shapes)
+      : preparation(PrepareNet(ParseNet("name: \"n\" external_output: \"y\" " + ops),
+                               {.optimize = false, .inputs = {"x", "l"}, .input_shapes = shapes},
+                               ws)),
+        net(preparation.net, {}, std::make_shared<ArenaStock>(), ws) {
+    net.net().AttachObserver(std::make_unique<CountingObserver>(&net.net(), &runs));
+    net.PlanAhead(preparation);
+  }
+  int runs = 0;
+  Preparation preparation;
+  PreparedNet net;
+};
+
+// The number of runs in PlanAhead.
+int RunsAhead(const std::string& ops, const ShapeMap& shapes) {
+  Workspace ws;
+  for (const char* input : {"x", "l"}) ws.CreateBlob(input);
+  FeedRandom(&ws, "w", {3, 4});
+  FeedRandom(&ws, "large", {1024, 1024});
+  FeedRandom(&ws, "b", {3});
+  FeedRandom(&ws, "large_b", {1024});
+  return Rehearsed(ops, &ws, shapes).runs;
+}
+
+constexpr char kRelu[] = R"(op { type: "Relu" input: "x" output: "y" } )";
+
+TEST(RehearsalTest, RunsCheapNetsThatOnlyComputeOnce) {
+  const ShapeMap small = {{"x", Floats({2, 4})}};
+  const std::string fc = R"(op { type: "FC" input: "x" input: "w" input: "b" output: "y" })";
+  EXPECT_EQ(RunsAhead(fc, small), 1);
+  EXPECT_EQ(RunsAhead(R"(op { type: "Relu" input: "x" output: "h" }
+                         op { type: "Sigmoid" input: "h" output: "h" }
+                         op { type: "Sum" input: "h" input: "x" output: "y" })",
+                      small),
+            1);
+}
+
+TEST(RehearsalTest, RunsNoOtherNet) {
+  const ShapeMap small = {{"x", Floats({2, 4})}};
+  struct Case {
+    const char* why;
+    std::string ops;
+    ShapeMap shapes;
+  };
+  for (const Case& c : {
+           Case{"the shape of the input is not known", kRelu, {}},
+           Case{"prints", R"(op { type: "Print" input: "x" })" + std::string(kRelu), small},
+           Case{"draws random numbers",
+                kRelu +
+                    std::string(
+                        R"(op { type: "UniformFill" output: "r" arg { name: "shape" ints: 2 } })"),
+                small},
+           Case{"changes a weight",
+                kRelu + std::string(R"(op { type: "Relu" input: "b" output: "b" })"), small},
+           Case{"changes an input",
+                R"(op { type: "Relu" input: "x" output: "x" })" + std::string(kRelu), small},
+           Case{"a billion multiply-adds",
+                R"(op { type: "FC" input: "x" input: "large" input: "large_b" output: "y" })",
+                {{"x", Floats({1024, 1024})}}},
+           Case{"48 MiB of outputs",
+                R"(op { type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 3 } })",
+                {{"x", Floats({4096, 1024})}}},
+       }) {
+    EXPECT_EQ(RunsAhead(c.ops, c.shapes), 0) << c.why;
+  }
+}
+
+// Zeros are no valid lengths of the segments: the rehearsal fails, and nothing else.
+TEST(RehearsalTest, IgnoresErrorsOfZeros) {
+  Workspace ws;
+  for (const char* input : {"x", "l"}) ws.CreateBlob(input);
+  Rehearsed rehearsed(R"(op { type: "LengthsSum" input: "x" input: "l" output: "y" })", &ws,
+                      {{"x", Floats({3, 2})},
+                       {"l", CreateTensorShape(std::vector<int64_t>{2}, TensorProto::INT32)}});
+  EXPECT_EQ(rehearsed.runs, 1);
+  Feed<float>(&ws, "x", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Feed<int32_t>(&ws, "l", {2}, {1, 2});
+  rehearsed.net.Run();
+  EXPECT_EQ(Fetch<float>(ws, "y"), std::vector<float>({1, 2, 8, 10}));
+}
+
+TEST(RehearsalTest, LeavesBlobsAsTheyWere) {
+  Workspace ws;
+  for (const char* input : {"x", "l"}) ws.CreateBlob(input);
+  const Rehearsed rehearsed(kRelu, &ws, {{"x", Floats({2, 4})}});
+  EXPECT_EQ(rehearsed.runs, 1);
+  EXPECT_TRUE(ws.GetBlob("x")->IsEmpty());
+  EXPECT_TRUE(!ws.HasBlob("y") || ws.GetBlob("y")->IsEmpty());
+}
+
+}  // namespace
+}  // namespace caffe2rt::rehearsal_test
