@@ -37,8 +37,13 @@ class AheadPlanner {
         objects_(memory.objects()),
         known_(blobs_.size(), Known::kNothing) {}
   ~AheadPlanner() {
-    for (Blob* const blob : to_empty_) blob->Reset();
-    for (Blob* const blob : to_clear_) ClearTensor(blob);
+    const auto goes = [this](const Blob* blob) { return !stays_.contains(blob); };
+    for (Blob* const blob : to_empty_) {
+      if (goes(blob)) blob->Reset();
+    }
+    for (Blob* const blob : to_clear_) {
+      if (goes(blob)) ClearTensor(blob);
+    }
   }
   AheadPlanner(const AheadPlanner&) = delete;
   AheadPlanner& operator=(const AheadPlanner&) = delete;
@@ -73,7 +78,7 @@ class AheadPlanner {
     for (const uint32_t blob : outputs) known_[blob] = Known::kNothing;  // if planning fails
     if (!possible || !(PlanOperator(op) || (device == CPU && InferOutputs(op)))) return false;
     for (const uint32_t blob : outputs) known_[blob] = Known::kShape;
-    NoteCost(op);
+    Note(op);
     return true;
   }
 
@@ -82,12 +87,27 @@ class AheadPlanner {
     return planner != nullptr && planner->PreparesWeights();
   }
 
-  // Whether the net may run on zeros. REQUIRES: all operators were planned.
-  bool MayRehearse() const { return cost_.is_low() && only_computes_; }
-  // Fills with zeros the inputs of which only the shape is known.
-  void ZeroInputs() {
-    for (Tensor* const tensor : shaped_)
+  // Runs the planned operators that only compute, if that costs little, on zeros where the elements of an input
+  // are not known. REQUIRES: between Begin and End of the memory; End follows.
+  // Returns whether they were run: then the blobs in planned memory stay there, as after a run.
+  bool Rehearse(NetMemory* memory) {
+    if (!cost_.is_low() || rehearsed_.empty()) return false;
+    for (Tensor* const tensor : undefined_)
       std::memset(tensor->raw_mutable_data(tensor->dtype()), 0, tensor->nbytes());
+    for (const NetMemory::PlannedBlob& planned : memory->planned())
+      stays_.insert(objects_[planned.blob]);
+    // Zeros may be what an operator rejects: a run on other elements reports its errors itself.
+    try {
+      if (rehearsed_.size() == operators_.size()) {
+        memory->End(false);
+        (void)memory->Run();
+      } else {
+        for (const size_t op : rehearsed_) (void)operators_[op]->Run();
+      }
+    } catch (const EnforceNotMet&) {
+    } catch (const std::bad_alloc&) {
+    }
+    return true;
   }
 
  private:
@@ -107,7 +127,7 @@ class AheadPlanner {
     Tensor* const tensor = objects_[blob]->GetMutableTensor(CPU);
     tensor->Resize(GetDimsVector(shape));
     tensor->raw_mutable_data(type);
-    shaped_.push_back(tensor);
+    undefined_.push_back(tensor);
     known_[blob] = Known::kShape;
   }
 
@@ -122,13 +142,20 @@ class AheadPlanner {
     return shapes;
   }
 
-  // Adds the cost of an operator that was planned.
-  void NoteCost(size_t op) {
-    if (!MayRehearse()) return;
+  // Notes an operator that was planned for the rehearsal.
+  void Note(size_t op) {
+    if (!cost_.is_low()) return;
     const OperatorDef& def = def_.op(static_cast<int>(op));
     const auto in = ShapesOf(blobs_.inputs(op)), out = ShapesOf(blobs_.outputs(op));
-    only_computes_ = in.has_value() && out.has_value() && OnlyComputes(def);
-    if (only_computes_) cost_.Add(def, *in, *out);
+    if (in.has_value() && out.has_value() && OnlyComputes(def)) {
+      cost_.Add(def, *in, *out);
+      rehearsed_.push_back(op);
+      return;
+    }
+    for (const uint32_t blob : blobs_.outputs(op)) {
+      if (objects_[blob]->IsType<Tensor>())
+        undefined_.push_back(objects_[blob]->GetMutable<Tensor>());
+    }
   }
 
   // Lets the operator plan, if it can.
@@ -175,9 +202,10 @@ class AheadPlanner {
   std::vector<Known> known_;                // by blob
   std::set<const Blob*> is_free_;           // hold nothing before the first run
   std::vector<Blob*> to_empty_, to_clear_;  // what they hold at the end is removed
-  std::vector<Tensor*> shaped_;             // inputs whose elements are undefined
-  RehearsalCost cost_;
-  bool only_computes_ = true;
+  std::vector<size_t> rehearsed_;           // operators that only compute, in the order of the net
+  std::vector<Tensor*> undefined_;          // what they read that no operator has computed
+  RehearsalCost cost_;                      // of these operators
+  std::set<const Blob*> stays_;             // stay in planned memory, as after a run
 };
 
 // Operators report these errors when they run.
@@ -188,15 +216,6 @@ bool TryToPlan(AheadPlanner* planner, size_t op) {
     return false;
   } catch (const std::bad_alloc&) {
     return false;
-  }
-}
-
-// Runs the net. Zeros may be what an operator rejects: a run on other elements reports its errors itself.
-void Rehearse(NetMemory* memory) {
-  try {
-    (void)memory->Run();
-  } catch (const EnforceNotMet&) {
-  } catch (const std::bad_alloc&) {
   }
 }
 
@@ -218,19 +237,13 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
   AheadPlanner planner(net, *memory);
   planner.Begin(inputs, shapes);
   memory->Begin();
-  bool all_planned = true;
   for (size_t op = 0; op < operators.size(); ++op) {
-    if (TryToPlan(&planner, op)) continue;
-    all_planned = false;
-    if (planner.PreparesWeights(op)) left_out.push_back(op);
+    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
   }
   memory->MapPages();
+  const bool rehearsed = planner.Rehearse(memory);
   memory->End(false);
-  if (all_planned && planner.MayRehearse()) {
-    planner.ZeroInputs();
-    Rehearse(memory);
-  }
-  memory->Release();
+  if (!rehearsed) memory->Release();
   return left_out;
 }
 

@@ -17,10 +17,10 @@ class NetBase;
 // Goes through the net in order. Shapes and layouts come from the operators that plan ahead, and for
 // other operators on the CPU from their schemas; an operator with an input of which nothing is known
 // is left out, as is one that fails: its first run does the work, and reports the error. The planned
-// memory is mapped. A cheap net that only computes (rehearsal.h) then runs once, on zeros where the elements of
-// an input are not known. Blobs are left as they were. `inputs` and `shapes` are those of
-// PreparationOptions. Returns the positions of the operators that were left out and whose first run
-// may prepare weights.
+// memory is mapped. If that costs little, the operators that only compute (rehearsal.h) then run once, on zeros
+// where elements are not known. Blobs are left as they were, except that those of planned memory may stay
+// in it, as after a run. `inputs` and `shapes` are those of PreparationOptions. Returns the positions of
+// the operators that were left out and whose first run may prepare weights.
 std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
                               const ShapeMap& shapes, NetMemory* memory);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which nets may run once before their first run, so that all of their code has run and all of their memory has
+// Which operators may run once before the first run of their net, so that all of their code has run and all of their memory has
 // been touched. Internal to plan_ahead.cc.
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace caffe2rt {
 // print, draw random numbers, communicate, wait, change an input, run nets, or use blobs that are not listed.
 bool OnlyComputes(const OperatorDef& def);
 
-// The cost of a net, from the shapes of its operators.
+// The cost of running operators once, from their shapes.
 class RehearsalCost {
  public:
-  // At most some milliseconds on one core. The first run of a larger net takes so long that what it does once
-  // hardly counts.
-  static constexpr int64_t kMostMultiplyAdds = 500'000'000;
-  static constexpr int64_t kMostBytes = int64_t{32} << 20;  // that operators write
+  // At most some tens of milliseconds on one core. The first run of a larger net takes so long that what it does
+  // once hardly counts.
+  static constexpr int64_t kMostMultiplyAdds = 2'000'000'000;
+  static constexpr int64_t kMostBytes = int64_t{128} << 20;  // that operators write
 
   void Add(const OperatorDef& def, const std::vector<TensorShape>& inputs,
            const std::vector<TensorShape>& outputs);
