@@ -4,7 +4,9 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/narrow_number.h"
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
@@ -24,10 +26,8 @@ bool IsArchive(const std::string& path) {
          (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
 }
 
-// As a TensorProto of ONNX, in a file "*.pb" instead of "*.npy".
-void SaveStrings(const std::string& file, const std::string& name, const Tensor& tensor) {
-  WriteOnnxTensor(file.substr(0, file.size() - 4) + ".pb", name, tensor);
-}
+// The file of a TensorProto of ONNX, "*.pb" instead of "*.npy".
+std::string ProtoFile(const std::string& file) { return file.substr(0, file.size() - 4) + ".pb"; }
 
 }  // namespace
 
@@ -70,8 +70,13 @@ void OutputSaver::Save(const std::string& name, const Tensor& tensor) {
   const std::string& file = files_.at(name);
   if (archive_.empty()) {
     MakeFolderOf(file);
+    const auto stated = formats_.find(name);
+    const std::optional<NarrowFormat> format =
+        stated == formats_.end() ? std::nullopt : NarrowFormatOfName(stated->second);
+    if (format.has_value()) return WriteNarrowOnnxTensor(ProtoFile(file), name, tensor, *format);
     // NumPy's format has no strings of any length.
-    if (tensor.IsType<std::string>()) return SaveStrings(file, name, tensor);
+    if (tensor.IsType<std::string>() || tensor.IsType<bfloat16>())
+      return WriteOnnxTensor(ProtoFile(file), name, tensor);
     WriteNpy(file, tensor);
     return;
   }

@@ -17,7 +17,8 @@ std::string FileStemOf(const std::string& blob);
 // Saves blobs according to --output. If the path ends in ".npz" and is not a folder, or is a pipe
 // or standard output, it is an archive that holds each tensor under its blob's name; it is written
 // by Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and
-// ".npy"; one of strings under ".pb", as a TensorProto of ONNX. The folder, or the parent folder of the
+// ".npy"; elements that NumPy does not have (strings, bfloat16, numbers of 8 bits and less) under ".pb", as a
+// TensorProto of ONNX. The folder, or the parent folder of the
 // archive, is created if needed.
 class OutputSaver {
  public:
@@ -33,13 +34,15 @@ class OutputSaver {
   // an archive. THROWS if the blob contains no tensor or the file cannot be written.
   void Save(const std::string& name, const Blob& blob);
   void Save(const std::string& name, const Tensor& tensor);
+  // The outputs of a net of which it states a format of files (StatedOutputFormats) are saved in it.
+  void SetFormats(std::map<std::string, std::string> formats) { formats_ = std::move(formats); }
   // Writes the archive, unless nothing was saved. THROWS if it cannot.
   void Finish();
   // THROWS if the files cannot be written: before time is spent on their content.
   void CheckFiles() const;
 
  private:
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string> files_, formats_;
   std::string archive_;  // empty: a folder
   std::set<std::string> archived_names_;
   std::vector<std::pair<std::string, Tensor>> archived_;
