@@ -27,7 +27,9 @@ bool IsArchive(const std::string& path) {
 }
 
 // The file of a TensorProto of ONNX, "*.pb" instead of "*.npy".
-std::string ProtoFile(const std::string& file) { return file.substr(0, file.size() - 4) + ".pb"; }
+std::string ProtoFile(const std::string& file) {
+  return file.ends_with(".npy") ? file.substr(0, file.size() - 4) + ".pb" : file;
+}
 
 }  // namespace
 
@@ -67,20 +69,21 @@ void OutputSaver::Save(const std::string& name, const Blob& blob) {
 }
 
 void OutputSaver::Save(const std::string& name, const Tensor& tensor) {
-  const std::string& file = files_.at(name);
-  if (archive_.empty()) {
-    MakeFolderOf(file);
-    const auto stated = formats_.find(name);
-    const std::optional<NarrowFormat> format =
-        stated == formats_.end() ? std::nullopt : NarrowFormatOfName(stated->second);
-    if (format.has_value()) return WriteNarrowOnnxTensor(ProtoFile(file), name, tensor, *format);
-    // NumPy's format has no strings of any length.
-    if (tensor.IsType<std::string>() || tensor.IsType<bfloat16>())
-      return WriteOnnxTensor(ProtoFile(file), name, tensor);
-    WriteNpy(file, tensor);
+  std::string& file = files_.at(name);
+  if (!archive_.empty()) {
+    if (archived_names_.insert(name).second) archived_.emplace_back(name, tensor);
     return;
   }
-  if (archived_names_.insert(name).second) archived_.emplace_back(name, tensor);
+  MakeFolderOf(file);
+  const auto stated = formats_.find(name);
+  const std::optional<NarrowFormat> format =
+      stated == formats_.end() ? std::nullopt : NarrowFormatOfName(stated->second);
+  // NumPy's format has no strings of any length.
+  const bool has_none = tensor.IsType<std::string>() || tensor.IsType<bfloat16>();
+  if (format.has_value() || has_none) file = ProtoFile(file);
+  if (format.has_value()) return WriteNarrowOnnxTensor(file, name, tensor, *format);
+  if (has_none) return WriteOnnxTensor(file, name, tensor);
+  WriteNpy(file, tensor);
 }
 
 void OutputSaver::Finish() {

@@ -28,7 +28,7 @@ class OutputSaver {
   OutputSaver(const std::string& path, const std::vector<std::string>& names, bool rename = false);
 
   bool is_archive() const { return !archive_.empty(); }
-  // The file for each name.
+  // The file for each name; after Save the one that was written.
   const std::map<std::string, std::string>& files() const { return files_; }
   // Saves a tensor under one of the names. A name that was saved before keeps its first tensor in
   // an archive. THROWS if the blob contains no tensor or the file cannot be written.

@@ -418,8 +418,14 @@ std::string OnnxNode::Cast(const std::string& blob, int onnx_type) {
   return cast;
 }
 
+std::string OnnxNode::Moved(const std::string& from, std::string to) {
+  const int type = nets_.At(from).type;
+  if (IsRoundedOnnxType(type) || NarrowFormatOf(type).has_value()) SetType(to, type);
+  return to;
+}
+
 std::string OnnxNode::Reshape(const std::string& blob, const OnnxDims& dims) {
-  return Value("Reshape", {blob}, {MakeArgument("shape", dims)}, 1);
+  return Moved(blob, Value("Reshape", {blob}, {MakeArgument("shape", dims)}, 1));
 }
 
 void OnnxNode::EmitReshape(const std::string& blob, const OnnxDims& dims, const std::string& out) {
@@ -427,7 +433,7 @@ void OnnxNode::EmitReshape(const std::string& blob, const OnnxDims& dims, const 
 }
 
 std::string OnnxNode::Transpose(const std::string& blob, const std::vector<int64_t>& axes) {
-  return Value("Transpose", {blob}, {MakeArgument("axes", axes)});
+  return Moved(blob, Value("Transpose", {blob}, {MakeArgument("axes", axes)}));
 }
 
 std::vector<std::string> OnnxNode::CallAll(const std::string& type,

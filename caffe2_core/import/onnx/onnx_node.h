@@ -181,6 +181,8 @@ class OnnxNode {
 
  private:
   const onnx::AttributeProto* Attr(std::string_view name, int type) const;
+  // `to`, whose elements are those of `from`: it gets the type if blobs do not have it.
+  std::string Moved(const std::string& from, std::string to);
   // uint64 as int64 in the same order: the smallest number becomes the smallest.
   std::vector<std::string> OrderedAsSigned(const std::vector<std::string>& inputs);
 

@@ -84,6 +84,21 @@ TEST(OnnxNarrowTypesTest, FilesOfTensorsGiveTheNumbersBack) {
   EXPECT_EQ(FloatsOf(ReadOnnxTensor(file)), (std::vector<float>{0.5f, -6, 3}));
 }
 
+// The attention of ONNX Runtime ends with moved elements: the output is half, as the file says.
+TEST(OnnxNarrowTypesTest, OutputsOfMovedElementsKeepHalfPrecision) {
+  const std::string graph = OnnxValue("input", "x", {"1", "2", "4"}, Proto::FLOAT16) +
+                            "node { op_type: 'MultiHeadAttention' domain: 'com.microsoft' input: "
+                            "'x' input: 'x' input: 'x' "
+                            "output: 'y' attribute { name: 'num_heads' type: INT i: 2 } } " +
+                            OnnxValue("output", "y", {"1", "2", "4"}, Proto::FLOAT16);
+  Tensor x({1, 2, 4}, CPU);
+  for (int i = 0; i < 8; ++i) x.mutable_data<float16>()[i] = float16(1.f);
+  const Tensor y = RunOnnxBytes(
+      OnnxBytes(graph, 17, "opset_import { domain: 'com.microsoft' version: 1 }"), {{"x", x}}, "y");
+  ASSERT_TRUE(y.IsType<float16>());
+  EXPECT_EQ(float{y.data<float16>()[7]}, 1.f);
+}
+
 // 2^63 is above 1, and below 2^64 - 1.
 TEST(OnnxNarrowTypesTest, OrdersLargeUnsignedNumbers) {
   const std::string graph =
