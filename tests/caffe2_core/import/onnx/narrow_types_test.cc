@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "caffe2_core/base/float16.h"
 #include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/import/onnx/onnx_file.h"
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
