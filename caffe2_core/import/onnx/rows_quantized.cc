@@ -95,7 +95,7 @@ std::string Unpacked(OnnxNode* n, const std::string& bytes, int64_t bits) {
 
 std::string FirstColumns(OnnxNode* n, const std::string& x, int64_t count) {
   return n->Call("Slice", {x, n->IntConst("begin", {0}), n->IntConst("end", {count}),
-                           n->IntConst("axes", {1})});
+                           n->IntConst("axes", {-1})});
 }
 
 // The zero points of blocks, [rows, blocks, 1]: numbers of the type of the scales, or packed ones.
@@ -129,6 +129,36 @@ void TranslateMatMulNBits(OnnxNode* n) {
   std::string y = n->Call("MatMul", {n->In(0), n->Transpose(w, {1, 0})});
   if (n->Has(5)) y = n->Call("Add", {y, n->In(5)});
   n->Forward(0, y);
+}
+
+// A table whose last axis is packed, with `columns` numbers in it.
+std::string UnpackedTable(OnnxNode* n, const std::string& bytes, int64_t bits, int64_t columns) {
+  OnnxDims dims = n->Dims(bytes);
+  CAFFE_ENFORCE(!dims.empty(), "a table without axes");
+  dims.back() = -1;
+  return FirstColumns(n, n->Reshape(Unpacked(n, bytes, bits), dims), columns);
+}
+
+// Table, indices, scales of blocks, zero points. The table becomes floats when the net is initialized.
+void TranslateGatherBlockQuantized(OnnxNode* n) {
+  const int64_t bits = n->Int("bits", 4);
+  CAFFE_ENFORCE(bits == 2 || bits == 4 || bits == 8, "bits is ", bits, ", want 2, 4 or 8");
+  const bool packed = n->Type(n->In(0)) == Proto::UINT8;
+  std::string table = n->In(0), zeros = InOrNone(n, 3);
+  if (packed) {
+    table = UnpackedTable(n, table, bits, n->FixedDim(table, -1) * (8 / bits));
+    if (zeros.empty()) {
+      const double middle = static_cast<double>(int64_t{1} << (bits - 1));
+      zeros = n->Call("Expand", {n->ScalarConst("zero_point", middle, Proto::UINT8),
+                                 n->IntConst("shape", n->Dims(n->In(2)))});
+    } else {
+      zeros = UnpackedTable(n, zeros, bits, n->FixedDim(n->In(2), -1));
+    }
+  }
+  table = n->Call("DequantizeLinear", {table, n->In(2), zeros},
+                  {OnnxInt("axis", n->Int("quantize_axis", 1)),
+                   OnnxInt("block_size", n->Int("block_size", 128))});
+  n->Forward(0, n->Call("Gather", {table, n->In(1)}, {OnnxInt("axis", n->Int("gather_axis", 0))}));
 }
 
 // Scales or zero points of numbers of narrow floating point, one for all elements or one for each index of the
@@ -193,6 +223,7 @@ std::vector<OnnxRow> OnnxQuantizedRows() {
       {"DynamicQuantizeLinear", nullptr, "DynamicQuantizeLinear"},
       {"DynamicQuantizeLSTM", &TranslateDynamicQuantizeLSTM, "", false, kMicrosoft},
       {"DynamicQuantizeMatMul", &TranslateDynamicQuantizeMatMul, "", false, kMicrosoft},
+      {"GatherBlockQuantized", &TranslateGatherBlockQuantized, "", false, kMicrosoft},
       {"MatMulInteger", [](OnnxNode* n) { EmitSame(n, "MatMulInteger"); }},
       {"MatMulIntegerToFloat", &TranslateMatMulIntegerToFloat, "", false, kMicrosoft},
       {"MatMulNBits", &TranslateMatMulNBits, "", false, kMicrosoft},
