@@ -192,9 +192,9 @@ void TranslateMultiHeadAttention(OnnxNode* n) {
 // --- GroupQueryAttention ---
 
 // Heads of keys or values, each for `group` heads of queries: [batch, heads, length, size] with all heads.
-std::string Repeated(OnnxNode* n, const std::string& x, int64_t heads, int64_t group) {
+std::string Repeated(OnnxNode* n, const std::string& x, int64_t heads, int64_t group,
+                     int64_t size) {
   if (group == 1) return x;
-  const int64_t size = n->FixedDim(x, 3);
   const std::string apart = n->Call("Unsqueeze", {x, n->IntConst("axes", {2})});
   const std::vector<std::string> copies(static_cast<size_t>(group), apart);
   return n->Reshape(n->Call("Concat", copies, {OnnxInt("axis", 2)}), {0, heads, -1, size});
@@ -253,13 +253,14 @@ void TranslateGroupQueryAttention(OnnxNode* n) {
   h.q = Apart(n, h.q, heads);
   h.k = Apart(n, h.k, few);
   h.v = Apart(n, h.v, few);
+  const int64_t size = n->FixedDim(h.k, 3);
+  h.value_size = n->FixedDim(h.v, 3);
   if (n->Has(3)) h.k = n->Call("Concat", {n->In(3), h.k}, {OnnxInt("axis", 2)});
   if (n->Has(4)) h.v = n->Call("Concat", {n->In(4), h.v}, {OnnxInt("axis", 2)});
   n->Forward(1, h.k);
   n->Forward(2, h.v);
-  h.k = Repeated(n, h.k, heads, heads / few);
-  h.v = Repeated(n, h.v, heads, heads / few);
-  h.value_size = n->FixedDim(h.v, 3);
+  h.k = Repeated(n, h.k, heads, heads / few, size);
+  h.v = Repeated(n, h.v, heads, heads / few, h.value_size);
   h.bias = Sum(n, CausalBias(n, h), n->Has(10) ? n->In(10) : "");
   const int64_t window = n->Int("local_window_size", -1);
   if (window > 0) h.bias = Sum(n, h.bias, WindowBias(n, h, window));

@@ -32,7 +32,8 @@ std::string PackedElements(const Tensor& tensor, NarrowFormat format) {
   std::string bytes(static_cast<size_t>((count + in_byte - 1) / in_byte), '\0');
   const T* values = tensor.data<T>();
   for (int64_t i = 0; i < count; ++i) {
-    const uint8_t number = FloatToNarrow(format, static_cast<float>(values[i]), /*saturate=*/false);
+    const uint8_t number = FloatToNarrow(format, static_cast<float>(values[i]),
+                                         /*saturate=*/false, NarrowRounding::kDown);
     char& byte = bytes[static_cast<size_t>(i / in_byte)];
     byte = static_cast<char>(byte | number << (i % in_byte * bits));
   }

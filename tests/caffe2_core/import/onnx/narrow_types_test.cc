@@ -65,7 +65,9 @@ TEST(OnnxNarrowTypesTest, QuantizesToTheRangeOfTheType) {
       OnnxValue("input", "x", {"4"}) + OnnxValue("output", "y", {"4"}, Proto::INT4);
   const Tensor y =
       RunOnnxBytes(OnnxBytes(graph, 21), {{"x", FloatTensor({4}, {5, -30, 40, 0})}}, "y");
-  EXPECT_EQ(IntsOf(y), (std::vector<int64_t>{3, -8, 7, 1}));
+  ASSERT_TRUE(y.IsType<int8_t>());
+  EXPECT_EQ(std::vector<int8_t>(y.data<int8_t>(), y.data<int8_t>() + 4),
+            (std::vector<int8_t>{3, -8, 7, 1}));
 }
 
 TEST(OnnxNarrowTypesTest, StatesTheFormatOfOutputs) {
