@@ -99,8 +99,10 @@ void WriteLayerNorm(OperatorExport* op) {
   const std::vector<std::string> outputs = LayerNormOutputs(op);
   op->Node("LayerNormalization", inputs, outputs,
            {Int("axis", axis), Float("epsilon", EpsilonOf(*op))});
-  if (outputs.size() > 1) WriteMoment(op, outputs[1], axis, 1);
-  if (outputs.size() > 2) WriteMoment(op, op->Emit("Reciprocal", {outputs[2]}), axis, 2);
+  if (outputs.size() < 2) return;
+  const int64_t first = op->Axis("axis", 1);
+  WriteMoment(op, outputs[1], first, 1);
+  if (outputs.size() > 2) WriteMoment(op, op->Emit("Reciprocal", {outputs[2]}), first, 2);
 }
 
 // The rows of Caffe2 begin at `axis`; ONNX has one axis.
