@@ -103,7 +103,8 @@ TEST(OnnxFormExportTest, WritesTheNode) {
         "arg { name: 'axis' i: -1 } arg { name: 'elementwise_affine' i: 1 } arg { name: 'epsilon' "
         "f: 0.5 } }",
         {{"x", kFloats}, {"s", kList}},
-        {{"g", FloatWeight({5})}, {"b", FloatWeight({5})}}},
+        {{"g", FloatWeight({5})}, {"b", FloatWeight({5})}},
+        {}},
        "h = Reshape(x, s)\ny = LayerNormalization(h, g, b) axis=-1 epsilon=0.5\n"},
   };
   for (const auto& row : rows) {
