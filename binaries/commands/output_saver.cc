@@ -4,7 +4,9 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/narrow_number.h"
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
@@ -24,9 +26,9 @@ bool IsArchive(const std::string& path) {
          (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
 }
 
-// As a TensorProto of ONNX, in a file "*.pb" instead of "*.npy".
-void SaveStrings(const std::string& file, const std::string& name, const Tensor& tensor) {
-  WriteOnnxTensor(file.substr(0, file.size() - 4) + ".pb", name, tensor);
+// The file of a TensorProto of ONNX, "*.pb" instead of "*.npy".
+std::string ProtoFile(const std::string& file) {
+  return file.ends_with(".npy") ? file.substr(0, file.size() - 4) + ".pb" : file;
 }
 
 }  // namespace
@@ -67,15 +69,21 @@ void OutputSaver::Save(const std::string& name, const Blob& blob) {
 }
 
 void OutputSaver::Save(const std::string& name, const Tensor& tensor) {
-  const std::string& file = files_.at(name);
-  if (archive_.empty()) {
-    MakeFolderOf(file);
-    // NumPy's format has no strings of any length.
-    if (tensor.IsType<std::string>()) return SaveStrings(file, name, tensor);
-    WriteNpy(file, tensor);
+  std::string& file = files_.at(name);
+  if (!archive_.empty()) {
+    if (archived_names_.insert(name).second) archived_.emplace_back(name, tensor);
     return;
   }
-  if (archived_names_.insert(name).second) archived_.emplace_back(name, tensor);
+  MakeFolderOf(file);
+  const auto stated = formats_.find(name);
+  const std::optional<NarrowFormat> format =
+      stated == formats_.end() ? std::nullopt : NarrowFormatOfName(stated->second);
+  // NumPy's format has no strings of any length.
+  const bool has_none = tensor.IsType<std::string>() || tensor.IsType<bfloat16>();
+  if (format.has_value() || has_none) file = ProtoFile(file);
+  if (format.has_value()) return WriteNarrowOnnxTensor(file, name, tensor, *format);
+  if (has_none) return WriteOnnxTensor(file, name, tensor);
+  WriteNpy(file, tensor);
 }
 
 void OutputSaver::Finish() {

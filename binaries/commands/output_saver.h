@@ -17,7 +17,8 @@ std::string FileStemOf(const std::string& blob);
 // Saves blobs according to --output. If the path ends in ".npz" and is not a folder, or is a pipe
 // or standard output, it is an archive that holds each tensor under its blob's name; it is written
 // by Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and
-// ".npy"; one of strings under ".pb", as a TensorProto of ONNX. The folder, or the parent folder of the
+// ".npy"; elements that NumPy does not have (strings, bfloat16, numbers of 8 bits and less) under ".pb", as a
+// TensorProto of ONNX. The folder, or the parent folder of the
 // archive, is created if needed.
 class OutputSaver {
  public:
@@ -27,19 +28,21 @@ class OutputSaver {
   OutputSaver(const std::string& path, const std::vector<std::string>& names, bool rename = false);
 
   bool is_archive() const { return !archive_.empty(); }
-  // The file for each name.
+  // The file for each name; after Save the one that was written.
   const std::map<std::string, std::string>& files() const { return files_; }
   // Saves a tensor under one of the names. A name that was saved before keeps its first tensor in
   // an archive. THROWS if the blob contains no tensor or the file cannot be written.
   void Save(const std::string& name, const Blob& blob);
   void Save(const std::string& name, const Tensor& tensor);
+  // The outputs of a net of which it states a format of files (StatedOutputFormats) are saved in it.
+  void SetFormats(std::map<std::string, std::string> formats) { formats_ = std::move(formats); }
   // Writes the archive, unless nothing was saved. THROWS if it cannot.
   void Finish();
   // THROWS if the files cannot be written: before time is spent on their content.
   void CheckFiles() const;
 
  private:
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string> files_, formats_;
   std::string archive_;  // empty: a folder
   std::set<std::string> archived_names_;
   std::vector<std::pair<std::string, Tensor>> archived_;

@@ -29,6 +29,7 @@
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/tensor/prepared_forms.h"
 
@@ -61,6 +62,7 @@ class RunJob {
         outputs_.push_back(name);
     }
     if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_, values_.all());
+    saver_.SetFormats(StatedOutputFormats(model_.predict_net));
     saver_.CheckFiles();
     for (const ImageSaver::Target& target : image_saver_.targets()) CheckWritable(target.file);
     if (!image_saver_.box_file().empty()) CheckWritable(image_saver_.box_file());

@@ -85,7 +85,8 @@ std::vector<std::string> LayerNormOutputs(OperatorExport* op) {
 
 void WriteLayerNorm(OperatorExport* op) {
   CAFFE_ENFORCE_GE(op->graph().opset(), 17, "LayerNorm needs opset 17; opset");
-  const int64_t axis = op->Axis("axis", 1);
+  const auto axis =
+      op->args.GetSingleArgument<int64_t>("axis", 1);  // ONNX counts from the end, too
   const bool affine = op->args.GetSingleArgument<int>("elementwise_affine", 0) != 0;
   std::vector<std::string> inputs = {op->In(0)};
   if (affine) {
@@ -93,13 +94,15 @@ void WriteLayerNorm(OperatorExport* op) {
     inputs.push_back(op->In(2));
   } else {
     const OnnxDims dims = op->InputDims(0);
-    inputs.push_back(op->graph().Filled({dims.begin() + axis, dims.end()}, 1));
+    inputs.push_back(op->graph().Filled({dims.begin() + op->Axis("axis", 1), dims.end()}, 1));
   }
   const std::vector<std::string> outputs = LayerNormOutputs(op);
   op->Node("LayerNormalization", inputs, outputs,
            {Int("axis", axis), Float("epsilon", EpsilonOf(*op))});
-  if (outputs.size() > 1) WriteMoment(op, outputs[1], axis, 1);
-  if (outputs.size() > 2) WriteMoment(op, op->Emit("Reciprocal", {outputs[2]}), axis, 2);
+  if (outputs.size() < 2) return;
+  const int64_t first = op->Axis("axis", 1);
+  WriteMoment(op, outputs[1], first, 1);
+  if (outputs.size() > 2) WriteMoment(op, op->Emit("Reciprocal", {outputs[2]}), first, 2);
 }
 
 // The rows of Caffe2 begin at `axis`; ONNX has one axis.

@@ -7,31 +7,32 @@
 namespace caffe2rt {
 namespace {
 
-// The inputs with one element each; those of unknown shape have `rank` dims.
-std::vector<TensorShape> WithOneElement(const std::vector<TensorShape>& inputs, int rank) {
+using Types = std::vector<TensorProto::DataType>;
+
+bool HasNoType(const TensorShape& shape) {
+  return shape.data_type() == TensorProto::UNDEFINED || !shape.has_data_type();
+}
+
+// The inputs with one element each; those of unknown shape have `rank` dims, those of unknown type `type`.
+std::vector<TensorShape> WithOneElement(const std::vector<TensorShape>& inputs, int rank,
+                                        TensorProto::DataType type) {
   std::vector<TensorShape> single;
   for (const TensorShape& input : inputs) {
     const int dims = input.unknown_shape() ? rank : input.dims_size();
-    single.push_back(
-        CreateTensorShape(std::vector<int64_t>(static_cast<size_t>(dims), 1), input.data_type()));
+    single.push_back(CreateTensorShape(std::vector<int64_t>(static_cast<size_t>(dims), 1),
+                                       HasNoType(input) ? type : input.data_type()));
   }
   return single;
 }
 
-}  // namespace
-
-std::vector<TensorProto::DataType> InferElementTypes(const OperatorDef& op,
-                                                     const std::vector<TensorShape>& inputs) {
-  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
-  const auto has_no_type = [](const TensorShape& shape) {
-    return shape.data_type() == TensorProto::UNDEFINED || !shape.has_data_type();
-  };
-  if (schema == nullptr || std::any_of(inputs.begin(), inputs.end(), has_no_type)) return {};
+// With `type` for the inputs whose types are not known.
+Types TypesWith(TensorProto::DataType type, const OperatorDef& op, const OpSchema& schema,
+                const std::vector<TensorShape>& inputs) {
   constexpr int kMaxRank = 5;
   for (int rank = 0; rank <= kMaxRank; ++rank) {
     try {
-      std::vector<TensorProto::DataType> types;
-      for (const TensorShape& output : schema->InferTensor(op, WithOneElement(inputs, rank))) {
+      Types types;
+      for (const TensorShape& output : schema.InferTensor(op, WithOneElement(inputs, rank, type))) {
         types.push_back(output.has_data_type() ? output.data_type() : TensorProto::UNDEFINED);
       }
       types.resize(static_cast<size_t>(op.output_size()), TensorProto::UNDEFINED);
@@ -41,6 +42,23 @@ std::vector<TensorProto::DataType> InferElementTypes(const OperatorDef& op,
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::vector<TensorProto::DataType> InferElementTypes(const OperatorDef& op,
+                                                     const std::vector<TensorShape>& inputs) {
+  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
+  if (schema == nullptr) return {};
+  Types types = TypesWith(TensorProto::FLOAT, op, *schema, inputs);
+  if (std::none_of(inputs.begin(), inputs.end(), HasNoType)) return types;
+  // What is the same for two types does not depend on that of the input.
+  const Types other = TypesWith(TensorProto::INT64, op, *schema, inputs);
+  if (other.size() != types.size()) return {};
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i] != other[i]) types[i] = TensorProto::UNDEFINED;
+  }
+  return types;
 }
 
 void StateElementTypes(const NetDef& net, std::vector<OpShapes>* of_operators, ShapeMap* shapes) {

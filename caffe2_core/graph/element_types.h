@@ -14,8 +14,8 @@
 namespace caffe2rt {
 
 // The types of the outputs of an operator; UNDEFINED where they are not known. Of the inputs the types
-// and, unless their shapes are unknown, the numbers of dims are used. Empty if the type of an input is
-// not known, or no schema is.
+// and, unless their shapes are unknown, the numbers of dims are used. Where the type of an input is not
+// known, those outputs have types that do not depend on it. Empty if no schema is known.
 std::vector<TensorProto::DataType> InferElementTypes(const OperatorDef& op,
                                                      const std::vector<TensorShape>& inputs);
 

@@ -8,7 +8,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr std::string_view kType = "input_type:", kDims = "input_dims:",
-                           kOutputDims = "output_dims:";
+                           kOutputDims = "output_dims:", kOutputFormat = "output_format:";
 constexpr int kMaxDims = 32;
 
 Argument* AddArgument(std::string_view prefix, const std::string& name, NetDef* net) {
@@ -42,6 +42,10 @@ void StateOutput(const std::string& name, const std::vector<int64_t>& dims, NetD
   SetDims(dims, AddArgument(kOutputDims, name, net));
 }
 
+void StateOutputFormat(const std::string& name, const std::string& format, NetDef* net) {
+  AddArgument(kOutputFormat, name, net)->set_s(format);
+}
+
 std::map<std::string, StatedInput> StatedInputs(const NetDef& net) {
   std::map<std::string, StatedInput> inputs;
   for (const Argument& arg : net.arg()) {
@@ -65,6 +69,16 @@ std::map<std::string, std::vector<int64_t>> StatedOutputs(const NetDef& net) {
     outputs[arg.name().substr(kOutputDims.size())].assign(arg.ints().begin(), arg.ints().end());
   }
   return outputs;
+}
+
+std::map<std::string, std::string> StatedOutputFormats(const NetDef& net) {
+  std::map<std::string, std::string> formats;
+  for (const Argument& arg : net.arg()) {
+    if (arg.name().starts_with(kOutputFormat) && arg.has_s()) {
+      formats[arg.name().substr(kOutputFormat.size())] = arg.s();
+    }
+  }
+  return formats;
 }
 
 }  // namespace caffe2rt

@@ -22,10 +22,15 @@ void StateInput(const std::string& name, const StatedInput& input, NetDef* net);
 // Adds the argument `output_dims:NAME`.
 void StateOutput(const std::string& name, const std::vector<int64_t>& dims, NetDef* net);
 
+// Adds the argument `output_format:NAME`: the numbers of the output are those of a format of files
+// (base/narrow_number.h), in which it is to be written.
+void StateOutputFormat(const std::string& name, const std::string& format, NetDef* net);
+
 // What the arguments of the net state, by name. Arguments that no StateInput writes, such as unknown types
 // and dims below -1, have no effect.
 std::map<std::string, StatedInput> StatedInputs(const NetDef& net);
 std::map<std::string, std::vector<int64_t>> StatedOutputs(const NetDef& net);
+std::map<std::string, std::string> StatedOutputFormats(const NetDef& net);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -7,7 +7,8 @@
 //   WriteNpz("outputs.npz", {{"prob", t}});
 //
 // Element types: bool, (u)int8, (u)int16, int32, int64, float16, float32, float64. uint32 and
-// uint64 are converted to int64; a uint64 value that does not fit is an error. Complex numbers,
+// uint64 are converted to int64; a uint64 value that does not fit is an error. ml_dtypes' float8_e5m2 ("f1")
+// is converted to float. Complex numbers,
 // strings, records and Python objects are rejected with a reason (strings can be written, but not
 // read). Fortran order is converted to row-major order, big endian to little endian. All sizes are
 // checked against the bytes present before memory is allocated. Writing is atomic. Thread safe.

@@ -6,9 +6,19 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/float16.h"
+#include "caffe2_core/base/narrow_number.h"
 
 namespace caffe2rt::internal {
 namespace {
+
+// Bytes of ml_dtypes' float8_e5m2, the only floating point of 8 bits that NumPy writes as "f1".
+void StoreFloat8(const char* from, int64_t stride, int64_t count, bool /*swap*/, char* to,
+                 const std::string& /*subject*/) {
+  for (int64_t i = 0; i < count; ++i, from += stride, to += sizeof(float)) {
+    const float number = NarrowToFloat(NarrowFormat::kFloat8E5M2, static_cast<uint8_t>(*from));
+    std::memcpy(to, &number, sizeof(number));
+  }
+}
 
 uint8_t SwapBytes(uint8_t value) { return value; }
 uint16_t SwapBytes(uint16_t value) { return __builtin_bswap16(value); }
@@ -117,6 +127,7 @@ const std::vector<NpyElementType>& NpyElementTypes() {
       {"f2", TypeMeta::Make<float16>(), 2, true, Store<uint16_t, uint16_t>},
       {"f4", TypeMeta::Make<float>(), 4, true, Store<uint32_t, uint32_t>},
       {"f8", TypeMeta::Make<double>(), 8, true, Store<uint64_t, uint64_t>},
+      {"f1", TypeMeta::Make<float>(), 1, false, StoreFloat8},
       {"u4", TypeMeta::Make<int64_t>(), 4, false, Store<uint32_t, int64_t>},
       {"u8", TypeMeta::Make<int64_t>(), 8, false, Store<uint64_t, int64_t>},
       // Only written: files have been read as int64 since before there were such tensors.

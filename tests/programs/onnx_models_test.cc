@@ -60,6 +60,40 @@ TEST_F(OnnxModelsTest, RunsOnArraysAndOnTensorsOfOnnx) {
   }
 }
 
+// Casts x to BFLOAT16 and FLOAT8E4M3FN.
+constexpr const char* kCasts = R"(
+ir_version: 9 opset_import { version: 21 } graph { name: "casts"
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } dim { dim_value: 2 } } } } }
+  node { op_type: "Cast" input: "x" output: "b" attribute { name: "to" type: INT i: 16 } }
+  node { op_type: "Cast" input: "x" output: "f" attribute { name: "to" type: INT i: 17 } }
+  output { name: "b" type { tensor_type { elem_type: 16 } } }
+  output { name: "f" type { tensor_type { elem_type: 17 } } } })";
+
+onnx::TensorProto ReadTensorProto(const std::string& file) {
+  onnx::TensorProto tensor;
+  EXPECT_TRUE(tensor.ParseFromString(ReadWholeFile(file)));
+  return tensor;
+}
+
+// 0, 1, 2 and 3 in the bits of both types.
+TEST_F(OnnxModelsTest, WritesTypesThatNumpyLacksAsTensorsOfOnnx) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kCasts, &model));
+  WriteFileAtomically(model_, model.SerializeAsString());
+  const std::string folder = dir_.path("out");
+  const ProgramResult result =
+      RunCaffe2({"run", model_, "--input", "x=" + array_, "--output", folder});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("saved as " + folder + "/b.pb"),
+                                HasSubstr("saved as " + folder + "/f.pb")));
+  const onnx::TensorProto b = ReadTensorProto(folder + "/b.pb"),
+                          f = ReadTensorProto(folder + "/f.pb");
+  EXPECT_EQ(b.data_type(), onnx::TensorProto::BFLOAT16);
+  EXPECT_EQ(b.raw_data(), std::string("\x00\x00\x80\x3f\x00\x40\x40\x40", 8));
+  EXPECT_EQ(f.data_type(), onnx::TensorProto::FLOAT8E4M3FN);
+  EXPECT_EQ(f.raw_data(), std::string("\x00\x38\x40\x44", 4));
+}
+
 TEST_F(OnnxModelsTest, FindsBlobsByNodes) {
   const ProgramResult result =
       RunCaffe2({"run", model_, "--input", "x=" + array_, "--fetch", "fc"});

@@ -242,7 +242,8 @@ OnnxArrayResult FoldConstantOfShape(OnnxNode* node, const OnnxArrays& in) {
   if (const Proto* value = node->TensorAttr("value"); value != nullptr) {
     const std::shared_ptr<const OnnxContent> content =
         ContentOf(node->nets().file().ReadTensor(*value));
-    if (content == nullptr || content->size() != 1 || IsRoundedOnnxType(value->data_type()))
+    if (content == nullptr || content->size() != 1 || IsRoundedOnnxType(value->data_type()) ||
+        NarrowFormatOf(value->data_type()).has_value())
       return std::nullopt;
     out.type = value->data_type();
     if (content->real)
@@ -335,7 +336,8 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
     }
     const OnnxBlob& blob = node->nets().At(input);
     const OnnxContent* content = node->Content(input);
-    if (content == nullptr || !blob.has_dims || IsRoundedOnnxType(blob.type) || blob.type == 0)
+    if (content == nullptr || !blob.has_dims || IsRoundedOnnxType(blob.type) || blob.type == 0 ||
+        NarrowFormatOf(blob.type).has_value())
       return false;
     for (size_t world = 0; world < kOnnxWorlds; ++world) {
       arrays[world].push_back(ArrayOf(blob, *content, world));

@@ -15,6 +15,7 @@
 #include "caffe2_core/base/overwritten_memory.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/import/onnx/model_skeleton.h"
+#include "caffe2_core/import/onnx/onnx_values.h"
 #include "caffe2_core/io/proto_binary.h"
 
 namespace caffe2rt {
@@ -74,6 +75,38 @@ Tensor ReadConverted(const Source& source, const std::vector<int64_t>& dims, int
   return values;
 }
 
+// Several elements in each byte, the first in its lowest bits.
+template <class To>
+Tensor ReadPacked(const Source& source, NarrowFormat format, const std::vector<int64_t>& dims,
+                  int64_t count) {
+  const int bits = NarrowBits(format), in_byte = 8 / bits;
+  const int64_t bytes = count / in_byte + static_cast<int64_t>(count % in_byte != 0);
+  CAFFE_ENFORCE_EQ(source.size, bytes, "bytes of elements");
+  const OverwrittenMemory memory;
+  Tensor values(dims, CPU);
+  To* to = values.mutable_data<To>();
+  std::vector<uint8_t> piece(static_cast<size_t>(std::min(bytes, kPieceElements)));
+  for (int64_t at = 0; at < bytes;) {
+    const int64_t now = std::min(bytes - at, kPieceElements);
+    source.Read(at, piece.data(), static_cast<size_t>(now));
+    const int64_t first = at * in_byte, last = std::min(count, (at + now) * in_byte);
+    for (int64_t i = first; i < last; ++i) {
+      const int byte = piece[static_cast<size_t>(i / in_byte - at)];
+      const int number = byte >> (i % in_byte * bits);
+      to[i] = static_cast<To>(NarrowToFloat(format, static_cast<uint8_t>(number)));
+    }
+    at += now;
+  }
+  return values;
+}
+
+Tensor ReadNarrow(const Source& source, NarrowFormat format, const std::vector<int64_t>& dims,
+                  int64_t count) {
+  if (!IsNarrowInteger(format)) return ReadPacked<float>(source, format, dims, count);
+  if (IsNarrowSigned(format)) return ReadPacked<int8_t>(source, format, dims, count);
+  return ReadPacked<uint8_t>(source, format, dims, count);
+}
+
 Tensor ReadRaw(const Source& source, int type, const std::vector<int64_t>& dims, int64_t count) {
   switch (type) {
     case Proto::FLOAT:
@@ -103,8 +136,11 @@ Tensor ReadRaw(const Source& source, int type, const std::vector<int64_t>& dims,
     case Proto::BFLOAT16:
       return ReadConverted<float, uint16_t>(source, dims, count, FloatOfBfloat);
     default:
-      CAFFE_THROW("elements of type ", OnnxTypeName(type), " are not supported");
+      break;
   }
+  const std::optional<NarrowFormat> format = NarrowFormatOf(type);
+  CAFFE_ENFORCE(format.has_value(), "elements of type ", OnnxTypeName(type), " are not supported");
+  return ReadNarrow(source, *format, dims, count);
 }
 
 template <class T, class List, class Convert>
@@ -170,8 +206,12 @@ Tensor FromTyped(const Proto& proto, const std::vector<int64_t>& dims, int64_t c
     case Proto::BFLOAT16:
       return FromInt32s(proto, dims, count);
     default:
-      CAFFE_THROW("elements of type ", OnnxTypeName(proto.data_type()), " are not supported");
+      break;
   }
+  // Each of int32_data is a byte.
+  const std::string bytes(proto.int32_data().begin(), proto.int32_data().end());
+  const Source source = {.bytes = bytes, .size = static_cast<int64_t>(bytes.size())};
+  return ReadRaw(source, proto.data_type(), dims, count);
 }
 
 int TypedElements(const Proto& proto) {

@@ -178,12 +178,22 @@ class Importer {
                   "\" is a sequence, which is not supported");
     model_.outputs.push_back(name);
     StateOutputDims(output, nets_.At(blob));
+    StateOutputFormatOf(output, nets_.At(blob));
     if (blob == name) return;
     const int type = nets_.At(blob).type;
     nets_.Append(IsRoundedOnnxType(type)
                      ? NarrowingOperator(type, blob, name)
                      : CreateOperatorDef("Copy", "", std::vector<std::string>{blob},
                                          std::vector<std::string>{name}));
+  }
+
+  // Moved elements lose the narrow type that they had, so what the file states counts.
+  void StateOutputFormatOf(const onnx::ValueInfoProto& output, const OnnxBlob& blob) {
+    const int type = output.type().tensor_type().elem_type();
+    const std::optional<NarrowFormat> format = NarrowFormatOf(type);
+    if (!format.has_value() || blob.type == 0 || Caffe2TypeOf(blob.type) != Caffe2TypeOf(type))
+      return;
+    StateOutputFormat(output.name(), std::string(NarrowFormatName(*format)), &nets_.predict);
   }
 
   // What the translation knows, else what the file states.

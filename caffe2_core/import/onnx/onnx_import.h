@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "caffe2_core/base/narrow_number.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -66,6 +67,9 @@ OnnxModel ImportOnnxFromMemory(std::string_view bytes, const OnnxImportOptions& 
 Tensor ReadOnnxTensor(const std::string& path);
 // Writes the tensor as a TensorProto of ONNX.
 void WriteOnnxTensor(const std::string& path, const std::string& name, const Tensor& tensor);
+// The same for a tensor of float, int8 or uint8 whose elements are numbers of the format.
+void WriteNarrowOnnxTensor(const std::string& path, const std::string& name, const Tensor& tensor,
+                           NarrowFormat format);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -35,16 +35,24 @@ const char* FillOf(TensorProto::DataType type) {
     case TensorProto::STRING:
       return "GivenTensorStringFill";
     default:
-      return nullptr;  // by Cast from int32
+      return nullptr;  // by Cast from int32 or int64
   }
 }
 
-template <class From>
-Tensor Widened(const Tensor& values) {
-  Tensor wide(values.dims(), CPU);
-  std::copy(values.data<From>(), values.data<From>() + values.numel(),
-            wide.mutable_data<int32_t>());
-  return wide;
+template <class To, class From>
+Tensor Converted(const Tensor& values) {
+  Tensor converted(values.dims(), CPU);
+  std::transform(values.data<From>(), values.data<From>() + values.numel(),
+                 converted.mutable_data<To>(), [](From x) { return static_cast<To>(x); });
+  return converted;
+}
+
+// Of a type without a fill, as a type that has one. Numbers of uint64 keep their bits.
+Tensor ForFill(const Tensor& values) {
+  if (values.IsType<int8_t>()) return Converted<int32_t, int8_t>(values);
+  if (values.IsType<uint16_t>()) return Converted<int32_t, uint16_t>(values);
+  if (values.IsType<uint32_t>()) return Converted<int64_t, uint32_t>(values);
+  return Converted<int64_t, uint64_t>(values);
 }
 
 TensorShape ShapeIn(const OnnxBlob& blob, size_t world) {
@@ -130,9 +138,9 @@ void OnnxNets::AddFill(const std::string& name, int type, Tensor values) {
   const char* fill = FillOf(stored);
   std::string filled = name;
   if (fill == nullptr) {
-    fill = "GivenTensorIntFill";
+    values = ForFill(values);
+    fill = values.IsType<int64_t>() ? "GivenTensorInt64Fill" : "GivenTensorIntFill";
     filled = UniqueName(name + "/int");
-    values = stored == TensorProto::INT8 ? Widened<int8_t>(values) : Widened<uint16_t>(values);
   }
   values.Reshape({values.numel()});
   OperatorDef* op = init.add_op();

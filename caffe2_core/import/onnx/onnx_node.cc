@@ -337,6 +337,10 @@ bool IsModular(const std::string& type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
+bool IsOrder(const std::string& type) {
+  return type == "LT" || type == "LE" || type == "GT" || type == "GE";
+}
+
 // The types that hold all values of an element type, or serve the operator, the smallest first.
 std::vector<int> WiderTypes(const std::string& op_type, int type) {
   using Proto = onnx::TensorProto;
@@ -369,6 +373,9 @@ void OnnxNode::EmitTyped(const std::string& type, const std::vector<std::string>
   if (OpSchemaRegistry::Schema(for_onnx) != nullptr && Accepts(for_onnx, from)) {
     return Emit(for_onnx, inputs, {output}, args);
   }
+  if (from == onnx::TensorProto::UINT64 && IsOrder(type)) {
+    return Emit(type, OrderedAsSigned(inputs), {output}, args);
+  }
   for (const int to : WiderTypes(type, from)) {
     if (!Accepts(type, to)) continue;
     std::vector<std::string> wide;
@@ -384,6 +391,15 @@ void OnnxNode::EmitTyped(const std::string& type, const std::vector<std::string>
     return;
   }
   CAFFE_THROW("operator ", type, " has no kernel for elements of type ", OnnxTypeName(from));
+}
+
+std::vector<std::string> OnnxNode::OrderedAsSigned(const std::vector<std::string>& inputs) {
+  const std::string lowest = ScalarConst("lowest", -0x1p63, onnx::TensorProto::INT64);
+  std::vector<std::string> moved;
+  for (const std::string& input : inputs) {
+    moved.push_back(Value("Add", {Cast(input, onnx::TensorProto::INT64), lowest}));
+  }
+  return moved;
 }
 
 std::string OnnxNode::TypedValue(const std::string& type, const std::vector<std::string>& inputs,
@@ -402,8 +418,14 @@ std::string OnnxNode::Cast(const std::string& blob, int onnx_type) {
   return cast;
 }
 
+std::string OnnxNode::Moved(const std::string& from, std::string to) {
+  const int type = nets_.At(from).type;
+  if (IsRoundedOnnxType(type) || NarrowFormatOf(type).has_value()) SetType(to, type);
+  return to;
+}
+
 std::string OnnxNode::Reshape(const std::string& blob, const OnnxDims& dims) {
-  return Value("Reshape", {blob}, {MakeArgument("shape", dims)}, 1);
+  return Moved(blob, Value("Reshape", {blob}, {MakeArgument("shape", dims)}, 1));
 }
 
 void OnnxNode::EmitReshape(const std::string& blob, const OnnxDims& dims, const std::string& out) {
@@ -411,7 +433,7 @@ void OnnxNode::EmitReshape(const std::string& blob, const OnnxDims& dims, const 
 }
 
 std::string OnnxNode::Transpose(const std::string& blob, const std::vector<int64_t>& axes) {
-  return Value("Transpose", {blob}, {MakeArgument("axes", axes)});
+  return Moved(blob, Value("Transpose", {blob}, {MakeArgument("axes", axes)}));
 }
 
 std::vector<std::string> OnnxNode::CallAll(const std::string& type,

@@ -94,7 +94,9 @@ class OnnxNode {
   // Whether dims are known, of which some may depend on symbols.
   bool HasRank(const std::string& blob) const { return nets_.At(blob).has_dims; }
   // Whether the number of dims is known, also without them.
-  bool KnowsRank(const std::string& blob) const { return HasRank(blob) || nets_.At(blob).rank >= 0; }
+  bool KnowsRank(const std::string& blob) const {
+    return HasRank(blob) || nets_.At(blob).rank >= 0;
+  }
   // THROWS if the rank is not known.
   int64_t Rank(const std::string& blob) const;
   bool HasDims(const std::string& blob) const { return nets_.At(blob).IsFixed(); }
@@ -179,6 +181,10 @@ class OnnxNode {
 
  private:
   const onnx::AttributeProto* Attr(std::string_view name, int type) const;
+  // `to`, whose elements are those of `from`: it gets the type if blobs do not have it.
+  std::string Moved(const std::string& from, std::string to);
+  // uint64 as int64 in the same order: the smallest number becomes the smallest.
+  std::vector<std::string> OrderedAsSigned(const std::vector<std::string>& inputs);
 
   OnnxNodeData& data_;
   OnnxNets& nets_;

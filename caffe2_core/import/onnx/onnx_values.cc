@@ -27,6 +27,22 @@ constexpr TypePair kTypes[] = {
     {Proto::UINT32, TensorProto::UINT32}, {Proto::UINT64, TensorProto::UINT64},
     {Proto::FLOAT16, TensorProto::FLOAT}, {Proto::BFLOAT16, TensorProto::FLOAT}};
 
+struct NarrowPair {
+  int onnx;
+  NarrowFormat format;
+};
+
+constexpr NarrowPair kNarrowTypes[] = {{Proto::FLOAT8E4M3FN, NarrowFormat::kFloat8E4M3FN},
+                                       {Proto::FLOAT8E4M3FNUZ, NarrowFormat::kFloat8E4M3FNUZ},
+                                       {Proto::FLOAT8E5M2, NarrowFormat::kFloat8E5M2},
+                                       {Proto::FLOAT8E5M2FNUZ, NarrowFormat::kFloat8E5M2FNUZ},
+                                       {Proto::FLOAT8E8M0, NarrowFormat::kFloat8E8M0},
+                                       {Proto::FLOAT4E2M1, NarrowFormat::kFloat4E2M1},
+                                       {Proto::INT4, NarrowFormat::kInt4},
+                                       {Proto::UINT4, NarrowFormat::kUint4},
+                                       {Proto::INT2, NarrowFormat::kInt2},
+                                       {Proto::UINT2, NarrowFormat::kUint2}};
+
 template <class T>
 void CopyInts(const Tensor& tensor, OnnxContent* content) {
   const T* data = tensor.data<T>();
@@ -66,7 +82,25 @@ bool OnnxContent::SameReals() const {
 
 bool IsRoundedOnnxType(int type) { return type == Proto::FLOAT16 || type == Proto::BFLOAT16; }
 
+std::optional<NarrowFormat> NarrowFormatOf(int type) {
+  for (const NarrowPair& pair : kNarrowTypes) {
+    if (pair.onnx == type) return pair.format;
+  }
+  return std::nullopt;
+}
+
+int OnnxTypeOfFormat(NarrowFormat format) {
+  for (const NarrowPair& pair : kNarrowTypes) {
+    if (pair.format == format) return pair.onnx;
+  }
+  return Proto::UNDEFINED;
+}
+
 TensorProto::DataType Caffe2TypeOf(int onnx_type) {
+  if (const std::optional<NarrowFormat> format = NarrowFormatOf(onnx_type); format.has_value()) {
+    if (!IsNarrowInteger(*format)) return TensorProto::FLOAT;
+    return IsNarrowSigned(*format) ? TensorProto::INT8 : TensorProto::UINT8;
+  }
   for (const TypePair& pair : kTypes) {
     if (pair.onnx == onnx_type) return pair.caffe2;
   }

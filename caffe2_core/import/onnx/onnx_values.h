@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/narrow_number.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/onnx.pb.h"
@@ -55,6 +56,10 @@ struct OnnxBlob {
 
 // FLOAT16 and BFLOAT16: the blobs are float, and are rounded after each operator.
 bool IsRoundedOnnxType(int type);
+// Of 8 bits and less: FLOAT8E4M3FN, INT4 and the like. The blobs are float, int8 or uint8 and hold the same
+// numbers. nullopt for other types.
+std::optional<NarrowFormat> NarrowFormatOf(int type);
+int OnnxTypeOfFormat(NarrowFormat format);
 // Of the blobs. THROWS for types that have no tensors here.
 TensorProto::DataType Caffe2TypeOf(int onnx_type);
 // UNDEFINED if there is none.

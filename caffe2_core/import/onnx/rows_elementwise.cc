@@ -111,8 +111,6 @@ void TranslatePRelu(OnnxNode* n) {
   const std::string zero = n->ScalarConst("zero", 0, n->Type(x));
   const std::string negative = n->TypedValue("Mul", {x, slope});
   const std::string is_negative = n->TypedValue("LT", {x, zero});
-  const std::string wide = n->TypedValue("Add", {x, n->TypedValue("Mul", {negative, zero})});
-  (void)wide;
   n->EmitTyped("Where", {is_negative, negative, x}, n->Out(0));
 }
 
@@ -184,7 +182,14 @@ void TranslateCast(OnnxNode* n) {
     const std::string wide = n->Cast(x, Proto::FLOAT);
     return n->Forward(0, n->nets().Round(wide, to, n->NewName("rounded"), n->data().name));
   }
-  if (IsRoundedOnnxType(n->Type(x)) && to == Proto::FLOAT) {
+  if (const std::optional<NarrowFormat> format = NarrowFormatOf(to); format.has_value()) {
+    n->Emit("ONNXNarrow", {n->Cast(x, Proto::FLOAT)}, {n->Out(0)},
+            {MakeArgument("format", std::string(NarrowFormatName(*format))),
+             MakeArgument("saturate", n->Int("saturate", 1) != 0),
+             MakeArgument("round_mode", n->Text("round_mode", "up"))});
+    return n->SetType(n->Out(0), to);
+  }
+  if (to == Proto::FLOAT && n->KnowsType(x) && Caffe2TypeOf(n->Type(x)) == TensorProto::FLOAT) {
     n->Emit("Alias", {x}, {n->Out(0)});
     return n->SetType(n->Out(0), to);
   }

@@ -161,14 +161,14 @@ void TranslateAffineGrid(OnnxNode* n) {
 void TranslateRotaryEmbedding(OnnxNode* n) {
   std::string x = n->In(0);
   const int64_t rank = n->Rank(x), heads = n->Int("num_heads", 0);
-  const OnnxDims dims = n->FixedDims(x);
+  const int64_t columns = n->FixedDim(x, -1),
+                size = rank == 3 && heads > 0 ? columns / heads : columns;
   if (rank == 3) {  // [batch, length, heads * size] -> [batch, length, heads, size]
     CAFFE_ENFORCE(heads > 0, "num_heads is ", heads, ", want at least 1 for an input of 3 axes");
-    x = n->Reshape(x, {dims.at(0), dims.at(1), heads, dims.at(2) / heads});
+    x = n->Reshape(x, {0, 0, heads, size});
   } else {
     x = n->Transpose(x, {0, 2, 1, 3});
   }
-  const int64_t size = n->Dims(x).at(3);
   const int64_t rotated =
       n->Int("rotary_embedding_dim", 0) > 0 ? n->Int("rotary_embedding_dim", 0) : size;
   std::string rest;
@@ -187,13 +187,12 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
   const bool interleaved = n->Int("interleaved", 0) != 0;
   const int64_t half = rotated / 2;
   std::string first, second;
-  const OnnxDims shape = n->Dims(x);
-  if (interleaved) {
-    const std::string pairs = n->Reshape(x, {shape.at(0), shape.at(1), shape.at(2), half, 2});
+  if (interleaved) {  // [batch, length, heads, half, 2]
+    const std::string pairs = n->Call("Reshape", {x, n->IntConst("pairs", {0, 0, 0, half, 2})});
     const std::vector<std::string> parts =
         n->CallAll("Split", {pairs}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);
-    first = n->Reshape(parts[0], {shape.at(0), shape.at(1), shape.at(2), half});
-    second = n->Reshape(parts[1], {shape.at(0), shape.at(1), shape.at(2), half});
+    first = n->Reshape(parts[0], {0, 0, 0, half});
+    second = n->Reshape(parts[1], {0, 0, 0, half});
   } else {
     const std::vector<std::string> parts =
         n->CallAll("Split", {x}, {OnnxInt("axis", -1), OnnxInt("num_outputs", 2)}, 2);
@@ -210,12 +209,12 @@ void TranslateRotaryEmbedding(OnnxNode* n) {
     const std::string pairs =
         n->Call("Concat", {n->Call("Unsqueeze", {real, axes}), n->Call("Unsqueeze", {imag, axes})},
                 {OnnxInt("axis", -1)});
-    y = n->Reshape(pairs, shape);
+    y = n->Reshape(pairs, {0, 0, 0, rotated});
   } else {
     y = n->Call("Concat", {real, imag}, {OnnxInt("axis", -1)});
   }
   if (!rest.empty()) y = n->Call("Concat", {y, rest}, {OnnxInt("axis", -1)});
-  n->Forward(0, rank == 3 ? n->Reshape(y, dims) : n->Transpose(y, {0, 2, 1, 3}));
+  n->Forward(0, rank == 3 ? n->Reshape(y, {0, 0, columns}) : n->Transpose(y, {0, 2, 1, 3}));
 }
 
 }  // namespace

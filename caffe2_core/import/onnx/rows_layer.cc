@@ -107,8 +107,36 @@ std::vector<int64_t> AxisLast(int64_t rank, int64_t axis) {
 }
 
 // Before opset 13 all axes from the given one on are a row.
+// The axis of the node, or, before opset 13, all from it on.
+std::vector<int64_t> SoftmaxAxes(OnnxNode* n) {
+  if (n->version() >= 13) return {n->Int("axis", -1)};
+  const int64_t rank = n->Rank(n->In(0)), first = n->Axis(n->In(0), n->Int("axis", 1));
+  std::vector<int64_t> axes(static_cast<size_t>(rank - first));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+// The input without its maximum, and the sum of the exponentials of that.
+struct ShiftedInput {
+  std::string x, exponentials, sum;
+};
+
+ShiftedInput Shifted(OnnxNode* n) {
+  const std::vector<int64_t> axes = SoftmaxAxes(n);
+  ShiftedInput shifted;
+  const std::string highest = n->TypedValue("ReduceMax", {n->In(0)}, {MakeArgument("axes", axes)});
+  shifted.x = n->TypedValue("Sub", {n->In(0), highest});
+  shifted.exponentials = n->TypedValue("Exp", {shifted.x});
+  shifted.sum = n->TypedValue("ReduceSum", {shifted.exponentials}, {MakeArgument("axes", axes)});
+  return shifted;
+}
+
 void TranslateSoftmax(OnnxNode* n) {
   const std::string& x = n->In(0);
+  if (n->Type(x) == Proto::DOUBLE) {
+    const ShiftedInput shifted = Shifted(n);
+    return n->EmitTyped("Div", {shifted.exponentials, shifted.sum}, n->Out(0));
+  }
   if (n->version() < 13) {
     return n->EmitTyped("Softmax", {x}, n->Out(0), {MakeArgument("axis", n->Int("axis", 1))});
   }
@@ -124,18 +152,8 @@ void TranslateSoftmax(OnnxNode* n) {
 }
 
 void TranslateLogSoftmax(OnnxNode* n) {
-  std::string x = n->In(0);
-  std::vector<int64_t> axes = {n->Int("axis", n->version() < 13 ? 1 : -1)};
-  if (n->version() < 13) {
-    const int64_t rank = n->Rank(x), first = n->Axis(x, axes[0]);
-    axes.resize(static_cast<size_t>(rank - first));
-    std::iota(axes.begin(), axes.end(), first);
-  }
-  const std::string highest = n->TypedValue("ReduceMax", {x}, {MakeArgument("axes", axes)});
-  const std::string shifted = n->TypedValue("Sub", {x, highest});
-  const std::string sum =
-      n->TypedValue("ReduceSum", {n->TypedValue("Exp", {shifted})}, {MakeArgument("axes", axes)});
-  n->EmitTyped("Sub", {shifted, n->TypedValue("Log", {sum})}, n->Out(0));
+  const ShiftedInput shifted = Shifted(n);
+  n->EmitTyped("Sub", {shifted.x, n->TypedValue("Log", {shifted.sum})}, n->Out(0));
 }
 
 void TranslateLayerNormalization(OnnxNode* n) {

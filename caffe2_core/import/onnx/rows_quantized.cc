@@ -78,11 +78,140 @@ void TranslateDynamicQuantizeLSTM(OnnxNode* n) {
   EmitSameOf(n, "LSTM", inputs);
 }
 
+// Numbers of a few bits in bytes, the first in the lowest bits: [..., bytes] -> [..., bytes, numbers of a byte]
+std::string Unpacked(OnnxNode* n, const std::string& bytes, int64_t bits) {
+  const std::string last = n->IntConst("axes", {-1});
+  std::vector<std::string> parts;
+  for (int64_t at = 0; at < 8; at += bits) {
+    const std::string shift = n->ScalarConst("shift", static_cast<double>(at), Proto::UINT8);
+    const std::string mask =
+        n->ScalarConst("mask", static_cast<double>((1 << bits) - 1), Proto::UINT8);
+    const std::string moved =
+        at == 0 ? bytes : n->Call("BitShift", {bytes, shift}, {OnnxText("direction", "RIGHT")});
+    parts.push_back(n->Call("Unsqueeze", {n->Call("BitwiseAnd", {moved, mask}), last}));
+  }
+  return parts.size() == 1 ? parts[0] : n->Call("Concat", parts, {OnnxInt("axis", -1)});
+}
+
+std::string FirstColumns(OnnxNode* n, const std::string& x, int64_t count) {
+  return n->Call("Slice", {x, n->IntConst("begin", {0}), n->IntConst("end", {count}),
+                           n->IntConst("axes", {-1})});
+}
+
+// The zero points of blocks, [rows, blocks, 1]: numbers of the type of the scales, or packed ones.
+std::string ZeroPointsOfBlocks(OnnxNode* n, int64_t rows, int64_t blocks, int64_t bits) {
+  if (!n->Has(3)) {
+    return n->ScalarConst("zero_point", static_cast<double>(int64_t{1} << (bits - 1)),
+                          Proto::FLOAT);
+  }
+  std::string zeros = n->In(3);
+  if (n->Type(zeros) == Proto::UINT8) {
+    zeros = n->Reshape(Unpacked(n, n->Reshape(zeros, {rows, -1}), bits), {rows, -1});
+    zeros = n->Cast(FirstColumns(n, zeros, blocks), Proto::FLOAT);
+  }
+  return n->Reshape(zeros, {rows, blocks, 1});
+}
+
+// A, B [N, blocks, bytes of a block], scales of blocks, zero points, indexes of groups, bias: A times the
+// transposed matrix of [N, K] numbers, which is computed when the net is initialized.
+void TranslateMatMulNBits(OnnxNode* n) {
+  const int64_t k = n->Int("K", 0), rows = n->Int("N", 0), bits = n->Int("bits", 4);
+  const int64_t size = n->Int("block_size", 0);
+  CAFFE_ENFORCE(bits == 2 || bits == 4 || bits == 8, "bits is ", bits, ", want 2, 4 or 8");
+  CAFFE_ENFORCE(k > 0 && rows > 0 && size > 0, "K, N and block_size are ", k, ", ", rows, " and ",
+                size, ", want at least 1 each");
+  CAFFE_ENFORCE(!n->Has(4), "g_idx is given, which is not supported");
+  const int64_t blocks = (k - 1) / size + 1;
+  std::string w = n->Reshape(Unpacked(n, n->In(1), bits), {rows, blocks, -1});
+  w = n->Call("Sub", {n->Cast(w, Proto::FLOAT), ZeroPointsOfBlocks(n, rows, blocks, bits)});
+  w = n->Call("Mul", {w, n->Reshape(n->In(2), {rows, blocks, 1})});
+  w = FirstColumns(n, n->Reshape(w, {rows, -1}), k);
+  std::string y = n->Call("MatMul", {n->In(0), n->Transpose(w, {1, 0})});
+  if (n->Has(5)) y = n->Call("Add", {y, n->In(5)});
+  n->Forward(0, y);
+}
+
+// A table whose last axis is packed, with `columns` numbers in it.
+std::string UnpackedTable(OnnxNode* n, const std::string& bytes, int64_t bits, int64_t columns) {
+  OnnxDims dims = n->Dims(bytes);
+  CAFFE_ENFORCE(!dims.empty(), "a table without axes");
+  dims.back() = -1;
+  return FirstColumns(n, n->Reshape(Unpacked(n, bytes, bits), dims), columns);
+}
+
+// Table, indices, scales of blocks, zero points. The table becomes floats when the net is initialized.
+void TranslateGatherBlockQuantized(OnnxNode* n) {
+  const int64_t bits = n->Int("bits", 4);
+  CAFFE_ENFORCE(bits == 2 || bits == 4 || bits == 8, "bits is ", bits, ", want 2, 4 or 8");
+  const bool packed = n->Type(n->In(0)) == Proto::UINT8;
+  std::string table = n->In(0), zeros = InOrNone(n, 3);
+  if (packed) {
+    table = UnpackedTable(n, table, bits, n->FixedDim(table, -1) * (8 / bits));
+    if (zeros.empty()) {
+      const double middle = static_cast<double>(int64_t{1} << (bits - 1));
+      zeros = n->Call("Expand", {n->ScalarConst("zero_point", middle, Proto::UINT8),
+                                 n->IntConst("shape", n->Dims(n->In(2)))});
+    } else {
+      zeros = UnpackedTable(n, zeros, bits, n->FixedDim(n->In(2), -1));
+    }
+  }
+  table = n->Call("DequantizeLinear", {table, n->In(2), zeros},
+                  {OnnxInt("axis", n->Int("quantize_axis", 1)),
+                   OnnxInt("block_size", n->Int("block_size", 128))});
+  n->Forward(0, n->Call("Gather", {table, n->In(1)}, {OnnxInt("axis", n->Int("gather_axis", 0))}));
+}
+
+// Scales or zero points of numbers of narrow floating point, one for all elements or one for each index of the
+// axis, as X is broadcast with them.
+std::string Spread(OnnxNode* n, size_t i) {
+  CAFFE_ENFORCE(n->Int("block_size", 0) == 0,
+                "block_size is given, which is not supported for floating point of 8 bits or less");
+  const std::string& parameters = n->In(i);
+  if (n->Rank(parameters) == 0 || n->Dims(parameters) == OnnxDims{1}) return parameters;
+  const std::string& x = n->In(0);
+  OnnxDims dims(static_cast<size_t>(n->Rank(x)), 1);
+  dims[static_cast<size_t>(n->Axis(x, n->Int("axis", 1)))] = -1;
+  return n->Reshape(parameters, dims);
+}
+
+// Integers by the operator of int8 or uint8, whose range is larger; floating point is rounded only once.
+void EmitNarrowQuantized(OnnxNode* n, NarrowFormat format) {
+  if (!IsNarrowInteger(format)) {
+    std::string x = n->Value("Div", {n->Cast(n->In(0), Proto::FLOAT), Spread(n, 1)});
+    if (n->Has(2)) x = n->Value("Add", {x, Spread(n, 2)});
+    return n->Emit("ONNXNarrow", {x}, {n->Out(0)},
+                   {MakeArgument("format", std::string(NarrowFormatName(format))),
+                    MakeArgument("saturate", n->Int("saturate", 1) != 0)});
+  }
+  const int wide = IsNarrowSigned(format) ? Proto::INT8 : Proto::UINT8;
+  const int numbers = 1 << NarrowBits(format), low = IsNarrowSigned(format) ? -numbers / 2 : 0;
+  OnnxNodeData data = n->data();
+  data.outputs = {n->NewName("wide")};
+  OnnxNode inner(&data, &n->nets(), n->translator());
+  EmitSame(&inner, "QuantizeLinear", {"precision"});
+  n->Emit("ONNXClip",
+          {data.outputs[0], n->ScalarConst("low", low, wide),
+           n->ScalarConst("high", low + numbers - 1, wide)},
+          {n->Out(0)});
+}
+
 void TranslateQuantizeLinear(OnnxNode* n) {
   const int64_t precision = n->Int("precision", 0);
   CAFFE_ENFORCE(precision == 0 || precision == Proto::FLOAT, "precision is ", precision,
                 ", want FLOAT: other divisions are not supported");
-  EmitSame(n, "QuantizeLinear", {"precision"});
+  const int type = n->Has(2) ? n->Type(n->In(2)) : static_cast<int>(n->Int("output_dtype", 0));
+  const std::optional<NarrowFormat> format = NarrowFormatOf(type);
+  if (!format.has_value()) return EmitSame(n, "QuantizeLinear", {"precision"});
+  EmitNarrowQuantized(n, *format);
+  n->SetType(n->Out(0), type);
+}
+
+void TranslateDequantizeLinear(OnnxNode* n) {
+  const std::optional<NarrowFormat> format = NarrowFormatOf(n->Type(n->In(0)));
+  if (!format.has_value() || IsNarrowInteger(*format)) return EmitSame(n, "DequantizeLinear");
+  std::string x = n->In(0);
+  if (n->Has(2)) x = n->Value("Sub", {x, Spread(n, 2)});
+  n->Emit("Mul", {x, Spread(n, 1)}, {n->Out(0)});
 }
 
 }  // namespace
@@ -90,12 +219,14 @@ void TranslateQuantizeLinear(OnnxNode* n) {
 std::vector<OnnxRow> OnnxQuantizedRows() {
   return {
       {"ConvInteger", [](OnnxNode* n) { EmitSame(n, "ConvInteger"); }},
-      {"DequantizeLinear", [](OnnxNode* n) { EmitSame(n, "DequantizeLinear"); }},
+      {"DequantizeLinear", &TranslateDequantizeLinear},
       {"DynamicQuantizeLinear", nullptr, "DynamicQuantizeLinear"},
       {"DynamicQuantizeLSTM", &TranslateDynamicQuantizeLSTM, "", false, kMicrosoft},
       {"DynamicQuantizeMatMul", &TranslateDynamicQuantizeMatMul, "", false, kMicrosoft},
+      {"GatherBlockQuantized", &TranslateGatherBlockQuantized, "", false, kMicrosoft},
       {"MatMulInteger", [](OnnxNode* n) { EmitSame(n, "MatMulInteger"); }},
       {"MatMulIntegerToFloat", &TranslateMatMulIntegerToFloat, "", false, kMicrosoft},
+      {"MatMulNBits", &TranslateMatMulNBits, "", false, kMicrosoft},
       {"QGemm", &TranslateQGemm, "", false, kMicrosoft},
       {"QLinearConv", [](OnnxNode* n) { EmitSame(n, "QLinearConv"); }},
       {"QLinearMatMul", nullptr, "QLinearMatMul"},

@@ -88,6 +88,10 @@ std::string Attend(OnnxNode* n, const Heads& h) {
   const double stated = n->Float("scale", 0), scale = stated == 0 ? 1 / std::sqrt(size) : stated;
   const std::string scaled = n->Call("Mul", {h.q, n->ScalarConst("scale", scale, type)});
   std::string scores = n->Call("MatMul", {scaled, n->Transpose(h.k, {0, 1, 3, 2})});
+  if (const float cap = n->Float("softcap", 0); cap != 0) {
+    const std::string limit = n->ScalarConst("softcap", cap, type);
+    scores = n->Call("Mul", {n->Call("Tanh", {n->Call("Div", {scores, limit})}), limit});
+  }
   std::string bias = h.bias;
   if (n->Int("unidirectional", 0) != 0) bias = Sum(n, bias, CausalBias(n, h));
   scores = Sum(n, scores, bias);
@@ -185,6 +189,84 @@ void TranslateMultiHeadAttention(OnnxNode* n) {
   n->Forward(2, h.v);
 }
 
+// --- GroupQueryAttention ---
+
+// Heads of keys or values, each for `group` heads of queries: [batch, heads, length, size] with all heads.
+std::string Repeated(OnnxNode* n, const std::string& x, int64_t heads, int64_t group,
+                     int64_t size) {
+  if (group == 1) return x;
+  const std::string apart = n->Call("Unsqueeze", {x, n->IntConst("axes", {2})});
+  const std::vector<std::string> copies(static_cast<size_t>(group), apart);
+  return n->Reshape(n->Call("Concat", copies, {OnnxInt("axis", 2)}), {0, heads, -1, size});
+}
+
+// What keeps a query from keys that are `window` positions and more before it.
+std::string WindowBias(OnnxNode* n, const Heads& h, int64_t window) {
+  const std::string queries = SizeOf(n, h.q, 2), keys = SizeOf(n, h.k, 2);
+  const std::string shape = n->Call("Concat", {queries, keys}, {OnnxInt("axis", 0)});
+  const std::string all =
+      n->Call("Expand", {n->ScalarConst("filter", kNever, n->Type(h.q)), shape});
+  const std::string first =
+      n->Call("Sub", {n->Call("Sub", {keys, queries}), n->IntConst("window", {window})});
+  return n->Call("Trilu", {all, NumberIn(n, first)}, {OnnxInt("upper", 0)});
+}
+
+// Positions of the queries behind the past keys: [1, length].
+std::string PositionsBehind(OnnxNode* n, const std::string& queries, size_t past) {
+  const std::string zero = n->ScalarConst("zero", 0, Proto::INT64);
+  const std::string begin = n->Has(past) ? NumberIn(n, SizeOf(n, n->In(past), 2)) : zero;
+  const std::string end = n->Call("Add", {begin, NumberIn(n, SizeOf(n, queries, 1))});
+  const std::string all = n->Call("Range", {begin, end, n->ScalarConst("one", 1, Proto::INT64)});
+  return n->Call("Unsqueeze", {all, n->IntConst("axes", {0})});
+}
+
+// query, key, value, past keys and values [batch, heads, length, size], lengths of the keys, their maximum,
+// cosines, sines, positions, bias of the scores. The past is as long as it is: keys behind it are new.
+void TranslateGroupQueryAttention(OnnxNode* n) {
+  CAFFE_ENFORCE(!n->Has(11) && n->Int("smooth_softmax", 0) <= 0,
+                "head_sink and smooth_softmax are not supported");
+  const int64_t heads = n->Int("num_heads", 0), few = n->Int("kv_num_heads", 0);
+  CAFFE_ENFORCE(few > 0 && heads > 0 && heads % few == 0, heads, " heads of queries for ", few,
+                " of keys");
+  Heads h = {.q = n->In(0), .k = n->Has(1) ? n->In(1) : "", .v = n->Has(2) ? n->In(2) : ""};
+  h.heads = heads;
+  if (h.k.empty()) {  // all in one
+    const int64_t size = n->FixedDim(h.q, -1) / (heads + 2 * few);
+    const std::vector<std::string> parts =
+        n->CallAll("Split", {h.q, n->IntConst("sizes", {heads * size, few * size, few * size})},
+                   {OnnxInt("axis", 2)}, 3);
+    h.q = parts[0];
+    h.k = parts[1];
+    h.v = parts[2];
+  }
+  if (n->Int("do_rotary", 0) != 0) {
+    const std::string positions = n->Has(9) ? n->In(9) : PositionsBehind(n, h.q, 3);
+    const auto rotated = [&](const std::string& x, int64_t count) {
+      return n->Call(
+          "RotaryEmbedding", {x, n->In(7), n->In(8), positions},
+          {OnnxInt("num_heads", count), OnnxInt("interleaved", n->Int("rotary_interleaved", 0)),
+           OnnxInt("rotary_embedding_dim", 2 * n->FixedDim(n->In(7), -1))});
+    };
+    h.q = rotated(h.q, heads);
+    h.k = rotated(h.k, few);
+  }
+  h.q = Apart(n, h.q, heads);
+  h.k = Apart(n, h.k, few);
+  h.v = Apart(n, h.v, few);
+  const int64_t size = n->FixedDim(h.k, 3);
+  h.value_size = n->FixedDim(h.v, 3);
+  if (n->Has(3)) h.k = n->Call("Concat", {n->In(3), h.k}, {OnnxInt("axis", 2)});
+  if (n->Has(4)) h.v = n->Call("Concat", {n->In(4), h.v}, {OnnxInt("axis", 2)});
+  n->Forward(1, h.k);
+  n->Forward(2, h.v);
+  h.k = Repeated(n, h.k, heads, heads / few, size);
+  h.v = Repeated(n, h.v, heads, heads / few, h.value_size);
+  h.bias = Sum(n, CausalBias(n, h), n->Has(10) ? n->In(10) : "");
+  const int64_t window = n->Int("local_window_size", -1);
+  if (window > 0) h.bias = Sum(n, h.bias, WindowBias(n, h, window));
+  n->Forward(0, Attend(n, h));
+}
+
 // --- embeddings ---
 
 // ids, segments, words, positions, segments' rows, gamma, beta, mask, position ids
@@ -238,6 +320,7 @@ std::vector<OnnxRow> OnnxTransformerRows() {
   constexpr std::string_view kDomain = "com.microsoft";
   return {{"Attention", &TranslatePackedAttention, "", false, kDomain},
           {"EmbedLayerNormalization", &TranslateEmbedLayerNormalization, "", false, kDomain},
+          {"GroupQueryAttention", &TranslateGroupQueryAttention, "", false, kDomain},
           {"MultiHeadAttention", &TranslateMultiHeadAttention, "", false, kDomain},
           {"QAttention", &TranslateQuantizedAttention, "", false, kDomain},
           {"RotaryEmbedding", &TranslateContribRotaryEmbedding, "", false, kDomain}};

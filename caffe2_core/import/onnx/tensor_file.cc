@@ -22,6 +22,42 @@ Tensor ReadOnnxTensor(const std::string& path) {
   return OnnxTensorOf(proto);
 }
 
+namespace {
+
+// The elements of a tensor whose numbers are those of the format.
+template <class T>
+std::string PackedElements(const Tensor& tensor, NarrowFormat format) {
+  const int bits = NarrowBits(format), in_byte = 8 / bits;
+  const int64_t count = tensor.numel();
+  std::string bytes(static_cast<size_t>((count + in_byte - 1) / in_byte), '\0');
+  const T* values = tensor.data<T>();
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t number = FloatToNarrow(format, static_cast<float>(values[i]),
+                                         /*saturate=*/false, NarrowRounding::kDown);
+    char& byte = bytes[static_cast<size_t>(i / in_byte)];
+    byte = static_cast<char>(byte | number << (i % in_byte * bits));
+  }
+  return bytes;
+}
+
+std::string PackedElementsOf(const Tensor& tensor, NarrowFormat format) {
+  if (tensor.IsType<int8_t>()) return PackedElements<int8_t>(tensor, format);
+  if (tensor.IsType<uint8_t>()) return PackedElements<uint8_t>(tensor, format);
+  return PackedElements<float>(tensor, format);
+}
+
+}  // namespace
+
+void WriteNarrowOnnxTensor(const std::string& path, const std::string& name, const Tensor& tensor,
+                           NarrowFormat format) {
+  onnx::TensorProto proto;
+  proto.set_name(name);
+  for (const int64_t dim : tensor.dims()) proto.add_dims(dim);
+  proto.set_data_type(OnnxTypeOfFormat(format));
+  proto.set_raw_data(PackedElementsOf(tensor, format));
+  WriteFileAtomically(path, ProtoToBinary(proto));
+}
+
 void WriteOnnxTensor(const std::string& path, const std::string& name, const Tensor& tensor) {
   onnx::TensorProto proto;
   proto.set_name(name);

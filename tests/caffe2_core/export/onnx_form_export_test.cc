@@ -96,6 +96,16 @@ TEST(OnnxFormExportTest, WritesTheNode) {
         {},
         {"z"}},
        "y_IsNaN = IsNaN(x)\ny = Cast(y_IsNaN) to=2\nz = Cast(y) to=9\n"},
+      {"a normalization of the last axis needs no rank",
+       {"op { type: 'Reshape' input: 'x' input: 's' output: 'h' output: 'o' } "
+        "op { type: 'LayerNorm' input: 'h' input: 'g' input: 'b' output: 'y' output: 'm' output: "
+        "'d' "
+        "arg { name: 'axis' i: -1 } arg { name: 'elementwise_affine' i: 1 } arg { name: 'epsilon' "
+        "f: 0.5 } }",
+        {{"x", kFloats}, {"s", kList}},
+        {{"g", FloatWeight({5})}, {"b", FloatWeight({5})}},
+        {}},
+       "h = Reshape(x, s)\ny = LayerNormalization(h, g, b) axis=-1 epsilon=0.5\n"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);

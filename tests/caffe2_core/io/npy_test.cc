@@ -71,6 +71,12 @@ TEST(NpyTest, KeepsEveryElementType) {
   EXPECT_EQ(NpyBytes(flags).back(), '\1');
 }
 
+// ml_dtypes' float8_e5m2: 1, -2 and 57344.
+TEST(NpyTest, ReadsFloatingPointOf8BitsAsFloat) {
+  const Tensor numbers = ParseNpy(Npy(Dict("<f1", "(3,)"), "\x3c\xc0\x7b"), "x");
+  EXPECT_EQ(Values<float>(numbers), (std::vector<float>{1, -2, 57344}));
+}
+
 TEST(NpyTest, KeepsScalarsAndEmptyArrays) {
   const Tensor scalar = ParseNpy(Npy(Dict("<i4", "()"), "\7\0\0\0"s), "x");
   EXPECT_EQ(scalar.dim(), 0);

@@ -238,9 +238,55 @@ std::vector<Case> OtherParts() {
        {-1, -2, 3, 4}}};
 }
 
+std::vector<Case> FewerHeadsAndBits() {
+  // Queries of 0 see all keys alike: the values are 3, then 5.
+  const Given packed = {{"batch", "length", "4"}, {1, 2, 4}, {0, 0, 7, 3, 0, 0, -2, 5}};
+  const std::string heads = Int("num_heads", 2) + Int("kv_num_heads", 1);
+  const std::string lengths = Ints("last", kInt32, {1}, {1}) + Ints("all", kInt32, {}, {2});
+  const std::string past = Floats("pk", {1, 1, 1, 1}, {9}) + Floats("pv", {1, 1, 1, 1}, {-2}) +
+                           Ints("last", kInt32, {1}, {2}) + Ints("all", kInt32, {}, {3});
+  // The numbers 9, 7, 8 and 10: by default (0.5, -0.5, 0, 1).
+  const std::string bits = Ints("b", kUint8, {1, 1, 2}, {0x79, 0xa8}) + Floats("s", {1}, {0.5f});
+  const std::string matrix = Int("K", 4) + Int("N", 1) + Int("block_size", 4);
+  const Given row = {{"n", "4"}, {1, 4}, {1, 2, 3, 4}};
+  // Rows (8, 9) and (7, 0) in steps of 0.5 and 2.
+  const std::string table = Ints("t", kUint8, {2, 1}, {0x98, 0x07}) +
+                            Floats("s", {2, 1}, {0.5f, 2}) + Ints("i", kInt64, {2}, {1, 0});
+  const std::string added = "node { op_type: 'Add' input: 'x' input: 'q' output: 'y' } ";
+  return {
+      {"GroupQueryAttentionIsCausal",
+       lengths + Node("GroupQueryAttention", {"x", "-", "-", "-", "-", "last", "all"}, heads),
+       packed,
+       {1, 2, 2},
+       {3, 3, 4, 4}},
+      {"GroupQueryAttentionInAWindow",
+       lengths + Node("GroupQueryAttention", {"x", "-", "-", "-", "-", "last", "all"},
+                      heads + Int("local_window_size", 1)),
+       packed,
+       {1, 2, 2},
+       {3, 3, 5, 5}},
+      {"GroupQueryAttentionSeesThePast",
+       past + Node("GroupQueryAttention", {"x", "-", "-", "pk", "pv", "last", "all"}, heads),
+       packed,
+       {1, 2, 2},
+       {0.5f, 0.5f, 2, 2}},
+      {"MatMulNBits", bits + Node("MatMulNBits", {"x", "b", "s"}, matrix), row, {1, 1}, {3.5f}},
+      {"MatMulNBitsWithPackedZeroPoints",
+       bits + Ints("z", kUint8, {1}, {9}) + Node("MatMulNBits", {"x", "b", "s", "z"}, matrix),
+       row,
+       {1, 1},
+       {-1.5f}},
+      {"GatherBlockQuantized",
+       table + Node("GatherBlockQuantized", {"t", "i", "s"}, Int("block_size", 2), "output: 'q' ") +
+           added,
+       {{"2", "2"}, {2, 2}, {0, 0, 0, 0}},
+       {2, 2},
+       {-2, -16, 0, 0.5f}}};
+}
+
 std::vector<Case> AllCases() {
   std::vector<Case> all;
-  for (const auto& cases : {Products(), PackedAttentions(), OtherParts()}) {
+  for (const auto& cases : {Products(), PackedAttentions(), OtherParts(), FewerHeadsAndBits()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;
