@@ -7,8 +7,11 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "operators/distributed/collective_engine.h"
 #include "tests/operators/distributed/rank_processes.h"
 #include "tests/support/operator_test.h"
+
+extern "C" const caffe2rt::CollectiveEngine* caffe2rt_gloo_engine();
 
 namespace caffe2rt::test::collective_nets_test {
 namespace {
@@ -173,6 +176,16 @@ TEST(CollectiveNetsTest, RejectWhatOperatorsCannotDo) {
     Workspace ws;
     ExpectThrows([&] { ws.RunNetOnce(NetOf(MakeString("name: \"n\" ", one.net))); }, one.error);
   }
+}
+
+TEST(CollectiveNetsTest, RejectATransportThatTheirEngineDoesNotHave) {
+  RegisterCollectiveEngine("GLOO", caffe2rt_gloo_engine());
+  Workspace ws;
+  const NetDef net = NetOf(R"(name: "n"
+    op { type: "CreateCommonWorld" name: "a" output: "cw" engine: "GLOO" arg { name: "size" i: 1 }
+         arg { name: "rank" i: 0 } arg { name: "transport" s: "ibverbs" } })");
+  ExpectThrows([&] { ws.RunNetOnce(net); },
+               "world \"a\" has transport \"ibverbs\", which engine GLOO does not have");
 }
 
 TEST(CollectiveNetsTest, WriteTheirFailureToTheStatusBlob) {
