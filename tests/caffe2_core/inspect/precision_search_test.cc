@@ -81,6 +81,18 @@ TEST_F(PrecisionSearchTest, LeavesOutOutputsThatAreNoFloats) {
   EXPECT_TRUE(std::isinf(search.exact().snr_db));
 }
 
+TEST_F(PrecisionSearchTest, CountsAResultOfAnotherShapeAsNoise) {
+  const NetDef net = ParseNet(kRows);
+  std::vector<float> row = {3, 4};
+  PrecisionSearch search({.inputs = {"x"}}, &ws_,
+                         {.count = 1, .feed = [&](size_t) {
+                            Feed<float>(&ws_, "x", {1, static_cast<int64_t>(row.size())}, row);
+                          }});
+  search.Begin(net);
+  row = {3, 4, 5};  // stands for another number of detections
+  EXPECT_EQ(search.Measure(net, Precision::kBfloat16).snr_db, 0);
+}
+
 TEST_F(PrecisionSearchTest, FindsOperatorsWithRanges) {
   const NetDef net = ParseNet(R"(
 op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 }
