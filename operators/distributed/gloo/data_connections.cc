@@ -110,7 +110,7 @@ class DataConnections {
     }
   }
 
-  UniqueFd Open(int rank) const {
+  UniqueFd SocketTo(int rank) const {
     const Offer& offer = theirs_[At(rank)];
     const Offer& own = own_[At(rank)];
     const bool is_near = own.place[0] != '\0' && std::strcmp(own.place, offer.place) == 0 &&
@@ -133,7 +133,7 @@ class DataConnections {
   }
 
   void ConnectWith(int rank) {
-    UniqueFd fd = Open(rank);
+    UniqueFd fd = SocketTo(rank);
     Greeting answer{};
     const bool answered = fd.is_open() && SendAll(fd.get(), BytesOf(GreetingFor(rank))) &&
                           ReceiveAll(fd.get(), &answer, sizeof(answer), check_);

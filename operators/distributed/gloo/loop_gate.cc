@@ -37,7 +37,7 @@ void LoopGate::Close(Mode mode) {
   while (!is_waiting_) changed_.Wait(mutex_);
 }
 
-void LoopGate::Open() {
+void LoopGate::Release() {
   uint64_t closed;
   [[maybe_unused]] const ssize_t n = read(descriptor_.get(), &closed, sizeof(closed));
   const MutexLock lock(mutex_);

@@ -42,7 +42,7 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
     explicit Hold(LoopGate* gate, Mode mode = Mode::kClosed) : gate_(*gate), turn_(gate->turn_) {
       gate_.Close(mode);
     }
-    ~Hold() { gate_.Open(); }
+    ~Hold() { gate_.Release(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
@@ -56,7 +56,7 @@ class LoopGate final : public ::gloo::transport::tcp::Handler {
 
  private:
   void Close(Mode mode);
-  void Open();
+  void Release();
 
   const std::shared_ptr<::gloo::transport::tcp::Device> device_;
   const UniqueFd descriptor_;  // readable while the gate is closed
