@@ -64,7 +64,6 @@ void WriteGroupNorm(OperatorExport* op) {
   op->ToNHWC(sum, rank, op->Out());
 }
 
-// ONNX's further outputs are the mean and the inverse deviation.
 // A mean or a deviation has one dim of 1 for all dims of its row; ONNX has one for each.
 void WriteMoment(OperatorExport* op, const std::string& moment, int64_t axis, int output) {
   if (!op->IsRead(output)) return;

@@ -8,6 +8,11 @@
 #include <limits>
 #include <utility>
 
+// Sanitizer builds compile this file with others, without its own options.
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+
 #include "caffe2_core/base/isa.h"
 #include "operators/primitives/float_lanes.h"
 #include "operators/primitives/reduced_rows.h"

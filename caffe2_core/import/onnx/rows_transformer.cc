@@ -228,6 +228,8 @@ void TranslateGroupQueryAttention(OnnxNode* n) {
   const int64_t heads = n->Int("num_heads", 0), few = n->Int("kv_num_heads", 0);
   CAFFE_ENFORCE(few > 0 && heads > 0 && heads % few == 0, heads, " heads of queries for ", few,
                 " of keys");
+  constexpr int64_t kMostOfGroup = 1024;
+  CAFFE_ENFORCE_LE(heads / few, kMostOfGroup, "heads of queries for one of keys");
   Heads h = {.q = n->In(0), .k = n->Has(1) ? n->In(1) : "", .v = n->Has(2) ? n->In(2) : ""};
   h.heads = heads;
   if (h.k.empty()) {  // all in one

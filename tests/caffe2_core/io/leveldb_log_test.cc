@@ -22,13 +22,13 @@ constexpr size_t kBlock = 32768;
 // Returns the path of the log with the last of them.
 std::string WriteRecords(const std::string& path, size_t bytes, bool one_batch) {
   const std::unique_ptr<db::DB> database = db::CreateDB("leveldb", path, db::NEW);
-  const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+  std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
   for (int i = 0; i < 20; ++i) {
     transaction->Put(MakeString("key", i / 10, i % 10),
                      std::string(bytes, static_cast<char>('a' + i)));
     if (!one_batch) transaction->Commit();
   }
-  transaction->Commit();
+  transaction.reset();  // before its database
   database->Close();
   std::string log;
   for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path)) {
