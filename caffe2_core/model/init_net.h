@@ -5,6 +5,7 @@
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -25,3 +26,4 @@ void RunInitNet(NetDef&& net, Workspace* ws);
 void RunInitNet(NetWithWeights&& net, Workspace* ws);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
