@@ -57,6 +57,13 @@ class FailingDiskTest : public testing::TestWithParam<const char*> {
     std::filesystem::remove_all(path_);
     if (Replaces()) Put(type_, path_, db::NEW, old_);
   }
+  // The calls of a save that succeeds.
+  std::vector<FileCall> CallsOfSave() {
+    Prepare();
+    const FileCalls recorded;
+    Put(type_, path_, db::NEW, records_);
+    return recorded.all();
+  }
   void ExpectUntouched(const std::string& which) {
     EXPECT_EQ(db::DBExists(type_, path_), Replaces()) << which;
     if (Replaces()) {
@@ -91,13 +98,7 @@ class FailingDiskTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(FailingDiskTest, EveryFailingCallLeavesAllOrNothing) {
-  Prepare();
-  std::vector<FileCall> calls;
-  {
-    const FileCalls recorded;
-    Put(type_, path_, db::NEW, records_);
-    calls = recorded.all();
-  }
+  const std::vector<FileCall> calls = CallsOfSave();
   size_t errors = 0;
   bool in_place = false;  // whether the target exists before call i
   for (size_t i = 0; i < calls.size(); ++i) {
@@ -125,14 +126,8 @@ TEST_P(FailingDiskTest, EveryFailingCallLeavesAllOrNothing) {
   EXPECT_GE(errors, 12u);  // open or mkdir, write, fsync and rename, with three errors each
 }
 
-TEST_P(FailingDiskTest, AShortWriteIsAnErrorOrGoesOn) {
-  Prepare();
-  std::vector<FileCall> calls;
-  {
-    const FileCalls recorded;
-    Put(type_, path_, db::NEW, records_);
-    calls = recorded.all();
-  }
+TEST_P(FailingDiskTest, AShortWriteOnAFullDiskIsAnError) {
+  const std::vector<FileCall> calls = CallsOfSave();
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].bytes < 2) continue;
     Prepare();
@@ -144,13 +139,7 @@ TEST_P(FailingDiskTest, AShortWriteIsAnErrorOrGoesOn) {
 
 // A system call may write less than it was asked to, and the next one the rest.
 TEST_P(FailingDiskTest, AShortWriteIsContinuedOrAnError) {
-  Prepare();
-  std::vector<FileCall> calls;
-  {
-    const FileCalls recorded;
-    Put(type_, path_, db::NEW, records_);
-    calls = recorded.all();
-  }
+  const std::vector<FileCall> calls = CallsOfSave();
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].bytes < 2) continue;
     Prepare();
