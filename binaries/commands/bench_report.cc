@@ -94,7 +94,9 @@ void PrintProfile(const NetProfile& profile, size_t top) {
             << TimeText(profile.warm.mean_ms) << " ms of " << profile.timed_runs << " warm runs, "
             << GetNumThreads() << (GetNumThreads() == 1 ? " thread\n" : " threads\n")
             << "first run (cold): " << TimeText(profile.cold_ms) << " ms, after "
-            << TimeText(profile.ahead_ms) << " ms of preparing weights and planning memory for it\n"
+            << TimeText(profile.ahead_ms)
+            << " ms of preparation (weights, memory, cheap\n"
+               "operators once on zeros)\n"
             << "operators by cost (ms: warm median; share: of the net's median; overhead: the\n"
                "net minus its operators, which are timed one by one):\n";
   PrintOperators(profile, top);
