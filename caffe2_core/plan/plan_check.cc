@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "caffe2_core/plan/known_sharing.h"
 #include "caffe2_core/plan/plan_races.h"
 
 namespace caffe2rt {
@@ -18,6 +19,16 @@ class AnyWorkspace {
  public:
   explicit AnyWorkspace(PlanUses* uses) : uses_(uses) {}
 
+  // Adds a step of the plan itself, after all earlier ones.
+  void AddTopLevel(const ExecutionStep& step) {
+    top_level_ = &step;
+    Add(step);
+    top_level_ = nullptr;
+    sharing_.AddStep(step, uses_);
+  }
+  std::vector<std::string> Take() { return std::move(races_); }
+
+ private:
   void Add(const ExecutionStep& step) {
     const size_t names = new_names_.size(), nets = new_nets_.size();
     Create(step);
@@ -26,9 +37,7 @@ class AnyWorkspace {
     for (; new_names_.size() > names; new_names_.pop_back()) names_.erase(new_names_.back());
     for (; new_nets_.size() > nets; new_nets_.pop_back()) nets_.erase(new_nets_.back());
   }
-  std::vector<std::string> Take() { return std::move(races_); }
 
- private:
   // Adds the names that nets in the step's own workspace write.
   void Create(const ExecutionStep& step) {
     for (const std::string& net : step.network()) Create(net);
@@ -61,10 +70,13 @@ class AnyWorkspace {
     if (!reporters.nets.empty()) reporters_.pop_back();
   }
   void FindRaceOf(const ExecutionStep& step) {
-    const ResolveBlob resolve = [this](const std::string& name, bool) {
+    // What shares memory is known where a step of the plan begins, but not below it.
+    const bool begins = &step == top_level_;
+    const ResolveBlob resolve = [this, begins](const std::string& name, bool) {
       const auto it = names_.find(name);
       SharedBlob shared;
       shared.blob = it == names_.end() ? nullptr : &*it;
+      if (begins) shared.storage = sharing_.MemoryOf(name);
       shared.synchronized = std::nullopt;
       return shared;
     };
@@ -73,6 +85,8 @@ class AnyWorkspace {
   }
 
   PlanUses* const uses_;
+  const ExecutionStep* top_level_ = nullptr;  // the step of the plan that is being added
+  KnownSharing sharing_;                      // at its begin
   std::set<std::string> names_;
   std::set<const NetUses*> nets_;  // nets whose names are in names_
   std::vector<std::set<std::string>::iterator> new_names_;
@@ -92,7 +106,7 @@ std::vector<std::string> FindRacesInAnyWorkspace(const PlanDef& plan) {
   }
   PlanUses uses(&defs);
   AnyWorkspace walk(&uses);
-  for (const ExecutionStep& step : plan.execution_step()) walk.Add(step);
+  for (const ExecutionStep& step : plan.execution_step()) walk.AddTopLevel(step);
   return walk.Take();
 }
 

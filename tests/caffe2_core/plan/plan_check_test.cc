@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/graph/op_schema.h"
 #include "tests/caffe2_core/plan/plan_operators.h"
 
 namespace caffe2rt::plan_check_test {
@@ -12,6 +13,8 @@ using test::kTogether;
 using test::Net;
 using test::Op;
 using testing::HasSubstr;
+
+OPERATOR_SCHEMA(PlanTestUnlisted).AccessesUnlistedBlobs([](const OperatorDef&) { return true; });
 
 TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
   const auto races = [](const std::string& text) {
@@ -31,6 +34,53 @@ TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
   EXPECT_TRUE(races(Net("a", Op("PlanTestTally", "t", "t")) +
                     Net("b", Op("PlanTestTally", "t", "t")) + kTogether)
                   .empty());
+}
+
+// "b" reads y, which is an Alias of x, while "a" writes x. Any step in between that may write one of
+// them, and any doubt whether the Alias has run, ends what is known.
+TEST(PlanCheckTest, KnowsWhatAnEarlierStepHasMadeOneMemory) {
+  const auto race = [](const std::string& steps, const std::string& share = Op("Alias", "x", "y")) {
+    const std::vector<std::string> races = FindRacesInAnyWorkspace(test::ParsePlan(
+        Net("share", Op("ConstantFill", "", "x", "arg { name: \"shape\" ints: 2 }") + share) +
+        Net("a", Op("ConstantFill", "", "x")) + Net("b", Op("Copy", "y", "z")) +
+        Net("write_x", Op("ConstantFill", "", "x")) + Net("write_y", Op("ConstantFill", "", "y")) +
+        Net("read", Op("Copy", "x", "q")) + Net("any", "op { type: 'PlanTestUnlisted' }") + steps));
+    return races.empty() ? "" : races[0];
+  };
+  const auto step = [](const std::string& text) { return "execution_step { " + text + " } "; };
+  const std::string share = step("network: 'share'"), together = kTogether;
+  EXPECT_EQ(
+      race(share + together),
+      "blob \"x\" is written by step \"a\" (net \"a\") while \"y\", which is the same, is read "
+      "by step \"b\" (net \"b\"): use different blobs (new names in a step with "
+      "create_workspace are its own), or allow the race with --allow-races "
+      "(PlanOptions::allow_races)");
+  EXPECT_EQ(race(together), "");
+  EXPECT_EQ(race(together + share), "");
+  EXPECT_NE(race(step("substep { network: 'share' } substep { network: 'read' }") + together), "");
+  EXPECT_NE(race(step("num_iter: 1 network: 'share'") + step("network: 'read'") + together), "");
+  EXPECT_NE(race(share + together, Op("Alias", "x", "p") + Op("Alias", "p", "y")), "");
+  for (const char* doubt : {"num_iter: 0", "create_workspace: true", "should_stop_blob: 'q'",
+                            "run_every_ms: 5", "num_concurrent_instances: 2",
+                            "concurrent_substeps: true", "report_net: 'read' report_interval: 1"}) {
+    EXPECT_EQ(race(step(std::string(doubt) + " network: 'share'") + together), "") << doubt;
+  }
+  for (const char* end :
+       {"network: 'write_x'", "network: 'write_y'", "network: 'any'",
+        "should_stop_blob: 'q' network: 'write_y'", "substep { num_iter: 3 network: 'write_x' }"}) {
+    EXPECT_EQ(race(share + step(end) + together), "") << end;
+  }
+  for (const std::string& other :
+       {Op("Alias", "x", "y") + Op("ConstantFill", "", "x"),
+        Op("Alias", "x", "y") + Op("Copy", "q", "y"), Op("Copy", "x", "y"),
+        Op("Alias", "x", "y") + "op { type: 'PlanTestUnlisted' }"}) {
+    EXPECT_EQ(race(share + together, other), "") << other;
+  }
+  // In a loop around the concurrent step, the step may end what is shared.
+  EXPECT_EQ(race(share + step("num_iter: 2 substep { network: 'write_x' } substep { "
+                              "concurrent_substeps: true substep { network: 'a' } "
+                              "substep { network: 'b' } }")),
+            "");
 }
 
 }  // namespace
