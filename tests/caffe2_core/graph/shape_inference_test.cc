@@ -116,6 +116,101 @@ TEST_F(ShapeInferenceTest, OperatorByOperatorTheOthersGoOn) {
   EXPECT_THAT(ops[4].problem, HasSubstr("0 outputs"));
 }
 
+// One line for each operator: its net and position, the shapes of its inputs and outputs, and why
+// nothing was inferred ("!" if inference failed).
+std::vector<std::string> Lines(const std::vector<OpShapes>& ops) {
+  std::vector<std::string> lines;
+  for (const OpShapes& op : ops) {
+    std::string line = MakeString(op.net, ".", op.op, ":");
+    const auto add = [&line](const TensorShape& shape) {
+      line += shape.unknown_shape()
+                  ? " ?"
+                  : MakeString(" ", std::vector<int64_t>(shape.dims().begin(), shape.dims().end()));
+    };
+    for (const TensorShape& shape : op.inputs) add(shape);
+    line += " ->";
+    for (const TensorShape& shape : op.outputs) add(shape);
+    if (!op.problem.empty()) line += MakeString(" ", op.failed ? "!" : "", op.problem);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(ShapeInferenceTest, StatesForEachOperatorWhatIsKnownAndWhyNot) {
+  const NetDef first = ParseNet(R"(op { type: "Relu" input: "x" output: "y" })");
+  const NetDef second = ParseNet(R"(
+      op { type: "TestThrows" input: "x" output: "y" }
+      op { type: "Relu" input: "y" output: "z" }
+      op { type: "Sum" input: "none" input: "nor" output: "s" }
+      op { type: "NoSuchType" input: "x" output: "b" }
+      op { type: "NoSuchType" input: "none" output: "b" }
+      op { type: "EnqueueBlobs" input: "none" input: "x" output: "x" }
+      op { type: "Relu" input: "x" output: "b" }
+      op { type: "TestTwoShapes" input: "q" output: "t" })");
+  ShapeMap shapes = shapes_;
+  shapes["q"] = shapes_.at("x");
+  EXPECT_THAT(
+      Lines(InferOpShapes({&first, &second}, &shapes)),
+      ElementsAre("0.0: [2, 3] -> [2, 3]", "1.0: [2, 3] -> ? !no such dimension",
+                  "1.1: ? -> ? the shape of input \"y\" is not known",
+                  "1.2: ? ? -> ? the shape of input \"none\" is not known",
+                  "1.3: [2, 3] -> ? no schema",
+                  "1.4: ? -> ? the shape of input \"none\" is not known",
+                  "1.5: ? [2, 3] -> ? queue operators have no shape inference",
+                  "1.6: ? -> ? the shape of input \"x\" is not known",
+                  "1.7: [2, 3] -> ? !Invalid shape inference for operator TestTwoShapes Expected 1 "
+                  "outputs, but got 2"));
+  EXPECT_FALSE(shapes.contains("y"));  // it had a shape before an operator failed to infer one
+}
+
+// Both inputs are unknown where the Sum is, and its output is known only at the end of the net.
+TEST_F(ShapeInferenceTest, InputsOfASumTakeTheShapeThatItsOutputGetsLater) {
+  const std::string nets = R"(op { type: "TestUnknownShape" input: "x" output: "u" }
+      op { type: "TestUnknownShape" input: "x" output: "v" }
+      op { type: "Sum" input: "u" input: "v" output: "s" })";
+  ShapeMap shapes = shapes_;
+  Infer(nets + R"(op { type: "Relu" input: "x" output: "s" })", &shapes);
+  EXPECT_THAT(shapes.at("u").dims(), ElementsAre(2, 3));
+  EXPECT_THAT(shapes.at("v").dims(), ElementsAre(2, 3));
+  shapes = shapes_;
+  Infer(nets, &shapes);
+  EXPECT_TRUE(shapes.at("u").unknown_shape());
+}
+
+TEST_F(ShapeInferenceTest, OnlyUnknownGradientsTakeTheShapeOfTheirVariables) {
+  shapes_["y"] = CreateTensorShape(std::vector<int64_t>{7}, TensorProto::FLOAT);
+  Infer(R"(op { type: "Relu" input: "x" output: "y_grad" is_gradient_op: true }
+           op { type: "TestUnknownShape" input: "x" output: "y_grad_sum" is_gradient_op: true }
+           op { type: "TestUnknownShape" input: "x" output: "w_grad" is_gradient_op: true })",
+        &shapes_);
+  EXPECT_THAT(shapes_.at("y_grad").dims(), ElementsAre(2, 3));
+  EXPECT_TRUE(shapes_.at("y_grad_sum").unknown_shape());
+  EXPECT_TRUE(shapes_.at("w_grad").unknown_shape());
+  shapes_.erase("y_grad");
+  Infer(R"(op { type: "TestUnknownShape" input: "x" output: "y_grad" })", &shapes_);
+  EXPECT_TRUE(shapes_.at("y_grad").unknown_shape());  // no gradient operator
+}
+
+TEST_F(ShapeInferenceTest, AGradientOfReshapeNeedsTheReshape) {
+  const NetDef net = ParseNet(R"(op { type: "Reshape" input: "x" input: "old" output: "dx"
+                                      output: "dims" is_gradient_op: true })");
+  ShapeMap shapes = shapes_;
+  shapes["old"] = CreateTensorShape(std::vector<int64_t>{1}, TensorProto::INT64);
+  ShapeMap alone = shapes;
+  EXPECT_EQ(InferBlobShapesAndTypes({&net}, &alone).shapes_size(), 0);
+  EXPECT_THAT(Lines(InferOpShapes({&net}, &shapes)), ElementsAre("0.0: [2, 3] [1] -> ? [2]"));
+}
+
+TEST_F(ShapeInferenceTest, StartsFromAMapOfTypes) {
+  NetDef net = ParseNet(R"(op { type: "Relu" input: "a" output: "b" })");
+  const TensorShapes shapes = InferBlobShapesAndTypesFromMap({{"a", {4}}, {"c", {5}}},
+                                                             {{"a", TensorProto::DOUBLE}}, {&net});
+  ASSERT_EQ(shapes.shapes_size(), 3);
+  EXPECT_EQ(shapes.shapes(0).data_type(), TensorProto::DOUBLE);
+  EXPECT_EQ(shapes.shapes(1).data_type(), TensorProto::DOUBLE);
+  EXPECT_EQ(shapes.shapes(2).data_type(), TensorProto::FLOAT);
+}
+
 TEST_F(ShapeInferenceTest, StartsFromAMapOfDimensions) {
   NetDef net = ParseNet(R"(op { type: "Relu" input: "a" output: "b" })");
   const TensorShapes shapes = InferBlobShapesAndTypesFromMap({{"a", {4, 0}}}, {&net});

@@ -2,11 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::gradient_check_test {
 namespace {
@@ -182,6 +189,181 @@ TEST(GradientCheckTest, RoundingIsNoKink) {
   EXPECT_EQ(checked[0].elements, 1);
   EXPECT_EQ(checked[0].not_smooth, 0);
   EXPECT_EQ(checked[0].wrong, 0);
+}
+
+// Rows of a table: y[k] = table[ids[k]]. The maker returns what the test asks for.
+class GradientCheckTestRowsOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor &table = Input(0), &ids = Input(1);
+    const int64_t length = table.size_from_dim(1);
+    float* const y =
+        Output(0, {ids.numel(), length}, TypeMeta::Make<float>())->mutable_data<float>();
+    for (int64_t k = 0; k < ids.numel(); ++k) {
+      std::copy_n(table.data<float>() + ids.data<int32_t>()[k] * length, length, y + k * length);
+    }
+    return true;
+  }
+};
+std::pair<std::string, std::string> g_rows;  // indices and values; GO(0) if empty
+class RowsGradient final : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    SetSparse(0, g_rows.first, g_rows.second.empty() ? GO(0) : g_rows.second);
+    return {};
+  }
+};
+REGISTER_CPU_OPERATOR(GradientCheckTestRows, GradientCheckTestRowsOp);
+OPERATOR_SCHEMA(GradientCheckTestRows).NumInputs(2, 4).NumOutputs(1);
+REGISTER_GRADIENT(GradientCheckTestRows, RowsGradient);
+
+class SparseGradientCheckTest : public ::testing::Test {
+ protected:
+  std::vector<CheckedGradient> Check(const std::string& indices, const std::string& values = "") {
+    g_rows = {indices, values};
+    Feed<float>(&ws_, "table", {3, 2}, {1, 2, 3, 4, 5, 6});
+    Feed<int32_t>(&ws_, "ids", {3}, {2, 0, 2});
+    Feed<float>(&ws_, "short", {5}, {1, 2, 3, 4, 5});
+    return CheckGradients(ParseNet(R"(name: "n" op { type: "GradientCheckTestRows" input: "table"
+        input: ")" + indices + "\" output: \"y\" " +
+                                   (values.empty() ? "" : "input: \"" + values + "\"") + "}"),
+                          {"y"}, {.wrt = {"table"}}, &ws_);
+  }
+  Workspace ws_;
+};
+
+TEST_F(SparseGradientCheckTest, AddsTheRowsOfOneIndex) {
+  const auto checked = Check("ids");
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].blob, "table");
+  EXPECT_EQ(checked[0].gradient, "y_check_weights");
+  EXPECT_EQ(checked[0].elements, 6);
+  EXPECT_EQ(checked[0].wrong, 0);
+  EXPECT_EQ(checked[0].not_smooth, 0);
+}
+
+TEST_F(SparseGradientCheckTest, FindsRowsInAWrongPlace) {
+  g_rows = {"others", ""};
+  Feed<float>(&ws_, "table", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Feed<int32_t>(&ws_, "ids", {3}, {2, 0, 2});
+  Feed<int32_t>(&ws_, "others", {3}, {2, 1, 2});
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestRows" input: "table" input: "ids"
+                  input: "others" output: "y" })"),
+      {"y"}, {.wrt = {"table"}}, &ws_);
+  EXPECT_EQ(checked[0].wrong, 4);  // rows 0 and 1
+  EXPECT_LT(checked[0].worst.index, 4);
+}
+
+TEST_F(SparseGradientCheckTest, RejectsIndicesAndValuesThatDoNotFit) {
+  EXPECT_EQ(
+      test::MessageOf([&] { Check("ids", "short"); }),
+      "elements of gradient \"short\", want a row of \"table\" for each index (got 5, want 6)");
+}
+
+// All numbers of a report: the gradient of the wrong square is x instead of 2 x, times the weights of
+// the elements, which are (1, -1, ...) times 0.25 to 1.
+TEST(GradientCheckReportTest, NamesTheElementThatDiffersMost) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {3}, {0.5f, 8, 1});
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestSquare" input: "x" output: "y" })"), {"y"},
+      {}, &ws);
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].worst.index, 1);
+  // The weight of element 1 of 3: -(0.25 + 0.75 * frac(2 * 0.618034)).
+  const double weight = -(0.25 + 0.75 * 0.2360679775);
+  EXPECT_NEAR(checked[0].worst.computed, 8 * weight, 1e-4);
+  EXPECT_NEAR(checked[0].worst.quotient, 16 * weight, 1e-2);
+  EXPECT_EQ(checked[0].wrong, 3);
+  EXPECT_EQ(checked[0].not_smooth, 0);
+  test::ExpectTensor<float>(
+      ws, "y_check_weights", {3},
+      {static_cast<float>(0.25 + 0.75 * 0.6180339887), static_cast<float>(weight),
+       static_cast<float>(0.25 + 0.75 * 0.8541019662)},
+      1e-6);
+}
+
+TEST(GradientCheckReportTest, LossesOfOneElementCountAsTheyAre) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {3});
+  Feed<float>(&ws, "z", {1}, {2});
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestSquare" input: "x" output: "y" }
+                  op { type: "Tanh" input: "z" output: "t" })"),
+      {"y", "t"}, {}, &ws);
+  ASSERT_EQ(checked.size(), 2u);
+  EXPECT_EQ(checked[0].blob, "x");
+  EXPECT_NEAR(checked[0].worst.computed, 3, 1e-6);
+  EXPECT_NEAR(checked[0].worst.quotient, 6, 1e-3);
+  EXPECT_EQ(checked[1].blob, "z");
+  EXPECT_NEAR(checked[1].worst.quotient, 1 - std::tanh(2) * std::tanh(2), 1e-3);
+  EXPECT_EQ(checked[1].wrong, 0);
+}
+
+// The tolerance is a part of the largest value in the gradient: a gradient of half the slope is
+// within 1/2 and a little, and beyond 1/2 less a little.
+TEST(GradientCheckReportTest, TheToleranceIsAPartOfTheLargestValue) {
+  for (const auto& [tolerance, wrong] : {std::pair(0.52, 0), {0.48, 1}}) {
+    Workspace ws;
+    Feed<float>(&ws, "x", {1}, {3});
+    const auto checked = CheckGradients(
+        ParseNet(R"(name: "n" op { type: "GradientCheckTestSquare" input: "x" output: "y" })"),
+        {"y"}, {.tolerance = tolerance}, &ws);
+    EXPECT_EQ(checked[0].wrong, wrong) << tolerance;
+  }
+}
+
+// Operators that only fill count as inputs, also where the net lists its inputs; a net that writes
+// over its input finds it as it was in every run, and so does the caller.
+TEST(GradientCheckReportTest, RestoresWhatTheNetOverwrites) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {0.5f, -1});
+  const auto checked =
+      CheckGradients(ParseNet(R"(name: "n" external_input: "x" external_output: "none"
+        op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 } arg { name: "value" f: 2 } }
+        op { type: "Sum" input: "x" input: "w" output: "y" }
+        op { type: "Tanh" input: "y" output: "y" } op { type: "Copy" input: "y" output: "x" })"),
+                     {"y"}, {}, &ws);
+  ASSERT_EQ(checked.size(), 2u);
+  EXPECT_EQ(checked[0].blob, "w");
+  EXPECT_EQ(checked[1].blob, "x");
+  for (const CheckedGradient& gradient : checked) {
+    EXPECT_EQ(gradient.wrong, 0) << gradient.blob;
+    EXPECT_EQ(gradient.elements, 2);
+  }
+  test::ExpectTensor<float>(ws, "x", {2}, {0.5f, -1});
+  test::ExpectTensor<float>(ws, "w", {2}, {2, 2});
+}
+
+TEST(GradientCheckReportTest, StatesWhatCannotBeChecked) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  Feed<int32_t>(&ws, "i", {2}, {1, 2});
+  const auto error = [&](const std::string& net, const std::vector<std::string>& losses,
+                         const GradientCheckOptions& options = {}) {
+    return test::MessageOf(
+        [&] { CheckGradients(ParseNet("name: 'n' " + net), losses, options, &ws); });
+  };
+  const std::string tanh = R"(op { type: "Tanh" input: "x" output: "y" } )";
+  EXPECT_EQ(error(tanh, {"none"}),
+            "blob \"none\" is not a tensor of float or double, which a gradient needs");
+  EXPECT_EQ(error(tanh + R"(op { type: "Copy" input: "i" output: "j" })", {"j"}),
+            "blob \"j\" is not a tensor of float or double, which a gradient needs");
+  EXPECT_EQ(
+      error(tanh, {"y"}, {.wrt = {"y"}}),
+      "blob \"y\" is not an input of float or double of net \"n_forward\", so that its gradient "
+      "cannot be checked");
+  EXPECT_EQ(error(R"(type: "nosuch" )" + tanh, {"y"}),
+            "net \"n_forward\" has type \"nosuch\", which is not known");
+  EXPECT_EQ(error(R"(op { type: "StopGradient" input: "x" output: "s" }
+                     op { type: "Tanh" input: "s" output: "y" })",
+                  {"y"}),
+            "no input of net \"n_forward\" has a gradient that can be checked, want a float input");
+  EXPECT_EQ(error(R"(op { type: "GradientCheckTestCopy" input: "x" output: "y" })", {"y"},
+                  {.step = 0, .tolerance = 2, .most_elements = 3}),
+            "step, tolerance and most_elements of CheckGradients are 0, 2 and 3, want more than 0");
 }
 
 }  // namespace

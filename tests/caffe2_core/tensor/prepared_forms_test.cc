@@ -33,6 +33,20 @@ TEST(PreparedFormsTest, AreMadeOncePerKeyAndListed) {
   EXPECT_EQ(listed.at("a").nbytes, sizeof(int));
 }
 
+TEST(PreparedFormsTest, ListsWhatCanRestoreData) {
+  PreparedForms forms;
+  EXPECT_EQ(Get(&forms, "a", 1), 1);  // cannot
+  forms.Add("b", Form(2, sizeof(int)));
+  EXPECT_TRUE(forms.Restorable().empty());
+  forms.Get("c", 8, [](void*) {},
+            {.offset = 16, .nbytes = 4, .restore = [](const void*, void*) {}});
+  const std::vector<RestorablePart> parts = forms.Restorable();
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].restorer.offset, 16u);
+  EXPECT_EQ(parts[0].restorer.nbytes, 4u);
+  EXPECT_EQ(parts[0].form, forms.List().at("c").data);
+}
+
 TEST(PreparedFormsTest, ClearRemovesThem) {
   PreparedForms forms;
   EXPECT_EQ(Get(&forms, "a", 1), 1);
