@@ -110,6 +110,12 @@ TEST(NaNSearchTest, NamesInfiniteInputs) {
   ASSERT_TRUE(origin.has_value());
   EXPECT_THAT(origin->infinite_inputs, ElementsAre("big", "big"));
   EXPECT_EQ(origin->position, 1);
+  EXPECT_EQ(origin->Text(),
+            "blob \"out\", written by operator 1 (Sub) from infinities in \"big\", \"big\"");
+  const NaNOrigin many = {
+      .blob = "b", .position = 0, .op = "Sum", .infinite_inputs = {"p", "q", "r", "s"}};
+  EXPECT_EQ(many.Text(),
+            "blob \"b\", written by operator 0 (Sum) from infinities in \"p\", \"q\", \"r\"");
 }
 
 TEST(NaNSearchTest, RepeatsTheRunUntilTheOutputHasANaN) {

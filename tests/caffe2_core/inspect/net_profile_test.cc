@@ -5,6 +5,7 @@
 
 #include "caffe2_core/inspect/profile_drawing.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::net_profile_test {
 namespace {
@@ -116,6 +117,94 @@ TEST(ProfileDrawingTest, DrawsTheCostliestOperators) {
 
 TEST(ProfileDrawingTest, DrawsANetWithoutOperators) {
   EXPECT_THAT(ProfileAsSvg({.net = "empty"}), HasSubstr("</svg>"));
+}
+
+// The whole drawing of the profile above: 860 px for 7 ms, then the totals of the types, the time
+// that no operator has, and the bars of two operators, of at most 368 px.
+TEST(ProfileDrawingTest, DrawsStripTotalsAndBars) {
+  const auto text = [](int x, int y, const std::string& text_class, const std::string& content) {
+    return MakeString("<text x=\"", x, "\" y=\"", y, "\"",
+                      text_class.empty() ? "" : " class=\"" + text_class + "\"", ">", content,
+                      "</text>\n");
+  };
+  const auto bar = [](const std::string& x, int y, const std::string& width, int height,
+                      const std::string& colour, const std::string& hint) {
+    return MakeString("<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height,
+                      "\" fill=\"", colour, "\"><title>", hint, "</title></rect>\n");
+  };
+  const auto numbers = [&](int y, const std::string& ms, const std::string& share) {
+    return text(425, y, "n", ms + " ms") + text(500, y, "n", share + " %");
+  };
+  const std::string blue = "#0072b2", orange = "#e69f00";
+  const std::string
+      a = "0 Relu  a: 1.0000 ms, 12.5 %, first run 0.0000 ms",
+      b = "1 Conv  b&amp;c: 4.0000 ms, 50.0 %, first run 0.0000 ms, 2.0 GFLOP/s, 0.5 GB/s",
+      d = "2 Relu  d: 2.0000 ms, 25.0 %, first run 0.0000 ms";
+  EXPECT_EQ(
+      ProfileAsSvg(HandMadeProfile(), 2),
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"288\" viewBox=\"0 0 900 "
+      "288\">\n"
+      "<style>text{font:13px sans-serif}.h{font-weight:bold}.n{text-anchor:end}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+          text(20, 35, "h",
+               "net &quot;n&lt;1&gt;&quot;: median 8.000 ms of 5 runs, first run 20.000 ms") +
+          bar("20.00", 50, "122.86", 40, orange, a) + bar("142.86", 50, "491.43", 40, blue, b) +
+          bar("634.29", 50, "245.71", 40, orange, d) + text(20, 117, "h", "operator types") +
+          bar("20.00", 124, "14.00", 14, blue, "Conv (1)") + text(42, 139, "", "Conv (1)") +
+          numbers(139, "4.000", "50.0") + bar("20.00", 146, "14.00", 14, orange, "Relu (2)") +
+          text(42, 161, "", "Relu (2)") + numbers(161, "3.000", "37.5") +
+          text(42, 183, "", "net minus its operators") + numbers(183, "1.000", "12.5") +
+          text(20, 217, "h", "the 2 costliest of 3 operators") +
+          text(20, 239, "", "1 Conv  b&amp;c") + numbers(239, "4.000", "50.0") +
+          bar("512.00", 224, "368.00", 16, blue, b) + text(20, 261, "", "2 Relu  d") +
+          numbers(261, "2.000", "25.0") + bar("512.00", 246, "184.00", 16, orange, d) + "</svg>\n");
+}
+
+// The types beyond the seventh share grey and one line.
+TEST(ProfileDrawingTest, JoinsTheCheapestTypes) {
+  NetProfile profile{.net = "n", .warm = {.median_ms = 45}};
+  for (size_t i = 0; i < 9; ++i) {
+    profile.operators.push_back(
+        {.index = i, .type = MakeString("T", i), .warm_ms = static_cast<double>(9 - i)});
+  }
+  const std::string svg = ProfileAsSvg(profile, 9);
+  EXPECT_THAT(svg, HasSubstr(">T6 (1)</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">T7 (1)</text>")));
+  EXPECT_THAT(svg, HasSubstr(">other types</text>"));
+  EXPECT_THAT(svg, HasSubstr(">3.000 ms</text>"));  // 2 and 1 of T7 and T8; T6 has 3 as well
+  EXPECT_THAT(svg, HasSubstr("fill=\"#f0e442\"><title>T6 (1)"));
+  EXPECT_THAT(svg, HasSubstr("fill=\"#999999\"><title>other types"));
+  EXPECT_THAT(svg, HasSubstr("fill=\"#999999\"><title>7 T7: 2.0000 ms"));
+  EXPECT_THAT(svg, HasSubstr(">operators</text>"));  // all of them
+}
+
+TEST(NetProfileTest, RunsTheNetOnceColdThenWarmThenInTurns) {
+  Workspace ws;
+  FeedRandom(&ws, "x", {2, 3});
+  NetBase* const net =
+      ws.CreateNet(ParseNet(R"(name: "n" op { type: "Relu" name: "r" input: "x" output: "y" }
+      op { type: "ZeroGradient" input: "y" })"));
+  int runs = 0;
+  const NetProfile profile =
+      ProfileNet(net, [&] { return ++runs, net->Run(); }, {.warmup_runs = 3, .timed_runs = 4});
+  EXPECT_EQ(runs, 1 + 3 + 2 * 4);
+  EXPECT_EQ(profile.net, "n");
+  EXPECT_EQ(profile.timed_runs, 4);
+  ASSERT_EQ(profile.operators.size(), 2u);
+  EXPECT_EQ(profile.operators[0].name, "r");
+  EXPECT_EQ(profile.operators[0].output, "y");
+  EXPECT_EQ(profile.operators[1].index, 1u);
+  EXPECT_EQ(profile.operators[1].output, "");
+  EXPECT_LE(profile.warm.least_ms, profile.warm.median_ms);
+  EXPECT_EQ(MessageOf([&] { ProfileNet(nullptr, [] { return true; }, {}); }),
+            "argument net or run of ProfileNet is null");
+  EXPECT_EQ(MessageOf([&] { ProfileNet(net, nullptr, {}); }),
+            "argument net or run of ProfileNet is null");
+  EXPECT_EQ(MessageOf([&] { ProfileNet(net, [] { return true; }, {.warmup_runs = -1}); }),
+            "runs of ProfileNet are -1 and 20, want at least 0 and 1");
+  EXPECT_EQ(MessageOf([&] { ProfileNet(net, [] { return true; }, {.timed_runs = 0}); }),
+            "runs of ProfileNet are 5 and 0, want at least 0 and 1");
+  EXPECT_EQ(MessageOf([&] { ProfileNet(net, [] { return false; }, {}); }), "net \"n\" failed");
 }
 
 }  // namespace
