@@ -45,7 +45,7 @@ class GRUUnitGradientOp final : public RecurrentUnitOp<Context> {
     GruBackward unit{};
     unit.h_before = H.template data<float>();
     unit.gates = Input(1).template data<float>();
-    unit.dh = this->Read(this->TimeStep() + 2, "hidden_grad", H.numel());
+    unit.dh = this->ReadAll(this->TimeStep() + 2, "hidden_grad", H.numel());
     this->ReadStep(&rows);
     unit.dh_before = this->template OutputData<float>(0, H.sizes());
     unit.dgates = this->template OutputData<float>(1, Input(1).sizes());

@@ -58,9 +58,9 @@ class LSTMUnitGradientOp final : public RecurrentUnitOp<Context> {
     unit.c_before = C.template data<float>();
     unit.gates = Input(2).template data<float>();
     unit.forget_bias = forget_bias_;
-    unit.c = this->Read(after + 1, "cell_t", C.numel());
-    unit.dh = this->Read(after + 2, "hidden_t_grad", C.numel());
-    unit.dc = this->Read(after + 3, "cell_t_grad", C.numel());
+    unit.c = this->ReadAll(after + 1, "cell_t", C.numel());
+    unit.dh = this->ReadAll(after + 2, "hidden_t_grad", C.numel());
+    unit.dc = this->ReadAll(after + 3, "cell_t_grad", C.numel());
     this->ReadStep(&rows);
     unit.dh_before = this->template OutputData<float>(0, H.sizes());
     unit.dc_before = this->template OutputData<float>(1, C.sizes());

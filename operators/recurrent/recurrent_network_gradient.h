@@ -146,7 +146,12 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       if (row > 0)
         AddGradientRow(context_, row, last.template data<float>(), y + (gradient->numel() - row));
     }
-    for (const int from : plan.of_all) RowsOfGradient(i, from, steps);
+    for (const int from : plan.of_all) {
+      CAFFE_ENFORCE_EQ(Input(from).numel(), CheckedMultiply(steps, row), "elements of input ", from,
+                       " of shape ", Input(from).sizes(), ", want those of ", steps,
+                       " rows of the state \"", plan.name, "\" of shape ", state.sizes());
+      (void)Input(from).template data<float>();
+    }
   }
 
   // Input `from`, the gradient of state `i`. THROWS unless it has `count` rows.

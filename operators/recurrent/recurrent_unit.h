@@ -84,6 +84,14 @@ class RecurrentUnitOp : public Operator<Context> {
                      Input(gates).sizes(), ", want those of the whole batch");
   }
 
+  // The elements of input `i`, a gradient or a value of the forward pass with `count` of them.
+  const float* ReadAll(int i, const char* name, int64_t count) {
+    const Tensor& tensor = Input(i);
+    CAFFE_ENFORCE_EQ(tensor.numel(), count, "elements of input ", i, " (", name, ") of shape ",
+                     tensor.sizes(), ", want those of the whole batch");
+    return tensor.template data<float>();
+  }
+
   // The elements of input `i`, of which `count` are read.
   const float* Read(int i, const char* name, int64_t count) {
     const Tensor& tensor = Input(i);

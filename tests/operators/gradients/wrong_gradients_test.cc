@@ -26,7 +26,9 @@ class GivenGradients {
     given_.resize(static_cast<size_t>(def_.output_size()));
     for (size_t i = 0; i < given_.size(); ++i) {
       const std::string& output = def_.output(static_cast<int>(i));
-      const Tensor& y = ws_.GetBlob(output)->Get<Tensor>();
+      const Blob* const blob = ws_.GetBlob(output);
+      if (!blob->IsType<Tensor>()) continue;
+      const Tensor& y = blob->Get<Tensor>();
       if (!y.IsType<float>() || std::count(left_out.begin(), left_out.end(), output) > 0) continue;
       given_[i].dense_ = output + "_grad";
       dims_[given_[i].dense_] = y.dims();
@@ -75,8 +77,6 @@ class GivenGradients {
 std::string WhyAccepted(const std::string& type) {
   if (type == "Expand" || type == "ResizeNearest" || type == "UpsampleBilinear")
     return "it sums or resizes a gradient of any size";
-  if (type == "LSTMUnit" || type == "GRUUnit" || type == "RecurrentNetwork")
-    return "its sizes are those of the values of the forward pass, as in Caffe2";
   if (type.starts_with("UnsortedSegment") || type.starts_with("SparseLengths") ||
       type.starts_with("SparseSorted") || type.starts_with("SparseUnsorted") ||
       type == "SparseToDense" || type == "TTSparseLengthsSum") {
