@@ -1,5 +1,6 @@
 #include "tests/support/operator_test.h"
 
+#include <cstring>
 #include <random>
 
 #include "caffe2_core/base/memory_budget.h"
@@ -156,6 +157,9 @@ void ExpectSameBitsForAllThreads(Workspace* ws, const std::string& text) {
         EXPECT_TRUE(bytes == want[static_cast<size_t>(i)])
             << "output " << i << " with " << threads << " threads: " << text;
       }
+      // What the next run does not write must not be right by chance.
+      Tensor* const written = ws->GetBlob(def.output(i))->GetMutable<Tensor>();
+      std::memset(written->raw_mutable_data(written->dtype()), 0x5a, written->nbytes());
     }
   }
 }
