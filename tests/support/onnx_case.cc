@@ -9,6 +9,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/onnx_round_trip.h"
+#include "tests/support/other_inputs.h"
 
 namespace caffe2rt::test {
 
@@ -48,18 +49,6 @@ std::vector<T> ValuesOf(const OnnxCaseTensor& tensor) {
   return values;
 }
 
-// Runs the operator three times; the last run uses the plan and the memory of those before.
-void RunAgain(Workspace* ws, const std::string& op) {
-  if (!AllocationCounter::kCounts || std::getenv("CAFFE2_TEST_DEVICE") != nullptr) return;
-  NetBase* const net = ws->CreateNet(ParseNet("name: \"steady\" op { " + op + " }"));
-  ASSERT_TRUE(net->Run());
-  ASSERT_TRUE(net->Run());
-  const AllocationCounter counter;
-  ASSERT_TRUE(net->Run());
-  EXPECT_EQ(counter.Counts().allocations, 0);
-  EXPECT_EQ(counter.Counts().locks, 0);
-}
-
 std::string InputName(size_t i) { return std::string(1, static_cast<char>('A' + i)); }
 
 }  // namespace
@@ -90,6 +79,21 @@ void ExpectOutputs(const Workspace& ws, const OnnxCase& c, double tolerance) {
                       tolerance);
     });
   }
+}
+
+// Runs the operator three times; the last run uses the plan and the memory of those before. Then it runs after runs on
+// other inputs.
+void RunAgain(Workspace* ws, const OnnxCase& c) {
+  if (!AllocationCounter::kCounts || std::getenv("CAFFE2_TEST_DEVICE") != nullptr) return;
+  const std::string op = OnnxCaseOp(c);
+  NetBase* const net = ws->CreateNet(ParseNet("name: \"steady\" op { " + op + " }"));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  ExpectSameAfterOtherInputs(ws, net, ParseOp(op), [&] { ExpectOutputs(*ws, c, c.tolerance); });
 }
 
 bool HasNaN(const OnnxCase& c) {
@@ -126,7 +130,7 @@ void ExpectOnnxCase(const OnnxCase& c) {
     if (first) {
       ASSERT_NO_THROW(RunOp(&ws, OnnxCaseOp(c)));
     } else {
-      RunAgain(&ws, OnnxCaseOp(c));
+      RunAgain(&ws, c);
     }
     ExpectOutputs(ws, c, c.tolerance);
   }

@@ -7,6 +7,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/other_inputs.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -88,16 +89,24 @@ void CompareRow(const Workspace& ws, const std::string& name, const RowTensor& w
   });
 }
 
-// Runs the operator on the CPU again and again.
-void ExpectNoAllocations(Workspace* ws, const std::string& op) {
+void CompareRows(const Workspace& ws, const OperatorCase& row) {
+  static constexpr const char* kOutputs[] = {"x", "y", "z", "w"};
+  ASSERT_LE(row.outputs.size(), std::size(kOutputs));
+  for (size_t i = 0; i < row.outputs.size(); ++i)
+    CompareRow(ws, kOutputs[i], row.outputs[i], row.tolerance);
+}
+
+// Runs the operator on the CPU again and again, and after runs on other inputs.
+void ExpectSteadyRuns(Workspace* ws, const OperatorCase& row) {
   if (!AllocationCounter::kCounts || std::getenv("CAFFE2_TEST_DEVICE") != nullptr) return;
-  NetBase* const net = ws->CreateNet(ParseNet("name: \"steady\" op { " + op + " }"));
+  NetBase* const net = ws->CreateNet(ParseNet(MakeString("name: \"steady\" op { ", row.op, " }")));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
   const AllocationCounter counter;
   ASSERT_TRUE(net->Run());
   EXPECT_EQ(counter.Counts().allocations, 0);
   EXPECT_EQ(counter.Counts().locks, 0);
+  ExpectSameAfterOtherInputs(ws, net, ParseOp(row.op), [&] { CompareRows(*ws, row); });
 }
 
 }  // namespace
@@ -111,11 +120,8 @@ void ExpectCase(const OperatorCase& row) {
   }
   if (row.error != nullptr) return ExpectThrows([&] { RunOp(&ws, row.op); }, row.error);
   ExpectShapeInferred(&ws, row.op, /*may_be_unknown=*/true);
-  ExpectNoAllocations(&ws, row.op);
-  static constexpr const char* kOutputs[] = {"x", "y", "z", "w"};
-  ASSERT_LE(row.outputs.size(), std::size(kOutputs));
-  for (size_t i = 0; i < row.outputs.size(); ++i)
-    CompareRow(ws, kOutputs[i], row.outputs[i], row.tolerance);
+  ExpectSteadyRuns(&ws, row);
+  CompareRows(ws, row);
 }
 
 }  // namespace caffe2rt::test

@@ -6,6 +6,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/other_inputs.h"
 #include "tests/support/shared.h"
 
 namespace caffe2rt::test::operator_test_test {
@@ -66,6 +71,43 @@ TEST(SharedPathTest, FollowsTheEnvironment) {
   unsetenv("CAFFE2_TEST_SHARED");
   EXPECT_THAT(SharedPath("models"), testing::EndsWith("/../shared/models"));
   EXPECT_TRUE(std::filesystem::exists(SourcePath("CMakeLists.txt")));
+}
+
+// Y = X, except in a run that follows one on more than two elements: it plans for none of them.
+class StalePlanOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    float* const y = Output(0, {X.numel()}, TypeMeta::Make<float>())->mutable_data<float>();
+    for (int64_t i = 0; i < X.numel(); ++i) y[i] = i < size_ ? X.data<float>()[i] : -1;
+    size_ = X.numel() > 2 ? 0 : 2;
+    return true;
+  }
+
+ private:
+  int64_t size_ = 2;
+};
+REGISTER_CPU_OPERATOR(OtherInputsTestStalePlan, StalePlanOp);
+OPERATOR_SCHEMA(OtherInputsTestStalePlan).NumInputs(1).NumOutputs(1);
+
+TEST(OtherInputsTest, ReportsAnOperatorThatKeepsItsPlan) {
+  static Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, 2});
+  static const OperatorDef op =
+      ParseOp(R"(type: "OtherInputsTestStalePlan" input: "X" output: "Y")");
+  NetDef def;
+  def.set_name("stale_plan");
+  *def.add_op() = op;
+  static NetBase* const net = ws.CreateNet(def);
+  ASSERT_TRUE(net->Run());
+  EXPECT_NONFATAL_FAILURE(
+      ExpectSameAfterOtherInputs(&ws, net, op,
+                                 [] {
+                                   EXPECT_EQ(Fetch<float>(ws, "Y"), std::vector<float>({1, 2}));
+                                 }),
+      "after a run with twice as many rows of \"X\"");
+  EXPECT_EQ(Fetch<float>(ws, "X"), std::vector<float>({1, 2}));
 }
 
 }  // namespace

@@ -154,6 +154,47 @@ TEST_P(OnednnLayoutTest, WidensIntegersByScaleAndZeroPoint) {
   }
 }
 
+TEST_P(OnednnLayoutTest, QuantizationHasNoEffectOnOtherElements) {
+  const OnednnQuantization none = {-1, 7};  // as bytes would have it, the scale is an error
+  for (const Element element : {Element::f32, Element::bf16}) {
+    const OnednnLayout layout(DescIn(format_, dims_, element), none);
+    EXPECT_EQ(layout.quantization().scale, 1);
+    EXPECT_EQ(layout.quantization().zero_point, 0);
+    EXPECT_EQ(layout.reduced(), element != Element::f32);
+  }
+  const OnednnLayout bytes(DescIn(format_, dims_, Element::u8), {0.25f, 100});
+  EXPECT_EQ(bytes.quantization().scale, 0.25f);
+  EXPECT_EQ(bytes.quantization().zero_point, 100);
+}
+
+TEST_P(OnednnLayoutTest, DescribesItself) {
+  EXPECT_EQ(OnednnLayout(DescIn(format_, dims_)).Description(),
+            OnednnFormatName(FormatOf(DescIn(format_, dims_))));
+  const std::pair<Element, const char*> elements[] = {
+      {Element::bf16, "bf16"}, {Element::u8, "u8"}, {Element::s8, "s8"}};
+  for (const auto& [element, of] : elements) {
+    const dnnl::memory::desc desc = DescIn(format_, dims_, element);
+    EXPECT_EQ(OnednnLayout(desc).Description(),
+              OnednnFormatName(FormatOf(desc)) + std::string(" of ") + of);
+    EXPECT_NE(OnednnLayout::New(desc), nullptr);
+  }
+  EXPECT_EQ(OnednnLayout::New(DescIn(OnednnFormat::kNchw, dims_)), nullptr);
+}
+
+TEST_P(OnednnLayoutTest, KnowsWhichTensorsAreBytes) {
+  for (const Element element : {Element::bf16, Element::u8, Element::s8}) {
+    Tensor tensor(IDEEP);
+    const auto layout = OnednnLayout::New(DescIn(format_, dims_, element));
+    PrepareOutputMemory(&tensor, dims_, layout);
+    EXPECT_TRUE(IsReduced(tensor));
+    EXPECT_EQ(IsQuantized(tensor), element != Element::bf16);
+    ExpectThrows([&] { OnednnData(tensor); }, "want elements of type f32: copy it to the CPU");
+    ExpectThrows([&] { PrepareOutput(&tensor, dims_, layout); }, "has no floats to write");
+  }
+  EXPECT_FALSE(IsReduced(Counting(format_, dims_)));
+  EXPECT_FALSE(IsQuantized(Counting(format_, dims_)));
+}
+
 TEST_P(OnednnLayoutTest, GivesReducedTensorsNoCommonFormat) {
   const Tensor tensor =
       Reduced<uint8_t>(format_, dims_, Element::u8, {}, [](int64_t) { return 1; });
@@ -184,6 +225,58 @@ TEST(OnednnTensorTest, RejectsAccessThatDoesNotKnowTheLayout) {
                "shape [1, 17, 2, 2] on IDEEP is in the opaque layout nChw16c");
   ExpectThrows([&] { (void)tensor.raw_data(); }, "opaque layout");
   EXPECT_NE(OnednnData(tensor), nullptr);
+}
+
+TEST(OnednnTensorTest, RejectsElementsAndLayoutsThatTensorsCannotHave) {
+  using Desc = dnnl::memory::desc;
+  EXPECT_THROW(OnednnLayout(Desc({2, 3}, Element::f16, {3, 1})), EnforceNotMet);
+  EXPECT_THROW(OnednnLayout(Desc({2, 3}, Element::s32, {3, 1})), EnforceNotMet);
+  Tensor tensor(IDEEP);
+  ExpectThrows([&] { PrepareOutput(&tensor, nullptr); }, "an output without layout needs dims");
+}
+
+TEST(OnednnTensorTest, RejectsDescriptionsOfReshapedTensors) {
+  Tensor tensor = Counting(OnednnFormat::kNhwc, {1, 4, 2, 2});
+  tensor.Reshape({1, 2, 4, 2});
+  ExpectThrows([&] { DescOf(tensor); }, "copy it to the CPU before it is reshaped");
+  EXPECT_EQ(FormatOf(tensor), OnednnFormat::kOther);
+}
+
+// Blocks of the same place in memory are equal, however a descriptor names them.
+TEST(OnednnTensorTest, ComparesThePlacesOfElements) {
+  using Desc = dnnl::memory::desc;
+  using Tag = dnnl::memory::format_tag;
+  struct Row {
+    Desc a, b;
+    bool same;
+  };
+  const Row rows[] = {
+      {Desc({2, 16, 3, 3}, Element::f32, Tag::nhwc),
+       Desc({2, 16, 3, 3}, Element::f32, Tag::nChw16c), true},
+      {Desc({2, 32, 1, 1}, Element::f32, Tag::nchw),
+       Desc({2, 32, 1, 1}, Element::f32, Tag::nChw16c), true},
+      {Desc({2, 32, 1, 1}, Element::f32, Tag::nchw), Desc({2, 32, 1, 1}, Element::f32, Tag::nhwc),
+       true},
+      {Desc({2, 32, 3, 3}, Element::f32, Tag::nhwc),
+       Desc({2, 32, 3, 3}, Element::f32, Tag::nChw16c), false},
+      {Desc({2, 17, 3, 3}, Element::f32, Tag::nhwc),
+       Desc({2, 17, 3, 3}, Element::f32, Tag::nChw16c), false},
+      {Desc({2, 16, 3, 3}, Element::f32, Tag::nchw), Desc({2, 16, 3, 3}, Element::f32, Tag::nhwc),
+       false},
+      {Desc({2, 16, 3, 3}, Element::f32, Tag::nchw), Desc({2, 16, 3, 3}, Element::bf16, Tag::nchw),
+       false},
+      {Desc({2, 16, 3, 3}, Element::f32, Tag::nchw), Desc({2, 16, 3, 4}, Element::f32, Tag::nchw),
+       false},
+      {Desc({2, 16, 3, 3}, Element::f32, Tag::nchw), Desc({2, 16, 9}, Element::f32, Tag::abc),
+       false},
+      {Desc({1, 3}, Element::f32, {3, 1}), Desc({1, 3}, Element::f32, {100, 1}), true},
+      {Desc({2, 3}, Element::f32, {3, 1}), Desc({2, 3}, Element::f32, {4, 1}), false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(&row - rows);
+    EXPECT_EQ(IsSameMemory(row.a, row.b), row.same);
+    EXPECT_EQ(IsSameMemory(row.b, row.a), row.same);
+  }
 }
 
 TEST(OnednnTensorTest, DropsTheLayoutWhenWrittenPlainly) {

@@ -1,6 +1,14 @@
 // Checks that every algorithm computes the convolution by definition, for every shape it supports.
 #include "operators/conv/conv_kernel.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "operators/conv/conv_plan.h"
 #include "operators/conv/conv_tuning.h"
@@ -77,6 +85,46 @@ TEST(ConvTuningTest, NamesTheLineThatIsNoRow) {
       "kernel");
   ExpectThrows([] { ConvTuning("avx2\tNCHW\t1x1x1x1\t1\t1x1\t1x1\t0x0\t0x0\t1x1\t1\tfft\t1\n"); },
                "fft");
+}
+
+TEST(ConvTuningTest, RejectsFieldsThatDoNotFit) {
+  const auto line = [](size_t field, const std::string& text) {
+    std::vector<std::string> fields = absl::StrSplit(absl::StripSuffix(kRow, "\n"), '\t');
+    fields.at(field) = text;
+    return absl::StrJoin(fields, "\t") + "\n";
+  };
+  const std::tuple<size_t, const char*, const char*> cases[] = {
+      {2, "1x64", "want batch, channels and axes"},
+      {2, "1x64x1x1x1x1x1x1x1x1x1x1x1", "want batch, channels and axes"},
+      {2, "1x64xax56", "\"a\" is not a number"},
+      {2, "1x64x56x56 ", "is not a number"},
+      {2, "1x64x1099511627777x56", "out of range"},
+      {3, "0", "want a divisor of the channels and filters"},
+      {3, "65", ""},
+      {4, "3x3x3", "want one for each axis of the input"},
+      {4, "3", "want one for each axis of the input"},
+      {5, "0x1", "kernel, stride and dilation of axis 0"},
+      {5, "1x0", "kernel, stride and dilation of axis 1"},
+      {6, "1", "want one for each axis"},
+      {7, "1x1x1", "want one for each axis"},
+      {8, "1x-1", "kernel, stride and dilation of axis 1"},
+      {9, "3", "want a divisor of the channels and filters"},
+      {9, "0", "want a divisor of the channels and filters"},
+      {10, "", "is not known"},
+      {11, "fast", "time \"fast\", want microseconds"},
+      {11, "-1", "want microseconds"},
+      {11, "inf", "want microseconds"},
+  };
+  for (const auto& [field, text, message] : cases) {
+    SCOPED_TRACE(text);
+    const std::string row = line(field, text);
+    if (*message == '\0') {
+      EXPECT_EQ(ConvTuning(row).rows().size(), 1u);
+    } else {
+      ExpectThrows([&] { ConvTuning tuning(row); }, message);
+    }
+  }
+  ExpectThrows([&] { ConvTuning tuning(line(11, "1\t2")); }, "number of fields");
 }
 
 // Restores the compiled-in table.

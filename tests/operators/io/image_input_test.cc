@@ -1,5 +1,6 @@
 #include "operators/io/image_input.h"
 
+#include <absl/strings/str_join.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -237,6 +238,69 @@ TEST_F(ImageInputTest, InfersTheShapeOfTheData) {
   EXPECT_TRUE(shapes[1].unknown_shape());
 }
 
+// What ReadImageAugmentation and ReadImageRecordForm read from the arguments, as text.
+std::string FieldsOf(const OperatorBase& op) {
+  const ImageAugmentation how = ReadImageAugmentation(op);
+  const ImageRecordForm form = ReadImageRecordForm(op);
+  std::string text = MakeString(
+      "color ", how.color, " scale ", how.scale, " minsize ", how.min_size, " random [",
+      absl::StrJoin(how.random_scale, ","), "] warp ", how.warp, " jitter ",
+      how.inception_scale_jitter, " crop ", how.crop, " mirror ", how.mirror, " test ", how.is_test,
+      " colours ", how.color_jitter, " ", how.saturation, " ", how.brightness, " ", how.contrast,
+      " lighting ", how.color_lighting, " ", how.color_lighting_std);
+  text += MakeString(" mean [", absl::StrJoin(how.mean, ","), "] std [",
+                     absl::StrJoin(how.std, ","), "]");
+  if (how.box.has_value())
+    text +=
+        MakeString(" box ", how.box->y, " ", how.box->x, " ", how.box->height, " ", how.box->width);
+  return text + MakeString(" datum ", form.is_datum, " color ", form.color, " labels ",
+                           static_cast<int>(form.labels), " ", form.num_labels, " more [",
+                           absl::StrJoin(form.additional_sizes, ","), "]");
+}
+
+TEST_F(ImageInputTest, ReadsEachArgumentIntoItsField) {
+  Write({Record("\1\2\3", 7)});
+  const std::string common = "arg { name: 'batch_size' i: 1 } ";
+  EXPECT_EQ(FieldsOf(*Create(common + "arg { name: 'scale' i: 5 }")),
+            "color 1 scale 5 minsize -1 random [] warp 0 jitter 0 crop 1 mirror 0 test 0 colours 0 "
+            "0.4 0.4 0.4 lighting "
+            "0 0.1 mean [0,0,0] std [1,1,1] datum 0 color 1 labels 0 0 more []");
+  EXPECT_EQ(FieldsOf(*Create(
+                common +
+                "arg { name: 'minsize' i: 6 } arg { name: 'warp' i: 1 } arg { name: 'mirror' i: 1 }"
+                "arg { name: 'scale_jitter_type' i: 1 } arg { name: 'is_test' i: 1 }"
+                "arg { name: 'color' i: 0 } arg { name: 'color_jitter' i: 1 }"
+                "arg { name: 'img_saturation' f: 0.5 } arg { name: 'img_brightness' f: 0.25 }"
+                "arg { name: 'img_contrast' f: 0.75 } arg { name: 'mean' f: 3 } arg { name: 'std' "
+                "f: 2 }")),
+            "color 0 scale -1 minsize 6 random [] warp 1 jitter 1 crop 1 mirror 1 test 1 colours 1 "
+            "0.5 0.25 0.75 "
+            "lighting 0 0.1 mean [3] std [2] datum 0 color 0 labels 0 0 more []");
+  EXPECT_EQ(
+      FieldsOf(
+          *Create(common +
+                  "arg { name: 'random_scale' ints: 2 ints: 9 } arg { name: 'color_lighting' i: 1 }"
+                  "arg { name: 'color_lighting_std' f: 0.5 } arg { name: 'use_caffe_datum' i: 1 }"
+                  "arg { name: 'mean_per_channel' floats: 1 floats: 2 floats: 3 }"
+                  "arg { name: 'std_per_channel' floats: 4 floats: 5 floats: 6 }"
+                  "arg { name: 'bounding_ymin' i: 1 } arg { name: 'bounding_xmin' i: 2 }"
+                  "arg { name: 'bounding_height' i: 3 } arg { name: 'bounding_width' i: 4 }")),
+      "color 1 scale -1 minsize -1 random [2,9] warp 0 jitter 0 crop 1 mirror 0 test 0 colours 0 "
+      "0.4 0.4 0.4 "
+      "lighting 1 0.5 mean [1,2,3] std [4,5,6] box 1 2 3 4 datum 1 color 1 labels 0 0 more []");
+  // What the original writes if no scale is drawn; one number for all channels; the form of labels.
+  EXPECT_EQ(FieldsOf(*Create(
+                common + "arg { name: 'random_scale' ints: -1 ints: -1 } arg { name: 'scale' i: 5 }"
+                         "arg { name: 'mean_per_channel' floats: 7 } output: 'a' output: 'b'"
+                         "arg { name: 'label_type' i: 3 } arg { name: 'num_labels' i: 11 }"
+                         "arg { name: 'output_sizes' ints: 2 ints: 3 }")),
+            "color 1 scale 5 minsize -1 random [] warp 0 jitter 0 crop 1 mirror 0 test 0 colours 0 "
+            "0.4 0.4 0.4 lighting "
+            "0 0.1 mean [7,7,7] std [1,1,1] datum 0 color 1 labels 3 11 more [2,3]");
+  EXPECT_THAT(FieldsOf(*Create(common + "arg { name: 'scale' i: 5 } output: 'a' output: 'b'")),
+              ::testing::EndsWith("labels 0 0 more [1,1]"));
+}
+
 TEST_F(ImageInputTest, RejectsArgumentsThatContradictEachOther) {
   const std::pair<const char*, const char*> cases[] = {
       {"arg { name: 'scale' i: 1 }", "batch_size"},
@@ -265,6 +329,24 @@ TEST_F(ImageInputTest, RejectsArgumentsThatContradictEachOther) {
        "'output_sizes' ints: 1 "
        "ints: 2 }",
        "one for each output after the label"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'random_scale' ints: 0 ints: 2 }",
+       "the least of argument random_scale, want at least crop"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'random_scale' ints: 1 ints: 2 ints: 3 }",
+       "argument random_scale has 3 values"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'crop' i: 2 }",
+       "crop"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } output: 'more' arg { name: "
+       "'output_sizes' ints: 0 }",
+       "a value of argument output_sizes"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'std_per_channel' "
+       "floats: 1 floats: 0 floats: 2 }",
+       "deviation is 0"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'decode_threads' i: "
+       "0 }",
+       "1 to 1024"},
+      {"arg { name: 'batch_size' i: 1 } arg { name: 'scale' i: 1 } arg { name: 'scale_jitter_type' "
+       "i: 2 }",
+       "0 or 1"},
       {"input: 'reader' arg { name: 'db' s: 'x' } arg { name: 'batch_size' i: 1 } arg { name: "
        "'scale' i: 1 }",
        "and not both"},

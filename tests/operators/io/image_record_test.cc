@@ -120,6 +120,27 @@ TEST(ImageRecordTest, RejectsOtherRecords) {
   for (const auto& [tensors, message] : cases)
     ExpectThrows([&, &t = tensors] { Rgb(Serialized(t)); }, message);
   ExpectThrows([&] { Rgb("no proto"); }, "record \"k\"");
+  TensorProto strings;
+  strings.set_data_type(TensorProto::STRING);
+  ExpectThrows([&] { Rgb(Serialized({strings, Ints({7})})); }, "strings of the image");
+}
+
+TEST(ImageRecordTest, RejectsDatumThatIsNoImageOfOneLabel) {
+  CaffeDatum datum;
+  datum.set_height(1);
+  datum.set_width(1);
+  datum.set_channels(3);
+  for (int i = 0; i < 3; ++i) datum.add_float_data(1);
+  ExpectThrows([&] { Rgb(datum.SerializeAsString(), {.is_datum = true}); },
+               "the Datum has floats, want an image of bytes");
+  datum.set_data("abc");
+  const std::string record = datum.SerializeAsString();
+  EXPECT_THAT(Rgb(record, {.is_datum = true}), ElementsAre('c', 'b', 'a'));
+  ExpectThrows(
+      [&] { Rgb(record, {.is_datum = true, .labels = ImageLabels::kDense, .num_labels = 1}); },
+      "a Datum of Caffe has one label and no more");
+  ExpectThrows([&] { Rgb(record, {.is_datum = true, .additional_sizes = {1}}); },
+               "a Datum of Caffe has one label and no more");
 }
 
 // The outputs of a batch of two records.

@@ -5,9 +5,17 @@
 #include <absl/strings/strip.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "caffe2_core/io/db.h"
+#include "operators/dataset/tree_cursor.h"
+#include "operators/distributed/store.h"
+#include "operators/queue/create_blobs_queue.h"
+#include "operators/queue/rebatching_queue_input.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::refusals_test {
@@ -16,7 +24,8 @@ namespace {
 // A call that must fail with an error that contains `part`.
 struct Refusal {
   const char* op;
-  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, i: int32, l: int64, b: bool, s: string), dims, and
+  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, i: int32, l: int64, b: bool, u: uint8,
+  // c: int8, s: string), dims, and
   // values, which are 0, 1, 2, ... if they are absent. "-" as dims is a scalar.
   const char* inputs;
   const char* part;
@@ -56,6 +65,8 @@ void FeedInput(Workspace* ws, const std::string& text) {
       return FeedNumbers<bool>(ws, words[0], dims, values);
     case 'u':
       return FeedNumbers<uint8_t>(ws, words[0], dims, values);
+    case 'c':
+      return FeedNumbers<int8_t>(ws, words[0], dims, values);
     case 's':
       Feed<std::string>(ws, words[0], dims, values);
       return;
@@ -187,6 +198,52 @@ constexpr Refusal kRefusals[] = {
     // Segments.
     {R"(type: "LengthsSumGradient" input: "G" input: "L" output: "D")", "G f 1,2; L i 1,1 = 2",
      "LENGTHS"},
+    {R"(type: "LengthsSum" input: "X" input: "L" output: "Y")", "X f -; L i 1 = 1",
+     "rank of input 0 (DATA)"},
+    {R"(type: "SparseLengthsWeightedSum" input: "X" input: "W" input: "I" input: "L" output: "Y")",
+     "X f 2,3; W f 2,1; I i 2; L i 1 = 2",
+     "rank of input 1 (SCALARS) of shape [2, 1], want a vector"},
+    {R"(type: "TTSparseLengthsSum" input: "c0" input: "c1" input: "c2" input: "I" input: "L" output: "Y" output: "a"
+        output: "b" output: "c" arg { name: "factor_i" ints: 2 ints: 2 ints: 2 }
+        arg { name: "factor_j" ints: 2 ints: 2 ints: 2 } arg { name: "ranks" ints: 2 ints: 1 ints: 1 ints: 1 }
+        arg { name: "emb_size" i: 8 })",
+     "c0 f 2,4; c1 f 2,2; c2 f 2,2; I l 1; L i 1 = 1",
+     "argument ranks is 2, ..., 1 at its ends, want 1"},
+    {R"(type: "SegmentOneHot" input: "L" input: "I" input: "N" output: "Y")",
+     "L i 1; I l 0; N l 1 = -1", "input 2 (index_size_tensor): got -1, want at least 0"},
+    // What a run found unfit before it could be computed.
+    {R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" output: "Y"
+        arg { name: "query_shape" ints: 0 ints: 0 ints: 0 ints: 0 })",
+     "Q f 2,3,4; K f 2,3,4; V f 2,3,4", "of shape [2, 3, 4]"},
+    {R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" input: "M" output: "Y")",
+     "Q f 2,3,4; K f 2,3,4; V f 2,3,4; M f 1,1,1,1,3", "rank of input 3 (mask)"},
+    {R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" output: "Y"
+        arg { name: "output_shape" ints: 0 ints: 0 ints: 0 })",
+     "Q f 2,3,4; K f 2,3,4; V f 2,3,4", "rank of the result of shape [2, 3, 1, 4]"},
+    {R"(type: "Range" input: "a" input: "b" input: "s" output: "Y")",
+     "a i 1 = -2147483648; b i 1 = 2147483647; s i 1 = 1",
+     "range from -2147483648 to 2147483647 is too long"},
+    {R"(type: "Resize" input: "X" output: "Y" arg { name: "sizes" ints: 2 ints: 2 }
+        arg { name: "coordinate_transformation_mode" s: "tf_crop_and_resize" })",
+     "X f 3,4", "want a begin and an end for each of 2 axes"},
+    {R"(type: "Resize" input: "X" output: "Y" arg { name: "sizes" ints: 2 ints: -1 })", "X f 3,4",
+     "element of sizes: got -1, want at least 0"},
+    {R"(type: "Resize" input: "X" output: "Y" arg { name: "sizes" ints: 2 ints: 2 }
+        arg { name: "axes" ints: 1 ints: -1 })",
+     "X f 3,4", "axes are [1, -1], which name dimension 1 twice"},
+    {R"(type: "TfIdfVectorizer" input: "X" output: "Y" arg { name: "mode" s: "TF" }
+        arg { name: "min_gram_length" i: 1 } arg { name: "max_gram_length" i: 1 }
+        arg { name: "max_skip_count" i: 0 } arg { name: "ngram_counts" ints: 0 }
+        arg { name: "ngram_indexes" ints: -1 } arg { name: "pool_int64s" ints: 5 })",
+     "X l 3", "element of ngram_indexes is -1"},
+    {R"(type: "DetectionOutput" input: "L" input: "C" input: "P" output: "Y" arg { name: "num_classes" i: 2 })",
+     "L f 1,8; C f 1,2; P f 1,2,4", "input 0 (loc) has shape [1, 8], want [1, 1 * 1 * 4]"},
+    {R"(type: "ConvFusion" input: "X" input: "w" input: "b" output: "b" arg { name: "kernel" i: 1 })",
+     "X f 1,2,4,4; w f 2,2,1,1; b f 2", "output 0 (Y) is in place with input 2"},
+    {R"(type: "Load" output: "x" arg { name: "db" s: "f" } arg { name: "db_type" s: "minidb" }
+        arg { name: "source_blob_names" strings: "x" } arg { name: "load_all" i: 1 })",
+     "", "cannot load_all_ while using source_blob_names."},
+    {R"(type: "FlattenToVec" input: "X" output: "Y")", "X f -", "rank of input 0"},
     // Nets.
     {R"(type: "Do" output: "scope")", "", "inputs"},
     {R"(type: "If" input: "C" output: "Y")", "C b 1",
@@ -195,14 +252,150 @@ constexpr Refusal kRefusals[] = {
      "argument \"loop_net\" is required but missing"},
 };
 
+// Errors of operators on quantized numbers.
+constexpr char kQLinearConv[] = R"(type: "QLinearConv" input: "X" input: "xs" input: "xz"
+    input: "W" input: "ws" input: "wz" input: "ys" input: "yz" output: "Y")";
+constexpr char kQLinearConvWithBias[] = R"(type: "QLinearConv" input: "X" input: "xs" input: "xz"
+    input: "W" input: "ws" input: "wz" input: "ys" input: "yz" input: "B" output: "Y")";
+constexpr char kQLinearMatMul[] = R"(type: "QLinearMatMul" input: "A" input: "as" input: "az"
+    input: "B" input: "bs" input: "bz" input: "ys" input: "yz" output: "Y")";
+constexpr Refusal kQuantizedRefusals[] = {
+    {R"(type: "ConvInteger" input: "X" input: "W" output: "Y")", "X i 1,1,3,3; W u 2,1,2,2",
+     "input 0 (X) has elements of type int"},
+    {R"(type: "ConvInteger" input: "X" input: "W" output: "Y")", "X u 1,1,3,3; W i 2,1,2,2",
+     "the filter W has elements of type int"},
+    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" output: "Y")",
+     "X u 1,1,3,3; W u 2,1,2,2; z u 2", "input 2 (x_zero_point) has shape [2], want one element"},
+    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" output: "Y")",
+     "X u 1,1,3,3; W u 2,1,2,2; z c 1", "(x_zero_point) has elements of type int8, want uint8"},
+    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" input: "v" output: "Y")",
+     "X u 1,1,3,3; W u 2,1,2,2; z u 1; v u 3",
+     "input 3 (w_zero_point) has shape [3], want one element or one for each output channel"},
+    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" input: "v" output: "Y")",
+     "X u 1,1,3,3; W c 2,1,2,2; z u 1; v u 1",
+     "(w_zero_point) has elements of type uint8, want int8"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f 2; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -",
+     "input 1 (x_scale) has shape [2], want one element"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f 3; wz u -; ys f - = 1; yz u -",
+     "input 4 (w_scale) has shape [3], want one element or one for each"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f 2; yz u -",
+     "input 6 (y_scale) has shape [2]"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 0; yz u -",
+     "input 6 (y_scale) is 0, want a finite number other than 0"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = inf; yz u -",
+     "input 6 (y_scale) is inf"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u 2",
+     "input 7 (y_zero_point) has shape [2]"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz i -",
+     "input 7 (y_zero_point) has elements of type int"},
+    {kQLinearConvWithBias,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -; B i 3",
+     "input 8 (B) has shape [3], want [2]"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs l -; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -", "float"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws l -; wz u -; ys f - = 1; yz u -", "float"},
+    {kQLinearConv,
+     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys l -; yz u -", "float"},
+    {kQLinearMatMul, "A u 2,3; as f 3; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u -",
+     "input 1 (a_scale) has shape [3], want one element or 2"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u 3; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u -",
+     "input 2 (a_zero_point) has shape [3], want one element or 2"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f 3; bz u -; ys f - = 1; yz u -",
+     "input 4 (b_scale) has shape [3], want one element or 4"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u 3; ys f - = 1; yz u -",
+     "input 5 (b_zero_point) has shape [3], want one element or 4"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz c -; ys f - = 1; yz u -",
+     "input 5 (b_zero_point) has elements of type int8, want uint8"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f 2; yz u -",
+     "input 6 (y_scale) has shape [2]"},
+    {kQLinearMatMul,
+     "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = inf; yz u -",
+     "input 6 (y_scale) is inf"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u 2",
+     "input 7 (y_zero_point) has shape [2]"},
+    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz i -",
+     "input 7 (y_zero_point) has elements of type int"},
+    {R"(type: "FloatToFused8BitRowwiseQuantized" input: "X" output: "Y")", "X f -",
+     "rank of input 0 (input)"},
+    {R"(type: "FloatToFused8BitRowwiseQuantized" input: "X" output: "Y")", "X f 2,0",
+     "size of the last dimension of input 0 (input)"},
+    {R"(type: "Fused8BitRowwiseQuantizedToFloat" input: "X" output: "Y")", "X u -",
+     "rank of input 0 (scale_bias_quantized_input)"},
+    {R"(type: "Fused8BitRowwiseQuantizedToFloat" input: "X" output: "Y")", "X u 2,7",
+     "bytes of a row of input 0, want at least those of scale and bias"},
+    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 9; I i 1",
+     "rank of input 0 (DATA) of shape [9]"},
+    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I i 1,1",
+     "rank of input 1 (INDICES) of shape [1, 1]"},
+    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I i 1 = 2",
+     "element 0 of input 1 (INDICES) is 2, want at least 0 and less than 2"},
+    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I l 1 = -1",
+     "element 0 of input 1 (INDICES) is -1"},
+    {R"(type: "FloatToRowwiseQuantized8Bits" input: "X" output: "Y" output: "S")", "X f -",
+     "rank of input 0 (input)"},
+    {R"(type: "FloatToRowwiseQuantized8Bits" input: "X" output: "Y" output: "S")", "X f 2,0",
+     "want rows with elements"},
+    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u -; S f 1,2",
+     "rank of input 0 (quantized_input)"},
+    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 2,3",
+     "input 1 (scale_bias) has shape"},
+    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 3,2",
+     "input 1 (scale_bias) has shape"},
+    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 4",
+     "input 1 (scale_bias) has shape"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 9; I i 1; L i 1 = 1", "input 0 (DATA) has shape [9], want a matrix"},
+    {R"(type: "SparseLengthsSum8BitsRowwise" input: "X" input: "I" input: "L" input: "S" output: "Y")",
+     "X u -; I i 1; L i 1 = 1; S f 1,2", "input 0 (DATA) has shape [], want rows"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 2,9; I i 1,1; L i 1 = 1", "rank of input 1 (INDICES) of shape [1, 1]"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 2,9; I i 1; L i 1,1 = 1", "rank of input 2 (LENGTHS) of shape [1, 1]"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 2,9; I i 1; L i 1 = 2", "sum of the lengths, want the elements of INDICES"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 2,9; I i 1 = 2; L i 1 = 1", "element 0 of INDICES is 2"},
+    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
+     "X u 2,9; I i 1 = -1; L i 1 = 1", "element 0 of INDICES is -1"},
+    {R"(type: "SparseLengthsWeightedSumFused8BitRowwise" input: "X" input: "W" input: "I" input: "L" output: "Y")",
+     "X u 2,9; W f 2; I i 1; L i 1 = 1",
+     "input 1 (weights) has shape [2], want one for each of the 1 elements"},
+    {R"(type: "SparseLengthsWeightedSumFused8BitRowwise" input: "X" input: "W" input: "I" input: "L" output: "Y")",
+     "X u 2,9; W f 1,1; I i 1; L i 1 = 1", "input 1 (weights) has shape [1, 1]"},
+    {R"(type: "SparseLengthsSum8BitsRowwise" input: "X" input: "I" input: "L" input: "S" output: "Y")",
+     "X u 2,3; I i 1; L i 1 = 1; S f 3,2", "input 3 (scale_bias) has shape [3, 2], want [2, 2]"},
+    {R"(type: "DequantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s l -", "float"},
+    {R"(type: "DequantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s f 2",
+     "input 1 (scale) has shape [2], want one element, or [3]"},
+    {R"(type: "DequantizeLinear" input: "X" input: "s" input: "z" output: "Y")",
+     "X u 2,3; s f 3; z u 2", "input 2 (zero_point) has shape [2], want [3]"},
+    {R"(type: "QuantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s f -",
+     "input 0 (X) has elements of type"},
+    {R"(type: "QuantizeLinear" input: "X" input: "s" output: "Y")", "X f 2,3; s l -", "float"},
+};
+
+void ExpectRefusal(const Refusal& row) {
+  SCOPED_TRACE(row.op);
+  Workspace ws;
+  const std::vector<std::string> inputs = absl::StrSplit(row.inputs, "; ", absl::SkipEmpty());
+  for (const std::string& input : inputs) FeedInput(&ws, input);
+  ExpectThrows([&] { RunOp(&ws, row.op); }, row.part);
+}
+
 TEST(RefusalsTest, OfOperatorsNameWhatDoesNotFit) {
-  for (const Refusal& row : kRefusals) {
-    SCOPED_TRACE(row.op);
-    Workspace ws;
-    const std::vector<std::string> inputs = absl::StrSplit(row.inputs, "; ", absl::SkipEmpty());
-    for (const std::string& input : inputs) FeedInput(&ws, input);
-    ExpectThrows([&] { RunOp(&ws, row.op); }, row.part);
-  }
+  for (const Refusal& row : kRefusals) ExpectRefusal(row);
+}
+
+TEST(RefusalsTest, OfQuantizedNumbersNameWhatDoesNotFit) {
+  for (const Refusal& row : kQuantizedRefusals) ExpectRefusal(row);
 }
 
 // Every coordinate of a RoI is checked.
@@ -224,6 +417,49 @@ TEST(RefusalsTest, OfRoIsThatAreNotFinite) {
         ExpectThrows([&] { RunOp(&ws, op); }, "RoI 0 of input 1 (RoIs) is not finite");
       }
     }
+  }
+}
+
+// A blob of a handle's type to which no operator has given an object.
+TEST(RefusalsTest, OfHandlesThatHoldNothing) {
+  Workspace ws;
+  ws.CreateBlob("mutex")->GetMutable<std::unique_ptr<std::mutex>>();
+  ws.CreateBlob("list")->GetMutable<std::unique_ptr<std::vector<Tensor>>>();
+  ws.CreateBlob("queue")->GetMutable<BlobsQueueBlob>();
+  ws.CreateBlob("rebatching")->GetMutable<RebatchingQueueBlob>();
+  ws.CreateBlob("cursor")->GetMutable<TreeCursorBlob>();
+  ws.CreateBlob("store")->GetMutable<StoreBlob>();
+  ws.CreateBlob("reader")->GetMutable<db::DBReader>();
+  FeedInput(&ws, "X f 2,3");
+  FeedInput(&ws, "Z f 2,3");
+  FeedInput(&ws, "I i 1");
+  const std::pair<const char*, const char*> cases[] = {
+      {R"(type: "AtomicAppend" input: "mutex" input: "X" input: "Z" output: "X")",
+       "input 0 (mutex) holds no mutex"},
+      {R"(type: "AtomicIter" input: "mutex" input: "I" output: "I")",
+       "input 0 (mutex) holds no mutex"},
+      {R"(type: "LastNWindowCollector" input: "X" input: "I" input: "Z" input: "mutex" output: "X" output: "I"
+          arg { name: "num_to_collect" i: 2 })",
+       "input 3 (MUTEX) holds no mutex"},
+      {R"(type: "ConcatTensorVector" input: "list" output: "Y")",
+       "input 0 holds no list of tensors"},
+      {R"(type: "TensorVectorSize" input: "list" output: "Y")", "input 0 holds no list of tensors"},
+      {R"(type: "EnqueueBlobs" input: "queue" input: "X" output: "X")",
+       "input 0 (queue) holds no queue"},
+      {R"(type: "DequeueBlobs" input: "queue" output: "Y")", "input 0 (queue) holds no queue"},
+      {R"(type: "CloseBlobsQueue" input: "queue")", "input 0 (queue) holds no queue"},
+      {R"(type: "EnqueueRebatchingQueue" input: "rebatching" input: "X")",
+       "input 0 (queue) holds no queue"},
+      {R"(type: "CloseRebatchingQueue" input: "rebatching")", "input 0 (queue) holds no queue"},
+      {R"(type: "ResetCursor" input: "cursor")", "input 0 (cursor) holds no cursor"},
+      {R"(type: "StoreGet" input: "store" output: "Y")", "input 0 (handler) holds no store"},
+      {R"(type: "StoreWait" input: "store" arg { name: "blob_names" strings: "k" })",
+       "input 0 (handler) holds no store"},
+      {R"(type: "Load" input: "reader" output: "Y")", "input 0 is a reader that was not opened"},
+  };
+  for (const auto& [op, part] : cases) {
+    SCOPED_TRACE(op);
+    ExpectThrows([&, op = op] { RunOp(&ws, op); }, part);
   }
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+// Runs an operator on other inputs between runs on its own, so that a test sees what an earlier run leaves behind: a
+// plan, a copy, a prepared weight, or a part of an output.
+
+#include <functional>
+
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt::test {
+
+// Changes one input at a time - twice as many rows, one column less, one dimension more, other values - and runs `net`,
+// which may reject the inputs. Then calls `expect` after a run on the inputs that `ws` holds, which stay. Only tensors
+// on the CPU are changed. Nothing happens if an output of the operator is one of its inputs. REQUIRES: `net` is a net
+// of `ws` with the one operator `op`.
+void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& op,
+                                const std::function<void()>& expect);
+
+}  // namespace caffe2rt::test
