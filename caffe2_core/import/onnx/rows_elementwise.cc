@@ -155,12 +155,11 @@ bool AreFloatsOfOneShape(OnnxNode* n) {
   return true;
 }
 
-// Caffe2's operators know no other types and do not broadcast.
+// Caffe2's operators lose NaN of their second input, know no other types and do not broadcast.
 template <Text kOp>
 void Extremum(OnnxNode* n) {
   if (n->inputs() == 1) return n->Forward(0, n->In(0));
-  n->Emit(AreFloatsOfOneShape(n) ? kOp.chars : MakeString("ONNX", kOp.chars), n->Ins(),
-          {n->Out(0)});
+  n->Emit(kOp.chars, n->Ins(), {n->Out(0)});
 }
 
 void TranslatePow(OnnxNode* n) {
@@ -248,9 +247,9 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"Less", &Binary<"LT">},
           {"LessOrEqual", &Binary<"LE">},
           {"Log", &Unary<"Log">},
-          {"Max", &Extremum<"Max">, "", true},
+          {"Max", &Extremum<"ONNXMax">, "", true},
           {"Mean", &TranslateMean},
-          {"Min", &Extremum<"Min">, "", true},
+          {"Min", &Extremum<"ONNXMin">, "", true},
           {"Mish", &Unary<"Mish">},
           {"Mod", [](OnnxNode* n) { EmitSame(n, "ONNXMod"); }},
           {"Mul", &Binary<"Mul">},

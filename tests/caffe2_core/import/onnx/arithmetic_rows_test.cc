@@ -2,6 +2,8 @@
 // they have the meaning, those with ONNX's where not. The values of the operators are tested with them.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
 
@@ -54,8 +56,8 @@ TEST(ArithmeticRowsTest, ChooseTheOperator) {
   const std::vector<std::string> image = {"1", "2", "8", "8"}, filter = {"2", "3", "3", "3"};
   const std::string three = Ints("kernel_shape", {3, 3}), two = Ints("kernel_shape", {2, 2});
   const Row rows[] = {
-      // Caffe2's Max neither broadcasts nor has other types.
-      {"Max", kFloat, {{"2", "3"}, {"2", "3"}}, "", "Max"},
+      // Caffe2's Max neither broadcasts nor has other types, and loses NaN.
+      {"Max", kFloat, {{"2", "3"}, {"2", "3"}}, "", "ONNXMax"},
       {"Max", kFloat, {{"2", "3"}, {"3"}}, "", "ONNXMax"},
       {"Min", kInt64, {{"2"}, {"2"}}, "", "ONNXMin"},
       {"Pow", kFloat, {{"2"}, {"2"}}, "", "Pow"},
@@ -143,6 +145,26 @@ TEST(ArithmeticRowsTest, BatchNormalizationTrains) {
   EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "y")), (std::vector<float>{-3.5f, 4.5f}));
   EXPECT_FLOAT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "m"))[0], 9.2f);
   EXPECT_FLOAT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "v"))[0], 10.0f);
+}
+
+// numpy.maximum and numpy.minimum: NaN in any input gives NaN.
+TEST(ArithmeticRowsTest, MaxAndMinKeepNaNOfEveryInput) {
+  const std::vector<std::pair<std::string, std::vector<float>>> inputs = {
+      {"a", {NAN, 1, 2, 5}}, {"b", {0, NAN, 3, 4}}, {"c", {1, 1, NAN, 6}}};
+  for (const auto& [type, last] : {std::pair("Max", 6.0f), std::pair("Min", 4.0f)}) {
+    std::string graph = MakeString("node { op_type: '", type, "' output: 'y' ");
+    NamedTensors fed;
+    for (const auto& [name, values] : inputs) {
+      graph += "input: '" + name + "' ";
+      fed.push_back({name, FloatTensor({4}, values)});
+    }
+    graph += "} " + OnnxValue("output", "y", {"4"});
+    for (const auto& [name, values] : inputs) graph += OnnxValue("input", name, {"4"});
+    const std::vector<float> y = FloatsOf(RunOnnxBytes(OnnxBytes(graph), fed, "y"));
+    ASSERT_EQ(y.size(), 4u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(y[i])) << type << " " << i;
+    EXPECT_EQ(y[3], last);
+  }
 }
 
 }  // namespace

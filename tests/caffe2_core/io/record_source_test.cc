@@ -1,0 +1,197 @@
+// What a reader returns from a database with damage, by a database in memory whose damage is chosen.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "caffe2_core/io/db.h"
+#include "caffe2rt/db_reader.pb.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::record_source_test {
+namespace {
+
+using db::DBReader;
+using db::DBReaderOptions;
+
+// The records of all databases of this test: "r0" to "r5". Moving onto a torn one throws, reading a broken one, too.
+struct Script {
+  std::set<int> torn, broken;
+  bool goes_on = true;  // the cursor stands behind the damage after the error
+  bool seeks = false;
+  int records = 6;
+};
+Script script;
+
+class ScriptedCursor final : public db::Cursor {
+ public:
+  bool SupportsSeek() override { return script.seeks; }
+  void Seek(const std::string& key) override { at_ = key[1] - '0'; }
+  void SeekToFirst() override { at_ = 0; }
+  bool IsBehindDamage() override { return script.goes_on; }
+  void Next() override {
+    if (!script.torn.contains(++at_)) return;
+    const int torn = script.goes_on ? at_++ : at_--;
+    CAFFE_THROW("record r", torn, " is torn");
+  }
+  bool Valid() override { return at_ < script.records; }
+  std::string key() override { return MakeString("r", at_); }
+  std::string value() override {
+    if (script.broken.contains(at_)) CAFFE_THROW("its checksum is wrong");
+    return MakeString("v", at_);
+  }
+
+ private:
+  int at_ = 0;
+};
+
+class ScriptedDB final : public db::DB {
+ public:
+  using DB::DB;
+  void Close() override {}
+  std::unique_ptr<db::Cursor> NewCursor() override { return std::make_unique<ScriptedCursor>(); }
+  std::unique_ptr<db::Transaction> NewTransaction() override { return nullptr; }
+};
+REGISTER_CAFFE2_DB(scripted, ScriptedDB);
+
+// The next record as "epoch:record key value", or the first line of the error in brackets.
+std::string Next(const DBReader& reader) {
+  db::DBRecord record;
+  try {
+    reader.Read(&record);
+  } catch (const EnforceNotMet& error) {
+    const std::string message = error.message();
+    return "[" + message.substr(0, message.find('\n')) + "]";
+  }
+  return MakeString(record.position.epoch, ":", record.position.record, " ", record.key, " ",
+                    record.value);
+}
+std::vector<std::string> Read(const DBReader& reader, int count) {
+  std::vector<std::string> records;
+  for (int i = 0; i < count; ++i) records.push_back(Next(reader));
+  return records;
+}
+using Texts = std::vector<std::string>;
+
+class RecordSourceTest : public ::testing::Test {
+ protected:
+  RecordSourceTest() { script = Script(); }
+};
+
+TEST_F(RecordSourceTest, ReportsATornRecordOnceAndGoesOnBehindIt) {
+  script.torn = {2};
+  const DBReader reader("scripted", "db");
+  const std::string error =
+      "[behind record \"r1\" of database \"db\" of type scripted: record r2 is torn]";
+  const Texts epoch = {"r0 v0", "r1 v1", error, "r3 v3", "r4 v4", "r5 v5"};
+  Texts want;
+  for (int i = 0; i < 12; ++i) {
+    const std::string& record = epoch[static_cast<size_t>(i % 6)];
+    want.push_back(record == error ? error : MakeString(i / 6, ":", i % 6, " ", record));
+  }
+  EXPECT_EQ(Read(reader, 12), want);
+}
+
+TEST_F(RecordSourceTest, ATornLastRecordEndsTheEpoch) {
+  script.torn = {5};
+  const DBReader reader("scripted", "db");
+  const std::string error =
+      "[behind record \"r4\" of database \"db\" of type scripted: record r5 is torn]";
+  EXPECT_EQ(Read(reader, 7), (Texts{"0:0 r0 v0", "0:1 r1 v1", "0:2 r2 v2", "0:3 r3 v3", "0:4 r4 v4",
+                                    error, "1:0 r0 v0"}));
+}
+
+TEST_F(RecordSourceTest, RepeatsTheErrorOfACursorThatCannotGoOn) {
+  script.torn = {2};
+  script.goes_on = false;
+  const DBReader reader("scripted", "db");
+  const std::string error =
+      "[behind record \"r1\" of database \"db\" of type scripted: record r2 is torn]";
+  EXPECT_EQ(Read(reader, 4), (Texts{"0:0 r0 v0", "0:1 r1 v1", error, error}));
+  reader.SeekToFirst();
+  EXPECT_EQ(Read(reader, 3), (Texts{"0:0 r0 v0", "0:1 r1 v1", error}));
+}
+
+// The shards of blocks would part if one of them went on.
+TEST_F(RecordSourceTest, AReaderInBlocksStopsAtATornRecord) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db",
+                        DBReaderOptions{.num_shards = 2, .shard_id = 1, .block = 4});
+  script.torn = {2};
+  const std::string error =
+      "[behind record \"r1\" of database \"db\" of type scripted: record r2 is torn]";
+  EXPECT_EQ(Read(reader, 3), (Texts{"0:1 r1 v1", error, error}));
+}
+
+TEST_F(RecordSourceTest, ABrokenValueIsReportedInItsPlace) {
+  script.broken = {1};
+  EXPECT_EQ(Read(DBReader("scripted", "db"), 3),
+            (Texts{"0:0 r0 v0",
+                   "[record \"r1\", number 1 of epoch 0 of database \"db\" of type scripted: its "
+                   "checksum is wrong]",
+                   "0:2 r2 v2"}));
+  EXPECT_EQ(Read(DBReader("scripted", "db", DBReaderOptions{.num_shards = 2, .shard_id = 1}), 2),
+            (Texts{"[record \"r1\", number 0 of epoch 0 of database \"db\" of type scripted: its "
+                   "checksum is wrong]",
+                   "0:1 r3 v3"}));
+}
+
+// A database whose cursors cannot seek is read up to the record of the position.
+TEST_F(RecordSourceTest, ReopensByReadingUpToTheRecord) {
+  for (const bool with_record : {false, true}) {
+    const DBReader reader("scripted", "db", DBReaderOptions{.num_shards = 2, .shard_id = 1});
+    EXPECT_EQ(Read(reader, 2), (Texts{"0:0 r1 v1", "0:1 r3 v3"}));
+    DBReaderState state;
+    ASSERT_TRUE(state.ParseFromString(reader.ToProto("r").SerializeAsString()));
+    EXPECT_EQ(state.key(), "r5");
+    if (!with_record) {
+      // A proto of Caffe2 has the key alone, and counts from there.
+      state.clear_epoch();
+      state.clear_record();
+      state.set_num_shards(1);
+      state.set_shard_id(0);
+    }
+    DBReaderProto proto;
+    ASSERT_TRUE(proto.ParseFromString(state.SerializeAsString()));
+    const DBReader again(proto);
+    EXPECT_EQ(Read(again, 2),
+              with_record ? (Texts{"0:2 r5 v5", "1:0 r1 v1"}) : (Texts{"0:5 r5 v5", "1:0 r0 v0"}));
+  }
+}
+
+TEST_F(RecordSourceTest, NamesAKeyThatIsNotThere) {
+  const DBReader reader("scripted", "db");
+  DBReaderProto proto;
+  proto.set_name("r");
+  proto.set_db_type("scripted");
+  proto.set_source("db");
+  proto.set_key("r9");
+  ExpectThrows([&] { DBReader{proto}; },
+               "reader \"r\" stood at the record with the key \"r9\", which database \"db\" of "
+               "type scripted does "
+               "not contain");
+}
+
+TEST_F(RecordSourceTest, DamageBeforeThePlaceIsReportedByTheNextRead) {
+  const DBReader reader("scripted", "db");
+  (void)Read(reader, 4);
+  const DBReaderProto proto = reader.ToProto("r");
+  script.torn = {2};
+  const DBReader again(proto);
+  EXPECT_EQ(Next(again),
+            "[before record 4 of database \"db\" of type scripted: record r2 is torn]");
+}
+
+TEST_F(RecordSourceTest, AShardNeedsARecord) {
+  script.records = 2;
+  EXPECT_EQ(Read(DBReader("scripted", "db", DBReaderOptions{.num_shards = 3, .shard_id = 1}), 2),
+            (Texts{"0:0 r1 v1", "1:0 r1 v1"}));
+  ExpectThrows([] { DBReader("scripted", "db", DBReaderOptions{.num_shards = 3, .shard_id = 2}); },
+               "the database has 2 records, want more than 2: the shard id");
+  ExpectThrows([] { DBReader("scripted", "db", DBReaderOptions{.num_shards = 2, .shard_id = 2}); },
+               "shard_id of a DBReader is 2, want at least 0 and less than num_shards 2");
+  script.records = 0;
+  EXPECT_EQ(Next(DBReader("scripted", "db")), "[database \"db\" of type scripted has no records]");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::record_source_test
