@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
+OPERATOR_SCHEMA(MemoryDemandTestNone).NumInputs(1).NumOutputs(1);
 OPERATOR_SCHEMA(MemoryDemandTestUser).NumInputs(1).NumOutputs(1).IdenticalTypeAndShape();
 
 TensorShape Floats(std::vector<int64_t> dims) {
@@ -193,6 +194,68 @@ TEST(MemoryReportTest, ReportsUnknownBlobs) {
   ASSERT_EQ(report.unknown.size(), 2u);
   EXPECT_EQ(report.unknown[0].name, "y");
   EXPECT_EQ(report.unknown[1].name, "x");
+}
+
+TEST(MemoryReportTest, StatesEachBlobAndPart) {
+  // u has no known shape; s is state that the net reads and writes; b is kept.
+  const NetDef net = ParseNet(R"(
+      op { type: "FC" input: "x" input: "w" input: "bias" output: "a" }
+      op { type: "Concat" input: "a" input: "a" output: "j" output: "split" arg { name: "axis" i: 0 } }
+      op { type: "Relu" input: "j" output: "b" }
+      op { type: "Sum" input: "s" input: "b" output: "s" }
+      op { type: "Relu" input: "unknown" output: "u" }
+      op { type: "Tanh" input: "b" output: "y" })");
+  const ShapeMap seeds = {
+      {"x", Floats({2, 3})}, {"w", Floats({5, 3})}, {"bias", Floats({5})}, {"s", Floats({4, 5})}};
+  MemoryReport report = ReportMemory({}, net, seeds, {"w", "bias"}, {"b"}, 3);
+  std::string text;
+  for (const MemoryReport::BlobUse& blob : report.blobs) {
+    text += MakeString(blob.name, " ", blob.shape, " ", blob.bytes, " ", blob.planned, " ",
+                       blob.first_op, "-", blob.last_op, "\n");
+  }
+  // Largest first, equal ones in the order of their first writes.
+  EXPECT_EQ(text, R"(j float [4, 5] 80 1 1-2
+b float [4, 5] 80 0 2-5
+s float [4, 5] 80 0 3-3
+y float [4, 5] 80 0 5-5
+a float [2, 5] 40 1 0-1
+split int32 [2] 8 0 1-1
+)");
+  ASSERT_EQ(report.unknown.size(), 2u);
+  EXPECT_EQ(report.unknown[0].name, "u");
+  EXPECT_EQ(report.unknown[0].problem,
+            "operator 4 (Relu): the shape of input \"unknown\" is not known");
+  EXPECT_FALSE(report.unknown[0].is_input);
+  EXPECT_EQ(report.unknown[1].name, "unknown");
+  EXPECT_EQ(report.unknown[1].problem,
+            "it is an input whose shape is not given: --input or --init-net");
+  EXPECT_TRUE(report.unknown[1].is_input);
+  EXPECT_EQ(report.weight_bytes, (15 + 5) * 4);
+  EXPECT_EQ(report.input_bytes, (6 + 20) * 4);  // x and s
+  EXPECT_EQ(report.activation_bytes, 4 * 80 + 40 + 8);
+  EXPECT_EQ(report.own_bytes, 3 * 80 + 8);
+  EXPECT_EQ(report.live_bytes, 128);  // j, of which a is the first part; 80 rounded up to 64s
+  EXPECT_EQ(report.arena_bytes, 128);
+  const int64_t parts =
+      report.weight_bytes + report.input_bytes + report.arena_bytes + report.own_bytes;
+  EXPECT_EQ(report.peak_bytes, parts + report.prepared_bytes + report.scratch_bytes);
+  EXPECT_EQ(report.scratch_bytes % 3, 0);  // that of all threads
+  SetPreparedBytes(1000, {0}, &report);
+  EXPECT_EQ(report.prepared_bytes, 1000);
+  EXPECT_EQ(report.unknown_prepared, std::vector<size_t>{0});
+  EXPECT_EQ(report.peak_bytes, parts + 1000 + report.scratch_bytes);
+  SetPreparedBytes(INT64_MAX, {}, &report);
+  EXPECT_EQ(report.peak_bytes, INT64_MAX);
+}
+
+// No size is known because an operator infers none, or a shape that fits no size.
+TEST(MemoryReportTest, StatesWhySizesAreUnknown) {
+  const NetDef net = ParseNet(R"(op { type: "MemoryDemandTestNone" input: "x" output: "a" }
+      op { type: "NoSuchType" input: "x" output: "b" })");
+  const MemoryReport report = ReportMemory({}, net, {{"x", Floats({2})}}, {}, {}, 1);
+  ASSERT_EQ(report.unknown.size(), 2u);
+  EXPECT_EQ(report.unknown[0].problem, "operator 0 (MemoryDemandTestNone) infers no size for it");
+  EXPECT_EQ(report.unknown[1].problem, "operator 1 (NoSuchType): no schema");
 }
 
 }  // namespace
