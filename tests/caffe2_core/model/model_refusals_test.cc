@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/image_preparation.h"
 #include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
+#include "caffe2_core/model/net_report.h"
+#include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/model/preparation.h"
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
@@ -261,6 +266,112 @@ TEST(ModelRefusalsTest, ArenasHaveALimit) {
   stock.Return(arenas[0]);
   EXPECT_EQ(stock.Lease(arenas[0]), arenas[0]);
   for (MemoryArena* arena : arenas) stock.Return(arena);
+}
+
+TEST(ModelRefusalsTest, NullArgumentsAreNamed) {
+  Model model;
+  Workspace ws;
+  DeviceOption device;
+  ExpectRefusals({
+      {[&] { RunInitNets(nullptr, &ws); }, "an argument of RunInitNets is null"},
+      {[&] { RunInitNets(&model, nullptr); }, "an argument of RunInitNets is null"},
+      {[&] { CreatePredictNet(model, nullptr); }, "argument ws of CreatePredictNet is null"},
+      {[&] { TakeInitNets(nullptr); }, "argument model of TakeInitNets is null"},
+      {[&] { RemoveZeroPlaceholders(&model, nullptr); },
+       "an argument of RemoveZeroPlaceholders is null"},
+      {[] { RequestDeviceCopies(nullptr); }, "argument net of RequestDeviceCopies is null"},
+      {[] { MoveUnsupportedToCPU(nullptr); }, "argument net of MoveUnsupportedToCPU is null"},
+      {[&] { MoveBlobToDevice("x", device, nullptr); }, "argument ws of MoveBlobToDevice is null"},
+      {[] { ParseDevice("cuda", nullptr); }, "argument device of ParseDevice is null"},
+      {[&] { ParseDevice("cuda:x", &device); },
+       "device \"cuda:x\" does not end in a number, want a device such as cuda:0"},
+      {[&] { ParseDevice("cuda:", &device); },
+       "device \"cuda:\" does not end in a number, want a device such as cuda:0"},
+      {[&] { ParseDevice("cuda:123456", &device); },
+       "device \"cuda:123456\" does not end in a number, want a device such as cuda:0"},
+      {[] { ReportNet({}, nullptr); },
+       "argument net of ReportNet is null, want a net that was created"},
+      {[] { PrepareNet(NetDef(), {}, nullptr); },
+       "argument ws of PrepareNet is null, want the workspace with the weights"},
+      {[] { OptimizeNet(NetDef(), {}, nullptr); },
+       "argument ws of OptimizeNet is null, want the workspace with the weights"},
+  });
+  EXPECT_TRUE(ParseDevice("cuda:12345", &device));
+  EXPECT_EQ(device.device_type(), CUDA);
+  EXPECT_EQ(device.device_id(), 12345);
+  EXPECT_FALSE(ParseDevice("unlike", &device));
+}
+
+TEST(ModelRefusalsTest, ReportsOfNetsAreObjects) {
+  const NetReport report = {.net = "n",
+                            .passes = {"p", "q"},
+                            .new_constants = {"c"},
+                            .freed_constants = {"f", "g"},
+                            .instruction_set = "AVX2",
+                            .threads = 3,
+                            .deterministic = true,
+                            .operators = {{.type = "Relu", .output = "y", .device = "CPU"},
+                                          {.type = "Conv",
+                                           .output = "z",
+                                           .device = "CUDA:1",
+                                           .kernel = "k",
+                                           .implementation = "i",
+                                           .x_layout = "x",
+                                           .y_layout = "w",
+                                           .reason = "r"}}};
+  EXPECT_EQ(NetReportAsJson(report), R"({
+  "net": "n",
+  "passes": [
+    "p",
+    "q"
+  ],
+  "new_constants": [
+    "c"
+  ],
+  "freed_constants": [
+    "f",
+    "g"
+  ],
+  "instruction_set": "AVX2",
+  "threads": 3,
+  "deterministic": true,
+  "operators": [
+    {
+      "type": "Relu",
+      "output": "y",
+      "device": "CPU"
+    },
+    {
+      "type": "Conv",
+      "output": "z",
+      "device": "CUDA:1",
+      "kernel": "k",
+      "implementation": "i",
+      "x_layout": "x",
+      "y_layout": "w",
+      "reason": "r"
+    }
+  ]
+}
+)");
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {1});
+  NetBase* const net = ws.CreateNet(ParseNet(R"(name: "m" op { type: "Relu" input: "x" output: "y" }
+      op { type: "ZeroGradient" input: "y" })"));
+  Preparation preparation;
+  preparation.passes = {"p"};
+  preparation.options.threads = 5;
+  preparation.options.deterministic = true;
+  const NetReport made = ReportNet(preparation, net);
+  EXPECT_EQ(made.net, "m");
+  EXPECT_EQ(made.passes, preparation.passes);
+  EXPECT_EQ(made.threads, 5);
+  EXPECT_TRUE(made.deterministic);
+  ASSERT_EQ(made.operators.size(), 2u);
+  EXPECT_EQ(made.operators[0].output, "y");
+  EXPECT_EQ(made.operators[0].device, "CPU");
+  EXPECT_EQ(made.operators[1].type, "ZeroGradient");
+  EXPECT_EQ(made.operators[1].output, "");
 }
 
 }  // namespace

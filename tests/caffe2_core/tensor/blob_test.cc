@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "caffe2_core/tensor/blob_holders.h"
+
 namespace caffe2rt::blob_test {
 namespace {
 
@@ -99,6 +103,35 @@ TEST(BlobTest, TensorIsReplacedWhenItsDeviceDiffers) {
   EXPECT_FALSE(BlobGetMutableTensor(&blob, CUDA)->IsShaped());
   BlobSetTensor(&blob, Tensor(std::vector<int64_t>{2}, CPU));
   EXPECT_EQ(BlobGetTensor(blob, CPU).numel(), 2);
+}
+
+// An object that holds two blobs, of which one may hold the object itself.
+struct Pair {
+  Blob* first = nullptr;
+  Blob* second = nullptr;
+};
+
+TEST(BlobHoldersTest, VisitsBlobsOfBlobsAndEndsInCircles) {
+  DeclareBlobHolder<Pair>([](const Pair& pair, const BlobVisitor& visit) {
+    for (const Blob* blob : {pair.first, pair.second}) {
+      if (blob != nullptr) visit(*blob);
+    }
+  });
+  Blob outer, inner, leaf, other;
+  leaf.GetMutableTensor(CPU);
+  EXPECT_FALSE(IsBlobHolder(leaf));
+  EXPECT_FALSE(IsBlobHolder(other));
+  *inner.GetMutable<Pair>() = {&leaf, nullptr};
+  *outer.GetMutable<Pair>() = {&inner, &other};
+  EXPECT_TRUE(IsBlobHolder(outer));
+  std::vector<const Blob*> visited;
+  VisitHeldBlobs(outer, [&](const Blob& blob) { visited.push_back(&blob); });
+  EXPECT_EQ(visited, (std::vector<const Blob*>{&inner, &leaf, &other}));
+  inner.GetMutable<Pair>()->first = &outer;
+  outer.GetMutable<Pair>()->second = nullptr;
+  int visits = 0;
+  VisitHeldBlobs(outer, [&](const Blob&) { ++visits; });
+  EXPECT_EQ(visits, 64);  // as deep as nets may be nested
 }
 
 }  // namespace

@@ -380,6 +380,26 @@ TEST(TensorTest, DimensionsAreChecked) {
   EXPECT_THROW((void)large.dim32(0), EnforceNotMet);
 }
 
+TEST(TensorTest, SwapExchangesEverything) {
+  Tensor floats = Floats({2, 3}, {1, 2}), other(std::vector<int64_t>{5}, IDEEP);
+  Tensor view(std::vector<int64_t>{6}, CPU);
+  view.ShareData(floats);
+  const void* const data = view.raw_data();
+  other.swap(view);
+  EXPECT_EQ(other.GetDeviceType(), CPU);
+  EXPECT_EQ(other.dims(), (std::vector<int64_t>{6}));
+  EXPECT_EQ(other.numel(), 6);
+  EXPECT_TRUE(other.IsType<float>());
+  EXPECT_TRUE(other.shares_data());
+  EXPECT_EQ(other.raw_data(), data);
+  EXPECT_EQ(view.GetDeviceType(), IDEEP);
+  EXPECT_EQ(view.dims(), (std::vector<int64_t>{5}));
+  EXPECT_EQ(view.numel(), 5);
+  EXPECT_FALSE(view.dtype_initialized() || view.storage_initialized() || view.shares_data());
+  const Tensor moved(std::move(view));
+  EXPECT_EQ(moved.GetDeviceType(), IDEEP);
+}
+
 TEST(TensorTest, MoveLeavesNothingBehind) {
   Tensor a = Floats({2}, {1, 2});
   Tensor b = std::move(a);

@@ -238,6 +238,107 @@ TEST_F(DotTextTest, OfThePlanOfThreeNets) {
                 "}\n");
 }
 
+// What Graphviz lays out, without the sizes of the boxes. Invisible nodes keep the nets in order: the
+// last nodes of a net are above them, the first nodes of the next net below.
+std::string RequestOf(const NetDrawing& drawing) {
+  std::string request = drawing.DotRequest();
+  for (size_t at = 0; (at = request.find("width=", at)) != std::string::npos;) {
+    const size_t end = request.find("];", at);
+    if (request.compare(at, 10, "width=0.1,") == 0) {
+      at = end;
+    } else {
+      request.erase(at, end - at);
+    }
+  }
+  const std::string head =
+      "digraph {\ngraph [nodesep=0.35, ranksep=0.42];\nnode [shape=box, fixedsize=true, "
+      "label=\"\"];\n"
+      "edge [dir=none];\n";
+  EXPECT_EQ(request.substr(0, head.size()), head);
+  return request.substr(head.size());
+}
+
+TEST_F(DotTextTest, AsksForALayoutOfNetsInTheirOrder) {
+  const NetDef init =
+      ParseNet(R"(op { type: "XavierFill" output: "w" } op { type: "CreateDB" output: "r" })");
+  const NetDef train = ParseNet(R"(external_output: "z"
+      op { type: "TensorProtosDBInput" input: "r" output: "x" }
+      op { type: "FC" input: "x" input: "w" output: "y" }
+      op { type: "Sum" input: "y" input: "x" output: "z" } op { type: "Copy" input: "end" output: "q" })");
+  const NetDef test = ParseNet(R"(op { type: "Tanh" input: "y" output: "end" })");
+  const NetSummary a = SummarizeNet({}, init, {}), b = SummarizeNet({}, train, {}),
+                   c = SummarizeNet({}, test, {});
+  EXPECT_EQ(RequestOf(NetDrawing({{&init, &a, "a"}, {&train, &b, "b"}, {&test, &c, "c"}}, {})),
+            R"(subgraph cluster_0 {
+margin=24;
+n0 [];
+n1 [];
+}
+subgraph cluster_1 {
+margin=24;
+n2 [];
+n3 [];
+n4 [];
+n5 [];
+n7 [];
+}
+subgraph cluster_2 {
+margin=24;
+n6 [];
+}
+n1 -> n2 [weight=4];
+n2 -> n3 [weight=4];
+n0 -> n3 [weight=4];
+n3 -> n4 [weight=4];
+n2 -> n4 [weight=1];
+n3 -> n6 [weight=4];
+n6 -> n5 [weight=4, constraint=false];
+n4 -> n7 [weight=4];
+o0 [style=invis, width=0.1, height=0.1];
+o1 [style=invis, width=0.1, height=0.1];
+n0 -> o0 [style=invis];
+n1 -> o0 [style=invis];
+o0 -> n2 [style=invis];
+n5 -> o1 [style=invis];
+o0 -> n5 [style=invis];
+o1 -> n6 [style=invis];
+n7 -> o1 [style=invis];
+o0 -> o1 [style=invis];
+}
+)");
+}
+
+TEST_F(DotTextTest, AsksForALayoutOfABlock) {
+  std::string net;
+  for (int i = 0; i < 4; ++i) {
+    net += MakeString("op { type: \"Add\" input: \"h", i, "\" input: \"x", i, "\" output: \"s", i,
+                      "\" } op { type: \"Tanh\" input: \"s", i, "\" output: \"h", i + 1, "\" } ");
+  }
+  const NetDef def = ParseNet(net);
+  const NetSummary summary = SummarizeNet({}, def, {});
+  EXPECT_EQ(RequestOf(NetDrawing({{&def, &summary, "n"}}, {.fold = true})), R"(n1 [];
+n2 [];
+n4 [];
+n5 [];
+n6 [];
+n7 [];
+subgraph cluster_1 {
+margin=24;
+n0 [];
+n3 [];
+}
+n1 -> n0 [weight=4];
+n2 -> n0 [weight=4];
+n0 -> n3 [weight=4];
+n3 -> n0 [weight=4, constraint=false];
+n4 -> n0 [weight=4];
+n5 -> n0 [weight=4];
+n6 -> n0 [weight=4];
+n3 -> n7 [weight=4];
+}
+)");
+}
+
 // The most important arguments of an operator, after its type.
 TEST_F(DotTextTest, OfArguments) {
   const auto detail = [](const std::string& type, const std::string& args) {
