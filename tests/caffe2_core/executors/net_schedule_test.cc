@@ -3,11 +3,15 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/executors/device_order.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::net_schedule_test {
 namespace {
@@ -125,6 +129,87 @@ TEST(NetScheduleTest, IsFastForManyDependencies) {
   const NetSchedule schedule = ScheduleOf(net);
   EXPECT_EQ(schedule.num_chains(), 1u);
   EXPECT_EQ(schedule.longest_path(0), static_cast<uint32_t>(kOperators));
+}
+
+// The schedules of random nets, against their dependencies: every operator is in one chain, once; the
+// order within and between the chains implies all dependencies and no others; only one device and no
+// operator that waits is in a longer chain; and a path is the longest one to the end.
+TEST(NetScheduleTest, OfRandomNetsHasTheirDependenciesAndNoOthers) {
+  for (uint32_t seed = 1; seed <= 300 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&](uint32_t n) { return static_cast<int>(random() % n); };
+    NetDef net;
+    const int n = 1 + below(12);
+    for (int i = 0; i < n; ++i) {
+      OperatorDef* const op = net.add_op();
+      const int kind = below(8);
+      if (kind < 2) op->set_type(kind == 0 ? "Device" : "Wait");
+      for (int k = below(3); k > 0; --k) op->add_input(MakeString("b", below(7)));
+      op->add_output(MakeString("b", below(7)));
+    }
+    const NetDependencies dependencies(net);
+    const NetSchedule schedule = ScheduleOf(net);
+    using Relation = std::vector<std::vector<bool>>;
+    Relation want(n, std::vector<bool>(n)), got = want;
+    for (int b = 0; b < n; ++b) {
+      for (const uint32_t a : dependencies.predecessors(static_cast<size_t>(b))) want[a][b] = true;
+    }
+    std::vector<int> seen(n, 0), last_of;
+    std::vector<uint32_t> predecessors(schedule.num_chains(), 0);
+    for (size_t chain = 0; chain < schedule.num_chains(); ++chain) {
+      const auto ops = schedule.operators(chain);
+      for (size_t k = 0; k < ops.size(); ++k) {
+        ++seen[ops[k]];
+        const std::string& type = net.op(static_cast<int>(ops[k])).type();
+        EXPECT_EQ(schedule.waits(chain), type == "Wait");
+        if (k > 0) {
+          got[ops[k - 1]][ops[k]] = true;
+          EXPECT_EQ(type, net.op(static_cast<int>(ops[0])).type());
+        }
+      }
+      EXPECT_TRUE(!schedule.waits(chain) || ops.size() == 1);
+      for (const uint32_t next : schedule.successors(chain)) {
+        ++predecessors[next];
+        got[ops.back()][schedule.operators(next).front()] = true;
+      }
+    }
+    EXPECT_EQ(seen, std::vector<int>(n, 1));
+    bool branches = false;
+    const auto close = [n](Relation* relation) {
+      for (int k = 0; k < n; ++k) {
+        for (int a = 0; a < n; ++a) {
+          for (int b = 0; b < n; ++b)
+            (*relation)[a][b] = (*relation)[a][b] || ((*relation)[a][k] && (*relation)[k][b]);
+        }
+      }
+    };
+    close(&want);
+    close(&got);
+    EXPECT_EQ(got, want);
+    for (int a = 0; a < n; ++a) {
+      for (int b = a + 1; b < n; ++b) branches = branches || !want[a][b];
+    }
+    EXPECT_EQ(schedule.has_branches(), branches);
+    std::vector<uint32_t> path(n, 1);
+    for (int a = n; a-- > 0;) {
+      for (int b = a + 1; b < n; ++b) {
+        if (want[a][b]) path[a] = std::max(path[a], path[b] + 1);
+      }
+    }
+    for (size_t chain = 0; chain < schedule.num_chains(); ++chain) {
+      EXPECT_EQ(schedule.num_predecessors(chain), predecessors[chain]);
+      EXPECT_EQ(schedule.longest_path(chain), path[schedule.operators(chain).front()]);
+      if (chain > 0) EXPECT_GE(schedule.longest_path(chain - 1), schedule.longest_path(chain));
+    }
+  }
+}
+
+TEST(NetScheduleTest, RejectsOperatorsOfAnotherNet) {
+  const NetDef net = ParseNet(R"(op { output: "a" } op { output: "b" })");
+  const std::vector<ScheduledOperator> one(1);
+  EXPECT_EQ(MessageOf([&] { const NetSchedule schedule(NetDependencies(net), one); }),
+            "operators of a schedule: got 1, want 2");
 }
 
 }  // namespace

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::net_types_test {
 namespace {
@@ -34,6 +38,25 @@ TEST(NetTypesTest, NamesTheRemedyForTooManyWorkers) {
   SetNumThreads(3);
   EXPECT_EQ(TooManyWorkers(net, "dag"), "");
   SetNumThreads(1);
+}
+
+TEST(NetTypesTest, AnExecutorReplacesBuiltinTypesOnly) {
+  const auto type = [](const std::string& of, const std::string& executor) {
+    auto def = std::make_shared<NetDef>();
+    if (!of.empty()) def->set_type(of);
+    const auto changed = WithExecutor(def, executor);
+    return changed == def ? "the same" : changed->type();
+  };
+  EXPECT_EQ(type("", "dag"), "dag");
+  EXPECT_EQ(type("async_scheduling", "simple"), "simple");
+  EXPECT_EQ(type("", "simple"), "the same");
+  EXPECT_EQ(type("dag", "dag"), "the same");
+  EXPECT_EQ(type("of_a_user", "dag"), "the same");
+  EXPECT_EQ(MessageOf([&] { type("dag", "of_a_user"); }),
+            "executor \"of_a_user\" is not a built-in net type, want for example simple or "
+            "async_scheduling");
+  EXPECT_TRUE(FreesBlobs("simple_refcount"));
+  EXPECT_FALSE(FreesBlobs("simple") || FreesBlobs(""));
 }
 
 }  // namespace
