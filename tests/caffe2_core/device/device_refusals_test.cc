@@ -113,6 +113,10 @@ DeviceOption OptionOf(int type) {
 TEST(DeviceRefusalsTest, OfEvents) {
   HostContext();
   Event event{DeviceOption()};
+  EventFunctionsOf(Number(29)).create = [](const DeviceOption&, Event*) {};
+  Event quiet(OptionOf(29));
+  EXPECT_FALSE(quiet.SupportsCallback());
+  EXPECT_TRUE(event.SupportsCallback());
   ExpectRefusals({
       {[] { (void)EventFunctionsOf(Number(32)); }, "device type 32 has no events, want 0 to 31"},
       {[] { (void)EventFunctionsOf(Number(-1)); }, "device type -1 has no events, want 0 to 31"},
@@ -120,6 +124,7 @@ TEST(DeviceRefusalsTest, OfEvents) {
       {[] { const Event none(OptionOf(32)); }, "device type 32 is not known, want 0 (CPU) to 31"},
       {[&] { event.Record(Number(kHost), nullptr); },
        "an event of CPU cannot be recorded by a context of REFUSALS"},
+      {[&] { quiet.SetCallback([] {}); }, "events of device type 29 have no callbacks"},
       {[&] { event.Wait(Number(32), nullptr); }, "device type of the waiter is 32"},
       {[&] { event.Wait(Number(-1), nullptr); }, "device type of the waiter is -1"},
   });

@@ -91,14 +91,14 @@ TEST(WaitingThreadsTest, TasksRunAtTheSameTime) {
 }
 
 // The destructor comes before the new threads have begun.
-TEST(WaitingThreadsTest, TasksThatHaveNotBegunStillRun) {
-  for (int round = 0; round < 50; ++round) {
-    std::atomic<int> runs{0};
+TEST(WaitingThreadsTest, TasksThatHaveNotBegunStillRunOnceEach) {
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> runs[4] = {};
     {
-      WaitingThreads threads([&](uint32_t) { ++runs; }, 3);
-      for (uint32_t task = 0; task < 3; ++task) threads.Start(task);
+      WaitingThreads threads([&](uint32_t task) { ++runs[task]; }, 4);
+      for (uint32_t task = 0; task < 4; ++task) threads.Start(task);
     }
-    ASSERT_EQ(runs, 3);
+    for (const std::atomic<int>& count : runs) ASSERT_EQ(count, 1);
   }
 }
 

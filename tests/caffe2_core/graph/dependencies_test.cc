@@ -284,6 +284,30 @@ TEST(NetDependenciesTest, FollowObjectsNotNamesOnceBound) {
   EXPECT_EQ(Of(NetDependencies(net, bound)), (Predecessors{{}, {0}, {}}));
 }
 
+// "a" and "b" are other objects at the end, which share no memory with those of the Aliases.
+TEST(NetDependenciesTest, ObjectsOfOneNameHaveTheirOwnMemory) {
+  const NetDef net = ParseNet(R"(
+    op { output: "a" } op { type: "DependenciesTestAlias" input: "a" output: "b" }
+    op { output: "a" } op { type: "DependenciesTestAlias" input: "a" output: "b" })");
+  Blob a[2], b[2];
+  Blob* const written[][2] = {{&a[0], &b[0]}, {&a[1], &b[1]}};
+  const Blob* const read[] = {&a[0], &a[1]};
+  std::vector<BoundBlobs> bound;
+  for (size_t i = 0; i < 2; ++i) {
+    bound.push_back({.inputs = {}, .outputs = {&written[i][0], 1}});
+    bound.push_back({.inputs = {&read[i], 1}, .outputs = {&written[i][1], 1}});
+  }
+  const NetBlobs blobs(net, bound);
+  const NetDependencies dependencies(net, bound);
+  const auto memory = [&](size_t op) { return dependencies.memory(blobs.outputs(op)[0]); };
+  EXPECT_EQ(memory(0), memory(1));
+  EXPECT_EQ(memory(2), memory(3));
+  EXPECT_NE(memory(0), memory(2));
+  EXPECT_EQ(Of(dependencies), (Predecessors{{}, {0}, {}, {2}}));
+  const NetDependencies by_name(net);
+  EXPECT_EQ(by_name.memory(0), by_name.memory(1));
+}
+
 TEST(NetDependenciesTest, ChecksOrders) {
   const NetDef net = ParseNet(R"(op { output: "a" } op { output: "b" } op { input: "a" })");
   const NetDependencies dependencies(net);

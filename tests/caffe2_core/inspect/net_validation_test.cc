@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/inspect/argument_problems.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -13,9 +16,11 @@
 namespace caffe2rt::test::net_validation_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A user's operator that requests file access in its constructor.
 class OpensInConstructorOp final : public Operator<CPUContext> {
@@ -143,6 +148,67 @@ TEST(NetValidationTest, ReportsErrorsBehindArgumentsWithoutAValidDefault) {
   EXPECT_THAT(texts, ElementsAre("operator HasNoDefaults: kernel: got -1, want at least 1",
                                  "operator HasNoDefaults: argument fraction is 7",
                                  "operator HasNoDefaults: strides: got -2, want at least 1"));
+}
+
+// The constructor demands each argument of the list, in order, with the one value that it accepts.
+ArgumentProblems::Create Demands(const std::vector<Argument>& wanted) {
+  return [wanted](const OperatorDef& op) {
+    for (const Argument& want : wanted) {
+      const Argument* const has = GetArgumentPtr(op, want.name());
+      CAFFE_ENFORCE(has != nullptr, "argument ", want.name(), " is missing");
+      CAFFE_ENFORCE(has->ShortDebugString() == want.ShortDebugString(), "argument ", want.name(),
+                    " is wrong");
+    }
+  };
+}
+
+// Behind an argument of which only `valid` is accepted, the error of another one is found if `valid`
+// is among the values that are tried.
+TEST(NetValidationTest, TriesOnesAndHalvesInPlaceOfArguments) {
+  struct Case {
+    std::string wrong, valid;
+    bool is_tried;
+  };
+  const Case cases[] = {
+      {"f: 7", "f: 1", true},
+      {"f: 7", "f: 0.5", true},
+      {"f: 7", "f: 2", false},
+      {"floats: 7 floats: 8", "floats: 1 floats: 1", true},
+      {"floats: 7 floats: 8", "floats: 0.5 floats: 0.5", true},
+      {"floats: 7 floats: 8", "floats: 1 floats: 2", false},
+      {"i: 7", "i: 1", true},
+      {"i: 7", "i: 2", false},
+      {"ints: 7 ints: 8", "ints: 1 ints: 1", true},
+      {"ints: 7 ints: 8", "ints: 1 ints: 2", false},
+      {"s: \"a\"", "s: \"b\"", false},
+  };
+  for (const Case& c : cases) {
+    const OperatorDef op = ParseOp(
+        "type: \"Any\" arg { name: \"hidden\" i: 9 } "
+        "arg { name: \"first\" " +
+        c.wrong + " }");
+    const OperatorDef want =
+        ParseOp("arg { name: \"first\" " + c.valid + " } " + "arg { name: \"hidden\" i: 1 }");
+    const auto problems = ArgumentProblems().Of(nullptr, op, "argument first is wrong",
+                                                Demands({want.arg(0), want.arg(1)}));
+    if (c.is_tried) {
+      EXPECT_THAT(problems, ElementsAre("argument first is wrong", "argument hidden is wrong"))
+          << c.valid;
+    } else {
+      EXPECT_THAT(problems, Not(Contains("argument hidden is wrong"))) << c.valid;
+    }
+  }
+}
+
+TEST(NetValidationTest, MakesNoOperatorsOfMuchData) {
+  for (const bool much : {false, true}) {
+    OperatorDef op = ParseOp(R"(arg { name: "first" i: 7 } arg { name: "hidden" i: 7 })");
+    op.add_arg()->set_s(std::string(much ? 4'000'000 : 200'000, 'x'));
+    const OperatorDef want = ParseOp(R"(arg { name: "first" i: 1 } arg { name: "hidden" i: 1 })");
+    const auto problems = ArgumentProblems().Of(nullptr, op, "argument first is wrong",
+                                                Demands({want.arg(0), want.arg(1)}));
+    EXPECT_EQ(problems.size(), much ? 1u : 2u);
+  }
 }
 
 TEST(NetValidationTest, EndsOnManyBrokenOperators) {

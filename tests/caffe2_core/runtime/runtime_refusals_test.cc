@@ -27,6 +27,39 @@ using test::MessageOf;
 using test::ParseNet;
 using test::ParseOp;
 
+// No copies are put into nets of devices that are not there.
+TEST(RuntimeRefusalsTest, OfNetsOnMissingDevices) {
+  const auto create = [](const std::string& fields) {
+    return [fields] {
+      Workspace ws;
+      ws.CreateBlob("x");
+      ws.CreateNet(ParseNet("name: \"n\" external_input: \"x\" " + fields));
+    };
+  };
+  const auto relu = [](const std::string& device) {
+    return R"(op { type: "Relu" input: "x" output: "y" }
+              op { type: "Relu" input: "y" output: "z" device_option { device_type: )" +
+           device + " } }";
+  };
+  const std::string asked = R"(arg { name: "inject_copies" i: 1 })";
+  const auto text = [](const std::string& device) {
+    return device == "19" ? "device device type 19 (type 19) is not available; available: CPU"
+                          : "device type " + device + " is not known, want 0 (CPU) to 31";
+  };
+  for (const std::string& wish : {std::string(), asked}) {
+    for (const std::string device : {"19", "32", "-1"}) {
+      const std::string second = MessageOf(create(relu(device) + wish));
+      EXPECT_EQ(second.find("net \"n\", operator 1 (Relu, output \"z\"): " + text(device)), 0u)
+          << second;
+      const std::string first = MessageOf(create(R"(op { type: "Relu" input: "x" output: "y" }
+                              device_option { device_type: )" +
+                                                 device + " }" + wish));
+      EXPECT_EQ(first.find("net \"n\", operator 0 (Relu, output \"y\"): " + text(device)), 0u)
+          << first;
+    }
+  }
+}
+
 TEST(RuntimeRefusalsTest, OfWorkspaces) {
   Workspace parent, ws(&parent);
   parent.CreateBlob("p");

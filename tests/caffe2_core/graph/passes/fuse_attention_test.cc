@@ -191,6 +191,10 @@ TEST_F(FuseAttentionTest, LeavesOtherNets) {
       With(Split("k", "0231"), Split("k", "0213")),
       With(Split("q", "0213"), Split("q", "2013")),
       With(Split("q", "0213"), Split("q", "0217")),
+      With(Split("q", "0213"), Split("q", "0214")),
+      With(Split("v", "0213"), Split("v", "0214")),
+      With(Split("v", "0213"), Split("v", "1324")),
+      With(Split("v", "0213"), Split("v", "0212")),
       With("input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 ints: 0 "
            "ints: 3 ints: 4 }",
            "input: \"q\" input: \"unknown\" output: \"q4\" output: \"q_old\""),
