@@ -10,6 +10,7 @@
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/support/device_run.h"
+#include "tests/support/repeated_run.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -90,8 +91,13 @@ Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int
   return Feed<float>(ws, name, dims, RandomValues(size_from_dim_(0, dims), low, high, seed));
 }
 
-void RunOp(Workspace* ws, const std::string& text) { RunOnTestDevice(ws, ParseOp(text)); }
-void RunOp(Workspace* ws, const OperatorDef& def) { RunOnTestDevice(ws, def); }
+void RunOp(Workspace* ws, const std::string& text) { RunOp(ws, ParseOp(text)); }
+void RunOp(Workspace* ws, const OperatorDef& def) {
+  const std::unique_ptr<RepeatedRun> repeated =
+      TestDevice() == CPU ? RepeatedRun::Of(*ws, def) : nullptr;
+  RunOnTestDevice(ws, def);
+  if (repeated != nullptr) repeated->ExpectSame(*ws);
+}
 
 std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);

@@ -5,12 +5,15 @@
 
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/other_inputs.h"
+#include "tests/support/repeated_run.h"
 #include "tests/support/shared.h"
 
 namespace caffe2rt::test::operator_test_test {
@@ -108,6 +111,39 @@ TEST(OtherInputsTest, ReportsAnOperatorThatKeepsItsPlan) {
                                  }),
       "after a run with twice as many rows of \"X\"");
   EXPECT_EQ(Fetch<float>(ws, "X"), std::vector<float>({1, 2}));
+}
+
+TEST(RepeatedRunTest, ReportsOtherResultsShapesAndChangedInputs) {
+  static Workspace ws;
+  Feed<float>(&ws, "X", {}, {2});
+  const OperatorDef op = ParseOp(R"(type: "Relu" input: "X" output: "Y")");
+  static std::unique_ptr<RepeatedRun> run;
+  run = RepeatedRun::Of(ws, op);
+  ASSERT_NE(run, nullptr);
+  Feed<float>(&ws, "Y", {}, {3});
+  EXPECT_NONFATAL_FAILURE(run->ExpectSame(ws), "output \"Y\" differs");
+  Feed<float>(&ws, "Y", {}, {2});
+  Feed<float>(&ws, "X", {}, {1});
+  EXPECT_NONFATAL_FAILURE(run->ExpectSame(ws), "the run changed input \"X\"");
+  Feed<float>(&ws, "X", {}, {2});
+  run->ExpectSame(ws);
+}
+
+TEST(RepeatedRunTest, RepeatsOnlyRunsThatNothingElseShows) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, 2});
+  Feed<float>(&ws, "Large", {4000}, std::vector<float>(4000));
+  const std::pair<const char*, bool> cases[] = {
+      {R"(type: "Relu" input: "X" output: "Y")", true},
+      {R"(type: "Relu" input: "X" output: "X")", false},
+      {R"(type: "Relu" input: "Large" output: "Y")", false},
+      {R"(type: "Relu" input: "absent" output: "Y")", false},
+      {R"(type: "GaussianFill" output: "Y" arg { name: "shape" ints: 2 })", false},
+      {R"(type: "Print" input: "X")", false},
+      {R"(type: "Relu" input: "X" output: "Y" device_option { device_type: 6 })", false},
+  };
+  for (const auto& [op, repeated] : cases)
+    EXPECT_EQ(RepeatedRun::Of(ws, ParseOp(op)) != nullptr, repeated) << op;
 }
 
 }  // namespace

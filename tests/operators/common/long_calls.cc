@@ -25,7 +25,8 @@ void AddArgument(const std::string& text, OperatorDef* op) {
   CAFFE_ENFORCE_EQ(halves.size(), 2u, "halves of argument \"", text, "\"");
   Argument* const arg = op->add_arg();
   arg->set_name(halves[0]);
-  const Words values = absl::StrSplit(halves[1], ',');
+  const bool is_list = halves[1].find(',') != std::string::npos;
+  const Words values = absl::StrSplit(halves[1], ',', absl::SkipEmpty());
   double number = 0;
   if (!absl::SimpleAtod(values[0], &number)) {
     arg->set_s(halves[1]);
@@ -34,7 +35,7 @@ void AddArgument(const std::string& text, OperatorDef* op) {
   } else {
     for (const std::string& value : values) arg->add_ints(NumberOf<int64_t>(value));
   }
-  if (values.size() > 1) return;
+  if (is_list) return;
   if (arg->ints_size() == 1) arg->set_i(arg->ints(0));
   if (arg->floats_size() == 1) arg->set_f(arg->floats(0));
   arg->clear_ints();
@@ -133,7 +134,7 @@ const std::vector<LongCall>& LongCalls() {
       {"ReverseSequence X L -> Y batch_axis=1 time_axis=0", "X f 31,45,90; L l 45 <32"},
       {"ReverseSequence X L -> Y batch_axis=0 time_axis=1", "X f 45,31,90; L l 45 <32"},
       {"ONNXSlice X -> Y starts=60,1,2 ends=0,80,57 axes=0,1,2 steps=-1,1,2", "X f 61,80,57"},
-      {"ONNXSlice X -> Y starts=3 ends=78 axes=1 steps=1", "X f 61,80,57"},
+      {"ONNXSlice X -> Y starts=3, ends=78, axes=1, steps=1,", "X f 61,80,57"},
       {"Slice X -> Y starts=0,3,0 ends=-1,-2,-1", "X f 61,80,57"},
       {"Expand X S -> Y", "X f 61,1,57; S l 3 = 61,40,57"},
       {"Expand X S -> Y", "X f 2100,1; S l 2 = 2100,61"},
@@ -248,9 +249,9 @@ const std::vector<LongCall>& LongCalls() {
       {"CumSum X A -> Y", "X f 61,40,57; A l - = 2", 0, 1e-4},
       {"ONNXArgMax X -> Y axis=1", "X f 61,40,57"},
       {"ONNXArgMax X -> Y axis=2 select_last_index=1", "X i 61,40,57 <9"},
-      {"ReduceSum X -> Y axes=0", "X f 61,40,57", 1e-5, 1e-4},
-      {"ReduceSum X -> Y axes=1", "X f 61,40,57", 1e-5, 1e-4},
-      {"ReduceMean X -> Y axes=2", "X f 61,40,57", 1e-5, 1e-4},
+      {"ReduceSum X -> Y axes=0,", "X f 61,40,57", 1e-5, 1e-4},
+      {"ReduceSum X -> Y axes=1,", "X f 61,40,57", 1e-5, 1e-4},
+      {"ReduceMean X -> Y axes=2,", "X f 61,40,57", 1e-5, 1e-4},
       {"ReduceMax X -> Y axes=0,2", "X f 61,40,57"},
       {"ReduceL2 X -> Y axes=0,1", "X f 61,40,57", 1e-5, 1e-4},
       {"ReduceFrontSum X -> Y num_reduce_dim=2", "X f 61,40,57", 1e-5, 1e-4},

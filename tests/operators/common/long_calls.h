@@ -11,7 +11,7 @@ namespace caffe2rt::test {
 
 struct LongCall {
   // Operators in their order, separated by " | ", each without input and output: "Slice X -> Y starts=1,2 mode=name".
-  // Numbers with a point are floats; several numbers are a list, with "ints" or "floats" by the first one.
+  // Numbers with a point are floats; numbers with a comma are a list.
   const char* operators;
   // "X f 2,3; I i 4 <3; L i 5 = 1,2": name, element type (f: float, i: int32, l: int64, b: bool, u: uint8), dims ("-"
   // is a scalar), and values: those behind "=" over and over, or random ones. Random integers are below the number

@@ -1,8 +1,5 @@
 // Errors of operators, one row for each. An error that a row of a family's own test states is not repeated here.
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
-#include <absl/strings/strip.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -16,64 +13,11 @@
 #include "operators/distributed/store.h"
 #include "operators/queue/create_blobs_queue.h"
 #include "operators/queue/rebatching_queue_input.h"
+#include "tests/operators/refusals/refusal.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::refusals_test {
 namespace {
-
-// A call that must fail with an error that contains `part`.
-struct Refusal {
-  const char* op;
-  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, i: int32, l: int64, b: bool, u: uint8,
-  // c: int8, s: string), dims, and
-  // values, which are 0, 1, 2, ... if they are absent. "-" as dims is a scalar.
-  const char* inputs;
-  const char* part;
-};
-
-template <class T>
-void FeedNumbers(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
-                 const std::vector<std::string>& values) {
-  Tensor* const tensor = FeedRange<T>(ws, name, dims);
-  for (size_t i = 0; i < values.size(); ++i) {
-    double value = 0;
-    ASSERT_TRUE(absl::SimpleAtod(values[i], &value)) << values[i];
-    tensor->mutable_data<T>()[i] = static_cast<T>(value);
-  }
-}
-
-void FeedInput(Workspace* ws, const std::string& text) {
-  const std::vector<std::string> halves = absl::StrSplit(text, " = ");
-  const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(halves[0]), ' ');
-  ASSERT_EQ(words.size(), 3u) << text;
-  std::vector<int64_t> dims;
-  if (words[2] != "-") {
-    const std::vector<std::string> sizes = absl::StrSplit(words[2], ',');
-    for (const std::string& size : sizes)
-      ASSERT_TRUE(absl::SimpleAtoi(size, &dims.emplace_back())) << text;
-  }
-  std::vector<std::string> values;
-  if (halves.size() > 1) values = absl::StrSplit(absl::StripAsciiWhitespace(halves[1]), ',');
-  switch (words[1][0]) {
-    case 'f':
-      return FeedNumbers<float>(ws, words[0], dims, values);
-    case 'i':
-      return FeedNumbers<int32_t>(ws, words[0], dims, values);
-    case 'l':
-      return FeedNumbers<int64_t>(ws, words[0], dims, values);
-    case 'b':
-      return FeedNumbers<bool>(ws, words[0], dims, values);
-    case 'u':
-      return FeedNumbers<uint8_t>(ws, words[0], dims, values);
-    case 'c':
-      return FeedNumbers<int8_t>(ws, words[0], dims, values);
-    case 's':
-      Feed<std::string>(ws, words[0], dims, values);
-      return;
-    default:
-      FAIL() << text;
-  }
-}
 
 constexpr Refusal kRefusals[] = {
     // Windows.
@@ -252,150 +196,8 @@ constexpr Refusal kRefusals[] = {
      "argument \"loop_net\" is required but missing"},
 };
 
-// Errors of operators on quantized numbers.
-constexpr char kQLinearConv[] = R"(type: "QLinearConv" input: "X" input: "xs" input: "xz"
-    input: "W" input: "ws" input: "wz" input: "ys" input: "yz" output: "Y")";
-constexpr char kQLinearConvWithBias[] = R"(type: "QLinearConv" input: "X" input: "xs" input: "xz"
-    input: "W" input: "ws" input: "wz" input: "ys" input: "yz" input: "B" output: "Y")";
-constexpr char kQLinearMatMul[] = R"(type: "QLinearMatMul" input: "A" input: "as" input: "az"
-    input: "B" input: "bs" input: "bz" input: "ys" input: "yz" output: "Y")";
-constexpr Refusal kQuantizedRefusals[] = {
-    {R"(type: "ConvInteger" input: "X" input: "W" output: "Y")", "X i 1,1,3,3; W u 2,1,2,2",
-     "input 0 (X) has elements of type int"},
-    {R"(type: "ConvInteger" input: "X" input: "W" output: "Y")", "X u 1,1,3,3; W i 2,1,2,2",
-     "the filter W has elements of type int"},
-    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" output: "Y")",
-     "X u 1,1,3,3; W u 2,1,2,2; z u 2", "input 2 (x_zero_point) has shape [2], want one element"},
-    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" output: "Y")",
-     "X u 1,1,3,3; W u 2,1,2,2; z c 1", "(x_zero_point) has elements of type int8, want uint8"},
-    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" input: "v" output: "Y")",
-     "X u 1,1,3,3; W u 2,1,2,2; z u 1; v u 3",
-     "input 3 (w_zero_point) has shape [3], want one element or one for each output channel"},
-    {R"(type: "ConvInteger" input: "X" input: "W" input: "z" input: "v" output: "Y")",
-     "X u 1,1,3,3; W c 2,1,2,2; z u 1; v u 1",
-     "(w_zero_point) has elements of type uint8, want int8"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f 2; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -",
-     "input 1 (x_scale) has shape [2], want one element"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f 3; wz u -; ys f - = 1; yz u -",
-     "input 4 (w_scale) has shape [3], want one element or one for each"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f 2; yz u -",
-     "input 6 (y_scale) has shape [2]"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 0; yz u -",
-     "input 6 (y_scale) is 0, want a finite number other than 0"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = inf; yz u -",
-     "input 6 (y_scale) is inf"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u 2",
-     "input 7 (y_zero_point) has shape [2]"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz i -",
-     "input 7 (y_zero_point) has elements of type int"},
-    {kQLinearConvWithBias,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -; B i 3",
-     "input 8 (B) has shape [3], want [2]"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs l -; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys f - = 1; yz u -", "float"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws l -; wz u -; ys f - = 1; yz u -", "float"},
-    {kQLinearConv,
-     "X u 1,1,3,3; xs f - = 1; xz u -; W u 2,1,2,2; ws f - = 1; wz u -; ys l -; yz u -", "float"},
-    {kQLinearMatMul, "A u 2,3; as f 3; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u -",
-     "input 1 (a_scale) has shape [3], want one element or 2"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u 3; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u -",
-     "input 2 (a_zero_point) has shape [3], want one element or 2"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f 3; bz u -; ys f - = 1; yz u -",
-     "input 4 (b_scale) has shape [3], want one element or 4"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u 3; ys f - = 1; yz u -",
-     "input 5 (b_zero_point) has shape [3], want one element or 4"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz c -; ys f - = 1; yz u -",
-     "input 5 (b_zero_point) has elements of type int8, want uint8"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f 2; yz u -",
-     "input 6 (y_scale) has shape [2]"},
-    {kQLinearMatMul,
-     "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = inf; yz u -",
-     "input 6 (y_scale) is inf"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz u 2",
-     "input 7 (y_zero_point) has shape [2]"},
-    {kQLinearMatMul, "A u 2,3; as f - = 1; az u -; B u 3,4; bs f - = 1; bz u -; ys f - = 1; yz i -",
-     "input 7 (y_zero_point) has elements of type int"},
-    {R"(type: "FloatToFused8BitRowwiseQuantized" input: "X" output: "Y")", "X f -",
-     "rank of input 0 (input)"},
-    {R"(type: "FloatToFused8BitRowwiseQuantized" input: "X" output: "Y")", "X f 2,0",
-     "size of the last dimension of input 0 (input)"},
-    {R"(type: "Fused8BitRowwiseQuantizedToFloat" input: "X" output: "Y")", "X u -",
-     "rank of input 0 (scale_bias_quantized_input)"},
-    {R"(type: "Fused8BitRowwiseQuantizedToFloat" input: "X" output: "Y")", "X u 2,7",
-     "bytes of a row of input 0, want at least those of scale and bias"},
-    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 9; I i 1",
-     "rank of input 0 (DATA) of shape [9]"},
-    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I i 1,1",
-     "rank of input 1 (INDICES) of shape [1, 1]"},
-    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I i 1 = 2",
-     "element 0 of input 1 (INDICES) is 2, want at least 0 and less than 2"},
-    {R"(type: "GatherFused8BitRowwise" input: "X" input: "I" output: "Y")", "X u 2,9; I l 1 = -1",
-     "element 0 of input 1 (INDICES) is -1"},
-    {R"(type: "FloatToRowwiseQuantized8Bits" input: "X" output: "Y" output: "S")", "X f -",
-     "rank of input 0 (input)"},
-    {R"(type: "FloatToRowwiseQuantized8Bits" input: "X" output: "Y" output: "S")", "X f 2,0",
-     "want rows with elements"},
-    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u -; S f 1,2",
-     "rank of input 0 (quantized_input)"},
-    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 2,3",
-     "input 1 (scale_bias) has shape"},
-    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 3,2",
-     "input 1 (scale_bias) has shape"},
-    {R"(type: "Rowwise8BitQuantizedToFloat" input: "X" input: "S" output: "Y")", "X u 2,3; S f 4",
-     "input 1 (scale_bias) has shape"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 9; I i 1; L i 1 = 1", "input 0 (DATA) has shape [9], want a matrix"},
-    {R"(type: "SparseLengthsSum8BitsRowwise" input: "X" input: "I" input: "L" input: "S" output: "Y")",
-     "X u -; I i 1; L i 1 = 1; S f 1,2", "input 0 (DATA) has shape [], want rows"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 2,9; I i 1,1; L i 1 = 1", "rank of input 1 (INDICES) of shape [1, 1]"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 2,9; I i 1; L i 1,1 = 1", "rank of input 2 (LENGTHS) of shape [1, 1]"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 2,9; I i 1; L i 1 = 2", "sum of the lengths, want the elements of INDICES"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 2,9; I i 1 = 2; L i 1 = 1", "element 0 of INDICES is 2"},
-    {R"(type: "SparseLengthsSumFused8BitRowwise" input: "X" input: "I" input: "L" output: "Y")",
-     "X u 2,9; I i 1 = -1; L i 1 = 1", "element 0 of INDICES is -1"},
-    {R"(type: "SparseLengthsWeightedSumFused8BitRowwise" input: "X" input: "W" input: "I" input: "L" output: "Y")",
-     "X u 2,9; W f 2; I i 1; L i 1 = 1",
-     "input 1 (weights) has shape [2], want one for each of the 1 elements"},
-    {R"(type: "SparseLengthsWeightedSumFused8BitRowwise" input: "X" input: "W" input: "I" input: "L" output: "Y")",
-     "X u 2,9; W f 1,1; I i 1; L i 1 = 1", "input 1 (weights) has shape [1, 1]"},
-    {R"(type: "SparseLengthsSum8BitsRowwise" input: "X" input: "I" input: "L" input: "S" output: "Y")",
-     "X u 2,3; I i 1; L i 1 = 1; S f 3,2", "input 3 (scale_bias) has shape [3, 2], want [2, 2]"},
-    {R"(type: "DequantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s l -", "float"},
-    {R"(type: "DequantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s f 2",
-     "input 1 (scale) has shape [2], want one element, or [3]"},
-    {R"(type: "DequantizeLinear" input: "X" input: "s" input: "z" output: "Y")",
-     "X u 2,3; s f 3; z u 2", "input 2 (zero_point) has shape [2], want [3]"},
-    {R"(type: "QuantizeLinear" input: "X" input: "s" output: "Y")", "X u 2,3; s f -",
-     "input 0 (X) has elements of type"},
-    {R"(type: "QuantizeLinear" input: "X" input: "s" output: "Y")", "X f 2,3; s l -", "float"},
-};
-
-void ExpectRefusal(const Refusal& row) {
-  SCOPED_TRACE(row.op);
-  Workspace ws;
-  const std::vector<std::string> inputs = absl::StrSplit(row.inputs, "; ", absl::SkipEmpty());
-  for (const std::string& input : inputs) FeedInput(&ws, input);
-  ExpectThrows([&] { RunOp(&ws, row.op); }, row.part);
-}
-
 TEST(RefusalsTest, OfOperatorsNameWhatDoesNotFit) {
   for (const Refusal& row : kRefusals) ExpectRefusal(row);
-}
-
-TEST(RefusalsTest, OfQuantizedNumbersNameWhatDoesNotFit) {
-  for (const Refusal& row : kQuantizedRefusals) ExpectRefusal(row);
 }
 
 // Every coordinate of a RoI is checked.

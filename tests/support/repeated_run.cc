@@ -1,0 +1,133 @@
+#include "tests/support/repeated_run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/model/rehearsal.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "tests/support/other_inputs.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr int64_t kMostElements = 3000;
+
+const Tensor* PlainTensor(const Workspace& ws, const std::string& name) {
+  const Blob* const blob = ws.GetBlob(name);
+  if (blob == nullptr || !blob->IsTensor(CPU)) return nullptr;
+  const Tensor& tensor = blob->Get<Tensor>();
+  return tensor.dtype().IsSet() && tensor.dtype().IsPlainData() && tensor.HasData() ? &tensor
+                                                                                    : nullptr;
+}
+
+bool HaveSameBytes(const Tensor& a, const Tensor& b) {
+  return a.dims() == b.dims() && a.dtype() == b.dtype() &&
+         (a.numel() == 0 || std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()) == 0);
+}
+
+bool IsNear(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b)) ||
+         std::abs(a - b) <= 1e-5f * std::max(1.0f, std::abs(b));
+}
+
+// Weights that change are no longer prepared, so that products are rounded otherwise.
+bool HaveNearElements(const Tensor& a, const Tensor& b) {
+  if (!a.IsType<float>() || !b.IsType<float>() || a.dims() != b.dims()) return HaveSameBytes(a, b);
+  return std::equal(a.data<float>(), a.data<float>() + a.numel(), b.data<float>(), IsNear);
+}
+
+// Whether the storage of an input is that of an output, as memory plans place them.
+bool SharesMemory(const Workspace& ws, const OperatorDef& def, const Tensor& input) {
+  return std::any_of(def.output().begin(), def.output().end(), [&](const std::string& name) {
+    const Tensor* const output = PlainTensor(ws, name);
+    return output != nullptr && output->storage() == input.storage();
+  });
+}
+
+// Whether results depend on how often the weights have changed: those in bf16 or bytes are made for constant ones.
+bool NeedsConstantWeights(const OperatorDef& def) {
+  return std::any_of(def.arg().begin(), def.arg().end(),
+                     [](const Argument& arg) { return arg.name() == "precision"; });
+}
+
+// Whether the names of inputs and outputs differ from each other.
+bool HasSeparateBlobs(const OperatorDef& def) {
+  std::set<std::string> inputs(def.input().begin(), def.input().end()), outputs;
+  return std::all_of(def.output().begin(), def.output().end(), [&](const std::string& name) {
+    return !inputs.contains(name) && outputs.insert(name).second;
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<RepeatedRun> RepeatedRun::Of(const Workspace& ws, const OperatorDef& def) {
+  if (def.has_device_option() || def.output_size() == 0 || !HasSeparateBlobs(def)) return nullptr;
+  if (!OnlyComputes(def) || MemoryTraitsOf(def.type()).keeps_memory) return nullptr;
+  int64_t elements = 0;
+  std::unique_ptr<RepeatedRun> run(new RepeatedRun(def));
+  for (const std::string& name : def.input()) {
+    const Tensor* const tensor = PlainTensor(ws, name);
+    if (tensor == nullptr || (elements += tensor->numel()) > kMostElements) return nullptr;
+    if (SharesMemory(ws, def, *tensor)) return nullptr;
+    run->copies_.CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(*tensor);
+  }
+  return run;
+}
+
+void RepeatedRun::ExpectInferred(const Workspace& ws) const {
+  std::vector<TensorShape> inputs;
+  for (const std::string& name : def_.input()) {
+    const Tensor& tensor = copies_.GetBlob(name)->Get<Tensor>();
+    inputs.push_back(CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.dtype())));
+  }
+  const std::vector<TensorShape> inferred =
+      OpSchemaRegistry::Schema(def_.type())->InferTensor(def_, inputs);
+  for (size_t i = 0; i < inferred.size() && i < static_cast<size_t>(def_.output_size()); ++i) {
+    const Tensor* const output = PlainTensor(ws, def_.output(static_cast<int>(i)));
+    if (output == nullptr || inferred[i].unknown_shape()) continue;
+    EXPECT_EQ(GetDimsVector(inferred[i]), output->dims()) << "inferred shape of output " << i;
+    EXPECT_EQ(inferred[i].data_type(), TypeMetaToDataType(output->dtype()))
+        << "inferred type of output " << i;
+  }
+}
+
+void RepeatedRun::ExpectSameValues(const std::string& name, const Tensor& want) const {
+  const Tensor* const got = PlainTensor(copies_, name);
+  ASSERT_NE(got, nullptr) << "output \"" << name << "\" is absent";
+  EXPECT_TRUE(HaveNearElements(*got, want)) << "output \"" << name << "\" differs";
+}
+
+void RepeatedRun::ExpectSame(const Workspace& ws) {
+  SCOPED_TRACE("a repeated run of " + def_.ShortDebugString());
+  for (const std::string& name : def_.input()) {
+    const Tensor* const after = PlainTensor(ws, name);
+    EXPECT_TRUE(after != nullptr && HaveSameBytes(*after, copies_.GetBlob(name)->Get<Tensor>()))
+        << "the run changed input \"" << name << "\"";
+  }
+  ASSERT_NO_THROW(ExpectInferred(ws));
+  NetDef net_def;
+  net_def.set_name("repeated");
+  *net_def.add_op() = def_;
+  NetBase* const net = copies_.CreateNet(net_def, /*overwrite=*/true);
+  ASSERT_TRUE(net->Run());
+  std::map<std::string, Tensor> outputs;  // without those that the operator leaves as they are
+  for (const std::string& name : def_.output()) {
+    const Tensor* const tensor = PlainTensor(ws, name);
+    if (tensor != nullptr && PlainTensor(copies_, name) != nullptr)
+      outputs.emplace(name, Tensor(*tensor, CPU));
+  }
+  const auto expect = [&] {
+    for (const auto& [name, want] : outputs) ExpectSameValues(name, want);
+  };
+  expect();
+  if (!NeedsConstantWeights(def_)) ExpectSameAfterOtherInputs(&copies_, net, def_, expect);
+}
+
+}  // namespace caffe2rt::test
