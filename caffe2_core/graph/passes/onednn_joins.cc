@@ -3,13 +3,20 @@
 #include <algorithm>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {
 
 constexpr char kBlockedInputs[] = "blocked_inputs";
 
-bool IsConcat(const OperatorDef& def) { return def.type() == "Concat"; }
+// Whether the operator joins images and can be asked to do so in blocks.
+bool IsJoin(const OperatorDef& def) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
+  return schema != nullptr &&
+         std::any_of(schema->args().begin(), schema->args().end(),
+                     [](const auto& arg) { return arg.name == kBlockedInputs; });
+}
 
 }  // namespace
 
@@ -18,7 +25,7 @@ OnednnJoins::OnednnJoins(const NetDef& net, const NetValues& values,
     : blocked_inputs_(values.num_operators(), -1) {
   std::vector<bool> may(values.num_operators());
   for (size_t op = values.num_operators(); op-- > 0;) {
-    if (!placed[op] || !IsConcat(net.op(static_cast<int>(op)))) continue;
+    if (!placed[op] || !IsJoin(net.op(static_cast<int>(op)))) continue;
     may[op] = precisions.IsFloat(values.output(op, 0)) && [&] {
       const auto readers = values.readers(values.output(op, 0));
       return !readers.empty() && !precisions.IsOnCpu(values.output(op, 0)) &&
@@ -44,7 +51,7 @@ OnednnJoins::OnednnJoins(const NetDef& net, const NetValues& values,
 
 // What a file says does not hold for this placement.
 void OnednnJoins::State(size_t op, OperatorDef* def) const {
-  if (!IsConcat(*def)) return;
+  if (!IsJoin(*def)) return;
   const int blocked = blocked_inputs_[op];
   if (blocked < 0 && GetArgumentPtr(*def, kBlockedInputs) == nullptr) return;
   *GetMutableArgument(kBlockedInputs, true, def) = MakeArgument(kBlockedInputs, blocked);
