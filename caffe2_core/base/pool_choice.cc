@@ -49,7 +49,8 @@ void PoolChoice::RanTogether(uint64_t key, const Job& job) {
     if (--entry.left > 0) return;
     const bool is_alone_faster = entry.alone < entry.together;
     entry.state = is_alone_faster ? State::kKeepAlone : State::kTogether;
-    entry.left = kKept;
+    entry.left = is_alone_faster ? entry.kept : kMostKept;
+    entry.kept = is_alone_faster ? std::min(2 * entry.kept, kMostKept) : kFirstKept;
     entry.slowness = 0.5f;
     return;
   }

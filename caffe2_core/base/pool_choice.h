@@ -15,7 +15,9 @@
 //
 // The second is whether an operator gains at all. A key stands for an operator's jobs. If its jobs
 // together take longer than the caller's own pieces suggest for all pieces, kCompared jobs are timed
-// alone and kCompared together, and the faster way is kept for kKept jobs.
+// alone and kCompared together, and the faster way is kept: together for kMostKept jobs at least, alone for
+// kFirstKept, then twice as many after each comparison that confirms it, up to kMostKept. So a disturbance
+// that spoils a comparison is soon forgotten.
 //
 // Not thread safe. No clock is read: all times are given.
 
@@ -38,7 +40,7 @@ class PoolChoice {
   static constexpr Duration kShortestPause = std::chrono::milliseconds(20);
   static constexpr Duration kLongestPause = std::chrono::milliseconds(640);
   static constexpr int kCompared = 4;
-  static constexpr int kKept = 64;
+  static constexpr int kFirstKept = 8, kMostKept = 64;
 
   enum class Way { kTogether, kAlone, kAloneMeasured };
   Way Next(uint64_t key, Time now);
@@ -59,6 +61,7 @@ class PoolChoice {
   struct Key {
     uint64_t key = 0;
     State state = State::kTogether;
+    int kept = kFirstKept;           // jobs for which alone is kept next time
     int left = 0;                    // jobs in this state; in kTogether, those before it can change
     float slowness = 0.5f;           // recent time together / estimated time alone
     Duration usually_saved{0};       // by a job together

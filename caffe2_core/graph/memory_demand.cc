@@ -322,6 +322,12 @@ bool HasChannelsLast(const NetDef& net) {
   return false;
 }
 
+// Whether the operator joins its inputs in blocks nevertheless (passes/onednn_joins.h).
+bool JoinsBlocks(const OperatorDef& op) {
+  const Argument* const blocked = GetArgumentPtr(op, "blocked_inputs");
+  return blocked != nullptr && blocked->i() > 0;
+}
+
 }  // namespace
 
 void MemoryDemand::AddParts(const NetDef& net, const NetDependencies& blobs,
@@ -331,7 +337,7 @@ void MemoryDemand::AddParts(const NetDef& net, const NetDependencies& blobs,
   const bool channels_last = HasChannelsLast(net);
   for (uint32_t op = 0; op < request_.operators; ++op) {
     const OperatorDef& def = net.op(static_cast<int>(op));
-    if (channels_last && IsOnIdeep(net, def)) continue;
+    if (channels_last && IsOnIdeep(net, def) && !JoinsBlocks(def)) continue;
     const MemoryTraits& traits = MemoryTraitsOf(def.type());
     if (without_placement.contains(op)) continue;
     const bool joins = static_cast<bool>(traits.input_parts);

@@ -27,7 +27,8 @@ inline constexpr ArgumentSpec<std::string> kPrecision{
     "precision",
     "f32",
     "on IDEEP: with bf16, X and the filter are rounded to bfloat16 where that is estimated to be "
-    "faster, and their products added in float. With int8 they may be quantized to bytes as well, X "
+    "faster, and their products added in float. With int8 they may be quantized to bytes as well, "
+    "X "
     "by the range from input_min to input_max. No effect on other devices",
     {IsPrecisionName, "f32, bf16 or int8"}};
 inline constexpr ArgumentSpec<std::string> kOutputPrecision{
@@ -52,6 +53,15 @@ inline constexpr ArgumentSpec<float> kInputMax{"input_max", 0, "see input_min"};
 inline constexpr ArgumentSpec<float> kOutputMin{
     "output_min", 0, "on IDEEP: with output_max, the range of Y for output_precision int8"};
 inline constexpr ArgumentSpec<float> kOutputMax{"output_max", 0, "see output_min"};
+inline constexpr ArgumentSpec<float> kPooledMin{"pooled_min", 0,
+                                                "on IDEEP: with pooled_max, the range of Y for "
+                                                "output_precision int8; if both are 0, that of X"};
+inline constexpr ArgumentSpec<float> kPooledMax{"pooled_max", 0, "see pooled_min"};
+inline constexpr ArgumentSpec<int> kBlockedInputs{
+    "blocked_inputs", -1,
+    "on IDEEP: if at least 0, images are joined in nChw16c whatever their layouts are, and that "
+    "many of "
+    "the first inputs are in it. No effect on other devices"};
 inline constexpr ArgumentSpec<int64_t> kWinogradFilterBytes{
     "winograd_filter_bytes", INT64_MAX,
     "on IDEEP: the most bytes of a filter prepared for Winograd. No effect on other devices"};

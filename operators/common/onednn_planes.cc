@@ -82,19 +82,20 @@ void PlanesInput::PlanIn(const ChannelPlanes& planes, const Tensor& x) {
   const dnnl::memory::desc to = DescOf(planes);
   planes_ = planes;
   converts_ = IsQuantized(x) || (PlanesOf(x) != planes && !IsSameMemory(from, to));
-  if (converts_) {
-    reorder_.Plan(from, to);
-    converted_.Resize(planes.size());
-  }
+  if (converts_) reorder_.Plan(from, to);
   input_.Remember(x);
 }
 
 const float* PlanesInput::Read(const Tensor& x) {
   if (!converts_) return OnednnData(x);
-  const float* const data = IsQuantized(x) ? Widen(x) : SourceOfReorder(x);
+  converted_.Resize(planes_.size());
   float* const converted = converted_.mutable_data<float>();
-  reorder_.Run(data, converted);
+  ConvertTo(x, converted);
   return converted;
+}
+
+void PlanesInput::ConvertTo(const Tensor& x, float* to) {
+  reorder_.Run(IsQuantized(x) ? Widen(x) : SourceOfReorder(x), to);
 }
 
 const float* PlanesInput::Widen(const Tensor& x) {

@@ -70,6 +70,8 @@ class PlanesInput {
   bool converts() const { return converts_; }
   // REQUIRES: Matches(x).
   const float* Read(const Tensor& x);
+  // Converts `x` to memory of the caller. REQUIRES: Matches(x), converts().
+  void ConvertTo(const Tensor& x, float* to);
 
  private:
   // X in bytes, which reorders cannot read, as floats in row-major order.

@@ -3,6 +3,7 @@
 // nhwc. It writes floats if the activation does more than to bound, if Y is in place of X, and instead
 // of bf16 where convolutions do not multiply that.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -93,7 +94,6 @@ struct BoundedScaleAndShift {
     }
   }
 
- private:
   CAFFE2RT_SIMD_INLINE void Run(const float* a, const float* b, const float* x, Element* y) const {
     Block<float> v, factor, term;
     std::memcpy(&v, x, sizeof(v));
@@ -119,6 +119,41 @@ struct BoundedScaleAndShift {
     }
     Run(in[0], in[1], in[2], out);
     for (int64_t i = 0; i < count; ++i) y[i] = out[i];
+  }
+};
+
+// The same for `pixels` pixels of an image in nChw16c, whose blocks are `plane` floats apart. Y is in nhwc.
+struct BlocksToPixels {
+  BoundedScaleAndShift<ToBytes> scale;
+
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t pixels, int64_t channels, int64_t plane,
+                                       const float* a, const float* b, const float* x,
+                                       uint8_t* y) const {
+    constexpr int64_t kTogether = 4 * kChannelBlock;  // the bytes of a cache line
+    const BoundedScaleAndShift<ToBytes> local = scale;
+    int64_t c = 0;
+    for (; c + kTogether <= channels; c += kTogether) {
+      const float* const blocks = x + c / kChannelBlock * plane;
+      for (int64_t p = 0; p < pixels; ++p) {
+        for (int64_t i = 0; i < kTogether; i += kChannelBlock) {
+          local.Run(a + c + i, b + c + i, blocks + i / kChannelBlock * plane + p * kChannelBlock,
+                    y + p * channels + c + i);
+        }
+      }
+    }
+    for (; c < channels; c += kChannelBlock) {
+      const float* const block = x + c / kChannelBlock * plane;
+      const int64_t count = std::min(kChannelBlock, channels - c);
+      for (int64_t p = 0; p < pixels; ++p) {
+        const float* const from = block + p * kChannelBlock;
+        uint8_t* const to = y + p * channels + c;
+        if (count == kChannelBlock) {
+          local.Run(a + c, b + c, from, to);
+        } else {
+          local.RunSome(count, a + c, b + c, from, to);
+        }
+      }
+    }
   }
 };
 
@@ -160,8 +195,7 @@ class SpatialBNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead
         Scale(ToBfloat16s{}, x, static_cast<uint16_t*>(y));
         break;
       case Element::u8:
-        Scale(ToBytes{1 / quantization_.scale, static_cast<float>(quantization_.zero_point)}, x,
-              static_cast<uint8_t*>(y));
+        ScaleToBytes(x, static_cast<uint8_t*>(y));
         break;
       default:
         Scale(ToFloats{}, x, static_cast<float*>(y));
@@ -173,14 +207,10 @@ class SpatialBNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead
  private:
   void Plan(const Tensor& X, const Tensor* Y) {
     element_ = &X == Y ? Element::f32 : wanted_;
-    const bool bytes = element_ == Element::u8;
-    if (bytes && X.dim() == 4) {
-      input_.PlanIn(PlanesIn(OnednnFormat::kNhwc, X.dims()), X);
-    } else {
-      input_.Plan(0, X);
-    }
+    input_.Plan(0, X);
     const ChannelPlanes& planes = input_.planes();
-    const auto format = planes.blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
+    const bool blocked = planes.blocked && element_ != Element::u8;
+    const auto format = blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
     layout_ = element_ == Element::f32
                   ? LayoutOf(planes)
                   : OnednnLayout::New(DescIn(format, X.dims(), element_), quantization_);
@@ -208,6 +238,23 @@ class SpatialBNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead
     const BoundedScaleAndShift<Convert> kernel{convert, lowest_, highest_};
     RunOnPixels(planes, kernel, factor_.data(), term_.data(), 0, x, y);
     if (lowest_ > 0 || highest_ < 0) ClearPadding(planes, y);
+  }
+
+  void ScaleToBytes(const float* x, uint8_t* y) const {
+    const ToBytes convert{1 / quantization_.scale, static_cast<float>(quantization_.zero_point)};
+    const ChannelPlanes& planes = input_.planes();
+    if (!planes.blocked) return Scale(convert, x, y);
+    const BlocksToPixels kernel{{convert, lowest_, highest_}};
+    const int64_t width = planes.width;
+    ForEachRange(planes.batch * planes.height, width * planes.padded_channels(), 1,
+                 [&](int64_t row, int64_t last) {
+                   for (; row < last; ++row) {
+                     const int64_t from = row / planes.height * planes.image_size() +
+                                          row % planes.height * width * kChannelBlock;
+                     RunSimd(kernel, width, planes.channels, planes.plane_size(), factor_.data(),
+                             term_.data(), x + from, y + row * width * planes.channels);
+                   }
+                 });
   }
 
   void Activate(float* y) const {

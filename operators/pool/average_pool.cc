@@ -24,7 +24,7 @@ void RegisterAveragePool() {
     RegisterPoolSchema(type, __FILE__,
                        "Average pooling: the mean of each window that slides over the input. "
                        "Padding is left out of the mean unless count_include_pad.")
-        .Args(kPoolIncludePad, kOutputPrecision)
+        .Args(kPoolIncludePad, kOutputPrecision, kPooledMin, kPooledMax)
         .Traits({.family = OperatorFamily::kPool,
                  .writes_float = true,
                  .onednn = {OnednnRole::kAnyLayout, OnednnArguments::kImageWindow}})

@@ -1,7 +1,7 @@
 #pragma once
 // Pools of images on IDEEP. Y has the layout of X, but is row-major if it has one pixel. Row-major
 // images are pooled in nhwc. With output_precision int8, bytes in nhwc are pooled as bytes, and with bf16
-// images of bf16 as such (reduced_pool.h).
+// images of bf16 as such (reduced_pool.h). Means in bytes may have another scale than X.
 
 #include <optional>
 #include <string>
@@ -28,6 +28,10 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
         window_(ParseWindowArguments(args(), WindowUse::kPool)),
         include_pad_(ReadArgument(kPoolIncludePad)),
         kept_(ElementOf(ReadArgument(kOutputPrecision))) {
+    if constexpr (kPool == MeanPoolPlanes) {
+      const float min = ReadArgument(kPooledMin), max = ReadArgument(kPooledMax);
+      if (min < max) range_ = QuantizationOfRange(min, max);
+    }
     CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
   }
@@ -88,7 +92,7 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     dims_ = DimsOf(out);
     layout_ = OnednnLayout::New(
         DescIn(out.blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc, dims_, kept_),
-        QuantizationOf(X));
+        ResultOf(X));
     if (reduced_->blocked) {  // each block of channels is an image
       plan_.batch = reduced_->planes();
       plan_.channels = kChannelBlock;
@@ -100,6 +104,10 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     return static_cast<const OnednnLayout&>(*X.opaque_layout()).quantization();
   }
 
+  OnednnQuantization ResultOf(const Tensor& X) const {
+    return range_ && kept_ == dnnl::memory::data_type::u8 ? *range_ : QuantizationOf(X);
+  }
+
   void PoolReduced(const Tensor& X, void* y) {
     const int64_t height = X.dim(2), width = X.dim(3);
     constexpr bool kMax = kPool == MaxPoolPlanes;
@@ -109,7 +117,7 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       if constexpr (kMax) {
         MaxPoolBytes(plan_, height, width, x, bytes);
       } else {
-        MeanPoolBytes(plan_, height, width, QuantizationOf(X).zero_point, x, bytes);
+        MeanPoolBytes(plan_, height, width, QuantizationOf(X), ResultOf(X), x, bytes);
       }
     } else {
       const auto* const x = static_cast<const uint16_t*>(OnednnMemory(X));
@@ -120,8 +128,9 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
 
   const WindowArguments window_;
   const bool include_pad_;
-  const dnnl::memory::data_type kept_;    // f32: nothing is kept
-  std::optional<ChannelPlanes> reduced_;  // of X if it is kept
+  const dnnl::memory::data_type kept_;       // f32: nothing is kept
+  std::optional<OnednnQuantization> range_;  // of means in bytes; empty: as X
+  std::optional<ChannelPlanes> reduced_;     // of X if it is kept
   PlanesInput input_;
   PoolPlan plan_;
   std::vector<int64_t> dims_;

@@ -74,11 +74,25 @@ struct LargestBfloat16 {
   static constexpr int16_t kLeast = INT16_MIN;  // the key of a NaN
 };
 
+// Rounds the means of 8 sums to bytes, halves to even.
+CAFFE2RT_SIMD_INLINE inline void RoundMeans(const Lanes<int32_t, 8>& sums, const MeanScale& scale,
+                                            Lanes<uint8_t, 8>* bytes) {
+  using Integers = Lanes<int32_t, 8>;
+  // Adding this number and subtracting it rounds to the nearest integer, halves to even.
+  constexpr float kRound = 12582912;
+  const Lanes<float, 8> low = {}, high = low + 255;
+  Lanes<float, 8> mean =
+      __builtin_convertvector(sums, Lanes<float, 8>) * scale.factor + scale.offset;
+  mean = mean >= low ? mean : low;
+  mean = mean <= high ? mean : high;
+  const Lanes<float, 8> rounded = (mean + kRound) - kRound;
+  *bytes = __builtin_convertvector(__builtin_convertvector(rounded, Integers), Lanes<uint8_t, 8>);
+}
+
 struct MeanOfBytes {
   using Element = uint8_t;
   static constexpr int64_t kLanes = 8;
   using Vector = Lanes<int32_t, kLanes>;
-  using Floats = Lanes<float, kLanes>;
   CAFFE2RT_SIMD_INLINE static void Start(Vector* sum) { *sum = Vector{}; }
   CAFFE2RT_SIMD_INLINE static void Add(const Element* x, int64_t n, Vector* sum) {
     Lanes<uint8_t, kLanes> in;
@@ -87,12 +101,33 @@ struct MeanOfBytes {
   }
   CAFFE2RT_SIMD_INLINE static void Finish(const Vector& sum, int64_t n, const MeanScale& scale,
                                           Element* y) {
-    // Adding this number and subtracting it rounds to the nearest integer, halves to even.
-    constexpr float kRound = 12582912;
-    const Floats mean = __builtin_convertvector(sum, Floats) * scale.factor + scale.offset;
-    const Floats rounded = (mean + kRound) - kRound;
-    const auto bytes =
-        __builtin_convertvector(__builtin_convertvector(rounded, Vector), Lanes<uint8_t, kLanes>);
+    Lanes<uint8_t, kLanes> bytes;
+    RoundMeans(sum, scale, &bytes);
+    StoreLanes(bytes, n, y);
+  }
+};
+
+// The same for windows of at most kMostElements, whose sums fit into 16 bits: four times as many lanes.
+struct MeanOfFewBytes {
+  using Element = uint8_t;
+  static constexpr int64_t kLanes = 32, kMostElements = UINT16_MAX / UINT8_MAX;
+  using Vector = Lanes<uint16_t, kLanes>;
+  CAFFE2RT_SIMD_INLINE static void Start(Vector* sum) { *sum = Vector{}; }
+  CAFFE2RT_SIMD_INLINE static void Add(const Element* x, int64_t n, Vector* sum) {
+    Lanes<uint8_t, kLanes> in;
+    LoadLanes(x, n, &in);
+    *sum += __builtin_convertvector(in, Vector);
+  }
+  CAFFE2RT_SIMD_INLINE static void Finish(const Vector& sum, int64_t n, const MeanScale& scale,
+                                          Element* y) {
+    Lanes<uint16_t, 8> sums[kLanes / 8];
+    Lanes<uint8_t, 8> parts[kLanes / 8];
+    std::memcpy(&sums, &sum, sizeof(sum));
+    for (size_t i = 0; i < kLanes / 8; ++i) {
+      RoundMeans(__builtin_convertvector(sums[i], Lanes<int32_t, 8>), scale, &parts[i]);
+    }
+    Lanes<uint8_t, kLanes> bytes;
+    std::memcpy(&bytes, &parts, sizeof(bytes));
     StoreLanes(bytes, n, y);
   }
 };
@@ -160,16 +195,23 @@ struct PoolPixel {
   }
 };
 
-// A mean of bytes is that of the numbers without their zero point, to which it is added.
-MeanScale ScaleOf(const PoolPlan& plan, int64_t inside, int32_t zero_point) {
+// The numbers of bf16, or of bytes.
+struct Numbers {
+  float ratio = 1;  // of the scales of X and Y
+  int32_t zero_of_x = 0, zero_of_y = 0;
+};
+
+// A mean of bytes is that of the bytes without the zero point of X, to which that of Y is added.
+MeanScale ScaleOf(const PoolPlan& plan, int64_t inside, const Numbers& numbers) {
   const int64_t all = plan.axis[1].kernel * plan.axis[2].kernel;
   const auto count = static_cast<float>(plan.include_pad && !plan.whole ? all : inside);
-  const auto zero = static_cast<float>(zero_point);
-  return {.factor = 1 / count, .offset = zero - zero * static_cast<float>(inside) / count};
+  const float zeros = static_cast<float>(numbers.zero_of_x) * static_cast<float>(inside) / count;
+  return {.factor = numbers.ratio / count,
+          .offset = static_cast<float>(numbers.zero_of_y) - zeros * numbers.ratio};
 }
 
 template <class R>
-void Pool(const PoolPlan& plan, int64_t height, int64_t width, int32_t zero_point,
+void Pool(const PoolPlan& plan, int64_t height, int64_t width, const Numbers& numbers,
           const typename R::Element* x, typename R::Element* y) {
   const int64_t channels = plan.channels;
   const int64_t out_height = plan.whole ? 1 : plan.axis[1].out;
@@ -189,7 +231,7 @@ void Pool(const PoolPlan& plan, int64_t height, int64_t width, int32_t zero_poin
             .columns = columns.size(),
             .row_step = width * channels,
             .channels = channels,
-            .scale = ScaleOf(plan, rows.size() * columns.size(), zero_point),
+            .scale = ScaleOf(plan, rows.size() * columns.size(), numbers),
             .y = y + (row * out_width + column) * channels};
         RunSimd(PoolPixel<R>{}, &pixel);
       }
@@ -201,22 +243,30 @@ void Pool(const PoolPlan& plan, int64_t height, int64_t width, int32_t zero_poin
 
 void MaxPoolBytes(const PoolPlan& plan, int64_t height, int64_t width, const uint8_t* x,
                   uint8_t* y) {
-  Pool<LargestByte>(plan, height, width, 0, x, y);
+  Pool<LargestByte>(plan, height, width, {}, x, y);
 }
 
 void MaxPoolBfloat16s(const PoolPlan& plan, int64_t height, int64_t width, const uint16_t* x,
                       uint16_t* y) {
-  Pool<LargestBfloat16>(plan, height, width, 0, x, y);
+  Pool<LargestBfloat16>(plan, height, width, {}, x, y);
 }
 
-void MeanPoolBytes(const PoolPlan& plan, int64_t height, int64_t width, int32_t zero_point,
-                   const uint8_t* x, uint8_t* y) {
-  Pool<MeanOfBytes>(plan, height, width, zero_point, x, y);
+void MeanPoolBytes(const PoolPlan& plan, int64_t height, int64_t width,
+                   const OnednnQuantization& from, const OnednnQuantization& to, const uint8_t* x,
+                   uint8_t* y) {
+  const int64_t elements = plan.whole ? height * width : plan.axis[1].kernel * plan.axis[2].kernel;
+  const bool few =
+      elements <= MeanOfFewBytes::kMostElements && plan.channels >= MeanOfFewBytes::kLanes;
+  (few ? Pool<MeanOfFewBytes> : Pool<MeanOfBytes>)(plan, height, width,
+                                                   {.ratio = from.scale / to.scale,
+                                                    .zero_of_x = from.zero_point,
+                                                    .zero_of_y = to.zero_point},
+                                                   x, y);
 }
 
 void MeanPoolBfloat16s(const PoolPlan& plan, int64_t height, int64_t width, const uint16_t* x,
                        uint16_t* y) {
-  Pool<MeanOfBfloat16s>(plan, height, width, 0, x, y);
+  Pool<MeanOfBfloat16s>(plan, height, width, {}, x, y);
 }
 
 }  // namespace caffe2rt

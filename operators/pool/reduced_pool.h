@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "contexts/onednn/onednn_quantization.h"
 #include "operators/pool/pool_plan.h"
 
 namespace caffe2rt {
@@ -20,9 +21,10 @@ void MaxPoolBfloat16s(const PoolPlan& plan, int64_t height, int64_t width, const
                       uint16_t* y);
 
 // Means are rounded to the nearest byte or bf16. The sums of bytes are exact for windows of up to 2^23
-// elements.
-void MeanPoolBytes(const PoolPlan& plan, int64_t height, int64_t width, int32_t zero_point,
-                   const uint8_t* x, uint8_t* y);
+// elements. `from` and `to` are what the bytes of X and Y stand for.
+void MeanPoolBytes(const PoolPlan& plan, int64_t height, int64_t width,
+                   const OnednnQuantization& from, const OnednnQuantization& to, const uint8_t* x,
+                   uint8_t* y);
 void MeanPoolBfloat16s(const PoolPlan& plan, int64_t height, int64_t width, const uint16_t* x,
                        uint16_t* y);
 

@@ -75,7 +75,7 @@ void RegisterConcatAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
-      .Args(kJoinAxis, kJoinOrder, kAddAxis, kOutputPrecision)
+      .Args(kJoinAxis, kJoinOrder, kAddAxis, kOutputPrecision, kBlockedInputs)
       .Input(0, "X1, X2, ...",
              "tensors of the same type and shape, except for the size of the dimension axis")
       .Output(0, "concat_result", "concatenation of the inputs")

@@ -1,6 +1,7 @@
 // Concat on IDEEP. Images are joined along their channels in the layout that most of their elements
 // have; the others are converted. An input whose memory is already its place in the output is not
-// copied. Everything else is joined in row-major order. With output_precision int8, images in bytes that
+// copied. Everything else is joined in row-major order. With blocked_inputs, whole blocks of 16 channels are
+// joined in nChw16c. With output_precision int8, images in bytes that
 // mean the same are joined in bytes, and with bf16 images of bf16 as such.
 
 #include "caffe2_core/runtime/operator_registry.h"
@@ -24,6 +25,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       : Operator<IDEEPContext>(def, ws),
         join_(ReadJoinAxis(args())),
         kept_(ElementOf(ReadArgument(kOutputPrecision))),
+        joins_blocks_(ReadArgument(kBlockedInputs) >= 0),
         inputs_(static_cast<size_t>(InputSize())),
         plain_inputs_(static_cast<size_t>(InputSize())) {}
 
@@ -160,8 +162,17 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       if (format == OnednnFormat::kNhwc) last += Input(i).numel();
       if (format == OnednnFormat::kBlocked16) blocked += Input(i).numel();
     }
+    if (joins_blocks_ && HasWholeBlocks()) return OnednnFormat::kBlocked16;
     if (last + blocked == 0 && !IsQuantized(Input(0))) return std::nullopt;
     return blocked > last ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
+  }
+
+  // Whether each image but the last begins a block of 16 channels.
+  bool HasWholeBlocks() const {
+    for (int i = 0; i + 1 < InputSize(); ++i) {
+      if (Input(i).dim(1) % kChannelBlock != 0) return false;
+    }
+    return true;
   }
 
   // The format of X as its producer described it. 16 channels lie in nChw16c as in nhwc, and
@@ -181,7 +192,14 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     int64_t first = 0;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       PlanesInput& input = inputs_[i].planes;
-      CopyToWhole(planes_, first, input.planes(), input.Read(Input(static_cast<int>(i))), y);
+      const Tensor& X = Input(static_cast<int>(i));
+      const int64_t offset = OffsetOfDensePart(planes_, {first, input.planes().channels});
+      const bool outside = offset >= 0 && OnednnMemory(X) != y + offset;
+      if (input.converts() && outside && X.numel() > 0) {
+        input.ConvertTo(X, y + offset);
+      } else {
+        CopyToWhole(planes_, first, input.planes(), input.Read(X), y);
+      }
       first += input.planes().channels;
     }
   }
@@ -251,6 +269,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
 
   const JoinAxis join_;
   const dnnl::memory::data_type kept_;    // f32: nothing is kept
+  const bool joins_blocks_;               // if Y is not kept in reduced elements
   std::optional<ChannelPlanes> reduced_;  // of Y if the inputs are kept
   ConcatShape shape_;
   std::vector<Place> inputs_;

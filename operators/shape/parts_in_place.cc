@@ -1,5 +1,7 @@
 #include "operators/shape/parts_in_place.h"
 
+#include <algorithm>
+
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -33,16 +35,19 @@ std::vector<MemoryTraits::Part> PlacesOfParts(const OperatorDef& def, const Tens
     if (whole.dims(i) != 1) return {};
   }
   size_t item = DataTypeToTypeMeta(whole.data_type()).itemsize();
+  size_t most = parts.size();
   if (def.device_option().device_type() == IDEEP) {
     if (!HasWholeBlocks(whole, parts, axis)) return {};
     // Images of bf16 take half of the memory of floats. Bytes are in nhwc.
     const std::string precision = ArgumentHelper(def).Read(kOutputPrecision);
     if (precision == "int8") return {};
     if (precision == "bf16") item = sizeof(uint16_t);
+    const int blocked = ArgumentHelper(def).Read(kBlockedInputs);
+    if (blocked >= 0) most = std::min(most, static_cast<size_t>(blocked));
   }
   std::vector<MemoryTraits::Part> places;
   size_t offset = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
+  for (size_t i = 0; i < most; ++i) {
     const auto elements = static_cast<size_t>(CheckedProduct(parts[i].dims()));
     if (elements > 0) places.push_back({.index = static_cast<int>(i), .offset_bytes = offset});
     offset = CheckedAdd(offset, CheckedMultiply(elements, item));

@@ -53,7 +53,8 @@ class PartsInPlace {
 // The places of the parts in a tensor of shape `whole` that is cut along the axis, if they are
 // contiguous in memory: all dimensions before the axis are 1. `parts` are their shapes. Empty if a
 // shape is not known. On IDEEP, all parts but the last must consist of whole
-// blocks of 16 channels; with the argument output_precision bf16, elements take two bytes.
+// blocks of 16 channels; with the argument output_precision bf16, elements take two bytes, and with
+// blocked_inputs, only the first parts are in the layout of the whole.
 std::vector<MemoryTraits::Part> PlacesOfParts(const OperatorDef& def, const TensorShape& whole,
                                               const std::vector<TensorShape>& parts, JoinAxis join);
 #pragma GCC visibility pop

@@ -13,6 +13,7 @@ namespace {
 constexpr char kPrecision[] = "precision";
 constexpr char kOutputPrecision[] = "output_precision";
 constexpr char kOutputMin[] = "output_min";
+constexpr char kPooledMin[] = "pooled_min";
 
 template <class T>
 void SetArgument(const std::string& name, const T& value, OperatorDef* def) {
@@ -87,17 +88,32 @@ bool OnednnPrecisions::CanConvert(size_t op) const {
   return CanKeep(op) && Declares(op, kOutputMin);
 }
 
-// The range that all readers of the value want its bytes to have.
+// Whether the operator can read bytes of one range and write bytes of another one.
+bool OnednnPrecisions::CanRescale(size_t op) const {
+  return CanKeep(op) && Declares(op, kPooledMin);
+}
+
+bool OnednnPrecisions::ReadsAnyLayout(size_t op) const {
+  if (!CanConvert(op)) return false;
+  const Value value = values_.output(op, 0);
+  const auto readers = values_.readers(value);
+  return bytes_[value] || std::none_of(readers.begin(), readers.end(),
+                                       [&](const auto& read) { return IsConv(read.op); });
+}
+
+// The range that all readers of the value want its bytes to have. What can rescale reads any, and none
+// follows from its own result: means are in a smaller range than what they are made of.
 std::optional<OnednnPrecisions::Range> OnednnPrecisions::RangeForReaders(Value value) const {
   if (on_cpu_[value]) return std::nullopt;
   std::optional<Range> range;
   for (const NetValues::Read& read : values_.readers(value)) {
     std::optional<Range> wanted;
+    if (CanRescale(read.op) && bytes_[values_.output(read.op, 0)]) continue;
     if (CanConvert(read.op)) {
       wanted = std::nullopt;  // it reads floats
-    } else if (!IsConv(read.op)) {
+    } else if (!IsConv(read.op) && !CanRescale(read.op)) {
       wanted = bytes_[values_.output(read.op, 0)];
-    } else if (read.input == 0 && MayQuantize(read.op)) {
+    } else if (IsConv(read.op) && read.input == 0 && MayQuantize(read.op)) {
       wanted = RangeOfInput(read.op);
     }
     if (!wanted || (range && *range != *wanted)) return std::nullopt;
@@ -143,7 +159,8 @@ void OnednnPrecisions::AssignAlike(const std::vector<bool>& placed,
       if (!is_kept(values_.output(op, 0))) continue;
       const bool alike =
           std::all_of(data_inputs[op].begin(), data_inputs[op].end(), [&](uint32_t i) {
-            return bytes_[values_.input(op, i)] == bytes_[values_.output(op, 0)] &&
+            const auto &in = bytes_[values_.input(op, i)], &out = bytes_[values_.output(op, 0)];
+            return (CanRescale(op) ? in.has_value() == out.has_value() : in == out) &&
                    rounded_[values_.input(op, i)] == rounded_[values_.output(op, 0)];
           });
       if (!alike) barred[op] = again = true;
@@ -202,6 +219,10 @@ void OnednnPrecisions::State(size_t op, OperatorDef* def) const {
   }
   StatePrecision(kOutputPrecision, PrecisionOfOutput(op), def);
   const std::optional<Range>& range = bytes_[values_.output(op, 0)];
+  if (range && CanRescale(op)) {
+    SetArgument(kPooledMin, range->min, def);
+    SetArgument("pooled_max", range->max, def);
+  }
   if (!range || !(IsConv(op) || CanConvert(op))) return;
   SetArgument(kOutputMin, range->min, def);
   SetArgument("output_max", range->max, def);

@@ -42,6 +42,13 @@ class OnednnPrecisions {
   // read it there. `placed`: as above.
   bool MayRoundCopy(NetValues::Value value, const std::vector<bool>& placed) const;
 
+  // Whether the value is kept in floats, whether something on the CPU uses it, and whether the operator is
+  // no convolution and reads floats in any layout, and no convolution reads what it writes, unless that is
+  // bytes. REQUIRES: Choose was called.
+  bool IsFloat(NetValues::Value value) const { return !bytes_[value] && !rounded_[value]; }
+  bool IsOnCpu(NetValues::Value value) const { return on_cpu_[value]; }
+  bool ReadsAnyLayout(size_t op) const;
+
   // REQUIRES: Choose was called, and the operator is placed.
   void State(size_t op, OperatorDef* def) const;
 
@@ -64,6 +71,7 @@ class OnednnPrecisions {
   bool CanKeep(size_t op) const;
   bool CanConvert(size_t op) const;
   std::optional<Range> RangeForReaders(Value value) const;
+  bool CanRescale(size_t op) const;
   void AssignBytes(const std::vector<bool>& placed, const std::vector<bool>& barred);
   void AssignRounded(const std::vector<bool>& placed, const std::vector<bool>& barred);
   bool IsReadRounded(Value value) const;

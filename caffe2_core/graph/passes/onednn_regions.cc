@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/net_values.h"
 #include "caffe2_core/graph/passes/onednn_estimates.h"
+#include "caffe2_core/graph/passes/onednn_joins.h"
 #include "caffe2_core/graph/passes/onednn_placement.h"
 #include "caffe2_core/graph/passes/onednn_precisions.h"
 #include "caffe2_core/graph/passes/user_operators.h"
@@ -270,6 +272,7 @@ class RegionPlacer {
     for (Value value = 0; value < values_.num_values(); ++value)
       on_cpu[value] = IsNeededOnCpu(value);
     precisions_.Choose(on_ideep_, data_inputs_, on_cpu);
+    joins_.emplace(net_, values_, precisions_, on_ideep_);
   }
 
   bool IsNeededOnCpu(Value value) const {
@@ -381,6 +384,7 @@ class RegionPlacer {
       def->set_output(static_cast<int>(i), NameOf(values_.output(op, i)));
     }
     precisions_.State(op, def);
+    joins_->State(op, def);
     if (roles_[op] != OnednnRole::kConvolution) return;
     SetArgument(kLayoutArgument, std::string(layouts_[op]), def);
     if (context_.deterministic) SetArgument("deterministic", 1, def);
@@ -425,6 +429,7 @@ class RegionPlacer {
   const OnednnEstimates estimates_;
   std::vector<OnednnRole> roles_;  // by operator
   OnednnPrecisions precisions_;
+  std::optional<OnednnJoins> joins_;
   std::vector<std::vector<uint32_t>> data_inputs_;          // by operator: positions
   std::vector<bool> on_ideep_;                              // by operator
   std::vector<const char*> layouts_;                        // by operator

@@ -162,7 +162,11 @@ TEST(PoolChoiceTest, ComparesAgainOnceInAWhile) {
   while (jobs.Run(kSlow) == 'T') {
   }
   EXPECT_EQ(jobs.Run(7, kSlow), "MMMTTTT");
-  EXPECT_EQ(jobs.Run(PoolChoice::kKept, kSlow), std::string(PoolChoice::kKept, 'A'));
+  EXPECT_EQ(jobs.Run(PoolChoice::kFirstKept, kSlow), std::string(PoolChoice::kFirstKept, 'A'));
+  for (const int kept : {16, 32, PoolChoice::kMostKept, PoolChoice::kMostKept}) {
+    EXPECT_EQ(jobs.Run(8, kSlow), "MMMMTTTT");
+    EXPECT_EQ(jobs.Run(kept, kSlow), std::string(static_cast<size_t>(kept), 'A'));
+  }
   EXPECT_EQ(jobs.Run(8, kGood), "MMMMTTTT") << "it has become faster";
   EXPECT_EQ(jobs.Run(200, kGood), std::string(200, 'T'));
 }

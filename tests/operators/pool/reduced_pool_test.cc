@@ -138,7 +138,7 @@ TEST(MeanPoolTest, RoundsTheMeanOfTheNumbersOfEachWindow) {
       for (const auto& window : Windows(c, x)) bytes.push_back(mean(window, kZeroPoint));
       for (const auto& window : Windows(c, floats)) numbers.push_back(mean(window, 0));
       std::vector<uint8_t> y(bytes.size());
-      MeanPoolBytes(plan, c.height, c.width, kZeroPoint, x.data(), y.data());
+      MeanPoolBytes(plan, c.height, c.width, {2, kZeroPoint}, {2, kZeroPoint}, x.data(), y.data());
       for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], bytes[i], 0.5001) << c.name << i;
       std::vector<uint16_t> halves(numbers.size());
       MeanPoolBfloat16s(plan, c.height, c.width, ToBf16(floats).data(), halves.data());
@@ -148,6 +148,39 @@ TEST(MeanPoolTest, RoundsTheMeanOfTheNumbersOfEachWindow) {
     }
   }
   SetNumThreads(1);
+}
+
+// Bytes of X in steps of 0.5 from -50, and of Y in steps of 0.2 from -10: numbers beyond -10 and 41 become the
+// bounds.
+TEST(MeanPoolTest, WritesBytesOfAnotherScale) {
+  for (const Case& c : kCases) {
+    SetNumThreads(c.threads);
+    const std::vector<uint8_t> x = BytesFor(c);
+    std::vector<double> want;
+    for (const auto& window : Windows(c, x)) {
+      double sum = 0;
+      for (const uint8_t value : window) sum += (value - 100) * 0.5;
+      want.push_back(std::clamp(sum / static_cast<double>(window.size()), -10.0, 41.0));
+    }
+    std::vector<uint8_t> y(want.size());
+    MeanPoolBytes(PlanOf(c), c.height, c.width, {0.5f, 100}, {0.2f, 50}, x.data(), y.data());
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR((y[i] - 50) * 0.2, want[i], 0.1001) << c.name;
+  }
+  SetNumThreads(1);
+}
+
+// 257 elements are the most whose sum fits into 16 bits.
+TEST(MeanPoolTest, AddsLargeBytesExactly) {
+  PoolPlan plan;
+  plan.batch = 1;
+  plan.channels = 40;
+  plan.whole = true;
+  for (const int64_t height : {1, 257, 258, 1000}) {
+    const std::vector<uint8_t> x(static_cast<size_t>(height * plan.channels), 255);
+    std::vector<uint8_t> y(static_cast<size_t>(plan.channels));
+    MeanPoolBytes(plan, height, 1, {1, 3}, {1, 3}, x.data(), y.data());
+    EXPECT_THAT(y, testing::Each(255)) << height;
+  }
 }
 
 TEST(MaxPoolBytesTest, PoolsWholeImages) {

@@ -2,6 +2,9 @@
 #include <tuple>
 #include <utility>
 
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "tests/operators/common/onednn_run.h"
 
 namespace caffe2rt::concat_ideep_test {
@@ -33,6 +36,22 @@ TEST_P(OnednnConcatTest, JoinsChannels) {
   ExpectSameAsCpu(kConcat);
   FeedImage("V", WithChannels(48), "nchw", 4);
   ExpectSameAsCpu(kConcat);
+}
+
+// In blocks if all images but the last have whole blocks.
+TEST_P(OnednnConcatTest, JoinsBlocksWhereThatIsAsked) {
+  const std::string op = std::string(kConcat) + R"(arg { name: "blocked_inputs" i: 0 })";
+  const std::string layout = GetParam().layout;
+  for (const int64_t channels : {16, 32, 21}) {
+    for (const char* second : {"nhwc", "nChw16c", "nchw"}) {
+      FeedImage("X", WithChannels(channels), layout);
+      FeedImage("Z", WithChannels(48), second, 2);
+      FeedImage("V", WithChannels(19), second, 3);
+      ExpectSameAsCpu(op);
+      if (channels % 16 != 0 || GetParam().height == 1 || GetParam().batch == 0) continue;
+      EXPECT_EQ(FormatOf(onednn_.GetBlob("Y")->Get<Tensor>()), OnednnFormat::kBlocked16);
+    }
+  }
 }
 
 TEST_P(OnednnConcatTest, JoinsOtherDimensions) {
@@ -102,6 +121,28 @@ TEST(OnednnConcatReducedTest, JoinsImagesOfBf16) {
     const std::vector<float> got(y.data<float>(), y.data<float>() + y.numel());
     EXPECT_EQ(got, Fetch<float>(cpu, "Y")) << layout << second;
   }
+}
+
+// Only the inputs that are in the layout of the output already.
+TEST(OnednnConcatPlacementTest, PlacesBlockedInputsInTheOutput) {
+  OperatorDef def = ParseOp(kConcat);
+  def.mutable_device_option()->set_device_type(IDEEP);
+  const auto shape = [](int64_t channels) {
+    return CreateTensorShape(std::vector<int64_t>{1, channels, 3, 2}, TensorProto_DataType_FLOAT);
+  };
+  const auto places = [&](int blocked) {
+    *GetMutableArgument("blocked_inputs", true, &def) = MakeArgument("blocked_inputs", blocked);
+    std::string found;
+    for (const MemoryTraits::Part& part : MemoryTraitsOf("Concat").input_parts(
+             def, {shape(32), shape(16), shape(48)}, {shape(96), shape(3)})) {
+      found += MakeString(part.index, ":", part.offset_bytes, " ");
+    }
+    return found;
+  };
+  EXPECT_EQ(places(-1), "0:0 1:768 2:1152 ");
+  EXPECT_EQ(places(0), "");
+  EXPECT_EQ(places(1), "0:0 ");
+  EXPECT_EQ(places(9), "0:0 1:768 2:1152 ");
 }
 
 // Inputs whose memory is part of the output's, as a memory plan places them.

@@ -294,6 +294,29 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBytesBetweenConvolutionsOfBytes) {
                   "Concat f32 f32 0", "Conv int8 bf16 0", "Conv bf16 f32 0"));
 }
 
+// A mean has a smaller range than what it is made of: it reads the bytes that others read, in any range.
+TEST_F(OnednnRegionsTest, GivesMeansInBytesARangeOfTheirOwn) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  const std::string mean =
+      R"(op { type: "AveragePool" input: "a" output: "p" arg { name: "kernel" i: 2 } })";
+  const auto results = [&](const std::string& more) {
+    (void)Lines(Conv("x", "w1", "a", Range(0, 1)) + mean + Conv("p", "w2", "y", Range(0, 2)) +
+                more);
+    std::string found;
+    for (const OperatorDef& op : run_.net.op()) {
+      const ArgumentHelper args(op);
+      if (op.type() != "AveragePool" && op.output(0) != "a_ideep") continue;
+      found += args.GetSingleArgument<std::string>("output_precision", "f32") + " ";
+      found += MakeString(args.GetSingleArgument<float>("output_max", 0), " ",
+                          args.GetSingleArgument<float>("pooled_max", 0), " ");
+    }
+    return found;
+  };
+  run_.precision = Precision::kInt8;
+  EXPECT_EQ(results(Conv("a", "w3", "z", Range(0, 3))), "int8 3 0 int8 0 2 ");
+  EXPECT_EQ(results(""), "bf16 0 0 bf16 0 0 ");
+}
+
 TEST_F(OnednnRegionsTest, ComputesNearlyTheSameValuesInBytes) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
   test::FeedRandom(&run_.ws, "w128", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
