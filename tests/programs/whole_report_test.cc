@@ -3,10 +3,12 @@
 #include <absl/strings/str_replace.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::whole_report_test {
@@ -153,6 +155,15 @@ plan "p" done: 1 net, 1 step, T ms
       "\n");
 }
 
+// No machine fills 128 MiB in half a millisecond.
+TEST_F(WholeReportTest, PlansStateMilliseconds) {
+  const std::string plan = dir_.Write("plan.pbtxt", R"(
+      name: "p" network { name: "fill" op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 33554432 } } }
+      execution_step { name: "step" network: "fill" })");
+  const ProgramResult result = RunCaffe2({"plan", plan, "--json"});
+  EXPECT_GE(std::stod(JsonAt(result.out, "/milliseconds")), 0.5);
+}
+
 // y = x * w, loss = the sum of y: the gradient of x is w and that of w is x.
 TEST_F(WholeReportTest, VerifiedGradientsAreListed) {
   const std::string net = dir_.Write("loss.pbtxt", R"(
@@ -166,6 +177,11 @@ TEST_F(WholeReportTest, VerifiedGradientsAreListed) {
   w     w_grad           1           0      0         0         1         1
   x     x_grad           1           0      0         0         3         3
 )");
+  // With a file to write, too, nothing else is printed.
+  std::vector<std::string> written = args;
+  written.insert(written.end(), {"--output", dir_.path("g.pbtxt")});
+  EXPECT_EQ(Text(written), Text(args));
+  EXPECT_TRUE(std::filesystem::exists(dir_.path("g.pbtxt")));
   std::vector<std::string> json = args;
   json.emplace_back("--json");
   EXPECT_EQ(
@@ -175,6 +191,107 @@ TEST_F(WholeReportTest, VerifiedGradientsAreListed) {
       R"({"blob": "x", "gradient": "x_grad", "elements": 1, "not_smooth": 0, "wrong": 0, )"
       R"("worst": {"element": 0, "computed": 3, "quotient": 3}}]})"
       "\n");
+}
+
+// Two steps run net "a", which is drawn once; net "b" reports, too.
+TEST_F(WholeReportTest, APlanIsDrawnWithEachNetOnce) {
+  const std::string plan = dir_.Write("plan.pbtxt", R"(
+      name: "p"
+      network { name: "a" op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 2 } } }
+      network { name: "b" op { type: "Relu" input: "t" output: "u" } }
+      execution_step { name: "s" substep { name: "one" network: "a" num_iter: 2 }
+        substep { name: "two" network: "b" network: "a" report_net: "b" report_interval: 1 num_iter: 3 } })");
+  EXPECT_EQ(Text({"inspect", plan, "--dot", "-"}), R"(digraph "p" {
+  node [shape=box, style=filled, fontname="sans-serif"];
+subgraph cluster_0 {
+  label="net \"a\", in step \"one\", 2 times";
+  n0 [label="ConstantFill  shape [2]\nt\nfloat [2]", fillcolor="#f1f4d3"];
+}
+subgraph cluster_1 {
+  label="net \"b\", in step \"two\", 3 times";
+  n1 [label="Relu\nu\nfloat [2]", fillcolor="#fbe1d7"];
+  n2 [label="u\noutput: float [2]", shape=ellipse, fillcolor=white];
+}
+  n0 -> n1 [label="t"];
+  n1 -> n2 [label="u"];
+}
+)");
+}
+
+constexpr char kBad[] = R"(name: "bad" type: "rnn" external_input: "x" external_output: "never"
+op { type: "Convv" input: "x" output: "a" }
+op { type: "LeakyRelu" input: "x" output: "e" arg { name: "alpa" f: 1 } })";
+
+// A net with an operator that is not known, `count` times.
+std::string Unknown(int count) {
+  std::string net = "name: 'n' external_input: 'x' ";
+  for (int i = 0; i < count; ++i)
+    net += "op { type: 'Convv' input: 'x' output: 'y" + std::to_string(i) + "' } ";
+  return net;
+}
+
+constexpr char kUnknownType[] =
+    "operator type \"Convv\" is not known; close: Conv, Conv1D, Conv1DGradient";
+
+TEST_F(WholeReportTest, CheckCountsAndListsItsFindings) {
+  const std::string bad = dir_.Write("bad.pbtxt", kBad), fine = dir_.Write("fine.pbtxt", R"(
+      name: "f" external_input: "x" op { type: "Relu" input: "x" output: "y" })");
+  EXPECT_EQ(Text({"check", bad, fine}, 1),
+            std::string(R"(DIR/bad.pbtxt: net "bad": 2 errors, 1 warning, 1 note
+  error: external_output "never" is not written by any operator
+  error: operator 0: )") +
+                kUnknownType +
+                R"(
+  warning: operator 1: operator LeakyRelu: argument "alpa" is not known and has no effect; close: alpha
+  note: net type "rnn" runs as simple: one operator after the other
+DIR/fine.pbtxt: net "f": fine
+)");
+  EXPECT_EQ(Text({"check", fine}), "DIR/fine.pbtxt: net \"f\": fine\n");
+  EXPECT_EQ(
+      Text({"check", bad, fine, "--json"}, 1),
+      R"([{"file": "DIR/bad.pbtxt", "subject": "net \"bad\"", "findings": [)"
+      R"({"kind": "error", "operators": [], "path": "", "text": "external_output \"never\" is not written by any operator"}, )"
+      R"({"kind": "error", "operators": [0], "path": "", "text": "operator type \"Convv\" is not known; close: Conv, )"
+      R"(Conv1D, Conv1DGradient", "missing_operator": "Convv"}, )"
+      R"({"kind": "warning", "operators": [1], "path": "", "text": "operator LeakyRelu: argument \"alpa\" is not known )"
+      R"(and has no effect; close: alpha"}, )"
+      R"({"kind": "note", "operators": [], "path": "", "text": "net type \"rnn\" runs as simple: one operator after the )"
+      R"(other"}], "missing_operators": ["Convv"], "errors": 2}, )"
+      R"({"file": "DIR/fine.pbtxt", "subject": "net \"f\"", "findings": [], "missing_operators": [], "errors": 0}])"
+      "\n");
+  const std::pair<int, const char*> positions[] = {
+      {1, "operator 0"},
+      {3, "operators 0, 1, 2"},
+      {12, "operators 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11"},
+      {14, "operators 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"}};
+  for (const auto& [count, text] : positions) {
+    EXPECT_EQ(Text({"check", dir_.Write("n.pbtxt", Unknown(count))}, 1),
+              std::string("DIR/n.pbtxt: net \"n\": 1 error\n  error: ") + text + ": " +
+                  kUnknownType + "\n");
+  }
+}
+
+TEST_F(WholeReportTest, CheckGoesOnBehindAFileThatItCannotRead) {
+  const std::string fine = dir_.Write("fine.pbtxt", R"(
+      name: "f" external_input: "x" op { type: "Relu" input: "x" output: "y" })");
+  for (const bool json : {false, true}) {
+    std::vector<std::string> args = {"check", dir_.path("none.pb"), fine};
+    if (json) args.emplace_back("--json");
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1);
+    const std::string error =
+        "cannot read \"DIR/none.pb\": cannot open \"DIR/none.pb\": No such file or directory";
+    EXPECT_EQ(absl::StrReplaceAll(result.err, {{dir_.path(""), "DIR/"}}),
+              "caffe2: " + error + "\n");
+    EXPECT_EQ(absl::StrReplaceAll(result.out, {{dir_.path(""), "DIR/"}}),
+              json
+                  ? R"([{"file": "DIR/none.pb", "error": ")" +
+                        absl::StrReplaceAll(error, {{"\"", "\\\""}}) +
+                        R"("}, {"file": "DIR/fine.pbtxt", "subject": "net \"f\"", "findings": [], )"
+                        R"("missing_operators": [], "errors": 0}])"
+                        "\n"
+                  : "DIR/fine.pbtxt: net \"f\": fine\n");
+  }
 }
 
 }  // namespace

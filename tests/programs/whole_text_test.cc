@@ -197,6 +197,37 @@ TEST_F(WholeTextTest, StatsHaveARowForEveryValue) {
           kEndOfJson);
 }
 
+// Blobs within the net are looked at for NaN if they are asked for by name.
+TEST_F(WholeTextTest, WarnsOfNaNInOutputsAndFetchedBlobsAlone) {
+  const std::vector<std::string> run = {"run", "--predict-net", dir_.Write("net.pbtxt", R"(
+      name: "n" external_input: "x" external_output: "out"
+      op { type: "Log" input: "x" output: "y" } op { type: "Abs" input: "x" output: "out" })"),
+                                        "--input", "x=" + Array("x.npy", {2}, {-1, 1})};
+  const std::string
+      head = "x    float [2]   x.npy\n",
+      out = "out  float [2]\n  1 1\n", y = "y    float [2]\n  NaN 0\n",
+      all = "x    float [2]\n  -1 1\n",
+      warning =
+          "caffe2: warning: output \"y\" has NaN in 1 of 2 elements; the first is in blob \"y\", "
+          "written by operator 0 (Log)\n";
+  const struct {
+    std::vector<std::string> options;
+    std::string out, err;
+  } cases[] = {
+      {{}, head + out + kTime, ""},
+      {{"--fetch", "y"}, head + out + y + kTime, warning},
+      {{"--fetch", "all"}, head + all + y + out + kTime, ""},
+      {{"--iterations", "3"}, head + out + "T ms per run, 1 thread (details: caffe2 bench)\n", ""}};
+  for (const auto& row : cases) {
+    std::vector<std::string> args = run;
+    args.insert(args.end(), row.options.begin(), row.options.end());
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(Plain(result.out), row.out);
+    EXPECT_EQ(result.err, row.err);
+  }
+}
+
 TEST_F(WholeTextTest, RowsOfProbabilitiesArePrintedByClass) {
   const std::string net = dir_.Write("soft.pbtxt", R"(
       name: "soft" external_input: "x" external_output: "p" op { type: "Softmax" input: "x" output: "p" })");

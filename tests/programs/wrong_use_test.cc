@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
@@ -38,6 +39,10 @@ class WrongUseTest : public ::testing::Test {
     dir_.Write("text.json", "not json");
     dir_.Write("list.json", "[1]");
     dir_.Write("object.json", "{\"median_ms\": 1}");
+    const std::string net = "{\"net\": \"n\", \"threads\": 1";
+    dir_.Write("numbers.json", net + ", \"median_ms\": 1, \"operators\": [1]}");
+    dir_.Write("whole.json", net + ", \"median_ms\": 1}");
+    dir_.Write("timeless.json", net + ", \"operators\": []}");
     dir_.Write("images/a.png", "");
     for (const char* name : {"images/a.png", "images/b.png"})
       SavePng(dir_.path(name), {.width = 2, .height = 2, .rgb = std::vector<uint8_t>(12, 7)});
@@ -197,6 +202,25 @@ TEST_F(WrongUseTest, InputsThatAreNone) {
   });
 }
 
+TEST_F(WrongUseTest, EarlierResultsOfBench) {
+  const auto bench = [](const std::string& file) {
+    return std::vector<std::string>{"bench", "--predict-net", "DIR/net.pbtxt", "--input",
+                                    "x=1,2", "--against",     "DIR/" + file};
+  };
+  Check({
+      {bench("numbers.json"), 1,
+       "file \"DIR/numbers.json\" is not a result of `caffe2 bench --json`: an operator is not a "
+       "JSON object"},
+      {bench("whole.json"), 1,
+       "file \"DIR/whole.json\" is not a result of `caffe2 bench --json`: key \"operators\" is not "
+       "an array"},
+      {bench("timeless.json"), 1,
+       "file \"DIR/timeless.json\" is not a result of `caffe2 bench --json`: key \"median_ms\" is "
+       "not a number of at "
+       "least 0"},
+  });
+}
+
 TEST_F(WrongUseTest, OptionsThatNeedOrExcludeOthers) {
   Check({
       {RunX({"--json-lines"}), 2, "option --json-lines is given without images, want --json"},
@@ -229,6 +253,11 @@ TEST_F(WrongUseTest, OptionsThatNeedOrExcludeOthers) {
       {{"convert", "DIR/x.npy", "--to", "npy"},
        2,
        "tensors are converted to a file; want --output FILE"},
+      {{"convert", "DIR/net.pbtxt", "--to", "npy", "--output", "DIR/a.npy"},
+       1,
+       "file \"DIR/net.pbtxt\" is a NetDef, want .npy, .npz, TensorProto(s), BlobProto or a "
+       "database; --as specifies "
+       "the kind"},
       {{"convert", "DIR/x.npy", "--to", "lmdb", "--output", "-"},
        2,
        "option --output is \"-\", but a database is not written to standard output"},
@@ -257,6 +286,171 @@ TEST_F(WrongUseTest, OptionsThatNeedOrExcludeOthers) {
        "cannot read \"DIR/net.pbtxt\" as TrainDef: line 1, column 11: Message type \"TrainDef\" "
        "has no field named "
        "\"external_input\""},
+  });
+}
+
+TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
+  const std::string net = "DIR/net.pbtxt";
+  Check({
+      {{"bench", "--predict-net", net, "--input", "x=1,2", "--tune", "DIR/t.txt"},
+       1,
+       "net \"n\" has no convolution of a known shape to time"},
+      {{"inspect", "DIR/x.npy", "--as", "Foo"},
+       2,
+       "option --as is \"Foo\", which is not a kind of file"},
+      {{"inspect", net, "--as", "NetDeff"},
+       2,
+       "option --as is \"NetDeff\", which is not a kind of file; did you mean NetDef?"},
+      {{"compare", "DIR/x.npy", net},
+       2,
+       "a net is compared with files the other way round: caffe2 compare NET FILES"},
+      {{"run", "--predictor", "DIR/x.npy", "--init-net", net},
+       2,
+       "--init-net is given with --predictor, which contains its own init net"},
+      {RunX({"--db-type", "lmdb"}), 2, "--db-type is given without --predictor"},
+      {RunX({"--fetch", "nosuch"}), 2, "option --fetch: net \"n\" does not make blob \"nosuch\""},
+      {Run({}), 1,
+       "net \"n\": input \"x\" was not given; want --init-net FILE for weights, --input BLOB=FILE "
+       "or --image FILE for "
+       "data"},
+      {Run({"--input", "x=DIR/none.npy"}), 2,
+       "option --input x is \"DIR/none.npy\", which is neither a file that exists, a shape such as "
+       "1,3,224,224, nor "
+       "numbers such as 320,320,0.625"},
+      {{"run", "--predict-net", "DIR/none.pb"},
+       1,
+       "cannot open \"DIR/none.pb\": No such file or directory"},
+      {{"run", net, "--input", "x=1,2"},
+       2,
+       "argument \"DIR/net.pbtxt\" is not a net of Caffe (prototxt) or a model of ONNX; want "
+       "--predict-net FILE for "
+       "other nets"},
+      {{"optimize", "--predict-net", net, "--init-net", net},
+       2,
+       "want --output-predict-net FILE, see --help"},
+      {{"optimize", "--predict-net", net, "--init-net", net, "--output-init-net", "DIR/a.pb",
+        "--output-predict-net", "DIR/a.pb"},
+       2,
+       "--output-init-net and --output-predict-net are the same file"},
+      {{"optimize", "--predictor", "DIR/x", "--output-init-net", "DIR/a.pb", "--output-predict-net",
+        "DIR/b.pb"},
+       2,
+       "--predictor is given: only models in --init-net and --predict-net files can be optimized "
+       "to files"},
+      {{"convert", net, "DIR/out.pb"},
+       2,
+       "argument \"DIR/out.pb\" is unexpected; want --output (-o) before the name of the output"},
+      {{"gradients", "--predict-net", net, "--loss", "q", "--output", "DIR/g.pb"},
+       1,
+       "no operator of \"DIR/net.pbtxt\" writes the blob \"q\"; did you mean y?"},
+      {{"gradients", "--loss", "y", "--output", "DIR/g.pb"}, 2, "option --predict-net is missing"},
+      {{"gradients", "--predict-net", net, "--output", "DIR/g.pb"},
+       2,
+       "option --loss is missing, want the blob to differentiate"},
+      {{"plan", net},
+       1,
+       "file \"DIR/net.pbtxt\" is a NetDef, want a PlanDef (caffe2 run accepts nets); --as "
+       "specifies the kind"},
+      {{"pack", net}, 2, "want a net and a file to write, see --help"},
+      {{"pack", "--predict-net", net, "--input", "x=1,2"}, 2, "want one file to write, see --help"},
+      {{"pack", "--predict-net", net, "--output", "DIR/p.c2pack", "--store-weights", "f8"},
+       2,
+       "option --store-weights is \"f8\", want f32, f16 or int8"},
+      {{"devices", "foo"},
+       2,
+       "argument \"foo\" is unexpected; this command reads files from options, see --help"},
+      {{"ops", "Conv", "NoSuchOp"},
+       1,
+       "operator type \"NoSuchOp\" is not known (`caffe2 ops` lists all)"},
+      {{"receipt", "compare", "DIR/a"}, 2, "want compare and two receipts, see --help"},
+      {{"receipt", "compare", "DIR/object.json", "DIR/object.json"},
+       1,
+       "file \"DIR/object.json\" is not a receipt of `caffe2 run --receipt`: it has no field "
+       "\"receipt\""},
+      {{"train", "--resume", "DIR/images"},
+       1,
+       "\"DIR/images\" is not the folder of a training: it has no run.pbtxt"},
+      {{"train", "--evaluate", "DIR/images"}, 2, "--evaluate needs --data DB"},
+      {{"train", "--predict-net", net, "--data", "DIR/x", "--output", "DIR/o"},
+       2,
+       "--predict-net needs --loss: softmax, squared, or a blob of the net"},
+  });
+}
+
+TEST_F(WrongUseTest, DatabasesAndTheirSources) {
+  db::CreateDB("leveldb", dir_.path("empty.leveldb"), db::NEW)->Close();
+  Check({
+      {{"db", "throughput", "DIR/empty.leveldb"},
+       1,
+       "records of the database \"DIR/empty.leveldb\": got 0, want more than 0"},
+      {{"db", "make", "cifar"},
+       2,
+       "db make cifar takes the folder of the binary files, or the files"},
+      {{"db", "make", "arrays"},
+       2,
+       "db make arrays takes .npy files with as many rows each: data and labels"},
+      {{"db", "make", "arrays", "DIR/x.npy", "DIR/i.npy", "--output", "DIR/a.minidb"},
+       1,
+       "rows of \"DIR/i.npy\", want as many as \"DIR/x.npy\" has (got 2, want 1)"},
+      {{"db", "foo"},
+       2,
+       "action \"foo\" of db is not known, want make, list, info, convert, split or throughput"},
+      {{"db", "list", "DIR/none"},
+       1,
+       "cannot read \"DIR/none\" as a database: cannot open \"DIR/none\": No such file or "
+       "directory"},
+      {{"db", "convert", "DIR/empty.leveldb"},
+       2,
+       "the new database has no name; want --output PATH"},
+  });
+}
+
+TEST_F(WrongUseTest, ExamplesOfQuantize) {
+  dir_.Write("labels", "a.png 0\n");
+  dir_.Write("words", "a.png x\nb.png 1\n");
+  const auto quantize = [](std::vector<std::string> more) {
+    const std::vector<std::string> args = {"quantize",
+                                           "--init-net",
+                                           DemoFile("init_net.pb"),
+                                           "--predict-net",
+                                           DemoFile("predict_net.pb"),
+                                           "--output-predict-net",
+                                           "DIR/q.pb",
+                                           "--calibrate"};
+    more.insert(more.begin(), args.begin(), args.end());
+    return more;
+  };
+  Check({
+      {quantize({"DIR/x.npy"}), 2,
+       "option --calibrate is \"DIR/x.npy\", want a folder of images or .npy files, or a .npz "
+       "file"},
+      {quantize({"DIR/images", "--max-drop", "1"}), 2,
+       "--max-drop is given without --labels FILE, by which accuracy is measured"},
+      {quantize({"DIR/images", "--labels", "DIR/empty"}), 1,
+       "file \"DIR/empty\" contains no labels"},
+      {quantize({"DIR/images", "--labels", "DIR/labels"}), 1,
+       "file \"DIR/labels\" has no line for \"DIR/images/b.png\""},
+      {quantize({"DIR/images", "--labels", "DIR/words"}), 1,
+       "line 1 of \"DIR/words\" ends in \"x\", want the number of a class"},
+      {quantize({"DIR/images", "--min-snr", "-1"}), 2,
+       "option --min-snr is \"-1\", want a number from 0 to 200"},
+      {quantize({"DIR/images", "--headroom", "-1"}), 2,
+       "option --headroom is \"-1\", want a number from 0 to 1000"},
+  });
+}
+
+TEST_F(WrongUseTest, NetsOfCaffe) {
+  dir_.Write("p.prototxt",
+             "name: 'p' input: 'data' input_shape { dim: 1 } layer { name: 'a' type: 'ReLU' "
+             "bottom: 'data' top: 'y' }");
+  Check({
+      {{"convert", "DIR/p.prototxt"}, 2, "want --output FOLDER for init_net.pb and predict_net.pb"},
+      {{"convert", "DIR/p.prototxt", "--output", "DIR/o", "--to", "npz"},
+       2,
+       "option --to is \"npz\", want text or binary for a model of Caffe or ONNX"},
+      {{"run", "DIR/p.prototxt", "--input", "data=1.", "--weights", "DIR/none.caffemodel"},
+       1,
+       "cannot open \"DIR/none.caffemodel\": No such file or directory"},
   });
 }
 

@@ -325,7 +325,56 @@ TEST(OnnxExportTest, ReportsWhatHasNoCounterpart) {
         {{"s", IntWeight({1})}, {"e", IntWeight({3})}}},
        "inputs 1 and 2 (starts, ends) of Slice are computed by the net, want weights"},
       {{Op("LayerNorm", "", "x", "y m s"), {{"x", {{2, 3}}}}, {}, {"y"}, 16}, "needs opset 17"},
+      {{Op("ResizeNearest", "", "x s"), {{"x", {{1, 1, 2, 2}}}, {"s", {{2}}}}},
+       "input 1 (scales) of ResizeNearest is computed by the net, want a weight"},
+      {{Op("UpsampleBilinear", "", "x s"), {{"x", {{1, 1, 2, 2}}}, {"s", {{2}}}}},
+       "input 1 (scales) of UpsampleBilinear is computed by the net, want a weight"},
+      {{Op("AveragePool", "arg { name: 'kernel' i: 2 } arg { name: 'dilation' i: 2 }"),
+        {{"x", {{1, 1, 6, 6}}}},
+        {},
+        {"y"},
+        18},
+       "AveragePool with a dilation needs opset 19; want --opset 19"},
+      {{Op("MaxPool",
+           "arg { name: 'kernel' i: 2 } arg { name: 'pads' ints: -1 ints: 0 ints: 0 ints: 0 }"),
+        {{"x", {{1, 1, 6, 6}}}}},
+       "MaxPool with negative pads has no counterpart in ONNX"},
+      {{Op("MaxPool", "arg { name: 'kernel' i: 2 } arg { name: 'strides' ints: 1 }"),
+        {{"x", {{1, 1, 6, 6}}}}},
+       "numbers of argument strides: got 1, want 2"},
+      {{Op("RoIAlign", "", "x r"), {{"x", {{1, 1, 6, 6}}}, {"r", {{2, 4}}}}},
+       "columns of input 1 (RoIs); RoIs without the number of an image have no counterpart: got 4, "
+       "want 5"},
+      {{Op("RoIAlign", "arg { name: 'aligned' i: 1 }", "x r"),
+        {{"x", {{1, 1, 6, 6}}}, {"r", {{2, 5}}}},
+        {},
+        {"y"},
+        15},
+       "RoIAlign with aligned needs opset 16"},
+      {{Op("LRN", "arg { name: 'size' i: 0 }"), {{"x", {{1, 2, 6, 6}}}}},
+       "argument size of LRN is 0, which has no counterpart in ONNX"},
+      {{Op("MatMul", "", "x b s"), {{"x", {{2, 3}}}, {"b", {{3, 2}}}, {"s", {{2}}}}},
+       "input 2 (shape) of MatMul has no counterpart in ONNX"},
+      {{Op("ConstantFill", "", "x v"), {{"x", {{2, 3}}}, {"v", {{1}}}}},
+       "input 1 (value) of ConstantFill has no counterpart in ONNX"},
+      {{Op("ConstantFill",
+           "arg { name: 'shape' ints: 1 } arg { name: 'dtype' i: 4 } arg { name: 'value' s: 'a' }",
+           ""),
+        {}},
+       "ConstantFill of strings has no counterpart in ONNX"},
+      {{Op("Add", "arg { name: 'broadcast' i: 1 } arg { name: 'axis' i: 1 }", "x b"),
+        {{"x", {{2, 3}}}, {"b", {{3, 4}}}}},
+       "dims of input 0 behind those of input 1, which begin at axis 1: got -1, want at least 0"},
+      {{Op("Add", "arg { name: 'broadcast' i: 1 } arg { name: 'axis_str' s: 'Q' }", "x b"),
+        {{"x", {{2, 3}}}, {"b", {{3}}}}},
+       "argument axis_str is \"Q\", want a letter of NCHW"},
+      {{Op("If"), {{"x", {{1}}}}}, "argument \"then_net\" is missing, want a net"},
   };
+  // The oldest opsets that suffice.
+  const ExportedInput image = {{1, 1, 6, 6}}, rois = {{2, 5}};
+  for (const auto& [arguments, opset] : {std::pair("", 15), {"arg { name: 'aligned' i: 1 }", 16}})
+    EXPECT_NO_THROW(
+        Export({Op("RoIAlign", arguments, "x r"), {{"x", image}, {"r", rois}}, {}, {"y"}, opset}));
   for (const auto& row : cases) {
     SCOPED_TRACE(row.message);
     ExpectThrows([&] { Export(row.net); }, row.message);

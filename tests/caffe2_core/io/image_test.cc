@@ -90,6 +90,18 @@ TEST(ImageTest, RejectsTruncatedFiles) {
                "cannot read \"a.jpg\" as JPEG: ");
 }
 
+// The last chunk, IEND, has 12 bytes: its length, its name and its checksum.
+TEST(ImageTest, RejectsAPngThatIsDamagedBehindItsPixels) {
+  const std::string png = PngBytes(Ramp(9, 9));
+  for (size_t missing = 1; missing <= 12; ++missing) {
+    ExpectThrows([&] { DecodeImage(png.substr(0, png.size() - missing), "a.png"); },
+                 "cannot read \"a.png\" as PNG: ");
+  }
+  std::string changed = png;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  ExpectThrows([&] { DecodeImage(changed, "a.png"); }, "cannot read \"a.png\" as PNG: ");
+}
+
 TEST(ImageTest, RejectsImagesBeyondTheLimit) {
   ExpectThrows([] { DecodeImage(PngBytes(Ramp(10, 10)), "a.png", {.max_pixels = 99}); },
                "pixels of an image of 10x10");

@@ -189,6 +189,54 @@ TEST(NpyTest, RejectsFilesThatAreNotNumericArrays) {
          "rank");
 }
 
+TEST(NpyTest, ReadsHeadersInEverySpelling) {
+  for (const char* dict :
+       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }",
+        "{\"descr\":\"=f4\",\"fortran_order\":False,\"shape\":(2)}",
+        " { 'shape' : ( 2L , ) ,\t'fortran_order' : True , 'descr' : '<f4' } \n"}) {
+    const Tensor tensor = ParseNpy(Npy(dict, "\0\0\x80\x3f\0\0\0\x40"s), "x");
+    EXPECT_EQ(tensor.dims(), std::vector<int64_t>{2}) << dict;
+    EXPECT_EQ(Values<float>(tensor), (std::vector<float>{1, 2})) << dict;
+  }
+  // From version 2 on, the size has four bytes.
+  const std::string dict = Dict("|u1", "(1,)");
+  for (const char version : {'\2', '\3'}) {
+    const std::string bytes =
+        "\x93NUMPY"s + version + "\0"s + static_cast<char>(dict.size()) + "\0\0\0"s + dict + "a";
+    EXPECT_EQ(Values<uint8_t>(ParseNpy(bytes, "x")), (std::vector<uint8_t>{'a'}));
+  }
+}
+
+TEST(NpyTest, NamesWhatIsWrongWithTheHeader) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"'descr': '<f4'", "its header is not a dict: want '{'"},
+      {"{'descr' '<f4'}", "its header is not a dict: want ':'"},
+      {"{'descr': '<f4' 'shape': (1,)}", "its header is not a dict: want '}'"},
+      {"{descr: '<f4'}", "its header is not a dict with string keys"},
+      {"{'descr': <f4}", "its header is not a dict with string keys"},
+      {"{'descr", "its header has an unterminated string"},
+      {"{'descr': '<f4\"}", "its header has an unterminated string"},
+      {"{'descr': [('a', '<f4')]}", "it is an array of records"},
+      {"{'color': 'red'}", "its header has the unknown key 'color'"},
+      {"{'fortran_order': 0}", "its fortran_order is neither True nor False"},
+      {"{'shape': 3}", "its header is not a dict: want '('"},
+      {"{'shape': (3}", "its header is not a dict: want ')'"},
+      {"{'shape': (3,x)}", "its shape has a dimension that is not a number"},
+      {"{'fortran_order': False, 'shape': (1,)}", "its header lacks descr, fortran_order or shape"},
+      {"{'descr': '<f4', 'shape': (1,)}", "its header lacks descr, fortran_order or shape"},
+      {"{'descr': '<f4', 'fortran_order': False}",
+       "its header lacks descr, fortran_order or shape"}};
+  for (const auto& [dict, reason] : cases) {
+    ExpectThrows([&, dict = dict] { ParseNpy(Npy(dict, "abcd"), "x"); },
+                 "cannot read \"x\" as .npy: "s + reason);
+  }
+  for (const char* descr : {"", "f4", "!f4", "<f3", "<q"}) {
+    ExpectThrows([&] { ParseNpy(Npy(Dict(descr, "(1,)"), "abcd"), "x"); },
+                 "cannot read \"x\": its elements ('"s + descr +
+                     "') are of no known type, want bool, integers or floating point");
+  }
+}
+
 TEST(NpyTest, RejectsTensorsOfUnnamedTypes) {
   Tensor tensor(CPU);
   ExpectThrows([&] { NpyBytes(tensor); }, "without shape");

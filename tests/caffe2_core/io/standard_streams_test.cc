@@ -10,6 +10,7 @@
 #include <exception>
 #include <string>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::standard_streams_test {
@@ -82,6 +83,33 @@ TEST(StandardStreamsTest, AFolderAsStandardInputIsRejected) {
   int status = 0;
   ASSERT_EQ(waitpid(reader, &status, 0), reader);
   EXPECT_EQ(status, 0);
+}
+
+// What a process reads from "-" if its standard input is a file with "abcdef" of which `before` bytes have been read.
+std::string ReadsBehind(off_t before) {
+  const TempDir dir;
+  const std::string path = dir.Write("in", "abcdef"), out = dir.path("out");
+  const pid_t reader = fork();
+  if (reader == 0) {
+    const int in = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (in < 0 || lseek(in, before, SEEK_SET) != before || dup2(in, STDIN_FILENO) < 0) _exit(2);
+    UseStandardStreams();
+    char bytes[16];
+    const FileDescriptor file = internal::OpenKeptPipe("-", 100);
+    const ssize_t got = read(file.get(), bytes, sizeof(bytes));
+    const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    _exit(got >= 0 && write(to, bytes, static_cast<size_t>(got)) == got ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(reader, &status, 0), reader);
+  EXPECT_EQ(status, 0);
+  return ReadWholeFile(out);
+}
+
+TEST(StandardStreamsTest, AFileAsStandardInputIsReadFromWhereItStands) {
+  EXPECT_EQ(ReadsBehind(0), "abcdef");
+  EXPECT_EQ(ReadsBehind(3), "def");
+  EXPECT_EQ(ReadsBehind(6), "");
 }
 
 }  // namespace

@@ -221,5 +221,24 @@ TEST_F(GenerationsTest, WeightsInTheNetItselfAreEqual) {
   EXPECT_FLOAT_EQ(got.data<float>()[1], kWant[1]);
 }
 
+// An old blob has four dims. Those of 1 in front are not its own, where nothing else tells its shape.
+TEST_F(GenerationsTest, AnOldBlobOfAScaleCoversItsChannels) {
+  const std::string net = folder_.Write("net",
+                                        "input: 'x' layer { name: 's' type: 'Scale' bottom: 'x' "
+                                        "top: 'y' scale_param { bias_term: true } }");
+  for (const bool legacy : {false, true}) {
+    const std::string weights = folder_.Write(
+        "weights", Bytes(100, Bytes(1, "s") + Bytes(2, "Scale") +
+                                  Blob(7, Precision::kFloat, {3}, {1, 2, 3}, legacy) +
+                                  Blob(7, Precision::kFloat, {3}, {10, 20, 30}, legacy)));
+    Workspace ws;
+    RunImported(ImportCaffe({.net = net, .weights = weights}),
+                {{"x", Floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})}}, &ws);
+    EXPECT_EQ(Difference(ws.GetBlob("y")->Get<Tensor>(),
+                         Floats({2, 3, 2}, {11, 12, 26, 28, 45, 48, 17, 18, 38, 40, 63, 66})),
+              0);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::generations_test

@@ -63,6 +63,7 @@ constexpr Refusal kRefusals[] = {
      "stride is 3, and 4 channels are not a multiple of its square"},
     {kImage, "Reorg", "reorg_param { stride: 0 }", "stride is 0, and 4 channels"},
     {"1, 4, 5, 6", "Reorg", "reorg_param { stride: 2 }", "stride 2 does not divide the size 5 x 6"},
+    {kImage, "Flatten", "flatten_param { axis: 3 end_axis: 1 }", "axis 3 is behind end_axis 1"},
     // Reductions and selections.
     {kImage, "Softmax", "softmax_param { axis: 4 }", "axis 4 is out of range for a blob of 4 axes"},
     {kImage, "ArgMax", "argmax_param { top_k: 0 }", "top_k is 0, want at least 1"},
@@ -119,6 +120,8 @@ constexpr Refusal kRefusals[] = {
     {"1, 4, 6", "Pooling", "pooling_param { kernel_size: 2 }", "axes of its bottom: got 3, want 4"},
     {kImage, "Pooling", "pooling_param { kernel_size: 8 }",
      "the kernel of axis 2 is 8, want at most its size"},
+    {kImage, "Pooling", "pooling_param { kernel_size: 1 stride: 3 }",
+     "the last window of axis 2 lies outside its bottom of size 6"},
     {kImage, "SPP", "spp_param { pool: STOCHASTIC pyramid_height: 2 }",
      "stochastic pooling is not supported"},
     {kImage, "SPP", "spp_param { }", "pyramid_height is 0, want 1 to 16"},

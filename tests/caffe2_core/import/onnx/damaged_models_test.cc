@@ -23,7 +23,10 @@ struct Damage {
 
 std::vector<Damage> Damages() {
   const std::string x = OnnxValue("input", "x", {"2"}), y = "output { name: 'y' } ";
+  std::string twice = "data_type: 1 dims: 17 raw_data: '" + std::string(68, 'a') + "' ";
+  for (int i = 0; i < 17; ++i) twice += "float_data: 1 ";
   return {
+      {"ElementsTwice", x + Weight(twice) + Relu("x", "y") + y, "a tensor has its elements twice"},
       {"CycleOfNodes", x + Relu("b", "a") + Relu("a", "b") + Relu("b", "y") + y,
        "reads \"b\", which is no input, and no node before it writes it"},
       {"LaterNode", x + Relu("a", "y") + Relu("x", "a") + y, "reads \"a\", which is no input"},

@@ -158,6 +158,26 @@ TEST(OnnxImportTest, HeadsOfAttentionMustFit) {
             std::string::npos);
 }
 
+// Queries of 0 weigh all keys alike: the mean of the values, of which one is from the past.
+TEST(OnnxImportTest, AttentionSeesThePast) {
+  std::string graph;
+  NamedTensors inputs;
+  for (const auto& [name, value] :
+       {std::pair("q", 0.0f), {"k", 1.0f}, {"v", 4.0f}, {"pk", 3.0f}, {"pv", 2.0f}}) {
+    graph += OnnxValue("input", name, {"1", "1", "1", "1"});
+    inputs.emplace_back(name, FloatTensor({1, 1, 1, 1}, {value}));
+  }
+  graph +=
+      "node { op_type: 'Attention' input: 'q' input: 'k' input: 'v' input: '' input: 'pk' input: "
+      "'pv' "
+      "output: 'y' output: 'keys' output: 'values' } output { name: 'y' } output { name: 'keys' } "
+      "output { name: 'values' }";
+  const std::string bytes = OnnxBytes(graph, 23);
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "y")), (std::vector<float>{3}));
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "keys")), (std::vector<float>{3, 1}));
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "values")), (std::vector<float>{2, 4}));
+}
+
 TEST(OnnxImportTest, AnOpsetAboveTheKnownIsAnError) {
   const std::string graph =
       OnnxValue("input", "x", {"2"}) + Node("Relu", {"x"}, "y") + OnnxValue("output", "y", {"2"});
