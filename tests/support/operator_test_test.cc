@@ -142,8 +142,10 @@ TEST(RepeatedRunTest, RepeatsOnlyRunsThatNothingElseShows) {
       {R"(type: "Print" input: "X")", false},
       {R"(type: "Relu" input: "X" output: "Y" device_option { device_type: 6 })", false},
   };
-  for (const auto& [op, repeated] : cases)
-    EXPECT_EQ(RepeatedRun::Of(ws, ParseOp(op)) != nullptr, repeated) << op;
+  for (const auto& [op, repeated] : cases) {
+    const std::unique_ptr<RepeatedRun> run = RepeatedRun::Of(ws, ParseOp(op));
+    EXPECT_EQ(run != nullptr && run->repeats(), repeated) << op;
+  }
 }
 
 }  // namespace

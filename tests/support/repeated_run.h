@@ -1,10 +1,11 @@
 #pragma once
-// Repeats what a test runs: RunOp (operator_test.h) compares each run of an operator that only computes with runs of
-// another operator of the same definition, on copies of the inputs.
+// Checks what a test runs: RunOp (operator_test.h) compares the shapes of each run with those that the schema infers,
+// and runs of an operator that only computes with runs of another operator of the same definition.
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -13,13 +14,17 @@ namespace caffe2rt::test {
 
 class RepeatedRun {
  public:
-  // Copies the inputs, which the operator is about to read. Null if the run cannot be repeated: the operator has
-  // effects, works in place, or keeps memory, or an input is not a small CPU tensor of plain elements.
+  // To be called before the run. Null if an input is no CPU tensor, or the operator runs on a device.
   static std::unique_ptr<RepeatedRun> Of(const Workspace& ws, const OperatorDef& def);
 
+  // Whether ExpectSame runs the operator: not if it has effects, works in place or keeps memory, or if an input is
+  // large or has no plain elements.
+  bool repeats() const { return repeats_; }
+
   // Expects of the run, whose outputs are in `ws`, that
-  //   its inputs are unchanged,
   //   the schema infers the shapes of its outputs, or does not know them,
+  // and if it is repeated, that
+  //   its inputs are unchanged,
   //   an operator that has run on other inputs (other_inputs.h) computes the same.
   void ExpectSame(const Workspace& ws);
 
@@ -27,9 +32,12 @@ class RepeatedRun {
   explicit RepeatedRun(const OperatorDef& def) : def_(def) {}
   void ExpectInferred(const Workspace& ws) const;
   void ExpectSameValues(const std::string& name, const Tensor& want) const;
+  void ExpectRepeated(const Workspace& ws);
 
   const OperatorDef def_;
-  Workspace copies_;
+  std::vector<TensorShape> shapes_;  // of the inputs
+  bool repeats_ = false;
+  Workspace copies_;  // of the inputs, if it repeats
 };
 
 }  // namespace caffe2rt::test
