@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/common/long_calls.h"
 #include "tests/support/operator_test.h"
 
@@ -42,6 +44,9 @@ constexpr Row kRows[] = {
     {"Trilu X -> Y k=2", "Trilu X k -> Z", "X f 4,6; k l 1 = 2"},
     {"ReduceSum X -> Y axes=0,2 keepdims=0", "ReduceSum X a -> Z keepdims=0",
      "X f 4,6,2; a l 2 = 0,2"},
+    {"Concat A B -> Y S order=NHWC", "Concat A B -> Z S order=nhwc", "A f 2,2,3,3; B f 2,2,3,2"},
+    {"Split X -> Y A order=NHWC", "Split X -> Z B order=nhwc", "X f 2,2,3,4"},
+    {"MaxPool X -> Y kernel=2 order=NHWC", "MaxPool X -> Z kernel=2 order=nhwc", "X f 1,4,5,3"},
     {"ConstantFill -> Y shape=2,3 value=1.5", "ConstantFill s -> Z input_as_shape=1 value=1.5",
      "s l 2 = 2,3"},
 };
@@ -60,6 +65,27 @@ TEST(GivenAsInputsTest, MeansTheSameAsAnArgument) {
     EXPECT_GT(y.nbytes(), 0u);
     EXPECT_EQ(std::memcmp(y.raw_data(), z.raw_data(), y.nbytes()), 0);
   }
+}
+
+// The original reads the names of layouts in small letters, too.
+TEST(OrderArgumentTest, IsReadInSmallLetters) {
+  EnsureBuiltinOperators();
+  int read = 0;
+  for (const std::string& type : RegisteredOperatorTypes(CPU)) {
+    for (const OpSchema::Argument& argument : OpSchemaRegistry::Schema(type)->args()) {
+      if (argument.name != "order" || argument.default_value != "NCHW" || !argument.read) continue;
+      for (const char* const order : {"NCHW", "nchw", "NHWC", "nhwc"}) {
+        OperatorDef def;
+        def.set_type(type);
+        Argument* const arg = def.add_arg();
+        arg->set_name("order");
+        arg->set_s(order);
+        EXPECT_NO_THROW(argument.read(ArgumentHelper(def))) << type << ", " << order;
+        ++read;
+      }
+    }
+  }
+  EXPECT_GT(read, 100);
 }
 
 }  // namespace

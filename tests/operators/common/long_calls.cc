@@ -160,6 +160,8 @@ const std::vector<LongCall>& LongCalls() {
       {"PadImageGradient X -> Y mode=edge pad_t=2 pad_l=3 pad_b=1 pad_r=4 order=NHWC",
        "X f 3,70,71,7"},
       {"ONNXCol2Im X -> Y image_shape=31,32 block_shape=2,3", "X f 2,144,900"},
+      {"BatchBucketOneHot X L B -> Y",
+       "X f 3001,3; L i 3 = 2,1,4; B f 7 = -0.5,0.5,0,-0.6,-0.2,0.2,0.6"},
       // Images.
       {"UpsampleBilinear X -> Y height_scale=2.3 width_scale=1.7", "X f 3,5,40,41", 0, 1e-4},
       {"UpsampleBilinearGradient G X -> Y height_scale=2.3 width_scale=1.7",
