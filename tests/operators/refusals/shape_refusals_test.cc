@@ -140,6 +140,12 @@ TEST(ShapeRefusalsTest, OfQuantizedNumbersNameWhatDoesNotFit) {
   for (const Refusal& row : kQuantizedRefusals) ExpectRefusal(row);
 }
 
+constexpr char kTensorTrainGradient[] =
+    R"(type: "TTSparseLengthsSumGradient" input: "c0" input: "c1" input: "c2" input: "L" input: "a" input: "b"
+        input: "I" input: "G" output: "d0" output: "d1" output: "d2" arg { name: "factor_i" ints: 2 ints: 2 ints: 2 }
+        arg { name: "factor_j" ints: 2 ints: 2 ints: 2 } arg { name: "ranks" ints: 1 ints: 1 ints: 1 ints: 1 }
+        arg { name: "emb_size" i: 8 })";
+
 constexpr Refusal kShapeRefusals[] = {
     {R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" output: "Y" arg { name: "heads" i: 2 })",
      "Q f 2,3,5; K f 2,3,4; V f 2,3,4", "(Q) has shape [2, 3, 5], want [batch, rows, columns]"},
@@ -218,7 +224,8 @@ constexpr Refusal kShapeRefusals[] = {
         output: "a" output: "b" output: "c" arg { name: "factor_i" ints: 2 ints: 2 ints: 2 }
         arg { name: "factor_j" ints: 2 ints: 2 ints: 2 }
         arg { name: "ranks" ints: 1 ints: 1 ints: 1 ints: 1 } arg { name: "emb_size" i: 8 })",
-     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; I l 1,1; L i 1 = 1", "rank of input 3 (index) of shape [1, 1]"},
+     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; I l 1,1; L i 1 = 1",
+     "rank of input 3 (index) of shape [1, 1]"},
     {R"(type: "TTSparseLengthsSum" input: "c0" input: "c1" input: "c2" input: "I" input: "L" output: "Y"
         output: "a" output: "b" output: "c" arg { name: "factor_i" ints: 2 ints: 2 ints: 2 }
         arg { name: "factor_j" ints: 2 ints: 2 ints: 2 }
@@ -249,8 +256,8 @@ constexpr Refusal kShapeRefusals[] = {
      "elements of shape, want one for each axis"},
     {R"(type: "CopyRowsToTensor" input: "X" input: "I" input: "R" output: "X")",
      "X f 2,3; I l 1; R f 1,3", "rank of input 2 (row) of shape [1, 3]"},
-    {R"(type: "ExpandGradient" input: "G" input: "X" output: "Y")",
-     "G f 2,3; X f 2,2,3", "input 0 (dY) has shape [2, 3], want that of X of shape [2, 2, 3]"},
+    {R"(type: "ExpandGradient" input: "G" input: "X" output: "Y")", "G f 2,3; X f 2,2,3",
+     "input 0 (dY) has shape [2, 3], want that of X of shape [2, 2, 3]"},
     {R"(type: "Gather" input: "X" input: "I" output: "Y")", "X f -; I i 1",
      "input 0 (DATA) is a scalar, want rank 1 or more"},
     {R"(type: "ONNXCol2Im" input: "X" output: "Y" arg { name: "image_shape" ints: 4 }
@@ -284,6 +291,36 @@ constexpr Refusal kShapeRefusals[] = {
      "X f 1,2,4; W f 2,2,1; O f 1,2,4", "inputs 0 (X) and 1 (W) have shapes"},
     {R"(type: "DotProductWithPaddingGradient" input: "X" input: "Z" input: "G" output: "A" output: "B")",
      "X f 2,3; Z f 2,3; G f 3", "input 2"},
+    {kTensorTrainGradient,
+     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; L i 1 = 1; a f 3; b f 4; I l 3 = 0; G f 1,8",
+     "elements of input 4, want those of a run with these lengths"},
+    {kTensorTrainGradient,
+     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; L i 1 = 1; a f 2; b f 3; I l 3 = 0; G f 1,8",
+     "elements of input 5, want those of a run with these lengths"},
+    {kTensorTrainGradient,
+     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; L i 1 = 1; a f 2; b f 4; I l 4 = 0; G f 1,8",
+     "elements of input 6, want those of a run with these lengths"},
+    {kTensorTrainGradient,
+     "c0 f 2,1,2,1; c1 f 2,1,2,1; c2 f 2,1,2,1; L i 1 = 1; a f 2; b f 4; I l 3 = 0; G f 1,7",
+     "elements of input 7, want those of a run with these lengths"},
+    {R"(type: "GridSample" input: "X" input: "G" output: "Y")", "X f 2,3; G f 2,3",
+     "rank of input 0 (X) of shape [2, 3]"},
+    {R"(type: "GridSample" input: "X" input: "G" output: "Y")", "X f 1,1,1,1,1,1; G f 1,1,1,1,1,4",
+     "rank of input 0 (X) of shape [1, 1, 1, 1, 1, 1]"},
+    {R"(type: "SegmentOneHot" input: "L" input: "I" input: "N" output: "Y")",
+     "L i 1,1; I l 1; N l 1 = 3", "rank of input 0 (lengths) of shape [1, 1]"},
+    {R"(type: "SegmentOneHot" input: "L" input: "I" input: "N" output: "Y")",
+     "L i 1 = 1; I l 1,1; N l 1 = 3", "rank of input 1 (indices) of shape [1, 1]"},
+    {R"(type: "SparseDropoutWithReplacement" input: "X" input: "L" output: "Y" output: "M"
+        arg { name: "ratio" f: 0.5 })",
+     "X l 1,1; L i 1 = 1", "rank of input 0 (X) of shape [1, 1]"},
+    {R"(type: "SparseDropoutWithReplacement" input: "X" input: "L" output: "Y" output: "M"
+        arg { name: "ratio" f: 0.5 })",
+     "X l 1; L i 1,1 = 1", "rank of input 1 (Lengths) of shape [1, 1]"},
+    {R"(type: "STFT" input: "X" input: "s" input: "w" input: "n" output: "Y")",
+     "X f 1,4,1; s l - = 1; w f 2; n l - = 3", "elements of input 2 (window)"},
+    {R"(type: "MaxUnpool" input: "X" input: "I" output: "Y" arg { name: "kernel_shape" ints: 2 ints: 2 })",
+     "X f 1,1,2,2; I l 1,1,2,1", "input 1 (I) has shape [1, 1, 2, 1], want [1, 1, 2, 2]"},
     {R"(type: "Do" input: "X" input: "S" output: "S" arg { name: "net" n { name: "n" } }
         arg { name: "inner_blobs" strings: "a" strings: "a" } arg { name: "outer_blobs_idx" ints: 0 ints: 0 })",
      "X f 1; S f 1", "twice, want different names"},

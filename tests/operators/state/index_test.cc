@@ -71,6 +71,17 @@ TEST(IndexTest, HasARecordWithKeysLimitAndMark) {
                "the record of index \"i\" has the text \"3\", want two numbers");
 }
 
+TEST(IndexTest, AcceptsKeysAfterAFileIfItWasNotFrozen) {
+  Workspace ws;
+  Create(&ws, "Int", 7);
+  Feed<int32_t>(&ws, "k", {2}, {4, 5});
+  RunOp(&ws, kLoad);
+  const std::string record = SerializeBlob(*ws.GetBlob("i"), "i");
+  ws.RemoveBlob("i");
+  DeserializeBlob(record, ws.CreateBlob("i"));
+  ExpectNumbers<int32_t>(&ws, {5, 6, 4}, {2, 3, 1});
+}
+
 TEST(IndexTest, CountsNumber0AmongItsElementsExceptWhenLoaded) {
   Workspace ws;
   Create(&ws, "Int", 3);
