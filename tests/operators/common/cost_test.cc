@@ -160,15 +160,6 @@ const CostCase kCases[] = {
      0,
      360,
      160},
-    // 2 * 2 * 3 * 5 scores, each of 2 * (2 + 4) operations of products and 10 of the softmax.
-    {"MultiHeadAttention",
-     R"(type: "MultiHeadAttention" input: "Q" input: "K" input: "V" output: "Y"
-        arg { name: "heads" i: 2 })",
-     {{2, 3, 4}, {2, 5, 4}, {2, 5, 8}},
-     60 * 22,
-     0,
-     4 * (24 + 40 + 80),
-     4 * 48},
     {"AddBroadcast",
      R"(type: "Add" input: "A" input: "B" output: "Y" arg { name: "broadcast" i: 1 })",
      {{2, 3}, {3}},
