@@ -22,7 +22,8 @@ class RepeatedRun {
   bool repeats() const { return repeats_; }
 
   // Expects of the run, whose outputs are in `ws`, that
-  //   the schema infers the shapes of its outputs, or does not know them,
+  //   the schema infers the shapes of its outputs, or does not know them, also if the shape of one
+  //   input is unknown,
   // and if it is repeated, that
   //   its inputs are unchanged,
   //   an operator that has run on other inputs (other_inputs.h) computes the same.
@@ -30,6 +31,7 @@ class RepeatedRun {
 
  private:
   explicit RepeatedRun(const OperatorDef& def) : def_(def) {}
+  void ExpectInferredFrom(const std::vector<TensorShape>& shapes, const Workspace& ws) const;
   void ExpectInferred(const Workspace& ws) const;
   void ExpectSameValues(const std::string& name, const Tensor& want) const;
   void ExpectRepeated(const Workspace& ws);
