@@ -298,7 +298,8 @@ void RegisterConvInteger() {
           .Input(8, "B", "int32, [M]: a bias with the scale x_scale * w_scale; default: none")
           .Output(0, "Y", "the type of y_zero_point, [N, M, spatial...]")
           .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-            if (in.size() < 8 || in[7].data_type() == TensorProto_DataType_UNDEFINED) {
+            if (in.size() < 8 || !in[7].has_data_type() ||
+                in[7].data_type() == TensorProto_DataType_UNDEFINED) {
               return UnknownOutputs(def);
             }
             return InferConvInteger(def, in, 3, in[7].data_type());

@@ -243,7 +243,8 @@ void RegisterMatMulInteger() {
       .Input(7, "y_zero_point", "uint8 or int8, one element")
       .Output(0, "Y", "the type of y_zero_point, [batch..., M, N]")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        if (in.size() < 8 || in[7].data_type() == TensorProto_DataType_UNDEFINED) {
+        if (in.size() < 8 || !in[7].has_data_type() ||
+            in[7].data_type() == TensorProto_DataType_UNDEFINED) {
           return UnknownOutputs(def);
         }
         return InferMatMulInteger(def, in, 3, in[7].data_type());

@@ -133,7 +133,9 @@ std::vector<TensorShape> InferQuantizeLinear(const OperatorDef& def,
                                   ? TensorProto_DataType_UINT8
                                   : static_cast<TensorProto_DataType>(argument);
   if (in.size() > 2) {
-    if (in[2].data_type() == TensorProto_DataType_UNDEFINED) return UnknownOutputs(def);
+    if (!in[2].has_data_type() || in[2].data_type() == TensorProto_DataType_UNDEFINED) {
+      return UnknownOutputs(def);
+    }
     type = in[2].data_type();
   }
   return {CreateTensorShape(GetDimsVector(in[0]), type)};

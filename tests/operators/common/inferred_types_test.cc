@@ -72,22 +72,41 @@ TEST(InferredTypesTest, AreKnownWithoutTheShape) {
   }
 }
 
-TEST(InferredTypesTest, AreNotInventedForQuantizedConvolutions) {
-  const char* const op =
-      R"(type: "QLinearConv" input: "X" input: "xs" input: "xz" input: "W" input: "ws" input: "wz"
-                            input: "ys" input: "yz" output: "Y")";
-  const auto known = [](const std::vector<int64_t>& dims, TensorProto_DataType type) {
-    return CreateTensorShape(dims, type);
+// The type of the output is that of the zero point.
+TEST(InferredTypesTest, AreNotInventedForQuantizedNumbers) {
+  const auto known = [](const std::vector<int64_t>& dims) {
+    return CreateTensorShape(dims, TensorProto::INT8);
   };
-  std::vector<TensorShape> inputs(8, known({}, TensorProto::UINT8));
-  inputs[0] = known({1, 2, 5, 5}, TensorProto::UINT8);
-  inputs[3] = known({3, 2, 2, 2}, TensorProto::UINT8);
-  std::vector<TensorShape> shapes = Infer(op, inputs);
-  EXPECT_EQ(GetDimsVector(shapes[0]), std::vector<int64_t>({1, 3, 4, 4}));
-  EXPECT_EQ(shapes[0].data_type(), TensorProto::UINT8);
-  inputs[7] = Unknown(TensorProto::UNDEFINED);
-  shapes = Infer(op, inputs);
-  EXPECT_TRUE(shapes[0].unknown_shape());
+  const TensorShape one = known({});
+  struct Row {
+    const char* op;
+    std::vector<TensorShape> inputs;
+    std::vector<int64_t> dims;
+  };
+  const Row rows[] = {
+      {R"(type: "QLinearConv" input: "X" input: "xs" input: "xz" input: "W" input: "ws" input: "wz"
+          input: "ys" input: "yz" output: "Y")",
+       {known({1, 2, 5, 5}), one, one, known({3, 2, 2, 2}), one, one, one, one},
+       {1, 3, 4, 4}},
+      {R"(type: "QLinearMatMul" input: "A" input: "as" input: "az" input: "B" input: "bs" input: "bz"
+          input: "ys" input: "yz" output: "Y")",
+       {known({2, 3}), one, one, known({3, 4}), one, one, one, one},
+       {2, 4}},
+      {R"(type: "QuantizeLinear" input: "X" input: "s" input: "z" output: "Y")",
+       {known({2, 3}), one, one},
+       {2, 3}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.op);
+    std::vector<TensorShape> inputs = row.inputs;
+    const TensorShape shape = Infer(row.op, inputs)[0];
+    EXPECT_EQ(GetDimsVector(shape), row.dims);
+    EXPECT_EQ(shape.data_type(), TensorProto::INT8);
+    inputs.back() = Unknown(TensorProto::UNDEFINED);
+    EXPECT_TRUE(Infer(row.op, inputs)[0].unknown_shape());
+    inputs.back().set_data_type(TensorProto::UNDEFINED);
+    EXPECT_TRUE(Infer(row.op, inputs)[0].unknown_shape());
+  }
 }
 
 TEST(InferredTypesTest, AreUnknownForScalarsOfInt8FC) {
