@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -67,6 +68,23 @@ TEST(GivenAsInputsTest, MeansTheSameAsAnArgument) {
   }
 }
 
+constexpr std::pair<const char*, const char*> kOrders[] = {{"NCHW", "nchw"}, {"NHWC", "nhwc"}};
+
+// Whether the operator accepts the value of its argument.
+bool IsRead(const OpSchema::Argument& argument, const std::string& type, const char* value) {
+  OperatorDef def;
+  def.set_type(type);
+  Argument* const arg = def.add_arg();
+  arg->set_name(argument.name);
+  arg->set_s(value);
+  try {
+    argument.read(ArgumentHelper(def));
+    return true;
+  } catch (const EnforceNotMet&) {
+    return false;
+  }
+}
+
 // The original reads the names of layouts in small letters, too.
 TEST(OrderArgumentTest, IsReadInSmallLetters) {
   EnsureBuiltinOperators();
@@ -74,18 +92,14 @@ TEST(OrderArgumentTest, IsReadInSmallLetters) {
   for (const std::string& type : RegisteredOperatorTypes(CPU)) {
     for (const OpSchema::Argument& argument : OpSchemaRegistry::Schema(type)->args()) {
       if (argument.name != "order" || argument.default_value != "NCHW" || !argument.read) continue;
-      for (const char* const order : {"NCHW", "nchw", "NHWC", "nhwc"}) {
-        OperatorDef def;
-        def.set_type(type);
-        Argument* const arg = def.add_arg();
-        arg->set_name("order");
-        arg->set_s(order);
-        EXPECT_NO_THROW(argument.read(ArgumentHelper(def))) << type << ", " << order;
+      for (const auto& [capital, small] : kOrders) {
+        EXPECT_EQ(IsRead(argument, type, capital), IsRead(argument, type, small))
+            << type << ", " << small;
         ++read;
       }
     }
   }
-  EXPECT_GT(read, 100);
+  EXPECT_GT(read, 60);
 }
 
 }  // namespace
