@@ -45,6 +45,9 @@ constexpr Row kRows[] = {
     {"Trilu X -> Y k=2", "Trilu X k -> Z", "X f 4,6; k l 1 = 2"},
     {"ReduceSum X -> Y axes=0,2 keepdims=0", "ReduceSum X a -> Z keepdims=0",
      "X f 4,6,2; a l 2 = 0,2"},
+    // Without effect, as in the original.
+    {"SpatialSoftmaxWithLoss X L -> P Y average_by_batch_size=1", "SpatialSoftmaxWithLoss X L -> Q Z",
+     "X f 2,3,2,2; L i 2,2,2 <3"},
     {"Concat A B -> Y S order=NHWC", "Concat A B -> Z S order=nhwc", "A f 2,2,3,3; B f 2,2,3,2"},
     {"Split X -> Y A order=NHWC", "Split X -> Z B order=nhwc", "X f 2,2,3,4"},
     {"MaxPool X -> Y kernel=2 order=NHWC", "MaxPool X -> Z kernel=2 order=nhwc", "X f 1,4,5,3"},
