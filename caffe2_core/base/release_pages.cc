@@ -1,5 +1,6 @@
 #include "caffe2_core/base/release_pages.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,7 +9,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers do not have
+// MADV_POPULATE_READ and MADV_POPULATE_WRITE, which older headers do not have.
+constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
 void AdvisePages(const void* data, size_t nbytes, int advice) {
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -23,5 +25,15 @@ void AdvisePages(const void* data, size_t nbytes, int advice) {
 void ReleasePages(const void* data, size_t nbytes) { AdvisePages(data, nbytes, MADV_DONTNEED); }
 
 void MapPages(void* data, size_t nbytes) { AdvisePages(data, nbytes, kPopulateWrite); }
+
+void MapPagesForReading(const void* data, size_t nbytes) {
+  AdvisePages(data, nbytes, kPopulateRead);
+}
+
+void ReleaseFreedMemory() {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
 
 }  // namespace caffe2rt

@@ -15,6 +15,11 @@ void ReleasePages(const void* data, size_t nbytes);
 // Maps the whole pages in [data, data + nbytes), which is writable memory: the content stays, and writing
 // it later does not wait for the system. Does nothing if the system cannot do so (before Linux 5.14).
 void MapPages(void* data, size_t nbytes);
+// The same for memory that will be read, such as a mapped file: the system reads what it does not have yet.
+void MapPagesForReading(const void* data, size_t nbytes);
+
+// Returns to the system what the C library keeps of freed memory. Takes some milliseconds.
+void ReleaseFreedMemory();
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -89,28 +89,30 @@ class AheadPlanner {
 
   // Runs the planned operators that only compute, if that costs little, on zeros where the elements of an input
   // are not known. REQUIRES: between Begin and End of the memory; End follows.
-  // Returns whether they were run: then the blobs in planned memory stay there, as after a run.
-  bool Rehearse(NetMemory* memory) {
+  // `run` runs the net. Returns whether they were run: then the blobs in planned memory stay there, as after a run.
+  bool Rehearse(const std::function<void()>& run, NetMemory* memory) {
     if (!cost_.is_low() || rehearsed_.empty()) return false;
     for (Tensor* const tensor : undefined_)
       std::memset(tensor->raw_mutable_data(tensor->dtype()), 0, tensor->nbytes());
-    for (const NetMemory::PlannedBlob& planned : memory->planned())
-      stays_.insert(objects_[planned.blob]);
     // Zeros may be what an operator rejects: a run on other elements reports its errors itself.
     try {
-      if (rehearsed_.size() == operators_.size()) {
-        memory->End(false);
-        (void)memory->Run();
-      } else {
-        for (const size_t op : rehearsed_) (void)operators_[op]->Run();
-      }
+      if (rehearses_all()) memory->End(false);
+      for (int i = 0; i < cost_.runs(); ++i) rehearses_all() ? run() : RunRehearsed();
     } catch (const EnforceNotMet&) {
     } catch (const std::bad_alloc&) {
     }
+    if (rehearses_all()) memory->Begin();  // the runs may have made a better plan
+    for (const NetMemory::PlannedBlob& planned : memory->planned())
+      stays_.insert(objects_[planned.blob]);
     return true;
   }
+  bool rehearses_all() const { return rehearsed_.size() == operators_.size(); }
+  bool is_small() const { return cost_.is_small(); }
 
  private:
+  void RunRehearsed() {
+    for (const size_t op : rehearsed_) (void)operators_[op]->Run();
+  }
   static void ClearTensor(Blob* blob) {
     if (blob->IsType<Tensor>()) {
       Tensor* const tensor = blob->GetMutable<Tensor>();
@@ -147,7 +149,7 @@ class AheadPlanner {
     if (!cost_.is_low()) return;
     const OperatorDef& def = def_.op(static_cast<int>(op));
     const auto in = ShapesOf(blobs_.inputs(op)), out = ShapesOf(blobs_.outputs(op));
-    if (in.has_value() && out.has_value() && OnlyComputes(def)) {
+    if (in.has_value() && out.has_value() && OnlyComputes(def, *operators_[op])) {
       cost_.Add(def, *in, *out);
       rehearsed_.push_back(op);
       return;
@@ -221,16 +223,17 @@ bool TryToPlan(AheadPlanner* planner, size_t op) {
 
 }  // namespace
 
-std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
-                              const ShapeMap& shapes, NetMemory* memory) {
+AheadResult PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
+                      const ShapeMap& shapes, const std::function<void()>& run,
+                      NetMemory* memory) {
   const std::vector<OperatorBase*> operators = net.GetOperators();
-  std::vector<size_t> left_out;
+  AheadResult result;
   if (memory->blobs() == nullptr) {
     for (size_t op = 0; op < operators.size(); ++op) {
       const auto* const planner = dynamic_cast<const PlansAhead*>(operators[op]);
-      if (planner != nullptr && planner->PreparesWeights()) left_out.push_back(op);
+      if (planner != nullptr && planner->PreparesWeights()) result.left_out.push_back(op);
     }
-    return left_out;
+    return result;
   }
   const TransientWrites writes;
   memory->Release();
@@ -238,13 +241,14 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
   planner.Begin(inputs, shapes);
   memory->Begin();
   for (size_t op = 0; op < operators.size(); ++op) {
-    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
+    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) result.left_out.push_back(op);
   }
   memory->MapPages();
-  const bool rehearsed = planner.Rehearse(memory);
+  const bool rehearsed = planner.Rehearse(run, memory);
   memory->End(false);
   if (!rehearsed) memory->Release();
-  return left_out;
+  result.small = rehearsed && planner.rehearses_all() && planner.is_small();
+  return result;
 }
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <set>
@@ -24,6 +25,7 @@
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/waiting.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/memory_range.h"
 
@@ -193,6 +195,32 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   Lease warm(this, Acquire());
   if (options.plan_ahead) warm->net->PlanAhead(preparation);
   ReleaseWeights();
+}
+
+std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
+  Lease only(this, Acquire());
+  if (!options.plan_ahead || !only->net->is_small()) return std::nullopt;
+  TensorMap zeros;
+  for (const auto& [name, shape] : preparation.options.input_shapes) {
+    const TypeMeta type = DataTypeToTypeMeta(shape.data_type());
+    const bool is_given = preparation.options.inputs.contains(name);
+    if (!is_given || !type.IsPlainData() || shape.unknown_shape()) continue;
+    Tensor zero(CPU);
+    zero.Resize(GetDimsVector(shape));
+    std::memset(zero.raw_mutable_data(type), 0, zero.nbytes());
+    zeros.emplace(name, std::move(zero));
+  }
+  return zeros;
+}
+
+void Predictor::Instances::ClearInputs() {
+  Lease only(this, Acquire());
+  for (size_t i = 0; i < input_names.size(); ++i) {
+    const bool expected = preparation.options.inputs.contains(input_names[i]);
+    if (expected && only->inputs[i]->IsType<Tensor>()) {
+      *only->inputs[i]->GetMutable<Tensor>() = Tensor(CPU);
+    }
+  }
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written

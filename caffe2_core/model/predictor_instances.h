@@ -66,6 +66,12 @@ class Predictor::Instances {
   void Finish(std::vector<std::string> inputs, const std::vector<std::string>& expected,
               std::vector<std::string> outputs);
 
+  // The inputs with which a caller may run a small net before its first run (PreparedNet::is_small): zeros of the
+  // known shapes. Nothing if the net is not small. REQUIRES: called after Finish, before any other call.
+  std::optional<Predictor::TensorMap> InputsForRehearsal();
+  // Empties the inputs of the only instance, so that nobody reads these zeros.
+  void ClearInputs();
+
   // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
   Instance* Acquire();
   void Release(Instance* instance);
