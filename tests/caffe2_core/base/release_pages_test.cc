@@ -49,20 +49,35 @@ std::vector<bool> Mapped(void* memory) {
   return mapped;
 }
 
-TEST(MapPagesTest, MapsWholePagesAndKeepsTheirContent) {
+struct Mapping {
+  const char* name;
+  int advice;  // MADV_POPULATE_READ, MADV_POPULATE_WRITE
+  void (*map)(void* data, size_t nbytes);
+};
+
+class MapPagesTest : public testing::TestWithParam<Mapping> {};
+
+TEST_P(MapPagesTest, MapsWholePagesAndKeepsTheirContent) {
   void* const memory =
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto* const bytes = static_cast<unsigned char*>(memory);
   bytes[3 * kPage] = 7;
-  const bool can_map = madvise(bytes, kPage, 23) == 0;  // MADV_POPULATE_WRITE
-  MapPages(bytes + kPage + 1, 4 * kPage);
+  const bool can_map = madvise(bytes, kPage, GetParam().advice) == 0;
+  GetParam().map(bytes + kPage + 1, 4 * kPage);
   EXPECT_EQ(Mapped(memory),
             std::vector<bool>({can_map, false, can_map, true, can_map, false, false, false}));
   EXPECT_EQ(bytes[3 * kPage], 7);
   EXPECT_EQ(bytes[2 * kPage], 0);
   munmap(memory, kBytes);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Uses, MapPagesTest,
+    testing::Values(Mapping{"Writing", 23, &MapPages},
+                    Mapping{"Reading", 22,
+                            [](void* data, size_t nbytes) { MapPagesForReading(data, nbytes); }}),
+    [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace caffe2rt::release_pages_test

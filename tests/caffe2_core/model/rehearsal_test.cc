@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
@@ -141,6 +142,25 @@ TEST(RehearsalTest, LeavesBlobsAsTheyWere) {
   EXPECT_EQ(rehearsed.runs, std::vector<int>({3}));
   EXPECT_TRUE(ws.GetBlob("x")->IsEmpty());
   EXPECT_TRUE(!ws.HasBlob("y") || ws.GetBlob("y")->IsEmpty());
+}
+
+// It is called on zeros, which no call may read.
+TEST(RehearsalTest, APredictorForgetsTheZeros) {
+  PredictorOptions options;
+  options.input_shapes = {{"x", Floats({2, 4})}};
+  const std::string net = R"(name: "n" external_input: "x" external_input: "b" external_output: "y"
+    op { type: "Add" input: "x" input: "b" output: "y" arg { name: "broadcast" i: 1 } })";
+  Predictor predictor(ParseNet(R"(op { type: "GivenTensorFill" output: "b"
+                                       arg { name: "shape" ints: 4 }
+                                       arg { name: "values" floats: 1 floats: 2 floats: 3 floats: 4 } })"),
+                      ParseNet(net), nullptr, options);
+  std::vector<Tensor> outputs;
+  EXPECT_THROW((void)predictor({}, &outputs), EnforceNotMet);
+  Tensor x(std::vector<int64_t>{1, 4}, CPU);
+  std::fill_n(x.mutable_data<float>(), 4, 10.0f);
+  ASSERT_TRUE(predictor({x}, &outputs));
+  EXPECT_EQ(std::vector<float>(outputs[0].data<float>(), outputs[0].data<float>() + 4),
+            std::vector<float>({11, 12, 13, 14}));
 }
 
 }  // namespace
