@@ -55,7 +55,7 @@ class PreparedForms {
   PreparedForms(const PreparedForms&) = delete;
   PreparedForms& operator=(const PreparedForms&) = delete;
 
-  // The form under `key`; one from a file is mapped to memory. If there is none, or if it has another size, which is possible if it was
+  // The form under `key`. If there is none, or if it has another size, which is possible if it was
   // added from a damaged file, `make` writes it, once even if several threads call. `restorer` belongs
   // to what `make` writes, and is not used for forms that were added.
   std::shared_ptr<const void> Get(const std::string& key, size_t nbytes, const Maker& make,
