@@ -15,7 +15,10 @@ size_t ReleaseWeightsOf(const Workspace& ws, const std::vector<std::string>& nam
     const std::shared_ptr<Blob> blob = ws.FindBlob(name);
     const Tensor* const weight = blob == nullptr ? nullptr : FindTensor(*blob);
     if (weight == nullptr || weight->storage() == nullptr) continue;
-    if (!stays(name, *weight->storage())) bytes += weight->storage()->ReleaseData();
+    if (stays(name, *weight->storage())) continue;
+    bytes += weight->storage()->ReleaseData();
+    // Those of a mapped file, of which the operators read the forms, may have been read by somebody else.
+    if (weight->storage()->forms().any()) weight->storage()->forms().ReleasePages();
   }
   if (bytes > 0) ReleaseFreedMemory();
   return bytes;
