@@ -200,7 +200,7 @@ class RunJob {
       stop_.Run([this] { net_->Run(); });
       const bool is_first = !first_ms_.has_value();
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
-      if (is_first) ReleaseWeights();
+      if (is_first && (iterations_ > 1 || images_.several)) ReleaseWeights();
       if (progress != nullptr) progress->Show(i + 1);
     }
   }

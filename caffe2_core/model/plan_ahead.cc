@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/rehearsal.h"
@@ -35,7 +36,10 @@ class AheadPlanner {
         operators_(net.GetOperators()),
         blobs_(*memory.blobs()),
         objects_(memory.objects()),
-        known_(blobs_.size(), Known::kNothing) {}
+        kept_(memory.kept()),
+        known_(blobs_.size(), Known::kNothing) {
+    for (std::string& name : OutputsOf(def_)) kept_.insert(std::move(name));
+  }
   ~AheadPlanner() {
     const auto goes = [this](const Blob* blob) { return !stays_.contains(blob); };
     for (Blob* const blob : to_empty_) {
@@ -89,7 +93,8 @@ class AheadPlanner {
 
   // Runs the planned operators that only compute, if that costs little, on zeros where the elements of an input
   // are not known. REQUIRES: between Begin and End of the memory; End follows.
-  // `run` runs the net. Returns whether they were run: then the blobs in planned memory stay there, as after a run.
+  // `run` runs the net. Returns whether they were run: then blobs that nobody reads after a run keep their memory, as
+  // after a run.
   bool Rehearse(const std::function<void()>& run, NetMemory* memory) {
     if (!cost_.is_low() || rehearsed_.empty()) return false;
     for (Tensor* const tensor : undefined_)
@@ -97,19 +102,30 @@ class AheadPlanner {
     // Zeros may be what an operator rejects: a run on other elements reports its errors itself.
     try {
       if (rehearses_all()) memory->End(false);
-      for (int i = 0; i < cost_.runs(); ++i) rehearses_all() ? run() : RunRehearsed();
+      for (int i = 0; i < cost_.runs(); ++i) {
+        rehearses_all() ? run() : RunRehearsed();
+        // The allocator then has memory for the outputs that was used before.
+        if (cost_.is_small()) EmptyKept();
+      }
     } catch (const EnforceNotMet&) {
     } catch (const std::bad_alloc&) {
     }
-    if (rehearses_all()) memory->Begin();  // the runs may have made a better plan
-    for (const NetMemory::PlannedBlob& planned : memory->planned())
-      stays_.insert(objects_[planned.blob]);
+    for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
+      if (is_free_.contains(objects_[blob]) && !kept_.contains(blobs_.name(blob)))
+        stays_.insert(objects_[blob]);
+    }
     return true;
   }
   bool rehearses_all() const { return rehearsed_.size() == operators_.size(); }
   bool is_small() const { return cost_.is_small(); }
 
  private:
+  void EmptyKept() {
+    for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
+      if (is_free_.contains(objects_[blob]) && kept_.contains(blobs_.name(blob)))
+        objects_[blob]->Reset();
+    }
+  }
   void RunRehearsed() {
     for (const size_t op : rehearsed_) (void)operators_[op]->Run();
   }
@@ -201,13 +217,14 @@ class AheadPlanner {
   const std::vector<OperatorBase*> operators_;
   const NetDependencies& blobs_;
   const std::vector<Blob*>& objects_;
+  std::set<std::string> kept_;              // are read after a run, with the outputs
   std::vector<Known> known_;                // by blob
   std::set<const Blob*> is_free_;           // hold nothing before the first run
   std::vector<Blob*> to_empty_, to_clear_;  // what they hold at the end is removed
   std::vector<size_t> rehearsed_;           // operators that only compute, in the order of the net
   std::vector<Tensor*> undefined_;          // what they read that no operator has computed
   RehearsalCost cost_;                      // of these operators
-  std::set<const Blob*> stays_;             // stay in planned memory, as after a run
+  std::set<const Blob*> stays_;             // keep what they hold, as after a run
 };
 
 // Operators report these errors when they run.

@@ -20,8 +20,8 @@ class NetBase;
 // is left out, as is one that fails: its first run does the work, and reports the error. The planned
 // memory is mapped. If that costs little, the operators that only compute (rehearsal.h) then run once, or a few
 // times if it costs next to nothing, on zeros where elements are not known. If these are all operators of the net,
-// `run` runs them, as it will run the net. Blobs are left as they were, except that those of planned memory may
-// stay in it, as after a run. `inputs` and `shapes` are those of PreparationOptions.
+// `run` runs them, as it will run the net. Blobs are left as they were, except that those that nobody reads after a
+// run may then hold something, as after a run. `inputs` and `shapes` are those of PreparationOptions.
 struct AheadResult {
   // The positions of the operators that were left out and whose first run may prepare weights.
   std::vector<size_t> left_out = {};

@@ -33,6 +33,7 @@ class Predictor::Instances {
     bool misplaced = false;  // an input is on another device
     std::vector<Blob*> outputs;
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
+    bool has_run = false;
     bool plain = false;             // it runs the net as it was written
     int slot = 0;                   // index into idle_ and all_
     std::shared_ptr<ArenaStock> arenas;  // of `net`; may be null

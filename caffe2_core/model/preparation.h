@@ -139,8 +139,8 @@ class PreparedNet {
   // Does what the first run does once: operators plan for their shapes, libraries create their
   // primitives, constant weights are prepared, and the pages of the planned memory are mapped. The
   // first run is then about as fast as the next ones. If that costs little, operators that do nothing but
-  // compute their outputs (rehearsal.h) run once or a few times, on zeros; the blobs in planned memory may then
-  // stay in it.
+  // compute their outputs (rehearsal.h) run once or a few times, on zeros; blobs that nobody reads after a run may
+  // then hold something.
   // No other blob changes.
   // `preparation` is that of the net: it holds its inputs and their shapes. Without the shape of an
   // input, and without planned memory, operators plan in the first run. Returns the positions of the

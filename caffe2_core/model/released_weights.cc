@@ -7,10 +7,16 @@
 #include "caffe2_core/tensor/storage.h"
 
 namespace caffe2rt {
+namespace {
+
+// From this size of a model on, its runs take so long that a millisecond before one does not count.
+constexpr size_t kLargeModelBytes = size_t{32} << 20;
+
+}  // namespace
 
 size_t ReleaseWeightsOf(const Workspace& ws, const std::vector<std::string>& names,
                         const std::function<bool(const std::string&, const Storage&)>& stays) {
-  size_t bytes = 0;
+  size_t bytes = 0, prepared_bytes = 0;
   for (const std::string& name : names) {
     const std::shared_ptr<Blob> blob = ws.FindBlob(name);
     const Tensor* const weight = blob == nullptr ? nullptr : FindTensor(*blob);
@@ -18,9 +24,14 @@ size_t ReleaseWeightsOf(const Workspace& ws, const std::vector<std::string>& nam
     if (stays(name, *weight->storage())) continue;
     bytes += weight->storage()->ReleaseData();
     // Those of a mapped file, of which the operators read the forms, may have been read by somebody else.
-    if (weight->storage()->forms().any()) weight->storage()->forms().ReleasePages();
+    if (!weight->storage()->forms().any()) continue;
+    weight->storage()->forms().ReleasePages();
+    prepared_bytes += weight->storage()->capacity_bytes();
   }
-  if (bytes > 0) ReleaseFreedMemory();
+  if (prepared_bytes >= kLargeModelBytes) {
+    ReleaseFreedMemory();
+    ReleaseCodePages();
+  }
   return bytes;
 }
 

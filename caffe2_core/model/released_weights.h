@@ -15,9 +15,9 @@ namespace caffe2rt {
 
 class Storage;
 
-// Of the tensors `names` in `ws`, unless stays(name, storage). Returns the bytes that were released. If there are
-// any, returns the freed memory of the process to the system, too: loading leaves some behind. REQUIRES: nothing
-// runs, and nobody has a pointer into a weight.
+// Of the tensors `names` in `ws`, unless stays(name, storage). Returns the bytes that were released. If many megabytes
+// of weights are prepared, also returns what loading them left behind to the system: freed memory, and pages of code
+// (base/release_pages.h). REQUIRES: nothing runs, and nobody has a pointer into a weight.
 size_t ReleaseWeightsOf(const Workspace& ws, const std::vector<std::string>& names,
                         const std::function<bool(const std::string&, const Storage&)>& stays);
 
