@@ -62,8 +62,14 @@ class Observation {
   Observation(const std::vector<OperatorBase*>& operators, std::vector<OperatorSamples>* samples)
       : operators_(operators) {
     for (size_t i = 0; i < operators_.size(); ++i) {
-      observers_.push_back(operators_[i]->AttachObserver(
-          std::make_unique<ProfilingObserver>(operators_[i], &(*samples)[i])));
+      auto observer = std::make_unique<ProfilingObserver>(operators_[i], &(*samples)[i]);
+      // Before the first run, so that what it measures is not the first use of this code.
+      if ((*samples)[i].milliseconds.empty()) {
+        observer->Start();
+        observer->Stop();
+        (*samples)[i].milliseconds.clear();
+      }
+      observers_.push_back(operators_[i]->AttachObserver(std::move(observer)));
     }
   }
   ~Observation() {

@@ -123,7 +123,7 @@ class AheadPlanner {
   void EmptyKept() {
     for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
       if (is_free_.contains(objects_[blob]) && kept_.contains(blobs_.name(blob)))
-        objects_[blob]->Reset();
+        ClearTensor(objects_[blob]);
     }
   }
   void RunRehearsed() {

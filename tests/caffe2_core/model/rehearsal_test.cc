@@ -155,7 +155,7 @@ TEST(RehearsalTest, APredictorForgetsTheZeros) {
                                        arg { name: "values" floats: 1 floats: 2 floats: 3 floats: 4 } })"),
                       ParseNet(net), nullptr, options);
   std::vector<Tensor> outputs;
-  EXPECT_THROW((void)predictor({}, &outputs), EnforceNotMet);
+  EXPECT_THROW((void)predictor(std::vector<Tensor>(), &outputs), EnforceNotMet);
   Tensor x(std::vector<int64_t>{1, 4}, CPU);
   std::fill_n(x.mutable_data<float>(), 4, 10.0f);
   ASSERT_TRUE(predictor({x}, &outputs));
