@@ -51,8 +51,8 @@ int ReleaseCodeOf(dl_phdr_info* object, size_t /*size*/, void* pagemap) {
   const uintptr_t page = PageBytes();
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-    const bool is_code = segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
-                         (segment.p_flags & PF_W) == 0;
+    const bool is_code =
+        segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) == 0;
     if (!is_code) continue;
     const uintptr_t begin = (object->dlpi_addr + segment.p_vaddr + page - 1) / page * page;
     const uintptr_t end = (object->dlpi_addr + segment.p_vaddr + segment.p_memsz) / page * page;

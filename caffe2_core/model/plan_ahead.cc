@@ -241,8 +241,7 @@ bool TryToPlan(AheadPlanner* planner, size_t op) {
 }  // namespace
 
 AheadResult PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
-                      const ShapeMap& shapes, const std::function<void()>& run,
-                      NetMemory* memory) {
+                      const ShapeMap& shapes, const std::function<void()>& run, NetMemory* memory) {
   const std::vector<OperatorBase*> operators = net.GetOperators();
   AheadResult result;
   if (memory->blobs() == nullptr) {

@@ -29,7 +29,6 @@ struct AheadResult {
   bool small = false;
 };
 AheadResult PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
-                      const ShapeMap& shapes, const std::function<void()>& run,
-                      NetMemory* memory);
+                      const ShapeMap& shapes, const std::function<void()>& run, NetMemory* memory);
 
 }  // namespace caffe2rt

@@ -21,6 +21,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/preparation.h"

@@ -247,9 +247,9 @@ void PreparedNet::Run() {
 std::vector<size_t> PreparedNet::PlanAhead(const Preparation& preparation) {
   const WorkScope scope(
       {.threads = threads_, .conv_tuning = tuning_.get(), .any_machine = any_machine_});
-  AheadResult result =
-      caffe2rt::PlanAhead(*net_, preparation.options.inputs, preparation.options.input_shapes,
-                          [this] { Run(); }, memory_.get());
+  AheadResult result = caffe2rt::PlanAhead(
+      *net_, preparation.options.inputs, preparation.options.input_shapes, [this] { Run(); },
+      memory_.get());
   small_ = result.small;
   return std::move(result.left_out);
 }

@@ -63,7 +63,8 @@ TEST(JudgeTest, ComparesTheCheckWithTheRun) {
   const oracle::Blob x = BlobOf("X", {2, 3}, TensorProto::FLOAT);
   const CallVerdict fine = CheckAndRun(Call(accuracy, {x, BlobOf("L", {2}, TensorProto::INT32)}));
   EXPECT_EQ(fine.check + fine.run, "");
-  const CallVerdict rejected = CheckAndRun(Call(accuracy, {x, BlobOf("L", {3}, TensorProto::INT32)}));
+  const CallVerdict rejected =
+      CheckAndRun(Call(accuracy, {x, BlobOf("L", {3}, TensorProto::INT32)}));
   EXPECT_THAT(rejected.check, HasSubstr("elements of input 1 (labels)"));
   EXPECT_THAT(rejected.run, HasSubstr("elements of input 1 (labels)"));
   // A sum of lengths is a value.

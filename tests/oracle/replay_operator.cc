@@ -84,7 +84,7 @@ void MakeBlobs(const oracle::OperatorCase& recorded, Workspace* ws) {
 
 // Compares a run with the recorded one. `error` is that of the run, or "".
 CaseResult ResultOf(const oracle::OperatorCase& recorded, const OperatorDef& def,
-                 const ReplayTarget& target, const std::string& error, const Workspace& ws) {
+                    const ReplayTarget& target, const std::string& error, const Workspace& ws) {
   if (recorded.throws()) {
     if (error.empty() && recorded.error() == "Not Implemented.") {
       return {CaseStatus::kBeyondOriginal, ""};

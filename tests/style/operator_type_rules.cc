@@ -21,7 +21,8 @@ constexpr AllowedFolder kAllowedFolders[] = {
     {"caffe2_core/compat/", "forwarding headers under the original's paths"},
     {"caffe2_core/import/", "translates the layers and nodes of other formats into operators"},
     {"caffe2_core/export/", "translates operators into nodes of another format"},
-    {"caffe2_core/training/", "makes nets: layers, losses and solvers are operators of these types"},
+    {"caffe2_core/training/",
+     "makes nets: layers, losses and solvers are operators of these types"},
 };
 
 struct AllowedFile {

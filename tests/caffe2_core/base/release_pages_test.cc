@@ -108,12 +108,13 @@ TEST_P(MapPagesTest, MapsWholePagesAndKeepsTheirContent) {
   munmap(memory, kBytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Uses, MapPagesTest,
-    testing::Values(Mapping{"Writing", 23, &MapPages},
-                    Mapping{"Reading", 22,
-                            [](void* data, size_t nbytes) { MapPagesForReading(data, nbytes); }}),
-    [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Uses, MapPagesTest,
+                         testing::Values(Mapping{"Writing", 23, &MapPages},
+                                         Mapping{"Reading", 22,
+                                                 [](void* data, size_t nbytes) {
+                                                   MapPagesForReading(data, nbytes);
+                                                 }}),
+                         [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace caffe2rt::release_pages_test

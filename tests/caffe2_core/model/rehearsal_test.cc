@@ -74,11 +74,11 @@ TEST(RehearsalTest, RunsCheapOperatorsThatOnlyCompute) {
                       {{"x", Floats({256, 1024})}}),
             std::vector<int>({1}));
   // It reads a blob that is not listed, and was filled when the operator was created.
-  EXPECT_EQ(RunsAhead(R"(op { type: "PackedInt8BGRANHWCToNCHWCStylizerPreprocess"
+  EXPECT_EQ(
+      RunsAhead(R"(op { type: "PackedInt8BGRANHWCToNCHWCStylizerPreprocess"
                               input: "x" input: "b" output: "y" })",
-                      {{"x", CreateTensorShape(std::vector<int64_t>{1, 2, 2, 4},
-                                               TensorProto::UINT8)}}),
-            std::vector<int>({3}));
+                {{"x", CreateTensorShape(std::vector<int64_t>{1, 2, 2, 4}, TensorProto::UINT8)}}),
+      std::vector<int>({3}));
 }
 
 TEST(RehearsalTest, RunsNoOtherOperator) {
