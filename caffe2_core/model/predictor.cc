@@ -134,7 +134,7 @@ void Predictor::Rehearse() {
     for (int i = 0; i < kCalls; ++i) (void)operator()(*zeros, &outputs);
   } catch (const EnforceNotMet&) {  // zeros may be what the net rejects
   }
-  shared_->ClearInputs();
+  shared_->Clear(*zeros);
 }
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,

@@ -203,10 +203,16 @@ std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
   Lease only(this, Acquire());
   if (!options.plan_ahead || !only->net->is_small()) return std::nullopt;
   TensorMap zeros;
-  for (const auto& [name, shape] : preparation.options.input_shapes) {
-    const TypeMeta type = DataTypeToTypeMeta(shape.data_type());
+  for (size_t i = 0; i < input_names.size(); ++i) {
+    const std::string& name = input_names[i];
+    const auto known = preparation.options.input_shapes.find(name);
     const bool is_given = preparation.options.inputs.contains(name);
-    if (!is_given || !type.IsPlainData() || shape.unknown_shape()) continue;
+    if (!is_given || known == preparation.options.input_shapes.end()) continue;
+    const Tensor* const value = FindTensor(*only->inputs[i]);
+    if (value == nullptr || value->storage() != nullptr) continue;  // it has a value
+    const TensorShape& shape = known->second;
+    const TypeMeta type = DataTypeToTypeMeta(shape.data_type());
+    if (!type.IsPlainData() || shape.unknown_shape()) continue;
     Tensor zero(CPU);
     zero.Resize(GetDimsVector(shape));
     std::memset(zero.raw_mutable_data(type), 0, zero.nbytes());
@@ -215,13 +221,10 @@ std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
   return zeros;
 }
 
-void Predictor::Instances::ClearInputs() {
+void Predictor::Instances::Clear(const TensorMap& inputs) {
   Lease only(this, Acquire());
   for (size_t i = 0; i < input_names.size(); ++i) {
-    const bool expected = preparation.options.inputs.contains(input_names[i]);
-    if (expected && only->inputs[i]->IsType<Tensor>()) {
-      *only->inputs[i]->GetMutable<Tensor>() = Tensor(CPU);
-    }
+    if (inputs.contains(input_names[i])) *only->inputs[i]->GetMutableTensor(CPU) = Tensor(CPU);
   }
 }
 

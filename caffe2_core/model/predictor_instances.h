@@ -70,8 +70,8 @@ class Predictor::Instances {
   // The inputs with which a caller may run a small net before its first run (PreparedNet::is_small): zeros of the
   // known shapes. Nothing if the net is not small. REQUIRES: called after Finish, before any other call.
   std::optional<Predictor::TensorMap> InputsForRehearsal();
-  // Empties the inputs of the only instance, so that nobody reads these zeros.
-  void ClearInputs();
+  // Empties these inputs of the only instance, so that nobody reads the zeros.
+  void Clear(const Predictor::TensorMap& inputs);
 
   // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
   Instance* Acquire();
