@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <set>
@@ -21,13 +20,11 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
-#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/waiting.h"
-#include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/memory_range.h"
 
@@ -197,35 +194,6 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   Lease warm(this, Acquire());
   if (options.plan_ahead) warm->net->PlanAhead(preparation);
   ReleaseWeights();
-}
-
-std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
-  Lease only(this, Acquire());
-  if (!options.plan_ahead || !only->net->is_small()) return std::nullopt;
-  TensorMap zeros;
-  for (size_t i = 0; i < input_names.size(); ++i) {
-    const std::string& name = input_names[i];
-    const auto known = preparation.options.input_shapes.find(name);
-    const bool is_given = preparation.options.inputs.contains(name);
-    if (!is_given || known == preparation.options.input_shapes.end()) continue;
-    const Tensor* const value = FindTensor(*only->inputs[i]);
-    if (value == nullptr || value->storage() != nullptr) continue;  // it has a value
-    const TensorShape& shape = known->second;
-    const TypeMeta type = DataTypeToTypeMeta(shape.data_type());
-    if (!type.IsPlainData() || shape.unknown_shape()) continue;
-    Tensor zero(CPU);
-    zero.Resize(GetDimsVector(shape));
-    std::memset(zero.raw_mutable_data(type), 0, zero.nbytes());
-    zeros.emplace(name, std::move(zero));
-  }
-  return zeros;
-}
-
-void Predictor::Instances::Clear(const TensorMap& inputs) {
-  Lease only(this, Acquire());
-  for (size_t i = 0; i < input_names.size(); ++i) {
-    if (inputs.contains(input_names[i])) *only->inputs[i]->GetMutableTensor(CPU) = Tensor(CPU);
-  }
 }
 
 // If a caller may give a weight as an input, all weights stay, because the net as it was written
