@@ -104,7 +104,7 @@ const AllowedFile* FindAllowed(const std::string& path) {
 
 namespace {
 
-bool IsChecked(const SourceFile& file) {
+bool MustAskTraits(const SourceFile& file) {
   return file.IsCode() && file.IsUnder("caffe2_core/") &&
          std::none_of(std::begin(kAllowedFolders), std::end(kAllowedFolders),
                       [&](const AllowedFolder& folder) { return file.IsUnder(folder.path); });
@@ -115,7 +115,7 @@ bool IsChecked(const SourceFile& file) {
 Violations CheckOperatorTypesInCore(const std::vector<SourceFile>& files) {
   Violations violations;
   for (const SourceFile& file : files) {
-    if (!IsChecked(file)) continue;
+    if (!MustAskTraits(file)) continue;
     const AllowedFile* const allowed = FindAllowed(file.path);
     Types unused = allowed != nullptr ? allowed->types : Types();
     for (size_t i = 0; i < file.lines.size(); ++i) {
