@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/io/signal_cleanup.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/init.h"
@@ -78,6 +80,14 @@ void WarnOfIdleFlags() {
   }
 }
 
+// For the command whose first operator should start early. Modules register operators, too.
+bool RegistersAhead(const Command& command, const std::vector<std::string>& args) {
+  return std::strcmp(command.name, "run") == 0 &&
+         std::none_of(args.begin(), args.end(), [](const std::string& arg) {
+           return arg.starts_with("--module") || arg == "--help" || arg == "--help-all";
+         });
+}
+
 int Main(std::vector<std::string> args) try {
   if (args.empty()) {
     PrintHelp();
@@ -103,6 +113,8 @@ int Main(std::vector<std::string> args) try {
   }
   const Command& command = FindCommand(args[0]);
   args.erase(args.begin());
+  std::optional<RegistrationAhead> registration;
+  if (RegistersAhead(command, args)) registration.emplace();
   GlobalInit();
   const CommandLine line = ParseCommandLine(command.options, args, &LoadModules);
   if (line.Has("help") || line.Has("help-all")) {

@@ -31,6 +31,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/released_weights.h"
 #include "caffe2_core/tensor/prepared_forms.h"
 
 namespace caffe2rt {
@@ -162,6 +163,13 @@ class RunJob {
     Timer timer;
     (void)net_->PlanAhead(preparation_);
     ahead_ms_ = timer.MilliSeconds();
+    ReleaseWeights();
+  }
+
+  // Those that the operators do not read any more.
+  void ReleaseWeights() {
+    if (values_.watched()) return;
+    (void)ReleaseConstants(model_.predict_net, preparation_.options, KeptBlobs(), ws_.get());
   }
 
   // Calls a function. Adds to its error that --cast converts an input, if that is of a wrong type.
@@ -190,7 +198,9 @@ class RunJob {
       if (values_.watched()) values_.BeginRun();
       Timer timer;
       stop_.Run([this] { net_->Run(); });
+      const bool is_first = !first_ms_.has_value();
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
+      if (is_first && (iterations_ > 1 || images_.several)) ReleaseWeights();
       if (progress != nullptr) progress->Show(i + 1);
     }
   }

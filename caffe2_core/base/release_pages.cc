@@ -1,21 +1,64 @@
 #include "caffe2_core/base/release_pages.h"
 
+#include <fcntl.h>
+#include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace caffe2rt {
 namespace {
 
-constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers do not have
+// MADV_POPULATE_READ and MADV_POPULATE_WRITE, which older headers do not have.
+constexpr int kPopulateRead = 22, kPopulateWrite = 23;
+
+uintptr_t PageBytes() {
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return page;
+}
 
 void AdvisePages(const void* data, size_t nbytes, int advice) {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(data);
   const uintptr_t begin = (address + page - 1) / page * page;
   const uintptr_t end = (address + nbytes) / page * page;
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+}
+
+// Releases the pages in [begin, end) that are mapped to a file. `pagemap` is /proc/self/pagemap, which has a number for
+// each page: bit 61 is set if it is a page of a file, bit 63 if it is mapped.
+void ReleaseFilePages(int pagemap, uintptr_t begin, uintptr_t end) {
+  constexpr uint64_t kMappedFile = uint64_t{1} << 61 | uint64_t{1} << 63;
+  const uintptr_t page = PageBytes();
+  std::vector<uint64_t> entries((end - begin) / page);
+  const size_t bytes = entries.size() * sizeof(uint64_t);
+  const auto offset = static_cast<off_t>(begin / page * sizeof(uint64_t));
+  if (pread(pagemap, entries.data(), bytes, offset) != static_cast<ssize_t>(bytes)) return;
+  for (size_t first = 0, last; first < entries.size(); first = last + 1) {
+    last = first;
+    while (last < entries.size() && (entries[last] & kMappedFile) == kMappedFile) ++last;
+    if (last > first) {
+      (void)madvise(reinterpret_cast<void*>(begin + first * page), (last - first) * page,
+                    MADV_DONTNEED);
+    }
+  }
+}
+
+int ReleaseCodeOf(dl_phdr_info* object, size_t /*size*/, void* pagemap) {
+  const uintptr_t page = PageBytes();
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    const bool is_code =
+        segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) == 0;
+    if (!is_code) continue;
+    const uintptr_t begin = (object->dlpi_addr + segment.p_vaddr + page - 1) / page * page;
+    const uintptr_t end = (object->dlpi_addr + segment.p_vaddr + segment.p_memsz) / page * page;
+    if (begin < end) ReleaseFilePages(*static_cast<int*>(pagemap), begin, end);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -23,5 +66,22 @@ void AdvisePages(const void* data, size_t nbytes, int advice) {
 void ReleasePages(const void* data, size_t nbytes) { AdvisePages(data, nbytes, MADV_DONTNEED); }
 
 void MapPages(void* data, size_t nbytes) { AdvisePages(data, nbytes, kPopulateWrite); }
+
+void MapPagesForReading(const void* data, size_t nbytes) {
+  AdvisePages(data, nbytes, kPopulateRead);
+}
+
+void ReleaseFreedMemory() {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
+void ReleaseCodePages() {
+  int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap < 0) return;
+  dl_iterate_phdr(ReleaseCodeOf, &pagemap);
+  close(pagemap);
+}
 
 }  // namespace caffe2rt

@@ -15,6 +15,16 @@ void ReleasePages(const void* data, size_t nbytes);
 // Maps the whole pages in [data, data + nbytes), which is writable memory: the content stays, and writing
 // it later does not wait for the system. Does nothing if the system cannot do so (before Linux 5.14).
 void MapPages(void* data, size_t nbytes);
+// The same for memory that will be read, such as a mapped file: the system reads what it does not have yet.
+void MapPagesForReading(const void* data, size_t nbytes);
+
+// Returns to the system what the C library keeps of freed memory. Takes some milliseconds.
+void ReleaseFreedMemory();
+
+// Releases the pages of code of the program and its libraries that are as in their files: much of it runs only when
+// a program starts. The system maps what runs again. Pages that something has changed, such as a breakpoint of a
+// debugger, stay. Takes about a millisecond.
+void ReleaseCodePages();
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

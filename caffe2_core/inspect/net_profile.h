@@ -56,8 +56,8 @@ struct OperatorProfile {
 struct NetProfile {
   std::string net = {};
   double ahead_ms = 0;  // what was done for the first run before it; set by who did it
-  double cold_ms = 0;   // the first run
-  RunTimes warm = {};  // the timed runs of the whole net
+  double cold_ms = 0;   // the first run, without what it costs to time its operators
+  RunTimes warm = {};   // the timed runs of the whole net
   int64_t timed_runs = 0;
   std::vector<OperatorProfile> operators = {};  // in the order of the net
 

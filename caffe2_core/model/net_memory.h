@@ -62,6 +62,7 @@ class NetMemory {
   // a plan.
   const NetDependencies* blobs() const { return blobs_.get(); }
   const std::vector<Blob*>& objects() const { return objects_; }
+  const std::set<std::string>& kept() const { return kept_; }
 
   // A blob in planned memory, and the first and last operator that use it.
   struct PlannedBlob {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/rehearsal.h"
@@ -35,7 +36,10 @@ class AheadPlanner {
         operators_(net.GetOperators()),
         blobs_(*memory.blobs()),
         objects_(memory.objects()),
-        known_(blobs_.size(), Known::kNothing) {}
+        kept_(memory.kept()),
+        known_(blobs_.size(), Known::kNothing) {
+    for (std::string& name : OutputsOf(def_)) kept_.insert(std::move(name));
+  }
   ~AheadPlanner() {
     const auto goes = [this](const Blob* blob) { return !stays_.contains(blob); };
     for (Blob* const blob : to_empty_) {
@@ -89,28 +93,42 @@ class AheadPlanner {
 
   // Runs the planned operators that only compute, if that costs little, on zeros where the elements of an input
   // are not known. REQUIRES: between Begin and End of the memory; End follows.
-  // Returns whether they were run: then the blobs in planned memory stay there, as after a run.
-  bool Rehearse(NetMemory* memory) {
+  // `run` runs the net. Returns whether they were run: then blobs that nobody reads after a run keep their memory, as
+  // after a run.
+  bool Rehearse(const std::function<void()>& run, NetMemory* memory) {
     if (!cost_.is_low() || rehearsed_.empty()) return false;
     for (Tensor* const tensor : undefined_)
       std::memset(tensor->raw_mutable_data(tensor->dtype()), 0, tensor->nbytes());
-    for (const NetMemory::PlannedBlob& planned : memory->planned())
-      stays_.insert(objects_[planned.blob]);
     // Zeros may be what an operator rejects: a run on other elements reports its errors itself.
     try {
-      if (rehearsed_.size() == operators_.size()) {
-        memory->End(false);
-        (void)memory->Run();
-      } else {
-        for (const size_t op : rehearsed_) (void)operators_[op]->Run();
+      if (rehearses_all()) memory->End(false);
+      for (int i = 0; i < cost_.runs(); ++i) {
+        rehearses_all() ? run() : RunRehearsed();
+        // The allocator then has memory for the outputs that was used before.
+        if (cost_.is_small()) EmptyKept();
       }
     } catch (const EnforceNotMet&) {
     } catch (const std::bad_alloc&) {
     }
+    for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
+      if (is_free_.contains(objects_[blob]) && !kept_.contains(blobs_.name(blob)))
+        stays_.insert(objects_[blob]);
+    }
     return true;
   }
+  bool rehearses_all() const { return rehearsed_.size() == operators_.size(); }
+  bool is_small() const { return cost_.is_small(); }
 
  private:
+  void EmptyKept() {
+    for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
+      if (is_free_.contains(objects_[blob]) && kept_.contains(blobs_.name(blob)))
+        ClearTensor(objects_[blob]);
+    }
+  }
+  void RunRehearsed() {
+    for (const size_t op : rehearsed_) (void)operators_[op]->Run();
+  }
   static void ClearTensor(Blob* blob) {
     if (blob->IsType<Tensor>()) {
       Tensor* const tensor = blob->GetMutable<Tensor>();
@@ -147,7 +165,7 @@ class AheadPlanner {
     if (!cost_.is_low()) return;
     const OperatorDef& def = def_.op(static_cast<int>(op));
     const auto in = ShapesOf(blobs_.inputs(op)), out = ShapesOf(blobs_.outputs(op));
-    if (in.has_value() && out.has_value() && OnlyComputes(def)) {
+    if (in.has_value() && out.has_value() && OnlyComputes(def, *operators_[op])) {
       cost_.Add(def, *in, *out);
       rehearsed_.push_back(op);
       return;
@@ -199,13 +217,14 @@ class AheadPlanner {
   const std::vector<OperatorBase*> operators_;
   const NetDependencies& blobs_;
   const std::vector<Blob*>& objects_;
+  std::set<std::string> kept_;              // are read after a run, with the outputs
   std::vector<Known> known_;                // by blob
   std::set<const Blob*> is_free_;           // hold nothing before the first run
   std::vector<Blob*> to_empty_, to_clear_;  // what they hold at the end is removed
   std::vector<size_t> rehearsed_;           // operators that only compute, in the order of the net
   std::vector<Tensor*> undefined_;          // what they read that no operator has computed
   RehearsalCost cost_;                      // of these operators
-  std::set<const Blob*> stays_;             // stay in planned memory, as after a run
+  std::set<const Blob*> stays_;             // keep what they hold, as after a run
 };
 
 // Operators report these errors when they run.
@@ -221,16 +240,16 @@ bool TryToPlan(AheadPlanner* planner, size_t op) {
 
 }  // namespace
 
-std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
-                              const ShapeMap& shapes, NetMemory* memory) {
+AheadResult PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
+                      const ShapeMap& shapes, const std::function<void()>& run, NetMemory* memory) {
   const std::vector<OperatorBase*> operators = net.GetOperators();
-  std::vector<size_t> left_out;
+  AheadResult result;
   if (memory->blobs() == nullptr) {
     for (size_t op = 0; op < operators.size(); ++op) {
       const auto* const planner = dynamic_cast<const PlansAhead*>(operators[op]);
-      if (planner != nullptr && planner->PreparesWeights()) left_out.push_back(op);
+      if (planner != nullptr && planner->PreparesWeights()) result.left_out.push_back(op);
     }
-    return left_out;
+    return result;
   }
   const TransientWrites writes;
   memory->Release();
@@ -238,13 +257,14 @@ std::vector<size_t> PlanAhead(const NetBase& net, const std::set<std::string>& i
   planner.Begin(inputs, shapes);
   memory->Begin();
   for (size_t op = 0; op < operators.size(); ++op) {
-    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) left_out.push_back(op);
+    if (!TryToPlan(&planner, op) && planner.PreparesWeights(op)) result.left_out.push_back(op);
   }
   memory->MapPages();
-  const bool rehearsed = planner.Rehearse(memory);
+  const bool rehearsed = planner.Rehearse(run, memory);
   memory->End(false);
   if (!rehearsed) memory->Release();
-  return left_out;
+  result.small = rehearsed && planner.rehearses_all() && planner.is_small();
+  return result;
 }
 
 }  // namespace caffe2rt

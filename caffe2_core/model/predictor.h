@@ -194,6 +194,8 @@ class Predictor {
   class Instances;
   Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
             const PredictorOptions& options);
+  // Calls a small net before its first call, on zeros.
+  void Rehearse();
 
   std::shared_ptr<Instances> shared_;  // shared by the copies of the predictor
 };

@@ -13,6 +13,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/release_pages.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/dependencies.h"
@@ -453,6 +454,8 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
   if (instance->misplaced) UseCopiesOfInputs(instance);
   RunNet(instance);
   if (!has_run_.load(std::memory_order_relaxed)) ReleaseWeightsAfterFirstRun();
+  // Making an instance leaves freed memory behind in its thread.
+  if (!std::exchange(instance->has_run, true) && num_instances.load() > 1) ReleaseFreedMemory();
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
     CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],

@@ -33,8 +33,9 @@ class Predictor::Instances {
     bool misplaced = false;  // an input is on another device
     std::vector<Blob*> outputs;
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
-    bool plain = false;             // it runs the net as it was written
-    int slot = 0;                   // index into idle_ and all_
+    bool has_run = false;
+    bool plain = false;                  // it runs the net as it was written
+    int slot = 0;                        // index into idle_ and all_
     std::shared_ptr<ArenaStock> arenas;  // of `net`; may be null
     std::optional<PreparedNet> net;      // destroyed before the workspace
     std::atomic<bool> cancelled{false};  // set by Cancel
@@ -65,6 +66,12 @@ class Predictor::Instances {
   // optimized net.
   void Finish(std::vector<std::string> inputs, const std::vector<std::string>& expected,
               std::vector<std::string> outputs);
+
+  // The inputs with which a caller may run a small net before its first run (PreparedNet::is_small): zeros of the
+  // known shapes. Nothing if the net is not small. REQUIRES: called after Finish, before any other call.
+  std::optional<Predictor::TensorMap> InputsForRehearsal();
+  // Empties these inputs of the only instance, so that nobody reads the zeros.
+  void Clear(const Predictor::TensorMap& inputs);
 
   // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
   Instance* Acquire();
@@ -128,7 +135,8 @@ class Predictor::Instances {
   std::shared_ptr<const NetDef> instance_def_;
   // The net as it was written, with device copies. Null if no input can be a constant.
   std::shared_ptr<const NetDef> plain_def_;
-  std::unordered_set<const Storage*> others_hold_;  // storages of weights that are not only in `weights`
+  std::unordered_set<const Storage*>
+      others_hold_;                    // storages of weights that are not only in `weights`
   bool may_copy_ = true;               // the net does not forbid copies between devices
   std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "caffe2_core/model/predictor_instances.h"
+#include "caffe2_core/model/released_weights.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "caffe2_core/tensor/storage.h"
 
@@ -41,12 +42,10 @@ void Predictor::Instances::ReleaseWeights() {
   // Others may use the weights of a parent, and what an init net made of them.
   if (!options.release_weights || parent_ != nullptr) return;
   const bool rounds = preparation.options.precision == Precision::kInt8;
-  for (const std::string& name : weights.LocalBlobs()) {
-    const Tensor* const weight = FindTensor(*weights.GetBlob(name));
-    if (weight == nullptr || weight->storage() == nullptr) continue;
-    if (rounds && MustStayExact(name, weight->storage().get())) continue;
-    (void)weight->storage()->ReleaseData();
-  }
+  (void)ReleaseWeightsOf(weights, weights.LocalBlobs(),
+                         [&](const std::string& name, const Storage& storage) {
+                           return rounds && MustStayExact(name, &storage);
+                         });
 }
 
 void Predictor::Instances::ReleaseWeightsAfterFirstRun() {

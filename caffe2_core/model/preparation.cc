@@ -247,8 +247,11 @@ void PreparedNet::Run() {
 std::vector<size_t> PreparedNet::PlanAhead(const Preparation& preparation) {
   const WorkScope scope(
       {.threads = threads_, .conv_tuning = tuning_.get(), .any_machine = any_machine_});
-  return caffe2rt::PlanAhead(*net_, preparation.options.inputs, preparation.options.input_shapes,
-                             memory_.get());
+  AheadResult result = caffe2rt::PlanAhead(
+      *net_, preparation.options.inputs, preparation.options.input_shapes, [this] { Run(); },
+      memory_.get());
+  small_ = result.small;
+  return std::move(result.left_out);
 }
 
 NetBase* Workspace::CreateNet(const NetDef& def, const PreparationOptions& options,

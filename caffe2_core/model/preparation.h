@@ -139,13 +139,17 @@ class PreparedNet {
   // Does what the first run does once: operators plan for their shapes, libraries create their
   // primitives, constant weights are prepared, and the pages of the planned memory are mapped. The
   // first run is then about as fast as the next ones. If that costs little, operators that do nothing but
-  // compute their outputs (rehearsal.h) run once, on zeros; the blobs in planned memory may then stay in it.
+  // compute their outputs (rehearsal.h) run once or a few times, on zeros; blobs that nobody reads after a run may
+  // then hold something.
   // No other blob changes.
   // `preparation` is that of the net: it holds its inputs and their shapes. Without the shape of an
   // input, and without planned memory, operators plan in the first run. Returns the positions of the
   // operators whose first run may still prepare weights. Call it before the first run. THROWS only
   // if memory for the plan of the activations cannot be allocated.
   std::vector<size_t> PlanAhead(const Preparation& preparation);
+  // Whether PlanAhead has run the whole net a few times, because that takes at most some milliseconds.
+  // A caller may then do the same with its own code around the runs.
+  bool is_small() const { return small_; }
   NetBase& net() { return *net_; }
   NetMemory& memory() { return *memory_; }
 
@@ -155,6 +159,7 @@ class PreparedNet {
   int threads_;                               // as in PreparationOptions
   std::shared_ptr<const ConvTuning> tuning_;  // shared with other nets; may be null
   bool any_machine_;                          // as in WorkSettings
+  bool small_ = false;                        // see is_small
 };
 
 }  // namespace caffe2rt

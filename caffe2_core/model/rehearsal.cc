@@ -5,6 +5,8 @@
 
 #include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/graph/net_summary.h"
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/reads_unlisted.h"
 
 namespace caffe2rt {
 namespace {
@@ -27,12 +29,14 @@ bool ChangesInput(const OpSchema& schema, const OperatorDef& def) {
 
 }  // namespace
 
-bool OnlyComputes(const OperatorDef& def) {
+bool OnlyComputes(const OperatorDef& def, const OperatorBase& object) {
   const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
   if (schema == nullptr || !IsBuiltinOperator(def.type())) return false;
   const OperatorTraits& traits = schema->traits();
   return !traits.waits && traits.queue_use == QueueUse::kNone && !HasNets(def) &&
-         !ChangesInput(*schema, def) && !schema->accesses_unlisted_blobs(def) &&
+         !ChangesInput(*schema, def) &&
+         (!schema->accesses_unlisted_blobs(def) ||
+          dynamic_cast<const ReadsUnlisted*>(&object) != nullptr) &&
          std::none_of(std::begin(kEffects), std::end(kEffects),
                       [&](Effect effect) { return schema->has_effect(effect, def); });
 }

@@ -24,7 +24,10 @@ std::shared_ptr<const void> PreparedForms::Get(const std::string& key, size_t nb
   const MutexLock lock(mutex_);
   if (const auto found = entries_.find(key);
       found != entries_.end() && found->second.form.nbytes == nbytes) {
-    if (std::exchange(found->second.unused, false)) mapped_count.fetch_add(1);
+    if (std::exchange(found->second.unused, false)) {
+      mapped_count.fetch_add(1);
+      MapPagesForReading(found->second.form.data.get(), nbytes);
+    }
     return found->second.form.data;
   }
   const std::shared_ptr<void> memory = NewMemory(nbytes);

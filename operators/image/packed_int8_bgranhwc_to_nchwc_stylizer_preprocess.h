@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/reads_unlisted.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/primitives/random.h"
@@ -33,7 +34,8 @@ void UnpackPixels(CPUContext& context, int64_t pixels, const uint8_t* x, const f
                   const float* noise, int64_t period, float* y);
 
 template <class Context>
-class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Context> {
+class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Context>,
+                                                            public ReadsUnlisted {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp(const OperatorDef& def, Workspace* ws)

@@ -196,7 +196,7 @@ struct Quality {
 };
 
 // Judges the choice between Winograd and the direct algorithm in a layout.
-Quality Judge(const std::vector<Sample>& samples, const ConvRates& rates) {
+Quality QualityOf(const std::vector<Sample>& samples, const ConvRates& rates) {
   Quality quality;
   for (const Sample& sample : samples) {
     const double winograd = sample.us[static_cast<size_t>(ConvMethod::kWinograd)];
@@ -224,7 +224,7 @@ void Print(const std::string& name, const std::vector<Sample>& samples, const Co
                                                    [](double us) { return us > 0; }));
   }
   const double error = std::sqrt(SquaredError(samples, rates) / static_cast<double>(times));
-  const Quality quality = Judge(samples, rates);
+  const Quality quality = QualityOf(samples, rates);
   std::cout << name << ":\n  {.flops_per_us = " << RoundedText(rates.flops_per_us)
             << ", .weight_bytes_per_us = " << RoundedText(rates.weight_bytes_per_us)
             << ", .reorder_bytes_per_us = " << RoundedText(rates.reorder_bytes_per_us)

@@ -250,7 +250,7 @@ ChangedCall ChangedCalls::Draw(std::mt19937* random) const {
   }
 }
 
-CallVerdict Judge(const ChangedCall& call, KnownInputs known) {
+CallVerdict CheckAndRun(const ChangedCall& call, KnownInputs known) {
   const NetDef net = NetOf(call.call);
   Workspace ws;
   for (const oracle::Blob& blob : call.call.input()) MakeBlob(blob, &ws);

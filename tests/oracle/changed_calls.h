@@ -4,7 +4,7 @@
 //
 //   const ChangedCalls calls(SharedPath("oracle"));
 //   std::mt19937 random(1);
-//   const CallVerdict verdict = Judge(calls.Draw(&random));
+//   const CallVerdict verdict = CheckAndRun(calls.Draw(&random));
 
 #include <map>
 #include <random>
@@ -70,6 +70,6 @@ struct CallVerdict {
 enum class KnownInputs { kShapes, kValues };
 
 // Checks the call and then runs it. THROWS what is not an EnforceNotMet.
-CallVerdict Judge(const ChangedCall& call, KnownInputs known = KnownInputs::kValues);
+CallVerdict CheckAndRun(const ChangedCall& call, KnownInputs known = KnownInputs::kValues);
 
 }  // namespace caffe2rt::test

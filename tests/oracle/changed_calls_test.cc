@@ -61,16 +61,17 @@ ChangedCall Call(const std::string& op, const std::vector<oracle::Blob>& inputs)
 TEST(JudgeTest, ComparesTheCheckWithTheRun) {
   const std::string accuracy = "type: 'Accuracy' input: 'X' input: 'L' output: 'Y'";
   const oracle::Blob x = BlobOf("X", {2, 3}, TensorProto::FLOAT);
-  const CallVerdict fine = Judge(Call(accuracy, {x, BlobOf("L", {2}, TensorProto::INT32)}));
+  const CallVerdict fine = CheckAndRun(Call(accuracy, {x, BlobOf("L", {2}, TensorProto::INT32)}));
   EXPECT_EQ(fine.check + fine.run, "");
-  const CallVerdict rejected = Judge(Call(accuracy, {x, BlobOf("L", {3}, TensorProto::INT32)}));
+  const CallVerdict rejected =
+      CheckAndRun(Call(accuracy, {x, BlobOf("L", {3}, TensorProto::INT32)}));
   EXPECT_THAT(rejected.check, HasSubstr("elements of input 1 (labels)"));
   EXPECT_THAT(rejected.run, HasSubstr("elements of input 1 (labels)"));
   // A sum of lengths is a value.
   const ChangedCall lengths = Call("type: 'LengthsSum' input: 'X' input: 'L' output: 'Y'",
                                    {x, BlobOf("L", {1}, TensorProto::INT32)});
-  EXPECT_THAT(Judge(lengths).check, HasSubstr("sum of input 1 (LENGTHS)"));
-  const CallVerdict missed = Judge(lengths, KnownInputs::kShapes);
+  EXPECT_THAT(CheckAndRun(lengths).check, HasSubstr("sum of input 1 (LENGTHS)"));
+  const CallVerdict missed = CheckAndRun(lengths, KnownInputs::kShapes);
   EXPECT_TRUE(missed.missed());
   EXPECT_FALSE(missed.false_alarm());
 }
@@ -106,7 +107,7 @@ std::vector<CaseResult> JudgeRandomCalls(uint32_t seed, int count) {
   for (int i = 0; i < count; ++i) {
     ChangedCall call = calls.Draw(&random);
     const auto replay = [call] {
-      const CallVerdict verdict = Judge(call);
+      const CallVerdict verdict = CheckAndRun(call);
       const std::string subject = call.type + " " + call.call.id() + ", " + call.change + ": ";
       if (verdict.missed()) return CaseResult::Failed("missed: " + subject + verdict.run);
       if (verdict.false_alarm()) return CaseResult::Failed("alarm: " + subject + verdict.check);

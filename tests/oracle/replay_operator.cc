@@ -83,8 +83,8 @@ void MakeBlobs(const oracle::OperatorCase& recorded, Workspace* ws) {
 }
 
 // Compares a run with the recorded one. `error` is that of the run, or "".
-CaseResult Judge(const oracle::OperatorCase& recorded, const OperatorDef& def,
-                 const ReplayTarget& target, const std::string& error, const Workspace& ws) {
+CaseResult ResultOf(const oracle::OperatorCase& recorded, const OperatorDef& def,
+                    const ReplayTarget& target, const std::string& error, const Workspace& ws) {
   if (recorded.throws()) {
     if (error.empty() && recorded.error() == "Not Implemented.") {
       return {CaseStatus::kBeyondOriginal, ""};
@@ -117,7 +117,7 @@ CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
                               thrown.what());
   }
   if (outcome.excuse != CaseStatus::kPassed) return {outcome.excuse, outcome.error};
-  return Judge(recorded, def, target, outcome.error, ws);
+  return ResultOf(recorded, def, target, outcome.error, ws);
 }
 
 // Empties what an earlier case left, if the operator reads it.
@@ -150,7 +150,7 @@ CaseResult ReplayReused(const oracle::OperatorCases& cases) {
     for (const oracle::OperatorCase& recorded : cases.case_()) {
       ForgetOutputs(cases, &ws);
       MakeBlobs(recorded, &ws);
-      CaseResult result = Judge(recorded, def, {}, RunAgain(def, &ws, &op), ws);
+      CaseResult result = ResultOf(recorded, def, {}, RunAgain(def, &ws, &op), ws);
       if (result.status == CaseStatus::kFailed && FaultOfRecord(recorded, def).empty())
         return CaseResult::Failed(recorded.id() + ": " + result.what);
     }

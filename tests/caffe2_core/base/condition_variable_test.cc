@@ -13,14 +13,14 @@ constexpr int kThreads = 4;
 constexpr int kRounds = 2000;
 
 // Two threads that take turns.
-struct Turns {
+struct TurnCount {
   Mutex mutex;
   ConditionVariable changed;
   int turn ABSL_GUARDED_BY(mutex) = 0;
 };
 
 TEST(ConditionVariableTest, WakesTheThreadThatWaits) {
-  Turns turns;
+  TurnCount turns;
   std::jthread other([&turns] {
     const MutexLock lock(turns.mutex);
     for (int i = 0; i < kRounds; ++i) {
@@ -57,7 +57,7 @@ TEST(ConditionVariableTest, WakesAllThreads) {
 TEST(ConditionVariableTest, StopsWaitingAtTheDeadline) {
   constexpr std::chrono::steady_clock::time_point kPast{},
       kNever = std::chrono::steady_clock::time_point::max();
-  Turns turns;
+  TurnCount turns;
   const MutexLock lock(turns.mutex);
   EXPECT_FALSE(turns.changed.WaitUntil(turns.mutex, kPast));
   EXPECT_EQ(turns.turn, 0);  // under the lock, which WaitUntil acquired again

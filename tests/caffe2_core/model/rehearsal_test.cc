@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
@@ -59,15 +60,25 @@ std::vector<int> RunsAhead(const std::string& ops, const ShapeMap& shapes) {
 
 constexpr char kRelu[] = R"(op { type: "Relu" input: "x" output: "y" } )";
 
-TEST(RehearsalTest, RunsCheapOperatorsThatOnlyComputeOnce) {
+TEST(RehearsalTest, RunsCheapOperatorsThatOnlyCompute) {
   const ShapeMap small = {{"x", Floats({2, 4})}};
   const std::string fc = R"(op { type: "FC" input: "x" input: "w" input: "b" output: "y" })";
-  EXPECT_EQ(RunsAhead(fc, small), std::vector<int>({1}));
+  EXPECT_EQ(RunsAhead(fc, small), std::vector<int>({3}));
   EXPECT_EQ(RunsAhead(R"(op { type: "Relu" input: "x" output: "h" }
                          op { type: "Sigmoid" input: "h" output: "h" }
                          op { type: "Sum" input: "h" input: "x" output: "y" })",
                       small),
-            std::vector<int>({1, 1, 1}));
+            std::vector<int>({3, 3, 3}));
+  // 256 million multiply-adds
+  EXPECT_EQ(RunsAhead(R"(op { type: "FC" input: "x" input: "large" input: "large_b" output: "y" })",
+                      {{"x", Floats({256, 1024})}}),
+            std::vector<int>({1}));
+  // It reads a blob that is not listed, and was filled when the operator was created.
+  EXPECT_EQ(
+      RunsAhead(R"(op { type: "PackedInt8BGRANHWCToNCHWCStylizerPreprocess"
+                              input: "x" input: "b" output: "y" })",
+                {{"x", CreateTensorShape(std::vector<int64_t>{1, 2, 2, 4}, TensorProto::UINT8)}}),
+      std::vector<int>({3}));
 }
 
 TEST(RehearsalTest, RunsNoOtherOperator) {
@@ -82,16 +93,16 @@ TEST(RehearsalTest, RunsNoOtherOperator) {
   for (
       const Case& c : {
           Case{"the shape of the input is not known", relu, {}, {0}},
-          Case{"prints", R"(op { type: "Print" input: "x" })" + relu, small, {0, 1}},
+          Case{"prints", R"(op { type: "Print" input: "x" })" + relu, small, {0, 3}},
           Case{"draws random numbers",
                relu + R"(op { type: "UniformFill" output: "r" arg { name: "shape" ints: 2 } }
                           op { type: "Relu" input: "r" output: "r2" })",
                small,
-               {1, 0, 1}},
+               {3, 0, 3}},
           Case{"changes a weight",
                relu + R"(op { type: "Relu" input: "b" output: "b" })",
                small,
-               {1, 0}},
+               {3, 0}},
           Case{"changes an input",
                R"(op { type: "Relu" input: "x" output: "x" })" + relu,
                small,
@@ -128,9 +139,28 @@ TEST(RehearsalTest, LeavesBlobsAsTheyWere) {
   Workspace ws;
   for (const char* input : {"x", "l"}) ws.CreateBlob(input);
   const Rehearsed rehearsed(kRelu, &ws, {{"x", Floats({2, 4})}});
-  EXPECT_EQ(rehearsed.runs, std::vector<int>({1}));
+  EXPECT_EQ(rehearsed.runs, std::vector<int>({3}));
   EXPECT_TRUE(ws.GetBlob("x")->IsEmpty());
   EXPECT_TRUE(!ws.HasBlob("y") || ws.GetBlob("y")->IsEmpty());
+}
+
+// It is called on zeros, which no call may read.
+TEST(RehearsalTest, APredictorForgetsTheZeros) {
+  PredictorOptions options;
+  options.input_shapes = {{"x", Floats({2, 4})}};
+  const std::string net = R"(name: "n" external_input: "x" external_input: "b" external_output: "y"
+    op { type: "Add" input: "x" input: "b" output: "y" arg { name: "broadcast" i: 1 } })";
+  Predictor predictor(ParseNet(R"(op { type: "GivenTensorFill" output: "b"
+                                       arg { name: "shape" ints: 4 }
+                                       arg { name: "values" floats: 1 floats: 2 floats: 3 floats: 4 } })"),
+                      ParseNet(net), nullptr, options);
+  std::vector<Tensor> outputs;
+  EXPECT_THROW((void)predictor(std::vector<Tensor>(), &outputs), EnforceNotMet);
+  Tensor x(std::vector<int64_t>{1, 4}, CPU);
+  std::fill_n(x.mutable_data<float>(), 4, 10.0f);
+  ASSERT_TRUE(predictor({x}, &outputs));
+  EXPECT_EQ(std::vector<float>(outputs[0].data<float>(), outputs[0].data<float>() + 4),
+            std::vector<float>({11, 12, 13, 14}));
 }
 
 }  // namespace
