@@ -50,6 +50,12 @@ TEST_F(ReceiptTest, RowsOfStringsAndOfOtherObjects) {
   EXPECT_FALSE(Row("o").sum.has_value());
   ws_.CreateBlob("t")->GetMutable<Tensor>();
   EXPECT_FALSE(Row("t").sum.has_value()) << "a tensor without data";
+  Tensor* const objects = ws_.CreateBlob("objects")->GetMutable<Tensor>();
+  objects->Resize(2);
+  objects->mutable_data<std::vector<int>>()[1] = {7};
+  const ReceiptRow several = Row("objects");
+  EXPECT_THAT(several.shape, ElementsAre(2));
+  EXPECT_FALSE(several.sum.has_value()) << "a tensor of objects";
 }
 
 TEST_F(ReceiptTest, RecorderKeepsWhatEveryOperatorWroteInTheLastRun) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/optimizer.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -300,6 +303,82 @@ TEST(ModelRefusalsTest, NullArgumentsAreNamed) {
   EXPECT_EQ(device.device_type(), CUDA);
   EXPECT_EQ(device.device_id(), 12345);
   EXPECT_FALSE(ParseDevice("unlike", &device));
+}
+
+TEST(ModelRefusalsTest, OfPredictors) {
+  const NetDef init = ParseNet(R"(name: "init" op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: 2 } arg { name: "value" f: 3 } })");
+  const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_input: "w"
+      external_output: "y" op { type: "Mul" input: "x" input: "w" output: "y" })");
+  Predictor predictor(init, net);
+  Tensor x({2}, CPU), other({3}, CPU);
+  for (Tensor* const tensor : {&x, &other}) {
+    float* const data = tensor->mutable_data<float>();
+    std::fill(data, data + tensor->numel(), 2.f);
+  }
+  Predictor::TensorList list;
+  Predictor::TensorMap map;
+  Predictor::TensorVector pointers;
+  const auto config = [](bool with_net, bool with_ws) {
+    return PredictorConfig{.predict_net = with_net ? std::make_shared<NetDef>() : nullptr,
+                           .input_names = {},
+                           .output_names = {},
+                           .parameter_names = {},
+                           .ws = with_ws ? std::make_shared<Workspace>() : nullptr};
+  };
+  const std::string null = "argument outputs of a predictor is null";
+  const std::string many = "inputs.size() <= external_input_size: got 3, want at most 2";
+  const std::string unknown =
+      "Blob does not exist: z; the predictor's inputs are x, w; close: x, w";
+  const std::string want = "a predictor's config needs predict_net and ws";
+  ExpectRefusals({
+      {[&] { predictor({x}, static_cast<Predictor::TensorList*>(nullptr)); }, null},
+      {[&] {
+         predictor(Predictor::TensorMap{{"x", x}}, static_cast<Predictor::TensorList*>(nullptr));
+       },
+       null},
+      {[&] { predictor(Predictor::TensorMap{}, static_cast<Predictor::TensorMap*>(nullptr)); },
+       null},
+      {[&] { predictor.run({&x}, nullptr); }, null},
+      {[&] {
+         predictor.run_map({{"x", &x}}, nullptr);
+       },
+       null},
+      {[&] {
+         predictor({x, x, x}, &list);
+       },
+       many},
+      {[&] {
+         predictor.run({&x, &x, &x}, &pointers);
+       },
+       many},
+      {[&] { predictor.run({nullptr}, &pointers); }, "input 0 is null"},
+      {[&] {
+         predictor.run({&x, nullptr}, &pointers);
+       },
+       "input 1 is null"},
+      {[&] {
+         predictor.run_map({{"x", nullptr}}, &pointers);
+       },
+       "input \"x\" is null"},
+      {[&] {
+         predictor.run_map({{"z", &x}}, &pointers);
+       },
+       unknown},
+      {[&] {
+         predictor(Predictor::TensorMap{{"z", x}}, &map);
+       },
+       unknown},
+      {[&] { const Predictor none(config(false, true)); }, want},
+      {[&] { const Predictor none(config(true, false)); }, want},
+  });
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(predictor.run_map({{"x", &x}}, &pointers));
+    ASSERT_EQ(pointers.size(), 1u);
+    EXPECT_EQ(pointers[0]->data<float>()[1], 6);
+    const std::string text = MessageOf([&] { predictor.run({&other}, &pointers); });
+    EXPECT_NE(text.find("\"x\" float [3], \"w\" float [2]"), std::string::npos) << text;
+  }
 }
 
 TEST(ModelRefusalsTest, ReportsOfNetsAreObjects) {

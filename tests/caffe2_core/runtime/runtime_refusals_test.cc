@@ -27,6 +27,21 @@ using test::MessageOf;
 using test::ParseNet;
 using test::ParseOp;
 
+// The new net would need the memory and the name of the old one.
+TEST(RuntimeRefusalsTest, OfAReplacementLeaveNoNet) {
+  Workspace ws;
+  ws.CreateNet(ParseNet(R"(name: "n")"));
+  ws.CreateNet(ParseNet(R"(name: "other")"));
+  EXPECT_THROW(ws.CreateNet(ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "y" })"),
+                            /*overwrite=*/true),
+               EnforceNotMet);
+  EXPECT_EQ(ws.GetNet("n"), nullptr);
+  EXPECT_EQ(ws.Nets(), std::vector<std::string>{"other"});
+  EXPECT_FALSE(ws.RunNet("n"));
+  EXPECT_NE(ws.CreateNet(ParseNet(R"(name: "n")")), nullptr);
+  EXPECT_TRUE(ws.RunNet("n"));
+}
+
 // No copies are put into nets of devices that are not there.
 TEST(RuntimeRefusalsTest, OfNetsOnMissingDevices) {
   const auto create = [](const std::string& fields) {
