@@ -31,6 +31,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/model/net_memory.h"
+#include "caffe2_core/model/released_weights.h"
 #include "caffe2_core/tensor/prepared_forms.h"
 
 namespace caffe2rt {
@@ -161,6 +162,7 @@ class RunJob {
   void PlanAhead() {
     Timer timer;
     (void)net_->PlanAhead(preparation_);
+    ReleaseWeightsForMoreRuns();
     ahead_ms_ = timer.MilliSeconds();
   }
 
@@ -190,9 +192,17 @@ class RunJob {
       if (values_.watched()) values_.BeginRun();
       Timer timer;
       stop_.Run([this] { net_->Run(); });
+      const bool is_first = !first_ms_.has_value();
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
+      if (is_first) ReleaseWeightsForMoreRuns();
       if (progress != nullptr) progress->Show(i + 1);
     }
+  }
+
+  // What is printed or saved stays.
+  void ReleaseWeightsForMoreRuns() {
+    if (values_.watched() || (iterations_ == 1 && !images_.several)) return;
+    (void)ReleaseWeights(net_->net().debug_def(), KeptBlobs(), ws_.get());
   }
 
   // The first run prepares the weights and plans the memory, unless PlanAhead did. Its time counts only

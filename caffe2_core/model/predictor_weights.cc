@@ -40,7 +40,7 @@ bool Predictor::Instances::MustStayExact(const std::string& name, const Storage*
 void Predictor::Instances::ReleaseWeights() {
   // Others may use the weights of a parent, and what an init net made of them.
   if (!options.release_weights || parent_ != nullptr) return;
-  const bool rounds = preparation.options.precision == Precision::kInt8;
+  const bool rounds = preparation.options.precision != Precision::kFloat32;
   for (const std::string& name : weights.LocalBlobs()) {
     const Tensor* const weight = FindTensor(*weights.GetBlob(name));
     if (weight == nullptr || weight->storage() == nullptr) continue;

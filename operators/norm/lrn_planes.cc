@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
@@ -26,7 +26,7 @@ void ToPower(int64_t n, float beta, float* scale) {
   for (int64_t i = 0; i < n; ++i) scale[i] = std::pow(scale[i], -beta);
 }
 // For the exponents that are common in nets, square roots suffice.
-CAFFE2RT_SIMD void ToPowerOfRoots(int64_t n, float beta, float* scale) {
+CAFFE2RT_SIMD_FMA void ToPowerOfRoots(int64_t n, float beta, float* scale) {
   if (beta == 0.75f) {
     for (int64_t i = 0; i < n; ++i) {
       const float root = __builtin_sqrtf(scale[i]);

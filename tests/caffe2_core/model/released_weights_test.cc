@@ -1,0 +1,131 @@
+// Which weights a net needs no more, and that their readers get them exactly.
+#include "caffe2_core/model/released_weights.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/storage.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::released_weights_test {
+namespace {
+
+constexpr size_t kBytes = 20000 * sizeof(float);
+
+// A weight of 20,000 floats with a form that restores it.
+void FeedWeight(const std::string& name, Workspace* ws) {
+  Feed<float>(*ws, name, {20000}, std::vector<float>(20000, 3));
+  const Tensor& weight = ws->GetBlob(name)->Get<Tensor>();
+  weight.storage()->forms().Get(
+      "form", 1, [](void*) {},
+      {.offset = 0, .nbytes = kBytes, .restore = [](const void*, void* data) {
+         std::fill_n(static_cast<float*>(data), 20000, 3.0f);
+       }});
+}
+
+TEST(ReleasedWeightsTest, AreThoseThatOnlyTheNetReads) {
+  const std::string net = R"(name: "n" op { type: "Add" input: "x" input: "w" output: "y" })";
+  struct Case {
+    const char *name, *rest;
+    std::set<std::string> kept;
+    std::function<void(Workspace*)> change;
+    size_t want;
+  };
+  const auto nothing = [](Workspace*) {};
+  const Case cases[] = {
+      {"read", "", {}, nothing, kBytes},
+      {"kept", "", {"w"}, nothing, 0},
+      {"an output", R"(external_output: "w")", {}, nothing, 0},
+      {"written", R"(op { type: "Relu" input: "w" output: "w" })", {}, nothing, 0},
+      {"a view is written",
+       R"(op { type: "Alias" input: "w" output: "v" } op { type: "Relu" input: "v" output: "v" })",
+       {},
+       nothing,
+       0},
+      {"another blob, not of the net, has the memory",
+       "",
+       {},
+       [](Workspace* ws) {
+         *ws->CreateBlob("other")->GetMutableTensor(CPU) = ws->GetBlob("w")->Get<Tensor>();
+       },
+       0},
+      {"without a form",
+       "",
+       {},
+       [](Workspace* ws) { Feed<float>(*ws, "w", {20000}, std::vector<float>(20000, 3)); },
+       0},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Workspace ws;
+    FeedWeight("w", &ws);
+    FeedWeight("unused", &ws);
+    c.change(&ws);
+    EXPECT_EQ(ReleaseWeights(ParseNet(net + c.rest), c.kept, &ws), c.want);
+    EXPECT_EQ(Values(ws.GetBlob("w")->Get<Tensor>()), std::vector<float>(20000, 3));
+  }
+}
+
+TEST(ReleasedWeightsTest, AreNotThoseOfAParent) {
+  Workspace parent;
+  FeedWeight("w", &parent);
+  Workspace ws(&parent);
+  EXPECT_EQ(ReleaseWeights(ParseNet(R"(op { type: "Relu" input: "w" output: "y" })"), {}, &ws), 0u);
+}
+
+constexpr char kConvNet[] = R"(name: "conv"
+  op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 3 }
+       arg { name: "input_min" f: -1 } arg { name: "input_max" f: 1 } }
+  external_input: "x" external_input: "w" external_output: "y")";
+
+// A filter in int8 or bf16 cannot restore the floats, the file can.
+TEST(ReleasedWeightsTest, OfAFileAreExactWhereFiltersAreRounded) {
+  const TempDir dir;
+  NetDef init = ParseNet(
+      R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: [64, 64, 3, 3] }
+              arg { name: "values" } })");
+  std::vector<float> weight(64 * 64 * 9);
+  for (size_t i = 0; i < weight.size(); ++i) {
+    weight[i] = static_cast<float>(i * 7919 % 10007) / 100000 - 0.05f;
+    init.mutable_op(0)->mutable_arg(1)->add_floats(weight[i]);
+  }
+  const ModelFileOptions files = {.init_nets = {dir.Write("init.pb", init.SerializeAsString())},
+                                  .predict_net = dir.Write("net.pbtxt", kConvNet)};
+  Tensor x(std::vector<int64_t>{1, 64, 28, 28}, CPU);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    x.mutable_data<float>()[i] = static_cast<float>(i * 37 % 201) / 100 - 1;
+  const auto answer = [&](Predictor* predictor) {
+    std::vector<Tensor> outputs;
+    EXPECT_TRUE((*predictor)({x}, &outputs));
+    return Values(outputs.at(0));
+  };
+  Predictor plain(LoadModel(files));
+  const std::vector<float> exact = answer(&plain);
+  for (const Precision precision : {Precision::kInt8, Precision::kBfloat16}) {
+    const std::string why_not = precision == Precision::kInt8 ? WhyNoInt8Convs() : WhyNoBf16Convs();
+    if (!why_not.empty()) continue;
+    SCOPED_TRACE(PrecisionName(precision));
+    Predictor predictor(LoadModel(files), {.precision = precision});
+    const std::vector<float> got = answer(&predictor);
+    EXPECT_NE(got, exact);
+    const Tensor& held = predictor.ws()->GetBlob("w")->Get<Tensor>();
+    EXPECT_TRUE(held.storage()->released());
+    EXPECT_EQ(Values(held), weight);
+    EXPECT_EQ(answer(&predictor), got);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::released_weights_test
