@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -26,7 +27,7 @@ constexpr size_t kBytes = 20000 * sizeof(float);
 
 // A weight of 20,000 floats with a form that restores it.
 void FeedWeight(const std::string& name, Workspace* ws) {
-  Feed<float>(*ws, name, {20000}, std::vector<float>(20000, 3));
+  Feed<float>(ws, name, {20000}, std::vector<float>(20000, 3));
   const Tensor& weight = ws->GetBlob(name)->Get<Tensor>();
   weight.storage()->forms().Get(
       "form", 1, [](void*) {},
@@ -64,7 +65,7 @@ TEST(ReleasedWeightsTest, AreThoseThatOnlyTheNetReads) {
       {"without a form",
        "",
        {},
-       [](Workspace* ws) { Feed<float>(*ws, "w", {20000}, std::vector<float>(20000, 3)); },
+       [](Workspace* ws) { Feed<float>(ws, "w", {20000}, std::vector<float>(20000, 3)); },
        0},
   };
   for (const Case& c : cases) {
