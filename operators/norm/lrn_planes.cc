@@ -10,6 +10,7 @@
 #endif
 
 #include "caffe2_core/base/simd_fma.h"
+#include "caffe2_core/base/work_scope.h"
 #include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
@@ -69,6 +70,7 @@ constexpr auto* ToPowerByEstimates = ToPowerOfRoots;
 using PowerFunction = void(int64_t n, float beta, float* scale);
 PowerFunction* PowerFunctionFor(float beta) {
   if (beta != 0.75f && beta != 0.5f) return ToPower;
+  if (WorksForAnyMachine()) return ToPowerOfRoots;  // estimates differ between machines
   return PickByIsa<PowerFunction>(ToPowerByEstimates, ToPowerOfRoots, ToPowerOfRoots);
 }
 
