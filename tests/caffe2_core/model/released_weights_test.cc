@@ -25,6 +25,10 @@ namespace {
 
 constexpr size_t kBytes = 20000 * sizeof(float);
 
+std::vector<float> FloatsOf(const Tensor& tensor) {
+  return {tensor.data<float>(), tensor.data<float>() + tensor.numel()};
+}
+
 // A weight of 20,000 floats with a form that restores it.
 void FeedWeight(const std::string& name, Workspace* ws) {
   Feed<float>(ws, name, {20000}, std::vector<float>(20000, 3));
@@ -75,7 +79,7 @@ TEST(ReleasedWeightsTest, AreThoseThatOnlyTheNetReads) {
     FeedWeight("unused", &ws);
     c.change(&ws);
     EXPECT_EQ(ReleaseWeights(ParseNet(net + c.rest), c.kept, &ws), c.want);
-    EXPECT_EQ(Values(ws.GetBlob("w")->Get<Tensor>()), std::vector<float>(20000, 3));
+    EXPECT_EQ(FloatsOf(ws.GetBlob("w")->Get<Tensor>()), std::vector<float>(20000, 3));
   }
 }
 
@@ -110,7 +114,7 @@ TEST(ReleasedWeightsTest, OfAFileAreExactWhereFiltersAreRounded) {
   const auto answer = [&](Predictor* predictor) {
     std::vector<Tensor> outputs;
     EXPECT_TRUE((*predictor)({x}, &outputs));
-    return Values(outputs.at(0));
+    return FloatsOf(outputs.at(0));
   };
   Predictor plain(LoadModel(files));
   const std::vector<float> exact = answer(&plain);
@@ -123,7 +127,7 @@ TEST(ReleasedWeightsTest, OfAFileAreExactWhereFiltersAreRounded) {
     EXPECT_NE(got, exact);
     const Tensor& held = predictor.ws()->GetBlob("w")->Get<Tensor>();
     EXPECT_TRUE(held.storage()->released());
-    EXPECT_EQ(Values(held), weight);
+    EXPECT_EQ(FloatsOf(held), weight);
     EXPECT_EQ(answer(&predictor), got);
   }
 }
