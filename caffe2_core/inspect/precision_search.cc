@@ -70,8 +70,8 @@ bool HasElementsOfInput(const OperatorDef& op) {
 
 // Whether results near the ends of the range hide how wrong the input is.
 bool Saturates(const std::string& type) {
-  static const std::set<std::string> types = {
-      "GroupSpatialSoftmax", "HardSigmoid", "Sigmoid", "Softmax", "SpatialSoftmax", "Tanh"};
+  static const std::set<std::string> types = {"GroupSpatialSoftmax", "HardSigmoid", "Sigmoid",
+                                              "Softmax", "Tanh"};
   return types.contains(type);
 }
 
