@@ -106,7 +106,8 @@ const Command& PackCommand() {
             {"prepare", "", "",
              "optimize the net and run it once; also store it, and the weights "
              "as its operators prepare them, for this machine and --threads; needs "
-             "--input or --image"},
+             "--input or --image; the weights are stored in full besides, so --weights int8 alone "
+             "is smaller"},
             {"store-weights", "TYPE", "f32",
              "f32, f16 (half the size) or int8 with a scale per output channel (a quarter): "
              "weights of Conv, FC and MatMul; floats again when loaded; --weights f16 is the same",

@@ -162,14 +162,8 @@ class RunJob {
   void PlanAhead() {
     Timer timer;
     (void)net_->PlanAhead(preparation_);
+    ReleaseWeightsForMoreRuns();
     ahead_ms_ = timer.MilliSeconds();
-    ReleaseWeights();
-  }
-
-  // Those that the operators do not read any more.
-  void ReleaseWeights() {
-    if (values_.watched()) return;
-    (void)ReleaseConstants(model_.predict_net, preparation_.options, KeptBlobs(), ws_.get());
   }
 
   // Calls a function. Adds to its error that --cast converts an input, if that is of a wrong type.
@@ -200,9 +194,15 @@ class RunJob {
       stop_.Run([this] { net_->Run(); });
       const bool is_first = !first_ms_.has_value();
       AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
-      if (is_first && (iterations_ > 1 || images_.several)) ReleaseWeights();
+      if (is_first) ReleaseWeightsForMoreRuns();
       if (progress != nullptr) progress->Show(i + 1);
     }
+  }
+
+  // What is printed or saved stays.
+  void ReleaseWeightsForMoreRuns() {
+    if (values_.watched() || (iterations_ == 1 && !images_.several)) return;
+    (void)ReleaseWeights(net_->net().debug_def(), KeptBlobs(), ws_.get());
   }
 
   // The first run prepares the weights and plans the memory, unless PlanAhead did. Its time counts only

@@ -68,24 +68,37 @@ bool HasElementsOfInput(const OperatorDef& op) {
          (traits.passes_on != nullptr && traits.passes_on(op) != PassesOn::kNever);
 }
 
-// The blob that a Softmax reads whose result, perhaps reshaped, is `output`; "" if there is none, or if
-// something writes to it later.
-std::string LogitsOf(const NetDef& net, const std::string& output) {
-  std::string name = output;
+// Whether results near the ends of the range hide how wrong the input is.
+bool Saturates(const std::string& type) {
+  static const std::set<std::string> types = {"GroupSpatialSoftmax", "HardSigmoid", "Sigmoid",
+                                              "Softmax", "Tanh"};
+  return types.contains(type);
+}
+
+// The blobs that operators read which saturate and whose results, perhaps reshaped or joined with others, are
+// `output`; without those that something writes to later.
+std::vector<std::string> LogitsOf(const NetDef& net, const std::string& output) {
+  std::set<std::string> results = {output};
   std::set<std::string> written;  // by the operators behind the one that is looked at
+  std::vector<std::string> logits;
   for (int i = net.op_size(); i-- > 0;) {
     const OperatorDef& op = net.op(i);
-    if (op.input_size() > 0 && op.output_size() > 0 && op.output(0) == name) {
-      const bool is_softmax = op.type() == "Softmax";
+    const bool is_result =
+        op.input_size() > 0 && op.output_size() > 0 && results.erase(op.output(0)) > 0;
+    for (const std::string& name : op.output()) {
+      results.erase(name);
       written.insert(name);
-      if (is_softmax) return written.contains(op.input(0)) ? "" : op.input(0);
-      if (!HasElementsOfInput(op)) return "";
-      name = op.input(0);
-      continue;
     }
-    written.insert(op.output().begin(), op.output().end());
+    if (!is_result) continue;
+    if (Saturates(op.type())) {
+      if (!written.contains(op.input(0))) logits.push_back(op.input(0));
+    } else if (op.type() == "Concat") {
+      results.insert(op.input().begin(), op.input().end());
+    } else if (HasElementsOfInput(op)) {
+      results.insert(op.input(0));
+    }
   }
-  return "";
+  return logits;
 }
 
 }  // namespace
@@ -141,7 +154,7 @@ PrecisionSearch::Run PrecisionSearch::RunExamples(const NetDef& net, Precision p
   if (names.empty()) names.insert(of_net.begin(), of_net.end());
   std::set<std::string> compared = names;
   for (const std::string& name : names) {
-    if (const std::string logits = LogitsOf(net, name); !logits.empty()) compared.insert(logits);
+    for (std::string& logits : LogitsOf(net, name)) compared.insert(std::move(logits));
   }
   options.kept = compared;
   examples_.feed(0);  // the shapes guide the preparation

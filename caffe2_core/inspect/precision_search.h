@@ -32,8 +32,9 @@ struct PrecisionExamples {
 struct PrecisionMeasured {
   // Of the worst output of floats (float, half and others) or bytes (images): 10 log10(sum of squares / sum of
   // squared differences from the float net). At most 16 examples count. Infinity if nothing differs. A result of
-  // another shape, such as another number of detections, counts as all noise. What a Softmax reads counts like an
-  // output: its results do not show how wrong that is where they are near 0 and 1.
+  // another shape, such as another number of detections, counts as all noise. What the last Softmax,
+  // Sigmoid or Tanh reads counts like an output: their results do not show how wrong that is where they are near
+  // the ends of their range.
   double snr_db = 0;
   // The percentage of rows whose largest number is at the right class; with labels.
   std::optional<double> accuracy = {};

@@ -12,6 +12,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/random_access_input.h"
 #include "caffe2_core/io/standard_streams.h"
+#include "caffe2_core/io/weights_file.h"
 #include "caffe2_core/io/weights_reader.h"
 
 namespace caffe2rt {
@@ -39,27 +40,24 @@ size_t VarintSize(uint64_t value) {
   return size;
 }
 
-struct Range {
-  int64_t begin = 0, end = 0;
-  int64_t size() const { return end - begin; }
-};
-
 // What has been found in one operator.
 struct Operator {
-  Range bytes;
+  ByteRange bytes;
   std::string type;
   int types = 0, args = 0;
   bool has_dtype = false;
   // Argument `values`: the offset of its tag, its bytes, and the list within them.
   int64_t arg_tag = 0;
-  Range arg, list;
+  ByteRange arg, list;
   int arg_index = -1;
   Tensor values;
 };
 
 class Reader {
  public:
-  explicit Reader(const RandomAccessInput& input) : input_(input), at_(input) {}
+  // `file` is the file of the input; null for one that cannot be read again.
+  Reader(const RandomAccessInput& input, std::shared_ptr<WeightsFile> file)
+      : input_(input), at_(input), file_(std::move(file)) {}
 
   std::optional<NetWithWeights> Read() {
     while (at_.at() < input_.size()) {
@@ -95,6 +93,7 @@ class Reader {
     at_.Seek(op.bytes.end);
     const bool copied = direct ? CopyWithoutList(op) : Copy({begin, op.bytes.end});
     if (direct) {
+      if (file_ != nullptr) op.values = file_->WithSource(std::move(op.values), op.type, op.list);
       weights_.push_back({.op = ops_, .arg = op.arg_index, .values = std::move(op.values)});
     }
     ++ops_;
@@ -113,7 +112,7 @@ class Reader {
       }
       int64_t length = 0;
       if (!at_.ReadLength(op->bytes.end, &length)) return false;
-      const Range value = {at_.at(), at_.at() + length};
+      const ByteRange value = {at_.at(), at_.at() + length};
       if (field == kOpType) {
         if (++op->types > 1 || length > static_cast<int64_t>(kMaxName)) return false;
         at_.AppendTo(&op->type, length);
@@ -126,7 +125,7 @@ class Reader {
     return !(op->has_dtype && DependsOnDtype(op->type));
   }
 
-  bool ReadArgument(int64_t tag, Range arg, Operator* op) {
+  bool ReadArgument(int64_t tag, ByteRange arg, Operator* op) {
     int field = 0, wire_type = 0;
     int64_t length = 0;
     if (!at_.ReadTag(&field, &wire_type) || field != kArgName || wire_type != kLengthDelimited ||
@@ -150,7 +149,7 @@ class Reader {
 
   // Whether a second name may follow, which would replace the first. The order of an exporter has
   // no field 1 behind the first field.
-  bool MayHaveName(Range fields) {
+  bool MayHaveName(ByteRange fields) {
     at_.Seek(fields.begin);
     while (at_.at() < fields.end) {
       int field = 0, wire_type = 0;
@@ -160,7 +159,7 @@ class Reader {
     return false;
   }
 
-  bool Copy(Range bytes) {
+  bool Copy(ByteRange bytes) {
     if (static_cast<size_t>(bytes.size()) > kMaxRestBytes - std::min(rest_.size(), kMaxRestBytes)) {
       return false;
     }
@@ -182,7 +181,8 @@ class Reader {
 
   const RandomAccessInput& input_;
   WireCursor at_;
-  std::string rest_;  // the net without the lists
+  const std::shared_ptr<WeightsFile> file_;  // shared with the weights
+  std::string rest_;                         // the net without the lists
   int ops_ = 0;
   std::vector<OperatorWeights> weights_;
 };
@@ -202,7 +202,7 @@ bool MayBeBinaryNet(const RandomAccessInput& input) {
 
 std::optional<NetWithWeights> ReadNetWithWeights(const RandomAccessInput& input) try {
   if (input.size() == 0 || input.size() > INT_MAX) return std::nullopt;
-  return Reader(input).Read();
+  return Reader(input, nullptr).Read();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -210,8 +210,10 @@ std::optional<NetWithWeights> ReadNetWithWeights(const RandomAccessInput& input)
 std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path) try {
   // Opening a pipe that is not kept would break it for its writer.
   if (!CanReadAgain(path)) return std::nullopt;
+  std::shared_ptr<WeightsFile> file = WeightsFile::Of(path);
   const FileInput input(path);
-  return MayBeBinaryNet(input) ? ReadNetWithWeights(input) : std::nullopt;
+  if (!MayBeBinaryNet(input)) return std::nullopt;
+  return Reader(input, std::move(file)).Read();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

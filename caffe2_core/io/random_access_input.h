@@ -42,6 +42,7 @@ class FileInput final : public RandomAccessInput {
   explicit FileInput(const std::string& path);
   int64_t size() const override { return size_; }
   void Read(int64_t offset, void* data, size_t size) const override;
+  const FileDescriptor& file() const { return file_; }
 
  private:
   const std::string path_;

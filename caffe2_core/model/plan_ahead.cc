@@ -165,7 +165,7 @@ class AheadPlanner {
     if (!cost_.is_low()) return;
     const OperatorDef& def = def_.op(static_cast<int>(op));
     const auto in = ShapesOf(blobs_.inputs(op)), out = ShapesOf(blobs_.outputs(op));
-    if (in.has_value() && out.has_value() && OnlyComputes(def, *operators_[op])) {
+    if (in.has_value() && out.has_value() && OnlyComputes(def, operators_[op])) {
       cost_.Add(def, *in, *out);
       rehearsed_.push_back(op);
       return;

@@ -71,8 +71,9 @@ struct PredictorOptions {
   // Whether the memory of a weight is released when all of it can be made again from the forms that
   // the operators have prepared, as from a filter in another order. That happens in the constructor
   // and behind the first call, unless others run at the same time or ws() was called. A weight that is
-  // read later, as by ws() and by other shapes, is restored to the same bytes; a filter that the net has
-  // in int8, to the numbers that it computes with. Such a filter is not released if it is an output or in
+  // read later, as by ws() and by other shapes, is restored to the same bytes. A filter that the net has in
+  // int8 or bf16 is read again from the file that LoadModel read, or, if it comes from none, restored to the
+  // numbers that the net computes with, with a warning. It is not released if it is an output or in
   // kept_blobs, or if others hold its memory.
   bool release_weights = true;
   // The files that the operators of the nets may open. If not set, the policy of the parent

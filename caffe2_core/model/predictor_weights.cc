@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "caffe2_core/model/predictor_instances.h"
 #include "caffe2_core/model/released_weights.h"
@@ -41,11 +42,15 @@ bool Predictor::Instances::MustStayExact(const std::string& name, const Storage*
 void Predictor::Instances::ReleaseWeights() {
   // Others may use the weights of a parent, and what an init net made of them.
   if (!options.release_weights || parent_ != nullptr) return;
-  const bool rounds = preparation.options.precision == Precision::kInt8;
-  (void)ReleaseWeightsOf(weights, weights.LocalBlobs(),
-                         [&](const std::string& name, const Storage& storage) {
-                           return rounds && MustStayExact(name, &storage);
-                         });
+  const bool rounds = preparation.options.precision != Precision::kFloat32;
+  std::unordered_set<Storage*> released;
+  for (const std::string& name : weights.LocalBlobs()) {
+    const Tensor* const weight = FindTensor(*weights.GetBlob(name));
+    if (weight == nullptr || weight->storage() == nullptr) continue;
+    if (rounds && MustStayExact(name, weight->storage().get())) continue;
+    released.insert(weight->storage().get());
+  }
+  (void)ReleaseStorages(released);
 }
 
 void Predictor::Instances::ReleaseWeightsAfterFirstRun() {

@@ -29,14 +29,14 @@ bool ChangesInput(const OpSchema& schema, const OperatorDef& def) {
 
 }  // namespace
 
-bool OnlyComputes(const OperatorDef& def, const OperatorBase& object) {
+bool OnlyComputes(const OperatorDef& def, const OperatorBase* object) {
   const OpSchema* const schema = OpSchemaRegistry::Schema(def.type());
   if (schema == nullptr || !IsBuiltinOperator(def.type())) return false;
   const OperatorTraits& traits = schema->traits();
   return !traits.waits && traits.queue_use == QueueUse::kNone && !HasNets(def) &&
          !ChangesInput(*schema, def) &&
          (!schema->accesses_unlisted_blobs(def) ||
-          dynamic_cast<const ReadsUnlisted*>(&object) != nullptr) &&
+          dynamic_cast<const ReadsUnlisted*>(object) != nullptr) &&
          std::none_of(std::begin(kEffects), std::end(kEffects),
                       [&](Effect effect) { return schema->has_effect(effect, def); });
 }

@@ -13,8 +13,8 @@ class OperatorBase;
 
 // Whether nothing but its outputs shows that the operator `object` of `def` has run: it is a built-in one, and does
 // not open files, print, draw random numbers, communicate, wait, change an input, run nets, or use blobs that are
-// not listed, unless it only reads them (runtime/reads_unlisted.h).
-bool OnlyComputes(const OperatorDef& def, const OperatorBase& object);
+// not listed, unless it only reads them (runtime/reads_unlisted.h), which is not known if `object` is null.
+bool OnlyComputes(const OperatorDef& def, const OperatorBase* object);
 
 // The cost of running operators once, from their shapes.
 class RehearsalCost {

@@ -14,42 +14,46 @@ constexpr size_t kLargeModelBytes = size_t{32} << 20;
 
 }  // namespace
 
-size_t ReleaseWeightsOf(const Workspace& ws, const std::vector<std::string>& names,
-                        const std::function<bool(const std::string&, const Storage&)>& stays) {
-  size_t bytes = 0, prepared_bytes = 0;
-  for (const std::string& name : names) {
-    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
-    const Tensor* const weight = blob == nullptr ? nullptr : FindTensor(*blob);
-    if (weight == nullptr || weight->storage() == nullptr) continue;
-    if (stays(name, *weight->storage())) continue;
-    bytes += weight->storage()->ReleaseData();
+size_t ReleaseStorages(const std::unordered_set<Storage*>& weights) {
+  size_t released = 0, prepared = 0;
+  for (Storage* const storage : weights) {
+    released += storage->ReleaseData();
     // Those of a mapped file, of which the operators read the forms, may have been read by somebody else.
-    if (!weight->storage()->forms().any()) continue;
-    weight->storage()->forms().ReleasePages();
-    prepared_bytes += weight->storage()->capacity_bytes();
+    if (!storage->forms().any()) continue;
+    storage->forms().ReleasePages();
+    prepared += storage->capacity_bytes();
   }
-  if (prepared_bytes >= kLargeModelBytes) {
+  if (prepared >= kLargeModelBytes) {
     ReleaseFreedMemory();
     ReleaseCodePages();
   }
-  return bytes;
+  return released;
 }
 
-size_t ReleaseConstants(const NetDef& net, const PreparationOptions& how,
-                        const std::set<std::string>& kept, Workspace* ws) {
-  std::vector<std::string> constants;
+size_t ReleaseWeights(const NetDef& net, const std::set<std::string>& kept, Workspace* ws) {
   const NetDependencies blobs(net);
-  for (const uint32_t blob : blobs.read_first()) {
-    const std::string& name = blobs.name(blob);
-    if (blobs.is_changed(blob) || how.inputs.contains(name) || !ws->HasBlob(name)) continue;
-    Blob* const object = ws->GetBlob(name);
-    if (object->IsType<Tensor>()) object->GetMutable<Tensor>()->MarkReadOnly();
-    constants.push_back(name);
+  const std::unordered_set<std::string> outputs(net.external_output().begin(),
+                                                net.external_output().end());
+  // Blobs may share memory, of which all must be weights.
+  std::unordered_set<const Storage*> others;
+  std::unordered_set<Storage*> weights;
+  for (const std::string& name : ws->LocalBlobs()) {
+    Blob* const blob = ws->GetBlob(name);
+    const Tensor* const tensor = FindTensor(*blob);
+    if (tensor == nullptr || tensor->storage() == nullptr) continue;
+    const uint32_t in_net = blobs.Find(name);
+    const bool is_weight = blob->IsType<Tensor>() && in_net != NetBlobs::kNone &&
+                           !blobs.is_changed(in_net) && !kept.contains(name) &&
+                           !outputs.contains(name) && tensor->storage()->forms().any();
+    if (is_weight) {
+      weights.insert(tensor->storage().get());
+    } else {
+      others.insert(tensor->storage().get());
+    }
   }
-  const bool rounds = how.precision == Precision::kInt8;
-  return ReleaseWeightsOf(*ws, constants, [&](const std::string& name, const Storage&) {
-    return rounds && kept.contains(name);
-  });
+  std::erase_if(weights, [&](const Storage* storage) { return others.contains(storage); });
+  for (Storage* const storage : weights) storage->set_read_only();
+  return ReleaseStorages(weights);
 }
 
 }  // namespace caffe2rt

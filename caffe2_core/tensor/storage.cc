@@ -1,12 +1,16 @@
 #include "caffe2_core/tensor/storage.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "caffe2_core/base/content_sum.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/release_pages.h"
+#include "caffe2_core/tensor/data_source.h"
 
 namespace caffe2rt {
 
@@ -40,6 +44,52 @@ std::vector<RestorablePart> PartsCovering(size_t nbytes, std::vector<RestorableP
   return covered == nbytes ? std::move(covering) : std::vector<RestorablePart>();
 }
 
+bool IsRounded(const RestorablePart& part) {
+  return part.restorer.restore.target<RoundedRestore>() != nullptr;
+}
+bool CannotRestore(const RestorablePart& part) {
+  return part.restorer.restore.target<NoRestore>() != nullptr;
+}
+bool IsExact(const RestorablePart& part) { return !IsRounded(part) && !CannotRestore(part); }
+
+// All data, from their source.
+RestorablePart FromSource(std::shared_ptr<DataSource> source, size_t nbytes) {
+  return {.restorer = {.offset = 0,
+                       .nbytes = nbytes,
+                       .restore = [source = std::move(source)](const void*,
+                                                               void* data) { source->Read(data); }},
+          .form = nullptr};
+}
+
+template <class Predicate>
+std::vector<RestorablePart> Those(const std::vector<RestorablePart>& parts, Predicate which) {
+  std::vector<RestorablePart> those;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(those), which);
+  return those;
+}
+
+// From what the first `nbytes` bytes of the storage are restored: from exact forms, or else from their source
+// if forms are all that is used of them, or else from rounded forms. Empty if they cannot be restored.
+std::vector<RestorablePart> HowToRestore(const Storage& storage, size_t nbytes,
+                                         const std::vector<RestorablePart>& forms) {
+  std::vector<RestorablePart> exact = PartsCovering(nbytes, Those(forms, IsExact));
+  if (!exact.empty() || PartsCovering(nbytes, forms).empty()) return exact;
+  std::shared_ptr<DataSource> source = SourceOf(storage);
+  if (source != nullptr && source->Keep()) return {FromSource(std::move(source), nbytes)};
+  return PartsCovering(nbytes, Those(forms, std::not_fn(CannotRestore)));
+}
+
+// Once in a process: a net has many such weights.
+void WarnOfRounding(size_t nbytes) {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  LOG(WARNING)
+      << "a weight of " << nbytes
+      << " bytes, whose memory was released, is read again: it has the rounded numbers that "
+         "the net computes with, because it comes from no file that could be read again "
+         "(PredictorOptions::release_weights = false keeps it)";
+}
+
 }  // namespace
 
 constinit thread_local int TransientWrites::depth_ = 0;
@@ -65,7 +115,7 @@ size_t Storage::ReleaseData() {
       capacity_bytes_ < kLeastReleased || !forms_.any()) {
     return 0;
   }
-  std::vector<RestorablePart> parts = PartsCovering(capacity_bytes_, forms_.Restorable());
+  std::vector<RestorablePart> parts = HowToRestore(*this, capacity_bytes_, forms_.Restorable());
   if (parts.empty()) return 0;
   if (released_ == nullptr) released_ = std::make_unique<ReleasedData>();
   const MutexLock lock(released_->mutex);
@@ -80,6 +130,7 @@ void Storage::RestoreData() {
   const MutexLock lock(released_->mutex);
   if (!released()) return;
   for (const RestorablePart& part : released_->parts) {
+    if (IsRounded(part)) WarnOfRounding(capacity_bytes_);
     part.restorer.restore(part.form.get(), static_cast<char*>(data_) + part.restorer.offset);
   }
   released_->parts.clear();

@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/tensor/data_source.h"
 #include "caffe2_core/tensor/shape_only.h"
 
 namespace caffe2rt {
@@ -322,10 +323,11 @@ void Tensor::ShareForeign(const void* foreign, TypeMeta meta, size_t capacity_by
   storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
                                        device_, meta, deleter ? size_ : 0);
   memory.Release();
-  storage_->set_exposed();
+  const bool sourced = IsSourced(deleter);  // memory of this library, which only tensors write
+  if (!sourced) storage_->set_exposed();
   meta_ = meta;
   alive_ = meta.IsPlainData() ? INT64_MAX : size_;
-  shares_data_ = true;
+  shares_data_ = !sourced;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

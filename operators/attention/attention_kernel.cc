@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "caffe2_core/base/checked_math.h"
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/base/work_scope.h"
 #include "operators/primitives/elementary.h"
 #include "operators/primitives/float_lanes.h"
@@ -144,7 +144,7 @@ auto* PickExponentials() {
                    ExponentialsPlain);
 }
 
-CAFFE2RT_SIMD void MultiplyRow(int64_t n, float factor, float* y) {
+CAFFE2RT_SIMD_FMA void MultiplyRow(int64_t n, float factor, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] *= factor;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "operators/primitives/lanes.h"
 #include "operators/primitives/parallel_ranges.h"
 
@@ -16,7 +16,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Processes sixteen rows of up to kLanes floats at a time, one row in each lane. REQUIRES: `rows` is
 // a multiple of sixteen.
-CAFFE2RT_SIMD void ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
+CAFFE2RT_SIMD_FMA void ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
   float tile[math::kLanes][math::kLanes];
   for (int64_t r = 0; r < rows; r += math::kLanes, x += n * math::kLanes, y += n * math::kLanes) {
     for (int64_t lane = 0; lane < math::kLanes; ++lane) {
@@ -47,7 +47,7 @@ CAFFE2RT_SIMD void ShortRowsAcross(int64_t rows, int64_t n, const float* x, floa
 }
 
 // Processes rows of up to kLanes floats, each in one vector.
-CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
+CAFFE2RT_SIMD_FMA void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     math::Lanes v;
     math::LoadFirst(x, n, -kInfinity, v);
@@ -63,7 +63,7 @@ CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) 
 
 // Processes a row of more than kLanes floats in three passes: the maximum, the exponentials with
 // their sum, and the division by the sum.
-CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
+CAFFE2RT_SIMD_FMA void LongRow(int64_t n, const float* x, float* y) {
   // The last vector may overlap the one before it, which does not change a maximum.
   const int64_t whole = n - n % math::kLanes;
   math::Lanes v, largest;
@@ -136,14 +136,14 @@ CAFFE2RT_LANES_INLINE void StoreLanes(const math::Lanes& v, int64_t count, float
   }
 }
 
-CAFFE2RT_SIMD void GradientOfRows(int64_t rows, int64_t n, const float* y, const float* dy,
-                                  float* dx) {
+CAFFE2RT_SIMD_FMA void GradientOfRows(int64_t rows, int64_t n, const float* y, const float* dy,
+                                      float* dx) {
   for (int64_t at = 0; at < rows * n; at += n) GradientOfRow(n, y + at, dy + at, dx + at);
 }
 
 // Processes `count` adjacent positions, one in each lane; channels are `step` floats apart.
-CAFFE2RT_SIMD void SoftmaxPositions(int64_t count, int64_t channels, int64_t step, const float* x,
-                                    float* y) {
+CAFFE2RT_SIMD_FMA void SoftmaxPositions(int64_t count, int64_t channels, int64_t step,
+                                        const float* x, float* y) {
   math::Lanes v, top, sum = {};
   math::Fill(-kInfinity, top);
   for (int64_t c = 0; c < channels; ++c) {

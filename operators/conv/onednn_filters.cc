@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "caffe2_core/tensor/data_source.h"
 #include "contexts/onednn/onednn_library.h"
 #include "contexts/onednn/onednn_tensor.h"
 #include "contexts/onednn/onednn_version.h"
@@ -18,13 +19,17 @@ std::string OnednnFilterForm(const dnnl::memory::desc& plain, const dnnl::memory
 
 namespace {
 
-// How to make the part of the filter that begins at `offset` floats from its layout `wanted`. Without
-// a function if a plain filter cannot be made from it bit for bit.
+// How to make the part of the filter that begins at `offset` floats from its layout `wanted`; NoRestore if
+// a plain filter cannot be made from it bit for bit.
 FormRestorer RestorerOf(int64_t offset, const dnnl::memory::desc& plain,
                         const dnnl::memory::desc& wanted) {
   const bool only_moves = BlockingOf(wanted).has_value() && BlockingOf(plain).has_value() &&
                           DataTypeOf(wanted) == DataTypeOf(plain) && CanReorder(wanted, plain);
-  if (!only_moves) return {};
+  if (!only_moves) {
+    return {.offset = static_cast<size_t>(offset) * sizeof(float),
+            .nbytes = plain.get_size(),
+            .restore = NoRestore()};
+  }
   return {.offset = static_cast<size_t>(offset) * sizeof(float),
           .nbytes = plain.get_size(),
           .restore = [plain, wanted](const void* form, void* data) {
@@ -74,25 +79,26 @@ FormRestorer RestorerOfBytes(int64_t offset, const dnnl::memory::desc& plain,
                              const dnnl::memory::desc& wanted, const Int8FilterSize& size) {
   if (!CanReorder(wanted, plain)) return {};
   const int64_t row = size.in * size.taps;
-  return {.offset = static_cast<size_t>(offset) * sizeof(float),
-          .nbytes = static_cast<size_t>(size.out * row) * sizeof(float),
-          .restore = [plain, wanted, out = size.out, row](const void* form, void* data) {
-            std::vector<float> bytes(static_cast<size_t>(FloatsOf(plain)));
-            GuardOnednn("the restoring of a filter", [&] {
-              OnednnProgram program;
-              const size_t from = program.Tensor(wanted, 0);
-              program.AddReorder(from, program.Tensor(plain, 1));
-              ThreadScratch scratch;
-              program.Run({static_cast<const float*>(form), bytes.data()},
-                          scratch.Floats(program.scratch_size()));
-            });
-            const auto* q = reinterpret_cast<const int8_t*>(bytes.data());
-            const float* const scales = static_cast<const float*>(form) + FloatsOf(wanted);
-            auto* w = static_cast<float*>(data);
-            for (int64_t channel = 0; channel < out; ++channel) {
-              for (int64_t i = 0; i < row; ++i) *w++ = scales[channel] * static_cast<float>(*q++);
-            }
-          }};
+  return {
+      .offset = static_cast<size_t>(offset) * sizeof(float),
+      .nbytes = static_cast<size_t>(size.out * row) * sizeof(float),
+      .restore = RoundedRestore{[plain, wanted, out = size.out, row](const void* form, void* data) {
+        std::vector<float> bytes(static_cast<size_t>(FloatsOf(plain)));
+        GuardOnednn("the restoring of a filter", [&] {
+          OnednnProgram program;
+          const size_t from = program.Tensor(wanted, 0);
+          program.AddReorder(from, program.Tensor(plain, 1));
+          ThreadScratch scratch;
+          program.Run({static_cast<const float*>(form), bytes.data()},
+                      scratch.Floats(program.scratch_size()));
+        });
+        const auto* q = reinterpret_cast<const int8_t*>(bytes.data());
+        const float* const scales = static_cast<const float*>(form) + FloatsOf(wanted);
+        auto* w = static_cast<float*>(data);
+        for (int64_t channel = 0; channel < out; ++channel) {
+          for (int64_t i = 0; i < row; ++i) *w++ = scales[channel] * static_cast<float>(*q++);
+        }
+      }}};
 }
 
 }  // namespace

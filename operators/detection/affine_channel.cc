@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -13,23 +13,25 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void ScaleAffineRow(const float* x, int64_t n, float scale, float bias, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleAffineRow(const float* x, int64_t n, float scale, float bias,
+                                      float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale + bias;
 }
-CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale,
+                                            float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i];
 }
-CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale,
-                                        const float* bias, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale,
+                                            const float* bias, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i] + bias[i];
 }
 
 // Adds the sums of a row of one channel.
-CAFFE2RT_SIMD void SumAffineRow(const float* dy, const float* x, int64_t n, float* dscale,
-                                float* dbias) {
+CAFFE2RT_SIMD_FMA void SumAffineRow(const float* dy, const float* x, int64_t n, float* dscale,
+                                    float* dbias) {
   math::Lanes products = {}, sum = {}, a, b;
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
@@ -47,8 +49,8 @@ CAFFE2RT_SIMD void SumAffineRow(const float* dy, const float* x, int64_t n, floa
   *dbias += total;
 }
 // Adds a row with one number for each channel.
-CAFFE2RT_SIMD void SumAffineRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
-                                      float* dbias) {
+CAFFE2RT_SIMD_FMA void SumAffineRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
+                                          float* dbias) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) {
     dscale[i] += dy[i] * x[i];

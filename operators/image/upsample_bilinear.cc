@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -34,7 +34,7 @@ void FillSources(const LinearAxis& axis, std::vector<LinearSource>* sources) {
 }
 
 // dx[i] += weight * sums[i]
-CAFFE2RT_SIMD void AddWeighted(float weight, const float* sums, int64_t n, float* dx) {
+CAFFE2RT_SIMD_FMA void AddWeighted(float weight, const float* sums, int64_t n, float* dx) {
   for (int64_t i = 0; i < n; ++i) dx[i] += weight * sums[i];
 }
 

@@ -1,6 +1,7 @@
 #include "operators/matmul/reduced_weights.h"
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/tensor/data_source.h"
 
 namespace caffe2rt {
 
@@ -14,9 +15,11 @@ void ReducedWeights::Plan(Precision precision, int64_t k, int64_t n, bool transp
   gemm_ = ReducedGemm(precision, k, n);
   transposed_ = transposed;
   precision_ = precision;
-  prepared_.Add(MakeString(ReducedKernelName(gemm_.kernel()), " panels of ", gemm_.width(), ", ", k,
-                           " x ", n, transposed ? " transposed" : ""),
-                gemm_.nbytes());
+  prepared_.Add(
+      MakeString(ReducedKernelName(gemm_.kernel()), " panels of ", gemm_.width(), ", ", k, " x ", n,
+                 transposed ? " transposed" : ""),
+      gemm_.nbytes(),
+      {.offset = 0, .nbytes = static_cast<size_t>(k * n) * sizeof(float), .restore = NoRestore()});
 }
 
 const void* ReducedWeights::Get(const Tensor& w) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "operators/norm/spatial_bn_kernels.h"
 #include "operators/primitives/lanes.h"
@@ -22,8 +22,8 @@ int PiecesFor(const Channels& shape) {
 
 // Adds the sums of dy and of dy * (x - mean) over a run to sums[0] and sums[1]. The sums of a block
 // are formed in float, those of the blocks in double.
-CAFFE2RT_SIMD void AddRunSums(const float* x, const float* dy, int64_t n, float mean,
-                              double* sums) {
+CAFFE2RT_SIMD_FMA void AddRunSums(const float* x, const float* dy, int64_t n, float mean,
+                                  double* sums) {
   constexpr int64_t kBlock = 4096;
   for (int64_t start = 0; start < n; start += kBlock) {
     const int64_t end = std::min(start + kBlock, n);
@@ -47,8 +47,9 @@ CAFFE2RT_SIMD void AddRunSums(const float* x, const float* dy, int64_t n, float 
 }
 
 // The same for the columns of [rows, channels] matrices, with float sums. mean may be null.
-CAFFE2RT_SIMD void AddColumnSums(const float* x, const float* dy, int64_t rows, int64_t channels,
-                                 const float* mean, float* plain, float* products) {
+CAFFE2RT_SIMD_FMA void AddColumnSums(const float* x, const float* dy, int64_t rows,
+                                     int64_t channels, const float* mean, float* plain,
+                                     float* products) {
   for (int64_t r = 0; r < rows; ++r, x += channels, dy += channels) {
     CAFFE2RT_SIMD_LOOP
     for (int64_t c = 0; c < channels; ++c) plain[c] += dy[c];
@@ -96,15 +97,15 @@ void SumChannels(const Channels& shape, const float* mean, const float* x, const
 }
 
 // dx = factor * (dy - (x - mean) * slope - shift).
-CAFFE2RT_SIMD void GradientOfRun(const float* x, const float* dy, int64_t n, float mean,
-                                 float factor, float slope, float shift, float* dx) {
+CAFFE2RT_SIMD_FMA void GradientOfRun(const float* x, const float* dy, int64_t n, float mean,
+                                     float factor, float slope, float shift, float* dx) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) dx[i] = factor * (dy[i] - (x[i] - mean) * slope - shift);
 }
 
-CAFFE2RT_SIMD void GradientOfColumns(const float* x, const float* dy, int64_t rows,
-                                     int64_t channels, const float* mean, const float* factor,
-                                     const float* slope, const float* shift, float* dx) {
+CAFFE2RT_SIMD_FMA void GradientOfColumns(const float* x, const float* dy, int64_t rows,
+                                         int64_t channels, const float* mean, const float* factor,
+                                         const float* slope, const float* shift, float* dx) {
   for (int64_t r = 0; r < rows; ++r, x += channels, dy += channels, dx += channels) {
     CAFFE2RT_SIMD_LOOP
     for (int64_t c = 0; c < channels; ++c) {

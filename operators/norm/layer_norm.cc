@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -15,8 +15,8 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void NormalizeAffine(const float* x, int64_t n, float mean, float scale,
-                                   const float* gamma, const float* beta, float* y) {
+CAFFE2RT_SIMD_FMA void NormalizeAffine(const float* x, int64_t n, float mean, float scale,
+                                       const float* gamma, const float* beta, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gamma[i] + beta[i];
 }
 
@@ -35,8 +35,8 @@ std::vector<TensorShape> InferLayerNorm(const OperatorDef& def,
 
 // Sets *sum and *product to the sums of g and of g * (x - mean), where g = gamma * dy. gamma may be
 // null. The sums of a block are formed in float, those of the blocks in double.
-CAFFE2RT_SIMD void LayerSums(const float* x, const float* dy, const float* gamma, int64_t n,
-                             float mean, double* sum, double* product) {
+CAFFE2RT_SIMD_FMA void LayerSums(const float* x, const float* dy, const float* gamma, int64_t n,
+                                 float mean, double* sum, double* product) {
   constexpr int64_t kBlock = 4096;
   *sum = *product = 0;
   for (int64_t start = 0; start < n; start += kBlock) {
@@ -66,16 +66,16 @@ CAFFE2RT_SIMD void LayerSums(const float* x, const float* dy, const float* gamma
 }
 
 // dx = inverse * (dy - shift - (x - mean) * slope).
-CAFFE2RT_SIMD void PlainLayerGradient(const float* x, const float* dy, int64_t n, float mean,
-                                      float inverse, float slope, float shift, float* dx) {
+CAFFE2RT_SIMD_FMA void PlainLayerGradient(const float* x, const float* dy, int64_t n, float mean,
+                                          float inverse, float slope, float shift, float* dx) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) dx[i] = inverse * (dy[i] - shift - (x[i] - mean) * slope);
 }
 
 // The same with gamma * dy. Adds to dgamma and dbeta.
-CAFFE2RT_SIMD void AffineLayerGradient(const float* x, const float* dy, const float* gamma,
-                                       int64_t n, float mean, float inverse, float slope,
-                                       float shift, float* dx, float* dgamma, float* dbeta) {
+CAFFE2RT_SIMD_FMA void AffineLayerGradient(const float* x, const float* dy, const float* gamma,
+                                           int64_t n, float mean, float inverse, float slope,
+                                           float shift, float* dx, float* dgamma, float* dbeta) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) {
     const float distance = x[i] - mean;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -32,19 +32,19 @@ constexpr ArgumentSpec<bool> kLayerNormFusionSingleAxis{
 // With fewer elements in each thread, a second thread costs more than it saves.
 constexpr int64_t kElementsWorthCutting = 8192;
 
-CAFFE2RT_SIMD void AddRow(const float* x, const float* r, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void AddRow(const float* x, const float* r, int64_t n, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] + r[i];
 }
 
-CAFFE2RT_SIMD void AddNumber(const float* x, float r, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void AddNumber(const float* x, float r, int64_t n, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] + r;
 }
 
 // y = (x - mean) * scale * gamma + beta. y may be x.
-CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float mean, float scale, const float* gamma,
-                            const float* beta, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleRow(const float* x, int64_t n, float mean, float scale,
+                                const float* gamma, const float* beta, float* y) {
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
     math::Lanes v, g, b;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
@@ -25,7 +25,7 @@ constexpr ArgumentSpec<bool> kLpNormAverage{"average", false,
                                             "1: divide by the number of elements"};
 
 // The sum of |x| or of x^2. The sums of a block are formed in float, those of the blocks in double.
-CAFFE2RT_SIMD double SumOfPowers(const float* x, int64_t n, bool squares) {
+CAFFE2RT_SIMD_FMA double SumOfPowers(const float* x, int64_t n, bool squares) {
   constexpr int64_t kBlock = 4096;
   double total = 0;
   for (int64_t start = 0; start < n; start += kBlock) {
@@ -50,11 +50,11 @@ CAFFE2RT_SIMD double SumOfPowers(const float* x, int64_t n, bool squares) {
 // The signs of numbers within kZero of 0 count as 0, as in Caffe2.
 constexpr float kZero = 1e-12f;
 
-CAFFE2RT_SIMD void ScaleSigns(const float* x, int64_t n, float factor, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleSigns(const float* x, int64_t n, float factor, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] > kZero ? factor : x[i] < -kZero ? -factor : 0.0f;
 }
-CAFFE2RT_SIMD void ScaleValues(const float* x, int64_t n, float factor, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleValues(const float* x, int64_t n, float factor, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = factor * x[i];
 }

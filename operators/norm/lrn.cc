@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -18,36 +18,36 @@ constexpr int64_t kPositions = 512;  // positions that are processed together
 // The cost of one channel of a position, in the steps of ParallelRanges.
 constexpr int64_t kStepsOfChannel = 8;
 
-CAFFE2RT_SIMD void SetTo(float value, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void SetTo(float value, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
 }
-CAFFE2RT_SIMD void AddSquares(const float* x, float factor, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void AddSquares(const float* x, float factor, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] += factor * (x[i] * x[i]);
 }
-CAFFE2RT_SIMD void AddScaled(const float* x, float factor, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void AddScaled(const float* x, float factor, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
-CAFFE2RT_SIMD void Square(const float* x, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void Square(const float* x, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
 }
 
-CAFFE2RT_SIMD void Ratio(const float* dy, const float* y, const float* scale, int64_t n,
-                         float* ratio) {
+CAFFE2RT_SIMD_FMA void Ratio(const float* dy, const float* y, const float* scale, int64_t n,
+                             float* ratio) {
   for (int64_t i = 0; i < n; ++i) ratio[i] = dy[i] * y[i] / scale[i];
 }
-CAFFE2RT_SIMD void SubtractProduct(const float* x, const float* sum, float factor, int64_t n,
-                                   float* dx) {
+CAFFE2RT_SIMD_FMA void SubtractProduct(const float* x, const float* sum, float factor, int64_t n,
+                                       float* dx) {
   for (int64_t i = 0; i < n; ++i) dx[i] -= factor * x[i] * sum[i];
 }
 
 // y = x * scale^-beta. For the exponents that are common in nets, square roots suffice.
-CAFFE2RT_SIMD void TimesThreeQuarters(const float* x, const float* scale, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void TimesThreeQuarters(const float* x, const float* scale, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) {
     const float root = __builtin_sqrtf(scale[i]);
     y[i] = x[i] / (root * __builtin_sqrtf(root));
   }
 }
-CAFFE2RT_SIMD void TimesHalf(const float* x, const float* scale, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void TimesHalf(const float* x, const float* scale, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] / __builtin_sqrtf(scale[i]);
 }
 void TimesPower(const float* x, const float* scale, float beta, int64_t n, float* y) {

@@ -9,7 +9,8 @@
 #include <immintrin.h>
 #endif
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
+#include "caffe2_core/base/work_scope.h"
 #include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
@@ -26,7 +27,7 @@ void ToPower(int64_t n, float beta, float* scale) {
   for (int64_t i = 0; i < n; ++i) scale[i] = std::pow(scale[i], -beta);
 }
 // For the exponents that are common in nets, square roots suffice.
-CAFFE2RT_SIMD void ToPowerOfRoots(int64_t n, float beta, float* scale) {
+CAFFE2RT_SIMD_FMA void ToPowerOfRoots(int64_t n, float beta, float* scale) {
   if (beta == 0.75f) {
     for (int64_t i = 0; i < n; ++i) {
       const float root = __builtin_sqrtf(scale[i]);
@@ -69,6 +70,7 @@ constexpr auto* ToPowerByEstimates = ToPowerOfRoots;
 using PowerFunction = void(int64_t n, float beta, float* scale);
 PowerFunction* PowerFunctionFor(float beta) {
   if (beta != 0.75f && beta != 0.5f) return ToPower;
+  if (WorksForAnyMachine()) return ToPowerOfRoots;  // estimates differ between machines
   return PickByIsa<PowerFunction>(ToPowerByEstimates, ToPowerOfRoots, ToPowerOfRoots);
 }
 

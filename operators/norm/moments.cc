@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
@@ -17,7 +17,7 @@ constexpr int64_t kRowBlock = 32;
 // The sum of all lanes of four vectors.
 #define ADD_UP(sum) math::Sum((sum[0] + sum[1]) + (sum[2] + sum[3]))
 
-CAFFE2RT_SIMD float BlockSum(const float* x, int64_t n) {
+CAFFE2RT_SIMD_FMA float BlockSum(const float* x, int64_t n) {
   math::Lanes sum[4] = {};
   int64_t i = 0;
   for (; i + 4 * math::kLanes <= n; i += 4 * math::kLanes) {
@@ -32,7 +32,7 @@ CAFFE2RT_SIMD float BlockSum(const float* x, int64_t n) {
   return ADD_UP(sum) + rest;
 }
 
-CAFFE2RT_SIMD float BlockSquares(const float* x, int64_t n, float mean) {
+CAFFE2RT_SIMD_FMA float BlockSquares(const float* x, int64_t n, float mean) {
   math::Lanes sum[4] = {};
   int64_t i = 0;
   for (; i + 4 * math::kLanes <= n; i += 4 * math::kLanes) {
@@ -49,22 +49,22 @@ CAFFE2RT_SIMD float BlockSquares(const float* x, int64_t n, float mean) {
 }
 #undef ADD_UP
 
-CAFFE2RT_SIMD void AddRows(const float* x, int64_t rows, int64_t channels, float* sum) {
+CAFFE2RT_SIMD_FMA void AddRows(const float* x, int64_t rows, int64_t channels, float* sum) {
   for (int64_t r = 0; r < rows; ++r, x += channels) {
     for (int64_t c = 0; c < channels; ++c) sum[c] += x[c];
   }
 }
 
-CAFFE2RT_SIMD void AddSquaresOfRows(const float* x, int64_t rows, int64_t channels,
-                                    const float* mean, float* sum) {
+CAFFE2RT_SIMD_FMA void AddSquaresOfRows(const float* x, int64_t rows, int64_t channels,
+                                        const float* mean, float* sum) {
   for (int64_t r = 0; r < rows; ++r, x += channels) {
     for (int64_t c = 0; c < channels; ++c) sum[c] += (x[c] - mean[c]) * (x[c] - mean[c]);
   }
 }
 
 // Vectorized by hand, because the compiler cannot know whether x and y overlap.
-CAFFE2RT_SIMD void NormalizeRowKernel(const float* x, int64_t n, float mean, float scale,
-                                      float bias, float* y) {
+CAFFE2RT_SIMD_FMA void NormalizeRowKernel(const float* x, int64_t n, float mean, float scale,
+                                          float bias, float* y) {
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
     math::Lanes v;
@@ -75,9 +75,9 @@ CAFFE2RT_SIMD void NormalizeRowKernel(const float* x, int64_t n, float mean, flo
   for (; i < n; ++i) y[i] = (x[i] - mean) * scale + bias;
 }
 
-CAFFE2RT_SIMD void NormalizeColumnsKernel(const float* x, int64_t rows, int64_t channels,
-                                          const float* mean, const float* scale, const float* bias,
-                                          float* y) {
+CAFFE2RT_SIMD_FMA void NormalizeColumnsKernel(const float* x, int64_t rows, int64_t channels,
+                                              const float* mean, const float* scale,
+                                              const float* bias, float* y) {
   for (int64_t r = 0; r < rows; ++r, x += channels, y += channels) {
     int64_t c = 0;
     for (; c + math::kLanes <= channels; c += math::kLanes) {

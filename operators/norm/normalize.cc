@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -20,7 +20,7 @@ constexpr int64_t kTile = 64;  // runs of stride above 1 that are processed toge
 // The sum of |x|, of x^2, or of x * dy, over a contiguous run.
 enum class RunSum { kAbsolute, kSquares, kProducts };
 
-CAFFE2RT_SIMD float SumRun(RunSum kind, const float* x, const float* dy, int64_t n) {
+CAFFE2RT_SIMD_FMA float SumRun(RunSum kind, const float* x, const float* dy, int64_t n) {
   math::Lanes v, w, sum = {};
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
@@ -38,8 +38,8 @@ CAFFE2RT_SIMD float SumRun(RunSum kind, const float* x, const float* dy, int64_t
 }
 
 // Adds an element of each of `n` adjacent runs to sum. x may be dy.
-CAFFE2RT_SIMD void AddToRunSums(RunSum kind, const float* x, const float* dy, int64_t n,
-                                float* sum) {
+CAFFE2RT_SIMD_FMA void AddToRunSums(RunSum kind, const float* x, const float* dy, int64_t n,
+                                    float* sum) {
   if (kind == RunSum::kAbsolute) {
     CAFFE2RT_SIMD_LOOP
     for (int64_t i = 0; i < n; ++i) sum[i] += std::fabs(x[i]);
@@ -49,7 +49,8 @@ CAFFE2RT_SIMD void AddToRunSums(RunSum kind, const float* x, const float* dy, in
   }
 }
 
-CAFFE2RT_SIMD void Divide(const float* x, int64_t n, const float* divisor, int64_t step, float* y) {
+CAFFE2RT_SIMD_FMA void Divide(const float* x, int64_t n, const float* divisor, int64_t step,
+                              float* y) {
   if (step == 0) {
     const float by = *divisor;
     CAFFE2RT_SIMD_LOOP
@@ -61,8 +62,9 @@ CAFFE2RT_SIMD void Divide(const float* x, int64_t n, const float* divisor, int64
 }
 
 // dx = dy * factor - x * slope, with one factor and slope for all (step 0) or for each element.
-CAFFE2RT_SIMD void SubtractSlope(const float* x, const float* dy, int64_t n, const float* factor,
-                                 const float* slope, int64_t step, float* dx) {
+CAFFE2RT_SIMD_FMA void SubtractSlope(const float* x, const float* dy, int64_t n,
+                                     const float* factor, const float* slope, int64_t step,
+                                     float* dx) {
   if (step == 0) {
     const float f = *factor, s = *slope;
     CAFFE2RT_SIMD_LOOP

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -16,7 +16,7 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float factor, float term, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleRow(const float* x, int64_t n, float factor, float term, float* y) {
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
     math::Lanes v;
@@ -30,8 +30,8 @@ CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float factor, float term,
   for (; i < n; ++i) y[i] = x[i] * factor + term;
 }
 
-CAFFE2RT_SIMD void ScaleColumns(const float* x, int64_t rows, int64_t channels, const float* factor,
-                                const float* term, float* y) {
+CAFFE2RT_SIMD_FMA void ScaleColumns(const float* x, int64_t rows, int64_t channels,
+                                    const float* factor, const float* term, float* y) {
   for (int64_t r = 0; r < rows; ++r, x += channels, y += channels) {
     int64_t c = 0;
     for (; c + math::kLanes <= channels; c += math::kLanes) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -12,7 +12,7 @@ namespace caffe2rt {
 namespace {
 
 // y[i] = |x[i]|^p
-CAFFE2RT_SIMD void Powers(float p, const float* x, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void Powers(float p, const float* x, int64_t n, float* y) {
   if (p == 2) {
     for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
   } else {
@@ -20,7 +20,7 @@ CAFFE2RT_SIMD void Powers(float p, const float* x, int64_t n, float* y) {
   }
 }
 // y[i] = (y[i] * size)^(1/p)
-CAFFE2RT_SIMD void Roots(float p, float size, int64_t n, float* y) {
+CAFFE2RT_SIMD_FMA void Roots(float p, float size, int64_t n, float* y) {
   if (p == 2) {
     for (int64_t i = 0; i < n; ++i) y[i] = std::sqrt(y[i] * size);
   } else {
@@ -28,8 +28,8 @@ CAFFE2RT_SIMD void Roots(float p, float size, int64_t n, float* y) {
   }
 }
 // share[i] = dy[i] * size / y[i]^(p - 1)
-CAFFE2RT_SIMD void Shares(float p, float size, const float* y, const float* dy, int64_t n,
-                          float* share) {
+CAFFE2RT_SIMD_FMA void Shares(float p, float size, const float* y, const float* dy, int64_t n,
+                              float* share) {
   if (p == 2) {
     for (int64_t i = 0; i < n; ++i) share[i] = dy[i] * size / y[i];
   } else {
@@ -37,7 +37,7 @@ CAFFE2RT_SIMD void Shares(float p, float size, const float* y, const float* dy, 
   }
 }
 // dx[i] *= x[i] |x[i]|^(p - 2)
-CAFFE2RT_SIMD void Slopes(float p, const float* x, int64_t n, float* dx) {
+CAFFE2RT_SIMD_FMA void Slopes(float p, const float* x, int64_t n, float* dx) {
   if (p == 2) {
     for (int64_t i = 0; i < n; ++i) dx[i] *= x[i];
   } else {

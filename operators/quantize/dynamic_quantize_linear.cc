@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
@@ -19,7 +19,7 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void FindRange(int64_t n, const float* x, float* range) {
+CAFFE2RT_SIMD_FMA void FindRange(int64_t n, const float* x, float* range) {
   float low = 0, high = 0;  // 0 belongs to the range; NaN is ignored
   for (int64_t i = 0; i < n; ++i) {
     low = x[i] < low ? x[i] : low;
@@ -29,7 +29,8 @@ CAFFE2RT_SIMD void FindRange(int64_t n, const float* x, float* range) {
   range[1] = high;
 }
 
-CAFFE2RT_SIMD void QuantizeBytes(int64_t n, const float* x, float scale, float zero, uint8_t* y) {
+CAFFE2RT_SIMD_FMA void QuantizeBytes(int64_t n, const float* x, float scale, float zero,
+                                     uint8_t* y) {
   for (int64_t i = 0; i < n; ++i) {
     float value = std::nearbyint(x[i] / scale) + zero;
     value = value >= 0.f ? value : 0.f;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -12,13 +13,13 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void GruRow(int64_t size, const float* h_before, const float* gates, float* h) {
+CAFFE2RT_SIMD_FMA void GruRow(int64_t size, const float* h_before, const float* gates, float* h) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < size; ++i) h[i] = GruElement(size, i, h_before, gates);
 }
 
-CAFFE2RT_SIMD void GruGradientRow(int64_t size, const float* h_before, const float* gates,
-                                  const float* dh, float* dh_before, float* dgates) {
+CAFFE2RT_SIMD_FMA void GruGradientRow(int64_t size, const float* h_before, const float* gates,
+                                      const float* dh, float* dh_before, float* dgates) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < size; ++i) {
     GruGradientElement(size, i, h_before, gates, dh, dh_before, dgates);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/simd_fma.h"
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -14,15 +15,15 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void LstmRow(int64_t size, const float* c_before, const float* gates,
-                           float forget_bias, float* h, float* c) {
+CAFFE2RT_SIMD_FMA void LstmRow(int64_t size, const float* c_before, const float* gates,
+                               float forget_bias, float* h, float* c) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < size; ++i) LstmElement(size, i, c_before, gates, forget_bias, h, c);
 }
 
-CAFFE2RT_SIMD void LstmGradientRow(int64_t size, const float* c_before, const float* gates,
-                                   float forget_bias, const float* c, const float* dh,
-                                   const float* dc, float* dc_before, float* dgates) {
+CAFFE2RT_SIMD_FMA void LstmGradientRow(int64_t size, const float* c_before, const float* gates,
+                                       float forget_bias, const float* c, const float* dh,
+                                       const float* dc, float* dc_before, float* dgates) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < size; ++i) {
     LstmGradientElement(size, i, c_before, gates, forget_bias, c, dh, dc, dc_before, dgates);

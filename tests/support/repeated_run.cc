@@ -67,7 +67,7 @@ bool HasSeparateBlobs(const OperatorDef& def) {
 
 bool MayRepeat(const Workspace& ws, const OperatorDef& def) {
   if (def.output_size() == 0 || !HasSeparateBlobs(def)) return false;
-  if (!OnlyComputes(def) || MemoryTraitsOf(def.type()).keeps_memory) return false;
+  if (!OnlyComputes(def, nullptr) || MemoryTraitsOf(def.type()).keeps_memory) return false;
   int64_t elements = 0;
   for (const std::string& name : def.input()) {
     const Tensor* const tensor = PlainTensor(ws, name);

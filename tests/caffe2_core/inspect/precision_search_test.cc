@@ -135,12 +135,13 @@ void FeedConvs(Workspace* ws) {
   Feed<float>(ws, "x", {1, 64, 28, 28}, x);
 }
 
-// The bias makes the first probability 1 and all others 0, whatever the noise is.
-TEST_F(PrecisionSearchTest, MeasuresWhatASoftmaxReads) {
+// The bias makes all results 0 or 1 (-1 or 1), whatever the noise is.
+TEST_F(PrecisionSearchTest, MeasuresWhatSaturatingOperatorsRead) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
   FeedConvs(&ws_);
-  std::vector<float> bias(64);
-  bias[0] = 200;
+  std::vector<float> bias(64, 200);
+  for (size_t i = 0; i < 64; i += 2) bias[i] = -200;
+  bias[1] = 500;
   Feed<float>(&ws_, "b", {64}, bias);
   const std::string conv = R"(
 name: "classes" external_input: "x" external_input: "w" external_input: "b" external_output: "y"
@@ -157,13 +158,23 @@ op { type: "AveragePool" input: "t" output: "p" arg { name: "global_pooling" i: 
   const char softmax[] =
       R"(op { type: "Softmax" input: "p" output: "y" arg { name: "axis" i: 1 } })";
   const double of_logits = snr(softmax, {"p"});
-  EXPECT_LT(of_logits, 100);
+  EXPECT_LT(of_logits, 150);
   EXPECT_EQ(snr(softmax, {}), of_logits);
   EXPECT_EQ(snr(softmax, {"y"}), of_logits);
-  EXPECT_EQ(snr(R"(op { type: "Softmax" input: "p" output: "s" arg { name: "axis" i: 1 } }
-                   op { type: "Reshape" input: "s" output: "y" output: "shape" arg { name: "shape" ints: [1, -1] } })",
-                {}),
-            of_logits);
+  const char* const others[] = {
+      R"(op { type: "Softmax" input: "p" output: "s" arg { name: "axis" i: 1 } }
+         op { type: "Reshape" input: "s" output: "y" output: "shape" arg { name: "shape" ints: [1, -1] } })",
+      R"(op { type: "Sigmoid" input: "p" output: "y" })",
+      R"(op { type: "HardSigmoid" input: "p" output: "y" })",
+      R"(op { type: "Tanh" input: "p" output: "y" })",
+      R"(op { type: "Sigmoid" input: "p" output: "s" } op { type: "Tanh" input: "p" output: "u" }
+         op { type: "Concat" input: "s" input: "u" output: "y" output: "split" arg { name: "axis" i: 1 } })"};
+  for (const char* const last : others) EXPECT_NEAR(snr(last, {}), of_logits, 1e-9) << last;
+  // The results alone.
+  EXPECT_EQ(
+      snr(R"(op { type: "Sigmoid" input: "p" output: "p" } op { type: "Copy" input: "p" output: "y" })",
+          {}),
+      HUGE_VAL);
 }
 
 TEST_F(PrecisionSearchTest, PutsBackTheFewestThatReachTheGoal) {
