@@ -80,12 +80,11 @@ void WarnOfIdleFlags() {
   }
 }
 
-// For the command whose first operator should start early. Modules register operators, too.
-bool RegistersAhead(const Command& command, const std::vector<std::string>& args) {
-  return std::strcmp(command.name, "run") == 0 &&
-         std::none_of(args.begin(), args.end(), [](const std::string& arg) {
-           return arg.starts_with("--module") || arg == "--help" || arg == "--help-all";
-         });
+// Modules register operators, too.
+bool MayRegisterAhead(const std::vector<std::string>& args) {
+  return std::none_of(args.begin(), args.end(), [](const std::string& arg) {
+    return arg.starts_with("--module") || arg == "--help" || arg == "--help-all";
+  });
 }
 
 int Main(std::vector<std::string> args) try {
@@ -114,7 +113,7 @@ int Main(std::vector<std::string> args) try {
   const Command& command = FindCommand(args[0]);
   args.erase(args.begin());
   std::optional<RegistrationAhead> registration;
-  if (RegistersAhead(command, args)) registration.emplace();
+  if (MayRegisterAhead(args)) registration.emplace();
   GlobalInit();
   const CommandLine line = ParseCommandLine(command.options, args, &LoadModules);
   if (line.Has("help") || line.Has("help-all")) {
