@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iostream>
 #include <new>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,6 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
-#include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/io/signal_cleanup.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/init.h"
@@ -80,13 +78,6 @@ void WarnOfIdleFlags() {
   }
 }
 
-// Modules register operators, too.
-bool MayRegisterAhead(const std::vector<std::string>& args) {
-  return std::none_of(args.begin(), args.end(), [](const std::string& arg) {
-    return arg.starts_with("--module") || arg == "--help" || arg == "--help-all";
-  });
-}
-
 int Main(std::vector<std::string> args) try {
   if (args.empty()) {
     PrintHelp();
@@ -112,8 +103,6 @@ int Main(std::vector<std::string> args) try {
   }
   const Command& command = FindCommand(args[0]);
   args.erase(args.begin());
-  std::optional<RegistrationAhead> registration;
-  if (MayRegisterAhead(args)) registration.emplace();
   GlobalInit();
   const CommandLine line = ParseCommandLine(command.options, args, &LoadModules);
   if (line.Has("help") || line.Has("help-all")) {
