@@ -7,6 +7,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class OperatorBase;
@@ -42,3 +43,4 @@ class RehearsalCost {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
