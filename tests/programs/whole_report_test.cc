@@ -31,7 +31,8 @@ class WholeReportTest : public ::testing::Test {
   std::string Text(const std::vector<std::string>& args, int code = 0) const {
     const ProgramResult result = RunCaffe2(args);
     EXPECT_EQ(result.code, code);
-    EXPECT_EQ(result.err, "");
+    // Builds without NDEBUG have protobuf's words about text that is not UTF-8, in files whose kind is found by trying.
+    EXPECT_EQ(std::regex_replace(result.err, std::regex("\\[libprotobuf .*UTF-8.*\n"), ""), "");
     std::string plain = absl::StrReplaceAll(result.out, {{dir_.path(""), "DIR/"}});
     plain = std::regex_replace(plain, std::regex("[0-9.]+ ms"), "T ms");
     return std::regex_replace(plain, std::regex("milliseconds\": [^,}]+"), "milliseconds\": T");
