@@ -2,8 +2,6 @@
 
 #include <absl/strings/str_join.h>
 
-#include <numeric>
-
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 
@@ -61,13 +59,16 @@ Tensor JoinRows(const std::vector<const Tensor*>& tensors) {
 
 std::vector<Tensor> SplitRows(const Tensor& tensor, const std::vector<int64_t>& rows) {
   CheckOnCpu(tensor, "split");
-  const int64_t all = std::accumulate(rows.begin(), rows.end(), int64_t{0});
+  int64_t all = 0;
+  for (const int64_t count : rows) {
+    CAFFE_ENFORCE_GE(count, 0, "number of rows of a part");
+    all = CheckedAdd(all, count);
+  }
   CAFFE_ENFORCE_EQ(RowsOf(tensor), all, "rows of the tensor to split");
   const std::vector<int64_t> row = RowShape(tensor);
   std::vector<Tensor> parts;
   size_t offset = 0;
   for (const int64_t count : rows) {
-    CAFFE_ENFORCE_GE(count, 0, "number of rows of a part");
     Tensor part(WithRows(count, row), CPU);
     void* const to = part.raw_mutable_data(tensor.dtype());
     if (part.numel() > 0) {
