@@ -89,16 +89,21 @@ CAFFE2RT_SIMD_INLINE inline void RoundMeans(const Lanes<int32_t, 8>& sums, const
   *bytes = __builtin_convertvector(__builtin_convertvector(rounded, Integers), Lanes<uint8_t, 8>);
 }
 
-struct MeanOfBytes {
+// The sums of bytes, as numbers of type T.
+template <class T, int64_t kCount>
+struct SumOfBytes {
   using Element = uint8_t;
-  static constexpr int64_t kLanes = 8;
-  using Vector = Lanes<int32_t, kLanes>;
+  static constexpr int64_t kLanes = kCount;
+  using Vector = Lanes<T, kLanes>;
   CAFFE2RT_SIMD_INLINE static void Start(Vector* sum) { *sum = Vector{}; }
   CAFFE2RT_SIMD_INLINE static void Add(const Element* x, int64_t n, Vector* sum) {
     Lanes<uint8_t, kLanes> in;
     LoadLanes(x, n, &in);
     *sum += __builtin_convertvector(in, Vector);
   }
+};
+
+struct MeanOfBytes : SumOfBytes<int32_t, 8> {
   CAFFE2RT_SIMD_INLINE static void Finish(const Vector& sum, int64_t n, const MeanScale& scale,
                                           Element* y) {
     Lanes<uint8_t, kLanes> bytes;
@@ -108,16 +113,8 @@ struct MeanOfBytes {
 };
 
 // The same for windows of at most kMostElements, whose sums fit into 16 bits: four times as many lanes.
-struct MeanOfFewBytes {
-  using Element = uint8_t;
-  static constexpr int64_t kLanes = 32, kMostElements = UINT16_MAX / UINT8_MAX;
-  using Vector = Lanes<uint16_t, kLanes>;
-  CAFFE2RT_SIMD_INLINE static void Start(Vector* sum) { *sum = Vector{}; }
-  CAFFE2RT_SIMD_INLINE static void Add(const Element* x, int64_t n, Vector* sum) {
-    Lanes<uint8_t, kLanes> in;
-    LoadLanes(x, n, &in);
-    *sum += __builtin_convertvector(in, Vector);
-  }
+struct MeanOfFewBytes : SumOfBytes<uint16_t, 32> {
+  static constexpr int64_t kMostElements = UINT16_MAX / UINT8_MAX;
   CAFFE2RT_SIMD_INLINE static void Finish(const Vector& sum, int64_t n, const MeanScale& scale,
                                           Element* y) {
     Lanes<uint16_t, 8> sums[kLanes / 8];
