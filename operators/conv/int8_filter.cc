@@ -40,20 +40,30 @@ float ScaleOf(const Int8FilterSize& size, const float* filter) {
 
 }  // namespace
 
-void QuantizeFilter(const Int8FilterSize& size, const float* filter, int8_t* bytes, float* scales,
-                    float* sums) {
+void FindFilterScales(const Int8FilterSize& size, const float* filter, float* scales) {
+  for (int64_t out = 0; out < size.out; ++out) {
+    scales[out] = ScaleOf(size, filter + out * size.in * size.taps);
+  }
+}
+
+void QuantizeFilterTo(const Int8FilterSize& size, const float* filter, const float* scales,
+                      int8_t* bytes, float* sums) {
   const int64_t row = size.in * size.taps;
   for (int64_t out = 0; out < size.out; ++out, filter += row, bytes += row) {
-    const float scale = ScaleOf(size, filter);
     int64_t sum = 0;
     for (int64_t i = 0; i < row; ++i) {
-      const float rounded = std::nearbyint(FiniteOrZero(filter[i]) / scale);
+      const float rounded = std::nearbyint(FiniteOrZero(filter[i]) / scales[out]);
       bytes[i] = static_cast<int8_t>(std::clamp(rounded, -127.0f, 127.0f));
       sum += bytes[i];
     }
-    scales[out] = scale;
     sums[out] = static_cast<float>(sum);
   }
+}
+
+void QuantizeFilter(const Int8FilterSize& size, const float* filter, int8_t* bytes, float* scales,
+                    float* sums) {
+  FindFilterScales(size, filter, scales);
+  QuantizeFilterTo(size, filter, scales, bytes, sums);
 }
 
 }  // namespace caffe2rt

@@ -19,6 +19,15 @@ struct Int8FilterSize {
   bool any_pair = false;
 };
 
+// The scales of the output channels with which QuantizeFilter quantizes `filter`, [out, in, taps].
+void FindFilterScales(const Int8FilterSize& size, const float* filter, float* scales);
+
+// Quantizes `filter` to `bytes` of the same shape with given scales. `sums` are the sums of the bytes of the
+// output channels. Numbers that were made of bytes and the same scales give these bytes again, which is not
+// true of scales that are found in them.
+void QuantizeFilterTo(const Int8FilterSize& size, const float* filter, const float* scales,
+                      int8_t* bytes, float* sums);
+
 // Quantizes `filter`, [out, in, taps], to `bytes` of the same shape. The `scales` are of the output
 // channels, and `sums` the sums of their bytes. Values that are not finite count as 0.
 void QuantizeFilter(const Int8FilterSize& size, const float* filter, int8_t* bytes, float* scales,

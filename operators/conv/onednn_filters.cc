@@ -116,9 +116,15 @@ size_t OnednnFilters::AddQuantized(int64_t offset, const dnnl::memory::desc& wan
   part.preparation = std::make_unique<OnednnProgram>();
   const size_t from = part.preparation->Tensor(plain, 0);
   part.preparation->AddReorder(from, part.preparation->Tensor(wanted, 1));
+  const char* const limit = size.pair_limited ? " by pairs" : "";
+  // Before the bytes, which need them. All layouts share them: bytes that are made of released ones, for an image of
+  // another size, have the same scales then.
+  part.scales_form = prepared_.Add(
+      MakeString("conv scales of ", size.out, " by ", size.in, " by ", size.taps, " from ", offset,
+                 limit, size.any_pair ? " of any" : ""),
+      static_cast<size_t>(size.out) * sizeof(float));
   part.form =
-      prepared_.Add(MakeString(OnednnFilterForm(plain, wanted), " from ", offset, " quantized",
-                               size.pair_limited ? " by pairs" : ""),
+      prepared_.Add(MakeString(OnednnFilterForm(plain, wanted), " from ", offset, " quantized", limit),
                     BytesBeforeScales(wanted) + static_cast<size_t>(size.out) * 2 * sizeof(float),
                     RestorerOfBytes(offset, plain, wanted, size));
   parts_.push_back(std::move(part));
@@ -135,8 +141,10 @@ void OnednnFilters::QuantizePart(const Part& part, const float* filter, void* to
   const int64_t bytes = part.size.out * part.size.in * part.size.taps;
   float* const scratch = scratch_.Floats(program + (bytes + 3) / 4);
   float* const plain = scratch + program;
-  QuantizeFilter(part.size, filter, reinterpret_cast<int8_t*>(plain), scales,
-                 scales + part.size.out);
+  std::memcpy(scales, prepared_.data(part.scales_form),
+              static_cast<size_t>(part.size.out) * sizeof(float));
+  QuantizeFilterTo(part.size, filter, scales, reinterpret_cast<int8_t*>(plain),
+                   scales + part.size.out);
   std::memset(to, 0, BytesBeforeScales(part.wanted));
   part.preparation->Run({plain, static_cast<float*>(to)}, scratch);
 }
@@ -146,7 +154,17 @@ void OnednnFilters::Clear() {
   prepared_.Clear();
 }
 
+bool OnednnFilters::PrepareScales(size_t form, const Tensor& filter, void* to) {
+  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
+    return candidate.size.out > 0 && candidate.scales_form == form;
+  });
+  if (part == parts_.end()) return false;
+  FindFilterScales(part->size, filter.data<float>() + part->offset, static_cast<float*>(to));
+  return true;
+}
+
 void OnednnFilters::PrepareForm(size_t form, const Tensor& filter, void* to) {
+  if (PrepareScales(form, filter, to)) return;
   const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
     return candidate.preparation != nullptr && candidate.form == form;
   });

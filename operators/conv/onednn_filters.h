@@ -58,11 +58,14 @@ class OnednnFilters {
     std::unique_ptr<OnednnProgram> preparation;  // null if the plain filter is used as it is
     size_t form = 0;                             // of prepared_, if there is a preparation
     Int8FilterSize size = {};                    // of a quantized part
+    size_t scales_form = 0;                      // of prepared_, of a quantized part
     const float* data = nullptr;
   };
 
   void PrepareForm(size_t form, const Tensor& filter, void* to);
   void QuantizePart(const Part& part, const float* filter, void* to);
+  // Prepares form number `form` if it holds the scales of a quantized part.
+  bool PrepareScales(size_t form, const Tensor& filter, void* to);
 
   std::vector<Part> parts_;
   ThreadScratch scratch_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -157,6 +158,49 @@ TEST(OnednnFiltersTest, RestoreAFilterBitForBit) {
     filters.Prepare(filter);
     EXPECT_EQ(filter.storage()->released(), c.restores) << "runs do not need the plain filter";
     EXPECT_EQ(std::memcmp(filter.raw_data(), bits.data(), filter.nbytes()), 0);
+  }
+}
+
+// On some machines another size of image has another layout of bytes, which is made of the released numbers. Their
+// scales cannot be found again: the largest pair of bytes may have been rounded up to 128.
+TEST(OnednnFiltersTest, BytesInAnotherLayoutHaveTheSameScalesAfterTheNumbersWereReleased) {
+  const auto bytes_in = [](Tag tag) {
+    return memory::desc({64, 64, 3, 3}, memory::data_type::s8, tag);
+  };
+  for (const bool limited : {false, true}) {
+    SCOPED_TRACE(limited);
+    const Int8FilterSize size{.out = 64, .in = 64, .taps = 9, .pair_limited = limited};
+    std::vector<float> numbers(64 * 64 * 9);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = std::sin(static_cast<float>(i * i % 9973));
+    }
+    std::vector<int8_t> bytes(numbers.size());
+    std::vector<float> scales(64), sums(64);
+    QuantizeFilter(size, numbers.data(), bytes.data(), scales.data(), sums.data());
+
+    Tensor filter(std::vector<int64_t>{64, 64, 3, 3}, CPU);
+    {
+      const TransientWrites scope;
+      std::memcpy(filter.mutable_data<float>(), numbers.data(), filter.nbytes());
+    }
+    filter.MarkReadOnly();
+    OnednnFilters first, second;
+    first.AddQuantized(0, bytes_in(Tag::OIhw16i16o), size);
+    first.Prepare(filter);
+    ASSERT_EQ(filter.storage()->ReleaseData(), filter.nbytes());
+    second.AddQuantized(0, bytes_in(Tag::ohwi), size);
+    second.Prepare(filter);
+    EXPECT_EQ(std::vector<float>(second.scales(0), second.scales(0) + 64), scales);
+    EXPECT_EQ(std::vector<float>(second.sums(0), second.sums(0) + 64), sums);
+    const auto* const got = reinterpret_cast<const int8_t*>(second.data(0));
+    for (size_t out = 0; out < 64; ++out) {
+      for (size_t in = 0; in < 64; ++in) {
+        for (size_t tap = 0; tap < 9; ++tap) {
+          ASSERT_EQ(got[(out * 9 + tap) * 64 + in], bytes[(out * 64 + in) * 9 + tap])
+              << out << ' ' << in << ' ' << tap;
+        }
+      }
+    }
   }
 }
 
