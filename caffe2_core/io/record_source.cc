@@ -276,18 +276,20 @@ int64_t RecordSource::NumRecordsOfAllShards() {
 
 void RecordSource::MakeIndex(bool with_places) {
   const std::unique_ptr<Cursor> cursor = db_->NewCursor();
-  int64_t count = 0;
+  int64_t count = 0;  // with the one at which the cursor stands
   std::string before;
   try {
-    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++count) {
-      if (!with_places) continue;
-      before = cursor->key();
-      if (cursor->SupportsOffsets()) {
-        offsets_.push_back(cursor->Offset());
-      } else {
-        keys_ += before;
-        key_ends_.push_back(keys_.size());
+    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+      if (with_places) {
+        before = cursor->key();
+        if (cursor->SupportsOffsets()) {
+          offsets_.push_back(cursor->Offset());
+        } else {
+          keys_ += before;
+          key_ends_.push_back(keys_.size());
+        }
       }
+      ++count;
     }
   } catch (EnforceNotMet& error) {
     error.AppendMessage(MakeString("counting the records of ", name_, ", behind record ", count - 1,
