@@ -11,12 +11,14 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/atomic_folder.h"
 #include "caffe2_core/io/caffe_datum.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/given_values.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/proto_text.h"
 #include "caffe2_core/io/random_access_input.h"
 #include "caffe2_core/io/record_order.h"
+#include "caffe2_core/io/searched_folders.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/io/temporary.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -254,6 +256,67 @@ TEST(FileRefusalsTest, CaffesFunctionsReturnFalse) {
   EXPECT_EQ(ReadWholeFile(dir.path("s")), "name: \"w\"\n");
   WriteProtoToBinaryFile(net, dir.path("s"));
   EXPECT_EQ(ReadWholeFile(dir.path("s")), "\x0a\x01w");
+}
+
+TEST(FileRefusalsTest, UnknownFieldsAreFoundAtAnyDepth) {
+  const std::string unknown = "\xe2\x03\x01z";  // field 60
+  const auto has = [](const std::string& bytes) {
+    NetDef net;
+    EXPECT_TRUE(ParseProtoFromLargeString(bytes, &net));
+    return HasUnknownFields(net);
+  };
+  const auto field = [](char tag, const std::string& content) {
+    return std::string(1, tag) + static_cast<char>(content.size()) + content;
+  };
+  const std::string op = field('\x22', "Relu");          // type
+  const std::string option = field('\x32', "\x08\x01");  // device_option
+  EXPECT_FALSE(has(field('\x12', op) + field('\x12', op + option)));
+  EXPECT_TRUE(has(unknown));
+  EXPECT_TRUE(has(field('\x12', op) + field('\x12', op + unknown)));
+  EXPECT_TRUE(has(field('\x12', op + field('\x32', "\x08\x01" + unknown))));
+}
+
+// Any sequence of writes and overwrites, around the megabyte that is buffered.
+TEST(FileRefusalsTest, WritesAroundTheBufferKeepTheirOrder) {
+  const TempDir dir;
+  constexpr size_t kBuffer = 1 << 20;
+  AtomicFile file(dir.path("a"));
+  std::string want;
+  char letter = 'a';
+  for (const size_t size : {size_t{10}, kBuffer - 11, size_t{1}, size_t{1}, kBuffer, kBuffer + 1,
+                            size_t{3}, kBuffer - 3, size_t{5}}) {
+    const std::string bytes(size, letter++);
+    file.Write(bytes);
+    want += bytes;
+    EXPECT_EQ(file.size(), static_cast<int64_t>(want.size()));
+    for (const size_t at : {size_t{0}, want.size() / 2, want.size() - 1}) {
+      const std::string other(1, static_cast<char>(letter - 32));
+      file.Overwrite(static_cast<int64_t>(at), other);
+      want.replace(at, 1, other);
+    }
+  }
+  // Over the end of what has left the buffer.
+  const std::string across(2 * kBuffer, '#');
+  file.Overwrite(static_cast<int64_t>(want.size() - across.size()), across);
+  want.replace(want.size() - across.size(), across.size(), across);
+  file.Commit();
+  EXPECT_TRUE(ReadWholeFile(dir.path("a")) == want);
+}
+
+TEST(FileRefusalsTest, FoldersThatWereSearchedAreNamed) {
+  const TempDir dir;
+  for (const char* const name : {"one", "two"}) fs::create_directory(dir.path(name));
+  const std::string one = fs::canonical(dir.path("one")).string();
+  const std::string two = fs::canonical(dir.path("two")).string();
+  const FileAccess both = FileAccess::Below({one, two}), single = FileAccess::Below({one});
+  const std::string absent = one + "/a";
+  EXPECT_EQ(SearchedFolders(both, "a", absent),
+            MakeString("; \"a\" was sought in ", Quoted(one), " and ", Quoted(two)));
+  EXPECT_EQ(SearchedFolders(single, "a", absent), "");
+  EXPECT_EQ(SearchedFolders(FileAccess::Free(), "a", absent), "");
+  EXPECT_EQ(SearchedFolders(both, "/a", absent), "");
+  dir.Write("one/a", "x");
+  EXPECT_EQ(SearchedFolders(both, "a", absent), "");  // it is there
 }
 
 TEST(FileRefusalsTest, OfValuesForAnotherOperator) {
