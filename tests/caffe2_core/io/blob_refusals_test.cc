@@ -170,6 +170,13 @@ TEST(BlobRefusalsTest, OfTensorsOfObjects) {
        "DBReader"},
   });
   read({text, text});
+  TensorProto objects;
+  objects.set_name("x");
+  objects.set_data_type(TensorProto::UNDEFINED);
+  objects.add_dims(0);
+  Tensor elsewhere(IDEEP);
+  ExpectRefusals({{[&] { TensorDeserializer().Deserialize(objects, &elsewhere); },
+                   "tensor \"x\" has objects as elements, want it on the CPU"}});
 }
 
 // Eight records within each other may be read, and as many again after an error.

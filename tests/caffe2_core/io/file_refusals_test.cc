@@ -214,6 +214,41 @@ TEST(FileRefusalsTest, OfProtos) {
   });
 }
 
+// Lines and columns count from 1, and point at the name of an unknown field. The former name of
+// device_id may stand before it.
+TEST(FileRefusalsTest, ErrorsOfTextPointAtTheirPlace) {
+  const auto error_of = [](const std::string& text) {
+    NetDef net;
+    return MessageOf([&] { ParseTextProto(text, "t", &net); });
+  };
+  const auto unknown = [](size_t line, size_t column, const char* type, const char* name) {
+    return MakeString("cannot read \"t\" as NetDef: line ", line, ", column ", column,
+                      ": Message type \"", type, "\" has no field named \"", name, "\"");
+  };
+  EXPECT_EQ(error_of("foo: 1"), unknown(1, 1, "NetDef", "foo"));
+  EXPECT_EQ(error_of("name: 'n'\n  op {\n    bar: 1 }"), unknown(3, 5, "OperatorDef", "bar"));
+  EXPECT_EQ(error_of("\xef\xbb\xbf foo: 1"), unknown(1, 2, "NetDef", "foo"));
+  const std::string older = "op { device_option { cuda_gpu_id: 1 foo: 2 } }";
+  EXPECT_EQ(error_of(older), unknown(1, older.find("foo") + 1, "DeviceOption", "foo"));
+  const std::string before = "op { bar: 1 device_option { cuda_gpu_id: 1 } }";
+  EXPECT_EQ(error_of(before), unknown(1, 6, "OperatorDef", "bar"));
+  NetDef net;
+  ParseTextProto(
+      "name: \"cuda_gpu_id\" # cuda_gpu_id\nop { type: 'a\\'cuda_gpu_id' device_option { "
+      "cuda_gpu_id: 3 } }",
+      "t", &net);
+  EXPECT_EQ(net.name(), "cuda_gpu_id");
+  EXPECT_EQ(net.op(0).type(), "a'cuda_gpu_id");
+  EXPECT_EQ(net.op(0).device_option().device_id(), 3);
+  const TempDir dir;
+  const std::string blobs =
+      dir.Write("blobs", "# key: a\nname: 'a'\ntype: 'x'\n# key: b\nname: 'b'\nfoo: 1\n");
+  EXPECT_EQ(MessageOf([&] { LoadBlobProtos(blobs); }),
+            "cannot read " + Quoted(blobs) +
+                " as BlobProto: line 6, column 1: Message type \"BlobProto\" has no field named "
+                "\"foo\"");
+}
+
 // Caffe2's functions return false where the others throw.
 TEST(FileRefusalsTest, CaffesFunctionsReturnFalse) {
   const TempDir dir;

@@ -314,6 +314,22 @@ TEST(PackCheckTest, NamesWhatIsWrongWithAHeader) {
       0u);
 }
 
+// Blocks of 64 KiB and more begin at pages, others at multiples of 64.
+TEST(PackCheckTest, BlocksBeginAtTheirAlignment) {
+  const TempDir dir;
+  PackWriter writer(dir.path("m.c2pack"));
+  const std::string bytes(65536, 'x');
+  EXPECT_EQ(writer.Add(bytes.data(), 1).offset(), 128u);
+  EXPECT_EQ(writer.Add(bytes.data(), 65535).offset(), 192u);
+  EXPECT_EQ(writer.Add(bytes.data(), 65536).offset(), 17u * 4096);
+  EXPECT_EQ(writer.Add(bytes.data(), 0).offset(), 33u * 4096);
+  EXPECT_EQ(writer.Add(bytes.data(), 64).offset(), 33u * 4096);
+  const PackedBlock last = writer.Add("abc", 3);
+  EXPECT_EQ(last.offset(), 33u * 4096 + 64);
+  EXPECT_EQ(last.size(), 3u);
+  EXPECT_EQ(last.checksum(), ContentSum("abc", 3));
+}
+
 TEST(PackCheckTest, NamesWhatIsWrongWithAFile) {
   const TempDir dir;
   const std::string path = dir.path("m.c2pack");

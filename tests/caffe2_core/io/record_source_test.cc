@@ -281,6 +281,50 @@ TEST_F(RecordSourceTest, NamesAnotherRecordInThePlaceOfThatOfAProto) {
             "there is no such record: the database has changed");
 }
 
+TEST_F(RecordSourceTest, AProtoHasTheOptionsThatAreSet) {
+  script.seeks = true;
+  const auto state_of = [](const DBReaderOptions& options, int records) {
+    const DBReader reader("scripted", "db", options);
+    (void)Read(reader, records);
+    DBReaderState state;
+    EXPECT_TRUE(state.ParseFromString(reader.ToProto("r").SerializeAsString()));
+    return state;
+  };
+  const DBReaderState plain = state_of({}, 7);
+  EXPECT_EQ(plain.name(), "r");
+  EXPECT_EQ(plain.source(), "db");
+  EXPECT_EQ(plain.db_type(), "scripted");
+  EXPECT_EQ(plain.key(), "r1");
+  EXPECT_EQ(plain.num_shards(), 1);
+  EXPECT_EQ(plain.shard_id(), 0);
+  EXPECT_EQ(plain.epoch(), 1);
+  EXPECT_EQ(plain.record(), 1);
+  EXPECT_FALSE(plain.has_block() || plain.has_shuffle() || plain.has_shuffle_seed() ||
+               plain.has_num_records());
+  const DBReaderState all =
+      state_of({.num_shards = 2, .shard_id = 1, .shuffle = true, .shuffle_seed = 9, .block = 4}, 3);
+  EXPECT_EQ(all.num_shards(), 2);
+  EXPECT_EQ(all.shard_id(), 1);
+  EXPECT_EQ(all.block(), 4);
+  EXPECT_TRUE(all.shuffle());
+  EXPECT_EQ(all.shuffle_seed(), 9u);
+  EXPECT_EQ(all.num_records(), 6);
+  // Records 1, 3 and 5 of the sequence are read, and 7 is the next one.
+  EXPECT_EQ(all.epoch(), 1);
+  EXPECT_EQ(all.record(), 1);
+}
+
+TEST_F(RecordSourceTest, AShuffledOrderIsThatOfItsNumberOfRecords) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db", DBReaderOptions{.shuffle = true, .shuffle_seed = 1});
+  const DBReaderProto proto = reader.ToProto("r");
+  EXPECT_EQ(Next(DBReader(proto)), Next(reader));
+  script.records = 5;
+  EXPECT_EQ(MessageOf([&] { DBReader{proto}; }),
+            "reader \"r\" read database \"db\" with 6 records in a shuffled order, which has 5 "
+            "records now: the order is another one");
+}
+
 TEST_F(RecordSourceTest, ReportsReadersThatAreNotOpen) {
   const DBReader none;
   std::string key, value;
