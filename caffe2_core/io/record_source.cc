@@ -78,7 +78,16 @@ void RecordSource::ThrowDamageBehind() {
   if (cursor_->IsBehindDamage() && options_.block == 0) {
     damage_behind_.clear();
     ++at_.record;
-    if (!cursor_->Valid()) BeginEpoch();
+    // How many records are lost is not known. The shards take turns again from the first one behind
+    // the damage, so that no two of them read the same record.
+    try {
+      for (int i = 0; i < options_.shard_id && cursor_->Valid(); ++i) cursor_->Next();
+      if (!cursor_->Valid()) BeginEpoch();
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const EnforceNotMet& error) {
+      damage_behind_ = MakeString("behind damaged records of ", name_, ": ", error.message());
+    }
   }
   CAFFE_THROW(message);
 }

@@ -101,6 +101,28 @@ TEST_F(RecordSourceTest, ATornLastRecordEndsTheEpoch) {
                                     error, "1:0 r0 v0"}));
 }
 
+// Behind the damage, shards read what is left, and no record twice.
+TEST_F(RecordSourceTest, ShardsTakeTurnsAgainBehindATornRecord) {
+  script.torn = {2};
+  const std::string end = "\" of database \"db\" of type scripted: record r2 is torn]";
+  const auto read = [](int shards, int shard, int count) {
+    return Read(
+        DBReader("scripted", "db", DBReaderOptions{.num_shards = shards, .shard_id = shard}),
+        count);
+  };
+  EXPECT_EQ(read(2, 0, 5), (Texts{"0:0 r0 v0", "[behind record \"r0" + end, "0:2 r3 v3",
+                                  "0:3 r5 v5", "1:0 r0 v0"}));
+  EXPECT_EQ(read(2, 1, 4),
+            (Texts{"0:0 r1 v1", "[behind record \"r1" + end, "0:2 r4 v4", "1:0 r1 v1"}));
+  // What is left behind the second damage starts with the first shard again: r4, r5 and r6.
+  script.torn = {1, 3};
+  script.records = 7;
+  const Texts first = read(2, 0, 6);
+  EXPECT_EQ(first[2], "0:2 r2 v2");
+  EXPECT_EQ(first[4], "0:4 r4 v4");
+  EXPECT_EQ(first[5], "0:5 r6 v6");
+}
+
 TEST_F(RecordSourceTest, RepeatsTheErrorOfACursorThatCannotGoOn) {
   script.torn = {2};
   script.goes_on = false;
