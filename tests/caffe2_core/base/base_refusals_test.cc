@@ -1,5 +1,5 @@
-// Errors of memory limits, threads, read-ahead, storage orders and flags, whole, and the values next
-// to each bound that are accepted.
+// Errors of memory limits, threads, read-ahead, storage orders and flags, whole, and the values
+// next to each bound that are accepted.
 #include <gtest/gtest.h>
 
 #include <climits>
