@@ -198,6 +198,7 @@ class DBReader {
   // Returns the current record, then advances to the next one of the shard, or to the first one of
   // the next epoch. THROWS if the reader is not open, the database is empty, or the record is
   // damaged; the reader then has advanced, unless nothing behind the damage can be read.
+  // Shards take turns again from the first record behind the damage.
   void Read(std::string* key, std::string* value) const;
   void Read(DBRecord* record) const;
   // Goes to the first record of epoch 0.

@@ -158,6 +158,7 @@ class MiniDBTransaction final : public Transaction {
                   ByteSizeText(value.size()));
     CAFFE_ENFORCE(key.size() <= INT_MAX && value.size() <= INT_MAX, "minidb record \"", key,
                   "\" has ", ByteSizeText(value.size()), ", want less than 2 GiB");
+    CheckNotFailed();
     const int32_t sizes[2] = {static_cast<int32_t>(key.size()), static_cast<int32_t>(value.size())};
     *failed_ = true;  // until all of it is written
     sink_->Write({reinterpret_cast<const char*>(sizes), sizeof(sizes)});
@@ -166,13 +167,18 @@ class MiniDBTransaction final : public Transaction {
     *failed_ = false;
   }
   void Commit() override {
-    CAFFE_ENFORCE(!*failed_, "an earlier write to the minidb failed, nothing is committed");
+    CheckNotFailed();
     *failed_ = true;
     sink_->Commit();
     *failed_ = false;
   }
 
  private:
+  // A failure of this transaction or another one of the database.
+  void CheckNotFailed() const {
+    CAFFE_ENFORCE(!*failed_, "an earlier write to the minidb failed, nothing is committed");
+  }
+
   Sink* const sink_;
   bool* const failed_;
   const internal::UnwindingDetector unwinding_;

@@ -78,7 +78,16 @@ void RecordSource::ThrowDamageBehind() {
   if (cursor_->IsBehindDamage() && options_.block == 0) {
     damage_behind_.clear();
     ++at_.record;
-    if (!cursor_->Valid()) BeginEpoch();
+    // How many records are lost is not known. The shards take turns again from the first one behind
+    // the damage, so that no two of them read the same record.
+    try {
+      for (int i = 0; i < options_.shard_id && cursor_->Valid(); ++i) cursor_->Next();
+      if (!cursor_->Valid()) BeginEpoch();
+    } catch (const OutOfMemory&) {
+      throw;
+    } catch (const EnforceNotMet& error) {
+      damage_behind_ = MakeString("behind damaged records of ", name_, ": ", error.message());
+    }
   }
   CAFFE_THROW(message);
 }
@@ -276,18 +285,20 @@ int64_t RecordSource::NumRecordsOfAllShards() {
 
 void RecordSource::MakeIndex(bool with_places) {
   const std::unique_ptr<Cursor> cursor = db_->NewCursor();
-  int64_t count = 0;
+  int64_t count = 0;  // with the one at which the cursor stands
   std::string before;
   try {
-    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++count) {
-      if (!with_places) continue;
-      before = cursor->key();
-      if (cursor->SupportsOffsets()) {
-        offsets_.push_back(cursor->Offset());
-      } else {
-        keys_ += before;
-        key_ends_.push_back(keys_.size());
+    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
+      if (with_places) {
+        before = cursor->key();
+        if (cursor->SupportsOffsets()) {
+          offsets_.push_back(cursor->Offset());
+        } else {
+          keys_ += before;
+          key_ends_.push_back(keys_.size());
+        }
       }
+      ++count;
     }
   } catch (EnforceNotMet& error) {
     error.AppendMessage(MakeString("counting the records of ", name_, ", behind record ", count - 1,

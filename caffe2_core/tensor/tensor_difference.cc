@@ -79,7 +79,8 @@ class Comparison {
 };
 
 // 64-bit integers are subtracted as integers, because double rounds them.
-void CompareIntegers(const int64_t* a, const int64_t* b, Comparison* comparison, int64_t count) {
+template <class T>
+void CompareIntegers(const T* a, const T* b, Comparison* comparison, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const auto [low, high] = std::minmax(a[i], b[i]);
     const uint64_t difference = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -93,7 +94,8 @@ void CompareNumbers(const Tensor& first, const Tensor& second, const Quantizatio
                     const Quantization& of_second, Comparison* comparison) {
   const A* const a = first.data<A>();
   const B* const b = second.data<B>();
-  if constexpr (std::is_same_v<A, int64_t> && std::is_same_v<B, int64_t>) {
+  if constexpr (std::is_same_v<A, B> &&
+                (std::is_same_v<A, int64_t> || std::is_same_v<A, uint64_t>)) {
     return CompareIntegers(a, b, comparison, first.numel());
   }
   for (int64_t i = 0; i < first.numel(); ++i) {

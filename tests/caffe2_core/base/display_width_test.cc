@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+
 namespace caffe2rt::display_width_test {
 namespace {
 
@@ -26,6 +29,37 @@ TEST(DisplayWidthTest, CombiningCharactersHaveNone) {
   EXPECT_EQ(DisplayWidth("e\u0301"), 1u);
   EXPECT_EQ(DisplayWidth("a\u200bb"), 2u);            // zero-width space
   EXPECT_EQ(DisplayWidth("\u1112\u1161\u11ab"), 2u);  // one Hangul syllable in three parts
+}
+
+std::string Utf8Of(char32_t c) {
+  const auto byte = [](char32_t bits) { return static_cast<char>(bits); };
+  if (c < 0x80) return {byte(c)};
+  if (c < 0x800) return {byte(0xc0 | c >> 6), byte(0x80 | (c & 63))};
+  if (c < 0x10000) return {byte(0xe0 | c >> 12), byte(0x80 | (c >> 6 & 63)), byte(0x80 | (c & 63))};
+  return {byte(0xf0 | c >> 18), byte(0x80 | (c >> 12 & 63)), byte(0x80 | (c >> 6 & 63)),
+          byte(0x80 | (c & 63))};
+}
+
+// The checksum (FNV-1a) and the counts were made with Python's unicodedata 14.0: width 0 for the
+// categories Mn, Me and Cf, except the soft hyphen, and for 0x1160 to 0x11ff; 2 for the East Asian
+// widths W and F; 1 for the others. Unassigned characters have the width of those around them if it
+// is one.
+TEST(DisplayWidthTest, EveryCharacterHasTheWidthOfUnicodesDatabase) {
+  uint64_t hash = 14695981039346656037ull;
+  int counts[3] = {};
+  for (char32_t c = 0; c < 0x20000; ++c) {
+    if (c >= 0xd800 && c <= 0xdfff) continue;  // surrogates have no UTF-8
+    const size_t width = DisplayWidth(Utf8Of(c));
+    ASSERT_LE(width, 2u);
+    ++counts[width];
+    hash = (hash ^ width) * 1099511628211ull;
+  }
+  EXPECT_EQ(counts[0], 6776);
+  EXPECT_EQ(counts[1], 61479);
+  EXPECT_EQ(counts[2], 60769);
+  EXPECT_EQ(hash, 0xa46b3ea94e68fe98ull);
+  EXPECT_EQ(DisplayWidth(Utf8Of(0x20000) + Utf8Of(0x3fffd)), 4u);
+  EXPECT_EQ(DisplayWidth(Utf8Of(0x3fffe)), 1u);
 }
 
 TEST(DisplayWidthTest, InvalidBytesHaveOneEach) { EXPECT_EQ(DisplayWidth("a\xff\xe2\x82"), 4u); }

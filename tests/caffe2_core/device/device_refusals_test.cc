@@ -145,6 +145,79 @@ TEST(DeviceRefusalsTest, ChildrenAreScheduledByTheStateOfTheirParents) {
   }
 }
 
+// Modules that are linked in: one of another version, one without its required function, one that
+// does not keep its word, one that throws, and one without a device.
+const DeviceModule* OtherVersion() {
+  static const DeviceModule module{.interface = kDeviceModuleInterface + 1};
+  return &module;
+}
+const DeviceModule* Incomplete() {
+  static const DeviceModule module;
+  return &module;
+}
+const DeviceModule* WithoutContext() {
+  static const DeviceModule module{
+      .register_context = [] { return DevicePresence{.state = DeviceState::kReady}; }};
+  return &module;
+}
+const DeviceModule* Throwing() {
+  static const DeviceModule module{
+      .register_context = []() -> DevicePresence { throw std::runtime_error("smoke"); }};
+  return &module;
+}
+const DeviceModule* WithoutDevice() {
+  static const DeviceModule module{.register_context = [] {
+    return DevicePresence{.state = DeviceState::kNoDevice, .message = "plug it in"};
+  }};
+  return &module;
+}
+
+TEST(DeviceRefusalsTest, OfModules) {
+  const struct {
+    int type;
+    const char* name;
+    const DeviceModule* (*linked)();
+    DeviceState state;
+    const char* message;
+    bool loads;
+  } rows[] = {
+      {15, "MODA", &OtherVersion, DeviceState::kBroken,
+       "MODA: \"\" was built with another version of this library: got 3, want 2", false},
+      {16, "MODB", &Incomplete, DeviceState::kBroken,
+       "MODB: \"\" has no function that registers its context", false},
+      {17, "MODC", &WithoutContext, DeviceState::kBroken,
+       "MODC: its module reports that the device is ready, but did not register a context for it",
+       true},
+      {18, "MODD", &Throwing, DeviceState::kBroken, "MODD: cannot start: smoke", true},
+      {19, "MODE", &WithoutDevice, DeviceState::kNoDevice, "plug it in", true},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const DeviceType type = Number(row.type);
+    RegisterDeviceDescriptor({.type = type, .name = row.name, .linked = row.linked});
+    EXPECT_EQ(LoadDeviceModule(type), row.loads ? row.linked() : nullptr);
+    for (int run = 0; run < 2; ++run) {  // the first answer is final
+      const DevicePresence& presence = FindDevice(type);
+      EXPECT_EQ(presence.state, row.state);
+      EXPECT_EQ(presence.message, row.message);
+      EXPECT_EQ(presence.path, "");
+    }
+    EXPECT_EQ(LoadDeviceModule(type), row.state == DeviceState::kBroken ? nullptr : row.linked());
+    EXPECT_EQ(MessageOf([&] { EnforceDeviceModule(type); }),
+              std::string(row.message) + "; run on the CPU");
+    const std::string missing = MessageOf([&] { GetStaticContext(type); });
+    EXPECT_TRUE(missing.starts_with(
+        MakeString("device ", row.name, " (type ", row.type, ") is not available; available: CPU")))
+        << missing;
+    EXPECT_TRUE(missing.ends_with(MakeString("; ", row.message, "; run on the CPU"))) << missing;
+  }
+  // A type without a descriptor has a device if the program has registered a context.
+  HostContext();
+  EXPECT_EQ(FindDevice(Number(kHost)).state, DeviceState::kReady);
+  EXPECT_EQ(FindDevice(Number(23)).state, DeviceState::kNoModule);
+  EXPECT_EQ(LoadDeviceModule(Number(kHost)), nullptr);
+}
+
 TEST(DeviceRefusalsTest, StatesOfDevicesHaveNames) {
   const std::pair<DeviceState, std::string> rows[] = {
       {DeviceState::kNoModule, "no module"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
+
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/image.h"
@@ -73,6 +75,39 @@ TEST(CaffeDatumTest, OtherRecordsAreNone) {
   TensorProtos tensors;
   tensors.add_protos()->add_dims(2);
   EXPECT_FALSE(ParseDatum(tensors.SerializeAsString(), &datum));
+}
+
+TEST(CaffeDatumTest, ShapesMatchTheNumberOfValues) {
+  const auto parses = [](int channels, int height, int width, const CaffeDatum& content) {
+    CaffeDatum datum = content, parsed;
+    datum.set_channels(channels);
+    datum.set_height(height);
+    datum.set_width(width);
+    return ParseDatum(datum.SerializeAsString(), &parsed);
+  };
+  CaffeDatum bytes, floats, encoded, empty;
+  bytes.set_data("abcdef");
+  for (int i = 0; i < 6; ++i) floats.add_float_data(1);
+  encoded.set_encoded(true);
+  for (const CaffeDatum& six : {bytes, floats}) {
+    EXPECT_TRUE(parses(1, 2, 3, six));
+    EXPECT_TRUE(parses(6, 1, 1, six));
+    EXPECT_FALSE(parses(2, 2, 3, six));
+    EXPECT_FALSE(parses(1, 1, 4, six));
+    EXPECT_FALSE(parses(1, 2, 2, six));
+    EXPECT_FALSE(parses(-1, -2, 3, six));
+    EXPECT_FALSE(parses(1, -2, -3, six));
+    EXPECT_FALSE(parses(0, 2, 3, six));
+    EXPECT_FALSE(parses(1, 0, 3, six));
+    EXPECT_FALSE(parses(1, 2, 0, six));
+    EXPECT_FALSE(parses(INT_MAX, INT_MAX, INT_MAX, six));
+  }
+  EXPECT_FALSE(parses(1, 1, 1, empty));
+  EXPECT_FALSE(parses(0, 0, 0, encoded));  // without an image
+  encoded.set_data("x");
+  EXPECT_TRUE(parses(0, 0, 0, encoded));
+  CaffeDatum parsed;
+  EXPECT_FALSE(ParseDatum(Bytes("abcdef").SerializeAsString() + "\xe2\x03\x01z", &parsed));
 }
 
 TEST(CaffeDatumTest, ADatabaseIsConvertedRecordByRecord) {

@@ -45,7 +45,9 @@ TEST(RecordChecksumTest, FindsEveryWrongBitOfTheRecord) {
   for (size_t i = 0; i < 8 * record.size(); ++i) {
     std::string damaged = marked;
     damaged[i / 8] = static_cast<char>(damaged[i / 8] ^ (1 << i % 8));
-    ExpectThrows([&] { (void)CheckedRecord(damaged); }, "do not match its checksum");
+    ExpectThrows(
+        [&] { (void)CheckedRecord(damaged); },
+        "the record's bytes do not match its checksum: it was damaged after it was written");
   }
   std::string wrong = marked;
   wrong.back() ^= 1;

@@ -6,6 +6,7 @@
 #include "caffe2_core/io/db.h"
 #include "caffe2rt/db_reader.pb.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::record_source_test {
 namespace {
@@ -100,6 +101,28 @@ TEST_F(RecordSourceTest, ATornLastRecordEndsTheEpoch) {
                                     error, "1:0 r0 v0"}));
 }
 
+// Behind the damage, shards read what is left, and no record twice.
+TEST_F(RecordSourceTest, ShardsTakeTurnsAgainBehindATornRecord) {
+  script.torn = {2};
+  const std::string end = "\" of database \"db\" of type scripted: record r2 is torn]";
+  const auto read = [](int shards, int shard, int count) {
+    return Read(
+        DBReader("scripted", "db", DBReaderOptions{.num_shards = shards, .shard_id = shard}),
+        count);
+  };
+  EXPECT_EQ(read(2, 0, 5), (Texts{"0:0 r0 v0", "[behind record \"r0" + end, "0:2 r3 v3",
+                                  "0:3 r5 v5", "1:0 r0 v0"}));
+  EXPECT_EQ(read(2, 1, 4),
+            (Texts{"0:0 r1 v1", "[behind record \"r1" + end, "0:2 r4 v4", "1:0 r1 v1"}));
+  // What is left behind the second damage starts with the first shard again: r4, r5 and r6.
+  script.torn = {1, 3};
+  script.records = 7;
+  const Texts first = read(2, 0, 6);
+  EXPECT_EQ(first[2], "0:2 r2 v2");
+  EXPECT_EQ(first[4], "0:4 r4 v4");
+  EXPECT_EQ(first[5], "0:5 r6 v6");
+}
+
 TEST_F(RecordSourceTest, RepeatsTheErrorOfACursorThatCannotGoOn) {
   script.torn = {2};
   script.goes_on = false;
@@ -191,6 +214,173 @@ TEST_F(RecordSourceTest, AShardNeedsARecord) {
                "shard_id of a DBReader is 2, want at least 0 and less than num_shards 2");
   script.records = 0;
   EXPECT_EQ(Next(DBReader("scripted", "db")), "[database \"db\" of type scripted has no records]");
+}
+
+TEST_F(RecordSourceTest, RejectsOptionsThatDoNotFit) {
+  const auto open = [](const DBReaderOptions& options) {
+    return [options] { DBReader("scripted", "db", options); };
+  };
+  const std::string shard = "shard_id of a DBReader is ", block = "a DBReader has num_shards ";
+  const std::string one_each = ": a block has at least one record for each shard";
+  const int64_t most = INT64_MAX / 4 / 8;
+  ExpectRefusals({
+      {open({.num_shards = 0}), "num_shards of a DBReader: got 0, want at least 1"},
+      {open({.num_shards = -2}), "num_shards of a DBReader: got -2, want at least 1"},
+      {open({.num_shards = 2, .shard_id = -1}),
+       shard + "-1, want at least 0 and less than num_shards 2"},
+      {open({.num_shards = 2, .shard_id = 2}),
+       shard + "2, want at least 0 and less than num_shards 2"},
+      {open({.num_shards = 3, .block = 2}), block + "3, block 2 and first_block 0" + one_each},
+      {open({.block = -1}), block + "1, block -1 and first_block 0" + one_each},
+      {open({.block = 8, .first_block = -1}), block + "1, block 8 and first_block -1" + one_each},
+      {open({.block = 8, .first_block = most}),
+       MakeString(block, "1, block 8 and first_block ", most, one_each)},
+      {open({.shuffle = true}),
+       "cannot shuffle database \"db\" of type scripted: its cursors cannot seek; want a minidb, "
+       "leveldb, lmdb or protodb"},
+      {open({.block = 8}),
+       "cannot count the records of database \"db\" of type scripted: its cursors cannot seek"},
+  });
+  script.seeks = true;
+  // The last block that is accepted: its first record in the sequence of all epochs.
+  const int64_t first = (most - 1) * 8;
+  const DBReader last("scripted", "db", {.block = 8, .first_block = most - 1});
+  EXPECT_EQ(last.position(), (db::DBReaderPosition{first / 6, first % 6}));
+  const DBReader equal("scripted", "db", {.num_shards = 3, .shard_id = 2, .block = 3});
+  EXPECT_EQ(Read(equal, 3), (Texts{"0:2 r2 v2", "0:5 r5 v5", "1:2 r2 v2"}));
+}
+
+TEST_F(RecordSourceTest, NamesWhereTheRecordsCannotBeCounted) {
+  script.seeks = true;
+  script.torn = {3};
+  const std::string torn = "record r3 is torn";
+  EXPECT_EQ(
+      MessageOf([] { DBReader("scripted", "db", DBReaderOptions{.shuffle = true}); }),
+      "counting the records of database \"db\" of type scripted, behind record 2 \"r2\": " + torn);
+  const DBReader reader("scripted", "db");
+  EXPECT_EQ(
+      MessageOf([&] { (void)reader.NumRecords(); }),
+      "counting the records of database \"db\" of type scripted, behind record 2 \"\": " + torn);
+  script.torn = {};
+  EXPECT_EQ(reader.NumRecords(), 6);
+  script.records = 4;
+  EXPECT_EQ(reader.NumRecords(), 6);  // counted once
+}
+
+TEST_F(RecordSourceTest, AShuffledRecordThatIsGoneIsReportedInItsPlace) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db", DBReaderOptions{.shuffle = true, .shuffle_seed = 7});
+  const Texts whole = Read(reader, 6);
+  reader.SeekToFirst();
+  script.records = 5;  // r5 is not there any more
+  const Texts less = Read(reader, 6);
+  for (size_t i = 0; i < 6; ++i) {
+    if (whole[i].ends_with("r5 v5")) {
+      EXPECT_EQ(less[i],
+                MakeString("[record \"\", number ", i,
+                           " of epoch 0 of database \"db\" of type scripted: record \"r5\" is "
+                           "no longer found]"));
+    } else {
+      EXPECT_EQ(less[i], whole[i]);
+    }
+  }
+}
+
+TEST_F(RecordSourceTest, NamesAnotherRecordInThePlaceOfThatOfAProto) {
+  const DBReader reader("scripted", "db");
+  (void)Read(reader, 2);
+  DBReaderProto proto = reader.ToProto("r");
+  EXPECT_EQ(proto.key(), "r2");
+  proto.set_key("r3");
+  EXPECT_EQ(
+      MessageOf([&] { DBReader{proto}; }),
+      "a reader stood at record 2 of database \"db\" of type scripted, with the key \"r3\"; the "
+      "record there has the key \"r2\": the database has changed");
+  script.records = 1;
+  proto.set_key("r2");
+  EXPECT_EQ(MessageOf([&] { DBReader{proto}; }),
+            "a reader stood at record 2 of database \"db\" of type scripted, with the key \"r2\"; "
+            "there is no such record: the database has changed");
+}
+
+TEST_F(RecordSourceTest, AProtoHasTheOptionsThatAreSet) {
+  script.seeks = true;
+  const auto state_of = [](const DBReaderOptions& options, int records) {
+    const DBReader reader("scripted", "db", options);
+    (void)Read(reader, records);
+    DBReaderState state;
+    EXPECT_TRUE(state.ParseFromString(reader.ToProto("r").SerializeAsString()));
+    return state;
+  };
+  const DBReaderState plain = state_of({}, 7);
+  EXPECT_EQ(plain.name(), "r");
+  EXPECT_EQ(plain.source(), "db");
+  EXPECT_EQ(plain.db_type(), "scripted");
+  EXPECT_EQ(plain.key(), "r1");
+  EXPECT_EQ(plain.num_shards(), 1);
+  EXPECT_EQ(plain.shard_id(), 0);
+  EXPECT_EQ(plain.epoch(), 1);
+  EXPECT_EQ(plain.record(), 1);
+  EXPECT_FALSE(plain.has_block() || plain.has_shuffle() || plain.has_shuffle_seed() ||
+               plain.has_num_records());
+  const DBReaderState all =
+      state_of({.num_shards = 2, .shard_id = 1, .shuffle = true, .shuffle_seed = 9, .block = 4}, 3);
+  EXPECT_EQ(all.num_shards(), 2);
+  EXPECT_EQ(all.shard_id(), 1);
+  EXPECT_EQ(all.block(), 4);
+  EXPECT_TRUE(all.shuffle());
+  EXPECT_EQ(all.shuffle_seed(), 9u);
+  EXPECT_EQ(all.num_records(), 6);
+  // Records 1, 3 and 5 of the sequence are read, and 7 is the next one.
+  EXPECT_EQ(all.epoch(), 1);
+  EXPECT_EQ(all.record(), 1);
+}
+
+TEST_F(RecordSourceTest, AShuffledOrderIsThatOfItsNumberOfRecords) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db", DBReaderOptions{.shuffle = true, .shuffle_seed = 1});
+  const DBReaderProto proto = reader.ToProto("r");
+  EXPECT_EQ(Next(DBReader(proto)), Next(reader));
+  script.records = 5;
+  EXPECT_EQ(MessageOf([&] { DBReader{proto}; }),
+            "reader \"r\" read database \"db\" with 6 records in a shuffled order, which has 5 "
+            "records now: the order is another one");
+}
+
+TEST_F(RecordSourceTest, ReportsReadersThatAreNotOpen) {
+  const DBReader none;
+  std::string key, value;
+  db::DBRecord record;
+  const std::string want = "Reader not initialized.";
+  const DBReader reader("scripted", "db");
+  ExpectRefusals({
+      {[&] { none.Read(&key, &value); }, want},
+      {[&] { none.Read(&record); }, want},
+      {[&] { none.SeekToFirst(); }, want},
+      {[&] { (void)none.position(); }, want},
+      {[&] { (void)none.NumRecords(); }, want},
+      {[&] { reader.Read(nullptr, &value); }, "argument key or value of Read is null"},
+      {[&] { reader.Read(&key, nullptr); }, "argument key or value of Read is null"},
+      {[&] { reader.Read(nullptr); }, "argument record of Read is null"},
+      {[&] { DBReader(std::unique_ptr<db::DB>()); }, "a DBReader needs a database, got null"},
+  });
+  EXPECT_EQ(none.cursor(), nullptr);
+  EXPECT_FALSE(none.IsOpen());
+  EXPECT_TRUE(reader.IsOpen());
+  const DBReaderProto proto = none.ToProto("n");
+  EXPECT_EQ(proto.name(), "n");
+  EXPECT_FALSE(proto.has_key());
+  // A database that was opened elsewhere cannot be opened again by its name.
+  const DBReader given(db::CreateDB("scripted", "db", db::READ));
+  EXPECT_EQ(Read(given, 1), (Texts{"0:0 r0 v0"}));
+  EXPECT_FALSE(given.ToProto("g").has_key());
+  EXPECT_EQ(given.ToProto("g").source(), "");
+  EXPECT_EQ(given.cursor()->key(), "r1");
+  script.records = 0;
+  EXPECT_EQ(MessageOf([] { DBReader(db::CreateDB("scripted", "x", db::READ)).Read(nullptr); }),
+            "argument record of Read is null");
+  EXPECT_EQ(Next(DBReader(db::CreateDB("scripted", "x", db::READ))),
+            "[the reader's database has no records]");
 }
 
 }  // namespace

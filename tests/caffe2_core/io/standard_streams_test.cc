@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <exception>
+#include <functional>
 #include <string>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::standard_streams_test {
@@ -110,6 +112,97 @@ TEST(StandardStreamsTest, AFileAsStandardInputIsReadFromWhereItStands) {
   EXPECT_EQ(ReadsBehind(0), "abcdef");
   EXPECT_EQ(ReadsBehind(3), "def");
   EXPECT_EQ(ReadsBehind(6), "");
+}
+
+// What `act` returns in a process that uses standard streams.
+std::string InProcess(const std::function<std::string()>& act) {
+  const TempDir dir;
+  const std::string out = dir.path("out");
+  const pid_t child = fork();
+  if (child == 0) {
+    UseStandardStreams();
+    const std::string text = act();
+    const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    _exit(write(to, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  return ReadWholeFile(out);
+}
+
+// Makes the bytes the content of a pipe that is standard input.
+void PipeIn(const std::string& bytes) {
+  int ends[2];
+  if (pipe(ends) != 0 || write(ends[1], bytes.data(), bytes.size()) < 0) _exit(3);
+  dup2(ends[0], STDIN_FILENO);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(StandardStreamsTest, NamesWhatCannotBeRead) {
+  const TempDir dir;
+  const struct {
+    std::function<void()> prepare;
+    std::string path, message;
+  } rows[] = {
+      {[] { close(STDIN_FILENO); }, "-", "cannot read \"-\", standard input: Bad file descriptor"},
+      {[&] { dup2(open(dir.path().c_str(), O_RDONLY | O_DIRECTORY), STDIN_FILENO); }, "-",
+       "cannot read \"-\": standard input is a directory"},
+      {[] { PipeIn("12345"); }, "-", "bytes of file \"-\": got more than 4 bytes"},
+      {[] { PipeIn("1234"); }, "-", "(nothing was thrown)"},
+      {[] {}, "/dev/null", "(nothing was thrown)"},
+      {[] {}, "/dev/zero",
+       "cannot read \"/dev/zero\": it is a device without an end, want a file or a pipe"},
+      {[] {}, "/dev/full",
+       "cannot read \"/dev/full\": it is a device without an end, want a file or a pipe"},
+      {[] {}, "/dev/random",
+       "cannot read \"/dev/random\": it is a device without an end, want a file or a pipe"},
+      {[] {}, "/dev/urandom",
+       "cannot read \"/dev/urandom\": it is a device without an end, want a file or a pipe"},
+      {[] {}, dir.path("none"),
+       "cannot open \"" + dir.path("none") + "\": No such file or directory"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(InProcess([&row] {
+                row.prepare();
+                return MessageOf([&row] { (void)ReadWholeFile(row.path, 4); });
+              }),
+              row.message);
+  }
+}
+
+TEST(StandardStreamsTest, StandardInputIsReadAgainAndAgain) {
+  EXPECT_EQ(InProcess([] {
+              PipeIn("abc");
+              std::string all = ReadWholeFile("-") + ReadWholeFile("-", 3);
+              const FileDescriptor file = OpenForReading("-");
+              char last = 0;
+              ReadAt(file, "-", 2, &last, 1);
+              all += last;
+              all += MakeString(IsStandardStream("-"), IsStandardStream("x"), PathExists("-"),
+                                CanReadAgain("-"), CanReadAgain("/dev/null"), CanReadAgain("/"));
+              return all;
+            }),
+            "abcabcc101110");
+}
+
+// Also where the bytes are overwritten before they are complete.
+TEST(StandardStreamsTest, StandardOutputIsWritten) {
+  const TempDir dir;
+  const std::string path = dir.Write("out", "");
+  EXPECT_EQ(InProcess([&] {
+              dup2(open(path.c_str(), O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+              WriteFileAtomically("-", "one ");
+              AtomicFile file("-", AtomicFile::Existing::kReplace, AtomicFile::Order::kAnywhere);
+              file.Write("two");
+              const bool before = file.committed();
+              file.Overwrite(0, "T");
+              file.Commit();
+              return MakeString(before, file.committed(), file.size());
+            }),
+            "013");
+  EXPECT_EQ(ReadWholeFile(path), "one Two");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt::test::tensor_difference_test {
@@ -73,6 +74,8 @@ TEST(TensorDifferenceTest, ComparesIntegersWithTheAbsoluteToleranceOnly) {
   EXPECT_EQ(Compare<uint8_t>({0}, {255}).max_absolute, 255);
   EXPECT_EQ(Compare<int64_t>({1, 2}, {-9, 2}).largest, 9);
   EXPECT_EQ(Compare<bool>({true}, {false}).beyond, 1);
+  EXPECT_EQ(Compare<uint32_t>({UINT32_MAX}, {0}).max_absolute, 4294967295);
+  EXPECT_EQ(Compare<uint64_t>({10}, {12}, {.absolute = 1, .relative = 1}).beyond, 1);
 }
 
 TEST(TensorDifferenceTest, DistinguishesLargeIntegersThatDoubleRounds) {
@@ -81,6 +84,13 @@ TEST(TensorDifferenceTest, DistinguishesLargeIntegersThatDoubleRounds) {
   EXPECT_EQ(found.max_absolute, 1);
   EXPECT_EQ(found.beyond, 1);
   EXPECT_EQ(Compare<int64_t>({INT64_MIN}, {INT64_MAX}).max_absolute, 0x1p64);
+  const TensorDifference bits = Compare<uint64_t>({UINT64_MAX, 5}, {UINT64_MAX - 1, 5});
+  EXPECT_EQ(bits.max_absolute, 1);
+  EXPECT_EQ(bits.beyond, 1);
+  EXPECT_EQ(bits.worst, 0);
+  EXPECT_EQ(Compare<uint64_t>({3}, {7}).max_absolute, 4);
+  EXPECT_EQ(Compare<uint64_t>({UINT64_MAX}, {0}).max_absolute, 0x1p64);
+  EXPECT_TRUE(Compare<uint64_t>({UINT64_MAX}, {UINT64_MAX}).within());
 }
 
 TEST(TensorDifferenceTest, TreatsNaNAsEqualOnlyOnDemand) {
@@ -106,6 +116,9 @@ TEST(TensorDifferenceTest, AcceptsEqualInfinitiesOnly) {
 }
 
 TEST(TensorDifferenceTest, ComparesHalfPrecisionAndStrings) {
+  EXPECT_EQ(Compare<bfloat16>({bfloat16(1.f), bfloat16(2.f)}, {bfloat16(1.f), bfloat16(4.f)})
+                .max_absolute,
+            2);
   EXPECT_EQ(Compare<float16>({1.f, 2.f}, {1.f, 4.f}).max_absolute, 2);
   const TensorDifference strings = Compare<std::string>({"a", "b", "c"}, {"a", "x", "y"});
   EXPECT_EQ(strings.beyond, 2);

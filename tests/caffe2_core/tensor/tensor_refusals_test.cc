@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "caffe2_core/base/array_ref.h"
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/float16.h"
 #include "caffe2_core/tensor/blob.h"
+#include "caffe2_core/tensor/data_source.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/prepared_weight.h"
 #include "caffe2_core/tensor/rows.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -217,7 +221,78 @@ TEST(TensorRefusalsTest, OfBlobs) {
       {[&] { (void)BlobGetTensor(blob, CPU); },
        "the blob holds a tensor on IDEEP, want one on CPU"},
       {[&] { BlobSetTensor(nullptr, Tensor(CPU)); }, "argument blob of BlobSetTensor is null"},
+      {[&] { BlobGetMutableTensor(nullptr, CPU); },
+       "argument blob of BlobGetMutableTensor is null"},
   });
+}
+
+class NoSource final : public DataSource {
+ public:
+  bool Keep() override { return false; }
+  void Read(void*) const override {}
+};
+
+TEST(TensorRefusalsTest, OfSourcesAndTypes) {
+  const std::string want =
+      "a tensor gets a source of its data, want one on the CPU with plain data";
+  const auto source = std::make_shared<NoSource>();
+  Tensor text(Dims{1}, CPU);
+  text.mutable_data<std::string>();
+  ExpectRefusals({
+      {[&] { WithSource(Floats({2}), nullptr); }, want},
+      {[&] { WithSource(Floats({2}, IDEEP), source); }, want},
+      {[&] { WithSource(Tensor(Dims{2}, CPU), source); }, want},
+      {[&] { WithSource(text, source); }, want},
+      {[] { NoRestore()(nullptr, nullptr); },
+       "data are restored from a form that cannot restore them"},
+      {[] { (void)DataTypeToTypeMeta(int64_t{0}); },
+       "data type 0 of a TensorProto has no element type"},
+      {[] { (void)DataTypeToTypeMeta(int64_t{15}); },
+       "data type 15 of a TensorProto has no element type"},
+      {[] { (void)DataTypeToTypeMeta(int64_t{1} << 32 | 1); },
+       "data type 4294967297 of a TensorProto has no element type"},
+  });
+  // The same memory, until the first write.
+  Tensor floats = Floats({2});
+  floats.mutable_data<float>()[1] = 3;
+  const Tensor sourced = WithSource(floats, source);
+  EXPECT_EQ(sourced.dims(), (Dims{2}));
+  EXPECT_EQ(sourced.data<float>()[1], 3);
+  EXPECT_EQ(SourceOf(*sourced.storage()), source);
+  EXPECT_EQ(SourceOf(*floats.storage()), nullptr);
+  Tensor written = sourced;
+  written.mutable_data<float>();
+  EXPECT_EQ(SourceOf(*written.storage()), nullptr);
+}
+
+// The numbers of TensorProto::DataType, the types they stand for and their names.
+TEST(TensorRefusalsTest, NamesOfElementTypes) {
+  const struct {
+    int64_t number;
+    TypeMeta type;
+    const char* name;
+  } rows[] = {
+      {1, TypeMeta::Make<float>(), "float"},        {2, TypeMeta::Make<int32_t>(), "int32"},
+      {4, TypeMeta::Make<std::string>(), "string"}, {5, TypeMeta::Make<bool>(), "bool"},
+      {6, TypeMeta::Make<uint8_t>(), "uint8"},      {7, TypeMeta::Make<int8_t>(), "int8"},
+      {8, TypeMeta::Make<uint16_t>(), "uint16"},    {9, TypeMeta::Make<int16_t>(), "int16"},
+      {10, TypeMeta::Make<int64_t>(), "int64"},     {12, TypeMeta::Make<float16>(), "float16"},
+      {13, TypeMeta::Make<double>(), "double"},     {1000, TypeMeta::Make<uint32_t>(), "uint32"},
+      {1001, TypeMeta::Make<uint64_t>(), "uint64"}, {1002, TypeMeta::Make<bfloat16>(), "bfloat16"}};
+  for (const auto& row : rows) {
+    const auto type = static_cast<TensorProto_DataType>(row.number);
+    EXPECT_EQ(DataTypeToTypeMeta(row.number), row.type) << row.name;
+    EXPECT_EQ(DataTypeToTypeMeta(type), row.type) << row.name;
+    EXPECT_EQ(TypeMetaToDataType(row.type), type) << row.name;
+    EXPECT_EQ(DataTypeName(type), row.name);
+    EXPECT_EQ(DataTypeName(row.type), row.name);
+  }
+  EXPECT_EQ(DataTypeToTypeMeta(int64_t{3}), TypeMeta::Make<uint8_t>());  // BYTE of older files
+  EXPECT_EQ(DataTypeName(TensorProto::BYTE), "BYTE");
+  EXPECT_EQ(DataTypeName(TensorProto::UNDEFINED), "UNDEFINED");
+  EXPECT_EQ(DataTypeName(static_cast<TensorProto_DataType>(99)), "data type 99");
+  EXPECT_EQ(TypeMetaToDataType(TypeMeta::Make<Tensor>()), TensorProto::UNDEFINED);
+  EXPECT_EQ(DataTypeName(TypeMeta::Make<Tensor>()), "Tensor");
 }
 
 TEST(TensorRefusalsTest, OfRows) {

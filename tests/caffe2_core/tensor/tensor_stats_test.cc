@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "caffe2_core/base/bfloat16.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt::test::tensor_stats_test {
@@ -69,6 +70,13 @@ TEST(TensorStatsTest, ReadsEveryTypeOfNumber) {
   check(Vector<uint16_t>({0, 1}));
   check(Vector<uint8_t>({0, 1}));
   check(Vector<bool>({false, true}));
+  check(Vector<uint32_t>({0, 1}));
+  check(Vector<uint64_t>({0, 1}));
+  check(Vector<bfloat16>({bfloat16(0.f), bfloat16(1.f)}));
+  EXPECT_EQ(StatsOf(Vector<uint32_t>({0, UINT32_MAX}))->max, 4294967295.0);
+  EXPECT_EQ(StatsOf(Vector<uint64_t>({0, UINT64_MAX}))->max, 0x1p64);
+  EXPECT_EQ(StatsOf(Vector<int64_t>({INT64_MIN, 0}))->min, -0x1p63);
+  EXPECT_EQ(StatsOf(Vector<bfloat16>({bfloat16(kNaN), bfloat16(2.f)}))->nan, 1);
 }
 
 TEST(TensorStatsTest, ReadsNoStringsAndNoMissingData) {
@@ -113,6 +121,12 @@ TEST(TensorStatsTest, FindsNonFiniteElementsOfHalfPrecision) {
   *blob.GetMutable<Tensor>() = Vector<float16>({1.f, float16::FromBits(0x7e00)});
   EXPECT_TRUE(NonFiniteIn(blob).nan);
   EXPECT_FALSE(NonFiniteIn(blob).infinite);
+  *blob.GetMutable<Tensor>() = Vector<bfloat16>({bfloat16(kInfinity), bfloat16(1.f)});
+  EXPECT_FALSE(NonFiniteIn(blob).nan);
+  EXPECT_TRUE(NonFiniteIn(blob).infinite);
+  *blob.GetMutable<Tensor>() = Vector<double>({kNaN, -kInfinity});
+  EXPECT_TRUE(NonFiniteIn(blob).nan);
+  EXPECT_TRUE(NonFiniteIn(blob).infinite);
   *blob.GetMutable<Tensor>() = Vector<int32_t>({-1});
   EXPECT_FALSE(NonFiniteIn(blob).nan || NonFiniteIn(blob).infinite);
 }
