@@ -1,5 +1,5 @@
-// The numbers of fields and layer types in binary nets of the three generations: those of Caffe's caffe.proto,
-// and of the fork of SSD.
+// The numbers of fields and layer types in binary nets of the three generations: those of Caffe's
+// caffe.proto, and of the fork of SSD.
 #include "caffe2_core/import/caffe/field_numbers.h"
 
 #include <absl/strings/str_split.h>
@@ -18,8 +18,8 @@
 namespace caffe2rt::test::field_numbers_test {
 namespace {
 
-// The messages of a layer: the number in generation 2, that in generation 1 or 0, the name, and the fields:
-// plain ones are integers, "f" floats, "t" text, "m" messages of a filler, "s" of a shape.
+// The messages of a layer: the number in generation 2, that in generation 1 or 0, the name, and the
+// fields: plain ones are integers, "f" floats, "t" text, "m" messages of a filler, "s" of a shape.
 struct Message {
   int v2, v1;
   const char* name;

@@ -1,4 +1,5 @@
-// What cannot be imported, with the whole error, and what is accepted beside it: inputs, nets, weights.
+// What cannot be imported, with the whole error, and what is accepted beside it: inputs, nets,
+// weights.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/import/caffe/caffe_import.h"

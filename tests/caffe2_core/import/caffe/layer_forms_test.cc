@@ -1,5 +1,5 @@
-// The operators that layers become, with all of their arguments: defaults are those of Caffe's definitions.
-// Nets without weights are filled as the layers say.
+// The operators that layers become, with all of their arguments: defaults are those of Caffe's
+// definitions. Nets without weights are filled as the layers say.
 #include <absl/strings/str_join.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ std::string FillText(const OperatorDef& op, const Tensor* values) {
   return (op.type() == "ConstantFill" ? value : "xavier") + " of " + shape;
 }
 
-// A line for each operator: "Conv(x, xavier of [2,3,1,1], 0 of [2]) kernels=[1,1] -> y". Blobs with names of
-// more than one letter are numbered.
+// A line for each operator: "Conv(x, xavier of [2,3,1,1], 0 of [2]) kernels=[1,1] -> y". Blobs with
+// names of more than one letter are numbered.
 std::string NetText(const CaffeModel& model) {
   std::map<std::string, std::string> names;
   for (int i = 0; i < model.init_net.op_size(); ++i) {
