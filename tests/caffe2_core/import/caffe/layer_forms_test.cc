@@ -327,7 +327,7 @@ TEST(CaffeLayerFormsTest, Windows) {
         "AveragePool(x) kernels=[2,2] strides=[1,1] pads=[1,1,1,1] count_include_pad=1 -> y\n"},
        {"Pooling", "pooling_param { kernel_size: 3 pad: 1 pool: AVE }",
         "AveragePool(x) kernels=[3,3] strides=[1,1] pads=[1,1,1,1] count_include_pad=1 -> y\n"},
-       // 6 + 2 rows and 8 + 2 columns do not hold whole windows of 3 at a distance of 2: (8 - 3) / 2.
+       // 6 + 2 rows and 8 + 2 columns hold no whole windows of 3 at a distance of 2: (8 - 3) / 2.
        {"Pooling", "pooling_param { kernel_size: 3 pad: 1 stride: 2 pool: AVE }",
         "PadImage(x) pads=[1,1,1,1] -> %1\nAveragePool(%1) kernels=[3,3] strides=[2,2] "
         "pads=[0,0,0,0] "
@@ -429,7 +429,7 @@ TEST(CaffeLayerFormsTest, ProposalsOfFasterRcnn) {
             "layer { name: 'y' bottom: 'c' bottom: 'd' bottom: 'i' top: 'y' " + layer + " }",
         "", {}));
   };
-  // Of the base 4, around 1.5: ratio 1 has sides of 4, ratio 4 is round(2) wide and 8 high; scale 2.
+  // Base 4, around 1.5: ratio 1 has sides of 4, ratio 4 is round(2) wide and 8 high; scale 2.
   EXPECT_EQ(form("type: 'Proposal' proposal_param { feat_stride: 8 base_size: 4 ratio: [1, 4] "
                  "scale: 2 min_size: 3 "
                  "nms_thresh: 0.5 pre_nms_topn: 20 post_nms_topn: 10 } top: 's'",
