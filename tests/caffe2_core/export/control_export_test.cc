@@ -93,9 +93,60 @@ TEST(ControlExportTest, WritesALoopWithCarriedValuesAndLists) {
   EXPECT_THAT(LinesOf(body).back(), HasSubstr("Identity(next )"));
 }
 
+ExportedNet LoopNet(const std::vector<std::pair<std::string, std::string>>& changes,
+                    TensorProto_DataType condition = TensorProto::BOOL) {
+  return {absl::StrReplaceAll(kLoop, changes),
+          {{"n", {{}, TensorProto::INT64}}, {"c", {{}, condition}}, {"x", {{2}}}},
+          {{"w", FloatWeight({2})}},
+          {"y"}};
+}
+
+TEST(ControlExportTest, WritesTheInputsThatALoopHas) {
+  const std::string limit = "arg { name: \"has_trip_count\" i: 1 }", flag = "\"has_cond\" i: 0";
+  const auto lines = [](const ExportedNet& net) { return LinesOf(Export(net).model.graph()); };
+  EXPECT_EQ(lines(LoopNet({{flag, "\"has_cond\" i: 1"}})), (Lines{"Loop(n c x ) y list"}));
+  EXPECT_EQ(lines(LoopNet({{limit, ""}, {flag, "\"has_cond\" i: 1"}})),
+            (Lines{"Loop( c x ) y list"}));
+  // A condition that is a number becomes a bool.
+  EXPECT_EQ(lines(LoopNet({{flag, "\"has_cond\" i: 1"}}, TensorProto::INT32)),
+            (Lines{"Cast(c ) y_Cast", "Loop(n y_Cast x ) y list"}));
+}
+
+TEST(ControlExportTest, RejectsLoopsThatOnnxDoesNotHave) {
+  ExpectThrows(
+      [] {
+        Export(LoopNet({{"\"v\"", "\"x\""}}));
+      },
+      "input \"x\" of the body has the name of a blob outside, want another name");
+  const char items[] =
+      "the items \"item\" of a list are not the result of an ExpandDims of axis 0, as ONNX's Loop "
+      "makes them";
+  ExpectThrows([&] { Export(LoopNet({{"ExpandDims", "Copy"}})); }, items);
+  ExpectThrows([&] { Export(LoopNet({{"ints: 0", "ints: 1"}})); }, items);
+  ExpectThrows(
+      [] {
+        Export(LoopNet({{"external_output: \"next\"", ""}, {"external_output: \"item\"", ""}}));
+      },
+      "the body has 3 inputs and 1 outputs, which do not fit 1 carried values");
+  ExpectThrows(
+      [] {
+        Export(LoopNet({{"external_input: \"v\"", ""}}));
+      },
+      "the body has 2 inputs and 3 outputs, which do not fit 1 carried values");
+  ExpectThrows(
+      [] {
+        Export(LoopNet({{"\"body\"", "\"other\""}}));
+      },
+      "argument \"body\" is missing, want a net");
+}
+
 TEST(ControlExportTest, RejectsWhatGraphsCannotDo) {
-  ExpectThrows([] { Export(IfNet("\"t\"", "\"x\"")); },
-               "writes \"x\" of the net around it, which is not an output");
+  ExpectThrows(
+      [] { Export(IfNet("\"t\"", "\"x\"")); },
+      "a net inside writes \"x\" of the net around it, which is not an output of the operator; "
+      "ONNX's graphs cannot do that");
+  ExpectThrows([] { Export(IfNet("else_net", "other_net")); },
+               "argument \"else_net\" is missing, want a net");
   ExpectThrows([] { Export(IfNet("\"Copy\"", "\"GenerateProposals\"")); },
                "GenerateProposals (\"y\")");
 }

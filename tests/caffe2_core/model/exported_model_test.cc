@@ -1,14 +1,19 @@
 #include "caffe2_core/model/exported_model.h"
 
+#include <absl/strings/str_join.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2rt/onnx.pb.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::exported_model_test {
 namespace {
@@ -61,6 +66,105 @@ TEST_F(ExportedModelTest, PrefersTheShapeThatIsGivenAndExportsTheWeights) {
 
 TEST_F(ExportedModelTest, NamesAnInputThatTheNetDoesNotHave) {
   ExpectThrows([&] { Export({.input_shapes = {{"z", {5, 2}}}}); }, "z");
+}
+
+// "x float [2,3]", a line for each input of the graph.
+std::string InputsText(const OnnxExport& exported) {
+  std::vector<std::string> lines;
+  for (const auto& input : exported.model.graph().input()) {
+    const auto& type = input.type().tensor_type();
+    std::vector<int64_t> dims;
+    for (const auto& dim : type.shape().dim()) dims.push_back(dim.dim_value());
+    lines.push_back(MakeString(input.name(), " ",
+                               onnx::TensorProto::DataType_Name(
+                                   static_cast<onnx::TensorProto::DataType>(type.elem_type())),
+                               " [", absl::StrJoin(dims, ","), "]"));
+  }
+  return absl::StrJoin(lines, "; ");
+}
+
+// The inputs of an exported net that copies x, as `state` describes it.
+std::string InputsOfCopy(const std::function<void(Model*)>& state,
+                         const ModelExportOptions& options = {},
+                         const std::string& net = R"(op { type: "Copy" input: "x" output: "y" })") {
+  Model model;
+  model.predict_net = ParseNet("name: 'n' external_output: 'y' " + net);
+  model.outputs = {"y"};
+  state(&model);
+  Workspace ws;
+  Feed<float>(&ws, "filled", {1, 4}, {0, 0, 0, 0});
+  ws.CreateBlob("empty");
+  return InputsText(ExportModel(model, ws, options));
+}
+
+TEST(InputsOfExportedModelsTest, ShapesOfOptionsPrecedeThoseOfFiles) {
+  const auto all = [](Model* model) {
+    model->input_shapes = {{"x", {6}}};
+    model->input_dims = {{"x", {7}}};
+    model->zero_placeholders = {{.name = "x", .dims = {8}}};
+  };
+  EXPECT_EQ(InputsOfCopy(all, {.input_shapes = {{"x", {5}}}}), "x FLOAT [5]");
+  EXPECT_EQ(InputsOfCopy(all), "x FLOAT [6]");
+  const auto without_shape = [&](Model* model) {
+    all(model);
+    model->input_shapes.clear();
+  };
+  EXPECT_EQ(InputsOfCopy(without_shape), "x FLOAT [7]");
+  const auto any_batch = [&](Model* model) {
+    without_shape(model);
+    model->input_dims = {{"x", {-1, 7}}};
+  };
+  EXPECT_EQ(InputsOfCopy(any_batch), "x FLOAT [8]");
+  const auto none = [&](Model* model) {
+    any_batch(model);
+    model->zero_placeholders = {{.name = "x", .dims = {1, 1}}};
+  };
+  EXPECT_EQ(InputsOfCopy(none, {.input_shapes = {{"x", {}}}}), "x FLOAT []");
+  EXPECT_EQ(MessageOf([&] { InputsOfCopy(none); }),
+            "the shapes of inputs \"x\" are not known; state them with --input-shape BLOB=DIMS, or "
+            "give the weights with --init-net");
+}
+
+TEST(InputsOfExportedModelsTest, TypesAreStatedOrThoseOfTheFirstReader) {
+  EXPECT_EQ(InputsOfCopy(
+                [](Model* model) {
+                  model->input_types = {{"x", TensorProto::INT64}};
+                },
+                {.input_shapes = {{"x", {2, 3}}}}),
+            "x INT64 [2,3]");
+  constexpr char kIf[] = R"(op { type: "If" input: "c" output: "y"
+      arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" }
+                                 external_input: "x" external_output: "y" } }
+      arg { name: "else_net" n { op { type: "Abs" input: "x" output: "y" }
+                                 external_input: "x" external_output: "y" } } })";
+  EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"c", {1}}, {"x", {2}}}}, kIf),
+            "c BOOL [1]; x FLOAT [2]");
+}
+
+TEST(InputsOfExportedModelsTest, AFilledBlobIsAnInputWithoutOthers) {
+  constexpr char kNet[] = R"(op { type: "Copy" input: "filled" output: "y" })";
+  const auto placeholder = [](Model* model) { model->placeholders = {"filled", "empty", "none"}; };
+  EXPECT_EQ(InputsOfCopy(placeholder, {}, kNet), "filled FLOAT [1,4]");
+  EXPECT_EQ(InputsOfCopy([](Model*) {}, {}, kNet), "");  // a weight
+  constexpr char kTwo[] = R"(op { type: "Add" input: "x" input: "filled" output: "y" })";
+  EXPECT_EQ(InputsOfCopy(placeholder, {.input_shapes = {{"x", {1, 4}}}}, kTwo), "x FLOAT [1,4]");
+  EXPECT_EQ(MessageOf([&] {
+              InputsOfCopy(
+                  [&](Model* model) {
+                    placeholder(model);
+                    model->inputs = {"x"};
+                  },
+                  {}, kTwo);
+            }),
+            "the shapes of inputs \"x\" are not known; state them with --input-shape BLOB=DIMS, or "
+            "give the weights with --init-net");
+}
+
+TEST(InputsOfExportedModelsTest, NamesAreThoseOfTheNet) {
+  EXPECT_EQ(MessageOf([] {
+              InputsOfCopy([](Model*) {}, {.input_shapes = {{"quite_other", {1}}}});
+            }),
+            "no operator of net \"n\" reads input \"quite_other\"");
 }
 
 }  // namespace

@@ -1,0 +1,152 @@
+// Options, element types and results of the C interface: each field has its effect, and errors
+// leave nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/c_api/caffe2rt.h"
+
+namespace caffe2rt::test::options_and_results_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StrEq;
+
+constexpr char kCopy[] = R"(name: "n" external_input: "x" external_output: "y"
+    op { type: "Copy" input: "x" output: "y" })";
+
+caffe2rt_status Load(const std::string& net, caffe2rt_model** model,
+                     const caffe2rt_load_options* options = nullptr) {
+  const caffe2rt_bytes bytes = {net.data(), net.size()};
+  return caffe2rt_load_from_memory(nullptr, 0, &bytes, options, model);
+}
+
+TEST(CApiResultsTest, KeepEveryElementType) {
+  caffe2rt_model* model = nullptr;
+  ASSERT_EQ(Load(kCopy, &model), CAFFE2RT_OK) << caffe2rt_last_error();
+  const std::pair<int32_t, size_t> types[] = {
+      {CAFFE2RT_FLOAT, 4},   {CAFFE2RT_INT32, 4},  {CAFFE2RT_BOOL, 1},   {CAFFE2RT_UINT8, 1},
+      {CAFFE2RT_INT8, 1},    {CAFFE2RT_UINT16, 2}, {CAFFE2RT_INT16, 2},  {CAFFE2RT_INT64, 8},
+      {CAFFE2RT_FLOAT16, 2}, {CAFFE2RT_DOUBLE, 8}, {CAFFE2RT_UINT32, 4}, {CAFFE2RT_UINT64, 8},
+      {CAFFE2RT_BFLOAT16, 2}};
+  const int64_t dims[] = {1, 2};
+  for (const auto& [type, size] : types) {
+    SCOPED_TRACE(type);
+    std::vector<unsigned char> bytes(2 * size, 0);
+    bytes[0] = 1;
+    const caffe2rt_tensor x = {"x", type, 2, dims, bytes.data(), bytes.size()};
+    caffe2rt_result* result = nullptr;
+    ASSERT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+    caffe2rt_tensor y = {};
+    ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+    EXPECT_EQ(y.type, type);
+    ASSERT_EQ(y.ndim, 2);
+    EXPECT_EQ(y.dims[1], 2);
+    ASSERT_EQ(y.bytes, 2 * size);
+    EXPECT_EQ(std::memcmp(y.data, bytes.data(), y.bytes), 0);
+    caffe2rt_free_result(result);
+    caffe2rt_tensor wrong = x;
+    ++wrong.bytes;
+    EXPECT_EQ(caffe2rt_run(model, &wrong, 1, &result), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_THAT(caffe2rt_last_error(),
+                HasSubstr("has " + std::to_string(2 * size + 1) + " bytes, want " +
+                          std::to_string(2 * size) + " for "));
+  }
+  // A scalar has no dims, and an empty tensor no data.
+  const float one = 1;
+  const int64_t none = 0;
+  const caffe2rt_tensor scalar = {"x", CAFFE2RT_FLOAT, 0, nullptr, &one, 4},
+                        empty = {"x", CAFFE2RT_FLOAT, 1, &none, nullptr, 0};
+  for (const caffe2rt_tensor& x : {scalar, empty}) {
+    caffe2rt_result* result = nullptr;
+    ASSERT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+    caffe2rt_tensor y = {};
+    ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK) << caffe2rt_last_error();
+    EXPECT_EQ(y.ndim, x.ndim);
+    EXPECT_EQ(y.bytes, x.bytes);
+    EXPECT_EQ(y.data == nullptr, x.bytes == 0);
+    caffe2rt_free_result(result);
+  }
+  caffe2rt_free_model(model);
+}
+
+TEST(CApiResultsTest, TextsAreNoResults) {
+  caffe2rt_model* model = nullptr;
+  ASSERT_EQ(Load(R"(name: "n" external_output: "y" op { type: "GivenTensorStringFill" output: "y"
+                    arg { name: "shape" ints: 1 } arg { name: "values" strings: "a" } })",
+                 &model),
+            CAFFE2RT_OK)
+      << caffe2rt_last_error();
+  caffe2rt_result* result = nullptr;
+  ASSERT_EQ(caffe2rt_run(model, nullptr, 0, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+  EXPECT_EQ(caffe2rt_result_size(result), 1u);
+  caffe2rt_tensor y = {};
+  EXPECT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_FAILED);
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr("output \"y\" has elements of type "));
+  EXPECT_THAT(caffe2rt_last_error(), HasSubstr(", want numbers"));
+  caffe2rt_free_result(result);
+  caffe2rt_free_model(model);
+}
+
+TEST(CApiOptionsTest, HaveTheirEffects) {
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  const auto report = [&] {
+    caffe2rt_model* model = nullptr;
+    EXPECT_EQ(Load(kCopy, &model, &options), CAFFE2RT_OK) << caffe2rt_last_error();
+    const char* json = nullptr;
+    EXPECT_EQ(caffe2rt_report(model, &json), CAFFE2RT_OK);
+    const std::string text = json != nullptr ? json : "";
+    caffe2rt_free_model(model);
+    return text;
+  };
+  EXPECT_THAT(report(), HasSubstr("\"deterministic\": false"));
+  options.deterministic = 1;
+  EXPECT_THAT(report(), HasSubstr("\"deterministic\": true"));
+  for (const int32_t runs : {-1, 1025}) {
+    options.max_concurrent_runs = runs;
+    caffe2rt_model* model = nullptr;
+    EXPECT_EQ(Load(kCopy, &model, &options), CAFFE2RT_FAILED);
+    EXPECT_EQ(model, nullptr);
+    EXPECT_THAT(caffe2rt_last_error(), HasSubstr("want 1 to 1024"));
+  }
+  options.max_concurrent_runs = 1024;
+  (void)report();
+  options.max_concurrent_runs = 0;
+  options.precision = "fp16";
+  caffe2rt_model* model = nullptr;
+  EXPECT_EQ(Load(kCopy, &model, &options), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), StrEq("precision is \"fp16\", want f32, bf16, int8 or auto"));
+  options.precision = nullptr;
+  for (const size_t size : {sizeof(size_t) - 1, sizeof(options) + 1}) {
+    options.struct_size = size;
+    EXPECT_EQ(Load(kCopy, &model, &options), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_THAT(
+        caffe2rt_last_error(),
+        StrEq("options->struct_size is " + std::to_string(size) + ", want " +
+              std::to_string(sizeof(options)) +
+              ": set it with CAFFE2RT_LOAD_OPTIONS_INIT, and use a library as new as the header"));
+  }
+  options.struct_size = sizeof(size_t);  // only the size itself
+  EXPECT_EQ(Load(kCopy, &model, &options), CAFFE2RT_OK) << caffe2rt_last_error();
+  caffe2rt_free_model(model);
+}
+
+TEST(CApiOptionsTest, NamesInputsThatAreAlmostRight) {
+  caffe2rt_model* model = nullptr;
+  ASSERT_EQ(Load(R"(external_input: "data" op { type: "Relu" input: "data" output: "y" })", &model),
+            CAFFE2RT_OK);
+  const int64_t one = 1;
+  const float value = 2;
+  const caffe2rt_tensor x = {"dta", CAFFE2RT_FLOAT, 1, &one, &value, 4};
+  caffe2rt_result* result = nullptr;
+  EXPECT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), StrEq("the model has no input \"dta\"; did you mean data?"));
+  caffe2rt_free_model(model);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::options_and_results_test
