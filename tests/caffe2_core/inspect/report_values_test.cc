@@ -107,6 +107,24 @@ TEST_F(NoiseTest, IsThatOfSixteenExamples) {
   EXPECT_TRUE(std::isinf(snr(17, labels).snr_db));
 }
 
+// Layers are the operators that may have another precision.
+TEST_F(NoiseTest, LayersAreCounted) {
+  Feed<float>(&ws_, "w", {1, 1, 1, 1}, {2});
+  const NetDef net = ParseNet(R"(name: "n"
+      op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
+      op { type: "Abs" input: "a" output: "b" }
+      op { type: "Conv" input: "b" input: "w" output: "y" arg { name: "kernel" i: 1 } })");
+  PrecisionSearch search({.optimize = false, .inputs = {"x"}, .kept = {"y"}}, &ws_,
+                         {.count = 1, .feed = [&](size_t) {
+                            Feed<float>(&ws_, "x", {1, 1, 1, 1}, {3});
+                          }});
+  search.Begin(net);
+  EXPECT_EQ(search.exact().layers, 2);
+  EXPECT_EQ(search.exact().int8_layers, 0);
+  EXPECT_EQ(search.exact().bf16_layers, 0);
+  EXPECT_EQ(search.Measure(net, Precision::kFloat32).layers, 2);
+}
+
 TEST(ProfileValuesTest, SharesAndRates) {
   NetProfile profile{.net = "n", .warm = {.median_ms = 0.5}};
   EXPECT_EQ(profile.ShareOf(0.25), 50);
