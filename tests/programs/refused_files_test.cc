@@ -263,6 +263,9 @@ TEST_F(RefusedFilesTest, ModelsAndDevices) {
       {{"bench", "--predict-net", "DIR/net.pbtxt", "--against", "DIR/empty", "--fail-above", "-1"},
        2,
        "option --fail-above is \"-1\", want a percentage such as 5 or 2.5"},
+      {{"compare", "DIR/x.npy", "DIR/x.npy", "--image-list", "DIR/empty"},
+       2,
+       "--input, --image and --init-net are given, but \"DIR/x.npy\" is not a net"},
       {{"compare", "DIR/x.npy", "DIR/x.npy", "--tol", "inf"},
        2,
        "option --tol is \"inf\", want ABS or ABS,REL with numbers that are 0 or greater"},
@@ -277,6 +280,7 @@ TEST_F(RefusedFilesTest, PackingWithoutPreparation) {
   Check({
       {pack({"--input", "x=1,2"}), 2, run},
       {pack({"--image", "x=DIR/images/a.png"}), 2, run},
+      {pack({"--image-list", "DIR/empty"}), 2, run},
       {pack({"--no-optimize"}), 2,
        "--no-optimize is given without --prepare, which optimizes the net"},
       {pack({"--precision", "int8"}), 2,
