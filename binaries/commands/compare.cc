@@ -126,7 +126,8 @@ int Compare(const CommandLine& line) {
     (void)LoadNamedTensors(comparison.first);  // THROWS if it cannot be read
     throw UsageError("a net is compared with files the other way round: caffe2 compare NET FILES");
   }
-  if (!first && (line.Has("input") || line.Has("image") || line.Has("init-net")))
+  if (!first &&
+      (line.Has("input") || line.Has("image") || line.Has("image-list") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
                      "\" is not a net");
   // As run does, for the same bytes.

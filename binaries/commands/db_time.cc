@@ -62,10 +62,10 @@ Reading ReadByThreads(const DatabasePlace& place, int threads, int64_t records) 
     }
   };
   const Timer timer;
-  std::vector<std::thread> others;
+  std::vector<std::jthread> others;  // joined, too, if one of them cannot be started
   for (int i = 1; i < threads; ++i) others.emplace_back(read);
   read();
-  for (std::thread& thread : others) thread.join();
+  for (std::jthread& thread : others) thread.join();
   const float seconds = timer.Seconds();
   if (const std::exception_ptr first = error.Take()) std::rethrow_exception(first);
   return {records, bytes, seconds};

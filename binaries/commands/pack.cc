@@ -30,7 +30,7 @@ void Prepare(const CommandLine& line, const Model& model, Workspace* ws, ModelPa
 }
 
 void CheckNotPrepared(const CommandLine& line) {
-  if (line.Has("input") || line.Has("image"))
+  if (line.Has("input") || line.Has("image") || line.Has("image-list"))
     throw UsageError("--input or --image is given without --prepare, which runs the net on it");
   for (const Option& option : OptimizeOptions()) {
     if (line.Has(option.name))

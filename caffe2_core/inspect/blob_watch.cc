@@ -48,6 +48,8 @@ NetDef NetToWatch(NetDef net) {
 BlobWatch::BlobWatch(const NetDef& def, NetBase* net, Callback callback) {
   CAFFE_ENFORCE(net != nullptr && callback != nullptr, "an argument of BlobWatch is null");
   const auto shared = std::make_shared<const Callback>(std::move(callback));
+  // Before any operator is observed, so that an error leaves the net as it was.
+  std::vector<std::pair<OperatorBase*, int>> watched;
   for (OperatorBase* op : net->GetOperators()) {
     const std::vector<UserOperator> users = UserOperatorsOf(op->debug_def());
     if (users.empty()) continue;  // a copy between devices that the user did not write
@@ -55,6 +57,9 @@ BlobWatch::BlobWatch(const NetDef& def, NetBase* net, Callback callback) {
     CAFFE_ENFORCE(position >= 0 && position < def.op_size() &&
                       def.op(position).output_size() == op->OutputSize(),
                   "net \"", net->Name(), "\" was not created from the def that is watched");
+    watched.emplace_back(op, position);
+  }
+  for (const auto& [op, position] : watched) {
     auto watch = std::make_unique<OperatorWatch>(op, def.op(position), position, shared);
     observers_.emplace_back(op, op->AttachObserver(std::move(watch)));
   }

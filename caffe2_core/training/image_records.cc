@@ -144,7 +144,8 @@ ImageList ReadImageList(const std::string& list_file, const std::string& folder)
     if (line.empty()) continue;
     const size_t space = line.find_last_of(kSpaces);
     int32_t label = 0;
-    CAFFE_ENFORCE(space != std::string::npos && ParseNumber(line.substr(space + 1), &label),
+    CAFFE_ENFORCE(space != std::string::npos && line.find_first_not_of(kSpaces) < space &&
+                      ParseNumber(line.substr(space + 1), &label),
                   "line ", number, " of \"", list_file, "\" is \"", line,
                   "\", want a path and the number of its class");
     const std::string name = line.substr(0, line.find_last_not_of(kSpaces, space) + 1);

@@ -155,6 +155,21 @@ std::string LabelBlob(const InputDef& input) {
   return blobs.size() > 1 ? blobs.back() : "";
 }
 
+namespace {
+
+// One number for all channels, or one for each.
+void CheckChannels(const InputDef& input, const TensorFacts& first) {
+  const int means = input.mean_size(), stds = input.std_size(), most = std::max(means, stds);
+  CAFFE_ENFORCE(means <= 1 || stds <= 1 || means == stds, "input: mean has ", means,
+                " numbers and std has ", stds, ", want as many, or one");
+  const int channels = input.grey() ? 1 : 3;
+  CAFFE_ENFORCE(!IsImageInput(input, first) || most <= 1 || most == channels,
+                "input: ", means == most ? "mean" : "std", " has ", most,
+                " numbers, but images have ", channels, channels == 1 ? " channel" : " channels");
+}
+
+}  // namespace
+
 void CheckInput(const InputDef& input, const DataFacts& facts) {
   const std::vector<std::string> blobs = InputBlobs(input);
   CAFFE_ENFORCE(input.batch_size() > 0, "input: batch_size is ", input.batch_size(),
@@ -170,6 +185,7 @@ void CheckInput(const InputDef& input, const DataFacts& facts) {
                 "\" are encoded images: set the size of the net's input, `input { crop: N }`");
   CAFFE_ENFORCE(!IsImageInput(input, first) || !input.channels_last(),
                 "input: channels_last does not apply to images that are cut");
+  CheckChannels(input, first);
 }
 
 std::vector<int64_t> InputShape(const InputDef& input, const DataFacts& facts) {

@@ -32,7 +32,10 @@ constexpr Field kFields[] = {
 
 LogLine ParseLine(const std::string& path, const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  CAFFE_ENFORCE(json.is_object() && json.contains("epoch") && json.contains("iteration"), "log \"",
+  const auto has_integer = [&](const char* name) {
+    return json.contains(name) && json[name].is_number_integer();
+  };
+  CAFFE_ENFORCE(json.is_object() && has_integer("epoch") && has_integer("iteration"), "log \"",
                 path, "\" is damaged: line \"", text,
                 "\" is not an object with epoch and iteration");
   LogLine line;
@@ -42,7 +45,7 @@ LogLine ParseLine(const std::string& path, const std::string& text) {
     const auto found = json.find(field.name);
     if (found != json.end() && found->is_number()) line.*field.value = found->get<double>();
   }
-  line.best = json.value("best", false);
+  line.best = json.contains("best") && json["best"] == true;
   return line;
 }
 

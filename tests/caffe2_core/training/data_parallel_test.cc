@@ -54,6 +54,13 @@ TEST(DataParallelTest, UpdatesWaitForTheLastCollective) {
               ::testing::UnorderedElementsAreArray(sums));
 }
 
+TEST(DataParallelTest, OnlyTheCountOfIterationsWaits) {
+  const NetDef train = NetNamed(PlanOf(Rank(1, 2)).plan, "net_train");
+  for (const OperatorDef& op : train.op()) {
+    EXPECT_EQ(op.control_input_size(), op.type() == "Iter" ? 7 : 0) << op.type();
+  }
+}
+
 // Of the parameters, only the first layer's 64 * 1024 weights are as many as kLargeGradient.
 TEST(DataParallelTest, LargeGradientsAreSentWhileOthersAreComputed) {
   ModelBuilder model("net");

@@ -122,6 +122,21 @@ TEST(TrainingPlanTest, ReadsTheTestSetInBatchesOfOneSizeForCaffe2) {
   EXPECT_EQ(StepsOf(made), "init epoch(train*3 test_begin test epoch_end)*3 save");
 }
 
+// 18 records in batches of 8: two whole batches and a rest of 2.
+TEST(TestPlanTest, LoadsWhatTheTestReadsAndTestsAllRecords) {
+  const RunDef run = SmallRun();
+  TrainingPlan made;
+  made.plan = MakeTestPlan(run.train(), Pixels(18), "run/checkpoint");
+  EXPECT_EQ(made.plan.name(), "net_test");
+  EXPECT_EQ(StepsOf(made), "init test_begin test*2 test_rest");
+  const NetDef& init = NetNamed(made.plan, "net_init");
+  ASSERT_GT(init.op_size(), 0);
+  EXPECT_EQ(init.op(0).type(), "Load");
+  EXPECT_EQ(ArgumentHelper(init.op(0)).GetSingleArgument<std::string>("db", ""), "run/checkpoint");
+  EXPECT_THAT(init.op(0).output(), UnorderedElementsAre("conv_w", "conv_b", "bn_s", "bn_b", "bn_rm",
+                                                        "bn_riv", "fc_w", "fc_b"));
+}
+
 struct ErrorCase {
   TensorProto::DataType type;
   int tensors;

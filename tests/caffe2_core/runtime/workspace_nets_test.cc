@@ -1,0 +1,70 @@
+// A thread remembers the net that it ran last: it must not run one that is gone or was replaced.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::workspace_nets_test {
+namespace {
+
+// Fills "x" with the number.
+NetDef Fill(int value) {
+  return ParseNet(MakeString(R"(name: "n" op { type: "ConstantFill" output: "x"
+                                arg { name: "shape" ints: 1 } arg { name: "value" f: )",
+                             value, " } }"));
+}
+float Value(const Workspace& ws) { return ws.GetBlob("x")->Get<Tensor>().data<float>()[0]; }
+
+TEST(WorkspaceNetsTest, DeletedNetsDoNotRun) {
+  Workspace ws;
+  ws.CreateNet(Fill(1));
+  ASSERT_TRUE(ws.RunNet("n"));
+  ws.DeleteNet("other");
+  ASSERT_TRUE(ws.RunNet("n"));
+  ws.DeleteNet("n");
+  EXPECT_FALSE(ws.RunNet("n"));
+  EXPECT_EQ(ws.GetNet("n"), nullptr);
+  ws.CreateNet(Fill(2));
+  ASSERT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Value(ws), 2);
+}
+
+TEST(WorkspaceNetsTest, ReplacedNetsDoNotRun) {
+  Workspace ws;
+  ws.CreateNet(Fill(1));
+  ASSERT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Value(ws), 1);
+  ws.CreateNet(Fill(2), true);
+  ASSERT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Value(ws), 2);
+  NetDef unknown = Fill(3);
+  unknown.set_type("no_such_type");
+  EXPECT_EQ(ws.CreateNet(unknown, true), nullptr);
+  EXPECT_FALSE(ws.RunNet("n"));
+}
+
+// In turns, and in a workspace that may have the address of an earlier one.
+TEST(WorkspaceNetsTest, NetsOfOtherWorkspacesDoNotRun) {
+  Workspace a, b;
+  a.CreateNet(Fill(1));
+  b.CreateNet(Fill(2));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(a.RunNet("n"));
+    ASSERT_TRUE(b.RunNet("n"));
+  }
+  EXPECT_EQ(Value(a), 1);
+  EXPECT_EQ(Value(b), 2);
+  for (int i = 0; i < 3; ++i) {
+    const auto ws = std::make_unique<Workspace>();
+    EXPECT_FALSE(ws->RunNet("n"));
+    ws->CreateNet(Fill(i));
+    ASSERT_TRUE(ws->RunNet("n"));
+    EXPECT_EQ(Value(*ws), static_cast<float>(i));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::workspace_nets_test
