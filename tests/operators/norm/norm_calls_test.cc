@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/operators/common/call_tables.h"
+#include "tests/support/gradient_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::norm_calls_test {
 namespace {
@@ -346,6 +348,49 @@ TEST(NormCallsTest, KeepsSmallCasesThatAreWorkedOutByHand) {
       {"BatchMomentsGradient m v X -> D order=NHWC",
        "m f 2 = 2,4; v f 2 = 1,0; X f 1,2,2 = 1,2,3,4", "D f 1,2,2 = 2,2,4,2"},
       {"BatchMomentsGradient m v X -> D", "m f 2; v f 2; X f 0,2", "D f 0,2"},
+  });
+}
+
+// What the makers of gradients return: the blobs that the gradient operators read and write.
+TEST(NormGradientMakersTest, PassWhatTheGradientReads) {
+  const std::string bn =
+      R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v" )";
+  const std::string five = R"(output: "Y" output: "m" output: "v" output: "d" output: "e" )";
+  const struct {
+    std::string op, gradient;
+  } rows[] = {
+      {bn + R"(output: "Y" arg { name: "is_test" i: 1 })",
+       "SpatialBNGradient(X,s,Y_grad,m,v)->X_grad,s_grad,b_grad is_test=1 | X_grad s_grad b_grad - "
+       "-"},
+      {bn + five + R"(arg { name: "is_test" i: 0 })",
+       "SpatialBNGradient(X,s,Y_grad,d,e)->X_grad,s_grad,b_grad is_test=0 | X_grad s_grad b_grad - "
+       "-"},
+      {R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y" output: "m" output: "i")",
+       "InstanceNormGradient(X,s,b,Y_grad,m,i)->X_grad,s_grad,b_grad | X_grad s_grad b_grad"},
+      {R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y")",
+       "InstanceNormGradient(X,s,b,Y_grad)->X_grad,s_grad,b_grad | X_grad s_grad b_grad"},
+      {R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y" output: "m" output: "i")",
+       "GroupNormGradient(Y_grad,X,g,b,m,i)->X_grad,g_grad,b_grad | X_grad g_grad b_grad"},
+      {R"(type: "LayerNorm" input: "X" output: "Y" output: "m" output: "s")",
+       "LayerNormGradient(Y_grad,Y,m,s,X)->X_grad | X_grad"},
+      {R"(type: "LRN" input: "X" output: "Y" output: "s" arg { name: "size" i: 3 })",
+       "LRNGradient(X,Y,Y_grad)->X_grad size=3 | X_grad"},
+      {R"(type: "Softmax" input: "X" output: "Y")", "SoftmaxGradient(Y,Y_grad)->X_grad | X_grad"},
+      {R"(type: "Normalize" input: "X" output: "Y")",
+       "NormalizeGradient(X,Y_grad)->X_grad | X_grad"},
+      {R"(type: "LpNorm" input: "X" output: "Y")", "LpNormGradient(X,Y_grad)->X_grad | X_grad"},
+      {R"(type: "BatchMoments" input: "X" output: "m" output: "v")",
+       "BatchMomentsGradient(m_grad,v_grad,X)->X_grad | X_grad"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(DescribeGradient(row.op), row.gradient);
+  ExpectRefusals({
+      {[&] { DescribeGradient(bn + R"(output: "Y" arg { name: "is_test" i: 0 })"); },
+       "outputs: 1 in testing, 5 in training: got 1, want 5"},
+      {[&] {
+         DescribeGradient(bn + five +
+                          R"(arg { name: "is_test" i: 0 } arg { name: "num_batches" i: 2 })");
+       },
+       "inputs, want 7 with num_batches above 1 in training, otherwise 5 (got 5, want 7)"},
   });
 }
 
