@@ -1,5 +1,5 @@
-// Facts of the operators that Caffe2 did not have: how many inputs and outputs they have, the defaults of their
-// arguments; and costs and memory worked out by hand.
+// Facts of the operators that Caffe2 did not have: how many inputs and outputs they have, the
+// defaults of their arguments; and costs and memory worked out by hand.
 #include <gtest/gtest.h>
 
 #include <map>
