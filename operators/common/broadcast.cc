@@ -20,8 +20,8 @@ BroadcastArguments::BroadcastArguments(const ArgumentHelper& args, bool always_l
   CAFFE_ENFORCE_EQ(axis_str.size(), 1u, "length of argument axis_str \"", axis_str,
                    "\", want one letter of argument order");
   const size_t found = order.find(axis_str);
-  CAFFE_ENFORCE_NE(found, std::string::npos, "argument axis_str \"", axis_str,
-                   "\" is not a letter of argument order \"", order, "\"");
+  CAFFE_ENFORCE(found != std::string::npos, "argument axis_str \"", axis_str,
+                "\" is not a letter of argument order \"", order, "\"");
   axis = CheckedCast<int>(found, "position of axis_str in order");
 }
 

@@ -103,6 +103,10 @@ void FeedInputOf(const std::string& text, std::mt19937* random, Workspace* ws) {
       return FeedWith<bool>(ws, words, value_of);
     case 'u':
       return FeedWith<uint8_t>(ws, words, value_of);
+    case 'c':
+      return FeedWith<int8_t>(ws, words, value_of);
+    case 'd':
+      return FeedWith<double>(ws, words, value_of);
     default:
       return FeedWith<float>(ws, words, value_of);
   }

@@ -13,8 +13,8 @@ struct LongCall {
   // Operators in their order, separated by " | ", each without input and output: "Slice X -> Y starts=1,2 mode=name".
   // Numbers with a point are floats; numbers with a comma are a list.
   const char* operators;
-  // "X f 2,3; I i 4 <3; L i 5 = 1,2": name, element type (f: float, i: int32, l: int64, b: bool, u: uint8), dims ("-"
-  // is a scalar), and values: those behind "=" over and over, or random ones. Random integers are below the number
+  // "X f 2,3; I i 4 <3; L i 5 = 1,2": name, element type (f: float, d: double, i: int32, l: int64, b: bool, u: uint8,
+  // c: int8), dims ("-" is a scalar), and values: those behind "=" over and over, or random ones. Random integers are below the number
   // behind "<"; random floats are from -1 to 1, or from 0.5 to 2 for type p.
   const char* inputs;
   // 0: the same bits for every number of threads. Otherwise floats may differ by this * max(1, |value|).
