@@ -1,11 +1,13 @@
 // What maps, indices and counters write to files, and what they accept from them.
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/runtime/stat_registry.h"
 #include "operators/state/counter.h"
 #include "tests/support/operator_test.h"
 
@@ -152,6 +154,28 @@ TEST(IndexRecordTest, KeepsItsLimitAndIsRefusedWhereItDoesNotFit) {
                "the record of the index has elements of type float, want int32, int64, string");
   RunOp(&ws, "type: 'IndexStore' input: 'i' output: 's'");
   ExpectTensor<int64_t>(ws, "s", {2}, {40, 50});
+}
+
+TEST(IndexKeysTest, AreOfTheTypeOfTheIndex) {
+  Workspace ws;
+  RunOp(&ws, "type: 'IntIndexCreate' output: 'i'");
+  Feed<std::string>(&ws, "k", {1}, {"a"});
+  ExpectThrows([&] { RunOp(&ws, "type: 'IndexGet' input: 'i' input: 'k' output: 'n'"); },
+               ", want that of the index's keys, int");
+}
+
+TEST(StatRegistryBlobTest, IsRefusedWithoutARegistry) {
+  Workspace ws;
+  ws.CreateBlob("r")->GetMutable<std::unique_ptr<StatRegistry>>();
+  Feed<std::string>(&ws, "k", {1}, {"a"});
+  Feed<int64_t>(&ws, "v", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, "type: 'StatRegistryUpdate' input: 'k' input: 'v' input: 'r'"); },
+               "input 2 (handle) holds no registry");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, "type: 'StatRegistryExport' input: 'r' output: 'x' output: 'y' output: 'z'");
+      },
+      "input 0 (handle) holds no registry");
 }
 
 TEST(FrozenIndexTest, GivesZeroForNewKeysAndIsLoadedAnew) {
