@@ -1,6 +1,6 @@
 // EnsureClipped: limits the elements of a parameter, or of those of its rows that an update has changed.
 //   param any shape, float                                  ->  the same, each element in [min, max]
-//   param [M, *], indices int32 or int64, grad [indices, *]  ->  the same for the rows in indices, in place
+//   param [M, *], indices int32 or int64, grad [indices, *]  ->  the same for the rows in indices, usually in place
 #include <algorithm>
 #include <limits>
 
@@ -54,6 +54,7 @@ class EnsureClippedOp final : public Operator<CPUContext> {
     CAFFE_ENFORCE_EQ(grad.size_from_dim(indices.dim()), block,
                      "elements in a row of input 2 (grad), want those in a row of input 0 (param)");
     RequireElementsOf<int32_t, int64_t>(indices, "input 1 (indices)");
+    if (!IsInputOutputAlias(0, 0)) Output(0)->CopyFrom(param, &context_);
     if (indices.numel() == 0) return true;
     const RowSizes sizes{param.dim(0), block, indices.numel()};
     float* const x = OutputData<float>(0, param.sizes());
@@ -80,7 +81,7 @@ void RegisterEnsureClipped() {
       .AllowInplace({{0, 0}})
       .Args(kLeastElement, kGreatestElement)
       .Input(0, "param", "any shape; [M, *] with indices; float")
-      .Input(1, "indices", "rows that have been updated, int32 or int64; then in place")
+      .Input(1, "indices", "rows that have been updated, int32 or int64; the others are copied")
       .Input(2, "grad", "the gradient of these rows; its elements are not used")
       .Output(0, "output_param", "input 0 with its elements in [min, max]")
       .TensorInferenceFunction(InferLikeInputs({0}))

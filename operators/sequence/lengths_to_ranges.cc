@@ -110,7 +110,12 @@ class LengthsToWeightsOp final : public Operator<CPUContext> {
       const Tensor& wide = Input(0);
       narrow_.Resize(wide.sizes());
       int32_t* const narrow = narrow_.mutable_data<int32_t>();
-      for (int64_t i = 0; i < wide.numel(); ++i) narrow[i] = Fitting(wide.data<int64_t>()[i]);
+      for (int64_t i = 0; i < wide.numel(); ++i) {
+        const int64_t length = wide.data<int64_t>()[i];
+        // Below the range of int32, a conversion would give another number.
+        CAFFE_ENFORCE_GE(length, 0, "element ", i, " of input 0 (lengths), want at least 0");
+        narrow[i] = Fitting(length);
+      }
       Fill(narrow_);
     } else {
       Fill(Input(0));

@@ -40,6 +40,23 @@ TEST(EnsureClippedTest, LimitsTheRowsThatWereUpdated) {
   ExpectTensor<float>(ws, "P", {3, 2}, {-1, 1, 2, 2, 2, -1});
 }
 
+TEST(EnsureClippedTest, CopiesTheOtherRowsUnlessInPlace) {
+  Workspace ws;
+  Feed<float>(&ws, "P", {2, 2}, {-3, 1, 9, 9});
+  Feed<float>(&ws, "G", {1, 2}, {0, 0});
+  Feed<int64_t>(&ws, "I", {1}, {0});
+  const std::string op =
+      R"(type: "EnsureClipped" input: "P" input: "I" input: "G" output: "Q")" + kLimits;
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Q", {2, 2}, {-1, 1, 9, 9});
+  ExpectTensor<float>(ws, "P", {2, 2}, {-3, 1, 9, 9});
+  ExpectShapeInferred(&ws, op);
+  Feed<int64_t>(&ws, "I", {0}, {});
+  Feed<float>(&ws, "G", {0, 2}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Q", {2, 2}, {-3, 1, 9, 9});
+}
+
 TEST(EnsureClippedTest, RejectsRowsAndTypesThatDoNotFit) {
   Workspace ws;
   Feed<float>(&ws, "P", {2, 2}, {0, 0, 0, 0});

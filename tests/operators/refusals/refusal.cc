@@ -17,9 +17,14 @@ void FeedNumbers(Workspace* ws, const std::string& name, const std::vector<int64
                  const std::vector<std::string>& values) {
   Tensor* const tensor = FeedRange<T>(ws, name, dims);
   for (size_t i = 0; i < values.size(); ++i) {
-    double value = 0;
-    ASSERT_TRUE(absl::SimpleAtod(values[i], &value)) << values[i];
-    tensor->mutable_data<T>()[i] = static_cast<T>(value);
+    T* const element = tensor->mutable_data<T>() + i;
+    if constexpr (std::is_same_v<T, int64_t>) {
+      ASSERT_TRUE(absl::SimpleAtoi(values[i], element)) << values[i];
+    } else {
+      double value = 0;
+      ASSERT_TRUE(absl::SimpleAtod(values[i], &value)) << values[i];
+      *element = static_cast<T>(value);
+    }
   }
 }
 
@@ -40,6 +45,8 @@ void FeedInput(Workspace* ws, const std::string& text) {
   switch (words[1][0]) {
     case 'f':
       return FeedNumbers<float>(ws, words[0], dims, values);
+    case 'd':
+      return FeedNumbers<double>(ws, words[0], dims, values);
     case 'i':
       return FeedNumbers<int32_t>(ws, words[0], dims, values);
     case 'l':
