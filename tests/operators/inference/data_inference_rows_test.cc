@@ -382,5 +382,79 @@ TEST(DataInferenceRowsTest, OfStatesAndNets) {
   });
 }
 
+TEST(DataInferenceRowsTest, OfOperatorsThatKeepAnInput) {
+  ExpectInferred({
+      {"Allreduce", "", "? d[2,3]", "d[2,3]", "1"},
+      {"Allreduce", "", "? d[2,3] d[4]", "d[2,3] d[4]", "1"},
+      {"Broadcast", "", "? f[2,3] d[4]", "f[2,3] d[4]", "1"},
+      {"ReduceScatter", "", "? d[2,3] d[4] i[2]", "d[2,3] d[4]", "1"},
+      {"AllreduceCoalesced", "", "? d[2,3] d[4]", "d[2,3] d[4]", "1"},
+      {"Broadcast", "", "? d[2,3]", "d[2,3]", "1"},
+      {"Reduce", "", "? d[2,3]", "d[2,3]", "1"},
+      {"ReduceScatter", "", "? d[2,3] i[2]", "d[2,3] i[2]", "1"},
+      {"Copy", "", "d[2,3]", "d[2,3]", "0"},
+      {"Alias", "", "d[2,3]", "d[2,3]", "0"},
+      {"CopyRowsToTensor", "", "d[5,3] l[2] d[3]", "d[5,3]", "0"},
+      {"CopyRowsToTensorGradient", "", "d[5,3]", "d[5,3]", "0"},
+      {"ScatterAssign", "", "d[5,3] i[2] d[2,3]", "d[5,3]", "0"},
+      {"ScatterWeightedSum", "", "f[5,3] f[1] i[2] f[2,3] f[1]", "f[5,3]", "0"},
+      {"ScatterElements", "", "d[5,3] l[2,3] d[2,3]", "d[5,3]", "0"},
+      {"ScatterND", "", "d[5,3] l[2,1] d[2,3]", "d[5,3]", "0"},
+      {"TensorScatter", "", "d[2,4,3] d[2,1,3] l[2]", "d[2,4,3]", "0"},
+      {"ReverseSequence", "", "d[5,3] l[3]", "d[5,3]", "0"},
+      {"Trilu", "", "d[5,3] l[]", "d[5,3]", "0"},
+      {"VariableLengthSequencePadding", "", "f[5,4,3] i[4]", "f[5,4,3]", "0"},
+      {"EnsureDense", "", "d[5,3]", "d[5,3]", "0"},
+      {"GatherElementsGradient", "", "d[5,3] l[2,3] f[2,3]", "f[5,3]", "0"},
+      {"BatchGatherGradient", "", "d[5,3] l[2] d[5,2]", "d[5,3]", "0"},
+      {"ONNXSliceGradient", "", "d[5,3] f[2,3]", "f[5,3]", "0"},
+      {"SparseNormalize", "", "f[5,3] i[2] f[2,3]", "f[5,3]", "0"},
+      {"StumpFunc", "", "f[5,3]", "f[5,3]", "0"},
+      {"IsNaN", "", "d[5,3]", "u[5,3]", "0"},
+      {"ReplaceNaN", "", "d[5,3]", "d[5,3]", "0"},
+      {"HalfToFloat", "", "h[5,3]", "f[5,3]", "0"},
+      {"FloatToHalf", "", "f[5,3]", "h[5,3]", "0"},
+      {"RoIPoolGradient", "", "f[2,5,8,9] f[7,5] i[7,5,1,1] f[7,5,1,1]", "f[2,5,8,9]", "0"},
+      {"PSRoIPoolGradient", "group_size=1 output_dim=5", "f[2,5,8,9] f[7,5] i[7,5,1,1] f[7,5,1,1]",
+       "f[2,5,8,9]", "0"},
+      {"RoIAlignRotatedGradient", "", "f[2,5,8,9] f[7,6] f[7,5,1,1]", "f[2,5,8,9]", "0"},
+      {"LSTMUnitGradient", "",
+       "f[1,2,5] f[1,2,6] f[1,2,20] i[2] i[1] f[1,2,5] f[1,2,5] f[1,2,5] f[1,2,5]",
+       "f[1,2,5] f[1,2,6] f[1,2,20]", "012"},
+      {"SquaredL2DistanceGradient", "", "f[5,3] d[5,3] f[5]", "f[5,3] d[5,3]", "0"},
+      {"SelectSmoothL1Loss", "", "f[2,8,3,4] f[7,4] f[7,4] f[1]", "f[]", ""},
+      {"SelectSmoothL1LossGradient", "", "f[2,8,3,4] f[7,4] f[7,4] f[1] f[]", "f[2,8,3,4]", "0"},
+      {"SigmoidCrossEntropyLoss", "", "f[5,3] i[5,3]", "f[]", ""},
+      {"SigmoidCrossEntropyLossGradient", "", "f[5,3] i[5,4] f[]", "f[5,3]", "0"},
+      {"SigmoidFocalLossGradient", "", "f[2,6,3,4] i[2,1,3,4] f[1] f[]", "f[2,6,3,4]", "0"},
+      {"SoftmaxFocalLossGradient", "", "f[2,6,3,4] i[2,1,3,4] f[1] f[2,6,3,4] f[]", "f[2,6,3,4]",
+       "0"},
+      {"GroupSpatialSoftmaxGradient", "", "f[2,6,3,4] f[2,6,3,5]", "f[2,6,3,4]", "0"},
+      {"WeightedSigmoidCrossEntropyWithLogitsGradient", "", "f[5] f[5,3] f[5,4] f[5,4]", "f[5,3]",
+       "1"},
+  });
+}
+
+TEST(DataInferenceRowsTest, OfReaders) {
+  ExpectInferred({
+      {"ImageInput", "batch_size=4 crop=7", "?", "f[4,3,7,7] ?", ""},
+      {"ImageInput", "batch_size=4 crop=7 color=0", "?", "f[4,1,7,7] ? ?"},
+      {"ONNXNarrow", "format=int4", "f[2,3]", "c[2,3]", "0"},
+      {"ONNXNarrow", "format=uint4", "f[2,3]", "u[2,3]"},
+      {"ONNXNarrow", "format=float8e4m3fn", "f[2,3]", "f[2,3]"},
+      {"ONNXSqueeze", "axes=0,", "d[1,3]", "d[3]", "0"},
+      {"ONNXSqueeze", "", "d[1,3,1]", "d[3]"},
+      {"ONNXSqueeze", "", "d[1,3] l[1]", "?d", "01"},
+      {"DepthConcat", "", "f[1,2,3,3] f[1,4,3,3]", "f[1,6,3,3] i[2]"},
+      {"BlackmanWindow", "output_datatype=13", "l[]", "?d"},
+      {"CumProd", "", "l[2,3] i[]", "l[2,3]", "0"},
+      {"ReduceTailSum", "", "d[2,3,4]", "d[2]", "0"},
+      {"SumElementsInt", "", "i[2,3]", "i[]", "0"},
+      {"GFtrl", "", "f[2,3] f[2,3,2] f[2,3] f[1]", "f[2,3] f[2,3,2]", "0"},
+      {"FP16MomentumSGDUpdate", "", "h[2] h[3] h[1] h[5]", "h[2] h[3] h[5]", "0"},
+      {"FP32MomentumSGDUpdate", "", "f[2] f[3] f[1] f[5]", "f[2] f[3] f[5]", "0"},
+  });
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::data_inference_rows_test
