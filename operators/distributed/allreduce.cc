@@ -34,7 +34,6 @@ void RegisterAllreduce() {
   InPlaceCollectiveSchema("Allreduce", __FILE__)
       .NumInputsOutputs([](int in, int out) { return in >= 2 && out == in - 1; })
       .EnforceInplace([](int in, int out) { return in == out + 1; })
-      .IdenticalTypeAndShapeOfInput(1)
       .Arg(kCollectiveGpuDirect)
       .SetDoc(
           "Replaces each tensor by the sum of the tensors of all ranks. Several tensors, one for "

@@ -65,9 +65,6 @@ void RegisterAllreduceCoalesced() {
   InPlaceCollectiveSchema("AllreduceCoalesced", __FILE__)
       .NumInputsOutputs([](int in, int out) { return in >= 2 && out == in - 1; })
       .EnforceInplace([](int in, int out) { return in == out + 1; })
-      .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& in) {
-        return std::vector<TensorShape>(in.begin() + 1, in.end());
-      })
       .SetDoc(
           "Replaces each tensor by its sum over all ranks, as one Allreduce for each would, but "
           "with one exchange for "

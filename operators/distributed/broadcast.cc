@@ -32,7 +32,6 @@ void RegisterBroadcast() {
   InPlaceCollectiveSchema("Broadcast", __FILE__)
       .NumInputsOutputs([](int in, int out) { return in >= 2 && out == in - 1; })
       .EnforceInplace([](int in, int out) { return in == out + 1; })
-      .IdenticalTypeAndShapeOfInput(1)
       .Arg(kCollectiveRoot)
       .SetDoc("Copies the first tensor of the root to all tensors of all ranks.");
   RegisterCpuOperator<BroadcastOp>("Broadcast", __FILE__);

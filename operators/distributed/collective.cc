@@ -98,6 +98,9 @@ OpSchema& InPlaceCollectiveSchema(const char* type, const char* file) {
       .Input(1, "X_0, X_1, ...",
              "tensors of one type and size, one for each device of this process")
       .Output(0, "X_0, X_1, ...", "the same tensors")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>(in.begin() + 1, in.begin() + 1 + def.output_size());
+      })
       .SynchronizedInputs({0})
       .ModifiesInputs({0});
 }

@@ -41,7 +41,6 @@ void RegisterReduceScatter() {
   InPlaceCollectiveSchema("ReduceScatter", __FILE__)
       .NumInputsOutputs([](int in, int out) { return in >= 3 && (out == in - 1 || out == in - 2); })
       .EnforceInplace([](int in, int out) { return in == out + 1; })
-      .IdenticalTypeAndShapeOfInput(1)
       .Input(2, "..., counts",
              "the last input, int32 [ranks]: how many elements of the sum each rank gets")
       .SetDoc(
