@@ -87,6 +87,36 @@ TEST(PackedWeightsTest, WeightsAreReadByConvolutionsAndMatrixMultiplicationsOnly
   EXPECT_THAT(WeightBlobsOf(net), ElementsAre("b", "c", "d", "f", "w"));
 }
 
+TEST(PackedWeightsTest, OutputsAndFirstInputsAreNoWeights) {
+  const auto weights = [](const std::string& rest) {
+    return WeightBlobsOf(ParseNet(rest + R"( op { type: "FC" input: "x" input: "w" input: "b"
+                                                  output: "y" })"));
+  };
+  EXPECT_THAT(weights(""), ElementsAre("b", "w"));
+  EXPECT_THAT(weights(R"(external_input: "w" external_output: "b")"), ElementsAre("w"));
+  EXPECT_THAT(weights(R"(op { type: "Relu" input: "b" output: "r" })"), ElementsAre("w"));
+  EXPECT_THAT(weights(R"(op { type: "FC" input: "w" input: "b" input: "c" output: "r" })"),
+              ElementsAre("b", "c"));
+}
+
+TEST(PackedWeightsTest, RowsThatAreTooSmallForAScaleAreZero) {
+  // The scale of the first row would be 2^-126 / 127 and lose bits, that of the second is 2^-126.
+  const float small = std::numeric_limits<float>::min();
+  const auto reduced =
+      ReduceWeights(Matrix(2, {small, -small, 127 * small, -2 * small}), WeightStorage::kInt8);
+  ASSERT_TRUE(reduced.has_value());
+  EXPECT_THAT(reduced->row_scales, ElementsAre(0, small));
+  EXPECT_THAT(reduced->bytes, ElementsAre(0, 0, 127, -2));
+  float untouched = 3;
+  WidenInt8(nullptr, nullptr, 0, 0, &untouched);
+  EXPECT_EQ(untouched, 3);
+  Tensor empty({0, 2}, CPU);
+  empty.mutable_data<float>();
+  EXPECT_FALSE(ReduceWeights(empty, WeightStorage::kInt8).has_value());
+  EXPECT_FALSE(ReduceWeights(Matrix(1, {1, -65505}), WeightStorage::kFloat16).has_value());
+  EXPECT_TRUE(ReduceWeights(Matrix(1, {1, -65504}), WeightStorage::kFloat16).has_value());
+}
+
 class PackedWeightsFileTest : public ::testing::Test {
  protected:
   // A packed model whose FC has the weights {{127, 1.4}, {-63.5, 0.2}} and the bias {0.3, 0.7}.
