@@ -14,7 +14,9 @@ constexpr double kLog4Thirds = 0.28768207245;  // -log(3 / 4)
 
 class LossValuesTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(LossValuesTest, FollowTheArguments) { test::ExpectCase(GetParam()); }
+TEST_P(LossValuesTest, FollowTheArguments) {
+  test::ExpectCase(GetParam(), /*may_be_unknown=*/false);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Softmax, LossValuesTest,
