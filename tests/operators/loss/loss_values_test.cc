@@ -1,5 +1,5 @@
-// Losses with arguments, weights and shapes that other tests leave out. Expected values are by hand:
-// the softmax of 0 and log 3 is 1/4 and 3/4.
+// Losses with arguments, weights and shapes that other tests leave out. Expected values are by
+// hand: the softmax of 0 and log 3 is 1/4 and 3/4.
 
 #include "tests/support/operator_case.h"
 
