@@ -1,6 +1,6 @@
 // EnsureClipped: limits the elements of a parameter, or of those of its rows that an update has changed.
 //   param any shape, float                                  ->  the same, each element in [min, max]
-//   param [M, *], indices int32 or int64, grad [indices, *]  ->  the same for the rows in indices, usually in place
+//   param [M, *], indices int32 or int64, grad [indices, *]  ->  the same for the rows in indices
 #include <algorithm>
 #include <limits>
 

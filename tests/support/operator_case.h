@@ -34,8 +34,9 @@ struct OperatorCase {
 };
 
 // Runs the operator, compares type, dims and values of its outputs, and checks that shapes are inferred
-// or unknown, and that further runs on the CPU neither allocate nor lock; or expects the error.
-void ExpectCase(const OperatorCase& row);
+// (or unknown, if `may_be_unknown`), and that further runs on the CPU neither allocate nor lock; or
+// expects the error.
+void ExpectCase(const OperatorCase& row, bool may_be_unknown = true);
 
 // Used by GoogleTest.
 inline void PrintTo(const OperatorCase& row, std::ostream* out) { *out << row.op; }

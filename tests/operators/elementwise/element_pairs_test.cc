@@ -18,7 +18,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class ElementPairsTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(ElementPairsTest, AreCombinedByPlace) { test::ExpectCase(GetParam()); }
+TEST_P(ElementPairsTest, AreCombinedByPlace) {
+  test::ExpectCase(GetParam(), /*may_be_unknown=*/false);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Binary, ElementPairsTest,

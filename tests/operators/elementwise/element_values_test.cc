@@ -21,7 +21,9 @@ constexpr double kFloatMax = std::numeric_limits<float>::max();
 
 class ElementValuesTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(ElementValuesTest, AreExactAtBoundsAndDefaults) { test::ExpectCase(GetParam()); }
+TEST_P(ElementValuesTest, AreExactAtBoundsAndDefaults) {
+  test::ExpectCase(GetParam(), /*may_be_unknown=*/false);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Activations, ElementValuesTest,

@@ -16,7 +16,9 @@ using test::RunOp;
 
 class UpdateDefaultsTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(UpdateDefaultsTest, AreThoseOfCaffe2) { test::ExpectCase(GetParam()); }
+TEST_P(UpdateDefaultsTest, AreThoseOfCaffe2) {
+  test::ExpectCase(GetParam(), /*may_be_unknown=*/false);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Optimizers, UpdateDefaultsTest,

@@ -10,7 +10,9 @@ using test::OperatorCase;
 
 class ReducedElementsTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(ReducedElementsTest, AreThoseOfTheArguments) { test::ExpectCase(GetParam()); }
+TEST_P(ReducedElementsTest, AreThoseOfTheArguments) {
+  test::ExpectCase(GetParam(), /*may_be_unknown=*/false);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Values, ReducedElementsTest,

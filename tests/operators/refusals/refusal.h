@@ -10,9 +10,9 @@ namespace caffe2rt::test {
 // A call that must fail with an error that contains `part`.
 struct Refusal {
   const char* op;
-  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, d: double, i: int32, l: int64, b: bool, u: uint8,
-  // c: int8, s: string), dims, and
-  // values, which are 0, 1, 2, ... if they are absent. "-" as dims is a scalar.
+  // Inputs: "X f 2,3; I i 2 = 5,-1": name, element type (f: float, d: double, i: int32, l: int64,
+  // b: bool, u: uint8, c: int8, s: string), dims, and values, which are 0, 1, 2, ... if they are
+  // absent. "-" as dims is a scalar.
   const char* inputs;
   const char* part;
 };

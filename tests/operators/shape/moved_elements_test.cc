@@ -3,6 +3,8 @@
 // hand.
 
 #include <limits>
+#include <set>
+#include <string>
 
 #include "tests/support/operator_case.h"
 
@@ -14,9 +16,15 @@ using test::OperatorCase;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// The shapes of these depend on the values of an input, so that they may be unknown.
+const std::set<std::string> kByValues = {"SparseToDenseIgnoresANegativeSize",
+                                         "SliceOfTheSecondAxisOfStrings"};
+
 class MovedElementsTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(MovedElementsTest, LieWhereTheArgumentsSay) { test::ExpectCase(GetParam()); }
+TEST_P(MovedElementsTest, LieWhereTheArgumentsSay) {
+  test::ExpectCase(GetParam(), kByValues.contains(GetParam().name));
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Gather, MovedElementsTest,

@@ -1,6 +1,9 @@
 // Operators that join, split, repeat and reshape tensors, with arguments that other tests leave
 // out. Expected values are by hand.
 
+#include <set>
+#include <string>
+
 #include "tests/support/device_run.h"
 #include "tests/support/operator_case.h"
 
@@ -11,9 +14,17 @@ using test::Feed;
 using test::NameOfCase;
 using test::OperatorCase;
 
+// The shapes of these depend on the values of an input, so that they may be unknown.
+const std::set<std::string> kByValues = {
+    "SplitInThreeWithTheSizesOfAnInput", "LengthsOfTheChannels", "LengthsOfTheLastChannels",
+    "LengthsScaledToALastAxis",          "LengthsOfNothing",     "TilesOfAnInt32InputKeepTheAxis",
+    "TilesOfInt64InputsKeepTheAxis",     "ExpandToZero",         "ReshapeOfBytesFromAnInt32Input"};
+
 class ReshapedTensorsTest : public testing::TestWithParam<OperatorCase> {};
 
-TEST_P(ReshapedTensorsTest, HaveTheShapeOfTheArguments) { test::ExpectCase(GetParam()); }
+TEST_P(ReshapedTensorsTest, HaveTheShapeOfTheArguments) {
+  test::ExpectCase(GetParam(), kByValues.contains(GetParam().name));
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Pieces, ReshapedTensorsTest,
