@@ -178,7 +178,7 @@ TEST(StatRegistryBlobTest, IsRefusedWithoutARegistry) {
       "input 0 (handle) holds no registry");
 }
 
-TEST(FrozenIndexTest, GivesZeroForNewKeysAndIsLoadedAnew) {
+TEST(FrozenIndexTest, GivesZeroForNewKeysAndIsLoadedAgain) {
   Workspace ws;
   RunOp(&ws, "type: 'StringIndexCreate' output: 'i' arg { name: 'max_elements' i: 2 }");
   RunOp(&ws, "type: 'IndexFreeze' input: 'i' output: 'i'");

@@ -2,6 +2,7 @@
 // defaults are those of ONNX's definitions.
 #include <gtest/gtest.h>
 
+#include "tests/caffe2_core/import/onnx/imported_onnx.h"
 #include "tests/caffe2_core/import/onnx/node_forms.h"
 
 namespace caffe2rt::test::layer_node_forms_test {
