@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/onednn/onednn_context.h"
@@ -72,7 +73,7 @@ TEST(OnednnRefusalsTest, OfLayouts) {
 
 TEST(OnednnRefusalsTest, OfTensorsAndOutputs) {
   Tensor tensor(IDEEP), reshaped(IDEEP);
-  const auto bytes = OnednnLayout::New(DescIn(OnednnFormat::kNhwc, {1, 2, 3, 4}, Element::s8));
+  const auto bytes = OnednnLayout::New(DescIn(OnednnFormat::kNhwc, {1, 2, 3, 4}, Element::u8));
   PrepareOutput(&reshaped, OnednnLayout::New(DescIn(OnednnFormat::kNhwc, {1, 4, 2, 2})));
   reshaped.Reshape({1, 2, 4, 2});
   ExpectRefusals({
@@ -81,7 +82,7 @@ TEST(OnednnRefusalsTest, OfTensorsAndOutputs) {
        "copy it to the CPU before it is reshaped"},
       {[&] { PrepareOutput(&tensor, nullptr); }, "an output without layout needs dims"},
       {[&] { PrepareOutput(&tensor, bytes); },
-       "an output in the layout nhwc of s8 has no floats to write"},
+       "an output in the layout nhwc of u8 has no floats to write"},
   });
 }
 
