@@ -154,10 +154,10 @@ int Bench(const CommandLine& line) {
   const NetProfile profile = BenchJob(line).Profile();
   if (line.Text("svg") == "-") {
     std::cout << ProfileAsSvg(profile);
-    return 0;
+  } else {
+    if (line.Has("svg")) WriteFileAtomically(line.Text("svg"), ProfileAsSvg(profile));
+    Report(line, profile, earlier);
   }
-  if (line.Has("svg")) WriteFileAtomically(line.Text("svg"), ProfileAsSvg(profile));
-  Report(line, profile, earlier);
   if (earlier) CheckAgainst(line, profile, *earlier);
   return 0;
 }

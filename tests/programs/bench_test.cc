@@ -116,9 +116,14 @@ TEST_F(BenchProgramTest, ComparesItsOwnResultAndFailsIfItIsTooSlow) {
   EXPECT_THAT(slow.err, AllOf(HasSubstr("net \"small\" takes "),
                               HasSubstr(" ms (median of the warm runs), want at most 0.0000 ms"),
                               HasSubstr("\"" + fast + "\" and 5% more (--fail-above)")));
+  const ProgramResult drawn = Bench({"--against", fast, "--fail-above", "5", "--svg", "-"});
+  EXPECT_EQ(drawn.code, 1);
+  EXPECT_THAT(drawn.out, AllOf(StartsWith("<svg "), EndsWith("</svg>\n")));
+  EXPECT_THAT(drawn.err, HasSubstr("\"" + fast + "\" and 5% more (--fail-above)"));
   const std::string half = dir_.Write(
       "half.json", R"({"net": "small", "median_ms": 1e5, "threads": 1, "operators": []})");
   EXPECT_EQ(Bench({"--against", half, "--fail-above", "0.5"}).code, 0);
+  EXPECT_EQ(Bench({"--against", half, "--fail-above", "0.5", "--svg", "-"}).code, 0);
   for (const char* wrong : {"-1", "x", "1,2", "nan", ""}) {
     const ProgramResult result = Bench({"--against", half, "--fail-above=" + std::string(wrong)});
     EXPECT_EQ(result.code, 2) << wrong;

@@ -66,6 +66,24 @@ TEST_F(RunStatisticsTest, AreNotLoggedWithoutRunsOrByOtherTypes) {
   EXPECT_THAT(LogOfRuns("dag", 5), testing::Not(testing::HasSubstr("runs after")));
 }
 
+// The first run is left out; types with equal times are in the order of their names.
+TEST_F(RunStatisticsTest, StateTheMeanAndTheDeviationOfTheRuns) {
+  Calls() = {{"a", [](OperatorBase*) {}}};
+  const auto net = Make(R"(name: "n" type: "simple"
+      op { type: "ExecutorTestCall" name: "a" output: "x" }
+      op { type: "ConstantFill" output: "z" }
+      op { type: "ExecutorTestCall" name: "a" output: "y" })");
+  RunStatistics statistics(net->GetOperators());
+  EXPECT_EQ(statistics.runs(), 0);
+  for (const double ms : {100., 2., 4.}) statistics.EndRun(ms);  // the operators do not run
+  EXPECT_EQ(statistics.runs(), 2);
+  EXPECT_EQ(statistics.Text("n"),
+            "net \"n\", 2 runs after the first one: 3.0000 ms per run, standard deviation 1.0000\n"
+            "  ms per run, standard deviation, operators per run, type\n"
+            "  0.0000 0.0000 1 ConstantFill\n"
+            "  0.0000 0.0000 2 ExecutorTestCall");
+}
+
 TEST_F(RunStatisticsTest, CountARunOfRunAsyncWithoutWait) {
   Calls() = {
       {"a", [](OperatorBase*) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }},

@@ -71,6 +71,19 @@ TEST(PlanLimitsTest, LimitsStepsAndNetsOfAllInstances) {
   EXPECT_THAT(Problem("name: \"p\" " + many), HasSubstr("plan \"p\" has 66000 steps and nets"));
 }
 
+// A step with `instances` substeps of `nets` nets each: 1 + instances * (1 + nets) steps and nets.
+TEST(PlanLimitsTest, AcceptsExactlyTheMostStepsAndNets) {
+  const auto problem = [](int instances, int nets) {
+    std::string inner;
+    for (int i = 0; i < nets; ++i) inner += R"(network: "n" )";
+    return Problem(Nested(1, instances, inner));
+  };
+  EXPECT_EQ(problem(255, 256), "");  // 1 + 255 * 257 = 65536
+  EXPECT_EQ(problem(256, 255),       // 1 + 256 * 256
+            "step \"top\" has 65537 steps and nets, counting concurrent instances, want at most "
+            "65536: lower num_concurrent_instances");
+}
+
 // A reporter runs once for all instances of the step around it.
 TEST(PlanLimitsTest, ReportersAreNotMultipliedByInstances) {
   std::string nets;

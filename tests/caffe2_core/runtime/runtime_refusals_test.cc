@@ -178,6 +178,34 @@ TEST(RuntimeRefusalsTest, OfNets) {
   EXPECT_NO_THROW(CreateNet(ParseNet(R"(type: "parallel" num_workers: 1)"), &ws));
 }
 
+// Reports a failure, without an exception, in the third of its runs.
+class ThirdRunFailsNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  bool SupportsAsync() override { return false; }
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return ++runs_ != 3; }
+
+ private:
+  int runs_ = 0;
+};
+REGISTER_NET(runtime_refusals_third_run_fails, ThirdRunFailsNet);
+
+TEST(RuntimeRefusalsTest, OfBenchmarksOfNetsThatReportAFailure) {
+  Workspace ws;
+  const auto benchmark = [&](int warmup_runs, int main_runs) {
+    const std::unique_ptr<NetBase> net =
+        CreateNet(ParseNet(R"(name: "n" type: "runtime_refusals_third_run_fails")"), &ws);
+    return MessageOf([&] { net->TEST_Benchmark(warmup_runs, main_runs, false); });
+  };
+  EXPECT_EQ(benchmark(3, 1), "net \"n\" failed in warm-up run 2");
+  EXPECT_EQ(benchmark(2, 1), "net \"n\" failed in run 0");
+  EXPECT_EQ(benchmark(1, 2), "net \"n\" failed in run 1");
+  EXPECT_EQ(benchmark(1, 1), "(nothing was thrown)");
+}
+
 // Warm-up runs, main runs and runs of single operators are counted from 0.
 TEST(RuntimeRefusalsTest, OfBenchmarks) {
   Workspace ws;

@@ -110,6 +110,25 @@ TEST(CPUAllocatorTest, JunkFillIsNotANumber) {
   EXPECT_EQ(bits, 0x7fa00000u);
 }
 
+TEST(CPUAllocatorTest, JunkFillsTheLastBytesTooAndNoFillLeavesAll) {
+  const OptionsGuard guard;
+  const PoorAllocatorInUse allocator;
+  const uint32_t junk = 0x7fa00000u;
+  unsigned char word[sizeof(junk)];
+  std::memcpy(word, &junk, sizeof(junk));
+  for (const CPUMemoryFill fill : {CPUMemoryFill::kJunk, CPUMemoryFill::kNone}) {
+    GlobalCPUMemoryOptions().fill = fill;
+    for (const size_t nbytes : {size_t{1}, size_t{4}, size_t{11}}) {
+      const DataPtr memory(NewCPUMemory(nbytes));
+      const auto* bytes = static_cast<const unsigned char*>(memory.get());
+      for (size_t i = 0; i < nbytes; ++i) {
+        EXPECT_EQ(bytes[i], fill == CPUMemoryFill::kJunk ? word[i % 4] : 0xee)
+            << "byte " << i << " of " << nbytes;
+      }
+    }
+  }
+}
+
 TEST(CPUAllocatorTest, CountsBytesInUseAndPeak) {
   const size_t before = GetCPUMemoryUsage().in_use_bytes;
   {
