@@ -235,9 +235,9 @@ const Command& TrainCommand() {
           "train NET --data DB [--test DB] --output RUN [options] | --resume RUN | --evaluate RUN "
           "--data DB",
       .examples =
-          "  D=binaries/demo/stripes\n"
-          "  caffe2 db make images $D --output stripes.minidb\n"
-          "  caffe2 train $D.pbtxt --data stripes.minidb --epochs 2 --output run1\n",
+          "  caffe2 db make images binaries/demo/stripes --output stripes.minidb\n"
+          "  caffe2 train binaries/demo/stripes.pbtxt --data stripes.minidb --epochs 2 --output "
+          "run1\n",
       .options = JoinOptions(
           {{{"data", "DB", "", "database to train on"},
             {"test", "DB", "", "database to test on after each epoch"},

@@ -19,8 +19,8 @@ using ::testing::Not;
 
 const std::vector<std::string>& AllCommands() {
   static const std::vector<std::string> names = {
-      "run",  "plan",      "check", "inspect", "compare",  "receipt", "convert",
-      "pack", "gradients", "ops",   "bench",   "optimize", "devices"};
+      "run",       "plan", "check", "inspect",  "compare", "receipt", "convert", "pack",
+      "gradients", "ops",  "bench", "optimize", "devices", "db",      "train",   "quantize"};
   return names;
 }
 
@@ -37,10 +37,26 @@ TEST(HelpTest, HelpOfEveryCommandFitsAScreen) {
     const ProgramResult result = RunCaffe2({name, "--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, AllOf(HasSubstr("usage: caffe2 " + name), HasSubstr("examples")));
-    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << result.out;
+    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 48) << result.out;
     EXPECT_LE(WidestLine(result.out), 80u) << result.out;
   }
   EXPECT_LE(WidestLine(RunCaffe2({"--help"}).out), 80u);
+}
+
+TEST(HelpTest, ExamplesNameTheFolderOfTheDemoOnce) {
+  EXPECT_THAT(
+      RunCaffe2({"train", "--help"}).out,
+      HasSubstr("examples (from the project's folder):\n"
+                "  D=binaries/demo/stripes\n"
+                "  caffe2 db make images $D --output stripes.minidb\n"
+                "  caffe2 train $D.pbtxt --data stripes.minidb --epochs 2 --output run1\n"));
+  for (const std::string& name : AllCommands()) {
+    const std::string help = RunCaffe2({name, "--help"}).out;
+    EXPECT_THAT(help, Not(HasSubstr("D=$D"))) << name;
+    const size_t first = help.find("binaries/demo/stripes");
+    if (first == std::string::npos) continue;
+    EXPECT_EQ(help.find("binaries/demo/stripes", first + 1), std::string::npos) << name;
+  }
 }
 
 TEST(HelpTest, HelpAllListsRarelyUsedOptions) {

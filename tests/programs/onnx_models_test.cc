@@ -60,6 +60,33 @@ TEST_F(OnnxModelsTest, RunsOnArraysAndOnTensorsOfOnnx) {
   }
 }
 
+TEST_F(OnnxModelsTest, NewerOpsetsAreAcceptedOnDemand) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kModel, &model));
+  model.mutable_opset_import(0)->set_version(99);
+  WriteFileAtomically(model_, model.SerializeAsString());
+  const std::string input = "x=" + array_;
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"run", model_, "--input", input},
+           {"compare", model_, model_, "--input", input},
+           {"bench", model_, "--input", input, "--iterations", "1"},
+           {"check", model_},
+           {"inspect", model_},
+           {"pack", model_, "--output", dir_.path("packed.pb")},
+           {"convert", model_, "--output", dir_.path("net.pb")}}) {
+    SCOPED_TRACE(command[0]);
+    const ProgramResult refused = RunCaffe2(command);
+    EXPECT_NE(refused.code, 0) << refused.out;
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("99"));
+    std::vector<std::string> tolerant = command;
+    tolerant.push_back("--opset-tolerant");
+    const ProgramResult accepted = RunCaffe2(tolerant);
+    EXPECT_EQ(accepted.code, 0) << accepted.out << accepted.err;
+  }
+  EXPECT_THAT(RunCaffe2({"run", model_, "--input", input, "--opset-tolerant"}).out,
+              AllOf(HasSubstr("15"), HasSubstr("31")));
+}
+
 // Casts x to BFLOAT16 and FLOAT8E4M3FN.
 constexpr const char* kCasts = R"(
 ir_version: 9 opset_import { version: 21 } graph { name: "casts"

@@ -130,6 +130,32 @@ TEST_F(OptionEffectsTest, ImagesOfADatabaseHaveTheSizeAndTheChannels) {
   }
 }
 
+TEST_F(OptionEffectsTest, ListLabelsTheImagesOfADatabase) {
+  dir_.Write("pets/a.png", "");
+  for (const char* name : {"pets/a.png", "pets/b.png", "pets/unlisted.png"})
+    SavePng(dir_.path(name), {.width = 1, .height = 1, .rgb = {1, 2, 3}});
+  const std::string list = dir_.Write("list", "b.png 5\na.png 3\n"), db = dir_.path("l.minidb");
+  Text({"db", "make", "images", dir_.path("pets"), "--output", db, "--raw", "--size", "0"},
+       {"--list", list});
+  const char* const content = R"("bytes": 35, "content": "uint8 [1, 1, 3], int32 [1]")";
+  EXPECT_EQ(Text({"db", "list", db, "--json"}),
+            R"({"key": "00000000_b.png", )"s + content + R"(, "label": 5})" + "\n" +
+                R"({"key": "00000001_a.png", )" + content + R"(, "label": 3})" + "\n");
+}
+
+// A record of CIFAR-100 begins with one of 20 labels, behind which is one of 100.
+TEST_F(OptionEffectsTest, CoarseChoosesTheFirstLabelOfCifar100) {
+  dir_.Write("train.bin", "\7\x4d"s + std::string(3072, 'x'));
+  const std::string folder = dir_.path("");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{}, R"("label": 77})"}, {{"--coarse"}, R"("label": 7})"}};
+  for (const auto& [options, label] : cases) {
+    const std::string db = dir_.path("c" + std::to_string(options.size()) + ".minidb");
+    Text({"db", "make", "cifar", folder, "--cifar100", "--output", db}, options);
+    EXPECT_THAT(Text({"db", "list", db, "--json"}), HasSubstr(label));
+  }
+}
+
 // The largest pixel of the demo's images is 246.
 TEST_F(OptionEffectsTest, HeadroomWidensTheRangesOfQuantize) {
   const std::pair<const char*, const char*> cases[] = {

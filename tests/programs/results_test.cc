@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
@@ -213,6 +214,53 @@ TEST_F(ResultsTest, ImagesInTheOrderOfTheirOptions) {
             (Floats{18, 78, 36, 96, 54, 114}));
   EXPECT_EQ(values({"--mean", "DIR/channels.npy", "--std", "2,4,3"}),
             (Floats{4.5f, 19.5f, 4.5f, 12, 9, 19}));
+}
+
+TEST_F(ResultsTest, ReportsOfNetsAreTheSameFromAllCommands) {
+  dir_.Write("net.pbtxt", R"(name: "r" external_input: "x"
+      op { type: "Relu" input: "x" output: "y" } op { type: "Softmax" input: "y" output: "p" })");
+  const std::string net = "DIR/net.pbtxt";
+  const Words more = {"--input", "x=2,3", "--report", "DIR/report.json"};
+  for (const Words& command :
+       std::vector<Words>{{"run", "--predict-net", net},
+                          {"bench", "--predict-net", net, "--iterations", "1"},
+                          {"compare", net, net}}) {
+    SCOPED_TRACE(command[0]);
+    std::filesystem::remove(dir_.path("report.json"));
+    Out(Joined(command, more));
+    const std::string report = ReadWholeFile(dir_.path("report.json"));
+    EXPECT_EQ(JsonAt(report, "/net"), "\"r\"");
+    EXPECT_EQ(JsonAt(report, "/threads"), "1");
+    EXPECT_EQ(JsonAt(report, "/operators"), R"([{"type":"Relu","output":"y","device":"CPU"},)"
+                                            R"({"type":"Softmax","output":"p","device":"CPU"}])");
+  }
+  EXPECT_THAT(Error({"run", "--predict-net", net, "--input", "x=2,3", "--report", "DIR/no/r"}, 1),
+              HasSubstr("DIR/no/r"));
+}
+
+TEST_F(ResultsTest, NoiseOfEachOperatorAloneIsOnDemand) {
+  dir_.Write("net.pbtxt", R"(name: "q" external_input: "x" external_input: "w"
+      op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } })");
+  dir_.Write("init.pbtxt", R"(
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: [1, 1, 1, 1] }
+           arg { name: "values" floats: 3 } })");
+  Tensor x({1, 1, 1, 2}, CPU);
+  x.mutable_data<float>()[0] = -1;
+  x.mutable_data<float>()[1] = 3;
+  WriteNpy(dir_.path("x.npy"), x);
+  const Words quantize = {"quantize",      "--init-net",           "DIR/init.pbtxt",
+                          "--predict-net", "DIR/net.pbtxt",        "--input",
+                          "x=DIR/x.npy",   "--output-predict-net", "DIR/q.pbtxt"};
+  const std::string ranges = R"({"position":0,"type":"Conv","min":-1.25,"max":3.75,)"
+                             R"("seen_min":-1,"seen_max":3,"least_precision":"int8")";
+  // One channel is not computed in bytes, so that nothing differs.
+  EXPECT_EQ(JsonAt(Out(Joined(quantize, {"--json"})), "/operators/0"), ranges + "}");
+  EXPECT_EQ(JsonAt(Out(Joined(quantize, {"--json", "--alone"})), "/operators/0"),
+            ranges + R"(,"snr_alone":null})");
+  EXPECT_EQ(Out(quantize).find("alone"), std::string::npos);
+  EXPECT_THAT(Out(Joined(quantize, {"--alone"})),
+              HasSubstr("SNR dB alone  at least\n   0  Conv      -1.25  3.75             3         "
+                        "equal  int8\n"));
 }
 
 }  // namespace

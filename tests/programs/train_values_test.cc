@@ -228,5 +228,53 @@ TEST_F(TrainValuesTest, PlansStateHowTheyRun) {
   EXPECT_NE(ran.out.find("3.9375"), std::string::npos) << ran.out;
 }
 
+// The weight is 2 at first; its gradient is -2, as is that of the bias.
+TEST_F(TrainValuesTest, OptionsDescribeANetWithoutADefinition) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "in" external_input: "goal"
+      op { type: "FC" input: ["in", "w", "b"] output: "y" }
+      op { type: "SquaredL2Distance" input: ["y", "goal"] output: "d" }
+      op { type: "AveragedLoss" input: "d" output: "l2" }
+      op { type: "AveragedLoss" input: "y" output: "mean" })");
+  dir_.Write("init.pbtxt", R"(
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: [1, 1] }
+           arg { name: "value" f: 2 } }
+      op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 1 } })");
+  const Words train = {"train",
+                       "--predict-net",
+                       "DIR/net.pbtxt",
+                       "--init-net",
+                       "DIR/init.pbtxt",
+                       "--loss",
+                       "l2",
+                       "--rate",
+                       "0.25",
+                       "--batch-size",
+                       "2",
+                       "--data",
+                       "DIR/d.minidb",
+                       "--output",
+                       "DIR/run",
+                       "--blobs"};
+  Words words = train;
+  words.insert(words.end(), {"in,goal", "--accuracy", "mean", "--test", "DIR/d.minidb"});
+  EXPECT_EQ(
+      Out(words),
+      "epoch 1/1  test loss 0.5000  accuracy 300.00 %  best so far\n"
+      "trained 1 steps; the net is in DIR/run/model.minidb, its curves in DIR/run/curves.svg\n");
+  EXPECT_EQ(Log(),
+            "{\"epoch\":1,\"iteration\":1,\"loss\":2,\"accuracy\":2,\"rate\":0.25}\n"
+            "{\"epoch\":1,\"iteration\":1,\"test_loss\":0.5,\"test_accuracy\":3,\"best\":true}\n");
+  words = train;
+  words.push_back("data,goal");
+  words[14] = "DIR/other";
+  const ProgramResult refused = Run(words);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(
+      refused.err,
+      "caffe2: the net reads blob \"in\", which is neither a parameter nor one of the inputs "
+      "data, goal; add a `param`, an operator of `init_net` (--init-net) or a blob of `input` "
+      "(--blobs)\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::train_values_test
