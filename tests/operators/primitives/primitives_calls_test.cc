@@ -147,19 +147,19 @@ TEST(PartOfTest, KeepsTheOtherDims) {
   const dnnl::memory::desc one = DescIn(OnednnFormat::kNchw, {1, 4, 5, 6}, Element::f32);
   const dnnl::memory::desc nhwc = DescIn(OnednnFormat::kNhwc, {2, 4, 5, 6}, Element::f32);
   const OnednnPart whole = PartOf(nchw, OnednnCut::kWhole, {1, 2});
-  EXPECT_EQ(DimsOf(whole.desc), (dnnl::memory::dims{3, 4, 5, 6}));
+  EXPECT_EQ(caffe2rt::DimsOf(whole.desc), (dnnl::memory::dims{3, 4, 5, 6}));
   EXPECT_EQ(whole.offset_bytes, 0u);
   const OnednnPart images = PartOf(nchw, OnednnCut::kImages, {1, 3});
-  EXPECT_EQ(DimsOf(images.desc), (dnnl::memory::dims{2, 4, 5, 6}));
+  EXPECT_EQ(caffe2rt::DimsOf(images.desc), (dnnl::memory::dims{2, 4, 5, 6}));
   EXPECT_EQ(images.offset_bytes, 4u * 5 * 6 * 4);
   const OnednnPart channels = PartOf(one, OnednnCut::kChannels, {1, 3});
-  EXPECT_EQ(DimsOf(channels.desc), (dnnl::memory::dims{1, 2, 5, 6}));
+  EXPECT_EQ(caffe2rt::DimsOf(channels.desc), (dnnl::memory::dims{1, 2, 5, 6}));
   EXPECT_EQ(channels.offset_bytes, 5u * 6 * 4);
   const OnednnPart rows = RowsOf(nhwc, {2, 5}, 1);
-  EXPECT_EQ(DimsOf(rows.desc), (dnnl::memory::dims{1, 4, 3, 6}));
+  EXPECT_EQ(caffe2rt::DimsOf(rows.desc), (dnnl::memory::dims{1, 4, 3, 6}));
   EXPECT_EQ(rows.offset_bytes, (5u + 2) * 6 * 4 * 4);
   const OnednnPart pixels = PixelsOf(nhwc, {7, 9}, 1);
-  EXPECT_EQ(DimsOf(pixels.desc), (dnnl::memory::dims{1, 4, 1, 2}));
+  EXPECT_EQ(caffe2rt::DimsOf(pixels.desc), (dnnl::memory::dims{1, 4, 1, 2}));
   EXPECT_EQ(pixels.offset_bytes, (5u * 6 + 7) * 4 * 4);
   const dnnl::memory::desc odd({1, 16, 2, 2}, Element::f32, dnnl::memory::format_tag::nChw8c);
   ExpectRefusals({{[&] {
