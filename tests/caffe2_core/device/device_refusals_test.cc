@@ -185,7 +185,7 @@ TEST(DeviceRefusalsTest, OfModules) {
        "MODA: \"\" was built with another version of this library: got 3, want 2", false},
       {16, "MODB", &Incomplete, DeviceState::kBroken,
        "MODB: \"\" has no function that registers its context", false},
-      {17, "MODC", &WithoutContext, DeviceState::kBroken,
+      {20, "MODC", &WithoutContext, DeviceState::kBroken,
        "MODC: its module reports that the device is ready, but did not register a context for it",
        true},
       {18, "MODD", &Throwing, DeviceState::kBroken, "MODD: cannot start: smoke", true},

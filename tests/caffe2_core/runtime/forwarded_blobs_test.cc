@@ -46,7 +46,7 @@ TEST_F(ForwardedBlobsTest, SkippedNamesKeepTheirMeaning) {
   EXPECT_THAT(ws.Blobs(), ElementsAre("x", "y"));
 }
 
-TEST_F(ForwardedBlobsTest, RefusedNamesLeaveTheOthersForwarded) {
+TEST_F(ForwardedBlobsTest, RejectedNamesLeaveTheOthersForwarded) {
   Workspace ws(&parent_, Names{{"x", "a"}});
   EXPECT_THROW(ws.AddBlobMapping(&parent_, {{"x", "b"}}), EnforceNotMet);
   EXPECT_THROW(ws.AddBlobMapping(&parent_, {{"z", "none"}}, true), EnforceNotMet);

@@ -157,7 +157,7 @@ TEST(SignalRefusalsTest, OfWindowsNameTheSize) {
 }
 
 // a0 - a1 cos + a2 cos of the double angle at 0, a half turn and a whole turn.
-TEST(WindowCallsTest, EndsWhereItsPeriodSays) {
+TEST(WindowCallsTest, EndsAfterItsPeriod) {
   ExpectResults({
       {"HannWindow n -> Y periodic=0", "n l 1 = 3", "Y f 3 = 0,1,0"},
       {"HannWindow n -> Y", "n l 1 = 2", "Y f 2 = 0,1"},

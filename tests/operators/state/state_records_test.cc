@@ -61,7 +61,7 @@ TEST(MapRecordTest, KeepsTheTypesAndAllPairs) {
   ExpectMapSurvives<int64_t, int64_t>("(std::unordered_map<int64_t, int64_t>)");
 }
 
-TEST(MapRecordTest, IsRefusedWithoutTwoTensorsOfOneSize) {
+TEST(MapRecordTest, IsRejectedWithoutTwoTensorsOfOneSize) {
   Workspace ws;
   Feed<int32_t>(&ws, "k", {1}, {5});
   Feed<int32_t>(&ws, "v", {1}, {6});
@@ -103,7 +103,7 @@ TEST(MapTypesTest, AreThoseOfTheArguments) {
   ExpectThrows([&] { RunOp(&ws, kList); }, "want a map from numbers to numbers");
 }
 
-TEST(CounterRecordTest, IsRefusedWithoutACounterOrWithOtherNumbers) {
+TEST(CounterRecordTest, IsRejectedWithoutACounterOrWithOtherNumbers) {
   Workspace ws;
   ws.CreateBlob("c")->GetMutable<CounterBlob>();
   ExpectThrows([&] { SerializeBlob(*ws.GetBlob("c"), "c"); }, "blob \"c\" holds no counter");
@@ -124,7 +124,7 @@ TEST(CounterRecordTest, IsRefusedWithoutACounterOrWithOtherNumbers) {
   ExpectTensor<int64_t>(ws, "n", {}, {9});
 }
 
-TEST(IndexRecordTest, KeepsItsLimitAndIsRefusedWhereItDoesNotFit) {
+TEST(IndexRecordTest, KeepsItsLimitAndIsRejectedWhereItDoesNotFit) {
   Workspace ws;
   RunOp(&ws, "type: 'LongIndexCreate' output: 'i'");
   Feed<int64_t>(&ws, "k", {2}, {40, 50});
@@ -164,7 +164,7 @@ TEST(IndexKeysTest, AreOfTheTypeOfTheIndex) {
                ", want that of the index's keys, int");
 }
 
-TEST(StatRegistryBlobTest, IsRefusedWithoutARegistry) {
+TEST(StatRegistryBlobTest, IsRejectedWithoutARegistry) {
   Workspace ws;
   ws.CreateBlob("r")->GetMutable<std::unique_ptr<StatRegistry>>();
   Feed<std::string>(&ws, "k", {1}, {"a"});
