@@ -49,7 +49,12 @@ class LastNWindowCollectorOp final : public Operator<CPUContext> {
     const bool begun = buffer->numel() > 0;
     if (begun) Check(*buffer, data);
     const int64_t rows = data.dim(0), kept = std::min<int64_t>(rows, limit_);
+    const int64_t before = begun ? buffer->dim(0) : 0,
+                  after = std::min<int64_t>(limit_, before + kept);
     int32_t* const next = Output(1)->mutable_data<int32_t>();
+    // All checks come before the first change.
+    CAFFE_ENFORCE(rows == 0 || (*next >= 0 && *next < after), "input 1 (next cursor) is ", *next,
+                  ", want at least 0 and less than ", after, ", the rows of the buffer");
     if (OutputSize() == 3) {
       CAFFE_ENFORCE_EQ(Input(4).numel(), 1, "elements of input 4 (NUM_VISITED)");
       *Output(2)->mutable_data<int64_t>() += rows;
@@ -58,16 +63,12 @@ class LastNWindowCollectorOp final : public Operator<CPUContext> {
       if (!begun) ResizeTo(0, data, buffer);
       return true;
     }
-    const int64_t before = begun ? buffer->dim(0) : 0,
-                  after = std::min<int64_t>(limit_, before + kept);
     if (!begun) {
       ResizeTo(after, data, buffer);
       buffer->raw_mutable_data(data.dtype());
     } else if (after > before) {
       buffer->Extend(after - before, kWindowGrowthPercent, &context_);
     }
-    CAFFE_ENFORCE(*next >= 0 && *next < after, "input 1 (next cursor) is ", *next,
-                  ", want at least 0 and less than ", after, ", the rows of the buffer");
     if (rows > limit_) {
       Write(data, rows - limit_, limit_, 0, buffer);
       *next = 0;

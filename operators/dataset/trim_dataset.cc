@@ -35,10 +35,13 @@ class TrimDatasetOp final : public Operator<CPUContext> {
     rows_.Advance(left, &ends_, &counts_);
     after_ = ends_;
     rows_.Advance(1, &after_, &counts_);  // as in Caffe2, the next record must be valid too
+    // Nothing is trimmed unless all fields fit.
     for (size_t i = 0; i < fields_.size(); ++i) {
-      const int64_t rows = ends_[fields_.domain(i)];
-      CAFFE_ENFORCE_GE(rows, 0, "sum of the lengths that split field \"", fields_.name(i), "\"");
-      Output(static_cast<int>(i))->ShrinkTo(rows);
+      CAFFE_ENFORCE_GE(ends_[fields_.domain(i)], 0, "sum of the lengths that split field \"",
+                       fields_.name(i), "\"");
+    }
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      Output(static_cast<int>(i))->ShrinkTo(ends_[fields_.domain(i)]);
     }
     return true;
   }

@@ -100,6 +100,23 @@ TEST(IfGradientTest, DifferentiatesNestedNets) {
     op { type: "Mul" input: "y" input: "x" output: "s" })");
 }
 
+TEST(IfGradientTest, RunsOnTheDeviceOfTheForwardNets) {
+  NetDef net = ParseNet(R"(op { type: "If" input: "c" input: "x" output: "y"
+    arg { name: "then_net" n { device_option { random_seed: 7 }
+      op { type: "Tanh" input: "x" output: "y" } } }
+    arg { name: "else_net" n { op { type: "Sigmoid" input: "x" output: "y" } } } })");
+  AddGradientOperators(&net, {{"y", {}}});
+  const OperatorDef& gradient = net.op(net.op_size() - 1);
+  ASSERT_EQ(gradient.type(), "If");
+  const ArgumentHelper arguments(gradient);
+  const NetDef then_net = arguments.GetSingleArgument<NetDef>("then_net", NetDef());
+  const NetDef else_net = arguments.GetSingleArgument<NetDef>("else_net", NetDef());
+  EXPECT_EQ(then_net.device_option().random_seed(), 7u);
+  EXPECT_EQ(then_net.op(0).type(), "TanhGradient");
+  EXPECT_FALSE(else_net.has_device_option());
+  EXPECT_EQ(else_net.op(0).type(), "SigmoidGradient");
+}
+
 TEST(IfGradientTest, IsUnknownToGetGradientForOp) {
   const OperatorDef op = ParseOp(R"(type: "If" input: "c" input: "x" output: "y"
     arg { name: "then_net" n { op { type: "Tanh" input: "x" output: "y" } } })");

@@ -126,6 +126,27 @@ TEST(WhileGradientTest, NamesBlobsAsCaffe2WithoutCarriedBlobs) {
             "    HasScope(S)->gradient_loop_cond_net/cond\n");
 }
 
+TEST(WhileGradientTest, RunsOnTheDeviceOfTheForwardLoop) {
+  for (const bool placed : {true, false}) {
+    std::string text = Powers();
+    const std::string loop = R"(n { name: "loop")";
+    if (placed) text.insert(text.find(loop) + loop.size(), " device_option { random_seed: 7 }");
+    NetDef net = ParseNet(text);
+    AddGradientOperators(&net, {{"s", {}}});
+    const NetDef* gradient = nullptr;
+    for (const OperatorDef& op : net.op()) {
+      if (op.type() != "While") continue;
+      for (const Argument& argument : op.arg()) {
+        if (argument.name() == "loop_net") gradient = &argument.n();
+      }
+    }
+    ASSERT_NE(gradient, nullptr);
+    EXPECT_EQ(gradient->name(), "loop_grad");
+    EXPECT_EQ(gradient->has_device_option(), placed);
+    EXPECT_EQ(gradient->device_option().random_seed(), placed ? 7u : 0u);
+  }
+}
+
 TEST(WhileGradientTest, RejectsLoopsThatItCannotDifferentiate) {
   ExpectThrows(
       [&] {

@@ -32,6 +32,9 @@ TEST(TrimDatasetTest, RejectsInvalidDatasets) {
   ExpectThrows([&] { Trim(&ws, 3); }, "lengths in field");
   Feed<int32_t>(&ws, "l", {4}, {-1, 0, 0, 0});
   ExpectThrows([&] { Trim(&ws, 3); }, "sum of the lengths that split field \"a:values\"");
+  ExpectTensor<int32_t>(ws, "l", {4}, {-1, 0, 0, 0});  // not trimmed either
+  ExpectTensor<float>(ws, "v", {6}, {0, 1, 2, 3, 4, 5});
+  ExpectTensor<int64_t>(ws, "b", {4}, {1, 2, 3, 4});
   ExpectThrows(
       [&] { RunOp(&ws, MakeString("type: 'TrimDataset' input: 'l' output: 'l'", kListFields)); },
       "inputs, want one for each name");

@@ -106,6 +106,15 @@ TEST_P(RoIPoolTypesTest, IgnoresNaN) {
   ExpectTensor<int32_t>(ws, "A", {1, 2, 1, 1}, {1, -1});
 }
 
+TEST_P(RoIPoolTypesTest, ReturnsTheFirstOfEqualElements) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 3, 2, 2}, {5, 5, 5, 5, 1, 7, 7, 2, -2, -3, -3, -2});
+  Feed<float>(&ws, "R", {1, 5}, {0, 0, 0, 1, 1});
+  RunOp(&ws, Pool(GetParam(), ""));
+  ExpectTensor<float>(ws, "Y", {1, 3, 1, 1}, {5, 7, -2});
+  ExpectTensor<int32_t>(ws, "A", {1, 3, 1, 1}, {0, 1, 0});
+}
+
 TEST_P(RoIPoolTypesTest, AcceptsEmptyTensors) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 3, 3});

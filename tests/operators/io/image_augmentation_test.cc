@@ -102,6 +102,20 @@ TEST(ImageAugmentationTest, MinSizeScalesOnlySmallerImages) {
               ElementsAre(200, 200, 200, 200, 200, 200, 200, 200, 200));
 }
 
+TEST(ImageAugmentationTest, MinSizeKeepsImagesWithASideOfThatSizeWhenWarping) {
+  ImageAugmentation how = Plain(-1, 3);
+  how.min_size = 3;
+  how.warp = true;
+  const std::vector<float> corner = {0, 1, 2, 10, 11, 12, 20, 21, 22};
+  EXPECT_EQ(Plane(Augment(Record(4, 3), how), 2), corner);
+  EXPECT_EQ(Plane(Augment(Record(3, 4), how), 2), corner);
+  // Each side that is smaller is reason enough to resize: a plane of one column, stretched.
+  const std::vector<float> stretched = Plane(Augment(Record(3, 1), how), 2);
+  EXPECT_EQ(stretched, (std::vector<float>{0, 0, 0, 10, 10, 10, 20, 20, 20}));
+  EXPECT_EQ(Plane(Augment(Record(1, 3), how), 2),
+            (std::vector<float>{0, 1, 2, 0, 1, 2, 0, 1, 2}));
+}
+
 TEST(ImageAugmentationTest, CutsOutTheBoxFirst) {
   ImageRecord record = Record(6, 6);
   record.box = ImageBox{.y = 2, .x = 3, .height = 1, .width = 1};

@@ -9,6 +9,7 @@
 
 #include "caffe2_core/runtime/waiting.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::rebatching_queue_test {
 namespace {
@@ -86,6 +87,42 @@ TEST_F(RebatchingQueueTest, ReportsRowsThatDoNotFit) {
                "tensor 1 of a row is float [2], want float [3]");
   ExpectThrows([&] { Create(0, 1); }, "above 0");
   ExpectThrows([&] { Create(1, 0); }, "above 0");
+}
+
+TEST_F(RebatchingQueueTest, IsUnchangedAfterRejectedRows) {
+  Create(10, 2);
+  Feed<float>(&ws_, "x", {3}, {0, 1, 2});
+  Feed<float>(&ws_, "y", {2}, {3, 4});
+  Feed<float>(&ws_, "s", {}, {0});
+  Feed<int32_t>(&ws_, "i", {2}, {5, 6});
+  const auto expect = [](const std::function<void()>& act, const std::string& message) {
+    const std::string got = MessageOf(act);
+    EXPECT_TRUE(got.ends_with(": " + message)) << got << "\nwant: " << message;
+  };
+  expect([&] { Enqueue("input: 'x' input: 'y'", true); },
+         "rows of input 2, want as many as input 1 has (got 2, want 3)");
+  expect([&] { Enqueue("input: 'y' input: 's'", true); },
+         "dimensions of input 2, a batch of rows: got 0, want more than 0");
+  expect([&] { Enqueue("input: 'x'", true); },
+         "tensors to enqueue, want as many as a row of the queue has (got 1, want 2)");
+  Enqueue("input: 'x' input: 'y'", false);
+  expect([&] { Dequeue(1, "output: 'a'"); },
+         "outputs, want as many as a row of the queue has tensors (got 1, want 2)");
+  Dequeue(1, "output: 'a' output: 'b'");  // the first row, which is still there
+  ExpectTensor<float>(ws_, "a", {1, 3}, {0, 1, 2});
+  ExpectTensor<float>(ws_, "b", {1, 2}, {3, 4});
+  Enqueue("input: 'x' input: 'y'", false);
+  Enqueue("input: 'x' input: 'i'", false);
+  expect([&] { Dequeue(2, "output: 'a' output: 'b'"); },
+         "tensor 1 of a row is int32 [2], want float [2], as in the row before");
+}
+
+TEST_F(RebatchingQueueTest, HoldsOneRowOfOneTensorAndReadsOneByDefault) {
+  RunOp(&ws_, "type: 'CreateRebatchingQueue' output: 'q'");
+  Feed<float>(&ws_, "x", {2, 1}, {4, 5});
+  Enqueue("input: 'x'", false);  // a batch would be two rows, which do not fit
+  RunOp(&ws_, "type: 'DequeueRebatchingQueue' input: 'q' output: 'a'");
+  ExpectTensor<float>(ws_, "a", {1, 2, 1}, {4, 5});
 }
 
 RebatchingQueue::Row RowOf(int value) {

@@ -54,6 +54,10 @@ TEST_F(WeightedSampleDequeueBlobsTest, ReplacesABlobByTheIndexOfTheQueue) {
   Run("arg { name: 'weights' floats: 0 floats: 2 } arg { name: 'table_idx_blob' i: 0 }");
   ExpectTensor<int32_t>(ws_, "y", {1}, {1});
   ExpectTensor<float>(ws_, "z", {1}, {10});
+  Enqueue(0);
+  Run("arg { name: 'weights' floats: 2 floats: 0 } arg { name: 'table_idx_blob' i: 1 }");
+  ExpectTensor<float>(ws_, "y", {1}, {0});
+  ExpectTensor<int32_t>(ws_, "z", {1}, {0});
 }
 
 TEST_F(WeightedSampleDequeueBlobsTest, ReturnsInTheStatusThatTheQueueIsClosed) {

@@ -92,6 +92,25 @@ TEST_F(BackwardStepTest, IsThatOfTheArgumentsThatCaffe2Derives) {
   }
 }
 
+TEST_F(BackwardStepTest, RunsOnTheDeviceOfTheStepNet) {
+  const auto derive = [](const std::string& device) {
+    std::string network = SumMulNetwork("arg { name: 'outputs_with_grads' ints: 0 }");
+    const std::string name = R"(n { name: "step")";
+    network.insert(network.find(name) + name.size(), " " + device);
+    OperatorDef derived;
+    for (const Argument& argument : DeriveBackwardStep(ParseOp(network)))
+      *derived.add_arg() = argument;
+    return ArgumentHelper(derived).GetSingleArgument<NetDef>("backward_step_net", NetDef());
+  };
+  const NetDef placed = derive("device_option { random_seed: 7 }");
+  EXPECT_EQ(placed.device_option().random_seed(), 7u);
+  EXPECT_EQ(placed.name(), "step_backward");
+  EXPECT_EQ(placed.type(), "simple");
+  const NetDef free = derive("");
+  EXPECT_FALSE(free.has_device_option());
+  EXPECT_EQ(free.op_size(), placed.op_size());
+}
+
 TEST_F(BackwardStepTest, SharesBlobsThatAreComputedAgain) {
   FeedLstm(3, 2, 2);
   ExpectGradientMatches(&ws_, LstmNetwork(R"(arg { name: "outputs_with_grads" ints: 0 }

@@ -207,6 +207,21 @@ TEST_F(RecurrentNetworkTest, DetachesTheCopiesOfAnObserverThatWasDetached) {
   EXPECT_EQ(starts, 1 + 3 * 2);
 }
 
+TEST_F(RecurrentNetworkTest, CopiesTheObserverThatReplacesAnother) {
+  int before = 0, after = 0;
+  FeedAll(3, 1, 1);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(ParseOp(SumMulNetwork()), &ws_);
+  const auto* const first = op->AttachObserver(std::make_unique<StartCounter>(op.get(), &before));
+  op->Run();
+  EXPECT_EQ(before, 1 + 3 * 2);
+  (void)op->AttachObserver(std::make_unique<StartCounter>(op.get(), &after));
+  op->DetachObserver(first);
+  op->Run();
+  op->Run();  // the copies are not made twice
+  EXPECT_EQ(before, 1 + 3 * 2);
+  EXPECT_EQ(after, 2 * (1 + 3 * 2));
+}
+
 TEST_F(RecurrentNetworkTest, KeepsOutputsAliveThatShareOldStates) {
   FeedAll(2, 1, 1);
   RunOp(&ws_, SumMulNetwork());
