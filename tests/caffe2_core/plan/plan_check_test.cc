@@ -83,5 +83,46 @@ TEST(PlanCheckTest, KnowsWhatAnEarlierStepHasMadeOneMemory) {
             "");
 }
 
+// An x that exists around the instances is the same blob in all their workspaces.
+TEST(PlanCheckTest, KnowsTheBlobsOfEarlierStepsAndEnclosingWorkspaces) {
+  const std::string instances = R"(num_concurrent_instances: 2
+    substep { name: "s" create_workspace: true network: "n" } )";
+  const std::string last = "execution_step { " + instances + "} ";
+  const struct {
+    std::string steps;
+    size_t races;
+  } rows[] = {
+      {last, 0},
+      {"execution_step { network: 'idle' } " + last, 0},
+      {last + "execution_step { network: 'n' } ", 0},
+      {"execution_step { network: 'idle' report_net: 'n' report_interval: 1 } " + last, 1},
+      {"execution_step { substep { substep { network: 'n' } } } " + last, 1},
+      {"execution_step { network: 'n' } " + last + last, 2},
+      // A child workspace keeps its blobs to itself, and to what is below it.
+      {"execution_step { create_workspace: true network: 'n' } " + last, 0},
+      {"execution_step { substep { create_workspace: true network: 'n' } } " + last, 0},
+      {"execution_step { create_workspace: true substep { network: 'n' } substep { " + instances +
+           "} } ",
+       1},
+      {"execution_step { substep { create_workspace: true network: 'n' substep { " + instances +
+           "} } } ",
+       1},
+      {"execution_step { create_workspace: true network: 'n' } execution_step { network: 'n' } " +
+           last,
+       1},
+      {"execution_step { network: 'n' } execution_step { create_workspace: true network: 'n' } " +
+           last,
+       1},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(FindRacesInAnyWorkspace(test::ParsePlan(Net("n", Op("Copy", "y", "x")) +
+                                                      Net("idle", Op("PlanTestCount", "", "")) +
+                                                      row.steps))
+                  .size(),
+              row.races)
+        << row.steps;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::plan_check_test

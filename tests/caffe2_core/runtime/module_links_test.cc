@@ -100,6 +100,83 @@ TEST(ModuleLinksTest, LeavesOutNamesOutOfRangeOrWithoutEnd) {
   EXPECT_THAT(file.Read().needed, ElementsAre("libm.so.6"));
 }
 
+TEST(ModuleLinksTest, ANoteBeginsWhereTheOneBeforeEndsAligned) {
+  const struct {
+    size_t align;
+    unsigned name_bytes, contents_bytes;
+    bool found;
+  } rows[] = {
+      {4, 4, 4, true},  {0, 4, 4, true}, {1, 4, 4, true},  {16, 4, 4, true},
+      {8, 4, 4, false},  // it would begin at 24 instead of 20
+      {4, 3, 4, true},  {4, 1, 1, true}, {4, 4, 0, false}, {4, 0, 8, true},
+      {4, 0, 4, false}, {4, 8, 0, true}, {4, 5, 0, true},  {4, 4, 5, false},
+  };
+  for (const auto& row : rows) {
+    File file;
+    file.segments[1].p_align = row.align;
+    file.notes.first.n_namesz = row.name_bytes;
+    file.notes.first.n_descsz = row.contents_bytes;
+    EXPECT_EQ(file.Read().contains_library, row.found)
+        << row.align << " " << row.name_bytes << " " << row.contents_bytes;
+  }
+}
+
+// The whole owner, with its NUL, must lie in the segment.
+TEST(ModuleLinksTest, IgnoresANoteThatItsSegmentCutsOff) {
+  constexpr size_t kBefore = 32;  // the first note, and the numbers of the second one
+  for (size_t bytes = 0; bytes <= kBefore + 12; ++bytes) {
+    File file;
+    file.segments[1].p_filesz = bytes;
+    EXPECT_EQ(file.Read().contains_library, bytes >= kBefore + 9) << bytes;
+  }
+  for (const unsigned name_bytes : {0u, 8u, 10u, 12u}) {
+    File file;
+    file.notes.second.n_namesz = name_bytes;
+    EXPECT_FALSE(file.Read().contains_library) << name_bytes;
+  }
+}
+
+TEST(ModuleLinksTest, ReadsTheFoldersOfEachKind) {
+  File file;
+  std::strcpy(file.strings + 1, ":/a::/b:");
+  std::strcpy(file.strings + 11, "/c");
+  file.SetDynamic(2, DT_RPATH, 1);
+  file.SetDynamic(3, DT_NULL, 0);
+  EXPECT_THAT(file.Read().rpath, ElementsAre("/a", "/b"));
+  EXPECT_THAT(file.Read().runpath, IsEmpty());
+  EXPECT_THAT(file.Read().needed, IsEmpty());
+  file.SetDynamic(3, DT_RUNPATH, 11);  // the loader ignores the other kind then
+  EXPECT_THAT(file.Read().rpath, IsEmpty());
+  EXPECT_THAT(file.Read().runpath, ElementsAre("/c"));
+  file.SetDynamic(2, DT_NULL, 0);  // what follows does not count
+  EXPECT_THAT(file.Read().runpath, IsEmpty());
+}
+
+TEST(ModuleLinksTest, FindsTheTableOfStringsInTheSegmentOfItsAddress) {
+  const struct {
+    size_t address, segment;
+    unsigned type;
+    bool found;
+  } rows[] = {
+      {0x1000, 0x1000, PT_LOAD, true},     {0x1000, 0x1001, PT_LOAD, false},
+      {0x1000, 0x1000, PT_NOTE, false},    {0x1000 + sizeof(File::strings), 0x1000, PT_LOAD, false},
+      {0x800000, 0x800000, PT_LOAD, true},
+  };
+  for (const auto& row : rows) {
+    File file;
+    file.SetDynamic(0, DT_STRTAB, row.address);
+    file.segments[0].p_vaddr = row.segment;
+    file.segments[0].p_type = row.type;
+    EXPECT_EQ(file.Read().needed.size(), row.found ? 2u : 0u) << row.address << " " << row.segment;
+  }
+  // The table begins within the segment: its offsets move with it.
+  File file;
+  file.segments[0].p_vaddr = 0xff6;
+  file.segments[0].p_offset -= 10;
+  file.segments[0].p_filesz += 10;
+  EXPECT_THAT(file.Read().needed, ElementsAre("libm.so.6", "libcaffe2rt.so.0.1"));
+}
+
 TEST(ModuleLinksTest, IgnoresTablesOutOfRange) {
   for (const size_t value : {sizeof(File), sizeof(File) - 1, ~size_t{0}, ~size_t{0} - 8}) {
     File file;

@@ -265,6 +265,50 @@ TEST(OperatorRegistryTest, PreferencesComeAfterTheOperatorsOwnEngine) {
   EXPECT_THROW(SetGlobalEnginePref({{99, {"FAST"}}}), EnforceNotMet);
 }
 
+// The engines of the def, of the operator's type and of the device, in this order.
+TEST(OperatorRegistryTest, TriesTheEnginesOfTheDefTheTypeAndTheDeviceInOrder) {
+  const struct {
+    const char* engine;
+    EnginePrefType of_type, of_device;
+    const char* taken;
+  } rows[] = {
+      {"", {}, {}, ""},
+      {"", {"DETERMINISTIC"}, {"FAST"}, "DETERMINIS"},
+      {"", {"FAST"}, {"DETERMINISTIC"}, "FAST"},
+      {"", {"NOPE"}, {"FAST"}, "FAST"},
+      {"", {"NOPE", "FAST", "DETERMINISTIC"}, {}, "FAST"},
+      {"", {}, {"NOPE", "DETERMINISTIC", "FAST"}, "DETERMINIS"},
+      {"FAST", {"DETERMINISTIC"}, {"DETERMINISTIC"}, "FAST"},
+      {"NOPE", {"DETERMINISTIC"}, {"FAST"}, "DETERMINIS"},
+      {",NOPE,,FAST,", {"DETERMINISTIC"}, {}, "FAST"},
+      {"DEFAULT", {"FAST"}, {"FAST"}, "DEFAULT"},
+      {"NOPE", {"NOPE"}, {"NOPE"}, ""},
+  };
+  Workspace ws;
+  OperatorDef def = ParseOp(R"(type: "OperatorTest")");
+  for (const auto& row : rows) {
+    def.set_engine(row.engine);
+    SetEnginePref({{CPU, {{"OperatorTest", row.of_type}}}}, {{CPU, row.of_device}});
+    EXPECT_EQ(CreateOperator(def, &ws)->engine(), row.taken) << &row - rows;
+    const bool is_default = *row.taken == '\0' || row.taken == std::string("DEFAULT");
+    EXPECT_EQ(UsesEngine(def), !is_default) << &row - rows;
+  }
+  // Those of other devices and types do not count.
+  def.clear_engine();
+  SetEnginePref({{CUDA, {{"OperatorTest", {"FAST"}}}}, {CPU, {{"Other", {"FAST"}}}}},
+                {{CUDA, {"FAST"}}});
+  EXPECT_EQ(CreateOperator(def, &ws)->engine(), "");
+  // Preferences of a type are replaced for the given devices only.
+  SetOpEnginePref("OperatorTest", {{CPU, {"FAST"}}});
+  SetOpEnginePref("OperatorTest", {{CUDA, {}}});
+  EXPECT_EQ(CreateOperator(def, &ws)->engine(), "FAST");
+  SetOpEnginePref("OperatorTest", {{CPU, {}}});
+  EXPECT_EQ(CreateOperator(def, &ws)->engine(), "");
+  SetPerOpEnginePref({});
+  def.set_engine("NOPE,FAST,,DEFAULT,NONE");
+  EXPECT_THAT(MissingEngines(def), ::testing::ElementsAre("NOPE", "NONE"));
+}
+
 TEST(OperatorRegistryTest, KnowsWhichDefsRunOnAnEngine) {
   const auto def = [](const std::string& engine) {
     OperatorDef op = ParseOp(R"(type: "OperatorTest")");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt::test::operator_family_test {
@@ -41,6 +43,32 @@ TEST(OperatorFamilyTest, IsStatedByTheTypeOrItsForwardTypeOrFollowsFromItsName) 
   for (const auto& [type, family] : cases) {
     EXPECT_STREQ(FamilyTitle(FamilyOf(type)), FamilyTitle(family)) << type;
   }
+}
+
+TEST(OperatorFamilyTest, UnknownTypesFollowTheFirstPartThatIsKnown) {
+  const struct {
+    const char* title;
+    std::vector<const char*> types;
+  } rows[] = {
+      {"convolution", {"ZzConv", "ConvNorm", "Int8ZzConvFill"}},
+      {"pooling", {"ZzPool", "ZzRoIAlign", "ZzPoolNorm", "ZzPoolGradient"}},
+      {"normalization", {"ZzNorm", "ZzSpatialBN", "ZzLRN", "ZzAffineChannel", "NormFill"}},
+      {"activation", {"ConvRelu", "Relu6Gradient", "HardSwish", "Int8Relu6"}},
+      {"shape and indexing", {"ResizeBilinear", "StackGrad"}},
+      {"matrix multiplication",
+       {"Attention", "FCRelu", "FbFC", "Gemm", "PackedFC", "Int8Gemm", "GemmQuantized",
+        "GemmBackward", "GemmGrad"}},
+      {"loss and metric",
+       {"ZzLoss", "ZzCrossEntropy", "ZzAccuracy", "ZzDistance", "ZzSimilarity", "ConvLoss"}},
+      {"data and fill",
+       {"ZzFill", "ZzLoad", "ZzDBInput", "ZzImageInput", "ZzCreateDB", "ZzRange", "ZzDequeue",
+        "ZzReadNextBatch"}},
+      {"other", {"Zz", "Gradient", "ZzGemm", "ConvertConv", ""}},
+  };
+  for (const auto& row : rows) {
+    for (const char* type : row.types) EXPECT_STREQ(FamilyTitle(FamilyOf(type)), row.title) << type;
+  }
+  EXPECT_STREQ(FamilyTitle(OperatorFamily::kElementwise), "elementwise");
 }
 
 }  // namespace
