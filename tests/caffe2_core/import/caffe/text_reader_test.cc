@@ -56,6 +56,41 @@ TEST_P(CaffeSpellingTest, MeansTheSame) {
 INSTANTIATE_TEST_SUITE_P(Each, CaffeSpellingTest, testing::ValuesIn(kSpellings),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A digit that the base does not have, and a fourth octal or a third hexadecimal digit, follow the
+// number as characters.
+TEST(CaffeTextReaderTest, NumbersInStringsEndAtTheFirstOtherCharacter) {
+  const struct {
+    const char* text;
+    std::string value;
+  } rows[] = {{R"(y: "\18")",
+               "\1"
+               "8"},
+              {R"(y: "\19")",
+               "\1"
+               "9"},
+              {R"(y: "\78")",
+               "\7"
+               "8"},
+              {R"(y: "\1a")",
+               "\1"
+               "a"},
+              {R"(y: "\1411")", "a1"},
+              {R"(y: "\x4g")",
+               "\x4"
+               "g"},
+              {R"(y: "\x6a")", "j"},
+              {R"(y: "\x6A")", "j"},
+              {R"(y: "\x6F")", "o"},
+              {R"(y: "\x611")", "a1"}};
+  for (const auto& row : rows) EXPECT_EQ(Parse(row.text).Text("y"), row.value) << row.text;
+}
+
+TEST(CaffeTextReaderTest, AnExtensionIsAFieldWithTheNameInBrackets) {
+  EXPECT_EQ(Parse("[fork.size]: 7").Integer("fork.size", 0), 7);
+  EXPECT_EQ(Parse("[size] { x: 3 } y: 4").Message("size").Integer("x", 0), 3);
+  EXPECT_EQ(Parse("[size] { x: 3 } y: 4").Integer("y", 0), 4);
+}
+
 TEST(CaffeTextReaderTest, ReadsNumbersBoolsAndWords) {
   const CaffeMessage m =
       Parse("a: -3 b: .5 c: -1.5e-3 d: 2f e: True f: t g: 0 h: MAX i: 1 j: inf k: - 4");
