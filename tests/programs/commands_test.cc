@@ -264,6 +264,8 @@ TEST(OpsProgramTest, ReportsInputsAndArgumentsOfAnOperator) {
 TEST(OpsProgramTest, ReportsTheTypesAndRanksOfInputs) {
   EXPECT_THAT(RunCaffe2({"ops", "Gather"}).out, AllOf(HasSubstr("any type; rank 1 and more\n"),
                                                       HasSubstr("int32, int64; any rank\n")));
+  EXPECT_THAT(RunCaffe2({"ops", "Relu"}).out, HasSubstr("\ninputs: 1\n"));
+  EXPECT_THAT(RunCaffe2({"ops", "Sum"}).out, HasSubstr("\ninputs: at least 1\n"));
   const ProgramResult result = RunCaffe2({"ops", "Conv", "--json"});
   EXPECT_EQ(JsonAt(result.out, "/0/inputs/0/types"), "[\"float\"]");
   EXPECT_EQ(JsonAt(result.out, "/0/inputs/0/ranks"), "[3,4,5]");

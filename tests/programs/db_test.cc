@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
@@ -78,6 +79,33 @@ TEST_F(DbTest, CountsRecordsAndLabels) {
   EXPECT_EQ(JsonAt(json, "/type"), R"("leveldb")");
   EXPECT_EQ(JsonAt(json, "/records"), "3");
   EXPECT_EQ(JsonAt(json, "/labels"), R"({"0":1,"1":2})");
+}
+
+// The fields 1 to 5 of a Datum: channels, height, width, data, label.
+TEST_F(DbTest, ShowsTheLabelsOfDatumsAndNoneOfOtherRecords) {
+  {
+    const auto database = db::CreateDB("minidb", dir_.path("d.minidb"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("a", std::string("\x08\x01\x10\x01\x18\x02\x22\x02zz\x28\x07", 12));
+    transaction->Put("b", "no message");
+    transaction->Commit();
+  }
+  const std::string db = dir_.path("d.minidb");
+  const std::string lines = Db({"list", db, "--json"}).out;
+  const size_t end = lines.find('\n');
+  EXPECT_EQ(JsonAt(lines.substr(0, end), "/label"), "7");
+  EXPECT_EQ(JsonAt(lines.substr(0, end), "/bytes"), "12");
+  EXPECT_EQ(lines.substr(end).find("label"), std::string::npos) << lines;
+  const std::string json = Db({"info", db, "--json"}).out;
+  EXPECT_EQ(JsonAt(json, "/labels"), R"({"7":1})");
+  EXPECT_EQ(JsonAt(json, "/contents"), R"({"Datum of Caffe [1, 1, 2]":1,"bytes":1})");
+  EXPECT_EQ(JsonAt(json, "/bytes"), "22");
+  EXPECT_EQ(Db({"info", db}).out, db + ": minidb, 2 records, 22 bytes\n"
+                                       "  1 of Datum of Caffe [1, 1, 2]\n"
+                                       "  1 of bytes\n"
+                                       "labels\n"
+                                       "  label  records\n"
+                                       "      7        1\n");
 }
 
 TEST_F(DbTest, ConvertsAndSplits) {
