@@ -116,6 +116,7 @@ TEST_F(BenchProgramTest, ComparesItsOwnResultAndFailsIfItIsTooSlow) {
   EXPECT_THAT(slow.err, AllOf(HasSubstr("net \"small\" takes "),
                               HasSubstr(" ms (median of the warm runs), want at most 0.0000 ms"),
                               HasSubstr("\"" + fast + "\" and 5% more (--fail-above)")));
+  EXPECT_EQ(Bench({"--against", fast, "--fail-above", "5", "--json"}).code, 1);
   const ProgramResult drawn = Bench({"--against", fast, "--fail-above", "5", "--svg", "-"});
   EXPECT_EQ(drawn.code, 1);
   EXPECT_THAT(drawn.out, AllOf(StartsWith("<svg "), EndsWith("</svg>\n")));

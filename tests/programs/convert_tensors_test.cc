@@ -190,6 +190,12 @@ TEST_F(ConvertTensorsTest, ReadsAFolderOfNpyFiles) {
   EXPECT_THAT(dangling.err, HasSubstr("folder/c.npy\": No such file"));
 }
 
+TEST_F(ConvertTensorsTest, TheFormatOfAnOptionGoesBeforeThatOfAName) {
+  WriteNpy(dir_.path("a.npy"), Vector<float>({1}));
+  EXPECT_EQ(Convert("a.npy", "named.npy", {"--to", "npz"}).code, 0);
+  EXPECT_EQ(ReadNpz(dir_.path("named.npy")).size(), 1u);
+}
+
 TEST_F(ConvertTensorsTest, RejectsAWrongCommandLine) {
   WriteNpy(dir_.path("a.npy"), Vector<float>({1}));
   EXPECT_EQ(RunCaffe2({"convert", dir_.path("a.npy")}).code, 2);

@@ -10,6 +10,8 @@
 
 #include "caffe2_core/base/enforce.h"
 
+struct integral_number {};  // begins as the name of a type does
+
 namespace caffe2rt::type_meta_test {
 namespace {
 
@@ -52,6 +54,7 @@ TEST(TypeMetaTest, NamesAreReadable) {
   EXPECT_STREQ(TypeMeta::Name<Map>(), "map<string, shared_ptr<vector<uint8>>>");
   EXPECT_STREQ((TypeMeta::Name<std::pair<longer, int>>()),
                "pair<type_meta_test::(anonymous namespace)::longer, int32>");
+  EXPECT_STREQ((TypeMeta::Name<std::pair<integral_number, int>>()), "pair<integral_number, int32>");
 }
 
 TEST(TypeMetaTest, RegisteringAgainGivesTheFirstDescription) {

@@ -60,6 +60,26 @@ TEST(OnnxFileTest, WritesLargeWeightsBesideIt) {
   EXPECT_EQ(ReadAll(path + ".data").substr(4096), BytesOf({0, 1}));
 }
 
+TEST(OnnxFileTest, PlacesEachLargeWeightAtAMultipleOfAPage) {
+  TempDir dir;
+  const std::string path = dir.path("m.onnx");
+  const ExportedNet net = {
+      "op { type: 'Mul' input: 'x' input: 'a' output: 'z' }"
+      "op { type: 'Add' input: 'z' input: 'b' output: 'w' }"
+      "op { type: 'Sub' input: 'w' input: 'c' output: 'y' }",
+      {{"x", {{2}}}},
+      {{"a", FloatWeight({2})}, {"b", FloatWeight({1})}, {"c", FloatWeight({2})}}};
+  (void)WriteOnnx(Export(net), path, 0);
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(ReadAll(path)));
+  const char* const offsets[] = {"0", "4096", "8192"};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(model.graph().initializer(i).external_data(1).value(), offsets[i]);
+  const std::string data = ReadAll(path + ".data");
+  EXPECT_EQ(data.size(), 8192 + sizeof(float) * 2);
+  EXPECT_EQ(data.substr(8192), BytesOf({0, 1}));
+}
+
 TEST(OnnxFileTest, LeavesFilesAloneIfItFails) {
   TempDir dir;
   const ExportedNet net = TwoWeights();

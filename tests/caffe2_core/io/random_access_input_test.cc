@@ -51,6 +51,19 @@ TEST(WireCursorTest, ReadsTagsAndLengths) {
   EXPECT_FALSE(cursor.ReadTag(&field, &wire_type)) << "the end";
 }
 
+TEST(WireCursorTest, RejectsNumbersOfMoreThan64Bits) {
+  const struct {
+    char last;
+    bool fits;
+  } rows[] = {{1, true}, {2, false}, {0x7f, false}};
+  for (const auto& row : rows) {
+    const std::string bytes = std::string(9, '\xff') + row.last;
+    const MemoryInput input(bytes);
+    WireCursor cursor(input);
+    EXPECT_EQ(cursor.SkipValue(0, cursor.size()), row.fits) << static_cast<int>(row.last);
+  }
+}
+
 TEST(WireCursorTest, ReadsRangesThatAreBufferedInPart) {
   const std::string bytes = Pattern(WireCursor::kBufferBytes + 1000);
   const MemoryInput input(bytes);

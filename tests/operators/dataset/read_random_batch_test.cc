@@ -58,6 +58,12 @@ TEST_F(ReadRandomBatchTest, BeginsAgainIfItLoops) {
   EXPECT_EQ(ReadB(9, std::string(kLoop) + kEnforce), (Records{4, 2, 3, 1}));
 }
 
+TEST_F(ReadRandomBatchTest, BeginsAgainBehindABatchThatEndsWithTheLastRecord) {
+  EXPECT_EQ(ReadB(2, kLoop), (Records{4, 2}));
+  EXPECT_EQ(ReadB(2, kLoop), (Records{3, 1}));
+  EXPECT_EQ(ReadB(2, kLoop), (Records{4, 2}));
+}
+
 TEST_F(ReadRandomBatchTest, RejectsRecordsAndOffsetsOutOfRange) {
   for (const int64_t record : {int64_t{-1}, int64_t{4}, INT64_MAX, INT64_MIN}) {
     Feed<int64_t>(&ws_, "order", {1}, {record});

@@ -24,6 +24,8 @@ TEST(RotatedOverlapTest, IsTheShareOfTheUnion) {
   EXPECT_FLOAT_EQ(Overlap({0, 0, 2, 2, 0}, {50, 0, 2, 2, 45}), 0);
   EXPECT_FLOAT_EQ(Overlap({0, 0, 2, 2, 0}, {2, 0, 2, 2, 0}), 0);
   EXPECT_FLOAT_EQ(Overlap({0, 0, 10, 10, 10}, {0, 0, 2, 2, 70}), 0.04f);
+  // A corner of 0.1 by 0.1: the centers are farther apart than the sides are long.
+  EXPECT_NEAR(Overlap({0, 0, 2, 2, 0}, {1.9f, 1.9f, 2, 2, 0}), 0.01f / 7.99f, 1e-5);
   // The common part of a square and the same square turned by 45 degrees is a regular octagon.
   const float octagon = 8 * (std::sqrt(2.0f) - 1);
   EXPECT_FLOAT_EQ(Overlap({0, 0, 2, 2, 0}, {0, 0, 2, 2, 45}), octagon / (8 - octagon));

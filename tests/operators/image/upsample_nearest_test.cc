@@ -20,6 +20,10 @@ TEST(UpsampleNearestTest, RepeatsPixelsInBothDirections) {
   FeedRange<float>(&ws, "X", {1, 2, 1, 1});
   RunOp(&ws, R"(type: "UpsampleNearest" input: "X" output: "Y")");
   ExpectTensor<float>(ws, "Y", {1, 2, 2, 2}, {0, 0, 0, 0, 1, 1, 1, 1});
+  FeedRange<float>(&ws, "X", {2, 1, 3, 1, 1});  // all dimensions but the last two count planes
+  RunOp(&ws, Upsample(2));
+  ExpectTensor<float>(ws, "Y", {2, 1, 3, 2, 2},
+                      {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5});
 }
 
 TEST(UpsampleNearestTest, EmptyImagesStayEmpty) {

@@ -49,5 +49,14 @@ TEST(OnnxPowTest, DefinesNegativeExponentsAndOverflow) {
       {"ONNXPow", "", {I8({3}, {-2, 100, 4}), F32({3}, {0.5, 9, 0.5})}, {I8({3}, {0, 127, 2})}});
 }
 
+// An exponent that float lacks is not rounded to float, which would be 100.
+TEST(OnnxPowTest, KeepsTheDigitsOfDoubleExponents) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {1}, {1.5f});
+  Feed<double>(&ws, "B", {2}, {100.000001, 2});
+  RunOp(&ws, R"(type: "ONNXPow" input: "A" input: "B" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2}, {static_cast<float>(std::pow(1.5, 100.000001)), 2.25f});
+}
+
 }  // namespace
 }  // namespace caffe2rt::onnx_pow_test
