@@ -96,6 +96,7 @@ bool OnednnConvPlan::Plan() {
     if (quantized()) {
       // The primitives contain the scales of the filter, which is not known yet.
       scales_.assign(static_cast<size_t>(shape_.out_channels), 1.0f);
+      sums_.resize(scales_.size());
       shifts_.resize(scales_.size());
       for (const Region& region : Cut()) AddFilterOf(region);
     } else {
@@ -249,18 +250,22 @@ Activation OnednnConvPlan::FoldedActivation() const {
 void OnednnConvPlan::TakeScales() {
   float factor = layouts_.source_quantization.scale;
   if (FoldsResult()) factor /= layouts_.result_quantization.scale;
-  bool same = pieces_.size() > 0;
+  bool same = pieces_.size() > 0, same_sums = true;
   for (size_t part = 0; part < filters_.size(); ++part) {
-    const float* const scales = filters_.scales(part);
+    const float *const scales = filters_.scales(part), *const sums = filters_.sums(part);
     float* const taken = scales_.data() + first_channels_[part];
+    float* const taken_sums = sums_.data() + first_channels_[part];
     for (int64_t i = 0; i < filters_.channels(part); ++i) {
       const float scale = scales[i] * factor;
       same = same && taken[i] == scale;
       taken[i] = scale;
+      same_sums = same_sums && taken_sums[i] == sums[i];
+      taken_sums[i] = sums[i];
     }
   }
+  // The shifts are made of both.
+  if (!same || !same_sums) shifted_bias_.reset();
   if (same) return;
-  shifted_bias_.reset();
   pieces_.Clear();
   GuardOnednn("a quantized convolution", [&] { AddPieces(); });
 }

@@ -98,7 +98,7 @@ class OnednnConvPlan final : public IdeepConv {
   std::shared_ptr<const OnednnLayout> layout_;
   OnednnFilters filters_;
   // Of the output channels of a quantized convolution: Y = (sum of products + shift) * scale.
-  std::vector<float> scales_, shifts_;
+  std::vector<float> scales_, sums_, shifts_;
   std::optional<std::vector<float>> shifted_bias_;  // from which the shifts were computed
   std::vector<int64_t> first_channels_;             // of quantized filters
   OnednnPieces pieces_;

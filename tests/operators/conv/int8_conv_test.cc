@@ -284,6 +284,37 @@ TEST_P(Int8ConvTest, AddsProductsOfBytes) {
   }
 }
 
+// A filter of the same scales, whose bytes have other sums: those take the zero point of X into account.
+TEST(ChangedInt8ConvTest, SubtractsTheZeroPointOfItsNewFilter) {
+  const std::string reason = WhyNoInt8Convs();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  const Int8Case c{.name = "changed",
+                   .image = {1, 64, 7, 9, 32, 1, 1},
+                   .min = -2,
+                   .activation = "Identity"};
+  Workspace ws;
+  FeedRandom(&ws, "x", {1, 64, 7, 9}, -2, 1.5f, 1);
+  FeedRandom(&ws, "W", {32, 64, 1, 1}, -0.1f, 0.2f, 2);
+  FeedRandom(&ws, "B", {32}, -1, 1, 3);
+  ws.CreateBlob("X")->GetMutableTensor(IDEEP)->CopyFrom(ws.GetBlob("x")->Get<Tensor>());
+  NetDef def;
+  def.set_name("changed");
+  *def.add_op() = ParseOp(OpText(c, Result::kFloat, false));
+  ws.CreateNet(def);
+  ASSERT_TRUE(ws.RunNet("changed"));
+  const Tensor first(ws.GetBlob("Y")->Get<Tensor>(), CPU);
+  Tensor* const w = ws.GetBlob("W")->GetMutable<Tensor>();
+  float* const weights = w->mutable_data<float>();
+  for (int64_t i = 0; i < w->numel(); ++i) weights[i] = -weights[i];
+  ASSERT_TRUE(ws.RunNet("changed"));
+  const Tensor second(ws.GetBlob("Y")->Get<Tensor>(), CPU);
+  const float* const bias = ws.GetBlob("B")->Get<Tensor>().data<float>();
+  ASSERT_EQ(first.numel(), 32 * 63);
+  for (int64_t i = 0; i < first.numel(); ++i) {
+    ASSERT_NEAR(first.data<float>()[i] + second.data<float>()[i], 2 * bias[i / 63], 5e-4) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Int8ConvTest,
                          testing::Combine(testing::ValuesIn(kCases),
                                           testing::Values(Result::kFloat, Result::kBfloat16,
