@@ -173,7 +173,8 @@ TEST(GradientDevicesTest, DoNamesAGradientWithTheNameOfABlob) {
     op { type: "Do" input: "X" input: "W" input: "S" output: "Y" output: "S"
       arg { name: "inner_blobs" strings: "x" strings: "w" strings: "y" }
       arg { name: "outer_blobs_idx" ints: 0 ints: 1 ints: 2 }
-      arg { name: "net" n { name: "net" op { type: "Mul" input: "x" input: "w" output: "y" } } } })";
+      arg { name: "net" n { name: "net"
+        op { type: "Mul" input: "x" input: "w" output: "y" } } } })";
   ExpectThrows(
       [&] {
         (void)GetBackwardPass(ParseNet(net).op(), {{"Y", {.dense_ = "W"}}});

@@ -97,7 +97,8 @@ TEST_F(OnnxWhileRefusalsTest, OfItemsNameListIterationAndShape) {
   ExpectRejected({.outputs = R"(external_output: "next" external_output: "a"
                                 external_output: "item")",
                   .ops = R"(op { type: "Copy" input: "i" output: "item" }
-                            op { type: "Cast" input: "a" output: "next" arg { name: "to" i: 1 } })"},
+                            op { type: "Cast" input: "a" output: "next"
+                                 arg { name: "to" i: 1 } })"},
                  "the condition \"next\" has elements of type float, want bool, int32 or int64");
   ExpectRejected({.outputs = R"(external_output: "next" external_output: "a"
                                 external_output: "a")",
