@@ -118,6 +118,12 @@ TEST_F(FuseAddTest, LeavesConvolutionsThatMayChangeTheSize) {
        }) {
     EXPECT_FALSE(Fuses(AddOfConvolutions(args))) << args;
   }
+  // A window of one pixel would keep the size without them.
+  for (const char* pad : {"pad_t", "pad_l", "pad_b", "pad_r"}) {
+    const std::string args = MakeString("arg { name: \"", pad, "\" i: 1 }");
+    EXPECT_FALSE(Fuses(AddOfConvolutions(args, "point"))) << pad;
+  }
+  EXPECT_TRUE(Fuses(AddOfConvolutions("", "point")));
   EXPECT_FALSE(Fuses(AddOfConvolutions(R"(arg { name: "pad" i: 1 })", "more")));
   EXPECT_FALSE(Fuses(AddOfConvolutions(R"(arg { name: "pad" i: 1 })", "unknown")));
 }
