@@ -5,27 +5,14 @@
 #include <utility>
 
 #include "tests/caffe2_core/export/exported_graph.h"
+#include "tests/caffe2_core/export/operator_text.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::element_rows_export_test {
 namespace {
 
-// An operator of blobs with names of one letter.
-std::string Op(const std::string& type, const std::string& args = "",
-               const std::string& inputs = "x", const std::string& outputs = "y") {
-  std::string text = "op { type: \"" + type + "\" ";
-  for (const auto& [field, names] : {std::pair("input", inputs), {"output", outputs}}) {
-    for (size_t i = 0; i < names.size(); i += 2)
-      text += std::string(field) + ": \"" + names[i] + "\" ";
-  }
-  return text + args + " }";
-}
-std::string F(const std::string& name, float value) {
-  return MakeString("arg { name: '", name, "' f: ", value, " } ");
-}
-std::string I(const std::string& name, int64_t value) {
-  return MakeString("arg { name: '", name, "' i: ", value, " } ");
-}
+using namespace operator_text;  // used throughout this file
+
 const char kNhwc[] = "arg { name: 'order' s: 'NHWC' } ";
 
 struct Row {

@@ -2,26 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/caffe2_core/export/exported_graph.h"
+#include "tests/caffe2_core/export/operator_text.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::export_refusals_test {
 namespace {
 
-std::string Op(const std::string& type, const std::string& args = "",
-               const std::string& inputs = "x", const std::string& outputs = "y") {
-  std::string text = "op { type: \"" + type + "\" ";
-  for (const auto& [field, names] : {std::pair("input", inputs), {"output", outputs}}) {
-    for (size_t i = 0; i < names.size(); i += 2)
-      text += std::string(field) + ": \"" + names[i] + "\" ";
-  }
-  return text + args + " }";
-}
-std::string I(const std::string& name, int64_t value) {
-  return MakeString("arg { name: '", name, "' i: ", value, " } ");
-}
-std::string S(const std::string& name, const std::string& value) {
-  return "arg { name: '" + name + "' s: '" + value + "' } ";
-}
+using namespace operator_text;  // used throughout this file
 
 constexpr auto kInt64 = TensorProto::INT64, kBool = TensorProto::BOOL;
 const ExportedInput kMatrix = {{2, 3}}, kImage = {{1, 2, 6, 6}}, kList = {{2}, kInt64};
