@@ -132,6 +132,7 @@ bool NetMemory::Run() {
 void NetMemory::Begin() {
   if (blobs_ == nullptr) return;
   CAFFE_ENFORCE(arena_ == nullptr, "Begin of a net's memory without End of the run before");
+  if (__builtin_expect(!for_outputs_.empty(), 0)) GiveOutputs();
   Plan* const plan = FindPlan();
   if (plan->places.empty()) {
     Unbind();
@@ -286,6 +287,14 @@ void NetMemory::AddPlaces(const MemoryDemand& demand, const MemoryPlan& layout, 
     }
   }
   plan->arena_bytes = layout.arena_bytes;
+}
+
+void NetMemory::GiveOutputs() {
+  for (auto& [blob, tensor] : std::exchange(for_outputs_, {})) {
+    const Tensor* const now = TensorIn(*blob);
+    const bool has_none = blob->IsEmpty() || (now != nullptr && now->storage() == nullptr);
+    if (has_none) *blob->GetMutableTensor(tensor.GetDeviceType()) = std::move(tensor);
+  }
 }
 
 void NetMemory::Bind() {

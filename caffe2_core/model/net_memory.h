@@ -21,6 +21,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/graph/dependencies.h"
@@ -28,10 +29,17 @@
 #include "caffe2_core/graph/memory_plan.h"
 #include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
 
 #pragma GCC visibility push(default)  // for the program caffe2
+// Memory of a blob that is read after a run: an empty tensor with capacity (Tensor::Clear).
+struct OutputMemory {
+  Blob* blob;
+  Tensor tensor;
+};
+
 // May be used by one thread at a time.
 class NetMemory {
  public:
@@ -54,6 +62,9 @@ class NetMemory {
   // Maps the pages of the planned memory now instead of when operators write them first. REQUIRES:
   // between Begin and End.
   void MapPages();
+
+  // Keeps memory for outputs of the next run. Its Begin gives it to those blobs that then have none.
+  void KeepForOutputs(std::vector<OutputMemory> memory) { for_outputs_ = std::move(memory); }
 
   // Takes the planned memory away from the blobs, until the next Begin. REQUIRES: not between Begin
   // and End.
@@ -90,6 +101,7 @@ class NetMemory {
   std::unique_ptr<Plan> MakePlan(const Plan* previous);
   ShapeMap ShapesOfInputs(Plan* plan) const;
   void AddPlaces(const MemoryDemand& demand, const MemoryPlan& layout, Plan* plan);
+  void GiveOutputs();
   void Bind();
   void Unbind();
   void LearnFromRun();
@@ -101,6 +113,7 @@ class NetMemory {
   const std::shared_ptr<ArenaStock> stock_;  // shared by all nets that use it; null: no plans
   std::unique_ptr<NetDependencies> blobs_;
   std::vector<Blob*> objects_;                // by blob
+  std::vector<OutputMemory> for_outputs_;     // of the next run
   std::vector<std::unique_ptr<Plan>> plans_;  // the most recently used one first
   Plan* bound_ = nullptr;                     // the plan whose places the blobs have
   MemoryArena* arena_ = nullptr;              // leased during a run

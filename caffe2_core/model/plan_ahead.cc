@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/release_pages.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/net_memory.h"
@@ -104,8 +105,7 @@ class AheadPlanner {
       if (rehearses_all()) memory->End(false);
       for (int i = 0; i < cost_.runs(); ++i) {
         rehearses_all() ? run() : RunRehearsed();
-        // The allocator then has memory for the outputs that was used before.
-        if (cost_.is_small()) EmptyKept();
+        if (cost_.is_small()) ClearKept();
       }
     } catch (const EnforceNotMet&) {
     } catch (const std::bad_alloc&) {
@@ -119,11 +119,38 @@ class AheadPlanner {
   bool rehearses_all() const { return rehearsed_.size() == operators_.size(); }
   bool is_small() const { return cost_.is_small(); }
 
+  // Takes the memory of the blobs that are read after a run, with its pages mapped.
+  std::vector<OutputMemory> TakeKept() {
+    std::vector<OutputMemory> taken;
+    for (Blob* const blob : KeptBlobs()) {
+      if (!blob->IsType<Tensor>()) continue;
+      Tensor memory = std::move(*blob->GetMutable<Tensor>());
+      memory.Clear();
+      if (memory.storage() == nullptr) continue;
+      if (memory.GetDeviceType() == CPU)
+        MapPages(memory.storage()->data(), memory.capacity_nbytes());
+      taken.push_back({blob, std::move(memory)});
+    }
+    return taken;
+  }
+
  private:
-  void EmptyKept() {
+  std::vector<Blob*> KeptBlobs() const {
+    std::vector<Blob*> kept;
     for (uint32_t blob = 0; blob < blobs_.size(); ++blob) {
       if (is_free_.contains(objects_[blob]) && kept_.contains(blobs_.name(blob)))
-        ClearTensor(objects_[blob]);
+        kept.push_back(objects_[blob]);
+    }
+    return kept;
+  }
+  // As before a run; the memory of tensors stays, as it will for the first run.
+  void ClearKept() {
+    for (Blob* const blob : KeptBlobs()) {
+      if (blob->IsType<Tensor>()) {
+        blob->GetMutable<Tensor>()->Clear();
+      } else {
+        blob->Reset();
+      }
     }
   }
   void RunRehearsed() {
@@ -263,6 +290,7 @@ AheadResult PlanAhead(const NetBase& net, const std::set<std::string>& inputs,
   const bool rehearsed = planner.Rehearse(run, memory);
   memory->End(false);
   if (!rehearsed) memory->Release();
+  memory->KeepForOutputs(planner.TakeKept());
   result.small = rehearsed && planner.rehearses_all() && planner.is_small();
   return result;
 }

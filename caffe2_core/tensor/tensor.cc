@@ -301,6 +301,15 @@ void Tensor::FreeMemory() {
   reserved_ = false;
 }
 
+void Tensor::Clear() {
+  const bool stays = storage_ != nullptr && storage_.use_count() == 1 && !shares_data_ &&
+                     !storage_->read_only() && !storage_->opaque() &&
+                     storage_->meta().IsPlainData();
+  std::shared_ptr<Storage> memory = stays ? std::move(storage_) : nullptr;
+  *this = Tensor(device_);
+  storage_ = std::move(memory);
+}
+
 void Tensor::ShareData(const Tensor& src) {
   CAFFE_ENFORCE_EQ(src.device_, device_, "device type of the tensor whose data is shared");
   CAFFE_ENFORCE_EQ(src.size_, size_,

@@ -121,6 +121,9 @@ class Tensor {
   // or other tensors share the memory.
   void ShrinkTo(int64_t outer_dim);
   void Shrink(int64_t outer_dim) { ShrinkTo(outer_dim); }
+  // Forgets the shape, the type and the elements, as in a new tensor. Memory of the tensor alone stays, for the next
+  // elements.
+  void Clear();
   // Allocates capacity for the shape `dims` and keeps the data, the dimensions and the size; if it
   // allocates, `context` copies the data. THROWS if the tensor has no element type.
   void Reserve(IntArrayRef dims, BaseContext* context = nullptr);

@@ -18,7 +18,9 @@ class OnednnWinograd final : public BuiltInConv {
                     PreparedWinogradSize(conv)),
         conv_(conv),
         threads_(GetNumThreads()),
-        scratch_size_(WinogradScratchSize(conv, threads_)) {}
+        scratch_size_(WinogradScratchSize(conv, threads_)) {
+    (void)scratch_.Floats(scratch_size_);  // so that the first run finds it
+  }
 
  private:
   void Prepare(const float* filter, float* prepared) const override {

@@ -1,3 +1,6 @@
+#include <cstdio>
+
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
@@ -183,6 +186,48 @@ TEST_F(PlanAheadTest, ChangesNoBlobOutsideThePlannedMemory) {
   }
   EXPECT_TRUE(is_unwritten("x"));
   EXPECT_TRUE(is_unwritten("y"));
+}
+
+// Also where the operators do not run ahead: a file is written by the run alone.
+TEST_F(PlanAheadTest, HasTheMemoryOfOutputsReadyForTheFirstRun) {
+  const std::string path = testing::TempDir() + "plan_ahead_outputs.minidb";
+  const std::string save = MakeString(R"(op { type: "Save" input: "y" arg { name: "db" s: ")", path,
+                                      R"(" } arg { name: "db_type" s: "minidb" }
+                                      arg { name: "absolute_path" i: 1 } })");
+  for (const std::string& last : {std::string(), save}) {
+    std::remove(path.c_str());
+    Workspace ws;
+    ws.CreateBlob("v");
+    Planned planned(R"(name: "outputs" external_output: "y"
+        op { type: "Relu" input: "v" output: "y" } )" + last,
+                    Options(), &ws);
+    planned.net.PlanAhead(planned.preparation);
+    EXPECT_TRUE(ws.GetBlob("y")->IsEmpty());
+    FeedRandom(&ws, "v", {8, 32}, -1, 1, 6);
+    const size_t before = GetCPUMemoryUsage().in_use_bytes;
+    planned.net.Run();
+    EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before) << last;
+    EXPECT_EQ(Fetch<float>(ws, "y").size(), 8u * 32) << last;
+  }
+  std::remove(path.c_str());
+}
+
+// Inputs of another shape than those that were planned for, and an output that somebody else has filled.
+TEST_F(PlanAheadTest, OutputsMayComeOutDifferently) {
+  for (const int64_t rows : {1, 9}) {
+    for (const bool fed : {false, true}) {
+      Workspace ws;
+      ws.CreateBlob("v");
+      Planned planned(R"(name: "outputs" external_output: "y"
+          op { type: "Relu" input: "v" output: "y" })",
+                      Options(), &ws);
+      planned.net.PlanAhead(planned.preparation);
+      Feed<float>(&ws, "v", {rows, 1}, std::vector<float>(static_cast<size_t>(rows), 3));
+      if (fed) Feed<float>(&ws, "y", {3}, {7, 8, 9});
+      planned.net.Run();
+      EXPECT_EQ(Fetch<float>(ws, "y"), std::vector<float>(static_cast<size_t>(rows), 3));
+    }
+  }
 }
 
 // A value that the net carries from run to run stays.

@@ -121,6 +121,42 @@ TEST_F(TensorMemoryTest, SwapAndMoveTransferTheReservation) {
   EXPECT_EQ(plain.capacity_nbytes(), 0u);
 }
 
+TEST_F(TensorMemoryTest, ClearForgetsTheElementsAndKeepsTheMemory) {
+  Tensor tensor(std::vector<int64_t>{2, 3}, CPU);
+  const void* const memory = tensor.mutable_data<float>();
+  tensor.Clear();
+  EXPECT_FALSE(tensor.IsShaped());
+  EXPECT_FALSE(tensor.dtype_initialized());
+  EXPECT_EQ(tensor.GetDeviceType(), CPU);
+  EXPECT_EQ(tensor.capacity_nbytes(), 24u);
+  EXPECT_THROW((void)tensor.data<float>(), EnforceNotMet);
+  tensor.Resize(6);
+  EXPECT_EQ(tensor.mutable_data<int32_t>(), memory);
+  tensor.Clear();
+  tensor.Resize(7);
+  (void)tensor.mutable_data<float>();
+  EXPECT_EQ(tensor.capacity_nbytes(), 28u);
+}
+
+TEST_F(TensorMemoryTest, ClearKeepsNoMemoryThatOthersMayRead) {
+  float foreign[2] = {5, 6};
+  Tensor shared(std::vector<int64_t>{2}, CPU), read_only(std::vector<int64_t>{2}, CPU),
+      external(std::vector<int64_t>{2}, CPU), strings(std::vector<int64_t>{2}, CPU);
+  shared.mutable_data<float>()[0] = 7;
+  const Tensor other = shared;
+  (void)read_only.mutable_data<float>();
+  read_only.storage()->set_read_only();
+  external.ShareExternalPointer(foreign);
+  (void)strings.mutable_data<std::string>();
+  for (Tensor* const tensor : {&shared, &read_only, &external, &strings}) {
+    tensor->Clear();
+    EXPECT_EQ(tensor->storage(), nullptr);
+    EXPECT_FALSE(tensor->IsShaped());
+  }
+  EXPECT_EQ(other.data<float>()[0], 7);
+  EXPECT_EQ(foreign[0], 5);
+}
+
 TEST_F(TensorMemoryTest, ReserveSpaceKeepsTheShapeAndGrowsOnly) {
   Tensor tensor = Floats({2, 3});
   tensor.ReserveSpace(5);
