@@ -21,6 +21,10 @@ using testing::IsEmpty;
 
 using Ops = std::vector<uint32_t>;
 
+OPERATOR_SCHEMA(MemorySharingTestUnlisted).AccessesUnlistedBlobs([](const OperatorDef&) {
+  return true;
+});
+
 TensorShape FloatShape(const std::vector<int64_t>& dims) {
   return CreateTensorShape(dims, TensorProto::FLOAT);
 }
@@ -130,6 +134,115 @@ TEST(MemorySharingTest, AllReadsAndWritesOfABlobCount) {
     EXPECT_THAT(AccessesOf(alias, name).writes, ElementsAre(0, 1)) << name;
     EXPECT_THAT(AccessesOf(alias, name).reads, ElementsAre(1, 2)) << name;
   }
+}
+
+// The names of the planned blobs, and the placements as "kind inner<outer+offset".
+struct Demanded {
+  std::string planned, placements;
+};
+Demanded DemandOf(const std::string& text, const ShapeMap& given = {{"x", FloatShape({4, 4})}},
+                  const std::set<uint32_t>& without_placement = {}) {
+  const NetDef net = ParseNet(text);
+  ShapeMap shapes = given;
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetDependencies blobs(net);
+  const MemoryDemand demand(net, blobs, MemoryOfShapes(net, blobs, inferred), {}, inferred,
+                            without_placement);
+  Demanded found;
+  for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
+    if (demand.item_of(blob) != MemoryDemand::kNone) found.planned += blobs.name(blob) + " ";
+  }
+  for (const MemoryPlacement& placement : demand.request().placements) {
+    const char* const kinds[] = {"in place ", "join ", "split "};
+    found.placements += MakeString(
+        kinds[static_cast<size_t>(placement.kind)], blobs.name(demand.root_of(placement.inner)),
+        "<", blobs.name(demand.root_of(placement.outer)), "+", placement.offset,
+        placement.may_copy ? " may copy" : "", " at ", placement.op, "; ");
+  }
+  return found;
+}
+
+TEST(MemorySharingTest, OutputsTakeThePlaceOfInputsOfTheSameSizeOnTheCpu) {
+  const auto placements = [](const std::string& op, const std::string& more = "") {
+    return DemandOf(R"(op { type: "Sigmoid" input: "x" output: "a" )" + more + "} op { " + op +
+                    R"( output: "b" } op { type: "Softmax" input: "b" output: "y" })")
+        .placements;
+  };
+  EXPECT_EQ(placements(R"(type: "Relu" input: "a")"), "in place b<a+0 at 1; ");
+  EXPECT_EQ(placements(R"(type: "Sum" input: "a" input: "x")"), "in place b<a+0 at 1; ");
+  EXPECT_EQ(placements(R"(type: "Sum" input: "a" input: "a")"), "");
+  EXPECT_EQ(placements(R"(type: "Transpose" input: "a")"), "");  // its schema does not allow it
+  EXPECT_EQ(placements(R"(type: "Cast" input: "a" arg { name: "to" i: 11 })"), "");
+  const std::string ideep = "device_option { device_type: 5 }";
+  EXPECT_EQ(placements(R"(type: "Relu" input: "a" )" + ideep, ideep), "");
+  EXPECT_EQ(placements(R"(type: "Relu" input: "a")", ideep), "");
+}
+
+TEST(MemorySharingTest, PartsArePlacedUnlessAnOperatorIsLeftOut) {
+  const std::string net = R"(op { type: "Sigmoid" input: "x" output: "a" }
+      op { type: "Sigmoid" input: "x" output: "b" }
+      op { type: "Concat" input: "a" input: "b" input: "x" output: "c" output: "i"
+           arg { name: "axis" i: 0 } }
+      op { type: "Split" input: "c" output: "d" output: "e" arg { name: "axis" i: 0 } }
+      op { type: "Sum" input: "d" input: "e" output: "y" })";
+  // x, the input of the net, is not planned; y is its output.
+  const Demanded all = DemandOf(net);
+  EXPECT_EQ(all.planned, "a b c d e ");
+  EXPECT_EQ(all.placements,
+            "join a<c+0 at 2; join b<c+64 at 2; split d<c+0 at 3; split e<c+96 at 3; ");
+  EXPECT_EQ(DemandOf(net, {{"x", FloatShape({4, 4})}}, {2}).placements,
+            "split d<c+0 at 3; split e<c+96 at 3; ");
+}
+
+// With channels last, the channels of one image are not contiguous on IDEEP, unless the operator
+// joins blocks.
+TEST(MemorySharingTest, PartsOnIdeepNeedBlocksOfChannels) {
+  const auto placements = [](const std::string& layout, const std::string& join) {
+    const std::string ideep = " device_option { device_type: 5 } } ";
+    return DemandOf(
+               R"(op { type: "MaxPool" input: "x" output: "a" arg { name: "kernel" i: 1 } )" +
+                   layout + ideep +
+                   R"(op { type: "MaxPool" input: "x" output: "b" arg { name: "kernel" i: 1 } )" +
+                   ideep + R"(op { type: "Concat" input: "a" input: "b" output: "c" output: "i" )" +
+                   join + ideep +
+                   R"(op { type: "MaxPool" input: "c" output: "y" arg { name: "kernel" i: 1 } )" +
+                   ideep,
+               {{"x", FloatShape({1, 16, 2, 2})}})
+        .placements;
+  };
+  const std::string nhwc = R"(arg { name: "layout" s: "nhwc" } )",
+                    both = "join a<c+0 may copy at 2; join b<c+256 may copy at 2; ";
+  EXPECT_EQ(placements("", ""), both);
+  EXPECT_EQ(placements(R"(arg { name: "layout" s: "nChw16c" } )", ""), both);
+  EXPECT_EQ(placements(nhwc, ""), "");
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 2 })"), both);
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 0 })"), "");
+}
+
+TEST(MemorySharingTest, BlobsThatMayNotBePlannedAreLeftOut) {
+  const std::string a = R"(op { type: "Sigmoid" input: "x" output: "a" } )",
+                    end = R"( op { type: "Softmax" input: "a" output: "y" })";
+  EXPECT_EQ(DemandOf(a + end).planned, "a ");
+  // Another value of the blob is on another device, or of unknown size, or no tensor.
+  EXPECT_EQ(DemandOf(a + R"(op { type: "Sigmoid" input: "x" output: "a"
+                                 device_option { device_type: 5 } })" +
+                     end)
+                .planned,
+            "");
+  EXPECT_EQ(DemandOf(a + R"(op { type: "Sigmoid" input: "z" output: "a" })" + end).planned, "");
+  EXPECT_EQ(DemandOf(R"(op { type: "Int8Quantize" input: "x" output: "q" }
+                        op { type: "Int8Dequantize" input: "q" output: "a" } )" +
+                     end)
+                .planned,
+            "a ");
+  // An operator that uses blobs that it does not list may use any.
+  EXPECT_EQ(DemandOf(a + R"(op { type: "MemorySharingTestUnlisted" })" + end).planned, "");
+  // Both operators write the memory of a and b.
+  EXPECT_EQ(DemandOf(a + R"(op { type: "Alias" input: "a" output: "b" }
+                           op { type: "Sigmoid" input: "x" output: "b" }
+                           op { type: "Softmax" input: "b" output: "y" })")
+                .planned,
+            "");
 }
 
 // The last operator that uses a blob may be one that writes it again. The shape is that of the last
