@@ -11,6 +11,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 #include "operators/primitives/parallel_ranges.h"
 

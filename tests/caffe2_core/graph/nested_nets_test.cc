@@ -76,6 +76,106 @@ TEST(NestedNetsTest, KnowsQueuesThatAreOnlyUsed) {
   EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
 }
 
+// The nets of an operator in a net count for the net as its own operators do.
+TEST(NestedNetsTest, BlobsOfANetIncludeThoseOfItsNestedNets) {
+  const NestedBlobs blobs = BlobsOf(test::ParseNet(R"(
+      op { type: "Relu" input: "a" output: "b" control_input: "k" }
+      op { type: "EnqueueBlobs" input: "q" input: "b" output: "b" }
+      op { type: "If" input: "c" arg { name: "nets" nets { op { type: "CreateBlobsQueue" output: "q" } }
+                                       nets { op { type: "CountUp" input: "n" output: "b" } } } }
+      op { type: "DequeueBlobs" input: "p" output: "d" }
+      op { type: "EnqueueBlobs" input: "p" input: "d" output: "d" }
+      op { type: "EnqueueBlobs" input: "p" input: "d" output: "d" } )"));
+  EXPECT_THAT(blobs.read, ElementsAre("a", "k", "q", "b", "c", "n", "p", "d"));
+  EXPECT_THAT(blobs.written, ElementsAre("b", "q", "n", "d", "p"));
+  EXPECT_THAT(blobs.queues, ElementsAre(Pair("p", QueueUse::kTakes), Pair("p", QueueUse::kPuts)));
+}
+
+// An index counts the inputs and then the outputs, both without the scope.
+TEST(NestedNetsTest, BindingsMayNameOutputsAndTheSameBlobTwice) {
+  const OperatorDef op =
+      ParseOp(R"(type: "Do" input: "x" input: "w" input: "S" output: "y" output: "S"
+      arg { name: "inner_blobs" strings: "a" strings: "b" strings: "c" strings: "d" }
+      arg { name: "outer_blobs_idx" ints: 2 ints: 0 ints: 0 ints: 3 } )");
+  const NestedNames names(op, NestedNames());
+  EXPECT_EQ(names.Find("a").name, "y");
+  EXPECT_EQ(names.Find("b").name, "x");
+  EXPECT_EQ(names.Find("c").name, "x");
+  for (const char* held : {"d", "x", "S"}) {  // there is no blob 3, and names outside do not count
+    EXPECT_EQ(names.Find(held).name, "S") << held;
+    EXPECT_TRUE(names.Find(held).is_held) << held;
+  }
+  EXPECT_FALSE(names.Find("a").is_held);
+  EXPECT_EQ(NestedNames().Find("v").name, "v");
+  EXPECT_FALSE(NestedNames().Find("v").is_held);
+  // An operator that is no Do denotes what the net around it does.
+  const NestedNames inside(ParseOp(R"(type: "If" input: "S")"), names);
+  EXPECT_EQ(inside.Find("a").name, "y");
+  EXPECT_TRUE(inside.Find("x").is_held);
+}
+
+TEST(NestedNetsTest, CountsTheDepthUpToALimit) {
+  const auto net = [](int depth) {
+    std::string text;
+    for (int i = 1; i < depth; ++i) text += "op { } op { arg { name: \"n\" n { ";
+    for (int i = 1; i < depth; ++i) text += " } } }";
+    return test::ParseNet(text);
+  };
+  EXPECT_EQ(NestingDepthOf(net(1), 10), 1);
+  EXPECT_EQ(NestingDepthOf(net(2), 10), 2);
+  EXPECT_EQ(NestingDepthOf(net(5), 10), 5);
+  EXPECT_EQ(NestingDepthOf(net(5), 3), 3);
+  EXPECT_EQ(NestingDepthOf(net(5), 1), 1);
+  EXPECT_EQ(NestingDepthOf(test::ParseNet(R"(op { arg { name: "a" i: 1 } arg { name: "n" nets { }
+                                                nets { op { arg { name: "n" n { } } } } } })"),
+                           10),
+            3);
+}
+
+std::string NetText(const OperatorDef& op, int arg = 0) {
+  std::string text;
+  for (const OperatorDef& inner : op.arg(arg).n().op()) {
+    for (const std::string& input : inner.input()) text += input + " ";
+    text += ">";
+    for (const std::string& output : inner.output()) text += " " + output;
+    text += "; ";
+  }
+  for (const std::string& output : op.arg(arg).n().external_output()) text += output + " ";
+  return text;
+}
+
+TEST(NestedNetsTest, RenamesWhatANetWritesButNotWhatItReadsBefore) {
+  const auto renamed = [](const std::string& type, const std::string& ops) {
+    OperatorDef op = ParseOp("type: \"" + type + R"(" output: "x" output: "y"
+        arg { name: "then_net" n { external_output: "y" )" +
+                             ops + " } }");
+    RenameOutput(&op, 1, "z");
+    EXPECT_EQ(op.output(0), "x");
+    EXPECT_EQ(op.output(1), "z");
+    return NetText(op);
+  };
+  const std::string read = R"(op { input: "y" output: "t" } )", write = R"(op { output: "y" } )";
+  EXPECT_EQ(renamed("If", write + read), "> z; z > t; z ");
+  // The last write and what follows, because the net reads the value from outside first.
+  EXPECT_EQ(renamed("If", read + write + read + write + read), "y > t; > y; y > t; > z; z > t; z ");
+  EXPECT_EQ(renamed("If", read), "y > t; z ");
+  EXPECT_EQ(renamed("If", R"(op { input: "y" output: "y" } )" + read), "y > z; z > t; z ");
+  // The net of a Do has names of its own.
+  EXPECT_EQ(renamed("Do", write + read), "> y; y > t; y ");
+}
+
+TEST(NestedNetsTest, RenamesInNetsOfNets) {
+  OperatorDef op = ParseOp(R"(type: "If" output: "y" arg { name: "then_net" n {
+      op { type: "If" output: "y" arg { name: "then_net" n { op { output: "y" } } } }
+      op { type: "Do" input: "y" arg { name: "net" n { op { output: "y" } } } } } })");
+  RenameOutput(&op, 0, "y");
+  EXPECT_EQ(NetText(op), "> y; y >; ");
+  RenameOutput(&op, 0, "z");
+  EXPECT_EQ(NetText(op), "> z; z >; ");
+  EXPECT_EQ(NetText(op.arg(0).n().op(0)), "> z; ");
+  EXPECT_EQ(NetText(op.arg(0).n().op(1)), "> y; ");
+}
+
 TEST(NestedNetsTest, IgnoresBindingsThatTheOperatorRejects) {
   for (const char* bindings :
        {"", R"(arg { name: "inner_blobs" strings: "ix" })",

@@ -79,12 +79,28 @@ TEST(Int8ConvTransposeTest, AgreesWithTheDefinition) {
        .adj_h = 1,
        .adj_w = 1},
       {.kernel_h = 1, .kernel_w = 2, .stride_h = 3, .stride_w = 1, .right = 1},
-      {.top = 2, .left = 2, .bottom = 2, .right = 1}};
+      {.top = 2, .left = 2, .bottom = 2, .right = 1},
+      {.top = 2, .right = 1},
+      {.left = 1, .bottom = 2},
+      {.x = {1, 3, 5, 16},
+       .outputs = 5,
+       .kernel_h = 2,
+       .kernel_w = 4,
+       .stride_h = 1,
+       .stride_w = 3,
+       .top = 1,
+       .left = 2,
+       .right = 1,
+       .adj_w = 2},
+      {.x = {3, 5, 2, 3}, .kernel_h = 4, .kernel_w = 1, .stride_h = 3, .bottom = 3, .adj_h = 1},
+      {.x = {1, 4, 4, 1}, .outputs = 17, .kernel_w = 2, .stride_w = 2, .left = 3, .right = 3}};
   for (size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(i);
     ExpectConvTranspose(cases[i]);
-    SetNumThreads(2);
-    ExpectConvTranspose(cases[i]);
+    for (const int threads : {2, 3}) {
+      SetNumThreads(threads);
+      ExpectConvTranspose(cases[i]);
+    }
     SetNumThreads(1);
   }
 }

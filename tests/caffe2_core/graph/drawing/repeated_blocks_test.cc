@@ -120,6 +120,49 @@ TEST(RepeatedBlocksTest, IgnoresWhatHidesFewOperators) {
               ElementsAre(Block{0, 1, 4}));
 }
 
+// A chain of six operators, the fourth of which differs. Two and two remain, which hide too few.
+TEST(RepeatedBlocksTest, ComparesEverythingButNames) {
+  const auto chain = [](const std::string& fourth, const std::string& all = "") {
+    std::string net;
+    for (int i = 0; i < 6; ++i) {
+      net += Op("Tanh", MakeString("b", i), MakeString("b", i + 1), all + (i == 3 ? fourth : ""));
+    }
+    return BlocksOf(net);
+  };
+  EXPECT_THAT(chain(""), ElementsAre(Block{0, 1, 6}));
+  EXPECT_THAT(chain("name: \"n\""), ElementsAre(Block{0, 1, 6}));
+  for (const char* other :
+       {"engine: \"E\"", "device_option { device_id: 1 }", "control_input: \"c\"",
+        "is_gradient_op: true", "arg { name: \"a\" i: 1 }", "output: \"o\"", "input: \"x\"",
+        "input: \"b0\""}) {
+    EXPECT_THAT(chain(other), IsEmpty()) << other;
+  }
+  // Arguments of more than 4096 bytes are not compared.
+  const auto text = [](size_t size) {
+    return "arg { name: \"a\" s: \"" + std::string(size, 'x') + "\" }";
+  };
+  EXPECT_THAT(chain("", text(4000)), ElementsAre(Block{0, 1, 6}));
+  EXPECT_THAT(chain("", text(4096)), IsEmpty());
+  EXPECT_THAT(chain("arg { name: \"b\" i: 1 }", "arg { name: \"a\" i: 1 }"), IsEmpty());
+}
+
+TEST(RepeatedBlocksTest, ComparesTheOutputsThatAreRead) {
+  const auto chain = [](int other) {
+    std::string net;
+    for (int i = 0; i < 6; ++i) {
+      net += MakeString("op { type: \"Split\" input: \"", i == other ? "right" : "left", i,
+                        "\" output: \"left", i + 1, "\" output: \"right", i + 1, "\" }");
+    }
+    return BlocksOf(net);
+  };
+  EXPECT_THAT(chain(-1), ElementsAre(Block{0, 1, 6}));
+  EXPECT_THAT(chain(0), ElementsAre(Block{0, 1, 6}));  // it comes from outside
+  EXPECT_THAT(chain(1), ElementsAre(Block{1, 1, 5}));
+  EXPECT_THAT(chain(3), ElementsAre(Block{0, 3, 2}));  // the first range reads from before
+  EXPECT_THAT(chain(4), ElementsAre(Block{0, 1, 4}));
+  EXPECT_THAT(chain(5), ElementsAre(Block{0, 1, 5}));
+}
+
 TEST(RepeatedBlocksTest, EndsOnLargeNets) {
   NetDef net;
   for (int i = 0; i < 20000; ++i) {
@@ -145,6 +188,22 @@ TEST(RepeatedBlocksTest, FindsThePositionOfAnOperator) {
   ASSERT_EQ(inner.steps.size(), 2u);
   EXPECT_EQ(inner.steps[0].range, 1u);
   EXPECT_EQ(inner.steps[1].range, 2u);
+  // Before the inner block of the last range, at its end, and after the outer block.
+  const FoldedPosition last = PositionIn(blocks, 23);
+  EXPECT_EQ(last.first, 3u);
+  ASSERT_EQ(last.steps.size(), 1u);
+  EXPECT_EQ(last.steps[0].block, 0u);
+  EXPECT_EQ(last.steps[0].range, 2u);
+  const FoldedPosition end = PositionIn(blocks, 31);
+  EXPECT_EQ(end.first, 5u);
+  ASSERT_EQ(end.steps.size(), 2u);
+  EXPECT_EQ(end.steps[1].block, 1u);
+  EXPECT_EQ(end.steps[1].range, 3u);
+  EXPECT_EQ(PositionIn(blocks, 2).first, 2u);
+  EXPECT_EQ(PositionIn(blocks, 2).steps.size(), 1u);
+  EXPECT_EQ(PositionIn(blocks, 4).steps.size(), 2u);
+  EXPECT_EQ(PositionIn(blocks, 32).first, 32u);
+  EXPECT_THAT(PositionIn(blocks, 32).steps, IsEmpty());
 }
 
 }  // namespace

@@ -192,6 +192,67 @@ TEST_F(FoldBatchNormTest, FoldsIntoFC) {
   EXPECT_THAT(Input(2), ElementsAre(1000, 1000));
 }
 
+// The channels of FC are its last axis, which `axis` places.
+TEST_F(FoldBatchNormTest, FollowsTheAxisOfFC) {
+  Feed<float>(&run_.ws, "fw", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Feed<float>(&run_.ws, "m", {2}, {10, 100});
+  Feed<float>(&run_.ws, "column", {2, 1}, {10, 100});
+  const auto net = [](int axis, const std::string& next) {
+    return MakeString(R"(op { type: "FC" input: "x" input: "fw" input: "b" output: "t"
+                              arg { name: "axis" i: )",
+                      axis, " } } op { output: \"y\" ", next, " }");
+  };
+  const std::string legacy = R"(type: "Mul" input: "t" input: "m" arg { name: "broadcast" i: 1 }
+                                arg { name: "axis" i: )";
+  const std::string norm =
+      R"(type: "SpatialBN" input: "t" input: "scale" input: "bias" input: "mean"
+      input: "var" arg { name: "is_test" i: 1 } arg { name: "order" s: )";
+  const struct {
+    int axis;
+    std::string next;
+    bool folds;
+  } rows[] = {
+      {1, legacy + "1 }", true},
+      {2, legacy + "1 }", false},
+      {2, legacy + "2 }", true},
+      {2, legacy + "3 }", false},
+      {2, R"(type: "Mul" input: "t" input: "m")", true},
+      {2, R"(type: "Mul" input: "t" input: "column")", false},
+      {3, legacy + "3 }", true},
+      {0, R"(type: "Mul" input: "t" input: "m")", false},
+      {2, norm + "\"NCHW\" }", false},
+      {2, norm + "\"NHWC\" }", true},
+      {3, norm + "\"NHWC\" }", true},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Folded(net(row.axis, row.next)).size(), row.folds ? 1u : 2u)
+        << row.axis << " " << row.next;
+  }
+}
+
+// With axis_w 2, a filter [2, 2, 3] has 4 rows of 3.
+TEST_F(FoldBatchNormTest, FollowsTheRowsOfTheFilterOfFC) {
+  std::vector<float> numbers(12);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i + 1);
+  Feed<float>(&run_.ws, "rows", {2, 2, 3}, numbers);
+  Feed<float>(&run_.ws, "b4", {4}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "m4", {4}, {1, 10, 100, 1000});
+  Feed<float>(&run_.ws, "empty", {0, 3}, {});
+  const auto net = [](const std::string& type, const std::string& filter, int axis_w) {
+    return MakeString("op { type: \"", type, "\" input: \"x\" input: \"", filter,
+                      R"(" input: "b4" output: "t" arg { name: "axis_w" i: )", axis_w,
+                      R"( } } op { type: "Mul" input: "t" input: "m4" output: "y" })");
+  };
+  EXPECT_EQ(Folded(net("FC", "rows", 2)).size(), 1u);
+  EXPECT_THAT(Input(1), ElementsAre(1, 2, 3, 40, 50, 60, 700, 800, 900, 10000, 11000, 12000));
+  EXPECT_THAT(Input(2), ElementsAre(1, 20, 300, 4000));
+  EXPECT_TRUE(Stays(net("FC", "rows", 1)));  // two rows, and a bias of four
+  EXPECT_TRUE(Stays(net("FC", "rows", 3)));
+  EXPECT_TRUE(Stays(net("FC", "rows", 0)));
+  EXPECT_TRUE(Stays(net("FC", "empty", 1)));
+  EXPECT_TRUE(Stays(net("FCTransposed", "rows", 2)));
+}
+
 // With 2 images, the vector fits both dimensions.
 TEST_F(FoldBatchNormTest, LeavesAVectorThatIsAddedToTheImages) {
   Feed<float>(&run_.ws, "fw", {2, 3}, {1, 2, 3, 4, 5, 6});
@@ -220,6 +281,23 @@ TEST_F(FoldBatchNormTest, FoldsIntoTheGroupsOfConvTranspose) {
               ElementsAre("ConvTranspose(x tw_2 tw_bias) -> y"));
   EXPECT_THAT(Input(1), ElementsAre(1, 20, 3, 40, 500, 6000, 700, 8000));
   EXPECT_THAT(Input(2), ElementsAre(1, 2, 3, 4));
+}
+
+// A run is the window of a filter [C, M / group, kh, kw].
+TEST_F(FoldBatchNormTest, FoldsIntoTheWindowsOfConvTranspose) {
+  Feed<float>(&run_.ws, "tw", {2, 2, 1, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  Feed<float>(&run_.ws, "s2", {2}, {10, 100});
+  const auto net = [](const std::string& args) {
+    return R"(op { type: "ConvTranspose" input: "x" input: "tw" input: "b" output: "t" )" + args +
+           R"( } op { type: "AffineChannel" input: "t" input: "s2" input: "bias" output: "y" })";
+  };
+  EXPECT_EQ(Folded(net("")).size(), 1u);
+  EXPECT_THAT(Input(1), ElementsAre(10, 20, 30, 400, 500, 600, 70, 80, 90, 1000, 1100, 1200));
+  EXPECT_THAT(Input(2), ElementsAre(1001, 1002));
+  for (const char* args : {R"(arg { name: "group" i: 3 })", R"(arg { name: "group" i: 0 })",
+                           R"(arg { name: "order" s: "CHWN" })"}) {
+    EXPECT_TRUE(Stays(net(args))) << args;
+  }
 }
 
 TEST_F(FoldBatchNormTest, GivesAnOperatorItsOwnCopyOfASharedFilter) {

@@ -85,6 +85,33 @@ TEST_F(FoldConstantsTest, KeepsWhatOtherOperatorsRead) {
   }
 }
 
+// Every output counts, not only the first one.
+TEST_F(FoldConstantsTest, LooksAtAllOutputs) {
+  const std::string split = R"(
+      op { type: "Split" input: "w" output: "a" output: "z" arg { name: "axis" i: 0 } }
+      op { type: "Add" input: "x" input: "a" output: "y" })";
+  EXPECT_THAT(Lines(split), ElementsAre("Add(x a_2) -> y"));
+  EXPECT_THAT(test::Fetch<float>(run_.ws, "a_2"), ElementsAre(2));
+  EXPECT_FALSE(run_.ws.HasBlob("z_2"));  // nothing reads it
+  run_.kept = {"y", "z"};
+  EXPECT_THAT(Lines(split), ElementsAre("Split(w) -> a z", "Add(x a) -> y"));
+  run_.kept = {"y"};
+  EXPECT_EQ(Lines(split + R"(op { type: "Relu" input: "z" output: "u" engine: "FAST" })").size(),
+            3u);
+  EXPECT_EQ(Lines(split + R"(op { type: "Mul" input: "z" input: "x" output: "u" })").size(), 2u);
+  EXPECT_THAT(test::Fetch<float>(run_.ws, run_.net.op(0).input(1)), ElementsAre(2));
+  EXPECT_THAT(test::Fetch<float>(run_.ws, run_.net.op(1).input(0)), ElementsAre(3));
+}
+
+// One of several inputs is computed from what the caller gives.
+TEST_F(FoldConstantsTest, NeedsAllInputsToBeConstant) {
+  const char* const text = R"(
+      op { type: "Sum" input: "w" input: "s" input: "x" output: "t" }
+      op { type: "Sum" input: "t" input: "w" output: "u" }
+      op { type: "Relu" input: "u" output: "y" })";
+  EXPECT_EQ(Lines(text), test::LinesOf(test::ParseNet(text)));
+}
+
 TEST_F(FoldConstantsTest, KeepsRandomNumbersAndErrors) {
   test::Feed<float>(&run_.ws, "v", {3}, {1, 2, 3});
   EXPECT_EQ(Lines(R"(
