@@ -302,9 +302,10 @@ void OnnxTranslator::TranslateFunction(const onnx::FunctionProto& function, Onnx
   }
   OnnxScope inner = {
       .prefix = data.name + "/", .opsets = OnnxOpsetsOf(function.opset_import()), .call = &call};
+  // An input that the call leaves out is absent for the nodes that read it.
   for (int i = 0; i < function.input_size(); ++i) {
     const auto at = static_cast<size_t>(i);
-    if (node->Has(at)) inner.blobs[function.input(i)] = data.inputs[at];
+    inner.blobs[function.input(i)] = node->Has(at) ? data.inputs[at] : "";
   }
   TranslateNodes(function.node(), &inner);
   for (int i = 0; i < function.output_size(); ++i) {

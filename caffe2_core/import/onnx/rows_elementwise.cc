@@ -58,6 +58,16 @@ void TranslateLeakyRelu(OnnxNode* n) {
   n->Emit("LeakyRelu", {n->In(0)}, {n->Out(0)}, {MakeArgument("alpha", n->Float("alpha", 0.01f))});
 }
 
+// Relu has no kernels for numbers of 32 bits and more beside floats.
+void TranslateRelu(OnnxNode* n) {
+  const std::string& x = n->In(0);
+  for (const int type : {Proto::DOUBLE, Proto::INT32, Proto::INT64, Proto::UINT32, Proto::UINT64}) {
+    if (n->Type(x) == type)
+      return n->Emit("ONNXMax", {x, n->ScalarConst("zero", 0, type)}, {n->Out(0)});
+  }
+  n->EmitTyped("Relu", {x}, n->Out(0));
+}
+
 void TranslateSelu(OnnxNode* n) {
   n->Emit("Selu", {n->In(0)}, {n->Out(0)},
           {MakeArgument("alpha", n->Float("alpha", 1.67326319217681884765625f)),
@@ -259,7 +269,7 @@ std::vector<OnnxRow> OnnxElementwiseRows() {
           {"Pow", &TranslatePow},
           {"PRelu", &TranslatePRelu},
           {"Reciprocal", &Unary<"Reciprocal">},
-          {"Relu", &Unary<"Relu">, "", true},
+          {"Relu", &TranslateRelu, "", true},
           {"Round", &Unary<"Round">},
           {"Selu", &TranslateSelu},
           {"Shrink", &TranslateShrink},

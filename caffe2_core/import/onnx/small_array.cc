@@ -123,8 +123,10 @@ OnnxArrayResult FoldUnary(std::string_view type, const OnnxArray& x) {
       value = WrapOnnxInteger(x.type, static_cast<int64_t>(-static_cast<uint64_t>(value)));
     map_reals([](double v) { return -v; });
   } else if (type == "Abs") {
-    for (int64_t& value : out.ints)
-      value = value < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(value)) : value;
+    for (int64_t& value : out.ints) {
+      if (value < 0)
+        value = WrapOnnxInteger(x.type, static_cast<int64_t>(-static_cast<uint64_t>(value)));
+    }
     map_reals([](double v) { return std::fabs(v); });
   } else if (!x.real()) {
     return std::nullopt;

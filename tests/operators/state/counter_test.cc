@@ -65,6 +65,21 @@ TEST(CounterTest, CheckCounterDoneReturnsWhetherTheCountIsNotAbove0) {
   }
 }
 
+TEST(CounterTest, StaysDoneBelow0) {
+  Workspace ws;
+  Create(&ws, 0);
+  RunOn(&ws, "CountDown");
+  ExpectTensor<bool>(ws, "out", {}, {true});
+  RunOn(&ws, "CountDown");
+  ExpectCount(&ws, -2);
+  RunOn(&ws, "CheckCounterDone");
+  ExpectTensor<bool>(ws, "out", {}, {true});
+  RunOp(&ws, "type: 'ResetCounter' input: 'c' output: 'out' arg { name: 'init_count' i: 2 }");
+  ExpectTensor<int64_t>(ws, "out", {}, {-2});
+  RunOn(&ws, "CheckCounterDone");
+  ExpectTensor<bool>(ws, "out", {}, {false});
+}
+
 TEST(CounterTest, IsResetWithAndWithoutOutput) {
   Workspace ws;
   Create(&ws, 5);

@@ -26,5 +26,13 @@ TEST(GetAllBlobNamesTest, OmitsBlobsOfTheParentUnlessIncludeShared) {
   ExpectTensor<std::string>(child, "names", {3}, {"a", "b", "names"});
 }
 
+TEST(GetAllBlobNamesTest, IncludesBlobsOfTheParentByDefault) {
+  Workspace parent;
+  parent.CreateBlob("a");
+  Workspace child(&parent);
+  RunOp(&child, "type: 'GetAllBlobNames' output: 'names'");
+  ExpectTensor<std::string>(child, "names", {2}, {"a", "names"});
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::get_all_blob_names_test

@@ -122,6 +122,33 @@ TEST(IndexTest, RejectsKeysThatDoNotFitAndKeepsItsOwn) {
   ExpectThrows([&] { RunOp(&ws, "type: 'IndexFreeze' input: 'i' output: 'j'"); }, "");
 }
 
+TEST(IndexTest, KeepsTheKeysBeforeOneTooMany) {
+  Workspace ws;
+  Create(&ws, "Long", 3);
+  Feed<int64_t>(&ws, "k", {4}, {7, 8, 9, 10});
+  ExpectThrows(
+      [&] { RunOp(&ws, kGet); },
+      "number of the new key \"9\", want less than max_elements (got 3, want less than 3)");
+  ExpectKeys<int64_t>(&ws, {7, 8});
+  // What it has is still found.
+  ExpectNumbers<int64_t>(&ws, {8, 7, 8}, {2, 1, 2});
+  Feed<int64_t>(&ws, "k", {0}, {});
+  RunOp(&ws, kLoad);
+  ExpectKeys<int64_t>(&ws, {});
+}
+
+TEST(IndexTest, StaysFrozenWhenItIsLoaded) {
+  Workspace ws;
+  Create(&ws, "Int", 9);
+  ExpectNumbers<int32_t>(&ws, {4, 5}, {1, 2});
+  Freeze(&ws);
+  Freeze(&ws);
+  Feed<int32_t>(&ws, "k", {2}, {6, 7});
+  RunOp(&ws, kLoad);
+  ExpectNumbers<int32_t>(&ws, {6, 4, 7, 8}, {1, 0, 2, 0});
+  ExpectKeys<int32_t>(&ws, {6, 7});
+}
+
 TEST(IndexTest, InfersTheShapesOfNumbersAndSize) {
   Workspace ws;
   Create(&ws, "Int", 10);

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
@@ -16,6 +18,38 @@ TEST(TimerTest, ReturnsNanosecondsWhileItRuns) {
   EXPECT_EQ(DimsOf(ws, "m"), std::vector<int64_t>{1});
   EXPECT_GE(Fetch<int64_t>(ws, "n")[0], 0);
   EXPECT_GE(Fetch<int64_t>(ws, "m")[0], Fetch<int64_t>(ws, "n")[0]);
+}
+
+// The time between the two is at least as long for the timer, which begins before it and is read after it.
+TEST(TimerTest, CountsNanosecondsFromItsBeginning) {
+  using Clock = std::chrono::steady_clock;
+  Workspace ws;
+  const Clock::time_point before = Clock::now();
+  RunOp(&ws, kBegin);
+  const Clock::time_point begun = Clock::now();
+  while (Clock::now() - begun < std::chrono::milliseconds(2)) {
+  }
+  RunOp(&ws, "type: 'TimerGet' input: 't' output: 'n'");
+  RunOp(&ws, "type: 'TimerGetAndEnd' input: 't' output: 'm'");
+  const std::chrono::nanoseconds all = Clock::now() - before;
+  for (const char* name : {"n", "m"}) {
+    EXPECT_GE(Fetch<int64_t>(ws, name)[0], 2000000);
+    EXPECT_LE(Fetch<int64_t>(ws, name)[0], all.count());
+  }
+}
+
+TEST(TimerTest, BeginsAgainFromZero) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(ParseNet(MakeString(
+      "name: 'n' op { ", kBegin, " } op { type: 'TimerGetAndEnd' input: 't' output: 'n' }")));
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(net->Run());
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(2)) {
+  }
+  const auto second = std::chrono::steady_clock::now();
+  ASSERT_TRUE(net->Run());
+  const std::chrono::nanoseconds all = std::chrono::steady_clock::now() - second;
+  EXPECT_LE(Fetch<int64_t>(ws, "n")[0], all.count());
 }
 
 TEST(TimerTest, RunsAgainInTheNextRunOfItsNet) {

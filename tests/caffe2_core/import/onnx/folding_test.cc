@@ -207,6 +207,36 @@ TEST(FoldingTest, Casts) {
          {List("a", {1, 0}, kBool) + cast(kInt64), {2}, {1, 0}}});
 }
 
+// Floats are rounded after each step, and integers wrap: the root of 2, squared, is below 2.
+TEST(FoldingTest, StepsAreRoundedToTheirType) {
+  const float root = std::sqrt(2.0f), square = root * root;
+  const auto least = [](const std::string& type) {
+    return List("a", {-128, 127}, kInt8) + Node(type, "a", "", "b") +
+           Node("Cast", "b", Int("to", kInt64));
+  };
+  const std::string max = List("a", {2147483647}, kInt32) + List("b", {2}, kInt32);
+  const auto wide = [&](const std::string& type) {
+    return max + Node(type, "ab", "", "c") + Node("Cast", "c", Int("to", kInt64));
+  };
+  Check({{List("a", {2}, kFloat) + Node("Sqrt", "a", "", "b") + Node("Mul", "bb"),
+          {1},
+          {square},
+          kFloat},
+         {List("a", {0.1}, kDouble) + Node("Cast", "a", Int("to", kFloat), "b") +
+              Node("Cast", "b", Int("to", kDouble)),
+          {1},
+          {static_cast<double>(0.1f)},
+          kDouble},
+         {least("Neg"), {2}, {-128, -127}},
+         {least("Abs"), {2}, {-128, 127}},
+         {wide("Add"), {1}, {-2147483647}},
+         {wide("Mul"), {1}, {-2}},
+         {max + Node("Sub", "ba", "", "c") + Node("Sub", "ca", "", "d") +
+              Node("Cast", "d", Int("to", kInt64)),
+          {1},
+          {4}}});
+}
+
 TEST(FoldingTest, MovedElements) {
   const std::string m = Constant("m", kInt64, {2, 3}, {1, 2, 3, 4, 5, 6});
   const auto gather = [](int axis) { return Node("Gather", "mi", Int("axis", axis)); };
@@ -365,8 +395,28 @@ TEST(FoldingTest, LeavesTheRestToOperators) {
        {List("a", {-7, 7}) + List("b", {2, -2}) + Node("Mod", "ab", Int("fmod", 1)), {2}, {-1, 1}},
        {Constant("m", kInt64, {2, 1}, {1, 2}) + Node("Concat", "mm", Int("axis", 1)),
         {2, 2},
-        {1, 1, 2, 2}}},
+        {1, 1, 2, 2}},
+       {Constant("m", kInt64, {2, 2}, {1, 2, 3, 4}) + Node("Concat", "mm", Int("axis", -1)),
+        {2, 4},
+        {1, 2, 1, 2, 3, 4, 3, 4}},
+       {Constant("m", kInt64, {2, 2}, {1, 2, 3, 4}) + List("a", {0}) +
+            Node("ReduceSum", "ma", Int("keepdims", 0)),
+        {2},
+        {4, 6}},
+       {List("a", {1.5, 2.5}, kFloat) + Node("ReduceMax", "a"), {1}, {2.5}, kFloat},
+       {Scalar("a", 0.5, kFloat) + Scalar("b", 2, kFloat) + Scalar("c", 1, kFloat) +
+            Node("Range", "abc"),
+        {2},
+        {0.5, 1.5},
+        kFloat}},
       false);
+  // Rows of different lengths are no matrix.
+  EXPECT_NE(
+      OnnxImportError(OnnxBytes(Constant("m", kInt64, {2, 2}, {1, 2, 3, 4}) +
+                                    Constant("r", kInt64, {1, 3}, {5, 6, 7}) +
+                                    Node("Concat", "mr", Int("axis", 0)) + "output { name: 'y' }",
+                                18)),
+      "");
 }
 
 }  // namespace
