@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "caffe2_core/runtime/net.h"
+#include "operators/image/resize_axis.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::resize_test {
@@ -212,6 +213,30 @@ TEST(ResizeTest, OneScaleForAllAxesIsTheLeastOrTheLargest) {
   // Scales count as they are.
   EXPECT_EQ(dims_of("not_larger", R"(arg { name: "scales" floats: 2.5 floats: 3 })"),
             (Dims{5, 9, 2}));
+}
+
+// X is resized by 1.5 in both dimensions, to 3 rows of 6, not to 4 rows as its sizes say.
+TEST(ResizeTest, TheCommonScaleIsThatOfThePlaces) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 4}, {0, 0, 0, 0, 10, 10, 10, 10});
+  const std::string op = R"(type: "Resize" input: "X" output: "Y" arg { name: "mode" s: "linear" }
+      arg { name: "keep_aspect_ratio_policy" s: "not_larger" }
+      arg { name: "sizes" ints: 4 ints: 6 })";
+  RunOp(&ws, op);
+  // The places of rows 0 to 2 are -1/6, 1/2 and 7/6.
+  ExpectTensor<float>(ws, "Y", {3, 6},
+                      {0, 0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 5, 10, 10, 10, 10, 10, 10}, 1e-5);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ResizeTest, FiltersAreNotWiderThanMemoryAllows) {
+  AxisSamples samples;
+  ExpectThrows(
+      [&] {
+        samples.Fill({.in = 1 << 25, .out = 1, .scale = 0x1p-25},
+                     {.filter = ResizeFilter::kLinear, .antialias = true});
+      },
+      "elements under the filter of a dimension scaled by 2.98023e-08");
 }
 
 constexpr char kByInputs[] = R"(name: "resize" op { type: "Resize" input: "X" input: "roi"
