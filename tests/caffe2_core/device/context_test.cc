@@ -99,6 +99,37 @@ TEST(ContextTest, RejectsASecondContextForADeviceType) {
                      "COUNTING");
 }
 
+// A registration at namespace scope cannot throw: the next lookup that fails does, once.
+TEST(ContextTest, ConflictsOfStaticRegistrationsAreThrownByALookupThatFails) {
+  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(19), "LATE",
+                                               TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(19), "LATE");
+  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(19)), TheCountingStaticContext());
+  const internal::StaticContextRegisterer again(kCounting, "AGAIN", TheCountingStaticContext());
+  EXPECT_EQ(GetStaticContext(kCounting), TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(17), "COUNTING");
+  const auto look_up = [] { GetStaticContext(static_cast<DeviceType>(18)); };
+  test::ExpectThrows(look_up,
+                     "device type 17 is registered twice: as \"COUNTING\" and as \"AGAIN\"");
+  test::ExpectThrows(look_up, "is not available; available: CPU");
+  const internal::StaticContextRegisterer far(static_cast<DeviceType>(32), "FAR",
+                                              TheCountingStaticContext());
+  test::ExpectThrows(look_up, "cannot register \"FAR\" as device type 32, want 0 to 31");
+}
+
+TEST(ContextTest, TensorsMoveBetweenTwoDevicesThroughTheCpuOnly) {
+  Tensor host(CPU);
+  host.Resize(2);
+  host.mutable_data<float>()[1] = 4;
+  const Tensor ideep(host, IDEEP);
+  test::ExpectThrows([&] { Tensor(kCounting).CopyFrom(ideep); },
+                     "cannot copy from IDEEP to COUNTING directly: copy through the CPU");
+  const Tensor device(Tensor(ideep, CPU), kCounting);
+  const Tensor twin = device.Clone();
+  EXPECT_EQ(twin.GetDeviceType(), kCounting);
+  EXPECT_EQ(twin.data<float>()[1], 4);
+}
+
 TEST(ContextTest, TensorsMoveBetweenTheCpuAndTheDevice) {
   Tensor host(CPU);
   host.Resize(3);
