@@ -101,10 +101,10 @@ TEST(ContextTest, RejectsASecondContextForADeviceType) {
 
 // A registration at namespace scope cannot throw: the next lookup that fails does, once.
 TEST(ContextTest, ConflictsOfStaticRegistrationsAreThrownByALookupThatFails) {
-  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(19), "LATE",
+  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(11), "LATE",
                                                TheCountingStaticContext());
-  EXPECT_EQ(DeviceTypeName(19), "LATE");
-  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(19)), TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(11), "LATE");
+  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(11)), TheCountingStaticContext());
   const internal::StaticContextRegisterer again(kCounting, "AGAIN", TheCountingStaticContext());
   EXPECT_EQ(GetStaticContext(kCounting), TheCountingStaticContext());
   EXPECT_EQ(DeviceTypeName(17), "COUNTING");
