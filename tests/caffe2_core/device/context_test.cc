@@ -101,10 +101,10 @@ TEST(ContextTest, RejectsASecondContextForADeviceType) {
 
 // A registration at namespace scope cannot throw: the next lookup that fails does, once.
 TEST(ContextTest, ConflictsOfStaticRegistrationsAreThrownByALookupThatFails) {
-  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(11), "LATE",
+  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(21), "LATE",
                                                TheCountingStaticContext());
-  EXPECT_EQ(DeviceTypeName(11), "LATE");
-  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(11)), TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(21), "LATE");
+  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(21)), TheCountingStaticContext());
   const internal::StaticContextRegisterer again(kCounting, "AGAIN", TheCountingStaticContext());
   EXPECT_EQ(GetStaticContext(kCounting), TheCountingStaticContext());
   EXPECT_EQ(DeviceTypeName(17), "COUNTING");
