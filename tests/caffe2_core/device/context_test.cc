@@ -180,6 +180,15 @@ TEST(ContextTest, CopiesBytesToItsOwnTypeAndTheCpuOnly) {
   dst = 0;
   context.CopySameDevice<float>(1, &src, &dst);
   EXPECT_EQ(dst, 5);
+  const int from = g_copies_from_cpu, to = g_copies_to_cpu;
+  const float two[] = {6, 7};
+  float copy[] = {0, 0};
+  context.CopyFromCPU<float>(2, two, copy);
+  EXPECT_EQ(copy[1], 7);
+  EXPECT_EQ(g_copies_from_cpu, from + 1);
+  context.CopyToCPU<float>(1, two + 1, copy);
+  EXPECT_EQ(copy[0], 7);
+  EXPECT_EQ(g_copies_to_cpu, to + 1);
 }
 
 TEST(ContextTest, OperatorsOfTheDeviceRunInNetsThatWaitOnceAtTheEnd) {

@@ -233,6 +233,90 @@ TEST(TensorElementsTest, OpaqueMemoryHasTheBytesOfItsLayout) {
   EXPECT_EQ(narrow.capacity_nbytes(), 16u);
 }
 
+TEST(TensorElementsTest, WritesInALayoutMoveTheVersionAndDropForms) {
+  Tensor tensor = Mirrored({1, 2, 3});
+  Storage& storage = *tensor.storage();
+  const auto layout = storage.layout();
+  storage.forms().Get("form", 4, [](void*) {});
+  const uint64_t version = storage.version();
+  tensor.mutable_opaque_data(kFloat, layout);
+  EXPECT_NE(storage.version(), version);
+  EXPECT_FALSE(storage.forms().any());
+  EXPECT_EQ(static_cast<const float*>(tensor.opaque_data())[0], 3);  // keeps its elements
+  // Plain elements have no layout, and can be read.
+  tensor.mutable_data<float>()[0] = 7;
+  EXPECT_EQ(tensor.opaque_layout(), nullptr);
+  EXPECT_FALSE(storage.opaque() || storage.unreadable());
+  EXPECT_EQ(tensor.data<float>()[0], 7);
+  tensor.CheckData<float>();
+}
+
+TEST(TensorElementsTest, IsMadeOfShapesAndValuesOfManyKinds) {
+  EXPECT_EQ(Tensor(std::vector<int>{2, 3}, IDEEP).GetDeviceType(), IDEEP);
+  EXPECT_EQ(Tensor(std::vector<int>{2, 3}, CPU).dims(), (Dims{2, 3}));
+  EXPECT_EQ(Tensor(IntArrayRef(Dims{4}), CPU).dims(), Dims{4});
+  EXPECT_EQ(Tensor(Dims{5}).dims(), Dims{5});
+  EXPECT_EQ(Tensor(std::vector<int>{6, 1}).dims(), (Dims{6, 1}));
+  EXPECT_EQ(Tensor(std::vector<size_t>{7}).numel(), 7);
+  Tensor values(Dims{2, 2}, std::vector<float>{1, 2, 3, 4}, nullptr);
+  EXPECT_EQ(values.dims(), (Dims{2, 2}));
+  EXPECT_EQ(values.data<float>()[3], 4);
+  values.Reshape(std::vector<int>{4, 1});
+  EXPECT_EQ(values.dims(), (Dims{4, 1}));
+  Tensor copy(CPU);
+  copy.CopyFrom(values, true);
+  EXPECT_EQ(copy.data<float>()[2], 3);
+  EXPECT_NE(copy.raw_data(), values.raw_data());
+  EXPECT_THROW(Tensor(Dims{3}, std::vector<float>{1, 2}, nullptr), EnforceNotMet);
+}
+
+TEST(TensorElementsTest, EmptyTensorsAreShapedAndHaveData) {
+  const Tensor empty(Dims{0, 2}, CPU), unset(CPU);
+  EXPECT_TRUE(empty.IsShaped() && empty.defined() && static_cast<bool>(empty));
+  EXPECT_TRUE(empty.HasData());
+  EXPECT_TRUE(empty.is_contiguous());
+  EXPECT_EQ(empty.nbytes(), 0u);
+  EXPECT_EQ(empty.opaque_data(), nullptr);
+  EXPECT_FALSE(unset.IsShaped() || unset.defined() || static_cast<bool>(unset) || unset.HasData());
+  Tensor typed(Dims{0}, CPU), full(Dims{2}, CPU);
+  typed.mutable_data<float>();
+  typed.FreeMemory();
+  typed.CheckData<float>();
+  EXPECT_EQ(typed.data<float>(), nullptr);
+  full.mutable_data<float>();
+  full.CheckData<float>();
+  full.FreeMemory();
+  EXPECT_THROW(full.CheckData<float>(), EnforceNotMet);
+  EXPECT_THROW((void)full.opaque_data(), EnforceNotMet);
+}
+
+TEST(TensorElementsTest, AMovedTensorIsEmptyOnItsDevice) {
+  Tensor from(Dims{2}, IDEEP), to(Dims{3}, CPU);
+  from.mutable_data<float>();
+  to.mutable_data<int32_t>();
+  to = std::move(from);
+  EXPECT_EQ(to.dims(), Dims{2});
+  EXPECT_EQ(to.GetDeviceType(), IDEEP);
+  EXPECT_FALSE(from.IsShaped());  // NOLINT(bugprone-use-after-move): a moved tensor is empty
+  EXPECT_FALSE(from.storage_initialized() || from.dtype_initialized());
+  EXPECT_EQ(from.GetDeviceType(), IDEEP);
+  Tensor& same = to;
+  to = std::move(same);
+  EXPECT_EQ(to.dims(), Dims{2});
+}
+
+TEST(TensorElementsTest, MemoryOfAnyTypeIsFreedByAnyCallable) {
+  float memory[2] = {1, 2};
+  int freed = 0;
+  {
+    Tensor tensor(Dims{2}, CPU);
+    tensor.ShareExternalPointer(static_cast<void*>(memory), TypeMeta::Make<float>(), sizeof(memory),
+                                [&](void* data) { freed += data == memory; });
+    EXPECT_EQ(tensor.data<float>()[1], 2);
+  }
+  EXPECT_EQ(freed, 1);
+}
+
 TEST(TensorElementsTest, OpaqueMemoryIsNotSharedAfterItIsReplaced) {
   Tensor owner(Dims{2}, IDEEP), viewer(Dims{2}, IDEEP);
   owner.mutable_opaque_data(kFloat, nullptr);
