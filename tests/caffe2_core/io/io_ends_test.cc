@@ -117,6 +117,22 @@ TEST_P(DatabaseEndsTest, CursorsReturnToTheFirstRecord) {
   }
 }
 
+// A device on which every write fails.
+TEST(MiniDBEndsTest, NothingIsWrittenAfterAFailure) {
+  for (const db::Mode mode : {db::WRITE, db::NEW}) {
+    const auto database = db::OpenDB("minidb", "/dev/full", mode);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("a", "1");
+    ExpectThrows([&] { transaction->Commit(); }, "No space left on device");
+    const std::string failed = "an earlier write to the minidb failed, nothing is committed";
+    ExpectThrows([&] { transaction->Commit(); }, failed);
+    ExpectThrows([&] { transaction->Put("b", "2"); }, failed);
+    const auto other = database->NewTransaction();
+    ExpectThrows([&] { other->Put("b", "2"); }, failed);
+    ExpectThrows([&] { other->Commit(); }, failed);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, DatabaseEndsTest,
                          testing::Values("minidb", "leveldb", "lmdb", "protodb"));
 
