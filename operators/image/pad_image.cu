@@ -41,10 +41,10 @@ struct Unpad {
     const float* const plane =
         dy + static_cast<int64_t>(row / in_height) * height.out * width.out * items + at % items;
     float sum = 0;
-    for (int part = 0; part < 3; ++part) {
+    for (int part = 0; part < PadAxis::kParts; ++part) {
       const PadRange rows = height.Targets(static_cast<int64_t>(row % in_height), mode, part);
       for (int64_t r = rows.from; r < rows.to; ++r) {
-        for (int side = 0; side < 3; ++side) {
+        for (int side = 0; side < PadAxis::kParts; ++side) {
           const PadRange columns =
               width.Targets(static_cast<int64_t>(pixel % in_width), mode, side);
           for (int64_t c = columns.from; c < columns.to; ++c) {

@@ -34,19 +34,24 @@ struct PadAxis {
   int64_t out = 0;
   int64_t head = 0;  // rows or columns added before the first; negative: cropped
 
-  // Returns range `part` of those for which PadSource is `i`, in ascending order of `part`: 0 for
-  // padding before the input, 1 for the input itself, 2 for padding after it. A range may be empty.
+  // The parts of an axis, in ascending order: padding before the input that is reflected twice (it is
+  // as long as the input or longer), other padding before it, the input, padding after it.
+  static constexpr int kParts = 4;
+
+  // Returns range `part` of those for which PadSource is `i`. A range may be empty.
   CAFFE2RT_HOST_DEVICE PadRange Targets(int64_t i, PadMode mode, int part) const {
     PadRange range{i, i + 1};
-    if (part != 1 && mode == PadMode::kConstant) return {0, 0};
+    const int64_t last = in - 1, away = 2 * last - i;
+    if (part != 2 && mode == PadMode::kConstant) return {0, 0};
     if (part == 0) {
+      if (i == last || mode != PadMode::kReflect) return {0, 0};
+      range = PadRange{-away, 1 - away};
+    } else if (part == 1) {
       if (i == 0 ? mode == PadMode::kReflect : mode == PadMode::kEdge) return {0, 0};
       range = mode == PadMode::kReflect ? PadRange{-i, 1 - i} : PadRange{-head, 0};
-    } else if (part == 2) {
-      const int64_t last = in - 1;
+    } else if (part == 3) {
       if (i == last ? mode == PadMode::kReflect : mode == PadMode::kEdge) return {0, 0};
-      range = mode == PadMode::kReflect ? PadRange{2 * last - i, 2 * last - i + 1}
-                                        : PadRange{in, out - head};
+      range = mode == PadMode::kReflect ? PadRange{away, away + 1} : PadRange{in, out - head};
     }
     range.from = range.from + head > 0 ? range.from + head : 0;
     range.to = range.to + head < out ? range.to + head : out;

@@ -99,6 +99,37 @@ TEST(ContextTest, RejectsASecondContextForADeviceType) {
                      "COUNTING");
 }
 
+// A registration at namespace scope cannot throw: the next lookup that fails does, once.
+TEST(ContextTest, ConflictsOfStaticRegistrationsAreThrownByALookupThatFails) {
+  const internal::StaticContextRegisterer fine(static_cast<DeviceType>(21), "LATE",
+                                               TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(21), "LATE");
+  EXPECT_EQ(GetStaticContext(static_cast<DeviceType>(21)), TheCountingStaticContext());
+  const internal::StaticContextRegisterer again(kCounting, "AGAIN", TheCountingStaticContext());
+  EXPECT_EQ(GetStaticContext(kCounting), TheCountingStaticContext());
+  EXPECT_EQ(DeviceTypeName(17), "COUNTING");
+  const auto look_up = [] { GetStaticContext(static_cast<DeviceType>(18)); };
+  test::ExpectThrows(look_up,
+                     "device type 17 is registered twice: as \"COUNTING\" and as \"AGAIN\"");
+  test::ExpectThrows(look_up, "is not available; available: CPU");
+  const internal::StaticContextRegisterer far(static_cast<DeviceType>(32), "FAR",
+                                              TheCountingStaticContext());
+  test::ExpectThrows(look_up, "cannot register \"FAR\" as device type 32, want 0 to 31");
+}
+
+TEST(ContextTest, TensorsMoveBetweenTwoDevicesThroughTheCpuOnly) {
+  Tensor host(CPU);
+  host.Resize(2);
+  host.mutable_data<float>()[1] = 4;
+  const Tensor ideep(host, IDEEP);
+  test::ExpectThrows([&] { Tensor(kCounting).CopyFrom(ideep); },
+                     "cannot copy from IDEEP to COUNTING directly: copy through the CPU");
+  const Tensor device(Tensor(ideep, CPU), kCounting);
+  const Tensor twin = device.Clone();
+  EXPECT_EQ(twin.GetDeviceType(), kCounting);
+  EXPECT_EQ(twin.data<float>()[1], 4);
+}
+
 TEST(ContextTest, TensorsMoveBetweenTheCpuAndTheDevice) {
   Tensor host(CPU);
   host.Resize(3);
@@ -149,6 +180,15 @@ TEST(ContextTest, CopiesBytesToItsOwnTypeAndTheCpuOnly) {
   dst = 0;
   context.CopySameDevice<float>(1, &src, &dst);
   EXPECT_EQ(dst, 5);
+  const int from = g_copies_from_cpu, to = g_copies_to_cpu;
+  const float two[] = {6, 7};
+  float copy[] = {0, 0};
+  context.CopyFromCPU<float>(2, two, copy);
+  EXPECT_EQ(copy[1], 7);
+  EXPECT_EQ(g_copies_from_cpu, from + 1);
+  context.CopyToCPU<float>(1, two + 1, copy);
+  EXPECT_EQ(copy[0], 7);
+  EXPECT_EQ(g_copies_to_cpu, to + 1);
 }
 
 TEST(ContextTest, OperatorsOfTheDeviceRunInNetsThatWaitOnceAtTheEnd) {

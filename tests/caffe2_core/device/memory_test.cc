@@ -48,5 +48,36 @@ TEST(DataPtrTest, FreesWhatItOwnsOnce) {
   EXPECT_EQ(freed, 1);
 }
 
+TEST(DataPtrTest, AssignmentFreesWhatItOwnedBefore) {
+  int freed = 0;
+  const MemoryDeleter deleter([](void*, void* state) { ++*static_cast<int*>(state); }, &freed);
+  int data[2] = {};
+  DataPtr owner(&data[0], deleter), other(&data[1], deleter);
+  owner = std::move(other);
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(owner.get(), &data[1]);
+  DataPtr& same = owner;
+  owner = std::move(same);
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(owner.get(), &data[1]);
+  owner.Reset();
+  EXPECT_EQ(freed, 2);
+  EXPECT_EQ(owner.get(), nullptr);
+  EXPECT_FALSE(owner.Release().second);
+  owner.Reset();
+  EXPECT_EQ(freed, 2);
+}
+
+TEST(MemoryDeleterTest, OwnsACallableUntilItIsCalled) {
+  const auto token = std::make_shared<int>(1);
+  void* seen = nullptr;
+  const MemoryDeleter once = MemoryDeleter::Once([token, &seen](void* data) { seen = data; });
+  EXPECT_EQ(token.use_count(), 2);
+  int data = 0;
+  once(&data);
+  EXPECT_EQ(seen, &data);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_test

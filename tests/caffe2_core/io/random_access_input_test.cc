@@ -147,6 +147,17 @@ TEST(WireCursorTest, ReadsAcrossItsBuffer) {
   std::string block(kSize - 10, '\0');
   cursor.ReadInto(block.data(), block.size());
   EXPECT_EQ(block, bytes.substr(5, kSize - 10));
+  EXPECT_EQ(cursor.at(), static_cast<int64_t>(kSize) - 5);
+  std::string rest;
+  cursor.AppendTo(&rest, 3);
+  EXPECT_EQ(rest, bytes.substr(kSize - 5, 3));
+  EXPECT_EQ(cursor.at(), static_cast<int64_t>(kSize) - 2);
+  char last[2];
+  cursor.ReadInto(last, 2);
+  EXPECT_EQ(std::string(last, 2), bytes.substr(kSize - 2));
+  cursor.ReadInto(last, 0);
+  EXPECT_EQ(cursor.at(), cursor.size());
+  EXPECT_EQ(cursor.Peek(1).size(), 0u);
   std::string range;
   cursor.AppendRange(static_cast<int64_t>(WireCursor::kBufferBytes) - 3, 6, &range);
   EXPECT_EQ(range, bytes.substr(WireCursor::kBufferBytes - 3, 6));

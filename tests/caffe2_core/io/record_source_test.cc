@@ -181,6 +181,52 @@ TEST_F(RecordSourceTest, ReopensByReadingUpToTheRecord) {
   }
 }
 
+// A proto of Caffe2 has no more than the key, to which a cursor that can seek goes at once.
+TEST_F(RecordSourceTest, AKeyAloneIsSought) {
+  script.seeks = true;
+  script.torn = {2};  // is not passed
+  DBReaderProto proto;
+  proto.set_name("r");
+  proto.set_db_type("scripted");
+  proto.set_source("db");
+  proto.set_key("r3");
+  const DBReader reader(proto);
+  db::DBRecord record;
+  reader.Read(&record);
+  EXPECT_EQ(record.key, "r3");
+  reader.Read(&record);
+  EXPECT_EQ(record.value, "v4");
+}
+
+TEST_F(RecordSourceTest, BlocksBeginAgainAndNeedARecord) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db",
+                        DBReaderOptions{.num_shards = 2, .shard_id = 1, .block = 4});
+  const Texts first = Read(reader, 5);
+  EXPECT_EQ(first, (Texts{"0:1 r1 v1", "0:3 r3 v3", "0:5 r5 v5", "1:1 r1 v1", "1:3 r3 v3"}));
+  reader.SeekToFirst();
+  EXPECT_EQ(Read(reader, 5), first);
+  EXPECT_EQ(reader.NumRecords(), 6);
+  script.records = 0;
+  const DBReader none("scripted", "db", DBReaderOptions{.block = 2});
+  EXPECT_EQ(Next(none), "[database \"db\" of type scripted has no records]");
+  EXPECT_EQ(none.position(), (db::DBReaderPosition{0, 0}));
+}
+
+TEST_F(RecordSourceTest, AShuffledShardNeedsARecord) {
+  script.seeks = true;
+  script.records = 2;
+  ExpectThrows(
+      [] {
+        DBReader("scripted", "db",
+                 DBReaderOptions{.num_shards = 3, .shard_id = 2, .shuffle = true});
+      },
+      "the database has 2 records, want more than 2: the shard id");
+  const DBReader last("scripted", "db",
+                      DBReaderOptions{.num_shards = 2, .shard_id = 1, .shuffle = true});
+  EXPECT_EQ(last.NumRecords(), 1);
+}
+
 TEST_F(RecordSourceTest, NamesAKeyThatIsNotThere) {
   const DBReader reader("scripted", "db");
   DBReaderProto proto;

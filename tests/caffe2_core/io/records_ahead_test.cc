@@ -154,6 +154,39 @@ TEST_P(RecordsAheadTest, EndsWithItsReader) {
   ExpectThrows([&] { ahead.Attach(DBReader()); }, "Reader not initialized");
 }
 
+TEST_P(RecordsAheadTest, EndsWhenItsReaderOpensAnotherDatabase) {
+  RecordsAhead ahead;
+  DBReader reader(type_, dir_.path("db"));
+  ahead.Attach(reader);
+  ASSERT_TRUE(ahead.Begin());
+  reader.Open(db::CreateDB(type_, dir_.path("db"), db::READ));
+  EXPECT_EQ(ReadAhead(&ahead, 1), std::nullopt);
+  EXPECT_FALSE(ahead.IsAttachedTo(reader));
+  // The database that was given has no name by which it could be opened again.
+  EXPECT_EQ(reader.ToProto("r").source(), "");
+  EXPECT_EQ(reader.ToProto("r").db_type(), "");
+  EXPECT_FALSE(reader.ToProto("r").has_key());
+  ExpectThrows([&] { reader.Open(type_, dir_.path("absent")); }, "");
+  EXPECT_FALSE(reader.IsOpen());
+  db::DBRecord record;
+  ExpectThrows([&] { reader.Read(&record); }, "Reader not initialized");
+}
+
+TEST_P(RecordsAheadTest, NobodyReadsAheadOfACursor) {
+  RecordsAhead ahead;
+  ahead.Attach(reader_);
+  ASSERT_TRUE(ahead.Begin());
+  (void)ReadAhead(&ahead, 2);
+  ASSERT_NE(reader_.cursor(), nullptr);
+  EXPECT_EQ(ReadAhead(&ahead, 1), std::nullopt);
+  EXPECT_FALSE(ahead.Begin());
+  EXPECT_EQ(ReadDirectly(), Want(1));  // what was read ahead is put back
+  EXPECT_TRUE(ahead.IsAttachedTo(reader_));
+  ahead.Release();
+  EXPECT_FALSE(ahead.IsAttachedTo(reader_));
+  ahead.Release();  // does nothing
+}
+
 // Two that read ahead, and others that read from the reader or move it, in any order.
 TEST_P(RecordsAheadTest, ReadsEachRecordOnceWhoeverReads) {
   for (uint32_t seed = 0; seed < 30; ++seed) {

@@ -105,6 +105,62 @@ TEST(BlobTest, TensorIsReplacedWhenItsDeviceDiffers) {
   EXPECT_EQ(BlobGetTensor(blob, CPU).numel(), 2);
 }
 
+void DestroyCounted(void* object) { delete static_cast<Counted*>(object); }
+
+TEST(BlobTest, ReplacedObjectsAreDestroyedOnce) {
+  const TypeMeta meta = TypeMeta::Make<Counted>();
+  Blob blob;
+  blob.Reset(new Counted);
+  blob.Reset(new int(3));
+  EXPECT_EQ(Counted::alive, 0);
+  blob.Reset(new Counted, meta, &DestroyCounted);
+  EXPECT_TRUE(blob.IsType<Counted>());
+  blob.Reset(new Counted, meta, &DestroyCounted);
+  EXPECT_EQ(Counted::alive, 1);
+  blob.Reset();
+  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_TRUE(blob.IsEmpty());
+  EXPECT_FALSE(blob.meta().IsSet());
+  EXPECT_FALSE(blob.IsType<Counted>());
+  blob.Reset();  // of nothing
+  Counted object;
+  blob.Reset(&object, meta, nullptr);
+  EXPECT_EQ(blob.Release(), nullptr);
+  blob.Reset(new int(4));
+  EXPECT_EQ(Counted::alive, 1);
+}
+
+TEST(BlobTest, OwnershipMovesWithTheObject) {
+  Counted object;
+  {
+    Blob owner, guest;
+    owner.Reset(new Counted);
+    guest.ShareExternal<Counted>(&object);
+    owner.swap(guest);  // `guest` owns now
+    EXPECT_EQ(&owner.Get<Counted>(), &object);
+    Blob moved = std::move(guest);
+    EXPECT_TRUE(guest.IsEmpty());  // NOLINT(bugprone-use-after-move): a moved blob is empty
+    guest = std::move(moved);
+    owner = std::move(guest);
+    EXPECT_EQ(Counted::alive, 2);
+  }
+  EXPECT_EQ(Counted::alive, 1);
+}
+
+TEST(BlobTest, IsOfATypeAndADevice) {
+  Blob blob;
+  EXPECT_EQ(blob.GetMutableOrNull<int>(), nullptr);
+  *blob.GetMutable<int>() = 5;
+  EXPECT_EQ(*blob.GetMutableOrNull<int>(), 5);
+  EXPECT_EQ(blob.GetMutableOrNull<float>(), nullptr);
+  EXPECT_FALSE(blob.IsType<Tensor>(CPU));
+  EXPECT_FALSE(blob.IsTensor(CPU));
+  blob.GetMutableTensor(CPU);
+  EXPECT_TRUE(blob.IsType<Tensor>(CPU));
+  EXPECT_FALSE(blob.IsType<Tensor>(CUDA));
+  EXPECT_FALSE(blob.IsType<int>(CPU));
+}
+
 // An object that holds two blobs, of which one may hold the object itself.
 struct Pair {
   Blob* first = nullptr;

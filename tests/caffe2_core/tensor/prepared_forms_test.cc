@@ -67,6 +67,16 @@ TEST(PreparedFormsTest, AddedFormsAreUsedIfTheirSizeFits) {
   EXPECT_EQ(Get(&forms, "a", 7), 1) << "there was one already";
 }
 
+TEST(PreparedFormsTest, AddedFormsGoWithTheDataTheyWereMadeOf) {
+  PreparedForms forms;
+  EXPECT_FALSE(forms.any());
+  forms.Add("a", Form(1, sizeof(int)));
+  EXPECT_TRUE(forms.any());
+  EXPECT_EQ(forms.List().size(), 1u);
+  forms.Clear();
+  EXPECT_EQ(Get(&forms, "a", 7), 7);
+}
+
 TEST(PreparedFormsTest, FailedMakersLeaveNoForm) {
   PreparedForms forms;
   EXPECT_THROW(forms.Get("a", 4, [](void*) { throw std::runtime_error("failed"); }),
@@ -139,6 +149,11 @@ TEST(PreparedFormsTest, ReleasePagesOfAFileOnceAFormIsMade) {
   forms.SetMapping(bytes + 64, kBytes - 128);
   (void)Get(&forms, "b", 1);
   expect_released();
+  std::fill_n(bytes, kBytes, 1);
+  forms.ReleasePages();
+  expect_released();
+  // Without forms too, and after they have been removed.
+  forms.Clear();
   std::fill_n(bytes, kBytes, 1);
   forms.ReleasePages();
   expect_released();

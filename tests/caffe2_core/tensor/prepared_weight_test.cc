@@ -160,5 +160,52 @@ TEST(PreparedWeightTest, ThreadsWithTheirOwnOperatorsShareOneForm) {
   EXPECT_EQ(made, 1);
 }
 
+TEST(PreparedWeightTest, FormsThatAreAddedLaterArePreparedToo) {
+  const Tensor weight = Weight(1, 2);
+  User user;
+  user.prepared.Add("doubled", kBytes);
+  EXPECT_EQ(user.Run(weight), (std::vector<float>{2, 4}));
+  EXPECT_EQ(user.prepared.Add("tripled", kBytes), 1u);
+  EXPECT_EQ(user.Run(weight), (std::vector<float>{2, 4}));
+  ASSERT_NE(user.prepared.data(1), nullptr);
+  EXPECT_EQ(user.prepared.data<float>(1)[1], 6);
+  EXPECT_EQ(user.made, 2);
+  user.prepared.Clear();
+  EXPECT_EQ(user.prepared.size(), 0u);
+  EXPECT_EQ(user.prepared.nbytes(), 0u);
+  user.prepared.Add("tripled", kBytes);  // which the storage still has
+  EXPECT_EQ(user.Run(weight), (std::vector<float>{3, 6}));
+  EXPECT_EQ(user.made, 2);
+}
+
+// After a failure nothing is taken for current, not even the weight before.
+TEST(PreparedWeightTest, AFailureLeavesNothingThatCountsAsPrepared) {
+  const Tensor before = Weight(1, 2), failing = Weight(3, 4);
+  User user;
+  user.prepared.Add("doubled", kBytes);
+  user.prepared.Add("tripled", kBytes);
+  EXPECT_EQ(user.Run(before), (std::vector<float>{2, 4}));
+  const auto prepare = [](size_t form, void* to) {
+    if (form == 1) throw std::runtime_error("failed");
+    static_cast<float*>(to)[0] = static_cast<float*>(to)[1] = 9;
+  };
+  EXPECT_THROW(user.prepared.Update(failing, prepare), std::runtime_error);
+  EXPECT_EQ(user.Run(before), (std::vector<float>{2, 4}));
+  EXPECT_EQ(user.prepared.data<float>(1)[1], 6);
+}
+
+TEST(PreparedWeightTest, CountsTheFormsOfAWeightThatChanges) {
+  Tensor weight(std::vector<int64_t>{2}, CPU);
+  weight.mutable_data<float>();
+  User user, plain(PreparedWeight::IfChanged::kUsePlain);
+  user.prepared.Add("counted", kBytes);
+  const int64_t before = PreparedForms::Count().made;
+  (void)user.Run(weight);
+  EXPECT_EQ(PreparedForms::Count().made, before + 1);
+  weight.mutable_data<float>()[0] = 1;
+  (void)user.Run(weight);
+  EXPECT_EQ(PreparedForms::Count().made, before + 2);
+}
+
 }  // namespace
 }  // namespace caffe2rt::prepared_weight_test

@@ -191,6 +191,18 @@ TEST(ReleasedDataTest, IsReleasedAgainAndUsedForANewForm) {
   }
 }
 
+// Restored data do not keep the forms they were made from.
+TEST(ReleasedDataTest, FormsAreFreedOnceTheDataAreRestored) {
+  const Tensor weight = Weight();
+  AddForm(weight, "all", 0, kBytes);
+  const std::weak_ptr<const void> form = weight.storage()->forms().List().at("all").data;
+  ASSERT_GT(weight.storage()->ReleaseData(), 0u);
+  weight.storage()->forms().Clear();
+  EXPECT_FALSE(form.expired()) << "it is the only copy of the data";
+  ExpectCounting(weight.data<float>());
+  EXPECT_TRUE(form.expired());
+}
+
 TEST(ReleasedDataTest, WrongTypesAreErrorsAsBefore) {
   const Tensor weight = Weight();
   AddForm(weight, "all", 0, kBytes);

@@ -100,7 +100,8 @@ TEST_F(ImageCudaTest, GradientsAgreeWithTheCpu) {
     const bool last = std::string(order) == "NHWC";
     const std::string args = MakeString("arg { name: \"order\" s: \"", order, "\" }");
     for (const std::string mode : {"constant", "reflect", "edge"}) {
-      for (const char* pads : {"2 ints: 1 ints: 3 ints: 0", "-1 ints: 2 ints: 1 ints: -2"}) {
+      for (const char* pads : {"2 ints: 1 ints: 3 ints: 0", "-1 ints: 2 ints: 1 ints: -2",
+                               "5 ints: 5 ints: 0 ints: 0"}) {
         FeedRandom(&ws_, "dy", {2, 9, 9, 9});
         agree("type: \"PadImageGradient\"" + in + args + " arg { name: \"mode\" s: \"" + mode +
               "\" } arg { name: \"pads\" ints: " + pads + " }");

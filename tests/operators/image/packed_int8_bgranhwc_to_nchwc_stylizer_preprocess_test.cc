@@ -1,3 +1,4 @@
+#include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::packed_int8_bgranhwc_to_nchwc_stylizer_preprocess_test {
@@ -56,6 +57,41 @@ TEST(StylizerPreprocessTest, NoiseHas491ValuesByDefault) {
   Feed<float>(&ws, "mean", {3}, {0, 0, 0});
   RunOp(&ws, kUnpack);
   EXPECT_EQ(DimsOf(ws, kNoise), std::vector<int64_t>{491});
+}
+
+// The noise is that of the workspace's seed, whatever other random numbers are drawn.
+TEST(StylizerPreprocessTest, NoiseFollowsTheSeedOfTheWorkspace) {
+  const auto noise_of = [](uint64_t seed, bool after_others) {
+    Workspace ws;
+    ws.SetRandomSeed(seed);
+    Feed<uint8_t>(&ws, "X", {1, 1, 1, 4}, {0, 0, 0, 0});
+    Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+    if (after_others) RunOp(&ws, "type: 'GaussianFill' output: 'z' arg { name: 'shape' ints: 9 }");
+    RunOp(&ws, std::string(kUnpack) + R"( name: "a" arg { name: "noise_size" i: 20 })");
+    return Fetch<float>(ws, kNoise);
+  };
+  const std::vector<float> noise = noise_of(3, false);
+  EXPECT_EQ(noise_of(3, false), noise);
+  EXPECT_EQ(noise_of(3, true), noise);
+  EXPECT_NE(noise_of(4, false), noise);
+}
+
+TEST(StylizerPreprocessTest, LaterRunsFollowTheSizeOfTheImage) {
+  Workspace ws;
+  FeedRange<float>(&ws, kNoise, {4});
+  Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+  Feed<uint8_t>(&ws, "X", {1, 1, 5, 4}, std::vector<uint8_t>(20, 0));
+  NetDef def;
+  def.set_name("unpack");
+  *def.add_op() = ParseOp(kUnpack);
+  NetBase* const net = ws.CreateNet(def);
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {1, 3, 1, 5}, {0, 3, 2, 1, 0, 1, 0, 3, 2, 1, 2, 1, 0, 3, 2});
+  Feed<uint8_t>(&ws, "X", {2, 1, 1, 4}, std::vector<uint8_t>(8, 0));
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {2, 3, 1, 1}, {0, 1, 2, 0, 1, 2});
+  Feed<float>(&ws, "mean", {4}, {0, 0, 0, 0});
+  ExpectThrows([&] { net->Run(); }, "elements of input 1 (mean)");
 }
 
 TEST(StylizerPreprocessTest, EmptyImagesStayEmpty) {

@@ -1,3 +1,4 @@
+#include "caffe2_core/runtime/net.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -173,6 +174,70 @@ TEST(PadImageGradientTest, AnEmptyBatchGivesNothingAndErrorsNameTheShape) {
         RunOp(&ws, PadGradient(Pad("edge", {1, 1, 1, 1})));
       },
       "input 0 (dY) has shape [5, 5]");
+}
+
+// Padding before the input that is as long as the input is reflected at both of its ends.
+TEST(PadImageTest, ReflectsLongPaddingTwice) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 3}, 1);
+  RunOp(&ws, Pad("reflect", {0, 4, 0, 2}));
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 9}, {1, 2, 3, 2, 1, 2, 3, 2, 1});
+  ExpectThrows([&] { RunOp(&ws, Pad("reflect", {0, 5, 0, 0})); },
+               "axis of size 3 with pads 5 and 0 in mode reflect");
+  ExpectThrows([&] { RunOp(&ws, Pad("reflect", {0, 0, 0, 3})); },
+               "axis of size 3 with pads 0 and 3 in mode reflect");
+  Feed<float>(&ws, "dY", {1, 1, 1, 9}, {1, 2, 4, 8, 16, 32, 64, 128, 256});
+  RunOp(&ws, PadGradient(Pad("reflect", {0, 4, 0, 2})));
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {1 + 16 + 256, 2 + 8 + 32 + 128, 4 + 64});
+}
+
+// The plan of the last shape is used again only for that shape.
+TEST(PadImageTest, PlansAgainForEveryShape) {
+  Workspace ws;
+  NetDef def;
+  def.set_name("pads");
+  *def.add_op() = ParseOp(Pad("reflect", {0, 1, 0, 1}));
+  *def.add_op() = ParseOp(PadGradient(Pad("reflect", {0, 2, 0, 1})));
+  const auto feed = [&](int64_t x, int64_t dy) {
+    FeedRange<float>(&ws, "X", {1, 1, 1, x}, 1);
+    FeedRange<float>(&ws, "dY", {1, 1, 1, dy}, 1);
+  };
+  feed(3, 6);
+  NetBase* const net = ws.CreateNet(def);
+  const auto expect = [&] {
+    feed(3, 6);
+    ASSERT_TRUE(net->Run());
+    ExpectTensor<float>(ws, "Y", {1, 1, 1, 5}, {2, 1, 2, 3, 2});
+    ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {3, 2 + 4 + 6, 1 + 5});
+  };
+  expect();
+  feed(2, 5);  // dX has two elements, too few for its padding of 3 on the left
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 4}, {2, 1, 2, 1});
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 2}, {1 + 3 + 5, 2 + 4});
+  expect();
+  feed(1, 6);  // too short for X
+  ExpectThrows([&] { net->Run(); }, "axis of size 1 with pads 1 and 1 in mode reflect");
+  expect();
+  feed(3, 4);  // too short for dX
+  ExpectThrows([&] { net->Run(); }, "axis of size 1 with pads 2 and 1 in mode reflect");
+  expect();
+}
+
+TEST(PadImageGradientTest, RejectsAxesThatArePaddingAlone) {
+  Workspace ws;
+  FeedRange<float>(&ws, "dY", {1, 1, 2, 3});
+  ExpectThrows([&] { RunOp(&ws, PadGradient(Pad("constant", {1, 0, 1, 0}))); },
+               "axis 0 of input 0 (dY) of shape [1, 1, 2, 3] has pads 1 and 1");
+  ExpectThrows([&] { RunOp(&ws, PadGradient(Pad("constant", {0, 3, 0, 0}))); },
+               "axis 1 of input 0 (dY) of shape [1, 1, 2, 3] has pads 3 and 0");
+  RunOp(&ws, PadGradient(Pad("constant", {1, 1, 0, 1})));
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 1}, {4});
+  // In NHWC the axes are dimensions 1 and 2.
+  const std::string nhwc = R"(arg { name: "order" s: "NHWC" })";
+  RunOp(&ws, PadGradient(Pad("edge", {0, 1, 0, 0}, nhwc)));
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {3, 5, 7});
+  ExpectShapeInferred(&ws, PadGradient(Pad("edge", {0, 1, 0, 0}, nhwc)));
 }
 
 }  // namespace

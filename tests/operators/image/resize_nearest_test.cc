@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/net.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -147,6 +148,67 @@ TEST(ResizeNearestGradientTest, AddsUpTheCopiesOfEachPixel) {
   ExpectTensor<float>(ws, "dX", {1, 1, 1, 5}, {1, 0, 2, 0, 0});
 }
 
+// Scales near 2 double a short row without repeating every pixel twice, or repeat each pixel but the
+// last one twice.
+TEST(ResizeNearestTest, RowsThatAlmostDoubleFollowTheirScale) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 1, 1, 3}, 1);
+  RunOp(&ws, Resize(1, 2.1f));
+  ExpectTensor<float>(ws, "Y", {2, 1, 1, 6}, {1, 1, 1, 2, 2, 3, 4, 4, 4, 5, 5, 6});
+  RunOp(&ws, Resize(1, 1.9f));
+  ExpectTensor<float>(ws, "Y", {2, 1, 1, 5}, {1, 1, 2, 2, 3, 4, 4, 5, 5, 6});
+  Feed<float>(&ws, "dY", {2, 1, 1, 6}, {1, 2, 4, 8, 16, 32, 1, 2, 4, 8, 16, 32});
+  RunOp(&ws, std::string(kGradient) + R"(arg { name: "width_scale" f: 2.1 })");
+  ExpectTensor<float>(ws, "dX", {2, 1, 1, 3}, {7, 24, 32, 7, 24, 32});
+  Feed<float>(&ws, "dY", {2, 1, 1, 5}, {1, 2, 4, 8, 16, 1, 2, 4, 8, 16});
+  RunOp(&ws, std::string(kGradient) + R"(arg { name: "width_scale" f: 1.9 })");
+  ExpectTensor<float>(ws, "dX", {2, 1, 1, 3}, {3, 12, 16, 3, 12, 16});
+}
+
+// Both axes, three channels and two images: pixel (y, x) of X is repeated by its own scales.
+TEST(ResizeNearestTest, ScalesBothAxesOfNhwc) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2, 2, 3});
+  for (const float scale : {2.0f, 1.5f}) {
+    RunOp(&ws, Resize(scale, 2, "NHWC"));
+    const int height = static_cast<int>(2 * scale);
+    std::vector<float> want;
+    for (int n = 0; n < 2; ++n) {
+      for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < 4; ++x) {
+          const int row = static_cast<int>(static_cast<float>(y) / scale);
+          for (int c = 0; c < 3; ++c) {
+            want.push_back(static_cast<float>(((n * 2 + row) * 2 + x / 2) * 3 + c));
+          }
+        }
+      }
+    }
+    ExpectTensor<float>(ws, "Y", {2, height, 4, 3}, want);
+    ExpectShapeInferred(&ws, Resize(scale, 2, "NHWC"));
+  }
+}
+
+// A net that was made for one size is run with others.
+TEST(ResizeNearestTest, LaterRunsFollowTheirShapes) {
+  Workspace ws;
+  Feed<float>(&ws, "s", {2}, {2, 1});
+  NetDef def;
+  def.set_name("resize");
+  *def.add_op() = ParseOp(R"(type: "ResizeNearest" input: "X" input: "s" output: "Y")");
+  *def.add_op() = ParseOp(
+      R"(type: "ResizeNearestGradient" input: "Y" input: "X" input: "s" output: "dX")");
+  FeedRange<float>(&ws, "X", {1, 1, 1, 3}, 1);
+  NetBase* const net = ws.CreateNet(def);
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 3}, {1, 2, 3, 1, 2, 3});
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {2, 4, 6});
+  Feed<float>(&ws, "s", {2}, {1, 2});
+  FeedRange<float>(&ws, "X", {2, 1, 1, 2}, 1);
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {2, 1, 1, 4}, {1, 1, 2, 2, 3, 3, 4, 4});
+  ExpectTensor<float>(ws, "dX", {2, 1, 1, 2}, {2, 4, 6, 8});
+}
+
 TEST(ResizeNearestGradientTest, AddsWholePixelsInNhwc) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 2, 3});
@@ -209,8 +271,9 @@ TEST(ResizeNearestGradientTest, AcceptsScalesNearZeroAndInfinity) {
 
 TEST(ImageGradientTest, DoesNotDependOnTheNumberOfThreads) {
   Workspace ws;
-  FeedRandom(&ws, "X", {3, 4, 40, 50});
-  FeedRandom(&ws, "dY", {3, 4, 80, 100});
+  // Seven planes, which three threads cannot share evenly.
+  FeedRandom(&ws, "X", {1, 7, 40, 50});
+  FeedRandom(&ws, "dY", {1, 7, 80, 100});
   for (const char* op :
        {R"(type: "ResizeNearestGradient" input: "dY" input: "X" output: "dX"
            arg { name: "height_scale" f: 2 } arg { name: "width_scale" f: 2 })",

@@ -104,5 +104,57 @@ TEST(UpsampleBilinearGradientTest, AgreesWithDifferences) {
       "UpsampleBilinearGradient");
 }
 
+// Every pixel lies between four pixels of X, at the fractions that map corners to corners.
+TEST(UpsampleBilinearTest, InterpolatesEveryPlaneAtTheFractionsOfTheCorners) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 3, 5, 4});
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  for (const auto& [rows, columns] : {std::pair(2.0f, 1.5f), {1, 0.5f}, {0.4f, 1}, {0.2f, 3}}) {
+    const int height = static_cast<int>(5 * rows), width = static_cast<int>(4 * columns);
+    std::vector<float> want;
+    for (int p = 0; p < 6; ++p) {
+      for (int i = 0; i < height * width; ++i) {
+        const double y = height > 1 ? i / width * 4.0 / (height - 1) : 0;
+        const double z = width > 1 ? i % width * 3.0 / (width - 1) : 0;
+        double sum = 0;
+        for (int j = 0; j < 20; ++j) {
+          sum += std::max(0.0, 1 - std::abs(y - j / 4)) * std::max(0.0, 1 - std::abs(z - j % 4)) *
+                 x[static_cast<size_t>(p * 20 + j)];
+        }
+        want.push_back(static_cast<float>(sum));
+      }
+    }
+    RunOp(&ws, Upsample(rows, columns));
+    ExpectTensor<float>(ws, "Y", {2, 3, height, width}, want, 1e-5);
+    ExpectShapeInferred(&ws, Upsample(rows, columns));
+  }
+}
+
+TEST(UpsampleBilinearTest, RejectsScalesThatAreNotTwo) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  const std::string op = R"(type: "UpsampleBilinear" input: "X" input: "s" output: "Y")";
+  Feed<float>(&ws, "s", {1, 2}, {1, 1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 1 (scales) has shape [1, 2], want [2]");
+  Feed<float>(&ws, "s", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 1 (scales) has shape [1], want [2]");
+  Feed<float>(&ws, "s", {2}, {2, 1});
+  ExpectShapeInferred(&ws, op, /*may_be_unknown=*/true);
+  RunOp(&ws, R"(type: "UpsampleBilinear" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {0, 1, 2, 3});  // the scales are 1
+}
+
+TEST(UpsampleBilinearGradientTest, LeavesNothingOfTheLastRun) {
+  Workspace ws;
+  const std::string op =
+      R"(type: "UpsampleBilinearGradient" input: "dY" input: "X" output: "dX")";
+  FeedRange<float>(&ws, "X", {1, 2, 1, 2});
+  Feed<float>(&ws, "dY", {1, 2, 1, 3}, {2, 4, 8, 16, 32, 64});
+  for (int run = 0; run < 2; ++run) {  // onto the same dX
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "dX", {1, 2, 1, 2}, {4, 10, 32, 80}, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::upsample_bilinear_test
