@@ -458,6 +458,7 @@ TEST(DeviceUsesTest, AreOfInputsThatNoOperatorWrites) {
   const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
                 R"(op { type: "Copy" input: "x" output: "y" )" + second +
                 R"(op { type: "Copy" input: "b" output: "z" )" + second);
+  CountingDevice::SetCurrent(0);  // that of operator 0, which names none
   DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), InOrderOfNet(3));
   ASSERT_FALSE(uses.empty());
   uses.BeginRun();
