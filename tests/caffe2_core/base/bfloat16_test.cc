@@ -35,5 +35,25 @@ TEST(Bfloat16Test, GivesEveryNumberBack) {
   }
 }
 
+TEST(Bfloat16Test, ConvertsEveryRangeOfFloats) {
+  const struct {
+    uint32_t bits;
+    int want;
+  } rows[] = {
+      {0x00000000u, 0x0000}, {0x80000000u, 0x8000}, {0x7f800000u, 0x7f80},
+      {0xff800000u, 0xff80},  // infinity
+      {0xff7fffffu, 0xff80},  // rounded to infinity
+      {0x7f7f7fffu, 0x7f7f},  // just below the middle
+      {0x7f7f8000u, 0x7f80},  // a tie, to the even value
+      {0x00008000u, 0x0000}, {0x00008001u, 0x0001}, {0x00018000u, 0x0002},  // subnormal
+      {0xbf808000u, 0xbf80}, {0xbf818000u, 0xbf82}, {0xbf808001u, 0xbf81},
+      {0x3fffffffu, 0x4000},  // the mantissa carries into the exponent
+      {0x7f800001u, 0x7fc0}, {0x7fffffffu, 0x7fc0}, {0xffc12345u, 0xffc0},  // NaN
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(int{bfloat16(std::bit_cast<float>(row.bits)).x}, row.want) << std::hex << row.bits;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::bfloat16_test

@@ -76,5 +76,28 @@ TEST(ConflictsTest, OfALoadThatFailedAreNotLost) {
   EXPECT_EQ(Report(), "");
 }
 
+TEST(ConflictsTest, OfNestedLoadsGoToTheInnermostThatEnds) {
+  ModuleLoading outer(TakeRecorded);
+  Record("outer");
+  {
+    ModuleLoading inner(TakeRecorded);  // what is recorded is not reported: a load is in progress
+    Record("inner");
+    EXPECT_THAT(inner.Finish(), ElementsAre("outer", "inner"));
+  }
+  Record("later");
+  EXPECT_EQ(Report(), "") << "the outer load is still in progress";
+  EXPECT_THAT(outer.Finish(), ElementsAre("later"));
+  Record("program");
+  EXPECT_EQ(Report(), "program");
+}
+
+TEST(ConflictsTest, AreAppendedToThoseBeforeIfTheyAreErrors) {
+  std::vector<std::string> all = {"first"};
+  AppendConflicts([] { CAFFE_THROW("second"); }, &all);
+  AppendConflicts([] {}, &all);
+  EXPECT_THAT(all, ElementsAre("first", "second"));
+  EXPECT_NO_THROW(ThrowAny({}));
+}
+
 }  // namespace
 }  // namespace caffe2rt::conflicts_test

@@ -6,8 +6,11 @@
 #include <functional>
 #include <iomanip>
 #include <memory>
+#include <new>
 #include <ostream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace caffe2rt::enforce_test {
 namespace {
@@ -191,6 +194,77 @@ TEST(MakeStringTest, ManipulatorsApplyToLaterParts) {
 TEST(MakeStringTest, NamesANullPointerToText) {
   const char* const none = nullptr;
   EXPECT_EQ(MakeString("name ", none, "."), "name (null).");
+}
+
+TEST(EnforceTest, ComparisonsInBracketsOfAnOperandAreNotItsOwn) {
+  const std::vector<int> three = {1, 2, 3};
+  const bool no = false;
+  const auto at = [&](size_t i) { return three[i]; };
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_GE(three[no == true ? 0 : 1], 5); }),
+            "got 2, want at least 5");
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_GT(at(size_t{no == true ? 0u : 2u}), 5); }),
+            "got 3, want more than 5");
+  EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_LE(at(2), (no != true ? 1 : 9), "rank"); }),
+            "rank: got 3, want at most 1");
+}
+
+TEST(EnforceTest, ComparesNumbersOfOtherTypesAsCppDoes) {
+  CAFFE_ENFORCE_EQ(0.5f, 0.5);
+  CAFFE_ENFORCE_LT(0.5, 1);
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LT(1.5, 1, "scale"); }),
+            "scale: got 1.5, want less than 1");
+  CAFFE_ENFORCE_LE(INT64_MAX, UINT64_MAX);
+  CAFFE_ENFORCE_NE(-1, UINT64_MAX);
+  CAFFE_ENFORCE_GE(UINT64_MAX, -1);
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_LE(UINT64_MAX, -1); }),
+            "got 18446744073709551615, want at most -1");
+}
+
+TEST(EnforceTest, AnErrorThatIsRethrownHasTheFrameAndItsType) {
+  const auto rethrown = [](const std::function<void()>& thrower) {
+    try {
+      thrower();
+    } catch (...) {
+      RethrowWithFrame("operator 2");
+    }
+  };
+  EXPECT_EQ(MessageOf([&] { rethrown([] { CAFFE_THROW("bad"); }); }), "operator 2: bad");
+  EXPECT_EQ(MessageOf([&] { rethrown([] { throw std::runtime_error("plain"); }); }),
+            "operator 2: plain");
+  EXPECT_EQ(MessageOf([&] { rethrown([] { throw 7; }); }), "operator 2: unknown exception");
+  struct Own : EnforceNotMet {
+    using EnforceNotMet::EnforceNotMet;
+  };
+  EXPECT_THROW(rethrown([] { throw Own("a.cc", 1, "", "own"); }), Own);
+  EXPECT_THROW(rethrown([] { throw std::bad_alloc(); }), OutOfMemory);
+}
+
+TEST(EnforceTest, NamesTheFileWithoutItsFolders) {
+  const struct {
+    const char* file;
+    const char* condition;
+    const char* what;
+  } rows[] = {
+      {"a/b/c.cc", "x > 1", "[enforce fail at c.cc:7] x > 1. text"},
+      {"c.cc", "", "[enforce fail at c.cc:7] text"},
+      {"/c.cc", "", "[enforce fail at c.cc:7] text"},
+  };
+  for (const auto& row : rows) {
+    const EnforceNotMet error(row.file, 7, row.condition, "text");
+    EXPECT_STREQ(error.what(), row.what);
+    EXPECT_EQ(error.msg(), row.what);
+    EXPECT_EQ(error.msg_stack(), std::vector<std::string>{row.what});
+    EXPECT_EQ(error.message(), "text");
+    EXPECT_EQ(error.caller(), nullptr);
+  }
+  EXPECT_EQ(EnforceNotMet("c.cc", 7, "x", "").message(), "[enforce fail at c.cc:7] x. ");
+}
+
+TEST(MakeStringTest, WritesEveryKindOfPartToAStreamToo) {
+  EXPECT_EQ(MakeString("t", std::string("s"), 'c', -3, 7u, 2.5, std::vector<int>{1, 2}, true, " ",
+                       Point{1, 2}),
+            "tsc-372.5[1, 2]1 <1;2>");
+  EXPECT_EQ(MakeString(std::showpos, 3, ' ', -3, ' ', int64_t{5}, ' ', 1.5), "+3 -3 +5 +1.5");
 }
 
 }  // namespace

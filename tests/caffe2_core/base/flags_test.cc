@@ -123,5 +123,156 @@ TEST(FlagsTest, RemembersWhichIdleFlagsWereGiven) {
   EXPECT_THAT(TakeIdleFlagsGiven(), ElementsAre());
 }
 
+TEST(FlagsTest, ABoolFlagLeavesAWordThatIsNoBool) {
+  flags_test_on = false;
+  EXPECT_THAT(Parse({"--flags_test_on", "file", "--flags_test_count", "5", "true"}),
+              ElementsAre("file", "true"));
+  EXPECT_TRUE(flags_test_on);
+  EXPECT_EQ(flags_test_count, 5);
+  EXPECT_THAT(Parse({"--flags_test_on", "no"}), ElementsAre());
+  EXPECT_FALSE(flags_test_on);
+  EXPECT_THAT(Parse({"--flags_test_on=yes"}), ElementsAre());
+  EXPECT_TRUE(flags_test_on);
+  // The value of another flag may look like a flag or contain an equals sign.
+  EXPECT_THAT(Parse({"--flags_test_name", "--flags_test_on"}), ElementsAre());
+  EXPECT_EQ(flags_test_name, "--flags_test_on");
+  EXPECT_THAT(Parse({"--flags_test_name=a=b"}), ElementsAre());
+  EXPECT_EQ(flags_test_name, "a=b");
+}
+
+TEST(FlagsTest, OnlyBoolFlagsAreNegated) {
+  flags_test_count = 4;
+  std::string error;
+  EXPECT_THAT(Parse({"--noflags_test_count", "word"}, &error), ElementsAre("word"));
+  EXPECT_THAT(error, HasSubstr("flag --noflags_test_count"));
+  EXPECT_EQ(flags_test_count, 4);
+  static int no_flags_test = 1;
+  ASSERT_TRUE(RegisterFlag("noflags_test_on_time", &no_flags_test, "", __FILE__));
+  EXPECT_THAT(Parse({"--noflags_test_on_time", "6"}), ElementsAre());
+  EXPECT_EQ(no_flags_test, 6);
+}
+
+TEST(FlagsTest, AnUnknownFlagLeavesItsValueAndOneProblemEach) {
+  std::string error;
+  EXPECT_THAT(
+      Parse({"--zzzzzzzzzzzzz", "value", "--yyyyyyyyyyyyy=3", "--flags_test_count=11"}, &error),
+      ElementsAre("value"));
+  EXPECT_EQ(error, "flag --zzzzzzzzzzzzz is not known; flag --yyyyyyyyyyyyy is not known");
+  EXPECT_EQ(flags_test_count, 11);
+}
+
+TEST(FlagsTest, NoArgumentsAreParsedWithoutEffect) {
+  ParseCommandLineFlags(nullptr, nullptr);
+  int argc = 0;
+  char** argv = nullptr;
+  ParseCommandLineFlags(&argc, &argv);
+  EXPECT_EQ(argc, 0);
+}
+
+const FlagInfo* InfoOf(const std::vector<FlagInfo>& flags, const std::string& name) {
+  for (const FlagInfo& flag : flags) {
+    if (flag.name == name) return &flag;
+  }
+  return nullptr;
+}
+
+TEST(FlagsTest, DescribesEachTypeOfFlag) {
+  static int number = -2;
+  static int64_t large = int64_t{1} << 40;
+  static bool on = true;
+  static std::string text = "t";
+  ASSERT_TRUE(RegisterFlag("flags_test_d_number", &number, "h1", "f1", "g1"));
+  ASSERT_TRUE(RegisterFlag("flags_test_d_large", &large, "h2", "f2", "g2"));
+  ASSERT_TRUE(RegisterFlag("flags_test_d_on", &on, "h3", "f3", "g3"));
+  ASSERT_TRUE(RegisterFlag("flags_test_d_text", &text, "h4", "f4", "g4"));
+  number = 9;  // the default is the value at the registration
+  const struct {
+    const char* name;
+    const char* type;
+    const char* value;
+    const char* number;
+  } rows[] = {{"flags_test_d_number", "int", "-2", "1"},
+              {"flags_test_d_large", "int64", "1099511627776", "2"},
+              {"flags_test_d_on", "bool", "true", "3"},
+              {"flags_test_d_text", "string", "t", "4"}};
+  const std::vector<FlagInfo> flags = RegisteredFlags();
+  for (const auto& row : rows) {
+    const FlagInfo* const info = InfoOf(flags, row.name);
+    ASSERT_NE(info, nullptr) << row.name;
+    EXPECT_EQ(info->type, row.type);
+    EXPECT_EQ(info->default_value, row.value);
+    EXPECT_EQ(info->help, std::string("h") + row.number);
+    EXPECT_EQ(info->file, std::string("f") + row.number);
+    EXPECT_EQ(info->group, std::string("g") + row.number);
+    EXPECT_FALSE(info->idle);
+  }
+  const FlagInfo* const off = InfoOf(flags, "flags_test_on");
+  ASSERT_NE(off, nullptr);
+  EXPECT_EQ(off->default_value, "false");
+  EXPECT_EQ(off->group, "");
+  for (size_t i = 1; i < flags.size(); ++i) EXPECT_LT(flags[i - 1].name, flags[i].name);
+}
+
+TEST(FlagsTest, DeferredAndIdleFlagsCheckTheirType) {
+  const struct {
+    const char* type;
+    const char* good;
+    const char* bad;  // null: any text is a value
+  } rows[] = {{"int", "-7", "x"},
+              {"int64", "0x7", "1.5"},
+              {"bool", "f", "2"},
+              {"double", "1e3", "1e"},
+              {"string", "anything at all", nullptr}};
+  for (const auto& row : rows) {
+    const std::string later = std::string("flags_test_later_") + row.type;
+    const std::string idle = std::string("flags_test_idle_") + row.type;
+    RegisterDeferredFlag({later, row.type, "", "help", "b.cc", ""});
+    Flag flag = IdleFlag(idle.c_str(), row.type, "0", "i.cc");
+    EXPECT_TRUE(flag.info.idle);
+    EXPECT_EQ(flag.info.default_value, "0");
+    EXPECT_EQ(flag.info.file, "i.cc");
+    ASSERT_TRUE(RegisterFlag(std::move(flag.info), std::move(flag.set)));
+    for (const std::string& name : {later, idle}) {
+      EXPECT_NO_THROW(SetFlag(name, row.good)) << name;
+      if (row.bad != nullptr) EXPECT_THROW(SetFlag(name, row.bad), EnforceNotMet) << name;
+    }
+    (void)TakeIdleFlagsGiven();
+    if (row.bad == nullptr) continue;
+    EXPECT_THROW(SetFlag(idle, row.bad), EnforceNotMet);
+    EXPECT_THAT(TakeIdleFlagsGiven(), ElementsAre()) << "a value that was rejected";
+  }
+  // The last good value is kept until the flag is defined, and set then.
+  SetFlag("flags_test_later_string", "second");
+  std::string text = "default";
+  ASSERT_TRUE(RegisterFlag("flags_test_later_string", &text, "", __FILE__));
+  EXPECT_EQ(text, "second");
+  int64_t number = 1;
+  RegisterDeferredFlag({"flags_test_later_unset", "int64", "1", "help", "b.cc", ""});
+  ASSERT_TRUE(RegisterFlag("flags_test_later_unset", &number, "", __FILE__));
+  EXPECT_EQ(number, 1) << "no value was given";
+  // A deferred flag does not replace one that is defined.
+  RegisterDeferredFlag({"flags_test_later_unset", "int64", "1", "other", "b.cc", ""});
+  SetFlag("flags_test_later_unset", "3");
+  EXPECT_EQ(number, 3);
+}
+
+TEST(FlagsTest, ADeferredValueThatTheFlagRejectsIsReportedWhenItIsDefined) {
+  RegisterDeferredFlag({"flags_test_later_range", "int", "1", "help", "b.cc", ""});
+  SetFlag("flags_test_later_range", "99999999999");
+  int number = 1;
+  EXPECT_THROW(RegisterFlag("flags_test_later_range", &number, "", __FILE__), EnforceNotMet);
+  EXPECT_EQ(number, 1);
+}
+
+TEST(FlagsTest, ReadsIntegersAsC) {
+  const std::pair<const char*, int64_t> rows[] = {{"0", 0},  {"-0x1f", -31}, {"017", 15},
+                                                  {"+5", 5}, {" 6", 6},      {"0X10", 16}};
+  for (const auto& [text, value] : rows) EXPECT_EQ(ParseFlagInteger(text), value) << text;
+  for (const char* text : {"", "6 ", "0x", "1e3", "08", "-9223372036854775809", "five"}) {
+    EXPECT_THROW(ParseFlagInteger(text), EnforceNotMet) << text;
+  }
+  EXPECT_EQ(ParseFlagInteger("-9223372036854775808"), INT64_MIN);
+}
+
 }  // namespace
 }  // namespace caffe2rt::flags_test

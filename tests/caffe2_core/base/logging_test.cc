@@ -192,5 +192,18 @@ TEST_F(LoggingDeathTest, FatalGoesToTheSinkAndToStderr) {
       "sink has 3\n.*the end");
 }
 
+TEST_F(LoggingTest, PrintsTheLetterOfEachSeverity) {
+  EXPECT_THAT(Captured(-2, [] { LOG(INFO) << "text"; }), testing::StartsWith("[I logging_test"));
+  EXPECT_THAT(Captured(-2, [] { LOG(ERROR) << "text"; }), testing::StartsWith("[E logging_test"));
+  EXPECT_THAT(Captured(-2, [] { VLOG(2) << "text"; }), testing::StartsWith("[V logging_test"));
+  EXPECT_EQ(LogThreshold(), -2);
+}
+
+TEST_F(LoggingTest, TheThresholdItselfIsLogged) {
+  EXPECT_NE(Captured(1, [] { LOG(WARNING) << "text"; }), "");
+  EXPECT_EQ(Captured(1, [] { LOG(INFO) << "text"; }), "");
+  EXPECT_EQ(Captured(3, [] { LOG(ERROR) << "text"; }), "");
+}
+
 }  // namespace
 }  // namespace caffe2rt::logging_test

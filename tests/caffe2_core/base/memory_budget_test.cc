@@ -1,6 +1,7 @@
 #include "caffe2_core/base/memory_budget.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <new>
@@ -94,6 +95,28 @@ TEST(MemoryBudgetTest, BadAllocInAnOperatorIsOutOfMemoryWithTheFrame) {
     return;
   }
   FAIL() << "is no OutOfMemory";
+}
+
+TEST(MemoryBudgetTest, TheLimitIsHalfOfTheMachineByDefault) {
+  const auto bytes =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  ASSERT_EQ(GlobalCPUMemoryOptions().limit_bytes, 0u);
+  EXPECT_EQ(GetCPUMemoryUsage().limit_bytes, bytes / 2);
+  GlobalCPUMemoryOptions().limit_bytes = 77;
+  EXPECT_EQ(GetCPUMemoryUsage().limit_bytes, 77u);
+  GlobalCPUMemoryOptions().limit_bytes = 0;
+  EXPECT_EQ(GetCPUMemoryUsage().limit_bytes, bytes / 2);
+}
+
+TEST(MemoryBudgetTest, ALowerLimitThanWhatIsInUseRejectsEverything) {
+  const CPUMemoryReservation some(1000);
+  GlobalCPUMemoryOptions().limit_bytes = 500;
+  EXPECT_FALSE(TryReserveCPUBytes(1));
+  EXPECT_THROW(CheckCPUBytes(1), OutOfMemory);
+  GlobalCPUMemoryOptions().limit_bytes = 0;
+  const size_t peak = GetCPUMemoryUsage().peak_bytes;
+  EXPECT_TRUE(TryReserveCPUBytes(0));
+  EXPECT_EQ(GetCPUMemoryUsage().peak_bytes, peak);
 }
 
 }  // namespace

@@ -140,5 +140,106 @@ TEST(NarrowNumberTest, EveryFormatHasAName) {
   EXPECT_EQ(NarrowFormatOfName("float8"), std::nullopt);
 }
 
+TEST(NarrowNumberTest, UsesTheBitsOfTheFormatAlone) {
+  const struct {
+    Format format;
+    uint8_t bits;
+    float number;
+  } rows[] = {
+      {Format::kInt4, 0xf1, 1.f},       {Format::kInt4, 0x78, -8.f},
+      {Format::kUint4, 0xf3, 3.f},      {Format::kInt2, 0xfd, 1.f},
+      {Format::kInt2, 0x07, -1.f},      {Format::kUint2, 0xfe, 2.f},
+      {Format::kFloat4E2M1, 0xf2, 1.f}, {Format::kFloat4E2M1, 0x7a, -1.f},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(NarrowToFloat(row.format, row.bits), row.number)
+        << NarrowFormatName(row.format) << " " << int{row.bits};
+  }
+}
+
+TEST(NarrowNumberTest, KnowsTheKindOfEachFormat) {
+  const struct {
+    Format format;
+    const char* name;
+    int bits;
+    bool integer, is_signed;
+  } rows[] = {
+      {Format::kFloat8E4M3FN, "float8e4m3fn", 8, false, false},
+      {Format::kFloat8E4M3FNUZ, "float8e4m3fnuz", 8, false, false},
+      {Format::kFloat8E5M2, "float8e5m2", 8, false, false},
+      {Format::kFloat8E5M2FNUZ, "float8e5m2fnuz", 8, false, false},
+      {Format::kFloat8E8M0, "float8e8m0", 8, false, false},
+      {Format::kFloat4E2M1, "float4e2m1", 4, false, false},
+      {Format::kInt4, "int4", 4, true, true},
+      {Format::kUint4, "uint4", 4, true, false},
+      {Format::kInt2, "int2", 2, true, true},
+      {Format::kUint2, "uint2", 2, true, false},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(NarrowFormatName(row.format), row.name);
+    EXPECT_EQ(NarrowBits(row.format), row.bits) << row.name;
+    EXPECT_EQ(IsNarrowInteger(row.format), row.integer) << row.name;
+    EXPECT_EQ(IsNarrowSigned(row.format), row.is_signed) << row.name;
+  }
+}
+
+TEST(NarrowNumberTest, RoundsPowersOfTwoAtEachBound) {
+  const struct {
+    float x;
+    NarrowRounding rounding;
+    bool saturate;
+    int bits;
+  } rows[] = {
+      {1.f, NarrowRounding::kUp, true, 127},
+      {1.f, NarrowRounding::kNearest, true, 127},
+      {-1.1f, NarrowRounding::kUp, true, 128},  // the sign is dropped
+      {1.25f, NarrowRounding::kDown, true, 127},
+      {0x1.fffffep127f, NarrowRounding::kUp, false, 0xff},
+      {0x1.fffffep127f, NarrowRounding::kNearest, true, 0xfe},
+      {0x1.4p127f, NarrowRounding::kNearest, false, 0xfe},
+      {0x1p126f, NarrowRounding::kUp, true, 0xfd},
+      {0x1.8p126f, NarrowRounding::kUp, true, 0xfe},
+      {kInfinity, NarrowRounding::kDown, true, 0xff},
+      {0.f, NarrowRounding::kUp, true, 0},
+      {0x1p-127f, NarrowRounding::kNearest, true, 0},  // the smallest number
+      {0x1.8p-127f, NarrowRounding::kNearest, true, 1},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(int{FloatToNarrow(Format::kFloat8E8M0, row.x, row.saturate, row.rounding)}, row.bits)
+        << row.x;
+  }
+}
+
+TEST(NarrowNumberTest, IntegersAreCutOffTowardZero) {
+  const struct {
+    Format format;
+    float x;
+    int bits;
+  } rows[] = {
+      {Format::kInt4, 2.9f, 2},   {Format::kInt4, -2.9f, 14},    {Format::kUint4, 16.f, 0},
+      {Format::kUint4, 17.5f, 1}, {Format::kInt2, -1.5f, 3},     {Format::kUint2, 4.f, 0},
+      {Format::kInt4, -0.5f, 0},  {Format::kInt4, kInfinity, 0}, {Format::kUint4, -kInfinity, 0},
+      {Format::kInt4, 1e30f, 0},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(int{FloatToNarrow(row.format, row.x, true)}, row.bits)
+        << NarrowFormatName(row.format) << " " << row.x;
+  }
+}
+
+TEST(NarrowNumberTest, NaNHasTheBitsOfEachFormat) {
+  const std::pair<Format, int> rows[] = {{Format::kFloat8E4M3FN, 0x7f},
+                                         {Format::kFloat8E4M3FNUZ, 0x80},
+                                         {Format::kFloat8E5M2FNUZ, 0x80},
+                                         {Format::kFloat8E8M0, 0xff}};
+  for (const auto& [format, bits] : rows) {
+    for (const bool saturate : {true, false}) {
+      EXPECT_EQ(int{FloatToNarrow(format, kNaN, saturate)}, bits) << NarrowFormatName(format);
+    }
+  }
+  EXPECT_TRUE(std::isnan(
+      NarrowToFloat(Format::kFloat8E5M2, FloatToNarrow(Format::kFloat8E5M2, kNaN, true))));
+}
+
 }  // namespace
 }  // namespace caffe2rt::narrow_number_test

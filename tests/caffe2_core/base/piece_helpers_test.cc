@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "caffe2_core/base/piece_range.h"
 #include "caffe2_core/base/pool_workers.h"
+#include "caffe2_core/base/thread_pool.h"
 #include "tests/support/wait_for.h"
 
 namespace caffe2rt::piece_helpers_test {
@@ -157,6 +159,91 @@ TEST(PieceHelpersTest, LoopsInPiecesRunAlone) {
   }
   EXPECT_EQ(PieceHelpers::OfThisThread(), nullptr);
   EXPECT_FALSE(PieceScope::IsActive());
+}
+
+// Everything on one thread: the first piece helps with the others.
+TEST(PieceHelpersTest, HelpRunsTheOtherSeatsPiecesAndReportsIt) {
+  PieceHelpers helpers(3);
+  EXPECT_EQ(helpers.num_threads(), 3);
+  const PieceHelpers::Scope scope(&helpers, 0);
+  EXPECT_FALSE(helpers.Help(1));
+  std::vector<int> order;
+  bool helped = false;
+  auto piece = [&](int i) {
+    order.push_back(i);
+    if (i != 0) return;
+    EXPECT_FALSE(helpers.Help(0)) << "the pieces of its own seat are not another's";
+    helped = helpers.Help(2);  // from the back
+    EXPECT_FALSE(helpers.Help(1)) << "none is left";
+  };
+  helpers.Run(4, PieceFunction(piece));
+  EXPECT_TRUE(helped);
+  EXPECT_EQ(order, (std::vector<int>{0, 3, 2, 1}));
+}
+
+TEST(PieceHelpersTest, ErrorsOfPiecesThatAHelperRunsReachTheOwner) {
+  PieceHelpers helpers(2);
+  const PieceHelpers::Scope scope(&helpers, 0);
+  int ran = 0;
+  auto piece = [&](int i) {
+    ++ran;
+    if (i == 0) {
+      EXPECT_TRUE(helpers.Help(1));
+    } else {
+      throw std::runtime_error("a helper's");
+    }
+  };
+  EXPECT_THROW(helpers.Run(3, PieceFunction(piece)), std::runtime_error);
+  EXPECT_EQ(ran, 3);
+  auto good = [&](int) { ++ran; };
+  helpers.Run(2, PieceFunction(good));  // without the error of the job before
+  EXPECT_EQ(ran, 5);
+}
+
+TEST(PieceHelpersTest, ScopesRestoreWhatTheyFound) {
+  PieceHelpers outer_helpers(2), inner_helpers(2);
+  const PieceHelpers::Scope outer(&outer_helpers, 1);
+  {
+    const PieceHelpers::Scope inner(&inner_helpers, 0);
+    EXPECT_EQ(PieceScope::seat(), 0);
+    {
+      const PieceHelpers::Scope alone(nullptr, 0);
+      EXPECT_EQ(PieceHelpers::OfThisThread(), nullptr);
+      EXPECT_TRUE(PieceScope::IsActive());
+    }
+    EXPECT_EQ(PieceHelpers::OfThisThread(), &inner_helpers);
+  }
+  EXPECT_EQ(PieceHelpers::OfThisThread(), &outer_helpers);
+  EXPECT_EQ(PieceScope::seat(), 1);
+  EXPECT_TRUE(PieceScope::IsActive());
+}
+
+TEST(PieceHelpersTest, ACallerInAScopeOffersItsPieces) {
+  PieceHelpers helpers(2);
+  const PieceHelpers::Scope scope(&helpers, 1);
+  ThreadPool pool({.num_threads = 1});
+  std::vector<int> order;
+  auto note = [&](int piece) { order.push_back(piece); };
+  pool.Run(3, PieceFunction(note));
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 0})) << "by the seat";
+  order.clear();
+  pool.Run(1, PieceFunction(note));
+  EXPECT_EQ(order, std::vector<int>{0});
+}
+
+TEST(PieceRangeTest, GivesTheOnlyPieceFromEitherEnd) {
+  PieceRange range;
+  range.Set(0, 1);
+  EXPECT_FALSE(range.empty());
+  EXPECT_EQ(range.TakeLast(), 0);
+  EXPECT_TRUE(range.empty());
+  range.Set(7, 8);
+  EXPECT_EQ(range.TakeFirst(), 7);
+  EXPECT_EQ(range.TakeFirst(), -1);
+  EXPECT_EQ(range.TakeLast(), -1);
+  range.Set(2, 2);
+  EXPECT_TRUE(range.empty());
+  EXPECT_EQ(range.TakeLast(), -1);
 }
 
 }  // namespace

@@ -121,5 +121,92 @@ TEST_F(RandomRunsTest, AnOperatorInsideAnotherOneTakesItsKeys) {
   EXPECT_NE(inside.NextInnerKey(), place_.NextInnerKey());
 }
 
+TEST(RandomWordsTest, AnOddNumberOfWordsEndsWithALowHalf) {
+  std::array<uint32_t, 4> words = {0, 0, 0, 42};
+  RandomWords(0).generate(words.begin(), words.begin() + 3);
+  EXPECT_EQ(words, (std::array<uint32_t, 4>{0x7b1dcdaf, 0xe220a839, 0xa1b965f4, 42}));
+  RandomWords(0).generate(words.begin(), words.begin());
+  EXPECT_EQ(words[0], 0x7b1dcdafu);
+}
+
+TEST(RandomKeysTest, OfNamesAreTheirHashMixedWithTheirLength) {
+  // FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv).
+  EXPECT_EQ(RandomKeyOf(""), MixRandomKeys(0xcbf29ce484222325ull, 0));
+  EXPECT_EQ(RandomKeyOf("a"), MixRandomKeys(0xaf63dc4c8601ec8cull, 1));
+  EXPECT_EQ(RandomKeyOf("foobar"), MixRandomKeys(0x85944171f73967e8ull, 6));
+  EXPECT_EQ(RandomKeyOf("\xff"), MixRandomKeys(0xaf64724c8602eb6eull, 1));
+}
+
+TEST_F(RandomRunsTest, TheKeyOfAPlaceMixesTheSeedTheRunAndTheName) {
+  runs_.SetSeed(9);
+  EXPECT_EQ(place_.key(), MixRandomKeys(MixRandomKeys(9, 0), RandomKeyOf("x")))
+      << "before the first run, as in run 0";
+  const std::vector<uint64_t> keys = KeysOfRuns(3);
+  for (uint64_t run = 0; run < 3; ++run) {
+    EXPECT_EQ(keys[run], MixRandomKeys(MixRandomKeys(9, run), RandomKeyOf("x"))) << run;
+  }
+  EXPECT_EQ(runs_.next_run(), 3u);
+  runs_.SetSeed(std::nullopt);
+  EXPECT_EQ(runs_.next_run(), 0u);
+  runs_.Begin();
+  EXPECT_EQ(runs_.next_run(), 0u) << "without a seed, runs are not counted";
+}
+
+TEST_F(RandomRunsTest, ANetInsideAnOperatorHasStreamsOnlyWhileTheOperatorHas) {
+  RandomRuns inner;
+  inner.SetParent(&place_);
+  runs_.SetSeed(1);
+  runs_.Begin();
+  inner.Begin();
+  const uint64_t begun = inner.begun();
+  EXPECT_NE(begun, 0u);
+  runs_.SetSeed(std::nullopt);
+  inner.Begin();
+  EXPECT_EQ(inner.begun(), 0u) << "the outer net has lost its seed";
+  runs_.SetSeed(1);
+  runs_.Begin();
+  inner.Begin();
+  EXPECT_NE(inner.begun(), 0u);
+  EXPECT_NE(inner.begun(), begun);
+}
+
+TEST_F(RandomRunsTest, ANetInsideAnOperatorWithoutStreamsUsesItsOwnSeed) {
+  RandomRuns inner;
+  inner.SetParent(&place_);
+  inner.SetSeed(5);
+  for (uint64_t run = 0; run < 2; ++run) {
+    inner.Begin();
+    EXPECT_EQ(inner.key(), MixRandomKeys(5, run));
+  }
+  runs_.SetSeed(1);
+  runs_.Begin();
+  inner.Begin();
+  EXPECT_EQ(inner.key(), MixRandomKeys(MixRandomKeys(place_.key(), 0x6e6574), 0));
+  EXPECT_EQ(inner.next_run(), 2u) << "that run is the operator's";
+  inner.SetParent(nullptr);
+  inner.Begin();
+  EXPECT_EQ(inner.key(), MixRandomKeys(5, 2));
+}
+
+TEST_F(RandomRunsTest, InnerRunsAreCountedFromZeroInEachRunOfTheOperator) {
+  runs_.SetSeed(3);
+  for (int run = 0; run < 2; ++run) {
+    runs_.Begin();
+    const uint64_t base = MixRandomKeys(place_.key(), 0x6e6574);
+    RandomPlace inside;
+    inside.Follow(&place_);
+    EXPECT_EQ(place_.NextInnerKey(), MixRandomKeys(base, 0));
+    EXPECT_EQ(inside.NextInnerKey(), MixRandomKeys(base, 1)) << "they are counted together";
+    EXPECT_EQ(place_.NextInnerKey(), MixRandomKeys(base, 2));
+  }
+}
+
+TEST(RandomPlaceTest, HasNoStreamOutsideOfANet) {
+  RandomPlace alone, inside;
+  EXPECT_EQ(alone.begun(), 0u);
+  inside.Follow(&alone);
+  EXPECT_EQ(inside.begun(), 0u);
+}
+
 }  // namespace
 }  // namespace caffe2rt::random_stream_test

@@ -49,5 +49,14 @@ TEST(RunningMedianTest, CountsValuesBeyondTheBinsAsTheNearest) {
   EXPECT_NEAR(large.Median(), 0x1p30f, 0x1p30f * 0.006);
 }
 
+TEST(RunningMedianTest, IsExactUpToTheLastValueThatIsKept) {
+  RunningMedian median;
+  for (size_t i = 0; i < RunningMedian::kExactValues; ++i) median.Add(i < 500 ? 1.003f : 3.007f);
+  EXPECT_EQ(median.Median(), (1.003f + 3.007f) / 2);
+  median.Add(3.007f);
+  EXPECT_NEAR(median.Median(), 3.007f, 3.007f * 0.006f);
+  EXPECT_EQ(median.count(), 1001);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::running_median_test

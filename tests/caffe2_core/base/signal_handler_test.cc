@@ -57,5 +57,65 @@ TEST(SignalHandlerTest, StopOnSignalStopsAfterEitherSignal) {
   EXPECT_TRUE(go_on(2));
 }
 
+TEST(SignalHandlerTest, IgnoresSignalsThatArrivedBeforeIt) {
+  const SignalHandler earlier;
+  std::raise(SIGINT);
+  std::raise(SIGHUP);
+  SignalHandler handler(Action::STOP, Action::STOP);
+  EXPECT_EQ(handler.CheckForSignals(), Action::NONE);
+  EXPECT_FALSE(handler.GotSIGINT());
+  EXPECT_FALSE(handler.GotSIGHUP());
+}
+
+TEST(SignalHandlerTest, StopsForSIGINTAloneByDefault) {
+  SignalHandler handler;
+  std::raise(SIGHUP);
+  EXPECT_EQ(handler.CheckForSignals(), Action::NONE);
+  std::raise(SIGINT);
+  std::raise(SIGINT);
+  EXPECT_EQ(handler.CheckForSignals(), Action::STOP) << "several signals count as one";
+  EXPECT_EQ(handler.CheckForSignals(), Action::NONE);
+}
+
+TEST(SignalHandlerTest, GivesTheActionOfSIGHUPFirst) {
+  SignalHandler stop_on_int(Action::STOP, Action::NONE), stop_on_hup(Action::NONE, Action::STOP);
+  std::raise(SIGINT);
+  std::raise(SIGHUP);
+  EXPECT_EQ(stop_on_int.CheckForSignals(), Action::NONE);
+  EXPECT_EQ(stop_on_int.CheckForSignals(), Action::STOP);
+  EXPECT_EQ(stop_on_hup.CheckForSignals(), Action::STOP);
+  EXPECT_EQ(stop_on_hup.CheckForSignals(), Action::NONE);
+  EXPECT_EQ(stop_on_hup.CheckForSignals(), Action::NONE);
+}
+
+TEST(SignalHandlerTest, TheLastHandlerPutsBothOldHandlersBack) {
+  static int ints = 0, hups = 0;
+  auto* const int_before = std::signal(SIGINT, [](int) { ++ints; });
+  auto* const hup_before = std::signal(SIGHUP, [](int) { ++hups; });
+  {
+    const SignalHandler outer;
+    { const SignalHandler inner; }
+    std::raise(SIGINT);
+    std::raise(SIGHUP);
+    EXPECT_EQ(ints + hups, 0) << "the outer handler still counts them";
+  }
+  std::raise(SIGHUP);
+  EXPECT_EQ(ints, 0);
+  EXPECT_EQ(hups, 1);
+  std::raise(SIGINT);
+  EXPECT_EQ(ints, 1);
+  EXPECT_EQ(hups, 1);
+  std::signal(SIGINT, int_before);
+  std::signal(SIGHUP, hup_before);
+}
+
+TEST(SignalHandlerTest, CopiesOfStopOnSignalReportASignalOnce) {
+  const StopOnSignal go_on;
+  const StopOnSignal copy = go_on;
+  std::raise(SIGINT);
+  EXPECT_FALSE(go_on(0));
+  EXPECT_TRUE(copy(0));
+}
+
 }  // namespace
 }  // namespace caffe2rt::signal_handler_test

@@ -106,5 +106,23 @@ TEST(NearestNamesTest, GivesAtMostAsManyAsAsked) {
   EXPECT_EQ(NearestNames("Conv", kKnown, 1), std::vector<std::string>{"Conv"});
 }
 
+TEST(NearestNamesTest, RanksByDistanceAndKeepsTheOrderOfEqualOnes) {
+  const std::vector<std::string> known = {"Bolt", "Colt", "Cola", "Colts", "Xyz"};
+  EXPECT_EQ(NearestNames("Colt", known, 9),
+            (std::vector<std::string>{"Colt", "Bolt", "Cola", "Colts"}));
+  EXPECT_EQ(NearestNames("Colt", known, 2), (std::vector<std::string>{"Colt", "Bolt"}));
+  EXPECT_TRUE(NearestNames("Colt", known, 0).empty());
+}
+
+TEST(NearestNamesTest, FindsNamesThatBeginTheWordOrAlmostDo) {
+  EXPECT_EQ(NearestNames("ReluGradientOp", kKnown), std::vector<std::string>{"Relu"});
+  EXPECT_TRUE(NearestNames("MyRelu123456", kKnown).empty()) << "it only ends or holds it";
+  EXPECT_TRUE(NearestNames("FCTransposedX", kKnown).empty()) << "two letters are too few";
+  // Three quarters of the word are the beginning of the name.
+  EXPECT_EQ(NearestNames("MaxPooler", {"MaxPool3dWithIndex"}),
+            std::vector<std::string>{"MaxPool3dWithIndex"});
+  EXPECT_TRUE(NearestNames("MaxOften", {"MaxPool3dWithIndex"}).empty());
+}
+
 }  // namespace
 }  // namespace caffe2rt::suggest_test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -83,6 +84,95 @@ TEST(TypeMetaTest, CopyingWhatCannotBeCopiedThrows) {
   const TypeMeta meta = TypeMeta::Make<std::unique_ptr<int>>();
   std::unique_ptr<int> a, b;
   EXPECT_THROW(meta.copy()(&a, &b, 1), EnforceNotMet);
+}
+
+// Counts the objects that exist.
+struct CountedElement {
+  static inline int alive = 0;
+  int value = 5;
+  CountedElement() { ++alive; }
+  CountedElement(const CountedElement& other) : value(other.value) { ++alive; }
+  CountedElement& operator=(const CountedElement&) = default;
+  ~CountedElement() { --alive; }
+};
+
+TEST(TypeMetaTest, FunctionsAccessAllElementsAndNoMore) {
+  const TypeMeta meta = TypeMeta::Make<CountedElement>();
+  EXPECT_FALSE(meta.IsPlainData());
+  alignas(CountedElement) unsigned char a[4 * sizeof(CountedElement)], b[sizeof(a)];
+  auto* const from = reinterpret_cast<CountedElement*>(a);
+  auto* const to = reinterpret_cast<CountedElement*>(b);
+  meta.ctor()(a, 4);
+  meta.ctor()(b, 4);
+  EXPECT_EQ(CountedElement::alive, 8);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(from[i].value, 5);
+    from[i].value = 10 + i;
+  }
+  meta.copy()(a, b, 3);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(to[i].value, i < 3 ? 10 + i : 5);
+  meta.copy()(a + 3 * sizeof(CountedElement), b, 0);
+  EXPECT_EQ(to[0].value, 10);
+  meta.dtor()(b, 0);
+  EXPECT_EQ(CountedElement::alive, 8);
+  meta.dtor()(b, 4);
+  EXPECT_EQ(CountedElement::alive, 4);
+  meta.dtor()(a, 4);
+  EXPECT_EQ(CountedElement::alive, 0);
+  meta.Destroy(new CountedElement);
+  EXPECT_EQ(CountedElement::alive, 0);
+}
+
+struct WithoutDefault {
+  explicit WithoutDefault(int) {}
+};
+enum class SmallEnum : uint8_t { kOne };
+
+TEST(TypeMetaTest, TypesWithoutDefaultHaveNoConstructorFunction) {
+  const TypeMeta meta = TypeMeta::Make<WithoutDefault>();
+  EXPECT_EQ(meta.ctor(), nullptr);
+  EXPECT_NE(meta.copy(), nullptr);
+  EXPECT_NE(meta.dtor(), nullptr);
+  EXPECT_FALSE(meta.IsPlainData());
+  EXPECT_TRUE(meta.IsSet());
+  EXPECT_TRUE(TypeMeta::Make<SmallEnum>().IsPlainData());
+  EXPECT_EQ(TypeMeta::Make<SmallEnum>().itemsize(), 1u);
+  EXPECT_FALSE(TypeMeta::Make<std::string>().IsPlainData());
+  EXPECT_TRUE(TypeMeta::Make<bool>().IsPlainData());
+}
+
+TEST(TypeMetaTest, NamesIntegersByTheirSize) {
+  EXPECT_STREQ(TypeMeta::Name<signed char>(), "int8");
+  EXPECT_STREQ(TypeMeta::Name<uint8_t>(), "uint8");
+  EXPECT_STREQ(TypeMeta::Name<int16_t>(), "int16");
+  EXPECT_STREQ(TypeMeta::Name<uint16_t>(), "uint16");
+  EXPECT_STREQ(TypeMeta::Name<int32_t>(), "int32");
+  EXPECT_STREQ(TypeMeta::Name<uint32_t>(), "uint32");
+  EXPECT_STREQ(TypeMeta::Name<int64_t>(), "int64");
+  EXPECT_STREQ(TypeMeta::Name<uint64_t>(), "uint64");
+  EXPECT_STREQ(TypeMeta::Name<long long>(), "int64");
+  EXPECT_STREQ(TypeMeta::Name<unsigned long long>(), "uint64");
+  EXPECT_STREQ(TypeMeta::Name<bool>(), "bool");
+  EXPECT_STREQ(TypeMeta::Name<double>(), "double");
+  EXPECT_STREQ(TypeMeta::Name<std::vector<uint16_t>>(), "vector<uint16>");
+  EXPECT_STREQ(TypeMeta::Name<std::vector<signed char>>(), "vector<int8>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<short, unsigned int>>()), "map<int16, uint32>");
+  EXPECT_STREQ(TypeMeta::Name<std::unique_ptr<unsigned long>>(), "unique_ptr<uint64>");
+  EXPECT_FALSE(TypeMeta::Make<long>() == TypeMeta::Make<long long>()) << "they are other types";
+  EXPECT_NE(TypeMeta::Id<int>(), TypeMeta::Id<unsigned>());
+  EXPECT_EQ(TypeMeta(), TypeMeta());
+  EXPECT_TRUE(TypeMeta::Make<float>().IsSet());
+}
+
+TEST(TypeMetaTest, TheErrorOfACopyNamesTheType) {
+  const TypeMeta meta = TypeMeta::Make<std::unique_ptr<int>>();
+  std::unique_ptr<int> a, b;
+  try {
+    meta.copy()(&a, &b, 1);
+    FAIL() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_EQ(error.message(), "elements of type unique_ptr<int32> cannot be copied");
+  }
 }
 
 }  // namespace

@@ -47,5 +47,60 @@ TEST(Utf8Test, ShowsControlCharacters) {
             "\\x9b31m \\xe2\\x82");
 }
 
+TEST(Utf8Test, AcceptsTheFirstAndLastCharacterOfEachLength) {
+  const struct {
+    const char* bytes;
+    size_t size;
+  } rows[] = {
+      {"\x01", 1},
+      {"\x7f", 1},
+      {"\xc2\x80", 2},
+      {"\xdf\xbf", 2},
+      {"\xe0\xa0\x80", 3},
+      {"\xed\x9f\xbf", 3},
+      {"\xee\x80\x80", 3},
+      {"\xef\xbf\xbf", 3},
+      {"\xf0\x90\x80\x80", 4},
+      {"\xf4\x8f\xbf\xbf", 4},
+      {"\xf1\x80\x80\x80", 4},
+      // invalid
+      {"\xc1\xbf", 0},
+      {"\xbf", 0},
+      {"\xe0\x9f\xbf", 0},
+      {"\xed\xbf\xbf", 0},
+      {"\xf0\x8f\xbf\xbf", 0},
+      {"\xf5\x80\x80\x80", 0},
+      {"\xc3\x28", 0},
+      {"\xe2\x82\x28", 0},
+      {"\xe2\x28\xa1", 0},
+      {"\xf0\x9f\x98\x28", 0},
+      {"\xf0\x9f\x98", 0},
+      {"\xc3\xc3", 0},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Utf8CharacterSize(row.bytes, 0), row.size)
+        << testing::PrintToString(std::string(row.bytes));
+  }
+  EXPECT_EQ(Utf8CharacterSize(std::string("\0", 1), 0), 1u);
+}
+
+TEST(Utf8Test, ShortensToNoMoreThanTheLimit) {
+  EXPECT_EQ(Shortened("abcd", 3), "...");
+  EXPECT_EQ(Shortened("abcde", 4), "a...");
+  EXPECT_EQ(Shortened("", 3), "");
+  EXPECT_EQ(Shortened(std::string(200, 'x')), std::string(200, 'x'));
+  EXPECT_EQ(Shortened(std::string(201, 'x')), std::string(197, 'x') + "...");
+  // A character that ends at the limit stays.
+  EXPECT_EQ(Shortened("a\xc3\xa9zzzzz", 6), "a\xc3\xa9...");
+}
+
+TEST(Utf8Test, EscapesEachBoundOfTheControlCharacters) {
+  EXPECT_EQ(EscapeControls("\x1f \x20~"), "\\x1f  ~");
+  EXPECT_EQ(EscapeControls("\x0b\x08\x0e"), "\\x0b\\x08\\x0e");
+  EXPECT_EQ(OneLine("\xc2\x9f\xc2\xa0"), "\\xc2\\x9f\xc2\xa0");
+  EXPECT_EQ(OneLine("\xc3\x80"), "\xc3\x80") << "the second byte alone means nothing";
+  EXPECT_EQ(OneLine("a\\x"), "a\\x");
+}
+
 }  // namespace
 }  // namespace caffe2rt::utf8_test

@@ -77,5 +77,37 @@ TEST_F(WorkScopeTest, TheWishForAnyMachineEndsWithTheScope) {
   EXPECT_EQ(wishes, 0);
 }
 
+TEST_F(WorkScopeTest, NegativeAndNoThreadsLeaveTheOuterNumber) {
+  const WorkScope two({.threads = 2});
+  const WorkScope none({.threads = 0});
+  EXPECT_EQ(GetNumThreads(), 2);
+  const WorkScope negative({.threads = -1});
+  EXPECT_EQ(GetNumThreads(), 2);
+}
+
+TEST_F(WorkScopeTest, EachSettingIsInheritedAndEndsAlone) {
+  // Only the address is stored.
+  int objects[2];
+  const auto* const tuning = reinterpret_cast<const ConvTuning*>(&objects[0]);
+  const auto* const other = reinterpret_cast<const ConvTuning*>(&objects[1]);
+  {
+    const WorkScope outer({.threads = 3, .conv_tuning = tuning, .any_machine = true});
+    {
+      const WorkScope inner({.conv_tuning = other});
+      EXPECT_EQ(t_thread_state.conv_tuning, other);
+      EXPECT_TRUE(t_thread_state.any_machine);
+      EXPECT_EQ(t_thread_state.threads, 3);
+    }
+    EXPECT_EQ(t_thread_state.conv_tuning, tuning);
+    const WorkScope inner({.threads = 1});
+    EXPECT_EQ(t_thread_state.conv_tuning, tuning);
+    EXPECT_TRUE(WorksForAnyMachine());
+    EXPECT_EQ(GetNumThreads(), 1);
+  }
+  EXPECT_EQ(t_thread_state.conv_tuning, nullptr);
+  EXPECT_FALSE(WorksForAnyMachine());
+  EXPECT_EQ(t_thread_state.threads, 0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::work_scope_test

@@ -433,6 +433,8 @@ TEST_F(CApiLoadTest, SeedDeterminesTheRandomNumbersOfEachCall) {
   EXPECT_NE(first[0], first[1]);
   EXPECT_EQ(numbers(1, 1), first);
   EXPECT_NE(numbers(1, 2), first);
+  EXPECT_EQ(numbers(1, 0), numbers(1, 0)) << "0 is a seed";
+  EXPECT_NE(numbers(1, 0), first);
   EXPECT_NE(numbers(0, 1), numbers(0, 1));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/base/thread_state.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/storage.h"
 #include "tests/caffe2_core/executors/call_operator.h"
@@ -378,6 +379,30 @@ TEST_F(ScheduledNetTest, ALaterRunAllocatesNothing) {
   for (int run = 0; run < 20; ++run) net->Run();
   EXPECT_EQ(counter.Counts().allocations, 0);
   EXPECT_EQ(counter.Counts().locks, 0);
+}
+
+TEST_F(ScheduledNetTest, EachRunOfRunAsyncHasTheStateOfItsCaller) {
+  for (const char* type : {"dag", "async_scheduling", "async_simple"}) {
+    SCOPED_TRACE(type);
+    int threads = -1;
+    Calls() = {{"a", [&](OperatorBase*) { threads = t_thread_state.threads; }}};
+    const auto net = Make(MakeString(R"(name: "n" type: ")", type,
+                                     R"(" op { type: "ExecutorTestCall" name: "a" output: "x" })"));
+    for (const int wanted : {3, 5, 0, 2}) {
+      const WorkScope scope({.threads = wanted});
+      ASSERT_TRUE(net->RunAsync());
+      net->Wait();
+      EXPECT_EQ(threads, wanted);
+    }
+    {
+      const std::atomic<bool> stopped{true};
+      const StopScope scope(stopped);
+      ASSERT_TRUE(net->RunAsync());
+      EXPECT_THROW(net->Wait(), RunStopped);
+    }
+    ASSERT_TRUE(net->RunAsync());
+    EXPECT_NO_THROW(net->Wait());
+  }
 }
 
 }  // namespace

@@ -135,5 +135,61 @@ TEST(SharedTurnTest, IsGivenBackWhileAllWait) {
   expect(2, 2);
 }
 
+TEST(ReadyChainsTest, ClearForgetsTheChainsOfEveryWord) {
+  constexpr uint32_t kChains = 64 * 64 + 1;  // of two groups of words
+  ReadyChains ready(kChains);
+  for (int round = 0; round < 2; ++round) {
+    for (const uint32_t chain : {0u, 63u, 64u, 4095u, 4096u}) ready.Add(chain);
+    ready.Clear();
+    EXPECT_EQ(ready.First(), ReadyChains::kNone);
+    for (const uint32_t chain : {4094u, 65u, 1u, 62u}) ready.Add(chain);
+    for (const uint32_t chain : {1u, 62u, 65u, 4094u}) EXPECT_EQ(ready.Take(), chain);
+    EXPECT_EQ(ready.Take(), ReadyChains::kNone);
+  }
+}
+
+TEST(ReadyChainsTest, FirstLooksBeyondWordsThatHaveBecomeEmpty) {
+  ReadyChains ready(200);
+  ready.Add(3);
+  ready.Add(130);
+  EXPECT_EQ(ready.Take(), 3u);
+  EXPECT_EQ(ready.First(), 130u) << "the bit of the first word is cleared later";
+  EXPECT_EQ(ready.Take(), 130u);
+  EXPECT_EQ(ready.First(), ReadyChains::kNone);
+  ready.Add(130);
+  ready.Add(130);  // added twice, it is one
+  ready.Add(3);
+  EXPECT_EQ(ready.First(), 3u);
+  EXPECT_EQ(ready.Take(), 3u);
+  EXPECT_EQ(ready.Take(), 130u);
+  EXPECT_EQ(ready.Take(), ReadyChains::kNone);
+}
+
+TEST(SharedTurnTest, IsTheTurnOfItsThreadUntilItEnds) {
+  EXPECT_EQ(t_thread_state.turn, nullptr);
+  CountedTurn outer;
+  {
+    SharedTurn turn;
+    EXPECT_EQ(t_thread_state.turn, &turn);
+    turn.Begin();
+    turn.GiveBack();
+    EXPECT_EQ(outer.given_back, 1);
+    turn.TakeAgain();
+    EXPECT_EQ(outer.taken, 1);
+    turn.End();
+    EXPECT_EQ(outer.given_back, 1) << "nothing waits";
+  }
+  EXPECT_EQ(t_thread_state.turn, &outer);
+}
+
+TEST(SharedTurnTest, NeedsNoOuterTurn) {
+  SharedTurn turn;
+  turn.Begin();
+  turn.GiveBack();
+  turn.TakeAgain();
+  turn.End();
+  EXPECT_EQ(t_thread_state.turn, &turn);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::waiting_threads_test

@@ -6,6 +6,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
@@ -196,6 +197,43 @@ TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
   EXPECT_THROW(ParseDevice("cuda:-1", &option), EnforceNotMet);
   EXPECT_THROW(ParseDevice("cuda:100000", &option), EnforceNotMet);
   EXPECT_THROW(ParseDevice("cuda:4294967296", &option), EnforceNotMet);
+}
+
+// A number without a type in the option of the operator goes with the type of the net.
+TEST(DevicePlacementTest, FindsTheDeviceOfTheOperatorThatReadsABlobFirst) {
+  const NetDef net = test::ParseNet(R"(
+      device_option { device_type: 1 device_id: 2 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Relu" input: "c" output: "d" device_option { device_type: 0 } }
+      op { type: "Add" input: "c" input: "w" output: "e" device_option { device_id: 3 } })");
+  const auto text = [&](const std::string& blob) -> std::string {
+    const std::optional<DeviceOption> device = DeviceOfFirstReader(net, blob);
+    if (!device.has_value()) return "none";
+    return MakeString(device->device_type(), ":", device->device_id());
+  };
+  EXPECT_EQ(text("x"), "1:2");
+  EXPECT_EQ(text("c"), "0:2");  // the first of two readers, whose number is that of the net
+  EXPECT_EQ(text("w"), "1:3");
+  EXPECT_EQ(text("y"), "none");
+  EXPECT_EQ(text("d"), "none");
+  EXPECT_EQ(text(""), "none");
+}
+
+TEST(DevicePlacementTest, InputsOfOneOperatorMayBeOnOtherDevices) {
+  OpSchemaRegistry::NewSchema("DevicePlacementMixed", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .DeviceInferenceFunction([](const OperatorDef& def) {
+        const DeviceOption cpu;
+        return std::pair(std::vector<DeviceOption>{def.device_option(), cpu, def.device_option()},
+                         std::vector<DeviceOption>{def.device_option()});
+      });
+  const NetDef net = test::ParseNet(R"(
+      op { type: "DevicePlacementMixed" input: "x" input: "shape" input: "w" output: "y"
+           device_option { device_type: 1 } })");
+  EXPECT_EQ(DeviceOfFirstReader(net, "x")->device_type(), CUDA);
+  EXPECT_EQ(DeviceOfFirstReader(net, "shape")->device_type(), CPU);
+  EXPECT_EQ(DeviceOfFirstReader(net, "w")->device_type(), CUDA);
 }
 
 }  // namespace

@@ -62,5 +62,24 @@ TEST(ImageFormTest, ArrangesAnImage) {
   EXPECT_EQ(InImageForm(Planes(), {}).dims(), (std::vector<int64_t>{1, 2, 1, 3}));
 }
 
+TEST(ImageFormTest, ArrangesRowsAndColumnsOfChannelsLast) {
+  Tensor image(std::vector<int64_t>{1, 3, 2, 2}, CPU);
+  for (int i = 0; i < 12; ++i) image.mutable_data<float>()[i] = static_cast<float>(i);
+  const Tensor last = InImageForm(std::move(image), {.has_batch = false, .channels_last = true});
+  EXPECT_EQ(last.dims(), (std::vector<int64_t>{2, 2, 3}));
+  EXPECT_EQ(std::vector<float>(last.data<float>(), last.data<float>() + 12),
+            (std::vector<float>{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+}
+
+TEST(ImageFormTest, BytesAreRoundedAndLimited) {
+  Tensor image(std::vector<int64_t>{1, 1, 1, 6}, CPU);
+  const float values[] = {0.5f, 254.4f, 254.5f, 255.4f, -0.4f, -0.6f};
+  std::copy_n(values, 6, image.mutable_data<float>());
+  const Tensor bytes = InImageForm(std::move(image), {.channels_last = true, .bytes = true});
+  EXPECT_EQ(bytes.dims(), (std::vector<int64_t>{1, 1, 6, 1}));
+  EXPECT_EQ(std::vector<uint8_t>(bytes.data<uint8_t>(), bytes.data<uint8_t>() + 6),
+            (std::vector<uint8_t>{1, 254, 255, 255, 0, 0}));
+}
+
 }  // namespace
 }  // namespace caffe2rt::image_preparation_test

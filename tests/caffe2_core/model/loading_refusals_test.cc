@@ -2,6 +2,7 @@
 // beside it.
 #include <gtest/gtest.h>
 
+#include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
@@ -256,6 +257,23 @@ TEST_F(LoadingRefusalsTest, ModelsOfCaffeStateTheirInputs) {
   EXPECT_EQ(model.caffe_transform->scale, 1);
   EXPECT_EQ(model.files, std::vector<std::string>{dir_.path("net.prototxt")});
   EXPECT_EQ(model.predict_net.name(), "net");
+}
+
+// Nets that were imported from ONNX state their inputs and outputs in arguments.
+TEST_F(LoadingRefusalsTest, InputsWithoutDimsAreStatedByTheirTypeAlone) {
+  NetDef net = ParseNet(R"(name: "n" external_input: "x" external_input: "s" external_output: "y"
+      op { type: "Add" input: "x" input: "s" output: "y" })");
+  StateInput("x", {.type = TensorProto::INT64}, &net);
+  StateInput("s", {.type = TensorProto::DOUBLE, .has_dims = true}, &net);
+  StateOutput("y", {-1, 4}, &net);
+  const Model model = LoadModelFromMemory({}, net.SerializeAsString());
+  EXPECT_EQ(model.input_types, (std::map<std::string, TensorProto_DataType>{
+                                   {"x", TensorProto::INT64}, {"s", TensorProto::DOUBLE}}));
+  EXPECT_FALSE(model.input_dims.contains("x")) << "its rank is not known";
+  EXPECT_EQ(model.input_dims.at("s"), std::vector<int64_t>());
+  EXPECT_EQ(model.output_dims.at("y"), (std::vector<int64_t>{-1, 4}));
+  EXPECT_TRUE(model.input_shapes.empty());
+  EXPECT_FALSE(model.is_onnx);
 }
 
 }  // namespace

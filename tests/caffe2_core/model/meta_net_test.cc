@@ -84,5 +84,31 @@ TEST(MetaNetTest, OpensTheReaderOfTheParameters) {
   ExpectThrows([&] { OpenParameterReader(dir.path("p"), "minidb", nullptr); }, "is null");
 }
 
+TEST(MetaNetTest, TakesEachNetOfAKeyAndTheFirstPredictNet) {
+  MetaNetDef meta = Meta({"GLOBAL_INIT_NET_TYPE", "PREDICT_NET_TYPE", "PREDICT_INIT_NET_TYPE",
+                          "GLOBAL_INIT_NET_TYPE", "PREDICT_NET_TYPE"});
+  for (int i = 0; i < meta.nets_size(); ++i)
+    meta.mutable_nets(i)->mutable_value()->set_name(std::to_string(i));
+  const auto add = [&](const char* key, const std::vector<std::string>& values) {
+    auto* const entry = meta.add_blobs();
+    entry->set_key(key);
+    for (const std::string& value : values) entry->add_value(value);
+  };
+  add("INPUTS_BLOB_TYPE", {"a", "b"});
+  add("OUTPUTS_BLOB_TYPE", {"y", "z"});
+  add("OTHER", {"o"});
+  EXPECT_THAT(GetBlobs(meta, "OTHER"), ElementsAre("o"));
+  EXPECT_THAT(GetBlobs(meta, "NONE"), IsEmpty());
+  EXPECT_EQ(GetNet(meta, "PREDICT_NET_TYPE").name(), "1");
+  const PredictorNets nets = TakeNets(std::move(meta));
+  std::vector<std::string> names;
+  for (const NetDef& net : nets.init_nets) names.push_back(net.name());
+  EXPECT_THAT(names, ElementsAre("0", "3", "2"));
+  EXPECT_EQ(nets.predict_net.name(), "1");
+  EXPECT_THAT(nets.inputs, ElementsAre("a", "b"));
+  EXPECT_THAT(nets.outputs, ElementsAre("y", "z"));
+  EXPECT_FALSE(nets.image.known);
+}
+
 }  // namespace
 }  // namespace caffe2rt::meta_net_test

@@ -431,5 +431,36 @@ TEST(PredictorMemoryTest, RejectsIdleArenasOutOfRange) {
       "idle_arenas of a predictor is -1, want 0 to 1024");
 }
 
+TEST(NetMemoryTest, KeepsAPlanForEachElementType) {
+  Workspace ws;
+  NetBase* net = nullptr;
+  std::unique_ptr<NetMemory> memory;
+  const auto run = [&](auto one) {
+    using T = decltype(one);
+    Feed<T>(&ws, "x", {3}, {1, 2, 3});
+    if (net == nullptr) {
+      net = ws.CreateNet(ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+          op { type: "Add" input: "x" input: "x" output: "a" }
+          op { type: "Mul" input: "a" input: "x" output: "b" }
+          op { type: "Add" input: "b" input: "a" output: "y" })"));
+      memory = std::make_unique<NetMemory>(net, std::set<std::string>(), NewStock());
+    }
+    ASSERT_TRUE(memory->Run());
+    // 2 x^2 + 2 x
+    ExpectTensor<T>(ws, "y", {3}, {4, 12, 24});
+  };
+  const struct {
+    bool wide;
+    int plans;
+  } rows[] = {{false, 1}, {true, 2}, {false, 2}, {true, 2}};
+  for (const auto& row : rows) {
+    row.wide ? run(int64_t{}) : run(float{});
+    EXPECT_EQ(memory->plans_made(), row.plans);
+  }
+  Feed<float>(&ws, "x", {3, 1}, {1, 2, 3});  // as many elements in another shape
+  ASSERT_TRUE(memory->Run());
+  EXPECT_EQ(memory->plans_made(), 3);
+}
+
 }  // namespace
 }  // namespace caffe2rt::net_memory_test

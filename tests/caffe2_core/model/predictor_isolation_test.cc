@@ -255,5 +255,58 @@ TEST(PredictorIsolationTest, MemoryOfAReleasedResultIsReusedByTheNextCall) {
   EXPECT_EQ(out[0].raw_data(), memory);
 }
 
+// The caller gives a weight, so that the instance runs the net as it was written. That net writes
+// its input, also where the optimized one does not.
+TEST(PredictorIsolationTest, ANetWithAWeightOfTheCallerLeavesTheInputAlone) {
+  const struct {
+    const char* ops;
+    std::vector<float> want, with_weight;  // of x = {-1, 2} and w = {10, 20}, or {100, 200}
+  } rows[] = {
+      {R"(op { type: "Add" input: "x" input: "w" output: "x" }
+          op { type: "Add" input: "x" input: "w" output: "y" })",
+       {19, 42},
+       {199, 402}},
+      {R"(op { type: "Sum" input: "x" input: "w" output: "x" }
+          op { type: "Sum" input: "x" input: "w" output: "y" })",
+       {19, 42},
+       {199, 402}},
+      {R"(op { type: "Relu" input: "x" output: "x" }
+          op { type: "Add" input: "x" input: "w" output: "y" })",
+       {10, 22},
+       {100, 202}},
+      {R"(op { type: "Relu" input: "x" output: "x" } op { type: "Relu" input: "x" output: "x" }
+          op { type: "Add" input: "x" input: "w" output: "y" })",
+       {10, 22},
+       {100, 202}},
+      {R"(op { type: "Add" input: "x" input: "w" output: "y" }
+          op { type: "Relu" input: "w" output: "x" })",
+       {9, 22},
+       {99, 202}},
+      {R"(op { type: "Add" input: "x" input: "w" output: "x" }
+          op { type: "Relu" input: "x" output: "y" })",
+       {9, 22},
+       {99, 202}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.ops);
+    Predictor predictor(ParseNet(kInit),
+                        ParseNet(std::string(R"(name: "n" external_input: "x" external_input: "w"
+                                external_output: "y" )") +
+                                 row.ops));
+    const Tensor x = Vector({-1, 2}), w = Vector({100, 200});
+    std::vector<Tensor> out;
+    for (int call = 0; call < 2; ++call) {
+      predictor(Predictor::TensorMap{{"x", x}}, &out);
+      EXPECT_EQ(Values(out[0]), row.want);
+    }
+    for (int call = 0; call < 3; ++call) {
+      predictor(Predictor::TensorMap{{"x", x}, {"w", w}}, &out);
+      EXPECT_EQ(Values(out[0]), row.with_weight);
+      EXPECT_EQ(Values(x), (std::vector<float>{-1, 2}));
+      EXPECT_EQ(Values(w), (std::vector<float>{100, 200}));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::predictor_isolation_test

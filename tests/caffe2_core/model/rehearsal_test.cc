@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
@@ -161,6 +164,43 @@ TEST(RehearsalTest, APredictorForgetsTheZeros) {
   ASSERT_TRUE(predictor({x}, &outputs));
   EXPECT_EQ(std::vector<float>(outputs[0].data<float>(), outputs[0].data<float>() + 4),
             std::vector<float>({11, 12, 13, 14}));
+}
+
+// Keeps the shapes of the first inputs with which operators run.
+class ShapeKeepingObserver final : public ObserverBase<OperatorBase> {
+ public:
+  ShapeKeepingObserver(OperatorBase* op, std::set<std::vector<int64_t>>* seen)
+      : ObserverBase<OperatorBase>(op), op_(*op), seen_(*seen) {}
+  void Start() override { seen_.insert(op_.Input<Tensor>(0).dims()); }
+
+ private:
+  const OperatorBase& op_;
+  std::set<std::vector<int64_t>>& seen_;
+};
+
+TEST(RehearsalTest, ShapesThatTheCallerStatesComeBeforeThoseOfTheFile) {
+  const struct {
+    std::vector<int64_t> of_file, of_caller, want;
+  } rows[] = {{{2, 4}, {}, {2, 4}}, {{}, {3, 4}, {3, 4}}, {{2, 4}, {3, 4}, {3, 4}}};
+  for (const auto& row : rows) {
+    std::set<std::vector<int64_t>> seen;
+    AddGlobalNetObserverCreator([&](NetBase* net) -> std::unique_ptr<ObserverBase<NetBase>> {
+      for (OperatorBase* op : net->GetOperators())
+        op->AttachObserver(std::make_unique<ShapeKeepingObserver>(op, &seen));
+      return nullptr;
+    });
+    Model model;
+    model.predict_net = ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+        op { type: "Relu" input: "x" output: "y" })");
+    model.inputs = {"x"};
+    model.outputs = {"y"};
+    if (!row.of_file.empty()) model.input_shapes["x"] = row.of_file;
+    PredictorOptions options;
+    if (!row.of_caller.empty()) options.input_shapes = {{"x", Floats(row.of_caller)}};
+    const Predictor predictor(std::move(model), options);
+    ClearGlobalNetObservers();
+    EXPECT_EQ(seen, std::set<std::vector<int64_t>>{row.want});
+  }
 }
 
 }  // namespace

@@ -107,5 +107,31 @@ TEST(DeadlineTest, StopsCallsOfAPredictorAlsoWhileTheyWaitForAnInstance) {
   EXPECT_EQ(predictor.num_instances(), 1);
 }
 
+TEST(DeadlineTest, NamesALimitInMilliseconds) {
+  const std::pair<std::chrono::nanoseconds, const char*> rows[] = {
+      {std::chrono::nanoseconds(0), "the time of the run, 0 ms, was over"},
+      {std::chrono::microseconds(-1500), "the time of the run, -1.5 ms, was over"},
+      {std::chrono::nanoseconds(-1), "the time of the run, -1e-06 ms, was over"}};
+  for (const auto& [limit, text] : rows) {
+    ExpectThrows([&, nanoseconds = limit] { RunWithin(nanoseconds, [] { ThrowIfStopped(); }); },
+                 text);
+  }
+}
+
+TEST(DeadlineTest, AScopeEndsWithItsBlock) {
+  {
+    const DeadlineScope over(milliseconds(0));
+    EXPECT_TRUE(over.IsOver());
+    EXPECT_THROW(ThrowIfStopped(), RunStopped);
+    EXPECT_THROW(ThrowIfStoppedBetweenOperators(), RunStopped);
+    const DeadlineScope inner(hours(1));
+    EXPECT_FALSE(inner.IsOver());
+    EXPECT_THROW(ThrowIfStopped(), RunStopped) << "the outer one still counts";
+  }
+  EXPECT_NO_THROW(ThrowIfStopped());
+  const DeadlineScope longest(std::chrono::nanoseconds::max());
+  EXPECT_FALSE(longest.IsOver());
+}
+
 }  // namespace
 }  // namespace caffe2rt::deadline_test

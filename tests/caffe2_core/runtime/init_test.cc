@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
@@ -110,6 +112,77 @@ TEST(InitTest, AcceptsOtherFlagsOfCaffe2WithoutEffectAndRejectsUnknownOnes) {
   ExpectThrows([] { InitWith({"--caffe2_streams_per_gpu=many"}); }, "\"many\" is not an integer");
   ExpectThrows([] { InitWith({"--caffe2_log_levle=1"}); }, "close: --caffe2_log_level");
   ExpectThrows([] { InitWith({"--caffe2_omp_num_threads=-1"}); }, "want 0 (no change) to 1024");
+}
+
+TEST(InitTest, RunsAllFunctionsAndReportsEveryProblemAtOnce) {
+  static int late = 0, early = 0;
+  RegisterInitFunction(&Failing, true, "early one");
+  RegisterInitFunction([](int*, char***) { return ++early > 0; }, true, "counts");
+  RegisterInitFunction(&Failing, false, "late one");
+  RegisterInitFunction([](int*, char***) { return ++late > 0; }, false, "counts");
+  std::vector<std::string> words = {"program", "--caffe2_log_level=x", "rest"};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = 3;
+  char** pointer = argv.data();
+  ExpectThrows([&] { GlobalInit(&argc, &pointer); },
+               "Failed to run some init functions for caffe2: init function \"early one\" failed; "
+               "flag --caffe2_log_level: \"x\" is not an integer; init function \"late one\" "
+               "failed");
+  EXPECT_EQ(early, 1);
+  EXPECT_EQ(late, 1);
+  EXPECT_EQ(argc, 2) << "the flag is removed";
+  EXPECT_STREQ(argv[1], "rest");
+  InitWith({});  // nothing is left to run
+  EXPECT_EQ(early, 1);
+  EXPECT_EQ(late, 1);
+}
+
+// An early function can define the flags that are parsed afterwards.
+TEST(InitTest, EarlyFunctionsRunBeforeFlagsAreParsedAndLateOnesAfterwards) {
+  static int value = 1, seen_early = -1, seen_late = -1;
+  RegisterInitFunction(
+      [](int* argc, char***) {
+        RegisterFlag("init_test_of_early", &value, "", __FILE__);
+        seen_early = *argc;
+        return true;
+      },
+      true, "defines a flag");
+  RegisterInitFunction(
+      [](int* argc, char***) {
+        seen_late = 10 * value + *argc;
+        return true;
+      },
+      false, "reads it");
+  InitWith({"--init_test_of_early=7"});
+  EXPECT_EQ(seen_early, 2);
+  EXPECT_EQ(seen_late, 71);
+}
+
+TEST(InitDeathTest, AnInitThatFailedHasRun) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the child starts, without an init
+  const auto init = [] {
+    RegisterInitFunction(&Failing, false, "first");
+    if (GlobalInitAlreadyRun()) std::exit(1);
+    try {
+      GlobalInit();
+      std::exit(2);
+    } catch (const EnforceNotMet&) {
+      std::exit(GlobalInitAlreadyRun() ? 0 : 3);
+    }
+  };
+  EXPECT_EXIT(init(), testing::ExitedWithCode(0), "");
+}
+
+TEST(InitTest, HelpIsAWordBeforeALoneDashAlone) {
+  // After "--" nothing is a flag: this does not end the program.
+  std::vector<std::string> words = {"program", "--", "--help"};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = 3;
+  char** pointer = argv.data();
+  EXPECT_TRUE(GlobalInit(&argc, &pointer));
+  EXPECT_EQ(argc, 3);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "caffe2_core/base/enforce.h"
@@ -312,6 +313,45 @@ TEST(ModuleLinksTest, LibrariesThatNeedEachOtherAreReadOnce) {
                        .folders = "$ORIGIN"}));
   }
   EXPECT_EQ(ErrorOf(dir.path("libcaffe2_links_test_a.so")), "");
+}
+
+TEST(ModuleLinksTest, WhatIsNoLibraryIsNeededWithoutHarm) {
+  const TempDir dir;
+  dir.Write("lib/libcaffe2_links_test_text.so", "no shared library, but it names caffe2rt");
+  dir.Write("lib/libcaffe2_links_test_empty.so", "");
+  dir.Write("lib/libcaffe2_links_test_copy.so", ElfFile({.has_note = true}));
+  const std::string module =
+      dir.Write("module.so",
+                ElfFile({.needed = {"libcaffe2_links_test_text.so", "libcaffe2_links_test_empty.so",
+                                    "libcaffe2_links_test_absent.so"},
+                         .folders = "$ORIGIN/lib"}));
+  EXPECT_EQ(ErrorOf(module), "");
+  // Those after it are still read.
+  const std::string other =
+      dir.Write("other.so",
+                ElfFile({.needed = {"libcaffe2_links_test_text.so", "libcaffe2_links_test_copy.so"},
+                         .folders = ":$ORIGIN/lib:"}));
+  EXPECT_THAT(ErrorOf(other), testing::HasSubstr("libcaffe2_links_test_copy.so\", which contains"));
+}
+
+TEST(ModuleLinksTest, TheFirstFolderThatHasALibraryCounts) {
+  const TempDir dir;
+  dir.Write("good/libcaffe2_links_test_lib.so", ElfFile({}));
+  dir.Write("copy/libcaffe2_links_test_lib.so", ElfFile({.has_note = true}));
+  std::filesystem::create_directories(dir.path("folder/libcaffe2_links_test_lib.so"));
+  const auto error_with = [&](const std::string& folders) {
+    return ErrorOf(dir.Write(
+        "module.so", ElfFile({.needed = {"libcaffe2_links_test_lib.so"}, .folders = folders})));
+  };
+  EXPECT_EQ(error_with("$ORIGIN/good:$ORIGIN/copy"), "");
+  EXPECT_THAT(error_with("$ORIGIN/copy:$ORIGIN/good"), testing::HasSubstr("/copy/libcaffe2"));
+  EXPECT_EQ(error_with("$ORIGIN/folder:$ORIGIN/good"), "") << "a folder is no library";
+  EXPECT_THAT(error_with("$ORIGIN/folder:" + dir.path("copy")), testing::HasSubstr("/copy/lib"));
+  // A path is taken as it is.
+  EXPECT_THAT(ErrorOf(dir.Write("path.so",
+                                ElfFile({.needed = {dir.path("copy/libcaffe2_links_test_lib.so")},
+                                         .folders = "$ORIGIN/good"}))),
+              testing::HasSubstr("/copy/libcaffe2_links_test_lib.so\", which contains"));
 }
 
 }  // namespace

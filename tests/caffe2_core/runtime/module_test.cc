@@ -217,5 +217,13 @@ TEST(ModuleTest, LoadsAModuleThatLinksTheSharedLibraryOfTheProgram) {
   test::ExpectTensor<int>(ws, "y", {}, {7});
 }
 
+TEST(ModuleTest, ANameThatIsDeclaredTwiceIsReportedOnce) {
+  const ModuleSchema again("module_test_linked", "another text");
+  EXPECT_EQ(CurrentModules().at("module_test_linked"), "linked into the test");
+  ExpectThrows([] { LoadModule("", File("module_test_good")); },
+               "module \"module_test_linked\" is registered twice");
+  EXPECT_NO_THROW(LoadModule("", File("module_test_good")));
+}
+
 }  // namespace
 }  // namespace caffe2rt::module_test

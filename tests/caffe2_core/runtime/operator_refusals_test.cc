@@ -1,5 +1,6 @@
 // Errors of single operators, of copies between devices, of stops and of flags, whole; and the values
 // just inside the bounds.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -253,6 +254,58 @@ TEST(OperatorRefusalsTest, FlagsSetTheirOwnOption) {
   InitError(
       {MakeString("--caffe2_max_keep_on_shrink_memory=", before.substr(6, before.rfind(' ') - 6))});
   EXPECT_EQ(state(), before);
+}
+
+constexpr auto kOtherDevice = static_cast<DeviceType>(27);
+REGISTER_DEVICE_OPERATOR(27, OperatorRefusalsElsewhere, ProbeOp);
+OPERATOR_SCHEMA(OperatorRefusalsElsewhere);
+REGISTER_CUDA_OPERATOR(OperatorRefusalsOnCuda, ProbeOp);
+REGISTER_CUDA_OPERATOR_STR("OperatorRefusalsCudaText", ProbeOp);
+REGISTER_CUDNN_OPERATOR(OperatorRefusalsOnCuda, ProbeOp);
+OPERATOR_SCHEMA(OperatorRefusalsOnCuda);
+OPERATOR_SCHEMA(OperatorRefusalsCudaText);
+REGISTER_CPU_OPERATOR_STR("OperatorRefusalsCpuText", ProbeOp);
+OPERATOR_SCHEMA(OperatorRefusalsCpuText);
+
+TEST(OperatorRefusalsTest, EachMacroRegistersForItsDeviceAlone) {
+  const struct {
+    const char* key;
+    DeviceType device;
+  } rows[] = {{"OperatorRefusalsElsewhere", kOtherDevice},
+              {"OperatorRefusalsOnCuda", CUDA},
+              {"OperatorRefusalsCudaText", CUDA},
+              {"OperatorRefusalsOnCuda_ENGINE_CUDNN", CUDA},
+              {"OperatorRefusalsCpuText", CPU},
+              {"OperatorRefusalsProbe", CPU},
+              {"OperatorRefusalsProbe_ENGINE_QUICK", CPU}};
+  for (const auto& row : rows) {
+    for (const DeviceType device : {CPU, CUDA, kOtherDevice}) {
+      EXPECT_EQ(OperatorRegistryOf(device)->Has(row.key), device == row.device)
+          << row.key << " " << device;
+    }
+  }
+  EXPECT_TRUE(HasOperator(kOtherDevice, "OperatorRefusalsElsewhere"));
+  EXPECT_FALSE(HasOperator(CPU, "OperatorRefusalsElsewhere"));
+  const std::vector<std::string> types = RegisteredOperatorTypes(kOtherDevice);
+  EXPECT_EQ(types, std::vector<std::string>{"OperatorRefusalsElsewhere"});
+  EXPECT_EQ(OpRegistryKey("Relu", "CUDNN"), "Relu_ENGINE_CUDNN");
+  EXPECT_EQ(OpRegistryKey("Relu", ""), "Relu");
+  EXPECT_EQ(OpRegistryKey("Relu", "DEFAULT"), "Relu");
+}
+
+TEST(OperatorRefusalsTest, MissingOperatorsAreExplainedByTheirDevice) {
+  // The CPU has it, the other device has not.
+  const std::string elsewhere = ExplainMissingOperator("OperatorRefusalsProbe", kOtherDevice);
+  EXPECT_THAT(elsewhere, testing::HasSubstr("Cannot create operator of type "
+                                            "'OperatorRefusalsProbe' on the device"));
+  EXPECT_THAT(elsewhere, testing::Not(testing::HasSubstr("none of its engines")));
+  EXPECT_THAT(elsewhere, testing::HasSubstr("this type is not known"));
+  EXPECT_THAT(ExplainMissingOperator("OperatorRefusalsProbe", CPU),
+              testing::HasSubstr("none of its engines supports this def"));
+  EXPECT_THAT(ExplainMissingOperator("OperatorRefusalsElsewere", kOtherDevice),
+              testing::HasSubstr("; close: OperatorRefusalsElsewhere"));
+  EXPECT_THAT(ExplainMissingOperator("OperatorRefusalsElsewere", CPU),
+              testing::Not(testing::HasSubstr("close: OperatorRefusalsElsewhere")));
 }
 
 }  // namespace

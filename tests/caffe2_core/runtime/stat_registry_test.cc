@@ -55,5 +55,20 @@ TEST(AverageStatTest, CountsSumAndNumber) {
   EXPECT_EQ(toMap(registry.publish()), (ExportedStatMap{{"t/sum", 42}, {"t/count", 2}}));
 }
 
+TEST(StatRegistryTest, PublishingWithoutResetKeepsTheCountersAndReplacesTheList) {
+  StatRegistry registry;
+  registry.add("n")->increment(3);
+  ExportedStatList stats = {{"old", 1, {}}, {"other", 2, {}}};
+  registry.publish(stats);
+  ASSERT_EQ(stats.size(), 1u);
+  EXPECT_EQ(stats[0].key, "n");
+  EXPECT_EQ(stats[0].value, 3);
+  registry.publish(stats, true);
+  EXPECT_EQ(stats[0].value, 3) << "the value before the reset";
+  EXPECT_EQ(registry.publish()[0].value, 0);
+  EXPECT_TRUE(StatRegistry().publish().empty());
+  EXPECT_EQ(&StatRegistry::get(), &StatRegistry::get());
+}
+
 }  // namespace
 }  // namespace caffe2rt::stat_registry_test

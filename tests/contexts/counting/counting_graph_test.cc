@@ -352,5 +352,20 @@ TEST(CountingSyncTest, NetOfSeveralDevicesRuns) {
   EXPECT_EQ(Counts().waits, waits + 3);  // includes the two copies
 }
 
+TEST(CountingGraphTest, NetsThatSynchronizeAfterEachOperatorRecordNothing) {
+  Workspace ws;
+  FeedDevice(&ws, "x", {2}, {-1, 2});
+  NetDef net = ParseNet(kThree);
+  *net.add_arg() = net.arg(0);
+  net.mutable_arg(1)->set_name("cuda_sync");
+  ws.CreateNet(net);
+  const int64_t graphs = Counts().graphs;
+  for (int run = 0; run < 5; ++run) {
+    ASSERT_TRUE(ws.RunNet("three"));
+    EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 6}));
+  }
+  EXPECT_EQ(Counts().graphs, graphs);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::counting_graph_test

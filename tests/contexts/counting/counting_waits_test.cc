@@ -1,6 +1,7 @@
 // Waits, memory uses and graphs of operators that do not start in the order of their net.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "caffe2_core/executors/device_uses.h"
@@ -416,6 +417,69 @@ TEST(DeviceUsesTest, ANetKeepsMemoryThatIsFreedWhileAnotherDeviceReadsIt) {
   EXPECT_TRUE(net->Run());
   CountingDevice::SetCurrent(0);
   const DataPtr again(TheCountingStaticContext()->New(kLarge));
+}
+
+// Operator 0 has no event, so the host waits for it before operator 1 starts on another stream.
+TEST(WorkUnderWayTest, BeginsWithTheOperatorBeforeWhichTheHostHasWaited) {
+  const Net net(
+      Op(R"(type: "Relu" input: "a" output: "b")") + Op(R"(type: "Relu" input: "b" output: "c")") +
+      Op(R"(type: "Relu" input: "c" output: "d")") + Op(R"(type: "Relu" input: "d" output: "e")"));
+  const ExecutionOrder order = {{0, 1, 2, 3}, {0, 1, 1, 1}};
+  net.operators->all()[0]->DisableEvent();
+  const DeviceWaits waits = net.Plan(order);
+  ASSERT_EQ(Text(waits), "1: 0-0; end: 1-3");
+  const auto at = [&](size_t place) {
+    return WorkUnderWay(net.operators->all(), order, waits, place);
+  };
+  EXPECT_EQ(at(1), "");
+  EXPECT_THAT(at(2), testing::HasSubstr("operators 1 to 1 on COUNTING"));
+  EXPECT_THAT(at(3), testing::HasSubstr("operators 1 to 2 on COUNTING"));
+  EXPECT_EQ(at(4), "");
+}
+
+TEST(WorkUnderWayTest, NamesPositionsInTheOrderOfTheStartsAndOneDeviceOnly) {
+  const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                R"(op { type: "Relu" input: "x" output: "y" )" + second +
+                Op(R"(type: "Relu" input: "c" output: "d")"));
+  const ExecutionOrder order = {.positions = {2, 1, 0}};
+  const DeviceWaits waits = net.Plan(order);
+  const auto at = [&](size_t place) {
+    return WorkUnderWay(net.operators->all(), order, waits, place);
+  };
+  EXPECT_EQ(at(0), "");
+  EXPECT_EQ(at(1), "") << "operator 1 is alone on its device";
+  EXPECT_THAT(at(2), testing::HasSubstr("operators 2 to 1 on COUNTING"));
+}
+
+// A second device reads a blob of the first one that the net does not write.
+TEST(DeviceUsesTest, AreOfInputsThatNoOperatorWrites) {
+  const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                R"(op { type: "Copy" input: "x" output: "y" )" + second +
+                R"(op { type: "Copy" input: "b" output: "z" )" + second);
+  CountingDevice::SetCurrent(0);  // that of operator 0, which names none
+  DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), InOrderOfNet(3));
+  ASSERT_FALSE(uses.empty());
+  uses.BeginRun();
+  CountingDevice::SetCurrent(0);
+  Tensor host({2}, CPU);
+  std::fill_n(host.mutable_data<float>(), 2, 1.f);
+  for (const char* name : {"a", "b", "x"})
+    net.ws->GetBlob(name)->GetMutableTensor(kCounting)->CopyFrom(host);
+  const auto used = [&] { return CountingDevice::Get(0).counts().uses; };
+  const int64_t before = used();
+  uses.Record(0);
+  EXPECT_EQ(used(), before) << "the memory is of the device itself";
+  uses.Record(1);
+  EXPECT_EQ(used(), before + 1) << "x";
+  uses.Record(2);
+  EXPECT_EQ(used(), before + 2) << "b, which the other device wrote";
+  Feed<float>(net.ws, "x", {2}, {1, 2});
+  net.ws->GetBlob("b")->Reset();
+  uses.Record(1);
+  uses.Record(2);
+  EXPECT_EQ(used(), before + 2) << "memory of the CPU, and no memory at all";
 }
 
 }  // namespace
