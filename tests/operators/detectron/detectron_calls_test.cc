@@ -86,9 +86,11 @@ TEST(DetectronRefusalsTest, OfClassGroupsNameChannelsAndLabels) {
 
 TEST(DetectronRefusalsTest, OfSelectedBoxesNameRowsAndLocations) {
   const char* const select = "SelectSmoothL1Loss P Y L N -> l";
-  const std::string where = " of input 2 (locations) is ", want =
-      ", want an image below 2, the first of four channels below 6, a row below 3 and a column "
-      "below 4";
+  const std::string
+      where = " of input 2 (locations) is ",
+      want =
+          ", want an image below 2, the first of four channels below 6, a row below 3 and a column "
+          "below 4";
   ExpectRejected({
       {select, "P f 4,3,4; Y f 1,4; L f 1,4 = 0; N f 1 = 1.",
        "rank of input 0 (Y_hat) of shape [4, 3, 4], want 4: [N, C, H, W] (got 3, want 4)"},
@@ -108,6 +110,27 @@ TEST(DetectronRefusalsTest, OfSelectedBoxesNameRowsAndLocations) {
       {select, "P f 2,6,3,4; Y f 1,4; L f 1,4 = 0,0,-1,0; N f 1 = 1.",
        "row 0" + where + "0, 0, -1, 0" + want},
   });
+}
+
+// All scores are 0: of 80 sigmoids, of which one is wanted, and of a softmax over 81 classes.
+TEST(DetectronDefaultsTest, AreThoseOfCaffe2) {
+  ExpectResults({
+      // log(2) * (0.25 / 2 + 79 * 0.75 / 2)
+      {"SigmoidFocalLoss X L N -> l", "X f 1,80,1,1 = 0; L i 1,1,1,1 = 80; N f 1 = 1",
+       "l f - = 20.621129"},
+      // 0.25 * 80 / 81 * log(81), and three times that for the background
+      {"SoftmaxFocalLoss X L N -> l P", "X f 1,81,1,1 = 0; L i 1,1,1,1 = 80; N f 1 = 1",
+       "l f - = 1.0850493"},
+      {"SoftmaxFocalLoss X L N -> l P", "X f 1,81,1,1 = 0; L i 1,1,1,1 = 0; N f 1 = 1",
+       "l f - = 3.2551475"},
+      {"GroupSpatialSoftmax X -> P", "X f 1,162,1,1 = 3", "P f 1,162,1,1 = 0.012345679"},
+      // A normalizer above 1 divides; 1 and less do not.
+      {"SoftmaxFocalLoss X L N -> l P", "X f 1,81,1,1 = 0; L i 1,1,1,1 = 1; N f 1 = 2",
+       "l f - = 0.54252465"},
+  });
+  ExpectRejected({{"GroupSpatialSoftmax X -> P", "X f 1,80,1,1",
+                   "input 0 (scores) of shape [1, 80, 1, 1] has 80 channels, want a multiple of "
+                   "the argument num_classes, 81 (got 80, want 0)"}});
 }
 
 }  // namespace

@@ -1,11 +1,23 @@
 #include "operators/distributed/connections.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::connections_test {
 namespace {
@@ -51,6 +63,203 @@ TEST(ReceptionTest, ClosesTheOldestOfManyThatSayNothing) {
   for (int turn = 0; turn < 10; ++turn)
     reception.Turn([&welcomed](UniqueFd, std::string_view) { ++welcomed; });
   EXPECT_EQ(welcomed, static_cast<size_t>(kKept));
+}
+
+// Both ends of a connection.
+struct Connection {
+  UniqueFd near, far;
+};
+Connection LocalConnection() {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+TEST(ReceptionTest, WaitsForTheRestOfAGreetingAndLeavesWhatFollows) {
+  std::vector<UniqueFd> listeners = Listeners();
+  const UniqueFd early = ConnectTo("127.0.0.1", PortOf(listeners[0].get()), [] {});
+  const UniqueFd late = ConnectTo("127.0.0.1", PortOf(listeners[0].get()), [] {});
+  Reception reception(std::move(listeners), 300);
+  const std::string greeting = std::string(150, 'a') + std::string(150, 'b');
+  std::vector<UniqueFd> welcomed;
+  const auto turns = [&] {
+    for (int turn = 0; turn < 5; ++turn) {
+      reception.Turn([&](UniqueFd connection, std::string_view text) {
+        EXPECT_EQ(text, greeting);
+        welcomed.push_back(std::move(connection));
+      });
+    }
+  };
+  ASSERT_TRUE(SendAll(late.get(), greeting.substr(0, 299)));
+  ASSERT_TRUE(SendAll(early.get(), greeting + "more"));
+  turns();
+  ASSERT_EQ(welcomed.size(), 1u);
+  char rest[4];
+  EXPECT_TRUE(ReceiveAll(welcomed[0].get(), rest, 4, [] {}));
+  EXPECT_EQ(std::string_view(rest, 4), "more");
+  ASSERT_TRUE(SendAll(late.get(), "b"));
+  turns();
+  EXPECT_EQ(welcomed.size(), 2u);
+}
+
+TEST(ReceptionTest, DropsThoseThatCloseBeforeTheirGreetingIsComplete) {
+  std::vector<UniqueFd> listeners = Listeners();
+  UniqueFd brief = ConnectLocally(LocalNameOf(listeners[1].get()), [] {});
+  ASSERT_TRUE(SendAll(brief.get(), "hell"));
+  brief.Reset();
+  Reception reception(std::move(listeners), 5);
+  for (int turn = 0; turn < 5; ++turn) reception.Turn([](UniqueFd, std::string_view) { FAIL(); });
+}
+
+TEST(ReceptionTest, ClosesWelcomedConnectionsThatNobodyKeeps) {
+  std::vector<UniqueFd> listeners = Listeners();
+  const UniqueFd connection = ConnectTo("127.0.0.1", PortOf(listeners[0].get()), [] {});
+  ASSERT_TRUE(SendAll(connection.get(), "hello"));
+  Reception reception(std::move(listeners), 5);
+  bool welcomed = false;
+  for (int turn = 0; turn < 50 && !welcomed; ++turn)
+    reception.Turn([&](const UniqueFd&, std::string_view) { welcomed = true; });
+  ASSERT_TRUE(welcomed);
+  char byte;
+  EXPECT_FALSE(ReceiveAll(connection.get(), &byte, 1, [] {}));
+}
+
+TEST(ConnectionsTest, ListensOnTheAddressOnly) {
+  for (const std::string address : {"127.0.0.1", "127.0.0.2"}) {
+    const UniqueFd listener = ListenOn(address);
+    sockaddr_in name{};
+    socklen_t length = sizeof(name);
+    ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&name), &length), 0);
+    char text[INET_ADDRSTRLEN] = {};
+    inet_ntop(AF_INET, &name.sin_addr, text, sizeof(text));
+    EXPECT_EQ(text, address);
+    EXPECT_EQ(PortOf(listener.get()), ntohs(name.sin_port));
+    EXPECT_GT(PortOf(listener.get()), 0);
+  }
+}
+
+TEST(ConnectionsTest, RejectsAddressesOnWhichItCannotListen) {
+  ExpectRefusals(
+      {{[] { (void)ListenOn("localhost"); }, "address \"localhost\" is not an IPv4 address"},
+       {[] { (void)ListenOn(""); }, "address \"\" is not an IPv4 address"},
+       {[] { (void)ListenOn("192.0.2.1"); },
+        "cannot listen on 192.0.2.1: Cannot assign requested address"},
+       {[] { (void)PortOf(-1); }, "a listening socket has no address: Bad file descriptor"},
+       {[] { (void)LocalNameOf(-1); }, "a listening socket has no name: Bad file descriptor"}});
+}
+
+TEST(ConnectionsTest, ConnectsOnlyToListeners) {
+  UniqueFd listener = ListenOn("127.0.0.1");
+  const int port = PortOf(listener.get());
+  EXPECT_TRUE(ConnectTo("127.0.0.1", port, [] {}).is_open());
+  listener.Reset();
+  EXPECT_FALSE(ConnectTo("127.0.0.1", port, [] {}).is_open());
+  EXPECT_FALSE(ConnectTo("localhost", port, [] {}).is_open());
+  listener = ListenLocally();
+  const std::string name = LocalNameOf(listener.get());
+  EXPECT_TRUE(ConnectLocally(name, [] {}).is_open());
+  listener.Reset();
+  EXPECT_FALSE(ConnectLocally(name, [] {}).is_open());
+  EXPECT_FALSE(ConnectLocally("", [] {}).is_open());
+  EXPECT_FALSE(ConnectLocally(std::string(1000, 'x'), [] {}).is_open());
+}
+
+TEST(ConnectionsTest, DataOfConnectionsAreSentAtOnce) {
+  const UniqueFd listener = ListenOn("127.0.0.1");
+  const UniqueFd connection = ConnectTo("127.0.0.1", PortOf(listener.get()), [] {});
+  for (const auto& [level, option] : {std::pair<int, int>(IPPROTO_TCP, TCP_NODELAY),
+                                      std::pair<int, int>(SOL_SOCKET, SO_KEEPALIVE)}) {
+    int on = 0;
+    socklen_t length = sizeof(on);
+    ASSERT_EQ(getsockopt(connection.get(), level, option, &on, &length), 0);
+    EXPECT_EQ(on, 1);
+  }
+}
+
+TEST(ConnectionsTest, LocalListenersHaveNamesOfTheirOwn) {
+  const UniqueFd one = ListenLocally(), other = ListenLocally();
+  EXPECT_NE(LocalNameOf(one.get()), LocalNameOf(other.get()));
+  EXPECT_EQ(LocalNameOf(one.get())[0], '\0');
+}
+
+TEST(ConnectionsTest, ReceivesExactlyTheBytesThatItIsToReceive) {
+  Connection ends = LocalConnection();
+  ASSERT_TRUE(SendAll(ends.far.get(), "abcdef"));
+  std::array<char, 5> to{};
+  EXPECT_TRUE(ReceiveAll(ends.near.get(), to.data(), 4, [] {}));
+  EXPECT_EQ(std::string(to.data(), 5), std::string("abcd\0", 5));
+  EXPECT_TRUE(ReceiveAll(ends.near.get(), to.data(), 0, [] {}));
+  ends.far.Reset();
+  EXPECT_FALSE(ReceiveAll(ends.near.get(), to.data(), 3, [] {}));
+  EXPECT_EQ(std::string(to.data(), 2), "ef");
+}
+
+TEST(ConnectionsTest, WaitsForBytesUntilTheCheckThrows) {
+  const Connection ends = LocalConnection();
+  ASSERT_TRUE(SendAll(ends.far.get(), "a"));
+  int checks = 0;
+  char to[2] = {};
+  EXPECT_THROW(ReceiveAll(ends.near.get(), to, 2,
+                          [&] {
+                            if (++checks == 3) throw std::runtime_error("enough");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(checks, 3);
+  EXPECT_EQ(to[0], 'a');
+}
+
+TEST(ConnectionsTest, SendsAllOrReportsThatNobodyReads) {
+  Connection ends = LocalConnection();
+  const std::string much(1 << 22, 'x');
+  EXPECT_FALSE(SendAll(ends.near.get(), much));  // after a second
+  ends = LocalConnection();
+  ends.far.Reset();
+  EXPECT_FALSE(SendAll(ends.near.get(), "x"));
+  EXPECT_TRUE(SendAll(ends.near.get(), ""));
+}
+
+TEST(ConnectionsTest, SendsMoreThanTheConnectionHoldsToAReader) {
+  const Connection ends = LocalConnection();
+  std::string much(1 << 22, 'x'), got(much.size(), ' ');
+  for (size_t i = 0; i < much.size(); i += 1000) much[i] = static_cast<char>('a' + i / 1000 % 26);
+  bool received = false;
+  std::thread reader([&] { received = ReceiveAll(ends.far.get(), got.data(), got.size(), [] {}); });
+  EXPECT_TRUE(SendAll(ends.near.get(), much));
+  reader.join();
+  EXPECT_TRUE(received);
+  EXPECT_TRUE(got == much);
+}
+
+bool IsOpenFd(int fd) { return fcntl(fd, F_GETFD) >= 0; }
+
+TEST(UniqueFdTest, ClosesWhatItOwnsOnce) {
+  Connection ends = LocalConnection();
+  const int first = ends.near.get(), second = ends.far.get();
+  ends.near = std::move(ends.far);
+  EXPECT_FALSE(IsOpenFd(first));
+  EXPECT_TRUE(IsOpenFd(second));
+  EXPECT_FALSE(ends.far.is_open());
+  EXPECT_EQ(ends.near.get(), second);
+  UniqueFd& same = ends.near;
+  ends.near = std::move(same);
+  EXPECT_TRUE(IsOpenFd(second));
+  EXPECT_EQ(ends.near.Release(), second);
+  EXPECT_FALSE(ends.near.is_open());
+  EXPECT_TRUE(IsOpenFd(second));
+  { const UniqueFd last(second); }
+  EXPECT_FALSE(IsOpenFd(second));
+}
+
+TEST(ConnectionsTest, ThePlaceOfAProcessNamesTheMachineAndTheNamespace) {
+  const std::string place = PlaceOfThisProcess("net");
+  ASSERT_NE(place, "");
+  EXPECT_NE(place.find("/net:["), std::string::npos) << place;
+  EXPECT_EQ(place.find('\n'), std::string::npos);
+  EXPECT_EQ(place, PlaceOfThisProcess("net"));
+  const std::string other = PlaceOfThisProcess("pid");
+  EXPECT_EQ(place.substr(0, place.find('/')), other.substr(0, other.find('/')));
+  EXPECT_NE(place, other);
+  EXPECT_EQ(PlaceOfThisProcess("no_such_namespace"), "");
 }
 
 }  // namespace

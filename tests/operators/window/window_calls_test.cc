@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/operators/common/call_tables.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::window_calls_test {
 namespace {
@@ -199,6 +200,79 @@ TEST(WindowCallsTest, KeepsWindowsNextToTheBounds) {
       {"ONNXDeformConv X w o b -> Y", "X f 1,0,1,1; w f 2,0,1,1; o f 1,2,1,1 = 0; b f 2 = 5,6",
        "Y f 1,2,1,1 = 5,6"},
   });
+}
+
+TEST(WindowCallsTest, NaNIsTheLargestWhereverItIs) {
+  ExpectResults({
+      {"ONNXMaxPool X -> Y I kernel_shape=3,", "X f 1,1,5 = 1,nan,2,3,nan",
+       "Y f 1,1,3 = nan,nan,nan; I l 1,1,3 = 1,1,4"},
+      {"ONNXMaxPool X -> Y I kernel_shape=2,", "X d 1,1,3 = nan,nan,-inf",
+       "Y d 1,1,2 = nan,nan; I l 1,1,2 = 0,1"},
+      {"ONNXMaxPool X -> Y I kernel_shape=2,", "X f 1,2,2 = -inf,-inf,5,5",
+       "Y f 1,2,1 = -inf,5; I l 1,2,1 = 0,2"},
+      {"ONNXAveragePool X -> Y kernel_shape=2,", "X f 1,1,3 = 1,nan,3", "Y f 1,1,2 = nan"},
+      {"ONNXLpPool X -> Y kernel_shape=2, pads=1,0", "X f 1,1,2 = -3,4", "Y f 1,1,2 = 3,5"},
+  });
+}
+
+// Indices of the columns first, in volumes and in planes that are not the first.
+TEST(WindowCallsTest, CountsIndicesInTheStorageOrder) {
+  ExpectResults({
+      {"ONNXMaxPool X -> Y I kernel_shape=2,2,2 storage_order=1",
+       "X f 1,2,2,2,2 = 0,0,0,0,0,0,9,0,0,0,0,7,0,0,0,0",
+       "Y f 1,2,1,1,1 = 9,7; I l 1,2,1,1,1 = 3,14"},
+      {"ONNXMaxPool X -> Y I kernel_shape=2,2,2", "X f 1,2,2,2,2 = 0,0,0,0,0,0,9,0,0,0,0,7,0,0,0,0",
+       "Y f 1,2,1,1,1 = 9,7; I l 1,2,1,1,1 = 6,11"},
+      // Other sizes of each axis: element (0, 1, 2) of 1 x 2 x 3 is at 2 * 2 + 1.
+      {"ONNXMaxPool X -> Y I kernel_shape=1,2,3 storage_order=1", "X f 1,1,1,2,3 = 0,0,0,0,0,9",
+       "Y f 1,1,1,1,1 = 9; I l 1,1,1,1,1 = 5"},
+      {"ONNXMaxPool X -> Y I kernel_shape=1,2,3 storage_order=1", "X f 1,1,1,2,3 = 0,9,0,0,0,0",
+       "Y f 1,1,1,1,1 = 9; I l 1,1,1,1,1 = 2"},
+  });
+}
+
+TEST(WindowCallsTest, ChannelsOfAGroupShareItsOffsets) {
+  ExpectResults({
+      // Channels 0 and 1 stay, 2 and 3 are read one column to the right.
+      {"ONNXDeformConv X w o -> Y offset_group=2",
+       "X f 1,4,1,2 = 1,2,3,4,5,6,7,8; w f 1,4,1,1 = 1,10,100,1000; "
+       "o f 1,4,1,2 = 0,0,0,0,0,0,1,1",
+       "Y f 1,1,1,2 = 8631,42"},
+      // The mask of each group, and two groups of weights.
+      {"ONNXDeformConv X w o b m -> Y offset_group=2 group=2",
+       "X f 1,4,1,1 = 1,2,3,4; w f 2,2,1,1 = 1,10,100,1000; o f 1,4,1,1 = 0; b f 2 = 0; "
+       "m f 1,2,1,1 = 2,3",
+       "Y f 1,2,1,1 = 42,12900"},
+      // Each image has its offsets and its mask.
+      {"ONNXDeformConv X w o m -> Y omitted_inputs=3,",
+       "X f 2,1,1,2 = 1,2,3,4; w f 1,1,1,1 = 1; o f 2,2,1,2 = 0,0,1,1,0,0,-1,-1; "
+       "m f 2,1,1,2 = 1,2,10,20",
+       "Y f 2,1,1,2 = 2,0,0,60"},
+      // Two taps three rows apart, with a row of padding above: rows 1 and -1 + 3.
+      {"ONNXDeformConv X w o -> Y dilations=3,1 pads=1,0,0,0 strides=2,1",
+       "X f 1,1,4,1 = 1,2,3,4; w f 1,1,2,1 = 1,10; o f 1,4,1,1 = 0", "Y f 1,1,1,1 = 30"},
+      // Half a row down and a quarter of a column right, at the corner of four pixels.
+      {"ONNXDeformConv X w o -> Y",
+       "X f 1,1,2,2 = 0,4,8,20; w f 1,1,1,1 = 1; "
+       "o f 1,2,2,2 = 0.5,0,0,0,0.25,0,0,0",
+       "Y f 1,1,2,2 = 6,4,8,20"},
+      {"ONNXDeformConv X w o -> Y", "X f 0,1,1,2; w f 3,1,1,1 = 1; o f 0,2,1,2", "Y f 0,3,1,2"},
+  });
+}
+
+// So many columns that the output channels of a group are computed in two steps.
+TEST(WindowCallsTest, ComputesManyColumnsInSteps) {
+  constexpr int64_t kPixels = 400000;
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, kPixels}, std::vector<float>(2 * kPixels, 1));
+  Feed<float>(&ws, "w", {2, 3, 1}, {1, 2, 3, 10, 20, 30});
+  RunOp(&ws, "type: 'ONNXConvTranspose' input: 'X' input: 'w' output: 'Y'");
+  const std::vector<float> y = Fetch<float>(ws, "Y");
+  ASSERT_EQ(y.size(), static_cast<size_t>(3 * kPixels));
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (const size_t i : {size_t{0}, size_t{kPixels - 1}})
+      EXPECT_EQ(y[channel * kPixels + i], 11.0f * static_cast<float>(channel + 1));
+  }
 }
 
 TEST(WindowCallsTest, InfersShapesAndTypes) {
