@@ -76,7 +76,7 @@ TEST(SharedPathTest, FollowsTheEnvironment) {
   EXPECT_TRUE(std::filesystem::exists(SourcePath("CMakeLists.txt")));
 }
 
-// Y = X, except in a run that follows one on more than two elements: it plans for none of them.
+// Y = X, except in a run that follows one on more than three elements: it plans for none of them.
 class StalePlanOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -84,7 +84,7 @@ class StalePlanOp final : public Operator<CPUContext> {
     const Tensor& X = Input(0);
     float* const y = Output(0, {X.numel()}, TypeMeta::Make<float>())->mutable_data<float>();
     for (int64_t i = 0; i < X.numel(); ++i) y[i] = i < size_ ? X.data<float>()[i] : -1;
-    size_ = X.numel() > 2 ? 0 : 2;
+    size_ = X.numel() > 3 ? 0 : 2;
     return true;
   }
 

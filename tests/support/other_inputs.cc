@@ -15,7 +15,7 @@ namespace caffe2rt::test {
 namespace {
 
 constexpr const char* kChanges[] = {"twice as many rows", "one column less", "one dimension more",
-                                    "other values"};
+                                    "other values",       "one column more", "one channel more"};
 
 bool IsInPlace(const OperatorDef& op) {
   return std::any_of(op.output().begin(), op.output().end(), [&](const std::string& output) {
@@ -30,10 +30,15 @@ std::vector<int64_t> ChangedDims(const Tensor& x, size_t change) {
   if (change == 0) dims[0] *= 2;
   if (change == 1 && --dims.back() == 0) return {};
   if (change == 2) dims.push_back(1);
+  if (change == 4) ++dims.back();
+  if (change == 5) {
+    if (dims.size() < 3) return {};
+    ++dims[1];
+  }
   return dims;
 }
 
-// The elements of `x` over and over; with the last change, in reverse order.
+// The elements of `x` over and over; as other values, in reverse order.
 void WriteChanged(const Tensor& x, size_t change, const std::vector<int64_t>& dims, Tensor* y) {
   y->Resize(dims);
   char* const to = static_cast<char*>(y->raw_mutable_data(x.dtype()));

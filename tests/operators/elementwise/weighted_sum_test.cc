@@ -88,6 +88,31 @@ TEST(WeightedSumGradientTest, ScalesTheGradientByTheWeights) {
                "elements of input 3 of shape [3], want as many as input 0 (dY) of shape [2]");
 }
 
+// Each weight and each operand is checked, and nothing is written before.
+TEST(WeightedSumTest, NamesTheInputThatDoesNotFit) {
+  for (const int pair : {0, 1, 2}) {
+    SCOPED_TRACE(pair);
+    Workspace ws;
+    for (int k = 0; k < 3; ++k) {
+      Feed<float>(&ws, MakeString("X", k), {2}, {1, 2});
+      Feed<float>(&ws, MakeString("W", k), {1}, {1});
+    }
+    Feed<float>(&ws, "Y", {2}, {8, 9});
+    for (const std::vector<int64_t>& dims : {std::vector<int64_t>{2}, {0}}) {
+      FeedRange<float>(&ws, MakeString("W", pair), dims);
+      ExpectThrows(
+          [&] { RunOp(&ws, Forward(3) + " device_option {}"); },
+          MakeString("elements of input ", 2 * pair + 1, " (a weight) of shape [", dims[0], "]"));
+    }
+    Feed<double>(&ws, MakeString("W", pair), {1}, {1});
+    ExpectThrows([&] { RunOp(&ws, Forward(3) + " device_option {}"); }, "double");
+    Feed<float>(&ws, MakeString("W", pair), {1}, {1});
+    FeedRange<float>(&ws, MakeString("X", pair), {3});
+    ExpectThrows([&] { RunOp(&ws, Forward(3) + " device_option {}"); }, "want as many as input 0");
+    ExpectTensor<float>(ws, "Y", {2}, {8, 9});
+  }
+}
+
 TEST(WeightedSumGradientTest, IsTheDerivative) {
   Workspace ws;
   for (int k = 0; k < 3; ++k) {

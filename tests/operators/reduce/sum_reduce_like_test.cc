@@ -32,6 +32,8 @@ TEST(SumReduceLikeTest, AddsWhatBroadcastingHadSpread) {
   expect({}, {21});
   expect({2, 3}, {1, 2, 3, 4, 5, 6});
   expect({3}, {5, 7, 9}, "arg { name: \"axis_str\" s: \"C\" }");
+  expect({2}, {6, 15}, "arg { name: \"axis_str\" s: \"N\" }");
+  expect({2}, {6, 15}, "arg { name: \"axis_str\" s: \"C\" } arg { name: \"order\" s: \"CHW\" }");
 }
 
 TEST(SumReduceLikeTest, AcceptsDoublesAndEmptyShapes) {

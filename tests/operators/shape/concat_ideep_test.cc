@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/common/onednn_run.h"
 
 namespace caffe2rt::concat_ideep_test {
@@ -89,6 +92,54 @@ TEST_P(OnednnConcatTest, FlattensToRowMajorOrder) {
   ExpectSameAsCpu(R"(type: "Flatten" input: "X" output: "Y" arg { name: "axis" i: 2 })");
 }
 
+// One operator, which plans for the first sizes.
+TEST_P(OnednnConcatTest, SplitsOtherPiecesOfTheImageInTheNextRun) {
+  FeedImage("X", WithChannels(53), GetParam().layout);
+  const std::string text = R"(type: "Split" input: "X" input: "S" output: "Y" output: "Z")";
+  OperatorDef def = ParseOp(text);
+  def.mutable_device_option()->set_device_type(IDEEP);
+  std::unique_ptr<OperatorBase> op;
+  for (const int32_t first : {16, 32, 5, 53, 0, 16}) {
+    SCOPED_TRACE(first);
+    for (Workspace* ws : {&cpu_, &onednn_}) Feed<int32_t>(ws, "S", {2}, {first, 53 - first});
+    if (op == nullptr) op = CreateOperator(def, &onednn_);
+    RunOp(&cpu_, text);
+    ASSERT_TRUE(op->Run());
+    ExpectSame("Y", 0);
+    ExpectSame("Z", 0);
+  }
+}
+
+// One operator on images, on tensors of another rank, and on images again.
+TEST_P(OnednnConcatTest, JoinsPlainTensorsAfterImages) {
+  OperatorDef def = ParseOp(kConcat);
+  def.mutable_device_option()->set_device_type(IDEEP);
+  const auto feed_images = [&](uint32_t seed) {
+    FeedImage("X", seed);
+    FeedImage("Z", WithChannels(16), GetParam().layout, seed + 1);
+    FeedImage("V", WithChannels(32), GetParam().layout, seed + 2);
+  };
+  feed_images(1);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, &onednn_);
+  for (int run = 0; run < 3; ++run) {
+    if (run == 1) {
+      float value = 0;
+      for (const auto& [name, columns] : {std::pair{"X", 3}, {"Z", 1}, {"V", 2}}) {
+        const std::vector<int64_t> dims = {2, columns};
+        Tensor* const plain = FeedRange<float>(&cpu_, name, dims, value += 10);
+        Tensor* const tensor = onednn_.CreateBlob(name)->GetMutableTensor(IDEEP);
+        std::copy_n(plain->data<float>(), plain->numel(), PrepareOutput(tensor, dims, nullptr));
+      }
+    } else {
+      feed_images(static_cast<uint32_t>(run + 4));
+    }
+    RunOp(&cpu_, kConcat);
+    ASSERT_TRUE(op->Run());
+    ExpectSame("Y", 0);
+    EXPECT_EQ(Fetch<int32_t>(onednn_, "split_info"), Fetch<int32_t>(cpu_, "split_info"));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnConcatTest, testing::ValuesIn(OnednnCases()));
 
 // In blocks only if all channels are multiples of 16; otherwise the floats are joined.
@@ -171,6 +222,34 @@ TEST(OnednnConcatPlacementTest, CopiesNoInputThatIsInItsPlace) {
   plain.CopyFrom(y);
   EXPECT_EQ(plain.data<float>()[16 * 6], 96.0f);  // channel 16, pixel 0
   EXPECT_EQ(plain.data<float>()[7], 17.0f);       // channel 1, pixel 1
+}
+
+// Inputs in each other's places would be overwritten before they are read.
+TEST(OnednnConcatPlacementTest, CopiesInputsThatLieInOtherPlaces) {
+  for (const bool blocked : {true, false}) {
+    SCOPED_TRACE(blocked);
+    Workspace ws;
+    const std::vector<int64_t> dims = {1, 16, 3, 2}, joined = {1, 32, 3, 2};
+    alignas(64) float memory[2 * 96 + 16];
+    for (int i = 0; i < 192; ++i) memory[i] = static_cast<float>(i);
+    const auto place = [&](const char* name, const std::vector<int64_t>& shape, size_t offset) {
+      Tensor* const tensor = ws.CreateBlob(name)->GetMutableTensor(IDEEP);
+      tensor->Resize(shape);
+      const size_t nbytes = static_cast<size_t>(tensor->numel()) * sizeof(float);
+      tensor->ShareExternalPointer(memory + offset, TypeMeta::Make<float>(), nbytes);
+      if (blocked)
+        PrepareOutput(tensor, OnednnLayout::New(DescIn(OnednnFormat::kBlocked16, shape)));
+    };
+    place("A", dims, 96);
+    place("B", dims, 0);
+    place("Y", joined, 0);
+    OperatorDef def = ParseOp(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "info")");
+    def.mutable_device_option()->set_device_type(IDEEP);
+    ASSERT_TRUE(ws.RunOperatorOnce(def));
+    const auto* const y = static_cast<const float*>(OnednnMemory(ws.GetBlob("Y")->Get<Tensor>()));
+    ASSERT_NE(y, memory);
+    for (int i = 0; i < 192; ++i) ASSERT_EQ(y[i], static_cast<float>(i < 96 ? i + 96 : i - 96));
+  }
 }
 
 // The same for images of bf16, which take half of the memory: B begins after 192 elements of two bytes.

@@ -33,6 +33,22 @@ TEST(ScatterWeightedSumTest, MultipliesAndAddsSlices) {
   ExpectTensor<float>(ws, "X", {4}, {4, 2, 3, 16});
 }
 
+TEST(ScatterWeightedSumTest, ReadsIndicesOfAnyShape) {
+  Workspace ws;
+  Feed<float>(&ws, "W", {1}, {10});
+  Feed<float>(&ws, "W1", {}, {2});
+  Feed<float>(&ws, "X1", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "X", {5}, {1, 1, 1, 1, 1});
+  Feed<int64_t>(&ws, "I", {2, 2}, {4, 0, 2, 1});
+  RunOp(&ws, kOne);
+  ExpectTensor<float>(ws, "X", {5}, {14, 18, 16, 1, 12});
+  Feed<float>(&ws, "X", {2, 2}, {1, 1, 1, 1});
+  Feed<int32_t>(&ws, "I", {}, {1});
+  Feed<float>(&ws, "X1", {2}, {3, 4});
+  RunOp(&ws, kOne);
+  ExpectTensor<float>(ws, "X", {2, 2}, {1, 1, 16, 18});
+}
+
 TEST(ScatterWeightedSumTest, RejectsWhatDoesNotFit) {
   Workspace ws;
   Feed<float>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});
@@ -46,6 +62,9 @@ TEST(ScatterWeightedSumTest, RejectsWhatDoesNotFit) {
   Feed<float>(&ws, "W1", {2}, {1, 1});
   ExpectThrows([&] { RunOp(&ws, kOne); }, "elements of input 4 (a weight) of shape [2]");
   Feed<float>(&ws, "W1", {1}, {1});
+  Feed<float>(&ws, "W", {2}, {1, 1});
+  ExpectThrows([&] { RunOp(&ws, kOne); }, "elements of input 1 (a weight) of shape [2]");
+  Feed<float>(&ws, "W", {1}, {1});
   for (const int32_t index : {-1, 3}) {
     Feed<int32_t>(&ws, "I", {2}, {0, index});
     ExpectThrows([&] { RunOp(&ws, kOne); }, "is out of range, want at least 0 and below 3");
