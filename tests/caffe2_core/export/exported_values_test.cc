@@ -322,6 +322,22 @@ TEST(ExportedValuesTest, OperatorsBehindABranchKnowItsShape) {
             onnx::TensorProto::FLOAT);
 }
 
+TEST(ExportedValuesTest, BranchesAreAttributesOfGraphs) {
+  const OnnxExport exported = Export({If(Op("Relu", "", "x", "h"), Op("Abs", "", "x", "h")),
+                                      {{"c", {{}, kBool}}, {"x", kPair}},
+                                      {},
+                                      {"h"}});
+  const onnx::NodeProto& node = exported.model.graph().node(0);
+  ASSERT_EQ(node.attribute_size(), 2);
+  std::map<std::string, std::string> types;
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    EXPECT_EQ(attribute.type(), onnx::AttributeProto::GRAPH);
+    types[attribute.name()] = attribute.g().node(0).op_type();
+  }
+  EXPECT_EQ(types["then_branch"], "Relu");
+  EXPECT_EQ(types["else_branch"], "Abs");
+}
+
 TEST(ExportedValuesTest, BlobsOfBranchesEndWithThem) {
   const std::map<std::string, ExportedInput> inputs = {{"c", {{}, kBool}}, {"x", kPair}};
   // Both branches and the net around them write a blob t.

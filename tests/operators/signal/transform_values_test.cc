@@ -101,6 +101,17 @@ TEST(TransformValuesTest, HalvesOfSpectraGoBothWays) {
   }
 }
 
+TEST(TransformValuesTest, StepsOfFramesAreOneNumber) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1, 4, 1}, {1, 2, 3, 4});
+  Feed<float>(&ws, "w", {2}, {1, 1});
+  const char* const op = "type: 'STFT' input: 'x' input: 'step' input: 'w' output: 'y'";
+  Feed<int32_t>(&ws, "step", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 1 (frame_step)");
+  Feed<int32_t>(&ws, "step", {0}, {});
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 1 (frame_step)");
+}
+
 // Frames of `length` at a distance of `step`, weighted, of each signal.
 TEST(TransformValuesTest, StftOfSignalsByTheDefinition) {
   for (const auto& [length, step] : {std::pair<int64_t, int64_t>{4, 1}, {5, 3}, {6, 2}, {9, 4}}) {

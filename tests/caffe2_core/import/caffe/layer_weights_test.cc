@@ -27,6 +27,9 @@ std::string WeightsOf(const std::string& name, const std::string& blobs) {
   return "layer { name: '" + name + "' " + blobs + "}\n";
 }
 
+const std::string kPair =
+    "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: [1, 2] } } }\n";
+
 // The layer "y" of the net, which reads x, with and without the shape of x.
 struct LayerCase {
   const char* type;
@@ -103,6 +106,15 @@ TEST(CaffeLayerWeightsTest, FiltersHaveTheChannels) {
         {1, 10},
         {1, 1, 1, 3},
         {31, 0, 42}},
+       // Two channels of two outputs each: x is 1 and 10.
+       {"Deconvolution",
+        "convolution_param { num_output: 4 kernel_h: 1 kernel_w: 2 dilation: 2 group: 2 bias_term: "
+        "false }",
+        Blob({2, 2, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8}),
+        {1, 2, 1, 1},
+        {1, 10},
+        {1, 4, 1, 3},
+        {1, 0, 2, 3, 0, 4, 50, 0, 60, 70, 0, 80}},
        {"InnerProduct",
         "inner_product_param { num_output: 2 }",
         Blob({2, 3}, {1, 2, 3, 4, 5, 6}) + bias,
@@ -264,6 +276,58 @@ TEST(CaffeLayerWeightsTest, NormsAndParametersMayHaveNoScale) {
   EXPECT_EQ(Difference(sum, Floats({1, 2, 1, 2}, {13, 20, 34, 45})), 0);
 }
 
+// An axis that is counted from the start needs no shape.
+TEST(CaffeLayerWeightsTest, TheFirstAxisNeedsNoShape) {
+  const std::string x = "layer { name: 'x' type: 'Input' top: 'x' } ";
+  const Tensor input = Floats({1, 2}, {3, 5});
+  EXPECT_EQ(Difference(RunCaffeText(x + "layer { name: 'y' type: 'Concat' bottom: 'x' bottom: 'x' "
+                                        "top: 'y' concat_param { axis: 0 } }",
+                                    "", {{"x", input}}, "y"),
+                       Floats({2, 2}, {3, 5, 3, 5})),
+            0);
+  EXPECT_EQ(Difference(RunCaffeText(x + "layer { name: 'y' type: 'Scale' bottom: 'x' top: 'y' "
+                                        "scale_param { axis: 0 num_axes: 2 } }",
+                                    WeightsOf("y", Blob({1, 2}, {2, 4})), {{"x", input}}, "y"),
+                       Floats({1, 2}, {6, 20})),
+            0);
+}
+
+TEST(CaffeLayerWeightsTest, ParametersNameTheirLayers) {
+  const std::string net = kPair +
+                          "layer { name: 'p' type: 'PReLU' bottom: 'x' top: 'h' } "
+                          "layer { name: 's' type: 'Scale' bottom: 'h' top: 'y' } ";
+  for (const std::string& weights :
+       {std::string(), WeightsOf("p", Blob({2}, {3, 5})) + WeightsOf("s", Blob({2}, {3, 5}))}) {
+    const CaffeModel model = ImportCaffeFromMemory(net, weights, {});
+    ASSERT_EQ(model.init_net.op_size(), 2);
+    EXPECT_EQ(model.init_net.op(0).debug_info(), "p");
+    EXPECT_EQ(model.init_net.op(1).debug_info(), "s");
+    EXPECT_EQ(model.predict_net.op(1).debug_info(), "s");
+  }
+}
+
+TEST(CaffeLayerWeightsTest, FieldsThatAreNoBoolsAreErrors) {
+  for (const char* word : {"yes", "2", "TRUE", "''", "F"}) {
+    const std::string net = kPair +
+                            "layer { name: 'y' type: 'Scale' bottom: 'x' top: 'y' scale_param { "
+                            "bias_term: " +
+                            word + " } }";
+    ExpectThrows([&] { (void)ImportCaffeFromMemory(net, "", {}); }, "want true or false");
+  }
+}
+
+TEST(CaffeLayerWeightsTest, HugeInputsAreErrors) {
+  const int64_t half = int64_t{1} << 32;
+  const std::string net =
+      "layer { name: 'x' type: 'Input' top: 'x' } "
+      "layer { name: 'y' type: 'ReLU' bottom: 'x' top: 'y' }";
+  ExpectThrows(
+      [&] {
+        (void)ImportCaffeFromMemory(net, "", {.given_shapes = {{"x", {half, half}}}});
+      },
+      "size overflow: 4294967296 * 4294967296");
+}
+
 // --- shared blobs ---
 
 std::string Product(const std::string& name, const std::string& bottom, const std::string& top,
@@ -271,8 +335,6 @@ std::string Product(const std::string& name, const std::string& bottom, const st
   return "layer { name: '" + name + "' type: 'InnerProduct' bottom: '" + bottom + "' top: '" + top +
          "' inner_product_param { num_output: 2 " + fields + "} " + params + " }\n";
 }
-const std::string kPair =
-    "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: [1, 2] } } }\n";
 
 TEST(CaffeLayerWeightsTest, TheFirstLayerOwnsWhatSeveralShare) {
   const std::string net = kPair + Product("a", "x", "a", "param { name: 'w' }") +
