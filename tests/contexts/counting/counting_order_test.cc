@@ -36,7 +36,8 @@ std::string IfOf(const std::string& net) {
 
 TEST(DevicesOfTest, AreNumberedInTheOrderOfTheNet) {
   const std::string second =
-      R"(op { type: "Relu" input: "x" output: "x" device_option { device_type: 20 device_id: 1 } } )";
+      R"(op { type: "Relu" input: "x" output: "x"
+              device_option { device_type: 20 device_id: 1 } } )";
   EXPECT_THAT(DevicesOfNet(kCpu + second + kDevice + kCpu + second + kDevice),
               ElementsAre(kAnyThread, 1, 2, kAnyThread, 1, 2));
   EXPECT_THAT(DevicesOfNet(std::string("device_option { device_type: 20 } ") + kCpu + kDevice),
