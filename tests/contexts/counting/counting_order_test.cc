@@ -22,6 +22,7 @@ std::vector<uint32_t> DevicesOfNet(const std::string& ops) {
   Workspace ws;
   for (const char* name : {"x", "c"}) ws.CreateBlob(name);
   const NetOperators operators(std::make_shared<const NetDef>(ParseNet("name: \"n\" " + ops)), &ws);
+  CountingDevice::SetCurrent(0);  // the operators may have selected another one
   return DevicesOf(operators);
 }
 
