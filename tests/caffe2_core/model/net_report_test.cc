@@ -88,5 +88,26 @@ TEST(NetReportTest, StatesTheThreadsThatARunUses) {
   EXPECT_EQ(PreparedBytesOf(*net), 0);
 }
 
+TEST(NetReportTest, CountsEachPreparedFormOfAnInputOnce) {
+  Workspace ws;
+  for (const char* name : {"a", "b", "unused"}) Feed<float>(&ws, name, {2}, {1, 2});
+  ws.CreateBlob("same")->Reset(new Tensor(ws.GetBlob("a")->Get<Tensor>()));  // shares the memory
+  NetBase* const net = ws.CreateNet(ParseNet(R"(name: "n"
+      op { type: "Add" input: "a" input: "b" output: "y" }
+      op { type: "Add" input: "same" input: "a" output: "z" })"));
+  EXPECT_EQ(PreparedBytesOf(*net), 0);
+  const auto prepare = [&](const char* blob, const char* key, size_t nbytes) {
+    ws.GetBlob(blob)->Get<Tensor>().storage()->forms().Get(key, nbytes, [](void*) {});
+  };
+  prepare("a", "k", 16);
+  EXPECT_EQ(PreparedBytesOf(*net), 16);
+  prepare("a", "l", 32);
+  prepare("b", "k", 64);
+  prepare("unused", "k", 128);
+  EXPECT_EQ(PreparedBytesOf(*net), 16 + 32 + 64);
+  ws.GetBlob("b")->Get<Tensor>().storage()->forms().Clear();
+  EXPECT_EQ(PreparedBytesOf(*net), 16 + 32);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::net_report_test
