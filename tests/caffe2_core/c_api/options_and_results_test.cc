@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -146,6 +147,86 @@ TEST(CApiOptionsTest, NamesInputsThatAreAlmostRight) {
   EXPECT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_INVALID_ARGUMENT);
   EXPECT_THAT(caffe2rt_last_error(), StrEq("the model has no input \"dta\"; did you mean data?"));
   caffe2rt_free_model(model);
+}
+
+// With an init net.
+caffe2rt_model* LoadedWithInit(const std::string& init, const std::string& net,
+                               const caffe2rt_load_options* options = nullptr) {
+  const caffe2rt_bytes init_bytes = {init.data(), init.size()}, bytes = {net.data(), net.size()};
+  caffe2rt_model* model = nullptr;
+  EXPECT_EQ(caffe2rt_load_from_memory(&init_bytes, 1, &bytes, options, &model), CAFFE2RT_OK)
+      << caffe2rt_last_error();
+  return model;
+}
+
+constexpr char kWeight[] = R"(op { type: "GivenTensorFill" output: "w"
+    arg { name: "shape" ints: 1 } arg { name: "values" floats: 3 } })";
+
+TEST(CApiOptionsTest, WithoutOptimizationNoPassChangesTheNet) {
+  // w * w is computed once, unless the net stays as it is.
+  const std::string net = R"(name: "n" external_input: "x" external_input: "w" external_output: "y"
+      op { type: "Mul" input: "w" input: "w" output: "c" }
+      op { type: "Add" input: "x" input: "c" output: "y" })";
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  for (const int32_t off : {0, 1}) {
+    options.no_optimization = off;
+    caffe2rt_model* const model = LoadedWithInit(kWeight, net, &options);
+    const char* json = nullptr;
+    ASSERT_EQ(caffe2rt_report(model, &json), CAFFE2RT_OK);
+    EXPECT_EQ(std::string(json).find("\"passes\": []") != std::string::npos, off != 0) << json;
+    EXPECT_EQ(std::string(json).find("\"type\": \"Mul\"") != std::string::npos, off != 0) << json;
+    const int64_t one = 1;
+    const float value = 1;
+    const caffe2rt_tensor x = {"x", CAFFE2RT_FLOAT, 1, &one, &value, 4};
+    caffe2rt_result* result = nullptr;
+    // The longest limit is no limit, also where it does not fit into other units.
+    ASSERT_EQ(caffe2rt_run_within(model, INT64_MAX, &x, 1, &result), CAFFE2RT_OK)
+        << caffe2rt_last_error();
+    caffe2rt_tensor y = {};
+    EXPECT_EQ(caffe2rt_result_size(result), 1u);
+    ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+    EXPECT_STREQ(y.name, "y");
+    EXPECT_EQ(*static_cast<const float*>(y.data), 10);
+    EXPECT_EQ(caffe2rt_result_tensor(result, 1, &y), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_THAT(caffe2rt_last_error(), StrEq("tensor 1 is out of range: the result has 1"));
+    caffe2rt_free_result(result);
+    caffe2rt_free_model(model);
+  }
+}
+
+TEST(CApiOptionsTest, APlaceholderIsTheInputOfAModelWithoutOthers) {
+  const std::string init = std::string(kWeight) +
+                           R"( op { type: "ConstantFill" output: "data"
+                                    arg { name: "shape" ints: 1 } arg { name: "value" f: 2 } })";
+  caffe2rt_model* const model = LoadedWithInit(
+      init, R"(name: "n" external_input: "data" external_input: "w" external_output: "y"
+               op { type: "Add" input: "data" input: "w" output: "y" })");
+  ASSERT_EQ(caffe2rt_num_inputs(model), 1u);
+  EXPECT_STREQ(caffe2rt_input_name(model, 0), "data");
+  EXPECT_EQ(caffe2rt_input_name(model, 1), nullptr);
+  EXPECT_EQ(caffe2rt_num_outputs(model), 1u);
+  EXPECT_STREQ(caffe2rt_output_name(model, 0), "y");
+  EXPECT_EQ(caffe2rt_output_name(model, 1), nullptr);
+  EXPECT_EQ(caffe2rt_num_warnings(model), 0u);
+  EXPECT_EQ(caffe2rt_warning(model, 0), nullptr);
+  const int64_t one = 1;
+  const float value = 5;
+  const caffe2rt_tensor x = {nullptr, CAFFE2RT_FLOAT, 1, &one, &value, 4};
+  caffe2rt_result* result = nullptr;
+  ASSERT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+  caffe2rt_tensor y = {};
+  ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+  EXPECT_EQ(*static_cast<const float*>(y.data), 8);
+  caffe2rt_free_result(result);
+  caffe2rt_free_model(model);
+}
+
+TEST(CApiProcessBoundsTest, ThreadsHaveALimit) {
+  EXPECT_EQ(caffe2rt_set_num_threads(1025), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), StrEq("num_threads is 1025, want 1 to 1024"));
+  EXPECT_EQ(caffe2rt_set_num_threads(-1), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_EQ(caffe2rt_load_module(nullptr), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_THAT(caffe2rt_last_error(), StrEq("file is null"));
 }
 
 }  // namespace

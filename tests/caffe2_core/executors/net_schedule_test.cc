@@ -212,5 +212,29 @@ TEST(NetScheduleTest, RejectsOperatorsOfAnotherNet) {
             "operators of a schedule: got 1, want 2");
 }
 
+TEST(NetScheduleTest, EachDeviceCountsItsStreamsAndBeginsAgain) {
+  NetDef net;
+  std::vector<uint32_t> devices;
+  const auto add = [&](uint32_t device) {
+    OperatorDef* const op = net.add_op();
+    op->add_output(MakeString("b", devices.size()));
+    if (device != kAnyThread) op->set_type("Device");
+    devices.push_back(device);
+  };
+  for (int i = 0; i < kMostDeviceStreams; ++i) add(1);
+  add(2);
+  add(1);  // as many streams as there may be are in use
+  add(kUsesDevices);
+  add(kAnyThread);
+  add(2);
+  add(1);
+  std::vector<int> want;
+  for (int i = 0; i < kMostDeviceStreams; ++i) want.push_back(i);
+  for (const int stream : {0, 0, 0, 0, 1, 1}) want.push_back(stream);
+  const ExecutionOrder order = DeviceOrder(ScheduleOf(net), devices);
+  EXPECT_EQ(order.positions, InOrderOfNet(devices.size()).positions);
+  EXPECT_EQ(order.streams, want);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::net_schedule_test

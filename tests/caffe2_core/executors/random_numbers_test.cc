@@ -239,5 +239,53 @@ TEST_F(RandomNumbersTest, LaterRunsWithASeedAllocateNothing) {
   }
 }
 
+// "e" is drawn by the net in an argument of the operator If.
+TEST_F(RandomNumbersTest, OfNestedNetsFollowTheSeedOfTheNetAroundThem) {
+  using Seed = std::optional<uint64_t>;
+  const auto draw = [](Seed of_workspace, Seed of_net) {
+    Workspace ws;
+    ws.SetRandomSeed(of_workspace);
+    Feed<bool>(&ws, "yes", {}, {true});
+    const auto net = CreateNet(ParseNet(kNet), &ws);
+    if (of_net.has_value()) net->SetRandomSeed(of_net);
+    std::vector<std::string> drawn;
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_TRUE(net->Run());
+      drawn.push_back(BytesOf(ws, "e"));
+    }
+    return drawn;
+  };
+  const std::vector<std::string> want = draw(1, {});
+  EXPECT_NE(want[0], want[1]);
+  EXPECT_EQ(draw({}, 1), want) << "the workspace has no seed";
+  EXPECT_EQ(draw(2, 1), want) << "that of the net goes first";
+  EXPECT_NE(draw(2, {}), want);
+  EXPECT_NE(draw({}, {}), draw({}, {}));
+}
+
+TEST_F(RandomNumbersTest, OfANetThatLosesItsSeedAreAnyNumbers) {
+  Workspace ws;
+  Feed<bool>(&ws, "yes", {}, {true});
+  const auto net = CreateNet(ParseNet(kNet), &ws);
+  const auto draw = [&] {
+    EXPECT_TRUE(net->Run());
+    Bytes bytes;
+    for (const std::string blob : {"a", "b", "e"}) bytes[blob] = BytesOf(ws, blob);
+    return bytes;
+  };
+  net->SetRandomSeed(1);
+  const Bytes first = draw();
+  net->SetRandomSeed(std::nullopt);
+  std::vector<Bytes> later = {first};
+  for (int run = 0; run < 3; ++run) later.push_back(draw());
+  for (size_t i = 0; i < later.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      for (const auto& [blob, bytes] : later[i]) EXPECT_NE(bytes, later[k][blob]) << blob;
+    }
+  }
+  net->SetRandomSeed(1);
+  EXPECT_EQ(draw(), first);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::random_numbers_test

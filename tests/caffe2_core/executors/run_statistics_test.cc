@@ -128,5 +128,20 @@ TEST_F(RunStatisticsTest, SumTheOperatorsOfAType) {
   EXPECT_GE(ms, 4);
 }
 
+TEST(MeanAndDeviationTest, AreThoseOfTheValuesThemselves) {
+  MeanAndDeviation none, one, values;
+  EXPECT_EQ(none.count(), 0);
+  EXPECT_EQ(none.mean(), 0);
+  EXPECT_EQ(none.deviation(), 0);
+  one.Add(3);
+  EXPECT_EQ(one.mean(), 3);
+  EXPECT_EQ(one.deviation(), 0);
+  // The squares of the distances from the mean have the sum 32.
+  for (const double value : {2, 4, 4, 4, 5, 5, 7, 9}) values.Add(value);
+  EXPECT_EQ(values.count(), 8);
+  EXPECT_DOUBLE_EQ(values.mean(), 5);
+  EXPECT_DOUBLE_EQ(values.deviation(), 2);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::run_statistics_test

@@ -1,6 +1,9 @@
 #include "caffe2_core/model/preparation.h"
 
+#include <string>
+
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
 #include "caffe2_core/model/net_memory.h"
@@ -8,6 +11,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/support/operator_test.h"
@@ -271,6 +275,69 @@ TEST_F(PreparationTest, ErrorsNameTheirSubject) {
   unknown.set_type("fast");
   ExpectThrows([&] { PreparedNet(unknown, {}, nullptr, &ws_); },
                "net \"n\" has type \"fast\", which is not known");
+}
+
+// Notes the settings of the thread where it is made, plans and runs.
+class ReportSettingsOp final : public Operator<CPUContext>, public PlansAhead {
+ public:
+  static inline std::vector<std::string> seen;
+  ReportSettingsOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+    Note("made");
+  }
+  bool RunOnDevice() override {
+    Note("runs");
+    Output(0, Input(0).sizes(), Input(0).dtype());
+    return true;
+  }
+  void PlanAhead(const AheadInputs&) override {
+    Note("plans");
+    Output(0, Input(0).sizes(), Input(0).dtype());
+  }
+
+ private:
+  static void Note(const char* what) {
+    seen.push_back(MakeString(what, " ", GetNumThreads(), WorksForAnyMachine() ? " any" : "",
+                              t_thread_state.conv_tuning != nullptr ? " tuned" : ""));
+  }
+};
+OPERATOR_SCHEMA(ReportSettings).NumInputs(1).NumOutputs(1);
+REGISTER_CPU_OPERATOR(ReportSettings, ReportSettingsOp);
+
+TEST_F(PreparationTest, SettingsHoldWhereANetIsMadePlansAndRuns) {
+  SetNumThreads(3);
+  const auto tuning = ParseConvTuning(MakeString(kConvTuningVersionLine, "\nlayouts\tplain\n"));
+  const struct {
+    PreparationOptions options;
+    const char* want;
+  } rows[] = {
+      {{}, "3"},
+      {{.threads = 2}, "2"},
+      {{.tuning = tuning}, "3 tuned"},
+      {{.deterministic = true, .precision = Precision::kInt8}, "3 any"},
+      {{.deterministic = true, .precision = Precision::kInt8, .threads = 1, .tuning = tuning},
+       "1 any tuned"},
+      {{.deterministic = true, .precision = Precision::kBfloat16}, "3"},
+      {{.precision = Precision::kInt8}, "3"},
+  };
+  for (const auto& row : rows) {
+    Workspace ws;
+    Feed<float>(&ws, "x", {2}, {1, 2});
+    Preparation preparation;
+    preparation.options.inputs = {"x"};
+    const auto def = std::make_shared<const NetDef>(
+        ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+                    op { type: "ReportSettings" input: "x" output: "y" })"));
+    ReportSettingsOp::seen.clear();
+    PreparedNet net(def, {}, std::make_shared<ArenaStock>(), &ws, "simple", row.options);
+    net.PlanAhead(preparation);
+    net.Run();
+    const std::string want = row.want;
+    EXPECT_THAT(ReportSettingsOp::seen,
+                ElementsAre("made " + want, "plans " + want, "runs " + want));
+    EXPECT_EQ(GetNumThreads(), 3);
+    EXPECT_FALSE(WorksForAnyMachine());
+  }
+  SetNumThreads(1);
 }
 
 }  // namespace

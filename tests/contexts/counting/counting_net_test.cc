@@ -1,6 +1,8 @@
 // Nets and operators on the counting device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/contexts/counting/counting_context.h"
@@ -162,6 +164,28 @@ TEST(CountingNetTest, ListsItsOperators) {
   def.mutable_device_option()->set_device_type(kCounting);
   FeedLayer(&ws);
   ExpectThrows([&] { CreateOperator(def, &ws); }, "COUNTING");
+}
+
+// The stream of a run is that of its own call, not that of an earlier one.
+TEST(CountingNetTest, AnOperatorEnqueuesItsWorkOnTheStreamOfEachRun) {
+  Workspace ws;
+  CountingDevice::SetCurrent(0);
+  Tensor host({2}, CPU);
+  std::fill_n(host.mutable_data<float>(), 2, -1.f);
+  ws.CreateBlob("x")->GetMutableTensor(kCounting)->CopyFrom(host);
+  const auto op = CreateOperator(
+      ParseOp(R"(type: "Relu" input: "x" output: "y" device_option { device_type: 20 })"), &ws);
+  CountingDevice& device = CountingDevice::Get(0);
+  for (const int stream : {0, 1, 0, 2, 1, 0}) {
+    int64_t before[3];
+    for (int id = 0; id < 3; ++id) before[id] = device.stream(id).enqueued();
+    ASSERT_TRUE(op->Run(stream));
+    for (int id = 0; id < 3; ++id) {
+      EXPECT_EQ(device.stream(id).enqueued() > before[id], id == stream) << stream << " " << id;
+    }
+  }
+  const Tensor y(ws.GetBlob("y")->Get<Tensor>(), CPU);
+  EXPECT_EQ(y.data<float>()[0], 0);
 }
 
 }  // namespace
