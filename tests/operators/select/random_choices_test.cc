@@ -152,5 +152,56 @@ TEST_F(RandomChoicesTest, FindsTheLargestOfEachRow) {
   }
 }
 
+// Each n-gram is looked for at each place, with up to max_skip_count elements between two of it.
+TEST_F(RandomChoicesTest, CountsEachGram) {
+  const std::vector<std::vector<int32_t>> grams = {{0}, {2}, {0, 1}, {1, 1}, {2, 0}, {0, 1, 2}};
+  const int columns[] = {3, 0, 5, 2, 1, 6};  // none is in column 4
+  const float weights[] = {2, 3, 5, 7, 11, 13};
+  const std::string known =
+      " arg { name: 'ngram_counts' ints: 0 ints: 2 ints: 8 } arg { name: 'pool_int64s' ints: 0 "
+      "ints: 2 ints: 0 ints: 1 ints: 1 ints: 1 ints: 2 ints: 0 ints: 0 ints: 1 ints: 2 } arg { "
+      "name: 'ngram_indexes' ints: 3 ints: 0 ints: 5 ints: 2 ints: 1 ints: 6 }";
+  const std::string weighted =
+      " arg { name: 'weights' floats: 2 floats: 3 floats: 5 floats: 7 floats: 11 floats: 13 }";
+  const char* const modes[] = {"TF", "IDF", "TFIDF"};
+  for (int i = 0; i < 90; ++i) {
+    const int64_t rows = Int(1, 3), length = Int(1, 9), skips = Int(0, 4);
+    const auto least = static_cast<size_t>(Int(1, 3)), most = static_cast<size_t>(Int(least, 3));
+    const std::string mode = modes[i % 3];
+    const bool with_weights = Int(0, 2) > 0;
+    std::vector<int32_t> x(static_cast<size_t>(rows * length));
+    for (int32_t& value : x) value = static_cast<int32_t>(Int(0, 2));
+    std::vector<float> want(static_cast<size_t>(rows * 7), 0);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (size_t g = 0; g < grams.size(); ++g) {
+        const std::vector<int32_t>& gram = grams[g];
+        if (gram.size() < least || gram.size() > most) continue;
+        int count = 0;
+        for (int64_t apart = 1; apart <= (gram.size() == 1 ? 1 : skips + 1); ++apart) {
+          for (int64_t first = 0; first < length; ++first) {
+            bool found = true;
+            for (size_t k = 0; k < gram.size(); ++k) {
+              const int64_t at = first + static_cast<int64_t>(k) * apart;
+              found = found && at < length && x[static_cast<size_t>(r * length + at)] == gram[k];
+            }
+            count += found ? 1 : 0;
+          }
+        }
+        const float weight = with_weights ? weights[g] : 1;
+        float& to = want[static_cast<size_t>(r * 7 + columns[g])];
+        if (mode == "TF") to = static_cast<float>(count);
+        if (mode == "IDF") to = count > 0 ? weight : 0;
+        if (mode == "TFIDF") to = weight * static_cast<float>(count);
+      }
+    }
+    Feed<int32_t>(&ws_, "X", {rows, length}, x);
+    Run("type: 'TfIdfVectorizer' input: 'X' output: 'Y' arg { name: 'mode' s: '" + mode + "' }" +
+        Number("min_gram_length", static_cast<int64_t>(least)) +
+        Number("max_gram_length", static_cast<int64_t>(most)) + Number("max_skip_count", skips) +
+        known + (with_weights ? weighted : ""));
+    ExpectTensor<float>(ws_, "Y", {rows, 7}, want);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::random_choices_test
