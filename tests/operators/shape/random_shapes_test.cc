@@ -105,7 +105,7 @@ int64_t Repeated(int64_t place, int64_t left, const std::string& mode) {
   return left > 1 ? place : 0;
 }
 
-TEST_F(RandomShapesTest, Pad) {
+TEST_F(RandomShapesTest, PadsAndCropsInEachMode) {
   const std::vector<std::string> modes = {"constant", "edge", "reflect", "wrap"};
   for (int i = 0; i < 200; ++i) {
     const std::string mode = modes[static_cast<size_t>(i) % 4];
@@ -142,7 +142,7 @@ TEST_F(RandomShapesTest, Pad) {
   }
 }
 
-TEST_F(RandomShapesTest, Slice) {
+TEST_F(RandomShapesTest, SlicesInSteps) {
   for (int i = 0; i < 200; ++i) {
     Array x = Numbers(RandomDims(1, 4, 1, 5));
     const size_t rank = x.dims.size();
@@ -186,7 +186,7 @@ TEST_F(RandomShapesTest, Slice) {
   }
 }
 
-TEST_F(RandomShapesTest, Gather) {
+TEST_F(RandomShapesTest, GathersAlongAnAxis) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 4));
     const size_t rank = x.dims.size();
@@ -217,7 +217,7 @@ TEST_F(RandomShapesTest, Gather) {
   }
 }
 
-TEST_F(RandomShapesTest, GatherAndScatterElements) {
+TEST_F(RandomShapesTest, GathersAndScattersElements) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 4));
     const size_t rank = x.dims.size();
@@ -254,7 +254,7 @@ TEST_F(RandomShapesTest, GatherAndScatterElements) {
   }
 }
 
-TEST_F(RandomShapesTest, GatherAndScatterSlices) {
+TEST_F(RandomShapesTest, GathersAndScattersSlices) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 4));
     const size_t rank = x.dims.size();
@@ -303,7 +303,7 @@ TEST_F(RandomShapesTest, GatherAndScatterSlices) {
   }
 }
 
-TEST_F(RandomShapesTest, Transpose) {
+TEST_F(RandomShapesTest, PermutesDimensions) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 5));
     const size_t rank = x.dims.size();
@@ -321,7 +321,7 @@ TEST_F(RandomShapesTest, Transpose) {
   }
 }
 
-TEST_F(RandomShapesTest, ExpandAndTile) {
+TEST_F(RandomShapesTest, RepeatsDimensions) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 4, 1, 3));
     for (int64_t& dim : x.dims) dim = Int(0, 1) == 0 ? 1 : dim;
@@ -375,7 +375,7 @@ TEST_F(RandomShapesTest, ExpandAndTile) {
   }
 }
 
-TEST_F(RandomShapesTest, JoinAndSplit) {
+TEST_F(RandomShapesTest, JoinsAndSplits) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(1, 4, 1, 6));
     const size_t rank = x.dims.size();
@@ -420,7 +420,7 @@ TEST_F(RandomShapesTest, JoinAndSplit) {
   }
 }
 
-TEST_F(RandomShapesTest, MoveChannelsToBlocks) {
+TEST_F(RandomShapesTest, MovesChannelsToBlocks) {
   for (int i = 0; i < 80; ++i) {
     const int64_t block = Int(1, 3), n = Int(1, 2), c = Int(1, 3), h = Int(1, 3), w = Int(1, 4);
     Array deep = Numbers({n, c * block * block, h, w});
@@ -442,7 +442,7 @@ TEST_F(RandomShapesTest, MoveChannelsToBlocks) {
   }
 }
 
-TEST_F(RandomShapesTest, CenterAndCutAndReverse) {
+TEST_F(RandomShapesTest, CentersCutsAndReverses) {
   for (int i = 0; i < 120; ++i) {
     Array x = Numbers(RandomDims(2, 4));
     const size_t rank = x.dims.size();
