@@ -136,6 +136,20 @@ TEST(ManyPositionsTest, AVectorIsOneRow) {
   ExpectShapeInferred(&ws, gradient);
 }
 
+TEST(ManyPositionsTest, LabelsHaveTheAxesBeforeTheClasses) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 1, 2}, {0, 0, 0, 0});
+  const char* const op =
+      "type: 'SoftmaxWithLoss' input: 'X' input: 'L' output: 'P' output: 'Z' arg { name: 'axis' i: "
+      "2 "
+      "}";
+  Feed<int32_t>(&ws, "L", {2}, {0, 1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "rank of input 1 (labels) of shape");
+  Feed<int32_t>(&ws, "L", {2, 1}, {0, 1});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Z", {}, {std::log(2.0f)}, 1e-6);
+}
+
 TEST(ManyPositionsTest, ASoftmaxOfAnotherSizeIsAnError) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 3, 1, 1}, {0, 0, 0, 0, 0, 0});

@@ -67,6 +67,15 @@ TEST(NodeDetailsTest, QuotientsThatDoNotFitAreLeftToTheRun) {
   EXPECT_EQ(IntsOf(RunOnnxBytes(OnnxBytes(fits), {}, "y")), (std::vector<int64_t>{least / 2, -3}));
 }
 
+TEST(NodeDetailsTest, ReductionsOfConstantsThatHaveNoIntegers) {
+  const std::string reals = "initializer { name: 'a' data_type: 1 dims: 2 float_data: [1.5, 2] } ";
+  const auto run = [](const std::string& graph) { return RunOnnxBytes(OnnxBytes(graph), {}, "y"); };
+  EXPECT_EQ(FloatsOf(run(reals + Node("ReduceSum", "a") + kY)), std::vector<float>{3.5f});
+  EXPECT_EQ(FloatsOf(run(reals + Node("ReduceMax", "a") + kY)), std::vector<float>{2});
+  EXPECT_EQ(FloatsOf(run(reals + Node("ReduceProd", "a") + kY)), std::vector<float>{3});
+  EXPECT_EQ(IntsOf(run(List("a", {}) + Node("ReduceSum", "a") + kY)), std::vector<int64_t>{0});
+}
+
 // --- shapes ---
 
 // x [2, 3, 4, 5] is merged to three axes, the last two are exchanged, and they are divided again: as a
