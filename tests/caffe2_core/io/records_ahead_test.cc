@@ -172,7 +172,7 @@ TEST_P(RecordsAheadTest, EndsWhenItsReaderOpensAnotherDatabase) {
   ExpectThrows([&] { reader.Read(&record); }, "Reader not initialized");
 }
 
-TEST_P(RecordsAheadTest, NobodyReadsAheadOfACursor) {
+TEST_P(RecordsAheadTest, NoThreadReadsAheadOfACursor) {
   RecordsAhead ahead;
   ahead.Attach(reader_);
   ASSERT_TRUE(ahead.Begin());

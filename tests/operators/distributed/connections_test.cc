@@ -111,7 +111,7 @@ TEST(ReceptionTest, DropsThoseThatCloseBeforeTheirGreetingIsComplete) {
   for (int turn = 0; turn < 5; ++turn) reception.Turn([](UniqueFd, std::string_view) { FAIL(); });
 }
 
-TEST(ReceptionTest, ClosesWelcomedConnectionsThatNobodyKeeps) {
+TEST(ReceptionTest, ClosesWelcomedConnectionsWithoutAnOwner) {
   std::vector<UniqueFd> listeners = Listeners();
   const UniqueFd connection = ConnectTo("127.0.0.1", PortOf(listeners[0].get()), [] {});
   ASSERT_TRUE(SendAll(connection.get(), "hello"));
@@ -208,7 +208,7 @@ TEST(ConnectionsTest, WaitsForBytesUntilTheCheckThrows) {
   EXPECT_EQ(to[0], 'a');
 }
 
-TEST(ConnectionsTest, SendsAllOrReportsThatNobodyReads) {
+TEST(ConnectionsTest, SendsAllOrReportsThatThePeerIsGone) {
   Connection ends = LocalConnection();
   const std::string much(1 << 22, 'x');
   EXPECT_FALSE(SendAll(ends.near.get(), much));  // after a second
