@@ -86,15 +86,15 @@ TEST_F(ControlResultsTest, WhileFailsWithEitherOfItsNets) {
   ExpectTensor<bool>(ws_, "c", {1}, {false});
   Feed<bool>(&ws_, "c", {1}, {true});
   EXPECT_FALSE(Runs(op + NetOf("loop_net", kFail)));
+  Feed<bool>(&ws_, "no", {1}, {false});
   // With a cond_net that fails, the loop does not run, whatever the condition is.
   for (const bool condition : {true, false}) {
     Feed<bool>(&ws_, "c", {1}, {condition});
     EXPECT_FALSE(Runs(op + NetOf("cond_net", kFail) +
-                      NetOf("loop_net", R"(op { type: "Not" input: "c" output: "c" })")));
+                      NetOf("loop_net", R"(op { type: "Copy" input: "no" output: "c" })")));
     ExpectTensor<bool>(ws_, "c", {1}, {condition});
   }
   // cond_net runs before each test, of which there are two: the loop makes the condition false.
-  Feed<bool>(&ws_, "no", {1}, {false});
   Feed<float>(&ws_, "x", {1}, {0});
   Feed<bool>(&ws_, "c", {1}, {true});
   EXPECT_TRUE(Runs(op + NetOf("cond_net", kFail) +
