@@ -261,7 +261,7 @@ class World final : public CommonWorld {
     if (source != ControlGroup::kAnyRank) CheckPeer("source", source);
     CAFFE_ENFORCE(size() > 1, "world \"", name_, "\" has no other rank from which to receive");
     ControlGroup::Operation operation(&group_->control(), Text(CollectiveKind::kReceive, call),
-                                      source, hash_);
+                                      source, hash_, tag);
     MessageHeader header{};
     ReceivedTensor received{};
     received.source = group_->control().WaitForMessage(&operation, source, tag, &header);

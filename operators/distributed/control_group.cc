@@ -26,11 +26,13 @@ constexpr milliseconds kEngineGrace{1500};
 constexpr milliseconds kLeavePatience{1000};
 constexpr milliseconds kLeavePatienceIfFailed{200};
 
+bool HasTag(const MessageHeader& message, int tag) { return tag < 0 || message.tag == tag; }
+
 }  // namespace
 
 ControlGroup::Operation::Operation(ControlGroup* group, std::string text, int waits_for,
-                                   uint64_t world)
-    : group_(*group), text_(std::move(text)), waits_for_(waits_for), world_(world) {
+                                   uint64_t world, std::optional<int> tag)
+    : group_(*group), text_(std::move(text)), waits_for_(waits_for), world_(world), tag_(tag) {
   group_.ThrowIfFailed(text_);
   const MutexLock lock(group_.mutex_);
   group_.operations_.push_back(this);
@@ -254,7 +256,14 @@ void ControlGroup::CheckOperation(Operation* operation) {
   const bool needs_missing = operation->waits_for_ >= 0 || operation->waits_for_ == kAllRanks;
   if (needs_missing && !operation->moves_data_) {
     for (const int rank : MissingRanks(*operation)) {
-      if (peers_[static_cast<size_t>(rank)]->left) return Fail({rank}, "it has left the world");
+      const Peer& peer = *peers_[static_cast<size_t>(rank)];
+      // What it sent before may be there.
+      const bool has_sent = operation->tag_.has_value() &&
+                            std::any_of(peer.messages.begin(), peer.messages.end(),
+                                        [tag = *operation->tag_](const MessageHeader& one) {
+                                          return HasTag(one, tag);
+                                        });
+      if (peer.left && !has_sent) return Fail({rank}, "it has left the world");
     }
   }
   if (now < operation->start_ + options_.timeout / 2) return;
@@ -427,7 +436,7 @@ int ControlGroup::WaitForMessage(Operation* operation, int source, int tag, Mess
       std::deque<MessageHeader>& messages = peers_[static_cast<size_t>(rank)]->messages;
       const auto message =
           std::find_if(messages.begin(), messages.end(),
-                       [tag](const MessageHeader& one) { return tag < 0 || one.tag == tag; });
+                       [tag](const MessageHeader& one) { return HasTag(one, tag); });
       if (message == messages.end()) continue;
       *header = *message;
       messages.erase(message);

@@ -62,8 +62,9 @@ class ControlGroup final : public TransportBootstrap {
   class Operation {
    public:
     // `waits_for` is a rank, kAnyRank, kAllRanks or kCreation. `text` describes it: "Allreduce \"w\" of world \"cw\"".
-    // THROWS RanksLost if the group has failed.
-    Operation(ControlGroup* group, std::string text, int waits_for, uint64_t world);
+    // `tag` is that of the message that it waits for (-1: any), if it does. THROWS RanksLost if the group has failed.
+    Operation(ControlGroup* group, std::string text, int waits_for, uint64_t world,
+              std::optional<int> tag = std::nullopt);
     ~Operation();
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
@@ -74,6 +75,7 @@ class ControlGroup final : public TransportBootstrap {
     const std::string text_;
     const int waits_for_;
     const uint64_t world_;
+    const std::optional<int> tag_;
     const ControlClock::time_point start_ = ControlClock::now();
     bool moves_data_ = false;                        // the ranks have agreed
     std::optional<ControlClock::time_point> asked_;  // for signs of life

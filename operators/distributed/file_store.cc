@@ -33,7 +33,7 @@ std::string FileNameOf(const std::string& key) {
       name += kHex[byte & 15];
     }
   }
-  CAFFE_ENFORCE(!name.empty() && name.size() < NAME_MAX - 40, "key \"", key, "\" has ", key.size(),
+  CAFFE_ENFORCE(!name.empty() && name.size() <= NAME_MAX - 40, "key \"", key, "\" has ", key.size(),
                 " characters, want 1 to ", NAME_MAX - 40,
                 " (other than letters and digits count three times)");
   return name;

@@ -1,0 +1,96 @@
+#include "operators/distributed/control_group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <utility>
+
+#include "operators/distributed/common_world.h"
+#include "operators/distributed/control_frame.h"
+
+namespace caffe2rt::test::control_group_test {
+namespace {
+
+// Rank 1 of two, of which only the frames exist.
+class FramesOfRank1 {
+ public:
+  FramesOfRank1() { EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0); }
+  ~FramesOfRank1() { close(ends_[1]); }
+  // What rank 0 takes over.
+  Meeting MeetingOfRank0() const {
+    Meeting meeting;
+    meeting.connections.emplace_back();
+    meeting.connections.emplace_back(ends_[0]);
+    return meeting;
+  }
+  // All frames in one piece.
+  void Send(const std::string& frames) {
+    EXPECT_EQ(write(ends_[1], frames.data(), frames.size()), static_cast<ssize_t>(frames.size()));
+  }
+  // Asks rank 0 for what it is doing until that is something.
+  void WaitUntilRank0IsBusy() {
+    for (FrameHeader header{}; header.bytes == 0;) {
+      Send(FrameOf(FrameKind::kPing, ""));
+      Read(&header, sizeof(header));
+      ASSERT_EQ(header.kind, static_cast<uint32_t>(FrameKind::kPong));
+      std::string text(header.bytes, ' ');
+      Read(text.data(), text.size());
+    }
+  }
+
+ private:
+  void Read(void* to, size_t bytes) {
+    if (bytes == 0) return;
+    EXPECT_EQ(recv(ends_[1], to, bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+  }
+
+  int ends_[2] = {-1, -1};
+};
+
+// A rank may send and leave before its message is looked at.
+TEST(ControlGroupTest, AMessageThatWasSentBeforeItsRankLeftIsReceived) {
+  struct Case {
+    int wanted, sent;
+    bool received;
+  };
+  for (const Case& c : {Case{5, 5, true}, {-1, 5, true}, {4, 5, false}}) {
+    SCOPED_TRACE(c.wanted);
+    FramesOfRank1 sender;
+    ControlGroup group({.name = "cw",
+                        .rank = 0,
+                        .size = 2,
+                        .generation = 0,
+                        .timeout = std::chrono::seconds(20),
+                        .interface = ""},
+                       sender.MeetingOfRank0());
+    auto received = std::async(std::launch::async, [&] {
+      ControlGroup::Operation operation(&group, "Receive", 1, 0, c.wanted);
+      MessageHeader header{};
+      EXPECT_EQ(group.WaitForMessage(&operation, 1, c.wanted, &header), 1);
+      return header.tag;
+    });
+    sender.WaitUntilRank0IsBusy();
+    const MessageHeader message{.number = 0, .tag = c.sent, .type = 1, .num_dims = 0, .dims = {}};
+    sender.Send(FrameOf(FrameKind::kMessage, BytesOf(message)) + FrameOf(FrameKind::kGoodbye, ""));
+    if (c.received) {
+      EXPECT_EQ(received.get(), c.sent);
+    } else {
+      try {
+        received.get();
+        ADD_FAILURE() << "no exception";
+      } catch (const RanksLost& lost) {
+        EXPECT_THAT(lost.ranks(), testing::ElementsAre(1));
+        EXPECT_THAT(lost.what(), testing::HasSubstr("it has left the world"));
+      }
+    }
+    sender.Send(FrameOf(FrameKind::kAck, ""));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::control_group_test
