@@ -274,7 +274,8 @@ TEST(QuantizeCallsTest, KeepsValuesNextToTheBounds) {
       // Integers keep their lowest bits.
       {"ONNXNarrow X -> Y format=int4", "X f 5 = 7.9,8,-8,-9,1.9", "Y c 5 = 7,-8,-8,7,1"},
       {"ONNXNarrow X -> Y format=uint4", "X f 3 = 15,16,-1", "Y u 3 = 15,0,15"},
-      {"ONNXNarrow X -> Y format=float8e8m0", "X f 2 = 3,4", "Y f 2 = 4,4"},
+      {"ONNXNarrow X -> Y format=float8e8m0", "X f 3 = 2.5,3,4", "Y f 3 = 4,4,4"},
+      {"ONNXNarrow X -> Y format=float8e8m0 round_mode=nearest", "X f 2 = 2.5,3.5", "Y f 2 = 2,4"},
       {"ONNXNarrow X -> Y format=float8e8m0 round_mode=down", "X f 2 = 3,4", "Y f 2 = 2,4"},
       // A row's scale is its range over 255.
       {"FloatToFused8BitRowwiseQuantized X -> x | Fused8BitRowwiseQuantizedToFloat x -> Y",
