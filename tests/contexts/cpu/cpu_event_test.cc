@@ -132,6 +132,44 @@ TEST(CPUEventTest, CallsTheOthersWhenACallbackThrows) {
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);
 }
 
+TEST(CPUEventTest, ThrowsTheFirstErrorOfItsCallbacksAndCallsLaterOnes) {
+  Event event{DeviceOption()};
+  int calls = 0;
+  event.SetCallback([] { CAFFE_THROW("the first broke"); });
+  event.SetCallback([] { CAFFE_THROW("the second broke"); });
+  try {
+    event.SetFinished();
+    FAIL() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("the first broke"), std::string::npos) << error.message();
+  }
+  event.SetCallback([&] { ++calls; });
+  EXPECT_EQ(calls, 1);
+  EXPECT_THROW(event.SetCallback([] { CAFFE_THROW("at once"); }), EnforceNotMet);
+  event.SetCallback([&] { ++calls; });
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(CPUEventTest, KeepsItsResultWhenItIsFinishedOrRecordedAgain) {
+  Event event{DeviceOption()};
+  int calls = 0;
+  event.SetCallback([&] { ++calls; });
+  event.SetFinished("it broke");
+  EXPECT_THROW(event.SetFinished(), EnforceNotMet);
+  EXPECT_THROW(event.SetFinished("something else"), EnforceNotMet);
+  EXPECT_THROW(CPUContext().Record(&event), EnforceNotMet);
+  EXPECT_THROW(CPUContext().Record(&event, "something else"), EnforceNotMet);
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);
+  EXPECT_EQ(event.ErrorMessage(), "it broke");
+  EXPECT_EQ(calls, 1);
+  event.Reset();
+  CPUContext().Record(&event);
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);
+  EXPECT_THROW(CPUContext().Record(&event, "late"), EnforceNotMet);
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);
+  EXPECT_EQ(event.ErrorMessage(), "No error");
+}
+
 TEST(CPUEventTest, EachCallbackIsCalledOnceWhileAnotherThreadFinishes) {
   for (int round = 0; round < 200; ++round) {
     Event event{DeviceOption()};

@@ -3,6 +3,8 @@
 #include <memory>
 #include <numeric>
 
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
@@ -151,6 +153,55 @@ TEST(MaxPoolWithIndexTest, NamesWhatDoesNotFit) {
                "input 2 (Index) has shape [1, 1, 1], want [1, 1, 1, 1]");
   FeedRange<double>(&ws, "X", {1, 1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "double");
+}
+
+// 24 planes of 5280 elements are divided among up to 8 threads. The windows do not overlap, so that
+// the gradient of each is all that its element receives.
+TEST(MaxPoolWithIndexTest, FindsTheSameWithAnyNumberOfThreads) {
+  constexpr int64_t kPlanes = 24, kHeight = 66, kWidth = 80, kWindows = 33 * 40;
+  std::vector<float> x, dy, want, want_dx(static_cast<size_t>(kPlanes * kHeight * kWidth));
+  std::vector<int32_t> want_index;
+  for (int64_t i = 0; i < kPlanes * kHeight * kWidth; ++i)
+    x.push_back(static_cast<float>(i * 617 % 2039) - 1000);  // exact as float16
+  for (int64_t i = 0; i < kPlanes * kWindows; ++i) {
+    const int64_t plane = i / kWindows * kHeight * kWidth;
+    const int64_t first = i % kWindows / 40 * 2 * kWidth + i % 40 * 2;
+    int64_t at = first;
+    for (const int64_t other : {first + 1, first + kWidth, first + kWidth + 1}) {
+      if (x[static_cast<size_t>(plane + other)] > x[static_cast<size_t>(plane + at)]) at = other;
+    }
+    dy.push_back(static_cast<float>(i % 11) - 5);
+    want.push_back(x[static_cast<size_t>(plane + at)]);
+    want_index.push_back(static_cast<int32_t>(at));
+    want_dx[static_cast<size_t>(plane + at)] = dy.back();
+  }
+  const std::vector<int64_t> dims = {4, 6, kHeight, kWidth}, out_dims = {4, 6, 33, 40};
+  const auto half = [](const std::vector<float>& values) {
+    return std::vector<float16>(values.begin(), values.end());
+  };
+  const auto wide = [](const std::vector<float16>& values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  Workspace ws;
+  for (const int threads : {1, 2, 5}) {
+    SCOPED_TRACE(MakeString(threads, " threads"));
+    SetNumThreads(threads);
+    Feed<float>(&ws, "X", dims, x);
+    Feed<float>(&ws, "dY", out_dims, dy);
+    RunOp(&ws, kTwo);
+    ExpectTensor<float>(ws, "Y", out_dims, want);
+    ExpectTensor<int32_t>(ws, "Index", out_dims, want_index);
+    RunOp(&ws, GradientWithIndex(kArgs));
+    ExpectTensor<float>(ws, "dX", dims, want_dx);
+    Feed<float16>(&ws, "X", dims, half(x));
+    Feed<float16>(&ws, "dY", out_dims, half(dy));
+    RunOp(&ws, kTwo);
+    EXPECT_EQ(wide(Fetch<float16>(ws, "Y")), want);
+    EXPECT_EQ(Fetch<int32_t>(ws, "Index"), want_index);
+    RunOp(&ws, GradientWithIndex(kArgs));
+    EXPECT_EQ(wide(Fetch<float16>(ws, "dX")), want_dx);
+    SetNumThreads(1);
+  }
 }
 
 // On CUDA such an index has no effect.
