@@ -79,6 +79,7 @@ TEST(ControlGroupTest, AMessageThatWasSentBeforeItsRankLeftIsReceived) {
     sender.Send(FrameOf(FrameKind::kMessage, BytesOf(message)) + FrameOf(FrameKind::kGoodbye, ""));
     if (c.received) {
       EXPECT_EQ(received.get(), c.sent);
+      EXPECT_THAT(group.lost_ranks(), testing::IsEmpty());
     } else {
       try {
         received.get();
