@@ -96,7 +96,7 @@ class Judge:
             log = folder / name
             for line in log.read_text(errors='replace').splitlines() if log.exists() else []:
                 if line:
-                    fault, case = line.split()
+                    fault, case = line.split(maxsplit=1)
                     self.reach[int(fault)][name].add(case)
 
     def jobs(self, fault, place):

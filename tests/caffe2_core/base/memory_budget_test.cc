@@ -83,6 +83,21 @@ TEST(MemoryBudgetTest, TheErrorForBadAllocNamesTheLimitOnOneLine) {
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
 }
 
+TEST(MemoryBudgetTest, TheErrorStatesWhatIsInUseAndThePeak) {
+  ResetCPUMemoryPeak();
+  { const CPUMemoryReservation more(size_t{3} << 30); }
+  const RoomFor room(100);
+  try {
+    CheckCPUBytes(101);
+    ADD_FAILURE() << "no exception";
+  } catch (const OutOfMemory& error) {
+    const std::string& text = error.message();
+    EXPECT_NE(text.find("asked 101 bytes, in use "), std::string::npos) << text;
+    EXPECT_NE(text.find(", peak 3 GiB;"), std::string::npos) << text;
+  }
+  ResetCPUMemoryPeak();
+}
+
 TEST(MemoryBudgetTest, BadAllocInAnOperatorIsOutOfMemoryWithTheFrame) {
   try {
     try {

@@ -103,6 +103,24 @@ TEST(NetComparisonTest, ListsValuesOfTheSecondNetAlone) {
   EXPECT_EQ(found[1].presence, Presence::kSecondOnly);
   EXPECT_EQ(found[1].name, "z");
   EXPECT_FALSE(found[1].within());
+  EXPECT_TRUE(found[1].last);
+}
+
+TEST(NetComparisonTest, TheLastValueOfABlobIsTheOneThatStays) {
+  const std::string written = R"(op { type: "Abs" input: "x" output: "z" }
+                                 op { type: "Negative" input: "z" output: "z" })";
+  const auto lasts = [](const std::vector<ComparedValue>& found, Presence presence) {
+    std::vector<bool> result;
+    for (const ComparedValue& value : found) {
+      if (value.presence == presence) result.push_back(value.last);
+    }
+    return result;
+  };
+  const std::string other = R"(op { type: "Abs" input: "x" output: "y" })";
+  EXPECT_THAT(lasts(Compare(other, written, {1}), Presence::kSecondOnly),
+              ::testing::ElementsAre(false, true));
+  EXPECT_THAT(lasts(Compare(written, other, {1}), Presence::kFirstOnly),
+              ::testing::ElementsAre(false, true));
 }
 
 TEST(NetComparisonTest, LeavesOutValuesThatAFusedOperatorPutsIntoAnOperand) {

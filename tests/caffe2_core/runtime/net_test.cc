@@ -89,6 +89,13 @@ TEST(NetTest, RejectsInputsNeitherDeclaredNorWritten) {
       "operator 0; add external_input: \"w\", \"b\" to net \"n\", which must list all of its "
       "inputs "
       "or none; the workspace has these blobs, for example from an init net");
+  // What is declared need not be there yet.
+  ExpectThrows(
+      [&] {
+        Make(&ws, R"(name: "n" external_input: "later"
+            op { type: "NetTestDummy" input: "w" input: "later" output: "y" })");
+      },
+      "or none; the workspace has these blobs, for example from an init net");
   ExpectThrows(
       [&] {
         Make(&ws, R"(name: "n7" op { type: "NetTestDummy" output: "y" } external_output: "w")");
@@ -244,6 +251,35 @@ TEST(TimeObserverTest, TimesTheNetAndItsOperators) {
   EXPECT_THAT(const_cast<TimeObserver*>(timer)->debugInfo(),
               ::testing::StartsWith("2 runs of net \"n\""));
   net.reset();  // the observer is destroyed with its net
+}
+
+// Takes five milliseconds in its first run.
+class NetTestSlowStartOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Timer timer;
+    while (!has_run_ && timer.MilliSeconds() < 5) {
+    }
+    has_run_ = true;
+    return true;
+  }
+
+ private:
+  bool has_run_ = false;
+};
+REGISTER_CPU_OPERATOR(NetTestSlowStart, NetTestSlowStartOp);
+OPERATOR_SCHEMA(NetTestSlowStart);
+
+TEST(TimeObserverTest, AveragesAllRuns) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestSlowStart" })");
+  auto* timer = static_cast<const TimeObserver*>(
+      net->AttachObserver(std::make_unique<TimeObserver>(net.get())));
+  net->Run();
+  net->Run();
+  EXPECT_GE(timer->average_time(), 2.5f);
+  EXPECT_GE(timer->average_time_children(), 2.5f);
 }
 
 TEST(TimeObserverTest, CountsRunsOfTheNetAndItsOperators) {

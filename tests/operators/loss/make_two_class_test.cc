@@ -43,5 +43,17 @@ TEST(MakeTwoClassTest, RejectsWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, kForward); }, "int");
 }
 
+TEST(MakeTwoClassTest, InferenceRejectsWhatTheGradientRejects) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema("MakeTwoClassGradient");
+  for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{{2, 3}, {2, 1}, {}}) {
+    ExpectThrows(
+        [&] {
+          (void)schema.InferTensor(ParseOp(kGradient),
+                                   {CreateTensorShape(dims, TensorProto::FLOAT)});
+        },
+        "want 2 as the last dimension");
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::make_two_class_test

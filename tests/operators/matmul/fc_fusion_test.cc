@@ -72,6 +72,11 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FCFusionSizeTest,
                                           testing::Values(1, 10, 130),
                                           testing::Values(1, 7, 150, 600)));
 
+// Few rows are not worth packing W: threads divide its outputs.
+INSTANTIATE_TEST_SUITE_P(Plain, FCFusionSizeTest,
+                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3),
+                                          testing::Values(701), testing::Values(800)));
+
 TEST(FCFusionTest, ReturnsTheActivatedBiasIfKIsZero) {
   Workspace ws;
   const std::string op = std::string(kOp) + kRelu;

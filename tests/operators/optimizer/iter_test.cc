@@ -49,6 +49,15 @@ TEST(IterTest, RejectsWhatIsNoCounter) {
   rejects("the previous iteration");
 }
 
+TEST(IterTest, RejectsACounterOnAnotherDevice) {
+  Workspace ws;
+  Tensor* const counter = ws.CreateBlob("N")->GetMutableTensor(IDEEP);
+  counter->Resize(1);
+  counter->mutable_data<int64_t>()[0] = 4;
+  ExpectThrows([&] { RunOp(&ws, kIter); }, "input 0 (\"N\") is a tensor on IDEEP, want one on CPU");
+  EXPECT_EQ(ws.GetBlob("N")->Get<Tensor>().data<int64_t>()[0], 4);
+}
+
 // Caffe2's tutorial on a toy regression fills its counter as int32.
 TEST(IterTest, MakesAnInt32CounterInt64) {
   Workspace ws;

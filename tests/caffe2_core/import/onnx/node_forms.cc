@@ -30,6 +30,16 @@ std::string List(const std::string& name, const std::vector<int64_t>& values, bo
 std::string Number(const std::string& name, float value) {
   return MakeString("initializer { name: '", name, "' data_type: 1 float_data: ", value, " } ");
 }
+std::string Constant(const std::string& name, int type, const std::vector<int64_t>& dims,
+                     const std::vector<double>& values) {
+  std::string text = MakeString("initializer { name: '", name, "' data_type: ", type, " ");
+  for (const int64_t dim : dims) text += MakeString("dims: ", dim, " ");
+  const char* const field = type == kFloat   ? "float_data: "
+                            : type == kInt64 ? "int64_data: "
+                                             : "int32_data: ";
+  for (const double value : values) text += MakeString(field, value, " ");
+  return text + "} ";
+}
 std::string Node(const std::string& type, const std::string& inputs, const std::string& attributes,
                  const std::string& outputs) {
   std::string text = "node { op_type: '" + type + "' name: 'n' ";

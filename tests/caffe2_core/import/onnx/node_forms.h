@@ -17,6 +17,8 @@ std::string Float(const std::string& name, float value);
 std::string Text(const std::string& name, const std::string& value);
 std::string List(const std::string& name, const std::vector<int64_t>& values, bool scalar = false);
 std::string Number(const std::string& name, float value);
+std::string Constant(const std::string& name, int type, const std::vector<int64_t>& dims,
+                     const std::vector<double>& values);
 // Inputs of one letter, of which "-" is absent.
 std::string Node(const std::string& type, const std::string& inputs = "x",
                  const std::string& attributes = "", const std::string& outputs = "y");

@@ -81,6 +81,8 @@ TEST(NodeRefusalsTest, Windows) {
        {pool(Ints("strides", {1, 2147483648})),
         "a kernel, stride or dilation is larger than 2147483647"},
        {Node("MaxPool", {"x"}, Ints("kernel_shape", {1, 2147483648})), "is larger than 2147483647"},
+       {Node("MaxPool", {"x"}, Ints("kernel_shape", {1, 1}) + Ints("strides", {1, 2147483648})),
+        "is larger than 2147483647"},
        {Node("MaxPool", {"x"}, Ints("kernel_shape", {0, 1})),
         "argument kernel_shape contains 0, want 1 to 1073741824"},
        {filter + Node("Conv", {"x", "w"}), ""},

@@ -5,26 +5,19 @@
 #include <cmath>
 
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
+#include "tests/caffe2_core/import/onnx/node_forms.h"
 
 namespace caffe2rt::test::quantized_forms_test {
 namespace {
 
-constexpr int kFloat = 1, kUint8 = 2, kInt8 = 3, kInt64 = 7, kFloat8 = 17, kUint4 = 21, kInt4 = 22,
-              kUint2 = 25, kInt2 = 26;
+using node_forms::Constant;
+using node_forms::Int;
+using node_forms::kFloat;
+using node_forms::kInt64;
+using node_forms::kUint8;
 
-std::string Constant(const std::string& name, int type, const std::vector<int64_t>& dims,
-                     const std::vector<double>& values) {
-  std::string text = MakeString("initializer { name: '", name, "' data_type: ", type, " ");
-  for (const int64_t dim : dims) text += MakeString("dims: ", dim, " ");
-  const char* const field = type == kFloat   ? "float_data: "
-                            : type == kInt64 ? "int64_data: "
-                                             : "int32_data: ";
-  for (const double value : values) text += MakeString(field, value, " ");
-  return text + "} ";
-}
-std::string Int(const std::string& name, int64_t value) {
-  return MakeString("attribute { name: '", name, "' type: INT i: ", value, " } ");
-}
+constexpr int kInt8 = 3, kFloat8 = 17, kUint4 = 21, kInt4 = 22, kUint2 = 25, kInt2 = 26;
+
 // "-" is an absent input.
 std::string Node(const std::string& type, const std::vector<std::string>& inputs,
                  const std::string& attributes = "", const std::string& output = "q",

@@ -6,37 +6,24 @@
 #include <cmath>
 
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
+#include "tests/caffe2_core/import/onnx/node_forms.h"
 
 namespace caffe2rt::test::transformer_forms_test {
 namespace {
 
-constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7;
+using node_forms::Constant;
+using node_forms::Float;
+using node_forms::Int;
+using node_forms::Ints;
+using node_forms::kFloat;
+using node_forms::kInt32;
+using node_forms::kInt64;
+
 const double kLn3 = std::log(3.0);
 
-std::string Constant(const std::string& name, int type, const std::vector<int64_t>& dims,
-                     const std::vector<double>& values) {
-  std::string text = MakeString("initializer { name: '", name, "' data_type: ", type, " ");
-  for (const int64_t dim : dims) text += MakeString("dims: ", dim, " ");
-  const char* const field = type == kFloat   ? "float_data: "
-                            : type == kInt64 ? "int64_data: "
-                                             : "int32_data: ";
-  for (const double value : values) text += MakeString(field, value, " ");
-  return text + "} ";
-}
 std::string Floats(const std::string& name, const std::vector<int64_t>& dims,
                    const std::vector<double>& values) {
   return Constant(name, kFloat, dims, values);
-}
-std::string Int(const std::string& name, int64_t value) {
-  return MakeString("attribute { name: '", name, "' type: INT i: ", value, " } ");
-}
-std::string Ints(const std::string& name, const std::vector<int64_t>& values) {
-  std::string text = "attribute { name: '" + name + "' type: INTS ";
-  for (const int64_t value : values) text += MakeString("ints: ", value, " ");
-  return text + "} ";
-}
-std::string Float(const std::string& name, double value) {
-  return MakeString("attribute { name: '", name, "' type: FLOAT f: ", value, " } ");
 }
 // "-" is an absent input or output.
 std::string Node(const std::string& domain, const std::string& type,
