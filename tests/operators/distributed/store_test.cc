@@ -52,6 +52,21 @@ TEST(FileStoreTest, AddsNumbersOfSeveralThreads) {
   ExpectThrows([&] { store->Add("text", 1); }, "the value of key \"text\" in the store in folder ");
 }
 
+TEST(FileStoreTest, KeysHaveUpTo215Characters) {
+  const TempDir dir;
+  const StoreBlob store = MakeFileStore(dir.path(), "", FileAccess::Free());
+  for (const std::string& key : {std::string(215, 'k'), std::string(71, '/')}) {
+    store->Set(key, "value");
+    EXPECT_EQ(store->Find(key), "value");
+  }
+  for (const std::string& key : {std::string(216, 'k'), std::string(72, '/'), std::string()}) {
+    ExpectThrows([&] { store->Set(key, ""); },
+                 MakeString("has ", key.size(),
+                            " characters, want 1 to 215 (other than letters and "
+                            "digits count three times)"));
+  }
+}
+
 TEST(FileStoreTest, NamesKeysThatDoNotAppear) {
   const TempDir dir;
   const StoreBlob store = MakeFileStore(dir.path(), "", FileAccess::Free());
