@@ -168,7 +168,7 @@ def main():
             print(fault, verdict, places.get(fault, ''), note, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
-        list(pool.map(one, sorted(wanted - done)))
+        list(pool.map(one, [fault for fault in places if fault in wanted - done]))
     print(collections.Counter(line.split('\t')[1] for line in results.read_text().splitlines()))
 
 
