@@ -230,6 +230,20 @@ TEST_F(PlanAheadTest, OutputsMayComeOutDifferently) {
   }
 }
 
+// The first run fails before the operator that would write the output.
+TEST_F(PlanAheadTest, WhatSomebodyElseHasFilledStaysIfTheRunFails) {
+  Workspace ws;
+  ws.CreateBlob("v");
+  Planned planned(R"(name: "outputs" external_output: "y"
+      op { type: "Relu" input: "v" output: "y" })",
+                  Options(), &ws);
+  planned.net.PlanAhead(planned.preparation);
+  Feed<int32_t>(&ws, "v", {2}, {1, 2});
+  Feed<float>(&ws, "y", {3}, {7, 8, 9});
+  EXPECT_THROW(planned.net.Run(), EnforceNotMet);
+  EXPECT_THAT(Fetch<float>(ws, "y"), ElementsAre(7, 8, 9));
+}
+
 // A value that the net carries from run to run stays.
 TEST_F(PlanAheadTest, LeavesStateAlone) {
   Workspace ws;

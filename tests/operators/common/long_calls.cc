@@ -85,6 +85,8 @@ std::function<double(int64_t)> ValuesOf(const Words& words, std::mt19937* random
   const char type = words[1][0];
   if (type == 'f') return [random](int64_t) { return (*random)() * 0x2p-32 - 1; };
   if (type == 'p') return [random](int64_t) { return (*random)() * 0x1.8p-32 + 0.5; };
+  if (type == 'c' && words.size() == 3)
+    return [random](int64_t) { return static_cast<double>((*random)() % 256) - 128; };
   uint32_t below = type == 'b' ? 2 : 256;
   if (words.size() == 4) below = NumberOf<uint32_t>(words[3].substr(1));
   return [random, below](int64_t) { return static_cast<double>((*random)() % below); };
