@@ -28,7 +28,7 @@ std::string HashText(const ReceiptRow& row) {
   return std::string(16 - static_cast<size_t>(end - text), '0') + std::string(text, end);
 }
 
-// "float [2, 3], hash 00ab..."; "missing" for null.
+// "float [2, 3], 00ab..."; "missing" for null.
 std::string ValueText(const ReceiptRow* row) {
   if (row == nullptr) return "missing";
   const std::string shape = row->sum.has_value() ? MakeString(" ", row->shape) : "";
