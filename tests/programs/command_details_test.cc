@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/json.h"
 #include "tests/support/temp_dir.h"
@@ -17,7 +19,9 @@ namespace caffe2rt::test::command_details_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -207,6 +211,78 @@ TEST_F(CommandDetailsTest, OptimizedInitNetsKeepTheirName) {
   const std::string fill =
       R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 } })";
   EXPECT_EQ(name_of(dir_.Write("a.pbtxt", "name: \"first\" " + fill)), "first");
+}
+
+// --- plans of trainings of a net without a definition ---
+
+class TrainDetailsTest : public CommandDetailsTest {
+ protected:
+  // The plan for four points of two classes.
+  PlanDef Plan(const std::vector<std::string>& more) {
+    Tensor x({4, 2}, CPU), y({4}, CPU);
+    for (int64_t i = 0; i < 8; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
+    for (int64_t i = 0; i < 4; ++i) y.mutable_data<int32_t>()[i] = static_cast<int32_t>(i % 2);
+    WriteNpy(dir_.path("x.npy"), x);
+    WriteNpy(dir_.path("y.npy"), y);
+    const std::string data = dir_.path("data.minidb"), file = dir_.path("plan.pbtxt");
+    Run({"db", "make", "arrays", dir_.path("x.npy"), dir_.path("y.npy"), "--output", data});
+    std::vector<std::string> args = {"train",
+                                     "--predict-net",
+                                     dir_.Write("used.pbtxt", R"(name: "used"
+            op { type: "FC" input: ["data", "w", "b"] output: "scores" }
+            op { type: "Softmax" input: "scores" output: "softmax" })"),
+                                     "--init-net",
+                                     init_,
+                                     "--loss",
+                                     "softmax",
+                                     "--data",
+                                     data,
+                                     "--batch-size",
+                                     "2",
+                                     "--write-plan",
+                                     file,
+                                     "--output",
+                                     dir_.path("run")};
+    args.insert(args.end(), more.begin(), more.end());
+    Run(args);
+    PlanDef plan;
+    LoadProto(file, &plan);
+    return plan;
+  }
+  static std::vector<std::string> TypesOf(const NetDef& net) {
+    std::vector<std::string> types;
+    for (const OperatorDef& op : net.op()) types.push_back(op.type());
+    return types;
+  }
+
+  const std::string init_ = dir_.Write("init.pbtxt", R"(
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: [2, 2] }
+           arg { name: "values" floats: [1, 2, 3, 4] } }
+      op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 2 } })");
+};
+
+TEST_F(TrainDetailsTest, APlanHasTheNameAndTheWeightsOfTheNet) {
+  const PlanDef plan = Plan({});
+  EXPECT_EQ(plan.name(), "used");
+  EXPECT_EQ(plan.network(0).name(), "used_init");
+  const OperatorDef& fill = plan.network(0).op(0);
+  EXPECT_EQ(fill.type(), "GivenTensorFill");
+  EXPECT_THAT(ArgumentHelper(fill).GetRepeatedArgument<float>("values"), ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(TrainDetailsTest, FreshWeightsAreDrawn) {
+  EXPECT_EQ(Plan({"--fresh-weights"}).network(0).op(0).type(), "XavierFill");
+}
+
+// Whatever the weights come from, the plan loads them from a database beside its results.
+TEST_F(TrainDetailsTest, APlanLoadsFirstWeightsFromItsFolder) {
+  const PlanDef plan = Plan({"--init", init_});
+  EXPECT_THAT(TypesOf(plan.network(0)), Contains("Load"));
+  for (const OperatorDef& op : plan.network(0).op()) {
+    if (op.type() != "Load") continue;
+    EXPECT_EQ(ArgumentHelper(op).GetSingleArgument<std::string>("db", ""),
+              dir_.path("run/init.minidb"));
+  }
 }
 
 }  // namespace
