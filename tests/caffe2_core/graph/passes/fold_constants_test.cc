@@ -218,5 +218,14 @@ TEST_F(FoldConstantsTest, LimitsTheGrowthOfConstants) {
   EXPECT_EQ(Lines(text).size(), 5u);  // one of three 40 MB tensors fits
 }
 
+// What only the folded operator reads is removed, so that nothing grows.
+TEST_F(FoldConstantsTest, ReplacesConstantsOfAnySize) {
+  test::Feed<float>(&run_.ws, "big", {65, 1 << 18}, std::vector<float>(65 << 18, -1));
+  const std::string text = R"(op { type: "Relu" input: "big" output: "t" }
+                              op { type: "Add" input: "x" input: "t" output: "y" })";
+  EXPECT_EQ(Lines(text).size(), 1u);
+  EXPECT_EQ(Lines(text + R"(op { type: "Add" input: "x" input: "big" output: "z" })").size(), 3u);
+}
+
 }  // namespace
 }  // namespace caffe2rt::fold_constants_test

@@ -195,5 +195,26 @@ TEST(FuseSumTest, LeavesOtherNetsAlone) {
   }
 }
 
+// The later convolution has an activation already, or adds a tensor, or another layer comes later.
+TEST(FuseSumTest, UsesTheEarlierConvolutionIfTheLaterCannotAdd) {
+  test::PassRun run;
+  const std::string conv = R"(op { type: "Conv" input: "x" input: "w1" output: "a" })";
+  for (const std::string later : {
+           R"(type: "ConvFusion" input: "x" input: "w2" output: "c"
+              arg { name: "activation" s: "Relu" })",
+           R"(type: "ConvFusion" input: "x" input: "w2" input: "r" output: "c"
+              arg { name: "sum" i: 1 })",
+           R"(type: "Relu" input: "x" output: "c")",
+           R"(type: "FC" input: "x" input: "w2" input: "b" output: "c")",
+       }) {
+    for (const std::string sum : {R"(input: "a" input: "c")", R"(input: "c" input: "a")"}) {
+      const auto lines = run(
+          FuseSum, conv + "op { " + later + " } op { type: \"Sum\" " + sum + " output: \"y\" }");
+      ASSERT_EQ(lines.size(), 2u) << later;
+      EXPECT_EQ(lines[1], "ConvFusion(x w1 c) -> y") << later;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::fuse_sum_test
