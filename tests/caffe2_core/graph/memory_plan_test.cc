@@ -296,5 +296,32 @@ TEST(MemoryPlanTest, SeparatesWhatMayBeInUseInAnyOrder) {
   }
 }
 
+// More operators in any order than are compared, or more items, share no memory.
+TEST(MemoryPlanTest, SharesNothingInLargeRequestsInAnyOrder) {
+  const auto chain = [](uint32_t operators) {
+    MemoryRequest request{.operators = operators,
+                          .items = {{64, {0}, {}}, {100, {1}, {}}, {8, {2}, {}}},
+                          .placements = {{Kind::kInPlace, 2, 2, 1, 0}},
+                          .predecessors = {{}}};
+    for (uint32_t i = 1; i < operators; ++i) request.predecessors.push_back({i - 1});
+    return PlanMemory(request);
+  };
+  const MemoryPlan large = chain(kMostAnyOrder + 1);
+  EXPECT_THAT(large.offsets, ElementsAre(0, 64, 192));
+  EXPECT_EQ(large.arena_bytes, 256u);
+  EXPECT_THAT(large.placed, ElementsAre(false));
+  EXPECT_EQ(chain(100).arena_bytes, 128u);
+  const auto items = [](size_t count) {
+    MemoryRequest request{.operators = 2, .items = {}, .placements = {}, .predecessors = {{}, {0}}};
+    for (size_t i = 0; i < count; ++i)
+      request.items.push_back({64, {static_cast<uint32_t>(i % 2)}, {}});
+    return PlanMemory(request);
+  };
+  EXPECT_EQ(items(kBySizeLimit).arena_bytes, kBySizeLimit / 2 * 64);
+  const MemoryPlan many = items(kBySizeLimit + 1);
+  EXPECT_EQ(many.arena_bytes, (kBySizeLimit + 1) * 64);
+  for (size_t i = 0; i < many.offsets.size(); ++i) ASSERT_EQ(many.offsets[i], i * 64) << i;
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_plan_test

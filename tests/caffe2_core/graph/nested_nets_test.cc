@@ -187,5 +187,18 @@ TEST(NestedNetsTest, IgnoresBindingsThatTheOperatorRejects) {
   }
 }
 
+// Of a list of nets too, no more levels than the limit are visited.
+TEST(NestedNetsTest, DepthsOfListsOfNetsEndAtTheLimit) {
+  std::string text = R"(op { type: "Relu" })";
+  for (int i = 0; i < 6; ++i) {
+    text =
+        R"(op { type: "T" arg { name: "n" nets { op { type: "Relu" } } nets { )" + text + " } } }";
+    const NetDef net = test::ParseNet(text);
+    for (int limit = 1; limit <= 9; ++limit) {
+      EXPECT_EQ(NestingDepthOf(net, limit), std::min(i + 2, limit)) << i << " " << limit;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::nested_nets_test
