@@ -323,5 +323,50 @@ TEST(MemoryPlanTest, SharesNothingInLargeRequestsInAnyOrder) {
   for (size_t i = 0; i < many.offsets.size(); ++i) ASSERT_EQ(many.offsets[i], i * 64) << i;
 }
 
+// 0 -> x; x -> a, b; a, b -> y; x, y -> z. What the last but one operator writes over x is a and b,
+// which are already there, in whatever order the placements name them.
+TEST(MemoryPlanTest, PutsTogetherWhatWasSplitAndIsStillRead) {
+  MemoryRequest request{
+      .operators = 4,
+      .items = {{128, {0}, {1, 3}}, {64, {1}, {2}}, {64, {1}, {2}}, {128, {2}, {3}}},
+      .placements = {{Kind::kSplit, 1, 1, 0, 0},
+                     {Kind::kSplit, 1, 2, 0, 64},
+                     {Kind::kJoin, 2, 2, 3, 64},
+                     {Kind::kJoin, 2, 1, 3, 0}},
+      .predecessors = {}};
+  MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, ElementsAre(true, true, true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 64, 0));
+  EXPECT_EQ(plan.arena_bytes, 128u);
+  // In another order, y differs from x.
+  request.placements[2].offset = 0;
+  request.placements[3].offset = 64;
+  plan = PlanMemory(request);
+  EXPECT_EQ(plan.arena_bytes, 256u);
+  EXPECT_NE(plan.offsets[0], plan.offsets[3]);
+}
+
+// Equal items are placed in their order, and the first one of equal gaps is used.
+TEST(MemoryPlanTest, BreaksTiesInTheOrderOfTheItems) {
+  EXPECT_THAT(PlanMemory({.operators = 2,
+                          .items = {{64, {0}, {1}}, {64, {0}, {1}}, {64, {0}, {1}}},
+                          .placements = {},
+                          .predecessors = {}})
+                  .offsets,
+              ElementsAre(0, 64, 128));
+  // Items 1 and 3 leave gaps of 576 bytes.
+  EXPECT_THAT(PlanMemory({.operators = 4,
+                          .items = {{640, {0}, {3}},
+                                    {576, {0}, {1}},
+                                    {576, {0}, {3}},
+                                    {576, {0}, {1}},
+                                    {576, {0}, {3}},
+                                    {64, {2}, {3}}},
+                          .placements = {},
+                          .predecessors = {}})
+                  .offsets,
+              ElementsAre(0, 640, 1216, 1792, 2368, 640));
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_plan_test
