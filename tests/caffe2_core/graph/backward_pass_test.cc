@@ -421,5 +421,19 @@ TEST(AddGradientOperatorsTest, FillsAConstantOfOne) {
   EXPECT_TRUE(net.op(2).is_gradient_op());
 }
 
+// The blobs with a gradient that no operator wrote before they are read.
+TEST(BackwardPassOutsideTest, KnowsWhatComesFromOutside) {
+  const auto outside = [](const std::vector<std::string>& lines, const GradientStart& start) {
+    return GetBackwardPass(Net(lines).op(), start).from_outside;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(outside({"Direct x -> h", "UseInput h w -> y"}, {{"y", {}}}), (Names{"w", "x"}));
+  EXPECT_EQ(outside({"Direct x -> y"}, {{"y", {}}, {"other", {}}}), (Names{"other", "x"}));
+  // The gradient is that of what the net was given, before it is overwritten.
+  EXPECT_EQ(outside({"Direct x -> x", "Direct x -> y"}, {{"y", {}}}), (Names{"x"}));
+  EXPECT_EQ(outside({"NoGradientTest i -> x", "Direct x -> x", "Direct x -> y"}, {{"y", {}}}),
+            Names());
+}
+
 }  // namespace
 }  // namespace caffe2rt::backward_pass_test

@@ -345,5 +345,25 @@ TEST(DeviceCopiesTest, DetectsNetsOfSeveralDevices) {
     op { type: "CopyGPUToCPU" input: "x" output: "y" })")));
 }
 
+// Only inputs that have another name now are renamed, and a name that the file states stays.
+TEST(DeviceCopiesTest, StatesNewNamesOfInputsOfAStepNetOnce) {
+  const auto renames = [](const std::string& arg, const std::string& device) {
+    const NetDef net = InjectCrossDeviceCopies(test::ParseNet(MakeString(
+        R"(op { type: "ConstantFill" output: "w" device_option { device_type: 1 } }
+           op { type: "RecurrentNetwork" input: "x" input: "w" output: "y" )",
+        device, R"( arg { name: "step_net" n { name: "step" } } )", arg, "}")));
+    std::string found;
+    for (const Argument& a : net.op(net.op_size() - 1).arg()) {
+      if (a.name() != "step_net") found += a.name() + " " + a.s() + ";";
+    }
+    return found;
+  };
+  const std::string gpu = "device_option { device_type: 1 }";
+  EXPECT_EQ(renames("", gpu), "x.rename x_gpu_0;");
+  EXPECT_EQ(renames(R"(arg { name: "x.rename" s: "z" } )", gpu), "x.rename z;");
+  EXPECT_EQ(renames(R"(arg { name: "w.rename" s: "z" } )", gpu), "w.rename z;x.rename x_gpu_0;");
+  EXPECT_EQ(renames("", ""), "w.rename w_cpu;");
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_copies_test

@@ -258,5 +258,175 @@ TEST(MemoryReportTest, StatesWhySizesAreUnknown) {
   EXPECT_EQ(report.unknown[1].problem, "operator 1 (NoSuchType): no schema");
 }
 
+// An operator without a device option is on the device of its net.
+TEST(MemoryDemandTest, SizesAndItemsAreThoseOfTheDevice) {
+  const auto memory_of = [](const std::string& net_device, const std::string& op_device) {
+    const NetDef net = ParseNet(net_device + R"( op { type: "Relu" input: "x" output: "a" )" +
+                                op_device + R"( } op { type: "Relu" input: "a" output: "y" })");
+    ShapeMap shapes = {{"x", Floats({2, 3, 5, 5})}};
+    const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+    const NetDependencies blobs(net);
+    const std::vector<BlobMemory> memory = MemoryOfShapes(net, blobs, inferred);
+    const MemoryDemand demand(net, blobs, memory, {}, inferred);
+    const BlobMemory& a = memory[blobs.Find("a")];
+    const uint32_t item = demand.item_of(blobs.Find("a"));
+    std::string text = MakeString(a.bytes, " on ", a.device_type);
+    if (item != MemoryDemand::kNone) {
+      text += MakeString(", item of ", demand.request().items[item].bytes, " on ",
+                         static_cast<int>(demand.device_of(item)), " for ",
+                         blobs.name(demand.root_of(item)));
+    }
+    return text;
+  };
+  const std::string ideep = "device_option { device_type: 5 }",
+                    cpu = "device_option { device_type: 0 }",
+                    gpu = "device_option { device_type: 1 }";
+  EXPECT_EQ(memory_of("", ""), "600 on 0, item of 600 on 0 for a");
+  EXPECT_EQ(memory_of(ideep, ""), "3200 on 5, item of 3200 on 5 for a");
+  EXPECT_EQ(memory_of(ideep, cpu), "600 on 0, item of 600 on 0 for a");
+  EXPECT_EQ(memory_of("", ideep), "3200 on 5, item of 3200 on 5 for a");
+  EXPECT_EQ(memory_of("", gpu), "600 on 1");
+  EXPECT_EQ(memory_of(gpu, ""), "600 on 1");
+}
+
+TEST(MemoryDemandTest, LeavesOutWhatHasNoBytes) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Relu" input: "a" output: "b" }
+      op { type: "Relu" input: "z" output: "c" }
+      op { type: "Sum" input: "c" output: "y" })");
+  const Planned found = PlannedBlobs(net, {{"x", Floats({0, 3})}, {"z", Floats({1})}});
+  EXPECT_THAT(found.planned, UnorderedElementsAre("c"));
+  EXPECT_THAT(found.unknown, IsEmpty());
+}
+
+// An operator that changes its inputs without listing them as outputs, or uses them at once with
+// others, may keep their memory.
+TEST(MemoryDemandTest, LeavesOutInputsThatAreModifiedOrSynchronized) {
+  for (const char* reader : {R"(type: "Load" input: "a" output: "w")",
+                             R"(type: "CloneCommonWorld" input: "a" output: "w")",
+                             R"(type: "EnqueueBlobs" input: "a" input: "c" output: "c")"}) {
+    const NetDef net = ParseNet(MakeString(R"(
+        op { type: "Relu" input: "x" output: "a" }
+        op { type: "Relu" input: "x" output: "b" }
+        op { type: "Relu" input: "x" output: "c" }
+        op { )",
+                                           reader, R"( }
+        op { type: "Relu" input: "b" output: "y" })"));
+    const std::set<std::string> planned = PlannedBlobs(net, {{"x", Floats({2})}}).planned;
+    EXPECT_FALSE(planned.contains("a")) << reader;
+    EXPECT_TRUE(planned.contains("b")) << reader;
+  }
+}
+
+// Nothing is planned if an operator may use any blob, or has invalid arguments, so that it is not known.
+TEST(MemoryDemandTest, PlansNothingNextToOperatorsThatUseAnyBlob) {
+  const auto planned = [](const std::string& args) {
+    return PlannedBlobs(ParseNet(MakeString(R"(
+        op { type: "Relu" input: "x" output: "a" }
+        op { type: "Load" output: "w" )",
+                                            args, R"( }
+        op { type: "Relu" input: "a" output: "y" })")),
+                        {{"x", Floats({2})}})
+        .planned;
+  };
+  EXPECT_THAT(planned(""), UnorderedElementsAre("a"));
+  EXPECT_THAT(planned(R"(arg { name: "load_all" i: 0 })"), UnorderedElementsAre("a"));
+  EXPECT_THAT(planned(R"(arg { name: "load_all" i: 1 })"), IsEmpty());
+  EXPECT_THAT(planned(R"(arg { name: "load_all" s: "yes" })"), IsEmpty());
+}
+
+// The operators that write and read each item, and the placements, as text.
+std::string RequestText(const std::string& text, ShapeMap shapes,
+                        const std::set<uint32_t>& without = {}) {
+  const NetDef net = ParseNet(text);
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetDependencies blobs(net);
+  const MemoryDemand demand(net, blobs, MemoryOfShapes(net, blobs, inferred), {}, inferred,
+                            without);
+  const auto name = [&](uint32_t item) { return blobs.name(demand.root_of(item)); };
+  std::string found;
+  for (uint32_t i = 0; i < demand.request().items.size(); ++i) {
+    found += name(i) + " written";
+    for (const uint32_t op : demand.request().items[i].writes) found += MakeString(" ", op);
+    found += " read";
+    for (const uint32_t op : demand.request().items[i].reads) found += MakeString(" ", op);
+    found += "; ";
+  }
+  using Kind = MemoryPlacement::Kind;
+  for (const MemoryPlacement& p : demand.request().placements) {
+    found += MakeString(p.kind == Kind::kJoin    ? "join "
+                        : p.kind == Kind::kSplit ? "split "
+                                                 : "in place ",
+                        p.op, " ", name(p.inner), " in ", name(p.outer), " at ", p.offset,
+                        p.may_copy ? " or copied" : "", "; ");
+  }
+  return found;
+}
+
+TEST(MemoryDemandTest, OutputsMayTakeThePlaceOfInputsOfTheSameSize) {
+  const ShapeMap shapes = {{"x", Floats({2, 3})}, {"w", Floats({5, 3})}, {"v", Floats({5})}};
+  const std::string begin = R"(op { type: "Tanh" input: "x" output: "a" }
+                               op { type: "Tanh" input: "x" output: "b" } )",
+                    end = R"( op { type: "Tanh" input: "c" output: "y" })";
+  const std::string ab = "a written 0 read 2; b written 1 read 2; c written 2 read 3; ";
+  EXPECT_EQ(
+      RequestText(begin + R"(op { type: "Add" input: "a" input: "b" output: "c" })" + end, shapes),
+      ab + "in place 2 c in a at 0; in place 2 c in b at 0; ");
+  // Only the first input of Sum.
+  EXPECT_EQ(
+      RequestText(begin + R"(op { type: "Sum" input: "a" input: "b" output: "c" })" + end, shapes),
+      ab + "in place 2 c in a at 0; ");
+  // A blob that is read twice. What nothing reads is an output of the net, which is not planned.
+  EXPECT_EQ(
+      RequestText(begin + R"(op { type: "Mul" input: "a" input: "a" output: "c" })" + end, shapes),
+      "a written 0 read 2; c written 2 read 3; ");
+  // Another size; another device.
+  EXPECT_EQ(
+      RequestText(begin + R"(op { type: "FC" input: "a" input: "w" input: "v" output: "c" })" + end,
+                  shapes),
+      "a written 0 read 2; c written 2 read 3; ");
+  EXPECT_EQ(RequestText(begin + R"(op { type: "Relu" input: "a" output: "c"
+                                        device_option { device_type: 5 } })" +
+                            end,
+                        shapes),
+            "a written 0 read 2; c written 2 read 3; ");
+  // In place already.
+  EXPECT_EQ(RequestText(R"(op { type: "Tanh" input: "x" output: "c" }
+                           op { type: "Relu" input: "c" output: "c" })" +
+                            end,
+                        shapes),
+            "c written 0 1 read 1 2; ");
+}
+
+// An operator on IDEEP with channels last has no contiguous parts, unless it joins in blocks.
+TEST(MemoryDemandTest, PartsOnIdeepNeedBlocks) {
+  const auto placements = [](const std::string& layout, const std::string& join,
+                             const std::set<uint32_t>& without = {}) {
+    const std::string ideep = "device_option { device_type: 5 } } ";
+    const std::string text = RequestText(
+        R"(op { type: "MaxPool" input: "x" output: "a" arg { name: "kernel" i: 1 } )" + layout +
+            ideep + R"(op { type: "MaxPool" input: "x" output: "b" arg { name: "kernel" i: 1 } )" +
+            ideep + R"(op { type: "Concat" input: "a" input: "b" output: "c" output: "i" )" + join +
+            ideep + R"(op { type: "MaxPool" input: "c" output: "y" arg { name: "kernel" i: 1 } )" +
+            ideep,
+        {{"x", Floats({1, 32, 3, 3})}}, without);
+    return text.find("join") == std::string::npos ? std::string() : text.substr(text.find("join"));
+  };
+  const std::string joined = "join 2 a in c at 0 or copied; join 2 b in c at 1152 or copied; ";
+  EXPECT_EQ(placements("", ""), joined);
+  const std::string nhwc = R"(arg { name: "layout" s: "nhwc" } )";
+  EXPECT_EQ(placements(R"(arg { name: "layout" s: "nChw16c" } )", ""), joined);
+  EXPECT_EQ(placements(nhwc, ""), "");
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 0 } )"), "");
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: -1 } )"), "");
+  // The first input is in blocks, then both are.
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 1 } )"),
+            "join 2 a in c at 0 or copied; ");
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 2 } )"), joined);
+  EXPECT_EQ(placements("", "", {2}), "");
+  EXPECT_EQ(placements("", "", {0, 1, 3}), joined);
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_demand_test

@@ -296,5 +296,78 @@ TEST(MemoryPlanTest, SeparatesWhatMayBeInUseInAnyOrder) {
   }
 }
 
+// More operators in any order than are compared, or more items, share no memory.
+TEST(MemoryPlanTest, SharesNothingInLargeRequestsInAnyOrder) {
+  const auto chain = [](uint32_t operators) {
+    MemoryRequest request{.operators = operators,
+                          .items = {{64, {0}, {}}, {100, {1}, {}}, {8, {2}, {}}},
+                          .placements = {{Kind::kInPlace, 2, 2, 1, 0}},
+                          .predecessors = {{}}};
+    for (uint32_t i = 1; i < operators; ++i) request.predecessors.push_back({i - 1});
+    return PlanMemory(request);
+  };
+  const MemoryPlan large = chain(kMostAnyOrder + 1);
+  EXPECT_THAT(large.offsets, ElementsAre(0, 64, 192));
+  EXPECT_EQ(large.arena_bytes, 256u);
+  EXPECT_THAT(large.placed, ElementsAre(false));
+  EXPECT_EQ(chain(100).arena_bytes, 128u);
+  const auto items = [](size_t count) {
+    MemoryRequest request{.operators = 2, .items = {}, .placements = {}, .predecessors = {{}, {0}}};
+    for (size_t i = 0; i < count; ++i)
+      request.items.push_back({64, {static_cast<uint32_t>(i % 2)}, {}});
+    return PlanMemory(request);
+  };
+  EXPECT_EQ(items(kBySizeLimit).arena_bytes, kBySizeLimit / 2 * 64);
+  const MemoryPlan many = items(kBySizeLimit + 1);
+  EXPECT_EQ(many.arena_bytes, (kBySizeLimit + 1) * 64);
+  for (size_t i = 0; i < many.offsets.size(); ++i) ASSERT_EQ(many.offsets[i], i * 64) << i;
+}
+
+// 0 -> x; x -> a, b; a, b -> y; x, y -> z. What the last but one operator writes over x is a and b,
+// which are already there, in whatever order the placements name them.
+TEST(MemoryPlanTest, PutsTogetherWhatWasSplitAndIsStillRead) {
+  MemoryRequest request{
+      .operators = 4,
+      .items = {{128, {0}, {1, 3}}, {64, {1}, {2}}, {64, {1}, {2}}, {128, {2}, {3}}},
+      .placements = {{Kind::kSplit, 1, 1, 0, 0},
+                     {Kind::kSplit, 1, 2, 0, 64},
+                     {Kind::kJoin, 2, 2, 3, 64},
+                     {Kind::kJoin, 2, 1, 3, 0}},
+      .predecessors = {}};
+  MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, ElementsAre(true, true, true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 64, 0));
+  EXPECT_EQ(plan.arena_bytes, 128u);
+  // With b first, y begins where b is, 64 bytes behind x, and ends in memory of its own.
+  request.placements[2].offset = 0;
+  request.placements[3].offset = 64;
+  plan = PlanMemory(request);
+  EXPECT_EQ(plan.arena_bytes, 192u);
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 64, 64));
+  EXPECT_THAT(plan.placed, ElementsAre(true, true, true, false));
+}
+
+// Equal items are placed in their order, and the first one of equal gaps is used.
+TEST(MemoryPlanTest, BreaksTiesInTheOrderOfTheItems) {
+  EXPECT_THAT(PlanMemory({.operators = 2,
+                          .items = {{64, {0}, {1}}, {64, {0}, {1}}, {64, {0}, {1}}},
+                          .placements = {},
+                          .predecessors = {}})
+                  .offsets,
+              ElementsAre(0, 64, 128));
+  // Items 1 and 3 leave gaps of 576 bytes.
+  EXPECT_THAT(PlanMemory({.operators = 4,
+                          .items = {{640, {0}, {3}},
+                                    {576, {0}, {1}},
+                                    {576, {0}, {3}},
+                                    {576, {0}, {1}},
+                                    {576, {0}, {3}},
+                                    {64, {2}, {3}}},
+                          .placements = {},
+                          .predecessors = {}})
+                  .offsets,
+              ElementsAre(0, 640, 1216, 1792, 2368, 640));
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_plan_test

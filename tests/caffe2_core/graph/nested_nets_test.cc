@@ -187,5 +187,32 @@ TEST(NestedNetsTest, IgnoresBindingsThatTheOperatorRejects) {
   }
 }
 
+// Of a list of nets too, no more levels than the limit are visited.
+TEST(NestedNetsTest, DepthsOfListsOfNetsEndAtTheLimit) {
+  std::string text = R"(op { type: "Relu" })";
+  for (int i = 0; i < 6; ++i) {
+    text =
+        R"(op { type: "T" arg { name: "n" nets { op { type: "Relu" } } nets { )" + text + " } } }";
+    const NetDef net = test::ParseNet(text);
+    for (int limit = 1; limit <= 9; ++limit) {
+      EXPECT_EQ(NestingDepthOf(net, limit), std::min(i + 2, limit)) << i << " " << limit;
+    }
+  }
+}
+
+// What a net reads after it wrote it is not read from outside, whatever comes before.
+TEST(NestedNetsTest, RenamesAllThatANetWritesFirst) {
+  const auto renamed = [](const std::string& ops) {
+    OperatorDef op =
+        ParseOp(R"(type: "If" output: "y" arg { name: "then_net" n { )" + ops + " } }");
+    RenameOutput(&op, 0, "z");
+    return NetText(op);
+  };
+  const std::string other = R"(op { input: "a" output: "b" } )", write = R"(op { output: "y" } )",
+                    read = R"(op { input: "y" output: "t" } )";
+  EXPECT_EQ(renamed(other + write + read + write), "a > b; > z; z > t; > z; ");
+  EXPECT_EQ(renamed(other + read + write + read + write), "a > b; y > t; > y; y > t; > z; ");
+}
+
 }  // namespace
 }  // namespace caffe2rt::nested_nets_test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
@@ -220,6 +221,28 @@ TEST_F(ShapeInferenceTest, StartsFromAMapOfDimensions) {
         InferBlobShapesAndTypesFromMap({{"a", {-1}}}, {&net});
       },
       "dimension of blob \"a\"");
+}
+
+// By Caffe2's rules, the caller only gets no shapes; the log names the operator.
+TEST_F(ShapeInferenceTest, LogsWhatItSkips) {
+  const int threshold = LogThreshold();
+  SetLogThreshold(1);
+  const auto log = [](const std::string& op) {
+    const NetDef net = ParseNet("op { " + op + " }");
+    ShapeMap shapes = {{"x", CreateTensorShape(std::vector<int64_t>{2}, TensorProto::FLOAT)}};
+    testing::internal::CaptureStderr();
+    InferBlobShapesAndTypes({&net}, &shapes);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(log(R"(type: "NoSuchType" input: "x" output: "y")"),
+              HasSubstr("shape inference skips operator NoSuchType: it has no schema"));
+  EXPECT_THAT(
+      log(R"(type: "Relu" input: "z" output: "y")"),
+      HasSubstr("shape inference skips operator Relu: the shape of input \"z\" is not known"));
+  EXPECT_THAT(log(R"(type: "TestThrows" input: "x" output: "y")"),
+              HasSubstr("shape inference of operator TestThrows failed"));
+  EXPECT_EQ(log(R"(type: "Relu" input: "x" output: "y")"), "");
+  SetLogThreshold(threshold);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/drawing/flow_graph.h"
 #include "caffe2_core/graph/drawing/graphviz_layout.h"
 #include "caffe2_core/graph/drawing/layered_layout.h"
+#include "caffe2_core/graph/drawing/markup.h"
 #include "caffe2_core/graph/drawing/merged_inputs.h"
 #include "caffe2_core/graph/drawing/node_box.h"
 #include "caffe2_core/graph/drawing/svg_image.h"
@@ -59,6 +60,14 @@ TEST(FlowLayoutTest, BoxesHaveRoomForTheTextThatTheyShow) {
        301.552,
        367,
        27},
+      // 300 - 3 * 9.3184 - 8 px are left: 35 letters and the ellipsis, which are 257.4 px wide.
+      {{.title = "abc", .detail = Repeated("b", 300)},
+       "abc",
+       Repeated("b", 35) + kCut,
+       49.9552,
+       320,
+       27},
+      {{.title = "abc", .lines = {Repeated("Z", 21)}}, "abc", "", 0, 200, 42},
       // 30 letters and the ellipsis of 13 px
       {{.title = Repeated("a", 100)}, Repeated("a", 30) + kCut, "", 0, 319, 27},
   };
@@ -108,6 +117,53 @@ TEST(FlowLayoutTest, FramesHoldNodesFramesAndArrows) {
   PlaceFrames(graph, {true, true, true}, &layout);
   ExpectBox(layout.groups[1], 100 - 14, 100 - 24, 50 + 28, 120 + 24 + 14);
   ExpectBox(layout.groups[0], 60 - 14, 76 - 24, 104 + 28, 158 + 24 + 14);
+}
+
+// An arrow that leads right of the nodes and below them.
+TEST(FlowLayoutTest, FramesHoldArrowsOnEachSide) {
+  FlowGraph graph;
+  graph.groups = {{.title = "all"}};
+  graph.nodes = {{}, {}};
+  graph.edges = {{.from = 0, .to = 1}};
+  NetDrawingLayout layout;
+  layout.nodes = {{100, 100, 50, 20}, {100, 200, 50, 20}};
+  const auto frame = [&](const Points& points) {
+    layout.edges = {points};
+    PlaceFrames(graph, {true}, &layout);
+    return layout.groups[0];
+  };
+  // The middle of the curves is at x = 200, y = 300 and y = 50.
+  ExpectBox(frame({{125, 120}, {225, 120}, {225, 200}, {125, 200}}), 86, 76, 100 + 28, 158);
+  ExpectBox(frame({{125, 220}, {125, 220 + 320.0 / 3}, {125, 220 + 320.0 / 3}, {125, 220}}), 86, 76,
+            50 + 28, 200 + 38);
+  ExpectBox(frame({{125, 100}, {125, 100 - 200.0 / 3}, {125, 100 - 200.0 / 3}, {125, 100}}), 86,
+            50 - 24, 50 + 28, 170 + 38);
+}
+
+// Widths of all printable characters in units of the size: narrow ones, wide ones, capitals, others.
+TEST(FlowLayoutTest, EachCharacterHasItsWidth) {
+  const std::string narrow = "ijlI|.,:;'!()[] ", wide = "mwMWGOQ@%+=<>#~";
+  for (char c = 0x20; c < 0x7f; ++c) {
+    const double want = narrow.find(c) != std::string::npos ? 0.40
+                        : wide.find(c) != std::string::npos ? 0.97
+                        : c >= 'A' && c <= 'Z'              ? 0.75
+                                                            : 0.64;
+    EXPECT_NEAR(TextWidth(std::string(3, c), 10, false), 30 * want, 1e-9) << c;
+    EXPECT_NEAR(TextWidth(std::string(3, c), 10, true), 30 * want * 1.12, 1e-9) << c;
+  }
+  EXPECT_NEAR(TextWidth("\xE2\x82\xAC", 10, true), 10, 1e-9);
+}
+
+// Rows of a backward pass are centered below each other, right of the widest row of the others.
+TEST(FlowLayoutTest, RowsOfBackwardPassesAreCentered) {
+  FlowGraph graph;
+  graph.groups = {{.framed = false}, {.parent = 0, .framed = false}};
+  graph.nodes = {{}, {.group = 1}, {.group = 1}, {.group = 1, .layer = 1}};
+  const NetDrawingLayout layout = LayeredLayout(graph);
+  ExpectBox(layout.nodes[0], 0, 8, 90, 27);
+  ExpectBox(layout.nodes[1], 90 + 76, 8, 90, 27);
+  ExpectBox(layout.nodes[2], 90 + 76 + 114, 8, 90, 27);
+  ExpectBox(layout.nodes[3], 90 + 76 + 57, 8 + 71, 90, 27);
 }
 
 // A chain of six nodes, one in each row, and arrows that skip rows or lead back.

@@ -141,6 +141,39 @@ TEST_F(SvgTextTest, DrawsALayout) {
                 round("output", 4, 326, 20, 10, "y") + "</svg>\n");
 }
 
+// The arrow from Conv to Sum is a color of its own where Relu lies between their rows, up to half a
+// pixel of overlap at either end.
+TEST_F(SvgTextTest, ColorsArrowsThatPassANode) {
+  const NetDrawing drawing({{&net_, &summary_, "n"}}, {});
+  const auto passes = [&](double top, double height, double last = 400) {
+    NetDrawingLayout layout;
+    layout.width = 200;
+    layout.height = 500;
+    // Conv, x, Relu, Sum, y.
+    layout.nodes = {{0, 100, 100, 40},
+                    {0, 0, 100, 40},
+                    {0, top, 100, height},
+                    {0, 300, 100, 40},
+                    {0, last, 100, 20}};
+    layout.edges.assign(5, {{1, 1}, {2, 2}, {3, 3}, {4, 4}});
+    layout.groups = {{}};
+    return drawing.Svg(layout).find("class=\"edge skip0\" id=\"e3\"") != std::string::npos;
+  };
+  EXPECT_TRUE(passes(200, 40));
+  EXPECT_TRUE(passes(140, 40));
+  EXPECT_TRUE(passes(139.6, 40));
+  EXPECT_FALSE(passes(139.4, 40));
+  EXPECT_FALSE(passes(100, 40));  // in the row of Conv
+  EXPECT_TRUE(passes(260, 40));
+  EXPECT_TRUE(passes(260, 40.4));
+  EXPECT_FALSE(passes(260, 40.6));
+  EXPECT_FALSE(passes(300, 40));  // in the row of Sum
+  EXPECT_TRUE(passes(140, 160));
+  // The last node above all others is not between the rows.
+  EXPECT_TRUE(passes(200, 40, -50));
+  EXPECT_FALSE(passes(300, 40, -50));
+}
+
 // Repeated blocks have dashed frames and arrows that lead back; nets of a plan have frames with their
 // names, and the weights of the one below have one arrow.
 TEST_F(SvgTextTest, FramesBlocksAndNets) {
@@ -162,7 +195,8 @@ TEST_F(SvgTextTest, FramesBlocksAndNets) {
         "<g class=\"frame repeated\" id=\"g2\"><title>repeated 4 times</title><rect x=\"255\" y=\"",
         "width=\"70\" height=\"80\" rx=\"8\"/></g>", "class=\"frame-title\">\xC3\x97 4</text>",
         " (to the next repetition)</title>", "<g class=\"edge carried\"",
-        "class=\"legend\">Dashed arrows lead to the next repetition.</text>",
+        "<text x=\"20\" y=\"96\" class=\"legend\">Dashed arrows lead to the next "
+        "repetition.</text>",
         "class=\"legend\">2 nets, 9 operators</text>"}) {
     EXPECT_NE(svg.find(part), std::string::npos) << part << "\n" << svg;
   }

@@ -218,5 +218,17 @@ TEST_F(FoldConstantsTest, LimitsTheGrowthOfConstants) {
   EXPECT_EQ(Lines(text).size(), 5u);  // one of three 40 MB tensors fits
 }
 
+// What only the folded operator reads is removed, so that nothing grows.
+TEST_F(FoldConstantsTest, ReplacesConstantsOfAnySize) {
+  test::FeedRandom(&run_.ws, "row", {1 << 16});
+  test::RunOp(&run_.ws, R"(type: "Tile" input: "row" output: "big" arg { name: "tiles" i: 260 }
+                           arg { name: "axis" i: 0 })");  // 65 MiB
+  EXPECT_EQ(Lines(R"(op { type: "Concat" input: "big" input: "s" output: "t" output: "sizes"
+                          arg { name: "axis" i: 0 } }
+                     op { type: "Add" input: "x" input: "t" output: "y" })")
+                .size(),
+            1u);
+}
+
 }  // namespace
 }  // namespace caffe2rt::fold_constants_test

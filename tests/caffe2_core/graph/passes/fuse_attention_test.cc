@@ -224,5 +224,58 @@ TEST_F(FuseAttentionTest, LeavesOperandsThatAreOverwritten) {
             kOperators + 1);
 }
 
+// A shape of 32-bit integers counts; one of two dimensions, of floats, or that keeps all dimensions is
+// not understood.
+TEST_F(FuseAttentionTest, ReadsTheShapesOfReshapes) {
+  const auto with = [](const std::string& shape) {
+    return With(
+        "input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 ints: 0 "
+        "ints: 3 ints: 4 }",
+        "input: \"q\" " + shape + " output: \"q4\" output: \"q_old\"");
+  };
+  test::Feed<int>(&run_.ws, "ints", {4}, {0, 5, -1, 4});
+  test::Feed<int>(&run_.ws, "table", {2, 2}, {0, 0, 3, 4});
+  test::Feed<float>(&run_.ws, "floats", {4}, {0, 0, 3, 4});
+  test::Feed<int>(&run_.ws, "zeros", {4}, {0, 0, 0, 0});
+  test::Feed<int>(&run_.ws, "five", {5}, {0, 0, 3, 4, 1});
+  ExpectSameValues(with(R"(input: "ints")"));
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  const ArgumentHelper args(run_.net.op(0));
+  EXPECT_THAT(args.GetRepeatedArgument<int64_t>("query_shape"), ElementsAre(0, 5, -1, 4));
+  EXPECT_THAT(args.GetRepeatedArgument<int64_t>("key_shape"), ElementsAre(0, 0, 3, 4));
+  EXPECT_THAT(args.GetRepeatedArgument<int64_t>("value_shape"), ElementsAre(0, 0, 3, 4));
+  EXPECT_THAT(args.GetRepeatedArgument<int64_t>("output_shape"), ElementsAre(0, 0, 12));
+  for (const char* shape : {"table", "floats", "zeros", "five"}) {
+    EXPECT_EQ(Lines(with(MakeString("input: \"", shape, "\""))).size(), kOperators) << shape;
+  }
+}
+
+// Queries and keys may be scaled, but not the values. The scales are multiplied.
+TEST_F(FuseAttentionTest, MultipliesTheScalesOfQueriesAndKeys) {
+  test::Feed<float>(&run_.ws, "three", {}, {3});
+  test::Feed<float>(&run_.ws, "quarter", {}, {0.25f});
+  const auto scaled = [](const std::string& name, const std::string& by, const std::string& text) {
+    return With("\"Reshape\" input: \"" + name + "\"",
+                "\"Mul\" input: \"" + name + "\" input: \"" + by + "\" output: \"" + name +
+                    "h\" } op { type: \"Reshape\" input: \"" + name + "h\"",
+                text);
+  };
+  ExpectSameValues(scaled("q", "three", scaled("k", "quarter", Net())));
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 3 * 0.25f / 2);
+  EXPECT_EQ(Lines(scaled("v", "three", Net())).size(), kOperators + 1);
+  // By the older rules, the mask has the shape of a part of the scores.
+  const std::string flags = R"( arg { name: "broadcast" i: 1 })";
+  const std::string masked = R"(output: "masked")";
+  ExpectSameValues(With(masked, masked + flags), {2, 5, 12}, {2, 7, 12}, {7});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  EXPECT_EQ(Lines(With(masked, masked + flags + R"( arg { name: "axis" i: 0 })")).size(),
+            kOperators);
+  EXPECT_EQ(Lines(With(R"(input: "scaled" input: "mask" output: "masked")",
+                       R"(input: "mask" input: "scaled" output: "masked")" + flags))
+                .size(),
+            kOperators);
+}
+
 }  // namespace
 }  // namespace caffe2rt::fuse_attention_test

@@ -94,28 +94,45 @@ TEST_F(FuseAddTest, FusesIfEveryWindowKeepsTheSize) {
           R"(arg { name: "pads" ints: [1, 2, 1, 2] } arg { name: "dilations" ints: [1, 2] })",
           R"(arg { name: "pad" i: 1 } arg { name: "strides" ints: [1, 1] })",
           R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 1 } arg { name: "stride_w" i: 1 })",
+          R"(arg { name: "pads" ints: [2, 1, 2, 1] } arg { name: "dilation_h" i: 2 }
+             arg { name: "dilation_w" i: 1 })",
+          R"(arg { name: "pads" ints: [2, 3, 2, 3] } arg { name: "dilation_h" i: 2 }
+             arg { name: "dilation_w" i: 3 })",
       }) {
     EXPECT_TRUE(Fuses(AddOfConvolutions(args))) << args;
   }
 }
 
 TEST_F(FuseAddTest, LeavesConvolutionsThatMayChangeTheSize) {
-  for (const char* args : {
-           "",
-           R"(arg { name: "pad" i: 2 })",
-           R"(arg { name: "pads" ints: [1, 1, 0, 1] })",
-           R"(arg { name: "pads" ints: [1, 1] })",
-           R"(arg { name: "pad_t" i: 1 } arg { name: "pad_l" i: 1 } arg { name: "pad_b" i: 1 }
+  for (
+      const char* args : {
+          "",
+          R"(arg { name: "pad" i: 2 })",
+          R"(arg { name: "pads" ints: [1, 1, 0, 1] })",
+          R"(arg { name: "pads" ints: [1, 1] })",
+          R"(arg { name: "pad_t" i: 1 } arg { name: "pad_l" i: 1 } arg { name: "pad_b" i: 1 }
               arg { name: "pad_r" i: 1 })",
-           R"(arg { name: "pad" i: 1 } arg { name: "pads" ints: [1, 1, 1, 1] })",
-           R"(arg { name: "pad" i: 1 } arg { name: "stride" i: 2 })",
-           R"(arg { name: "pad" i: 1 } arg { name: "strides" ints: [1, 2] })",
-           R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 1 })",
-           R"(arg { name: "pad" i: 1 } arg { name: "dilation" i: 2 })",
-           R"(arg { name: "pad" i: 1 } arg { name: "legacy_pad" i: 3 })",
-           R"(arg { name: "pad" i: 1 } arg { name: "order" s: "NHWC" })",
-           R"(arg { name: "pad" i: 1 } arg { name: "order" s: "CHWN" })",
-       }) {
+          R"(arg { name: "pad" i: 1 } arg { name: "pads" ints: [1, 1, 1, 1] })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "strides" ints: [1, 2] })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 1 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride_w" i: 1 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 2 } arg { name: "stride_w" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 1 } arg { name: "stride_w" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "dilation_h" i: 2 }
+              arg { name: "dilation_w" i: 1 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "dilation_h" i: 1 }
+              arg { name: "dilation_w" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride" i: 1 } arg { name: "strides" ints: [1, 1] })",
+          R"(arg { name: "pad" i: 1 } arg { name: "stride" i: 1 } arg { name: "stride_h" i: 1 }
+              arg { name: "stride_w" i: 1 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "strides" ints: 1 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "dilations" ints: [1, 1, 1] })",
+          R"(arg { name: "pad" i: 1 } arg { name: "dilation" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "legacy_pad" i: 3 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "order" s: "NHWC" })",
+          R"(arg { name: "pad" i: 1 } arg { name: "order" s: "CHWN" })",
+      }) {
     EXPECT_FALSE(Fuses(AddOfConvolutions(args))) << args;
   }
   // A window of one pixel would keep the size without them.
@@ -192,6 +209,27 @@ TEST(FuseSumTest, LeavesOtherNetsAlone) {
            R"(op { type: "Conv" input: "x" input: "w" output: "a" device_option { device_type: 1 } }
               op { type: "Sum" input: "a" input: "b" output: "y" })"}) {
     EXPECT_EQ(run(FuseSum, text), test::LinesOf(test::ParseNet(text)));
+  }
+}
+
+// The later convolution has an activation already, or adds a tensor, or another layer comes later.
+TEST(FuseSumTest, UsesTheEarlierConvolutionIfTheLaterCannotAdd) {
+  test::PassRun run;
+  const std::string conv = R"(op { type: "Conv" input: "x" input: "w1" output: "a" })";
+  for (const std::string later : {
+           R"(type: "ConvFusion" input: "x" input: "w2" output: "c"
+              arg { name: "activation" s: "Relu" })",
+           R"(type: "ConvFusion" input: "x" input: "w2" input: "r" output: "c"
+              arg { name: "sum" i: 1 })",
+           R"(type: "Relu" input: "x" output: "c")",
+           R"(type: "FC" input: "x" input: "w2" input: "b" output: "c")",
+       }) {
+    for (const std::string sum : {R"(input: "a" input: "c")", R"(input: "c" input: "a")"}) {
+      const auto lines = run(
+          FuseSum, conv + "op { " + later + " } op { type: \"Sum\" " + sum + " output: \"y\" }");
+      ASSERT_EQ(lines.size(), 2u) << later;
+      EXPECT_EQ(lines[1], "ConvFusion(x w1 c) -> y") << later;
+    }
   }
 }
 

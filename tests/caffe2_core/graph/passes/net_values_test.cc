@@ -6,6 +6,8 @@
 namespace caffe2rt::net_values_test {
 namespace {
 
+OPERATOR_SCHEMA(NetValuesTestUser).NumInputs(1).NumOutputs(1);
+
 constexpr uint32_t kNone = NetValues::kNone;
 
 class NoConstants final : public NetConstants {
@@ -102,6 +104,16 @@ TEST_F(NetValuesTest, AcceptsOnlyOperatorsThatAreUnderstood) {
   for (size_t op = 0; op < values.num_operators(); ++op) plain.push_back(values.is_plain(op));
   EXPECT_THAT(plain,
               testing::ElementsAre(true, false, false, false, false, false, true, false, false));
+}
+
+// Their schemas may omit effects.
+TEST_F(NetValuesTest, OperatorsOfUsersAndThoseThatUseOtherBlobsAreNotPlain) {
+  const NetValues values = Values(R"(
+    op { type: "NetValuesTestUser" input: "x" output: "a" }
+    op { type: "CreateDB" output: "d" arg { name: "db_type" s: "minidb" } arg { name: "db" s: "f" } }
+    op { type: "RecurrentNetworkBlobFetcher" input: "x" output: "b" }
+    op { type: "Print" input: "x" arg { name: "to_file" i: 1 } })");
+  for (size_t op = 0; op < values.num_operators(); ++op) EXPECT_FALSE(values.is_plain(op)) << op;
 }
 
 }  // namespace
