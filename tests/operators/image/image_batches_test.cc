@@ -279,5 +279,42 @@ TEST(ImageBatchesTest, GridsOfTwoDimensionsGiveTheirShape) {
   ExpectShapeInferred(&ws, op);
 }
 
+// The largest number of a double that is above INT64_MAX is that of INT64_MAX.
+TEST(ImageBatchesTest, TheLargestIntegersStayWhenResized) {
+  Workspace ws;
+  const std::string op = R"(type: "Resize" input: "X" output: "Y" arg { name: "mode" s: "linear" }
+                            arg { name: "scales" floats: 2 })";
+  Feed<int64_t>(&ws, "X", {2}, {INT64_MAX, INT64_MAX});
+  RunOp(&ws, op);
+  ExpectTensor<int64_t>(ws, "Y", {4}, std::vector<int64_t>(4, INT64_MAX));
+  Feed<int64_t>(&ws, "X", {2}, {INT64_MIN, INT64_MIN});
+  RunOp(&ws, op);
+  ExpectTensor<int64_t>(ws, "Y", {4}, std::vector<int64_t>(4, INT64_MIN));
+}
+
+// Nothing is read of what is empty, however little it fits.
+TEST(ImageBatchesTest, EmptyBatchesFitEveryPaddingAndGrid) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 1, 2, 2}, {});
+  for (const char* mode : {"constant", "reflect", "edge"}) {
+    const std::string op = MakeString("type: 'PadImage' input: 'X' output: 'Y' arg { name: 'mode' s: '",
+                                      mode, "' } arg { name: 'pad' i: 3 }");
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {0, 1, 8, 8}, {});
+    ExpectShapeInferred(&ws, op);
+  }
+  const std::string sample = "type: 'GridSample' input: 'X' input: 'grid' output: 'Y'";
+  const auto expect = [&](const std::vector<int64_t>& x, const std::vector<int64_t>& grid,
+                          const std::vector<int64_t>& y) {
+    FeedRange<float>(&ws, "X", x);
+    FeedRange<float>(&ws, "grid", grid);
+    RunOp(&ws, sample);
+    ExpectTensor<float>(ws, "Y", y, {});
+  };
+  expect({1, 0, 0}, {1, 4, 1}, {1, 0, 4});
+  expect({2, 3, 0}, {2, 0, 1}, {2, 3, 0});
+  expect({0, 2, 0, 4}, {0, 5, 6, 2}, {0, 2, 5, 6});
+}
+
 }  // namespace
 }  // namespace caffe2rt::image_batches_test

@@ -1,7 +1,11 @@
 // Operators on images on IDEEP that run several times, with scales as an input, and with nothing to
 // write.
 
+#include <utility>
+
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "tests/operators/common/onednn_run.h"
 
 namespace caffe2rt::nearest_ideep_test {
@@ -73,6 +77,60 @@ TEST_P(NearestOnednnTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOnednn(kImageOps[2]); },
                "remainder of the channels of input 0 (X) of shape [1, 3, 2, 2] divided by argument "
                "group 2, want 0 (got 1, want 0)");
+}
+
+// The outputs have the shape, the layout and the memory of the runs before the first one.
+TEST_P(NearestOnednnTest, PlanningAheadMakesTheOutputs) {
+  FeedImage("X", {2, 20, 3, 5}, GetParam().layout);
+  FeedScales({2, 1.5f});
+  const auto create = [&](const std::string& text) {
+    OperatorDef def = ParseOp(text);
+    def.mutable_device_option()->set_device_type(IDEEP);
+    return CreateOperator(def, &onednn_);
+  };
+  const auto plan = [](OperatorBase* op, std::vector<bool> constant) {
+    dynamic_cast<PlansAhead&>(*op).PlanAhead(AheadInputs(std::move(constant)));
+  };
+  const std::pair<const char*, std::vector<int64_t>> outputs[] = {
+      {"resized", {2, 20, 6, 7}}, {"large", {2, 20, 9, 15}}, {"shuffled", {2, 20, 3, 5}}};
+  for (int i = 0; i < 3; ++i) {
+    const auto& [name, dims] = outputs[i];
+    SCOPED_TRACE(name);
+    const auto op = create(kImageOps[i]);
+    plan(op.get(), {false, true});
+    const Tensor& output = onednn_.GetBlob(name)->Get<Tensor>();
+    ASSERT_EQ(output.dims(), dims);
+    EXPECT_TRUE(output.IsType<float>());
+    ASSERT_TRUE(output.storage_initialized());
+    const OnednnFormat format = FormatOfOutput(name);
+    const void* const memory = output.opaque_data();
+    RunOp(&cpu_, kImageOps[i]);
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(op->Run());
+      ExpectSame(name, 0);
+      EXPECT_EQ(FormatOfOutput(name), format);
+      EXPECT_EQ(output.opaque_data(), memory);
+    }
+  }
+  ExpectThrows([&] { plan(create(kImageOps[0]).get(), {false, false}); },
+               "input 1 (scales) is known when the net runs, want a constant");
+  // Without that input, the arguments are known.
+  plan(create("type: 'ResizeNearest' input: 'X' output: 'z' arg { name: 'width_scale' f: 3 }").get(),
+       {false});
+  EXPECT_EQ(DimsOf(onednn_, "z"), (std::vector<int64_t>{2, 20, 3, 15}));
+  ExpectThrows(
+      [&] {
+        plan(create("type: 'UpsampleNearest' input: 'X' output: 'Y' arg { name: 'scale' i: 1000000000 }")
+                 .get(),
+             {false});
+      },
+      "dim 2 of the output has size 3000000000, want at most 2147483647");
+  ExpectThrows(
+      [&] {
+        plan(create("type: 'ChannelShuffle' input: 'X' output: 'Y' arg { name: 'group' i: 3 }").get(),
+             {false});
+      },
+      "divided by argument group 3, want 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, NearestOnednnTest,

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/proto_file.h"
-#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/record_checksum.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/caffe2_core/io/records.h"
 #include "tests/support/operator_test.h"
@@ -119,6 +121,51 @@ TEST_F(RecordPartsTest, LabelsThatDoNotFitNameTheirRecord) {
   EXPECT_THAT(error({IntsPart({2}), IntsPart({0, 3})},
                     Arg("label_type", 1) + Arg("num_labels", 3)),
               HasSubstr("label of record \"k1\": index 1 is 3, want 0 to 2"));
+}
+
+// The rows of the labels are cleared for every batch.
+TEST_F(RecordPartsTest, LabelsOfABatchHaveNothingOfTheOneBefore) {
+  const auto op = Images({PartsRecord({kGreySquare, IntsPart({0, 1, 2})}),
+                          PartsRecord({kGreySquare, IntsPart({})}),
+                          PartsRecord({kGreySquare, IntsPart({1})})},
+                         Arg("batch_size", 1) + Arg("label_type", 1) + Arg("num_labels", 3));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (const auto& want : {std::vector<int32_t>{1, 1, 1}, {0, 0, 0}, {0, 1, 0}}) {
+      ASSERT_TRUE(op->Run());
+      ExpectTensor<int32_t>(ws_, "label", {1, 3}, want);
+    }
+  }
+}
+
+// Each record that is left out is logged with what is wrong, and counted.
+TEST_F(RecordPartsTest, WhatIsLeftOutIsLogged) {
+  const std::string good = PartsRecord({kGreySquare, IntsPart({5})});
+  const std::string damaged = [&] {
+    std::string record = WithChecksum(good);
+    record[3] ^= 1;
+    return record;
+  }();
+  std::vector<std::string> texts;
+  const int threshold = LogThreshold();
+  SetLogThreshold(1);  // warnings
+  SetLogSink([&](const LogEntry& entry) { texts.emplace_back(entry.text); });
+  const auto images = Images({good, damaged}, Arg("batch_size", 1) + Arg("no_prefetch", 1) +
+                                                  "arg { name: 'on_error' s: 'skip' }");
+  for (int run = 0; run < 2; ++run) ASSERT_TRUE(images->Run());
+  ws_.CreateBlob("r")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"));
+  const std::string op =
+      "type: 'TensorProtosDBInput' input: 'r' output: 'x' output: 'y' arg { name: 'no_prefetch' i: 1 }";
+  const auto tensors = CreateOperator(ParseOp(op + "arg { name: 'on_error' s: 'skip' }"), &ws_);
+  for (int run = 0; run < 2; ++run) ASSERT_TRUE(tensors->Run());
+  SetLogSink(nullptr);
+  SetLogThreshold(threshold);
+  const std::string why =
+      "the record's bytes do not match its checksum: it was damaged after it was written";
+  EXPECT_THAT(texts,
+              ElementsAre("ImageInput leaves out a damaged record: record \"k1\": " + why,
+                          "TensorProtosDBInput leaves out a damaged record: record k1: " + why));
+  const auto stops = CreateOperator(ParseOp(op), &ws_);
+  EXPECT_EQ(MessageOf([&] { stops->Run(), stops->Run(); }), "record k1: " + why);
 }
 
 TEST_F(RecordPartsTest, DatumsMayBeFilesAndGrey) {
@@ -267,6 +314,37 @@ TEST_F(LoadedPartsTest, PrefixesChangeTheNamesThatAreMatched) {
                                "arg { name: 'allow_incomplete' i: 1 } "
                                "arg { name: 'add_prefix' s: 'x/' }"),
             "");
+}
+
+// Without an argument, Caffe2's defaults hold: leveldb, and a million elements in each record.
+TEST_F(LoadedPartsTest, DefaultsAreThoseOfTheOriginal) {
+  Put("leveldb", dir_.path("lev"), db::NEW,
+      {{"k", PartsRecord({kGreySquare, IntsPart({4})})}});
+  RunOp(&ws_, "type: 'CreateDB' output: 'r' arg { name: 'db' s: '" + dir_.path("lev") + "' }");
+  std::string key, value;
+  ws_.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(key, "k");
+  RunOp(&ws_, "type: 'ImageInput' output: 'data' output: 'label' arg { name: 'db' s: '" +
+                  dir_.path("lev") + "' }" + Arg("batch_size", 1) + Arg("crop", 1) + Arg("scale", 1));
+  ExpectTensor<int32_t>(ws_, "label", {1}, {4});
+  const auto keys = [&](int64_t elements, const std::string& more) {
+    FeedRange<uint8_t>(&ws_, "b", {elements});
+    RunOp(&ws_, "type: 'Save' input: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: "
+                "'minidb' } " + more);
+    std::string all;
+    for (const auto& [name, record] : GetAll("minidb", dir_.path("saved"))) all += name + " ";
+    return all;
+  };
+  EXPECT_EQ(keys(1000000, ""), "b#%0 ");
+  EXPECT_EQ(keys(1000001, ""), "b#%0 b#%1 ");
+  EXPECT_EQ(keys(1000001, Arg("chunk_size", -1)), "b#%0 b#%1 ");
+  EXPECT_EQ(keys(1000001, Arg("chunk_size", 0)), "b#%0 ");
+  EXPECT_EQ(keys(6, Arg("chunk_size", 3)), "b#%0 b#%1 ");
+  EXPECT_EQ(keys(7, Arg("chunk_size", 3)), "b#%0 b#%1 b#%2 ");
+  EXPECT_EQ(keys(0, Arg("chunk_size", 3)), "b#%0 ");
+  // Paths are below the root folder.
+  RunOp(&ws_, "type: 'Load' output: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: 'minidb' }");
+  ExpectTensor<uint8_t>(ws_, "b", {0}, {});
 }
 
 // Which keys the reader of CreateDB with these arguments gives.
