@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/opaque_layout.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
@@ -128,6 +129,33 @@ TEST(ContextTest, TensorsMoveBetweenTwoDevicesThroughTheCpuOnly) {
   const Tensor twin = device.Clone();
   EXPECT_EQ(twin.GetDeviceType(), kCounting);
   EXPECT_EQ(twin.data<float>()[1], 4);
+}
+
+// Elements in reverse order.
+class TurnedLayout final : public OpaqueLayout {
+ public:
+  TurnedLayout() : OpaqueLayout({2}, 2, 2 * sizeof(float)) {}
+  std::string Description() const override { return "turned"; }
+  void ToPlain(const void* from, void* to) const override {
+    for (int i = 0; i < 2; ++i)
+      static_cast<float*>(to)[i] = static_cast<const float*>(from)[1 - i];
+  }
+};
+
+TEST(ContextTest, OpaqueTensorsMoveToTheCpuAndTheirOwnDeviceOnly) {
+  Tensor opaque(std::vector<int64_t>{2}, IDEEP);
+  auto* const data = static_cast<float*>(
+      opaque.mutable_opaque_data(TypeMeta::Make<float>(), std::make_shared<TurnedLayout>()));
+  data[0] = 1;
+  data[1] = 2;
+  test::ExpectThrows([&] { Tensor(kCounting).CopyFrom(opaque); },
+                     "cannot copy from IDEEP to COUNTING directly: copy through the CPU");
+  for (const DeviceType to : {CPU, IDEEP}) {
+    const Tensor plain(opaque, to);
+    EXPECT_EQ(plain.opaque_layout(), nullptr);
+    EXPECT_EQ(plain.data<float>()[0], 2);
+    EXPECT_EQ(plain.data<float>()[1], 1);
+  }
 }
 
 TEST(ContextTest, TensorsMoveBetweenTheCpuAndTheDevice) {

@@ -153,5 +153,24 @@ TEST(ImageFormatsTest, EveryKindOfJpegBecomesRgb) {
   ExpectPixel(Jpeg({55, 155, 205, 127}, JCS_CMYK, false), {100, 50, 25});
 }
 
+// What libjpeg and libpng state is part of the message.
+TEST(ImageFormatsTest, DamageIsNamedWithItsReason) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"\xff\xd8\xff\xc8\0\x0b\x08\0\1\0\1\1\1\x11\0"s,
+       "cannot read \"s\" as JPEG: Unsupported JPEG process: SOF type 0xc8"},
+      {"\xff\xd8\xff\xc0\0\x0b\x08\0\0\0\1\1\1\x11\0"s,
+       "cannot read \"s\" as JPEG: Empty JPEG image"},
+      {"\xff\xd8\xff\xc0\0\x03\x08\0\1\0\1\1\1\x11\0"s,
+       "cannot read \"s\" as JPEG: Bogus marker length"},
+      {"\x89PNG\r\n\x1a\n\0\0"s, "cannot read \"s\" as PNG: the file ends early"},
+      {"GIF89a", "cannot read \"s\" as an image: it is neither JPEG nor PNG"},
+      {"", "cannot read \"s\" as an image: it is neither JPEG nor PNG"}};
+  for (const auto& [bytes, message] : rows) {
+    SCOPED_TRACE(message);
+    const std::string got = MessageOf([&, &text = bytes] { DecodeImage(text, "s"); });
+    EXPECT_EQ(got.substr(0, message.size()), message);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::image_formats_test

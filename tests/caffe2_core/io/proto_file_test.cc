@@ -339,5 +339,35 @@ TEST(ProtoFileTest, ReadsAndWritesStrings) {
   WriteProtoToTextFile(SmallNet(), dir.path("no/s"), false);
 }
 
+// The older name of device_id is a word of its own, outside strings and comments.
+TEST(ProtoFileTest, ReadsTheOlderNameOfADeviceWhereverItStands) {
+  const struct {
+    const char* text;
+    int id;
+    const char* node;
+  } rows[] = {{"cuda_gpu_id:4", 4, ""},
+              {"node_name:\"x\"cuda_gpu_id:4", 4, "x"},
+              {"node_name:'x'cuda_gpu_id:4", 4, "x"},
+              {"node_name: 'a\\'b' cuda_gpu_id: 4", 4, "a'b"},
+              {"node_name: 'a\"b' cuda_gpu_id: 4", 4, "a\"b"},
+              {"node_name: \"cuda_gpu_id\" cuda_gpu_id: 5 # cuda_gpu_id: 6", 5, "cuda_gpu_id"},
+              {"#'\ncuda_gpu_id: 7", 7, ""},
+              {"node_name: '#' cuda_gpu_id: 8", 8, "#"},
+              {"node_name: '' cuda_gpu_id: 8", 8, ""},
+              {"node_name: 'x\\\\' cuda_gpu_id: 9", 9, "x\\"},
+              {"device_type: 1 cuda_gpu_id: 10", 10, ""}};
+  for (const auto& row : rows) {
+    DeviceOption option;
+    EXPECT_TRUE(ParseProtoFromText(row.text, &option)) << row.text;
+    EXPECT_EQ(option.device_id(), row.id) << row.text;
+    EXPECT_EQ(option.node_name(), row.node) << row.text;
+  }
+  for (const char* text : {"xcuda_gpu_id: 1", "cuda_gpu_ids: 1", "cuda_gpu_id_: 1", "cuda_gpu_id: 'x",
+                           "node_name: 'cuda_gpu_id: 1"}) {
+    DeviceOption option;
+    EXPECT_FALSE(ParseProtoFromText(text, &option)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::proto_file_test

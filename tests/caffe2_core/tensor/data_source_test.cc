@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/tensor/storage.h"
 
 namespace caffe2rt::data_source_test {
@@ -110,6 +111,27 @@ TEST(DataSourceTest, IsReadIfFormsAreRounded) {
     EXPECT_EQ(source->read, c.want == Restored::kFromSource ? 1 : 0);
     EXPECT_EQ(weight.storage()->ReleaseData(), released ? kBytes : 0) << "again";
   }
+}
+
+// A net has many such weights, so that one warning is enough.
+TEST(DataSourceTest, RoundedWeightsAreReportedOnceAtMost) {
+  const int threshold = LogThreshold();
+  SetLogThreshold(1);  // warnings
+  int warnings = 0;
+  SetLogSink([&](const LogEntry& entry) {
+    warnings += entry.text.find("400000 bytes, whose memory was released, is read again") !=
+                std::string_view::npos;
+  });
+  for (int weight = 0; weight < 3; ++weight) {
+    Tensor values = Values();
+    values.MarkReadOnly();
+    AddRoundedForm(values, "form", {.restore = RoundedRestore{WriteIntegers}});
+    EXPECT_EQ(values.storage()->ReleaseData(), kBytes);
+    EXPECT_EQ(values.data<float>()[7], 1);
+  }
+  SetLogSink(nullptr);
+  SetLogThreshold(threshold);
+  EXPECT_LE(warnings, 1);  // none if another test of the process had it
 }
 
 TEST(DataSourceTest, FormsOfAPartDoNotSuffice) {

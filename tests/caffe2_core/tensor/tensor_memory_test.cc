@@ -2,6 +2,7 @@
 // version number that reports writes to users of derived forms.
 #include <gtest/gtest.h>
 
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "tests/support/operator_test.h"
 
@@ -264,6 +265,24 @@ TEST_F(TensorMemoryTest, CopyFromRejectsAShapeWithoutData) {
   target.CopyFrom(Tensor(std::vector<int64_t>{5}, CPU));
   EXPECT_EQ(target.dims(), (std::vector<int64_t>{5}));
   EXPECT_EQ(target.capacity_nbytes(), 0u);
+}
+
+// Memory that is not enough for the new type is released before the larger one is asked for.
+TEST_F(TensorMemoryTest, ATensorThatGetsNoMemorySharesNone) {
+  const Tensor owner = Floats({1 << 18});
+  Tensor viewer = Floats({1 << 18});
+  viewer.ShareData(owner);
+  CPUMemoryOptions& options = GlobalCPUMemoryOptions();
+  const size_t before = options.limit_bytes;
+  options.limit_bytes = GetCPUMemoryUsage().in_use_bytes + (size_t{1} << 20);
+  EXPECT_THROW(viewer.mutable_data<double>(), OutOfMemory);
+  options.limit_bytes = before;
+  EXPECT_FALSE(viewer.shares_data());
+  EXPECT_FALSE(viewer.HasData());
+  EXPECT_EQ(viewer.dims(), (std::vector<int64_t>{1 << 18}));
+  EXPECT_EQ(owner.data<float>()[5], 0);
+  viewer.mutable_data<double>()[0] = 3;
+  EXPECT_EQ(viewer.data<double>()[0], 3);
 }
 
 TEST_F(TensorMemoryTest, FreeMemoryKeepsShapeAndType) {
