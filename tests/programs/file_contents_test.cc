@@ -1,6 +1,5 @@
 // `caffe2 inspect` and `caffe2 check` on each kind of file: whole listings of tensors, blobs, databases,
 // nets with roles, plans and packed models, and the memory that nets need.
-#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,9 +8,8 @@
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2rt/caffe2.pb.h"
-#include "tests/programs/program_runner.h"
+#include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
-#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::file_contents_test {
 namespace {
@@ -19,32 +17,15 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Words = std::vector<std::string>;
 
-class FileContentsTest : public ::testing::Test {
+class FileContentsTest : public ProgramFolder {
  protected:
-  ProgramResult Run(const Words& words) const {
-    Words args;
-    for (const std::string& word : words)
-      args.push_back(absl::StrReplaceAll(word, {{"DIR/", dir_.path("")}}));
-    ProgramResult result = RunCaffe2(args);
-    for (std::string* text : {&result.out, &result.err})
-      *text = absl::StrReplaceAll(*text, {{dir_.path(""), "DIR/"}});
-    return result;
-  }
-  std::string Out(const Words& words) const {
-    const ProgramResult result = Run(words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    return result.out;
-  }
   // The first output of a net whose memory is reported.
   std::string Memory(const Words& more, const std::string& net = "DIR/mem.pbtxt") const {
     Words words = {"inspect", net, "--memory"};
     words.insert(words.end(), more.begin(), more.end());
     return Out(words);
   }
-  const TempDir dir_;
 };
 
 constexpr char kTwoTensors[] = R"(protos { dims: 2 data_type: INT64 int64_data: [1, 2] name: "a" }

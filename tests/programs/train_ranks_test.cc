@@ -144,7 +144,9 @@ TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
     const std::string name = "lost" + std::to_string(victim), folder = dir_.path(name);
     const StartedRanks started = StartRanks(Command(name, "4000", {"--ranks", "3", "--keep", "2"}));
     AwaitCheckpoint(started.launcher, folder, 26);
-    kill(RankOf(started.launcher, victim), SIGKILL);
+    const pid_t rank = RankOf(started.launcher, victim);
+    ASSERT_GT(rank, 0);  // kill(-1) would end all processes
+    kill(rank, SIGKILL);
     const auto [err, code] = EndOfRanks(started);
     EXPECT_EQ(code, 1);
     EXPECT_THAT(err, HasSubstr("[" + std::to_string(victim) + "] ended by signal 9"));
