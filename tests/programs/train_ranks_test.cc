@@ -19,6 +19,7 @@
 #include "caffe2_core/training/checkpoint_files.h"
 #include "tests/programs/points_training.h"
 #include "tests/programs/program_runner.h"
+#include "tests/programs/started_ranks.h"
 #include "tests/support/shared.h"
 
 namespace caffe2rt::test::train_ranks_test {
@@ -128,42 +129,6 @@ TEST_F(TrainRanksTest, GoesOnWithAnotherNumberOfRanks) {
   }
 }
 
-struct Started {
-  pid_t launcher = -1;
-  FILE* err = nullptr;
-};
-
-Started Start(const std::vector<std::string>& args) {
-  const std::string program = BuildPath(CAFFE2_PROGRAM);
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-  argv.push_back(nullptr);
-  Started started;
-  started.err = std::tmpfile();
-  started.launcher = fork();
-  if (started.launcher == 0) {
-    (void)!freopen("/dev/null", "w", stdout);
-    dup2(fileno(started.err), STDERR_FILENO);
-    execv(program.c_str(), argv.data());
-    _exit(127);
-  }
-  return started;
-}
-
-// The process of a rank, or -1.
-pid_t RankOf(pid_t launcher, int rank) {
-  const std::string pid = std::to_string(launcher);
-  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
-  for (pid_t child = 0; children >> child;) {
-    std::ifstream file("/proc/" + std::to_string(child) + "/cmdline");
-    const std::string words((std::istreambuf_iterator<char>(file)),
-                            std::istreambuf_iterator<char>());
-    if (words.find(std::string("--rank") + '\0' + std::to_string(rank) + '\0') != std::string::npos)
-      return child;
-  }
-  return -1;
-}
-
 void AwaitCheckpoint(pid_t launcher, const std::string& folder, int64_t iteration) {
   int status = 0;
   while (waitpid(launcher, &status, WNOHANG) == 0) {
@@ -174,25 +139,15 @@ void AwaitCheckpoint(pid_t launcher, const std::string& folder, int64_t iteratio
   FAIL() << "the training ended before checkpoint " << iteration;
 }
 
-// What the ranks printed to stderr, and the launcher's exit code.
-std::pair<std::string, int> EndOf(const Started& started) {
-  int status = 0;
-  waitpid(started.launcher, &status, 0);
-  std::rewind(started.err);
-  std::string text;
-  for (int c = std::fgetc(started.err); c != EOF; c = std::fgetc(started.err))
-    text += static_cast<char>(c);
-  std::fclose(started.err);
-  return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
-}
-
 TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
   for (const int victim : {0, 2}) {
     const std::string name = "lost" + std::to_string(victim), folder = dir_.path(name);
-    const Started started = Start(Command(name, "4000", {"--ranks", "3", "--keep", "2"}));
+    const StartedRanks started = StartRanks(Command(name, "4000", {"--ranks", "3", "--keep", "2"}));
     AwaitCheckpoint(started.launcher, folder, 26);
-    kill(RankOf(started.launcher, victim), SIGKILL);
-    const auto [err, code] = EndOf(started);
+    const pid_t rank = RankOf(started.launcher, victim);
+    ASSERT_GT(rank, 0);  // kill(-1) would end all processes
+    kill(rank, SIGKILL);
+    const auto [err, code] = EndOfRanks(started);
     EXPECT_EQ(code, 1);
     EXPECT_THAT(err, HasSubstr("[" + std::to_string(victim) + "] ended by signal 9"));
     EXPECT_THAT(err, HasSubstr(std::to_string(victim) + " is lost; the state after step "));
@@ -214,11 +169,11 @@ TEST_F(TrainRanksTest, SurvivorsOfALostRankSaveTheLastStep) {
 
 // Without the launcher's word, they would wait for the whole timeout.
 TEST_F(TrainRanksTest, OthersDoNotWaitForARankThatEndsBeforeTheyMeet) {
-  const Started started = Start(Command("early", "4000", {"--ranks", "3"}));
+  const StartedRanks started = StartRanks(Command("early", "4000", {"--ranks", "3"}));
   pid_t victim = -1;
   while (victim < 0) victim = RankOf(started.launcher, 1);
   kill(victim, SIGKILL);
-  const auto [err, code] = EndOf(started);
+  const auto [err, code] = EndOfRanks(started);
   EXPECT_EQ(code, 1);
   EXPECT_THAT(err, HasSubstr("[1] ended by signal 9"));
   for (const std::string rank : {"[0] ", "[2] "})
@@ -230,13 +185,13 @@ TEST_F(TrainRanksTest, StopsAllRanksBehindOneStep) {
   fs::create_directory(stores);
   Environment environment;
   environment.Set("TMPDIR", stores);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = "stopped" + std::to_string(signal);
-    const Started started = Start(Command(name, "4000", {"--ranks", "2"}));
+    const StartedRanks started = StartRanks(Command(name, "4000", {"--ranks", "2"}));
     AwaitCheckpoint(started.launcher, dir_.path(name), 13);
     EXPECT_FALSE(fs::is_empty(stores));
     kill(started.launcher, signal);
-    const auto [err, code] = EndOf(started);
+    const auto [err, code] = EndOfRanks(started);
     EXPECT_EQ(code, 1);
     EXPECT_EQ(err, "");
     EXPECT_EQ(RankOf(started.launcher, 0), -1);

@@ -1,0 +1,42 @@
+#pragma once
+// A folder for the files of a test that runs `caffe2`. In command lines and in what is printed, its path is "DIR/".
+
+#include <absl/strings/str_replace.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+
+using Words = std::vector<std::string>;
+
+class ProgramFolder : public ::testing::Test {
+ protected:
+  ProgramResult Run(const Words& words) const {
+    Words args;
+    for (const std::string& word : words)
+      args.push_back(absl::StrReplaceAll(word, {{"DIR/", dir_.path("")}}));
+    ProgramResult result = RunCaffe2(args);
+    for (std::string* text : {&result.out, &result.err})
+      *text = absl::StrReplaceAll(*text, {{dir_.path(""), "DIR/"}});
+    return result;
+  }
+  // The standard output of a command that succeeds without a warning.
+  std::string Out(const Words& words) const {
+    const ProgramResult result = Run(words);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  }
+  static Words Joined(Words first, const Words& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+  const TempDir dir_;
+};
+
+}  // namespace caffe2rt::test
