@@ -105,15 +105,17 @@ TEST(ChannelsLastExportTest, PoolsOfEachRank) {
   for (const int rank : {3, 4, 5}) {
     SCOPED_TRACE(rank);
     const auto text = [&](const std::string& args, const std::string& type = "MaxPool") {
-      return GraphText(Export(
-          {Op(type + MakeString(rank - 2, "D"), kNhwc + args), {{"x", ImageOf(rank, 2, true)}}, {}, {}}));
+      return GraphText(Export({Op(type + MakeString(rank - 2, "D"), kNhwc + args),
+                               {{"x", ImageOf(rank, 2, true)}},
+                               {},
+                               {}}));
     };
     const std::string before = "y_Transpose = Transpose(x)" + Front(rank) + "\n";
     EXPECT_EQ(text(I("global_pooling", 1)), before + Between("GlobalMaxPool", "", rank, ""));
-    EXPECT_EQ(text(I("kernel", 2)),
-              before + Between("MaxPool", "", rank,
-                               MakeString(" kernel_shape=", kernels[rank - 3],
-                                          " strides=", strides[rank - 3], " pads=", pads[rank - 3])));
+    EXPECT_EQ(text(I("kernel", 2)), before + Between("MaxPool", "", rank,
+                                                     MakeString(" kernel_shape=", kernels[rank - 3],
+                                                                " strides=", strides[rank - 3],
+                                                                " pads=", pads[rank - 3])));
     EXPECT_EQ(text(I("global_pooling", 1), "AveragePool"),
               before + Between("GlobalAveragePool", "", rank, ""));
   }
@@ -162,17 +164,18 @@ TEST(ChannelsLastExportTest, PadsOfOldPoolsCountEachAxis) {
   const std::string window =
       I("kernel_h", 3) + I("kernel_w", 2) + I("stride_h", 2) + I("stride_w", 3);
   const std::string node = "kernel_shape=[3,2] strides=[2,3] pads=[1,0,1,0]";
-  EXPECT_EQ(GraphText(Export({Op("MaxPool", window + I("legacy_pad", 2)), {{"x", {{1, 1, 7, 5}}}}})),
-            "y = MaxPool(x) " + node + "\n");
-  EXPECT_EQ(GraphText(Export({Op("MaxPool", kNhwc + window + I("legacy_pad", 2)),
-                              {{"x", {{1, 7, 5, 1}}}}})),
+  EXPECT_EQ(
+      GraphText(Export({Op("MaxPool", window + I("legacy_pad", 2)), {{"x", {{1, 1, 7, 5}}}}})),
+      "y = MaxPool(x) " + node + "\n");
+  EXPECT_EQ(GraphText(Export(
+                {Op("MaxPool", kNhwc + window + I("legacy_pad", 2)), {{"x", {{1, 7, 5, 1}}}}})),
             "y_Transpose = Transpose(x) perm=[0,3,1,2]\ny_MaxPool = MaxPool(y_Transpose) " + node +
                 "\ny = Transpose(y_MaxPool) perm=[0,2,3,1]\n");
   // Rounded up from a stated head of 1: 6 rows and windows of 3 at a distance of 2 begin at -1, 1, 3 and 5, the
   // last of which ends at 8, two behind the image.
-  EXPECT_EQ(GraphText(Export({Op("MaxPool", I("kernel", 3) + I("stride", 2) + I("pad", 1) +
-                                                I("legacy_pad", 3)),
-                              {{"x", {{1, 1, 6, 6}}}}})),
+  EXPECT_EQ(GraphText(Export(
+                {Op("MaxPool", I("kernel", 3) + I("stride", 2) + I("pad", 1) + I("legacy_pad", 3)),
+                 {{"x", {{1, 1, 6, 6}}}}})),
             "y = MaxPool(x) kernel_shape=[3,3] strides=[2,2] pads=[1,1,2,2]\n");
 }
 
@@ -183,10 +186,8 @@ TEST(ChannelsLastExportTest, OrdersNameAnAxisOfImages) {
     ExportedInput x = ImageOf(rank, 5, true), b = x;
     x.dims[3] = 6;
     b.dims[3] = 2;
-    const OnnxExport concat = Export({Op("Concat", kNhwc, "x b", "y s"),
-                                      {{"x", x}, {"b", b}},
-                                      {},
-                                      {"y", "s"}});
+    const OnnxExport concat =
+        Export({Op("Concat", kNhwc, "x b", "y s"), {{"x", x}, {"b", b}}, {}, {"y", "s"}});
     EXPECT_EQ(GraphText(concat), "s = Cast([6, 2]) to=6\ny = Concat(x, b) axis=3\n");
     const auto& shape = concat.model.graph().output(0).type().tensor_type().shape();
     EXPECT_EQ(shape.dim(3).dim_value(), 8);
@@ -216,7 +217,8 @@ TEST(ChannelsLastExportTest, OrdersInSmallLetters) {
   const std::string small = S("order", "nhwc");
   const ExportedInput image = {{1, 4, 4, 2}};
   for (const char* type : {"MaxPool", "Split", "ResizeNearest", "PadImage", "LRN"}) {
-    const std::string args = I("kernel", 2) + I("group", 2) + I("size", 3) + I("pad", 1) + F("height_scale", 2);
+    const std::string args =
+        I("kernel", 2) + I("group", 2) + I("size", 3) + I("pad", 1) + F("height_scale", 2);
     const std::string outputs = type == std::string("Split") ? "y z" : "y";
     const auto text = [&](const std::string& order) {
       return GraphText(Export({Op(type, order + args, "x", outputs), {{"x", image}}}));
@@ -251,8 +253,9 @@ TEST(ChannelsLastExportTest, ProductsHaveTheirAxes) {
                                    {{"x", {{2, 4}}}},
                                    {{"w", FloatWeight({2, 3, 4})}, {"b", FloatWeight({6})}}});
   EXPECT_THAT(later.model.graph().initializer(0).dims(), ElementsAre(6, 4));
-  EXPECT_EQ(GraphText(Export({Op("MatMul", I("trans_a", 1), "x b"), {{"x", {{3, 2}}}, {"b", {{3, 4}}}}})),
-            "y_Transpose = Transpose(x) perm=[1,0]\ny = MatMul(y_Transpose, b)\n");
+  EXPECT_EQ(
+      GraphText(Export({Op("MatMul", I("trans_a", 1), "x b"), {{"x", {{3, 2}}}, {"b", {{3, 4}}}}})),
+      "y_Transpose = Transpose(x) perm=[1,0]\ny = MatMul(y_Transpose, b)\n");
   EXPECT_EQ(GraphText(Export({Op("MatMul", I("axis_a", 2) + I("axis_b", -1), "x b"),
                               {{"x", {{2, 3, 4}}}, {"b", {{2, 2, 5}}}}})),
             "y_Flatten = Flatten(x) axis=2\ny_Flatten_1 = Flatten(b) axis=2\n"
@@ -262,11 +265,11 @@ TEST(ChannelsLastExportTest, ProductsHaveTheirAxes) {
             "y_Transpose = Transpose(x) perm=[0,2,1]\ny_Transpose_1 = Transpose(b) perm=[0,2,1]\n"
             "y = MatMul(y_Transpose, y_Transpose_1)\n");
   // Two axes are swapped, of a vector none.
-  EXPECT_EQ(GraphText(Export({Op("BatchMatMul", I("trans_b", 1), "x b"),
-                              {{"x", {{2, 3}}}, {"b", {{4, 3}}}}})),
+  EXPECT_EQ(GraphText(Export(
+                {Op("BatchMatMul", I("trans_b", 1), "x b"), {{"x", {{2, 3}}}, {"b", {{4, 3}}}}})),
             "y_Transpose = Transpose(b) perm=[1,0]\ny = MatMul(x, y_Transpose)\n");
-  EXPECT_EQ(GraphText(Export({Op("BatchMatMul", I("trans_b", 1), "x b"),
-                              {{"x", {{2, 3}}}, {"b", {{3}}}}})),
+  EXPECT_EQ(GraphText(Export(
+                {Op("BatchMatMul", I("trans_b", 1), "x b"), {{"x", {{2, 3}}}, {"b", {{3}}}}})),
             "y_MatMul = MatMul(x, b)\ny = Reshape(y_MatMul, [2])\n");
 }
 

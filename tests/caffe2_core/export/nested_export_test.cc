@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "caffe2_core/graph/op_schema.h"
 #include "tests/caffe2_core/export/exported_graph.h"
 #include "tests/caffe2_core/export/operator_text.h"
 #include "tests/support/operator_test.h"
@@ -68,28 +69,28 @@ std::string TextOf(const ExportedNet& net,
 
 // LRN's second output has no counterpart: a net inside that reads it counts like one around it.
 TEST(NestedExportTest, ReadersInsideCount) {
-  const std::map<std::string, ExportedInput> inputs = {{"x", kImage}, {"c", kFlag}, {"n", {{}, kInt64}}};
+  const std::map<std::string, ExportedInput> inputs = {
+      {"x", kImage}, {"c", kFlag}, {"n", {{}, kInt64}}};
   const std::string lrn = Op("LRN", I("size", 3), "x", "h s");
   const std::string read = "output 1 (\"s\") of LRN has no counterpart in ONNX, and it is read";
   const std::string relu = Op("Relu", "", "h", "y");
   EXPECT_NO_THROW(Export({lrn + If(relu, relu), inputs}));
-  const auto message = [&](const std::string& net, const std::vector<std::string>& outputs = {"y"}) {
-    return MessageOf([&] {
-      Export({net, inputs, {}, outputs});
-    });
+  const auto message = [&](const std::string& net,
+                           const std::vector<std::string>& outputs = {"y"}) {
+    return MessageOf([&] { Export({net, inputs, {}, outputs}); });
   };
   EXPECT_THAT(message(lrn + If(Op("Relu", "", "s", "y"), relu)), HasSubstr(read));
   EXPECT_THAT(message(lrn + If(relu, Op("Relu", "", "s", "y"))), HasSubstr(read));
   EXPECT_THAT(message(lrn + If(If(Op("Relu", "", "s", "y"), relu), relu)), HasSubstr(read));
   // An output of a body, and an output of the operator around two branches.
   EXPECT_THAT(message(If(lrn + relu, lrn + relu, "y s")), HasSubstr(read));
-  const std::string loop = Op(
-      "ONNXWhile",
-      I("has_trip_count", 1) + I("has_cond", 0) +
-          Net("body", "external_input: 'i' external_input: 'o' external_input: 'v' " +
-                          Op("LRN", I("size", 3), "v", "h s") +
-                          "external_output: 'o' external_output: 's' "),
-      "n c x", "y");
+  const std::string loop =
+      Op("ONNXWhile",
+         I("has_trip_count", 1) + I("has_cond", 0) +
+             Net("body", "external_input: 'i' external_input: 'o' external_input: 'v' " +
+                             Op("LRN", I("size", 3), "v", "h s") +
+                             "external_output: 'o' external_output: 's' "),
+         "n c x", "y");
   EXPECT_THAT(message(loop), HasSubstr(read));
   // Nobody reads it.
   EXPECT_NO_THROW(Export({If(lrn + relu, lrn + relu), inputs}));
@@ -112,9 +113,7 @@ TEST(NestedExportTest, AllNetsAreSearchedForOperatorsWithoutACounterpart) {
   const std::string relu = Op("Relu", "", "x", "y"), missing = Op("CreateDB", "name: 'q'", "", "r");
   const std::map<std::string, ExportedInput> inputs = {{"x", kPair}, {"c", kFlag}};
   const auto message = [&](const std::string& net) {
-    return MessageOf([&] {
-      Export({"name: 'n' " + net, inputs});
-    });
+    return MessageOf([&] { Export({"name: 'n' " + net, inputs}); });
   };
   const std::string start = "cannot export net \"n\": these operators have no ONNX form: ";
   EXPECT_EQ(message(If(If(relu, missing), relu)), start + "CreateDB (\"q\")");
@@ -153,16 +152,15 @@ TEST(NestedExportTest, ErrorsCountOperatorsOfTheWholeNet) {
 
 TEST(NestedExportTest, NodesHaveTheNamesOfTheirOperators) {
   const std::string relu = Op("Relu", "name: 'inner'", "x", "y");
-  const OnnxExport exported =
-      Export({If(relu, relu, "y", "name: 'outer' debug_info: 'line 5' ") +
-                  Op("Swish", "name: 'last'", "y", "z"),
-              {{"x", kPair}, {"c", kFlag}},
-              {},
-              {"z"}});
+  const OnnxExport exported = Export({If(relu, relu, "y", "name: 'outer' debug_info: 'line 5' ") +
+                                          Op("Swish", "name: 'last'", "y", "z"),
+                                      {{"x", kPair}, {"c", kFlag}},
+                                      {},
+                                      {"z"}});
   const onnx::GraphProto& graph = exported.model.graph();
   // The copies of results have the name of the last operator of their branch.
-  EXPECT_THAT(NodeNames(graph), ElementsAre("outer", "inner", "inner/1", "inner/2", "inner/3",
-                                            "last", "last/1"));
+  EXPECT_THAT(NodeNames(graph),
+              ElementsAre("outer", "inner", "inner/1", "inner/2", "inner/3", "last", "last/1"));
   EXPECT_EQ(graph.node(0).doc_string(), "line 5");
   EXPECT_EQ(graph.node(1).doc_string(), "");
 }
@@ -185,9 +183,9 @@ TEST(NestedExportTest, GraphsHaveTheNamesOfTheirNets) {
   const auto loop = [&](const std::string& name) {
     return Op("ONNXWhile",
               I("has_trip_count", 1) +
-                  Net("body", name + "external_input: 'i' external_input: 'o' external_input: 'v' " +
-                                  Op("Relu", "", "v", "w") +
-                                  "external_output: 'o' external_output: 'w' "),
+                  Net("body",
+                      name + "external_input: 'i' external_input: 'o' external_input: 'v' " +
+                          Op("Relu", "", "v", "w") + "external_output: 'o' external_output: 'w' "),
               "n c x", "y");
   };
   EXPECT_THAT(names({loop(""), inputs}), ElementsAre("body body"));
@@ -196,11 +194,11 @@ TEST(NestedExportTest, GraphsHaveTheNamesOfTheirNets) {
 
 // Behind a branch, a name has the value that it had before, unless the operator writes it.
 TEST(NestedExportTest, ValuesInsideEndWithTheirNet) {
-  const std::string inside = Op("Sqr", "", "x", "t") + Op("Sqr", "", "t", "t") + Op("Abs", "", "t", "y");
+  const std::string inside =
+      Op("Sqr", "", "x", "t") + Op("Sqr", "", "t", "t") + Op("Abs", "", "t", "y");
   const std::string net = If(inside, Op("Relu", "", "x", "y")) + Op("Exp", "", "y", "t") +
                           Op("Negative", "", "t", "t") + Op("Add", "", "t y", "z");
-  const OnnxExport exported =
-      Export({net, {{"x", kPair}, {"c", kFlag}}, {}, {"z", "t"}});
+  const OnnxExport exported = Export({net, {{"x", kPair}, {"c", kFlag}}, {}, {"z", "t"}});
   const onnx::GraphProto& graph = exported.model.graph();
   ASSERT_EQ(graph.node_size(), 4);
   // The last value of t in the main graph has its name, and the branch has other names.
@@ -217,14 +215,71 @@ TEST(NestedExportTest, ValuesInsideEndWithTheirNet) {
   for (const onnx::NodeProto& node : branch.node()) EXPECT_NE(node.output(0), "t");
 }
 
+// A branch does not see what the other one, or a net inside of it, writes.
+TEST(NestedExportTest, BranchesDoNotShareValues) {
+  const std::map<std::string, ExportedInput> inputs = {{"x", kPair}, {"c", kFlag}};
+  const std::string writes = Op("Sqr", "", "x", "t") + Op("Abs", "", "t", "y");
+  const std::string reads = Op("Abs", "", "t", "y");
+  const std::string message = "blob \"t\" has no value: no input or weight has this name";
+  for (const std::string& net : {If(writes, reads), If(If(writes, writes) + reads, writes)}) {
+    EXPECT_THAT(MessageOf([&] { Export({net, inputs}); }), HasSubstr(message));
+  }
+  EXPECT_NO_THROW(Export({If(writes, Op("Exp", "", "x", "t") + reads), inputs}));
+}
+
+// Branches of different shapes: the output has their type.
+TEST(NestedExportTest, OutputsOfDifferentShapesKeepTheirType) {
+  const std::map<std::string, ExportedInput> inputs = {{"x", {{2, 3}, kInt64}}, {"c", kFlag}};
+  const std::string copy = Op("Copy", "", "x", "y"), flat = Op("FlattenToVec", "", "x", "y");
+  const std::string computed = Op("Reshape", "", "x x", "y o");  // of a shape that is not known
+  for (const std::string& net : {If(copy, flat), If(flat, copy), If(computed, copy),
+                                 If(copy, computed), If(computed, computed)}) {
+    SCOPED_TRACE(net);
+    EXPECT_THAT(MessageOf([&] {
+                  Export({net, inputs});
+                }),
+                HasSubstr("the shape of output \"y\" is not known"));
+    const OnnxExport exported = Export({net, inputs}, {{"y", {-1}}});
+    EXPECT_EQ(exported.model.graph().output(0).type().tensor_type().elem_type(),
+              onnx::TensorProto::INT64);
+  }
+  const OnnxExport same = Export({If(copy, copy), inputs});
+  const auto& type = same.model.graph().output(0).type().tensor_type();
+  EXPECT_EQ(type.elem_type(), onnx::TensorProto::INT64);
+  EXPECT_EQ(type.shape().dim(1).dim_value(), 3);
+}
+
+TEST(NestedExportTest, NetsAreNotNestedWithoutEnd) {
+  NetDef net = ParseNet(Op("Relu", "", "x", "y"));
+  const auto message = [&] {
+    return MessageOf([&] {
+      OnnxExportOptions options{.outputs = {"y"}};
+      options.inputs = {{"x", CreateTensorShape(std::vector<int64_t>{2}, TensorProto::FLOAT)},
+                        {"c", CreateTensorShape(std::vector<int64_t>{}, TensorProto::BOOL)}};
+      ExportOnnx(net, options);
+    });
+  };
+  for (int depth = 0; depth <= 64; ++depth) {  // one more than kMaxNetDepth
+    NetDef outer;
+    outer.set_name(MakeString("n", depth));
+    OperatorDef* const op = outer.add_op();
+    op->set_type("If");
+    op->add_input("c");
+    op->add_output("y");
+    Argument* const then_net = op->add_arg();
+    then_net->set_name("then_net");
+    *then_net->mutable_n() = net;
+    net = std::move(outer);
+  }
+  EXPECT_EQ(message(), "nets inside of operators of net \"\": got 65, want at most 64");
+}
+
 // A weight that only nets inside read, in two shapes: both are initializers of the main graph, made once.
 TEST(NestedExportTest, WeightsReadInsideBelongToTheMainGraph) {
   const std::string wide = Op("Add", I("broadcast", 1) + I("axis", 1), "x w", "y");
   const std::map<std::string, ExportedInput> inputs = {{"x", kImage}, {"c", kFlag}};
-  const OnnxExport exported = Export({If(wide, wide) + Op("Mul", "", "w w", "z"),
-                                      inputs,
-                                      {{"w", FloatWeight({3})}},
-                                      {"y", "z"}});
+  const OnnxExport exported = Export(
+      {If(wide, wide) + Op("Mul", "", "w w", "z"), inputs, {{"w", FloatWeight({3})}}, {"y", "z"}});
   const onnx::GraphProto& graph = exported.model.graph();
   ASSERT_EQ(graph.initializer_size(), 2);
   EXPECT_THAT(graph.initializer(0).dims(), ElementsAre(3, 1, 1));
@@ -311,6 +366,24 @@ TEST(NestedExportTest, LoopsForgetShapesThatIterationsChange) {
   EXPECT_FALSE(type.shape().dim(0).has_dim_value());
 }
 
+// Without the arguments that state them, a loop has neither a limit nor a condition.
+TEST(NestedExportTest, LoopsHaveTheLimitsThatTheyState) {
+  const std::map<std::string, ExportedInput> inputs = {
+      {"n", {{}, kInt64}}, {"c", kFlag}, {"x", kPair}};
+  const auto limits = [&](const std::string& args) {
+    const std::string body =
+        Net("body", "external_input: 'i' external_input: 'o' external_input: 'v' " +
+                        Op("Relu", "", "v", "w") + "external_output: 'o' external_output: 'w' ");
+    const OnnxExport exported = Export({Op("ONNXWhile", args + body, "n c x", "y"), inputs});
+    const onnx::NodeProto& node = exported.model.graph().node(0);
+    return std::vector<std::string>(node.input().begin(), node.input().end());
+  };
+  EXPECT_THAT(limits(""), ElementsAre("", "", "x"));
+  EXPECT_THAT(limits(I("has_trip_count", 1)), ElementsAre("n", "", "x"));
+  EXPECT_THAT(limits(I("has_cond", 1)), ElementsAre("", "c", "x"));
+  EXPECT_THAT(limits(I("has_cond", 1) + I("has_trip_count", 0)), ElementsAre("", "c", "x"));
+}
+
 // A condition that is a number becomes a bool, before the loop and behind each iteration.
 TEST(NestedExportTest, ConditionsOfLoopsAreBools) {
   const std::map<std::string, ExportedInput> inputs = {
@@ -341,8 +414,11 @@ TEST(NestedExportTest, ListsHaveTheItemsOfTheirLastWriter) {
   const std::string message =
       "the items \"l\" of a list are not the result of an ExpandDims of axis 0, as ONNX's Loop "
       "makes them";
-  EXPECT_THAT(MessageOf([&] { Export(net(expand + Op("Abs", "", "v", "l"))); }), HasSubstr(message));
-  EXPECT_THAT(MessageOf([&] { Export(net(Op("ExpandDims", L("dims", {0, 1}), "w", "l"))); }),
+  EXPECT_THAT(MessageOf([&] { Export(net(expand + Op("Abs", "", "v", "l"))); }),
+              HasSubstr(message));
+  EXPECT_THAT(MessageOf([&] {
+                Export(net(Op("ExpandDims", L("dims", {0, 1}), "w", "l")));
+              }),
               HasSubstr(message));
   EXPECT_THAT(MessageOf([&] { Export(net("")); }), HasSubstr(message));
   EXPECT_THAT(MessageOf([&] {
