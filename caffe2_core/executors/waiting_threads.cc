@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -34,6 +35,8 @@ void WaitingThreads::ForgetThreadsOfParent() {
   threads_.clear();
   threads_.reserve(tasks_.capacity());
   idle_ = 0;
+  // Here, waits of the parent's threads never end: they would take notifications, and hold up a destructor.
+  new (&changed_) ConditionVariable();
 }
 
 void WaitingThreads::Start(uint32_t task) {

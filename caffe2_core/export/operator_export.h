@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/storage_order.h"
 #include "caffe2_core/export/onnx_graph.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/shape_inference.h"
@@ -54,7 +55,8 @@ class OperatorExport {
   TensorProto_DataType OutputType(int i) const;
   // The argument `name`, which counts axes of input 0 from the end if it is negative, from 0 on.
   int64_t Axis(const char* name, int64_t default_value) const;
-  bool IsNHWC() const { return args.GetSingleArgument<std::string>("order", "NCHW") == "NHWC"; }
+  bool IsNHWC() const { return ParseStorageOrder(OrderText()) == StorageOrder::NHWC; }
+  std::string OrderText() const { return args.GetSingleArgument<std::string>("order", "NCHW"); }
 
   // Appends a node that writes `outputs`, or one that writes a new value, whose name is returned.
   void Node(const std::string& type, const std::vector<std::string>& inputs,

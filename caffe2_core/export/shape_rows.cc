@@ -10,14 +10,14 @@
 namespace caffe2rt {
 namespace {
 
-// The axis of Concat and Split: as the argument says, or that of the channels.
+// The axis of Concat and Split: as the argument says, or that of the channels of an image, also for other
+// ranks.
 int64_t ChannelAxis(const OperatorExport& op) {
   if (op.args.HasArgument("axis")) {
     // ONNX, too, counts negative axes from the end.
     return op.KnowsInput(0) ? op.Axis("axis", 1) : op.args.GetSingleArgument<int64_t>("axis", 1);
   }
-  if (!op.IsNHWC()) return 1;
-  return op.Rank(0) - 1;
+  return op.IsNHWC() ? 3 : 1;
 }
 
 void WriteSplitInfo(OperatorExport* op, int64_t axis, bool add_axis) {

@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/storage_order.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
@@ -121,7 +122,7 @@ std::string ShapeFor(const OperatorDef& op, const TensorShape& weights) {
   if (rank < 3 || rank > 5) return "";
   const char* const sizes = rank == 3 ? "W" : rank == 4 ? "H, W" : "D, H, W";
   const Argument *order = GetArgumentPtr(op, "order"), *group = GetArgumentPtr(op, "group");
-  const bool channels_last = order != nullptr && order->s() == "NHWC";
+  const bool channels_last = order != nullptr && ParseStorageOrder(order->s()) == NHWC;
   const int64_t groups = group != nullptr && !transposed ? group->i() : 1;
   const int64_t channels = weights.dims(transposed ? 0 : channels_last ? rank - 1 : 1);
   if (channels <= 0 || groups <= 0 || channels > INT32_MAX || groups > INT32_MAX) return "";

@@ -17,7 +17,7 @@ std::vector<TensorShape> WithChannelsOfFilter(const OperatorDef& def, std::vecto
   const int rank = in[0].dims_size();
   if (rank < 3 || in[1].dims_size() != rank) return in;
   const ArgumentHelper args(def);
-  const bool channels_last = args.Read(kStorageOrder) == "NHWC";
+  const bool channels_last = ReadStorageOrder(args) == StorageOrder::NHWC;
   const int axis = channels_last ? rank - 1 : 1;
   in[0].set_dims(axis, in[1].dims(axis) * args.Read(kConvGroup));
   return in;

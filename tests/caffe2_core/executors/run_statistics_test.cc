@@ -128,6 +128,25 @@ TEST_F(RunStatisticsTest, SumTheOperatorsOfAType) {
   EXPECT_GE(ms, 4);
 }
 
+// The type that takes most comes first.
+TEST_F(RunStatisticsTest, ListTypesByTheirTime) {
+  Calls() = {
+      {"a", [](OperatorBase*) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }}};
+  const auto net = Make(R"(name: "n" op { type: "ConstantFill" output: "w" }
+                                     op { type: "ExecutorTestCall" name: "a" output: "x" }
+                                     op { type: "Relu" input: "w" output: "z" })");
+  RunStatistics statistics(net->GetOperators());
+  for (int run = 0; run < 3; ++run) {
+    net->Run();
+    statistics.EndRun(1);
+  }
+  const std::string text = statistics.Text("n");
+  const size_t slow = text.find(" ExecutorTestCall");
+  EXPECT_LT(slow, text.find(" ConstantFill"));
+  EXPECT_LT(slow, text.find(" Relu"));
+  EXPECT_NE(text.find(" Relu"), std::string::npos);
+}
+
 TEST(MeanAndDeviationTest, AreThoseOfTheValuesThemselves) {
   MeanAndDeviation none, one, values;
   EXPECT_EQ(none.count(), 0);

@@ -1,8 +1,11 @@
 #include "caffe2_core/executors/waiting_threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -10,6 +13,7 @@
 #include "caffe2_core/executors/ready_chains.h"
 #include "caffe2_core/executors/shared_turn.h"
 #include "tests/caffe2_core/executors/call_operator.h"
+#include "tests/support/sanitizers.h"
 
 namespace caffe2rt::test::waiting_threads_test {
 namespace {
@@ -77,6 +81,44 @@ TEST(WaitingThreadsTest, ReusesThreadsThatHaveNothingToDo) {
   }
   const MutexLock lock(mutex);
   EXPECT_LE(ids.size(), 2u);  // the first one may not be back in time
+}
+
+// The threads of the parent do not exist in a child process, which reuses those that it has started itself.
+TEST(WaitingThreadsTest, ChildProcessesStartThreadsOfTheirOwn) {
+  if (kHasThreadSanitizer) GTEST_SKIP() << "TSAN allows no threads behind fork";
+  std::atomic<int> ended{0};
+  std::atomic<std::thread::id> last{};
+  auto threads = std::make_unique<WaitingThreads>(
+      [&](uint32_t) {
+        last = std::this_thread::get_id();
+        ++ended;
+      },
+      2);
+  const auto run = [&] {
+    const int before = ended;
+    threads->Start(0);
+    return WaitFor([&] { return ended == before + 1; });
+  };
+  ASSERT_TRUE(run());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the thread waits for a task
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    if (!run()) _exit(1);
+    bool reused = false;
+    for (int i = 0; i < 100 && !reused; ++i) {
+      const std::thread::id before = last;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!run()) _exit(2);
+      reused = last.load() == before;
+    }
+    threads.reset();  // does not wait for the parent's threads
+    _exit(reused ? 0 : 3);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(run());
 }
 
 TEST(WaitingThreadsTest, TasksRunAtTheSameTime) {

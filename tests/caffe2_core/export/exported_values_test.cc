@@ -279,6 +279,37 @@ TEST(ExportedValuesTest, WeightsOfParametersBecomeArguments) {
   EXPECT_EQ(text({Op("UpsampleBilinear", "", "x s"), {{"x", {{1, 1, 2, 3}}}}, {{"s", scales}}}),
             "y = Resize(x, , , [1, 1, 4, 3]) mode=linear "
             "coordinate_transformation_mode=align_corners\n");
+  scales.mutable_data<float>()[1] = 3;
+  EXPECT_EQ(text({Op("ResizeNearest", "", "x s"), {{"x", {{1, 1, 2, 3}}}}, {{"s", scales}}}),
+            "y = Resize(x, , [1, 1, 2, 3]) mode=nearest coordinate_transformation_mode=asymmetric "
+            "nearest_mode=floor\n");
+  EXPECT_EQ(text({Op("UpsampleBilinear", "", "x s"), {{"x", {{1, 1, 2, 3}}}}, {{"s", scales}}}),
+            "y = Resize(x, , , [1, 1, 4, 9]) mode=linear "
+            "coordinate_transformation_mode=align_corners\n");
+  EXPECT_EQ(text({Op("Slice", "", "x s e"),
+                  {{"x", {{9}}}},
+                  {{"s", Int32Weight(2)}, {"e", Int32Weight(-1)}}}),
+            "y = Slice(x, [2], [9223372036854775807])\n");
+  EXPECT_EQ(text({Op("Reshape", "", "x s", "y o"), {{"x", {{2, 3}}}}, {{"s", Int32Weight(-1)}}}),
+            "y = Reshape(x, [-1])\n");
+  // Weights that say nothing: of another number of elements, or of another type.
+  const struct {
+    std::string type;
+    Tensor weight;
+  } others[] = {{"ResizeNearest", FloatWeight({3})},
+                                                   {"ResizeNearest", IntWeight({2, 2})},
+                                                   {"UpsampleBilinear", FloatWeight({1})},
+                                                   {"Tile", FloatWeight({1})},
+                                                   {"Tile", IntWeight({})}};
+  for (const auto& row : others) {
+    ExpectThrows(
+        [&] {
+          Export({Op(row.type, "", "x s"), {{"x", {{1, 1, 2, 3}}}}, {{"s", row.weight}}});
+        },
+        row.type == "Tile"
+            ? "inputs 1 and 2 of Tile are computed by the net, want weights or arguments"
+            : "input 1 (scales) of " + row.type + " is computed by the net, want a weight");
+  }
   // Another operator writes the weight first.
   ExpectThrows(
       [&] {

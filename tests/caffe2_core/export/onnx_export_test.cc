@@ -288,6 +288,12 @@ TEST(OnnxExportTest, NamesNodesByOperators) {
   EXPECT_EQ(exported.model.graph().node(0).name(), "act");
   EXPECT_NE(exported.model.graph().node(1).name(), "act");
   EXPECT_EQ(exported.model.graph().node(1).doc_string(), "layer 3");
+  // A copy for the name of an output belongs to no operator.
+  const OnnxExport copied = Export(
+      {Op("Relu", "name: 'act' debug_info: 'layer 3'", "x", "x"), {{"x", {{2}}}}, {}, {"x"}});
+  ASSERT_EQ(copied.model.graph().node_size(), 2);
+  EXPECT_EQ(copied.model.graph().node(1).name(), "");
+  EXPECT_EQ(copied.model.graph().node(1).doc_string(), "");
 }
 
 TEST(OnnxExportTest, NotesOutputsWithOtherNames) {

@@ -54,6 +54,9 @@ TEST(OnnxFileTest, WritesLargeWeightsBesideIt) {
   EXPECT_FALSE(second.has_raw_data());
   EXPECT_EQ(second.data_location(), onnx::TensorProto::EXTERNAL);
   ASSERT_EQ(second.external_data_size(), 3);
+  EXPECT_EQ(second.external_data(0).key(), "location");
+  EXPECT_EQ(second.external_data(1).key(), "offset");
+  EXPECT_EQ(second.external_data(2).key(), "length");
   EXPECT_EQ(second.external_data(0).value(), "m.onnx.data");
   EXPECT_EQ(second.external_data(1).value(), "4096");
   EXPECT_EQ(second.external_data(2).value(), "8");

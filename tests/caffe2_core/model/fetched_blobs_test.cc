@@ -17,6 +17,15 @@ TEST(FetchedBlobsTest, NamesThatNothingMakesAreReportedWithCloseOnes) {
   EXPECT_EQ(WhyNotFetchable({&net}, "x", {"x"}), "");
 }
 
+// A blob that several operators write is one name, wherever they stand.
+TEST(FetchedBlobsTest, CloseNamesAreListedOnce) {
+  const NetDef net = ParseNet(R"(name: "n" op { type: "Softmax" input: "x" output: "prob" }
+      op { type: "Relu" input: "x" output: "a" } op { type: "Relu" input: "x" output: "prob" }
+      op { type: "Relu" input: "x" output: "b" } op { type: "Relu" input: "x" output: "prob" })");
+  EXPECT_EQ(WhyNotFetchable({&net}, "porb", {"prob", "x"}),
+            "net \"n\" does not make blob \"porb\"; close: \"prob\"");
+}
+
 TEST(FetchedBlobsTest, NestedNetsMakeBlobs) {
   const NetDef net = ParseNet(R"(op { type: "If" input: "c" output: "y" arg { name: "then_net"
       n { op { type: "Relu" input: "x" output: "inner" } } } })");

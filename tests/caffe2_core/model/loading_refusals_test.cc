@@ -6,6 +6,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/model/caffe_model.h"
 #include "caffe2_core/model/fetched_blobs.h"
 #include "caffe2_core/model/given_values.h"
 #include "caffe2_core/model/init_net.h"
@@ -43,6 +44,43 @@ std::string OnnxModelBytes() {
   node->add_output("y");
   model.mutable_graph()->add_output()->set_name("y");
   return model.SerializeAsString();
+}
+
+// Only inputs with a stated shape have dims, and only those of numbers alone a shape.
+TEST(LoadedOnnxInputsTest, DimsAreThoseThatTheFileStates) {
+  onnx::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromString(OnnxModelBytes()));
+  auto* const type = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(onnx::TensorProto::FLOAT);
+  const auto load = [&] { return LoadModelFromMemory({}, proto.SerializeAsString()); };
+  using Dims = std::map<std::string, std::vector<int64_t>>;
+  EXPECT_EQ(load().input_dims, Dims());
+  EXPECT_EQ(load().inputs, std::vector<std::string>{"x"});
+  EXPECT_TRUE(load().input_shapes.empty());
+  EXPECT_EQ(load().input_types.at("x"), TensorProto::FLOAT);
+  (void)type->mutable_shape();
+  EXPECT_EQ(load().input_dims, (Dims{{"x", {}}}));
+  type->mutable_shape()->add_dim()->set_dim_param("n");
+  type->mutable_shape()->add_dim()->set_dim_value(3);
+  EXPECT_EQ(load().input_dims, (Dims{{"x", {-1, 3}}}));
+  EXPECT_TRUE(load().input_shapes.empty());
+  type->mutable_shape()->mutable_dim(0)->set_dim_value(2);
+  EXPECT_EQ(load().input_dims, (Dims{{"x", {2, 3}}}));
+  EXPECT_EQ(load().input_shapes.at("x"), (std::vector<int64_t>{2, 3}));
+}
+
+// Files whose content says nothing count by their names.
+TEST(LoadedCaffeFilesTest, NamesDecideOverUnknownContent) {
+  const TempDir dir;
+  for (const auto& [name, is_caffe] : {std::pair("a.caffemodel", true),
+                                       {"a.solverstate", true},
+                                       {"a.caffemodel.h5", false},
+                                       {"a.pb", false},
+                                       {"caffemodel", false}}) {
+    EXPECT_EQ(IsCaffeNetFile(dir.Write(name, "\xff\xfe\x01 nothing")), is_caffe) << name;
+  }
+  EXPECT_TRUE(IsCaffeNetFile(dir.Write("a.txt", kCaffe)));
+  EXPECT_FALSE(IsCaffeNetFile(dir.Write("b.caffemodel", kNet)));
 }
 
 class LoadingRefusalsTest : public testing::Test {

@@ -1,5 +1,6 @@
 #include "caffe2_core/model/meta_net.h"
 
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,6 +69,42 @@ TEST(MetaNetTest, ReadsTheOnlyNamedPredictorOfADatabase) {
                "it has: !!META_NET_DEF_a, !!META_NET_DEF_b");
   EXPECT_EQ(TakeNets(LoadMetaNetDef(dir.path("two"), "minidb", "b")).predict_net.name(),
             "net of PREDICT_NET_TYPE_b");
+}
+
+// The name of a predictor is part of the key of its record, of the keys inside, or of both. Plain keys come first,
+// unless a name is wanted; a predictor of another name is not taken.
+TEST(MetaNetTest, FindsTheNetsOfAName) {
+  const test::TempDir dir;
+  const std::string net = "PREDICT_NET_TYPE", record = "!!META_NET_DEF";
+  int files = 0;
+  const auto name_of = [&](const std::string& suffix, const std::vector<std::string>& keys,
+                           const std::string& wanted) {
+    const std::string path = dir.path(MakeString("r", ++files));
+    {
+      Blob blob;
+      *blob.GetMutable<std::string>() = Meta(keys).SerializeAsString();
+      const auto database = db::CreateDB("minidb", path, db::NEW);
+      database->NewTransaction()->Put(record + suffix, SerializeBlob(blob, record));
+    }
+    try {
+      return TakeNets(LoadMetaNetDef(path, "minidb", wanted)).predict_net.name();
+    } catch (const EnforceNotMet& error) {
+      return absl::StrReplaceAll(error.message(), {{path, "FILE"}});
+    }
+  };
+  const std::string a = net + "_a", b = net + "_b", of = "net of ";
+  EXPECT_EQ(name_of("", {net}, ""), of + net);
+  EXPECT_EQ(name_of("", {a}, ""), of + a);
+  EXPECT_EQ(name_of("", {a, net, b}, ""), of + net);
+  EXPECT_EQ(name_of("", {a, b}, "b"), of + b);
+  EXPECT_EQ(name_of("", {a}, "c"), "database \"FILE\" holds no predictor \"!!META_NET_DEF_c\"");
+  EXPECT_EQ(name_of("", {a, b}, ""),
+            "the MetaNetDef has no net \"PREDICT_NET_TYPE\"; it has: " + a + ", " + b);
+  EXPECT_EQ(name_of("_a", {net}, "a"), of + net);
+  EXPECT_EQ(name_of("_a", {a, net}, "a"), of + a);
+  EXPECT_EQ(name_of("_a", {net}, ""), of + net);
+  EXPECT_EQ(name_of("_a", {a}, "c"),
+            "database \"FILE\" holds no predictor \"!!META_NET_DEF_c\"; it has: !!META_NET_DEF_a");
 }
 
 TEST(MetaNetTest, OpensTheReaderOfTheParameters) {

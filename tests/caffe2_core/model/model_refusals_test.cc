@@ -58,6 +58,8 @@ TEST(ModelRefusalsTest, SuggestsShapesByTheWeightsOfTheFirstOperator) {
   EXPECT_EQ(Suggestion("Conv", {8, 3, 1, 1, 1, 1}), "");
   EXPECT_EQ(Suggestion("Conv", {8, 5, 6, 3}, "arg { name: 'order' s: 'NHWC' }"),
             suggests + "float [N, H, W, 3]");
+  EXPECT_EQ(Suggestion("Conv", {8, 5, 6, 3}, "arg { name: 'order' s: 'nhwc' }"),
+            suggests + "float [N, H, W, 3]");
   EXPECT_EQ(Suggestion("Conv", {8, 5, 6, 3}, "arg { name: 'order' s: 'NCHW' }"),
             suggests + "float [N, 5, H, W]");
   EXPECT_EQ(Suggestion("ConvTranspose", {8, 3, 5, 5}, "arg { name: 'group' i: 4 }"),

@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/net.h"
 
+#include <chrono>
+
 #include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -41,8 +43,61 @@ class NetTestNet final : public NetBase {
 };
 REGISTER_NET(net_test_type, NetTestNet);
 
+// Starts its runs, and counts how often somebody waits for them.
+class NetTestAsyncNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+  void Wait() override { ++waits; }
+  bool starts = true;
+  int waits = 0;
+
+ protected:
+  bool DoRunAsync() override { return starts; }
+};
+REGISTER_NET(net_test_async_type, NetTestAsyncNet);
+
 std::unique_ptr<NetBase> Make(Workspace* ws, const std::string& text) {
   return CreateNet(ParseNet(text), ws);
+}
+
+// A class that overrides DoRunAsync alone: Run waits for what could be started.
+TEST(NetTest, RunWaitsForTheRunThatItStarts) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" type: "net_test_async_type")");
+  auto& async = dynamic_cast<NetTestAsyncNet&>(*net);
+  EXPECT_TRUE(net->Run());
+  EXPECT_EQ(async.waits, 1);
+  async.starts = false;
+  EXPECT_FALSE(net->Run());
+  EXPECT_EQ(async.waits, 1);
+}
+
+// The mean times of a benchmark are parts of the time that all of it takes.
+TEST(NetTest, BenchmarksStateMeanTimes) {
+  Workspace ws;
+  ws.CreateBlob("in");
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" input: "in" output: "a" }
+      op { type: "NetTestDummy" input: "a" output: "b" } external_input: "in")");
+  constexpr int kRuns = 200;
+  testing::internal::CaptureStdout();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<float> times = net->TEST_Benchmark(1, kRuns, true);
+  const std::chrono::duration<float, std::milli> all = std::chrono::steady_clock::now() - begin;
+  const std::vector<float> none = net->TEST_Benchmark(0, 0, true);
+  const std::string text = testing::internal::GetCapturedStdout();
+  ASSERT_EQ(times.size(), 3u);
+  float sum = 0;
+  for (const float time : times) {
+    EXPECT_GT(time, 0);
+    sum += time;
+  }
+  EXPECT_LE(sum * kRuns, all.count() * 1.001f);
+  EXPECT_EQ(none, (std::vector<float>{0, 0, 0}));
+  for (const char* part : {"Milliseconds per iter: ", "Operator #0 (NetTestDummy) ",
+                           "Operator #1 (NetTestDummy) ", " ms. NetTestDummy"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
 }
 
 TEST(NetTest, RunsOperatorsInOrderAndKnowsItsDef) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
 
@@ -44,6 +45,35 @@ TEST(WorkspaceNetsTest, ReplacedNetsDoNotRun) {
   unknown.set_type("no_such_type");
   EXPECT_EQ(ws.CreateNet(unknown, true), nullptr);
   EXPECT_FALSE(ws.RunNet("n"));
+}
+
+// A net that uses its workspace when it ends, as those of users may.
+class WorkspaceNetsNet final : public NetBase {
+ public:
+  WorkspaceNetsNet(const std::shared_ptr<const NetDef>& def, Workspace* ws)
+      : NetBase(def, ws), ws_(ws) {}
+  ~WorkspaceNetsNet() override { ws_->CreateBlob(MakeString("end", ws_->Nets().size())); }
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return true; }
+
+ private:
+  Workspace* const ws_;
+};
+REGISTER_NET(workspace_nets_test_type, WorkspaceNetsNet);
+
+TEST(WorkspaceNetsTest, NetsThatEndMayUseTheirWorkspace) {
+  Workspace ws;
+  const NetDef def = ParseNet(R"(name: "n" type: "workspace_nets_test_type")");
+  ws.CreateNet(def);
+  ws.DeleteNet("n");
+  EXPECT_TRUE(ws.HasBlob("end0"));
+  ws.CreateNet(def);
+  ws.CreateNet(def, true);
+  EXPECT_TRUE(ws.HasBlob("end0") || ws.HasBlob("end1"));
+  ws.DeleteNet("n");
+  EXPECT_EQ(ws.Nets(), std::vector<std::string>());
 }
 
 // In turns, and in a workspace that may have the address of an earlier one.
