@@ -113,6 +113,40 @@ TEST(OtherInputsTest, ReportsAnOperatorThatKeepsItsPlan) {
   EXPECT_EQ(Fetch<float>(ws, "X"), std::vector<float>({1, 2}));
 }
 
+class FirstPlanOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (size_ == 0) size_ = X.numel();
+    float* const y = Output(0, {X.numel()}, TypeMeta::Make<float>())->mutable_data<float>();
+    const bool fits = X.numel() == size_ || size_ == 3;  // so that only one change shows
+    for (int64_t i = 0; i < X.numel(); ++i) y[i] = fits ? X.data<float>()[i] : -1;
+    return true;
+  }
+
+ private:
+  int64_t size_ = 0;
+};
+REGISTER_CPU_OPERATOR(OtherInputsTestFirstPlan, FirstPlanOp);
+OPERATOR_SCHEMA(OtherInputsTestFirstPlan).NumInputs(1).NumOutputs(1);
+
+TEST(OtherInputsTest, ReportsAnOperatorThatKeepsItsFirstPlan) {
+  static Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, 2});
+  static NetDef def;
+  def.set_name("first_plan");
+  *def.add_op() = ParseOp(R"(type: "OtherInputsTestFirstPlan" input: "X" output: "Y")");
+  static const auto expect = [] { EXPECT_EQ(Fetch<float>(ws, "Y"), std::vector<float>({1, 2})); };
+  static NetBase* const net = ws.CreateNet(def);
+  ASSERT_TRUE(net->Run());
+  ExpectSameAfterOtherInputs(&ws, net, def.op(0), expect);
+  static const auto create = [] { return ws.CreateNet(def, /*overwrite=*/true); };
+  EXPECT_NONFATAL_FAILURE(ExpectSameAfterOthersFirst(&ws, def.op(0), create, expect),
+                          "after a first run with twice as many rows of all inputs");
+  EXPECT_EQ(Fetch<float>(ws, "X"), std::vector<float>({1, 2}));
+}
+
 TEST(RepeatedRunTest, ReportsOtherResultsShapesAndChangedInputs) {
   static Workspace ws;
   Feed<float>(&ws, "X", {}, {2});

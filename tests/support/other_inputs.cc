@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -85,6 +86,35 @@ void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& 
       expect();
       if (testing::Test::HasFailure()) return;
     }
+  }
+}
+
+void ExpectSameAfterOthersFirst(Workspace* ws, const OperatorDef& op,
+                                const std::function<NetBase*()>& create,
+                                const std::function<void()>& expect) {
+  if (IsInPlace(op)) return;
+  std::vector<std::pair<Blob*, Tensor>> own;
+  for (const std::string& name : op.input()) {
+    Blob* const blob = ws->GetBlob(name);
+    if (blob->IsTensor(CPU) && blob->Get<Tensor>().dtype().IsPlainData())
+      own.emplace_back(blob, Tensor(blob->Get<Tensor>(), CPU));
+  }
+  for (const size_t change : {size_t{0}, size_t{4}}) {
+    SCOPED_TRACE(MakeString("after a first run with ", kChanges[change], " of all inputs"));
+    bool changed = false;
+    for (const auto& [blob, before] : own) {
+      const std::vector<int64_t> dims = ChangedDims(before, change);
+      if (dims.empty()) continue;
+      WriteChanged(before, change, dims, blob->GetMutableTensor(CPU));
+      changed = true;
+    }
+    if (!changed) continue;
+    NetBase* const net = create();
+    RunWithLittleMemory(net);
+    for (const auto& [blob, before] : own) blob->GetMutableTensor(CPU)->CopyFrom(before);
+    ASSERT_TRUE(net->Run());
+    expect();
+    if (testing::Test::HasFailure()) return;
   }
 }
 

@@ -16,4 +16,10 @@ namespace caffe2rt::test {
 void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& op,
                                 const std::function<void()>& expect);
 
+// The same for operators whose first run is on other inputs, so that a test sees what only the first run makes: changes
+// all inputs, runs the net that `create` makes, and calls `expect` after its run on the inputs that `ws` holds.
+void ExpectSameAfterOthersFirst(Workspace* ws, const OperatorDef& op,
+                                const std::function<NetBase*()>& create,
+                                const std::function<void()>& expect);
+
 }  // namespace caffe2rt::test

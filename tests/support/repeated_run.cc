@@ -148,7 +148,8 @@ void RepeatedRun::ExpectRepeated(const Workspace& ws) {
   NetDef net_def;
   net_def.set_name("repeated");
   *net_def.add_op() = def_;
-  NetBase* const net = copies_.CreateNet(net_def, /*overwrite=*/true);
+  const auto create = [&] { return copies_.CreateNet(net_def, /*overwrite=*/true); };
+  NetBase* const net = create();
   ASSERT_TRUE(net->Run());
   std::map<std::string, Tensor> outputs;  // without those that the operator leaves as they are
   for (const std::string& name : def_.output()) {
@@ -160,7 +161,9 @@ void RepeatedRun::ExpectRepeated(const Workspace& ws) {
     for (const auto& [name, want] : outputs) ExpectSameValues(name, want);
   };
   expect();
-  if (!NeedsConstantWeights(def_)) ExpectSameAfterOtherInputs(&copies_, net, def_, expect);
+  if (NeedsConstantWeights(def_)) return;
+  ExpectSameAfterOtherInputs(&copies_, net, def_, expect);
+  ExpectSameAfterOthersFirst(&copies_, def_, create, expect);
 }
 
 }  // namespace caffe2rt::test
