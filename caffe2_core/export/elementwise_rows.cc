@@ -213,14 +213,14 @@ void WriteReluN(OperatorExport* op) {
   WriteBounds(op, 0, op->args.GetSingleArgument<float>("n", 6));
 }
 
-// The slopes count channels: dim 1, or the last one. The operator knows no order "nhwc".
+// The slopes count channels: dim 1, or the last one.
 void WritePRelu(OperatorExport* op) {
   const std::string x = op->In(0);
   const OnnxDims slopes = op->InputDims(1);
   int64_t count = 1;
   for (const int64_t dim : slopes) count *= dim;
   OnnxDims dims = {count};
-  if (count != 1 && op->OrderText() != "NHWC") dims.insert(dims.end(), std::max(op->Rank(0) - 2, 0), 1);
+  if (count != 1 && !op->IsNHWC()) dims.insert(dims.end(), std::max(op->Rank(0) - 2, 0), 1);
   std::string slope;
   if (dims == slopes) {
     slope = op->In(1);

@@ -55,8 +55,10 @@ class OperatorExport {
   TensorProto_DataType OutputType(int i) const;
   // The argument `name`, which counts axes of input 0 from the end if it is negative, from 0 on.
   int64_t Axis(const char* name, int64_t default_value) const;
-  bool IsNHWC() const { return ParseStorageOrder(OrderText()) == StorageOrder::NHWC; }
-  std::string OrderText() const { return args.GetSingleArgument<std::string>("order", "NCHW"); }
+  bool IsNHWC() const {
+    const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+    return ParseStorageOrder(order) == StorageOrder::NHWC;
+  }
 
   // Appends a node that writes `outputs`, or one that writes a new value, whose name is returned.
   void Node(const std::string& type, const std::vector<std::string>& inputs,

@@ -5,17 +5,12 @@
 //
 // PReluGradient: Y (not used), dY, X, W  ->  dX, dW
 
-#include <string>
-
 #include "caffe2_core/runtime/operator.h"
+#include "operators/common/order_argument.h"
 #include "operators/elementwise/operand_gradient.h"
 #include "operators/elementwise/prelu_kernels.h"
 
 namespace caffe2rt {
-
-// Any value except "NHWC" means NCHW.
-inline constexpr ArgumentSpec<std::string> kPReluOrder{
-    "order", "NCHW", "NCHW: channels are dim 1; NHWC: the last dim"};
 
 // X as [outer, channels, inner]; one channel if there is one slope for all.
 struct PReluSize {
@@ -39,7 +34,7 @@ class PReluOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PReluOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), channels_last_(this->ReadArgument(kPReluOrder) == "NHWC") {}
+      : Operator<Context>(def, ws), channels_last_(ReadStorageOrder(this->args()) == StorageOrder::NHWC) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -62,7 +57,7 @@ class PReluGradientOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PReluGradientOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), channels_last_(this->ReadArgument(kPReluOrder) == "NHWC") {}
+      : Operator<Context>(def, ws), channels_last_(ReadStorageOrder(this->args()) == StorageOrder::NHWC) {}
 
   bool RunOnDevice() override {
     const Tensor& dY = Input(1);

@@ -15,7 +15,7 @@ namespace {
 class PReluOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  public:
   PReluOnednnOp(const OperatorDef& def, Workspace* ws) : Operator<IDEEPContext>(def, ws) {
-    CAFFE_ENFORCE(ReadArgument(kPReluOrder) != "NHWC",
+    CAFFE_ENFORCE(ReadStorageOrder(args()) == StorageOrder::NCHW,
                   "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
   }
 

@@ -29,6 +29,18 @@ TEST(PReluTest, HasASlopeForEachChannel) {
   ExpectTensor<float>(ws, "X", {2, 2, 2}, {-0.5f, 2, -30, 4, -2.5f, 6, -70, 8});
 }
 
+TEST(PReluTest, AcceptsOrdersInSmallLetters) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 2}, {-1, -2, -3, -4});
+  Feed<float>(&ws, "W", {2}, {10, 100});
+  RunOp(&ws, Op("nchw"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 2}, {-10, -20, -300, -400});
+  RunOp(&ws, Op("nhwc"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 2}, {-10, -200, -30, -400});
+  for (const char* order : {"", "abc", "Nhwc"})
+    ExpectThrows([&] { RunOp(&ws, Op(order)); }, "want NCHW or NHWC");
+}
+
 TEST(PReluTest, SharesOneSlope) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 3}, {-1, 2, -3});
@@ -77,6 +89,8 @@ TEST(PReluGradientTest, HasTheGradientsOfInputAndSlopes) {
   ExpectTensor<float>(ws, "dW", {2}, {-20 - 15, -6 - 320});
   RunOp(&ws, op + R"( arg { name: "order" s: "NHWC" })");
   ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 30, 1, 20, 1.5f, 30, 2, 120});
+  ExpectTensor<float>(ws, "dW", {2}, {-6 - 15, -20 - 320});
+  RunOp(&ws, op + R"( arg { name: "order" s: "nhwc" })");
   ExpectTensor<float>(ws, "dW", {2}, {-6 - 15, -20 - 320});
   Feed<float>(&ws, "W", {1}, {2});
   RunOp(&ws, op);
