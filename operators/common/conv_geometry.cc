@@ -63,6 +63,7 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   const int64_t stride = window.stride[i];
   CAFFE_ENFORCE_GE(stride, 1, "stride of axis ", i, ", want at least 1");
   if (window.global_pooling) {
+    CAFFE_ENFORCE_GE(window.kernel[i], 0, "kernel of axis ", i, " with global_pooling");
     CAFFE_ENFORCE(head == 0 && tail == 0 && window.dilation[i] == 1 && stride == 1, "axis ", i,
                   " has pads ", head, ", ", tail, ", dilation ", window.dilation[i], ", stride ",
                   stride, "; with global_pooling want pads 0, dilation 1, stride 1");
@@ -245,8 +246,10 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   if (window.adj.empty()) window.adj.assign(axes, 0);
   if (window.pads.empty()) window.pads.assign(2 * axes, 0);
   CheckLengths(window);
-  // The kernel of PadImage gives only the number of axes.
-  if (use == WindowUse::kPad) window.kernel.assign(axes, 1);
+  if (use == WindowUse::kPad) {  // the kernel of PadImage gives only the number of axes
+    for (size_t i = 0; i < axes; ++i) CAFFE_ENFORCE_GE(window.kernel[i], 0, "kernel of axis ", i);
+    window.kernel.assign(axes, 1);
+  }
   for (size_t i = 0; i < axes; ++i) CheckAxis(window, i);
   return window;
 }

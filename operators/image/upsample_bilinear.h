@@ -54,7 +54,10 @@ template <class Context>
 class UpsampleBilinearGradientOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
-  USE_SIMPLE_CTOR_DTOR(UpsampleBilinearGradientOp);
+  UpsampleBilinearGradientOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {
+    // The shapes of X and dY decide the scales; the arguments are checked as those of the operator are.
+    (void)this->ReadArgument(kWidthScale), (void)this->ReadArgument(kHeightScale);
+  }
 
   bool RunOnDevice() override {
     const Tensor& dY = Input(0);

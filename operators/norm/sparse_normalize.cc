@@ -17,7 +17,11 @@ namespace {
 
 constexpr ArgumentSpec<bool> kSparseNormalizeUseMaxNorm{
     "use_max_norm", true, "1: scale only rows whose norm is above `norm`; 0: scale all rows"};
-constexpr ArgumentSpec<float> kSparseNormalizeNorm{"norm", 1.0f, "the L2 norm of scaled rows"};
+constexpr ArgumentSpec<float> kSparseNormalizeNorm{
+    "norm",
+    1.0f,
+    "the L2 norm of scaled rows",
+    {[](float norm) { return norm >= 0; }, "at least 0"}};
 
 class SparseNormalizeOp final : public Operator<CPUContext> {
  public:

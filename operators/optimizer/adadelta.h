@@ -15,7 +15,11 @@
 
 namespace caffe2rt {
 
-inline constexpr ArgumentSpec<float> kAdadeltaEpsilon{"epsilon", 1e-5f, "is added to the moments"};
+inline constexpr ArgumentSpec<float> kAdadeltaEpsilon{
+    "epsilon",
+    1e-5f,
+    "is added to the moments",
+    {[](float epsilon) { return epsilon >= 0; }, "at least 0"}};
 inline constexpr ArgumentSpec<float> kAdadeltaDecay{
     "decay",
     0.95f,

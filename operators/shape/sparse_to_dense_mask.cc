@@ -8,6 +8,7 @@
 // but only max_skipped_indices - 1 of them in all runs of the operator.
 //
 // SparseToDenseMaskGradient: indices, gradient of output, lengths  ->  gradient of values
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <unordered_map>
@@ -20,7 +21,13 @@
 namespace caffe2rt {
 namespace {
 
-constexpr RepeatedArgumentSpec<int64_t> kDenseMask{"mask", "the ids of the columns, all different"};
+constexpr RepeatedArgumentSpec<int64_t> kDenseMask{"mask",
+                                                   "the ids of the columns, all different",
+                                                   {[](const std::vector<int64_t>& ids) {
+                                                      return std::ranges::all_of(
+                                                          ids, [](int64_t id) { return id >= 0; });
+                                                    },
+                                                    "ids of at least 0"}};
 constexpr ArgumentSpec<bool> kReturnPresenceMask{"return_presence_mask", false,
                                                  "also return which columns have a value"};
 constexpr ArgumentSpec<int> kMaxSkippedIndices{"max_skipped_indices", 50,

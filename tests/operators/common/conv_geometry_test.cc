@@ -248,6 +248,8 @@ TEST(ConvGeometryTest, RejectsContradictoryArguments) {
             R"(argument "legacy_pad" is 4, want 0 (NOTSET))"},
            {Int("kernel", 2) + Int("legacy_pad", -1), R"(argument "legacy_pad" is -1)"},
            {Int("global_pooling", 1) + Int("pad", 1), "with global_pooling want pads 0"},
+           {Int("global_pooling", 1) + Int("kernel", -1), "kernel of axis 0 with global_pooling"},
+           {Int("kernel", -1), "kernel of axis 0, want at least 1"},
            {Int("global_pooling", 1) + Int("stride", 2), "with global_pooling want pads 0"}}) {
     SCOPED_TRACE(args);
     ExpectThrows([&, args = args] { Parse(args); }, text);
@@ -258,6 +260,8 @@ TEST(ConvGeometryTest, RejectsContradictoryArguments) {
   ExpectThrows(
       [] { Parse(Int("kernel", 2) + Int("legacy_pad", 2), WindowUse::kPad); },
       R"(argument "legacy_pad" is 2, want 0 (NOTSET): PadImage accepts explicit pads only)");
+  ExpectThrows([] { Parse(Ints("kernels", {0, -3}), WindowUse::kPad); }, "kernel of axis 1");
+  EXPECT_EQ(Parse(Ints("kernels", {0, 3}), WindowUse::kPad).kernel, (std::vector<int64_t>{1, 1}));
   ExpectThrows([] { Parse(Int("kernel", 2) + R"(arg { name: "order" s: "CHWN" })"); },
                R"(argument "order" is "CHWN", want NCHW or NHWC)");
 }

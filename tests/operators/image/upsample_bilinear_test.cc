@@ -73,6 +73,21 @@ TEST(UpsampleBilinearGradientTest, SharesEachPixelBetweenItsNeighbours) {
   ExpectThrows([&] { RunOp(&ws, op); }, "want the batch and the channels of input 1 (X)");
 }
 
+TEST(UpsampleBilinearGradientTest, RejectsScalesThatTheOperatorRejects) {
+  Workspace ws;
+  FeedRandom(&ws, "dY", {1, 1, 4, 4});
+  FeedRandom(&ws, "X", {1, 1, 2, 2});
+  for (const char* name : {"width_scale", "height_scale"}) {
+    for (const char* scale : {"0", "-1", "nan"}) {
+      const std::string text = std::string(
+                                   "type: 'UpsampleBilinearGradient' input: 'dY' input: 'X' "
+                                   "output: 'dX' arg { name: '") +
+                               name + "' f: " + scale + " }";
+      ExpectThrows([&] { RunOp(&ws, text); }, std::string("argument \"") + name + "\" is");
+    }
+  }
+}
+
 TEST(UpsampleBilinearGradientTest, RejectsScalesThatAreNotTwo) {
   Workspace ws;
   FeedRandom(&ws, "dY", {1, 1, 4, 4});

@@ -49,6 +49,13 @@ TEST(SparseNormalizeTest, HasNoGradientAndNamesWhatDoesNotFit) {
   }
   // Nothing was modified.
   ExpectTensor<float>(ws, "P", {4, 2}, {3, 4, 0.3f, 0.4f, 0, 0, 30, 40});
+  for (const char* norm : {"-0.5", "nan"}) {
+    const std::string text = std::string(
+                                 "type: 'SparseNormalize' input: 'P' input: 'I' output: 'P' "
+                                 "arg { name: 'norm' f: ") +
+                             norm + " }";
+    ExpectThrows([&] { RunOp(&ws, text); }, "argument \"norm\" is");
+  }
   Feed<float>(&ws, "I", {1}, {0});
   ExpectThrows([&] { RunOp(&ws, kOp); }, "input 1 (indices)");
   ExpectThrows([&] { RunOp(&ws, R"(type: "SparseNormalize" input: "P" input: "I" output: "Q")"); },

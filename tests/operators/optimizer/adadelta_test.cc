@@ -30,7 +30,7 @@ TEST(AdadeltaTest, ScalesTheGradientByTheRatioOfTheRoots) {
   ExpectThrows([&] { RunOp(&ws, kDense); }, "elements of input 2 (moment_delta) of shape [1]");
 }
 
-TEST(AdadeltaTest, RejectsAWeightThatIsNotBetween0And1) {
+TEST(AdadeltaTest, RejectsArgumentsOutOfRange) {
   Workspace ws;
   for (const char* name : {"P", "M", "D", "G", "L"}) Feed<float>(&ws, name, {1}, {1});
   for (const char* decay : {"0", "1", "-0.5", "nan"}) {
@@ -39,6 +39,18 @@ TEST(AdadeltaTest, RejectsAWeightThatIsNotBetween0And1) {
                        output: "P" output: "M" output: "D" arg { name: "decay" f: )") +
         decay + " }";
     ExpectThrows([&] { RunOp(&ws, text); }, "argument \"decay\" is");
+  }
+  Feed<int32_t>(&ws, "I", {1}, {0});
+  for (const char* epsilon : {"-0.5", "nan"}) {
+    for (const char* op :
+         {"type: 'Adadelta' input: 'P' input: 'M' input: 'D' input: 'G' input: 'L'",
+          "type: 'SparseAdadelta' input: 'P' input: 'M' input: 'D' input: 'I' input: 'G' input: "
+          "'L'"}) {
+      const std::string text =
+          std::string(op) +
+          " output: 'P' output: 'M' output: 'D' arg { name: 'epsilon' f: " + epsilon + " }";
+      ExpectThrows([&] { RunOp(&ws, text); }, "argument \"epsilon\" is");
+    }
   }
 }
 

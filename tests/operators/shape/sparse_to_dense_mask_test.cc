@@ -88,6 +88,14 @@ TEST_F(SparseToDenseMaskTest, RejectsInputsThatDoNotFit) {
   ExpectThrows([&] { RunOp(&ws_, kInputs); }, "is empty, want ids");
   ExpectThrows([&] { RunOp(&ws_, MakeString(kInputs, "arg { name: 'mask' ints: 2 ints: 2 }")); },
                "has 2 twice");
+  for (const char* ids : {"ints: -1", "ints: 2 ints: -3"}) {
+    for (const char* op : {kInputs,
+                           "type: 'SparseToDenseMaskGradient' input: 'i' input: 'g' input: "
+                           "'l' output: 'dv' "}) {
+      ExpectThrows([&] { RunOp(&ws_, MakeString(op, "arg { name: 'mask' ", ids, " }")); },
+                   "want ids of at least 0");
+    }
+  }
   Feed<int32_t>(&ws_, "l", {2}, {3, 3});
   ExpectThrows([&] { RunOp(&ws_, MakeString(kInputs, kMask)); }, "sum of input 3 (lengths)");
   Feed<int32_t>(&ws_, "l", {2}, {8, -1});
