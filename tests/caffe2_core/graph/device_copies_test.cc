@@ -365,5 +365,16 @@ TEST(DeviceCopiesTest, StatesNewNamesOfInputsOfAStepNetOnce) {
   EXPECT_EQ(renames("", ""), "w.rename w_cpu;");
 }
 
+// Its nets may leave the output as it is.
+TEST(DeviceCopiesTest, BringsBackTheOutputsOfOperatorsWithNets) {
+  EXPECT_THAT(
+      Injected(R"(
+    external_input: "b" external_input: "c" external_output: "b"
+    op { type: "Relu" input: "b" output: "b" device_option { device_type: 1 } }
+    op { type: "If" input: "c" output: "b" arg { name: "then_net" n { } } })"),
+      ElementsAre("CopyCPUToGPU(b) -> b_gpu_0 @ CUDA 0", "Relu(b_gpu_0) -> b_gpu_0 @ CUDA 0",
+                  "CopyGPUToCPU(b_gpu_0) -> b @ CUDA 0", "If(c) -> b"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_copies_test

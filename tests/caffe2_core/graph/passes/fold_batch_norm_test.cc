@@ -334,8 +334,41 @@ TEST_F(FoldBatchNormTest, LeavesOtherNetsAlone) {
                             arg { name: "order" s: "NHWC" } })" +
                     std::string(kBatchNorm)));
   EXPECT_TRUE(Stays(conv + R"(op { type: "Relu" input: "z" output: "x" })" + kBatchNorm));
+  EXPECT_TRUE(Stays(R"(op { type: "Conv" input: "x" input: "w" output: "t"
+                            device_option { device_id: 1 } })" +
+                    std::string(kBatchNorm)));
   run_.kept.insert("t");
   EXPECT_TRUE(Stays(conv + kBatchNorm));
+}
+
+// A filter, or a bias, that is too large for floats then. A bias of another size is left to the operator.
+TEST_F(FoldBatchNormTest, LeavesNumbersThatDoNotFit) {
+  Feed<float>(&run_.ws, "large_w", {2, 1, 1, 2}, {3e38f, 1, 1, 1});
+  Feed<float>(&run_.ws, "large_b", {2}, {1, 3e38f});
+  Feed<float>(&run_.ws, "three", {3}, {1, 1, 1});
+  Feed<float>(&run_.ws, "row", {1, 2}, {1, 1});
+  const auto conv = [](const std::string& inputs) {
+    return "op { type: \"Conv\" input: \"x\" " + inputs + " output: \"t\" }" + kBatchNorm;
+  };
+  EXPECT_FALSE(Stays(conv(R"(input: "w" input: "b")")));
+  EXPECT_TRUE(Stays(conv(R"(input: "large_w" input: "b")")));
+  EXPECT_TRUE(Stays(conv(R"(input: "large_w")")));
+  EXPECT_TRUE(Stays(conv(R"(input: "w" input: "large_b")")));
+  EXPECT_TRUE(Stays(conv(R"(input: "w" input: "three")")));
+  EXPECT_TRUE(Stays(conv(R"(input: "w" input: "row")")));
+}
+
+// By the older rules, the constant lies within the axes of the images.
+TEST_F(FoldBatchNormTest, LeavesConstantsThatReachBeyondTheLastAxis) {
+  Feed<float>(&run_.ws, "ones", {1, 1}, {2});
+  const auto multiply = [](int axis) {
+    return MakeString(R"(op { type: "Conv" input: "x" input: "w" output: "t" }
+                         op { type: "Mul" input: "t" input: "ones" output: "y"
+                              arg { name: "broadcast" i: 1 } arg { name: "axis" i: )",
+                      axis, " } }");
+  };
+  for (const int axis : {-1, 0, 1, 2}) EXPECT_FALSE(Stays(multiply(axis))) << axis;
+  for (const int axis : {3, 4, -2}) EXPECT_TRUE(Stays(multiply(axis))) << axis;
 }
 
 // The net computes a filter or a bias, or a caller gives it: no other operator may take its place.

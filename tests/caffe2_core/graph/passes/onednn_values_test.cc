@@ -391,5 +391,83 @@ TEST_F(OnednnValuesTest, ValuesOfTheCpuAreNotRounded) {
             "Conv bf16 -; Conv - -; MaxPool - -; Concat - -; Conv bf16 -; ");
 }
 
+// The convolution adds what it reads last, and does not round it.
+TEST_F(OnednnValuesTest, AddedValuesAreNeitherRoundedNorInTheBytesOfAFilter) {
+  const auto copied = [&](const std::string& net) {
+    (void)Lines(net);
+    return ArgumentOf(run_.net.op(0), "output_precision");
+  };
+  run_.precision = Precision::kBfloat16;
+  EXPECT_EQ(copied(PaddedConv("x", "w2", "a") + PaddedConv("a", "w3", "y")), "bf16");
+  EXPECT_EQ(copied(PaddedConv("x", "w2", "a") + AddingConv("a", "w3", "x", "y")), "");
+  if (!WhyNoInt8Convs().empty()) return;
+  run_.precision = Precision::kInt8;
+  const std::string range = RangeText("0", "1");
+  EXPECT_EQ(copied(PaddedConv("x", "w2", "a", range) + PaddedConv("a", "w3", "y")), "");
+  const auto precisions = [&](const std::string& net) {
+    (void)Lines(net);
+    return PrecisionsOf(run_.net);
+  };
+  const auto adding = [&](const std::string& s) {
+    return Replaced(
+        PaddedConv("d", "w3", "e", "input: \"" + s + "\" arg { name: \"sum\" i: 1 } " + range),
+        "Conv", "ConvFusion");
+  };
+  // c is added: not in bytes, although a convolution of bytes is its only other reader.
+  const std::string begin = PaddedConv("x", "w1", "c", range) + PaddedConv("c", "w2", "d", range);
+  EXPECT_THAT(precisions(begin + adding("c") + PaddedConv("e", "w2", "y")),
+              testing::Not(testing::StartsWith("Conv int8 int8")));
+  EXPECT_THAT(precisions(begin + PaddedConv("d", "w3", "y", range)),
+              testing::StartsWith("Conv int8 int8 output_min 0 output_max 1; Conv int8 int8"));
+  // What a convolution with a sum writes is not in bytes.
+  const std::string sum = precisions(begin + adding("c") + PaddedConv("e", "w2", "y", range));
+  EXPECT_THAT(sum, testing::HasSubstr("ConvFusion int8"));
+  EXPECT_THAT(sum, testing::Not(testing::HasSubstr("ConvFusion int8 int8")));
+}
+
+TEST_F(OnednnValuesTest, TheLeastPrecisionIsAllowedItself) {
+  const auto precision = [&](const std::string& least) {
+    (void)Lines(PaddedConv("x", "w1", "a") +
+                PaddedConv("a", "w2", "y",
+                           RangeText("0", "1") + "arg { name: \"least_precision\" s: \"" + least +
+                               "\" } "));
+    return ArgumentOf(run_.net.op(2), "precision");
+  };
+  run_.precision = Precision::kBfloat16;
+  EXPECT_EQ(precision("bf16"), "bf16");
+  EXPECT_EQ(precision("f32"), "");
+  EXPECT_EQ(precision(""), "bf16");
+  EXPECT_EQ(precision("int8"), "bf16");
+  if (!WhyNoInt8Convs().empty()) return;
+  run_.precision = Precision::kInt8;
+  EXPECT_EQ(precision("bf16"), "bf16");
+  EXPECT_EQ(precision("int8"), "int8");
+  EXPECT_EQ(precision(""), "int8");
+  EXPECT_EQ(precision("f32"), "");
+}
+
+TEST_F(OnednnValuesTest, FiltersOfOneAxisStayOnTheCpu) {
+  test::FeedRandom(&run_.ws, "flat", {64, 64, 3}, -0.04f, 0.04f, 3);
+  const auto lines =
+      Lines(PaddedConv("x", "w1", "a") + PaddedConv("a", "w2", "b") + PaddedConv("b", "flat", "y"));
+  EXPECT_EQ(lines.back(), "Conv(b flat) -> y");
+}
+
+// Another operator than a convolution reads its copy in the layout of its region.
+TEST_F(OnednnValuesTest, CopiesForJoinsAreInTheLayoutOfTheRegion) {
+  test::FeedRandom(&run_.ws, "w4", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
+  (void)Lines(PaddedConv("x", "w1", "c") + PaddedConv("c", "w2", "a") + PaddedConv("c", "w3", "b") +
+              R"(op { type: "Sum" input: "a" input: "u" output: "s" }
+                 op { type: "Concat" input: "s" input: "b" output: "j" output: "sizes" })" +
+              PaddedConv("j", "w4", "y"));
+  int copies = 0;
+  for (const OperatorDef& op : run_.net.op()) {
+    if (op.type() != "CopyFromCPUInput" || op.input(0) != "u") continue;
+    ++copies;
+    EXPECT_EQ(ArgumentOf(op, "layout"), "nChw16c");
+  }
+  EXPECT_EQ(copies, 1);
+}
+
 }  // namespace
 }  // namespace caffe2rt::onednn_values_test

@@ -151,5 +151,27 @@ TEST_F(RemoveCopiesTest, KeepsResultsThatAreNamedElsewhere) {
   EXPECT_EQ(Lines(nested).size(), 2u);
 }
 
+// Sum reads the value that y had before.
+TEST_F(RemoveCopiesTest, KeepsACopyWhoseResultIsUsedBefore) {
+  run_.kept = {"y", "z"};
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "u" }
+    op { type: "Sum" input: "y" input: "x" output: "z" }
+    op { type: "Copy" input: "u" output: "y" })"),
+              ElementsAre("Relu(x) -> u", "Sum(y x) -> z", "Copy(u) -> y"));
+}
+
+// In the next run, Relu would write the memory of a.
+TEST_F(RemoveCopiesTest, KeepsAnAliasWhoseNameIsWrittenBefore) {
+  EXPECT_EQ(Lines(R"(
+    op { type: "Relu" input: "x" output: "b" }
+    op { type: "Tanh" input: "b" output: "t" }
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Alias" input: "a" output: "b" }
+    op { type: "Sum" input: "t" input: "b" output: "y" })")
+                .size(),
+            5u);
+}
+
 }  // namespace
 }  // namespace caffe2rt::remove_copies_test
