@@ -133,7 +133,31 @@ TEST(DeviceModuleTest, SearchesNoOtherFileThanTheEnvironmentNames) {
       Register({.type = Number(24), .name = "SCRIBE", .module_file = "libcaffe2_scribe.so"});
   EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
   EXPECT_EQ(FindDevice(type).path, "/no/such/module.so");
-  EXPECT_THAT(FindDevice(type).message, StartsWith("SCRIBE: cannot load \"/no/such/module.so\": "));
+  EXPECT_EQ(FindDevice(type).message,
+            "SCRIBE: cannot load \"/no/such/module.so\": /no/such/module.so: cannot open shared "
+            "object file: No such file or directory");
+}
+
+// A copy of a module that needs a function which there is not.
+TEST(DeviceModuleTest, ExplainsSymbolsThatTheProgramLacks) {
+  const test::TempDir dir;
+  std::ifstream file(ModuleFile("ledger"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string name = "_ZN8caffe2rt11BaseContext17CopyBytesToDevic";
+  const size_t at = bytes.find(name);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + name.size()] = 'q';
+  const std::string path = dir.Write("libcaffe2_smith.so", bytes);
+  setenv("CAFFE2_SMITH_MODULE", path.c_str(), 1);
+  const DeviceType type =
+      Register({.type = Number(14), .name = "SMITH", .module_file = "libcaffe2_smith.so"});
+  EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
+  const std::string message = FindDevice(type).message;
+  EXPECT_THAT(message, StartsWith("SMITH: cannot load \"" + path + "\": "));
+  EXPECT_THAT(message, HasSubstr("undefined symbol: " + name + "q"));
+  EXPECT_TRUE(message.ends_with("; the program must export all symbols of the static library, or use "
+                                "the shared library"))
+      << message;
 }
 
 // A copy of a module with another name in its list of needed libraries.

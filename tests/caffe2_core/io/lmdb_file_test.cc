@@ -315,7 +315,14 @@ TEST_F(LmdbFileTest, WritersCheckMore) {
       {[](SmallFile* f) {
          f->pages[0] = LmdbTreePage(2, true, {LmdbBranchNode("", 3), LmdbBranchNode("c", 3)});
        },
-       "a page is used twice"},
+       "a page is used twice"},      // Values that readers reject when they come to them.
+      {[](SmallFile* f) {
+         f->Set<uint16_t>(4, 484, 8);
+         f->Set<uint16_t>(4, 484 + 4, 2);
+       },
+       "entry \"dd\" is a nested database or has several values, which Caffe2 does not use"},
+      {[](SmallFile* f) { f->Set<uint32_t>(5, 12, 1); },
+       "page 5 does not hold the value that refers to it"},
   };
   for (size_t i = 0; i < std::size(rows); ++i) {
     SCOPED_TRACE(i);

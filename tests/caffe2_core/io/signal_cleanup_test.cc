@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_folder.h"
 #include "tests/support/temp_dir.h"
 
@@ -61,6 +62,26 @@ TEST(SignalCleanupTest, KeepsCompleteFiles) {
             SIGTERM);
   EXPECT_EQ(ReadWholeFile(dir.path("a")), "complete");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1);
+}
+
+TEST(SignalCleanupTest, KeepsCompleteFoldersAndForgetsThem) {
+  const TempDir dir;
+  constexpr int kFolders = 257;  // more than can be tracked at once
+  EXPECT_EQ(SignalOf([&] {
+              RemoveTemporariesOnSignals();
+              for (int i = 0; i < kFolders; ++i) {
+                AtomicFolder folder(dir.path(MakeString("f", i)), 0755);
+                folder.Commit();
+              }
+              for (int i = 0; i < kFolders; ++i) const AtomicFolder given_up(dir.path("g"), 0755);
+              for (int i = 0; i < kFolders; ++i) const AtomicFile given_up(dir.path("h"));
+              WriteAndRaise(dir, SIGTERM);
+            }),
+            SIGTERM);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), kFolders);
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path())) {
+    EXPECT_EQ(entry.path().filename().string()[0], 'f');
+  }
 }
 
 TEST(SignalCleanupTest, KeepsOtherActionsOfSignals) {
