@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -210,6 +211,113 @@ TEST_F(ResultBoundsTest, OnlyOperatorsThatMultiplyHaveACount) {
   EXPECT_EQ(JsonAt(json, "/operators/0/multiply_adds"), "27");
   EXPECT_THAT(JsonAt(json, "/operators/1"), Not(HasSubstr("multiply_adds")));
   EXPECT_THAT(JsonAt(json, "/operators/1"), Not(HasSubstr("engine")));
+}
+
+// The generator as published (splitmix64): the first number of the seed 0 is e220a8397b1dcdaf.
+std::vector<uint64_t> Splitmix(uint64_t state, size_t count) {
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < count; ++i) {
+    state += 0x9e3779b97f4a7c15;
+    uint64_t number = state;
+    number ^= number >> 30;
+    number *= 0xbf58476d1ce4e5b9;
+    number ^= number >> 27;
+    number *= 0x94d049bb133111eb;
+    number ^= number >> 31;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+// The n-th random input has the seed in the upper half and n in the lower one.
+TEST_F(ResultBoundsTest, RandomInputsAreTheSameOnEveryMachine) {
+  ASSERT_EQ(Splitmix(0, 1)[0], 0xe220a8397b1dcdaf);
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["a", "b"] external_output: ["c", "d"]
+      op { type: "Copy" input: "a" output: "c" } op { type: "Copy" input: "b" output: "d" })");
+  for (const uint64_t seed : {1, 7}) {
+    Words words = {"run", "--predict-net", "DIR/net.pbtxt", "--input",
+                   "a=3", "--input",       "b=2,1",         "--json"};
+    if (seed != 1) words.insert(words.end(), {"--seed", std::to_string(seed)});
+    const std::string json = Out(words);
+    for (const uint64_t number : {1, 2}) {
+      const std::string at = "/outputs/" + std::to_string(number - 1) + "/values/";
+      const std::vector<uint64_t> want = Splitmix((seed << 32) + number, 4 - number);
+      for (size_t i = 0; i < want.size(); ++i) {
+        const float value = static_cast<float>(want[i] >> 40) / 16777216;
+        EXPECT_EQ(std::stof(JsonAt(json, at + std::to_string(i))), value) << seed << " " << number;
+      }
+    }
+    EXPECT_EQ(JsonAt(json, "/inputs/0/source"), "\"random, seed " + std::to_string(seed) + "\"");
+  }
+}
+
+// A field of a message: a length and bytes, or a number.
+std::string FieldOf(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string FieldOf(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+// Arrays of NumPy have no type of their own for unsigned integers here: the model states it.
+TEST_F(ResultBoundsTest, UnsignedInputsOfOnnxKeepTheirType) {
+  Tensor x({2}, CPU);
+  x.mutable_data<int64_t>()[0] = 3;
+  x.mutable_data<int64_t>()[1] = 4000000000;
+  WriteNpy(dir_.path("x.npy"), x);
+  const std::pair<int, const char*> types[] = {{7, "int64"}, {12, "uint32"}, {13, "uint64"}};
+  for (const auto& [element, name] : types) {
+    const auto value = [element = element](const std::string& blob) {
+      return FieldOf(1, blob) +
+             FieldOf(2, FieldOf(1, FieldOf(1, element) + FieldOf(2, FieldOf(1, FieldOf(1, 2)))));
+    };
+    const std::string node = FieldOf(1, "x") + FieldOf(2, "y") + FieldOf(4, "Identity");
+    dir_.Write("m.onnx", FieldOf(1, 8) +
+                             FieldOf(7, FieldOf(1, node) + FieldOf(2, "g") +
+                                            FieldOf(11, value("x")) + FieldOf(12, value("y"))) +
+                             FieldOf(8, FieldOf(1, "") + FieldOf(2, 17)));
+    const std::string out = Out({"run", "DIR/m.onnx", "--input", "x=DIR/x.npy"});
+    EXPECT_TRUE(out.starts_with(std::string("x  ") + name + " [2]   x.npy\ny  " + name +
+                                " [2]\n  3 4000000000\n"))
+        << out;
+  }
+}
+
+// Nine blobs of 1.4 MB. With a plan, four of them are in memory at once.
+TEST_F(ResultBoundsTest, WithoutAMemoryPlanEachBlobHasItsOwnMemory) {
+  std::string net = "name: \"chain\" external_input: \"x0\" external_output: \"x8\" ";
+  for (int i = 0; i < 8; ++i)
+    net += "op { type: \"Transpose\" input: \"x" + std::to_string(i) + "\" output: \"x" +
+           std::to_string(i + 1) + "\" } ";
+  dir_.Write("net.pbtxt", net);
+  const Words nets[] = {{"run", "--predict-net", "DIR/net.pbtxt", "--input", "x0=600,600"},
+                        {"bench", "--predict-net", "DIR/net.pbtxt", "--input", "x0=600,600",
+                         "--iterations", "1", "--warmup", "0"}};
+  for (const Words& words : nets) {
+    const Words limited = Joined(words, {"--memory-limit", "10M"});
+    Out(limited);
+    const ProgramResult result = Run(Joined(limited, {"--no-memory-plan"}));
+    EXPECT_EQ(result.code, 1) << words[0];
+    EXPECT_THAT(result.err, HasSubstr("out of CPU memory"));
+    Out(Joined(words, {"--no-memory-plan", "--memory-limit", "40M"}));
+  }
+}
+
+TEST_F(ResultBoundsTest, OptionsOfDevicesAreArgumentsOfTheNet) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Sqr" input: "x" output: "y" })");
+  const auto arguments = [&](const Words& more) {
+    Out(Joined({"optimize", "--predict-net", "DIR/net.pbtxt", "--output-predict-net", "DIR/o.pbtxt",
+                "--input", "x=2"},
+               more));
+    const std::string text = ReadWholeFile(dir_.path("o.pbtxt"));
+    return std::string(text.find("\"cuda_sync\"\n  i: 1") != std::string::npos ? "sync " : "") +
+           (text.find("\"cuda_graph\"\n  i: 1") != std::string::npos ? "graph" : "");
+  };
+  EXPECT_EQ(arguments({}), "");
+  EXPECT_EQ(arguments({"--cuda-sync"}), "sync ");
+  EXPECT_EQ(arguments({"--cuda-graph"}), "graph");
+  EXPECT_EQ(arguments({"--cuda-graph", "--cuda-sync"}), "sync graph");
 }
 
 }  // namespace
