@@ -142,6 +142,25 @@ TEST_F(CommandReportsTest, AFileIsComparedWithTheBlobOfItsName) {
   EXPECT_EQ(compared("z.npy", {1, 4}), "\"z\" differs");
 }
 
+// The value of the convolution alone is fused away; the first value of the blob stays.
+TEST_F(CommandReportsTest, AnEarlierValueOfAFusedBlobIsComparedWithItself) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: ["y", "z"]
+      op { type: "Negative" input: "x" output: "y" } op { type: "Exp" input: "y" output: "z" }
+      op { type: "Conv" input: ["z", "w"] output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "Relu" input: "y" output: "y" })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: [2, 2, 1, 1] } arg { name: "value" f: 0.5 } })");
+  for (const char* which : {"first", "second"}) {
+    const std::string json =
+        Out({"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--input",
+             "x=1,2,3,3", "--optimize", which, "--json"});
+    EXPECT_EQ(JsonAt(json, "/within"), "true");
+    EXPECT_EQ(JsonSize(json, "/blobs"), 3u);
+    EXPECT_EQ(JsonAt(json, std::string("/only_in_") + (which[0] == 'f' ? "second" : "first")),
+              R"(["y after operator 2"])");
+  }
+}
+
 TEST_F(CommandReportsTest, RatiosFollowFromTheTimesBefore) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "z"
       op { type: "Abs" input: "x" output: "y" } op { type: "Sqr" input: "y" output: "z" })");
