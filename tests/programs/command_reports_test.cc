@@ -161,6 +161,34 @@ TEST_F(CommandReportsTest, AnEarlierValueOfAFusedBlobIsComparedWithItself) {
   }
 }
 
+// The net states no ranges, which int8 needs.
+TEST_F(CommandReportsTest, CommandsThatPrepareANetHaveAPrecision) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: [2, 2, 1, 1] } arg { name: "value" f: 0.5 } })");
+  const Words model = {"--init-net", "DIR/init.pbtxt", "--input", "x=1,2,3,3"};
+  const Words commands[] = {
+      Joined({"run", "--predict-net", "DIR/net.pbtxt"}, model),
+      Joined({"bench", "--predict-net", "DIR/net.pbtxt", "--iterations", "1"}, model),
+      Joined({"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--optimize", "second"}, model),
+      Joined({"optimize", "--predict-net", "DIR/net.pbtxt", "--output-predict-net", "DIR/o.pbtxt",
+              "--output-init-net", "DIR/oi.pbtxt"},
+             model)};
+  for (const Words& command : commands) {
+    SCOPED_TRACE(command[0]);
+    const ProgramResult warned = Run(Joined(command, {"--precision", "int8", "--min-snr", "20"}));
+    EXPECT_EQ(warned.code, 0) << warned.err;
+    EXPECT_THAT(warned.err, HasSubstr("caffe2: warning: precision int8: "));
+    EXPECT_EQ(Run(Joined(command, {"--precision", "f32", "--without-pass", "fuse_activation"})).err,
+              "");
+    const ProgramResult wrong = Run(Joined(command, {"--precision", "int9"}));
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(wrong.err, "caffe2: option --precision is \"int9\", want f32, bf16, int8 or auto\n");
+  }
+  EXPECT_EQ(Run(Joined(commands[2], {"--deterministic"})).code, 0);
+}
+
 TEST_F(CommandReportsTest, RatiosFollowFromTheTimesBefore) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "z"
       op { type: "Abs" input: "x" output: "y" } op { type: "Sqr" input: "y" output: "z" })");
