@@ -178,8 +178,10 @@ const Command& CompareCommand() {
              [] {
                return std::vector<std::string>{"none", "first", "second", "both"};
              }},
-            OptimizeOptions()[1],
-            OptimizeOptions().back(),
+            OptimizeOption("without-pass"),
+            OptimizeOption("deterministic"),
+            OptimizeOption("precision"),
+            OptimizeOption("min-snr"),
             {"report", "FILE", "", "as in `caffe2 run`, of the second net, or of the only one",
              false, true},
             {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's", false,

@@ -6,6 +6,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
 #include "binaries/terminal.h"
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
@@ -69,6 +70,14 @@ const std::vector<Option>& OptimizeOptions() {
        "with --precision auto: the least ratio of signal to noise of the outputs", false, true},
   };
   return options;
+}
+
+Option OptimizeOption(const std::string& name) {
+  const std::vector<Option>& options = OptimizeOptions();
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [&](const Option& option) { return option.name == name; });
+  CAFFE_ENFORCE(found != options.end(), "there is no option --", name);
+  return *found;
 }
 
 void WriteNetFile(const NetDef& net, const std::string& path, AtomicFile* file) {

@@ -15,6 +15,8 @@ class AtomicFile;  // caffe2_core/io/atomic_file.h
 
 // --no-optimize, --without-pass, --deterministic, --winograd-memory, --precision, --min-snr
 const std::vector<Option>& OptimizeOptions();
+// One of them, for commands that do not have all.
+Option OptimizeOption(const std::string& name);
 
 // --report, of the commands that run a prepared net. Its file is complete or unchanged.
 inline constexpr Option kReportOption = {

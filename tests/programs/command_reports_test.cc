@@ -142,6 +142,53 @@ TEST_F(CommandReportsTest, AFileIsComparedWithTheBlobOfItsName) {
   EXPECT_EQ(compared("z.npy", {1, 4}), "\"z\" differs");
 }
 
+// The value of the convolution alone is fused away; the first value of the blob stays.
+TEST_F(CommandReportsTest, AnEarlierValueOfAFusedBlobIsComparedWithItself) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: ["y", "z"]
+      op { type: "Negative" input: "x" output: "y" } op { type: "Exp" input: "y" output: "z" }
+      op { type: "Conv" input: ["z", "w"] output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "Relu" input: "y" output: "y" })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: [2, 2, 1, 1] } arg { name: "value" f: 0.5 } })");
+  for (const char* which : {"first", "second"}) {
+    const std::string json =
+        Out({"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--input",
+             "x=1,2,3,3", "--optimize", which, "--json"});
+    EXPECT_EQ(JsonAt(json, "/within"), "true");
+    EXPECT_EQ(JsonSize(json, "/blobs"), 3u);
+    EXPECT_EQ(JsonAt(json, std::string("/only_in_") + (which[0] == 'f' ? "second" : "first")),
+              R"(["y after operator 2"])");
+  }
+}
+
+// The net states no ranges, which int8 needs.
+TEST_F(CommandReportsTest, CommandsThatPrepareANetHaveAPrecision) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: [2, 2, 1, 1] } arg { name: "value" f: 0.5 } })");
+  const Words model = {"--init-net", "DIR/init.pbtxt", "--input", "x=1,2,3,3"};
+  const Words commands[] = {
+      Joined({"run", "--predict-net", "DIR/net.pbtxt"}, model),
+      Joined({"bench", "--predict-net", "DIR/net.pbtxt", "--iterations", "1"}, model),
+      Joined({"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--optimize", "second"}, model),
+      Joined({"optimize", "--predict-net", "DIR/net.pbtxt", "--output-predict-net", "DIR/o.pbtxt",
+              "--output-init-net", "DIR/oi.pbtxt"},
+             model)};
+  for (const Words& command : commands) {
+    SCOPED_TRACE(command[0]);
+    const ProgramResult warned = Run(Joined(command, {"--precision", "int8", "--min-snr", "20"}));
+    EXPECT_EQ(warned.code, 0) << warned.err;
+    EXPECT_THAT(warned.err, HasSubstr("caffe2: warning: precision int8: "));
+    EXPECT_EQ(Run(Joined(command, {"--precision", "f32", "--without-pass", "fuse_activation"})).err,
+              "");
+    const ProgramResult wrong = Run(Joined(command, {"--precision", "int9"}));
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(wrong.err, "caffe2: option --precision is \"int9\", want f32, bf16, int8 or auto\n");
+  }
+  EXPECT_EQ(Run(Joined(commands[2], {"--deterministic"})).code, 0);
+}
+
 TEST_F(CommandReportsTest, RatiosFollowFromTheTimesBefore) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "z"
       op { type: "Abs" input: "x" output: "y" } op { type: "Sqr" input: "y" output: "z" })");
@@ -362,6 +409,7 @@ TEST_F(CommandReportsTest, DevicesThatAreMissingHaveAReason) {
   EXPECT_THAT(JsonAt(cuda, "/message"), HasSubstr("/no/such/module.so"));
   EXPECT_NE(JsonAt(cuda, "/state"), "\"ready\"");
   EXPECT_THAT(cuda, Not(HasSubstr("\"devices\"")));
+  EXPECT_THAT(Out({"devices"}), HasSubstr("; nets that specify it run on the CPU\n"));
   dir_.Write("plan.pbtxt", R"(name: "p" network { name: "n" op { type: "ConstantFill" output: "x"
       arg { name: "shape" ints: 1 } device_option { device_type: 1 } } }
       execution_step { network: "n" })");

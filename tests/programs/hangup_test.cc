@@ -1,5 +1,6 @@
 // Commands that SIGHUP ends, as a terminal that is closed sends it; what trainings, their plans and `caffe2 quantize`
 // write and report with options that other tests do not give.
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
@@ -145,6 +146,30 @@ TEST_F(HangupTest, APlanOfFirstWeightsLoadsItsOwnCopy) {
   // The first step leaves w at 2, the second at 3.
   fs::remove_all(dir_.path("first"));
   EXPECT_THAT(Out({"plan", "DIR/plan.pbtxt", "--fetch", "w"}), HasSubstr("w  float [1, 1]\n  3\n"));
+}
+
+// Caffe2 opens the database of the test once, this library before each test. Both train the same.
+TEST_F(HangupTest, APlanForCaffe2IsAnotherOne) {
+  MakeLine();
+  const auto plan = [&](const std::string& name, const Words& more) {
+    const Words words = {"train",    "DIR/line.pbtxt", "--data",       "DIR/d.minidb",
+                         "--test",   "DIR/d.minidb",   "--epochs",     "2",
+                         "--output", "DIR/" + name,    "--write-plan", "DIR/" + name + ".pbtxt"};
+    return Run(Joined(words, more));
+  };
+  EXPECT_EQ(plan("own", {}).code, 0);
+  EXPECT_EQ(plan("theirs", {"--plan-for-caffe2"}).code, 0);
+  const std::string own = ReadWholeFile(dir_.path("own.pbtxt")),
+                    theirs = ReadWholeFile(dir_.path("theirs.pbtxt"));
+  EXPECT_NE(absl::StrReplaceAll(own, {{"own", "theirs"}}), theirs);
+  for (const char* name : {"own", "theirs"})  // 4 - 4 / 2^2
+    EXPECT_THAT(Out({"plan", std::string("DIR/") + name + ".pbtxt", "--fetch", "w"}),
+                HasSubstr("w  float [1, 1]\n  3\n"));
+  const ProgramResult ranks =
+      plan("none", {"--plan-for-caffe2", "--rank", "0", "--size", "2", "--store", "file:DIR/keys"});
+  EXPECT_EQ(ranks.code, 1);
+  EXPECT_THAT(ranks.err, HasSubstr("a plan for Caffe2 has one rank"));
+  EXPECT_FALSE(fs::exists(dir_.path("none.pbtxt")));
 }
 
 TEST_F(HangupTest, FreshWeightsReplaceThoseOfTheInitNet) {

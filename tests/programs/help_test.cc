@@ -1,5 +1,7 @@
 // The --help texts, and the flags of Caffe2.
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +81,56 @@ TEST(HelpTest, HelpAllListsTheFlagsWithAnEffectInGroups) {
                                   HasSubstr("  --caffe2_operator_throw_if_fp_exceptions=bool\n"),
                                   Not(HasSubstr("caffe2_rnn_executor"))));
     EXPECT_LE(WidestLine(result.out), 80u);
+  }
+}
+
+// The defaults of a command's options, as its man page states them: "top=5 ...", sorted. Those of several words are
+// descriptions.
+std::string DefaultsOf(const std::string& command) {
+  const std::string page =
+      absl::StrReplaceAll(RunCaffe2({"man", command}).out, {{"\\-", "-"}, {"\\&", ""}});
+  const std::string mark = ".TP\n.B --";
+  std::vector<std::string> defaults;
+  for (size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + 1)) {
+    const size_t name = at + mark.size(), end = page.find_first_of(" \n", name);
+    const std::string item = page.substr(name, page.find("\n.", name) - name);
+    const size_t begin = item.rfind(" (default: ");
+    if (begin == std::string::npos || item.back() != ')') continue;
+    const std::string value = item.substr(begin + 11, item.size() - begin - 12);
+    if (value.find(' ') == std::string::npos)
+      defaults.push_back(page.substr(name, end - name) + "=" + value);
+  }
+  std::sort(defaults.begin(), defaults.end());
+  return absl::StrJoin(defaults, " ");
+}
+
+TEST(HelpTest, OptionsHaveTheirDefaults) {
+  const std::string import = "level=0 phase=test ", process = "memory-limit=0 threads=1 ",
+                    input = "crop=0 interpolation=linear mean=0 resize=0 scale=1 seed=1 std=1 ",
+                    model = import + "db-type=detected device=auto root=. ",
+                    passes = "min-snr=30 precision=f32 ";
+  const std::pair<const char*, std::string> commands[] = {
+      {"run", model + input + process + passes + "batch=1 executor=simple iterations=1 top=5"},
+      {"plan", process + "device=auto root=. seed=1"},
+      {"check", import + "memory-limit=0"},
+      {"inspect", import + process + passes + "dot-seconds=30 limit=1000"},
+      {"compare", import + input + process + passes + "device=auto optimize=none root=. tol=1e-4"},
+      {"receipt", ""},
+      {"convert", import + "memory-limit=0 opset=17"},
+      {"pack", model + input + process + passes + "store-weights=f32"},
+      {"db", process + "parts=2 readers=1 repeat=10 seed=1701 size=256"},
+      {"train", process + "device=cpu epochs=1 keep=3 on-error=stop ranks=1 run-id=train seed=1 "
+                          "timeout=30"},
+      {"gradients", "seed=1"},
+      {"ops", ""},
+      {"bench", model + input + process + passes + "executor=simple iterations=20 top=0 warmup=5"},
+      {"optimize", model + input + process + passes},
+      {"quantize", model + input + process},
+      {"devices", "memory-limit=0"}};
+  for (const auto& [command, text] : commands) {
+    std::vector<std::string> want = absl::StrSplit(text, ' ', absl::SkipEmpty());
+    std::sort(want.begin(), want.end());
+    EXPECT_EQ(DefaultsOf(command), absl::StrJoin(want, " ")) << command;
   }
 }
 

@@ -200,6 +200,11 @@ TEST_F(PreparedImagesTest, AnImageIsForTheInputThatIsNamed) {
       Run({"run", "--predict-net", "DIR/net.pbtxt", "--image", "a=" + image});
   EXPECT_EQ(named.code, 1);
   EXPECT_THAT(named.err, HasSubstr("--input b=FILE"));
+  dir_.Write("in/a.png", ReadWholeFile(dir_.path("a.png")));
+  const ProgramResult folder =
+      Run({"run", "--predict-net", "DIR/net.pbtxt", "--input", "a=DIR/in"});
+  EXPECT_EQ(folder.code, 1);
+  EXPECT_THAT(folder.err, HasSubstr("--input b=FILE"));
   const ProgramResult unnamed = Run({"run", "--predict-net", "DIR/net.pbtxt", "--image", image});
   EXPECT_THAT(unnamed.err, HasSubstr("2 inputs that no init net sets"));
 }

@@ -30,6 +30,7 @@ inline StartedRanks StartRanks(const std::vector<std::string>& args) {
   started.err = std::tmpfile();
   started.launcher = fork();
   if (started.launcher == 0) {
+    (void)!freopen("/proc/self/status", "r", stdin);  // a file that no rank should read
     (void)!freopen("/dev/null", "w", stdout);
     dup2(fileno(started.err), STDERR_FILENO);
     execv(program.c_str(), argv.data());

@@ -123,6 +123,35 @@ TEST_F(TerminalWidthTest, ColoursAreForTerminalsThatShowThem) {
   EXPECT_THAT(RunCaffe2(Inspect()).out, Not(HasSubstr(kEscape)));
 }
 
+// Of the two operators one took far longer before and one far less; of a third nothing is known.
+TEST_F(TerminalWidthTest, RatiosAndSharesAreColoured) {
+  const std::string net = dir_.Write("three.pbtxt", R"(name: "three" external_input: "x"
+      op { type: "MatMul" input: "x" input: "x" output: "a" }
+      op { type: "Relu" input: "a" output: "b" } op { type: "Abs" input: "b" output: "c" })");
+  const std::string before = dir_.Write("before.json", R"({"net": "three", "median_ms": 1e6,
+      "threads": 1, "operators": [{"type": "MatMul", "output": "a", "median_ms": 1e6},
+                                  {"type": "Relu", "output": "b", "median_ms": 1e-9}]})");
+  const std::string out = RunOnTerminal(
+      {"bench", "--predict-net", net, "--input", "x=200,200", "--iterations", "2", "--warmup", "0",
+       "--no-optimize", "--against", before},
+      200, {{"TERM", "xterm"}});
+  EXPECT_THAT(out, HasSubstr("\n\x1b[31m  0  MatMul "));
+  EXPECT_THAT(out, HasSubstr("\n\x1b[2m     overhead "));
+  EXPECT_THAT(out, HasSubstr("ratio \x1b[32m0.00\x1b[0m\n"));
+  EXPECT_THAT(out, HasSubstr("\n\x1b[32m  MatMul  a "));
+  EXPECT_THAT(out, HasSubstr("\n\x1b[31m  Relu    b "));
+  EXPECT_THAT(out, HasSubstr("\n  Abs     c "));
+}
+
+TEST_F(TerminalWidthTest, AShortPlanShowsNoProgress) {
+  const std::string plan = dir_.Write("plan.pbtxt", R"(name: "p" network { name: "n"
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+      execution_step { network: "n" num_iter: 3 })");
+  const std::string out = RunOnTerminal({"plan", plan, "--fetch", "x"}, 80, {{"TERM", "dumb"}});
+  EXPECT_TRUE(out.starts_with("x  float [1]\n  0\nplan \"p\" done: 1 net, 1 step, ")) << out;
+  EXPECT_THAT(out, Not(HasSubstr("\x1b")));
+}
+
 TEST_F(TerminalWidthTest, LongRunsShowTheirProgressAndRemoveIt) {
   const std::string net = dir_.Write("relu.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
   std::vector<std::string> args = {"run", "--predict-net", net, "--input",
