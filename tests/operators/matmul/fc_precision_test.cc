@@ -185,6 +185,7 @@ TEST(FCPrecisionTest, AllocatesNothingOnceWarm) {
 TEST(FastestFCPrecisionTest, LargeLayersAreReducedAndSmallOnesAreNot) {
   const bool bytes = WhyNoProductsIn(Precision::kInt8).empty();
   const bool bf16 = WhyNoProductsIn(Precision::kBfloat16).empty();
+  const bool vnni = ReducedGemm(Precision::kInt8, 1, 1).kernel() == ReducedKernel::kVnni;
   struct Case {
     int64_t k, n;
     Precision least;
@@ -200,6 +201,13 @@ TEST(FastestFCPrecisionTest, LargeLayersAreReducedAndSmallOnesAreNot) {
       {64, 1, Precision::kInt8, true, Precision::kFloat32},
       {64, 2, Precision::kInt8, false, Precision::kFloat32},
       {64, 2, Precision::kBfloat16, false, Precision::kFloat32},
+      // 68.8 ns in float with the margin, 47 in bf16, 62 in bytes with VNNI.
+      {64, 64, Precision::kInt8, false,
+       vnni && bf16 ? lower
+       : vnni       ? Precision::kInt8
+                    : Precision::kFloat32},
+      // As many terms as the sums of bytes can hold.
+      {65536, 512, Precision::kInt8, true, Precision::kInt8},
       // More terms than the sums of bytes can hold.
       {65537, 512, Precision::kInt8, false, lower},
       {65537, 512, Precision::kInt8, true, Precision::kFloat32},
