@@ -326,9 +326,12 @@ TEST(ConvGradientKernelTest, LeavesGemmOnColumnsToItsOwnKernels) {
                      .bottom = 1,
                      .right = 1,
                      .group = 2};
-  EXPECT_EQ(NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false),
-                                  {.filter = true, .x = true}),
-            nullptr);
+  for (const ConvGradientParts parts :
+       {ConvGradientParts{true, true}, ConvGradientParts{true, false},
+        ConvGradientParts{false, true}}) {
+    EXPECT_EQ(NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false), parts),
+              nullptr);
+  }
 }
 
 // The batch is divided into pieces, but each image of its own is not.

@@ -15,24 +15,15 @@ void ExpectMessage(Workspace* ws, const std::string& op, const std::string& mess
       << "got:  " << got << "\nwant: " << message;
 }
 
-TEST(RecurrentCallsTest, InternalOperatorsWorkInPlaceOnly) {
+TEST(RecurrentCallsTest, AccumulationNeedsATimeStepAndARow) {
   Workspace ws;
   FeedRange<float>(&ws, "rows", {4, 3});
   FeedRange<float>(&ws, "grad", {4, 3});
-  Feed<int32_t>(&ws, "t", {1}, {1});
-  const std::string link = R"(type: "rnn_internal_apply_link" input: "t" input: "rows"
-      arg { name: "offset" i: 0 } arg { name: "window" i: 1 } output: "row" )";
-  for (const char* const output : {R"(output: "other")", R"(output: "t")"}) {
-    ExpectMessage(&ws, link + output, "output 1 must be input 1 (external)");
-  }
   const std::string accumulate = R"(type: "rnn_internal_accumulate_gradient_input" input: "t"
       input: "rows" input: "grad" arg { name: "offset" i: 1 } )";
-  for (const char* const output : {R"(output: "other")", R"(output: "rows")"}) {
-    ExpectMessage(&ws, accumulate + output, "output 0 must be input 2 (state_grad)");
-  }
   Feed<int32_t>(&ws, "t", {0}, {});
   ExpectMessage(&ws, accumulate + R"(output: "grad")",
-                "elements of input 0 (timestep) (got 0, want at least 1)");
+                "elements of input 0 (timestep): got 0, want at least 1");
   Feed<int32_t>(&ws, "t", {1}, {0});
   Feed<float>(&ws, "grad", {}, {1});
   ExpectMessage(&ws, accumulate + R"(output: "grad")",
@@ -144,6 +135,62 @@ TEST(RecurrentCallsTest, GradientsCheckTheirIds) {
                   MakeString("argument initial_recurrent_state_ids contains ", id,
                              ", want an input of RecurrentNetwork"));
   }
+}
+
+// The states are the initial value 1, then 2 and 8.
+TEST(RecurrentCallsTest, OutputsBeginAtAnyRowOfAState) {
+  struct Row {
+    int offset;
+    std::vector<float> rows;
+  };
+  const Row rows[] = {{0, {1, 2, 8}}, {-3, {1, 2, 8}}, {1, {2, 8}}, {2, {8}},
+                      {-1, {8}},      {-2, {2, 8}},    {3, {}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.offset);
+    Workspace ws;
+    FeedRange<float>(&ws, "x", {2, 1, 1}, 1);
+    Feed<float>(&ws, "init", {1, 1, 1}, {1});
+    std::string text = SumMulNetwork();
+    const std::string offsets = R"("alias_offset" ints: 1 ints: -1)";
+    text.replace(text.find(offsets), offsets.size(),
+                 MakeString(R"("alias_offset" ints: 1 ints: )", row.offset));
+    RunOp(&ws, text);
+    ExpectTensor<float>(ws, "all", {2, 1, 1}, {2, 8});
+    ExpectTensor<float>(ws, "last", {static_cast<int64_t>(row.rows.size()), 1, 1}, row.rows);
+    const auto shapes = InferShapes(ws, ParseOp(text));
+    EXPECT_EQ(GetDimsVector(shapes.at(1)), DimsOf(ws, "last"));
+  }
+  for (const int offset : {4, -4}) {
+    Workspace ws;
+    FeedRange<float>(&ws, "x", {2, 1, 1}, 1);
+    Feed<float>(&ws, "init", {1, 1, 1}, {1});
+    std::string text = SumMulNetwork();
+    const std::string offsets = R"("alias_offset" ints: 1 ints: -1)";
+    text.replace(text.find(offsets), offsets.size(),
+                 MakeString(R"("alias_offset" ints: 1 ints: )", offset));
+    ExpectMessage(&ws, text,
+                  MakeString("output 1 (last) begins at row ", offset,
+                             " of the state \"states\" of shape [3, 1, 1]"));
+  }
+}
+
+// Only what the step net reads from the workspace, not what it has written itself.
+TEST(RecurrentCallsTest, StepNetsReadRenamedInputs) {
+  Workspace ws;
+  FeedRange<float>(&ws, "x", {2, 1, 1}, 1);
+  Feed<float>(&ws, "init", {1, 1, 1}, {1});
+  Feed<float>(&ws, "w", {1, 1, 1}, {100});
+  Feed<float>(&ws, "w2", {1, 1, 1}, {3});
+  std::string text =
+      SumMulNetwork(R"(arg { name: "w.rename" s: "w2" } arg { name: "sum.rename" s: "w2" })");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace(R"(input: "init")", R"(input: "init" input: "w" input: "w2")");
+  replace(R"(input: "input_t" input: "sum")", R"(input: "w" input: "sum")");
+  RunOp(&ws, text);
+  // (1 + 1) * 3 and (2 + 6) * 3
+  ExpectTensor<float>(ws, "all", {2, 1, 1}, {6, 24});
 }
 
 }  // namespace
