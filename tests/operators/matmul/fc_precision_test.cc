@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/precision.h"
 #include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "operators/primitives/reduced_gemm.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
@@ -135,6 +136,39 @@ TEST(FCPrecisionTest, SumsThatBytesCannotHoldAreComputedInFloat) {
   net->Run();
   EXPECT_NEAR(Fetch<float>(ws, "Y")[0], want, 1e-5 * want);
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().reason, "fallback");
+}
+
+// One of the sizes changes at a time, so that each must be looked at.
+TEST(FCPrecisionTest, FollowsTheSizesOfWeights) {
+  struct Sizes {
+    int64_t m, k, n;
+  };
+  for (const char* const precision : {"f32", "int8", "bf16"}) {
+    for (const int transposed : {0, 1}) {
+      SCOPED_TRACE(MakeString(precision, transposed));
+      Workspace used;
+      const std::string text =
+          OpText(precision, MakeString("arg { name: \"transposed\" i: ", transposed, " }"));
+      std::unique_ptr<OperatorBase> op;
+      for (const Sizes& s :
+           {Sizes{9, 40, 24}, {9, 40, 33}, {9, 12, 33}, {9, 12, 40}, {9, 40, 12}, {2, 40, 12}}) {
+        SCOPED_TRACE(MakeString(s.m, " ", s.k, " ", s.n));
+        Workspace fresh;
+        for (Workspace* const ws : {&used, &fresh}) {
+          FeedRandom(ws, "X", {s.m, s.k});
+          FeedRandom(
+              ws, "W",
+              transposed != 0 ? std::vector<int64_t>{s.k, s.n} : std::vector<int64_t>{s.n, s.k}, -1,
+              1, 2);
+          FeedRandom(ws, "b", {s.n}, -1, 1, 3);
+        }
+        if (op == nullptr) op = CreateOperator(ParseOp(text), &used);
+        ASSERT_TRUE(op->Run());
+        RunOp(&fresh, text);
+        ExpectTensor<float>(used, "Y", {s.m, s.n}, Fetch<float>(fresh, "Y"), 0.2);
+      }
+    }
+  }
 }
 
 TEST(FCPrecisionTest, EmptySizesGiveTheBias) {
