@@ -6,6 +6,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/conv/conv_gradient_kernel.h"
 #include "operators/primitives/onednn_program.h"
+#include "operators/primitives/scratch.h"
 #include "tests/operators/conv/conv_images.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/gradient_test.h"
