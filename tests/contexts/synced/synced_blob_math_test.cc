@@ -52,6 +52,26 @@ class SyncedBlobMathTest : public testing::Test {
   SyncedBlob<float> shaped_{std::vector<int>{2, 3}, BothSides()};
 };
 
+TEST_F(SyncedBlobMathTest, ReturnsWhenTheDeviceHasFinished) {
+  WriteOnDevice(shaped_.mutable_gpu_data(), {1, 2, 3, 4, 5, 6});
+  WriteOnDevice(shaped_.mutable_gpu_diff(), {1, 1, 1, 1, 1, 1});
+  SyncedBlob<float> copy{std::vector<int>{2, 3}, BothSides()};
+  copy.mutable_gpu_data();
+  auto waits = [before = CountingDevice::Get(0).counts().waits]() mutable {
+    const int64_t now = CountingDevice::Get(0).counts().waits;
+    return now - std::exchange(before, now);
+  };
+  shaped_.scale_data(2);
+  EXPECT_EQ(waits(), 1);
+  shaped_.scale_diff(3);
+  EXPECT_EQ(waits(), 1);
+  shaped_.Update();
+  EXPECT_EQ(waits(), 1);
+  copy.CopyFrom(shaped_);
+  EXPECT_EQ(waits(), 1);
+  EXPECT_EQ(OnDevice(copy.gpu_data(), 6), (std::vector<float>{-1, 1, 3, 5, 7, 9}));
+}
+
 TEST_F(SyncedBlobMathTest, SumsWhereTheHeadIs) {
   const std::vector<float> values = {1, -2, 3, -4, 5, -6};
   FillCpu(shaped_.mutable_cpu_data(), values);

@@ -203,6 +203,20 @@ TEST_F(SyncedBlobTest, UsesTheCallersMemory) {
   ExpectThrows([&] { shaped_.set_gpu_data(nullptr); }, "set_gpu_data of null");
 }
 
+TEST_F(SyncedBlobTest, CallersDeviceMemoryOfASmallerShapeRenewsDataAndDiff) {
+  shaped_.mutable_cpu_diff()[0] = 8;
+  shaped_.Reshape({2});
+  const DataPtr device(TheCountingStaticContext()->New(8));
+  WriteOnDevice(static_cast<float*>(device.get()), {3, 4});
+  shaped_.set_gpu_data(static_cast<float*>(device.get()));
+  EXPECT_EQ(shaped_.data()->size(), 8u);
+  EXPECT_EQ(shaped_.cpu_diff()[0], 0.f);
+  EXPECT_EQ(shaped_.cpu_data()[1], 4.f);
+  shaped_.Reshape({6});  // more than the caller's two elements
+  EXPECT_NE(shaped_.gpu_data(), device.get());
+  EXPECT_EQ(shaped_.cpu_data()[5], 0.f);
+}
+
 TEST_F(SyncedBlobTest, CallersMemoryOfASmallerShapeRenewsDataAndDiff) {
   shaped_.mutable_cpu_diff()[0] = 8;
   shaped_.Reshape({2});

@@ -175,6 +175,14 @@ TEST(ConvCallsTest, KeepsWindowsNextToTheBounds) {
        "Y f 1,1,2 = 10,32"},
       {"Conv X w -> Y kernels=2, pads=-1,1", "X f 1,1,3 = 1,2,3; w f 1,1,2 = 1,10",
        "Y f 1,1,2 = 32,3"},
+      // Windows of one element, moved: the sizes of X and Y are the same.
+      {"Conv X w -> Y kernels=1, pads=1,-1", "X f 1,1,3 = 1,2,3; w f 1,1,1 = 10",
+       "Y f 1,1,3 = 0,10,20"},
+      {"Conv X w -> Y kernel=1 pads=1,-1,-1,1", "X f 1,1,2,3 = 1,2,3,4,5,6; w f 1,1,1,1 = 10",
+       "Y f 1,1,2,3 = 0,0,0,20,30,0"},
+      {"ConvGradient X w G -> D E kernel=1 pads=1,-1,-1,1 no_bias=1",
+       "X f 1,1,2,3 = 1,2,3,4,5,6; w f 1,1,1,1 = 10; G f 1,1,2,3 = 1,2,3,4,5,6",
+       "D f 1,1,1,1 = 23; E f 1,1,2,3 = 0,40,50,0,0,0"},
       // SAME: an odd element of padding is at the end.
       {"Conv X w -> Y kernels=2, legacy_pad=2", "X f 1,1,3 = 1,2,3; w f 1,1,2 = 1,10",
        "Y f 1,1,3 = 21,32,3"},

@@ -35,7 +35,7 @@ const GradientRow kGradientRows[] = {
     {"a pointwise one", {7, 80, 36, 30, 93, 1, 1}, 2},
     {"groups", {4, 24, 70, 67, 48, 3, 3, 1, 1, 0, 1, 0, 0, 1, 1, 2}, 4},
     {"one image", {1, 16, 140, 140, 16, 3, 3}, 1},
-    {"a large filter", {2, 128, 12, 12, 128, 3, 3}, 1},
+    {"a large filter", {2, 256, 9, 9, 256, 3, 3}, 1},
 };
 
 // The sums over all dimensions but the channels.

@@ -6,6 +6,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/conv/conv_gradient_kernel.h"
 #include "operators/primitives/onednn_program.h"
+#include "operators/primitives/scratch.h"
 #include "tests/operators/conv/conv_images.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/gradient_test.h"
@@ -326,9 +327,12 @@ TEST(ConvGradientKernelTest, LeavesGemmOnColumnsToItsOwnKernels) {
                      .bottom = 1,
                      .right = 1,
                      .group = 2};
-  EXPECT_EQ(NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false),
-                                  {.filter = true, .x = true}),
-            nullptr);
+  for (const ConvGradientParts parts :
+       {ConvGradientParts{true, true}, ConvGradientParts{true, false},
+        ConvGradientParts{false, true}}) {
+    EXPECT_EQ(NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false), parts),
+              nullptr);
+  }
 }
 
 // The batch is divided into pieces, but each image of its own is not.

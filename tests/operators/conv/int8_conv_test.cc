@@ -161,6 +161,44 @@ const Int8Case kCases[] = {
       .right = 1},
      1,
      -0.5f},
+    {"padding below with a zero point",
+     {.batch = 1,
+      .channels = 16,
+      .height = 9,
+      .width = 12,
+      .filters = 24,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .bottom = 2,
+      .right = 0},
+     1,
+     -0.5f},
+    {"padding at the right with a zero point",
+     {.batch = 1,
+      .channels = 16,
+      .height = 9,
+      .width = 12,
+      .filters = 24,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .bottom = 0,
+      .right = 2},
+     1,
+     -0.5f},
+    {"padding below and a column that is not read, with a zero point",
+     {.batch = 1,
+      .channels = 16,
+      .height = 9,
+      .width = 12,
+      .filters = 24,
+      .kernel_h = 3,
+      .kernel_w = 3,
+      .stride_h = 2,
+      .stride_w = 2,
+      .bottom = 1,
+      .right = 0},
+     1,
+     -0.5f},
     {"channels on two threads", {1, 512, 4, 4, 1024, 1, 1}, 2},
     {"groups",
      {.batch = 1,
@@ -288,10 +326,8 @@ TEST_P(Int8ConvTest, AddsProductsOfBytes) {
 TEST(ChangedInt8ConvTest, SubtractsTheZeroPointOfItsNewFilter) {
   const std::string reason = WhyNoInt8Convs();
   if (!reason.empty()) GTEST_SKIP() << reason;
-  const Int8Case c{.name = "changed",
-                   .image = {1, 64, 7, 9, 32, 1, 1},
-                   .min = -2,
-                   .activation = "Identity"};
+  const Int8Case c{
+      .name = "changed", .image = {1, 64, 7, 9, 32, 1, 1}, .min = -2, .activation = "Identity"};
   Workspace ws;
   FeedRandom(&ws, "x", {1, 64, 7, 9}, -2, 1.5f, 1);
   FeedRandom(&ws, "W", {32, 64, 1, 1}, -0.1f, 0.2f, 2);

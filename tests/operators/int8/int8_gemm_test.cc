@@ -1,6 +1,8 @@
 // Int8Weights: all instruction sets of this machine give the sums of a plain loop.
 #include "operators/int8/int8_gemm.h"
 
+#include <cstring>
+
 #include "caffe2_core/tensor/prepared_forms.h"
 #include "operators/int8/int8_depthwise.h"
 #include "operators/int8/int8_product.h"
@@ -198,6 +200,24 @@ TEST(Int8ProductTest, PartsOfTheScratchMemoryDoNotOverlap) {
     EXPECT_GE(at(parts.rows), at(parts.words) + weights.ScratchBytes());
     EXPECT_LE(at(parts.rows) + Int8Weights::kTile * weights.padded_k(),
               static_cast<std::ptrdiff_t>(size * sizeof(float)));
+  }
+}
+
+// Forms are compared and stored: nothing of what their memory held before remains.
+TEST(Int8WeightsTest, FormsDoNotDependOnTheirMemory) {
+  const int64_t n = 21, k = 13;
+  const std::vector<uint8_t> data = RandomBytes(n * k, 1);
+  const Int8WeightLayout layout{.n = n, .k = k, .n_stride = k, .k_stride = 1};
+  for (const Int8Isa isa : IsasOfThisMachine()) {
+    const size_t nbytes = Int8WeightBytes(isa, n, k);
+    const std::shared_ptr<void> zeros = PreparedForms::NewMemory(nbytes);
+    const std::shared_ptr<void> used = PreparedForms::NewMemory(nbytes);
+    std::memset(zeros.get(), 0, nbytes);
+    std::memset(used.get(), 0x5a, nbytes);
+    for (void* const form : {zeros.get(), used.get()}) {
+      PackInt8Weights(isa, layout, data.data(), 120, form);
+    }
+    EXPECT_EQ(std::memcmp(zeros.get(), used.get(), nbytes), 0) << Int8IsaName(isa);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "caffe2_core/model/init_net.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_quantize_test {
@@ -143,6 +144,35 @@ TEST(Int8GivenTensorFillTest, AcceptsScalarsEmptyTensorsAndSpareValues) {
   ExpectInt8(ws, "Y", {0, 5}, {}, 1, 0);
 }
 
+// Elements that were read from a file directly are in no argument. Y may hold memory already.
+TEST(Int8GivenTensorFillTest, MovesValuesThatWereGivenAsATensor) {
+  const auto fill = [](const std::string& text, Tensor values, Workspace* ws) {
+    NetWithWeights net;
+    *net.net.add_op() = ParseOp(text);
+    net.weights.push_back({.values = std::move(values)});
+    RunInitNet(std::move(net), ws);
+  };
+  const std::string bytes =
+      Int8Op("Int8GivenTensorFill", "", "Y", 0.5f, 3, IntsArg("shape", {2, 2}));
+  for (const bool holds_memory : {false, true}) {
+    Workspace ws;
+    if (holds_memory) FeedInt8(&ws, "Y", {3}, {7, 8, 9}, 1, 0);
+    Workspace values;
+    fill(bytes, Feed<uint8_t>(&values, "V", {4}, {1, 255, 0, 65})->Clone(), &ws);
+    ExpectInt8(ws, "Y", {2, 2}, {1, 255, 0, 65}, 0.5f, 3);
+    fill(Int8Op("Int8GivenIntTensorFill", "", "Z", 0.25f, 0, IntsArg("shape", {3})),
+         Feed<int32_t>(&values, "V", {3}, {1, -2, 70000})->Clone(), &ws);
+    const Tensor& z = Int8Of(ws, "Z").t;
+    EXPECT_THAT(std::vector<int32_t>(z.data<int32_t>(), z.data<int32_t>() + 3),
+                testing::ElementsAre(1, -2, 70000));
+    ExpectThrows(
+        [&] {
+          fill(bytes, Feed<uint8_t>(&values, "V", {3}, {1, 2, 3})->Clone(), &ws);
+        },
+        "elements of argument values");
+  }
+}
+
 TEST(Int8GivenTensorFillTest, InfersTheShape) {
   const std::string shape = IntsArg("shape", {2, 3});
   const Workspace ws;
@@ -165,6 +195,12 @@ TEST(Int8GivenTensorFillTest, NamesWhatDoesNotFit) {
     ExpectThrows(
         [&] {
           RunOp(&ws, Int8Op(type, "", "Y", 1, 0, IntsArg("shape", {INT64_MAX, INT64_MAX})));
+        },
+        "overflow");
+    ExpectThrows(
+        [&] {
+          (void)InferShapes(
+              ws, ParseOp(Int8Op(type, "", "Y", 1, 0, IntsArg("shape", {INT64_MAX, INT64_MAX}))));
         },
         "overflow");
   }

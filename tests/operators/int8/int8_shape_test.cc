@@ -252,5 +252,23 @@ TEST(Int8ShapeTest, OperatorsFollowTheShapesOfTheirInputs) {
   }
 }
 
+// A shape that is rejected leaves no plan: neither for it nor for the shape before it.
+TEST(Int8TransposeTest, PlansAgainAfterARejectedShape) {
+  Workspace ws;
+  const std::string text = Move("Int8Transpose", IntsArg("axes", {1, 0, 2}));
+  FeedCount(&ws, "X", {2, 3, 1});
+  const std::unique_ptr<OperatorBase> op = CreateOperator(ParseOp(text), &ws);
+  for (int round = 0; round < 2; ++round) {
+    FeedCount(&ws, "X", {2, 3, 1});
+    ASSERT_TRUE(op->Run());
+    ExpectInt8(ws, "Y", {3, 2, 1}, {0, 3, 1, 4, 2, 5}, kScale, kZero);
+    FeedCount(&ws, "X", {3, 2});
+    for (int run = 0; run < 2; ++run) ExpectThrows([&] { (void)op->Run(); }, "axes");
+  }
+  FeedCount(&ws, "X", {3, 2, 1});
+  ASSERT_TRUE(op->Run());
+  ExpectInt8(ws, "Y", {2, 3, 1}, {0, 2, 4, 1, 3, 5}, kScale, kZero);
+}
+
 }  // namespace
 }  // namespace caffe2rt::int8_shape_test

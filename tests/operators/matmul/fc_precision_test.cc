@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/precision.h"
 #include "caffe2_core/runtime/kernel_choice.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "operators/primitives/reduced_gemm.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
@@ -137,6 +138,39 @@ TEST(FCPrecisionTest, SumsThatBytesCannotHoldAreComputedInFloat) {
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().reason, "fallback");
 }
 
+// One of the sizes changes at a time, so that each must be looked at.
+TEST(FCPrecisionTest, FollowsTheSizesOfWeights) {
+  struct Sizes {
+    int64_t m, k, n;
+  };
+  for (const char* const precision : {"f32", "int8", "bf16"}) {
+    for (const int transposed : {0, 1}) {
+      SCOPED_TRACE(MakeString(precision, transposed));
+      Workspace used;
+      const std::string text =
+          OpText(precision, MakeString("arg { name: \"transposed\" i: ", transposed, " }"));
+      std::unique_ptr<OperatorBase> op;
+      for (const Sizes& s :
+           {Sizes{9, 40, 24}, {9, 40, 33}, {9, 12, 33}, {9, 12, 40}, {9, 40, 12}, {2, 40, 12}}) {
+        SCOPED_TRACE(MakeString(s.m, " ", s.k, " ", s.n));
+        Workspace fresh;
+        for (Workspace* const ws : {&used, &fresh}) {
+          FeedRandom(ws, "X", {s.m, s.k});
+          FeedRandom(
+              ws, "W",
+              transposed != 0 ? std::vector<int64_t>{s.k, s.n} : std::vector<int64_t>{s.n, s.k}, -1,
+              1, 2);
+          FeedRandom(ws, "b", {s.n}, -1, 1, 3);
+        }
+        if (op == nullptr) op = CreateOperator(ParseOp(text), &used);
+        ASSERT_TRUE(op->Run());
+        RunOp(&fresh, text);
+        ExpectTensor<float>(used, "Y", {s.m, s.n}, Fetch<float>(fresh, "Y"), 0.2);
+      }
+    }
+  }
+}
+
 TEST(FCPrecisionTest, EmptySizesGiveTheBias) {
   for (const char* const precision : {"int8", "bf16"}) {
     Workspace ws;
@@ -185,6 +219,7 @@ TEST(FCPrecisionTest, AllocatesNothingOnceWarm) {
 TEST(FastestFCPrecisionTest, LargeLayersAreReducedAndSmallOnesAreNot) {
   const bool bytes = WhyNoProductsIn(Precision::kInt8).empty();
   const bool bf16 = WhyNoProductsIn(Precision::kBfloat16).empty();
+  const bool vnni = ReducedGemm(Precision::kInt8, 1, 1).kernel() == ReducedKernel::kVnni;
   struct Case {
     int64_t k, n;
     Precision least;
@@ -200,6 +235,13 @@ TEST(FastestFCPrecisionTest, LargeLayersAreReducedAndSmallOnesAreNot) {
       {64, 1, Precision::kInt8, true, Precision::kFloat32},
       {64, 2, Precision::kInt8, false, Precision::kFloat32},
       {64, 2, Precision::kBfloat16, false, Precision::kFloat32},
+      // 68.8 ns in float with the margin, 47 in bf16, 62 in bytes with VNNI.
+      {64, 64, Precision::kInt8, false,
+       vnni && bf16 ? lower
+       : vnni       ? Precision::kInt8
+                    : Precision::kFloat32},
+      // As many terms as the sums of bytes can hold.
+      {65536, 512, Precision::kInt8, true, Precision::kInt8},
       // More terms than the sums of bytes can hold.
       {65537, 512, Precision::kInt8, false, lower},
       {65537, 512, Precision::kInt8, true, Precision::kFloat32},

@@ -150,6 +150,19 @@ TEST(MeanPoolTest, RoundsTheMeanOfTheNumbersOfEachWindow) {
   SetNumThreads(1);
 }
 
+// Halfway between two numbers with 8 bits, the mean becomes the even one.
+TEST(MeanPoolTest, RoundsHalvesOfBfloat16sToEven) {
+  PoolPlan plan;
+  plan.batch = 1;
+  plan.channels = 4;
+  plan.whole = true;
+  const std::vector<uint16_t> x = {0x3f80, 0x3f81, 0xbf81, 0x7f7f,  // 1, 1 + 1/128, and so on
+                                   0x3f81, 0x3f82, 0xbf82, 0x7f7f};
+  std::vector<uint16_t> y(4);
+  MeanPoolBfloat16s(plan, 2, 1, x.data(), y.data());
+  EXPECT_THAT(y, testing::ElementsAre(0x3f80, 0x3f82, 0xbf82, 0x7f80));
+}
+
 // Bytes of X in steps of 0.5 from -50, and of Y in steps of 0.2 from -10: numbers beyond -10 and 41 become the
 // bounds.
 TEST(MeanPoolTest, WritesBytesOfAnotherScale) {

@@ -110,16 +110,40 @@ TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {
   for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(double{c[i]}, want[i], 1e-3) << i;
 }
 
+// A panel is not divided: the rows of A are.
+TEST(PackedGemmTest, DividesTheRowsOfTallMatricesAmongThreads) {
+  for (const auto& [m, n] :
+       {std::pair<int64_t, int64_t>{501, 16}, {500, 5}, {257, 40}, {131, 100}}) {
+    const int64_t k = 430;
+    const std::vector<float> a = RandomValues(m * k), b = RandomValues(k * n, -1, 1, 2),
+                             bias = RandomValues(n, -1, 1, 3);
+    const std::vector<double> want = Expected(m, n, k, a, b, bias);
+    std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
+    PackMatrix(false, k, n, b.data(), n, packed.data());
+    for (const int threads : {1, 2, 3, 5}) {
+      SetNumThreads(threads);
+      std::vector<float> c(static_cast<size_t>(m * n), 7.f);
+      MultiplyPackedInParallel({.m = m,
+                                .n = n,
+                                .k = k,
+                                .a = a.data(),
+                                .lda = k,
+                                .b = packed.data(),
+                                .bias = bias.data(),
+                                .c = c.data(),
+                                .ldc = n});
+      SetNumThreads(1);
+      for (size_t i = 0; i < c.size(); ++i) {
+        ASSERT_NEAR(double{c[i]}, want[i], 5e-4) << m << " " << threads << " " << i;
+      }
+    }
+  }
+}
+
 TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
   const float bias[] = {-1, 2, 3};
   float c[6] = {};
-  MultiplyPacked({.m = 2,
-                  .n = 3,
-                  .k = 0,
-                  .bias = bias,
-                  .activation = Relu(),
-                  .c = c,
-                  .ldc = 3});
+  MultiplyPacked({.m = 2, .n = 3, .k = 0, .bias = bias, .activation = Relu(), .c = c, .ldc = 3});
   EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
 }
 

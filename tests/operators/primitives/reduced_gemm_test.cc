@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -59,7 +60,9 @@ Matrix Transposed(const Matrix& x) {
 
 std::unique_ptr<float[], decltype(&std::free)> Aligned(size_t nbytes) {
   const size_t whole = (nbytes + 63) / 64 * 64 + 64;
-  return {static_cast<float*>(std::aligned_alloc(64, whole)), &std::free};
+  void* const memory = std::aligned_alloc(64, whole);
+  std::memset(memory, 0xff, whole);  // as from other work: NaN, and -1 as bytes
+  return {static_cast<float*>(memory), &std::free};
 }
 
 struct Task {
@@ -286,6 +289,33 @@ TEST(Bf16GemmSpecialTest, KeepsNaNAndInfinityAndAppliesBounds) {
   const auto d = Multiply(ReducedKernel::kBf16, {.a = a, .b = b, .activation = Relu()});
   EXPECT_TRUE(std::isnan(d[0]));
   EXPECT_EQ(d[2], 0);
+}
+
+// Whole and partial vectors and panels.
+TEST(ReducedGemmTest, BoundsApplyToEveryColumn) {
+  std::vector<ReducedKernel> kernels = ByteKernels();
+  if (WhyNoBf16Products().empty()) kernels.push_back(ReducedKernel::kBf16);
+  for (const ReducedKernel kernel : kernels) {
+    for (const int64_t m : {1, 5, 19}) {
+      for (const int64_t n : {1, 7, 16, 31, 32, 50, 70}) {
+        const Matrix a = Random(m, 21, 1), b = Random(21, n, 2);
+        const std::vector<float> bias = RandomValues(n, -1, 1, 3);
+        const std::vector<float> linear = Multiply(kernel, {a, b, &bias});
+        const auto bounded = [&](const Activation& activation) {
+          return Multiply(kernel, {a, b, &bias, activation});
+        };
+        const auto clamped = [&](float low, float high) {
+          std::vector<float> want;
+          for (const float value : linear) want.push_back(std::clamp(value, low, high));
+          return want;
+        };
+        EXPECT_EQ(bounded(Clip{.min = -0.5f, .max = 0.75f}), clamped(-0.5f, 0.75f))
+            << m << " x " << n;
+        EXPECT_EQ(bounded(ReluN{.n = 0.5f}), clamped(0, 0.5f)) << m << " x " << n;
+        EXPECT_EQ(bounded(Relu{}), clamped(0, kInf)) << m << " x " << n;
+      }
+    }
+  }
 }
 
 }  // namespace

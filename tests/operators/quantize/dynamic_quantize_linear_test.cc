@@ -32,6 +32,23 @@ TEST(DynamicQuantizeLinearTest, AgreesWithTheReference) {
   for (const OnnxCase& c : kCases) ExpectOnnxCase(c);
 }
 
+// With the scale 1, halves round to even: the zero point to 2, and 253.5 to 254, which leaves 256 for the largest.
+TEST(DynamicQuantizeLinearTest, LimitsWhatRoundingPutsBeyondTheRange) {
+  ExpectOnnxCase({"DynamicQuantizeLinear",
+                  "",
+                  {F32({4}, {-1.5, 253.5, 0, 252.4})},
+                  {U8({4}, {0, 255, 2, 254}), F32({}, {1}), U8({}, {2})}});
+  // -0.5 becomes the zero point 0.
+  ExpectOnnxCase({"DynamicQuantizeLinear",
+                  "",
+                  {F32({3}, {-0.5, 254.5, 1.5})},
+                  {U8({3}, {0, 254, 2}), F32({}, {1}), U8({}, {0})}});
+  ExpectOnnxCase({"DynamicQuantizeLinear",
+                  "",
+                  {F32({4}, {NAN, -1.5, 253.5, NAN})},
+                  {U8({4}, {0, 0, 255, 0}), F32({}, {1}), U8({}, {2})}});
+}
+
 TEST(DynamicQuantizeLinearTest, AcceptsNoElementsAndRejectsInfiniteRanges) {
   ExpectOnnxCase({"DynamicQuantizeLinear",
                   "",

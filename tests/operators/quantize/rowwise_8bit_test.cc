@@ -31,6 +31,17 @@ TEST(Rowwise8BitTest, QuantizesToFusedRows) {
                "rank of input 0 (input)");
 }
 
+// The half of 0.1 is 0.09997559 (2e66): what is left of the elements is no step of the scale 0.
+TEST(Rowwise8BitTest, RowsOfOneNumberAreZeros) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {0.1f, 0.1f, -0.1f, -0.1f});
+  RunOp(&ws, Op("FloatToFused8BitRowwiseQuantizedHalfScaleBias", {"X"}));
+  ExpectTensor<uint8_t>(ws, "Y", {2, 6}, {0, 0, 0, 0, 0x66, 0x2e, 0, 0, 0, 0, 0x66, 0xae});
+  RunOp(&ws, Op("FloatToFused8BitRowwiseQuantized", {"X"}));
+  ExpectTensor<uint8_t>(ws, "Y", {2, 10}, {0, 0, 0, 0, 0, 0, 0xcd, 0xcc, 0xcc, 0x3d,
+                                           0, 0, 0, 0, 0, 0, 0xcd, 0xcc, 0xcc, 0xbd});
+}
+
 TEST(Rowwise8BitTest, ReadsFusedRows) {
   Workspace ws;
   Feed<uint8_t>(&ws, "X", {2, 10}, kRows);
