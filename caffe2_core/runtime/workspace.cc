@@ -195,16 +195,20 @@ void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try 
   for (const std::string& name : names) {
     std::shared_ptr<Blob> source;
     {
-      const WriterLock lock(mutex_);
+      const ReaderLock lock(mutex_);
       const auto it = forwarded_.find(name);
       if (it == forwarded_.end()) continue;
       source = it->second.first->FindBlob(it->second.second);
       CAFFE_ENFORCE(source != nullptr && source->IsType<Tensor>(), "forwarded blob \"", name,
                     "\" is not a tensor");
-      forwarded_.erase(it);
     }
     const Tensor& tensor = source->Get<Tensor>();
-    CreateLocalBlob(name)->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
+    auto copy = std::make_shared<Blob>();
+    copy->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
+    // The name is forwarded until it has its copy.
+    const WriterLock lock(mutex_);
+    blobs_[name] = std::move(copy);
+    forwarded_.erase(name);
   }
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

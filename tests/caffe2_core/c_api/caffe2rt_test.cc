@@ -314,6 +314,8 @@ TEST_F(CApiLoadTest, FallsBackToTheCpuIfAllowed) {
   ExpectError(CAFFE2RT_FAILED, "not available");
   options_.device_fallback = 1;
   EXPECT_EQ(caffe2rt_load(&options_, &model_), CAFFE2RT_OK) << caffe2rt_last_error();
+  ASSERT_EQ(caffe2rt_num_warnings(model_), 1u);
+  EXPECT_THAT(caffe2rt_warning(model_, 0), HasSubstr("is not available: it runs on the CPU"));
 }
 
 TEST_F(CApiLoadTest, ReportsWrongOptions) {

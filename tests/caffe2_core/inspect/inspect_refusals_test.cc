@@ -231,6 +231,11 @@ TEST(CopiedBlobTest, HoldsTensorsStringsAndQuantizedTensors) {
   EXPECT_EQ(OperatorText(op), "Conv \"c1\"");
 }
 
+TEST(TimeObserverTest, ObserversNeedANet) {
+  EXPECT_EQ(MessageOf([] { RunCountNetObserver observer(nullptr); }),
+            "argument net of RunCountNetObserver is null");
+}
+
 TEST(TimeObserverTest, CountsRunsOfTheNetAndItsOperators) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {1, 2});

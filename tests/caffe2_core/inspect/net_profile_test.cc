@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "caffe2_core/inspect/profile_drawing.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
@@ -29,6 +32,27 @@ NetProfile ProfileSmallNet(Workspace* ws, int* runs) {
     return net->Run();
   };
   return ProfileNet(net, run, {.warmup_runs = 2, .timed_runs = 3});
+}
+
+// The first run takes as long as it does, but for the observation of its operators, which costs next to nothing.
+TEST(NetProfileTest, TheFirstRunIsNotShortened) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {1});
+  NetBase* const net =
+      ws.CreateNet(ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "y" })"));
+  double first_ms = 0;
+  const auto run = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const bool success = net->Run();
+    const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
+    if (first_ms == 0) first_ms = ms.count();
+    return success;
+  };
+  const NetProfile profile = ProfileNet(net, run, {.warmup_runs = 0, .timed_runs = 4});
+  EXPECT_GE(profile.cold_ms, 0.7 * first_ms);
+  EXPECT_GE(profile.warm.least_ms, 5);
+  EXPECT_LT(profile.operators.at(0).warm_ms, 5);
 }
 
 TEST(NetProfileTest, TimesTheNetAndItsOperatorsInSeparateRuns) {

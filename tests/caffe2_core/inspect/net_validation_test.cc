@@ -327,6 +327,22 @@ TEST(NetValidationTest, ChecksPlans) {
   EXPECT_THAT(all, HasSubstr("net \"b\" is not in the plan"));
 }
 
+// Another implementation replaces an engine that does not exist, but for operators that communicate.
+TEST(NetValidationTest, EnginesOfCommunicationAreNotReplaced) {
+  const auto notes = [](const std::string& op) {
+    std::vector<std::string> texts;
+    for (const NetFinding& finding : ValidateNet(ParseNet("op { " + op + " engine: \"NOPE\" }"))) {
+      if (finding.text.find("another one runs") != std::string::npos) texts.push_back(finding.text);
+    }
+    return texts;
+  };
+  EXPECT_THAT(notes(R"(type: "Relu" input: "x" output: "y")"),
+              testing::ElementsAre(
+                  "engine \"NOPE\" has no implementation on the device CPU: another one runs"));
+  EXPECT_THAT(notes(R"(type: "Allreduce" input: "w" input: "x" output: "x")"), testing::IsEmpty());
+  EXPECT_THAT(notes(R"(type: "Barrier" input: "w")"), testing::IsEmpty());
+}
+
 TEST(NetValidationTest, ChecksThreadsStepsAndRacesOfPlans) {
   const auto texts = [](const std::string& text) {
     PlanDef plan;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/tensor/prepared_forms.h"
 #include "tests/caffe2_core/import/caffe/wire_text.h"
@@ -91,6 +93,38 @@ TEST(CaffeModelTest, AppliesOptionsToNetsInMemory) {
   const Model model = LoadCaffeModelFromMemory(net, "", options);
   EXPECT_THAT(model.input_shapes.at("x"), ElementsAre(1, 4));
   EXPECT_THAT(model.outputs, ElementsAre("a", "b"));
+}
+
+// Those of models of any kind, too.
+TEST(CaffeModelTest, AppliesSeedsAndArgumentsToNetsInMemory) {
+  ModelFileOptions options;
+  options.seed = 5;
+  options.net_arguments = {MakeArgument("answer", 42)};
+  const Model model = LoadCaffeModelFromMemory(kNet, Weights(), options);
+  EXPECT_EQ(model.seed, 5u);
+  EXPECT_EQ(GetArgumentPtr(model.predict_net, "answer")->i(), 42);
+  EXPECT_EQ(GetArgumentPtr(model.init_nets.at(0), "answer")->i(), 42);
+}
+
+// In the order of the file, not in that of their readers.
+TEST(CaffeModelTest, InputsHaveTheOrderOfTheFile) {
+  const Model model = LoadCaffeModelFromMemory(R"(
+      layer { name: "b" type: "Input" top: "b" input_param { shape { dim: 1 dim: 2 } } }
+      layer { name: "a" type: "Input" top: "a" input_param { shape { dim: 1 dim: 2 } } }
+      layer { name: "y" type: "Eltwise" bottom: "a" bottom: "b" top: "y" })",
+                                               "");
+  EXPECT_THAT(model.inputs, ElementsAre("b", "a"));
+  EXPECT_THAT(model.input_shapes.at("a"), ElementsAre(1, 2));
+}
+
+TEST(CaffeModelTest, NamesTheLayerThatFitsOneSize) {
+  EXPECT_EQ(LoadCaffeModelFromMemory(kNet, "").fixed_size_layer, "");
+  EXPECT_EQ(LoadCaffeModelFromMemory(R"(
+      layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 1 dim: 4 dim: 4 } } }
+      layer { name: "up" type: "Upsample" bottom: "x" bottom: "x" top: "y" })",
+                                     "")
+                .fixed_size_layer,
+            "up");
 }
 
 TEST(CaffeModelTest, RejectsWhatIsInMemoryInstead) {

@@ -219,6 +219,34 @@ TEST(DevicePlacementTest, FindsTheDeviceOfTheOperatorThatReadsABlobFirst) {
   EXPECT_EQ(text(""), "none");
 }
 
+// A tensor on the CPU moves; what is there already, what is no tensor and what does not exist stays.
+TEST(DevicePlacementTest, BlobsMoveToDevicesOnce) {
+  Workspace ws;
+  test::Feed<float>(&ws, "x", {1, 2, 1, 2}, {1, 2, 3, 4});
+  const Blob* const blob = ws.GetBlob("x");
+  const void* const memory = blob->Get<Tensor>().raw_data();
+  DeviceOption device;
+  MoveBlobToDevice("x", device, &ws);
+  EXPECT_EQ(ws.GetBlob("x")->Get<Tensor>().raw_data(), memory);
+  device.set_device_type(IDEEP);
+  *ws.CreateBlob("text")->GetMutable<std::string>() = "abc";
+  MoveBlobToDevice("text", device, &ws);
+  EXPECT_EQ(ws.GetBlob("text")->Get<std::string>(), "abc");
+  MoveBlobToDevice("absent", device, &ws);
+  EXPECT_FALSE(ws.HasBlob("absent"));
+  MoveBlobToDevice("x", device, &ws);
+  EXPECT_EQ(ws.GetBlob("x"), blob);
+  ASSERT_TRUE(blob->IsTensor(IDEEP));
+  const void* const moved = blob->GetRaw();
+  MoveBlobToDevice("x", device, &ws);
+  EXPECT_EQ(blob->GetRaw(), moved);
+  EXPECT_FALSE(ws.HasBlob("x_moved"));
+  // Back on the CPU, the elements are the same.
+  EXPECT_TRUE(ws.RunOperatorOnce(test::ParseOp(
+      R"(type: "EnsureCPUOutput" input: "x" output: "y" device_option { device_type: 5 })")));
+  test::ExpectTensor<float>(ws, "y", {1, 2, 1, 2}, {1, 2, 3, 4});
+}
+
 TEST(DevicePlacementTest, InputsOfOneOperatorMayBeOnOtherDevices) {
   OpSchemaRegistry::NewSchema("DevicePlacementMixed", __FILE__)
       .NumInputs(3)

@@ -160,6 +160,45 @@ TEST(InputsOfExportedModelsTest, AFilledBlobIsAnInputWithoutOthers) {
             "give the weights with --init-net");
 }
 
+// A blob that the workspace holds is a weight, unless it is an input: then its value is not that of other runs.
+TEST(InputsOfExportedModelsTest, InputsAreNoWeightsWhateverTheWorkspaceHolds) {
+  Model model;
+  model.predict_net = ParseNet(
+      "name: 'n' external_output: 'y' op { type: 'Tile' input: 'x' input: 't' output: 'y' "
+      "arg { name: 'axis' i: 0 } }");
+  model.outputs = {"y"};
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  Feed<int32_t>(&ws, "t", {1}, {3});
+  const auto message = [&](const ModelExportOptions& options) {
+    return MessageOf([&] { ExportModel(model, ws, options); });
+  };
+  // As a weight, it becomes an argument.
+  EXPECT_EQ(message({.input_shapes = {{"x", {2}}}}), "(nothing was thrown)");
+  EXPECT_EQ(message({.input_shapes = {{"x", {2}}, {"t", {1}}}}),
+            "export of operator 0 (Tile) of net \"n\": inputs 1 and 2 of Tile are computed by the "
+            "net, want weights or arguments");
+  const OnnxExport exported = ExportModel(model, ws, {.input_shapes = {{"x", {2}}}});
+  EXPECT_EQ(exported.model.graph().initializer_size(), 1);  // the repeats
+  EXPECT_EQ(exported.weights[0], nullptr);
+}
+
+// Of tensors without a type, only those without elements are weights: their type is then what lacks.
+TEST(InputsOfExportedModelsTest, TensorsWithoutDataAreNoWeights) {
+  const auto message = [](const std::vector<int64_t>& dims) {
+    Model model;
+    model.predict_net = ParseNet(
+        "name: 'n' external_output: 'y' op { type: 'Add' input: 'x' input: 'w' output: 'y' }");
+    model.outputs = {"y"};
+    Workspace ws;
+    ws.CreateBlob("w")->GetMutableTensor(CPU)->Resize(dims);
+    ws.CreateBlob("text")->GetMutable<std::string>();
+    return MessageOf([&] { ExportModel(model, ws, {.input_shapes = {{"x", {2}}}}); });
+  };
+  EXPECT_EQ(message({2}).substr(0, 38), "the shapes of inputs \"w\" are not known");
+  EXPECT_EQ(message({0}).substr(0, 52), "export of operator 0 (Add) of net \"n\": element type ");
+}
+
 TEST(InputsOfExportedModelsTest, NamesAreThoseOfTheNet) {
   EXPECT_EQ(MessageOf([] {
               InputsOfCopy([](Model*) {}, {.input_shapes = {{"quite_other", {1}}}});

@@ -4,12 +4,15 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "caffe2_core/base/memory_budget.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::memory_arena_test {
 namespace {
@@ -103,6 +106,28 @@ TEST(ArenaStockTest, KeepsAtMostTheConfiguredNumberOfIdleArenas) {
     for (MemoryArena* arena : arenas) stock.Return(arena);
     EXPECT_EQ(stock.bytes(), static_cast<size_t>(idle) * 100);
   }
+}
+
+// Arenas have a largest number. A lease that fails is none: with the last return, what is surplus is freed.
+TEST(ArenaStockTest, ALeaseThatFailsDoesNotCount) {
+  ArenaStock stock(/*idle_arenas=*/1);
+  std::vector<MemoryArena*> arenas;
+  std::set<int> slots;
+  for (int i = 0; i < ArenaStock::kMostArenas; ++i) {
+    arenas.push_back(stock.Lease(nullptr));
+    slots.insert(arenas.back()->slot());
+  }
+  EXPECT_EQ(slots.size(), static_cast<size_t>(ArenaStock::kMostArenas));
+  EXPECT_EQ(test::MessageOf([&] { stock.Lease(arenas[0]); }),
+            MakeString("all ", ArenaStock::kMostArenas, " arenas are leased"));
+  for (const size_t i : {0, 7, 1024}) arenas[i]->Reserve(100);
+  for (MemoryArena* const arena : arenas) {
+    EXPECT_EQ(stock.bytes(), 300u);
+    stock.Return(arena);
+  }
+  EXPECT_EQ(stock.bytes(), 100u);
+  EXPECT_EQ(stock.Lease(arenas[1024]), arenas[1024]);
+  EXPECT_EQ(stock.Lease(arenas[1024]), arenas[0]);  // the preferred one is leased
 }
 
 TEST(ArenaStockTest, LeasesEachArenaToOneThread) {

@@ -116,6 +116,40 @@ TEST_F(PackedPreparationTest, TheStoredNetAndItsConstantsAreUsed) {
   ExpectTensor<float>(load.ws, "y", {1, 1, 1, 2}, {32, 32});  // 2 * (3 * 5 + 1)
 }
 
+// Constants that the net gives out are not freed, though the stored net does not read them.
+TEST_F(PackedPreparationTest, ConstantsThatAreOutputsStay) {
+  const std::string path = dir_.path("outputs.c2pack");
+  {
+    Model model;
+    model.predict_net = ParseNet(std::string(kNet) + " external_output: 'w'");
+    model.inputs = {"x"};
+    model.outputs = {"y", "w"};
+    Workspace ws;
+    Feed<float>(&ws, "w", {1, 1, 1, 1}, {3});
+    Feed<float>(&ws, "b", {1}, {1});
+    Feed<float>(&ws, "m", {1}, {2});
+    ModelPacker packer(model, ws);
+    FeedImage(&ws, 2);
+    const Preparation prepared = packer.Prepare({.inputs = {"x"}, .kept = {"y"}}, &ws);
+    PreparedNet(prepared.net, {}, nullptr, &ws).Run();
+    packer.Write(path);
+  }
+  Load load(path);
+  EXPECT_TRUE(UsesStoredNet(&load));
+  Load freeing(path);
+  freeing.options.free_constants = true;
+  const Preparation prepared = freeing.Prepare();
+  EXPECT_EQ(prepared.net.op_size(), 1);
+  EXPECT_THAT(prepared.freed_constants, ElementsAre("b", "m"));
+  EXPECT_TRUE(freeing.ws.HasBlob("w"));
+  EXPECT_FALSE(freeing.ws.HasBlob("m"));
+  // What is kept stays as well.
+  Load keeping(path);
+  keeping.options.free_constants = true;
+  keeping.options.kept = {"y", "w"};
+  EXPECT_THAT(keeping.Prepare().freed_constants, ElementsAre("b", "m"));
+}
+
 TEST_F(PackedPreparationTest, TheLastPreparationIsStored) {
   Model model;
   model.predict_net = ParseNet(kNet);

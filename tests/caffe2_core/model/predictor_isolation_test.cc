@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -305,6 +306,36 @@ TEST(PredictorIsolationTest, ANetWithAWeightOfTheCallerLeavesTheInputAlone) {
       EXPECT_EQ(Values(x), (std::vector<float>{-1, 2}));
       EXPECT_EQ(Values(w), (std::vector<float>{100, 200}));
     }
+  }
+}
+
+// The optimized net does not write t, the one that was written does: into a blob of its instance, not into that
+// of the parent. The report then names no passes.
+TEST(PredictorIsolationTest, ANetWithAWeightOfTheCallerLeavesBlobsOfTheParentAlone) {
+  Workspace parent;
+  Feed<float>(&parent, "t", {1, 1, 1, 2}, {7, 7});
+  Predictor predictor(
+      ParseNet(R"(
+      op { type: "GivenTensorFill" output: "f" arg { name: "shape" ints: [1, 1, 1, 1] } arg { name: "values" floats: 3 } }
+      op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 } arg { name: "values" floats: 1 } }
+      op { type: "GivenTensorFill" output: "m" arg { name: "shape" ints: 1 } arg { name: "values" floats: 2 } })"),
+      ParseNet(R"(name: "n" external_input: "x" external_input: "f" external_input: "b"
+      external_input: "m" external_output: "y"
+      op { type: "Conv" input: "x" input: "f" input: "b" output: "t" arg { name: "kernel" i: 1 } }
+      op { type: "Mul" input: "t" input: "m" output: "y" })"),
+      &parent);
+  Tensor x(std::vector<int64_t>{1, 1, 1, 2}, CPU);
+  x.mutable_data<float>()[0] = 1;
+  x.mutable_data<float>()[1] = 5;
+  std::vector<Tensor> out;
+  predictor(Predictor::TensorMap{{"x", x}}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{8, 32}));  // 2 (3 x + 1)
+  EXPECT_FALSE(predictor.Report().passes.empty());
+  for (int call = 0; call < 2; ++call) {
+    predictor(Predictor::TensorMap{{"x", x}, {"m", Vector({10})}}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{40, 160}));
+    EXPECT_EQ(Values(parent.GetBlob("t")->Get<Tensor>()), (std::vector<float>{7, 7}));
+    EXPECT_TRUE(predictor.Report().passes.empty());
   }
 }
 

@@ -4,11 +4,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
+#include <memory>
 
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/runtime/debug_options.h"
+#include "caffe2_core/runtime/executor_overrides.h"
+#include "caffe2_core/tensor/tensor.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "tests/support/operator_test.h"
 
@@ -72,6 +77,86 @@ TEST(InitTest, FlagsSetTheOptionsOfTheLibrary) {
             "1000000", "--caffe2_omp_num_threads=1", "--caffe2_cpu_allocator_do_zero_fill=1",
             "--nocaffe2_report_cpu_memory_usage"});
   EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kZero);
+}
+
+TEST(InitTest, OtherFlagsSetTheirOptions) {
+  auto& shrink = GlobalTensorShrinkOptions();
+  auto& settings = GlobalSerializationSettings();
+  DebugOptions& debug = GlobalDebugOptions();
+  const int64_t kept = shrink.max_keep_on_shrink_bytes;
+  InitWith({"--caffe2_max_keep_on_shrink_memory=123", "--caffe2_serialize_fp16_as_bytes",
+            "--caffe2_print_blob_sizes_at_exit=true", "--caffe2_dag_net_collect_stats=1",
+            "--caffe2_operator_throw_if_fp_exceptions=yes", "--caffe2_mkl_num_threads=3"});
+  EXPECT_EQ(shrink.max_keep_on_shrink_bytes, 123);
+  EXPECT_TRUE(settings.fp16_as_bytes);
+  EXPECT_TRUE(debug.print_blob_sizes_at_exit);
+  EXPECT_TRUE(debug.collect_dag_statistics);
+  EXPECT_TRUE(debug.throw_if_fp_exceptions);
+  EXPECT_EQ(GetNumThreads(), 3);
+  InitWith({"--caffe2_omp_num_threads=0"});  // no change
+  EXPECT_EQ(GetNumThreads(), 3);
+  InitWith({MakeString("--caffe2_max_keep_on_shrink_memory=", kept),
+            "--nocaffe2_serialize_fp16_as_bytes", "--caffe2_print_blob_sizes_at_exit=false",
+            "--caffe2_dag_net_collect_stats=0", "--caffe2_operator_throw_if_fp_exceptions=no",
+            "--caffe2_omp_num_threads=1"});
+  EXPECT_EQ(shrink.max_keep_on_shrink_bytes, kept);
+  EXPECT_FALSE(settings.fp16_as_bytes);
+  EXPECT_FALSE(debug.print_blob_sizes_at_exit);
+  EXPECT_FALSE(debug.collect_dag_statistics);
+  EXPECT_FALSE(debug.throw_if_fp_exceptions);
+  EXPECT_EQ(GetNumThreads(), 1);
+  const auto type_of = [] {
+    return WithOverriddenType(
+               std::make_shared<const NetDef>(test::ParseNet(R"(name: "n" type: "dag")")))
+        ->type();
+  };
+  InitWith({"--caffe2_override_executor=dag,simple"});
+  EXPECT_EQ(type_of(), "simple");
+  InitWith({"--caffe2_override_executor="});
+  EXPECT_EQ(type_of(), "dag");
+  testing::internal::CaptureStdout();
+  InitWith({"--caffe2_version"});
+  InitWith({"--caffe2_version=false"});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "Caffe2 build configuration: caffe2rt\n");
+}
+
+// They have the types and defaults that Caffe2's have, and say why they do nothing.
+TEST(InitTest, IdleFlagsAreOfTheirTypes) {
+  InitWith({});
+  std::map<std::string, FlagInfo> flags;
+  for (const FlagInfo& flag : RegisteredFlags()) flags[flag.name] = flag;
+  const struct {
+    const char *name, *type, *value, *wrong;
+  } rows[] = {{"caffe2_streams_per_gpu", "int", "1", "one"},
+              {"caffe2_max_tensor_serializer_threads", "int", "16", "1.5"},
+              {"caffe2_rnn_executor", "bool", "true", "maybe"},
+              {"caffe2_disable_chaining", "bool", "false", "2x"},
+              {"logtostderr", "bool", "true", "x"},
+              {"caffe2_htrace_span_log_path", "string", "", nullptr}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    ASSERT_TRUE(flags.contains(row.name));
+    EXPECT_TRUE(flags[row.name].idle);
+    EXPECT_EQ(flags[row.name].type, row.type);
+    EXPECT_EQ(flags[row.name].default_value, row.value);
+    InitWith({MakeString("--", row.name, "=", *row.value == '\0' ? "any" : row.value)});
+    if (row.wrong == nullptr) continue;
+    EXPECT_ANY_THROW(InitWith({MakeString("--", row.name, "=", row.wrong)}));
+  }
+  EXPECT_THAT(flags["v"].help, testing::HasSubstr("caffe2_log_level sets what is logged"));
+  EXPECT_FALSE(flags["caffe2_log_level"].idle);
+}
+
+// A program with a flag of this name shows its own help.
+TEST(InitDeathTest, HelpOfTheProgramPrecedes) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto help = [] {
+    static bool wanted = false;
+    RegisterFlag("help", &wanted, "help of the program", __FILE__);
+    InitWith({"--help"});
+    std::exit(wanted ? 7 : 8);
+  };
+  EXPECT_EXIT(help(), testing::ExitedWithCode(7), "");
 }
 
 TEST(InitTest, FillsNewMemoryWithAPatternByCaffe2sFlag) {

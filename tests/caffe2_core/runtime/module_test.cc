@@ -103,12 +103,16 @@ std::string ConflictsOf(const std::string& name, const std::string& file) {
 
 TEST(ModuleTest, ReportsAllConflictsAtEachLoadOfTheModuleAndNowhereElse) {
   const std::string first = ConflictsOf("", File("module_test_conflict"));
-  for (const char* part : {"libmodule_test_conflict.so\" is loaded, but ",
-                           "operator \"Relu\" is registered twice: in ",
-                           "schema of operator type \"Relu\" is registered twice",
-                           "gradient of operator \"ConstantFill\" is registered twice",
-                           "net type \"simple\" is registered twice", "modules/conflict.cc",
-                           "device type 0 is registered twice: as \"CPU\" and as \"CPU again\""}) {
+  for (const char* part :
+       {"libmodule_test_conflict.so\" is loaded, but ",
+        "operator \"Relu\" is registered twice: in ",
+        "schema of operator type \"Relu\" is registered twice",
+        "gradient of operator \"ConstantFill\" is registered twice",
+        "net type \"simple\" is registered twice", "modules/conflict.cc",
+        "database type \"minidb\" is registered twice",
+        "deserializer \"TensorCPU\" is registered twice", "; serializer of type id ",
+        "flag --module_test_flag is defined twice: in ",
+        "device type 0 is registered twice: as \"CPU\" and as \"CPU again\""}) {
     EXPECT_THAT(first, ::testing::HasSubstr(part));
   }
   void* const handle = dlopen(File("module_test_conflict").c_str(), RTLD_NOW | RTLD_NOLOAD);
@@ -141,6 +145,14 @@ TEST(ModuleTest, NamesBothModulesOfAConflict) {
                   "\"[^ ]*libmodule_test_same_source.so\""));
   EXPECT_THAT(conflicts, ::testing::ContainsRegex("schema of operator type \"ModuleTestAnswer\" is "
                                                   "registered twice: .* of module .* of module"));
+  for (const char* subject : {"gradient of operator", "database type", "net type"}) {
+    EXPECT_THAT(conflicts,
+                ::testing::ContainsRegex(MakeString(
+                    subject,
+                    " \"ModuleTestAnswer\" is registered twice: in [^ ]*good.cc of module "
+                    "\"[^ ]*libmodule_test_good.so\" and in op.cc of module "
+                    "\"[^ ]*libmodule_test_same_source.so\"")));
+  }
 }
 
 TEST(ModuleTest, NamesTheOperatorWithoutASchema) {

@@ -139,6 +139,32 @@ TEST(OperatorTest, NamesInputsThatAreMissingOrHoldSomethingElse) {
   EXPECT_TRUE(op->InputTensorShapes()[0].unknown_shape());
 }
 
+// Of each input: its dims and its type, or that it has none.
+TEST(OperatorTest, StatesTheShapesOfItsInputs) {
+  Workspace ws;
+  test::Feed<int64_t>(&ws, "a", {2, 0}, {});
+  test::Feed<std::string>(&ws, "b", {}, {"text"});
+  test::Feed<bool>(&ws, "c", {1, 3}, {true, false, true});
+  ws.CreateBlob("d")->GetMutable<std::string>();
+  ws.CreateBlob("e");
+  ws.CreateBlob("f")->GetMutableTensor(CPU);
+  const auto op = Make(&ws, R"(type: "Sum" input: "a" input: "b" input: "c" input: "d" input: "e"
+                               input: "f" input: "a" output: "y")");
+  const std::vector<TensorShape> shapes = op->InputTensorShapes();
+  ASSERT_EQ(shapes.size(), 7u);
+  const struct {
+    std::vector<int64_t> dims;
+    TensorProto_DataType type;
+  } want[] = {{{2, 0}, TensorProto::INT64}, {{}, TensorProto::STRING}, {{1, 3}, TensorProto::BOOL}};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_FALSE(shapes[i].unknown_shape());
+    EXPECT_EQ(std::vector<int64_t>(shapes[i].dims().begin(), shapes[i].dims().end()), want[i].dims);
+    EXPECT_EQ(shapes[i].data_type(), want[i].type);
+  }
+  for (size_t i = 3; i < 6; ++i) EXPECT_TRUE(shapes[i].unknown_shape()) << i;
+  EXPECT_EQ(shapes[6].data_type(), TensorProto::INT64);
+}
+
 TEST(OperatorTest, RunAsyncSignalsTheEndByItsEvent) {
   Workspace ws;
   const auto good = Make(&ws, R"(type: "OperatorTest")");
