@@ -160,6 +160,26 @@ TEST_F(PlanGuardsTest, AReporterMayShareTheMemoryOfOtherBlobs) {
   }
 }
 
+// The reporter of the outer step runs while the inner one does, so that what it aliases cannot be read.
+TEST_F(PlanGuardsTest, AReporterAroundAConcurrentStepMayAliasToAnyMemory) {
+  const std::string nets = Net("b", Op("Copy", "y", "z")) + Net("c", Op("Copy", "y", "w"));
+  const std::string steps = R"(execution_step { concurrent_substeps: true
+      report_net: "r" report_interval: 9
+      substep { name: "deep" substep { concurrent_substeps: true
+        substep { name: "a" network: "a" } substep { name: "b" network: "b" } } }
+      substep { name: "c" network: "c" } })";
+  const std::string alias = Net("r", Op("Alias", "x", "p"));
+  EXPECT_EQ(Run(nets + Net("a", Op("Copy", "s", "q")) + alias + steps), "");
+  EXPECT_EQ(Run(nets + Net("a", Op("Copy", "p", "q")) + Net("r", Op("Copy", "x", "k")) + steps),
+            "");
+  for (const char* const blob : {"p", "x"}) {
+    EXPECT_THAT(Run(nets + Net("a", Op("Copy", blob, "q")) + alias + steps),
+                HasSubstr(MakeString("blob \"", blob,
+                                     "\" may get the memory of any blob from the reporter net "
+                                     "\"r\" while it is used by step \"a\" (net \"a\")")));
+  }
+}
+
 TEST(RaceUsersTest, ConflictIfOneWritesAndTheOtherIsNotSynchronized) {
   const unsigned kinds[] = {kWrites, kReads, kWritesSynchronized, kReadsSynchronized};
   const bool want[4][4] = {{true, true, true, true},
