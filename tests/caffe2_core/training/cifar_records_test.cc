@@ -39,6 +39,7 @@ TEST_F(CifarRecordsTest, PutsChannelsLast) {
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[2].key, "00002");
   const TensorProto& data = records[2].tensors.protos(0);
+  EXPECT_EQ(data.data_type(), TensorProto::BYTE);
   EXPECT_THAT(DimsOf(data), ElementsAre(32, 32, 3));
   EXPECT_EQ(data.byte_data().size(), 3 * kPlane);
   // The pixel in row 1, column 2.
@@ -50,6 +51,8 @@ TEST_F(CifarRecordsTest, PutsChannelsLast) {
 TEST_F(CifarRecordsTest, PutsChannelsFirst) {
   const auto records = Make({"\x03" + Planes()}, {.order = PixelOrder::kChannelsFirst});
   EXPECT_THAT(DimsOf(records.at(0).tensors.protos(0)), ElementsAre(3, 32, 32));
+  EXPECT_EQ(records[0].tensors.protos(0).data_type(), TensorProto::BYTE);
+  EXPECT_EQ(records[0].tensors.protos(1).data_type(), TensorProto::INT32);
   EXPECT_EQ(records[0].tensors.protos(0).byte_data(), Planes());
 }
 

@@ -61,6 +61,7 @@ TEST_F(DatabaseCopiesTest, LeavesImagesOfCaffeEncoded) {
   TensorProtos tensors;
   ASSERT_TRUE(tensors.ParseFromString(CopyOf({{"k", datum.SerializeAsString()}}).at("k")));
   EXPECT_EQ(tensors.protos(0).data_type(), TensorProto::STRING);
+  EXPECT_THAT(DimsOf(tensors.protos(0)), ElementsAre(1));
   EXPECT_EQ(tensors.protos(0).string_data(0), "bytes of a JPEG");
   EXPECT_THAT(ValuesOf<int32_t>(tensors.protos(1)), ElementsAre(0));
 }

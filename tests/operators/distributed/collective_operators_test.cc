@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/operators/distributed/thread_ranks.h"
@@ -12,6 +14,8 @@
 namespace caffe2rt::test::collective_operators_test {
 namespace {
 
+using testing::EndsWith;
+using testing::HasSubstr;
 using Floats = std::vector<float>;
 
 class CollectiveOperatorsTest : public testing::Test {
@@ -80,9 +84,9 @@ TEST_F(CollectiveOperatorsTest, AllreduceCoalescedAddsEachTensorInEachRun) {
   RunInWorlds(3, [](int rank, Workspace* ws) {
     const float r = static_cast<float>(rank);
     for (const char* name : {"x", "none", "y"}) FeedFloats(ws, name, {});
-    NetBase* const net =
-        NetOfOp(ws, R"(type: "AllreduceCoalesced" input: "cw" input: "x" input: "none"
-        input: "y" output: "x" output: "none" output: "y")");
+    const std::string op = R"(type: "AllreduceCoalesced" input: "cw" input: "x" input: "none"
+        input: "y" output: "x" output: "none" output: "y")";
+    NetBase* const net = NetOfOp(ws, op);
     struct Row {
       Floats x, y, sum_x, sum_y;
     };
@@ -91,7 +95,8 @@ TEST_F(CollectiveOperatorsTest, AllreduceCoalescedAddsEachTensorInEachRun) {
           Row{{}, {r, r}, {}, {3, 3}}, Row{{1, 2, 3}, {4, 5}, {3, 6, 9}, {12, 15}}}) {
       FeedFloats(ws, "x", row.x);
       FeedFloats(ws, "y", row.y);
-      ASSERT_TRUE(net->Run());
+      // One rank makes its operator for each run.
+      ASSERT_TRUE(rank == 2 ? ws->RunOperatorOnce(ParseOp(op)) : net->Run());
       ExpectFloats(*ws, "x", row.sum_x);
       ExpectFloats(*ws, "y", row.sum_y);
       ExpectFloats(*ws, "none", {});
@@ -282,6 +287,56 @@ TEST_F(CollectiveOperatorsTest, InputsAreCheckedBeforeTheExchange) {
     ExpectFloats(*ws, "x", {1, 2});
     ExpectFloats(*ws, "y", {3});
   });
+}
+
+TEST_F(CollectiveOperatorsTest, WorldsNeedANameAndAnEngine) {
+  const auto message = [](const std::string& rest) {
+    return MessageOf([&] {
+      Workspace ws;
+      (void)ws.RunOperatorOnce(
+          ParseOp("type: 'CreateCommonWorld' output: 'cw' arg { name: 'rank' i: 0 } " + rest));
+    });
+  };
+  const std::string no_engine =
+      "the operator names no engine, want one that connects processes, such as GLOO";
+  EXPECT_THAT(message("name: 'w' arg { name: 'size' i: 2 }"), EndsWith(no_engine));
+  EXPECT_THAT(message("arg { name: 'size' i: 1 }"),
+              EndsWith("the operator has no name, want one: it is the prefix of the world's keys"));
+  EXPECT_THAT(
+      message("name: 'w' arg { name: 'size' i: 1 } arg { name: 'mpi_rendezvous' i: 1 }"),
+      EndsWith("argument mpi_rendezvous is true, but MPI is not available: give the operator a "
+               "store handler"));
+  EXPECT_EQ(MessageOf([] { (void)EnforceCollectiveEngine(""); }), no_engine);
+  for (const std::string name : {"NO SUCH", "../GLOO"}) {
+    EXPECT_EQ(MessageOf([&] { (void)EnforceCollectiveEngine(name); }),
+              "engine \"" + name +
+                  "\" of collectives, want letters, digits and underscores, such as GLOO");
+  }
+  EXPECT_THAT(MessageOf([] { (void)EnforceCollectiveEngine("ABSENT_7"); }),
+              HasSubstr("libcaffe2_absent_7"));
+}
+
+// Engines that are registered are listed with their descriptions, and those that were not found are not.
+TEST_F(CollectiveOperatorsTest, EnginesAreListedWithWhatTheyAre) {
+  static constexpr CollectiveEngine kSilent{};
+  RegisterCollectiveEngine("SILENT", &kSilent);
+  EXPECT_EQ(&EnforceCollectiveEngine("SILENT"), &kSilent);
+  EXPECT_THROW((void)EnforceCollectiveEngine("ABSENT_8"), EnforceNotMet);
+  std::map<std::string, CollectiveEnginePresence> engines;
+  for (const CollectiveEnginePresence& engine : FindCollectiveEngines()) {
+    EXPECT_TRUE(engines.emplace(engine.name, engine).second) << engine.name;
+  }
+  EXPECT_FALSE(engines.contains("ABSENT_8"));
+  ASSERT_TRUE(engines.contains("THREADS"));
+  EXPECT_TRUE(engines.at("THREADS").available);
+  EXPECT_EQ(engines.at("THREADS").detail, "memory of the process");
+  ASSERT_TRUE(engines.contains("SILENT"));
+  EXPECT_TRUE(engines.at("SILENT").available);
+  EXPECT_EQ(engines.at("SILENT").detail, "");
+  ASSERT_TRUE(engines.contains("GLOO"));
+  EXPECT_NE(engines.at("GLOO").detail, "");
+  RegisterCollectiveEngine("SILENT", nullptr);
+  EXPECT_THROW((void)EnforceCollectiveEngine("SILENT"), EnforceNotMet);
 }
 
 TEST_F(CollectiveOperatorsTest, AFailureIsInTheStatusIfItIsGiven) {

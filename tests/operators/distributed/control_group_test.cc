@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <future>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "operators/distributed/common_world.h"
 #include "operators/distributed/control_frame.h"
@@ -91,6 +93,83 @@ TEST(ControlGroupTest, AMessageThatWasSentBeforeItsRankLeftIsReceived) {
     }
     sender.Send(FrameOf(FrameKind::kAck, ""));
   }
+}
+
+// Ranks 1 to 4 of five, of which only the ends of the connections to rank 0 exist.
+class EndsOfRanks {
+ public:
+  EndsOfRanks() {
+    meeting_.connections.emplace_back();
+    for (int& end : ends_) {
+      int pair[2] = {-1, -1};
+      EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+      meeting_.connections.emplace_back(pair[0]);
+      end = pair[1];
+    }
+  }
+  ~EndsOfRanks() { Close(); }
+  Meeting TakeMeeting() { return std::move(meeting_); }
+  void Close() {
+    for (int& end : ends_) {
+      if (end >= 0) close(std::exchange(end, -1));
+    }
+  }
+  void Send(int rank, const std::string& frames) {
+    EXPECT_EQ(write(EndOf(rank), frames.data(), frames.size()),
+              static_cast<ssize_t>(frames.size()));
+  }
+  // The body of the next frame of that kind. THROWS if the connection ends before it.
+  std::string BodyOfNext(int rank, FrameKind kind) {
+    while (true) {
+      FrameHeader header{};
+      if (recv(EndOf(rank), &header, sizeof(header), MSG_WAITALL) != sizeof(header))
+        throw std::runtime_error("the connection has ended");
+      std::string body(header.bytes, ' ');
+      if (!body.empty()) (void)recv(EndOf(rank), body.data(), body.size(), MSG_WAITALL);
+      if (header.kind == static_cast<uint32_t>(kind)) return body;
+    }
+  }
+
+ private:
+  int EndOf(int rank) const { return ends_[rank - 1]; }
+
+  Meeting meeting_;
+  int ends_[4] = {-1, -1, -1, -1};
+};
+
+TEST(ControlGroupTest, LostRanksOfSeveralReportsAreSortedAndHandedOn) {
+  EndsOfRanks ends;
+  ControlGroup group({.name = "cw",
+                      .rank = 0,
+                      .size = 5,
+                      .generation = 0,
+                      .timeout = std::chrono::seconds(20),
+                      .interface = ""},
+                     ends.TakeMeeting());
+  EXPECT_THAT(group.lost_ranks(), testing::IsEmpty());
+  const auto failed = [](const std::vector<int>& lost, const std::string& reason) {
+    return FrameOf(FrameKind::kFailed, EncodeFailure({lost, reason}));
+  };
+  // The second report follows at once; ranks that the world does not have are left out.
+  ends.Send(1, failed({4}, "the first reason") + failed({9, 2, 4, -1}, "the second reason") +
+                   FrameOf(FrameKind::kPing, ""));
+  (void)ends.BodyOfNext(1, FrameKind::kPong);
+  EXPECT_THAT(group.lost_ranks(), testing::ElementsAre(2, 4));
+  for (const int rank : {2, 3, 4}) {
+    const GroupFailure failure = DecodeFailure(ends.BodyOfNext(rank, FrameKind::kFailed));
+    EXPECT_THAT(failure.lost, testing::ElementsAre(4));
+    EXPECT_EQ(failure.reason, "the first reason");
+  }
+  try {
+    ControlGroup::Operation operation(&group, "Receive", 3, 0, 7);
+    MessageHeader header{};
+    (void)group.WaitForMessage(&operation, 3, 7, &header);
+    ADD_FAILURE() << "no exception";
+  } catch (const RanksLost& lost) {
+    EXPECT_THAT(lost.ranks(), testing::ElementsAre(2, 4));
+    EXPECT_THAT(lost.what(), testing::HasSubstr("did not answer: the first reason"));
+  }
+  ends.Close();
 }
 
 }  // namespace
