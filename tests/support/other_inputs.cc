@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -14,8 +16,33 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr const char* kChanges[] = {"twice as many rows", "one column less", "one dimension more",
-                                    "other values",       "one column more", "one channel more"};
+enum class Change {
+  kRows,
+  kColumnLess,
+  kDimension,
+  kValues,
+  kColumnMore,
+  kChannel,
+  kTurned,
+  kType
+};
+
+struct NamedChange {
+  Change change;
+  const char* name;
+};
+constexpr NamedChange kChanges[] = {
+    {Change::kRows, "twice as many rows"},          {Change::kColumnLess, "one column less"},
+    {Change::kDimension, "one dimension more"},     {Change::kValues, "other values"},
+    {Change::kColumnMore, "one column more"},       {Change::kChannel, "one channel more"},
+    {Change::kTurned, "the dimensions in reverse"}, {Change::kType, "another element type"},
+};
+
+// Inputs that are changed for a run, and what they hold then.
+struct Variation {
+  std::string label;
+  std::vector<std::pair<std::string, Tensor>> inputs;
+};
 
 bool IsInPlace(const OperatorDef& op) {
   return std::any_of(op.output().begin(), op.output().end(), [&](const std::string& output) {
@@ -24,32 +51,128 @@ bool IsInPlace(const OperatorDef& op) {
 }
 
 // The shape of a changed input. Empty if the change does not apply.
-std::vector<int64_t> ChangedDims(const Tensor& x, size_t change) {
+std::vector<int64_t> ChangedDims(const Tensor& x, Change change) {
   std::vector<int64_t> dims = x.dims();
   if (dims.empty() || x.numel() == 0) return {};
-  if (change == 0) dims[0] *= 2;
-  if (change == 1 && --dims.back() == 0) return {};
-  if (change == 2) dims.push_back(1);
-  if (change == 4) ++dims.back();
-  if (change == 5) {
+  if (change == Change::kRows) dims[0] *= 2;
+  if (change == Change::kColumnLess && --dims.back() == 0) return {};
+  if (change == Change::kDimension) dims.push_back(1);
+  if (change == Change::kColumnMore) ++dims.back();
+  if (change == Change::kChannel) {
     if (dims.size() < 3) return {};
     ++dims[1];
+  }
+  if (change == Change::kTurned) {
+    std::reverse(dims.begin(), dims.end());
+    if (dims == x.dims()) return {};
   }
   return dims;
 }
 
-// The elements of `x` over and over; as other values, in reverse order.
-void WriteChanged(const Tensor& x, size_t change, const std::vector<int64_t>& dims, Tensor* y) {
+template <class To, class From>
+void Convert(const Tensor& x, Tensor* y) {
+  const From* const from = x.data<From>();
+  std::transform(from, from + x.numel(), y->mutable_data<To>(),
+                 [](From value) { return static_cast<To>(value); });
+}
+
+// Floats and doubles, and integers of 4 and 8 bytes, stand in for each other.
+bool WriteOtherType(const Tensor& x, Tensor* y) {
+  if (x.IsType<float>())
+    Convert<double, float>(x, y);
+  else if (x.IsType<double>())
+    Convert<float, double>(x, y);
+  else if (x.IsType<int32_t>())
+    Convert<int64_t, int32_t>(x, y);
+  else if (x.IsType<int64_t>())
+    Convert<int32_t, int64_t>(x, y);
+  else
+    return false;
+  return true;
+}
+
+// Writes the elements of `x` over and over; as other values, in reverse order. Returns false if the change does not
+// apply.
+bool WriteChanged(const Tensor& x, Change change, Tensor* y) {
+  const std::vector<int64_t> dims = ChangedDims(x, change);
+  if (dims.empty()) return false;
   y->Resize(dims);
+  if (change == Change::kType) return WriteOtherType(x, y);
   char* const to = static_cast<char*>(y->raw_mutable_data(x.dtype()));
   const char* const from = static_cast<const char*>(x.raw_data());
   const size_t item = x.dtype().itemsize();
   const int64_t count = x.numel();
   for (int64_t i = 0; i < y->numel(); ++i) {
-    const int64_t source = change == 3 ? count - 1 - i : i % count;
+    const int64_t source = change == Change::kValues ? count - 1 - i : i % count;
     std::memcpy(to + static_cast<size_t>(i) * item, from + static_cast<size_t>(source) * item,
                 item);
   }
+  return true;
+}
+
+class Variations {
+ public:
+  Variations(const Workspace& ws, const OperatorDef& op) {
+    std::set<std::string> seen;
+    for (const std::string& name : op.input()) {
+      const Blob* const blob = ws.GetBlob(name);
+      if (blob->IsTensor(CPU) && blob->Get<Tensor>().dtype().IsPlainData() &&
+          seen.insert(name).second)
+        own_.emplace_back(name, Tensor(blob->Get<Tensor>(), CPU));
+    }
+    for (size_t i = 0; i < own_.size(); ++i) {
+      for (const NamedChange& change : kChanges) {
+        Add(change, [&](size_t k) { return k == i; });
+        AddGroups(change, i);
+      }
+    }
+  }
+  const std::vector<std::pair<std::string, Tensor>>& own() const { return own_; }
+  const std::vector<Variation>& all() const { return all_; }
+
+ private:
+  const Tensor& Own(size_t i) const { return own_[i].second; }
+
+  // Inputs that must agree are changed together: those of one shape, those of one number of rows, and those of one
+  // type.
+  void AddGroups(const NamedChange& change, size_t i) {
+    const auto dims_of = [&](size_t k) { return Own(k).dims(); };
+    const auto rows_of = [&](size_t k) { return Own(k).dim() > 0 ? Own(k).dim(0) : -1; };
+    const auto type_of = [&](size_t k) { return Own(k).dtype(); };
+    const auto group = [&](const auto& of) {
+      const auto same = [&](size_t k) { return of(k) == of(i); };
+      for (size_t k = 0; k < i; ++k) {
+        if (same(k)) return;  // the group was added before
+      }
+      Add(change, same);
+    };
+    if (change.change == Change::kType) return group(type_of);
+    group(dims_of);
+    if (change.change == Change::kRows) group(rows_of);
+  }
+
+  template <class F>
+  void Add(const NamedChange& change, const F& contains) {
+    Variation variation{change.name, {}};
+    std::set<std::string> names;
+    for (size_t k = 0; k < own_.size(); ++k) {
+      if (!contains(k)) continue;
+      Tensor changed(CPU);
+      if (!WriteChanged(Own(k), change.change, &changed)) return;
+      variation.label += " of \"" + own_[k].first + "\"";
+      variation.inputs.emplace_back(own_[k].first, std::move(changed));
+    }
+    if (labels_.insert(variation.label).second) all_.push_back(std::move(variation));
+  }
+
+  std::vector<std::pair<std::string, Tensor>> own_;
+  std::vector<Variation> all_;
+  std::set<std::string> labels_;
+};
+
+void Feed(Workspace* ws, const std::vector<std::pair<std::string, Tensor>>& inputs) {
+  for (const auto& [name, tensor] : inputs)
+    ws->GetBlob(name)->GetMutableTensor(CPU)->CopyFrom(tensor);
 }
 
 // Other values may be the sizes of large outputs.
@@ -70,21 +193,15 @@ void RunWithLittleMemory(NetBase* net) {
 void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& op,
                                 const std::function<void()>& expect) {
   if (IsInPlace(op)) return;
-  for (const std::string& name : op.input()) {
-    Blob* const blob = ws->GetBlob(name);
-    if (!blob->IsTensor(CPU) || !blob->Get<Tensor>().dtype().IsPlainData()) continue;
-    const Tensor own(blob->Get<Tensor>(), CPU);
-    for (size_t change = 0; change < std::size(kChanges); ++change) {
-      const std::vector<int64_t> dims = ChangedDims(own, change);
-      if (dims.empty()) continue;
-      SCOPED_TRACE(MakeString("after a run with ", kChanges[change], " of \"", name, "\""));
-      WriteChanged(own, change, dims, blob->GetMutableTensor(CPU));
-      RunWithLittleMemory(net);
-      blob->GetMutableTensor(CPU)->CopyFrom(own);
-      ASSERT_TRUE(net->Run());
-      expect();
-      if (testing::Test::HasFailure()) return;
-    }
+  const Variations variations(*ws, op);
+  for (const Variation& variation : variations.all()) {
+    SCOPED_TRACE("after a run with " + variation.label);
+    Feed(ws, variation.inputs);
+    RunWithLittleMemory(net);
+    Feed(ws, variations.own());
+    ASSERT_TRUE(net->Run());
+    expect();
+    if (testing::Test::HasFailure()) return;
   }
 }
 

@@ -1,5 +1,5 @@
-// The shapes that schemas infer for operators that move elements: negative axes, sizes of 0 and 1, other types than
-// float, and what only a run can know.
+// The shapes that schemas infer for operators that move elements: negative axes, sizes of 0 and 1,
+// other types than float, and what only a run can know.
 #include <gtest/gtest.h>
 
 #include "tests/operators/common/call_tables.h"
