@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/rehearsal.h"
 #include "caffe2_core/runtime/net.h"
@@ -161,6 +162,38 @@ void RepeatedRun::ExpectRepeated(const Workspace& ws) {
   };
   expect();
   if (!NeedsConstantWeights(def_)) ExpectSameAfterOtherInputs(&copies_, net, def_, expect);
+  ExpectSameInPlace(outputs);
+}
+
+// An output may take the place of an input if the schema allows that and they look alike.
+void RepeatedRun::ExpectSameInPlace(const std::map<std::string, Tensor>& outputs) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema(def_.type());
+  for (int i = 0; i < def_.input_size(); ++i) {
+    const Tensor& input = copies_.GetBlob(def_.input(i))->Get<Tensor>();
+    if (std::count(def_.input().begin(), def_.input().end(), def_.input(i)) > 1) continue;
+    for (int k = 0; k < def_.output_size(); ++k) {
+      const auto found = outputs.find(def_.output(k));
+      if (!schema.inplace_allowed(i, k) || found == outputs.end()) continue;
+      if (found->second.dims() != input.dims() || found->second.dtype() != input.dtype()) continue;
+      SCOPED_TRACE(MakeString("with output ", k, " in place of input ", i));
+      Workspace ws;
+      for (const std::string& name : def_.input())
+        ws.CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(copies_.GetBlob(name)->Get<Tensor>());
+      OperatorDef def = def_;
+      def.set_output(k, def_.input(i));
+      try {
+        ws.RunOperatorOnce(def);
+      } catch (const EnforceNotMet&) {  // the arguments rule it out
+        continue;
+      }
+      for (int o = 0; o < def_.output_size(); ++o) {
+        const auto want = outputs.find(def_.output(o));
+        const Tensor* const got = PlainTensor(ws, def.output(o));
+        if (want == outputs.end() || got == nullptr) continue;
+        EXPECT_TRUE(HaveNearElements(*got, want->second)) << "output " << o << " differs";
+      }
+    }
+  }
 }
 
 }  // namespace caffe2rt::test
