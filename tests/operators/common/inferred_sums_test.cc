@@ -253,6 +253,30 @@ TEST(InferredSumsTest, OfLossesHaveOneElementForEachRow) {
   });
 }
 
+TEST(InferredSumsTest, OfNormsAreOneForEachChannelOrGroup) {
+  ExpectInferred({
+      {"ChannelStats X -> s q", "X f 2,3", "float [3]; float [3]"},
+      {"ChannelStats X -> s q", "X f 2", "? ?; ? ?"},
+      {"ChannelStats X -> s q order=NHWC", "X f 2,4,3", "float [3]; float [3]"},
+      {"BatchMoments X -> m v", "X f 2,3", "float [3]; float [3]"},
+      {"BatchMoments X -> m v order=NHWC", "X f 2,4,5,3", "float [3]; float [3]"},
+      {"BatchMoments X -> m v", "X f 2", "? ?; ? ?"},
+      {"GroupNorm X g b -> Y m s group=2", "X f 3,4,5; g f 4; b f 4",
+       "float [3, 4, 5]; float [3, 2]; float [3, 2]"},
+      {"InstanceNorm X g b -> Y m s", "X f 3,4,5,6; g f 4; b f 4",
+       "float [3, 4, 5, 6]; float [3, 4]; float [3, 4]"},
+      {"InstanceNorm X g b -> Y m s order=NHWC", "X f 3,5,6,4; g f 4; b f 4",
+       "float [3, 5, 6, 4]; float [3, 4]; float [3, 4]"},
+      {"LayerNorm X -> Y m s axis=2", "X f 3,4,5",
+       "float [3, 4, 5]; float [3, 4, 1]; float [3, 4, 1]"},
+      {"SpatialBN X s b m v -> Y m v d e is_test=0 order=NHWC",
+       "X f 2,5,3; s f 3; b f 3; m f 3; v f 3",
+       "float [2, 5, 3]; float [3]; float [3]; float [3]; float [3]"},
+      {"LRN X -> Y S size=3", "X f 2,3,4,5", "float [2, 3, 4, 5]; float [2, 3, 4, 5]"},
+      {"LpNorm X -> Y", "X f 2,3", "float [1]"},
+  });
+}
+
 TEST(InferredSumsTest, FillTheGivenShape) {
   ExpectInferred({
       {"ConstantFill -> Y shape=2,0 dtype=10", "", "int64 [2, 0]"},
