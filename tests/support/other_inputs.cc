@@ -24,7 +24,8 @@ enum class Change {
   kColumnMore,
   kChannel,
   kTurned,
-  kType
+  kType,
+  kNoRows
 };
 
 struct NamedChange {
@@ -32,10 +33,15 @@ struct NamedChange {
   const char* name;
 };
 constexpr NamedChange kChanges[] = {
-    {Change::kRows, "twice as many rows"},          {Change::kColumnLess, "one column less"},
-    {Change::kDimension, "one dimension more"},     {Change::kValues, "other values"},
-    {Change::kColumnMore, "one column more"},       {Change::kChannel, "one channel more"},
-    {Change::kTurned, "the dimensions in reverse"}, {Change::kType, "another element type"},
+    {Change::kRows, "twice as many rows"},
+    {Change::kColumnLess, "one column less"},
+    {Change::kDimension, "one dimension more"},
+    {Change::kValues, "other values"},
+    {Change::kColumnMore, "one column more"},
+    {Change::kChannel, "one channel more"},
+    {Change::kTurned, "the dimensions in reverse"},
+    {Change::kType, "another element type"},
+    {Change::kNoRows, "no rows"},
 };
 
 // Inputs that are changed for a run, and what they hold then.
@@ -55,6 +61,7 @@ std::vector<int64_t> ChangedDims(const Tensor& x, Change change) {
   std::vector<int64_t> dims = x.dims();
   if (dims.empty() || x.numel() == 0) return {};
   if (change == Change::kRows) dims[0] *= 2;
+  if (change == Change::kNoRows) dims[0] = 0;
   if (change == Change::kColumnLess && --dims.back() == 0) return {};
   if (change == Change::kDimension) dims.push_back(1);
   if (change == Change::kColumnMore) ++dims.back();
@@ -70,7 +77,7 @@ std::vector<int64_t> ChangedDims(const Tensor& x, Change change) {
 }
 
 template <class To, class From>
-void Convert(const Tensor& x, Tensor* y) {
+void ConvertTo(const Tensor& x, Tensor* y) {
   const From* const from = x.data<From>();
   std::transform(from, from + x.numel(), y->mutable_data<To>(),
                  [](From value) { return static_cast<To>(value); });
@@ -79,13 +86,13 @@ void Convert(const Tensor& x, Tensor* y) {
 // Floats and doubles, and integers of 4 and 8 bytes, stand in for each other.
 bool WriteOtherType(const Tensor& x, Tensor* y) {
   if (x.IsType<float>())
-    Convert<double, float>(x, y);
+    ConvertTo<double, float>(x, y);
   else if (x.IsType<double>())
-    Convert<float, double>(x, y);
+    ConvertTo<float, double>(x, y);
   else if (x.IsType<int32_t>())
-    Convert<int64_t, int32_t>(x, y);
+    ConvertTo<int64_t, int32_t>(x, y);
   else if (x.IsType<int64_t>())
-    Convert<int32_t, int64_t>(x, y);
+    ConvertTo<int32_t, int64_t>(x, y);
   else
     return false;
   return true;
@@ -148,7 +155,7 @@ class Variations {
     };
     if (change.change == Change::kType) return group(type_of);
     group(dims_of);
-    if (change.change == Change::kRows) group(rows_of);
+    if (change.change == Change::kRows || change.change == Change::kNoRows) group(rows_of);
   }
 
   template <class F>
@@ -170,7 +177,7 @@ class Variations {
   std::set<std::string> labels_;
 };
 
-void Feed(Workspace* ws, const std::vector<std::pair<std::string, Tensor>>& inputs) {
+void HoldInputs(Workspace* ws, const std::vector<std::pair<std::string, Tensor>>& inputs) {
   for (const auto& [name, tensor] : inputs)
     ws->GetBlob(name)->GetMutableTensor(CPU)->CopyFrom(tensor);
 }
@@ -196,9 +203,9 @@ void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& 
   const Variations variations(*ws, op);
   for (const Variation& variation : variations.all()) {
     SCOPED_TRACE("after a run with " + variation.label);
-    Feed(ws, variation.inputs);
+    HoldInputs(ws, variation.inputs);
     RunWithLittleMemory(net);
-    Feed(ws, variations.own());
+    HoldInputs(ws, variations.own());
     ASSERT_TRUE(net->Run());
     expect();
     if (testing::Test::HasFailure()) return;

@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/support/other_inputs.h"
+#include "tests/support/other_types.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -163,6 +164,7 @@ void RepeatedRun::ExpectRepeated(const Workspace& ws) {
   expect();
   if (!NeedsConstantWeights(def_)) ExpectSameAfterOtherInputs(&copies_, net, def_, expect);
   ExpectSameInPlace(outputs);
+  ExpectSameInOtherTypes(copies_, def_, outputs);
 }
 
 // An output may take the place of an input if the schema allows that and they look alike.

@@ -27,7 +27,8 @@ class RepeatedRun {
   // and if it is repeated, that
   //   its inputs are unchanged,
   //   an operator that has run on other inputs (other_inputs.h) computes the same,
-  //   and so does one with an output in place of an input, where the schema allows that.
+  //   and so does one with an output in place of an input, where the schema allows that, and one
+  //   on other element types (other_types.h).
   void ExpectSame(const Workspace& ws);
 
  private:
