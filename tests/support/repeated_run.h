@@ -35,7 +35,7 @@ class RepeatedRun {
   explicit RepeatedRun(const OperatorDef& def) : def_(def) {}
   void ExpectInferredFrom(const std::vector<TensorShape>& shapes, const Workspace& ws) const;
   void ExpectInferred(const Workspace& ws) const;
-  void ExpectSameValues(const std::string& name, const Tensor& want) const;
+  bool ExpectSameValues(const std::string& name, const Tensor& want) const;
   void ExpectRepeated(const Workspace& ws);
   void ExpectSameInPlace(const std::map<std::string, Tensor>& outputs);
 
