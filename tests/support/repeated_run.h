@@ -17,15 +17,15 @@ class RepeatedRun {
   // To be called before the run. Null if an input is no CPU tensor, or the operator runs on a device.
   static std::unique_ptr<RepeatedRun> Of(const Workspace& ws, const OperatorDef& def);
 
-  // Whether ExpectSame runs the operator: not if it has effects, works in place or keeps memory, or if an input is
-  // large or has no plain elements.
+  // Whether ExpectSame runs the operator: not if it has effects or keeps memory, or if an input is large or has
+  // no plain elements.
   bool repeats() const { return repeats_; }
 
   // Expects of the run, whose outputs are in `ws`, that
   //   the schema infers the shapes of its outputs, or does not know them, also if the shape of one
   //   input is unknown,
   // and if it is repeated, that
-  //   its inputs are unchanged,
+  //   its inputs are unchanged, except for those that are outputs,
   //   an operator that has run on other inputs (other_inputs.h) computes the same,
   //   and so does one with an output in place of an input, where the schema allows that, and one
   //   on other element types (other_types.h).
