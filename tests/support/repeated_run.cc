@@ -142,6 +142,15 @@ void RepeatedRun::ExpectSame(const Workspace& ws) {
   if (repeats_) ExpectRepeated(ws);
 }
 
+// Tests of gradients run an operator on a thousand slightly different inputs.
+bool RepeatedRun::HasRunOften() const {
+  constexpr int kMostRuns = 3;
+  thread_local std::map<std::string, int> runs;
+  std::string key = def_.SerializeAsString();
+  for (const TensorShape& shape : shapes_) key += shape.SerializeAsString();
+  return ++runs[key] > kMostRuns;
+}
+
 void RepeatedRun::ExpectRepeated(const Workspace& ws) {
   std::map<std::string, Tensor> inputs;
   for (const std::string& name : def_.input()) {
@@ -167,7 +176,7 @@ void RepeatedRun::ExpectRepeated(const Workspace& ws) {
     for (const auto& [name, want] : outputs) same = ExpectSameValues(name, want) && same;
     return same;
   };
-  if (!expect()) return;
+  if (!expect() || HasRunOften()) return;
   const auto restore = [&] {  // those in place of which there is an output
     for (const auto& [name, tensor] : inputs)
       copies_.GetBlob(name)->GetMutableTensor(CPU)->CopyFrom(tensor);
