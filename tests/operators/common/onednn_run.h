@@ -6,10 +6,15 @@
 //     ExpectSameAsCpu(R"(type: "MaxPool" input: "X" output: "Y" ...)");
 //   }
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plans_ahead.h"
 #include "contexts/onednn/onednn_tensor.h"
 #include "operators/common/onednn_planes.h"
 #include "tests/support/operator_test.h"
@@ -112,11 +117,57 @@ class OnednnTest : public testing::TestWithParam<OnednnCase> {
     const bool in_place = ParseOp(text).input(0) == output;
     for (int run = 0; run < (in_place ? 1 : 2); ++run) RunOnednn(text);
     ExpectSame(output, tolerance);
+    if (!in_place && GetParam().threads == 1) ExpectPlannedAhead(text);
+  }
+  // Expects that an operator that plans ahead, before its first run, gives its outputs the shapes, types and layouts of
+  // the run that was before, and computes the same afterwards.
+  void ExpectPlannedAhead(const std::string& text) {
+    OperatorDef def = ParseOp(text);
+    def.mutable_device_option()->set_device_type(IDEEP);
+    for (const std::string& name : def.output()) {
+      if (std::find(def.input().begin(), def.input().end(), name) != def.input().end()) return;
+    }
+    const OperatorDef run = def;
+    for (std::string& name : *def.mutable_output()) name = "ahead_" + name;
+    const std::unique_ptr<OperatorBase> op = CreateOperator(def, &onednn_);
+    auto* const planner = dynamic_cast<PlansAhead*>(op.get());
+    if (planner == nullptr) return;
+    std::vector<bool> constant(static_cast<size_t>(def.input_size()), true);
+    constant[0] = false;
+    planner->PlanAhead(AheadInputs(constant));
+    const auto expect = [&](const char* when, bool values) {
+      SCOPED_TRACE(when);
+      for (const std::string& name : run.output()) ExpectLike("ahead_" + name, name, values);
+    };
+    expect("planned ahead", false);
+    ASSERT_TRUE(op->Run());
+    expect("run after planning ahead", true);
+    for (const std::string& name : def.output()) onednn_.RemoveBlob(name);
   }
   OnednnFormat FormatOfOutput(const std::string& name) const {
     return FormatOf(onednn_.GetBlob(name)->Get<Tensor>());
   }
 
+  void ExpectLike(const std::string& name, const std::string& like, bool values) {
+    SCOPED_TRACE("output " + like);
+    const Tensor& got = onednn_.GetBlob(name)->Get<Tensor>();
+    const Tensor& want = onednn_.GetBlob(like)->Get<Tensor>();
+    ASSERT_EQ(got.GetDeviceType(), want.GetDeviceType());
+    EXPECT_EQ(got.dims(), want.dims());
+    EXPECT_EQ(got.dtype(), want.dtype());
+    if (got.GetDeviceType() == IDEEP && want.IsType<float>()) {
+      EXPECT_EQ(got.opaque_layout() == nullptr, want.opaque_layout() == nullptr);
+      EXPECT_TRUE(DescOf(got) == DescOf(want)) << "layout";
+    }
+    if (!values) return;
+    Tensor a(CPU), b(CPU);
+    a.CopyFrom(got);
+    b.CopyFrom(want);
+    ASSERT_EQ(a.nbytes(), b.nbytes());
+    if (a.numel() > 0) {
+      EXPECT_EQ(std::memcmp(a.raw_data(), b.raw_data(), a.nbytes()), 0) << "values";
+    }
+  }
   static void ExpectZeroPadding(const Tensor& x) {
     const std::optional<ChannelPlanes> planes = PlanesOf(x);
     if (!planes.has_value() || !planes->blocked) return;

@@ -32,5 +32,29 @@ TEST(OnednnCopiesTest, RoundsToBf16WhereAsked) {
   }
 }
 
+// Only images of floats have another layout.
+TEST(OnednnCopiesTest, CopyOtherTypesAndRanks) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {1, 2, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "V", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const std::string device = " device_option { device_type: 5 }";
+  const std::string layout = " arg { name: 'layout' s: 'nhwc' }" + device;
+  for (int run = 0; run < 2; ++run) {
+    RunOp(&ws, "type: 'CopyFromCPUInput' input: 'X' output: 'Y'" + layout);
+    RunOp(&ws, "type: 'CopyFromCPUInput' input: 'V' output: 'W'" + layout);
+  }
+  for (const char* name : {"Y", "W"}) {
+    EXPECT_EQ(ws.GetBlob(name)->Get<Tensor>().GetDeviceType(), IDEEP);
+    EXPECT_EQ(ws.GetBlob(name)->Get<Tensor>().opaque_layout(), nullptr);
+  }
+  RunOp(&ws, "type: 'EnsureCPUOutput' input: 'Y' output: 'y'" + device);
+  RunOp(&ws, "type: 'EnsureCPUOutput' input: 'W' output: 'w'" + device);
+  ExpectTensor<int32_t>(ws, "y", {1, 2, 1, 2}, {1, 2, 3, 4});
+  ExpectTensor<float>(ws, "w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  // A tensor that is on the CPU already is copied.
+  RunOp(&ws, "type: 'EnsureCPUOutput' input: 'w' output: 'v'" + device);
+  ExpectTensor<float>(ws, "v", {2, 3}, {1, 2, 3, 4, 5, 6});
+}
+
 }  // namespace
 }  // namespace caffe2rt::copies_ideep_test

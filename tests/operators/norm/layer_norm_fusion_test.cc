@@ -89,9 +89,21 @@ TEST(LayerNormFusionTest, NormalizesOverASingleDimension) {
   const std::string single = R"(arg { name: "axis" i: 1 } arg { name: "single_axis" i: 1 } )";
   RunOp(&ws, kPlain + single);
   ExpectTensor<float>(ws, "Y", {kOuter, kCount, 2, 3}, want, 1e-6);
-  Feed<float>(&ws, "R", {kOuter, kCount, 2, 3}, std::vector<float>(x.size(), 0.f));
+  // The sum of two halves.
+  std::vector<float> half = x;
+  for (float& value : half) value /= 2;
+  Feed<float>(&ws, "X", {kOuter, kCount, 2, 3}, half);
+  Feed<float>(&ws, "R", {kOuter, kCount, 2, 3}, half);
   RunOp(&ws, kSum + single);
   ExpectTensor<float>(ws, "Y", {kOuter, kCount, 2, 3}, want, 1e-6);
+  ExpectTensor<float>(ws, "S", {kOuter, kCount, 2, 3}, x);
+  // The sum with a row.
+  std::vector<float> rest = x;
+  for (size_t i = 0; i < rest.size(); ++i) rest[i] -= static_cast<float>(i % 3) - 1;
+  Feed<float>(&ws, "X", {kOuter, kCount, 2, 3}, rest);
+  Feed<float>(&ws, "R", {3}, {-1, 0, 1});
+  RunOp(&ws, kSum + single);
+  ExpectTensor<float>(ws, "Y", {kOuter, kCount, 2, 3}, want, 1e-5);
 }
 
 TEST(LayerNormFusionTest, ReturnsTheSameBitsOnAnyNumberOfThreads) {

@@ -137,6 +137,7 @@ TEST(PrintTest, WritesControlCharactersOfFileNamesAsNumbers) {
   EXPECT_EQ(PrintFileName("l\nm\x7f"), "l%0Am%7F.log");
   EXPECT_EQ(PrintFileName(std::string("a\0b", 3)), "a%00b.log");
   EXPECT_EQ(PrintFileName("\xc3\xa9"), "\xc3\xa9.log");
+  EXPECT_EQ(PrintFileName("a b~\x1f"), "a b~%1F.log");
 }
 
 TEST_F(PrintToFileTest, FollowsNoLinkAndOpensRegularFilesOnly) {
