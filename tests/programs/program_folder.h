@@ -1,7 +1,6 @@
 #pragma once
 // A folder for the files of a test that runs `caffe2`. In command lines and in what is printed, its path is "DIR/".
 
-#include <absl/strings/str_replace.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,11 +17,10 @@ class ProgramFolder : public ::testing::Test {
  protected:
   ProgramResult Run(const Words& words) const {
     Words args;
-    for (const std::string& word : words)
-      args.push_back(absl::StrReplaceAll(word, {{"DIR/", dir_.path("")}}));
+    for (const std::string& word : words) args.push_back(Replaced(word, "DIR/", dir_.path("")));
     ProgramResult result = RunCaffe2(args);
     for (std::string* text : {&result.out, &result.err})
-      *text = absl::StrReplaceAll(*text, {{dir_.path(""), "DIR/"}});
+      *text = Replaced(*text, dir_.path(""), "DIR/");
     return result;
   }
   // The standard output of a command that succeeds without a warning.
@@ -37,6 +35,13 @@ class ProgramFolder : public ::testing::Test {
     return first;
   }
   const TempDir dir_;
+
+ private:
+  static std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+    return text;
+  }
 };
 
 }  // namespace caffe2rt::test
