@@ -1,6 +1,7 @@
 // The net arguments cuda_graph and cuda_sync on the counting device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -122,6 +123,34 @@ TEST(CountingGraphTest, KeepsTheGraphsOfSeveralAddresses) {
   EXPECT_EQ(Counts().graphs, before.graphs + 18);
 }
 
+// The oldest graph is replaced; at its addresses, another one is recorded.
+TEST(CountingGraphTest, RecordsAgainWhatWasReplaced) {
+  Workspace ws;
+  FeedDevice(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(ParseNet(kThree));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("three"));
+  Tensor* const x = ws.GetBlob("x")->GetMutable<Tensor>();
+  const Tensor original = *x;  // its graph is the first one to be replaced
+  std::vector<Tensor> buffers;
+  for (int i = 0; i < 40; ++i) {
+    Tensor host({2}, CPU);
+    host.mutable_data<float>()[0] = -1;
+    host.mutable_data<float>()[1] = static_cast<float>(i);
+    buffers.emplace_back(host, kCounting);
+  }
+  const CountingCounts before = Counts();
+  for (int run = 0; run < 120; ++run) {
+    const size_t i = static_cast<size_t>(run < 60 ? run % 40 : 39 - run % 40);
+    x->ShareData(buffers[i]);
+    ASSERT_TRUE(ws.RunNet("three"));
+    EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 3.f * static_cast<float>(i)})) << run;
+  }
+  x->ShareData(original);
+  ASSERT_TRUE(ws.RunNet("three"));
+  EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 6}));
+  EXPECT_EQ(Counts().graphs, before.graphs + 121);
+}
+
 TEST(CountingGraphTest, ReplayMovesTheVersionsOfWhatItWrites) {
   Workspace ws;
   FeedDevice(&ws, "x", {2}, {-1, 2});
@@ -218,6 +247,78 @@ TEST(CountingGraphTest, OperatorThatWaitsIsLeftOutAndNamedOnce) {
   EXPECT_EQ(Counts().graphs, graphs + 2);  // one before the operator and one after it
 }
 
+// What eight runs of net "n" log.
+std::string LogOfGraphRuns(const std::string& text, Workspace* ws) {
+  ws->CreateNet(ParseNet(text));
+  SetLogThreshold(1);
+  testing::internal::CaptureStderr();
+  for (int run = 0; run < 8; ++run) EXPECT_TRUE(ws->RunNet("n"));
+  SetLogThreshold(2);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(CountingGraphTest, TheFirstOperatorOfAGraphIsLeftOutOnce) {
+  Workspace ws;
+  FeedDevice(&ws, "x", {2}, {-1, 2});
+  const std::string log = LogOfGraphRuns(R"(
+    name: "n" device_option { device_type: 20 } arg { name: "cuda_graph" i: 1 }
+    op { type: "WaitsInside" input: "x" output: "a" }
+    op { type: "Add" input: "a" input: "x" output: "b" }
+    op { type: "Relu" input: "b" output: "y" })",
+                                         &ws);
+  const std::string want = "operator 0 (WaitsInside) is run on its own, not in a graph";
+  EXPECT_THAT(log, testing::HasSubstr(want));
+  EXPECT_EQ(log.find(want), log.rfind(want));
+  const int64_t graphs = Counts().graphs, operations = Counts().operations;
+  FeedDevice(&ws, "x", {2}, {-1, 5});
+  ASSERT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Counts().graphs, graphs + 1);
+  EXPECT_EQ(Counts().operations, operations + 2);  // the copies of the test and of the operator
+  EXPECT_EQ(FetchDevice(ws, "y"), (Floats{0, 10}));
+}
+
+// Y = X times a number on the CPU, of which the schema does not know that it is there.
+class TimesCpuNumberOp final : public Operator<CountingContext> {
+ public:
+  using Operator<CountingContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const float factor = Input<Tensor>(1, CPU).data<float>()[0];
+    const float* const x = X.data<float>();
+    float* const y = Output(0, X.sizes(), X.dtype())->mutable_data<float>();
+    context_.Launch([x, y, factor, n = X.numel()] {
+      std::transform(x, x + n, y, [factor](float value) { return value * factor; });
+    });
+    return true;
+  }
+};
+REGISTER_DEVICE_OPERATOR(20, TimesCpuNumber, TimesCpuNumberOp);
+OPERATOR_SCHEMA(TimesCpuNumber).NumInputs(2).NumOutputs(1);
+
+TEST(CountingGraphTest, OperatorsThatReadTheCpuAreLeftOut) {
+  Workspace ws;
+  FeedDevice(&ws, "x", {2}, {-1, 2});
+  Feed<float>(&ws, "s", {1}, {3});
+  const std::string log = LogOfGraphRuns(R"(
+    name: "n" device_option { device_type: 20 } arg { name: "cuda_graph" i: 1 }
+    op { type: "Add" input: "x" input: "x" output: "a" }
+    op { type: "Relu" input: "a" output: "b" }
+    op { type: "TimesCpuNumber" input: "b" input: "s" output: "c" }
+    op { type: "Add" input: "c" input: "x" output: "d" }
+    op { type: "Relu" input: "d" output: "y" })",
+                                         &ws);
+  const std::string want =
+      "operator 2 (TimesCpuNumber) is run on its own, not in a graph: not all of its inputs and "
+      "outputs are tensors on its device";
+  EXPECT_THAT(log, testing::HasSubstr(want));
+  EXPECT_EQ(log.find(want), log.rfind(want));
+  const int64_t graphs = Counts().graphs;
+  Feed<float>(&ws, "s", {1}, {10});
+  ASSERT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Counts().graphs, graphs + 2);
+  EXPECT_EQ(FetchDevice(ws, "y"), (Floats{0, 42}));
+}
+
 // Stands in for an operator that draws random numbers: its runs differ in a counter on the host.
 class CountsRunsOp final : public Operator<CountingContext> {
  public:
@@ -256,6 +357,10 @@ TEST(CountingGraphTest, OperatorsWithStateOnTheHostStayOutside) {
       EXPECT_EQ(FetchDevice(ws, "count"), (Floats(2, static_cast<float>(run))));
     }
     EXPECT_EQ(Counts().graphs, graphs + 2);
+    // Those in the graph do not run besides.
+    const int64_t operations = Counts().operations;
+    ASSERT_TRUE(ws.RunNet("three"));
+    EXPECT_EQ(Counts().operations, operations + 1);
   }
 }
 
