@@ -115,7 +115,7 @@ void AddBlobsOfFile(const std::string& path, FileKind kind, const NetsOfFile& fo
 std::vector<FedInput> FeedInputs(const CommandLine& line, const NetsOfFile& found, Workspace* ws) {
   std::vector<const NetDef*> nets;
   for (const TitledNet& net : found.nets) nets.push_back(&net.net);
-  return FeedInputs(line, nets, ws);
+  return FeedInputs(line, nets, ws, found.is_onnx);
 }
 
 // Adds what --input states. The workspace holds the values.

@@ -38,6 +38,7 @@ struct NetsOfFile {
   std::shared_ptr<const PackedModel> packed;  // of a packed model
   NetDef init_net;                            // of a net of Caffe: its weights
   ShapeMap input_shapes;                      // the same
+  bool is_onnx = false;                       // of a model of ONNX
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 

@@ -168,6 +168,7 @@ NetsOfFile LoadOnnxNets(const CommandLine& line, const std::string& path) {
     found.input_shapes[input.name] =
         HasFixedDims(input) ? CreateTensorShape(input.dims, input.type) : UnknownShape();
   }
+  found.is_onnx = true;
   return found;
 }
 

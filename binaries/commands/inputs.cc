@@ -211,8 +211,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
 }
 
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
-                                 Workspace* ws) {
-  return FeedInputs(line, nets, {}, false, ws);
+                                 Workspace* ws, bool for_onnx) {
+  return FeedInputs(line, nets, {}, for_onnx, ws);
 }
 
 }  // namespace caffe2rt

@@ -63,9 +63,9 @@ struct FedInput {
 // Feeds the --input options. THROWS if no operator reads a blob (CheckInputName), and UsageError
 // for a value that is neither a file nor a shape and for a blob that is given twice.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws);
-// The same for several nets that run in one workspace.
+// The same for several nets that run in one workspace. `for_onnx`: files may be tensors of ONNX.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
-                                 Workspace* ws);
+                                 Workspace* ws, bool for_onnx = false);
 
 // Splits "blob=value" at the last '='. Returns nullopt if there is none.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);

@@ -60,6 +60,18 @@ TEST_F(OnnxModelsTest, RunsOnArraysAndOnTensorsOfOnnx) {
   }
 }
 
+TEST_F(OnnxModelsTest, ChecksArraysAndTensorsOfOnnx) {
+  for (const std::string& input : {array_, tensor_}) {
+    const ProgramResult fine = RunCaffe2({"check", model_, "--input", "x=" + input});
+    EXPECT_EQ(fine.code, 0) << fine.err;
+  }
+  Tensor wide({2, 3}, CPU);
+  std::fill_n(wide.mutable_data<float>(), 6, 1.f);
+  WriteOnnxTensor(tensor_, "x", wide);
+  const ProgramResult wrong = RunCaffe2({"check", model_, "--input", "x=" + tensor_});
+  EXPECT_NE(wrong.code, 0) << wrong.out;
+}
+
 TEST_F(OnnxModelsTest, NewerOpsetsAreAcceptedOnDemand) {
   onnx::ModelProto model;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kModel, &model));
