@@ -170,8 +170,9 @@ TEST(GenerateProposalsBatchTest, GivesWhatItsImagesGiveAlone) {
 TEST(DetectionOutputBatchTest, GivesWhatItsImagesGiveAlone) {
   const int64_t priors = 6;
   for (const std::string arguments :
-       {"", "share_location=0", "nms_top_k=3", "keep_top_k=4", "keep_top_k=4 confidence_threshold=0.25",
-        "nms_eta=0.9 nms_threshold=0.6", "code_type=CENTER_SIZE background_label=-1"}) {
+       {"", "share_location=0", "nms_top_k=3", "keep_top_k=4",
+        "keep_top_k=4 confidence_threshold=0.25", "nms_eta=0.9 nms_threshold=0.6",
+        "code_type=CENTER_SIZE background_label=-1"}) {
     SCOPED_TRACE(arguments);
     const int64_t locations = arguments == "share_location=0" ? 3 : 1;
     Workspace ws;
@@ -245,6 +246,66 @@ TEST(RegionBatchTest, GivesWhatEachRegionGivesAlone) {
     }
     ExpectTensor<float>(ws, "Y", DimsOf(ws, "Y"), y, 1e-5);
     if (!a.empty()) ExpectTensor<int32_t>(ws, "A", DimsOf(ws, "A"), a);
+  }
+}
+
+// The gradient of the image is the sum over the regions, of which several lie upon each other.
+TEST(RegionBatchTest, AddsUpTheGradientsOfTheRegions) {
+  struct GradientCall {
+    const char* forward;
+    const char* backward;
+    const char* arguments;
+    bool rotated;
+    int64_t channels;
+  };
+  const GradientCall calls[] = {
+      {"RoIAlign X R -> Y ", "RoIAlignGradient X R D -> E ",
+       "pooled_h=2 pooled_w=3 spatial_scale=0.5", false, 3},
+      {"RoIAlign X R -> Y ", "RoIAlignGradient X R D -> E ",
+       "pooled_h=3 pooled_w=2 sampling_ratio=2 aligned=1", false, 17},
+      {"RoIAlignRotated X R -> Y ", "RoIAlignRotatedGradient X R D -> E ",
+       "pooled_h=2 pooled_w=3 spatial_scale=0.5", true, 3},
+      {"RoIPool X R -> Y A ", "RoIPoolGradient X R A D -> E ",
+       "pooled_h=2 pooled_w=3 spatial_scale=0.5", false, 3},
+      {"PSRoIPool X R -> Y A ", "PSRoIPoolGradient X R A D -> E ",
+       "output_dim=2 group_size=2 spatial_scale=0.5", false, 8},
+  };
+  const float images[] = {2, 0, 2, 2, 0};
+  for (const GradientCall& call : calls) {
+    SCOPED_TRACE(call.backward + std::string(call.arguments));
+    const int64_t dim = call.rotated ? 5 : 4, count = 5;
+    const Floats boxes = Boxes(count, call.rotated, 14);
+    Floats rois;
+    for (int64_t r = 0; r < count; ++r) {
+      rois.push_back(images[r]);
+      rois.insert(rois.end(), boxes.begin() + r * dim, boxes.begin() + (r + 1) * dim);
+    }
+    Workspace ws;
+    Feed<float>(&ws, "X", {3, call.channels, 11, 13},
+                RandomValues(3 * call.channels * 143, -1, 1, 15));
+    Feed<float>(&ws, "R", {count, dim + 1}, rois);
+    RunCpu(&ws, call.forward + std::string(call.arguments));
+    const Dims y = DimsOf(ws, "Y");
+    const auto elements = static_cast<int64_t>(Fetch<float>(ws, "Y").size());
+    Feed<float>(&ws, "D", y, RandomValues(elements, -1, 1, 16));
+    RunCpu(&ws, call.backward + std::string(call.arguments));
+    Floats sum(static_cast<size_t>(3 * call.channels * 143));
+    for (int64_t r = 0; r < count; ++r) {
+      Workspace one;
+      FeedRows(ws, "X", 0, 3, &one);
+      FeedRows(ws, "R", r, 1, &one);
+      RunCpu(&one, call.forward + std::string(call.arguments));
+      FeedRows(ws, "D", r, 1, &one);
+      RunCpu(&one, call.backward + std::string(call.arguments));
+      const Floats own = Fetch<float>(one, "E");
+      ASSERT_EQ(own.size(), sum.size());
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += own[i];
+    }
+    ExpectTensor<float>(ws, "E", {3, call.channels, 11, 13}, sum, 1e-5);
+    // Nothing flows to the image without regions.
+    const size_t image = sum.size() / 3;
+    const Floats all = Fetch<float>(ws, "E");
+    for (size_t i = image; i < 2 * image; ++i) ASSERT_EQ(all[i], 0) << i;
   }
 }
 
