@@ -31,6 +31,19 @@ TEST(MovedCallsTest, SelectFromShapesOfOtherRanks) {
   });
 }
 
+// The largest of two channels far below 0 is no 0.
+TEST(MovedCallsTest, NormalizeLargeNegativeChannels) {
+  const std::string x = "X f 1,2,1,3 = -500,-501,-502,-500,-503,-502";
+  const std::string y = "f 1,2,1,3 = 0.5,0.880797,0.5,0.5,0.119203,0.5";
+  ExpectResults({
+      {"GroupSpatialSoftmax X -> Y num_classes=2", x, "Y " + y},
+      {"SpatialSoftmaxWithLoss X L -> Y Z", x + "; L i 1,1,3 = 0,0,1",
+       "Y " + y + "; Z f - = 0.504408"},
+      {"Softmax X -> Y axis=1", "X f 2,2 = -500,-500,-501,-503",
+       "Y f 2,2 = 0.5,0.5,0.880797,0.119203"},
+  });
+}
+
 TEST(MovedCallsTest, RejectIndicesThatReachBehindTheData) {
   const std::string message =
       "input 1 (indices) has shape [3, 1], want the rank of input 0 (data) of shape [2, 3] and no "
