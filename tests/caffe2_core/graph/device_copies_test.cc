@@ -376,5 +376,62 @@ TEST(DeviceCopiesTest, BringsBackTheOutputsOfOperatorsWithNets) {
                   "CopyGPUToCPU(b_gpu_0) -> b @ CUDA 0", "If(c) -> b"));
 }
 
+// What a net wrote on the CPU is copied again for the next reader on the device.
+TEST(DeviceCopiesTest, CopiesAgainWhatNestedNetsWrote) {
+  for (const char* output : {"output: \"b\"", ""}) {
+    const auto lines = Injected(MakeString(R"(
+      external_input: "b" external_input: "c" external_input: "x" external_output: "v"
+      op { type: "Relu" input: "b" output: "u" device_option { device_type: 1 } }
+      op { type: "If" input: "c" )",
+                                           output, R"( arg { name: "then_net" n {
+           op { type: "Relu" input: "x" output: "b" } } } }
+      op { type: "Relu" input: "b" output: "v" device_option { device_type: 1 } })"));
+    ASSERT_EQ(lines.size(), 5u) << output;
+    EXPECT_EQ(lines[0], "CopyCPUToGPU(b) -> b_gpu_0 @ CUDA 0");
+    EXPECT_EQ(lines[3], "CopyCPUToGPU(b) -> b_gpu_0 @ CUDA 0");
+    EXPECT_EQ(lines[4], "Relu(b_gpu_0) -> v @ CUDA 0");
+  }
+}
+
+// A tensor takes the place of what was no tensor.
+TEST(DeviceCopiesTest, FollowsTensorsThatReplaceObjects) {
+  BlobDevices blobs;
+  blobs.PlaceAnywhere("t");
+  EXPECT_THAT(Injected(R"(external_output: "y"
+      op { type: "ConstantFill" output: "t" device_option { device_type: 1 } }
+      op { type: "Relu" input: "t" output: "y" })",
+                       &blobs),
+              ElementsAre("ConstantFill() -> t @ CUDA 0", "CopyGPUToCPU(t) -> t_cpu @ CUDA 0",
+                          "Relu(t_cpu) -> y"));
+}
+
+TEST(DeviceCopiesTest, FollowsBlobsThatMayMove) {
+  const NetDef net = test::ParseNet(R"(external_output: "z"
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "ConstantFill" output: "x" device_option { device_type: 1 } }
+      op { type: "Relu" input: "x" output: "z" })");
+  DeviceCopyOptions options;
+  options.may_move_blobs = true;
+  EXPECT_THAT(LinesOf(InjectCrossDeviceCopies(net, nullptr, options)),
+              testing::IsSupersetOf({"ConstantFill() -> x @ CUDA 0",
+                                     "CopyGPUToCPU(x) -> x_cpu @ CUDA 0", "Relu(x_cpu) -> z"}));
+}
+
+TEST(DeviceCopiesTest, CopiesAreOnSeveralDevices) {
+  for (const char* type : {"CopyCPUToGPU", "CopyGPUToCPU"}) {
+    EXPECT_TRUE(HasSeveralDevices(test::ParseNet(MakeString(
+        "op { type: \"", type, R"(" input: "x" output: "y" device_option { device_type: 1 } })"))))
+        << type;
+  }
+  EXPECT_THAT(Injected(R"(external_output: "q" external_input: "x"
+      op { type: "Relu" input: "x" output: "a" device_option { device_type: 3 } })")[0],
+              "CopyFromCPUInput(x) -> x_opengl_0 @ OPENGL 0");
+  const NetDef first = test::ParseNet(
+                   R"(op { type: "ConstantFill" output: "t" device_option { device_type: 1 } })"),
+               second = test::ParseNet(R"(op { type: "Relu" input: "t" output: "y" })");
+  const std::vector<NetDef> both = InjectDeviceCopiesAmongNets({first, second});
+  EXPECT_EQ(LinesOf(both[1])[0], "CopyGPUToCPU(t) -> t_cpu @ CUDA 0");
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_copies_test

@@ -428,5 +428,65 @@ TEST(MemoryDemandTest, PartsOnIdeepNeedBlocks) {
   EXPECT_EQ(placements("", "", {0, 1, 3}), joined);
 }
 
+TEST(MemoryDemandTest, ControlInputsAreReads) {
+  EXPECT_EQ(RequestText(R"(op { type: "Tanh" input: "x" output: "b" }
+                           op { type: "Tanh" input: "b" output: "c" }
+                           op { type: "Tanh" input: "c" output: "d" control_input: "b" }
+                           op { type: "Tanh" input: "d" output: "y" })",
+                        {{"x", Floats({2, 3})}}),
+            "b written 0 read 1 2; c written 1 read 2; d written 2 read 3; "
+            "in place 1 c in b at 0; in place 2 d in c at 0; ");
+}
+
+// With 16 channels, a value has as many bytes on IDEEP as on the CPU.
+TEST(MemoryDemandTest, NothingIsInPlaceOfIdeep) {
+  const std::string ideep = " device_option { device_type: 5 }";
+  const auto in_place = [](const std::string& first, const std::string& second) {
+    return RequestText(R"(op { type: "Relu" input: "x" output: "a")" + first +
+                           R"( } op { type: "Relu" input: "a" output: "c")" + second +
+                           R"( } op { type: "Tanh" input: "c" output: "y" })",
+                       {{"x", Floats({2, 16})}})
+               .find("in place 1 c in a") != std::string::npos;
+  };
+  EXPECT_TRUE(in_place("", ""));
+  EXPECT_FALSE(in_place(ideep, ""));
+  EXPECT_FALSE(in_place("", ideep));
+}
+
+// ConvFusion adds in place only if both are the same blob.
+TEST(MemoryDemandTest, AddedTensorsAreNotGivenAway) {
+  const std::string text =
+      RequestText(R"(
+      op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
+      op { type: "Conv" input: "x" input: "w" output: "e" arg { name: "kernel" i: 1 } }
+      op { type: "ConvFusion" input: "e" input: "w" input: "a" output: "c"
+           arg { name: "kernel" i: 1 } arg { name: "sum" i: 1 } }
+      op { type: "Tanh" input: "c" output: "y" })",
+                  {{"x", Floats({1, 16, 2, 2})}, {"w", Floats({16, 16, 1, 1})}});
+  EXPECT_EQ(text, "a written 0 read 2; e written 1 read 2; c written 2 read 3; ");
+}
+
+TEST(MemoryReportTest, CountsAThreadAndTheLargestScratch) {
+  const std::string conv =
+      R"(op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 3 } } )";
+  const auto report = [](const std::string& text, int threads) {
+    return ReportMemory({}, ParseNet(text),
+                        {{"x", Floats({1, 4, 9, 9})}, {"w", Floats({4, 4, 3, 3})}}, {"w"}, {},
+                        threads);
+  };
+  EXPECT_EQ(report(conv, 0).scratch_bytes, report(conv, 1).scratch_bytes);
+  EXPECT_EQ(report(conv + R"(op { type: "Relu" input: "a" output: "b" })", 2).scratch_bytes,
+            2 * report(conv, 1).scratch_bytes);
+  const MemoryReport two = report(R"(op { type: "Tanh" input: "x" output: "a" }
+      op { type: "Tanh" input: "x" output: "b" } op { type: "Add" input: "a" input: "b" output: "c" }
+      op { type: "Tanh" input: "c" output: "y" })",
+                                  1);
+  std::set<int64_t> offsets;
+  for (const MemoryReport::BlobUse& blob : two.blobs) {
+    if (blob.name == "a" || blob.name == "b") offsets.insert(blob.offset);
+  }
+  EXPECT_THAT(offsets, ElementsAre(0, 1344));  // 4 * 81 floats, rounded up to 64 bytes
+}
+
 }  // namespace
 }  // namespace caffe2rt::memory_demand_test

@@ -214,5 +214,16 @@ TEST(NestedNetsTest, RenamesAllThatANetWritesFirst) {
   EXPECT_EQ(renamed(other + read + write + read + write), "a > b; y > t; > y; y > t; > z; ");
 }
 
+TEST(NestedNetsTest, BindingsCountAllOutputs) {
+  const OperatorDef op =
+      ParseOp(R"(type: "Do" input: "x" input: "S" output: "y" output: "z" output: "S"
+      arg { name: "inner_blobs" strings: "a" strings: "b" strings: "c" }
+      arg { name: "outer_blobs_idx" ints: 1 ints: 2 ints: 0 } )");
+  const NestedNames names(op, NestedNames());
+  EXPECT_EQ(names.Find("a").name, "y");
+  EXPECT_EQ(names.Find("b").name, "z");
+  EXPECT_EQ(names.Find("c").name, "x");
+}
+
 }  // namespace
 }  // namespace caffe2rt::nested_nets_test

@@ -65,6 +65,7 @@ TEST(NetCheckTest, AnOperatorDoesNotMakeItsOwnInput) {
          op { type: "Relu" input: "y" output: "z" control_input: "nowhere" })"));
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].op, 0);
+  EXPECT_EQ(problems[0].text.find("later"), std::string::npos) << problems[0].text;
 }
 
 TEST(NetCheckTest, NamesTheOperatorThatMakesAnInputTooLate) {
