@@ -155,8 +155,8 @@ TEST(DeviceModuleTest, ExplainsSymbolsThatTheProgramLacks) {
   const std::string message = FindDevice(type).message;
   EXPECT_THAT(message, StartsWith("SMITH: cannot load \"" + path + "\": "));
   EXPECT_THAT(message, HasSubstr("undefined symbol: " + name + "q"));
-  EXPECT_TRUE(message.ends_with("; the program must export all symbols of the static library, or use "
-                                "the shared library"))
+  EXPECT_TRUE(message.ends_with(
+      "; the program must export all symbols of the static library, or use the shared library"))
       << message;
 }
 

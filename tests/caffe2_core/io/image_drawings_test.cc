@@ -1,4 +1,5 @@
-// What DrawBox paints, pixel by pixel: digits, the thickness of lines, their colours, and boxes partly outside.
+// What DrawBox paints, pixel by pixel: digits, the thickness of lines, their colours, and boxes
+// partly outside.
 
 #include <gtest/gtest.h>
 
@@ -43,16 +44,12 @@ DrawnBox PointBox(float x, float y, int64_t number) {
   return box;
 }
 
-constexpr const char* kDigitRows[10][5] = {{"###", "#.#", "#.#", "#.#", "###"},
-                                           {".#.", "##.", ".#.", ".#.", "###"},
-                                           {"###", "..#", "###", "#..", "###"},
-                                           {"###", "..#", "###", "..#", "###"},
-                                           {"#.#", "#.#", "###", "..#", "..#"},
-                                           {"###", "#..", "###", "..#", "###"},
-                                           {"###", "#..", "###", "#.#", "###"},
-                                           {"###", "..#", "..#", ".#.", ".#."},
-                                           {"###", "#.#", "###", "#.#", "###"},
-                                           {"###", "#.#", "###", "..#", "###"}};
+constexpr const char* kDigitRows[10][5] = {
+    {"###", "#.#", "#.#", "#.#", "###"}, {".#.", "##.", ".#.", ".#.", "###"},
+    {"###", "..#", "###", "#..", "###"}, {"###", "..#", "###", "..#", "###"},
+    {"#.#", "#.#", "###", "..#", "..#"}, {"###", "#..", "###", "..#", "###"},
+    {"###", "#..", "###", "#.#", "###"}, {"###", "..#", "..#", ".#.", ".#."},
+    {"###", "#.#", "###", "#.#", "###"}, {"###", "#.#", "###", "..#", "###"}};
 
 // A number whose plate begins at (left, top): white digits of 3 x 5 points on a plate with a
 // margin of one, each point a square of `scale` pixels.
@@ -61,13 +58,15 @@ void ExpectNumber(const Image& image, const std::string& digits, int left, int t
   const int columns = static_cast<int>(digits.size()) * 4 + 1;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
-      const bool inside = x >= left && y >= top && x < left + columns * scale && y < top + 7 * scale;
+      const bool inside =
+          x >= left && y >= top && x < left + columns * scale && y < top + 7 * scale;
       Pixel want = kBlack;
       if (inside) {
         const int column = (x - left) / scale - 1, row = (y - top) / scale - 1;
         const bool in_digit = column >= 0 && column % 4 < 3 && row >= 0 && row < 5;
         const bool is_ink =
-            in_digit && kDigitRows[digits[static_cast<size_t>(column / 4)] - '0'][row][column % 4] == '#';
+            in_digit &&
+            kDigitRows[digits[static_cast<size_t>(column / 4)] - '0'][row][column % 4] == '#';
         want = is_ink ? kWhite : color;
       }
       ASSERT_EQ(PixelAt(image, x, y), want) << digits << " at " << x << ", " << y;
@@ -186,8 +185,11 @@ TEST(ImageDrawingsTest, LinesEndAtTheBorder) {
   EXPECT_EQ(Painted(image), 3 + 2 - 1);
   for (int x = 0; x <= 2; ++x) EXPECT_NE(PixelAt(image, x, 1), kBlack);
   EXPECT_NE(PixelAt(image, 2, 0), kBlack);
-  ExpectThrows([] { DrawBox(UprightBox({0, 0}, {1, 1}), nullptr); },
-               "argument image of DrawBox is null");
+  ExpectThrows(
+      [] {
+        DrawBox(UprightBox({0, 0}, {1, 1}), nullptr);
+      },
+      "argument image of DrawBox is null");
 }
 
 TEST(ImageDrawingsTest, BoxesTurnAgainstTheClock) {

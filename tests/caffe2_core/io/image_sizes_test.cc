@@ -1,5 +1,5 @@
-// Images resized, cropped and made into tensors, for many odd sizes, against the definitions written down pixel by
-// pixel.
+// Images resized, cropped and made into tensors, for many odd sizes, against the definitions
+// written down pixel by pixel.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ double PillowFilter(const std::string& name, double x) {
   return std::abs(x) < 3 ? SincOf(x) * SincOf(x / 3) : 0;
 }
 
-// The weight of input pixel `x` for output pixel `i` along an axis. `shrinks`: no side of the image grows.
+// The weight of input pixel `x` for output pixel `i` along an axis. `shrinks`: no side of the image
+// grows.
 std::vector<double> WeightsOf(const std::string& name, int from, int to, int i, bool shrinks) {
   const double ratio = static_cast<double>(from) / to;
   std::vector<double> weights(static_cast<size_t>(from));
@@ -57,7 +58,8 @@ std::vector<double> WeightsOf(const std::string& name, int from, int to, int i, 
     for (int x = -3; x < from + 3; ++x) add(x, Keys(x - at, -0.75));
   } else if (name == "area" && shrinks) {
     for (int x = 0; x < from; ++x)
-      add(x, std::max(0.0, std::min(x + 1.0, (i + 1) * ratio) - std::max<double>(x, i * ratio)) / ratio);
+      add(x, std::max(0.0, std::min(x + 1.0, (i + 1) * ratio) - std::max<double>(x, i * ratio)) /
+                 ratio);
   } else if (name == "area") {
     // The part of the output pixel that lies behind the border of two input pixels.
     const int low = i * from / to;
@@ -159,9 +161,9 @@ TEST(ImageSizesTest, CropsAreInTheMiddleRoundedUpAndLeft) {
 TEST(ImageSizesTest, TheShorterSideGetsItsSizeAndTheOtherFollows) {
   const struct {
     int width, height, side, want_width, want_height;
-  } rows[] = {{5, 3, 4, 7, 4},    {3, 5, 4, 4, 7},     {7, 7, 3, 3, 3},
-              {10, 4, 5, 13, 5},  {4, 10, 5, 5, 13},   {9, 8, 1, 1, 1},
-              {100, 3, 1, 33, 1}, {1, 1000, 1000, 1000, 1000000}};
+  } rows[] = {
+      {5, 3, 4, 7, 4},   {3, 5, 4, 4, 7}, {7, 7, 3, 3, 3},    {10, 4, 5, 13, 5},
+      {4, 10, 5, 5, 13}, {9, 8, 1, 1, 1}, {100, 3, 1, 33, 1}, {1, 1000, 1000, 1000, 1000000}};
   for (const auto& row : rows) {
     int width = 0, height = 0;
     ResizedSize(Patterned(row.width, row.height), row.side, &width, &height);
@@ -230,7 +232,8 @@ TEST(ImageSizesTest, TensorsHaveThePlanesOfTheirOrder) {
                         (static_cast<float>(value) - means[c]) * 2 / stds[c]);
       }
     }
-    const Tensor grey = ImageToTensor(image, {.mean = {3}, .scale = {0.5f}, .bgr = bgr, .grey = true});
+    const Tensor grey =
+        ImageToTensor(image, {.mean = {3}, .scale = {0.5f}, .bgr = bgr, .grey = true});
     ASSERT_EQ(grey.dims(), (std::vector<int64_t>{1, 1, 2, 3}));
     for (size_t i = 0; i < 6; ++i) {
       const uint8_t* const rgb = image.rgb.data() + i * 3;
@@ -238,11 +241,18 @@ TEST(ImageSizesTest, TensorsHaveThePlanesOfTheirOrder) {
       EXPECT_FLOAT_EQ(grey.data<float>()[i], static_cast<float>(luma - 3) / 2);
     }
   }
-  ExpectThrows([&] { ImageToTensor(image, {.mean = {1, 2, 3}, .grey = true}); },
-               "mean has 3 values, want 1: the image is grey");
+  ExpectThrows(
+      [&] {
+        ImageToTensor(image, {.mean = {1, 2, 3}, .grey = true});
+      },
+      "mean has 3 values, want 1: the image is grey");
   ExpectThrows([&] { ImageToTensor(image, {.scale = {1, 2}}); }, "scale has 2 values, want 1 or 3");
   ExpectThrows([&] { ImageToTensor(image, {.mean = {}}); }, "mean has 0 values, want 1 or 3");
-  ExpectThrows([&] { ImageToTensor(image, {.std = {1, 0, 1}}); }, "std, by which pixels are divided");
+  ExpectThrows(
+      [&] {
+        ImageToTensor(image, {.std = {1, 0, 1}});
+      },
+      "std, by which pixels are divided");
 }
 
 template <class T>
@@ -254,8 +264,8 @@ Tensor ShownTensor(const std::vector<int64_t>& dims, const std::vector<T>& value
 using Bytes = std::vector<uint8_t>;
 
 TEST(ImageSizesTest, TensorsAreShownByTheirShape) {
-  const Image packed = TensorToImage(
-      ShownTensor<uint8_t>({1, 2, 1, 4}, {1, 2, 3, 99, 4, 5, 6, 99}));
+  const Image packed =
+      TensorToImage(ShownTensor<uint8_t>({1, 2, 1, 4}, {1, 2, 3, 99, 4, 5, 6, 99}));
   EXPECT_EQ(packed.width, 1);
   EXPECT_EQ(packed.height, 2);
   EXPECT_EQ(packed.rgb, (Bytes{3, 2, 1, 6, 5, 4}));  // blue first
@@ -266,8 +276,7 @@ TEST(ImageSizesTest, TensorsAreShownByTheirShape) {
     EXPECT_EQ(TensorToImage(planes, true).rgb, (Bytes{5, 3, 1, 6, 4, 2}));
   }
   // Rows of four floats are not pixels.
-  const Image wide = TensorToImage(
-      ShownTensor<float>({1, 1, 1, 4}, {10, 20, 30, 40}));
+  const Image wide = TensorToImage(ShownTensor<float>({1, 1, 1, 4}, {10, 20, 30, 40}));
   EXPECT_EQ(wide.width, 4);
   EXPECT_EQ(wide.rgb, (Bytes{10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40}));
   const Image three = TensorToImage(ShownTensor<uint8_t>({3, 1, 4}, Bytes(12, 9)));
@@ -275,7 +284,8 @@ TEST(ImageSizesTest, TensorsAreShownByTheirShape) {
   EXPECT_EQ(three.height, 1);
   EXPECT_EQ(TensorToImage(ShownTensor<float>({2, 1}, {7, 8})).height, 2);
   EXPECT_EQ(TensorToImage(ShownTensor<float>({1, 2, 1}, {7, 8})).height, 2);
-  for (const auto& dims : {std::vector<int64_t>{2, 1, 1}, {4, 1, 1}, {1, 1, 1, 1, 1}, {2, 1, 1, 1}}) {
+  for (const auto& dims :
+       {std::vector<int64_t>{2, 1, 1}, {4, 1, 1}, {1, 1, 1, 1, 1}, {2, 1, 1, 1}}) {
     const Tensor tensor = ShownTensor<float>(dims, {});
     ExpectThrows([&] { TensorToImage(tensor); }, "as an image, want float or uint8");
   }

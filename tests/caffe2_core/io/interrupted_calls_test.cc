@@ -1,5 +1,5 @@
-// System calls that write or read less than they were asked for, or are interrupted by a signal: the files and
-// what is read from them are the same as without.
+// System calls that write or read less than they were asked for, or are interrupted by a signal:
+// the files and what is read from them are the same as without.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -24,8 +24,8 @@
 
 namespace caffe2rt::interrupted_calls_test {
 
-// How calls of this thread that read are hindered: each second one is interrupted, and the others get at most so
-// many bytes. 0: not at all.
+// How calls of this thread that read are hindered: each second one is interrupted, and the others
+// get at most so many bytes. 0: not at all.
 thread_local size_t t_most_read = 0;
 thread_local int t_reads = 0;
 
@@ -55,7 +55,8 @@ class HinderedReads {
 
 std::string PatternOf(size_t size, int step) {
   std::string bytes(size, '\0');
-  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * static_cast<size_t>(step) >> 3);
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<char>(i * static_cast<size_t>(step) >> 3);
   return bytes;
 }
 
@@ -76,7 +77,8 @@ TensorProto FilledProto() {
 
 constexpr size_t kBuffer = 1 << 20;  // of an AtomicFile
 
-// More than its buffer holds at once, and changes of what is written and of what is not written yet.
+// More than its buffer holds at once, and changes of what is written and of what is not written
+// yet.
 void WriteInParts(const std::string& path) {
   AtomicFile file(path);
   file.Write("begin");
@@ -96,22 +98,23 @@ struct WriterRow {
 };
 
 std::vector<WriterRow> Writers() {
-  return {{"atomic file", WriteInParts},
-          {"bytes", [](const std::string& path) { WriteFileAtomically(path, PatternOf(9, 7)); }},
-          {"npy", [](const std::string& path) { WriteNpy(path, FilledTensor(700, 2)); }},
-          {"npz",
-           [](const std::string& path) {
-             WriteNpz(path, {{"a", FilledTensor(300, 1)}, {"b", FilledTensor(1, 2)}});
-           }},
-          {"proto", [](const std::string& path) { WriteProtoToBinaryFile(FilledProto(), path); }},
-          {"text proto",
-           [](const std::string& path) { WriteProtoToTextFile(FilledProto(), path); }},
-          {"png", [](const std::string& path) {
-             SavePng(path, {.width = 2, .height = 1, .rgb = {1, 2, 3, 4, 5, 6}});
-           }},
-          {"minidb", [](const std::string& path) {
-             test::Put("minidb", path, db::NEW, {{"a", "1"}, {"b", PatternOf(5000, 3)}});
-           }}};
+  return {
+      {"atomic file", WriteInParts},
+      {"bytes", [](const std::string& path) { WriteFileAtomically(path, PatternOf(9, 7)); }},
+      {"npy", [](const std::string& path) { WriteNpy(path, FilledTensor(700, 2)); }},
+      {"npz",
+       [](const std::string& path) {
+         WriteNpz(path, {{"a", FilledTensor(300, 1)}, {"b", FilledTensor(1, 2)}});
+       }},
+      {"proto", [](const std::string& path) { WriteProtoToBinaryFile(FilledProto(), path); }},
+      {"text proto", [](const std::string& path) { WriteProtoToTextFile(FilledProto(), path); }},
+      {"png",
+       [](const std::string& path) {
+         SavePng(path, {.width = 2, .height = 1, .rgb = {1, 2, 3, 4, 5, 6}});
+       }},
+      {"minidb", [](const std::string& path) {
+         test::Put("minidb", path, db::NEW, {{"a", "1"}, {"b", PatternOf(5000, 3)}});
+       }}};
 }
 
 bool WritesBytes(const FileCall& call) {
@@ -141,8 +144,10 @@ TEST(InterruptedCallsTest, WritesThatAreShortOrInterruptedGoOn) {
       if (!WritesBytes(calls[i])) continue;
       ++tried;
       for (const Interruption& how :
-           {Interruption{.call = i, .bytes = 1, .error = EIO}, Interruption{.call = i, .error = EINTR},
-            Interruption{.call = i, .bytes = std::max<size_t>(calls[i].bytes / 2, 1), .error = EIO}}) {
+           {Interruption{.call = i, .bytes = 1, .error = EIO},
+            Interruption{.call = i, .error = EINTR},
+            Interruption{
+                .call = i, .bytes = std::max<size_t>(calls[i].bytes / 2, 1), .error = EIO}}) {
         fs::remove(path);
         {
           const FileCalls hindered(how);
@@ -178,7 +183,8 @@ TEST(InterruptedCallsTest, WritesThatFailLeaveTheOldFileAlone) {
         error = e.message();
       }
       EXPECT_NE(error.find(path), std::string::npos) << writer.name << ": " << error;
-      EXPECT_NE(error.find(std::strerror(ENOSPC)), std::string::npos) << writer.name << ": " << error;
+      EXPECT_NE(error.find(std::strerror(ENOSPC)), std::string::npos)
+          << writer.name << ": " << error;
       EXPECT_EQ(ReadWholeFile(path), "old") << writer.name << ", call " << i;
       EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 1) << writer.name;
     }
@@ -242,9 +248,9 @@ TEST(InterruptedCallsTest, AppendedRecordsGoOnOrAreTakenBack) {
     transaction->Commit();
   };
   const test::Records all = {{"a", "1"}, {"b", PatternOf(100, 2)}, {"c", "3"}};
-  for (const Interruption& how :
-       {Interruption{}, Interruption{.call = 0, .bytes = 1, .error = EIO},
-        Interruption{.call = 0, .bytes = 60, .error = EIO}, Interruption{.call = 0, .error = EINTR}}) {
+  for (const Interruption& how : {Interruption{}, Interruption{.call = 0, .bytes = 1, .error = EIO},
+                                  Interruption{.call = 0, .bytes = 60, .error = EIO},
+                                  Interruption{.call = 0, .error = EINTR}}) {
     test::Put("minidb", path, db::NEW, {{"a", "1"}});
     append(how);
     EXPECT_EQ(test::GetAll("minidb", path), all) << how.bytes << " " << how.error;

@@ -1,5 +1,5 @@
-// Databases of several hundred records with keys so long that a page holds few of them: trees of several levels,
-// and all that readers do with them.
+// Databases of several hundred records with keys so long that a page holds few of them: trees of
+// several levels, and all that readers do with them.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ using KeysAndValues = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int kRecords = 400;
 
-// In an order of their own; keys differ at their end, and values are from 1 byte to some pages long.
+// In an order of their own; keys differ at their end, and values are from 1 byte to some pages
+// long.
 KeysAndValues LongRecords(int first, char letter) {
   KeysAndValues records;
   for (int i = 0; i < kRecords; ++i) {
@@ -145,9 +146,9 @@ TEST_P(LongKeysTest, ShardsAndShuffledEpochsHaveEveryRecordOnce) {
   for (const bool shuffle : {false, true}) {
     std::set<std::pair<std::string, std::string>> got;
     for (int shard = 0; shard < 3; ++shard) {
-      const DBReader reader(type_, path_,
-                            db::DBReaderOptions{
-                                .num_shards = 3, .shard_id = shard, .shuffle = shuffle});
+      const DBReader reader(
+          type_, path_,
+          db::DBReaderOptions{.num_shards = 3, .shard_id = shard, .shuffle = shuffle});
       const int64_t count = reader.NumRecords();
       EXPECT_EQ(count, shard == 0 ? 134 : 133);
       for (int64_t i = 0; i < count; ++i) {

@@ -362,8 +362,8 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfADeviceWhereverItStands) {
     EXPECT_EQ(option.device_id(), row.id) << row.text;
     EXPECT_EQ(option.node_name(), row.node) << row.text;
   }
-  for (const char* text : {"xcuda_gpu_id: 1", "cuda_gpu_ids: 1", "cuda_gpu_id_: 1", "cuda_gpu_id: 'x",
-                           "node_name: 'cuda_gpu_id: 1"}) {
+  for (const char* text : {"xcuda_gpu_id: 1", "cuda_gpu_ids: 1", "cuda_gpu_id_: 1",
+                           "cuda_gpu_id: 'x", "node_name: 'cuda_gpu_id: 1"}) {
     DeviceOption option;
     EXPECT_FALSE(ParseProtoFromText(text, &option)) << text;
   }

@@ -1,5 +1,5 @@
-// Every element type in chunks of many sizes: the keys, shapes, segments and fields of the records, and what is read
-// back from them in any order.
+// Every element type in chunks of many sizes: the keys, shapes, segments and fields of the records,
+// and what is read back from them in any order.
 
 #include <gtest/gtest.h>
 
@@ -57,8 +57,7 @@ class SerializedChunksTest : public ::testing::Test {
   void Check(const std::vector<T>& values, const std::string& field, size_t each = 1) {
     const TypeMeta type = TypeMeta::Make<T>();
     const auto n = static_cast<int64_t>(values.size());
-    for (const std::vector<int64_t>& dims :
-         {std::vector<int64_t>{n}, {1, n, 1}, {n, 1, 1, 1, 1}}) {
+    for (const std::vector<int64_t>& dims : {std::vector<int64_t>{n}, {1, n, 1}, {n, 1, 1, 1, 1}}) {
       Blob blob;
       Tensor* const tensor = blob.GetMutable<Tensor>();
       tensor->Resize(dims);
@@ -78,8 +77,8 @@ class SerializedChunksTest : public ::testing::Test {
           EXPECT_EQ(proto.type(), "Tensor");
           EXPECT_EQ(proto.tensor().name(), "x");
           EXPECT_EQ(proto.tensor().data_type(), TypeMetaToDataType(type));
-          EXPECT_EQ(std::vector<int64_t>(proto.tensor().dims().begin(), proto.tensor().dims().end()),
-                    dims);
+          const auto& got = proto.tensor().dims();
+          EXPECT_EQ(std::vector<int64_t>(got.begin(), got.end()), dims);
           EXPECT_EQ(proto.tensor().segment().begin(), begin);
           EXPECT_EQ(proto.tensor().segment().end(), end);
           EXPECT_EQ(FieldsOf(proto.tensor()),
@@ -134,9 +133,9 @@ TEST_F(SerializedChunksTest, NumbersAreInTheFieldOfTheirType) {
 }
 
 TEST_F(SerializedChunksTest, SmallNumbersAreInIntegersOrBytes) {
-  const std::vector<float16> halves = {
-      float16(0.0f),    float16(-0.0f),  float16(1.0f), float16(-65504.0f),
-      float16(INFINITY), float16(6e-8f), float16(0.1f)};
+  const std::vector<float16> halves = {float16(0.0f),      float16(-0.0f),    float16(1.0f),
+                                       float16(-65504.0f), float16(INFINITY), float16(6e-8f),
+                                       float16(0.1f)};
   for (const bool as_bytes : {false, true}) {
     SerializationSettings& settings = GlobalSerializationSettings();
     settings.small_integers_as_bytes = as_bytes;

@@ -1,5 +1,5 @@
-// Operators on images over batches of several images and channels of odd sizes, against their definitions
-// written down index by index.
+// Operators on images over batches of several images and channels of odd sizes, against their
+// definitions written down index by index.
 
 #include <algorithm>
 #include <cmath>
@@ -70,9 +70,10 @@ TEST(ImageBatchesTest, BlocksOfSeveralImagesAreOrderedByPlaceAndThenByImage) {
                                {{3, 1, 6, 2}, 2, 0, -2},
                                {{2, 2, 3, 5}, 1, 2, 3}}) {
     const int64_t b = row.block, top = row.top == kNoTop ? row.pad : row.top, left = row.pad;
-    const std::string op = MakeString(
-        " input: 'X' output: 'Y' arg { name: 'block_size' i: ", b, " } arg { name: 'pad' i: ",
-        row.pad, " } ", row.top == kNoTop ? "" : MakeString("arg { name: 'pad_t' i: ", top, " }"));
+    const std::string op =
+        MakeString(" input: 'X' output: 'Y' arg { name: 'block_size' i: ", b,
+                   " } arg { name: 'pad' i: ", row.pad, " } ",
+                   row.top == kNoTop ? "" : MakeString("arg { name: 'pad_t' i: ", top, " }"));
     SCOPED_TRACE(op);
     Workspace ws;
     const int64_t N = row.wide[0];
@@ -116,10 +117,11 @@ TEST(ImageBatchesTest, EveryImageIsPaddedOnEachSideByItsOwnPads) {
   for (const char* mode : {"constant", "reflect", "edge"}) {
     for (const bool last : {false, true}) {
       for (const auto& pads : kPads) {
-        const std::string op = MakeString(
-            " output: 'Y' arg { name: 'mode' s: '", mode, "' } arg { name: 'value' f: 7 } ",
-            "arg { name: 'order' s: '", last ? "NHWC" : "NCHW", "' } arg { name: 'pads' ints: ",
-            pads[0], " ints: ", pads[1], " ints: ", pads[2], " ints: ", pads[3], " }");
+        const std::string op =
+            MakeString(" output: 'Y' arg { name: 'mode' s: '", mode,
+                       "' } arg { name: 'value' f: 7 } ", "arg { name: 'order' s: '",
+                       last ? "NHWC" : "NCHW", "' } arg { name: 'pads' ints: ", pads[0],
+                       " ints: ", pads[1], " ints: ", pads[2], " ints: ", pads[3], " }");
         SCOPED_TRACE(op);
         constexpr int64_t kHeight = 4, kWidth = 5;
         const int64_t height = kHeight + pads[0] + pads[2], width = kWidth + pads[1] + pads[3];
@@ -225,10 +227,9 @@ void ExpectResized(bool cubic, double low, double high, double rounding) {
     x.push_back(static_cast<T>(static_cast<float>(std::nearbyint(low + clipped * (high - low)))));
   }
   Feed<T>(&ws, "X", {2, 3, 4, 2}, x);
-  const std::string op =
-      MakeString("type: 'Resize' input: 'X' output: 'Y' arg { name: 'mode' s: '",
-                 cubic ? "cubic" : "linear", "' } arg { name: 'axes' ints: 1 ints: 2 } ",
-                 "arg { name: 'scales' floats: 2 floats: 0.75 }");
+  const std::string op = MakeString(
+      "type: 'Resize' input: 'X' output: 'Y' arg { name: 'mode' s: '", cubic ? "cubic" : "linear",
+      "' } arg { name: 'axes' ints: 1 ints: 2 } ", "arg { name: 'scales' floats: 2 floats: 0.75 }");
   for (int run = 0; run < 2; ++run) RunOp(&ws, op);
   EXPECT_EQ(DimsOf(ws, "Y"), (std::vector<int64_t>{2, 6, 3, 2}));
   const std::vector<T> got = Fetch<T>(ws, "Y");
@@ -239,8 +240,8 @@ void ExpectResized(bool cubic, double low, double high, double rounding) {
       for (int64_t z = 0; z < 4; ++z) {
         want += HalfPixelWeight(cubic, (static_cast<double>(b) + 0.5) / 2 - 0.5, y, 3) *
                 HalfPixelWeight(cubic, (static_cast<double>(c) + 0.5) / 0.75 - 0.5, z, 4) *
-                static_cast<double>(static_cast<float>(
-                    x[static_cast<size_t>(((a * 3 + y) * 4 + z) * 2 + d)]));
+                static_cast<double>(
+                    static_cast<float>(x[static_cast<size_t>(((a * 3 + y) * 4 + z) * 2 + d)]));
       }
     }
     if constexpr (std::is_integral_v<T>) {
@@ -297,8 +298,9 @@ TEST(ImageBatchesTest, EmptyBatchesFitEveryPaddingAndGrid) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 1, 2, 2}, {});
   for (const char* mode : {"constant", "reflect", "edge"}) {
-    const std::string op = MakeString("type: 'PadImage' input: 'X' output: 'Y' arg { name: 'mode' s: '",
-                                      mode, "' } arg { name: 'pad' i: 3 }");
+    const std::string op =
+        MakeString("type: 'PadImage' input: 'X' output: 'Y' arg { name: 'mode' s: '", mode,
+                   "' } arg { name: 'pad' i: 3 }");
     RunOp(&ws, op);
     ExpectTensor<float>(ws, "Y", {0, 1, 8, 8}, {});
     ExpectShapeInferred(&ws, op);

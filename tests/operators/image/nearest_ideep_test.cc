@@ -22,7 +22,8 @@ class NearestOnednnTest : public OnednnTest {
 };
 
 constexpr const char* kImageOps[] = {
-    "type: 'ResizeNearest' input: 'X' input: 's' output: 'resized' arg { name: 'width_scale' f: 9 }",
+    ("type: 'ResizeNearest' input: 'X' input: 's' output: 'resized' "
+     "arg { name: 'width_scale' f: 9 }"),
     "type: 'UpsampleNearest' input: 'X' output: 'large' arg { name: 'scale' i: 3 }",
     "type: 'ChannelShuffle' input: 'X' output: 'shuffled' arg { name: 'group' i: 2 }"};
 
@@ -71,9 +72,17 @@ TEST_P(NearestOnednnTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOnednn(kImageOps[0]); }, "size of 2 pixels scaled by -2 is -4");
   ExpectThrows(
       [&] {
-        RunOnednn("type: 'UpsampleNearest' input: 'X' output: 'Y' arg { name: 'scale' i: 2000000000 }");
+        RunOnednn(
+            "type: 'UpsampleNearest' input: 'X' output: 'Y' arg { name: 'scale' i: 2000000000 }");
       },
       "dim 2 of the output has size 4000000000, want at most 2147483647");
+  Tensor* const flat = onednn_.CreateBlob("flat")->GetMutableTensor(IDEEP);
+  flat->Resize(2, 4, 3);
+  flat->mutable_data<float>();
+  for (const char* type : {"ResizeNearest", "UpsampleNearest", "ChannelShuffle"}) {
+    ExpectThrows([&] { RunOnednn(MakeString("type: '", type, "' input: 'flat' output: 'Y'")); },
+                 "rank of input 0 (X) of shape [2, 4, 3], want 4 (got 3, want 4)");
+  }
   ExpectThrows([&] { RunOnednn(kImageOps[2]); },
                "remainder of the channels of input 0 (X) of shape [1, 3, 2, 2] divided by argument "
                "group 2, want 0 (got 1, want 0)");
@@ -112,22 +121,28 @@ TEST_P(NearestOnednnTest, PlanningAheadMakesTheOutputs) {
       EXPECT_EQ(output.opaque_data(), memory);
     }
   }
-  ExpectThrows([&] { plan(create(kImageOps[0]).get(), {false, false}); },
-               "input 1 (scales) is known when the net runs, want a constant");
+  ExpectThrows(
+      [&] {
+        plan(create(kImageOps[0]).get(), {false, false});
+      },
+      "input 1 (scales) is known when the net runs, want a constant");
   // Without that input, the arguments are known.
-  plan(create("type: 'ResizeNearest' input: 'X' output: 'z' arg { name: 'width_scale' f: 3 }").get(),
-       {false});
+  plan(
+      create("type: 'ResizeNearest' input: 'X' output: 'z' arg { name: 'width_scale' f: 3 }").get(),
+      {false});
   EXPECT_EQ(DimsOf(onednn_, "z"), (std::vector<int64_t>{2, 20, 3, 15}));
   ExpectThrows(
       [&] {
-        plan(create("type: 'UpsampleNearest' input: 'X' output: 'Y' arg { name: 'scale' i: 1000000000 }")
+        plan(create("type: 'UpsampleNearest' input: 'X' output: 'Y' arg { name: 'scale' i: "
+                    "1000000000 }")
                  .get(),
              {false});
       },
       "dim 2 of the output has size 3000000000, want at most 2147483647");
   ExpectThrows(
       [&] {
-        plan(create("type: 'ChannelShuffle' input: 'X' output: 'Y' arg { name: 'group' i: 3 }").get(),
+        plan(create("type: 'ChannelShuffle' input: 'X' output: 'Y' arg { name: 'group' i: 3 }")
+                 .get(),
              {false});
       },
       "divided by argument group 3, want 0");

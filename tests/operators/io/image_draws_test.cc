@@ -1,5 +1,5 @@
-// What ImageInput draws at random: the spread and the limits of each draw, measured on images whose colours are
-// those of their places.
+// What ImageInput draws at random: the spread and the limits of each draw, measured on images whose
+// colours are those of their places.
 
 #include <gmock/gmock.h>
 
@@ -49,8 +49,7 @@ std::vector<float> Drawn(const ImageRecord& record, const ImageAugmentation& how
 TEST(ImageDrawsTest, ScalesLieBetweenTheLeastAndTheGreatest) {
   const ImageRecord record = PlacesRecord(17, 17);
   std::set<std::vector<float>> want, got;
-  for (int scale = 3; scale <= 6; ++scale)
-    want.insert(Drawn(record, ToCrop(scale, 3, true), 0));
+  for (int scale = 3; scale <= 6; ++scale) want.insert(Drawn(record, ToCrop(scale, 3, true), 0));
   ASSERT_EQ(want.size(), 4u);
   for (const int beside : {-1, 9}) {  // the argument scale counts no more
     ImageAugmentation how = ToCrop(beside, 3, true);
@@ -70,6 +69,22 @@ TEST(ImageDrawsTest, ScalesLieBetweenTheLeastAndTheGreatest) {
   EXPECT_NEAR(small[8], 1.5, 0.5);
   EXPECT_NEAR(small[9], 5.5, 0.5);
   EXPECT_NEAR(small[6], 5.5, 0.5);
+}
+
+// A scale or a minsize below 1 is none.
+TEST(ImageDrawsTest, ScaleZeroLeavesTheLeastSize) {
+  for (const int none : {-1, 0}) {
+    ImageAugmentation how = ToCrop(none, 3, true);
+    how.min_size = 3;
+    const std::vector<float> large = Drawn(PlacesRecord(5, 7), how, 0);  // as it is
+    EXPECT_EQ(std::vector<float>(large.end() - 9, large.end()),
+              (std::vector<float>{2, 3, 4, 2, 3, 4, 2, 3, 4}));
+    const std::vector<float> small = Drawn(PlacesRecord(1, 1), how, 0);  // becomes 3 x 3
+    EXPECT_EQ(small[0], 7);
+    how.min_size = none;
+    how.scale = 3;
+    EXPECT_EQ(Drawn(PlacesRecord(6, 9), how, 0), Drawn(PlacesRecord(6, 9), ToCrop(3, 3, true), 0));
+  }
 }
 
 TEST(ImageDrawsTest, TallImagesKeepTheirRatio) {
@@ -103,7 +118,8 @@ TEST(ImageDrawsTest, AnImageBelowTheCropIsNamedWithItsSize) {
                "image has 2 x 3 pixels after scaling, want at least 3");
 }
 
-// The part of the image that a square of two pixels was made from: the mean columns and rows of its halves.
+// The part of the image that a square of two pixels was made from: the mean columns and rows of its
+// halves.
 struct JitteredPart {
   double left, top, width, height;
 };
@@ -239,7 +255,8 @@ TEST(ImageDrawsTest, ColoursChangeUpAndDownAlike) {
   }
 }
 
-// Contrast moves every colour towards the mean grey of the square that is cut out, not of the image.
+// Contrast moves every colour towards the mean grey of the square that is cut out, not of the
+// image.
 TEST(ImageDrawsTest, ContrastIsAroundTheMeanGreyOfTheSquare) {
   ImageRecord record;
   record.image = {.width = 4, .height = 4, .rgb = std::vector<uint8_t>(48, 255)};

@@ -1,5 +1,5 @@
-// Records of images with all parts that they may have, through the operator; parts of blobs that Load joins;
-// and what CreateDB passes on to its reader.
+// Records of images with all parts that they may have, through the operator; parts of blobs that
+// Load joins; and what CreateDB passes on to its reader.
 
 #include <gmock/gmock.h>
 
@@ -65,13 +65,13 @@ class RecordPartsTest : public ::testing::Test {
 // The weights stand between the label and the additional outputs, and the box behind them.
 TEST_F(RecordPartsTest, WeightsAdditionalOutputsAndABoxFollowTheLabel) {
   const auto box = [](int y, int x) { return IntsPart({y, x, 1, 1}); };
-  const auto op = Images(
-      {PartsRecord({kGreySquare, IntsPart({2, 0}), FloatsPart({0.5, 4}), IntsPart({7, 8}),
-                    FloatsPart({9}), box(1, 0)}),
-       PartsRecord({kGreySquare, IntsPart({1}), FloatsPart({-3}), IntsPart({5, 6}),
-                    FloatsPart({1.5}), box(0, 1)})},
-      Arg("batch_size", 2) + Arg("label_type", 3) + Arg("num_labels", 3) +
-          "output: 'pair' output: 'one' arg { name: 'output_sizes' ints: 2 ints: 1 }");
+  const auto op =
+      Images({PartsRecord({kGreySquare, IntsPart({2, 0}), FloatsPart({0.5, 4}), IntsPart({7, 8}),
+                           FloatsPart({9}), box(1, 0)}),
+              PartsRecord({kGreySquare, IntsPart({1}), FloatsPart({-3}), IntsPart({5, 6}),
+                           FloatsPart({1.5}), box(0, 1)})},
+             Arg("batch_size", 2) + Arg("label_type", 3) + Arg("num_labels", 3) +
+                 "output: 'pair' output: 'one' arg { name: 'output_sizes' ints: 2 ints: 1 }");
   for (int run = 0; run < 3; ++run) {
     ASSERT_TRUE(op->Run());
     ExpectTensor<float>(ws_, "data", {2, 3, 1, 1}, {30, 30, 30, 20, 20, 20});
@@ -118,17 +118,16 @@ TEST_F(RecordPartsTest, LabelsThatDoNotFitNameTheirRecord) {
                     Arg("label_type", 2) + Arg("num_labels", 3)),
               HasSubstr("label of record \"k1\": it is of another type than in the records before, "
                         "want int"));
-  EXPECT_THAT(error({IntsPart({2}), IntsPart({0, 3})},
-                    Arg("label_type", 1) + Arg("num_labels", 3)),
+  EXPECT_THAT(error({IntsPart({2}), IntsPart({0, 3})}, Arg("label_type", 1) + Arg("num_labels", 3)),
               HasSubstr("label of record \"k1\": index 1 is 3, want 0 to 2"));
 }
 
 // The rows of the labels are cleared for every batch.
 TEST_F(RecordPartsTest, LabelsOfABatchHaveNothingOfTheOneBefore) {
-  const auto op = Images({PartsRecord({kGreySquare, IntsPart({0, 1, 2})}),
-                          PartsRecord({kGreySquare, IntsPart({})}),
-                          PartsRecord({kGreySquare, IntsPart({1})})},
-                         Arg("batch_size", 1) + Arg("label_type", 1) + Arg("num_labels", 3));
+  const auto op =
+      Images({PartsRecord({kGreySquare, IntsPart({0, 1, 2})}),
+              PartsRecord({kGreySquare, IntsPart({})}), PartsRecord({kGreySquare, IntsPart({1})})},
+             Arg("batch_size", 1) + Arg("label_type", 1) + Arg("num_labels", 3));
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (const auto& want : {std::vector<int32_t>{1, 1, 1}, {0, 0, 0}, {0, 1, 0}}) {
       ASSERT_TRUE(op->Run());
@@ -154,7 +153,8 @@ TEST_F(RecordPartsTest, WhatIsLeftOutIsLogged) {
   for (int run = 0; run < 2; ++run) ASSERT_TRUE(images->Run());
   ws_.CreateBlob("r")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"));
   const std::string op =
-      "type: 'TensorProtosDBInput' input: 'r' output: 'x' output: 'y' arg { name: 'no_prefetch' i: 1 }";
+      "type: 'TensorProtosDBInput' input: 'r' output: 'x' output: 'y' arg { name: 'no_prefetch' i: "
+      "1 }";
   const auto tensors = CreateOperator(ParseOp(op + "arg { name: 'on_error' s: 'skip' }"), &ws_);
   for (int run = 0; run < 2; ++run) ASSERT_TRUE(tensors->Run());
   SetLogSink(nullptr);
@@ -182,9 +182,9 @@ TEST_F(RecordPartsTest, DatumsMayBeFilesAndGrey) {
     proto.set_label(label);
     return proto.SerializeAsString();
   };
-  const std::vector<std::string> records = {
-      datum(3, ReadWholeFile(dir_.path("a.png")), true, 5), datum(1, "\x11", false, 6),
-      datum(3, "\1\2\3", false, -1)};
+  const std::vector<std::string> records = {datum(3, ReadWholeFile(dir_.path("a.png")), true, 5),
+                                            datum(1, "\x11", false, 6),
+                                            datum(3, "\1\2\3", false, -1)};
   const std::string more = Arg("batch_size", 3) + Arg("use_caffe_datum", 1);
   ASSERT_TRUE(Images(records, more)->Run());
   ExpectTensor<float>(ws_, "data", {3, 3, 1, 1}, {7, 80, 9, 17, 17, 17, 1, 2, 3});
@@ -194,7 +194,8 @@ TEST_F(RecordPartsTest, DatumsMayBeFilesAndGrey) {
   ExpectTensor<float>(ws_, "data", {3, 1, 1, 1}, {50, 17, 2});
 }
 
-// Half of a grey step is rounded up: 0.587 * 250 is 146.75, 0.299 * 5 is 1.495, 0.114 * 250 is 28.5.
+// Half of a grey step is rounded up: 0.587 * 250 is 146.75, 0.299 * 5 is 1.495, 0.114 * 250 is
+// 28.5.
 TEST_F(RecordPartsTest, GreyIsRounded) {
   const std::vector<std::pair<std::string, float>> pixels = {{"\\000\\372\\000", 147.0f},
                                                              {"\\000\\000\\005", 1.0f},
@@ -202,8 +203,9 @@ TEST_F(RecordPartsTest, GreyIsRounded) {
                                                              {"\\377\\377\\377", 255.0f}};
   for (const auto& [bytes, grey] : pixels) {
     const std::string pixel = "data_type: BYTE dims: [1, 1, 3] byte_data: '" + bytes + "'";
-    ASSERT_TRUE(Images({PartsRecord({pixel, IntsPart({0})})}, Arg("batch_size", 1) + Arg("color", 0))
-                    ->Run());
+    ASSERT_TRUE(
+        Images({PartsRecord({pixel, IntsPart({0})})}, Arg("batch_size", 1) + Arg("color", 0))
+            ->Run());
     ExpectTensor<float>(ws_, "data", {1, 1, 1, 1}, {grey});
   }
 }
@@ -211,14 +213,13 @@ TEST_F(RecordPartsTest, GreyIsRounded) {
 // A damaged record is left out wherever it is in its batch; the others keep their order.
 TEST_F(RecordPartsTest, DamagedRecordsAreReplacedByTheNextOnes) {
   const auto good = [](int label) { return PartsRecord({kGreySquare, IntsPart({label})}); };
-  const std::string bad = PartsRecord({"data_type: BYTE dims: [2, 2, 1] byte_data: 'abc'",
-                                       IntsPart({99})});
+  const std::string bad =
+      PartsRecord({"data_type: BYTE dims: [2, 2, 1] byte_data: 'abc'", IntsPart({99})});
   for (const int threads : {1, 3}) {
     for (const int prefetch : {0, 1}) {
-      const auto op = Images(
-          {bad, good(1), bad, bad, good(2), good(3), bad},
-          Arg("batch_size", 2) + "arg { name: 'on_error' s: 'skip' }" +
-              Arg("decode_threads", threads) + Arg("no_prefetch", 1 - prefetch));
+      const auto op = Images({bad, good(1), bad, bad, good(2), good(3), bad},
+                             Arg("batch_size", 2) + "arg { name: 'on_error' s: 'skip' }" +
+                                 Arg("decode_threads", threads) + Arg("no_prefetch", 1 - prefetch));
       std::vector<int> labels;
       for (int run = 0; run < 3; ++run) {
         ASSERT_TRUE(op->Run());
@@ -244,8 +245,10 @@ class LoadedPartsTest : public RecordPartsTest {
         transaction->Put(key, proto.SerializeAsString());
       }
     }
-    const std::string op = "type: 'Load' arg { name: 'db' s: 'parts' } "
-                           "arg { name: 'db_type' s: 'minidb' } " + more;
+    const std::string op =
+        "type: 'Load' arg { name: 'db' s: 'parts' } "
+        "arg { name: 'db_type' s: 'minidb' } " +
+        more;
     // Without an error MessageOf would fail.
     try {
       RunOp(&ws_, op);
@@ -287,9 +290,9 @@ TEST_F(LoadedPartsTest, OtherBlobsAreWholeWithAllOfTheirChunks) {
     return MakeString("type: 'std::string' content: 'c", id, "' content_num_chunks: ", of,
                       " content_chunk_id: ", id);
   };
-  EXPECT_THAT(LoadError({{"s#%0", chunk(0, 2)}},
-                        "output: 's' arg { name: 'allow_incomplete' i: 1 }"),
-              HasSubstr("Data size mismatch for blob s. Expected: 2 Read: 1"));
+  EXPECT_THAT(
+      LoadError({{"s#%0", chunk(0, 2)}}, "output: 's' arg { name: 'allow_incomplete' i: 1 }"),
+      HasSubstr("Data size mismatch for blob s. Expected: 2 Read: 1"));
   EXPECT_EQ(LoadError({{"s#%0", chunk(0, 2)}, {"s#%1", chunk(1, 2)}}, "output: 's'"), "");
   EXPECT_TRUE(ws_.GetBlob("s")->IsType<std::string>());
 }
@@ -300,37 +303,42 @@ TEST_F(LoadedPartsTest, PrefixesChangeTheNamesThatAreMatched) {
       {"g/net/a#%0", SegmentText(2, 0, 1, 0)},
       {"g/net/a#%1", SegmentText(2, 1, 2, 0)},
       {"other", "type: 'Tensor' tensor { dims: 1 float_data: 3 }"}};
-  EXPECT_EQ(LoadError(records, "output: 'x/a' output: 'x/other' arg { name: 'strip_prefix' s: "
-                               "'net/' } arg { name: 'add_prefix' s: 'x/' }"),
+  EXPECT_EQ(LoadError(records,
+                      "output: 'x/a' output: 'x/other' arg { name: 'strip_prefix' s: "
+                      "'net/' } arg { name: 'add_prefix' s: 'x/' }"),
             "");
   ExpectTensor<float>(ws_, "x/a", {2}, {0, 1});
   ExpectTensor<float>(ws_, "x/other", {1}, {3});
-  EXPECT_EQ(LoadError(records, "output: 'B' output: 'C' arg { name: 'add_prefix' s: 'x/' } arg { "
-                               "name: 'source_blob_names' strings: 'x/other' strings: 'x/g/net/a' }"),
+  EXPECT_EQ(LoadError(records,
+                      "output: 'B' output: 'C' arg { name: 'add_prefix' s: 'x/' } arg { "
+                      "name: 'source_blob_names' strings: 'x/other' strings: 'x/g/net/a' }"),
             "");
   ExpectTensor<float>(ws_, "B", {1}, {3});
   ExpectTensor<float>(ws_, "C", {2}, {0, 1});
-  EXPECT_EQ(LoadError(records, "output: 'x/other' output: 'none' "
-                               "arg { name: 'allow_incomplete' i: 1 } "
-                               "arg { name: 'add_prefix' s: 'x/' }"),
+  EXPECT_EQ(LoadError(records,
+                      "output: 'x/other' output: 'none' "
+                      "arg { name: 'allow_incomplete' i: 1 } "
+                      "arg { name: 'add_prefix' s: 'x/' }"),
             "");
 }
 
 // Without an argument, Caffe2's defaults hold: leveldb, and a million elements in each record.
 TEST_F(LoadedPartsTest, DefaultsAreThoseOfTheOriginal) {
-  Put("leveldb", dir_.path("lev"), db::NEW,
-      {{"k", PartsRecord({kGreySquare, IntsPart({4})})}});
+  Put("leveldb", dir_.path("lev"), db::NEW, {{"k", PartsRecord({kGreySquare, IntsPart({4})})}});
   RunOp(&ws_, "type: 'CreateDB' output: 'r' arg { name: 'db' s: '" + dir_.path("lev") + "' }");
   std::string key, value;
   ws_.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
   EXPECT_EQ(key, "k");
   RunOp(&ws_, "type: 'ImageInput' output: 'data' output: 'label' arg { name: 'db' s: '" +
-                  dir_.path("lev") + "' }" + Arg("batch_size", 1) + Arg("crop", 1) + Arg("scale", 1));
+                  dir_.path("lev") + "' }" + Arg("batch_size", 1) + Arg("crop", 1) +
+                  Arg("scale", 1));
   ExpectTensor<int32_t>(ws_, "label", {1}, {4});
   const auto keys = [&](int64_t elements, const std::string& more) {
     FeedRange<uint8_t>(&ws_, "b", {elements});
-    RunOp(&ws_, "type: 'Save' input: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: "
-                "'minidb' } " + more);
+    RunOp(&ws_,
+          "type: 'Save' input: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: "
+          "'minidb' } " +
+              more);
     std::string all;
     for (const auto& [name, record] : GetAll("minidb", dir_.path("saved"))) all += name + " ";
     return all;
@@ -343,7 +351,9 @@ TEST_F(LoadedPartsTest, DefaultsAreThoseOfTheOriginal) {
   EXPECT_EQ(keys(7, Arg("chunk_size", 3)), "b#%0 b#%1 b#%2 ");
   EXPECT_EQ(keys(0, Arg("chunk_size", 3)), "b#%0 ");
   // Paths are below the root folder.
-  RunOp(&ws_, "type: 'Load' output: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: 'minidb' }");
+  RunOp(
+      &ws_,
+      "type: 'Load' output: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: 'minidb' }");
   ExpectTensor<uint8_t>(ws_, "b", {0}, {});
 }
 
@@ -356,8 +366,10 @@ class CreatedReaderTest : public RecordPartsTest {
     Put("minidb", dir_.path("six"), db::NEW, records);
   }
   std::string KeysRead(int count, const std::string& more) {
-    RunOp(&ws_, "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } "
-                "arg { name: 'db' s: '" + dir_.path("six") + "' } " + more);
+    RunOp(&ws_,
+          "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } "
+          "arg { name: 'db' s: '" +
+              dir_.path("six") + "' } " + more);
     std::string keys, key, value;
     for (int i = 0; i < count; ++i) {
       ws_.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
