@@ -95,6 +95,25 @@ TEST(NetComparisonTest, ListsWeightsOnlyIfTheyDiffer) {
   EXPECT_EQ(found[0].difference.max_absolute, 2);
 }
 
+// A difference within the tolerance is one, at whichever element it stands.
+TEST(NetComparisonTest, ListsWeightsThatDifferALittle) {
+  const NetDef net = Net(R"(op { type: "Add" input: "x" input: "w" output: "y" })");
+  for (const size_t changed : {0u, 1u, 2u}) {
+    Workspace a, b;
+    for (Workspace* ws : {&a, &b}) {
+      std::vector<float> w = {1, 1};
+      if (ws == &b && changed < 2) w[changed] += 1e-5f;
+      Feed<float>(ws, "x", {2}, {1, 2});
+      Feed<float>(ws, "w", {2}, w);
+    }
+    const auto found = CompareNets({net, &a}, {net, &b}, {});
+    ASSERT_EQ(found.size(), changed < 2 ? 2u : 1u) << changed;
+    EXPECT_EQ(found[0].name, changed < 2 ? "w" : "y");
+    EXPECT_TRUE(found[0].within());
+    EXPECT_EQ(found[0].difference.worst, changed < 2 ? static_cast<int64_t>(changed) : -1);
+  }
+}
+
 TEST(NetComparisonTest, ListsValuesOfTheSecondNetAlone) {
   const auto found = Compare(R"(op { type: "Abs" input: "x" output: "y" })",
                              R"(op { type: "Abs" input: "x" output: "z" })", {1});

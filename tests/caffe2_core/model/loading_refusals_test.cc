@@ -2,6 +2,9 @@
 // beside it.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
@@ -67,6 +70,36 @@ TEST(LoadedOnnxInputsTest, DimsAreThoseThatTheFileStates) {
   type->mutable_shape()->mutable_dim(0)->set_dim_value(2);
   EXPECT_EQ(load().input_dims, (Dims{{"x", {2, 3}}}));
   EXPECT_EQ(load().input_shapes.at("x"), (std::vector<int64_t>{2, 3}));
+}
+
+// The files that were read, and nets that have names of their own.
+TEST(LoadedNetsTest, HaveFilesAndNames) {
+  const TempDir dir;
+  const std::string fill = "op { type: 'ConstantFill' output: 'w' }",
+                    relu = "op { type: 'Relu' input: 'x' output: 'y' }";
+  const std::string init = dir.Write("init.pbtxt", fill), predict = dir.Write("net.pbtxt", relu);
+  const Model of_files = LoadModel({.init_nets = {init}, .predict_net = predict});
+  EXPECT_EQ(std::set<std::string>(of_files.files.begin(), of_files.files.end()),
+            (std::set<std::string>{init, predict}));
+  EXPECT_EQ(of_files.files.size(), 2u);
+  // Weights in a binary file are read in another way.
+  const std::string weights = dir.Write(
+      "init.pb", ParseNet("op { type: 'GivenTensorFill' output: 'w' arg { name: 'shape' ints: 1 } "
+                          "arg { name: 'values' floats: 2 } }")
+                     .SerializeAsString());
+  const Model with_weights = LoadModel({.init_nets = {weights, init}, .predict_net = predict});
+  EXPECT_EQ(std::set<std::string>(with_weights.files.begin(), with_weights.files.end()),
+            (std::set<std::string>{weights, init, predict}));
+  const Model in_memory = LoadModelFromMemory({fill, fill}, relu);
+  EXPECT_TRUE(in_memory.files.empty());
+  EXPECT_EQ(in_memory.predict_net.name(), "predict_net");
+  ASSERT_EQ(in_memory.init_nets.size(), 2u);
+  EXPECT_EQ(in_memory.init_nets[0].name(), "init_net");
+  EXPECT_NE(in_memory.init_nets[1].name(), "");
+  EXPECT_NE(in_memory.init_nets[1].name(), "init_net");
+  const std::string named_fill = "name: 'a' " + fill;
+  const Model named = LoadModelFromMemory({named_fill}, "name: 'a' " + relu);
+  EXPECT_NE(named.init_nets[0].name(), named.predict_net.name());
 }
 
 // Files whose content says nothing count by their names.
