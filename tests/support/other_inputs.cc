@@ -13,6 +13,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt::test {
@@ -263,26 +264,23 @@ void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& 
 void ExpectSameAfterOthersFirst(Workspace* ws, const OperatorDef& op,
                                 const std::function<NetBase*()>& create,
                                 const std::function<void()>& expect) {
-  if (IsInPlace(op)) return;
-  std::vector<std::pair<Blob*, Tensor>> own;
-  for (const std::string& name : op.input()) {
-    Blob* const blob = ws->GetBlob(name);
-    if (blob->IsTensor(CPU) && blob->Get<Tensor>().dtype().IsPlainData())
-      own.emplace_back(blob, Tensor(blob->Get<Tensor>(), CPU));
-  }
-  for (const size_t change : {size_t{0}, size_t{4}}) {
-    SCOPED_TRACE(MakeString("after a first run with ", kChanges[change], " of all inputs"));
+  const Variations variations(*ws, op);
+  if (std::ranges::any_of(op.output(), [&](const auto& name) { return HasInput(op, name); }))
+    return;
+  for (const NamedChange& change : kChanges) {
+    if (change.change != Change::kRows && change.change != Change::kColumnMore) continue;
+    SCOPED_TRACE(std::string("after a first run with ") + change.name + " of all inputs");
     bool changed = false;
-    for (const auto& [blob, before] : own) {
-      const std::vector<int64_t> dims = ChangedDims(before, change);
-      if (dims.empty()) continue;
-      WriteChanged(before, change, dims, blob->GetMutableTensor(CPU));
+    for (const auto& [name, before] : variations.own()) {
+      Tensor other(CPU);
+      if (!WriteChanged(before, change.change, &other)) continue;
+      ws->GetBlob(name)->GetMutableTensor(CPU)->CopyFrom(other);
       changed = true;
     }
     if (!changed) continue;
     NetBase* const net = create();
-    RunWithLittleMemory(net);
-    for (const auto& [blob, before] : own) blob->GetMutableTensor(CPU)->CopyFrom(before);
+    RunWithLittleMemory([&] { return net->Run(); });
+    HoldInputs(ws, variations.own());
     ASSERT_TRUE(net->Run());
     expect();
     if (testing::Test::HasFailure()) return;
