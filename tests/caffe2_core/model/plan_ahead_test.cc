@@ -212,7 +212,7 @@ TEST_F(PlanAheadTest, HasTheMemoryOfOutputsReadyForTheFirstRun) {
   std::remove(path.c_str());
 }
 
-// Inputs of another shape than those that were planned for, and an output that somebody else has filled.
+// Inputs of another shape than those that were planned for, and an output that others have filled.
 TEST_F(PlanAheadTest, OutputsMayComeOutDifferently) {
   for (const int64_t rows : {1, 9}) {
     for (const bool fed : {false, true}) {
@@ -231,7 +231,7 @@ TEST_F(PlanAheadTest, OutputsMayComeOutDifferently) {
 }
 
 // The first run fails before the operator that would write the output.
-TEST_F(PlanAheadTest, WhatSomebodyElseHasFilledStaysIfTheRunFails) {
+TEST_F(PlanAheadTest, FilledOutputsStayIfTheRunFails) {
   Workspace ws;
   ws.CreateBlob("v");
   Planned planned(R"(name: "outputs" external_output: "y"
