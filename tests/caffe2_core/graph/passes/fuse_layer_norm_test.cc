@@ -178,5 +178,45 @@ TEST_F(FuseLayerNormTest, LeavesIntermediateResultsThatAreRead) {
   }
 }
 
+// Means that drop their dimension combine from the first dimension on, and are of one dimension of all rows.
+TEST_F(FuseLayerNormTest, LeavesMeansOfOtherDimensions) {
+  std::string text = kNet;
+  for (int i = 0; i < 2; ++i) {
+    text = With("\"ReduceMean\"", "\"ReduceBackMean\"", text);
+    text = With(" arg { name: \"axes\" ints: -1 }", "", text);
+  }
+  const std::string rows = " arg { name: \"broadcast\" i: 1 } arg { name: \"axis\" i: 0 }";
+  text = With("output: \"n\"", "output: \"n\"" + rows,
+              With("output: \"d\"", "output: \"d\"" + rows, text));
+  EXPECT_EQ(Lines(text).size(), 1u);
+  for (const std::string& other :
+       {With("i: 0", "i: 1", text), With("i: 0", "i: 0 } arg { name: \"axis_str\" s: \"N\"", text),
+        With("output: \"m\"", "output: \"m\" arg { name: \"num_reduce_dim\" i: 2 }", text),
+        With("input: \"x\" output: \"m\"", "input: \"x\" input: \"lengths\" output: \"m\"", text),
+        With("output: \"v\"", "output: \"v\" arg { name: \"num_reduce_dim\" i: 2 }", text),
+        // The statistic must be the second operand.
+        With("\"Div\" input: \"d\" input: \"f\"", "\"Mul\" input: \"f\" input: \"d\"",
+             With("\"Sqrt\"", "\"Rsqrt\"", text)),
+        // One mean of each kind.
+        With("\"ReduceMean\" input: \"s\"", "\"ReduceBackMean\" input: \"s\"")}) {
+    EXPECT_EQ(Lines(other).size(), 9u) << other;
+  }
+}
+
+TEST_F(FuseLayerNormTest, LeavesOtherParametersAndResiduals) {
+  test::Feed<int>(&run_.ws, "ints", {6}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(Lines(With("input: \"g\"", "input: \"ints\"")).size(), 9u);
+  EXPECT_EQ(Lines(With("input: \"b\"", "input: \"ints\"")).size(), 9u);
+  const std::string add = R"(op { type: "Add" input: "x" input: "r" output: "t" )";
+  const std::string norm = R"(op { type: "LayerNormFusion" input: "t" input: "g" input: "b" )";
+  EXPECT_THAT(Lines(add + "} " + norm + R"(output: "y" })"),
+              ElementsAre("LayerNormFusion(x g b r) -> y"));
+  EXPECT_THAT(Lines(add + R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 0 } } )" + norm +
+                    R"(output: "y" })"),
+              ElementsAre("Add(x r) -> t", "LayerNormFusion(t g b) -> y"));
+  EXPECT_THAT(Lines(add + "} " + norm + R"(input: "q" output: "y" })"),
+              ElementsAre("Add(x r) -> t", "LayerNormFusion(t g b q) -> y"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::fuse_layer_norm_test

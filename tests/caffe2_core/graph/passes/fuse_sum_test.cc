@@ -114,6 +114,7 @@ TEST_F(FuseAddTest, LeavesConvolutionsThatMayChangeTheSize) {
               arg { name: "pad_r" i: 1 })",
           R"(arg { name: "pad" i: 1 } arg { name: "pads" ints: [1, 1, 1, 1] })",
           R"(arg { name: "pad" i: 1 } arg { name: "stride" i: 2 })",
+          R"(arg { name: "pad" i: 1 } arg { name: "global_pooling" i: 1 })",
           R"(arg { name: "pad" i: 1 } arg { name: "strides" ints: [1, 2] })",
           R"(arg { name: "pad" i: 1 } arg { name: "stride_h" i: 1 })",
           R"(arg { name: "pad" i: 1 } arg { name: "stride_w" i: 1 })",
