@@ -92,7 +92,7 @@ TEST(NestedExportTest, ReadersInsideCount) {
                              "external_output: 'o' external_output: 's' "),
          "n c x", "y");
   EXPECT_THAT(message(loop), HasSubstr(read));
-  // Nobody reads it.
+  // Nothing reads it.
   EXPECT_NO_THROW(Export({If(lrn + relu, lrn + relu), inputs}));
 }
 

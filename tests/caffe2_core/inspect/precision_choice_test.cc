@@ -71,7 +71,7 @@ TEST_F(PrecisionChoiceTest, WhatTheLastSaturatingOperatorReadsIsCompared) {
       // What it reads is overwritten.
       {"op { type: 'Tanh' input: 'p' output: 'p' } op { type: 'Copy' input: 'p' output: 'y' }",
        false},
-      // Nobody reads the result.
+      // Nothing reads the result.
       {tanh + "op { type: 'Copy' input: 'z' output: 'y' }", false},
   };
   for (const auto& row : rows) {

@@ -316,9 +316,12 @@ TEST(PredictorIsolationTest, ANetWithAWeightOfTheCallerLeavesBlobsOfTheParentAlo
   Feed<float>(&parent, "t", {1, 1, 1, 2}, {7, 7});
   Predictor predictor(
       ParseNet(R"(
-      op { type: "GivenTensorFill" output: "f" arg { name: "shape" ints: [1, 1, 1, 1] } arg { name: "values" floats: 3 } }
-      op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 } arg { name: "values" floats: 1 } }
-      op { type: "GivenTensorFill" output: "m" arg { name: "shape" ints: 1 } arg { name: "values" floats: 2 } })"),
+      op { type: "GivenTensorFill" output: "f" arg { name: "shape" ints: [1, 1, 1, 1] }
+           arg { name: "values" floats: 3 } }
+      op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 1 } }
+      op { type: "GivenTensorFill" output: "m" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 2 } })"),
       ParseNet(R"(name: "n" external_input: "x" external_input: "f" external_input: "b"
       external_input: "m" external_output: "y"
       op { type: "Conv" input: "x" input: "f" input: "b" output: "t" arg { name: "kernel" i: 1 } }

@@ -43,7 +43,7 @@ class NetTestNet final : public NetBase {
 };
 REGISTER_NET(net_test_type, NetTestNet);
 
-// Starts its runs, and counts how often somebody waits for them.
+// Starts its runs, and counts how often Wait is called.
 class NetTestAsyncNet final : public NetBase {
  public:
   using NetBase::NetBase;

@@ -1,5 +1,6 @@
 // A module that registers again what is built in: an operator, its schema, a gradient, a net type,
-// a device, a database type and how blobs are written and read; and a flag, twice. Its static code looks up operators, as another thread might at that time.
+// a device, a database type and how blobs are written and read; and a flag, twice. Its static code
+// looks up operators, as another thread might at that time.
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/blob_serialization.h"
