@@ -110,6 +110,40 @@ TEST(TrainingRunTest, LearnsAndLeavesAPredictor) {
   EXPECT_GT(out[0].data<float>()[2], 0.8f);
 }
 
+// Of 7 steps in an epoch. The second run goes on where the first one has stopped.
+TEST(TrainingRunTest, ReportsInEachStepWhatIsDoneAndWhatIsLeft) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  RunDef run = PointsRun(dir, "minidb");
+  run.clear_test();
+  int64_t steps = 0;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress& progress) {
+    SCOPED_TRACE(++steps);
+    EXPECT_EQ(progress.iteration, steps);
+    EXPECT_EQ(progress.epoch, (steps - 1) / 7 + 1);
+    EXPECT_DOUBLE_EQ(progress.share, static_cast<double>((steps - 1) % 7 + 1) / 7);
+    EXPECT_FLOAT_EQ(static_cast<float>(progress.rate), 0.1f);
+    EXPECT_GT(progress.loss, 0);
+    EXPECT_TRUE(progress.has_accuracy);
+    EXPECT_GE(progress.accuracy, 0);
+    EXPECT_LE(progress.accuracy, 1);
+    EXPECT_GT(progress.images_per_second, 0);
+    // Steps of 8 images.
+    EXPECT_NEAR(progress.seconds_left * progress.images_per_second / 8,
+                static_cast<double>(21 - steps), 1e-3);
+  };
+  callbacks.should_stop = [&] { return steps == 10; };
+  TrainingEnd end = TrainingRun(dir.path("run"), run).Run(callbacks);
+  EXPECT_EQ(end.iteration, steps);
+  EXPECT_EQ(end.reason, TrainingEnd::Reason::kStopped);
+  callbacks.should_stop = nullptr;
+  end = TrainingRun(dir.path("run")).Run(callbacks);
+  EXPECT_EQ(end.iteration, 21);
+  EXPECT_EQ(end.reason, TrainingEnd::Reason::kDone);
+  EXPECT_EQ(steps, 21);
+}
+
 TEST(TrainingRunTest, FindsRecordsOfTheTestThatTheNetRejectsBeforeItTrains) {
   const TempDir dir;
   WritePoints("minidb", dir.path("points.minidb"));
