@@ -291,6 +291,19 @@ TEST(Bf16GemmSpecialTest, KeepsNaNAndInfinityAndAppliesBounds) {
   EXPECT_EQ(d[2], 0);
 }
 
+// Forms are stored in files: nothing of what their memory held before remains.
+TEST(ByteGemmTest, FormsDoNotDependOnTheirMemory) {
+  const Matrix b = Random(21, 19, 1);
+  for (const ReducedKernel kernel : ByteKernels()) {
+    const ReducedGemm gemm(kernel, b.rows, b.columns);
+    const auto used = Aligned(gemm.nbytes()), zeros = Aligned(gemm.nbytes());
+    std::memset(zeros.get(), 0, gemm.nbytes());
+    gemm.Pack(false, b.data.data(), b.columns, used.get());
+    gemm.Pack(false, b.data.data(), b.columns, zeros.get());
+    EXPECT_EQ(std::memcmp(used.get(), zeros.get(), gemm.nbytes()), 0) << ReducedKernelName(kernel);
+  }
+}
+
 // Whole and partial vectors and panels.
 TEST(ReducedGemmTest, BoundsApplyToEveryColumn) {
   std::vector<ReducedKernel> kernels = ByteKernels();
