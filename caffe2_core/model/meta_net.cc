@@ -3,7 +3,9 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/strip.h>
 
+#include <algorithm>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
@@ -18,10 +20,18 @@ namespace {
 constexpr char kPredictNet[] = "PREDICT_NET_TYPE";
 
 // Removes the name of a named predictor from its keys: "PREDICT_NET_TYPE_tiny" becomes
-// "PREDICT_NET_TYPE".
+// "PREDICT_NET_TYPE", and replaces what had that key.
 template <class Entries>
 void StripName(const std::string& name, Entries* entries) {
   const std::string suffix = "_" + name;
+  std::set<std::string> stripped;
+  for (const auto& entry : *entries) {
+    if (entry.key().ends_with(suffix))
+      stripped.insert(std::string(absl::StripSuffix(entry.key(), suffix)));
+  }
+  entries->erase(std::remove_if(entries->begin(), entries->end(),
+                                [&](const auto& entry) { return stripped.contains(entry.key()); }),
+                 entries->end());
   for (auto& entry : *entries) {
     entry.set_key(std::string(absl::StripSuffix(entry.key(), suffix)));
   }

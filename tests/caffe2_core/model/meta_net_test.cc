@@ -102,6 +102,9 @@ TEST(MetaNetTest, FindsTheNetsOfAName) {
             "the MetaNetDef has no net \"PREDICT_NET_TYPE\"; it has: " + a + ", " + b);
   EXPECT_EQ(name_of("_a", {net}, "a"), of + net);
   EXPECT_EQ(name_of("_a", {a, net}, "a"), of + a);
+  EXPECT_EQ(name_of("", {net, a}, "a"), of + a);
+  EXPECT_EQ(name_of("_a", {net, b, a}, "a"), of + a);
+  EXPECT_EQ(name_of("", {net, a}, ""), of + net);
   EXPECT_EQ(name_of("_a", {net}, ""), of + net);
   EXPECT_EQ(name_of("_a", {a}, "c"),
             "database \"FILE\" holds no predictor \"!!META_NET_DEF_c\"; it has: !!META_NET_DEF_a");
