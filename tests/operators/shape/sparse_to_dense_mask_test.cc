@@ -88,6 +88,7 @@ TEST_F(SparseToDenseMaskTest, RejectsInputsThatDoNotFit) {
   ExpectThrows([&] { RunOp(&ws_, kInputs); }, "is empty, want ids");
   ExpectThrows([&] { RunOp(&ws_, MakeString(kInputs, "arg { name: 'mask' ints: 2 ints: 2 }")); },
                "has 2 twice");
+  Feed<float>(&ws_, "g", {2, 3}, {1, 2, 3, 4, 5, 6});
   for (const char* ids : {"ints: -1", "ints: 2 ints: -3"}) {
     for (const char* op : {kInputs,
                            "type: 'SparseToDenseMaskGradient' input: 'i' input: 'g' input: "
