@@ -245,10 +245,10 @@ void TranslateLoop(OnnxNode* n) {
                MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();
-    OnnxBlob blob = i < carried.size() ? body.after[i] : body.items.at(item);
-    blob.content = nullptr;
-    blob.is_constant = false;
-    blob.is_written = true;
+    // What a constant of the body holds is no fact: there may be no iteration.
+    const OnnxBlob& given = i < carried.size() ? body.after[i] : body.items.at(item);
+    OnnxBlob blob = {
+        .type = given.type, .has_dims = given.has_dims, .rank = given.rank, .dims = given.dims};
     if (i >= carried.size() && blob.has_dims) {
       const auto count = n->nets().symbols.Of("");
       for (size_t world = 0; world < kOnnxWorlds; ++world) {

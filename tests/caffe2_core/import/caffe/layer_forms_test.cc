@@ -129,11 +129,15 @@ TEST(CaffeLayerFormsTest, Elements) {
        {"Log", "log_param { scale: 2 shift: 3 }",
         "Scale(x) scale=2 -> %1\nAdd(%1, 3) -> %2\nLog(%2) -> y\n"},
        {"Log", "log_param { base: 4 }", "Log(x) -> %1\nScale(%1) scale=0.721348 -> y\n"},
+       {"Log", "log_param { base: 2 scale: 3 shift: 4 }",
+        "Scale(x) scale=3 -> %1\nAdd(%1, 4) -> %2\nLog(%2) -> %3\nScale(%3) scale=1.4427 -> y\n"},
        {"Threshold", "", "GT(x, 0) -> %1\nCast(%1) to=1 -> y\n"},
        {"Threshold", "threshold_param { threshold: 2 }", "GT(x, 2) -> %1\nCast(%1) to=1 -> y\n"},
        {"Eltwise", "bottom: 'x'", "Sum(x, x) -> y\n"},
        {"Eltwise", "bottom: 'x' eltwise_param { coeff: [1, -1] }",
         "Scale(x) scale=-1 -> %1\nSum(x, %1) -> y\n"},
+       {"Eltwise", "bottom: 'x' bottom: 'x' eltwise_param { coeff: [2, 1, -3] }",
+        "Scale(x) scale=2 -> %1\nScale(x) scale=-3 -> %2\nSum(%1, x, %2) -> y\n"},
        {"Eltwise", "bottom: 'x' bottom: 'x' eltwise_param { operation: PROD }",
         "Mul(x, x) -> %1\nMul(%1, x) -> y\n"},
        {"Eltwise", "bottom: 'x' eltwise_param { operation: 2 }", "Max(x, x) -> y\n"},
@@ -190,6 +194,10 @@ TEST(CaffeLayerFormsTest, Normalizations) {
        {"Bias", "", "Add(x, 0 of [4]) broadcast=1 axis=1 -> y\n"},
        {"Bias", "bias_param { axis: 2 filler { value: 2 } }",
         "Add(x, 2 of [6]) broadcast=1 axis=2 -> y\n"},
+       {"Bias", "bias_param { num_axes: 0 }", "Add(x, 0 of [1]) -> y\n"},
+       {"Bias", "bias_param { num_axes: -1 }", "Add(x, 0 of [4,6,8]) broadcast=1 axis=1 -> y\n"},
+       {"Scale", "scale_param { axis: 0 num_axes: 2 }",
+        "Mul(x, 1 of [1,4]) broadcast=1 axis=0 -> y\n"},
        {"Bias", "bottom: 'b'", "Add(x, b) broadcast=1 axis=1 -> y\n"}});
 }
 
@@ -198,6 +206,8 @@ TEST(CaffeLayerFormsTest, MovedElements) {
       {{"Concat", "bottom: 'x'", "Concat(x, x) axis=1 -> y, %1\n"},
        {"Concat", "bottom: 'x' concat_param { axis: -1 }", "Concat(x, x) axis=3 -> y, %1\n"},
        {"Concat", "bottom: 'x' concat_param { concat_dim: 0 }", "Concat(x, x) axis=0 -> y, %1\n"},
+       {"Concat", "bottom: 'x' concat_param { axis: 2 concat_dim: 0 }",
+        "Concat(x, x) axis=2 -> y, %1\n"},
        {"Concat", "", "Alias(x) -> y\n"},
        {"Slice", "top: 'z'", "Split(x) axis=1 -> y, z\n"},
        {"Slice", "top: 'z' slice_param { slice_dim: 2 }", "Split(x) axis=2 -> y, z\n"},
@@ -206,6 +216,8 @@ TEST(CaffeLayerFormsTest, MovedElements) {
        {"Slice", "", "Alias(x) -> y\n"},
        {"Flatten", "", "Flatten(x) -> y\n"},
        {"Flatten", "flatten_param { axis: 2 }", "Reshape(x) shape=[0,0,-1] -> y, %1\n"},
+       {"Flatten", "flatten_param { axis: 0 }", "Reshape(x) shape=[-1] -> y, %1\n"},
+       {"Flatten", "flatten_param { end_axis: 2 }", "Reshape(x) shape=[0,-1,8] -> y, %1\n"},
        {"Flatten", "flatten_param { axis: -3 end_axis: -2 }",
         "Reshape(x) shape=[0,-1,8] -> y, %1\n"},
        {"Reshape", "reshape_param { shape { dim: [0, -1] } }",
@@ -225,6 +237,8 @@ TEST(CaffeLayerFormsTest, MovedElements) {
         "ends=[-1,-1,-1,4] -> y\n"},
        {"Crop", "bottom: 'w' crop_param { axis: 3 offset: 2 }",
         "Slice(x) starts=[0,0,0,2] ends=[-1,-1,-1,6] -> y\n"},
+       {"Crop", "bottom: 'w' crop_param { axis: -1 offset: 2 }",
+        "Slice(x) starts=[0,0,0,2] ends=[-1,-1,-1,6] -> y\n"},
        {"Crop", "bottom: 'w' crop_param { offset: 3 offset: 4 }",
         "Slice(x) starts=[0,0,3,0] ends=[-1,-1,6,-1] -> %1\nSlice(%1) starts=[0,0,0,4] "
         "ends=[-1,-1,-1,8] -> y\n"},
@@ -232,6 +246,9 @@ TEST(CaffeLayerFormsTest, MovedElements) {
        {"Reorg", "reorg_param { stride: 1 }",
         "Reshape(x) shape=[0,4,6,1,8,1] -> %1, %2\nTranspose(%1) axes=[0,3,5,1,2,4] -> %3\n"
         "Reshape(%3) shape=[0,4,6,8] -> y, %4\n"},
+       {"Reorg", "reorg_param { reverse: true }",
+        "Reshape(x) shape=[0,2,2,1,6,8] -> %1, %2\nTranspose(%1) axes=[0,3,4,1,5,2] -> %3\n"
+        "Reshape(%3) shape=[0,1,12,16] -> y, %4\n"},
        {"ShuffleChannel", "shuffle_channel_param { group: 2 }", "ChannelShuffle(x) group=2 -> y\n"},
        {"ChannelShuffle", "channel_shuffle_param { group: 4 }", "ChannelShuffle(x) group=4 -> y\n"},
        {"Softmax", "",
@@ -348,6 +365,8 @@ TEST(CaffeLayerFormsTest, Windows) {
        {"Interp", "interp_param { zoom_factor: 2 }",
         // 6 + 5 and 8 + 7 pixels, by scales a quarter of a pixel larger.
         "UpsampleBilinear(x) height_scale=1.875 width_scale=1.90625 -> y\n"},
+       {"Interp", "interp_param { shrink_factor: 2 }",
+        "UpsampleBilinear(x) height_scale=0.541667 width_scale=0.53125 -> y\n"},
        {"Interp", "interp_param { shrink_factor: 2 zoom_factor: 3 }",
         // (6 - 1) / 2 + 1 = 3 and 4 pixels; 3 + 2 * 2 and 4 + 3 * 2.
         "UpsampleBilinear(x) height_scale=1.20833 width_scale=1.28125 -> y\n"},
@@ -359,6 +378,12 @@ TEST(CaffeLayerFormsTest, Windows) {
         "ResizeNearest(x) height_scale=3 width_scale=3 -> y\n"},
        {"Upsample", "upsample_param { scale: 4 stride: 3 scale_w: 5 }",
         "ResizeNearest(x) height_scale=4 width_scale=5 -> y\n"},
+       {"Upsample", "upsample_param { scale_h: 3 }",
+        "ResizeNearest(x) height_scale=3 width_scale=2 -> y\n"},
+       {"Upsample", "bottom: 'x' upsample_param { upsample_h: 13 upsample_w: 17 }",
+        "Cast(x) to=2 -> %1\nMaxUnpoolWithIndex(x, %1) height=13 width=17 -> y\n"},
+       {"Upsample", "bottom: 'x' upsample_param { upsample_h: 13 scale: 3 pad_out_h: true }",
+        "Cast(x) to=2 -> %1\nMaxUnpoolWithIndex(x, %1) height=17 width=24 -> y\n"},
        {"Upsample", "bottom: 'x' upsample_param { pad_out_w: true }",
         "Cast(x) to=2 -> %1\nMaxUnpoolWithIndex(x, %1) height=12 width=15 -> y\n"}});
 }
