@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
@@ -195,6 +197,26 @@ TEST_F(ReceiptDetailsTest, NamesOtherWeightsAndInputs) {
   EXPECT_EQ(JsonSize(text, "/inputs"), 1u);
   EXPECT_EQ(JsonAt(text, "/inputs/0/blob"), "\"x\"");
   EXPECT_EQ(JsonAt(text, "/weights/type"), "\"1 blobs\"");
+}
+
+// --- compare ---
+
+TEST_F(CommandDetailsTest, ComparedBlobsHaveTheirOperatorsInBothNets) {
+  const std::string first = dir_.Write("first.pbtxt", R"(name: "f" external_input: "x"
+      op { type: "Relu" input: "x" output: "y" } op { type: "Exp" input: "y" output: "z" })"),
+                    second = dir_.Write("second.pbtxt", R"(name: "s" external_input: "x"
+      op { type: "Abs" input: "x" output: "t" } op { type: "Relu" input: "x" output: "y" }
+      op { type: "Negative" input: "t" output: "u" } op { type: "Exp" input: "y" output: "z" })");
+  const std::string json = RunCaffe2({"compare", first, second, "--input", "x=3", "--json"}).out;
+  const std::map<std::string, std::pair<std::string, std::string>> want = {{"\"y\"", {"0", "1"}},
+                                                                           {"\"z\"", {"1", "3"}}};
+  ASSERT_EQ(JsonSize(json, "/blobs"), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const std::string at = "/blobs/" + std::to_string(i), name = JsonAt(json, at + "/name");
+    ASSERT_TRUE(want.contains(name)) << name;
+    EXPECT_EQ(JsonAt(json, at + "/first_operator"), want.at(name).first) << name;
+    EXPECT_EQ(JsonAt(json, at + "/second_operator"), want.at(name).second) << name;
+  }
 }
 
 // --- nets that are written ---

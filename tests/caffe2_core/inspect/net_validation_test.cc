@@ -56,6 +56,16 @@ TEST(NetValidationTest, DoesNotReportTheEndOfMemoryAsAFaultOfTheNet) {
   EXPECT_THROW((void)ValidateNet(net), OutOfMemory);
 }
 
+TEST(NetValidationTest, ChecksNetsInArguments) {
+  const NetDef net = ParseNet(R"(op { type: "Do" arg { name: "one" n { op { type: "NoSuchOne" } } }
+      arg { name: "several" nets { op { type: "Relu" input: "x" output: "y" } }
+            nets { op { type: "NoSuchTwo" } } } })");
+  std::vector<std::string> texts;
+  for (const NetFinding& finding : ValidateNet(net)) texts.push_back(finding.text);
+  EXPECT_THAT(texts, Contains(HasSubstr("NoSuchOne")));
+  EXPECT_THAT(texts, Contains(HasSubstr("NoSuchTwo")));
+}
+
 TEST(NetValidationTest, FindsNothingInAGoodNet) {
   EXPECT_THAT(ValidateNet(ParseNet(R"(
       external_input: "x" external_output: "y" op { type: "Relu" input: "x" output: "y" })")),

@@ -80,6 +80,16 @@ TEST_F(CollectiveOperatorsTest, AllreduceAddsAllTensorsOfAllRanksInEachRun) {
   });
 }
 
+// Ranks may give their devices different numbers; blobs of other names behind the scope disagree.
+TEST_F(CollectiveOperatorsTest, RanksAgreeOnNamesBehindTheScope) {
+  RunInWorlds(2, [](int rank, Workspace* ws) {
+    const std::string x = "gpu_" + std::to_string(rank) + "/x";
+    FeedFloats(ws, x, {1, static_cast<float>(rank)});
+    RunOp(ws, "type: 'Allreduce' input: 'cw' input: '" + x + "' output: '" + x + "'");
+    ExpectFloats(*ws, x, {2, 1});
+  });
+}
+
 TEST_F(CollectiveOperatorsTest, AllreduceCoalescedAddsEachTensorInEachRun) {
   RunInWorlds(3, [](int rank, Workspace* ws) {
     const float r = static_cast<float>(rank);

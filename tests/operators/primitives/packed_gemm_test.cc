@@ -110,6 +110,31 @@ TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {
   for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(double{c[i]}, want[i], 1e-3) << i;
 }
 
+// With 4096 columns of A, 32 rows of it stay in the cache at once. C has two columns more, which stay.
+TEST(PackedGemmTest, KeepsTheDistancesOfRowsBetweenBlocks) {
+  const int64_t m = 75, n = 5, k = 4096;
+  const std::vector<float> a = RandomValues(m * k), b = RandomValues(k * n, -1, 1, 2), bias(5, 0.f);
+  std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
+  PackMatrix(false, k, n, b.data(), n, packed.data());
+  std::vector<float> c(static_cast<size_t>(m * (n + 2)), 7.f);
+  MultiplyPacked({.m = m,
+                  .n = n,
+                  .k = k,
+                  .a = a.data(),
+                  .lda = k,
+                  .b = packed.data(),
+                  .c = c.data(),
+                  .ldc = n + 2});
+  const std::vector<double> want = Expected(m, n, k, a, b, bias);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n + 2; ++j) {
+      ASSERT_NEAR(double{c[static_cast<size_t>(i * (n + 2) + j)]},
+                  j < n ? want[static_cast<size_t>(i * n + j)] : 7, 5e-3)
+          << i << " " << j;
+    }
+  }
+}
+
 // A panel is not divided: the rows of A are.
 TEST(PackedGemmTest, DividesTheRowsOfTallMatricesAmongThreads) {
   for (const auto& [m, n] :

@@ -328,6 +328,31 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& info) { return info.param.name; });
 
+// The counts are where the n-grams of each length begin among two elements.
+TEST(KnownGramsTest, ListsFitEachOther) {
+  const struct {
+    const char *counts, *columns, *error;
+  } rows[] = {{"ints: 0 ints: 5", "ints: 0",
+               "n-grams of 1 elements are 0 to 5 of 2 elements of pool_int64s"},
+              {"ints: 3", "ints: 0", "n-grams of 1 elements are 3 to 2 of 2 elements"},
+              {"ints: -1", "ints: 0", "n-grams of 1 elements are -1 to 2 of 2 elements"},
+              {"ints: 0 ints: 1", "ints: 0", "n-grams of 2 elements are 1 to 2 of 2 elements"},
+              {"ints: 0", "ints: 0", "elements of ngram_indexes, want one for each n-gram"},
+              {"ints: 0", "ints: 0 ints: -1", "element of ngram_indexes is -1"}};
+  Workspace ws;
+  Feed<int64_t>(&ws, "a", {2}, {1, 2});
+  for (const auto& row : rows) {
+    const std::string op =
+        std::string(
+            "type: 'TfIdfVectorizer' input: 'a' output: 'x' arg { name: 'min_gram_length' i: 1 } "
+            "arg { name: 'max_gram_length' i: 2 } arg { name: 'max_skip_count' i: 0 } "
+            "arg { name: 'mode' s: 'TF' } arg { name: 'pool_int64s' ints: 1 ints: 2 } "
+            "arg { name: 'ngram_counts' ") +
+        row.counts + " } arg { name: 'ngram_indexes' " + row.columns + " }";
+    test::ExpectThrows([&] { RunOp(&ws, op); }, row.error);
+  }
+}
+
 TEST(KnownGramsTest, AreNotInShortRows) {
   Workspace ws;
   Feed<int32_t>(&ws, "a", {2, 1}, {1, 2});

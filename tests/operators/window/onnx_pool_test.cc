@@ -174,6 +174,21 @@ TEST(OnnxPoolTest, CountsNoWindowThatBeginsInThePaddingBehindTheElements) {
   ExpectOnnxCase({"ONNXAveragePool", args, {x}, {F32({1, 1, 2}, {5, 3.5f})}});
 }
 
+// Taps 3 apart from 0 and 2 of 5 elements: the second one of the second window lies behind them, and counts only if
+// there is padding.
+TEST(OnnxPoolTest, CountsTheTapsOfDilatedWindowsInThePadding) {
+  const std::string args = R"(arg { name: "kernel_shape" ints: 2 } arg { name: "dilations" ints: 3 }
+      arg { name: "strides" ints: 2 } arg { name: "ceil_mode" i: 1 } )",
+                    include = R"(arg { name: "count_include_pad" i: 1 } )",
+                    pad = R"(arg { name: "pads" ints: 0 ints: 1 })";
+  const OnnxCaseTensor x = F32({1, 1, 5}, {1, 2, 3, 4, 5});
+  for (const std::string& counts : {args, args + include})
+    ExpectOnnxCase({"ONNXAveragePool", counts.c_str(), {x}, {F32({1, 1, 2}, {2.5f, 3})}});
+  ExpectOnnxCase({"ONNXAveragePool", (args + pad).c_str(), {x}, {F32({1, 1, 2}, {2.5f, 3})}});
+  ExpectOnnxCase(
+      {"ONNXAveragePool", (args + include + pad).c_str(), {x}, {F32({1, 1, 2}, {2.5f, 1.5f})}});
+}
+
 // Two windows of one element begin at 0 and 3: the elements behind them need no padding, and none is cut off.
 TEST(OnnxPoolTest, PadsNothingIfWindowsLeaveElementsOut) {
   const OnnxCaseTensor x = F32({1, 1, 6}, {5, 2, 3, 4, 1, 7});

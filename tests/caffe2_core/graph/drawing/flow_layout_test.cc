@@ -166,6 +166,19 @@ TEST(FlowLayoutTest, RowsOfBackwardPassesAreCentered) {
   ExpectBox(layout.nodes[3], 90 + 76 + 57, 8 + 71, 90, 27);
 }
 
+// Arrows that end and begin in the same row are beside each other there.
+TEST(FlowLayoutTest, ALaneIsTakenToTheRowInWhichItsArrowEnds) {
+  FlowGraph graph;
+  graph.groups = {{.framed = false}};
+  for (int i = 0; i < 6; ++i) graph.nodes.push_back({.layer = i});
+  graph.edges = {{.from = 0, .to = 2}, {.from = 2, .to = 4}, {.from = 3, .to = 5}};
+  const NetDrawingLayout layout = LayeredLayout(graph);
+  const auto lane = [&](size_t edge) { return layout.edges[edge][6].x; };
+  EXPECT_EQ(lane(0), 90 + 24);
+  EXPECT_EQ(lane(1), 90 + 24 + 12);
+  EXPECT_EQ(lane(2), 90 + 24);
+}
+
 // A chain of six nodes, one in each row, and arrows that skip rows or lead back.
 TEST(FlowLayoutTest, ArrowsThatPassRowsHaveLanesOfTheirOwn) {
   FlowGraph graph;
