@@ -21,6 +21,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/control/inner_net.h"
 #include "operators/control/interrupts.h"
@@ -45,6 +46,12 @@ constexpr ArgumentSpec<bool> kOnnxWhileDisableScopes{
     "1: run the body in the operator's workspace; 0: in one of its own, without access to other "
     "blobs"};
 
+constexpr RepeatedArgumentSpec<int64_t> kOnnxWhileEmptyLists{
+    "empty_lists",
+    "for each list the element type (of TensorProto), the rank and the dimensions that it has "
+    "without an "
+    "iteration; default: int32 of shape [0]"};
+
 constexpr int kInputsBeforeValues = 2;  // trip count and condition
 
 // The first element of a condition.
@@ -56,6 +63,33 @@ bool ConditionOf(const Tensor& tensor, const std::string& name) {
   CAFFE_ENFORCE(tensor.IsType<bool>(), "the condition \"", name, "\" has elements of type ",
                 tensor.dtype().name(), ", want bool, int32 or int64");
   return *tensor.data<bool>();
+}
+
+struct EmptyList {
+  TypeMeta type = TypeMeta::Make<int32_t>();
+  std::vector<int64_t> dims = {0};
+};
+
+// Reads the argument empty_lists. THROWS unless it describes `count` empty lists.
+std::vector<EmptyList> ReadEmptyLists(const std::vector<int64_t>& numbers, size_t count) {
+  std::vector<EmptyList> lists(count);
+  if (numbers.empty()) return lists;
+  const auto size = static_cast<int64_t>(numbers.size());
+  int64_t at = 0;
+  for (EmptyList& list : lists) {
+    const auto number = [&](int64_t i) { return numbers[static_cast<size_t>(i)]; };
+    const int64_t rank = at + 1 < size ? number(at + 1) : 0;
+    CAFFE_ENFORCE(rank >= 1 && rank <= size - at - 2, "argument empty_lists has ", size,
+                  " numbers, want type, rank and dimensions for each of ", count, " lists");
+    list.type = DataTypeToTypeMeta(number(at));
+    list.dims.assign(numbers.begin() + at + 2, numbers.begin() + at + 2 + rank);
+    CAFFE_ENFORCE(list.dims[0] == 0 && CheckedProduct(list.dims) == 0,
+                  "argument empty_lists has shape ", IntArrayRef(list.dims),
+                  ", want one without rows");
+    at += 2 + rank;
+  }
+  CAFFE_ENFORCE_EQ(at, size, "numbers in argument empty_lists for ", count, " lists");
+  return lists;
 }
 
 class OnnxWhileOp final : public Operator<CPUContext> {
@@ -82,6 +116,7 @@ class OnnxWhileOp final : public Operator<CPUContext> {
                   " outputs, want ", values_ + lists_, ": ", values_, " values and ", lists_,
                   " lists, as the body has external outputs");
     item_dims_.resize(static_cast<size_t>(lists_));
+    empty_ = ReadEmptyLists(ReadArgument(kOnnxWhileEmptyLists), static_cast<size_t>(lists_));
     for (size_t i = 0; i < (save ? 2u : 1u); ++i) scopes_[i] = MakeScope(body, disable);
     if (!save) scopes_[1] = scopes_[0];
   }
@@ -109,7 +144,8 @@ class OnnxWhileOp final : public Operator<CPUContext> {
       interrupts.CountIteration();
     }
     for (int k = 0; k < lists_ && i == 0; ++k) {
-      (void)Output(values_ + k, {0}, TypeMeta::Make<int32_t>());
+      const EmptyList& empty = empty_[static_cast<size_t>(k)];
+      (void)Output(values_ + k, empty.dims, empty.type)->raw_mutable_data(empty.type);
     }
     for (int k = 0; k < values_; ++k) Copy(*Value(scope, k), Output(k));
     return true;
@@ -219,6 +255,7 @@ class OnnxWhileOp final : public Operator<CPUContext> {
   const bool has_cond_;
   std::array<std::shared_ptr<Scope>, 2> scopes_;  // by iteration modulo 2; may be the same
   std::vector<std::vector<int64_t>> item_dims_;   // by list
+  std::vector<EmptyList> empty_;                  // by list
   std::vector<int64_t> list_dims_;                // scratch
 };
 
@@ -231,7 +268,7 @@ void RegisterOnnxWhile() {
       .NumOutputs(0, INT_MAX)
       .AllowInplace([](int, int) { return true; })
       .Args(kOnnxWhileHasTripCount, kOnnxWhileHasCond, kOnnxWhileSaveScopes,
-            kOnnxWhileDisableScopes)
+            kOnnxWhileDisableScopes, kOnnxWhileEmptyLists)
       .Input(0, "max_trip_count", "int64; the first element counts")
       .Input(1, "first_iter_condition", "bool, int32 or int64; the first element counts")
       .Input(2, "V1, V2, ...", "the initial values")

@@ -223,6 +223,23 @@ void ListReads(const OnnxNode& n, NetDef* body) {
   }
 }
 
+// The argument empty_lists of ONNXWhile: types and shapes of the stacked items without an iteration. A dim that is not
+// known is 0.
+std::vector<int64_t> EmptyListsOf(const std::vector<OnnxBlob>& items) {
+  std::vector<int64_t> numbers;
+  for (const OnnxBlob& item : items) {
+    numbers.push_back(item.type == 0 ? TensorProto::INT32 : Caffe2TypeOf(item.type));
+    const OnnxDims dims = item.has_dims
+                              ? item.dims[0]
+                              : OnnxDims(static_cast<size_t>(std::max<int64_t>(item.rank, 0)), 0);
+    numbers.push_back(static_cast<int64_t>(dims.size()) + 1);
+    numbers.push_back(0);
+    for (size_t i = 0; i < dims.size(); ++i)
+      numbers.push_back(item.has_dims && item.dims[1][i] != dims[i] ? 0 : dims[i]);
+  }
+  return numbers;
+}
+
 void TranslateLoop(OnnxNode* n) {
   const onnx::GraphProto& graph = GraphOf(*n, "body");
   std::vector<OnnxBlob> carried;
@@ -242,7 +259,8 @@ void TranslateLoop(OnnxNode* n) {
   // The number of its inputs is that of the carried values: what the body reads besides is not listed.
   n->EmitHere("ONNXWhile", inputs, outs,
               {MakeArgument("body", body.net), MakeArgument("has_trip_count", n->Has(0)),
-               MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true)});
+               MakeArgument("has_cond", n->Has(1)), MakeArgument("disable_scopes", true),
+               MakeArgument("empty_lists", EmptyListsOf(body.items))});
   for (size_t i = 0; i < outs.size(); ++i) {
     const size_t item = i - carried.size();
     // What a constant of the body holds is no fact: there may be no iteration.

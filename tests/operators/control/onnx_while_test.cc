@@ -53,6 +53,28 @@ TEST_F(OnnxWhileTest, EndsAfterTheTripCount) {
   ExpectResult(3, 5, {2, 3, 5});
 }
 
+// 1 is FLOAT, 10 INT64.
+TEST_F(OnnxWhileTest, ListsWithoutAnIterationHaveTheStatedTypeAndShape) {
+  Feed<int64_t>(&ws_, "trips", {}, {0});
+  Run(kBody + Flag("has_trip_count"));
+  ExpectTensor<int32_t>(ws_, "all", {0}, {});
+  const auto lists = [](const std::string& numbers) {
+    return kBody + Flag("has_trip_count") + "arg { name: 'empty_lists' " + numbers + " }";
+  };
+  Run(lists("ints: 1 ints: 1 ints: 0"));
+  ExpectTensor<float>(ws_, "all", {0}, {});
+  Run(lists("ints: 10 ints: 3 ints: 0 ints: 4 ints: 2"));
+  ExpectTensor<int64_t>(ws_, "all", {0, 4, 2}, {});
+  Feed<int64_t>(&ws_, "trips", {}, {2});
+  Run(lists("ints: 10 ints: 3 ints: 0 ints: 4 ints: 2"));
+  ExpectResult(2, 3, {2, 3});
+  for (const char* numbers : {"ints: 1", "ints: 1 ints: 2 ints: 0", "ints: 1 ints: 0"})
+    ExpectError(lists(numbers), "want type, rank and dimensions for each of 1 lists");
+  ExpectError(lists("ints: 1 ints: 2 ints: 3 ints: 0"), "has shape [3, 0], want one without rows");
+  ExpectError(lists("ints: 1 ints: 1 ints: 0 ints: 7"),
+              "numbers in argument empty_lists for 1 lists");
+}
+
 TEST_F(OnnxWhileTest, EndsWhenTheConditionIsFalse) {
   Run(kBody + Flag("has_cond"));
   ExpectResult(89, 144, {2, 3, 5, 8, 13, 21, 34, 55, 89, 144});

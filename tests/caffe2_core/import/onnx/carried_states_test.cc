@@ -79,6 +79,8 @@ TEST(CarriedStatesTest, LoopsCarryConstants) {
       constants + Node("Loop", "n-s", Body(keep + List("c", {7}), "qcc"), "rt") + Node("Add", "to");
   EXPECT_EQ(RunLoop(items, 2, &dims), (Ints{17, 17}));
   EXPECT_EQ(dims, (Dims{2, 1}));
+  EXPECT_EQ(RunLoop(items, 0, &dims), Ints{});
+  EXPECT_EQ(dims, (Dims{0, 1}));
 }
 
 TEST(CarriedStatesTest, BranchesGiveConstants) {
