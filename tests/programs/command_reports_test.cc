@@ -21,17 +21,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class CommandReportsTest : public ProgramFolder {
- protected:
-  std::string Array(const std::string& name, const std::vector<int64_t>& dims,
-                    const std::vector<float>& values) const {
-    Tensor tensor(dims, CPU);
-    std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
-    dir_.Write(name, "");  // makes its folder
-    WriteNpy(dir_.path(name), tensor);
-    return "DIR/" + name;
-  }
-};
+class CommandReportsTest : public ProgramFolder {};
 
 // One operator; the same and one more; one of another type with an output of the same name.
 TEST_F(CommandReportsTest, ReceiptsStateWhatOneOfThemLacks) {

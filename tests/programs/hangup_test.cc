@@ -26,13 +26,6 @@ namespace fs = std::filesystem;
 
 class HangupTest : public ProgramFolder {
  protected:
-  std::string Array(const std::string& name, const std::vector<int64_t>& dims,
-                    const std::vector<float>& values) const {
-    Tensor tensor(dims, CPU);
-    std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
-    WriteNpy(dir_.path(name), tensor);
-    return "DIR/" + name;
-  }
   // y = w x with x = 1 and the label 4: the loss is (w - 4)^2 / 2.
   void MakeLine() const {
     Array("x.npy", {2, 1}, {1, 1});

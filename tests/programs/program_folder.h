@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
@@ -29,6 +31,15 @@ class ProgramFolder : public ::testing::Test {
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_EQ(result.err, "");
     return result.out;
+  }
+  // Writes an array. Returns its path.
+  std::string Array(const std::string& name, const std::vector<int64_t>& dims,
+                    const std::vector<float>& values) const {
+    Tensor tensor(dims, CPU);
+    std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
+    dir_.Write(name, "");
+    WriteNpy(dir_.path(name), tensor);
+    return "DIR/" + name;
   }
   static Words Joined(Words first, const Words& second) {
     first.insert(first.end(), second.begin(), second.end());

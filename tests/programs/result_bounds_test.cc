@@ -34,14 +34,6 @@ class ResultBoundsTest : public ProgramFolder {
              .rgb = std::vector<uint8_t>(
                  static_cast<size_t>(width) * static_cast<size_t>(height) * 3, value)});
   }
-  std::string Array(const std::string& name, const std::vector<int64_t>& dims,
-                    const std::vector<float>& values) const {
-    Tensor tensor(dims, CPU);
-    std::copy(values.begin(), values.end(), tensor.mutable_data<float>());
-    dir_.Write(name, "");
-    WriteNpy(dir_.path(name), tensor);
-    return "DIR/" + name;
-  }
 };
 
 // Each element grows by a part of the sum over the batch. Of three images of 100 the sum is 900, of one 300.

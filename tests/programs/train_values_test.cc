@@ -3,7 +3,6 @@
 // y = w x with x = 1, w = 0 at first, and the label 4. The loss is (y - 4)^2 / 2 and its gradient y - 4, so that with
 // a rate of 0.5 each step halves the distance: losses 8, 2, 0.5, 0.125 and so on.
 
-#include <absl/strings/str_replace.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
@@ -14,26 +13,19 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2rt/train.pb.h"
-#include "tests/programs/program_runner.h"
+#include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
-#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::train_values_test {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 
-class TrainValuesTest : public ::testing::Test {
+class TrainValuesTest : public ProgramFolder {
  protected:
   void SetUp() override {
-    Tensor x({2, 1}, CPU), y({2, 1}, CPU);
-    for (int64_t i = 0; i < 2; ++i) {
-      x.mutable_data<float>()[i] = 1;
-      y.mutable_data<float>()[i] = 4;
-    }
-    WriteNpy(dir_.path("x.npy"), x);
-    WriteNpy(dir_.path("y.npy"), y);
+    Array("x.npy", {2, 1}, {1, 1});
+    Array("y.npy", {2, 1}, {4, 4});
     dir_.Write("line.pbtxt", R"(
         net { op { type: "FC" input: ["data", "w", "b"] output: "y" }
               op { type: "SquaredL2Distance" input: ["y", "label"] output: "d" }
@@ -43,21 +35,6 @@ class TrainValuesTest : public ::testing::Test {
     ASSERT_EQ(
         Run({"db", "make", "arrays", "DIR/x.npy", "DIR/y.npy", "--output", "DIR/d.minidb"}).code,
         0);
-  }
-  ProgramResult Run(const Words& words) const {
-    Words args;
-    for (const std::string& word : words)
-      args.push_back(absl::StrReplaceAll(word, {{"DIR/", dir_.path("")}}));
-    ProgramResult result = RunCaffe2(args);
-    for (std::string* text : {&result.out, &result.err})
-      *text = absl::StrReplaceAll(*text, {{dir_.path(""), "DIR/"}});
-    return result;
-  }
-  std::string Out(const Words& words) const {
-    const ProgramResult result = Run(words);
-    EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    return result.out;
   }
   // `caffe2 train` into DIR/run.
   static Words Train(const Words& more) {
@@ -85,7 +62,6 @@ class TrainValuesTest : public ::testing::Test {
         ReadWholeFile(dir_.path("run/run.pbtxt")), &run));
     return run;
   }
-  const TempDir dir_;
 };
 
 TEST_F(TrainValuesTest, PrintsTheMeanOfEachEpoch) {
