@@ -56,7 +56,7 @@ void AddRoundedForm(const Tensor& weight, const std::string& key, FormRestorer r
       key, kCount,
       [&](void* to) {
         for (size_t i = 0; i < kCount; ++i)
-          static_cast<uint8_t*>(to)[i] = static_cast<uint8_t>(Value(i));
+          static_cast<uint8_t*>(to)[i] = static_cast<uint8_t>(static_cast<int>(Value(i)));
       },
       restorer);
 }

@@ -334,7 +334,9 @@ TEST_F(LoadedPartsTest, DefaultsAreThoseOfTheOriginal) {
                   Arg("scale", 1));
   ExpectTensor<int32_t>(ws_, "label", {1}, {4});
   const auto keys = [&](int64_t elements, const std::string& more) {
-    FeedRange<uint8_t>(&ws_, "b", {elements});
+    std::vector<uint8_t> bytes(static_cast<size_t>(elements));
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+    Feed<uint8_t>(&ws_, "b", {elements}, bytes);
     RunOp(&ws_,
           "type: 'Save' input: 'b' arg { name: 'db' s: 'saved' } arg { name: 'db_type' s: "
           "'minidb' } " +
