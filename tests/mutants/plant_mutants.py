@@ -148,7 +148,7 @@ def plant(root, count, first):
             text = line.strip()
             if len(line) - len(text) < 2 or not text or text.startswith(('//', '#')) or line.endswith('\\'):
                 continue
-            if any(word in line for word in ('constexpr', 'static_assert', 'consteval', 'requires', 'fault::')):
+            if any(word in line for word in ('constexpr', 'static_assert', 'consteval', 'requires', 'fault::', 'pid', 'kill(')):
                 continue
             places = places_of(lines, i)
             if places:
