@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -18,6 +20,7 @@
 #include "caffe2_core/training/checkpoint_files.h"
 #include "tests/programs/points_training.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -65,6 +68,27 @@ TEST_F(TrainTest, TrainsTestsAndPredicts) {
                                        "--input", "data=" + dir_.path("point.npy"), "--top", "1"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("above"));
+}
+
+// A worse accuracy is not better, however small the loss is. Accuracies are compared by the records that are right,
+// because they are means of batches.
+TEST_F(TrainTest, TheBestEpochHasTheGreatestAccuracy) {
+  const ProgramResult result = RunCaffe2(Command("run", "10"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  std::istringstream log(ReadWholeFile(dir_.path("run/log.jsonl")));
+  long most = -1;
+  int epochs = 0, worse = 0;
+  for (std::string line; std::getline(log, line);) {
+    if (line.find("\"test_accuracy\"") == std::string::npos) continue;
+    const long right = std::lround(100 * std::stod(JsonAt(line, "/test_accuracy")));
+    const bool is_best = line.find("\"best\":true") != std::string::npos;
+    if (right != most) EXPECT_EQ(is_best, right > most) << line;
+    worse += right < most;
+    most = std::max(most, right);
+    ++epochs;
+  }
+  EXPECT_EQ(epochs, 10);
+  if (worse == 0) GTEST_SKIP() << "no epoch was worse than one before";
 }
 
 TEST_F(TrainTest, TrainsANetThatWasMadeForUseOnAnotherDevice) {
