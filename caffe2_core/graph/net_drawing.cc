@@ -3,8 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/drawing/flow_graph.h"
 #include "caffe2_core/graph/drawing/graphviz_layout.h"
@@ -62,42 +64,67 @@ struct NetDrawing::Content {
   FlowGraph graph;
 };
 
-NetDrawing::NetDrawing(const std::vector<DrawnNet>& nets, const NetDrawingOptions& options)
+NetDrawing::NetDrawing(const std::vector<DrawnNet>& nets, const NetDrawingOptions& options) try
     : content_(std::make_unique<const Content>(
           Content{Checked(nets, options),
                   !options.title.empty() || nets.empty() ? options.title : nets[0].title,
-                  MakeFlowGraph(nets, options)})) {}
+                  MakeFlowGraph(nets, options)})) {
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 NetDrawing::~NetDrawing() = default;
 
-std::string NetDrawing::Dot() const { return GraphAsDot(content_->graph, content_->title); }
-std::string NetDrawing::DotRequest() const { return GraphvizRequest(content_->graph); }
-NetDrawingLayout NetDrawing::ReadDotLayout(std::string_view plain) const {
-  return ReadGraphvizLayout(content_->graph, plain);
+std::string NetDrawing::Dot() const try {
+  return GraphAsDot(content_->graph, content_->title);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
-NetDrawingLayout NetDrawing::PlainLayout() const { return LayeredLayout(content_->graph); }
+std::string NetDrawing::DotRequest() const try {
+  return GraphvizRequest(content_->graph);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+NetDrawingLayout NetDrawing::ReadDotLayout(std::string_view plain) const try {
+  return ReadGraphvizLayout(content_->graph, plain);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+NetDrawingLayout NetDrawing::PlainLayout() const try {
+  return LayeredLayout(content_->graph);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 
-std::string NetDrawing::Svg(const NetDrawingLayout& layout) const {
+std::string NetDrawing::Svg(const NetDrawingLayout& layout) const try {
   const FlowGraph& graph = content_->graph;
   CAFFE_ENFORCE(layout.nodes.size() == graph.nodes.size() &&
                     layout.edges.size() == graph.edges.size() &&
                     layout.groups.size() == graph.groups.size(),
                 "the layout belongs to another drawing");
   return SvgImage(graph, layout, content_->title, SubtitleOf(content_->nets));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string NetDrawing::Html(const NetDrawingLayout& layout) const {
+std::string NetDrawing::Html(const NetDrawingLayout& layout) const try {
   return DrawingPage(content_->graph, content_->nets, content_->title, Svg(layout));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::string NetAsDot(const NetDef& net, const NetSummary& summary,
-                     const NetDrawingOptions& options) {
+                     const NetDrawingOptions& options) try {
   return NetDrawing({{&net, &summary, net.name()}}, options).Dot();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
-                     const NetDrawingOptions& options) {
+                     const NetDrawingOptions& options) try {
   const NetDrawing drawing({{&net, &summary, net.name()}}, options);
   return drawing.Svg(drawing.PlainLayout());
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -12,8 +12,10 @@
 #include "caffe2_core/graph/memory_report.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_gradient.h"
+#include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "tests/support/allocation_sweep.h"
 #include "tests/support/operator_test.h"
@@ -46,6 +48,19 @@ class AnalysisWithoutMemoryTest : public test::AllocationFailureTest {
       op { type: "Softmax" input: "the output of the first layer" output: "z" })");
   const std::vector<const NetDef*> nets_ = {&plain_};
 };
+
+TEST_F(AnalysisWithoutMemoryTest, DrawsNets) {
+  const NetSummary summary = SummarizeNet({}, plain_, {}, {});
+  const std::string svg = NetAsSvg(plain_, summary), dot = NetAsDot(plain_, summary);
+  const NetDrawing drawing({{&plain_, &summary, "plain"}}, {});
+  const NetDrawingLayout layout = drawing.PlainLayout();
+  const std::string page = drawing.Html(layout), request = drawing.DotRequest();
+  Expect([&] { return NetAsSvg(plain_, summary).size(); }, svg.size());
+  Expect([&] { return NetAsDot(plain_, summary).size(); }, dot.size());
+  Expect([&] { return drawing.PlainLayout().nodes.size(); }, layout.nodes.size());
+  Expect([&] { return drawing.Html(layout).size(); }, page.size());
+  Expect([&] { return drawing.DotRequest().size(); }, request.size());
+}
 
 TEST_F(AnalysisWithoutMemoryTest, FindsTheBlobsOfNets) {
   Expect([&] { return NetBlobs(net_).size(); }, 8);
