@@ -4,6 +4,7 @@
 #include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
@@ -96,6 +97,9 @@ TEST(OperatorTest, BindsItsArgumentsInputsAndOutputs) {
   EXPECT_EQ(op->InputTensorShapes()[0].dims(0), 2);
   EXPECT_EQ(op->workspace(), &ws);
   EXPECT_THAT(op->Describe(), HasSubstr("\"x\" float [2]"));
+  ws.GetBlob("x")->GetMutable<Int8TensorCPU>()->t.Resize(3);
+  ws.GetBlob("x")->GetMutable<Int8TensorCPU>()->t.mutable_data<uint8_t>();
+  EXPECT_THAT(op->Describe(), HasSubstr("\"x\" quantized uint8 [3]"));
 }
 
 TEST(OperatorTest, DescribesEightBlobsAndCountsTheOthers) {
@@ -217,6 +221,7 @@ TEST(OperatorRegistryTest, FindsOperatorsByTypeAndDevice) {
   EXPECT_TRUE(HasOperator(CPU, "OperatorTest"));
   EXPECT_FALSE(HasOperator(CUDA, "OperatorTest"));
   EXPECT_THAT(RegisteredOperatorTypes(CPU), Contains("OperatorTest"));
+  EXPECT_THAT(RegisteredOperatorTypes(CPU), Contains("OperatorTestOther"));
   EXPECT_THAT(GetRegisteredOperators(), Contains("Relu"));
   EXPECT_EQ(OpRegistryKey("A", "E"), "A_ENGINE_E");
   EXPECT_EQ(OpRegistryKey("A", "DEFAULT"), "A");
