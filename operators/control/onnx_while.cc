@@ -49,8 +49,7 @@ constexpr ArgumentSpec<bool> kOnnxWhileDisableScopes{
 constexpr RepeatedArgumentSpec<int64_t> kOnnxWhileEmptyLists{
     "empty_lists",
     "for each list the element type (of TensorProto), the rank and the dimensions that it has "
-    "without an "
-    "iteration; default: int32 of shape [0]"};
+    "without an iteration; default: int32 of shape [0]"};
 
 constexpr int kInputsBeforeValues = 2;  // trip count and condition
 

@@ -16,7 +16,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
-namespace caffe2rt::test::training_gaps_test {
+namespace caffe2rt::test::training_details_test {
 namespace {
 
 using testing::HasSubstr;
@@ -76,7 +76,7 @@ TEST(TrainingLogOnAFullDiskTest, HasWholeLinesOnly) {
 }
 
 // A file of two bytes may be the beginning of a compressed one, whose end is missing.
-TEST(DataFileGapsTest, ShortFilesAreCompressedIfTheyBeginSo) {
+TEST(DataFileDetailsTest, ShortFilesAreCompressedIfTheyBeginSo) {
   const TempDir dir;
   char bytes[2] = {};
   DataFile plain(dir.Write("plain", "ab"));
@@ -104,7 +104,7 @@ const ExecutionStep* FindStep(const google::protobuf::RepeatedPtrField<Execution
 }
 
 // Caffe2's reader makes no smaller batch at the end, so that the batch must divide the records.
-TEST(PlanForCaffe2Test, TestsInTheLargestBatchesThatDivideTheRecords) {
+TEST(PlanForCaffe2Test, TestBatchesDivideTheRecordsAndAreAsLargeAsPossible) {
   struct Row {
     int64_t records, batches;
   };
@@ -126,7 +126,7 @@ NetDef NetOfGradients() {
     op { type: "Copy" input: "loss_autogen_grad" output: "w_grad" })");
 }
 
-TEST(DataParallelGapsTest, GradientsNeedAnOperatorAndAStart) {
+TEST(DataParallelDetailsTest, GradientsNeedAnOperatorAndAStart) {
   const NetDef init =
       ParseNet(R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 } })");
   const DataParallelNet def{.share = 0.25f, .loss = "loss", .accuracy = "", .init = &init};
@@ -151,7 +151,7 @@ TEST(DataParallelGapsTest, GradientsNeedAnOperatorAndAStart) {
       "parameter \"w\" has a gradient of rows, which several ranks cannot add; train on one rank");
 }
 
-TEST(TestTrialGapsTest, ReadsOnlyWhatTheRunMayRead) {
+TEST(TestTrialDetailsTest, ReadsOnlyWhatTheRunMayRead) {
   DataFacts other = Pixels(18);
   other.tensors[0].dims = {5, 5, 1};
   const TrainingData data{Pixels(20), other};
@@ -170,4 +170,4 @@ TEST(TestTrialGapsTest, ReadsOnlyWhatTheRunMayRead) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test::training_gaps_test
+}  // namespace caffe2rt::test::training_details_test
