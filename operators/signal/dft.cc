@@ -3,6 +3,7 @@
 // The signal is cut or padded with zeros to dft_length. Y is complex; with onesided, its first half.
 // inverse and onesided: X is such a half, and Y is real.
 
+#include <algorithm>
 #include <complex>
 #include <vector>
 
@@ -58,8 +59,12 @@ class DftOp final : public Operator<CPUContext> {
       dims_[at] = onesided_ && !inverse_ ? length / 2 + 1 : length;
       dims_.back() = inverse_ && onesided_ ? 1 : 2;
       T* y = OutputData<T>(0, dims_);
+      if (X.numel() == 0) {  // the transform of an empty signal that is filled up with zeros
+        std::fill_n(y, Output(0)->numel(), T(0));
+        return true;
+      }
       if (Output(0)->numel() == 0) return true;
-      const T* x = X.numel() > 0 ? X.data<T>() : nullptr;
+      const T* x = X.data<T>();
       const int64_t outer = CheckedProduct(X.sizes().slice(0, at));
       const int64_t inner = CheckedProduct(X.sizes().slice(at + 1, X.dims().size() - at - 2));
       for (int64_t o = 0; o < outer; ++o) {
