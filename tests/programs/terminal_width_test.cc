@@ -131,10 +131,10 @@ TEST_F(TerminalWidthTest, RatiosAndSharesAreColoured) {
   const std::string before = dir_.Write("before.json", R"({"net": "three", "median_ms": 1e6,
       "threads": 1, "operators": [{"type": "MatMul", "output": "a", "median_ms": 1e6},
                                   {"type": "Relu", "output": "b", "median_ms": 1e-9}]})");
-  const std::string out = RunOnTerminal(
-      {"bench", "--predict-net", net, "--input", "x=200,200", "--iterations", "2", "--warmup", "0",
-       "--no-optimize", "--against", before},
-      200, {{"TERM", "xterm"}});
+  const std::string out =
+      RunOnTerminal({"bench", "--predict-net", net, "--input", "x=200,200", "--iterations", "25",
+                     "--warmup", "0", "--no-optimize", "--against", before},
+                    200, {{"TERM", "xterm"}});
   EXPECT_THAT(out, HasSubstr("\n\x1b[31m  0  MatMul "));
   EXPECT_THAT(out, HasSubstr("\n\x1b[2m     overhead "));
   EXPECT_THAT(out, HasSubstr("ratio \x1b[32m0.00\x1b[0m\n"));
