@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -14,6 +15,8 @@ namespace {
 
 // Constant-initialized, because operator new uses them before any constructor has run.
 constinit std::atomic<size_t> g_in_use{0};
+// The most that was in use before a release: what is in use now may be more. Most programs allocate more often than they
+// release at a new peak.
 constinit std::atomic<size_t> g_peak{0};
 constinit CPUMemoryOptions g_options;
 constinit std::atomic<size_t> g_half_of_machine{0};
@@ -48,8 +51,10 @@ std::string UsageText() {
 CPUMemoryOptions& GlobalCPUMemoryOptions() { return g_options; }
 
 CPUMemoryUsage GetCPUMemoryUsage() {
-  return {
-      .in_use_bytes = g_in_use.load(), .peak_bytes = g_peak.load(), .limit_bytes = LimitBytes()};
+  const size_t in_use = g_in_use.load();
+  return {.in_use_bytes = in_use,
+          .peak_bytes = std::max(g_peak.load(), in_use),
+          .limit_bytes = LimitBytes()};
 }
 
 void ResetCPUMemoryPeak() { g_peak.store(g_in_use.load()); }
@@ -61,10 +66,6 @@ bool TryReserveCPUBytes(size_t nbytes, size_t headroom_bytes) noexcept {
   do {
     if (nbytes > limit || used > limit - nbytes) return false;
   } while (!g_in_use.compare_exchange_weak(used, used + nbytes, std::memory_order_relaxed));
-  const size_t now = used + nbytes;
-  size_t peak = g_peak.load(std::memory_order_relaxed);
-  while (now > peak && !g_peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
   return true;
 }
 
@@ -73,7 +74,10 @@ void ReserveCPUBytes(size_t nbytes) {
 }
 
 void ReleaseCPUBytes(size_t nbytes) noexcept {
-  g_in_use.fetch_sub(nbytes, std::memory_order_relaxed);
+  const size_t used = g_in_use.fetch_sub(nbytes, std::memory_order_relaxed);
+  size_t peak = g_peak.load(std::memory_order_relaxed);
+  while (used > peak && !g_peak.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+  }
 }
 
 void CheckCPUBytes(size_t nbytes) {

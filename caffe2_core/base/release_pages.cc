@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 namespace caffe2rt {
@@ -20,12 +22,27 @@ uintptr_t PageBytes() {
   return page;
 }
 
-void AdvisePages(const void* data, size_t nbytes, int advice) {
+// The whole pages in [data, data + nbytes). Empty if there are none.
+std::span<char> WholePages(const void* data, size_t nbytes) {
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(data);
   const uintptr_t begin = (address + page - 1) / page * page;
   const uintptr_t end = (address + nbytes) / page * page;
-  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+  if (begin >= end) return {};
+  return {reinterpret_cast<char*>(begin), end - begin};
+}
+
+// Returns whether the system took the advice.
+bool AdvisePages(std::span<char> pages, int advice) {
+  return !pages.empty() && madvise(pages.data(), pages.size(), advice) == 0;
+}
+
+// Whether the page in the middle is mapped: a sign of whether the memory has been used before.
+bool IsMapped(std::span<char> pages) {
+  const uintptr_t page = PageBytes();
+  unsigned char mapped = 0;
+  char* const middle = pages.data() + pages.size() / page / 2 * page;
+  return mincore(middle, page, &mapped) != 0 || (mapped & 1) != 0;
 }
 
 // Releases the pages in [begin, end) that are mapped to a file. `pagemap` is /proc/self/pagemap, which has a number for
@@ -63,12 +80,30 @@ int ReleaseCodeOf(dl_phdr_info* object, size_t /*size*/, void* pagemap) {
 
 }  // namespace
 
-void ReleasePages(const void* data, size_t nbytes) { AdvisePages(data, nbytes, MADV_DONTNEED); }
+void ReleasePages(const void* data, size_t nbytes) {
+  (void)AdvisePages(WholePages(data, nbytes), MADV_DONTNEED);
+}
 
-void MapPages(void* data, size_t nbytes) { AdvisePages(data, nbytes, kPopulateWrite); }
+void MapPages(void* data, size_t nbytes) {
+  (void)AdvisePages(WholePages(data, nbytes), kPopulateWrite);
+}
 
 void MapPagesForReading(const void* data, size_t nbytes) {
-  AdvisePages(data, nbytes, kPopulateRead);
+  (void)AdvisePages(WholePages(data, nbytes), kPopulateRead);
+}
+
+// Released pages are zeros, too, if some of them were mapped after all, or stored elsewhere by the system.
+void ZeroPages(void* data, size_t nbytes) {
+  if (nbytes == 0) return;
+  const std::span<char> pages = WholePages(data, nbytes);
+  if (pages.empty() || IsMapped(pages) || !AdvisePages(pages, MADV_DONTNEED)) {
+    std::memset(data, 0, nbytes);
+    return;
+  }
+  char* const begin = static_cast<char*>(data);
+  char* const behind = pages.data() + pages.size();
+  std::memset(begin, 0, static_cast<size_t>(pages.data() - begin));
+  std::memset(behind, 0, static_cast<size_t>(begin + nbytes - behind));
 }
 
 void ReleaseFreedMemory() {

@@ -18,6 +18,11 @@ void MapPages(void* data, size_t nbytes);
 // The same for memory that will be read, such as a mapped file: the system reads what it does not have yet.
 void MapPagesForReading(const void* data, size_t nbytes);
 
+// Sets memory to zeros. Whole pages that the system has not mapped yet, as those of new large memory, stay so: they read
+// as zeros and cost their time when they are first written. REQUIRES: memory of the C library, or other memory that
+// is private and no file's.
+void ZeroPages(void* data, size_t nbytes);
+
 // Returns to the system what the C library keeps of freed memory. Takes some milliseconds.
 void ReleaseFreedMemory();
 

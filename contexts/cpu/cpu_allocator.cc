@@ -13,6 +13,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/overwritten_memory.h"
+#include "caffe2_core/base/release_pages.h"
 #include "contexts/cpu/numa.h"
 
 namespace caffe2rt {
@@ -49,10 +50,16 @@ void FreeAllocation(void* data, void* state) {
   ReleaseCPUBytes(allocation->nbytes);
 }
 
-void Fill(void* data, size_t nbytes) {
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLargeBytes = 2 * kHugePage;
+
+void Fill(const CPUAllocator& allocator, void* data, size_t nbytes) {
   switch (GlobalCPUMemoryOptions().fill) {
     case CPUMemoryFill::kZero:
-      std::memset(data, 0, nbytes);
+      if (nbytes >= kLargeBytes && dynamic_cast<const DefaultCPUAllocator*>(&allocator) != nullptr)
+        ZeroPages(data, nbytes);
+      else
+        std::memset(data, 0, nbytes);
       break;
     case CPUMemoryFill::kJunk: {
       const uint32_t junk = 0x7fa00000u;  // a signaling NaN
@@ -95,8 +102,7 @@ void SetCPUAllocator(CPUAllocator* allocator) {
 // faults and entries of the address cache. Only whole huge pages inside the memory are requested, so
 // that it occupies no more than before. The kernel may ignore the request.
 std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
-  constexpr size_t kHugePage = size_t{2} << 20;
-  const bool is_large = nbytes >= 2 * kHugePage;
+  const bool is_large = nbytes >= kLargeBytes;
   void* data = nullptr;
   const int failed =
       posix_memalign(&data, is_large ? kHugePage : kCPUAlignment, std::max<size_t>(nbytes, 1));
@@ -148,10 +154,11 @@ std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) try {
     ~Reservation() { ReleaseCPUBytes(nbytes); }
   } reservation{nbytes};
   auto state = std::make_unique<Allocation>();
-  DataPtr memory(GetCPUAllocator()->New(nbytes));
+  CPUAllocator* const allocator = GetCPUAllocator();
+  DataPtr memory(allocator->New(nbytes));
   const CPUMemoryOptions& options = GlobalCPUMemoryOptions();
   if (options.numa_enabled) NUMAMove(memory.get(), nbytes, GetCurrentNUMANode());
-  if (!OverwrittenMemory::active()) Fill(memory.get(), nbytes);
+  if (!OverwrittenMemory::active()) Fill(*allocator, memory.get(), nbytes);
   // After memory.Release() nothing may throw.
   if (options.report_usage) Reporter().New(memory.get(), nbytes);
   const auto [data, deleter] = memory.Release();

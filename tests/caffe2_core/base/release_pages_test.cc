@@ -42,6 +42,7 @@ TEST(ReleasePagesTest, ReleasesWholePagesOnly) {
 TEST(ReleasePagesTest, AcceptsNoMemory) {
   ReleasePages(nullptr, 0);
   MapPages(nullptr, 0);
+  ZeroPages(nullptr, 0);
 }
 
 // The pages of the memory that are mapped, in order.
@@ -51,6 +52,60 @@ std::vector<bool> Mapped(void* memory) {
   std::vector<bool> mapped;
   for (const unsigned char state : states) mapped.push_back((state & 1) != 0);
   return mapped;
+}
+
+// Memory from the middle of a page to the middle of another one: the bytes around it stay.
+TEST(ZeroPagesTest, SetsNewAndUsedMemoryToZeros) {
+  struct Case {
+    const char* what;
+    size_t offset, size;
+    size_t first_used, end_used;  // pages that were written before
+  };
+  for (const Case& c :
+       {Case{"new", 64, kBytes - 128, 0, 0}, Case{"used", 64, kBytes - 128, 0, 8},
+        Case{"used at its edges", 64, kBytes - 128, 0, 1},
+        Case{"used in its middle", 64, kBytes - 128, 3, 5},
+        Case{"used behind its middle", 64, kBytes - 128, 5, 8},
+        Case{"within a page", 64, 100, 0, 1}, Case{"over an edge", kPage - 8, 16, 0, 2},
+        Case{"whole pages", kPage, 2 * kPage, 1, 2}, Case{"none", 64, 0, 0, 1}}) {
+    SCOPED_TRACE(c.what);
+    void* const memory =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto* const bytes = static_cast<unsigned char*>(memory);
+    std::fill(bytes + c.first_used * kPage, bytes + c.end_used * kPage, 1);
+    ZeroPages(bytes + c.offset, c.size);
+    for (size_t i = 0; i < kBytes; ++i) {
+      const bool used = i / kPage >= c.first_used && i / kPage < c.end_used;
+      const bool inside = i >= c.offset && i < c.offset + c.size;
+      ASSERT_EQ(bytes[i], used && !inside ? 1 : 0) << i;
+    }
+    munmap(memory, kBytes);
+  }
+}
+
+TEST(ZeroPagesTest, DoesNotMapNewPages) {
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ZeroPages(static_cast<char*>(memory) + 64,
+            kBytes - 128);  // its edges are on the first page and the last one
+  EXPECT_EQ(Mapped(memory),
+            (std::vector<bool>{true, false, false, false, false, false, false, true}));
+  munmap(memory, kBytes);
+}
+
+// The system releases no pages that are locked, though they may be unmapped.
+TEST(ZeroPagesTest, SetsLockedMemoryToZeros) {
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const bytes = static_cast<unsigned char*>(memory);
+  std::fill_n(bytes, kPage, 1);
+  if (mlock2(memory, kBytes, MLOCK_ONFAULT) != 0) GTEST_SKIP() << "memory cannot be locked";
+  ZeroPages(memory, kBytes);
+  for (size_t i = 0; i < kBytes; ++i) ASSERT_EQ(bytes[i], 0) << i;
+  munmap(memory, kBytes);
 }
 
 // The code runs as before, and less of it is mapped.

@@ -96,6 +96,25 @@ TEST(CPUAllocatorTest, LargeMemoryIsAlignedToHugePagesAndZero) {
   EXPECT_EQ(std::count(bytes, bytes + nbytes, 0), static_cast<std::ptrdiff_t>(nbytes));
 }
 
+// The C library may give memory that was used before.
+TEST(CPUAllocatorTest, LargeMemoryIsZeroEachTime) {
+  constexpr size_t kBytes = (size_t{5} << 20) + 321;
+  for (int round = 0; round < 4; ++round) {
+    const DataPtr memory(NewCPUMemory(kBytes));
+    auto* const bytes = static_cast<unsigned char*>(memory.get());
+    EXPECT_EQ(std::count(bytes, bytes + kBytes, 0), static_cast<std::ptrdiff_t>(kBytes)) << round;
+    std::memset(bytes, 0xee, kBytes);
+  }
+}
+
+TEST(CPUAllocatorTest, LargeMemoryOfAnotherAllocatorIsZero) {
+  const PoorAllocatorInUse allocator;
+  constexpr size_t kBytes = (size_t{4} << 20) + 3;
+  const DataPtr memory(NewCPUMemory(kBytes));
+  const auto* bytes = static_cast<const unsigned char*>(memory.get());
+  EXPECT_EQ(std::count(bytes, bytes + kBytes, 0), static_cast<std::ptrdiff_t>(kBytes));
+}
+
 TEST(CPUAllocatorTest, NoBytesIsFine) {
   const DataPtr memory(NewCPUMemory(0));
   EXPECT_NE(memory.get(), nullptr);
