@@ -68,8 +68,8 @@ void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cp
   if (net->has_device_option()) UseCPU(net->mutable_device_option());
   const auto type = static_cast<DeviceType>(device.device_type());
   for (OperatorDef& op : *net->mutable_op()) {
-    if (!op.has_device_option() && of_net.device_type() != CPU)
-      *op.mutable_device_option() = of_net;
+    if (!op.device_option().has_device_type() && of_net.device_type() != CPU)
+      *op.mutable_device_option() = MergeDeviceOption(of_net, op.device_option());
     if (op.device_option().device_type() == CPU) {
       DeviceOption* const option = op.mutable_device_option();
       const bool here = HasOperator(type, op.type());

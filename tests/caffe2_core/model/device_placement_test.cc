@@ -71,6 +71,26 @@ TEST(DevicePlacementTest, KeepsDevicesThatAreNamed) {
   EXPECT_EQ(net.op(1).device_option().device_type(), 5);
 }
 
+// Options that name no device, such as a seed, leave the operator on the device of the net.
+TEST(DevicePlacementTest, KeepsTheNetsDeviceOfOperatorsWithOtherOptions) {
+  NetDef net = test::ParseNet(R"(
+      device_option { device_type: 1 device_id: 2 }
+      op { type: "Relu" input: "x" output: "y" device_option { random_seed: 7 } }
+      op { type: "Relu" input: "y" output: "z" device_option { device_id: 3 } }
+      op { type: "Relu" input: "z" output: "w" device_option { device_type: 0 random_seed: 8 } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(4)), ElementsAre());
+  const auto expect_device = [&](int op, int type, int id) {
+    const DeviceOption& device = net.op(op).device_option();
+    EXPECT_EQ(device.device_type(), type) << op;
+    EXPECT_EQ(device.device_id(), id) << op;
+  };
+  expect_device(0, CUDA, 2);
+  EXPECT_EQ(net.op(0).device_option().random_seed(), 7u);
+  expect_device(1, CUDA, 3);
+  expect_device(2, kStub, 4);
+  EXPECT_EQ(net.op(2).device_option().random_seed(), 8u);
+}
+
 TEST(DevicePlacementTest, PlacesNetsInArguments) {
   NetDef net = test::ParseNet(R"(
       op { type: "If" input: "c" output: "y"
