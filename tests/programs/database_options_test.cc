@@ -113,6 +113,24 @@ TEST_F(DatabaseOptionsTest, AThousandRecordsAreListed) {
   }
 }
 
+// The labels are 0 to 1000, and once more 0 and 1000.
+TEST_F(DatabaseOptionsTest, AThousandLabelsAreCounted) {
+  constexpr int64_t kCount = 1003;
+  Tensor y(std::vector<int64_t>{kCount}, CPU);
+  for (int64_t i = 0; i < kCount; ++i) y.mutable_data<int64_t>()[i] = i;
+  y.mutable_data<int64_t>()[kCount - 2] = 0;
+  y.mutable_data<int64_t>()[kCount - 1] = 1000;
+  dir_.Write("y.npy", "");
+  WriteNpy(dir_.path("y.npy"), y);
+  Out({"db", "make", "arrays", "DIR/y.npy", "--output", "DIR/many.minidb"});
+  const std::string json = Out({"db", "info", "DIR/many.minidb", "--json"});
+  EXPECT_EQ(JsonAt(json, "/records"), "1003");
+  EXPECT_EQ(JsonSize(json, "/labels"), 1000u);
+  EXPECT_EQ(JsonAt(json, "/labels/0"), "2");
+  EXPECT_EQ(JsonAt(json, "/labels/999"), "1");
+  EXPECT_EQ(json.find("\"1000\": "), std::string::npos);
+}
+
 TEST_F(DatabaseOptionsTest, TheOptionStatesTheTypeOfANewDatabase) {
   Array("x.npy", {3, 1}, {1, 2, 3});
   const Words make = {"db", "make", "arrays", "DIR/x.npy", "--output"};
