@@ -83,6 +83,32 @@ TEST_F(FileDetailsTest, TheFormatOfTensorsIsThatOfTheOptionOrOfTheName) {
   }
 }
 
+TEST_F(FileDetailsTest, FilesOfOtherKindsAreNamed) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Copy" input: "x" output: "y" })");
+  Pixel("a.png", 7);
+  Out({"pack", "--predict-net", "DIR/net.pbtxt", "DIR/p.c2"});
+  const ProgramResult inspect = Run({"inspect", "DIR/a.png"});
+  EXPECT_EQ(inspect.code, 1);
+  EXPECT_THAT(inspect.err, HasSubstr("DIR/a.png\" is a PNG image"));
+  EXPECT_THAT(inspect.err, HasSubstr(", want a net, a plan, tensors, a blob or a database; --as "
+                                     "specifies the kind\n"));
+  const ProgramResult convert = Run({"convert", "DIR/p.c2"});
+  EXPECT_EQ(convert.code, 1);
+  EXPECT_EQ(convert.err,
+            "caffe2: file \"DIR/p.c2\" is a packed model, want a NetDef, PlanDef, MetaNetDef, "
+            "TensorProto, TensorProtos or BlobProto; --as specifies the kind\n");
+  // An image is an input like another.
+  SaveImage(dir_.path("a.jpg"), {.width = 1, .height = 1, .rgb = {9, 9, 9}});
+  for (const auto& [name, value] : {std::pair("a.png", "7"), {"a.jpg", "9"}}) {
+    const std::string json = Out({"run", "--predict-net", "DIR/net.pbtxt", "--input",
+                                  "x=DIR/"s + name, "--std", "0.5", "--json"});
+    EXPECT_EQ(JsonAt(json, "/outputs/0/dims"), "[1,3,1,1]");
+    EXPECT_EQ(JsonAt(json, "/outputs/0/values/0"), std::to_string(2 * std::stoi(value)));
+    EXPECT_EQ(JsonAt(json, "/inputs/0/source"), "\""s + name + "\"");
+  }
+}
+
 // --- packed models ---
 
 // The indices of the weights are integers of 64 bits, which Gather accepts.
