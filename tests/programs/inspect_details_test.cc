@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2rt/metanet.pb.h"
@@ -18,6 +21,7 @@
 namespace caffe2rt::test::inspect_details_test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -137,6 +141,43 @@ TEST_F(InspectDetailsTest, MemoryOfAModelIsThatOfTheNetThatRuns) {
   EXPECT_EQ(JsonAt(caffe, "/nets/0/memory/input_bytes"), "32");
 }
 
+// The database has the bias itself, and the init net fills the matrix.
+TEST_F(InspectDetailsTest, APredictorIsKnownToAllCommands) {
+  std::string text = kPredictor;
+  const std::string fill =
+      R"(op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 3 } })";
+  text.replace(text.find(fill), fill.size(), "");
+  text.replace(
+      text.find("name: \"global\""), 14,
+      "name: \"global\" op { type: \"Load\" input: \"!!PREDICTOR_DBREADER\" output: \"b\" }");
+  text.replace(text.find("{ key: \"PARAMETERS_BLOB_TYPE\" }"), 31,
+               "{ key: \"PARAMETERS_BLOB_TYPE\" value: [\"w\", \"b\"] }");
+  MetaNetDef meta;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &meta));
+  Blob blob, bias;
+  *blob.GetMutable<std::string>() = meta.SerializeAsString();
+  Tensor* const values = bias.GetMutableTensor(CPU);
+  values->Resize(3);
+  std::fill_n(values->mutable_data<float>(), 3, 5.f);
+  {
+    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path("p.minidb"), db::NEW);
+    const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+    transaction->Put("!!META_NET_DEF", SerializeBlob(blob, "!!META_NET_DEF"));
+    transaction->Put("b", SerializeBlob(bias, "b"));
+    transaction->Commit();
+  }
+  EXPECT_THAT(Out({"inspect", "DIR/p.minidb", "--input", "data=4,2"}),
+              HasSubstr("\n  0  FC    y       float [4, 3]       9         24    48 B\n"));
+  EXPECT_THAT(Out({"check", "DIR/p.minidb"}),
+              HasSubstr("DIR/p.minidb: PREDICT_NET_TYPE: net \"p\": fine\n"));
+  EXPECT_THAT(Out({"run", "--predictor", "DIR/p.minidb", "--input", "data=[[1,2]]"}),
+              HasSubstr("y     float [1, 3]\n  5 5 5\n"));
+  const std::string compared =
+      Out({"compare", "DIR/p.minidb", "DIR/p.minidb", "--input", "data=[[1,2]]", "--json"});
+  EXPECT_EQ(JsonAt(compared, "/within"), "true");
+  EXPECT_THAT(compared, HasSubstr("{\"name\": \"y\", \"within\": true"));
+}
+
 TEST_F(InspectDetailsTest, ScratchMemoryIsThatOfAllThreads) {
   dir_.Write("net.pbtxt", R"(name: "c" external_input: ["x", "w"] external_output: "y"
       op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 3 } })");
@@ -235,6 +276,24 @@ TEST_F(InspectDetailsTest, ALayoutThatIsInvalidIsExplained) {
   EXPECT_THAT(result.err, StartsWith("caffe2: warning: dot printed an invalid layout: "));
   EXPECT_THAT(result.err, Not(HasSubstr("enforce")));
   EXPECT_THAT(result.err, Not(HasSubstr(".cc:")));
+}
+
+// --- devices ---
+
+TEST_F(InspectDetailsTest, TheCpuHasTheCoresOfTheProcess) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ASSERT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+  const std::string cores = std::to_string(CPU_COUNT(&set)), isa = IsaName(CpuIsa());
+  const std::string json = Out({"devices", "--json"});
+  EXPECT_EQ(JsonAt(json, "/0/type"), "0");
+  EXPECT_EQ(JsonAt(json, "/0/available"), "true");
+  EXPECT_EQ(JsonAt(json, "/0/cores"), cores);
+  EXPECT_EQ(JsonAt(json, "/0/instruction_set"), "\"" + isa + "\"");
+  EXPECT_THAT(Out({"devices", "--memory-limit", "3G"}),
+              ContainsRegex("^CPU \\(device type 0\\): " + cores + " cores, " + isa +
+                            ", [0-9.]+ [GT]iB of memory, of which nets may use 3 GiB "
+                            "\\(--memory-limit\\)\n"));
 }
 
 // --- ops and man ---
