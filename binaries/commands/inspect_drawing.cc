@@ -34,7 +34,7 @@ NetDrawingLayout LayoutOf(const CommandLine& line, const NetDrawing& drawing) {
     try {
       return drawing.ReadDotLayout(answer.plain);
     } catch (const EnforceNotMet& error) {
-      answer.problem = absl::StrCat("dot printed an invalid layout: ", error.msg());
+      answer.problem = absl::StrCat("dot printed an invalid layout: ", error.message());
     }
   }
   Warn(answer.problem + "; the drawing has a plain layout, in rows");

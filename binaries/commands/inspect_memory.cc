@@ -68,7 +68,7 @@ void CountPreparedWeights(const Preparation& prepared, Workspace* ws, InspectedM
   std::vector<size_t> unknown = net.PlanAhead(prepared);
   SetPreparedBytes(PreparedBytesOf(net.net()), std::move(unknown), &memory->report);
 } catch (const EnforceNotMet& error) {
-  memory->problem = error.msg();
+  memory->problem = error.message();
 }
 
 InspectedMemory MemoryAsPrepared(const CommandLine& line, const ModelFileOptions& file,

@@ -348,10 +348,12 @@ class RunJob {
         .ws = ws_.get(),
         .prepare = [this] { CreateNet(); },
         .run_net = [this](int64_t files) { RunNet(files, nullptr); },
-        .fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); }};
+        .fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); },
+        .interrupted = [this] { return stop_.interrupted(); }};
     const int64_t failures = RunFolder(run, &results);
     if (net_.has_value()) WriteReport(line_, preparation_, &net_->net());
     results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0);
+    if (stop_.interrupted()) CAFFE_THROW("the program was interrupted by a signal");
     if (!json_wanted_ && !line_.Has("json-lines")) PrintTime("image");
     ReportNaN(json_.get());
     return failures == 0 ? 0 : 1;

@@ -86,7 +86,7 @@ class FolderRunner {
   void TakeFiles() {
     const std::vector<std::string>& files = run_.images.files;
     const int threads = GetNumThreads();
-    for (size_t i = 0; i < files.size(); ++i) {
+    for (size_t i = 0; i < files.size() && !run_.interrupted(); ++i) {
       if (i == 1)
         loader_.emplace(files.size() - 1, threads, batch_ + static_cast<size_t>(threads),
                         [this](size_t next) { return Load(next + 1); });
@@ -110,7 +110,7 @@ class FolderRunner {
   }
 
   void FinishWaiting() {
-    while (!waiting_.empty()) {
+    while (!waiting_.empty() && !run_.interrupted()) {
       RunGroup(ShapeKey(waiting_.front().input));
       WriteDone();
     }
@@ -118,7 +118,7 @@ class FolderRunner {
 
   // Images are read when the ones before have been written, because they may arrive at any time.
   void TakeStream(ImageStream& stream) {
-    for (int64_t number = 1;; ++number) {
+    for (int64_t number = 1; !run_.interrupted(); ++number) {
       const std::string name = MakeString("image ", number, " of ", stream.subject());
       std::string bytes;
       try {
@@ -189,6 +189,10 @@ class FolderRunner {
       try {
         RunTogether(group);
       } catch (const EnforceNotMet& error) {
+        if (run_.interrupted()) {
+          for (WaitingFile* entry : group) Fail(error, entry);
+          return;
+        }
         RunOneByOne(MakeString("a batch of ", group.size(), " fails: ", error.message()));
       }
     }
@@ -252,7 +256,7 @@ class FolderRunner {
   void WriteDone() {
     for (; !waiting_.empty(); waiting_.pop_front()) {
       WaitingFile& entry = waiting_.front();
-      if (!entry.done && !entry.alone && together_) break;
+      if (!entry.done && ((!entry.alone && together_) || run_.interrupted())) break;
       if (entry.error.empty() && !entry.done) Prepare(entry);
       Write(&entry);
       progress_.Show(++written_);

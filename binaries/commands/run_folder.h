@@ -24,6 +24,8 @@ struct FolderRun {
   // Runs the net on the images, which are the inputs for `files` files.
   std::function<void(int64_t files)> run_net;
   FetchBlob fetch;  // from the workspace
+  // Whether a signal asks for the end.
+  std::function<bool()> interrupted;
 };
 
 // Runs the net on all files and adds the outputs to `results`, in the order of the files. Files are
@@ -33,6 +35,8 @@ struct FolderRun {
 // The first file runs alone. The files then run one by one as well, with a warning, if an output
 // does not have the inputs as its first dimension, if the net fails on a batch, or if the first
 // file gets other results in a batch than alone.
+//
+// After a signal, the files that wait and those that have not been read are left out.
 //
 // Returns the number of files that failed.
 int64_t RunFolder(const FolderRun& run, FolderResults* results);

@@ -1,6 +1,5 @@
 #include "binaries/commands/run_stop.h"
 
-#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -35,20 +34,21 @@ double SecondsOf(const CommandLine& line) {
 
 RunStop::RunStop(const CommandLine& line) : seconds_(SecondsOf(line)) {}
 
+bool RunStop::interrupted() {
+  if (signals_.CheckForSignals() != SignalHandler::Action::NONE) interrupted_ = true;
+  return interrupted_.load();
+}
+
 void RunStop::Run(const std::function<void()>& run) {
   const auto end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(
                          std::chrono::duration<double>(seconds_ > 0 ? seconds_ : kMostSeconds));
-  std::atomic<bool> interrupted{false};  // the handler reports a signal only once
-  const auto is_stopped = [&] {
-    if (signals_.CheckForSignals() != SignalHandler::Action::NONE) interrupted = true;
-    return interrupted.load() || (seconds_ > 0 && Clock::now() >= end);
-  };
+  const auto is_stopped = [&] { return interrupted() || (seconds_ > 0 && Clock::now() >= end); };
   const StopScope scope(std::cref(is_stopped));  // a copy would need memory in each run
   try {
     run();
   } catch (RunStopped& error) {
-    error.AppendMessage(interrupted.load()
+    error.AppendMessage(interrupted_.load()
                             ? std::string("the program was interrupted by a signal")
                             : MakeString("the ", ShortText(seconds_), " s of --timeout are over"));
     throw;

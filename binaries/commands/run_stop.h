@@ -1,6 +1,7 @@
 #pragma once
 // RunStop: ends the run of a net on Ctrl-C (SIGINT), SIGHUP, or when the time of --timeout is over.
 
+#include <atomic>
 #include <functional>
 
 #include "binaries/commands/command.h"
@@ -21,8 +22,12 @@ class RunStop {
   // loop.
   void Run(const std::function<void()>& run);
 
+  // Whether a signal has arrived, in a run or since.
+  bool interrupted();
+
  private:
-  const double seconds_;  // 0: no limit
+  const double seconds_;                  // 0: no limit
+  std::atomic<bool> interrupted_{false};  // the handler reports a signal only once
   SignalHandler signals_{SignalHandler::Action::STOP, SignalHandler::Action::STOP};
 };
 

@@ -45,6 +45,53 @@ TEST(HelpTest, HelpOfEveryCommandFitsAScreen) {
   EXPECT_LE(WidestLine(RunCaffe2({"--help"}).out), 80u);
 }
 
+// A line for each command, those of its purpose are indented.
+TEST(HelpTest, HelpListsTheCommandsInTheirOrder) {
+  const std::string help = RunCaffe2({"--help"}).out;
+  std::vector<std::string> names;
+  for (const absl::string_view line : absl::StrSplit(help, '\n')) {
+    if (line.size() > 12 && line.substr(0, 2) == "  " && line[2] != ' ')
+      names.emplace_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  EXPECT_EQ(absl::StrJoin(names, " "),
+            "run plan check inspect compare receipt convert pack db train gradients ops bench "
+            "optimize quantize devices");
+  EXPECT_THAT(help,
+              HasSubstr("\n  run       runs a net on files and prints or saves its outputs\n"));
+  EXPECT_TRUE(help.ends_with("\nexit codes: 0 success, 1 failure, 2 wrong usage\n"));
+}
+
+TEST(HelpTest, EachWayToAskForHelpPrintsTheSame) {
+  const auto out = [](const std::vector<std::string>& words, int code = 0) {
+    const ProgramResult result = RunCaffe2(words);
+    EXPECT_EQ(result.code, code) << absl::StrJoin(words, " ");
+    EXPECT_EQ(result.err, "");
+    return result.out;
+  };
+  const std::string help = out({"--help"});
+  EXPECT_EQ(out({"-h"}), help);
+  EXPECT_EQ(out({"help"}), help);
+  EXPECT_EQ(out({}, 2), help);
+  const std::string all = out({"--help-all"});
+  EXPECT_EQ(all.substr(0, help.size()), help);
+  EXPECT_THAT(all.substr(help.size()), testing::StartsWith("\nflags of Caffe2, "));
+  const std::string plan = out({"plan", "--help"});
+  EXPECT_EQ(out({"plan", "-h"}), plan);
+  EXPECT_EQ(out({"help", "plan"}), plan);
+  EXPECT_EQ(out({"plan", "nofile", "--nothing", "--help"}), plan);
+  EXPECT_THAT(plan,
+              testing::StartsWith("runs a plan: its nets, in the order of its steps\n\nusage: "
+                                  "caffe2 plan FILE [options]\n\noptions:\n"));
+  // Short help comes before the long one.
+  EXPECT_EQ(out({"run", "--help-all"}).find("--help-all"), std::string::npos);
+  EXPECT_EQ(out({"-V"}), out({"--version"}));
+  const ProgramResult unknown = RunCaffe2({"help", "plann"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err,
+            "caffe2: command \"plann\" is not known (`caffe2 --help` lists all); did you mean "
+            "plan?\n");
+}
+
 TEST(HelpTest, ExamplesNameTheFolderOfTheDemoOnce) {
   EXPECT_THAT(
       RunCaffe2({"train", "--help"}).out,

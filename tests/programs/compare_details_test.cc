@@ -1,0 +1,252 @@
+// Details of `caffe2 compare` and `caffe2 bench --against`: names of single arrays, outputs that one net lacks, operators
+// that occur several times, and which net a report is of.
+#include <absl/strings/str_split.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/npy.h"
+#include "tests/programs/program_folder.h"
+#include "tests/support/json.h"
+
+namespace caffe2rt::test::compare_details_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::string_literals;
+
+class CompareDetailsTest : public ProgramFolder {
+ protected:
+  // Writes an archive of arrays of one element.
+  void Archive(const std::string& name,
+               const std::vector<std::pair<std::string, float>>& arrays) const {
+    NamedTensors tensors;
+    for (const auto& [array, value] : arrays) {
+      Tensor tensor(std::vector<int64_t>{1}, CPU);
+      tensor.mutable_data<float>()[0] = value;
+      tensors.emplace_back(array, tensor);
+    }
+    dir_.Write(name, "");
+    WriteNpz(dir_.path(name), tensors);
+  }
+  // The names of the blobs that both have, of the first, and of the second.
+  std::string Names(const std::string& first, const std::string& second) const {
+    const std::string json = Run({"compare", first, second, "--json"}).out;
+    std::string names;
+    for (size_t i = 0; i < JsonSize(json, "/blobs"); ++i)
+      names += JsonAt(json, "/blobs/" + std::to_string(i) + "/name");
+    return names + JsonAt(json, "/only_in_first") + JsonAt(json, "/only_in_second");
+  }
+};
+
+TEST_F(CompareDetailsTest, AnArrayWithoutANameHasThatOfTheOtherOrOfItsFile) {
+  const std::string a = Array("a.npy", {1}, {1}), b = Array("b.npy", {1}, {1});
+  Archive("w.npz", {{"w", 1}});
+  Archive("v.npz", {{"v", 1}});
+  Archive("two.npz", {{"a", 1}, {"c", 1}});
+  EXPECT_EQ(Names(a, b), R"("a"[][])");
+  EXPECT_EQ(Names(a, "DIR/w.npz"), R"("w"[][])");
+  EXPECT_EQ(Names("DIR/w.npz", a), R"("w"[][])");
+  EXPECT_EQ(Names("DIR/w.npz", "DIR/v.npz"), R"(["w"]["v"])");
+  EXPECT_EQ(Names(a, "DIR/two.npz"), R"("a"[]["c"])");
+  EXPECT_EQ(Names("DIR/two.npz", a), R"("a"["c"][])");
+  EXPECT_EQ(Names(b, "DIR/two.npz"), R"(["b"]["a","c"])");
+}
+
+// Files of a folder have other characters for those that a name of a file cannot have.
+TEST_F(CompareDetailsTest, NamesOfAnArchiveAreThoseOfFilesBesideAFolder) {
+  Array("in/a_b.npy", {1}, {1});
+  Archive("one.npz", {{"a/b", 1}});
+  Archive("other.npz", {{"a:b", 1}});
+  EXPECT_EQ(Names("DIR/in", "DIR/one.npz"), R"("a_b"[][])");
+  EXPECT_EQ(Names("DIR/one.npz", "DIR/in"), R"("a_b"[][])");
+  Archive("one.npz", {{"a/b", 1}, {"c", 1}});
+  EXPECT_EQ(Names("DIR/one.npz", "DIR/other.npz"), R"(["a/b","c"]["a:b"])");
+}
+
+// --- two nets ---
+
+constexpr char kNet[] =
+    R"(name: "n" external_input: "x" op { type: "Abs" input: "x" output: "y" } )";
+
+TEST_F(CompareDetailsTest, AnOutputThatOneNetLacksIsADifference) {
+  dir_.Write("one.pbtxt", kNet + "external_output: \"y\" "s);
+  dir_.Write("more.pbtxt",
+             kNet + R"(external_output: "z" op { type: "Sqr" input: "y" output: "z" })"s);
+  dir_.Write("inner.pbtxt",
+             kNet + R"(external_output: "y" op { type: "Sqr" input: "y" output: "z" })"s);
+  const auto compare = [&](const std::string& first, const std::string& second,
+                           const Words& more = {}) {
+    return Run(Joined({"compare", "DIR/" + first, "DIR/" + second, "--input", "x=2"}, more));
+  };
+  for (const bool swapped : {false, true}) {
+    const std::string other = swapped ? "more.pbtxt" : "one.pbtxt",
+                      net = swapped ? "one.pbtxt" : "more.pbtxt";
+    const ProgramResult result = compare(other, net);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.out, HasSubstr("only in the "s + (swapped ? "first" : "second") +
+                                      ", DIR/more.pbtxt: \"z\"\n1 of 2 blobs differ"));
+    EXPECT_THAT(result.out, Not(HasSubstr("first difference")));
+    const std::string json = compare(other, net, {"--json"}).out;
+    EXPECT_EQ(JsonAt(json, "/within"), "false");
+    EXPECT_EQ(json.find("first_difference"), std::string::npos);
+  }
+  EXPECT_EQ(compare("one.pbtxt", "inner.pbtxt").code, 0);
+  EXPECT_EQ(compare("inner.pbtxt", "one.pbtxt").code, 0);
+}
+
+TEST_F(CompareDetailsTest, TheReportIsOfTheSecondNetOrOfTheOnlyOne) {
+  dir_.Write("one.pbtxt", kNet);
+  dir_.Write("two.pbtxt",
+             R"(name: "two" external_input: "x" op { type: "Abs" input: "x" output: "y" }
+                op { type: "Sqr" input: "y" output: "z" })");
+  const auto report = [&](const Words& words) {
+    Run(Joined(Joined({"compare"}, words), {"--input", "x=[2]", "--report", "DIR/r.json"}));
+    const std::string json = ReadWholeFile(dir_.path("r.json"));
+    return JsonAt(json, "/net") + std::to_string(JsonSize(json, "/operators"));
+  };
+  EXPECT_EQ(report({"DIR/one.pbtxt", "DIR/two.pbtxt"}), "\"two\"2");
+  EXPECT_EQ(report({"DIR/two.pbtxt", "DIR/one.pbtxt"}), "\"n\"1");
+  EXPECT_EQ(report({"DIR/two.pbtxt", Array("z.npy", {1}, {4})}), "\"two\"2");
+}
+
+// Both nets have the same random inputs and, with a seed, the same random numbers.
+TEST_F(CompareDetailsTest, BothNetsDrawTheSameNumbersWithASeed) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "UniformFill" output: "u" arg { name: "shape" ints: 8 } }
+      op { type: "Abs" input: "x" output: "y" })");
+  const Words compare = {"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--input", "x=8", "--json"};
+  const std::string without = Run(compare).out;
+  EXPECT_EQ(JsonAt(without, "/within"), "false");
+  EXPECT_EQ(JsonAt(without, "/first_difference/name"), "\"u\"");
+  EXPECT_EQ(JsonAt(Run(Joined(compare, {"--seed", "3"})).out, "/within"), "true");
+}
+
+// --- bench ---
+
+class BenchDetailsTest : public CompareDetailsTest {
+ protected:
+  void SetUp() override {
+    dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+        op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "y" }
+        op { type: "Relu" input: "y" output: "y" })");
+  }
+  // Earlier times of operators with the output y.
+  void WriteBefore(const std::vector<std::pair<std::string, int>>& operators) const {
+    std::string text = R"({"net": "n", "threads": 1, "median_ms": 1, "operators": [)";
+    for (const auto& [type, ms] : operators)
+      text += (text.back() == '[' ? "" : ", ") + ("{\"type\": \"" + type) +
+              "\", \"output\": \"y\", \"median_ms\": " + std::to_string(ms) + "}";
+    dir_.Write("before.json", text + "]}");
+  }
+  ProgramResult Against(const Words& more) const {
+    return Run(Joined({"bench", "--predict-net", "DIR/net.pbtxt", "--input", "x=2", "--iterations",
+                       "2", "--warmup", "0", "--no-optimize", "--against", "DIR/before.json"},
+                      more));
+  }
+};
+
+TEST_F(BenchDetailsTest, OperatorsOfOneTypeAndOutputAreMatchedInTheirOrder) {
+  WriteBefore({{"Relu", 10}, {"Relu", 20}, {"Relu", 30}});
+  const std::string json = Against({"--json"}).out;
+  ASSERT_EQ(JsonSize(json, "/against/operators"), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const std::string entry = "/against/operators/" + std::to_string(i);
+    const int index = 2 - i;
+    EXPECT_EQ(JsonAt(json, entry + "/before_ms"), std::to_string(10 * (index + 1)));
+    EXPECT_EQ(JsonAt(json, entry + "/now_ms"),
+              JsonAt(json, "/operators/" + std::to_string(index) + "/median_ms"));
+  }
+  // Those without a counterpart have one time only.
+  WriteBefore({{"Relu", 10}});
+  const std::string fewer = Against({"--json"}).out;
+  ASSERT_EQ(JsonSize(fewer, "/against/operators"), 3u);
+  EXPECT_EQ(JsonAt(fewer, "/against/operators/0/before_ms"), "10");
+  for (const char* entry : {"/against/operators/1", "/against/operators/2"}) {
+    EXPECT_EQ(JsonSize(fewer, entry), 4u) << fewer;
+    EXPECT_EQ(JsonAt(fewer, entry + "/change_ms"s), JsonAt(fewer, entry + "/now_ms"s));
+  }
+  WriteBefore({{"Relu", 10}, {"Relu", 20}, {"Relu", 30}, {"Relu", 40}, {"Abs", 5}});
+  const std::string more = Against({"--json"}).out;
+  ASSERT_EQ(JsonSize(more, "/against/operators"), 5u);
+  EXPECT_EQ(JsonAt(more, "/against/operators/0"),
+            R"({"type":"Relu","output":"y","change_ms":-40,"before_ms":40})");
+  EXPECT_EQ(JsonAt(more, "/against/operators/4"),
+            R"({"type":"Abs","output":"y","change_ms":-5,"before_ms":5})");
+}
+
+TEST_F(BenchDetailsTest, TopLimitsTheChanges) {
+  WriteBefore({{"Relu", 10}, {"Abs", 20}, {"Sqr", 30}});
+  const auto rows = [&](const Words& more) {
+    const ProgramResult result = Against(more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::string text = result.out.substr(result.out.find("largest change first:\n"));
+    Words types;
+    const Words lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+    for (size_t i = 2; i < lines.size(); ++i) types.push_back(lines[i].substr(2, 4));
+    return types;
+  };
+  EXPECT_EQ(rows({"--top", "2"}), (Words{"Sqr ", "Abs "}));
+  EXPECT_EQ(rows({"--top", "4"}), (Words{"Sqr ", "Abs ", "Relu", "Relu"}));
+  EXPECT_EQ(rows({}).size(), 5u);
+  EXPECT_EQ(rows({"--top", "0"}).size(), 5u);
+  EXPECT_EQ(rows({"--top", "9"}).size(), 5u);
+  EXPECT_EQ(JsonSize(Against({"--top", "1", "--json"}).out, "/against/operators"), 5u);
+}
+
+TEST_F(BenchDetailsTest, WarningsAreTheSameBesideADocument) {
+  dir_.Write("before.json", R"({"net": "other", "threads": 2, "median_ms": 1, "operators": []})");
+  const std::string file = "caffe2: warning: file \"DIR/before.json\" ";
+  for (const Words& more : {Words{}, Words{"--json"}}) {
+    EXPECT_EQ(Against(more).err, file + "has times of net \"other\", this is net \"n\"\n" + file +
+                                     "was measured with --threads 2, this run with --threads 1\n");
+    EXPECT_EQ(Against(Joined(more, {"--threads", "2"})).err,
+              file + "has times of net \"other\", this is net \"n\"\n");
+  }
+  EXPECT_THAT(Against({"--threads", "2"}).out, HasSubstr(" ms of 2 warm runs, 2 threads\n"));
+  const std::string wrong[] = {
+      R"({"net": "n", "median_ms": 1, "operators": []})",
+      R"({"net": "n", "threads": "1", "median_ms": 1, "operators": []})",
+      R"({"net": "n", "threads": 1, "median_ms": 1, "operators": [{"type": "A", "output": "y",
+          "median_ms": 1, "multiply_adds": -1}]})"};
+  for (size_t i = 0; i < std::size(wrong); ++i) {
+    dir_.Write("before.json", wrong[i]);
+    EXPECT_EQ(Against({}).err,
+              "caffe2: file \"DIR/before.json\" is not a result of `caffe2 bench --json`: key \""s +
+                  (i < 2 ? "threads" : "multiply_adds") + "\" is not a number of at least 0\n");
+  }
+}
+
+// An image of 3 x 2 pixels: a filter of 3 channels, and 6 elements of a result.
+TEST_F(BenchDetailsTest, AnImageIsTimedInItsSize) {
+  dir_.Write("conv.pbtxt", R"(name: "c" external_input: ["x", "w"] external_output: "y"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: [1, 3, 1, 1] } })");
+  dir_.Write("a.png", "");
+  SavePng(dir_.path("a.png"), {.width = 3, .height = 2, .rgb = std::vector<uint8_t>(18, 7)});
+  const Words bench = {"bench",
+                       "--predict-net",
+                       "DIR/conv.pbtxt",
+                       "--init-net",
+                       "DIR/init.pbtxt",
+                       "--iterations",
+                       "1",
+                       "--warmup",
+                       "0",
+                       "--no-optimize",
+                       "--json",
+                       "--image"};
+  EXPECT_EQ(JsonAt(Out(Joined(bench, {"x=DIR/a.png"})), "/operators/0/multiply_adds"), "18");
+  EXPECT_EQ(
+      JsonAt(Out(Joined(bench, {"DIR/a.png", "--resize", "1x1"})), "/operators/0/multiply_adds"),
+      "3");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::compare_details_test
