@@ -61,8 +61,11 @@ TEST_F(FoldEdgesTest, NormalizationNeedsItsModeAndAPositiveEpsilon) {
   EXPECT_FALSE(Folds("w", kNorm));
   EXPECT_FALSE(Folds("w", kNorm + std::string(R"(arg { name: "is_test" i: 0 } )")));
   EXPECT_FALSE(Folds("w", kNorm + mode + R"(output: "m" output: "v" )"));
-  for (const char* epsilon : {"0", "-0.25", "nan"}) {
-    EXPECT_FALSE(Folds("w", kNorm + mode + "arg { name: \"epsilon\" f: " + epsilon + " }"))
+  Feed<float>(&run_.ws, "large", {2}, {2, 1});  // finite numbers for every epsilon
+  for (const char* epsilon : {"0", "-0.25", "nan", "0.5"}) {
+    EXPECT_EQ(Folds("w", Replaced(kNorm, "\"var\"", "\"large\"") + mode +
+                             "arg { name: \"epsilon\" f: " + epsilon + " }"),
+              std::string(epsilon) == "0.5")
         << epsilon;
   }
   for (const char* input : {"\"scale\"", "\"bias\"", "\"mean\"", "\"var\""}) {
@@ -183,6 +186,26 @@ TEST(SumEdgesTest, WindowsKeepTheSizeOfEveryAxis) {
   }
 }
 
+// The axes of an image keep their places: the second convolution has channels last.
+TEST(SumEdgesTest, OneConvolutionOfChannelsLastIsNotLikeTheOther) {
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "first", {8, 4, 3, 3});
+  test::FeedRandom(&run.ws, "last", {8, 3, 3, 8});
+  test::FeedRandom(&run.ws, "w", {8, 8, 3, 3});
+  const auto fuses = [&](const std::string& w, const std::string& order) {
+    return run(FuseSum, R"(
+        op { type: "Conv" input: "x" input: "first" output: "a" arg { name: "pad" i: 1 } }
+        op { type: "Conv" input: "a" input: ")" +
+                            w + R"(" output: "b" arg { name: "pad" i: 1 }
+             arg { name: "order" s: ")" +
+                            order + R"(" } }
+        op { type: "Add" input: "a" input: "b" output: "y" })")
+               .size() == 2;
+  };
+  EXPECT_TRUE(fuses("w", "NCHW"));
+  EXPECT_FALSE(fuses("last", "NHWC"));
+}
+
 // The arguments of the activation, with their defaults, follow it into the fused operator.
 TEST(ActivationEdgesTest, ArgumentsOfEveryActivationAreKept) {
   struct Row {
@@ -287,6 +310,28 @@ TEST(OnednnEdgesTest, NothingIsRoundedIfAllMachinesGiveTheSameBytes) {
   EXPECT_TRUE(rounds(Precision::kBfloat16, true));
   EXPECT_TRUE(rounds(Precision::kInt8, false));
   EXPECT_FALSE(rounds(Precision::kInt8, true));
+}
+
+// What reads the input on the CPU does not read the copy.
+TEST(OnednnEdgesTest, ReadersOnTheCpuDoNotKeepTheCopyInFloat) {
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "w1", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+  test::FeedRandom(&run.ws, "w2", {64, 64, 3, 3}, -0.04f, 0.04f, 2);
+  run.precision = Precision::kBfloat16;
+  run.kept = {"y", "z"};
+  const char* const convs = R"(
+      op { type: "Conv" input: "x" input: "w1" output: "a" arg { name: "kernel" i: 3 }
+           arg { name: "pad" i: 1 } }
+      op { type: "Conv" input: "a" input: "w2" output: "y" arg { name: "kernel" i: 3 }
+           arg { name: "pad" i: 1 } } )";
+  for (const char* reader :
+       {"", R"(op { type: "Exp" input: "x" output: "z" })", R"(op { type: "Print" input: "x" })"}) {
+    run(PlaceOnednnRegions, std::string(convs) + reader);
+    ASSERT_EQ(run.net.op(0).type(), "CopyFromCPUInput");
+    EXPECT_EQ(ArgumentHelper(run.net.op(0)).GetSingleArgument<std::string>("output_precision", ""),
+              "bf16")
+        << reader;
+  }
 }
 
 }  // namespace
