@@ -106,6 +106,28 @@ TEST(SchemaEdgesTest, AllInputsAndOutputsAreOnTheOperatorsDevice) {
   }
 }
 
+// Inputs of 4 bytes that are all as large as the first one, and one output.
+TEST(SchemaEdgesTest, PointwiseOperatorsMoveAllInputsAndOneOutput) {
+  const OperatorDef def = Wide(2, 1);
+  const OpSchema::Cost one = PointwiseCostInference<3>(def, {Shape({2, 5})});
+  EXPECT_EQ(one.flops, 30u);
+  EXPECT_EQ(one.bytes_read, 40u);
+  EXPECT_EQ(one.bytes_written, 40u);
+  EXPECT_EQ(one.bytes_moved, 80u);
+  EXPECT_EQ(one.params_bytes, 0u);
+  const OpSchema::Cost two = PointwiseCostInference<1>(def, {Shape({7}), Shape({1})});
+  EXPECT_EQ(two.flops, 7u);
+  EXPECT_EQ(two.bytes_read, 56u);
+  EXPECT_EQ(two.bytes_written, 28u);
+  EXPECT_EQ(two.bytes_moved, 84u);
+  EXPECT_EQ(PointwiseCostInference<2>(def, {Shape({})}).flops, 2u);
+  EXPECT_EQ(PointwiseCostInference<2>(def, {Shape({3, 0})}).bytes_moved, 0u);
+  EXPECT_EQ(PointwiseCostInference<2>(def, {}).bytes_moved, 0u);
+  EXPECT_EQ(NumElements(Shape({int64_t{1} << 31, 4})), uint64_t{1} << 33);
+  EXPECT_THROW(NumElements(Shape({2, -1})), EnforceNotMet);
+  EXPECT_THROW(NumElements(Shape({int64_t{1} << 62, 4})), EnforceNotMet);
+}
+
 // One number of outputs precedes a calculator.
 TEST(SchemaEdgesTest, OneNumberOfOutputsHolds) {
   OpSchema schema("T", "t.cc");
