@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/backward_pass.h"
 #include "tests/caffe2_core/graph/gradient_makers.h"
 #include "tests/support/operator_test.h"
@@ -17,7 +18,6 @@ namespace {
 
 using test::ExpectRefusals;
 using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 
 class ThreeStepsMaker : public GradientMakerBase {
  public:
@@ -47,6 +47,16 @@ class TwoReadsOfSlicesMaker : public GradientMakerBase {
             CreateOperatorDef("Second", "", {GO_I(0), GO_V(0)}, {GI_I(0)})};
   }
 };
+// Has an argument of its own, besides those of the operator.
+class OwnArgumentMaker : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("OwnGradient", "named", std::vector<std::string>{GO(0)},
+                             std::vector<std::string>{GI(0)},
+                             std::vector<Argument>{MakeArgument<int>("own", 7)});
+  }
+};
 // The slices of input 1 are input 0 and the gradient of the output, in one order or the other.
 class InputAsIndicesMaker : public GradientMakerBase {
  public:
@@ -67,6 +77,7 @@ REGISTER_GRADIENT(RulesLookupValues, test::LookupValuesMaker);
 REGISTER_GRADIENT(RulesThreeSteps, ThreeStepsMaker);
 REGISTER_GRADIENT(RulesNamedSlices, NamedSlicesMaker);
 REGISTER_GRADIENT(RulesTwoReadsOfSlices, TwoReadsOfSlicesMaker);
+REGISTER_GRADIENT(RulesOwnArgument, OwnArgumentMaker);
 REGISTER_GRADIENT(RulesInputAsIndices, InputAsIndicesMaker);
 REGISTER_GRADIENT(RulesInputAsValues, InputAsValuesMaker);
 
@@ -169,6 +180,36 @@ TEST(BackwardPassRulesTest, AllButTheLastStepAreRenamed) {
   EXPECT_THAT(BackwardOf({"ThreeSteps x -> z"}, "z"),
               ElementsAre("ConstantFill z -> z_autogen_grad", "Step1 z_autogen_grad -> x_grad",
                           "Step2 x_grad -> x_grad", "Step3 x_grad -> x_grad"));
+}
+
+// Each step reads what the one before it wrote, and the first one the gradient of the output.
+TEST(BackwardPassRulesTest, StepsOfAnOperatorInPlaceFollowEachOther) {
+  NetDef net = RulesNet({"ThreeSteps x -> x", "Direct x -> y"});
+  AddGradientOperators(&net, {{"y", {}}});
+  EXPECT_THAT(
+      LinesAfter(net, 2),
+      ElementsAre("ConstantFill y -> y_autogen_grad", "DirectGradient y_autogen_grad -> x_grad",
+                  "Step1 x_grad -> x_grad", "Step2 x_grad -> x_grad", "Step3 x_grad -> x_grad"));
+  EXPECT_FALSE(net.op(2).is_gradient_op());
+  for (int i = 3; i < 7; ++i) EXPECT_TRUE(net.op(i).is_gradient_op()) << i;
+}
+
+TEST(BackwardPassRulesTest, GradientOperatorsKeepTheirOwnArgumentsAndNames) {
+  OperatorDef op = RulesNet({"OwnArgument x -> y"}).op(0);
+  AddArgument("k", 3, &op);
+  op.set_name("forward");
+  const GradientOpsMeta meta = GetGradientForOp(op, {{"dy", "", ""}});
+  ASSERT_EQ(meta.ops_.size(), 1u);
+  EXPECT_EQ(meta.ops_[0].name(), "named");
+  ASSERT_EQ(meta.ops_[0].arg_size(), 2);
+  EXPECT_EQ(GetArgument(meta.ops_[0], "own").i(), 7);
+  EXPECT_EQ(GetArgument(meta.ops_[0], "k").i(), 3);
+}
+
+// A blob with a sparse gradient is among those that are known.
+TEST(BackwardPassRulesTest, NamesOfTablesAreSuggestedToo) {
+  ExpectRefusals({{[] { (void)BackwardOf({"NamedSlices table -> y"}, "y", {"tabel"}); },
+                   "blob \"tabel\" has no gradient; close: table"}});
 }
 
 TEST(BackwardPassRulesTest, SumsOfSlicesAreNamedByTheFirstOne) {

@@ -84,6 +84,25 @@ TEST(DeviceCopyEdgesTest, CopiesAreMadeFromTheHomeOfABlob) {
                           "Relu(a_gpu_2) -> c @ CUDA 2"));
 }
 
+// The caller finds the blob where it was made, on the second GPU.
+TEST(DeviceCopyEdgesTest, BlobsOfAGpuReturnToIt) {
+  EXPECT_THAT(Copied(R"(external_output: "a"
+      op { type: "ConstantFill" output: "a" device_option { device_type: 1 device_id: 2 } }
+      op { type: "Relu" input: "a" output: "a" })"),
+              ElementsAre("ConstantFill() -> a @ CUDA 2", "CopyGPUToCPU(a) -> a_cpu @ CUDA 2",
+                          "Relu(a_cpu) -> a_cpu", "CopyCPUToGPU(a_cpu) -> a @ CUDA 2"));
+}
+
+TEST(DeviceCopyEdgesTest, OperatorsWithoutBlobsHaveADeviceToo) {
+  const std::string relu = R"(op { type: "Relu" input: "x" output: "y" } )",
+                    other = R"(op { type: "T" device_option { device_type: 1 } } )";
+  EXPECT_FALSE(HasSeveralDevices(ParseNet(relu)));
+  EXPECT_FALSE(HasSeveralDevices(ParseNet(other)));
+  EXPECT_TRUE(HasSeveralDevices(ParseNet(relu + other)));
+  EXPECT_TRUE(HasSeveralDevices(ParseNet(other + relu)));
+  EXPECT_FALSE(HasSeveralDevices(NetDef()));
+}
+
 // Options besides the type and the id are the operator's own.
 TEST(DeviceCopyEdgesTest, CopiesStateTheDeviceOnly) {
   const NetDef net = InjectCrossDeviceCopies(ParseNet(R"(

@@ -166,12 +166,31 @@ TEST(MemoryEdgesTest, ReportsCountAtLeastOneThreadAndNoNegativeInputs) {
   EXPECT_EQ(scratch(0), scratch(1));
   EXPECT_EQ(scratch(-1), scratch(1));
   EXPECT_EQ(scratch(3), 3 * scratch(1));
+  // Operators run one after the other, so that the largest one counts.
+  const NetDef two = ParseNet(R"(
+      op { type: "Conv" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } }
+      op { type: "Conv" input: "x" input: "f" output: "z" arg { name: "kernel" i: 3 } })");
+  EXPECT_EQ(ReportMemory({}, two, seeds, {"f"}, {}, 1).scratch_bytes, scratch(1));
   // A net that fills weights has parameters, but no inputs.
   const NetDef fills =
       ParseNet(R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 4 } })");
   const MemoryReport report = ReportMemory({}, fills, {}, {}, {}, 1);
   EXPECT_EQ(report.weight_bytes, 16);
   EXPECT_EQ(report.input_bytes, 0);
+}
+
+// What the caller gives, and what an operator computes, of unknown size.
+TEST(MemoryEdgesTest, ReportsDistinguishInputsFromOtherBlobs) {
+  const NetDef net = ParseNet(R"(op { type: "Relu" input: "x" output: "a" }
+                                 op { type: "Sum" input: "a" input: "z" output: "y" })");
+  const MemoryReport report =
+      ReportMemory({}, net, {{"x", UnknownShape()}, {"z", EdgeFloats({2})}}, {}, {}, 1);
+  std::vector<std::string> unknown;
+  for (const auto& blob : report.unknown) {
+    unknown.push_back(blob.name + (blob.is_input ? " in" : ""));
+  }
+  EXPECT_THAT(unknown, UnorderedElementsAre("x in", "a", "y"));
+  EXPECT_EQ(report.input_bytes, 8);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/passes/fuse_sum.h"
 #include "caffe2_core/graph/passes/net_values.h"
 #include "caffe2_core/graph/passes/onednn_regions.h"
+#include "caffe2_core/graph/passes/remove_copies.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "tests/caffe2_core/graph/passes/pass_run.h"
 #include "tests/support/operator_test.h"
@@ -274,6 +275,35 @@ TEST(PlainEdgesTest, CommunicationAndFilesAreEffects) {
     EXPECT_TRUE(OpSchemaRegistry::Schema(net.op(0).type())->Verify(net.op(0), &why)) << why;
     EXPECT_FALSE(NetValues(net, context).is_plain(0)) << op;
   }
+}
+
+// Relu writes y only if nothing else reads a, counting those that read copies of it before.
+TEST(CopyEdgesTest, ReadersOfCopiesReadTheSourceFromThenOn) {
+  test::PassRun run;
+  run.kept = {"y", "z"};
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "b" }
+      op { type: "Copy" input: "a" output: "y" } op { type: "Tanh" input: "b" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Tanh(a) -> z"));
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+      op { type: "Copy" input: "a" output: "b" } op { type: "Tanh" input: "b" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Tanh(a) -> z"));
+  // Both copies are kept: Relu can write only one of them.
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+      op { type: "Copy" input: "a" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Copy(a) -> z"));
+  // Relu would work in place on what it reads.
+  run.kept = {"y"};
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "y" output: "a" } op { type: "Copy" input: "a" output: "y" })"),
+              ElementsAre("Relu(y) -> a", "Copy(a) -> y"));
+  // A second output of the operator that computes the source keeps its place.
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Split" input: "x" output: "a" output: "b" }
+      op { type: "Copy" input: "b" output: "y" })"),
+              ElementsAre("Split(x) -> a y"));
 }
 
 TEST(UserOperatorEdgesTest, AllListsAreRemoved) {
