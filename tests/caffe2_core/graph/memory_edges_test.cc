@@ -62,6 +62,48 @@ TEST(MemoryEdgesTest, ChannelsArePaddedOnIdeep) {
   }
 }
 
+// A blob needs room for its largest value, and the first reason why a size is unknown is stated.
+TEST(MemoryEdgesTest, BlobsThatAreWrittenAgainHaveTheirLargestSize) {
+  const auto memory_of = [](const std::string& ops) {
+    const NetDef net = ParseNet(ops);
+    ShapeMap shapes;
+    const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+    const NetBlobs blobs(net);
+    return MemoryOfShapes(net, blobs, inferred)[blobs.Find("a")];
+  };
+  const auto fill = [](int elements) {
+    return MakeString(R"(op { type: "ConstantFill" output: "a" arg { name: "shape" ints: )",
+                      elements, " } } ");
+  };
+  EXPECT_EQ(memory_of(fill(10) + fill(4)).bytes, 40);
+  EXPECT_EQ(memory_of(fill(4) + fill(10)).bytes, 40);
+  EXPECT_EQ(memory_of(fill(4) + fill(10) + fill(7)).bytes, 40);
+  const std::string relu = R"(op { type: "Relu" input: "r" output: "a" } )",
+                    tanh = R"(op { type: "Tanh" input: "t" output: "a" } )";
+  for (const std::string& ops : {relu + fill(4), fill(4) + relu}) {
+    EXPECT_EQ(memory_of(ops).bytes, BlobMemory::kUnknown);
+  }
+  EXPECT_EQ(memory_of(relu + tanh).problem,
+            "operator 0 (Relu): the shape of input \"r\" is not known");
+  EXPECT_EQ(memory_of(fill(4) + tanh + relu).problem,
+            "operator 1 (Tanh): the shape of input \"t\" is not known");
+}
+
+// Operator 1 reads item 0 and writes both items: they hold different values afterwards.
+TEST(MemoryEdgesTest, AnOutputIsNotInPlaceOfAnInputThatIsWrittenToo) {
+  const auto placed = [](const std::vector<uint32_t>& writes) {
+    const MemoryPlan plan =
+        PlanMemory({.operators = 3,
+                    .items = {{64, writes, {1}}, {64, {1}, {2}}},
+                    .placements = {{MemoryPlacement::Kind::kInPlace, 1, 1, 0, 0}},
+                    .predecessors = {}});
+    EXPECT_EQ(plan.offsets[0] == plan.offsets[1], static_cast<bool>(plan.placed[0]));
+    return static_cast<bool>(plan.placed[0]);
+  };
+  EXPECT_TRUE(placed({0}));
+  EXPECT_FALSE(placed({0, 1}));
+}
+
 // A nested net reads a, or writes it, when no operator lists it any more.
 TEST(MemoryEdgesTest, BlobsOfNestedNetsKeepTheirMemory) {
   const std::string begin = R"(external_output: "y"

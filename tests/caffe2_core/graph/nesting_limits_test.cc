@@ -110,6 +110,23 @@ TEST(NestingLimitsTest, EffectsInListsOfNetsOrderOperators) {
             std::pair(none, first));
 }
 
+// Only blobs that operators of the net list have indices: t is known to the nested net alone.
+TEST(NestingLimitsTest, BlobsOfNestedNetsAreListedOnceIfTheNetHasThem) {
+  const NetDef def = ParseNet(R"(op { type: "Relu" input: "x" output: "a" }
+      op { type: "If" input: "c" arg { name: "then_net" n {
+           op { type: "Alias" input: "a" output: "t" }
+           op { type: "Sum" input: "a" input: "t" input: "c" output: "a" } } } }
+      op { type: "Alias" input: "a" output: "b" })");
+  const NetDependencies net(def);
+  EXPECT_THAT(net.nested(1), ElementsAre(net.Find("a")));
+  EXPECT_THAT(net.nested(0), ElementsAre());
+  ASSERT_EQ(net.same_memory().size(), 1u);
+  EXPECT_EQ(net.same_memory()[0].first, net.Find("a"));
+  EXPECT_EQ(net.same_memory()[0].second, net.Find("b"));
+  EXPECT_EQ(net.memory(net.Find("a")), net.memory(net.Find("b")));
+  EXPECT_EQ(net.Find("t"), NetBlobs::kNone);
+}
+
 // All ranks must communicate in the same order, in whichever worlds, and print in that of the net.
 TEST(NestingLimitsTest, EffectsOfOneKindKeepTheirOrder) {
   const auto predecessors = [](const std::string& first, const std::string& last) {

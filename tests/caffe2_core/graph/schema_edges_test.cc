@@ -285,6 +285,20 @@ TEST(ShapeEdgesTest, EveryGradientHasTheShapeOfItsVariable) {
   EXPECT_EQ(shapes.at("w_grad").data_type(), TensorProto::DOUBLE);
 }
 
+// Dims of a shape that is not known mean nothing.
+TEST(ShapeEdgesTest, SumsTakeNoDimsOfUnknownShapes) {
+  EnsureBuiltinOperators();
+  const NetDef net = ParseNet(R"(op { type: "Sum" input: "u" input: "x" output: "s" }
+                                 op { type: "Relu" input: "u" output: "r" })");
+  TensorShape unknown = Shape({5});
+  unknown.set_unknown_shape(true);
+  ShapeMap shapes = {{"u", unknown}, {"x", Shape({2, 3})}};
+  InferBlobShapesAndTypes({&net}, &shapes);
+  EXPECT_FALSE(shapes.at("u").unknown_shape());
+  EXPECT_THAT(GetDimsVector(shapes.at("u")), ElementsAre(2, 3));
+  EXPECT_THAT(GetDimsVector(shapes.at("r")), ElementsAre(2, 3));
+}
+
 // The gradient of the last Reshape that wrote the old shape, operator by operator as well.
 TEST(ShapeEdgesTest, GradientsOfReshapeFindTheLastReshape) {
   EnsureBuiltinOperators();
