@@ -1,4 +1,4 @@
-// Copies between devices around operators with nets, from the nearest blob, and under which options.
+// Copies between devices: around operators with nets, from the nearest blob, and their options.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -175,9 +175,9 @@ TEST(MemoryEdgesTest, LayoutsOfTheCpuDoNotMatter) {
   EXPECT_EQ(joins("device_option { device_type: 5 }", "device_option { device_type: 0 }"), 2u);
 }
 
-// What is in use at once needs 8 (7) blocks of 64 bytes, and there is a plan that needs no more. The
-// method that places large items first needs 10 (8); without the growth of a last free block, the one that
-// follows the operators would need 11 in the second case.
+// What is in use at once needs 8 (7) blocks of 64 bytes, and there is a plan that needs no more.
+// The method that places large items first needs 10 (8); without the growth of a last free block,
+// the one that follows the operators would need 11 in the second case.
 TEST(MemoryEdgesTest, ThePlanIsTheBetterOneOfTwoMethods) {
   struct Use {
     size_t blocks;

@@ -1,5 +1,5 @@
-// The graph of several nets: which nodes stand for several operators, where arrows between nets begin
-// and end, and which blobs are inputs and outputs.
+// The graph of several nets: which nodes stand for several operators, where arrows between nets
+// begin and end, and which blobs are inputs and outputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -185,7 +185,7 @@ TEST_F(FlowNetsTest, ShapesOfABlockAreStatedIfTheyAreAlike) {
   EXPECT_THAT(LinesOfShapes({shape({}), shape({})}), ElementsAre("y", "float []"));
 }
 
-// The arrow of group 0 leads 50 px to the left of its nodes, where the frame of group 1 is. No node is.
+// The arrow of group 0 leads 50 px to the left, into the frame of group 1, but to no node.
 TEST_F(FlowNetsTest, FramesLeaveOutArrowsThatLeadIntoOtherFrames) {
   FlowGraph graph;
   graph.groups = {{.title = "a"}, {.title = "b"}};
