@@ -18,6 +18,10 @@ using test::ParseNet;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
+OPERATOR_SCHEMA(MemoryEdgesUndefined).NumOutputs(1).ScalarType(TensorProto::UNDEFINED);
+OPERATOR_SCHEMA(MemoryEdgesString).NumOutputs(1).ScalarType(TensorProto::STRING);
+OPERATOR_SCHEMA(MemoryEdgesHalf).NumOutputs(1).ScalarType(TensorProto::FLOAT16);
+
 TensorShape EdgeFloats(const std::vector<int64_t>& dims) {
   return CreateTensorShape(dims, TensorProto::FLOAT);
 }
@@ -82,6 +86,14 @@ TEST(MemoryEdgesTest, BlobsThatAreWrittenAgainHaveTheirLargestSize) {
                     tanh = R"(op { type: "Tanh" input: "t" output: "a" } )";
   for (const std::string& ops : {relu + fill(4), fill(4) + relu}) {
     EXPECT_EQ(memory_of(ops).bytes, BlobMemory::kUnknown);
+  }
+  EXPECT_EQ(memory_of(R"(op { type: "MemoryEdgesHalf" output: "a" })").bytes, 2);
+  for (const char* type : {"Undefined", "String"}) {
+    const BlobMemory memory =
+        memory_of(MakeString("op { type: \"MemoryEdges", type, "\" output: \"a\" }"));
+    EXPECT_EQ(memory.bytes, BlobMemory::kUnknown) << type;
+    EXPECT_EQ(memory.problem,
+              MakeString("operator 0 (MemoryEdges", type, ") infers no size for it"));
   }
   EXPECT_EQ(memory_of(relu + tanh).problem,
             "operator 0 (Relu): the shape of input \"r\" is not known");

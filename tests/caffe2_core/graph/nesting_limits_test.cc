@@ -61,6 +61,26 @@ TEST(NestingLimitsTest, TheDeepestNetCounts) {
   EXPECT_THAT(NetDependencies(net).predecessors(2), ElementsAre(0));
 }
 
+// One of the nets in a list waits; other arguments are no nets.
+TEST(NestingLimitsTest, ListsOfNetsMayWait) {
+  const auto waits = [](const std::string& type) {
+    return MayWait(ParseOp(R"(type: "T" arg { name: "k" i: 1 } arg { name: "nets" nets { } nets {
+        op { type: "Relu" input: "x" output: "y" } op { type: ")" +
+                           type + R"(" input: "q" output: "y" } } })"));
+  };
+  EXPECT_TRUE(waits("DequeueBlobs"));
+  EXPECT_FALSE(waits("Relu"));
+  OperatorDef op = ParseOp(R"(type: "If" output: "y" arg { name: "k" s: "y" }
+      arg { name: "then_net" n { op { type: "If" output: "y" arg { name: "k" s: "y" }
+            arg { name: "else_net" n { op { type: "Relu" input: "x" output: "y" } } } } } })");
+  RenameOutput(&op, 0, "z");
+  EXPECT_EQ(op.arg(0).s(), "y");
+  const OperatorDef& inner = op.arg(1).n().op(0);
+  EXPECT_EQ(inner.output(0), "z");
+  EXPECT_EQ(inner.arg(0).s(), "y");
+  EXPECT_EQ(inner.arg(1).n().op(0).output(0), "z");
+}
+
 TEST(NestingLimitsTest, OutputsAreRenamedInTheDeepestNet) {
   // The nets write y first, or read what is around them before.
   for (const char* before : {"", R"(op { type: "Copy" input: "y" output: "t" } )"}) {

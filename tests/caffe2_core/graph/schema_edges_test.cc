@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/graph/accepted_inputs.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/builtin_operators.h"
+#include "caffe2_core/graph/element_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/graph/shared_memory.h"
@@ -32,6 +34,13 @@ OPERATOR_SCHEMA(SchemaEdgesThrows)
                                 const std::vector<TensorShape>&) -> std::vector<TensorShape> {
       CAFFE_THROW("no shape");
     });
+OPERATOR_SCHEMA(SchemaEdgesFloats)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& in) {
+      CAFFE_ENFORCE_EQ(static_cast<int>(in[0].data_type()), TensorProto::FLOAT, "type");
+      return in;
+    });
 OPERATOR_SCHEMA(SchemaEdgesShares).OutputSharesInput(3, 0).OutputSharesInput(4, 1);
 
 // An operator with the inputs i0, i1, ... and the outputs o0, o1, ...
@@ -45,6 +54,33 @@ OperatorDef Wide(int inputs, int outputs) {
 TensorShape Shape(const std::vector<int64_t>& dims,
                   TensorProto_DataType type = TensorProto::FLOAT) {
   return CreateTensorShape(dims, type);
+}
+
+// Each line of the text states what is known of an argument, an input or an output.
+TEST(SchemaEdgesTest, TextsListWhatIsDeclaredInAnyOrder) {
+  OpSchema schema("T", "t.cc");
+  schema.Arg("plain", "no default").Arg("given", "one", 2.5).Arg("text", "a name", "x");
+  schema.Input(1, "B", "second").Input(0, "A", "").Output(2, "Z", "third").Output(0, "X", "first");
+  ASSERT_EQ(schema.output_docs().size(), 3u);
+  std::ostringstream text;
+  text << schema;
+  EXPECT_EQ(text.str(),
+            "Arguments:\n  plain : no default\n  given : one (default 2.5)\n"
+            "  text : a name (default x)\n"
+            "Inputs:\n  0, A : (not documented)\n  1, B : second\n"
+            "Outputs:\n  0, X : first\n  1, (unnamed) : (not documented)\n  2, Z : third\n"
+            "\n(not documented)\n");
+}
+
+// The type of the output is known only if that of the input does not matter.
+TEST(SchemaEdgesTest, OperatorsOfOneTypeStateNothingOfUnknownInputs) {
+  const OperatorDef op = ParseOp(R"(type: "SchemaEdgesFloats" input: "x" output: "y")");
+  EXPECT_THAT(InferElementTypes(op, {UnknownShape()}), IsEmpty());
+  TensorShape floats = UnknownShape();
+  floats.set_data_type(TensorProto::FLOAT);
+  EXPECT_THAT(InferElementTypes(op, {floats}), ElementsAre(TensorProto::FLOAT));
+  floats.set_data_type(TensorProto::INT64);
+  EXPECT_THAT(InferElementTypes(op, {floats}), IsEmpty());
 }
 
 // Pairs that must be in place are found up to 64 positions apart, in both directions.
