@@ -41,6 +41,13 @@ OPERATOR_SCHEMA(SchemaEdgesFloats)
       CAFFE_ENFORCE_EQ(static_cast<int>(in[0].data_type()), TensorProto::FLOAT, "type");
       return in;
     });
+OPERATOR_SCHEMA(SchemaEdgesNoShape)
+    .NumInputs(1)
+    .NumOutputs(1, 2)
+    .Traits({.no_shape_reason = "it reads a file"})
+    .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+      return def.name() == "one" ? in : std::vector<TensorShape>();
+    });
 OPERATOR_SCHEMA(SchemaEdgesShares).OutputSharesInput(3, 0).OutputSharesInput(4, 1);
 
 // An operator with the inputs i0, i1, ... and the outputs o0, o1, ...
@@ -309,6 +316,32 @@ TEST(ShapeEdgesTest, QueuesAndFailuresGiveNoShapes) {
   EXPECT_EQ(InferBlobShapesAndTypes({&failing, &next}, &shapes).shapes_size(), 0);
   EXPECT_TRUE(shapes.contains("a"));
   EXPECT_FALSE(shapes.contains("b") || shapes.contains("c") || shapes.contains("d"));
+}
+
+// A schema may state why it infers nothing. A wrong number of shapes is an error nevertheless.
+TEST(ShapeEdgesTest, ReasonsWithoutShapesAreNoFailures) {
+  const NetDef net = ParseNet(R"(
+      op { type: "SchemaEdgesNoShape" input: "x" output: "y" output: "z" }
+      op { type: "Relu" input: "x" output: "u" } op { type: "Relu" input: "y" output: "v" })");
+  ShapeMap shapes = {{"x", Shape({2})}, {"y", Shape({3})}};
+  const std::vector<OpShapes> ops = InferOpShapes({&net}, &shapes);
+  EXPECT_EQ(ops[0].problem, "it reads a file");
+  EXPECT_FALSE(ops[0].failed);
+  ASSERT_EQ(ops[0].outputs.size(), 2u);
+  EXPECT_TRUE(ops[0].outputs[1].unknown_shape());
+  EXPECT_THAT(GetDimsVector(ops[1].outputs[0]), ElementsAre(2));
+  EXPECT_EQ(ops[2].problem, "the shape of input \"y\" is not known");
+  ShapeMap others = {{"x", Shape({2})}};
+  InferBlobShapesAndTypes({&net}, &others);
+  EXPECT_TRUE(others.contains("u"));
+  EXPECT_FALSE(others.contains("y"));
+  const NetDef wrong = ParseNet(R"(
+      op { type: "SchemaEdgesNoShape" name: "one" input: "x" output: "y" output: "z" })");
+  const OpShapes one = InferOpShapes({&wrong}, &others).at(0);
+  EXPECT_TRUE(one.failed);
+  EXPECT_EQ(
+      one.problem,
+      "Invalid shape inference for operator SchemaEdgesNoShape Expected 2 outputs, but got 1");
 }
 
 TEST(ShapeEdgesTest, EveryGradientHasTheShapeOfItsVariable) {
