@@ -24,9 +24,9 @@ std::vector<int> OutputDevices(const NetDef& net, const OperatorDef& op) {
   std::vector<int> devices(static_cast<size_t>(op.output_size()), kNoDevice);
   try {
     std::vector<DeviceOption> outputs;
-    if (net.has_device_option() && !op.has_device_option()) {
+    if (net.has_device_option()) {
       OperatorDef merged = op;
-      *merged.mutable_device_option() = net.device_option();
+      *merged.mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
       outputs = InferOpInputOutputDevice(merged).second;
     } else {
       outputs = InferOpInputOutputDevice(op).second;
@@ -308,8 +308,7 @@ void MemoryDemand::AddAccesses(const NetDependencies& blobs) {
 namespace {
 
 bool IsOnIdeep(const NetDef& net, const OperatorDef& op) {
-  const DeviceOption& device = op.has_device_option() ? op.device_option() : net.device_option();
-  return device.device_type() == IDEEP;
+  return MergeDeviceOption(net.device_option(), op.device_option()).device_type() == IDEEP;
 }
 
 // Whether an operator on IDEEP may compute images with channels last, in which the channels of one

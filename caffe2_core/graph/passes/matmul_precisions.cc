@@ -26,17 +26,19 @@ Precision FCPrecisionOf(const OperatorDef& def, const Tensor* w, const PassConte
   const int cut = canonical_axis_index_(args.Get<int>("axis_w"), w->dim());
   const int64_t rows = w->size_to_dim(cut), columns = w->size_from_dim(cut);
   const bool transposed = args.Get<bool>("transposed");
-  return FastestFCPrecision(transposed ? rows : columns, transposed ? columns : rows,
-                            LeastPrecisionOf(def, context), context.deterministic);
+  const Precision least = LeastPrecisionOf(def, context);
+  // Not all machines multiply bf16.
+  if (context.ForAnyMachine() && least != Precision::kInt8) return Precision::kFloat32;
+  return FastestFCPrecision(transposed ? rows : columns, transposed ? columns : rows, least,
+                            context.deterministic);
 } catch (const EnforceNotMet&) {  // an argument is invalid, which the operator reports
   return Precision::kFloat32;
 }
 
 // Attention has no weights: its operands are rounded when they are packed.
 Precision AttentionPrecisionOf(const OperatorDef& def, const PassContext& context) {
-  const bool same_everywhere = context.deterministic && context.precision == Precision::kInt8;
-  const bool rounds = LeastPrecisionOf(def, context) >= Precision::kBfloat16 && !same_everywhere &&
-                      WhyNoProductsIn(Precision::kBfloat16).empty();
+  const bool rounds = LeastPrecisionOf(def, context) >= Precision::kBfloat16 &&
+                      !context.ForAnyMachine() && WhyNoProductsIn(Precision::kBfloat16).empty();
   return rounds ? Precision::kBfloat16 : Precision::kFloat32;
 }
 

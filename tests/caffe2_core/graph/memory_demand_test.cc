@@ -287,6 +287,10 @@ TEST(MemoryDemandTest, SizesAndItemsAreThoseOfTheDevice) {
   EXPECT_EQ(memory_of("", ideep), "3200 on 5, item of 3200 on 5 for a");
   EXPECT_EQ(memory_of("", gpu), "600 on 1");
   EXPECT_EQ(memory_of(gpu, ""), "600 on 1");
+  // An operator that states another option is on the device of the net.
+  const std::string seed = "device_option { random_seed: 3 }";
+  EXPECT_EQ(memory_of(ideep, seed), "3200 on 5, item of 3200 on 5 for a");
+  EXPECT_EQ(memory_of(gpu, seed), "600 on 1");
 }
 
 TEST(MemoryDemandTest, LeavesOutWhatHasNoBytes) {

@@ -202,6 +202,23 @@ TEST_F(FuseAttentionTest, LeavesOtherNets) {
   for (const std::string& text : cases) EXPECT_EQ(Lines(text).size(), kOperators) << text;
 }
 
+// What comes before the heads are split stays as it is, but for scalings.
+TEST_F(FuseAttentionTest, BeginsAfterWhatComputesTheOperands) {
+  const auto with = [](const std::string& before) {
+    return With("\"Reshape\" input: \"q\"",
+                before + " input: \"q\" output: \"r\" } op { type: \"Reshape\" input: \"r\"");
+  };
+  ExpectSameValues(with("\"Relu\""));
+  EXPECT_THAT(test::LinesOf(run_.net),
+              ElementsAre("Relu(q) -> r", "MultiHeadAttention(r k v mask) -> y"));
+  ExpectSameValues(with("\"Transpose\" " + Axes("102")), {5, 2, 12});
+  EXPECT_THAT(test::LinesOf(run_.net),
+              ElementsAre("Transpose(q) -> r", "MultiHeadAttention(r k v mask) -> y"));
+  ExpectSameValues(with("\"Scale\" arg { name: \"scale\" f: 0.25 }"));
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 0.25f / 2);
+}
+
 TEST_F(FuseAttentionTest, LeavesIntermediateResultsThatAreRead) {
   for (const char* const name :
        {"q4", "q_old", "qt", "kt", "vt", "scores", "scaled", "masked", "p", "c"}) {

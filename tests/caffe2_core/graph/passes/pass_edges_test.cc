@@ -1,0 +1,368 @@
+// Passes for convolutional nets at the edges of what they replace: images of one and three axes,
+// channels last, arguments and their defaults, and operators that look alike.
+#include <cmath>
+#include <limits>
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/passes/fold_batch_norm.h"
+#include "caffe2_core/graph/passes/fuse_activation.h"
+#include "caffe2_core/graph/passes/fuse_sum.h"
+#include "caffe2_core/graph/passes/net_values.h"
+#include "caffe2_core/graph/passes/onednn_regions.h"
+#include "caffe2_core/graph/passes/remove_copies.h"
+#include "caffe2_core/graph/passes/user_operators.h"
+#include "tests/caffe2_core/graph/passes/pass_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::pass_edges_test {
+namespace {
+
+using test::Feed;
+using test::Fetch;
+using test::Replaced;
+using ::testing::ElementsAre;
+
+class FoldEdgesTest : public testing::Test {
+ protected:
+  FoldEdgesTest() {
+    Feed<float>(&run_.ws, "scale", {2}, {3, -1.5f});
+    Feed<float>(&run_.ws, "bias", {2}, {1, 2});
+    Feed<float>(&run_.ws, "mean", {2}, {5, 4});
+    Feed<float>(&run_.ws, "var", {2}, {2, 0});
+    Feed<float>(&run_.ws, "row", {1, 2}, {1, 1});
+    Feed<float>(&run_.ws, "three", {3}, {1, 1, 1});
+    Feed<double>(&run_.ws, "doubles", {2}, {1, 1});
+    Feed<float>(&run_.ws, "w", {2, 1, 1, 2}, {1, 2, 3, 4});
+    Feed<float>(&run_.ws, "b", {2}, {100, 10});
+  }
+  std::vector<std::string> Folded(const std::string& text) { return run_(FoldBatchNorm, text); }
+  std::vector<float> Input(int i) { return Fetch<float>(run_.ws, run_.net.op(0).input(i)); }
+  // Whether the convolution and the operator after it become one.
+  bool Folds(const std::string& filter, const std::string& next, const std::string& args = "",
+             const std::string& type = "Conv") {
+    return Folded("op { type: \"" + type + "\" input: \"x\" input: \"" + filter +
+                  R"(" input: "b" output: "t" )" + args + " } op { output: \"y\" " + next + " }")
+               .size() == 1;
+  }
+  static constexpr char kNorm[] =
+      R"(type: "SpatialBN" input: "t" input: "scale" input: "bias" input: "mean" input: "var" )";
+  test::PassRun run_;
+};
+
+// factor = scale / sqrt(var + epsilon), term = bias - mean * factor
+TEST_F(FoldEdgesTest, NormalizationNeedsItsModeAndAPositiveEpsilon) {
+  const std::string mode = R"(arg { name: "is_test" i: 1 } )";
+  ASSERT_TRUE(Folds("w", kNorm + mode));
+  const double first = 3 / std::sqrt(2 + 1e-5), second = -1.5 / std::sqrt(1e-5);
+  EXPECT_FLOAT_EQ(Input(1)[1], static_cast<float>(2 * first));
+  EXPECT_FLOAT_EQ(Input(1)[2], static_cast<float>(3 * second));
+  EXPECT_FLOAT_EQ(Input(2)[0], static_cast<float>(100 * first + 1 - 5 * first));
+  EXPECT_FLOAT_EQ(Input(2)[1], static_cast<float>(10 * second + 2 - 4 * second));
+  EXPECT_FALSE(Folds("w", kNorm));
+  EXPECT_FALSE(Folds("w", kNorm + std::string(R"(arg { name: "is_test" i: 0 } )")));
+  EXPECT_FALSE(Folds("w", kNorm + mode + R"(output: "m" output: "v" )"));
+  Feed<float>(&run_.ws, "large", {2}, {2, 1});  // finite numbers for every epsilon
+  for (const char* epsilon : {"0", "-0.25", "nan", "0.5"}) {
+    EXPECT_EQ(Folds("w", Replaced(kNorm, "\"var\"", "\"large\"") + mode +
+                             "arg { name: \"epsilon\" f: " + epsilon + " }"),
+              std::string(epsilon) == "0.5")
+        << epsilon;
+  }
+  for (const char* input : {"\"scale\"", "\"bias\"", "\"mean\"", "\"var\""}) {
+    for (const char* other : {"\"three\"", "\"row\"", "\"doubles\"", "\"unknown\"", "\"t\""}) {
+      EXPECT_FALSE(Folds("w", Replaced(kNorm, input, other) + mode)) << input << other;
+    }
+  }
+}
+
+// The channels are axis 1 of as many axes as the filter has, or the last one.
+TEST_F(FoldEdgesTest, ImagesHaveAsManyAxesAsTheirFilters) {
+  Feed<float>(&run_.ws, "w1", {2, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "w3", {2, 1, 1, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "last", {2, 2, 1}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "flat", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "m0", {2}, {10, 100});
+  Feed<float>(&run_.ws, "m1", {2, 1}, {10, 100});
+  Feed<float>(&run_.ws, "m2", {2, 1, 1}, {10, 100});
+  Feed<float>(&run_.ws, "m3", {2, 1, 1, 1}, {10, 100});
+  const auto mul = [](int axes) {
+    return MakeString(R"(type: "Mul" input: "t" input: "m)", axes, "\"");
+  };
+  for (int axes = 0; axes <= 3; ++axes) {
+    EXPECT_EQ(Folds("w1", mul(axes)), axes == 1) << axes;
+    EXPECT_EQ(Folds("w", mul(axes)), axes == 2) << axes;
+    EXPECT_EQ(Folds("w3", mul(axes)), axes == 3) << axes;
+    EXPECT_EQ(Folds("last", mul(axes), R"(arg { name: "order" s: "NHWC" })"), axes == 0) << axes;
+    EXPECT_FALSE(Folds("flat", mul(axes))) << axes;
+  }
+  ASSERT_TRUE(Folds("w3", mul(3)));
+  EXPECT_THAT(Input(1), ElementsAre(10, 20, 300, 400));
+  EXPECT_THAT(Input(2), ElementsAre(1000, 1000));
+  EXPECT_TRUE(Folds("w1", kNorm + std::string(R"(arg { name: "is_test" i: 1 })")));
+  EXPECT_TRUE(
+      Folds("last",
+            kNorm + std::string(R"(arg { name: "is_test" i: 1 } arg { name: "order" s: "NHWC" })"),
+            R"(arg { name: "order" s: "NHWC" })"));
+  // ConvTranspose computes images of two axes only. Its filter is [C, M, kh, kw].
+  Feed<float>(&run_.ws, "t1", {1, 2, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "t2", {1, 2, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "t3", {1, 2, 1, 1, 2}, {1, 2, 3, 4});
+  const std::string scale = R"(type: "Scale" input: "t" arg { name: "scale" f: 2 })";
+  EXPECT_TRUE(Folds("t2", scale, "", "ConvTranspose"));
+  EXPECT_FALSE(Folds("t1", scale, "", "ConvTranspose"));
+  EXPECT_FALSE(Folds("t3", scale, "", "ConvTranspose"));
+}
+
+// A filter that is not scaled is not copied.
+TEST_F(FoldEdgesTest, ATermChangesTheBiasOnly) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  const std::string conv = R"(op { type: "Conv" input: "x" input: "w" input: "b" output: "t" })";
+  EXPECT_THAT(Folded(conv + R"(op { type: "Add" input: "t" input: "m" output: "y" })"),
+              ElementsAre("Conv(x w b_2) -> y"));
+  EXPECT_THAT(Input(2), ElementsAre(102, 6));
+  EXPECT_THAT(Folded(conv + R"(op { type: "Mul" input: "t" input: "m" output: "u" }
+                               op { type: "Sub" input: "u" input: "m" output: "v" }
+                               op { type: "Div" input: "v" input: "m" output: "y" })"),
+              ElementsAre(testing::StartsWith("Conv(x w b_")));
+  EXPECT_THAT(Input(2), ElementsAre(99, 9));
+}
+
+// y = a + b, where a is a convolution of x, and b one of Relu(a).
+std::string SumOfConvs(const std::string& args, const std::string& w, const std::string& add = "") {
+  return "op { type: \"Conv\" input: \"x\" input: \"first\" output: \"a\" " + args +
+         R"( } op { type: "Relu" input: "a" output: "r" }
+            op { type: "Conv" input: "r" input: ")" +
+         w + "\" output: \"b\" " + args +
+         R"( } op { type: "Add" input: "a" input: "b" output: "y" )" + add + "}";
+}
+
+TEST(SumEdgesTest, WindowsKeepTheSizeOfEveryAxis) {
+  struct Row {
+    std::vector<int64_t> first, second;
+    const char* args;
+    bool fuses;
+  };
+  const Row rows[] = {
+      {{8, 3, 3, 4},
+       {8, 3, 3, 8},
+       R"(arg { name: "order" s: "NHWC" } arg { name: "pad" i: 1 })",
+       true},
+      {{8, 1, 3, 4},
+       {8, 1, 3, 8},
+       R"(arg { name: "order" s: "NHWC" } arg { name: "pads" ints: [0, 1, 0, 1] })",
+       true},
+      {{8, 3, 1, 4},
+       {8, 3, 1, 8},
+       R"(arg { name: "order" s: "NHWC" } arg { name: "pads" ints: [0, 1, 0, 1] })",
+       false},
+      {{8, 3, 3, 4},
+       {8, 3, 8, 3},
+       R"(arg { name: "order" s: "NHWC" } arg { name: "pad" i: 1 })",
+       false},
+      {{8, 4, 1, 3}, {8, 8, 1, 3}, R"(arg { name: "pads" ints: [0, 1, 0, 1] })", true},
+      {{8, 4, 3, 1}, {8, 8, 3, 1}, R"(arg { name: "pads" ints: [0, 1, 0, 1] })", false},
+      {{8, 4, 3}, {8, 8, 3}, R"(arg { name: "pad" i: 1 })", true},
+      {{8, 4, 3}, {8, 8, 3}, R"(arg { name: "pads" ints: [1, 1] })", true},
+      {{8, 4, 3}, {8, 8, 3}, R"(arg { name: "pads" ints: [1, 1, 1, 1] })", false},
+      {{8, 4, 3},
+       {8, 8, 3},
+       R"(arg { name: "stride_h" i: 1 } arg { name: "stride_w" i: 1 }
+                                arg { name: "pad" i: 1 })",
+       false},
+      {{8, 4, 3, 3, 3}, {8, 8, 3, 3, 3}, R"(arg { name: "pad" i: 1 })", true},
+      {{8, 4, 3, 1, 5}, {8, 8, 3, 1, 5}, R"(arg { name: "pads" ints: [1, 0, 2, 1, 0, 2] })", true},
+      {{8, 4, 3, 1, 5}, {8, 8, 3, 1, 5}, R"(arg { name: "pads" ints: [1, 0, 1, 1, 0, 2] })", false},
+      {{8, 4, 3, 3}, {8, 8, 3}, R"(arg { name: "pad" i: 1 })", false},
+  };
+  for (const Row& row : rows) {
+    test::PassRun run;
+    test::FeedRandom(&run.ws, "first", row.first);
+    test::FeedRandom(&run.ws, "w", row.second);
+    EXPECT_EQ(run(FuseSum, SumOfConvs(row.args, "w")).size() == 3, row.fuses)
+        << row.args << testing::PrintToString(row.second);
+    // By the older rules, Add may broadcast what has the same shape here.
+    EXPECT_EQ(run(FuseSum, SumOfConvs(row.args, "w", R"(arg { name: "broadcast" i: 1 })")).size(),
+              4u);
+  }
+}
+
+// The axes of an image keep their places: the second convolution has channels last.
+TEST(SumEdgesTest, OneConvolutionOfChannelsLastIsNotLikeTheOther) {
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "first", {8, 4, 3, 3});
+  test::FeedRandom(&run.ws, "last", {8, 3, 3, 8});
+  test::FeedRandom(&run.ws, "w", {8, 8, 3, 3});
+  const auto fuses = [&](const std::string& w, const std::string& order) {
+    return run(FuseSum, R"(
+        op { type: "Conv" input: "x" input: "first" output: "a" arg { name: "pad" i: 1 } }
+        op { type: "Conv" input: "a" input: ")" +
+                            w + R"(" output: "b" arg { name: "pad" i: 1 }
+             arg { name: "order" s: ")" +
+                            order + R"(" } }
+        op { type: "Add" input: "a" input: "b" output: "y" })")
+               .size() == 2;
+  };
+  EXPECT_TRUE(fuses("w", "NCHW"));
+  EXPECT_FALSE(fuses("last", "NHWC"));
+}
+
+// The arguments of the activation, with their defaults, follow it into the fused operator.
+TEST(ActivationEdgesTest, ArgumentsOfEveryActivationAreKept) {
+  struct Row {
+    const char *type, *args, *fused;
+  };
+  const std::string least = MakeString(std::numeric_limits<float>::lowest());
+  const Row rows[] = {
+      {"Relu", "", ""},
+      {"Relu", R"(arg { name: "order" s: "NHWC" })", ""},
+      {"ReluN", "", " n=6"},
+      {"ReluN", R"(arg { name: "n" f: 2 })", " n=2"},
+      {"LeakyRelu", R"(arg { name: "alpha" f: 0.5 })", " alpha=0.5"},
+      {"ThresholdedRelu", "", " alpha=1"},
+      {"Elu", R"(arg { name: "alpha" f: 0.25 })", " alpha=0.25"},
+      {"Selu", R"(arg { name: "scale" f: 2 })", " alpha=1.67326 scale=2"},
+      {"HardSigmoid", "", " alpha=0.2 beta=0.5"},
+      {"HardSigmoid", R"(arg { name: "beta" f: 0.25 })", " alpha=0.2 beta=0.25"},
+      {"Gelu", R"(arg { name: "fast_gelu" i: 1 })", " fast_gelu=1"},
+      {"Gelu", "", " fast_gelu=0"},
+      {"Sigmoid", "", ""},
+      {"Clip", R"(arg { name: "min" f: -0.5 } arg { name: "max" f: 0.5 })", " min=-0.5 max=0.5"},
+  };
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "w", {4, 3, 1, 1}, -2, 2, 1);
+  for (const Row& row : rows) {
+    SCOPED_TRACE(MakeString(row.type, " ", row.args));
+    run.ws.RemoveBlob("x");
+    const std::string text = MakeString(
+        R"(op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
+           op { type: ")",
+        row.type, R"(" input: "a" output: "y" )", row.args, " }");
+    EXPECT_THAT(run(FuseActivation, text), ElementsAre("ConvFusion(x w) -> y"));
+    std::string fused;
+    for (const Argument& arg : run.net.op(0).arg()) {
+      if (!arg.name().starts_with("activation_")) continue;
+      fused += MakeString(" ", arg.name().substr(11), "=",
+                          arg.has_f() ? MakeString(arg.f()) : MakeString(arg.i()));
+    }
+    EXPECT_EQ(fused, row.fused);
+    EXPECT_EQ(ArgumentHelper(run.net.op(0)).GetSingleArgument<std::string>("activation", ""),
+              row.type);
+    test::FeedRandom(&run.ws, "x", {2, 3, 5, 5}, -2, 2, 2);
+    run.ws.RunNetOnce(test::ParseNet(text));
+    const auto want = Fetch<float>(run.ws, "y");
+    run.ws.RunNetOnce(run.net);
+    test::ExpectTensor<float>(run.ws, "y", {2, 4, 5, 5}, want, 1e-5);
+  }
+}
+
+struct EdgeConstants final : NetConstants {
+  const Tensor* Find(std::string_view) const override { return nullptr; }
+  std::string Add(const std::string& name, Tensor) override { return name; }
+  std::vector<Tensor> Evaluate(const OperatorDef&) override { return {}; }
+};
+
+// What other processes or files see is more than the outputs.
+TEST(PlainEdgesTest, CommunicationAndFilesAreEffects) {
+  EdgeConstants constants;
+  PassContext context{.constants = constants};
+  for (const char* op : {R"(type: "Allgather" input: "world" input: "x" output: "y")",
+                         R"(type: "Barrier" input: "world")",
+                         R"(type: "DBExists" output: "y" arg { name: "db_name" s: "d" }
+                            arg { name: "db_type" s: "minidb" })"}) {
+    const NetDef net = test::ParseNet(MakeString("op { ", op, " }"));
+    std::string why;
+    EXPECT_TRUE(OpSchemaRegistry::Schema(net.op(0).type())->Verify(net.op(0), &why)) << why;
+    EXPECT_FALSE(NetValues(net, context).is_plain(0)) << op;
+  }
+}
+
+// Relu writes y only if nothing else reads a, counting those that read copies of it before.
+TEST(CopyEdgesTest, ReadersOfCopiesReadTheSourceFromThenOn) {
+  test::PassRun run;
+  run.kept = {"y", "z"};
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "b" }
+      op { type: "Copy" input: "a" output: "y" } op { type: "Tanh" input: "b" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Tanh(a) -> z"));
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+      op { type: "Copy" input: "a" output: "b" } op { type: "Tanh" input: "b" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Tanh(a) -> z"));
+  // Both copies are kept: Relu can write only one of them.
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+      op { type: "Copy" input: "a" output: "z" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> y", "Copy(a) -> z"));
+  // Relu would work in place on what it reads.
+  run.kept = {"y"};
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Relu" input: "y" output: "a" } op { type: "Copy" input: "a" output: "y" })"),
+              ElementsAre("Relu(y) -> a", "Copy(a) -> y"));
+  // A second output of the operator that computes the source keeps its place.
+  EXPECT_THAT(run(RemoveCopies, R"(
+      op { type: "Split" input: "x" output: "a" output: "b" }
+      op { type: "Copy" input: "b" output: "y" })"),
+              ElementsAre("Split(x) -> a y"));
+}
+
+TEST(UserOperatorEdgesTest, AllListsAreRemoved) {
+  NetDef net = test::ParseNet(R"(op { type: "A" arg { name: "k" i: 1 } } op { type: "B" })");
+  const std::string before = net.SerializeAsString();
+  MarkUserOperators(&net);
+  for (const OperatorDef& op : net.op()) EXPECT_EQ(UserOperatorsOf(op).size(), 1u);
+  RemoveUserOperators(&net);
+  EXPECT_EQ(net.SerializeAsString(), before);
+}
+
+NetDef PlaceDeterministically(NetDef net, PassContext& context) {
+  context.deterministic = true;
+  return PlaceOnednnRegions(std::move(net), context);
+}
+
+// bf16 is not on all machines, which must give the same bytes with int8.
+TEST(OnednnEdgesTest, NothingIsRoundedIfAllMachinesGiveTheSameBytes) {
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "w1", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+  test::FeedRandom(&run.ws, "w2", {64, 64, 3, 3}, -0.04f, 0.04f, 2);
+  const auto conv = [](const char* x, const char* w, const char* y) {
+    return MakeString("op { type: \"Conv\" input: \"", x, "\" input: \"", w, "\" output: \"", y,
+                      R"(" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 } } )");
+  };
+  const std::string net = conv("x", "w1", "a") + conv("a", "w2", "b") + conv("b", "w2", "y");
+  const auto rounds = [&](Precision precision, bool deterministic) {
+    run.precision = precision;
+    run(deterministic ? PlaceDeterministically : PlaceOnednnRegions, net);
+    return run.net.DebugString().find("bf16") != std::string::npos;
+  };
+  EXPECT_FALSE(rounds(Precision::kFloat32, false));
+  EXPECT_TRUE(rounds(Precision::kBfloat16, false));
+  EXPECT_TRUE(rounds(Precision::kBfloat16, true));
+  EXPECT_TRUE(rounds(Precision::kInt8, false));
+  EXPECT_FALSE(rounds(Precision::kInt8, true));
+}
+
+// What reads the input on the CPU does not read the copy.
+TEST(OnednnEdgesTest, ReadersOnTheCpuDoNotKeepTheCopyInFloat) {
+  test::PassRun run;
+  test::FeedRandom(&run.ws, "w1", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+  test::FeedRandom(&run.ws, "w2", {64, 64, 3, 3}, -0.04f, 0.04f, 2);
+  run.precision = Precision::kBfloat16;
+  run.kept = {"y", "z"};
+  const char* const convs = R"(
+      op { type: "Conv" input: "x" input: "w1" output: "a" arg { name: "kernel" i: 3 }
+           arg { name: "pad" i: 1 } }
+      op { type: "Conv" input: "a" input: "w2" output: "y" arg { name: "kernel" i: 3 }
+           arg { name: "pad" i: 1 } } )";
+  for (const char* reader :
+       {"", R"(op { type: "Exp" input: "x" output: "z" })", R"(op { type: "Print" input: "x" })"}) {
+    run(PlaceOnednnRegions, std::string(convs) + reader);
+    ASSERT_EQ(run.net.op(0).type(), "CopyFromCPUInput");
+    EXPECT_EQ(ArgumentHelper(run.net.op(0)).GetSingleArgument<std::string>("output_precision", ""),
+              "bf16")
+        << reader;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::pass_edges_test
