@@ -287,5 +287,13 @@ TEST_F(FileAccessTest, AHostileLMDBMayNotHoldPipes) {
   EXPECT_FALSE(db::DBExists("lmdb", In("lmdb")));
 }
 
+TEST_F(FileAccessTest, ARootCountsOnceHoweverItIsGiven) {
+  const FileAccess access =
+      FileAccess::Below({root_, In("folder/.."), dir_.path("root"), In("folder"), root_ + "/"});
+  EXPECT_EQ(access.roots(), (std::vector<std::string>{root_, In("folder")}));
+  ExpectThrows([&] { access.CheckRead("/etc/passwd"); },
+               "it is not below \"" + root_ + "\" or \"" + In("folder") + "\"");
+}
+
 }  // namespace
 }  // namespace caffe2rt::file_access_test

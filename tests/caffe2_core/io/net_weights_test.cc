@@ -58,6 +58,7 @@ bool ExpectSameAsParser(const std::string& bytes) {
     EXPECT_FALSE(argument.has_s());
   }
   RestoreWeights(&*got);
+  EXPECT_TRUE(got->weights.empty());
   EXPECT_EQ(got->net.SerializePartialAsString(), want.SerializePartialAsString());
   return direct;
 }

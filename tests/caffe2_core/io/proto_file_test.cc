@@ -369,5 +369,28 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfADeviceWhereverItStands) {
   }
 }
 
+// "z" is the tag of field 15, which no NetDef has, and "A" the length of 65 bytes: the bytes are a
+// message, but the file is text.
+TEST(ProtoFileTest, TextIsNoMessageOfUnknownFields) {
+  NetDef net;
+  ExpectThrows([&] { ParseProto("zA" + std::string(65, 'x'), "net", &net); },
+               "cannot read \"net\" as NetDef: line 1, column ");
+  // As a name, field 1, they are one.
+  ParseProto("\nA" + std::string(65, 'x'), "net", &net);
+  EXPECT_EQ(net.name(), std::string(65, 'x'));
+}
+
+// Text with a control character is text, if it is not in the first 64 bytes.
+TEST(ProtoFileTest, ReportsThePlaceOfAControlCharacterInText) {
+  const std::string comment = "# " + std::string(70, 'c') + "\n";
+  NetDef net;
+  ExpectThrows([&] { ParseProto(comment + "name: 'a'\nop { \x01 }\n", "net", &net); },
+               "cannot read \"net\" as NetDef: line 3, column 6: ");
+  for (const char* const text : {"name: 'a'\nop { \x01 }\n", "\x01 name: 'a'"}) {
+    ExpectThrows([&] { ParseProto(text, "net", &net); },
+                 "cannot read \"net\" as NetDef: the bytes are not a valid message");
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::proto_file_test

@@ -228,5 +228,23 @@ TEST(ReleasedDataTest, ThreadsRestoreItOnce) {
   EXPECT_EQ(restored.load(), 1);
 }
 
+TEST(ReleasedDataTest, MemoryFrom64KilobytesOnIsReleased) {
+  for (const int64_t count : {16383, 16384}) {
+    Tensor weight(std::vector<int64_t>{count}, CPU);
+    {
+      const TransientWrites scope;
+      std::fill_n(weight.mutable_data<float>(), count, 3.f);
+    }
+    weight.MarkReadOnly();
+    const auto three = [count](const void*, void* data) {
+      std::fill_n(static_cast<float*>(data), count, 3.f);
+    };
+    weight.storage()->forms().Get("form", 1, [](void*) {},
+                                  {.offset = 0, .nbytes = weight.nbytes(), .restore = three});
+    EXPECT_EQ(weight.storage()->ReleaseData(), count == 16384 ? 65536u : 0u);
+    EXPECT_EQ(weight.data<float>()[count - 1], 3.f);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::released_data_test
