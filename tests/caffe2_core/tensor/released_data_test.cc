@@ -246,5 +246,21 @@ TEST(ReleasedDataTest, MemoryFrom64KilobytesOnIsReleased) {
   }
 }
 
+// Pages of objects are never given back, whatever forms claim.
+TEST(ReleasedDataTest, ObjectsStay) {
+  Tensor names(std::vector<int64_t>{4096}, CPU);
+  {
+    const TransientWrites scope;
+    std::fill_n(names.mutable_data<std::string>(), 4096, std::string(40, 'x'));
+  }
+  names.MarkReadOnly();
+  ASSERT_GE(names.nbytes(), size_t{64} << 10);
+  names.storage()->forms().Get(
+      "form", 1, [](void*) {},
+      {.offset = 0, .nbytes = names.nbytes(), .restore = [](const void*, void*) {}});
+  EXPECT_EQ(names.storage()->ReleaseData(), 0u);
+  EXPECT_EQ(names.data<std::string>()[2048], std::string(40, 'x'));
+}
+
 }  // namespace
 }  // namespace caffe2rt::released_data_test
