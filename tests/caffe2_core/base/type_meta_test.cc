@@ -185,6 +185,11 @@ TEST(TypeMetaTest, NamesOfContainersHaveNoHelpers) {
   EXPECT_STREQ((TypeMeta::Name<std::set<std::string>>()), "set<string>");
   EXPECT_STREQ((TypeMeta::Name<std::map<short, std::vector<unsigned char>>>()),
                "map<int16, vector<uint8>>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<unsigned, unsigned>>()), "map<uint32, uint32>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<unsigned char, std::map<unsigned char, unsigned long>>>()),
+               "map<uint8, map<uint8, uint64>>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<short, std::map<long, signed char>>>()),
+               "map<int16, map<int64, int8>>");
 }
 
 }  // namespace

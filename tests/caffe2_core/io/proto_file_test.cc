@@ -369,6 +369,31 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfADeviceWhereverItStands) {
   }
 }
 
+// Whatever is wrong with a message that is deep, but not too deep, has its own reason.
+TEST(ProtoFileTest, DeepMessagesThatAreDamagedAreNotTooDeep) {
+  for (const int depth : {10, 20, 34}) {  // 28, 58 and 100 levels
+    std::string bytes = NestedNets(depth).SerializeAsString();
+    NetDef net;
+    ParseBinaryProto(bytes, "memory", &net);
+    bytes += "\x0a";  // a field without a value
+    ExpectThrows([&] { ParseBinaryProto(bytes, "memory", &net); },
+                 "cannot read \"memory\" as NetDef: the bytes are not a valid message");
+  }
+}
+
+TEST(ProtoFileTest, ThePlainLimitOfNestingNeedsNoRemedy) {
+  NetDef net;
+  try {
+    ParseBinaryProto(NestedNets(35).SerializeAsString(), "memory", &net);  // 103 levels
+    ADD_FAILURE();
+  } catch (const EnforceNotMet& error) {
+    EXPECT_EQ(
+        error.message(),
+        "cannot read \"memory\" as NetDef: its messages are nested too deep, want at most 100 "
+        "levels");
+  }
+}
+
 // "z" is the tag of field 15, which no NetDef has, and "A" the length of 65 bytes: the bytes are a
 // message, but the file is text.
 TEST(ProtoFileTest, TextIsNoMessageOfUnknownFields) {

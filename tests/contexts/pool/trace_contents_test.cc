@@ -144,7 +144,9 @@ TEST(TraceContentsTest, ImagesAndGradientsAreUsedOnBothStreams) {
     if (entry.kind == Kind::kAllocate) {
       EXPECT_EQ(entry.stream, entry.bytes == images ? 1 : 0);
     }
-    if (entry.kind == Kind::kFree) EXPECT_EQ(entry.stream, 0);
+    if (entry.kind == Kind::kFree) {
+      EXPECT_EQ(entry.stream, 0);
+    }
     if (entry.kind != Kind::kUse) continue;
     // What has just been allocated.
     ASSERT_GT(i, 0u);
