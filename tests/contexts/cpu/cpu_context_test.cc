@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_graph.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt::cpu_context_test {
@@ -118,6 +119,10 @@ TEST(CPUContextTest, NumbersGoOnWithoutTheSeed) {
   EXPECT_EQ(context.RandGenerator()(), second);
   runs.SetSeed(5);
   EXPECT_EQ(context.RandGenerator()(), first);
+}
+
+TEST(CPUContextTest, HasNoGraphs) {
+  EXPECT_EQ(GetCPUStaticContext()->CreateGraph(DeviceOption()), nullptr);
 }
 
 }  // namespace

@@ -145,5 +145,43 @@ TEST_F(ThcPoolDetailsTest, ARequestRaisesThePeakThatTheGrowthIsMeasuredBy) {
   EXPECT_EQ(device_.Calls(Call::kFree), 1u);
 }
 
+TEST(PoolDetailsTest, SnapshotsNameTheStateAndTheUsesOfBlocks) {
+  using State = PoolSnapshot::State;
+  PoolSnapshot snapshot{.device = "card 7", .pool = "thc", .statistics = {}, .segments = {}};
+  snapshot.segments.push_back({.address = 0x100, .bytes = 96, .blocks = {}});
+  std::vector<PoolSnapshot::Block>& blocks = snapshot.segments[0].blocks;
+  blocks.push_back({0x100, 32, 7, State::kInUse, 2, {}});
+  blocks.push_back({0x120, 32, 0, State::kWaiting, 2, {1, 3}});
+  blocks.push_back({0x140, 32, 0, State::kCached, 2, {}});
+  const std::string want =
+      R"("segments":[{"address":"0x100","bytes":96,"blocks":[)"
+      R"({"address":"0x100","bytes":32,"requested_bytes":7,"state":"in use","home":2,"uses":[]},)"
+      R"({"address":"0x120","bytes":32,"requested_bytes":0,"state":"waiting","home":2,"uses":[1,3]},)"
+      R"({"address":"0x140","bytes":32,"requested_bytes":0,"state":"cached","home":2,"uses":[]}]}])";
+  const std::string json = SnapshotJson(snapshot);
+  EXPECT_NE(json.find(want), std::string::npos) << json;
+  EXPECT_TRUE(
+      json.starts_with(R"({"device":"card 7","pool":"thc","statistics":{"in_use_bytes":0,)"));
+}
+
+// The token of a block leads to its pool, its home and the block itself.
+TEST(PoolDetailsTest, TokensLeadToTheirBlocks) {
+  FakeAllocator device;
+  for (const PoolKind& kind : Kinds()) {
+    const auto pool = kind.make(device, SIZE_MAX);
+    const PoolBlock first = pool->Allocate(1000, 3), second = pool->Allocate(2000, 5);
+    for (const PoolBlock& block : {first, second}) {
+      EXPECT_EQ(&Pool::Of(block.token), pool.get());
+      EXPECT_EQ(Pool::BlockOf(block.token).data, block.data);
+      EXPECT_EQ(Pool::BlockOf(block.token).token, block.token);
+    }
+    EXPECT_EQ(Pool::HomeOf(first.token), 3);
+    EXPECT_EQ(Pool::HomeOf(second.token), 5);
+    pool->Free(Pool::BlockOf(first.token), 3);
+    EXPECT_EQ(pool->Statistics().requested_bytes, 2000u);
+    pool->Free(second, 5);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::pool_details_test
