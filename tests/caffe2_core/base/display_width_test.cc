@@ -76,6 +76,9 @@ TEST(DisplayWidthTest, ShorteningSplitsNoCharacter) {
   EXPECT_EQ(ShortenedInMiddle("\u6f22\u5b57\u6f22\u5b57", 4), "\u6f22\u2026");
   EXPECT_EQ(ShortenedInMiddle("\u6f22\u5b57\u6f22\u5b57", 5), "\u6f22\u2026\u5b57");
   EXPECT_EQ(ShortenedInMiddle("xe\u0301yzxe\u0301", 4), "xe\u0301\u2026e\u0301");
+  // Nor is the accent kept of a first character that has no room.
+  EXPECT_EQ(ShortenedInMiddle("\u6f22\u0301x", 2), "\u2026x");
+  EXPECT_EQ(ShortenedInMiddle("\u6f22\u0301\u0302xy", 3), "\u2026xy");
 }
 
 }  // namespace

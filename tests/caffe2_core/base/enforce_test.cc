@@ -267,5 +267,22 @@ TEST(MakeStringTest, WritesEveryKindOfPartToAStreamToo) {
   EXPECT_EQ(MakeString(std::showpos, 3, ' ', -3, ' ', int64_t{5}, ' ', 1.5), "+3 -3 +5 +1.5");
 }
 
+// A text states a wish with ", want ", and with no other word.
+TEST(EnforceTest, ComparisonsSayWhatTheyWantUnlessTheTextDoes) {
+  const auto message = [](const char* text) -> std::string {
+    try {
+      CAFFE_ENFORCE_EQ(1, 2, text);
+    } catch (const EnforceNotMet& error) {
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("number of wanted blobs"), "number of wanted blobs: got 1, want 2");
+  EXPECT_EQ(message("want of blobs"), "want of blobs: got 1, want 2");
+  EXPECT_EQ(message("blobs, wanting"), "blobs, wanting: got 1, want 2");
+  EXPECT_EQ(message("blobs, want a pair"), "blobs, want a pair (got 1, want 2)");
+  EXPECT_EQ(message(""), "got 1, want 2");
+}
+
 }  // namespace
 }  // namespace caffe2rt::enforce_test

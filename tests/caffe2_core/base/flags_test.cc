@@ -274,5 +274,38 @@ TEST(FlagsTest, ReadsIntegersAsC) {
   EXPECT_EQ(ParseFlagInteger("-9223372036854775808"), INT64_MIN);
 }
 
+int flags_test_shaped = 0;
+bool flags_test_shaped_not = true;
+bool flags_test_no = false;
+
+// A flag whose own name begins with "no" is not the negation of another one.
+TEST(FlagsTest, TheWholeNameComesBeforeANegation) {
+  static const bool registered =
+      RegisterFlag("noflags_test_shape", &flags_test_shaped, "", __FILE__) &&
+      RegisterFlag("flags_test_shape", &flags_test_shaped_not, "", __FILE__) &&
+      RegisterFlag("noflags_test_word", &flags_test_no, "", __FILE__);
+  ASSERT_TRUE(registered);
+  EXPECT_THAT(Parse({"--noflags_test_shape", "7", "word"}), ElementsAre("word"));
+  EXPECT_EQ(flags_test_shaped, 7);
+  EXPECT_TRUE(flags_test_shaped_not);
+  EXPECT_THAT(Parse({"--noflags_test_word"}), ElementsAre());
+  EXPECT_TRUE(flags_test_no);
+  EXPECT_THAT(Parse({"--nonoflags_test_word"}), ElementsAre());
+  EXPECT_FALSE(flags_test_no);
+}
+
+TEST(FlagsTest, NumbersHaveOneSignAndAPrefixInEitherCase) {
+  EXPECT_EQ(ParseFlagDouble("+1.5"), 1.5);
+  EXPECT_EQ(ParseFlagDouble("-1.5"), -1.5);
+  EXPECT_EQ(ParseFlagDouble(" \t-2"), -2);
+  EXPECT_EQ(ParseFlagDouble("0x1.8p1"), 3);
+  EXPECT_EQ(ParseFlagDouble("0X1.8P1"), 3);
+  EXPECT_EQ(ParseFlagDouble("-0X10"), -16);
+  for (const char* const text : {"-+1", "+-1", "--1", "++1", "0x-1", "+0x-1", "- 1", "1 ", "0x",
+                                 "+", "-", "", " ", "1e", "0X", "1,5"}) {
+    EXPECT_THROW(ParseFlagDouble(text), EnforceNotMet) << text;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::flags_test

@@ -195,6 +195,8 @@ TEST_F(LoggingDeathTest, FatalGoesToTheSinkAndToStderr) {
 TEST_F(LoggingTest, PrintsTheLetterOfEachSeverity) {
   EXPECT_THAT(Captured(-2, [] { LOG(INFO) << "text"; }), testing::StartsWith("[I logging_test"));
   EXPECT_THAT(Captured(-2, [] { LOG(ERROR) << "text"; }), testing::StartsWith("[E logging_test"));
+  EXPECT_THAT(Captured(-2, [] { LOG(WARNING) << "text"; }), testing::StartsWith("[W logging_test"));
+  EXPECT_THAT(Captured(-2, [] { VLOG(1) << "text"; }), testing::StartsWith("[V logging_test"));
   EXPECT_THAT(Captured(-2, [] { VLOG(2) << "text"; }), testing::StartsWith("[V logging_test"));
   EXPECT_EQ(LogThreshold(), -2);
 }

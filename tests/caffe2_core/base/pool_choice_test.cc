@@ -185,5 +185,12 @@ TEST(PoolChoiceTest, NothingIsKnownOfJobsThatTheWorkersDid) {
   }
 }
 
+// However slow a single job is, it counts as four times as slow as alone: 0.5 + 3.5 / 8 is below 1.
+TEST(PoolChoiceTest, ASingleJobLeadsToNoComparisonHoweverSlowItIs) {
+  constexpr Jobs::Times kTerrible = {microseconds(5000), microseconds(10), microseconds(2)};
+  Jobs jobs;
+  EXPECT_EQ(jobs.Run(3, kTerrible), "TTM");
+}
+
 }  // namespace
 }  // namespace caffe2rt::pool_choice_test

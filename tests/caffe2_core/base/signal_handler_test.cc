@@ -117,5 +117,16 @@ TEST(SignalHandlerTest, CopiesOfStopOnSignalReportASignalOnce) {
   EXPECT_TRUE(copy(0));
 }
 
+// A read that a signal interrupts goes on.
+TEST(SignalHandlerTest, CallsGoOnBehindASignal) {
+  const SignalHandler handler;
+  for (const int signal : {SIGINT, SIGHUP}) {
+    struct sigaction now = {};
+    ASSERT_EQ(sigaction(signal, nullptr, &now), 0);
+    EXPECT_NE(now.sa_flags & SA_RESTART, 0);
+    EXPECT_NE(now.sa_handler, SIG_DFL);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::signal_handler_test

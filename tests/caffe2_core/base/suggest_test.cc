@@ -124,5 +124,29 @@ TEST(NearestNamesTest, FindsNamesThatBeginTheWordOrAlmostDo) {
   EXPECT_TRUE(NearestNames("MaxOften", {"MaxPool3dWithIndex"}).empty());
 }
 
+TEST(NearestNamesTest, ALongNameIsNearIfThreeQuartersOfItsBeginningAreCommon) {
+  using Names = std::vector<std::string>;
+  const std::string rest = "_of_something_else";
+  EXPECT_EQ(NearestNames("abcdefgh", {"abcdef" + rest}), (Names{"abcdef" + rest}));
+  EXPECT_EQ(NearestNames("abcdefgh", {"abcde" + rest}), Names());
+  EXPECT_EQ(NearestNames("abcde", {"abcd" + rest}), (Names{"abcd" + rest}));
+  EXPECT_EQ(NearestNames("abcd", {"abc" + rest}), Names());  // fewer than four
+  EXPECT_EQ(NearestNames("convolution", {"convol" + rest}), Names());
+  EXPECT_EQ(NearestNames("convolution", {"convoluti" + rest}), (Names{"convoluti" + rest}));
+}
+
+TEST(NearestNamesTest, NamesAsNearKeepTheirOrder) {
+  const std::vector<std::string> known = {"abcf", "abcz", "abce", "xbcd", "abcd", "abca"};
+  EXPECT_EQ(NearestNames("abcd", known, 9),
+            (std::vector<std::string>{"abcd", "abcf", "abcz", "abce", "xbcd", "abca"}));
+}
+
+TEST(NearestNamesTest, NamesUpToAKilobyteAreCompared) {
+  for (const size_t size : {size_t{1023}, size_t{1024}, size_t{1025}}) {
+    const std::string name = "abc" + std::string(size - 3, 'x');
+    EXPECT_EQ(NearestNames("abc", {name}).size(), size <= 1024 ? 1u : 0u) << size;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::suggest_test

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -173,6 +176,20 @@ TEST(TypeMetaTest, TheErrorOfACopyNamesTheType) {
   } catch (const EnforceNotMet& error) {
     EXPECT_EQ(error.message(), "elements of type unique_ptr<int32> cannot be copied");
   }
+}
+
+TEST(TypeMetaTest, NamesOfContainersHaveNoHelpers) {
+  EXPECT_STREQ((TypeMeta::Name<std::unordered_map<std::string, int>>()),
+               "unordered_map<string, int32>");
+  EXPECT_STREQ((TypeMeta::Name<std::unordered_set<long>>()), "unordered_set<int64>");
+  EXPECT_STREQ((TypeMeta::Name<std::set<std::string>>()), "set<string>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<short, std::vector<unsigned char>>>()),
+               "map<int16, vector<uint8>>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<unsigned, unsigned>>()), "map<uint32, uint32>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<unsigned char, std::map<unsigned char, unsigned long>>>()),
+               "map<uint8, map<uint8, uint64>>");
+  EXPECT_STREQ((TypeMeta::Name<std::map<short, std::map<long, signed char>>>()),
+               "map<int16, map<int64, int8>>");
 }
 
 }  // namespace

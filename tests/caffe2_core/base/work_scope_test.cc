@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
@@ -107,6 +108,45 @@ TEST_F(WorkScopeTest, EachSettingIsInheritedAndEndsAlone) {
   EXPECT_EQ(t_thread_state.conv_tuning, nullptr);
   EXPECT_FALSE(WorksForAnyMachine());
   EXPECT_EQ(t_thread_state.threads, 0);
+}
+
+// The pieces of a scope of one thread are run by the caller, one after the other.
+TEST(WorkScopePoolTest, AScopeOfOneThreadRunsThePiecesInOrder) {
+  ThreadPool pool({.num_threads = 4, .back_off = false});
+  const WorkScope one({.threads = 1});
+  std::vector<int> order, want;
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> elsewhere{0};
+  auto note = [&](int piece) {
+    if (std::this_thread::get_id() == caller) {
+      order.push_back(piece);
+    } else {
+      ++elsewhere;
+    }
+  };
+  for (int i = 0; i < 12; ++i) want.push_back(i);
+  for (int round = 0; round < 20; ++round) {
+    order.clear();
+    pool.Run(12, PieceFunction(note));
+    ASSERT_EQ(elsewhere, 0);
+    ASSERT_EQ(order, want);
+  }
+}
+
+// Two pieces that wait for each other, so that one of them runs on a worker.
+TEST(WorkScopePoolTest, WorkersWorkForAnyMachineIfTheCallerDoes) {
+  ThreadPool pool({.num_threads = 2, .back_off = false});
+  for (const bool any_machine : {true, false, true}) {
+    const WorkScope scope({.any_machine = any_machine});
+    std::atomic<int> begun{0}, count{0};
+    auto note = [&](int) {
+      ++begun;
+      for (int i = 0; i < 100000000 && begun < 2; ++i) std::this_thread::yield();
+      count += WorksForAnyMachine();
+    };
+    pool.Run(2, PieceFunction(note));
+    EXPECT_EQ(count, any_machine ? 2 : 0);
+  }
 }
 
 }  // namespace

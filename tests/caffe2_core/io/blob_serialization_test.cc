@@ -4,8 +4,11 @@
 
 #include <cstring>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "caffe2_core/base/bfloat16.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
@@ -306,6 +309,28 @@ TEST(BlobSerializationTest, WritesTheBytesOfTheOriginal) {
   BlobProto proto;
   ASSERT_TRUE(proto.ParseFromString(bytes));
   EXPECT_EQ(SerializeBlob(blob, proto.name()), bytes);
+}
+
+// A tensor of a device that is not there is read to the CPU, and the log names it.
+TEST(BlobSerializationTest, ATensorOfAnAbsentDeviceIsReadWithAWarning) {
+  TensorProto proto;
+  proto.set_name("w");
+  proto.add_dims(2);
+  proto.set_data_type(TensorProto::FLOAT);
+  proto.add_float_data(1);
+  proto.add_float_data(-2);
+  proto.mutable_device_detail()->set_device_type(HIP);
+  std::vector<std::string> texts;
+  const int before = LogThreshold();
+  SetLogThreshold(1);
+  SetLogSink([&](const LogEntry& entry) { texts.emplace_back(entry.text); });
+  const Tensor tensor = TensorDeserializer().Deserialize(proto);
+  SetLogSink(nullptr);
+  SetLogThreshold(before);
+  EXPECT_EQ(tensor.GetDeviceType(), CPU);
+  EXPECT_EQ(tensor.data<float>()[1], -2);
+  EXPECT_EQ(texts, (std::vector<std::string>{"tensor \"w\" was saved on HIP, which is not "
+                                             "available: it is read to the CPU"}));
 }
 
 }  // namespace

@@ -274,5 +274,24 @@ TEST(ForwardDBReaderTest, ReadsButDoesNotShuffleOrCount) {
                "cannot shuffle database \"x\" of type forward_only: its cursors cannot seek");
 }
 
+// The key of a state is that of the next record. Without one, the reader begins at the first.
+TEST(DBReaderStateTest, HasAKeyIfThereIsANextRecord) {
+  const TempDir dir;
+  dir.Write("empty", "");
+  DBReaderProto state = DBReader("minidb", dir.path("empty")).ToProto("r");
+  EXPECT_FALSE(state.has_key());
+  EXPECT_EQ(state.source(), dir.path("empty"));
+  EXPECT_EQ(state.db_type(), "minidb");
+  {
+    const auto database = db::CreateDB("minidb", dir.path("empty"), db::WRITE);
+    database->NewTransaction()->Put("k", "v");
+  }
+  std::string key, value;
+  DBReader(state).Read(&key, &value);
+  EXPECT_EQ(key, "k");
+  state = DBReader("minidb", dir.path("empty")).ToProto("r");
+  EXPECT_EQ(state.key(), "k");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::db_reader_test

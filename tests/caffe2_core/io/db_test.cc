@@ -1,6 +1,7 @@
 #include "caffe2_core/io/db.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
@@ -419,6 +420,63 @@ TEST(ProtoDBTest, ReadsTheFileOfTheOriginal) {
     ASSERT_TRUE(tensor.ParseFromString(records.at(MakeString("key", i))));
     EXPECT_EQ(tensor.float_data(0), i);
     EXPECT_EQ(tensor.float_data(1), i / 4.f);
+  }
+}
+
+// A pipe is written directly, each commit at once.
+TEST(MiniDBTest, EveryCommitGoesToAPipe) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  const FileDescriptor read_end(fds[0]);
+  FileDescriptor write_end(fds[1]);
+  {
+    const auto database = CreateDB("minidb", MakeString("/proc/self/fd/", fds[1]), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("a", "1");
+    transaction->Commit();
+    transaction->Put("b", "22");
+    transaction->Commit();
+  }
+  write_end.Close();
+  char bytes[64];
+  std::string got;
+  for (ssize_t count; (count = read(read_end.get(), bytes, sizeof(bytes))) > 0;)
+    got.append(bytes, static_cast<size_t>(count));
+  EXPECT_EQ(got, std::string("\1\0\0\0\1\0\0\0a1\1\0\0\0\2\0\0\0b22", 21));
+}
+
+// The file belongs to whoever comes next, once the database is closed.
+TEST(ProtoDBTest, IsWrittenByTheFirstCloseAlone) {
+  const TempDir dir;
+  TensorProto tensor;
+  tensor.set_name("a");
+  auto database = CreateDB("protodb", dir.path("p"), db::NEW);
+  database->NewTransaction()->Put("a", tensor.SerializeAsString());
+  EXPECT_FALSE(std::filesystem::exists(dir.path("p")));
+  database->Close();
+  EXPECT_EQ(GetAll("protodb", dir.path("p")).size(), 1u);
+  std::filesystem::remove(dir.path("p"));
+  database->Close();
+  database.reset();
+  EXPECT_FALSE(std::filesystem::exists(dir.path("p")));
+}
+
+// Any message may be a protodb: that a file is one explains no error of another type.
+TEST(DBTypeTest, AnErrorDoesNotProposeProtoDB) {
+  const TempDir dir;
+  TensorProto tensor;
+  tensor.set_name("a");
+  tensor.set_data_type(TensorProto::INT32);
+  Put("protodb", dir.path("p"), db::NEW, {{"a", tensor.SerializeAsString()}});
+  Put("minidb", dir.path("m"), db::NEW, {{"a", "1"}});
+  for (const char* const type : {"leveldb", "lmdb"}) {
+    try {
+      CreateDB(type, dir.path("p"), db::READ);
+      ADD_FAILURE() << type;
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message().find("want the type"), std::string::npos) << error.message();
+    }
+    ExpectThrows([&] { CreateDB(type, dir.path("m"), db::READ); }, "want the type minidb");
   }
 }
 

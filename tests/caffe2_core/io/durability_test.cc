@@ -1,6 +1,7 @@
 // The state on disk after a process or the machine stops in the middle of a write.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "caffe2_core/io/atomic_file.h"
@@ -53,6 +54,33 @@ TEST(DurabilityTest, AFolderIsSyncedWithItsFilesBeforeItIsRenamed) {
   folder.Commit();
   EXPECT_EQ(Steps(calls, dir.path()),
             (std::vector<std::string>{"fsync TMP/CURRENT", "fsync TMP", "rename /db", "fsync "}));
+}
+
+// Some file systems have no fsync. Only what the device reports is an error.
+TEST(DurabilityTest, AFileSystemMayLackSync) {
+  const TempDir dir;
+  std::vector<size_t> syncs;
+  {
+    const FileCalls calls;
+    WriteFileAtomically(dir.path("first"), "x");
+    for (size_t i = 0; i < calls.all().size(); ++i) {
+      if (calls.all()[i].name == "fsync") syncs.push_back(i);
+    }
+  }
+  ASSERT_EQ(syncs.size(), 2u);  // of the file and of its folder
+  for (const size_t sync : syncs) {
+    for (const int error : {EINVAL, ENOSYS, EOPNOTSUPP, EIO, ENOSPC, EROFS}) {
+      const std::string path = dir.path(MakeString("file", sync, "_", error));
+      const bool is_lacking = error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
+      const FileCalls calls({.call = sync, .error = error});
+      if (is_lacking) {
+        EXPECT_NO_THROW(WriteFileAtomically(path, "x")) << error;
+      } else {
+        test::ExpectThrows([&] { WriteFileAtomically(path, "x"); }, "cannot sync ");
+      }
+      EXPECT_EQ(std::filesystem::exists(path), is_lacking || sync == syncs[1]) << error;
+    }
+  }
 }
 
 class DatabaseDurabilityTest : public testing::TestWithParam<const char*> {

@@ -287,5 +287,21 @@ TEST_F(FileAccessTest, AHostileLMDBMayNotHoldPipes) {
   EXPECT_FALSE(db::DBExists("lmdb", In("lmdb")));
 }
 
+// A link in a folder may lead to the root itself: nothing is written to it by its own name.
+TEST_F(FileAccessTest, AFolderMayHaveALinkToItsRoot) {
+  Link(root_, "folder/up");
+  EXPECT_EQ(Below().CheckRead(In("folder")), In("folder"));
+  EXPECT_EQ(Below().CheckWrite(In("folder")), In("folder"));
+  ExpectThrows([&] { Below().CheckWrite(In("folder/up")); }, "it is not below");
+}
+
+TEST_F(FileAccessTest, ARootCountsOnceHoweverItIsGiven) {
+  const FileAccess access =
+      FileAccess::Below({root_, In("folder/.."), dir_.path("root"), In("folder"), root_ + "/"});
+  EXPECT_EQ(access.roots(), (std::vector<std::string>{root_, In("folder")}));
+  ExpectThrows([&] { access.CheckRead("/etc/passwd"); },
+               "it is not below \"" + root_ + "\" or \"" + In("folder") + "\"");
+}
+
 }  // namespace
 }  // namespace caffe2rt::file_access_test

@@ -185,6 +185,11 @@ TEST(FileKindRowsTest, FieldsOfTextNameTheirKind) {
   };
   for (const auto& [text, kind] : texts) EXPECT_EQ(KindOf(text), kind) << text;
   EXPECT_TRUE(Detect("name: 'n' type: 'dag'").weak);
+  // Every field has to be one of a net.
+  for (const char* const text :
+       {"other: 1 name: 'n'", "name: 'n' other: 1 type: 'dag'", "name: 'n' other: 1"}) {
+    EXPECT_EQ(Detect(text).kind, FileKind::kUnknown) << text;
+  }
   EXPECT_FALSE(Detect("op { }").weak);
   EXPECT_EQ(Detect("foo: 1").reason, "it is text, but its first fields belong to no known message");
   EXPECT_EQ(Detect("\x07\xff\x01").reason,

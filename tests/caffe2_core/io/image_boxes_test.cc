@@ -57,8 +57,10 @@ TEST(ImageBoxesTest, TurnsABoxAroundItsCenter) {
 TEST(ImageBoxesTest, AcceptsAnyCoordinates) {
   const float inf = std::numeric_limits<float>::infinity();
   Image image = Black(20, 10);
-  for (const float wild : {inf, -inf, std::nanf("")})
+  for (const float wild : {inf, -inf, std::nanf("")}) {
     DrawBox(UprightBox({wild, 1}, {5, 5}), &image);
+    DrawBox(UprightBox({1, 1}, {5, wild}), &image);
+  }
   EXPECT_EQ(CountDrawn(image), 0);
   DrawBox(UprightBox({-1e30f, -1e30f}, {1e30f, 1e30f}), &image);
   EXPECT_EQ(CountDrawn(image), 0);

@@ -58,6 +58,10 @@ TEST(ImageDetailsTest, OrientationOfAJpegIsReadWithinItsSegments) {
   EXPECT_EQ(OfJpeg(Segment('\xda', "ab") + segment), 1);  // pixels begin
   EXPECT_EQ(OfJpeg("\xff\xd9"s + segment), 1);            // the image has ended
   EXPECT_EQ(OfJpeg("xx"s + segment), 1);                  // no marker
+  // Another segment with such content, and one of that kind with other content.
+  EXPECT_EQ(OfJpeg(Segment('\xe2', "Exif\0\0"s + ExifOf({Entry(3)})) + segment), 6);
+  EXPECT_EQ(OfJpeg(Segment('\xe1', "http://ns.adobe.com/xap/1.0/"s) + segment), 6);
+  EXPECT_EQ(OfJpeg(Segment('\xe1', "Exif\0"s) + segment), 6);
   // The segment says that it goes on behind the end of the file.
   std::string cut = segment;
   cut[3] = static_cast<char>(cut[3] + 1);

@@ -192,6 +192,21 @@ TEST(ImageDrawingsTest, LinesEndAtTheBorder) {
       "argument image of DrawBox is null");
 }
 
+// A line may begin and end up to twice the image's size outside. Here it rises by 8 over 48 columns.
+TEST(ImageDrawingsTest, LinesFromOutsideKeepTheirSlope) {
+  for (const bool steep : {false, true}) {
+    Image image = Paper(10, 10);
+    const ImagePoint from = steep ? ImagePoint{1, -20} : ImagePoint{-20, 1};
+    const ImagePoint to = steep ? ImagePoint{9, 28} : ImagePoint{28, 9};
+    DrawBox({.corners = {from, to, from, to}}, &image);
+    for (int i = 2; i <= 6; ++i) {
+      for (int k = 3; k <= 7; ++k) {
+        EXPECT_EQ(PixelAt(image, steep ? k : i, steep ? i : k) != kBlack, k == 5) << i << " " << k;
+      }
+    }
+  }
+}
+
 TEST(ImageDrawingsTest, BoxesTurnAgainstTheClock) {
   const DrawnBox box = TurnedBox({10, 20}, 4, 2, 30);
   // Half sides of 2 and 1 along (cos 30, -sin 30) and (sin 30, cos 30); y points down.

@@ -269,6 +269,10 @@ TEST(ImageSizesTest, TensorsAreShownByTheirShape) {
   EXPECT_EQ(packed.width, 1);
   EXPECT_EQ(packed.height, 2);
   EXPECT_EQ(packed.rgb, (Bytes{3, 2, 1, 6, 5, 4}));  // blue first
+  const Tensor bgra = ShownTensor<uint8_t>({1, 2, 1, 4}, {1, 2, 3, 99, 4, 5, 6, 99});
+  EXPECT_EQ(TensorToImage(bgra, true).rgb, packed.rgb);  // it is so already
+  const Tensor grey = ShownTensor<uint8_t>({1, 1, 1, 2}, {5, 9});
+  EXPECT_EQ(TensorToImage(grey, true).rgb, (Bytes{5, 5, 5, 9, 9, 9}));
   // Planes of bytes, with and without the first dimension.
   for (const auto& dims : {std::vector<int64_t>{1, 3, 1, 2}, {3, 1, 2}}) {
     const Tensor planes = ShownTensor<uint8_t>(dims, {1, 2, 3, 4, 5, 6});

@@ -69,6 +69,40 @@ TEST(ImageStreamTest, FindsTheEndOfEveryKindOfJpeg) {
   EXPECT_FALSE(stream.Next(&image));
 }
 
+// Markers from d0 to d8 and 01 have no length behind them, those beside them do.
+TEST(ImageStreamTest, SomeMarkersHaveNoSegment) {
+  for (const int marker : {0x01, 0xd0, 0xd7, 0xd8}) {
+    const std::string jpeg =
+        "\xff\xd8\xff" + std::string(1, static_cast<char>(marker)) + "\xff\xd9";
+    ImageStream stream = StreamOf("\xff\xd8" + jpeg.substr(2) + jpeg, 100);
+    std::string image;
+    ASSERT_TRUE(stream.Next(&image)) << marker;
+    EXPECT_EQ(image, jpeg) << marker;
+  }
+  for (const int marker : {0x02, 0xcf, 0xda, 0xfe}) {
+    using namespace std::string_literals;
+    const std::string jpeg =
+        "\xff\xd8\xff"s + static_cast<char>(marker) + "\0\4\xff\xd9"s + "\xff\xd9";
+    ImageStream stream = StreamOf(jpeg, 100);
+    std::string image;
+    ASSERT_TRUE(stream.Next(&image)) << marker;
+    EXPECT_EQ(image, jpeg) << marker;
+  }
+}
+
+// What follows is not read as images, wherever the pieces end.
+TEST(ImageStreamTest, EndsBehindWhatIsNoImage) {
+  const std::string png = Encoded("a.png", 20, 1);
+  for (const size_t piece : {size_t{8}, png.size()}) {
+    ImageStream stream = StreamOf(std::string(piece, '#') + png + png, piece);
+    std::string image = "before";
+    EXPECT_THROW(stream.Next(&image), EnforceNotMet);
+    EXPECT_FALSE(stream.Next(&image));
+    EXPECT_FALSE(stream.Next(&image));
+    EXPECT_EQ(image, "before");
+  }
+}
+
 TEST(ImageStreamTest, NeedsNoByteBehindAnImage) {
   const std::string first = Encoded("a.jpg", 20, 1);
   size_t at = 0;

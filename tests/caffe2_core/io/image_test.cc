@@ -8,6 +8,7 @@
 
 #include <cstdio>
 
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/caffe2_core/io/inflate_counter.h"
 #include "tests/support/operator_test.h"
@@ -74,6 +75,30 @@ TEST(ImageTest, ReadsJpegClosely) {
     const Image want = Ramp(16, 16), image = DecodeImage(JpegBytes(want, progressive), "a.jpg");
     ASSERT_EQ(image.rgb.size(), want.rgb.size());
     for (size_t i = 0; i < want.rgb.size(); ++i) EXPECT_NEAR(image.rgb[i], want.rgb[i], 12) << i;
+  }
+}
+
+// libjpeg keeps 16 bits for each number of an image with several scans, of sides that are multiples
+// of 32 and larger than the image's.
+TEST(ImageTest, ReservesTheMemoryOfSeveralScans) {
+  CPUMemoryOptions& options = GlobalCPUMemoryOptions();
+  const size_t before = options.limit_bytes, in_use = GetCPUMemoryUsage().in_use_bytes;
+  const struct {
+    int width, height;
+    size_t bytes;
+  } rows[] = {{64, 47, 96 * 64 * 3 * 2}, {31, 63, 32 * 64 * 3 * 2}, {1, 32, 32 * 64 * 3 * 2}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(testing::Message() << row.width << "x" << row.height);
+    const std::string plain = JpegBytes(Ramp(row.width, row.height));
+    const std::string several = JpegBytes(Ramp(row.width, row.height), true);
+    options.limit_bytes = in_use + row.bytes;
+    EXPECT_EQ(DecodeImage(several, "a.jpg").width, row.width);
+    EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, in_use);
+    options.limit_bytes = in_use + row.bytes - 1;
+    EXPECT_THROW(DecodeImage(several, "a.jpg"), OutOfMemory);
+    EXPECT_EQ(DecodeImage(plain, "a.jpg").width, row.width);
+    options.limit_bytes = before;
+    EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, in_use);
   }
 }
 

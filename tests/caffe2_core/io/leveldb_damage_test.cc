@@ -204,6 +204,15 @@ TEST(LevelDBDamageTest, ChecksTheBlocksInTheEndOfATable) {
   }
   WriteFileAtomically(table, good);
   EXPECT_EQ(GetAll("leveldb", path).size(), 2u);  // reading has changed nothing
+  // Tables of older versions of LevelDB have another ending.
+  const std::string older = table.substr(0, table.size() - 4) + ".sst";
+  fs::rename(table, older);
+  EXPECT_EQ(GetAll("leveldb", path).size(), 2u);
+  // Their blocks are checked, too, but LevelDB reports the name that it tried first.
+  WriteFileAtomically(older, with(Varint(0) + Varint(size - 4) + index));
+  EXPECT_THROW(GetAll("leveldb", path), EnforceNotMet);
+  WriteFileAtomically(older, with(Varint(0) + Varint(size - 5) + index));
+  EXPECT_EQ(GetAll("leveldb", path).size(), 2u);
 }
 
 // Values that do not compress, so that a block of the table has about 16 of them.

@@ -81,6 +81,8 @@ TEST(LevelDBReadOnlyEnvTest, FilesInMemoryBehaveLikeFiles) {
   EXPECT_FALSE(env.FileExists(folder + "000001.log"));
   EXPECT_TRUE(env.FileExists(folder + "000002.log"));
   EXPECT_TRUE(env.FileExists(folder + "CURRENT"));
+  EXPECT_TRUE(env.GetFileSize(folder + "CURRENT", &size).ok());
+  EXPECT_EQ(size, 4u);  // on the disk
   EXPECT_TRUE(env.RemoveFile(folder + "CURRENT").ok());
   EXPECT_FALSE(env.FileExists(folder + "CURRENT"));
   EXPECT_TRUE(env.GetFileSize(folder + "CURRENT", &size).IsNotFound());

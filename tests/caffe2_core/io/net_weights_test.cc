@@ -58,6 +58,7 @@ bool ExpectSameAsParser(const std::string& bytes) {
     EXPECT_FALSE(argument.has_s());
   }
   RestoreWeights(&*got);
+  EXPECT_TRUE(got->weights.empty());
   EXPECT_EQ(got->net.SerializePartialAsString(), want.SerializePartialAsString());
   return direct;
 }
@@ -355,6 +356,34 @@ TEST(NetWeightsTest, LeavesNetsWithoutWeightsToTheStream) {
   AppendBytes(10, std::string(size_t{33} << 20, 'x'), &op);  // debug_info
   AppendBytes(2, op, &net);
   EXPECT_FALSE(Read(net).has_value());
+}
+
+// The last name of an argument counts. One that becomes `values` comes before the list behind it,
+// so that nothing is read directly.
+TEST(NetWeightsTest, AnArgumentMayGetItsNameLater) {
+  const std::string list = FloatsArgument({7}, ListForm::kPacked);
+  for (const std::string& first : {std::string(64, 'n'), std::string(65, 'n'), std::string("x")}) {
+    for (const std::string& last : {std::string("values"), std::string("other")}) {
+      std::string renamed, op, net;
+      AppendBytes(1, first, &renamed);
+      AppendBytes(1, last, &renamed);
+      AppendBytes(5, std::string("\0\0\x80\x3f", 4), &renamed);
+      AppendBytes(4, "GivenTensorFill", &op);
+      AppendBytes(5, renamed, &op);
+      AppendBytes(5, list, &op);
+      AppendBytes(2, op, &net);
+      EXPECT_FALSE(ExpectSameAsParser(net)) << first.size() << last;
+    }
+    std::string named, op, net;
+    AppendBytes(1, first, &named);
+    AppendBytes(5, std::string("\0\0\x80\x3f", 4), &named);
+    AppendBytes(4, "GivenTensorFill", &op);
+    AppendBytes(5, named, &op);
+    AppendBytes(5, list, &op);
+    AppendBytes(2, op, &net);
+    // The name of an argument is compared if it has up to 64 bytes.
+    EXPECT_EQ(ExpectSameAsParser(net), first.size() <= 64) << first.size();
+  }
 }
 
 }  // namespace

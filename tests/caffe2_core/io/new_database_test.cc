@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -53,6 +54,18 @@ TEST(NewDatabaseTest, APipeMayBeInAFolderThatCannotBeWritten) {
   ASSERT_EQ(pipe(fds), 0);
   const FileDescriptor read_end(fds[0]), write_end(fds[1]);
   EXPECT_NO_THROW(db::CheckNewDatabase("minidb", MakeString("/proc/self/fd/", fds[1])));
+}
+
+// A type of a user's may need no folder, and its name need not be a path.
+TEST(NewDatabaseTest, TypesOfUsersCheckTheirOwnNames) {
+  for (const char* const name : {"/no/such/folder/name", "", "host:7"}) {
+    EXPECT_NO_THROW(db::CheckNewDatabase("forward_only", name));
+    EXPECT_NO_THROW(db::CheckNewDatabaseFolder("forward_only", name));
+  }
+  for (const char* const type : {"minidb", "leveldb", "lmdb", "protodb"}) {
+    ExpectThrows([&] { db::CheckNewDatabaseFolder(type, "/no/such/folder/name"); },
+                 "its folder \"/no/such/folder\" does not exist");
+  }
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -96,6 +98,42 @@ TEST(NpyRowsTest, RejectsRowsOfAnotherShape) {
   rows.Add(Floats({1, 2}, 2));
   rows.Finish();
   EXPECT_EQ(ReadNpy(dir.path("a.npy")).numel(), 4);
+}
+
+uint64_t NumberAt(const std::string& bytes, size_t at, size_t count) {
+  uint64_t number = 0;
+  for (size_t i = count; i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+
+// Entries that 16 bits cannot count are counted by the records of Zip64, which lie before the end.
+TEST(NpzStreamTest, LargeNumbersOfEntriesAreInTheRecordsOfZip64) {
+  const TempDir dir;
+  {
+    NpzStream archive(dir.path("a.npz"));
+    const Tensor none = Floats({0}, 0);
+    for (int i = 0; i < 65535; ++i) archive.Add(std::to_string(i), none);
+    archive.Finish();
+  }
+  const std::string bytes = ReadWholeFile(dir.path("a.npz"));
+  const size_t end = bytes.size() - 22, locator = end - 20, end64 = locator - 56;
+  const uint64_t size = NumberAt(bytes, end64 + 40, 8), offset = NumberAt(bytes, end64 + 48, 8);
+  EXPECT_EQ(bytes.substr(end64, 4), "PK\6\6");
+  EXPECT_EQ(NumberAt(bytes, end64 + 4, 8), 44u);  // bytes behind this number
+  EXPECT_EQ(NumberAt(bytes, end64 + 12, 4), 45u << 16 | 45u);
+  EXPECT_EQ(NumberAt(bytes, end64 + 16, 8), 0u);
+  EXPECT_EQ(NumberAt(bytes, end64 + 24, 8), 65535u);
+  EXPECT_EQ(NumberAt(bytes, end64 + 32, 8), 65535u);
+  EXPECT_EQ(offset + size, end64);
+  EXPECT_EQ(bytes.substr(offset, 4), "PK\1\2");
+  EXPECT_EQ(bytes.substr(locator, 8), std::string("PK\6\7\0\0\0\0", 8));
+  EXPECT_EQ(NumberAt(bytes, locator + 8, 8), end64);
+  EXPECT_EQ(NumberAt(bytes, locator + 16, 4), 1u);
+  EXPECT_EQ(bytes.substr(end, 8), std::string("PK\5\6\0\0\0\0", 8));
+  EXPECT_EQ(NumberAt(bytes, end + 8, 4), 0xffffffffu);
+  EXPECT_EQ(NumberAt(bytes, end + 12, 4), size);
+  EXPECT_EQ(NumberAt(bytes, end + 16, 4), offset);
+  EXPECT_EQ(NumberAt(bytes, end + 20, 2), 0u);
 }
 
 }  // namespace

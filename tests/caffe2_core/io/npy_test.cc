@@ -77,6 +77,42 @@ TEST(NpyTest, ReadsFloatingPointOf8BitsAsFloat) {
   EXPECT_EQ(Values<float>(numbers), (std::vector<float>{1, -2, 57344}));
 }
 
+// [[1, -2, 57344], [2, 0.5, -1]], column by column.
+TEST(NpyTest, ReadsFloatingPointOf8BitsInFortranOrder) {
+  const std::string bytes = "\x3c\x40\xc0\x38\x7b\xbc";
+  const Tensor numbers = ParseNpy(Npy(Dict("<f1", "(2, 3)", true), bytes), "x");
+  EXPECT_EQ(numbers.dims(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(Values<float>(numbers), (std::vector<float>{1, -2, 57344, 2, 0.5f, -1}));
+}
+
+TEST(NpyTest, ReadsArraysOfOneElementInEitherOrder) {
+  for (const char* const shape : {"()", "(1,)", "(1, 1)", "(1, 1, 1)"}) {
+    for (const bool fortran : {false, true}) {
+      const Tensor one = ParseNpy(Npy(Dict(">i2", shape, fortran), "\1\2"), "x");
+      EXPECT_EQ(Values<int16_t>(one), std::vector<int16_t>{0x102}) << shape;
+    }
+  }
+  const Tensor none = ParseNpy(Npy(Dict("<i2", "(2, 0, 3)", true), ""), "x");
+  EXPECT_EQ(none.dims(), (std::vector<int64_t>{2, 0, 3}));
+}
+
+// The largest rank is accepted with and without a comma behind the last dimension.
+TEST(NpyTest, ReadsTheLargestRank) {
+  for (const size_t rank : {size_t{63}, size_t{64}, size_t{65}}) {
+    const std::string dims = absl::StrJoin(std::vector<int>(rank, 1), ",");
+    for (const char* const end : {")", ",)"}) {
+      std::string dict = Dict("|u1", "(" + dims + end);
+      dict.resize(255, ' ');
+      const auto read = [&] { return ParseNpy(Npy(dict, "a"), "x"); };
+      if (rank <= 64) {
+        EXPECT_EQ(read().dims(), std::vector<int64_t>(rank, 1)) << rank << end;
+      } else {
+        ExpectThrows([&] { (void)read(); }, "rank");
+      }
+    }
+  }
+}
+
 TEST(NpyTest, KeepsScalarsAndEmptyArrays) {
   const Tensor scalar = ParseNpy(Npy(Dict("<i4", "()"), "\7\0\0\0"s), "x");
   EXPECT_EQ(scalar.dim(), 0);

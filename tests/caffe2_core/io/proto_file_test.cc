@@ -369,5 +369,53 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfADeviceWhereverItStands) {
   }
 }
 
+// Whatever is wrong with a message that is deep, but not too deep, has its own reason.
+TEST(ProtoFileTest, DeepMessagesThatAreDamagedAreNotTooDeep) {
+  for (const int depth : {10, 20, 34}) {  // 28, 58 and 100 levels
+    std::string bytes = NestedNets(depth).SerializeAsString();
+    NetDef net;
+    ParseBinaryProto(bytes, "memory", &net);
+    bytes += "\x0a";  // a field without a value
+    ExpectThrows([&] { ParseBinaryProto(bytes, "memory", &net); },
+                 "cannot read \"memory\" as NetDef: the bytes are not a valid message");
+  }
+}
+
+TEST(ProtoFileTest, ThePlainLimitOfNestingNeedsNoRemedy) {
+  NetDef net;
+  try {
+    ParseBinaryProto(NestedNets(35).SerializeAsString(), "memory", &net);  // 103 levels
+    ADD_FAILURE();
+  } catch (const EnforceNotMet& error) {
+    EXPECT_EQ(
+        error.message(),
+        "cannot read \"memory\" as NetDef: its messages are nested too deep, want at most 100 "
+        "levels");
+  }
+}
+
+// "z" is the tag of field 15, which no NetDef has, and "A" the length of 65 bytes: the bytes are a
+// message, but the file is text.
+TEST(ProtoFileTest, TextIsNoMessageOfUnknownFields) {
+  NetDef net;
+  ExpectThrows([&] { ParseProto("zA" + std::string(65, 'x'), "net", &net); },
+               "cannot read \"net\" as NetDef: line 1, column ");
+  // As a name, field 1, they are one.
+  ParseProto("\nA" + std::string(65, 'x'), "net", &net);
+  EXPECT_EQ(net.name(), std::string(65, 'x'));
+}
+
+// Text with a control character is text, if it is not in the first 64 bytes.
+TEST(ProtoFileTest, ReportsThePlaceOfAControlCharacterInText) {
+  const std::string comment = "# " + std::string(70, 'c') + "\n";
+  NetDef net;
+  ExpectThrows([&] { ParseProto(comment + "name: 'a'\nop { \x01 }\n", "net", &net); },
+               "cannot read \"net\" as NetDef: line 3, column 6: ");
+  for (const char* const text : {"name: 'a'\nop { \x01 }\n", "\x01 name: 'a'"}) {
+    ExpectThrows([&] { ParseProto(text, "net", &net); },
+                 "cannot read \"net\" as NetDef: the bytes are not a valid message");
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::proto_file_test

@@ -20,13 +20,17 @@ struct Script {
   bool goes_on = true;  // the cursor stands behind the damage after the error
   bool seeks = false;
   int records = 6;
+  int gone = -1;  // Seek goes to the record behind it
 };
 Script script;
 
 class ScriptedCursor final : public db::Cursor {
  public:
   bool SupportsSeek() override { return script.seeks; }
-  void Seek(const std::string& key) override { at_ = key[1] - '0'; }
+  void Seek(const std::string& key) override {
+    at_ = key[1] - '0';
+    if (at_ == script.gone) ++at_;
+  }
   void SeekToFirst() override { at_ = 0; }
   bool IsBehindDamage() override { return script.goes_on; }
   void Next() override {
@@ -427,6 +431,23 @@ TEST_F(RecordSourceTest, ReportsReadersThatAreNotOpen) {
             "argument record of Read is null");
   EXPECT_EQ(Next(DBReader(db::CreateDB("scripted", "x", db::READ))),
             "[the reader's database has no records]");
+}
+
+// The next record is not read in place of one that is gone.
+TEST_F(RecordSourceTest, AShuffledRecordIsNotReplacedByTheNextOne) {
+  script.seeks = true;
+  const DBReader reader("scripted", "db", DBReaderOptions{.shuffle = true, .shuffle_seed = 3});
+  const Texts whole = Read(reader, 6);
+  reader.SeekToFirst();
+  script.gone = 2;
+  const Texts less = Read(reader, 6);
+  for (size_t i = 0; i < 6; ++i) {
+    if (whole[i].ends_with("r2 v2")) {
+      EXPECT_NE(less[i].find("record \"r2\" is no longer found"), std::string::npos) << less[i];
+    } else {
+      EXPECT_EQ(less[i], whole[i]);
+    }
+  }
 }
 
 }  // namespace

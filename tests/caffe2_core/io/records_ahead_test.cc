@@ -233,5 +233,15 @@ INSTANTIATE_TEST_SUITE_P(Types, RecordsAheadTest,
                          testing::Combine(testing::Values("minidb", "leveldb", "lmdb"),
                                           testing::Bool()));
 
+// Whoever has the cursor may move it at any time, also if it was taken before.
+TEST_P(RecordsAheadTest, NoThreadReadsAheadBehindACursor) {
+  ASSERT_NE(reader_.cursor(), nullptr);
+  RecordsAhead ahead;
+  ahead.Attach(reader_);
+  EXPECT_FALSE(ahead.Begin());
+  EXPECT_EQ(ReadAhead(&ahead, 1), std::nullopt);
+  EXPECT_EQ(ReadNow(&ahead, 2), Want(2));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::records_ahead_test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -223,6 +224,46 @@ TEST_F(SerializedChunksTest, PartsFillTheirPlacesOnly) {
   part.clear_int32_data();
   TensorDeserializer().Deserialize(part, &tensor);  // nothing, at the end
   EXPECT_EQ(tensor.data<int32_t>()[4], 4);
+}
+
+// No size, or less, is the whole rest.
+TEST_F(SerializedChunksTest, APartEndsWhereTheTensorEnds) {
+  Tensor tensor(std::vector<int64_t>{5}, CPU);
+  for (int i = 0; i < 5; ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i);
+  const struct {
+    size_t begin;
+    int32_t chunk_size;
+    int64_t end;
+  } rows[] = {{0, 0, 5}, {0, -1, 5}, {2, -7, 5}, {2, 0, 5}, {2, 2, 4},
+              {2, 3, 5}, {2, 4, 5},  {5, 0, 5},  {5, 1, 5}, {0, 1, 1}};
+  for (const auto& row : rows) {
+    TensorProto proto;
+    TensorSerializer().Serialize(tensor, "x", &proto, row.begin, row.chunk_size);
+    EXPECT_EQ(proto.segment().begin(), static_cast<int64_t>(row.begin));
+    EXPECT_EQ(proto.segment().end(), row.end) << row.begin << " " << row.chunk_size;
+    ASSERT_EQ(proto.float_data_size(), row.end - static_cast<int64_t>(row.begin));
+    for (int i = 0; i < proto.float_data_size(); ++i)
+      EXPECT_EQ(proto.float_data(i), static_cast<float>(row.begin) + static_cast<float>(i));
+  }
+}
+
+// The pointers of a deserializer are not handed out: memory that it wrote may be released.
+TEST_F(SerializedChunksTest, TensorsThatAreReadMayBeReleased) {
+  Blob blob;
+  Tensor* const source = blob.GetMutableTensor(CPU);
+  source->Resize(20000);
+  std::fill_n(source->mutable_data<float>(), 20000, 2.f);
+  Blob read;
+  read.Deserialize(blob.Serialize("x"));
+  Tensor tensor = read.Get<Tensor>();
+  tensor.MarkReadOnly();
+  tensor.storage()->forms().Get(
+      "form", 1, [](void*) {},
+      {.offset = 0, .nbytes = tensor.nbytes(), .restore = [](const void*, void* data) {
+         std::fill_n(static_cast<float*>(data), 20000, 2.f);
+       }});
+  EXPECT_EQ(tensor.storage()->ReleaseData(), 80000u);
+  EXPECT_EQ(tensor.data<float>()[19999], 2.f);
 }
 
 }  // namespace

@@ -226,5 +226,46 @@ TEST_F(TensorFormsTest, StringsAndReadersAreWrittenWithTheirNames) {
   EXPECT_EQ(proto.type(), "DBReader");
 }
 
+// A database is written where the name is, with a slash at its end or behind a link.
+TEST_F(TensorFormsTest, FoldersOfDatabasesAreReplacedWhereTheyAre) {
+  const std::string from = dir_.path("x.npy"), other = dir_.path("y.npy");
+  WriteNpy(from, OneFloat(1));
+  WriteNpy(other, OneFloat(2));
+  const auto convert = [&](const std::string& source, const std::string& to, TensorFormat format) {
+    ConvertTensorFile(source, FileKind::kNpy, ProtoKindCheck::kByContent,
+                      {.path = to, .format = format, .overwrite = true});
+  };
+  for (const auto& [format, kind] : {std::pair(TensorFormat::kLevelDB, FileKind::kLevelDB),
+                                     {TensorFormat::kLMDB, FileKind::kLMDB}}) {
+    const std::string folder = dir_.path(FileKindName(kind));
+    convert(from, folder + "//", format);
+    EXPECT_EQ(ContentOf(folder, kind), (Texts{"x=1"}));
+    convert(other, folder + "/", format);
+    EXPECT_EQ(ContentOf(folder, kind), (Texts{"y=2"}));
+    const std::string link = folder + ".link";
+    fs::create_directory_symlink(folder, link);
+    convert(from, link, format);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_FALSE(fs::is_symlink(folder));
+    EXPECT_EQ(ContentOf(folder, kind), (Texts{"x=1"}));
+    fs::remove(link);
+  }
+  // Nothing else is left there.
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_.path()), {}), 4);
+}
+
+TEST_F(TensorFormsTest, AnEmptyFolderNeedsNoPermission) {
+  WriteNpy(dir_.path("x.npy"), OneFloat(1));
+  fs::create_directory(dir_.path("empty"));
+  const TensorTarget target = {.path = dir_.path("empty"), .format = TensorFormat::kLevelDB};
+  ConvertTensorFile(dir_.path("x.npy"), FileKind::kNpy, ProtoKindCheck::kByContent, target);
+  EXPECT_EQ(ContentOf(dir_.path("empty"), FileKind::kLevelDB), (Texts{"x=1"}));
+  ExpectThrows(
+      [&] {
+        ConvertTensorFile(dir_.path("x.npy"), FileKind::kNpy, ProtoKindCheck::kByContent, target);
+      },
+      "it exists; --overwrite replaces a database");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::tensor_file_forms_test

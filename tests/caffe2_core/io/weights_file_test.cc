@@ -77,13 +77,31 @@ TEST(WeightsFileTest, NeedsTheSameFileUntilMemoryIsReleased) {
     const struct timespec times[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   };
+  // Other numbers in a file of the same size and time, and in the same file of another nanosecond.
+  const auto replace_as_old = [&](const std::string& path) {
+    struct stat status;
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    std::filesystem::rename(dir.Write("other.pb", other), path);
+    const struct timespec times[2] = {status.st_atim, status.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  };
+  const auto rewrite_at_once = [&](const std::string& path) {
+    struct stat status;
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    dir.Write("net.pb", other);
+    status.st_mtim.tv_nsec ^= 1;
+    const struct timespec times[2] = {status.st_atim, status.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  };
   struct Case {
     const char* name;
     std::function<void(const std::string&)> change;
     bool restores;  // if the change comes after the release
   };
-  for (const Case& c : {Case{"replaced", replace, true}, Case{"removed", remove, true},
-                        Case{"written", rewrite, false}}) {
+  for (const Case& c :
+       {Case{"replaced", replace, true}, Case{"removed", remove, true},
+        Case{"written", rewrite, false}, Case{"replaced by one as old", replace_as_old, true},
+        Case{"written at once", rewrite_at_once, false}}) {
     SCOPED_TRACE(c.name);
     const std::string path = dir.Write("net.pb", NetBytes(ListForm::kUnpacked));
     const Tensor before = WeightOf(path);

@@ -228,5 +228,39 @@ TEST(ReleasedDataTest, ThreadsRestoreItOnce) {
   EXPECT_EQ(restored.load(), 1);
 }
 
+TEST(ReleasedDataTest, MemoryFrom64KilobytesOnIsReleased) {
+  for (const int64_t count : {16383, 16384}) {
+    Tensor weight(std::vector<int64_t>{count}, CPU);
+    {
+      const TransientWrites scope;
+      std::fill_n(weight.mutable_data<float>(), count, 3.f);
+    }
+    weight.MarkReadOnly();
+    const auto three = [count](const void*, void* data) {
+      std::fill_n(static_cast<float*>(data), count, 3.f);
+    };
+    weight.storage()->forms().Get("form", 1, [](void*) {},
+                                  {.offset = 0, .nbytes = weight.nbytes(), .restore = three});
+    EXPECT_EQ(weight.storage()->ReleaseData(), count == 16384 ? 65536u : 0u);
+    EXPECT_EQ(weight.data<float>()[count - 1], 3.f);
+  }
+}
+
+// Pages of objects are never given back, whatever forms claim.
+TEST(ReleasedDataTest, ObjectsStay) {
+  Tensor names(std::vector<int64_t>{4096}, CPU);
+  {
+    const TransientWrites scope;
+    std::fill_n(names.mutable_data<std::string>(), 4096, std::string(40, 'x'));
+  }
+  names.MarkReadOnly();
+  ASSERT_GE(names.nbytes(), size_t{64} << 10);
+  names.storage()->forms().Get(
+      "form", 1, [](void*) {},
+      {.offset = 0, .nbytes = names.nbytes(), .restore = [](const void*, void*) {}});
+  EXPECT_EQ(names.storage()->ReleaseData(), 0u);
+  EXPECT_EQ(names.data<std::string>()[2048], std::string(40, 'x'));
+}
+
 }  // namespace
 }  // namespace caffe2rt::released_data_test

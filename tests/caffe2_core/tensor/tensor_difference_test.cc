@@ -173,5 +173,28 @@ TEST(TensorDifferenceTest, ComparesStringsAndOnlyTheTypesOfOtherBlobs) {
   EXPECT_TRUE(CompareBlobs(empty, other, {}).within());
 }
 
+TEST(TensorDifferenceTest, TheLargestMagnitudeIsANumber) {
+  EXPECT_EQ(Compare<float>({1, 2, 7}, {kInfinity, -3, 2}).largest, 3);
+  EXPECT_EQ(Compare<float>({1, 2}, {-kInfinity, kNaN}).largest, 0);
+}
+
+// Quantized elements stand for numbers, which have a relative tolerance, too.
+TEST(TensorDifferenceTest, QuantizedNumbersHaveARelativeTolerance) {
+  const auto quantized = [](uint8_t value) {
+    Blob blob;
+    auto* const tensor = blob.GetMutable<Int8TensorCPU>();
+    tensor->scale = 0.5f;
+    tensor->zero_point = 10;
+    tensor->t = Vector<uint8_t>({value});
+    return blob;
+  };
+  const Blob first = quantized(121), second = quantized(110);  // 55.5 and 50
+  EXPECT_EQ(CompareBlobs(first, second, {.relative = 0.12}).beyond, 0);
+  EXPECT_EQ(CompareBlobs(first, second, {.relative = 0.1}).beyond, 1);
+  EXPECT_EQ(CompareBlobs(first, second, {.absolute = 5.5}).beyond, 0);
+  // Their elements alone are integers.
+  EXPECT_EQ(Compare<uint8_t>({121}, {110}, {.relative = 0.5}).beyond, 1);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::tensor_difference_test

@@ -2,6 +2,7 @@
 // which type, in which layout, shared with whom.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -415,6 +416,37 @@ TEST(TensorElementsTest, QuantizedElementsAreDistancesFromTheirZeroPoints) {
   fill(&second, 2, 100, 98);  // -4
   EXPECT_EQ(CompareBlobs(first, second, {}).max_absolute, 6);
   EXPECT_EQ(CompareBlobs(first, second, {}).largest, 4);
+}
+
+struct CountedElement {
+  CountedElement() { ++living; }
+  CountedElement(const CountedElement&) { ++living; }
+  CountedElement& operator=(const CountedElement&) = default;
+  ~CountedElement() { --living; }
+  static inline int living = 0;
+};
+
+// With a deleter, a tensor owns the objects at the address that it shares, not only the memory.
+TEST(TensorElementsTest, SharedObjectsAreDestroyedWithTheirMemory) {
+  for (const bool owns : {true, false}) {
+    auto* const memory = static_cast<CountedElement*>(std::malloc(3 * sizeof(CountedElement)));
+    for (int i = 0; i < 3; ++i) new (memory + i) CountedElement;
+    EXPECT_EQ(CountedElement::living, 3);
+    {
+      Tensor tensor(std::vector<int64_t>{3}, CPU);
+      if (owns) {
+        tensor.ShareExternalPointer(static_cast<void*>(memory), TypeMeta::Make<CountedElement>(), 0,
+                                    MemoryDeleter(&std::free));
+      } else {
+        tensor.ShareExternalPointer(static_cast<void*>(memory), TypeMeta::Make<CountedElement>());
+      }
+      EXPECT_EQ(tensor.data<CountedElement>(), memory);
+    }
+    EXPECT_EQ(CountedElement::living, owns ? 0 : 3);
+    if (owns) continue;
+    for (int i = 0; i < 3; ++i) memory[i].~CountedElement();
+    std::free(memory);
+  }
 }
 
 }  // namespace

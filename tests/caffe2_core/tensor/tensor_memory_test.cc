@@ -418,5 +418,24 @@ TEST_F(TensorMemoryTest, PointersHandedOutExposeTheMemoryAndCopiesOfTheLibraryDo
   EXPECT_FALSE(tensor.storage()->exposed());
 }
 
+// Objects of memory that is only read are copied before they are written, like bytes.
+TEST_F(TensorMemoryTest, StringsThatAreOnlyReadAreCopiedOnWrite) {
+  Tensor names(std::vector<int64_t>{2}, CPU);
+  names.mutable_data<std::string>()[0] = "a";
+  names.mutable_data<std::string>()[1] = std::string(40, 'b');
+  Tensor other = names;
+  names.MarkReadOnly();
+  other.mutable_data<std::string>()[0] = "x";
+  EXPECT_EQ(names.data<std::string>()[0], "a");
+  EXPECT_EQ(other.data<std::string>()[0], "x");
+  EXPECT_EQ(other.data<std::string>()[1], std::string(40, 'b'));
+  // Fewer of them, too.
+  Tensor fewer = names;
+  fewer.Resize(1);
+  fewer.mutable_data<std::string>()[0] = "y";
+  EXPECT_EQ(names.data<std::string>()[0], "a");
+  EXPECT_EQ(names.numel(), 2);
+}
+
 }  // namespace
 }  // namespace caffe2rt::tensor_memory_test

@@ -131,5 +131,17 @@ TEST(TensorStatsTest, FindsNonFiniteElementsOfHalfPrecision) {
   EXPECT_FALSE(NonFiniteIn(blob).nan || NonFiniteIn(blob).infinite);
 }
 
+TEST(TensorStatsTest, InfinitiesAloneAreARange) {
+  const TensorStats high = StatsOf(Vector<float>({kInfinity, kInfinity, kNaN})).value();
+  EXPECT_EQ(high.infinite, 2);
+  EXPECT_EQ(high.min, kInfinity);
+  EXPECT_EQ(high.max, kInfinity);
+  EXPECT_EQ(high.mean, kInfinity);
+  const TensorStats both = StatsOf(Vector<float>({kInfinity, -kInfinity})).value();
+  EXPECT_EQ(both.min, -kInfinity);
+  EXPECT_EQ(both.max, kInfinity);
+  EXPECT_TRUE(std::isnan(both.mean));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::tensor_stats_test

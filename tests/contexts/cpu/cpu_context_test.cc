@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/random_stream.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_graph.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt::cpu_context_test {
@@ -89,6 +93,36 @@ TEST(DeviceTypeTest, NamesAndChecksNumbers) {
   EXPECT_EQ(CheckedDeviceType(5), IDEEP);
   EXPECT_THROW(CheckedDeviceType(20901701), EnforceNotMet);
   EXPECT_THROW(CheckedDeviceType(-1), EnforceNotMet);
+}
+
+TEST(CPUContextTest, ContextsWithoutASeedDiffer) {
+  const DeviceOption none;
+  EXPECT_NE(CPUContext(none).random_seed(), CPUContext(none).random_seed());
+  EXPECT_NE(CPUContext().random_seed(), CPUContext().random_seed());
+  DeviceOption zero;
+  zero.set_random_seed(0);  // a seed like any other
+  EXPECT_EQ(CPUContext(zero).RandGenerator()(), std::mt19937(0)());
+}
+
+// A context goes on with its numbers when the seed of its net is removed.
+TEST(CPUContextTest, NumbersGoOnWithoutTheSeed) {
+  RandomRuns runs;
+  RandomPlace place;
+  place.Set(&runs, 7);
+  runs.SetSeed(5);
+  CPUContext context, same;
+  context.SetRandomPlace(&place);
+  same.SetRandomPlace(&place);
+  const auto first = same.RandGenerator()(), second = same.RandGenerator()();
+  EXPECT_EQ(context.RandGenerator()(), first);
+  runs.SetSeed(std::nullopt);
+  EXPECT_EQ(context.RandGenerator()(), second);
+  runs.SetSeed(5);
+  EXPECT_EQ(context.RandGenerator()(), first);
+}
+
+TEST(CPUContextTest, HasNoGraphs) {
+  EXPECT_EQ(GetCPUStaticContext()->CreateGraph(DeviceOption()), nullptr);
 }
 
 }  // namespace

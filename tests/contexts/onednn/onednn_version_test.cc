@@ -91,5 +91,15 @@ TEST(OnednnLayoutNameTest, IsTheSameForTheSameLayout) {
   EXPECT_EQ(NameOf(near), NameOf(far));
 }
 
+TEST(OnednnLayoutNameTest, HasTheTypeOfTheElements) {
+  for (const auto& [type, name] : {std::pair(memory::data_type::f32, "f32"),
+                                   {memory::data_type::s32, "s32"},
+                                   {memory::data_type::u8, "u8"},
+                                   {memory::data_type::bf16, "bf16"}}) {
+    EXPECT_EQ(NameOf(memory::desc({4, 3}, type, Tag::ab)), std::string(name) + " 4x3 strides 3x1");
+  }
+  EXPECT_EQ(NameOf(memory::desc({4, 3}, memory::data_type::f16, Tag::ab)), "none");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::onednn_version_test

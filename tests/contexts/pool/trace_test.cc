@@ -69,5 +69,13 @@ TEST(TraceTest, NamesTheLineThatIsWrong) {
   EXPECT_THAT(ErrorOf(first + "name a\"b\n"), HasSubstr("only letters, digits"));
 }
 
+TEST(TraceTest, WritesOnlyWhatATraceHas) {
+  EXPECT_EQ(TraceText({}), "caffe2rt-trace 1\n");
+  Trace trace;
+  trace.fixed_shapes = true;
+  trace.entries = {{Kind::kAllocate, 2, 1, 64}, {Kind::kWait, 3, 0, 0}};
+  EXPECT_EQ(TraceText(trace), "caffe2rt-trace 1\nfixed_shapes\na 1 64 2\nw 3\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::trace_test
