@@ -370,7 +370,16 @@ TEST(TransformerFormsTest, GroupsOfQueriesHaveWindowsAndBiases) {
           {1, 3, 3},
           std::vector<float>(9, 0),
           {1, 3, 3},
-          {1, 1, 1, 2, 2, 2, 4, 4, 4}}});
+          {1, 1, 1, 2, 2, 2, 4, 4, 4}},
+         // Four heads of queries: the first two read the first head of keys and values.
+         {"TwoForEach",
+          Floats("k", {1, 2, 2}, {0, 0, 0, 0}) + Floats("v", {1, 2, 2}, {1, 10, 3, 30}) +
+              Constant("last", kInt32, {1}, {1}) + Constant("all", kInt32, {}, {2}) +
+              Contrib("GroupQueryAttention", inputs, Int("num_heads", 4) + Int("kv_num_heads", 2)),
+          {1, 2, 4},
+          std::vector<float>(8, 0),
+          {1, 2, 4},
+          {1, 1, 10, 10, 2, 2, 20, 20}}});
 }
 
 // --- embeddings ---
