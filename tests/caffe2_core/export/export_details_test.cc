@@ -101,6 +101,18 @@ TEST(ExportDetailsTest, MatricesBeginAtTheirAxis) {
       "y_Flatten = Flatten(x) axis=0\ny = MatMul(y_Flatten, b)\n");
 }
 
+// The type of an output whose dims only a run knows, from a part of the net behind a branch, too.
+TEST(ExportDetailsTest, OutputsOfUnknownDimsHaveTheirType) {
+  const ExportedInput list = {{2}, TensorProto::INT64};
+  for (const auto& [type, number] : {std::pair(TensorProto::INT32, onnx::TensorProto::INT32),
+                                     std::pair(TensorProto::DOUBLE, onnx::TensorProto::DOUBLE)}) {
+    const OnnxExport exported = Export({Op("ONNXExpand", "", "x s", "h") + Op("Copy", "", "h"),
+                                        {{"x", {{1, 3}, type}}, {"s", list}}},
+                                       {{"y", {-1, 3}}});
+    EXPECT_EQ(exported.model.graph().output(0).type().tensor_type().elem_type(), number);
+  }
+}
+
 TEST(ExportDetailsTest, DimsOfZeroAreNumbers) {
   const OnnxExport exported = Export({Op("Relu"), {{"x", {{0, 3}}}}}, {{"y", {0, -1}}});
   const onnx::GraphProto& graph = exported.model.graph();

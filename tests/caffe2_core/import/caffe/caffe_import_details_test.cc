@@ -110,6 +110,72 @@ TEST(CaffeImportDetailsTest, WeightsAreListsOfNumbers) {
             (std::vector<int64_t>{2, 3}));
 }
 
+// Numbers of a packed field that need several bytes, and bytes without a value of their own.
+TEST(CaffeImportDetailsTest, PackedFieldsHaveNumbersOfAllSizes) {
+  const auto kernels_of = [](const std::string& fields) {
+    static std::vector<std::unique_ptr<std::string>> kept;
+    kept.push_back(std::make_unique<std::string>(
+        Bytes(100, Bytes(1, "l") + Bytes(2, "Convolution") + Bytes(106, fields))));
+    const CaffeWeightsFile file(std::make_shared<MemoryInput>(*kept.back()), "net.caffemodel");
+    return file.net().Message("layer").Message("convolution_param").Integers("kernel_size");
+  };
+  const std::vector<uint64_t> numbers = {128, 1, 16384, 300, 0, 127, uint64_t{1} << 62};
+  std::string packed, single;
+  for (const uint64_t number : numbers) {
+    packed += Varint(number);
+    single += Number(4, number);
+  }
+  const std::vector<int64_t> want(numbers.begin(), numbers.end());
+  EXPECT_EQ(kernels_of(Bytes(4, packed)), want);
+  EXPECT_EQ(kernels_of(single), want);
+  EXPECT_EQ(kernels_of(Bytes(4, Varint(UINT64_MAX) + Varint(5))), (std::vector<int64_t>{-1, 5}));
+}
+
+// A layer of padding replaces what the layer behind it has.
+TEST(CaffeImportDetailsTest, PaddingLayersReplaceThePads) {
+  const CaffeModel model = ImportCaffeFromMemory(
+      "input: 'x' input_dim: [1, 1, 4, 4] "
+      "layers { layer { name: 'p' type: 'padding' pad: 2 } bottom: 'x' top: 'p' } "
+      "layers { layer { name: 'c' type: 'conv' num_output: 1 kernelsize: 3 pad: 1 } "
+      "bottom: 'p' top: 'c' }",
+      "", {});
+  ASSERT_EQ(model.predict_net.op_size(), 1);
+  EXPECT_EQ(ArgumentHelper(model.predict_net.op(0)).GetRepeatedArgument<int64_t>("pads"),
+            (std::vector<int64_t>{2, 2, 2, 2}));
+}
+
+// Taps three apart vertically and two apart horizontally.
+TEST(CaffeImportDetailsTest, DilatedTapsLieInRowsAndColumns) {
+  const std::string net =
+      InputOf("1, 1, 1, 1") +
+      "layer { name: 'y' type: 'Deconvolution' bottom: 'x' top: 'y' convolution_param { "
+      "num_output: 1 kernel_h: 2 kernel_w: 3 dilation: [3, 2] bias_term: false } }";
+  EXPECT_EQ(
+      Difference(
+          RunCaffeText(net, "layer { name: 'y' " + BlobOf("1, 1, 2, 3", "1, 2, 3, 4, 5, 6") + "}",
+                       {{"x", Floats({1, 1, 1, 1}, {10})}}, "y"),
+          Floats({1, 1, 4, 5}, {10, 0, 20, 0, 30,  //
+                                0,  0, 0,  0, 0,   //
+                                0,  0, 0,  0, 0,   //
+                                40, 0, 50, 0, 60})),
+      0);
+}
+
+TEST(CaffeImportDetailsTest, ResizingMayCropOneEnd) {
+  const auto pads_of = [](const std::string& param) {
+    const CaffeModel model = ImportCaffeFromMemory(
+        InputOf("1, 1, 6, 8") + "layer { name: 'y' type: 'Interp' bottom: 'x' top: 'y' " +
+            "interp_param { zoom_factor: 2 " + param + " } }",
+        "", {});
+    const OperatorDef& first = model.predict_net.op(0);
+    return first.type() == "PadImage" ? ArgumentHelper(first).GetRepeatedArgument<int64_t>("pads")
+                                      : std::vector<int64_t>();
+  };
+  EXPECT_EQ(pads_of(""), std::vector<int64_t>());
+  EXPECT_EQ(pads_of("pad_beg: -1"), (std::vector<int64_t>{-1, -1, 0, 0}));
+  EXPECT_EQ(pads_of("pad_end: -2"), (std::vector<int64_t>{0, 0, -2, -2}));
+}
+
 // --- digits of zero ---
 
 TEST(CaffeImportDetailsTest, EscapesMayHaveZeros) {

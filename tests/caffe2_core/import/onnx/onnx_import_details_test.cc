@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -148,6 +148,7 @@ TEST(OnnxImportDetailsTest, NetsOfBranchesAndBodiesHaveTheNameOfTheirNode) {
                                   [](const OperatorDef& op) { return op.type() == "If"; });
   ASSERT_NE(found, chosen.predict_net.op().end());
   EXPECT_EQ(found->name(), "choice");
+  EXPECT_EQ(found->debug_info(), "choice");
   const std::pair<const char*, const char*> names[] = {{"then_net", "choice/then"},
                                                        {"else_net", "choice/else"}};
   for (const auto& [argument, name] : names) {
@@ -190,6 +191,26 @@ TEST(OnnxImportDetailsTest, NetsOfBranchesAndBodiesHaveTheNameOfTheirNode) {
 }
 
 // --- inputs and arguments ---
+
+// What the init net creates is what it lists, and what the other net reads.
+TEST(OnnxImportDetailsTest, NetsListTheWeightsThatAreRead) {
+  const OnnxModel model = ImportOnnxFromMemory(
+      OnnxBytes(OnnxValue("input", "x", {"2"}) + Constant("w", kFloat, {2}, {1, 2}) +
+                Constant("u", kFloat, {2}, {1, 2}) + Constant("v", kFloat, {2}, {3, 4}) +
+                Node("Mul", "xw", "", "h") + Node("Add", "hv") + Node("Sub", "xu", "", "z") +
+                Out("y")),
+      {});
+  const auto lists = [](const google::protobuf::RepeatedPtrField<std::string>& names) {
+    return std::vector<std::string>(names.begin(), names.end());
+  };
+  EXPECT_EQ(lists(model.init_net.external_output()), (std::vector<std::string>{"w", "v"}));
+  EXPECT_EQ(lists(model.predict_net.external_input()), (std::vector<std::string>{"x", "w", "v"}));
+  EXPECT_EQ(lists(model.predict_net.external_output()), std::vector<std::string>{"y"});
+  EXPECT_EQ(model.init_net.op_size(), 2);
+  ASSERT_EQ(model.weights.size(), 2u);
+  EXPECT_EQ(model.weights[1].op, 1);
+  EXPECT_EQ(model.weights[1].values.data<float>()[1], 4);
+}
 
 TEST(OnnxImportDetailsTest, GivenShapesHaveNoSymbols) {
   const std::string bytes =
@@ -273,6 +294,84 @@ TEST(OnnxImportDetailsTest, OperatorsWithoutAKernelForLargeNumbers) {
   }
   // Sums have the same bits as those of int64.
   for (const char* type : {"Add", "Sub", "Mul", "Sum"}) EXPECT_EQ(error(type), "") << type;
+}
+
+TEST(OnnxImportDetailsTest, CountsOfGramsHaveTheirArguments) {
+  const auto floats = [](const std::string& name, const std::string& values) {
+    return "attribute { name: '" + name + "' type: FLOATS " + values + " } ";
+  };
+  Form form = {
+      Node("TfIdfVectorizer", "x",
+           Int("min_gram_length", 1) + Int("max_gram_length", 2) + Int("max_skip_count", 3) +
+               Text("mode", "TFIDF") + Ints("ngram_counts", {0, 2}) +
+               Ints("ngram_indexes", {0, 1, 2}) + Ints("pool_int64s", {5, 6, 7, 8}) +
+               floats("weights", "floats: 0.5 floats: 2 floats: 4")),
+      "TfIdfVectorizer(x) min_gram_length=1 max_gram_length=2 max_skip_count=3 mode=TFIDF "
+      "ngram_counts=[0,2] ngram_indexes=[0,1,2] pool_int64s=[5,6,7,8] weights=[0.5,2,4] "
+      "-> y\n",
+      {{"x", {"6"}}}};
+  form.type = kInt64;
+  Check({form});
+  // By default, single numbers are counted: 3 once and 2 twice.
+  const std::string graph =
+      OnnxValue("input", "x", {"4"}, kInt64) +
+      Node("TfIdfVectorizer", "x",
+           Ints("ngram_counts", {0}) + Ints("ngram_indexes", {1, 0}) + Ints("pool_int64s", {2, 3}) +
+               Text("mode", "TF") + Int("max_gram_length", 1) + Int("min_gram_length", 1) +
+               Int("max_skip_count", 0)) +
+      Out("y");
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(graph), {{"x", IntTensor({4}, {2, 3, 2, 5})}}, "y")),
+            (std::vector<float>{1, 2}));
+  const std::string defaults = OnnxValue("input", "x", {"4"}, kInt64) +
+                               Node("TfIdfVectorizer", "x",
+                                    Ints("ngram_counts", {0}) + Ints("ngram_indexes", {1, 0}) +
+                                        Ints("pool_int64s", {2, 3})) +
+                               Out("y");
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(defaults), {{"x", IntTensor({4}, {2, 3, 2, 5})}}, "y")),
+            (std::vector<float>{1, 2}));
+}
+
+// Inputs 3, 4 and 6 of 8 are absent. Of the gates only that of the new values reads the state, and peepholes only
+// that of the output: the cell is 1/2 and the gate of the output the sigmoid of ln 3.
+TEST(OnnxImportDetailsTest, GapsBetweenInputsKeepTheirPlaces) {
+  const std::string graph =
+      OnnxValue("input", "x", {"1", "1", "1"}) + Constant("w", kFloat, {1, 4, 1}, {0, 0, 0, 0}) +
+      Constant("r", kFloat, {1, 4, 1}, {0, 0, 0, 50}) + Constant("h", kFloat, {1, 1, 1}, {1}) +
+      Constant("p", kFloat, {1, 3}, {0, 2 * std::log(3.0), 0}) +
+      Node("LSTM", "xwr--h-p", Int("hidden_size", 1)) + Out("y");
+  const OnnxModel model = ImportOnnxFromMemory(OnnxBytes(graph), {});
+  ASSERT_EQ(model.predict_net.op_size(), 1);
+  EXPECT_EQ(ArgumentHelper(model.predict_net.op(0)).GetRepeatedArgument<int>("omitted_inputs"),
+            (std::vector<int>{3, 4, 6}));
+  const Tensor y = RunOnnxBytes(OnnxBytes(graph), {{"x", FloatTensor({1, 1, 1}, {7})}}, "y");
+  ASSERT_EQ(y.numel(), 1);
+  EXPECT_NEAR(y.data<float>()[0], 0.75 * std::tanh(0.5), 1e-5);
+}
+
+TEST(OnnxImportDetailsTest, DepthsThatTheRunDecides) {
+  const std::string values = Constant("v", kFloat, {2}, {0, 1}),
+                    indices = OnnxValue("input", "i", {"2"}, kInt64);
+  const std::string run =
+      indices + OnnxValue("input", "d", {}, kInt64) + values + Node("OneHot", "idv") + Out("y");
+  const Tensor y =
+      RunOnnxBytes(OnnxBytes(run), {{"i", IntTensor({2}, {0, 2})}, {"d", IntTensor({}, {3})}}, "y");
+  EXPECT_EQ(y.sizes(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(FloatsOf(y), (std::vector<float>{1, 0, 0, 0, 0, 1}));
+  const OnnxModel known =
+      ImportOnnxFromMemory(OnnxBytes(indices + List("d", {3}, true) + values +
+                                     Node("OneHot", "idv", Int("axis", 0)) + Out("y")),
+                           {});
+  EXPECT_EQ(known.output_dims.at("y"), (std::vector<int64_t>{3, 2}));
+}
+
+TEST(OnnxImportDetailsTest, OnePartIsNotSplit) {
+  const OnnxModel model = ImportOnnxFromMemory(
+      OnnxBytes(OnnxValue("input", "x", {"2", "3"}) + List("p", {2}, true) + List("k", {0}, true) +
+                Node("SplitToSequence", "xp", "", "s") + Node("SequenceAt", "sk", "", "h") +
+                Node("Neg", "h") + Out("y")),
+      {});
+  ASSERT_EQ(model.predict_net.op_size(), 1);
+  EXPECT_EQ(model.predict_net.op(0).type(), "Negative");
 }
 
 // --- shapes ---
