@@ -113,6 +113,50 @@ TEST(ExportDetailsTest, OutputsOfUnknownDimsHaveTheirType) {
   }
 }
 
+// Without the rank of the input, the list of kernels says how many axes there are.
+TEST(ExportDetailsTest, KernelsCountTheAxesOfUnknownImages) {
+  const ExportedInput shape = {{5}, TensorProto::INT64};
+  const auto text = [&](const std::string& args) {
+    return GraphText(Export({Op("Reshape", "", "x s", "h o") + Op("MaxPool", args, "h"),
+                             {{"x", {{64}}}, {"s", shape}},
+                             {},
+                             {}}));
+  };
+  EXPECT_EQ(text(L("kernels", {2, 3, 4})),
+            "h = Reshape(x, s)\ny = MaxPool(h) kernel_shape=[2,3,4] strides=[1,1,1] "
+            "pads=[0,0,0,0,0,0]\n");
+  EXPECT_EQ(text(I("kernel", 2)),
+            "h = Reshape(x, s)\ny = MaxPool(h) kernel_shape=[2,2] strides=[1,1] pads=[0,0,0,0]\n");
+}
+
+TEST(ExportDetailsTest, ReductionsOfComputedAxesKeepTheirArguments) {
+  const auto text = [](const std::string& args) {
+    return GraphText(Export({Op("ReduceSum", args, "x a"),
+                             {{"x", {{2, 3}}}, {"a", {{1}, TensorProto::INT64}}},
+                             {},
+                             {}}));
+  };
+  EXPECT_EQ(text(""), "y = ReduceSum(x, a) keepdims=1 noop_with_empty_axes=0\n");
+  EXPECT_EQ(text(I("keepdims", 0) + I("noop_with_empty_axes", 1)),
+            "y = ReduceSum(x, a) keepdims=0 noop_with_empty_axes=1\n");
+}
+
+TEST(ExportDetailsTest, TypesOfWindowsHaveNumbersOfOnnx) {
+  EXPECT_EQ(GraphText(Export({Op("HannWindow", I("output_datatype", TensorProto::DOUBLE)),
+                              {{"x", {{}, TensorProto::INT64}}},
+                              {},
+                              {}})),
+            "y = HannWindow(x) output_datatype=11\n");
+}
+
+TEST(ExportDetailsTest, ProductsOfTheFirstAxisHaveOneRow) {
+  EXPECT_EQ(GraphText(Export({Op("FC", I("axis", 0), "x w b"),
+                              {{"x", {{2, 3}}}},
+                              {{"w", FloatWeight({5, 6})}, {"b", FloatWeight({5})}}})),
+            "y_Flatten = Flatten(x) axis=0\ny_Gemm = Gemm(y_Flatten, w, b) transB=1\n"
+            "y = Reshape(y_Gemm, [5])\n");
+}
+
 TEST(ExportDetailsTest, DimsOfZeroAreNumbers) {
   const OnnxExport exported = Export({Op("Relu"), {{"x", {{0, 3}}}}}, {{"y", {0, -1}}});
   const onnx::GraphProto& graph = exported.model.graph();

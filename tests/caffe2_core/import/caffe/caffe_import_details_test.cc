@@ -206,6 +206,74 @@ TEST(CaffeImportDetailsTest, ParametersOfPythonMayHaveZeros) {
             (std::vector<float>{-72, -72, 87, 87, -152, -152, 167, 167}));
 }
 
+TEST(CaffeImportDetailsTest, FillersAreThoseOfTheLayer) {
+  for (const char* layer :
+       {"type: 'LSTM' bottom: 'x' bottom: 'k' recurrent_param { num_output: 4 ",
+        "type: 'RNN' bottom: 'x' bottom: 'k' recurrent_param { num_output: 4 ",
+        "type: 'InnerProduct' bottom: 'x' inner_product_param { num_output: 4 ",
+        "type: 'Convolution' bottom: 'x' convolution_param { num_output: 4 kernel_size: 1 "}) {
+    SCOPED_TRACE(layer);
+    const CaffeModel model = ImportCaffeFromMemory(
+        InputOf("3, 2, 5") +
+            "layer { name: 'k' type: 'Input' top: 'k' input_param { shape { dim: [3, 2] } } }"
+            "layer { name: 'y' top: 'y' " +
+            layer + "weight_filler { value: 2 } bias_filler { value: 3 } } }",
+        "", {});
+    int weights = 0, biases = 0;
+    for (const OperatorDef& op : model.init_net.op()) {
+      const float value = ArgumentHelper(op).GetSingleArgument<float>("value", -1);
+      if (op.output(0).starts_with("y_w")) {
+        EXPECT_EQ(value, 2) << op.output(0);
+        ++weights;
+      } else if (op.output(0).starts_with("y_b")) {
+        EXPECT_EQ(value, 3) << op.output(0);
+        ++biases;
+      }
+    }
+    EXPECT_GE(weights, 1);
+    EXPECT_GE(biases, 1);
+  }
+}
+
+// Weights of the first generation in text: the name is that of the inner message.
+TEST(CaffeImportDetailsTest, WeightsOfTheFirstGenerationInText) {
+  const std::string net =
+      InputOf("1, 2") +
+      "layer { name: 'y' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { "
+      "num_output: 1 } }";
+  const std::string blob = "blobs { num: 1 channels: 1 height: 1 width: ";
+  EXPECT_EQ(Difference(RunCaffeText(net,
+                                    "layers { layer { name: 'y' type: 'innerproduct' " + blob +
+                                        "2 data: 3 data: 5 } " + blob +
+                                        "1 data: 7 } } bottom: 'x' top: 'y' }",
+                                    {{"x", Floats({1, 2}, {1, 10})}}, "y"),
+                       Floats({1, 1}, {60})),
+            0);
+}
+
+TEST(CaffeImportDetailsTest, RegionsOfNormalizationsHaveNames) {
+  const auto type_of = [](const std::string& region) {
+    return ImportCaffeFromMemory(InputOf("1, 4, 6, 8") +
+                                     "layer { name: 'y' type: 'LRN' bottom: 'x' top: 'y' " +
+                                     "lrn_param { norm_region: " + region + " } }",
+                                 "", {})
+        .predict_net.op(0)
+        .type();
+  };
+  for (const char* across : {"ACROSS_CHANNELS", "0"}) EXPECT_EQ(type_of(across), "LRN");
+  for (const char* within : {"WITHIN_CHANNEL", "1"}) EXPECT_EQ(type_of(within), "Sqr");
+}
+
+TEST(CaffeImportDetailsTest, IntegersHaveBases) {
+  const CaffeMessage net =
+      ParseCaffeText("a: 0x1f a: 0X1F a: 017 a: 10 a: -0x10 a: -010 a: 0 a: 00", "net");
+  EXPECT_EQ(net.Integers("a"), (std::vector<int64_t>{31, 31, 15, 10, -16, -8, 0, 0}));
+  for (const char* wrong : {"0xg", "1x"}) {
+    ExpectThrows([&] { (void)ParseCaffeText(MakeString("a: ", wrong), "net").Integer("a", 0); },
+                 "");
+  }
+}
+
 // --- shapes behind recurrent layers ---
 
 TEST(CaffeImportDetailsTest, OutputsOfRecurrentLayersHaveAShape) {

@@ -374,6 +374,51 @@ TEST(OnnxImportDetailsTest, OnePartIsNotSplit) {
   EXPECT_EQ(model.predict_net.op(0).type(), "Negative");
 }
 
+// Attributes whose default has another effect.
+TEST(OnnxImportDetailsTest, AttributesOfRareNodesAreRead) {
+  const std::string two = Constant("s", kFloat, {3}, {1, 1, 1});
+  Check({{two + Node("InstanceNormalization", "xss", Float("epsilon", 0.5f)),
+          "InstanceNorm(x, s, s) epsilon=0.5 -> y\n", kImage},
+         {Node("ReduceL1", "x", Int("keepdims", 0)), "ReduceL1(x) keepdims=0 -> y\n"}});
+  const auto run = [](const std::string& node, const std::vector<float>& x, int64_t opset) {
+    const auto size = static_cast<int64_t>(x.size());
+    return FloatsOf(RunOnnxBytes(
+        OnnxBytes(OnnxValue("input", "x", {MakeString(size)}) + node + Out("y"), opset),
+        {{"x", FloatTensor({size}, x)}}, "y"));
+  };
+  EXPECT_EQ(
+      run(Node("Shrink", "x", Float("lambd", 1.5f) + Float("bias", 0.25f)), {-2, -1, 1, 2}, 9),
+      (std::vector<float>{-1.75f, 0, 0, 1.75f}));
+  // Powers of two around 2.5 and 12.
+  const auto rounded = [](const std::string& mode) {
+    return Node("Cast", "x", Int("to", Proto::FLOAT8E8M0) + mode, "h") +
+           Node("Cast", "h", Int("to", kFloat));
+  };
+  EXPECT_EQ(run(rounded(""), {2.5f, 12.5f}, 24), (std::vector<float>{4, 16}));
+  EXPECT_EQ(run(rounded(Text("round_mode", "down")), {2.5f, 12.5f}, 24),
+            (std::vector<float>{2, 8}));
+  EXPECT_EQ(run(rounded(Text("round_mode", "nearest")), {2.5f, 12.5f}, 24),
+            (std::vector<float>{2, 16}));
+}
+
+TEST(OnnxImportDetailsTest, RegionsNameTheirCorners) {
+  const auto mode = [](const std::string& attribute, int64_t opset) {
+    const OnnxModel model = ImportOnnxFromMemory(
+        OnnxBytes(OnnxValue("input", "x", {"1", "1", "4", "4"}) +
+                      OnnxValue("input", "r", {"2", "4"}) + OnnxValue("input", "i", {"2"}, kInt64) +
+                      Node("RoiAlign", "xri", attribute) + Out("y"),
+                  opset),
+        {});
+    return ArgumentHelper(model.predict_net.op(0))
+        .GetSingleArgument<std::string>("coordinate_transformation_mode", "");
+  };
+  const char name[] = "coordinate_transformation_mode";
+  EXPECT_EQ(mode("", 15), "output_half_pixel");
+  EXPECT_EQ(mode("", 16), "half_pixel");
+  EXPECT_EQ(mode(Text(name, "output_half_pixel"), 16), "output_half_pixel");
+  EXPECT_EQ(mode(Text(name, "half_pixel"), 16), "half_pixel");
+}
+
 // --- shapes ---
 
 TEST(OnnxImportDetailsTest, ReshapesToFourAxesOfOtherBlobs) {

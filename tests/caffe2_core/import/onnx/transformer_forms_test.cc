@@ -96,6 +96,14 @@ TEST(TransformerFormsTest, AttentionOfThreeAxes) {
           zeros,
           two,
           {4, 5}},
+         // Two keys of one number each: 6, 12 and 2, and behind them 7.
+         {"CausalBehindALongerPast",
+          kv + Floats("pk", {1, 1, 2, 1}, {1, 1}) + Floats("pv", {1, 1, 2, 1}, {6, 12}) +
+              Onnx("Attention", behind, one + Int("is_causal", 1)),
+          two,
+          zeros,
+          two,
+          {20.0 / 3, 6.75}},
          {"WindowBehindThePast",
           kv + past + Onnx("Attention", behind, one + Int("left_window_size", 1)),
           two,
