@@ -1,8 +1,9 @@
-// Details of exported nodes: the first opset of an attribute, arguments that count only with their companions, weights of
-// other integer types as arguments, matrices of other axes, dims of 0.
+// Details of exported nodes: the first opset of an attribute, arguments that count only with their
+// companions, weights of other integer types as arguments, matrices of other axes, dims of 0.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/export/onnx_graph.h"
 #include "tests/caffe2_core/export/exported_graph.h"
 #include "tests/caffe2_core/export/operator_text.h"
 #include "tests/support/operator_test.h"
@@ -155,6 +156,16 @@ TEST(ExportDetailsTest, ProductsOfTheFirstAxisHaveOneRow) {
                               {{"w", FloatWeight({5, 6})}, {"b", FloatWeight({5})}}})),
             "y_Flatten = Flatten(x) axis=0\ny_Gemm = Gemm(y_Flatten, w, b) transB=1\n"
             "y = Reshape(y_Gemm, [5])\n");
+}
+
+// The numbers are those of onnx.proto.
+TEST(ExportDetailsTest, ElementTypesHaveTheNumbersOfOnnx) {
+  const std::pair<TensorProto_DataType, int> rows[] = {
+      {TensorProto::FLOAT, 1},   {TensorProto::UINT8, 2},    {TensorProto::INT8, 3},
+      {TensorProto::UINT16, 4},  {TensorProto::INT16, 5},    {TensorProto::INT32, 6},
+      {TensorProto::INT64, 7},   {TensorProto::BOOL, 9},     {TensorProto::FLOAT16, 10},
+      {TensorProto::DOUBLE, 11}, {TensorProto::BFLOAT16, 16}};
+  for (const auto& [type, number] : rows) EXPECT_EQ(ExportedTypeOf(type), number) << type;
 }
 
 TEST(ExportDetailsTest, DimsOfZeroAreNumbers) {

@@ -1,5 +1,5 @@
-// Details of imported nets: which source of weights counts, names that blobs and parameters both want, blobs with two
-// kinds of dims, digits of zero in escapes and lists.
+// Details of imported nets: which source of weights counts, names that blobs and parameters both
+// want, blobs with two kinds of dims, digits of zero in escapes and lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -271,6 +271,15 @@ TEST(CaffeImportDetailsTest, IntegersHaveBases) {
   for (const char* wrong : {"0xg", "1x"}) {
     ExpectThrows([&] { (void)ParseCaffeText(MakeString("a: ", wrong), "net").Integer("a", 0); },
                  "");
+  }
+}
+
+TEST(CaffeImportDetailsTest, NumbersMayLackDigits) {
+  const std::pair<const char*, float> rows[] = {{".5", 0.5f},   {"-.5", -0.5f}, {"5.", 5},
+                                                {"1.5f", 1.5f}, {"2F", 2},      {"-3.", -3},
+                                                {"0x10", 16},   {"1e2", 100},   {"-0x10", -16}};
+  for (const auto& [text, want] : rows) {
+    EXPECT_EQ(ParseCaffeText(MakeString("a: ", text), "net").Float("a", 7), want) << text;
   }
 }
 

@@ -1,5 +1,5 @@
-// Details of imported nets: bytes of raw elements, names of operators and of nets inside of operators, constants of
-// types without a fill, shapes that only a run knows.
+// Details of imported nets: bytes of raw elements, names of operators and of nets inside of
+// operators, constants of types without a fill, shapes that only a run knows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST(OnnxImportDetailsTest, RawElementsOfEachTypeHaveTheirSize) {
   }
 }
 
-// The init net creates them as int32 or int64 and casts them: a list of numbers, whatever the dims are.
+// The init net creates them as lists of int32 or int64 and casts them.
 TEST(OnnxImportDetailsTest, ConstantsOfTypesWithoutAFill) {
   const struct {
     int type;
@@ -267,7 +267,7 @@ TEST(OnnxImportDetailsTest, NormalizationsOfDoublesHaveDoubles) {
   EXPECT_NEAR(y.data<double>()[1], 4, 1e-6);
 }
 
-// Files before IR version 3 import no opset: version 1, whose Reshape has its shape as an attribute.
+// Files before IR version 3 import no opset: in version 1 a Reshape has its shape as attribute.
 TEST(OnnxImportDetailsTest, FilesWithoutOpsetsHaveTheFirst) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(OnnxBytes(
@@ -331,8 +331,8 @@ TEST(OnnxImportDetailsTest, CountsOfGramsHaveTheirArguments) {
             (std::vector<float>{1, 2}));
 }
 
-// Inputs 3, 4 and 6 of 8 are absent. Of the gates only that of the new values reads the state, and peepholes only
-// that of the output: the cell is 1/2 and the gate of the output the sigmoid of ln 3.
+// Inputs 3, 4 and 6 of 8 are absent. Of the gates only that of the new values reads the state, and
+// peepholes only that of the output: the cell is 1/2, that gate the sigmoid of ln 3.
 TEST(OnnxImportDetailsTest, GapsBetweenInputsKeepTheirPlaces) {
   const std::string graph =
       OnnxValue("input", "x", {"1", "1", "1"}) + Constant("w", kFloat, {1, 4, 1}, {0, 0, 0, 0}) +
@@ -446,7 +446,7 @@ TEST(OnnxImportDetailsTest, RanksThatAShapeWithoutALengthDecides) {
   }
 }
 
-// What the translation knows of an output counts, and what the file states only where it knows nothing.
+// What the file states of an output counts only where the translation knows nothing.
 TEST(OnnxImportDetailsTest, OutputsOfUnknownShapesHaveThoseOfTheFile) {
   const auto dims = [](const std::string& nodes, const std::string& output) {
     const OnnxModel model =
