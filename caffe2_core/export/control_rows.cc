@@ -6,6 +6,7 @@
 #include "caffe2_core/export/operator_export.h"
 #include "caffe2_core/export/operator_writer.h"
 #include "caffe2_core/graph/nested_nets.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 namespace {

@@ -36,6 +36,13 @@ class OnnxExternalDataTest : public ::testing::Test {
     fs::create_symlink(folder_ / "secret.bin", folder_ / "model" / "link.bin");
     fs::create_symlink("weights.bin", folder_ / "model" / "inner.bin");
     fs::create_directory_symlink(folder_, folder_ / "model" / "up");
+    // Deeper than the model's folder, and with its name as a prefix.
+    for (const char* other : {"other", "model2"}) {
+      fs::create_directories(folder_ / other / "sub" / "deep");
+      Write(std::string(other) + "/sub/deep/secret.bin", {7, 7});
+      fs::create_symlink(folder_ / other / "sub" / "deep" / "secret.bin",
+                         folder_ / "model" / (std::string(other) + ".bin"));
+    }
   }
 
   void Write(const std::string& name, const std::vector<float>& values) {
@@ -96,6 +103,8 @@ TEST_F(OnnxExternalDataTest, OtherFilesAreNot) {
       {"", "", "want a relative path without \"..\""},
       {"link.bin", "", "is a link to a file outside of the model's folder"},
       {"up/secret.bin", "", "is a link to a file outside of the model's folder"},
+      {"other.bin", "", "is a link to a file outside of the model's folder"},
+      {"model2.bin", "", "is a link to a file outside of the model's folder"},
       {"sub", "", "is not a regular file"},
       {"none.bin", "", "No such file or directory"},
       {"weights.bin", "external_data { key: 'length' value: '4' }", "bytes of elements"},

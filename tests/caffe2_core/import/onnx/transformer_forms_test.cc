@@ -96,6 +96,14 @@ TEST(TransformerFormsTest, AttentionOfThreeAxes) {
           zeros,
           two,
           {4, 5}},
+         // Two keys of one number each: 6, 12 and 2, and behind them 7.
+         {"CausalBehindALongerPast",
+          kv + Floats("pk", {1, 1, 2, 1}, {1, 1}) + Floats("pv", {1, 1, 2, 1}, {6, 12}) +
+              Onnx("Attention", behind, one + Int("is_causal", 1)),
+          two,
+          zeros,
+          two,
+          {20.0 / 3, 6.75}},
          {"WindowBehindThePast",
           kv + past + Onnx("Attention", behind, one + Int("left_window_size", 1)),
           two,
@@ -370,7 +378,16 @@ TEST(TransformerFormsTest, GroupsOfQueriesHaveWindowsAndBiases) {
           {1, 3, 3},
           std::vector<float>(9, 0),
           {1, 3, 3},
-          {1, 1, 1, 2, 2, 2, 4, 4, 4}}});
+          {1, 1, 1, 2, 2, 2, 4, 4, 4}},
+         // Four heads of queries: the first two read the first head of keys and values.
+         {"TwoForEach",
+          Floats("k", {1, 2, 2}, {0, 0, 0, 0}) + Floats("v", {1, 2, 2}, {1, 10, 3, 30}) +
+              Constant("last", kInt32, {1}, {1}) + Constant("all", kInt32, {}, {2}) +
+              Contrib("GroupQueryAttention", inputs, Int("num_heads", 4) + Int("kv_num_heads", 2)),
+          {1, 2, 4},
+          std::vector<float>(8, 0),
+          {1, 2, 4},
+          {1, 1, 10, 10, 2, 2, 20, 20}}});
 }
 
 // --- embeddings ---
