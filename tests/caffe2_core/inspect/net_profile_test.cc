@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "caffe2_core/inspect/profile_drawing.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -182,6 +184,53 @@ TEST(ProfileDrawingTest, DrawsStripTotalsAndBars) {
           text(20, 239, "", "1 Conv  b&amp;c") + numbers(239, "4.000", "50.0") +
           bar("512.00", 224, "368.00", 16, blue, b) + text(20, 261, "", "2 Relu  d") +
           numbers(261, "2.000", "25.0") + bar("512.00", 246, "184.00", 16, orange, d) + "</svg>\n");
+}
+
+TEST(ProfileDrawingTest, HintsHaveAllThatIsKnown) {
+  NetProfile profile{.net = "n", .warm = {.median_ms = 2}};
+  profile.operators = {{.index = 3,
+                        .type = "Conv",
+                        .output = "y_ideep",
+                        .cold_ms = 12.5,
+                        .warm_ms = 0.5,
+                        .multiply_adds = 1000000,
+                        .flops = 2000000,
+                        .bytes = 500000},
+                       {.index = 4, .type = "Copy", .output = "", .warm_ms = 0.25, .bytes = 1000}};
+  const std::string svg = ProfileAsSvg(profile);
+  EXPECT_THAT(svg, HasSubstr("<title>3 Conv  y: 0.5000 ms, 25.0 %, first run 12.5000 ms, 1000000 "
+                             "multiply-adds, 4.0 GFLOP/s, 1.0 GB/s</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>4 Copy: 0.2500 ms, 12.5 %, first run 0.0000 ms, 0.0 GB/s"
+                             "</title>"));
+  EXPECT_THAT(svg, HasSubstr(">operators</text>"));  // all of them by default
+  EXPECT_THAT(svg, Not(HasSubstr("_ideep")));
+}
+
+// Of a type with an engine, of the user's own.
+class ProfiledOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(ProfiledOperator, ProfiledOp);
+REGISTER_CPU_OPERATOR_WITH_ENGINE(ProfiledOperator, PROFILED, ProfiledOp);
+OPERATOR_SCHEMA(ProfiledOperator).NumInputs(0, 2).NumOutputs(0, 2);
+
+TEST(NetProfileTest, NamesEnginesAndKernels) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(ParseNet(
+      R"(name: "n" op { type: "ProfiledOperator" engine: "PROFILED" output: "a" output: "b" }
+         op { type: "ProfiledOperator" name: "m" })"));
+  const NetProfile profile =
+      ProfileNet(net, [&] { return net->Run(); }, {.warmup_runs = 0, .timed_runs = 1});
+  ASSERT_EQ(profile.operators.size(), 2u);
+  EXPECT_EQ(profile.operators[0].engine, "PROFILED");
+  ASSERT_TRUE(profile.operators[0].kernel.has_value());
+  EXPECT_EQ(profile.operators[0].kernel->taken().algorithm, "PROFILED");
+  EXPECT_EQ(profile.operators[0].output, "a");
+  EXPECT_EQ(profile.operators[1].engine, "");
+  EXPECT_FALSE(profile.operators[1].kernel.has_value());
+  EXPECT_EQ(profile.operators[1].name, "m");
 }
 
 // The types beyond the seventh share grey and one line.
