@@ -121,6 +121,7 @@ TEST_F(LoadedModelTest, AModelOfOnnxIsImportedForTheShapesOfItsInputs) {
                                                             &onnx));
   const std::string bytes = onnx.SerializeAsString();
   EXPECT_EQ(LoadBytes(bytes), CAFFE2RT_FAILED);
+  EXPECT_THAT(caffe2rt_last_error(), testing::StartsWith("cannot import \"model\": "));
   EXPECT_THAT(caffe2rt_last_error(), HasSubstr("it needs the rank of blob \"x\""));
   const int64_t dims[] = {2, 3, 1};
   const caffe2rt_tensor shape = {"x", CAFFE2RT_FLOAT, 3, dims, nullptr, 0};
