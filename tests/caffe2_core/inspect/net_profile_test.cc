@@ -251,6 +251,43 @@ TEST(ProfileDrawingTest, JoinsTheCheapestTypes) {
   EXPECT_THAT(svg, HasSubstr(">operators</text>"));  // all of them
 }
 
+// The title has room for 60 columns of a net's name, a line of types for 40 and one of operators for 42.
+TEST(ProfileDrawingTest, LongNamesAreShortenedInTheMiddleButForHints) {
+  const auto svg_of = [](size_t net, size_t type, size_t output) {
+    NetProfile profile{.net = std::string(net - 1, 'n') + "N", .warm = {.median_ms = 1}};
+    profile.operators = {{.type = std::string(type - 1, 't') + "T",
+                          .output = std::string(output - 1, 'o') + "O",
+                          .warm_ms = 1}};
+    return ProfileAsSvg(profile);
+  };
+  const std::string fitting = svg_of(60, 36, 2), longer = svg_of(61, 37, 2);
+  EXPECT_THAT(fitting, HasSubstr("net &quot;" + std::string(59, 'n') + "N&quot;: median"));
+  EXPECT_THAT(fitting, HasSubstr(">" + std::string(35, 't') + "T (1)</text>"));
+  EXPECT_THAT(fitting, HasSubstr(">0 " + std::string(35, 't') + "T  oO</text>"));
+  // 30 columns before the ellipsis and 29 behind it; 20 and 19; 21 and 20.
+  EXPECT_THAT(longer,
+              HasSubstr("&quot;" + std::string(30, 'n') + "…" + std::string(28, 'n') + "N&quot;"));
+  EXPECT_THAT(longer,
+              HasSubstr(">" + std::string(20, 't') + "…" + std::string(14, 't') + "T (1)</text>"));
+  EXPECT_THAT(longer, HasSubstr("<title>" + std::string(36, 't') + "T (1)</title>"));
+  EXPECT_THAT(longer, HasSubstr("<title>0 " + std::string(36, 't') + "T  oO: 1.0000 ms"));
+  EXPECT_THAT(svg_of(1, 36, 2), HasSubstr(">0 " + std::string(35, 't') + "T  oO</text>"));
+  EXPECT_THAT(svg_of(1, 5, 33), HasSubstr(">0 ttttT  " + std::string(32, 'o') + "O</text>"));
+  EXPECT_THAT(svg_of(1, 5, 34),
+              HasSubstr(">0 ttttT  " + std::string(12, 'o') + "…" + std::string(19, 'o') + "O<"));
+}
+
+TEST(ProfileDrawingTest, OperatorsThatTakeNoTimeHaveNoWidth) {
+  NetProfile profile{.net = "n"};
+  profile.operators = {{.index = 0, .type = "A"}, {.index = 1, .type = "B"}};
+  const std::string svg = ProfileAsSvg(profile);
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"512.00\" y=\""));
+  EXPECT_THAT(svg, HasSubstr("width=\"0.00\" height=\"16\""));
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"20.00\" y=\"50\" width=\"0.00\" height=\"40\""));
+  EXPECT_THAT(svg, HasSubstr("0 A: 0.0000 ms, 0.0 %"));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+}
+
 TEST(NetProfileTest, RunsTheNetOnceColdThenWarmThenInTurns) {
   Workspace ws;
   FeedRandom(&ws, "x", {2, 3});
