@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/model/net_memory.h"
 #include "tests/support/operator_test.h"
 
@@ -93,7 +94,7 @@ TEST(MemoryPlansTest, LearnedPlacesLeaveRoomUntilTheyAreGivenUp) {
   EXPECT_EQ(memory.plans_made(), 10);
 }
 
-// The first and the third product lie in one place, the second one in another.
+// Of four products, the second and the last one lie in one place. The first one is read twice.
 TEST(MemoryPlansTest, PlannedBlobsAreThoseOfTheRun) {
   Workspace ws;
   Feed<float>(&ws, "x", {2, 2}, {1, 2, 3, 4});
@@ -103,7 +104,8 @@ TEST(MemoryPlansTest, PlannedBlobsAreThoseOfTheRun) {
       op { type: "MatMul" input: "x" input: "w" output: "a" }
       op { type: "MatMul" input: "a" input: "w" output: "b" }
       op { type: "MatMul" input: "b" input: "w" output: "c" }
-      op { type: "MatMul" input: "c" input: "w" output: "y" })"));
+      op { type: "MatMul" input: "c" input: "w" output: "d" }
+      op { type: "MatMul" input: "d" input: "a" output: "y" })"));
   NetMemory memory(net, {}, StockOfPlans());
   EXPECT_TRUE(memory.planned().empty());
   memory.Begin();
@@ -117,18 +119,21 @@ TEST(MemoryPlansTest, PlannedBlobsAreThoseOfTheRun) {
   }
   memory.End(true);
   EXPECT_TRUE(memory.planned().empty()) << "no run";
-  ASSERT_EQ(blobs.size(), 3u);
-  EXPECT_EQ(blobs.at("a").first_op, 0u);
-  EXPECT_EQ(blobs.at("a").last_op, 1u);
-  EXPECT_EQ(blobs.at("b").first_op, 1u);
-  EXPECT_EQ(blobs.at("b").last_op, 2u);
-  EXPECT_EQ(blobs.at("c").first_op, 2u);
-  EXPECT_EQ(blobs.at("c").last_op, 3u);
-  EXPECT_EQ(blobs.at("a").data, blobs.at("c").data);
+  ASSERT_EQ(blobs.size(), 4u);
+  const auto uses = [&](const std::string& name) {
+    return MakeString(blobs.at(name).first_op, " to ", blobs.at(name).last_op);
+  };
+  EXPECT_EQ(uses("a"), "0 to 4");
+  EXPECT_EQ(uses("b"), "1 to 2");
+  EXPECT_EQ(uses("c"), "2 to 3");
+  EXPECT_EQ(uses("d"), "3 to 4");
+  EXPECT_EQ(blobs.at("b").data, blobs.at("d").data);
   EXPECT_NE(blobs.at("a").data, blobs.at("b").data);
-  EXPECT_EQ(memory.planned_bytes(), 128u);
-  EXPECT_EQ(memory.planned_blobs(), 3u);
-  ExpectTensor<float>(ws, "y", {2, 2}, {1, 2, 3, 4});
+  EXPECT_NE(blobs.at("a").data, blobs.at("c").data);
+  EXPECT_NE(blobs.at("b").data, blobs.at("c").data);
+  EXPECT_EQ(memory.planned_bytes(), 192u);
+  EXPECT_EQ(memory.planned_blobs(), 4u);
+  ExpectTensor<float>(ws, "y", {2, 2}, {10, 7, 22, 15});
 }
 
 TEST(MemoryPlansTest, KeepsAPlanForEachElementType) {
