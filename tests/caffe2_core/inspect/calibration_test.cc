@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/inspect/blob_watch.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -84,6 +87,50 @@ TEST_F(CalibrationTest, StatesNoRangeOfInputsThatAreAlwaysZero) {
   EXPECT_EQ(calibration.ranges().size(), 2u);
   calibration.StateRanges(&net);
   EXPECT_EQ(net.SerializeAsString(), written_.SerializeAsString());
+}
+
+TEST_F(CalibrationTest, LeavesOutOperatorsThatHaveSeenNothing) {
+  NetDef net = written_;
+  Calibration calibration(def_, net_);
+  EXPECT_TRUE(calibration.ranges().empty());
+  Feed<float>(&ws_, "x", {0, 1, 1, 1}, {});
+  net_->Run();
+  EXPECT_TRUE(calibration.ranges(0.5f).empty());
+  calibration.StateRanges(&net, 0.5f);
+  EXPECT_EQ(net.SerializeAsString(), written_.SerializeAsString());
+  // The second convolution does not run.
+  ws_.GetBlob("w")->GetMutableTensor(CPU)->Resize(1, 2, 1, 1);
+  (void)ws_.GetBlob("w")->GetMutableTensor(CPU)->mutable_data<float>();
+  Feed<float>(&ws_, "x", {1, 1, 1, 1}, {-4});
+  EXPECT_THROW(net_->Run(), EnforceNotMet);
+  const std::map<int, InputRange> ranges = calibration.ranges();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges.at(0).min, -4);
+  EXPECT_EQ(ranges.at(0).elements, 1);
+}
+
+// A bound that leaves out an outlier is no end of what was seen, so that other examples are thought of.
+TEST_F(CalibrationTest, OnlyEndsOfWhatWasSeenGetHeadroom) {
+  std::vector<float> x(1000001, 0.9f);
+  x[17] = 1.8f;
+  Feed<float>(&ws_, "x", {1, 1, 1, 1000001}, x);
+  Calibration calibration(def_, net_);
+  net_->Run();
+  for (const int position : {0, 2}) {
+    const InputRange range = calibration.ranges(0.25f).at(position);
+    EXPECT_EQ(range.min, 0);
+    EXPECT_EQ(range.max, 0.9f);
+    EXPECT_EQ(range.seen_min, 0);
+    EXPECT_EQ(range.seen_max, 1.8f);
+    EXPECT_EQ(range.elements, 1000001);
+    EXPECT_EQ(range.not_finite, 0);
+  }
+  Feed<float>(&ws_, "x", {1, 1, 1, 3}, {-2, INFINITY, NAN});
+  net_->Run();
+  const InputRange wider = calibration.ranges(0.25f).at(0);
+  EXPECT_EQ(wider.seen_min, -2);
+  EXPECT_EQ(wider.elements, 1000004);
+  EXPECT_EQ(wider.not_finite, 2);
 }
 
 TEST_F(CalibrationTest, RejectsElementsThatAreNotFinite) {

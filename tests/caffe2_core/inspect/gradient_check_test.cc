@@ -45,6 +45,60 @@ REGISTER_CPU_OPERATOR(GradientCheckTestSquare, GradientCheckTestSquareOp);
 OPERATOR_SCHEMA(GradientCheckTestSquare).NumInputs(1).NumOutputs(1);
 REGISTER_GRADIENT(GradientCheckTestSquare, WrongSquareGradient);
 
+// y = x^3 in doubles.
+class GradientCheckTestCubeOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor& x = Input(0);
+    auto* const y = Output(0, x.sizes(), TypeMeta::Make<double>())->mutable_data<double>();
+    for (int64_t i = 0; i < x.numel(); ++i) y[i] = std::pow(x.data<double>()[i], 3);
+    return true;
+  }
+};
+class GradientCheckTestCubeGradientOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor &x = Input(0), &dy = Input(1);
+    auto* const dx = Output(0, x.sizes(), TypeMeta::Make<double>())->mutable_data<double>();
+    for (int64_t i = 0; i < x.numel(); ++i)
+      dx[i] = 3 * x.data<double>()[i] * x.data<double>()[i] * dy.data<double>()[i];
+    return true;
+  }
+};
+class CubeGradient final : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("GradientCheckTestCubeGradient", "",
+                             std::vector<std::string>{I(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+REGISTER_CPU_OPERATOR(GradientCheckTestCube, GradientCheckTestCubeOp);
+OPERATOR_SCHEMA(GradientCheckTestCube).NumInputs(1).NumOutputs(1);
+REGISTER_CPU_OPERATOR(GradientCheckTestCubeGradient, GradientCheckTestCubeGradientOp);
+OPERATOR_SCHEMA(GradientCheckTestCubeGradient).NumInputs(2).NumOutputs(1);
+REGISTER_GRADIENT(GradientCheckTestCube, CubeGradient);
+
+// Numbers that no float holds are read, moved and restored as they are: the slope of x^3 at x is 3 x^2,
+// and central differences with a step h are at most h^2 beside it.
+TEST(GradientCheckTest, DoublesKeepTheirDigits) {
+  Workspace ws;
+  const std::vector<double> x = {1.0 / 3};
+  Feed<double>(&ws, "x", {1}, x);
+  const auto checked = CheckGradients(
+      ParseNet(R"(name: "n" op { type: "GradientCheckTestCube" input: "x" output: "y" })"), {"y"},
+      {.step = 1e-5, .tolerance = 1e-8}, &ws);
+  ASSERT_EQ(checked.size(), 1u);
+  EXPECT_EQ(checked[0].elements, 1);
+  EXPECT_EQ(checked[0].wrong, 0);
+  EXPECT_EQ(checked[0].not_smooth, 0);
+  EXPECT_NEAR(checked[0].worst.computed, 1.0 / 3, 1e-14);
+  EXPECT_NEAR(checked[0].worst.quotient, 1.0 / 3, 1e-9);
+  EXPECT_EQ(ws.GetBlob("x")->Get<Tensor>().data<double>()[0], x[0]);
+}
+
 TEST(GradientCheckTest, FindsAWrongGradient) {
   Workspace ws;
   Feed<float>(&ws, "x", {3}, {1, 0, -2});

@@ -183,6 +183,49 @@ TEST(InputProblemTest, NeedsNoMemoryForTheInputs) {
               HasSubstr("elements of input 1 (labels)"));
 }
 
+// The device of the operator does not matter, nor what its inputs hold beside what it checks.
+TEST(InputProblemTest, OperatorsOfOtherDevicesAreTriedOnTheCpu) {
+  EnsureBuiltinOperators();
+  OperatorDef op = Op("Accuracy", 2);
+  op.mutable_device_option()->set_device_type(CUDA);
+  EXPECT_THAT(InputProblem(op, {Floats({4, 10}), Ints({4, 10})}), HasSubstr("rank of input 1"));
+  EXPECT_EQ(InputProblem(op, {Floats({4, 10}), Ints({4})}), "");
+  EXPECT_EQ(InputProblem(Op("Accuracy", 0), {}), "");
+  // Dims that are not known, or no type.
+  TensorShape open = Ints({4, 10});
+  open.add_unknown_dims(0);
+  EXPECT_EQ(InputProblem(op, {Floats({4, 10}), open}), "");
+  open = Ints({4, 10});
+  open.clear_data_type();
+  EXPECT_EQ(InputProblem(op, {Floats({4, 10}), open}), "");
+}
+
+// An operator that keeps the quantization of its input compares it with its own arguments.
+TEST(InputProblemTest, QuantizedInputsHaveTheQuantizationOfTheOutput) {
+  EnsureBuiltinOperators();
+  const TensorShape bytes = CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::UINT8);
+  OperatorDef op = Op("Int8Reshape", 1, 2);
+  const auto add = [&](const char* name) {
+    Argument* const arg = op.add_arg();
+    arg->set_name(name);
+    return arg;
+  };
+  add("shape")->add_ints(6);
+  EXPECT_EQ(InputProblem(op, {bytes}), "");
+  add("Y_scale")->set_f(0.5f);
+  EXPECT_EQ(InputProblem(op, {bytes}), "");
+  add("Y_zero_point")->set_i(7);
+  EXPECT_EQ(InputProblem(op, {bytes}), "");
+  op.mutable_arg(0)->set_ints(0, 5);
+  EXPECT_NE(InputProblem(op, {bytes}), "");
+  // Other elements, and tensors that were given, are not quantized.
+  const std::string floats = InputProblem(op, {Floats({2, 3})});
+  EXPECT_THAT(floats, HasSubstr("holds Tensor"));
+  Tensor given(std::vector<int64_t>{2, 3}, CPU);
+  std::fill_n(given.mutable_data<uint8_t>(), 6, uint8_t{1});
+  EXPECT_EQ(InputProblem(op, {bytes}, {&given}), floats);
+}
+
 TEST(InputProblemTest, ChecksQuantizedInputs) {
   EnsureBuiltinOperators();
   OperatorDef op = Op("Int8Relu", 1);

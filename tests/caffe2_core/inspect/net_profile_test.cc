@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "caffe2_core/inspect/profile_drawing.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -184,6 +186,53 @@ TEST(ProfileDrawingTest, DrawsStripTotalsAndBars) {
           numbers(261, "2.000", "25.0") + bar("512.00", 246, "184.00", 16, orange, d) + "</svg>\n");
 }
 
+TEST(ProfileDrawingTest, HintsHaveAllThatIsKnown) {
+  NetProfile profile{.net = "n", .warm = {.median_ms = 2}};
+  profile.operators = {{.index = 3,
+                        .type = "Conv",
+                        .output = "y_ideep",
+                        .cold_ms = 12.5,
+                        .warm_ms = 0.5,
+                        .multiply_adds = 1000000,
+                        .flops = 2000000,
+                        .bytes = 500000},
+                       {.index = 4, .type = "Copy", .output = "", .warm_ms = 0.25, .bytes = 1000}};
+  const std::string svg = ProfileAsSvg(profile);
+  EXPECT_THAT(svg, HasSubstr("<title>3 Conv  y: 0.5000 ms, 25.0 %, first run 12.5000 ms, 1000000 "
+                             "multiply-adds, 4.0 GFLOP/s, 1.0 GB/s</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>4 Copy: 0.2500 ms, 12.5 %, first run 0.0000 ms, 0.0 GB/s"
+                             "</title>"));
+  EXPECT_THAT(svg, HasSubstr(">operators</text>"));  // all of them by default
+  EXPECT_THAT(svg, Not(HasSubstr("_ideep")));
+}
+
+// Of a type with an engine, of the user's own.
+class ProfiledOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(ProfiledOperator, ProfiledOp);
+REGISTER_CPU_OPERATOR_WITH_ENGINE(ProfiledOperator, PROFILED, ProfiledOp);
+OPERATOR_SCHEMA(ProfiledOperator).NumInputs(0, 2).NumOutputs(0, 2);
+
+TEST(NetProfileTest, NamesEnginesAndKernels) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(ParseNet(
+      R"(name: "n" op { type: "ProfiledOperator" engine: "PROFILED" output: "a" output: "b" }
+         op { type: "ProfiledOperator" name: "m" })"));
+  const NetProfile profile =
+      ProfileNet(net, [&] { return net->Run(); }, {.warmup_runs = 0, .timed_runs = 1});
+  ASSERT_EQ(profile.operators.size(), 2u);
+  EXPECT_EQ(profile.operators[0].engine, "PROFILED");
+  ASSERT_TRUE(profile.operators[0].kernel.has_value());
+  EXPECT_EQ(profile.operators[0].kernel->taken().algorithm, "PROFILED");
+  EXPECT_EQ(profile.operators[0].output, "a");
+  EXPECT_EQ(profile.operators[1].engine, "");
+  EXPECT_FALSE(profile.operators[1].kernel.has_value());
+  EXPECT_EQ(profile.operators[1].name, "m");
+}
+
 // The types beyond the seventh share grey and one line.
 TEST(ProfileDrawingTest, JoinsTheCheapestTypes) {
   NetProfile profile{.net = "n", .warm = {.median_ms = 45}};
@@ -200,6 +249,43 @@ TEST(ProfileDrawingTest, JoinsTheCheapestTypes) {
   EXPECT_THAT(svg, HasSubstr("fill=\"#999999\"><title>other types"));
   EXPECT_THAT(svg, HasSubstr("fill=\"#999999\"><title>7 T7: 2.0000 ms"));
   EXPECT_THAT(svg, HasSubstr(">operators</text>"));  // all of them
+}
+
+// The title has room for 60 columns of a net's name, a line of types for 40 and one of operators for 42.
+TEST(ProfileDrawingTest, LongNamesAreShortenedInTheMiddleButForHints) {
+  const auto svg_of = [](size_t net, size_t type, size_t output) {
+    NetProfile profile{.net = std::string(net - 1, 'n') + "N", .warm = {.median_ms = 1}};
+    profile.operators = {{.type = std::string(type - 1, 't') + "T",
+                          .output = std::string(output - 1, 'o') + "O",
+                          .warm_ms = 1}};
+    return ProfileAsSvg(profile);
+  };
+  const std::string fitting = svg_of(60, 36, 2), longer = svg_of(61, 37, 2);
+  EXPECT_THAT(fitting, HasSubstr("net &quot;" + std::string(59, 'n') + "N&quot;: median"));
+  EXPECT_THAT(fitting, HasSubstr(">" + std::string(35, 't') + "T (1)</text>"));
+  EXPECT_THAT(fitting, HasSubstr(">0 " + std::string(35, 't') + "T  oO</text>"));
+  // 30 columns before the ellipsis and 29 behind it; 20 and 19; 21 and 20.
+  EXPECT_THAT(longer,
+              HasSubstr("&quot;" + std::string(30, 'n') + "…" + std::string(28, 'n') + "N&quot;"));
+  EXPECT_THAT(longer,
+              HasSubstr(">" + std::string(20, 't') + "…" + std::string(14, 't') + "T (1)</text>"));
+  EXPECT_THAT(longer, HasSubstr("<title>" + std::string(36, 't') + "T (1)</title>"));
+  EXPECT_THAT(longer, HasSubstr("<title>0 " + std::string(36, 't') + "T  oO: 1.0000 ms"));
+  EXPECT_THAT(svg_of(1, 36, 2), HasSubstr(">0 " + std::string(35, 't') + "T  oO</text>"));
+  EXPECT_THAT(svg_of(1, 5, 33), HasSubstr(">0 ttttT  " + std::string(32, 'o') + "O</text>"));
+  EXPECT_THAT(svg_of(1, 5, 34),
+              HasSubstr(">0 ttttT  " + std::string(12, 'o') + "…" + std::string(19, 'o') + "O<"));
+}
+
+TEST(ProfileDrawingTest, OperatorsThatTakeNoTimeHaveNoWidth) {
+  NetProfile profile{.net = "n"};
+  profile.operators = {{.index = 0, .type = "A"}, {.index = 1, .type = "B"}};
+  const std::string svg = ProfileAsSvg(profile);
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"512.00\" y=\""));
+  EXPECT_THAT(svg, HasSubstr("width=\"0.00\" height=\"16\""));
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"20.00\" y=\"50\" width=\"0.00\" height=\"40\""));
+  EXPECT_THAT(svg, HasSubstr("0 A: 0.0000 ms, 0.0 %"));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
 TEST(NetProfileTest, RunsTheNetOnceColdThenWarmThenInTurns) {

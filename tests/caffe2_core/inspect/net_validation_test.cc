@@ -66,6 +66,40 @@ TEST(NetValidationTest, ChecksNetsInArguments) {
   EXPECT_THAT(texts, Contains(HasSubstr("NoSuchTwo")));
 }
 
+// Findings are sought 64 nets deep. Blobs of nested nets may be filled by the nets around them.
+TEST(NetValidationTest, ChecksNetsInNetsUpToADepth) {
+  const auto texts_of = [](const NetDef& net) {
+    std::vector<std::string> texts;
+    for (const NetFinding& finding : ValidateNet(net)) texts.push_back(finding.path + finding.text);
+    return texts;
+  };
+  for (const int levels : {0, 1, 2, 3, kMaxNetDepth, kMaxNetDepth + 1}) {
+    NetDef net = ParseNet(R"(op { type: "NoSuchInner" input: "unknown" output: "y" })");
+    std::string path;
+    for (int i = 0; i < levels; ++i) {
+      NetDef outer = ParseNet(R"(op { type: "NoSuchOuter" })");
+      *outer.mutable_op(0)->add_arg() = MakeArgument("a", net);
+      net = std::move(outer);
+      path += "operator 0 (NoSuchOuter), argument a: ";
+    }
+    const auto inner = HasSubstr("NoSuchInner");
+    const std::vector<std::string> texts = texts_of(net);
+    if (levels <= kMaxNetDepth) {
+      EXPECT_THAT(texts, Contains(inner)) << levels;
+      EXPECT_THAT(texts, Contains(testing::AllOf(testing::StartsWith(path), inner))) << levels;
+    } else {
+      EXPECT_THAT(texts, Not(Contains(inner)));
+    }
+  }
+  const std::string reads = R"(op { type: "Relu" input: "unknown" output: "y" })";
+  EXPECT_THAT(texts_of(ParseNet("external_input: 'x' " + reads)),
+              ElementsAre(HasSubstr("Source for input unknown is unknown")));
+  EXPECT_THAT(
+      texts_of(ParseNet("op { type: 'NoSuchOuter' arg { name: 'a' n { external_input: 'x' " +
+                        reads + " } } }")),
+      Not(Contains(HasSubstr("Source for input"))));
+}
+
 TEST(NetValidationTest, FindsNothingInAGoodNet) {
   EXPECT_THAT(ValidateNet(ParseNet(R"(
       external_input: "x" external_output: "y" op { type: "Relu" input: "x" output: "y" })")),

@@ -86,6 +86,29 @@ TEST(RangeHistogramTest, CountsTheSameWhateverComesFirst) {
               1e-9 * first.SquaredError(range));
 }
 
+// Numbers that came before larger ones are counted as if they had come with them: here all integers
+// within a bin's number, then some whose bins are 2, 4, 64 and 1,024 wide.
+TEST(RangeHistogramTest, NumbersKeepTheirBinsWhenTheyBecomeWider) {
+  for (const float last : {2048.0f, -2049.0f, 4096.0f, -100000.0f, 2000000.0f}) {
+    std::vector<float> numbers;
+    for (int i = 1; i < 2048; ++i) {
+      numbers.push_back(static_cast<float>(i));
+      for (int copy = 0; copy < i % 3; ++copy) numbers.push_back(static_cast<float>(-i));
+    }
+    RangeHistogram pieces = HistogramOf(numbers);
+    pieces.Add(&last, 1);
+    numbers.push_back(last);
+    const RangeHistogram whole = HistogramOf(numbers);
+    for (const RangeHistogram::Range range :
+         {RangeHistogram::Range{-0.25f, 0.25f}, RangeHistogram::Range{-5, 300},
+          RangeHistogram::Range{-700, 1}, RangeHistogram::Range{-1023, 1024},
+          RangeHistogram::Range{-2047, 2000}})
+      EXPECT_EQ(pieces.SquaredError(range), whole.SquaredError(range))
+          << last << ", " << range.min << " to " << range.max;
+    EXPECT_EQ(pieces.elements(), whole.elements());
+  }
+}
+
 TEST(RangeHistogramTest, HasNoRangeOfZeros) {
   const RangeHistogram histogram = HistogramOf({0, 0});
   EXPECT_EQ(histogram.BestRange().min, 0);

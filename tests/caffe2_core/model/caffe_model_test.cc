@@ -132,6 +132,8 @@ TEST(CaffeModelTest, RejectsWhatIsInMemoryInstead) {
                "the net of Caffe in memory is empty");
   ExpectThrows([] { LoadCaffeModelFromMemory("layer {\n  name: }", ""); }, "line 2");
   ExpectThrows([] { LoadCaffeModelFromMemory(kNet, "no weights"); }, "\"weights\"");
+  ExpectThrows([] { LoadCaffeModelFromMemory("layer { name: 'l' type: 'NoSuch' }", ""); },
+               "cannot import \"net\": ");
   ExpectThrows([] { LoadCaffeModelFromMemory(kNet, "\x89HDF\r\n\x1a\n"); }, "HDF5");
   ExpectThrows([] { LoadCaffeModelFromMemory(kNet, "", {.weights = "net.caffemodel"}); },
                "name files, want none");

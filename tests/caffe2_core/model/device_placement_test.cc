@@ -284,5 +284,99 @@ TEST(DevicePlacementTest, InputsOfOneOperatorMayBeOnOtherDevices) {
   EXPECT_EQ(DeviceOfFirstReader(net, "w")->device_type(), CUDA);
 }
 
+// Relu in `levels` nets, each in an argument of an operator of the net around it.
+NetDef NestedRelu(int levels, const std::string& relu = "") {
+  NetDef net = test::ParseNet("op { type: 'Relu' input: 'x' output: 'y' " + relu + " }");
+  for (int i = 0; i < levels; ++i) {
+    NetDef outer;
+    OperatorDef* const op = outer.add_op();
+    op->set_type("If");
+    // In turns, an argument with a net and one with several, of which it is the second.
+    if (i % 2 == 0) {
+      *op->add_arg() = MakeArgument("then_net", net);
+    } else {
+      Argument* const nets = op->add_arg();
+      nets->set_name("nets");
+      nets->add_nets()->set_name("first");
+      *nets->add_nets() = net;
+    }
+    net = outer;
+  }
+  return net;
+}
+
+const NetDef& InnermostOf(const NetDef& net) {
+  if (net.op(0).arg_size() == 0) return net;
+  const Argument& arg = net.op(0).arg(0);
+  return InnermostOf(arg.has_n() ? arg.n() : arg.nets(1));
+}
+
+TEST(DevicePlacementTest, ReachesNetsOfListsUpToADepth) {
+  RegisterStub();
+  const std::string too_deep = "nesting depth of nets";
+  for (const int levels : {1, 2, 3, kMaxNetDepth - 1, kMaxNetDepth}) {
+    SCOPED_TRACE(levels);
+    NetDef placed = NestedRelu(levels), requested = placed;
+    NetDef moved = NestedRelu(levels, "device_option { device_type: 23 }");
+    if (levels == kMaxNetDepth) {
+      test::ExpectThrows([&] { PlaceNet(&placed, Stub(1)); }, too_deep);
+      test::ExpectThrows([&] { RequestDeviceCopies(&requested); }, too_deep);
+      test::ExpectThrows([&] { MoveUnsupportedToCPU(&moved); }, too_deep);
+      continue;
+    }
+    EXPECT_THAT(PlaceNet(&placed, Stub(1)), ElementsAre("If"));
+    EXPECT_EQ(InnermostOf(placed).op(0).device_option().device_type(), kStub);
+    EXPECT_EQ(GetArgumentPtr(InnermostOf(placed), "inject_copies")->i(), 1);
+    RequestDeviceCopies(&requested);
+    EXPECT_EQ(GetArgumentPtr(InnermostOf(requested), "inject_copies")->i(), 1);
+    EXPECT_FALSE(InnermostOf(requested).op(0).has_device_option());
+    const_cast<NetDef&>(InnermostOf(moved)).mutable_op(0)->set_type("Softmax");
+    EXPECT_THAT(MoveUnsupportedToCPU(&moved), ElementsAre("Softmax"));
+    EXPECT_EQ(InnermostOf(moved).op(0).device_option().device_type(), CPU);
+  }
+  EXPECT_FALSE(NamesADevice(NestedRelu(2)));
+  for (const int levels : {1, 2, 5, kMaxNetDepth})
+    EXPECT_TRUE(NamesADevice(NestedRelu(levels, "device_option { device_type: 23 }"))) << levels;
+  EXPECT_FALSE(NamesADevice(NestedRelu(kMaxNetDepth + 1, "device_option { device_type: 23 }")));
+}
+
+// The number of a device belongs to its type: a placed operator has that of the new device, if any.
+TEST(DevicePlacementTest, NumbersOfDevicesGoWithTheirTypes) {
+  const char* const text = R"(
+      name: "n" device_option { device_type: 0 device_id: 4 random_seed: 9 }
+      op { type: "Relu" device_option { device_type: 0 device_id: 3 } }
+      op { type: "Softmax" device_option { device_id: 3 random_seed: 8 } }
+      op { type: "Relu" device_option { random_seed: 7 } })";
+  NetDef net = test::ParseNet(text);
+  DeviceOption device = Stub(0);
+  device.clear_device_id();
+  EXPECT_THAT(PlaceNet(&net, device), ElementsAre("Softmax"));
+  for (const int op : {0, 1, 2}) {
+    EXPECT_FALSE(net.op(op).device_option().has_device_id()) << op;
+    EXPECT_EQ(net.op(op).device_option().device_type(), op == 1 ? CPU : kStub) << op;
+  }
+  EXPECT_EQ(net.op(1).device_option().random_seed(), 8u);
+  EXPECT_EQ(net.op(2).device_option().random_seed(), 7u);
+  EXPECT_EQ(net.device_option().device_type(), CPU);
+  EXPECT_FALSE(net.device_option().has_device_id());
+  EXPECT_EQ(net.device_option().random_seed(), 9u);
+  NetDef second = test::ParseNet(text);
+  PlaceNet(&second, Stub(2));
+  EXPECT_EQ(second.op(0).device_option().device_id(), 2);
+  EXPECT_EQ(second.op(2).device_option().device_id(), 2);
+  NetDef bare = test::ParseNet(R"(op { type: "Relu" })");
+  PlaceNet(&bare, Stub(2));
+  EXPECT_FALSE(bare.has_device_option());
+  // An option of an operator that names no type goes with the net's.
+  NetDef unsupported = test::ParseNet(R"(device_option { device_type: 23 device_id: 1 }
+      op { type: "Softmax" device_option { device_id: 3 } }
+      op { type: "Sigmoid" device_option { device_type: 0 device_id: 3 } })");
+  EXPECT_THAT(MoveUnsupportedToCPU(&unsupported), ElementsAre("Softmax"));
+  EXPECT_TRUE(unsupported.op(0).device_option().has_device_type());
+  EXPECT_FALSE(unsupported.op(0).device_option().has_device_id());
+  EXPECT_EQ(unsupported.op(1).device_option().device_id(), 3) << "it is on the CPU";
+  EXPECT_EQ(unsupported.device_option().device_type(), kStub);
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_placement_test

@@ -6,6 +6,7 @@
 
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -122,6 +123,55 @@ TEST(MetaNetTest, OpensTheReaderOfTheParameters) {
   ws.GetBlob("!!PREDICTOR_DBREADER")->Get<db::DBReader>().Read(&key, &value);
   EXPECT_EQ(key, "key");
   ExpectThrows([&] { OpenParameterReader(dir.path("p"), "minidb", nullptr); }, "is null");
+}
+
+// A database with two predictors, whose nets read one weight: y = x w, and y = x w + w.
+TEST(MetaNetTest, PredictorsAreLoadedByName) {
+  const test::TempDir dir;
+  const std::string path = dir.path("two");
+  {
+    const auto database = db::CreateDB("minidb", path, db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (const std::string name : {"a", "b"}) {
+      MetaNetDef meta = Meta({"PREDICT_NET_TYPE", "GLOBAL_INIT_NET_TYPE"});
+      *meta.mutable_nets(0)->mutable_value() =
+          test::ParseNet(MakeString("name: 'n' external_input: 'w' external_input: 'x' "
+                                    "op { type: 'Mul' input: 'x' input: 'w' output: 'y' } ",
+                                    name == "b" ? "op { type: 'Add' input: 'y' input: 'w' output: "
+                                                  "'z' }"
+                                                : ""));
+      *meta.mutable_nets(1)->mutable_value() = test::ParseNet(
+          "external_input: '!!PREDICTOR_DBREADER' op { type: 'Load' input: '!!PREDICTOR_DBREADER' "
+          "output: 'w' }");
+      for (const char* const key : {"INPUTS_BLOB_TYPE", "OUTPUTS_BLOB_TYPE"}) {
+        meta.add_blobs()->set_key(key);
+        meta.mutable_blobs(meta.blobs_size() - 1)
+            ->add_value(*key == 'I'   ? "x"
+                        : name == "b" ? "z"
+                                      : "y");
+      }
+      Blob blob;
+      *blob.GetMutable<std::string>() = meta.SerializeAsString();
+      transaction->Put("!!META_NET_DEF_" + name, SerializeBlob(blob, "!!META_NET_DEF"));
+    }
+    Workspace ws;
+    test::Feed<float>(&ws, "w", {1}, {10});
+    transaction->Put("w", SerializeBlob(*ws.GetBlob("w"), "w"));
+    transaction->Commit();
+  }
+  for (const std::string name : {"a", "b"}) {
+    Predictor predictor = LoadPredictor(path, "minidb", name);
+    EXPECT_THAT(predictor.input_names(), ElementsAre("x"));
+    EXPECT_THAT(predictor.output_names(), ElementsAre(name == "b" ? "z" : "y"));
+    Tensor x(std::vector<int64_t>{1}, CPU);
+    x.mutable_data<float>()[0] = 3;
+    std::vector<Tensor> out;
+    ASSERT_TRUE(predictor(Predictor::TensorList{x}, &out));
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].data<float>()[0], name == "b" ? 40 : 30);
+  }
+  ExpectThrows([&] { LoadPredictor(path, "minidb", "c"); },
+               "holds no predictor \"!!META_NET_DEF_c\"");
 }
 
 TEST(MetaNetTest, TakesEachNetOfAKeyAndTheFirstPredictNet) {

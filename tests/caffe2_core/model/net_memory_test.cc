@@ -103,42 +103,6 @@ TEST(NetMemoryTest, AllocatesNothingOnceWarm) {
   EXPECT_EQ(counts.locks, 0);
 }
 
-// The size of the output of Tile is known only when the net runs.
-constexpr char kTile[] = R"(
-    name: "tile" external_input: "x" external_input: "n" external_output: "y"
-    op { type: "Tile" input: "x" input: "n" output: "a" arg { name: "axis" i: 0 } }
-    op { type: "Sigmoid" input: "a" output: "b" }
-    op { type: "Negative" input: "b" output: "y" })";
-
-void ExpectTiled(const Workspace& ws, int32_t count) {
-  const std::vector<float> x = Fetch<float>(ws, "x"), y = Fetch<float>(ws, "y");
-  ASSERT_EQ(y.size(), x.size() * static_cast<size_t>(count));
-  for (size_t i = 0; i < y.size(); ++i) {
-    EXPECT_NEAR(y[i], -1 / (1 + std::exp(-x[i % x.size()])), 1e-6);
-  }
-}
-
-TEST(NetMemoryTest, LearnsSizesThatDependOnData) {
-  Workspace ws;
-  FeedRandom(&ws, "x", {100});
-  Feed<int32_t>(&ws, "n", {1}, {2});
-  NetMemory memory(ws.CreateNet(ParseNet(kTile)), {}, NewStock());
-  ASSERT_TRUE(memory.Run());
-  EXPECT_EQ(memory.planned_blobs(), 0u);
-  ExpectTiled(ws, 2);
-  ASSERT_TRUE(memory.Run());
-  EXPECT_EQ(memory.planned_blobs(), 2u);
-  ExpectTiled(ws, 2);
-  const size_t small = memory.planned_bytes();
-  for (const int32_t count : {7, 7, 3, 7, 1}) {
-    Feed<int32_t>(&ws, "n", {1}, {count});
-    ASSERT_TRUE(memory.Run());
-    ExpectTiled(ws, count);
-  }
-  EXPECT_GT(memory.planned_bytes(), small);
-  EXPECT_EQ(memory.plans_made(), 3);
-}
-
 TEST(NetMemoryTest, RunsAgainAfterAFailure) {
   Workspace ws;
   FeedRandom(&ws, "x", {4, 3});
@@ -429,37 +393,6 @@ TEST(PredictorMemoryTest, RejectsIdleArenasOutOfRange) {
   ExpectThrows(
       [] { Predictor(NetDef(), ParseNet(kChain), nullptr, PredictorOptions{.idle_arenas = -1}); },
       "idle_arenas of a predictor is -1, want 0 to 1024");
-}
-
-TEST(NetMemoryTest, KeepsAPlanForEachElementType) {
-  Workspace ws;
-  NetBase* net = nullptr;
-  std::unique_ptr<NetMemory> memory;
-  const auto run = [&](auto one) {
-    using T = decltype(one);
-    Feed<T>(&ws, "x", {3}, {1, 2, 3});
-    if (net == nullptr) {
-      net = ws.CreateNet(ParseNet(R"(name: "n" external_input: "x" external_output: "y"
-          op { type: "Add" input: "x" input: "x" output: "a" }
-          op { type: "Mul" input: "a" input: "x" output: "b" }
-          op { type: "Add" input: "b" input: "a" output: "y" })"));
-      memory = std::make_unique<NetMemory>(net, std::set<std::string>(), NewStock());
-    }
-    ASSERT_TRUE(memory->Run());
-    // 2 x^2 + 2 x
-    ExpectTensor<T>(ws, "y", {3}, {4, 12, 24});
-  };
-  const struct {
-    bool wide;
-    int plans;
-  } rows[] = {{false, 1}, {true, 2}, {false, 2}, {true, 2}};
-  for (const auto& row : rows) {
-    row.wide ? run(int64_t{}) : run(float{});
-    EXPECT_EQ(memory->plans_made(), row.plans);
-  }
-  Feed<float>(&ws, "x", {3, 1}, {1, 2, 3});  // as many elements in another shape
-  ASSERT_TRUE(memory->Run());
-  EXPECT_EQ(memory->plans_made(), 3);
 }
 
 }  // namespace

@@ -110,6 +110,31 @@ TEST_F(OptimizerTest, LeavesANetAloneWhoseBlobsHaveTwoNames) {
   EXPECT_EQ(OptimizeNet(net, {}, &other).net.op_size(), 2);
 }
 
+// What an operator may read or write besides what it lists is not known to passes, wherever it is.
+TEST_F(OptimizerTest, LeavesANetAloneThatUsesUnlistedBlobs) {
+  const auto load = [](const std::string& all) {
+    return "op { type: 'Load' output: 'z' arg { name: 'load_all' " + all + " } }";
+  };
+  const auto nested = [](const std::string& nets) {
+    return "op { type: 'If' input: 'c' arg { name: 'then_net' " + nets + " } }";
+  };
+  for (const char* all : {"i: 1", "i: 0", "s: 'text'"}) {
+    const std::string op = load(all);
+    for (const std::string& last :
+         {op, nested("n { " + op + " }"), nested("nets { name: 'first' } nets { " + op + " }"),
+          nested("n { " + nested("n { op { type: 'Relu' input: 'q' output: 'q' } " + op + " }") +
+                 " }")}) {
+      SCOPED_TRACE(last);
+      const NetDef net = ParseNet(std::string(kNet) + last);
+      const Preparation prepared = OptimizeNet(net, options_, &ws_);
+      const bool lists_all = std::string(all) == "i: 0";
+      EXPECT_EQ(prepared.passes.empty(), !lists_all);
+      EXPECT_EQ(prepared.new_constants.empty(), !lists_all);
+      EXPECT_EQ(prepared.net.SerializeAsString() == net.SerializeAsString(), !lists_all);
+    }
+  }
+}
+
 TEST_F(OptimizerTest, TreatsAnEngineThatDoesNotExistAsTheDefault) {
   std::string text = kNet;
   text.insert(text.find("name: \"c1\""), "engine: \"CUDNN\" ");

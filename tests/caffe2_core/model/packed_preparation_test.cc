@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/int8_tensor.h"
+#include "operators/conv/conv_tuning.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -194,6 +197,24 @@ TEST_F(PackedPreparationTest, IsUsedOnlyWhereItsPreparationWouldBeTheSame) {
       {"less memory for Winograd", false, [](Load* l) { l->options.winograd_filter_bytes = 1000; }},
       {"other threads", false, [](Load*) { SetNumThreads(2); }},
       {"another shape of the input", false, [](Load* l) { FeedImage(&l->ws, 3); }},
+      {"another type of the input", false,
+       [](Load* l) {
+         Feed<int32_t>(&l->ws, "x", {1, 1, 1, 2}, {5, 5});
+       }},
+      {"another number of dimensions", false,
+       [](Load* l) {
+         Feed<float>(&l->ws, "x", {1, 1, 2}, {5, 5});
+       }},
+      {"a shape that the file does not know", false,
+       [](Load* l) {
+         l->options.input_shapes["z"] =
+             CreateTensorShape(std::vector<int64_t>{2}, TensorProto::FLOAT);
+       }},
+      {"tuning of its own", false,
+       [](Load* l) {
+         l->options.tuning = ParseConvTuning(MakeString(kConvTuningVersionLine, "\n"));
+       }},
+      {"another output", false, [](Load* l) { l->model.predict_net.add_external_output("t"); }},
       {"no shape of the input", true, [](Load* l) { l->ws.RemoveBlob("x"); }},
       {"another net", false, [](Load* l) { l->model.predict_net.set_name("another"); }},
       {"another weight", false, [](Load* l) { Feed<float>(&l->ws, "m", {1}, {5}); }},
@@ -389,12 +410,79 @@ TEST(PackedPagesTest, PagesThatPassesHaveReadAreReleased) {
 }
 
 TEST_F(PackedPreparationTest, DescriptionsNameVersionAndOptions) {
+  SetNumThreads(1);
   const std::string plain = DescribePreparation({});
-  EXPECT_THAT(plain, HasSubstr("caffe2rt "));
-  EXPECT_THAT(plain, HasSubstr(", threads 1"));
-  EXPECT_THAT(DescribePreparation({.deterministic = true}), HasSubstr(", deterministic"));
-  EXPECT_THAT(DescribePreparation({.without_passes = {"a", "b"}, .winograd_filter_bytes = 5}),
-              HasSubstr(", winograd filters up to 5 bytes, without passes a b"));
+  const std::string begin = plain.substr(0, plain.find(','));
+  EXPECT_TRUE(begin.starts_with("caffe2rt ")) << begin;
+  EXPECT_TRUE(begin.ends_with(MakeString(" on ", IsaName(CpuIsa())))) << begin;
+  EXPECT_EQ(plain, begin + ", threads 1");
+  EXPECT_EQ(DescribePreparation({.inputs = {"x"}, .kept = {"y"}, .free_constants = true}), plain);
+  EXPECT_EQ(DescribePreparation({.deterministic = true}), begin + ", deterministic");
+  EXPECT_EQ(DescribePreparation({.without_passes = {"a", "b"}, .winograd_filter_bytes = 5}),
+            begin + ", threads 1, winograd filters up to 5 bytes, without passes a b");
+  EXPECT_EQ(DescribePreparation({.precision = Precision::kBfloat16}),
+            begin + ", threads 1, precision bf16");
+  SetNumThreads(3);
+  EXPECT_EQ(DescribePreparation({}), begin + ", threads 3");
+  PreparationOptions all{.deterministic = true, .precision = Precision::kInt8};
+  all.winograd_filter_bytes = 0;
+  all.without_passes = {"z"};
+  all.tuning = ParseConvTuning(MakeString(kConvTuningVersionLine, "\nlayouts\tplain\n"));
+  EXPECT_EQ(DescribePreparation(all),
+            begin +
+                ", deterministic, winograd filters up to 0 bytes, precision int8, tuning of "
+                "its own, without passes z");
+}
+
+// Only constants of the net must be those of the file: not an input with a value of its own, not what
+// the net changes, of which a workspace has copies, and not what the net does not have.
+TEST_F(PackedPreparationTest, OtherBlobsOfTheFileMayHaveOtherValues) {
+  const std::string path = dir_.path("state.c2pack");
+  {
+    Model model;
+    model.predict_net = ParseNet(std::string(kNet) + R"( external_input: "c" external_output: "c"
+        op { type: "Add" input: "c" input: "m" output: "c" })");
+    model.inputs = {"x"};
+    model.outputs = {"y", "c"};
+    Workspace ws;
+    Feed<float>(&ws, "w", {1, 1, 1, 1}, {3});
+    Feed<float>(&ws, "b", {1}, {1});
+    Feed<float>(&ws, "m", {1}, {2});
+    Feed<float>(&ws, "c", {1}, {0});
+    Feed<float>(&ws, "unread", {1}, {4});
+    FeedImage(&ws, 2);
+    ModelPacker packer(model, ws);
+    packer.Prepare({.inputs = {"x"}, .kept = {"y", "c"}}, &ws);
+    packer.Write(path);
+  }
+  Load load(path);
+  Feed<float>(&load.ws, "unread", {1}, {5});
+  Feed<float>(&load.ws, "c", {1}, {10});
+  load.options.kept = {"y", "c"};
+  const Preparation prepared = load.Prepare();
+  ASSERT_FALSE(prepared.new_constants.empty());
+  EXPECT_EQ(load.ws.GetBlob(prepared.new_constants[0])->Get<Tensor>().raw_data(),
+            load.model.packed->data(load.model.packed->index().preparation().tensor(0).block()));
+  PreparedNet(prepared.net, {}, nullptr, &load.ws).Run();
+  ExpectTensor<float>(load.ws, "y", {1, 1, 1, 2}, {32, 32});
+  ExpectTensor<float>(load.ws, "c", {1}, {12});
+  // A constant is another matter, whatever its value is.
+  Load other(path);
+  Feed<float>(&other.ws, "m", {1}, {2});
+  const Preparation fresh = other.Prepare();
+  ASSERT_FALSE(fresh.new_constants.empty());
+  EXPECT_NE(other.ws.GetBlob(fresh.new_constants[0])->Get<Tensor>().raw_data(),
+            other.model.packed->data(other.model.packed->index().preparation().tensor(0).block()));
+}
+
+// The shapes with which the file was prepared are those of inputs that have none yet.
+TEST_F(PackedPreparationTest, InputsHaveTheShapesOfTheFile) {
+  Load load(path_);
+  load.ws.RemoveBlob("x");
+  const Preparation prepared = load.Prepare();
+  ASSERT_EQ(prepared.options.input_shapes.size(), 1u);
+  EXPECT_THAT(prepared.options.input_shapes.at("x").dims(), ElementsAre(1, 1, 1, 2));
+  EXPECT_EQ(prepared.options.input_shapes.at("x").data_type(), TensorProto::FLOAT);
 }
 
 }  // namespace

@@ -153,6 +153,41 @@ TEST_F(PackedWeightsFileTest, LoadsWeightsAsFloats) {
   EXPECT_THAT(Loaded("w"), ElementsAre(127, 1.4f, -63.5f, 0.2f));
 }
 
+// Of three weights, one is exact in any form, and one is the worst; what is no weight does not count.
+TEST_F(PackedWeightsFileTest, NamesTheWeightWithTheMostNoise) {
+  Model model = LoadModel({.predict_net = dir_.Write("net.pbtxt", R"(name: "fcs"
+      external_input: "x" external_input: "a" external_input: "b" external_input: "c"
+      external_input: "z"
+      op { type: "FC" input: "x" input: "a" input: "z" output: "p" }
+      op { type: "FC" input: "p" input: "b" input: "z" output: "q" }
+      op { type: "FC" input: "q" input: "c" input: "z" output: "y" })")});
+  Workspace ws;
+  Feed<float>(&ws, "a", {2, 2}, {1, 0, 0, 2});
+  Feed<float>(&ws, "b", {2, 2}, {1, 0.2f, 0.3f, 1});
+  Feed<float>(&ws, "c", {2, 2}, {1, 0.1f, 0.001f, 0});
+  Feed<float>(&ws, "z", {2}, {0.3f, 0.7f});
+  // Of rows with 1 as the largest, the levels are multiples of 1 / 127.
+  const auto noise = [](double value) {
+    const double difference = std::nearbyint(value * 127) / 127 - value;
+    return difference * difference;
+  };
+  const double of_b = 10 * std::log10((1 + 0.04 + 0.09 + 1) / (noise(0.2) + noise(0.3)));
+  const double of_c = 10 * std::log10((1 + 0.01 + 1e-6) / noise(0.1));
+  const ModelPacker::Summary int8 = ModelPacker(model, ws, WeightStorage::kInt8).Write(path_);
+  EXPECT_EQ(int8.reduced, 3);
+  EXPECT_EQ(int8.worst, of_b < of_c ? "b" : "c");
+  EXPECT_NEAR(int8.worst_snr_db, std::min(of_b, of_c), 1e-3);
+  // If all of them are exact, the first one is named.
+  for (const char* const name : {"b", "c"}) Feed<float>(&ws, name, {2, 2}, {4, 0, 0, -8});
+  const ModelPacker::Summary exact = ModelPacker(model, ws, WeightStorage::kFloat16).Write(path_);
+  EXPECT_EQ(exact.reduced, 3);
+  EXPECT_EQ(exact.worst, "a");
+  EXPECT_EQ(exact.worst_snr_db, HUGE_VAL);
+  const ModelPacker::Summary full = ModelPacker(model, ws, WeightStorage::kFull).Write(path_);
+  EXPECT_EQ(full.reduced, 0);
+  EXPECT_EQ(full.worst, "");
+}
+
 TEST_F(PackedWeightsFileTest, RejectsADamagedIndex) {
   Pack(WeightStorage::kInt8);
   const auto expect_error = [&](const std::function<void(PackedTensor*)>& damage,

@@ -4,7 +4,10 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/waiting.h"
@@ -297,6 +300,43 @@ TEST(PredictorTest, MetaNetWithoutBlobsUsesThePredictNets) {
         Predictor missing(Meta({{"PREDICT_INIT_NET_TYPE", kInit}}));
       },
       "no net \"PREDICT_NET_TYPE\"; it has: PREDICT_INIT_NET_TYPE");
+}
+
+// The constructors that copy and move a MetaNetDef, and the one that shares ownership of the parent.
+TEST(PredictorTest, MetaNetsAreCopiedOrMovedAndParentsShared) {
+  const MetaNetDef meta = Meta({{"PREDICT_INIT_NET_TYPE", kInit}, {"PREDICT_NET_TYPE", kPredict}});
+  const std::string before = meta.SerializeAsString();
+  auto parent = std::make_shared<Workspace>();
+  const std::weak_ptr<Workspace> observer = parent;
+  Feed<float>(parent.get(), "w", {2}, {100, 200});
+  const PredictorOptions options{.run_init = false, .kept_blobs = {"y"}};
+  const auto answer = [](Predictor* predictor) {
+    std::vector<Tensor> out;
+    EXPECT_TRUE((*predictor)({Vector({1, -500})}, &out));
+    return Values(out.at(0));
+  };
+  {
+    std::optional<Predictor> shared(std::in_place, meta, parent, options);
+    parent.reset();
+    EXPECT_FALSE(observer.expired());
+    EXPECT_EQ(answer(&*shared), (std::vector<float>{101, 0}));
+    const Predictor copy = *shared;
+    shared.reset();
+    EXPECT_FALSE(observer.expired()) << "a copy has it, too";
+  }
+  EXPECT_TRUE(observer.expired());
+  Predictor alone(meta, std::shared_ptr<Workspace>(), PredictorOptions{});
+  EXPECT_EQ(answer(&alone), (std::vector<float>{11, 0}));
+  EXPECT_EQ(meta.SerializeAsString(), before);
+  Workspace weights;
+  Feed<float>(&weights, "w", {2}, {7, 1000});
+  Predictor moved(MetaNetDef(meta), &weights, options);
+  EXPECT_EQ(answer(&moved), (std::vector<float>{8, 500}));
+  ExpectThrows(
+      [&] {
+        Predictor none(meta, std::make_shared<Workspace>(), PredictorOptions{.max_instances = 0});
+      },
+      "max_instances of a predictor is 0, want 1 to ");
 }
 
 TEST(PredictorTest, ConfigKeepsItsWorkspaceAliveAndNamesTheBlobs) {

@@ -6,6 +6,7 @@
 #include "caffe2_core/base/work_scope.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/graph/passes/matmul_precisions.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
@@ -264,6 +265,71 @@ TEST_F(PreparationTest, AutoIsTheLowestPrecisionThatSuffices) {
   }
   EXPECT_EQ(ChosenPrecision(net, {.precision = Precision::kInt8, .min_snr_db = 99}),
             Precision::kInt8);
+}
+
+// Why a precision is not used, as far as that does not depend on the machine.
+TEST_F(PreparationTest, ReasonsForOtherPrecisions) {
+  const NetDef conv = ParseNet(kNet);
+  const std::string pass =
+      "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
+  for (const Precision precision : {Precision::kBfloat16, Precision::kInt8}) {
+    EXPECT_EQ(WhyConvsFloat32(conv, {.optimize = false, .precision = precision}), pass);
+    EXPECT_EQ(WhyConvsFloat32(conv, {.without_passes = {"onednn_regions"}, .precision = precision}),
+              pass);
+    EXPECT_EQ(WhyFloat32(conv, {.optimize = false, .precision = precision}), pass);
+  }
+  EXPECT_EQ(WhyConvsFloat32(conv, {.optimize = false}), "");
+  EXPECT_EQ(WhyFloat32(conv, {.optimize = false}), "");
+  EXPECT_EQ(OtherConvPrecision(conv, {.optimize = false}), "");
+  EXPECT_EQ(WhyConvsFloat32(conv, {.precision = Precision::kBfloat16}), WhyNoBf16Convs());
+  // Ranges of inputs, which int8 needs.
+  NetDef ranged = conv;
+  *ranged.mutable_op(0)->add_arg() = MakeArgument("input_max", 5.0f);
+  const std::string no_int8 = WhyNoInt8Convs();
+  EXPECT_EQ(WhyConvsFloat32(ranged, {.precision = Precision::kInt8}), no_int8);
+  EXPECT_EQ(WhyConvsFloat32(conv, {.precision = Precision::kInt8}),
+            no_int8.empty() ? "the net states no ranges of inputs; caffe2 quantize measures them"
+                            : no_int8);
+  // Auto, by what the net states.
+  const auto why = [&](const std::string& args, bool deterministic) {
+    return WhyFloat32(
+        ParseNet(args + kNet),
+        {.deterministic = deterministic, .precision = Precision::kAuto, .min_snr_db = 30});
+  };
+  EXPECT_EQ(why("", true),
+            "the net does not state what lower precisions cost; caffe2 quantize measures it");
+  // The bytes of bf16 depend on the machine.
+  EXPECT_EQ(why("arg { name: 'snr_bf16' f: 30 } ", true),
+            "the machine does not have the precision that the net states to suffice");
+  EXPECT_EQ(why("arg { name: 'snr_bf16' f: 29.5 } ", true),
+            "of the wanted 30 dB of signal to noise, int8 has no and bf16 29.5");
+  EXPECT_EQ(
+      why("arg { name: 'snr_int8_pair_limited' f: 25 } arg { name: 'snr_int8' f: 35 } ", true),
+      "of the wanted 30 dB of signal to noise, int8 has 25 and bf16 no");
+  EXPECT_EQ(why("arg { name: 'snr_int8' f: 35 } ", true),
+            "the net does not state what lower precisions cost; caffe2 quantize measures it");
+}
+
+// Fully connected layers may have a precision that the convolutions beside them have not.
+TEST_F(PreparationTest, ConvolutionsBesideFullyConnectedLayers) {
+  const NetDef net = ParseNet(R"(name: "n"
+      op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 1 } }
+      op { type: "FC" input: "t" input: "v" input: "c" output: "y" })");
+  const NetDef fc =
+      ParseNet(R"(name: "n" op { type: "FC" input: "t" input: "v" input: "c" output: "y" })");
+  const std::string pass =
+      "the graph pass onednn_regions, which places bf16 convolutions, is not applied";
+  for (const Precision precision : {Precision::kBfloat16, Precision::kInt8}) {
+    const PreparationOptions without{.without_passes = {"onednn_regions"}, .precision = precision};
+    const bool has_products = WhyNoProductsIn(precision).empty();
+    EXPECT_EQ(WhyFloat32(net, without), has_products ? "" : pass);
+    EXPECT_EQ(OtherConvPrecision(net, without),
+              has_products ? "convolutions are computed in f32, because " + pass : "");
+    EXPECT_EQ(OtherConvPrecision(fc, without), "");
+    EXPECT_EQ(WhyFloat32(net, {.without_passes = {"onednn_regions", "matmul_precisions"},
+                               .precision = precision}),
+              pass);
+  }
 }
 
 TEST_F(PreparationTest, ErrorsNameTheirSubject) {

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <sstream>
 
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
@@ -147,6 +149,62 @@ TEST(InitTest, IdleFlagsAreOfTheirTypes) {
   EXPECT_FALSE(flags["caffe2_log_level"].idle);
 }
 
+// Every flag of Caffe2's core with its default, so that its command lines stay valid.
+TEST(InitTest, KnowsTheFlagsOfCaffe2) {
+  InitWith({});
+  std::map<std::string, FlagInfo> flags;
+  for (const FlagInfo& flag : RegisteredFlags()) flags[flag.name] = flag;
+  const struct {
+    const char* defaults;  // "name=value ..."
+    const char* type;
+    bool idle;
+  } rows[] = {
+      {"caffe2_version=false caffe2_keep_on_shrink=true caffe2_print_blob_sizes_at_exit=false "
+       "caffe2_report_cpu_memory_usage=false caffe2_cpu_allocator_do_zero_fill=true "
+       "caffe2_serialize_fp16_as_bytes=false caffe2_dag_net_collect_stats=false "
+       "caffe2_operator_throw_if_fp_exceptions=false",
+       "bool", false},
+      {"caffe2_log_level=2 caffe2_omp_num_threads=0 caffe2_mkl_num_threads=0 "
+       "caffe2_tensor_chunk_size=1000000 caffe2_max_keep_on_shrink_memory=9223372036854775807",
+       "int", false},
+      {"caffe2_override_executor=", "string", false},
+      {"logtostderr=true caffe2_use_fatal_for_enforce=false caffe2_print_stacktraces=false "
+       "caffe2_quit_on_unsupported_cpu_feature=false "
+       "caffe2_disable_implicit_engine_preference=false "
+       "caffe2_handle_executor_threads_exceptions=false caffe2_disable_chaining=false "
+       "caffe2_net_async_finish_chain=false caffe2_net_async_always_schedule_child=false "
+       "caffe2_net_async_check_stream_status=false caffe2_use_nvtx=false "
+       "caffe2_async_dag_use_multiple_streams=false caffe2_rnn_executor=true "
+       "caffe2_force_shared_col_buffer=false caffe2_workspace_stack_debug=false "
+       "caffe2_threadpool_force_inline=false caffe2_threadpool_android_cap=true "
+       "caffe2_threadpool_ios_cap=true caffe2_nnpack_use_mkl_num_threads=true "
+       "caffe2_profile_nnpack=false caffe2_mkl_memonger_in_use=false "
+       "caffe2_mkl_implicit_layout_change=false",
+       "bool", true},
+      {"v=0 minloglevel=0 caffe2_max_tensor_serializer_threads=16 "
+       "caffe2_operator_max_engine_name_length=10 caffe2_streams_per_gpu=1 "
+       "caffe2_net_async_max_gpus=16 caffe2_net_async_max_numa_nodes=8 "
+       "caffe2_net_async_cpu_pool_size=0 caffe2_net_async_thread_pool_size=0 "
+       "caffe2_threads_per_gpu=1 caffe2_leveldb_block_size=65536 caffe2_rocksdb_block_size=65536 "
+       "caffe2_nnpack_num_threads=1",
+       "int", true},
+      {"caffe2_htrace_span_log_path=", "string", true},
+  };
+  for (const auto& row : rows) {
+    std::istringstream words(row.defaults);
+    for (std::string word; words >> word;) {
+      SCOPED_TRACE(word);
+      const size_t equal = word.find('=');
+      const auto found = flags.find(word.substr(0, equal));
+      ASSERT_NE(found, flags.end());
+      EXPECT_EQ(found->second.default_value, word.substr(equal + 1));
+      EXPECT_EQ(found->second.type.substr(0, std::strlen(row.type)), row.type);
+      EXPECT_EQ(found->second.idle, row.idle);
+      EXPECT_NE(found->second.help, "");
+    }
+  }
+}
+
 // A program with a flag of this name shows its own help.
 TEST(InitDeathTest, HelpOfTheProgramPrecedes) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -188,7 +246,15 @@ TEST(InitTest, HelpListsTheFlagsAndEndsTheProgram) {
               testing::AllOf(
                   testing::HasSubstr("classifies images\nArguments:\n"),
                   testing::HasSubstr("\n    init_test_batch: (int, default 4) images per batch\n"),
-                  testing::HasSubstr("\n    caffe2_keep_on_shrink: (bool, default ")));
+                  testing::HasSubstr("\nArguments of the library:\n"),
+                  testing::HasSubstr("\n    caffe2_keep_on_shrink: (bool, default "),
+                  testing::Not(testing::HasSubstr("caffe2_disable_chaining:")),
+                  testing::Truly([](const std::string& text) {
+                    const size_t of_library = text.find("Arguments of the library:");
+                    return text.find("init_test_batch:") < of_library &&
+                           text.find("caffe2_keep_on_shrink:") > of_library &&
+                           text.find("Arguments of the library:", of_library + 1) == text.npos;
+                  })));
 }
 
 TEST(InitTest, AcceptsOtherFlagsOfCaffe2WithoutEffectAndRejectsUnknownOnes) {

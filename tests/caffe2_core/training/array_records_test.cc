@@ -49,7 +49,37 @@ TEST_F(ArrayRecordsTest, HasARowOfEachArrayInEachRecord) {
   EXPECT_THAT(ValuesOf<int64_t>(row.protos(3)), ElementsAre(3, int64_t{1} << 40));
 }
 
+// One row of each element type; labels alone become int32.
+TEST_F(ArrayRecordsTest, RowsKeepTheirElementTypes) {
+  const auto records =
+      Make({Write<double>("d.npy", {2, 2}, {1, 2, 3, 0.1}), Write<int32_t>("i.npy", {2}, {5, -6}),
+            Write<bool>("b.npy", {2, 1}, {true, false}), Write<int16_t>("s.npy", {2, 1}, {7, -300}),
+            Write<uint8_t>("u.npy", {2}, {8, 200})});
+  ASSERT_EQ(records.size(), 2u);
+  const TensorProtos& row = records[1].tensors;
+  EXPECT_EQ(row.protos(0).data_type(), TensorProto::DOUBLE);
+  EXPECT_THAT(ValuesOf<double>(row.protos(0)), ElementsAre(3, 0.1));
+  EXPECT_EQ(row.protos(1).data_type(), TensorProto::INT32);
+  EXPECT_THAT(ValuesOf<int32_t>(row.protos(1)), ElementsAre(-6));
+  EXPECT_THAT(DimsOf(row.protos(1)), ElementsAre());
+  EXPECT_EQ(row.protos(2).data_type(), TensorProto::BOOL);
+  EXPECT_FALSE(TensorOf(row.protos(2)).data<bool>()[0]);
+  EXPECT_EQ(row.protos(3).data_type(), TensorProto::INT16);
+  EXPECT_THAT(ValuesOf<int16_t>(row.protos(3)), ElementsAre(-300));
+  EXPECT_EQ(row.protos(4).data_type(), TensorProto::BYTE);
+  EXPECT_THAT(ValuesOf<uint8_t>(row.protos(4)), ElementsAre(200));
+  for (const TensorProto& proto : row.protos()) {
+    EXPECT_FALSE(proto.has_segment() || proto.has_device_detail()) << proto.name();
+  }
+  EXPECT_EQ(row.protos(4).name(), "u");
+  EXPECT_EQ(Make({Write<float>("x.npy", {0, 3}, {})}).size(), 0u);
+  EXPECT_EQ(Make({}).size(), 0u);
+}
+
 TEST_F(ArrayRecordsTest, StopsAtTheLimit) {
+  EXPECT_EQ(Make({Write<float>("x.npy", {3, 1}, {1, 2, 3})}, 3).size(), 3u);
+  EXPECT_EQ(Make({Write<float>("x.npy", {3, 1}, {1, 2, 3})}, 4).size(), 3u);
+  EXPECT_EQ(Make({Write<float>("x.npy", {3, 1}, {1, 2, 3})}, -1).size(), 3u);
   EXPECT_EQ(Make({Write<float>("x.npy", {3, 1}, {1, 2, 3})}, 2).size(), 2u);
 }
 

@@ -104,6 +104,37 @@ TEST_F(ImageRecordsTest, StoresPixelsInTheOrderBlueGreenRed) {
             std::pair(Dims({2, 4}), std::string("\2")));
 }
 
+// Each pixel has another colour: its three bytes are turned, and the pixels keep their places.
+TEST_F(ImageRecordsTest, StoresEachPixelInItsPlace) {
+  Image image{.width = 2, .height = 3, .rgb = {}};
+  for (int i = 0; i < 18; ++i) image.rgb.push_back(static_cast<uint8_t>(10 * (i + 1)));
+  SavePng(dir_.path("p.png"), image);
+  const auto bytes = [&](bool grey) {
+    const auto records =
+        Make({{"p.png", dir_.path("p.png"), 0}}, {.raw = true, .side = 0, .grey = grey});
+    const std::string& data = records.at(0).tensors.protos(0).byte_data();
+    return std::vector<int>(reinterpret_cast<const uint8_t*>(data.data()),
+                            reinterpret_cast<const uint8_t*>(data.data()) + data.size());
+  };
+  EXPECT_THAT(bytes(false), ElementsAre(30, 20, 10, 60, 50, 40, 90, 80, 70, 120, 110, 100, 150, 140,
+                                        130, 180, 170, 160));
+  // 0.299 red + 0.587 green + 0.114 blue: 18.15 for the first, 30 more for each further one.
+  EXPECT_THAT(bytes(true), ElementsAre(18, 48, 78, 108, 138, 168));
+}
+
+// A folder in that of a class is none of its images, whatever it is called.
+TEST_F(ImageRecordsTest, EndingsOfImagesMayHaveCapitals) {
+  for (const char* name :
+       {"b/1.PNG", "b/2.Jpg", "b/3.JPEG", "b/4.png.txt", "b/5png", "b/sub.png/6.png", "a/x.jpg"})
+    dir_.Write(name, "");
+  const ImageList list = ListClassFolders(dir_.path());
+  std::vector<std::string> names;
+  for (const LabelledFile& file : list.files)
+    names.push_back(MakeString(file.name, " ", file.label));
+  EXPECT_THAT(names, ElementsAre("a/x.jpg 0", "b/1.PNG 1", "b/2.Jpg 1", "b/3.JPEG 1"));
+  EXPECT_THAT(list.skipped, ElementsAre("b/4.png.txt", "b/5png"));
+}
+
 TEST_F(ImageRecordsTest, KeepsTheOrderOnSeveralThreads) {
   std::vector<LabelledFile> files;
   for (int i = 0; i < 150; ++i) {

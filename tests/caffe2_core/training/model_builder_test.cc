@@ -52,6 +52,55 @@ TEST(ModelBuilderTest, GivesEachLayerItsParameters) {
   EXPECT_EQ(ArgumentHelper(model.def().net().op(0)).GetSingleArgument<int>("group", 0), 2);
 }
 
+// Layers without options, and what has no function of its own.
+TEST(ModelBuilderTest, HasDefaultsAndAnyOperator) {
+  ModelBuilder model("net");
+  EXPECT_EQ(model.def().name(), "net");
+  EXPECT_EQ(model.def().net().name(), "net");
+  EXPECT_EQ(model.Conv("x", "c", 2, 3), "c");
+  EXPECT_EQ(model.SpatialBN("c", "b", 3), "b");
+  EXPECT_EQ(model.Dropout("b", "d"), "d");
+  EXPECT_EQ(model.Add("d", "b", "sum"), "sum");
+  EXPECT_EQ(model.Relu("sum"), "sum");
+  EXPECT_EQ(model.Op("Sqr", {"sum"}, "y", {MakeArgument("a", 1)}), "y");
+  OperatorDef* const split = model.AddOp("Split", {"y"}, {"p", "q"}, {MakeArgument("axis", 1)});
+  split->set_name("parts");
+  EXPECT_EQ(model.Param("w", {4, 5}), "w");
+  EXPECT_EQ(model.Param("v", {4}, "GaussianFill", {MakeArgument("std", 2.0f)}), "v");
+  EXPECT_EQ(model.Constant("k", {2}, 1.5f), "k");
+  model.SetLoss("q");
+  const NetDef& net = model.def().net();
+  ASSERT_EQ(net.op_size(), 7);
+  EXPECT_EQ(ArgumentHelper(net.op(0)).GetSingleArgument<int>("kernel", 0), 1);
+  EXPECT_EQ(net.op(0).arg_size(), 1);
+  EXPECT_EQ(net.op(0).input_size(), 3);  // with a bias
+  EXPECT_EQ(ArgumentHelper(net.op(1)).GetSingleArgument<float>("momentum", 0), 0.9f);
+  EXPECT_EQ(ArgumentHelper(net.op(2)).GetSingleArgument<float>("ratio", 0), 0.5f);
+  EXPECT_EQ(net.op(3).type(), "Add");
+  EXPECT_THAT(net.op(3).input(), ElementsAre("d", "b"));
+  EXPECT_EQ(net.op(4).type(), "Relu");
+  EXPECT_THAT(net.op(4).output(), ElementsAre("sum"));
+  EXPECT_EQ(net.op(5).type(), "Sqr");
+  EXPECT_EQ(net.op(5).arg_size(), 1);
+  EXPECT_EQ(net.op(6).name(), "parts");
+  EXPECT_THAT(net.op(6).output(), ElementsAre("p", "q"));
+  EXPECT_EQ(model.def().loss(), "q");
+  const int last = model.def().param_size() - 1;
+  const ParamDef &k = model.def().param(last), &v = model.def().param(last - 1),
+                 &w = model.def().param(last - 2);
+  EXPECT_EQ(w.fill(), "ConstantFill");
+  EXPECT_THAT(w.dims(), ElementsAre(4, 5));
+  EXPECT_TRUE(w.trained());
+  EXPECT_EQ(v.fill(), "GaussianFill");
+  EXPECT_EQ(v.arg(0).f(), 2);
+  EXPECT_FALSE(k.trained());
+  EXPECT_EQ(ArgumentHelper(FillOf(k)).GetSingleArgument<float>("value", 0), 1.5f);
+  model.Optimizer().set_rate(3);
+  model.Input().set_batch_size(7);
+  EXPECT_EQ(model.def().optimizer().rate(), 3);
+  EXPECT_EQ(model.def().input().batch_size(), 7);
+}
+
 // One step of one unit: all weights of the gates are 0 but those of the input, which are 1. With x = 1
 // all gates are logistic(1) = 0.731059, the new value is tanh(1) = 0.761594; the cell is their product,
 // 0.556770, and the output 0.731059 * tanh(0.556770) = 0.369606.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/training/data_parallel.h"
 #include "caffe2_core/training/input_nets.h"
@@ -136,6 +137,45 @@ TEST(PredictorDatabaseTest, PredictorsNeedAllParameters) {
       MessageOf([&] { SavePredictor(dir.path("model"), MakeTrainingNets(LineDef()), {}, ws); }),
       "parameter \"b\" does not exist");
   EXPECT_FALSE(std::filesystem::exists(dir.path("model")));
+}
+
+// The nets and lists of the database, which other programs read.
+TEST(PredictorDatabaseTest, HasTheNetsAndListsOfAPredictor) {
+  const TempDir dir;
+  Workspace ws;
+  Feed<float>(&ws, "w", {1, 2}, {4, 5});
+  Feed<float>(&ws, "b", {1}, {6});
+  const ImagePreparation classes = {.classes = {"cat", "dog"}};
+  SavePredictor(dir.path("model"), MakeTrainingNets(LineDef()), classes, ws);
+  const MetaNetDef meta = LoadMetaNetDef(dir.path("model"), "minidb");
+  std::string text;
+  for (const NetsMap& entry : meta.nets()) {
+    text += entry.key() + ": " + entry.value().name();
+    for (const OperatorDef& op : entry.value().op()) {
+      text += " " + op.type() + "(";
+      for (const std::string& input : op.input()) text += input + " ";
+      text += "->";
+      for (const std::string& output : op.output()) text += " " + output;
+      text += ")";
+    }
+    for (const std::string& input : entry.value().external_input()) text += " <" + input;
+    for (const std::string& output : entry.value().external_output()) text += " >" + output;
+    text += "\n";
+  }
+  for (const BlobsMap& entry : meta.blobs()) {
+    text += entry.key() + ":";
+    for (const std::string& blob : entry.value()) text += " " + blob;
+    text += "\n";
+  }
+  for (const auto& entry : meta.applicationspecificinfo())
+    text += entry.key() + "=" + entry.value() + "\n";
+  EXPECT_EQ(text,
+            "GLOBAL_INIT_NET_TYPE: line_load Load(!!PREDICTOR_DBREADER -> w b) "
+            "<!!PREDICTOR_DBREADER >w >b\n"
+            "PREDICT_INIT_NET_TYPE: line_init\n"
+            "PREDICT_NET_TYPE: line FC(data w b -> y) <data <w <b >y\n"
+            "INPUTS_BLOB_TYPE: data\nOUTPUTS_BLOB_TYPE: y\nPARAMETERS_BLOB_TYPE: w b\n"
+            "classes=cat\ndog\n");
 }
 
 TEST(PredictorDatabaseTest, NetsWithoutGradients) {

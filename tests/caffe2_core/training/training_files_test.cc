@@ -254,6 +254,42 @@ TEST_F(TrainingFilesTest, FirstWeightsHaveTheNamesAndShapesOfTheNet) {
   EXPECT_FALSE(fs::exists(dir_.path("weights")));
 }
 
+// A large tensor is several records of a database; the net of a file opens no other files.
+TEST_F(TrainingFilesTest, FirstWeightsMayBeInParts) {
+  Workspace ws;
+  Feed<float>(&ws, "w", {1, 2}, {4, 5});
+  Feed<float>(&ws, "b", {1}, {6});
+  const int64_t before = GlobalSerializationSettings().tensor_chunk_size;
+  GlobalSerializationSettings().tensor_chunk_size = 1;
+  SaveCheckpoint(dir_.path("parts"), ws, {"w", "b"}, {});
+  GlobalSerializationSettings().tensor_chunk_size = before;
+  ASSERT_GT(GetAll("minidb", dir_.path("parts")).size(), 3u);  // with the state
+  const TrainingNets nets = MakeTrainingNets(LineDef());
+  const InitialWeights found =
+      CollectInitialWeights(dir_.path("parts"), nets, dir_.path("weights"));
+  EXPECT_EQ(found.found, Names({"w", "b"}));
+  EXPECT_EQ(found.not_found, Names());
+  const Records records = GetAll("minidb", dir_.path("weights"));
+  ASSERT_EQ(records.size(), 2u);
+  Blob w;
+  for (const auto& [key, value] : records) {
+    if (BlobNameFromKey(key) == "w") DeserializeBlob(value, &w);
+  }
+  ASSERT_TRUE(w.IsType<Tensor>());
+  EXPECT_EQ(w.Get<Tensor>().dims(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(w.Get<Tensor>().data<float>()[0], 4);
+  EXPECT_EQ(w.Get<Tensor>().data<float>()[1], 5);
+  const std::string load = dir_.Write(
+      "load.pbtxt",
+      "op { type: 'Load' output: 'w' arg { name: 'db' s: '" + dir_.path("parts") +
+          "' } arg { name: 'db_type' s: 'minidb' } arg { name: 'absolute_path' i: 1 } }");
+  EXPECT_NE(Error([&] {
+              (void)CollectInitialWeights(load, nets, dir_.path("other"));
+            }).find("may not read"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(dir_.path("other")));
+}
+
 TEST_F(TrainingFilesTest, FreshFillsKeepTheShapes) {
   NetDef init = Parsed<NetDef>(R"(
       op { type: "GivenTensorFill" name: "n" output: "w" arg { name: "shape" ints: [2, 3] }
