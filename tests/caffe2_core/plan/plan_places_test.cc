@@ -1,0 +1,143 @@
+// Where steps run: stop blobs that only a child workspace has, positions of reporters, and nets that
+// steps keep or replace.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/mutex.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/caffe2_core/plan/plan_operators.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
+
+namespace caffe2rt::plan_places_test {
+namespace {
+
+using test::ExpectTensor;
+using test::Feed;
+using test::MessageOf;
+
+bool RunCounting(Workspace* ws, const std::string& steps, const PlanOptions& options = {}) {
+  return test::RunPlanText(ws, std::string(test::kCountingNets) + steps, options);
+}
+
+// The nets of the child workspace make its stop blob, which the workspace around does not have.
+TEST(PlanPlacesTest, AStopBlobBelongsToTheWorkspaceOfItsStep) {
+  const std::string child = R"(name: "child" create_workspace: true network: "init" network: "step"
+                               network: "count" should_stop_blob: "stop" )";
+  for (const std::string& step :
+       {child, "substep { " + child + "}", "substep { substep { " + child + "} }"}) {
+    SCOPED_TRACE(step);
+    Workspace ws;
+    test::ResetPlanCounts();
+    PlanOptions options;
+    options.should_continue = [](int i) { return i < 4; };
+    EXPECT_TRUE(RunCounting(&ws, "execution_step { " + step + "}", options));
+    EXPECT_EQ(test::PlanRuns(), 4);  // n is 1 again in each iteration
+    EXPECT_FALSE(ws.HasBlob("stop"));
+    // What no net makes does not exist there either.
+    const std::string none = "execution_step { " + step + "}";
+    std::string other = none;
+    other.replace(other.find("\"stop\""), 6, "\"none\"");
+    EXPECT_EQ(MessageOf([&] { RunCounting(&ws, other); }),
+              "should_stop_blob \"none\" of step \"child\" does not exist");
+  }
+}
+
+// A blob of the workspace around stops a step in a child workspace, too.
+TEST(PlanPlacesTest, AStopBlobAroundStopsAChildWorkspace) {
+  Workspace ws;
+  Feed<bool>(&ws, "stop", {1}, {true});
+  test::ResetPlanCounts();
+  EXPECT_TRUE(RunCounting(&ws, R"(execution_step { num_iter: 2
+      substep { create_workspace: true network: "count" network: "count"
+                should_stop_blob: "stop" } })"));
+  EXPECT_EQ(test::PlanRuns(), 2);
+}
+
+// A reporter, and what is below it, is not an iteration of the plan.
+TEST(PlanPlacesTest, PositionsOfReportersAreNotReported) {
+  Workspace ws;
+  Mutex mutex;
+  std::vector<std::string> positions;
+  PlanOptions options;
+  options.on_iteration = [&](const PlanPosition& position) {
+    const MutexLock lock(mutex);
+    positions.push_back(PlanPositionText(position));
+  };
+  test::ResetPlanCounts();
+  EXPECT_TRUE(RunCounting(&ws, R"(execution_step { name: "all" report_net: "count"
+      report_interval: 3600
+      substep { name: "work" network: "count" num_iter: 2 }
+      substep { name: "report" run_every_ms: 3600000 num_iter: 2
+        substep { name: "below" network: "count" }
+        substep { name: "apart" create_workspace: true substep { name: "deep" network: "count" } }
+        substep { name: "together" num_concurrent_instances: 2
+          substep { name: "instance" network: "count" } } } })",
+                          options));
+  EXPECT_EQ(test::PlanRuns(), 2 + 1 + 2 * 4);
+  EXPECT_EQ(positions, (std::vector<std::string>{"step \"all\"",
+                                                 "step \"all\", step \"work\", iteration 1 of 2",
+                                                 "step \"all\", step \"work\", iteration 2 of 2"}));
+}
+
+TEST(PlanPlacesTest, PositionsOfInstancesAndChildWorkspacesAreReported) {
+  Workspace ws;
+  Mutex mutex;
+  std::vector<std::string> positions;
+  PlanOptions options;
+  options.on_iteration = [&](const PlanPosition& position) {
+    const MutexLock lock(mutex);
+    positions.push_back(PlanPositionText(position));
+  };
+  EXPECT_TRUE(RunCounting(&ws, R"(execution_step { name: "top" create_workspace: true num_iter: 2
+      substep { name: "all" num_concurrent_instances: 2
+        substep { name: "one" create_workspace: true network: "count" } } })",
+                          options));
+  std::sort(positions.begin(), positions.end());
+  std::vector<std::string> want;
+  for (const char* top : {"step \"top\", iteration 1 of 2", "step \"top\", iteration 2 of 2"}) {
+    want.push_back(top);
+    want.push_back(MakeString(top, ", step \"all\""));
+    for (int i = 0; i < 2; ++i) want.push_back(MakeString(top, ", step \"all\", step \"one\""));
+  }
+  EXPECT_EQ(positions, want);
+}
+
+// The first use in a plan replaces a net of that name; later uses, also in the same plan, keep it.
+TEST(PlanPlacesTest, ANetThatExistedBeforeIsReplacedOnce) {
+  Workspace ws;
+  NetDef old;
+  old.set_name("count");
+  ASSERT_NE(ws.CreateNet(old), nullptr);
+  test::ResetPlanCounts();
+  EXPECT_TRUE(RunCounting(&ws, R"(execution_step { network: "count" num_iter: 2 }
+      execution_step { substep { network: "count" } }
+      execution_step { num_concurrent_instances: 1 substep { network: "count" } })"));
+  EXPECT_EQ(test::PlanRuns(), 4);
+  EXPECT_EQ(test::PlanOperators(), 1);
+  EXPECT_EQ(ws.GetNet("count")->GetOperators().size(), 1u);
+  // Another run of the plan makes the net again.
+  EXPECT_TRUE(RunCounting(&ws, R"(execution_step { network: "count" })"));
+  EXPECT_EQ(test::PlanOperators(), 2);
+}
+
+// Instances that run one after the other use the net of the workspace, which each gives back.
+TEST(PlanPlacesTest, ConcurrentStepsInTurnBorrowTheSameNet) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  const std::string together = R"(execution_step { concurrent_substeps: true
+      substep { network: "count" } substep { network: "inner" } } )";
+  Feed<float>(&ws, "n", {1}, {0});
+  Feed<float>(&ws, "one", {1}, {1});
+  EXPECT_TRUE(RunCounting(&ws, together + together + together));
+  EXPECT_EQ(test::PlanRuns(), 3);
+  EXPECT_EQ(test::PlanOperators(), 1);
+  ExpectTensor<float>(ws, "n", {1}, {3});
+}
+
+}  // namespace
+}  // namespace caffe2rt::plan_places_test
