@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,65 @@ TEST(PlanPlacesTest, ConcurrentStepsInTurnBorrowTheSameNet) {
   EXPECT_EQ(test::PlanRuns(), 3);
   EXPECT_EQ(test::PlanOperators(), 1);
   ExpectTensor<float>(ws, "n", {1}, {3});
+}
+
+// Each child workspace has its own number; that of a workspace inside comes after it.
+TEST(PlanPlacesTest, AChildWorkspaceInsideAnotherHasItsOwnId) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "NODE_ID", {1}, {1});
+  for (const char* name : {"x", "y", "z"}) ws.CreateBlob(name);
+  const auto copies = [](const std::string& to) {
+    return test::Net(to, "op { type: 'Copy' input: 'GLOBAL_WORKSPACE_ID' output: '" + to + "' }");
+  };
+  EXPECT_TRUE(test::RunPlanText(&ws, copies("x") + copies("y") + copies("z") +
+                                         R"(execution_step { create_workspace: true
+      substep { network: "x" } substep { create_workspace: true network: "y" }
+      substep { network: "z" } })"));
+  ExpectTensor<int32_t>(ws, "x", {}, {65536});
+  ExpectTensor<int32_t>(ws, "y", {}, {65537});
+  ExpectTensor<int32_t>(ws, "z", {}, {65536});
+  EXPECT_FALSE(ws.HasBlob("GLOBAL_WORKSPACE_ID"));
+}
+
+// A user's net whose first two runs fail, without an exception or with one.
+class PlanPlacesFailingNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+  static std::atomic<int>& Runs() {
+    static std::atomic<int> runs{0};
+    return runs;
+  }
+
+ protected:
+  bool DoRun() override {
+    const int run = ++Runs();
+    CAFFE_ENFORCE(run != 1, "the first run");
+    return run > 2;
+  }
+};
+REGISTER_NET(plan_places_failing, PlanPlacesFailingNet);
+
+// A report that fails is logged; the step goes on, and the next report runs as if nothing had been.
+TEST(PlanPlacesTest, AReporterRunsAgainAfterItHasFailed) {
+  for (const char* reporter :
+       {"num_concurrent_instances: 2 substep { network: 'failing' }",
+        "concurrent_substeps: true substep { network: 'failing' } substep { network: 'idle' }",
+        "network: 'failing'", "create_workspace: true network: 'failing'"}) {
+    SCOPED_TRACE(reporter);
+    PlanPlacesFailingNet::Runs() = 0;
+    Workspace ws;
+    PlanOptions options;
+    options.should_continue = [](int) { return PlanPlacesFailingNet::Runs() < 6; };
+    EXPECT_TRUE(test::RunPlanText(
+        &ws,
+        MakeString("network { name: 'failing' type: 'plan_places_failing' } network { name: 'idle' "
+                   "} execution_step { substep { network: 'idle' num_iter: 400000 } substep { "
+                   "run_every_ms: 1 ",
+                   reporter, " } }"),
+        options));
+    EXPECT_GE(PlanPlacesFailingNet::Runs(), 6);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/queue/rebatching_queue.h"
 #include "tests/support/operator_test.h"
@@ -158,6 +159,38 @@ TEST_F(QueueRecordsTest, RowsOfABatchKeepTheirDims) {
   ASSERT_TRUE(RunIt(take + "arg { name: 'num_elements' i: 2 }"));
   ExpectTensor<float>(ws_, "a", {2, 2, 1}, {2, 3, 4, 5});
   ExpectTensor<bool>(ws_, "b", {2, 0}, {});
+}
+
+// A tensor that nothing has written has a shape and no type.
+TEST_F(QueueRecordsTest, JoinsTensorsWithoutAType) {
+  CreateQueue("q", 1);
+  for (int i = 0; i < 2; ++i) {
+    ws_.CreateBlob("x")->Reset();
+    ws_.GetBlob("x")->GetMutableTensor(CPU)->Resize(2, 3);
+    ASSERT_TRUE(
+        ws_.RunOperatorOnce(ParseOp("type: 'EnqueueBlobs' input: 'q' input: 'x' output: 'x'")));
+  }
+  ASSERT_TRUE(ws_.RunOperatorOnce(
+      ParseOp("type: 'SafeDequeueBlobs' input: 'q' output: 'y' output: 'status' "
+              "arg { name: 'num_records' i: 2 }")));
+  EXPECT_EQ(DimsOf(ws_, "y"), (std::vector<int64_t>{2, 3}));
+  ExpectTensor<bool>(ws_, "status", {}, {false});
+}
+
+// The schema lists 64 queues; an operator on more may use any blob.
+TEST(WeightedSampleDequeueBlobsSchemaTest, KnowsTheQueuesOfLargeOperatorsToo) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema("WeightedSampleDequeueBlobs");
+  ASSERT_NE(schema, nullptr);
+  OperatorDef def = ParseOp("type: 'WeightedSampleDequeueBlobs' output: 'y' output: 'status'");
+  for (int i = 0; i < 64; ++i) {
+    def.add_input("q" + std::to_string(i));
+    EXPECT_TRUE(schema->input_is_synchronized(i)) << i;
+    EXPECT_TRUE(schema->modifies_input(i)) << i;
+  }
+  EXPECT_FALSE(schema->has_effect(Effect::kEverything, def));
+  def.add_input("more");
+  EXPECT_TRUE(schema->has_effect(Effect::kEverything, def));
+  EXPECT_TRUE(schema->has_effect(Effect::kRandom, def));
 }
 
 // Each weight of three in turn, and proportions that differ.
