@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/caffe2_core/plan/plan_operators.h"
 #include "tests/support/operator_test.h"
@@ -197,6 +198,84 @@ TEST(PlanPlacesTest, AReporterRunsAgainAfterItHasFailed) {
         options));
     EXPECT_GE(PlanPlacesFailingNet::Runs(), 6);
   }
+}
+
+// Nets that wait for records of the queues q and r, which stay empty, in a workspace that has them.
+class PlanStopTest : public testing::Test {
+ protected:
+  PlanStopTest() {
+    nets_ = test::Net("raise", "op { type: 'PlanTestRaise' }");
+    for (const std::string name : {"q", "r"}) {
+      nets_ += test::Net("read_" + name, "op { type: 'DequeueBlobs' input: '" + name +
+                                             "' output: 'y" + name + "' }");
+      EXPECT_TRUE(
+          ws_.RunOperatorOnce(test::ParseOp("type: 'CreateBlobsQueue' output: '" + name + "'")));
+    }
+  }
+  PlanDef Plan(const std::string& steps) const { return test::ParsePlan(nets_ + steps); }
+  std::string nets_;
+  Workspace ws_;
+};
+
+// A signal ends the wait of a concurrent step without a failure.
+TEST_F(PlanStopTest, ASignalEndsConcurrentStepsThatWaitWithoutAFailure) {
+  EXPECT_TRUE(ws_.RunPlan(Plan(R"(execution_step { concurrent_substeps: true
+      substep { network: "read_q" } substep { network: "read_r" } substep { network: "raise" } })"),
+                          PlanOptions()));
+}
+
+// Stopped from outside, the plan has not done what it should.
+TEST_F(PlanStopTest, APlanThatIsStoppedFromOutsideFails) {
+  const std::atomic<bool> stopped = true;
+  const StopScope scope(stopped);
+  const auto go_on = [](int) { return true; };
+  EXPECT_FALSE(ws_.RunPlan(Plan(R"(execution_step { concurrent_substeps: true
+      substep { network: "read_q" } substep { network: "read_r" } })"),
+                           go_on));
+  EXPECT_THROW(ws_.RunPlan(Plan("execution_step { network: 'read_q' }"), go_on), RunStopped);
+}
+
+// Before anything runs, as for the nets of steps.
+TEST(PlanPlacesTest, AReportNetThatThePlanDoesNotHaveIsNamed) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  for (const char* more : {"", "num_concurrent_instances: 2 ", "create_workspace: true "}) {
+    EXPECT_EQ(MessageOf([&] {
+                RunCounting(&ws, MakeString(R"(execution_step { substep { network: "count" }
+                    substep { report_net: "coun" report_interval: 1 )",
+                                            more, "substep { network: \"count\" } } }"));
+              }),
+              "network \"coun\" not found in the plan; close: count");
+  }
+  EXPECT_EQ(test::PlanRuns(), 0);
+}
+
+// An interval below one second is one second: the only report is that at the end of the step.
+TEST(PlanPlacesTest, ReportsAreNotMadeWithoutAPause) {
+  for (const int interval : {0, -5}) {
+    Workspace ws;
+    Feed<float>(&ws, "n", {1}, {0});
+    Feed<float>(&ws, "one", {1}, {1});
+    test::ResetPlanCounts();
+    EXPECT_TRUE(
+        RunCounting(&ws, MakeString(R"(execution_step { report_net: "count" report_interval: )",
+                                    interval, R"( substep { network: "inner" num_iter: 500 } })")));
+    EXPECT_GE(test::PlanRuns(), 1);
+    EXPECT_LE(test::PlanRuns(), 20);
+  }
+}
+
+TEST(PlanPlacesTest, AStepOfOneIterationIsNamedWithoutIt) {
+  ExecutionStep one, around;
+  one.set_name("one");
+  one.set_num_iter(1);
+  around.set_num_iter(1);
+  EXPECT_EQ(PlanPositionText({.step = &one}), "step \"one\"");
+  const PlanPosition outer = {.step = &around};
+  EXPECT_EQ(PlanPositionText({.step = &one, .outer = &outer}), "step \"one\"");
+  around.set_num_iter(2);
+  EXPECT_EQ(PlanPositionText({.step = &one, .outer = &outer}),
+            "a step, iteration 1 of 2, step \"one\"");
 }
 
 }  // namespace

@@ -2,12 +2,16 @@
 // uses after another one, and copies of what is bound.
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
@@ -109,6 +113,94 @@ TEST(ControlPlacesTest, AKeptDoHasANetForEachDepth) {
       ASSERT_TRUE(take->Run());
       ExpectTensor<float>(ws, "g", {1}, {3 * (base + static_cast<float>(i))});
     }
+  }
+}
+
+// Another operator's workspace comes in between, so that the next one needs copies again.
+TEST(ControlPlacesTest, AKeptDoCopiesIntoTheWorkspaceThatTheScopeHasNow) {
+  Workspace ws;
+  ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(R"(type: "CreateScope" output: "S")")));
+  for (const char* name : {"y", "z", "g"}) ws.CreateBlob(name);
+  Feed<float>(&ws, "x", {1}, {1});
+  Feed<float>(&ws, "w", {2}, {1, 1});
+  const auto first = CreateOperator(
+      ParseOp(Scaled("x", "y", 3) + R"( arg { name: "copy_external_blobs" i: 1 })"), &ws);
+  const auto second = CreateOperator(ParseOp(Scaled("w", "z", 5)), &ws);
+  const std::string take_input =
+      R"(type: "Do" is_gradient_op: true input: "x" input: "S" output: "g"
+    output: "S" arg { name: "inner_blobs" strings: "in" strings: "g" }
+    arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+    arg { name: "net" n { name: "take" op { type: "Copy" input: "in" output: "g" } } })";
+  for (const float x : {1.0f, 2.0f, 4.0f}) {
+    SCOPED_TRACE(x);
+    Feed<float>(&ws, "x", {1}, {x});
+    ASSERT_TRUE(first->Run());
+    Feed<float>(&ws, "x", {1}, {-7});
+    ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(take_input)));
+    ExpectTensor<float>(ws, "g", {1}, {x});
+    ASSERT_TRUE(second->Run());
+    ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(kTakeProduct)));
+    ExpectTensor<float>(ws, "g", {2}, {5, 5});
+  }
+}
+
+// Any number but 0 is true; of several, the first one counts.
+TEST(ControlPlacesTest, AConditionOfALoopIsFalseAtZeroOnly) {
+  const std::string op = R"(type: "ONNXWhile" input: "trips" input: "go" input: "x" output: "last"
+    arg { name: "has_trip_count" i: 1 } arg { name: "has_cond" i: 1 }
+    arg { name: "body" n { name: "body" external_input: "i" external_input: "c" external_input: "a"
+      external_output: "c" external_output: "b"
+      op { type: "Scale" input: "a" output: "b" arg { name: "scale" f: 2 } } } })";
+  Workspace ws;
+  Feed<int64_t>(&ws, "trips", {2}, {3, 99});
+  Feed<float>(&ws, "x", {1}, {1});
+  const auto last = [&] {
+    EXPECT_TRUE(ws.RunOperatorOnce(ParseOp(op)));
+    return Fetch<float>(ws, "last")[0];
+  };
+  for (const int32_t go : {-1, 2, INT32_MIN}) {
+    Feed<int32_t>(&ws, "go", {1}, {go});
+    EXPECT_EQ(last(), 8) << go;
+  }
+  Feed<int32_t>(&ws, "go", {2}, {0, 1});
+  EXPECT_EQ(last(), 1);
+  for (const int64_t go : {int64_t{-1}, int64_t{1} << 32, INT64_MIN}) {
+    Feed<int64_t>(&ws, "go", {1}, {go});
+    EXPECT_EQ(last(), 8) << go;
+  }
+  Feed<int64_t>(&ws, "go", {2}, {0, 1});
+  EXPECT_EQ(last(), 1);
+  Feed<bool>(&ws, "go", {2}, {true, false});
+  EXPECT_EQ(last(), 8);
+  Feed<bool>(&ws, "go", {1}, {false});
+  EXPECT_EQ(last(), 1);
+}
+
+// An operator that sends SIGINT to the process.
+class ControlPlacesRaiseOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { return std::raise(SIGINT) == 0; }
+};
+REGISTER_CPU_OPERATOR(ControlPlacesRaise, ControlPlacesRaiseOp);
+OPERATOR_SCHEMA(ControlPlacesRaise).NumInputs(0).NumOutputs(0);
+
+// The signal of the first iteration ends the loop behind it.
+TEST(ControlPlacesTest, ASignalEndsLoopsAfterTheIteration) {
+  const SignalHandler handled;  // as a program that runs a plan
+  const std::string raise = R"(op { type: "ControlPlacesRaise" } )";
+  Workspace ws;
+  for (const char* loop :
+       {R"(type: "ONNXWhile" input: "trips" input: "c" output: "unused"
+           arg { name: "has_trip_count" i: 1 }
+           arg { name: "body" n { name: "b" external_input: "i" external_input: "c"
+             external_output: "c" )",
+        R"(type: "While" input: "c" output: "c" arg { name: "loop_net" n { name: "b" )"}) {
+    Feed<int64_t>(&ws, "trips", {1}, {5});
+    Feed<bool>(&ws, "c", {1}, {true});
+    const std::string got =
+        MessageOf([&] { (void)ws.RunOperatorOnce(ParseOp(loop + raise + "} }")); });
+    EXPECT_THAT(got, testing::EndsWith("the loop was interrupted by a signal after 1 iterations"));
   }
 }
 

@@ -177,6 +177,30 @@ TEST_F(QueueRecordsTest, JoinsTensorsWithoutAType) {
   ExpectTensor<bool>(ws_, "status", {}, {false});
 }
 
+// A scope holds blobs of its own, so it stays where it is.
+TEST_F(QueueRecordsTest, ScopesNeitherEnterNorAreGivenBack) {
+  CreateQueue("q", 1);
+  const std::string enqueue = "type: 'EnqueueBlobs' input: 'q' input: 'x' output: 'x'";
+  const auto run = [this](const std::string& op) { return ws_.RunOperatorOnce(ParseOp(op)); };
+  ASSERT_TRUE(run("type: 'CreateScope' output: 'x'"));
+  const std::string type(ws_.GetBlob("x")->TypeName());
+  ExpectThrows([&] { (void)run(enqueue); },
+               "blob 0 of a record holds an object of type " + type +
+                   ", want one that can leave its workspace: neither a scope nor a queue can enter "
+                   "a queue");
+  EXPECT_EQ(ws_.GetBlob("x")->TypeName(), type);
+  Feed<float>(&ws_, "v", {1}, {4});
+  ASSERT_TRUE(run("type: 'EnqueueBlobs' input: 'q' input: 'v' output: 'v'"));
+  ASSERT_TRUE(run("type: 'DequeueBlobs' input: 'q' output: 'x'"));  // replaces the scope
+  ExpectTensor<float>(ws_, "x", {1}, {4});
+  // The queue has 60 places; the one that was used holds nothing of the reader's.
+  for (int i = 0; i < 60; ++i) {
+    Feed<float>(&ws_, "v", {1}, {5});
+    ASSERT_TRUE(run("type: 'EnqueueBlobs' input: 'q' input: 'v' output: 'v'"));
+    EXPECT_TRUE(ws_.GetBlob("v")->IsEmpty()) << i;
+  }
+}
+
 // The schema lists 64 queues; an operator on more may use any blob.
 TEST(WeightedSampleDequeueBlobsSchemaTest, KnowsTheQueuesOfLargeOperatorsToo) {
   const OpSchema* const schema = OpSchemaRegistry::Schema("WeightedSampleDequeueBlobs");
