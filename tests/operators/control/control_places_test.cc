@@ -204,6 +204,28 @@ TEST(ControlPlacesTest, ASignalEndsLoopsAfterTheIteration) {
   }
 }
 
+// An operator lists what its net reads, and what it writes, of the blobs that an earlier one has bound.
+TEST(ControlPlacesTest, ANetInAReusedWorkspaceBindsWhatItReadsOrWrites) {
+  Workspace ws;
+  ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(R"(type: "CreateScope" output: "S")")));
+  Feed<float>(&ws, "x", {1}, {2});
+  ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(Scaled("x", "y", 3))));
+  const auto message = [&](const std::string& from, const std::string& to) {
+    return MessageOf([&] {
+      (void)ws.RunOperatorOnce(ParseOp(MakeString(
+          R"(type: "Do" input: "S" output: "S" arg { name: "reuse_workspace" i: 1 }
+             arg { name: "net" n { name: "n" op { type: "Copy" input: ")",
+          from, R"(" output: ")", to, R"(" } } })")));
+    });
+  };
+  EXPECT_EQ(message("t", "own"), "(nothing was thrown)");
+  EXPECT_THAT(message("in", "own"),
+              testing::HasSubstr("inner blob \"in\" denotes a blob outside, which an operator"));
+  EXPECT_THAT(message("t", "out"),
+              testing::HasSubstr("inner blob \"out\" denotes a blob outside, which an operator"));
+  ExpectTensor<float>(ws, "y", {1}, {6});
+}
+
 // What is not a tensor is bound, but not copied; a blob that is written later is copied as it is then.
 TEST(ControlPlacesTest, CopiesOfBoundBlobsAreOfTensorsOnly) {
   Workspace ws;
