@@ -262,7 +262,7 @@ TEST(PlanPlacesTest, ReportsAreMadeOncePerInterval) {
     Feed<float>(&ws, "one", {1}, {1});
     test::ResetPlanCounts();
     EXPECT_TRUE(RunCounting(&ws, MakeString("execution_step { ", reporter,
-                                            " substep { network: 'inner' num_iter: 10000 } }")));
+                                            " substep { network: 'inner' num_iter: 40000 } }")));
     EXPECT_GE(test::PlanRuns(), 1);
     EXPECT_LE(test::PlanRuns(), 8);
   }
