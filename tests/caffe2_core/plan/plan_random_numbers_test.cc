@@ -89,7 +89,16 @@ const Plan kPlans[] = {
     {"WorkspacesOfTopLevelSteps",
      R"(execution_step { create_workspace: true network: "draw" }
         execution_step { create_workspace: true network: "draw" } execution_step { network: "draw" })",
-     3}};
+     3},
+    {"ReportNetsAndReporters",
+     R"(execution_step { num_concurrent_instances: 2 report_net: "draw" report_interval: 3600
+          substep { network: "draw" } substep { run_every_ms: 3600000 network: "draw" num_iter: 2 }
+          substep { run_every_ms: 3600000 network: "draw" } })",
+     6},
+    {"ReportNetsOfTwoSteps",
+     R"(execution_step { network: "draw" report_net: "draw" report_interval: 3600 }
+        execution_step { substep { network: "draw" report_net: "draw" report_interval: 3600 } })",
+     4}};
 
 TEST(PlanRandomNumbersTest, AreTheSameInEveryRunOfAPlanAndDifferWithinIt) {
   for (const Plan& plan : kPlans) {
@@ -100,6 +109,22 @@ TEST(PlanRandomNumbersTest, AreTheSameInEveryRunOfAPlanAndDifferWithinIt) {
     for (int repeat = 0; repeat < 20; ++repeat) ASSERT_EQ(Draw(plan.steps), want);
     EXPECT_NE(Draw(plan.steps, 2), want);
     EXPECT_NE(Draw(plan.steps, std::nullopt), Draw(plan.steps, std::nullopt));
+  }
+}
+
+// The net of the steps around draws as if it alone had run: instances have nets of their own.
+TEST(PlanRandomNumbersTest, InstancesAndChildWorkspacesLeaveTheNumbersOfTheStepsAround) {
+  const std::string one = "execution_step { network: 'draw' }";
+  const std::vector<uint32_t> want = Draw(one + one);
+  ASSERT_EQ(want.size(), 2u);
+  for (const char* between :
+       {"execution_step { num_concurrent_instances: 2 substep { network: 'draw' } }",
+        "execution_step { concurrent_substeps: true substep { network: 'draw' } "
+        "substep { network: 'other' } }",
+        "execution_step { create_workspace: true network: 'draw' }",
+        "execution_step { network: 'other' report_net: 'draw' report_interval: 3600 }"}) {
+    const std::vector<uint32_t> got = Draw(one + between + one);
+    EXPECT_TRUE(std::includes(got.begin(), got.end(), want.begin(), want.end())) << between;
   }
 }
 

@@ -137,6 +137,9 @@ TEST(DatasetRefusalsTest, OfRandomBatchesNameThePositionInTheOrder) {
   ExpectTensor<int32_t>(ws, "l1", {2}, {3, 1});
   ExpectTensor<float>(ws, "v1", {4}, {3, 4, 5, 0});
   ExpectTensor<int64_t>(ws, "b1", {2}, {4, 1});
+  Feed<float>(&ws, "v", {}, {1});
+  ExpectRejectedRuns(
+      &ws, {{read("offsets", 0), "dimensions of input 4 (a:values): got 0, want more than 0"}});
   ExpectRejectedRuns(&ws, {{read("offsets", 1),
                             "input 1 (order) has 4 at position 2, want 0 to 3, as input 2 "
                             "(offsets) has 5 rows"}});

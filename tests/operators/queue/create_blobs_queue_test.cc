@@ -44,6 +44,20 @@ TEST(CreateBlobsQueueTest, AllocatesNothingForItsCapacity) {
   Create(&ws, "arg { name: 'capacity' i: 2147483647 } arg { name: 'num_blobs' i: 2147483647 }");
 }
 
+// Such a queue is always full: a writer waits until it is closed.
+TEST(CreateBlobsQueueTest, AcceptsAQueueWithoutRoomAndRecordsWithoutBlobs) {
+  Workspace ws;
+  Create(&ws, "arg { name: 'capacity' i: 0 }");
+  RunOp(&ws, "type: 'CloseBlobsQueue' input: 'q'");
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  RunOp(&ws, "type: 'SafeEnqueueBlobs' input: 'q' input: 'x' output: 'x' output: 'status'");
+  ExpectTensor<bool>(ws, "status", {}, {true});
+  ExpectTensor<float>(ws, "x", {2}, {1, 2});
+  Create(&ws, "arg { name: 'num_blobs' i: 0 }");
+  ExpectThrows([&] { RunOp(&ws, "type: 'DequeueBlobs' input: 'q' output: 'y'"); },
+               "want as many as a record of the queue has blobs (got 1, want 0)");
+}
+
 TEST(CloseBlobsQueueTest, RejectsABlobWithoutQueue) {
   Workspace ws;
   Feed<float>(&ws, "q", {1}, {1});

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/queue/rebatching_queue.h"
 #include "tests/support/operator_test.h"
@@ -158,6 +159,62 @@ TEST_F(QueueRecordsTest, RowsOfABatchKeepTheirDims) {
   ASSERT_TRUE(RunIt(take + "arg { name: 'num_elements' i: 2 }"));
   ExpectTensor<float>(ws_, "a", {2, 2, 1}, {2, 3, 4, 5});
   ExpectTensor<bool>(ws_, "b", {2, 0}, {});
+}
+
+// A tensor that nothing has written has a shape and no type.
+TEST_F(QueueRecordsTest, JoinsTensorsWithoutAType) {
+  CreateQueue("q", 1);
+  for (int i = 0; i < 2; ++i) {
+    ws_.CreateBlob("x")->Reset();
+    ws_.GetBlob("x")->GetMutableTensor(CPU)->Resize(2, 3);
+    ASSERT_TRUE(
+        ws_.RunOperatorOnce(ParseOp("type: 'EnqueueBlobs' input: 'q' input: 'x' output: 'x'")));
+  }
+  ASSERT_TRUE(ws_.RunOperatorOnce(
+      ParseOp("type: 'SafeDequeueBlobs' input: 'q' output: 'y' output: 'status' "
+              "arg { name: 'num_records' i: 2 }")));
+  EXPECT_EQ(DimsOf(ws_, "y"), (std::vector<int64_t>{2, 3}));
+  ExpectTensor<bool>(ws_, "status", {}, {false});
+}
+
+// A scope holds blobs of its own, so it stays where it is.
+TEST_F(QueueRecordsTest, ScopesNeitherEnterNorAreGivenBack) {
+  CreateQueue("q", 1);
+  const std::string enqueue = "type: 'EnqueueBlobs' input: 'q' input: 'x' output: 'x'";
+  const auto run = [this](const std::string& op) { return ws_.RunOperatorOnce(ParseOp(op)); };
+  ASSERT_TRUE(run("type: 'CreateScope' output: 'x'"));
+  const std::string type(ws_.GetBlob("x")->TypeName());
+  ExpectThrows([&] { (void)run(enqueue); },
+               "blob 0 of a record holds an object of type " + type +
+                   ", want one that can leave its workspace: neither a scope nor a queue can enter "
+                   "a queue");
+  EXPECT_EQ(ws_.GetBlob("x")->TypeName(), type);
+  Feed<float>(&ws_, "v", {1}, {4});
+  ASSERT_TRUE(run("type: 'EnqueueBlobs' input: 'q' input: 'v' output: 'v'"));
+  ASSERT_TRUE(run("type: 'DequeueBlobs' input: 'q' output: 'x'"));  // replaces the scope
+  ExpectTensor<float>(ws_, "x", {1}, {4});
+  // The queue has 60 places; the one that was used holds nothing of the reader's.
+  for (int i = 0; i < 60; ++i) {
+    Feed<float>(&ws_, "v", {1}, {5});
+    ASSERT_TRUE(run("type: 'EnqueueBlobs' input: 'q' input: 'v' output: 'v'"));
+    EXPECT_TRUE(ws_.GetBlob("v")->IsEmpty()) << i;
+  }
+}
+
+// The schema lists 64 queues; an operator on more may use any blob.
+TEST(WeightedSampleDequeueBlobsSchemaTest, KnowsTheQueuesOfLargeOperatorsToo) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema("WeightedSampleDequeueBlobs");
+  ASSERT_NE(schema, nullptr);
+  OperatorDef def = ParseOp("type: 'WeightedSampleDequeueBlobs' output: 'y' output: 'status'");
+  for (int i = 0; i < 64; ++i) {
+    def.add_input("q" + std::to_string(i));
+    EXPECT_TRUE(schema->input_is_synchronized(i)) << i;
+    EXPECT_TRUE(schema->modifies_input(i)) << i;
+  }
+  EXPECT_FALSE(schema->has_effect(Effect::kEverything, def));
+  def.add_input("more");
+  EXPECT_TRUE(schema->has_effect(Effect::kEverything, def));
+  EXPECT_TRUE(schema->has_effect(Effect::kRandom, def));
 }
 
 // Each weight of three in turn, and proportions that differ.
