@@ -77,6 +77,10 @@ TEST(AttentionCallsTest, KeepsTheShapesThatZerosState) {
        "Q f 1,2,1 = 0; K f 2,2,1 = 1; V f 2,2,1 = 1,2,3,4", "Y f 1,2 = 2,3"},
       {"MultiHeadAttention Q K V -> Y query_shape=0,0,0 key_shape=0,0,0,0 value_shape=0,0,0",
        "Q f 1,2,1 = 0; K f 1,2,2,1 = 1; V f 2,2,1 = 1,2,3,4", "Y f 1,1,2 = 2,3"},
+      {"MultiHeadAttention Q K V -> Y query_shape=0,0,0 key_shape=0,0,0 value_shape=0,0,0,0",
+       "Q f 1,2,1 = 0; K f 2,2,1 = 1; V f 1,2,2,1 = 1,2,3,4", "Y f 1,1,2 = 2,3"},
+      {"MultiHeadAttention Q K V -> Y query_shape=0,0,0,0 key_shape=0,0,0 value_shape=0,0,0",
+       "Q f 1,1,2,1 = 0; K f 2,2,1 = 1; V f 2,2,1 = 1,2,3,4", "Y f 1,1,2 = 2,3"},
       {"MultiHeadAttention Q K V M -> Y query_shape=0,0,0 key_shape=0,0,0 value_shape=0,0,0",
        "Q f 1,2,1 = 0; K f 2,2,1 = 1; V f 2,2,1 = 1,2,3,4; M f 2,1,1,1 = 0,5", "Y f 2,1,2 = 2,3"},
       {"MultiHeadAttention Q K V -> Y query_shape=0,0,0 key_shape=0,0,0 value_shape=0,0,0 "

@@ -166,6 +166,9 @@ TEST(MultiHeadAttentionTest, AddsMasksOfAllShapesThatBroadcast) {
                                                                             {20},
                                                                             {1},
                                                                             {3, 1, 1},
+                                                                            {3, 1, 20},
+                                                                            {2, 3, 1, 20},
+                                                                            {1, 3, 7, 20},
                                                                             {2, 1, 7, 1}}) {
     FeedRandom(&ws, "mask", dims, -3, 3, 4);
     const auto mask = Fetch<float>(ws, "mask");

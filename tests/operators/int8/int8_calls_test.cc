@@ -333,6 +333,7 @@ TEST(Int8CallsTest, InfersShapesAndTypes) {
        "uint8 [1, 8, 10, 7]"},
       {"Int8MaxPool x -> y order=NHWC kernel=2 stride=2", "x u 1,4,6,3", "uint8 [1, 2, 3, 3]"},
       {"Int8RoIAlign x R -> y pooled_h=2 pooled_w=3", "x u 1,4,6,5; R f 7,4", "uint8 [7, 2, 3, 5]"},
+      {"Int8RoIAlign x R -> y pooled_h=2 pooled_w=3", "x u 1,4,6,5; R f 7,0", "uint8 [0, 2, 3, 5]"},
       {"Int8ResizeNearest x -> y width_scale=2. height_scale=0.5", "x u 1,4,6,5",
        "uint8 [1, 2, 12, 5]"},
       {"Int8Add x z -> y", "x u 2,3; z u 2,3", "uint8 [2, 3]"},

@@ -128,6 +128,55 @@ TEST(Int8ReuseTest, LayersFollowQuantizationsAndElements) {
   SetNumThreads(1);
 }
 
+// The shapes of a run that failed do not reach the next one, which has those of the run before it.
+TEST(Int8ReuseTest, LayersRecoverFromShapesThatDoNotFit) {
+  struct Layer {
+    const char *type, *inputs;
+    float scale;
+    std::string more;
+    const char* filter;
+    std::vector<int64_t> image, kernel;  // a larger image, and a filter that does not fit it
+  };
+  const std::string nhwc = StringArg("order", "NHWC");
+  const std::string three = nhwc + IntArg("kernel", 3) + IntArg("pad", 1);
+  const Layer layers[] = {
+      {"Int8ConvTranspose",
+       "X T b3",
+       0.5f,
+       nhwc + IntArg("kernel", 2),
+       "T",
+       {1, 5, 6, 6},
+       {6, 3, 2, 3}},
+      {"Int8ConvTranspose",
+       "X T b3",
+       0.5f,
+       nhwc + IntArg("kernel", 2),
+       "T",
+       {1, 5, 6, 5},
+       {6, 2, 2, 3}},
+      {"Int8Conv", "X W b8", 0.3f, three, "W", {1, 5, 6, 6}, {8, 3, 2, 6}},
+      {"Int8ConvRelu", "X P b8", 0.3f, three + IntArg("group", 2), "P", {2, 5, 6, 6}, {8, 3, 3, 6}},
+      {"Int8Conv", "X D b6", 0.1f, three + IntArg("group", 6), "D", {1, 5, 6, 6}, {6, 3, 3, 2}},
+      {"Int8FC", "X V b5", 4, "", "V", {2, 4, 4, 6}, {5, 95}},
+  };
+  for (const Layer& layer : layers) {
+    const std::string op = Int8Op(layer.type, layer.inputs, "Y", layer.scale, 70, layer.more);
+    SCOPED_TRACE(op);
+    Workspace ws;
+    FeedOperands(&ws);
+    const std::unique_ptr<OperatorBase> reused = CreateOperator(ParseOp(op), &ws);
+    ASSERT_TRUE(reused->Run());
+    const std::vector<int64_t> dims = Int8Of(ws, "Y").t.dims();
+    const std::vector<uint8_t> want = FetchInt8(ws, "Y");
+    Reshaped("X", layer.image)(&ws);
+    Reshaped(layer.filter, layer.kernel)(&ws);
+    EXPECT_THROW(reused->Run(), EnforceNotMet);
+    FeedOperands(&ws);
+    ASSERT_TRUE(reused->Run());
+    ExpectInt8(ws, "Y", dims, want, layer.scale, 70);
+  }
+}
+
 TEST(Int8ReuseTest, LayersFollowSizesOfFiltersAndImages) {
   const std::string nhwc = StringArg("order", "NHWC");
   const auto filter = [](const std::string& name, const std::vector<int64_t>& dims) {

@@ -41,6 +41,41 @@ TEST(Int8RoIAlignTest, SamplesOutsideTheImageCountAsStoredZeros) {
   ExpectInt8(ws, "Y", {1, 1, 1, 1}, {10}, 0.5f, 20);  // -10 steps
 }
 
+// A sample from -1 to the size counts as one on the nearest pixel.
+TEST(Int8RoIAlignTest, SamplesOnTheBordersCountAndThoseBeyondDoNot) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 2, 2, 1}, {1, 2, 3, 4}, 0.5f, 0);
+  // Regions of one pixel, whose sample is at x, y.
+  const float places[][2] = {{-1, 0},     {2, 0},      {0, -1},     {0, 2},     {2, 2},
+                             {-1.125, 0}, {2.125f, 0}, {0, -1.125}, {0, 2.125f}};
+  std::vector<float> regions;
+  for (const auto& [x, y] : places) {
+    for (const float at : {x - 0.5f, y - 0.5f, x + 0.5f, y + 0.5f}) regions.push_back(at);
+  }
+  Feed<float>(&ws, "R", {9, 4}, regions);
+  RunOp(&ws, Align());
+  ExpectInt8(ws, "Y", {9, 1, 1, 1}, {21, 22, 21, 23, 24, 20, 20, 20, 20}, 0.5f, 20);
+}
+
+TEST(Int8RoIAlignTest, RoundsStepsOfALargeScaleToTheZeroPoint) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 1, 1, 2}, {255, 0}, 0.5f, 7);
+  Feed<float>(&ws, "R", {1, 4}, {-0.5f, -0.5f, 0.5f, 0.5f});
+  for (const float scale : {1e3f, 1e6f, 1e9f, 1e30f}) {
+    SCOPED_TRACE(scale);
+    RunOp(&ws, Align("", scale));
+    ExpectInt8(ws, "Y", {1, 1, 1, 2}, {20, 20}, scale, 20);
+  }
+}
+
+TEST(Int8RoIAlignTest, AcceptsImagesWithoutChannels) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 2, 2, 0}, {}, 0.5f, 0);
+  Feed<float>(&ws, "R", {2, 4}, {0, 0, 1, 1, 0, 0, 2, 2});
+  RunOp(&ws, Align(IntArg("pooled_w", 3)));
+  ExpectInt8(ws, "Y", {2, 1, 3, 0}, {}, 0.5f, 20);
+}
+
 TEST(Int8RoIAlignTest, ScalesRegionsAndChoosesTheNumberOfSamples) {
   Workspace ws;
   FeedInt8(&ws, "X", {1, 4, 4, 1}, std::vector<uint8_t>(16, 120), 0.5f, 20);

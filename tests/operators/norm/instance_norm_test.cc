@@ -158,6 +158,22 @@ TEST(InstanceNormGradientTest, IsAccurateFarFromZero) {
     Feed<float>(&ws, "dY", {2}, {1, 3});
     RunOp(&ws, op + order + "\" }");
     ExpectTensor<float>(ws, "ds", {1}, {2 / std::sqrt(1.75f)}, 1e-6);
+    // Deviations of 1 and 2 in the channels of image 0, of 3 and 4 in those of image 1.
+    const bool first = order == "NCHW";
+    Feed<float>(&ws, "X", {2, 2, 2},
+                first ? std::vector<float>{4096, 4098, 8190, 8194, 4093, 4099, 4096, 4104}
+                      : std::vector<float>{4096, 8190, 4098, 8194, 4093, 4096, 4099, 4104});
+    Feed<float>(&ws, "dY", {2, 2, 2},
+                first ? std::vector<float>{1, 3, 2, 5, -1, 1, 0, 4}
+                      : std::vector<float>{1, 2, 3, 5, -1, 0, 1, 4});
+    Feed<float>(&ws, "s", {2}, {1, 1});
+    Feed<float>(&ws, "b", {2}, {0, 0});
+    RunOp(&ws, op + order + "\" }");
+    ExpectTensor<float>(ws, "ds", {2},
+                        {2 / std::sqrt(1.75f) + 6 / std::sqrt(9.75f),
+                         6 / std::sqrt(4.75f) + 16 / std::sqrt(16.75f)},
+                        1e-6);
+    ExpectTensor<float>(ws, "db", {2}, {4, 11});
   }
 }
 

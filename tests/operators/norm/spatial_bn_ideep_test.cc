@@ -74,6 +74,9 @@ TEST_P(OnednnNormFusionTest, AppliesTheActivation) {
   ExpectSameAsCpu(Fusion("Clip", R"(arg { name: "activation_min" f: 0.5 }
                                     arg { name: "activation_max" f: 1.5 })"),
                   2e-6);
+  ExpectSameAsCpu(Fusion("Clip", R"(arg { name: "activation_min" f: -1.5 }
+                                    arg { name: "activation_max" f: -0.5 })"),
+                  2e-6);
   ExpectSameAsCpu(Fusion("Sigmoid"), 2e-6);
 }
 
@@ -109,6 +112,23 @@ TEST_P(OnednnNormFusionTest, WritesBytes) {
                                   arg { name: "output_max" f: 2.55 })"),
                 round, 0.0101f);
   EXPECT_TRUE(IsBytesInNhwc(onednn_.GetBlob("Y")->Get<Tensor>()));
+}
+
+// What it reads of an X in bytes or bf16 are the numbers that those stand for.
+TEST_P(OnednnNormFusionTest, ReadsBytesAndBf16) {
+  FeedAll();
+  for (const char* elements : {R"(arg { name: "output_precision" s: "int8" }
+                                  arg { name: "output_max" f: 2.55 })",
+                               R"(arg { name: "output_precision" s: "bf16" })"}) {
+    RunOnednn(Fusion("Relu", elements));
+    Feed<float>(&cpu_, "Y", dims(), Plain("Y"));
+    for (const char* type : {"SpatialBN", "SpatialBNFusion"}) {
+      ExpectSameAsCpu(MakeString("type: \"", type, "\" ", R"(
+          input: "Y" input: "scale" input: "bias" input: "mean" input: "var" output: "Z"
+          arg { name: "is_test" i: 1 })"),
+                      2e-6, "Z");
+    }
+  }
 }
 
 TEST_P(OnednnNormFusionTest, WritesFloatsInPlace) {

@@ -97,6 +97,17 @@ TEST(MaxPoolWithIndexTest, ReturnsTheFirstOfEqualElementsAndSkipsNaN) {
   ExpectTensor<float>(ws, "dX", {1, 1, 2, 6}, {0, 10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0});
 }
 
+TEST(MaxPoolWithIndexTest, HalvesWithoutANumberAreTheLeastFiniteOne) {
+  const float16 nan(std::numeric_limits<float>::quiet_NaN());
+  const float16 below(-std::numeric_limits<float>::infinity());
+  Workspace ws;
+  Feed<float16>(&ws, "X", {1, 1, 2, 4}, {nan, nan, below, float16(-7.0f), nan, nan, nan, below});
+  RunOp(&ws, kTwo);
+  ExpectTensor<int32_t>(ws, "Index", {1, 1, 1, 2}, {-1, 3});
+  const std::vector<float16> y = Fetch<float16>(ws, "Y");
+  EXPECT_EQ((std::vector<float>{y[0], y[1]}), (std::vector<float>{-65504, -7}));
+}
+
 TEST(MaxPoolWithIndexTest, PoolsGlobally) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 2, 2, 3});

@@ -48,6 +48,33 @@ TEST(QuantizeRefusalsTest, OfConvolutionsNameShapes) {
   });
 }
 
+TEST(QuantizeRefusalsTest, OfQuantizedConvolutionsNameScalesAndTheBias) {
+  const std::string conv = "QLinearConv X p a W q b r z -> Y", of_x = "X u 1,2,4; p f ",
+                    of_w = "; W u 3,2,2; q f ";
+  ExpectRejected({
+      {conv, of_x + "2; a u 1" + of_w + "1; b u 1; r f 1; z u 1",
+       "input 1 (x_scale) has shape [2], want one element"},
+      {conv, of_x + "1; a u 2" + of_w + "1; b u 1; r f 1; z u 1",
+       "input 2 (x_zero_point) has shape [2], want one element"},
+      {conv, of_x + "1; a u 1" + of_w + "2; b u 1; r f 1; z u 1",
+       "input 4 (w_scale) has shape [2], want one element or one for each output channel"},
+      {conv, of_x + "1; a u 1" + of_w + "3; b u 2; r f 1; z u 1",
+       "input 5 (w_zero_point) has shape [2], want one element or one for each output channel"},
+      {conv, of_x + "1; a u 1" + of_w + "3; b u 3; r f 2; z u 1",
+       "input 6 (y_scale) has shape [2], want one element"},
+      {conv, of_x + "1; a u 1" + of_w + "3; b u 3; r f 1 = 0; z u 1",
+       "input 6 (y_scale) is 0, want a finite number other than 0"},
+      {conv, of_x + "1; a u 1" + of_w + "3; b u 3; r f 1; z u 2",
+       "input 7 (y_zero_point) has shape [2], want one element"},
+      {conv, of_x + "1; a u 1" + of_w + "3; b u 3; r f 1; z i 1",
+       "Unsupported type of tensor: input 7 (y_zero_point) has elements of type int32, want uint8, "
+       "int8"},
+      {"QLinearConv X p a W q b r z B -> Y",
+       of_x + "1; a u 1" + of_w + "3; b u 3; r f 1; z u 1; B i 2",
+       "input 8 (B) has shape [2], want [3]"},
+  });
+}
+
 TEST(QuantizeRefusalsTest, OfLinearOnesNameScales) {
   const std::string quantize = "QuantizeLinear X s -> Y", back = "DequantizeLinear X s -> Y";
   const std::string scale =
@@ -240,6 +267,12 @@ TEST(QuantizeCallsTest, KeepsValuesNextToTheBounds) {
       {"DequantizeLinear X s z -> Y axis=-1", "X c 2,2 = -128,127,0,1; s f 2 = 1,2; z c 2 = -1,1",
        "Y f 2,2 = -127,252,1,0"},
       {"DequantizeLinear X s -> Y", "X i 2 = 16777216,-3; s f - = 0.5", "Y f 2 = 8388608,-1.5"},
+      // Differences of integers that floats do not hold, and that exceed 32 bits.
+      {"DequantizeLinear X s z -> Y", "X i 2 = 16777217,-2147483648; s f - = 0.5; z i - = 16777216",
+       "Y f 2 = 0.5,-1082130432"},
+      {"DequantizeLinear X s z -> Y",
+       "X i 1,2 = 16777217,-2147483648; s f 2 = 1,0.5; z i 2 = 16777216,2147483647",
+       "Y f 1,2 = 1,-2147483648"},
       {"DequantizeLinear X s -> Y", "X u 0,3; s f 3", "Y f 0,3"},
       {"DynamicQuantizeLinear X -> Y s z", "X f 3 = -1,0,1.55",
        "Y u 3 = 0,100,255; s f - = 0.01; z u - = 100"},
@@ -300,6 +333,20 @@ TEST(QuantizeCallsTest, KeepsValuesNextToTheBounds) {
   });
 }
 
+TEST(QuantizeCallsTest, QuantizesRowsOfSmallRangesAndRoundedScales) {
+  ExpectResults({
+      // The range counts as 1e-8 more: 255 * 3 / 4 is 191 steps of 3e-8 / 255.
+      {"FloatToFused8BitRowwiseQuantized X -> x | Fused8BitRowwiseQuantizedToFloat x -> Y",
+       "X f 1,2 = 0,3e-8", "Y f 1,2 = 0,2.247059e-8", 1e-12},
+      // Below a range of 1e-10 the scale is 1.
+      {"FloatToRowwiseQuantized8Bits X -> x s", "X f 2,2 = 0,1e-11,0,1e-9",
+       "x u 2,2 = 0,0,0,255; s f 2,2 = 1,0,3.921569e-12,0", 1e-15},
+      // The scale is 1, the bias 2049 becomes 2048 as a float16; steps count from there.
+      {"FloatToFused8BitRowwiseQuantizedHalfScaleBias X -> Y", "X f 1,2 = 2049,2304",
+       "Y u 1,6 = 1,255,0,60,0,104"},
+  });
+}
+
 TEST(QuantizeCallsTest, InfersShapesAndTypes) {
   ExpectInferred({
       {"QuantizeLinear X s -> Y", "X f 2,3; s f 1", "uint8 [2, 3]"},
@@ -326,6 +373,9 @@ TEST(QuantizeCallsTest, InfersShapesAndTypes) {
       {"Rowwise8BitQuantizedToFloat X s -> Y", "X u 2,3; s f 2,2", "float [2, 3]"},
       {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 2,9; I i 3; L i 4", "float [4, 1]"},
       {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 2,7; I i 3; L i 4", "? ?"},
+      {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 2,3,9; I i 3; L i 4", "? ?"},
+      {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 9; I i 3; L i 4", "? ?"},
+      {"SparseLengthsSum8BitsRowwise X I L s -> Y", "X u 2,3,9; I i 3; L i 4", "float [4, 3, 9]"},
       {"SparseLengthsWeightedSum8BitsRowwise X w I L s -> Y", "X u 2,9; w f 3; I i 3; L i 4",
        "float [4, 9]"},
       {"SparseLengthsSum8BitsRowwise X I L s -> Y", "X u 2,9; I i 3; L i 4,1", "? ?"},
