@@ -83,6 +83,20 @@ TEST(DurabilityTest, AFileSystemMayLackSync) {
   }
 }
 
+TEST(DurabilityTest, ACommitToALevelDBInItsPlaceIsSynced) {
+  const TempDir dir;
+  Put("leveldb", dir.path("db"), db::NEW, {{"a", "1"}});
+  const auto database = db::CreateDB("leveldb", dir.path("db"), db::WRITE);
+  const auto transaction = database->NewTransaction();
+  transaction->Put("b", "2");
+  const FileCalls calls;
+  transaction->Commit();
+  const std::vector<FileCall> all = calls.all();
+  ASSERT_FALSE(all.empty());
+  EXPECT_TRUE(all.back().name == "fsync" || all.back().name == "fdatasync") << all.back().name;
+  EXPECT_TRUE(all.back().path.ends_with(".log")) << all.back().path;
+}
+
 class DatabaseDurabilityTest : public testing::TestWithParam<const char*> {
  protected:
   const std::string type_ = GetParam();

@@ -1,11 +1,13 @@
 #include "caffe2_core/io/new_database.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
+#include "tests/caffe2_core/io/records.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -65,6 +67,27 @@ TEST(NewDatabaseTest, TypesOfUsersCheckTheirOwnNames) {
   for (const char* const type : {"minidb", "leveldb", "lmdb", "protodb"}) {
     ExpectThrows([&] { db::CheckNewDatabaseFolder(type, "/no/such/folder/name"); },
                  "its folder \"/no/such/folder\" does not exist");
+  }
+}
+
+// The permissions of files and folders are those of Caffe2, less those that the process masks.
+TEST(NewDatabaseTest, PermissionsAreThoseThatTheProcessAllows) {
+  for (const mode_t mask : {mode_t{0027}, mode_t{0}}) {
+    const test::TempDir dir;
+    const mode_t before = umask(mask);
+    WriteFileAtomically(dir.path("file"), "x");
+    for (const char* const type : {"minidb", "leveldb", "lmdb"}) {
+      test::Put(type, dir.path(type), db::NEW, {{"k", "v"}});
+    }
+    umask(before);
+    const auto mode_of = [&](const char* name) {
+      struct stat info;
+      return stat(dir.path(name).c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+    };
+    EXPECT_EQ(mode_of("file"), 0666 & ~mask);
+    EXPECT_EQ(mode_of("minidb"), 0666 & ~mask);
+    EXPECT_EQ(mode_of("leveldb"), 0755 & ~mask);
+    EXPECT_EQ(mode_of("lmdb"), 0744 & ~mask);
   }
 }
 
