@@ -1,5 +1,5 @@
-// Detections with boxes that are not square, variances and scores that all differ, against values by
-// hand and a plain search for the best box.
+// Detections with boxes that are not square, variances and scores that all differ, against values
+// by hand and a plain search for the best box.
 #include <gtest/gtest.h>
 
 #include <algorithm>
