@@ -1,5 +1,5 @@
-// Detections with boxes that are not square, variances and scores that all differ, against values by
-// hand and a plain search for the best box.
+// Detections with boxes that are not square, variances and scores that all differ, against values
+// by hand and a plain search for the best box.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,7 +104,9 @@ struct PlainLimit {
 };
 
 double PlainOverlap(const float* a, const float* b, double one) {
-  const auto area = [one](double w, double h) { return std::max(w + one, 0.0) * std::max(h + one, 0.0); };
+  const auto area = [one](double w, double h) {
+    return std::max(w + one, 0.0) * std::max(h + one, 0.0);
+  };
   const double common = area(double{std::min(a[2], b[2])} - std::max(a[0], b[0]),
                              double{std::min(a[3], b[3])} - std::max(a[1], b[1]));
   return common / (area(double{a[2]} - a[0], double{a[3]} - a[1]) +
@@ -131,9 +133,8 @@ std::vector<Found> PlainDetections(const PlainLimit& limit, const Floats& scores
       if (score > limit.threshold) left.push_back({static_cast<int>(c), score, r});
     }
     while (!left.empty()) {
-      const auto best = std::max_element(left.begin(), left.end(), [](const auto& a, const auto& b) {
-        return a.score < b.score;
-      });
+      const auto best = std::max_element(
+          left.begin(), left.end(), [](const auto& a, const auto& b) { return a.score < b.score; });
       const Found found = *best;
       left.erase(best);
       all.push_back(found);
@@ -334,10 +335,73 @@ TEST(GenerateProposalsValuesTest, EqualScoresAreSortedAsByThePartialSort) {
                     [](int32_t, int32_t) { return false; });
   Floats rois;
   for (size_t i = 0; i < 7; ++i) {
-    const float x = static_cast<float>(order[i] % 5 * 16), y = static_cast<float>(order[i] / 5 * 16);
+    const float x = static_cast<float>(order[i] % 5 * 16),
+                y = static_cast<float>(order[i] / 5 * 16);
     rois.insert(rois.end(), {0, x, y, x + 19, y + 29});
   }
   ExpectTensor<float>(ws, "R", {7, 5}, rois, 1e-5);
+}
+
+TEST(BBoxTransformValuesTest, BoxesEndAtTheBordersOfTheImage) {
+  struct Row {
+    const char* arguments;
+    Floats info, box, want;
+  };
+  const Floats image = {100, 150, 1};
+  const Row rows[] = {
+      {"", image, {-5, -6, 200, 300}, {0, 0, 149, 99}},
+      {"legacy_plus_one=0", image, {-5, -6, 200, 300}, {0, 0, 150, 100}},
+      {"legacy_plus_one=0", image, {160, 120, 200, 300}, {150, 100, 150, 100}},
+      // Sizes are divided by the scale and rounded: 75.5 and 50.5, 75.25 and 50.25.
+      {"legacy_plus_one=0 apply_scale=0", {101, 151, 2}, {0, 0, 900, 900}, {0, 0, 76, 51}},
+      {"legacy_plus_one=0 apply_scale=0", {201, 301, 4}, {0, 0, 900, 900}, {0, 0, 75, 50}},
+      // Both halves of a rotated box are clipped.
+      {"rotated=1", image, {148, 97, 10, 20, 0.5f}, {146.25f, 93.25f, 6.5f, 12.5f, 0.5f}},
+      {"rotated=1 legacy_plus_one=0", image, {148, 97, 10, 20, -1}, {146.5f, 93.5f, 7, 13, -1}},
+      {"rotated=1 legacy_plus_one=0", image, {2, 3, 10, 20, 0}, {3.5f, 6.5f, 7, 13, 0}},
+      {"rotated=1 clip_angle_thresh=0.0", image, {148, 97, 11, 21, 0}, {146, 93, 7, 13, 0}},
+  };
+  for (const Row& row : rows) {
+    const auto dim = static_cast<int64_t>(row.box.size());
+    Workspace ws;
+    Feed<float>(&ws, "R", {1, dim}, row.box);
+    Feed<float>(&ws, "D", {1, dim}, Floats(row.box.size()));
+    Feed<float>(&ws, "I", {1, 3}, row.info);
+    SCOPED_TRACE(row.arguments);
+    RunShort(&ws, std::string("BBoxTransform R D I -> Y ") + row.arguments);
+    ExpectTensor<float>(ws, "Y", {1, dim}, row.want, 1e-5);
+  }
+}
+
+TEST(BBoxTransformValuesTest, BoundsOfTheAngleAreAPeriodApart) {
+  Workspace ws;
+  Feed<float>(&ws, "R", {1, 5}, {5, 5, 2, 4, 190});
+  Feed<float>(&ws, "D", {1, 5}, Floats(5));
+  Feed<float>(&ws, "I", {1, 3}, {50, 50, 1});
+  const auto run = [&ws](const std::string& bounds) {
+    RunShort(&ws, "BBoxTransform R D I -> Y rotated=1 " + bounds);
+    return Fetch<float>(ws, "Y")[4];
+  };
+  EXPECT_FLOAT_EQ(run("angle_bound_lo=0 angle_bound_hi=180"), 10);
+  EXPECT_FLOAT_EQ(run("angle_bound_lo=-180 angle_bound_hi=180"), -170);
+  EXPECT_FLOAT_EQ(run("angle_bound_lo=200 angle_bound_hi=560"), 550);
+  for (const char* const bounds :
+       {"angle_bound_lo=90 angle_bound_hi=-90", "angle_bound_lo=90 angle_bound_hi=90",
+        "angle_bound_lo=0 angle_bound_hi=90"}) {
+    ExpectThrows([&] { run(bounds); }, "want a difference that is a positive multiple of 180");
+  }
+}
+
+TEST(GenerateProposalsValuesTest, TheLeastSizeIsOfBothSidesAndPlusOne) {
+  Workspace ws;
+  Feed<float>(&ws, "S", {1, 3, 1, 1}, {0.9f, 0.8f, 0.7f});
+  Feed<float>(&ws, "D", {1, 12, 1, 1}, Floats(12));
+  Feed<float>(&ws, "I", {1, 3}, {500, 500, 1});
+  Feed<float>(&ws, "A", {3, 4}, {0, 0, 15.5f, 30, 100, 100, 130, 115.5f, 200, 200, 216, 216});
+  RunShort(&ws, "GenerateProposals S D I A -> R P");
+  ExpectTensor<float>(ws, "P", {3}, {0.9f, 0.8f, 0.7f});
+  RunShort(&ws, "GenerateProposals S D I A -> R P legacy_plus_one=0");
+  ExpectTensor<float>(ws, "P", {1}, {0.7f});
 }
 
 }  // namespace
