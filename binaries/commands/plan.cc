@@ -48,6 +48,7 @@ void SetDevices(const CommandLine& line, PlanDef* plan) {
   for (NetDef& net : *plan->mutable_network()) {
     if (line.Text("device") == "cpu") {
       MoveToCPU(&net);
+      (void)MoveUnsupportedToCPU(&net);  // of operators that IDEEP lacks
       continue;
     }
     for (const std::string& name : FallBackToCPU(&net)) missing.insert(name);

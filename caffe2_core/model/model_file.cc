@@ -191,10 +191,13 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
   if (options.device.has_value() && options.device->device_type() != CPU)
     return PlaceNets(*options.device, model);
   if (options.device.has_value()) {
-    for (NetDef* net : AllNets(model)) MoveToCPU(net);
-    return;
+    for (NetDef* net : AllNets(model)) {
+      MoveToCPU(net);
+      (void)MoveUnsupportedToCPU(net);  // of operators that IDEEP lacks
+    }
+  } else if (options.device_fallback) {
+    FallBack(model);
   }
-  if (options.device_fallback) FallBack(model);
   // Inputs and weights may be on other devices than the operators that read them.
   const std::vector<NetDef*> nets = AllNets(model);
   if (std::none_of(nets.begin(), nets.end(), [](const NetDef* net) { return NamesADevice(*net); }))

@@ -71,7 +71,7 @@ struct ModelFileOptions {
   // The device on which the nets run:
   //   - not set: the devices that the nets name. The inputs may be elsewhere: if a net names a
   //     device other than the CPU, copies between devices are inserted into all nets;
-  //   - the CPU: the CPU, whatever the nets name (MoveToCPU);
+  //   - the CPU: the CPU, whatever the nets name (MoveToCPU); operators that name IDEEP stay there if it has them;
   //   - another device: that device; operators without an implementation for it run on the CPU
   //     (PlaceNet).
   std::optional<DeviceOption> device = {};

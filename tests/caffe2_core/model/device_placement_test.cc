@@ -7,9 +7,11 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/model/model_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::device_placement_test {
 namespace {
@@ -122,6 +124,22 @@ TEST(DevicePlacementTest, KeepsTheSeedOfTheNet) {
   NetDef net = test::ParseNet(R"(device_option { random_seed: 3 } op { type: "Relu" })");
   PlaceNet(&net, Stub(0));
   EXPECT_EQ(net.device_option().random_seed(), 3u);
+}
+
+// IDEEP is the CPU: with the device CPU, operators that name it stay there unless only the CPU has them.
+TEST(DevicePlacementTest, TheCpuRunsWhatIdeepLacks) {
+  const test::TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", R"(device_option { device_type: 5 }
+      op { type: "Relu" input: "x" output: "y" } op { type: "Det" input: "y" output: "z" })");
+  DeviceOption cpu;
+  cpu.set_device_type(CPU);
+  const Model model = LoadModel({.predict_net = net, .device = cpu});
+  EXPECT_EQ(model.predict_net.device_option().device_type(), IDEEP);
+  EXPECT_FALSE(model.predict_net.op(0).has_device_option());
+  EXPECT_TRUE(model.predict_net.op(1).device_option().has_device_type());
+  EXPECT_EQ(model.predict_net.op(1).device_option().device_type(), CPU);
+  EXPECT_EQ(model.predict_net.arg(0).name(), "inject_copies");
+  EXPECT_THAT(model.warnings, ElementsAre());
 }
 
 // Operators that name an available device run on the CPU if only the CPU has them.
