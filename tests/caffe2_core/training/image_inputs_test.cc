@@ -8,26 +8,10 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/training/input_nets.h"
+#include "tests/caffe2_core/training/operator_line.h"
 
 namespace caffe2rt::test::image_inputs_test {
 namespace {
-
-// "  Type inputs -> outputs name=value".
-std::string ImageOpText(const OperatorDef& op) {
-  std::string line = "  " + op.type();
-  for (const std::string& input : op.input()) line += " " + input;
-  line += " ->";
-  for (const std::string& output : op.output()) line += " " + output;
-  for (const Argument& arg : op.arg()) {
-    line += " " + arg.name() + "=";
-    if (arg.has_f()) line += MakeString(arg.f());
-    if (arg.has_i()) line += MakeString(arg.i());
-    if (arg.has_s()) line += arg.s();
-    if (arg.floats_size() > 0)
-      line += MakeString(std::vector<float>(arg.floats().begin(), arg.floats().end()));
-  }
-  return line + "\n";
-}
 
 DataFacts ImageRecordFacts(TensorProto::DataType type, const std::vector<int64_t>& dims) {
   return {.place = {"minidb", "r.minidb"},
@@ -41,7 +25,7 @@ std::string ImageInputText(const std::string& def, const DataFacts& facts) {
   std::string text;
   for (const OperatorDef& op :
        InputOperators(input, facts, {.reader = "r", .batch_size = 4, .prefix = "t_"}))
-    text += ImageOpText(op);
+    text += "  " + OperatorLine(op, true) + "\n";
   EXPECT_EQ(InputFills(input, facts).size(), 0u);
   return text;
 }
@@ -83,9 +67,9 @@ TEST(ImageInputsTest, HaveMeansAndDeviations) {
   const std::vector<OperatorDef> skips = InputOperators(
       input, images, {.reader = "r", .batch_size = 4, .prefix = "", .on_error = "skip"});
   ASSERT_EQ(skips.size(), 1u);
-  EXPECT_EQ(ImageOpText(skips[0]),
-            "  ImageInput r -> data label batch_size=4 crop=5 scale=5 color=1 is_test=0 "
-            "mean_per_channel=[0, 0, 0] std_per_channel=[1, 1, 1] on_error=skip\n");
+  EXPECT_EQ(OperatorLine(skips[0], true),
+            "ImageInput r -> data label batch_size=4 crop=5 scale=5 color=1 is_test=0 "
+            "mean_per_channel=[0, 0, 0] std_per_channel=[1, 1, 1] on_error=skip");
 }
 
 }  // namespace

@@ -8,27 +8,12 @@
 #include <vector>
 
 #include "caffe2_core/training/optimizer_nets.h"
+#include "tests/caffe2_core/training/operator_line.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
 namespace caffe2rt::test::optimizer_lines_test {
 namespace {
-
-// "Type inputs -> outputs {argument: value}".
-std::string Line(const OperatorDef& op) {
-  std::string line = op.type();
-  for (const std::string& input : op.input()) line += " " + input;
-  line += " ->";
-  for (const std::string& output : op.output()) line += " " + output;
-  for (const Argument& arg : op.arg()) {
-    line += " " + arg.name() + "=";
-    if (arg.has_f()) line += MakeString(arg.f());
-    if (arg.has_i()) line += MakeString(arg.i());
-    if (arg.has_s()) line += arg.s();
-    for (const int64_t value : arg.ints()) line += MakeString(value, ",");
-  }
-  return line;
-}
 
 TrainedParameter Parameter(const std::string& name, bool sparse, bool decays = true) {
   TrainedParameter parameter;
@@ -53,8 +38,8 @@ std::pair<Lines, Lines> LinesOf(const std::string& def,
   NetDef init, train;
   AddOptimizer(optimizer, parameters, &init, &train);
   std::pair<Lines, Lines> lines;
-  for (const OperatorDef& op : init.op()) lines.first.push_back(Line(op));
-  for (const OperatorDef& op : train.op()) lines.second.push_back(Line(op));
+  for (const OperatorDef& op : init.op()) lines.first.push_back(OperatorLine(op, true));
+  for (const OperatorDef& op : train.op()) lines.second.push_back(OperatorLine(op, true));
   return lines;
 }
 

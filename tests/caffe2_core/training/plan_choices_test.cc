@@ -9,26 +9,14 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/training/training_plan.h"
+#include "tests/caffe2_core/training/operator_line.h"
 #include "tests/caffe2_core/training/small_run.h"
 #include "tests/support/refusals.h"
 
 namespace caffe2rt::test::plan_choices_test {
 namespace {
 
-// "Type inputs -> outputs name=value", without lists of numbers.
-std::string PlannedLine(const OperatorDef& op) {
-  std::string line = op.type();
-  for (const std::string& input : op.input()) line += " " + input;
-  line += " ->";
-  for (const std::string& output : op.output()) line += " " + output;
-  for (const Argument& arg : op.arg()) {
-    line += " " + arg.name() + "=";
-    if (arg.has_f()) line += MakeString(arg.f());
-    if (arg.has_i()) line += MakeString(arg.i());
-    if (arg.has_s()) line += arg.s();
-  }
-  return line + "\n";
-}
+std::string PlannedLine(const OperatorDef& op) { return OperatorLine(op, false) + "\n"; }
 
 std::string PlannedLines(const NetDef& net) {
   std::string text;
