@@ -305,6 +305,12 @@ endfunction()
 # presets use one process for each program; tests/coverage.sh runs each test apart.
 option(CAFFE2RT_WHOLE_TEST_PROGRAMS "Let ctest run each test program as one test" OFF)
 
+# The most seconds of a test program. One that starts other programs takes ten times as long under a sanitizer.
+set(CAFFE2RT_TEST_SECONDS 900)
+if(CAFFE2RT_SANITIZE)
+  set(CAFFE2RT_TEST_SECONDS 1800)
+endif()
+
 # The thread sanitizer's tree holds the tests that start threads.
 if(CAFFE2RT_SANITIZE MATCHES thread)
   set(CAFFE2RT_THREAD_TESTS_ONLY ON)
@@ -351,7 +357,7 @@ function(caffe2rt_test name)
   endif()
   if(CAFFE2RT_WHOLE_TEST_PROGRAMS AND (CAFFE2RT_SANITIZE OR NOT arg_APART))
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${properties})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${CAFFE2RT_TEST_SECONDS} ${properties})
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
                          PROPERTIES TIMEOUT 300 ${properties})
