@@ -1,6 +1,10 @@
 // The program `caffe2`: subcommands that run, check, inspect and time Caffe2 nets. See
 // binaries/README.md.
 
+#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/logging.h>
+#endif
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -153,10 +157,19 @@ void PrintError(std::string text) {
 }  // namespace
 }  // namespace caffe2rt
 
+// Debug builds of protobuf print strings that are not UTF-8, also of records that are no message at all. Errors of this
+// program say what is wrong with a file. Since version 22 protobuf prints by abseil, which this does not silence.
+static void SilenceProtobuf() {
+#if __has_include(<google/protobuf/stubs/logging.h>)
+  google::protobuf::SetLogHandler(nullptr);
+#endif
+}
+
 int main(int argc, char** argv) {
   // Without the signal, a write beyond the file size limit fails with EFBIG, which is reported like
   // any other error.
   std::signal(SIGXFSZ, SIG_IGN);
+  SilenceProtobuf();
   caffe2rt::EndWithErrorWhenOutOfMemory();
   caffe2rt::InstallCrashHandler(argv[0]);
   caffe2rt::RemoveTemporariesOnSignals();
