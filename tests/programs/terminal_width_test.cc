@@ -132,7 +132,7 @@ TEST_F(TerminalWidthTest, RatiosAndSharesAreColoured) {
       "threads": 1, "operators": [{"type": "MatMul", "output": "a", "median_ms": 1e6},
                                   {"type": "Relu", "output": "b", "median_ms": 1e-9}]})");
   const std::string out =
-      RunOnTerminal({"bench", "--predict-net", net, "--input", "x=200,200", "--iterations", "25",
+      RunOnTerminal({"bench", "--predict-net", net, "--input", "x=800,800", "--iterations", "25",
                      "--warmup", "0", "--no-optimize", "--against", before},
                     200, {{"TERM", "xterm"}});
   EXPECT_THAT(out, HasSubstr("\n\x1b[31m  0  MatMul "));
