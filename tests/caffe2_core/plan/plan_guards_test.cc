@@ -57,7 +57,7 @@ TEST_F(PlanGuardsTest, OneNetNeedsOneMutexForABlob) {
 
 TEST_F(PlanGuardsTest, AllNetsOfAStepNeedOneMutexForABlob) {
   const std::string nets =
-      Net("m", Append('m')) + Net("n", Append('n')) + Net("free", Op("PlanTestGuarded", "x", "x"));
+      Net("m", Append('m')) + Net("n", Append('n')) + Net("free", Op("PlanTestGuarded", "x", ""));
   const auto steps = [&](const std::string& a, const std::string& b) {
     return nets + R"(execution_step { concurrent_substeps: true substep { name: "a" )" + a +
            R"( } substep { name: "b" )" + b + " } }";
@@ -80,7 +80,7 @@ TEST_F(PlanGuardsTest, AllNetsOfAStepNeedOneMutexForABlob) {
 }
 
 TEST_F(PlanGuardsTest, AllStepsNeedOneMutexForABlob) {
-  const std::string free = Op("PlanTestGuarded", "x", "x");
+  const std::string free = Op("PlanTestGuarded", "x", "");
   const auto run = [&](const std::string& a, const std::string& b, const std::string& c) {
     return Run(Net("a", a) + Net("b", b) + Net("c", c) + kThreeSteps);
   };
