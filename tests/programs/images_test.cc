@@ -109,10 +109,12 @@ class RunningStream {
     for (char c = 0; poll(&ready, 1, 60000) == 1 && read(out_, &c, 1) == 1 && c != '\n';) line += c;
     return line;
   }
-  // Ends the stream, and reads what is left. Returns the exit code.
-  int End() {
+  // Ends the stream, and reads the lines that are left. Returns the exit code.
+  int End(std::vector<std::string>* left = nullptr) {
     close(in_);
-    while (!ReadLine().empty()) continue;
+    for (std::string line = ReadLine(); !line.empty(); line = ReadLine()) {
+      if (left != nullptr) left->push_back(line);
+    }
     close(out_);
     int status = 0;
     return waitpid(child_, &status, 0) == child_ && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -147,7 +149,11 @@ TEST_F(ImagesTest, FramesOfAnotherSizeWaitForTwoBatchesAtMost) {
   }
   for (const char* values : {"[12]", "[18]", "[12]", "[12]"})
     EXPECT_EQ(JsonAt(stream.ReadLine(), "/outputs/0/values"), values);
-  EXPECT_EQ(stream.End(), 0);
+  std::vector<std::string> left;  // the frame that waits for a second one of its size
+  EXPECT_EQ(stream.End(&left), 0);
+  ASSERT_GE(left.size(), 1u);
+  EXPECT_EQ(JsonAt(left[0], "/file"), "\"image 5 of standard input\"");
+  EXPECT_EQ(JsonAt(left[0], "/outputs/0/values"), "[12]");
 }
 
 TEST_F(ImagesTest, AcceptsSeveralImagesAndLists) {

@@ -187,6 +187,12 @@ TEST_F(SyncedBlobTest, GrowingWithinTheCapacityDoesNotOutgrowSharedMemory) {
   large.Reshape({100});
   EXPECT_GE(large.data()->size(), 400u);
   EXPECT_EQ(large.cpu_data()[99], 0.f);
+  large.Reshape({6});
+  large.ShareDiff(shaped_);
+  large.Reshape({100});
+  EXPECT_NE(large.diff(), shaped_.diff());
+  EXPECT_GE(large.diff()->size(), 400u);
+  EXPECT_EQ(large.cpu_diff()[99], 0.f);
 }
 
 TEST_F(SyncedBlobTest, UsesTheCallersMemory) {

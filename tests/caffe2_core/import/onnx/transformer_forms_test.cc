@@ -450,6 +450,15 @@ TEST(TransformerFormsTest, RotaryEmbeddingsOfRuntime) {
           flat,
           x,
           flat,
+          {-2, 1, 3, 4, -5, -6, 7, 8}},
+         // One pair: its halves are its neighbours.
+         {"SomeNeighbours",
+          tables + first +
+              Contrib("RotaryEmbedding", inputs,
+                      Int("num_heads", 1) + Int("rotary_embedding_dim", 2) + Int("interleaved", 1)),
+          flat,
+          x,
+          flat,
           {-2, 1, 3, 4, -5, -6, 7, 8}}});
 }
 
