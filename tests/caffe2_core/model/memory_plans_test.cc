@@ -1,5 +1,4 @@
-// Plans of a net's memory: what they learn from runs, what they tell of themselves, and when they are
-// made again.
+// Plans of a net's memory: what they learn from runs, their reports, and when they are made again.
 #include <gtest/gtest.h>
 
 #include <cmath>

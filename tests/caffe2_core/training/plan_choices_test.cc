@@ -183,7 +183,7 @@ TEST(PlanWithoutAccuracyTest, RanksExchangeOnlyTheLoss) {
 
 // A test starts with the states of the training and leaves them as they are: it works on copies. Names of the
 // training's own blobs stay.
-TEST(PlanOfATestThatChangesStateTest, WorksOnCopies) {
+TEST(PlanOfATestThatChangesStateTest, CopiesTheStateFirst) {
   RunDef run = LineRun();
   ASSERT_TRUE(google::protobuf::TextFormat::MergeFromString(R"(
       net { op { type: "Add" input: ["sum", "loss"] output: "sum" } }
