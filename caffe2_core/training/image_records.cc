@@ -1,6 +1,7 @@
 #include "caffe2_core/training/image_records.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,9 @@ std::string PixelsOf(const Image& image, bool grey) {
   std::string pixels;
   if (grey) {
     const Tensor tensor = ImageToTensor(image, {.grey = true});
-    pixels.assign(tensor.data<float>(), tensor.data<float>() + tensor.numel());
+    pixels.reserve(static_cast<size_t>(tensor.numel()));
+    for (int64_t i = 0; i < tensor.numel(); ++i)
+      pixels.push_back(static_cast<char>(static_cast<uint8_t>(tensor.data<float>()[i])));
     return pixels;
   }
   pixels.resize(image.rgb.size());
