@@ -45,6 +45,8 @@ TEST(ProgramMainTest, ReturnsTheCodeAndReportsErrors) {
       {{"--cod", "1"}, 2, "^example: option --cod is not known; did you mean --code\\?\n$"},
       {{"--code", "x"}, 2, "^example: option --code is \"x\", want a number from 0 to 9\n$"},
       {{"--help", "--nope"}, 0, "^$"},
+      {{"--help-all", "a"}, 0, "^$"},
+      {{"-h", "a"}, 0, "^$"},
   };
   for (const Row& row : rows) {
     EXPECT_EXIT(Start(row.words), ExitedWithCode(row.code), row.text)
