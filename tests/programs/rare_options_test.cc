@@ -159,6 +159,82 @@ TEST_F(RareOptionsTest, ASignalOfZerosHasNoRatioToTheNoise) {
   EXPECT_EQ(JsonAt(json("half.npy", "one.npy"), "/blobs/0/snr_db").substr(0, 8), "13.01029");
 }
 
+TEST_F(RareOptionsTest, AnArrayThatTheNetDoesNotHaveIsADifference) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Sqr" input: "x" output: "y" })");
+  Tensor four(std::vector<int64_t>{1}, CPU);
+  four.mutable_data<float>()[0] = 4;
+  dir_.Write("a.npz", "");
+  const auto compare = [&](const NamedTensors& arrays) {
+    WriteNpz(dir_.path("a.npz"), arrays);
+    return Run({"compare", "DIR/net.pbtxt", "DIR/a.npz", "--input", "x=[2]"});
+  };
+  const ProgramResult same = compare({{"y", four}});
+  EXPECT_EQ(same.code, 0);
+  EXPECT_THAT(same.out, HasSubstr("\n1 blob agrees (tolerance: "));
+  const ProgramResult more = compare({{"y", four}, {"z", four}});
+  EXPECT_EQ(more.code, 1);
+  EXPECT_THAT(more.out, HasSubstr("\nonly in the second, DIR/a.npz: \"z\"\n1 of 2 blobs differ"));
+  const ProgramResult other = compare({{"z", four}});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_EQ(other.out.find("blob  "), std::string::npos) << other.out;
+  EXPECT_THAT(other.out, HasSubstr("only in the second, DIR/a.npz: \"z\"\n1 of 1 blobs differ"));
+}
+
+// --- packed models and lists ---
+
+TEST_F(RareOptionsTest, PackedModelsAndRangesAreMadeOnTheCpu) {
+  Environment environment;
+  environment.HideCuda();
+  dir_.Write("net.pbtxt", R"(name: "n" device_option { device_type: 1 } external_input: "x"
+      external_output: "y" op { type: "Sqr" input: "x" output: "y" })");
+  const Words net = {"--predict-net", "DIR/net.pbtxt"};
+  const std::string x = Array("x.npy", {1}, {3});
+  EXPECT_EQ(Out(Joined({"pack", "DIR/p.c2"}, net)), "DIR/p.c2: 0 tensors\n");
+  EXPECT_THAT(Out({"run", "--predict-net", "DIR/p.c2", "--input", "x=[3]"}), HasSubstr("\n  9\n"));
+  Out(Joined({"quantize", "--input", "x=" + x, "--output-predict-net", "DIR/q.pbtxt"}, net));
+  // Other commands report that the device is not there.
+  const std::string warning =
+      "caffe2: warning: net \"n\" asks for CUDA, which is not available: it runs on the CPU\n";
+  EXPECT_EQ(Run(Joined({"run", "--input", "x=[3]"}, net)).err, warning);
+  EXPECT_EQ(Run(Joined({"run", "--input", "x=[3]", "--device", "auto"}, net)).err, warning);
+  EXPECT_EQ(Run(Joined({"run", "--input", "x=[3]", "--device", "cpu"}, net)).err, "");
+}
+
+// The init net fills x with zeros in place of data.
+TEST_F(RareOptionsTest, APlaceholderOfAPackedModelMayBeMissingUntilItRuns) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
+      op { type: "Mul" input: ["x", "w"] output: "y" })");
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 } }
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 2 }
+           arg { name: "value" f: 3 } })");
+  EXPECT_EQ(
+      Out({"pack", "--predict-net", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "DIR/p.c2"}),
+      "DIR/p.c2: 1 tensor\n");
+  EXPECT_EQ(Out({"check", "DIR/p.c2"}), "DIR/p.c2: net \"n\": fine\n");
+  EXPECT_EQ(Out({"check", "DIR/p.c2", "--input", "x=2"}), "DIR/p.c2: net \"n\": fine\n");
+  const ProgramResult only_w = Run({"check", "DIR/p.c2", "--input", "w=2"});
+  EXPECT_EQ(only_w.code, 1);
+  EXPECT_EQ(only_w.out,
+            "DIR/p.c2: net \"n\": 1 error\n  error: operator 0: input \"x\" was not given\n");
+  EXPECT_EQ(Run({"run", "--predict-net", "DIR/p.c2"}).code, 1);
+  EXPECT_THAT(Out({"run", "--predict-net", "DIR/p.c2", "--input", "x=[5,7]"}),
+              HasSubstr("\n  15 21\n"));
+}
+
+TEST_F(RareOptionsTest, LinesOfTheListOfOperatorsEndWithoutBlanks) {
+  Environment environment;
+  for (const char* columns : {"20", "40", "80", "130"}) {
+    environment.Set("COLUMNS", columns);
+    size_t lines = 0;
+    for (const absl::string_view line : absl::StrSplit(Out({"ops"}), '\n', absl::SkipEmpty())) {
+      EXPECT_NE(line.back(), ' ') << line;
+      ++lines;
+    }
+    EXPECT_GT(lines, 500u);
+  }
+}
+
 // --- databases ---
 
 TEST_F(RareOptionsTest, LabelsHave64Bits) {
