@@ -1,5 +1,6 @@
 // The results of `caffe2 bench`.
 
+#include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -179,6 +181,50 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   const ProgramResult bench = Bench({"--tuning", table});
   EXPECT_EQ(bench.code, 0) << bench.err;
   EXPECT_THAT(bench.err, IsEmpty());
+}
+
+// Convolutions of one shape have one row; the group, the stride and the kernel are parts of the shape.
+TEST_F(BenchProgramTest, EachConvolutionIsTimedOnce) {
+  const std::string init = dir_.Write("init.pbtxt", R"(
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: [2, 2, 1, 1] } }
+      op { type: "ConstantFill" output: "v" arg { name: "shape" ints: [2, 1, 1, 1] } }
+      op { type: "ConstantFill" output: "u" arg { name: "shape" ints: [3, 2, 1, 1] } }
+      op { type: "ConstantFill" output: "k" arg { name: "shape" ints: [2, 2, 1] } })");
+  const std::string table = dir_.path("table.tsv");
+  const auto tune = [&](const std::string& net, const std::string& input) {
+    const ProgramResult result = RunCaffe2(
+        {"bench", "--predict-net", dir_.Write("convs.pbtxt", net), "--init-net", init, "--input",
+         input, "--warmup", "0", "--iterations", "1", "--no-optimize", "--tune", table});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  };
+  const std::string out =
+      tune(R"(name: "c" external_input: ["x", "w", "v", "u"] external_output: "z"
+      op { type: "Conv" input: ["x", "w"] output: "a" arg { name: "kernel" i: 1 } }
+      op { type: "Conv2D" input: ["a", "w"] output: "b" arg { name: "kernel" i: 1 } }
+      op { type: "Abs" input: "b" output: "c" }
+      op { type: "Conv" input: ["c", "v"] output: "d" arg { name: "kernel" i: 1 }
+           arg { name: "group" i: 2 } }
+      op { type: "Conv" input: ["d", "u"] output: "z" arg { name: "kernel" i: 1 }
+           arg { name: "stride" i: 2 } })",
+           "x=2,2,3,3");
+  EXPECT_THAT(out, ContainsRegex("^2 to 2 channels, 2 images: [a-z0-9_]+  [0-9]+\\.[0-9] us\n"
+                                 "2 to 2 channels, 2 images: [a-z0-9_]+  [0-9]+\\.[0-9] us\n"
+                                 "2 to 3 channels, 2 images: [a-z0-9_]+  [0-9]+\\.[0-9] us\n"
+                                 "the net with layouts onednn: [0-9]+\\.[0-9]{4} ms\n"
+                                 "the net with layouts plain: [0-9]+\\.[0-9]{4} ms\n"
+                                 "written to [^\n]*; --tuning of run and bench reads it\n$"));
+  const std::vector<std::string> rows = absl::StrSplit(ReadWholeFile(table), '\n');
+  ASSERT_EQ(rows.size(), 7u);
+  const std::string isa(IsaName(CpuIsa()));
+  EXPECT_THAT(rows[2], StartsWith(isa + "\tNCHW\t2x2x3x3\t2\t1x1\t1x1\t0x0\t0x0\t1x1\t1\t"));
+  EXPECT_THAT(rows[3], StartsWith(isa + "\tNCHW\t2x2x3x3\t2\t1x1\t1x1\t0x0\t0x0\t1x1\t2\t"));
+  EXPECT_THAT(rows[4], StartsWith(isa + "\tNCHW\t2x2x3x3\t3\t1x1\t2x2\t0x0\t0x0\t1x1\t1\t"));
+  EXPECT_THAT(tune(R"(name: "c" external_input: ["x", "k"] external_output: "y"
+      op { type: "Conv1D" input: ["x", "k"] output: "y" arg { name: "kernels" ints: 1 } })",
+                   "x=1,2,4"),
+              StartsWith("2 to 2 channels, 1 image: "));
+  EXPECT_THAT(ReadWholeFile(table), HasSubstr(isa + "\tNCHW\t1x2x4\t2\t1\t1\t0\t0\t1\t1\t"));
 }
 
 TEST_F(BenchProgramTest, ExplainsWhichKernelsRun) {

@@ -193,6 +193,12 @@ TEST_F(ReceiptDetailsTest, NamesOtherWeightsAndInputs) {
   const std::string one = Receipt("one.json", false, "1"), two = Receipt("two.json", false, "2");
   EXPECT_THAT(Compare(one, two).out, AllOf(HasSubstr("first operator: 0 Mul (m.py:1)\n"),
                                            HasSubstr("these differ, too:\n  weights\n")));
+  const std::string json = Compare(one, two, true).out;
+  EXPECT_EQ(JsonAt(json, "/first_operator/position"), "0");
+  EXPECT_EQ(JsonAt(json, "/first_operator/operator"), "\"0 Mul\"");
+  EXPECT_EQ(JsonAt(json, "/first_operator/debug_info"), "\"m.py:1\"");
+  EXPECT_EQ(JsonAt(json, "/outputs/0/blob"), "\"y\"");
+  EXPECT_EQ(json.find("\"position\"", json.find("\"outputs\"")), std::string::npos) << json;
   const std::string text = ReadWholeFile(one);
   EXPECT_EQ(JsonSize(text, "/inputs"), 1u);
   EXPECT_EQ(JsonAt(text, "/inputs/0/blob"), "\"x\"");

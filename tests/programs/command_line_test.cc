@@ -207,6 +207,12 @@ TEST(CommandLineTest, DistinguishesShapesFromOtherText) {
   EXPECT_THAT(dims, ElementsAre(1, 3, 224, 0));
   for (const char* text : {"", "1,", "1,-2", "1x2", "99999999999999999999"})
     EXPECT_FALSE(ParseDims(text, &dims)) << text;
+  // What was there before the call does not stay.
+  dims = {7, 8};
+  EXPECT_TRUE(ParseDims("0", &dims));
+  EXPECT_THAT(dims, ElementsAre(0));
+  EXPECT_TRUE(ParseDims("9223372036854775807", &dims));
+  EXPECT_THAT(dims, ElementsAre(INT64_MAX));
 }
 
 }  // namespace

@@ -199,6 +199,7 @@ TEST(DrawingTest, FallsBackIfGraphvizFails) {
   for (const auto& [script, problem] : std::vector<std::pair<std::string, std::string>>{
            {"exec sleep 600", "dot took longer than 1 s"},
            {"exit 3", "dot failed with exit code 3"},
+           {"echo graph 1 1 1; exit 1", "dot failed with exit code 1"},
            {"kill -11 $$", "dot ended by signal 11"},
            {"echo graph 1 1 1; echo stop", "dot printed an invalid layout"},
            {"exec /bin/cat", "dot printed an invalid layout"}}) {

@@ -137,9 +137,12 @@ constexpr char kTransform[] = R"(name: "t" external_input: ["data", "im_info"]
     op { type: "Copy" input: "moved" output: "b2" })";
 
 TEST_F(DrawnBoxesTest, BlobsThatAreNamedHaveTheCoordinatesOfTheirOperator) {
-  for (const char* scaled : {"1", "0"}) {
+  // By default the boxes are scaled.
+  const std::string argument = R"(arg { name: "apply_scale" i: SCALE })";
+  for (const char* scaled :
+       {R"(arg { name: "apply_scale" i: 1 })", R"(arg { name: "apply_scale" i: 0 })", ""}) {
     std::string net = kTransform;
-    dir_.Write("t.pbtxt", net.replace(net.find("SCALE"), 5, scaled));
+    dir_.Write("t.pbtxt", net.replace(net.find(argument), argument.size(), scaled));
     ExpectBox(Draw({"--box-blobs", "s2,b2,c2", "--resize", "30x20", "--input", "im_info=20,30,0.5"},
                    "DIR/t.pbtxt"),
               10, 8, 40, 32, kRed);

@@ -112,5 +112,37 @@ TEST_F(GradientsProgramTest, VerifiesGradientsByDifferenceQuotients) {
   EXPECT_EQ(Gradients({"--loss", "loss", "--input", "x=1"}).code, 2);  // without --verify
 }
 
+// p = a * a, of which one factor is a constant for the gradient: that is a instead of 2 a.
+TEST_F(GradientsProgramTest, OneWrongGradientFails) {
+  const TempDir dir;
+  const std::string net = dir.Write("wrong.pbtxt", R"(name: "g" external_input: ["a", "z"]
+      external_output: "loss" op { type: "StopGradient" input: "a" output: "s" }
+      op { type: "Mul" input: ["a", "s"] output: "p" } op { type: "Add" input: ["p", "z"] output: "y" }
+      op { type: "SumElements" input: "y" output: "loss" })");
+  const auto verify = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {"gradients", "--predict-net", net,     "--loss",  "loss",
+                                     "--verify",  "--input",       "a=[3]", "--input", "z=[1]"};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args);
+  };
+  const std::string error = "caffe2: gradients of net \"g\" differ from the difference quotients\n";
+  const ProgramResult both = verify({"--json"});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_EQ(both.err, error);
+  EXPECT_EQ(JsonAt(both.out, "/verified/0"),
+            R"({"blob":"a","gradient":"a_grad","elements":1,"not_smooth":0,"wrong":1,)"
+            R"("worst":{"element":0,"computed":3,"quotient":6}})");
+  EXPECT_EQ(JsonAt(both.out, "/verified/1/blob") + JsonAt(both.out, "/verified/1/wrong"), "\"z\"0");
+  const std::string out = dir.path("out.pbtxt");
+  const ProgramResult written = verify({"--output", out});
+  EXPECT_EQ(written.code, 1);
+  EXPECT_EQ(written.err, error);
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_EQ(verify({"--wrt", "a"}).code, 1);
+  EXPECT_EQ(verify({"--wrt", "z"}).code, 0);
+  EXPECT_EQ(verify({"--wrt", "z", "--output", out}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(out));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::gradients_test

@@ -45,6 +45,22 @@ TEST(HelpTest, HelpOfEveryCommandFitsAScreen) {
   EXPECT_LE(WidestLine(RunCaffe2({"--help"}).out), 80u);
 }
 
+// A line has at least 60 and at most 120 columns.
+TEST(HelpTest, HelpHasTheWidthOfTheTerminalWithinBounds) {
+  Environment environment;
+  for (const auto& [columns, widest] : {std::pair("30", 60u), {"100", 100u}, {"200", 120u}}) {
+    environment.Set("COLUMNS", columns);
+    size_t most = 0;
+    for (const std::string name : {"run", "train", "db", "check"}) {
+      const size_t width = WidestLine(RunCaffe2({name, "--help"}).out);
+      EXPECT_LE(width, widest) << name << " " << columns;
+      most = std::max(most, width);
+    }
+    EXPECT_GT(most + 4, widest) << columns;
+    EXPECT_LE(WidestLine(RunCaffe2({"--help"}).out), std::max(widest, 79u));
+  }
+}
+
 // A line for each command, those of its purpose are indented.
 TEST(HelpTest, HelpListsTheCommandsInTheirOrder) {
   const std::string help = RunCaffe2({"--help"}).out;

@@ -79,5 +79,45 @@ TEST(OutputNamesTest, AreAlignedByTheirWidthOnATerminal) {
                                               "ab      float [1]\n  0\n"));
 }
 
+// Of two batches of three channels of two rows: each matrix is behind its position.
+TEST(OutputRowsTest, EachMatrixHasItsPosition) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(name: "p" network { name: "n"
+      external_input: "x" op { type: "Copy" input: "x" output: "y" } }
+      execution_step { network: "n" })");
+  const auto printed = [&](const std::string& x) {
+    const ProgramResult result =
+        RunCaffe2({"plan", plan, "--input", "x=" + x, "--cast", "int32", "--fetch", "y"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out.substr(0, result.out.find("plan \"p\""));
+  };
+  EXPECT_EQ(printed("[[[[1,2],[3,4]],[[5,6],[7,8]],[[9,10],[11,12]]],"
+                    "[[[13,14],[15,16]],[[17,18],[19,20]],[[21,22],[23,24]]]]"),
+            R"(y  int32 [2, 3, 2, 2]
+  [0, 0, :, :]
+   1  2
+   3  4
+  [0, 1, :, :]
+   5  6
+   7  8
+  [0, 2, :, :]
+   9 10
+  11 12
+  [1, 0, :, :]
+  13 14
+  15 16
+  [1, 1, :, :]
+  17 18
+  19 20
+  [1, 2, :, :]
+  21 22
+  23 24
+)");
+  EXPECT_EQ(printed("[[[1],[2],[3]],[[4],[5],[6]]]"),
+            "y  int32 [2, 3, 1]\n  [0, :, :]\n  1\n  2\n  3\n  [1, :, :]\n  4\n  5\n  6\n");
+  EXPECT_EQ(printed("[[[[[1]]]],[[[[2]]]]]"),
+            "y  int32 [2, 1, 1, 1, 1]\n  [0, 0, 0, :, :]\n  1\n  [1, 0, 0, :, :]\n  2\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::outputs_test

@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_folder.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::program_main_test {
 namespace {
 
 using ::testing::ExitedWithCode;
+using ::testing::KilledBySignal;
 
 int Run(const CommandLine& line) {
   CheckPositional(line, 0, 1, "at most one file");
@@ -45,11 +50,38 @@ TEST(ProgramMainTest, ReturnsTheCodeAndReportsErrors) {
       {{"--cod", "1"}, 2, "^example: option --cod is not known; did you mean --code\\?\n$"},
       {{"--code", "x"}, 2, "^example: option --code is \"x\", want a number from 0 to 9\n$"},
       {{"--help", "--nope"}, 0, "^$"},
+      {{"--help-all", "a"}, 0, "^$"},
+      {{"-h", "a"}, 0, "^$"},
   };
   for (const Row& row : rows) {
     EXPECT_EXIT(Start(row.words), ExitedWithCode(row.code), row.text)
         << ::testing::PrintToString(row.words);
   }
+}
+
+// A program that is ended while it writes a folder.
+int WriteFolder(const CommandLine& line) {
+  const AtomicFolder folder(line.positional().at(0), 0777);
+  std::raise(SIGTERM);
+  return 0;
+}
+
+[[noreturn]] void StartWriter(std::string path) {
+  std::string program = "program";
+  char* argv[] = {program.data(), path.data(), nullptr};
+  std::exit(ProgramMain({.name = "example",
+                         .purpose = "writes",
+                         .usage = "FOLDER",
+                         .options = {},
+                         .notes = "",
+                         .run = &WriteFolder},
+                        2, argv));
+}
+
+TEST(ProgramMainTest, ASignalLeavesNothingUnfinished) {
+  const TempDir dir;
+  EXPECT_EXIT(StartWriter(dir.path("new.leveldb")), KilledBySignal(SIGTERM), "");
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
 }  // namespace

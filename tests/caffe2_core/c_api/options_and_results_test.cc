@@ -149,6 +149,66 @@ TEST(CApiOptionsTest, NamesInputsThatAreAlmostRight) {
   caffe2rt_free_model(model);
 }
 
+// Whatever was there before the call.
+TEST(CApiResultsTest, AnErrorStoresNothing) {
+  caffe2rt_model* model = nullptr;
+  ASSERT_EQ(Load(kCopy, &model), CAFFE2RT_OK);
+  const int64_t one = 1;
+  const float value = 1;
+  const caffe2rt_tensor x = {"x", CAFFE2RT_FLOAT, 1, &one, &value, 4};
+  int something = 0;
+  const std::string wrong = "op {";
+  const caffe2rt_bytes bytes = {wrong.data(), wrong.size()};
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  const auto before = [&] { return reinterpret_cast<caffe2rt_model*>(&something); };
+  const auto none = [&] { return reinterpret_cast<caffe2rt_result*>(&something); };
+  caffe2rt_model* stored = before();
+  EXPECT_EQ(caffe2rt_load(&options, &stored), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_EQ(stored, nullptr);
+  options.predict_net = "/no/such/net.pb";
+  stored = before();
+  EXPECT_EQ(caffe2rt_load(&options, &stored), CAFFE2RT_FAILED);
+  EXPECT_EQ(stored, nullptr);
+  stored = before();
+  EXPECT_EQ(caffe2rt_load_from_memory(nullptr, 0, &bytes, nullptr, &stored), CAFFE2RT_FAILED);
+  EXPECT_EQ(stored, nullptr);
+  stored = before();
+  EXPECT_EQ(caffe2rt_load_caffe_from_memory(&bytes, nullptr, nullptr, &stored), CAFFE2RT_FAILED);
+  EXPECT_EQ(stored, nullptr);
+  for (const size_t inputs : {size_t{0}, size_t{2}}) {
+    const caffe2rt_tensor twice[] = {x, x};
+    caffe2rt_result* result = none();
+    EXPECT_EQ(caffe2rt_run(model, twice, inputs, &result), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_EQ(result, nullptr);
+    const std::string error =
+        inputs == 0 ? "input \"x\" is not given" : "input \"x\" is given twice";
+    EXPECT_THAT(caffe2rt_last_error(), StrEq(error));
+    result = none();
+    EXPECT_EQ(caffe2rt_run_within(model, 1000, twice, inputs, &result), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_EQ(result, nullptr);
+    EXPECT_THAT(caffe2rt_last_error(), StrEq(error));
+  }
+  for (const int64_t limit : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    caffe2rt_result* result = none();
+    EXPECT_EQ(caffe2rt_run_within(model, limit, &x, 1, &result), CAFFE2RT_INVALID_ARGUMENT);
+    EXPECT_EQ(result, nullptr);
+    EXPECT_THAT(caffe2rt_last_error(),
+                StrEq("limit_ms is " + std::to_string(limit) + ", want at least 1"));
+  }
+  const char* json = "before";
+  EXPECT_EQ(caffe2rt_report(nullptr, &json), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_EQ(json, nullptr);
+  // A success keeps the message of the last error.
+  caffe2rt_result* result = nullptr;
+  EXPECT_EQ(caffe2rt_run(model, &x, 1, &result), CAFFE2RT_OK);
+  EXPECT_THAT(caffe2rt_last_error(), StrEq("model is null"));
+  caffe2rt_tensor y = x;
+  EXPECT_EQ(caffe2rt_result_tensor(result, 1, &y), CAFFE2RT_INVALID_ARGUMENT);
+  EXPECT_EQ(y.data, &value) << "a tensor of the caller stays as it was";
+  caffe2rt_free_result(result);
+  caffe2rt_free_model(model);
+}
+
 // With an init net.
 caffe2rt_model* LoadedWithInit(const std::string& init, const std::string& net,
                                const caffe2rt_load_options* options = nullptr) {
