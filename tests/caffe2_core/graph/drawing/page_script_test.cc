@@ -2,10 +2,10 @@
 // zooms and moves. The view is 400 x 300 px, the image 800 x 1000.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -81,7 +81,7 @@ function open(script, hash) {
     return sent.prevented === true;
   };
   const marked = (name) => [...data.nodes.keys()].filter((i) => byId["n" + i].names.has(name)).join(",");
-  const text = (e) => (e.textContent ?? "") + e.children.map(text).join("|");
+  const text = (e) => (e.textContent === undefined ? "" : e.textContent) + e.children.map(text).join("|");
   return {byId, location,
     on: (id, type, event) => send(byId[id].listeners, type, event),
     key: (key, event) => send(documentListeners, "keydown", {key, ...event}),
@@ -350,16 +350,17 @@ bool Run(const std::vector<Scenario>& scenarios, std::vector<std::string>* lines
   }
   const TempDir dir;
   const std::string command = "node " + dir.Write("page.js", program) + " 2>&1";
-  const std::unique_ptr<FILE, int (*)(FILE*)> node(popen(command.c_str(), "r"), pclose);
+  FILE* const node = popen(command.c_str(), "r");
   CAFFE_ENFORCE(node != nullptr, "cannot start a shell");
   std::string text;
-  for (int c; (c = std::fgetc(node.get())) != EOF;) text += static_cast<char>(c);
+  for (int c; (c = std::fgetc(node)) != EOF;) text += static_cast<char>(c);
+  const int status = pclose(node);
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     lines->push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return text.find("node: not found") == std::string::npos;
+  return WEXITSTATUS(status) != 127;  // of a shell that does not find the program
 }
 
 template <size_t kCount>
