@@ -250,6 +250,11 @@ void WriteGivenTensor(OperatorExport* op) {
     for (const float f : op->args.GetRepeatedArgument<float>("values")) tensor->add_float_data(f);
     return;
   }
+  if (type == onnx::TensorProto::STRING) {
+    for (const std::string& s : op->args.GetRepeatedArgument<std::string>("values"))
+      tensor->add_string_data(s);
+    return;
+  }
   for (const int64_t i : op->args.GetRepeatedArgument<int64_t>("values")) {
     if (type == onnx::TensorProto::INT64) {
       tensor->add_int64_data(i);

@@ -101,6 +101,42 @@ TEST(MemoryEdgesTest, BlobsThatAreWrittenAgainHaveTheirLargestSize) {
             "operator 1 (Tanh): the shape of input \"t\" is not known");
 }
 
+// 1 * 32 * 9 floats, halved once, however often they are joined in bf16.
+TEST(MemoryEdgesTest, WhatIsJoinedSeveralTimesIsHalvedOnce) {
+  const auto op = [](const std::string& text, const std::string& precision = "bf16") {
+    return "op { " + text + " arg { name: \"output_precision\" s: \"" + precision +
+           "\" } device_option { device_type: 5 } } ";
+  };
+  const std::string pool = R"(type: "MaxPool" arg { name: "kernel" i: 1 } input: "x" output: )";
+  const auto join = [](const std::string& inputs, const std::string& output) {
+    return R"(type: "Concat" )" + inputs + R"( output: ")" + output + R"(" output: "i")";
+  };
+  const std::string a_b = R"(input: "a" input: "b")";
+  const auto sizes = [&](const std::string& joins) {
+    const NetDef net = ParseNet(op(pool + "\"a\"") + op(pool + "\"b\"") + joins);
+    ShapeMap shapes = {{"x", EdgeFloats({1, 32, 3, 3})}};
+    const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+    const NetBlobs blobs(net);
+    const std::vector<BlobMemory> memory = MemoryOfShapes(net, blobs, inferred);
+    std::vector<int64_t> found;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      const uint32_t blob = blobs.Find(name);
+      found.push_back(blob == NetBlobs::kNone ? -2 : memory[blob].bytes);
+    }
+    return found;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(sizes(""), ElementsAre(1152, 1152, -2, -2));
+  EXPECT_THAT(sizes(op(join(a_b, "c"))), ElementsAre(576, 576, 1152, -2));
+  EXPECT_THAT(sizes(op(join(a_b, "c")) + op(join(a_b, "d"))), ElementsAre(576, 576, 1152, 1152));
+  EXPECT_THAT(sizes(op(join(R"(input: "a" input: "a")", "c"))), ElementsAre(576, 1152, 1152, -2));
+  // A part of a part; and one whose whole is in float.
+  EXPECT_THAT(sizes(op(join(a_b, "c")) + op(join(R"(input: "c" input: "a")", "d"))),
+              ElementsAre(576, 576, 1152, 1728));
+  EXPECT_THAT(sizes(op(join(a_b, "c")) + op(join(a_b, "d"), "f32")),
+              ElementsAre(576, 576, 1152, 2304));
+}
+
 // Operator 1 reads item 0 and writes both items: they hold different values afterwards.
 TEST(MemoryEdgesTest, AnOutputIsNotInPlaceOfAnInputThatIsWrittenToo) {
   const auto placed = [](const std::vector<uint32_t>& writes) {

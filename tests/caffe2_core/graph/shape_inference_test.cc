@@ -223,6 +223,44 @@ TEST_F(ShapeInferenceTest, StartsFromAMapOfDimensions) {
       "dimension of blob \"a\"");
 }
 
+// An operator that returns no shapes at all states why; another number of shapes is a failure.
+TEST_F(ShapeInferenceTest, AStatedReasonIsNoFailure) {
+  const auto shapes_of = [](const OperatorDef& def, const std::vector<TensorShape>& in) {
+    return std::vector<TensorShape>(def.name().size(), in[0]);
+  };
+  RegisterSchema("TestStatedReason", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Traits({.no_shape_reason = "it depends on values"})
+      .TensorInferenceFunction(shapes_of);
+  RegisterSchema("TestNoReason", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .TensorInferenceFunction(shapes_of);
+  const auto lines = [&](const std::string& type, const std::string& name) {
+    const NetDef net =
+        ParseNet("op { type: \"" + type + "\" name: \"" + name + R"(" input: "x" output: "y" })");
+    ShapeMap shapes = shapes_;
+    shapes["y"] = shapes_.at("x");
+    const std::vector<std::string> found = Lines(InferOpShapes({&net}, &shapes));
+    EXPECT_EQ(shapes.contains("y"), name.size() == 1);
+    return found.at(0);
+  };
+  const std::string wrong = "0.0: [2, 3] -> ? !Invalid shape inference for operator Test";
+  EXPECT_EQ(lines("TestStatedReason", "a"), "0.0: [2, 3] -> [2, 3]");
+  EXPECT_EQ(lines("TestStatedReason", ""), "0.0: [2, 3] -> ? it depends on values");
+  EXPECT_EQ(lines("TestStatedReason", "ab"), wrong + "StatedReason Expected 1 outputs, but got 2");
+  EXPECT_EQ(lines("TestNoReason", ""), wrong + "NoReason Expected 1 outputs, but got 0");
+  EXPECT_EQ(lines("TestNoReason", "ab"), wrong + "NoReason Expected 1 outputs, but got 2");
+  // The operators behind it go on.
+  const NetDef net = ParseNet(R"(op { type: "TestStatedReason" input: "x" output: "y" }
+                                 op { type: "Relu" input: "x" output: "z" })");
+  ShapeMap shapes = shapes_;
+  InferBlobShapesAndTypes({&net}, &shapes);
+  EXPECT_FALSE(shapes.contains("y"));
+  EXPECT_THAT(shapes.at("z").dims(), ElementsAre(2, 3));
+}
+
 // By Caffe2's rules, the caller only gets no shapes; the log names the operator.
 TEST_F(ShapeInferenceTest, LogsWhatItSkips) {
   const int threshold = LogThreshold();

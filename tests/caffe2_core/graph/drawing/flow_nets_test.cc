@@ -206,5 +206,30 @@ TEST_F(FlowNetsTest, FramesLeaveOutArrowsThatLeadIntoOtherFrames) {
   EXPECT_EQ(layout.groups[0].width, 100 + 28);
 }
 
+// A node of another group that begins above the frame and ends in it, left of it or below it.
+TEST_F(FlowNetsTest, FramesLeaveOutArrowsThatLeadIntoOtherNodes) {
+  FlowGraph graph;
+  graph.groups = {{.title = "a"}, {.title = "b"}};
+  graph.nodes = {{.group = 0}, {.group = 0}, {.group = 1}};
+  graph.edges = {{.from = 0, .to = 1}};
+  NetDrawingLayout layout;
+  layout.nodes = {{100, 100, 50, 20}, {100, 200, 50, 20}, {}};
+  layout.edges = {{{125, 120}, {25, 120}, {25, 200}, {125, 200}}};
+  // With the arrow, the frame is [36, 164) x [76, 234).
+  const auto frame_begins = [&](const NetDrawingLayout::Box& other) {
+    layout.nodes[2] = other;
+    PlaceFrames(graph, {true, false}, &layout);
+    return layout.groups[0].x;
+  };
+  EXPECT_EQ(frame_begins({60, 50, 8, 40}), 86);
+  EXPECT_EQ(frame_begins({60, 50, 8, 26}), 36);
+  EXPECT_EQ(frame_begins({60, 50, 8, 27}), 86);
+  EXPECT_EQ(frame_begins({20, 150, 16, 8}), 36);
+  EXPECT_EQ(frame_begins({20, 150, 17, 8}), 86);
+  EXPECT_EQ(frame_begins({60, 234, 8, 8}), 36);
+  EXPECT_EQ(frame_begins({60, 233, 8, 8}), 86);
+  EXPECT_EQ(frame_begins({164, 150, 8, 8}), 36);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::flow_nets_test

@@ -74,6 +74,9 @@ TEST(MarkupTest, TextIsCutWhereTheRoomEnds) {
   EXPECT_EQ(fitted("", 1), "");
   EXPECT_EQ(fitted(euro + euro + euro, 29), euro + mark);
   EXPECT_EQ(fitted(euro + euro + euro, 31), euro + euro + euro);
+  EXPECT_EQ(fitted(euro + euro + euro + euro, 40), euro + euro + euro + euro);
+  EXPECT_EQ(fitted(euro + euro + euro + euro, 39.9), euro + euro + mark);
+  EXPECT_EQ(fitted(euro + euro + euro + euro, 30), euro + euro + mark);
   // Marks of the text before the cut are not repeated.
   EXPECT_EQ(fitted("a" + mark + "aaaa", 27), "a" + mark);
   EXPECT_EQ(fitted("a" + mark + mark + "aaaa", 37), "a" + mark);

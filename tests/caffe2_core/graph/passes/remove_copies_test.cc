@@ -173,5 +173,33 @@ TEST_F(RemoveCopiesTest, KeepsAnAliasWhoseNameIsWrittenBefore) {
             5u);
 }
 
+TEST_F(RemoveCopiesTest, KeepsACopyOfWhatMustBeWrittenInPlace) {
+  const std::string begin = R"(op { type: "Relu" input: "x" output: "a" } )",
+                    end = R"(op { type: "Copy" input: "a" output: "y" })";
+  EXPECT_THAT(Lines(begin + end), ElementsAre("Relu(x) -> y"));
+  EXPECT_THAT(
+      Lines(begin +
+            R"(op { type: "ScatterAssign" input: "a" input: "i" input: "s" output: "a" } )" + end),
+      ElementsAre("Relu(x) -> a", "ScatterAssign(a i s) -> a", "Copy(a) -> y"));
+  // The reader must write the copy.
+  EXPECT_THAT(
+      Lines(begin + R"(op { type: "Copy" input: "a" output: "b" }
+          op { type: "ScatterAssign" input: "b" input: "i" input: "s" output: "b" }
+          op { type: "Sum" input: "a" input: "b" output: "y" })"),
+      ElementsAre("Relu(x) -> a", "Copy(a) -> b", "ScatterAssign(b i s) -> b", "Sum(a b) -> y"));
+}
+
+// Tanh reads what it would read of a copy of a copy.
+TEST_F(RemoveCopiesTest, CountsTheReadersOfEachRemovedCopy) {
+  run_.kept = {"y", "z"};
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Copy" input: "a" output: "b" }
+    op { type: "Copy" input: "b" output: "c" }
+    op { type: "Tanh" input: "c" output: "z" }
+    op { type: "Copy" input: "b" output: "y" })"),
+              ElementsAre("Relu(x) -> a", "Tanh(a) -> z", "Copy(a) -> y"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::remove_copies_test

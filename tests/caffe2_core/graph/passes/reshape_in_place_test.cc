@@ -45,5 +45,38 @@ TEST(ReshapeInPlaceTest, LeavesOtherNetsAlone) {
   }
 }
 
+// ScatterAssign must write the blob that it reads.
+TEST(ReshapeInPlaceTest, LeavesOperatorsThatMustWriteTheirInput) {
+  test::PassRun run;
+  const std::string end =
+      R"(op { type: "Reshape" input: "a" output: "y" output: "old" arg { name: "shape" ints: -1 } })";
+  const std::string begin = R"(op { type: "Relu" input: "x" output: "a" } )";
+  EXPECT_EQ(run(ReshapeInPlace, begin + end).back(), "Reshape(y) -> y old");
+  const std::string assign =
+      R"(op { type: "ScatterAssign" input: "a" input: "i" input: "s" output: "a" } )";
+  EXPECT_THAT(run(ReshapeInPlace, begin + assign + end),
+              ElementsAre("Relu(x) -> a", "ScatterAssign(a i s) -> a", "Reshape(a) -> y old"));
+  // The net, or something around it, reads the value, too.
+  run.kept = {"y", "a"};
+  EXPECT_EQ(run(ReshapeInPlace, begin + end).back(), "Reshape(a) -> y old");
+  run.kept = {"y"};
+  EXPECT_EQ(run(ReshapeInPlace, begin + end + R"(op { type: "Exp" input: "a" output: "b" })")[1],
+            "Reshape(a) -> y old");
+}
+
+// The second output of an operator; the shape stays where it is.
+TEST(ReshapeInPlaceTest, RenamesTheOutputThatItReads) {
+  test::PassRun run;
+  EXPECT_THAT(run(ReshapeInPlace, R"(
+      op { type: "Split" input: "x" output: "a" output: "b" }
+      op { type: "Reshape" input: "b" output: "y" output: "old" arg { name: "shape" ints: -1 } }
+      op { type: "Relu" input: "a" output: "z" })"),
+              ElementsAre("Split(x) -> a y", "Reshape(y) -> y old", "Relu(a) -> z"));
+  EXPECT_THAT(run(ReshapeInPlace, R"(
+      op { type: "Shape" input: "x" output: "s" } op { type: "Relu" input: "x" output: "a" }
+      op { type: "Reshape" input: "a" input: "s" output: "y" output: "old" })"),
+              ElementsAre("Shape(x) -> s", "Relu(x) -> y", "Reshape(y s) -> y old"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::reshape_in_place_test

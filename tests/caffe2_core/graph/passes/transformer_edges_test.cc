@@ -112,6 +112,12 @@ TEST_F(LayerNormEdgesTest, OperatorsHaveTheDefaultsOfLayerNorm) {
   EXPECT_EQ(args.GetSingleArgument<int>("axis", 0), 1);
   EXPECT_EQ(args.GetSingleArgument<float>("epsilon", 0), 1e-5f);
   EXPECT_FALSE(args.HasArgument("single_axis"));
+  // Only the last dimension has a counterpart that counts from the end.
+  for (const int axis : {-2, -3}) {
+    std::string other = kNet;
+    for (int i = 0; i < 2; ++i) other = Replaced(other, "ints: -1", MakeString("ints: ", axis));
+    EXPECT_EQ(Lines(other).size(), 9u) << axis;
+  }
   // The last dimension of a mean may be counted from either end; only one is for every rank.
   std::string third = kNet;
   for (int i = 0; i < 2; ++i) third = Replaced(third, "ints: -1", "ints: 2");
