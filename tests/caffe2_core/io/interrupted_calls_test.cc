@@ -106,6 +106,11 @@ std::vector<WriterRow> Writers() {
        [](const std::string& path) {
          WriteNpz(path, {{"a", FilledTensor(300, 1)}, {"b", FilledTensor(1, 2)}});
        }},
+      // More than the buffer: libzip's own calls write, and fail.
+      {"large npz",
+       [](const std::string& path) {
+         WriteNpz(path, {{"a", FilledTensor(300000, 1)}, {"b", FilledTensor(1, 2)}});
+       }},
       {"proto", [](const std::string& path) { WriteProtoToBinaryFile(FilledProto(), path); }},
       {"text proto", [](const std::string& path) { WriteProtoToTextFile(FilledProto(), path); }},
       {"png",
