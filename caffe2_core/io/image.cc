@@ -1,6 +1,6 @@
 #include "caffe2_core/io/image.h"
 
-#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 
 #include <new>
 #include <utility>
@@ -20,11 +20,10 @@ constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 
 // Whether the name of a file to write asks for JPEG; false for PNG.
 bool IsJpegName(const std::string& path) {
-  std::string name = path;
-  for (char& c : name) c = absl::ascii_tolower(static_cast<unsigned char>(c));
-  if (name.ends_with(".jpg") || name.ends_with(".jpeg")) return true;
-  CAFFE_ENFORCE(name.ends_with(".png") || IsStandardStream(path), "cannot write \"", path,
-                "\" as an image: its name ends in neither .png nor .jpg");
+  if (absl::EndsWithIgnoreCase(path, ".jpg") || absl::EndsWithIgnoreCase(path, ".jpeg"))
+    return true;
+  CAFFE_ENFORCE(absl::EndsWithIgnoreCase(path, ".png") || IsStandardStream(path), "cannot write \"",
+                path, "\" as an image: its name ends in neither .png nor .jpg");
   return false;
 }
 

@@ -1,5 +1,6 @@
 #include "caffe2_core/io/npy_streams.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
@@ -164,10 +165,13 @@ void NpzStream::Add(const std::string& name, const Tensor& tensor) try {
                                .crc = crc.Update(crc.Update(0, parts.head), parts.data),
                                .size = parts.head.size() + parts.data.size(),
                                .offset = static_cast<uint64_t>(file_.size())};
-  directory_ += DirectoryRecord(entry);
-  names_.insert(name);
+  const std::string header = LocalHeader(entry), record = DirectoryRecord(entry);
+  const auto added = names_.insert(name).first;
+  absl::Cleanup forget = [&] { names_.erase(added); };
+  directory_ += record;
+  std::move(forget).Cancel();
   ++entries_;
-  file_.Write(LocalHeader(entry));
+  file_.Write(header);
   file_.Write(parts.head);
   file_.Write(parts.data);
 } catch (const std::bad_alloc&) {
@@ -190,10 +194,11 @@ void NpzStream::AddDirectory() {
   end.Add32(std::min(size, kMost32)).Add32(std::min(offset, kMost32)).Add16(0);
   file_.Write(directory_);
   file_.Write(end.bytes());
+  has_directory_ = true;
 }
 
 void NpzStream::Finish() try {
-  AddDirectory();
+  if (!has_directory_) AddDirectory();
   file_.Commit();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -204,11 +209,11 @@ NpyRows::NpyRows(const std::string& path)
 
 // NumPy's header of version 1.0: the dictionary is padded with spaces, so that the data begin at a
 // multiple of 64 bytes. There is room for any number of rows.
-std::string NpyRows::Header() const {
+std::string NpyRows::Header(const std::string& type) const {
   const auto text = [&](int64_t rows) {
     std::vector<int64_t> dims = {rows};
     dims.insert(dims.end(), row_.begin(), row_.end());
-    return MakeString("{'descr': '", type_, "', 'fortran_order': False, 'shape': (",
+    return MakeString("{'descr': '", type, "', 'fortran_order': False, 'shape': (",
                       absl::StrJoin(dims, ", "), dims.size() == 1 ? ",), }" : "), }");
   };
   const size_t most = kNpyHeadBytes + text(INT64_MAX).size() + 1;
@@ -233,21 +238,25 @@ void NpyRows::CheckFits(const Tensor& tensor) const {
 
 void NpyRows::Add(const Tensor& tensor) try {
   CheckFits(tensor);
+  const internal::NpyParts parts = internal::NpyPartsOf(tensor);
   if (type_.empty()) {
-    type_ = TypeText(tensor);
+    std::string type = TypeText(tensor);
     row_ = RowOf(tensor);
-    file_.Write(Header());
+    file_.Write(Header(type));
+    type_ = std::move(type);
   }
-  file_.Write(internal::NpyPartsOf(tensor).data);
+  file_.Write(parts.data);
   rows_ += tensor.dim() == 0 ? 1 : tensor.dim(0);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
 
-void NpyRows::Finish() {
+void NpyRows::Finish() try {
   CAFFE_ENFORCE(!type_.empty(), "cannot write \"", path_, "\": no rows were added");
-  file_.Overwrite(0, Header());
+  file_.Overwrite(0, Header(type_));
   file_.Commit();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -46,6 +46,7 @@ class NpzStream {
   std::string directory_;
   std::set<std::string> names_;
   int64_t entries_ = 0;
+  bool has_directory_ = false;  // Finish may be called again after an error
 };
 
 // One array to which rows are appended along its first dimension.
@@ -66,7 +67,7 @@ class NpyRows {
   void Finish();
 
  private:
-  std::string Header() const;
+  std::string Header(const std::string& type) const;
 
   const std::string path_;
   AtomicFile file_;

@@ -126,10 +126,12 @@ class NpzReader {
     if (offset > size_ || size > size_ - offset) Fail("it is truncated");
     std::string bytes(size, '\0');
     zip_source_t* const source = source_.get();
-    if (Zip().source_seek(source, static_cast<zip_int64_t>(offset), SEEK_SET) < 0 ||
-        Zip().source_read(source, bytes.data(), size) != static_cast<zip_int64_t>(size)) {
-      FailWith(Zip().source_error(source));
-    }
+    const zip_int64_t read =
+        Zip().source_seek(source, static_cast<zip_int64_t>(offset), SEEK_SET) < 0
+            ? -1
+            : Zip().source_read(source, bytes.data(), size);
+    if (read < 0) FailWith(Zip().source_error(source));
+    if (read != static_cast<zip_int64_t>(size)) Fail("it is shorter than its size states");
     return bytes;
   }
 

@@ -90,8 +90,8 @@ bool ParseTextOnce(std::string_view text, Message* proto, TextError* error) {
   return parser.Parse(&stream, proto);
 }
 
-// Protobuf reports an unknown field at the end of its name. Moves the position to the start of the
-// name.
+// Protobuf reports an unknown field at what follows its name. Moves the position to the start of
+// the name.
 void PointAtName(std::string_view text, TextError* error) {
   const std::string& message = error->message;
   constexpr std::string_view kUnknownField = "has no field named \"";
@@ -105,11 +105,12 @@ void PointAtName(std::string_view text, TextError* error) {
     if (line_begin != std::string_view::npos) ++line_begin;
   }
   if (line_begin == std::string_view::npos || error->column <= length) return;
-  const std::string_view before =
+  std::string_view before =
       text.substr(line_begin).substr(0, static_cast<size_t>(error->column - 1));
-  if (before.find('\t') == std::string_view::npos &&
-      before.ends_with(std::string_view(message).substr(begin, static_cast<size_t>(length)))) {
-    error->column -= length;
+  if (before.find('\t') != std::string_view::npos) return;
+  before = before.substr(0, before.find_last_not_of(' ') + 1);
+  if (before.ends_with(std::string_view(message).substr(begin, static_cast<size_t>(length)))) {
+    error->column = static_cast<int>(before.size()) - length + 1;
   }
 }
 

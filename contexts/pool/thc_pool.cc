@@ -31,7 +31,12 @@ PoolBlock ThcPool::Allocate(size_t nbytes, StreamIndex stream) {
   if (waiting_ != 0) CollectWaiting();
   BlockRecord* block = TakeCached(request);
   if (block == nullptr) block = Grow(request);
-  Split(block, bytes);
+  try {
+    Split(block, bytes);
+  } catch (...) {  // the host has no memory for a record
+    Cache(block);
+    throw;
+  }
   block->AddUse(stream);  // only if the block is borrowed: its home is another stream
   return HandOut(block, nbytes);
 }

@@ -95,6 +95,15 @@ BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home) {
   const size_t limit = PoolCounters::Get(counters_.limit);
   const size_t reserved = PoolCounters::Get(counters_.reserved);
   if (bytes > limit || reserved > limit - bytes) return nullptr;
+  // What the segment needs, so that nothing can fail behind the upstream's allocation.
+  BlockRecord* const record = records_.Take();
+  std::map<char*, BlockRecord*> made;
+  try {
+    made.emplace(nullptr, record);
+  } catch (...) {
+    records_.Give(record);
+    throw;
+  }
   counters_.OnReserve(bytes);
   void* data = nullptr;
   std::exception_ptr failure;
@@ -107,14 +116,18 @@ BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home) {
     }
   }
   PoolCounters::Add(counters_.upstream_allocations, 1);
-  if (data == nullptr) PoolCounters::Subtract(counters_.reserved, bytes);
+  if (data == nullptr) {
+    PoolCounters::Subtract(counters_.reserved, bytes);
+    records_.Give(record);
+  }
   if (failure != nullptr) std::rethrow_exception(failure);
   if (data == nullptr) return nullptr;
-  BlockRecord* const record = records_.Take();
   record->data = static_cast<char*>(data);
   record->bytes = bytes;
   record->home = home;
-  segments_.emplace(record->data, record);
+  auto segment = made.extract(made.begin());
+  segment.key() = record->data;
+  segments_.insert(std::move(segment));
   return record;
 }
 

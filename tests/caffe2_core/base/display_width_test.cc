@@ -60,6 +60,11 @@ TEST(DisplayWidthTest, EveryCharacterHasTheWidthOfUnicodesDatabase) {
   EXPECT_EQ(hash, 0xa46b3ea94e68fe98ull);
   EXPECT_EQ(DisplayWidth(Utf8Of(0x20000) + Utf8Of(0x3fffd)), 4u);
   EXPECT_EQ(DisplayWidth(Utf8Of(0x3fffe)), 1u);
+  // The tags and variation selectors of plane 14.
+  for (const char32_t c : {0xe0001, 0xe0020, 0xe007f, 0xe0100, 0xe01ef}) {
+    EXPECT_EQ(DisplayWidth(Utf8Of(c)), 0u);
+  }
+  for (const char32_t c : {0xe0000, 0xe01f0, 0x10ffff}) EXPECT_EQ(DisplayWidth(Utf8Of(c)), 1u);
 }
 
 TEST(DisplayWidthTest, InvalidBytesHaveOneEach) { EXPECT_EQ(DisplayWidth("a\xff\xe2\x82"), 4u); }

@@ -28,9 +28,16 @@ namespace caffe2rt::interrupted_calls_test {
 // get at most so many bytes. 0: not at all.
 thread_local size_t t_most_read = 0;
 thread_local int t_reads = 0;
+// The error of the calls behind so many others. 0: none.
+thread_local int t_read_error = 0, t_good_reads = 0;
 
-// Returns the number of bytes to read, or 0 if the call is interrupted.
+// Returns the number of bytes to read, or 0 if the call fails with the errno that is set.
 size_t AllowedRead(size_t bytes) {
+  if (t_read_error != 0 && t_good_reads-- <= 0) {
+    errno = t_read_error;
+    return 0;
+  }
+  errno = EINTR;
   if (t_most_read == 0) return bytes;
   if (++t_reads % 2 == 0) return 0;
   return std::min(bytes, t_most_read);
@@ -51,6 +58,17 @@ class HinderedReads {
   ~HinderedReads() { t_most_read = 0; }
   HinderedReads(const HinderedReads&) = delete;
   HinderedReads& operator=(const HinderedReads&) = delete;
+};
+
+class FailingReads {
+ public:
+  FailingReads(int good_reads, int error) {
+    t_good_reads = good_reads;
+    t_read_error = error;
+  }
+  ~FailingReads() { t_read_error = 0; }
+  FailingReads(const FailingReads&) = delete;
+  FailingReads& operator=(const FailingReads&) = delete;
 };
 
 std::string PatternOf(size_t size, int step) {
@@ -105,6 +123,11 @@ std::vector<WriterRow> Writers() {
       {"npz",
        [](const std::string& path) {
          WriteNpz(path, {{"a", FilledTensor(300, 1)}, {"b", FilledTensor(1, 2)}});
+       }},
+      // More than the buffer: libzip's own calls write, and fail.
+      {"large npz",
+       [](const std::string& path) {
+         WriteNpz(path, {{"a", FilledTensor(300000, 1)}, {"b", FilledTensor(1, 2)}});
        }},
       {"proto", [](const std::string& path) { WriteProtoToBinaryFile(FilledProto(), path); }},
       {"text proto", [](const std::string& path) { WriteProtoToTextFile(FilledProto(), path); }},
@@ -278,6 +301,70 @@ TEST(InterruptedCallsTest, ReadsThatAreShortOrInterruptedGoOn) {
   }
 }
 
+// A read that fails is an error with its reason, whoever reads, and the next one is not.
+TEST(InterruptedCallsTest, ReadsThatFailAreErrors) {
+  const TempDir dir;
+  const std::string bytes = PatternOf(3000, 9), path = dir.Write("file", bytes);
+  const auto error_of = [&](const std::string& name) {
+    return "cannot read \"" + name + "\": Input/output error";
+  };
+  for (const int good : {0, 1, 2}) {
+    const HinderedReads hindered(1000);  // several calls
+    ExpectThrows(
+        [&] {
+          const FailingReads failing(good, EIO);
+          ReadWholeFile(path);
+        },
+        error_of(path));
+    std::string part(2500, '\0');
+    const FileDescriptor file = OpenForReading(path);
+    ExpectThrows(
+        [&] {
+          const FailingReads failing(good, EIO);
+          ReadAt(file, path, 100, part.data(), part.size());
+        },
+        error_of(path));
+    ReadAt(file, path, 100, part.data(), part.size());
+    EXPECT_TRUE(part == bytes.substr(100, 2500));
+  }
+  for (const int good : {0, 1}) {  // the first byte, and the rest of a file of unknown size
+    ExpectThrows(
+        [&] {
+          const FailingReads failing(good, EIO);
+          ReadWholeFile("/proc/self/cmdline");
+        },
+        error_of("/proc/self/cmdline"));
+  }
+  const test::Records records = {{"a", "1"}, {"b", PatternOf(3000, 3)}};
+  WriteNpy(dir.path("x.npy"), FilledTensor(7, 2));
+  WriteProtoToBinaryFile(FilledProto(), dir.path("x.pb"));
+  SavePng(dir.path("x.png"), {.width = 1, .height = 1, .rgb = {1, 2, 3}});
+  test::Put("minidb", dir.path("m"), db::NEW, records);
+  test::Put("lmdb", dir.path("l"), db::NEW, records);
+  TensorProto proto;
+  const std::vector<std::pair<std::string, std::function<void(const std::string&)>>> readers = {
+      {"x.npy", [](const std::string& name) { ReadNpy(name); }},
+      {"x.png", [](const std::string& name) { LoadImage(name); }},
+      {"x.pb", [&](const std::string& name) { LoadProto(name, &proto); }},
+      {"m", [](const std::string& name) { test::GetAll("minidb", name); }},
+      {"l", [](const std::string& name) { test::GetAll("lmdb", name); }}};
+  for (const auto& [name, read] : readers) {
+    SCOPED_TRACE(name);
+    const std::string file = dir.path(name);
+    std::string message;
+    try {
+      const FailingReads failing(0, EIO);
+      read(file);
+    } catch (const EnforceNotMet& error) {
+      message = error.message();
+    }
+    EXPECT_NE(message.find(error_of(name == "l" ? file + "/data.mdb" : file)), std::string::npos)
+        << message;
+    read(file);
+  }
+  EXPECT_EQ(proto.float_data_size(), 1000);
+}
+
 // A pipe states no size: what is read is kept in a buffer that grows.
 TEST(InterruptedCallsTest, FilesOfUnknownSizeAreReadToTheirEnd) {
   const std::string want = [] {
@@ -323,18 +410,12 @@ extern "C" {
 
 ssize_t read(int fd, void* data, size_t bytes) {
   const size_t allowed = caffe2rt::interrupted_calls_test::AllowedRead(bytes);
-  if (allowed == 0 && bytes > 0) {
-    errno = EINTR;
-    return -1;
-  }
+  if (allowed == 0 && bytes > 0) return -1;
   return syscall(SYS_read, fd, data, allowed);
 }
 ssize_t pread(int fd, void* data, size_t bytes, off_t offset) {
   const size_t allowed = caffe2rt::interrupted_calls_test::AllowedRead(bytes);
-  if (allowed == 0 && bytes > 0) {
-    errno = EINTR;
-    return -1;
-  }
+  if (allowed == 0 && bytes > 0) return -1;
   return syscall(SYS_pread64, fd, data, allowed, offset);
 }
 

@@ -142,6 +142,17 @@ TEST(NetWeightsTest, LeavesUnusualEncodingsToTheParser) {
   AppendVarint(1, &unknown);
   std::string type_again;
   AppendBytes(4, "Relu", &type_again);
+  // Other arguments whose first field is not their name, which may be "dtype" or "values".
+  std::string late_dtype, late_values, nameless, empty_argument;
+  std::string of_late_dtype, of_nameless;
+  AppendTag(3, 0, &of_nameless);
+  AppendVarint(2, &of_nameless);
+  of_late_dtype = of_nameless;
+  AppendBytes(1, "dtype", &of_late_dtype);
+  AppendBytes(5, of_late_dtype, &late_dtype);
+  AppendBytes(5, name_last, &late_values);
+  AppendBytes(5, of_nameless, &nameless);
+  AppendBytes(5, "", &empty_argument);
   const std::vector<std::string> all = {
       FillNet("GivenTensorFill", floats, twice),
       FillNet("GivenTensorFill", name_last),
@@ -149,6 +160,10 @@ TEST(NetWeightsTest, LeavesUnusualEncodingsToTheParser) {
       FillNet("GivenTensorFill", floats, dtype_first),
       FillNet("GivenTensorFill", floats, unknown),
       FillNet("GivenTensorFill", floats, type_again),
+      FillNet("GivenTensorFill", floats, late_dtype),
+      FillNet("GivenTensorFill", floats, late_values),
+      FillNet("GivenTensorFill", floats, nameless),
+      FillNet("GivenTensorFill", floats, empty_argument),
       FillNet("GivenTensorFill", floats + name_last),
       FillNet("GivenTensorFill", FloatsArgument({1, 2}, ListForm::kTwoRuns)),
       FillNet("GivenTensorFill", FloatsArgument({1, 2}, ListForm::kMixed)),

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2rt/caffe2.pb.h"
 #include "tests/caffe2_core/io/records.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -88,6 +90,38 @@ TEST(NewDatabaseTest, PermissionsAreThoseThatTheProcessAllows) {
     EXPECT_EQ(mode_of("minidb"), 0666 & ~mask);
     EXPECT_EQ(mode_of("leveldb"), 0755 & ~mask);
     EXPECT_EQ(mode_of("lmdb"), 0744 & ~mask);
+  }
+}
+
+// Caffe2's names and its classes' names open the same databases.
+TEST(NewDatabaseTest, EveryTypeHasTwoNames) {
+  const test::TempDir dir;
+  TensorProto tensor;
+  tensor.set_name("a");
+  const test::Records records = {{"a", tensor.SerializeAsString()}};
+  const std::pair<const char*, const char*> rows[] = {
+      {"minidb", "MiniDB"}, {"leveldb", "LevelDB"}, {"lmdb", "LMDB"}, {"protodb", "ProtoDB"}};
+  std::vector<std::string> names;
+  for (const auto& [first, second] : rows) {
+    for (const auto& [to, from] : {std::pair(first, second), {second, first}}) {
+      SCOPED_TRACE(to);
+      names.emplace_back(to);
+      const std::string path = dir.path(to);
+      db::CheckNewDatabase(to, path);
+      db::CheckNewDatabaseFolder(to, path);
+      EXPECT_FALSE(db::DBExists(from, path));
+      test::Put(to, path, db::NEW, records);
+      EXPECT_TRUE(db::DBExists(from, path));
+      EXPECT_EQ(test::GetAll(from, path), records);
+      const db::DBReader reader(from, path);
+      EXPECT_EQ(reader.NumRecords(), 1);
+      EXPECT_EQ(reader.ToProto("r").db_type(), from);
+    }
+  }
+  std::vector<std::string> known = db::Caffe2DBRegistry().Keys();
+  for (const std::string& name : names) {
+    EXPECT_EQ(std::count(known.begin(), known.end(), name), 1) << name;
+    EXPECT_NE(db::Caffe2DBRegistry().File(name).find("io/db.cc"), std::string::npos) << name;
   }
 }
 

@@ -161,6 +161,14 @@ TEST_F(NpzTest, RejectsDamagedDirectories) {
                  "entry \"x.npy\"");
 }
 
+// Files of the kernel state a size of whole pages, and have fewer bytes.
+TEST_F(NpzTest, RejectsFilesShorterThanTheirSize) {
+  const std::string path = "/sys/devices/system/cpu/online";
+  if (!std::filesystem::exists(path)) return;
+  ExpectThrows([&] { ReadNpz(path); },
+               "cannot read \"" + path + "\" as .npz: it is shorter than its size states");
+}
+
 TEST_F(NpzTest, RejectsDamagedZip64Records) {
   const ZipEntry entry = ZipEntry::Of("x.npy", NpyOf("abc"));
   const std::string local = entry.Local(), directory = entry.Directory(0);

@@ -381,6 +381,13 @@ TEST_F(RecordSourceTest, AProtoHasTheOptionsThatAreSet) {
   EXPECT_TRUE(all.shuffle());
   EXPECT_EQ(all.shuffle_seed(), 9u);
   EXPECT_EQ(all.num_records(), 6);
+  // Blocks of a record each.
+  const DBReaderState ones = state_of({.block = 1, .first_block = 2}, 5);
+  EXPECT_TRUE(ones.has_block());
+  EXPECT_EQ(ones.block(), 1);
+  EXPECT_EQ(ones.epoch(), 1);
+  EXPECT_EQ(ones.record(), 1);
+  EXPECT_EQ(ones.key(), "r1");
   // Records 1, 3 and 5 of the sequence are read, and 7 is the next one.
   EXPECT_EQ(all.epoch(), 1);
   EXPECT_EQ(all.record(), 1);

@@ -1,9 +1,12 @@
 // Every error of files of tensors and of their conversion, whole, and what each format keeps.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "caffe2_core/io/blob_serialization.h"
@@ -176,6 +179,26 @@ TEST_F(TensorFileRefusalsTest, OfTargets) {
   std::string bytes;
   ReadStringFromFile(old.c_str(), &bytes);
   EXPECT_EQ(bytes, "as it was");
+}
+
+// The folder disappears while the new database is written next to it: the source, a pipe, is read then.
+TEST_F(TensorFileRefusalsTest, OfADatabaseThatIsGoneBeforeItIsReplaced) {
+  Put("leveldb", dir_.path("lev"), db::NEW, {{"a", "1"}});
+  const std::string lev = dir_.path("lev"), pipe = dir_.path("x.npy");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream file(pipe, std::ios::binary);  // waits for the reader
+    fs::remove_all(lev);
+    file << NpyBytes(Floats({1}));
+  });
+  ExpectRefusals({{[&] {
+                     ConvertTensorFile(
+                         pipe, FileKind::kNpy, ProtoKindCheck::kByContent,
+                         {.path = lev, .format = TensorFormat::kLevelDB, .overwrite = true});
+                   },
+                   "cannot replace \"" + lev + "\": No such file or directory"}});
+  writer.join();
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_.path()), {}), 1);  // the pipe
 }
 
 // All formats give back names, types, shapes and values, also where a database replaces another.

@@ -142,6 +142,80 @@ TEST(TensorDifferenceTest, ComparesNumbersOfOtherTypesOnDemand) {
             "type string instead of double");
 }
 
+// The numbers 0, 1 and 1, and 1, 0 and 0 as elements of any type.
+template <class T>
+void ExpectComparable(const std::vector<Tensor>& others) {
+  const auto vector = [](float first, float second, float third) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return Vector<bool>({first != 0, second != 0, third != 0});
+    } else {
+      return Vector<T>({static_cast<T>(first), static_cast<T>(second), static_cast<T>(third)});
+    }
+  };
+  for (const Tensor& other : others) {
+    SCOPED_TRACE(MakeString(TypeMeta::Make<T>().name(), " and ", other.meta().name()));
+    const Tolerance any{.any_type = true};
+    const TensorDifference found = CompareTensors(vector(0, 1, 0), other, any);
+    EXPECT_EQ(found.mismatch, "");
+    EXPECT_EQ(found.count, 3);
+    EXPECT_EQ(found.beyond, 1);
+    EXPECT_EQ(found.worst, 2);
+    EXPECT_EQ(found.max_absolute, 1);
+    EXPECT_EQ(found.max_relative, 1);
+    EXPECT_EQ(found.largest, 1);
+    EXPECT_EQ(found.signal, 2);
+    EXPECT_EQ(found.noise, 1);
+    EXPECT_TRUE(CompareTensors(vector(0, 1, 1), other, any).within());
+    const TensorDifference turned = CompareTensors(other, vector(0, 1, 0), any);
+    EXPECT_EQ(turned.worst, 2);
+    EXPECT_EQ(turned.max_relative, 0);  // of none but zeros
+    EXPECT_EQ(turned.signal, 1);
+    const bool same = other.meta() == TypeMeta::Make<T>();
+    EXPECT_EQ(CompareTensors(other, vector(0, 1, 1), {}).mismatch.empty(), same);
+  }
+}
+
+TEST(TensorDifferenceTest, EveryTwoTypesOfNumbersCompare) {
+  const std::vector<Tensor> others = {
+      Vector<float>({0, 1, 1}),
+      Vector<double>({0, 1, 1}),
+      Vector<float16>({0.f, 1.f, 1.f}),
+      Vector<bfloat16>({bfloat16(0.f), bfloat16(1.f), bfloat16(1.f)}),
+      Vector<int64_t>({0, 1, 1}),
+      Vector<int32_t>({0, 1, 1}),
+      Vector<int16_t>({0, 1, 1}),
+      Vector<int8_t>({0, 1, 1}),
+      Vector<uint8_t>({0, 1, 1}),
+      Vector<uint16_t>({0, 1, 1}),
+      Vector<uint32_t>({0, 1, 1}),
+      Vector<uint64_t>({0, 1, 1}),
+      Vector<bool>({false, true, true})};
+  ExpectComparable<float>(others);
+  ExpectComparable<double>(others);
+  ExpectComparable<float16>(others);
+  ExpectComparable<bfloat16>(others);
+  ExpectComparable<int64_t>(others);
+  ExpectComparable<int32_t>(others);
+  ExpectComparable<int16_t>(others);
+  ExpectComparable<int8_t>(others);
+  ExpectComparable<uint8_t>(others);
+  ExpectComparable<uint16_t>(others);
+  ExpectComparable<uint32_t>(others);
+  ExpectComparable<uint64_t>(others);
+  ExpectComparable<bool>(others);
+}
+
+// Of two types, one of which is no integer, the relative tolerance counts.
+TEST(TensorDifferenceTest, OnlyTwoIntegersHaveNoRelativeTolerance) {
+  const Tolerance half{.absolute = 0, .relative = 0.5, .any_type = true};
+  const Tensor ten = Vector<int32_t>({10}), small = Vector<int8_t>({6}), real = Vector<float>({6}),
+               ten_real = Vector<double>({10});
+  EXPECT_EQ(CompareTensors(small, ten, half).beyond, 1);
+  EXPECT_EQ(CompareTensors(real, ten, half).beyond, 0);
+  EXPECT_EQ(CompareTensors(small, ten_real, half).beyond, 0);
+  EXPECT_EQ(CompareTensors(Vector<bool>({true}), Vector<uint8_t>({2}), half).beyond, 1);
+}
+
 TEST(TensorDifferenceTest, AcceptsEmptyTensors) { EXPECT_TRUE(Compare<float>({}, {}).within()); }
 
 TEST(TensorDifferenceTest, ComparesTheNumbersThatQuantizedElementsStandFor) {
