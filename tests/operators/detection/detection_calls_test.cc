@@ -193,6 +193,20 @@ TEST(DetectionRefusalsTest, OfGradientsNameEachOtherInput) {
        {"RoIAlignGradient X R D -> E", "X f 1,1,2,2; R f 0,5; D f 0,1,1,1", "E f 1,1,2,2 = 0"}});
 }
 
+// Indices of elements are int32, so planes have a limit, also without images.
+TEST(DetectionRefusalsTest, OfPooledRegionsNameTheSizeOfAPlane) {
+  const std::string want =
+                        "planes of input 0 (X) have 2147483648 elements, want at most 2147483647",
+                    beyond = "X f 0,1,65536,32768; R f 0,5", most = "X f 0,1,1,2147483647; R f 0,5",
+                    gradients = "; A i 0,1,1,1; D f 0,1,1,1";
+  for (const std::string type : {"RoIPool", "RoIPoolF"}) {
+    ExpectRejected({{type + " X R -> Y A", beyond, want},
+                    {type + "Gradient X R A D -> E", beyond + gradients, want}});
+    ExpectResults({{type + " X R -> Y A", most, "Y f 0,1,1,1; A i 0,1,1,1"},
+                   {type + "Gradient X R A D -> E", most + gradients, "E f 0,1,1,2147483647"}});
+  }
+}
+
 TEST(DetectionRefusalsTest, OfAffineChannelsNameTheVector) {
   const char* const op = "AffineChannel X S B -> Y";
   ExpectRejected({
