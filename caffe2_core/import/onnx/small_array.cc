@@ -161,6 +161,8 @@ int64_t WrapOnnxInteger(int type, int64_t value) {
   switch (type) {
     case Proto::INT32:
       return static_cast<int32_t>(value);
+    case Proto::UINT32:
+      return static_cast<uint32_t>(value);
     case Proto::INT16:
       return static_cast<int16_t>(value);
     case Proto::INT8:

@@ -121,7 +121,19 @@ TEST(GenerateProposalsBoundsTest, DefaultsAreThoseOfCaffe2) {
 // Upright boxes are clipped, so only turned ones can have their center outside.
 TEST(GenerateProposalsBoundsTest, CentersAreInsideOfTheirImage) {
   ExpectResults({
-      // The image is 32 high and 64 wide.
+      // The image is 32 high and 64 wide; boxes do not compete.
+      {"GenerateProposals S D I A -> R P nms_thresh=1.0",
+       "S f 1,4,1,1 = 0.75,0.5,0.25,0.125; D f 1,20,1,1 = 0; I f 1,3 = 32,64,1; "
+       "A f 4,5 = 63,8,16,16,45,64,8,16,16,45,8,31,16,16,45,8,32,16,16,45",
+       "R f 2,6 = 0,63,8,16,16,45,0,8,31,16,16,45; P f 2 = 0.75,0.25"},
+      {"GenerateProposals S D I A -> R P nms_thresh=1.0",
+       "S f 1,2,1,1 = 0.75,0.5; D f 1,10,1,1 = 0; I f 1,3 = 32,64,1; "
+       "A f 2,5 = 63.9,31.9,16,16,45,64,32,16,16,45",
+       "R f 1,6 = 0,63.9,31.9,16,16,45; P f 1 = 0.75"},
+      {"GenerateProposals S D I A -> R P nms_thresh=1.0",
+       "S f 1,2,1,1 = 0.75,0.5; D f 1,10,1,1 = 0; I f 1,3 = 32,64,1; "
+       "A f 2,5 = -90,8,16,16,45,8,-90,16,16,45",
+       "R f 2,6 = 0,-90,8,16,16,45,0,8,-90,16,16,45; P f 2 = 0.75,0.5"},
       {"GenerateProposals S D I A -> R P",
        "S f 1,4,1,1 = 0.75,0.5,0.25,0.125; D f 1,20,1,1 = 0; I f 1,3 = 32,64,1; "
        "A f 4,5 = 63,8,16,16,45,64,8,16,16,45,8,31,16,16,45,8,32,16,16,45",

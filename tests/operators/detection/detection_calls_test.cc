@@ -138,5 +138,156 @@ TEST(DetectionRefusalsTest, OfRegionsNameImagesAndSamples) {
   });
 }
 
+TEST(DetectionRefusalsTest, OfGradientsNameEachOtherInput) {
+  const char* const pool = "RoIPoolGradient X R A D -> E pooled_h=1 pooled_w=2";
+  const char* const plain = "RoIPoolFGradient X R A D -> E pooled_h=1 pooled_w=2";
+  const char* const position = "PSRoIPoolGradient X R A D -> E output_dim=2 group_size=1";
+  const char* const align = "RoIAlignGradient X R D -> E pooled_h=2 pooled_w=1";
+  const char* const last = "RoIAlignGradient X R D -> E pooled_h=2 pooled_w=1 order=NHWC";
+  const char* const rotated = "RoIAlignRotatedGradient X R D -> E pooled_h=2 pooled_w=1";
+  const std::string image = "X f 1,2,3,3; R f 2,5 = 0,0,0,1,1; ";
+  const std::string want = ", want that of the output [2, 2, ";
+  for (const char* const op : {pool, plain}) {
+    ExpectRejected({
+        {op, image + "A i 2,2,2,1 = 0; D f 2,2,1,2",
+         "input 2 (argmaxes) has shape [2, 2, 2, 1]" + want + "1, 2]"},
+        {op, image + "A i 1,2,1,2 = 0; D f 2,2,1,2",
+         "input 2 (argmaxes) has shape [1, 2, 1, 2]" + want + "1, 2]"},
+        {op, image + "A i 2,2,1,2 = 0; D f 2,1,1,2",
+         "input 3 (dY) has shape [2, 1, 1, 2]" + want + "1, 2]"},
+        {op, "X f 1,2,3,3; R f 2,4 = 0; A i 2,2,1,2 = 0; D f 2,2,1,2",
+         "input 1 (RoIs) has shape [2, 4], want 5 columns"},
+    });
+    ExpectResults({{op, image + "A i 2,2,1,2 = 0,-1,8,8; D f 2,2,1,2 = 1,2,3,4,5,6,7,8",
+                    "E f 1,2,3,3 = 6,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,22"}});
+  }
+  ExpectRejected({
+      {position, image + "A i 2,1,1,1; D f 2,2,1,1",
+       "input 2 (channels) has shape [2, 1, 1, 1]" + want + "1, 1]"},
+      {position, image + "A i 2,2,1,1; D f 1,2,1,1",
+       "input 3 (dY) has shape [1, 2, 1, 1]" + want + "1, 1]"},
+      {align, image + "D f 2,2,1,2", "input 2 (dY) has shape [2, 2, 1, 2]" + want + "2, 1]"},
+      {align, image + "D f 2,2,0,1", "input 2 (dY) has shape [2, 2, 0, 1]" + want + "2, 1]"},
+      {last, "X f 1,3,3,2; R f 2,5 = 0,0,0,1,1; D f 2,2,2,1",
+       "input 2 (dY) has shape [2, 2, 2, 1], want that of the output [2, 2, 1, 2]"},
+      {rotated, "X f 1,2,3,3; R f 2,6 = 0,1,1,1,1,0; D f 2,2,1,2",
+       "input 2 (dY) has shape [2, 2, 1, 2]" + want + "2, 1]"},
+      {"BatchPermutationGradient I D -> E", "I i 2 = 0,1; D f 3,2",
+       "input 0 (indices) has shape [2], want one index for each row of input 1 (dY) of shape [3, "
+       "2]"},
+      {"BatchPermutationGradient I D -> E", "I i 0; D f 1,2",
+       "input 0 (indices) has shape [0], want one index for each row of input 1 (dY) of shape [1, "
+       "2]"},
+      {"BatchPermutation X I -> Y", "X f 3,2; I i 2 = 0,1",
+       "input 1 (indices) has shape [2], want one index for each row of input 0 (X) of shape [3, "
+       "2]"},
+      {"BatchPermutation X I -> Y", "X f 3,2; I i 3,1 = 0,1,2",
+       "input 1 (indices) has shape [3, 1], want one index for each row of input 0 (X) of shape "
+       "[3, 2]"},
+  });
+  // Further indices are ignored, and they may have any shape.
+  ExpectResults(
+      {{"BatchPermutationGradient I D -> E", "I i 2,2 = 1,1,0,7; D f 3,1 = 1,2,4",
+        "E f 3,1 = 4,3,0"},
+       {"BatchPermutation X I -> Y", "X f 0,2; I i 0", "Y f 0,2"},
+       {"RoIAlignGradient X R D -> E", "X f 1,1,2,2; R f 0,5; D f 0,1,1,1", "E f 1,1,2,2 = 0"}});
+}
+
+// Indices of elements are int32, so planes have a limit, also without images.
+TEST(DetectionRefusalsTest, OfPooledRegionsNameTheSizeOfAPlane) {
+  const std::string want =
+                        "planes of input 0 (X) have 2147483648 elements, want at most 2147483647",
+                    beyond = "X f 0,1,65536,32768; R f 0,5", most = "X f 0,1,1,2147483647; R f 0,5",
+                    gradients = "; A i 0,1,1,1; D f 0,1,1,1";
+  for (const std::string type : {"RoIPool", "RoIPoolF"}) {
+    ExpectRejected({{type + " X R -> Y A", beyond, want},
+                    {type + "Gradient X R A D -> E", beyond + gradients, want}});
+    ExpectResults({{type + " X R -> Y A", most, "Y f 0,1,1,1; A i 0,1,1,1"},
+                   {type + "Gradient X R A D -> E", most + gradients, "E f 0,1,1,2147483647"}});
+  }
+}
+
+TEST(DetectionRefusalsTest, OfAffineChannelsNameTheVector) {
+  const char* const op = "AffineChannel X S B -> Y";
+  ExpectRejected({
+      {op, "X f 2,3; S f 2; B f 3",
+       "elements of input 1 (scale) of shape [2], want one for each channel of input 0 (got 2, "
+       "want at least 3)"},
+      {op, "X f 2,3; S f 3; B f 1,2",
+       "elements of input 2 (bias) of shape [1, 2], want one for each channel of input 0 (got 2, "
+       "want at least 3)"},
+      {"AffineChannel X S B -> Y order=NHWC", "X f 2,2,2,3; S f 2; B f 3",
+       "elements of input 1 (scale) of shape [2], want one for each channel of input 0 (got 2, "
+       "want at least 3)"},
+      {"AffineChannelGradient D S -> E", "D f 2,3; S f 2",
+       "elements of input 1 (scale) of shape [2], want one for each channel of input 0 (got 2, "
+       "want at least 3)"},
+      {"AffineChannelGradient D X S -> E F G is_learnable=1", "D f 2,3; X f 3,2; S f 3",
+       "input 1 (X) has shape [3, 2], want that of input 0 (dY) [2, 3]"},
+  });
+}
+
+TEST(DetectionCallsTest, InfersShapesAndTypes) {
+  ExpectInferred({
+      {"BBoxTransform R D I -> B", "R f 7,5; D f 7,8; I f 3,3", "float [7, 8]"},
+      {"BBoxTransform R D I -> B N", "R f 7,5; D f 7,8; I f 3,3", "float [7, 8]; float [3]"},
+      {"BBoxTransform R D I -> B N", "R f 7,5; D f 7,8; I f ?", "? ?; ? ?"},
+      {"BatchPermutation X I -> Y", "X f 3,4; I i 3", "float [3, 4]"},
+      {"BatchPermutation X I -> Y", "X f ?; I i 3", "? ?"},
+      {"BatchPermutationGradient I D -> E", "I i 3; D f 3,4", "float [3, 4]"},
+      {"AffineChannelGradient D X S -> E F G is_learnable=1", "D f 2,3; X f 2,3; S f 3",
+       "float [2, 3]; float [3]; float [3]"},
+      {"AffineChannelGradient D S -> E", "D f 2,3; S f 3", "float [2, 3]"},
+      {"RoIPool X R -> Y A pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 7,5",
+       "float [7, 4, 2, 3]; int32 [7, 4, 2, 3]"},
+      {"RoIPool X R -> Y pooled_h=2 pooled_w=3 is_test=1", "X f 1,4,5,6; R f 7,5",
+       "float [7, 4, 2, 3]"},
+      {"PSRoIPool X R -> Y A output_dim=2 group_size=3", "X f 1,18,5,6; R f 7,5",
+       "float [7, 2, 3, 3]; int32 [7, 2, 3, 3]"},
+      {"RoIAlign X R -> Y pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 7,4", "float [7, 4, 2, 3]"},
+      {"RoIAlign X R -> Y pooled_h=2 pooled_w=3 order=NHWC", "X f 1,4,5,6; R f 7,5",
+       "float [7, 2, 3, 6]"},
+      {"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 7,6",
+       "float [7, 4, 2, 3]"},
+      // RoIs without elements may have any shape.
+      {"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 0",
+       "float [0, 4, 2, 3]"},
+      {"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 3,0",
+       "float [0, 4, 2, 3]"},
+      {"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3 order=NHWC", "X f 1,4,5,6; R f 0,7,2",
+       "float [0, 2, 3, 6]"},
+      {"RoIAlignRotated X R -> Y", "X f 1,4,5,6; R f ?", "? ?"},
+  });
+  ExpectShapesRejected({{"RoIAlignRotated X R -> Y", "X f 1,4,5,6; R f 3",
+                         "rank of input 1 (RoIs) of shape [3]: got 1, want 2"},
+                        {"RoIAlign X R -> Y", "X f 1,4,5,6; R f 0",
+                         "rank of input 1 (RoIs) of shape [0]: got 1, want 2"}});
+  ExpectResults(
+      {{"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 0", "Y f 0,4,2,3"},
+       {"RoIAlignRotated X R -> Y pooled_h=2 pooled_w=3 order=NHWC", "X f 1,4,5,6; R f 3,0",
+        "Y f 0,2,3,6"}});
+}
+
+// Two turned boxes that are far apart, and one that is nearly the first one.
+TEST(DetectionCallsTest, RotatedProposalsAreLimitedBeforeAndAfterTheSuppression) {
+  const std::string inputs =
+      "S f 1,3,1,1 = 0.75,0.5,0.25; D f 1,15,1,1 = 0; I f 1,3 = 64,64,1; "
+      "A f 3,5 = 10,10,8,8,30,10,10,8,8,31,40,40,8,8,30";
+  const std::string op = "GenerateProposals S D I A -> R P min_size=1.0";
+  const char* const first = "R f 1,6 = 0,10,10,8,8,30; P f 1 = 0.75";
+  const char* const apart = "R f 2,6 = 0,10,10,8,8,30,0,40,40,8,8,30; P f 2 = 0.75,0.25";
+  ExpectResults({
+      {op, inputs, apart},
+      {op + " post_nms_topN=2", inputs, apart},
+      {op + " post_nms_topN=1", inputs, first},
+      {op + " post_nms_topN=0", inputs, apart},
+      {op + " pre_nms_topN=1", inputs, first},
+      {op + " pre_nms_topN=2", inputs, first},
+      {op + " pre_nms_topN=3", inputs, apart},
+      {op + " nms_thresh=1.0 post_nms_topN=2", inputs,
+       "R f 2,6 = 0,10,10,8,8,30,0,10,10,8,8,31; P f 2 = 0.75,0.5"},
+  });
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::detection_calls_test

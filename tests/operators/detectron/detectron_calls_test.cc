@@ -133,5 +133,76 @@ TEST(DetectronDefaultsTest, AreThoseOfCaffe2) {
                    "the argument num_classes, 81 (got 80, want 0)"}});
 }
 
+// Without positions there are no labels, but as many anchors as ever.
+TEST(DetectronRefusalsTest, OfLabelsOfEmptyScoresNameTheAnchors) {
+  for (const char* const op : {"SigmoidFocalLoss X L N -> l num_classes=2",
+                               "SoftmaxFocalLoss X L N -> l P num_classes=2"}) {
+    ExpectRejected({
+        {op, "X f 2,6,0,3; L i 5 = 1; N f 1 = 1.",
+         "elements of input 1 (labels) of shape [5], want [2, 3, 0, 3] (got 5, want 0)"},
+        {op, "X f 0,4,2,3; L i 1 = 1; N f 1 = 1.",
+         "elements of input 1 (labels) of shape [1], want [0, 2, 2, 3] (got 1, want 0)"},
+        {op, "X f 1,2,1,2; L i 1 = 1; N f 1 = 1.",
+         "elements of input 1 (labels) of shape [1], want [1, 1, 1, 2] (got 1, want 2)"},
+    });
+    ExpectResults({{op, "X f 2,6,0,3; L i 0; N f 1 = 1.", "l f - = 0"},
+                   {op, "X f 0,4,2,3; L i 0,2,2,3; N f - = 0.", "l f - = 0"}});
+  }
+  ExpectResults({{"SigmoidFocalLossGradient X L N d -> E num_classes=2",
+                  "X f 2,6,0,3; L i 0; N f 1 = 1; d f 1 = 1", "E f 2,6,0,3"},
+                 {"SoftmaxFocalLossGradient X L N P d -> E num_classes=2",
+                  "X f 2,6,0,3; L i 0; N f 1 = 1; P f 0; d f 1 = 1", "E f 2,6,0,3"},
+                 {"GroupSpatialSoftmax X -> P num_classes=2", "X f 2,6,0,3", "P f 2,6,0,3"}});
+}
+
+TEST(DetectronRefusalsTest, OfGradientsNameEachOtherInput) {
+  const char* const smooth = "SmoothL1LossGradient P Y I O d -> E";
+  ExpectRejected({
+      {smooth, "P f 2,2; Y f 4; I f 4; O f 3; d f 1 = 1",
+       "elements of input 3 (alpha_out) of shape [3], want as many as input 0 (Y_hat) of shape [2, "
+       "2] (got 3, want 4)"},
+      {smooth, "P f 2,2; Y f 4; I f 4; O f 4; d f 2 = 1",
+       "elements of input 4 (d_loss) of shape [2], want a scalar (got 2, want 1)"},
+      {"SigmoidCrossEntropyLossGradient X T d -> E", "X f 2,2; T i 3 = 1; d f 1 = 1",
+       "elements of input 1 (targets) of shape [3], want as many as input 0 (X) of shape [2, 2] "
+       "(got 3, want 4)"},
+      {"SigmoidCrossEntropyLossGradient X T d -> E", "X f 2,2; T i 4 = 1; d f 0",
+       "elements of input 2 (d_loss) of shape [0], want a scalar (got 0, want 1)"},
+      {"SigmoidFocalLossGradient X L N d -> E num_classes=2",
+       "X f 1,2,1,1; L i 2 = 1; N f 1 = 1; d f 1 = 1",
+       "elements of input 1 (labels) of shape [2], want [1, 1, 1, 1] (got 2, want 1)"},
+      {"SigmoidFocalLossGradient X L N d -> E num_classes=2",
+       "X f 1,2,1,1; L i 1 = 1; N f 2 = 1; d f 1 = 1",
+       "elements of input 2 (normalizer) of shape [2], want a scalar (got 2, want 1)"},
+      {"SigmoidFocalLossGradient X L N d -> E num_classes=2",
+       "X f 1,2,1,1; L i 1 = 1; N f 1 = 1; d f 2 = 1",
+       "elements of input 3 (d_loss) of shape [2], want a scalar (got 2, want 1)"},
+      {"SoftmaxFocalLossGradient X L N P d -> E num_classes=2",
+       "X f 1,2,1,1; L i 2 = 1; N f 1 = 1; P f 2; d f 1 = 1",
+       "elements of input 1 (labels) of shape [2], want [1, 1, 1, 1] (got 2, want 1)"},
+      {"SoftmaxFocalLossGradient X L N P d -> E num_classes=2",
+       "X f 1,2,1,1; L i 1 = 1; N f 1 = 1; P f 3; d f 1 = 1",
+       "elements of input 3 (probabilities) of shape [3], want as many as input 0 (scores) of "
+       "shape [1, 2, 1, 1] (got 3, want 2)"},
+      {"SoftmaxFocalLossGradient X L N P d -> E num_classes=2",
+       "X f 1,2,1,1; L i 1 = 2; N f 1 = 1; P f 2; d f 1 = 1",
+       "element 0 of input 1 (labels), want a class or a negative number (got 2, want less than "
+       "2)"},
+      {"SelectSmoothL1LossGradient P Y L N d -> E",
+       "P f 1,4,1,1; Y f 2,4; L f 1,4 = 0; N f 1 = 1; d f 1 = 1",
+       "input 2 (locations) has shape [1, 4], want [2, 4]: a location for each row of input 1 (Y)"},
+      {"SelectSmoothL1LossGradient P Y L N d -> E",
+       "P f 1,4,1,1; Y f 1,4; L f 1,4 = 0,1,0,0; N f 1 = 1; d f 1 = 1",
+       "row 0 of input 2 (locations) is 0, 1, 0, 0, want an image below 1, the first of four "
+       "channels below 4, a row below 1 and a column below 1"},
+      {"SpatialNarrowAsGradient A B D -> E", "A f 2,3,4; B f 1,3,4; D f 2,3,4",
+       "input 1 (B) has shape [1, 3, 4], input 0 (A) [2, 3, 4], want the same N and images that "
+       "are not larger than those of A"},
+      {"SampleAsGradient X L D -> E", "X f 3,2; L i 2 = 1; D f 2,2",
+       "elements of input 1 (labels) of shape [2], want one for each item of input 0 (X) of shape "
+       "[3, 2] (got 2, want 3)"},
+  });
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::detectron_calls_test

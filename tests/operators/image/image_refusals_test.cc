@@ -92,6 +92,38 @@ TEST(ImageRefusalsTest, OfScaledImagesNameTheRankAndTheSize) {
         "rank of input 0 (X) of shape [2, 3], want at least 3 (got 2, want at least 3)"}});
 }
 
+TEST(ImageRefusalsTest, OfScaledGradientsNameTheBatchAndTheChannels) {
+  const auto run = [](const std::string& type, const std::vector<int64_t>& dy,
+                      const std::vector<int64_t>& x) {
+    Workspace ws;
+    FeedRange<float>(&ws, "dY", dy);
+    FeedRange<float>(&ws, "X", x);
+    RunOp(&ws, "type: '" + type + "' input: 'dY' input: 'X' output: 'dX'");
+    return DimsOf(ws, "dX");
+  };
+  for (const std::string type :
+       {"ResizeNearestGradient", "UpsampleBilinearGradient",
+        "ResizeNearestGradient' arg { name: 'order' s: 'NHWC' } engine: '"}) {
+    SCOPED_TRACE(type);
+    const bool last = type.find("NHWC") != std::string::npos;
+    const auto dims = [last](int64_t n, int64_t c, int64_t size) {
+      return last ? std::vector<int64_t>{n, size, size, c} : std::vector<int64_t>{n, c, size, size};
+    };
+    EXPECT_EQ(run(type, dims(2, 3, 4), dims(2, 3, 2)), dims(2, 3, 2));
+    for (const auto& [dy, x] : {std::pair(dims(2, 4, 4), dims(2, 3, 2)),
+                                {dims(2, 2, 2), dims(2, 3, 2)},
+                                {dims(1, 3, 4), dims(2, 3, 2)},
+                                {dims(3, 3, 4), dims(2, 3, 2)}}) {
+      const std::string got = MessageOf([&, dy = dy, x = x] { (void)run(type, dy, x); });
+      EXPECT_TRUE(got.ends_with(MakeString("input 0 (dY) has shape ", IntArrayRef(dy),
+                                           ", want the batch and the channels of input 1 (X) of "
+                                           "shape ",
+                                           IntArrayRef(x))))
+          << got;
+    }
+  }
+}
+
 TEST(ImageRefusalsTest, OfGridsNameBothShapesAndTypes) {
   const auto sample = [](const std::string& grid) {
     return "type: 'GridSample' input: 'X' input: '" + grid + "' output: 'Y'";

@@ -61,6 +61,22 @@ TEST(DftCallsTest, TransformsTheFirstAndTheLastAllowedAxis) {
       {"DFT X n -> Y onesided=1", "X f 1,1,1 = 5; n l 1 = 3", "Y f 1,2,2 = 5,0,5,0"},
       {"DFT X -> Y", "X f 0,3,1", "Y f 0,3,2"},
       {"DFT X -> Y inverse=1 onesided=1", "X f 0,3,2", "Y f 0,4,1"},
+      // A half spectrum that is cut: of 4 elements 3 count for a length of 4, and 2 for one of 3.
+      {"DFT X n -> Y inverse=1 onesided=1", "X d 1,4,2 = 4,0,1,2,2,0,9,9; n l - = 4",
+       "Y d 1,4,1 = 2,-0.5,1,1.5"},
+      {"DFT X n -> Y inverse=1 onesided=1", "X d 1,4,2 = 3,0,3,0,9,9,9,9; n l - = 3",
+       "Y d 1,3,1 = 3,0,0"},
+      {"DFT X n -> Y inverse=1 onesided=1", "X d 1,4,2 = 5,7,9,9,9,9,9,9; n l - = 1",
+       "Y d 1,1,1 = 5"},
+      // And one that is padded: 1 + cos(pi k / 4).
+      {"DFT X n -> Y inverse=1 onesided=1", "X d 1,2,2 = 8,0,4,0; n l - = 8",
+       "Y d 1,8,1 = 2,1.70710678,1,0.29289322,0,0.29289322,1,1.70710678"},
+      // Whole spectra and signals are cut and padded as well.
+      {"DFT X n -> Y inverse=1", "X d 1,4,2 = 3,1,1,0,9,9,9,9; n l - = 2",
+       "Y d 1,2,2 = 2,0.5,1,0.5"},
+      {"DFT X n -> Y", "X d 1,4,1 = 3,1,9,9; n l - = 2", "Y d 1,2,2 = 4,0,2,0"},
+      {"DFT X n -> Y onesided=1", "X d 1,4,1 = 3,1,9,9; n l - = 2", "Y d 1,2,2 = 4,0,2,0"},
+      {"DFT X n -> Y", "X d 1,2,2 = 1,2,3,4; n l - = 4", "Y d 1,4,2 = 4,6,5,-1,-2,-2,-3,5"},
       // The imaginary part of the first and of the middle element of a half spectrum has no effect.
       {"DFT X -> Y inverse=1 onesided=1", "X d 1,2,2 = 4,9,2,7", "Y d 1,2,1 = 3,1"},
   });

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/import/caffe/weights_file.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/caffe2_core/import/caffe/hdf5_file.h"
@@ -150,6 +153,65 @@ TEST_F(Hdf5WeightsTest, OutputOfTheProcessIsChecked) {
   ExpectThrows([&] { Open(File("w.h5")); }, "w.h5");
   Script("printf 'a\\033[31mb' >&2");
   ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); }, "as weights of Caffe: a\\x1b[31mb");
+}
+
+TEST_F(Hdf5WeightsTest, AProgramThatCannotBeRunIsAnErrorWithARemedy) {
+  WriteFileAtomically(File("w.h5"), "");
+  const std::string program = Script("");
+  const std::string remedy =
+      "; save the weights as a caffemodel (snapshot_format: BINARYPROTO) instead";
+  for (const auto& [text, number] :
+       {std::pair(std::string("#!/no/such/interpreter\n"), ENOENT), {"no program", ENOEXEC}}) {
+    WriteFileAtomically(program, text);
+    chmod(program.c_str(), 0700);
+    try {
+      ReadHdf5Weights(File("w.h5"));
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message(), MakeString("cannot read \"", File("w.h5"), "\": cannot run \"",
+                                            program, "\": errno ", number, remedy));
+    }
+  }
+}
+
+// A hundred times the file, 64 MiB at least, and no more than the memory that is left.
+TEST_F(Hdf5WeightsTest, TheProcessGetsALimitThatFollowsTheFileAndTheMemory) {
+  Script("printf '%s' \"$1\" >&2");
+  const auto limit = [&](int64_t bytes) {
+    WriteFileAtomically(File("w.h5"), "");
+    std::filesystem::resize_file(File("w.h5"), static_cast<uintmax_t>(bytes));
+    try {
+      ReadHdf5Weights(File("w.h5"));
+    } catch (const EnforceNotMet& error) {
+      const std::string text = error.message(), head = "as weights of Caffe: ";
+      return text.substr(text.find(head) + head.size());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(limit(0), "67108864");
+  EXPECT_EQ(limit(671088), "67108864");
+  EXPECT_EQ(limit(671089), "67108900");
+  EXPECT_EQ(limit(1000000), "100000000");
+  const size_t before = GlobalCPUMemoryOptions().limit_bytes;
+  const size_t used = GetCPUMemoryUsage().in_use_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = used + 12345;
+  EXPECT_EQ(limit(0), "12345");
+  EXPECT_EQ(limit(1000000), "12345");
+  GlobalCPUMemoryOptions().limit_bytes = used + 80000000;
+  EXPECT_EQ(limit(0), "67108864");
+  EXPECT_EQ(limit(1000000), "80000000");
+  GlobalCPUMemoryOptions().limit_bytes = before;
+}
+
+TEST_F(Hdf5WeightsTest, FilesAreKnownByTheirSignature) {
+  const std::string signature = "\x89HDF\r\n\x1a\n";
+  const auto is_hdf5 = [](const std::string& bytes) { return IsHdf5(MemoryInput(bytes)); };
+  EXPECT_TRUE(is_hdf5(signature));
+  EXPECT_TRUE(is_hdf5(signature + "more"));
+  EXPECT_FALSE(is_hdf5(""));
+  EXPECT_FALSE(is_hdf5(signature.substr(0, 7)));
+  EXPECT_FALSE(is_hdf5(" " + signature));
+  EXPECT_FALSE(is_hdf5("\x89HDF\r\n\x1a\r"));
 }
 
 TEST_F(Hdf5WeightsTest, AMissingProgramIsAnErrorWithARemedy) {
