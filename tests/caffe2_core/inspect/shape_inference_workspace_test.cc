@@ -65,7 +65,8 @@ TEST(ShapesOfWorkspaceTest, LeadToThoseOfTheNets) {
     std::vector<NetDef*> nets;
     for (NetDef& def : defs) nets.push_back(&def);
     std::string lines;
-    for (const TensorShape& shape : InferBlobShapesAndTypesFromWorkspace(&ws, nets).shapes())
+    const TensorShapes shapes = InferBlobShapesAndTypesFromWorkspace(&ws, nets);
+    for (const TensorShape& shape : shapes.shapes())
       lines += shape.name() + " " + ShapeLine(shape) + "; ";
     return lines;
   };

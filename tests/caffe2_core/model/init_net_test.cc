@@ -201,8 +201,8 @@ TEST_F(InitNetTest, OperatorsHaveTheNetsSeed) {
     const float* values = want.GetBlob(name)->Get<Tensor>().data<float>();
     ExpectTensor<float>(ws_, name, {4}, {values, values + 4});
   }
-  EXPECT_EQ(Fetch<float>(ws_, "a"), Fetch<float>(ws_, "c"));
-  EXPECT_NE(Fetch<float>(ws_, "a"), Fetch<float>(ws_, "b"));
+  EXPECT_EQ(test::Fetch<float>(ws_, "a"), test::Fetch<float>(ws_, "c"));
+  EXPECT_NE(test::Fetch<float>(ws_, "a"), test::Fetch<float>(ws_, "b"));
 }
 
 // Other nets are run by their executor, which keeps the operators until the end.

@@ -315,8 +315,8 @@ TEST_F(PackedModelTest, FindsTheDatabasesOfItsNet) {
   const Model packed = LoadModel({.predict_net = pack, .root = dir_.path("root")});
   std::vector<std::string> found;
   for (const OperatorDef& op : packed.predict_net.op()) found.push_back(GetArgument(op, "db").s());
-  EXPECT_THAT(found, ElementsAre(dir_.path("models/near.db"), dir_.path("root/both.db"),
-                                 "/absolute.db"));
+  EXPECT_THAT(found,
+              ElementsAre(dir_.path("models/near.db"), dir_.path("root/both.db"), "/absolute.db"));
   EXPECT_EQ(packed.predict_net.name(), "net");
 }
 

@@ -257,6 +257,33 @@ TEST(PredictorIsolationTest, MemoryOfAReleasedResultIsReusedByTheNextCall) {
   EXPECT_EQ(out[0].raw_data(), memory);
 }
 
+// Of twelve weights, with two names each, the net changes those with an even number through their first name. The
+// order of the names is not that of the memory.
+TEST(PredictorIsolationTest, EachOfManyChangedWeightsKeepsItsSecondName) {
+  std::string init, change, sum, names;
+  std::vector<float> want(2);
+  for (int i = 0; i < 12; ++i) {
+    const int place = i * 7 % 12;
+    const std::string w = MakeString("w", place), b = MakeString("b", place);
+    init += MakeString(R"(op { type: "GivenTensorFill" output: ")", w,
+                       R"(" arg { name: "shape" ints: 2 } arg { name: "values" floats: )", i + 2,
+                       " floats: ", -i, R"( } } op { type: "Alias" input: ")", w, "\" output: \"",
+                       b, "\" } ");
+    names += MakeString("external_input: \"", w, "\" external_input: \"", b, "\" ");
+    sum += "input: \"" + b + "\" ";
+    const bool changed = place % 2 == 0;
+    if (changed) change += "op { type: \"Sqr\" input: \"" + w + "\" output: \"" + w + "\" } ";
+    want[0] += static_cast<float>(changed ? (i + 2) * (i + 2) : i + 2);
+    want[1] += static_cast<float>(changed ? i * i : -i);
+  }
+  const NetDef net = ParseNet("name: \"n\" external_output: \"y\" " + names + change +
+                              "op { type: \"Sum\" " + sum + "output: \"y\" }");
+  Predictor predictor(ParseNet(init), net);
+  std::vector<Tensor> out;
+  predictor(Predictor::TensorList(), &out);
+  EXPECT_EQ(Values(out.at(0)), want);
+}
+
 // Y is another name for the memory of X.
 class PredictorTestInt8ViewOp final : public Operator<CPUContext> {
  public:

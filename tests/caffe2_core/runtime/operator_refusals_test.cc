@@ -207,7 +207,7 @@ TEST(OperatorRefusalsTest, OfFlags) {
     EXPECT_EQ(InitError({flag + "1"}), nothing);
     EXPECT_EQ(GetNumThreads(), 1);
   }
-  if (!kHasThreadSanitizer) {
+  if (!test::kHasThreadSanitizer) {
     EXPECT_EQ(InitError({"--caffe2_omp_num_threads=1024"}), nothing);
     EXPECT_EQ(GetNumThreads(), 1024);
   }

@@ -343,7 +343,7 @@ TEST_F(RunResultsTest, TheCheckpointIsTheLastThatCouldBeWritten) {
 // Rates are those of the epoch so far, whatever was before it: within a factor that a busy machine does not reach in
 // each of five epochs. Without the division by the steps, or from the start of the run, it would be 200 or more.
 TEST_F(RunResultsTest, RatesAreThoseOfTheEpochSoFar) {
-  constexpr int64_t kSteps = 400;
+  constexpr int64_t kSteps = 200;
   Write("many", std::vector<float>(kSteps, 1), 4);
   RunDef run = Line(0.5f, 6);
   run.mutable_data()->set_path(dir_.path("many"));

@@ -35,11 +35,12 @@ int g_training = 0;
 
 constexpr CollectiveEngine kEngineOfTrainings{
     .describe = [] { return std::string("that of threads"); },
-    .connect = [](const TransportOptions& options, TransportBootstrap& bootstrap) {
-      TransportOptions named = options;
-      named.world += MakeString(" of training ", g_training);
-      return EnforceCollectiveEngine("THREADS").connect(named, bootstrap);
-    }};
+    .connect =
+        [](const TransportOptions& options, TransportBootstrap& bootstrap) {
+          TransportOptions named = options;
+          named.world += MakeString(" of training ", g_training);
+          return EnforceCollectiveEngine("THREADS").connect(named, bootstrap);
+        }};
 
 struct RankOutcome {
   std::string epochs;  // "1 loss accuracy flags; ..."
