@@ -55,9 +55,8 @@ class TrainingRanksTest : public ::testing::Test {
     Write("data", 4, 4);
     Write("test", 4, 2);
     UseThreadEngine();
-    RegisterCollectiveEngine("GLOO", &kEngineOfTrainings);  // the one that trainings name
+    RegisterCollectiveEngine("GLOO", &kEngineOfTrainings);  // trainings name this one; it stays
   }
-  void TearDown() override { RegisterCollectiveEngine("GLOO", nullptr); }
   // Records of the number 1 and the label.
   void Write(const std::string& name, int records, float label) {
     RecordDatabase database("minidb", dir_.path(name));
