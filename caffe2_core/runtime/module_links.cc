@@ -211,9 +211,11 @@ class NeededLibraries {
       std::vector<std::string> rpath = Expanded(file.links.rpath, file.path);
       rpath.insert(rpath.end(), file.inherited.begin(), file.inherited.end());
       const std::vector<std::string> runpath = Expanded(file.links.runpath, file.path);
+      // The libraries of a file with a DT_RUNPATH are not searched for in the DT_RPATH of others.
+      const std::vector<std::string> first = runpath.empty() ? rpath : std::vector<std::string>();
       for (const std::string& name : file.links.needed) {
         if (!seen_.insert(name).second || IsLoaded(name)) continue;
-        const std::string found = Find(name, rpath, runpath);
+        const std::string found = Find(name, first, runpath);
         ModuleLinks found_links = found.empty() ? ModuleLinks() : LinksOf(found);
         visit(name, found, found_links);
         if (!found.empty()) files.push_back({found, std::move(found_links), rpath});

@@ -418,6 +418,35 @@ TEST(GradientCheckReportTest, StatesWhatCannotBeChecked) {
   EXPECT_EQ(error(R"(op { type: "GradientCheckTestCopy" input: "x" output: "y" })", {"y"},
                   {.step = 0, .tolerance = 2, .most_elements = 3}),
             "step, tolerance and most_elements of CheckGradients are 0, 2 and 3, want more than 0");
+  // Errors of operators name the part of the net. Those at its beginning without inputs are a net of their own.
+  const auto starts = [&](const std::string& net, const std::string& frame) {
+    const std::string text = error(net, {"y"});
+    EXPECT_NE(text.find(frame), std::string::npos) << text;
+  };
+  const std::string fill = R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 3 }
+      arg { name: "values" floats: 1 } } )";
+  starts(fill + tanh, "net \"n_fills\", operator 0 (GivenTensorFill, output \"w\")");
+  starts(tanh + fill, "net \"n_forward\", operator 1 (GivenTensorFill, output \"w\")");
+  starts(R"(op { type: "Tanh" input: "absent" output: "y" })",
+         "net \"n_forward\", operator 0 (Tanh");
+}
+
+// Numbers of 64 bits are stepped and compared as they are: a float would not hold 2^30 + 1/64.
+TEST(GradientCheckReportTest, ChecksDoubles) {
+  Workspace ws;
+  Feed<double>(&ws, "x", {2}, {1073741824, -3});
+  Feed<double>(&ws, "c", {2}, {0.5, 4});
+  const auto checked =
+      CheckGradients(ParseNet(R"(name: "n" op { type: "Mul" input: "x" input: "c" output: "y" })"),
+                     {"y"}, {}, &ws);
+  ASSERT_EQ(checked.size(), 2u);
+  EXPECT_EQ(checked[0].blob, "c");
+  EXPECT_EQ(checked[1].blob, "x");
+  EXPECT_EQ(checked[1].wrong, 0);
+  EXPECT_EQ(checked[1].elements, 2);
+  test::ExpectTensor<double>(ws, "x", {2}, {1073741824, -3});
+  test::ExpectTensor<double>(ws, "c", {2}, {0.5, 4});
+  EXPECT_TRUE(ws.GetBlob("y_check_weights")->Get<Tensor>().IsType<double>());
 }
 
 }  // namespace

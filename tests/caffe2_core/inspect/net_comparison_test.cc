@@ -211,6 +211,27 @@ TEST(NetComparisonTest, ComparesANetWithExpectedTensors) {
   EXPECT_EQ(found[2].presence, Presence::kSecondOnly);
 }
 
+// The counts of the written net, at the operators and names of the optimized one.
+TEST(NetComparisonTest, CountsValuesOfBlobsInLayoutsOfTheLibrary) {
+  using Counts = std::map<NetValue, int>;
+  const NetDef written = ParseNet(R"(op { type: "Relu" input: "x" output: "y" }
+      op { type: "Sqr" input: "y" output: "y" } op { type: "Copy" input: "y" output: "z" })");
+  EXPECT_EQ(CountsFromLast(written, ParseNet(R"(op { type: "Relu" input: "x" output: "y_ideep" }
+      op { type: "Sqr" input: "y_ideep" output: "y" } op { type: "Copy" input: "y" output: "z" })")),
+            (Counts{{{-1, "x"}, 0}, {{0, "y_ideep"}, 1}, {{1, "y"}, 0}, {{2, "z"}, 0}}));
+  // Blobs that the user has named so.
+  const NetDef named = ParseNet(R"(op { type: "Relu" input: "x" output: "a_ideep" }
+      op { type: "Abs" input: "a_ideep" output: "a_ideep" }
+      op { type: "Relu" input: "x" output: "a" } op { type: "Sqr" input: "a" output: "a" }
+      op { type: "Exp" input: "a" output: "a" })");
+  EXPECT_EQ(CountsFromLast(named, named), (Counts{{{-1, "x"}, 0},
+                                                  {{0, "a_ideep"}, 1},
+                                                  {{1, "a_ideep"}, 0},
+                                                  {{2, "a"}, 2},
+                                                  {{3, "a"}, 1},
+                                                  {{4, "a"}, 0}}));
+}
+
 TEST(NetComparisonTest, ComparesListsByName) {
   Workspace values;
   const Tensor one = *Feed<float>(&values, "a", {1}, {1});

@@ -119,6 +119,22 @@ TEST_F(PrecisionSearchTest, StatesWhatWasMeasuredInTheNet) {
   EXPECT_EQ(GetArgumentPtr(net, kPairLimitedSnrArgument)->f(), 28.0f);
 }
 
+// The preparation of each trial folds v, which the workspace does not keep.
+TEST_F(PrecisionSearchTest, LeavesNoConstantsBehind) {
+  const NetDef net = ParseNet(R"(name: "n" external_input: "x" external_input: "w"
+      external_output: "y" op { type: "Sqr" input: "w" output: "v" }
+      op { type: "Mul" input: "x" input: "v" output: "y" })");
+  Feed<float>(&ws_, "w", {1, 3}, {1, 2, 3});
+  PrecisionSearch search({.inputs = {"x"}}, &ws_, Examples({}));
+  search.Begin(net);
+  for (const Precision precision : {Precision::kBfloat16, Precision::kInt8})
+    EXPECT_TRUE(std::isinf(search.Measure(net, precision).snr_db));
+  std::vector<std::string> left = ws_.LocalBlobs();
+  std::erase_if(left, [](const std::string& name) { return name == "v"; });
+  EXPECT_EQ(left, (std::vector<std::string>{"w", "x", "y"}));
+  ExpectTensor<float>(ws_, "w", {1, 3}, {1, 2, 3});
+}
+
 // Two convolutions with 64 channels: bytes pay for both.
 constexpr char kConvs[] = R"(
 name: "convs" external_input: "x" external_input: "w" external_output: "y"

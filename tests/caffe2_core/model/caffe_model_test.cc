@@ -63,6 +63,17 @@ TEST(CaffeModelTest, LoadsFromMemoryWhatIsNeededNoMore) {
   EXPECT_EQ(RunModel(std::move(model), 10, 100), 320.5f);
 }
 
+TEST(CaffeModelTest, FilesAreThoseThatWereRead) {
+  const TempDir dir;
+  const std::string net = dir.Write("net.prototxt", kNet), w = dir.Write("w.caffemodel", Weights());
+  Model both = LoadModel({.predict_net = net, .weights = w});
+  EXPECT_THAT(both.files, ElementsAre(net, w));
+  EXPECT_EQ(both.predict_net.name(), "net");
+  EXPECT_EQ(both.init_nets.size(), 1u);
+  EXPECT_EQ(RunModel(std::move(both), 1, 10), 32.5f);
+  EXPECT_THAT(LoadModel({.predict_net = net}).files, ElementsAre(net));
+}
+
 TEST(CaffeModelTest, GivesFromMemoryWhatFilesGive) {
   const TempDir dir;
   const Model of_files = LoadModel({.predict_net = dir.Write("net.prototxt", kNet),

@@ -139,6 +139,10 @@ TEST(InputsOfExportedModelsTest, TypesAreStatedOrThoseOfTheFirstReader) {
                                  external_input: "x" external_output: "y" } } })";
   EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"c", {1}}, {"x", {2}}}}, kIf),
             "c BOOL [1]; x FLOAT [2]");
+  // Of several types without float, the first one that the operator lists.
+  constexpr char kBits[] = R"(op { type: "BitwiseAnd" input: "x" input: "x" output: "y" })";
+  EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"x", {2}}}, .opset = 18}, kBits),
+            "x BOOL [2]");
 }
 
 TEST(InputsOfExportedModelsTest, AFilledBlobIsAnInputWithoutOthers) {

@@ -191,14 +191,18 @@ TEST_F(InitNetTest, OperatorsHaveTheNetsSeed) {
   const NetDef net = ParseNet(R"(name: "init" device_option { random_seed: 7 }
       op { type: "UniformFill" output: "a" arg { name: "shape" ints: 4 } }
       op { type: "UniformFill" output: "b" arg { name: "shape" ints: 4 }
-           device_option { random_seed: 8 } })");
+           device_option { random_seed: 8 } }
+      op { type: "UniformFill" output: "c" arg { name: "shape" ints: 4 }
+           device_option { numa_node_id: 0 } })");
   Workspace want;
   ASSERT_TRUE(want.RunNetOnce(net));
   RunInitNet(NetDef(net), &ws_);
-  for (const char* name : {"a", "b"}) {
+  for (const char* name : {"a", "b", "c"}) {
     const float* values = want.GetBlob(name)->Get<Tensor>().data<float>();
     ExpectTensor<float>(ws_, name, {4}, {values, values + 4});
   }
+  EXPECT_EQ(test::Fetch<float>(ws_, "a"), test::Fetch<float>(ws_, "c"));
+  EXPECT_NE(test::Fetch<float>(ws_, "a"), test::Fetch<float>(ws_, "b"));
 }
 
 // Other nets are run by their executor, which keeps the operators until the end.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/model/net_memory.h"
 #include "tests/support/operator_test.h"
 
@@ -133,6 +134,40 @@ TEST(MemoryPlansTest, PlannedBlobsAreThoseOfTheRun) {
   EXPECT_EQ(memory.planned_bytes(), 192u);
   EXPECT_EQ(memory.planned_blobs(), 4u);
   ExpectTensor<float>(ws, "y", {2, 2}, {10, 7, 22, 15});
+}
+
+// The arena is freed before it grows: no tensor may keep a place in it if there is no memory for a larger one.
+TEST(MemoryPlansTest, AnArenaThatCannotGrowLeavesNoPlaces) {
+  Workspace ws;
+  FeedRange<float>(&ws, "ballast", {1000000});  // so that the limit exceeds the plan
+  FeedRandom(&ws, "x", {100});
+  NetMemory memory(ws.CreateNet(ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Sigmoid" input: "x" output: "a" } op { type: "Tanh" input: "a" output: "b" }
+      op { type: "Exp" input: "b" output: "c" } op { type: "Negative" input: "c" output: "y" })")),
+                   {}, StockOfPlans());
+  const auto expect_values = [&] {
+    ASSERT_TRUE(memory.Run());
+    EXPECT_EQ(memory.planned_blobs(), 3u);
+    const std::vector<float> x = Fetch<float>(ws, "x"), y = Fetch<float>(ws, "y");
+    ASSERT_EQ(y.size(), x.size());
+    for (size_t i = 0; i < y.size(); i += 50)
+      EXPECT_NEAR(y[i], -std::exp(std::tanh(1 / (1 + std::exp(-x[i])))), 1e-5);
+  };
+  expect_values();
+  FeedRandom(&ws, "x", {50000});
+  const size_t limit = GlobalCPUMemoryOptions().limit_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = GetCPUMemoryUsage().in_use_bytes + 1000;
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_THROW(memory.Run(), OutOfMemory);  // the first operator does not get its memory
+    EXPECT_EQ(memory.planned_blobs(), 0u);
+    EXPECT_EQ(memory.planned_bytes(), 0u);
+    for (const char* const name : {"b", "c"})
+      EXPECT_EQ(ws.GetBlob(name)->Get<Tensor>().storage(), nullptr) << name;
+  }
+  GlobalCPUMemoryOptions().limit_bytes = limit;
+  expect_values();
+  FeedRandom(&ws, "x", {100});
+  expect_values();
 }
 
 TEST(MemoryPlansTest, KeepsAPlanForEachElementType) {

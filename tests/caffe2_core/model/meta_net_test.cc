@@ -111,6 +111,54 @@ TEST(MetaNetTest, FindsTheNetsOfAName) {
             "database \"FILE\" holds no predictor \"!!META_NET_DEF_c\"; it has: !!META_NET_DEF_a");
 }
 
+// What has the name in its key replaces what has the plain key; other plain keys stay, and so do those of other names.
+TEST(MetaNetTest, ANameReplacesThePlainKeysThatItHas) {
+  MetaNetDef meta = Meta({"PREDICT_INIT_NET_TYPE", "PREDICT_NET_TYPE_a", "GLOBAL_INIT_NET_TYPE",
+                          "PREDICT_INIT_NET_TYPE_b", "PREDICT_NET_TYPE", "PREDICT_INIT_NET_TYPE_a",
+                          "PREDICT_NET_TYPE_b", "OTHER"});
+  meta.clear_blobs();
+  for (const char* const key :
+       {"INPUTS_BLOB_TYPE", "INPUTS_BLOB_TYPE_a", "OUTPUTS_BLOB_TYPE", "OUTPUTS_BLOB_TYPE_b"}) {
+    BlobsMap* const entry = meta.add_blobs();
+    entry->set_key(key);
+    entry->add_value(MakeString("blob of ", key));
+  }
+  const test::TempDir dir;
+  {
+    Blob blob;
+    *blob.GetMutable<std::string>() = meta.SerializeAsString();
+    const auto database = db::CreateDB("minidb", dir.path("p"), db::NEW);
+    database->NewTransaction()->Put("!!META_NET_DEF", SerializeBlob(blob, "!!META_NET_DEF"));
+  }
+  const auto text = [&](const std::string& wanted) {
+    const MetaNetDef found = LoadMetaNetDef(dir.path("p"), "minidb", wanted);
+    std::string keys;
+    for (const NetsMap& entry : found.nets())
+      keys += entry.key() + "=" + entry.value().name().substr(7) + " ";
+    for (const BlobsMap& entry : found.blobs())
+      keys += entry.key() + "=" + entry.value(0).substr(8) + " ";
+    return keys;
+  };
+  EXPECT_EQ(text("a"),
+            "PREDICT_NET_TYPE=PREDICT_NET_TYPE_a GLOBAL_INIT_NET_TYPE=GLOBAL_INIT_NET_TYPE "
+            "PREDICT_INIT_NET_TYPE_b=PREDICT_INIT_NET_TYPE_b "
+            "PREDICT_INIT_NET_TYPE=PREDICT_INIT_NET_TYPE_a PREDICT_NET_TYPE_b=PREDICT_NET_TYPE_b "
+            "OTHER=OTHER INPUTS_BLOB_TYPE=INPUTS_BLOB_TYPE_a OUTPUTS_BLOB_TYPE=OUTPUTS_BLOB_TYPE "
+            "OUTPUTS_BLOB_TYPE_b=OUTPUTS_BLOB_TYPE_b ");
+  const PredictorNets nets = TakeNets(LoadMetaNetDef(dir.path("p"), "minidb", "a"));
+  EXPECT_EQ(nets.predict_net.name(), "net of PREDICT_NET_TYPE_a");
+  ASSERT_EQ(nets.init_nets.size(), 2u);
+  EXPECT_EQ(nets.init_nets[0].name(), "net of GLOBAL_INIT_NET_TYPE");
+  EXPECT_EQ(nets.init_nets[1].name(), "net of PREDICT_INIT_NET_TYPE_a");
+  EXPECT_THAT(nets.inputs, ElementsAre("blob of INPUTS_BLOB_TYPE_a"));
+  EXPECT_THAT(nets.outputs, ElementsAre("blob of OUTPUTS_BLOB_TYPE"));
+  const PredictorNets plain = TakeNets(LoadMetaNetDef(dir.path("p"), "minidb"));
+  EXPECT_EQ(plain.predict_net.name(), "net of PREDICT_NET_TYPE");
+  ASSERT_EQ(plain.init_nets.size(), 2u);
+  EXPECT_EQ(plain.init_nets[1].name(), "net of PREDICT_INIT_NET_TYPE");
+  EXPECT_THAT(plain.inputs, ElementsAre("blob of INPUTS_BLOB_TYPE"));
+}
+
 TEST(MetaNetTest, OpensTheReaderOfTheParameters) {
   const test::TempDir dir;
   {

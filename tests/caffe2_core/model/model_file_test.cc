@@ -453,6 +453,16 @@ TEST_F(ModelFileTest, SetsArgumentsOfEveryNet) {
   for (const NetDef* net : {&model.init_nets.at(0), &model.predict_net}) {
     EXPECT_EQ(GetArgument(*net, "cuda_sync").i(), 1);
   }
+  // They replace what the nets state.
+  const std::string old = R"( arg { name: "other" f: 3 } arg { name: "cuda_sync" s: "never" })";
+  options.init_nets = {dir_.Write("init.pbtxt", kInit + old)};
+  options.predict_net = dir_.Write("net.pbtxt", kPredict + old);
+  const Model replaced = LoadModel(options);
+  for (const NetDef* net : {&replaced.init_nets.at(0), &replaced.predict_net}) {
+    ASSERT_EQ(net->arg_size(), 2);
+    EXPECT_EQ(net->arg(0).f(), 3);
+    EXPECT_EQ(net->arg(1).SerializeAsString(), MakeArgument("cuda_sync", 1).SerializeAsString());
+  }
 }
 
 // --- errors ---

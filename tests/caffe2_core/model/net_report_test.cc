@@ -48,7 +48,7 @@ OPERATOR_SCHEMA(NetReportTest).NumInputs(0).NumOutputs(1, 2);
 TEST(NetReportTest, StatesTheKernelThatEachOperatorHasTaken) {
   Workspace ws;
   NetBase* const net = ws.CreateNet(ParseNet(R"(name: "n"
-      op { type: "NetReportTest" output: "y" output: "z" device_option { device_id: 2 } }
+      op { type: "NetReportTest" output: "y" output: "z" device_option { device_id: 1 } }
       op { type: "ConstantFill" output: "c" arg { name: "shape" ints: 1 } })"));
   for (const bool has_run : {false, true}) {
     if (has_run) ASSERT_TRUE(net->Run());
@@ -57,7 +57,7 @@ TEST(NetReportTest, StatesTheKernelThatEachOperatorHasTaken) {
     const OperatorReport& op = report.operators[0];
     EXPECT_EQ(op.type, "NetReportTest");
     EXPECT_EQ(op.output, "y") << "the first one";
-    EXPECT_EQ(op.device, "CPU:2");
+    EXPECT_EQ(op.device, "CPU:1");
     EXPECT_EQ(op.kernel, has_run ? "a1" : "");
     EXPECT_EQ(op.implementation, has_run ? "i1" : "");
     EXPECT_EQ(op.x_layout, has_run ? "x1" : "");

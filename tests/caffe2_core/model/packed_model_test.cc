@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
@@ -11,6 +12,7 @@
 #include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::packed_model_test {
@@ -112,6 +114,40 @@ TEST_F(PackedModelTest, RejectsChangedWeightsInOneMemory) {
       "share memory that the net changes");
   Pack(init, R"(external_input: "x" external_input: "w" external_input: "v"
     op { type: "Add" input: "v" input: "w" output: "y" })");
+}
+
+// b and c are parts of a, and d has memory of its own.
+TEST_F(PackedModelTest, RejectsPartsOfAWeightIfEitherIsChanged) {
+  Workspace ws;
+  float* const a = FeedRange<float>(&ws, "a", {8})->mutable_data<float>();
+  Feed<float>(&ws, "d", {2}, {7, 8});
+  for (const auto& [name, begin] : {std::pair("b", a + 1), std::pair("c", a + 4)}) {
+    Tensor* const part = ws.CreateBlob(name)->GetMutableTensor(CPU);
+    part->Resize(2);
+    part->ShareExternalPointer(begin);
+  }
+  const auto pack = [&](const std::string& changed) {
+    const Model model =
+        LoadModel({.predict_net = dir_.Write("net.pbtxt",
+                                             R"(op { type: "Add" input: "b" input: "c" output: "y" }
+             op { type: "Add" input: "a" input: "d" output: "z" } op { type: "Sqr" input: ")" +
+                                                 changed + R"(" output: ")" + changed + "\" }")});
+    return MessageOf([&] { ModelPacker(model, ws).Write(path_); });
+  };
+  const auto share = [](const std::string& first, const std::string& second) {
+    return "blobs \"" + first + "\" and \"" + second +
+           "\" share memory that the net changes, and a packed model keeps them apart; want blobs "
+           "with memory of their own";
+  };
+  EXPECT_EQ(pack("a"), share("a", "b"));
+  EXPECT_EQ(pack("b"), share("a", "b"));
+  EXPECT_EQ(pack("c"), share("a", "c"));
+  EXPECT_EQ(pack("d"), "(nothing was thrown)");
+  Workspace got;
+  PackedModel::Open(path_)->CreateBlobs(&got);
+  ExpectTensor<float>(got, "a", {8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  ExpectTensor<float>(got, "b", {2}, {1, 2});
+  ExpectTensor<float>(got, "c", {2}, {4, 5});
 }
 
 TEST_F(PackedModelTest, KeepsEveryElementTypeAndOtherBlobs) {
@@ -262,6 +298,26 @@ TEST_F(PackedModelTest, TensorsKeepTheFileMapped) {
     w = ws.GetBlob("w")->Get<Tensor>();
   }
   EXPECT_EQ(Values(w), (std::vector<float>{10, 20}));
+}
+
+// As those of other nets: below the root, else beside the file.
+TEST_F(PackedModelTest, FindsTheDatabasesOfItsNet) {
+  const std::string pack = dir_.path("models/model.c2pack");
+  dir_.Write("models/near.db", "");
+  dir_.Write("root/both.db", "");
+  dir_.Write("models/both.db", "");
+  Model model = LoadModel({.predict_net = dir_.Write("net.pbtxt", R"(
+      op { type: "CreateDB" output: "a" arg { name: "db" s: "near.db" } }
+      op { type: "CreateDB" output: "b" arg { name: "db" s: "both.db" } }
+      op { type: "CreateDB" output: "c" arg { name: "db" s: "/absolute.db" } })")});
+  Workspace ws;
+  ModelPacker(model, ws).Write(pack);
+  const Model packed = LoadModel({.predict_net = pack, .root = dir_.path("root")});
+  std::vector<std::string> found;
+  for (const OperatorDef& op : packed.predict_net.op()) found.push_back(GetArgument(op, "db").s());
+  EXPECT_THAT(found,
+              ElementsAre(dir_.path("models/near.db"), dir_.path("root/both.db"), "/absolute.db"));
+  EXPECT_EQ(packed.predict_net.name(), "net");
 }
 
 TEST_F(PackedModelTest, ReportsOptionsThatDoNotFit) {

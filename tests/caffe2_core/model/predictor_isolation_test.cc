@@ -6,6 +6,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
@@ -254,6 +255,69 @@ TEST(PredictorIsolationTest, MemoryOfAReleasedResultIsReusedByTheNextCall) {
   const void* const memory = out[0].raw_data();
   predictor({Vector({2, 2})}, &out);
   EXPECT_EQ(out[0].raw_data(), memory);
+}
+
+// Of twelve weights, with two names each, the net changes those with an even number through their first name. The
+// order of the names is not that of the memory.
+TEST(PredictorIsolationTest, EachOfManyChangedWeightsKeepsItsSecondName) {
+  std::string init, change, sum, names;
+  std::vector<float> want(2);
+  for (int i = 0; i < 12; ++i) {
+    const int place = i * 7 % 12;
+    const std::string w = MakeString("w", place), b = MakeString("b", place);
+    init += MakeString(R"(op { type: "GivenTensorFill" output: ")", w,
+                       R"(" arg { name: "shape" ints: 2 } arg { name: "values" floats: )", i + 2,
+                       " floats: ", -i, R"( } } op { type: "Alias" input: ")", w, "\" output: \"",
+                       b, "\" } ");
+    names += MakeString("external_input: \"", w, "\" external_input: \"", b, "\" ");
+    sum += "input: \"" + b + "\" ";
+    const bool changed = place % 2 == 0;
+    if (changed) change += "op { type: \"Sqr\" input: \"" + w + "\" output: \"" + w + "\" } ";
+    want[0] += static_cast<float>(changed ? (i + 2) * (i + 2) : i + 2);
+    want[1] += static_cast<float>(changed ? i * i : -i);
+  }
+  const NetDef net = ParseNet("name: \"n\" external_output: \"y\" " + names + change +
+                              "op { type: \"Sum\" " + sum + "output: \"y\" }");
+  Predictor predictor(ParseNet(init), net);
+  std::vector<Tensor> out;
+  predictor(Predictor::TensorList(), &out);
+  EXPECT_EQ(Values(out.at(0)), want);
+}
+
+// Y is another name for the memory of X.
+class PredictorTestInt8ViewOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    *OperatorBase::Output<Int8TensorCPU>(0) = OperatorBase::Input<Int8TensorCPU>(0);
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(PredictorTestInt8View, PredictorTestInt8ViewOp);
+OPERATOR_SCHEMA(PredictorTestInt8View).NumInputs(1).NumOutputs(1);
+
+// The init net gives the memory two names. The net doubles the numbers of one of them, which are 32.5 and 33.
+TEST(PredictorIsolationTest, QuantizedWeightsInOneMemoryChangeTogether) {
+  const NetDef init = ParseNet(R"(
+      op { type: "Int8GivenTensorFill" output: "w" arg { name: "shape" ints: 2 }
+           arg { name: "values" s: "AB" } arg { name: "Y_scale" f: 0.5 } }
+      op { type: "PredictorTestInt8View" input: "w" output: "v" })");
+  const NetDef net = ParseNet(R"(name: "n" external_input: "w" external_input: "v"
+      external_output: "y"
+      op { type: "Int8Sum" input: "w" input: "w" output: "w" arg { name: "Y_scale" f: 0.5 } }
+      op { type: "Int8Dequantize" input: "v" output: "y" })");
+  Workspace ws;
+  ASSERT_TRUE(ws.RunNetOnce(init) && ws.RunNetOnce(net));
+  EXPECT_EQ(Fetch<float>(ws, "y"), (std::vector<float>{65, 66}));
+  Predictor predictor(init, net);
+  std::vector<Tensor> out;
+  for (const std::vector<float>& want : {std::vector<float>{65, 66}, {127.5f, 127.5f}}) {
+    predictor(Predictor::TensorList(), &out);
+    EXPECT_EQ(Values(out.at(0)), want);
+  }
+  Predictor::TensorVector pointers;
+  predictor.run({}, &pointers);  // another instance
+  EXPECT_EQ(Values(*pointers.at(0)), (std::vector<float>{65, 66}));
 }
 
 // The caller gives a weight, so that the instance runs the net as it was written. That net writes

@@ -23,6 +23,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
+#include "tests/support/sanitizers.h"
 
 namespace caffe2rt::operator_refusals_test {
 namespace {
@@ -205,6 +206,10 @@ TEST(OperatorRefusalsTest, OfFlags) {
     EXPECT_EQ(GetNumThreads(), 2);
     EXPECT_EQ(InitError({flag + "1"}), nothing);
     EXPECT_EQ(GetNumThreads(), 1);
+  }
+  if (!test::kHasThreadSanitizer) {
+    EXPECT_EQ(InitError({"--caffe2_omp_num_threads=1024"}), nothing);
+    EXPECT_EQ(GetNumThreads(), 1024);
   }
   SetNumThreads(threads);
   int argc = 1;

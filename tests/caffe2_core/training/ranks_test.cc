@@ -124,6 +124,17 @@ INSTANTIATE_TEST_SUITE_P(
                   "OMPI_COMM_WORLD_SIZE state 2"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(FindRankTest, AnEmptyVariableIsNotSet) {
+  constexpr char kName[] = "CAFFE2RT_RANKS_TEST";
+  unsetenv(kName);
+  EXPECT_EQ(EnvironmentText(kName), std::nullopt);
+  setenv(kName, "", 1);
+  EXPECT_EQ(EnvironmentText(kName), std::nullopt);
+  setenv(kName, " 3", 1);
+  EXPECT_EQ(EnvironmentText(kName), " 3");
+  unsetenv(kName);
+}
+
 TEST(RecordsOfRankTest, DividesABatchAsEvenlyAsPossible) {
   EXPECT_EQ(RecordsOfRank(64, {}), 64);
   EXPECT_EQ(RecordsOfRank(64, {.rank = 1, .size = 2}), 32);

@@ -4,6 +4,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -307,6 +308,59 @@ TEST_F(RunResultsTest, AccuraciesAreOneNumber) {
   EXPECT_FALSE(fs::exists(dir_.path("run")));
   run.mutable_train()->mutable_input()->set_batch_size(1);
   EXPECT_EQ(TrainingRun(dir_.path("run"), run).Run({}).iteration, 2);
+}
+
+// A folder that has files stands where the checkpoint should be.
+TEST_F(RunResultsTest, TheCheckpointIsTheLastThatCouldBeWritten) {
+  const std::string folder = dir_.path("run");
+  const auto run_without = [&](const std::vector<int>& blocked) {
+    fs::remove_all(folder);
+    TrainingRun training(folder, Line(0.5f, 3));
+    for (const int step : blocked) fs::create_directories(CheckpointPath(folder, step) + "/x");
+    std::vector<std::string> warnings;
+    TrainingCallbacks callbacks;
+    callbacks.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+    const TrainingEnd end = training.Run(callbacks);
+    EXPECT_EQ(end.reason, TrainingEnd::Reason::kDone);
+    EXPECT_EQ(end.iteration, 3);
+    EXPECT_FALSE(end.model_is_missing);
+    EXPECT_EQ(warnings.size(), blocked.size());
+    for (size_t i = 0; i < std::min(warnings.size(), blocked.size()); ++i)
+      EXPECT_THAT(warnings[i], HasSubstr(CheckpointPath(folder, blocked[i]) + "\""));
+    return end.checkpoint;
+  };
+  EXPECT_EQ(run_without({}), CheckpointPath(folder, 3));
+  EXPECT_EQ(run_without({1, 2}), CheckpointPath(folder, 3));
+  EXPECT_EQ(run_without({0, 1, 2, 3}), "");
+  EXPECT_EQ(run_without({3}), CheckpointPath(folder, 2));
+  // It goes on from there.
+  fs::remove_all(CheckpointPath(folder, 3));
+  TrainingRun second(folder);
+  EXPECT_EQ(second.first_iteration(), 2);
+  EXPECT_EQ(second.Run({}).checkpoint, CheckpointPath(folder, 3));
+}
+
+// Rates are those of the epoch so far, whatever was before it: within a factor that a busy machine does not reach in
+// each of five epochs. Without the division by the steps, or from the start of the run, it would be 200 or more.
+TEST_F(RunResultsTest, RatesAreThoseOfTheEpochSoFar) {
+  constexpr int64_t kSteps = 200;
+  Write("many", std::vector<float>(kSteps, 1), 4);
+  RunDef run = Line(0.5f, 6);
+  run.mutable_data()->set_path(dir_.path("many"));
+  run.mutable_train()->mutable_input()->set_batch_size(1);
+  double first = 0, last = 0;  // the largest at the beginning of a later epoch; at the end of one
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const TrainingProgress& progress) {
+    if (progress.iteration > kSteps && progress.iteration % kSteps == 1)
+      first = std::max(first, progress.images_per_second);
+    if (progress.iteration % kSteps == 0) last = std::max(last, progress.images_per_second);
+    EXPECT_GE(progress.seconds_left * progress.images_per_second * 1.001,
+              static_cast<double>(6 * kSteps - progress.iteration));
+  };
+  EXPECT_EQ(TrainingRun(dir_.path("run"), run).Run(callbacks).iteration, 6 * kSteps);
+  EXPECT_GT(first, 0);
+  EXPECT_LT(last, 20 * first);
+  EXPECT_LT(first, 100 * last);
 }
 
 // The seed of the run decides what fills draw.

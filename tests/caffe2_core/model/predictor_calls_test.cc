@@ -1,0 +1,166 @@
+// Every form of a predictor's call: what a later call leaves of an earlier one, and how a run is stopped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/waiting.h"
+#include "tests/caffe2_core/model/predictor_nets.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::predictor_calls_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+using Results = std::map<std::string, std::vector<float>>;
+
+// y = x + w, z = max(y, 0); both are outputs.
+constexpr char kTwoOutputs[] = R"(name: "sum"
+  op { type: "Add" input: "x" input: "w" output: "y" }
+  op { type: "Relu" input: "y" output: "z" }
+  external_input: "x" external_input: "w" external_output: "z" external_output: "y")";
+
+// One form of call, on containers that an earlier call has filled.
+struct CallForm {
+  const char* name;
+  std::function<Results(Predictor*, const Tensor& x)> call;
+};
+
+Results InOrder(const std::vector<std::vector<float>>& values) {
+  EXPECT_EQ(values.size(), 2u);
+  return {{"z", values.at(0)}, {"y", values.at(1)}};
+}
+
+Results OfList(const Predictor::TensorList& list) {
+  std::vector<std::vector<float>> values;
+  for (const Tensor& tensor : list) values.push_back(Values(tensor));
+  return InOrder(values);
+}
+
+Results OfPointers(const Predictor::TensorVector& list) {
+  std::vector<std::vector<float>> values;
+  for (const Tensor* tensor : list) values.push_back(Values(*tensor));
+  return InOrder(values);
+}
+
+TEST(PredictorCallsTest, ReplaceWhatTheirContainersHeld) {
+  Tensor stray = Vector({7});
+  Predictor::TensorList list = {stray, stray, stray};
+  Predictor::TensorMap map = {{"z", stray}, {"stray", stray}};
+  Predictor::TensorVector pointers = {&stray, nullptr, &stray};
+  const CallForm forms[] = {
+      {"list to list",
+       [&](Predictor* predictor, const Tensor& x) {
+         EXPECT_TRUE((*predictor)({x}, &list));
+         return OfList(list);
+       }},
+      {"map to list",
+       [&](Predictor* predictor, const Tensor& x) {
+         EXPECT_TRUE((*predictor)(Predictor::TensorMap{{"x", x}}, &list));
+         return OfList(list);
+       }},
+      {"map to map",
+       [&](Predictor* predictor, const Tensor& x) {
+         EXPECT_TRUE((*predictor)(Predictor::TensorMap{{"x", x}}, &map));
+         Results results;
+         for (const auto& [name, tensor] : map) results[name] = Values(tensor);
+         return results;
+       }},
+      {"pointers",
+       [&](Predictor* predictor, const Tensor& x) {
+         Tensor same = x;
+         EXPECT_TRUE(predictor->run({&same}, &pointers));
+         return OfPointers(pointers);
+       }},
+      {"map of pointers",
+       [&](Predictor* predictor, const Tensor& x) {
+         Tensor same = x;
+         EXPECT_TRUE(predictor->run_map(Predictor::TensorPointerMap{{"x", &same}}, &pointers));
+         return OfPointers(pointers);
+       }},
+      {"map to pointers",
+       [&](Predictor* predictor, const Tensor& x) {
+         EXPECT_TRUE(predictor->run_map(Predictor::TensorMap{{"x", x}}, &pointers));
+         return OfPointers(pointers);
+       }},
+  };
+  for (const bool optimize : {true, false}) {
+    Predictor predictor(ParseNet(kInit), ParseNet(kTwoOutputs), nullptr, {.optimize = optimize});
+    EXPECT_THAT(predictor.output_names(), ElementsAre("z", "y"));
+    float start = 0;
+    for (int round = 0; round < 2; ++round) {
+      for (const CallForm& form : forms) {
+        SCOPED_TRACE(form.name);
+        start += 3;
+        const Results got = form.call(&predictor, Vector({start, -start - 20}));
+        EXPECT_EQ(got, (Results{{"y", {start + 10, -start}}, {"z", {start + 10, 0}}}));
+      }
+    }
+  }
+}
+
+// What a call leaves out keeps the value of the call before, in the instance of pointers as in the others.
+TEST(PredictorCallsTest, InputsWithoutAValueKeepTheirLastOne) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n"
+      op { type: "Sub" input: "a" input: "b" output: "y" }
+      external_input: "a" external_input: "b" external_output: "y")"));
+  Tensor a = Vector({5}), b = Vector({2}), c = Vector({100});
+  Predictor::TensorVector pointers;
+  const auto value = [&] { return Values(*pointers.at(0)); };
+  predictor.run({&a, &b}, &pointers);
+  EXPECT_THAT(value(), ElementsAre(3));
+  predictor.run({&c}, &pointers);
+  EXPECT_THAT(value(), ElementsAre(98));
+  predictor.run_map(Predictor::TensorMap{{"b", a}}, &pointers);
+  EXPECT_THAT(value(), ElementsAre(95));
+  predictor.run_map(Predictor::TensorPointerMap{{"b", &c}}, &pointers);
+  EXPECT_THAT(value(), ElementsAre(0));
+  predictor.run({}, &pointers);
+  EXPECT_THAT(value(), ElementsAre(0));
+  Predictor::TensorList list;
+  predictor(Predictor::TensorList{a, b}, &list);
+  predictor(Predictor::TensorMap{{"b", c}}, &list);
+  EXPECT_THAT(Values(list.at(0)), ElementsAre(-95));
+}
+
+// Without Cancel, the reader would wait for ever. The instance of the overloads with pointers is another one.
+TEST(PredictorCallsTest, CancelStopsTheRunsWithPointers) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "waits"
+      op { type: "CreateBlobsQueue" output: "q" }
+      op { type: "DequeueBlobs" input: "q" output: "y" } external_output: "y")"));
+  ASSERT_NE(predictor.ws(), nullptr);  // creates the instance
+  const std::function<void(Predictor::TensorVector*)> calls[] = {
+      [&](Predictor::TensorVector* out) { predictor.run({}, out); },
+      [&](Predictor::TensorVector* out) { predictor.run_map(Predictor::TensorMap{}, out); },
+      [&](Predictor::TensorVector* out) { predictor.run_map(Predictor::TensorPointerMap{}, out); }};
+  for (const auto& call : calls) {
+    std::atomic<bool> ended{false};
+    std::thread caller([&] {
+      Predictor::TensorVector out;
+      EXPECT_THROW(call(&out), RunStopped);
+      ended = true;
+    });
+    while (!ended) predictor.Cancel();
+    caller.join();
+  }
+  Predictor other(ParseNet(kInit), ParseNet(kPredict));
+  Tensor x = Vector({1, -30});
+  Predictor::TensorVector out;
+  ASSERT_NE(other.ws(), nullptr);
+  for (int i = 0; i < 2; ++i) {
+    other.Cancel();  // no run is in progress
+    EXPECT_TRUE(other.run({&x}, &out));
+    EXPECT_THAT(Values(*out.at(0)), ElementsAre(11, 0));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::predictor_calls_test
