@@ -128,6 +128,24 @@ TEST_F(RunStatisticsTest, SumTheOperatorsOfAType) {
   EXPECT_GE(ms, 4);
 }
 
+// Each run has its own times: the long first one, which does not count, is not part of the others.
+TEST_F(RunStatisticsTest, TimesOfEarlierRunsAreNotAddedToLaterOnes) {
+  int runs = 0;
+  Calls() = {{"a", [&](OperatorBase*) {
+                if (runs++ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+              }}};
+  const auto net = Make(R"(name: "n" op { type: "ExecutorTestCall" name: "a" output: "x" })");
+  RunStatistics statistics(net->GetOperators());
+  for (int run = 0; run < 6; ++run) {
+    net->Run();
+    statistics.EndRun(1);
+  }
+  const std::string text = statistics.Text("n");
+  double ms = -1;
+  ASSERT_EQ(std::sscanf(text.c_str() + text.find("type\n") + 5, "%lf", &ms), 1);
+  EXPECT_LT(ms, 20);
+}
+
 // The type that takes most comes first.
 TEST_F(RunStatisticsTest, ListTypesByTheirTime) {
   Calls() = {

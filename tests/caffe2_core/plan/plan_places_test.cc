@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/waiting.h"
@@ -198,6 +199,33 @@ TEST(PlanPlacesTest, AReporterRunsAgainAfterItHasFailed) {
         options));
     EXPECT_GE(PlanPlacesFailingNet::Runs(), 6);
   }
+}
+
+// A net that cannot be created yet is made in the workspace when it can, as it would have been before.
+TEST(PlanPlacesTest, ANetThatCouldNotBeCreatedIsLentLater) {
+  Workspace ws;
+  std::atomic<int> failures{0};
+  const int threshold = LogThreshold();
+  SetLogThreshold(1);
+  SetLogSink([&](const LogEntry&) { ++failures; });
+  test::ResetPlanCounts();
+  PlanOptions options;
+  options.should_continue = [&](int) {
+    if (failures > 0) ws.CreateBlob("late");
+    return test::PlanRuns() == 0;
+  };
+  const bool ran = test::RunPlanText(
+      &ws,
+      "network { name: 'needs' op { type: 'PlanTestCount' input: 'late' } } network { name: 'idle' "
+      "} execution_step { substep { network: 'idle' num_iter: 4000000 } substep { run_every_ms: 1 "
+      "network: 'needs' } }",
+      options);
+  SetLogSink(nullptr);
+  SetLogThreshold(threshold);
+  EXPECT_TRUE(ran);
+  EXPECT_GE(failures, 1);
+  EXPECT_GE(test::PlanRuns(), 1);
+  EXPECT_NE(ws.GetNet("needs"), nullptr);
 }
 
 // Nets that wait for records of the queues q and r, which stay empty, in a workspace that has them.

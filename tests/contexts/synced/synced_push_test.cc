@@ -2,9 +2,11 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/synced/synced_device.h"
@@ -206,10 +208,49 @@ TEST_F(AsyncPushTest, FailedCopyIsReportedToTheNextWriterWithTheHeadBackAtTheCpu
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
 }
 
+// The call that finds the failure changes nothing else, and the next one works.
+TEST_F(AsyncPushTest, FailedCopyLeavesTheBuffersOfTheCallThatFindsIt) {
+  std::vector<char> mine(10, 9);
+  const DataPtr theirs(TheCountingStaticContext()->New(10));
+  const void* const cpu = memory_->cpu_data();
+  for (const bool device : {false, true}) {
+    memory_->mutable_cpu_data();
+    stream_.Launch([] { CAFFE_THROW("the link is down"); });
+    memory_->async_gpu_push(9);
+    const auto set = [&] {
+      if (device) {
+        memory_->set_gpu_data(theirs.get());
+      } else {
+        memory_->set_cpu_data(mine.data());
+      }
+    };
+    ExpectThrows(set, "async_gpu_push failed: the link is down");
+    EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
+    EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+    EXPECT_EQ(memory_->cpu_data(), device ? mine.data() : cpu);
+    EXPECT_NE(memory_->gpu_data(), theirs.get());
+    set();
+    EXPECT_EQ(memory_->head(), device ? SyncedMemory::HEAD_AT_GPU : SyncedMemory::HEAD_AT_CPU);
+    if (device) {
+      EXPECT_EQ(memory_->gpu_data(), theirs.get());
+    } else {
+      EXPECT_EQ(memory_->cpu_data(), mine.data());
+    }
+  }
+}
+
 TEST_F(AsyncPushTest, FailedCopyDoesNotLeaveTheDestructor) {
+  std::vector<std::string> texts;
+  SetLogSink([&](const LogEntry& entry) {
+    texts.push_back(MakeString(entry.severity, " ", std::string(entry.text)));
+  });
   stream_.Launch([] { CAFFE_THROW("the link is down"); });
   memory_->async_gpu_push(9);
   memory_.reset();
+  SetLogSink(nullptr);
+  EXPECT_THAT(texts, testing::ElementsAre(testing::AllOf(
+                         testing::StartsWith("2 destructor of synced memory: "),
+                         testing::HasSubstr("async_gpu_push failed: the link is down"))));
   EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
 }
 

@@ -80,6 +80,24 @@ TEST(DoGradientTest, SwapsGradientsOfSwappedBlobs) {
       FeedBlobs, {"X", "W"});
 }
 
+// Each of the gradients has a name of its own, and both are exchanged in place.
+TEST(DoGradientTest, ExchangesGradientsOfTheirOwnNames) {
+  const std::string swap =
+      Do(R"(input: "A" input: "B" input: "S" output: "A" output: "B" output: "S")",
+         "strings: 'a' strings: 'b'", "ints: 0 ints: 1",
+         R"(op { type: "Sum" input: "a" output: "old" } op { type: "Sum" input: "b" output: "a" }
+            op { type: "Copy" input: "old" output: "b" })");
+  const std::string before =
+      R"(op { type: "Sqr" input: "X" output: "A" } op { type: "Mul" input: "W" input: "X" output: "B" })";
+  const std::string after = R"(op { type: "Mul" input: "A" input: "W" output: "C" }
+      op { type: "Sqr" input: "B" output: "D" } op { type: "Sum" input: "C" input: "D" output: "s" })";
+  ExpectNetGradients(before + swap + after, FeedBlobs, {"X", "W"});
+  std::string again = swap;  // with a scope of its own
+  for (size_t at = again.find("\"S\""); at != std::string::npos; at = again.find("\"S\""))
+    again.replace(at, 3, "\"T\"");
+  ExpectNetGradients(before + swap + again + after, FeedBlobs, {"X", "W"});
+}
+
 TEST(DoGradientTest, RejectsWhatItCannotDifferentiate) {
   ExpectThrows(
       [&] {

@@ -88,6 +88,34 @@ TEST(IfGradientTest, AddsUpGradientsOfSeveralReaders) {
     op { type: "Mul" input: "z" input: "x" output: "s" })");
 }
 
+// A net that passes the given gradient on returns a copy of it if the other net has none.
+TEST(IfGradientTest, LeavesTheGivenGradientAsItIs) {
+  const std::string pass = R"(n { name: "pass" op { type: "Sum" input: "x" output: "y" } })",
+                    other = R"(n { name: "other" op { type: "Sqr" input: "w" output: "y" } })";
+  for (const bool pass_first : {true, false}) {
+    NetDef net = ParseNet(R"(name: "n" op { type: "If" input: "c" input: "x" input: "w" output: "y"
+      arg { name: "then_net" )" +
+                          (pass_first ? pass : other) + R"( } arg { name: "else_net" )" +
+                          (pass_first ? other : pass) + " } }");
+    const GradientMap gradients = AddGradientOperators(&net, {{"y", {.dense_ = "dy"}}});
+    for (const bool condition : {true, false}) {
+      SCOPED_TRACE(MakeString(pass_first, condition));
+      Workspace ws;
+      Feed<bool>(&ws, "c", {1}, {condition});
+      Feed<float>(&ws, "x", {2}, {1, 2});
+      Feed<float>(&ws, "w", {2}, {3, 4});
+      Feed<float>(&ws, "dy", {2}, {5, 6});
+      ASSERT_TRUE(ws.RunNetOnce(net));
+      const bool passes = condition == pass_first;
+      ExpectTensor<float>(ws, "dy", {2}, {5, 6});
+      ExpectTensor<float>(ws, gradients.at("x").dense_, {2},
+                          passes ? std::vector<float>{5, 6} : std::vector<float>{0, 0});
+      ExpectTensor<float>(ws, gradients.at("w").dense_, {2},  // 2 w dy
+                          passes ? std::vector<float>{0, 0} : std::vector<float>{30, 48});
+    }
+  }
+}
+
 TEST(IfGradientTest, DifferentiatesNestedNets) {
   ExpectGradients(R"(
     op { type: "Not" input: "c" output: "d" }

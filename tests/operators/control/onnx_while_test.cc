@@ -134,6 +134,31 @@ TEST_F(OnnxWhileTest, GivesTheBodyTheConditionWithTheTypeOfTheInput) {
   ExpectTensor<int64_t>(ws_, "all", {3}, {1, 1, 1});
 }
 
+// The body sees what it returned, also if that does not end the loop.
+TEST_F(OnnxWhileTest, GivesTheBodyTheConditionOfTheIterationBefore) {
+  const std::string body = R"(arg { name: "body" n { name: "body" external_input: "i"
+    external_input: "c" external_input: "a" external_input: "b" external_output: "next"
+    external_output: "a" external_output: "b" external_output: "c"
+    op { type: "Cast" input: "c" output: "flag" arg { name: "to" i: 5 } }
+    op { type: "Not" input: "flag" output: "next" } } } )";
+  for (const std::string& scopes : {std::string(), Flag("save_scopes")}) {
+    Feed<bool>(&ws_, "go", {}, {true});
+    Run(body + Flag("has_trip_count") + scopes);
+    ExpectTensor<bool>(ws_, "all", {3}, {true, false, true});
+    Feed<bool>(&ws_, "go", {}, {false});
+    Run(body + Flag("has_trip_count") + scopes);
+    ExpectTensor<bool>(ws_, "all", {3}, {false, true, false});
+    Feed<int64_t>(&ws_, "go", {1}, {0});
+    Run(body + Flag("has_trip_count") + scopes);
+    ExpectTensor<int64_t>(ws_, "all", {3}, {0, 1, 0});
+    Feed<int32_t>(&ws_, "go", {1}, {7});
+    Run(body + Flag("has_trip_count") + scopes);
+    ExpectTensor<int32_t>(ws_, "all", {3}, {1, 0, 1});
+    Run(body + Flag("has_trip_count") + Flag("has_cond") + scopes);  // ends after the first one
+    ExpectTensor<int32_t>(ws_, "all", {1}, {1});
+  }
+}
+
 TEST_F(OnnxWhileTest, GivesTheBodyTheIteration) {
   Run(Body(R"(op { type: "Cast" input: "i" output: "f" arg { name: "to" i: 1 } }
               op { type: "Add" input: "a" input: "f" output: "s" arg { name: "broadcast" i: 1 } })",

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <stdexcept>
@@ -93,6 +94,80 @@ TEST(ControlGroupTest, AMessageThatWasSentBeforeItsRankLeftIsReceived) {
     }
     sender.Send(FrameOf(FrameKind::kAck, ""));
   }
+}
+
+// What rank 0 reports of a barrier of world 7 whose other rank sends the frames.
+std::string BarrierError(const std::vector<std::string>& pieces, std::vector<int>* lost) {
+  FramesOfRank1 sender;
+  ControlGroup group({.name = "cw",
+                      .rank = 0,
+                      .size = 2,
+                      .generation = 0,
+                      .timeout = std::chrono::seconds(20),
+                      .interface = ""},
+                     sender.MeetingOfRank0());
+  auto reported = std::async(std::launch::async, [&]() -> std::string {
+    try {
+      ControlGroup::Operation operation(&group, "Barrier", ControlGroup::kAllRanks, 7);
+      group.Agree(&operation, Signature{.world = 7, .sequence = 1, .label = "own"}, "cw");
+      return "";
+    } catch (const RanksLost& error) {
+      *lost = error.ranks();
+      return error.message();
+    } catch (const EnforceNotMet& error) {
+      return error.message();
+    }
+  });
+  for (const std::string& piece : pieces) sender.Send(piece);
+  const std::string text = reported.get();
+  sender.Send(FrameOf(FrameKind::kAck, ""));
+  return text;
+}
+
+TEST(ControlGroupTest, FramesMayComeInPiecesAndWithOthersThatMeanNothing) {
+  std::vector<int> lost;
+  const Signature same{.world = 7, .sequence = 1, .label = "own"}, other{.world = 8, .label = "x"};
+  const std::string frame = FrameOf(FrameKind::kSignature, BytesOf(same));
+  EXPECT_EQ(BarrierError({frame}, &lost), "");
+  EXPECT_EQ(BarrierError({frame.substr(0, 3), frame.substr(3, 20), frame.substr(23)}, &lost), "");
+  EXPECT_EQ(BarrierError({FrameOf(FrameKind::kSignature, "short") +
+                          FrameOf(FrameKind::kMessage, "short") + FrameOf(FrameKind(99), "?") +
+                          FrameOf(FrameKind::kSignature, BytesOf(other)) + frame},
+                         &lost),
+            "");
+  EXPECT_THAT(lost, testing::IsEmpty());
+}
+
+TEST(ControlGroupTest, ALabelWithoutAnEndIsCut) {
+  std::vector<int> lost;
+  Signature other{.world = 7, .sequence = 1, .label = {}};
+  std::fill(std::begin(other.label), std::end(other.label), 'l');
+  EXPECT_EQ(BarrierError({FrameOf(FrameKind::kSignature, BytesOf(other))}, &lost),
+            "world \"cw\": the ranks started different operations as number 1: rank 0 started "
+            "Barrier \"own\", rank 1 started Barrier \"" +
+                std::string(67, 'l') + "\"");
+}
+
+// A frame that is larger than any other ends the connection.
+TEST(ControlGroupTest, AFrameThatIsTooLargeLosesItsRank) {
+  std::vector<int> lost;
+  const FrameHeader header{static_cast<uint32_t>(FrameKind::kPing), kMostFrameBytes + 1};
+  EXPECT_EQ(BarrierError({std::string(BytesOf(header))}, &lost),
+            "world \"cw\" (rank 0 of 2), Barrier: rank 1 did not answer: its connection closed, so "
+            "its process ended");
+  EXPECT_THAT(lost, testing::ElementsAre(1));
+}
+
+TEST(ControlGroupTest, RanksThatTheWorldDoesNotHaveAreNotLost) {
+  std::vector<int> lost;
+  EXPECT_EQ(
+      BarrierError({FrameOf(FrameKind::kFailed, EncodeFailure({{-1, 0, 2, 1, 99}, "it gave up"}))},
+                   &lost),
+      "world \"cw\" (rank 0 of 2), Barrier: ranks 0, 1 did not answer: it gave up");
+  EXPECT_THAT(lost, testing::ElementsAre(0, 1));
+  EXPECT_EQ(BarrierError({FrameOf(FrameKind::kFailed, EncodeFailure({{}, "it gave up"}))}, &lost),
+            "world \"cw\" (rank 0 of 2), Barrier: it gave up");
+  EXPECT_THAT(lost, testing::IsEmpty());
 }
 
 // Ranks 1 to 4 of five, of which only the ends of the connections to rank 0 exist.

@@ -36,6 +36,26 @@ TEST(FileStoreTest, KeepsValuesUnderAnyKeyAndRemovesItsFolder) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+// Names of folders, and of the store's own files, are keys as any other.
+TEST(FileStoreTest, KeysMayBeginWithADot) {
+  const TempDir dir;
+  const StoreBlob store = MakeFileStore(dir.path(), "", FileAccess::Free());
+  EXPECT_EQ(store->Add("n", 3), 3);
+  for (const char* key : {".", "..", ".lock.n", ".new.n", "...", ".a.b"}) {
+    EXPECT_EQ(store->Find(key), std::nullopt) << key;
+    store->Set(key, "value");
+    EXPECT_EQ(store->Find(key), "value");
+    EXPECT_FALSE(store->SetNew(key, "other"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir.path("%2e.")));  // a dot inside a name is one
+  EXPECT_TRUE(std::filesystem::exists(dir.path("%2ea.b")));
+  EXPECT_EQ(store->Add("n", 4), 7);
+  store->Erase("n");
+  EXPECT_EQ(store->Find(".lock.n"), "value");
+  for (const char* key : {".", "..", ".lock.n", ".new.n", "...", ".a.b"}) store->Erase(key);
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
 TEST(FileStoreTest, AddsNumbersOfSeveralThreads) {
   const TempDir dir;
   const auto add = [&dir] {

@@ -1,6 +1,8 @@
 // Views of rows, which step nets read and write.
 #include "operators/recurrent/step_net.h"
 
+#include "caffe2_core/base/random_stream.h"
+#include "operators/recurrent/step_workspaces.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -102,6 +104,32 @@ TEST(RowViewsTest, AreMadeAgainOnlyForOtherRows) {
   const Tensor other = Rows(4, 1, 10);
   EXPECT_TRUE(views.Make(link, other, 2));
   EXPECT_EQ(views[0].data<float>()[0], 11);
+}
+
+// Rows are those of the workspace around the steps, also when other workspaces follow.
+TEST(StepNetTest, ReadsAndWritesRowsOfTheWorkspaceThatItIsPreparedFor) {
+  RandomPlace random;
+  StepNet net(ParseNet("name: 'step' op { type: 'Sqr' input: 'x_t' output: 'y_t' }"),
+              {{"x_t", "x", 1, 1}, {"y_t", "y", 0, 1}}, "t", {}, CPU, &random);
+  Workspace first, second;
+  float start = 1;
+  for (Workspace* const ws : {&first, &second, &first}) {
+    Feed<float>(ws, "x", {3, 1}, {0, start, start + 1});
+    Feed<float>(ws, "y", {2, 1}, {0, 0});
+    const auto spaces = std::make_shared<StepWorkspaces>(ws);
+    spaces->Grow(2);
+    for (int run = 0; run < 2; ++run) {
+      net.Prepare(spaces, 2);
+      for (int64_t t = 0; t < 2; ++t) net.Run(static_cast<size_t>(t), t);
+      ExpectTensor<float>(*ws, "y", {2, 1}, {start * start, (start + 1) * (start + 1)});
+      Feed<float>(ws, "y", {2, 1}, {0, 0});
+    }
+    start += 3;
+  }
+  Workspace none;
+  const auto spaces = std::make_shared<StepWorkspaces>(&none);
+  ExpectThrows([&] { net.Prepare(spaces, 1); },
+               "blob \"x\", which is linked to \"x_t\", does not exist");
 }
 
 TEST(RowViewsTest, NameTheLinkAndTheRow) {
