@@ -1,4 +1,6 @@
 // Fills that run again: shapes, bounds and values are those of the inputs of each run.
+#include <algorithm>
+
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 
@@ -126,6 +128,45 @@ TEST(FillRunsTest, AvoidedNumbersAreThoseOfTheRun) {
   Feed<int32_t>(&ws, "avoid", {2}, {4, 3});
   ASSERT_TRUE(net->Run());
   EXPECT_EQ(sorted(), (std::vector<int32_t>{1, 2, 5}));
+}
+
+// The numbers of Caffe2's sequences for these seeds (uniform_fill_test.cc), a part in each run.
+TEST(FillRunsTest, RandomNumbersContinueInEachRun) {
+  Workspace ws;
+  NetBase* const floats = NetOf(&ws,
+                                "type: 'UniformFill' output: 'y' arg { name: 'shape' ints: 2 } "
+                                "device_option { random_seed: 1 }");
+  ASSERT_TRUE(floats->Run());
+  ExpectTensor<float>(ws, "y", {2}, {0.7576316f, 0.27931088f}, 1e-7);
+  ASSERT_TRUE(floats->Run());
+  ExpectTensor<float>(ws, "y", {2}, {0.40306926f, 0.73468447f}, 1e-7);
+  Workspace other;
+  NetBase* const whole =
+      NetOf(&other,
+            "type: 'UniformIntFill' output: 'y' arg { name: 'shape' ints: 3 } "
+            "arg { name: 'min' i: -3 } arg { name: 'max' i: 4 } device_option { random_seed: 1 }");
+  ASSERT_TRUE(whole->Run());
+  ExpectTensor<int32_t>(other, "y", {3}, {2, 0, 1});
+  ASSERT_TRUE(whole->Run());
+  ExpectTensor<int32_t>(other, "y", {3}, {-3, 4, -2});
+}
+
+TEST(FillRunsTest, UniqueNumbersAreAllDifferentInEveryRun) {
+  Workspace ws;
+  NetBase* const net = NetOf(&ws,
+                             "type: 'UniqueUniformFill' output: 'y' arg { name: 'shape' ints: 30 } "
+                             "arg { name: 'min' i: 1 } arg { name: 'max' i: 31 }");
+  std::vector<int32_t> last;
+  for (int run = 0; run < 6; ++run) {
+    ASSERT_TRUE(net->Run());
+    std::vector<int32_t> numbers = Fetch<int32_t>(ws, "y");
+    EXPECT_NE(numbers, last);
+    last = numbers;
+    std::sort(numbers.begin(), numbers.end());
+    EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end());
+    EXPECT_GE(numbers.front(), 1);
+    EXPECT_LE(numbers.back(), 31);
+  }
 }
 
 TEST(FillRunsTest, RangesFollowTheInputsOfEachRun) {

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::given_tensor_fill_test {
@@ -121,6 +123,43 @@ TEST(GivenTensorFillTest, RejectsIntegersOutOfRangeAndUnsupportedTypes) {
       },
       "argument \"dtype\" is 6, want FLOAT (1), INT32 (2), STRING (4), BOOL (5), INT16 (9), "
       "INT64 (10) or DOUBLE (13)");
+}
+
+// Without the argument shape the output is a scalar, which has one element.
+TEST(GivenTensorFillTest, InfersTheShapeOnlyIfItHasAsManyElementsAsValues) {
+  const std::pair<const char*, std::vector<const char*>> types[] = {
+      {"GivenTensorFill", {"", "floats: 1 ", "floats: 1 floats: 2 "}},
+      {"GivenTensorIntFill", {"", "ints: 1 ", "ints: 1 ints: 2 "}},
+      {"GivenTensorBoolFill", {"", "ints: 1 ", "ints: 1 ints: 0 "}},
+      {"GivenTensorStringFill", {"", "strings: 'a' ", "strings: 'a' strings: 'b' "}}};
+  const std::pair<const char*, std::vector<int64_t>> shapes[] = {
+      {"", {}}, {"ints: 1", {1}}, {"ints: 2", {2}}, {"ints: 1 ints: 2", {1, 2}}};
+  Workspace ws;
+  for (const auto& [type, values] : types) {
+    for (const auto& [shape, dims] : shapes) {
+      const int64_t elements = dims.empty() ? 1 : dims.back();
+      for (int64_t count = 0; count < 3; ++count) {
+        const std::string op =
+            MakeString("type: '", type, "' output: 'Y' ",
+                       dims.empty() ? "" : MakeString("arg { name: 'shape' ", shape, " } "),
+                       "arg { name: 'values' ", values[static_cast<size_t>(count)], "}");
+        SCOPED_TRACE(op);
+        const auto infer = [&] { return test::InferShapes(ws, test::ParseOp(op)); };
+        // The values may be elsewhere.
+        if (count == 0 || count == elements) {
+          const TensorShape inferred = infer()[0];
+          EXPECT_EQ(std::vector<int64_t>(inferred.dims().begin(), inferred.dims().end()), dims);
+        } else {
+          ExpectThrows(infer, MakeString("elements of the output of shape ", IntArrayRef(dims),
+                                         ", want as many as argument values has (got ", elements,
+                                         ", want ", count, ")"));
+        }
+        if (count != elements) {
+          ExpectThrows([&] { RunOp(&ws, op); }, MakeString("output of shape ", IntArrayRef(dims)));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "tests/support/operator_test.h"
 
@@ -82,6 +83,41 @@ TEST(RangeTest, RejectsRangesThatAreTooLong) {
   Feed<double>(&ws, "far", {1}, {1e300});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "far" output: "Y")"); },
                "elements of the range");
+}
+
+// The distance from 0 to the least integer is one more than the largest integer.
+template <class T>
+void ExpectLongRanges() {
+  constexpr T kLeast = std::numeric_limits<T>::min(), kGreatest = std::numeric_limits<T>::max();
+  constexpr T kHalf = kLeast / 2;
+  Workspace ws;
+  const auto run = [&](T start, T stop, T step) {
+    Feed<T>(&ws, "a", {}, {start});
+    Feed<T>(&ws, "b", {1}, {stop});
+    Feed<T>(&ws, "c", {}, {step});
+    ws.RunOperatorOnce(test::ParseOp("type: 'Range' input: 'a' input: 'b' input: 'c' output: 'y'"));
+  };
+  const auto too_long = [](T start, T stop) {
+    return MakeString("range from ", start, " to ", stop, " is too long");
+  };
+  run(0, kLeast, kHalf);
+  ExpectTensor<T>(ws, "y", {2}, {0, kHalf});
+  run(0, kLeast, kLeast);
+  ExpectTensor<T>(ws, "y", {1}, {0});
+  run(kGreatest, -1, kHalf);
+  ExpectTensor<T>(ws, "y", {2}, {kGreatest, static_cast<T>(kGreatest + kHalf)});
+  run(kLeast, -1, kGreatest);
+  ExpectTensor<T>(ws, "y", {1}, {kLeast});
+  ExpectThrows([&] { run(0, kLeast, -1); }, too_long(0, kLeast));
+  ExpectThrows([&] { run(kGreatest, -1, -1); }, too_long(kGreatest, -1));
+  ExpectThrows([&] { run(1, kLeast, kHalf); }, too_long(1, kLeast));
+  ExpectThrows([&] { run(kLeast, kGreatest, kGreatest); }, too_long(kLeast, kGreatest));
+  ExpectThrows([&] { run(kLeast, 0, kHalf); }, too_long(kLeast, 0));
+}
+
+TEST(RangeTest, EndsAtTheBoundsOfItsType) {
+  ExpectLongRanges<int32_t>();
+  ExpectLongRanges<int64_t>();
 }
 
 }  // namespace

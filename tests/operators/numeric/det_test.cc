@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tests/support/onnx_case.h"
 #include "tests/support/operator_test.h"
@@ -23,6 +25,43 @@ const OnnxCase kCases[] = {
 
 TEST(DetTest, AgreesWithTheReference) {
   for (const OnnxCase& c : kCases) ExpectOnnxCase(c);
+}
+
+// The matrices of all permutations of 4, with the factors 2, 3, 4 and 5 of the rows: rows are swapped in every column.
+TEST(DetTest, HasTheSignOfThePermutation) {
+  std::vector<double> matrices, want;
+  std::vector<int> columns(4);
+  std::iota(columns.begin(), columns.end(), 0);
+  do {
+    int inversions = 0;
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        matrices.push_back(columns[i] == j ? i + 2 : 0);
+        if (j < i && columns[j] > columns[i]) ++inversions;
+      }
+    }
+    want.push_back(inversions % 2 == 0 ? 120 : -120);
+  } while (std::next_permutation(columns.begin(), columns.end()));
+  ASSERT_EQ(want.size(), 24u);
+  ExpectOnnxCase({"Det", "", {F32({4, 6, 4, 4}, matrices)}, {F32({4, 6}, want)}});
+  ExpectOnnxCase({"Det", "", {F64({24, 4, 4}, matrices)}, {F64({24}, want)}});
+}
+
+TEST(DetTest, IsZeroIfColumnsOrRowsDependOnEachOther) {
+  // The last pivot is 0; the second column is 0; two rows are equal; the first two columns are equal.
+  ExpectOnnxCase({"Det",
+                  "",
+                  {F64({4, 3, 3}, {1, 0, 0, 0, 1, 0, 5, 6, 0, 1, 0, 3, 4, 0, 6, 7, 0, 9,
+                                   1, 2, 3, 4, 5, 6, 1, 2, 3, 2, 2, 1, 3, 3, 4, 5, 5, 7})},
+                  {F64({4}, {0, 0, 0, 0})},
+                  1e-12});
+  // A pivot that is small against the other elements of its column is replaced by the largest one,
+  // whatever its sign: 1e-20 * 1 - 1 * -1 and 1e-20 * 1 - -1 * 1.
+  ExpectOnnxCase(
+      {"Det", "", {F64({2, 2, 2}, {1e-20, 1, -1, 1, 1e-20, -1, 1, 1})}, {F64({2}, {1, 1})}, 1e-12});
+  ExpectOnnxCase({"Det", "", {F64({3, 1, 1}, {-4, 0, 2.5})}, {F64({3}, {-4, 0, 2.5})}});
+  ExpectOnnxCase({"Det", "", {F32({0, 2, 2}, {})}, {F32({0}, {})}});
+  ExpectOnnxCase({"Det", "", {F64({0, 0}, {})}, {F64({}, {1})}});
 }
 
 // Feeds the inputs of a case and expects that the operator throws.

@@ -73,6 +73,25 @@ TEST(WideReductionsTest, OfLongIntegersAreExact) {
   ExpectReduced<int64_t>("ReduceBackMean", {1, 2}, {kOdd, kOdd - 4}, {1}, {kOdd - 2});
 }
 
+// 2^63 and 2^31 are the first numbers above the ranges.
+TEST(WideReductionsTest, StayInTheRangeOfTheirIntegers) {
+  constexpr int32_t kLow32 = std::numeric_limits<int32_t>::min();
+  constexpr int32_t kHigh32 = std::numeric_limits<int32_t>::max();
+  ExpectWhole<int64_t>("ReduceL2", {kLow}, kHigh);
+  ExpectWhole<int64_t>("ReduceL2", {kLow, kLow, 3}, kHigh);
+  ExpectWhole<int64_t>("ReduceL2", {int64_t{3} << 60, int64_t{4} << 60}, int64_t{5} << 60);
+  ExpectWhole<int64_t>("ReduceLogSumExp", {kHigh}, kHigh);
+  ExpectWhole<int64_t>("ReduceLogSumExp", {kLow}, kLow);
+  ExpectWhole<int64_t>("ReduceLogSumExp", {kLow, 5}, 5);
+  ExpectWhole<int32_t>("ReduceL2", {kLow32}, kHigh32);
+  ExpectWhole<int32_t>("ReduceL2", {kHigh32}, kHigh32);
+  ExpectWhole<int32_t>("ReduceL2", {kHigh32, 1000}, kHigh32);
+  ExpectWhole<int32_t>("ReduceL2", {kHigh32 - 1}, kHigh32 - 1);
+  ExpectWhole<int32_t>("ReduceLogSumExp", {kHigh32, kHigh32}, kHigh32);
+  ExpectWhole<int32_t>("ReduceLogSumExp", {kLow32}, kLow32);
+  ExpectWhole<int32_t>("ReduceLogSumExp", {kLow32 + 1}, kLow32 + 1);
+}
+
 TEST(WideReductionsTest, OfDoublesAreExact) {
   ExpectWhole<double>("ReduceSum", {1, kTiny, kTiny}, 1 + 2 * kTiny);
   ExpectWhole<double>("ReduceMean", {1, 1 + 2 * kTiny}, 1 + kTiny);

@@ -45,6 +45,25 @@ TEST(PrintTest, StopsAtTheLimit) {
             "Tensor x of type float. Dims: (5,): 0,1");
 }
 
+// 0 and numbers below it stand for 1000.
+TEST(PrintTest, PrintsAtMostTheValuesOfTheArgumentLimit) {
+  Workspace ws;
+  FeedRange<int32_t>(&ws, "X", {1001});
+  const std::pair<const char*, int> rows[] = {{"", 1000},     {"0", 1000},   {"-1", 1000},
+                                              {"1", 1},       {"2", 2},      {"1000", 1000},
+                                              {"1001", 1001}, {"5000", 1001}};
+  for (const auto& [limit, count] : rows) {
+    SCOPED_TRACE(limit);
+    std::string want = "Tensor X of type int. Dims: (1001,): 0", text;
+    for (int i = 1; i < count; ++i) want += "," + std::to_string(i);
+    const std::string op = "type: 'Print' input: 'X'";
+    SetLogSink([&](const LogEntry& entry) { text = entry.text; });
+    RunOp(&ws, *limit == 0 ? op : op + " arg { name: 'limit' i: " + limit + " }");
+    SetLogSink(nullptr);
+    EXPECT_EQ(text, want);
+  }
+}
+
 TEST(PrintTest, PrintsToStderrOrToTheLogSink) {
   Workspace ws;
   Feed<std::string>(&ws, "X", {1}, {"a\x1b[2J"});

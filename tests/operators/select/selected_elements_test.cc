@@ -105,6 +105,35 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     NameOfCase);
 
+// NaN is larger than all numbers, and NaNs are equal: as those of equal numbers, their indices ascend.
+TEST(SelectedNaNsTest, AreInTheOrderOfTheirIndices) {
+  // NaN at even indices; 10, 9, ..., 1 at the odd ones.
+  constexpr int64_t kSize = 20;
+  std::vector<float> values;
+  for (int64_t i = 0; i < kSize; ++i)
+    values.push_back(i % 2 == 0 ? static_cast<float>(kNaN) : static_cast<float>(10 - i / 2));
+  Workspace ws;
+  Feed<float>(&ws, "X", {kSize}, values);
+  for (const bool largest : {true, false}) {
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < kSize; i += 2) order.push_back(i);
+    for (int64_t i = 1; i < kSize; i += 2) order.insert(largest ? order.end() : order.begin(), i);
+    // Up to 16 elements and all of them are sorted in another way than the numbers between.
+    for (const int64_t k :
+         {int64_t{3}, int64_t{13}, int64_t{16}, int64_t{17}, int64_t{19}, kSize}) {
+      SCOPED_TRACE(testing::Message() << "largest " << largest << ", k " << k);
+      RunOp(&ws, "type: 'ONNXTopK' input: 'X' output: 'V' output: 'I' arg { name: 'k' i: " +
+                     std::to_string(k) + " } arg { name: 'largest' i: " + (largest ? "1" : "0") +
+                     " }");
+      const std::vector<int64_t> want(order.begin(), order.begin() + k);
+      std::vector<float> chosen;
+      for (const int64_t i : want) chosen.push_back(values[static_cast<size_t>(i)]);
+      ExpectTensor<int64_t>(ws, "I", {k}, want);
+      ExpectTensor<float>(ws, "V", {k}, chosen);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Masks, SelectedElementsTest,
     testing::ValuesIn(std::vector<OperatorCase>{

@@ -1,5 +1,8 @@
 #include <limits>
+#include <string>
+#include <vector>
 
+#include "caffe2_core/graph/shape_inference.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -114,6 +117,32 @@ TEST(TopKTest, RejectsInvalidKAxesTypesAndScalars) {
         RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "V" arg { name: "k" i: 1 })");
       },
       "is listed twice");
+}
+
+TEST(TopKTest, InfersShapesOnlyFromAKOfOneOrMore) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {4, 3}, std::vector<float>(12, 1));
+  Feed<int64_t>(&ws, "K", {1}, {2});
+  const auto infer = [&](const std::string& rest) {
+    return test::InferShapes(ws, test::ParseOp("type: 'TopK' input: 'X' " + rest));
+  };
+  const std::string two = "output: 'V' output: 'I' ";
+  ExpectThrows([&] { infer(two); }, "argument k: got -1, want at least 1");
+  for (const char* k : {"-1", "0", "-2"}) {
+    ExpectThrows([&] { infer(two + "arg { name: 'k' i: " + k + " }"); },
+                 MakeString("argument k: got ", k, ", want at least 1"));
+  }
+  ExpectThrows([&] { infer("input: 'K' " + two + "arg { name: 'k' i: 0 }"); },
+               "argument k: got 0, want at least 1");
+  for (const char* k : {"", "arg { name: 'k' i: -1 }"}) {
+    for (const TensorShape& shape : infer("input: 'K' " + two + k))
+      EXPECT_TRUE(shape.unknown_shape()) << k;
+  }
+  const std::vector<TensorShape> known =
+      infer(two + "output: 'F' arg { name: 'k' i: 5 } arg { name: 'axis' i: 0 }");
+  ASSERT_EQ(known.size(), 3u);
+  EXPECT_EQ(GetDimsVector(known[1]), (std::vector<int64_t>{5, 3}));
+  EXPECT_EQ(GetDimsVector(known[2]), (std::vector<int64_t>{15}));
 }
 
 const char* const kGradient =

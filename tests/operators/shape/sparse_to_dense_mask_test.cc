@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 
@@ -70,6 +72,40 @@ TEST_F(SparseToDenseMaskTest, SkipsSomeInvalidIdsInAllItsRuns) {
   EXPECT_TRUE(created->Run());
   EXPECT_TRUE(created->Run());
   ExpectThrows([&] { created->Run(); }, "invalid ids that were skipped, the last one -1");
+}
+
+// Ids below 0 and the largest number of their type count, the mask's neighbours do not.
+template <class Id>
+void ExpectSkipped(Workspace* ws, Id id, bool counts) {
+  SCOPED_TRACE(id);
+  Feed<Id>(ws, "i", {7}, {2, 4, id, 6, 2, id, 2});
+  const auto run = [&](int most) {
+    // A single run, as an operator counts over all of its runs.
+    ws->RunOperatorOnce(
+        ParseOp(MakeString(kInputs, kMask, "arg { name: 'max_skipped_indices' i: ", most, " }")));
+  };
+  run(3);
+  const std::vector<float> want = Fetch<float>(*ws, "y");
+  if (counts) {
+    ExpectThrows([&] { run(2); }, MakeString("invalid ids that were skipped, the last one ", id));
+  } else {
+    run(1);
+  }
+  Feed<Id>(ws, "i", {7}, {2, 4, 1, 6, 2, 1, 2});  // another id that the mask does not have
+  run(1);
+  EXPECT_EQ(Fetch<float>(*ws, "y"), want);
+}
+
+TEST_F(SparseToDenseMaskTest, CountsNegativeIdsAndTheLargestAsInvalid) {
+  ExpectSkipped<int32_t>(&ws_, -1, true);
+  ExpectSkipped<int32_t>(&ws_, std::numeric_limits<int32_t>::min(), true);
+  ExpectSkipped<int32_t>(&ws_, std::numeric_limits<int32_t>::max(), true);
+  ExpectSkipped<int32_t>(&ws_, std::numeric_limits<int32_t>::max() - 1, false);
+  ExpectSkipped<int32_t>(&ws_, 0, false);
+  ExpectSkipped<int64_t>(&ws_, -1, true);
+  ExpectSkipped<int64_t>(&ws_, std::numeric_limits<int64_t>::max(), true);
+  ExpectSkipped<int64_t>(&ws_, std::numeric_limits<int64_t>::max() - 1, false);
+  ExpectSkipped<int64_t>(&ws_, std::numeric_limits<int32_t>::max(), false);
 }
 
 TEST_F(SparseToDenseMaskTest, GivesTheGradientToTheLastValueOfAnId) {

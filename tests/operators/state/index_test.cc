@@ -105,6 +105,30 @@ TEST(IndexTest, SkipsTheFirstEntry) {
   ExpectThrows([&] { RunOp(&ws, skip); }, "elements of input 1 (items), want the one to skip");
 }
 
+TEST(IndexTest, LoadsAsManyKeysAsItMayHaveBesideTheSkippedEntry) {
+  Workspace ws;
+  Create(&ws, "Int", 2);
+  const std::string skip = std::string(kLoad) + " arg { name: 'skip_first_entry' i: 1 }";
+  Feed<int32_t>(&ws, "k", {3}, {9, 8, 7});
+  RunOp(&ws, skip);
+  ExpectKeys<int32_t>(&ws, {8, 7});
+  ExpectThrows([&] { RunOp(&ws, kLoad); },
+               "keys to load, want at most max_elements (got 3, want at most 2)");
+  Feed<int32_t>(&ws, "k", {4}, {9, 8, 7, 6});
+  ExpectThrows([&] { RunOp(&ws, skip); },
+               "keys to load, want at most max_elements (got 3, want at most 2)");
+  ExpectKeys<int32_t>(&ws, {8, 7});
+  // The skipped entry may be a key as well; the others may not come twice.
+  Feed<int32_t>(&ws, "k", {3}, {5, 5, 6});
+  RunOp(&ws, skip);
+  ExpectKeys<int32_t>(&ws, {5, 6});
+  Feed<int32_t>(&ws, "k", {3}, {4, 3, 3});
+  ExpectThrows([&] { RunOp(&ws, skip); }, "element 2 of input 1 (items) is \"3\"");
+  Feed<int32_t>(&ws, "k", {1}, {4});
+  RunOp(&ws, skip);
+  ExpectKeys<int32_t>(&ws, {});
+}
+
 TEST(IndexTest, RejectsKeysThatDoNotFitAndKeepsItsOwn) {
   Workspace ws;
   Create(&ws, "Int", 3);

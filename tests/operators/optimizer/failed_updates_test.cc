@@ -1,0 +1,157 @@
+// An update that is rejected leaves parameters, states and outputs as they were: no row before the bad index is
+// updated, and no state is advanced. The same operator accepts the good inputs afterwards.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/operators/common/failed_runs.h"
+
+namespace caffe2rt::test::failed_updates_test {
+namespace {
+
+std::vector<FailedRun> SparseUpdates() {
+  return {
+      {"SparseAdagrad P M I G L -> P M",
+       "P f 4,2; M f 4,2 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range, want at least 0 and below 4"},
+        {"I l 3 = 0,1,-1", "index -1 at position 2 is out of range"},
+        {"M f 4,3 = 1", "elements of input 1 (moment)"},
+        {"G f 3,3", "input 3 (grad) has shape [3, 3], want 2 elements"},
+        {"L f 2 = 0.1", "elements of input 4 (lr) of shape [2]"},
+        {"I f 3", "input 2 (indices) has elements of type float"},
+        {"G d 3,2", "elements of type double"}}},
+      {"RowWiseSparseAdagrad P M I G L -> P M",
+       "P f 4,2; M f 4 = 1; I l 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I l 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"M f 3 = 1", "elements of input 1 (moment)"},
+        {"L f 0", "elements of input 4 (lr) of shape [0]"}}},
+      {"SparseAdam P M N I G L T -> P M N",
+       "P f 4,2; M f 4,2; N f 4,2 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1; T l 1 = 3",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"M f 4", "elements of input 1 (moment_1)"},
+        {"N f 4 = 1", "elements of input 2 (moment_2)"},
+        {"T l 0", "elements of input 6 (iter)"},
+        {"T f 1", "elements of type float"},
+        {"L f 2", "elements of input 5 (lr) of shape [2]"}}},
+      {"RowWiseSparseAdam P M N I G L T -> P M N",
+       "P f 4,2; M f 4,2; N f 4 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1; T l 1 = 3",
+       {{"I l 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"N f 4,2 = 1", "elements of input 2 (moment_2) of shape [4, 2], want one for each row"},
+        {"T l 0", "elements of input 6 (iter)"}}},
+      {"SparseAdadelta P M D I G L -> P M D",
+       "P f 4,2; M f 4,2 = 1; D f 4,2 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"D f 4 = 1", "input 2"},
+        {"L f 2", "(lr) of shape [2]"}}},
+      {"SparseMomentumSGDUpdate G M L P I -> G M P momentum=0.5",
+       "P f 4,2; M f 4,2; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"M f 4", "elements of input 1 (moment)"},
+        {"L f 2", "elements of input 2 (lr) of shape [2]"}}},
+      {"SparseFtrl W S I G -> W S",
+       "W f 4,2; S f 4,2,2 = 1; I i 3 = 0,1,3; G f 3,2",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"S f 4,2 = 1", "elements of input 1 (nz) of shape [4, 2], want two for each element"},
+        {"G f 2,2", "elements of input 3 (grad) of shape [2, 2]"},
+        {"I d 3", "input 2 (indices)"}}},
+      {"SparseWngrad P B I G L -> P B",
+       "P f 4,2; B f 1 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"B f 2 = 1", "elements of input 1 (seq_b) of shape [2]"},
+        {"L f 2 = 0.1", "elements of input 4 (lr) of shape [2]"}}},
+      {"SparseStorm P M S G I L -> P M S",
+       "P f 4,2; M f 4,2; S f 1 = 1; I i 3 = 0,1,3; G f 3,2; L f 1 = 0.1",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"M f 4", "elements of input 1 (moment)"},
+        {"S f 2 = 1", "elements of input 2 (grad_sq_sum) of shape [2]"},
+        {"I f 3", "input 4 (indices) has elements of type float"}}},
+      {"RowWiseCounter N C I T -> N C counter_halflife=2",
+       "N l 4 = 1,2; C d 4 = 1,2; I i 3 = 0,1,3; T l 1 = 9",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"N l 3", "elements of input 0 (prev_iter)"},
+        {"T l 2", "elements of input 3 (iter) of shape [2]"},
+        {"T i 1", "int"}}},
+      {"EnsureClipped P I G -> P min=-0.25 max=0.25",
+       "P f 4,2; I i 3 = 0,1,3; G f 3,2",
+       {{"I i 3 = 0,1,4", "index 4 at position 2 is out of range"},
+        {"G f 3,3", "elements in a row of input 2 (grad)"}}},
+  };
+}
+
+std::vector<FailedRun> DenseUpdates() {
+  return {
+      {"Adagrad P M G L -> P M",
+       "P f 5; M f 5 = 1; G f 5; L f 1 = 0.1",
+       {{"M f 4 = 1", "input 1 (moment)"}, {"L f 0", "(lr) of shape [0]"}, {"G d 5", "double"}}},
+      {"Adam P M N G L T -> P M N",
+       "P f 5; M f 5; N f 5 = 1; G f 5; L f 1 = 0.1; T l 1 = 3",
+       {{"P f 4", "elements of input 0 (param)"},
+        {"M f 4", "elements of input 1 (moment_1)"},
+        {"N f 6 = 1", "elements of input 2 (moment_2)"},
+        {"L f 2", "elements of input 4 (lr) of shape [2]"},
+        {"T l 0", "elements of input 5 (iter)"},
+        {"T i 1", "int"}}},
+      {"RmsProp G S M L -> G S M",
+       "G f 5; S f 5 = 1; M f 5; L f 1 = 0.1",
+       {{"S f 4 = 1", "elements of input 1 (mean_squares)"},
+        {"M f 4", "elements of input 2 (moment)"},
+        {"L f 2", "elements of input 3 (lr) of shape [2]"},
+        {"M d 5", "double"}}},
+      {"Adadelta P M D G L -> P M D",
+       "P f 5; M f 5 = 1; D f 5 = 1; G f 5; L f 1 = 0.1",
+       {{"M f 4 = 1", "input 1"},
+        {"D f 4 = 1", "input 2"},
+        {"G f 4", "(grad)"},
+        {"L f 0", "(lr) of shape [0]"}}},
+      {"MomentumSGD G M L -> G M momentum=0.5",
+       "G f 5; M f 5; L f 1 = 0.1",
+       {{"M f 4", "input 1 (moment)"},
+        {"L f 2", "input 2 (lr) of shape [2]"},
+        {"M d 5", "double"}}},
+      {"MomentumSGDUpdate G M L P -> G M P momentum=0.5",
+       "G f 5; M f 5; L f 1 = 0.1; P f 5",
+       {{"M f 4", "input 1 (moment)"},
+        {"P f 4", "elements of input 3 (param) of shape [4]"},
+        {"P f 6", "elements of input 3 (param) of shape [6]"},
+        {"P d 5", "double"},
+        {"L f 0", "input 2 (lr) of shape [0]"}}},
+      {"FP32MomentumSGDUpdate G M L P -> G M P momentum=0.5",
+       "G f 5; M f 5; L f 1 = 0.1; P f 5",
+       {{"P f 4", "elements of input 3 (param) of shape [4]"}, {"M f 6", "input 1 (moment)"}}},
+      {"Ftrl W S G A -> W S",
+       "W f 5; S f 5,2 = 1; G f 5; A f 1 = 0.1",
+       {{"S f 5 = 1", "elements of input 1 (nz) of shape [5], want two for each element"},
+        {"G f 4", "elements of input 2 (grad)"},
+        {"A f 2", "input 3 (alpha)"}}},
+      {"GFtrl W S G -> W S",
+       "W f 5; S f 5,2 = 1; G f 5",
+       {{"S f 5 = 1", "elements of input 1 (nz)"}, {"G f 4", "elements of input 2 (grad)"}}},
+      {"Wngrad P B G L -> P B",
+       "P f 5; B f 1 = 1; G f 5; L f 1 = 0.1",
+       {{"B f 2 = 1", "elements of input 1 (seq_b) of shape [2]"},
+        {"G f 4", "elements of input 2 (grad)"},
+        {"L f 0", "elements of input 3 (lr) of shape [0]"}}},
+      {"Storm P M S G L -> P M S",
+       "P f 5; M f 5; S f 1 = 1; G f 5; L f 1 = 0.1",
+       {{"M f 4", "elements of input 1 (moment)"},
+        {"S f 2 = 1", "elements of input 2 (grad_sq_sum) of shape [2]"},
+        {"G f 4", "elements of input 3 (grad)"},
+        {"L f 2", "elements of input 4 (lr) of shape [2]"}}},
+      {"WeightScale W N -> W stepsize=1 scale=3.0",
+       "W f 5; N l 1 = 1",
+       {{"N l 0", "input 1 (iter)"}, {"W d 5", "double"}}},
+      {"ClipTensorByScaling X v -> X threshold=0.5",
+       "X f 5; v f 1 = 2",
+       {{"v f 2 = 2", "elements of input 1 (val) of shape [2]"}, {"v d 1 = 2", "double"}}},
+  };
+}
+
+TEST(FailedUpdatesTest, OfRowsLeaveAllRowsAndStates) {
+  for (const FailedRun& row : SparseUpdates()) ExpectLeftAsTheyWere(row);
+}
+TEST(FailedUpdatesTest, OfAllElementsLeaveParametersAndStates) {
+  for (const FailedRun& row : DenseUpdates()) ExpectLeftAsTheyWere(row);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::failed_updates_test
