@@ -69,6 +69,13 @@ TEST_F(OnnxWhileRefusalsTest, OfBodiesNameTheNumbersOfBlobs) {
   ExpectTensor<float>(ws_, "all", {2}, {2, 4});
 }
 
+TEST_F(OnnxWhileRefusalsTest, OfBodiesNameOutputsThatDoNotExist) {
+  ExpectRejected(
+      {.outputs = R"(external_output: "next" external_output: "b" external_output: "nowhere")",
+       .ops = kDouble},
+      "external output \"nowhere\" of the body does not exist");
+}
+
 TEST_F(OnnxWhileRefusalsTest, OfItemsNameListIterationAndShape) {
   const auto item = [](const std::string& op) {
     return Loop{.ops = R"(op { type: "Copy" input: "c" output: "next" }

@@ -1,11 +1,10 @@
 // Which device a step net gets, and which of its inputs are renamed.
-#include "operators/recurrent/step_arguments.h"
-
 #include <gtest/gtest.h>
 
+#include "operators/recurrent/step_arguments.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test::step_arguments_test {
+namespace caffe2rt::test::step_devices_test {
 namespace {
 
 struct StepNetDevice {
@@ -19,7 +18,7 @@ std::string DeviceTextOf(const NetDef& net) {
   return net.has_device_option() ? net.device_option().ShortDebugString() : "";
 }
 
-TEST(StepArgumentsTest, AStepNetWithoutADeviceRunsOnThatOfItsOperator) {
+TEST(StepDevicesTest, AStepNetWithoutADeviceRunsOnThatOfItsOperator) {
   const std::string op = "op { type: 'Relu' input: 'x' output: 'y' ";
   const std::string on_cuda = "device_option { device_type: 1 device_id: 3 random_seed: 5 }";
   const std::string placed_op = op + "device_option { device_type: 6 } }";
@@ -29,7 +28,8 @@ TEST(StepArgumentsTest, AStepNetWithoutADeviceRunsOnThatOfItsOperator) {
       {"no number", "device_option { device_type: 1 }", "", "device_type: 1"},
       {"CPU", "device_option { device_type: 0 device_id: 0 }", "", ""},
       {"none", "", "", ""},
-      {"a device of its own", on_cuda.c_str(), "device_option { device_type: 6 }", "device_type: 6"},
+      {"a device of its own", on_cuda.c_str(), "device_option { device_type: 6 }",
+       "device_type: 6"},
       {"the CPU of its own", on_cuda.c_str(), "device_option { device_type: 0 }", "device_type: 0"},
       {"one of an operator", on_cuda.c_str(), placed_op.c_str(), ""},
       {"one of the last operator", on_cuda.c_str(), several.c_str(), ""},
@@ -52,12 +52,14 @@ TEST(StepArgumentsTest, AStepNetWithoutADeviceRunsOnThatOfItsOperator) {
 }
 
 // Names that the net reads from the workspace are renamed; those that it writes, and those of links, are its own.
-TEST(StepArgumentsTest, RenamesWhatTheStepNetReadsFromOutside) {
+TEST(StepDevicesTest, RenamesWhatTheStepNetReadsFromOutside) {
   const OperatorDef def = ParseOp(
-      "type: 'RecurrentNetwork' arg { name: 'w.rename' s: 'scope/w' } arg { name: 'h.rename' s: 'no' } "
+      "type: 'RecurrentNetwork' arg { name: 'w.rename' s: 'scope/w' } arg { name: 'h.rename' s: "
+      "'no' } "
       "arg { name: 'y.rename' s: 'no' } arg { name: 'back.rename' s: 'no' } "
       "arg { name: '.rename' s: 'no' } arg { name: 'v.rename' i: 3 } "
-      "arg { name: 'link_internal' strings: 'h' } arg { name: 'backward_link_internal' strings: 'back' } "
+      "arg { name: 'link_internal' strings: 'h' } arg { name: 'backward_link_internal' strings: "
+      "'back' } "
       "arg { name: 'step_net' n { name: 'step' external_input: 'w' external_input: 'h' "
       "external_input: 'back' external_input: 'v' "
       "op { type: 'FC' input: 'h' input: 'w' input: 'v' output: 'y' } "
@@ -74,4 +76,4 @@ TEST(StepArgumentsTest, RenamesWhatTheStepNetReadsFromOutside) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test::step_arguments_test
+}  // namespace caffe2rt::test::step_devices_test
