@@ -73,7 +73,9 @@ TEST_F(OnnxWhileRefusalsTest, OfBodiesNameOutputsThatDoNotExist) {
   ExpectRejected(
       {.outputs = R"(external_output: "next" external_output: "b" external_output: "nowhere")",
        .ops = kDouble},
-      "external output \"nowhere\" of the body does not exist");
+      "Some of the blobs are declared as output but never produced by the net body, the first one "
+      "is "
+      "nowhere");
 }
 
 TEST_F(OnnxWhileRefusalsTest, OfItemsNameListIterationAndShape) {
