@@ -224,6 +224,7 @@ TEST(TerminalTextTest, ParagraphsAreWrappedAndIndented) {
   EXPECT_EQ(paragraph(11, "aaaa bbbb cccc dddd", 2), "aaaa bbbb\n  cccc dddd\n");
   EXPECT_EQ(paragraph(12, "  first is indented", 4), "  first is\n    indented\n");
   EXPECT_EQ(paragraph(5, "a verylongword b", 0), "a\nverylongword\nb\n");
+  EXPECT_EQ(paragraph(5, "verylongword b", 2), "verylongword\n  b\n");
   EXPECT_EQ(paragraph(8, "", 2), "\n");
 }
 

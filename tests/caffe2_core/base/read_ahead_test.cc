@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <memory>
+#include <system_error>
 
+#include "tests/support/no_new_threads.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::read_ahead_test {
@@ -103,6 +105,13 @@ TEST(ReadAheadTest, EachErrorIsThatOfItsItem) {
 TEST(ReadAheadTest, NoItemsNeedNoThreads) {
   ReadAhead<size_t> items(0, 4, 3, [](size_t i) { return i; });
   ExpectThrows([&] { items.Next(); }, "items taken from a ReadAhead");
+}
+
+TEST(ReadAheadTest, NeedsAThreadForItemsOnly) {
+  const NoNewThreads none;
+  const auto read = [](size_t i) { return i; };
+  EXPECT_THROW(ReadAhead<size_t>(2, 2, 3, read), std::system_error);
+  const ReadAhead<size_t> empty(0, 2, 3, read);
 }
 
 }  // namespace

@@ -12,11 +12,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/no_new_threads.h"
 
 namespace caffe2rt::thread_pool_test {
 namespace {
@@ -279,6 +281,15 @@ TEST(ThreadPoolTest, RejectsInvalidOptions) {
   const Threads guard(2);
   EXPECT_THROW(SetNumThreads(0), EnforceNotMet);
   EXPECT_EQ(GetNumThreads(), 2) << "the pool stays when the options are rejected";
+}
+
+TEST(ThreadPoolTest, StaysIfTheThreadsOfANewOneCannotStart) {
+  const Threads guard(2);
+  const test::NoNewThreads none;
+  EXPECT_THROW(SetNumThreads(3), std::system_error);
+  EXPECT_EQ(GetNumThreads(), 2);
+  SetNumThreads(1);
+  EXPECT_EQ(GetNumThreads(), 1);
 }
 
 // --- CPUs ---

@@ -13,6 +13,8 @@
 #include "caffe2_core/executors/ready_chains.h"
 #include "caffe2_core/executors/shared_turn.h"
 #include "tests/caffe2_core/executors/call_operator.h"
+#include "tests/support/no_new_threads.h"
+#include "tests/support/operator_test.h"
 #include "tests/support/sanitizers.h"
 
 namespace caffe2rt::test::waiting_threads_test {
@@ -142,6 +144,23 @@ TEST(WaitingThreadsTest, TasksThatHaveNotBegunStillRunOnceEach) {
     }
     for (const std::atomic<int>& count : runs) ASSERT_EQ(count, 1);
   }
+}
+
+// A task whose thread cannot start is forgotten: its caller has the error.
+TEST(WaitingThreadsTest, ATaskWithoutAThreadNeverRuns) {
+  std::atomic<int> runs[2] = {};
+  {
+    WaitingThreads threads([&](uint32_t task) { ++runs[task]; }, 2);
+    {
+      const NoNewThreads none;
+      ExpectThrows(
+          [&] { threads.Start(0); },
+          "cannot start a thread for an operator that waits: Resource temporarily unavailable");
+    }
+    threads.Start(1);
+  }
+  EXPECT_EQ(runs[0], 0);
+  EXPECT_EQ(runs[1], 1);
 }
 
 class CountedTurn final : public Turn {

@@ -69,6 +69,15 @@ TEST_F(OnnxWhileRefusalsTest, OfBodiesNameTheNumbersOfBlobs) {
   ExpectTensor<float>(ws_, "all", {2}, {2, 4});
 }
 
+TEST_F(OnnxWhileRefusalsTest, OfBodiesNameOutputsThatDoNotExist) {
+  ExpectRejected(
+      {.outputs = R"(external_output: "next" external_output: "b" external_output: "nowhere")",
+       .ops = kDouble},
+      "Some of the blobs are declared as output but never produced by the net body, the first one "
+      "is "
+      "nowhere");
+}
+
 TEST_F(OnnxWhileRefusalsTest, OfItemsNameListIterationAndShape) {
   const auto item = [](const std::string& op) {
     return Loop{.ops = R"(op { type: "Copy" input: "c" output: "next" }

@@ -126,6 +126,34 @@ TEST(ConvMemoryTest, IsThatOfThePlan) {
   EXPECT_EQ(unfit.scratch_bytes + unfit.prepared_bytes, 0);
 }
 
+// Among images of these sizes there is one that is convolved in another way if the result may not depend on the
+// number of threads.
+TEST(ConvMemoryTest, OfDeterministicOnesIsThatOfTheirPlan) {
+  EnsureBuiltinOperators();
+  bool differs = false;
+  for (const int64_t size : {4, 12, 24, 56}) {
+    for (const int64_t channels : {16, 64}) {
+      const Dims x = {1, channels, size, size}, w = {64, channels, 3, 3}, y = {1, 64, size, size};
+      int64_t bytes[2];
+      for (const int deterministic : {0, 1}) {
+        const ConvPlan plan(ShapeFor("kernel=3 pad=1", x, w),
+                            {.deterministic = deterministic != 0});
+        const std::string arguments = MakeString("kernel=3 pad=1 deterministic=", deterministic);
+        for (const char* const type : {"Conv", "ConvFusion"}) {
+          const std::string text = MakeString(type, " X w -> Y ", arguments);
+          const auto memory = ExtraMemoryOf(OperatorsOf({text.c_str(), ""})[0], FloatShapes({x, w}),
+                                            FloatShapes({y}));
+          EXPECT_EQ(memory.scratch_bytes, plan.ScratchBytes()) << text << " at " << size;
+          EXPECT_EQ(memory.prepared_bytes, plan.PreparedBytes()) << text << " at " << size;
+        }
+        bytes[deterministic] = plan.ScratchBytes() + plan.PreparedBytes();
+      }
+      differs = differs || bytes[0] != bytes[1];
+    }
+  }
+  EXPECT_TRUE(differs);
+}
+
 TEST(ConvShapeTest, TransposedExchangesChannelsAndSizes) {
   const ConvShape shape = ShapeFor("kernels=3,2 strides=2,1 pads=1,0,2,1 dilations=2,1 group=2",
                                    {5, 4, 9, 7}, {6, 2, 3, 2}, true);

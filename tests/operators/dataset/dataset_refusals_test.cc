@@ -196,6 +196,12 @@ TEST(DatasetRefusalsTest, OfTheWindowLeaveTheBufferAndTheCount) {
   ExpectTensor<int64_t>(ws, "V", {1}, {6});
   Feed<int64_t>(&ws, "V", {2}, {5, 6});
   ExpectRejectedRuns(&ws, {{collect, "elements of input 4 (NUM_VISITED): got 2, want 1"}});
+  Feed<int32_t>(&ws, "V", {1}, {5});  // of another type
+  Feed<float>(&ws, "B", {2}, {8, 9});
+  Feed<int32_t>(&ws, "N", {}, {1});
+  EXPECT_THROW(RunOp(&ws, collect), EnforceNotMet);
+  ExpectTensor<float>(ws, "B", {2}, {8, 9});
+  ExpectTensor<int32_t>(ws, "N", {}, {1});
   Feed<int64_t>(&ws, "V", {1}, {5});
   Feed<float>(&ws, "B", {5}, {1, 2, 3, 4, 5});
   ExpectRejectedRuns(&ws, {{collect,

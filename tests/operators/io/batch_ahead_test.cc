@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include "caffe2_core/io/blob_serialization.h"
@@ -14,7 +15,9 @@
 #include "operators/io/tensor_protos_db_input.h"
 #include "tests/caffe2_core/io/records.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/no_new_threads.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/wait_for.h"
 
 namespace caffe2rt::test::batch_ahead_test {
@@ -47,12 +50,14 @@ struct Gate {
   int reads ABSL_GUARDED_BY(mutex) = 0;
   int allowed ABSL_GUARDED_BY(mutex) = INT_MAX;  // further reads wait
   bool can_return = true;
+  std::atomic<int> lost_offset = -1;  // the record whose offset is a failure
 
   void Reset(bool returns) {
     const MutexLock lock(mutex);
     reads = 0;
     allowed = INT_MAX;
     can_return = returns;
+    lost_offset = -1;
   }
   void Pass() {
     const MutexLock lock(mutex);
@@ -83,7 +88,10 @@ class GatedCursor final : public db::Cursor {
  public:
   void Seek(const std::string&) override { CAFFE_THROW("no seek"); }
   bool SupportsOffsets() override { return TheGate().can_return; }
-  int64_t Offset() override { return at_; }
+  int64_t Offset() override {
+    if (at_ == TheGate().lost_offset) throw std::runtime_error("the offset is lost");
+    return at_;
+  }
   void SeekToOffset(int64_t offset) override { at_ = offset; }
   void SeekToFirst() override { at_ = 0; }
   void Next() override { ++at_; }
@@ -274,6 +282,33 @@ TEST_F(BatchAheadTest, TheBatchOfADamagedRecordFailsAndTheNextFollows) {
     ExpectThrows([&] { op->Run(); }, "record key6");
     EXPECT_EQ(reader->position().record, 7);
     EXPECT_THAT(Run(op.get()), ElementsAre(7, 8));
+  }
+}
+
+// The place behind a batch belongs to the batch: the run that takes it has the error, and the records behind
+// it come next.
+TEST_F(BatchAheadTest, ThrowsWhatFailsBehindTheRecordsOfABatch) {
+  OpenGated(true);
+  const auto op = Create();
+  TheGate().lost_offset = 0;  // behind the third batch, where the epoch ends
+  EXPECT_THAT(Run(op.get()), ElementsAre(0, 1));
+  EXPECT_THAT(Run(op.get()), ElementsAre(2, 3));
+  EXPECT_EQ(MessageOf([&] { op->Run(); }), "(another type of exception) the offset is lost");
+  TheGate().lost_offset = -1;
+  EXPECT_THAT(Run(op.get()), ElementsAre(0, 1));
+  EXPECT_THAT(Run(op.get()), ElementsAre(2, 3));
+}
+
+// A system that allows no more threads costs time only.
+TEST_F(BatchAheadTest, ReadsInItsRunsIfNoThreadCanStart) {
+  const DBReader* const reader = OpenGated(true);
+  const auto op = Create();
+  const NoNewThreads none;
+  for (int run = 0; run < 5; ++run) {
+    const int first = 2 * run % 6;
+    EXPECT_THAT(Run(op.get()), ElementsAre(first, first + 1));
+    EXPECT_EQ(reader->position().record + 6 * reader->position().epoch, 2 * run + 2);
+    EXPECT_EQ(TheGate().Reads(), 2 * run + 2);
   }
 }
 

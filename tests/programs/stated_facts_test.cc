@@ -1,0 +1,110 @@
+// What commands know from options and files beside the first: several init nets, several nets of a plan, records of
+// several tensors, columns of a table.
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/onnx.pb.h"
+#include "tests/programs/program_folder.h"
+#include "tests/support/json.h"
+
+namespace caffe2rt::test::stated_facts_test {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class StatedFactsTest : public ProgramFolder {};
+
+// Without the shapes of both weights, that of y would be unknown.
+TEST_F(StatedFactsTest, EachInitNetStatesTheShapesThatItLoads) {
+  const auto database = [](const char* blob) {
+    return MakeString("arg { name: 'db' s: '", blob, ".minidb' } arg { name: 'db_type' s: 'minidb' } ");
+  };
+  const auto filled = [&](const char* blob, const char* dims) {
+    return MakeString("op { type: 'ConstantFill' output: '", blob, "' arg { name: 'shape' ", dims,
+                      " } } op { type: 'Save' input: '", blob, "' ", database(blob),
+                      "arg { name: 'absolute_path' i: 0 } } ");
+  };
+  dir_.Write("save.pbtxt", "name: 's' " + filled("v", "ints: 3") + filled("w", "ints: 2 ints: 3"));
+  Out({"run", "--predict-net", "DIR/save.pbtxt", "--root", "DIR/"});
+  for (const char* blob : {"v", "w"}) {
+    dir_.Write(MakeString("init_", blob, ".pbtxt"),
+               MakeString("name: 'i' op { type: 'Load' output: '", blob, "' ", database(blob), "}"));
+  }
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "v" external_input: "w"
+      op { type: "Add" input: "w" input: "v" output: "y" })");
+  const std::string json = Out({"inspect", "DIR/net.pbtxt", "--init-net", "DIR/init_v.pbtxt",
+                                "--init-net", "DIR/init_w.pbtxt", "--json"});
+  EXPECT_EQ(JsonAt(json, "/nets/0/operators/0/output_shapes"), R"([{"type":"FLOAT","dims":[2,3]}])");
+  EXPECT_EQ(JsonAt(json, "/nets/0/parameters"), "9");
+}
+
+// The second net reads the input on IDEEP, but the first that reads it, on the CPU, decides.
+TEST_F(StatedFactsTest, AnInputOfAPlanIsWhereItsFirstReaderWantsIt) {
+  dir_.Write("plan.pbtxt", R"(name: "p"
+      network { name: "a" op { type: "Relu" input: "x" output: "y" } }
+      network { name: "b" device_option { device_type: 5 }
+                op { type: "Relu" input: "x" output: "z" } }
+      execution_step { network: "a" })");
+  EXPECT_THAT(Out({"plan", "DIR/plan.pbtxt", "--input", "x=[1,-2]", "--fetch", "y"}),
+              HasSubstr("y  float [2]\n  1 0\n"));
+}
+
+TEST_F(StatedFactsTest, RecordsNameTheirTensorsBesideTheKey) {
+  TensorProtos protos;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "protos { dims: 2 data_type: FLOAT float_data: 1 float_data: 2 } "
+      "protos { dims: 1 data_type: INT32 int32_data: 3 name: 'label' }",
+      &protos));
+  {
+    const std::unique_ptr<db::DB> records = db::OpenDB("minidb", dir_.path("r.minidb"), db::NEW);
+    const std::unique_ptr<db::Transaction> transaction = records->NewTransaction();
+    transaction->Put("k", protos.SerializeAsString());
+    transaction->Commit();
+  }
+  const std::string text = Out({"inspect", "DIR/r.minidb"});
+  EXPECT_THAT(text, ContainsRegex("k:  +float \\[2\\]"));
+  EXPECT_THAT(text, ContainsRegex("k: label +int32 \\[1\\]"));
+}
+
+TEST_F(StatedFactsTest, InputsOfOnnxModelsHaveTheirTypes) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "ir_version: 8 opset_import { version: 17 } graph { name: 'g' input { name: 'x' type { "
+      "tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } } output { name: 'y' type { "
+      "tensor_type { elem_type: 7 shape { dim { dim_value: 2 } } } } } "
+      "node { op_type: 'Neg' input: 'x' output: 'y' } }",
+      &model));
+  WriteFileAtomically(dir_.path("m.onnx"), model.SerializeAsString());
+  const std::string json = Out({"inspect", "DIR/m.onnx", "--json"});
+  EXPECT_EQ(JsonAt(json, "/nets/0/operators/0/output_shapes"), R"([{"type":"INT64","dims":[2]}])");
+}
+
+TEST_F(StatedFactsTest, StatsPrintTheNumberOfNaN) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "Log" input: "x" output: "y" })");
+  EXPECT_THAT(Run({"run", "--predict-net", "DIR/net.pbtxt", "--input", "x=[1,-1,-2]", "--stats"}).out,
+              ContainsRegex("\n *y +0 Log +float \\[3\\] +0 +0 +0 +2\n"));
+}
+
+// A list gives numbers and no names of classes.
+TEST_F(StatedFactsTest, RecordsWithoutNamesOfClassesHaveNoFileOfThem) {
+  dir_.Write("pets/a.png", "");
+  SavePng(dir_.path("pets/a.png"), {.width = 1, .height = 1, .rgb = {1, 2, 3}});
+  dir_.Write("list", "a.png 4\n");
+  Out({"db", "make", "images", "DIR/pets", "--list", "DIR/list", "--raw", "--size", "0", "--output",
+       "DIR/m.minidb"});
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("m.minidb.labels.txt")));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::stated_facts_test
