@@ -235,6 +235,33 @@ TEST_F(RareOptionsTest, LinesOfTheListOfOperatorsEndWithoutBlanks) {
   }
 }
 
+// A description ends at its first full stop with a blank behind it, or at the end of its first line.
+TEST_F(RareOptionsTest, AListedOperatorHasItsFirstSentence) {
+  Environment environment;
+  environment.Set("COLUMNS", "1000");
+  const std::string list = "\n" + Out({"ops"});
+  for (const auto& [type, sentence] :
+       {std::pair("Add", "Y = A + B"),
+        {"Abs", "y = |x|."},
+        {"AccumulateHistogram",
+         "Counts the elements in equal intervals between lower_bound and upper_bound"}}) {
+    const size_t begin = list.find("\n" + std::string(type) + " ") + 1;
+    const std::string line = list.substr(begin, list.find('\n', begin) - begin);
+    EXPECT_TRUE(line.ends_with("  "s + sentence)) << line;
+  }
+  EXPECT_EQ(list.find(". "), std::string::npos);
+}
+
+TEST_F(RareOptionsTest, ATrainingHasOneNet) {
+  const ProgramResult result =
+      Run({"train", "DIR/t.pbtxt", "--predict-net", "DIR/n.pbtxt", "--loss", "loss", "--data",
+           "DIR/d.minidb", "--output", "DIR/run"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "caffe2: argument \"DIR/t.pbtxt\" is unexpected; this command reads files "
+            "from options, see --help\n");
+}
+
 // --- databases ---
 
 TEST_F(RareOptionsTest, LabelsHave64Bits) {
