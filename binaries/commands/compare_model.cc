@@ -21,9 +21,9 @@ bool IsOptimized(const CommandLine& line, bool second) {
 }
 
 ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path, bool second) {
-  const bool own_device = second && line.Has("device2");
+  const char* const device = second && line.Has("device2") ? "device2" : "device";
   ModelFileOptions options{.root = line.Text("root"),
-                           .device = DeviceOf(line.Text(own_device ? "device2" : "device")),
+                           .device = DeviceOf(line.Text(device), device),
                            .device_fallback = true};
   const FileKind kind = DetectFileKind(path).kind;
   if (IsPredictorDatabase(path, kind)) {

@@ -7,6 +7,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
@@ -58,8 +59,12 @@ ShapeMap ShapesInDatabase(const std::string& path, const std::string& type) {
   const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
   for (; cursor->Valid(); cursor->Next()) {
     BlobProto blob;
-    if (!blob.ParseFromString(cursor->value()) || !blob.has_tensor()) continue;
+    if (!blob.ParseFromString(cursor->value()) || !(blob.has_type() || blob.has_tensor())) continue;
     TensorShape& shape = shapes[BlobNameFromKey(cursor->key())];
+    if (!blob.has_tensor()) {
+      shape = UnknownShape();
+      continue;
+    }
     *shape.mutable_dims() = blob.tensor().dims();
     shape.set_data_type(blob.tensor().data_type());
   }

@@ -21,12 +21,13 @@
 
 namespace caffe2rt {
 
-std::optional<DeviceOption> DeviceOf(const std::string& text) {
+std::optional<DeviceOption> DeviceOf(const std::string& text, const char* option) {
   DeviceOption device;
   if (text == "auto") return std::nullopt;
   if (text == "cpu" || ParseDevice(text, &device)) return device;
-  throw UsageError("option --device is \"" + text + "\", want auto, cpu, cuda or cuda:N" +
-                   DidYouMean(text, {"auto", "cpu", "cuda"}));
+  throw UsageError(MakeString("option --", option, " is \"", text,
+                              "\", want auto, cpu, cuda or cuda:N",
+                              DidYouMean(text, {"auto", "cpu", "cuda"})));
 }
 
 namespace {

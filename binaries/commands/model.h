@@ -28,8 +28,9 @@ Model ReloadModel(const CommandLine& line);
 // The same as LoadModel, but `--device auto` means the CPU. If `has_weights_file` is false, --weights names no file.
 Model LoadModelForCPU(const CommandLine& line, bool has_weights_file = true);
 
-// The device that --device names, or nothing for "auto". THROWS UsageError for any other text.
-std::optional<DeviceOption> DeviceOf(const std::string& text);
+// The device that --device, or the option that is given, names, or nothing for "auto". THROWS UsageError for any other
+// text.
+std::optional<DeviceOption> DeviceOf(const std::string& text, const char* option = "device");
 
 // Creates the workspace of --root, runs the init nets in it and releases them. Inputs that an init
 // net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open

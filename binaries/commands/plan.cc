@@ -92,7 +92,7 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   if (kind != FileKind::kPlanDef)
     ThrowUnwantedKind(path, kind, "a PlanDef (caffe2 run accepts nets)");
   PlanDef plan;
-  LoadProto(path, &plan);
+  LoadProto(path, &plan, KindCheckOf(line));
   const std::string folder = std::filesystem::path(path).parent_path().string();
   NameNets(FileStem(path), &plan);
   for (ExecutionStep& step : *plan.mutable_execution_step()) NameNets(FileStem(path), &step);

@@ -202,7 +202,7 @@ TEST_F(BenchProgramTest, EachConvolutionIsTimedOnce) {
       tune(R"(name: "c" external_input: ["x", "w", "v", "u"] external_output: "z"
       op { type: "Conv" input: ["x", "w"] output: "a" arg { name: "kernel" i: 1 } }
       op { type: "Conv2D" input: ["a", "w"] output: "b" arg { name: "kernel" i: 1 } }
-      op { type: "Abs" input: "b" output: "c" }
+      op { type: "Add" input: ["b", "b"] output: "c" }
       op { type: "Conv" input: ["c", "v"] output: "d" arg { name: "kernel" i: 1 }
            arg { name: "group" i: 2 } }
       op { type: "Conv" input: ["d", "u"] output: "z" arg { name: "kernel" i: 1 }

@@ -142,6 +142,33 @@ TEST_F(KeptBlobsTest, FilesThatTheNetOverwritesRunInBatches) {
   }
 }
 
+// Rows depend on the others of their batch, or are one for the whole batch. That is reported once, and each file runs alone.
+TEST_F(KeptBlobsTest, ANetWhoseRowsDependOnOthersIsReportedOnce) {
+  const std::string most = R"(external_input: "x" external_output: "y"
+      op { type: "ReduceMax" input: "x" output: "m" arg { name: "axes" ints: 0 }
+           arg { name: "keepdims" i: 1 } } )";
+  for (int i = 1; i <= 7; ++i)
+    Array("in/" + std::to_string(i) + ".npy", {1, 1}, {static_cast<float>(i)});
+  const struct {
+    std::string net, reason, value;
+  } rows[] = {{R"(op { type: "Sub" input: ["x", "m"] output: "y" })",
+               "output \"y\" for \"DIR/in/1.npy\" differs between a batch and a run alone", "0"},
+              {R"(op { type: "Copy" input: "m" output: "y" })",
+               "output \"y\" of a batch of 3 is float [1, 1]", ""}};
+  for (const auto& row : rows) {
+    dir_.Write("net.pbtxt", "name: \"n\" " + most + row.net);
+    const ProgramResult result = Run(
+        {"run", "--predict-net", "DIR/net.pbtxt", "--image", "DIR/in", "--batch", "2", "--json"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err,
+              "caffe2: warning: net \"n\" runs on one file at a time: " + row.reason + "\n");
+    ASSERT_EQ(JsonSize(result.out, "/images"), 7u);
+    for (int i = 0; i < 7; ++i)
+      EXPECT_EQ(JsonAt(result.out, "/images/" + std::to_string(i) + "/outputs/0/values"),
+                "[" + (row.value.empty() ? std::to_string(i + 1) : row.value) + "]");
+  }
+}
+
 // --- weights and inputs ---
 
 class KeptInputsTest : public KeptBlobsTest {

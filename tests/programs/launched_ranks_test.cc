@@ -126,6 +126,42 @@ TEST_F(LaunchedRanksTest, WithoutOptionsARankHasTheStoreAlone) {
   EXPECT_TRUE(fs::is_empty(stores));
 }
 
+// What ranks have left in it is removed with it.
+TEST_F(LaunchedRanksTest, TheTemporaryStoreIsRemovedAfterRanksThatDie) {
+  const std::string stores = dir_.path("temporary");
+  fs::create_directory(stores);
+  Environment environment;
+  environment.Set("TMPDIR", stores);
+  const StartedRanks started = StartRanks(Train("run", "100000", {"--ranks", "2"}));
+  const pid_t first = AwaitRank(started, 0), second = AwaitRank(started, 1);
+  ASSERT_GT(first, 0);
+  ASSERT_GT(second, 0);
+  // As if a rank had been ended while it wrote its key.
+  for (const auto& store : fs::directory_iterator(stores))
+    WriteFileAtomically(store.path().string() + "/half", "");
+  kill(first, SIGKILL);
+  kill(second, SIGKILL);
+  const auto [err, code] = EndOfRanks(started);
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(err, AllOf(HasSubstr("[0] ended by signal 9 (Killed)\n"),
+                         HasSubstr("[1] ended by signal 9 (Killed)\n")));
+  EXPECT_TRUE(fs::is_empty(stores));
+}
+
+// A rate that changes no weight gives no gain. The last two lines are printed at once.
+TEST_F(LaunchedRanksTest, EveryLineOfARankIsPrinted) {
+  const ProgramResult result = RunCaffe2(Train(
+      "run", "9", {"--ranks", "2", "--stop-after", "2", "--rate", "1e-20", "--batch-size", "20"}));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, ::testing::ContainsRegex(
+                              "^\\[0\\] epoch 1/9  loss [0-9.]+  best so far\n"
+                              "\\[0\\] epoch 2/9  loss [0-9.]+\n"
+                              "\\[0\\] epoch 3/9  loss [0-9.]+\n"
+                              "\\[0\\] ended: no gain\n"
+                              "\\[0\\] trained 3 steps; the net is in [^\n]*/model\\.minidb, "
+                              "its curves in [^\n]*/curves\\.svg\n$"));
+}
+
 // CPU i of n belongs to rank i * ranks / n, if there is one for each.
 TEST_F(LaunchedRanksTest, EachRankHasItsPartOfTheCpus) {
   const std::vector<int> all = CpusOf(0);

@@ -1,5 +1,6 @@
 // How `caffe2 run` prints scores: which classes, in which order, with which labels.
 
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,6 +118,28 @@ TEST(OutputRowsTest, EachMatrixHasItsPosition) {
             "y  int32 [2, 3, 1]\n  [0, :, :]\n  1\n  2\n  3\n  [1, :, :]\n  4\n  5\n  6\n");
   EXPECT_EQ(printed("[[[[[1]]]],[[[[2]]]]]"),
             "y  int32 [2, 1, 1, 1, 1]\n  [0, 0, 0, :, :]\n  1\n  [1, 0, 0, :, :]\n  2\n");
+}
+
+// Neither rows without elements nor no rows have classes.
+TEST(OutputRowsTest, AnEmptyTensorHasNoLines) {
+  const TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", R"(name: "n" external_input: "x"
+      external_output: "y" op { type: "Copy" input: "x" output: "y" })");
+  for (const char* dims : {"0", "0,3", "3,0", "2,0,2"}) {
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--top", "2"}}) {
+      std::vector<std::string> args = {"run", "--predict-net", net, "--input",
+                                       std::string("x=") + dims};
+      args.insert(args.end(), more.begin(), more.end());
+      const ProgramResult result = RunCaffe2(args);
+      EXPECT_EQ(result.code, 0) << result.err;
+      const std::string shape = "float [" + absl::StrReplaceAll(dims, {{",", ", "}}) + "]";
+      EXPECT_THAT(result.out,
+                  testing::StartsWith("x  " + shape + "   random, seed 1\ny  " + shape + "\n0."));
+      args.push_back("--json");
+      const std::string json = RunCaffe2(args).out;
+      EXPECT_EQ(JsonAt(json, "/outputs/0/values"), "[]") << json;
+    }
+  }
 }
 
 }  // namespace

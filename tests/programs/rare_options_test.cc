@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/onnx.pb.h"
@@ -75,6 +76,35 @@ TEST_F(RareOptionsTest, AScalarHasAnEmptyShape) {
     EXPECT_EQ(wrong.code, 2) << text;
     EXPECT_EQ(wrong.err, "caffe2: option --input-shape is \""s + text +
                              "\", want BLOB=DIMS, DIMS as 1,3,224,224\n");
+  }
+}
+
+// A net for training states how its images are cropped and scaled. A shape that is known says more.
+TEST_F(RareOptionsTest, ImagesAreCroppedAsANetOfCaffeStates) {
+  dir_.Write("net.prototxt", R"(name: "n" layer { name: "data" type: "Data" top: "data" top: "label"
+      transform_param { crop_size: 2 scale: 2 } data_param { batch_size: 1 source: "x" } }
+      layer { name: "r" type: "ReLU" bottom: "data" top: "y" })");
+  dir_.Write("a.png", "");
+  SavePng(dir_.path("a.png"), {.width = 8, .height = 6, .rgb = std::vector<uint8_t>(144, 10)});
+  const struct {
+    Words options;
+    const char *shape, *source;
+    const char* value = "20";
+  } rows[] = {{{}, "[1,3,2,2]", "a.png (centre 2)"},
+              {{"--crop", "3"}, "[1,3,3,3]", "a.png (centre 3)"},
+              {{"--crop", "4x3"}, "[1,3,3,4]", "a.png (centre 4x3)"},
+              {{"--crop", "0"}, "[1,3,6,8]", "a.png"},
+              {{"--resize", "3"}, "[1,3,2,2]", "a.png (resized 8x6 -> 3, centre 2)"},
+              {{"--scale", "3"}, "[1,3,2,2]", "a.png (centre 2)", "30"},
+              {{"--mean", "4"}, "[1,3,2,2]", "a.png (centre 2)", "12"},
+              {{"--input-shape", "data=1,3,4,5"}, "[1,3,4,5]", "a.png (centre 5x4)"},
+              {{"--input-shape", "data=1,3,4,5", "--crop", "3"}, "[1,3,3,3]", "a.png (centre 3)"}};
+  for (const auto& row : rows) {
+    const std::string json =
+        Out(Joined({"run", "DIR/net.prototxt", "--image", "DIR/a.png", "--json"}, row.options));
+    EXPECT_EQ(JsonAt(json, "/inputs/0/source"), "\""s + row.source + "\"");
+    EXPECT_EQ(JsonAt(json, "/outputs/0/dims"), row.shape) << row.source;
+    EXPECT_EQ(JsonAt(json, "/outputs/0/values/0"), row.value) << row.source;
   }
 }
 
@@ -233,6 +263,33 @@ TEST_F(RareOptionsTest, LinesOfTheListOfOperatorsEndWithoutBlanks) {
     }
     EXPECT_GT(lines, 500u);
   }
+}
+
+// A description ends at its first full stop with a blank behind it, or at the end of its first line.
+TEST_F(RareOptionsTest, AListedOperatorHasItsFirstSentence) {
+  Environment environment;
+  environment.Set("COLUMNS", "1000");
+  const std::string list = "\n" + Out({"ops"});
+  for (const auto& [type, sentence] :
+       {std::pair("Add", "Y = A + B"),
+        {"Abs", "y = |x|."},
+        {"AccumulateHistogram",
+         "Counts the elements in equal intervals between lower_bound and upper_bound"}}) {
+    const size_t begin = list.find("\n" + std::string(type) + " ") + 1;
+    const std::string line = list.substr(begin, list.find('\n', begin) - begin);
+    EXPECT_TRUE(line.ends_with("  "s + sentence)) << line;
+  }
+  EXPECT_EQ(list.find(". "), std::string::npos);
+}
+
+TEST_F(RareOptionsTest, ATrainingHasOneNet) {
+  const ProgramResult result =
+      Run({"train", "DIR/t.pbtxt", "--predict-net", "DIR/n.pbtxt", "--loss", "loss", "--data",
+           "DIR/d.minidb", "--output", "DIR/run"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "caffe2: argument \"DIR/t.pbtxt\" is unexpected; this command reads files "
+            "from options, see --help\n");
 }
 
 // --- databases ---
