@@ -136,5 +136,26 @@ TEST(DeviceCopyEdgesTest, CopiesOfEarlierNetsAreDeclaredOnce) {
   EXPECT_THAT(inputs_of(""), ElementsAre());
 }
 
+// A blob that is no tensor stays where any operator finds it, although operators and nets write it.
+TEST(DeviceCopyEdgesTest, BlobsOfAnyDeviceStaySoWhenTheyAreUpdated) {
+  const std::string update = R"(op { type: "T" input: "t" output: "t"
+                                     device_option { device_type: 1 } } )",
+                    nested = R"(op { type: "If" input: "c" device_option { device_type: 1 }
+                                     arg { name: "then_net" n { op { type: "T" output: "t" } } } } )",
+                    read = R"(op { type: "Relu" input: "t" output: "y" })";
+  const auto lines = [&](const std::string& text) {
+    BlobDevices blobs;
+    blobs.PlaceAnywhere("t");
+    DeviceOption gpu;
+    gpu.set_device_type(1);
+    blobs.Place("c", gpu);
+    return CopiedLines(InjectCrossDeviceCopies(ParseNet(text), &blobs));
+  };
+  EXPECT_THAT(lines(update + read), ElementsAre("T(t) -> t @ CUDA 0", "Relu(t) -> y"));
+  EXPECT_THAT(lines(update + update + read),
+              ElementsAre("T(t) -> t @ CUDA 0", "T(t) -> t @ CUDA 0", "Relu(t) -> y"));
+  EXPECT_THAT(lines(nested + read), ElementsAre("If(c) -> @ CUDA 0", "Relu(t) -> y"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_copy_edges_test

@@ -175,6 +175,41 @@ TEST_F(FuseAttentionTest, AcceptsHeadsOfThreeDimensions) {
   EXPECT_EQ(run_.net.op_size(), 1);
 }
 
+// Operands whose heads are split already have shapes of zeros: nothing is reshaped.
+TEST_F(FuseAttentionTest, KeepsTheShapeOfOperandsWithHeads) {
+  const auto with_heads = [](const std::string& name, const std::string& axes,
+                             const std::string& text) {
+    return With(Split(name, axes),
+                "op { type: \"Transpose\" input: \"" + name + "\" output: \"" + name + "t\" " +
+                    Axes(axes) + " }",
+                text);
+  };
+  const auto shape = [&](const char* name) {
+    return ArgumentHelper(run_.net.op(0)).GetRepeatedArgument<int64_t>(name);
+  };
+  const std::string queries = with_heads("q", "0213", Net());
+  ExpectSameValues(queries, {2, 5, 3, 4});
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_THAT(shape("query_shape"), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(shape("key_shape"), ElementsAre(0, 0, 3, 4));
+  EXPECT_THAT(shape("value_shape"), ElementsAre(0, 0, 3, 4));
+  ExpectSameValues(with_heads("k", "0231", with_heads("v", "0213", Net())), {2, 5, 12},
+                   {2, 7, 3, 4});
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_THAT(shape("query_shape"), ElementsAre(0, 0, 3, 4));
+  EXPECT_THAT(shape("key_shape"), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(shape("value_shape"), ElementsAre(0, 0, 0, 0));
+  ExpectSameValues(with_heads("k", "0231", with_heads("v", "0213", queries)), {2, 5, 3, 4},
+                   {2, 7, 3, 4});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  // The result keeps its heads, too, if nothing joins them.
+  ExpectSameValues(With("output: \"ct\"", "output: \"y\"",
+                        queries.substr(0, queries.find("op { type: \"Reshape\" input: \"ct\""))),
+                   {2, 5, 3, 4});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  EXPECT_THAT(shape("output_shape"), ElementsAre(0, 0, 0, 0));
+}
+
 TEST_F(FuseAttentionTest, LeavesOtherNets) {
   const std::string cases[] = {
       With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: 2 }"),

@@ -173,6 +173,20 @@ TEST_F(RemoveCopiesTest, KeepsAnAliasWhoseNameIsWrittenBefore) {
             5u);
 }
 
+// The caller reads a mask, or the sizes of a Concat, after the run.
+TEST_F(RemoveCopiesTest, KeepsOperatorsWhoseOtherOutputIsKept) {
+  const std::string dropout = R"(op { type: "Dropout" input: "x" output: "a" output: "other"
+                                      arg { name: "is_test" i: 1 } } )",
+                    concat = R"(op { type: "Concat" input: "x" output: "a" output: "other" } )",
+                    relu = R"(op { type: "Relu" input: "a" output: "y" })";
+  for (const std::string& op : {dropout, concat}) {
+    run_.kept = {"y"};
+    EXPECT_THAT(Lines(op + relu), ElementsAre("Relu(x) -> y"));
+    run_.kept = {"y", "other"};
+    EXPECT_EQ(Lines(op + relu).size(), 2u) << op;
+  }
+}
+
 TEST_F(RemoveCopiesTest, KeepsACopyOfWhatMustBeWrittenInPlace) {
   const std::string begin = R"(op { type: "Relu" input: "x" output: "a" } )",
                     end = R"(op { type: "Copy" input: "a" output: "y" })";
