@@ -57,8 +57,8 @@ class NpyRows {
   NpyRows(const NpyRows&) = delete;
   NpyRows& operator=(const NpyRows&) = delete;
 
-  // Appends a tensor, copied from its device; one without dimensions is one row. THROWS as CheckFits
-  // does, and appends nothing then.
+  // Appends a tensor, copied from its device; one without dimensions is one row. THROWS as
+  // CheckFits does, and appends nothing then.
   void Add(const Tensor& tensor);
   // THROWS if the tensor differs from those before in type or in any dimension but the first, or is
   // of a type that .npy cannot represent. Strings are not supported.

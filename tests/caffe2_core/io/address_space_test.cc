@@ -1,5 +1,5 @@
-// Processes that may reserve little address space: files that are mapped need some. Each case is a process of
-// its own, because the limit cannot be raised again by every user.
+// Processes that may reserve little address space: files that are mapped need some. Each case is a
+// process of its own, because the limit cannot be raised again by every user.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr size_t kSpaceMiB = size_t{1} << 20, kSpaceGiB = size_t{1} << 30;
 
-// Runs `act` in a child process that may reserve `bytes` more than it has. Returns whether it returned true.
+// Runs `act` in a child process that may reserve `bytes` more than it has. Returns whether it
+// returned true.
 template <class Act>
 bool WithAddressSpace(size_t bytes, Act act) {
   const pid_t child = fork();
@@ -77,8 +78,9 @@ TEST(AddressSpaceTest, APackedModelThatCannotBeMappedIsAnError) {
     return MessageOf([&] { PackFile::Open(path); }) ==
            "cannot map \"" + path + "\": Cannot allocate memory";
   }));
-  EXPECT_TRUE(WithAddressSpace(
-      160 * kSpaceMiB, [&] { return PackFile::Open(path)->index().predict_net().name() == "net"; }));
+  EXPECT_TRUE(WithAddressSpace(160 * kSpaceMiB, [&] {
+    return PackFile::Open(path)->index().predict_net().name() == "net";
+  }));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Errors that end in a destructor, which does not throw: they are logged, and nothing is left half done.
+// Errors that end in a destructor, which does not throw: they are logged, and nothing is left half
+// done.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -87,7 +87,8 @@ TEST_F(FileAccessTest, BelowRejectsPathsThatLeaveTheRoot) {
   ExpectRefused("/", outside);
   // A sibling whose name begins with the name of the root.
   ExpectRefused(dir_.path("root2/c.db"), outside);
-  ExpectRefused(In("missing/../../outside/bait"), "it has \"..\" after a folder that does not");
+  ExpectRefused(In("missing/../../outside/bait"),
+                "it has \"..\" after a folder that does not exist");
   ExpectRefused("", "its name is empty");
   ExpectRefused(In("a.db") + std::string("\0/../x", 6), "its name has a null character");
   ExpectRefused(In("a.db/x"), "Not a directory");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -48,14 +49,15 @@ std::string BytesField(int field, const std::string& content) {
 TEST(FileKindMessageTest, MessagesOfLaterVersionsKeepTheirKind) {
   EXPECT_EQ(KindOfMessage(WithLaterField(Parsed<NetDef>("name: 'n' op { type: 'Relu' }"))),
             "NetDef");
-  EXPECT_EQ(KindOfMessage(WithLaterField(Parsed<PlanDef>("name: 'p' execution_step { name: 's' }"))),
-            "PlanDef");
+  EXPECT_EQ(
+      KindOfMessage(WithLaterField(Parsed<PlanDef>("name: 'p' execution_step { name: 's' }"))),
+      "PlanDef");
   EXPECT_EQ(KindOfMessage(WithLaterField(
                 Parsed<BlobProto>("name: 'b' type: 'Tensor' tensor { dims: 1 float_data: 2 }"))),
             "BlobProto");
-  EXPECT_EQ(KindOfMessage(WithLaterField(
-                Parsed<TensorProto>("dims: 1 data_type: FLOAT float_data: 2"))),
-            "TensorProto");
+  EXPECT_EQ(
+      KindOfMessage(WithLaterField(Parsed<TensorProto>("dims: 1 data_type: FLOAT float_data: 2"))),
+      "TensorProto");
   EXPECT_EQ(KindOfMessage(WithLaterField(
                 Parsed<MetaNetDef>("nets { key: 'k' value { op { type: 'Relu' } } }"))),
             "MetaNetDef");
@@ -124,6 +126,22 @@ TEST(FileKindMessageTest, NetsAndPlansHaveOperatorsOrSteps) {
   EXPECT_NE(KindOfMessage(BytesOfText<NetDef>("op { input: 'x' }")), "NetDef");
 }
 
+TEST(FileKindMessageTest, ReasonsNameTheMessageThatFits) {
+  const std::pair<std::string, std::string> rows[] = {
+      {BytesOfText<NetDef>("op { type: 'Relu' }"), "a NetDef with operators"},
+      {BytesOfText<NetDef>("name: 'n'"), "a NetDef, without operators"},
+      {BytesOfText<PlanDef>("network { op { type: 'Relu' } }"), "a PlanDef"},
+      {BytesOfText<BlobProto>("name: 'x' type: 'std::string' content: 'a'"), "a BlobProto"},
+      {BytesOfText<TensorProto>("dims: 1 data_type: INT32 int32_data: 1"), "a TensorProto"},
+      {BytesOfText<TensorProtos>("protos { dims: 1 data_type: INT32 int32_data: 1 name: 'a' }"),
+       "a TensorProtos"},
+      {BytesOfText<MetaNetDef>("blobs { key: 'k' value: 'v' }"), "a MetaNetDef"}};
+  for (const auto& [bytes, message] : rows) {
+    EXPECT_EQ(DetectMessage(bytes).reason, "every field fits " + message);
+    EXPECT_EQ(DetectMessage(bytes).foreign, "");
+  }
+}
+
 // Of ONNX's tensor: type 2, data in 4 to 7 and 9, no field above 14.
 TEST(FileKindMessageTest, OnnxTensorsHaveATypeAndData) {
   const std::string type = "\x08\x01\x10\x01", name = BytesField(8, "x");
@@ -175,61 +193,83 @@ TEST(ForeignFormatTest, KnowsFormatsByAllOfTheirSignature) {
   const struct {
     std::string signature;
     size_t at;
-    const char* part;
-  } rows[] = {{"version https://git-lfs.github.com/", 0, "a Git LFS pointer"},
-              {"\x1f\x8b", 0, "a gzip archive"},
-              {"BZh91AY&SY", 0, "a bzip2 archive"},
-              {"\xfd" "7zXZ\0"s, 0, "an xz archive"},
-              {"\x28\xb5\x2f\xfd", 0, "a zstd archive"},
-              {"7z\xbc\xaf\x27\x1c", 0, "a 7z archive"},
+    const char* description;
+  } rows[] = {{"version https://git-lfs.github.com/", 0,
+               "a Git LFS pointer, not the file itself; \"git lfs pull\" in its repository fetches "
+               "the file"},
+              {"\x1f\x8b", 0, "a gzip archive; gunzip or tar xf unpacks it"},
+              {"BZh91AY&SY", 0, "a bzip2 archive; bunzip2 or tar xf unpacks it"},
+              {"\xfd"
+               "7zXZ\0"s,
+               0, "an xz archive; unxz or tar xf unpacks it"},
+              {"\x28\xb5\x2f\xfd", 0, "a zstd archive; unzstd or tar xf unpacks it"},
+              {"7z\xbc\xaf\x27\x1c", 0, "a 7z archive; 7z x unpacks it"},
               {"Rar!\x1a\x07", 0, "a RAR archive"},
-              {"ustar", 257, "a tar archive"},
-              {"TFL3", 4, "a TensorFlow Lite model"},
-              {"GGUF", 0, "a GGUF model"},
-              {"\177ELF", 0, "a program or shared library"},
+              {"ustar", 257, "a tar archive; tar xf unpacks it"},
+              {"TFL3", 4, "a TensorFlow Lite model, which is not supported"},
+              {"GGUF", 0, "a GGUF model, which is not supported"},
+              {"\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 0,
+               "a PyTorch file; export the model to Caffe2 with PyTorch"},
+              {"\177ELF", 0, "a program or shared library; --module loads modules"},
               {"%PDF-", 0, "a PDF document"},
-              {"GIF8", 0, "a GIF image"},
-              {"WEBPVP8", 8, "a WebP image"},
-              {"II*\0"s, 0, "a TIFF image"},
-              {"MM\0*"s, 0, "a TIFF image"},
-              {"ftyphei", 4, "a HEIC image"},
-              {"ftypmif1", 4, "a HEIC image"},
-              {"ftypavif", 4, "an AVIF image"},
-              {"ftyp", 4, "a video"},
-              {"\x1a\x45\xdf\xa3", 0, "a video"},
+              {"GIF8", 0, "a GIF image; convert it to JPEG or PNG"},
+              {"WEBPVP8", 8, "a WebP image; convert it to JPEG or PNG"},
+              {"II*\0"s, 0, "a TIFF image; convert it to JPEG or PNG"},
+              {"MM\0*"s, 0, "a TIFF image; convert it to JPEG or PNG"},
+              {"ftyphei", 4, "a HEIC image; convert it to JPEG or PNG"},
+              {"ftypmif1", 4, "a HEIC image; convert it to JPEG or PNG"},
+              {"ftypavif", 4, "an AVIF image; convert it to JPEG or PNG"},
+              {"ftyp", 4, "a video; extract its frames as JPEG or PNG"},
+              {"\x1a\x45\xdf\xa3", 0, "a video; extract its frames as JPEG or PNG"},
               {"SQLite format 3\0"s, 0, "an SQLite database"},
               {"MATLAB 5.0 MAT-file", 0, "a MATLAB file"}};
   for (const auto& row : rows) {
     const std::string before(row.at, '\1');
     const std::string bytes = before + row.signature;
-    EXPECT_TRUE(ForeignFormat(bytes).starts_with(row.part)) << row.part;
-    EXPECT_TRUE(ForeignFormat(bytes + "x").starts_with(row.part)) << row.part;
-    EXPECT_FALSE(ForeignFormat(bytes.substr(0, bytes.size() - 1)).starts_with(row.part))
-        << row.part;
-    EXPECT_FALSE(ForeignFormat("\1" + bytes).starts_with(row.part)) << row.part;
+    EXPECT_EQ(ForeignFormat(bytes), row.description);
+    EXPECT_EQ(ForeignFormat(bytes + "x"), row.description);
+    EXPECT_NE(ForeignFormat(bytes.substr(0, bytes.size() - 1)), row.description);
+    EXPECT_NE(ForeignFormat("\1" + bytes), row.description);
   }
 }
 
 TEST(ForeignFormatTest, KnowsPicklesAndTextsOfOtherKinds) {
-  const std::pair<std::string, std::string> rows[] = {
-      {"\x80\x02}x", "a Python pickle"},
-      {"\x80\x05\x95x", "a Python pickle"},
-      {"\x80\x04]x", "a Python pickle"},
-      {"(dp0\n", "a Python pickle"},
-      {"(lp1\nx", "a Python pickle"},
-      {"ccopy_reg\n", "a Python pickle"},
-      {"\xff\xfe" "a", "text in UTF-16"},
-      {"\xfe\xff" "a", "text in UTF-16"},
-      {"\xef\xbb\xbf<!DOCTYPE HTML>", "an HTML page"},
-      {" \n<html>", "an HTML page"},
-      {"<Head>", "an HTML page"},
-      {"<?xml version", "an XML file"},
-      {"{ \"a\": 1 }", "a JSON file"},
-      {"[\n{", "a JSON file"},
-      {"[[1]]", "a JSON file"},
-      {"#!/bin/sh", "a script"}};
-  for (const auto& [bytes, part] : rows) {
-    EXPECT_TRUE(ForeignFormat(bytes).starts_with(part)) << bytes;
+  const std::string pickle =
+      "a Python pickle; convert it first (Detectron's weights: tools/convert_pkl_to_pb.py)";
+  const std::string html =
+      "an HTML page, such as the error page of a failed download; download the file again";
+  const std::pair<std::string, std::string> rows[] = {{"\x80\x02}x", pickle},
+                                                      {"\x80\x05\x95x", pickle},
+                                                      {"\x80\x04]x", pickle},
+                                                      {"(dp0\n", pickle},
+                                                      {"(lp1\nx", pickle},
+                                                      {"ccopy_reg\n", pickle},
+                                                      {"\xff\xfe"
+                                                       "a",
+                                                       "text in UTF-16; save it as UTF-8"},
+                                                      {"\xfe\xff"
+                                                       "a",
+                                                       "text in UTF-16; save it as UTF-8"},
+                                                      {"\xef\xbb\xbf<!DOCTYPE HTML>", html},
+                                                      {" \n<html>", html},
+                                                      {"<Head>", html},
+                                                      {"<?xml version", "an XML file"},
+                                                      {"{ \"a\": 1 }", "a JSON file"},
+                                                      {"[\n{", "a JSON file"},
+                                                      {"[[1]]", "a JSON file"},
+                                                      {"#!/bin/sh", "a script"}};
+  for (const auto& [bytes, description] : rows) {
+    EXPECT_EQ(ForeignFormat(bytes), description) << bytes;
+  }
+  for (const char protocol : {2, 3, 4, 5}) {
+    for (const char opcode : "}](c\x95X\x8cN"s) {
+      EXPECT_EQ(ForeignFormat("\x80"s + protocol + opcode + "x"), pickle) << opcode;
+    }
+  }
+  for (const char* const start :
+       {"(dp0\n", "(dp1\n", "(lp0\n", "(lp1\n", "ccopy_reg\n", "cnumpy.core", "(i__main__"}) {
+    EXPECT_EQ(ForeignFormat(start), pickle) << start;
+    EXPECT_EQ(ForeignFormat(std::string(start, std::strlen(start) - 1)), "") << start;
   }
   for (const std::string& none :
        {""s, "\x80\x02}"s, "\x80\x01}x"s, "\x80\x06}x"s, "\x80\x02yx"s, "\x81\x02}x"s, "(dp2\n"s,

@@ -231,7 +231,8 @@ TEST(FileRefusalsTest, ErrorsOfTextPointAtTheirPlace) {
   EXPECT_EQ(error_of("name: 'n' # foo\n\n   foo: 1 foo: 2"), unknown(3, 4, "NetDef", "foo"));
   EXPECT_EQ(error_of("foo { a: 1 }"), unknown(1, 1, "NetDef", "foo"));
   EXPECT_EQ(error_of("name: 'n'\n  foo   : 1"), unknown(2, 3, "NetDef", "foo"));
-  // Behind a tab the column is protobuf's: it counts up to the next multiple of 8, and the name's end.
+  // Behind a tab the column is protobuf's: it counts up to the next multiple of 8, and the name's
+  // end.
   EXPECT_EQ(error_of("\tfoo: 1 foo: 2"), unknown(1, 12, "NetDef", "foo"));
   EXPECT_EQ(error_of("\tfoo: 1"), unknown(1, 12, "NetDef", "foo"));
   EXPECT_EQ(error_of("\n\tname: 'n'\n foo: 1"), unknown(3, 2, "NetDef", "foo"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "tests/caffe2_core/io/records.h"
 #include "tests/support/file_calls.h"
 #include "tests/support/operator_test.h"
@@ -282,6 +284,41 @@ TEST(InterruptedCallsTest, AppendedRecordsGoOnOrAreTakenBack) {
   ExpectThrows([&] { append({.call = 0, .error = ENOSPC}); },
                "cannot write \"" + path + "\": No space left on device");
   EXPECT_EQ(test::GetAll("minidb", path), (test::Records{{"a", "1"}}));
+}
+
+// What ReadWholeFile reads from a pipe with these bytes, while the calls that keep them are
+// hindered.
+std::string KeptPipe(const std::string& bytes, const Interruption& how) {
+  int ends[2];
+  CAFFE_ENFORCE_EQ(pipe(ends), 0);
+  const FileDescriptor from(ends[0]);
+  {
+    const FileDescriptor to(ends[1]);
+    CAFFE_ENFORCE_EQ(write(to.get(), bytes.data(), bytes.size()),
+                     static_cast<ssize_t>(bytes.size()));
+  }
+  const FileCalls hindered(how);
+  return ReadWholeFile(MakeString("/proc/self/fd/", from.get()));
+}
+
+// In a child process, because a process that keeps pipes does so until its end.
+TEST(InterruptedCallsTest, PipesAreKeptWholeOrNotAtAll) {
+  const pid_t child = fork();
+  if (child == 0) {
+    UseStandardStreams();
+    const std::string bytes = PatternOf(3000, 4);
+    bool fine = KeptPipe(bytes, {}) == bytes;
+    fine &= KeptPipe(bytes, {.call = 0, .error = EINTR}) == bytes;
+    fine &= KeptPipe(bytes, {.call = 0, .bytes = 1, .error = EIO}) == bytes;
+    ExpectThrows([&] { KeptPipe(bytes, {.call = 0, .error = ENOSPC}); },
+                 "cannot keep the content of \"/proc/self/fd/");
+    ExpectThrows([&] { KeptPipe(bytes, {.call = 0, .error = ENOSPC}); },
+                 "\": No space left on device");
+    _exit(fine && !testing::Test::HasFailure() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(InterruptedCallsTest, ReadsThatAreShortOrInterruptedGoOn) {

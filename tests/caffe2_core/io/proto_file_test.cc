@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -48,6 +49,25 @@ TEST(ProtoFileTest, ReadsTheBlobsOfATextFileOneAfterEachKey) {
 
   WriteProtoToBinaryFile(blobs[0], path);
   EXPECT_EQ(LoadBlobProtos(path).at(0).name(), "a");
+}
+
+// Protobuf counts bytes with an int. Hardly a page of the mapping is touched.
+TEST(ProtoFileTest, RefusesBytesBeyondWhatProtobufCounts) {
+  constexpr size_t kBytes = size_t{1} << 31;
+  void* const zeros =
+      mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(zeros, MAP_FAILED);
+  const std::string_view bytes(static_cast<const char*>(zeros), kBytes);
+  NetDef net = SmallNet();
+  ExpectThrows([&] { ParseBinaryProto(bytes, "big", &net); },
+               "cannot read \"big\" as NetDef: it has 2 GiB, want less than 2 GiB");
+  EXPECT_EQ(net.op_size(), 0);
+  ExpectThrows([&] { ParseBinaryProto(bytes.substr(1), "big", &net); },
+               "cannot read \"big\" as NetDef: the bytes are not a valid message");
+  ExpectThrows([&] { ParseTextProto(bytes, "big", &net); },
+               "cannot read \"big\" as NetDef: line 1, column 1: it has 2 GiB, want less than 2 "
+               "GiB");
+  EXPECT_EQ(munmap(zeros, kBytes), 0);
 }
 
 TEST(ProtoFileTest, ReportsALongNameShortAndInLinearTime) {

@@ -1,4 +1,5 @@
-// What a reader returns from a database with damage, by a database in memory whose damage is chosen.
+// What a reader returns from a database with damage, by a database in memory whose damage is
+// chosen.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,7 +15,8 @@ namespace {
 using db::DBReader;
 using db::DBReaderOptions;
 
-// The records of all databases of this test: "r0" to "r5". Moving onto a torn one throws, reading a broken one, too.
+// The records of all databases of this test: "r0" to "r5". Moving onto a torn one throws, reading a
+// broken one, too.
 struct Script {
   std::set<int> torn, broken;
   bool goes_on = true;  // the cursor stands behind the damage after the error

@@ -181,7 +181,8 @@ TEST_F(TensorFileRefusalsTest, OfTargets) {
   EXPECT_EQ(bytes, "as it was");
 }
 
-// The folder disappears while the new database is written next to it: the source, a pipe, is read then.
+// The folder disappears while the new database is written next to it: the source, a pipe, is read
+// then.
 TEST_F(TensorFileRefusalsTest, OfADatabaseThatIsGoneBeforeItIsReplaced) {
   Put("leveldb", dir_.path("lev"), db::NEW, {{"a", "1"}});
   const std::string lev = dir_.path("lev"), pipe = dir_.path("x.npy");

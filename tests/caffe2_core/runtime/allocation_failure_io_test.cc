@@ -1,5 +1,6 @@
-// Every function that reads, writes or converts files while allocations fail: it throws EnforceNotMet, or
-// does what it would have done, and gives the right result when it is called again.
+// Every function that reads, writes or converts files while allocations fail: it throws
+// EnforceNotMet, or does what it would have done, and gives the right result when it is called
+// again.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -323,7 +324,8 @@ TEST_F(IoWithoutMemoryTest, ReadsAndRestoresWeights) {
     return net.has_value() && net->weights.size() == 1 &&
            net->weights[0].values.data<float>()[1] == 20;
   };
-  // The message and the weights alone are both right: weights may have been restored before the error.
+  // The message and the weights alone are both right: weights may have been restored before the
+  // error.
   const auto restored = [&] {
     return net->weights.empty() && net->net.SerializeAsString() == bytes;
   };

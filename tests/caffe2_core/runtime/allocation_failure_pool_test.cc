@@ -1,4 +1,5 @@
-// Pools while allocations of the host fail: they lose no memory of the device, and count what they hold.
+// Pools while allocations of the host fail: they lose no memory of the device, and count what they
+// hold.
 #include <gtest/gtest.h>
 
 #include <functional>

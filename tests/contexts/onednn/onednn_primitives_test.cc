@@ -1,4 +1,5 @@
-// What the descriptors of primitives compute: each argument in its place, against sums worked out by hand.
+// What the descriptors of primitives compute: each argument in its place, against sums worked out
+// by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The bounds of the CUB pool: its bins, what it caches, which of several blocks it hands out, and what is left
-// when an event fails.
+// The bounds of the CUB pool: its bins, what it caches, which of several blocks it hands out, and
+// what is left when an event fails.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -49,8 +49,8 @@ TEST(CubPoolDetailsTest, CachesExactlyItsMost) {
   struct Row {
     size_t most, cached;
   };
-  for (const Row& row : {Row{0, 0}, Row{1023, 0}, Row{1024, 1024}, Row{2047, 1024},
-                         Row{2048, 2048}, Row{2049, 2048}}) {
+  for (const Row& row : {Row{0, 0}, Row{1023, 0}, Row{1024, 1024}, Row{2047, 1024}, Row{2048, 2048},
+                         Row{2049, 2048}}) {
     FakeAllocator device;
     const auto pool = NewCubPool(device, Small(row.most));
     const PoolBlock a = pool->Allocate(1024, 0), b = pool->Allocate(1024, 0);
