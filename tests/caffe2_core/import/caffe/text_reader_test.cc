@@ -127,6 +127,44 @@ TEST(CaffeTextReaderTest, ErrorsNameThePlace) {
   expect(deep, "messages are nested more than 64 levels deep");
 }
 
+TEST(CaffeTextReaderTest, ErrorsAtTheEndNameWhatIsMissing) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"a", "line 1, column 2: the text ends here, want a colon or a brace"},
+      {"a:", "line 1, column 3: the text ends here, want a value"},
+      {"a: # b", "line 1, column 7: the text ends here, want a value"},
+      {"a: [", "line 1, column 5: the text ends here, want a value"},
+      {"a: [1", "line 1, column 6: the text ends here, want \",\" or \"]\""},
+      {"a: [1,", "line 1, column 7: the text ends here, want a value"},
+      {"[a", "line 1, column 3: the text ends here, want the name of a field"},
+      {"[a]", "line 1, column 4: the text ends here, want a colon or a brace"},
+      {"a {", "line 1, column 4: want \"}\" for the message a that begins at line 1"},
+      {"a: <\nb: 1", "line 2, column 5: want \">\" for the message a that begins at line 1"},
+      {"a 2", "line 1, column 3: got \"2\", want a colon or a brace"},
+      {"a: ]", "line 1, column 4: got \"]\", want a value"},
+      {": 2", "line 1, column 1: got \":\", want the name of a field"},
+      {"'a': 2", "line 1, column 1: got \"a\", want the name of a field"},
+      {"a: 1 }", "line 1, column 6: got \"}\", want the name of a field"},
+      {"a: 1 >", "line 1, column 6: got \">\", want the name of a field"},
+      {"[a 'b']: 1", "line 1, column 4: got \"b\", want the name of a field"},
+      {"a: 'x\ny'", "line 1, column 4: a string without a closing '"},
+      {"a: \"x'", "line 1, column 4: a string without a closing \""},
+  };
+  for (const auto& [text, message] : rows) {
+    SCOPED_TRACE(text);
+    try {
+      Parse(text);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message(), "cannot read \"net.prototxt\": " + message);
+    }
+  }
+  // Nothing, and what is left out between fields, is no error.
+  for (const char* text :
+       {"", "# a", ";,;", "a: []", "a {}", "a: <>", "a: '' ''", "\xef\xbb\xbf"}) {
+    EXPECT_NO_THROW(Parse(text)) << text;
+  }
+}
+
 // Writes a random net in the grammar of the three generations, with odd spellings.
 class Writer {
  public:

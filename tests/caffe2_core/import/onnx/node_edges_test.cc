@@ -158,6 +158,19 @@ TEST(NodeEdgesTest, ListsThatAreTooShortAreErrors) {
             "");
 }
 
+TEST(NodeEdgesTest, SequencesHaveALimit) {
+  const auto model = [](int count) {
+    std::string node = "node { op_type: 'SequenceConstruct' name: 'n' output: 's' ";
+    for (int i = 0; i < count; ++i) node += "input:'x'";
+    return OnnxBytes(OnnxValue("input", "x", {"1"}) + node + "} " + Node("SequenceLength", "s") +
+                     kNodeY);
+  };
+  EXPECT_EQ(IntsOf(RunOnnxBytes(model(65536), {{"x", FloatTensor({1}, {1})}}, "y")), Int64s{65536});
+  EXPECT_EQ(OnnxImportError(model(65537)),
+            "cannot import \"model\": node \"n\" of type SequenceConstruct: tensors in a sequence: "
+            "got 65537, want at most 65536");
+}
+
 TEST(NodeEdgesTest, ConstantsMayBeTexts) {
   const std::string texts =
       "initializer { name: 's' data_type: 8 dims: 3 string_data: 'a' string_data: '' string_data: "

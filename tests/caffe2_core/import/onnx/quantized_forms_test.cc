@@ -176,9 +176,10 @@ TEST(QuantizedFormsTest, MatricesOfOtherBits) {
           x}});
 }
 
+double Sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+
 // Each row of the weights has its scale and zero point: w is 1, 1, 0.5, 4 for the gates i, o, f, c.
 TEST(QuantizedFormsTest, RowsOfRecurrentWeightsHaveTheirScales) {
-  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
   Check({{"LSTM",
           Constant("w", kInt8, {1, 1, 4}, {2, 4, 6, 8}) +
               Constant("r", kInt8, {1, 1, 4}, {1, 1, 1, 1}) +
@@ -190,9 +191,43 @@ TEST(QuantizedFormsTest, RowsOfRecurrentWeightsHaveTheirScales) {
                       {"x", "w", "r", "-", "-", "-", "-", "-", "ws", "wz", "rs", "rz"},
                       Int("hidden_size", 1)),
           {1, 1, 1, 1},
-          {sigmoid(1) * std::tanh(sigmoid(1) * std::tanh(4.0))},
+          {Sigmoid(1) * std::tanh(Sigmoid(1) * std::tanh(4.0))},
           {1, 1, 1},
           {1}}});
+}
+
+// Y of an LSTM of one unit after the steps x = 1 and 2; gates i, o, f, c.
+std::vector<double> TwoSteps(const std::vector<double>& w, const std::vector<double>& r) {
+  std::vector<double> y;
+  double h = 0, c = 0;
+  for (const double x : {1, 2}) {
+    const auto gate = [&](int i) { return x * w[i] + h * r[i]; };
+    c = Sigmoid(gate(2)) * c + Sigmoid(gate(0)) * std::tanh(gate(3));
+    h = Sigmoid(gate(1)) * std::tanh(c);
+    y.push_back(h);
+  }
+  return y;
+}
+
+TEST(QuantizedFormsTest, RecurrentWeightsMayHaveNoZeroPoints) {
+  const std::string weights =
+      Constant("w", kInt8, {1, 1, 4}, {2, 4, 6, 8}) +
+      Constant("r", kInt8, {1, 1, 4}, {3, 5, -4, 7}) + Constant("ws", kFloat, {1}, {0.125}) +
+      Constant("rs", kFloat, {1, 4}, {0.5, 0.25, 1, 0.125}) + Constant("wz", kInt8, {1}, {4}) +
+      Constant("rz", kInt8, {1, 4}, {-3, 1, 2, 4});
+  const auto lstm = [&](const std::string& wz, const std::string& rz) {
+    return weights + Contrib("DynamicQuantizeLSTM",
+                             {"x", "w", "r", "-", "-", "-", "-", "-", "ws", wz, "rs", rz},
+                             Int("hidden_size", 1));
+  };
+  const std::vector<double> w = {0.25, 0.5, 0.75, 1}, moved_w = {-0.25, 0, 0.25, 0.5};
+  const std::vector<double> r = {1.5, 1.25, -4, 0.875}, moved_r = {3, 1, -6, 0.375};
+  const std::vector<int64_t> y = {2, 1, 1, 1}, steps = {2, 1, 1};
+  const std::vector<float> x = {1, 2};
+  Check({{"None", lstm("-", "-"), y, TwoSteps(w, r), steps, x},
+         {"OfTheInput", lstm("wz", "-"), y, TwoSteps(moved_w, r), steps, x},
+         {"OfTheState", lstm("-", "rz"), y, TwoSteps(w, moved_r), steps, x},
+         {"Both", lstm("wz", "rz"), y, TwoSteps(moved_w, moved_r), steps, x}});
 }
 
 TEST(QuantizedFormsTest, IntegersEndAtTheLimitsOfTheirType) {
