@@ -171,6 +171,12 @@ TEST(ZeroPlaceholdersTest, FollowFromTheFillAndThePosition) {
                  op { type: "Add" input: "w" input: "y" output: "z" })",
        {},
        {"w", "x"}},
+      // Only a nested net reads the first declared input.
+      {w + x,
+       R"(external_input: "x" external_input: "w" op { type: "If" input: "w" output: "y"
+              arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" } } } })",
+       {},
+       {"w"}},
       // One zero of the shape [1, 1] is an input wherever it is.
       {mark(one + Arg("values", "floats: 0")), net, {}, {"w"}},
       {mark(one + Arg("values", "floats: 0")) + x, net, {}, {"w", "x"}},

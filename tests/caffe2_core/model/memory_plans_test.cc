@@ -136,6 +136,37 @@ TEST(MemoryPlansTest, PlannedBlobsAreThoseOfTheRun) {
   ExpectTensor<float>(ws, "y", {2, 2}, {10, 7, 22, 15});
 }
 
+// The convolution gives channels last, so that Split and Concat copy: their parts do not lie in c and y, as the first
+// plan has it. The next one gives each blob a place of its own, instead of memory outside the arena.
+TEST(MemoryPlansTest, PartsThatAreCopiedGetPlacesOfTheirOwn) {
+  Workspace ws;
+  FeedRandom(&ws, "x", {1, 32, 5, 7}, -1, 1, 1);
+  FeedRandom(&ws, "w", {32, 32, 1, 1}, -1, 1, 2);
+  NetBase* const net = ws.CreateNet(ParseNet(R"(
+      name: "halves" device_option { device_type: 5 }
+      external_input: "x" external_input: "w" external_output: "y2"
+      op { type: "CopyFromCPUInput" input: "x" output: "i" }
+      op { type: "Conv" input: "i" input: "w" output: "c" arg { name: "kernel" i: 1 } }
+      op { type: "Split" input: "c" output: "a" output: "b" arg { name: "axis" i: 1 } }
+      op { type: "Concat" input: "b" input: "a" output: "y" output: "sizes"
+           arg { name: "axis" i: 1 } }
+      op { type: "EnsureCPUOutput" input: "y" output: "y2" })"));
+  NetMemory memory(net, {}, StockOfPlans());
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(memory.Run());
+  const int plans = memory.plans_made();
+  memory.Begin();
+  ASSERT_TRUE(net->Run());
+  std::set<std::string> planned;
+  for (const NetMemory::PlannedBlob& blob : memory.planned()) {
+    const std::string name = memory.blobs()->name(blob.blob);
+    const Tensor& tensor = memory.objects()[blob.blob]->Get<Tensor>();
+    if (tensor.storage()->data() == blob.data) planned.insert(name);
+  }
+  memory.End(true);
+  EXPECT_EQ(memory.plans_made(), plans) << "nothing is left to learn";
+  for (const char* const name : {"a", "b", "c", "y"}) EXPECT_TRUE(planned.contains(name)) << name;
+}
+
 // The arena is freed before it grows: no tensor may keep a place in it if there is no memory for a larger one.
 TEST(MemoryPlansTest, AnArenaThatCannotGrowLeavesNoPlaces) {
   Workspace ws;

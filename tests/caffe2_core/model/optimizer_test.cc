@@ -1,5 +1,6 @@
 #include "caffe2_core/model/optimizer.h"
 
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/graph/passes/user_operators.h"
 #include "caffe2_core/model/predictor.h"
@@ -132,6 +133,23 @@ TEST_F(OptimizerTest, LeavesANetAloneThatUsesUnlistedBlobs) {
       EXPECT_EQ(prepared.new_constants.empty(), !lists_all);
       EXPECT_EQ(prepared.net.SerializeAsString() == net.SerializeAsString(), !lists_all);
     }
+  }
+}
+
+// Nets may be as deep as others can be: deeper ones are left alone, and creating them reports their depth.
+TEST_F(OptimizerTest, LeavesANetAloneThatIsTooDeep) {
+  for (const int levels : {1, kMaxNetDepth - 1, kMaxNetDepth}) {
+    NetDef inner = ParseNet("op { type: 'Relu' input: 'q' output: 'q' }");
+    for (int i = 0; i < levels; ++i) {
+      NetDef outer;
+      outer.add_op()->set_type("If");
+      outer.mutable_op(0)->add_input("c");
+      *outer.mutable_op(0)->add_arg() = MakeArgument("then_net", inner);
+      inner = outer;
+    }
+    NetDef net = ParseNet(kNet);
+    *net.add_op() = inner.op(0);
+    EXPECT_EQ(OptimizeNet(net, options_, &ws_).passes.empty(), levels == kMaxNetDepth) << levels;
   }
 }
 

@@ -340,6 +340,44 @@ TEST_F(RunResultsTest, TheCheckpointIsTheLastThatCouldBeWritten) {
   EXPECT_EQ(second.Run({}).checkpoint, CheckpointPath(folder, 3));
 }
 
+// Each file that cannot be written is a warning each time, and the others are written.
+TEST_F(RunResultsTest, WarnsOfEachFileThatCannotBeWritten) {
+  const std::string folder = dir_.path("run");
+  const std::vector<std::string> files = {"checkpoint-best", "checkpoint-3", "curves.svg",
+                                          "log.jsonl", "model.minidb"};
+  struct Row {
+    const char* blocked;
+    size_t warnings;
+  };
+  // Three epochs, each the best; a line of the log for each step and each epoch.
+  for (const Row& row : {Row{"checkpoint-best", 3}, Row{"curves.svg", 3}, Row{"model.minidb", 3},
+                         Row{"log.jsonl", 6}}) {
+    SCOPED_TRACE(row.blocked);
+    fs::remove_all(folder);
+    const std::string blocked = dir_.path(std::string("run/") + row.blocked);
+    TrainingRun training(folder, Line(0.5f, 3));
+    size_t warnings = 0;
+    TrainingCallbacks callbacks;
+    callbacks.on_warning = [&](const std::string& text) {
+      EXPECT_THAT(text, HasSubstr(blocked));
+      ++warnings;
+    };
+    callbacks.on_step = [&](const TrainingProgress& progress) {
+      if (progress.iteration > 1) return;
+      fs::remove(blocked);
+      if (row.warnings == 3) fs::create_directories(blocked + "/x");
+    };
+    const TrainingEnd end = training.Run(callbacks);
+    EXPECT_EQ(warnings, row.warnings);
+    EXPECT_EQ(end.iteration, 3);
+    EXPECT_EQ(end.checkpoint, CheckpointPath(folder, 3));
+    EXPECT_EQ(end.model_is_missing, std::string("model.minidb") == row.blocked);
+    for (const std::string& file : files)
+      EXPECT_EQ(fs::is_regular_file(dir_.path("run/" + file)), file != row.blocked) << file;
+    EXPECT_EQ(ReadTrainState(end.checkpoint).best_epoch(), 3);
+  }
+}
+
 // Rates are those of the epoch so far, whatever was before it: within a factor that a busy machine does not reach in
 // each of five epochs. Without the division by the steps, or from the start of the run, it would be 200 or more.
 TEST_F(RunResultsTest, RatesAreThoseOfTheEpochSoFar) {
