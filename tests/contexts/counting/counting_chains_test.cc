@@ -83,6 +83,21 @@ class ChainsStartOp final : public Operator<CountingContext> {
 REGISTER_DEVICE_OPERATOR(20, ChainsStart, ChainsStartOp);
 OPERATOR_SCHEMA(ChainsStart).NumInputs(1).NumOutputs(1).AllowInplace({{0, 0}});
 
+// Copies, and records no event.
+class ChainsQuietOp final : public Operator<CountingContext> {
+ public:
+  ChainsQuietOp(const OperatorDef& def, Workspace* ws) : Operator<CountingContext>(def, ws) {
+    DisableEvent();
+  }
+  bool RunOnDevice() override {
+    Output(0)->CopyFrom(Input(0), &context_);
+    if (debug_def().name() == "fails") context_.Launch([] { CAFFE_THROW("the device failed"); });
+    return true;
+  }
+};
+REGISTER_DEVICE_OPERATOR(20, ChainsQuiet, ChainsQuietOp);
+OPERATOR_SCHEMA(ChainsQuiet).NumInputs(1).NumOutputs(1);
+
 class CountingChainsTest : public testing::Test {
  protected:
   CountingChainsTest() { SetThreads(3); }
@@ -244,6 +259,52 @@ TEST_F(CountingChainsTest, AnErrorOfTheDeviceReachesTheChainThatReadsItsWork) {
     ExpectThrows([&] { net->Run(); }, "net \"n\": work of operators 0 to 2 (EnsureCPUOutput");
   }
   EXPECT_FALSE(read);
+}
+
+// At the end, the work of a stream begins with its first chain.
+TEST_F(CountingChainsTest, AnErrorAtTheEndNamesAllChainsOfItsStream) {
+  Feed<float>(&ws_, "x", {2}, {-1, 2});
+  Feed<float>(&ws_, "r", {1}, {1});
+  NetBase* const net =
+      Make(Up("x", "d") + Start("fails", "d", "e") + Start("two", "d", "f") + Call("r", "r"));
+  for (int run = 0; run < 2; ++run) {
+    ExpectThrows([&] { net->Run(); }, "net \"n\": work of operators 0 to 1 (ChainsStart \"fails\"");
+  }
+  NetBase* const later =
+      Make(Up("x", "d") + Start("two", "d", "e") + Start("fails", "d", "f") + Call("r", "r"));
+  ExpectThrows([&] { later->Run(); }, "net \"n\": work of operator 2 (ChainsStart \"fails\"");
+}
+
+// The chain itself is finished before those begin that need its work on another stream.
+TEST_F(CountingChainsTest, AChainWithoutAnEventIsFinishedByTheHost) {
+  Feed<float>(&ws_, "x", {2}, {-1, 2});
+  Feed<float>(&ws_, "r", {1}, {1});
+  NetBase* const net =
+      Make(Up("x", "d") + OnDevice(R"(type: "ChainsQuiet" input: "d" output: "e")") +
+           Start("one", "e", "f") + Start("two", "e", "g") + Call("r", "r"));
+  const int64_t waits = CountingDevice::Get(0).counts().waits;
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_TRUE(net->Run());
+    EXPECT_GT(CountingDevice::Get(0).counts().waits, waits + run);  // more than that at the end
+    for (const char* name : {"f", "g"}) {
+      const Tensor got(ws_.GetBlob(name)->Get<Tensor>(), CPU);
+      EXPECT_EQ(got.data<float>()[0], -1);
+      EXPECT_EQ(got.data<float>()[1], 2);
+    }
+  }
+}
+
+// The operators have returned, so that none of them is blamed.
+TEST_F(CountingChainsTest, AnErrorOfAChainWithoutAnEventNamesItsOperators) {
+  Feed<float>(&ws_, "x", {2}, {-1, 2});
+  Feed<float>(&ws_, "r", {1}, {1});
+  NetBase* const net =
+      Make(Up("x", "d") + OnDevice(R"(type: "ChainsQuiet" name: "fails" input: "d" output: "e")") +
+           Start("one", "e", "f") + Start("two", "e", "g") + Call("r", "r"));
+  for (int run = 0; run < 2; ++run) {
+    ExpectThrows([&] { net->Run(); }, "net \"n\": work of operators 0 to 1 (ChainsQuiet \"fails\"");
+    EXPECT_THAT(Starts::Get().Take(), testing::IsEmpty());
+  }
 }
 
 TEST_F(CountingChainsTest, AnErrorOfTheCpuDrainsTheDevice) {

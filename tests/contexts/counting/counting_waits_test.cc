@@ -123,6 +123,23 @@ TEST(DeviceWaitsTest, StreamsAreInTheOrderOfTheStarts) {
   EXPECT_EQ(PlanText(net, {positions, {3, 3, 5}}), "2: 1-0 on the device; end: 2-2");
 }
 
+// Operator 3 reads x again, after the host has waited for the stream that had read it before.
+TEST(DeviceWaitsTest, AWriterWaitsForTheLastReaderOfAStream) {
+  const std::string up = R"(type: "CopyFromCPUInput" input: "x" output: )";
+  const std::string net = Op(up + R"("d")") +
+                          Op(R"(type: "EnsureCPUOutput" input: "d" output: "y")") +
+                          OnCPU(R"(type: "Relu" input: "y" output: "z")") + Op(up + R"("e")") +
+                          OnCPU(R"(type: "ConstantFill" output: "x")");
+  EXPECT_EQ(PlanText(net, InOrderOfNet(5)), "2: 0-1; 4: 3-3");
+  // On other streams, each reader counts.
+  const std::vector<size_t> positions = {0, 1, 2, 3, 4};
+  EXPECT_EQ(PlanText(net, {positions, {0, 0, 0, 1, 0}}), "2: 0-1; 4: 3-3");
+  EXPECT_EQ(PlanText(Op(up + R"("d")") + Op(up + R"("e")") + Op(up + R"("f")") +
+                         OnCPU(R"(type: "ConstantFill" output: "x")"),
+                     {{0, 1, 2, 3}, {0, 1, 0, 0}}),
+            "3: 0-2; 3: 1-1");
+}
+
 // The host waits for the stream that wrote c, not for the one that reads it.
 TEST(DeviceWaitsTest, OneStreamWaitsOnceForTheWorkOfAnother) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
@@ -201,6 +218,24 @@ TEST(DeviceWaitsTest, TheHostWaitsForAnOperatorWithoutAnEvent) {
   EXPECT_EQ(Text(net.Plan(order)), "1: 0-0 on the device; end: 1-1");
   net.operators->all()[0]->DisableEvent();
   EXPECT_EQ(Text(net.Plan(order)), "1: 0-0; end: 1-1");
+}
+
+TEST(DeviceWaitsTest, EventsAreThoseOfOperatorsOnADeviceUnlessTheyAreDisabled) {
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                Op(R"(type: "Relu" input: "b" output: "c")") +
+                OnCPU(R"(type: "Relu" input: "x" output: "y")"));
+  OperatorBase *const device = net.operators->all()[0], *const other = net.operators->all()[1],
+                      *const cpu = net.operators->all()[2];
+  EXPECT_TRUE(HasDeviceEvent(*device));
+  EXPECT_FALSE(HasDeviceEvent(*cpu));
+  EXPECT_TRUE(WaitsOnDevice(*device, *other));
+  EXPECT_FALSE(WaitsOnDevice(*device, *cpu));
+  EXPECT_FALSE(WaitsOnDevice(*cpu, *device));
+  EXPECT_FALSE(WaitsOnDevice(*cpu, *cpu));
+  device->DisableEvent();
+  EXPECT_FALSE(HasDeviceEvent(*device));
+  EXPECT_FALSE(WaitsOnDevice(*device, *other));
+  EXPECT_TRUE(WaitsOnDevice(*other, *device));  // that of the one that waits is not needed
 }
 
 TEST(DeviceWaitsTest, RejectOrdersThatTheNetForbids) {

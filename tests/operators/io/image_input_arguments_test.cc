@@ -156,6 +156,21 @@ TEST_F(ImageInputArgumentsTest, HaveBounds) {
           "arg { name: 'crop' i: 5 } arg { name: 'scale' i: 4 } ");
   Refuses("", "argument minsize, want at least crop (got 4, want at least 5)",
           "arg { name: 'crop' i: 5 } arg { name: 'minsize' i: 4 } ");
+  // Of scale and minsize, the one that is not above 0 does not count.
+  const auto sides = [](int scale, int min_size) {
+    return MakeString("arg { name: 'crop' i: 5 } arg { name: 'scale' i: ", scale,
+                      " } arg { name: 'minsize' i: ", min_size, " } ");
+  };
+  for (const int none : {0, -1, -7}) {
+    EXPECT_EQ(Augmentation("", sides(none, 6)).min_size, 6);
+    EXPECT_EQ(Augmentation("", sides(6, none)).scale, 6);
+    Refuses("", "argument minsize, want at least crop (got 4, want at least 5)", sides(none, 4));
+    Refuses("", "argument scale, want at least crop (got 4, want at least 5)", sides(4, none));
+    Refuses("",
+            MakeString("argument scale is ", none, " and minsize is 0, want one of them above 0"),
+            sides(none, 0));
+  }
+  Refuses("", "argument scale is 6 and minsize is 7, want one of them above 0", sides(6, 7));
   EXPECT_THAT(Augmentation("arg { name: 'random_scale' ints: 4 ints: 4 }").random_scale,
               ElementsAre(4, 4));
   Refuses("arg { name: 'random_scale' ints: 3 ints: 9 }",
