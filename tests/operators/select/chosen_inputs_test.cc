@@ -50,6 +50,37 @@ TEST(ChosenInputsTest, OfMasks) {
   });
 }
 
+TEST(ChosenInputsTest, OfRows) {
+  ExpectEach({
+      {"Where C X Z -> Y broadcast_on_rows=1",
+       "C b 2 = 1,0; X f 2,3; Z f 2,3",
+       {{"C b 2,1 = 1", "input 0 (C) has shape [2, 1], want one element for each row of input 1"},
+        {"C b 2,3 = 1", "input 0 (C) has shape [2, 3], want one element for each row of input 1"},
+        {"C b 3 = 1", "input 0 (C) has shape [3], want one element for each row of input 1"},
+        {"C b - = 1", "input 0 (C) has shape [], want one element for each row of input 1"},
+        {"Z f 3,2", "input 2 (Z) has shape [3, 2], want [2, 3] as input 1 (X)"},
+        {"Z d 2,3", "input 2 (Z) has elements of type double, want float as input 1 (X)"},
+        {"C i 2 = 1", "input 0 (C) has elements of type int32, want bool"}}},
+      {"Where C X Z -> Y",
+       "C b 2,3 = 1,0; X f 2,3; Z f 2,3",
+       {{"C b 2 = 1", "input 0 (C) has shape [2], want [2, 3] as input 1 (X), or the argument"},
+        {"C b 3,2 = 1", "input 0 (C) has shape [3, 2], want [2, 3] as input 1 (X)"}}},
+      {"Conditional C X Z -> Y",
+       "C b 2 = 1,0; X f 2,3; Z f 2,3",
+       {{"C b 2,1 = 1", "input 0 (C) has shape [2, 1], want one element for each row of input 1"},
+        {"C b 3 = 1", "input 0 (C) has shape [3], want one element for each row of input 1"},
+        {"Z f 3,2", "input 2 (Z) has shape [3, 2], want [2, 3] as input 1 (X)"},
+        {"Z f 6", "input 2 (Z) has shape [6], want [2, 3] as input 1 (X)"},
+        {"Z i 2,3", "input 2 (Z) has elements of type int32, want float as input 1 (X)"}}},
+      {"DropoutGrad G M -> D is_test=0",
+       "G f 4; M b 2,2 = 1,0",
+       {{"M b 5 = 1", "elements of input 1 (mask) of shape [5], want as many as input 0 (dY)"},
+        {"M b 3 = 1", "elements of input 1 (mask) of shape [3], want as many as input 0 (dY)"},
+        {"M i 4 = 1", "int32"},
+        {"G d 4", "double"}}},
+  });
+}
+
 TEST(ChosenInputsTest, OfEncodings) {
   ExpectEach({
       {"ONNXOneHot I d V -> Y",
@@ -62,6 +93,17 @@ TEST(ChosenInputsTest, OfEncodings) {
         {"d l 1 = -1", "input 1 (depth)"},
         {"d b - = 1", "input 1 (depth) has elements of type bool"},
         {"I b 3 = 1", "input 0 (indices) has elements of type bool"}}},
+      {"OneHot I N -> Y",
+       "I l 3 = 0,2,1; N l 1 = 3",
+       {{"I l 3 = 0,3,1", "3"},
+        {"I l 3 = 0,-1,1", "-1"},
+        {"I l 3,1 = 0", "rank of input 0 (indices), want a vector"},
+        {"I i 3 = 0", "int32"},
+        {"N l 2 = 3", "elements of input 1 (index_size), want one"},
+        {"N l 1 = -1", "input 1 (index_size), want at least 0"},
+        {"N i 1 = 3", "int32"}}},
+      // Without columns, the indices are not checked.
+      {"OneHot I N -> Y", "I l 2 = 5,-1; N l 1 = 0", {{"N l 1 = 1", "5"}}},
       {"SegmentOneHot L I N -> Y",
        "L i 2 = 2,1; I l 3 = 0,2,1; N l 1 = 3",
        {{"I l 3 = 0,3,1", "element 1 of input 1 (indices) is 3, want at least 0 and less than"},

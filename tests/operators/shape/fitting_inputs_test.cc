@@ -163,6 +163,28 @@ TEST(FittingInputsTest, OfRepeatedAndReversedRows) {
   });
 }
 
+TEST(FittingInputsTest, OfNewShapes) {
+  ExpectEach({
+      {"Reshape X s -> Y o",
+       "X f 2,3; s l 2 = 3,-1",
+       {{"s l - = 6", "rank of input 1 (shape), want a vector"},
+        {"s l 1,1 = 6", "rank of input 1 (shape), want a vector"},
+        {"s l 0", "input 1 (shape) has no elements, want at least one"},
+        {"s l 2 = 4,2", "[2, 3]"},
+        {"s l 2 = -1,-1", "-1"},
+        {"s i 2 = 4,-1", "[2, 3]"},
+        {"s f 2 = 3,2", "input 1 (shape) has elements of type float"}}},
+      {"ResizeLike X Z -> Y", "X f 2,3; Z i 6", {{"Z i 5", "5"}, {"Z i 2,4", "[2, 4]"}}},
+      {"SplitByLengths X L -> A B axis=0 use_scaling_lengths=1",
+       "X f 4; L i 2 = 1,0",
+       {{"L i 2 = 1,2", "size of the dimension, 4, modulo the sum of the lengths, 3"},
+        {"L i 2 = 3,-1", "element 1 of input 1 (lengths), want at least 0"},
+        {"L i 3 = 1", "elements of input 1 (lengths), 3, modulo the outputs, 2"},
+        {"L i 2,1 = 1", "rank of input 1 (lengths) of shape [2, 1]"},
+        {"L i 2 = 0,0", "sum of the lengths, want the size of the dimension"}}},
+  });
+}
+
 TEST(FittingInputsTest, OfBlocks) {
   ExpectEach({
       {"SpaceToDepth X -> Y blocksize=2",

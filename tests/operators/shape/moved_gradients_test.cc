@@ -35,6 +35,19 @@ TEST(MovedGradientsTest, ReadTheInputsThatTheOperatorsRead) {
   for (const auto& [op, want] : rows) EXPECT_EQ(DescribeGradient(op), want);
 }
 
+// Without axes, all dimensions of size 1 are removed: the gradient gets the shape of the input.
+TEST(MovedGradientsTest, OfAllUnitDimensionsReadTheShape) {
+  EXPECT_EQ(DescribeGradient("type: 'ONNXSqueeze' input: 'X' output: 'Y'"),
+            "ResizeLike(Y_grad,X)->X_grad | X_grad");
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 3, 1, 2});
+  ExpectGradientMatches(&ws, "type: 'ONNXSqueeze' input: 'X' output: 'Y'");
+  ExpectGradientMatches(&ws,
+                        "type: 'ONNXSqueeze' input: 'X' output: 'Y' arg { name: 'axes' ints: -2 }");
+  ExpectGradientMatches(
+      &ws, "type: 'Unsqueeze' input: 'X' output: 'Y' arg { name: 'axes' ints: 0 ints: -1 }");
+}
+
 // The arguments are those of the operator.
 TEST(MovedGradientsTest, KeepTheArguments) {
   const std::pair<const char*, const char*> rows[] = {

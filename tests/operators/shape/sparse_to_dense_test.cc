@@ -53,6 +53,26 @@ TEST(SparseToDenseTest, AcceptsNoIndicesAndNoElements) {
   ExpectTensor<float>(ws, "Y", {2, 0}, {});
 }
 
+// As in Caffe2, the indices are not checked then.
+TEST(SparseToDenseTest, HasNoRowsIfTheTensorForTheSizeHasNone) {
+  Workspace ws;
+  FeedRange<float>(&ws, "V", {2, 3}, 1);
+  Feed<float>(&ws, "L", {0, 9}, {});
+  for (const int64_t index : {0, 7, -1}) {
+    Feed<int64_t>(&ws, "I", {2}, {index, 5});
+    ws.RunOperatorOnce(
+        test::ParseOp("type: 'SparseToDense' input: 'I' input: 'V' input: 'L' output: 'Y'"));
+    ExpectTensor<float>(ws, "Y", {0, 3}, {});
+  }
+  Feed<float>(&ws, "L", {1}, {0});
+  ExpectThrows(
+      [&] {
+        ws.RunOperatorOnce(
+            test::ParseOp("type: 'SparseToDense' input: 'I' input: 'V' input: 'L' output: 'Y'"));
+      },
+      "index");
+}
+
 TEST(SparseToDenseTest, AddsIntegersModuloTheirRange) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {2}, {0, 0});

@@ -35,5 +35,30 @@ TEST(SplitByLengthsTest, ScalesTheLengths) {
                "elements of input 1 (lengths), 3, modulo the outputs, 2");
 }
 
+TEST(SplitByLengthsTest, ScalesLengthsOfAnySum) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {4}, {1, 2, 3, 4});
+  // The only length becomes the whole dimension.
+  Feed<int32_t>(&ws, "L", {2}, {1, 0});
+  RunOp(&ws, Split(1));
+  ExpectTensor<float>(ws, "A", {4}, {1, 2, 3, 4});
+  ExpectTensor<float>(ws, "B", {0}, {});
+  Feed<int32_t>(&ws, "L", {4}, {0, 0, 0, 1});
+  RunOp(&ws, Split(1));
+  ExpectTensor<float>(ws, "A", {0}, {});
+  ExpectTensor<float>(ws, "B", {4}, {1, 2, 3, 4});
+  Feed<int32_t>(&ws, "L", {2}, {3, 1});  // the sum is the size already
+  RunOp(&ws, Split(1));
+  ExpectTensor<float>(ws, "A", {3}, {1, 2, 3});
+  ExpectTensor<float>(ws, "B", {1}, {4});
+  Feed<float>(&ws, "X", {0}, {});
+  for (const int32_t length : {0, 1}) {  // of nothing, any lengths are lengths of 0
+    Feed<int32_t>(&ws, "L", {2}, {0, length});
+    RunOp(&ws, Split(1));
+    ExpectTensor<float>(ws, "A", {0}, {});
+    ExpectTensor<float>(ws, "B", {0}, {});
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::split_by_lengths_test
