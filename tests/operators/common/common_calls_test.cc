@@ -110,6 +110,12 @@ TEST(ReshapedDimsTest, ComputesOneDimension) {
   EXPECT_EQ(reshaped({0, 6}, {0, 5}), (Dims{0, 5}));
   EXPECT_EQ(reshaped({0, 6}, {-1, 5}), (Dims{0, 5}));
   EXPECT_EQ(reshaped({0, 6}, {6, 0}, true), (Dims{6, 0}));
+  // Of an empty tensor, 0 is a size, and -1 becomes 0 beside any other.
+  EXPECT_EQ(reshaped({6, 0}, {0, 5}), (Dims{0, 5}));
+  EXPECT_EQ(reshaped({6, 0}, {5, 0}), (Dims{5, 0}));
+  EXPECT_EQ(reshaped({0, 6}, {-1, 0}), (Dims{0, 0}));
+  EXPECT_EQ(reshaped({6, 0}, {0, -1}), (Dims{0, 0}));
+  EXPECT_EQ(reshaped({3, 0}, {7, -1, 2}), (Dims{7, 0, 2}));
   EXPECT_EQ(reshaped({}, {1, -1}), (Dims{1, 1}));
   EXPECT_EQ(reshaped({1}, {}), Dims{});
   ExpectRefusals({

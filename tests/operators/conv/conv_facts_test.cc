@@ -126,6 +126,41 @@ TEST(ConvMemoryTest, IsThatOfThePlan) {
   EXPECT_EQ(unfit.scratch_bytes + unfit.prepared_bytes, 0);
 }
 
+// Without `deterministic`, Winograd's algorithm is the fastest on many machines.
+TEST(ConvMemoryTest, IsThatOfADeterministicPlan) {
+  EnsureBuiltinOperators();
+  const Dims x = {1, 64, 28, 28}, w = {64, 64, 3, 3};
+  const auto memory = [&](const std::string& arguments, const ConvLimits& limits) {
+    const OperatorDef def =
+        OperatorsOf({("Conv X w -> Y kernel=3 pad=1" + arguments).c_str(), ""})[0];
+    const auto extra = ExtraMemoryOf(def, FloatShapes({x, w}), FloatShapes({x}));
+    const ConvPlan plan(ShapeFor("kernel=3 pad=1", x, w), limits);
+    EXPECT_EQ(extra.scratch_bytes, plan.ScratchBytes()) << arguments;
+    EXPECT_EQ(extra.prepared_bytes, plan.PreparedBytes()) << arguments;
+    return extra.prepared_bytes;
+  };
+  (void)memory("", {});
+  (void)memory(" deterministic=0", {});
+  (void)memory(" deterministic=1", {.deterministic = true});
+}
+
+// The gradient of X of a transposed convolution is a convolution of dY, by the algorithm that one has.
+TEST(ConvTransposeGradientTest, ConvolvesAsDeterministicAsItIsAsked) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 64, 28, 28}, -1, 1, 1);
+  FeedRandom(&ws, "w", {64, 64, 3, 3}, -1, 1, 2);
+  FeedRandom(&ws, "G", {1, 64, 28, 28}, -1, 1, 3);
+  for (const char* const asked : {"0", "1"}) {
+    for (const std::string op : {"ConvTransposeGradient X w G -> D E F", "Conv G w -> Y"}) {
+      OperatorDef def =
+          OperatorsOf({(op + " kernel=3 pad=1 deterministic=" + asked).c_str(), ""})[0];
+      def.mutable_device_option()->set_device_type(PROTO_CPU);
+      ASSERT_TRUE(ws.RunOperatorOnce(def));
+    }
+    EXPECT_EQ(Fetch<float>(ws, "F"), Fetch<float>(ws, "Y")) << "deterministic " << asked;
+  }
+}
+
 TEST(ConvShapeTest, TransposedExchangesChannelsAndSizes) {
   const ConvShape shape = ShapeFor("kernels=3,2 strides=2,1 pads=1,0,2,1 dilations=2,1 group=2",
                                    {5, 4, 9, 7}, {6, 2, 3, 2}, true);

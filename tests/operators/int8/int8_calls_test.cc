@@ -162,6 +162,17 @@ TEST(Int8RefusalsTest, NameShapesOfProductsAndWindows) {
        "columns of input 1 (W): got 0, want more than 0"},
       {one_bias + "Int8FC x w b -> y", "X f 2,3; W f 2,3",
        "elements of input 2 (bias), want one for each output channel (got 1, want 2)"},
+      {OfX(w + "2, values=1,2 | Int8FC x w b -> y"), "X f 2,3; W f 1,3",
+       "elements of input 2 (bias), want one for each output channel (got 2, want 1)"},
+      {OfX(w + "2, values=1,2 | Int8Conv x w b -> y order=NHWC kernel=1"),
+       "X f 1,2,2,3; W f 1,1,1,3",
+       "elements of input 2 (bias), want one for each output channel (got 2, want 1)"},
+      {conv, "X f 1,2,2,3; W f 1,2,1,3",
+       "input 1 (filter) has shape [1, 2, 1, 3], want [1, 1, 1, 3]: the kernel, and the channels "
+       "of input 0 (X) divided by argument group"},
+      {conv, "X f 1,2,2,3; W f 1,1,2,3",
+       "input 1 (filter) has shape [1, 1, 2, 3], want [1, 1, 1, 3]: the kernel, and the channels "
+       "of input 0 (X) divided by argument group"},
       {OfX("Int8Quantize W -> w Y_scale=0.5 | Int8FC x w w -> y"), "X f 2,3; W f 2,3",
        "input 2 (bias) has elements of type uint8, want int32"},
       {one_bias + "Int8FC x w b -> y Y_scale=0.25", "X f 2,3; W f 1,3",
