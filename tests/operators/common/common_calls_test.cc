@@ -84,6 +84,9 @@ TEST(SlicePlanTest, CountsNegativeBoundsFromBehindTheEnd) {
   EXPECT_EQ(plan({4}, {-5}, {-5}).dims, Dims{0});
   // A tensor without elements may be cut in several dimensions.
   EXPECT_EQ(plan({0, 4, 5}, {0, 1, 1}, {-1, 2, 3}).dims, (Dims{0, 1, 2}));
+  // Bounds of a dimension without elements have no effect.
+  EXPECT_EQ(plan({0, 4}, {-5, 0}, {-7, 2}).dims, (Dims{0, 2}));
+  EXPECT_EQ(plan({0, 4}, {3, 1}, {1, -1}).dims, (Dims{0, 3}));
   ExpectRefusals({
       {[&] { plan({4}, {-6}, {1}); },
        "dim 0 of input 0 of shape [4] cannot be sliced from -6 to 1"},

@@ -45,6 +45,8 @@ constexpr const char* kOperators[] = {
     R"(type: "Conv" input: "X" input: "P" input: "B" output: "Y" arg { name: "kernel" i: 1 })",
     R"(type: "ConvFusion" input: "X" input: "Q" input: "Z" output: "Y" arg { name: "kernel" i: 1 }
        arg { name: "sum" i: 1 } arg { name: "activation" s: "Relu" })",
+    R"(type: "FC" input: "X" input: "U" input: "T" output: "Y")",
+    R"(type: "FCTransposed" input: "X" input: "R" input: "T" output: "Y")",
 };
 
 class ReusedOnednnTest : public OnednnTest {
@@ -61,6 +63,10 @@ class ReusedOnednnTest : public OnednnTest {
     FeedWeights("P", {32, c.channels, 1, 1}, -1, 1, seed + 7);
     FeedWeights("B", {32}, -1, 1, seed + 8);
     FeedWeights("Q", {c.channels, c.channels, 1, 1}, -1, 1, seed + 9);
+    const int64_t row = c.channels * c.height * c.width;
+    FeedWeights("U", {7, row}, -1, 1, seed + 10);
+    FeedWeights("R", {row, 7}, -1, 1, seed + 11);
+    FeedWeights("T", {7}, -1, 1, seed + 12);
   }
   // Runs that most operators reject: they must leave no part of a plan.
   void RunOnUnfitInputs(const OnednnCase& c, OperatorBase* op) {
@@ -75,6 +81,7 @@ class ReusedOnednnTest : public OnednnTest {
     FeedWeights("F", {21, c.channels + 1, 3, 3});
     FeedWeights("P", {32, c.channels + 1, 1, 1});
     FeedWeights("Q", {c.channels + 1, c.channels, 1, 1});
+    FeedWeights("T", {8});
     RunOrReject(op);
   }
   static void RunOrReject(OperatorBase* op) {

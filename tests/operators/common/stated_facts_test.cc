@@ -74,7 +74,7 @@ std::vector<StatedRow> StatedRows() {
       {"ConvInteger", kConv, ""},
       {"QLinearConv", kConv, ""},
       {"FC", kMatMul, "float linear_fc adds_fc weights", 3},
-      {"FCTransposed", kMatMul, "float linear_fc_transposed adds_fc weights", 3},
+      {"FCTransposed", kMatMul, "float linear_fc_transposed adds_fc weights"},
       {"MatMul", kMatMul, "adds_matmul", 2},
       {"BatchMatMul", kMatMul, "adds_matmul"},
       {"MatMulInteger", kMatMul, ""},
@@ -210,21 +210,26 @@ TEST(StatedFactsTest, ArgumentsOfFusionsAndOfIdeepHaveTheirDefaults) {
          {"momentum", "0.9"},
          {"num_batches", "1"},
          {"activation", ""}}}},
-      {{"AveragePool", "AveragePool1D", "AveragePool3D"}, {output, {{"count_include_pad", "0"}}}},
+      {{"AveragePool", "AveragePool1D", "AveragePool3D"},
+       {{{"output_precision", "f32"},
+         {"pooled_min", "0"},
+         {"pooled_max", "0"},
+         {"count_include_pad", "0"}}}},
       {{"AveragePoolGradient"}, {{{"count_include_pad", "0"}}}},
       {{"MaxPool", "MaxPool2D"}, {{{"output_precision", "f32"}}}}};
   for (const auto& row : rows) {
     for (const char* const type : row.types) {
       for (const Defaults& defaults : row.arguments) {
-        for (const auto& [name, value] : defaults) {
-          SCOPED_TRACE(absl::StrCat(type, " ", name));
+        for (const auto& argument : defaults) {
+          SCOPED_TRACE(absl::StrCat(type, " ", argument.first));
           const auto& args = StatedSchemaOf(type).args();
-          const auto found = std::find_if(args.begin(), args.end(),
-                                          [&](const auto& arg) { return arg.name == name; });
+          const auto found = std::find_if(args.begin(), args.end(), [&](const auto& arg) {
+            return arg.name == argument.first;
+          });
           ASSERT_NE(found, args.end());
-          EXPECT_EQ(found->default_value, value);
+          EXPECT_EQ(found->default_value, argument.second);
           EXPECT_EQ(std::count_if(args.begin(), args.end(),
-                                  [&](const auto& arg) { return arg.name == name; }),
+                                  [&](const auto& arg) { return arg.name == argument.first; }),
                     1);
         }
       }

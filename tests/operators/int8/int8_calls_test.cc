@@ -3,8 +3,11 @@
 
 #include <cmath>
 
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "operators/int8/requantization.h"
 #include "tests/operators/common/call_tables.h"
+#include "tests/operators/common/long_calls.h"
 #include "tests/support/refusals.h"
 
 namespace caffe2rt::test::int8_calls_test {
@@ -315,6 +318,15 @@ TEST(Int8CallsTest, KeepsValuesThatScalesHoldExactly) {
        "Y f 1,2,4,1 = 1,1,2,2,3,3,4,4"},
       {OfX("Int8Concat x x -> y axis=1" + kSame + back), "X f 2,2 = 1,2,3,4",
        "Y f 2,4 = 1,2,1,2,3,4,3,4"},
+      // Inputs without elements add nothing, wherever they are.
+      {OfX("Int8Quantize Z -> z Y_scale=0.5 Y_zero_point=10 | Int8Concat x z x -> y axis=0" +
+           kSame + back),
+       "X f 1,2 = 1,2; Z f 0,2", "Y f 2,2 = 1,2,1,2"},
+      {OfX("Int8Quantize Z -> z Y_scale=0.5 Y_zero_point=10 | Int8Concat z z x z x -> y axis=1 "
+           "Y_scale=0.5 Y_zero_point=10" +
+           back),
+       "X f 2,1 = 1,2; Z f 2,0", "Y f 2,2 = 1,1,2,2"},
+      {OfX("Int8Concat x x -> y axis=1" + kSame + back), "X f 0,2", "Y f 0,4"},
       {"Int8GivenTensorFill -> y values=abc shape=2, Y_zero_point=97 | Int8Dequantize y -> Y", "",
        "Y f 2 = 0,1"},
       {"Int8GivenTensorFill -> y values=a Y_zero_point=90 | Int8Dequantize y -> Y", "",
@@ -358,6 +370,24 @@ TEST(Int8CallsTest, InfersShapesAndTypes) {
       {"Int8Transpose x -> y axes=1,1", "x u 2,6",
        "argument axes, sorted, want a permutation of 0 to rank - 1: element 0 (got 1, want 0)"},
   });
+}
+
+// The old shape has the type of the new one, if that is an input and known.
+TEST(Int8CallsTest, InfersTheTypeOfTheOldShape) {
+  ExpectInferred({
+      {"Int8Reshape x s -> y o", "x u 2,3; s i 2", "? ?; int32 [2]"},
+      {"Int8Reshape x s -> y o", "x u 2,3; s l 2", "? ?; int64 [2]"},
+      {"Int8Reshape x -> y o shape=-1,", "x u 2,3", "uint8 [6]; int64 [2]"},
+  });
+  const OperatorDef def = OperatorsOf({"Int8Reshape x s -> y o", ""})[0];
+  const std::vector<TensorShape> shapes =
+      OpSchemaRegistry::Schema("Int8Reshape")
+          ->InferTensor(def,
+                        {CreateTensorShape(std::vector<int64_t>{2, 3, 4}, TensorProto::UINT8)});
+  ASSERT_EQ(shapes.size(), 2u);
+  EXPECT_TRUE(shapes[0].unknown_shape());
+  EXPECT_EQ(GetDimsVector(shapes[1]), std::vector<int64_t>{3});
+  EXPECT_EQ(shapes[1].data_type(), TensorProto::INT64);
 }
 
 TEST(RequantizationTest, AcceptsFactorsBelowOne) {

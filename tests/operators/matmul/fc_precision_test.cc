@@ -196,6 +196,18 @@ TEST(FCPrecisionTest, ReportsWhatComputesAndRejectsUnknownNames) {
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().implementation, "built-in int8");
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().reason, "precision");
   ExpectThrows([&] { RunOp(&ws, OpText("fp8")); }, "want f32, bf16 or int8");
+  // A pass states f32 where its model expects nothing of less; without a statement there is no choice.
+  const auto taken = [&](const std::string& op) {
+    ws.CreateNet(ParseNet(MakeString("name: \"m\" op { ", op, " }")), true)->Run();
+    return KernelOf(*ws.GetNet("m")->GetOperators()[0])->taken();
+  };
+  EXPECT_EQ(taken(OpText("f32")).reason, "model");
+  EXPECT_EQ(taken(OpText("f32")).implementation, "built-in");
+  const KernelCandidate only =
+      taken(R"(type: "FCFusion" input: "X" input: "W" input: "b" output: "Y")");
+  EXPECT_EQ(only.reason, "only_candidate");
+  EXPECT_EQ(only.implementation, "built-in");
+  EXPECT_EQ(only.algorithm, "gemm");
 }
 
 TEST(FCPrecisionTest, AllocatesNothingOnceWarm) {

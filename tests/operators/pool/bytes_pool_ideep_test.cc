@@ -59,13 +59,13 @@ const KeptPoolRow kKeptPools[] = {
      kBytesOfX},
     {"AveragePool X -> Y kernel=3 pad=1 stride=2 output_precision=int8", kBytesOfX},
     // Bytes of the range: 255 steps from -51 to 76.5, of which 0 is step 102.
-    {"AveragePool X -> Y kernel=2 output_precision=int8 output_min=-51. output_max=76.5",
+    {"AveragePool X -> Y kernel=2 output_precision=int8 pooled_min=-51. pooled_max=76.5",
      {.scale = 0.5f, .zero_point = 102}},
-    {"AveragePool X -> Y global_pooling=1 output_precision=int8 output_min=0. output_max=51.",
+    {"AveragePool X -> Y global_pooling=1 output_precision=int8 pooled_min=0. pooled_max=51.",
      {.scale = 0.2f, .zero_point = 0}},
     // What is no range has no effect.
-    {"AveragePool X -> Y kernel=2 output_precision=int8 output_min=9. output_max=9.", kBytesOfX},
-    {"AveragePool X -> Y kernel=2 output_precision=int8 output_min=9. output_max=-9.", kBytesOfX},
+    {"AveragePool X -> Y kernel=2 output_precision=int8 pooled_min=9. pooled_max=9.", kBytesOfX},
+    {"AveragePool X -> Y kernel=2 output_precision=int8 pooled_min=9. pooled_max=-9.", kBytesOfX},
 };
 
 void ExpectKept(const KeptPoolRow& row, const Workspace& cpu, const Workspace& onednn) {
