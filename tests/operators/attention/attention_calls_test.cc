@@ -3,6 +3,7 @@
 
 #include "operators/attention/attention_kernel.h"
 #include "tests/operators/common/call_tables.h"
+#include "tests/operators/common/run_rows.h"
 
 namespace caffe2rt::test::attention_calls_test {
 namespace {
@@ -86,6 +87,19 @@ TEST(AttentionCallsTest, KeepsTheShapesThatZerosState) {
       {"MultiHeadAttention Q K V -> Y query_shape=0,0,0 key_shape=0,0,0 value_shape=0,0,0 "
        "output_shape=0,0,0",
        "Q f 1,2,1 = 0; K f 2,2,1 = 1; V f 2,2,1 = 1,2,3,4", "Y f 1,2,1 = 2,3"},
+      // With one key the result of each head is its value.
+      {"MultiHeadAttention Q K V -> Y heads=2",
+       "Q f 2,1,2 = 5,-7; K f 2,1,2 = 3,1; V f 2,1,4 = 1,2,3,4,5,6,7,8",
+       "Y f 2,1,4 = 1,2,3,4,5,6,7,8"},
+      {"MultiHeadAttention Q K V -> Y heads=3",
+       "Q f 1,2,3 = 5,-7,2; K f 1,1,3 = 3,1,9; V f 1,1,3 = 1,2,3", "Y f 1,2,3 = 1,2,3"},
+      // A mask of two images and one head, and of two images and all heads.
+      {"MultiHeadAttention Q K V M -> Y heads=2",
+       "Q f 2,1,2 = 0; K f 2,2,2 = 1; V f 2,2,2 = 1,2,3,4,5,6,7,8; M f 2,1,1,2 = 0,-inf,-inf,0",
+       "Y f 2,1,2 = 1,2,7,8"},
+      {"MultiHeadAttention Q K V M -> Y heads=2",
+       "Q f 2,1,2 = 0; K f 2,2,2 = 1; V f 2,2,2 = 1,2,3,4,5,6,7,8; M f 2,2,1,2 = 0,-inf,-inf,0",
+       "Y f 2,1,2 = 1,4,5,8"},
       // Without keys the product with no values is 0, whatever the mask is.
       {"MultiHeadAttention Q K V -> Y heads=1", "Q f 1,2,1; K f 1,0,1; V f 1,0,2", "Y f 1,2,2 = 0"},
   });
@@ -100,6 +114,30 @@ TEST(AttentionCallsTest, InfersTheShapeOfTheResult) {
       {"MultiHeadAttention Q K V M -> Y", "Q f 1,1,4; K f 1,7,4; V f 1,7,6; M f ?", "? ?"},
       {"MultiHeadAttention Q K V -> Y", "Q f 1,1,4; K f 1,7,4; V f ?", "? ?"},
   });
+}
+
+TEST(AttentionRunsTest, FollowTheirInputsAndRecoverFromErrors) {
+  ExpectRuns(
+      "MultiHeadAttention Q K V M -> Y",
+      {{"Q f 1,2,1 = 0; K f 1,2,1 = 1; V f 1,2,1 = 10,20; M f 2 = 0,-inf", "Y f 1,2,1 = 10,10"},
+       {"M f 2,2 = 0,-inf,-inf,0", "Y f 1,2,1 = 10,20"},
+       {"M f 2,1 = 0,5", "Y f 1,2,1 = 15,15"},
+       {"M f 1 = 7", "Y f 1,2,1 = 15,15"},
+       {"M f 1,2 = -inf,0", "Y f 1,2,1 = 20,20"},
+       {"M f 2,1,2 = 0,-inf,-inf,0", "Y f 1,2,2 = 10,20,10,20"},
+       {"M f 2,1,1,2 = 0,-inf,-inf,0", "Y f 2,2,1 = 10,10,20,20"},
+       {"M f 3", "", "input 3 (mask) has shape [3]"},
+       {"M f 2 = -inf,0", "Y f 1,2,1 = 20,20"},
+       {"V f 1,2,2 = 1,2,3,4", "Y f 1,2,2 = 3,4,3,4"},
+       {"Q f 1,1,1 = 0", "Y f 1,1,2 = 3,4"},
+       {"K f 1,1,1 = 2; V f 1,1,2 = 5,6", "", "input 3 (mask) has shape [2]"},
+       {"M f 1 = 0", "Y f 1,1,2 = 5,6"}});
+  ExpectRuns("MultiHeadAttention Q K V -> Y heads=2",
+             {{"Q f 1,1,2 = 0; K f 1,2,2 = 1; V f 1,2,2 = 1,2,3,4", "Y f 1,1,2 = 2,3"},
+              {"V f 3,2,2 = 1,2,3,4,5,6,7,8,9,10,11,12", "Y f 3,1,2 = 2,3,6,7,10,11"},
+              {"K f 3,2,4 = 1", "", "input 1 (K) has heads of size 2, want 1"},
+              {"Q f 3,2,4 = 0", "Y f 3,2,2 = 2,3,2,3,6,7,6,7,10,11,10,11"},
+              {"V f 1,2,4 = 1,2,3,4,5,6,7,8", "Y f 3,2,4 = 3,4,5,6"}});
 }
 
 // Few heads that do not divide among the threads are cut, by at most one part for each tile of 12

@@ -84,6 +84,9 @@ TEST(SlicePlanTest, CountsNegativeBoundsFromBehindTheEnd) {
   EXPECT_EQ(plan({4}, {-5}, {-5}).dims, Dims{0});
   // A tensor without elements may be cut in several dimensions.
   EXPECT_EQ(plan({0, 4, 5}, {0, 1, 1}, {-1, 2, 3}).dims, (Dims{0, 1, 2}));
+  // Bounds of a dimension without elements have no effect.
+  EXPECT_EQ(plan({0, 4}, {-5, 0}, {-7, 2}).dims, (Dims{0, 2}));
+  EXPECT_EQ(plan({0, 4}, {3, 1}, {1, -1}).dims, (Dims{0, 3}));
   ExpectRefusals({
       {[&] { plan({4}, {-6}, {1}); },
        "dim 0 of input 0 of shape [4] cannot be sliced from -6 to 1"},
@@ -110,6 +113,12 @@ TEST(ReshapedDimsTest, ComputesOneDimension) {
   EXPECT_EQ(reshaped({0, 6}, {0, 5}), (Dims{0, 5}));
   EXPECT_EQ(reshaped({0, 6}, {-1, 5}), (Dims{0, 5}));
   EXPECT_EQ(reshaped({0, 6}, {6, 0}, true), (Dims{6, 0}));
+  // Of an empty tensor, 0 is a size, and -1 becomes 0 beside any other.
+  EXPECT_EQ(reshaped({6, 0}, {0, 5}), (Dims{0, 5}));
+  EXPECT_EQ(reshaped({6, 0}, {5, 0}), (Dims{5, 0}));
+  EXPECT_EQ(reshaped({0, 6}, {-1, 0}), (Dims{0, 0}));
+  EXPECT_EQ(reshaped({6, 0}, {0, -1}), (Dims{0, 0}));
+  EXPECT_EQ(reshaped({3, 0}, {7, -1, 2}), (Dims{7, 0, 2}));
   EXPECT_EQ(reshaped({}, {1, -1}), (Dims{1, 1}));
   EXPECT_EQ(reshaped({1}, {}), Dims{});
   ExpectRefusals({

@@ -157,6 +157,10 @@ TEST(ConvGeometryTest, LegacyPoolsDropAWindowThatStartsInTheTail) {
                          {7, 3, 3, 2, 3},     // -2, 1, 4 and 7, which is the end
                          {8, 3, 3, 2, 4},     // 7 is the last element
                          {3, 1, 3, 0, 2},     // without a pad no window is dropped
+                         {2, 3, 2, 0, 1},     // shorter than the window by less than a stride
+                         {2, 4, 3, 0, 1},     // the same
+                         {1, 3, 2, 0, 0},     // by a stride
+                         {1, 4, 2, 1, 1},     // with a pad
                          {6, 3, 2, 0, 3}}) {  // 0, 2, 4: the last window reaches beyond the end
     SCOPED_TRACE(c.in);
     EXPECT_EQ(Geometry(Ints("kernels", {c.kernel}) + Ints("strides", {c.stride}) +

@@ -65,6 +65,57 @@ TYPED_TEST(CopiesTest, FollowStrides) {
   nothing.Run(TypeMeta::Make<T>(), nullptr, nullptr);
 }
 
+struct CopiedLoop {
+  int64_t size, src, dst;
+};
+
+// The loops one in another, from element `from` of x on.
+template <class T>
+void CopyOneByOne(const std::vector<CopiedLoop>& loops, size_t depth, const T* from, T* to) {
+  if (depth == loops.size()) {
+    *to = *from;
+    return;
+  }
+  for (int64_t i = 0; i < loops[depth].size; ++i)
+    CopyOneByOne(loops, depth + 1, from + i * loops[depth].src, to + i * loops[depth].dst);
+}
+
+// Loops that continue each other in one array only, or in both, and those that repeat an element.
+TYPED_TEST(CopiesTest, JoinOnlyLoopsThatContinueEachOtherInBothArrays) {
+  using T = TypeParam;
+  const std::vector<std::vector<CopiedLoop>> nests = {
+      {{2, 3, 3}, {3, 1, 1}},
+      {{2, 3, 6}, {3, 1, 1}},
+      {{2, 6, 3}, {3, 1, 1}},
+      {{2, 0, 3}, {3, 0, 1}},
+      {{2, 0, 6}, {3, 0, 1}},
+      {{2, 0, 3}, {3, 1, 1}},
+      {{2, 3, 3}, {3, 0, 1}},
+      {{2, -3, 3}, {3, -1, 1}},
+      {{2, 3, 3}, {3, -1, 1}},
+      {{2, 1, 12}, {3, 0, 4}, {2, 0, 2}},
+      {{2, 1, 12}, {3, 0, 4}, {2, 0, 1}},
+      {{2, 0, 12}, {3, 0, 4}, {4, 1, 1}},
+      {{2, 6, 12}, {3, 2, 4}, {2, 1, 2}},
+      {{2, 6, 6}, {1, 5, 7}, {3, 2, 2}, {2, 1, 1}},
+      {{2, 6, 8}, {3, 2, 2}, {2, 1, 1}},
+      {{3, 4, 8}, {2, 2, 2}, {1, 0, 0}, {2, 1, 1}},
+      {{4, 1, 5}},
+      {{4, 0, 5}},
+      {{4, 5, 1}},
+  };
+  const std::vector<T> x = Count<T>(40), before = Count<T>(40, 100);
+  for (size_t n = 0; n < nests.size(); ++n) {
+    SCOPED_TRACE(n);
+    StridedCopy copy;
+    for (const CopiedLoop& loop : nests[n]) copy.Add(loop.size, loop.src, loop.dst);
+    std::vector<T> got = before, want = before;
+    copy.Run(TypeMeta::Make<T>(), x.data() + 10, got.data());
+    CopyOneByOne(nests[n], 0, x.data() + 10, want.data());
+    EXPECT_EQ(got, want);
+  }
+}
+
 TYPED_TEST(CopiesTest, FollowTables) {
   using T = TypeParam;
   const std::vector<T> x = Count<T>(12);  // [4, 3]

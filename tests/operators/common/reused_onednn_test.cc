@@ -43,6 +43,10 @@ constexpr const char* kOperators[] = {
     R"(type: "Flatten" input: "X" output: "Y")",
     R"(type: "Conv" input: "X" input: "F" output: "Y" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 })",
     R"(type: "Conv" input: "X" input: "P" input: "B" output: "Y" arg { name: "kernel" i: 1 })",
+    R"(type: "ConvFusion" input: "X" input: "Q" input: "Z" output: "Y" arg { name: "kernel" i: 1 }
+       arg { name: "sum" i: 1 } arg { name: "activation" s: "Relu" })",
+    R"(type: "FC" input: "X" input: "U" input: "T" output: "Y")",
+    R"(type: "FCTransposed" input: "X" input: "R" input: "T" output: "Y")",
 };
 
 class ReusedOnednnTest : public OnednnTest {
@@ -58,6 +62,11 @@ class ReusedOnednnTest : public OnednnTest {
     FeedWeights("F", {21, c.channels, 3, 3}, -1, 1, seed + 6);
     FeedWeights("P", {32, c.channels, 1, 1}, -1, 1, seed + 7);
     FeedWeights("B", {32}, -1, 1, seed + 8);
+    FeedWeights("Q", {c.channels, c.channels, 1, 1}, -1, 1, seed + 9);
+    const int64_t row = c.channels * c.height * c.width;
+    FeedWeights("U", {7, row}, -1, 1, seed + 10);
+    FeedWeights("R", {row, 7}, -1, 1, seed + 11);
+    FeedWeights("T", {7}, -1, 1, seed + 12);
   }
   // Runs that most operators reject: they must leave no part of a plan.
   void RunOnUnfitInputs(const OnednnCase& c, OperatorBase* op) {
@@ -71,6 +80,8 @@ class ReusedOnednnTest : public OnednnTest {
     for (const char* const name : {"W1", "V", "B"}) FeedWeights(name, {c.channels + 1});
     FeedWeights("F", {21, c.channels + 1, 3, 3});
     FeedWeights("P", {32, c.channels + 1, 1, 1});
+    FeedWeights("Q", {c.channels + 1, c.channels, 1, 1});
+    FeedWeights("T", {8});
     RunOrReject(op);
   }
   static void RunOrReject(OperatorBase* op) {

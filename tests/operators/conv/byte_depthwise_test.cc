@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -149,6 +150,38 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ByteDepthwiseTest,
                                                           ByteResult::kBfloat16s,
                                                           ByteResult::kBytes),
                                           testing::Bool()));
+
+// Numbers far beyond the bytes, without bounds: floats stay, and bytes become the first or the last one.
+TEST(ByteDepthwiseBoundsTest, LargeNumbersStayFloatsAndBecomeTheLastBytes) {
+  if (ByteTileLanes() == 0) GTEST_SKIP() << "the instruction set in use has no AVX2";
+  for (const auto result : {ByteResult::kFloats, ByteResult::kBfloat16s, ByteResult::kBytes}) {
+    SCOPED_TRACE(static_cast<int>(result));
+    ByteDepthwise conv = ConvOf({16, 3, 4, 3, 1}, result, true);
+    conv.lowest = -std::numeric_limits<float>::infinity();
+    conv.highest = std::numeric_limits<float>::infinity();
+    // Each of 9 taps is 254e6, or -254e6 in odd channels, and X is 50 * 0.02 = 1.
+    const std::vector<uint8_t> x(3 * 4 * 16, 50);
+    std::vector<float> filter(16 * 9);
+    for (size_t i = 0; i < filter.size(); ++i) filter[i] = i / 9 % 2 == 0 ? 254e6f : -254e6f;
+    std::vector<float> prepared(static_cast<size_t>(ByteDepthwiseFilterBytes(conv) / 4 + 1));
+    std::vector<float> scales(static_cast<size_t>(ByteDepthwiseScales(conv)));
+    PrepareByteDepthwise(conv, filter.data(), prepared.data());
+    ScaleByteDepthwise(conv, prepared.data(), nullptr, scales.data());
+    std::vector<char> y(2 * 16 * 4);
+    RunByteDepthwise(conv, x.data(), prepared.data(), scales.data(), y.data());
+    for (size_t i = 0; i < 2 * 16; ++i) {
+      const double want = i % 2 == 0 ? 9 * 254e6 : -9 * 254e6;
+      if (result == ByteResult::kBytes) {
+        EXPECT_EQ(static_cast<uint8_t>(y[i]), want > 0 ? 255 : 0) << i;
+      } else if (result == ByteResult::kFloats) {
+        EXPECT_NEAR(reinterpret_cast<const float*>(y.data())[i] / want, 1, 0.01) << i;
+      } else {
+        EXPECT_NEAR(FromBfloat16(reinterpret_cast<const uint16_t*>(y.data())[i]) / want, 1, 0.01)
+            << i;
+      }
+    }
+  }
+}
 
 TEST(ByteDepthwiseFitsTest, RejectsWhatTheTilesDoNotCover) {
   if (ByteTileLanes() == 0) GTEST_SKIP() << "the instruction set in use has no AVX2";

@@ -1,5 +1,9 @@
 // Whole messages of convolutions, windows next to the bounds, and inferred shapes.
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
 
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/common/call_tables.h"
@@ -357,6 +361,52 @@ TEST(ConvTuningCallsTest, FindsRowsOfTheSameKindTheNearestFirst) {
   EXPECT_FALSE(is_near(Row(8, "2x1")));  // dilated
   EXPECT_TRUE(is_near(Row(4, "5x3")));   // another kernel above 1
   EXPECT_TRUE(is_near(Row(6, "0x1")));   // another pad
+}
+
+// Each difference lies between two differences of the batch, which count a quarter of an octave.
+TEST(ConvTuningCallsTest, WeighsDifferencesByTheirKind) {
+  struct DifferenceRow {
+    const char* name;
+    std::string row;
+    double distance;
+  };
+  const auto row_with = [](std::vector<std::pair<size_t, std::string>> changes) {
+    std::vector<std::string> fields = {"avx2", "NCHW", "64x4x5x6", "8", "3x3",    "1x1",
+                                       "1x1",  "1x1",  "1x1",      "2", "im2col", "7.5"};
+    for (const auto& [at, text] : changes) fields[at] = text;
+    std::string row;
+    for (const std::string& text : fields) row += (row.empty() ? "" : "\t") + text;
+    return row + "\n";
+  };
+  const DifferenceRow rows[] = {
+      {"pads before the image", row_with({{6, "0x1"}, {7, "2x1"}}), 0.1},
+      {"pads on both axes", row_with({{6, "0x2"}, {7, "2x0"}}), 0.2},
+      {"pads behind the image", row_with({{2, "64x4x4x6"}, {7, "2x1"}}), 0},
+      {"a kernel of four", row_with({{4, "4x3"}, {7, "2x1"}}), 2 * std::log2(4. / 3)},
+      {"a kernel of five on the other axis", row_with({{4, "3x5"}, {7, "1x3"}}),
+       2 * std::log2(5. / 3)},
+      {"twice the height", row_with({{2, "64x4x10x6"}}), 0.5},
+      {"half of the width", row_with({{2, "64x4x5x3"}}), 0.5},
+      {"channels of a group", row_with({{2, "64x12x5x6"}}), std::log2(3)},
+      {"filters of a group", row_with({{3, "4"}}), 1},
+      {"groups", row_with({{2, "64x12x5x6"}, {3, "24"}, {9, "6"}}), 0.5 * std::log2(3)},
+      {"all of them", row_with({{2, "32x8x10x6"}, {3, "4"}, {6, "1x0"}, {7, "1x2"}}), 2.85},
+  };
+  const ConvShape shape = ConvTuning(row_with({})).rows()[0].shape;
+  for (const DifferenceRow& row : rows) {
+    SCOPED_TRACE(row.name);
+    const auto batch_at = [&](double distance) {
+      return row_with(
+          {{2, absl::StrCat(static_cast<int64_t>(64 * std::exp2(4 * distance) + 0.5), "x4x5x6")}});
+    };
+    const ConvTuning table(row.row + batch_at(row.distance + 0.04) +
+                           (row.distance > 0 ? batch_at(row.distance - 0.04) : ""));
+    std::vector<std::ptrdiff_t> found;
+    for (const ConvTuningRow* near : table.Near(shape, Isa::kAvx2))
+      found.push_back(near - table.rows().data());
+    EXPECT_EQ(found, row.distance > 0 ? (std::vector<std::ptrdiff_t>{2, 0, 1})
+                                      : (std::vector<std::ptrdiff_t>{0, 1}));
+  }
 }
 
 }  // namespace

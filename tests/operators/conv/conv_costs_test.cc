@@ -172,6 +172,8 @@ TEST(ConvCostsTest, BlocksHaveLittlePadding) {
       {31, 31, 31, false, false}, {64, 96, 2, true, false},
       {94, 96, 2, false, false},  // groups have no padding
       {96, 94, 2, false, false},  {4, 32, 2, false, false},
+      {32, 32, 4, false, false},  {16, 64, 2, false, false},
+      {64, 16, 2, false, false},  {64, 128, 4, true, false},
   };
   for (const Row& row : rows) {
     const ConvSize size = SizeWith(row.in, row.out, 3, 3, row.group);

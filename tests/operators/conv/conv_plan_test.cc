@@ -126,6 +126,30 @@ TEST(ConvPlanTest, DoesNothingWithoutOutputs) {
   }
 }
 
+// Preparing a filter may take more scratch memory than a run.
+TEST(ConvPlanTest, CountsTheScratchMemoryOfPreparations) {
+  int larger = 0;
+  for (const NaiveImage& p :
+       {NaiveImage{1, 64, 4, 4, 64, 3, 3}, NaiveImage{2, 24, 5, 4, 40, 3, 3},
+        NaiveImage{1, 17, 3, 3, 33, 3, 3}, NaiveImage{1, 32, 6, 6, 32, 1, 1}}) {
+    const ConvShape shape = ShapeOf(p, false);
+    for (const ConvAlgorithm algorithm : kPlainConvAlgorithms) {
+      const ConvTuning tuning(ConvTuningLine(
+          {.isa = CpuIsa(), .shape = shape, .algorithm = algorithm, .microseconds = 1}));
+      const WorkScope scope({.conv_tuning = &tuning});
+      const ConvPlan plan(shape, {});
+      if (plan.algorithm() != algorithm) continue;
+      SCOPED_TRACE(ConvAlgorithmName(algorithm));
+      const auto kernel = NewConvKernel(algorithm, shape);
+      ASSERT_NE(kernel, nullptr);
+      const int64_t run = kernel->ScratchSize(), preparation = kernel->PreparationSize();
+      EXPECT_EQ(plan.ScratchBytes(), 4 * std::max(run, preparation));
+      larger += preparation > run ? 1 : 0;
+    }
+  }
+  if (CpuIsa() == Isa::kAvx512) EXPECT_GT(larger, 0);
+}
+
 TEST(PiecesOfConvTest, FollowThreadsFromAMillionMultiplyAddsOn) {
   const ThreadsOfTest pool(3);
   const ConvShape exact = ShapeOf({1, 100, 10, 10, 100, 1, 1}, false);

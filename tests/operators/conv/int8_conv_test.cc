@@ -45,13 +45,50 @@ TEST(QuantizeFilterTest, HasAScaleForEachOutputChannel) {
   EXPECT_THAT(scales, ElementsAre(FloatEq(1), FloatEq(4.0f / 127)));
 }
 
+// With limited pairs, only those that begin at an even channel count, unless all do.
+TEST(QuantizeFilterTest, LimitsThePairsThatAreAdded) {
+  const float filter[] = {0, 126, 128, -3, 0, 126, -128, -3};
+  int8_t bytes[8];
+  float scales[2], sums[2];
+  QuantizeFilter({.out = 2, .in = 4, .pair_limited = true}, filter, bytes, scales, sums);
+  // 128 / 127, and 131 / 127 of the pair of -128 and -3.
+  EXPECT_THAT(scales, ElementsAre(FloatEq(128.0f / 127), FloatEq(131.0f / 127)));
+  EXPECT_THAT(bytes, ElementsAre(0, 125, 127, -3, 0, 122, -124, -3));
+  QuantizeFilter({.out = 2, .in = 4, .pair_limited = true, .any_pair = true}, filter, bytes, scales,
+                 sums);
+  EXPECT_THAT(scales, ElementsAre(FloatEq(2), FloatEq(131.0f / 127)));
+  EXPECT_THAT(bytes, ElementsAre(0, 63, 64, -2, 0, 122, -124, -3));
+  EXPECT_THAT(sums, ElementsAre(125, -5));
+  // Without limits, pairs have no effect.
+  QuantizeFilter({.out = 2, .in = 4, .any_pair = true}, filter, bytes, scales, sums);
+  EXPECT_THAT(scales, ElementsAre(FloatEq(128.0f / 127), FloatEq(128.0f / 127)));
+  // The taps of a window pair with those of the next channel, here 100 and 1, and 2 and 90.
+  const float window[] = {100, 2, 1, 90};
+  QuantizeFilter({.out = 1, .in = 2, .taps = 2, .pair_limited = true}, window, bytes, scales, sums);
+  EXPECT_FLOAT_EQ(scales[0], 101.0f / 127);
+  // A single channel has no pair.
+  QuantizeFilter({.out = 1, .in = 1, .taps = 4, .pair_limited = true}, window, bytes, scales, sums);
+  EXPECT_FLOAT_EQ(scales[0], 100.0f / 127);
+}
+
 TEST(QuantizeFilterTest, CountsWhatIsNotFiniteAsZero) {
-  const float filter[] = {INFINITY, 2, NAN, -1, 0, 0, 0, 0};
+  const float filter[] = {INFINITY, 2, NAN, -1, 0, 0, 0, -INFINITY};
   int8_t bytes[8];
   float scales[2], sums[2];
   QuantizeFilter({.out = 2, .in = 2, .taps = 2}, filter, bytes, scales, sums);
   EXPECT_THAT(bytes, ElementsAre(0, 127, 0, -64, 0, 0, 0, 0));
   EXPECT_EQ(scales[1], 1);
+}
+
+TEST(QuantizeFilterTest, CountsNegativeInfinitiesAsZeroInPairs) {
+  const float filter[] = {-INFINITY, -3, 2, NAN};
+  int8_t bytes[4];
+  float scales[1], sums[1];
+  QuantizeFilter({.out = 1, .in = 4, .pair_limited = true, .any_pair = true}, filter, bytes, scales,
+                 sums);
+  EXPECT_FLOAT_EQ(scales[0], 3.0f / 127);
+  EXPECT_THAT(bytes, ElementsAre(0, -127, 85, 0));
+  EXPECT_EQ(sums[0], -42);
 }
 
 TEST(Int8ConvPaysTest, NotForSmallMatricesOfOnePixel) {

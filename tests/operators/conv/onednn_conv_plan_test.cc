@@ -1,5 +1,7 @@
 #include "operators/conv/onednn_conv_plan.h"
 
+#include <algorithm>
+
 #include "caffe2_core/base/thread_pool.h"
 #include "operators/conv/onednn_layouts.h"
 #include "tests/operators/conv/conv_fusion_case.h"
@@ -26,7 +28,7 @@ const NamedLayouts kLayouts[] = {
 // Runs the plan on X of `ws` in layout `from`. Returns false if oneDNN does not support the shape in
 // these layouts.
 bool RunPlan(const NaiveImage& p, const OnednnConvLayouts& layouts, OnednnFormat from,
-             Workspace* ws, Tensor* y) {
+             Workspace* ws, Tensor* y, size_t* pieces = nullptr) {
   const Tensor& plain = ws->GetBlob("X")->Get<Tensor>();
   Tensor x(IDEEP), result(IDEEP);
   const auto layout = OnednnLayout::New(DescIn(from, plain.dims()));
@@ -35,6 +37,7 @@ bool RunPlan(const NaiveImage& p, const OnednnConvLayouts& layouts, OnednnFormat
   const ConvShape shape = ShapeOf(p, true);
   OnednnConvPlan plan(shape, {}, DescOf(x), layouts);
   if (!plan.supported()) return false;
+  if (pieces != nullptr) *pieces = plan.pieces();
   float* data = PrepareOutput(&result, {p.batch, p.filters, p.out_h(), p.out_w()}, plan.layout());
   plan.Run(x, ws->GetBlob("W")->Get<Tensor>(),
            ws->GetBlob("b")->Get<Tensor>().data<float>(), data);
@@ -75,6 +78,42 @@ TEST_P(OnednnConvPlanTest, AgreesWithTheDefinitionInEveryLayoutWithThreads) {
     }
   }
   EXPECT_GE(supported, 30);  // at least every image in NHWC
+}
+
+// In blocks, groups are divided among threads only if they read as many channels as they write.
+TEST_P(OnednnConvPlanTest, DividesGroupsOfEqualWidthsAmongThreads) {
+  const struct {
+    int64_t channels, filters, group;
+    size_t parts;
+  } rows[] = {{64, 64, 2, 2},  {64, 64, 4, 4},  {96, 96, 3, 3},  {64, 128, 2, 1},
+              {128, 64, 2, 1}, {64, 128, 4, 1}, {128, 64, 4, 1}, {32, 96, 2, 1}};
+  int supported = 0;
+  for (const auto& row : rows) {
+    const NaiveImage p = {.batch = 1,
+                          .channels = row.channels,
+                          .height = 14,
+                          .width = 15,
+                          .filters = row.filters,
+                          .kernel_h = 3,
+                          .kernel_w = 3,
+                          .top = 1,
+                          .left = 1,
+                          .group = row.group};
+    Workspace ws;
+    const ConvFusionCase expected(&ws, p, {.bias = true});
+    for (const OnednnFormat from : {OnednnFormat::kNchw, OnednnFormat::kBlocked16}) {
+      SCOPED_TRACE(testing::Message() << row.channels << " to " << row.filters << " in "
+                                      << row.group << " from " << OnednnFormatName(from));
+      size_t pieces = 0;
+      if (!RunPlan(p, kLayouts[1].layouts, from, &ws, ws.CreateBlob("Y")->GetMutableTensor(CPU),
+                   &pieces))
+        continue;
+      ++supported;
+      EXPECT_EQ(pieces, std::min(row.parts, static_cast<size_t>(GetParam())));
+      ExpectTensor<float>(ws, "Y", expected.y_dims, expected.want, 2e-4);
+    }
+  }
+  if (CpuIsa() == Isa::kAvx512) EXPECT_GE(supported, 8);
 }
 
 }  // namespace

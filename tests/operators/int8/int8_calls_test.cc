@@ -3,8 +3,11 @@
 
 #include <cmath>
 
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "operators/int8/requantization.h"
 #include "tests/operators/common/call_tables.h"
+#include "tests/operators/common/long_calls.h"
 #include "tests/support/refusals.h"
 
 namespace caffe2rt::test::int8_calls_test {
@@ -162,6 +165,17 @@ TEST(Int8RefusalsTest, NameShapesOfProductsAndWindows) {
        "columns of input 1 (W): got 0, want more than 0"},
       {one_bias + "Int8FC x w b -> y", "X f 2,3; W f 2,3",
        "elements of input 2 (bias), want one for each output channel (got 1, want 2)"},
+      {OfX(w + "2, values=1,2 | Int8FC x w b -> y"), "X f 2,3; W f 1,3",
+       "elements of input 2 (bias), want one for each output channel (got 2, want 1)"},
+      {OfX(w + "2, values=1,2 | Int8Conv x w b -> y order=NHWC kernel=1"),
+       "X f 1,2,2,3; W f 1,1,1,3",
+       "elements of input 2 (bias), want one for each output channel (got 2, want 1)"},
+      {conv, "X f 1,2,2,3; W f 1,2,1,3",
+       "input 1 (filter) has shape [1, 2, 1, 3], want [1, 1, 1, 3]: the kernel, and the channels "
+       "of input 0 (X) divided by argument group"},
+      {conv, "X f 1,2,2,3; W f 1,1,2,3",
+       "input 1 (filter) has shape [1, 1, 2, 3], want [1, 1, 1, 3]: the kernel, and the channels "
+       "of input 0 (X) divided by argument group"},
       {OfX("Int8Quantize W -> w Y_scale=0.5 | Int8FC x w w -> y"), "X f 2,3; W f 2,3",
        "input 2 (bias) has elements of type uint8, want int32"},
       {one_bias + "Int8FC x w b -> y Y_scale=0.25", "X f 2,3; W f 1,3",
@@ -304,6 +318,15 @@ TEST(Int8CallsTest, KeepsValuesThatScalesHoldExactly) {
        "Y f 1,2,4,1 = 1,1,2,2,3,3,4,4"},
       {OfX("Int8Concat x x -> y axis=1" + kSame + back), "X f 2,2 = 1,2,3,4",
        "Y f 2,4 = 1,2,1,2,3,4,3,4"},
+      // Inputs without elements add nothing, wherever they are.
+      {OfX("Int8Quantize Z -> z Y_scale=0.5 Y_zero_point=10 | Int8Concat x z x -> y axis=0" +
+           kSame + back),
+       "X f 1,2 = 1,2; Z f 0,2", "Y f 2,2 = 1,2,1,2"},
+      {OfX("Int8Quantize Z -> z Y_scale=0.5 Y_zero_point=10 | Int8Concat z z x z x -> y axis=1 "
+           "Y_scale=0.5 Y_zero_point=10" +
+           back),
+       "X f 2,1 = 1,2; Z f 2,0", "Y f 2,2 = 1,1,2,2"},
+      {OfX("Int8Concat x x -> y axis=1" + kSame + back), "X f 0,2", "Y f 0,4"},
       {"Int8GivenTensorFill -> y values=abc shape=2, Y_zero_point=97 | Int8Dequantize y -> Y", "",
        "Y f 2 = 0,1"},
       {"Int8GivenTensorFill -> y values=a Y_zero_point=90 | Int8Dequantize y -> Y", "",
@@ -347,6 +370,24 @@ TEST(Int8CallsTest, InfersShapesAndTypes) {
       {"Int8Transpose x -> y axes=1,1", "x u 2,6",
        "argument axes, sorted, want a permutation of 0 to rank - 1: element 0 (got 1, want 0)"},
   });
+}
+
+// The old shape has the type of the new one, if that is an input and known.
+TEST(Int8CallsTest, InfersTheTypeOfTheOldShape) {
+  ExpectInferred({
+      {"Int8Reshape x s -> y o", "x u 2,3; s i 2", "? ?; int32 [2]"},
+      {"Int8Reshape x s -> y o", "x u 2,3; s l 2", "? ?; int64 [2]"},
+      {"Int8Reshape x -> y o shape=-1,", "x u 2,3", "uint8 [6]; int64 [2]"},
+  });
+  const OperatorDef def = OperatorsOf({"Int8Reshape x s -> y o", ""})[0];
+  const std::vector<TensorShape> shapes =
+      OpSchemaRegistry::Schema("Int8Reshape")
+          ->InferTensor(def,
+                        {CreateTensorShape(std::vector<int64_t>{2, 3, 4}, TensorProto::UINT8)});
+  ASSERT_EQ(shapes.size(), 2u);
+  EXPECT_TRUE(shapes[0].unknown_shape());
+  EXPECT_EQ(GetDimsVector(shapes[1]), std::vector<int64_t>{3});
+  EXPECT_EQ(shapes[1].data_type(), TensorProto::INT64);
 }
 
 TEST(RequantizationTest, AcceptsFactorsBelowOne) {

@@ -196,6 +196,18 @@ TEST(FCPrecisionTest, ReportsWhatComputesAndRejectsUnknownNames) {
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().implementation, "built-in int8");
   EXPECT_EQ(KernelOf(*net->GetOperators()[0])->taken().reason, "precision");
   ExpectThrows([&] { RunOp(&ws, OpText("fp8")); }, "want f32, bf16 or int8");
+  // A pass states f32 where its model expects nothing of less; without a statement there is no choice.
+  const auto taken = [&](const std::string& op) {
+    ws.CreateNet(ParseNet(MakeString("name: \"m\" op { ", op, " }")), true)->Run();
+    return KernelOf(*ws.GetNet("m")->GetOperators()[0])->taken();
+  };
+  EXPECT_EQ(taken(OpText("f32")).reason, "model");
+  EXPECT_EQ(taken(OpText("f32")).implementation, "built-in");
+  const KernelCandidate only =
+      taken(R"(type: "FCFusion" input: "X" input: "W" input: "b" output: "Y")");
+  EXPECT_EQ(only.reason, "only_candidate");
+  EXPECT_EQ(only.implementation, "built-in");
+  EXPECT_EQ(only.algorithm, "gemm");
 }
 
 TEST(FCPrecisionTest, AllocatesNothingOnceWarm) {
@@ -240,6 +252,11 @@ TEST(FastestFCPrecisionTest, LargeLayersAreReducedAndSmallOnesAreNot) {
        vnni && bf16 ? lower
        : vnni       ? Precision::kInt8
                     : Precision::kFloat32},
+      // On any machine: 740 ns in float, 666 with the margin, 703 in bytes; then 907 and 899.
+      {80, 512, Precision::kInt8, true, Precision::kFloat32},
+      {110, 512, Precision::kInt8, true, Precision::kInt8},
+      // One output more costs bytes 32 of them, and floats 16: 953 ns, and 935 with the margin.
+      {110, 513, Precision::kInt8, true, Precision::kFloat32},
       // As many terms as the sums of bytes can hold.
       {65536, 512, Precision::kInt8, true, Precision::kInt8},
       // More terms than the sums of bytes can hold.

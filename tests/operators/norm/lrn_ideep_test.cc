@@ -65,6 +65,33 @@ TEST_P(OnednnLRNTest, RejectsChannelsLast) {
       "argument order is NHWC");
 }
 
+// Sums of squares that are so small or large that estimates of their roots do not hold, among others.
+TEST(OnednnLRNBoundsTest, KeepsPowersOfTinyAndHugeSums) {
+  const float numbers[] = {1e-20f, 3, -1e-20f, 1e19f, 0.5f, -1e19f, 1e-10f, -7};
+  for (const int tiny :
+       {0, 1, 2, 8}) {  // which lanes are beyond the bounds: all, every second one ...
+    Workspace ws;
+    Tensor* const x = ws.CreateBlob("X")->GetMutableTensor(IDEEP);
+    float* const values = PrepareOutput(x, {1, 48, 1, 1}, nullptr);
+    for (int i = 0; i < 48; ++i)
+      values[i] = tiny == 8 || i % 16 < tiny ? numbers[i % 8] : numbers[1];
+    for (const float beta : {0.75f, 0.5f, 0.25f}) {
+      SCOPED_TRACE(MakeString(tiny, " with beta ", beta));
+      RunOp(&ws, MakeString(R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 1 }
+                               arg { name: "alpha" f: 1 } arg { name: "bias" f: 0 }
+                               device_option { device_type: 5 } arg { name: "beta" f: )",
+                            beta, " }"));
+      const Tensor y(ws.GetBlob("Y")->Get<Tensor>(), CPU);
+      for (int i = 0; i < 48; ++i) {
+        // x / (x^2)^beta
+        const double want =
+            std::copysign(std::pow(std::abs(double{values[i]}), 1 - 2.0 * beta), double{values[i]});
+        ASSERT_NEAR(y.data<float>()[i] / want, 1, 1e-4) << i << ": " << values[i];
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnLRNTest, testing::ValuesIn(OnednnCases()));
 
 }  // namespace

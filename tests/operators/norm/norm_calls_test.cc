@@ -108,6 +108,9 @@ TEST(NormRefusalsTest, OfSpatialBnNameOutputsAndChannels) {
        "elements of input 4 (var) of shape [0], want one for each channel of input 0 (X) (got 0, "
        "want "
        "3)"},
+      {test, "X f 2,3,0; s f 3; b f 3; m f 2; v f 3",
+       "elements of input 3 (mean) of shape [2], want one for each channel of input 0 (X) (got 2, "
+       "want 3)"},
       {"SpatialBN X s b m v p q -> Y m v d e is_test=0 num_batches=2",
        "X f 2,3; s f 3; b f 3; m f 3; v f 3; p f 2; q f 3",
        "elements of input 5 (sums) of shape [2], want one for each channel of input 0 (X) (got 2, "
@@ -342,6 +345,26 @@ TEST(NormCallsTest, KeepsSmallCasesThatAreWorkedOutByHand) {
       {"SparseNormalize X I -> X use_max_norm=0 norm=2.", "X f 2,2 = 0,0,0.3,0.4; I l 2 = 0,1",
        "X f 2,2 = 0,0,1.2,1.6"},
       {"Normalize X -> Y axis=0", "X f 2,1 = 3,4", "Y f 2,1 = 0.6,0.8"},
+      // The norm of zeros counts as 1e-12.
+      {"NormalizeGradient X G -> D", "X f 1,2 = 0; G f 1,2 = 1e-12,-2", "D f 1,2 = 1,-2e12"},
+      {"NormalizeGradient X G -> D axis=0", "X f 2,2 = 0,3,0,4; G f 2,2 = 1e-12,5,-2e-12,0",
+       "D f 2,2 = 1,0.64,-2,-0.48"},
+      // The mean and the inverse deviation are those that are given.
+      {"InstanceNormGradient X s b G m i -> D E F order=NHWC",
+       "X f 1,2,1 = 1,3; s f 1 = 1; b f 1 = 0; G f 1,2,1 = 1,0; m f 1,1 = 1; i f 1,1 = 2",
+       "D f 1,2,1 = 1,-1; E f 1 = 0; F f 1 = 1"},
+      {"InstanceNormGradient X s b G m i -> D E F",
+       "X f 1,1,2 = 1,3; s f 1 = 1; b f 1 = 0; G f 1,1,2 = 1,0; m f 1,1 = 1; i f 1,1 = 2",
+       "D f 1,1,2 = 1,-1; E f 1 = 0; F f 1 = 1"},
+      // Running values of another number of channels start at 0; without images, they are not read in a test.
+      {"SpatialBN X s b m v -> Y m v d e is_test=0 momentum=0.75",
+       "X f 2,2,1 = 1,2,3,6; s f 2 = 1; b f 2 = 0; m f 3 = 9; v f 3 = 9",
+       "m f 2 = 0.5,1; v f 2 = 0.5,2"},
+      {"SpatialBN X s b m v -> Y m v d e is_test=0 momentum=0.75",
+       "X f 2,2,1 = 1,2,3,6; s f 2 = 1; b f 2 = 0; m f 1 = 9; v f 2 = 4",
+       "m f 2 = 0.5,1; v f 2 = 3.5,5"},
+      {"SpatialBN X s b m v -> Y is_test=1", "X f 0,3,2; s f 3; b f 3; m f 2; v f 9", "Y f 0,3,2"},
+      {"SpatialBN X s b m v -> Y is_test=1", "X f 2,3,0; s f 3; b f 3; m f 3; v f 3", "Y f 2,3,0"},
       {"NormalizeL1 X -> Y", "X f 2,2 = 1,-3,0,0", "Y f 2,2 = 0.25,-0.75,0,0"},
       {"ChannelStats X -> s q order=NHWC", "X f 1,2,2 = 1,2,3,4", "s f 2 = 4,6; q f 2 = 10,20"},
       {"BatchMoments X -> m v order=NHWC", "X f 1,2,2 = 1,2,3,4", "m f 2 = 2,3; v f 2 = 5,10"},

@@ -146,17 +146,17 @@ TEST(OnednnNormFusionRoundingTest, RoundsToEvenAndKeepsNan) {
   Workspace ws;
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Tensor* const x = ws.CreateBlob("X")->GetMutableTensor(IDEEP);
-  const std::vector<float> values = {1.00390625f, 1.01171875f, 3.4e38f, nan, 0.25f, -1};
-  std::copy(values.begin(), values.end(), PrepareOutput(x, {1, 1, 1, 6}, nullptr));
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {1.00390625f, 1.01171875f, 3.4e38f, nan, 0.25f, -1, inf};
+  std::copy(values.begin(), values.end(), PrepareOutput(x, {1, 1, 1, 7}, nullptr));
   for (const char* name : {"scale", "var"}) Feed<float>(&ws, name, {1}, {1});
   for (const char* name : {"bias", "mean"}) Feed<float>(&ws, name, {1}, {0});
   const auto run = [&](const std::string& more) {
     RunOp(&ws, Fusion("Relu", more + R"( arg { name: "epsilon" f: 1e-30 }
                                          device_option { device_type: 5 } )"));
     const Tensor y(ws.GetBlob("Y")->Get<Tensor>(), CPU);
-    return std::vector<float>(y.data<float>(), y.data<float>() + 6);
+    return std::vector<float>(y.data<float>(), y.data<float>() + 7);
   };
-  const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> bf16 = run(R"(arg { name: "output_precision" s: "bf16" })");
   EXPECT_EQ(bf16[0], 1.0f);
   EXPECT_EQ(bf16[1], 1.015625f);
@@ -164,9 +164,10 @@ TEST(OnednnNormFusionRoundingTest, RoundsToEvenAndKeepsNan) {
   EXPECT_TRUE(std::isnan(bf16[3]));
   EXPECT_EQ(bf16[4], 0.25f);
   EXPECT_EQ(bf16[5], 0.0f);
+  EXPECT_EQ(bf16[6], inf);
   const std::vector<float> bytes =
       run(R"(arg { name: "output_precision" s: "int8" } arg { name: "output_max" f: 127.5 })");
-  EXPECT_EQ(bytes, (std::vector<float>{1, 1, 127.5f, 0, 0, 0}));
+  EXPECT_EQ(bytes, (std::vector<float>{1, 1, 127.5f, 0, 0, 0, 127.5f}));
 }
 
 TEST_P(OnednnNormTest, SpatialBNRejectsTraining) {

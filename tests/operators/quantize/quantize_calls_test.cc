@@ -333,11 +333,39 @@ TEST(QuantizeCallsTest, KeepsValuesNextToTheBounds) {
   });
 }
 
+TEST(QuantizeCallsTest, ReadsTheParametersOfEachOutputChannel) {
+  ExpectResults({
+      // [10, 20] times 1 - 1 and -2 + 4.
+      {"ConvInteger X W a b -> Y", "X u 1,1,2 = 10,20; W c 2,1,1 = 1,-2; a u 1 = 0; b c 2 = 1,-4",
+       "Y i 1,2,2 = 0,0,20,40"},
+      // Two output channels of each group: 10 times 1 and 2, 20 times 3 and 4; and of 1 and 3 groups.
+      {"ConvInteger X W -> Y group=2", "X u 1,2,1 = 10,20; W u 4,1,1 = 1,2,3,4",
+       "Y i 1,4,1 = 10,20,60,80"},
+      {"ConvInteger X W a b -> Y group=3",
+       "X c 1,3,1 = 10,20,30; W u 6,1,1 = 1,2,3,4,5,6; a c 1 = 5; b u 6 = 0,1,2,3,4,5",
+       "Y i 1,6,1 = 5,5,15,15,25,25"},
+      {"QLinearConv X p a W q b r z -> Y",
+       "X u 1,1,1 = 10; p f 1 = 1; a u 1 = 0; W u 70,1,1 = 1; q f 70 = 1,2; b u 1 = 0; r f 1 = 1; "
+       "z u 1 = 3",
+       "Y u 1,70,1 = 13,23"},
+      {"QLinearConv X p a W q b r z B -> Y",
+       "X u 2,1,1 = 10,20; p f 1 = 0.5; a u 1 = 4; W c 3,1,1 = 1,-2,3; q f 3 = 1,2,4; b c 3 = "
+       "0,1,-1; "
+       "r f 1 = 2; z c 1 = 3; B i 3 = 2,0,-8",
+       "Y c 2,3,1 = 5,-6,19,7,-21,59"},
+  });
+}
+
 TEST(QuantizeCallsTest, QuantizesRowsOfSmallRangesAndRoundedScales) {
   ExpectResults({
       // The range counts as 1e-8 more: 255 * 3 / 4 is 191 steps of 3e-8 / 255.
       {"FloatToFused8BitRowwiseQuantized X -> x | Fused8BitRowwiseQuantizedToFloat x -> Y",
        "X f 1,2 = 0,3e-8", "Y f 1,2 = 0,2.247059e-8", 1e-12},
+      // A constant row has the scale 0 and the steps of scale 1 from its rounded bias.
+      {"FloatToFused8BitRowwiseQuantizedHalfScaleBias X -> Y", "X f 2,2 = 2049,2049,3,3",
+       "Y u 2,6 = 1,1,0,0,0,104,0,0,0,0,0,66"},
+      {"FloatToRowwiseQuantized8Bits X -> Y s", "X f 0,0", "Y u 0,0; s f 0,2"},
+      {"FloatToRowwiseQuantized8Bits X -> Y s", "X f 0,3,2", "Y u 0,3,2; s f 0,2"},
       // Below a range of 1e-10 the scale is 1.
       {"FloatToRowwiseQuantized8Bits X -> x s", "X f 2,2 = 0,1e-11,0,1e-9",
        "x u 2,2 = 0,0,0,255; s f 2,2 = 1,0,3.921569e-12,0", 1e-15},
@@ -352,6 +380,8 @@ TEST(QuantizeCallsTest, InfersShapesAndTypes) {
       {"QuantizeLinear X s -> Y", "X f 2,3; s f 1", "uint8 [2, 3]"},
       {"QuantizeLinear X s -> Y output_dtype=7", "X f 2,3; s f 1", "int8 [2, 3]"},
       {"QuantizeLinear X s z -> Y", "X f 2,3; s f 1; z c 1", "int8 [2, 3]"},
+      {"QuantizeLinear X s z -> Y output_dtype=6", "X f 2,3; s f 1; z c 1", "int8 [2, 3]"},
+      {"QuantizeLinear X s z -> Y output_dtype=7", "X f 2,3; s f 1; z ?", "? ?"},
       {"DequantizeLinear X s -> Y", "X u 2,3; s f 1", "float [2, 3]"},
       {"DynamicQuantizeLinear X -> Y s z", "X f 2,3", "uint8 [2, 3]; float []; uint8 []"},
       {"MatMulInteger A B -> Y", "A u 5,2,3; B u 3,4", "int32 [5, 2, 4]"},
