@@ -32,7 +32,7 @@ std::vector<std::string> AllAfter(const std::string& text, const std::string& be
 // the next one. The image is 600 px wide, with margins of 20 px.
 std::vector<std::string> LegendOf(const std::vector<OperatorFamily>& families) {
   FlowGraph graph;
-  graph.groups = {{.framed = false}};
+  graph.groups = {{.title = "", .framed = false}};
   NetDrawingLayout layout;
   for (const OperatorFamily family : families) {
     graph.nodes.push_back({.title = "T", .family = family});
@@ -96,7 +96,7 @@ TEST(SvgPlacesTest, ItemsOfTheLegendStayInTheImage) {
 // Arrows from row 0 to row 2, which pass a node in row 1.
 std::vector<std::string> ColorsOf(const std::vector<std::pair<size_t, size_t>>& edges) {
   FlowGraph graph;
-  graph.groups = {{.framed = false}};
+  graph.groups = {{.title = "", .framed = false}};
   NetDrawingLayout layout;
   for (int i = 0; i < 11; ++i) {
     const int layer = i < 5 ? 0 : i == 5 ? 1 : 2;
