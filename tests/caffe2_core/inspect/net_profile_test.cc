@@ -57,6 +57,33 @@ TEST(NetProfileTest, TheFirstRunIsNotShortened) {
   EXPECT_LT(profile.operators.at(0).warm_ms, 5);
 }
 
+// Takes 5 ms when it first runs.
+class ProfileTestSlowStartOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    if (!has_run_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    has_run_ = true;
+    return true;
+  }
+
+ private:
+  bool has_run_ = false;
+};
+REGISTER_CPU_OPERATOR(ProfileTestSlowStart, ProfileTestSlowStartOp);
+OPERATOR_SCHEMA(ProfileTestSlowStart).NumInputs(0).NumOutputs(0);
+
+// What was measured before the first run does not count.
+TEST(NetProfileTest, TheColdTimeOfAnOperatorIsThatOfItsFirstRun) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(ParseNet(R"(name: "n" op { type: "ProfileTestSlowStart" })"));
+  const NetProfile profile =
+      ProfileNet(net, [net] { return net->Run(); }, {.warmup_runs = 0, .timed_runs = 3});
+  ASSERT_EQ(profile.operators.size(), 1u);
+  EXPECT_GE(profile.operators[0].cold_ms, 5);
+  EXPECT_LT(profile.operators[0].warm_ms, 5);  // the median of three runs
+}
+
 TEST(NetProfileTest, TimesTheNetAndItsOperatorsInSeparateRuns) {
   Workspace ws;
   int runs = 0;
