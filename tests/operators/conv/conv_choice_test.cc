@@ -1,6 +1,8 @@
 // Which algorithm computes a convolution, and why; and what `deterministic` promises.
 #include "operators/conv/conv_choice.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <cstring>
 
 #include "caffe2_core/runtime/net.h"
@@ -344,6 +346,33 @@ TEST(KernelChoiceTest, ConvolutionsStateWhatTheyRun) {
   EXPECT_EQ(ideep->candidates.back().algorithm, "winograd");
   EXPECT_TRUE(ideep->candidates.back().excluded);
   EXPECT_FALSE(KernelOf(*operators[3]));
+}
+
+// 36 transformed weights for each pair of channels.
+TEST(KernelChoiceTest, ConvolutionsOnIdeepKeepToTheMemoryForWinograd) {
+  for (const char* const type : {"Conv", "ConvFusion"}) {
+    for (const bool fits : {true, false}) {
+      SCOPED_TRACE(absl::StrCat(type, " ", fits));
+      Workspace ws;
+      FeedRandom(&ws, "X", {1, 64, 56, 56}, -1, 1, 1);
+      FeedRandom(&ws, "W", {64, 64, 3, 3}, -1, 1, 2);
+      NetBase* const net = ws.CreateNet(ParseNet(absl::StrCat(
+          R"(name: "n"
+             op { type: "CopyFromCPUInput" input: "X" output: "x" device_option { device_type: 5 } }
+             op { type: ")",
+          type, R"(" input: "x" input: "W" output: "y" arg { name: "kernel" i: 3 }
+             device_option { device_type: 5 } arg { name: "winograd_filter_bytes" i: )",
+          36 * 64 * 64 * 4 - (fits ? 0 : 1), " } }")));
+      ASSERT_TRUE(net->Run());
+      const std::optional<KernelChoice> choice = KernelOf(*net->GetOperators()[1]);
+      ASSERT_TRUE(choice);
+      EXPECT_EQ(choice->taken().reason == "memory for Winograd", !fits);
+      EXPECT_EQ(choice->candidates.back().algorithm == "winograd" &&
+                    choice->candidates.back().excluded &&
+                    choice->candidates.back().reason == "memory for Winograd",
+                !fits);
+    }
+  }
 }
 
 TEST(KernelChoiceTest, ConvolutionsThatNothingOnIdeepSupportsAreComputedOnCopies) {
