@@ -388,6 +388,16 @@ TEST(DevicesProgramTest, ListsTheEnginesOfCollectives) {
                                   : "collectives that name it fail"));
 }
 
+TEST(DevicesProgramTest, PrintsWhyAnEngineOfCollectivesIsMissing) {
+  Environment environment;
+  environment.Set("CAFFE2_GLOO_MODULE", "/no/such/module.so");
+  const ProgramResult result = RunCaffe2({"devices"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("; collectives +that +name +it +fail\n"));
+  EXPECT_EQ(JsonAt(RunCaffe2({"devices", "--json"}).out, "/0/collective_engines/0/available"),
+            "false");
+}
+
 TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {
   for (const char* name : {"run", "bench", "devices"}) {
     EXPECT_EQ(RunCaffe2({name, "stray"}).code, 2) << name;

@@ -89,6 +89,26 @@ TEST_F(StatedFactsTest, InputsOfOnnxModelsHaveTheirTypes) {
   EXPECT_EQ(JsonAt(json, "/nets/0/operators/0/output_shapes"), R"([{"type":"INT64","dims":[2]}])");
 }
 
+// The memory is that of the net that would run, with the sizes that the command line gives: h and y are two blobs.
+TEST_F(StatedFactsTest, MemoryOfOnnxModelsCountsTheGivenSizes) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "ir_version: 8 opset_import { version: 17 } graph { name: 'g' input { name: 'x' type { "
+      "tensor_type { elem_type: 1 shape { dim { dim_param: 'n' } dim { dim_value: 16 } } } } } "
+      "output { name: 'y' type { tensor_type { elem_type: 1 } } } "
+      "node { op_type: 'Neg' input: 'x' output: 'h' } node { op_type: 'Exp' input: 'h' output: 'y' "
+      "} }",
+      &model));
+  WriteFileAtomically(dir_.path("m.onnx"), model.SerializeAsString());
+  for (const int64_t n : {2, 5}) {
+    const std::string json =
+        Out({"inspect", "DIR/m.onnx", "--memory", "--dim", MakeString("n=", n), "--json"});
+    EXPECT_EQ(JsonAt(json, "/nets/0/memory/prepared"), "true") << json;
+    EXPECT_EQ(JsonAt(json, "/nets/0/memory/activation_bytes"), std::to_string(2 * n * 16 * 4))
+        << json;
+  }
+}
+
 TEST_F(StatedFactsTest, StatsPrintTheNumberOfNaN) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"
       op { type: "Log" input: "x" output: "y" })");

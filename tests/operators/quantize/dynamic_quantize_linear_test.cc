@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tests/support/onnx_case.h"
 #include "tests/support/operator_test.h"
@@ -47,6 +48,17 @@ TEST(DynamicQuantizeLinearTest, LimitsWhatRoundingPutsBeyondTheRange) {
                   "",
                   {F32({4}, {NAN, -1.5, 253.5, NAN})},
                   {U8({4}, {0, 0, 255, 0}), F32({}, {1}), U8({}, {2})}});
+}
+
+// A 255th of the smallest number is 0, which is no scale.
+TEST(DynamicQuantizeLinearTest, TheSmallestRangesHaveTheScaleOfNoRange) {
+  const float smallest = std::numeric_limits<float>::denorm_min();
+  for (const float sign : {1.0f, -1.0f}) {
+    ExpectOnnxCase({"DynamicQuantizeLinear",
+                    "",
+                    {F32({2}, {0, sign * smallest})},
+                    {U8({2}, {0, 0}), F32({}, {1.0f / 255}), U8({}, {0})}});
+  }
 }
 
 TEST(DynamicQuantizeLinearTest, AcceptsNoElementsAndRejectsInfiniteRanges) {

@@ -316,6 +316,11 @@ TEST_F(FuseAttentionTest, MultipliesTheScalesOfQueriesAndKeys) {
   EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
   EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 3 * 0.25f / 2);
   EXPECT_EQ(Lines(scaled("v", "three", Net())).size(), kOperators + 1);
+  // Twice on the way of one.
+  const std::string once = scaled("q", "three", Net());
+  ExpectSameValues(scaled("qh", "quarter", once));
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 3 * 0.25f / 2);
   // By the older rules, the mask has the shape of a part of the scores.
   const std::string flags = R"( arg { name: "broadcast" i: 1 })";
   const std::string masked = R"(output: "masked")";

@@ -222,5 +222,15 @@ TEST_F(Hdf5WeightsTest, AMissingProgramIsAnErrorWithARemedy) {
                "libhdf5-dev and is not installed as ");
 }
 
+// Variables of this process do not reach the program: they could make it load other code.
+TEST_F(Hdf5WeightsTest, TheProgramHasNoVariables) {
+  WriteFileAtomically(File("w.h5"), "\x89HDF\r\n\x1a\n");
+  (void)Script("echo \"[$OF_THIS_PROCESS]\" > " + File("seen") + "\nexit 1");
+  setenv("OF_THIS_PROCESS", "1", 1);
+  EXPECT_THROW(ReadHdf5Weights(File("w.h5")), EnforceNotMet);
+  unsetenv("OF_THIS_PROCESS");
+  EXPECT_EQ(ReadWholeFile(File("seen")), "[]\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::hdf5_weights_test
