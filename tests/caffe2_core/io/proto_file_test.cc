@@ -52,7 +52,7 @@ TEST(ProtoFileTest, ReadsTheBlobsOfATextFileOneAfterEachKey) {
 }
 
 // Protobuf counts bytes with an int. Hardly a page of the mapping is touched.
-TEST(ProtoFileTest, RefusesBytesBeyondWhatProtobufCounts) {
+TEST(ProtoFileTest, RejectsBytesBeyondWhatProtobufCounts) {
   constexpr size_t kBytes = size_t{1} << 31;
   void* const zeros =
       mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

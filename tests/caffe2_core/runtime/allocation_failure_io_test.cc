@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,72 +20,18 @@
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/npy_streams.h"
 #include "caffe2_core/io/proto_file.h"
-#include "tests/support/allocation_sweep.h"
+#include "tests/caffe2_core/runtime/io_without_memory.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::allocation_failure_io_test {
 namespace {
 
-using test::Action;
-using test::AllocationFailureTest;
+using test::IoRow;
+using test::IoWithoutMemoryTest;
+using test::Own;
 using test::ParseNet;
 using test::TempDir;
-
-struct IoRow {
-  const char* name;
-  std::function<void()> act;
-  std::function<bool()> right;
-  bool writes = false;    // files, which takes time: not every allocation fails
-  bool may_fail = false;  // without an exception, by its result
-};
-
-// Work of the test itself, whose allocations fail, too.
-template <class Function>
-auto Own(Function function) {
-  try {
-    return function();
-  } catch (const std::bad_alloc&) {
-    ThrowOutOfMemory();
-  }
-}
-
-class IoWithoutMemoryTest : public AllocationFailureTest {
- protected:
-  // Most actions are short: each of their allocations fails once.
-  static void SetStride(const char* stride) { setenv("CAFFE2_TEST_ALLOCATION_STRIDE", stride, 1); }
-  void TearDown() override { unsetenv("CAFFE2_TEST_ALLOCATION_STRIDE"); }
-  static void SweepRows(const std::vector<IoRow>& rows) {
-    for (const IoRow& row : rows) {
-      SCOPED_TRACE(row.name);
-      SetStride(row.writes ? "23" : "1");
-      Sweep([&row] {
-        // Whether the call before returned, in spite of an allocation that failed.
-        const auto returned = std::make_shared<bool>(false);
-        return Action{.act =
-                          [&row, returned] {
-                            if (std::exchange(*returned, false) && !row.may_fail) {
-                              EXPECT_TRUE(row.right()) << "it returned without its result";
-                            }
-                            row.act();
-                            *returned = true;
-                          },
-                      .verify = [&row] { EXPECT_TRUE(row.right()); }};
-      });
-      if (HasFailure()) return;
-    }
-  }
-  static Tensor Floats(const std::vector<int64_t>& dims) {
-    Tensor tensor(dims, CPU);
-    for (int64_t i = 0; i < tensor.numel(); ++i) {
-      tensor.mutable_data<float>()[i] = static_cast<float>(i);
-    }
-    return tensor;
-  }
-  const TempDir dir_;
-  // A name that needs memory of its own.
-  const std::string long_ = std::string(40, 'n');
-};
 
 TEST_F(IoWithoutMemoryTest, ConvertsImages) {
   const Image image{.width = 3, .height = 2, .rgb = std::vector<uint8_t>(18, 90)};
@@ -397,135 +342,6 @@ TEST_F(IoWithoutMemoryTest, ReadsDatabases) {
                 (void)reads("");
               },
               [&] { return key == long_ + "2" && reads(long_ + "3"); }}});
-}
-
-TEST_F(IoWithoutMemoryTest, SerializesBlobsAndParts) {
-  Blob blob, text, out;
-  *blob.GetMutable<Tensor>() = Floats({5});
-  *text.GetMutable<std::string>() = long_;
-  const Tensor& tensor = blob.Get<Tensor>();
-  const std::string record = SerializeBlob(blob, long_);
-  BlobProto parsed;
-  ASSERT_TRUE(parsed.ParseFromString(record));
-  std::vector<std::string> keys;
-  const std::string key = long_ + "#%7";
-  std::string bytes, name;
-  TensorProto part;
-  Tensor read(CPU);
-  const auto chunks = [&] {
-    return keys == std::vector<std::string>{long_ + "#%0", long_ + "#%1", long_ + "#%2"};
-  };
-  const auto keep = [&](const std::string& chunk, const std::string&) {
-    Own([&] { keys.push_back(chunk); });
-  };
-  SweepRows(
-      {{"SerializeBlob in chunks",
-        [&] {
-          keys.clear();
-          SerializeBlob(blob, long_, keep, 2);
-        },
-        chunks},
-       {"SerializeBlob of an object in chunks",
-        [&] {
-          keys.clear();
-          SerializeBlob(blob.GetRaw(), blob.meta(), long_, keep, 2);
-        },
-        chunks},
-       {"SerializeBlob", [&] { bytes = SerializeBlob(blob, long_); },
-        [&] { return bytes == record; }},
-       {"SerializeBlob of an object",
-        [&] { bytes = SerializeBlob(blob.GetRaw(), blob.meta(), long_); },
-        [&] { return bytes == record; }},
-       {"a string", [&] { bytes = SerializeBlob(text, long_); },
-        [&] { return parsed.ParseFromString(bytes) && parsed.content() == long_; }},
-       {"DeserializeBlob",
-        [&] {
-          out.Reset();
-          DeserializeBlob(record, &out);
-        },
-        [&] { return out.IsType<Tensor>() && out.Get<Tensor>().data<float>()[4] == 4; }},
-       {"DeserializeBlob of a message",
-        [&] {
-          EXPECT_TRUE(Own([&] { return parsed.ParseFromString(record); }));
-          out.Reset();
-          DeserializeBlob(parsed, &out);
-        },
-        [&] { return out.IsType<Tensor>() && out.Get<Tensor>().data<float>()[4] == 4; }},
-       {"BlobNameFromKey", [&] { name = BlobNameFromKey(key); }, [&] { return name == long_; }},
-       {"a part",
-        [&] {
-          part.Clear();
-          TensorSerializer().Serialize(tensor, long_, &part, 1, 2);
-        },
-        [&] { return part.float_data_size() == 2 && part.float_data(1) == 2; }},
-       {"a part that is read",
-        [&] {
-          part.Clear();
-          TensorSerializer().Serialize(tensor, long_, &part, 0, 0);
-          TensorDeserializer().Deserialize(part, &read);
-        },
-        [&] { return read.data<float>()[4] == 4; }},
-       {"a new tensor", [&] { read = TensorDeserializer().Deserialize(part); },
-        [&] { return read.data<float>()[4] == 4; }}});
-}
-
-TEST_F(IoWithoutMemoryTest, ChangesTensors) {
-  const Tensor source = Floats({2, 3});
-  std::optional<Tensor> tensor;
-  const std::vector<int64_t> room = {9, 3};
-  std::vector<int64_t> large(20, 1);
-  large[0] = 6;
-  const auto holds = [&](const std::vector<int64_t>& dims) {
-    return tensor->dims() == dims && tensor->data<float>()[5] == 5;
-  };
-  const auto copy = [&] { tensor = source.Clone(); };
-  float foreign[6] = {0, 1, 2, 3, 4, 5};
-  SweepRows({{"Clone", copy,
-              [&] {
-                return holds({2, 3});
-              }},
-             {"Resize and fill",
-              [&] {
-                tensor.emplace(CPU);
-                tensor->Resize(large);
-                tensor->mutable_data<float>()[5] = 5;
-              },
-              [&] { return holds(large); }},
-             {"Reshape",
-              [&] {
-                copy();
-                tensor->Reshape(large);
-              },
-              [&] { return holds(large); }},
-             {"Reserve",
-              [&] {
-                copy();
-                tensor->Reserve(room, nullptr);
-              },
-              [&] {
-                return holds({2, 3}) && tensor->capacity_nbytes() >= 108;
-              }},
-             {"Extend",
-              [&] {
-                copy();
-                tensor->Extend(2, 50, nullptr);
-              },
-              [&] {
-                return holds({4, 3});
-              }},
-             {"ReserveSpace",
-              [&] {
-                copy();
-                tensor->ReserveSpace(10);
-              },
-              [&] { return tensor->capacity_nbytes() >= 120 && tensor->dim(0) == 2; }},
-             {"ShareExternalPointer",
-              [&] {
-                tensor.emplace(CPU);
-                tensor->Resize(6);
-                tensor->ShareExternalPointer(foreign);
-              },
-              [&] { return holds({6}); }}});
 }
 
 }  // namespace

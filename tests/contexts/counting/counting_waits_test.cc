@@ -12,56 +12,11 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/contexts/counting/gate.h"
+#include "tests/contexts/counting/planned_net.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::counting_waits_test {
 namespace {
-
-// The operators of a net, in a workspace with the blobs that the net reads first.
-struct Net {
-  explicit Net(const std::string& text, Workspace* in = nullptr)
-      : ws(in != nullptr ? in : &own),
-        def(std::make_shared<const NetDef>(ParseNet("name: \"n\" " + text))) {
-    const NetBlobs blobs(*def);
-    for (const uint32_t blob : blobs.read_first()) ws->CreateBlob(blobs.name(blob));
-    operators = std::make_unique<NetOperators>(def, ws);
-  }
-  DeviceWaits Plan(const ExecutionOrder& order) const {
-    return PlanDeviceWaits(operators->all(), operators->FindDependencies(), order);
-  }
-
-  Workspace own;
-  Workspace* const ws;
-  const std::shared_ptr<const NetDef> def;
-  std::unique_ptr<NetOperators> operators;
-};
-
-// Formats the waits, for example "2: 0-1; end: 3-3".
-std::string Text(const DeviceWaits& waits) {
-  std::string text;
-  const auto add = [&](const std::string& place, const std::vector<DeviceWork>& work) {
-    for (const DeviceWork& piece : work) {
-      text += MakeString(text.empty() ? "" : "; ", place, ": ", piece.first_position, "-",
-                         piece.last_position, piece.on_device ? " on the device" : "");
-      EXPECT_EQ(piece.last->net_position(), static_cast<int>(piece.last_position));
-    }
-  };
-  for (size_t i = 0; i < waits.before.size(); ++i) {
-    EXPECT_EQ(waits.AreBefore(i), !waits.before[i].empty());
-    add(std::to_string(i), waits.before[i]);
-  }
-  add("end", waits.at_end);
-  return text;
-}
-
-std::string PlanText(const std::string& net, const ExecutionOrder& order) {
-  return Text(Net(net).Plan(order));
-}
-
-std::string Op(const std::string& rest, int device = 20) {
-  return MakeString("op { ", rest, " device_option { device_type: ", device, " } } ");
-}
-std::string OnCPU(const std::string& rest) { return "op { " + rest + " } "; }
 
 // Two chains from the device to the CPU, and a CPU operator that uses the first blob of the second
 // chain.
@@ -85,7 +40,7 @@ TEST(DeviceWaitsTest, AtTheEndAreForAllThatIsLeft) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
                           OnCPU(R"(type: "Relu" input: "x" output: "y")") +
                           Op(R"(type: "Relu" input: "b" output: "c")");
-  const Net planned(net);
+  const PlannedNet planned(net);
   const DeviceWaits waits = planned.Plan(InOrderOfNet(3));
   EXPECT_TRUE(waits.before.empty());
   EXPECT_FALSE(waits.AreBefore(1));
@@ -103,7 +58,7 @@ TEST(DeviceWaitsTest, OneStreamWaitsForAnotherOfItsDevice) {
 }
 
 TEST(DeviceWaitsTest, RejectAnOrderWithOtherNumbersOfStreams) {
-  const Net net(Chains());
+  const PlannedNet net(Chains());
   ExpectThrows(
       [&] {
         (void)net.Plan({{0, 1, 2, 3, 4}, {0, 0, 0, 0}});
@@ -121,23 +76,6 @@ TEST(DeviceWaitsTest, StreamsAreInTheOrderOfTheStarts) {
   EXPECT_EQ(PlanText(net, {positions, {0, 1, 1}}), "end: 1-1; end: 0-2");
   EXPECT_EQ(PlanText(net, {positions, {5, 3, 5}}), "2: 0-0 on the device; end: 1-2");
   EXPECT_EQ(PlanText(net, {positions, {3, 3, 5}}), "2: 1-0 on the device; end: 2-2");
-}
-
-// Operator 3 reads x again, after the host has waited for the stream that had read it before.
-TEST(DeviceWaitsTest, AWriterWaitsForTheLastReaderOfAStream) {
-  const std::string up = R"(type: "CopyFromCPUInput" input: "x" output: )";
-  const std::string net = Op(up + R"("d")") +
-                          Op(R"(type: "EnsureCPUOutput" input: "d" output: "y")") +
-                          OnCPU(R"(type: "Relu" input: "y" output: "z")") + Op(up + R"("e")") +
-                          OnCPU(R"(type: "ConstantFill" output: "x")");
-  EXPECT_EQ(PlanText(net, InOrderOfNet(5)), "2: 0-1; 4: 3-3");
-  // On other streams, each reader counts.
-  const std::vector<size_t> positions = {0, 1, 2, 3, 4};
-  EXPECT_EQ(PlanText(net, {positions, {0, 0, 0, 1, 0}}), "2: 0-1; 4: 3-3");
-  EXPECT_EQ(PlanText(Op(up + R"("d")") + Op(up + R"("e")") + Op(up + R"("f")") +
-                         OnCPU(R"(type: "ConstantFill" output: "x")"),
-                     {{0, 1, 2, 3}, {0, 1, 0, 0}}),
-            "3: 0-2; 3: 1-1");
 }
 
 // The host waits for the stream that wrote c, not for the one that reads it.
@@ -175,9 +113,9 @@ TEST(DeviceWaitsTest, ABlobUnderAnotherNameIsTheSame) {
   Workspace parent;
   parent.CreateBlob("b");
   Workspace ws(&parent, {{"b", "b"}, {"forwarded", "b"}});
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                    OnCPU(R"(type: "Relu" input: "forwarded" output: "y")"),
-                &ws);
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                           OnCPU(R"(type: "Relu" input: "forwarded" output: "y")"),
+                       &ws);
   EXPECT_EQ(Text(net.Plan(InOrderOfNet(2))), "1: 0-0");
 }
 
@@ -212,34 +150,16 @@ TEST(DeviceWaitsTest, BlobsOfNetsInArgumentsAreFinishedFirst) {
 }
 
 TEST(DeviceWaitsTest, TheHostWaitsForAnOperatorWithoutAnEvent) {
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                Op(R"(type: "Relu" input: "b" output: "c")"));
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       Op(R"(type: "Relu" input: "b" output: "c")"));
   const ExecutionOrder order = {{0, 1}, {0, 1}};
   EXPECT_EQ(Text(net.Plan(order)), "1: 0-0 on the device; end: 1-1");
   net.operators->all()[0]->DisableEvent();
   EXPECT_EQ(Text(net.Plan(order)), "1: 0-0; end: 1-1");
 }
 
-TEST(DeviceWaitsTest, EventsAreThoseOfOperatorsOnADeviceUnlessTheyAreDisabled) {
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                Op(R"(type: "Relu" input: "b" output: "c")") +
-                OnCPU(R"(type: "Relu" input: "x" output: "y")"));
-  OperatorBase *const device = net.operators->all()[0], *const other = net.operators->all()[1],
-                      *const cpu = net.operators->all()[2];
-  EXPECT_TRUE(HasDeviceEvent(*device));
-  EXPECT_FALSE(HasDeviceEvent(*cpu));
-  EXPECT_TRUE(WaitsOnDevice(*device, *other));
-  EXPECT_FALSE(WaitsOnDevice(*device, *cpu));
-  EXPECT_FALSE(WaitsOnDevice(*cpu, *device));
-  EXPECT_FALSE(WaitsOnDevice(*cpu, *cpu));
-  device->DisableEvent();
-  EXPECT_FALSE(HasDeviceEvent(*device));
-  EXPECT_FALSE(WaitsOnDevice(*device, *other));
-  EXPECT_TRUE(WaitsOnDevice(*other, *device));  // that of the one that waits is not needed
-}
-
 TEST(DeviceWaitsTest, RejectOrdersThatTheNetForbids) {
-  const Net net(Chains());
+  const PlannedNet net(Chains());
   ExpectThrows(
       [&] {
         net.Plan({.positions = {1, 0, 2, 3, 4}});
@@ -253,13 +173,13 @@ TEST(DeviceWaitsTest, RejectOrdersThatTheNetForbids) {
 }
 
 TEST(WorkUnderWayTest, NamesWhatTheDeviceIsAtWorkOn) {
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                OnCPU(R"(type: "Relu" input: "x" output: "y")") +
-                Op(R"(type: "EnsureCPUOutput" input: "b" output: "c")") +
-                Op(R"(type: "Relu" input: "b" output: "e")") +
-                OnCPU(R"(type: "Relu" input: "c" output: "d")") +
-                Op(R"(type: "Relu" input: "b" output: "f")") +
-                Op(R"(type: "Relu" input: "f" output: "g")"));
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       OnCPU(R"(type: "Relu" input: "x" output: "y")") +
+                       Op(R"(type: "EnsureCPUOutput" input: "b" output: "c")") +
+                       Op(R"(type: "Relu" input: "b" output: "e")") +
+                       OnCPU(R"(type: "Relu" input: "c" output: "d")") +
+                       Op(R"(type: "Relu" input: "b" output: "f")") +
+                       Op(R"(type: "Relu" input: "f" output: "g")"));
   const ExecutionOrder order = InOrderOfNet(7);
   const DeviceWaits waits = net.Plan(order);
   const auto at = [&](size_t place) {
@@ -289,7 +209,7 @@ std::string Apart() {
          Op(R"(type: "Relu" input: "a" output: "b")");
 }
 
-void RunInOrder(Net* net, const ExecutionOrder& order, int graphs) {
+void RunInOrder(PlannedNet* net, const ExecutionOrder& order, int graphs) {
   Tensor host({2}, CPU);
   net->ws->GetBlob("x")->GetMutableTensor(kCounting);
   Feed<float>(net->ws, "h", {1}, {-1});
@@ -314,25 +234,25 @@ void RunInOrder(Net* net, const ExecutionOrder& order, int graphs) {
 TEST(GraphRunsTest, RecordWhatStartsTogetherInTheirOrder) {
   for (const std::vector<size_t>& positions :
        {std::vector<size_t>{1, 0, 2}, std::vector<size_t>{0, 2, 1}}) {
-    Net net(Apart());
+    PlannedNet net(Apart());
     RunInOrder(&net, {.positions = positions}, 1);
   }
-  Net net(Apart());
+  PlannedNet net(Apart());
   RunInOrder(&net, InOrderOfNet(3), 0);
 }
 
 TEST(GraphRunsTest, RecordOnTheStreamOfTheOrder) {
-  Net together(Apart());
+  PlannedNet together(Apart());
   RunInOrder(&together, {{1, 0, 2}, {0, 7, 7}}, 1);
-  Net apart(Apart());
+  PlannedNet apart(Apart());
   RunInOrder(&apart, {{1, 0, 2}, {0, 7, 8}}, 0);  // the second operator waits for the first
-  Net independent(Op(R"(type: "Relu" input: "x" output: "a")") +
-                  Op(R"(type: "Relu" input: "h" output: "b")"));
+  PlannedNet independent(Op(R"(type: "Relu" input: "x" output: "a")") +
+                         Op(R"(type: "Relu" input: "h" output: "b")"));
   RunInOrder(&independent, {{0, 1}, {0, 1}}, 0);
 }
 
 TEST(GraphRunsTest, BlameTheOperatorByItsPosition) {
-  Net net(Apart());  // x is on the CPU, therefore Add rejects it
+  PlannedNet net(Apart());  // x is on the CPU, therefore Add rejects it
   Feed<float>(net.ws, "x", {2}, {1, 2});
   Feed<float>(net.ws, "h", {1}, {-1});
   const ExecutionOrder order = {.positions = {1, 0, 2}};
@@ -345,8 +265,8 @@ TEST(GraphRunsTest, BlameTheOperatorByItsPosition) {
 }
 
 TEST(DeviceUsesTest, AreOfNetsWithSeveralStreams) {
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                Op(R"(type: "Relu" input: "b" output: "c")"));
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       Op(R"(type: "Relu" input: "b" output: "c")"));
   const NetDependencies dependencies = net.operators->FindDependencies();
   const auto none = [&](const std::vector<int>& streams) {
     return DeviceUses(net.operators->all(), dependencies, {{0, 1}, streams}).empty();
@@ -359,9 +279,9 @@ TEST(DeviceUsesTest, AreOfNetsWithSeveralStreams) {
 // Operator 1 on the second device reads the output of operator 0 on the first.
 TEST(DeviceUsesTest, AreReportedByPosition) {
   const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                R"(op { type: "Copy" input: "b" output: "c" )" + second +
-                R"(op { type: "Relu" input: "c" output: "d" )" + second);
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       R"(op { type: "Copy" input: "b" output: "c" )" + second +
+                       R"(op { type: "Relu" input: "c" output: "d" )" + second);
   DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), InOrderOfNet(3));
   uses.BeginRun();
   Tensor host({2}, CPU);
@@ -388,8 +308,8 @@ DeviceOption TheSecondDevice() {
 }
 
 TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                R"(op { type: "Copy" input: "b" output: "c"
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       R"(op { type: "Copy" input: "b" output: "c"
                         device_option { device_type: 20 device_id: 1 } })");
   DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), {{0, 1}, {0, 3}});
   uses.BeginRun();
@@ -456,7 +376,7 @@ TEST(DeviceUsesTest, ANetKeepsMemoryThatIsFreedWhileAnotherDeviceReadsIt) {
 
 // Operator 0 has no event, so the host waits for it before operator 1 starts on another stream.
 TEST(WorkUnderWayTest, BeginsWithTheOperatorBeforeWhichTheHostHasWaited) {
-  const Net net(
+  const PlannedNet net(
       Op(R"(type: "Relu" input: "a" output: "b")") + Op(R"(type: "Relu" input: "b" output: "c")") +
       Op(R"(type: "Relu" input: "c" output: "d")") + Op(R"(type: "Relu" input: "d" output: "e")"));
   const ExecutionOrder order = {{0, 1, 2, 3}, {0, 1, 1, 1}};
@@ -474,9 +394,9 @@ TEST(WorkUnderWayTest, BeginsWithTheOperatorBeforeWhichTheHostHasWaited) {
 
 TEST(WorkUnderWayTest, NamesPositionsInTheOrderOfTheStartsAndOneDeviceOnly) {
   const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                R"(op { type: "Relu" input: "x" output: "y" )" + second +
-                Op(R"(type: "Relu" input: "c" output: "d")"));
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       R"(op { type: "Relu" input: "x" output: "y" )" + second +
+                       Op(R"(type: "Relu" input: "c" output: "d")"));
   const ExecutionOrder order = {.positions = {2, 1, 0}};
   const DeviceWaits waits = net.Plan(order);
   const auto at = [&](size_t place) {
@@ -491,9 +411,9 @@ TEST(WorkUnderWayTest, NamesPositionsInTheOrderOfTheStartsAndOneDeviceOnly) {
 // A second device reads a blob of the first one that the net does not write.
 TEST(DeviceUsesTest, AreOfInputsThatNoOperatorWrites) {
   const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
-  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
-                R"(op { type: "Copy" input: "x" output: "y" )" + second +
-                R"(op { type: "Copy" input: "b" output: "z" )" + second);
+  const PlannedNet net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                       R"(op { type: "Copy" input: "x" output: "y" )" + second +
+                       R"(op { type: "Copy" input: "b" output: "z" )" + second);
   CountingDevice::SetCurrent(0);  // that of operator 0, which names none
   DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), InOrderOfNet(3));
   ASSERT_FALSE(uses.empty());
