@@ -55,7 +55,8 @@ class TrainingRanksTest : public ::testing::Test {
     Write("data", 4, 4);
     Write("test", 4, 2);
     UseThreadEngine();
-    RegisterCollectiveEngine("GLOO", &kEngineOfTrainings);  // trainings name this one; it stays
+    // Trainings name this one. It stays in this program.
+    RegisterCollectiveEngine("GLOO", &kEngineOfTrainings);
   }
   // Records of the number 1 and the label.
   void Write(const std::string& name, int records, float label) {
