@@ -15,16 +15,6 @@
 namespace caffe2rt::test::field_values_test {
 namespace {
 
-std::string Input(const std::string& name, const std::string& dims) {
-  return "layer { name: '" + name + "' type: 'Input' top: '" + name +
-         "' input_param { shape { dim: [" + dims + "] } } }\n";
-}
-// The layer "y" reads x.
-std::string Layer(const std::string& type, const std::string& more) {
-  return "layer { name: 'y' type: '" + type + "' bottom: 'x' top: 'y' " + more + " }\n";
-}
-const char* const kNoWeights = "name: 'none'";
-
 // --- functions of one element ---
 
 TEST(CaffeFieldValuesTest, ShiftsScalesAndBasesMayHaveAnySign) {

@@ -17,6 +17,22 @@ void RunImported(CaffeModel model, const NamedTensors& inputs, Workspace* ws);
 Tensor RunCaffeText(const std::string& net, const std::string& weights, const NamedTensors& inputs,
                     const std::string& top);
 
+// A layer of the type Input in text. Its shape is not stated if `dims` is "".
+inline std::string Input(const std::string& name, const std::string& dims) {
+  return "layer { name: '" + name + "' type: 'Input' top: '" + name + "' " +
+         (dims.empty() ? "" : "input_param { shape { dim: [" + dims + "] } }") + " }\n";
+}
+
+// A layer in text that reads the blob x.
+inline std::string Layer(const std::string& type, const std::string& more,
+                         const std::string& name = "y") {
+  return "layer { name: '" + name + "' type: '" + type + "' bottom: 'x' top: '" + name + "' " +
+         more + " }\n";
+}
+
+// Weights in text, of no layer.
+inline constexpr const char* kNoWeights = "name: 'none'";
+
 // A tensor of floats.
 Tensor Floats(const std::vector<int64_t>& dims, const std::vector<float>& values);
 

@@ -9,16 +9,6 @@
 namespace caffe2rt::test::layer_arguments_test {
 namespace {
 
-std::string Input(const std::string& name, const std::string& dims) {
-  return "layer { name: '" + name + "' type: 'Input' top: '" + name +
-         "' input_param { shape { dim: [" + dims + "] } } }\n";
-}
-const char* const kNoWeights = "name: 'none'";
-
-std::string Layer(const std::string& type, const std::string& more, const std::string& name = "y") {
-  return "layer { name: '" + name + "' type: '" + type + "' bottom: 'x' top: '" + name + "' " +
-         more + " }\n";
-}
 std::string Blob(const std::string& dims, const std::string& data) {
   return "blobs { shape { dim: [" + dims + "] } data: [" + data + "] } ";
 }
