@@ -216,7 +216,7 @@ TEST_F(CallsWithoutMemoryTest, ModelsInMemoryAreLoadedAndRun) {
   });
 }
 
-TEST_F(CallsWithoutMemoryTest, WorkspacesListMakeRenameAndForwardBlobs) {
+TEST_F(CallsWithoutMemoryTest, BlobsOfWorkspacesAreListedMadeRenamedAndForwarded) {
   const std::string first = "the name of the first of some blobs",
                     other = "the name of another blob",
                     last = "the name that the first one has at the end",

@@ -158,7 +158,7 @@ TEST_F(RunResultsTest, StepsReportTheirMeansAndTheAccuracyIfThereIsOne) {
 }
 
 // The last checkpoint, not the best: y is -12 after two steps with a rate of 3, and the label of the test 2.
-TEST_F(RunResultsTest, TestsUseTheLastCheckpoint) {
+TEST_F(RunResultsTest, EvaluationsUseTheLastCheckpoint) {
   RunDef run = Line(3, 2);
   Epochs(run);
   const DatabasePlace test = {"minidb", dir_.path("test")};

@@ -104,7 +104,7 @@ const ExecutionStep* FindStep(const google::protobuf::RepeatedPtrField<Execution
 }
 
 // Caffe2's reader makes no smaller batch at the end, so that the batch must divide the records.
-TEST(PlanForCaffe2Test, TestBatchesDivideTheRecordsAndAreAsLargeAsPossible) {
+TEST(PlanForCaffe2Test, BatchesOfTestsDivideTheRecordsAndAreAsLargeAsPossible) {
   struct Row {
     int64_t records, batches;
   };

@@ -174,7 +174,7 @@ TEST_F(TrainingRanksTest, LearnWhatOneRankLearns) {
 }
 
 // A test on two ranks does not change what the training has, and its results are those of all records.
-TEST_F(TrainingRanksTest, TestAllRecords) {
+TEST_F(TrainingRanksTest, RanksEvaluateAllRecords) {
   RunDef def = Def(2);
   def.mutable_test()->set_path(dir_.path("test"));
   def.mutable_test()->set_type("minidb");

@@ -56,7 +56,7 @@ TEST_F(RandomFillOnCudaTest, EqualSeedsDrawEqualNumbersAndOthersDoNot) {
   EXPECT_NE(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 4));
 }
 
-TEST_F(RandomFillOnCudaTest, WorkspaceSeedsGiveEachRunAStreamOfItsOwn) {
+TEST_F(RandomFillOnCudaTest, SeedsOfWorkspacesGiveEachRunAStreamOfItsOwn) {
   const auto draw = [](const char* type, uint64_t seed, uint64_t first) {
     Workspace ws;
     ws.SetRandomSeed(seed);

@@ -116,7 +116,7 @@ TEST_F(InputBoundsTest, AThousandDamagedRecordsInARowAreLeftOut) {
   }
 }
 
-TEST(AugmentationBoundsTest, TestsDoNotMirror) {
+TEST(AugmentationBoundsTest, NothingIsMirroredInTests) {
   ImageRecord record;
   record.image = {.width = 4, .height = 2, .rgb = {}};
   for (int i = 0; i < 8; ++i) {
