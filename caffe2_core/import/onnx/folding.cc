@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "caffe2_core/base/checked_math.h"
@@ -296,6 +297,48 @@ OnnxArray ArrayOf(const OnnxBlob& blob, const OnnxContent& content, size_t world
           .reals = content.reals[world]};
 }
 
+// Nothing if the node cannot be computed, or need not run, with the numbers of the world.
+OnnxArrayResult ComputeIn(OnnxNode* node, const std::vector<OnnxArray>& arrays, size_t world) try {
+  OnnxArrays inputs;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    inputs.push_back(node->Has(i) ? &arrays[i] : nullptr);
+  }
+  return Compute(node, inputs);
+} catch (const EnforceNotMet&) {
+  if (IsPlainOnnxWorld(world)) throw;
+  return std::nullopt;
+} catch (const std::out_of_range&) {
+  if (IsPlainOnnxWorld(world)) throw;
+  return std::nullopt;
+}
+
+int64_t SizeIn(const OnnxDims& dims, size_t world, int64_t otherwise) try {
+  return CheckedProduct(dims);
+} catch (const EnforceNotMet&) {
+  if (IsPlainOnnxWorld(world)) throw;
+  return otherwise;
+}
+
+// Where the difference of two integers is above 0 in one world and below 0 in another, it may be 0: they are
+// equal then in the last world.
+void LeaveEqualOpen(const InOnnxWorlds<std::vector<OnnxArray>>& arrays, OnnxContent* content) {
+  InOnnxWorlds<OnnxArrayResult> differences;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    if (!IsOnnxInteger(arrays[world][0].type)) return;
+    differences[world] = ComputeOnnxBinary("Sub", {&arrays[world][0], &arrays[world][1]});
+    if (!differences[world].has_value() || differences[world]->size() != differences[0]->size())
+      return;
+  }
+  for (size_t i = 0; i < differences[0]->ints.size(); ++i) {
+    bool above = false, below = false;
+    for (const OnnxArrayResult& difference : differences) {
+      above |= difference->ints[i] > 0;
+      below |= difference->ints[i] < 0;
+    }
+    if (above && below) content->ints.back()[i] = 1;
+  }
+}
+
 // Shape and Size need no content.
 bool FoldShape(OnnxNode* node, OnnxFolded* folded) {
   if (!node->Has(0) || !node->HasRank(node->In(0))) return false;
@@ -309,7 +352,7 @@ bool FoldShape(OnnxNode* node, OnnxFolded* folded) {
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
     const OnnxDims& dims = node->DimsIn(node->In(0), world);
     if (node->type() == "Size") {
-      content->ints[world] = {CheckedProduct(dims)};
+      content->ints[world] = {SizeIn(dims, world, world == 0 ? 0 : content->ints[0][0])};
     } else {
       content->ints[world].assign(dims.begin() + begin, dims.begin() + end);
       folded->dims[world] = {end - begin};
@@ -326,7 +369,7 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
   if (!node->data().domain.empty() || node->inputs() == 0) return false;
   if (node->type() == "Shape" || node->type() == "Size") return FoldShape(node, folded);
   if (!IsFoldable(node->type()) || node->outputs() != 1) return false;
-  std::array<std::vector<OnnxArray>, kOnnxWorlds> arrays;
+  InOnnxWorlds<std::vector<OnnxArray>> arrays;
   for (size_t i = 0; i < node->inputs(); ++i) {
     const std::string& input = node->data().inputs[i];
     if (input.empty()) {
@@ -343,23 +386,26 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
       arrays[world].push_back(ArrayOf(blob, *content, world));
     }
   }
+  if (!node->Has(0)) return false;
   auto content = std::make_shared<OnnxContent>();
+  OnnxArrayResult first;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
-    OnnxArrays inputs;
-    for (size_t i = 0; i < arrays[world].size(); ++i) {
-      inputs.push_back(node->Has(i) ? &arrays[world][i] : nullptr);
+    OnnxArrayResult result = ComputeIn(node, arrays[world], world);
+    if (IsPlainOnnxWorld(world) && !result.has_value()) return false;
+    if (world == 0) first = result;
+    if (!result.has_value() || result->dims.size() != first->dims.size()) {
+      if (IsPlainOnnxWorld(world)) return false;
+      result = first;
     }
-    if (inputs[0] == nullptr) return false;
-    OnnxArrayResult result = Compute(node, inputs);
-    if (!result.has_value()) return false;
     folded->type = result->type;
     folded->dims[world] = result->dims;
     content->real = result->real();
     content->ints[world] = std::move(result->ints);
     content->reals[world] = std::move(result->reals);
   }
+  if (node->type() == "Equal") LeaveEqualOpen(arrays, content.get());
   folded->content = content;
-  return folded->dims[0].size() == folded->dims[1].size();
+  return true;
 }
 
 }  // namespace caffe2rt

@@ -8,9 +8,9 @@ namespace caffe2rt {
 // What is known of the output of a node.
 struct OnnxFolded {
   int type = 0;
-  std::array<OnnxDims, kOnnxWorlds> dims = {};
+  InOnnxWorlds<OnnxDims> dims = {};
   std::shared_ptr<const OnnxContent> content = nullptr;
-  bool IsFixed() const { return dims[0] == dims[1] && content->IsFixed(); }
+  bool IsFixed() const { return AreSameInOnnxWorlds(dims) && content->IsFixed(); }
 };
 
 // Returns false if the node is not one of those that are computed here, or if the content of an input

@@ -124,7 +124,9 @@ MaybeRank GatherNDRank(const OnnxNode& n) {
   if (!indices.has_value() || *indices == 0 || !n.HasRank(n.In(1))) return std::nullopt;
   const auto last = static_cast<size_t>(*indices - 1);
   const int64_t taken = n.DimsIn(n.In(1), 0)[last];
-  if (taken != n.DimsIn(n.In(1), 1)[last]) return std::nullopt;
+  for (size_t world = 1; world < kOnnxWorlds; ++world) {
+    if (n.DimsIn(n.In(1), world)[last] != taken) return std::nullopt;
+  }
   return Minus(Plus(RankOfInput(n, 0), *indices - 1), taken + n.Int("batch_dims", 0));
 }
 

@@ -90,14 +90,14 @@ class Importer {
     return given == options_.given_shapes.end() ? nullptr : &given->second;
   }
 
-  // The dimensions in both worlds.
+  // The dimensions in all worlds.
   void SetDims(const onnx::TypeProto::Tensor& type, const std::string& name, OnnxInput* input,
                OnnxBlob* blob) {
     if (const std::vector<int64_t>* given = GivenShape(name); given != nullptr) {
       input->dims = *given;
       input->symbols.resize(given->size());
       input->has_rank = blob->has_dims = true;
-      blob->dims = {*given, *given};
+      blob->dims = InAllOnnxWorlds(*given);
       return;
     }
     if (!type.has_shape()) return;
@@ -107,8 +107,7 @@ class Importer {
       const bool named = dim.has_dim_param() && number != options_.dims.end();
       const bool known = dim.has_dim_value() && dim.dim_value() > 0;
       const int64_t value = named ? number->second : known ? dim.dim_value() : -1;
-      const auto numbers = value >= 0 ? std::array<int64_t, kOnnxWorlds>{value, value}
-                                      : nets_.symbols.Of(dim.dim_param());
+      const auto numbers = value >= 0 ? InAllOnnxWorlds(value) : nets_.symbols.Of(dim.dim_param());
       input->dims.push_back(value);
       input->symbols.push_back(dim.dim_param());
       for (size_t world = 0; world < kOnnxWorlds; ++world) {
@@ -202,7 +201,7 @@ class Importer {
     if (blob.has_dims) {
       dims = blob.dims[0];
       for (size_t i = 0; i < dims.size(); ++i) {
-        if (dims[i] != blob.dims[1][i]) dims[i] = -1;
+        if (!blob.IsFixedDim(i)) dims[i] = -1;
       }
     } else if (blob.rank >= 0) {
       dims.assign(static_cast<size_t>(blob.rank), -1);

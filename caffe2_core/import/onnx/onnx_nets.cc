@@ -69,6 +69,16 @@ bool HasShape(const TensorShape& shape) {
   return !shape.unknown_shape() && shape.unknown_dims_size() == 0;
 }
 
+// The dims of output `at`, which the plain worlds have.
+InOnnxWorlds<OnnxDims> DimsIn(const InOnnxWorlds<std::vector<TensorShape>>& outputs, size_t at) {
+  InOnnxWorlds<OnnxDims> dims = InAllOnnxWorlds(GetDimsVector(outputs[0][at]));
+  for (size_t world = 1; world < kOnnxWorlds; ++world) {
+    if (at < outputs[world].size() && HasShape(outputs[world][at]))
+      dims[world] = GetDimsVector(outputs[world][at]);
+  }
+  return dims;
+}
+
 }  // namespace
 
 std::string OnnxNets::UniqueName(const std::string& wanted) {
@@ -101,7 +111,7 @@ std::string OnnxNets::Constant(const std::string& wanted, const OnnxDims& dims, 
   std::string name = UniqueName(wanted);
   blobs_[name] = {.type = type,
                   .has_dims = true,
-                  .dims = {dims, dims},
+                  .dims = InAllOnnxWorlds(dims),
                   .content = std::move(content),
                   .is_constant = true,
                   .is_written = false};
@@ -117,7 +127,7 @@ void OnnxNets::DefineTensor(const std::string& blob, const Proto& tensor) {
   const OnnxDims dims(tensor.dims().begin(), tensor.dims().end());
   blobs_[blob] = {.type = tensor.data_type(),
                   .has_dims = true,
-                  .dims = {dims, dims},
+                  .dims = InAllOnnxWorlds(dims),
                   .is_constant = true,
                   .is_written = false,
                   .tensor = &tensor};
@@ -192,7 +202,7 @@ void OnnxNets::Append(OperatorDef op, bool in_target) {
   *(constant ? &init : target_)->add_op() = std::move(op);
 }
 
-// Infers in both worlds. Where a world cannot say, the shape is not known.
+// Infers in all worlds. Where a plain one cannot say, the shape is not known.
 void OnnxNets::Infer(const OperatorDef& op) {
   const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
   bool all_known = true, all_fixed = true;
@@ -200,7 +210,7 @@ void OnnxNets::Infer(const OperatorDef& op) {
     all_known &= At(input).has_dims;
     all_fixed &= At(input).IsFixed();
   }
-  std::array<std::vector<TensorShape>, kOnnxWorlds> outputs;
+  InOnnxWorlds<std::vector<TensorShape>> outputs;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
     if (world > 0 && all_fixed) {
       outputs[world] = outputs[0];
@@ -219,8 +229,7 @@ void OnnxNets::Infer(const OperatorDef& op) {
     const auto at = static_cast<size_t>(i);
     const bool known = at < outputs[0].size() && at < outputs[1].size();
     if (known && HasShape(outputs[0][at]) && HasShape(outputs[1][at])) {
-      blob.dims = {GetDimsVector(outputs[0][at]), GetDimsVector(outputs[1][at])};
-      blob.has_dims = blob.dims[0].size() == blob.dims[1].size();
+      blob.SetDims(DimsIn(outputs, at));
       blob.type = OnnxTypeOf(outputs[0][at].data_type());
     } else if (known && outputs[0][at].has_data_type()) {
       blob.type = OnnxTypeOf(outputs[0][at].data_type());
@@ -286,13 +295,14 @@ void AddReads(const OperatorDef& op, std::unordered_set<std::string>* read) {
   for (const std::string& name : NestedBlobsOf(op).read) read->insert(name);
 }
 
-// Which operators of the net write what is read, from the last to the first.
+// Which operators of the net write what is read, from the last to the first, or check something.
 std::vector<bool> KeptOperators(const NetDef& net, std::unordered_set<std::string>* read) {
   std::vector<bool> kept(static_cast<size_t>(net.op_size()));
   for (int i = net.op_size() - 1; i >= 0; --i) {
     const OperatorDef& op = net.op(i);
     const auto is_read = [&](const std::string& name) { return read->contains(name); };
-    kept[static_cast<size_t>(i)] = std::any_of(op.output().begin(), op.output().end(), is_read);
+    kept[static_cast<size_t>(i)] =
+        op.output_size() == 0 || std::any_of(op.output().begin(), op.output().end(), is_read);
     if (kept[static_cast<size_t>(i)]) AddReads(op, read);
   }
   return kept;

@@ -162,7 +162,7 @@ OnnxDims OnnxNode::Dims(const std::string& blob) const {
   (void)DimsIn(blob, 0);
   const OnnxBlob& found = nets_.At(blob);
   for (size_t i = 0; i < found.dims[0].size(); ++i) {
-    if (found.dims[0][i] == found.dims[1][i]) continue;
+    if (found.IsFixedDim(i)) continue;
     const std::string symbol = nets_.symbols.NameOf(found.dims[0][i], found.dims[1][i]);
     CAFFE_THROW("it needs dim ", i, " of blob \"", Shortened(blob), "\", which ",
                 symbol.empty() ? "depends on the inputs; give the shapes of the inputs"
@@ -180,7 +180,7 @@ int64_t OnnxNode::FixedDim(const std::string& blob, int64_t axis) {
   (void)DimsIn(blob, 0);
   const OnnxBlob& found = nets_.At(blob);
   const auto at = static_cast<size_t>(Axis(blob, axis));
-  if (found.dims[0][at] != found.dims[1][at]) return FixedDims(blob)[at];
+  if (!found.IsFixedDim(at)) return FixedDims(blob)[at];
   return found.dims[0][at];
 }
 
@@ -195,13 +195,11 @@ int64_t OnnxNode::Axis(const std::string& blob, int64_t axis) const {
 }
 
 void OnnxNode::SetDims(const std::string& blob, const OnnxDims& dims) {
-  SetDims(blob, {dims, dims});
+  SetDims(blob, InAllOnnxWorlds(dims));
 }
 
-void OnnxNode::SetDims(const std::string& blob, const std::array<OnnxDims, kOnnxWorlds>& dims) {
-  OnnxBlob& found = nets_.At(blob);
-  found.dims = dims;
-  found.has_dims = true;
+void OnnxNode::SetDims(const std::string& blob, const InOnnxWorlds<OnnxDims>& dims) {
+  nets_.At(blob).SetDims(dims);
 }
 
 // --- contents ---
@@ -287,10 +285,9 @@ std::string OnnxNode::Const(const std::string& label, const OnnxDims& dims, int 
   auto content = std::make_shared<OnnxContent>();
   content->real = IsOnnxReal(type);
   if (content->real) {
-    content->reals = {values, values};
+    content->reals = InAllOnnxWorlds(values);
   } else {
-    content->ints[0].assign(values.begin(), values.end());
-    content->ints[1] = content->ints[0];
+    content->ints = InAllOnnxWorlds(std::vector<int64_t>(values.begin(), values.end()));
   }
   return nets_.Constant(MakeString(data_.name, "/", label), dims, type, std::move(content));
 }
@@ -302,7 +299,7 @@ std::string OnnxNode::FloatConst(const std::string& label, const OnnxDims& dims,
 
 std::string OnnxNode::IntConst(const std::string& label, const std::vector<int64_t>& values) {
   auto content = std::make_shared<OnnxContent>();
-  content->ints = {values, values};
+  content->ints = InAllOnnxWorlds(values);
   return nets_.Constant(MakeString(data_.name, "/", label), {static_cast<int64_t>(values.size())},
                         onnx::TensorProto::INT64, std::move(content));
 }

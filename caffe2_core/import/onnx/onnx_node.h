@@ -112,7 +112,7 @@ class OnnxNode {
   static int64_t AxisOf(int64_t axis, int64_t rank);
   // States what inference does not know.
   void SetDims(const std::string& blob, const OnnxDims& dims);
-  void SetDims(const std::string& blob, const std::array<OnnxDims, kOnnxWorlds>& dims);
+  void SetDims(const std::string& blob, const InOnnxWorlds<OnnxDims>& dims);
   void SetType(const std::string& blob, int type) { nets_.At(blob).type = type; }
 
   // --- contents that are known: constants, and what is computed from shapes ---

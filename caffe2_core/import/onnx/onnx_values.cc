@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -72,12 +73,38 @@ Tensor Filled(const OnnxContent& content, const OnnxDims& dims) {
 
 }  // namespace
 
-bool OnnxContent::SameReals() const {
-  if (reals[0].size() != reals[1].size()) return false;
-  for (size_t i = 0; i < reals[0].size(); ++i) {
-    if (std::bit_cast<uint64_t>(reals[0][i]) != std::bit_cast<uint64_t>(reals[1][i])) return false;
+bool OnnxContent::IsFixed() const {
+  // NaNs are equal.
+  const auto same = [](double a, double b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  };
+  for (size_t world = 1; world < kOnnxWorlds; ++world) {
+    if (ints[world] != ints[0] || !std::equal(reals[world].begin(), reals[world].end(),
+                                              reals[0].begin(), reals[0].end(), same))
+      return false;
   }
   return true;
+}
+
+bool OnnxContent::IsFixedAt(size_t i) const {
+  return std::all_of(ints.begin(), ints.end(), [&](const std::vector<int64_t>& in_world) {
+    return i < in_world.size() && in_world[i] == ints[0][i];
+  });
+}
+
+void OnnxBlob::SetDims(InOnnxWorlds<OnnxDims> in_worlds) {
+  dims = std::move(in_worlds);
+  has_dims = true;
+  for (size_t world = 1; world < kOnnxWorlds; ++world) {
+    if (dims[world].size() == dims[0].size()) continue;
+    if (IsPlainOnnxWorld(world)) has_dims = false;
+    dims[world] = dims[0];
+  }
+}
+
+bool OnnxBlob::IsFixedDim(size_t i) const {
+  return std::all_of(dims.begin(), dims.end(),
+                     [&](const OnnxDims& in_world) { return in_world[i] == dims[0][i]; });
 }
 
 bool IsRoundedOnnxType(int type) { return type == Proto::FLOAT16 || type == Proto::BFLOAT16; }
@@ -149,8 +176,8 @@ std::shared_ptr<const OnnxContent> ContentOf(const Tensor& tensor) {
   } else {
     return nullptr;
   }
-  content->ints[1] = content->ints[0];
-  content->reals[1] = content->reals[0];
+  content->ints = InAllOnnxWorlds(content->ints[0]);
+  content->reals = InAllOnnxWorlds(content->reals[0]);
   return content;
 }
 
@@ -183,7 +210,7 @@ Tensor TensorOf(const OnnxContent& content, const OnnxDims& dims, int onnx_type)
   }
 }
 
-std::array<int64_t, kOnnxWorlds> OnnxSymbols::Of(const std::string& name) {
+InOnnxWorlds<int64_t> OnnxSymbols::Of(const std::string& name) {
   const std::string key = name.empty() ? absl::StrCat("\n", count_) : name;
   const auto found = numbers_.find(key);
   if (found != numbers_.end()) return found->second;
@@ -191,7 +218,7 @@ std::array<int64_t, kOnnxWorlds> OnnxSymbols::Of(const std::string& name) {
   constexpr int64_t kPrimes[] = {7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47};
   const int64_t cycle = count_ / static_cast<int64_t>(std::size(kPrimes));
   const int64_t prime = kPrimes[static_cast<size_t>(count_) % std::size(kPrimes)] + 48 * cycle;
-  const std::array<int64_t, kOnnxWorlds> numbers = {32 * (count_ + 2), 32 * prime};
+  const InOnnxWorlds<int64_t> numbers = {32 * (count_ + 2), 32 * prime, 1, 100003 + 2 * count_};
   ++count_;
   numbers_[key] = numbers;
   return numbers;

@@ -2,10 +2,15 @@
 // What the importer knows of a blob: its element type, its shape, and the content of small tensors.
 //
 // Dimensions that the file names (symbols) or leaves out have no number. Every shape and content is
-// therefore held twice, for two assignments of numbers to the symbols ("worlds"), and everything is
-// computed in both. What is equal in both does not depend on a symbol; a dimension that equals a
-// symbol in both is that symbol. No algebra of symbols is needed. A value that depends on none is
-// called fixed.
+// therefore held several times, for several assignments of numbers to the symbols ("worlds"), and
+// everything is computed in all of them. What is equal in all does not depend on a symbol, and is
+// called fixed; a dimension that equals a symbol in the plain worlds is that symbol. No algebra of
+// symbols is needed.
+//
+// The first worlds are plain: their numbers are such that usual models run with them. The others have
+// numbers on which a model may decide: 1, and odd ones beyond usual limits. A model need not run with
+// these: where it does not, the first world counts instead. An integer that is larger than another one
+// in one world and smaller in another may be equal to it (folding.cc).
 
 #include <array>
 #include <cstdint>
@@ -23,35 +28,58 @@
 namespace caffe2rt {
 
 using OnnxDims = std::vector<int64_t>;
-inline constexpr size_t kOnnxWorlds = 2;
+inline constexpr size_t kOnnxWorlds = 4;
+inline constexpr size_t kPlainOnnxWorlds = 2;
+
+// Whether a failure in the world is one of the model.
+inline bool IsPlainOnnxWorld(size_t world) { return world < kPlainOnnxWorlds; }
+
+template <class T>
+using InOnnxWorlds = std::array<T, kOnnxWorlds>;
+// The same in all worlds.
+template <class T>
+InOnnxWorlds<T> InAllOnnxWorlds(const T& value) {
+  InOnnxWorlds<T> all;
+  all.fill(value);
+  return all;
+}
+template <class T>
+bool AreSameInOnnxWorlds(const InOnnxWorlds<T>& values) {
+  for (const T& value : values) {
+    if (value != values[0]) return false;
+  }
+  return true;
+}
 // Elements of a tensor whose content is followed.
 inline constexpr int64_t kMaxOnnxContent = 4096;
 
 // The elements of a small tensor of numbers or bools.
 struct OnnxContent {
   bool real = false;  // which of the lists holds them
-  std::array<std::vector<int64_t>, kOnnxWorlds> ints = {};
-  std::array<std::vector<double>, kOnnxWorlds> reals = {};
+  InOnnxWorlds<std::vector<int64_t>> ints = {};
+  InOnnxWorlds<std::vector<double>> reals = {};
 
-  bool IsFixed() const { return ints[0] == ints[1] && SameReals(); }
+  bool IsFixed() const;
+  // Of `ints`.
+  bool IsFixedAt(size_t i) const;
   size_t size() const { return real ? reals[0].size() : ints[0].size(); }
-
- private:
-  bool SameReals() const;  // NaNs are equal
 };
 
 struct OnnxBlob {
   int type = 0;           // an onnx::TensorProto::DataType; 0 if it is not known
   bool has_dims = false;  // `dims` are known
   int64_t rank = -1;      // the number of dims where `dims` are not known; -1 if that is not known
-  std::array<OnnxDims, kOnnxWorlds> dims = {};
+  InOnnxWorlds<OnnxDims> dims = {};                      // of one rank
   std::shared_ptr<const OnnxContent> content = nullptr;  // shared by blobs with equal elements
   // Of the init net, or of no net yet: then it is written when an operator reads it.
   bool is_constant = false;
   bool is_written = true;
   const onnx::TensorProto* tensor = nullptr;  // the elements of a constant, if not `content`
 
-  bool IsFixed() const { return has_dims && dims[0] == dims[1]; }
+  bool IsFixed() const { return has_dims && AreSameInOnnxWorlds(dims); }
+  bool IsFixedDim(size_t i) const;
+  // Known if the ranks of the plain worlds are equal; a rank of another one counts as that of the first.
+  void SetDims(InOnnxWorlds<OnnxDims> in_worlds);
 };
 
 // FLOAT16 and BFLOAT16: the blobs are float, and are rounded after each operator.
@@ -76,12 +104,12 @@ Tensor TensorOf(const OnnxContent& content, const OnnxDims& dims, int onnx_type)
 class OnnxSymbols {
  public:
   // Those of a symbol; of a new one if the name is empty.
-  std::array<int64_t, kOnnxWorlds> Of(const std::string& name);
-  // The name of the symbol with these numbers, or "".
+  InOnnxWorlds<int64_t> Of(const std::string& name);
+  // The name of the symbol with these numbers in the plain worlds, or "".
   std::string NameOf(int64_t first, int64_t second) const;
 
  private:
-  std::map<std::string, std::array<int64_t, kOnnxWorlds>> numbers_;
+  std::map<std::string, InOnnxWorlds<int64_t>> numbers_;
   int64_t count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "caffe2_core/graph/nested_nets.h"
@@ -37,7 +38,7 @@ void TranslateConstant(OnnxNode* n) {
   CAFFE_ENFORCE(n->HasAttr("value_int"), "it has none of the attributes value, value_float, ",
                 "value_floats, value_int and value_ints");
   auto content = std::make_shared<OnnxContent>();
-  content->ints = {std::vector<int64_t>{n->Int("value_int", 0)}, {n->Int("value_int", 0)}};
+  content->ints = InAllOnnxWorlds(std::vector<int64_t>{n->Int("value_int", 0)});
   n->Forward(0,
              n->nets().Constant(n->data().name + "/value", {}, onnx::TensorProto::INT64, content));
 }
@@ -112,10 +113,12 @@ OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   if (!joined.has_dims) return joined;
   joined.dims = a.dims;
   for (size_t i = 0; i < a.dims[0].size(); ++i) {
-    if (a.dims[0][i] == b.dims[0][i] && a.dims[1][i] == b.dims[1][i]) continue;
-    const auto numbers = n->nets().symbols.Of("");
-    joined.dims[0][i] = numbers[0];
-    joined.dims[1][i] = numbers[1];
+    bool same = true;
+    for (size_t world = 0; world < kOnnxWorlds; ++world)
+      same &= a.dims[world][i] == b.dims[world][i];
+    if (same) continue;
+    const InOnnxWorlds<int64_t> numbers = n->nets().symbols.Of("");
+    for (size_t world = 0; world < kOnnxWorlds; ++world) joined.dims[world][i] = numbers[world];
   }
   return joined;
 }
@@ -132,6 +135,39 @@ void EmitIf(OnnxNode* n, OperatorDef op) {
   n->nets().Append(std::move(op), /*in_target=*/true);
 }
 
+// What the condition is for usual sizes, if it is about sizes that are not fixed.
+std::optional<bool> UsualCondition(const OnnxNode& n) {
+  const OnnxContent* const content = n.Content(n.In(0));
+  if (content == nullptr || content->real || content->size() != 1) return std::nullopt;
+  for (size_t world = 1; world < kPlainOnnxWorlds; ++world) {
+    if (content->ints[world] != content->ints[0]) return std::nullopt;
+  }
+  return content->ints[0][0] != 0;
+}
+
+// The branch of usual sizes; with others, the net fails.
+void EmitUsualBranch(OnnxNode* n, bool condition, const onnx::GraphProto& branch) {
+  const std::string met = condition ? n->In(0) : n->Call("Not", {n->In(0)});
+  n->EmitHere(
+      "Assert", {met}, {},
+      {MakeArgument("error_msg",
+                    MakeString("the condition of node \"", n->data().name,
+                               "\" depends on sizes that the model leaves open, and its "
+                               "branches have other ranks; import it with the shapes of the "
+                               "inputs"))});
+  InlineBranch(n, branch);
+}
+
+// Whether the rank of an output is that of the first branch only. PyTorch squeezes so: the other branch
+// needs a size of 1.
+bool AreOtherRanks(const std::vector<OnnxBlob>& first, const std::vector<OnnxBlob>& second) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    const bool same = second[i].has_dims && second[i].dims[0].size() == first[i].dims[0].size();
+    if (first[i].has_dims && !same) return true;
+  }
+  return false;
+}
+
 void TranslateIf(OnnxNode* n) {
   const onnx::GraphProto &then_graph = GraphOf(*n, "then_branch"),
                          &else_graph = GraphOf(*n, "else_branch");
@@ -140,6 +176,10 @@ void TranslateIf(OnnxNode* n) {
   NetDef then_net, else_net;
   const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
   const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
+  // What follows mostly needs the ranks.
+  const std::optional<bool> usual = UsualCondition(*n);
+  if (usual.has_value() && (*usual ? AreOtherRanks(first, second) : AreOtherRanks(second, first)))
+    return EmitUsualBranch(n, *usual, *usual ? then_graph : else_graph);
   EmitIf(n, CreateOperatorDef(
                 "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
                 {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}));
@@ -235,7 +275,7 @@ std::vector<int64_t> EmptyListsOf(const std::vector<OnnxBlob>& items) {
     numbers.push_back(static_cast<int64_t>(dims.size()) + 1);
     numbers.push_back(0);
     for (size_t i = 0; i < dims.size(); ++i)
-      numbers.push_back(item.has_dims && item.dims[1][i] != dims[i] ? 0 : dims[i]);
+      numbers.push_back(item.has_dims && !item.IsFixedDim(i) ? 0 : dims[i]);
   }
   return numbers;
 }

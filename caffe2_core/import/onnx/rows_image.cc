@@ -129,7 +129,7 @@ void TranslateOneHot(OnnxNode* n) {
   const OnnxContent* const depth = n->Content(n->In(1));
   if (depth == nullptr || depth->size() != 1 || !n->HasRank(n->In(0))) return;
   const int64_t axis = OnnxNode::AxisOf(n->Int("axis", -1), n->Rank(n->In(0)) + 1);
-  std::array<OnnxDims, kOnnxWorlds> dims;
+  InOnnxWorlds<OnnxDims> dims;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
     dims[world] = n->DimsIn(n->In(0), world);
     dims[world].insert(

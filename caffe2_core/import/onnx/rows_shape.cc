@@ -20,7 +20,7 @@ bool ReshapeDims(const OnnxNode& n, const std::string& x, const OnnxContent& sha
   size_t open = 0;
   *dims = shape.ints[0];
   for (size_t i = 0; i < dims->size(); ++i) {
-    if (shape.ints[0][i] == shape.ints[1].at(i)) {
+    if (shape.IsFixedAt(i)) {
       open += static_cast<size_t>((*dims)[i] == -1);
       continue;
     }
@@ -57,16 +57,23 @@ std::optional<OnnxDims> ResultDims(const OnnxDims& x, OnnxDims dims, bool allow_
   return known == elements ? std::optional(dims) : std::nullopt;
 }
 
-// The same in both worlds.
-std::optional<std::array<OnnxDims, kOnnxWorlds>> ResultDims(const OnnxNode& n, const std::string& x,
-                                                            const OnnxContent& shape,
-                                                            bool allow_zero) {
+std::optional<OnnxDims> ResultDimsIn(size_t world, const OnnxDims& x, const OnnxDims& dims,
+                                     bool allow_zero) try {
+  return ResultDims(x, dims, allow_zero);
+} catch (const EnforceNotMet&) {
+  if (IsPlainOnnxWorld(world)) throw;
+  return std::nullopt;
+}
+
+// In all worlds.
+std::optional<InOnnxWorlds<OnnxDims>> ResultDims(const OnnxNode& n, const std::string& x,
+                                                 const OnnxContent& shape, bool allow_zero) {
   if (!n.HasRank(x)) return std::nullopt;
-  std::array<OnnxDims, kOnnxWorlds> result;
+  InOnnxWorlds<OnnxDims> result;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
-    const auto dims = ResultDims(n.DimsIn(x, world), shape.ints[world], allow_zero);
-    if (!dims) return std::nullopt;
-    result[world] = *dims;
+    const auto dims = ResultDimsIn(world, n.DimsIn(x, world), shape.ints[world], allow_zero);
+    if (!dims && IsPlainOnnxWorld(world)) return std::nullopt;
+    result[world] = dims.value_or(result[0]);
   }
   return result;
 }
@@ -82,7 +89,7 @@ const OperatorDef* RecentWriter(const NetDef& net, const std::string& blob) {
 
 // PyTorch's exporter swaps the last two of four axes in three dimensions: a Reshape that merges the first
 // two, a Transpose, and this Reshape, which divides them again. Emits one Transpose instead.
-bool EmitAxesSwap(OnnxNode* n, const std::array<OnnxDims, kOnnxWorlds>& result) {
+bool EmitAxesSwap(OnnxNode* n, const InOnnxWorlds<OnnxDims>& result) {
   const NetDef& net = *n->nets().target();
   const OperatorDef* const transpose = RecentWriter(net, n->In(0));
   if (result[0].size() != 4 || transpose == nullptr || transpose->type() != "Transpose")
@@ -92,7 +99,7 @@ bool EmitAxesSwap(OnnxNode* n, const std::array<OnnxDims, kOnnxWorlds>& result) 
   if (axes != OnnxDims{0, 2, 1} || merge == nullptr || merge->type() != "Reshape") return false;
   const std::string x = merge->input(0);
   if (!n->HasRank(x)) return false;
-  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+  for (size_t world = 0; world < kPlainOnnxWorlds; ++world) {
     const OnnxDims &d = n->DimsIn(x, world), &moved = n->DimsIn(n->In(0), world);
     if (d.size() != 4 || result[world] != OnnxDims{d[0], d[1], d[3], d[2]}) return false;
     if (moved.at(1) != d[3] || moved.at(2) != d[2]) return false;
@@ -109,7 +116,7 @@ void TranslateReshape(OnnxNode* n) {
   const bool zeros = allow_zero && (content == nullptr ||
                                     std::find(content->ints[0].begin(), content->ints[0].end(),
                                               0) != content->ints[0].end());
-  std::optional<std::array<OnnxDims, kOnnxWorlds>> result;
+  std::optional<InOnnxWorlds<OnnxDims>> result;
   if (same_rank) result = ResultDims(*n, x, *content, allow_zero);
   if (result) {
     if ((*result)[0] == n->DimsIn(x, 0) && (*result)[1] == n->DimsIn(x, 1)) return n->Forward(0, x);

@@ -85,14 +85,21 @@ void EmitWithParameters(OnnxNode* n, const std::string& type, size_t data,
   n->Emit(type, inputs, names, args);
   n->SetType(names[0], n->Type(n->In(0)));
   if (n->HasRank(names[0])) return;
-  const std::vector<TensorShape> first = InferIn(*n, plain, data, parameters, 0);
-  const std::vector<TensorShape> second = InferIn(*n, plain, data, parameters, 1);
-  if (first.size() != outputs || second.size() != outputs) return;
+  InOnnxWorlds<std::vector<TensorShape>> shapes;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    shapes[world] = InferIn(*n, plain, data, parameters, world);
+    if (shapes[world].size() == outputs) continue;
+    if (IsPlainOnnxWorld(world)) return;
+    shapes[world] = shapes[0];
+  }
   for (size_t i = 0; i < outputs; ++i) {
-    if (first[i].unknown_shape() || second[i].unknown_shape() ||
-        first[i].dims_size() != second[i].dims_size())
-      continue;
-    n->SetDims(names[i], {GetDimsVector(first[i]), GetDimsVector(second[i])});
+    InOnnxWorlds<OnnxDims> dims;
+    bool is_known = true;
+    for (size_t world = 0; world < kOnnxWorlds; ++world) {
+      dims[world] = GetDimsVector(shapes[world][i]);
+      is_known &= !IsPlainOnnxWorld(world) || !shapes[world][i].unknown_shape();
+    }
+    if (is_known && dims[0].size() == dims[1].size()) n->SetDims(names[i], dims);
   }
 }
 

@@ -254,7 +254,7 @@ TEST(ImportEdgesTest, SlicesOfOneAxisAreClamped) {
 
 // --- dims ---
 
-// The number that stands for "n" in one of the two worlds is 64: only the other one tells it from a size.
+// The number that stands for "n" in the first world is 64: only the others tell it from a size.
 TEST(ImportEdgesTest, ABranchOfSixtyFourElementsIsNotOneOfAnySize) {
   const auto branch = [](const std::string& name, const std::string& blob) {
     return "attribute { name: '" + name +

@@ -1,0 +1,161 @@
+// Models that decide about a size that they leave open: comparisons, limits, remainders and branches.
+// The model is imported without the size, so that each run decides for itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "tests/caffe2_core/import/onnx/imported_onnx.h"
+#include "tests/caffe2_core/import/onnx/node_forms.h"
+
+namespace caffe2rt::test::open_decisions_test {
+namespace {
+
+using namespace node_forms;  // used throughout this file
+
+// x is [n, 2]; its shape is in s, n is in p (a list) and in q.
+const std::string kDecided = Node("Shape", "x", "", "s") + List("z", {0}) + List("o", {0}, true) +
+                             Node("Gather", "sz", "", "p") + Node("Gather", "so", "", "q");
+
+std::string DecidingModel(const std::string& nodes) {
+  return OnnxBytes(OnnxValue("input", "x", {"n", "2"}) + kDecided + nodes + "output { name: 'y' }",
+                   18);
+}
+
+Tensor RunDeciding(const std::string& bytes, int64_t n) {
+  return RunOnnxBytes(
+      bytes, {{"x", FloatTensor({n, 2}, std::vector<float>(static_cast<size_t>(2 * n), 1))}}, "y");
+}
+
+struct DecidedNumber {
+  std::string nodes;
+  std::function<int64_t(int64_t n)> want;
+};
+
+TEST(OpenDecisionsTest, NumbersAreThoseOfTheSizeOfTheRun) {
+  const std::string one = List("u", {1}, true);
+  const std::string whole = Int("to", kInt64);
+  const std::vector<DecidedNumber> rows = {
+      {one + Node("Equal", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n == 1; }},
+      {one + Node("Equal", "qu", "", "c") + Node("Not", "c", "", "d") + Node("Cast", "d", whole),
+       [](int64_t n) -> int64_t { return n != 1; }},
+      // No size is -1, which is no dim of Expand.
+      {List("u", {-1}, true) + Node("Equal", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t) -> int64_t { return 0; }},
+      {List("u", {40}, true) + Node("Less", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n < 40; }},
+      {List("u", {4096}, true) + Node("Greater", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n > 4096; }},
+      {List("u", {7}, true) + Node("GreaterOrEqual", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n >= 7; }},
+      {List("u", {5}, true) + Node("LessOrEqual", "qu", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n <= 5; }},
+      {List("u", {1}, true) + List("v", {5000}, true) + Node("Equal", "qu", "", "a") +
+           Node("Equal", "qv", "", "b") + Node("Or", "ab", "", "c") + Node("Cast", "c", whole),
+       [](int64_t n) -> int64_t { return n == 1 || n == 5000; }},
+      {List("u", {32}, true) + Node("Min", "qu"),
+       [](int64_t n) { return std::min<int64_t>(n, 32); }},
+      {List("u", {5000}, true) + Node("Max", "qu"),
+       [](int64_t n) { return std::max<int64_t>(n, 5000); }},
+      {List("u", {32}, true) + Node("Mod", "qu"), [](int64_t n) { return n % 32; }},
+      {List("u", {1000}, true) + Node("Div", "qu"), [](int64_t n) { return n / 1000; }},
+      {one + List("a", {10}, true) + List("b", {20}, true) + Node("Equal", "qu", "", "c") +
+           Node("Where", "cab"),
+       [](int64_t n) -> int64_t { return n == 1 ? 10 : 20; }}};
+  for (const DecidedNumber& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    const std::string bytes = DecidingModel(row.nodes);
+    for (const int64_t n : {1, 2, 5, 7, 32, 40, 5000, 5001}) {
+      SCOPED_TRACE(n);
+      EXPECT_EQ(IntsOf(RunDeciding(bytes, n)), std::vector<int64_t>{row.want(n)});
+    }
+  }
+}
+
+// A number that the size cancels out of is a constant still.
+TEST(OpenDecisionsTest, NumbersThatDoNotDependOnTheSizeStayConstant) {
+  for (const std::string& nodes :
+       {Node("Sub", "qq"), Node("Div", "qq"),
+        Node("Equal", "qq", "", "c") + Node("Cast", "c", Int("to", kInt64))}) {
+    SCOPED_TRACE(nodes);
+    const OnnxModel model = ImportOnnxFromMemory(DecidingModel(nodes), {});
+    ASSERT_EQ(model.predict_net.op_size(), 1);
+    EXPECT_EQ(model.predict_net.op(0).type(), "Copy");
+  }
+}
+
+// Lists and tensors that a size may cut.
+TEST(OpenDecisionsTest, ListsAreCutAtTheSizeOfTheRun) {
+  const std::string first = Int("axis", 0);
+  const std::string list = List("t", {3, 1, 4, 1, 5, 9});
+  const std::string table = Constant("t", kFloat, {6, 1}, {3, 1, 4, 1, 5, 9});
+  const std::vector<double> all = {3, 1, 4, 1, 5, 9};
+  for (const int64_t n : {1, 2, 5, 6, 7, 50}) {
+    SCOPED_TRACE(n);
+    const auto kept = static_cast<size_t>(std::min<int64_t>(n, 6));
+    const std::vector<int64_t> whole(all.begin(), all.begin() + static_cast<int64_t>(kept));
+    EXPECT_EQ(IntsOf(RunDeciding(DecidingModel(list + Node("Slice", "tzp")), n)), whole);
+    const Tensor cut = RunDeciding(DecidingModel(table + Node("Slice", "tzp")), n);
+    EXPECT_EQ(cut.dims(), (std::vector<int64_t>{static_cast<int64_t>(kept), 1}));
+    EXPECT_EQ(FloatsOf(cut), std::vector<float>(whole.begin(), whole.end()));
+    // The length of what was cut.
+    EXPECT_EQ(IntsOf(RunDeciding(
+                  DecidingModel(table + Node("Slice", "tzp", "", "r") + Node("Shape", "r")), n)),
+              (std::vector<int64_t>{static_cast<int64_t>(kept), 1}));
+  }
+  EXPECT_EQ(
+      ImportOnnxFromMemory(DecidingModel(table + Node("Slice", "tzp")), {}).output_dims.at("y"),
+      (std::vector<int64_t>{-1, 1}));
+}
+
+std::string DecidedBranch(const std::string& name, const std::string& node) {
+  return "attribute { name: '" + name + "' type: GRAPH g { name: 'g' " + node +
+         " output { name: 'r' } } } ";
+}
+
+const std::string kIsOne = List("u", {1}, true) + Node("Equal", "qu", "", "c");
+
+TEST(OpenDecisionsTest, BranchesAreThoseOfTheSizeOfTheRun) {
+  const std::string bytes =
+      DecidingModel(kIsOne + Node("If", "c",
+                                  DecidedBranch("then_branch", Node("Neg", "x", "", "r")) +
+                                      DecidedBranch("else_branch", Node("Add", "xx", "", "r"))));
+  EXPECT_EQ(FloatsOf(RunDeciding(bytes, 1)), (std::vector<float>{-1, -1}));
+  EXPECT_EQ(FloatsOf(RunDeciding(bytes, 2)), (std::vector<float>{2, 2, 2, 2}));
+}
+
+// PyTorch's squeeze of one axis: what follows needs the rank, so that one branch is chosen. A run that
+// wants the other one fails.
+TEST(OpenDecisionsTest, BranchesOfOtherRanksAreChosenForUsualSizes) {
+  for (const bool negated : {false, true}) {
+    SCOPED_TRACE(negated);
+    const std::string squeeze = List("k", {0}) + Node("Squeeze", "xk", "", "r");
+    const std::string copy = Node("Identity", "x", "", "r");
+    const std::string nodes =
+        kIsOne + (negated ? Node("Not", "c", "", "d") : Node("Identity", "c", "", "d")) +
+        Node("If", "d",
+             DecidedBranch("then_branch", negated ? copy : squeeze) +
+                 DecidedBranch("else_branch", negated ? squeeze : copy),
+             "i") +
+        Node("Softmax", "i", Int("axis", 0));
+    const std::string bytes = DecidingModel(nodes);
+    EXPECT_EQ(FloatsOf(RunDeciding(bytes, 2)), (std::vector<float>{0.5f, 0.5f, 0.5f, 0.5f}));
+    try {
+      RunDeciding(bytes, 1);
+      FAIL() << "want an error";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_NE(error.message().find("the condition of node \"n\" depends on sizes that the model "
+                                     "leaves open"),
+                std::string::npos)
+          << error.message();
+    }
+    // With the size, the branch is the right one.
+    EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", FloatTensor({1, 2}, {1, 1})}}, "y",
+                                    {.dims = {{"n", 1}}})),
+              (std::vector<float>{0.5f, 0.5f}));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::open_decisions_test
