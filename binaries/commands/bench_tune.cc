@@ -27,6 +27,12 @@ ConvShape ShapeOf(const OperatorDef& op, const std::vector<TensorShape>& inputs)
           .bias = inputs.size() > 2};
 }
 
+// What a row of the table states has no bias.
+bool HaveOneRow(const ConvShape& a, ConvShape b) {
+  b.bias = a.bias;
+  return a == b;
+}
+
 std::vector<ConvShape> ShapesOfNet(const NetDef& net, const Workspace& ws) {
   EnsureBuiltinOperators();
   ShapeMap shapes = ShapesOfWorkspace(ws);
@@ -39,7 +45,8 @@ std::vector<ConvShape> ShapesOfNet(const NetDef& net, const Workspace& ws) {
     }
     const ConvShape shape = ShapeOf(def, op.inputs);
     if (shape.window.batch == 0) continue;
-    if (std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
+    const auto same = [&](const ConvShape& other) { return HaveOneRow(shape, other); };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back(shape);
   }
   return found;
 }

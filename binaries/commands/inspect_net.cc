@@ -118,11 +118,13 @@ void PrintPacked(const PackedModel& model) {
     for (const PackedForm& form : tensor.form()) form_bytes += form.block().size();
     forms += tensor.form_size();
   });
-  std::cout << model.index().tensor_size() << " tensors, "
+  const int count = model.index().tensor_size();
+  std::cout << count << (count == 1 ? " tensor, " : " tensors, ")
             << BytesText(static_cast<int64_t>(bytes));
   if (forms > 0) {
     std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": " << forms
-              << " forms, " << BytesText(static_cast<int64_t>(form_bytes));
+              << (forms == 1 ? " form, " : " forms, ")
+              << BytesText(static_cast<int64_t>(form_bytes));
   }
   if (model.index().has_preparation()) {
     std::cout << "; with a prepared net of " << model.index().preparation().net().op_size()

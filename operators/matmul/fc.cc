@@ -221,6 +221,7 @@ void RegisterFc() {
   RegisterType("FCTransposed", LinearForm::kFCTransposed,
                "Fully connected layer with transposed weights: Y = X W + b. X is flattened to a "
                "matrix [M, K] at `axis`, W to [K, N] at `axis_w`.")
+      .FloatInputs(3)
       .TensorInferenceFunction(InferFC<true>)
       .CostInferenceFunction(FCCost<true>);
   RegisterCpuOperator<FullyConnectedOp<CPUContext, true>>("FCTransposed", __FILE__);

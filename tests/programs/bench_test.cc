@@ -183,13 +183,14 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   EXPECT_THAT(bench.err, IsEmpty());
 }
 
-// Convolutions of one shape have one row; the group, the stride and the kernel are parts of the shape.
+// Convolutions of one shape have one row, with a bias or without; the group, the stride and the kernel are parts of the shape.
 TEST_F(BenchProgramTest, EachConvolutionIsTimedOnce) {
   const std::string init = dir_.Write("init.pbtxt", R"(
       op { type: "ConstantFill" output: "w" arg { name: "shape" ints: [2, 2, 1, 1] } }
       op { type: "ConstantFill" output: "v" arg { name: "shape" ints: [2, 1, 1, 1] } }
       op { type: "ConstantFill" output: "u" arg { name: "shape" ints: [3, 2, 1, 1] } }
-      op { type: "ConstantFill" output: "k" arg { name: "shape" ints: [2, 2, 1] } })");
+      op { type: "ConstantFill" output: "k" arg { name: "shape" ints: [2, 2, 1] } }
+      op { type: "ConstantFill" output: "n" arg { name: "shape" ints: 2 } })");
   const std::string table = dir_.path("table.tsv");
   const auto tune = [&](const std::string& net, const std::string& input) {
     const ProgramResult result = RunCaffe2(
@@ -199,9 +200,9 @@ TEST_F(BenchProgramTest, EachConvolutionIsTimedOnce) {
     return result.out;
   };
   const std::string out =
-      tune(R"(name: "c" external_input: ["x", "w", "v", "u"] external_output: "z"
+      tune(R"(name: "c" external_input: ["x", "w", "v", "u", "n"] external_output: "z"
       op { type: "Conv" input: ["x", "w"] output: "a" arg { name: "kernel" i: 1 } }
-      op { type: "Conv2D" input: ["a", "w"] output: "b" arg { name: "kernel" i: 1 } }
+      op { type: "Conv2D" input: ["a", "w", "n"] output: "b" arg { name: "kernel" i: 1 } }
       op { type: "Add" input: ["b", "b"] output: "c" }
       op { type: "Conv" input: ["c", "v"] output: "d" arg { name: "kernel" i: 1 }
            arg { name: "group" i: 2 } }
