@@ -192,19 +192,23 @@ void HoldInputs(Workspace* ws, const std::vector<std::pair<std::string, Tensor>>
     ws->GetBlob(name)->GetMutableTensor(CPU)->CopyFrom(tensor);
 }
 
-// Returns whether the run succeeds. Other values may be the sizes of large outputs.
-bool RunWithLittleMemory(const std::function<bool()>& run) {
+enum class RunResult { kSucceeds, kRejects, kLacksMemory };
+
+// Other values may be the sizes of large outputs.
+RunResult RunWithLittleMemory(const std::function<bool()>& run) {
   constexpr size_t kBytes = size_t{32} << 20;
   size_t& limit = GlobalCPUMemoryOptions().limit_bytes;
   const size_t before = limit;
   limit = GetCPUMemoryUsage().in_use_bytes + kBytes;
-  bool succeeds = false;
+  RunResult result = RunResult::kRejects;
   try {
-    succeeds = run();
-  } catch (const EnforceNotMet&) {  // the operator rejects the inputs
+    if (run()) result = RunResult::kSucceeds;
+  } catch (const OutOfMemory&) {
+    result = RunResult::kLacksMemory;
+  } catch (const EnforceNotMet&) {
   }
   limit = before;
-  return succeeds;
+  return result;
 }
 
 // Whether the blob holds elements that can be compared.
@@ -228,7 +232,8 @@ bool IsNearOrSame(const Tensor& a, const Tensor& b) {
 // Expects of the run on other inputs, whose outputs are in `ws`, what an operator gives that has not run before.
 void ExpectLikeFirstRun(const Workspace& ws, const OperatorDef& op, Workspace* fresh,
                         bool succeeded) {
-  const bool succeeds = RunWithLittleMemory([&] { return fresh->RunOperatorOnce(op); });
+  const bool succeeds =
+      RunWithLittleMemory([&] { return fresh->RunOperatorOnce(op); }) == RunResult::kSucceeds;
   EXPECT_EQ(succeeded, succeeds) << "whether an operator that has run before accepts the inputs";
   for (const std::string& name : op.output()) {
     const Blob *const got = ws.GetBlob(name), *const want = fresh->GetBlob(name);
@@ -252,9 +257,15 @@ void ExpectSameAfterOtherInputs(Workspace* ws, NetBase* net, const OperatorDef& 
       for (const std::string& name : op.input())
         fresh.CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(ws->GetBlob(name)->Get<Tensor>());
     }
-    const bool succeeded = RunWithLittleMemory([&] { return net->Run(); });
-    if (variation.keeps_count) ExpectLikeFirstRun(*ws, op, &fresh, succeeded);
+    const RunResult result = RunWithLittleMemory([&] { return net->Run(); });
+    if (variation.keeps_count) ExpectLikeFirstRun(*ws, op, &fresh, result == RunResult::kSucceeds);
     HoldInputs(ws, variations.own());
+    if (result == RunResult::kRejects) {
+      HoldInputs(ws, variation.inputs);
+      EXPECT_TRUE(RunWithLittleMemory([&] { return net->Run(); }) != RunResult::kSucceeds)
+          << "inputs are rejected once only";
+      HoldInputs(ws, variations.own());
+    }
     ASSERT_TRUE(net->Run());
     expect();
     if (testing::Test::HasFailure()) return;

@@ -11,7 +11,7 @@ namespace caffe2rt::test {
 
 // Changes one input at a time - twice as many rows or none, one column less or more, one channel more, one dimension
 // more, dimensions in reverse, other values, another element type - and all inputs of one shape, number of rows or type
-// together, and runs `net`, which may reject the inputs. Then calls `expect` after a run on the inputs that `ws` holds,
+// together, and runs `net`, which may reject the inputs, but then twice. Then calls `expect` after a run on the inputs that `ws` holds,
 // which stay. A run on other dimensions, values or types of as many elements must also give what that of another operator
 // of the same definition gives. Only tensors on the CPU are changed.
 // REQUIRES: `net` is a net of `ws` with the one operator `op`.

@@ -74,7 +74,7 @@ std::vector<StatedRow> StatedRows() {
       {"ConvInteger", kConv, ""},
       {"QLinearConv", kConv, ""},
       {"FC", kMatMul, "float linear_fc adds_fc weights", 3},
-      {"FCTransposed", kMatMul, "float linear_fc_transposed adds_fc weights"},
+      {"FCTransposed", kMatMul, "float linear_fc_transposed adds_fc weights", 3},
       {"MatMul", kMatMul, "adds_matmul", 2},
       {"BatchMatMul", kMatMul, "adds_matmul"},
       {"MatMulInteger", kMatMul, ""},
