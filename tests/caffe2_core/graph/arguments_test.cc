@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::arguments_test {
@@ -97,6 +99,10 @@ TEST(MakeArgumentTest, FillsTheFieldOfItsType) {
   EXPECT_EQ(MakeArgument("a", std::string("s")).s(), "s");
   EXPECT_EQ(MakeArgument("a", std::vector<int>{1, 2}).ints_size(), 2);
   EXPECT_EQ(MakeArgument("a", std::vector<float>{1}).floats_size(), 1);
+  const Argument zeros = MakeArgument("a", std::vector<float>{0.0f, -0.0f});
+  EXPECT_FALSE(std::signbit(zeros.floats(0)));
+  EXPECT_TRUE(std::signbit(zeros.floats(1)));
+  EXPECT_TRUE(std::signbit(MakeArgument("a", -0.0f).f()));
   EXPECT_EQ(MakeArgument("a", std::vector<std::string>{"x"}).strings(0), "x");
   EXPECT_EQ(MakeArgument("a", NetDef()).has_n(), true);
 }

@@ -123,6 +123,9 @@ TEST(NpyTest, KeepsScalarsAndEmptyArrays) {
   EXPECT_TRUE(empty.IsType<float>());
   EXPECT_NE(NpyBytes(ParseNpy(Npy(Dict("|u1", "(2L,)"), "ab"), "x")).find("(2,)"),
             std::string::npos);
+  const Tensor none = ParseNpy(Npy(Dict("<f4", "(0,)"), ""), "x");
+  EXPECT_EQ(none.dims(), std::vector<int64_t>{0});
+  EXPECT_NE(NpyBytes(none).find("'shape': (0,), }"), std::string::npos);
 }
 
 TEST(NpyTest, TurnsFortranOrderAndBigEndian) {

@@ -237,6 +237,12 @@ TEST(MetaNetTest, TakesEachNetOfAKeyAndTheFirstPredictNet) {
   add("OTHER", {"o"});
   EXPECT_THAT(GetBlobs(meta, "OTHER"), ElementsAre("o"));
   EXPECT_THAT(GetBlobs(meta, "NONE"), IsEmpty());
+  // The first of two entries counts, even one without blobs.
+  add("EMPTY", {});
+  add("EMPTY", {"p"});
+  add("OTHER", {"q"});
+  EXPECT_THAT(GetBlobs(meta, "EMPTY"), IsEmpty());
+  EXPECT_THAT(GetBlobs(meta, "OTHER"), ElementsAre("o"));
   EXPECT_EQ(GetNet(meta, "PREDICT_NET_TYPE").name(), "1");
   const PredictorNets nets = TakeNets(std::move(meta));
   std::vector<std::string> names;

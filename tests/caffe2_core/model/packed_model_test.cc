@@ -6,6 +6,8 @@
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/net.h"
@@ -197,6 +199,42 @@ TEST_F(PackedModelTest, ReportsBlobsThatCannotBeStored) {
   ws.CreateBlob("odd")->Reset(new Unknown);
   const Model model = LoadPredictNet();
   ExpectThrows([&] { ModelPacker(model, ws); }, "odd");
+}
+
+// The init net of a predictor database leaves the reader of the database in the workspace.
+TEST_F(PackedModelTest, PacksAModelOfAPredictorDatabase) {
+  MetaNetDef meta;
+  const auto add = [&meta](const char* key, const std::string& text) {
+    NetsMap* const entry = meta.add_nets();
+    entry->set_key(key);
+    *entry->mutable_value() = ParseNet(text);
+  };
+  add("PREDICT_NET_TYPE", kPredict);
+  add("PREDICT_INIT_NET_TYPE", "");
+  add("GLOBAL_INIT_NET_TYPE", R"(external_input: "!!PREDICTOR_DBREADER"
+      op { type: "Load" input: "!!PREDICTOR_DBREADER" output: "w" })");
+  Blob net, weight;
+  *net.GetMutable<std::string>() = meta.SerializeAsString();
+  weight.GetMutableTensor(CPU)->Resize(2);
+  weight.GetMutableTensor(CPU)->mutable_data<float>()[0] = 10;
+  weight.GetMutableTensor(CPU)->mutable_data<float>()[1] = 20;
+  {
+    const auto database = db::CreateDB("minidb", dir_.path("p"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("!!META_NET_DEF", SerializeBlob(net, "!!META_NET_DEF"));
+    transaction->Put("w", SerializeBlob(weight, "w"));
+    transaction->Commit();
+  }
+  Model model = LoadModel({.predictor_db = dir_.path("p")});
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  const ModelPacker packer(model, ws);
+  EXPECT_EQ(packer.num_tensors(), 1u);
+  packer.Write(path_);
+  Workspace got;
+  PackedModel::Open(path_)->CreateBlobs(&got);
+  EXPECT_THAT(got.LocalBlobs(), ElementsAre("w"));
+  ExpectTensor<float>(got, "w", {2}, {10, 20});
 }
 
 class PreparedTest : public PackedModelTest {

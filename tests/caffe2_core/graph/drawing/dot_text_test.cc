@@ -38,6 +38,21 @@ class DotTextTest : public ::testing::Test {
   }
 };
 
+// Titles, details and lines may hold what Graphviz reads as the end of a text or as another line.
+TEST_F(DotTextTest, EscapesNamesWhereverTheyStand) {
+  const std::string dot = Dot(R"(external_output: "p\"q" external_output: "r\\s"
+      op { type: "Split" input: "x\"" output: "p\"q" output: "r\\s" })");
+  for (const char* want : {
+           R"(n0 [label="Split\np\"q\nr\\s", )",
+           R"(n1 [label="x\"\ninput", )",
+           R"(n2 [label="2 outputs\np\"q\nr\\s", )",
+           R"(n1 -> n0 [label="x\""];)",
+           R"(n0 -> n2 [label="p\"q, r\\s"];)",
+       }) {
+    EXPECT_NE(dot.find(want), std::string::npos) << want << " in\n" << dot;
+  }
+}
+
 // Nodes are the operators, each with its inputs before it in the list of those that are read first,
 // then the outputs.
 TEST_F(DotTextTest, OfANetWithInputsOutputsAndASkip) {
