@@ -188,12 +188,6 @@ TEST_F(LoadDetailsTest, MemoryThatARunLacksHasItsOwnCode) {
   EXPECT_EQ(result, nullptr);
 }
 
-TEST(CApiNumberOfThreadsTest, HasAnUpperBound) {
-  EXPECT_EQ(caffe2rt_set_num_threads(1024), CAFFE2RT_OK) << caffe2rt_last_error();
-  EXPECT_EQ(caffe2rt_set_num_threads(1025), CAFFE2RT_INVALID_ARGUMENT);
-  EXPECT_EQ(caffe2rt_set_num_threads(1), CAFFE2RT_OK);
-}
-
 // --- files ---
 
 TEST(LoadedFilesTest, InitNetsRunInTheirOrder) {
