@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -43,6 +44,15 @@ Tolerance ToleranceOf(const CommandLine& line) {
           .any_type = line.Has("any-type")};
 }
 
+// As run does, for the same bytes. Precision auto has decided when the nets are prepared.
+WorkSettings SettingsOf(const CommandLine& line,
+                        std::initializer_list<const ComparedModel*> models) {
+  bool any_machine = line.Text("precision") == "int8";
+  for (const ComparedModel* model : models)
+    any_machine = any_machine || model->preparation.options.precision == Precision::kInt8;
+  return {.any_machine = line.Has("deterministic") && any_machine};
+}
+
 void CompareTwoNets(const CommandLine& line, Comparison* comparison) {
   ComparedModel first = LoadComparedModel(line, comparison->first, false);
   ComparedModel second = LoadComparedModel(line, comparison->second, true);
@@ -50,6 +60,7 @@ void CompareTwoNets(const CommandLine& line, Comparison* comparison) {
   FeedSame(first, &second);
   PrepareComparison(line, false, &first);
   PrepareComparison(line, true, &second);
+  const WorkScope scope(SettingsOf(line, {&first, &second}));
   comparison->values = CompareNets(first.ToCompare(), second.ToCompare(), comparison->tolerance);
   ReportCompared(line, second);
   comparison->outputs.insert(first.model.outputs.begin(), first.model.outputs.end());
@@ -83,6 +94,7 @@ void CompareWithFiles(const CommandLine& line, Comparison* comparison) {
   FeedFirst(line, &net);
   PrepareComparison(line, false, &net);
   NameExpected(net.model, comparison->second, &expected);
+  const WorkScope scope(SettingsOf(line, {&net}));
   comparison->values = CompareWithTensors(net.ToCompare(), expected, comparison->tolerance);
   ReportCompared(line, net);
   comparison->first_net = std::move(net.model.predict_net);
@@ -130,10 +142,6 @@ int Compare(const CommandLine& line) {
       (line.Has("input") || line.Has("image") || line.Has("image-list") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
                      "\" is not a net");
-  // As run does, for the same bytes.
-  const std::string precision = line.Text("precision");
-  const WorkScope scope(
-      {.any_machine = line.Has("deterministic") && (precision == "int8" || precision == "auto")});
   if (first && second) {
     CompareTwoNets(line, &comparison);
   } else if (first) {

@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/int8_serializer.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2rt/predictor_consts.pb.h"
@@ -19,6 +20,12 @@ namespace {
 
 bool IsNamed(const std::string& name, const std::string& lower_case) {
   return absl::AsciiStrToLower(name) == lower_case;
+}
+
+// A counter is stored with a tensor, too, but is none.
+bool IsStoredTensor(const BlobProto& blob) {
+  return blob.has_tensor() &&
+         (!blob.has_type() || blob.type() == kTensorBlobType || blob.type() == kInt8TensorBlobType);
 }
 
 // Moves the nets out of found->meta.
@@ -61,7 +68,7 @@ ShapeMap ShapesInDatabase(const std::string& path, const std::string& type) {
     BlobProto blob;
     if (!blob.ParseFromString(cursor->value()) || !(blob.has_type() || blob.has_tensor())) continue;
     TensorShape& shape = shapes[BlobNameFromKey(cursor->key())];
-    if (!blob.has_tensor()) {
+    if (!IsStoredTensor(blob)) {
       shape = UnknownShape();
       continue;
     }

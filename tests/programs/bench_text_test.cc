@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -273,6 +274,45 @@ TEST_F(BenchTextTest, TheLargestChangeComesFirst) {
                          "20.0000 ms now, ratio -\n"));
   WriteComparison(Profile(), none, &json);
   EXPECT_FALSE(json.contains("ratio"));
+}
+
+// A column and its gap need as much as its widest cell, and two more. The least important ones are left out first.
+TEST_F(BenchTextTest, NarrowTerminalsHaveFewerColumns) {
+  const auto line = [](int columns, const std::function<void()>& print, const std::string& begin) {
+    setenv("COLUMNS", std::to_string(columns).c_str(), 1);
+    const std::string text = Printed(print);
+    const size_t at = text.find("\n" + begin);
+    return at == std::string::npos ? text : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  struct Row {
+    int columns;
+    const char* titles;
+  };
+  const std::string all = "  #  type       output      ms  share";
+  for (const Row& row : {Row{72, "  cold ms  mult-adds  GFLOP/s  GB/s"},
+                         {71, "  cold ms  GFLOP/s  GB/s"},
+                         {61, "  cold ms  GFLOP/s  GB/s"},
+                         {60, "  GFLOP/s  GB/s"},
+                         {52, "  GFLOP/s  GB/s"},
+                         {51, "  GFLOP/s"},
+                         {46, "  GFLOP/s"},
+                         {45, ""},
+                         {37, ""}})
+    EXPECT_EQ(line(
+                  row.columns, [] { PrintProfile(Profile(), 0); }, "  #"),
+              all + row.titles)
+        << row.columns;
+  for (const Row& row : {Row{52, "  before ms   now ms"}, {51, "   now ms"}, {41, "   now ms"}})
+    EXPECT_EQ(line(
+                  row.columns, [] { PrintComparison(Profile(), Earlier(), 0); }, "  type"),
+              "  type  output" + std::string(row.titles) + "  change ms  ratio")
+        << row.columns;
+  const std::string candidate = "             any      ";
+  for (const Row& row : {Row{87, "  built-in"}, {86, ""}, {77, ""}})
+    EXPECT_EQ(line(
+                  row.columns, [] { PrintKernels(ProfileOfKernels()); }, candidate),
+              candidate + row.titles + "  -                    -         -  excluded  too large")
+        << row.columns;
 }
 
 // The multiply-adds of the run are 19999.

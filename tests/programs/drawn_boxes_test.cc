@@ -149,6 +149,27 @@ TEST_F(DrawnBoxesTest, BlobsThatAreNamedHaveTheCoordinatesOfTheirOperator) {
   }
 }
 
+// The boxes of a detector are those of its second input: 5, 4, 20, 16 of class 1. Half of the image is 30 x 20 pixels.
+TEST_F(DrawnBoxesTest, ADetectorHasTheCoordinatesOfItsBoxes) {
+  for (const char* scaled : {"1", "0"}) {
+    std::string net = R"(name: "t" external_input: ["data", "im_info"]
+        op { type: "Copy" input: "data" output: "d2" }
+        op { type: "GivenTensorFill" output: "rois" arg { name: "shape" ints: [1, 4] }
+             arg { name: "values" floats: [5, 4, 20, 16] } }
+        op { type: "ConstantFill" output: "deltas" arg { name: "shape" ints: [1, 8] } }
+        op { type: "BBoxTransform" input: ["rois", "deltas", "im_info"] output: "moved"
+             arg { name: "correct_transform_coords" i: 1 } arg { name: "apply_scale" i: SCALE } }
+        op { type: "GivenTensorFill" output: "scores" arg { name: "shape" ints: [1, 2] }
+             arg { name: "values" floats: [0.25, 0.75] } }
+        op { type: "BoxWithNMSLimit" input: ["scores", "moved"] output: ["s", "b", "c"] })";
+    const size_t at = net.find("SCALE");
+    net.replace(at, 5, scaled);
+    dir_.Write("t.pbtxt", net);
+    ExpectBox(Draw({"--resize", "30x20", "--input", "im_info=20,30,0.5"}, "DIR/t.pbtxt"), 10, 8, 40,
+              32, kGreen);
+  }
+}
+
 TEST_F(DrawnBoxesTest, AScaleThatIsNoNumberIsLeftOut) {
   dir_.Write("info.pbtxt", R"(name: "n" external_input: ["data", "s", "b", "c", "im_info"]
       op { type: "Copy" input: "data" output: "d2" } op { type: "Copy" input: "s" output: "s2" }

@@ -1,0 +1,210 @@
+// Files that are rare: databases with blobs that are no tensors, predictors whose nets are not the first record, and
+// lists of images beside other options; comparisons of what `caffe2 run` has computed in the same way.
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2rt/metanet.pb.h"
+#include "tests/programs/program_folder.h"
+#include "tests/support/json.h"
+
+namespace caffe2rt::test::rare_files_test {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace std::string_literals;
+namespace fs = std::filesystem;
+
+class RareFilesTest : public ProgramFolder {
+ protected:
+  // Writes a database of blobs in this order.
+  void WriteBlobs(const std::string& name,
+                  const std::vector<std::pair<std::string, const Blob*>>& blobs) const {
+    fs::remove(dir_.path(name));
+    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path(name), db::NEW);
+    const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+    for (const auto& [key, blob] : blobs) transaction->Put(key, SerializeBlob(*blob, key));
+    transaction->Commit();
+  }
+  static void FillFloats(Blob* blob, const std::vector<int64_t>& dims, float value) {
+    Tensor* const tensor = blob->GetMutableTensor(CPU);
+    tensor->Resize(dims);
+    std::fill_n(tensor->mutable_data<float>(), tensor->numel(), value);
+  }
+};
+
+// --- check and inspect ---
+
+// A counter is stored as a tensor of its number.
+TEST_F(RareFilesTest, CountersAndTextsOfADatabaseAreNoTensors) {
+  dir_.Write("save.pbtxt", R"(name: "s" network { name: "n"
+      op { type: "CreateCounter" output: "c" arg { name: "init_count" i: 3 } }
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: [2, 3] } }
+      op { type: "Save" input: ["c", "w"] arg { name: "db" s: "c.minidb" }
+           arg { name: "db_type" s: "minidb" } } } execution_step { network: "n" })");
+  Out({"plan", "DIR/save.pbtxt", "--root", "DIR/"});
+  dir_.Write("init.pbtxt", R"(name: "i" op { type: "Load" output: ["c", "w"]
+      arg { name: "db" s: "c.minidb" } arg { name: "db_type" s: "minidb" } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["c", "w"] external_output: ["d", "v"]
+      op { type: "CountDown" input: "c" output: "d" } op { type: "Abs" input: "w" output: "v" })");
+  const Words nets = {"DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"};
+  EXPECT_EQ(Out(Joined({"check"}, nets)),
+            "DIR/init.pbtxt: net \"i\": fine\nDIR/net.pbtxt: net \"n\": fine\n");
+  EXPECT_THAT(Out(Joined({"inspect"}, nets)), HasSubstr("\ntotal: 6 parameters (24 B), "));
+  EXPECT_THAT(Out({"run", "--predict-net", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"}),
+              HasSubstr("d  bool []\n  0\n"));
+  // A text has neither a shape nor elements.
+  Blob text, matrix;
+  *text.GetMutable<std::string>() = "some text";
+  FillFloats(&matrix, {2, 3}, 1);
+  WriteBlobs("c.minidb", {{"c", &text}, {"w", &matrix}});
+  EXPECT_THAT(Out(Joined({"inspect"}, nets)), HasSubstr("\ntotal: 6 parameters (24 B), "));
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["c", "w"] external_output: "y"
+      op { type: "FC" input: ["w", "c", "c"] output: "y" })");
+  EXPECT_EQ(Out(Joined({"check"}, nets)),
+            "DIR/init.pbtxt: net \"i\": fine\nDIR/net.pbtxt: net \"n\": fine\n")
+      << "its shape is not known";
+  // A tensor of this shape does not fit.
+  FillFloats(&text, {}, 1);
+  WriteBlobs("c.minidb", {{"c", &text}, {"w", &matrix}});
+  EXPECT_EQ(Run(Joined({"check"}, nets)).code, 1);
+}
+
+constexpr char kMeta[] = R"(
+    nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w"]
+           external_output: "y" op { type: "Mul" input: ["x", "w"] output: "y" } } }
+    nets { key: "GLOBAL_INIT_NET_TYPE" value { name: "g" external_input: "!!PREDICTOR_DBREADER"
+           op { type: "Load" input: "!!PREDICTOR_DBREADER" output: "w" } } }
+    blobs { key: "INPUTS_BLOB_TYPE" value: "x" } blobs { key: "OUTPUTS_BLOB_TYPE" value: "y" }
+    blobs { key: "PARAMETERS_BLOB_TYPE" value: "w" })";
+
+// The nets of a predictor may stand behind its weights.
+TEST_F(RareFilesTest, APredictorIsKnownByAnyOfItsRecords) {
+  MetaNetDef meta;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kMeta, &meta));
+  Blob nets, w, more;
+  *nets.GetMutable<std::string>() = meta.SerializeAsString();
+  FillFloats(&w, {2}, 3);
+  FillFloats(&more, {1}, 3);
+  const std::pair<std::string, const Blob*> first = {"!!META_NET_DEF", &nets};
+  for (const auto& records : {std::vector{first, {"w", &w}, {"more", &more}},
+                              {{"w", &w}, first, {"more", &more}},
+                              {{"more", &more}, {"w", &w}, first}}) {
+    WriteBlobs("p.minidb", records);
+    EXPECT_THAT(Out({"check", "DIR/p.minidb", "--input", "x=2"}),
+                HasSubstr("DIR/p.minidb: PREDICT_NET_TYPE: net \"p\": fine\n"));
+    EXPECT_THAT(Out({"inspect", "DIR/p.minidb", "--input", "x=2"}), HasSubstr("Mul"));
+    EXPECT_THAT(Out({"run", "--predictor", "DIR/p.minidb", "--input", "x=[5,7]"}),
+                HasSubstr("\n  15 21\n"));
+    EXPECT_EQ(JsonAt(Out({"compare", "DIR/p.minidb", "DIR/p.minidb", "--input", "x=2", "--json"}),
+                     "/within"),
+              "true");
+  }
+  // Without nets it is a database of tensors.
+  WriteBlobs("p.minidb", {{"w", &w}, {"!META_NET_DEF", &more}});
+  const ProgramResult check = Run({"check", "DIR/p.minidb"});
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.err, HasSubstr("\"DIR/p.minidb\" is a minidb database, want a NetDef"));
+}
+
+// --- compare ---
+
+TEST_F(RareFilesTest, FilesAreComparedWithoutOptionsOfNets) {
+  const std::string a = Array("a.npy", {1}, {1});
+  const std::string message =
+      "caffe2: --input, --image and --init-net are given, but \"" + a + "\" is not a net\n";
+  for (const char* option : {"input", "image", "image-list", "init-net"}) {
+    const ProgramResult result = Run({"compare", a, a, "--"s + option, "x=1"});
+    EXPECT_EQ(result.code, 2) << option;
+    EXPECT_EQ(result.err, message) << option;
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_EQ(Run({"compare", a, a}).code, 0);
+}
+
+// The sums of the matrix have an order of their own if they must be the same on all machines, as in int8.
+TEST_F(RareFilesTest, BytesOfARunAreThoseOfItsComparison) {
+  const std::string net = R"( external_input: ["x", "w"] external_output: "y"
+      op { type: "MatMul" input: ["x", "w"] output: "y" })";
+  dir_.Write("plain.pbtxt", "name: \"n\"" + net);
+  dir_.Write("int8.pbtxt", R"(name: "n" arg { name: "snr_int8" f: 60 })" + net);
+  const Words inputs = {"--input", "x=7,1000", "--input", "w=1000,33"};
+  for (const char* name : {"plain", "int8"}) {
+    for (const char* precision : {"int8", "auto"}) {
+      SCOPED_TRACE(name + " "s + precision);
+      const std::string file = "DIR/"s + name + ".pbtxt";
+      const Words options = Joined(inputs, {"--deterministic", "--precision", precision});
+      EXPECT_EQ(Run(Joined({"run", "--predict-net", file, "--output", "DIR/y.npz"}, options)).code,
+                0);
+      const ProgramResult same =
+          Run(Joined({"compare", file, "DIR/y.npz", "--tol", "0", "--optimize", "first"}, options));
+      EXPECT_EQ(same.code, 0) << same.out;
+      const ProgramResult both =
+          Run(Joined({"compare", file, file, "--tol", "0", "--optimize", "both"}, options));
+      EXPECT_EQ(both.code, 0) << both.out;
+    }
+  }
+}
+
+// --- images of a database ---
+
+class ListedImagesTest : public RareFilesTest {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"pets/cat/a.png", "pets/cat/b.png", "pets/dog/c.png"}) {
+      dir_.Write(name, "");
+      SavePng(dir_.path(name), {.width = 1, .height = 1, .rgb = {1, 2, 3}});
+    }
+    dir_.Write("list", "dog/c.png 5\ncat/a.png 3\ncat/b.png 9\n");
+  }
+  // The labels of the records, after the number of them that is printed.
+  std::string Make(const Words& more) const {
+    fs::remove(dir_.path("i.minidb"));
+    const std::string out =
+        Out(Joined({"db", "make", "images", "DIR/pets", "--output", "DIR/i.minidb"}, more));
+    std::string labels = out.substr(out.find(": ") + 2, 2);
+    const std::string lines = Out({"db", "list", "DIR/i.minidb", "--json"});
+    for (size_t begin = 0, end = 0; begin < lines.size(); begin = end + 1) {
+      end = lines.find('\n', begin);
+      labels += JsonAt(lines.substr(begin, end - begin), "/label") + " ";
+    }
+    return labels;
+  }
+};
+
+TEST_F(ListedImagesTest, AListHasItsOwnOrderLabelsAndLimit) {
+  EXPECT_EQ(Make({"--list", "DIR/list"}), "3 5 3 9 ");
+  EXPECT_EQ(Make({"--list", "DIR/list", "--limit", "2"}), "2 5 3 ");
+  EXPECT_EQ(Make({"--list", "DIR/list", "--limit", "1", "--raw", "--size", "0"}), "1 5 ");
+  EXPECT_EQ(Make({"--list", "DIR/list", "--limit", "3"}), "3 5 3 9 ");
+  EXPECT_EQ(Make({"--list", "DIR/list", "--limit", "0"}), "3 5 3 9 ");
+  // Shuffled, the same files have the same labels.
+  const std::string shuffled = Make({"--list", "DIR/list", "--shuffle", "--seed", "5"});
+  EXPECT_EQ(Make({"--list", "DIR/list", "--shuffle", "--seed", "5"}), shuffled);
+  EXPECT_EQ(Make({"--list", "DIR/list", "--shuffle", "--seed", "5", "--limit", "2"}),
+            "2" + shuffled.substr(1, 5));
+}
+
+// Numbers of a list have no names.
+TEST_F(ListedImagesTest, NamesOfClassesAreThoseOfFolders) {
+  EXPECT_EQ(Make({}), "3 0 0 1 ");
+  EXPECT_EQ(ReadWholeFile(dir_.path("i.minidb.labels.txt")), "cat\ndog\n");
+  EXPECT_EQ(Make({"--limit", "1"}), "1 0 ");
+  EXPECT_EQ(ReadWholeFile(dir_.path("i.minidb.labels.txt")), "cat\ndog\n") << "all classes";
+  fs::remove(dir_.path("i.minidb.labels.txt"));
+  Make({"--list", "DIR/list"});
+  EXPECT_FALSE(fs::exists(dir_.path("i.minidb.labels.txt")));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::rare_files_test
