@@ -153,6 +153,31 @@ TEST_F(Hdf5WeightsTest, OutputOfTheProcessIsChecked) {
   ExpectThrows([&] { Open(File("w.h5")); }, "w.h5");
   Script("printf 'a\\033[31mb' >&2");
   ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); }, "as weights of Caffe: a\\x1b[31mb");
+  // A report of several reads of the pipe, and one that is too long for an error.
+  Script("printf '%0700d' 7 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               "as weights of Caffe: " + std::string(699, '0') + "7");
+  Script("printf '%0400d' 7 >&2; printf '%0400d' 5 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               std::string(399, '0') + "7" + std::string(399, '0') + "5");
+  Script("printf '%09000d' 7 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               "as weights of Caffe: " + std::string(997, '0') + "...");
+}
+
+// A variable without a value names no program: the installed ones are looked for.
+TEST_F(Hdf5WeightsTest, AnEmptyVariableNamesNoProgram) {
+  WriteFileAtomically(File("w.h5"), "");
+  setenv("CAFFE2RT_READ_HDF5", "", 1);
+  try {
+    ReadHdf5Weights(File("w.h5"));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const EnforceNotMet& error) {
+    const std::string text = error.message();
+    if (text.find("as weights of Caffe: ") == std::string::npos) {
+      EXPECT_THAT(text, HasSubstr("/caffe2-read-hdf5; set CAFFE2RT_READ_HDF5"));
+    }
+  }
 }
 
 TEST_F(Hdf5WeightsTest, AProgramThatCannotBeRunIsAnErrorWithARemedy) {
