@@ -210,6 +210,9 @@ TEST(BBoxTransformBoundsTest, AnglesAtTheBoundsStay) {
       {"BBoxTransform R D I -> Y rotated=1",
        "R f 3,5 = 2,50,10,20,1,2,50,10,20,-1,2,50,10,20,1.25; D f 3,5 = 0" + image,
        "Y f 3,5 = 3.25,50,7.5,20,1,3.25,50,7.5,20,-1,2,50,10,20,1.25"},
+      {"BBoxTransform R D I -> Y rotated=1",
+       "R f 2,5 = 2,50,10,20,-1.25,2,50,10,20,-45; D f 2,5 = 0" + image,
+       "Y f 2,5 = 2,50,10,20,-1.25,2,50,10,20,-45"},
       {"BBoxTransform R D I -> Y rotated=1 clip_angle_thresh=0.0",
        "R f 2,5 = 2,50,10,20,0,2,50,10,20,1; D f 2,5 = 0" + image,
        "Y f 2,5 = 3.25,50,7.5,20,0,2,50,10,20,1"},
@@ -443,6 +446,22 @@ TEST(RoiAlignRotatedBoundsTest, RegionsAreOfAPixelAtLeast) {
       {"RoIAlign X R -> Y", "X d 1,1,2,2; R f 1,4 = 0",
        "the tensor holds elements of type double, want float"},
   });
+}
+
+// Bins whose number no integer holds.
+TEST(RoiOutputBoundsTest, AreIntegers) {
+  const std::string large = "pooled_h=2147483647 pooled_w=2147483647";
+  const std::string message = "size overflow: 8589934588 * 2147483647 does not fit into 64 bits";
+  const auto rejected = [&](const std::string& type, const std::string& outputs, int columns) {
+    const std::string call = type + " X R -> " + outputs + " " + large;
+    const std::string inputs = MakeString("X f 1,1,2,2 = 1; R f 4,", columns, " = 0");
+    ExpectRejected({{call, inputs, message}});
+    ExpectShapesRejected({{call, inputs, message}});
+  };
+  rejected("RoIAlign", "Y", 5);
+  rejected("RoIAlign", "Y", 4);
+  rejected("RoIAlignRotated", "Y", 6);
+  rejected("RoIPool", "Y A", 5);
 }
 
 }  // namespace

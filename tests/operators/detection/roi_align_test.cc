@@ -235,6 +235,13 @@ TEST(RoIAlignTest, GradientRejectsNegativeSizesWithoutImages) {
   RunOp(&ws, gradient);
   ExpectThrows([&] { RunOp(&ws, gradient + Int("aligned", 1)); },
                "RoI 1 of input 1 (RoIs) has a negative size");
+  for (const std::vector<float>& box :
+       {std::vector<float>{2, 0, 1, 2}, {0, 2, 2, 1}, {2, 2, 1, 1}}) {
+    Feed<float>(&ws, "R", {1, 4}, box);
+    FeedRandom(&ws, "dY", {1, 1, 1, 1});
+    ExpectThrows([&] { RunOp(&ws, gradient + Int("aligned", 1)); },
+                 "RoI 0 of input 1 (RoIs) has a negative size");
+  }
 }
 
 TEST(RoIAlignTest, GradientAcceptsEmptyTensors) {

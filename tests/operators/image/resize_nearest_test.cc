@@ -253,6 +253,8 @@ TEST(ResizeNearestGradientTest, AcceptsEmptyTensorsAndReportsIncompatibleShapes)
   const std::string with =
       R"(type: "ResizeNearestGradient" input: "dY" input: "X" input: "scales" output: "dX")";
   ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) is -1 and 1, want values above 0");
+  Feed<float>(&ws, "scales", {2}, {2, 0});
+  ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) is 2 and 0, want values above 0");
   Feed<float>(&ws, "scales", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) has shape [1], want [2]");
   FeedRange<float>(&ws, "X", {1, 2});

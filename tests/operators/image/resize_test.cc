@@ -213,6 +213,13 @@ TEST(ResizeTest, OneScaleForAllAxesIsTheLeastOrTheLargest) {
   // Scales count as they are.
   EXPECT_EQ(dims_of("not_larger", R"(arg { name: "scales" floats: 2.5 floats: 3 })"),
             (Dims{5, 9, 2}));
+  FeedRange<float>(&ws, "X", {4, 4, 2});
+  const std::string less = R"(arg { name: "sizes" ints: 1 ints: 2 })";  // by 1/4 and 1/2
+  EXPECT_EQ(dims_of("not_larger", less), (Dims{1, 1, 2}));
+  EXPECT_EQ(dims_of("not_smaller", less), (Dims{2, 2, 2}));
+  const std::string both = R"(arg { name: "sizes" ints: 2 ints: 8 })";  // by 1/2 and 2
+  EXPECT_EQ(dims_of("not_larger", both), (Dims{2, 2, 2}));
+  EXPECT_EQ(dims_of("not_smaller", both), (Dims{8, 8, 2}));
 }
 
 // X is resized by 1.5 in both dimensions, to 3 rows of 6, not to 4 rows as its sizes say.

@@ -56,6 +56,10 @@ TEST(UpsampleNearestGradientTest, AddsUpTheRepeatedPixels) {
   Feed<float>(&ws, "dY", {0, 4, 4}, {});
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "dX", {0, 2, 2}, {});
+  Feed<float>(&ws, "X", {3, 1, 1}, {0, 0, 0});  // the first dimension counts planes
+  Feed<float>(&ws, "dY", {3, 2, 2}, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {3, 1, 1}, {15, 240, 3840});
 }
 
 TEST(UpsampleNearestGradientTest, AgreesWithDifferences) {

@@ -48,6 +48,18 @@ TEST(MaxUnpoolTest, RejectsPositionsOutsideOfTheOutput) {
   ExpectCaseThrows(
       {"MaxUnpool", two, {x, I64({1, 1, 2}, {0, 1}), I64({3}, {1, 1, 2})}, {F32({}, {})}},
       "axis 2 of input 2 (output_shape)");
+  // One element less than the windows imply, in each axis.
+  for (int axis = 0; axis < 4; ++axis) {
+    std::vector<double> shape = {1, 2, 4, 6};
+    --shape[static_cast<size_t>(axis)];
+    ExpectCaseThrows({"MaxUnpool",
+                      R"(arg { name: "kernel_shape" ints: 2 ints: 2 }
+                         arg { name: "strides" ints: 2 ints: 2 })",
+                      {F32({1, 2, 2, 3}, std::vector<double>(12)),
+                       I64({1, 2, 2, 3}, std::vector<double>(12)), I64({4}, shape)},
+                      {F32({}, {})}},
+                     MakeString("axis ", axis, " of input 2 (output_shape)"));
+  }
 }
 
 }  // namespace

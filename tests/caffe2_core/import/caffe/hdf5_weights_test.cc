@@ -153,6 +153,31 @@ TEST_F(Hdf5WeightsTest, OutputOfTheProcessIsChecked) {
   ExpectThrows([&] { Open(File("w.h5")); }, "w.h5");
   Script("printf 'a\\033[31mb' >&2");
   ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); }, "as weights of Caffe: a\\x1b[31mb");
+  // A report of several reads of the pipe, and one that is too long for an error.
+  Script("printf '%0700d' 7 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               "as weights of Caffe: " + std::string(699, '0') + "7");
+  Script("printf '%0400d' 7 >&2; printf '%0400d' 5 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               std::string(399, '0') + "7" + std::string(399, '0') + "5");
+  Script("printf '%09000d' 7 >&2");
+  ExpectThrows([&] { ReadHdf5Weights(File("w.h5")); },
+               "as weights of Caffe: " + std::string(997, '0') + "...");
+}
+
+// A variable without a value names no program: the installed ones are looked for.
+TEST_F(Hdf5WeightsTest, AnEmptyVariableNamesNoProgram) {
+  WriteFileAtomically(File("w.h5"), "");
+  setenv("CAFFE2RT_READ_HDF5", "", 1);
+  try {
+    ReadHdf5Weights(File("w.h5"));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const EnforceNotMet& error) {
+    const std::string text = error.message();
+    if (text.find("as weights of Caffe: ") == std::string::npos) {
+      EXPECT_THAT(text, HasSubstr("/caffe2-read-hdf5; set CAFFE2RT_READ_HDF5"));
+    }
+  }
 }
 
 TEST_F(Hdf5WeightsTest, AProgramThatCannotBeRunIsAnErrorWithARemedy) {
@@ -193,7 +218,9 @@ TEST_F(Hdf5WeightsTest, TheProcessGetsALimitThatFollowsTheFileAndTheMemory) {
   EXPECT_EQ(limit(671089), "67108900");
   EXPECT_EQ(limit(1000000), "100000000");
   const size_t before = GlobalCPUMemoryOptions().limit_bytes;
+  const CPUMemoryReservation others(5000);
   const size_t used = GetCPUMemoryUsage().in_use_bytes;
+  ASSERT_GE(used, 5000u);
   GlobalCPUMemoryOptions().limit_bytes = used + 12345;
   EXPECT_EQ(limit(0), "12345");
   EXPECT_EQ(limit(1000000), "12345");
