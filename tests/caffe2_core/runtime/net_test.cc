@@ -277,6 +277,32 @@ TEST(ObserverTest, FiresAroundRunsWhileAttached) {
   EXPECT_THROW(net->AttachObserver(nullptr), EnforceNotMet);
 }
 
+// A user's net whose second run fails without an exception.
+class NetTestSecondFailsNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return ++runs_ != 2; }
+
+ private:
+  int runs_ = 0;
+};
+REGISTER_NET(net_test_second_fails, NetTestSecondFailsNet);
+
+TEST(ObserverTest, AreStoppedAfterARunThatReturnsFalse) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" type: "net_test_second_fails")");
+  int starts = 0, stops = 0;
+  net->AttachObserver(std::make_unique<CountingObserver>(net.get(), &starts, &stops));
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_EQ(net->Run(), run != 2);
+    EXPECT_EQ(starts, run);
+    EXPECT_EQ(stops, run);
+  }
+}
+
 TEST(ObserverTest, GlobalCreatorsAttachToEveryNetMadeAfterwards) {
   Workspace ws;
   int starts = 0, stops = 0;

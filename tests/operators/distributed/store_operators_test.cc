@@ -49,6 +49,27 @@ TEST_F(StoreOperatorsTest, HandOnBlobsUnderTheirNamesOrUnderAKey) {
   ExpectTensor<int32_t>(ws_, "z", {1}, {9});
 }
 
+// With a prefix, the keys are files of a folder of this name.
+TEST_F(StoreOperatorsTest, AreCreatedInTheFolderOfThePathAndThePrefix) {
+  const auto create = [&](const std::string& output, const std::string& prefix) {
+    Run("type: 'FileStoreHandlerCreate' output: '" + output + "' arg { name: 'path' s: '" +
+        dir_.path() + "' } " + prefix);
+    ws_.GetBlob(output)->Get<StoreBlob>()->Set("k", output);
+  };
+  create("plain", "");
+  create("one", "arg { name: 'prefix' s: 'run/1' }");
+  create("two", "arg { name: 'prefix' s: 'run/2' }");
+  EXPECT_EQ(store_->Find("k"), "plain");
+  EXPECT_TRUE(std::filesystem::is_regular_file(dir_.path("run%2f1/k")));
+  EXPECT_TRUE(std::filesystem::is_regular_file(dir_.path("run%2f2/k")));
+  EXPECT_EQ(MakeFileStore(dir_.path(), "run/1", FileAccess::Free())->Find("k"), "one");
+  EXPECT_EQ(MakeFileStore(dir_.path(), "run/2", FileAccess::Free())->Find("k"), "two");
+  // Its folder goes with the last key and the store.
+  ws_.GetBlob("one")->Get<StoreBlob>()->Erase("k");
+  ws_.RemoveBlob("one");
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("run%2f1")));
+}
+
 TEST_F(StoreOperatorsTest, AddToANumber) {
   Run("type: 'StoreAdd' input: 'store' output: 'n'");
   ExpectTensor<int64_t>(ws_, "n", {1}, {1});
