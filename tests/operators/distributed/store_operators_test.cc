@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "caffe2_core/runtime/net.h"
@@ -145,6 +146,31 @@ TEST_F(StoreOperatorsTest, NameTheKeyThatCannotBeUsed) {
   // No temporary file is left.
   for (const auto& entry : std::filesystem::directory_iterator(dir_.path()))
     EXPECT_TRUE(entry.is_directory()) << entry.path();
+}
+
+// The folder's path leaves room for the temporary file, but not for a long key.
+TEST(FileStoreFolderTest, NamesAKeyWhosePathIsTooLong) {
+  const TempDir dir;
+  std::string folder = dir.path();
+  constexpr size_t kBytes = 3950;  // of 4095
+  while (folder.size() + 1 < kBytes)
+    folder += "/" + std::string(std::min<size_t>(200, kBytes - folder.size() - 1), 'f');
+  std::filesystem::create_directories(folder);
+  const StoreBlob store = MakeFileStore(folder, "", FileAccess::Free());
+  const std::string key(215, 'k'), in = " in the store in folder \"" + folder + "\": ";
+  const std::string why = "File name too long";
+  EXPECT_EQ(MessageOf([&] { (void)store->SetNew(key, "v"); }),
+            "cannot set key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { store->Set(key, "v"); }), "cannot set key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { (void)store->Find(key); }),
+            "cannot read key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { (void)store->Add(key, 1); }),
+            "cannot lock key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { store->Erase(key); }), "cannot erase key \"" + key + "\"" + in + why);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));  // no temporary file is left
+  EXPECT_TRUE(store->SetNew("short", "v"));
+  EXPECT_FALSE(store->SetNew("short", "w"));
+  EXPECT_EQ(store->Find("short"), "v");
 }
 
 TEST_F(StoreOperatorsTest, EraseTheLocksOfKeys) {
