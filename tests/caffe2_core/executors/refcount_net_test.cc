@@ -1,5 +1,7 @@
 #include "caffe2_core/executors/refcount_net.h"
 
+#include <algorithm>
+
 #include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/model/net_memory.h"
 #include "tests/caffe2_core/executors/call_operator.h"
@@ -64,6 +66,39 @@ TEST_F(RefcountNetTest, KeepsAValueThatIsWrittenAfterTheLastRead) {
   for (int run = 0; run < 2; ++run) {
     EXPECT_TRUE(net->Run());
     ExpectTensor<float>(ws_, "a", {2}, {1, -2});
+  }
+}
+
+// The net declares no external input. What its first operator reads is a result of the run before.
+TEST_F(RefcountNetTest, KeepsWhatItReadsBeforeItIsWrittenWithoutADeclaration) {
+  Feed<float>(&ws_, "one", {2}, {1, 1});
+  const auto net = Make(R"(name: "n" type: "simple_refcount"
+      op { type: "Add" input: "x" input: "one" output: "a" }
+      op { type: "Copy" input: "a" output: "x" }
+      op { type: "Relu" input: "x" output: "b" })");
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_TRUE(net->Run());
+    const float r = static_cast<float>(run);
+    ExpectTensor<float>(ws_, "x", {2}, {1 + r, -2 + r});
+    ExpectTensor<float>(ws_, "b", {2}, {1 + r, std::max(0.0f, -2 + r)});
+    ExpectTensor<float>(ws_, "one", {2}, {1, 1});
+    ExpectFreed("a");
+  }
+}
+
+// The last operator that reads the blob writes it as well: nobody reads the new value.
+TEST_F(RefcountNetTest, KeepsAResultInPlaceThatNoOperatorReads) {
+  const auto net = Make(R"(name: "n" type: "simple_refcount"
+      op { type: "Copy" input: "x" output: "a" }
+      op { type: "Relu" input: "a" output: "a" }
+      op { type: "Copy" input: "x" output: "b" }
+      op { type: "Relu" input: "b" output: "b" }
+      op { type: "Relu" input: "b" output: "c" })");
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_TRUE(net->Run());
+    ExpectTensor<float>(ws_, "a", {2}, {1, 0});
+    ExpectTensor<float>(ws_, "c", {2}, {1, 0});
+    ExpectFreed("b");
   }
 }
 

@@ -15,6 +15,7 @@ using test::Op;
 using testing::HasSubstr;
 
 OPERATOR_SCHEMA(PlanTestUnlisted).AccessesUnlistedBlobs([](const OperatorDef&) { return true; });
+OPERATOR_SCHEMA(PlanTestModifies).NumInputs(1, 3).NumOutputs(0, 1).ModifiesInputs({1});
 
 TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
   const auto races = [](const std::string& text) {
@@ -81,6 +82,26 @@ TEST(PlanCheckTest, KnowsWhatAnEarlierStepHasMadeOneMemory) {
                               "concurrent_substeps: true substep { network: 'a' } "
                               "substep { network: 'b' } }")),
             "");
+}
+
+// An operator that modifies an input may give it other memory, as one that writes an output.
+TEST(PlanCheckTest, AModifiedInputSharesNoMemoryAnyMore) {
+  const auto races = [](const std::string& between) {
+    return FindRacesInAnyWorkspace(
+               test::ParsePlan(Net("share", Op("ConstantFill", "", "x") + Op("Alias", "x", "y")) +
+                               Net("between", between) + Net("a", Op("ConstantFill", "", "x")) +
+                               Net("b", Op("Copy", "y", "z")) +
+                               "execution_step { network: 'share' network: 'between' } " +
+                               kTogether))
+        .size();
+  };
+  EXPECT_EQ(races(""), 1u);
+  EXPECT_EQ(races(Op("PlanTestModifies", "x", "")), 1u);    // input 0 is only read
+  EXPECT_EQ(races(Op("PlanTestModifies", "qrx", "")), 1u);  // and so is input 2
+  EXPECT_EQ(races(Op("PlanTestModifies", "qx", "")), 0u);
+  EXPECT_EQ(races(Op("PlanTestModifies", "qyr", "")), 0u);
+  EXPECT_EQ(races(Op("PlanTestModifies", "xq", "y")), 0u);
+  EXPECT_EQ(races(Op("PlanTestModifies", "qx", "") + Op("Alias", "x", "y")), 1u);
 }
 
 // An x that exists around the instances is the same blob in all their workspaces.

@@ -60,6 +60,27 @@ TEST(PlanLimitsTest, StepsThatRunOneAfterTheOtherShareThreads) {
   EXPECT_EQ(Problem(plan + "}"), "");
 }
 
+// Of those that run one after the other, the one with the most threads counts, wherever it is.
+TEST(PlanLimitsTest, TheLargestOfSeveralSequentialStepsCounts) {
+  const std::string large = "substep { num_concurrent_instances: 511 substep { } } ",
+                    larger = "substep { num_concurrent_instances: 512 substep { } } ",
+                    small = "substep { num_concurrent_instances: 3 substep { } } ",
+                    one = "substep { } ";
+  const auto twice = [](const std::string& steps) {
+    return Problem("execution_step { name: 's' num_concurrent_instances: 2 substep { " + steps +
+                   "} }");
+  };
+  // Two instances, each with 511 more threads: 1,024.
+  for (const std::string& steps :
+       {large + small + one, small + large + one, one + small + large, large + large}) {
+    EXPECT_EQ(twice(steps), "");
+  }
+  for (const std::string& steps :
+       {larger + small + one, small + larger + one, one + small + larger, large + larger + large}) {
+    EXPECT_THAT(twice(steps), HasSubstr("step \"s\" runs 1026 threads at once"));
+  }
+}
+
 TEST(PlanLimitsTest, LimitsStepsAndNetsOfAllInstances) {
   std::string nets;
   for (int i = 0; i < 70; ++i) nets += R"(network: "n" )";

@@ -63,6 +63,28 @@ TEST_F(PlanUsesTest, WhatAScopeHoldsHasNoGuards) {
       IsEmpty());
 }
 
+// A net as text, as in step_net of models from Python, counts as one that is a message.
+TEST_F(PlanUsesTest, NetsInArgumentsOfEveryKindAreUsed) {
+  const std::string ops =
+      "op { type: 'Relu' input: 'x' output: 'y' } op { type: 'If' input: 'c' arg "
+      "{ name: 'then_net' n { op { type: 'Relu' input: 'u' output: 'v' } } } }";
+  for (const std::string& argument :
+       {"name: 'step_net' n { name: 'step' " + ops + " }",
+        "name: 'nets' nets { } nets { " + ops + " }",
+        "name: 'step_net' s: \"name: 'step' " + ops + "\"",
+        "name: 'backward_step_net' s: \"name: 'step' " + ops + "\""}) {
+    SCOPED_TRACE(argument);
+    const NetUses uses =
+        Uses("op { type: 'PlanUsesTestAny' input: 'in' output: 'out' arg { " + argument + " } }");
+    EXPECT_THAT(uses.blobs, ElementsAre(Pair("c", kReads), Pair("in", kReads), Pair("out", kWrites),
+                                        Pair("u", kReads), Pair("v", kWrites), Pair("x", kReads),
+                                        Pair("y", kWrites)));
+    EXPECT_THAT(uses.written, ElementsAre("out"));
+    EXPECT_TRUE(uses.nested_writes);
+    EXPECT_EQ(uses.unlisted, "");
+  }
+}
+
 TEST_F(PlanUsesTest, NamesOfNestedNetsAreTranslated) {
   constexpr unsigned kCounts = kReadsSynchronized | kWritesSynchronized;
   EXPECT_THAT(Uses(kCount).blobs,

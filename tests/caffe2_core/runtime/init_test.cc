@@ -326,14 +326,19 @@ TEST(InitDeathTest, AnInitThatFailedHasRun) {
 }
 
 TEST(InitTest, HelpIsAWordBeforeALoneDashAlone) {
-  // After "--" nothing is a flag: this does not end the program.
-  std::vector<std::string> words = {"program", "--", "--help"};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  int argc = 3;
-  char** pointer = argv.data();
-  EXPECT_TRUE(GlobalInit(&argc, &pointer));
-  EXPECT_EQ(argc, 3);
+  // After "--" nothing is a flag. In a process of its own, because the help ends the program with 0.
+  const auto init = [](std::vector<std::string> words) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    int argc = static_cast<int>(words.size());
+    char** pointer = argv.data();
+    const bool good = GlobalInit(&argc, &pointer);
+    std::exit(good ? 10 + argc : 9);
+  };
+  EXPECT_EXIT(init({"program", "--", "--help"}), testing::ExitedWithCode(13), "");
+  EXPECT_EXIT(init({"program", "--", "a", "--help"}), testing::ExitedWithCode(14), "");
+  EXPECT_EXIT(init({"program", "--help", "--"}), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(init({"--help"}), testing::ExitedWithCode(11), "");  // the name of the program
 }
 
 }  // namespace

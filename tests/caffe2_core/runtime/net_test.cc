@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/inspect/time_observer.h"
 #include "caffe2_core/runtime/executor_overrides.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -97,6 +98,32 @@ TEST(NetTest, BenchmarksStateMeanTimes) {
   for (const char* part : {"Milliseconds per iter: ", "Operator #0 (NetTestDummy) ",
                            "Operator #1 (NetTestDummy) ", " ms. NetTestDummy"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+// The times of a type are those of all its operators.
+TEST(NetTest, ABenchmarkPrintsTheSumOfTheTimesOfAType) {
+  Workspace ws;
+  ws.CreateBlob("in");
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" input: "in" output: "a" }
+      op { type: "ConstantFill" output: "x" } op { type: "NetTestDummy" input: "a" output: "b" }
+      op { type: "NetTestDummy" input: "b" output: "c" })");
+  testing::internal::CaptureStdout();
+  const std::vector<float> times = net->TEST_Benchmark(0, 50, true);
+  const std::string text = testing::internal::GetCapturedStdout();
+  ASSERT_EQ(times.size(), 5u);
+  const auto line = [](float ms, const std::string& type) {
+    std::string number = ShortText(ms);
+    number.insert(0, 15 - number.size(), ' ');
+    return "\n" + number + " ms. " + type + "\n";
+  };
+  EXPECT_THAT(text, testing::HasSubstr("Time per operator type:\n"));
+  EXPECT_THAT(text, testing::HasSubstr(line(times[1] + times[3] + times[4], "NetTestDummy")));
+  EXPECT_THAT(text, testing::HasSubstr(line(times[2], "ConstantFill")));
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_THAT(text, testing::HasSubstr(MakeString(
+                          "Operator #", i, i == 1 ? " (ConstantFill) " : " (NetTestDummy) ",
+                          ShortText(times[i + 1]), " ms/iter\n")));
   }
 }
 
@@ -275,6 +302,32 @@ TEST(ObserverTest, FiresAroundRunsWhileAttached) {
   EXPECT_EQ(starts, 2);
   EXPECT_EQ(net->DetachObserver(attached), nullptr);
   EXPECT_THROW(net->AttachObserver(nullptr), EnforceNotMet);
+}
+
+// A user's net whose second run fails without an exception.
+class NetTestSecondFailsNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return ++runs_ != 2; }
+
+ private:
+  int runs_ = 0;
+};
+REGISTER_NET(net_test_second_fails, NetTestSecondFailsNet);
+
+TEST(ObserverTest, AreStoppedAfterARunThatReturnsFalse) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" type: "net_test_second_fails")");
+  int starts = 0, stops = 0;
+  net->AttachObserver(std::make_unique<CountingObserver>(net.get(), &starts, &stops));
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_EQ(net->Run(), run != 2);
+    EXPECT_EQ(starts, run);
+    EXPECT_EQ(stops, run);
+  }
 }
 
 TEST(ObserverTest, GlobalCreatorsAttachToEveryNetMadeAfterwards) {

@@ -340,6 +340,24 @@ TEST(OperatorRegistryTest, TriesTheEnginesOfTheDefTheTypeAndTheDeviceInOrder) {
   EXPECT_THAT(MissingEngines(def), ::testing::ElementsAre("NOPE", "NONE"));
 }
 
+// A preference for one device is one for none of the others, whose usual engines end with it.
+TEST(OperatorRegistryTest, GlobalPreferencesReplaceThoseOfAllDevices) {
+  RegisterOperator<OperatorTestFastOp>(CUDA, "OperatorTestOnlyEngine", __FILE__, "CUDNN");
+  OperatorDef def = ParseOp(R"(type: "OperatorTestOnlyEngine" device_option { device_type: 1 })");
+  SetGlobalEnginePref({{CUDA, {"CUDNN"}}});
+  EXPECT_TRUE(UsesEngine(def));
+  SetGlobalEnginePref({{CPU, {"CUDNN"}}});
+  EXPECT_FALSE(UsesEngine(def));
+  SetGlobalEnginePref({{CUDA, {"NOPE"}}});
+  EXPECT_FALSE(UsesEngine(def));
+  SetGlobalEnginePref({{CPU, {}}, {CUDA, {"NOPE", "CUDNN"}}});
+  EXPECT_TRUE(UsesEngine(def));
+  SetGlobalEnginePref({});
+  EXPECT_FALSE(UsesEngine(def));
+  def.set_engine("CUDNN");
+  EXPECT_TRUE(UsesEngine(def));
+}
+
 TEST(OperatorRegistryTest, KnowsWhichDefsRunOnAnEngine) {
   const auto def = [](const std::string& engine) {
     OperatorDef op = ParseOp(R"(type: "OperatorTest")");

@@ -300,6 +300,10 @@ TEST(RuntimeRefusalsTest, OfExecutorOverrides) {
   EXPECT_EQ(type("simple"), "dag");
   EXPECT_EQ(type(""), "dag");  // as simple
   EXPECT_EQ(type("async_scheduling"), "async_scheduling");
+  // Of two pairs for one type the last one counts, and a new list replaces the old one.
+  SetExecutorOverrides("dag,simple,dag,async_scheduling");
+  EXPECT_EQ(type("dag"), "async_scheduling");
+  EXPECT_EQ(type("simple"), "simple");
   SetExecutorOverrides("dag,dag");
   EXPECT_EQ(type("dag"), "dag");
   EXPECT_EQ(type(""), "");

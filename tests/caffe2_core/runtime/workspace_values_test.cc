@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,25 @@ TEST(WorkspaceValuesTest, LogsWhatItDoesNotKnow) {
       ElementsAre("blob \"weight\" is not in the workspace; close: weights",
                   "net \"n\" is not in the workspace",
                   StartsWith("net \"n\" has type \"simpel\", which is not known; close: simple")));
+}
+
+// The numbers depend on the seed and on the output, and not on what ran before.
+TEST(WorkspaceValuesTest, ASingleOperatorDrawsTheNumbersOfTheSeed) {
+  const auto draw = [](std::optional<uint64_t> seed, const std::string& output, int runs = 1) {
+    Workspace ws;
+    ws.SetRandomSeed(seed);
+    for (int run = 0; run < runs; ++run) {
+      EXPECT_TRUE(ws.RunOperatorOnce(
+          ParseOp("type: 'UniformFill' arg { name: 'shape' ints: 8 } output: '" + output + "'")));
+    }
+    return Fetch<float>(ws, output);
+  };
+  const std::vector<float> want = draw(5, "x");
+  EXPECT_EQ(draw(5, "x"), want);
+  EXPECT_EQ(draw(5, "x", 3), want);
+  EXPECT_NE(draw(6, "x"), want);
+  EXPECT_NE(draw(5, "y"), want);
+  EXPECT_NE(draw(std::nullopt, "x"), draw(std::nullopt, "x"));
 }
 
 TEST(WorkspaceValuesTest, NetsGoWithoutTheirBlobs) {

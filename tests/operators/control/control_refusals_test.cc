@@ -1,6 +1,8 @@
 // Whole messages of Do about its bindings and modes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operators/control/do_bindings.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -40,6 +42,44 @@ void ExpectRejectedDos(const std::vector<RejectedDo>& rows) {
 }
 
 const std::string kBlobs = R"(input: "x" input: "S" output: "y" output: "S")";
+
+// The bindings are read by makers of gradients, too, which create no operator.
+TEST(ControlRefusalsTest, OfBindingsKeepTheScopeApart) {
+  const auto message = [](const std::string& blobs, const std::string& arguments) {
+    return MessageOf(
+        [&] { (void)ReadDoBindings(ParseOp("type: 'Do' " + blobs + " " + arguments)); });
+  };
+  const std::string two =
+      "arg { name: 'inner_blobs' strings: 'in' strings: 'out' } arg { name: 'outer_blobs_idx' "
+      "ints: "
+      "0 ints: 1 }";
+  EXPECT_EQ(message("input: 'x' input: 'S' output: 'y' output: 'S'", two), "(nothing was thrown)");
+  EXPECT_EQ(message("input: 'x' input: 'S' output: 'S' output: 'S'", two),
+            "the scope \"S\" is also another output, want it as the last one only");
+  EXPECT_EQ(message("input: 'S' input: 'S' output: 'y' output: 'S'", two),
+            "the scope \"S\" is also another input, want it as the last one only");
+  EXPECT_EQ(message("input: 'x' input: 'x' input: 'S' output: 'S'", two),
+            "input \"x\" is listed twice, want different blobs");
+  EXPECT_EQ(message("input: 'x' input: 'S' output: 'S' output: 'y'", two),
+            "the last input is \"S\" and the last output is \"y\", want the same blob: the scope");
+  for (const char* none : {"", "input: 'S'", "output: 'S'"}) {
+    EXPECT_THAT(message(none, ""),
+                testing::EndsWith(" outputs, want at least one of each: the scope"));
+  }
+}
+
+// Positions count the outputs behind the inputs without the scope between them.
+TEST(ControlRefusalsTest, BindingsHaveThePlacesOfTheirBlobs) {
+  const std::vector<DoBinding> bindings = ReadDoBindings(ParseOp(
+      "type: 'Do' input: 'x' input: 'w' input: 'S' output: 'y' output: 'z' output: 'S' arg { "
+      "name: 'inner_blobs' strings: 'd' strings: 'a' strings: 'c' strings: 'b' } arg { name: "
+      "'outer_blobs_idx' ints: 3 ints: 0 ints: 2 ints: 1 }"));
+  ASSERT_EQ(bindings.size(), 4u);
+  std::vector<std::string> texts;
+  for (const DoBinding& binding : bindings)
+    texts.push_back(MakeString(binding.inner, " ", binding.outer, " ", binding.position));
+  EXPECT_THAT(texts, testing::ElementsAre("d z 4", "a x 0", "c y 3", "b w 1"));
+}
 
 TEST(ControlRefusalsTest, OfBindingsNameBlobsAndPlaces) {
   ExpectRejectedDos({

@@ -82,6 +82,39 @@ TEST(GradientDevicesTest, OfIfIsThatOfTheOperatorForZerosAndCopiesToo) {
   }
 }
 
+// Each net has the device and the name of the net whose gradient it is. What is added for a net that
+// does not exist has the name of the other one.
+TEST(GradientDevicesTest, NetsOfIfKeepTheirDevicesAndNames) {
+  const auto nets = [](const std::string& then_net, const std::string& else_net) {
+    const std::vector<OperatorDef> ops = Backward(
+        R"(op { type: "If" input: "c" input: "x" output: "y" arg { name: "then_net" n { )" +
+            then_net + R"( op { type: "Tanh" input: "x" output: "y" } } } )" + else_net + " }",
+        "If", "y", false);
+    std::map<std::string, std::string> texts;
+    for (const Argument& arg : ops.at(0).arg()) {
+      if (!arg.has_n()) continue;
+      texts[arg.name()] =
+          MakeString(arg.n().name(), " ",
+                     arg.n().has_device_option() ? arg.n().device_option().random_seed() : 0u);
+    }
+    return texts;
+  };
+  using Texts = std::map<std::string, std::string>;
+  const std::string sigmoid = R"( op { type: "Sigmoid" input: "x" output: "y" } } } )";
+  EXPECT_EQ(nets("name: 't' device_option { random_seed: 4 }",
+                 "arg { name: 'else_net' n { name: 'e' device_option { random_seed: 5 }" + sigmoid),
+            (Texts{{"then_net", "t_grad 4"}, {"else_net", "e_grad 5"}}));
+  EXPECT_EQ(
+      nets("name: 't'", "arg { name: 'else_net' n { device_option { random_seed: 5 }" + sigmoid),
+      (Texts{{"then_net", "t_grad 0"}, {"else_net", " 5"}}));
+  EXPECT_EQ(
+      nets("device_option { random_seed: 4 }", "arg { name: 'else_net' n { name: 'e'" + sigmoid),
+      (Texts{{"then_net", " 4"}, {"else_net", "e_grad 0"}}));
+  // Without an else_net, y is what it was before, and x has the gradient 0.
+  EXPECT_EQ(nets("name: 't' device_option { random_seed: 4 }", ""),
+            (Texts{{"then_net", "t_grad 4"}, {"else_net", "t_grad_auto_else_zero_blobs_ 0"}}));
+}
+
 TEST(GradientDevicesTest, OfWhileIsThatOfTheOperatorForAllThatItAdds) {
   // v = v * w in place, and z is used after the loop only.
   const std::string net = std::string(kScope) + R"(

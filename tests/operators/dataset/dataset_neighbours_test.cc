@@ -79,6 +79,26 @@ TEST(DatasetNeighboursTest, AWindowNamesTheTypesAndShapesThatDiffer) {
   EXPECT_TRUE(got.ends_with("rank of input 1 (next cursor), want a scalar (got 1, want 0)")) << got;
 }
 
+// All rows that came count, also those of a batch that the window cannot hold.
+TEST(DatasetNeighboursTest, AWindowCountsTheRowsThatItLeavesOut) {
+  Workspace ws;
+  RunOnce(&ws, "type: 'CreateMutex' output: 'M'");
+  ws.CreateBlob("B");
+  Feed<int32_t>(&ws, "N", {}, {0});
+  Feed<int64_t>(&ws, "V", {1}, {int64_t{1} << 40});
+  int64_t visited = int64_t{1} << 40;
+  for (const int64_t rows : {5, 3, 0, 4, 1}) {
+    FeedRange<float>(&ws, "X", {rows}, 10);
+    RunOnce(&ws, R"(type: "LastNWindowCollector" input: "B" input: "N" input: "X" input: "M"
+      input: "V" output: "B" output: "N" output: "V" arg { name: "num_to_collect" i: 3 })");
+    visited += rows;
+    ExpectTensor<int64_t>(ws, "V", {1}, {visited});
+  }
+  // Of 10 to 13 the last three, then 10 in the place of the first.
+  ExpectTensor<float>(ws, "B", {3}, {10, 12, 13});
+  ExpectTensor<int32_t>(ws, "N", {}, {1});
+}
+
 const std::string kAppendTwo =
     "type: 'AtomicAppend' input: 'mutex' input: 'x' input: 'y' input: 'x1' input: 'y1' output: 'x' "
     "output: 'y'";
@@ -204,6 +224,44 @@ TEST(DatasetNeighboursTest, ASmallBatchIsPassedWithoutBeingReturned) {
   ExpectTensor<float>(ws, "v1", {0}, {});
   EXPECT_EQ(read(1, ""), std::vector<int64_t>{});  // record 4 was passed
   EXPECT_EQ(read(0, enforce), std::vector<int64_t>{});
+}
+
+// The number of records is that of the shortest field of domain 0, whichever it is.
+TEST(DatasetNeighboursTest, TheShortestFieldOfADomainGivesItsRows) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  const std::string inputs = " input: 'a' input: 'b' input: 'c' ",
+                    outputs = " output: 'a1' output: 'b1' output: 'c1' ";
+  for (size_t shortest = 0; shortest < 3; ++shortest) {
+    SCOPED_TRACE(shortest);
+    Workspace ws;
+    const auto feed = [&] {
+      for (size_t i = 0; i < 3; ++i)
+        FeedRange<float>(&ws, names[i], {i == shortest ? 3 : 5 + static_cast<int64_t>(i)});
+    };
+    feed();
+    CreateCursor(&ws, names);
+    RunOnce(&ws, "type: 'ComputeOffset' input: 'cursor'" + inputs + "output: 'o'");
+    ExpectTensor<int64_t>(ws, "o", {4, 1}, {0, 1, 2, 3});
+    for (const int64_t rows : {2, 1, 0}) {
+      RunOnce(&ws, "type: 'ReadNextBatch' input: 'cursor'" + inputs + outputs +
+                       "arg { name: 'batch_size' i: 2 }");
+      for (const char* name : {"a1", "b1", "c1"})
+        EXPECT_EQ(DimsOf(ws, name), std::vector<int64_t>{rows});
+    }
+    RunOnce(&ws, "type: 'PackRecords'" + inputs + "output: 'p'" + FieldsArgument(names));
+    EXPECT_EQ(DimsOf(ws, "p"), std::vector<int64_t>{3});
+    // The first field that differs from the shortest one is named.
+    const size_t other = shortest == 0 ? 1 : 0;
+    const std::string got =
+        ErrorOf(&ws, "type: 'CheckDatasetConsistency'" + inputs + FieldsArgument(names));
+    EXPECT_TRUE(got.ends_with(MakeString(
+        "rows of field \"", names[other],
+        "\", want as many as other fields of its domain have (got ", 5 + other, ", want 3)")))
+        << got;
+    RunOnce(&ws, "type: 'TrimDataset'" + inputs + " output: 'a' output: 'b' output: 'c'" +
+                     FieldsArgument(names) + " arg { name: 'multiple_of' i: 2 }");
+    for (const std::string& name : names) EXPECT_EQ(DimsOf(ws, name), std::vector<int64_t>{2});
+  }
 }
 
 // The offsets of a dataset without records are one row, and the cursor is at the begin again.

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "caffe2_core/runtime/net.h"
@@ -47,6 +48,27 @@ TEST_F(StoreOperatorsTest, HandOnBlobsUnderTheirNamesOrUnderAKey) {
   Run("type: 'StoreSet' input: 'store' input: 'x'");
   ASSERT_TRUE(net->Run());
   ExpectTensor<int32_t>(ws_, "z", {1}, {9});
+}
+
+// With a prefix, the keys are files of a folder of this name.
+TEST_F(StoreOperatorsTest, AreCreatedInTheFolderOfThePathAndThePrefix) {
+  const auto create = [&](const std::string& output, const std::string& prefix) {
+    Run("type: 'FileStoreHandlerCreate' output: '" + output + "' arg { name: 'path' s: '" +
+        dir_.path() + "' } " + prefix);
+    ws_.GetBlob(output)->Get<StoreBlob>()->Set("k", output);
+  };
+  create("plain", "");
+  create("one", "arg { name: 'prefix' s: 'run/1' }");
+  create("two", "arg { name: 'prefix' s: 'run/2' }");
+  EXPECT_EQ(store_->Find("k"), "plain");
+  EXPECT_TRUE(std::filesystem::is_regular_file(dir_.path("run%2f1/k")));
+  EXPECT_TRUE(std::filesystem::is_regular_file(dir_.path("run%2f2/k")));
+  EXPECT_EQ(MakeFileStore(dir_.path(), "run/1", FileAccess::Free())->Find("k"), "one");
+  EXPECT_EQ(MakeFileStore(dir_.path(), "run/2", FileAccess::Free())->Find("k"), "two");
+  // Its folder goes with the last key and the store.
+  ws_.GetBlob("one")->Get<StoreBlob>()->Erase("k");
+  ws_.RemoveBlob("one");
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("run%2f1")));
 }
 
 TEST_F(StoreOperatorsTest, AddToANumber) {
@@ -124,6 +146,31 @@ TEST_F(StoreOperatorsTest, NameTheKeyThatCannotBeUsed) {
   // No temporary file is left.
   for (const auto& entry : std::filesystem::directory_iterator(dir_.path()))
     EXPECT_TRUE(entry.is_directory()) << entry.path();
+}
+
+// The folder's path leaves room for the temporary file, but not for a long key.
+TEST(FileStoreFolderTest, NamesAKeyWhosePathIsTooLong) {
+  const TempDir dir;
+  std::string folder = dir.path();
+  constexpr size_t kBytes = 3950;  // of 4095
+  while (folder.size() + 1 < kBytes)
+    folder += "/" + std::string(std::min<size_t>(200, kBytes - folder.size() - 1), 'f');
+  std::filesystem::create_directories(folder);
+  const StoreBlob store = MakeFileStore(folder, "", FileAccess::Free());
+  const std::string key(215, 'k'), in = " in the store in folder \"" + folder + "\": ";
+  const std::string why = "File name too long";
+  EXPECT_EQ(MessageOf([&] { (void)store->SetNew(key, "v"); }),
+            "cannot set key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { store->Set(key, "v"); }), "cannot set key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { (void)store->Find(key); }),
+            "cannot read key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { (void)store->Add(key, 1); }),
+            "cannot lock key \"" + key + "\"" + in + why);
+  EXPECT_EQ(MessageOf([&] { store->Erase(key); }), "cannot erase key \"" + key + "\"" + in + why);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));  // no temporary file is left
+  EXPECT_TRUE(store->SetNew("short", "v"));
+  EXPECT_FALSE(store->SetNew("short", "w"));
+  EXPECT_EQ(store->Find("short"), "v");
 }
 
 TEST_F(StoreOperatorsTest, EraseTheLocksOfKeys) {

@@ -11,6 +11,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::file_access_test {
 namespace {
@@ -170,6 +171,23 @@ TEST_F(LoadPolicyTest, ChecksEachOfSeveralDatabases) {
                   Arg("db_type", "minidb"));
       },
       "a net may not read \"" + root_ + "/../outside/m\"");
+}
+
+TEST_F(LoadPolicyTest, NamesTheFoldersInWhichItSoughtADatabase) {
+  const std::string load = "type: 'Load' output: 'a'" + Arg("db_type", "minidb");
+  const std::string sought = "; \"none\" was sought in \"" + root_ + "\" and \"" + outside_ + "\"";
+  const auto message = [&](const std::string& db) {
+    return test::MessageOf([&] { RunOp(ws_.get(), load + db); });
+  };
+  ws_->SetFileAccess(FileAccess::Below({root_, outside_}));
+  EXPECT_NE(message(Arg("db", "none")).find(sought), std::string::npos);
+  EXPECT_NE(message(" arg { name: 'dbs' strings: 'm' strings: 'none' }").find(sought),
+            std::string::npos);
+  EXPECT_EQ(message(Arg("db", root_ + "/none") + kAbsolute).find("was sought"), std::string::npos);
+  ws_->SetFileAccess(FileAccess::Below({root_}));
+  const std::string single = message(Arg("db", "none"));
+  EXPECT_NE(single.find(root_ + "/none"), std::string::npos);
+  EXPECT_EQ(single.find("was sought"), std::string::npos);
 }
 
 TEST_F(LoadPolicyTest, OpensNoDatabaseThatARecordNames) {

@@ -60,6 +60,35 @@ TEST(ImageAugmentationTest, CutsOutTheCentreInTests) {
   EXPECT_THAT(Plane(output, 2), ElementsAre(12, 13, 22, 23));
 }
 
+// Of three rows and three columns around the square, one is before it and two are behind.
+TEST(ImageAugmentationTest, TheCentreOfAnOddRestIsNearerToTheBegin) {
+  EXPECT_THAT(Plane(Augment(Record(5, 5), Plain(5, 2)), 2), ElementsAre(11, 12, 21, 22));
+  EXPECT_THAT(Plane(Augment(Record(3, 4), Plain(3, 3)), 2),
+              ElementsAre(0, 1, 2, 10, 11, 12, 20, 21, 22));
+  EXPECT_THAT(Plane(Augment(Record(4, 3), Plain(3, 3)), 2),
+              ElementsAre(0, 1, 2, 10, 11, 12, 20, 21, 22));
+}
+
+// Whatever is asked for in training.
+TEST(ImageAugmentationTest, NothingIsDrawnInTests) {
+  const std::vector<float> want = Augment(Record(6, 7), Plain(6, 3));
+  using Change = void (*)(ImageAugmentation*);
+  for (const Change change :
+       {Change([](ImageAugmentation* how) { how->mirror = true; }),
+        Change([](ImageAugmentation* how) { how->color_jitter = true; }),
+        Change([](ImageAugmentation* how) { how->color_lighting = true; }),
+        Change([](ImageAugmentation* how) { how->inception_scale_jitter = true; })}) {
+    ImageAugmentation how = Plain(6, 3);
+    how.saturation = how.brightness = how.contrast = how.color_lighting_std = 0.5f;
+    change(&how);
+    for (uint32_t seed = 1; seed < 6; ++seed) EXPECT_EQ(Augment(Record(6, 7), how, seed), want);
+    how.is_test = false;
+    bool differs = false;
+    for (uint32_t seed = 1; seed < 6; ++seed) differs |= Augment(Record(6, 7), how, seed) != want;
+    EXPECT_TRUE(differs);
+  }
+}
+
 TEST(ImageAugmentationTest, NormalizesEachChannel) {
   ImageAugmentation how = Plain(1, 1);
   how.mean = {100, 60, 5};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,6 +16,7 @@
 #include "operators/io/tensor_protos_db_input.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
+#include "tests/support/wait_for.h"
 
 namespace caffe2rt::test::input_bounds_test {
 namespace {
@@ -112,6 +115,48 @@ TEST_F(InputBoundsTest, AThousandDamagedRecordsInARowAreLeftOut) {
         EXPECT_THAT(message, testing::HasSubstr("record"));
         EXPECT_THAT(message, testing::HasSubstr("1000"));  // its key
       }
+    }
+  }
+}
+
+int64_t NumberOfThreads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+// The second run starts the thread that reads ahead, unless the argument or the database forbids it.
+TEST_F(InputBoundsTest, NoThreadReadsAheadWithNoPrefetch) {
+  Write({PairRecord(3), PairRecord(5)});
+  Open("pairs");
+  {
+    const auto database = db::CreateDB("minidb", dir_.path("p"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (const char* key : {"a", "b"}) transaction->Put(key, PixelRecord(1, 8));
+    transaction->Commit();
+  }
+  ws_.CreateBlob("pixels")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("p"));
+  for (const char* name : {"x", "y"}) ws_.CreateBlob(name);
+  const int64_t before = NumberOfThreads();
+  const std::string images =
+      "type: 'ImageInput' output: 'x' output: 'y' arg { name: 'batch_size' i: 1 } arg { name: "
+      "'crop' "
+      "i: 1 } arg { name: 'scale' i: 1 } arg { name: 'decode_threads' i: 1 } ";
+  for (const std::string& op :
+       {std::string("type: 'TensorProtosDBInput' input: 'pairs' output: 'x' output: 'y' "),
+        images + "input: 'pixels' ",
+        images + "arg { name: 'db' s: '" + dir_.path("p") +
+            "' } arg { name: 'db_type' s: 'minidb' } "}) {
+    for (const int no_prefetch : {0, 1}) {
+      SCOPED_TRACE(MakeString(op, no_prefetch));
+      {
+        const auto input = CreateOperator(
+            ParseOp(MakeString(op, "arg { name: 'no_prefetch' i: ", no_prefetch, " }")), &ws_);
+        ASSERT_TRUE(input->Run());
+        EXPECT_EQ(NumberOfThreads(), before);
+        for (int run = 0; run < 2; ++run) ASSERT_TRUE(input->Run());
+        EXPECT_EQ(NumberOfThreads(), before + 1 - no_prefetch);
+      }
+      // A thread that was joined may be listed a little longer.
+      EXPECT_TRUE(WaitFor([&] { return NumberOfThreads() == before; }));
     }
   }
 }

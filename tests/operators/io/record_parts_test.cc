@@ -284,6 +284,28 @@ TEST_F(LoadedPartsTest, SegmentsComeInAnyOrderAndFillTheTensorOnce) {
               HasSubstr("Found an extra part for an already filled tensor: a"));
 }
 
+TEST_F(LoadedPartsTest, PartsOfOneTensorHaveOneSize) {
+  using ::testing::HasSubstr;
+  const std::vector<std::pair<int, int>> sizes = {{3, 4}, {4, 3}};
+  for (const auto& [first, second] : sizes) {
+    EXPECT_THAT(
+        LoadError({{"a#%0", SegmentText(first, 0, 2, 0)}, {"a#%1", SegmentText(second, 2, 3, 0)}},
+                  "output: 'a'"),
+        HasSubstr(MakeString("tensor \"a\" has ", second,
+                             " elements according to one part "
+                             "and ",
+                             first, " according to another")));
+  }
+  // Other tensors have their own size.
+  EXPECT_EQ(LoadError({{"a#%0", SegmentText(3, 0, 2, 0)},
+                       {"b#%0", SegmentText(4, 0, 2, 0)},
+                       {"a#%1", SegmentText(3, 2, 3, 0)},
+                       {"b#%1", SegmentText(4, 2, 4, 0)}},
+                      "output: 'a' output: 'b'"),
+            "");
+  EXPECT_EQ(DimsOf(ws_, "b"), std::vector<int64_t>{4});
+}
+
 TEST_F(LoadedPartsTest, OtherBlobsAreWholeWithAllOfTheirChunks) {
   using ::testing::HasSubstr;
   const auto chunk = [](int id, int of) {

@@ -290,6 +290,38 @@ TEST(BlobsQueueStatisticsTest, CountRecordsBytesAndCalls) {
           {"write_time_ns/count", 2}});
 }
 
+// Blobs behind the last field have no counter of their own; fields without a blob count nothing.
+TEST(BlobsQueueStatisticsTest, CountTheBytesOfEachField) {
+  const auto bytes = [](const std::string& name, const std::vector<std::string>& fields) {
+    BlobsQueue queue({.capacity = 2, .num_blobs = 3, .name = name, .field_names = fields});
+    Blob a, b, c;
+    for (int64_t n = 1; n <= 2; ++n) {
+      a.GetMutableTensor(CPU)->Resize(n);
+      (void)a.GetMutableTensor(CPU)->mutable_data<float>();  // 4 and 8 bytes
+      b.GetMutableTensor(CPU)->Resize(10 * n);
+      (void)b.GetMutableTensor(CPU)->mutable_data<int64_t>();  // 80 and 160
+      c.GetMutableTensor(CPU)->Resize(100 * n);
+      (void)c.GetMutableTensor(CPU)->mutable_data<uint8_t>();  // 100 and 200
+      EXPECT_TRUE(queue.Write({&a, &b, &c}));
+      EXPECT_TRUE(queue.Read({&a, &b, &c}));
+    }
+    std::map<std::string, int64_t> got = Statistics(name);
+    std::erase_if(got, [](const auto& row) { return !row.first.starts_with("queue_dequeued_b"); });
+    return got;
+  };
+  using Counts = std::map<std::string, int64_t>;
+  const std::string all = "queue_dequeued_bytes";
+  EXPECT_EQ(bytes("queue_refusals_test/three", {"a", "b", "c"}),
+            (Counts{{all, 552}, {all + "/a", 12}, {all + "/b", 240}, {all + "/c", 300}}));
+  EXPECT_EQ(bytes("queue_refusals_test/two", {"a", "b"}),
+            (Counts{{all, 552}, {all + "/a", 12}, {all + "/b", 240}}));
+  EXPECT_EQ(
+      bytes("queue_refusals_test/four", {"a", "b", "c", "d"}),
+      (Counts{
+          {all, 552}, {all + "/a", 12}, {all + "/b", 240}, {all + "/c", 300}, {all + "/d", 0}}));
+  EXPECT_EQ(bytes("queue_refusals_test/none", {}), (Counts{{all, 552}}));
+}
+
 TEST(BlobsQueueStatisticsTest, CountUnderTheNameOfTheOutput) {
   Workspace ws;
   RunHere(&ws,

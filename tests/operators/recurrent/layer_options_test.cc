@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 namespace caffe2rt::test::layer_options_test {
 namespace {
 
-constexpr int kSteps = 3, kBatch = 2, kInputs = 3, kHidden = 2;
-constexpr int kLengths[kBatch] = {3, 2};
+constexpr int kSteps = 3, kBatch = 4, kInputs = 3, kHidden = 2;
+constexpr int kLengths[kBatch] = {3, 2, 0, 1};
 
 struct LayerOptions {
   std::string type, direction;
@@ -127,7 +128,7 @@ void ExpectLayer(const LayerOptions& o) {
   FeedRandom(&ws, "W", {d, gates, kInputs}, -1, 1, 2);
   FeedRandom(&ws, "R", {d, gates, kHidden}, -1, 1, 3);
   FeedRandom(&ws, "B", {d, 2 * gates}, -1, 1, 4);
-  Feed<int32_t>(&ws, "L", {kBatch}, {kLengths[0], kLengths[1]});
+  Feed<int32_t>(&ws, "L", {kBatch}, {std::begin(kLengths), std::end(kLengths)});
   FeedRandom(&ws, "H0", order(d, kBatch), -1, 1, 5);
   FeedRandom(&ws, "C0", order(d, kBatch), -1, 1, 6);
   FeedRandom(&ws, "P", {d, 3 * kHidden}, -1, 1, 7);
