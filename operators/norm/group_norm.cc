@@ -75,7 +75,7 @@ void RegisterGroupNorm() {
       .Input(0, "dY", "gradient of Y")
       .Input(1, "X", "input of GroupNorm")
       .Input(2, "gamma", "scale of each channel, [C]")
-      .Input(3, "beta", "bias of each channel, [C]; only its shape is used, for inference")
+      .Input(3, "beta", "bias of each channel, [C]; only its shape is used")
       .Input(4, "mean", "mean of each group, [N, group]")
       .Input(5, "inv_std", "1 / sqrt(variance + epsilon) of each group, [N, group]")
       .Output(0, "dX", "gradient of X")

@@ -71,14 +71,16 @@ class GroupNormGradientOp final : public Operator<Context> {
                      ", want as many as input 1 (X) of shape ", X.sizes());
     CAFFE_ENFORCE_EQ(Input(2).numel(), shape.count, "elements of input 2 (gamma) of shape ",
                      Input(2).sizes(), ", want one for each channel of input 1 (X)");
+    CAFFE_ENFORCE_EQ(Input(3).numel(), shape.count, "elements of input 3 (beta) of shape ",
+                     Input(3).sizes(), ", want one for each channel of input 1 (X)");
     GroupNormGradient gradient{.x = X.template data<float>(),
                                .dy = dY.template data<float>(),
                                .gamma = Input(2).template data<float>(),
                                .mean = Statistics(4, "mean", shape),
                                .inv_std = Statistics(5, "inv_std", shape)};
     gradient.dx = this->template OutputData<float>(0, X.sizes());
-    gradient.dgamma = this->template OutputData<float>(1, {shape.count});
-    gradient.dbeta = this->template OutputData<float>(2, {shape.count});
+    gradient.dgamma = this->template OutputData<float>(1, Input(2).sizes());
+    gradient.dbeta = this->template OutputData<float>(2, Input(3).sizes());
     sums_.Resize(GroupGradientScratch(shape));
     GradientOfGroups(context_, shape, group_, gradient, sums_.template mutable_data<float>());
     return true;

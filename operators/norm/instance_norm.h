@@ -80,8 +80,8 @@ class InstanceNormGradientOp final : public Operator<Context> {
       gradient.inv_std = Saved(5, "saved_inv_stdev", shape);
     }
     gradient.dx = this->template OutputData<float>(0, X.sizes());
-    gradient.dgamma = this->template OutputData<float>(1, {shape.count});
-    gradient.dbeta = this->template OutputData<float>(2, {shape.count});
+    gradient.dgamma = this->template OutputData<float>(1, Input(1).sizes());
+    gradient.dbeta = this->template OutputData<float>(2, Input(1).sizes());
     sums_.Resize(GroupGradientScratch(shape));
     GradientOfGroups(context_, shape, shape.count, gradient, sums_.template mutable_data<float>());
     return true;

@@ -186,8 +186,8 @@ class SpatialBNGradientOp final : public Operator<Context> {
       parameters.dbias_sum = ChannelVector(Input(6), 6, "dbias_sum", c);
     }
     float* dx = this->template OutputData<float>(0, X.sizes());
-    parameters.dscale = this->template OutputData<float>(1, {c});
-    parameters.dbias = this->template OutputData<float>(2, {c});
+    parameters.dscale = this->template OutputData<float>(1, Input(1).sizes());
+    parameters.dbias = this->template OutputData<float>(2, Input(1).sizes());
     kernel_(context_, shape, epsilon_, parameters, x, dy, dx);
     return true;
   }

@@ -65,6 +65,20 @@ TEST(Int8AddTest, ScalesFarBelowTheOutputAddNothing) {
   ExpectInt8(ws, "Y", {1}, {9}, 1, 9);
 }
 
+// The largest bytes at nearly 2^-9 each: 0.996 steps together, but 0.498 alone, which is the shift of 31 bits.
+TEST(Int8AddTest, SumsOfTwoSmallScalesMayReachAStep) {
+  Workspace ws;
+  FeedInt8(&ws, "A", {2}, {255, 0}, 0x1.fffffep-10f, 0);
+  FeedInt8(&ws, "B", {2}, {255, 255}, 0x1.fffffep-10f, 0);
+  RunOp(&ws, Int8Op("Int8Add", "A B", "Y", 1, 9));
+  ExpectInt8(ws, "Y", {2}, {10, 9}, 1, 9);
+  // Half of that: no sum reaches half a step.
+  FeedInt8(&ws, "A", {2}, {255, 0}, 0x1.fffffep-11f, 0);
+  FeedInt8(&ws, "B", {2}, {255, 255}, 0x1.fffffep-11f, 0);
+  RunOp(&ws, Int8Op("Int8Add", "A B", "Y", 1, 9));
+  ExpectInt8(ws, "Y", {2}, {9, 9}, 1, 9);
+}
+
 TEST(Int8AddTest, EmptyTensorsStayEmptyAndShapesAreInferred) {
   Workspace ws;
   FeedInt8(&ws, "A", {0, 3}, {}, 0.5f, 128);

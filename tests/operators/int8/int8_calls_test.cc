@@ -112,6 +112,8 @@ TEST(Int8RefusalsTest, NameShapesThatOnlyMove) {
        "rank of input 0 (X) of shape [2, 2], want [N, H, W, C] (got 2, want 4)"},
       {OfX("Int8ResizeNearest x -> y output_size=2,2" + kSame), "X f 1,0,2,1",
        "input 0 (X) has shape [1, 0, 2, 1], want pixels to scale to argument output_size"},
+      {OfX("Int8ResizeNearest x -> y output_size=2,2" + kSame), "X f 1,2,0,1",
+       "input 0 (X) has shape [1, 2, 0, 1], want pixels to scale to argument output_size"},
       {"Int8ResizeNearest x -> y output_size=2,", kUnread,
        "argument \"output_size\" is [2], want two numbers, not negative"},
       {"Int8ResizeNearest x -> y output_size=2,-1", kUnread,
@@ -123,6 +125,10 @@ TEST(Int8RefusalsTest, NameShapesThatOnlyMove) {
        "1.07374e+09"},
       {"Int8Slice x -> y ends=1,", kUnread, "argument starts is missing"},
       {"Int8Slice x -> y starts=1,", kUnread, "argument ends is missing"},
+      // All three arguments of one dimension, or none.
+      {"Int8Slice x -> y dim=0 end_idx=1", kUnread, "argument starts is missing"},
+      {"Int8Slice x -> y dim=0 start_idx=1", kUnread, "argument starts is missing"},
+      {"Int8Slice x -> y start_idx=0 end_idx=1 starts=0,", kUnread, "argument ends is missing"},
       {"Int8Slice x -> y dim=-1 start_idx=0 end_idx=1", kUnread,
        "argument \"dim\" is -1, want 0 to 63"},
       {"Int8Slice x -> y dim=64 start_idx=0 end_idx=1", kUnread,
@@ -247,6 +253,9 @@ TEST(Int8RefusalsTest, NameRegions) {
        "elements of input 0 (X) of shape [1, 0, 2, 1]: got 0, want more than 0"},
       {align + " sampling_ratio=182" + kSame, "X f 1,2,2,1; R f 1,4 = 0,0.5,1,2",
        "row 0 of input 1 (RoIs), 0, 0.5, 1, 2, has 182 x 182 samples in a bin, want at most 32768"},
+      {align + kSame, "X f 1,2,2,1; R f 1,4 = 0,0,128,257",
+       "row 0 of input 1 (RoIs), 0, 0, 128, 257, has 257 x 128 samples in a bin, want at most "
+       "32768"},
       {align + " Y_scale=0.001953125 sampling_ratio=1", "X f 1,2,2,1; R f 1,4 = 0,0,1,1",
        "scale 0.5 of input 0 (X) divided by 255 and argument Y_scale 0.00195312 is 1.00392, want "
        "above "
@@ -301,10 +310,17 @@ TEST(Int8CallsTest, KeepsValuesThatScalesHoldExactly) {
        "X f 1,2,2,1 = 3; R f 1,4 = "
        "0,0,1,1",
        "Y f 1,1,1,1 = 3"},
+      // 256 * 128 samples are the most. Four of them are on the image; the others count as stored zeros.
+      {OfX("Int8RoIAlign x R -> y" + kSame + back), "X f 1,2,2,1 = 3; R f 1,4 = 0,0,128,256",
+       "Y f 1,1,1,1 = -5"},
       {OfX("Int8RoIAlign x R -> y" + kSame + back), "X f 1,2,2,1 = 3; R f 0,5", "Y f 0,1,1,1"},
       {OfX("Int8RoIAlign x R -> y" + kSame + back),
        "X f 2,1,1,1 = 3,7; R f 2,5 = 1,0,0,1,1,-0.5,0,0,1,1", "Y f 2,1,1,1 = 7,3"},
       {OfX("Int8Slice x -> y starts=1, ends=-1," + kSame + back), "X f 3 = 1,2,3", "Y f 2 = 2,3"},
+      {OfX("Int8Slice x -> y dim=1 end_idx=1 starts=0,1 ends=-1,-1" + kSame + back),
+       "X f 2,3 = 1,2,3,4,5,6", "Y f 2,2 = 2,3,5,6"},
+      {OfX("Int8Slice x -> y dim=1 start_idx=1 end_idx=2 starts=1, ends=2," + kSame + back),
+       "X f 2,3 = 1,2,3,4,5,6", "Y f 2,1 = 2,5"},
       {OfX("Int8Slice x -> y dim=63 start_idx=0 end_idx=-1" + kSame + " | Int8Dequantize x -> Y"),
        "X f "
        "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"

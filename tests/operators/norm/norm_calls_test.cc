@@ -171,6 +171,9 @@ TEST(NormRefusalsTest, OfGradientsNameWhatDoesNotFit) {
        "remainder of the channels of input 1 (X) of shape [2, 5] divided by argument group 2, want "
        "0 "
        "(got 1, want 0)"},
+      {group, "G f 2,4; X f 2,4; g f 4; b f 3; m f 2,2; i f 2,2",
+       "elements of input 3 (beta) of shape [3], want one for each channel of input 1 (X) (got 3, "
+       "want 4)"},
       {group, "G f 2,3; X f 2,4; g f 4; b f 4; m f 2,2; i f 2,2",
        "elements of input 0 (dY) of shape [2, 3], want as many as input 1 (X) of shape [2, 4] (got "
        "6, "

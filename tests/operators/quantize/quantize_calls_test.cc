@@ -72,6 +72,9 @@ TEST(QuantizeRefusalsTest, OfQuantizedConvolutionsNameScalesAndTheBias) {
       {"QLinearConv X p a W q b r z B -> Y",
        of_x + "1; a u 1" + of_w + "3; b u 3; r f 1; z u 1; B i 2",
        "input 8 (B) has shape [2], want [3]"},
+      {"QLinearConv X p a W q b r z B -> Y",
+       of_x + "1; a u 1" + of_w + "3; b u 3; r f 1; z u 1; B i 4",
+       "input 8 (B) has shape [4], want [3]"},
   });
 }
 
@@ -233,6 +236,17 @@ TEST(QuantizeRefusalsTest, OfRowsNameWhatTheyLack) {
       {"SparseLengthsWeightedSum8BitsRowwise X w I L s -> Y",
        "X u 2,9; w f 2; I i 1 = 0; L i 1 = 1; s f 2,2",
        "input 1 (weights) has shape [2], want one for each of the 1 elements of INDICES"},
+      {"SparseLengthsWeightedSumFused8BitRowwise X w I L -> Y",
+       "X u 2,9; w f 1,1; I i 1 = 0; L i 1 = 1",
+       "input 1 (weights) has shape [1, 1], want one for each of the 1 elements of INDICES"},
+      {"SparseLengthsMean8BitsRowwise X I L s -> Y", "X u 2,9; I i 1 = 0; L i 1 = 1; s f 3,2",
+       "input 3 (scale_bias) has shape [3, 2], want [2, 2]: a scale and a bias for each row of "
+       "input 0 "
+       "of shape [2, 9]"},
+      {"Rowwise8BitQuantizedToFloat X s -> Y", "X u 2,3; s f 3,2",
+       "input 1 (scale_bias) has shape [3, 2], want [2, 2]: a scale and a bias for each row of "
+       "input 0 "
+       "of shape [2, 3]"},
       {"SparseLengthsWeightedMean8BitsRowwise X w I L s -> Y",
        "X u 2,9; w f 1; I i 1 = 0; L i 1 = 1; s f 1,2",
        "input 4 (scale_bias) has shape [1, 2], want [2, 2]: a scale and a bias for each row of "
@@ -333,6 +347,22 @@ TEST(QuantizeCallsTest, KeepsValuesNextToTheBounds) {
   });
 }
 
+// Fused rows that hold a scale and a bias alone have no elements.
+TEST(QuantizeCallsTest, AcceptsRowsWithoutElements) {
+  ExpectResults({
+      {"Fused8BitRowwiseQuantizedToFloat X -> Y", "X u 2,8", "Y f 2,0"},
+      {"Fused8BitRowwiseQuantizedHalfScaleBiasToFloat X -> Y", "X u 3,2,4", "Y f 3,2,0"},
+      {"Fused8BitRowwiseQuantizedHalfScaleBiasToHalfFloat X -> Y", "X u 4", "Y f 0"},
+      {"GatherFused8BitRowwise X I -> Y", "X u 2,8; I i 3 = 1,0,1", "Y f 3,0"},
+      {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 2,8; I l 1 = 1; L i 2 = 0,1", "Y f 2,0"},
+      {"SparseLengthsMean8BitsRowwise X I L s -> Y", "X u 2,0; I i 2 = 1,1; L i 1 = 2; s f 2,2",
+       "Y f 1,0"},
+      {"Rowwise8BitQuantizedToFloat X s -> Y", "X u 2,0; s f 2,2", "Y f 2,0"},
+      {"GatherFused8BitRowwise X I -> Y", "X u 0,11; I i 0", "Y f 0,3"},
+      {"SparseLengthsSumFused8BitRowwise X I L -> Y", "X u 0,11; I i 0; L i 2 = 0", "Y f 2,3 = 0"},
+  });
+}
+
 TEST(QuantizeCallsTest, ReadsTheParametersOfEachOutputChannel) {
   ExpectResults({
       // [10, 20] times 1 - 1 and -2 + 4.
@@ -386,6 +416,18 @@ TEST(QuantizeCallsTest, InfersShapesAndTypes) {
       {"DynamicQuantizeLinear X -> Y s z", "X f 2,3", "uint8 [2, 3]; float []; uint8 []"},
       {"MatMulInteger A B -> Y", "A u 5,2,3; B u 3,4", "int32 [5, 2, 4]"},
       {"ConvInteger X W -> Y strides=2,2", "X u 1,2,5,6; W u 3,2,2,3", "int32 [1, 3, 2, 2]"},
+      // The type of the result is that of its zero point, not of what is multiplied.
+      {"QLinearMatMul A p a B q b r z -> Y",
+       "A u 2,3; p f 1; a u 1; B u 3,4; q f 1; b u 1; r f 1; z c 1", "int8 [2, 4]"},
+      {"QLinearMatMul A p a B q b r z -> Y",
+       "A c 2,3; p f 1; a c 1; B c 3,4; q f 1; b c 1; r f 1; z u 1", "uint8 [2, 4]"},
+      {"QLinearConv X p a W q b r z -> Y",
+       "X u 1,2,4; p f 1; a u 1; W u 3,2,2; q f 1; b u 1; r f 1; z c 1", "int8 [1, 3, 3]"},
+      {"QLinearConv X p a W q b r z B -> Y",
+       "X c 1,2,4; p f 1; a c 1; W c 3,2,2; q f 1; b c 1; r f 1; z u 1; B i 3", "uint8 [1, 3, 3]"},
+      {"MatMulInteger A B -> Y", "A u 0,2,3; B u 1,3,4", "int32 [0, 2, 4]"},
+      {"MatMulInteger A B -> Y", "A u 1,2,3; B u 0,3,4", "int32 [0, 2, 4]"},
+      {"MatMulInteger A B -> Y", "A u 3; B u 3", "int32 []"},
       {"ONNXNarrow X -> Y format=int2", "X f 2,3", "int8 [2, 3]"},
       {"ONNXNarrow X -> Y format=uint2", "X f 2,3", "uint8 [2, 3]"},
       {"ONNXNarrow X -> Y format=float8e5m2", "X f 2,3", "float [2, 3]"},
