@@ -181,6 +181,54 @@ TEST(LearningRateBoundsTest, CompositeContinuesItsLastPolicy) {
   });
 }
 
+TEST(LearningRateBoundsTest, FollowsItsPolicyInLaterCyclesAndPeriods) {
+  const std::string rate = "LearningRate N -> L base_lr=0.5 policy=";
+  const std::string cosine = rate + "cosine period=2 min_lr=0.5 max_lr=1.5 lr_shrink=0.5";
+  const std::string cyclical = rate + "cyclical stepsize=2 max_lr=2.5 decay=0.5";
+  const std::string composite =
+      "LearningRate N -> L base_lr=1.0 policy=composite sub_policy_num_iters=2,3,4,1 "
+      "sub_policy_0_policy=fixed sub_policy_0_lr_scale=2.0 sub_policy_1_policy=fixed "
+      "sub_policy_1_lr_scale=3.0 sub_policy_2_policy=fixed sub_policy_2_lr_scale=4.0 "
+      "sub_policy_3_policy=fixed";
+  ExpectResults({
+      // Cycles 0 to 3 of two iterations each: 1.5 and 1, times 1, 1/2, 1/4 and 1/8.
+      {cosine, "N l 1 = 1", "L f - = 0.5"},
+      {cosine, "N l 1 = 3", "L f - = 0.25"},
+      {cosine, "N l 1 = 4", "L f - = 0.1875"},
+      {cosine, "N l 1 = 5", "L f - = 0.125"},
+      {cosine, "N l 1 = 6", "L f - = 0.09375"},
+      {cosine, "N l 1 = 7", "L f - = 0.0625"},
+      // Cycles of four iterations, whose heights above 0.5 are 2, 1, 0.5 and 0.25.
+      {cyclical, "N l 1 = 2", "L f - = 2.5"},
+      {cyclical, "N l 1 = 6", "L f - = 1.5"},
+      {cyclical, "N l 1 = 9", "L f - = 0.75"},
+      {cyclical, "N l 1 = 10", "L f - = 1"},
+      {cyclical, "N l 1 = 14", "L f - = 0.75"},
+      {cyclical, "N l 1 = 16", "L f - = 0.5"},
+      // Two iterations, in the first of which the active period is.
+      {rate + "alter active_period=1 inactive_period=-3", "N l 1 = 0", "L f - = 0.5"},
+      {rate + "alter active_period=1 inactive_period=-3", "N l 1 = 1", "L f - = 0"},
+      {rate + "alter active_period=1 inactive_period=-3", "N l 1 = 2", "L f - = 0.5"},
+      {rate + "alter active_period=-3 inactive_period=1 active_first=0", "N l 1 = 4", "L f - = 0"},
+      {rate + "alter active_period=-3 inactive_period=1 active_first=0", "N l 1 = 5",
+       "L f - = 0.5"},
+      // The decay begins with the end of the warmup.
+      {rate + "hill num_iter=2 start_multiplier=0.0 gamma=1.0 power=1.0", "N l 1 = 1",
+       "L f - = 0.25"},
+      {rate + "hill num_iter=2 start_multiplier=0.0 gamma=1.0 power=1.0", "N l 1 = 2",
+       "L f - = 0.5"},
+      {rate + "hill num_iter=2 start_multiplier=0.0 gamma=1.0 power=1.0", "N l 1 = 5",
+       "L f - = 0.125"},
+      {composite, "N l 1 = 2", "L f - = 2"},
+      {composite, "N l 1 = 3", "L f - = 3"},
+      {composite, "N l 1 = 5", "L f - = 3"},
+      {composite, "N l 1 = 6", "L f - = 4"},
+      {composite, "N l 1 = 9", "L f - = 4"},
+      {composite, "N l 1 = 10", "L f - = 1"},
+      {composite, "N l 1 = 11", "L f - = 1"},
+  });
+}
+
 TEST(LearningRateBoundsTest, AcceptsTheLeastIteration) {
   for (const char* const policy :
        {"s: 'step' } arg { name: 'gamma' f: 1 } arg { name: 'stepsize' i: -1 }",
@@ -193,6 +241,27 @@ TEST(LearningRateBoundsTest, AcceptsTheLeastIteration) {
                    policy);
     ExpectTensor<float>(ws, "L", {}, {2});
   }
+}
+
+TEST(UpdateBoundsTest, OneElementAndNone) {
+  ExpectResults({
+      {"SparseWngrad P B I G L -> P B epsilon=0.0",
+       "P f 1,1 = 5; B f 1 = 4; I i 1 = 0; G f 1,1 = 2; L f 1 = 8", "P f 1,1 = 9; B f 1 = 5"},
+      {"Wngrad P B G L -> Q C E epsilon=1.0", "P f 2 = 10,20; B f 1 = 3; G f 2 = 2,-4; L f 1 = 2",
+       "Q f 2 = 11,18; C f 1 = 8; E f 1 = 0.5"},
+      {"Wngrad P B G L -> Q C epsilon=1.0", "P f 1 = 10; B f 1,1 = 3; G f 1 = 2; L f 2 = 2,9",
+       "Q f 1 = 11; C f 1,1 = 4"},
+      {"Wngrad P B G L -> P B", "P f 0; B f 1 = 3; G f 0; L f 1 = 2", "P f 0; B f 1 = 3"},
+      {"Storm P M S G L -> P M S", "P f 0; M f 0; S f 1 = 2; G f 0; L f 1 = 1",
+       "P f 0; M f 0; S f 1 = 2"},
+      {"SparseStorm P M S G I L -> P M S",
+       "P f 2,1 = 3,4; M f 2,1 = 5,6; S f 1 = 2; G f 0,1; I i 0; L f 1 = 1",
+       "P f 2,1 = 3,4; M f 2,1 = 5,6; S f 1 = 2"},
+      // With beta 0 and a sum of 8, the rate is 1/2 and the old moment counts 3/4.
+      {"Storm P M S G L -> Q N T momentum=1.0 beta=0.0",
+       "P f 1 = 10; M f 1 = 8; S f 1 = 4; G f 1 = 2; L f 1 = 1",
+       "Q f 1 = 13.25; N f 1 = 6.5; T f 1 = 8"},
+  });
 }
 
 TEST(UpdateSizesTest, OfStatesAreThoseOfTheParameter) {

@@ -236,24 +236,24 @@ TEST(TrainTest, SumsRowsOfTheTable) {
 TEST(TrainTest, HasTheDerivativesOfTheSum) {
   const Train train;
   const std::vector<int64_t> index = {23, 13, 4};
-  const std::vector<int32_t> lengths = {1, 2};
+  const std::vector<int32_t> lengths = {1, 0, 1, 1};
   Workspace ws;
   train.Feed(&ws);
   Feed<int64_t>(&ws, "I", {3}, index);
-  Feed<int32_t>(&ws, "L", {2}, lengths);
+  Feed<int32_t>(&ws, "L", {4}, lengths);
   std::unique_ptr<OperatorBase> op;
   // The second and the third run have fewer columns than the first: the others do not count.
   for (const int width : {30, 11, 2}) {
     SCOPED_TRACE(width);
     RunOp(&ws, kTrainSum + Train::Arguments(width));
-    std::vector<float> g(static_cast<size_t>(2 * width));
-    for (size_t i = 0; i < g.size(); ++i) g[i] = static_cast<float>(i % 3) - 1;
-    Feed<float>(&ws, "G", {2, width}, g);
+    std::vector<float> g(static_cast<size_t>(4 * width));
+    for (size_t i = 0; i < g.size(); ++i) g[i] = static_cast<float>(i % 7) - 3;
+    Feed<float>(&ws, "G", {4, width}, g);
     if (op == nullptr) op = CreateOperator(ParseOp(kTrainGradient + Train::Arguments(30)), &ws);
     ASSERT_TRUE(op->Run());
     const auto loss = [&](const Train& of) {
       float sum = 0;
-      const size_t segments[] = {0, 1, 1};
+      const size_t segments[] = {0, 2, 3};
       for (size_t i = 0; i < 3; ++i) {
         for (int d = 0; d < width; ++d)
           sum += g[segments[i] * static_cast<size_t>(width) + static_cast<size_t>(d)] *

@@ -37,6 +37,51 @@ TEST(StatRegistryUpdateTest, ResetsCountersUnlessToldNotTo) {
   ExpectTensor<int64_t>(ws, "v", {2}, {0, 0});
 }
 
+TEST(StatRegistryUpdateTest, KeepsCountersThatAreNotReset) {
+  Workspace ws;
+  FeedStats(&ws);
+  const char* const update = "type: 'StatRegistryUpdate' input: 'keys' input: 'values' input: 'r'";
+  const std::string keep = MakeString(kExport, " arg { name: 'reset' i: 0 }");
+  RunOp(&ws, update);
+  for (int run = 0; run < 2; ++run) {
+    RunOp(&ws, keep);
+    ExpectTensor<std::string>(ws, "k", {2}, {"x", "y"});
+    ExpectTensor<int64_t>(ws, "v", {2}, {3, 4});
+  }
+  // Values may be negative, and a key may come twice.
+  Feed<std::string>(&ws, "keys", {4}, {"x", "z", "x", "y"});
+  Feed<int64_t>(&ws, "values", {2, 2}, {-5, -7, 1, 0});
+  RunOp(&ws, update);
+  RunOp(&ws, keep);
+  ExpectTensor<std::string>(ws, "k", {3}, {"x", "y", "z"});
+  ExpectTensor<int64_t>(ws, "v", {3}, {-1, 4, -7});
+  RunOp(&ws, MakeString(kExport, " arg { name: 'reset' i: 1 }"));
+  ExpectTensor<int64_t>(ws, "v", {3}, {-1, 4, -7});
+  Feed<std::string>(&ws, "keys", {1}, {"z"});
+  Feed<int64_t>(&ws, "values", {1}, {2});
+  RunOp(&ws, update);
+  RunOp(&ws, keep);
+  ExpectTensor<int64_t>(ws, "v", {3}, {0, 0, 2});
+}
+
+TEST(StatRegistryUpdateTest, KeepsRegistriesApart) {
+  Workspace ws;
+  FeedStats(&ws);
+  Feed<std::string>(&ws, "keys", {1}, {"stat_registry_update_test/apart"});
+  Feed<int64_t>(&ws, "values", {1}, {4});
+  RunOp(&ws, "type: 'StatRegistryUpdate' input: 'keys' input: 'values' input: 'r'");
+  EXPECT_EQ(StatRegistry::get().add("stat_registry_update_test/apart")->get(), 0);
+  RunOp(&ws, "type: 'StatRegistryCreate' output: 'other'");
+  RunOp(&ws, "type: 'StatRegistryExport' input: 'other' output: 'k' output: 'v' output: 't'");
+  ExpectTensor<std::string>(ws, "k", {0}, {});
+  ExpectTensor<int64_t>(ws, "v", {0}, {});
+  ExpectTensor<int64_t>(ws, "t", {0}, {});
+  // A registry that is created again is empty.
+  RunOp(&ws, "type: 'StatRegistryCreate' output: 'r'");
+  RunOp(&ws, kExport);
+  ExpectTensor<std::string>(ws, "k", {0}, {});
+}
+
 TEST(StatRegistryUpdateTest, UsesTheRegistryOfTheProcessWithoutHandle) {
   Workspace ws;
   FeedStats(&ws);

@@ -75,6 +75,11 @@ TEST(MapRecordTest, IsRejectedWithoutTwoTensorsOfOneSize) {
   record.set_content(tensors.SerializeAsString());
   ExpectThrows([&] { DeserializeBlob(record, ws.CreateBlob("n")); },
                "values, want one for each key (got 2, want 1)");
+  *tensors.add_protos() = tensors.protos(0);
+  record.set_content(tensors.SerializeAsString());
+  ExpectThrows([&] { DeserializeBlob(record, ws.CreateBlob("n")); },
+               "the record of map \"m\" does not hold two tensors: keys and values");
+  tensors.mutable_protos()->RemoveLast();
   tensors.mutable_protos()->RemoveLast();
   record.set_content(tensors.SerializeAsString());
   ExpectThrows([&] { DeserializeBlob(record, ws.CreateBlob("n")); },
@@ -176,6 +181,38 @@ TEST(StatRegistryBlobTest, IsRejectedWithoutARegistry) {
         RunOp(&ws, "type: 'StatRegistryExport' input: 'r' output: 'x' output: 'y' output: 'z'");
       },
       "input 0 (handle) holds no registry");
+}
+
+// A mark and a limit belong to an index without keys, too.
+TEST(IndexRecordTest, OfNoKeysKeepsMarkAndLimit) {
+  for (const std::string type : {"Int", "Long", "String"}) {
+    SCOPED_TRACE(type);
+    Workspace ws;
+    RunOp(&ws, MakeString("type: '", type,
+                          "IndexCreate' output: 'i' arg { name: 'max_elements' i: 2 }"));
+    const BlobProto open = RecordOf(ws, "i");
+    EXPECT_EQ(open.content(), "2 0");
+    RunOp(&ws, "type: 'IndexFreeze' input: 'i' output: 'i'");
+    const BlobProto frozen = RecordOf(ws, "i");
+    EXPECT_EQ(frozen.content(), "2 1");
+    if (type == "Int") Feed<int32_t>(&ws, "k", {2}, {4, 5});
+    if (type == "Long") Feed<int64_t>(&ws, "k", {2}, {4, 5});
+    if (type == "String") Feed<std::string>(&ws, "k", {2}, {"", "5"});
+    const char* const get = "type: 'IndexGet' input: 'i' input: 'k' output: 'n'";
+    const auto expect_size = [&](int64_t size) {
+      RunOp(&ws, "type: 'IndexSize' input: 'i' output: 'size'");
+      ExpectTensor<int64_t>(ws, "size", {}, {size});
+    };
+    RunOp(&ws, get);
+    ExpectTensor<int64_t>(ws, "n", {2}, {0, 0});
+    DeserializeBlob(open, ws.GetBlob("i"));
+    ExpectThrows([&] { RunOp(&ws, get); }, "(got 2, want less than 2)");
+    expect_size(2);
+    DeserializeBlob(frozen, ws.GetBlob("i"));
+    RunOp(&ws, get);
+    ExpectTensor<int64_t>(ws, "n", {2}, {0, 0});
+    expect_size(1);
+  }
 }
 
 TEST(FrozenIndexTest, GivesZeroForNewKeysAndIsLoadedAgain) {
