@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
 
@@ -84,6 +88,26 @@ TEST_F(RunWaysTest, TextsOfSeveralFilesAreThoseOfEachFile) {
       EXPECT_EQ(text.substr(0, text.rfind('\n', text.size() - 2) + 1), want) << ways[0];
       EXPECT_THAT(text, HasSubstr(" ms per image, 1 thread"));
     }
+  }
+}
+
+// Rows of the outputs in the order of the files, and a list of these.
+TEST_F(RunWaysTest, FilesOfOutputsAreThoseOfEachWay) {
+  for (const Words& ways :
+       {Words{"--image", "DIR/in"}, Words{"--image", "DIR/in", "--batch", "2", "--json"},
+        Words{"--image-list", "DIR/list", "--json-lines"}}) {
+    SCOPED_TRACE(testing::PrintToString(ways));
+    std::filesystem::remove_all(dir_.path("out"));
+    Out(Command(ways, {"--output", "DIR/out"}));
+    EXPECT_EQ(ReadWholeFile(dir_.path("out/files.txt")), "a.npy\nb.npy\nc.npy\n");
+    for (const auto& [name, factor] : {std::pair("y", 2.f), {"s", -2.f}}) {
+      const Tensor rows = ReadNpy(dir_.path(std::string("out/") + name + ".npy"));
+      ASSERT_EQ(rows.dims(), (std::vector<int64_t>{3, 3}));
+      const float want[] = {1, 2, 3, 0.5f, -1, 0, 0.25f, 0.125f, 0.125f};
+      for (int i = 0; i < 9; ++i) EXPECT_EQ(rows.data<float>()[i], factor * want[i]) << i;
+    }
+    Out(Command(ways, {"--output", "DIR/out/all.npz", "--fetch", "h"}));
+    EXPECT_EQ(ReadNpz(dir_.path("out/all.npz")).size(), 9u);
   }
 }
 
