@@ -230,7 +230,9 @@ class GradientCheck {
     const auto size = static_cast<int64_t>(computed.size());
     const int64_t count = std::min(size, options_.most_elements);
     double largest = 0;
-    for (const double value : computed) largest = std::max(largest, std::abs(value));
+    for (const double value : computed) {
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    }
     double worst = -1;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t i = k * size / count;

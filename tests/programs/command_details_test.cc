@@ -299,7 +299,13 @@ TEST_F(TrainDetailsTest, APlanHasTheNameAndTheWeightsOfTheNet) {
 }
 
 TEST_F(TrainDetailsTest, FreshWeightsAreDrawn) {
-  EXPECT_EQ(Plan({"--fresh-weights"}).network(0).op(0).type(), "XavierFill");
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{}, {"--accuracy", "softmax"}, {"--seed", "3"}}) {
+    std::vector<std::string> words = more;
+    EXPECT_EQ(Plan(words).network(0).op(0).type(), "GivenTensorFill");
+    words.push_back("--fresh-weights");
+    EXPECT_EQ(Plan(words).network(0).op(0).type(), "XavierFill");
+  }
 }
 
 // Whatever the weights come from, the plan loads them from a database beside its results.

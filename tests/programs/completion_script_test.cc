@@ -219,6 +219,11 @@ wrong usage
 .SH SEE ALSO
 .BR tool (1)
 )");
+  ProgramDescription quoted = Tool();
+  quoted.version = "1 \"beta\"";
+  EXPECT_THAT(ManPage(quoted, "ops"),
+              testing::StartsWith(
+                  ".TH \"TOOL\\-OPS\" 1 \"\" \"tool 1 \\(dqbeta\\(dq\" \"User Commands\"\n"));
   EXPECT_THAT(ManPage(Tool(), "on-off"),
               HasSubstr("\ntool\\-on\\-off \\- shows them\n.SH SYNOPSIS\n.B tool\non\\-off\n"));
 }

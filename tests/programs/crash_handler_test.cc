@@ -51,6 +51,21 @@ TEST(CrashHandlerTest, PrintsTheStackThatOverflowed) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("SIGSEGV"), HasSubstr("Recurse()")));
 }
 
+TEST(SeveralModulesTest, AreAllLoaded) {
+  const std::string module = BuildPath(CRASH_MODULE);
+  EXPECT_EQ(RunCaffe2({"ops", "CrashTest"}).code, 1);
+  for (const std::vector<std::string>& modules :
+       {std::vector<std::string>{module}, {module, module}}) {
+    std::vector<std::string> args = {"ops", "CrashTest"};
+    for (const std::string& name : modules) args.insert(args.end(), {"--module", name});
+    EXPECT_EQ(RunCaffe2(args).code, 0) << modules.size();
+    args.insert(args.end(), {"--module", "/no/such/module.so"});
+    const ProgramResult missing = RunCaffe2(args);
+    EXPECT_EQ(missing.code, 1);
+    EXPECT_THAT(missing.err, HasSubstr("/no/such/module.so"));
+  }
+}
+
 TEST(CrashHandlerTest, PrintsNothingWithoutACrash) {
   const ProgramResult ended = RunAndCrash("request to end");
   EXPECT_EQ(ended.signal, SIGTERM);

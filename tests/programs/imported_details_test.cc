@@ -52,7 +52,8 @@ TEST_F(ImportedDetailsTest, TwoNetsAreWrittenInTheFormatOfTheOption) {
     // A net without a name has that of its file.
     EXPECT_EQ(LoadNet(dir_.path(init)).name(), "line_init");
     EXPECT_EQ(LoadNet(dir_.path(predict)).name(), "line");
-    EXPECT_EQ(ReadWholeFile(dir_.path(predict)).starts_with("name: "), ending == ".pbtxt"s);
+    for (const std::string& file : {init, predict})
+      EXPECT_EQ(ReadWholeFile(dir_.path(file)).starts_with("name: "), ending == ".pbtxt"s) << file;
     EXPECT_THAT(Out({"run", "--init-net", "DIR/" + init, "--predict-net", "DIR/" + predict,
                      "--input", "data=[[5]]"}),
                 HasSubstr("float [1, 2]\n  23 23\n"));
@@ -92,6 +93,8 @@ TEST_F(ImportedDetailsTest, LayersOfAFixedSizeReportOtherSizes) {
             "caffe2: input \"data\" has shape [1, 3, 8, 4], " + text + "1,3,8,4\n");
   EXPECT_EQ(run({1, 3, 4, 5}).err,
             "caffe2: input \"data\" has shape [1, 3, 4, 5], " + text + "1,3,4,5\n");
+  EXPECT_EQ(run({1, 2, 4, 4}).err,
+            "caffe2: input \"data\" has shape [1, 2, 4, 4], " + text + "1,2,4,4\n");
   EXPECT_EQ(run({3, 4, 4}).err, "caffe2: input \"data\" has shape [3, 4, 4], " + text + "3,4,4\n");
   EXPECT_EQ(run({1, 3, 8, 4}, {"--input-shape", "data=1,3,8,4"}).code, 0);
 }

@@ -186,6 +186,16 @@ TEST_F(InspectDetailsTest, ScratchMemoryIsThatOfAllThreads) {
                        "w=64,64,3,3", "--threads", threads, "--json"}),
                   "/nets/0/memory/scratch_bytes");
   };
+  // Each thread has columns of its own.
+  dir_.Write("transposed.pbtxt", R"(name: "t" external_input: ["x", "w"] external_output: "y"
+      op { type: "ConvTranspose" input: ["x", "w"] output: "y" arg { name: "kernel" i: 3 } })");
+  const auto columns = [&](const std::string& threads) {
+    return std::stoll(
+        JsonAt(Out({"inspect", "DIR/transposed.pbtxt", "--memory", "--input", "x=1,64,58,58",
+                    "--input", "w=64,64,3,3", "--threads", threads, "--json"}),
+               "/nets/0/memory/scratch_bytes"));
+  };
+  EXPECT_EQ(columns("3"), 3 * columns("1"));
   if (scratch("1") == "0") GTEST_SKIP() << "this processor needs no scratch memory for it";
   EXPECT_NE(scratch("1"), scratch("4"));
 }
@@ -303,6 +313,7 @@ TEST_F(InspectDetailsTest, RequiredArgumentsAndRangesOfInputsAreStated) {
               HasSubstr("  db: path of the database, e.g. model_%06d.minidb (required)\n"));
   EXPECT_EQ(JsonAt(Out({"ops", "Checkpoint", "--json"}), "/0/arguments/1/required"), "true");
   EXPECT_EQ(JsonAt(Out({"ops", "Scale", "--json"}), "/0/arguments/0/required"), "false");
+  EXPECT_EQ(JsonAt(Out({"ops", "Checkpoint", "--json"}), "/0/arguments/1/type"), "\"string\"");
   EXPECT_THAT(Out({"ops", "MatMul"}), HasSubstr("\ninputs: 2 to 3\n  0  A: left operand\n     "
                                                 "float; rank 2 and more\n  1  B: "));
   EXPECT_THAT(Out({"ops", "Concat"}), HasSubstr("\noutputs: 2\n  0  concat_result: "));

@@ -47,6 +47,11 @@ TEST(JsonOutputTest, EscapesTextAndReplacesBrokenBytes) {
       {std::string("\0", 1), R"("\u0000")"},
       // What terminals act on: escape, DEL and U+009B.
       {"\x1b[31m\x7f \xc2\x9b", R"("\u001b[31m\u007f \u009b")"},
+      {"a\x7f", R"("a\u007f")"},
+      {"\x1f", R"("\u001f")"},
+      {" ~", R"(" ~")"},
+      {"\\", R"("\\")"},
+      {"\"", R"("\"")"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(Printed(c.text), c.want);

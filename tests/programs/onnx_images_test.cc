@@ -94,11 +94,14 @@ TEST_F(OnnxImagesTest, FeedsTheWholeImageIfTheSizeIsOpen) {
 }
 
 TEST_F(OnnxImagesTest, BytesHaveNoMean) {
-  const ProgramResult result = Run({"n", "2", "2", "3"}, kBytes, {"--mean", "127.5"});
-  EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err,
-              HasSubstr("option --mean does not apply: input \"x\" of the model has type "
-                        "uint8, the bytes of the image"));
+  for (const std::string option : {"--mean", "--scale", "--std"}) {
+    const ProgramResult result = Run({"n", "2", "2", "3"}, kBytes, {option, "127.5"});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.err, "caffe2: option " + option +
+                              " does not apply: input \"x\" of the model has type uint8, the "
+                              "bytes of the image\n");
+    EXPECT_EQ(Run({"n", "2", "2", "3"}, kFloat, {option, "127.5"}).code, 0);
+  }
 }
 
 }  // namespace

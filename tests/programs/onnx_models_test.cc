@@ -4,6 +4,8 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
@@ -72,6 +74,29 @@ TEST_F(OnnxModelsTest, ChecksArraysAndTensorsOfOnnx) {
   EXPECT_NE(wrong.code, 0) << wrong.out;
 }
 
+// The rank of an input without a shape is that of what it is given.
+TEST_F(OnnxModelsTest, InputsHaveTheRankOfWhatTheyAreGiven) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(ir_version: 8 opset_import { version: 17 } graph { name: "g"
+         input { name: "x" type { tensor_type { elem_type: 1 } } }
+         output { name: "y" type { tensor_type { elem_type: 1 } } }
+         node { op_type: "Flatten" input: "x" output: "y"
+                attribute { name: "axis" type: INT i: -1 } } })",
+      &model));
+  WriteFileAtomically(model_, model.SerializeAsString());
+  for (const std::string& input : {array_, tensor_}) {
+    const ProgramResult run = RunCaffe2({"run", model_, "--input", "x=" + input});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr("y  float [2, 2]\n  0 1 2 3\n"));
+    EXPECT_EQ(RunCaffe2({"check", model_, "--input", "x=" + input}).code, 0);
+  }
+  EXPECT_THAT(RunCaffe2({"run", model_, "--input", "x=3,2,4"}).out, HasSubstr("y  float [6, 4]\n"));
+  EXPECT_THAT(RunCaffe2({"check", model_}).err,
+              HasSubstr("it needs the rank of blob \"x\", which is not known"));
+  EXPECT_EQ(RunCaffe2({"check", model_, "--input-shape", "x=2,5"}).code, 0);
+}
+
 TEST_F(OnnxModelsTest, NewerOpsetsAreAcceptedOnDemand) {
   onnx::ModelProto model;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kModel, &model));
@@ -94,6 +119,11 @@ TEST_F(OnnxModelsTest, NewerOpsetsAreAcceptedOnDemand) {
     tolerant.push_back("--opset-tolerant");
     const ProgramResult accepted = RunCaffe2(tolerant);
     EXPECT_EQ(accepted.code, 0) << accepted.out << accepted.err;
+    // The shape of an input leaves no dimension open.
+    if (std::find(command.begin(), command.end(), "--input") != command.end()) continue;
+    tolerant.insert(tolerant.end(), {"--dim", "batch=2"});
+    const ProgramResult sized = RunCaffe2(tolerant);
+    EXPECT_EQ(sized.code, 0) << sized.out << sized.err;
   }
   EXPECT_THAT(RunCaffe2({"run", model_, "--input", input, "--opset-tolerant"}).out,
               AllOf(HasSubstr("15"), HasSubstr("31")));
@@ -167,9 +197,14 @@ TEST_F(OnnxModelsTest, OptionsForDimensionsAreChecked) {
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err + unknown.out,
               HasSubstr("the dimension \"bach\" is given, but no input of the model has it"));
-  const ProgramResult text = RunCaffe2({"check", model_, "--dim", "batch"});
-  EXPECT_EQ(text.code, 2);
-  EXPECT_THAT(text.err, HasSubstr("want NAME=NUMBER, such as batch=8"));
+  for (const std::string wrong :
+       {"batch", "batch=", "=3", "batch=8,2", "batch=-1", "batch=1.5", "batch=x"}) {
+    const ProgramResult text = RunCaffe2({"check", model_, "--dim", wrong});
+    EXPECT_EQ(text.code, 2) << wrong;
+    EXPECT_EQ(text.err,
+              "caffe2: option --dim is \"" + wrong + "\", want NAME=NUMBER, such as batch=8\n");
+  }
+  EXPECT_EQ(RunCaffe2({"check", model_, "--dim", "batch=8"}).code, 0);
   const ProgramResult shape = RunCaffe2({"check", model_, "--input-shape", "z=1,2"});
   EXPECT_EQ(shape.code, 1);
   EXPECT_THAT(shape.err + shape.out, HasSubstr("but the model has no input of this name"));

@@ -120,6 +120,9 @@ TEST_F(PreparedImagesTest, ASquareIsCutOutOfTheCentre) {
   EXPECT_EQ(Input({"--bgr"}), "a.png (resized 6x4 -> 3x2, BGR) [1,3,2,3] 40 20 10");
   Plain("a.png", 6, 4, 30, 30, 30);
   EXPECT_EQ(Input({"--grey"}), "a.png (resized 6x4 -> 3x2, grey) [1,1,2,3] 30");
+  WritePredictor(Entry("image.size", "3x2") + Entry("image.channels", "bgr"));
+  EXPECT_EQ(Input({"--grey"}), "a.png (resized 6x4 -> 3x2, grey) [1,1,2,3] 30");
+  WritePredictor(Entry("image.size", "3x2") + Entry("image.channels", "rgb"));
   Plain("a.png", 6, 4, 10, 20, 40);
   // Only the first input has such images.
   const std::string json = Out({"run", "--predictor", "DIR/p.minidb", "--image", "other=DIR/a.png",

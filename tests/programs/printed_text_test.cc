@@ -226,6 +226,11 @@ TEST(TerminalTextTest, ParagraphsAreWrappedAndIndented) {
   EXPECT_EQ(paragraph(5, "a verylongword b", 0), "a\nverylongword\nb\n");
   EXPECT_EQ(paragraph(5, "verylongword b", 2), "verylongword\n  b\n");
   EXPECT_EQ(paragraph(8, "", 2), "\n");
+  // Characters of several bytes and of two columns.
+  EXPECT_EQ(paragraph(9, "aaaa \u7573\u7573 cc", 2), "aaaa \u7573\u7573\n  cc\n");
+  EXPECT_EQ(paragraph(8, "aaaa \u7573\u7573 cc", 2), "aaaa\n  \u7573\u7573\n  cc\n");
+  EXPECT_EQ(paragraph(9, "\u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 c", 0),
+            "\u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4\nc\n");
 }
 
 TEST(TerminalTextTest, StylesHaveSequencesOfTheirOwn) {

@@ -274,12 +274,28 @@ TEST_F(RareOptionsTest, AListedOperatorHasItsFirstSentence) {
        {std::pair("Add", "Y = A + B"),
         {"Abs", "y = |x|."},
         {"AccumulateHistogram",
-         "Counts the elements in equal intervals between lower_bound and upper_bound"}}) {
+         "Counts the elements in equal intervals between lower_bound and upper_bound"},
+        {"LearningRate",
+         "Computes the learning rate of an iteration n, base_lr times a multiplier:"}}) {
     const size_t begin = list.find("\n" + std::string(type) + " ") + 1;
     const std::string line = list.substr(begin, list.find('\n', begin) - begin);
     EXPECT_TRUE(line.ends_with("  "s + sentence)) << line;
   }
   EXPECT_EQ(list.find(". "), std::string::npos);
+}
+
+TEST_F(RareOptionsTest, OperatorsHaveTheirFileIn120Columns) {
+  Environment environment;
+  for (const auto& [columns, has_file] :
+       {std::pair("119", false), {"120", true}, {"121", true}, {"80", false}}) {
+    environment.Set("COLUMNS", columns);
+    const std::string list = Out({"ops"});
+    EXPECT_EQ(list.find(" operators/select/accuracy.cc ") != std::string::npos, has_file)
+        << columns;
+    const size_t begin = list.find("\nAccuracy ") + 1, end = list.find('\n', begin);
+    EXPECT_LE(end - begin, std::stoul(columns));
+    EXPECT_THAT(list.substr(begin, end - begin), HasSubstr("  Computes the fraction of rows "));
+  }
 }
 
 TEST_F(RareOptionsTest, ATrainingHasOneNet) {

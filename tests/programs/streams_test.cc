@@ -131,7 +131,9 @@ TEST_F(StreamsTest, OneArgumentAtMostIsStandardInput) {
        {"run --init-net - --predict-net -",
         "run --init-net - --predict-net net.pbtxt --input x=/dev/stdin", "check - -",
         "run --predict-net net.pbtxt --input x=- --input w=-",
-        "run --predict-net net.pbtxt --input x=- --image w=-", "run --predict-net - --image w=-"}) {
+        "run --predict-net net.pbtxt --input x=- --image w=-", "run --predict-net - --image w=-",
+        "check /dev/fd/0 -", "check /dev/stdin /dev/fd/0",
+        "run --predict-net /dev/fd/0 --input x=/dev/fd/0"}) {
     const ProgramResult result = Shell(std::string("caffe2 ") + args + " </dev/null");
     EXPECT_EQ(result.code, 2) << args;
     EXPECT_THAT(result.err, HasSubstr("standard input is given for ")) << args;

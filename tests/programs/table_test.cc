@@ -69,11 +69,33 @@ TEST(TableTest, LeavesOutTheColumnOfTheLargestNumberFirst) {
   EXPECT_EQ(table.Lines(1)[0], "     c");
 }
 
+TEST(TableTest, OfColumnsWithOneNumberTheLastIsLeftOutFirst) {
+  Table table({{"a", Column::kNumber, 1}, {"b", Column::kNumber, 1}, {"c", Column::kNumber}});
+  table.Add({"1111", "2222", "3333"});
+  EXPECT_EQ(table.Lines(18)[0], "     a     b     c");
+  EXPECT_EQ(table.Lines(17)[0], "     a     c");
+  EXPECT_EQ(table.Lines(12)[0], "     a     c");
+  EXPECT_EQ(table.Lines(11)[0], "     c");
+}
+
+// A column of short words needs their width, not the least width of its kind.
+TEST(TableTest, ShortColumnsLeaveRoomForOptionalOnes) {
+  Table table(
+      {{"n", Column::kName}, {"s", Column::kText, 0, kLeastShapeWidth}, {"x", Column::kNumber, 1}});
+  table.Add({"ab", "cd", "7"});
+  EXPECT_THAT(table.Lines(11), ElementsAre("  n   s   x", "  ab  cd  7"));
+  EXPECT_THAT(table.Lines(10), ElementsAre("  n   s", "  ab  cd"));
+}
+
 TEST(TableTest, LeavesOutOptionalColumnsWithoutContent) {
   Table table({{"a", Column::kNumber, 1}, {"b", Column::kNumber, 1}, {"c", Column::kNumber}});
   table.Add({"1", "", ""});
   table.Add({"", "", ""});
   EXPECT_EQ(table.Lines(80)[0], "  a  c");
+  Table texts({{"a", Column::kText, 1}, {"b", Column::kName, 1}, {"c"}, {"d", Column::kText, 1}});
+  texts.Add({"", "", "", "x"});
+  texts.Add({"", "", "", ""});
+  EXPECT_EQ(texts.Lines(80)[0], "  c  d");
 }
 
 TEST(TableTest, KeepsTheLeastWidthOfAColumn) {

@@ -183,8 +183,16 @@ TEST_F(TrainDetailsOptionsTest, NumbersHaveRanges) {
   Out(Train({"--data", "DIR/d.minidb", "--output", "DIR/run", "--seed", "4294967295", "--keep",
              "1000000", "--stop-after", "1", "--checkpoint-every", "9223372036854775807"}));
   EXPECT_EQ(Def().seed(), 4294967295u);
+  EXPECT_EQ(Def().keep(), 1000000);
   EXPECT_EQ(Def().stop_after(), 1);
   EXPECT_EQ(Def().checkpoint_every(), INT64_MAX);
+  fs::remove_all(dir_.path("run"));
+  Out(Train({"--data", "DIR/d.minidb", "--output", "DIR/run", "--seed", "0", "--keep", "1",
+             "--checkpoint-every", "1"}));
+  EXPECT_TRUE(Def().has_seed());
+  EXPECT_EQ(Def().seed(), 0u);
+  EXPECT_EQ(Def().keep(), 1);
+  EXPECT_EQ(Def().checkpoint_every(), 1);
 }
 
 }  // namespace

@@ -71,6 +71,12 @@ TEST_F(PrecisionChoiceTest, WhatTheLastSaturatingOperatorReadsIsCompared) {
       // What it reads is overwritten.
       {"op { type: 'Tanh' input: 'p' output: 'p' } op { type: 'Copy' input: 'p' output: 'y' }",
        false},
+      {"op { type: 'Copy' input: 'p' output: 'h' } op { type: 'Tanh' input: 'h' output: 'y' } "
+       "op { type: 'Negative' input: 'p' output: 'h' }",
+       false},
+      {"op { type: 'Copy' input: 'p' output: 'h' } op { type: 'Tanh' input: 'h' output: 'y' } "
+       "op { type: 'Negative' input: 'p' output: 'other' }",
+       true},
       // Nothing reads the result.
       {tanh + "op { type: 'Copy' input: 'z' output: 'y' }", false},
   };
