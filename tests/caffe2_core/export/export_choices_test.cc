@@ -1,0 +1,144 @@
+// Defaults and arguments that count together with others: lists of one kernel, axes beside a flag,
+// lists that loops make.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "tests/caffe2_core/export/exported_graph.h"
+#include "tests/caffe2_core/export/operator_text.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::export_choices_test {
+namespace {
+
+using namespace operator_text;  // used throughout this file
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr auto kInt64 = TensorProto::INT64, kBool = TensorProto::BOOL;
+
+TEST(ExportChoicesTest, OneKernelIsThatOfOneAxis) {
+  EXPECT_EQ(GraphText(Export({Op("Reshape", "", "x s", "h o") +
+                                  Op("MaxPool", L("kernels", {3}) + L("strides", {2}), "h"),
+                              {{"x", {{64}}}, {"s", {{3}, kInt64}}},
+                              {},
+                              {}})),
+            "h = Reshape(x, s)\ny = MaxPool(h) kernel_shape=[3] strides=[2] pads=[0,0]\n");
+}
+
+TEST(ExportChoicesTest, TransposedLayersKeepTheAxesBeforeTheirs) {
+  EXPECT_EQ(GraphText(Export({Op("FCTransposed", I("axis", 2), "x w b"),
+                              {{"x", {{2, 3, 4}}}},
+                              {{"w", FloatWeight({4, 5})}, {"b", FloatWeight({5})}}})),
+            "y_Flatten = Flatten(x) axis=2\ny_Gemm = Gemm(y_Flatten, w, b) transB=0\n"
+            "y = Reshape(y_Gemm, [2, 3, 5])\n");
+}
+
+TEST(ExportChoicesTest, GroupsAre32UnlessStated) {
+  EXPECT_THAT(GraphText(Export({Op("GroupNorm", "", "x s b", "y m v"),
+                                {{"x", {{1, 64, 2, 2}}}},
+                                {{"s", FloatWeight({64})}, {"b", FloatWeight({64})}}})),
+              HasSubstr("y_Reshape = Reshape(x, [0, 32, -1])\n"));
+}
+
+// The flag counts only without axes.
+TEST(ExportChoicesTest, ReductionsOfStatedAxesIgnoreTheFlagOfNone) {
+  const auto text = [](const std::string& type, const std::string& args) {
+    return GraphText(Export({Op(type, args + I("noop_with_empty_axes", 1)), {{"x", {{2, 3}}}}}));
+  };
+  for (const std::string type : {"ReduceSum", "ReduceMax"}) {
+    EXPECT_EQ(text(type, ""), "y = Identity(x)\n");
+    EXPECT_EQ(text(type, I("keepdims", 0)), "y = Identity(x)\n");
+  }
+  EXPECT_EQ(text("ReduceSum", L("axes", {1})), "y = ReduceSum(x, [1]) keepdims=1\n");
+  EXPECT_EQ(text("ReduceMax", L("axes", {1}) + I("keepdims", 0)),
+            "y = ReduceMax(x) keepdims=0 axes=[1]\n");
+  EXPECT_EQ(GraphText(Export({Op("ReduceSum", I("noop_with_empty_axes", 0)), {{"x", {{2, 3}}}}})),
+            "y = ReduceSum(x) keepdims=1\n");
+}
+
+TEST(ExportChoicesTest, EndsOfMatricesAreTheirFirstAndLastAxis) {
+  const struct {
+    const char *type, *graph;
+    int opset;
+  } rows[] = {{"ReduceFrontSum", "y = ReduceSum(x, [0]) keepdims=0\n", 17},
+              {"ReduceBackSum", "y = ReduceSum(x, [1]) keepdims=0\n", 17},
+              {"ReduceFrontMean", "y = ReduceMean(x) keepdims=0 axes=[0]\n", 17},
+              {"ReduceBackMean", "y = ReduceMean(x) keepdims=0 axes=[1]\n", 17},
+              {"ReduceFrontMax", "y = ReduceMax(x, [0]) keepdims=0\n", 18},
+              {"ReduceBackMax", "y = ReduceMax(x, [1]) keepdims=0\n", 18}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(GraphText(Export({Op(row.type), {{"x", {{2, 3}}}}, {}, {"y"}, row.opset})),
+              row.graph);
+  }
+}
+
+TEST(ExportChoicesTest, OrdersOfBoolsAreThoseOfIntegers) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"LT", "Less"}, {"LE", "LessOrEqual"}, {"GT", "Greater"}, {"GE", "GreaterOrEqual"}};
+  const ExportedInput bools = {{2}, kBool};
+  for (const auto& [type, node] : rows) {
+    EXPECT_EQ(GraphText(Export({Op(type, "", "x b"), {{"x", bools}, {"b", bools}}})),
+              MakeString("y_Cast = Cast(x) to=6\ny_Cast_1 = Cast(b) to=6\ny = ", node,
+                         "(y_Cast, y_Cast_1)\n"));
+  }
+  EXPECT_EQ(GraphText(Export({Op("EQ", "", "x b"), {{"x", bools}, {"b", bools}}})),
+            "y = Equal(x, b)\n");
+}
+
+TEST(ExportChoicesTest, AnAxisIsOneLetterOfTheOrder) {
+  const auto export_axis = [](const std::string& letters) {
+    return GraphText(Export({Op("Add", I("broadcast", 1) + S("axis_str", letters), "x b"),
+                             {{"x", {{1, 3, 2, 2}}}, {"b", {{3}}}}}));
+  };
+  EXPECT_EQ(export_axis("C"), "y_Reshape = Reshape(b, [3, 1, 1])\ny = Add(x, y_Reshape)\n");
+  for (const char* letters : {"CW", "c", "D"}) {
+    ExpectThrows([&] { export_axis(letters); },
+                 MakeString("argument axis_str is \"", letters, "\", want a letter of NCHW"));
+  }
+}
+
+TEST(ExportChoicesTest, FillsOfFloatsMayHaveIntegers) {
+  const std::string shape = L("shape", {2});
+  EXPECT_EQ(GraphText(Export({Op("ConstantFill", shape + I("value", 3), ""), {}})),
+            "y = Expand(3, [2])\n");
+  EXPECT_EQ(
+      GraphText(Export(
+          {Op("ConstantFill", shape + I("dtype", TensorProto::DOUBLE) + I("value", -3), ""), {}})),
+      "y = Expand(-3 (double), [2])\n");
+}
+
+// The body carries v, and hands out a list of w; its last operator is not that of the list.
+std::string LoopWithList() {
+  const std::string names = "external_input: 'i' external_input: 'o' external_input: 'v' ",
+                    results = "external_output: 'o' external_output: 'w' external_output: 'l' ";
+  const std::string body = names + results + Op("Relu", "", "v", "w") +
+                           Op("ExpandDims", L("dims", {0}), "w", "l") + Op("Exp", "", "v", "e");
+  return Op("ONNXWhile",
+            "arg { name: 'body' n { " + body + " } } " + I("has_trip_count", 1) + I("has_cond", 1),
+            "n c x", "y l");
+}
+
+TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
+  const ExportedNet net = {
+      LoopWithList(), {{"n", {{}, kInt64}}, {"c", {{}, kBool}}, {"x", {{2}}}}, {}, {"y", "l"}};
+  const OnnxExport exported = Export(net, {{"l", {-1, 2}}});
+  const onnx::GraphProto& graph = exported.model.graph();
+  ASSERT_EQ(graph.output_size(), 2);
+  ASSERT_EQ(graph.output(0).type().tensor_type().shape().dim_size(), 1);
+  const auto& list = graph.output(1).type().tensor_type();
+  EXPECT_EQ(list.elem_type(), onnx::TensorProto::FLOAT);
+  ASSERT_EQ(list.shape().dim_size(), 2);
+  EXPECT_FALSE(list.shape().dim(0).has_dim_value());
+  EXPECT_EQ(list.shape().dim(1).dim_value(), 2);
+  // Without dims that somebody states, an output has none.
+  ExpectThrows([&] { Export(net); }, "the shape of output \"l\" is not known");
+  const onnx::GraphProto& body = graph.node(0).attribute(0).g();
+  const std::string item = body.output(2).name();
+  for (const onnx::NodeProto& node : body.node()) {
+    if (node.output(0) == item) EXPECT_THAT(node.input(), ElementsAre(body.node(0).output(0)));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::export_choices_test
