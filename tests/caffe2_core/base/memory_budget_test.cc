@@ -43,6 +43,13 @@ TEST(MemoryBudgetTest, HeadroomIsBeyondTheLimit) {
   EXPECT_FALSE(TryReserveCPUBytes(1, 10));
   EXPECT_EQ(room.taken(), 110u);
   ReleaseCPUBytes(110);
+  // The most that can be asked for is no limit at all.
+  EXPECT_FALSE(TryReserveCPUBytes(5000, 4899));
+  EXPECT_TRUE(TryReserveCPUBytes(5000, 4900));
+  ReleaseCPUBytes(5000);
+  EXPECT_TRUE(TryReserveCPUBytes(5000, SIZE_MAX));
+  EXPECT_EQ(room.taken(), 5000u);
+  ReleaseCPUBytes(5000);
 }
 
 TEST(MemoryBudgetTest, SizesThatOverflowAreRejected) {
@@ -71,6 +78,8 @@ TEST(MemoryBudgetTest, ThePeakIsTheMostSinceItsReset) {
   { const CPUMemoryReservation more(30); }
   { const CPUMemoryReservation more(20); }
   EXPECT_EQ(peak(), 1030u);
+  const CPUMemoryReservation most(70);
+  EXPECT_EQ(peak(), 1070u);  // before anything is released
 }
 
 TEST(MemoryBudgetTest, TheErrorForBadAllocNamesTheLimitOnOneLine) {

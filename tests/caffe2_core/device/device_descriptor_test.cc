@@ -30,6 +30,7 @@ TEST(DeviceDescriptorTest, FillsInWhatItsNameStates) {
   EXPECT_EQ(plain.module_file, "libcaffe2_ledger.so");
   EXPECT_EQ(plain.blob_suffix, "ledger");
   EXPECT_EQ(plain.copy_from_cpu, "");
+  EXPECT_EQ(FindDeviceOfCopy(""), nullptr);  // although its operators have no names
   RegisterDeviceDescriptor({.type = Number(26),
                             .name = "SLATE",
                             .module_file = "libslate.so.1",

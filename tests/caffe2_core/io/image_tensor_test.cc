@@ -47,6 +47,34 @@ TEST(ImageTensorTest, DividesByTheDeviationAfterTheScale) {
   ExpectThrows([&] { ImageToTensor(image, {.std = {1, 2}}); }, "std has 2 values, want 1 or 3");
 }
 
+// The values of a channel are those of its place in the tensor, whatever color is there.
+TEST(ImageTensorTest, ChannelsHaveAMeanAScaleAndADeviationEach) {
+  const Image image{.width = 2, .height = 1, .rgb = {10, 20, 30, 110, 120, 130}};
+  const ImageTransform each = {.mean = {1, 2, 3}, .scale = {2, 4, 8}, .std = {5, 10, 20}};
+  // (10 - 1) * 2 / 5, (20 - 2) * 4 / 10, (30 - 3) * 8 / 20.
+  const std::vector<float> rgb = {3.6f, 43.6f, 7.2f, 47.2f, 10.8f, 50.8f};
+  const std::vector<float> bgr = {11.6f, 51.6f, 7.2f, 47.2f, 2.8f, 42.8f};
+  for (const bool blue_first : {false, true}) {
+    ImageTransform transform = each;
+    transform.bgr = blue_first;
+    const std::vector<float> got = ValuesOf<float>(ImageToTensor(image, transform));
+    const std::vector<float>& want = blue_first ? bgr : rgb;
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5) << i;
+  }
+  // A grey image has one channel: (0.299 r + 0.587 g + 0.114 b - 8) * 3 / 2.
+  const ImageTransform grey = {.mean = {8}, .scale = {3}, .std = {2}, .grey = true};
+  EXPECT_THAT(ValuesOf<float>(ImageToTensor(image, grey)), ElementsAre(15, 165));
+  for (const char* name : {"mean", "scale", "std"}) {
+    ImageTransform transform = grey;
+    (name == std::string("mean")    ? transform.mean
+     : name == std::string("scale") ? transform.scale
+                                    : transform.std) = {1, 2, 3};
+    ExpectThrows([&] { ImageToTensor(image, transform); },
+                 std::string(name) + " has 3 values, want 1: the image is grey");
+  }
+}
+
 TEST(ImageTensorTest, ResizesBothSidesWithoutKeepingProportions) {
   EXPECT_EQ(ImageToTensor(Ramp(20, 10), {.resize_to = {.width = 5, .height = 8}}).dims(),
             (std::vector<int64_t>{1, 3, 8, 5}));

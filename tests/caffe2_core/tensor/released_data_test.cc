@@ -76,6 +76,25 @@ TEST(ReleasedDataTest, NeedsReadOnlyMemoryThatFormsCover) {
       {"a gap", covered({{0, 200000}, {200004, kBytes}}), 0},
       {"the beginning is missing", covered({{4, kBytes}}), 0},
       {"the end is missing", covered({{0, kBytes - 4}}), 0},
+      {"a part twice, once with more", covered({{0, 200000}, {0, kBytes}}), kBytes},
+      {"a form of more than the data",
+       [] {
+         Tensor weight = Weight();
+         weight.storage()->forms().Get(
+             "more", kBytes + 4, [](void*) {},
+             {.offset = 0, .nbytes = kBytes + 4, .restore = [](const void*, void*) {}});
+         return weight;
+       },
+       0},
+      {"a form behind the data",
+       [&] {
+         Tensor weight = whole();
+         weight.storage()->forms().Get(
+             "behind", 4, [](void*) {},
+             {.offset = kBytes, .nbytes = 4, .restore = [](const void*, void*) {}});
+         return weight;
+       },
+       0},
       {"a form that cannot restore",
        [] {
          Tensor weight = Weight();

@@ -232,7 +232,18 @@ TEST(TensorDifferenceTest, ComparesTheNumbersThatQuantizedElementsStandFor) {
   EXPECT_EQ(CompareBlobs(first, second, {}).max_absolute, 1);
   *plain.GetMutable<Tensor>() = Vector<float>({2});
   EXPECT_EQ(CompareBlobs(first, plain, {}).mismatch, "a quantized tensor instead of a tensor");
+  EXPECT_EQ(CompareBlobs(plain, first, {}).mismatch, "a tensor instead of a quantized tensor");
+  // Whichever of them is quantized: 0.5 * 4 = 2, 0.25 * 4 = 1.
   EXPECT_TRUE(CompareBlobs(first, plain, {.any_type = true}).within());
+  EXPECT_TRUE(CompareBlobs(plain, first, {.any_type = true}).within());
+  for (const bool is_first : {false, true}) {
+    const TensorDifference found =
+        CompareBlobs(is_first ? second : plain, is_first ? plain : second, {.any_type = true});
+    EXPECT_EQ(found.max_absolute, 1) << is_first;
+    EXPECT_EQ(found.largest, is_first ? 2 : 1) << is_first;
+  }
+  second.GetMutable<Int8TensorCPU>()->zero_point = -4;  // 0.25 * 8 = 2
+  EXPECT_TRUE(CompareBlobs(plain, second, {.any_type = true}).within());
 }
 
 TEST(TensorDifferenceTest, ComparesStringsAndOnlyTheTypesOfOtherBlobs) {

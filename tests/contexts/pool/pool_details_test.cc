@@ -164,6 +164,40 @@ TEST(PoolDetailsTest, SnapshotsNameTheStateAndTheUsesOfBlocks) {
       json.starts_with(R"({"device":"card 7","pool":"thc","statistics":{"in_use_bytes":0,)"));
 }
 
+TEST(PoolDetailsTest, SnapshotsAreOfAsciiCharacters) {
+  PoolSnapshot snapshot{
+      .device = "k\xc3\xa4rtchen \"7\"\n\xff", .pool = "thc", .statistics = {}, .segments = {}};
+  const std::string want = R"({"device":"k\u00e4rtchen \"7\"\n\ufffd","pool":"thc",)";
+  EXPECT_TRUE(SnapshotJson(snapshot).starts_with(want)) << SnapshotJson(snapshot);
+  EXPECT_TRUE(SnapshotJson(std::vector{snapshot, snapshot}).starts_with("[" + want));
+  EXPECT_EQ(SnapshotJson(std::vector<PoolSnapshot>()), "[]");
+}
+
+// Memory is given back to the device although waiting for its uses fails; the first error is reported.
+TEST(PoolDetailsTest, TheFirstErrorOfAReleaseIsReportedAndAllOfItIsDone) {
+  for (const bool free_fails : {false, true}) {
+    FakeAllocator device;
+    const auto pool = Kinds()[2].make(device, SIZE_MAX);
+    const PoolBlock block = pool->Allocate(kMiB, 0);
+    pool->RecordUse(block, 3);
+    pool->RecordUse(block, 2);
+    std::vector<StreamIndex> waited;
+    device.before_synchronize = [&](StreamIndex stream) {
+      waited.push_back(stream);
+      CAFFE_THROW("stream ", stream, " is lost");
+    };
+    if (free_fails) device.Fail(Call::kFree);
+    const std::string error = ErrorOf([&] { pool->Free(block, 0); });
+    ASSERT_EQ(waited.size(), 2u);
+    EXPECT_EQ(error, MakeString("stream ", waited[0], " is lost"));
+    EXPECT_EQ(waited[0] + waited[1], 5);
+    EXPECT_EQ(device.live_bytes(), 0u);
+    EXPECT_EQ(pool->Statistics().reserved_bytes, 0u);
+    EXPECT_EQ(pool->Statistics().upstream_frees, 1u);
+    pool->CheckInvariants();
+  }
+}
+
 // The token of a block leads to its pool, its home and the block itself.
 TEST(PoolDetailsTest, TokensLeadToTheirBlocks) {
   FakeAllocator device;

@@ -52,6 +52,27 @@ TEST(TraceReplayerTest, RecordsWorkAndWaitsForStreams) {
   EXPECT_EQ(device.Finished(2), 1u);
 }
 
+// A replay begins without memory in use after FreeAll, so that the peak is that of the larger half.
+TEST(TraceReplayerTest, WhatIsFreedAtOnceIsNoLongerUsed) {
+  const Trace trace = ParseTrace(
+      "caffe2rt-trace 1\n"
+      "a 0 1000 0\n"
+      "a 1 2000 0\n"
+      "a 2 2500 0\n");
+  FakeAllocator device;
+  const auto pool = NewDirectPool(device, {});
+  TraceReplayer replayer(trace, *pool, device);
+  replayer.Replay(0, 2);
+  replayer.FreeAll();
+  EXPECT_EQ(device.live_bytes(), 0u);
+  replayer.Replay(2, 3);
+  EXPECT_EQ(replayer.peak_used_bytes(), 3000u);
+  replayer.FreeAll();
+  replayer.FreeAll();  // there is nothing more to free
+  replayer.Replay(0, 3);
+  EXPECT_EQ(replayer.peak_used_bytes(), 5500u);
+}
+
 class StandardTraceTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

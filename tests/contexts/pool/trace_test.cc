@@ -66,6 +66,8 @@ TEST(TraceTest, NamesTheLineThatIsWrong) {
   EXPECT_THAT(ErrorOf(first + "a 1 2 0\nf 1 0\nu 1 0\n"), HasSubstr("id 1 is not in use"));
   EXPECT_THAT(ErrorOf(first + "a 1 2 -1\n"), HasSubstr("stream is \"-1\", want 0"));
   EXPECT_THAT(ErrorOf(first + "w 0 1\n"), HasSubstr("too many words"));
+  EXPECT_THAT(ErrorOf(first + "fixed_shapes 1\n"),
+              HasSubstr("line 2 (\"fixed_shapes 1\"): want name, fixed_shapes, a, u, f or w"));
   EXPECT_THAT(ErrorOf(first + "name a\"b\n"), HasSubstr("only letters, digits"));
 }
 
