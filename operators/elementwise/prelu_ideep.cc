@@ -47,7 +47,9 @@ class PReluOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  private:
   void Plan(const Tensor& X) {
     input_.Plan(0, X);
+    input_.Forget();  // until all is planned: there may be no memory for the rest
     layout_ = LayoutOf(input_.planes());
+    input_.Remember(X);
   }
 
   HostInput slopes_input_;

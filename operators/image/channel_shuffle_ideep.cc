@@ -40,8 +40,10 @@ class ChannelShuffleOnednnOp final : public Operator<IDEEPContext>, public Plans
     CAFFE_ENFORCE_EQ(X.dim(1) % group, 0, "remainder of the channels of input 0 (X) of shape ",
                      X.sizes(), " divided by argument group ", group, ", want 0");
     input_.Plan(0, X);
+    input_.Forget();  // until all is planned: there may be no memory for the rest
     layout_ = LayoutOf(input_.planes());
     order_.Plan(input_.planes(), [=](int64_t c) { return c % group * size + c / group; });
+    input_.Remember(X);
   }
 
   const int group_;

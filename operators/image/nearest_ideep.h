@@ -42,9 +42,10 @@ class NearestOnednnOp : public Operator<IDEEPContext>, public PlansAhead {
     out.height = height.out;
     out.width = width.out;
     if (out == out_ && !dims_.empty()) return;
-    dims_ = DimsOf(out);
+    dims_.clear();  // until all is planned: there may be no memory for the rest
     layout_ = LayoutOf(out);
     out_ = out;
+    dims_ = DimsOf(out);
   }
 
   PlanesInput input_;

@@ -14,12 +14,12 @@ void ReducedWeights::Plan(Precision precision, int64_t k, int64_t n, bool transp
   if (precision == Precision::kFloat32) return;
   gemm_ = ReducedGemm(precision, k, n);
   transposed_ = transposed;
-  precision_ = precision;
   prepared_.Add(
       MakeString(ReducedKernelName(gemm_.kernel()), " panels of ", gemm_.width(), ", ", k, " x ", n,
                  transposed ? " transposed" : ""),
       gemm_.nbytes(),
       {.offset = 0, .nbytes = static_cast<size_t>(k * n) * sizeof(float), .restore = NoRestore()});
+  precision_ = precision;  // last: a plan whose memory lacked is made once more
 }
 
 const void* ReducedWeights::Get(const Tensor& w) {

@@ -37,7 +37,9 @@ class LRNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
  private:
   void Plan(const Tensor& X) {
     input_.Plan(0, X);
+    input_.Forget();  // until all is planned: there may be no memory for the rest
     layout_ = LayoutOf(input_.planes());
+    input_.Remember(X);
   }
 
   const LRNWindow window_;

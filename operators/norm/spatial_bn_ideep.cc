@@ -208,6 +208,7 @@ class SpatialBNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead
   void Plan(const Tensor& X, const Tensor* Y) {
     element_ = &X == Y ? Element::f32 : wanted_;
     input_.Plan(0, X);
+    input_.Forget();  // until all is planned: there may be no memory for the rest
     const ChannelPlanes& planes = input_.planes();
     const bool blocked = planes.blocked && element_ != Element::u8;
     const auto format = blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
@@ -217,6 +218,7 @@ class SpatialBNOnednnOp final : public Operator<IDEEPContext>, public PlansAhead
     // The padding of the last block keeps factor and term 0.
     factor_.assign(static_cast<size_t>(planes.padded_channels()), 0.0f);
     term_ = factor_;
+    input_.Remember(X);
   }
 
   void ComputeFactors() {

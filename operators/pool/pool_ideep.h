@@ -73,6 +73,7 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     if (kept_ != dnnl::memory::data_type::f32) reduced_ = ReducedPlanesOf(X, kept_);
     if (reduced_) return PlanReduced(X);
     input_.Plan(0, X);
+    input_.Forget();  // until all is planned: there may be no memory for the rest
     const ChannelPlanes out = PooledPlanes(plan_, input_.planes());
     dims_ = DimsOf(out);
     layout_ = LayoutOf(out);
@@ -80,6 +81,7 @@ class PoolOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
       padded_.resize(static_cast<size_t>(out.size()));
       layout_ = nullptr;
     }
+    input_.Remember(X);
   }
 
   static dnnl::memory::data_type ElementOf(const std::string& precision) {

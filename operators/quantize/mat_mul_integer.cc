@@ -55,9 +55,9 @@ class MatMulIntegerOp final : public Operator<CPUContext> {
     if (A.dims() != a_dims_ || B.dims() != b_dims_ || y_dims_.empty()) {
       y_dims_.clear();  // a plan that throws leaves parts of itself
       plan_.Make(A.sizes(), B.sizes());
-      y_dims_ = plan_.y_dims;
       a_dims_ = A.dims();
       b_dims_ = B.dims();
+      y_dims_ = plan_.y_dims;
       located_ = false;
     }
     CheckParameters();
