@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -106,6 +107,35 @@ TEST_F(TrainRanksTest, LeNetOfTwoRanksReachesTheLossesOfOne) {
   ASSERT_EQ(one.size(), 10u);  // steps of 64
   ASSERT_EQ(two.size(), one.size());
   for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], two[i], 1e-5) << "step " << i;
+}
+
+// The loss has a random number in it, and the weights stay as they are: each rank draws its own, and rank 0 those of a
+// training on one rank.
+TEST_F(TrainRanksTest, RanksDrawNumbersOfTheirOwn) {
+  MakePoints(R"(name: "points"
+      net { op { type: "FC" input: ["data", "w", "b"] output: "scores" }
+            op { type: "SoftmaxWithLoss" input: ["scores", "label"] output: ["softmax", "mean"] }
+            op { type: "UniformFill" output: "noise" }
+            op { type: "Add" input: ["mean", "noise"] output: "loss" } }
+      param { name: "w" dims: [2, 2] } param { name: "b" dims: 2 }
+      input { batch_size: 8 } optimizer { rate: 1e-20 })",
+             24);
+  for (const std::string ranks : {"1", "2"}) {
+    const ProgramResult result =
+        RunCaffe2({"train", definition_, "--data", data_, "--epochs", "2", "--output",
+                   dir_.path("noise" + ranks), "--ranks", ranks});
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  const std::vector<double> one = Losses("noise1"), two = Losses("noise2");
+  ASSERT_EQ(one.size(), 6u);
+  ASSERT_EQ(two.size(), one.size());
+  const double of_weights = std::log(2);  // two classes, as likely
+  for (size_t i = 0; i < one.size(); ++i) {
+    const double first = one[i] - of_weights, second = 2 * (two[i] - of_weights) - first;
+    EXPECT_TRUE(first >= 0 && first < 1) << one[i];
+    EXPECT_TRUE(second > -1e-4 && second < 1.0001) << two[i];
+    EXPECT_GT(std::fabs(first - second), 1e-4) << "step " << i;
+  }
 }
 
 TEST_F(TrainRanksTest, GoesOnWithAnotherNumberOfRanks) {

@@ -3,6 +3,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/training/checkpoint_files.h"
 #include "caffe2_core/training/data_facts.h"
+#include "caffe2_core/training/image_records.h"
 #include "caffe2_core/training/input_nets.h"
 #include "caffe2_core/training/record_database.h"
 #include "caffe2_core/training/test_trial.h"
@@ -249,6 +251,33 @@ TEST_F(WrittenCheckpointsTest, TheTypeOfADatabaseIsTheOneThatIsStated) {
               (void)ReadDataFacts({"", dir_.path("none")});
             }).find("cannot read \"" + dir_.path("none") + "\" as a database: "),
             0u);
+}
+
+// Keys sort as their numbers do; a number that needs more digits has them.
+TEST(RecordKeysTest, HaveAtLeastTheirDigits) {
+  EXPECT_EQ(RecordKey(0, 5), "00000");
+  EXPECT_EQ(RecordKey(99999, 5), "99999");
+  EXPECT_EQ(RecordKey(100000, 5), "100000");
+  EXPECT_EQ(RecordKey(7, 1), "7");
+  EXPECT_EQ(RecordKey(42, 0), "42");
+}
+
+TEST(ListedImageFilesTest, PathsAreBelowTheFolderUnlessTheyAreWhole) {
+  const TempDir dir;
+  const ImageList list =
+      ReadImageList(dir.Write("list", "a.png 1\n/b/c.png\t 2 \n  d e.png  -2147483648"), "/images");
+  ASSERT_EQ(list.files.size(), 3u);
+  EXPECT_EQ(list.files[0].path, "/images/a.png");
+  EXPECT_EQ(list.files[1].path, "/b/c.png");
+  EXPECT_EQ(list.files[1].name, "/b/c.png");
+  EXPECT_EQ(list.files[1].label, 2);
+  EXPECT_EQ(list.files[2].name, "  d e.png") << "blanks before a name belong to it";
+  EXPECT_EQ(list.files[2].label, INT32_MIN);
+  EXPECT_TRUE(list.classes.empty() && list.skipped.empty());
+  for (const char* text : {"a.png 2147483648", "a.png 1.5", "a.png -", "a.png 0x1"})
+    EXPECT_NE(MessageOf([&] { (void)ReadImageList(dir.Write("list", text), ""); }),
+              "(nothing was thrown)")
+        << text;
 }
 
 }  // namespace
