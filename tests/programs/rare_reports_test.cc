@@ -14,6 +14,7 @@
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image.h"
+#include "caffe2_core/io/npy.h"
 #include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
 
@@ -213,6 +214,46 @@ TEST_F(RareReportsTest, RangesAreWidenedByTheHeadroom) {
     ASSERT_GE(cells.size(), 5u) << table;
     EXPECT_EQ(Words(cells.begin(), cells.begin() + 5), (Words{"0", "Conv", row.min, row.max, "3"}));
     EXPECT_THAT(table, HasSubstr("\n1 operators have ranges, measured on 1 example\n"));
+  }
+}
+
+// Three examples, 1, -2 and 4: 4 or fewer have a headroom of 25 %. Class 0 is that of numbers above 0.
+TEST_F(RareReportsTest, ExamplesAreTheSameOnEachWay) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } })");
+  dir_.Write("init.pbtxt", R"(op { type: "GivenTensorFill" output: "w"
+      arg { name: "shape" ints: [2, 1, 1, 1] } arg { name: "values" floats: [1, -1] } })");
+  const float values[] = {1, -2, 4};
+  std::string list;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name = absl::StrCat("in/", i, ".npy");
+    Array(name, {1, 1, 1, 1}, {values[i]});
+    list += dir_.path(name) + "\n";
+  }
+  dir_.Write("list", list);
+  Array("rows.npy", {3, 1, 1, 1}, {1, -2, 4});
+  dir_.Write("rows.npz", "");
+  WriteNpz(dir_.path("rows.npz"), {{"x", ReadNpy(dir_.path("rows.npy"))}});
+  dir_.Write("right", "0\n1\n0\n");
+  dir_.Write("wrong", "1\n1\n0\n");
+  const std::pair<Words, const char*> ways[] = {{{"--calibrate", "DIR/in"}, "3"},
+                                                {{"--calibrate", "DIR/rows.npz"}, "3"},
+                                                {{"--image", "DIR/in"}, "3"},
+                                                {{"--image-list", "DIR/list"}, "3"},
+                                                {{"--input", "x=DIR/rows.npy"}, "1"}};
+  for (const auto& [way, count] : ways) {
+    SCOPED_TRACE(way[1]);
+    const Words quantize = Joined({"quantize", "--init-net", "DIR/init.pbtxt", "--predict-net",
+                                   "DIR/net.pbtxt", "--output-predict-net", "DIR/q.pb", "--json"},
+                                  way);
+    const std::string json = Out(Joined(quantize, {"--labels", "DIR/right"}));
+    const Fields fields = {{"/examples", count},           {"/operators/0/min", "-2.5"},
+                           {"/operators/0/max", "5"},      {"/operators/0/seen_min", "-2"},
+                           {"/operators/0/seen_max", "4"}, {"/f32/accuracy", "100"}};
+    for (const auto& [at, value] : fields) EXPECT_EQ(JsonAt(json, at), value) << at;
+    EXPECT_THAT(JsonAt(Out(Joined(quantize, {"--labels", "DIR/wrong"})), "/f32/accuracy"),
+                testing::StartsWith("66.66"));
+    EXPECT_EQ(Out(quantize).find("accuracy"), std::string::npos);
   }
 }
 
