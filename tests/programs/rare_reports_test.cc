@@ -255,6 +255,18 @@ TEST_F(RareReportsTest, ExamplesAreTheSameOnEachWay) {
                 testing::StartsWith("66.66"));
     EXPECT_EQ(Out(quantize).find("accuracy"), std::string::npos);
   }
+  // A blob that the init net fills with zeros is no constant if examples are fed to it.
+  dir_.Write("zeros.pbtxt", ReadWholeFile(dir_.path("init.pbtxt")) +
+                                R"( op { type: "ConstantFill" output: "x"
+                                    arg { name: "shape" ints: [1, 1, 1, 1] } })");
+  for (const auto& [way, count] : ways) {
+    const std::string json =
+        Out(Joined({"quantize", "--init-net", "DIR/zeros.pbtxt", "--predict-net", "DIR/net.pbtxt",
+                    "--output-predict-net", "DIR/q.pb", "--json", "--labels", "DIR/right"},
+                   way));
+    EXPECT_EQ(JsonAt(json, "/f32/accuracy"), "100") << way[1];
+    EXPECT_EQ(JsonAt(json, "/operators/0/max"), "5") << way[1];
+  }
 }
 
 TEST_F(RareReportsTest, AStreamOfImagesIsNoListOfExamples) {
