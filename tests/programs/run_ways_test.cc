@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
@@ -108,6 +109,77 @@ TEST_F(RunWaysTest, FilesOfOutputsAreThoseOfEachWay) {
     }
     Out(Command(ways, {"--output", "DIR/out/all.npz", "--fetch", "h"}));
     EXPECT_EQ(ReadNpz(dir_.path("out/all.npz")).size(), 9u);
+  }
+}
+
+// --- images ---
+
+struct PreparedPixel {
+  Words options;
+  const char* dims;
+  std::vector<const char*> channels;
+};
+
+// Options that prepare an image of 10, 20, 30 apply to all of its ways to the net.
+TEST_F(RunWaysTest, ImagesArePreparedAlikeOnEachWay) {
+  dir_.Write("copy.pbtxt", R"(name: "c" external_input: "x" external_output: "y"
+      op { type: "Copy" input: "x" output: "y" })");
+  Image image{.width = 4, .height = 4, .rgb = {}};
+  for (int i = 0; i < 16; ++i) image.rgb.insert(image.rgb.end(), {10, 20, 30});
+  for (const char* name : {"images/a.png", "images/b.png"}) {
+    dir_.Write(name, "");
+    SavePng(dir_.path(name), image);
+  }
+  const std::string bytes = ReadWholeFile(dir_.path("images/a.png"));
+  const std::string one = dir_.Write("one", bytes), two = dir_.Write("two", bytes + bytes);
+  dir_.Write("names", dir_.path("images/a.png") + "\n" + dir_.path("images/b.png"));
+  Array("mean.npy", {3, 1, 1}, {4, 2, 2});
+  const PreparedPixel rows[] = {{{"--mean", "10,20,30", "--scale", "1,2,3", "--std", "2", "--bgr"},
+                                 "[1,3,4,4]",
+                                 {"10", "0", "-30"}},
+                                {{"--grey", "--mean", "5", "--scale", "2"}, "[1,1,4,4]", {"26"}},
+                                {{"--resize", "2x3", "--interpolation", "nearest", "--crop", "1x2"},
+                                 "[1,3,2,1]",
+                                 {"10", "20", "30"}},
+                                {{"--mean", dir_.path("mean.npy"), "--scale", "3", "--std", "2"},
+                                 "[1,3,4,4]",
+                                 {"9", "27", "42"}}};
+  for (const PreparedPixel& row : rows) {
+    SCOPED_TRACE(testing::PrintToString(row.options));
+    const auto expect = [&](const Words& way, const std::string& at, const std::string& in) {
+      SCOPED_TRACE(testing::PrintToString(way));
+      Words words = Joined({"run", "--predict-net", dir_.path("copy.pbtxt"), "--json"}, way);
+      const ProgramResult result = RunCaffe2(Joined(words, row.options), {.in = in});
+      EXPECT_EQ(result.code, 0) << result.err;
+      EXPECT_EQ(JsonAt(result.out, at + "/outputs/0/dims"), row.dims);
+      const size_t plane = JsonSize(result.out, at + "/outputs/0/values") / row.channels.size();
+      for (size_t c = 0; c < row.channels.size(); ++c) {
+        for (const size_t i : {c * plane, (c + 1) * plane - 1})
+          EXPECT_EQ(JsonAt(result.out, at + "/outputs/0/values/" + std::to_string(i)),
+                    row.channels[c]);
+      }
+    };
+    const std::string none = "/dev/null";
+    expect({"--image", dir_.path("images/a.png")}, "", none);
+    expect({"--input", "x=" + dir_.path("images/a.png")}, "", none);
+    expect({"--image", "x=-"}, "", one);
+    expect({"--image", dir_.path("images"), "--batch", "2"}, "/images/1", none);
+    expect({"--image-list", dir_.path("names")}, "/images/0", none);
+    expect({"--image", "-"}, "/images/1", two);
+  }
+}
+
+// A warning about labels is one, whatever the number of files.
+TEST_F(RunWaysTest, LabelsThatFitNoOutputAreReportedOnce) {
+  dir_.Write("four", "a\nb\nc\nd\n");
+  const std::string warning =
+      "caffe2: warning: file \"DIR/four\" has 4 labels, but no output has as many classes\n";
+  for (const Words& ways : {Words{"--image", "DIR/in/a.npy"}, Words{"--image", "DIR/in"},
+                            Words{"--image", "DIR/in", "--batch", "2", "--json"},
+                            Words{"--image-list", "DIR/list", "--json-lines"}}) {
+    const ProgramResult result = Run(Command(ways, {"--labels", "DIR/four"}));
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err, warning) << testing::PrintToString(ways);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "caffe2_core/inspect/gradient_check.h"
 #include "caffe2_core/inspect/model_check.h"
 #include "caffe2_core/inspect/net_comparison.h"
+#include "caffe2_core/inspect/precision_search.h"
 #include "caffe2_core/inspect/range_histogram.h"
 #include "caffe2_core/inspect/receipt.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -154,7 +155,78 @@ TEST(RareGradientTest, ElementsThatAreNotFiniteAreWrong) {
   }
 }
 
+// A second check in a workspace begins with the values that it has then.
+TEST(RareGradientTest, EachCheckIsOfTheValuesOfItsTime) {
+  Workspace ws;
+  const NetDef net =
+      ParseNet(R"(name: "n" op { type: "RareFindingsTwice" input: "x" input: "g" output: "y" })");
+  const struct {
+    std::vector<float> x, gradient;
+    int64_t wrong;
+  } rows[] = {{{1, 2}, {2, 2}, 0}, {{3, 4}, {3, 3}, 2}, {{5, 6, 7}, {2, 3, 2}, 1}};
+  for (const auto& row : rows) {
+    const auto size = static_cast<int64_t>(row.x.size());
+    Feed<float>(&ws, "x", {size}, row.x);
+    Feed<float>(&ws, "g", {size}, row.gradient);
+    const auto checked = CheckGradients(net, {"y"}, {.wrt = {"x"}}, &ws);
+    ASSERT_EQ(checked.size(), 1u);
+    EXPECT_EQ(checked[0].elements, size);
+    EXPECT_EQ(checked[0].wrong, row.wrong);
+    ExpectTensor<float>(ws, "x", {size}, row.x);
+    ExpectTensor<float>(ws, "g", {size}, row.gradient);
+  }
+}
+
+// --- precisions ---
+
+// Outputs are compared with those of the last net that was begun with: x instead of 2 x is a quarter of the signal's power.
+TEST(RarePrecisionTest, ASecondNetIsComparedWithItself) {
+  Workspace ws;
+  const auto scaled = [](int factor) {
+    return ParseNet(
+        MakeString("name: 'n' external_input: 'x' external_output: 'y' op { type: "
+                   "'Scale' input: 'x' output: 'y' arg { name: 'scale' f: ",
+                   factor, " } }"));
+  };
+  PrecisionSearch search({.inputs = {"x"}}, &ws, {.count = 2, .feed = [&](size_t i) {
+                                                    const float x = static_cast<float>(i) + 1;
+                                                    Feed<float>(&ws, "x", {1, 2}, {x, -x});
+                                                  }});
+  const double quarter = 10 * std::log10(4.0);
+  search.Begin(scaled(1));
+  EXPECT_EQ(search.Measure(scaled(1), Precision::kFloat32).snr_db, HUGE_VAL);
+  EXPECT_NEAR(search.Measure(scaled(2), Precision::kFloat32).snr_db, 0, 1e-6);
+  search.Begin(scaled(2));
+  EXPECT_EQ(search.Measure(scaled(2), Precision::kFloat32).snr_db, HUGE_VAL);
+  EXPECT_NEAR(search.Measure(scaled(1), Precision::kFloat32).snr_db, quarter, 1e-6);
+  EXPECT_EQ(search.exact().snr_db, HUGE_VAL);
+}
+
 // --- ranges ---
+
+// What one calibration has seen is not known to the next.
+TEST(RareRangeTest, EachCalibrationSeesItsOwnRuns) {
+  Workspace ws;
+  Feed<float>(&ws, "w", {1, 1, 1, 1}, {2});
+  Feed<float>(&ws, "x", {1, 1, 1, 2}, {-7, 9});
+  const NetDef net = NetToWatch(ParseNet(R"(name: "n"
+      op { type: "Conv" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } })"));
+  NetBase* const runnable = ws.CreateNet(net);
+  for (const float most : {9.f, 3.f, 5.f}) {
+    Calibration calibration(net, runnable);
+    EXPECT_TRUE(calibration.ranges().empty());
+    Feed<float>(&ws, "x", {1, 1, 1, 2}, {-1, most});
+    runnable->Run();
+    const InputRange range = calibration.ranges(0.5f).at(0);
+    EXPECT_EQ(range.min, -1.5f);
+    EXPECT_EQ(range.max, 1.5f * most);
+    EXPECT_EQ(range.elements, 2);
+    Calibration second(net, runnable);
+    runnable->Run();
+    EXPECT_EQ(calibration.ranges().at(0).elements, 4);
+    EXPECT_EQ(second.ranges().at(0).elements, 2);
+  }
+}
 
 // An end of what was seen gets headroom, the end that leaves an outlier out does not.
 TEST(RareRangeTest, EachEndHasItsOwnHeadroom) {
