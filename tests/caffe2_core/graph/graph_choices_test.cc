@@ -4,11 +4,13 @@
 
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/drawing/argument_text.h"
+#include "caffe2_core/graph/drawing/repeated_blocks.h"
 #include "caffe2_core/graph/memory_report.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/graph/stated_inputs.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
@@ -18,6 +20,10 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
+
+TensorShape FloatsOf(const std::vector<int64_t>& dims) {
+  return CreateTensorShape(dims, TensorProto::FLOAT);
+}
 
 TEST(GraphChoicesTest, FormatsOfOutputsAreTexts) {
   NetDef net;
@@ -146,6 +152,99 @@ TEST(GraphChoicesTest, TheLargestScratchMemoryMayBeThatOfAnyOperator) {
   EXPECT_EQ(scratch(relu), 0);
   EXPECT_EQ(scratch(conv + relu), want);
   EXPECT_EQ(scratch(relu + conv), want);
+}
+
+// What an operator writes of which nothing is known has not the shape of the value before.
+TEST(GraphChoicesTest, UnknownValuesReplaceKnownShapes) {
+  EnsureBuiltinOperators();
+  ShapeMap shapes = {{"x", FloatsOf({2, 3})}};
+  const NetDef net = ParseNet(R"(op { type: "Copy" input: "x" output: "y" }
+      op { type: "NoSuchOperator" input: "y" output: "y" }
+      op { type: "Copy" input: "y" output: "z" } op { type: "Copy" input: "x" output: "u" })");
+  const std::vector<OpShapes> found = InferOpShapes({&net}, &shapes);
+  EXPECT_FALSE(found[0].outputs[0].unknown_shape());
+  EXPECT_TRUE(found[2].inputs[0].unknown_shape());
+  EXPECT_TRUE(found[2].outputs[0].unknown_shape());
+  EXPECT_FALSE(shapes.contains("y"));
+  EXPECT_FALSE(found[3].outputs[0].unknown_shape());
+}
+
+TEST(GraphChoicesTest, GradientsOfComputedReshapesHaveTheOldShape) {
+  EnsureBuiltinOperators();
+  ShapeMap shapes = {{"x", FloatsOf({2, 3})},
+                     {"s", CreateTensorShape(std::vector<int64_t>{1}, TensorProto::INT64)}};
+  const NetDef net =
+      ParseNet(R"(op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
+      op { type: "Reshape" input: "y" input: "old" output: "dx" output: "n" is_gradient_op: true })");
+  (void)InferOpShapes({&net}, &shapes);
+  const NetDef one =
+      ParseNet(R"(op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
+      op { type: "Reshape" input: "y" input: "old" output: "dx" is_gradient_op: true })");
+  (void)InferOpShapes({&one}, &shapes);
+  ASSERT_TRUE(shapes.contains("dx"));
+  EXPECT_THAT(shapes.at("dx").dims(), ElementsAre(2, 3));
+}
+
+// One number may be added to tensors of any shape: it does not say what the others have.
+TEST(GraphChoicesTest, SumsSpreadShapesWithDims) {
+  EnsureBuiltinOperators();
+  ShapeMap shapes = {{"one", FloatsOf({})}, {"pair", FloatsOf({2})}, {"u", UnknownShape()}};
+  const NetDef net = ParseNet(R"(
+      op { type: "Sum" input: "one" input: "pair" input: "u" output: "y" }
+      op { type: "Copy" input: "u" output: "z" })");
+  (void)InferOpShapes({&net}, &shapes);
+  ASSERT_TRUE(shapes.contains("z"));
+  EXPECT_THAT(shapes.at("z").dims(), ElementsAre(2));
+}
+
+std::string PositionText(const std::vector<RepeatedBlock>& blocks, size_t op) {
+  const FoldedPosition position = PositionIn(blocks, op);
+  std::string text = MakeString(position.first);
+  for (const FoldedPosition::Step& step : position.steps)
+    text += MakeString(" ", step.block, ":", step.range);
+  return text;
+}
+
+// Three ranges of 2 operators from 0 on, one operator, four of 1, and two of 4, in which the last
+// three are alike.
+TEST(GraphChoicesTest, PositionsAreThoseOfTheFirstRanges) {
+  const std::vector<RepeatedBlock> blocks = {{0, 2, 3}, {7, 1, 4}, {11, 4, 2}, {12, 1, 3}};
+  const std::pair<size_t, const char*> rows[] = {
+      {0, "0 0:0"},       {1, "1 0:0"},       {2, "0 0:1"},   {5, "1 0:2"},   {6, "6"},
+      {7, "7 1:0"},       {10, "7 1:3"},      {11, "11 2:0"}, {15, "11 2:1"}, {12, "12 2:0 3:0"},
+      {14, "12 2:0 3:2"}, {18, "12 2:1 3:2"}, {19, "19"}};
+  for (const auto& [op, want] : rows) EXPECT_EQ(PositionText(blocks, op), want) << op;
+}
+
+TEST(GraphChoicesTest, FramesSayHowOftenTheyRepeat) {
+  EnsureBuiltinOperators();
+  std::string text =
+      R"(name: "n" external_output: "d" op { type: "Copy" input: "x" output: "a" } )";
+  for (const auto& [in, out] : {std::pair("a", "b"), {"b", "c"}}) {
+    text += MakeString("op { type: 'Conv' input: '", in, "' input: 'w", out, "' output: '", out,
+                       "c' arg { name: 'kernel' i: 3 } } op { type: 'Relu' input: '", out,
+                       "c' output: '", out, "r' } op { type: 'Sum' input: '", out, "r' input: '",
+                       in, "' output: '", out, "' } ");
+  }
+  const NetDef net = ParseNet(text + R"(op { type: "Softmax" input: "c" output: "d" })");
+  const NetSummary summary = SummarizeNet({}, net, {});
+  const NetDrawing drawing({{&net, &summary, "n"}}, {.fold = true});
+  NetDrawingLayout layout = drawing.PlainLayout();
+  for (NetDrawingLayout::Box& box : layout.groups) box = {0, 0, 50, 50};
+  const std::string svg = drawing.Svg(layout);
+  EXPECT_NE(svg.find("<title>repeated 2 times</title>"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"frame repeated\""), std::string::npos);
+  EXPECT_NE(svg.find("class=\"frame net\""), std::string::npos);
+}
+
+TEST(GraphChoicesTest, OperatorsOfOneNodeAreNamedByTheirFirstOutputs) {
+  const NetDef net = ParseNet(R"(name: "n"
+      op { type: "NoSuchFill" name: "first" output: "a" output: "b" }
+      op { type: "NoSuchFill" name: "second" output: "c" output: "d" })");
+  const NetSummary summary = SummarizeNet({}, net, {});
+  const NetDrawing drawing({{&net, &summary, "n"}}, {});
+  const std::string page = drawing.Html(drawing.PlainLayout());
+  EXPECT_NE(page.find(R"("others":[["a","first"],["c","second"]])"), std::string::npos);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/pack_file.h"
 #include "caffe2_core/model/image_preparation.h"
@@ -13,6 +14,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
@@ -105,7 +107,7 @@ std::vector<std::string> RemovedFromPack(const std::string& fill, const std::str
     names.push_back(placeholder.name);
     EXPECT_FALSE(loaded.HasBlob(placeholder.name));
   }
-  if (names.empty()) EXPECT_TRUE(loaded.HasBlob("x"));
+  EXPECT_EQ(loaded.HasBlob("x"), names.empty());
   return names;
 }
 
@@ -190,6 +192,69 @@ TEST(ModelChoicesTest, ArenasOfTheirSizeStay) {
   EXPECT_EQ(arena.id(), id);
   arena.Reserve(arena.bytes() + 1);
   EXPECT_GT(arena.id(), id);
+}
+
+// relu(2 x - 5), of which the value before relu is an output, too.
+MetaNetDef LayerWithTwoOutputs() {
+  MetaNetDef meta;
+  const auto add_net = [&meta](const char* key, const std::string& text) {
+    NetsMap* const entry = meta.add_nets();
+    entry->set_key(key);
+    *entry->mutable_value() = ParseNet(text);
+  };
+  const auto add_blobs = [&meta](const char* key, const std::vector<std::string>& names) {
+    BlobsMap* const entry = meta.add_blobs();
+    entry->set_key(key);
+    for (const std::string& name : names) entry->add_value(name);
+  };
+  add_net("GLOBAL_INIT_NET_TYPE", R"(
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 1 ints: 1 }
+           arg { name: "values" floats: 2 } }
+      op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: -5 } })");
+  add_net("PREDICT_NET_TYPE", R"(name: "n" external_output: "y"
+      external_input: "x" external_input: "w" external_input: "b"
+      op { type: "FC" input: "x" input: "w" input: "b" output: "h" }
+      op { type: "Relu" input: "h" output: "y" })");
+  add_blobs("INPUTS_BLOB_TYPE", {"x"});
+  add_blobs("OUTPUTS_BLOB_TYPE", {"y", "h"});
+  return meta;
+}
+
+void ExpectLayer(Predictor* predictor, float x) {
+  EXPECT_THAT(predictor->output_names(), ElementsAre("y", "h"));
+  Predictor::TensorList inputs(1), outputs;
+  inputs[0] = Tensor(std::vector<int64_t>{1, 1}, CPU);
+  inputs[0].mutable_data<float>()[0] = x;
+  ASSERT_TRUE((*predictor)(inputs, &outputs));
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0].data<float>()[0], std::max(2 * x - 5, 0.f));
+  EXPECT_EQ(outputs[1].data<float>()[0], 2 * x - 5);
+}
+
+TEST(ModelChoicesTest, ListedOutputsAreKeptWhateverPassesDo) {
+  Predictor predictor(LayerWithTwoOutputs(), nullptr);
+  for (const float x : {1.f, 4.f, -3.f}) ExpectLayer(&predictor, x);
+}
+
+TEST(ModelChoicesTest, PredictorsOfDatabasesHaveTheListedOutputs) {
+  const TempDir dir;
+  const std::string path = dir.path("base.minidb"), key = "!!META_NET_DEF";
+  {
+    Blob text;
+    *text.GetMutable<std::string>() = LayerWithTwoOutputs().SerializeAsString();
+    const auto database = db::CreateDB("minidb", path, db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put(key, SerializeBlob(text, key));
+    transaction->Commit();
+  }
+  Predictor predictor = LoadPredictor(path, "minidb");
+  ExpectLayer(&predictor, 4);
+}
+
+TEST(ModelChoicesTest, PredictorsMayKeepNoIdleArena) {
+  Predictor predictor(LayerWithTwoOutputs(), nullptr, {.idle_arenas = 0});
+  for (const float x : {1.f, 4.f}) ExpectLayer(&predictor, x);
 }
 
 }  // namespace
