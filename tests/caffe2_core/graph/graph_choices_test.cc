@@ -173,12 +173,12 @@ TEST(GraphChoicesTest, GradientsOfComputedReshapesHaveTheOldShape) {
   EnsureBuiltinOperators();
   ShapeMap shapes = {{"x", FloatsOf({2, 3})},
                      {"s", CreateTensorShape(std::vector<int64_t>{1}, TensorProto::INT64)}};
-  const NetDef net =
-      ParseNet(R"(op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
+  const NetDef net = ParseNet(R"(
+      op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
       op { type: "Reshape" input: "y" input: "old" output: "dx" output: "n" is_gradient_op: true })");
   (void)InferOpShapes({&net}, &shapes);
-  const NetDef one =
-      ParseNet(R"(op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
+  const NetDef one = ParseNet(R"(
+      op { type: "Reshape" input: "x" input: "s" output: "y" output: "old" }
       op { type: "Reshape" input: "y" input: "old" output: "dx" is_gradient_op: true })");
   (void)InferOpShapes({&one}, &shapes);
   ASSERT_TRUE(shapes.contains("dx"));
