@@ -1,5 +1,5 @@
-// What decides about a model when it is loaded: types of databases, seeds of 0, fills that another fill
-// replaces, entries about images, and inputs of packed models.
+// What decides about a model when it is loaded: types of databases, seeds of 0, fills that another
+// fill replaces, entries about images, and inputs of packed models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
