@@ -136,7 +136,8 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   const onnx::GraphProto& body = graph.node(0).attribute(0).g();
   const std::string item = body.output(2).name();
   for (const onnx::NodeProto& node : body.node()) {
-    if (node.output(0) == item) EXPECT_THAT(node.input(), ElementsAre(body.node(0).output(0)));
+    if (node.output(0) != item) continue;
+    EXPECT_THAT(node.input(), ElementsAre(body.node(0).output(0)));
   }
 }
 

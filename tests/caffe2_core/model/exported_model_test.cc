@@ -162,6 +162,14 @@ TEST(InputsOfExportedModelsTest, AFilledBlobIsAnInputWithoutOthers) {
             }),
             "the shapes of inputs \"x\" are not known; state them with --input-shape BLOB=DIMS, or "
             "give the weights with --init-net");
+  // Beside inputs that the model lists, a filled blob is a weight.
+  EXPECT_EQ(InputsOfCopy(
+                [&](Model* model) {
+                  placeholder(model);
+                  model->inputs = {"x"};
+                },
+                {}, kNet),
+            "");
 }
 
 // A blob that the workspace holds is a weight, unless it is an input: then its value is not that of other runs.

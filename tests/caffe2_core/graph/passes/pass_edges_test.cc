@@ -114,6 +114,17 @@ TEST_F(FoldEdgesTest, ImagesHaveAsManyAxesAsTheirFilters) {
   EXPECT_FALSE(Folds("t3", scale, "", "ConvTranspose"));
 }
 
+// Without the flag, an axis has no effect: the last dims meet.
+TEST_F(FoldEdgesTest, AnAxisCountsWithBroadcastOnly) {
+  const std::string add = R"(type: "Add" input: "t" input: "bias" arg { name: "axis" i: 1 } )",
+                    flag = R"(arg { name: "broadcast" i: )";
+  EXPECT_FALSE(Folds("w", add));
+  EXPECT_FALSE(Folds("w", add + flag + "0 }"));
+  ASSERT_TRUE(Folds("w", add + flag + "1 }"));
+  EXPECT_THAT(Input(2), ElementsAre(101, 12));
+  EXPECT_FALSE(Folds("w", Replaced(add, "i: 1", "i: 3") + flag + "1 }"));
+}
+
 // A filter that is not scaled is not copied.
 TEST_F(FoldEdgesTest, ATermChangesTheBiasOnly) {
   Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
