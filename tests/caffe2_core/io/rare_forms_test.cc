@@ -9,7 +9,9 @@
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/image.h"
 #include "caffe2_core/io/leveldb_log.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/npy.h"
@@ -138,6 +140,57 @@ TEST(RareKindsTest, TextHasNoControlCharactersButThoseOfLayout) {
   // The first 64 KiB decide.
   EXPECT_FALSE(LooksLikeText(std::string(65535, 'a') + '\0'));
   EXPECT_TRUE(LooksLikeText(std::string(65536, 'a') + '\0'));
+}
+
+TEST(RareKindsTest, NumbersOfAnEnumAreNotCutToTheirLowBits) {
+  const auto kind_of = [](uint64_t data_type) {
+    std::string bytes = "\x08\x01";  // dims: 1
+    AppendTag(2, 0, &bytes);         // data_type
+    AppendVarint(data_type, &bytes);
+    return DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
+  };
+  EXPECT_EQ(kind_of(1), FileKind::kTensorProto);
+  EXPECT_NE(kind_of((uint64_t{1} << 32) + 1), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(UINT64_MAX), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(99), FileKind::kTensorProto);
+}
+
+// A database that cannot be opened as what it is has its own reason, however its type is spelled.
+TEST(RareKindsTest, DamagedDatabasesAreNotCalledAnotherType) {
+  const TempDir dir;
+  dir.Write("level/CURRENT", "x");
+  dir.Write("level/a", "y");
+  dir.Write("lmdb/data.mdb", std::string(8192, 'x'));
+  const std::pair<const char*, const char*> own[] = {
+      {"leveldb", "level"}, {"LevelDB", "level"}, {"lmdb", "lmdb"}, {"LMDB", "lmdb"}};
+  for (const auto& [type, name] : own) {
+    SCOPED_TRACE(type);
+    try {
+      db::OpenDB(type, dir.path(name), db::READ);
+      ADD_FAILURE() << "no exception";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message().find("want the type"), std::string::npos) << error.message();
+    }
+  }
+  ExpectThrows([&] { db::OpenDB("LMDB", dir.path("level"), db::READ); },
+               "as LMDB: it is a LevelDB database; want the type leveldb");
+  ExpectThrows([&] { db::OpenDB("minidb", dir.path("lmdb"), db::READ); },
+               "as minidb: it is an LMDB database; want the type lmdb");
+  for (const db::Mode mode : {db::READ, db::WRITE}) {
+    ExpectThrows([&] { db::OpenDB("MiniDB", dir.path("level"), mode); },
+                 "as MiniDB: it is a LevelDB database; want the type leveldb");
+  }
+}
+
+TEST(RareKindsTest, LargeImagesAreReadWhole) {
+  const TempDir dir;
+  Image image{.width = 620, .height = 620, .rgb = std::vector<uint8_t>(620 * 620 * 3)};
+  uint32_t state = 1;  // noise, which PNG cannot make smaller
+  for (uint8_t& value : image.rgb)
+    value = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  SavePng(dir.path("a.png"), image);
+  EXPECT_GT(std::filesystem::file_size(dir.path("a.png")), uintmax_t{1} << 20);
+  EXPECT_TRUE(LoadImage(dir.path("a.png")).rgb == image.rgb);
 }
 
 // --- Kinds that the caller states.
