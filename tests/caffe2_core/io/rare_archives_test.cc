@@ -45,6 +45,44 @@ TEST(NpyHeadersTest, AreAsShortAsTheirAlignmentAllows) {
   EXPECT_TRUE(seen[63]);
 }
 
+TEST(NpyHeadersTest, HaveTheirKeysInAnyOrder) {
+  std::vector<std::string> keys = {"\"descr\": \"<i4\"", "'fortran_order': True",
+                                   "'shape': (2, 3)"};
+  std::string elements;
+  for (const char value : {1, 2, 3, 4, 5, 6}) elements += value + "\0\0\0"s;
+  std::sort(keys.begin(), keys.end());
+  int orders = 0;
+  do {
+    const std::string dict = "{" + keys[0] + ", " + keys[1] + ", " + keys[2] + "}\n";
+    const Tensor tensor = ParseNpy("\x93NUMPY\1\0"s + U16(dict.size()) + dict + elements, "x");
+    EXPECT_EQ(tensor.dims(), (std::vector<int64_t>{2, 3}));
+    // Columns first: rows are 1, 3, 5 and 2, 4, 6.
+    const int32_t* const got = tensor.data<int32_t>();
+    EXPECT_EQ((std::vector<int32_t>{got, got + 6}), (std::vector<int32_t>{1, 3, 5, 2, 4, 6}))
+        << dict;
+    ++orders;
+  } while (std::next_permutation(keys.begin(), keys.end()));
+  EXPECT_EQ(orders, 6);
+}
+
+// Python reads (3) as a number, and (3,) as a shape.
+TEST(NpyHeadersTest, OfOneDimensionHaveACommaBehindIt) {
+  const TempDir dir;
+  Tensor scalar(std::vector<int64_t>{}, CPU), row(std::vector<int64_t>{1, 2}, CPU);
+  scalar.mutable_data<uint8_t>()[0] = 7;
+  std::fill_n(row.mutable_data<uint8_t>(), 2, uint8_t{7});
+  const auto header_of = [&](const Tensor& tensor) {
+    NpyRows rows(dir.path("a.npy"));
+    for (int i = 0; i < 3; ++i) rows.Add(tensor);
+    rows.Finish();
+    const std::string bytes = ReadWholeFile(dir.path("a.npy"));
+    return bytes.substr(10, bytes.find('}') - 9);
+  };
+  EXPECT_EQ(header_of(scalar), "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }");
+  EXPECT_EQ(header_of(row), "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2), }");
+  EXPECT_NE(NpyBytes(scalar).find("'shape': (), }"), std::string::npos);
+}
+
 TEST(NpyHeadersTest, OfStringsHaveAWidthOfAtLeastOneByte) {
   Tensor strings(std::vector<int64_t>{2}, CPU);
   strings.mutable_data<std::string>();
