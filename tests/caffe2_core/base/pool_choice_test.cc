@@ -171,6 +171,53 @@ TEST(PoolChoiceTest, ComparesAgainOnceInAWhile) {
   EXPECT_EQ(jobs.Run(200, kGood), std::string(200, 'T'));
 }
 
+// However far the estimate is from the times of all pieces, one comparison in more than kMostKept jobs is
+// made.
+TEST(PoolChoiceTest, JobsTogetherAreKeptBeforeTheyAreComparedAgain) {
+  constexpr Jobs::Times kUnlike = {microseconds(60), microseconds(100), microseconds(40)};
+  const std::string kept(PoolChoice::kMostKept + 1, 'T');
+  Jobs jobs;
+  while (jobs.Run(kUnlike) == 'T') {
+  }
+  EXPECT_EQ(jobs.Run(7, kUnlike), "MMMTTTT");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(jobs.Run(PoolChoice::kMostKept + 1, kUnlike), kept) << i;
+    EXPECT_EQ(jobs.Run(8, kUnlike), "MMMMTTTT") << i;
+  }
+}
+
+TEST(PoolChoiceTest, JobsAloneAreKeptBrieflyAfterTheyWereFasterTogether) {
+  constexpr Jobs::Times kSlow = {microseconds(15), microseconds(10), microseconds(10)};
+  Jobs jobs;
+  while (jobs.Run(kSlow) == 'T') {
+  }
+  EXPECT_EQ(jobs.Run(7, kSlow), "MMMTTTT");
+  for (const int kept : {8, 16, 32}) {
+    EXPECT_EQ(jobs.Run(kept, kSlow), std::string(static_cast<size_t>(kept), 'A'));
+    if (kept < 32) {
+      EXPECT_EQ(jobs.Run(8, kSlow), "MMMMTTTT");
+    }
+  }
+  EXPECT_EQ(jobs.Run(8, kGood), "MMMMTTTT");
+  EXPECT_EQ(jobs.Run(PoolChoice::kMostKept + 1, kSlow),
+            std::string(PoolChoice::kMostKept + 1, 'T'));
+  EXPECT_EQ(jobs.Run(8, kSlow), "MMMMTTTT");
+  EXPECT_EQ(jobs.Run(PoolChoice::kFirstKept + 1, kSlow), "AAAAAAAAM");
+}
+
+// There is room for 256 keys, of which some of 2000 meet in each place.
+TEST(PoolChoiceTest, AKeyInThePlaceOfAnotherStartsFromTheBeginning) {
+  constexpr Jobs::Times kSlow = {microseconds(15), microseconds(10), microseconds(10)};
+  Jobs jobs;
+  while (jobs.Run(kSlow) == 'T') {
+  }
+  EXPECT_EQ(jobs.Run(8, kSlow), "MMMTTTTA");
+  for (uint64_t key = kKey + 1; key < kKey + 2001; ++key) {
+    ASSERT_EQ(jobs.Run(kGood, key), 'T') << key;
+  }
+  EXPECT_EQ(jobs.Run(kSlow), 'T');
+}
+
 TEST(PoolChoiceTest, JobsThatGainAreNeverMeasuredAlone) {
   Jobs jobs;
   EXPECT_EQ(jobs.Run(10000, kGood), std::string(10000, 'T'));

@@ -56,7 +56,12 @@ TEST(CaffeDatumTest, KeepsFloatsAndDecodesImages) {
   CaffeDatum encoded, parsed;
   encoded.set_data(ReadWholeFile(dir.path("a.png")));
   encoded.set_encoded(true);
+  encoded.set_label(-7);
   ASSERT_TRUE(ParseDatum(encoded.SerializeAsString(), &parsed));
+  const TensorProtos tensors = DatumToTensorProtos(parsed);
+  ASSERT_EQ(tensors.protos_size(), 2);
+  EXPECT_EQ(tensors.protos(1).name(), "label");
+  EXPECT_EQ(tensors.protos(1).int32_data(0), -7);
   const Tensor image = Read(DatumToTensorProtos(parsed).protos(0));
   EXPECT_EQ(image.dims(), (std::vector<int64_t>{3, 1, 2}));
   const uint8_t want[] = {3, 6, 2, 5, 1, 4};  // blue, green, red

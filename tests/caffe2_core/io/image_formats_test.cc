@@ -148,6 +148,9 @@ TEST(ImageFormatsTest, EveryKindOfJpegBecomesRgb) {
     ExpectPixel(Jpeg({200, 100, 50, 128}, space, true), {100, 50, 25});
     ExpectPixel(Jpeg({200, 100, 50, 0}, space, true), {0, 0, 0});
   }
+  // Rounded: 100 * 101 / 255 = 39.6, 50 * 101 / 255 = 19.8, 200 * 101 / 255 = 79.2.
+  const Image rounded = DecodeImage(Jpeg({100, 50, 200, 101}, JCS_CMYK, true), "a.jpg");
+  EXPECT_EQ((Bytes{rounded.rgb.begin(), rounded.rgb.begin() + 3}), (Bytes{40, 20, 79}));
   // Without Adobe's marker, the ink.
   ExpectPixel(Jpeg({55, 155, 205, 0}, JCS_CMYK, false), {200, 100, 50});
   ExpectPixel(Jpeg({55, 155, 205, 127}, JCS_CMYK, false), {100, 50, 25});

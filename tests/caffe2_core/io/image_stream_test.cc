@@ -36,6 +36,50 @@ ImageStream StreamOf(const std::string& bytes, size_t piece) {
   });
 }
 
+// Chunks may be empty, and have any type; the last one is IEND, which may have bytes.
+TEST(ImageStreamTest, PngsEndBehindTheirLastChunk) {
+  using namespace std::string_literals;
+  const auto chunk = [](const std::string& type, const std::string& content) {
+    return "\0\0\0"s + static_cast<char>(content.size()) + type + content + "crc.";
+  };
+  const std::string signature = "\x89PNG\r\n\x1a\n";
+  const std::string images[] = {
+      signature + chunk("tEXt", "") + chunk("IDAT", "IEND") + chunk("IEND", ""),
+      signature + chunk("IEND", ""),
+      signature + chunk("iend", "") + chunk("IENd", "x") + chunk("IEND", "more"),
+  };
+  for (const size_t piece : {size_t{1}, size_t{7}, size_t{1000}}) {
+    ImageStream stream = StreamOf(images[0] + images[1] + images[2] + images[1], piece);
+    std::string image;
+    for (const int i : {0, 1, 2, 1}) {
+      ASSERT_TRUE(stream.Next(&image));
+      EXPECT_EQ(image, images[i]) << i;
+    }
+    EXPECT_FALSE(stream.Next(&image));
+    EXPECT_FALSE(stream.Next(&image));
+  }
+}
+
+// Markers may be preceded by any number of fill bytes; a length of 2 is a segment without content.
+TEST(ImageStreamTest, JpegsEndBehindTheirLastMarker) {
+  using namespace std::string_literals;
+  const std::string scan = "\xff\xda\0\x04xxscan\xff\0more\xff\xd0rest"s;
+  const std::string images[] = {
+      "\xff\xd8\xff\xe0\0\x02"s + scan + "\xff\xd9",
+      "\xff\xd8\xff\xff\xff\xe1\0\x06\xff\xd9\xff\xd9"s + scan + "\xff\xff\xff\xd9",
+      "\xff\xd8\xff\xd9",
+  };
+  for (const size_t piece : {size_t{1}, size_t{1000}}) {
+    ImageStream stream = StreamOf(images[0] + images[1] + images[2], piece);
+    std::string image;
+    for (const std::string& want : images) {
+      ASSERT_TRUE(stream.Next(&image));
+      EXPECT_EQ(image, want);
+    }
+    EXPECT_FALSE(stream.Next(&image));
+  }
+}
+
 TEST(ImageStreamTest, SplitsImagesOfBothFormats) {
   const std::vector<std::string> images = {Encoded("a.png", 20, 1), Encoded("b.jpg", 30, 2),
                                            Encoded("c.jpg", 8, 3), Encoded("d.png", 9, 4)};

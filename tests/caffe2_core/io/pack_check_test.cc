@@ -304,6 +304,13 @@ TEST(PackCheckTest, NamesWhatIsWrongWithAHeader) {
       {parse(With(good, 24, uint64_t{64})), index + "64 with size 680" + end},
       {parse(With(good, 24, uint64_t{321})), index + "321 with size 680" + end},
       {parse(With(good, 24, uint64_t{384})), index + "384 with size 680" + end},
+      // At the end of the file, but not at a multiple of 64, or in the header.
+      {parse(With(With(good, 24, uint64_t{321}), 32, uint64_t{679})),
+       index + "321 with size 679" + end},
+      {parse(With(With(good, 24, uint64_t{352}), 32, uint64_t{648})),
+       index + "352 with size 648" + end},
+      {parse(With(With(good, 24, uint64_t{64}), 32, uint64_t{936})),
+       index + "64 with size 936" + end},
       {parse(With(good, 32, uint64_t{679})), index + "320 with size 679" + end},
       {parse(With(With(good, 24, uint64_t{1024}), 32, uint64_t{1000} - 1024)),
        index + "1024 with size 18446744073709551592" + end},

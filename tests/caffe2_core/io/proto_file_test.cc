@@ -401,6 +401,20 @@ TEST(ProtoFileTest, DeepMessagesThatAreDamagedAreNotTooDeep) {
   }
 }
 
+// 100 levels are the most; the message in the last one may have no message of its own.
+TEST(ProtoFileTest, OneLevelMoreThanTheLimitIsTooDeep) {
+  NetDef net = NestedNets(34), read;  // 100 levels
+  NetDef* inner = &net;
+  while (inner->op(0).arg_size() > 0) inner = inner->mutable_op(0)->mutable_arg(0)->mutable_n();
+  inner->mutable_op(0)->set_name("the last one");
+  ParseBinaryProto(net.SerializeAsString(), "memory", &read);
+  ParseTextProto(ProtoToText(net), "memory", &read);
+  inner->mutable_op(0)->add_arg();
+  const std::string too_deep =
+      "cannot read \"memory\" as NetDef: its messages are nested too deep, want at most 100 levels";
+  ExpectThrows([&] { ParseBinaryProto(net.SerializeAsString(), "memory", &read); }, too_deep);
+}
+
 TEST(ProtoFileTest, ThePlainLimitOfNestingNeedsNoRemedy) {
   NetDef net;
   try {

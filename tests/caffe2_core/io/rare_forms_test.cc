@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/image_orientation.h"
 #include "caffe2_core/io/leveldb_log.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/npy.h"
@@ -89,6 +93,52 @@ TEST(ListsAsDatabasesTest, SlashesAtTheEndOfAFileOfADatabaseAreDropped) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 2);
 }
 
+TEST(ListsAsDatabasesTest, TensorsKeepTheirNamesAndOthersGetTheGivenOne) {
+  const TempDir dir;
+  const std::string list = dir.Write(
+      "list.pb", Packed<TensorProtos>("protos { name: 'x' dims: 1 data_type: FLOAT float_data: 1 } "
+                                      "protos { dims: 1 data_type: FLOAT float_data: 2 }"));
+  for (const std::string name : {"", "given"}) {
+    ConvertTensorFile(list, FileKind::kTensorProtos, ProtoKindCheck::kByContent,
+                      {.path = dir.path("a.npz"),
+                       .format = TensorFormat::kNpz,
+                       .name = name,
+                       .overwrite = false});
+    const NamedTensors read = ReadNpz(dir.path("a.npz"));
+    ASSERT_EQ(read.size(), 2u);
+    EXPECT_EQ(read[0].first, "x");
+    EXPECT_EQ(read[1].first, name.empty() ? "list" : "given");
+  }
+}
+
+// Elements that are objects are records within the record, in their place in the tensor.
+TEST(ListsAsDatabasesTest, ChunksOfObjectsComeBackInAnyOrder) {
+  Blob blob, read;
+  Tensor* const outer = blob.GetMutable<Tensor>();
+  outer->Resize(5);
+  Tensor* const elements = outer->mutable_data<Tensor>();
+  for (int i = 0; i < 5; ++i) {
+    elements[i] = Tensor(std::vector<int64_t>{i + 1}, CPU);
+    std::fill_n(elements[i].mutable_data<float>(), i + 1, static_cast<float>(10 * i));
+  }
+  for (const int chunk : {1, 2, 3, 5}) {
+    std::vector<std::string> records;
+    SerializeBlob(
+        blob, "x",
+        [&](const std::string&, const std::string& record) { records.push_back(record); }, chunk);
+    ASSERT_EQ(records.size(), static_cast<size_t>((5 + chunk - 1) / chunk));
+    read.Reset();
+    for (size_t i = records.size(); i-- > 0;) DeserializeBlob(records[i], &read);
+    const Tensor& got = read.Get<Tensor>();
+    ASSERT_EQ(got.numel(), 5);
+    for (int i = 0; i < 5; ++i) {
+      const Tensor& element = got.data<Tensor>()[i];
+      ASSERT_EQ(element.numel(), i + 1) << chunk;
+      EXPECT_EQ(element.data<float>()[i], 10 * i) << chunk;
+    }
+  }
+}
+
 // --- Kinds of files.
 
 TEST(RareKindsTest, OnnxModelsOfEachVersionHaveAGraph) {
@@ -138,6 +188,93 @@ TEST(RareKindsTest, TextHasNoControlCharactersButThoseOfLayout) {
   // The first 64 KiB decide.
   EXPECT_FALSE(LooksLikeText(std::string(65535, 'a') + '\0'));
   EXPECT_TRUE(LooksLikeText(std::string(65536, 'a') + '\0'));
+}
+
+TEST(RareKindsTest, NumbersOfAnEnumAreNotCutToTheirLowBits) {
+  const auto kind_of = [](uint64_t data_type) {
+    std::string bytes = "\x08\x01";  // dims: 1
+    AppendTag(2, 0, &bytes);         // data_type
+    AppendVarint(data_type, &bytes);
+    return DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
+  };
+  EXPECT_EQ(kind_of(1), FileKind::kTensorProto);
+  EXPECT_NE(kind_of((uint64_t{1} << 32) + 1), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(UINT64_MAX), FileKind::kTensorProto);
+  EXPECT_NE(kind_of(99), FileKind::kTensorProto);
+}
+
+// A database that cannot be opened as what it is has its own reason, however its type is spelled.
+TEST(RareKindsTest, DamagedDatabasesAreNotCalledAnotherType) {
+  const TempDir dir;
+  dir.Write("level/CURRENT", "x");
+  dir.Write("level/a", "y");
+  dir.Write("lmdb/data.mdb", std::string(8192, 'x'));
+  const std::pair<const char*, const char*> own[] = {
+      {"leveldb", "level"}, {"LevelDB", "level"}, {"lmdb", "lmdb"}, {"LMDB", "lmdb"}};
+  for (const auto& [type, name] : own) {
+    SCOPED_TRACE(type);
+    try {
+      db::OpenDB(type, dir.path(name), db::READ);
+      ADD_FAILURE() << "no exception";
+    } catch (const EnforceNotMet& error) {
+      EXPECT_EQ(error.message().find("want the type"), std::string::npos) << error.message();
+    }
+  }
+  ExpectThrows([&] { db::OpenDB("LMDB", dir.path("level"), db::READ); },
+               "as LMDB: it is a LevelDB database; want the type leveldb");
+  ExpectThrows([&] { db::OpenDB("minidb", dir.path("lmdb"), db::READ); },
+               "as minidb: it is an LMDB database; want the type lmdb");
+  for (const db::Mode mode : {db::READ, db::WRITE}) {
+    ExpectThrows([&] { db::OpenDB("MiniDB", dir.path("level"), mode); },
+                 "as MiniDB: it is a LevelDB database; want the type leveldb");
+  }
+}
+
+TEST(RareKindsTest, CaffesModelsEndWithAWholeField) {
+  const auto kind_of = [](const std::string& end) {
+    std::string layer, model;
+    AppendBytes(2, "Convolution", &layer);
+    AppendBytes(1, "net", &model);
+    AppendBytes(100, layer, &model);
+    model += end;
+    return DetectContentKind(model, static_cast<int64_t>(model.size())).kind;
+  };
+  EXPECT_EQ(kind_of(""), FileKind::kCaffeModel);
+  EXPECT_EQ(kind_of("\x1a\x01x"), FileKind::kCaffeModel);  // field 3
+  for (const char* const cut : {"\x1a", "\x1a\x02x", "\x18", "\x1f"}) {
+    EXPECT_NE(kind_of(cut), FileKind::kCaffeModel);
+  }
+}
+
+// The directory of Exif data may be anywhere behind their header.
+TEST(RareKindsTest, TheOrientationIsFoundWhereTheHeaderPoints) {
+  for (const size_t directory : {8, 9, 20, 300}) {
+    std::string tiff = "II*\0"s + Little(directory, 4) + std::string(directory - 8, '\1');
+    tiff += Little(2, 2);  // entries: the width, then the orientation
+    tiff += Little(0x100, 2) + Little(3, 2) + Little(1, 4) + Little(7, 4);
+    tiff += Little(0x112, 2) + Little(3, 2) + Little(1, 4) + Little(6, 4);
+    const std::string content = "Exif\0\0"s + tiff;
+    const std::string size = {static_cast<char>((content.size() + 2) >> 8),
+                              static_cast<char>((content.size() + 2) & 255)};
+    const std::string xmp = "\xff\xe1\0\x06xmp!"s;  // another segment of the same marker
+    EXPECT_EQ(internal::OrientationOfJpeg("\xff\xd8" + xmp + "\xff\xe1" + size + content), 6)
+        << directory;
+    const std::string png = "\x89PNG\r\n\x1a\n"s + std::string(2, '\0') +
+                            static_cast<char>(tiff.size() >> 8) +
+                            static_cast<char>(tiff.size() & 255) + "eXIf" + tiff + "crc.";
+    EXPECT_EQ(internal::OrientationOfPng(png), 6) << directory;
+  }
+}
+
+TEST(RareKindsTest, LargeImagesAreReadWhole) {
+  const TempDir dir;
+  Image image{.width = 620, .height = 620, .rgb = std::vector<uint8_t>(620 * 620 * 3)};
+  uint32_t state = 1;  // noise, which PNG cannot make smaller
+  for (uint8_t& value : image.rgb)
+    value = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  SavePng(dir.path("a.png"), image);
+  EXPECT_GT(std::filesystem::file_size(dir.path("a.png")), uintmax_t{1} << 20);
+  EXPECT_TRUE(LoadImage(dir.path("a.png")).rgb == image.rgb);
 }
 
 // --- Kinds that the caller states.
@@ -248,7 +385,9 @@ TEST(RareLimitsTest, ValuesEndWithinTheirMessage) {
     for (int64_t end = 0; end <= size + 1; ++end) {
       WireCursor cursor(input);
       EXPECT_EQ(cursor.SkipValue(row.wire_type, end), end >= size) << row.wire_type << " " << end;
-      if (end >= size) EXPECT_EQ(cursor.at(), size);
+      if (end >= size) {
+        EXPECT_EQ(cursor.at(), size);
+      }
     }
   }
   const MemoryInput input("1234567890");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/records_ahead.h"
 #include "caffe2rt/db_reader.pb.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
@@ -23,6 +24,7 @@ struct Script {
   bool seeks = false;
   int records = 6;
   int gone = -1;  // Seek goes to the record behind it
+  int keyless = -1;  // its key cannot be read
 };
 Script script;
 
@@ -41,7 +43,10 @@ class ScriptedCursor final : public db::Cursor {
     CAFFE_THROW("record r", torn, " is torn");
   }
   bool Valid() override { return at_ < script.records; }
-  std::string key() override { return MakeString("r", at_); }
+  std::string key() override {
+    if (at_ == script.keyless) CAFFE_THROW("its key is torn");
+    return MakeString("r", at_);
+  }
   std::string value() override {
     if (script.broken.contains(at_)) CAFFE_THROW("its checksum is wrong");
     return MakeString("v", at_);
@@ -440,6 +445,30 @@ TEST_F(RecordSourceTest, ReportsReadersThatAreNotOpen) {
             "argument record of Read is null");
   EXPECT_EQ(Next(DBReader(db::CreateDB("scripted", "x", db::READ))),
             "[the reader's database has no records]");
+}
+
+// Where a cursor stands is not known if it cannot read the key: nothing is skipped.
+TEST_F(RecordSourceTest, ARecordWhoseKeyCannotBeReadStaysTheNext) {
+  const DBReader reader("scripted", "db");
+  script.keyless = 1;
+  EXPECT_EQ(Read(reader, 3), (Texts{"0:0 r0 v0", "[its key is torn]", "[its key is torn]"}));
+  EXPECT_FALSE(reader.ToProto("r").has_key());
+  script.keyless = -1;
+  EXPECT_EQ(Read(reader, 2), (Texts{"0:1 r1 v1", "0:2 r2 v2"}));
+}
+
+TEST_F(RecordSourceTest, RecordsAreReadAheadOnlyWhereTheyCanBeReadAgain) {
+  for (const bool seeks : {false, true}) {
+    script.seeks = seeks;
+    const DBReader reader("scripted", "db");
+    db::RecordsAhead ahead;
+    ahead.Attach(reader);
+    EXPECT_EQ(ahead.Begin(), seeks);
+    db::DBRecord record;
+    EXPECT_EQ(ahead.Read(&record), seeks);
+    ahead.Release();
+    EXPECT_EQ(Next(reader), "0:0 r0 v0");
+  }
 }
 
 // The next record is not read in place of one that is gone.

@@ -63,6 +63,11 @@ TEST(ShapeOnlyScopeTest, LimitsTheMemoryOfItsThread) {
       const ShapeOnlyScope inner(12);
       EXPECT_NO_THROW(second.mutable_data<float>());
     }
+    // The outer one holds again, with the 8 bytes that are left of its own.
+    Tensor third(std::vector<int64_t>{3}, CPU), fourth(std::vector<int64_t>{2}, CPU);
+    EXPECT_THROW(third.mutable_data<float>(), NoElements);
+    EXPECT_NO_THROW(fourth.mutable_data<float>());
+    EXPECT_THROW(Tensor(std::vector<int64_t>{1}, CPU).mutable_data<float>(), NoElements);
   }
   first.Resize(1000);
   EXPECT_NO_THROW(first.mutable_data<float>());

@@ -99,6 +99,30 @@ TEST_F(TensorMemoryTest, AReservationEndsWithItsMemory) {
   }
 }
 
+// Memory that is large enough stays, and one byte more needs other memory, with the elements.
+TEST_F(TensorMemoryTest, AReservationIsMadeOnlyIfMoreIsNeeded) {
+  Tensor bytes(std::vector<int64_t>{3}, CPU);
+  std::fill_n(bytes.mutable_data<uint8_t>(), 3, uint8_t{9});
+  const void* const before = bytes.raw_data();
+  for (const int64_t count : {0, 2, 3}) {
+    bytes.Reserve(std::vector<int64_t>{count});
+    EXPECT_EQ(bytes.raw_data(), before) << count;
+    EXPECT_EQ(bytes.capacity_nbytes(), 3u) << count;
+  }
+  for (const int64_t count : {4, 5, 12, 13}) {
+    bytes.Reserve(std::vector<int64_t>{count});
+    EXPECT_EQ(bytes.capacity_nbytes(), static_cast<size_t>(count));
+    EXPECT_EQ(bytes.numel(), 3);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(bytes.data<uint8_t>()[i], 9) << count;
+  }
+  // A single element is kept, too, and an empty tensor gets its memory.
+  Tensor one = Floats({1}, {7}), none = Floats({0});
+  one.Reserve(std::vector<int64_t>{2});
+  EXPECT_EQ(one.data<float>()[0], 7);
+  none.Reserve(std::vector<int64_t>{6});
+  EXPECT_EQ(none.capacity_nbytes(), 24u);
+}
+
 TEST_F(TensorMemoryTest, AReservationEndsSharing) {
   const Tensor owner = Floats({10});
   Tensor tensor = Floats({10});

@@ -121,6 +121,27 @@ TEST(CPUContextTest, NumbersGoOnWithoutTheSeed) {
   EXPECT_EQ(context.RandGenerator()(), first);
 }
 
+TEST(CPUContextTest, TheSeedOfADeviceOptionIsNotThatOfThePlace) {
+  RandomRuns runs;
+  RandomPlace place;
+  place.Set(&runs, 7);
+  runs.SetSeed(5);
+  DeviceOption seeded;
+  seeded.set_random_seed(3);
+  CPUContext own(seeded), none{DeviceOption()}, plain;
+  for (CPUContext* const context : {&own, &none, &plain}) context->SetRandomPlace(&place);
+  std::mt19937 same(3);
+  EXPECT_EQ(own.RandGenerator()(), same());
+  const auto of_place = none.RandGenerator()();
+  EXPECT_EQ(plain.RandGenerator()(), of_place);
+  EXPECT_NE(own.RandGenerator()(), of_place);
+  // A later run is another stream; the context with a seed of its own goes on.
+  runs.SetSeed(6);
+  EXPECT_NE(none.RandGenerator()(), of_place);
+  (void)same();
+  EXPECT_EQ(own.RandGenerator()(), same());
+}
+
 TEST(CPUContextTest, HasNoGraphs) {
   EXPECT_EQ(GetCPUStaticContext()->CreateGraph(DeviceOption()), nullptr);
 }

@@ -250,7 +250,12 @@ TEST(OnednnTensorTest, ComparesThePlacesOfElements) {
     Desc a, b;
     bool same;
   };
+  const Desc two({2, 4}, Element::f32, {4, 1});
   const Row rows[] = {
+      // Parts of the same shape at the same place, and at another one.
+      {two.submemory_desc({1, 4}, {1, 0}), two.submemory_desc({1, 4}, {1, 0}), true},
+      {two.submemory_desc({1, 4}, {0, 0}), two.submemory_desc({1, 4}, {1, 0}), false},
+      {two.submemory_desc({1, 4}, {0, 0}), Desc({1, 4}, Element::f32, {4, 1}), true},
       {Desc({2, 16, 3, 3}, Element::f32, Tag::nhwc),
        Desc({2, 16, 3, 3}, Element::f32, Tag::nChw16c), true},
       {Desc({2, 32, 1, 1}, Element::f32, Tag::nchw),

@@ -145,6 +145,20 @@ TEST_F(ThcPoolDetailsTest, ARequestRaisesThePeakThatTheGrowthIsMeasuredBy) {
   EXPECT_EQ(device_.Calls(Call::kFree), 1u);
 }
 
+// An event that could not be recorded is used for the next record.
+TEST_F(ThcPoolDetailsTest, AnEventWhoseRecordFailsIsNotLost) {
+  for (int i = 0; i < 5; ++i) {
+    const PoolBlock block = New(kMiB, 0);
+    pool_->RecordUse(block, 1);
+    device_.Fail(Call::kRecord, 0, 1);
+    Free(block, 0);
+    device_.Finish(1);
+    Free(New(kMiB, 0), 0);
+  }
+  EXPECT_LE(device_.live_events(), 2u);
+  EXPECT_EQ(pool_->Statistics().events_created, device_.live_events());
+}
+
 TEST(PoolDetailsTest, SnapshotsNameTheStateAndTheUsesOfBlocks) {
   using State = PoolSnapshot::State;
   PoolSnapshot snapshot{.device = "card 7", .pool = "thc", .statistics = {}, .segments = {}};
