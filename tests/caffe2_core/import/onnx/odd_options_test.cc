@@ -452,5 +452,44 @@ TEST(OddOptionsTest, StatesOfLinearAttentionKeepTheirType) {
   }
 }
 
+// Files of the first versions do not state the types of attributes.
+TEST(OddOptionsTest, AttributesWithoutTypes) {
+  const auto ints = [](const char* name, const Numbers& values) {
+    std::string text = MakeString("attribute { name: '", name, "' ");
+    for (const int64_t value : values) text += MakeString("ints: ", value, " ");
+    return text + "} ";
+  };
+  const std::string same = "attribute { name: 'auto_pad' s: 'SAME_UPPER' } ";
+  const std::vector<float> x = {1, 5, 2, 4, 3};
+  CheckOddCases({{"Max",
+                  Node("MaxPool", "x", ints("kernel_shape", {2}) + same),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 5},
+                  {5, 5, 4, 4, 3},
+                  6},
+                 {"Average",
+                  Node("AveragePool", "x", ints("kernel_shape", {2}) + ints("strides", {2}) + same),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 3},
+                  {3, 3, 3},
+                  6},
+                 {"Norm",
+                  Node("LpPool", "x", ints("kernel_shape", {2}) + "attribute { name: 'p' i: 1 } "),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 4},
+                  {6, 7, 6, 7},
+                  6},
+                 {"Hardmax",
+                  Node("Hardmax", "x", "attribute { name: 'axis' i: 2 } "),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 5},
+                  {0, 1, 0, 0, 0},
+                  6}});
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::odd_options_test
