@@ -139,6 +139,9 @@ TEST(OddModelsTest, NaNIsAConstantLikeOthers) {
       FloatsOf(RunOnnxBytes(OnnxBytes(c + Node("Add", "cc") + kOddY, 18), {}, "y"));
   EXPECT_TRUE(std::isnan(sum.at(0)));
   EXPECT_EQ(sum.at(1), 2);
+  // No elements and one are none.
+  EXPECT_TRUE(IsComputed(Constant("c", kFloat, {0}, {}) + Constant("d", kFloat, {1}, {2}) +
+                         Node("Add", "cd")));
   // A bound that is no number is known, too.
   const std::string bytes =
       OnnxBytes(OnnxValue("input", "x", {"2"}) + Constant("l", kFloat, {}, {NAN}) +
