@@ -155,11 +155,17 @@ std::string BiasOf(OnnxNode* n, const Attention& a) {
   return Added(n, bias, MaskOf(n, a, valid));
 }
 
+// Whether each query sees a key by the window alone.
+bool AllSeeKeys(const OnnxNode& n, const Attention& a) {
+  const Window window = WindowOf(n);
+  return window.low >= 0 && a.q_length + a.past - a.kv_length <= window.high;
+}
+
 // Rows that may see no key are zero.
 std::string Probabilities(OnnxNode* n, const Attention& a, const std::string& scores,
                           const std::string& bias) {
   const std::string softmax = n->Call("Softmax", {scores}, {OnnxInt("axis", -1)});
-  if (bias.empty() || (!n->Has(3) && !n->Has(6) && WindowOf(*n).low >= 0)) return softmax;
+  if (bias.empty() || (!n->Has(3) && !n->Has(6) && AllSeeKeys(*n, a))) return softmax;
   const std::string highest =
       n->Call("ReduceMax", {bias, n->IntConst("axes", {-1})}, {OnnxInt("keepdims", 1)});
   const int type = n->Type(a.q);

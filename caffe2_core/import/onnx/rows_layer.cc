@@ -31,8 +31,13 @@ void TranslateGemm(OnnxNode* n) {
       n->Dims(n->In(2)) == OnnxDims{n->Dims(b).at(0)} && n->Type(a) == Proto::FLOAT) {
     return n->Emit("FC", {a, b, n->In(2)}, {n->Out(0)});
   }
-  std::string y = n->TypedValue(
-      "MatMul", {a, b}, {MakeArgument("trans_a", trans_a), MakeArgument("trans_b", trans_b)});
+  // The product of other types transposes no factor.
+  const bool by_argument = Caffe2TypeOf(n->Type(a)) == TensorProto::FLOAT;
+  std::string y =
+      by_argument ? n->Value("MatMul", {a, b},
+                             {MakeArgument("trans_a", trans_a), MakeArgument("trans_b", trans_b)})
+                  : n->TypedValue("MatMul", {trans_a == 0 ? a : n->Transpose(a, {1, 0}),
+                                             trans_b == 0 ? b : n->Transpose(b, {1, 0})});
   if (alpha != 1) y = n->TypedValue("Mul", {y, n->ScalarConst("alpha", alpha, n->Type(y))});
   if (!n->Has(2)) return n->Forward(0, y);
   std::string c = n->In(2);

@@ -257,20 +257,35 @@ void TranslateShape(OnnxNode* n) {
   n->SetType(y, Proto::INT64);
 }
 
+// ConstantFill has no unsigned integers of 32 bits and more, and its argument is a float.
 void TranslateConstantOfShape(OnnxNode* n) {
   std::vector<Argument> args;
   int type = Proto::FLOAT;
-  double value = 0;
+  double real = 0;
+  int64_t integer = 0;
   if (const Proto* tensor = n->TensorAttr("value"); tensor != nullptr) {
-    const auto content = ContentOf(n->nets().file().ReadTensor(*tensor));
-    CAFFE_ENFORCE(content != nullptr && content->size() == 1,
-                  "its value has several elements, want one");
     type = tensor->data_type();
-    value = content->real ? content->reals[0][0] : static_cast<double>(content->ints[0][0]);
+    CAFFE_ENFORCE(OnnxElements(*tensor) == 1, "its value has several elements, want one");
+    if (type == Proto::DOUBLE || type == Proto::UINT32 || type == Proto::UINT64) {
+      const std::string value = n->NewName("value");
+      n->nets().DefineTensor(value, *tensor);
+      return n->Forward(0, n->Call("Expand", {n->Reshape(value, {}), n->In(0)}));
+    }
+    const auto content = ContentOf(n->nets().file().ReadTensor(*tensor));
+    CAFFE_ENFORCE(content != nullptr, "its value has type ", OnnxTypeName(type),
+                  ", want numbers or booleans");
+    if (content->real)
+      real = content->reals[0][0];
+    else
+      integer = content->ints[0][0];
+    if (type == Proto::DOUBLE || type == Proto::UINT32 || type == Proto::UINT64) {
+      const std::string value = n->nets().Constant(n->data().name + "/value", {}, type, content);
+      return n->Forward(0, n->Call("Expand", {value, n->In(0)}));
+    }
   }
-  args.push_back(type == Proto::BOOL ? MakeArgument("value", value != 0)
-                 : IsOnnxReal(type)  ? MakeArgument("value", static_cast<float>(value))
-                                     : MakeArgument("value", static_cast<int64_t>(value)));
+  args.push_back(type == Proto::BOOL ? MakeArgument("value", integer != 0)
+                 : IsOnnxReal(type)  ? MakeArgument("value", static_cast<float>(real))
+                                     : MakeArgument("value", integer));
   args.push_back(MakeArgument("dtype", static_cast<int>(Caffe2TypeOf(type))));
   const std::string y = n->Out(0);
   if (n->IsKnown(0)) {

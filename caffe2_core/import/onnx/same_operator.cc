@@ -14,8 +14,21 @@ bool NumbersAType(std::string_view name) {
   return name == "output_dtype" || name == "output_datatype" || name == "dtype";
 }
 
+// Files before IR version 3 do not state the type.
+int KindOf(const Attribute& attribute) {
+  if (attribute.has_type() && attribute.type() != Attribute::UNDEFINED) return attribute.type();
+  if (attribute.has_i()) return Attribute::INT;
+  if (attribute.has_f()) return Attribute::FLOAT;
+  if (attribute.has_s()) return Attribute::STRING;
+  if (attribute.floats_size() > 0) return Attribute::FLOATS;
+  if (attribute.strings_size() > 0) return Attribute::STRINGS;
+  if (attribute.has_t() || attribute.has_g()) return Attribute::UNDEFINED;
+  return Attribute::INTS;
+}
+
 Argument ArgumentOfAttribute(const std::string& name, const Attribute& attribute) {
-  switch (attribute.type()) {
+  const int kind = KindOf(attribute);
+  switch (kind) {
     case Attribute::INT:
       if (NumbersAType(name) && attribute.i() != 0) {
         const int type = static_cast<int>(std::clamp<int64_t>(attribute.i(), 0, 1 << 20));
@@ -36,7 +49,7 @@ Argument ArgumentOfAttribute(const std::string& name, const Attribute& attribute
       return MakeArgument(
           name, std::vector<std::string>(attribute.strings().begin(), attribute.strings().end()));
     default:
-      CAFFE_THROW("attribute \"", name, "\" is of kind ", static_cast<int>(attribute.type()),
+      CAFFE_THROW("attribute \"", name, "\" is of kind ", kind,
                   ", want a number, a text or a list of them");
   }
 }

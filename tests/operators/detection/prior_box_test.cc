@@ -68,6 +68,14 @@ TEST(PriorBoxTest, RatiosAreFlippedIfAsked) {
   RunOp(&ws, PriorBox(R"(arg { name: "min_size" floats: 20 }
       arg { name: "aspect_ratio" floats: 4 floats: 0.25 })"));
   EXPECT_EQ(DimsOf(ws, "Y"), (std::vector<int64_t>{1, 2, 12}));
+  // 36 x 36, 72 x 18, 18 x 72, 108 x 12 and 12 x 108 pixels around the centre.
+  RunOp(&ws, PriorBox(R"(arg { name: "min_size" floats: 36 } arg { name: "variance" floats: 2 }
+      arg { name: "aspect_ratio" floats: 4 floats: 9 })"));
+  std::vector<float> want = {0.32f, 0.32f, 0.68f, 0.68f,  0.14f, 0.41f,  0.86f,
+                             0.59f, 0.41f, 0.14f, 0.59f,  0.86f, -0.04f, 0.44f,
+                             1.04f, 0.56f, 0.44f, -0.04f, 0.56f, 1.04f};
+  want.resize(40, 2);
+  ExpectTensor<float>(ws, "Y", {1, 2, 20}, want, 1e-6);
 }
 
 // More boxes at a position than one launch on CUDA takes.

@@ -83,6 +83,59 @@ TEST(DeformConvTest, ReadsZerosOutsideOfTheImage) {
                   {F32({1, 1, 1, 2}, {0, 0})}});
 }
 
+// All that the axes, groups and images have apart, with offsets of whole pixels, against the definition.
+TEST(DeformConvTest, AxesGroupsAndImagesAreApart) {
+  constexpr int kImages = 2, kIn = 4, kOut = 6, kH = 6, kW = 9, kRows = 4, kColumns = 6, kTaps = 6;
+  const auto cycle = [](int count, int period, int least) {
+    std::vector<float> values;
+    for (int i = 0; i < count; ++i)
+      values.push_back(static_cast<float>((i * 7 + i / 5) % period + least));
+    return values;
+  };
+  Workspace ws;
+  const std::vector<float> x = cycle(kImages * kIn * kH * kW, 11, -5),
+                           w = cycle(kOut * kIn / 2 * kTaps, 5, -2),
+                           moves = cycle(kImages * 2 * 2 * kTaps * kRows * kColumns, 3, -1),
+                           bias = cycle(kOut, 13, 1),
+                           mask = cycle(kImages * 2 * kTaps * kRows * kColumns, 4, 0);
+  Feed<float>(&ws, "X", {kImages, kIn, kH, kW}, x);
+  Feed<float>(&ws, "W", {kOut, kIn / 2, 2, 3}, w);
+  Feed<float>(&ws, "O", {kImages, 2 * 2 * kTaps, kRows, kColumns}, moves);
+  Feed<float>(&ws, "B", {kOut}, bias);
+  Feed<float>(&ws, "M", {kImages, 2 * kTaps, kRows, kColumns}, mask);
+  RunOp(&ws, R"(type: "ONNXDeformConv" input: "X" input: "W" input: "O" input: "B" input: "M"
+      output: "Y" arg { name: "group" i: 2 } arg { name: "offset_group" i: 2 }
+      arg { name: "kernel_shape" ints: 2 ints: 3 } arg { name: "strides" ints: 2 ints: 1 }
+      arg { name: "dilations" ints: 1 ints: 2 }
+      arg { name: "pads" ints: 1 ints: 0 ints: 2 ints: 1 })");
+  std::vector<float> want;
+  const auto at = [](const std::vector<float>& values, int i) {
+    return values[static_cast<size_t>(i)];
+  };
+  for (int n = 0; n < kImages; ++n) {
+    for (int m = 0; m < kOut; ++m) {
+      for (int p = 0; p < kRows * kColumns; ++p) {
+        float sum = at(bias, m);
+        for (int c = 0; c < kIn / 2; ++c) {
+          const int channel = m / (kOut / 2) * (kIn / 2) + c, of = channel / 2;
+          for (int t = 0; t < kTaps; ++t) {
+            const int move = ((n * 2 + of) * kTaps + t) * 2 * kRows * kColumns + p;
+            const int row = p / kColumns * 2 - 1 + t / 3 + static_cast<int>(at(moves, move));
+            const int column =
+                p % kColumns + t % 3 * 2 + static_cast<int>(at(moves, move + kRows * kColumns));
+            if (row < 0 || row >= kH || column < 0 || column >= kW) continue;
+            sum += at(x, ((n * kIn + channel) * kH + row) * kW + column) *
+                   at(w, (m * (kIn / 2) + c) * kTaps + t) *
+                   at(mask, ((n * 2 + of) * kTaps + t) * kRows * kColumns + p);
+          }
+        }
+        want.push_back(sum);
+      }
+    }
+  }
+  ExpectTensor<float>(ws, "Y", {kImages, kOut, kRows, kColumns}, want, 1e-3);
+}
+
 TEST(DeformConvTest, RejectsOtherOffsets) {
   ExpectCaseThrows({"ONNXDeformConv",
                     "",

@@ -14,7 +14,9 @@ namespace caffe2rt::test::odd_models_test {
 namespace {
 
 using node_forms::Constant;
+using node_forms::Float;
 using node_forms::Int;
+using node_forms::Ints;
 using node_forms::kBool;
 using node_forms::kFloat;
 using node_forms::kInt64;
@@ -137,6 +139,9 @@ TEST(OddModelsTest, NaNIsAConstantLikeOthers) {
       FloatsOf(RunOnnxBytes(OnnxBytes(c + Node("Add", "cc") + kOddY, 18), {}, "y"));
   EXPECT_TRUE(std::isnan(sum.at(0)));
   EXPECT_EQ(sum.at(1), 2);
+  // No elements and one are none.
+  EXPECT_TRUE(IsComputed(Constant("c", kFloat, {0}, {}) + Constant("d", kFloat, {1}, {2}) +
+                         Node("Add", "cd")));
   // A bound that is no number is known, too.
   const std::string bytes =
       OnnxBytes(OnnxValue("input", "x", {"2"}) + Constant("l", kFloat, {}, {NAN}) +
@@ -274,6 +279,45 @@ TEST(OddModelsTest, InputsWithoutATypeBecomeFloatsBeforeTheyAreRounded) {
   }
 }
 
+// Also where only a run knows the shape, or where there are more elements than the import computes.
+TEST(OddModelsTest, ConstantsOfShapesAreExact) {
+  const auto check = [](const std::string& value, const auto& want) {
+    using T = std::decay_t<decltype(want)>;
+    const std::string attribute =
+        "attribute { name: 'value' type: TENSOR t { dims: 1 " + value + " } } ";
+    for (const int64_t rows : {0, 3, 5000}) {
+      for (const bool known : {true, false}) {
+        SCOPED_TRACE(MakeString(value, " ", rows, known ? " known" : " of a run"));
+        const std::string graph =
+            (known ? List("s", {rows, 2}) : OnnxValue("input", "s", {"2"}, kInt64)) +
+            Node("ConstantOfShape", "s", attribute);
+        const std::string bytes = OnnxBytes(graph + kOddY, 18);
+        ASSERT_EQ(OnnxImportError(bytes), "");
+        NamedTensors inputs;
+        if (!known) inputs.emplace_back("s", IntTensor({2}, {rows, 2}));
+        const Tensor y = RunOnnxBytes(bytes, inputs, "y");
+        ASSERT_TRUE(y.IsType<T>());
+        EXPECT_EQ(y.dims(), (Numbers{rows, 2}));
+        for (int64_t i = 0; i < y.numel(); ++i) ASSERT_EQ(y.data<T>()[i], want) << i;
+      }
+    }
+  };
+  check("data_type: 1 float_data: 0.1", 0.1f);
+  check("data_type: 11 double_data: 0.1", 0.1);
+  check("data_type: 11 double_data: 1e300", 1e300);
+  check("data_type: 7 int64_data: 9223372036854775807", int64_t{INT64_MAX});
+  check("data_type: 7 int64_data: -9223372036854775808", int64_t{INT64_MIN});
+  check("data_type: 7 int64_data: 9007199254740993", int64_t{9007199254740993});
+  check("data_type: 12 uint64_data: 4294967295", uint32_t{4294967295});
+  check("data_type: 13 uint64_data: 18446744073709551615", uint64_t{UINT64_MAX});
+  check("data_type: 6 int32_data: -2147483648", int32_t{INT32_MIN});
+  check("data_type: 3 int32_data: -128", int8_t{-128});
+  check("data_type: 2 int32_data: 255", uint8_t{255});
+  check("data_type: 5 int32_data: -32768", int16_t{-32768});
+  check("data_type: 4 int32_data: 65535", uint16_t{65535});
+  check("data_type: 9 int32_data: 1", true);
+}
+
 TEST(OddModelsTest, FilesMayHoldNoTexts) {
   const TempDir folder;
   const std::string path = folder.path("t.pb");
@@ -331,6 +375,56 @@ TEST(OddModelsTest, BlobsOfACallHaveItsName) {
   ASSERT_GE(model.predict_net.op_size(), 2);
   EXPECT_EQ(model.predict_net.op(0).output(0), "call/t");
   EXPECT_EQ(model.node_blobs.at("call/t"), "call/t");
+}
+
+TEST(OddModelsTest, SeedsOfAllRandomNodesAreNoted) {
+  for (const char* type :
+       {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}) {
+    const bool like = std::string(type).ends_with("Like");
+    const std::string node = like ? Node(type, "x", Float("seed", 1))
+                                  : Node(type, "", Float("seed", 1) + Ints("shape", {2}));
+    const OnnxModel model =
+        ImportOnnxFromMemory(OnnxBytes(OnnxValue("input", "x", {"2"}) + node + kOddY, 18), {});
+    ASSERT_EQ(model.notes.size(), 1u) << type;
+    EXPECT_EQ(model.notes[0], "node \"n\": its seed has no effect: --seed sets that of the model");
+  }
+}
+
+// (1, 10 | 100, 1000) and (1, 3 | 2, 4), each as it is or turned, and a bias that a float does not hold.
+TEST(OddModelsTest, ProductsOfDoublesAndIntegersMayBeTurned) {
+  const int64_t x[] = {1, 10, 100, 1000}, b[] = {1, 3, 2, 4}, c[] = {1099511627777, 7};
+  const std::vector<int64_t> four(x, x + 4);
+  for (const int type : {11, kInt64, 6}) {
+    const std::string list = type == 11 ? "double_data" : type == 6 ? "int32_data" : "int64_data";
+    const std::string bias = type == 6 ? "[5, 7]" : "[1099511627777, 7]";
+    const std::string parts =
+        MakeString("initializer { name: 'b' data_type: ", type, " dims: 2 dims: 2 ", list,
+                   ": [1, 3, 2, 4] } initializer { name: 'c' data_type: ", type, " dims: 2 ", list,
+                   ": ", bias, " } ");
+    for (const int64_t a_turned : {0, 1}) {
+      for (const int64_t b_turned : {0, 1}) {
+        SCOPED_TRACE(MakeString(type, " ", a_turned, " ", b_turned));
+        const std::string bytes = OnnxBytes(
+            OnnxValue("input", "x", {"2", "2"}, kInt64) + parts +
+                Node("Cast", "x", Int("to", type), "a") +
+                Node("Gemm", "abc", Int("transA", a_turned) + Int("transB", b_turned), "p") +
+                kOddY + Node("Cast", "p", Int("to", kInt64)),
+            18);
+        ASSERT_EQ(OnnxImportError(bytes), "");
+        std::vector<int64_t> want;
+        for (int i = 0; i < 2; ++i) {
+          for (int j = 0; j < 2; ++j) {
+            int64_t sum = type == 6 && j == 0 ? 5 : c[j];
+            for (int k = 0; k < 2; ++k)
+              sum += x[a_turned != 0 ? k * 2 + i : i * 2 + k] *
+                     b[b_turned != 0 ? j * 2 + k : k * 2 + j];
+            want.push_back(sum);
+          }
+        }
+        EXPECT_EQ(IntsOf(RunOnnxBytes(bytes, {{"x", IntTensor({2, 2}, four)}}, "y")), want);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 using node_forms::Constant;
 using node_forms::Float;
 using node_forms::Int;
+using node_forms::Ints;
+using node_forms::kBool;
 using node_forms::kFloat;
 using node_forms::kUint8;
 using node_forms::List;
@@ -147,6 +149,37 @@ TEST(OddOptionsTest, ConvolutionsThatSeeThePastMayBeActivated) {
                  {"Swish", node("swish"), dims, {1, -2}, dims, {one, minus}, 28}});
 }
 
+// Four queries of 0 for two keys: the mean of the values 1 and 3 that a query sees, or 0 if there is none.
+TEST(OddOptionsTest, QueriesThatAreFarBehindTheKeysSeeNone) {
+  const std::string keys = Reals("k", {1, 1, 2, 1}, {1, 1}) + Reals("v", {1, 1, 2, 1}, {1, 3});
+  const std::string causal = Int("is_causal", 1);
+  const Numbers dims = {1, 1, 4, 1};
+  const std::vector<float> x = {0, 0, 0, 0};
+  const auto node = [&](const std::string& more) { return keys + Node("Attention", "xkv", more); };
+  CheckOddCases(
+      {{"All", node(""), dims, x, dims, {2, 2, 2, 2}, 28},
+       {"Causal", node(causal), dims, x, dims, {1, 2, 2, 2}, 28},
+       {"OwnKey", node(causal + Int("left_window_size", 0)), dims, x, dims, {1, 3, 0, 0}, 28},
+       {"Two", node(causal + Int("left_window_size", 1)), dims, x, dims, {1, 2, 3, 0}, 28},
+       {"Three", node(causal + Int("left_window_size", 2)), dims, x, dims, {1, 2, 2, 3}, 28},
+       {"Left", node(Int("left_window_size", 0)), dims, x, dims, {2, 3, 0, 0}, 28},
+       {"Right",
+        node(Int("left_window_size", 1) + Int("right_window_size", 0)),
+        dims,
+        x,
+        dims,
+        {1, 2, 3, 0},
+        28},
+       {"Behind",
+        keys + Reals("p", {1, 1, 3, 1}, {1, 1, 1}) + Reals("q", {1, 1, 3, 1}, {10, 20, 30}) +
+            Node("Attention", "xkv-pq", causal + Int("left_window_size", 1)),
+        dims,
+        x,
+        dims,
+        {15.5, 2, 3, 0},
+        28}});
+}
+
 // Rows of (9, 7 | 10, 1 | 4) and (8, 8 | 6, 8 | 12) in blocks of two, less their zero points.
 TEST(OddOptionsTest, QuantizedMatricesMayHaveZeroPointsAndABias) {
   const std::string matrix =
@@ -188,6 +221,274 @@ TEST(OddOptionsTest, EmptyNamesAtTheEndAreNoInputs) {
                   x,
                   dims,
                   {-0.5, 0.5}}});
+}
+
+TEST(OddOptionsTest, QuantizedProductsHaveABiasWithoutZeroPoints) {
+  const std::string parts = Constant("b", kUint8, {2, 1}, {3, 2}) + Reals("s", {}, {0.5}) +
+                            Constant("z", kUint8, {}, {1}) + Reals("c", {1}, {7});
+  const auto node = [&](const char* inputs) {
+    return parts + Contrib(Node("DynamicQuantizeMatMul", inputs));
+  };
+  const Numbers row = {1, 2}, one = {1, 1};
+  CheckOddCases({{"None", node("xbs"), row, {0, 255}, one, {255}},
+                 {"Bias", node("xbs-c"), row, {0, 255}, one, {262}},
+                 {"ZeroPoint", node("xbsz"), row, {0, 255}, one, {127.5}},
+                 {"Both", node("xbszc"), row, {0, 255}, one, {134.5}}});
+}
+
+// Axis 1 and blocks of 128 rows, which here are one block.
+TEST(OddOptionsTest, BlocksOfTablesHaveDefaults) {
+  std::vector<double> bytes, want;
+  for (int i = 0; i < 40; ++i) {
+    bytes.push_back(128 + i);
+    want.push_back(2 * i);
+  }
+  const std::string table =
+      Constant("t", kUint8, {1, 40, 1}, bytes) + Reals("s", {1, 1, 1}, {2}) + List("i", {0});
+  const auto node = [&](const std::string& more) {
+    return table + Contrib(Node("GatherBlockQuantized", "tis", Int("bits", 8) + more, "g")) +
+           Node("Add", "gx");
+  };
+  CheckOddCases({{"Default", node(""), {1}, {0}, {1, 40, 1}, want},
+                 {"Axis", node(Int("quantize_axis", -2)), {1}, {0}, {1, 40, 1}, want},
+                 {"Block", node(Int("block_size", 64)), {1}, {0}, {1, 40, 1}, want}});
+}
+
+// One scale for each index of axis 1, also where it is not the last.
+TEST(OddOptionsTest, NarrowFloatsAreQuantizedAlongAxis1) {
+  const std::string parts = Reals("s", {2}, {1, 4}) + Constant("z", 17, {2}, {0, 0});
+  const std::string number = Int("to", kFloat), narrow = Int("to", 17);
+  const Numbers dims = {1, 2, 2};
+  const std::vector<float> x = {1, 2, 4, 8};
+  CheckOddCases(
+      {{"Default",
+        parts + Node("QuantizeLinear", "xsz", "", "q") + Node("Cast", "q", number),
+        dims,
+        x,
+        dims,
+        {1, 2, 1, 2},
+        21},
+       {"Last",
+        parts + Node("QuantizeLinear", "xsz", Int("axis", 2), "q") + Node("Cast", "q", number),
+        dims,
+        x,
+        dims,
+        {1, 0.5, 4, 2},
+        21},
+       {"Back",
+        parts + Node("Cast", "x", narrow, "q") + Node("DequantizeLinear", "qs"),
+        dims,
+        x,
+        dims,
+        {1, 2, 16, 32},
+        21},
+       {"BackLast",
+        parts + Node("Cast", "x", narrow, "q") + Node("DequantizeLinear", "qs", Int("axis", -1)),
+        dims,
+        x,
+        dims,
+        {1, 8, 4, 32},
+        21}});
+}
+
+TEST(OddOptionsTest, SequencesOfOneTensor) {
+  const auto joined = [](const std::string& more) {
+    return Node("SequenceConstruct", "x", "", "s") + Node("ConcatFromSequence", "s", more);
+  };
+  const auto split = [](const std::string& more) {
+    return List("z", {0}, true) + Node("SplitToSequence", "x", more, "s") +
+           Node("SequenceAt", "sz");
+  };
+  const std::vector<float> x = {1, 2, 3};
+  const std::string stacked = Int("new_axis", 1), none = Int("keepdims", 0);
+  CheckOddCases({{"Joined", joined(Int("axis", 0)), {3}, x, {3}, {1, 2, 3}},
+                 {"Stacked", joined(Int("axis", 0) + stacked), {3}, x, {1, 3}, {1, 2, 3}},
+                 {"StackedLast", joined(Int("axis", -1) + stacked), {3}, x, {3, 1}, {1, 2, 3}},
+                 {"Kept", split(Int("axis", 0)), {1, 3}, x, {1, 3}, {1, 2, 3}},
+                 {"Removed", split(Int("axis", 0) + none), {1, 3}, x, {3}, {1, 2, 3}},
+                 {"RemovedLast", split(Int("axis", -1) + none), {3, 1}, x, {3}, {1, 2, 3}},
+                 {"RemovedOfMany", split(Int("axis", 1) + none), {1, 3}, x, {1}, {1}}});
+}
+
+TEST(OddOptionsTest, AnAxisOf0IsNotNoAxis) {
+  const std::string c = Constant("c", kBool, {2}, {0, 1});
+  const std::vector<float> x = {3, 4, 1, 2};
+  const Numbers dims = {2, 2};
+  CheckOddCases(
+      {{"Compress", c + Node("Compress", "xc"), dims, x, {1}, {4}},
+       {"Compress0", c + Node("Compress", "xc", Int("axis", 0)), dims, x, {1, 2}, {1, 2}},
+       {"Compress1", c + Node("Compress", "xc", Int("axis", 1)), dims, x, {2, 1}, {4, 2}},
+       {"Unique", Node("Unique"), dims, {2, 1, 2, 1}, {2}, {1, 2}},
+       {"Unique0", Node("Unique", "x", Int("axis", 0)), dims, {2, 1, 2, 1}, {1, 2}, {2, 1}},
+       {"Unique1", Node("Unique", "x", Int("axis", 1)), dims, {2, 1, 2, 1}, dims, {1, 2, 1, 2}},
+       // The counts are integers.
+       {"Counts",
+        Node("Unique", "x", "", "uijk") + Node("ReduceSum", "k", "", "n") +
+            Node("Relu", "n", "", "r") + Node("Cast", "r", Int("to", kFloat)),
+        dims,
+        {2, 1, 2, 1},
+        {1},
+        {4}}});
+}
+
+// A window of one column is not larger than its padding, though that of the rows is.
+TEST(OddOptionsTest, WindowsMayBeSmallerThanTheirPadding) {
+  const std::string pads = Ints("pads", {1, 1, 1, 1}), ceil = Ints("kernel_shape", {3, 1});
+  const std::string all = Int("count_include_pad", 1), flat = Ints("kernel_shape", {1, 3});
+  CheckOddCases({{"Rows",
+                  Node("AveragePool", "x", pads + ceil + all),
+                  {1, 1, 1, 2},
+                  {3, 6},
+                  {1, 1, 1, 4},
+                  {0, 1, 2, 0}},
+                 {"Columns",
+                  Node("AveragePool", "x", pads + flat + all),
+                  {1, 1, 2, 1},
+                  {3, 6},
+                  {1, 1, 4, 1},
+                  {0, 1, 2, 0}}});
+}
+
+TEST(OddOptionsTest, RunningStatisticsOfOpset14) {
+  const std::string parts =
+      Reals("s", {1}, {1}) + Reals("b", {1}, {5}) + Reals("m", {1}, {10}) + Reals("v", {1}, {4});
+  const std::string trains = Int("training_mode", 1) + Float("momentum", 0.25);
+  for (const int64_t opset : {14, 15, 18}) {
+    const auto node = [&](const std::string& more, const char* outputs) {
+      return parts + Node("BatchNormalization", "xsbmv", more, outputs);
+    };
+    CheckOddCases({{"Plain", node("", "y"), {2, 1}, {14, 6}, {2, 1}, {7, 3}, opset},
+                   {"Y", node(trains, "yzw"), {2, 1}, {14, 6}, {2, 1}, {6, 4}, opset},
+                   {"Mean", node(trains, "zyw"), {2, 1}, {14, 6}, {1}, {10}, opset},
+                   {"Variance", node(trains, "zwy"), {2, 1}, {14, 6}, {1}, {13}, opset}});
+  }
+}
+
+TEST(OddOptionsTest, CastLikeRoundsToTheTypeOfItsSecondInput) {
+  for (const int type : {10, 16}) {
+    CheckOddCases({{"Half",
+                    Constant("t", type, {1}, {0}) + Node("CastLike", "xt", "", "h") +
+                        Node("Cast", "h", Int("to", kFloat)),
+                    {3},
+                    {1.0f + 0x1p-13f, 1.0f + 0x1.8p-12f, -2},
+                    {3},
+                    {1, 1, -2}}});
+  }
+}
+
+// --- attention ---
+
+TEST(OddOptionsTest, ScoresOfAttentionAreScaled) {
+  const std::string apart = Reals("k", {1, 1, 2, 1}, {0, 1}) + Reals("v", {1, 1, 2, 1}, {0, 8});
+  const std::string flat = Reals("k", {1, 2, 1}, {0, 1}) + Reals("v", {1, 2, 1}, {0, 8});
+  const std::string heads = Int("q_num_heads", 1) + Int("kv_num_heads", 1);
+  const std::string scale = Float("scale", std::log(3.0f));
+  const double whole = 8 / (1 + std::exp(-1.0));
+  CheckOddCases(
+      {{"Apart", apart + Node("Attention", "xkv"), {1, 1, 1, 1}, {1}, {1, 1, 1, 1}, {whole}, 23},
+       {"ApartScaled",
+        apart + Node("Attention", "xkv", scale),
+        {1, 1, 1, 1},
+        {1},
+        {1, 1, 1, 1},
+        {6},
+        23},
+       {"Flat", flat + Node("Attention", "xkv", heads), {1, 1, 1}, {1}, {1, 1, 1}, {whole}, 23},
+       {"FlatScaled",
+        flat + Node("Attention", "xkv", heads + scale),
+        {1, 1, 1},
+        {1},
+        {1, 1, 1},
+        {6},
+        23}});
+}
+
+// Two heads of queries of 0 for one of keys of one column and values of two.
+TEST(OddOptionsTest, GroupsOfQueriesShareValuesOfAnotherSize) {
+  const std::string parts = Reals("k", {1, 2, 1}, {1, 1}) + Reals("v", {1, 2, 2}, {1, 10, 3, 30});
+  CheckOddCases({{"Two",
+                  parts + Contrib(Node("GroupQueryAttention", "xkv",
+                                       Int("num_heads", 2) + Int("kv_num_heads", 1))),
+                  {1, 2, 2},
+                  {0, 0, 0, 0},
+                  {1, 2, 4},
+                  {1, 10, 1, 10, 2, 20, 2, 20}}});
+}
+
+// Queries and keys are 0, and values are x.
+TEST(OddOptionsTest, NoQuerySeesLaterKeysNorMaskedOnes) {
+  const auto node = [](const std::vector<double>& mask, int64_t unidirectional) {
+    return Reals("w", {1, 3}, {0, 0, 1}) + Reals("b", {3}, {0, 0, 0}) +
+           Constant("m", 6, {1, 3}, mask) +
+           Contrib(Node("Attention", "xwbm",
+                        Int("num_heads", 1) + Int("unidirectional", unidirectional)));
+  };
+  const Numbers dims = {1, 3, 1};
+  const std::vector<float> x = {1, 3, 8};
+  CheckOddCases({{"All", node({1, 1, 1}, 0), dims, x, dims, {4, 4, 4}},
+                 {"Masked", node({1, 1, 0}, 0), dims, x, dims, {2, 2, 2}},
+                 {"Causal", node({1, 1, 1}, 1), dims, x, dims, {1, 2, 4}},
+                 {"Both", node({1, 0, 1}, 1), dims, x, dims, {1, 1, 4.5}}});
+}
+
+// A state of float32 is not rounded where the other inputs are of 16 bits.
+TEST(OddOptionsTest, StatesOfLinearAttentionKeepTheirType) {
+  for (const int half : {10, 16}) {
+    const std::string zeros = Constant("k", half, {1, 1, 1}, {0}) +
+                              Constant("q", half, {1, 1, 1}, {half == 10 ? 15360.0 : 16256.0}) +
+                              Reals("s", {1, 1, 1, 1}, {2049});
+    CheckOddCases(
+        {{"State",
+          zeros + Node("Cast", "x", Int("to", half), "v") +
+              Node("LinearAttention", "qkvs",
+                   Int("q_num_heads", 1) + Int("kv_num_heads", 1) + Text("update_rule", "linear"),
+                   "zt") +
+              Reals("e", {}, {2048}) + Node("Sub", "te"),
+          {1, 1, 1},
+          {5},
+          {1, 1, 1, 1},
+          {1},
+          27}});
+  }
+}
+
+// Files of the first versions do not state the types of attributes.
+TEST(OddOptionsTest, AttributesWithoutTypes) {
+  const auto ints = [](const char* name, const Numbers& values) {
+    std::string text = MakeString("attribute { name: '", name, "' ");
+    for (const int64_t value : values) text += MakeString("ints: ", value, " ");
+    return text + "} ";
+  };
+  const std::string same = "attribute { name: 'auto_pad' s: 'SAME_UPPER' } ";
+  const std::vector<float> x = {1, 5, 2, 4, 3};
+  CheckOddCases({{"Max",
+                  Node("MaxPool", "x", ints("kernel_shape", {2}) + same),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 5},
+                  {5, 5, 4, 4, 3},
+                  6},
+                 {"Average",
+                  Node("AveragePool", "x", ints("kernel_shape", {2}) + ints("strides", {2}) + same),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 3},
+                  {3, 3, 3},
+                  6},
+                 {"Norm",
+                  Node("LpPool", "x", ints("kernel_shape", {2}) + "attribute { name: 'p' i: 1 } "),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 4},
+                  {6, 7, 6, 7},
+                  6},
+                 {"Hardmax",
+                  Node("Hardmax", "x", "attribute { name: 'axis' i: 2 } "),
+                  {1, 1, 5},
+                  x,
+                  {1, 1, 5},
+                  {0, 1, 0, 0, 0},
+                  6}});
 }
 
 }  // namespace
