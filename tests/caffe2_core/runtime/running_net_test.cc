@@ -16,9 +16,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::vector<std::string> lines;
+std::vector<size_t> positions;
 
 void ReadLines() {
   lines.clear();
+  positions = RunningNet::Positions();
   RunningNet::Describe([](const char* line) { lines.push_back(line); });
 }
 
@@ -55,6 +57,25 @@ TEST(RunningNetTest, NamesTheOperatorsOfNestedNets) {
       lines,
       ElementsAre("while running operator 0 (RunningNetTest, output \"y\") of net \"inner\"\n",
                   "while running operator 1 (RunningNetTest) of net \"outer\"\n"));
+}
+
+// From the outermost net to the innermost one, whichever positions they have.
+TEST(RunningNetTest, PositionsBeginWithTheOutermostNet) {
+  Workspace ws;
+  const std::string fill = "op { type: 'ConstantFill' output: 'x' arg { name: 'shape' ints: 1 } } ",
+                    look = "op { type: 'RunningNetTest' output: 'y' } ";
+  const auto nested = [](const std::string& name, const std::string& ops) {
+    return "op { type: 'RunningNetTest' arg { name: 'net' n { name: '" + name + "' " + ops +
+           "} } } ";
+  };
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(
+      "name: 'outer' " + nested("middle", fill + fill + nested("inner", fill + look) + fill))));
+  EXPECT_THAT(positions, ElementsAre(0u, 2u, 1u));
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet("name: 'n' " + fill + fill + fill + look)));
+  EXPECT_THAT(positions, ElementsAre(3u));
+  EXPECT_TRUE(ws.RunOperatorOnce(ParseOp("type: 'RunningNetTest' output: 'y'")));
+  EXPECT_THAT(positions, IsEmpty());
+  EXPECT_THAT(lines, IsEmpty());
 }
 
 TEST(RunningNetTest, NamesNothingAfterARun) {

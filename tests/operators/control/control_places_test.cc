@@ -2,6 +2,7 @@
 // uses after another one, and copies of what is bound.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
@@ -201,6 +203,51 @@ TEST(ControlPlacesTest, ASignalEndsLoopsAfterTheIteration) {
     const std::string got =
         MessageOf([&] { (void)ws.RunOperatorOnce(ParseOp(loop + raise + "} }")); });
     EXPECT_THAT(got, testing::EndsWith("the loop was interrupted by a signal after 1 iterations"));
+  }
+}
+
+// An operator that stops the run around it.
+std::atomic<bool>& RunIsStopped() {
+  static std::atomic<bool> stopped{false};
+  return stopped;
+}
+class ControlPlacesStopOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { return RunIsStopped() = true; }
+};
+REGISTER_CPU_OPERATOR(ControlPlacesStop, ControlPlacesStopOp);
+OPERATOR_SCHEMA(ControlPlacesStop).NumInputs(0).NumOutputs(0);
+
+// The last operator of the iteration stops the run, which ends the loop although it would end anyway.
+TEST(ControlPlacesTest, AStoppedRunEndsLoopsAfterTheIteration) {
+  Workspace ws;
+  Feed<bool>(&ws, "no", {1}, {false});
+  Feed<int64_t>(&ws, "trips", {1}, {1});
+  const std::string loops[] = {
+      R"(type: "While" input: "c" output: "c" arg { name: "loop_net" n { name: "b"
+         op { type: "Copy" input: "no" output: "c" } )",
+      R"(type: "ONNXWhile" input: "trips" input: "c" input: "x" output: "x"
+         arg { name: "has_trip_count" i: 1 } arg { name: "body" n { name: "b" external_input: "i"
+         external_input: "c" external_input: "v" external_output: "c" external_output: "w"
+         op { type: "Copy" input: "v" output: "w" } )"};
+  for (const std::string& loop : loops) {
+    for (const bool stops : {false, true}) {
+      RunIsStopped() = false;
+      const StopScope scope(RunIsStopped());
+      Feed<bool>(&ws, "c", {1}, {true});
+      Feed<float>(&ws, "x", {1}, {2});
+      const std::string got = MessageOf([&] {
+        (void)ws.RunOperatorOnce(
+            ParseOp(loop + (stops ? "op { type: 'ControlPlacesStop' } } }" : "} }")));
+      });
+      if (stops) {
+        EXPECT_THAT(got,
+                    testing::EndsWith("the run was stopped while the operator waited or looped"));
+      } else {
+        EXPECT_EQ(got, "(nothing was thrown)");
+      }
+    }
   }
 }
 

@@ -162,6 +162,53 @@ TEST(GradientDevicesTest, OfWhileIsThatOfTheOperatorForAllThatItAdds) {
   }
 }
 
+// The loop of the gradient has the device and the name of the forward one; its condition is that of the
+// scope, whatever the forward condition was.
+TEST(GradientDevicesTest, NetsOfWhileKeepTheirDevicesAndNames) {
+  for (const bool in_place : {false, true}) {
+    for (const bool named : {false, true}) {
+      for (const bool marked : {false, true}) {
+        const std::string out = in_place ? "x" : "y";
+        const std::string net = MakeString(
+            R"(op { type: "CreateScope" output: "S" } op { type: "While" input: "c" input: "x"
+              input: "S" output: ")",
+            out, R"(" output: "c" output: "S" arg { name: "cond_net" n { name: "test"
+              device_option { random_seed: 3 } op { type: "Not" input: "c" output: "c" } } }
+            arg { name: "loop_net" n { )",
+            named ? R"(name: "loop" )" : "", marked ? "device_option { random_seed: 7 } " : "",
+            R"(op { type: "Do" input: "x" input: "S" output: ")", out,
+            R"(" output: "S" arg { name: "copy_external_blobs" i: 1 }
+              arg { name: "inner_blobs" strings: "a")",
+            in_place ? "" : R"( strings: "b")", R"( } arg { name: "outer_blobs_idx" ints: 0)",
+            in_place ? "" : " ints: 1", R"( } arg { name: "net" n { name: "body"
+              op { type: "Tanh" input: "a" output: ")",
+            in_place ? "a" : "b", R"(" } } } } } } })");
+        SCOPED_TRACE(net);
+        int loops = 0;
+        for (const OperatorDef& op : Backward(net, "While", out, false)) {
+          if (op.type() != "While") continue;
+          ++loops;
+          for (const Argument& arg : op.arg()) {
+            if (arg.name() == "loop_net") {
+              EXPECT_EQ(arg.n().name(), named ? "loop_grad" : "");
+              EXPECT_EQ(arg.n().has_device_option(), marked);
+              EXPECT_EQ(arg.n().device_option().random_seed(), marked ? 7u : 0u);
+            } else if (arg.name() == "cond_net") {
+              EXPECT_NE(arg.n().name(), "");
+              EXPECT_FALSE(arg.n().has_device_option());
+              ASSERT_EQ(arg.n().op_size(), 1);
+              EXPECT_EQ(arg.n().op(0).type(), "HasScope");
+              EXPECT_EQ(arg.n().op(0).input(0), "S");
+              EXPECT_EQ(arg.n().op(0).output(0), op.input(0));
+            }
+          }
+        }
+        EXPECT_EQ(loops, 1);
+      }
+    }
+  }
+}
+
 TEST(GradientDevicesTest, MakersNameWhatTheyCannotDifferentiate) {
   const auto pass = [](const std::string& text, const std::string& blob,
                        const GradientWrapper& of) {

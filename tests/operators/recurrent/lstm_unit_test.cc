@@ -1,5 +1,6 @@
 #include "operators/recurrent/lstm_unit.h"
 
+#include "caffe2_core/graph/device_inference.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -107,6 +108,37 @@ TEST_F(LSTMUnitTest, HasTheGradientOfTheFormulas) {
                                            " } arg { name: 'forget_bias' f: 0.5 }"));
   }
   ExpectGradientMatches(&ws_, kWithoutLengths);
+}
+
+// The time step, which comes behind the lengths if there are any, is on the CPU.
+TEST(LSTMUnitDevicesTest, TheTimeStepAloneIsOnTheCpu) {
+  struct UnitRow {
+    const char* type;
+    int inputs, outputs, lengths;  // without the input of the lengths, and where that would be
+  };
+  for (const UnitRow& row : {UnitRow{"LSTMUnit", 4, 2, 3}, UnitRow{"LSTMUnitGradient", 8, 3, 3},
+                             UnitRow{"GRUUnit", 3, 1, 2}, UnitRow{"GRUUnitGradient", 5, 2, 2}}) {
+    for (const bool has_lengths : {true, false}) {
+      SCOPED_TRACE(MakeString(row.type, has_lengths));
+      OperatorDef def =
+          ParseOp(MakeString("type: '", row.type, "' device_option { device_type: 1 device_id: 3 }",
+                             has_lengths ? "" : " arg { name: 'sequence_lengths' i: 0 }"));
+      for (int i = 0; i < row.inputs + (has_lengths ? 1 : 0); ++i)
+        def.add_input(MakeString("i", i));
+      for (int i = 0; i < row.outputs; ++i) def.add_output(MakeString("o", i));
+      const auto [inputs, outputs] = InferOpInputOutputDevice(def);
+      ASSERT_EQ(static_cast<int>(inputs.size()), def.input_size());
+      for (int i = 0; i < def.input_size(); ++i) {
+        const bool on_cpu = i == row.lengths + (has_lengths ? 1 : 0);
+        EXPECT_EQ(inputs[static_cast<size_t>(i)].device_type(), on_cpu ? CPU : CUDA) << i;
+        if (!on_cpu) {
+          EXPECT_EQ(inputs[static_cast<size_t>(i)].device_id(), 3);
+        }
+      }
+      ASSERT_EQ(static_cast<int>(outputs.size()), row.outputs);
+      for (const DeviceOption& output : outputs) EXPECT_EQ(output.device_type(), CUDA);
+    }
+  }
 }
 
 TEST_F(LSTMUnitTest, MakesOneGradientOperator) {
