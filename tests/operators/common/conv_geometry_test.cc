@@ -235,6 +235,14 @@ TEST(ConvGeometryTest, OnlyConvolutionsCheckTheirGroup) {
   }
 }
 
+TEST(ConvGeometryTest, TransposedConvolutionsAreNeverGlobal) {
+  const std::string args = Int("kernel", 2) + Int("global_pooling", 1);
+  for (const WindowUse use : {WindowUse::kConv, WindowUse::kPool, WindowUse::kPad}) {
+    EXPECT_TRUE(Parse(args, use).global_pooling);
+  }
+  EXPECT_FALSE(Parse(args, WindowUse::kConvTranspose).global_pooling);
+}
+
 TEST(ConvGeometryTest, RejectsContradictoryArguments) {
   for (const auto& [args, text] : std::vector<std::pair<std::string, std::string>>{
            {Int("kernel", 2) + Ints("strides", {1}), "argument strides, want as many as kernels"},

@@ -88,6 +88,22 @@ TEST(ConvCostsOfCallsTest, CountTheGradientsThatAreComputed) {
   }
 }
 
+// That of a convolution follows from the filter.
+TEST(ConvCostsOfCallsTest, CountNoTransposedBiasOfUnknownShape) {
+  EnsureBuiltinOperators();
+  for (const std::string type : {"Conv", "ConvTranspose", "ConvFusion"}) {
+    SCOPED_TRACE(type);
+    const std::string text = type + " X w b -> Y kernel=3";
+    const OperatorDef def = OperatorsOf({text.c_str(), ""})[0];
+    std::vector<TensorShape> in = FloatShapes({{1, 2, 4, 4}, {2, 2, 3, 3}, {2}});
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    EXPECT_EQ(schema->InferCost(def, in).params_bytes, 38 * 4);
+    in[2].Clear();
+    in[2].set_unknown_shape(true);
+    EXPECT_EQ(schema->InferCost(def, in).params_bytes, type == "ConvTranspose" ? 36 * 4 : 38 * 4);
+  }
+}
+
 ConvShape ShapeFor(const std::string& arguments, const Dims& x, const Dims& filter,
                    bool bias = false) {
   const std::string text = "Conv X w -> Y " + arguments;

@@ -208,6 +208,22 @@ TEST(OnednnConvOperatorTest, PreparesChangedFilters) {
   }
 }
 
+// Not that of X.
+TEST(OnednnConvOperatorTest, WritesTheLayoutOfTheArgument) {
+  NaiveImage p = kImages[1];
+  p.filters = 64;
+  for (const bool blocked : {false, true}) {
+    SCOPED_TRACE(blocked);
+    Workspace ws;
+    FeedRandom(&ws, "X", {p.batch, p.channels, p.height, p.width});
+    FeedRandom(&ws, "W", {p.filters, p.channels, 3, 3});
+    ASSERT_TRUE(ws.RunNetOnce(ParseNet(
+        OnednnNet(p, {}, blocked ? "nhwc" : "nChw16c", blocked ? "nChw16c" : "nhwc", "nhwc"))));
+    EXPECT_EQ(FormatOf(ws.GetBlob("y")->Get<Tensor>()),
+              blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc);
+  }
+}
+
 // X stays as it is, so only the filter can show that the plan is another one.
 TEST(ConvFusionTest, PlansAgainForAFilterOfAnotherShape) {
   const NaiveImage& image = kImages[1];

@@ -244,6 +244,17 @@ TEST(ReadConvTuningTest, ReadsRowsOfAFileWithoutAVersion) {
   EXPECT_EQ(ConvTuningLine(table->rows()[0]), line);
 }
 
+TEST_F(UseConvTuningTest, NamesTheFileAndTheLineThatCannotBeRead) {
+  const TempDir dir;
+  const std::string path = dir.Write("rows.tsv", std::string(kConvTuningVersionLine) + "\navx2\n");
+  try {
+    LoadConvTuning(path);
+    ADD_FAILURE() << "the file was read";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_THAT(error.message(), testing::HasSubstr("file \"" + path + "\": line 2"));
+  }
+}
+
 // --- timing ---
 
 const NaiveImage kTimed{2, 16, 6, 5, 32, 3, 3, 1, 1, 1, 1, 1, 1};

@@ -80,6 +80,19 @@ TEST(QuantizeFilterTest, CountsWhatIsNotFiniteAsZero) {
   EXPECT_EQ(scales[1], 1);
 }
 
+// 1 / 127 of the smallest number is 0, which is no scale.
+TEST(QuantizeFilterTest, CountsTheSmallestNumbersAsZero) {
+  const float filter[] = {1e-45f, -1e-45f, 127, 1e-45f};
+  for (const bool pairs : {false, true}) {
+    int8_t bytes[4];
+    float scales[2], sums[2];
+    QuantizeFilter({.out = 2, .in = 2, .pair_limited = pairs}, filter, bytes, scales, sums);
+    EXPECT_THAT(bytes, ElementsAre(0, 0, 127, 0));
+    EXPECT_THAT(scales, ElementsAre(FloatEq(1), FloatEq(1)));
+    EXPECT_THAT(sums, ElementsAre(0, 127));
+  }
+}
+
 TEST(QuantizeFilterTest, CountsNegativeInfinitiesAsZeroInPairs) {
   const float filter[] = {-INFINITY, -3, 2, NAN};
   int8_t bytes[4];

@@ -102,7 +102,11 @@ TEST(Int8FCTest, StatesTheBytesOfPreparedWeights) {
   EXPECT_GE(stated({3, 70}).prepared_bytes, 3 * 70);
   EXPECT_EQ(stated({3, 70}).prepared_bytes, PreparedBytesOf(*created));
   EXPECT_FALSE(stated({3, 70}).prepared_unknown);
-  EXPECT_EQ(stated({0, 70}).prepared_bytes, 0);
+  // A run without elements, or that fails.
+  for (const std::vector<int64_t>& w : {{0, 70}, {3, 0}, {70}, std::vector<int64_t>{3, 7, 10}}) {
+    EXPECT_EQ(stated(w).prepared_bytes, 0) << w[0];
+    EXPECT_FALSE(stated(w).prepared_unknown) << w[0];
+  }
   EXPECT_TRUE(ExtraMemoryOf(net.op(0), {}, {}).prepared_unknown);
 }
 

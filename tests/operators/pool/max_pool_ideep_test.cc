@@ -111,6 +111,25 @@ TEST_P(OnednnPoolTest, RoundsUpAsCaffeDid) {
   }
 }
 
+// Caffe's rounding adds windows behind the image.
+TEST(OnednnAveragePoolTest, TheMeanOfNothingIsNaN) {
+  for (const std::string layout : {"nchw", "nhwc", "nChw16c"}) {
+    SCOPED_TRACE(layout);
+    const std::vector<int64_t> dims = {1, 2, 3, 3};
+    Workspace ws;
+    Tensor* const x = ws.CreateBlob("X")->GetMutableTensor(IDEEP);
+    float* const data =
+        PrepareOutput(x, dims, OnednnLayout::New(DescIn(ParseOnednnFormat(layout), dims)));
+    std::fill_n(data, FloatsOf(*x), 7.0f);
+    RunOp(&ws, R"(type: "AveragePool" input: "X" output: "Y" device_option { device_type: 5 }
+                  arg { name: "kernel" i: 1 } arg { name: "stride" i: 3 }
+                  arg { name: "legacy_pad" i: 3 })");
+    ws.CreateBlob("P")->GetMutableTensor(CPU)->CopyFrom(ws.GetBlob("Y")->Get<Tensor>());
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    ExpectTensor<float>(ws, "P", {1, 2, 2, 2}, {7, kNaN, kNaN, kNaN, 7, kNaN, kNaN, kNaN});
+  }
+}
+
 TEST_P(OnednnPoolTest, KeepsTheLayout) {
   if (GetParam().channels < 16 || GetParam().height < 2) GTEST_SKIP() << "layouts coincide";
   FeedImage("X");

@@ -150,6 +150,26 @@ TEST(MeanPoolTest, RoundsTheMeanOfTheNumbersOfEachWindow) {
   SetNumThreads(1);
 }
 
+// One window over each image of 2 x 3: there is no padding that could be included.
+TEST(MeanPoolTest, WholeImagesHaveNoPadding) {
+  for (const bool include_pad : {false, true}) {
+    PoolPlan plan;
+    plan.batch = 2;
+    plan.channels = 1;
+    plan.whole = true;
+    plan.include_pad = include_pad;
+    const std::vector<uint8_t> x = {10, 20, 30, 40, 50, 60, 0, 0, 0, 0, 0, 12};
+    std::vector<uint8_t> y(2);
+    MeanPoolBytes(plan, 2, 3, {1, 5}, {1, 5}, x.data(), y.data());
+    EXPECT_THAT(y, testing::ElementsAre(35, 2));
+    const std::vector<uint16_t> halves = ToBf16({1, 2, 3, 4, 5, 9, -1, -1, -1, -1, -1, -1});
+    std::vector<uint16_t> means(2);
+    MeanPoolBfloat16s(plan, 2, 3, halves.data(), means.data());
+    EXPECT_EQ(FromBf16(means[0]), 4);
+    EXPECT_EQ(FromBf16(means[1]), -1);
+  }
+}
+
 // Halfway between two numbers with 8 bits, the mean becomes the even one.
 TEST(MeanPoolTest, RoundsHalvesOfBfloat16sToEven) {
   PoolPlan plan;

@@ -145,5 +145,24 @@ TEST(SgemmTest, ForAnyMachineSumsAreInTheOrderOfK) {
   EXPECT_EQ(y[1], sum);
 }
 
+// Rows of B and C have gaps, which are 9 and stay so.
+TEST(GemmTest, ColumnsMayHaveGaps) {
+  const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 9, 10, 9, 100, 9};
+  float c[] = {1, 9, 2, 9};
+  Sgemm(false, false, 2, 1, 3, 1.0f, a, 3, b, 2, 0.0f, c, 2);
+  EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{321, 9, 654, 9}));
+  Sgemm(false, false, 2, 1, 3, 1.0f, a, 3, b, 2, 1.0f, c, 2);
+  EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{642, 9, 1308, 9}));
+  float packed[] = {7, 7};
+  Sgemm(false, false, 2, 1, 3, 2.0f, a, 3, b, 2, 0.0f, packed, 1);
+  EXPECT_EQ(packed[0], 642);
+  EXPECT_EQ(packed[1], 1308);
+  // The columns of A are its rows in memory, with a gap behind each.
+  const float transposed[] = {1, 4, 9, 2, 5, 9, 3, 6, 9};
+  Sgemm(true, false, 2, 1, 3, 1.0f, transposed, 3, b, 2, 0.0f, packed, 1);
+  EXPECT_EQ(packed[0], 321);
+  EXPECT_EQ(packed[1], 654);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::gemm_test

@@ -224,6 +224,19 @@ TEST(ByteGemmTest, RowsOfZerosAndOfExtremesKeepTheirMagnitude) {
   }
 }
 
+// Scales below the smallest normal number would lose digits: such columns count as zeros.
+TEST(ByteGemmTest, ColumnsOfTinyWeightsAreZero) {
+  constexpr float kLeast = 127 * std::numeric_limits<float>::min();
+  const Matrix a = {1, 1, {1}}, b = {1, 3, {1e-38f, 1, kLeast}};
+  for (const ReducedKernel kernel : ByteKernels()) {
+    SCOPED_TRACE(ReducedKernelName(kernel));
+    const std::vector<float> c = Multiply(kernel, {.a = a, .b = b});
+    EXPECT_EQ(c[0], 0);
+    EXPECT_NEAR(c[1], 1, 0.01);
+    EXPECT_NEAR(c[2] / kLeast, 1, 0.01);
+  }
+}
+
 TEST(ByteGemmTest, AppliesActivationsAndAllowsSizesOfZero) {
   const Matrix a = {2, 1, {1, -1}}, b = {1, 2, {127, 254}};
   for (const ReducedKernel kernel : ByteKernels()) {
