@@ -46,5 +46,34 @@ TEST(ReduceCallsTest, ReducesNothingWithoutAxes) {
   });
 }
 
+TEST(ReduceCallsTest, ReducesTheFirstRowsOfEachColumn) {
+  ExpectResults({
+      {"ReduceFrontSum X L -> Y", "X f 2,2 = 1,2,3,4; L i 2 = 1,2", "Y f 2 = 1,6"},
+      // As in Caffe2, the first element counts in any case.
+      {"ReduceBackSum X L -> Y", "X f 2,2 = 1,2,3,4; L i 2 = 0,2", "Y f 2 = 1,7"},
+      {"ReduceFrontSum X L -> Y", "X f 0,2; L i 2 = 0", "Y f 2 = 0"},
+      {"ReduceBackSum X L -> Y", "X i 2,0; L i 2 = 0", "Y i 2 = 0"},
+      {"ReduceFrontSum X -> Y num_reduce_dim=2", "X f 2,1,2 = 1,2,3,4", "Y f 2 = 4,6"},
+      {"ReduceBackSum X -> Y num_reduce_dim=0", "X f 2 = 1,2", "Y f 2 = 1,2"},
+      {"ReduceFrontSumGradient G X -> D", "G f 1 = 5; X f 1,1", "D f 1,1 = 5"},
+      {"ReduceBackMeanGradient G X -> D", "G f 2 = 6,8; X f 2,2", "D f 2,2 = 3,3,4,4"},
+      // In old nets, input 1 is the shape.
+      {"ReduceFrontSumGradient G S -> D", "G f 2 = 5,6; S l 2 = 3,2", "D f 3,2 = 5,6"},
+      {"ReduceBackSumGradient G S -> D", "G f 2 = 5,6; S l 2 = 2,2", "D f 2,2 = 5,5,6,6"},
+      {"ReduceFrontSumGradient G X L -> D", "G f 2 = 5,6; X f 2,2; L i 2 = 1,2",
+       "D f 2,2 = 5,6,0,6"},
+  });
+  ExpectRejected({
+      {"ReduceFrontSum X L -> Y", "X f 2,2; L i 2 = 2,3",
+       "element 1 of input 1 (lengths), want at most 2, the number of elements (got 3, want at "
+       "most 2)"},
+      {"ReduceBackSum X L -> Y", "X f 2,2; L i 2 = 3,2",
+       "element 0 of input 1 (lengths), want at most 2, the number of elements (got 3, want at "
+       "most 2)"},
+      {"ReduceFrontSum X L -> Y num_reduce_dim=2", "X f 2,2,2; L i 2 = 2",
+       "argument num_reduce_dim with input 1 (lengths): got 2, want 1"},
+  });
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::reduce_calls_test

@@ -2,7 +2,9 @@
 // values are by hand.
 #include <gtest/gtest.h>
 
+#include "caffe2_core/runtime/net.h"
 #include "tests/operators/common/call_tables.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::segment_calls_test {
 namespace {
@@ -49,6 +51,38 @@ TEST(SegmentCallsTest, ChecksIndicesOfRowsWithoutElements) {
        "D f 2,1; W f 1; I i 3 = 1,0,1; L i 2 = 2,1",
        "elements of input 1 (WEIGHT), want those of the longest segment (got 1, want at least 2)"},
   });
+}
+
+TEST(SegmentCallsTest, SpreadsTheGradientOfOneRow) {
+  const char* const op = "LengthsWeightedSumWithMainInputGradient W G L D -> A B";
+  ExpectResults({
+      {op, "W f 1 = 3; G f 1,2 = 10,100; L i 1 = 1; D f 1,2 = 4,5",
+       "A f 1,2 = 30,300; B f 1 = 540"},
+      {op, "W f 2 = 3,2; G f 2,1 = 10,100; L i 2 = 0,2; D f 2,1 = 4,5",
+       "A f 2,1 = 300,200; B f 2 = 400,500"},
+      {op, "W f 0; G f 1,2; L i 1 = 0; D f 0,2", "A f 0,2; B f 0"},
+  });
+  ExpectRejected({
+      {op, "W f 1; G f 1,2; L i 1 = 1; D f 1,3",
+       "input 3 (DATA) has shape [1, 3], want rows of 2 elements, as in SEGMENT_GRADS"},
+      {op, "W f 2; G f 1,2; L i 1 = 1; D f 2,2",
+       "input 3 (DATA) has 2 rows, want 1, those of all segments"},
+  });
+}
+
+// The segments have 1 and 3 rows, then 2 and 0.
+TEST(SegmentCallsTest, CountsTheRowsOfEachRun) {
+  Workspace ws;
+  Feed<float>(&ws, "G", {2, 1}, {6, 12});
+  Feed<int32_t>(&ws, "S", {4}, {1, 0, 1, 1});
+  NetBase* const net = ws.CreateNet(
+      ParseNet("name: 'n' op { type: 'UnsortedSegmentMeanGradient' input: 'G' input: 'S' output: "
+               "'D' device_option {} }"));
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "D", {4, 1}, {4, 6, 4, 4});
+  Feed<int32_t>(&ws, "S", {2}, {0, 0});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "D", {2, 1}, {3, 3});
 }
 
 }  // namespace

@@ -291,6 +291,27 @@ TEST(ShapeCallsTest, GathersAndAddsSlicesOfOddShapes) {
   });
 }
 
+TEST(ShapeCallsTest, ExpandsToShapesOfMoreDimensions) {
+  ExpectResults({
+      {"Expand X S -> Y", "X f 2 = 1,2; S l 2 = -1,-1", "Y f 1,2 = 1,2"},
+      {"Expand X S -> Y", "X f 2,1 = 1,2; S l 3 = 2,-1,2", "Y f 2,2,2 = 1,1,2,2,1,1,2,2"},
+      {"Expand X S -> Y", "X i - = 7; S l 1 = 2", "Y i 2 = 7"},
+      {"Expand X S -> Y", "X i 2,1 = 7,8; S l 1 = 0", "Y i 2,0"},
+      {"ExpandGradient G X -> D", "G f 2,2 = 1,2,3,4; X f 2", "D f 2 = 4,6"},
+      {"ExpandGradient G X -> D", "G f 1,3 = 1,2,4; X f 1,1", "D f 1,1 = 7"},
+  });
+  ExpectRejected({
+      {"Expand X S -> Y", "X f 2; S l 1,1 = 2",
+       "rank of input 1 (shape) of shape [1, 1]: got 2, want at most 1"},
+      {"Expand X S -> Y", "X f 2; S l 1 = -2",
+       "X has shape [2], which cannot be broadcast with shape [-2]"},
+      {"ExpandGradient G X -> D", "G f 3; X f 1,1",
+       "input 0 (dY) has shape [3], want that of X of shape [1, 1] repeated"},
+      {"ExpandGradient G X -> D", "G f 1; X f 3",
+       "input 0 (dY) has shape [1], want that of X of shape [3] repeated"},
+  });
+}
+
 TEST(ShapeCallsTest, TransposesOtherShapesInLaterRuns) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
