@@ -2,6 +2,8 @@
 // values are by hand.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/operators/common/call_tables.h"
 
 namespace caffe2rt::test::element_calls_test {
@@ -77,6 +79,33 @@ TEST(ElementCallsTest, CopyAndDropNothing) {
        "input 0 (C) has shape [2], want [2, 2] as input 1 (X), or the argument broadcast_on_rows"},
       {"Where C X Z -> Y", "C b 2,2; X i 2,2; Z i 4",
        "input 2 (Z) has shape [4], want [2, 2] as input 1 (X)"},
+  });
+}
+
+TEST(ElementCallsTest, OverwriteOnlyInputsOfTheShapeOfTheResult) {
+  ExpectResults({
+      {"Add A B -> A", "A f 1,3 = 1,2,3; B f 3 = 10,20,30", "A f 1,3 = 11,22,33"},
+      {"Sub A B -> B", "A f 3 = 10,20,30; B f 1,3 = 1,2,3", "B f 1,3 = 9,18,27"},
+      {"Mul A B -> Y", "A f 3 = 1,2,3; B f 1,3 = 1,10,100", "Y f 1,3 = 1,20,300"},
+      {"Add A B -> A", "A i 2,2 = 1,2,3,4; B i 2,1 = 10,20", "A i 2,2 = 11,12,23,24"},
+  });
+  const auto other = [](const char* shape, const char* result) {
+    return std::string("output 0 (Y) is an input of shape ") + shape +
+           ", but the result has shape " + result + ": use another blob";
+  };
+  ExpectRejected({
+      {"Add A B -> A", "A f 3; B f 1,3", other("[3]", "[1, 3]")},
+      {"Mul A B -> B", "A f 1,3; B f 3", other("[3]", "[1, 3]")},
+      {"Add A B -> A", "A f 3,1; B f 3", other("[3, 1]", "[3, 3]")},
+      {"Add A B -> A", "A f 0; B f 1,0", other("[0]", "[1, 0]")},
+      {"DivGradient G A B Y -> D E", "G f 2; A f 2; B f 2; Y d 2",
+       "Y has elements of type double, want float as dY"},
+      {"DivGradient G A B Y -> D E", "G f 2; A f 2; B d 2; Y f 2",
+       "B has elements of type double, want float as dY"},
+      {"DivGradient G A B Y -> D E", "G f 2; A f 2; B f 2; Y f 3",
+       "dY has shape [2] and Y [3], want [2]"},
+      {"DivGradient G A B Y -> D E", "G f 3; A f 2; B f 2; Y f 2",
+       "dY has shape [3] and Y [2], want [2]"},
   });
 }
 

@@ -115,6 +115,35 @@ void ExpectLongRanges() {
   ExpectThrows([&] { run(kLeast, 0, kHalf); }, too_long(kLeast, 0));
 }
 
+// Steps that lead away from the end, also where they are longer than the distance.
+template <class T>
+void ExpectNothingTheWrongWay() {
+  Workspace ws;
+  const std::pair<int, int> ranges[] = {{1, -2}, {1, -1}, {3, -2}, {5, -2},
+                                        {-1, 2}, {-3, 2}, {0, 2}};
+  for (const auto& [stop, step] : ranges) {
+    SCOPED_TRACE(stop);
+    Feed<T>(&ws, "a", {}, {T(0)});
+    Feed<T>(&ws, "b", {}, {static_cast<T>(stop)});
+    Feed<T>(&ws, "c", {}, {static_cast<T>(step)});
+    const char* const op = "type: 'Range' input: 'a' input: 'b' input: 'c' output: 'y'";
+    ws.RunOperatorOnce(test::ParseOp(op));
+    ExpectTensor<T>(ws, "y", {0}, {});
+    Feed<T>(&ws, "c", {}, {static_cast<T>(-step)});
+    ws.RunOperatorOnce(test::ParseOp(op));
+    std::vector<T> want;
+    for (int i = 0; stop < 0 ? i > stop : i < stop; i -= step) want.push_back(static_cast<T>(i));
+    ExpectTensor<T>(ws, "y", {static_cast<int64_t>(want.size())}, want);
+  }
+}
+
+TEST(RangeTest, IsEmptyIfTheStepLeadsAwayFromTheEnd) {
+  ExpectNothingTheWrongWay<int32_t>();
+  ExpectNothingTheWrongWay<int64_t>();
+  ExpectNothingTheWrongWay<float>();
+  ExpectNothingTheWrongWay<double>();
+}
+
 TEST(RangeTest, EndsAtTheBoundsOfItsType) {
   ExpectLongRanges<int32_t>();
   ExpectLongRanges<int64_t>();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/operators/common/call_tables.h"
+#include "tests/operators/common/failed_runs.h"
 
 namespace caffe2rt::test::loss_calls_test {
 namespace {
@@ -77,6 +78,47 @@ TEST(LossCallsTest, ComparesRows) {
                   {"CrossEntropy X L -> Y", "X f 4,3; L f 4,3", "float [4]"},
                   {"LabelCrossEntropy X L -> Y", "X f 3; L i 1", "float [1]"},
                   {"LabelCrossEntropy X L -> Y", "X f 4,3; L i 4", "float [4]"}});
+}
+
+// Two equal logits have a loss of log 2 each.
+TEST(LossCallsTest, WeighsRowsAndPositions) {
+  const std::string x = "X f 2,2 = 0; L i 2 = 0,1; W f 2 = ";
+  const std::string spatial = "X f 1,2,1,2 = 0; L i 1,1,2 = 0,1; W f 1,1,2 = 1,3";
+  ExpectResults({
+      {"SoftmaxWithLoss X L W -> P l", x + "-1,-3", "P f 2,2 = 0.5; l f - = 0.6931472"},
+      {"SoftmaxWithLoss X L W -> P l", x + "1,-1", "P f 2,2 = 0.5; l f - = 0"},
+      {"SoftmaxWithLoss X L W -> P l scale=3.0", x + "0,2", "P f 2,2 = 0.5; l f - = 2.0794415"},
+      {"SoftmaxWithLoss X L W -> P l average_by_batch_size=1", x + "1,2",
+       "P f 2,2 = 0.5; l f - = 1.0397208"},
+      {"SoftmaxWithLoss X L -> P l label_prob=1", "X f 1,2 = 0; L f 1,2 = 0.5,0.500005",
+       "P f 1,2 = 0.5; l f - = 0.6931472"},
+      // The positions have neither a scale nor another axis nor another divisor.
+      {"SpatialSoftmaxWithLoss X L W -> P l scale=5.0", spatial,
+       "P f 1,2,1,2 = 0.5; l f - = 0.6931472"},
+      {"SpatialSoftmaxWithLoss X L W -> P l average_by_batch_size=1 axis=2 label_prob=1", spatial,
+       "P f 1,2,1,2 = 0.5; l f - = 0.6931472"},
+      {"SigmoidCrossEntropyWithLogits X T -> Y", "X f 2 = 0; T f 2 = 0,1", "Y f - = 0.6931472"},
+      {"SigmoidCrossEntropyWithLogits X T -> Y", "X f - = 0; T f - = 1", "Y f - = 0.6931472"},
+      {"SigmoidCrossEntropyWithLogits X T -> Y", "X f 2,0; T f 2,0", "Y f 2 = 0"},
+      {"WeightedSigmoidCrossEntropyWithLogits X T W -> Y", "X f 2,0; T f 2,0; W f 2,0",
+       "Y f 2 = 0"},
+      {"WeightedSigmoidCrossEntropyWithLogits X T W -> Y",
+       "X f 1,2 = 0; T f 1,2 = 0,1; W f 1,2 = 3,5", "Y f 1 = 2.7725887"},
+  });
+  ExpectRejectedWith({
+      {"SoftmaxWithLoss X L -> P l label_prob=1", "X f 1,2; L f 1,2 = 0.5,0.4999",
+       "the label probabilities of row 0 do not add up to 1 but to 0.9999"},
+      {"SoftmaxWithLoss X L -> P l label_prob=1", "X f 1,2; L f 1,2 = 0.5,0.50002",
+       "the label probabilities of row 0 do not add up to 1 but to 1.00002"},
+      {"SoftmaxWithLossGradient X L P d -> D", "X f 1,2; L i 1 = 0; P f 1,2; d f 2",
+       "elements of input 3 (gradient of the loss): got 2, want 1"},
+      {"SpatialSoftmaxWithLossGradient X L P d -> D",
+       "X f 1,2,1,1; L i 1,1,1 = -2; P f 1,2,1,1; d f 1",
+       "element 0 of input 1 (labels) is -2, want 0 to below 2 classes, or -1 to ignore it"},
+  });
+  ExpectInferred({{"SigmoidCrossEntropyWithLogits X T -> Y", "X f 3; T f 3", "float []"},
+                  {"SigmoidCrossEntropyWithLogits X T -> Y", "X f -; T f -", "float []"},
+                  {"SigmoidCrossEntropyWithLogits X T -> Y", "X f 4,3; T f 4,3", "float [4]"}});
 }
 
 }  // namespace

@@ -173,6 +173,11 @@ TEST(SelectCallsTest, MarksBucketsSegmentsAndClasses) {
       {"TopK X K -> V I", "X f 3 = 1,3,2; K l 1 = 2", "V f 2 = 3,2; I l 2 = 1,2"},
       // The argument comes first.
       {"TopK X K -> V I k=1", "X f 3 = 1,3,2; K l 1 = 2", "V f 1 = 3; I l 1 = 1"},
+      {"TopK X -> V I F k=1", "X f 1 = 5", "V f 1 = 5; I l 1 = 0; F l 1 = 0"},
+      {"TopK X -> V I F k=2", "X f 1,1 = -5", "V f 1,2 = -5,0; I l 1,2 = 0,-1; F l 2 = 0,-1"},
+      {"TopK X -> V I F k=2", "X f 2,0", "V f 2,2 = 0; I l 2,2 = -1; F l 4 = -1"},
+      {"TopKGradient G I X -> D", "G f 1 = 5; I l 1 = 0; X f 1", "D f 1 = 5"},
+      {"TopKGradient G I X -> D", "G f 1,2 = 5,6; I l 1,2 = 0,-1; X f 1,1", "D f 1,1 = 5"},
       {"Summarize X -> Y", "X f 2 = 1,3", "Y f 4 = 1,3,2,1.4142135"},
       {"Summarize X -> Y", "X f 3 = 1,3,5", "Y f 4 = 1,5,3,2"},
   });

@@ -37,6 +37,21 @@ TEST(SummarizeTest, NeedsElementsOfFloat) {
   ExpectThrows([] { DescribeGradient(kOp); }, "One should not call gradient");
 }
 
+TEST(SummarizeTest, WritesTheNumbersToAFileAndToItsOutput) {
+  const TempDir folder;
+  Workspace ws(folder.path());
+  Feed<float>(&ws, "X", {3}, {1, 3, 5});
+  NetBase* const net = ws.CreateNet(ParseNet("name: 'n' op { " + kOp + kToFile + " }"));
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {4}, {1, 5, 3, 2});
+  Feed<float>(&ws, "X", {1}, {7});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {4}, {7, 7, 7, 0});
+  std::ifstream file(folder.path("X.summary"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, "1 5 3 2\n7 7 7 0\n");
+}
+
 TEST(SummarizeTest, AppendsALineToAFileOfTheRootFolder) {
   const TempDir folder;
   Workspace ws(folder.path());

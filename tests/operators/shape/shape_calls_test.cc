@@ -250,6 +250,101 @@ TEST(ShapeCallsTest, FillsAColumnForEachIdOfARow) {
   });
 }
 
+TEST(ShapeCallsTest, GathersAndAddsSlicesOfOddShapes) {
+  ExpectResults({
+      {"BatchGatherGradient X I G -> D", "X f 2,3; I i 0; G f 2,0", "D f 2,3 = 0"},
+      {"BatchGatherGradient X I G -> D axis=-1", "X f 1,1,3; I l 2 = 2,2; G f 1,1,2 = 4,5",
+       "D f 1,1,3 = 0,0,9"},
+      {"SparseToDense I V -> Y output_first_dim=1", "I i 0; V f 0,2", "Y f 1,2 = 0"},
+      {"SparseToDense I V -> Y output_first_dim=2", "I l 2 = 1,1; V i 2 = 3,4", "Y i 2 = 0,7"},
+      {"SparseToDense I V -> Y", "I i 2 = 2,0; V f 2,1 = 3,4", "Y f 3,1 = 4,0,3"},
+      {"SparseToDense I V L -> Y", "I i 1 = 1; V f 1,2 = 3,4; L f 3,5", "Y f 3,2 = 0,0,3,4,0,0"},
+      {"CopyRowsToTensor X I R -> X", "X i 3,1 = 1,2,3; I l 2 = 2,0; R i 1 = 9", "X i 3,1 = 9,2,9"},
+      {"CopyRowsToTensor X I R -> X", "X i 2,2 = 1,2,3,4; I l 2 = 1,1; R i 2 = 8,9",
+       "X i 2,2 = 1,2,8,9"},
+      {"CopyRowsToTensor X I R -> X", "X f 2,0; I l 1 = 1; R f 0", "X f 2,0"},
+      {"TensorScatter X U -> Y axis=-1", "X i 1,2,3 = 1,2,3,4,5,6; U i 1,2,3 = 7,8,9,10,11,12",
+       "Y i 1,2,3 = 7,8,9,10,11,12"},
+      {"TensorScatter X U S -> Y axis=1", "X i 2,3 = 1,2,3,4,5,6; U i 2,1 = 8,9; S l 2 = 2,0",
+       "Y i 2,3 = 1,2,8,9,5,6"},
+      {"TensorScatter X U S -> Y axis=1 mode=circular",
+       "X i 2,3 = 1,2,3,4,5,6; U i 2,2 = 7,8,9,10; S l 2 = 2,4", "Y i 2,3 = 8,2,7,4,9,10"},
+      {"SplitByLengths X L -> A B C axis=0 use_scaling_lengths=1",
+       "X i 9 = 1,2,3,4,5,6,7,8,9; L i 3 = 1,0,2", "A i 3 = 1,2,3; B i 0; C i 6 = 4,5,6,7,8,9"},
+  });
+  ExpectRejected({
+      {"BatchGatherGradient X I G -> D", "X f 2,3; I i 2 = 0; G f 2,0",
+       "elements of input 2 (the gradient) of shape [2, 0], want 2 slices of 1 for each outer "
+       "index of input 0 (DATA) of shape [2, 3] (got 0, want 4)"},
+      {"TensorScatter X U -> Y axis=-1", "X f 1,2,3; U f 1,2,4",
+       "input 1 (update) has shape [1, 2, 4], want that of input 0 (cache) [1, 2, 3] with at most "
+       "the steps of dim 2"},
+      {"TensorScatter X U -> Y axis=1", "X f 1,2,3; U f 1,3,3",
+       "input 1 (update) has shape [1, 3, 3], want that of input 0 (cache) [1, 2, 3] with at most "
+       "the steps of dim 1"},
+      {"TensorScatter X U S -> Y axis=1", "X f 2,3; U f 2,2; S l 2 = 1,2",
+       "element of input 2 (start) is 2, want at least 0 and at most 1: 2 of 3 steps are written"},
+      {"SparseToDense I V -> Y output_first_dim=1", "I i 1 = 1; V f 1,2",
+       "index 1 is out of range, want at least 0 and below 1"},
+      {"SplitByLengths X L -> A B axis=0 use_scaling_lengths=1", "X i 5; L i 2 = 1,2",
+       "size of the dimension, 5, modulo the sum of the lengths, 3: got 2, want 0"},
+  });
+}
+
+TEST(ShapeCallsTest, ExpandsToShapesOfMoreDimensions) {
+  ExpectResults({
+      {"Expand X S -> Y", "X f 2 = 1,2; S l 2 = -1,-1", "Y f 1,2 = 1,2"},
+      {"Expand X S -> Y", "X f 2,1 = 1,2; S l 3 = 2,-1,2", "Y f 2,2,2 = 1,1,2,2,1,1,2,2"},
+      {"Expand X S -> Y", "X i - = 7; S l 1 = 2", "Y i 2 = 7"},
+      {"Expand X S -> Y", "X i 2,1 = 7,8; S l 1 = 0", "Y i 2,0"},
+      {"ExpandGradient G X -> D", "G f 2,2 = 1,2,3,4; X f 2", "D f 2 = 4,6"},
+      {"ExpandGradient G X -> D", "G f 1,3 = 1,2,4; X f 1,1", "D f 1,1 = 7"},
+  });
+  ExpectRejected({
+      {"Expand X S -> Y", "X f 2; S l 1,1 = 2",
+       "rank of input 1 (shape) of shape [1, 1]: got 2, want at most 1"},
+      {"Expand X S -> Y", "X f 2; S l 1 = -2",
+       "X has shape [2], which cannot be broadcast with shape [-2]"},
+      {"ExpandGradient G X -> D", "G f 3; X f 1,1",
+       "input 0 (dY) has shape [3], want that of X of shape [1, 1] repeated"},
+      {"ExpandGradient G X -> D", "G f 1; X f 3",
+       "input 0 (dY) has shape [1], want that of X of shape [3] repeated"},
+  });
+}
+
+TEST(ShapeCallsTest, TransposesOtherShapesInLaterRuns) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  NetBase* const net = ws.CreateNet(
+      ParseNet("name: 'n' op { type: 'Transpose' input: 'X' output: 'Y' device_option {} }"));
+  for (const std::vector<int64_t>& dims : std::vector<std::vector<int64_t>>{
+           {2, 3}, {3, 2}, {6, 1}, {1, 6}, {2, 3}, {0, 6}, {3, 4}, {2, 6}}) {
+    SCOPED_TRACE(testing::PrintToString(dims));
+    FeedRange<float>(&ws, "X", dims);
+    ASSERT_TRUE(net->Run());
+    std::vector<float> want;
+    for (int64_t j = 0; j < dims[1]; ++j) {
+      for (int64_t i = 0; i < dims[0]; ++i) want.push_back(static_cast<float>(i * dims[1] + j));
+    }
+    ExpectTensor<float>(ws, "Y", {dims[1], dims[0]}, want);
+  }
+}
+
+TEST(ShapeCallsTest, ScattersFromTheFirstStepWhereNoStartIsGiven) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Feed<int32_t>(&ws, "U", {2, 1}, {8, 9});
+  Feed<int64_t>(&ws, "S", {2}, {2, 1});
+  NetBase* const net = ws.CreateNet(
+      ParseNet("name: 'n' op { type: 'TensorScatter' input: 'X' input: 'U' input: 'S' output: 'Y' "
+               "arg { name: 'axis' i: 1 } device_option {} }"));
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<int32_t>(ws, "Y", {2, 3}, {1, 2, 8, 4, 9, 6});
+  Feed<int64_t>(&ws, "S", {0}, {});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<int32_t>(ws, "Y", {2, 3}, {8, 2, 3, 9, 5, 6});
+}
+
 TEST(ShapeCallsTest, DifferentiatesByTheInputsThatHoldArguments) {
   EXPECT_EQ(DescribeGradient("type: 'Trilu' input: 'X' input: 'K' output: 'Y'"),
             "Trilu(Y_grad,K)->X_grad | X_grad -");
@@ -264,6 +359,23 @@ TEST(ShapeCallsTest, DifferentiatesByTheInputsThatHoldArguments) {
       "Unsqueeze(Y_grad)->X_grad axes=\"\" | X_grad");
   EXPECT_EQ(DescribeGradient("type: 'Slice' input: 'X' input: 's' input: 'e' output: 'Y'"),
             "SliceGradient(X,s,e,Y_grad)->X_grad | X_grad - -");
+  for (const char* const axis : {"-1", "1"}) {
+    EXPECT_EQ(DescribeGradient(MakeString("type: 'Gather' input: 'X' input: 'I' output: 'Y' "
+                                          "arg { name: 'axis' i: ",
+                                          axis, " } arg { name: 'dense_gradient' i: 1 }")),
+              MakeString("BatchGatherGradient(X,I,Y_grad)->X_grad axis=", axis,
+                         " dense_gradient=1 | X_grad -"));
+  }
+  for (const char* const type : {"Split", "SplitByLengths"}) {
+    const std::string op = MakeString("type: '", type, "' input: 'X'",
+                                      type == std::string("Split") ? "" : " input: 'L'",
+                                      " output: 'A' output: 'B' output: 'C'");
+    const std::string others = type == std::string("Split") ? "" : " -";
+    EXPECT_EQ(DescribeGradient(op, {{.dense_ = "a"}, {}, {.dense_ = "c"}}),
+              "Concat(a,c)->X_grad,_X_grad_dims | X_grad" + others);
+    EXPECT_EQ(DescribeGradient(op, {{}, {.dense_ = "b"}, {}}),
+              "Concat(b)->X_grad,_X_grad_dims | X_grad" + others);
+  }
 }
 
 }  // namespace
