@@ -248,8 +248,8 @@ TEST(GraphChoicesTest, OperatorsOfOneNodeAreNamedByTheirFirstOutputs) {
 
 // The remedy belongs to the first input that no operator writes later.
 TEST(GraphChoicesTest, RemediesFollowTheFirstInputWithoutAWriter) {
-  const std::vector<NetProblem> problems =
-      CheckNetDataflow(ParseNet(R"(name: "n" external_input: "q"
+  const std::vector<NetProblem> problems = CheckNetDataflow(ParseNet(R"(
+      name: "n" external_input: "q"
       op { type: "Sum" input: "a" input: "b" input: "c" input: "d" input: "c" output: "y" }
       op { type: "Copy" input: "q" output: "b" } op { type: "Copy" input: "q" output: "a" })"));
   const auto text = [](const char* input) {
