@@ -131,7 +131,7 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   ASSERT_EQ(list.shape().dim_size(), 2);
   EXPECT_FALSE(list.shape().dim(0).has_dim_value());
   EXPECT_EQ(list.shape().dim(1).dim_value(), 2);
-  // Without dims that somebody states, an output has none.
+  // Without stated dims, the shape of the list is unknown.
   ExpectThrows([&] { Export(net); }, "the shape of output \"l\" is not known");
   const onnx::GraphProto& body = graph.node(0).attribute(0).g();
   const std::string item = body.output(2).name();

@@ -279,7 +279,7 @@ TEST(ModelChoicesTest, StoredPreparationsStateTheirOptions) {
   EXPECT_EQ(stored.description(), DescribePreparation(preparation.options));
 }
 
-// The factor m is folded into the filter; it goes unless somebody wants to have it.
+// The factor m is folded into the filter; it is freed unless it is kept.
 TEST(ModelChoicesTest, KeptConstantsStayWhereTheNetNeedsThemNoMore) {
   for (const bool kept : {false, true}) {
     Workspace ws;
