@@ -98,6 +98,28 @@ TEST(ExportChoicesTest, AnAxisIsOneLetterOfTheOrder) {
   }
 }
 
+TEST(ExportChoicesTest, WeightsOfTileCountBeforeArguments) {
+  EXPECT_EQ(GraphText(Export({Op("Tile", I("tiles", 5) + I("axis", 0), "x t a"),
+                              {{"x", {{4, 5}}}},
+                              {{"t", IntWeight({3})}, {"a", IntWeight({1})}}})),
+            "y = Tile(x, [1, 3])\n");
+}
+
+// Both ends of a slice are weights, or none is stated.
+TEST(ExportChoicesTest, AWeightBeforeAComputedInputIsNotStated) {
+  for (const bool both : {false, true}) {
+    ExportedNet net = {Op("Slice", "", "x s e"), {{"x", {{4}}}}, {{"s", IntWeight({1})}}};
+    if (both) {
+      net.weights["e"] = IntWeight({3});
+      EXPECT_EQ(GraphText(Export(net)), "y = Slice(x, [1], [3])\n");
+    } else {
+      net.inputs["e"] = {{1}, kInt64};
+      ExpectThrows([&] { Export(net); },
+                   "inputs 1 and 2 (starts, ends) of Slice are computed by the net, want weights");
+    }
+  }
+}
+
 TEST(ExportChoicesTest, FillsOfFloatsMayHaveIntegers) {
   const std::string shape = L("shape", {2});
   EXPECT_EQ(GraphText(Export({Op("ConstantFill", shape + I("value", 3), ""), {}})),
@@ -131,7 +153,7 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   ASSERT_EQ(list.shape().dim_size(), 2);
   EXPECT_FALSE(list.shape().dim(0).has_dim_value());
   EXPECT_EQ(list.shape().dim(1).dim_value(), 2);
-  // Without dims that somebody states, an output has none.
+  // Without stated dims, the shape of the list is unknown.
   ExpectThrows([&] { Export(net); }, "the shape of output \"l\" is not known");
   const onnx::GraphProto& body = graph.node(0).attribute(0).g();
   const std::string item = body.output(2).name();

@@ -5,8 +5,11 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/drawing/argument_text.h"
 #include "caffe2_core/graph/drawing/repeated_blocks.h"
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/gradient_sums.h"
 #include "caffe2_core/graph/memory_report.h"
 #include "caffe2_core/graph/net_blobs.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -241,6 +244,72 @@ TEST(GraphChoicesTest, OperatorsOfOneNodeAreNamedByTheirFirstOutputs) {
   const NetDrawing drawing({{&net, &summary, "n"}}, {});
   const std::string page = drawing.Html(drawing.PlainLayout());
   EXPECT_NE(page.find(R"("others":[["a","first"],["c","second"]])"), std::string::npos);
+}
+
+// The remedy belongs to the first input that no operator writes later.
+TEST(GraphChoicesTest, RemediesFollowTheFirstInputWithoutAWriter) {
+  const std::vector<NetProblem> problems = CheckNetDataflow(ParseNet(R"(
+      name: "n" external_input: "q"
+      op { type: "Sum" input: "a" input: "b" input: "c" input: "d" input: "c" output: "y" }
+      op { type: "Copy" input: "q" output: "b" } op { type: "Copy" input: "q" output: "a" })"));
+  const auto text = [](const char* input) {
+    return MakeString("op Sum: Source for input ", input, " is unknown for net n, operator 0");
+  };
+  ASSERT_EQ(problems.size(), 5u);
+  EXPECT_EQ(problems[0].text, text("a") + "; operator 2 writes it later");
+  EXPECT_EQ(problems[1].text, text("b") + "; operator 1 writes it later");
+  EXPECT_EQ(problems[2].text,
+            text("c") +
+                "; add external_input: \"c\", \"d\" to net \"n\", which must list all of "
+                "its inputs or none");
+  EXPECT_EQ(problems[3].text, text("d"));
+  EXPECT_EQ(problems[4].text, text("c"));
+}
+
+TEST(GraphChoicesTest, EachGradientBelongsToItsParameter) {
+  EXPECT_THAT(GradientMakerBase::MatchGradsToParams(ParseOp(
+                  "type: 'A' output: 'w_grad' output: 'y' output: 'b_grad' output: 'c_grad'")),
+              ElementsAre(Pair("b_grad", "b"), Pair("c_grad", "c"), Pair("w_grad", "w")));
+}
+
+// Operators with nets may write names such as those of terms: these are passed over.
+TEST(GraphChoicesTest, TermsOfSumsHaveFreeNames) {
+  std::vector<OperatorDef> ops = {
+      ParseOp("type: 'If' output: 'x_grad' output: '_x_grad_autosplit_0' "
+              "arg { name: 'then_net' n { op { type: 'Copy' input: 'q' output: 'x_grad' } } }"),
+      ParseOp("type: 'CopyGradient' output: 'x_grad'")};
+  std::vector<GradientPart> parts(2);
+  for (size_t i = 0; i < 2; ++i) {
+    parts[i].gradient.dense_ = "x_grad";
+    parts[i].dense = GradientOutput{i, 0};
+  }
+  EXPECT_EQ(AddUpGradients("x", parts, &ops).dense_, "x_grad");
+  ASSERT_EQ(ops.size(), 3u);
+  EXPECT_EQ(ops[0].output(0), "x_grad");
+  EXPECT_EQ(ops[1].output(0), "_x_grad_autosplit_1");
+  EXPECT_EQ(ops[2].type(), "Sum");
+  EXPECT_THAT(ops[2].input(), ElementsAre("x_grad", "_x_grad_autosplit_1"));
+  EXPECT_THAT(ops[2].output(), ElementsAre("x_grad"));
+}
+
+// A total of which operators make the values alone is named after these.
+TEST(GraphChoicesTest, SparseTotalsAreNamedAfterTheirParts) {
+  std::vector<OperatorDef> ops = {ParseOp("type: 'A' output: 'v_grad_values'"),
+                                  ParseOp("type: 'A' output: 'v_grad_values'")};
+  std::vector<GradientPart> parts(2);
+  for (size_t i = 0; i < 2; ++i) {
+    parts[i].gradient.indices_ = i == 0 ? "first" : "second";
+    parts[i].gradient.values_ = "v_grad_values";
+    parts[i].values = GradientOutput{i, 0};
+  }
+  const GradientWrapper total = AddUpGradients("w", parts, &ops);
+  EXPECT_EQ(total.indices_, "v_grad_indices_concat");
+  EXPECT_EQ(total.values_, "v_grad_values_concat");
+  ASSERT_EQ(ops.size(), 4u);
+  EXPECT_THAT(ops[2].input(), ElementsAre("first", "second"));
+  EXPECT_THAT(ops[3].input(),
+              ElementsAre("_v_grad_values_autosplit_0", "_v_grad_values_autosplit_1"));
+  EXPECT_EQ(ops[1].output(0), "_v_grad_values_autosplit_1");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/pack_file.h"
@@ -14,6 +15,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/model/packed_model.h"
+#include "caffe2_core/model/packed_preparation.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -255,6 +257,51 @@ TEST(ModelChoicesTest, PredictorsOfDatabasesHaveTheListedOutputs) {
 TEST(ModelChoicesTest, PredictorsMayKeepNoIdleArena) {
   Predictor predictor(LayerWithTwoOutputs(), nullptr, {.idle_arenas = 0});
   for (const float x : {1.f, 4.f}) ExpectLayer(&predictor, x);
+}
+
+TEST(ModelChoicesTest, StoredPreparationsStateTheirOptions) {
+  Preparation preparation;
+  preparation.net = ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "y" })");
+  preparation.passes = {"one", "two"};
+  preparation.options.inputs = {"x", "z"};
+  preparation.options.kept = {"a", "b"};
+  preparation.options.input_shapes["x"] =
+      CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT16);
+  const PackedPreparation stored = StorePreparation(preparation);
+  EXPECT_THAT(stored.input(), ElementsAre("x", "z"));
+  EXPECT_THAT(stored.kept(), ElementsAre("a", "b"));
+  EXPECT_THAT(stored.pass(), ElementsAre("one", "two"));
+  EXPECT_EQ(stored.net().name(), "n");
+  ASSERT_EQ(stored.input_shape_size(), 1);
+  EXPECT_EQ(stored.input_shape(0).name(), "x");
+  EXPECT_EQ(stored.input_shape(0).data_type(), TensorProto::FLOAT16);
+  EXPECT_THAT(stored.input_shape(0).dims(), ElementsAre(2, 3));
+  EXPECT_EQ(stored.description(), DescribePreparation(preparation.options));
+}
+
+// The factor m is folded into the filter; it is freed unless it is kept.
+TEST(ModelChoicesTest, KeptConstantsStayWhereTheNetNeedsThemNoMore) {
+  for (const bool kept : {false, true}) {
+    Workspace ws;
+    Feed<float>(&ws, "w", {1, 1, 1, 1}, {3});
+    Feed<float>(&ws, "b", {1}, {1});
+    Feed<float>(&ws, "m", {1}, {2});
+    PreparationOptions options{.inputs = {"x"}, .free_constants = true};
+    if (kept) options.kept = {"m"};
+    const Preparation preparation =
+        PrepareNet(ParseNet(R"(name: "n" external_input: "x" external_input: "w" external_input: "b"
+            external_input: "m" external_output: "y"
+            op { type: "Conv" input: "x" input: "w" input: "b" output: "t"
+                 arg { name: "kernel" i: 1 } }
+            op { type: "Mul" input: "t" input: "m" output: "y" })"),
+                   options, &ws);
+    EXPECT_EQ(ws.HasBlob("m"), kept);
+    EXPECT_FALSE(ws.HasBlob("w"));
+    const auto& inputs = preparation.net.external_input();
+    EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "m"), kept ? 1 : 0);
+    EXPECT_EQ(std::count(inputs.begin(), inputs.end(), "x"), 1);
+    EXPECT_EQ(preparation.freed_constants.size(), kept ? 2u : 3u);
+  }
 }
 
 }  // namespace
