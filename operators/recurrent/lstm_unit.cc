@@ -92,6 +92,16 @@ std::vector<TensorShape> InferUnit(const OperatorDef& def, const std::vector<Ten
   return out;
 }
 
+namespace {
+
+// Both states have the shape of the cell state; the hidden state before may have another one.
+std::vector<TensorShape> InferLstmUnit(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (in.size() < 2) return UnknownOutputs(def);
+  return InferUnit(def, {in[1], in[1]});
+}
+
+}  // namespace
+
 void DeclareUnit(OpSchema& schema, int lengths) {
   schema.Args(kUnitSequenceLengths, kUnitDropStates, kLstmForgetBias)
       .DeviceInferenceFunction([lengths](const OperatorDef& def) {
@@ -111,7 +121,7 @@ void RegisterLstmUnit() {
                   .Input(4, "timestep", "int32 [1], on the CPU")
                   .Output(0, "hidden_t", "[1, N, D]")
                   .Output(1, "cell_t", "[1, N, D]")
-                  .TensorInferenceFunction(InferUnit)
+                  .TensorInferenceFunction(InferLstmUnit)
                   .SetDoc("One time step of a long short-term memory, given its gates."),
               3);
   RegisterCpuOperator<LSTMUnitOp<CPUContext>>("LSTMUnit", __FILE__);

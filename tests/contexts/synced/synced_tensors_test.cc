@@ -67,6 +67,19 @@ TEST_F(SyncedTensorsTest, CarryWhatIsWrittenThroughThem) {
   EXPECT_EQ(blob_.cpu_data()[5], 8.f);
 }
 
+// Memory given at the same address may be longer than before.
+TEST_F(SyncedTensorsTest, HaveTheCapacityOfTheMemoryGivenLast) {
+  std::vector<float> mine(8, 1.f);
+  blob_.set_cpu_data(mine.data());
+  EXPECT_EQ(tensors_.cpu().capacity_nbytes(), 6 * sizeof(float));
+  blob_.Reshape({2, 4});
+  blob_.set_cpu_data(mine.data());
+  blob_.Reshape({2, 3});
+  EXPECT_EQ(tensors_.cpu().data<float>(), mine.data());
+  EXPECT_EQ(tensors_.cpu().dims(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(tensors_.cpu().capacity_nbytes(), 8 * sizeof(float));
+}
+
 TEST_F(SyncedTensorsTest, ShowDiffToo) {
   SyncedTensors<float> diff(blob_, SyncedPart::kDiff);
   diff.mutable_cpu()->mutable_data<float>()[0] = 3;

@@ -147,6 +147,19 @@ TEST_F(LSTMUnitTest, MakesOneGradientOperator) {
             "sequence_lengths=0 | h0_grad c0_grad gates_grad -");
 }
 
+// With drop_states, or without lengths, nothing of the hidden state before is kept.
+TEST_F(LSTMUnitTest, NeedsTheHiddenStateOnlyToKeepIt) {
+  FeedAll(2, 3);
+  FeedRandom(&ws_, "h0", {1, 1, 3});
+  Feed<int32_t>(&ws_, "lengths", {2}, {1, 2});
+  RunOp(&ws_, kWithoutLengths);
+  const std::vector<float> c = Fetch<float>(ws_, "c");
+  RunOp(&ws_, MakeString(kUnit, "arg { name: 'drop_states' i: 1 }"));
+  const std::vector<float> dropped = Fetch<float>(ws_, "c");
+  EXPECT_EQ(dropped, (std::vector<float>{0, 0, 0, c[3], c[4], c[5]}));
+  ExpectThrows([&] { RunOp(&ws_, kUnit); }, "elements of input 0 (hidden_t_prev)");
+}
+
 TEST_F(LSTMUnitTest, NamesWhatDoesNotFit) {
   FeedAll(2, 3);
   Feed<int32_t>(&ws_, "lengths", {2}, {1, 2});
