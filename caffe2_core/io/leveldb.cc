@@ -5,6 +5,7 @@
 #include <leveldb/write_batch.h>
 
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -181,6 +182,10 @@ class LevelDBWriter {
     const bool is_free = AtomicFolder::IsFree(path);
     CAFFE_ENFORCE(is_free || mode == WRITE, "cannot create leveldb \"", path,
                   "\": it exists and is not an empty folder");
+    // LevelDB would put a new database among the files.
+    std::error_code ignored;
+    CAFFE_ENFORCE(is_free || std::filesystem::exists(path + "/CURRENT", ignored),
+                  "cannot open leveldb \"", path, "\" for writing: it holds no LevelDB");
     if (is_free) new_folder_ = std::make_unique<AtomicFolder>(path, 0755);
     Open(true);
   }

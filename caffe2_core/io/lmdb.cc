@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
@@ -101,8 +102,13 @@ class LMDBWriter {
                   "\" for a new lmdb: ", std::strerror(EEXIST));
     if (AtomicFolder::IsFree(path)) {
       new_folder_ = std::make_unique<AtomicFolder>(path, 0744);
-    } else if (stat((path + "/data.mdb").c_str(), &info) == 0 && info.st_size > 0) {
-      internal::CheckLmdbFile(path);
+    } else {
+      // liblmdb would put a new database among the files of a folder.
+      std::error_code ignored;
+      const bool has_data = stat((path + "/data.mdb").c_str(), &info) == 0;
+      CAFFE_ENFORCE(has_data || !std::filesystem::is_directory(path, ignored),
+                    "cannot open lmdb \"", path, "\" for writing: it holds no LMDB");
+      if (has_data && info.st_size > 0) internal::CheckLmdbFile(path);
     }
     environment_ = OpenForWriting(is_visible() ? path : new_folder_->path(), path);
   }

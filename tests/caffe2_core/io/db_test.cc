@@ -291,9 +291,12 @@ TEST(DBRegistryTest, NamesTheTypeThatADatabaseHas) {
     Put(type, dir.path(type), db::NEW, {{"a", "1"}});
     for (const auto& [other, unused] : types) {
       if (std::string(type) == other) continue;
-      ExpectThrows(
-          [&, type = type, other = other] { CreateDB(other, dir.path(type), db::READ); },
-          std::string("as ") + other + ": it is " + description + "; want the type " + type);
+      for (const db::Mode mode : {db::READ, db::WRITE}) {
+        ExpectThrows(
+            [&, type = type, other = other] { CreateDB(other, dir.path(type), mode); },
+            std::string("as ") + other + ": it is " + description + "; want the type " + type);
+      }
+      EXPECT_EQ(GetAll(type, dir.path(type)).size(), 1u) << type << " opened as " << other;
     }
   }
 }
