@@ -77,7 +77,15 @@ TEST_F(OnnxExportTest, WritesAnImportedModelAgain) {
 TEST_F(OnnxExportTest, ReportsWhatIsMissing) {
   EXPECT_THAT(Convert({"--output", model_}).err,
               HasSubstr("the shapes of inputs \"x\" are not known; state them with --input-shape"));
-  EXPECT_EQ(Convert({"--to", "onnx", "--input-shape", "x=2,2"}).code, 2);
+  for (const std::vector<std::string>& output :
+       {std::vector<std::string>{}, {"--output", "-"}, {"--output", "/dev/stdout"}}) {
+    std::vector<std::string> words = {"--to", "onnx", "--input-shape", "x=2,2"};
+    words.insert(words.end(), output.begin(), output.end());
+    const ProgramResult result = Convert(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr("want --output FILE.onnx"));
+    EXPECT_EQ(result.out, "");
+  }
   EXPECT_EQ(Convert({"--input-shape", "x=2,2", "--opset", "9", "--output", model_}).code, 2);
   WriteFileAtomically(predict_, R"(name: "n" op { type: "CreateDB" output: "db" })");
   EXPECT_THAT(Convert({"--output", model_}).err,

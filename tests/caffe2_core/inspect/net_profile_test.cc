@@ -213,6 +213,26 @@ TEST(ProfileDrawingTest, DrawsStripTotalsAndBars) {
           numbers(261, "2.000", "25.0") + bar("512.00", 246, "184.00", 16, orange, d) + "</svg>\n");
 }
 
+// Seven types have a colour; the times of the others are one sum.
+TEST(ProfileDrawingTest, AddsUpTheTimesOfOtherTypes) {
+  NetProfile profile{.net = "n", .warm = {.median_ms = 32}};
+  for (int i = 0; i < 10; ++i) {
+    profile.operators.push_back({.index = static_cast<size_t>(i),
+                                 .type = MakeString("T", i),
+                                 .output = "y",
+                                 .warm_ms = i < 7 ? 4 - 0.25 * i : 0.125 * (10 - i)});
+  }
+  const std::string svg = ProfileAsSvg(profile, 1);
+  EXPECT_THAT(svg, HasSubstr(">T6 (1)</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">T7 (1)</text>")));
+  // 0.375 + 0.25 + 0.125 of 32 ms
+  const size_t other = svg.find(">other types</text>");
+  ASSERT_NE(other, std::string::npos);
+  const std::string behind = svg.substr(other, 600);
+  EXPECT_THAT(behind, HasSubstr(">0.750 ms</text>"));
+  EXPECT_THAT(behind, HasSubstr(">2.3 %</text>"));
+}
+
 TEST(ProfileDrawingTest, HintsHaveAllThatIsKnown) {
   NetProfile profile{.net = "n", .warm = {.median_ms = 2}};
   profile.operators = {{.index = 3,

@@ -156,6 +156,17 @@ TEST(ImageFormatsTest, EveryKindOfJpegBecomesRgb) {
   ExpectPixel(Jpeg({55, 155, 205, 127}, JCS_CMYK, false), {100, 50, 25});
 }
 
+// Each beginning of a file is an error, also one that lacks a byte of the last checksum.
+TEST(ImageFormatsTest, AFileWithoutItsLastByteIsNoImage) {
+  const std::string png = Png(2, 1, 8, 2, "\0\x0a\x14\x1e\xc8\xd2\xdc"s);
+  EXPECT_EQ(DecodeImage(png, "s").width, 2);
+  for (size_t size = 0; size < png.size(); ++size) {
+    EXPECT_NE(MessageOf([&] { DecodeImage(png.substr(0, size), "s"); }).find("cannot read \"s\""),
+              std::string::npos)
+        << size << " of " << png.size();
+  }
+}
+
 // What libjpeg and libpng state is part of the message.
 TEST(ImageFormatsTest, DamageIsNamedWithItsReason) {
   const std::pair<std::string, std::string> rows[] = {

@@ -119,5 +119,41 @@ TEST(ComputeAttentionTest, PartsStayWithinTheirScratchMemory) {
   }
 }
 
+// One number for a whole row of scores changes no weight, whatever the number of keys. One for each key does so
+// unless they are equal.
+TEST(ComputeAttentionTest, MasksOfEqualNumbersChangeNothing) {
+  for (const int64_t keys : {1, 3, 8, 15, 16, 17, 24, 40, 200}) {
+    const AttentionShape s = {1, 2, 5, keys, 4, 3};
+    const Operands t(s);
+    const std::vector<float> want = Defined(s, t);
+    std::vector<float> scratch(static_cast<size_t>(AttentionScratch(s, false)) + 16);
+    float* const aligned =
+        reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+    for (const int64_t key_step : {0, 1}) {
+      SCOPED_TRACE(MakeString(keys, " keys, step ", key_step));
+      const int64_t row = key_step == 0 ? 1 : keys;
+      std::vector<float> mask, y(want.size(), -77);
+      for (int64_t i = 0; i < s.heads * s.queries * row; ++i)
+        mask.push_back(static_cast<float>(i / row * 3 % 7 - 4));
+      const AttentionTask task{.shape = s,
+                               .q = t.q.data(),
+                               .k = t.k.data(),
+                               .v = t.v.data(),
+                               .q_steps = StepsOf(s, s.queries, s.size),
+                               .k_steps = StepsOf(s, s.keys, s.size),
+                               .v_steps = StepsOf(s, s.keys, s.value_size),
+                               .scale = 0.25f,
+                               .mask = mask.data(),
+                               .mask_steps = {.batch = 0, .head = s.queries * row, .row = row},
+                               .mask_key_step = key_step,
+                               .y = y.data(),
+                               .y_steps = StepsOf(s, s.queries, s.value_size)};
+      const AttentionItems items = DivideAttention(s, 1);
+      ComputeAttention(task, items, 0, items.count, aligned);
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(y[i], want[i], 1e-5) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::attention_kernel_test

@@ -222,6 +222,26 @@ const CostCase kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Types, OperatorCostTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Four operations for each element of X; inputs and outputs count as of its size.
+TEST(PointwiseOperatorCostTest, IsThatOfTheFirstInput) {
+  const CostCase c = {"ChannelBackpropStats",
+                      R"(type: "ChannelBackpropStats" input: "X" input: "m" input: "i" input: "dY"
+                         output: "ds" output: "db")",
+                      {{2, 3, 4}, {3}, {3}, {2, 3, 4}},
+                      24 * 4,
+                      0,
+                      96 * 4,
+                      96};
+  std::vector<TensorShape> in;
+  for (const auto& dims : c.inputs)
+    in.push_back(CreateTensorShape(dims, TensorProto_DataType_FLOAT));
+  const OpSchema::Cost cost = CostOf(c, in);
+  EXPECT_EQ(cost.flops, c.flops);
+  EXPECT_EQ(cost.params_bytes, c.params);
+  EXPECT_EQ(cost.bytes_read, c.read);
+  EXPECT_EQ(cost.bytes_written, c.written);
+}
+
 TEST(UnknownOperatorCostTest, IsNothingWhereShapesAreUnknown) {
   TensorShape unknown;
   unknown.set_unknown_shape(true);

@@ -116,6 +116,36 @@ TEST(ConvGradientTest, IsZeroForAnEmptyBatch) {
   }
 }
 
+// Without output channels nothing depends on X.
+TEST(ConvGradientTest, IsZeroWithoutOutputChannels) {
+  for (const bool last : {false, true}) {
+    for (const bool transposed : {false, true}) {
+      SCOPED_TRACE(MakeString(last ? "NHWC" : "NCHW", transposed ? ", transposed" : ""));
+      const std::vector<int64_t> x =
+          last ? std::vector<int64_t>{2, 4, 4, 3} : std::vector<int64_t>{2, 3, 4, 4};
+      const int64_t size = transposed ? 6 : 2;
+      Workspace ws;
+      FeedRandom(&ws, "X", x);
+      FeedRandom(&ws, "dX", x);
+      const std::vector<int64_t> filter = !transposed ? std::vector<int64_t>{0, 3, 3, 3}
+                                          : last      ? std::vector<int64_t>{3, 3, 3, 0}
+                                                      : std::vector<int64_t>{3, 0, 3, 3};
+      Feed<float>(&ws, "W", filter, {});
+      Feed<float>(
+          &ws, "dY",
+          last ? std::vector<int64_t>{2, size, size, 0} : std::vector<int64_t>{2, 0, size, size},
+          {});
+      RunOp(&ws, MakeString("type: \"", transposed ? "ConvTransposeGradient" : "ConvGradient",
+                            R"(" input: "X" input: "W" input: "dY" output: "dW" output: "db"
+                            output: "dX" arg { name: "kernel" i: 3 } arg { name: "order" s: ")",
+                            last ? "NHWC" : "NCHW", "\" }"));
+      ExpectTensor<float>(ws, "dX", x, std::vector<float>(96, 0.f));
+      ExpectTensor<float>(ws, "dW", filter, {});
+      ExpectTensor<float>(ws, "db", {0}, {});
+    }
+  }
+}
+
 // A net may run with batches of other sizes, empty ones included, in between.
 TEST(ConvGradientTest, FollowsTheShapesOfItsInputs) {
   Workspace ws;

@@ -45,6 +45,13 @@ TEST(ReductionsTest, ReducesRowsAndColumns) {
   columns = {0, 0, 0};
   AddStripedBatch<float, CPUContext>(3, x, columns.data(), 3, 2, &context);
   EXPECT_THAT(columns, ElementsAre(5, 7, 9));
+  // The rows may be further apart than they are long.
+  columns = {1, 1, 1};
+  AddStripedBatch<float, CPUContext>(2, x, columns.data(), 3, 2, &context);
+  EXPECT_THAT(columns, ElementsAre(6, 8, 1));
+  columns = {1, 1, 1};
+  AddStripedBatch<float, CPUContext>(1, x, columns.data(), 2, 3, &context);
+  EXPECT_THAT(columns, ElementsAre(7, 1, 1));
 }
 
 TEST(ReductionsTest, ReducesOverAxes) {
