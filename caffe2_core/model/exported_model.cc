@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "caffe2_core/graph/accepted_inputs.h"
 #include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/model_file.h"
@@ -13,20 +15,27 @@
 namespace caffe2rt {
 namespace {
 
+// Empty if nothing states them.
+std::vector<TensorProto_DataType> AcceptedTypes(const std::string& type, int input) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+  const InputTypes* const declared = schema == nullptr ? nullptr : schema->types_of_input(input);
+  if (declared != nullptr && !declared->accepted.empty()) return declared->accepted;
+  const std::optional<AcceptedInput> tried = FindAcceptedInput(type, input);
+  return tried.has_value() ? tried->types : std::vector<TensorProto_DataType>();
+}
+
 // The element type of an input that the model does not state: the first one that the operator which reads
 // it first accepts, or float.
 TensorProto_DataType TypeByReader(const NetDef& net, const std::string& name) {
   for (const OperatorDef& op : net.op()) {
     const auto found = std::find(op.input().begin(), op.input().end(), name);
     if (found == op.input().end()) continue;
-    const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
-    const InputTypes* types =
-        schema == nullptr ? nullptr
-                          : schema->types_of_input(static_cast<int>(found - op.input().begin()));
-    if (types == nullptr || types->accepted.empty()) break;
-    const bool can_be_float = std::find(types->accepted.begin(), types->accepted.end(),
-                                        TensorProto::FLOAT) != types->accepted.end();
-    return can_be_float ? TensorProto::FLOAT : types->accepted[0];
+    const std::vector<TensorProto_DataType> types =
+        AcceptedTypes(op.type(), static_cast<int>(found - op.input().begin()));
+    if (types.empty()) break;
+    const bool can_be_float =
+        std::find(types.begin(), types.end(), TensorProto::FLOAT) != types.end();
+    return can_be_float ? TensorProto::FLOAT : types[0];
   }
   return TensorProto::FLOAT;
 }

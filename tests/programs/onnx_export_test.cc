@@ -77,8 +77,7 @@ TEST_F(OnnxExportTest, WritesAnImportedModelAgain) {
 TEST_F(OnnxExportTest, ReportsWhatIsMissing) {
   EXPECT_THAT(Convert({"--output", model_}).err,
               HasSubstr("the shapes of inputs \"x\" are not known; state them with --input-shape"));
-  for (const std::vector<std::string>& output :
-       {std::vector<std::string>{}, {"--output", "-"}, {"--output", "/dev/stdout"}}) {
+  for (const std::vector<std::string>& output : {std::vector<std::string>{}, {"--output", "-"}}) {
     std::vector<std::string> words = {"--to", "onnx", "--input-shape", "x=2,2"};
     words.insert(words.end(), output.begin(), output.end());
     const ProgramResult result = Convert(words);

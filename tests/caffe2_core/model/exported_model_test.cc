@@ -143,6 +143,13 @@ TEST(InputsOfExportedModelsTest, TypesAreStatedOrThoseOfTheFirstReader) {
   constexpr char kBits[] = R"(op { type: "BitwiseAnd" input: "x" input: "x" output: "y" })";
   EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"x", {2}}}, .opset = 18}, kBits),
             "x BOOL [2]");
+  // Of the place of the input among those of its reader.
+  constexpr char kGather[] = R"(op { type: "Gather" input: "x" input: "i" output: "y" })";
+  EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"x", {3}}, {"i", {2}}}}, kGather),
+            "i INT32 [2]; x FLOAT [3]");
+  constexpr char kWhere[] = R"(op { type: "Where" input: "c" input: "x" input: "x" output: "y" })";
+  EXPECT_EQ(InputsOfCopy([](Model*) {}, {.input_shapes = {{"c", {2}}, {"x", {2}}}}, kWhere),
+            "c BOOL [2]; x FLOAT [2]");
 }
 
 TEST(InputsOfExportedModelsTest, AFilledBlobIsAnInputWithoutOthers) {
