@@ -44,10 +44,10 @@ Tolerance ToleranceOf(const CommandLine& line) {
           .any_type = line.Has("any-type")};
 }
 
-// As run does, for the same bytes. Precision auto has decided when the nets are prepared.
+// As run does, for the same bytes: which precision a net has is known when it is prepared.
 WorkSettings SettingsOf(const CommandLine& line,
                         std::initializer_list<const ComparedModel*> models) {
-  bool any_machine = line.Text("precision") == "int8";
+  bool any_machine = false;
   for (const ComparedModel* model : models)
     any_machine = any_machine || model->preparation.options.precision == Precision::kInt8;
   return {.any_machine = line.Has("deterministic") && any_machine};

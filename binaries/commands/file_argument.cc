@@ -24,8 +24,11 @@ bool IsNamed(const std::string& name, const std::string& lower_case) {
 
 // A counter is stored with a tensor, too, but is none.
 bool IsStoredTensor(const BlobProto& blob) {
-  return blob.has_tensor() &&
-         (!blob.has_type() || blob.type() == kTensorBlobType || blob.type() == kInt8TensorBlobType);
+  if (!blob.has_tensor() || !blob.has_type()) return blob.has_tensor();
+  for (const char* type : {kTensorBlobType, "TensorCPU", "TensorCUDA", kInt8TensorBlobType}) {
+    if (blob.type() == type) return true;
+  }
+  return false;
 }
 
 // Moves the nets out of found->meta.

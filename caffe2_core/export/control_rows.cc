@@ -128,6 +128,11 @@ std::string ItemOf(const NetDef& body, const std::string& blob) {
               "ONNX's Loop makes them");
 }
 
+// ONNX has no operator that fails. The outputs are the same where the net does not fail.
+void LeaveOutAssert(OperatorExport* op) {
+  op->graph().Note(MakeString("Assert of \"", op->In(0), "\" is left out: ONNX has no such check"));
+}
+
 void WriteOnnxWhile(OperatorExport* op) {
   const NetDef body = NetArgumentOf(*op, "body");
   const int values = op->def().input_size() - 2;
@@ -179,7 +184,7 @@ void WriteOnnxWhile(OperatorExport* op) {
 }  // namespace
 
 std::vector<OnnxExportRow> ControlExportRows() {
-  return {{"If", WriteIf}, {"ONNXWhile", WriteOnnxWhile}};
+  return {{"Assert", LeaveOutAssert}, {"If", WriteIf}, {"ONNXWhile", WriteOnnxWhile}};
 }
 
 }  // namespace caffe2rt

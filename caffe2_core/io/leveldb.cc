@@ -183,9 +183,10 @@ class LevelDBWriter {
     CAFFE_ENFORCE(is_free || mode == WRITE, "cannot create leveldb \"", path,
                   "\": it exists and is not an empty folder");
     // LevelDB would put a new database among the files.
-    std::error_code ignored;
-    CAFFE_ENFORCE(is_free || std::filesystem::exists(path + "/CURRENT", ignored),
-                  "cannot open leveldb \"", path, "\" for writing: it holds no LevelDB");
+    std::error_code error;  // such as one of permissions, which LevelDB reports
+    const bool is_database = std::filesystem::exists(path + "/CURRENT", error) || error;
+    CAFFE_ENFORCE(is_free || is_database, "cannot open leveldb \"", path,
+                  "\" for writing: it holds no LevelDB");
     if (is_free) new_folder_ = std::make_unique<AtomicFolder>(path, 0755);
     Open(true);
   }

@@ -106,7 +106,7 @@ class LMDBWriter {
       // liblmdb would put a new database among the files of a folder.
       std::error_code ignored;
       const bool has_data = stat((path + "/data.mdb").c_str(), &info) == 0;
-      CAFFE_ENFORCE(has_data || !std::filesystem::is_directory(path, ignored),
+      CAFFE_ENFORCE(has_data || errno != ENOENT || !std::filesystem::is_directory(path, ignored),
                     "cannot open lmdb \"", path, "\" for writing: it holds no LMDB");
       if (has_data && info.st_size > 0) internal::CheckLmdbFile(path);
     }

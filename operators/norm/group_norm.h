@@ -4,7 +4,7 @@
 //   X [N, C, *] or [N, *, C], gamma, beta [C]
 //   ->  Y, optional mean [N, group], optional 1 / sqrt(var + epsilon) [N, group]
 //
-// GroupNormGradient: dY, X, gamma, beta (not used), mean, 1 / sqrt(var + epsilon)
+// GroupNormGradient: dY, X, gamma, beta (only its shape is used), mean, 1 / sqrt(var + epsilon)
 //   ->  dX, dgamma, dbeta
 
 #include "operators/norm/instance_norm.h"

@@ -64,6 +64,10 @@ TEST(SeveralModulesTest, AreAllLoaded) {
     EXPECT_EQ(missing.code, 1);
     EXPECT_THAT(missing.err, HasSubstr("/no/such/module.so"));
   }
+  const ProgramResult first =
+      RunCaffe2({"ops", "CrashTest", "--module", "/no/such/module.so", "--module", module});
+  EXPECT_EQ(first.code, 1);
+  EXPECT_THAT(first.err, HasSubstr("/no/such/module.so"));
 }
 
 TEST(CrashHandlerTest, PrintsNothingWithoutACrash) {

@@ -195,6 +195,7 @@ TEST_F(InspectDetailsTest, ScratchMemoryIsThatOfAllThreads) {
                     "--input", "w=64,64,3,3", "--threads", threads, "--json"}),
                "/nets/0/memory/scratch_bytes"));
   };
+  ASSERT_GT(columns("1"), 0);
   EXPECT_EQ(columns("3"), 3 * columns("1"));
   if (scratch("1") == "0") GTEST_SKIP() << "this processor needs no scratch memory for it";
   EXPECT_NE(scratch("1"), scratch("4"));

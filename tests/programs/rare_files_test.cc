@@ -191,6 +191,11 @@ TEST_F(ListedImagesTest, AListHasItsOwnOrderLabelsAndLimit) {
   // Shuffled, the same files have the same labels.
   const std::string shuffled = Make({"--list", "DIR/list", "--shuffle", "--seed", "5"});
   EXPECT_EQ(Make({"--list", "DIR/list", "--shuffle", "--seed", "5"}), shuffled);
+  bool moves = false;
+  for (int seed = 0; seed < 20; ++seed)
+    moves |=
+        Make({"--list", "DIR/list", "--shuffle", "--seed", std::to_string(seed)}) != "3 5 3 9 ";
+  EXPECT_TRUE(moves);
   EXPECT_EQ(Make({"--list", "DIR/list", "--shuffle", "--seed", "5", "--limit", "2"}),
             "2" + shuffled.substr(1, 5));
 }

@@ -319,23 +319,24 @@ int64_t SizeIn(const OnnxDims& dims, size_t world, int64_t otherwise) try {
   return otherwise;
 }
 
-// Where the difference of two integers is above 0 in one world and below 0 in another, it may be 0: they are
-// equal then in the last world.
+// Where the difference of two integers is above 0 in one world and below 0 in another, it may be 0:
+// they are equal then in the last world.
 void LeaveEqualOpen(const InOnnxWorlds<std::vector<OnnxArray>>& arrays, OnnxContent* content) {
   InOnnxWorlds<OnnxArrayResult> differences;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
-    if (!IsOnnxInteger(arrays[world][0].type)) return;
+    if (arrays[world].size() != 2 || !IsOnnxInteger(arrays[world][0].type)) return;
     differences[world] = ComputeOnnxBinary("Sub", {&arrays[world][0], &arrays[world][1]});
     if (!differences[world].has_value() || differences[world]->size() != differences[0]->size())
       return;
   }
-  for (size_t i = 0; i < differences[0]->ints.size(); ++i) {
+  std::vector<int64_t>& equal = content->ints.back();
+  for (size_t i = 0; i < std::min(differences[0]->ints.size(), equal.size()); ++i) {
     bool above = false, below = false;
     for (const OnnxArrayResult& difference : differences) {
       above |= difference->ints[i] > 0;
       below |= difference->ints[i] < 0;
     }
-    if (above && below) content->ints.back()[i] = 1;
+    if (above && below) equal[i] = 1;
   }
 }
 
@@ -384,6 +385,8 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
       return false;
     for (size_t world = 0; world < kOnnxWorlds; ++world) {
       arrays[world].push_back(ArrayOf(blob, *content, world));
+      const OnnxArray& array = arrays[world].back();
+      if (SmallOnnxSize(array.dims) != std::optional<int64_t>(array.size())) return false;
     }
   }
   if (!node->Has(0)) return false;

@@ -166,8 +166,18 @@ void OnnxTranslator::CheckSupported(const onnx::ModelProto& model,
 void OnnxTranslator::TranslateNodes(
     const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, OnnxScope* scope) {
   CAFFE_ENFORCE_LE(depth_, kMaxDepth, "levels of graphs in graphs and of functions");
-  ++depth_;
-  OnnxScope* outer = std::exchange(scope_, scope);
+  struct Inside {  // a caller may go on after an error
+    Inside(OnnxTranslator* t, OnnxScope* scope)
+        : translator(t), outer(std::exchange(t->scope_, scope)) {
+      ++translator->depth_;
+    }
+    ~Inside() {
+      translator->scope_ = outer;
+      --translator->depth_;
+    }
+    OnnxTranslator* const translator;
+    OnnxScope* const outer;
+  } const inside(this, scope);
   for (const onnx::NodeProto& node : nodes) {
     if (depth_ > 1) ++inner_nodes_;
     CAFFE_ENFORCE_LE(inner_nodes_, kMaxInnerNodes,
@@ -184,8 +194,6 @@ void OnnxTranslator::TranslateNodes(
                   ": a list or a shape is shorter than the operator wants");
     }
   }
-  scope_ = outer;
-  --depth_;
 }
 
 OnnxNodeData OnnxTranslator::DataOf(const onnx::NodeProto& node, const OnnxScope& scope) {
@@ -234,7 +242,8 @@ bool OnnxTranslator::Fold(OnnxNode* node) {
   const std::string& out =
       forward == node->data().forwards.end() ? node->data().outputs[0] : forward->second;
   OnnxBlob& blob = nets_.At(out);
-  if (blob.content == nullptr) blob.content = folded.content;
+  if (blob.content != nullptr) return true;  // one that was there before
+  blob.content = folded.content;
   blob.type = folded.type;
   node->SetDims(out, folded.dims);
   return true;

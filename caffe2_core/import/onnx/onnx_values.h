@@ -78,7 +78,8 @@ struct OnnxBlob {
 
   bool IsFixed() const { return has_dims && AreSameInOnnxWorlds(dims); }
   bool IsFixedDim(size_t i) const;
-  // Known if the ranks of the plain worlds are equal; a rank of another one counts as that of the first.
+  // Known if the ranks of the plain worlds are equal. Where that of another one differs, it has the
+  // dims of the first.
   void SetDims(InOnnxWorlds<OnnxDims> in_worlds);
 };
 

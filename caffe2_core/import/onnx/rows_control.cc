@@ -86,12 +86,25 @@ void InlineBranch(OnnxNode* n, const onnx::GraphProto& branch) {
   }
 }
 
+// Operators go into the net while it lives, also after an error.
+class OnnxTarget {
+ public:
+  OnnxTarget(OnnxNets* nets, NetDef* net) : nets_(*nets), outer_(nets->SetTarget(net)) {}
+  ~OnnxTarget() { nets_.SetTarget(outer_); }
+  OnnxTarget(const OnnxTarget&) = delete;
+  OnnxTarget& operator=(const OnnxTarget&) = delete;
+
+ private:
+  OnnxNets& nets_;
+  NetDef* const outer_;
+};
+
 // A net that writes the outputs of the node. Returns what is known of them.
 std::vector<OnnxBlob> WriteBranch(OnnxNode* n, const onnx::GraphProto& branch, const char* label,
                                   const std::vector<std::string>& outs, NetDef* net) {
   CAFFE_ENFORCE_EQ(static_cast<size_t>(branch.output_size()), outs.size(), "outputs of a branch");
   net->set_name(n->data().name + "/" + label);
-  NetDef* outer = n->nets().SetTarget(net);
+  const OnnxTarget target(&n->nets(), net);
   OnnxScope scope = ScopeFor(n, MakeString(label, "/"));
   std::vector<OnnxBlob> results;
   TranslateGraph(n, branch, &scope);
@@ -102,15 +115,22 @@ std::vector<OnnxBlob> WriteBranch(OnnxNode* n, const onnx::GraphProto& branch, c
     results.push_back(n->nets().At(from));
     net->add_external_output(outs[i]);
   }
-  n->nets().SetTarget(outer);
   return results;
+}
+
+// -1 if it is not known.
+int64_t KnownRank(const OnnxBlob& blob) {
+  return blob.has_dims ? static_cast<int64_t>(blob.dims[0].size()) : blob.rank;
 }
 
 // What is known if either branch may have run: a dim that differs is a new symbol.
 OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   OnnxBlob joined = {.type = a.type != 0 ? a.type : b.type};
   joined.has_dims = a.has_dims && b.has_dims && a.dims[0].size() == b.dims[0].size();
-  if (!joined.has_dims) return joined;
+  if (!joined.has_dims) {
+    if (KnownRank(a) == KnownRank(b)) joined.rank = KnownRank(a);
+    return joined;
+  }
   joined.dims = a.dims;
   for (size_t i = 0; i < a.dims[0].size(); ++i) {
     bool same = true;
@@ -151,19 +171,18 @@ void EmitUsualBranch(OnnxNode* n, bool condition, const onnx::GraphProto& branch
   n->EmitHere(
       "Assert", {met}, {},
       {MakeArgument("error_msg",
-                    MakeString("the condition of node \"", n->data().name,
+                    MakeString("the condition of node \"", Shortened(n->data().name),
                                "\" depends on sizes that the model leaves open, and its "
                                "branches have other ranks; import it with the shapes of the "
                                "inputs"))});
   InlineBranch(n, branch);
 }
 
-// Whether the rank of an output is that of the first branch only. PyTorch squeezes so: the other branch
-// needs a size of 1.
+// Whether the rank of an output is that of the first branch only. PyTorch squeezes so: the other
+// branch needs a size of 1.
 bool AreOtherRanks(const std::vector<OnnxBlob>& first, const std::vector<OnnxBlob>& second) {
   for (size_t i = 0; i < first.size(); ++i) {
-    const bool same = second[i].has_dims && second[i].dims[0].size() == first[i].dims[0].size();
-    if (first[i].has_dims && !same) return true;
+    if (KnownRank(first[i]) >= 0 && KnownRank(first[i]) != KnownRank(second[i])) return true;
   }
   return false;
 }
@@ -174,12 +193,22 @@ void TranslateIf(OnnxNode* n) {
   if (n->IsKnown(0)) return InlineBranch(n, n->IntAt(0) != 0 ? then_graph : else_graph);
   const std::vector<std::string> outs = n->Outs();
   NetDef then_net, else_net;
-  const std::vector<OnnxBlob> first = WriteBranch(n, then_graph, "then", outs, &then_net);
-  const std::vector<OnnxBlob> second = WriteBranch(n, else_graph, "else", outs, &else_net);
-  // What follows mostly needs the ranks.
   const std::optional<bool> usual = UsualCondition(*n);
+  const onnx::GraphProto& usual_graph = usual.value_or(true) ? then_graph : else_graph;
+  std::vector<OnnxBlob> first, second;
+  try {
+    first = WriteBranch(n, then_graph, "then", outs, &then_net);
+    second = WriteBranch(n, else_graph, "else", outs, &else_net);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet&) {
+    if (!usual.has_value()) throw;
+    // The other branch may need its sizes. If it is not that one, the error comes again.
+    return EmitUsualBranch(n, *usual, usual_graph);
+  }
+  // What follows mostly needs the ranks.
   if (usual.has_value() && (*usual ? AreOtherRanks(first, second) : AreOtherRanks(second, first)))
-    return EmitUsualBranch(n, *usual, *usual ? then_graph : else_graph);
+    return EmitUsualBranch(n, *usual, usual_graph);
   EmitIf(n, CreateOperatorDef(
                 "If", n->data().name, std::vector<std::string>{n->In(0)}, outs,
                 {MakeArgument("then_net", then_net), MakeArgument("else_net", else_net)}));

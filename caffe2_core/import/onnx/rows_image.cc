@@ -131,10 +131,12 @@ void TranslateOneHot(OnnxNode* n) {
   const int64_t axis = OnnxNode::AxisOf(n->Int("axis", -1), n->Rank(n->In(0)) + 1);
   InOnnxWorlds<OnnxDims> dims;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    const size_t from = depth->ints[world].size() + depth->reals[world].size() == 1 ? world : 0;
+    const double number =
+        depth->real ? depth->reals[from][0] : static_cast<double>(depth->ints[from][0]);
+    if (!(number >= 0 && number <= INT32_MAX)) return;
     dims[world] = n->DimsIn(n->In(0), world);
-    dims[world].insert(
-        dims[world].begin() + axis,
-        depth->real ? static_cast<int64_t>(depth->reals[world][0]) : depth->ints[world][0]);
+    dims[world].insert(dims[world].begin() + axis, static_cast<int64_t>(number));
   }
   n->SetDims(y, dims);
 }

@@ -24,9 +24,11 @@ bool ReshapeDims(const OnnxNode& n, const std::string& x, const OnnxContent& sha
       open += static_cast<size_t>((*dims)[i] == -1);
       continue;
     }
-    const bool copies = n.HasRank(x) && i < n.DimsIn(x, 0).size() &&
-                        n.DimsIn(x, 0)[i] == shape.ints[0][i] &&
-                        n.DimsIn(x, 1)[i] == shape.ints[1][i];
+    bool copies = n.HasRank(x) && i < n.DimsIn(x, 0).size();
+    for (size_t world = 0; copies && world < kOnnxWorlds; ++world) {
+      const OnnxDims& wanted = shape.ints[world];
+      copies = i < wanted.size() && n.DimsIn(x, world)[i] == wanted[i];
+    }
     (*dims)[i] = copies ? 0 : -1;
     open += static_cast<size_t>(!copies);
   }
@@ -65,14 +67,16 @@ std::optional<OnnxDims> ResultDimsIn(size_t world, const OnnxDims& x, const Onnx
   return std::nullopt;
 }
 
-// In all worlds.
+// In all worlds. `fits` is whether x can have the dims of a world.
 std::optional<InOnnxWorlds<OnnxDims>> ResultDims(const OnnxNode& n, const std::string& x,
-                                                 const OnnxContent& shape, bool allow_zero) {
+                                                 const OnnxContent& shape, bool allow_zero,
+                                                 InOnnxWorlds<bool>* fits) {
   if (!n.HasRank(x)) return std::nullopt;
   InOnnxWorlds<OnnxDims> result;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
     const auto dims = ResultDimsIn(world, n.DimsIn(x, world), shape.ints[world], allow_zero);
     if (!dims && IsPlainOnnxWorld(world)) return std::nullopt;
+    (*fits)[world] = dims.has_value();
     result[world] = dims.value_or(result[0]);
   }
   return result;
@@ -89,7 +93,8 @@ const OperatorDef* RecentWriter(const NetDef& net, const std::string& blob) {
 
 // PyTorch's exporter swaps the last two of four axes in three dimensions: a Reshape that merges the first
 // two, a Transpose, and this Reshape, which divides them again. Emits one Transpose instead.
-bool EmitAxesSwap(OnnxNode* n, const InOnnxWorlds<OnnxDims>& result) {
+bool EmitAxesSwap(OnnxNode* n, const InOnnxWorlds<OnnxDims>& result,
+                  const InOnnxWorlds<bool>& fits) {
   const NetDef& net = *n->nets().target();
   const OperatorDef* const transpose = RecentWriter(net, n->In(0));
   if (result[0].size() != 4 || transpose == nullptr || transpose->type() != "Transpose")
@@ -99,7 +104,8 @@ bool EmitAxesSwap(OnnxNode* n, const InOnnxWorlds<OnnxDims>& result) {
   if (axes != OnnxDims{0, 2, 1} || merge == nullptr || merge->type() != "Reshape") return false;
   const std::string x = merge->input(0);
   if (!n->HasRank(x)) return false;
-  for (size_t world = 0; world < kPlainOnnxWorlds; ++world) {
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    if (!fits[world]) continue;
     const OnnxDims &d = n->DimsIn(x, world), &moved = n->DimsIn(n->In(0), world);
     if (d.size() != 4 || result[world] != OnnxDims{d[0], d[1], d[3], d[2]}) return false;
     if (moved.at(1) != d[3] || moved.at(2) != d[2]) return false;
@@ -117,10 +123,15 @@ void TranslateReshape(OnnxNode* n) {
                                     std::find(content->ints[0].begin(), content->ints[0].end(),
                                               0) != content->ints[0].end());
   std::optional<InOnnxWorlds<OnnxDims>> result;
-  if (same_rank) result = ResultDims(*n, x, *content, allow_zero);
+  InOnnxWorlds<bool> fits = {};
+  if (same_rank) result = ResultDims(*n, x, *content, allow_zero, &fits);
   if (result) {
-    if ((*result)[0] == n->DimsIn(x, 0) && (*result)[1] == n->DimsIn(x, 1)) return n->Forward(0, x);
-    if (EmitAxesSwap(n, *result)) return;
+    bool same = true;
+    for (size_t world = 0; world < kOnnxWorlds; ++world) {
+      same &= !fits[world] || (*result)[world] == n->DimsIn(x, world);
+    }
+    if (same) return n->Forward(0, x);
+    if (EmitAxesSwap(n, *result, fits)) return;
   }
   OnnxDims dims;
   if (same_rank && !zeros && ReshapeDims(*n, x, *content, &dims)) {
@@ -278,10 +289,6 @@ void TranslateConstantOfShape(OnnxNode* n) {
       real = content->reals[0][0];
     else
       integer = content->ints[0][0];
-    if (type == Proto::DOUBLE || type == Proto::UINT32 || type == Proto::UINT64) {
-      const std::string value = n->nets().Constant(n->data().name + "/value", {}, type, content);
-      return n->Forward(0, n->Call("Expand", {value, n->In(0)}));
-    }
   }
   args.push_back(type == Proto::BOOL ? MakeArgument("value", integer != 0)
                  : IsOnnxReal(type)  ? MakeArgument("value", static_cast<float>(real))

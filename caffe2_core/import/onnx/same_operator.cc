@@ -22,7 +22,9 @@ int KindOf(const Attribute& attribute) {
   if (attribute.has_s()) return Attribute::STRING;
   if (attribute.floats_size() > 0) return Attribute::FLOATS;
   if (attribute.strings_size() > 0) return Attribute::STRINGS;
-  if (attribute.has_t() || attribute.has_g()) return Attribute::UNDEFINED;
+  if (attribute.has_t() || attribute.has_g() ||
+      attribute.tensors_size() + attribute.graphs_size() > 0)
+    return Attribute::UNDEFINED;
   return Attribute::INTS;
 }
 

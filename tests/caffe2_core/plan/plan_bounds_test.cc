@@ -138,7 +138,7 @@ TEST(PlanBoundsTest, AReporterThatCreatesAnyBlobConflictsWithEveryChildWorkspace
   Workspace ws;
   Feed<float>(&ws, "x", {1}, {1});
   const auto message = [&](const std::string& substeps) {
-    return RunMessage(&ws, nets + R"(execution_step { report_net: "r" report_interval: 9
+    return RunMessage(&ws, nets + R"(execution_step { report_net: "r" report_interval: 86400
         substep { concurrent_substeps: true )" +
                                substeps + " } }");
   };
@@ -169,7 +169,7 @@ TEST(PlanBoundsTest, ABlobThatAReporterAroundUsesIsStillReadForItsUsers) {
     return RunMessage(&ws, Net("a", op) + Net("b", op) + Net("r", reporter) +
                                Net("c", Op("PlanTestCount", "", "")) +
                                R"(execution_step { concurrent_substeps: true
-        report_net: "r" report_interval: 9
+        report_net: "r" report_interval: 86400
         substep { name: "deep" substep { concurrent_substeps: true
           substep { name: "a" network: "a" } substep { name: "b" network: "b" } } }
         substep { name: "c" network: "c" } })");

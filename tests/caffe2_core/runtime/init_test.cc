@@ -325,7 +325,8 @@ TEST(InitDeathTest, AnInitThatFailedHasRun) {
   EXPECT_EXIT(init(), testing::ExitedWithCode(0), "");
 }
 
-TEST(InitTest, HelpIsAWordBeforeALoneDashAlone) {
+TEST(InitDeathTest, HelpIsAWordBeforeALoneDashAlone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   // After "--" nothing is a flag. In a process of its own, because the help ends the program with 0.
   const auto init = [](std::vector<std::string> words) {
     std::vector<char*> argv;

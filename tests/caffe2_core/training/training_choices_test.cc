@@ -62,7 +62,7 @@ TEST(PredictedPartTest, AValueThatIsOverwrittenUnreadIsLeftOut) {
 // --- the trial of the test ---
 
 // The files may not be read, so that a trial fails.
-TEST(TriedTestsTest, TestsOfOtherRecordsAreTriedFirst) {
+TEST(TriedTestsTest, OtherRecordsAreTriedFirst) {
   const auto tried = [](const std::function<void(DataFacts*)>& change) {
     DataFacts test = Pixels(9);
     change(&test);
@@ -206,7 +206,9 @@ TEST_F(WrittenCheckpointsTest, ContinueBehindTheLastOne) {
   TrainingRun(dir_.path("run"), run_).Run(callbacks);
   EXPECT_EQ(Iterations(), (std::vector<int64_t>{0, 1, 2}));
   for (const int i : {0, 1}) fs::remove(CheckpointPath(dir_.path("run"), i));
-  const auto time = fs::last_write_time(CheckpointPath(dir_.path("run"), 2));
+  const auto time =
+      fs::last_write_time(CheckpointPath(dir_.path("run"), 2)) - std::chrono::hours(1);
+  fs::last_write_time(CheckpointPath(dir_.path("run"), 2), time);
   callbacks.should_stop = {};
   TrainingRun(dir_.path("run")).Run(callbacks);
   EXPECT_EQ(Iterations(), (std::vector<int64_t>{2, 3, 4, 5, 6}));
@@ -243,10 +245,9 @@ TEST_F(WrittenCheckpointsTest, TheTypeOfADatabaseIsTheOneThatIsStated) {
   for (const char* other : {"lmdb", "leveldb", "nosuch"})
     EXPECT_NE(MessageOf([&] {
                 (void)ReadDataFacts({other, path});
-              }),
-              "(nothing was thrown)")
+              }).find(path),
+              std::string::npos)
         << other;
-  dir_.Write("text", "no database");
   EXPECT_EQ(MessageOf([&] {
               (void)ReadDataFacts({"", dir_.path("none")});
             }).find("cannot read \"" + dir_.path("none") + "\" as a database: "),

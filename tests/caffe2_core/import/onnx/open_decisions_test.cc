@@ -109,6 +109,39 @@ TEST(OpenDecisionsTest, ListsAreCutAtTheSizeOfTheRun) {
       (std::vector<int64_t>{-1, 1}));
 }
 
+// A table of 6 x 2 as rows of as many as the size, but 6 at most.
+TEST(OpenDecisionsTest, RowsAreAsManyAsTheSizeOfTheRun) {
+  const std::string bytes =
+      DecidingModel(Constant("t", kFloat, {6, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) +
+                    List("u", {6}) + Node("Min", "pu", "", "m") + List("v", {-1}) +
+                    Node("Concat", "mv", Int("axis", 0), "e") + Node("Reshape", "te"));
+  for (const int64_t n : {1, 2, 3, 6, 12, 64}) {
+    const int64_t rows = std::min<int64_t>(n, 6);
+    EXPECT_EQ(RunDeciding(bytes, n).dims(), (std::vector<int64_t>{rows, 12 / rows})) << n;
+  }
+}
+
+// Lists of which only some sizes have elements, and nodes with too few or too many inputs.
+TEST(OpenDecisionsTest, ListsMayBeEmptyForSomeSizes) {
+  const std::string one = List("u", {1}, true), range = one + Node("Range", "oqu", "", "r");
+  const std::string values = Constant("v", kFloat, {2}, {0, 1});
+  const std::string whole = Node("Cast", "x", Int("to", kInt64), "w");
+  for (const std::string& nodes :
+       {Node("Equal", "q"), List("a", {200}) + Constant("b", kBool, {0}, {}) + Node("Equal", "pab"),
+        range + List("a", {1}) + List("b", {2}) + Node("Slice", "rab", "", "d") + values + whole +
+            Node("OneHot", "wdv"),
+        range + List("a", {2}) + Node("Max", "pa", "", "e") + Node("Reshape", "re", "", "d") +
+            List("b", {63}) + Node("Gather", "db")}) {
+    SCOPED_TRACE(nodes);
+    const std::string bytes = DecidingModel(nodes);
+    (void)OnnxImportError(bytes);  // either is fine
+    try {
+      (void)RunDeciding(bytes, 64);
+    } catch (const EnforceNotMet&) {
+    }
+  }
+}
+
 std::string DecidedBranch(const std::string& name, const std::string& node) {
   return "attribute { name: '" + name + "' type: GRAPH g { name: 'g' " + node +
          " output { name: 'r' } } } ";
@@ -123,6 +156,29 @@ TEST(OpenDecisionsTest, BranchesAreThoseOfTheSizeOfTheRun) {
                                       DecidedBranch("else_branch", Node("Add", "xx", "", "r"))));
   EXPECT_EQ(FloatsOf(RunDeciding(bytes, 1)), (std::vector<float>{-1, -1}));
   EXPECT_EQ(FloatsOf(RunDeciding(bytes, 2)), (std::vector<float>{2, 2, 2, 2}));
+}
+
+// The rank is that of both branches, though the number of elements is known to none.
+TEST(OpenDecisionsTest, BranchesOfOneRankAreBothThere) {
+  const std::string bytes =
+      DecidingModel(kIsOne + Node("Neg", "x", "", "e") +
+                    Node("If", "c",
+                         DecidedBranch("then_branch", Node("NonZero", "x", "", "r")) +
+                             DecidedBranch("else_branch", Node("Identity", "x", "", "l") +
+                                                              Node("NonZero", "l", "", "r"))));
+  EXPECT_EQ(RunDeciding(bytes, 1).dims(), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(RunDeciding(bytes, 2).dims(), (std::vector<int64_t>{2, 4}));
+}
+
+// The branch of size 1 needs the size.
+TEST(OpenDecisionsTest, ABranchThatCannotBeImportedIsNotOfUsualSizes) {
+  const std::string bytes = DecidingModel(
+      kIsOne + Node("If", "c",
+                    DecidedBranch("then_branch", Node("SplitToSequence", "x", "", "l") +
+                                                     Node("SequenceAt", "lo", "", "r")) +
+                        DecidedBranch("else_branch", Node("Neg", "x", "", "r"))));
+  EXPECT_EQ(FloatsOf(RunDeciding(bytes, 2)), (std::vector<float>{-1, -1, -1, -1}));
+  EXPECT_THROW(RunDeciding(bytes, 1), EnforceNotMet);
 }
 
 // PyTorch's squeeze of one axis: what follows needs the rank, so that one branch is chosen. A run that
