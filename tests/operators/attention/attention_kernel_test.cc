@@ -119,8 +119,8 @@ TEST(ComputeAttentionTest, PartsStayWithinTheirScratchMemory) {
   }
 }
 
-// One number for a whole row of scores changes no weight, whatever the number of keys. One for each key does so
-// unless they are equal.
+// One number for a whole row of scores changes no weight, whatever the number of keys, nor do equal
+// numbers for the keys.
 TEST(ComputeAttentionTest, MasksOfEqualNumbersChangeNothing) {
   for (const int64_t keys : {1, 3, 8, 15, 16, 17, 24, 40, 200}) {
     const AttentionShape s = {1, 2, 5, keys, 4, 3};

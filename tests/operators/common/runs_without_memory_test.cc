@@ -38,7 +38,8 @@ class RunsWithoutMemoryTest : public AllocationFailureTest {
   void Sweep(const ShortRow& row, const Results& of_inputs, const Results& of_others) const {
     ASSERT_TRUE(of_inputs != of_others);
     bool failed = true;
-    for (int64_t n = 0; failed; ++n) {
+    int64_t n = 0;
+    for (; failed; ++n) {
       for (const bool back : {false, true}) {
         SCOPED_TRACE(MakeString("without allocation ", n, back ? ", back" : ", onward"));
         Workspace ws;
@@ -57,6 +58,7 @@ class RunsWithoutMemoryTest : public AllocationFailureTest {
         ASSERT_TRUE(ResultsIn(ws) == of_others) << "of the other inputs";
       }
     }
+    EXPECT_GT(n, 1) << "no allocation failed";
   }
   void Feed(const std::string& inputs, Workspace* ws) const {
     FeedInputs({"", inputs.c_str()}, ws);

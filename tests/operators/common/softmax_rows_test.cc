@@ -22,7 +22,7 @@ TEST(SoftmaxRowsTest, AcceptsAHugeDimensionOfNoElements) {
   SoftmaxChannels(context, 1, 0, INT64_MAX, nullptr, nullptr);
 }
 
-// Rows of each length, of which blocks of sixteen are computed across, far from 0 on either side.
+// Rows of each length, some of which are computed in blocks of sixteen, far from 0 on either side.
 TEST(SoftmaxRowsTest, DependsOnlyOnDifferences) {
   CPUContext context;
   for (const int64_t n : {1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 64, 100}) {
