@@ -89,9 +89,9 @@ void PrepareComparison(const CommandLine& line, bool second, ComparedModel* mode
   if (IsOptimized(line, second)) {
     RemoveUserOperators(&net);
     const NetDef written = net;
-    model->preparation =
-        PrepareNet(std::move(net), PreparationOptionsOf(line, model->model, model->fed, model->fed),
-                   model->ws.get());
+    const PreparationOptions options =
+        PreparationOptionsOf(line, model->model, model->fed, model->fed);  // of the net, too
+    model->preparation = PrepareNet(std::move(net), options, model->ws.get());
     net = std::exchange(model->preparation.net, NetDef());
     model->left_out = ValuesOfPasses(written, net);
     model->from_last = CountsFromLast(written, net);

@@ -142,7 +142,7 @@ TEST(GraphChoicesTest, NetsOfFillsCountWithoutInitNetsOnly) {
 TEST(GraphChoicesTest, TheLargestScratchMemoryMayBeThatOfAnyOperator) {
   EnsureBuiltinOperators();
   const std::string conv =
-      R"(op { type: "Conv" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } } )";
+      R"(op { type: "ConvTranspose" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } } )";
   const std::string relu = R"(op { type: "Relu" input: "x" output: "z" } )";
   const auto scratch = [](const std::string& text) {
     const ShapeMap seeds = {

@@ -36,7 +36,7 @@ TEST(NpyHeadersTest, AreAsShortAsTheirAlignmentAllows) {
                 static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]));
       EXPECT_EQ(bytes.substr(dict_end, head - dict_end),
                 std::string(head - dict_end - 1, ' ') + "\n");
-      EXPECT_LT(head - dict_end - 1, 64u) << rank << " " << last;
+      ASSERT_LT(head - dict_end - 1, 64u) << rank << " " << last;
       seen[head - dict_end - 1] = true;
       EXPECT_EQ(ParseNpy(bytes, "x").dims(), dims);
     }
@@ -130,14 +130,15 @@ TEST(NpzErrorsTest, StateTheBytesThatDoNotFitIntoMemory) {
   const std::string path =
       dir.Write("a.npz", Zip(std::vector<ZipEntry>{ZipEntry::Of("x.npy", npy, true)}));
   const size_t used = GetCPUMemoryUsage().in_use_bytes;
+  const size_t before = GlobalCPUMemoryOptions().limit_bytes;
   GlobalCPUMemoryOptions().limit_bytes = used + (size_t{1} << 20);
   std::string error;
   try {
     (void)ReadNpz(path);
-  } catch (const OutOfMemory& thrown) {
+  } catch (const EnforceNotMet& thrown) {
     error = thrown.message();
   }
-  GlobalCPUMemoryOptions().limit_bytes = 0;
+  GlobalCPUMemoryOptions().limit_bytes = before;
   EXPECT_TRUE(error.starts_with("out of CPU memory: asked 3.8 MiB, in use ")) << error;
   EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, used);
   EXPECT_EQ(ReadNpz(path).size(), 1u);

@@ -104,7 +104,7 @@ TEST(OddDomainsTest, NodesOfFunctionsAreLimited) {
     return OnnxImportError(
         OnnxBytes(graph + MakeString("output { name: 'c", calls, "' } "), 17, function));
   };
-  EXPECT_EQ(error(256, 256), "");
+  EXPECT_EQ(error(16, 256), "");
   EXPECT_NE(error(257, 256).find("nodes after the calls of functions"), std::string::npos);
 }
 
