@@ -247,7 +247,7 @@ TEST(MemoryEdgesTest, ThePlanIsTheBetterOneOfTwoMethods) {
 
 TEST(MemoryEdgesTest, ReportsCountAtLeastOneThreadAndNoNegativeInputs) {
   const NetDef conv = ParseNet(
-      R"(op { type: "Conv" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } })");
+      R"(op { type: "ConvTranspose" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } })");
   const ShapeMap seeds = {{"x", EdgeFloats({1, 16, 30, 30})}, {"f", EdgeFloats({16, 16, 3, 3})}};
   const auto scratch = [&](int threads) {
     return ReportMemory({}, conv, seeds, {"f"}, {}, threads).scratch_bytes;
@@ -258,8 +258,8 @@ TEST(MemoryEdgesTest, ReportsCountAtLeastOneThreadAndNoNegativeInputs) {
   EXPECT_EQ(scratch(3), 3 * scratch(1));
   // Operators run one after the other, so that the largest one counts.
   const NetDef two = ParseNet(R"(
-      op { type: "Conv" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } }
-      op { type: "Conv" input: "x" input: "f" output: "z" arg { name: "kernel" i: 3 } })");
+      op { type: "ConvTranspose" input: "x" input: "f" output: "y" arg { name: "kernel" i: 3 } }
+      op { type: "ConvTranspose" input: "x" input: "f" output: "z" arg { name: "kernel" i: 3 } })");
   EXPECT_EQ(ReportMemory({}, two, seeds, {"f"}, {}, 1).scratch_bytes, scratch(1));
   // A net that fills weights has parameters, but no inputs.
   const NetDef fills =
