@@ -49,7 +49,7 @@ TEST_F(RareResultsTest, BoxesHaveScoresAndClassesOfAnyNumber) {
   EXPECT_EQ(listed(scores, "/score"), "0.5 0.25 -1 \"NaN\" \"NaN\" ");
   EXPECT_EQ(listed(Joined(scores, {"--top", "4"}), "/box/0"), "4 1 3 0 ");
   EXPECT_EQ(listed(net("inf,1,-inf,nan,2", "0,0,0,0,0"), "/box/0"), "0 4 1 2 3 ");
-  // Classes are rounded down; what is no index is -1.
+  // Classes are rounded down; those that do not fit are -1.
   const Words classes = net("5,4,3,2,1", "nan,-0.5,1.9,1e9,999999936");
   EXPECT_EQ(listed(classes, "/class"), "-1 -1 1 -1 999999936 ");
   EXPECT_EQ(listed(classes, "/label"),

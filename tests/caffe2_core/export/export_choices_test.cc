@@ -156,11 +156,15 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   // Without stated dims, the shape of the list is unknown.
   ExpectThrows([&] { Export(net); }, "the shape of output \"l\" is not known");
   const onnx::GraphProto& body = graph.node(0).attribute(0).g();
+  ASSERT_EQ(body.output_size(), 3);
   const std::string item = body.output(2).name();
+  int writers = 0;
   for (const onnx::NodeProto& node : body.node()) {
     if (node.output(0) != item) continue;
+    ++writers;
     EXPECT_THAT(node.input(), ElementsAre(body.node(0).output(0)));
   }
+  EXPECT_EQ(writers, 1);
 }
 
 }  // namespace

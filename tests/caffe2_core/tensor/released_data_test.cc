@@ -63,7 +63,7 @@ TEST(ReleasedDataTest, NeedsReadOnlyMemoryThatFormsCover) {
     return [parts] {
       Tensor weight = Weight();
       for (const auto& [begin, end] : parts)
-        AddForm(weight, "from " + std::to_string(begin), begin, end - begin);
+        AddForm(weight, std::to_string(begin) + " to " + std::to_string(end), begin, end - begin);
       return weight;
     };
   };
