@@ -115,6 +115,35 @@ TEST_F(CompareDetailsTest, TheReportIsOfTheSecondNetOrOfTheOnlyOne) {
   EXPECT_EQ(report({"DIR/two.pbtxt", Array("z.npy", {1}, {4})}), "\"two\"2");
 }
 
+// The passes fuse the activation into the convolution, so that y is not written. The report is of the second net.
+TEST_F(CompareDetailsTest, PassesApplyToTheNetsThatAreNamed) {
+  dir_.Write("conv.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "z"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "Relu" input: "y" output: "z" })");
+  const struct {
+    Words options;
+    const char *in_both, *first_only, *second_only, *passes;
+  } rows[] = {{{}, "\"y\"\"z\"", "[]", "[]", "[]"},
+              {{"--optimize", "none"}, "\"y\"\"z\"", "[]", "[]", "[]"},
+              {{"--optimize", "first"}, "\"z\"", "[]", "[\"y\"]", "[]"},
+              {{"--optimize", "second"}, "\"z\"", "[\"y\"]", "[]", "[\"fuse_activation\"]"},
+              {{"--optimize", "both"}, "\"z\"", "[]", "[]", "[\"fuse_activation\"]"}};
+  for (const auto& row : rows) {
+    const ProgramResult result =
+        Run(Joined({"compare", "DIR/conv.pbtxt", "DIR/conv.pbtxt", "--input", "x=1,2,3,3",
+                    "--input", "w=2,2,1,1", "--report", "DIR/r.json", "--json"},
+                   row.options));
+    EXPECT_EQ(result.code, 0) << result.err;
+    std::string names;
+    for (size_t i = 0; i < JsonSize(result.out, "/blobs"); ++i)
+      names += JsonAt(result.out, "/blobs/" + std::to_string(i) + "/name");
+    EXPECT_EQ(names, row.in_both) << ::testing::PrintToString(row.options);
+    EXPECT_EQ(JsonAt(result.out, "/only_in_first"), row.first_only);
+    EXPECT_EQ(JsonAt(result.out, "/only_in_second"), row.second_only);
+    EXPECT_EQ(JsonAt(ReadWholeFile(dir_.path("r.json")), "/passes"), row.passes);
+  }
+}
+
 // Both nets have the same random inputs and, with a seed, the same random numbers.
 TEST_F(CompareDetailsTest, BothNetsDrawTheSameNumbersWithASeed) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"
