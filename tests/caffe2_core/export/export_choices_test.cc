@@ -167,5 +167,104 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   EXPECT_EQ(writers, 1);
 }
 
+// Any number of integers is added one after the other; of floats ONNX has one node.
+TEST(ExportChoicesTest, SumsOfIntegersHaveOneNodeForEachInput) {
+  const struct {
+    const char *inputs, *of_integers, *of_floats;
+  } rows[] = {
+      {"x", "y = Identity(x)\n", "y = Sum(x)\n"},
+      {"x b", "y = Add(x, b)\n", "y = Sum(x, b)\n"},
+      {"x b c", "y_Add = Add(x, b)\ny = Add(y_Add, c)\n", "y = Sum(x, b, c)\n"},
+      {"x b c d", "y_Add = Add(x, b)\ny_Add_1 = Add(y_Add, c)\ny = Add(y_Add_1, d)\n",
+       "y = Sum(x, b, c, d)\n"},
+      {"x b c d e",
+       "y_Add = Add(x, b)\ny_Add_1 = Add(y_Add, c)\ny_Add_2 = Add(y_Add_1, d)\n"
+       "y = Add(y_Add_2, e)\n",
+       "y = Sum(x, b, c, d, e)\n"},
+  };
+  for (const auto& row : rows) {
+    for (const auto& [type, graph] : {std::pair(TensorProto::INT32, row.of_integers),
+                                      {kInt64, row.of_integers},
+                                      {TensorProto::FLOAT, row.of_floats},
+                                      {TensorProto::DOUBLE, row.of_floats}}) {
+      ExportedNet net = {Op("Sum", "", row.inputs), {}};
+      for (const char* name = row.inputs; *name != '\0'; ++name) {
+        if (*name != ' ') net.inputs[std::string(1, *name)] = {{2}, type};
+      }
+      EXPECT_EQ(GraphText(Export(net)), graph) << type;
+    }
+  }
+}
+
+// The operator of opset 20 has both kinds; before, each has nodes of its own.
+TEST(ExportChoicesTest, GeluKeepsItsKindInEachOpset) {
+  const auto text = [](int fast, int opset) {
+    return GraphText(Export({Op("Gelu", I("fast_gelu", fast)), {{"x", {{2}}}}, {}, {"y"}, opset}));
+  };
+  EXPECT_EQ(text(0, 20), "y = Gelu(x) approximate=none\n");
+  EXPECT_EQ(text(1, 20), "y = Gelu(x) approximate=tanh\n");
+  EXPECT_EQ(text(0, 24), "y = Gelu(x) approximate=none\n");
+  EXPECT_EQ(text(1, 24), "y = Gelu(x) approximate=tanh\n");
+  EXPECT_THAT(text(0, 19), HasSubstr("= Erf("));
+  EXPECT_THAT(text(1, 19), HasSubstr("= Tanh("));
+}
+
+// An axis that counts from the end, of weights with two to four axes: the product of the axes
+// before it is the number of outputs.
+TEST(ExportChoicesTest, AxesOfWeightsCountFromBothEnds) {
+  const struct {
+    int64_t axis;
+    std::vector<int64_t> weight, matrix;
+  } rows[] = {{1, {5, 3}, {5, 3}},         {-1, {5, 3}, {5, 3}},        {2, {2, 3, 4}, {6, 4}},
+              {-1, {2, 3, 4}, {6, 4}},     {1, {2, 3, 4}, {2, 12}},     {-2, {2, 3, 4}, {2, 12}},
+              {-3, {5, 3, 2, 2}, {5, 12}}, {-2, {5, 3, 2, 2}, {15, 4}}, {-2, {2, 3}, {1, 6}}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.axis);
+    const OnnxExport exported =
+        Export({Op("FC", I("axis_w", row.axis), "x w b"),
+                {{"x", {{2, row.matrix[1]}}}},
+                {{"w", FloatWeight(row.weight)}, {"b", FloatWeight({row.matrix[0]})}}});
+    EXPECT_EQ(std::vector<int64_t>(exported.model.graph().initializer(0).dims().begin(),
+                                   exported.model.graph().initializer(0).dims().end()),
+              row.matrix);
+    EXPECT_EQ(exported.model.graph().node_size(), 1);
+  }
+}
+
+// Numbers of either type become the bool that a loop begins with.
+TEST(ExportChoicesTest, LoopsBeginWithABool) {
+  for (const auto& [type, text] :
+       {std::pair(TensorProto::INT32, "y_Cast = Cast(c) to=9\ny, l = Loop(n, y_Cast, x)"),
+        {kInt64, "y_Cast = Cast(c) to=9\ny, l = Loop(n, y_Cast, x)"},
+        {kBool, "y, l = Loop(n, c, x)"}}) {
+    const std::string graph = GraphText(Export(
+        {LoopWithList(), {{"n", {{}, kInt64}}, {"c", {{}, type}}, {"x", {{2}}}}, {}, {"y"}}));
+    EXPECT_EQ(graph.find(text), 0u) << graph;
+  }
+}
+
+// What a branch wrote does not count as written behind it: the input of a later body is named after
+// its blob, and a weight of such a name keeps it.
+TEST(ExportChoicesTest, BlobsOfABranchAreUnknownBehindIt) {
+  const std::string nets = "arg { name: 'then_net' n { " + Op("Abs", "", "x", "v") +
+                           Op("Relu", "", "v", "y") + " } } arg { name: 'else_net' n { " +
+                           Op("Relu", "", "x", "y") + " } } ";
+  const std::string body =
+      "external_input: 'i' external_input: 'o' external_input: 'v' external_output: 'o' "
+      "external_output: 'w' " +
+      Op("Relu", "", "v", "w");
+  const std::string loop =
+      Op("ONNXWhile", "arg { name: 'body' n { " + body + " } } " + I("has_trip_count", 1), "n c y",
+         "z");
+  const OnnxExport exported = Export({Op("If", nets, "c", "y") + loop,
+                                      {{"n", {{}, kInt64}}, {"c", {{}, kBool}}, {"x", {{2}}}},
+                                      {},
+                                      {"z"}});
+  const onnx::GraphProto& graph = exported.model.graph();
+  ASSERT_EQ(graph.node_size(), 2);
+  EXPECT_EQ(graph.node(0).attribute(0).g().node(0).output(0), "v");
+  EXPECT_EQ(graph.node(1).attribute(0).g().input(2).name(), "v_1");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::export_choices_test
