@@ -266,5 +266,130 @@ TEST(ExportChoicesTest, BlobsOfABranchAreUnknownBehindIt) {
   EXPECT_EQ(graph.node(1).attribute(0).g().input(2).name(), "v_1");
 }
 
+TEST(ExportChoicesTest, EndsOfImagesAreAnyNumberOfAxes) {
+  const std::map<std::string, ExportedInput> x = {{"x", {{2, 3, 4, 5}}}};
+  const char* const front[] = {"[0]", "[0, 1]", "[0, 1, 2]", "[0, 1, 2, 3]"};
+  const char* const back[] = {"[3]", "[2, 3]", "[1, 2, 3]", "[0, 1, 2, 3]"};
+  for (int count = 1; count <= 4; ++count) {
+    const std::string args = I("num_reduce_dim", count);
+    EXPECT_EQ(GraphText(Export({Op("ReduceFrontSum", args), x})),
+              MakeString("y = ReduceSum(x, ", front[count - 1], ") keepdims=0\n"));
+    EXPECT_EQ(GraphText(Export({Op("ReduceBackSum", args), x})),
+              MakeString("y = ReduceSum(x, ", back[count - 1], ") keepdims=0\n"));
+  }
+}
+
+// The second output of operators that have one: it is computed if it is read.
+TEST(ExportChoicesTest, SecondOutputsAreComputedIfTheyAreRead) {
+  const ExportedInput pair = {{2, 3}};
+  const struct {
+    std::string op;
+    const char *graph, *read;
+  } rows[] = {
+      {Op("Concat", I("axis", 0) + I("add_axis", 1), "x b", "y s"),
+       "y_Unsqueeze = Unsqueeze(x, [0])\ny_Unsqueeze_1 = Unsqueeze(b, [0])\n"
+       "y = Concat(y_Unsqueeze, y_Unsqueeze_1) axis=0\n",
+       "y_Unsqueeze = Unsqueeze(x, [0])\ny_Unsqueeze_1 = Unsqueeze(b, [0])\n"
+       "s = Cast([1, 1]) to=6\ny = Concat(y_Unsqueeze, y_Unsqueeze_1) axis=0\n"},
+      {Op("Concat", I("axis", 1), "x b", "y s"), "y = Concat(x, b) axis=1\n",
+       "s = Cast([3, 3]) to=6\ny = Concat(x, b) axis=1\n"},
+      {Op("Reshape", L("shape", {-1}), "x", "y s"), "y = Reshape(x, [-1])\n",
+       "s = Shape(x)\ny = Reshape(x, [-1])\n"},
+  };
+  for (const auto& row : rows) {
+    const std::map<std::string, ExportedInput> inputs = {{"x", pair}, {"b", pair}};
+    EXPECT_EQ(GraphText(Export({row.op, inputs})), row.graph) << row.op;
+    EXPECT_EQ(GraphText(Export({row.op, inputs, {}, {"y", "s"}})), row.read) << row.op;
+  }
+}
+
+TEST(ExportChoicesTest, AllOfSeveralAxesAreListed) {
+  const ExportedInput ones = {{1, 3, 1, 2, 1}};
+  const struct {
+    const char *type, *graph;
+    std::vector<int64_t> dims;
+  } rows[] = {{"Squeeze", "y = Squeeze(x, [0])\n", {0}},
+              {"Squeeze", "y = Squeeze(x, [0, 2])\n", {2, 0}},
+              {"Squeeze", "y = Squeeze(x, [0, 2, 4])\n", {4, 0, 2}},
+              {"Squeeze", "y = Squeeze(x, [0, 2, 4])\n", {2, 4, 0, 4}},
+              {"ExpandDims", "y = Unsqueeze(x, [0, 3, 7])\n", {7, 0, 3}}};
+  for (const auto& row : rows)
+    EXPECT_EQ(GraphText(Export({Op(row.type, L("dims", row.dims)), {{"x", ones}}})), row.graph);
+}
+
+// Pads may be 0, and not less; each of them counts.
+TEST(ExportChoicesTest, PoolsDoNotCrop) {
+  const auto text = [](const std::string& type, const std::vector<int64_t>& pads) {
+    return GraphText(
+        Export({Op(type, I("kernel", 3) + L("pads", pads)), {{"x", {{1, 1, 8, 8}}}}, {}, {}}));
+  };
+  EXPECT_THAT(text("MaxPool", {0, 1, 0, 0}), HasSubstr("pads=[0,1,0,0]"));
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (const std::vector<int64_t>& pads :
+         {std::vector<int64_t>{-1, 0, 0, 0}, {0, 0, 0, -1}, {1, -2, 1, 1}})
+      ExpectThrows([&] { text(type, pads); },
+                   MakeString(type, " with negative pads has no counterpart in ONNX"));
+  }
+}
+
+TEST(ExportChoicesTest, AbsentInputsAtTheEndAreLeftOut) {
+  const auto text = [](const std::string& inputs) {
+    return GraphText(Export({Op("ONNXSlice", "", inputs),
+                             {{"x", {{4, 4}}}, {"s", {{2}, kInt64}}, {"e", {{2}, kInt64}}},
+                             {{"w", IntWeight({})}, {"v", IntWeight({})}},
+                             {}}));
+  };
+  EXPECT_EQ(text("x s e"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w v"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w s"), "y = Slice(x, s, e, , s)\n");
+}
+
+TEST(ExportChoicesTest, AGraphHasTheNameOfItsNet) {
+  EXPECT_EQ(Export({Op("Relu"), {{"x", {{2}}}}}).model.graph().name(), "net");
+  EXPECT_EQ(Export({"name: 'lenet' " + Op("Relu"), {{"x", {{2}}}}}).model.graph().name(), "lenet");
+}
+
+// Moments have one dim for their row; ONNX has one for each of its axes.
+TEST(ExportChoicesTest, MomentsLoseTheAxesOfTheirRowButOne) {
+  const std::pair<int, const char*> rows[] = {{1, "[2, 3]"}, {2, "[3]"}, {-2, "[3]"}};
+  for (const auto& [axis, axes] : rows) {
+    const std::string graph = GraphText(Export(
+        {Op("LayerNorm", I("axis", axis), "x", "y m d"), {{"x", {{2, 3, 4, 5}}}}, {}, {"y", "m"}}));
+    EXPECT_THAT(graph, HasSubstr(MakeString("m = Squeeze(m_rows, ", axes, ")\n"))) << axis;
+    EXPECT_EQ(graph.find("Reciprocal"), std::string::npos);
+    // The deviation alone: the inverse of what ONNX computes.
+    EXPECT_THAT(GraphText(Export({Op("LayerNorm", I("axis", axis), "x", "y m d"),
+                                  {{"x", {{2, 3, 4, 5}}}},
+                                  {},
+                                  {"y", "d"}})),
+                HasSubstr(MakeString("y_Reciprocal = Reciprocal(d_inverse)\n"
+                                     "d = Squeeze(y_Reciprocal, ",
+                                     axes, ")\n")))
+        << axis;
+  }
+  // Of the last axis, nothing is left over.
+  EXPECT_THAT(
+      GraphText(Export(
+          {Op("LayerNorm", I("axis", 3), "x", "y m d"), {{"x", {{2, 3, 4, 5}}}}, {}, {"y", "m"}})),
+      HasSubstr("m = Identity(m_rows)\n"));
+}
+
+TEST(ExportChoicesTest, SoftmaxOfImagesIsThatOfTheirRows) {
+  const auto text = [](const std::string& args, const std::vector<int64_t>& dims) {
+    return GraphText(Export({Op("Softmax", args), {{"x", {dims}}}}));
+  };
+  const auto rows = [](int axis) {
+    return MakeString(
+        "y_Shape = Shape(x)\ny_Flatten = Flatten(x) axis=", axis,
+        "\ny_Softmax = Softmax(y_Flatten) axis=-1\ny = Reshape(y_Softmax, y_Shape)\n");
+  };
+  EXPECT_EQ(text("", {2, 3, 4}), rows(1));
+  EXPECT_EQ(text("", {2, 3}), "y = Softmax(x) axis=-1\n");
+  EXPECT_EQ(text(I("axis", 2), {2, 3, 4, 5}), rows(2));
+  EXPECT_EQ(text(I("axis", -2), {2, 3, 4, 5}), rows(2));
+  EXPECT_EQ(text(I("axis", 3), {2, 3, 4, 5}), "y = Softmax(x) axis=-1\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::export_choices_test

@@ -103,6 +103,16 @@ TEST(NarrowModelTest, EveryWrittenBlobLosesItsKnownValue) {
   }
 }
 
+// What is given counts as given, also without a shape.
+TEST(NarrowModelTest, GivenInputsNeedNoShape) {
+  const NetDef net = ParseNet(R"(op { type: "Relu" input: "q" output: "y" })");
+  ModelToCheck model{.has_surroundings = true};
+  EXPECT_THAT(LinesFor(ValidateModel(net, model)),
+              ElementsAre("error 0: input \"q\" was not given"));
+  model.given["q"] = UnknownShape();
+  EXPECT_THAT(LinesFor(ValidateModel(net, model)), IsEmpty());
+}
+
 // --- tries of operators ---
 
 OperatorDef QuantizedOp(const std::string& type, const std::string& args = "") {
@@ -148,6 +158,25 @@ TEST(NarrowValidationTest, EveryEngineOfAListIsLookedUp) {
   EXPECT_THAT(lines("engine: 'NOSUCH' device_option { device_type: 31 device_id: 5 }"),
               ElementsAre("note 0: asks for the device device type 31, which is not available: it "
                           "runs on the CPU (--device auto)"));
+}
+
+// The device of an operator is checked beside that of its net.
+TEST(NarrowValidationTest, DevicesOfNetsAndOperatorsAreChecked) {
+  const auto lines = [](const std::string& net, const std::string& op) {
+    return LinesFor(
+        ValidateNet(ParseNet(net + " op { type: 'Relu' input: 'x' output: 'y' " + op + " }")));
+  };
+  const std::string at_net = "device_option { device_type: 31 }",
+                    at_op = "device_option { device_type: 32 }";
+  const std::string note =
+      "asks for the device device type 31, which is not available: it runs "
+      "on the CPU (--device auto)";
+  EXPECT_THAT(lines(at_net, ""), ElementsAre("note: " + note));
+  EXPECT_THAT(lines("", at_net), ElementsAre("note 0: " + note));
+  EXPECT_THAT(
+      lines(at_net, at_op),
+      testing::IsSupersetOf(
+          {std::string("error 0: device type 32 is not known, want 0 to 31"), "note: " + note}));
 }
 
 TEST(NarrowValidationTest, OperatorsWithArgumentsOfAnyNameGiveNoWarning) {

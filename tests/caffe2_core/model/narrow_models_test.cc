@@ -13,15 +13,21 @@
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/model/meta_net.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
+#include "caffe2_core/model/onnx_model.h"
 #include "caffe2_core/model/packed_model.h"
 #include "caffe2_core/model/packed_preparation.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
 #include "caffe2_core/model/rehearsal.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "caffe2rt/onnx.pb.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::narrow_models_test {
@@ -188,6 +194,131 @@ TEST(NarrowRehearsalTest, OperatorsWithNetsAreNotRehearsed) {
   EXPECT_FALSE(computes("type: 'Load'"));
   EXPECT_FALSE(computes("type: 'DequeueBlobs'"));
   EXPECT_FALSE(computes("type: 'Allreduce' engine: 'GLOO'"));
+}
+
+// --- what is loaded ---
+
+// Inputs of any type have the shape that the file states.
+TEST(NarrowLoadingTest, IntegerInputsOfOnnxHaveTheirShape) {
+  onnx::ModelProto proto;
+  proto.set_ir_version(8);
+  proto.add_opset_import()->set_version(18);
+  onnx::GraphProto* const graph = proto.mutable_graph();
+  graph->set_name("g");
+  for (const auto& [name, type] : {std::pair("a", onnx::TensorProto::INT64),
+                                   {"b", onnx::TensorProto::FLOAT},
+                                   {"c", onnx::TensorProto::BOOL}}) {
+    onnx::ValueInfoProto* const input = graph->add_input();
+    input->set_name(name);
+    input->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    auto* const shape = input->mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (const int64_t dim : {2, 3}) shape->add_dim()->set_dim_value(dim);
+    onnx::NodeProto* const node = graph->add_node();
+    node->set_op_type("Identity");
+    node->add_input(name);
+    node->add_output(std::string(name) + "_copy");
+    graph->add_output()->set_name(std::string(name) + "_copy");
+  }
+  const Model model = LoadModelFromMemory({}, proto.SerializeAsString());
+  EXPECT_THAT(model.inputs, ElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_THAT(model.input_shapes.at(name), ElementsAre(2, 3)) << name;
+    EXPECT_THAT(model.input_dims.at(name), ElementsAre(2, 3)) << name;
+  }
+  EXPECT_EQ(model.input_types.at("a"), TensorProto::INT64);
+  EXPECT_EQ(model.input_types.at("c"), TensorProto::BOOL);
+}
+
+// A file that is damaged is what its name says, so that the error is about that.
+TEST(NarrowLoadingTest, DamagedFilesOfOnnxCountByTheirName) {
+  const TempDir dir;
+  EXPECT_TRUE(IsOnnxFile(dir.Write("a.onnx", "\xff\xfe\x01 nothing")));
+  EXPECT_FALSE(IsOnnxFile(dir.Write("a.onnx.pb", "\xff\xfe\x01 nothing")));
+  EXPECT_FALSE(IsOnnxFile(dir.Write("b.onnx", kFolded)));
+}
+
+// A predictor whose name begins with that of another one is not taken for it.
+TEST(NarrowLoadingTest, NamesOfPredictorsAreWhole) {
+  const TempDir dir;
+  {
+    const auto database = db::CreateDB("minidb", dir.path("p"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (const std::string name : {"a_b", "a", "ab"}) {
+      MetaNetDef meta;
+      NetsMap* const entry = meta.add_nets();
+      entry->set_key("PREDICT_NET_TYPE");
+      entry->mutable_value()->set_name("net of " + name);
+      Blob blob;
+      *blob.GetMutable<std::string>() = meta.SerializeAsString();
+      transaction->Put("!!META_NET_DEF_" + name, SerializeBlob(blob, "!!META_NET_DEF"));
+    }
+    transaction->Commit();
+  }
+  for (const std::string name : {"a", "a_b", "ab"})
+    EXPECT_EQ(GetNet(LoadMetaNetDef(dir.path("p"), "minidb", name), "PREDICT_NET_TYPE").name(),
+              "net of " + name);
+}
+
+// The weights of each binary init net are read apart from it, and each net gets its own back.
+TEST(NarrowLoadingTest, EveryInitNetHasItsWeights) {
+  const auto fill = [](const char* name, float value) {
+    return ParseNet(MakeString("op { type: 'GivenTensorFill' output: '", name,
+                               "' arg { name: 'shape' ints: 1 } arg { name: 'values' floats: ",
+                               value, " } }"))
+        .SerializeAsString();
+  };
+  const std::string a = fill("a", 2), b = fill("b", 3), c = fill("c", 5);
+  const std::string net = "op { type: 'Sum' input: ['x', 'a', 'b', 'c'] output: 'y' }";
+  for (const bool text_between : {false, true}) {
+    const std::string text =
+        "op { type: 'ConstantFill' output: 'b' arg { name: 'shape' ints: 1 } "
+        "arg { name: 'value' f: 3 } }";
+    Model model = LoadModelFromMemory({a, text_between ? text : b, c}, net);
+    ASSERT_EQ(model.init_weights.size(), 3u);
+    EXPECT_EQ(model.init_weights[1].size(), text_between ? 0u : 1u);
+    Predictor predictor(std::move(model));
+    Predictor::TensorMap outputs;
+    ASSERT_TRUE(predictor(Predictor::TensorMap{{"x", OneNumber({1}, 10)}}, &outputs));
+    EXPECT_EQ(outputs.at("y").data<float>()[0], 20);
+  }
+}
+
+// --- calls ---
+
+// The seed of the options counts before that of the model.
+TEST(NarrowPredictorTest, TheSeedOfTheOptionsComesFirst) {
+  const std::string net =
+      "name: 'n' op { type: 'UniformFill' output: 'y' arg { name: 'shape' ints: 4 } }";
+  const auto drawn = [&](std::optional<uint64_t> of_model, std::optional<uint64_t> of_options) {
+    ModelFileOptions options;
+    options.seed = of_model;
+    Predictor predictor(LoadModelFromMemory({}, net, options), {.random_seed = of_options});
+    Predictor::TensorList outputs;
+    EXPECT_TRUE(predictor(Predictor::TensorList(), &outputs));
+    const float* const y = outputs.at(0).data<float>();
+    return std::vector<float>(y, y + 4);
+  };
+  const std::vector<float> five = drawn({}, 5), six = drawn({}, 6);
+  EXPECT_NE(five, six);
+  EXPECT_EQ(drawn(5, {}), five);
+  EXPECT_EQ(drawn(5, 6), six);
+  EXPECT_EQ(drawn(6, 5), five);
+}
+
+TEST(NarrowPredictorTest, EachInputOfACallIsATensor) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n" external_input: "a" external_input: "b"
+      external_output: "y" op { type: "Sub" input: "a" input: "b" output: "y" })"));
+  Tensor five = OneNumber({1}, 5), two = OneNumber({1}, 2);
+  Predictor::TensorVector outputs;
+  EXPECT_EQ(MessageOf([&] { predictor.run({nullptr, &two}, &outputs); }), "input 0 is null");
+  EXPECT_EQ(MessageOf([&] { predictor.run({&five, nullptr}, &outputs); }), "input 1 is null");
+  EXPECT_EQ(
+      MessageOf([&] {
+        predictor.run_map(Predictor::TensorPointerMap{{"a", &five}, {"b", nullptr}}, &outputs);
+      }),
+      "input \"b\" is null");
+  ASSERT_TRUE(predictor.run({&five, &two}, &outputs));
+  EXPECT_EQ(outputs.at(0)->data<float>()[0], 3);
 }
 
 }  // namespace
