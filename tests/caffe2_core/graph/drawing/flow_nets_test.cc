@@ -155,6 +155,28 @@ TEST_F(FlowNetsTest, ArrowsNameEachBlobOnce) {
       ElementsAre("0:x (x) 0:Split", "0:Split (a, b) 0:Sum", "0:Sum (y) 0:Sum", "0:Sum (z) 0:z"));
 }
 
+// Regression: names that are cut, and those behind the eighth, were counted for each input.
+TEST_F(FlowNetsTest, ArrowsNameLongAndFurtherBlobsOnceToo) {
+  const std::string name(300, 'n');
+  EXPECT_THAT(ArrowsOf({MakeString(R"(op { type: "Relu" input: "x" output: ")", name,
+                                   R"(" } op { type: "Sum" input: ")", name, R"(" input: ")", name,
+                                   R"(" output: "y" })")}),
+              ElementsAre("0:x (x) 0:Relu", "0:Relu (" + name.substr(0, 197) + "...) 0:Sum",
+                          "0:Sum (y) 0:y"));
+  for (const auto& [blobs, text] : {std::pair(8, "a0, a1, a2, a3, a4, a5, a6, a7"),
+                                    std::pair(9, "a0, a1, a2, a3, a4, a5, a6, a7 and 1 more"),
+                                    std::pair(10, "a0, a1, a2, a3, a4, a5, a6, a7 and 2 more")}) {
+    std::string split = R"(op { type: "Split" input: "x" )", sum = R"(op { type: "Sum" )";
+    for (int i = 0; i < 2 * blobs; ++i) {
+      if (i < blobs) split += MakeString("output: \"a", i, "\" ");
+      sum += MakeString("input: \"a", i % blobs, "\" ");
+    }
+    EXPECT_THAT(
+        ArrowsOf({split + "} " + sum + R"(output: "y" })"}),
+        ElementsAre("0:x (x) 0:Split", MakeString("0:Split (", text, ") 0:Sum"), "0:Sum (y) 0:y"));
+  }
+}
+
 // The lines of a block whose ranges write these shapes as their only output, "y".
 std::vector<std::string> LinesOfShapes(const std::vector<TensorShape>& shapes) {
   NetSummary summary;
