@@ -81,6 +81,52 @@ TEST(MemorySharingTest, OperatorsThatMayCopyShareOnlyWhatNoOtherOneUsesMeanwhile
   for (const auto& row : rows) EXPECT_EQ(PlanMemory(row.request).placed, row.placed) << row.what;
 }
 
+// An operator that may copy leaves only the memory alone that it copies from, or to.
+TEST(MemorySharingTest, CopiedPartsMayNotLieInOtherItems) {
+  // 1 joins x and p in z; 2 splits x; 3 reads z; 4 reads the parts of x.
+  const auto split = [](bool may_copy) {
+    return PlanMemory({.operators = 5,
+                       .items = {{128, {0}, {1, 2}},
+                                 {64, {0}, {1}},
+                                 {192, {1}, {3}},
+                                 {64, {2}, {4}},
+                                 {64, {2}, {4}}},
+                       .placements = {{Kind::kJoin, 1, 0, 2, 0},
+                                      {Kind::kJoin, 1, 1, 2, 128},
+                                      {Kind::kSplit, 2, 3, 0, 0, may_copy},
+                                      {Kind::kSplit, 2, 4, 0, 64, may_copy}},
+                       .predecessors = {}})
+        .placed;
+  };
+  EXPECT_THAT(split(false), ElementsAre(true, true, true, true));
+  EXPECT_THAT(split(true), ElementsAre(true, true, false, false));
+  // 1 makes a of x; 2 joins a and b in c; 3 reads x; 4 reads c.
+  const auto join = [](bool may_copy) {
+    return PlanMemory(
+               {.operators = 5,
+                .items = {{64, {0}, {1, 3}}, {64, {1}, {2}}, {64, {0}, {2}}, {128, {2}, {4}}},
+                .placements = {{Kind::kSplit, 1, 1, 0, 0},
+                               {Kind::kJoin, 2, 1, 3, 0, may_copy},
+                               {Kind::kJoin, 2, 2, 3, 64, may_copy}},
+                .predecessors = {}})
+        .placed;
+  };
+  EXPECT_THAT(join(false), ElementsAre(true, true, true));
+  EXPECT_THAT(join(true), ElementsAre(true, false, true));
+}
+
+// 2 joins both in one item, with 64 bytes between them that are of an input of the net.
+TEST(MemorySharingTest, PartsMayHaveOthersBetweenThem) {
+  const MemoryPlan plan =
+      PlanMemory({.operators = 4,
+                  .items = {{64, {0}, {2}}, {64, {1}, {2}}, {192, {2}, {3}}},
+                  .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 128}},
+                  .predecessors = {}});
+  EXPECT_THAT(plan.placed, ElementsAre(true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 128, 0));
+  EXPECT_EQ(plan.arena_bytes, 192u);
+}
+
 // 1 splits x at 64 into y, which 2 joins at the beginning of z: x begins before z.
 TEST(MemorySharingTest, AGroupMayBeginBeforeItsFirstItem) {
   const MemoryRequest request{
@@ -123,6 +169,8 @@ TEST(MemorySharingTest, AllReadsAndWritesOfABlobCount) {
   EXPECT_THAT(AccessesOf(net, "a").reads, ElementsAre(1));
   EXPECT_THAT(AccessesOf(net, "b").writes, ElementsAre(1, 2));
   EXPECT_THAT(AccessesOf(net, "b").reads, ElementsAre(2, 3, 5));
+  EXPECT_THAT(AccessesOf(net, "c").writes, ElementsAre(4));
+  EXPECT_THAT(AccessesOf(net, "c").reads, ElementsAre(3, 5));  // for control
   EXPECT_THAT(AccessesOf(net, "y").writes, IsEmpty());  // an output is not planned
   // A blob and its alias are one item.
   const char* alias = R"(external_output: "y"
