@@ -38,6 +38,17 @@ class NamedSlicesMaker : public GradientMakerBase {
                              std::vector<std::string>{"i_of_" + I(0), "v_of_" + I(0)});
   }
 };
+// Makes the indices of the slices, and passes the gradient of the output on as their values.
+class MadeIndicesMaker : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string indices = GradientSliceIndices(I(0));
+    SetSparse(0, indices, GO(0));
+    return SingleGradientDef("IndicesGradient", "", std::vector<std::string>{I(1)},
+                             std::vector<std::string>{indices});
+  }
+};
 // Reads the values of a sparse gradient after it wrote those of the input.
 class TwoReadsOfSlicesMaker : public GradientMakerBase {
  public:
@@ -76,6 +87,7 @@ REGISTER_GRADIENT(RulesLookup, test::LookupMaker);
 REGISTER_GRADIENT(RulesLookupValues, test::LookupValuesMaker);
 REGISTER_GRADIENT(RulesThreeSteps, ThreeStepsMaker);
 REGISTER_GRADIENT(RulesNamedSlices, NamedSlicesMaker);
+REGISTER_GRADIENT(RulesMadeIndices, MadeIndicesMaker);
 REGISTER_GRADIENT(RulesTwoReadsOfSlices, TwoReadsOfSlicesMaker);
 REGISTER_GRADIENT(RulesOwnArgument, OwnArgumentMaker);
 REGISTER_GRADIENT(RulesInputAsIndices, InputAsIndicesMaker);
@@ -223,6 +235,23 @@ TEST(BackwardPassRulesTest, SumsOfSlicesAreNamedByTheFirstOne) {
                   "i_of_table_indices_concat i_of_table_indices_concat_split",
                   "Concat _v_of_table_autosplit_0 _v_of_table_autosplit_1 -> "
                   "i_of_table_values_concat i_of_table_values_concat_split"));
+}
+
+// Each lookup is one part of the total, although no operator makes its values.
+TEST(BackwardPassRulesTest, SlicesWithMadeIndicesCountOnce) {
+  EXPECT_THAT(
+      BackwardOf({"MadeIndices table i -> a", "MadeIndices table j -> b", "Direct a b -> y"}, "y"),
+      ElementsAre("ConstantFill y -> y_autogen_grad",
+                  "DirectGradient y_autogen_grad -> a_grad b_grad",
+                  "IndicesGradient j -> _table_grad_indices_autosplit_0",
+                  "IndicesGradient i -> _table_grad_indices_autosplit_1",
+                  "Concat _table_grad_indices_autosplit_0 _table_grad_indices_autosplit_1 -> "
+                  "table_grad_indices_concat table_grad_indices_concat_split",
+                  "Concat b_grad a_grad -> table_grad_values_concat "
+                  "table_grad_values_concat_split"));
+  EXPECT_THAT(
+      BackwardOf({"MadeIndices table i -> y"}, "y"),
+      ElementsAre("ConstantFill y -> y_autogen_grad", "IndicesGradient i -> table_grad_indices"));
 }
 
 // The type and the id tell devices apart. A sum has the options of the first term that has any.

@@ -242,6 +242,9 @@ TEST(MemoryEdgesTest, ThePlanIsTheBetterOneOfTwoMethods) {
     return plan.arena_bytes / 64;
   };
   EXPECT_EQ(arena({{5, 4, 4}, {2, 3, 4}, {3, 0, 3}, {5, 0, 0}}), 8u);
+  // Here it is the other way round: in the order of the operators, the last item would begin at the
+  // third block.
+  EXPECT_EQ(arena({{1, 0, 0}, {1, 0, 1}, {2, 1, 1}}), 3u);
   EXPECT_EQ(arena({{3, 5, 5}, {1, 5, 5}, {2, 3, 5}, {3, 2, 2}, {3, 2, 3}, {5, 4, 4}}), 7u);
 }
 

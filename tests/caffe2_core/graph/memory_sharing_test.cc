@@ -115,6 +115,26 @@ TEST(MemorySharingTest, CopiedPartsMayNotLieInOtherItems) {
   EXPECT_THAT(join(true), ElementsAre(true, false, true));
 }
 
+// Items 0 and 2 leave gaps of 320 and 192 bytes; both are large enough for the last item.
+TEST(MemorySharingTest, ItemsLieInTheSmallestGap) {
+  for (const bool any_order : {false, true}) {
+    MemoryRequest request{
+        .operators = 2,
+        .items = {{320, {0}, {}}, {256, {0}, {1}}, {192, {0}, {}}, {128, {0}, {1}}, {64, {1}, {}}},
+        .placements = {},
+        .predecessors = {}};
+    if (any_order) request.predecessors = {{}, {0}};
+    const MemoryPlan plan = PlanMemory(request);
+    EXPECT_THAT(plan.offsets, ElementsAre(0, 320, 576, 768, 576)) << any_order;
+    EXPECT_EQ(plan.arena_bytes, 896u);
+    request.items[4].bytes = 128;
+    EXPECT_EQ(PlanMemory(request).offsets[4], 576u) << any_order;
+    // It is placed before item 3 then, and there is one gap.
+    request.items[4].bytes = 129;
+    EXPECT_EQ(PlanMemory(request).offsets[4], 0u) << any_order;
+  }
+}
+
 // 2 joins both in one item, with 64 bytes between them that are of an input of the net.
 TEST(MemorySharingTest, PartsMayHaveOthersBetweenThem) {
   const MemoryPlan plan =
@@ -283,6 +303,15 @@ TEST(MemorySharingTest, BlobsThatMayNotBePlannedAreLeftOut) {
                      end)
                 .planned,
             "a ");
+  // The alias is on another device.
+  const auto alias = [&](const std::string& device) {
+    return DemandOf(a + R"(op { type: "Alias" input: "a" output: "b" )" + device +
+                    R"( } op { type: "Softmax" input: "b" output: "y" })")
+        .planned;
+  };
+  EXPECT_EQ(alias(""), "a b ");
+  EXPECT_EQ(alias("device_option { device_type: 0 }"), "a b ");
+  EXPECT_EQ(alias("device_option { device_type: 5 }"), "");
   // An operator that uses blobs that it does not list may use any.
   EXPECT_EQ(DemandOf(a + R"(op { type: "MemorySharingTestUnlisted" })" + end).planned, "");
   // Both operators write the memory of a and b.
