@@ -82,6 +82,7 @@ class InputAsValuesMaker : public GradientMakerBase {
   using Ops = std::vector<OperatorDef>;
 };
 
+REGISTER_GRADIENT(RulesPassOn, test::PassOnMaker);
 REGISTER_GRADIENT(RulesDirect, test::DirectMaker);
 REGISTER_GRADIENT(RulesLookup, test::LookupMaker);
 REGISTER_GRADIENT(RulesLookupValues, test::LookupValuesMaker);
@@ -235,6 +236,41 @@ TEST(BackwardPassRulesTest, SumsOfSlicesAreNamedByTheFirstOne) {
                   "i_of_table_indices_concat i_of_table_indices_concat_split",
                   "Concat _v_of_table_autosplit_0 _v_of_table_autosplit_1 -> "
                   "i_of_table_values_concat i_of_table_values_concat_split"));
+}
+
+// What no operator makes is on the device of the operator that passes it on.
+TEST(BackwardPassRulesTest, SumsOfWhatIsPassedOnHaveADevice) {
+  NetDef net = RulesNet({"PassOn x -> y", "PassOn x -> z", "Direct y z -> loss"});
+  for (int i = 0; i < 2; ++i) net.mutable_op(i)->mutable_device_option()->set_device_id(2);
+  AddGradientOperators(&net, {{"loss", {}}});
+  EXPECT_THAT(LinesAfter(net, 3), ElementsAre("ConstantFill loss -> loss_autogen_grad",
+                                              "DirectGradient loss_autogen_grad -> y_grad z_grad",
+                                              "Sum z_grad y_grad -> x_grad"));
+  EXPECT_EQ(net.op(5).device_option().device_id(), 2);
+  net = RulesNet({"PassOn x -> y", "PassOn x -> z", "Direct y z -> loss"});
+  net.mutable_op(0)->mutable_device_option()->set_device_id(2);
+  ExpectRefusals({{[&] {
+                     (void)AddGradientOperators(&net, {{"loss", {}}});
+                   },
+                   "the gradients of blob \"x\" are on different devices and cannot be added up; "
+                   "copy the blob to one of the devices first"}});
+  // Both operators of a sum of slices.
+  NetDef slices =
+      RulesNet({"LookupValues table i -> a", "LookupValues table j -> b", "Direct a b -> y"});
+  for (OperatorDef& op : *slices.mutable_op()) op.mutable_device_option()->set_device_id(3);
+  AddGradientOperators(&slices, {{"y", {}}});
+  ASSERT_EQ(slices.op_size(), 9);
+  for (const OperatorDef& op : slices.op()) EXPECT_EQ(op.device_option().device_id(), 3);
+}
+
+// A table that the net is given has a gradient, although it is sparse.
+TEST(BackwardPassRulesTest, TablesComeFromOutsideToo) {
+  const auto outside = [](const std::vector<std::string>& lines) {
+    return GetBackwardPass(RulesNet(lines).op(), {{"y", {}}}).from_outside;
+  };
+  EXPECT_THAT(outside({"Lookup table i -> y"}), ElementsAre("table"));
+  EXPECT_THAT(outside({"Direct w -> a", "LookupValues table i -> b", "Direct a b -> y"}),
+              ElementsAre("table", "w"));
 }
 
 // Each lookup is one part of the total, although no operator makes its values.
