@@ -284,6 +284,8 @@ TEST(MemorySharingTest, PartsOnIdeepNeedBlocksOfChannels) {
   EXPECT_EQ(placements(R"(arg { name: "layout" s: "nChw16c" } )", ""), both);
   EXPECT_EQ(placements(nhwc, ""), "");
   EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 2 })"), both);
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 1 })"),
+            "join a<c+0 may copy at 2; ");  // b is not in blocks
   EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 0 })"), "");
 }
 
@@ -346,7 +348,8 @@ split int32 [2] 8 0-0
 
 TEST(MemorySharingTest, ReportsOperatorsWhosePreparedWeightsAreNotKnown) {
   const NetDef net = ParseNet(R"(
-      op { type: "Int8Quantize" input: "x" output: "q" }
+      op { type: "Copy" input: "x" output: "x1" } op { type: "Copy" input: "x1" output: "x2" }
+      op { type: "Int8Quantize" input: "x2" output: "q" }
       op { type: "Int8Conv" input: "q" input: "w" input: "b" output: "y"
            arg { name: "kernel" i: 1 } arg { name: "order" s: "NHWC" } })");
   const MemoryReport report =
@@ -355,11 +358,11 @@ TEST(MemorySharingTest, ReportsOperatorsWhosePreparedWeightsAreNotKnown) {
                     {"w", CreateTensorShape(std::vector<int64_t>{4, 1, 1, 3}, TensorProto::UINT8)},
                     {"b", CreateTensorShape(std::vector<int64_t>{4}, TensorProto::INT32)}},
                    {"w", "b"}, {}, 1);
-  EXPECT_THAT(report.unknown_prepared, ElementsAre(1));
+  EXPECT_THAT(report.unknown_prepared, ElementsAre(3));
   EXPECT_EQ(report.prepared_bytes, 0);
   ASSERT_EQ(report.unknown.size(), 2u);  // quantized tensors
-  EXPECT_EQ(report.unknown[0].problem, "operator 0 (Int8Quantize) infers no size for it");
-  EXPECT_EQ(report.unknown[1].problem, "operator 1 (Int8Conv) infers no size for it");
+  EXPECT_EQ(report.unknown[0].problem, "operator 2 (Int8Quantize) infers no size for it");
+  EXPECT_EQ(report.unknown[1].problem, "operator 3 (Int8Conv) infers no size for it");
 }
 
 // Given shapes precede those that the init nets infer, and every thread has scratch memory.

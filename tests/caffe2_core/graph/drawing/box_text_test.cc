@@ -104,6 +104,10 @@ TEST(BoxTextTest, WindowsAreStatedForEachAxis) {
       {kernel + I("global_pooling", 1), three + ", global"},
       {kernel + I("global_pooling", 0), three},
       {I("stride", 2), "stride 2"},
+      // 60 bytes: four numbers with their signs, nine digits and the dots
+      {Ints("kernels", std::vector<int>(8, 1111111111)),
+       "1111111111" + kTimes + "1111111111" + kTimes + "1111111111" + kTimes + "1111111111" +
+           kTimes + "111111111..."},
       {kernel + I("axis", 1), three},
   };
   for (const auto& row : rows) EXPECT_EQ(Detail("Conv", row.args), row.text) << row.args;

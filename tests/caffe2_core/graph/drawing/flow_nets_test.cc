@@ -107,6 +107,17 @@ TEST_F(FlowNetsTest, ArrowsBetweenNetsBeginAtTheLastWriter) {
                   "2:Abs (z) 2:Sqr", "2:Sqr (a) 3:Sin", "1:Exp (y) 1:y", "3:Sin (u) 3:u"));
 }
 
+// What a later net writes twice, too; and an operator without blobs is no fill.
+TEST_F(FlowNetsTest, ArrowsBetweenLaterNetsBeginAtTheLastWriter) {
+  EXPECT_THAT(ArrowsOf({R"(op { type: "Exp" input: "p" output: "q" })",
+                        R"(op { type: "Relu" input: "x" output: "a" }
+                           op { type: "Tanh" input: "a" output: "a" })",
+                        R"(op { type: "Abs" input: "a" output: "y" })"}),
+              ElementsAre("0:p (p) 0:Exp", "1:x (x) 1:Relu", "1:Relu (a) 1:Tanh",
+                          "1:Tanh (a) 2:Abs", "0:Exp (q) 0:q", "2:Abs (y) 2:y"));
+  EXPECT_THAT(NodesOf({R"(op { type: "T" } op { type: "T" })"}), ElementsAre("0: T", "0: T"));
+}
+
 TEST_F(FlowNetsTest, OutputsAreWhatNoOtherNetReads) {
   const std::string net = R"(op { type: "Relu" input: "x" output: "y" }
                              op { type: "Tanh" input: "y" output: "z" } )";
