@@ -230,8 +230,13 @@ TEST(BoxWithNmsLimitBoundsTest, DefaultsAreThoseOfCaffe2) {
       {"BoxWithNMSLimit S B -> s b c legacy_plus_one=0", scores + sizes,
        "s f 2 = 0.75,0.5; b f 2,4 = 0,0,10,10,0,0,10,3; c f 2 = 1,1"},
       // A score of score_thresh is too low.
-      {"BoxWithNMSLimit S B -> s b c n", "S f 2,2 = 0,0.05,0,0.0625; B f 2,8 = 1,1,2,2",
+      {"BoxWithNMSLimit S B -> s b c n",
+       "S f 2,2 = 0,0.05,0,0.0625; B f 2,8 = 0,0,0,0,11,11,12,12,0,0,0,0,1,1,2,2",
        "s f 1 = 0.0625; b f 1,4 = 1,1,2,2; c f 1 = 1; n f 1 = 1"},
+      {"BoxWithNMSLimit S B -> s b c n score_thresh=0.5 soft_nms_enabled=1",
+       "S f 3,2 = 0,0.5,0,0.5000001,0,0.4999999; "
+       "B f 3,8 = 0,0,0,0,11,11,12,12,0,0,0,0,1,1,2,2,0,0,0,0,21,21,22,22",
+       "s f 1 = 0.5000001; b f 1,4 = 1,1,2,2; c f 1 = 1; n f 1 = 1"},
       // 0.5 * exp(-0.3^2 / 0.5)
       {"BoxWithNMSLimit S B -> s b c soft_nms_enabled=1 soft_nms_method=gaussian",
        "S f 2,2 = 0,0.75,0,0.5; B f 2,8 = 0,0,0,0,0,0,9,9,0,0,0,0,0,0,9,2",
