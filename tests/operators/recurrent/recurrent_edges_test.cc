@@ -212,7 +212,8 @@ TEST(RecurrentEdgesTest, WeightsHaveTheGradientOfASingleStep) {
   }
 }
 
-// "flat" is the first of two outputs of its operator.
+// "flat" is the first of two outputs of its operator. The workspaces of the steps are those of the operator
+// before, but a blob is shared by the steps only if it is computed again.
 TEST(RecurrentEdgesTest, OperatorsOfSeveralOutputsAreComputedAgain) {
   const std::string old = R"(op { type: "Sum" input: "input_t" input: "prev" output: "sum" }
       op { type: "Mul" input: "input_t" input: "sum" output: "cur" })";
@@ -223,6 +224,7 @@ TEST(RecurrentEdgesTest, OperatorsOfSeveralOutputsAreComputedAgain) {
   FeedRandom(&ws, "x", {3, 2, 2}, 0.5f, 1, 1);
   FeedRandom(&ws, "init", {1, 2, 2}, 0.5f, 1, 2);
   for (const char* blobs : {"strings: 'flat'", "strings: 'none' strings: 'flat'", ""}) {
+    SCOPED_TRACE(blobs);
     ExpectGradientMatches(
         &ws,
         Changed(SumMulNetwork(MakeString("arg { name: 'outputs_with_grads' ints: 0 } arg { name: "
@@ -273,9 +275,10 @@ TEST(RecurrentEdgesTest, StepNetsKeepTheTypeOfLinkedBlobs) {
   };
   ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(network(1))));
   ExpectTensor<float>(ws, "all", {2, 1, 1}, {2, 4});
-  ExpectEnds(MessageOf([&] { (void)ws.RunOperatorOnce(ParseOp(network(2))); }),
-             "blob \"cur\" of the step net has shape [1, 1, 1] and type int, want shape [1, 1, 1] "
-             "and type float, as the rows of blob \"states\"");
+  ExpectEnds(
+      MessageOf([&] { (void)ws.RunOperatorOnce(ParseOp(network(2))); }),
+      "blob \"cur\" of the step net has shape [1, 1, 1] and type int32, want shape [1, 1, 1] "
+      "and type float, as the rows of blob \"states\"");
 }
 
 // The output with the workspaces may come from a run in another workspace.
