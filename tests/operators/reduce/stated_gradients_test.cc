@@ -95,7 +95,13 @@ std::string FewestOperands(const std::string& type) {
   const OpSchema& schema = *OpSchemaRegistry::Schema(type);
   std::string text = "type: '" + type + "'";
   for (int i = 0; i < schema.min_input(); ++i) text += " input: 'x" + std::to_string(i) + "'";
-  for (int i = 0; i < schema.min_output(); ++i) text += " output: 'y" + std::to_string(i) + "'";
+  for (int i = 0; i < schema.min_output(); ++i) {
+    std::string name = "y" + std::to_string(i);
+    for (int k = 0; k < schema.min_input(); ++k) {
+      if (schema.inplace_enforced(k, i)) name = "x" + std::to_string(k);
+    }
+    text += " output: '" + name + "'";
+  }
   return text;
 }
 
