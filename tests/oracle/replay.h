@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "caffe2_core/device/device_type.h"
 #include "oracle.pb.h"
@@ -48,6 +49,10 @@ CaseResult ReplayAfter(const oracle::OperatorCase& first, const oracle::Operator
 // Runs the operator with an output in the blob of an input. kNotImplemented if the schema does not allow it, or the
 // operator rejects it. On the CPU.
 CaseResult ReplayInPlace(const oracle::OperatorCase& recorded, int input, int output);
+// Runs the operator on these inputs repeated along the axis: each output is what was recorded, repeated along it as often.
+// kNotImplemented if an operand lacks the axis, or no values are recorded. On the CPU.
+CaseResult ReplayRepeated(const oracle::OperatorCase& recorded, int axis,
+                          const std::vector<int>& inputs);
 // Exports the operator as a model of ONNX, imports the model and runs it. `with_weights`: all inputs but the
 // first are weights of the model. kNotImplemented if it has no ONNX form. On the CPU.
 CaseResult ReplayThroughOnnx(const oracle::OperatorCase& recorded, bool with_weights, int opset);
