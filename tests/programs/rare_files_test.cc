@@ -129,6 +129,12 @@ TEST_F(RareFilesTest, FilesAreComparedWithoutOptionsOfNets) {
     EXPECT_EQ(result.err, message) << option;
     EXPECT_EQ(result.out, "");
   }
+  for (const char* option : {"report", "optimize"}) {
+    const ProgramResult result = Run({"compare", a, a, "--"s + option, "DIR/both"});
+    EXPECT_EQ(result.code, 2) << option;
+    EXPECT_EQ(result.err,
+              "caffe2: option --"s + option + " is given, but \"" + a + "\" is not a net\n");
+  }
   EXPECT_EQ(Run({"compare", a, a}).code, 0);
 }
 
