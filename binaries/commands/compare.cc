@@ -142,6 +142,11 @@ int Compare(const CommandLine& line) {
       (line.Has("input") || line.Has("image") || line.Has("image-list") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
                      "\" is not a net");
+  for (const char* option : {"report", "optimize"}) {
+    if (!first && line.Has(option))
+      throw UsageError(MakeString("option --", option, " is given, but \"", comparison.first,
+                                  "\" is not a net"));
+  }
   if (first && second) {
     CompareTwoNets(line, &comparison);
   } else if (first) {

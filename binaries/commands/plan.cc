@@ -151,6 +151,8 @@ int Plan(const CommandLine& line) {
                      "\", want auto or cpu: a plan's nets specify their devices" +
                      DidYouMean(device, {"auto", "cpu"}));
   }
+  if (line.Has("output") && !line.Has("fetch"))
+    throw UsageError("option --output is given without --fetch BLOB, which it saves");
   const PlanDef plan = LoadPlan(line, line.positional()[0]);
   OutputOptions options = OutputOptionsOf(line);
   // A plan fetches weights and counters more often than scores.

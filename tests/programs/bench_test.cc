@@ -245,6 +245,13 @@ TEST_F(BenchProgramTest, ExplainsWhichKernelsRun) {
   EXPECT_EQ(JsonAt(json, "/operators/0/candidates/0/table_us"), "7.5");
   EXPECT_EQ(JsonAt(json, "/operators/0/candidates/0/y_layout"), R"("nchw")");
   EXPECT_THAT(Bench({"--json"}).out, Not(HasSubstr("candidates")));
+  // Beside an earlier result, too.
+  const std::string before = dir_.Write("before.json", json);
+  json_options.insert(json_options.end(), {"--against", before});
+  const std::string both = Bench(json_options).out;
+  EXPECT_EQ(JsonAt(both, "/operators/0/kernel/algorithm"), R"("im2col")");
+  EXPECT_EQ(JsonAt(both, "/against/file"), "\"" + before + "\"");
+  EXPECT_EQ(JsonSize(both, "/against/operators"), 2u);
 }
 
 TEST_F(BenchProgramTest, TimesNothingForATableThatCannotBeWritten) {

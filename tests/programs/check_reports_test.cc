@@ -117,5 +117,85 @@ TEST_F(CheckReportsTest, TheValuesOfInputsAreKnownIfTheyAreGiven) {
   EXPECT_THAT(check({"x=6", "s=2"}), HasSubstr("input 1 (shape) has elements of type float"));
 }
 
+// Zeros that stand for data are not data, also in a packed model.
+TEST_F(CheckReportsTest, APlaceholderIsNotFilled) {
+  dir_.Write("init.pbtxt", R"(name: "i"
+      op { type: "ConstantFill" output: "data" arg { name: "shape" ints: 1 } }
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 3 } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["data", "w"] external_output: "y"
+      op { type: "Add" input: ["data", "w"] output: "y" })");
+  Out({"pack", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt", "DIR/p.c2"});
+  const std::string packed = "DIR/p.c2: net \"n\": ",
+                    files = "DIR/init.pbtxt: net \"i\": fine\nDIR/net.pbtxt: net \"n\": ",
+                    missing = "1 error\n  error: operator 0: input \"data\" was not given\n";
+  const Words check = {"check", "DIR/p.c2"},
+              both = {"check", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"};
+  EXPECT_EQ(Out(check), packed + "fine\n");
+  EXPECT_EQ(Run(both).out, files + "1 note\n  note: operator 0: input \"data\" was not given\n");
+  for (const char* input : {"data=1", "data=3"}) {
+    EXPECT_EQ(Out(Joined(check, {"--input", input})), packed + "fine\n");
+    EXPECT_EQ(Out(Joined(both, {"--input", input})), files + "fine\n");
+  }
+  EXPECT_EQ(Run(Joined(check, {"--input", "w=1"})).out, packed + missing);
+  EXPECT_EQ(Run(Joined(both, {"--input", "w=1"})).out, files + missing);
+}
+
+// --- init nets ---
+
+// A database that cannot be read comes before what is wrong with the operators.
+TEST_F(CheckReportsTest, WhatAnInitNetCannotLoadComesFirst) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"]
+      op { type: "Add" input: ["x", "w"] output: "y" })");
+  dir_.Write("init.pbtxt", R"(name: "i" op { type: "Yolo" output: "u" }
+      op { type: "Load" output: "w" arg { name: "db" s: "none.minidb" }
+           arg { name: "db_type" s: "minidb" } })");
+  const Words check = {"check", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"};
+  const ProgramResult result = Run(check);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(
+      result.out.starts_with("DIR/init.pbtxt: net \"i\": 2 errors\n  error: operator 1: "
+                             "operator Load: cannot open \""))
+      << result.out;
+  EXPECT_TRUE(result.out.ends_with(
+      "\n  error: operator 0: operator type \"Yolo\" is not known\n"
+      "DIR/net.pbtxt: net \"n\": 1 note\n  note: operator 0: input \"x\" was not given\n"))
+      << result.out;
+  // A Load that has a reader opens nothing.
+  dir_.Write("init.pbtxt", R"(name: "i"
+      op { type: "CreateDB" output: "r" arg { name: "db" s: "none.minidb" }
+           arg { name: "db_type" s: "minidb" } }
+      op { type: "Load" input: "r" output: "w" arg { name: "db" s: "none.minidb" }
+           arg { name: "db_type" s: "minidb" } })");
+  EXPECT_EQ(Out(check),
+            "DIR/init.pbtxt: net \"i\": fine\nDIR/net.pbtxt: net \"n\": 1 note\n  note: operator "
+            "0: input \"x\" was not given\n");
+}
+
+// Without init nets all inputs may be weights, so that nothing is known to be missing.
+TEST_F(CheckReportsTest, InputsAreMissingBesideWhatFillsOthers) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w", "v"]
+      op { type: "Sum" input: ["x", "w", "v"] output: "y" })");
+  const auto fill = [](const std::string& name) {
+    return "op { type: \"GivenTensorFill\" output: \"" + name +
+           "\" arg { name: \"shape\" ints: 1 } arg { name: \"values\" floats: 3 } } ";
+  };
+  dir_.Write("w.pbtxt", "name: \"w\" " + fill("w"));
+  dir_.Write("v.pbtxt", "name: \"v\" " + fill("v"));
+  const Words check = {"check", "DIR/net.pbtxt"}, w = {"--init-net", "DIR/w.pbtxt"},
+              v = {"--init-net", "DIR/v.pbtxt"};
+  const std::string fine_w = "DIR/w.pbtxt: net \"w\": fine\n",
+                    fine_v = "DIR/v.pbtxt: net \"v\": fine\n", net = "DIR/net.pbtxt: net \"n\": ";
+  EXPECT_EQ(Out(check), net + "fine\n");
+  EXPECT_EQ(Out(Joined(check, w)),
+            fine_w + net + "1 note\n  note: operator 0: inputs \"x\", \"v\" were not given\n");
+  EXPECT_EQ(Out(Joined(Joined(check, v), w)),
+            fine_v + fine_w + net + "1 note\n  note: operator 0: input \"x\" was not given\n");
+  EXPECT_EQ(Out(Joined(Joined(Joined(check, v), w), {"--input", "x=1"})),
+            fine_v + fine_w + net + "fine\n");
+  EXPECT_EQ(Run(Joined(Joined(check, v), {"--input", "x=1"})).out,
+            fine_v + net + "1 error\n  error: operator 0: input \"w\" was not given\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::check_reports_test

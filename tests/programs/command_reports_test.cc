@@ -399,6 +399,8 @@ TEST_F(CommandReportsTest, DevicesThatAreMissingHaveAReason) {
   EXPECT_THAT(JsonAt(cuda, "/message"), HasSubstr("/no/such/module.so"));
   EXPECT_NE(JsonAt(cuda, "/state"), "\"ready\"");
   EXPECT_THAT(cuda, Not(HasSubstr("\"devices\"")));
+  EXPECT_THAT(cuda, Not(HasSubstr("\"libraries\"")));
+  EXPECT_EQ(JsonAt(cuda, "/type"), "1");
   EXPECT_THAT(Out({"devices"}), HasSubstr("; nets that specify it run on the CPU\n"));
   dir_.Write("plan.pbtxt", R"(name: "p" network { name: "n" op { type: "ConstantFill" output: "x"
       arg { name: "shape" ints: 1 } device_option { device_type: 1 } } }

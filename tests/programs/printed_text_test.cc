@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "binaries/command_line.h"
+#include "binaries/commands/bench_report.h"
 #include "binaries/commands/number_text.h"
 #include "binaries/commands/train_progress.h"
 #include "binaries/table.h"
@@ -88,7 +89,9 @@ TEST(HelpTextTest, FlagsHaveAHeadingForEachGroup) {
   size_t headings = 0;
   for (size_t at = text.find("flags of Caffe2, "); at != std::string::npos;
        at = text.find("flags of Caffe2, ", at + 1)) {
-    if (at > 0) EXPECT_EQ(text.substr(at - 2, 2), "\n\n");
+    if (at > 0) {
+      EXPECT_EQ(text.substr(at - 2, 2), "\n\n");
+    }
     ++headings;
   }
   EXPECT_GT(headings, 1u);
@@ -260,10 +263,36 @@ TEST(TerminalTextTest, RowsOfTablesHaveStyles) {
   EXPECT_EQ(OnTerminal(80, "xterm", [&] { table.Print(); }),
             "\x1b[1m  name   n\x1b[0m\n\x1b[31m  one    1\x1b[0m\n  two    2\n"
             "\x1b[2m  three  3\x1b[0m\n");
-  Table untitled({{.kind = Column::kText}});
+  Table untitled(std::vector<Column>{{.kind = Column::kText}});
   untitled.Add({"one"}, Style::kGreen);
   untitled.Add({"two"});
   EXPECT_EQ(OnTerminal(80, "xterm", [&] { untitled.Print(); }), "\x1b[32m  one\x1b[0m\n  two\n");
+}
+
+// Of a net of 100 ms, so that milliseconds are percent.
+TEST(TerminalTextTest, SharesOfTheTimeHaveColours) {
+  NetProfile profile = {.net = "n", .timed_runs = 1};
+  profile.warm = {.median_ms = 100, .least_ms = 100, .mean_ms = 100};
+  for (const double share : {25.5, 25.0, 24.5, 10.0, 9.5}) {
+    OperatorProfile op;
+    op.type = "Op";
+    op.output = "y";
+    op.warm_ms = share;
+    profile.operators.push_back(op);
+  }
+  const std::string text = OnTerminal(200, "xterm", [&] { PrintProfile(profile, 0); });
+  for (const auto& [begin, share] : {std::pair("\n\x1b[31m  0  Op        y       ", "25.5%"),
+                                     {"\n\x1b[31m  0  Op        y       ", "25.0%"},
+                                     {"\n\x1b[33m  0  Op        y       ", "24.5%"},
+                                     {"\n\x1b[33m  0  Op        y       ", "10.0%"},
+                                     {"\n  0  Op        y       ", "9.5%"}}) {
+    bool found = false;
+    for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1))
+      found = found || text.substr(at + 1, text.find('\n', at + 1) - at - 1).find(share) !=
+                           std::string::npos;
+    EXPECT_TRUE(found) << share << text;
+  }
+  EXPECT_NE(text.find("\n\x1b[2m     overhead  "), std::string::npos) << text;
 }
 
 TEST(TerminalTextTest, TheLineOfATrainingFitsAndIsCleared) {

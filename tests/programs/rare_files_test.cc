@@ -80,6 +80,38 @@ TEST_F(RareFilesTest, CountersAndTextsOfADatabaseAreNoTensors) {
   EXPECT_EQ(Run(Joined({"check"}, nets)).code, 1);
 }
 
+// Programs of Caffe2 have written tensors with the names of their devices, or without a type.
+TEST_F(RareFilesTest, TensorsOfADatabaseHaveShapesWhateverTheirDevice) {
+  dir_.Write("init.pbtxt", R"(name: "i" op { type: "Load" output: "w"
+      arg { name: "db" s: "w.minidb" } arg { name: "db_type" s: "minidb" } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "w" external_output: "y"
+      op { type: "Abs" input: "w" output: "y" })");
+  const Words inspect = {"inspect", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"};
+  for (const auto& [type, has_shape] : {std::pair("Tensor", true),
+                                        {"TensorCPU", true},
+                                        {"TensorCUDA", true},
+                                        {"Int8TensorCPU", true},
+                                        {"", true},
+                                        {"std::string", false},
+                                        {"Tensors", false}}) {
+    Blob matrix;
+    FillFloats(&matrix, {2, 3}, 1);
+    BlobProto blob;
+    ASSERT_TRUE(blob.ParseFromString(SerializeBlob(matrix, "w")));
+    blob.set_type(type);
+    if (blob.type().empty()) blob.clear_type();
+    fs::remove(dir_.path("w.minidb"));
+    {
+      const auto database = db::OpenDB("minidb", dir_.path("w.minidb"), db::NEW);
+      database->NewTransaction()->Put("w", blob.SerializeAsString());
+    }
+    const std::string text = Out(inspect);
+    EXPECT_EQ(text.find("\ntotal: 6 parameters (24 B), ") != std::string::npos, has_shape)
+        << type << text;
+    EXPECT_EQ(text.find("float [2, 3]") != std::string::npos, has_shape) << type << text;
+  }
+}
+
 constexpr char kMeta[] = R"(
     nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w"]
            external_output: "y" op { type: "Mul" input: ["x", "w"] output: "y" } } }
@@ -128,6 +160,12 @@ TEST_F(RareFilesTest, FilesAreComparedWithoutOptionsOfNets) {
     EXPECT_EQ(result.code, 2) << option;
     EXPECT_EQ(result.err, message) << option;
     EXPECT_EQ(result.out, "");
+  }
+  for (const char* option : {"report", "optimize"}) {
+    const ProgramResult result = Run({"compare", a, a, "--"s + option, "DIR/both"});
+    EXPECT_EQ(result.code, 2) << option;
+    EXPECT_EQ(result.err,
+              "caffe2: option --"s + option + " is given, but \"" + a + "\" is not a net\n");
   }
   EXPECT_EQ(Run({"compare", a, a}).code, 0);
 }

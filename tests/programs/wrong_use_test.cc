@@ -351,6 +351,9 @@ TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
        1,
        "file \"DIR/net.pbtxt\" is a NetDef, want a PlanDef (caffe2 run accepts nets); --as "
        "specifies the kind"},
+      {{"plan", net, "--output", "DIR/out"},
+       2,
+       "option --output is given without --fetch BLOB, which it saves"},
       {{"pack", net}, 2, "want a net and a file to write, see --help"},
       {{"pack", "--predict-net", net, "--input", "x=1,2"}, 2, "want one file to write, see --help"},
       {{"pack", "--predict-net", net, "--output", "DIR/p.c2pack", "--store-weights", "f8"},
