@@ -151,6 +151,29 @@ TEST_F(FoldEdgesTest, FactorsOfOneChannelScaleTheFilter) {
   EXPECT_THAT(Input(2), ElementsAre(100, 20));
 }
 
+// Without an axis, the older broadcasting is along the last axis.
+TEST_F(FoldEdgesTest, OlderBroadcastsEndWithTheLastAxis) {
+  const std::string add = R"(type: "Add" input: "t" input: "bias" arg { name: "broadcast" i: 1 })";
+  EXPECT_FALSE(Folds("w", add));
+  Feed<float>(&run_.ws, "last", {2, 2, 1, 1}, {1, 2, 3, 4});
+  ASSERT_TRUE(Folds("last", add, R"(arg { name: "order" s: "NHWC" })"));
+  EXPECT_THAT(Input(2), ElementsAre(101, 12));
+}
+
+// x is written between the operators of the chain: the convolution must run before.
+TEST_F(FoldEdgesTest, ChainsEndWhereAnInputOfTheConvolutionChanges) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  const auto lines = Folded(R"(
+      op { type: "Conv" input: "x" input: "w" input: "b" output: "t" }
+      op { type: "Mul" input: "t" input: "m" output: "u" }
+      op { type: "Relu" input: "z" output: "x" }
+      op { type: "Add" input: "u" input: "m" output: "y" })");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], testing::EndsWith("-> u"));
+  EXPECT_EQ(lines[1], "Relu(z) -> x");
+  EXPECT_EQ(lines[2], "Add(u m) -> y");
+}
+
 // The convolution would write its own input.
 TEST_F(FoldEdgesTest, ChainsEndBeforeTheInputOfTheConvolutionIsWritten) {
   Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
