@@ -263,6 +263,69 @@ TEST(DrawingDetailsTest, FramesAreInTheImage) {
   EXPECT_EQ(layout.height, 27 + 38);
 }
 
+// Blocks have no frames in plain layouts: their lanes would cross them.
+TEST(DrawingDetailsTest, PlainLayoutsFrameNoBlocks) {
+  for (const size_t repeats : {1, 2, 5}) {
+    FlowGraph graph;
+    graph.groups = {{.title = "n"}, {.title = "b", .parent = 0, .repeats = repeats}};
+    graph.nodes = {{.title = "A"}, {.group = 1, .title = "B", .layer = 1}};
+    const NetDrawingLayout layout = LayeredLayout(graph);
+    EXPECT_GT(layout.groups[0].width, 0);
+    EXPECT_EQ(layout.groups[1].width > 0, repeats == 1) << repeats;
+  }
+}
+
+// The outer block has no operators of its own.
+TEST(DrawingDetailsTest, BlocksOfBlocksAreNestedInDot) {
+  FlowGraph graph;
+  graph.groups = {{.title = "n", .framed = false},
+                  {.title = "outer", .parent = 0, .repeats = 2},
+                  {.title = "first", .parent = 1, .repeats = 3},
+                  {.title = "second", .parent = 1, .repeats = 3}};
+  graph.nodes = {{.group = 2, .title = "A"}, {.group = 3, .title = "B"}, {.title = "C"}};
+  std::string dot = GraphAsDot(graph, "t");
+  dot = dot.substr(dot.find("  n2"));
+  const std::string end = "\", fillcolor=\"#fafafa\"];\n";
+  EXPECT_EQ(dot, "  n2 [label=\"C" + end +
+                     "subgraph cluster_1 {\n  label=\"outer\";\n"
+                     "subgraph cluster_2 {\n  label=\"first\";\n  n0 [label=\"A" +
+                     end + "}\nsubgraph cluster_3 {\n  label=\"second\";\n  n1 [label=\"B" + end +
+                     "}\n}\n}\n");
+}
+
+// Each net is folded by itself, its backward pass too.
+TEST(DrawingDetailsTest, BackwardPassesOfAllNetsAreFolded) {
+  std::string text = R"(op { type: "Tanh" input: "x" output: "g0" } )";
+  for (int i = 0; i < 4; ++i) {
+    text += MakeString("op { type: \"Relu\" input: \"g", i, "\" output: \"g", i + 1,
+                       "\" is_gradient_op: true } ");
+  }
+  const NetDef net = ParseNet(text);
+  const FlowGraph graph = GraphOfNets({net, net}, true);
+  std::vector<std::string> nodes;
+  for (const FlowNode& node : graph.nodes) {
+    if (node.kind == FlowNode::Kind::kOperator) {
+      nodes.push_back(MakeString(node.net, " ", node.title, " ", node.ops.size()));
+    }
+  }
+  EXPECT_THAT(nodes, ElementsAre("0 Tanh 1", "0 Relu 4", "1 Tanh 1", "1 Relu 4"));
+}
+
+// The numbers of blobs add up, also if some of their names are left out.
+TEST(DrawingDetailsTest, ArrowsOfMergedInputsCountAllBlobs) {
+  FlowGraph graph;
+  graph.groups = {{}};
+  graph.nodes = {{.title = "A"}};
+  for (size_t i = 0; i < 5; ++i) {
+    graph.nodes.push_back({.kind = FlowNode::Kind::kInput, .title = MakeString("x", i)});
+    graph.edges.push_back({.from = i + 1, .to = 0, .blobs = {"x"}, .num_blobs = i + 1});
+  }
+  MergeInputs(&graph);
+  ASSERT_EQ(graph.edges.size(), 1u);
+  EXPECT_EQ(graph.edges[0].num_blobs, 1u + 2 + 3 + 4 + 5);
+  EXPECT_EQ(BlobNames(graph.edges[0]), "x, x, x, x, x and 10 more");
+}
+
 // The middle of the arrow that leads back is at (125 + 3 * 25 + 3 * 25 + 125) / 8 = 50.
 TEST(DrawingDetailsTest, FramesHoldCarriedArrowsOfTwoRepetitions) {
   FlowGraph graph;

@@ -189,6 +189,19 @@ TEST_F(FuseAttentionTest, AcceptsTransposedHeadsOfThreeDimensions) {
   text = With("input: \"kt\"", "input: \"kt\" arg { name: \"trans_b\" i: 1 }", text);
   ExpectSameValues(text, {5, 2, 12}, {7, 2, 12}, {6, 1, 7});
   EXPECT_EQ(run_.net.op_size(), 1);
+  // The scores have no axis 3.
+  EXPECT_EQ(Lines(With("arg { name: \"axis\" i: 2 }", "arg { name: \"axis\" i: 3 }", text)).size(),
+            kOperators);
+  // A shape of three int32 numbers
+  test::Feed<int>(&run_.ws, "three", {3}, {5, 6, 4});
+  ExpectSameValues(
+      With("input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 "
+           "ints: 6 ints: 4 }",
+           "input: \"q\" input: \"three\" output: \"q4\" output: \"q_old\"", text),
+      {5, 2, 12}, {7, 2, 12}, {6, 1, 7});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  EXPECT_THAT(ArgumentHelper(run_.net.op(0)).GetRepeatedArgument<int64_t>("query_shape"),
+              ElementsAre(5, 6, 4));
 }
 
 // The scores are scaled twice, and the result is transposed in two steps.

@@ -151,6 +151,21 @@ TEST_F(FoldEdgesTest, FactorsOfOneChannelScaleTheFilter) {
   EXPECT_THAT(Input(2), ElementsAre(100, 20));
 }
 
+// The groups of a ConvTranspose divide its input channels; the operator reports others.
+TEST_F(FoldEdgesTest, GroupsDivideTheInputChannels) {
+  Feed<float>(&run_.ws, "tw", {4, 2, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8});
+  for (const int groups : {1, 2, 3, 4, 5}) {
+    const int64_t channels = 2 * groups;
+    Feed<float>(&run_.ws, "s", {channels}, std::vector<float>(static_cast<size_t>(channels), 2));
+    Feed<float>(&run_.ws, "t0", {channels}, std::vector<float>(static_cast<size_t>(channels), 1));
+    const auto lines = Folded(MakeString(
+        R"(op { type: "ConvTranspose" input: "x" input: "tw" output: "t" arg { name: "group" i: )",
+        groups, R"( } }
+        op { type: "AffineChannel" input: "t" input: "s" input: "t0" output: "y" })"));
+    EXPECT_EQ(lines.size(), groups == 3 || groups == 5 ? 2u : 1u) << groups;
+  }
+}
+
 // Without an axis, the older broadcasting is along the last axis.
 TEST_F(FoldEdgesTest, OlderBroadcastsEndWithTheLastAxis) {
   const std::string add = R"(type: "Add" input: "t" input: "bias" arg { name: "broadcast" i: 1 })";
