@@ -50,6 +50,7 @@ TEST(BoxTextTest, ValuesOfArgumentsOfEachKind) {
       {"ints: 1 ints: -2 ints: 3", "[1, -2, 3]"},
       {"strings: 'a' strings: ''", "[\"a\", \"\"]"},
       {"nets { } nets { }", "2 nets"},
+      {"nets { }", "1 nets"},
       {"t { }", "a tensor"},
       {"tensors { } tensors { }", "a tensor"},
       {"", "[]"},
@@ -87,6 +88,7 @@ TEST(BoxTextTest, WindowsAreStatedForEachAxis) {
       {kernel + I("kernel_h", 1) + I("kernel_w", 2), "1" + kTimes + "2"},
       {kernel + I("kernel_h", 1) + I("kernel_w", 2) + Ints("kernels", {4, 5}), "4" + kTimes + "5"},
       {kernel + I("kernel_w", 2), three},
+      {I("kernel_h", 0) + I("kernel_w", 5), "0" + kTimes + "5"},
       {kernel + I("stride", 1) + I("pad", 0) + I("dilation", 1) + I("group", 1), three},
       {kernel + I("stride", 2) + I("pad", 1) + I("dilation", 4) + I("group", 32),
        three + ", stride 2, pad 1, dilation 4, group 32"},
@@ -170,6 +172,8 @@ TEST(BoxTextTest, CountsAndNames) {
   EXPECT_THAT(NameLines({"a", "b", "c", "d"}), ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(NameLines({"a", "b", "c", "d", "e"}), ElementsAre("a", "b", "c", "+ 2 more"));
   EXPECT_THAT(NameLines({std::string(200, 'x')}), ElementsAre(std::string(200, 'x')));
+  EXPECT_THAT(NameLines({"a", std::string(201, 'x')}),
+              ElementsAre("a", std::string(197, 'x') + "..."));
 }
 
 }  // namespace

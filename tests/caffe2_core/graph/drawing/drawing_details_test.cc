@@ -11,6 +11,7 @@
 #include "caffe2_core/graph/drawing/graphviz_layout.h"
 #include "caffe2_core/graph/drawing/layered_layout.h"
 #include "caffe2_core/graph/drawing/merged_inputs.h"
+#include "caffe2_core/graph/drawing/node_box.h"
 #include "caffe2_core/graph/drawing/svg_image.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -223,6 +224,177 @@ TEST(DrawingDetailsTest, ArrowsToTheNextRepetitionAreCarriedAtEveryLevel) {
               UnorderedElementsAre("x>Relu", "Relu>Tanh", "Tanh>Sum", "x>Sum", "Sum>Relu carried",
                                    "Sum>Sum carried", "Sum>MaxPool", "MaxPool>Relu carried",
                                    "MaxPool>Sum carried", "MaxPool>p1"));
+}
+
+// An arrow within a row leads down, along a lane right of all nodes, and back up.
+TEST(DrawingDetailsTest, ArrowsWithinARowHaveALane) {
+  FlowGraph graph = PairOfNodes();
+  const NetDrawingLayout layout = LayeredLayout(graph);
+  ASSERT_EQ(layout.edges[0].size(), 16u);
+  EXPECT_EQ(layout.edges[0][6].x, 90 + 24 + 90 + 24);
+  EXPECT_EQ(layout.edges[0].front().x, 45);
+  EXPECT_EQ(layout.edges[0].back().x, 45 + 114);
+}
+
+// The backward pass is 76 px right of the other nodes, and the lanes 24 px right of it.
+TEST(DrawingDetailsTest, LanesAreRightOfTheBackwardPass) {
+  FlowGraph graph;
+  graph.groups = {{.title = "", .framed = false}, {.title = "", .parent = 0, .framed = false}};
+  for (int layer = 0; layer < 3; ++layer) graph.nodes.push_back({.layer = layer});
+  graph.nodes.push_back({.group = 1, .layer = 1});
+  graph.edges = {{.from = 0, .to = 2}};
+  const NetDrawingLayout layout = LayeredLayout(graph);
+  EXPECT_EQ(layout.nodes[0].x, 0);
+  EXPECT_EQ(layout.nodes[3].x, 90 + 76);
+  EXPECT_EQ(layout.edges[0][6].x, 90 + 76 + 90 + 24);
+}
+
+// A frame is 14 px from its nodes, 24 px above.
+TEST(DrawingDetailsTest, FramesAreInTheImage) {
+  FlowGraph graph;
+  graph.groups = {{.title = "n"}};
+  graph.nodes = {{.title = "A"}};
+  const NetDrawingLayout layout = LayeredLayout(graph);
+  EXPECT_EQ(layout.groups[0].x, 0);
+  EXPECT_EQ(layout.groups[0].y, 0);
+  EXPECT_EQ(layout.nodes[0].x, 14);
+  EXPECT_EQ(layout.nodes[0].y, 24);
+  EXPECT_EQ(layout.width, 90 + 28);
+  EXPECT_EQ(layout.height, 27 + 38);
+}
+
+// Blocks have no frames in plain layouts: their lanes would cross them.
+TEST(DrawingDetailsTest, PlainLayoutsFrameNoBlocks) {
+  for (const size_t repeats : {1, 2, 5}) {
+    FlowGraph graph;
+    graph.groups = {{.title = "n"}, {.title = "b", .parent = 0, .repeats = repeats}};
+    graph.nodes = {{.title = "A"}, {.group = 1, .title = "B", .layer = 1}};
+    const NetDrawingLayout layout = LayeredLayout(graph);
+    EXPECT_GT(layout.groups[0].width, 0);
+    EXPECT_EQ(layout.groups[1].width > 0, repeats == 1) << repeats;
+  }
+}
+
+// The outer block has no operators of its own.
+TEST(DrawingDetailsTest, BlocksOfBlocksAreNestedInDot) {
+  FlowGraph graph;
+  graph.groups = {{.title = "n", .framed = false},
+                  {.title = "outer", .parent = 0, .repeats = 2},
+                  {.title = "first", .parent = 1, .repeats = 3},
+                  {.title = "second", .parent = 1, .repeats = 3}};
+  graph.nodes = {{.group = 2, .title = "A"}, {.group = 3, .title = "B"}, {.title = "C"}};
+  std::string dot = GraphAsDot(graph, "t");
+  dot = dot.substr(dot.find("  n2"));
+  const std::string end = "\", fillcolor=\"#fafafa\"];\n";
+  EXPECT_EQ(dot, "  n2 [label=\"C" + end +
+                     "subgraph cluster_1 {\n  label=\"outer\";\n"
+                     "subgraph cluster_2 {\n  label=\"first\";\n  n0 [label=\"A" +
+                     end + "}\nsubgraph cluster_3 {\n  label=\"second\";\n  n1 [label=\"B" + end +
+                     "}\n}\n}\n");
+}
+
+// Each net is folded by itself, its backward pass too.
+TEST(DrawingDetailsTest, BackwardPassesOfAllNetsAreFolded) {
+  std::string text = R"(op { type: "Tanh" input: "x" output: "g0" } )";
+  for (int i = 0; i < 4; ++i) {
+    text += MakeString("op { type: \"Relu\" input: \"g", i, "\" output: \"g", i + 1,
+                       "\" is_gradient_op: true } ");
+  }
+  const NetDef net = ParseNet(text);
+  const FlowGraph graph = GraphOfNets({net, net}, true);
+  std::vector<std::string> nodes;
+  for (const FlowNode& node : graph.nodes) {
+    if (node.kind == FlowNode::Kind::kOperator) {
+      nodes.push_back(MakeString(node.net, " ", node.title, " ", node.ops.size()));
+    }
+  }
+  EXPECT_THAT(nodes, ElementsAre("0 Tanh 1", "0 Relu 4", "1 Tanh 1", "1 Relu 4"));
+}
+
+// The numbers of blobs add up, also if some of their names are left out.
+TEST(DrawingDetailsTest, ArrowsOfMergedInputsCountAllBlobs) {
+  FlowGraph graph;
+  graph.groups = {{}};
+  graph.nodes = {{.title = "A"}};
+  for (size_t i = 0; i < 5; ++i) {
+    graph.nodes.push_back({.kind = FlowNode::Kind::kInput, .title = MakeString("x", i)});
+    graph.edges.push_back({.from = i + 1, .to = 0, .blobs = {"x"}, .num_blobs = i + 1});
+  }
+  MergeInputs(&graph);
+  ASSERT_EQ(graph.edges.size(), 1u);
+  EXPECT_EQ(graph.edges[0].num_blobs, 1u + 2 + 3 + 4 + 5);
+  EXPECT_EQ(BlobNames(graph.edges[0]), "x, x, x, x, x and 10 more");
+}
+
+// The middle of the arrow that leads back is at (125 + 3 * 25 + 3 * 25 + 125) / 8 = 50.
+TEST(DrawingDetailsTest, FramesHoldCarriedArrowsOfTwoRepetitions) {
+  FlowGraph graph;
+  graph.groups = {{.title = "b", .repeats = 2}};
+  graph.nodes = {{.title = "A"}, {.title = "B"}};
+  graph.edges = {{.from = 1, .to = 0, .kind = Kind::kCarried}};
+  NetDrawingLayout layout;
+  layout.nodes = {{100, 100, 50, 20}, {100, 200, 50, 20}};
+  layout.edges = {{{125, 220}, {25, 220}, {25, 100}, {125, 100}}};
+  PlaceFrames(graph, {true}, &layout);
+  EXPECT_EQ(layout.groups[0].x, 50 - 14);
+  EXPECT_EQ(layout.groups[0].width, 100 + 28);
+}
+
+// A short node lies between the ends of the arrow, beside one that begins earlier and ends later.
+TEST(DrawingDetailsTest, ArrowsPassShortNodesBesideLongOnes) {
+  FlowGraph graph;
+  graph.groups = {{.title = "", .framed = false}};
+  graph.nodes = {{.title = "A"},
+                 {.title = "B", .layer = 1},
+                 {.title = "C", .layer = 1},
+                 {.title = "D", .layer = 2}};
+  graph.edges = {{.from = 0, .to = 3, .blobs = {"b"}, .num_blobs = 1}};
+  NetDrawingLayout layout;
+  layout.nodes = {{0, 100, 100, 40}, {0, 150, 100, 400}, {120, 200, 100, 40}, {0, 300, 100, 40}};
+  layout.edges = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}}};
+  layout.groups = {{}};
+  EXPECT_THAT(SvgImage(graph, layout, "t", "s"), HasSubstr("class=\"edge skip0\""));
+  layout.nodes[2].height = 400;
+  EXPECT_THAT(SvgImage(graph, layout, "t", "s"), Not(HasSubstr("class=\"edge skip0\"")));
+}
+
+// Nodes and arrows that stand for several operators, blobs or weights look like those of one.
+TEST(DrawingDetailsTest, WhatStandsForSeveralIsDrawnLikeOne) {
+  FlowGraph graph;
+  graph.groups = {{.title = "", .framed = false}};
+  graph.nodes = {{.ops = {0, 1}, .title = "A", .family = OperatorFamily::kConv},
+                 {.title = "B", .family = OperatorFamily::kPool},
+                 {.kind = FlowNode::Kind::kInput,
+                  .title = "3 inputs",
+                  .lines = {"a", "+ 2 more"},
+                  .names = {"a", "b", "c"}}};
+  graph.edges = {{.from = 0, .to = 1, .kind = Kind::kWeights, .blobs = {"v", "w"}, .num_blobs = 2}};
+  NetDrawingLayout layout;
+  layout.nodes = {{0, 0, 50, 27}, {0, 100, 50, 27}, {0, 200, 50, 80}};
+  layout.edges = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}}};
+  layout.groups = {{}};
+  const std::string svg = SvgImage(graph, layout, "t", "s");
+  EXPECT_THAT(svg, HasSubstr("<rect class=\"swatch conv\""));
+  EXPECT_THAT(svg, HasSubstr("<rect class=\"swatch pool\""));
+  EXPECT_THAT(svg, HasSubstr("<g class=\"edge weights\" id=\"e0\"><title>v, w</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>3 inputs; a; + 2 more</title>"));
+  EXPECT_THAT(svg, HasSubstr("height=\"80\" rx=\"18\"/>"));  // at most
+  const std::string dot = GraphAsDot(graph, "t");
+  EXPECT_THAT(dot, HasSubstr("n0 [label=\"A\", fillcolor=\"#dce8f6\"];"));
+  EXPECT_THAT(dot, HasSubstr("n2 [label=\"3 inputs\\na\\n+ 2 more\", shape=ellipse"));
+}
+
+// A fill of ones begins the backward pass, also if it has a constant shape.
+TEST(DrawingDetailsTest, BackwardPassesMayBeginWithoutAnInput) {
+  const auto group = [](const std::string& outputs) {
+    const FlowGraph graph =
+        GraphOfNets({ParseNet("op { type: \"ConstantFill\" " + outputs +
+                              R"( } op { type: "Relu" input: "y_autogen_grad" output: "z" })")});
+    return graph.groups[graph.nodes[0].group].title;
+  };
+  EXPECT_EQ(group(R"(output: "y_autogen_grad")"), "backward pass");
+  EXPECT_EQ(group(R"(input: "y" output: "y_autogen_grad")"), "backward pass");
+  EXPECT_EQ(group(R"(output: "y_autogen_grad" output: "o")"), "n");
 }
 
 // The number stands beside a node of a group that is drawn without a frame.

@@ -72,6 +72,9 @@ TEST_F(FlowNetsTest, FillsThatNothingReadsShareANodeOfTheirNet) {
   EXPECT_THAT(NodesOf({fills, R"(op { type: "XavierFill" output: "v" })"}),
               ElementsAre("0: XavierFill x2", "0: ConstantFill", "1: XavierFill",
                           "0: 2 outputs out", "0: b1 out", "1: v out"));
+  EXPECT_THAT(NodesOf({R"(op { type: "XavierFill" output: "v" })", fills}),
+              ElementsAre("0: XavierFill", "1: XavierFill x2", "1: ConstantFill", "0: v out",
+                          "1: 2 outputs out", "1: b1 out"));
   // One that waits for something, or whose output is read, stands for itself.
   EXPECT_THAT(NodesOf({R"(op { type: "XavierFill" output: "w1" }
       op { type: "XavierFill" output: "w2" control_input: "w1" }

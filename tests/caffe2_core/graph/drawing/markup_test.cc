@@ -72,6 +72,8 @@ TEST(MarkupTest, TextIsCutWhereTheRoomEnds) {
   EXPECT_EQ(fitted("aaaa", 10), mark);
   EXPECT_EQ(fitted("aaaa", 1), mark);
   EXPECT_EQ(fitted("", 1), "");
+  EXPECT_EQ(fitted("aaa", 17), "a" + mark);
+  EXPECT_EQ(fitted("a", 6.3), mark);
   EXPECT_EQ(fitted(euro + euro + euro, 29), euro + mark);
   EXPECT_EQ(fitted(euro + euro + euro, 31), euro + euro + euro);
   EXPECT_EQ(fitted(euro + euro + euro + euro, 40), euro + euro + euro + euro);

@@ -94,6 +94,25 @@ TEST_F(PageTextTest, HoldsItsTitleAndItsImage) {
   EXPECT_TRUE(page.ends_with("</script>\n</body>\n</html>\n"));
 }
 
+// The problem of an operator is cut after 400 bytes; a folded operator has the numbers of the first.
+TEST_F(PageTextTest, StatesWholeProblemsAndNumbersOfFoldedOperators) {
+  std::string text;
+  for (int i = 0; i < 5; ++i) {
+    text += MakeString("op { type: \"Relu\" input: \"h", i, "\" output: \"h", i + 1, "\" } ");
+  }
+  const NetDef net = ParseNet(text);
+  NetSummary summary = SummarizeNet({}, net, {{"h0", FloatsOfDims({2, 3})}});
+  summary.ops[0].problem = std::string(399, 'p') + "q";
+  const std::string data = DataOf(NetDrawing({{&net, &summary, "n"}}, {.fold = true}));
+  EXPECT_EQ(Between(data, "\"problem\":\"", "\""), summary.ops[0].problem);
+  EXPECT_EQ(Between(data, "\"output_bytes\":", ","), "24");
+  EXPECT_EQ(Between(data, "\"others\":[[\"", "\""), "h1");
+  summary.ops[0].problem += 'r';
+  EXPECT_EQ(
+      Between(DataOf(NetDrawing({{&net, &summary, "n"}}, {.fold = true})), "\"problem\":\"", "\""),
+      std::string(397, 'p') + "...");
+}
+
 // Long texts are cut: names after 200 bytes, values of arguments after 400.
 TEST_F(PageTextTest, CutsLongTexts) {
   const std::string name(500, 'n'), value(1000, 'v');

@@ -73,6 +73,23 @@ TEST(RepeatedBlocksTest, LetsAllRangesReadFromBeforeTheFirst) {
   EXPECT_THAT(BlocksOf(net), ElementsAre(Block{2, 2, 3}));
 }
 
+// The last range reads what the first one wrote, where the others read from before the block.
+TEST(RepeatedBlocksTest, LeavesRangesThatReadWhatAnEarlierOneWrote) {
+  const auto blocks = [](const std::string& last_mask) {
+    std::string net = Op("Copy", "x", "mask") + Op("Copy", "x", "a"), last = "a";
+    for (const std::string name : {"b", "c", "d"}) {
+      net += Op("Tanh", last, name + "_t") +
+             Op("Mul", name + "_t", name, "input: \"" + (name == "d" ? last_mask : "mask") + "\"");
+      last = name;
+    }
+    return BlocksOf(net);
+  };
+  EXPECT_THAT(blocks("mask"), ElementsAre(Block{2, 2, 3}));
+  EXPECT_THAT(blocks("a"), ElementsAre(Block{2, 2, 3}));  // from before the block as well
+  EXPECT_THAT(blocks("b"), IsEmpty());
+  EXPECT_THAT(blocks("c_t"), IsEmpty());
+}
+
 TEST(RepeatedBlocksTest, FindsBlocksInBlocks) {
   std::string net, last = "x";
   for (int stage = 0; stage < 2; ++stage) {

@@ -228,6 +228,14 @@ TEST_F(FoldConstantsTest, ReplacesConstantsOfAnySize) {
                      op { type: "Add" input: "x" input: "t" output: "y" })")
                 .size(),
             1u);
+  // Another operator reads it, so that there would be two of that size.
+  run_.kept.insert("z");
+  EXPECT_EQ(Lines(R"(op { type: "Concat" input: "big" input: "s" output: "t" output: "sizes"
+                          arg { name: "axis" i: 0 } }
+                     op { type: "Add" input: "x" input: "t" output: "y" }
+                     op { type: "Add" input: "x" input: "big" output: "z" })")
+                .size(),
+            3u);
 }
 
 }  // namespace

@@ -175,6 +175,56 @@ TEST_F(FuseAttentionTest, AcceptsHeadsOfThreeDimensions) {
   EXPECT_EQ(run_.net.op_size(), 1);
 }
 
+// [heads, size, tokens] or [heads, tokens, size], transposed by the multiplication or not.
+TEST_F(FuseAttentionTest, AcceptsTransposedHeadsOfThreeDimensions) {
+  std::string text = Net();
+  for (const char* const name : {"q", "k", "v"}) {
+    text = With("ints: 0 ints: 0 ints: 3 ints: 4", "ints: 0 ints: 6 ints: 4", text);
+    text = With(Axes(*name == 'k' ? "0231" : "0213"), Axes("102"), text);
+  }
+  text = With(Axes("0213"), Axes("102"), text);
+  text = With("ints: 0 ints: 0 ints: 12", "ints: 0 ints: 2 ints: 12", text);
+  text = With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: 2 }", text);
+  EXPECT_EQ(Lines(text).size(), kOperators);  // queries times keys, which do not fit
+  text = With("input: \"kt\"", "input: \"kt\" arg { name: \"trans_b\" i: 1 }", text);
+  ExpectSameValues(text, {5, 2, 12}, {7, 2, 12}, {6, 1, 7});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  // The scores have no axis 3.
+  EXPECT_EQ(Lines(With("arg { name: \"axis\" i: 2 }", "arg { name: \"axis\" i: 3 }", text)).size(),
+            kOperators);
+  // A shape of three int32 numbers
+  test::Feed<int>(&run_.ws, "three", {3}, {5, 6, 4});
+  ExpectSameValues(
+      With("input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 "
+           "ints: 6 ints: 4 }",
+           "input: \"q\" input: \"three\" output: \"q4\" output: \"q_old\"", text),
+      {5, 2, 12}, {7, 2, 12}, {6, 1, 7});
+  EXPECT_EQ(run_.net.op_size(), 1);
+  EXPECT_THAT(ArgumentHelper(run_.net.op(0)).GetRepeatedArgument<int64_t>("query_shape"),
+              ElementsAre(5, 6, 4));
+}
+
+// The scores are scaled twice, and the result is transposed in two steps.
+TEST_F(FuseAttentionTest, FollowsSeveralScalingsAndTransposes) {
+  ExpectSameValues(With("op { type: \"Add\" input: \"scaled\"",
+                        "op { type: \"Mul\" input: \"half\" input: \"scaled\" output: \"less\" } "
+                        "op { type: \"Add\" input: \"less\""));
+  EXPECT_EQ(run_.net.op_size(), 1);
+  EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 0.25f);
+  ExpectSameValues(With("op { type: \"Transpose\" input: \"c\" output: \"ct\" " + Axes("0213"),
+                        "op { type: \"Transpose\" input: \"c\" output: \"c2\" " + Axes("0132") +
+                            " } op { type: \"Transpose\" input: \"c2\" output: \"ct\" " +
+                            Axes("0312")));
+  EXPECT_EQ(run_.net.op_size(), 1);
+  // The other order of the steps gives another result.
+  EXPECT_EQ(
+      Lines(With("op { type: \"Transpose\" input: \"c\" output: \"ct\" " + Axes("0213"),
+                 "op { type: \"Transpose\" input: \"c\" output: \"c2\" " + Axes("0312") +
+                     " } op { type: \"Transpose\" input: \"c2\" output: \"ct\" " + Axes("0132")))
+          .size(),
+      kOperators + 1);
+}
+
 // Operands whose heads are split already have shapes of zeros: nothing is reshaped.
 TEST_F(FuseAttentionTest, KeepsTheShapeOfOperandsWithHeads) {
   const auto with_heads = [](const std::string& name, const std::string& axes,

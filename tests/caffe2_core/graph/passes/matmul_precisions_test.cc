@@ -16,6 +16,7 @@ class MatMulPrecisionsTest : public testing::Test {
     test::FeedRandom(&run_.ws, "w", {512, 256}, -1, 1, 1);
     test::FeedRandom(&run_.ws, "small", {1, 64}, -1, 1, 1);
     test::FeedRandom(&run_.ws, "b", {512}, -1, 1, 2);
+    test::Feed<float>(&run_.ws, "empty", {0, 256}, {});
   }
   // The argument `precision` of the only operator after the pass; "" if there is none.
   std::string PrecisionAfter(Precision asked, const std::string& text) {
@@ -50,6 +51,7 @@ TEST_F(MatMulPrecisionsTest, StatesWhatIsAskedForAndPossible) {
       {Precision::kInt8, with(R"(arg { name: "least_precision" s: "" })"), int8},
       // An invalid argument is left to the operator.
       {Precision::kInt8, with(R"(arg { name: "axis_w" i: 7 })"), "f32"},
+      {Precision::kInt8, test::Replaced(kFusion, "input: \"w\"", "input: \"empty\""), "f32"},
       // Weights that are small, or not constant.
       {Precision::kInt8, test::Replaced(kFusion, "input: \"w\"", "input: \"small\""), "f32"},
       {Precision::kInt8, test::Replaced(kFusion, "input: \"w\"", "input: \"x\""), "f32"},

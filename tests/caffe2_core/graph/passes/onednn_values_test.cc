@@ -305,6 +305,23 @@ TEST_F(OnednnValuesTest, ConvolutionsKnowThatTheyMustBeDeterministic) {
   }
 }
 
+// So do convolutions with an activation or a sum.
+TEST_F(OnednnValuesTest, FusedConvolutionsKnowThatTheyMustBeDeterministicToo) {
+  const auto place = [](NetDef net, PassContext& context) {
+    context.deterministic = true;
+    return PlaceOnednnRegions(std::move(net), context);
+  };
+  (void)run_(place, PaddedConv("x", "w1", "c") + AddingConv("c", "w2", "c2", "d") +
+                        AddingConv("d", "w3", "c", "y"));
+  int fused = 0;
+  for (const OperatorDef& op : run_.net.op()) {
+    if (op.type() != "ConvFusion") continue;
+    ++fused;
+    EXPECT_EQ(ArgumentHelper(op).GetSingleArgument<int>("deterministic", 0), 1);
+  }
+  EXPECT_EQ(fused, 2);
+}
+
 // The precisions and ranges of all convolutions, pools and joins.
 std::string PrecisionsOf(const NetDef& net) {
   std::string text;

@@ -151,6 +151,44 @@ TEST_F(FoldEdgesTest, FactorsOfOneChannelScaleTheFilter) {
   EXPECT_THAT(Input(2), ElementsAre(100, 20));
 }
 
+// The groups of a ConvTranspose divide its input channels; the operator reports others.
+TEST_F(FoldEdgesTest, GroupsDivideTheInputChannels) {
+  Feed<float>(&run_.ws, "tw", {4, 2, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8});
+  for (const int groups : {1, 2, 3, 4, 5}) {
+    const int64_t channels = 2 * groups;
+    Feed<float>(&run_.ws, "s", {channels}, std::vector<float>(static_cast<size_t>(channels), 2));
+    Feed<float>(&run_.ws, "t0", {channels}, std::vector<float>(static_cast<size_t>(channels), 1));
+    const auto lines = Folded(MakeString(
+        R"(op { type: "ConvTranspose" input: "x" input: "tw" output: "t" arg { name: "group" i: )",
+        groups, R"( } }
+        op { type: "AffineChannel" input: "t" input: "s" input: "t0" output: "y" })"));
+    EXPECT_EQ(lines.size(), groups == 3 || groups == 5 ? 2u : 1u) << groups;
+  }
+}
+
+// Without an axis, the older broadcasting is along the last axis.
+TEST_F(FoldEdgesTest, OlderBroadcastsEndWithTheLastAxis) {
+  const std::string add = R"(type: "Add" input: "t" input: "bias" arg { name: "broadcast" i: 1 })";
+  EXPECT_FALSE(Folds("w", add));
+  Feed<float>(&run_.ws, "last", {2, 2, 1, 1}, {1, 2, 3, 4});
+  ASSERT_TRUE(Folds("last", add, R"(arg { name: "order" s: "NHWC" })"));
+  EXPECT_THAT(Input(2), ElementsAre(101, 12));
+}
+
+// x is written between the operators of the chain: the convolution must run before.
+TEST_F(FoldEdgesTest, ChainsEndWhereAnInputOfTheConvolutionChanges) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  const auto lines = Folded(R"(
+      op { type: "Conv" input: "x" input: "w" input: "b" output: "t" }
+      op { type: "Mul" input: "t" input: "m" output: "u" }
+      op { type: "Relu" input: "z" output: "x" }
+      op { type: "Add" input: "u" input: "m" output: "y" })");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], testing::EndsWith("-> u"));
+  EXPECT_EQ(lines[1], "Relu(z) -> x");
+  EXPECT_EQ(lines[2], "Add(u m) -> y");
+}
+
 // The convolution would write its own input.
 TEST_F(FoldEdgesTest, ChainsEndBeforeTheInputOfTheConvolutionIsWritten) {
   Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});

@@ -73,6 +73,11 @@ TEST(ReshapeInPlaceTest, RenamesTheOutputThatItReads) {
       op { type: "Relu" input: "a" output: "z" })"),
               ElementsAre("Split(x) -> a y", "Reshape(y) -> y old", "Relu(a) -> z"));
   EXPECT_THAT(run(ReshapeInPlace, R"(
+      op { type: "Split" input: "x" output: "a" output: "b" output: "c" }
+      op { type: "Reshape" input: "a" output: "y" output: "old" arg { name: "shape" ints: -1 } }
+      op { type: "Sum" input: "b" input: "c" output: "z" })"),
+              ElementsAre("Split(x) -> y b c", "Reshape(y) -> y old", "Sum(b c) -> z"));
+  EXPECT_THAT(run(ReshapeInPlace, R"(
       op { type: "Shape" input: "x" output: "s" } op { type: "Relu" input: "x" output: "a" }
       op { type: "Reshape" input: "a" input: "s" output: "y" output: "old" })"),
               ElementsAre("Shape(x) -> s", "Relu(x) -> y", "Reshape(y s) -> y old"));

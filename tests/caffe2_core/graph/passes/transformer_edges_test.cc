@@ -72,6 +72,13 @@ TEST_F(LayerNormEdgesTest, ExponentsMayBeConstants) {
   }
 }
 
+TEST_F(LayerNormEdgesTest, EpsilonMayBeTheFirstOperand) {
+  for (const char* sum : {R"(input: "v" input: "eps")", R"(input: "eps" input: "v")"}) {
+    EXPECT_EQ(Lines(Replaced(kNet, R"(input: "v" input: "eps")", sum)).size(), 1u);
+    EXPECT_EQ(ArgumentHelper(run_.net.op(0)).GetSingleArgument<float>("epsilon", 0), 0.125f) << sum;
+  }
+}
+
 // What is divided is centered by the mean that the deviation is of.
 TEST_F(LayerNormEdgesTest, BothCentersAreTheSame) {
   const auto other = [](const std::string& mean, const std::string& x) {
@@ -169,6 +176,25 @@ TEST_F(GeluEdgesTest, AnyNumbersThatMultiplyToOneHalfCount) {
   EXPECT_EQ(Left({{"p0", "half"}}), 4u);
   EXPECT_EQ(Left({{"x", "p0"}, {"p1", "x"}, {"p2", "half"}}), 6u);
   EXPECT_EQ(Left({{"p0", "p0"}, {"p1", "half"}}), 5u);
+}
+
+// The root of a half in float precision, and its neighbours in fewer digits.
+TEST_F(GeluEdgesTest, TheFactorInErfIsTheRootOfAHalf) {
+  const auto left = [&](const char* scale) {
+    return run_(FuseGelu, MakeString(R"(
+      op { type: "Scale" input: "x" output: "a" arg { name: "scale" f: )",
+                                     scale, R"( } }
+      op { type: "Erf" input: "a" output: "b" }
+      op { type: "Add" input: "b" input: "one" output: "c" }
+      op { type: "Mul" input: "x" input: "c" output: "d" }
+      op { type: "Mul" input: "d" input: "half" output: "y" })"))
+        .size();
+  };
+  EXPECT_EQ(left("0.70710678"), 1u);
+  EXPECT_EQ(left("0.7071067"), 1u);
+  for (const char* other : {"0.7071", "0.70711", "0.7072", "-0.70710678"}) {
+    EXPECT_EQ(left(other), 5u) << other;
+  }
 }
 
 // Gelu of x would work in place, which the operators for which it stands do not.

@@ -34,6 +34,17 @@ TEST(UserOperatorsTest, AreMarkedMergedAndRemovedIfNeedless) {
   EXPECT_EQ(same.op(0).arg_size(), 0);
 }
 
+// A mark is needless if it is the only one, and that of the operator at its place.
+TEST(UserOperatorsTest, SeveralMarksAreNeededAlthoughTheFirstIsTheOperatorsOwn) {
+  NetDef net = test::ParseNet(R"(op { type: "Conv" } op { type: "Relu" })");
+  MarkUserOperators(&net);
+  AddUserOperators(net.op(1), net.mutable_op(0));
+  EXPECT_THAT(MarksOf(net.op(0)), testing::ElementsAre("0 Conv", "1 Relu"));
+  RemoveNeedlessMarks(&net);
+  EXPECT_THAT(MarksOf(net.op(0)), testing::ElementsAre("0 Conv", "1 Relu"));
+  EXPECT_EQ(net.op(1).arg_size(), 0);
+}
+
 TEST(UserOperatorsTest, AreEmptyForADamagedList) {
   for (const char* mark : {"", "Relu", "-1 Relu", "x Relu", "99999999999 Relu"}) {
     OperatorDef op;
