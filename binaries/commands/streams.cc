@@ -13,8 +13,9 @@ namespace caffe2rt {
 namespace {
 
 // The options that name a file to write.
-constexpr const char* kWritingOptions[] = {"output", "output-init-net", "output-predict-net",
-                                           "save-image", "tune"};
+constexpr const char* kWritingOptions[] = {"output",  "output-init-net", "output-predict-net",
+                                           "receipt", "report",          "save-image",
+                                           "tune",    "write-plan"};
 // Drawings, which are text that `inspect` itself prints for "-".
 constexpr const char* kDrawingOptions[] = {"dot", "svg", "html"};
 

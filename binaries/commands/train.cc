@@ -1,5 +1,6 @@
 // caffe2 train: trains a net, with checkpoints that it goes on from.
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -161,8 +162,22 @@ int WritePlan(const CommandLine& line) {
   return 0;
 }
 
+// THROWS if an option is given that has no effect with the option `mode`. Those in `names` have one, and those that all
+// commands have.
+void CheckOptionsOf(const CommandLine& line, const char* mode, std::vector<std::string> names) {
+  names.insert(names.end(),
+               {mode, "json", "threads", "memory-limit", "module", "allow-files-anywhere"});
+  for (const Option& option : TrainCommand().options) {
+    if (line.Has(option.name) &&
+        std::find(names.begin(), names.end(), option.name) == names.end()) {
+      throw UsageError(MakeString("option --", option.name, " does not apply to --", mode));
+    }
+  }
+}
+
 int Evaluate(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no file");
+  CheckOptionsOf(line, "evaluate", {"data"});
   if (!line.Has("data")) throw UsageError("--evaluate needs --data DB");
   const std::string folder = line.Text("evaluate");
   RunDef run;
@@ -185,24 +200,12 @@ int Evaluate(const CommandLine& line) {
   return 0;
 }
 
-// Options that do not change a run which goes on.
-bool AppliesToResume(const std::string& option) {
-  for (const char* name :
-       {"resume", "json", "threads", "memory-limit", "module", "tuning", "allow-files-anywhere",
-        "ranks", "rank", "size", "store", "run-id", "interface", "timeout"}) {
-    if (option == name) return true;
-  }
-  return false;
-}
-
 int TrainMain(const CommandLine& line) {
   if (line.Has("evaluate")) return Evaluate(line);
   if (line.Has("resume")) {
     CheckPositional(line, 0, 0, "no file, because the folder of --resume has all");
-    for (const Option& option : TrainCommand().options) {
-      if (line.Has(option.name) && !AppliesToResume(option.name))
-        throw UsageError(MakeString("option --", option.name, " does not apply to --resume"));
-    }
+    CheckOptionsOf(line, "resume",
+                   {"ranks", "rank", "size", "store", "run-id", "interface", "timeout"});
     const std::string folder = line.Text("resume");
     if (LaunchesRanks(line)) return LaunchRanks(line, folder);
     const RankOptions ranks = RanksOf(line);

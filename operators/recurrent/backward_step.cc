@@ -77,6 +77,7 @@ class BackwardStep {
     for (const int id : arguments_.initial_ids) {
       if (id >= 0 && id < def_.input_size()) others.insert(def_.input(id));
     }
+    if (arguments_.params.empty()) RequireNoDirectReads(others);
     std::vector<int> ids = arguments_.params;
     for (int i = 0; i < def_.input_size() && arguments_.params.empty(); ++i) {
       if (others.insert(def_.input(i)).second && !GradientOf(def_.input(i)).empty())
@@ -103,6 +104,18 @@ class BackwardStep {
   }
 
  private:
+  // What the step net reads through a link has no further gradient of its own.
+  void RequireNoDirectReads(std::set<std::string> others) const {
+    for (const StepLink& link : arguments_.links) others.erase(link.internal);
+    for (const uint32_t read : blobs_.read_first()) {
+      const std::string& name = blobs_.name(read);
+      CAFFE_ENFORCE(!others.contains(name) || GradientOf(name).empty(),
+                    "the step net reads blob \"", name,
+                    "\", which has a link or is an initial value, under its own name as well; "
+                    "it needs a backward_step_net");
+    }
+  }
+
   void AddLink(const std::string& internal, const StepLink& link) {
     used_.insert(internal);
     internal_.push_back(internal);

@@ -14,7 +14,8 @@ namespace caffe2rt {
 // is linked in the same way.
 //
 // THROWS if a gradient operator of the step net does not exist, if a link has a window other than 1,
-// or if the step net reads a blob through two links.
+// if the step net reads a blob through two links, or if it reads a linked blob or an initial value under
+// its own name (unless `def` names its parameters).
 std::vector<Argument> DeriveBackwardStep(const OperatorDef& def);
 
 }  // namespace caffe2rt

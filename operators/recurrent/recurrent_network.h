@@ -131,13 +131,21 @@ class RecurrentNetworkOp final : public Operator<Context> {
     }
     scratch->steps->Grow(
         static_cast<size_t>(keeps_steps_ ? steps : std::min(steps, kAlternatingSpaces)));
-    if (keeps_steps_ && scratch->steps != spaces_) {
-      for (const std::string& blob : arguments_.recomputed) {
-        scratch->steps->shared_blobs().CreateLocalBlob(blob);
-      }
-    }
+    if (keeps_steps_ && scratch->steps != spaces_) ShareRecomputed(&scratch->steps->shared_blobs());
     spaces_ = scratch->steps;
     return spaces_;
+  }
+
+  // The workspaces may be those of an earlier operator, which has shared other blobs.
+  void ShareRecomputed(Workspace* shared) const {
+    const std::vector<std::string>& blobs = arguments_.recomputed;
+    for (const OperatorDef& op : step_net_.net().op()) {
+      for (const std::string& output : op.output()) {
+        if (std::find(blobs.begin(), blobs.end(), output) == blobs.end())
+          shared->RemoveBlob(output);
+      }
+    }
+    for (const std::string& blob : blobs) shared->CreateLocalBlob(blob);
   }
 
   const StepArguments arguments_;

@@ -58,6 +58,7 @@ class StepNet {
   StepNet(NetDef net, std::vector<StepLink> links, std::string timestep,
           std::vector<std::string> results, DeviceType device, RandomPlace* random);
 
+  const NetDef& net() const { return *net_; }
   // To be called before the first step of a run, with the number of steps. Finds the linked blobs
   // and their rows. THROWS if a blob or a row is missing.
   void Prepare(const std::shared_ptr<StepWorkspaces>& spaces, int64_t steps);

@@ -172,7 +172,7 @@ void RegisterOnnxCol2im() {
       .Input(2, "block_shape", "(optional) int32 or int64, instead of the argument")
       .Output(0, "Y", "[N, C, image_shape]")
       .TensorInferenceFunction(InferCol2Im)
-      .InheritOnnxSchema()
+      .InheritOnnxSchema("Col2Im")
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape is that of an input's values"})
       .SetDoc("Adds the blocks in the columns of a matrix up to an image, as ONNX's Col2Im does.");

@@ -126,7 +126,7 @@ void RegisterOnnxExpand() {
       .Input(1, "shape", "(optional) int32 or int64, instead of the argument")
       .Output(0, "Y", "X broadcast with the shape")
       .TensorInferenceFunction(InferRepeating<true>)
-      .InheritOnnxSchema()
+      .InheritOnnxSchema("Expand")
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape is that of an input's values"})
       .SetDoc(

@@ -342,6 +342,15 @@ TEST_F(BenchTextTest, WarningsNameWhatDiffers) {
               ElementsAre("file \"old\n.json\" has times of net \"other\", this is net \"n\n1\"",
                           "file \"old\n.json\" was measured with --threads 3, this run with "
                           "--threads 1"));
+  // Fewer threads before differ, too.
+  SetNumThreads(4);
+  earlier.net = Earlier().net;
+  EXPECT_THAT(warnings(earlier),
+              ElementsAre("file \"old\n.json\" was measured with --threads 3, this run with "
+                          "--threads 4"));
+  SetNumThreads(3);
+  EXPECT_THAT(warnings(earlier), IsEmpty());
+  SetNumThreads(1);
   // A net without convolutions has none.
   earlier = Earlier();
   earlier.multiply_adds = 7;

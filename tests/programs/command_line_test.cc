@@ -95,6 +95,11 @@ TEST(CommandLineTest, RejectsWhatIsWrong) {
       {{"a", "--bgr", "--top"}, "option --top needs a value (N)"},
       {{"--bgr=1"}, "option --bgr does not accept a value"},
       {{"--bgr="}, "option --bgr does not accept a value"},
+      {{"--bgr=false"}, "option --bgr does not accept a value"},
+      {{"--bgr=0"}, "option --bgr does not accept a value"},
+      {{"--notest_switch=true"},
+       "option --notest_switch is not known; did you mean --test_switch?"},
+      {{"--notest_switch="}, "option --notest_switch is not known; did you mean --test_switch?"},
       {{"--bgr", "--bgr"}, "option --bgr is given more than once"},
       {{"--top", "1", "--top=2"}, "option --top is given more than once"},
       {{"-notest_flag"}, "option -notest_flag is not known; did you mean --test_flag?"},
@@ -166,6 +171,14 @@ TEST(CommandLineTest, HelpComesBeforeFilesAndUnknownOptions) {
                                                {"--top", "x", "-h", "--", "b"}}) {
     EXPECT_TRUE(Parse(args).Has("help")) << ::testing::PrintToString(args);
   }
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"--help-all"},
+                                               {"--help", "--help-all"},
+                                               {"--help-all", "-h"},
+                                               {"--top", "x", "--help-all", "--nope"}}) {
+    EXPECT_TRUE(Parse(args).Has("help-all")) << ::testing::PrintToString(args);
+    EXPECT_FALSE(Parse(args).Has("help")) << ::testing::PrintToString(args);
+  }
+  EXPECT_FALSE(Parse({"-h"}).Has("help-all"));
   EXPECT_FALSE(Parse({"--", "--help"}).Has("help"));
   EXPECT_FALSE(Parse({"--input", "--help"}).Has("help"));
 }
@@ -196,9 +209,59 @@ TEST(CommandLineTest, ReadsBytesWithUnits) {
   EXPECT_EQ(Parse({"--top", "17"}).Bytes("top"), 17);
   EXPECT_EQ(Parse({"--top", "2gb"}).Bytes("top"), int64_t{2} << 30);
   EXPECT_EQ(Parse({"--top", "010K"}).Bytes("top"), 10 << 10);
+  for (const auto& [text, bytes] : {std::pair<const char*, int64_t>{"0", 0},
+                                    {"7B", 7},
+                                    {"5k", 5 << 10},
+                                    {"5KB", 5 << 10},
+                                    {"5Ki", 5 << 10},
+                                    {"5m", 5 << 20},
+                                    {"5Mi", 5 << 20},
+                                    {"5MiB", 5 << 20},
+                                    {"5G", int64_t{5} << 30},
+                                    {"5gib", int64_t{5} << 30},
+                                    {"9223372036854775807", INT64_MAX},
+                                    {"9007199254740991K", INT64_MAX - 1023},
+                                    {"8796093022207M", INT64_MAX - (1 << 20) + 1},
+                                    {"8589934591G", INT64_MAX - (1 << 30) + 1}})
+    EXPECT_EQ(Parse({"--top", text}).Bytes("top"), bytes) << text;
+  for (const char* text :
+       {"9223372036854775808", "9007199254740992K", "8796093022208M", "8589934592G"})
+    EXPECT_THROW(Parse({"--top", text}).Bytes("top"), UsageError) << text;
   for (const char* text :
        {"9999999999G", "-1", "", "M", "1.5G", "1 M", "1MM", "1KiBB", "0x1b", "1T"})
     EXPECT_THROW(Parse({"--top", text}).Bytes("top"), UsageError) << text;
+}
+
+TEST(CommandLineTest, CountsTheFiles) {
+  const auto error = [](const std::vector<std::string>& files, size_t least, size_t most) {
+    try {
+      CheckPositional(Parse(files), least, most, "one or two nets");
+    } catch (const UsageError& wrong) {
+      return std::string(wrong.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error({}, 0, 0), "");
+  EXPECT_EQ(error({"a"}, 1, 2), "");
+  EXPECT_EQ(error({"a", "b"}, 1, 2), "");
+  EXPECT_EQ(error({}, 1, 2), "want one or two nets, see --help");
+  EXPECT_EQ(error({"a"}, 2, 2), "want one or two nets, see --help");
+  EXPECT_EQ(error({"a", "b", "c", "d"}, 1, 2), "argument \"c\" is unexpected, see --help");
+  EXPECT_EQ(error({"a", "b"}, 0, 1), "argument \"b\" is unexpected, see --help");
+  EXPECT_EQ(error({"a", "b"}, 0, 0),
+            "argument \"a\" is unexpected; this command reads files from options, see --help");
+}
+
+TEST(CommandLineTest, ATextIsTheLastValueOrTheDefault) {
+  EXPECT_EQ(Parse({"--input", "a", "--input", "b"}).Text("input"), "b");
+  EXPECT_EQ(Parse({"--input", "a", "--input="}).Text("input"), "");
+  EXPECT_EQ(Parse({}).Text("input"), "");
+  EXPECT_EQ(Parse({}).Text("top"), "5");
+  EXPECT_EQ(Parse({"--top="}).Text("top"), "");
+  EXPECT_EQ(Parse({"--bgr"}).Text("bgr"), "true");
+  EXPECT_EQ(Parse({}).Text("no such option"), "");
+  EXPECT_TRUE(Parse({}).All("top").empty());
+  EXPECT_FALSE(Parse({}).Has("top"));
 }
 
 TEST(CommandLineTest, DistinguishesShapesFromOtherText) {

@@ -275,6 +275,11 @@ TEST(OpsProgramTest, DistinguishesMissingFromUnknownTypes) {
   const ProgramResult missing = RunCaffe2({"ops", "DeformConv"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but not available"));
+  EXPECT_EQ(
+      RunCaffe2({"ops", "Relu", "ATen"}).err,
+      "caffe2: operator type \"ATen\" is known to Caffe2 but not available: it needs PyTorch's "
+      "tensor library, which the library does not use (`caffe2 ops` lists all); did you mean "
+      "Atan?\n");
   EXPECT_THAT(RunCaffe2({"ops", "Convv"}).err,
               HasSubstr("is not known (`caffe2 ops` lists all); did you mean Conv?"));
 }
@@ -394,8 +399,10 @@ TEST(DevicesProgramTest, PrintsWhyAnEngineOfCollectivesIsMissing) {
   const ProgramResult result = RunCaffe2({"devices"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, ::testing::ContainsRegex("; collectives +that +name +it +fail\n"));
-  EXPECT_EQ(JsonAt(RunCaffe2({"devices", "--json"}).out, "/0/collective_engines/0/available"),
-            "false");
+  const std::string engine = "/0/collective_engines/0", json = RunCaffe2({"devices", "--json"}).out;
+  EXPECT_EQ(JsonAt(json, engine + "/available"), "false");
+  EXPECT_THAT(JsonAt(json, engine + "/message"), HasSubstr("/no/such/module.so"));
+  EXPECT_THAT(JsonAt(json, engine), Not(HasSubstr("\"detail\":")));
 }
 
 TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {

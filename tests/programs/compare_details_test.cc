@@ -115,6 +115,136 @@ TEST_F(CompareDetailsTest, TheReportIsOfTheSecondNetOrOfTheOnlyOne) {
   EXPECT_EQ(report({"DIR/two.pbtxt", Array("z.npy", {1}, {4})}), "\"two\"2");
 }
 
+// The passes fuse the activation into the convolution, so that y is not written. The report is of the second net.
+TEST_F(CompareDetailsTest, PassesApplyToTheNetsThatAreNamed) {
+  dir_.Write("conv.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "z"
+      op { type: "Conv" input: ["x", "w"] output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "Relu" input: "y" output: "z" })");
+  const struct {
+    Words options;
+    const char *in_both, *first_only, *second_only, *passes;
+  } rows[] = {{{}, "\"y\"\"z\"", "[]", "[]", "[]"},
+              {{"--optimize", "none"}, "\"y\"\"z\"", "[]", "[]", "[]"},
+              {{"--optimize", "first"}, "\"z\"", "[]", "[\"y\"]", "[]"},
+              {{"--optimize", "second"}, "\"z\"", "[\"y\"]", "[]", "[\"fuse_activation\"]"},
+              {{"--optimize", "both"}, "\"z\"", "[]", "[]", "[\"fuse_activation\"]"}};
+  for (const auto& row : rows) {
+    const ProgramResult result =
+        Run(Joined({"compare", "DIR/conv.pbtxt", "DIR/conv.pbtxt", "--input", "x=1,2,3,3",
+                    "--input", "w=2,2,1,1", "--report", "DIR/r.json", "--json"},
+                   row.options));
+    EXPECT_EQ(result.code, 0) << result.err;
+    std::string names;
+    for (size_t i = 0; i < JsonSize(result.out, "/blobs"); ++i)
+      names += JsonAt(result.out, "/blobs/" + std::to_string(i) + "/name");
+    EXPECT_EQ(names, row.in_both) << ::testing::PrintToString(row.options);
+    EXPECT_EQ(JsonAt(result.out, "/only_in_first"), row.first_only);
+    EXPECT_EQ(JsonAt(result.out, "/only_in_second"), row.second_only);
+    EXPECT_EQ(JsonAt(ReadWholeFile(dir_.path("r.json")), "/passes"), row.passes);
+  }
+}
+
+// Operators have their positions in the first net. |x| and -x differ by 2 for 1, and so do all values behind them: the
+// signal of y is 1 + 4 and its noise 4, which is 10 log10(5 / 4) dB.
+TEST_F(CompareDetailsTest, TheFirstOfSeveralDifferencesIsNamed) {
+  dir_.Write("abs.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "Abs" input: "x" output: "y" } op { type: "Exp" input: "y" output: "z" })");
+  dir_.Write("negative.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "Copy" input: "x" output: "c" } op { type: "Negative" input: "x" output: "y" }
+      op { type: "Exp" input: "y" output: "z" })");
+  const Words compare = {"compare", "DIR/abs.pbtxt", "DIR/negative.pbtxt", "--input",
+                         "x=" + Array("x.npy", {2}, {1, -2})};
+  const ProgramResult text = Run(compare);
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.out, HasSubstr("  !  y     0 Abs             2        2  0.9691       1   2  "
+                                  "float [2]\n  !  z     1 Exp "));
+  EXPECT_TRUE(text.out.ends_with(
+      "\nonly in the second, DIR/negative.pbtxt: \"c\"\n3 of 3 blobs differ (tolerance: |first - "
+      "second| <= 0.0001 + 0.0001 * |second|)\nfirst difference: blob \"y\", operator 0 (Abs)\n"))
+      << text.out;
+  const std::string json = Run(Joined(compare, {"--json"})).out;
+  EXPECT_EQ(JsonAt(json, "/first_difference"),
+            R"({"name":"y","operator":0,"operator_text":"Abs"})");
+  for (const auto& [at, value] : {std::pair("0/first_operator", "0"),
+                                  {"0/second_operator", "1"},
+                                  {"1/first_operator", "1"},
+                                  {"1/second_operator", "2"},
+                                  {"0/max_absolute", "2"},
+                                  {"0/max_relative", "2"},
+                                  {"0/largest", "2"}})
+    EXPECT_EQ(JsonAt(json, "/blobs/"s + at), value) << at;
+}
+
+// Of a second blob of zeros all is noise.
+TEST_F(CompareDetailsTest, ARatioToNothingIsInfinite) {
+  const std::string y = Array("y.npy", {2}, {1, -2}), zeros = Array("o.npy", {2}, {0, 0});
+  EXPECT_THAT(Run({"compare", y, zeros}).out, HasSubstr("  -Infinity "));
+  EXPECT_THAT(Run({"compare", y, y}).out, HasSubstr("  equal "));
+  EXPECT_THAT(Run({"compare", zeros, zeros}).out, HasSubstr("  equal "));
+  for (const std::string& other : {zeros, y})
+    EXPECT_THAT(Run({"compare", y, other, "--json"}).out, Not(HasSubstr("snr_db")));
+  EXPECT_THAT(Run({"compare", zeros, y, "--json"}).out, HasSubstr("\"snr_db\": 0"));
+}
+
+TEST_F(CompareDetailsTest, NumbersOfAnyTypeAreComparedOnDemand) {
+  dir_.Write("copy.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "Copy" input: "x" output: "y" })");
+  dir_.Write("cast.pbtxt", R"(name: "n" external_input: "x"
+      op { type: "Cast" input: "x" output: "y" arg { name: "to" i: 2 } })");
+  const std::string input = "x=" + Array("x.npy", {2}, {1, -2});
+  for (const std::string second : {"DIR/cast.pbtxt", "DIR/copy.pbtxt", "DIR/y.npy"}) {
+    Tensor y(std::vector<int64_t>{2}, CPU);
+    y.mutable_data<int32_t>()[0] = 1;
+    y.mutable_data<int32_t>()[1] = -2;
+    WriteNpy(dir_.path("y.npy"), y);
+    const Words compare = {"compare", "DIR/copy.pbtxt", second, "--input", input};
+    const bool same = second == "DIR/copy.pbtxt";
+    const ProgramResult typed = Run(compare);
+    EXPECT_EQ(typed.code, same ? 0 : 1) << second;
+    EXPECT_EQ(typed.out.find("\nblob \"y\": type float instead of int32\n") == std::string::npos,
+              same)
+        << typed.out;
+    EXPECT_EQ(Run(Joined(compare, {"--any-type"})).code, 0) << second;
+  }
+}
+
+// A file of another name is the output, if there is only one.
+TEST_F(CompareDetailsTest, AnArrayOfAnyNameIsTheOnlyOutput) {
+  dir_.Write("one.pbtxt", R"(name: "n" external_input: "x" external_output: "z"
+      op { type: "Abs" input: "x" output: "y" } op { type: "Sqr" input: "x" output: "z" })");
+  dir_.Write("two.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      external_output: "z" op { type: "Abs" input: "x" output: "y" }
+      op { type: "Sqr" input: "x" output: "z" })");
+  const std::string input = "x=" + Array("x.npy", {2}, {1, -2});
+  const auto compare = [&](const std::string& net, const std::string& file) {
+    return Run({"compare", "DIR/" + net, file, "--input", input});
+  };
+  const std::string any = Array("any.npy", {2}, {1, 4});
+  EXPECT_EQ(compare("one.pbtxt", any).code, 0);
+  const ProgramResult two = compare("two.pbtxt", any);
+  EXPECT_EQ(two.code, 1);
+  EXPECT_THAT(two.out, HasSubstr("only in the second, DIR/any.npy: \"any\"\n"));
+  EXPECT_EQ(compare("two.pbtxt", Array("z.npy", {2}, {1, 4})).code, 0);
+  EXPECT_EQ(compare("one.pbtxt", Array("y.npy", {2}, {1, 2})).code, 0);
+  // An array that the net does not write is a difference, whatever the others are.
+  Archive("golden.npz", {{"w", 1}});
+  EXPECT_EQ(compare("one.pbtxt", "DIR/golden.npz").code, 1);
+}
+
+// What an init net fills is replaced by an input, in both nets.
+TEST_F(CompareDetailsTest, BothNetsHaveTheInputsThatAreGiven) {
+  dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 }
+      arg { name: "value" f: 3 } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Abs" input: "x" output: "y" })");
+  const Words nets = {"compare", "DIR/net.pbtxt", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"};
+  const std::string input = "x=" + Array("x.npy", {2}, {1, -2});
+  EXPECT_EQ(Run(nets).code, 0);
+  const std::string json = Run(Joined(nets, {"--input", input, "--json"})).out;
+  EXPECT_EQ(JsonAt(json, "/within"), "true");
+  EXPECT_EQ(JsonAt(json, "/blobs/0/largest"), "2");
+}
+
 // Both nets have the same random inputs and, with a seed, the same random numbers.
 TEST_F(CompareDetailsTest, BothNetsDrawTheSameNumbersWithASeed) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"

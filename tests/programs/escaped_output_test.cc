@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <sstream>
 #include <streambuf>
 #include <string>
@@ -63,6 +64,100 @@ TEST(EscapedOutputTest, ShowsHalfACharacterAtAFlush) {
   const EscapedOutput escaped(stream);
   stream << "\xe2\x82" << std::flush;
   EXPECT_EQ(stream.str(), "\\xe2\\x82");
+}
+
+// Accepts `bytes` bytes; each later write or flush fails with the next errno.
+class FullBuffer : public std::streambuf {
+ public:
+  explicit FullBuffer(size_t bytes) : left_(bytes) {}
+  std::string text;
+  int next_errno = ENOSPC;
+
+ private:
+  std::streamsize xsputn(const char* piece, std::streamsize size) override {
+    const size_t count = std::min(left_, static_cast<size_t>(size));
+    text.append(piece, count);
+    left_ -= count;
+    if (count < static_cast<size_t>(size)) errno = next_errno;
+    return static_cast<std::streamsize>(count);
+  }
+  int sync() override {
+    if (left_ > 0) return 0;
+    errno = next_errno;
+    return -1;
+  }
+  size_t left_;
+};
+
+TEST(EscapedOutputTest, KeepsTheErrorOfTheFirstWriteThatFails) {
+  FullBuffer buffer(3);
+  std::ostream stream(&buffer);
+  const EscapedOutput escaped(stream);
+  stream << "ab";
+  EXPECT_TRUE(stream.good());
+  EXPECT_EQ(escaped.error(), 0);
+  stream << "cde";
+  EXPECT_FALSE(stream.good());
+  EXPECT_EQ(escaped.error(), ENOSPC);
+  stream.clear();
+  buffer.next_errno = EIO;
+  stream << "f";
+  EXPECT_FALSE(stream.good());
+  stream.clear();
+  stream.flush();
+  EXPECT_FALSE(stream.good());
+  EXPECT_EQ(escaped.error(), ENOSPC);
+  EXPECT_EQ(buffer.text, "abc");
+}
+
+// Of a text of several pieces nothing is written behind the piece that fails.
+TEST(EscapedOutputTest, ALongTextEndsAtTheFirstWriteThatFails) {
+  FullBuffer buffer(10000);
+  std::ostream stream(&buffer);
+  const EscapedOutput escaped(stream);
+  stream << std::string(20000, 'x');
+  EXPECT_FALSE(stream.good());
+  EXPECT_EQ(buffer.text, std::string(10000, 'x'));
+  EXPECT_EQ(escaped.error(), ENOSPC);
+  // A single character, too.
+  stream.clear();
+  stream.put('y');
+  EXPECT_FALSE(stream.good());
+}
+
+TEST(EscapedOutputTest, AFlushThatFailsIsAnError) {
+  FullBuffer buffer(1);
+  std::ostream stream(&buffer);
+  const EscapedOutput escaped(stream);
+  stream << "a" << std::flush;
+  EXPECT_FALSE(stream.good());
+  EXPECT_EQ(escaped.error(), ENOSPC);
+}
+
+// Characters of 2, 3 and 4 bytes, divided behind each of their bytes.
+TEST(EscapedOutputTest, CharactersMayBeDividedAnywhere) {
+  for (const std::string text : {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    for (size_t first = 1; first < text.size(); ++first) {
+      for (size_t second = first; second < text.size(); ++second) {
+        std::ostringstream stream;
+        const EscapedOutput escaped(stream);
+        stream << text.substr(0, first);
+        EXPECT_EQ(stream.str(), "");
+        stream << text.substr(first, second - first) << text.substr(second) << "z";
+        EXPECT_EQ(stream.str(), text + "z") << first << " " << second;
+      }
+    }
+  }
+}
+
+// What cannot become a character does not wait for more.
+TEST(EscapedOutputTest, BytesOfNoCharacterAreEscapedAtOnce) {
+  std::ostringstream stream;
+  const EscapedOutput escaped(stream);
+  stream << "\x80";
+  EXPECT_EQ(stream.str(), "\\x80");
+  stream << "a\x80\x80\x80\x80";
+  EXPECT_EQ(stream.str(), "\\x80a\\x80\\x80\\x80\\x80");
 }
 
 }  // namespace

@@ -180,6 +180,8 @@ TEST_F(ImagesTest, SavesImagesOfOneNameUnderTheirPaths) {
   ASSERT_EQ(saved.size(), 2u);
   EXPECT_EQ(saved[0].first, "a.png");
   EXPECT_EQ(saved[1].first, b);
+  ASSERT_EQ(Run({"--image", a, "--image", b, "--output", dir_.path("out")}).code, 0);
+  EXPECT_EQ(ReadWholeFile(dir_.path("out/files.txt")), "a.png\n" + b + "\n");
 }
 
 TEST_F(ImagesTest, NamesTheSkippedFilesOfAFolder) {

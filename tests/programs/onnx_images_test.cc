@@ -74,10 +74,13 @@ TEST_F(OnnxImagesTest, CropsToTheSizeThatTheModelStates) {
   const ProgramResult first = Run({"batch", "3", "2", "2"}, kFloat);
   ASSERT_EQ(first.code, 0) << first.err;
   ExpectOutput({1, 3, 2, 2}, {1, 2, 11, 12, 100, 100, 100, 100, 200, 200, 200, 200});
+  EXPECT_THAT(first.out, HasSubstr(" i.png (centre 2x2)\n"));
   for (const int type : {kFloat, kBytes}) {
     const ProgramResult last = Run({"unk__1", "2", "2", "3"}, type);
     ASSERT_EQ(last.code, 0) << last.err;
     ExpectOutput({1, 2, 2, 3}, {1, 100, 200, 2, 100, 200, 11, 100, 200, 12, 100, 200});
+    EXPECT_THAT(last.out, HasSubstr(type == kBytes ? " i.png (centre 2x2, NHWC, bytes)\n"
+                                                   : " i.png (centre 2x2, NHWC)\n"));
   }
 }
 
@@ -85,6 +88,7 @@ TEST_F(OnnxImagesTest, FeedsTheWholeImageIfTheSizeIsOpen) {
   const ProgramResult last = Run({"n", "h", "w", "3"}, kBytes, {"--bgr", "--crop", "2x1"});
   ASSERT_EQ(last.code, 0) << last.err;
   ExpectOutput({1, 1, 2, 3}, {200, 100, 1, 200, 100, 2});
+  EXPECT_THAT(last.out, HasSubstr(" i.png (centre 2x1, BGR, NHWC, bytes)\n"));
   const ProgramResult whole = Run({"h", "w", "3"}, kFloat, {"--mean", "100", "--scale", "0.5"});
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(ReadNpy(dir_.path("out") + "/y.npy").dims(), (std::vector<int64_t>{2, 4, 3}));

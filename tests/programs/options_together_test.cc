@@ -103,6 +103,12 @@ TEST_F(OptionsTogetherTest, AnErrorIsOneLine) {
   const ProgramResult result = Run({"run", "--predict-net", "DIR/a\rb\nc\r\nd. ."});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.err, "caffe2: cannot open \"DIR/a b c  d. .\": No such file or directory\n");
+  // It has no full stop at its end, here of the name of a file.
+  Array("x. .", {1}, {2});
+  dir_.Write("abs.pbtxt", R"(external_input: "x" op { type: "Abs" input: "x" output: "y" })");
+  const ProgramResult stop = Run({"run", "--predict-net", "DIR/abs.pbtxt", "--input", "DIR/x. ."});
+  EXPECT_EQ(stop.code, 2);
+  EXPECT_EQ(stop.err, "caffe2: file \"DIR/x. .\" contains no blob name; want --input BLOB=DIR/x\n");
 }
 
 // --- files ---

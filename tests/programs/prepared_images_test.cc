@@ -213,6 +213,13 @@ TEST_F(PreparedImagesTest, AnImageIsForTheInputThatIsNamed) {
   EXPECT_THAT(folder.err, HasSubstr("--input b=FILE"));
   const ProgramResult unnamed = Run({"run", "--predict-net", "DIR/net.pbtxt", "--image", image});
   EXPECT_THAT(unnamed.err, HasSubstr("2 inputs that no init net sets"));
+  const ProgramResult none = Run({"run", "--predict-net", "DIR/net.pbtxt", "--input", "a=1,3,2,2",
+                                  "--input", "b=1,3,2,2", "--image", image});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(
+      none.err,
+      "caffe2: net \"n\" has 0 inputs that no init net sets; want --init-net FILE for weights, "
+      "--image BLOB=FILE for an image\n");
 }
 
 constexpr char kSums[] = R"(name: "sums" external_input: "data" external_output: ["sum", "flat"]

@@ -226,6 +226,12 @@ TEST(TerminalTextTest, ParagraphsAreWrappedAndIndented) {
   EXPECT_EQ(paragraph(5, "a verylongword b", 0), "a\nverylongword\nb\n");
   EXPECT_EQ(paragraph(5, "verylongword b", 2), "verylongword\n  b\n");
   EXPECT_EQ(paragraph(8, "", 2), "\n");
+  // A word that begins no further than a new line would is not moved to one.
+  EXPECT_EQ(paragraph(5, "a verylongword b", 2), "a verylongword\n  b\n");
+  EXPECT_EQ(paragraph(5, "ab verylongword", 2), "ab verylongword\n");
+  EXPECT_EQ(paragraph(5, "abc verylongword", 2), "abc\n  verylongword\n");
+  EXPECT_EQ(paragraph(5, "abc verylongword anotherword b", 2),
+            "abc\n  verylongword\n  anotherword\n  b\n");
   // Characters of several bytes and of two columns.
   EXPECT_EQ(paragraph(9, "aaaa \u7573\u7573 cc", 2), "aaaa \u7573\u7573\n  cc\n");
   EXPECT_EQ(paragraph(8, "aaaa \u7573\u7573 cc", 2), "aaaa\n  \u7573\u7573\n  cc\n");

@@ -282,6 +282,23 @@ TEST_F(RareOptionsTest, AListedOperatorHasItsFirstSentence) {
     EXPECT_TRUE(line.ends_with("  "s + sentence)) << line;
   }
   EXPECT_EQ(list.find(". "), std::string::npos);
+  // No line has a part of a description only.
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(list) - 1, lines(Out({"completion", "operators"})));
+}
+
+// The type has 26 columns and the device 11.
+TEST_F(RareOptionsTest, ADescriptionHasTenColumnsAtLeast) {
+  Environment environment;
+  for (const auto& [columns, line] : {std::pair("20", "AccumulateHistogram       CPU"),
+                                      {"46", "AccumulateHistogram       CPU"},
+                                      {"47", "AccumulateHistogram       CPU        Counts ..."},
+                                      {"48", "AccumulateHistogram       CPU        Counts t..."}}) {
+    environment.Set("COLUMNS", columns);
+    EXPECT_THAT("\n" + Out({"ops"}), HasSubstr("\n"s + line + "\n")) << columns;
+  }
 }
 
 TEST_F(RareOptionsTest, OperatorsHaveTheirFileIn120Columns) {

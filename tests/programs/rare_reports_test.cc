@@ -118,7 +118,10 @@ TEST_F(RareReportsTest, OperatorsHaveTheirNumbersOfInputsAndOutputs) {
     const char *type, *inputs, *outputs, *json;
   } rows[] = {{"Concat", "at least 1", "2", "1 2147483647 2 2"},
               {"Conv", "2 to 3", "1", "2 3 1 1"},
-              {"Print", "1", "0", "1 1 0 0"}};
+              {"Print", "1", "0", "1 1 0 0"},
+              {"CreateMutex", "0", "1", "0 0 1 1"},
+              {"Dropout", "1", "1 to 2", "1 1 1 2"},
+              {"Allreduce", "at least 0", "at least 0", "0 2147483647 0 2147483647"}};
   for (const auto& row : rows) {
     const std::string json = Out({"ops", row.type, "--json"});
     EXPECT_EQ(JsonAt(json, "/0/min_inputs") + " " + JsonAt(json, "/0/max_inputs") + " " +

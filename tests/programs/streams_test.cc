@@ -73,6 +73,18 @@ TEST_F(StreamsTest, CommandsOnFilesReadStandardInput) {
   EXPECT_THAT(Shell("cat net.pbtxt | caffe2 check -").out, HasSubstr("net \"stdin\": fine"));
   EXPECT_THAT(Shell("cat net.pbtxt | caffe2 inspect -").out, HasSubstr("Add"));
   EXPECT_THAT(Shell("caffe2 inspect - < x.npy").out, HasSubstr("float [2]"));
+  // A drawing on standard output reads nothing.
+  for (const char* option : {"--dot", "--svg", "--html"}) {
+    const ProgramResult drawn =
+        Shell("cat net.pbtxt | caffe2 inspect - --dot-seconds 0 " + std::string(option) + " -");
+    EXPECT_EQ(drawn.code, 0) << drawn.err;
+    EXPECT_THAT(drawn.out, HasSubstr("Add"));
+  }
+  const ProgramResult packed = Shell(
+      "cat init.pbtxt | caffe2 pack --init-net - --predict-net net.pbtxt - > model && "
+      "caffe2 run --predict-net model --input x=x.npy");
+  EXPECT_EQ(packed.code, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("  11 12\n"));
   ASSERT_EQ(Shell("caffe2 convert - -o - < net.pbtxt > net.pb").code, 0);
   EXPECT_THAT(ReadWholeFile(dir_.path("net.pb")), Not(HasSubstr("op {")));
   const ProgramResult text = Shell("cat net.pb | caffe2 convert - | caffe2 convert --to text -");
@@ -112,6 +124,38 @@ TEST_F(StreamsTest, StandardOutputHasNothingButTheFile) {
   EXPECT_EQ(saved[0].second.data<float>()[1], 12);
 }
 
+TEST_F(StreamsTest, ReportsAndReceiptsOnStandardOutputAreAlone) {
+  const std::string nets = "--init-net init.pbtxt --predict-net net.pbtxt --input x=x.npy ";
+  const std::string run = "caffe2 run " + nets;
+  const std::pair<std::string, std::string> commands[] = {
+      {run + "--report ", "y  float [2]"},
+      {run + "--receipt ", "y  float [2]"},
+      {run + "--json --report ", "\"outputs\": ["},
+      {run + "--json --receipt ", "\"outputs\": ["},
+      {"caffe2 bench " + nets + "--warmup 0 --iterations 1 --report ", "by type:\n"},
+      {"caffe2 compare net.pbtxt net.pbtxt --init-net init.pbtxt --input x=x.npy --report ",
+       "1 blob agrees"}};
+  for (const auto& [command, text] : commands) {
+    SCOPED_TRACE(command);
+    const ProgramResult to_file = Shell(command + "file"), result = Shell(command + "-");
+    EXPECT_EQ(to_file.code, 0) << to_file.err;
+    EXPECT_EQ(result.code, 0) << result.err;
+    const std::string file = ReadWholeFile(dir_.path("file"));
+    EXPECT_TRUE(file.starts_with("{\n")) << file;
+    EXPECT_EQ(result.out, file);
+    EXPECT_THAT(to_file.out, HasSubstr(text));
+    EXPECT_THAT(result.err, HasSubstr(text));
+  }
+  // Standard input is free for an argument.
+  for (const char* option : {"--report", "--receipt"}) {
+    const ProgramResult both =
+        Shell("caffe2 run --init-net init.pbtxt --predict-net net.pbtxt --input x=- " +
+              std::string(option) + " - < x.npy");
+    EXPECT_EQ(both.code, 0) << both.err;
+    EXPECT_TRUE(both.out.starts_with("{\n")) << both.out;
+  }
+}
+
 TEST_F(StreamsTest, ArchivesBeyondTheBufferPassThroughPipes) {
   // 4 MB, written as an archive and as a packed model, which go back to their first bytes.
   const ProgramResult archive = Shell(
@@ -144,7 +188,9 @@ TEST_F(StreamsTest, OneOptionAtMostWritesToStandardOutput) {
   for (const char* args :
        {"optimize --init-net init.pbtxt --predict-net net.pbtxt --output-init-net - "
         "--output-predict-net -",
-        "pack --init-net init.pbtxt --predict-net net.pbtxt --output - -"}) {
+        "pack --init-net init.pbtxt --predict-net net.pbtxt --output - -",
+        "run --predict-net net.pbtxt --output - --report -",
+        "run --predict-net net.pbtxt --receipt - --report -"}) {
     const ProgramResult result = Shell(std::string("caffe2 ") + args);
     EXPECT_EQ(result.code, 2) << args;
     EXPECT_THAT(result.err, HasSubstr("standard output is given for ")) << args;

@@ -112,6 +112,56 @@ TEST(TableTest, KeepsTheLeastWidthOfAColumn) {
   EXPECT_EQ(table.Lines(38)[1].find(shape), std::string::npos);  // too narrow for both
 }
 
+// All columns first shrink to their least widths, the names before the texts; further only if that is
+// not enough.
+TEST(TableTest, ShrinksToTheLeastWidthsFirst) {
+  Table table({{.title = "n", .kind = Column::kName, .least_width = 10},
+               {.title = "t", .kind = Column::kText, .least_width = 20}});
+  const std::string name(30, 'n'), text(30, 't');
+  table.Add({name, text});
+  const auto widths = [&](size_t width) {
+    const std::string line = table.Lines(width)[1];
+    const size_t second = line.find("  ", 2);
+    return std::pair(DisplayWidth(line.substr(2, second - 2)),
+                     DisplayWidth(line.substr(second + 2)));
+  };
+  EXPECT_EQ(widths(64), std::pair(size_t{30}, size_t{30}));
+  EXPECT_EQ(widths(63), std::pair(size_t{29}, size_t{30}));
+  EXPECT_EQ(widths(44), std::pair(size_t{10}, size_t{30}));
+  EXPECT_EQ(widths(43), std::pair(size_t{10}, size_t{29}));
+  EXPECT_EQ(widths(34), std::pair(size_t{10}, size_t{20}));
+  // Then to 12, 8, 4 and 1 columns.
+  EXPECT_EQ(widths(33), std::pair(size_t{10}, size_t{19}));
+  EXPECT_EQ(widths(26), std::pair(size_t{10}, size_t{12}));
+  EXPECT_EQ(widths(25), std::pair(size_t{9}, size_t{12}));
+  EXPECT_EQ(widths(24), std::pair(size_t{8}, size_t{12}));
+  EXPECT_EQ(widths(23), std::pair(size_t{8}, size_t{11}));
+  EXPECT_EQ(widths(20), std::pair(size_t{8}, size_t{8}));
+  EXPECT_EQ(widths(19), std::pair(size_t{7}, size_t{8}));
+  EXPECT_EQ(widths(6), std::pair(size_t{1}, size_t{1}));
+  EXPECT_EQ(widths(1), std::pair(size_t{1}, size_t{1}));
+}
+
+TEST(TableTest, TheWidestOfSeveralNamesShrinksFirst) {
+  Table table({{"a", Column::kName}, {"b", Column::kName}, {"c", Column::kName}});
+  table.Add({std::string(20, 'a'), std::string(30, 'b'), std::string(20, 'c')});
+  // 6 columns of gaps.
+  EXPECT_EQ(table.Lines(66)[1],
+            "  " + std::string(20, 'a') + "  bbbbbbbbbb\u2026bbbbbbbbb  " + std::string(20, 'c'));
+  EXPECT_EQ(table.Lines(65)[1],
+            "  aaaaaaaaa\u2026aaaaaaaaa  bbbbbbbbbb\u2026bbbbbbbbb  " + std::string(20, 'c'));
+}
+
+TEST(TableTest, ANameHasAtMost1000Columns) {
+  Table table({{"name", Column::kName}, {"text", Column::kText}, {"n", Column::kNumber}});
+  table.Add({std::string(1001, 'n'), std::string(1000, 't'), std::string(1001, '1')});
+  const std::string line = table.Lines(5000)[1];
+  EXPECT_EQ(DisplayWidth(line), 6u + 1000 + 1000 + 1001);
+  EXPECT_NE(line.find("\u2026"), std::string::npos);
+  EXPECT_NE(line.find("  " + std::string(1000, 't') + "  " + std::string(1001, '1')),
+            std::string::npos);
+}
+
 TEST(TableTest, ATableWithoutTitlesHasOnlyItsRows) {
   Table table({{.kind = Column::kText}, {.kind = Column::kNumber}});
   table.Add({"weights", "4 B"});

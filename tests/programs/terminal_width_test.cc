@@ -117,8 +117,9 @@ TEST_F(TerminalWidthTest, ColoursAreForTerminalsThatShowThem) {
   EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}}), HasSubstr("\x1b[1m"));
   EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}, {"NO_COLOR", ""}}),
               HasSubstr(kEscape));
-  EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}, {"NO_COLOR", "1"}}),
-              Not(HasSubstr(kEscape)));
+  for (const char* value : {"1", "0", "yes"})
+    EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}, {"NO_COLOR", value}}),
+                Not(HasSubstr(kEscape)));
   EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "dumb"}}), Not(HasSubstr(kEscape)));
   EXPECT_THAT(RunCaffe2(Inspect()).out, Not(HasSubstr(kEscape)));
 }

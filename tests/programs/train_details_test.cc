@@ -90,9 +90,27 @@ TEST_F(TrainDetailsOptionsTest, APlanAndItsResultsAreInOneFolder) {
                           file + " --on-interrupt line_checkpoint\n"));
     EXPECT_EQ(ReadWholeFile(dir_.path("sub/"s + name)).starts_with("name: \"line\""), text) << name;
   }
+  // On standard output it is alone.
+  const ProgramResult piped =
+      Run(Train({"--data", "DIR/sub/d.minidb", "--write-plan", "-", "--output", "DIR/sub"}));
+  EXPECT_EQ(piped.code, 0);
+  EXPECT_EQ(piped.out, Run({"convert", "DIR/sub/plan.pbtxt", "--to", "binary"}).out);
+  EXPECT_THAT(piped.err, HasSubstr("-: 1 epochs of 1 steps; run it with: caffe2 plan - "));
   Out({"plan", "DIR/sub/plan", "--fetch", "w"});
   EXPECT_TRUE(fs::exists(dir_.path("sub/weights.minidb")));
   EXPECT_FALSE(fs::exists(dir_.path("weights.minidb")));
+}
+
+TEST_F(TrainDetailsOptionsTest, SlashesBehindTheFolderOfARunDoNotCount) {
+  for (const auto& [folder, name] : {std::pair("DIR/a", "DIR/a"),
+                                     {"DIR/b/", "DIR/b"},
+                                     {"DIR/c//", "DIR/c"},
+                                     {"DIR/d///", "DIR/d"}}) {
+    EXPECT_THAT(Out(Train({"--data", "DIR/d.minidb", "--output", folder})),
+                HasSubstr("; the net is in "s + name + "/model.minidb, its curves in " + name +
+                          "/curves.svg\n"));
+    EXPECT_TRUE(fs::exists(dir_.path(std::string(name).substr(4) + "/model.minidb")));
+  }
 }
 
 // The plan may open what is below its folder.
@@ -109,6 +127,14 @@ TEST_F(TrainDetailsOptionsTest, APlanThatReadsElsewhereNeedsAnOption) {
     EXPECT_EQ(out.find(option) == std::string::npos, is_free) << data << " " << test;
     EXPECT_EQ(Run({"plan", "DIR/plan.pbtxt", "--overwrite"}).code, is_free ? 0 : 1);
   }
+  // Results elsewhere need it, too.
+  for (const auto& [output, is_free] :
+       {std::pair("DIR/results"s, true), {elsewhere.path("results"), false}}) {
+    const std::string out =
+        Out(Train({"--data", here, "--output", output, "--write-plan", "DIR/plan.pbtxt"}));
+    EXPECT_EQ(out.find(option) == std::string::npos, is_free) << output;
+    EXPECT_EQ(Run({"plan", "DIR/plan.pbtxt", "--overwrite"}).code, is_free ? 0 : 1);
+  }
 }
 
 TEST_F(TrainDetailsOptionsTest, AnExactFitHasNoLoss) {
@@ -117,7 +143,8 @@ TEST_F(TrainDetailsOptionsTest, AnExactFitHasNoLoss) {
               HasSubstr("epoch 1/2  loss 8.0000  best so far\nepoch 2/2  loss 0.0000  best so far\n"));
   const Words evaluate = {"train", "--evaluate", "DIR/run", "--data", "DIR/d.minidb"};
   EXPECT_EQ(Out(evaluate), "DIR/run/checkpoint-2 on 2 records: loss 0.0000\n");
-  EXPECT_EQ(JsonAt(Out(Joined(evaluate, {"--json"})), "/loss"), "0");
+  EXPECT_EQ(Out(Joined(evaluate, {"--json"})),
+            "{\"checkpoint\": \"DIR/run/checkpoint-2\", \"records\": 2, \"loss\": 0}\n");
 }
 
 // The accuracy of the net is the mean of y: 2 before the only step, and 3 behind it.
@@ -157,9 +184,78 @@ TEST_F(TrainDetailsOptionsTest, ARunGoesOnWithTheOptionsOfItsProcess) {
     EXPECT_EQ(result.code, 2);
     EXPECT_EQ(result.err, "caffe2: option "s + option + " does not apply to --resume\n");
   }
+  for (const char* option : {"--data",
+                             "--test",
+                             "--epochs",
+                             "--output",
+                             "--seed",
+                             "--batch-size",
+                             "--optimizer",
+                             "--rate",
+                             "--momentum",
+                             "--weight-decay",
+                             "--init",
+                             "--stop-after",
+                             "--checkpoint-every",
+                             "--keep",
+                             "--labels",
+                             "--on-error",
+                             "--predict-net",
+                             "--init-net",
+                             "--loss",
+                             "--accuracy",
+                             "--blobs",
+                             "--write-plan",
+                             "--device"}) {
+    const ProgramResult result = Run({"train", "--resume", "DIR/run", option, "1"});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.err, "caffe2: option "s + option + " does not apply to --resume\n");
+  }
   const ProgramResult file = Run({"train", "DIR/line.pbtxt", "--resume", "DIR/run"});
   EXPECT_EQ(file.code, 2);
   EXPECT_THAT(file.err, HasSubstr("argument \"DIR/line.pbtxt\" is unexpected"));
+}
+
+// The training has ended, but its net is written when it goes on.
+TEST_F(TrainDetailsOptionsTest, ANetThatCannotBeWrittenIsAFailure) {
+  Out(Train({"--data", "DIR/d.minidb", "--output", "DIR/run"}));
+  fs::remove(dir_.path("run/model.minidb"));
+  dir_.Write("run/model.minidb/file", "");
+  const Words resume = {"train", "--resume", "DIR/run"};
+  const std::string warning =
+      "caffe2: warning: cannot write \"DIR/run/model.minidb\": it is a directory\n";
+  const ProgramResult text = Run(resume), json = Run(Joined(resume, {"--json"}));
+  EXPECT_EQ(text.code, 1);
+  EXPECT_EQ(text.out, "trained 1 steps; the net could not be written\n");
+  EXPECT_EQ(text.err, warning);
+  EXPECT_EQ(json.code, 1);
+  EXPECT_EQ(json.out,
+            "{\"run\": \"DIR/run\", \"steps\": 1, \"checkpoint\": \"DIR/run/checkpoint-1\", "
+            "\"model\": \"\", \"interrupted\": false}\n");
+  EXPECT_EQ(json.err, warning);
+  fs::remove_all(dir_.path("run/model.minidb"));
+  EXPECT_EQ(Out(Joined(resume, {"--json"})),
+            "{\"run\": \"DIR/run\", \"steps\": 1, \"checkpoint\": \"DIR/run/checkpoint-1\", "
+            "\"model\": \"DIR/run/model.minidb\", \"interrupted\": false}\n");
+  EXPECT_TRUE(fs::is_regular_file(dir_.path("run/model.minidb")));
+}
+
+TEST_F(TrainDetailsOptionsTest, ATestOfARunHasItsDataOnly) {
+  Out(Train({"--data", "DIR/d.minidb", "--output", "DIR/run"}));
+  const Words evaluate = {"train", "--evaluate", "DIR/run", "--data", "DIR/d.minidb"};
+  const std::string text = Out(evaluate);
+  for (const Words& more :
+       {Words{"--threads", "2"}, Words{"--memory-limit", "1G"}, Words{"--allow-files-anywhere"}})
+    EXPECT_EQ(Out(Joined(evaluate, more)), text);
+  for (const char* option :
+       {"--shuffle", "--fresh-weights", "--plan-for-caffe2", "--resume=1", "--test=1", "--epochs=1",
+        "--output=1", "--batch-size=1", "--rate=1", "--device=cpu", "--init=1", "--labels=1",
+        "--ranks=2", "--rank=0", "--store=file:1", "--write-plan=1"}) {
+    const ProgramResult result = Run(Joined(evaluate, {option}));
+    EXPECT_EQ(result.code, 2);
+    const std::string name = std::string(option).substr(0, std::string(option).find('='));
+    EXPECT_EQ(result.err, "caffe2: option " + name + " does not apply to --evaluate\n");
+  }
 }
 
 TEST_F(TrainDetailsOptionsTest, NumbersHaveRanges) {

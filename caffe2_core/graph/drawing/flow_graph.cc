@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
@@ -245,7 +247,7 @@ class GraphMaker {
     const auto [it, added] = edges_.emplace(std::tuple(from, to, kind), graph_.edges.size());
     if (added) graph_.edges.push_back({.from = from, .to = to, .kind = kind, .input = input});
     FlowEdge& edge = graph_.edges[it->second];
-    if (std::find(edge.blobs.begin(), edge.blobs.end(), blob) != edge.blobs.end()) return;
+    if (!names_.emplace(it->second, blob).second) return;
     ++edge.num_blobs;
     if (edge.blobs.size() < kMostEdgeBlobs) edge.blobs.push_back(Shortened(blob));
   }
@@ -276,6 +278,7 @@ class GraphMaker {
   std::deque<NetParts> parts_;
   FlowGraph graph_;
   std::map<std::tuple<size_t, size_t, FlowEdge::Kind>, size_t> edges_;
+  std::set<std::pair<size_t, std::string>> names_;  // of blobs, by edge
   std::unordered_map<std::string, size_t>
       writers_;  // the node that last wrote a blob, over all nets
   std::unordered_map<std::string, NetUses> uses_;

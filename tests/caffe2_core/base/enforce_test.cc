@@ -257,7 +257,12 @@ TEST(EnforceTest, NamesTheFileWithoutItsFolders) {
     EXPECT_EQ(error.message(), "text");
     EXPECT_EQ(error.caller(), nullptr);
   }
-  EXPECT_EQ(EnforceNotMet("c.cc", 7, "x", "").message(), "[enforce fail at c.cc:7] x. ");
+  EnforceNotMet without_text("c.cc", 7, "x", "");
+  EXPECT_EQ(without_text.message(), "[enforce fail at c.cc:7] x. ");
+  without_text.AppendMessage("operator 3 (Conv)");
+  EXPECT_EQ(without_text.message(), "operator 3 (Conv): [enforce fail at c.cc:7] x. ");
+  without_text.AppendMessage("net \"n\"");
+  EXPECT_EQ(without_text.message(), "net \"n\": operator 3 (Conv): [enforce fail at c.cc:7] x. ");
 }
 
 TEST(MakeStringTest, WritesEveryKindOfPartToAStreamToo) {

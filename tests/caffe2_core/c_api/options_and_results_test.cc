@@ -107,6 +107,10 @@ TEST(CApiOptionsTest, HaveTheirEffects) {
   EXPECT_THAT(report(), HasSubstr("\"deterministic\": false"));
   options.deterministic = 1;
   EXPECT_THAT(report(), HasSubstr("\"deterministic\": true"));
+  for (const int32_t on : {-1, 2, INT32_MIN}) {
+    options.deterministic = on;
+    EXPECT_THAT(report(), HasSubstr("\"deterministic\": true")) << on;
+  }
   for (const int32_t runs : {-1, 1025}) {
     options.max_concurrent_runs = runs;
     caffe2rt_model* model = nullptr;
@@ -252,6 +256,31 @@ TEST(CApiOptionsTest, WithoutOptimizationNoPassChangesTheNet) {
     caffe2rt_free_result(result);
     caffe2rt_free_model(model);
   }
+}
+
+// The operators write 40 times 2 MB.
+TEST(CApiOptionsTest, ARunMayTakeItsTime) {
+  std::string net = "name: \"n\" external_input: \"x\" external_output: \"y\" ";
+  for (int i = 0; i < 40; ++i) net += "op { type: \"Abs\" input: \"x\" output: \"y\" } ";
+  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+  options.no_optimization = 1;
+  caffe2rt_model* model = nullptr;
+  ASSERT_EQ(Load(net, &model, &options), CAFFE2RT_OK) << caffe2rt_last_error();
+  const int64_t count = 1 << 19;
+  const std::vector<float> values(static_cast<size_t>(count), -2);
+  const caffe2rt_tensor x = {"x",    CAFFE2RT_FLOAT, 1,
+                             &count, values.data(),  values.size() * sizeof(float)};
+  for (const int64_t limit_ms : {int64_t{100'000}, int64_t{2'000'000'000}, INT64_MAX}) {
+    caffe2rt_result* result = nullptr;
+    ASSERT_EQ(caffe2rt_run_within(model, limit_ms, &x, 1, &result), CAFFE2RT_OK)
+        << caffe2rt_last_error();
+    caffe2rt_tensor y = {};
+    ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+    EXPECT_EQ(y.bytes, values.size() * sizeof(float));
+    EXPECT_EQ(static_cast<const float*>(y.data)[count - 1], 2);
+    caffe2rt_free_result(result);
+  }
+  caffe2rt_free_model(model);
 }
 
 TEST(CApiOptionsTest, APlaceholderIsTheInputOfAModelWithoutOthers) {

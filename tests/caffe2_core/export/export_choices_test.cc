@@ -167,5 +167,229 @@ TEST(ExportChoicesTest, ListsOfLoopsHaveOneMoreAxisOfUnknownSize) {
   EXPECT_EQ(writers, 1);
 }
 
+// Any number of integers is added one after the other; of floats ONNX has one node.
+TEST(ExportChoicesTest, SumsOfIntegersHaveOneNodeForEachInput) {
+  const struct {
+    const char *inputs, *of_integers, *of_floats;
+  } rows[] = {
+      {"x", "y = Identity(x)\n", "y = Sum(x)\n"},
+      {"x b", "y = Add(x, b)\n", "y = Sum(x, b)\n"},
+      {"x b c", "y_Add = Add(x, b)\ny = Add(y_Add, c)\n", "y = Sum(x, b, c)\n"},
+      {"x b c d", "y_Add = Add(x, b)\ny_Add_1 = Add(y_Add, c)\ny = Add(y_Add_1, d)\n",
+       "y = Sum(x, b, c, d)\n"},
+      {"x b c d e",
+       "y_Add = Add(x, b)\ny_Add_1 = Add(y_Add, c)\ny_Add_2 = Add(y_Add_1, d)\n"
+       "y = Add(y_Add_2, e)\n",
+       "y = Sum(x, b, c, d, e)\n"},
+  };
+  for (const auto& row : rows) {
+    for (const auto& [type, graph] : {std::pair(TensorProto::INT32, row.of_integers),
+                                      {kInt64, row.of_integers},
+                                      {TensorProto::FLOAT, row.of_floats},
+                                      {TensorProto::DOUBLE, row.of_floats}}) {
+      ExportedNet net = {Op("Sum", "", row.inputs), {}};
+      for (const char* name = row.inputs; *name != '\0'; ++name) {
+        if (*name != ' ') net.inputs[std::string(1, *name)] = {{2}, type};
+      }
+      EXPECT_EQ(GraphText(Export(net)), graph) << type;
+    }
+  }
+}
+
+// The operator of opset 20 has both kinds; before, each has nodes of its own.
+TEST(ExportChoicesTest, GeluKeepsItsKindInEachOpset) {
+  const auto text = [](int fast, int opset) {
+    return GraphText(Export({Op("Gelu", I("fast_gelu", fast)), {{"x", {{2}}}}, {}, {"y"}, opset}));
+  };
+  EXPECT_EQ(text(0, 20), "y = Gelu(x) approximate=none\n");
+  EXPECT_EQ(text(1, 20), "y = Gelu(x) approximate=tanh\n");
+  EXPECT_EQ(text(0, 24), "y = Gelu(x) approximate=none\n");
+  EXPECT_EQ(text(1, 24), "y = Gelu(x) approximate=tanh\n");
+  EXPECT_THAT(text(0, 19), HasSubstr("= Erf("));
+  EXPECT_THAT(text(1, 19), HasSubstr("= Tanh("));
+}
+
+// An axis that counts from the end, of weights with two to four axes: the product of the axes
+// before it is the number of outputs.
+TEST(ExportChoicesTest, AxesOfWeightsCountFromBothEnds) {
+  const struct {
+    int64_t axis;
+    std::vector<int64_t> weight, matrix;
+  } rows[] = {{1, {5, 3}, {5, 3}},         {-1, {5, 3}, {5, 3}},        {2, {2, 3, 4}, {6, 4}},
+              {-1, {2, 3, 4}, {6, 4}},     {1, {2, 3, 4}, {2, 12}},     {-2, {2, 3, 4}, {2, 12}},
+              {-3, {5, 3, 2, 2}, {5, 12}}, {-2, {5, 3, 2, 2}, {15, 4}}, {-2, {2, 3}, {1, 6}}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.axis);
+    const OnnxExport exported =
+        Export({Op("FC", I("axis_w", row.axis), "x w b"),
+                {{"x", {{2, row.matrix[1]}}}},
+                {{"w", FloatWeight(row.weight)}, {"b", FloatWeight({row.matrix[0]})}}});
+    EXPECT_EQ(std::vector<int64_t>(exported.model.graph().initializer(0).dims().begin(),
+                                   exported.model.graph().initializer(0).dims().end()),
+              row.matrix);
+    EXPECT_EQ(exported.model.graph().node_size(), 1);
+  }
+}
+
+// Numbers of either type become the bool that a loop begins with.
+TEST(ExportChoicesTest, LoopsBeginWithABool) {
+  for (const auto& [type, text] :
+       {std::pair(TensorProto::INT32, "y_Cast = Cast(c) to=9\ny, l = Loop(n, y_Cast, x)"),
+        {kInt64, "y_Cast = Cast(c) to=9\ny, l = Loop(n, y_Cast, x)"},
+        {kBool, "y, l = Loop(n, c, x)"}}) {
+    const std::string graph = GraphText(Export(
+        {LoopWithList(), {{"n", {{}, kInt64}}, {"c", {{}, type}}, {"x", {{2}}}}, {}, {"y"}}));
+    EXPECT_EQ(graph.find(text), 0u) << graph;
+  }
+}
+
+// What a branch wrote does not count as written behind it: the input of a later body is named after
+// its blob, and a weight of such a name keeps it.
+TEST(ExportChoicesTest, BlobsOfABranchAreUnknownBehindIt) {
+  const std::string nets = "arg { name: 'then_net' n { " + Op("Abs", "", "x", "v") +
+                           Op("Relu", "", "v", "y") + " } } arg { name: 'else_net' n { " +
+                           Op("Relu", "", "x", "y") + " } } ";
+  const std::string body =
+      "external_input: 'i' external_input: 'o' external_input: 'v' external_output: 'o' "
+      "external_output: 'w' " +
+      Op("Relu", "", "v", "w");
+  const std::string loop =
+      Op("ONNXWhile", "arg { name: 'body' n { " + body + " } } " + I("has_trip_count", 1), "n c y",
+         "z");
+  const OnnxExport exported = Export({Op("If", nets, "c", "y") + loop,
+                                      {{"n", {{}, kInt64}}, {"c", {{}, kBool}}, {"x", {{2}}}},
+                                      {},
+                                      {"z"}});
+  const onnx::GraphProto& graph = exported.model.graph();
+  ASSERT_EQ(graph.node_size(), 2);
+  EXPECT_EQ(graph.node(0).attribute(0).g().node(0).output(0), "v");
+  EXPECT_EQ(graph.node(1).attribute(0).g().input(2).name(), "v_1");
+}
+
+TEST(ExportChoicesTest, EndsOfImagesAreAnyNumberOfAxes) {
+  const std::map<std::string, ExportedInput> x = {{"x", {{2, 3, 4, 5}}}};
+  const char* const front[] = {"[0]", "[0, 1]", "[0, 1, 2]", "[0, 1, 2, 3]"};
+  const char* const back[] = {"[3]", "[2, 3]", "[1, 2, 3]", "[0, 1, 2, 3]"};
+  for (int count = 1; count <= 4; ++count) {
+    const std::string args = I("num_reduce_dim", count);
+    EXPECT_EQ(GraphText(Export({Op("ReduceFrontSum", args), x})),
+              MakeString("y = ReduceSum(x, ", front[count - 1], ") keepdims=0\n"));
+    EXPECT_EQ(GraphText(Export({Op("ReduceBackSum", args), x})),
+              MakeString("y = ReduceSum(x, ", back[count - 1], ") keepdims=0\n"));
+  }
+}
+
+// The second output of operators that have one: it is computed if it is read.
+TEST(ExportChoicesTest, SecondOutputsAreComputedIfTheyAreRead) {
+  const ExportedInput pair = {{2, 3}};
+  const struct {
+    std::string op;
+    const char *graph, *read;
+  } rows[] = {
+      {Op("Concat", I("axis", 0) + I("add_axis", 1), "x b", "y s"),
+       "y_Unsqueeze = Unsqueeze(x, [0])\ny_Unsqueeze_1 = Unsqueeze(b, [0])\n"
+       "y = Concat(y_Unsqueeze, y_Unsqueeze_1) axis=0\n",
+       "y_Unsqueeze = Unsqueeze(x, [0])\ny_Unsqueeze_1 = Unsqueeze(b, [0])\n"
+       "s = Cast([1, 1]) to=6\ny = Concat(y_Unsqueeze, y_Unsqueeze_1) axis=0\n"},
+      {Op("Concat", I("axis", 1), "x b", "y s"), "y = Concat(x, b) axis=1\n",
+       "s = Cast([3, 3]) to=6\ny = Concat(x, b) axis=1\n"},
+      {Op("Reshape", L("shape", {-1}), "x", "y s"), "y = Reshape(x, [-1])\n",
+       "s = Shape(x)\ny = Reshape(x, [-1])\n"},
+  };
+  for (const auto& row : rows) {
+    const std::map<std::string, ExportedInput> inputs = {{"x", pair}, {"b", pair}};
+    EXPECT_EQ(GraphText(Export({row.op, inputs})), row.graph) << row.op;
+    EXPECT_EQ(GraphText(Export({row.op, inputs, {}, {"y", "s"}})), row.read) << row.op;
+  }
+}
+
+TEST(ExportChoicesTest, AllOfSeveralAxesAreListed) {
+  const ExportedInput ones = {{1, 3, 1, 2, 1}};
+  const struct {
+    const char *type, *graph;
+    std::vector<int64_t> dims;
+  } rows[] = {{"Squeeze", "y = Squeeze(x, [0])\n", {0}},
+              {"Squeeze", "y = Squeeze(x, [0, 2])\n", {2, 0}},
+              {"Squeeze", "y = Squeeze(x, [0, 2, 4])\n", {4, 0, 2}},
+              {"Squeeze", "y = Squeeze(x, [0, 2, 4])\n", {2, 4, 0, 4}},
+              {"ExpandDims", "y = Unsqueeze(x, [0, 3, 7])\n", {7, 0, 3}}};
+  for (const auto& row : rows)
+    EXPECT_EQ(GraphText(Export({Op(row.type, L("dims", row.dims)), {{"x", ones}}})), row.graph);
+}
+
+// Pads may be 0, and not less; each of them counts.
+TEST(ExportChoicesTest, PoolsDoNotCrop) {
+  const auto text = [](const std::string& type, const std::vector<int64_t>& pads) {
+    return GraphText(
+        Export({Op(type, I("kernel", 3) + L("pads", pads)), {{"x", {{1, 1, 8, 8}}}}, {}, {}}));
+  };
+  EXPECT_THAT(text("MaxPool", {0, 1, 0, 0}), HasSubstr("pads=[0,1,0,0]"));
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (const std::vector<int64_t>& pads :
+         {std::vector<int64_t>{-1, 0, 0, 0}, {0, 0, 0, -1}, {1, -2, 1, 1}})
+      ExpectThrows([&] { text(type, pads); },
+                   MakeString(type, " with negative pads has no counterpart in ONNX"));
+  }
+}
+
+TEST(ExportChoicesTest, AbsentInputsAtTheEndAreLeftOut) {
+  const auto text = [](const std::string& inputs) {
+    return GraphText(Export({Op("ONNXSlice", "", inputs),
+                             {{"x", {{4, 4}}}, {"s", {{2}, kInt64}}, {"e", {{2}, kInt64}}},
+                             {{"w", IntWeight({})}, {"v", IntWeight({})}},
+                             {}}));
+  };
+  EXPECT_EQ(text("x s e"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w v"), "y = Slice(x, s, e)\n");
+  EXPECT_EQ(text("x s e w s"), "y = Slice(x, s, e, , s)\n");
+}
+
+TEST(ExportChoicesTest, AGraphHasTheNameOfItsNet) {
+  EXPECT_EQ(Export({Op("Relu"), {{"x", {{2}}}}}).model.graph().name(), "net");
+  EXPECT_EQ(Export({"name: 'lenet' " + Op("Relu"), {{"x", {{2}}}}}).model.graph().name(), "lenet");
+}
+
+// Moments have one dim for their row; ONNX has one for each of its axes.
+TEST(ExportChoicesTest, MomentsLoseTheAxesOfTheirRowButOne) {
+  const std::pair<int, const char*> rows[] = {{1, "[2, 3]"}, {2, "[3]"}, {-2, "[3]"}};
+  for (const auto& [axis, axes] : rows) {
+    const std::string graph = GraphText(Export(
+        {Op("LayerNorm", I("axis", axis), "x", "y m d"), {{"x", {{2, 3, 4, 5}}}}, {}, {"y", "m"}}));
+    EXPECT_THAT(graph, HasSubstr(MakeString("m = Squeeze(m_rows, ", axes, ")\n"))) << axis;
+    EXPECT_EQ(graph.find("Reciprocal"), std::string::npos);
+    // The deviation alone: the inverse of what ONNX computes.
+    EXPECT_THAT(GraphText(Export({Op("LayerNorm", I("axis", axis), "x", "y m d"),
+                                  {{"x", {{2, 3, 4, 5}}}},
+                                  {},
+                                  {"y", "d"}})),
+                HasSubstr(MakeString("y_Reciprocal = Reciprocal(d_inverse)\n"
+                                     "d = Squeeze(y_Reciprocal, ",
+                                     axes, ")\n")))
+        << axis;
+  }
+  // Of the last axis, nothing is left over.
+  EXPECT_THAT(
+      GraphText(Export(
+          {Op("LayerNorm", I("axis", 3), "x", "y m d"), {{"x", {{2, 3, 4, 5}}}}, {}, {"y", "m"}})),
+      HasSubstr("m = Identity(m_rows)\n"));
+}
+
+TEST(ExportChoicesTest, SoftmaxOfImagesIsThatOfTheirRows) {
+  const auto text = [](const std::string& args, const std::vector<int64_t>& dims) {
+    return GraphText(Export({Op("Softmax", args), {{"x", {dims}}}}));
+  };
+  const auto rows = [](int axis) {
+    return MakeString(
+        "y_Shape = Shape(x)\ny_Flatten = Flatten(x) axis=", axis,
+        "\ny_Softmax = Softmax(y_Flatten) axis=-1\ny = Reshape(y_Softmax, y_Shape)\n");
+  };
+  EXPECT_EQ(text("", {2, 3, 4}), rows(1));
+  EXPECT_EQ(text("", {2, 3}), "y = Softmax(x) axis=-1\n");
+  EXPECT_EQ(text(I("axis", 2), {2, 3, 4, 5}), rows(2));
+  EXPECT_EQ(text(I("axis", -2), {2, 3, 4, 5}), rows(2));
+  EXPECT_EQ(text(I("axis", 3), {2, 3, 4, 5}), "y = Softmax(x) axis=-1\n");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::export_choices_test

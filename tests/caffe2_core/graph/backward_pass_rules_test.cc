@@ -38,6 +38,17 @@ class NamedSlicesMaker : public GradientMakerBase {
                              std::vector<std::string>{"i_of_" + I(0), "v_of_" + I(0)});
   }
 };
+// Makes the indices of the slices, and passes the gradient of the output on as their values.
+class MadeIndicesMaker : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string indices = GradientSliceIndices(I(0));
+    SetSparse(0, indices, GO(0));
+    return SingleGradientDef("IndicesGradient", "", std::vector<std::string>{I(1)},
+                             std::vector<std::string>{indices});
+  }
+};
 // Reads the values of a sparse gradient after it wrote those of the input.
 class TwoReadsOfSlicesMaker : public GradientMakerBase {
  public:
@@ -71,11 +82,13 @@ class InputAsValuesMaker : public GradientMakerBase {
   using Ops = std::vector<OperatorDef>;
 };
 
+REGISTER_GRADIENT(RulesPassOn, test::PassOnMaker);
 REGISTER_GRADIENT(RulesDirect, test::DirectMaker);
 REGISTER_GRADIENT(RulesLookup, test::LookupMaker);
 REGISTER_GRADIENT(RulesLookupValues, test::LookupValuesMaker);
 REGISTER_GRADIENT(RulesThreeSteps, ThreeStepsMaker);
 REGISTER_GRADIENT(RulesNamedSlices, NamedSlicesMaker);
+REGISTER_GRADIENT(RulesMadeIndices, MadeIndicesMaker);
 REGISTER_GRADIENT(RulesTwoReadsOfSlices, TwoReadsOfSlicesMaker);
 REGISTER_GRADIENT(RulesOwnArgument, OwnArgumentMaker);
 REGISTER_GRADIENT(RulesInputAsIndices, InputAsIndicesMaker);
@@ -223,6 +236,58 @@ TEST(BackwardPassRulesTest, SumsOfSlicesAreNamedByTheFirstOne) {
                   "i_of_table_indices_concat i_of_table_indices_concat_split",
                   "Concat _v_of_table_autosplit_0 _v_of_table_autosplit_1 -> "
                   "i_of_table_values_concat i_of_table_values_concat_split"));
+}
+
+// What no operator makes is on the device of the operator that passes it on.
+TEST(BackwardPassRulesTest, SumsOfWhatIsPassedOnHaveADevice) {
+  NetDef net = RulesNet({"PassOn x -> y", "PassOn x -> z", "Direct y z -> loss"});
+  for (int i = 0; i < 2; ++i) net.mutable_op(i)->mutable_device_option()->set_device_id(2);
+  AddGradientOperators(&net, {{"loss", {}}});
+  EXPECT_THAT(LinesAfter(net, 3), ElementsAre("ConstantFill loss -> loss_autogen_grad",
+                                              "DirectGradient loss_autogen_grad -> y_grad z_grad",
+                                              "Sum z_grad y_grad -> x_grad"));
+  EXPECT_EQ(net.op(5).device_option().device_id(), 2);
+  net = RulesNet({"PassOn x -> y", "PassOn x -> z", "Direct y z -> loss"});
+  net.mutable_op(0)->mutable_device_option()->set_device_id(2);
+  ExpectRefusals({{[&] {
+                     (void)AddGradientOperators(&net, {{"loss", {}}});
+                   },
+                   "the gradients of blob \"x\" are on different devices and cannot be added up; "
+                   "copy the blob to one of the devices first"}});
+  // Both operators of a sum of slices.
+  NetDef slices =
+      RulesNet({"LookupValues table i -> a", "LookupValues table j -> b", "Direct a b -> y"});
+  for (OperatorDef& op : *slices.mutable_op()) op.mutable_device_option()->set_device_id(3);
+  AddGradientOperators(&slices, {{"y", {}}});
+  ASSERT_EQ(slices.op_size(), 9);
+  for (const OperatorDef& op : slices.op()) EXPECT_EQ(op.device_option().device_id(), 3);
+}
+
+// A table that the net is given has a gradient, although it is sparse.
+TEST(BackwardPassRulesTest, TablesComeFromOutsideToo) {
+  const auto outside = [](const std::vector<std::string>& lines) {
+    return GetBackwardPass(RulesNet(lines).op(), {{"y", {}}}).from_outside;
+  };
+  EXPECT_THAT(outside({"Lookup table i -> y"}), ElementsAre("table"));
+  EXPECT_THAT(outside({"Direct w -> a", "LookupValues table i -> b", "Direct a b -> y"}),
+              ElementsAre("table", "w"));
+}
+
+// Each lookup is one part of the total, although no operator makes its values.
+TEST(BackwardPassRulesTest, SlicesWithMadeIndicesCountOnce) {
+  EXPECT_THAT(
+      BackwardOf({"MadeIndices table i -> a", "MadeIndices table j -> b", "Direct a b -> y"}, "y"),
+      ElementsAre("ConstantFill y -> y_autogen_grad",
+                  "DirectGradient y_autogen_grad -> a_grad b_grad",
+                  "IndicesGradient j -> _table_grad_indices_autosplit_0",
+                  "IndicesGradient i -> _table_grad_indices_autosplit_1",
+                  "Concat _table_grad_indices_autosplit_0 _table_grad_indices_autosplit_1 -> "
+                  "table_grad_indices_concat table_grad_indices_concat_split",
+                  "Concat b_grad a_grad -> table_grad_values_concat "
+                  "table_grad_values_concat_split"));
+  EXPECT_THAT(
+      BackwardOf({"MadeIndices table i -> y"}, "y"),
+      ElementsAre("ConstantFill y -> y_autogen_grad", "IndicesGradient i -> table_grad_indices"));
 }
 
 // The type and the id tell devices apart. A sum has the options of the first term that has any.

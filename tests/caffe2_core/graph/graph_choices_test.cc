@@ -268,7 +268,8 @@ TEST(GraphChoicesTest, RemediesFollowTheFirstInputWithoutAWriter) {
 
 TEST(GraphChoicesTest, EachGradientBelongsToItsParameter) {
   EXPECT_THAT(GradientMakerBase::MatchGradsToParams(ParseOp(
-                  "type: 'A' output: 'w_grad' output: 'y' output: 'b_grad' output: 'c_grad'")),
+                  "type: 'A' output: 'w_grad' output: 'y' output: 'b_grad' output: 'c_grad' "
+                  "output: '_grad' output: 'd_grads' output: 'e_grad_values'")),
               ElementsAre(Pair("b_grad", "b"), Pair("c_grad", "c"), Pair("w_grad", "w")));
 }
 

@@ -246,6 +246,7 @@ split int32 [2] 8 0 1-1
   EXPECT_EQ(report.peak_bytes, parts + 1000 + report.scratch_bytes);
   SetPreparedBytes(INT64_MAX, {}, &report);
   EXPECT_EQ(report.peak_bytes, INT64_MAX);
+  EXPECT_TRUE(report.unknown_prepared.empty());
 }
 
 // No size is known because an operator infers none, or a shape that fits no size.

@@ -137,6 +137,42 @@ TEST(MemoryEdgesTest, WhatIsJoinedSeveralTimesIsHalvedOnce) {
               ElementsAre(576, 576, 1152, 2304));
 }
 
+// On the CPU, the argument has no effect.
+TEST(MemoryEdgesTest, NothingIsHalvedOnTheCpu) {
+  const std::string half = R"( arg { name: "output_precision" s: "bf16" } )";
+  const NetDef net = ParseNet(MakeString(
+      "op { type: \"MaxPool\" input: \"x\" output: \"a\" arg { name: \"kernel\" i: 1 } ", half,
+      "} op { type: \"Concat\" input: \"a\" input: \"a\" output: \"c\" output: \"i\" ", half, "}"));
+  ShapeMap shapes = {{"x", EdgeFloats({1, 32, 3, 3})}};
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetBlobs blobs(net);
+  const std::vector<BlobMemory> memory = MemoryOfShapes(net, blobs, inferred);
+  EXPECT_EQ(memory[blobs.Find("a")].bytes, 32 * 9 * 4);
+  EXPECT_EQ(memory[blobs.Find("c")].bytes, 64 * 9 * 4);
+}
+
+// The next run reads what the net leaves in s.
+TEST(MemoryEdgesTest, StateKeepsItsMemory) {
+  EXPECT_THAT(EdgeDemandOf(R"(external_output: "y"
+      op { type: "Relu" input: "s" output: "t" } op { type: "Tanh" input: "t" output: "s" }
+      op { type: "Relu" input: "s" output: "u" } op { type: "Tanh" input: "u" output: "y" })",
+                           {{"s", EdgeFloats({2})}})
+                  .planned,
+              UnorderedElementsAre("t", "u"));
+}
+
+// Of items of the same size, the one that is needed first is placed first.
+TEST(MemoryEdgesTest, EqualItemsArePlacedInTheOrderOfTheirNeed) {
+  for (const bool any_order : {false, true}) {
+    MemoryRequest request{.operators = 4,
+                          .items = {{64, {1}, {2}}, {64, {0}, {3}}},
+                          .placements = {},
+                          .predecessors = {}};
+    if (any_order) request.predecessors = {{}, {0}, {1}, {2}};
+    EXPECT_THAT(PlanMemory(request).offsets, testing::ElementsAre(64, 0)) << any_order;
+  }
+}
+
 // Operator 1 reads item 0 and writes both items: they hold different values afterwards.
 TEST(MemoryEdgesTest, AnOutputIsNotInPlaceOfAnInputThatIsWrittenToo) {
   const auto placed = [](const std::vector<uint32_t>& writes) {
@@ -242,6 +278,9 @@ TEST(MemoryEdgesTest, ThePlanIsTheBetterOneOfTwoMethods) {
     return plan.arena_bytes / 64;
   };
   EXPECT_EQ(arena({{5, 4, 4}, {2, 3, 4}, {3, 0, 3}, {5, 0, 0}}), 8u);
+  // Here it is the other way round: in the order of the operators, the last item would begin at the
+  // third block.
+  EXPECT_EQ(arena({{1, 0, 0}, {1, 0, 1}, {2, 1, 1}}), 3u);
   EXPECT_EQ(arena({{3, 5, 5}, {1, 5, 5}, {2, 3, 5}, {3, 2, 2}, {3, 2, 3}, {5, 4, 4}}), 7u);
 }
 

@@ -81,6 +81,72 @@ TEST(MemorySharingTest, OperatorsThatMayCopyShareOnlyWhatNoOtherOneUsesMeanwhile
   for (const auto& row : rows) EXPECT_EQ(PlanMemory(row.request).placed, row.placed) << row.what;
 }
 
+// An operator that may copy leaves only the memory alone that it copies from, or to.
+TEST(MemorySharingTest, CopiedPartsMayNotLieInOtherItems) {
+  // 1 joins x and p in z; 2 splits x; 3 reads z; 4 reads the parts of x.
+  const auto split = [](bool may_copy) {
+    return PlanMemory({.operators = 5,
+                       .items = {{128, {0}, {1, 2}},
+                                 {64, {0}, {1}},
+                                 {192, {1}, {3}},
+                                 {64, {2}, {4}},
+                                 {64, {2}, {4}}},
+                       .placements = {{Kind::kJoin, 1, 0, 2, 0},
+                                      {Kind::kJoin, 1, 1, 2, 128},
+                                      {Kind::kSplit, 2, 3, 0, 0, may_copy},
+                                      {Kind::kSplit, 2, 4, 0, 64, may_copy}},
+                       .predecessors = {}})
+        .placed;
+  };
+  EXPECT_THAT(split(false), ElementsAre(true, true, true, true));
+  EXPECT_THAT(split(true), ElementsAre(true, true, false, false));
+  // 1 makes a of x; 2 joins a and b in c; 3 reads x; 4 reads c.
+  const auto join = [](bool may_copy) {
+    return PlanMemory(
+               {.operators = 5,
+                .items = {{64, {0}, {1, 3}}, {64, {1}, {2}}, {64, {0}, {2}}, {128, {2}, {4}}},
+                .placements = {{Kind::kSplit, 1, 1, 0, 0},
+                               {Kind::kJoin, 2, 1, 3, 0, may_copy},
+                               {Kind::kJoin, 2, 2, 3, 64, may_copy}},
+                .predecessors = {}})
+        .placed;
+  };
+  EXPECT_THAT(join(false), ElementsAre(true, true, true));
+  EXPECT_THAT(join(true), ElementsAre(true, false, true));
+}
+
+// Items 0 and 2 leave gaps of 320 and 192 bytes; both are large enough for the last item.
+TEST(MemorySharingTest, ItemsLieInTheSmallestGap) {
+  for (const bool any_order : {false, true}) {
+    MemoryRequest request{
+        .operators = 2,
+        .items = {{320, {0}, {}}, {256, {0}, {1}}, {192, {0}, {}}, {128, {0}, {1}}, {64, {1}, {}}},
+        .placements = {},
+        .predecessors = {}};
+    if (any_order) request.predecessors = {{}, {0}};
+    const MemoryPlan plan = PlanMemory(request);
+    EXPECT_THAT(plan.offsets, ElementsAre(0, 320, 576, 768, 576)) << any_order;
+    EXPECT_EQ(plan.arena_bytes, 896u);
+    request.items[4].bytes = 128;
+    EXPECT_EQ(PlanMemory(request).offsets[4], 576u) << any_order;
+    // It is placed before item 3 then, and there is one gap.
+    request.items[4].bytes = 129;
+    EXPECT_EQ(PlanMemory(request).offsets[4], 0u) << any_order;
+  }
+}
+
+// 2 joins both in one item, with 64 bytes between them that are of an input of the net.
+TEST(MemorySharingTest, PartsMayHaveOthersBetweenThem) {
+  const MemoryPlan plan =
+      PlanMemory({.operators = 4,
+                  .items = {{64, {0}, {2}}, {64, {1}, {2}}, {192, {2}, {3}}},
+                  .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 128}},
+                  .predecessors = {}});
+  EXPECT_THAT(plan.placed, ElementsAre(true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 128, 0));
+  EXPECT_EQ(plan.arena_bytes, 192u);
+}
+
 // 1 splits x at 64 into y, which 2 joins at the beginning of z: x begins before z.
 TEST(MemorySharingTest, AGroupMayBeginBeforeItsFirstItem) {
   const MemoryRequest request{
@@ -123,6 +189,8 @@ TEST(MemorySharingTest, AllReadsAndWritesOfABlobCount) {
   EXPECT_THAT(AccessesOf(net, "a").reads, ElementsAre(1));
   EXPECT_THAT(AccessesOf(net, "b").writes, ElementsAre(1, 2));
   EXPECT_THAT(AccessesOf(net, "b").reads, ElementsAre(2, 3, 5));
+  EXPECT_THAT(AccessesOf(net, "c").writes, ElementsAre(4));
+  EXPECT_THAT(AccessesOf(net, "c").reads, ElementsAre(3, 5));  // for control
   EXPECT_THAT(AccessesOf(net, "y").writes, IsEmpty());  // an output is not planned
   // A blob and its alias are one item.
   const char* alias = R"(external_output: "y"
@@ -216,6 +284,8 @@ TEST(MemorySharingTest, PartsOnIdeepNeedBlocksOfChannels) {
   EXPECT_EQ(placements(R"(arg { name: "layout" s: "nChw16c" } )", ""), both);
   EXPECT_EQ(placements(nhwc, ""), "");
   EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 2 })"), both);
+  EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 1 })"),
+            "join a<c+0 may copy at 2; ");  // b is not in blocks
   EXPECT_EQ(placements(nhwc, R"(arg { name: "blocked_inputs" i: 0 })"), "");
 }
 
@@ -235,6 +305,15 @@ TEST(MemorySharingTest, BlobsThatMayNotBePlannedAreLeftOut) {
                      end)
                 .planned,
             "a ");
+  // The alias is on another device.
+  const auto alias = [&](const std::string& device) {
+    return DemandOf(a + R"(op { type: "Alias" input: "a" output: "b" )" + device +
+                    R"( } op { type: "Softmax" input: "b" output: "y" })")
+        .planned;
+  };
+  EXPECT_EQ(alias(""), "a b ");
+  EXPECT_EQ(alias("device_option { device_type: 0 }"), "a b ");
+  EXPECT_EQ(alias("device_option { device_type: 5 }"), "");
   // An operator that uses blobs that it does not list may use any.
   EXPECT_EQ(DemandOf(a + R"(op { type: "MemorySharingTestUnlisted" })" + end).planned, "");
   // Both operators write the memory of a and b.
@@ -269,7 +348,8 @@ split int32 [2] 8 0-0
 
 TEST(MemorySharingTest, ReportsOperatorsWhosePreparedWeightsAreNotKnown) {
   const NetDef net = ParseNet(R"(
-      op { type: "Int8Quantize" input: "x" output: "q" }
+      op { type: "Copy" input: "x" output: "x1" } op { type: "Copy" input: "x1" output: "x2" }
+      op { type: "Int8Quantize" input: "x2" output: "q" }
       op { type: "Int8Conv" input: "q" input: "w" input: "b" output: "y"
            arg { name: "kernel" i: 1 } arg { name: "order" s: "NHWC" } })");
   const MemoryReport report =
@@ -278,11 +358,11 @@ TEST(MemorySharingTest, ReportsOperatorsWhosePreparedWeightsAreNotKnown) {
                     {"w", CreateTensorShape(std::vector<int64_t>{4, 1, 1, 3}, TensorProto::UINT8)},
                     {"b", CreateTensorShape(std::vector<int64_t>{4}, TensorProto::INT32)}},
                    {"w", "b"}, {}, 1);
-  EXPECT_THAT(report.unknown_prepared, ElementsAre(1));
+  EXPECT_THAT(report.unknown_prepared, ElementsAre(3));
   EXPECT_EQ(report.prepared_bytes, 0);
   ASSERT_EQ(report.unknown.size(), 2u);  // quantized tensors
-  EXPECT_EQ(report.unknown[0].problem, "operator 0 (Int8Quantize) infers no size for it");
-  EXPECT_EQ(report.unknown[1].problem, "operator 1 (Int8Conv) infers no size for it");
+  EXPECT_EQ(report.unknown[0].problem, "operator 2 (Int8Quantize) infers no size for it");
+  EXPECT_EQ(report.unknown[1].problem, "operator 3 (Int8Conv) infers no size for it");
 }
 
 // Given shapes precede those that the init nets infer, and every thread has scratch memory.

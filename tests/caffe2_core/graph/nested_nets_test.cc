@@ -214,6 +214,24 @@ TEST(NestedNetsTest, RenamesAllThatANetWritesFirst) {
   EXPECT_EQ(renamed(other + read + write + read + write), "a > b; y > t; > y; y > t; > z; ");
 }
 
+// Names that the Do around binds are no names in the net of a Do inside.
+TEST(NestedNetsTest, BindingsEndInTheNextScope) {
+  const auto inside = [](const std::string& bindings) {
+    return NestedBlobsOf(Do(R"(op { type: "CreateScope" output: "T" }
+        op { type: "Do" input: "ix" input: "T" output: "T" )" +
+                            bindings + R"(
+             arg { name: "net" n { op { type: "Relu" input: "ix" output: "iy" } } } })"));
+  };
+  const NestedBlobs other =
+      inside(R"(arg { name: "inner_blobs" strings: "p" } arg { name: "outer_blobs_idx" ints: 0 })");
+  EXPECT_THAT(other.read, ElementsAre("x"));  // as an input of the Do
+  EXPECT_THAT(other.written, IsEmpty());
+  const NestedBlobs bound = inside(
+      R"(arg { name: "inner_blobs" strings: "iy" } arg { name: "outer_blobs_idx" ints: 0 })");
+  EXPECT_THAT(bound.read, ElementsAre("x"));
+  EXPECT_THAT(bound.written, ElementsAre("x"));
+}
+
 TEST(NestedNetsTest, BindingsCountAllOutputs) {
   const OperatorDef op =
       ParseOp(R"(type: "Do" input: "x" input: "S" output: "y" output: "z" output: "S"

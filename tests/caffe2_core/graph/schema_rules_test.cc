@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <climits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,50 @@ TEST(SchemaRulesTest, SharedBlobsAreNamedByPosition) {
             "input 1 and output 1 (\"b\") are the same blob, but may not be in place");
   EXPECT_EQ(verify({"a", "b", "c", "d"}),
             "input 0 (\"a\") and output 1 (\"d\") must be the same blob");
+}
+
+// Each place of a blob that is listed twice is checked.
+TEST(SchemaRulesTest, BlobsThatAreListedTwiceAreCheckedTwice) {
+  const OpSchema schema = OpSchema("T", "t.cc").AllowInplace({{0, 0}});
+  const auto verify = [&](const std::vector<std::string>& inputs) {
+    OperatorDef def;
+    for (const std::string& input : inputs) def.add_input(input);
+    def.add_output("a");
+    std::string why;
+    (void)schema.Verify(def, &why);
+    return why;
+  };
+  EXPECT_EQ(verify({"a", "b"}), "");
+  EXPECT_EQ(verify({"a", "a"}),
+            "input 1 and output 0 (\"a\") are the same blob, but may not be in place");
+  EXPECT_EQ(verify({"a", "b", "a"}),
+            "input 2 and output 0 (\"a\") are the same blob, but may not be in place");
+}
+
+TEST(SchemaRulesTest, EveryRequiredArgumentIsChecked) {
+  OpSchema schema("T", "t.cc");
+  schema.Arg("k", "", true).Arg("axis", "which", 0).Arg("n", "", true);
+  const auto verify = [&](const std::string& args) {
+    std::string why;
+    (void)schema.Verify(test::ParseOp(args), &why);
+    return why;
+  };
+  const std::string k = R"(arg { name: "k" i: 1 })", n = R"( arg { name: "n" i: 1 })";
+  EXPECT_EQ(verify(k + n), "");
+  EXPECT_EQ(verify(k), "argument \"n\" is required but missing");
+  EXPECT_EQ(verify(n), "argument \"k\" is required but missing");
+  EXPECT_EQ(verify(""), "argument \"k\" is required but missing");
+  std::ostringstream text;
+  text << schema;
+  EXPECT_NE(text.str().find("  axis : which (default 0)\n"), std::string::npos) << text.str();
+}
+
+TEST(SchemaRulesTest, OperatorsThatUseFilesMayHaveOtherEffects) {
+  OpSchema schema("T", "t.cc");
+  schema.AccessesFiles().HasEffect(Effect::kOutput);
+  EXPECT_TRUE(schema.has_effect(Effect::kFiles, Op(1, 0)));
+  EXPECT_TRUE(schema.has_effect(Effect::kOutput, Op(1, 0)));
+  EXPECT_FALSE(schema.has_effect(Effect::kRandom, Op(1, 0)));
 }
 
 TEST(SchemaRulesTest, EffectsWithAConditionHoldIfItFails) {

@@ -164,5 +164,47 @@ TEST(ArgumentCausesTest, EachErrorHidesTheNext) {
       ElementsAre("argument c is wrong", "argument a is wrong", "argument b is wrong"));
 }
 
+// An argument that the error mentions and without which there is another error about it explains
+// less than one without which the next error is about something else.
+TEST(ArgumentCausesTest, AnErrorAboutOthersCountsMoreThanAMention) {
+  const auto create = [](const OperatorDef& op) {
+    const bool a = IsChanged(op, "a"), b = IsChanged(op, "b");
+    CAFFE_ENFORCE(a || b, "argument a is wrong");
+    CAFFE_ENFORCE(b, "argument a is missing");
+    CAFFE_ENFORCE(IsChanged(op, "d"), "argument d is wrong");
+  };
+  for (const char* const args :
+       {"arg { name: 'a' i: 7 } arg { name: 'b' i: 7 } arg { name: 'd' i: 7 }",
+        "arg { name: 'b' i: 7 } arg { name: 'd' i: 7 } arg { name: 'a' i: 7 }"}) {
+    SCOPED_TRACE(args);
+    EXPECT_THAT(Problems(nullptr, args, create),
+                ElementsAre("argument a is wrong", "argument d is wrong"));
+  }
+}
+
+constexpr ArgumentSpec<int> kCausesNeeded{
+    "needed", 0, "needed", {[](int n) { return n > 0; }, "above 0"}, true};
+OPERATOR_SCHEMA(ArgumentCausesNeeded)
+    .Arg(kCausesNeeded)
+    .Arg("plain", "plain", true)
+    .Arg("free", "free");
+
+// A missing argument is one problem, whether or not its declaration reads it.
+TEST(ArgumentCausesTest, EachMissingArgumentIsOneProblem) {
+  const OpSchema& schema = *OpSchemaRegistry::Schema("ArgumentCausesNeeded");
+  const auto problems = [&](const std::string& args) {
+    return SchemaProblemsOf(schema, ParseOp("type: 'ArgumentCausesNeeded' " + args));
+  };
+  const std::string needed = "arg { name: 'needed' i: 1 } ", plain = "arg { name: 'plain' i: 1 } ";
+  const std::string missing = "argument \"plain\" is required but missing";
+  EXPECT_THAT(problems(needed + plain), ElementsAre());
+  EXPECT_THAT(problems(needed), ElementsAre(missing));
+  EXPECT_THAT(problems(plain), ElementsAre(::testing::HasSubstr("needed")));
+  EXPECT_THAT(problems("arg { name: 'free' i: 1 }"),
+              ElementsAre(::testing::HasSubstr("needed"), missing));
+  EXPECT_THAT(problems("arg { name: 'needed' i: 0 } " + plain),
+              ElementsAre("argument \"needed\" is 0, want above 0"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::argument_causes_test

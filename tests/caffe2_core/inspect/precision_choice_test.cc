@@ -186,6 +186,49 @@ TEST_F(PrecisionExamplesTest, EachRowHasItsClass) {
   EXPECT_EQ(accuracy({2, 3}), 50);
 }
 
+// A goal that is met exactly is met: no more trials run. What else is tried feeds the examples
+// again.
+TEST_F(PrecisionExamplesTest, GoalsAreReachedWhereTheyAreMetExactly) {
+  bool is_second = false;
+  int feeds = 0;
+  PrecisionSearch search({.inputs = {"x"}}, &ws_,
+                         {.count = 2,
+                          .feed =
+                              [&](size_t i) {
+                                ++feeds;
+                                Row(is_second && i == 1 ? 0 : i);
+                              },
+                          .labels = {0, 1}});
+  search.Begin(net_);
+  EXPECT_EQ(*search.exact().accuracy, 100);
+  is_second = true;
+  const PrecisionMeasured half = search.Measure(net_, Precision::kInt8);
+  EXPECT_EQ(*half.accuracy, 50);
+  EXPECT_NEAR(half.snr_db, 0, 1e-6);  // two ones, and two elements that differ by 1
+  const struct {
+    PrecisionGoal goal;
+    bool reached;
+  } rows[] = {{{.min_snr_db = half.snr_db}, true},
+              {{.min_snr_db = half.snr_db + 1e-9}, false},
+              {{.min_snr_db = half.snr_db - 1}, true},
+              {{.max_drop = 50.0}, true},
+              {{.max_drop = 49.5}, false},
+              {{.max_drop = 100.0}, true},
+              {{.min_snr_db = half.snr_db, .max_drop = 50.0}, true},
+              {{.min_snr_db = half.snr_db + 1, .max_drop = 50.0}, false},
+              {{.min_snr_db = half.snr_db, .max_drop = 49.0}, false},
+              {{}, true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(&row - rows);
+    NetDef net = net_;
+    feeds = 0;
+    const PrecisionFound found = search.Find(&net, row.goal);
+    EXPECT_EQ(feeds == 3, row.reached) << feeds;  // one for the preparation, and two examples
+    EXPECT_TRUE(found.put_back.empty());
+    EXPECT_EQ(*found.measured.accuracy, 50);
+  }
+}
+
 // Two convolutions with 64 channels, for which bytes pay. The range of one is thirty times too wide.
 NetDef TwoConvs(int wide) {
   std::string text = "name: 'convs' external_input: 'x' external_input: 'w' external_output: 'y' ";

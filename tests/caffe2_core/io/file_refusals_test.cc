@@ -240,6 +240,9 @@ TEST(FileRefusalsTest, ErrorsOfTextPointAtTheirPlace) {
   EXPECT_EQ(error_of(older), unknown(1, older.find("foo") + 1, "DeviceOption", "foo"));
   const std::string before = "op { bar: 1 device_option { cuda_gpu_id: 1 } }";
   EXPECT_EQ(error_of(before), unknown(1, 6, "OperatorDef", "bar"));
+  // Where the older name stands in a message that never had it, the error has the name of the text.
+  EXPECT_EQ(error_of("cuda_gpu_id: 1"), unknown(1, 1, "NetDef", "cuda_gpu_id"));
+  EXPECT_EQ(error_of("op {\n  cuda_gpu_id: 1 }"), unknown(2, 3, "OperatorDef", "cuda_gpu_id"));
   NetDef net;
   ParseTextProto(
       "name: \"cuda_gpu_id\" # cuda_gpu_id\nop { type: 'a\\'cuda_gpu_id' device_option { "

@@ -77,6 +77,26 @@ TEST_P(DatabaseEndsTest, EachRecordIsWrittenOnce) {
   EXPECT_EQ(KeysIn(type_, path_), "a b c d e f ");
 }
 
+// What is done to the files after a database was closed is not undone by closing it again.
+TEST_P(DatabaseEndsTest, ASecondCloseWritesNothing) {
+  for (const db::Mode mode : {db::NEW, db::WRITE}) {
+    {
+      const auto database = db::OpenDB(type_, path_, mode);
+      database->NewTransaction()->Put(mode == db::NEW ? "a" : "b",
+                                      ValueOf(mode == db::NEW ? "a" : "b"));
+      database->Close();
+      EXPECT_EQ(KeysIn(type_, path_), mode == db::NEW ? "a " : "a b ");
+      fs::rename(path_, dir_.path("moved"));
+      database->Close();
+      EXPECT_FALSE(fs::exists(path_));
+    }
+    EXPECT_FALSE(fs::exists(path_));
+    EXPECT_EQ(KeysIn(type_, dir_.path("moved")), mode == db::NEW ? "a " : "a b ");
+    fs::rename(dir_.path("moved"), path_);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_.path()), {}), 1);
+}
+
 TEST_P(DatabaseEndsTest, CursorsReturnToTheFirstRecord) {
   {
     const auto database = db::OpenDB(type_, path_, db::NEW);

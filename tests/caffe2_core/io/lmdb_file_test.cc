@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/io/db.h"
 #include "tests/caffe2_core/io/lmdb_pages.h"
 #include "tests/support/refusals.h"
@@ -93,6 +94,32 @@ TEST_F(LmdbFileTest, ReadsTheTreeInOrder) {
   EXPECT_EQ(entry.OverflowPages(), Pages(5, 2));
   EXPECT_EQ(pages, (std::vector<uint64_t>{2, 4}));
   CheckLmdbFile(dir_.path("data.mdb"));
+}
+
+// A value and the header of its first page may fill whole pages: 496 and 1008 bytes of 512 and 1024.
+TEST_F(LmdbFileTest, ValuesFillThePagesThatTheyNeed) {
+  const std::pair<size_t, uint64_t> rows[] = {{1, 1},    {495, 1},  {496, 1},  {497, 2},
+                                              {1007, 2}, {1008, 2}, {1009, 3}, {1520, 3}};
+  for (const auto& [bytes, pages] : rows) {
+    SCOPED_TRACE(bytes);
+    SmallFile file;
+    file.value = std::string(bytes, 'w');
+    file.pages[2] = LmdbTreePage(
+        4, false, {LmdbLeafNode("c", ""), LmdbBigNode("dd", 5, static_cast<uint32_t>(bytes))});
+    file.pages[3] = LmdbOverflowPages(5, file.value);
+    for (LmdbMetaBytes& meta : file.metas) meta.last_page = 4 + pages;
+    EXPECT_EQ(Read(file.Bytes(), "dd"), (Entries{{"dd", file.value}}));
+    const LmdbFile opened(dir_.path("data.mdb"));
+    LmdbPosition entry(opened, opened.main_tree());
+    entry.Seek("dd");
+    EXPECT_EQ(entry.OverflowPages(), (std::pair<uint64_t, uint64_t>(5, pages)));
+    CheckLmdbFile(dir_.path("data.mdb"));
+    // The page behind the value may be another page's, or missing: a page less is too few.
+    for (LmdbMetaBytes& meta : file.metas) meta.last_page = 3 + pages;
+    ExpectRefusals({{[&] { Read(file.Bytes(), "dd"); },
+                     Damaged(MakeString("a value of ", ByteSizeText(bytes),
+                                        " is in pages that do not exist"))}});
+  }
 }
 
 TEST_F(LmdbFileTest, SeeksAmongLeaves) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -107,6 +108,20 @@ TEST(TemporaryTest, OtherFilesStay) {
                            "2-0123456789abcdef/LOG/x", "3-0123456789abcdef/MANIFEST-"}) {
     EXPECT_TRUE(std::filesystem::exists(dir.path(std::string(".f.caffe2rt-tmp-") + file))) << file;
   }
+}
+
+// Only the administrator can give a file to another user, and may then write as anybody.
+TEST(TemporaryTest, WhatAnotherUserLeftStays) {
+  const TempDir dir;
+  const std::string path = dir.Write(kFile, "half");
+  dir.Write(kFolder + "/CURRENT", "x");
+  const std::string folder = dir.path(kFolder);
+  const uid_t other = geteuid() + 1;
+  const bool given =
+      chown(path.c_str(), other, gid_t(-1)) == 0 && chown(folder.c_str(), other, gid_t(-1)) == 0;
+  WriteFileAtomically(dir.path("c"), "x");
+  EXPECT_EQ(NamesIn(dir.path()),
+            given ? (std::set<std::string>{kFile, kFolder, "c"}) : (std::set<std::string>{"c"}));
 }
 
 TEST(TemporaryTest, NamesMayBeAsLongAsTheSystemAllows) {

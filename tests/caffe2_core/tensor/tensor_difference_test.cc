@@ -51,6 +51,10 @@ TEST(TensorDifferenceTest, MeasuresTheRatioOfSignalToNoiseOfTheSecond) {
   EXPECT_TRUE(std::isnan(Compare<float>({1, kNaN}, {1, 2}).SnrDb()));
   EXPECT_TRUE(std::isnan(Compare<float>({1, kInfinity}, {2, kInfinity}).SnrDb()));
   EXPECT_EQ(Compare<float>({1, kInfinity}, {1, kInfinity}).SnrDb(), HUGE_VAL);
+  // Infinite noise alone, of one infinity or of two that differ.
+  EXPECT_TRUE(std::isnan(Compare<float>({1, kInfinity}, {1, 2}).SnrDb()));
+  EXPECT_TRUE(std::isnan(Compare<float>({-kInfinity}, {3}).SnrDb()));
+  EXPECT_TRUE(std::isnan(Compare<float>({kInfinity, 1}, {-kInfinity, 1}).SnrDb()));
 }
 
 TEST(TensorDifferenceTest, AddsTheAbsoluteAndTheRelativeToleranceOfTheSecond) {

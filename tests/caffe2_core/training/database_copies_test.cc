@@ -54,6 +54,31 @@ TEST_F(DatabaseCopiesTest, ConvertsPixelsOfCaffe) {
   EXPECT_THAT(ValuesOf<int32_t>(tensors.protos(1)), ElementsAre(6));
 }
 
+// Any number of channels, each a plane of the datum, whatever its sides are.
+TEST_F(DatabaseCopiesTest, ConvertsAnyNumberOfChannels) {
+  const struct {
+    int channels, height, width;
+    const char *planes, *pixels;
+  } rows[] = {{1, 2, 2, "abcd", "abcd"},
+              {3, 1, 2, "abABxy", "aAxbBy"},
+              {4, 1, 2, "abABxyXY", "aAxXbByY"},
+              {5, 2, 1, "abcdefghij", "acegibdfhj"},
+              {4, 1, 1, "abcd", "abcd"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.planes);
+    CaffeDatum datum = Datum(row.planes);
+    datum.set_channels(row.channels);
+    datum.set_height(row.height);
+    datum.set_width(row.width);
+    TensorProtos tensors;
+    std::filesystem::remove_all(dir_.path("from.lmdb"));
+    std::filesystem::remove_all(dir_.path("to.minidb"));
+    ASSERT_TRUE(tensors.ParseFromString(CopyOf({{"k", datum.SerializeAsString()}}).at("k")));
+    EXPECT_EQ(tensors.protos(0).byte_data(), row.pixels);
+    EXPECT_THAT(DimsOf(tensors.protos(0)), ElementsAre(row.height, row.width, row.channels));
+  }
+}
+
 TEST_F(DatabaseCopiesTest, LeavesImagesOfCaffeEncoded) {
   CaffeDatum datum;
   datum.set_encoded(true);

@@ -102,6 +102,40 @@ TEST_F(BlobProtoTest, RejectsWrongNumbersOfValuesAndChangesNothing) {
   EXPECT_EQ(DataOf(blob_), (std::vector<float>{1, 2}));
 }
 
+// With and without reshape, data and diff come from the file, of either width, and errors change neither.
+TEST_F(BlobProtoTest, WithoutReshapeDataAndDiffAreReadToo) {
+  const auto diff = [&] {
+    return std::vector<float>(blob_.cpu_diff(), blob_.cpu_diff() + blob_.count());
+  };
+  using Row = std::vector<float>;
+  for (const bool reshape : {false, true}) {
+    blob_.Reshape({1, 2});
+    const float* const memory = blob_.cpu_data();
+    blob_.FromProto(Parse("shape { dim: 1 dim: 2 } data: 1 data: 2 diff: 3 diff: 4"), reshape);
+    EXPECT_EQ(DataOf(blob_), (Row{1, 2}));
+    EXPECT_EQ(diff(), (Row{3, 4}));
+    blob_.FromProto(Parse("num: 1 channels: 1 height: 1 width: 2 data: 5 data: 6"), false);
+    EXPECT_EQ(DataOf(blob_), (Row{5, 6}));
+    EXPECT_EQ(diff(), (Row{3, 4}));
+    blob_.FromProto(Parse("shape { dim: 1 dim: 2 } double_data: 7 double_data: 8 double_diff: 9 "
+                          "double_diff: 0.5"),
+                    reshape);
+    EXPECT_EQ(DataOf(blob_), (Row{7, 8}));
+    EXPECT_EQ(diff(), (Row{9, 0.5f}));
+    EXPECT_EQ(blob_.cpu_data(), memory);
+    for (const char* text : {"shape { dim: 1 dim: 2 } data: 1", "shape { dim: 1 dim: 2 }",
+                             "shape { dim: 1 dim: 2 } data: 1 data: 2 diff: 3"}) {
+      EXPECT_THROW(blob_.FromProto(Parse(text), reshape), EnforceNotMet) << text;
+    }
+    EXPECT_EQ(DataOf(blob_), (Row{7, 8}));
+    EXPECT_EQ(diff(), (Row{9, 0.5f}));
+  }
+  blob_.Reshape(std::vector<int>());
+  blob_.FromProto(Parse("shape { } data: 5 diff: 6"), false);
+  EXPECT_EQ(DataOf(blob_), Row{5});
+  EXPECT_EQ(diff(), Row{6});
+}
+
 TEST_F(BlobProtoTest, RejectsAbsurdShapes) {
   ExpectThrows([&] { blob_.FromProto(Parse("shape { dim: -1 } data: 1")); }, "dimension of a blob");
   ExpectThrows([&] { blob_.FromProto(Parse("shape { dim: 4294967296 } data: 1")); },

@@ -270,6 +270,19 @@ TEST_F(SyncedBlobTest, CopiesZerosOfABlobThatWasNeverWritten) {
   EXPECT_EQ(target.cpu_data()[0], 0.f);
 }
 
+TEST_F(SyncedBlobTest, CopiesZerosOfADiffThatWasNeverWritten) {
+  shaped_.mutable_cpu_data()[0] = 3;
+  SyncedBlob<float> target({2, 3}, BothSides()), on_device({2, 3}, BothSides());
+  target.mutable_cpu_diff()[5] = 5;
+  target.mutable_cpu_data()[5] = 6;
+  target.CopyFrom(shaped_, true);
+  EXPECT_EQ(target.cpu_diff()[5], 0.f);
+  EXPECT_EQ(target.cpu_data()[5], 6.f);  // the data stays
+  WriteOnDevice(on_device.mutable_gpu_diff(), {1.f, 2.f, 3.f, 4.f, 5.f, 6.f});
+  on_device.CopyFrom(SyncedBlob<float>({2, 3}, BothSides()), true);
+  EXPECT_EQ(OnDevice(on_device.gpu_diff(), 6), std::vector<float>(6, 0.f));
+}
+
 TEST_F(SyncedBlobTest, CopiesToABlobWithoutADeviceThroughTheCpu) {
   SyncedBlob<float> target({2, 3}, CpuAlone());
   WriteOnDevice(shaped_.mutable_gpu_data(), {1.f, 2.f, 3.f, 4.f, 5.f, 6.f});

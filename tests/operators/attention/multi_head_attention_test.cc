@@ -213,6 +213,27 @@ TEST(MultiHeadAttentionTest, GivesQueriesWithoutKeysZerosIfAsked) {
   ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 15}, 1e-6);
 }
 
+// One number of the mask for all keys of a query, or of all queries of a head.
+TEST(MultiHeadAttentionTest, GivesZerosWhereOneNumberMasksAllKeys) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::string zeros = kMasked + std::string(" arg { name: 'nan_to_zero' i: 1 }");
+  Workspace ws;
+  Feed<float>(&ws, "Q", {1, 2, 1}, {1, 1});
+  Feed<float>(&ws, "K", {1, 2, 1}, {1, 1});
+  Feed<float>(&ws, "V", {1, 2, 1}, {10, 20});
+  Feed<float>(&ws, "mask", {2, 1}, {-kInfinity, 0});
+  RunOp(&ws, zeros);
+  ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 15}, 1e-6);
+  Feed<float>(&ws, "mask", {2, 1}, {3, -kInfinity});
+  RunOp(&ws, zeros);
+  ExpectTensor<float>(ws, "Y", {1, 2, 1}, {15, 0}, 1e-6);
+  Feed<float>(&ws, "mask", {1}, {-kInfinity});
+  RunOp(&ws, zeros);
+  ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 0}, 1e-6);
+  RunOp(&ws, kMasked);
+  for (const float y : Fetch<float>(ws, "Y")) EXPECT_TRUE(std::isnan(y));
+}
+
 TEST(MultiHeadAttentionTest, BroadcastsABatchOfOne) {
   const Sizes s = {3, 2, 4, 6, 5, 5};
   Workspace ws;

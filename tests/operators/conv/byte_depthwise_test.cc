@@ -131,17 +131,21 @@ TEST_P(ByteDepthwiseTest, AddsProductsOfBytes) {
   std::vector<float> bias(static_cast<size_t>(c.channels));
   for (float& b : bias) b = static_cast<float>(random() % 2001) / 1000 - 1;
 
-  const std::vector<double> want = Naive(conv, x, filter, bias);
   std::vector<float> prepared(static_cast<size_t>(ByteDepthwiseFilterBytes(conv) / 4 + 1));
   std::vector<float> scales(static_cast<size_t>(ByteDepthwiseScales(conv)));
   PrepareByteDepthwise(conv, filter.data(), prepared.data());
-  ScaleByteDepthwise(conv, prepared.data(), bias.data(), scales.data());
-  constexpr char kGuard = 77;
-  std::vector<char> y(want.size() * 4 + 64, kGuard);
-  RunByteDepthwise(conv, x.data(), prepared.data(), scales.data(), y.data());
-  ExpectResult(conv, y, want);
-  const size_t element = result == ByteResult::kFloats ? 4 : result == ByteResult::kBytes ? 1 : 2;
-  EXPECT_EQ(y[want.size() * element], kGuard) << "writes beyond the end";
+  for (const bool biased : {true, false}) {
+    SCOPED_TRACE(biased ? "with a bias" : "without bias");
+    const std::vector<double> want =
+        Naive(conv, x, filter, biased ? bias : std::vector<float>(bias.size()));
+    ScaleByteDepthwise(conv, prepared.data(), biased ? bias.data() : nullptr, scales.data());
+    constexpr char kGuard = 77;
+    std::vector<char> y(want.size() * 4 + 64, kGuard);
+    RunByteDepthwise(conv, x.data(), prepared.data(), scales.data(), y.data());
+    ExpectResult(conv, y, want);
+    const size_t element = result == ByteResult::kFloats ? 4 : result == ByteResult::kBytes ? 1 : 2;
+    EXPECT_EQ(y[want.size() * element], kGuard) << "writes beyond the end";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ByteDepthwiseTest,

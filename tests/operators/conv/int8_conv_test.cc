@@ -265,6 +265,8 @@ const Int8Case kCases[] = {
       .group = 4}},
     {"without activation", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "Identity"},
     {"another activation", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "Sigmoid"},
+    {"bounds of both sides", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "ReluN"},
+    {"a bound below the bytes, and one within", {1, 64, 7, 9, 32, 1, 1}, 1, 0, "Clip"},
 };
 
 // What Y is kept in.
@@ -284,6 +286,10 @@ std::string OpText(const Int8Case& c, Result result, bool sum) {
       " arg { name: \"output_min\" f: -3 } arg { name: \"output_max\" f: 5 }");
   if (c.activation != std::string("Identity")) {
     text += MakeString(" arg { name: \"activation\" s: \"", c.activation, "\" }");
+  }
+  if (c.activation == std::string("ReluN")) text += R"( arg { name: "activation_n" f: 1.25 })";
+  if (c.activation == std::string("Clip")) {
+    text += R"( arg { name: "activation_min" f: -10 } arg { name: "activation_max" f: 0.5 })";
   }
   if (result != Result::kFloat) {
     text += MakeString(" arg { name: \"output_precision\" s: \"",
@@ -305,6 +311,8 @@ std::vector<float> Bytes(const std::vector<float>& x, const OnednnQuantization& 
 
 float Activate(const std::string& name, float x) {
   if (name == "Relu") return std::max(x, 0.0f);
+  if (name == "ReluN") return std::clamp(x, 0.0f, 1.25f);
+  if (name == "Clip") return std::clamp(x, -10.0f, 0.5f);
   return name == "Sigmoid" ? 1 / (1 + std::exp(-x)) : x;
 }
 

@@ -39,6 +39,17 @@ TEST_F(OneRankWorldTest, CollectivesKeepTheValues) {
   EXPECT_THAT(all, ElementsAre(1, 2, 0));
 }
 
+TEST_F(OneRankWorldTest, AllgatherCopiesAnyNumberOfElements) {
+  for (const size_t count : {0u, 1u, 2u, 3u}) {
+    float all[4] = {9, 9, 9, 9};
+    world_->Allgather({"x"}, values_, all, count, kFloat);
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(all[i], i < count ? values_[i] : 9) << count;
+  }
+  int64_t number = 5, copy = 0;
+  world_->Allgather({"x"}, &number, &copy, 1, TypeMeta::Make<int64_t>());
+  EXPECT_EQ(copy, 5);
+}
+
 TEST_F(OneRankWorldTest, IsDescribedByItsOptions) {
   const CommonWorldBlob later = CommonWorld::Create({.name = "later", .generation = 4}, nullptr);
   EXPECT_EQ(later->name(), "later");

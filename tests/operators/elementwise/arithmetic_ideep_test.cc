@@ -51,6 +51,24 @@ TEST_P(OnednnArithmeticTest, BroadcastsOtherShapes) {
   ExpectAllTypes(R"(" input: "X" input: "W" output: "X")", "X");
 }
 
+// The axis decides, also where other axes have the size of the operand.
+TEST_P(OnednnArithmeticTest, BroadcastsAlongTheAxisOfTheArgument) {
+  if (GetParam().threads > 1) return;  // the plan does not depend on them
+  FeedImage("X", {5, 5, 5, 5}, GetParam().layout);
+  FeedWeights("W", {5});
+  for (const int axis : {0, 1, 2, 3, -1}) {
+    ExpectAllTypes(MakeString(R"(" input: "X" input: "W" output: "Y" arg { name: "broadcast" i: 1 }
+                                 arg { name: "axis" i: )",
+                              axis, " }"));
+  }
+  FeedWeights("W", {5, 5});
+  for (const int axis : {0, 1, 2}) {
+    ExpectAllTypes(MakeString(R"(" input: "X" input: "W" output: "Y" arg { name: "broadcast" i: 1 }
+                                 arg { name: "axis" i: )",
+                              axis, " }"));
+  }
+}
+
 TEST_P(OnednnArithmeticTest, RejectsShapesThatDoNotFit) {
   FeedImage("X");
   const std::string add = R"(type: "Add" input: "X" input: "W" output: "Y")";

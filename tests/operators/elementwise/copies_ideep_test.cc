@@ -56,5 +56,30 @@ TEST(OnednnCopiesTest, CopyOtherTypesAndRanks) {
   ExpectTensor<float>(ws, "v", {2, 3}, {1, 2, 3, 4, 5, 6});
 }
 
+// Bytes come back as the numbers that they stand for.
+TEST(OnednnCopiesTest, ReturnTheNumbersOfBytes) {
+  for (const OnednnFormat format : {OnednnFormat::kNhwc, OnednnFormat::kBlocked16}) {
+    Workspace ws;
+    const std::vector<int64_t> dims = {1, 3, 1, 2};
+    Tensor* const x = ws.CreateBlob("X")->GetMutableTensor(IDEEP);
+    const OnednnQuantization bytes{.scale = 0.5f, .zero_point = 10};
+    const auto u8 = dnnl::memory::data_type::u8;
+    auto* const data = static_cast<uint8_t*>(
+        PrepareOutputMemory(x, dims, OnednnLayout::New(DescIn(format, dims, u8), bytes)));
+    const int64_t distance = format == OnednnFormat::kNhwc ? 3 : 16;  // of pixels
+    const uint8_t values[2][3] = {{10, 12, 0}, {255, 11, 9}};
+    for (int64_t p = 0; p < 2; ++p) {
+      std::fill_n(data + p * distance, distance, 0);
+      std::copy_n(values[p], 3, data + p * distance);
+    }
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(
+          "type: 'EnsureCPUOutput' input: 'X' output: 'y' device_option { device_type: 5 }")));
+      // (q - 10) / 2
+      ExpectTensor<float>(ws, "y", dims, {0, 122.5f, 1, 0.5f, -5, -0.5f});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::copies_ideep_test

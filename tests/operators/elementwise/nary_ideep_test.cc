@@ -26,6 +26,22 @@ TEST_P(OnednnNaryTest, RejectsOtherShapes) {
   FeedImage("Z", {1, 2, 3, 4}, "nchw");
   ExpectThrows([&] { RunOnednn(R"(type: "Sum" input: "X" input: "Z" output: "Y")"); },
                "input 1 has shape [1, 2, 3, 4]");
+  // As many elements in another order of the dimensions.
+  FeedImage("X", {1, 4, 3, 2}, GetParam().layout);
+  FeedImage("V", {1, 2, 3, 4}, "nhwc");
+  for (const char* type : {"Sum", "Mean", "Max", "Min"}) {
+    ExpectThrows(
+        [&] {
+          RunOnednn(std::string("type: \"") + type + R"(" input: "X" input: "Z" output: "Y")");
+        },
+        "input 1 has shape [1, 2, 3, 4], want [1, 4, 3, 2] as input 0");
+    ExpectThrows(
+        [&] {
+          RunOnednn(std::string("type: \"") + type +
+                    R"(" input: "X" input: "X" input: "V" output: "Y")");
+        },
+        "input 2 has shape [1, 2, 3, 4], want [1, 4, 3, 2] as input 0");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnNaryTest, testing::ValuesIn(OnednnCases()));

@@ -80,6 +80,27 @@ TEST_F(LoadTest, LoadsAllBlobsOfTheDatabase) {
                "Output blob name zz does not exist in the db(s).");
 }
 
+// The listed outputs must be there; they do not end the loading of all others, in this database and
+// in those after it.
+TEST_F(LoadTest, LoadsAllBlobsBesidesTheListedOutputs) {
+  Load("output: 'a'", "m", Flag("load_all"));
+  ExpectTensor<float>(ws_, "a", {2, 3}, {0, 1, 2, 3, 4, 5});
+  EXPECT_TRUE(ws_.HasBlob("pre/b"));
+  EXPECT_TRUE(ws_.HasBlob("s"));
+  for (const auto& [first, second] : {std::pair{"m", "other"}, std::pair{"other", "m"}}) {
+    for (const char* outputs : {"output: 'a'", "output: 'b'", "output: 'pre/b'", "output: 's'",
+                                "output: 's' output: 'a'", "output: 'b' output: 'pre/b'"}) {
+      SCOPED_TRACE(MakeString(first, " ", outputs));
+      for (const char* name : {"a", "b", "pre/b", "s"}) ws_.RemoveBlob(name);
+      LoadDbs(outputs, first, second, Flag("load_all"));
+      ExpectTensor<float>(ws_, "a", {2, 3}, {0, 1, 2, 3, 4, 5});
+      ExpectTensor<int64_t>(ws_, "b", {3}, {7, 8, 9});
+      ExpectTensor<int64_t>(ws_, "pre/b", {3}, {7, 8, 9});
+      EXPECT_EQ(ws_.GetBlob("s")->Get<std::string>(), "hello");
+    }
+  }
+}
+
 TEST_F(LoadTest, MapsNames) {
   Load("output: 'B'", "m", "arg { name: 'source_blob_names' strings: 'pre/b' }");
   ExpectTensor<int64_t>(ws_, "B", {3}, {7, 8, 9});

@@ -97,6 +97,54 @@ TEST_F(TensorProtosDBInputTest, ReportsRecordsThatDoNotFit) {
   }
 }
 
+// A record that does not fit is left out whole, wherever it is; what was read for the batch before stays.
+TEST_F(TensorProtosDBInputTest, RecordsOfAnotherTypeOrShapeChangeNothingOfTheBatch) {
+  TensorProtos good;
+  ASSERT_TRUE(good.ParseFromString(Record(9)));
+  TensorProtos wide = good, first = good, last = good, shape = good, short_data = good;
+  for (int i = 0; i < 2; ++i) {
+    TensorProto* const of = i == 0 ? first.mutable_protos(0) : wide.mutable_protos(0);
+    of->clear_float_data();
+    of->set_data_type(i == 0 ? TensorProto::INT32 : TensorProto::DOUBLE);
+    for (int k = 0; k < 2; ++k) {
+      if (i == 0) {
+        of->add_int32_data(k);
+      } else {
+        of->add_double_data(k);
+      }
+    }
+  }
+  last.mutable_protos(1)->set_data_type(TensorProto::INT64);
+  last.mutable_protos(1)->clear_int32_data();
+  last.mutable_protos(1)->add_int64_data(9);
+  shape.mutable_protos(0)->set_dims(0, 1);
+  shape.mutable_protos(0)->mutable_float_data()->RemoveLast();
+  short_data.mutable_protos(0)->mutable_float_data()->RemoveLast();
+  for (const TensorProtos& other : {wide, first, last, shape, short_data}) {
+    SCOPED_TRACE(other.ShortDebugString());
+    for (const char* prefetch : {"1", "0"}) {
+      const std::string more =
+          MakeString("arg { name: 'batch_size' i: 3 } arg { name: 'no_prefetch' i: ", prefetch,
+                     " } arg { name: 'on_error' s: 'skip' }");
+      Open({Record(1), other.SerializeAsString(), Record(2), other.SerializeAsString(),
+            other.SerializeAsString(), Record(3)});
+      for (int run = 0; run < 2; ++run) {
+        Run(more);
+        ExpectTensor<float>(ws_, "x", {3, 2}, {10, 11, 20, 21, 30, 31});
+        ExpectTensor<int32_t>(ws_, "label", {3}, {1, 2, 3});
+      }
+    }
+  }
+  // The error names the record and the tensor, and the run before it has not been changed.
+  Open({Record(1), Record(2), Record(3), last.SerializeAsString(), Record(4)});
+  Run(kBatchOfTwo);
+  ExpectThrows([&] { Run(kBatchOfTwo); },
+               "record 3, tensor 1: tensor 1 of record 3 is int64, want int32, the type of the "
+               "tensors before it in the batch");
+  ExpectTensor<float>(ws_, "x", {2, 2}, {10, 11, 20, 21});
+  ExpectTensor<int32_t>(ws_, "label", {2}, {1, 2});
+}
+
 TEST_F(TensorProtosDBInputTest, ReportsWrongUse) {
   Open({Record(1)});
   ExpectThrows([&] { Run("arg { name: 'batch_size' i: -1 }"); },

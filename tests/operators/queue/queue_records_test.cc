@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/waiting.h"
@@ -69,6 +70,19 @@ TEST(RebatchingQueueBoundsTest, AStoppedReaderTakesWhatIsThere) {
   EXPECT_EQ(NumbersOf(rows), (std::vector<int>{1, 2}));
   EXPECT_TRUE(queue.Read(1, &rows));
   EXPECT_EQ(NumbersOf(rows), (std::vector<int>{1, 2, 3}));
+}
+
+// Of three rows at most two have a place before the queue is closed.
+TEST(RebatchingQueueBoundsTest, AWriteThatIsCutByClosingFails) {
+  RebatchingQueue queue({.capacity = 1, .num_blobs = 1});
+  bool written = true;
+  std::thread writer([&] { written = queue.Write(NumberRows({1, 2, 3})); });
+  RowsOfNumbers rows;
+  EXPECT_TRUE(queue.Read(1, &rows));
+  queue.Close();
+  writer.join();
+  EXPECT_FALSE(written);
+  EXPECT_EQ(NumbersOf(rows), std::vector<int>{1});
 }
 
 class QueueRecordsTest : public testing::Test {

@@ -228,6 +228,40 @@ TEST_F(BackwardStepTest, NamesTheBlobThatNeedsAGivenNet) {
         "the gradient of blob \"p\" of the step net is sparse, want a dense one");
 }
 
+// A linked blob, and an initial value, have the gradient of their links only.
+TEST_F(BackwardStepTest, NeedsAGivenNetForDirectReadsOfLinkedBlobs) {
+  const std::string mul = R"(input: "input_t" input: "sum" output: "cur")";
+  const auto message = [&](const std::string& more, const std::string& factor) {
+    std::string network = SumMulNetwork("arg { name: 'outputs_with_grads' ints: 0 }");
+    const size_t at = network.find(mul);
+    CAFFE_ENFORCE(at != std::string::npos, "the step net has changed");
+    network.replace(at, mul.size(), R"(input: "sum" input: ")" + factor + R"(" output: "cur")");
+    const std::string head = R"(n { name: "step")";
+    network.insert(network.find(head) + head.size(), " " + more);
+    try {
+      (void)GetGradientForOp(ParseOp(network), {{.dense_ = "all_grad"}, {}, {}});
+    } catch (const EnforceNotMet& error) {
+      return error.message();
+    }
+    return std::string("none");
+  };
+  for (const char* name : {"x", "init", "states"}) {
+    EXPECT_THAT(message("", name), testing::EndsWith(MakeString(
+                                       "the step net reads blob \"", name,
+                                       "\", which has a link or is an initial value, under "
+                                       "its own name as well; it needs a backward_step_net")));
+    // Without a gradient it may be read, and so may a blob that the step net writes before.
+    EXPECT_EQ(
+        message(MakeString("op { type: 'Shape' input: '", name, "' output: 'unused' }"), "input_t"),
+        "none");
+    EXPECT_EQ(
+        message(MakeString("op { type: 'Tanh' input: 'input_t' output: '", name, "' }"), name),
+        "none");
+  }
+  EXPECT_EQ(message("", "input_t"), "none");
+  EXPECT_EQ(message("", "prev"), "none");
+}
+
 TEST_F(BackwardStepTest, ReplacesTheArgumentsThatItDerives) {
   GradientWrapper given;
   given.dense_ = "dy";

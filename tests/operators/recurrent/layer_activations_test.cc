@@ -86,6 +86,34 @@ TEST(LayerActivationsTest, TakeParametersInOrder) {
   }
 }
 
+// Each list has its own place, which moves on with the functions that have such a parameter.
+TEST(LayerActivationsTest, TakeTheirOwnParametersOfSeveral) {
+  const std::vector<std::string> names = {"Affine", "Relu", "LeakyRelu",   "ScaledTanh",
+                                          "Elu",    "Tanh", "HardSigmoid", "ThresholdedRelu"};
+  struct Lists {
+    std::vector<float> alphas, betas;
+    std::vector<std::pair<float, float>> want;  // alpha and beta of each function
+  };
+  const Lists rows[] = {
+      {{1, 2, 3, 4, 5, 6},
+       {7, 8, 9},
+       {{1, 7}, {0, 0}, {2, 0}, {3, 8}, {4, 0}, {0, 0}, {5, 9}, {6, 0}}},
+      {{1, 2, 3, 4, 5, 6, 7},
+       {7, 8, 9, 10},
+       {{1, 7}, {0, 0}, {2, 0}, {3, 8}, {4, 0}, {0, 0}, {5, 9}, {6, 0}}},
+      {{8}, {}, {{8, 0}, {0, 0}, {0.01f, 0}, {1, 1}, {1, 0}, {0, 0}, {0.2f, 0.5f}, {1, 0}}},
+      {{}, {8, 9}, {{1, 8}, {0, 0}, {0.01f, 0}, {1, 9}, {1, 0}, {0, 0}, {0.2f, 0.5f}, {1, 0}}}};
+  for (const Lists& row : rows) {
+    const auto got = ParseLayerActivations(names, row.alphas, row.betas);
+    ASSERT_EQ(got.size(), row.want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].alpha, row.want[i].first) << names[i] << " " << row.alphas.size();
+      EXPECT_EQ(got[i].beta, row.want[i].second) << names[i] << " " << row.betas.size();
+    }
+  }
+  EXPECT_TRUE(ParseLayerActivations({}, {1}, {2}).empty());
+}
+
 TEST(LayerActivationsTest, NameTheKnownFunctions) {
   const std::string known =
       ", want Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, "

@@ -285,5 +285,24 @@ TEST(OnednnConcatPlacementTest, CopiesNoImageOfBf16ThatIsInItsPlace) {
   for (int i = 0; i < 384; ++i) ASSERT_EQ(joined[i], 0x3f80 + i % 192);
 }
 
+// Sizes along the axis, of whichever axis.
+TEST(OnednnConcatSizesTest, AreThoseOfTheAxis) {
+  for (const int axis : {0, 1, 2, -1}) {
+    Workspace ws;
+    std::vector<int64_t> first = {2, 3, 4}, second = first;
+    second[static_cast<size_t>(axis < 0 ? axis + 3 : axis)] = 7;
+    for (const auto& [name, dims] : {std::pair{"A", first}, {"B", second}}) {
+      Tensor* const tensor = ws.CreateBlob(name)->GetMutableTensor(IDEEP);
+      std::fill_n(PrepareOutput(tensor, dims, nullptr), CheckedProduct(dims), 1.0f);
+    }
+    OperatorDef def = ParseOp(MakeString("type: 'Concat' input: 'A' input: 'B' output: 'Y' ",
+                                         "output: 'info' arg { name: 'axis' i: ", axis, " }"));
+    def.mutable_device_option()->set_device_type(IDEEP);
+    ASSERT_TRUE(ws.RunOperatorOnce(def));
+    const auto size = static_cast<int32_t>(first[static_cast<size_t>(axis < 0 ? 2 : axis)]);
+    ExpectTensor<int32_t>(ws, "info", {2}, {size, 7});
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::concat_ideep_test

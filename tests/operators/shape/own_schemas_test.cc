@@ -141,9 +141,56 @@ std::vector<OwnSchema> Updates() {
        1,
        {{"stepsize", never}, {"upper_bound_iter", never}, {"scale", "1"}},
        {{0, 0}}},
+      {"GFtrl",
+       {3, 4},
+       2,
+       2,
+       {{"alpha", "0.005"}, {"beta", "1"}, {"lambda1", "0.001"}, {"lambda2", "0.001"}},
+       two},
+      {"Storm", {5}, 3, 3, {{"momentum", "10"}, {"beta", "0.1"}}, three},
+      {"SparseStorm", {6}, 3, 3, {{"momentum", "10"}, {"beta", "0.1"}}, {}, three},
       {"Wngrad", {4}, 2, 4, {{"epsilon", "1e-05"}}, two},
       {"SparseWngrad", {5}, 2, 2, {{"epsilon", "1e-05"}}, {}, two},
   };
+}
+
+// Of numbers and reductions, as ONNX has them.
+std::vector<OwnSchema> Numbers() {
+  using Arguments = std::map<std::string, std::string>;
+  const Arguments cum = {{"exclusive", "0"}, {"reverse", "0"}};
+  const Arguments arg = {{"axis", "0"}, {"keepdims", "1"}, {"select_last_index", "0"}};
+  const Arguments reduce = {{"axes", ""}, {"keepdims", "1"}, {"noop_with_empty_axes", "0"}};
+  const std::set<int> several = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<OwnSchema> rows = {
+      {"BitShift", {2}, 1, 1, {{"direction", ""}}},
+      {"CumProd", {2}, 1, 1, cum},
+      {"CumSum", {2}, 1, 1, cum},
+      {"Det", {1}, 1, 1},
+      {"Einsum", several, 1, 1, {{"equation", ""}}},
+      {"Hardmax", {1}, 1, 1, {{"axis", "-1"}}},
+      {"ONNXArgMax", {1}, 1, 1, arg},
+      {"ONNXArgMin", {1}, 1, 1, arg},
+      {"ONNXClip", {1, 2, 3}, 1, 1, {{"omitted_inputs", ""}}},
+      {"ONNXDropout", {1, 2, 3}, 1, 2, {{"omitted_inputs", ""}, {"seed", "0"}}},
+      {"ONNXMatMul", {2}, 1, 1},
+      {"ONNXMax", several, 1, 1},
+      {"ONNXMin", several, 1, 1},
+      {"ONNXMod", {2}, 1, 1, {{"fmod", "0"}}},
+      {"ONNXPow", {2}, 1, 1},
+      {"ONNXSqueeze", {1, 2}, 1, 1, {{"axes", ""}}, {{0, 0}}},
+      {"Unsqueeze", {1, 2}, 1, 1, {{"axes", ""}}, {{0, 0}}},
+  };
+  for (const char* const type : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
+                                 "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"}) {
+    rows.push_back({type, {1, 2}, 1, 1, reduce});
+    const std::string name = type;
+    if (name == "ReduceMax" || name == "ReduceMin")
+      rows.back().arguments["infinite_if_empty"] = "0";
+  }
+  for (const char* const type : {"ReduceL1Gradient", "ReduceL2Gradient", "ReduceMaxGradient",
+                                 "ReduceMeanGradient", "ReduceMinGradient", "ReduceSumGradient"})
+    rows.push_back({type, {3}, 1, 1, {{"axes", ""}, {"keepdims", "1"}}});
+  return rows;
 }
 
 void ExpectFacts(const OwnSchema& row) {
@@ -178,6 +225,70 @@ TEST(OwnSchemasTest, OfOperatorsThatChooseAndFill) {
 }
 TEST(OwnSchemasTest, OfUpdates) {
   for (const OwnSchema& row : Updates()) ExpectFacts(row);
+}
+
+TEST(OwnSchemasTest, OfNumbersAndReductions) {
+  for (const OwnSchema& row : Numbers()) ExpectFacts(row);
+}
+
+// Those that the original's operators do not have, or do not state.
+TEST(OwnArgumentsTest, HaveTheirDefaults) {
+  EnsureBuiltinOperators();
+  const std::map<std::string, std::string> broadcast = {
+      {"broadcast", "0"}, {"axis", "-1"}, {"axis_str", ""}, {"order", "NCHW"}};
+  const std::map<std::string, std::string> fuses = {{"output_precision", "f32"},
+                                                    {"blocked_inputs", "-1"}};
+  const std::map<std::string, std::string> copies = {{"layout", ""}, {"output_precision", "f32"}};
+  const std::pair<const char*, std::map<std::string, std::string>> rows[] = {
+      {"AddGradient", broadcast},
+      {"BitwiseXor", broadcast},
+      {"DivGradient", broadcast},
+      {"MulGradient", broadcast},
+      {"NE", broadcast},
+      {"SubGradient", broadcast},
+      {"Concat", fuses},
+      {"DepthConcat", fuses},
+      {"Copy", copies},
+      {"CopyFromCPUInput", copies},
+      {"Cast", {{"from_type", "0"}}},
+      {"DepthSplit", {{"uneven", "0"}}},
+      {"Split", {{"uneven", "0"}}},
+      {"FloatToHalf", {{"clip", "0"}}},
+      {"HalfToFloat", {{"clip", "0"}}},
+      {"Gather",
+       {{"axis", "0"}, {"match_outer", "0"}, {"wrap_indices", "1"}, {"dense_gradient", "0"}}},
+      {"BatchGather", {{"match_outer", "0"}}},
+      {"BatchGatherGradient", {{"axis", "1"}, {"match_outer", "0"}, {"wrap_indices", "1"}}},
+      {"Gelu", {{"fast_gelu", "0"}}},
+      {"GeluGradient", {{"fast_gelu", "0"}}},
+      {"GivenTensorByteStringToUInt8Fill", {{"dtype", "4"}, {"input_as_shape", "0"}}},
+      {"HardSigmoid", {{"alpha", "0.2"}, {"beta", "0.5"}}},
+      {"HardSigmoidGradient", {{"alpha", "0.2"}, {"beta", "0.5"}}},
+      {"IsInf", {{"detect_negative", "1"}, {"detect_positive", "1"}}},
+      {"ReluN", {{"n", "6"}}},
+      {"ReluNGradient", {{"n", "6"}}},
+      {"LengthsToOffsets", {{"include_last_offset", "0"}}},
+      {"LengthsWeightedSumGradient", {{"grad_on_weights", "0"}}},
+      {"PackSegments", {{"max_length", "-1"}}},
+      {"UnpackSegments", {{"max_length", "-1"}}},
+      {"Reshape", {{"allowzero", "0"}}},
+      {"ReduceMean", {{"noop_with_empty_axes", "0"}}},
+      {"ReduceSum", {{"noop_with_empty_axes", "0"}}},
+      {"Shape", {{"axes", ""}, {"start", "0"}, {"end", std::to_string(INT64_MAX)}}},
+      {"SigmoidCrossEntropyWithLogits", {{"log_D_trick", "0"}, {"unjoined_lr_loss", "0"}}},
+      {"SoftmaxWithLoss", {{"only_loss", "0"}, {"average_by_batch_size", "0"}}},
+      {"SoftmaxWithLossGradient", {{"average_by_batch_size", "0"}}},
+      {"StringEquals", {{"text", ""}}},
+      {"UnsortedSegmentSumGradient", {{"num_segments", "-1"}}},
+      {"WeightedSum", {{"grad_on_w", "0"}}},
+  };
+  for (const auto& [type, arguments] : rows) {
+    std::map<std::string, std::string> found;
+    for (const OpSchema::Argument& argument : OpSchemaRegistry::Schema(type)->args()) {
+      if (arguments.contains(argument.name)) found[argument.name] = argument.default_value;
+    }
+    EXPECT_EQ(found, arguments) << type;
+  }
 }
 
 // The places of the inputs and outputs of an operator on CUDA: g on its device, c on the CPU.

@@ -22,8 +22,10 @@ TEST(GetAllBlobNamesTest, OmitsBlobsOfTheParentUnlessIncludeShared) {
   };
   run(0);
   ExpectTensor<std::string>(child, "names", {2}, {"b", "names"});
-  run(1);
-  ExpectTensor<std::string>(child, "names", {3}, {"a", "b", "names"});
+  for (const int yes : {1, 2, -1}) {
+    run(yes);
+    ExpectTensor<std::string>(child, "names", {3}, {"a", "b", "names"});
+  }
 }
 
 TEST(GetAllBlobNamesTest, IncludesBlobsOfTheParentByDefault) {

@@ -96,12 +96,18 @@ TEST(BoxTextTest, WindowsAreStatedForEachAxis) {
       {kernel + Ints("pads", {0, 1, 2, 3}), three + ", pad 0/1/2/3"},
       {kernel + I("pad_l", 1), three + ", pad 0/1/0/0"},
       {kernel + I("pad_b", 1), three + ", pad 0/0/1/0"},
+      {kernel + I("pad_r", 1), three + ", pad 0/0/0/1"},
+      {kernel + I("pad_r", 0), three},
       {kernel + I("pad_t", 1) + I("pad", 9), three + ", pad 1/0/0/0"},
       {kernel + I("dilation_h", 2) + I("dilation_w", 1), three + ", dilation 2/1"},
       {kernel + I("group", 0), three + ", group 0"},
       {kernel + I("global_pooling", 1), three + ", global"},
       {kernel + I("global_pooling", 0), three},
       {I("stride", 2), "stride 2"},
+      // 60 bytes: four numbers with their signs, nine digits and the dots
+      {Ints("kernels", std::vector<int>(8, 1111111111)),
+       "1111111111" + kTimes + "1111111111" + kTimes + "1111111111" + kTimes + "1111111111" +
+           kTimes + "111111111..."},
       {kernel + I("axis", 1), three},
   };
   for (const auto& row : rows) EXPECT_EQ(Detail("Conv", row.args), row.text) << row.args;

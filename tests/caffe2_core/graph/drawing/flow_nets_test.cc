@@ -107,6 +107,17 @@ TEST_F(FlowNetsTest, ArrowsBetweenNetsBeginAtTheLastWriter) {
                   "2:Abs (z) 2:Sqr", "2:Sqr (a) 3:Sin", "1:Exp (y) 1:y", "3:Sin (u) 3:u"));
 }
 
+// What a later net writes twice, too; and an operator without blobs is no fill.
+TEST_F(FlowNetsTest, ArrowsBetweenLaterNetsBeginAtTheLastWriter) {
+  EXPECT_THAT(ArrowsOf({R"(op { type: "Exp" input: "p" output: "q" })",
+                        R"(op { type: "Relu" input: "x" output: "a" }
+                           op { type: "Tanh" input: "a" output: "a" })",
+                        R"(op { type: "Abs" input: "a" output: "y" })"}),
+              ElementsAre("0:p (p) 0:Exp", "1:x (x) 1:Relu", "1:Relu (a) 1:Tanh",
+                          "1:Tanh (a) 2:Abs", "0:Exp (q) 0:q", "2:Abs (y) 2:y"));
+  EXPECT_THAT(NodesOf({R"(op { type: "T" } op { type: "T" })"}), ElementsAre("0: T", "0: T"));
+}
+
 TEST_F(FlowNetsTest, OutputsAreWhatNoOtherNetReads) {
   const std::string net = R"(op { type: "Relu" input: "x" output: "y" }
                              op { type: "Tanh" input: "y" output: "z" } )";
@@ -153,6 +164,28 @@ TEST_F(FlowNetsTest, ArrowsNameEachBlobOnce) {
                            op { type: "Sum" input: "a" input: "b" input: "a" input: "a" output: "y" }
                            op { type: "Sum" input: "y" input: "y" output: "z" })"}),
       ElementsAre("0:x (x) 0:Split", "0:Split (a, b) 0:Sum", "0:Sum (y) 0:Sum", "0:Sum (z) 0:z"));
+}
+
+// Regression: names that are cut, and those behind the eighth, were counted for each input.
+TEST_F(FlowNetsTest, ArrowsNameLongAndFurtherBlobsOnceToo) {
+  const std::string name(300, 'n');
+  EXPECT_THAT(ArrowsOf({MakeString(R"(op { type: "Relu" input: "x" output: ")", name,
+                                   R"(" } op { type: "Sum" input: ")", name, R"(" input: ")", name,
+                                   R"(" output: "y" })")}),
+              ElementsAre("0:x (x) 0:Relu", "0:Relu (" + name.substr(0, 197) + "...) 0:Sum",
+                          "0:Sum (y) 0:y"));
+  for (const auto& [blobs, text] : {std::pair(8, "a0, a1, a2, a3, a4, a5, a6, a7"),
+                                    std::pair(9, "a0, a1, a2, a3, a4, a5, a6, a7 and 1 more"),
+                                    std::pair(10, "a0, a1, a2, a3, a4, a5, a6, a7 and 2 more")}) {
+    std::string split = R"(op { type: "Split" input: "x" )", sum = R"(op { type: "Sum" )";
+    for (int i = 0; i < 2 * blobs; ++i) {
+      if (i < blobs) split += MakeString("output: \"a", i, "\" ");
+      sum += MakeString("input: \"a", i % blobs, "\" ");
+    }
+    EXPECT_THAT(
+        ArrowsOf({split + "} " + sum + R"(output: "y" })"}),
+        ElementsAre("0:x (x) 0:Split", MakeString("0:Split (", text, ") 0:Sum"), "0:Sum (y) 0:y"));
+  }
 }
 
 // The lines of a block whose ranges write these shapes as their only output, "y".

@@ -30,7 +30,7 @@ const data = {nodes: [
    outputs: [["r", "?"]], others: [["r0", "relu0"], ["r1", ""]]},
   {kind: "output", title: "y", lines: [["output", ""]]}],
   edges: [[1, 0, "x"], [0, 2, "c"], [2, 3, "r"]]};
-const boxes = [[350, 20, 100, 40], [350, 900, 100, 40], [0, 500, 100, 40], [700, 960, 100, 40]];
+const boxes = [[350, 20, 100, 40], [340, 900, 80, 40], [0, 500, 100, 40], [700, 960, 100, 40]];
 
 class Element {
   constructor(name, id) {
@@ -45,7 +45,10 @@ class Element {
   setAttribute(name, value) { this.attributes[name] = String(value); }
   getAttribute(name) { return this.attributes[name]; }
   removeAttribute(name) { delete this.attributes[name]; }
-  addEventListener(type, listener) { this.listeners[type] = listener; }
+  addEventListener(type, listener, options) {
+    this.listeners[type] = listener;
+    if (options !== undefined) this.options = options;
+  }
   querySelector(selector) { return this.parts[selector]; }
   querySelectorAll() { return this.all.filter((e) => e.names.has("lit")); }
   closest() { return this.names.has("node") ? this : null; }
@@ -54,13 +57,16 @@ class Element {
   focus() { this.focused = true; }
 }
 
-// Opens the page; the functions below use it and return what is seen.
-function open(script, hash) {
+// Opens the page with the first nodes and a view of that width; the functions below use it and return
+// what is seen.
+function open(script, hash, width, count) {
   const byId = {}, windowListeners = {}, documentListeners = {};
   const add = (name, id) => byId[id] = new Element(name, id);
+  const nodes = data.nodes.slice(0, count), edges = count > 0 ? data.edges : [];
   for (const id of ["scale", "count", "details", "previous", "in", "out", "whole", "actual"]) add("button", id);
   add("input", "query"); add("form", "search"); add("main", "view");
-  add("script", "data").textContent = JSON.stringify(data);
+  add("script", "data").textContent = JSON.stringify({nodes, edges});
+  byId.view.clientWidth = width;
   const svg = byId.view.parts.svg = new Element("svg", "svg");
   svg.viewBox = {baseVal: {width: 800, height: 1000}};
   svg.attributes = {width: "800", height: "1000"};
@@ -109,6 +115,7 @@ struct Scenario {
   const char* uses;  // of the page `p`; its value is compared as text
   const char* want;
   const char* hash = "";
+  int width = 400, nodes = 4;
 };
 
 // The left end of the view is chosen so that n0 is in its middle: 400 - 200.
@@ -168,6 +175,20 @@ constexpr Scenario kViews[] = {
     {"zooms to at least a hundredth", "for (let i = 0; i < 40; ++i) p.key('-'); p.scale()", "1 %"},
     {"centers an image that is narrower than the view",
      "p.byId.view.clientWidth = 1000; p.window('resize'); p.view()", "-100 0 1000 300"},
+    {"centers an image that is a bit narrower than the view",
+     "p.byId.view.clientWidth = 900; p.window('resize'); p.view()", "-50 0 900 300"},
+    {"ends at the end of an image that is a bit higher than the view",
+     "p.key('End'); p.byId.view.clientHeight = 900; p.window('resize'); p.view()",
+     "200 100 400 900"},
+    {"begins at the left if the first node is in view", "p.view()", "0 0 450 300", "", 450},
+    {"begins with the first node in the middle otherwise", "p.view()", "175.5 0 449 300", "", 449},
+    {"begins in the middle of a wide view", "p.view()", "-100 0 1000 300", "", 1000},
+    {"begins with the only node", "p.view()", "200 0 400 300", "", 400, 1},
+    {"accepts a page without nodes", "[p.view(), p.search('c')]",
+     "0 0 400 300,no hits; hits ; current ", "", 400, 0},
+    {"accepts a view that is hidden", "p.byId.view.clientHeight = 0; p.window('resize'); p.view()",
+     "399.5 0 1 1", "", 0},
+    {"stops the wheel from moving the page", "p.byId.view.options.passive", "false"},
     {"begins at the top of an image that is less high",
      "p.key('End'); p.byId.view.clientHeight = 2000; p.window('resize'); p.view()",
      "200 0 400 2000"},
@@ -266,6 +287,9 @@ constexpr Scenario kSearches[] = {
     {"chooses the first hit, too",
      "p.search('c'); p.on('search', 'submit'); p.on('search', 'submit'); [p.found(), p.chosen()]",
      "1 of 2; hits 0,2; current 0,0 lit e0,e1"},
+    {"goes on to the second of three when the search is submitted",
+     "p.search('u'); p.on('search', 'submit'); [p.found(), p.chosen()]",
+     "2 of 3; hits 1,2,3; current 2,2 lit e1,e2"},
     {"submits a search that finds nothing",
      "p.search('zzz'); [p.on('search', 'submit'), p.found(), p.details()]",
      "true,no hits; hits ; current ,hidden"},
@@ -279,6 +303,12 @@ constexpr Scenario kSearches[] = {
     {"searches for the text in the address",
      "[p.found(), p.byId.query.value, p.chosen(), p.view()]",
      "1 of 1; hits 2; current 2,relu,2 lit e1,e2,0 370 400 300", "#relu"},
+    {"chooses nothing for an address that is not found", "[p.found(), p.chosen(), p.details()]",
+     "no hits; hits ; current , lit ,hidden", "#zzz"},
+    {"centers the node of the address beside its details",
+     "Object.defineProperty(p.byId.view, 'clientWidth', {get: () => p.byId.details.hidden ? 400 : "
+     "200}); p.location.hash = '#input'; p.window('hashchange'); p.view()",
+     "280 700 200 300"},
     {"decodes the address", "p.byId.query.value", "a b", "#a%20b"},
     {"accepts an address that is not encoded", "p.byId.query.value", "50%", "#50%"},
     {"searches when the address changes",
@@ -304,6 +334,9 @@ constexpr Scenario kDetails[] = {
      "button:\xC3\x97 h2:x h3:Facts table:kind|input h3:Blobs table:input| h3:Read by "
      "table:x|Corr"},
     {"of an output", "p.click('n3'); p.details()",
+     "button:\xC3\x97 h2:y h3:Facts table:kind|output h3:Blobs table:output| h3:Reads from "
+     "table:r|Relu"},
+    {"replace those of another node", "p.click('n0'); p.click('n3'); p.details()",
      "button:\xC3\x97 h2:y h3:Facts table:kind|output h3:Blobs table:output| h3:Reads from "
      "table:r|Relu"},
     {"leave less room for the image", "p.byId.view.clientWidth = 300; p.click('n0'); p.view()",
@@ -340,13 +373,15 @@ std::string Quoted(const std::string& text) {
 // Whether there is Node. Its output, a line for each scenario, goes to `lines`.
 bool Run(const std::vector<Scenario>& scenarios, std::vector<std::string>* lines) {
   std::string program = std::string(kDocument) + "const script = " + Quoted(kPageScript) + ";\n" +
-                        "const run = (hash, use) => { try { console.log(String(use(open(script, "
-                        "hash)))); } catch (error) { console.log(String(error)); } };\n";
+                        "const run = (hash, width, nodes, use) => { try { console.log(String("
+                        "use(open(script, hash, width, nodes)))); } catch (error) { "
+                        "console.log(String(error)); } };\n";
   for (const Scenario& scenario : scenarios) {
     std::string uses = scenario.uses;
     const size_t last = uses.rfind("; ");  // of the statements, the value is that of the last one
     uses.insert(last == std::string::npos ? 0 : last + 2, "return ");
-    program += MakeString("run(", Quoted(scenario.hash), ", (p) => { ", uses, " });\n");
+    program += MakeString("run(", Quoted(scenario.hash), ", ", scenario.width, ", ", scenario.nodes,
+                          ", (p) => { ", uses, " });\n");
   }
   const TempDir dir;
   const std::string command = "node " + dir.Write("page.js", program) + " 2>&1";

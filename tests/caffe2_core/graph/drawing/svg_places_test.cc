@@ -87,6 +87,12 @@ TEST(SvgPlacesTest, ItemsOfTheLegendStayInTheImage) {
   EXPECT_EQ(LegendOf({kOther, kConv, kPool, kNorm, kActivation, kElementwise, kShape, kMatMul,
                       kLoss, kData, kConv}),
             want);
+  // The last item would end at 580.97 px, which is in the margin.
+  EXPECT_EQ(LegendOf({kConv, kPool, kNorm, kElementwise, kShape}).back(),
+            "20 86 shape and indexing");
+  // Here it ends at 579.87 px.
+  EXPECT_THAT(LegendOf({kConv, kPool, kNorm, kShape, kData}).back(),
+              ::testing::EndsWith(" 64 data and fill"));
   EXPECT_THAT(
       LegendOf({kLoss, kConv}),
       ElementsAre("20 64 convolution", at(20 + width("convolution"), 64, "loss and metric")));

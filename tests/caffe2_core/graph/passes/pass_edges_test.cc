@@ -139,6 +139,33 @@ TEST_F(FoldEdgesTest, ATermChangesTheBiasOnly) {
   EXPECT_THAT(Input(2), ElementsAre(99, 9));
 }
 
+// A factor of one channel scales the filter, whichever channel it is.
+TEST_F(FoldEdgesTest, FactorsOfOneChannelScaleTheFilter) {
+  Feed<float>(&run_.ws, "first", {2, 1, 1}, {2, 1});
+  Feed<float>(&run_.ws, "second", {2, 1, 1}, {1, 2});
+  ASSERT_TRUE(Folds("w", R"(type: "Mul" input: "t" input: "first")"));
+  EXPECT_THAT(Input(1), ElementsAre(2, 4, 3, 4));
+  EXPECT_THAT(Input(2), ElementsAre(200, 10));
+  ASSERT_TRUE(Folds("w", R"(type: "Mul" input: "t" input: "second")"));
+  EXPECT_THAT(Input(1), ElementsAre(1, 2, 6, 8));
+  EXPECT_THAT(Input(2), ElementsAre(100, 20));
+}
+
+// The convolution would write its own input.
+TEST_F(FoldEdgesTest, ChainsEndBeforeTheInputOfTheConvolutionIsWritten) {
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
+  const auto lines = Folded(R"(
+      op { type: "Conv" input: "x" input: "w" input: "b" output: "t" }
+      op { type: "Mul" input: "t" input: "m" output: "u" }
+      op { type: "Add" input: "u" input: "m" output: "x" }
+      op { type: "Relu" input: "x" output: "y" })");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], testing::EndsWith("-> u"));
+  EXPECT_EQ(lines[1], "Add(u m) -> x");
+  EXPECT_THAT(Input(1), ElementsAre(2, 4, -12, -16));
+  EXPECT_THAT(Input(2), ElementsAre(200, -40));
+}
+
 // y = a + b, where a is a convolution of x, and b one of Relu(a).
 std::string SumOfConvs(const std::string& args, const std::string& w, const std::string& add = "") {
   return "op { type: \"Conv\" input: \"x\" input: \"first\" output: \"a\" " + args +
