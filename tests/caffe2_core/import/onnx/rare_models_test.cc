@@ -51,9 +51,12 @@ TEST(RareModelsTest, SizesOfScalarsAndOfEmptyTensors) {
   for (const int64_t rows : {1, 3}) {
     const std::string bytes =
         OnnxBytes(OnnxValue("input", "x", {"n", "2"}) + Node("Size") + kRareY, 18);
-    EXPECT_EQ(IntsOf(RunOnnxBytes(
-                  bytes, {{"x", FloatTensor({rows, 2}, std::vector<float>(2 * rows, 1))}}, "y")),
-              std::vector<int64_t>{2 * rows});
+    EXPECT_EQ(
+        IntsOf(RunOnnxBytes(
+            bytes,
+            {{"x", FloatTensor({rows, 2}, std::vector<float>(static_cast<size_t>(2 * rows), 1))}},
+            "y")),
+        std::vector<int64_t>{2 * rows});
   }
 }
 

@@ -1,0 +1,237 @@
+// Rare records, losses, predictors and logs: one row, files of other endings, names that are taken, several outputs, a
+// test without a training line.
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/model/meta_net.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/training/array_records.h"
+#include "caffe2_core/training/cifar_records.h"
+#include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/predictor_database.h"
+#include "caffe2_core/training/record_database.h"
+#include "caffe2_core/training/training_log.h"
+#include "caffe2_core/training/training_nets.h"
+#include "caffe2_core/training/training_run.h"
+#include "tests/caffe2_core/training/operator_line.h"
+#include "tests/caffe2_core/training/training_records.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::rare_trainings_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Lines = std::vector<std::string>;
+
+template <class Message>
+Message ParsedRare(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+  return message;
+}
+
+// --- records ---
+
+TEST(RareRecordsTest, ArraysMayHaveOneRow) {
+  const TempDir dir;
+  Tensor labels(std::vector<int64_t>{1}, CPU), numbers({1, 2}, CPU);
+  labels.mutable_data<int64_t>()[0] = -7;
+  std::fill_n(numbers.mutable_data<float>(), 2, 2.5f);
+  WriteNpy(dir.path("l.npy"), labels);
+  WriteNpy(dir.path("x.npy"), numbers);
+  for (const int64_t limit : {0, 1, 2}) {
+    const auto records = Collect([&](const RecordAcceptor& accept) {
+      ArrayRecords({dir.path("x.npy"), dir.path("l.npy")}, limit, accept);
+    });
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].key, "00000000");
+    EXPECT_THAT(ValuesOf<float>(records[0].tensors.protos(0)), ElementsAre(2.5f, 2.5f));
+    EXPECT_EQ(records[0].tensors.protos(1).data_type(), TensorProto::INT32);
+    EXPECT_THAT(ValuesOf<int32_t>(records[0].tensors.protos(1)), ElementsAre(-7));
+    EXPECT_THAT(DimsOf(records[0].tensors.protos(1)), ElementsAre());
+  }
+}
+
+TEST(RareRecordsTest, OnlyFilesOfCifarsOwnNamesCount) {
+  const TempDir dir;
+  for (const char* name :
+       {"data_batch_1.bin.gz", "data_batch_3", "data_batch_2.bin", "data_batch_10.bin",
+        "xdata_batch_4.bin", "data_batch.bin", "train.bin.old", "test_batch.bin.gz", "test.bin2"})
+    dir.Write(name, "");
+  EXPECT_THAT(CifarFilesOf(dir.path(), false),
+              ElementsAre(EndsWith("/data_batch_10.bin"), EndsWith("/data_batch_2.bin")));
+  EXPECT_ANY_THROW((void)CifarFilesOf(dir.path(), true));
+  dir.Write("train.bin", "");
+  dir.Write("test.bin", "");
+  EXPECT_THAT(CifarFilesOf(dir.path(), false),
+              ElementsAre(EndsWith("/data_batch_10.bin"), EndsWith("/data_batch_2.bin"),
+                          EndsWith("/train.bin")));
+  EXPECT_THAT(CifarFilesOf(dir.path(), true), ElementsAre(EndsWith("/test.bin")));
+}
+
+// --- losses ---
+
+// What AddLoss makes of a net: its operators, the loss and the accuracy.
+Lines LossOf(const std::string& net) {
+  TrainDef def = ParsedRare<TrainDef>("name: 'n' net { " + net + " }");
+  AddLoss("softmax", &def);
+  Lines lines;
+  for (const OperatorDef& op : def.net().op()) lines.push_back(OperatorLine(op, true));
+  lines.push_back(def.loss() + " " + def.accuracy());
+  return lines;
+}
+
+TEST(RareLossTest, AccuraciesHaveTheNameOfTheirBlob) {
+  EXPECT_EQ(LossOf("op { type: 'Relu' input: 'data' output: 'y' }"),
+            (Lines{"Relu data -> y", "SoftmaxWithLoss y label -> softmax loss",
+                   "Accuracy softmax label -> accuracy", "loss accuracy"}));
+  EXPECT_EQ(LossOf("op { type: 'Sum' input: ['data', 'accuracy'] output: 'y' }"),
+            (Lines{"Sum data accuracy -> y", "SoftmaxWithLoss y label -> softmax loss",
+                   "Accuracy softmax label -> accuracy_of_loss", "loss accuracy_of_loss"}));
+  EXPECT_EQ(LossOf("op { type: 'Sum' input: ['data', 'accuracy', 'accuracy_of_loss', 'loss'] "
+                   "output: 'y' }"),
+            (Lines{"Sum data accuracy accuracy_of_loss loss -> y",
+                   "SoftmaxWithLoss y label -> softmax loss_of_loss",
+                   "Accuracy softmax label -> accuracy_of_loss_of_loss",
+                   "loss_of_loss accuracy_of_loss_of_loss"}));
+}
+
+// A softmax whose result another operator changes is none of the loss.
+TEST(RareLossTest, OnlyTheLastWriterOfTheOutputMayBeItsSoftmax) {
+  EXPECT_EQ(LossOf("op { type: 'Softmax' input: 'data' output: 'y' } "
+                   "op { type: 'Relu' input: 'y' output: 'y' }"),
+            (Lines{"Softmax data -> y", "Relu y -> y", "SoftmaxWithLoss y label -> softmax loss",
+                   "Accuracy softmax label -> accuracy", "loss accuracy"}));
+  EXPECT_EQ(LossOf("op { type: 'Relu' input: 'data' output: 'y' } "
+                   "op { type: 'Softmax' input: 'y' output: 'y' } "
+                   "op { type: 'Softmax' input: 'y' output: 'y' arg { name: 'axis' i: 0 } }"),
+            (Lines{"Relu data -> y", "Softmax y -> y",
+                   "SoftmaxWithLoss y label -> softmax loss axis=0",
+                   "Accuracy softmax label -> accuracy", "loss accuracy"}));
+}
+
+// --- predictors ---
+
+TEST(RarePredictorTest, AllOutputsAreListed) {
+  const TempDir dir;
+  Workspace ws;
+  Feed<float>(&ws, "w", {1, 2}, {4, 5});
+  Feed<float>(&ws, "b", {1}, {6});
+  const TrainDef def = ParsedRare<TrainDef>(R"(name: "line"
+      net { op { type: "FC" input: ["data", "w", "b"] output: "y" }
+            op { type: "Tanh" input: "y" output: "t" }
+            op { type: "Abs" input: "y" output: "a" }
+            op { type: "SquaredL2Distance" input: ["y", "label"] output: "d" }
+            op { type: "AveragedLoss" input: "d" output: "loss" } }
+      param { name: "w" dims: [1, 2] } param { name: "b" dims: 1 }
+      output: "t" output: "y" output: "a")");
+  SavePredictor(dir.path("model"), MakeTrainingNets(def), {}, ws);
+  const MetaNetDef meta = LoadMetaNetDef(dir.path("model"), "minidb");
+  for (const BlobsMap& entry : meta.blobs()) {
+    if (entry.key() != "OUTPUTS_BLOB_TYPE") continue;
+    EXPECT_THAT(entry.value(), ElementsAre("t", "y", "a"));
+  }
+  for (const NetsMap& entry : meta.nets()) {
+    if (entry.key() != "PREDICT_NET_TYPE") continue;
+    EXPECT_THAT(entry.value().external_output(), ElementsAre("t", "y", "a"));
+    EXPECT_EQ(entry.value().op_size(), 3);
+  }
+}
+
+TEST(RarePredictorTest, ScalesCountWithAndWithoutAMean) {
+  const DataFacts pixels = {.place = {},
+                            .records = 1,
+                            .tensors = {{TensorProto::BYTE, {8, 6, 3}}, {TensorProto::INT32, {1}}}};
+  for (const char* const mean : {"", "mean: 3 ", "mean: [1, 2, 3] "}) {
+    for (const char* const std : {"", "std: 2 "}) {
+      const ImagePreparation made = PreparationFor(
+          ParsedRare<InputDef>(std::string(mean) + std + "scale: 0.25"), pixels);
+      EXPECT_THAT(made.transform.scale, ElementsAre(0.25f)) << mean << std;
+      EXPECT_THAT(made.transform.std, ElementsAre(*std == 0 ? 1.f : 2.f)) << mean << std;
+    }
+  }
+}
+
+// --- logs ---
+
+// The last step of the drawing is that of the last line, of whatever kind.
+TEST(RareLogTest, CurvesOfATestAlone) {
+  LogLine first{.epoch = 1, .iteration = 10}, second{.epoch = 2, .iteration = 20};
+  first.test_loss = 2;
+  second.test_loss = 1;
+  const std::string svg = CurvesAsSvg("n", {first, second});
+  EXPECT_THAT(svg, HasSubstr(">loss</text>"));
+  EXPECT_THAT(svg, HasSubstr("stroke=\"#d55e00\" stroke-width=\"1.5\" "
+                             "points=\"380.0,60.0 700.0,280.0\""));
+  EXPECT_THAT(svg, Not(HasSubstr("#0072b2")));
+  EXPECT_THAT(svg, Not(HasSubstr(">accuracy</text>")));
+  // A training up to step 5, and a test behind step 20.
+  LogLine trained{.epoch = 1, .iteration = 5};
+  trained.loss = 3;
+  const std::string both = CurvesAsSvg("n", {trained, second});
+  EXPECT_THAT(both, HasSubstr("stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"220.0,60.0\""));
+  EXPECT_THAT(both, HasSubstr("stroke=\"#d55e00\" stroke-width=\"1.5\" points=\"700.0,280.0\""));
+  LogLine accurate = second;
+  accurate.test_loss.reset();
+  accurate.test_accuracy = 0.5;
+  const std::string accuracy = CurvesAsSvg("n", {accurate});
+  EXPECT_THAT(accuracy, HasSubstr(">accuracy</text>"));
+  EXPECT_THAT(accuracy, Not(HasSubstr(">loss</text>")));
+}
+
+// Of the images of a second, the log has whole numbers, and of the accuracy the mean of its own steps.
+TEST(RareLogTest, LinesOfARunAreThoseOfTheirSteps) {
+  const TempDir dir;
+  RecordDatabase database("minidb", dir.path("data"));
+  for (int i = 0; i < 4; ++i) {
+    TrainingRecord record{.key = RecordKey(i, 8), .tensors = {}};
+    for (const float number : {1.0f, 4.0f}) {
+      TensorProto* const tensor = record.tensors.add_protos();
+      tensor->add_dims(1);
+      tensor->set_data_type(TensorProto::FLOAT);
+      tensor->add_float_data(number);
+    }
+    database.Acceptor()(record);
+  }
+  database.Finish();
+  RunDef run = ParsedRare<RunDef>(R"(train { name: "line"
+      net { op { type: "FC" input: ["data", "w", "b"] output: "y" }
+            op { type: "SquaredL2Distance" input: ["y", "label"] output: "d" }
+            op { type: "AveragedLoss" input: "d" output: "loss" }
+            op { type: "AveragedLoss" input: "y" output: "mean" } }
+      param { name: "w" dims: [1, 1] } param { name: "b" dims: 1 trained: false }
+      input { batch_size: 1 } optimizer { rate: 0.5 } accuracy: "mean" } data { type: "minidb" }
+      epochs: 2)");
+  run.mutable_data()->set_path(dir.path("data"));
+  TrainingRun(dir.path("run"), run).Run({});
+  const std::string text = ReadWholeFile(dir.path("run/log.jsonl"));
+  const TrainingLog log(dir.path("run/log.jsonl"), static_cast<int64_t>(text.size()));
+  // y is 4 - 4 / 2^i before step i + 1.
+  int64_t steps = 0;
+  for (const LogLine& line : log.lines()) {
+    if (!line.loss) continue;
+    const double distance = 4 / std::exp2(static_cast<double>(steps++));
+    EXPECT_EQ(line.iteration, steps);
+    EXPECT_NEAR(*line.loss, distance * distance / 2, 1e-5);
+    EXPECT_NEAR(*line.accuracy, 4 - distance, 1e-5);
+    EXPECT_EQ(*line.images_per_second, std::floor(*line.images_per_second));
+    EXPECT_EQ(*line.rate, 0.5);
+  }
+  EXPECT_EQ(steps, 8);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::rare_trainings_test
