@@ -115,12 +115,12 @@ class HeaderParser {
     Expect('(');
     while (!TakeIf(')')) {
       shape.push_back(Integer());
+      if (shape.size() > Tensor::kMaxRank) Fail(MakeString("its rank is above ", Tensor::kMaxRank));
       TakeIf('L');  // Python 2
       if (!TakeIf(',')) {
         Expect(')');
         break;
       }
-      if (shape.size() > Tensor::kMaxRank) Fail(MakeString("its rank is above ", Tensor::kMaxRank));
     }
     return shape;
   }

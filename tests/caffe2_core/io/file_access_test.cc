@@ -95,6 +95,19 @@ TEST_F(FileAccessTest, BelowRejectsPathsThatLeaveTheRoot) {
   ExpectRefused(In(std::string(5000, 'x')), "File name too long");
 }
 
+TEST_F(FileAccessTest, BelowAllowsEachOfSeveralRoots) {
+  const std::string second = fs::canonical(dir_.path("root2")).string();
+  const std::string third = fs::canonical(dir_.path("outside")).string();
+  const FileAccess access =
+      FileAccess::Below({root_, In("none"), second, root_ + "/.", third, second + "/../root2"});
+  EXPECT_EQ(access.roots(), (std::vector<std::string>{root_, In("none"), second, third}));
+  EXPECT_EQ(access.CheckRead(In("a.db")), In("a.db"));
+  EXPECT_EQ(access.CheckRead(second + "/c.db"), second + "/c.db");
+  EXPECT_EQ(access.CheckWrite(third + "/new/./newer"), third + "/new/newer");
+  EXPECT_EQ(access.CheckWrite(third + "/new/."), third + "/new");
+  ExpectThrows([&] { access.CheckRead(dir_.path("root3")); }, "it is not below");
+}
+
 TEST_F(FileAccessTest, BelowWritesNoRootItself) {
   const std::string outside = "it is not below \"" + root_ + "\"";
   ExpectThrows([&] { Below().CheckWrite(root_); }, outside);

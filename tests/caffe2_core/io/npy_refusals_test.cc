@@ -52,6 +52,18 @@ Tensor Filled(const std::vector<int64_t>& dims, T value = 1) {
   return tensor;
 }
 
+// A comma may follow the last size.
+TEST(NpyRefusalsTest, OfRanksAbove64) {
+  for (const char* const end : {"1)", "1, )"}) {
+    std::string ones;
+    for (int i = 0; i < 63; ++i) ones += "1, ";
+    const Tensor most = ParseNpy(Npy(Dict("|u1", "(" + ones + end), "a"), "x");
+    EXPECT_EQ(most.dims(), std::vector<int64_t>(64, 1)) << end;
+    ExpectRefusals({{Read(Npy(Dict("|u1", "(1, " + ones + end), "a")),
+                     "cannot read \"x\" as .npy: its rank is above 64"}});
+  }
+}
+
 TEST(NpyRefusalsTest, OfTheHeader) {
   const std::string x = "cannot read \"x\" as .npy: ";
   const std::string array = Npy(Dict("|u1", "(2,)"), "ab");

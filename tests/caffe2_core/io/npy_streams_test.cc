@@ -106,6 +106,26 @@ uint64_t NumberAt(const std::string& bytes, size_t at, size_t count) {
   return number;
 }
 
+// Bit 11 states that a name is UTF-8, in the entry and in the directory.
+TEST(NpzStreamTest, MarksNamesInUtf8) {
+  const TempDir dir;
+  const std::pair<std::string, uint64_t> rows[] = {
+      {"plain", 0}, {"\xc3\xa9", 0x800}, {"\xff", 0}, {"a\xe2\x82\xac", 0x800}};
+  for (const auto& [name, flags] : rows) {
+    NpzStream archive(dir.path("a.npz"));
+    archive.Add(name, Floats({1}, 0));
+    archive.Finish();
+    const std::string bytes = ReadWholeFile(dir.path("a.npz"));
+    EXPECT_EQ(bytes.substr(0, 4), "PK\3\4");
+    EXPECT_EQ(NumberAt(bytes, 6, 2), flags) << name;
+    const size_t record = bytes.rfind("PK\1\2");
+    ASSERT_NE(record, std::string::npos);
+    EXPECT_EQ(NumberAt(bytes, record + 8, 2), flags) << name;
+    EXPECT_EQ(NumberAt(bytes, record + 28, 2), name.size() + 4);
+    EXPECT_EQ(bytes.substr(record + 46, name.size() + 4), name + ".npy");
+  }
+}
+
 // Entries that 16 bits cannot count are counted by the records of Zip64, which lie before the end.
 TEST(NpzStreamTest, LargeNumbersOfEntriesAreInTheRecordsOfZip64) {
   const TempDir dir;

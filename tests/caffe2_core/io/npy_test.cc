@@ -71,6 +71,20 @@ TEST(NpyTest, KeepsEveryElementType) {
   EXPECT_EQ(NpyBytes(flags).back(), '\1');
 }
 
+// Python 2 wrote sizes as long integers.
+TEST(NpyTest, ReadsLongSizesOfPython2) {
+  const std::string two = "\0\0\x80\x3f\0\0\0\x40"s;
+  for (const char* const shape : {"(2L, 1L)", "(2L,1L,)", "( 2L , 1 )", "(2, 1L)"}) {
+    const Tensor read = ParseNpy(Npy(Dict("<f4", shape), two), "x");
+    EXPECT_EQ(read.dims(), (std::vector<int64_t>{2, 1})) << shape;
+    EXPECT_EQ(Values<float>(read), (std::vector<float>{1, 2})) << shape;
+  }
+  EXPECT_EQ(ParseNpy(Npy(Dict("<f4", "(2L,)"), two), "x").dims(), std::vector<int64_t>{2});
+  for (const char* const shape : {"(2LL,)", "(L,)", "(2l,)"})
+    ExpectThrows([&] { ParseNpy(Npy(Dict("<f4", shape), two), "x"); },
+                 "cannot read \"x\" as .npy: ");
+}
+
 // ml_dtypes' float8_e5m2: 1, -2 and 57344.
 TEST(NpyTest, ReadsFloatingPointOf8BitsAsFloat) {
   const Tensor numbers = ParseNpy(Npy(Dict("<f1", "(3,)"), "\x3c\xc0\x7b"), "x");
