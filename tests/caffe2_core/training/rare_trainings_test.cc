@@ -17,6 +17,7 @@
 #include "caffe2_core/training/array_records.h"
 #include "caffe2_core/training/cifar_records.h"
 #include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/model_builder.h"
 #include "caffe2_core/training/predictor_database.h"
 #include "caffe2_core/training/record_database.h"
 #include "caffe2_core/training/training_log.h"
@@ -121,6 +122,33 @@ TEST(RareLossTest, OnlyTheLastWriterOfTheOutputMayBeItsSoftmax) {
             (Lines{"Relu data -> y", "Softmax y -> y",
                    "SoftmaxWithLoss y label -> softmax loss axis=0",
                    "Accuracy softmax label -> accuracy", "loss accuracy"}));
+}
+
+// --- models ---
+
+// A file of weights, or a second net, finds the states by their names, whether they go on or not.
+TEST(RareModelTest, ParametersOfAnLstmHaveTheirNames) {
+  for (const bool keeps : {false, true}) {
+    ModelBuilder model("rnn");
+    model.Lstm("data", "l",
+               {.steps = 2, .batch_size = 3, .inputs = 4, .units = 5, .keeps_state = keeps});
+    Lines names;
+    for (const ParamDef& param : model.def().param()) {
+      std::string line = param.name();
+      for (const int64_t dim : param.dims()) line += MakeString(" ", dim);
+      names.push_back(line + (param.trained() ? "" : " fixed"));
+    }
+    EXPECT_THAT(
+        names, ElementsAre("l_i2h_w 20 4", "l_i2h_b 20", "l_gates_w 20 5", "l_gates_b 20",
+                           "l_h_state 1 3 5 fixed", "l_c_state 1 3 5 fixed", "l_timestep 1 fixed"));
+    std::string copies;
+    for (const OperatorDef& op : model.def().net().op()) {
+      if (op.type() == "Copy") copies += op.input(0) + ">" + op.output(0) + " ";
+    }
+    EXPECT_EQ(copies, keeps ? "l_h_state>l_h_before l_c_state>l_c_before l_1_h>l_h_state "
+                              "l_1_c>l_c_state "
+                            : "");
+  }
 }
 
 // --- predictors ---
