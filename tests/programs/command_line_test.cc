@@ -199,6 +199,26 @@ TEST(CommandLineTest, HelpTextHasARowForEachOption) {
             "  example --code 1\n");
 }
 
+// A default follows a help of any length. Only rarely used options are left out of the short help.
+TEST(CommandLineTest, HelpTextHasDefaultsAndRepeatedOptions) {
+  const std::vector<Option> options = {{"long", "N", "17",
+                                        "a help of more words than fit into one line, to which is "
+                                        "added what holds if it is not given"},
+                                       {"many", "FILE", "none", "a file", true},
+                                       {"rare", "N", "5", "a number", false, true},
+                                       {"both", "N", "7", "some numbers", true, true}};
+  const std::string head =
+      "p\n\nusage: u\n\noptions:\n"
+      "  --long N                 a help of more words than fit into one line, to which\n"
+      "                           is added what holds if it is not given (17)\n"
+      "  --many FILE              a file (none)\n";
+  EXPECT_EQ(HelpText("p", "u", options, "", HelpDetail::kShort), head);
+  EXPECT_EQ(
+      HelpText("p", "u", options, "", HelpDetail::kAll),
+      head +
+          "  --rare N                 a number (5)\n  --both N                 some numbers (7)\n");
+}
+
 TEST(CommandLineTest, ReadsNumbersWithCommas) {
   EXPECT_THAT(Parse({"--mean", "1.5,-2,3e1"}).Floats("mean"), ElementsAre(1.5f, -2.f, 30.f));
 }

@@ -32,6 +32,20 @@ TEST(EscapedOutputTest, PutsCharactersTogetherThatComeInPieces) {
   EXPECT_EQ(stream.str(), "\xe2\x82\xac \\xc2\\x9b \xf0\x9f\x98\x80\\xc3");
 }
 
+// What has been written by a flush does not return with the next text.
+TEST(EscapedOutputTest, AFlushEndsACharacter) {
+  std::ostringstream stream;
+  const EscapedOutput escaped(stream);
+  stream << "a\xe2\x82" << std::flush;
+  EXPECT_EQ(stream.str(), "a\\xe2\\x82");
+  stream << "b" << std::flush << std::flush;
+  EXPECT_EQ(stream.str(), "a\\xe2\\x82b");
+  stream << "\xac\xc3" << std::flush << "\xa9";
+  stream << "c\xc3"
+         << "\xa9" << std::flush;
+  EXPECT_EQ(stream.str(), "a\\xe2\\x82b\\xac\\xc3\\xa9c\xc3\xa9");
+}
+
 // Records the length of the longest single write.
 class PieceRecorder : public std::streambuf {
  public:

@@ -101,6 +101,19 @@ TEST(HelpTextTest, FlagsHaveAHeadingForEachGroup) {
   }
 }
 
+// As modules register them.
+TEST(HelpTextTest, FlagsWithoutGroupAreThoseOfModules) {
+  static int wheels = 4;
+  ASSERT_TRUE(RegisterFlag("printed_text_wheels", &wheels, "how many", __FILE__));
+  const std::string text = FlagsText();
+  const std::string heading = "flags of Caffe2, modules:\n";
+  const size_t begin = text.find(heading);
+  ASSERT_NE(begin, std::string::npos) << text;
+  const std::string group = text.substr(begin, text.find("\n\n", begin) - begin);
+  EXPECT_NE(group.find("\n  --printed_text_wheels=int"), std::string::npos) << group;
+  EXPECT_NE(group.find("how many (4)"), std::string::npos) << group;
+}
+
 struct TextOfNumber {
   double number;
   const char* text;

@@ -218,6 +218,10 @@ TEST(CApiThreadsTest, AreThoseOfTheProcess) {
   EXPECT_EQ(GetNumThreads(), 3);
   EXPECT_EQ(caffe2rt_set_num_threads(1025), CAFFE2RT_INVALID_ARGUMENT);
   EXPECT_EQ(GetNumThreads(), 3);
+  EXPECT_EQ(caffe2rt_set_num_threads(1024), CAFFE2RT_OK);
+  EXPECT_EQ(GetNumThreads(), 1024);
+  EXPECT_EQ(caffe2rt_set_num_threads(1), CAFFE2RT_OK);
+  EXPECT_EQ(GetNumThreads(), 1);
   EXPECT_EQ(caffe2rt_set_num_threads(before), CAFFE2RT_OK);
 }
 
