@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,10 +23,13 @@
 #include "caffe2_core/training/record_database.h"
 #include "caffe2_core/training/training_log.h"
 #include "caffe2_core/training/training_nets.h"
+#include "caffe2_core/training/training_plan.h"
 #include "caffe2_core/training/training_run.h"
 #include "tests/caffe2_core/training/operator_line.h"
+#include "tests/caffe2_core/training/small_run.h"
 #include "tests/caffe2_core/training/training_records.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::rare_trainings_test {
@@ -64,6 +68,25 @@ TEST(RareRecordsTest, ArraysMayHaveOneRow) {
     EXPECT_THAT(ValuesOf<int32_t>(records[0].tensors.protos(1)), ElementsAre(-7));
     EXPECT_THAT(DimsOf(records[0].tensors.protos(1)), ElementsAre());
   }
+}
+
+// Labels are those that an int32 holds, at either end.
+TEST(RareRecordsTest, LabelsOfArraysAreThoseOfAnInt32) {
+  const TempDir dir;
+  const auto make = [&](int64_t label) {
+    Tensor labels(std::vector<int64_t>{2}, CPU);
+    labels.mutable_data<int64_t>()[0] = 5;
+    labels.mutable_data<int64_t>()[1] = label;
+    WriteNpy(dir.path("l.npy"), labels);
+    return Collect(
+        [&](const RecordAcceptor& accept) { ArrayRecords({dir.path("l.npy")}, 0, accept); });
+  };
+  for (const int64_t label : {int64_t{INT32_MIN}, int64_t{-1}, int64_t{0}, int64_t{INT32_MAX}})
+    EXPECT_THAT(ValuesOf<int32_t>(make(label).at(1).tensors.protos(0)), ElementsAre(label));
+  for (const int64_t label : {int64_t{INT32_MIN} - 1, int64_t{INT32_MAX} + 1, INT64_MIN, INT64_MAX})
+    EXPECT_THAT(MessageOf([&] { (void)make(label); }),
+                HasSubstr(MakeString("element 1 of \"", dir.path("l.npy"), "\" is ", label,
+                                     ", which no int32 holds")));
 }
 
 TEST(RareRecordsTest, OnlyFilesOfCifarsOwnNamesCount) {
@@ -148,6 +171,45 @@ TEST(RareModelTest, ParametersOfAnLstmHaveTheirNames) {
     EXPECT_EQ(copies, keeps ? "l_h_state>l_h_before l_c_state>l_c_before l_1_h>l_h_state "
                               "l_1_c>l_c_state "
                             : "");
+  }
+}
+
+// --- plans ---
+
+// A test works on copies of each state that it changes, in the order in which the net reads them.
+TEST(RarePlanTest, EachStateThatATestChangesIsCopied) {
+  const auto fact = [](int64_t records) {
+    return DataFacts{.place = {"minidb", "p"},
+                     .records = records,
+                     .tensors = {{TensorProto::FLOAT, {2}}, {TensorProto::FLOAT, {1}}}};
+  };
+  const std::string sums[] = {"one", "two", "three"};
+  for (size_t count = 0; count <= 3; ++count) {
+    std::string ops, params, adds;
+    Lines copies;
+    for (size_t i = 0; i < count; ++i) {
+      ops += "op { type: 'Add' input: ['" + sums[i] + "', 'loss'] output: '" + sums[i] + "' } ";
+      params += "param { name: '" + sums[i] + "' dims: 1 trained: false } ";
+      copies.push_back("Copy " + sums[i] + " -> test_" + sums[i]);
+    }
+    const RunDef run = ParsedRare<RunDef>(
+        "train { name: 'line' net { op { type: 'FC' input: ['data', "
+        "'w', 'b'] output: 'y' } op { type: 'SquaredL2Distance' input: ['y', 'label'] output: 'd' "
+        "} "
+        "op { type: 'AveragedLoss' input: 'd' output: 'loss' } " +
+        ops + "} param { name: 'w' dims: [1, 2] } param { name: 'b' dims: 1 } " + params +
+        "input { batch_size: 4 } } epochs: 2");
+    const TrainingPlan made = MakeTrainingPlan(run, {fact(12), fact(8)});
+    Lines found;
+    for (const OperatorDef& op : NetNamed(made.plan, "line_test_begin").op())
+      if (op.type() == "Copy") found.push_back(OperatorLine(op, true));
+    EXPECT_EQ(found, copies);
+    for (const OperatorDef& op : NetNamed(made.plan, "line_test").op()) {
+      if (op.type() == "Add") adds += op.input(0) + " " + op.output(0) + " ";
+    }
+    std::string want;
+    for (size_t i = 0; i < count; ++i) want += "test_" + sums[i] + " test_" + sums[i] + " ";
+    EXPECT_EQ(adds, want);
   }
 }
 
