@@ -423,5 +423,24 @@ TEST(ExportChoicesTest, RowsOfDoublesHaveFactorsOfDoubles) {
   }
 }
 
+// A weight that is the matrix already has one initializer, with all of its readers.
+TEST(ExportChoicesTest, WeightsThatAreTheirMatrixAreWrittenOnce) {
+  const struct {
+    int64_t axis;
+    std::vector<int64_t> dims;
+  } rows[] = {{0, {1, 6}}, {-2, {1, 6}}, {1, {6, 1}}};
+  for (const auto& row : rows) {
+    const bool one_row = row.dims[0] == 1;
+    const OnnxExport exported =
+        Export({Op("FC", I("axis_w", row.axis), "x w b", "h") + Op("Relu", "", "w", "y"),
+                {{"x", {{2, one_row ? 6 : 1}}}},
+                {{"w", FloatWeight(row.dims)}, {"b", FloatWeight({row.dims[0]})}},
+                {"h", "y"}});
+    EXPECT_EQ(GraphText(exported), "h = Gemm(x, w, b) transB=1\ny = Relu(w)\n") << row.axis;
+    ASSERT_EQ(exported.model.graph().initializer_size(), 2) << row.axis;
+    EXPECT_EQ(exported.model.graph().initializer(0).dims(0), row.dims[0]);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::export_choices_test
