@@ -255,7 +255,68 @@ TEST(RarePredictorTest, ScalesCountWithAndWithoutAMean) {
   }
 }
 
+// --- optimizers ---
+
+// Arguments of the optimizer reach the operators that update, each of them and in their order.
+TEST(RareOptimizerTest, AllArgumentsReachTheUpdate) {
+  const std::string arguments[] = {"beta1=0.5", "beta2=0.25", "epsilon=0.125"};
+  for (size_t count = 0; count <= 3; ++count) {
+    std::string given, want;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t equals = arguments[i].find('=');
+      given += "arg { name: '" + arguments[i].substr(0, equals) +
+               "' f: " + arguments[i].substr(equals + 1) + " } ";
+      want += " " + arguments[i];
+    }
+    const TrainingNets nets = MakeTrainingNets(ParsedRare<TrainDef>(
+        "name: 'line' net { op { type: 'FC' input: ['data', 'w', 'b'] output: 'y' } "
+        "op { type: 'SquaredL2Distance' input: ['y', 'label'] output: 'd' } "
+        "op { type: 'AveragedLoss' input: 'd' output: 'loss' } } "
+        "param { name: 'w' dims: [1, 2] } param { name: 'b' dims: 1 } optimizer { type: 'adam' " +
+        given + "}"));
+    int updates = 0;
+    for (const OperatorDef& op : nets.train.op()) {
+      if (op.type() != "Adam") continue;
+      ++updates;
+      std::string text;
+      for (const Argument& arg : op.arg()) text += MakeString(" ", arg.name(), "=", arg.f());
+      EXPECT_EQ(text, want);
+    }
+    EXPECT_EQ(updates, 2);
+  }
+}
+
 // --- logs ---
+
+// What counts is what the file has, up to its last line feed, and what is added behind it.
+TEST(RareLogTest, BytesAreThoseOfTheFile) {
+  const TempDir dir;
+  const std::string line = "{\"epoch\":1,\"iteration\":1}\n";
+  const auto size = static_cast<int64_t>(line.size());
+  const struct {
+    std::string text;
+    int64_t bytes, want;
+  } rows[] = {{line, 0, 0},
+              {line, size, size},
+              {line, size - 1, 0},
+              {line, 1000, size},
+              {line + line, size, size},
+              {line + line, 2 * size, 2 * size},
+              {line + "{\"e", 1000, size},
+              {line + "{\"e", size + 2, size},
+              {"", 1000, 0}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.bytes);
+    const std::string path = dir.Write("log", row.text);
+    TrainingLog log(path, row.bytes);
+    EXPECT_EQ(log.bytes(), row.want);
+    EXPECT_EQ(static_cast<int64_t>(std::filesystem::file_size(path)), row.want);
+    EXPECT_EQ(static_cast<int64_t>(log.lines().size()), row.want / size);
+    log.Add({.epoch = 1, .iteration = 1});
+    EXPECT_EQ(log.bytes(), row.want + size);
+    EXPECT_EQ(static_cast<int64_t>(std::filesystem::file_size(path)), row.want + size);
+  }
+}
 
 // The last step of the drawing is that of the last line, of whatever kind.
 TEST(RareLogTest, CurvesOfATestAlone) {
