@@ -7,6 +7,7 @@
 
 #include "caffe2_core/graph/drawing/argument_text.h"
 #include "caffe2_core/graph/drawing/node_text.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::box_text_test {
@@ -113,6 +114,20 @@ TEST(BoxTextTest, WindowsAreStatedForEachAxis) {
       {kernel + I("axis", 1), three},
   };
   for (const auto& row : rows) EXPECT_EQ(Detail("Conv", row.args), row.text) << row.args;
+}
+
+// Numbers that are not integers are no windows, and only some arguments are element types.
+TEST(BoxTextTest, ArgumentsOfOtherKindsAreStatedAsTheyAre) {
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernel' f: 3.5 }"), "kernel 3.5");
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernel' f: 3.5 } " + I("stride", 2)), "stride 2");
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernels' floats: 3.5 } " + I("kernel", 2)),
+            "2" + kTimes + "2");
+  EXPECT_EQ(Detail("Cast", I("to", 1)), MakeString("to ", DataTypeName(TensorProto::FLOAT)));
+  EXPECT_EQ(Detail("Cast", I("axis", 1)), "axis 1");
+  EXPECT_EQ(Detail("Cast", I("to", 99)), "to 99");
+  EXPECT_EQ(Detail("Cast", I("to", (int64_t{1} << 32) + 1)), "to 4294967297");
+  EXPECT_EQ(Detail("Cast", "arg { name: 'to' s: 'float' }"), "to \"float\"");
+  EXPECT_EQ(Detail("Cast", "arg { name: 'to' f: 1.5 }"), "to 1.5");
 }
 
 TEST(BoxTextTest, OtherArgumentsAreTheFirstShortOnes) {
