@@ -6,7 +6,12 @@
 #include <vector>
 
 #include "caffe2_core/graph/drawing/argument_text.h"
+#include "caffe2_core/graph/drawing/markup.h"
+#include "caffe2_core/graph/drawing/node_box.h"
 #include "caffe2_core/graph/drawing/node_text.h"
+#include "caffe2_core/graph/net_summary.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::box_text_test {
@@ -113,6 +118,57 @@ TEST(BoxTextTest, WindowsAreStatedForEachAxis) {
       {kernel + I("axis", 1), three},
   };
   for (const auto& row : rows) EXPECT_EQ(Detail("Conv", row.args), row.text) << row.args;
+}
+
+// A name and its shape share a line where they fit and there are several outputs.
+TEST(BoxTextTest, NamesAndShapesShareLinesWhereTheyFit) {
+  const std::string shape = "float [2, 3]";
+  for (size_t size = 1; size <= 80; ++size) {
+    NetSummary summary;
+    summary.ops.emplace_back();
+    const std::string name(size, 'm'), both = name + ": " + shape;
+    for (const std::string& output : {name, std::string("n")}) {
+      summary.ops[0].output_names.push_back(output);
+      summary.ops[0].outputs.push_back(
+          CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT));
+    }
+    if (TextWidth(both, kTextPx, false) <= kMostTextPx) {
+      EXPECT_THAT(OutputLines(summary, {0}), ElementsAre(both, "n: " + shape)) << size;
+    } else {
+      EXPECT_THAT(OutputLines(summary, {0}), ElementsAre(name, shape, "n: " + shape)) << size;
+    }
+    summary.ops[0].output_names.pop_back();
+    EXPECT_THAT(OutputLines(summary, {0}), ElementsAre(name, shape)) << size;
+  }
+}
+
+// A number in one operator, and what is not known in the other.
+TEST(BoxTextTest, UnknownShapesAreNotLikeNumbers) {
+  NetSummary summary;
+  for (const TensorShape& shape :
+       {CreateTensorShape(std::vector<int64_t>(), TensorProto::FLOAT), UnknownShape()}) {
+    summary.ops.emplace_back();
+    summary.ops.back().output_names = {"y"};
+    summary.ops.back().outputs = {shape};
+  }
+  summary.ops[1].outputs[0].set_data_type(TensorProto::FLOAT);
+  EXPECT_THAT(OutputLines(summary, {0}), ElementsAre("y", "float []"));
+  EXPECT_THAT(OutputLines(summary, {0, 1}), ElementsAre("y"));
+  EXPECT_THAT(OutputLines(summary, {1, 0}), ElementsAre("y"));
+}
+
+// Numbers that are not integers are no windows, and only some arguments are element types.
+TEST(BoxTextTest, ArgumentsOfOtherKindsAreStatedAsTheyAre) {
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernel' f: 3.5 }"), "kernel 3.5");
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernel' f: 3.5 } " + I("stride", 2)), "stride 2");
+  EXPECT_EQ(Detail("Conv", "arg { name: 'kernels' floats: 3.5 } " + I("kernel", 2)),
+            "2" + kTimes + "2");
+  EXPECT_EQ(Detail("Cast", I("to", 1)), MakeString("to ", DataTypeName(TensorProto::FLOAT)));
+  EXPECT_EQ(Detail("Cast", I("axis", 1)), "axis 1");
+  EXPECT_EQ(Detail("Cast", I("to", 99)), "to 99");
+  EXPECT_EQ(Detail("Cast", I("to", (int64_t{1} << 32) + 1)), "to 4294967297");
+  EXPECT_EQ(Detail("Cast", "arg { name: 'to' s: 'float' }"), "to \"float\"");
+  EXPECT_EQ(Detail("Cast", "arg { name: 'to' f: 1.5 }"), "to 1.5");
 }
 
 TEST(BoxTextTest, OtherArgumentsAreTheFirstShortOnes) {

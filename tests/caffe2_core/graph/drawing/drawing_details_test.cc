@@ -112,6 +112,26 @@ TEST(DrawingDetailsTest, LayoutsEndWithStop) {
   });
 }
 
+// Points that only order the nets, and lines without names, are not nodes of the graph.
+TEST(DrawingDetailsTest, LayoutsMayHaveOtherNodesAndEdges) {
+  const std::string whole =
+      "graph 1 3 3\nnode n0 1 1 1 1\nnode n1 1 2 1 1\nedge n0 n1 4 1 1 1 1 1 1 1 1\n";
+  const auto read = [&](const std::string& line) {
+    return [text = whole + line + "\nstop\n"] { (void)ReadGraphvizLayout(PairOfNodes(), text); };
+  };
+  for (const char* const line :
+       {"node", "node q0 1 1 1 1", "node q", "other n0 n1 4", "edge", "edge n0", "edge n0 n1",
+        "edge q0 n1 4 1 1", "edge n0 q1 4 1 1", " "}) {
+    EXPECT_NO_THROW(read(line)()) << line;
+  }
+  ExpectRefusals({
+      {read("node n 1 1 1 1"), "layout has \"n\", want the name of a node"},
+      {read("node n2 1 1 1 1"), "layout has \"n2\", want the name of a node"},
+      {read("node nx 1 1 1 1"), "layout has \"nx\", want the name of a node"},
+      {read("edge n n1 4 1 1 1 1 1 1 1 1"), "layout has \"n\", want the name of a node"},
+  });
+}
+
 // The first line is that of the first edge.
 TEST(DrawingDetailsTest, EdgesBetweenTwoNodesHaveTheirOwnPoints) {
   FlowGraph graph = PairOfNodes();

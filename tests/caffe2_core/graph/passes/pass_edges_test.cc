@@ -421,6 +421,12 @@ TEST(ActivationEdgesTest, NeedsToKnowTheOperators) {
   EXPECT_EQ(FuseActivation(net, context).op_size(), 2);
   context.has_operator = [](const std::string&, DeviceType) { return true; };
   EXPECT_EQ(FuseActivation(net, context).op_size(), 1);
+  const NetDef sum = test::ParseNet(R"(
+      op { type: "Conv" input: "x" input: "w" output: "a" }
+      op { type: "Sum" input: "a" input: "z" output: "y" })");
+  EXPECT_EQ(FuseSum(sum, context).op_size(), 1);
+  context.has_operator = nullptr;
+  EXPECT_EQ(FuseSum(sum, context).op_size(), 2);
 }
 
 // What other processes or files see is more than the outputs.
