@@ -93,7 +93,8 @@ void WriteLayerNorm(OperatorExport* op) {
     inputs.push_back(op->In(2));
   } else {
     const OnnxDims dims = op->InputDims(0);
-    inputs.push_back(op->graph().Filled({dims.begin() + op->Axis("axis", 1), dims.end()}, 1));
+    inputs.push_back(
+        op->graph().Filled({dims.begin() + op->Axis("axis", 1), dims.end()}, 1, op->InputType(0)));
   }
   const std::vector<std::string> outputs = LayerNormOutputs(op);
   op->Node("LayerNormalization", inputs, outputs,

@@ -246,12 +246,20 @@ std::string OnnxGraph::Floats(const OnnxFloats& values) {
   return name;
 }
 
-std::string OnnxGraph::Filled(const OnnxDims& dims, float value) {
+std::string OnnxGraph::Filled(const OnnxDims& dims, float value, TensorProto_DataType type) {
   const std::string name = NewName("const");
-  auto* tensor = AddInitializer(name, onnx::TensorProto::FLOAT, dims);
+  const bool is_double = type == TensorProto::DOUBLE;
+  auto* tensor =
+      AddInitializer(name, is_double ? onnx::TensorProto::DOUBLE : onnx::TensorProto::FLOAT, dims);
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
-  for (int64_t i = 0; i < count; ++i) tensor->add_float_data(value);
+  for (int64_t i = 0; i < count; ++i) {
+    if (is_double) {
+      tensor->add_double_data(value);
+    } else {
+      tensor->add_float_data(value);
+    }
+  }
   return name;
 }
 

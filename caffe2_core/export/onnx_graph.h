@@ -55,8 +55,9 @@ class OnnxGraph {
   std::string Scalar(float value);
   std::string Scalar(int64_t value);
   std::string Floats(const OnnxFloats& values);  // one axis
-  // Elements that are all `value`.
-  std::string Filled(const OnnxDims& dims, float value);
+  // Elements that are all `value`, of type float or double.
+  std::string Filled(const OnnxDims& dims, float value,
+                     TensorProto_DataType type = TensorProto::FLOAT);
   // An initializer of that name with the values of an operator such as GivenTensorFill.
   onnx::TensorProto* AddInitializer(const std::string& name, int32_t type, const OnnxDims& dims);
 

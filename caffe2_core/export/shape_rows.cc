@@ -59,8 +59,10 @@ std::vector<int64_t> SplitSizes(OperatorExport* op, int64_t axis) {
   const auto count = static_cast<int64_t>(outputs);
   if (op->args.GetSingleArgument<int>("uneven", 0) == 0)
     return std::vector<int64_t>(outputs, size / count);
-  std::vector<int64_t> sizes(outputs, (size + count - 1) / count);
-  sizes.back() = size - (count - 1) * sizes[0];
+  std::vector<int64_t> sizes;
+  const int64_t most = (size + count - 1) / count;
+  for (int64_t left = size; sizes.size() < outputs; left -= sizes.back())
+    sizes.push_back(std::min(most, left));
   return sizes;
 }
 

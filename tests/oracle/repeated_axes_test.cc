@@ -79,7 +79,8 @@ TEST(RepeatedAxesTest, RecordedCallsComputeTheSameAgainAndAgain) {
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].status == CaseStatus::kFailed)
       failures.push_back(MakeString(entries[i].type, ", ", entries[i].id, ": ", results[i].what));
-    if (results[i].status == CaseStatus::kPassed) passed.insert(entries[i].type.substr(0, entries[i].type.find(',')));
+    if (results[i].status == CaseStatus::kPassed)
+      passed.insert(entries[i].type.substr(0, entries[i].type.find(',')));
   }
   EXPECT_EQ(absl::StrJoin(failures, "\n"), "");
   EXPECT_GT(passed.size(), 350u);  // the other rows fit calls that are not among these

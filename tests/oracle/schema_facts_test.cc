@@ -1,6 +1,6 @@
 // The schemas of the built-in operators, compared with what the original's registry answered when it was asked
 // (reference/caffe2_registry_1_8.tsv: numbers of inputs and outputs, operands that may or must be in place, whether there
-// is a gradient) and with the defaults that the original's sources state (reference/caffe2_operators.tsv).
+// is a gradient) and with the defaults and names that the original's sources state (reference/caffe2_operators.tsv).
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -251,6 +251,105 @@ TEST(SchemaFactsTest, DefaultsOfArgumentsAreTheOriginals) {
     }
   });
   EXPECT_GT(compared, 1000);
+}
+
+// Types of which an operand has another name on purpose: where the original says in other words what it is.
+bool HasOtherNames(const std::string& type) {
+  static const std::set<std::string> types = {"Adagrad",
+                                              "Adam",
+                                              "AffineChannelGradient",
+                                              "CollectAndDistributeFpnRpnProposals",
+                                              "ComputeOffset",
+                                              "ConcatTensorVector",
+                                              "Conditional",
+                                              "CopyOnDeviceLike",
+                                              "CreateMutex",
+                                              "DequeueRebatchingQueue",
+                                              "Fused8BitRowwiseQuantizedToFloat",
+                                              "GroupSpatialSoftmaxGradient",
+                                              "ImageInput",
+                                              "IntIndexCreate",
+                                              "Lars",
+                                              "LearningRate",
+                                              "LengthsMaxWithMainInputAndForwardOutputGradient",
+                                              "LengthsTile",
+                                              "LengthsToWeights",
+                                              "LengthsWeightedSumWithMainInputGradient",
+                                              "LongIndexCreate",
+                                              "ONNXWhile",
+                                              "PRelu",
+                                              "PSRoIPool",
+                                              "PSRoIPoolGradient",
+                                              "PackRecords",
+                                              "Pow",
+                                              "ReadRandomBatch",
+                                              "RoIPool",
+                                              "RowWiseSparseAdagrad",
+                                              "RowWiseSparseAdam",
+                                              "SegmentIdsToLengths",
+                                              "SegmentIdsToRanges",
+                                              "Size",
+                                              "SoftmaxWithLoss",
+                                              "SoftsignGradient",
+                                              "SortedSegmentRangeLogMeanExpGradient",
+                                              "SortedSegmentRangeLogSumExpGradient",
+                                              "SortedSegmentRangeMaxGradient",
+                                              "SortedSegmentRangeMeanGradient",
+                                              "SortedSegmentRangeSumGradient",
+                                              "SparseAdagrad",
+                                              "SparseAdam",
+                                              "SparseLengthsPositionalWeightedSum",
+                                              "SparseLengthsWeightedSumFused8BitRowwise",
+                                              "SparseLengthsWeightedSumWithMainInputGradient",
+                                              "SparseMomentumSGDUpdate",
+                                              "SpatialSoftmaxWithLoss",
+                                              "Sum",
+                                              "Summarize",
+                                              "TensorProtosDBInput",
+                                              "TensorVectorSize",
+                                              "TopK",
+                                              "UnPackRecords",
+                                              "UniformFill",
+                                              "UnpackSegments",
+                                              "WeightedSum",
+                                              "Where",
+                                              "YellowFin"};
+  return types.contains(type);
+}
+
+// Whether a name of the original says only that a tensor is read or written. It is X or Y here.
+bool IsGeneralName(const std::string& name) {
+  static const std::set<std::string> names = {
+      "input", "output",  "data",       "data_0",     "data_in", "tensor", "C",  "mat",
+      "Y",     "reduced", "tiled_data", "transposed", "mean",    "max",    "min"};
+  return names.contains(name);
+}
+
+// Compares the operands that have a name in both, up to a list of any length. Returns how many.
+int CompareNames(const std::string& type, const std::string& wanted,
+                 const std::vector<OpSchema::NamedDoc>& operands) {
+  const std::vector<std::string> names = absl::StrSplit(wanted, ',');
+  if (wanted == "-") return 0;
+  int compared = 0;
+  for (size_t i = 0; i < std::min(names.size(), operands.size()); ++i) {
+    const std::string& name = operands[i].name;
+    if (name.find("...") != std::string::npos) break;
+    if (IsGeneralName(names[i]) && (name == "X" || name == "Y")) continue;
+    ++compared;
+    EXPECT_EQ(name, names[i]) << "operand " << i << " of " << type;
+  }
+  return compared;
+}
+
+TEST(SchemaFactsTest, NamesOfOperandsAreTheOriginals) {
+  SKIP_WITHOUT_SHARED(kOperators);
+  int compared = 0;
+  ForEachKnownType(kOperators, "name", [&](const Row& row, const OpSchema& schema) {
+    if (HasOtherNames(schema.type())) return;
+    compared += CompareNames(schema.type(), row.at("input_names"), schema.input_docs());
+    compared += CompareNames(schema.type(), row.at("output_names"), schema.output_docs());
+  });
+  EXPECT_GT(compared, 600);
 }
 
 }  // namespace

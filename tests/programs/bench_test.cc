@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -226,6 +228,14 @@ TEST_F(BenchProgramTest, EachConvolutionIsTimedOnce) {
                    "x=1,2,4"),
               StartsWith("2 to 2 channels, 1 image: "));
   EXPECT_THAT(ReadWholeFile(table), HasSubstr(isa + "\tNCHW\t1x2x4\t2\t1\t1\t0\t0\t1\t1\t"));
+  // There is nothing to time on an empty batch.
+  std::filesystem::remove(table);
+  const ProgramResult empty =
+      RunCaffe2({"bench", "--predict-net", dir_.path("convs.pbtxt"), "--init-net", init, "--input",
+                 "x=0,2,4", "--warmup", "0", "--iterations", "1", "--tune", table});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_EQ(empty.err, "caffe2: net \"c\" has no convolution of a known shape to time\n");
+  EXPECT_FALSE(std::filesystem::exists(table));
 }
 
 TEST_F(BenchProgramTest, ExplainsWhichKernelsRun) {

@@ -39,6 +39,29 @@ TEST(InspectPlanTest, FollowsBlobsFromNetToNet) {
   EXPECT_THAT(RunCaffe2({"inspect", plan, "--limit", "1"}).out, HasSubstr("... --limit 3 prints"));
 }
 
+// A step reads its stop blob; in a loop that may be the one of the iteration before.
+TEST(InspectPlanTest, StopBlobsFlowToSteps) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(name: "p"
+      network { name: "a" op { type: "ConstantFill" output: "t" } }
+      network { name: "b" op { type: "ConstantFill" output: "s" } }
+      execution_step { name: "outer" num_iter: 2
+                       substep { name: "in" network: "a" should_stop_blob: "s" }
+                       substep { name: "last" network: "b" }
+                       substep { network: "a" should_stop_blob: "s" } })");
+  const ProgramResult text = RunCaffe2({"inspect", plan});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\n  blob  written by  read by\n"
+                                  "  s     (outside)   step in\n"));
+  EXPECT_THAT(text.out, HasSubstr("\n  s     b           step in (next iteration)\n"));
+  EXPECT_THAT(text.out, HasSubstr("\n  s     b           step without name\n"));
+  const std::string flows = JsonAt(RunCaffe2({"inspect", plan, "--json"}).out, "/blobs");
+  EXPECT_THAT(flows, HasSubstr(R"({"blob":"s","stops_step":"in"})"));
+  EXPECT_THAT(flows, HasSubstr(R"({"blob":"s","written_by":"b","stops_step":"in",)"
+                               R"("next_iteration":true})"));
+  EXPECT_THAT(flows, HasSubstr(R"({"blob":"s","written_by":"b","stops_step":""})"));
+}
+
 TEST(InspectDatabaseTest, ListsAsManyRecordsAsAsked) {
   const TempDir dir;
   std::string records;

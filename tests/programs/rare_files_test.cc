@@ -80,6 +80,33 @@ TEST_F(RareFilesTest, CountersAndTextsOfADatabaseAreNoTensors) {
   EXPECT_EQ(Run(Joined({"check"}, nets)).code, 1);
 }
 
+// Each init net may open what is beside it, wherever the others are.
+TEST_F(RareFilesTest, EveryInitNetReachesItsFolder) {
+  std::string inputs, sum;
+  Words nets = {"--predict-net", "DIR/net/net.pbtxt"};
+  for (const std::string name : {"a", "b", "c"}) {
+    Blob blob;
+    FillFloats(&blob, {1}, static_cast<float>(name[0] - 'a' + 1));
+    fs::create_directories(dir_.path(name));
+    WriteBlobs(name + "/w.minidb", {{name, &blob}});
+    dir_.Write(name + "/init.pbtxt", "name: \"" + name + "\" op { type: \"Load\" output: \"" +
+                                         name + "\" arg { name: \"db\" s: \"w.minidb\" } arg { " +
+                                         "name: \"db_type\" s: \"minidb\" } }");
+    inputs += "external_input: \"" + name + "\" ";
+    sum += "input: \"" + name + "\" ";
+    nets = Joined(nets, {"--init-net", "DIR/" + name + "/init.pbtxt"});
+  }
+  dir_.Write("net/net.pbtxt", "name: \"n\" " + inputs +
+                                  "external_output: \"y\" op { type: \"Sum\" " + sum +
+                                  "output: \"y\" }");
+  EXPECT_THAT(Out(Joined({"run"}, nets)), HasSubstr("y  float [1]\n  6\n"));
+  Words check = {"check", "DIR/net/net.pbtxt"};
+  check.insert(check.end(), nets.begin() + 2, nets.end());
+  const std::string checked = Out(check);
+  for (const std::string name : {"a", "b", "c"})
+    EXPECT_THAT(checked, HasSubstr("net \"" + name + "\": fine\n"));
+}
+
 // Programs of Caffe2 have written tensors with the names of their devices, or without a type.
 TEST_F(RareFilesTest, TensorsOfADatabaseHaveShapesWhateverTheirDevice) {
   dir_.Write("init.pbtxt", R"(name: "i" op { type: "Load" output: "w"

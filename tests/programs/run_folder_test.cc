@@ -344,6 +344,19 @@ TEST_F(RunFolderTest, StyleNetsReadAndWriteBytes) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("uint8 [1, 2, 3, 4]   a.png (BGRA bytes)"),
                                 HasSubstr("\nstyled  saved as " + saved)));
+  // Bytes have the size of the options, too.
+  const std::pair<std::vector<std::string>, const char*> sizes[] = {
+      {{"--resize", "6x4"}, "uint8 [1, 4, 6, 4]   a.png (resized 3x2 -> 6x4, BGRA bytes)\n"},
+      {{"--resize", "1"}, "uint8 [1, 1, 2, 4]   a.png (resized 3x2 -> 1, BGRA bytes)\n"},
+      {{"--crop", "1x2"}, "uint8 [1, 2, 1, 4]   a.png (centre 1x2, BGRA bytes)\n"},
+      {{"--resize", "6x4", "--crop", "2"},
+       "uint8 [1, 2, 2, 4]   a.png (resized 3x2 -> 6x4, centre 2, BGRA bytes)\n"}};
+  for (const auto& [options, text] : sizes) {
+    std::vector<std::string> args = {"run", "--init-net", init, "--predict-net",
+                                     net_,  "--image",    image};
+    args.insert(args.end(), options.begin(), options.end());
+    EXPECT_THAT(RunCaffe2(args).out, HasSubstr(text));
+  }
   const ProgramResult unknown = RunCaffe2({"run", "--init-net", init, "--predict-net", net_,
                                            "--image", image, "--save-image", "out=" + saved});
   EXPECT_EQ(unknown.code, 1);

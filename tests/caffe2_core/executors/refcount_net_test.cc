@@ -69,6 +69,26 @@ TEST_F(RefcountNetTest, KeepsAValueThatIsWrittenAfterTheLastRead) {
   }
 }
 
+// Between its last reader and the next writer, nothing of a blob is kept.
+TEST_F(RefcountNetTest, FreesAValueThatIsWrittenAgainLater) {
+  int looks = 0;
+  Calls() = {{"look", [&](OperatorBase*) {
+                ExpectFreed("a");
+                ExpectTensor<float>(ws_, "c", {2}, {1, 0});
+                ++looks;
+              }}};
+  const auto net = Make(R"(name: "n" type: "simple_refcount"
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Relu" input: "a" output: "c" }
+      op { type: "ExecutorTestCall" name: "look" input: "c" output: "d" }
+      op { type: "Copy" input: "x" output: "a" })");
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_TRUE(net->Run());
+    ExpectTensor<float>(ws_, "a", {2}, {1, -2});
+  }
+  EXPECT_EQ(looks, 2);
+}
+
 // The net declares no external input. What its first operator reads is a result of the run before.
 TEST_F(RefcountNetTest, KeepsWhatItReadsBeforeItIsWrittenWithoutADeclaration) {
   Feed<float>(&ws_, "one", {2}, {1, 1});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/export/onnx_graph.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "tests/caffe2_core/export/exported_graph.h"
 #include "tests/caffe2_core/export/operator_text.h"
@@ -389,6 +390,56 @@ TEST(ExportChoicesTest, SoftmaxOfImagesIsThatOfTheirRows) {
   EXPECT_EQ(text(I("axis", 2), {2, 3, 4, 5}), rows(2));
   EXPECT_EQ(text(I("axis", -2), {2, 3, 4, 5}), rows(2));
   EXPECT_EQ(text(I("axis", 3), {2, 3, 4, 5}), "y = Softmax(x) axis=-1\n");
+}
+
+// Regression: the last of 5 pieces of 6 elements had a negative size.
+TEST(ExportChoicesTest, UnevenPiecesOfShortAxesAreEmptyAtTheEnd) {
+  const struct {
+    int64_t size;
+    const char* pieces;
+  } rows[] = {{5, "[1, 1, 1, 1, 1]"}, {6, "[2, 2, 2, 0, 0]"}, {7, "[2, 2, 2, 1, 0]"},
+              {9, "[2, 2, 2, 2, 1]"}, {3, "[1, 1, 1, 0, 0]"}, {11, "[3, 3, 3, 2, 0]"}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(GraphText(Export({Op("Split", I("axis", 0) + I("uneven", 1), "x", "a b c d y"),
+                                {{"x", {{row.size}}}}})),
+              MakeString("a, b, c, d, y = Split(x, ", row.pieces, ") axis=0\n"));
+  }
+}
+
+// Regression: the factors of doubles were floats, which ONNX does not mix.
+TEST(ExportChoicesTest, RowsOfDoublesHaveFactorsOfDoubles) {
+  for (const auto type : {TensorProto::FLOAT, TensorProto::DOUBLE}) {
+    const OnnxExport exported =
+        Export({Op("LayerNorm", "", "x", "y m s"), {{"x", {{2, 3}, type}}}});
+    ASSERT_EQ(exported.model.graph().initializer_size(), 1);
+    const onnx::TensorProto& factors = exported.model.graph().initializer(0);
+    EXPECT_EQ(factors.data_type(), ExportedTypeOf(type));
+    EXPECT_THAT(factors.dims(), ElementsAre(3));
+    if (type == TensorProto::FLOAT) {
+      EXPECT_THAT(factors.float_data(), ElementsAre(1, 1, 1));
+    } else {
+      EXPECT_THAT(factors.double_data(), ElementsAre(1, 1, 1));
+    }
+  }
+}
+
+// A weight that is the matrix already has one initializer, with all of its readers.
+TEST(ExportChoicesTest, WeightsThatAreTheirMatrixAreWrittenOnce) {
+  const struct {
+    int64_t axis;
+    std::vector<int64_t> dims;
+  } rows[] = {{0, {1, 6}}, {-2, {1, 6}}, {1, {6, 1}}};
+  for (const auto& row : rows) {
+    const bool one_row = row.dims[0] == 1;
+    const OnnxExport exported =
+        Export({Op("FC", I("axis_w", row.axis), "x w b", "h") + Op("Relu", "", "w", "y"),
+                {{"x", {{2, one_row ? 6 : 1}}}},
+                {{"w", FloatWeight(row.dims)}, {"b", FloatWeight({row.dims[0]})}},
+                {"h", "y"}});
+    EXPECT_EQ(GraphText(exported), "h = Gemm(x, w, b) transB=1\ny = Relu(w)\n") << row.axis;
+    ASSERT_EQ(exported.model.graph().initializer_size(), 2) << row.axis;
+    EXPECT_EQ(exported.model.graph().initializer(0).dims(0), row.dims[0]);
+  }
 }
 
 }  // namespace

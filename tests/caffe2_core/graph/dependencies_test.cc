@@ -136,6 +136,18 @@ const Row kRows[] = {
         op { type: "If" input: "c" arg { name: "then_net" n {
           op { type: "CreateBlobsQueue" output: "q" } op { type: "CloseBlobsQueue" input: "q" } } } })",
      {{}, {}, {0}, {1}, {0, 1, 2, 3}}},
+    {"PuttingAndClosingInNestedNets",
+     R"(op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "EnqueueBlobs" input: "q" input: "x" output: "x" } } } }
+        op { type: "DequeueBlobs" input: "q" output: "y" }
+        op { type: "EnqueueBlobs" input: "q" input: "z" output: "z" }
+        op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "CloseBlobsQueue" input: "q" } } } }
+        op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "DequeueBlobs" input: "q" output: "u" } } } }
+        op { type: "If" input: "c" arg { name: "then_net" n {
+          op { type: "EnqueueBlobs" input: "q" input: "v" output: "v" } } } })",
+     {{}, {}, {0}, {2}, {1}, {3}}},
     // b and c share the memory of a.
     {"Alias",
      R"(op { output: "a" }

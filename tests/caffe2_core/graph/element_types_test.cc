@@ -35,6 +35,29 @@ TEST(ElementTypesTest, TypesThatDependOnNoInputAreKnownWithoutTheirs) {
   EXPECT_TRUE(relu.empty() || relu[0] == TensorProto::UNDEFINED);
 }
 
+OPERATOR_SCHEMA(ElementTypesTestThird).NumInputs(3).NumOutputs(1).IdenticalTypeAndShapeOfInput(2);
+OPERATOR_SCHEMA(ElementTypesTestSecond).NumInputs(3).NumOutputs(1).IdenticalTypeAndShapeOfInput(1);
+
+// The types that operators state of blobs of unknown shape reach each input of later operators.
+TEST(ElementTypesTest, TypesOfAnyInputGoOn) {
+  const NetDef net = test::ParseNet(R"(
+      op { type: "Cast" input: "u" output: "t" arg { name: "to" i: 2 } }
+      op { type: "ElementTypesTestSecond" input: "u" input: "t" input: "u" output: "second" }
+      op { type: "ElementTypesTestThird" input: "u" input: "u" input: "second" output: "third" }
+      op { type: "ElementTypesTestThird" input: "t" input: "t" input: "u" output: "none" }
+      op { type: "ElementTypesTestSecond" input: "u" input: "u" input: "t" output: "second" })");
+  std::vector<OpShapes> of_operators(5);
+  ShapeMap shapes;
+  StateElementTypes(net, &of_operators, &shapes);
+  EXPECT_EQ(shapes["t"].data_type(), TensorProto::INT32);
+  EXPECT_EQ(of_operators[1].outputs[0].data_type(), TensorProto::INT32);
+  EXPECT_EQ(of_operators[2].inputs[2].data_type(), TensorProto::INT32);
+  EXPECT_EQ(shapes["third"].data_type(), TensorProto::INT32);
+  // Nothing is known of `none`, and of `second` since it was overwritten.
+  EXPECT_EQ(shapes.count("none"), 0u);
+  EXPECT_EQ(shapes.count("second"), 0u);
+}
+
 TEST(ElementTypesTest, UnknownOperatorsHaveNone) {
   EXPECT_TRUE(TypesOf("type: 'NoSuchOperator' input: 'x' output: 'y'", {UnknownShape()}).empty());
 }

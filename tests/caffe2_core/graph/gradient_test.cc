@@ -18,6 +18,23 @@ class DenseMaker : public GradientMakerBase {
 };
 REGISTER_GRADIENT(GradientTestDense, DenseMaker);
 
+// Its operators have a device, an engine and an argument of their own.
+class PlacedMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<OperatorDef> ops;
+    for (const char* text :
+         {R"(type: "First" input: "dy" output: "t" engine: "own" arg { name: "own" i: 2 }
+             device_option { device_type: 5 random_seed: 3 })",
+          R"(type: "Second" input: "t" output: "x_grad" device_option { device_id: 1 })"}) {
+      ops.push_back(ParseOp(text));
+    }
+    SetDense(0, "x_grad");
+    return ops;
+  }
+};
+REGISTER_GRADIENT(GradientTestPlaced, PlacedMaker);
+
 class SparseMaker : public GradientMakerBase {
   using GradientMakerBase::GradientMakerBase;
   bool CopyArguments() const override { return false; }
@@ -143,6 +160,29 @@ TEST(GradientTest, GivesTheForwardOperatorsOptionsToGradientOperators) {
   ASSERT_EQ(meta.g_input_.size(), 2u);
   EXPECT_TRUE(meta.g_input_[0].IsDense());
   EXPECT_TRUE(meta.g_input_[1].IsEmpty());
+}
+
+// They replace those that the maker gave; arguments are added.
+TEST(GradientTest, GivesTheForwardOperatorsOptionsToOperatorsWithOthers) {
+  const GradientOpsMeta meta = GetGradientForOp(Op("GradientTestPlaced"), Dense("dy"));
+  ASSERT_EQ(meta.ops_.size(), 2u);
+  for (const OperatorDef& op : meta.ops_) {
+    EXPECT_TRUE(op.is_gradient_op());
+    EXPECT_EQ(op.engine(), "E");
+    EXPECT_EQ(op.device_option().ShortDebugString(),
+              Op("GradientTestPlaced").device_option().ShortDebugString());
+    ASSERT_GE(op.arg_size(), 1);
+    EXPECT_EQ(op.arg(op.arg_size() - 1).name(), "k");
+  }
+  EXPECT_EQ(meta.ops_[0].arg_size(), 2);
+  EXPECT_EQ(meta.ops_[0].arg(0).name(), "own");
+  OperatorDef plain = Op("GradientTestPlaced");
+  plain.clear_device_option();
+  plain.clear_engine();
+  const GradientOpsMeta own = GetGradientForOp(plain, Dense("dy"));
+  EXPECT_EQ(own.ops_[0].engine(), "own");
+  EXPECT_EQ(own.ops_[0].device_option().random_seed(), 3u);
+  EXPECT_EQ(own.ops_[1].device_option().device_id(), 1);
 }
 
 TEST(GradientTest, HandlesSparseGradientsAndMakersThatCopyNothing) {

@@ -128,6 +128,23 @@ TEST(MemoryDemandTest, PlacesPartsOnlyIfTheyAreContiguous) {
   EXPECT_EQ(placements({2, 4, 2, 2}, 0), 2u);
 }
 
+// What is joined and the whole may be one blob: it is no part of itself.
+TEST(MemoryDemandTest, PlacesNothingInItself) {
+  const auto placements = [](const std::string& join) {
+    return PlannedBlobs(ParseNet(MakeString(R"(
+        op { type: "Relu" input: "x" output: "a" } op { type: "Relu" input: "x" output: "b" }
+        op { )",
+                                            join, R"( } op { type: "Relu" input: "a" output: "y" }
+        op { type: "Sum" input: "b" output: "z" })")),
+                        {{"x", Floats({16, 4})}, {"none", Floats({0, 4})}})
+        .placements;
+  };
+  const std::string rest = R"( output: "a" output: "i" arg { name: "axis" i: 0 })";
+  EXPECT_EQ(placements(R"(type: "Concat" input: "a" input: "b")" + rest), 1u);  // only b
+  EXPECT_EQ(placements(R"(type: "Concat" input: "b" input: "a")" + rest), 1u);
+  EXPECT_EQ(placements(R"(type: "Concat" input: "a" input: "none")" + rest), 0u);
+}
+
 // 2 * 32 * 9 bytes of bf16 for each part, if both parts and the whole are in it.
 TEST(MemoryDemandTest, HalvesWhatIsJoinedInBf16) {
   const auto sizes = [](const std::string& a, const std::string& c) {

@@ -71,6 +71,36 @@ TEST(MemoryPlanTest, PlacesAnOutputInAnInputThatDies) {
   EXPECT_EQ(apart.arena_bytes, 512u);
 }
 
+// The operator writes its input as well as the output, so that both are in use.
+TEST(MemoryPlanTest, KeepsAnOutputApartFromAnInputThatIsWrittenToo) {
+  MemoryRequest request{.operators = 3,
+                        .items = {{256, {0, 1}, {1}}, {256, {1}, {2}}},
+                        .placements = {{Kind::kInPlace, 1, 1, 0, 0}},
+                        .predecessors = {}};
+  for (const bool any_order : {false, true}) {
+    if (any_order) request.predecessors = {{}, {0}, {1}};
+    const MemoryPlan plan = PlanMemory(request);
+    EXPECT_FALSE(plan.placed[0]);
+    EXPECT_EQ(plan.arena_bytes, 512u);
+    EXPECT_NE(plan.offsets[0], plan.offsets[1]);
+  }
+}
+
+TEST(MemoryPlanTest, PlacesAsManyPartsAsAGroupHas) {
+  for (const uint32_t parts : {16u, 17u, 100u, 255u}) {
+    MemoryRequest request{
+        .operators = parts + 2, .items = {}, .placements = {}, .predecessors = {}};
+    for (uint32_t i = 0; i < parts; ++i) {
+      request.items.push_back({64, {i}, {parts}});
+      request.placements.push_back({Kind::kJoin, parts, i, parts, size_t{64} * i});
+    }
+    request.items.push_back({size_t{64} * parts, {parts}, {parts + 1}});
+    const MemoryPlan plan = PlanMemory(request);
+    EXPECT_EQ(std::count(plan.placed.begin(), plan.placed.end(), true), parts);
+    EXPECT_EQ(plan.arena_bytes, size_t{64} * parts);
+  }
+}
+
 TEST(MemoryPlanTest, PlacesThePartsOfAConcat) {
   // 0 -> a; 1 -> b; 2: Concat a b -> c; 3: c -> ; 4: a ->
   const MemoryRequest request{

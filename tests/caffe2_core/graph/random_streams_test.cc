@@ -34,8 +34,9 @@ TEST(RandomStreamNamesTest, AreFirstOutputsAndHowOftenTheyWereWritten) {
 TEST(RandomStreamNamesTest, AreThoseOfTheArgument) {
   EXPECT_THAT(
       NamesOf(Net(R"(op { type: "Dropout" output: "x" arg { name: "random_stream" s: "drop" } }
-                             op { type: "Dropout" output: "x" arg { name: "random_stream" i: 3 } })")),
-      ElementsAre("drop", "x#1"));
+                             op { type: "Dropout" output: "x" arg { name: "random_stream" i: 3 } }
+                             op { type: "Dropout" output: "x" arg { name: "random_stream" s: "" } })")),
+      ElementsAre("drop", "x#1", ""));
 }
 
 TEST(RandomStreamNamesTest, StayIfBlobsAreRenamed) {

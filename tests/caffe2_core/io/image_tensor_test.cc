@@ -113,6 +113,19 @@ TEST(ImageTensorTest, ShowsPlanesOfFloats) {
   EXPECT_THAT(TensorToImage(tensor, true).rgb, ElementsAre(30, 21, 10, 255, 0, 255));
 }
 
+// 1 is shown as 255, so that the products are rounded to these bytes and to no others.
+TEST(ImageTensorTest, FractionsAreThoseOf255) {
+  const Tensor fractions = TensorOf<float>(
+      {1, 1, 2, 5}, {0.75f, 0.625f, 0.875f, 0.998f, 1, 1.5f, -0.5f, 0.0019f, 0.002f, 0.375f});
+  std::vector<int> red;
+  const Image image = TensorToImage(fractions);
+  for (size_t i = 0; i < image.rgb.size(); i += 3) red.push_back(image.rgb[i]);
+  EXPECT_THAT(red, ElementsAre(191, 159, 223, 254, 255, 255, 0, 0, 1, 96));
+  // A value beyond -0.5 or 1.5 makes all of them bytes.
+  for (const float beyond : {1.51f, -0.51f})
+    EXPECT_EQ(TensorToImage(TensorOf<float>({1, 1, 1, 2}, {1, beyond})).rgb[0], 1) << beyond;
+}
+
 TEST(ImageTensorTest, ShowsFractionsAndGrey) {
   const Tensor fractions = TensorOf<float>({1, 1, 2, 2}, {0, 0.5f, 1.1f, std::nanf("")});
   EXPECT_THAT(TensorToImage(fractions).rgb,

@@ -1,5 +1,6 @@
 #include "caffe2_core/model/packed_preparation.h"
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -117,6 +118,15 @@ TEST_F(PackedPreparationTest, TheStoredNetAndItsConstantsAreUsed) {
   net.Run();
   EXPECT_EQ(PreparedForms::Count().made, before);
   ExpectTensor<float>(load.ws, "y", {1, 1, 1, 2}, {32, 32});  // 2 * (3 * 5 + 1)
+}
+
+TEST_F(PackedPreparationTest, FreedConstantsAreSortedWhateverTheFile) {
+  ChangeIndex([](PackedIndex* index) {
+    std::reverse(index->mutable_tensor()->begin(), index->mutable_tensor()->end());
+  });
+  Load load(path_);
+  load.options.free_constants = true;
+  EXPECT_THAT(load.Prepare().freed_constants, ElementsAre("b", "m", "w"));
 }
 
 // Constants that the net gives out are not freed, though the stored net does not read them.

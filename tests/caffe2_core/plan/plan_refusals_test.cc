@@ -39,6 +39,10 @@ TEST(PlanRefusalsTest, OfSteps) {
             "step \"s\" has substeps and networks, want one or the other");
   EXPECT_EQ(step("network: 'count' report_net: 'count'"),
             "step \"s\": a report_interval must be provided if report_net is set.");
+  for (const char* more : {"", "concurrent_substeps: true ", "substep { network: 'count' } "}) {
+    EXPECT_EQ(step(MakeString(more, "substep { network: 'count' } report_net: 'count'")),
+              "step \"s\": a report_interval must be provided if report_net is set.");
+  }
   EXPECT_EQ(step("network: 'count' only_once: true"),
             "step \"s\": only_once without should_stop_blob is not supported");
   EXPECT_EQ(step("network: 'count' num_iter: 1 should_stop_blob: 'b'"),

@@ -118,6 +118,14 @@ TEST(DeadlineTest, NamesALimitInMilliseconds) {
   }
 }
 
+// A limit is shortened to years, not to less than a run takes.
+TEST(DeadlineTest, LongLimitsDoNotEndSoon) {
+  const DeadlineScope day(hours(24)), longest(std::chrono::nanoseconds::max());
+  std::this_thread::sleep_for(milliseconds(350));
+  EXPECT_FALSE(day.IsOver());
+  EXPECT_FALSE(longest.IsOver());
+}
+
 TEST(DeadlineTest, AScopeEndsWithItsBlock) {
   {
     const DeadlineScope over(milliseconds(0));

@@ -84,6 +84,19 @@ TEST(ModuleLinksTest, FindsNamesOfTheLibraryInTheTableOfStrings) {
   EXPECT_TRUE(file.Read().may_use_library);
 }
 
+// Tables of more than 64 KiB are not read.
+TEST(ModuleLinksTest, LargeTablesAreNotRead) {
+  const auto read = [](File file, size_t bytes) {
+    file.segments[1].p_filesz = bytes;
+    const std::string content = file.Bytes() + std::string(80000, '\0');
+    return ReadModuleLinks(MemoryInput(content)).contains_library;
+  };
+  EXPECT_TRUE(read({}, 60000));
+  EXPECT_TRUE(read({}, 65536));
+  EXPECT_FALSE(read({}, 65537));
+  EXPECT_FALSE(read({}, 80000));
+}
+
 TEST(ModuleLinksTest, IgnoresNotesOfOtherOwners) {
   File file;
   file.notes.second_owner[0] = 'C';

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,14 +18,18 @@
 #include "caffe2_core/training/array_records.h"
 #include "caffe2_core/training/cifar_records.h"
 #include "caffe2_core/training/initial_weights.h"
+#include "caffe2_core/training/model_builder.h"
 #include "caffe2_core/training/predictor_database.h"
 #include "caffe2_core/training/record_database.h"
 #include "caffe2_core/training/training_log.h"
 #include "caffe2_core/training/training_nets.h"
+#include "caffe2_core/training/training_plan.h"
 #include "caffe2_core/training/training_run.h"
 #include "tests/caffe2_core/training/operator_line.h"
+#include "tests/caffe2_core/training/small_run.h"
 #include "tests/caffe2_core/training/training_records.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::rare_trainings_test {
@@ -63,6 +68,25 @@ TEST(RareRecordsTest, ArraysMayHaveOneRow) {
     EXPECT_THAT(ValuesOf<int32_t>(records[0].tensors.protos(1)), ElementsAre(-7));
     EXPECT_THAT(DimsOf(records[0].tensors.protos(1)), ElementsAre());
   }
+}
+
+// Labels are those that an int32 holds, at either end.
+TEST(RareRecordsTest, LabelsOfArraysAreThoseOfAnInt32) {
+  const TempDir dir;
+  const auto make = [&](int64_t label) {
+    Tensor labels(std::vector<int64_t>{2}, CPU);
+    labels.mutable_data<int64_t>()[0] = 5;
+    labels.mutable_data<int64_t>()[1] = label;
+    WriteNpy(dir.path("l.npy"), labels);
+    return Collect(
+        [&](const RecordAcceptor& accept) { ArrayRecords({dir.path("l.npy")}, 0, accept); });
+  };
+  for (const int64_t label : {int64_t{INT32_MIN}, int64_t{-1}, int64_t{0}, int64_t{INT32_MAX}})
+    EXPECT_THAT(ValuesOf<int32_t>(make(label).at(1).tensors.protos(0)), ElementsAre(label));
+  for (const int64_t label : {int64_t{INT32_MIN} - 1, int64_t{INT32_MAX} + 1, INT64_MIN, INT64_MAX})
+    EXPECT_THAT(MessageOf([&] { (void)make(label); }),
+                HasSubstr(MakeString("element 1 of \"", dir.path("l.npy"), "\" is ", label,
+                                     ", which no int32 holds")));
 }
 
 TEST(RareRecordsTest, OnlyFilesOfCifarsOwnNamesCount) {
@@ -123,6 +147,72 @@ TEST(RareLossTest, OnlyTheLastWriterOfTheOutputMayBeItsSoftmax) {
                    "Accuracy softmax label -> accuracy", "loss accuracy"}));
 }
 
+// --- models ---
+
+// A file of weights, or a second net, finds the states by their names, whether they go on or not.
+TEST(RareModelTest, ParametersOfAnLstmHaveTheirNames) {
+  for (const bool keeps : {false, true}) {
+    ModelBuilder model("rnn");
+    model.Lstm("data", "l",
+               {.steps = 2, .batch_size = 3, .inputs = 4, .units = 5, .keeps_state = keeps});
+    Lines names;
+    for (const ParamDef& param : model.def().param()) {
+      std::string line = param.name();
+      for (const int64_t dim : param.dims()) line += MakeString(" ", dim);
+      names.push_back(line + (param.trained() ? "" : " fixed"));
+    }
+    EXPECT_THAT(
+        names, ElementsAre("l_i2h_w 20 4", "l_i2h_b 20", "l_gates_w 20 5", "l_gates_b 20",
+                           "l_h_state 1 3 5 fixed", "l_c_state 1 3 5 fixed", "l_timestep 1 fixed"));
+    std::string copies;
+    for (const OperatorDef& op : model.def().net().op()) {
+      if (op.type() == "Copy") copies += op.input(0) + ">" + op.output(0) + " ";
+    }
+    EXPECT_EQ(copies, keeps ? "l_h_state>l_h_before l_c_state>l_c_before l_1_h>l_h_state "
+                              "l_1_c>l_c_state "
+                            : "");
+  }
+}
+
+// --- plans ---
+
+// A test works on copies of each state that it changes, in the order in which the net reads them.
+TEST(RarePlanTest, EachStateThatATestChangesIsCopied) {
+  const auto fact = [](int64_t records) {
+    return DataFacts{.place = {"minidb", "p"},
+                     .records = records,
+                     .tensors = {{TensorProto::FLOAT, {2}}, {TensorProto::FLOAT, {1}}}};
+  };
+  const std::string sums[] = {"one", "two", "three"};
+  for (size_t count = 0; count <= 3; ++count) {
+    std::string ops, params, adds;
+    Lines copies;
+    for (size_t i = 0; i < count; ++i) {
+      ops += "op { type: 'Add' input: ['" + sums[i] + "', 'loss'] output: '" + sums[i] + "' } ";
+      params += "param { name: '" + sums[i] + "' dims: 1 trained: false } ";
+      copies.push_back("Copy " + sums[i] + " -> test_" + sums[i]);
+    }
+    const RunDef run = ParsedRare<RunDef>(
+        "train { name: 'line' net { op { type: 'FC' input: ['data', "
+        "'w', 'b'] output: 'y' } op { type: 'SquaredL2Distance' input: ['y', 'label'] output: 'd' "
+        "} "
+        "op { type: 'AveragedLoss' input: 'd' output: 'loss' } " +
+        ops + "} param { name: 'w' dims: [1, 2] } param { name: 'b' dims: 1 } " + params +
+        "input { batch_size: 4 } } epochs: 2");
+    const TrainingPlan made = MakeTrainingPlan(run, {fact(12), fact(8)});
+    Lines found;
+    for (const OperatorDef& op : NetNamed(made.plan, "line_test_begin").op())
+      if (op.type() == "Copy") found.push_back(OperatorLine(op, true));
+    EXPECT_EQ(found, copies);
+    for (const OperatorDef& op : NetNamed(made.plan, "line_test").op()) {
+      if (op.type() == "Add") adds += op.input(0) + " " + op.output(0) + " ";
+    }
+    std::string want;
+    for (size_t i = 0; i < count; ++i) want += "test_" + sums[i] + " test_" + sums[i] + " ";
+    EXPECT_EQ(adds, want);
+  }
+}
+
 // --- predictors ---
 
 TEST(RarePredictorTest, AllOutputsAreListed) {
@@ -165,7 +255,68 @@ TEST(RarePredictorTest, ScalesCountWithAndWithoutAMean) {
   }
 }
 
+// --- optimizers ---
+
+// Arguments of the optimizer reach the operators that update, each of them and in their order.
+TEST(RareOptimizerTest, AllArgumentsReachTheUpdate) {
+  const std::string arguments[] = {"beta1=0.5", "beta2=0.25", "epsilon=0.125"};
+  for (size_t count = 0; count <= 3; ++count) {
+    std::string given, want;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t equals = arguments[i].find('=');
+      given += "arg { name: '" + arguments[i].substr(0, equals) +
+               "' f: " + arguments[i].substr(equals + 1) + " } ";
+      want += " " + arguments[i];
+    }
+    const TrainingNets nets = MakeTrainingNets(ParsedRare<TrainDef>(
+        "name: 'line' net { op { type: 'FC' input: ['data', 'w', 'b'] output: 'y' } "
+        "op { type: 'SquaredL2Distance' input: ['y', 'label'] output: 'd' } "
+        "op { type: 'AveragedLoss' input: 'd' output: 'loss' } } "
+        "param { name: 'w' dims: [1, 2] } param { name: 'b' dims: 1 } optimizer { type: 'adam' " +
+        given + "}"));
+    int updates = 0;
+    for (const OperatorDef& op : nets.train.op()) {
+      if (op.type() != "Adam") continue;
+      ++updates;
+      std::string text;
+      for (const Argument& arg : op.arg()) text += MakeString(" ", arg.name(), "=", arg.f());
+      EXPECT_EQ(text, want);
+    }
+    EXPECT_EQ(updates, 2);
+  }
+}
+
 // --- logs ---
+
+// What counts is what the file has, up to its last line feed, and what is added behind it.
+TEST(RareLogTest, BytesAreThoseOfTheFile) {
+  const TempDir dir;
+  const std::string line = "{\"epoch\":1,\"iteration\":1}\n";
+  const auto size = static_cast<int64_t>(line.size());
+  const struct {
+    std::string text;
+    int64_t bytes, want;
+  } rows[] = {{line, 0, 0},
+              {line, size, size},
+              {line, size - 1, 0},
+              {line, 1000, size},
+              {line + line, size, size},
+              {line + line, 2 * size, 2 * size},
+              {line + "{\"e", 1000, size},
+              {line + "{\"e", size + 2, size},
+              {"", 1000, 0}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.bytes);
+    const std::string path = dir.Write("log", row.text);
+    TrainingLog log(path, row.bytes);
+    EXPECT_EQ(log.bytes(), row.want);
+    EXPECT_EQ(static_cast<int64_t>(std::filesystem::file_size(path)), row.want);
+    EXPECT_EQ(static_cast<int64_t>(log.lines().size()), row.want / size);
+    log.Add({.epoch = 1, .iteration = 1});
+    EXPECT_EQ(log.bytes(), row.want + size);
+    EXPECT_EQ(static_cast<int64_t>(std::filesystem::file_size(path)), row.want + size);
+  }
+}
 
 // The last step of the drawing is that of the last line, of whatever kind.
 TEST(RareLogTest, CurvesOfATestAlone) {

@@ -34,6 +34,24 @@ TEST(IfGradientTest, NamesBlobsAsCaffe2) {
             "    ConstantFill(w)->w_grad\n");
 }
 
+// Add passes one gradient on to both of its inputs. Outside, each has its own, to which others add.
+TEST(IfGradientTest, BlobsThatShareAGradientInTheNetsHaveTheirOwn) {
+  const auto net = [](const std::string& type) {
+    return R"( n { op { type: "Add" input: "x" input: "w" output: "t" } op { type: ")" + type +
+           R"(" input: "t" output: "y" } } } )";
+  };
+  for (const char* rest : {R"(op { type: "Copy" input: "y" output: "s" })",
+                           R"(op { type: "Mul" input: "y" input: "x" output: "s" })",
+                           R"(op { type: "Mul" input: "y" input: "w" output: "s" })",
+                           R"(op { type: "Mul" input: "y" input: "w" output: "v" }
+                              op { type: "Mul" input: "v" input: "x" output: "s" })"}) {
+    SCOPED_TRACE(rest);
+    ExpectGradients(R"(op { type: "If" input: "c" input: "x" input: "w" output: "y"
+        arg { name: "then_net")" +
+                    net("Tanh") + R"(arg { name: "else_net")" + net("Sigmoid") + "} " + rest);
+  }
+}
+
 TEST(IfGradientTest, SetsGradientsToZeroWithoutElseNet) {
   const std::string net = R"(
     op { type: "Copy" input: "w" output: "s" }

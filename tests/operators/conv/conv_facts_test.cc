@@ -50,6 +50,7 @@ TEST(ConvCostsOfCallsTest, CountTheGradientsThatAreComputed) {
        (48 + 6) * 4},
       // The number of channels that the filter wants decides, in both orders.
       {"Conv X w -> Y kernel=3 group=2", {{1, 5, 4, 4}, {6, 2, 3, 3}}, 24 * 36, 432, 320 + 432, 96},
+      {"Conv X w -> Y kernels=3, group=2", {{1, 5, 4}, {6, 2, 3}}, 12 * 12, 144, 80 + 144, 48},
       {"Conv X w b -> Y kernel=3 group=2 order=NHWC",
        {{1, 4, 4, 5}, {6, 3, 3, 2}, {6}},
        24 * 37,

@@ -134,7 +134,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{5, 5, 1, 1, 1, 1, 2, 2, 2, 2}, Case{5, 5, 2, 2, 1, 1, 2, 1, 1, 2},
                     Case{3, 3, 2, 1, 1, 1, 2, 0, 2, 0}, Case{3, 3, 1, 1, 2, 2, 2, 2, 2, 2},
                     Case{7, 7, 1, 1, 1, 1, 3, 3, 3, 3}, Case{1, 3, 1, 3, 1, 1, 0, 0, 1, 0},
-                    Case{3, 3, 1, 1, 1, 1, -1, 1, -1, 1}, Case{3, 3, 2, 2, 3, 1, 1, 4, 2, 2}));
+                    Case{3, 3, 1, 1, 1, 1, -1, 1, -1, 1}, Case{3, 3, 2, 2, 3, 1, 1, 4, 2, 2},
+                    // One column of windows with gaps between their taps.
+                    Case{3, 3, 1, 1, 1, 3, 1, 1, 0, 0}, Case{3, 3, 2, 2, 1, 6, 1, 1, 0, 0},
+                    Case{5, 5, 1, 1, 1, 3, 2, 2, 0, 0}));
 
 TEST(DepthwiseConvValuesTest, EqualsValuesWorkedOutByHand) {
   // Channel 0: X counts from 1, the filter is ones. Channel 1: X is 1, the filter counts from 1.

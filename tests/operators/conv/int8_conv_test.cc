@@ -409,6 +409,36 @@ TEST(ChangedInt8ConvTest, SubtractsTheZeroPointOfItsNewFilter) {
   }
 }
 
+// The bias is kept in another form, with the zero points of X and Y.
+TEST(ChangedInt8ConvTest, AddsItsNewBias) {
+  const std::string reason = WhyNoInt8Convs();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  const Int8Case c{
+      .name = "bias", .image = {1, 64, 7, 9, 32, 1, 1}, .min = -2, .activation = "Identity"};
+  Workspace ws;
+  FeedRandom(&ws, "x", {1, 64, 7, 9}, -2, 1.5f, 1);
+  FeedRandom(&ws, "W", {32, 64, 1, 1}, -0.1f, 0.1f, 2);
+  FeedRandom(&ws, "B", {32}, -0.5f, 0.5f, 3);
+  ws.CreateBlob("X")->GetMutableTensor(IDEEP)->CopyFrom(ws.GetBlob("x")->Get<Tensor>());
+  NetDef def;
+  def.set_name("bias");
+  *def.add_op() = ParseOp(OpText(c, Result::kFloat, false));
+  ws.CreateNet(def);
+  ASSERT_TRUE(ws.RunNet("bias"));
+  const Tensor first(ws.GetBlob("Y")->Get<Tensor>(), CPU);
+  ASSERT_TRUE(ws.RunNet("bias"));
+  float* const bias = ws.GetBlob("B")->GetMutable<Tensor>()->mutable_data<float>();
+  bias[0] += 1;
+  bias[31] -= 2;
+  ASSERT_TRUE(ws.RunNet("bias"));
+  const Tensor second(ws.GetBlob("Y")->Get<Tensor>(), CPU);
+  ASSERT_EQ(first.numel(), 32 * 63);
+  for (int64_t i = 0; i < first.numel(); ++i) {
+    const float more = i < 63 ? 1.f : i >= 31 * 63 ? -2.f : 0.f;
+    ASSERT_NEAR(second.data<float>()[i] - first.data<float>()[i], more, 1e-4) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Int8ConvTest,
                          testing::Combine(testing::ValuesIn(kCases),
                                           testing::Values(Result::kFloat, Result::kBfloat16,

@@ -106,6 +106,38 @@ TEST_P(BuiltInConvTest, AppliesActivationsWithThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, BuiltInConvTest, testing::Values(1, 2, 3));
 
+// Operators that follow cannot use blocks with channels that are none.
+TEST(BuiltInConvFormatTest, DepthwiseKeepsBlocksOfWholeChannelsAlone) {
+  for (const int64_t channels : {16, 20, 24, 32}) {
+    SCOPED_TRACE(channels);
+    const NaiveImage p{.batch = 1,
+                       .channels = channels,
+                       .height = 5,
+                       .width = 6,
+                       .filters = channels,
+                       .kernel_h = 3,
+                       .kernel_w = 3,
+                       .top = 1,
+                       .left = 1,
+                       .bottom = 1,
+                       .right = 1,
+                       .group = channels};
+    Workspace ws;
+    const ConvFusionCase expected(&ws, p, {});
+    Tensor x(IDEEP), y(IDEEP);
+    CopyTo(OnednnFormat::kBlocked16, ws.GetBlob("X")->Get<Tensor>(), &x);
+    const auto conv = NewOnednnDepthwise(ShapeOf(p, false), {}, x, OnednnFormat::kBlocked16);
+    ASSERT_NE(conv, nullptr);
+    EXPECT_EQ(conv->result(),
+              DescIn(channels % 16 == 0 ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc,
+                     expected.y_dims));
+    conv->Run(x, ws.GetBlob("W")->Get<Tensor>(), nullptr,
+              PrepareOutput(&y, expected.y_dims, conv->layout()));
+    ws.CreateBlob("Y")->GetMutableTensor(CPU)->CopyFrom(y);
+    ExpectTensor<float>(ws, "Y", expected.y_dims, expected.want, 2e-4);
+  }
+}
+
 TEST(BuiltInConvFilterTest, FollowsChangesOfTheFilter) {
   for (const Kernel& kernel : kKernels) {
     for (const NaiveImage& p : kImages) {

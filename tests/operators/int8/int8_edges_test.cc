@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/graph/memory_traits.h"
+#include "caffe2_core/runtime/net.h"
 #include "operators/int8/int8_gemm.h"
 #include "tests/operators/common/call_tables.h"
 #include "tests/operators/int8/int8_blobs.h"
@@ -53,6 +54,83 @@ TEST(Int8EdgesTest, ScalesOfMeansMayDifferBy256) {
        "scale 0.5 of input 0 (X) divided by argument Y_scale 129 is 0.00387597, want 0.00390625 to "
        "less than 256"},
   });
+}
+
+TEST(Int8EdgesTest, ConvolutionsSkipPixelsBetweenTheirTaps) {
+  const auto conv = [](const std::string& window) {
+    return FromX(
+        "Int8Quantize W -> w Y_scale=0.5 | Int8GivenIntTensorFill -> b shape=1, values=0, | "
+        "Int8Conv x w b -> y order=NHWC Y_scale=0.5" +
+        window);
+  };
+  const std::string row = " kernel_h=1 kernel_w=2 dilation_h=1 dilation_w=2";
+  const std::string column = " kernel_h=2 kernel_w=1 dilation_h=2 dilation_w=1";
+  ExpectResults({
+      // 1 + 2 * 3, 2 + 2 * 4
+      {conv(row), "X f 1,1,4,1 = 1,2,3,4; W f 1,1,2,1 = 1,2", "Y f 1,1,2,1 = 7,10"},
+      {conv(column), "X f 1,4,1,1 = 1,2,3,4; W f 1,2,1,1 = 1,2", "Y f 1,2,1,1 = 7,10"},
+      {conv(row + " pads=0,1,0,2"), "X f 1,1,3,1 = 1,2,3; W f 1,1,2,1 = 1,2",
+       "Y f 1,1,4,1 = 4,7,2,3"},
+      {conv(row), "X f 1,1,3,2 = 1,2,3,4,5,6; W f 1,1,2,2 = 1,0,0,1", "Y f 1,1,1,1 = 7"},
+      {conv(" kernel_h=1 kernel_w=3 dilation_h=1 dilation_w=2"),
+       "X f 1,1,5,1 = 1,2,3,4,5; W f 1,1,3,1 = 1,2,3", "Y f 1,1,1,1 = 22"},
+  });
+}
+
+// Each channel adds its own taps, of which an odd one remains.
+TEST(Int8EdgesTest, DepthwiseConvolutionsAddAllTapsOfLongWindows) {
+  const std::string conv = FromX(
+      "Int8Quantize W -> w Y_scale=0.5 | Int8GivenIntTensorFill -> b shape=2, values=0,0 | "
+      "Int8Conv x w b -> y order=NHWC kernel_h=1 kernel_w=11 group=2 Y_scale=0.5");
+  ExpectResults({
+      // 1 + 2 + .. + 11, and the even ones of them.
+      {conv,
+       "X f 1,1,11,2 = 1,1,2,2,3,3,4,4,5,5,6,6,7,7,8,8,9,9,10,10,11,11; "
+       "W f 2,1,11,1 = 1,1,1,1,1,1,1,1,1,1,1,0,1,0,1,0,1,0,1,0,1,0",
+       "Y f 1,1,1,2 = 66,30"},
+  });
+}
+
+// Two operators read one filter of 64 outputs: one for all channels of X, the other with a group for each half
+// of twice as many.
+TEST(Int8EdgesTest, OperatorsOfOneFilterDivideItAsTheirGroups) {
+  Workspace ws;
+  std::vector<uint8_t> filter, want_one, want_two;
+  for (int o = 0; o < 64; ++o) {
+    filter.insert(filter.end(), 3, static_cast<uint8_t>(o % 7));
+    want_one.push_back(static_cast<uint8_t>(3 * (o % 7)));                 // of ones
+    want_two.push_back(static_cast<uint8_t>((o < 32 ? 3 : 6) * (o % 7)));  // of ones and twos
+  }
+  FeedInt8(&ws, "w", {64, 1, 1, 3}, filter, 0.5f, 0);
+  FeedInt8<int32_t>(&ws, "b", {64}, std::vector<int32_t>(64), 0.5f, 0);
+  FeedInt8(&ws, "x", {1, 1, 1, 3}, {1, 1, 1}, 1, 0);
+  FeedInt8(&ws, "x2", {1, 1, 1, 6}, {1, 1, 1, 2, 2, 2}, 1, 0);
+  // The products have scale 0.5, that of Y is 1: half of what is above.
+  for (const bool two_first : {false, true}) {
+    NetDef def;
+    def.set_name(two_first ? "two" : "one");
+    const auto add = [&def](const char* x, const char* y, int group) {
+      *def.add_op() = ParseOp(
+          MakeString(R"(type: "Int8Conv" input: ")", x, R"(" input: "w" input: "b" output: ")", y,
+                     R"(" arg { name: "order" s: "NHWC" } arg { name: "kernel" i: 1 })",
+                     R"( arg { name: "Y_scale" f: 1 } arg { name: "group" i: )", group, " }"));
+    };
+    if (two_first) add("x2", "y2", 2);
+    add("x", "y", 1);
+    if (!two_first) add("x2", "y2", 2);
+    ws.CreateNet(def);
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(ws.RunNet(def.name()));
+      const std::vector<uint8_t> one = FetchInt8(ws, "y"), two = FetchInt8(ws, "y2");
+      ASSERT_EQ(one.size(), 64u);
+      ASSERT_EQ(two.size(), 64u);
+      for (size_t o = 0; o < 64; ++o) {
+        EXPECT_NEAR(one[o], want_one[o] / 2.0, 0.5) << o;
+        EXPECT_NEAR(two[o], want_two[o] / 2.0, 0.5) << o;
+      }
+    }
+    ws.DeleteNet(def.name());
+  }
 }
 
 TEST(Int8EdgesTest, ImagesMayBeResizedToNothing) {

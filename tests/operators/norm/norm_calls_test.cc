@@ -330,6 +330,8 @@ TEST(NormCallsTest, KeepsSmallCasesThatAreWorkedOutByHand) {
       {"LayerNormFusion X g b R -> Y S axis=0 single_axis=1 epsilon=0.",
        "X f 2,2 = 0,10,2,30; g f 2 = 1,2; b f 2 = 0,1; R f 1 = 1",
        "Y f 2,2 = -1,-1,1,3; S f 2,2 = 1,11,3,31"},
+      {"LayerNormFusion X g b -> Y S axis=0 single_axis=1 epsilon=0.",
+       "X f 2,2 = 0,10,2,30; g f 2 = 1,2; b f 2 = 0,1", "Y f 2,2 = -1,-1,1,3; S f 2,2 = 0,10,2,30"},
       {"LayerNormFusion X g b -> Y S epsilon=0.", "X f 1,2 = 1,3; g f 2 = 1; b f 2 = 0",
        "Y f 1,2 = -1,1; S f 1,2 = 1,3"},
       {"LpNorm X -> Z p=1 average=1", "X f 4 = 1,-2,3,-4", "Z f 1 = 2.5"},

@@ -110,6 +110,10 @@ TEST(NormRareCallsTest, MakersPassTheArgumentsAndInputsOfEachMode) {
       {layer + arg("elementwise_affine", 1) + arg("axis", 2),
        "LayerNormGradient(Y_grad,Y,m,s,X,g)->X_grad,g_grad,b_grad elementwise_affine=1 axis=2 | "
        "X_grad g_grad b_grad"},
+      {R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y" )",
+       "InstanceNormGradient(X,s,b,Y_grad)->X_grad,s_grad,b_grad | X_grad s_grad b_grad"},
+      {R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y" output: "m" )",
+       "InstanceNormGradient(X,s,b,Y_grad,m)->X_grad,s_grad,b_grad | X_grad s_grad b_grad"},
       // In testing the number of batches has no effect.
       {bn + R"(output: "Y" )" + arg("is_test", 1) + arg("num_batches", 2),
        "SpatialBNGradient(X,s,Y_grad,m,v)->X_grad,s_grad,b_grad is_test=1 num_batches=2 | X_grad "

@@ -63,5 +63,22 @@ TEST(SparseNormalizeTest, HasNoGradientAndNamesWhatDoesNotFit) {
   ExpectThrows([] { test::DescribeGradient(kOp); }, "SparseNormalize");
 }
 
+// Rows of norm 1.5, 2.5 and 0.5.
+TEST(SparseNormalizeTest, ScalesRowsAboveTheNormThatIsGiven) {
+  const struct {
+    const char* norm;
+    std::vector<float> want;
+  } rows[] = {{"2", {0.9f, 1.2f, 1.2f, 1.6f, 0.3f, 0.4f}},
+              {"0.75", {0.45f, 0.6f, 0.45f, 0.6f, 0.3f, 0.4f}}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.norm);
+    Workspace ws;
+    Feed<float>(&ws, "P", {3, 2}, {0.9f, 1.2f, 1.5f, 2, 0.3f, 0.4f});
+    Feed<int64_t>(&ws, "I", {3}, {0, 1, 2});
+    RunOp(&ws, kOp + (" arg { name: 'norm' f: " + std::string(row.norm) + " }"));
+    ExpectTensor<float>(ws, "P", {3, 2}, row.want, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::sparse_normalize_test

@@ -171,6 +171,13 @@ TEST(PoolCallsTest, KeepsWindowsNextToTheBounds) {
        "X f 1,2,1,2 = 5,6,7,8; I i 1,2,1,2 = 2,-1,0,1", "Y f 1,2,1,3 = 0,0,5,7,8,0"},
       {"MaxPoolGradient X Y G -> D kernels=2,",
        "X f 1,1,3 = 1,2,2; Y f 1,1,2 = 2; G f 1,1,2 = 10,100", "D f 1,1,3 = 0,110,100"},
+      // More channels than one part of the work has.
+      {"AveragePoolGradient X Y G -> D kernels=2, order=NHWC",
+       "X f 1,2,131 = 1; Y f 1,1,131 = 1; G f 1,1,131 = 4", "D f 1,2,131 = 2"},
+      {"AveragePoolGradient X Y G -> D kernel=2 order=NHWC",
+       "X f 2,2,2,200 = 1; Y f 2,1,1,200 = 1; G f 2,1,1,200 = 4", "D f 2,2,2,200 = 1"},
+      {"MaxPoolGradient X Y G -> D kernel=1 order=NHWC",
+       "X f 2,2,1,130 = 1; Y f 2,2,1,130 = 1; G f 2,2,1,130 = 3", "D f 2,2,1,130 = 3"},
       {"AveragePoolGradient X Y G -> D kernels=2, pads=1,0",
        "X f 1,1,2; Y f 1,1,2; G f 1,1,2 = 10,100", "D f 1,1,2 = 60,50"},
   });

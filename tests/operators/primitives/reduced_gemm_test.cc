@@ -164,15 +164,41 @@ TEST(ByteGemmTest, SumsOfTheLargestBytesAreExact) {
 // With tall matrices, rows are converted in several blocks.
 TEST(ByteGemmTest, ManyRowsGiveWhatTheyGiveAlone) {
   const Matrix a = Random(300, 2000, 4), b = Random(2000, 40, 5);
+  const std::vector<float> bias = RandomValues(40, -1, 1, 6);
   for (const ReducedKernel kernel : ByteKernels()) {
     SCOPED_TRACE(ReducedKernelName(kernel));
     if (kernel == ReducedKernel::kWordsPlain) continue;  // slow
-    const std::vector<float> all = Multiply(kernel, {.a = a, .b = b});
+    const std::vector<float> all = Multiply(kernel, {.a = a, .b = b, .bias = &bias});
     for (const int64_t row : {0, 127, 299}) {
       const auto from = a.data.begin() + row * 2000;
       const Matrix one = {1, 2000, {from, from + 2000}};
       const auto want = all.begin() + row * 40;
-      EXPECT_EQ(Multiply(kernel, {.a = one, .b = b}), std::vector<float>(want, want + 40));
+      EXPECT_EQ(Multiply(kernel, {.a = one, .b = b, .bias = &bias}),
+                std::vector<float>(want, want + 40));
+    }
+  }
+}
+
+// A function that is no bound is applied to each result, in panels that are not whole and in every row.
+TEST(ByteGemmTest, AppliesFunctionsToAllRowsAndColumns) {
+  for (const int64_t m : {1, 13, 40}) {
+    for (const int64_t n : {5, 32, 70}) {
+      const Matrix a = Random(m, 24, 8), b = Random(24, n, 9);
+      const std::vector<float> bias = RandomValues(n, -1, 1, 10);
+      for (const ReducedKernel kernel : ByteKernels()) {
+        SCOPED_TRACE(testing::Message() << ReducedKernelName(kernel) << " " << m << " x " << n);
+        const std::vector<float> sums = Multiply(kernel, {.a = a, .b = b, .bias = &bias});
+        for (const int pieces : {1, 3}) {
+          const std::vector<float> got = Multiply(
+              kernel,
+              {.a = a, .b = b, .bias = &bias, .activation = Elu{.alpha = 0.5f}, .pieces = pieces});
+          ASSERT_EQ(got.size(), sums.size());
+          for (size_t i = 0; i < got.size(); ++i) {
+            const float x = sums[i];
+            ASSERT_NEAR(got[i], x > 0 ? x : 0.5f * std::expm1(x), 1e-6f) << i;
+          }
+        }
+      }
     }
   }
 }

@@ -112,6 +112,9 @@ TEST(QuantizeEdgesTest, WindowsAreThoseOfTheFilter) {
        "Y i 1,1,2 = 21,32"},
       {conv + "auto_pad=SAME_UPPER pads=5,5", "X u 1,1,3 = 1,2,3; W u 1,1,2 = 1,10",
        "Y i 1,1,3 = 21,32,3"},
+      // More pixels than are multiplied at once, in two groups.
+      {conv + "group=2", "X u 1,2,131 = 3; W u 2,1,1 = 2", "Y i 1,2,131 = 6"},
+      {conv + "group=2", "X u 2,2,5,40 = 3; W u 4,1,1,1 = 5", "Y i 2,4,5,40 = 15"},
       {conv + "auto_pad=NOTSET pads=0,1", "X u 1,1,3 = 1,2,3; W u 1,1,2 = 1,10",
        "Y i 1,1,3 = 21,32,3"},
   });

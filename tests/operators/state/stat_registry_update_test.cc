@@ -27,6 +27,20 @@ TEST(StatRegistryUpdateTest, AddsValuesToTheRegistryOfABlob) {
   EXPECT_LT(Fetch<int64_t>(ws, "t")[0], 4102444800000000000);
 }
 
+// Also those that no key belongs to are not ignored.
+TEST(StatRegistryUpdateTest, EachKeyHasOneValue) {
+  Workspace ws;
+  FeedStats(&ws);
+  for (const int64_t values : {0, 1, 3}) {
+    Feed<int64_t>(&ws, "values", {values}, std::vector<int64_t>(static_cast<size_t>(values), 5));
+    ExpectThrows(
+        [&] { RunOp(&ws, "type: 'StatRegistryUpdate' input: 'keys' input: 'values' input: 'r'"); },
+        "elements of input 1 (values)");
+  }
+  RunOp(&ws, kExport);
+  EXPECT_TRUE(Fetch<int64_t>(ws, "v").empty());
+}
+
 TEST(StatRegistryUpdateTest, ResetsCountersUnlessToldNotTo) {
   Workspace ws;
   FeedStats(&ws);

@@ -218,6 +218,15 @@ TEST_F(FoldConstantsTest, LimitsTheGrowthOfConstants) {
   EXPECT_EQ(Lines(text).size(), 5u);  // one of three 40 MB tensors fits
 }
 
+// The net writes a blob that had the values of a constant before.
+TEST_F(FoldConstantsTest, LeavesConstantsThatWereOverwritten) {
+  const std::string first = R"(op { type: "Negative" input: "s" output: "t" } )",
+                    second = R"(op { type: "Relu" input: "x" output: "s" } )",
+                    last = R"(op { type: "Add" input: "x" input: "t" output: "y" })";
+  EXPECT_EQ(Lines(first + last).size(), 1u);
+  EXPECT_EQ(Lines(second + first + last).size(), 3u);
+}
+
 // What only the folded operator reads is removed, so that nothing grows.
 TEST_F(FoldConstantsTest, ReplacesConstantsOfAnySize) {
   test::FeedRandom(&run_.ws, "row", {1 << 16});

@@ -287,6 +287,50 @@ TEST_F(FuseAttentionTest, LeavesOtherNets) {
   for (const std::string& text : cases) EXPECT_EQ(Lines(text).size(), kOperators) << text;
 }
 
+// Transposes without axes, whose rank is not known, heads of several ranks, shapes of too many
+// dimensions, and conditions of other values.
+TEST_F(FuseAttentionTest, LeavesWhatOnlyResemblesAttention) {
+  const auto reversed = [](const std::string& value) {
+    return "op { type: \"Transpose\" input: \"" + value + "\" output: \"r\" } ";
+  };
+  const std::string multiply = R"(op { type: "BatchMatMul" input: )";
+  for (const std::string& text :
+       {With(multiply + R"("qt")", reversed("qt") + multiply + R"("r")"),
+        With(multiply + R"("qt" input: "kt")", reversed("kt") + multiply + R"("qt" input: "r")"),
+        With(multiply + R"("p" input: "vt")", reversed("vt") + multiply + R"("p" input: "r")"),
+        With(R"(op { type: "Transpose" input: "c")",
+             reversed("c") + R"(op { type: "Transpose" input: "r")")}) {
+    EXPECT_EQ(Lines(text).size(), kOperators + 1) << text;
+  }
+  // BatchMatMul repeats operands of fewer dimensions, MultiHeadAttention does not.
+  for (const char* const name : {"q", "k", "v"}) {
+    const bool keys = *name == 'k';
+    const std::string split = Split(name, keys ? "0231" : "0213");
+    const std::string three =
+        test::Replaced(test::Replaced(split, "ints: 0 ints: 0 ints: 3", "ints: 0 ints: 3"),
+                       Axes(keys ? "0231" : "0213"), Axes(keys ? "120" : "102"));
+    EXPECT_EQ(Lines(With(split, three)).size(), kOperators) << name;
+  }
+  std::string five = Net();
+  for (int i = 0; i < 3; ++i) {
+    five = With("ints: 0 ints: 0 ints: 3 ints: 4 }", "ints: 0 ints: 0 ints: 3 ints: 4 ints: 1 }",
+                five);
+  }
+  EXPECT_EQ(Lines(five).size(), kOperators);
+  // The condition is that of other values, or another one; Where is not ONNXWhere.
+  for (const char* const condition : {R"("IsNaN" input: "mask")", R"("Not" input: "mask")"}) {
+    EXPECT_EQ(Lines(With(R"("IsNaN" input: "p")", condition, WithoutNans())).size(), kOperators + 3)
+        << condition;
+  }
+  EXPECT_EQ(Lines(With("\"ONNXWhere\"", "\"Where\"", WithoutNans())).size(), kOperators + 3);
+  // The shape that joins the heads is not known: that Reshape stays.
+  EXPECT_THAT(
+      Lines(With("input: \"ct\" output: \"y\" output: \"y_old\"\n           arg { name: "
+                 "\"shape\" ints: 0 ints: 0 ints: 12 }",
+                 "input: \"ct\" input: \"unknown\" output: \"y\" output: \"y_old\"")),
+      ElementsAre("MultiHeadAttention(q k v mask) -> ct", "Reshape(ct unknown) -> y y_old"));
+}
+
 // What comes before the heads are split stays as it is, but for scalings.
 TEST_F(FuseAttentionTest, BeginsAfterWhatComputesTheOperands) {
   const auto with = [](const std::string& before) {

@@ -17,6 +17,8 @@ class FuseFCTest : public testing::Test {
     test::FeedRandom(&run_.ws, "b", {4}, -1, 1, 3);
     test::FeedRandom(&run_.ws, "short", {1}, -1, 1, 3);
     test::FeedRandom(&run_.ws, "cube", {2, 3, 4}, -1, 1, 4);
+    test::FeedRandom(&run_.ws, "column", {4, 1}, -1, 1, 6);
+    test::FeedRandom(&run_.ws, "number", {}, -1, 1, 7);
   }
   std::vector<std::string> Lines(const std::string& text) { return run_(FuseFC, text); }
   // Runs the net and what the pass makes of it, and expects the same values.
@@ -100,6 +102,11 @@ TEST_F(FuseFCTest, LeavesOtherProducts) {
        R"(op { type: "BatchMatMul" input: "x" input: "w" output: "y" arg { name: "trans_a" i: 1 } })",
        R"(op { type: "MatMul" input: "x" input: "w" output: "y" arg { name: "axis_a" i: 2 } })",
        R"(op { type: "MatMul" input: "x" input: "w" output: "y" arg { name: "trans_a" i: 1 } })",
+       R"(op { type: "MatMul" input: "x" input: "w" output: "y" arg { name: "axis_b" i: 2 } })",
+       R"(op { type: "MatMul" input: "x" input: "w" output: "y" arg { name: "axis_b" i: -3 } })",
+       R"(op { type: "MatMul" input: "x" input: "number" output: "y" })",
+       R"(op { type: "MatMul" input: "x" input: "number" output: "y" arg { name: "axis_b" } })",
+       R"(op { type: "FC" input: "x" input: "number" input: "b" output: "y" })",
        R"(op { type: "MatMul" input: "x" input: "w" input: "z" output: "y" })"}) {
     Lines(text);
     EXPECT_NE(run_.net.op(0).type(), "FCFusion") << text;
@@ -108,7 +115,7 @@ TEST_F(FuseFCTest, LeavesOtherProducts) {
 
 TEST_F(FuseFCTest, LeavesSumsThatAreNoBias) {
   const std::string layer = R"(op { type: "MatMul" input: "x" input: "w" output: "a" } )";
-  for (const char* const other : {"z", "short", "w"}) {
+  for (const char* const other : {"z", "short", "w", "column", "number"}) {
     const std::string add =
         std::string(R"(op { type: "Add" input: "a" input: ")") + other + R"(" output: "y" })";
     EXPECT_THAT(Lines(layer + add),

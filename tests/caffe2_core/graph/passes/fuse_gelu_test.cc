@@ -78,6 +78,48 @@ TEST_F(FuseGeluTest, LeavesOtherArithmeticAlone) {
   EXPECT_EQ(LinesWith(R"(input: "x" input: "c")", R"(input: "z" input: "c")").size(), 5u);
   EXPECT_EQ(LinesWith("\"Mul\" input: \"d\"", "\"Add\" input: \"d\"").size(), 5u);
   EXPECT_EQ(LinesWith(R"(input: "x" input: "root")", R"(input: "root" input: "x")").size(), 5u);
+  EXPECT_EQ(LinesWith("input: \"one\"", "input: \"z\"").size(), 5u);  // not a constant
+  EXPECT_EQ(LinesWith(R"("Div" input: "x" input: "root")", R"("Tanh" input: "x")").size(), 5u);
+  EXPECT_EQ(LinesWith("\"Erf\" input: \"a\"", "\"Erf\" input: \"z\"").size(), 5u);
+  for (const char* const type : {"Add", "Sub"}) {
+    EXPECT_EQ(LinesWith(R"("Div" input: "x" input: "root")",
+                        MakeString("\"", type, "\" input: \"x\" input: \"inverse\""))
+                  .size(),
+              5u)
+        << type;
+  }
+  EXPECT_EQ(LinesWith("input: \"root\"", R"(input: "root" arg { name: "broadcast" i: 1 }
+                                          arg { name: "axis" i: 0 })")
+                .size(),
+            5u);
+}
+
+// x is a factor twice, or what is scaled is something else.
+TEST_F(FuseGeluTest, LeavesOtherFactors) {
+  const auto with = [](const std::string& factor, const std::string& products) {
+    return "op { " + factor + R"( output: "h" }
+      op { type: "Div" input: "x" input: "root" output: "a" }
+      op { type: "Erf" input: "a" output: "b" }
+      op { type: "Add" input: "b" input: "one" output: "c" } )" +
+           products;
+  };
+  const std::string half_x = R"(type: "Mul" input: "x" input: "half")",
+                    last = R"(op { type: "Mul" input: "h" input: "c" output: "y" })";
+  EXPECT_THAT(Lines(with(half_x, last)), ElementsAre("Gelu(x) -> y"));
+  EXPECT_EQ(Lines(with(half_x, R"(op { type: "Mul" input: "x" input: "c" output: "d" }
+                                  op { type: "Mul" input: "d" input: "h" output: "y" })"))
+                .size(),
+            6u);
+  for (const char* const factor :
+       {R"(type: "Mul" input: "z" input: "half")", R"(type: "Tanh" input: "x")",
+        R"(type: "Add" input: "x" input: "half")", R"(type: "Mul" input: "x" input: "z")"}) {
+    EXPECT_EQ(Lines(with(factor, last)).size(), 5u) << factor;
+    EXPECT_EQ(Lines(with(factor, R"(op { type: "Mul" input: "h" input: "c" output: "d" }
+                                    op { type: "Mul" input: "d" input: "half" output: "y" })"))
+                  .size(),
+              6u)
+        << factor;
+  }
 }
 
 TEST_F(FuseGeluTest, LeavesIntermediateResultsThatAreRead) {

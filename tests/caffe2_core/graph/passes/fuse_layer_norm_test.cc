@@ -152,6 +152,17 @@ TEST_F(FuseLayerNormTest, LeavesOtherArithmetic) {
 }
 
 // One element is broadcast to the row, whose length is not known.
+// The root is that of other values than the variance and a constant.
+TEST_F(FuseLayerNormTest, LeavesOtherRoots) {
+  const std::string add = R"(op { type: "Add" input: "v" input: "eps" output: "e" })";
+  EXPECT_EQ(Lines(With(R"("Sqrt" input: "e")", R"("Sqrt" input: "v")", With(add, ""))).size(), 8u);
+  EXPECT_EQ(Lines(With(R"("Sqrt" input: "e")", R"("Sqrt" input: "z")", With(add, ""))).size(), 8u);
+  EXPECT_EQ(Lines(With("input: \"eps\"", "input: \"z\"")).size(), 9u);
+  EXPECT_EQ(Lines(With(R"(input: "v" input: "eps")", R"(input: "z" input: "eps")")).size(), 9u);
+  EXPECT_EQ(Lines(With("\"Sqr\" input: \"d\"", "\"Sqr\" input: \"x\"")).size(), 9u);
+  EXPECT_EQ(Lines(With("\"Sqr\" input: \"d\"", "\"Tanh\" input: \"d\"")).size(), 9u);
+}
+
 TEST_F(FuseLayerNormTest, LeavesParametersOfOneElement) {
   EXPECT_EQ(
       Lines(With("input: \"b\"", "input: \"one\"", With("input: \"g\"", "input: \"one\""))).size(),

@@ -125,6 +125,77 @@ TEST_F(FoldEdgesTest, AnAxisCountsWithBroadcastOnly) {
   EXPECT_FALSE(Folds("w", Replaced(add, "i: 1", "i: 3") + flag + "1 }"));
 }
 
+// The numbers of AffineChannel are constant vectors, one number for each channel.
+TEST_F(FoldEdgesTest, ScalesAndTermsAreVectorsOfFloats) {
+  Feed<float>(&run_.ws, "column", {2, 1}, {1, 1});
+  const std::string affine = R"(type: "AffineChannel" input: "t" input: "scale" input: "bias")",
+                    norm = kNorm + std::string(R"(arg { name: "is_test" i: 1 })");
+  EXPECT_TRUE(Folds("w", affine));
+  for (const char* other : {"three", "row", "column", "doubles", "unknown", "t"}) {
+    const std::string with = MakeString("\"", other, "\"");
+    EXPECT_FALSE(Folds("w", Replaced(affine, "\"scale\"", with))) << other;
+    EXPECT_FALSE(Folds("w", Replaced(affine, "\"bias\"", with))) << other;
+  }
+  EXPECT_FALSE(Folds("w", Replaced(norm, "\"mean\"", "\"column\"")));
+  EXPECT_FALSE(Folds("w", affine + R"( arg { name: "order" s: "NHWC" })"));
+  EXPECT_FALSE(Folds("w", affine + R"( control_input: "z")"));
+}
+
+// The sum or product has more channels than the convolution.
+TEST_F(FoldEdgesTest, ConstantsDoNotWidenTheResult) {
+  Feed<float>(&run_.ws, "one", {1, 1, 1, 2}, {1, 2});
+  Feed<float>(&run_.ws, "m", {2, 1, 1}, {10, 100});
+  Feed<float>(&run_.ws, "number", {1, 1, 1}, {10});
+  const auto folds = [&](const std::string& type, const std::string& m) {
+    return Folded(
+               MakeString(R"(op { type: "Conv" input: "x" input: "one" output: "t" } op { type: ")",
+                          type, R"(" input: "t" input: ")", m, R"(" output: "y" })"))
+               .size() == 1;
+  };
+  for (const char* type : {"Mul", "Add", "Sub", "Div"}) {
+    EXPECT_TRUE(folds(type, "number")) << type;
+    EXPECT_FALSE(folds(type, "m")) << type;
+  }
+}
+
+// What the convolution will report is not hidden.
+TEST_F(FoldEdgesTest, FiltersAndBiasesAreFloatsOfTheRightSizes) {
+  const std::string scale = R"(type: "Scale" input: "t" output: "y" arg { name: "scale" f: 2 })";
+  const auto folds = [&](const std::string& inputs, const std::string& type = "Conv") {
+    return Folded("op { type: \"" + type + "\" input: \"x\" " + inputs + R"( output: "t" } op { )" +
+                  scale + " }")
+               .size() == 1;
+  };
+  Feed<float>(&run_.ws, "flat", {2, 2}, {1, 2, 3, 4});
+  Feed<double>(&run_.ws, "double", {2, 1, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&run_.ws, "column", {2, 1}, {1, 1});
+  EXPECT_TRUE(folds(R"(input: "w")"));
+  EXPECT_TRUE(folds(R"(input: "w" input: "b")"));
+  for (const char* filter : {"flat", "double", "b", "unknown"}) {
+    EXPECT_FALSE(folds(MakeString("input: \"", filter, "\""))) << filter;
+    EXPECT_FALSE(folds(MakeString("input: \"", filter, "\""), "ConvTranspose")) << filter;
+  }
+  for (const char* bias : {"three", "row", "column", "doubles", "unknown"}) {
+    EXPECT_FALSE(folds(MakeString(R"(input: "w" input: ")", bias, "\""))) << bias;
+    EXPECT_FALSE(folds(MakeString(R"(input: "flat" input: ")", bias, "\""), "FC")) << bias;
+  }
+  EXPECT_TRUE(folds(R"(input: "flat" input: "b")", "FC"));
+  EXPECT_TRUE(folds(R"(input: "flat" input: "b" arg { name: "axis_w" i: 1 })", "FC"));
+  for (const int axis : {0, 2, -1}) {
+    EXPECT_FALSE(
+        folds(MakeString(R"(input: "flat" input: "b" arg { name: "axis_w" i: )", axis, " }"), "FC"))
+        << axis;
+  }
+  for (const char* type : {"Conv", "ConvTranspose"}) {
+    EXPECT_FALSE(folds(R"(input: "w" arg { name: "order" s: "HWCN" })", type)) << type;
+  }
+  for (const int groups : {0, -1}) {
+    EXPECT_FALSE(
+        folds(MakeString(R"(input: "w" arg { name: "group" i: )", groups, " }"), "ConvTranspose"))
+        << groups;
+  }
+}
+
 // A filter that is not scaled is not copied.
 TEST_F(FoldEdgesTest, ATermChangesTheBiasOnly) {
   Feed<float>(&run_.ws, "m", {2, 1, 1}, {2, -4});
@@ -337,6 +408,20 @@ struct EdgeConstants final : NetConstants {
   std::string Add(const std::string& name, Tensor) override { return name; }
   std::vector<Tensor> Evaluate(const OperatorDef&) override { return {}; }
 };
+
+// Nothing states which operators there are.
+TEST(ActivationEdgesTest, NeedsToKnowTheOperators) {
+  EdgeConstants constants;
+  PassContext context{.constants = constants};
+  const NetDef net = test::ParseNet(R"(
+      op { type: "Conv" input: "x" input: "w" output: "a" }
+      op { type: "Relu" input: "a" output: "y" })");
+  EXPECT_EQ(FuseActivation(net, context).op_size(), 2);
+  context.has_operator = [](const std::string&, DeviceType) { return false; };
+  EXPECT_EQ(FuseActivation(net, context).op_size(), 2);
+  context.has_operator = [](const std::string&, DeviceType) { return true; };
+  EXPECT_EQ(FuseActivation(net, context).op_size(), 1);
+}
 
 // What other processes or files see is more than the outputs.
 TEST(PlainEdgesTest, CommunicationAndFilesAreEffects) {
