@@ -2,12 +2,20 @@
 // fills with a constant, memory and threads, outputs that cannot be written, batches of other shapes, and databases
 // of plans that are replaced.
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "caffe2_core/graph/passes/conv_layouts.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2rt/metanet.pb.h"
 #include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
 #include "tests/support/shared.h"
@@ -93,22 +101,58 @@ TEST_F(RareEffectsTest, AConstantInTheFirstInputIsNotFolded) {
 }
 
 TEST_F(RareEffectsTest, PackPreparesTheNetForOtherImages) {
-  // Without placeholders, because no operator has x as its first input.
-  dir_.Write("init.pbtxt", Fill("x", "1, 2", "8, 9") + Fill("m", "2", "2, 3"));
   dir_.Write("net.pbtxt", R"(name: "n" external_input: ["m", "x"] external_output: "y"
-      op { type: "Add" input: "m" input: "x" output: "y" })");
+      op { type: "Add" input: "x" input: "m" output: "t" }
+      op { type: "Negative" input: "t" output: "y" })");
   Array("a.npy", {1, 2}, {1, 1});
   Array("b.npy", {1, 2}, {10, 20});
-  EXPECT_THAT(Out({"pack", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt",
-                   "--prepare", "--image", "x=DIR/a.npy", "DIR/n.c2pack"}),
-              HasSubstr(" prepared forms"));
-  EXPECT_EQ(Values({"--predict-net", "DIR/n.c2pack", "--input", "x=DIR/b.npy"}), "[12,23]");
-  // A file that is no image is an error.
-  const ProgramResult missing =
-      Run({"pack", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt", "--prepare",
-           "--image", "x=DIR/none.npy", "DIR/n.c2pack"});
+  const auto pack = [&](const char* image) {
+    return Run({"pack", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt",
+                "--prepare", "--image", image, "DIR/n.c2pack"});
+  };
+  // Also where an init net fills the input.
+  for (const std::string& init :
+       {Fill("m", "2", "2, 3"), Fill("x", "1, 2", "8, 9") + Fill("m", "2", "2, 3")}) {
+    dir_.Write("init.pbtxt", init);
+    const ProgramResult packed = pack("x=DIR/a.npy");
+    EXPECT_EQ(packed.code, 0) << packed.err;
+    EXPECT_THAT(packed.out, HasSubstr(" prepared forms"));
+    EXPECT_THAT(Out({"inspect", "DIR/n.c2pack"}), HasSubstr("with a prepared net of 2 operators"));
+    EXPECT_EQ(Values({"--predict-net", "DIR/n.c2pack", "--input", "x=DIR/b.npy"}), "[-12,-23]");
+    EXPECT_EQ(Values({"--predict-net", "DIR/n.c2pack", "--image", "x=DIR/b.npy"}), "[-12,-23]");
+  }
+  const ProgramResult missing = pack("x=DIR/none.npy");
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("none.npy"));
+}
+
+// A predictor database states its outputs apart from its net. Each is there, even if it is read.
+TEST_F(RareEffectsTest, AllOutputsOfAPredictorAreKept) {
+  MetaNetDef meta;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "nets { key: \"PREDICT_INIT_NET_TYPE\" value { name: \"init\" " +
+          Fill("w", "1, 1, 1, 1", "3") + Fill("b", "1", "1") + Fill("m", "1", "2") + "} } " +
+          R"(nets { key: "PREDICT_NET_TYPE" value { name: "n" external_input: ["x", "w", "b", "m"]
+             op { type: "Conv" input: "x" input: "w" input: "b" output: "t"
+                  arg { name: "kernel" i: 1 } }
+             op { type: "Mul" input: "t" input: "m" output: "y" } } }
+             blobs { key: "INPUTS_BLOB_TYPE" value: "x" }
+             blobs { key: "OUTPUTS_BLOB_TYPE" value: ["y", "t"] }
+             blobs { key: "PARAMETERS_BLOB_TYPE" value: ["w", "b", "m"] })",
+      &meta));
+  Blob blob;
+  *blob.GetMutable<std::string>() = meta.SerializeAsString();
+  {
+    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path("p.minidb"), db::NEW);
+    const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+    transaction->Put("!!META_NET_DEF", SerializeBlob(blob, "!!META_NET_DEF"));
+    transaction->Commit();
+  }
+  const std::string x = "x=" + Array("x.npy", {1, 1, 1, 2}, {5, -1});
+  const std::string json = Out({"run", "--json", "--predictor", "DIR/p.minidb", "--input", x});
+  EXPECT_EQ(JsonAt(json, "/outputs/0/values"), "[32,-4]");
+  EXPECT_EQ(JsonAt(json, "/outputs/1/name"), "\"t\"");
+  EXPECT_EQ(JsonAt(json, "/outputs/1/values"), "[16,-2]");
 }
 
 // --- run ---
@@ -160,6 +204,18 @@ TEST_F(RareEffectsTest, ABatchWhoseRowsHaveAnotherShapeIsNotUsed) {
   EXPECT_THAT(result.out, HasSubstr("[1, 1, 6]"));
 }
 
+// The files of a folder do not depend on each other.
+TEST_F(RareEffectsTest, AFolderRunsOnAllProcessors) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Copy" input: "x" output: "y" })");
+  for (const char* name : {"in/1.npy", "in/2.npy"}) Array(name, {1, 1}, {1});
+  const Words run = {"run", "--predict-net", "DIR/net.pbtxt", "--image", "DIR/in", "--json"};
+  const unsigned all = std::clamp(std::thread::hardware_concurrency(), 1u, 1024u);
+  EXPECT_EQ(JsonAt(Out(run), "/threads"), std::to_string(all));
+  EXPECT_EQ(JsonAt(Out(Joined(run, {"--threads", "1"})), "/threads"), "1");
+  EXPECT_EQ(JsonAt(Out(Joined(run, {"--threads", "3"})), "/threads"), "3");
+}
+
 // --- plan ---
 
 TEST_F(RareEffectsTest, OverwriteReplacesTheDatabaseOfAPlan) {
@@ -193,6 +249,42 @@ TEST_F(RareEffectsTest, OverwriteRemovesWhereTheOperatorWrites) {
   EXPECT_EQ(plan("").code, 1) << "it exists";
   const ProgramResult replaced = plan(" --overwrite");
   EXPECT_EQ(replaced.code, 0) << replaced.err;
+}
+
+// --- quantize ---
+
+// --alone without a goal lists the noise of each operator. It puts none back, however much that is.
+TEST_F(RareEffectsTest, AloneKeepsNoisyOperatorsInt8) {
+  if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  // The first channel takes the whole range and has no weight.
+  dir_.Write("init.pbtxt", R"(
+      op { type: "ConstantFill" output: "w0" arg { name: "shape" ints: [64, 1, 3, 3] } }
+      op { type: "UniformFill" output: "w1" arg { name: "shape" ints: [64, 63, 3, 3] }
+           arg { name: "min" f: -1 } arg { name: "max" f: 1 } }
+      op { type: "Concat" input: "w0" input: "w1" output: "w" output: "info"
+           arg { name: "axis" i: 1 } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
+      op { type: "Conv" input: "x" input: "w" output: "t" arg { name: "kernel" i: 3 } }
+      op { type: "Conv" input: "t" input: "w" output: "y" arg { name: "kernel" i: 3 } })");
+  std::vector<float> values(64 * 14 * 14);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = i < 14 * 14 ? 100.f : static_cast<float>(i % 997) / 1000;
+  const auto quantize = [&](const Words& more) {
+    return Out(Joined({"quantize", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt",
+                       "--output-predict-net", "DIR/q.pbtxt", "--json", "--input",
+                       "x=" + Array("x.npy", {1, 64, 14, 14}, values)},
+                      more));
+  };
+  for (const Words& more : {Words{}, {"--alone"}}) {
+    const std::string json = quantize(more);
+    EXPECT_EQ(JsonAt(json, "/operators/0/least_precision"), "\"int8\"");
+    EXPECT_EQ(JsonAt(json, "/operators/1/least_precision"), "\"int8\"");
+    EXPECT_LT(std::stod(JsonAt(json, "/snr")), 20);
+  }
+  const std::string goal = quantize({"--alone", "--min-snr", "20"});
+  EXPECT_EQ(JsonAt(goal, "/put_back"), "1");
+  EXPECT_NE(JsonAt(goal, "/operators/0/least_precision"), "\"int8\"");
+  EXPECT_EQ(JsonAt(goal, "/operators/1/least_precision"), "\"int8\"");
 }
 
 }  // namespace
