@@ -44,6 +44,19 @@ DeviceOption Cuda(int id) {
   return option;
 }
 
+// Without a list of outputs, all that the net writes is one, whether the inputs are listed or not.
+TEST(DeviceCopiesTest, BringsBackWhatANetWithoutOutputsWrites) {
+  for (const char* inputs : {"", R"(external_input: "x" )"}) {
+    EXPECT_THAT(
+        Injected(MakeString(inputs, R"(
+        op { type: "Relu" input: "x" output: "a" }
+        op { type: "Relu" input: "a" output: "a" device_option { device_type: 1 } })")),
+        ElementsAre("Relu(x) -> a", "CopyCPUToGPU(a) -> a_gpu_0 @ CUDA 0",
+                    "Relu(a_gpu_0) -> a_gpu_0 @ CUDA 0", "CopyGPUToCPU(a_gpu_0) -> a @ CUDA 0"))
+        << inputs;
+  }
+}
+
 TEST(DeviceCopiesTest, CopiesWhatADeviceReadsOfTheCpu) {
   const NetDef net = InjectCrossDeviceCopies(test::ParseNet(R"(
     name: "test" external_input: "data" external_input: "w" external_output: "y"

@@ -126,6 +126,10 @@ class InPlaceOnlyMaker : public GradientMakerBase {
 OPERATOR_SCHEMA(GradientTestInPlaceOnly).NumInputs(2).NumOutputs(1).EnforceInplace({{0, 0}});
 REGISTER_GRADIENT(GradientTestInPlaceOnly, InPlaceOnlyMaker);
 
+// Works only in place, and its gradient would need what it overwrites.
+OPERATOR_SCHEMA(GradientTestEnforced).NumInputs(2).NumOutputs(1).EnforceInplace({{0, 0}});
+REGISTER_GRADIENT(GradientTestEnforced, ReadsInputMaker);
+
 // An operator whose gradient operator does not work in place.
 OPERATOR_SCHEMA(NotInPlaceGradient).NumInputs(2).NumOutputs(1);
 class NotInPlaceMaker : public GradientMakerBase {
@@ -253,6 +257,14 @@ TEST(GradientTest, ReadsOutputsAndOtherInputsOfAnOperatorThatWorksInPlace) {
   EXPECT_EQ(inputs_of("GradientTestReadsOutput"), "ReadsOutputGradient: x,x,w,x_grad");
   EXPECT_EQ(inputs_of("GradientTestInverts"), "InvertingGradient: x,x_grad");
   EXPECT_EQ(inputs_of("GradientTestInPlaceOnly"), "InPlaceOnlyGradient: x,x_grad");
+}
+
+TEST(GradientTest, RejectsGradientsOfOverwrittenInputsIfTheSchemaEnforcesThat) {
+  OperatorDef op = Op("GradientTestEnforced");
+  op.set_output(0, "x");
+  ExpectThrows([&] { GetGradientForOp(op, Dense("dy")); },
+               "needs the value of blob \"x\" that the operator read, but GradientTestEnforced "
+               "overwrites it");
 }
 
 TEST(GradientTest, RejectsGradientOperatorsThatDoNotWorkInPlace) {

@@ -267,6 +267,53 @@ class GraphCornersSumMaker : public GradientMakerBase {
 REGISTER_GRADIENT(GraphCornersTwice, GraphCornersTwiceMaker);
 REGISTER_GRADIENT(GraphCornersSum, GraphCornersSumMaker);
 
+class GraphCornersLateMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("GraphCornersFirst", "", {GO(0)}, {GI(0)}),
+            CreateOperatorDef("GraphCornersLast", "", {O(0), GI(0)}, {GI(0)})};
+  }
+};
+REGISTER_GRADIENT(GraphCornersLate, GraphCornersLateMaker);
+
+class GraphCornersSparseMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("GraphCornersFirst", "", {GO(0)}, {GI_I(0), GI_V(0)}),
+            CreateOperatorDef("GraphCornersLast", "", {GI_V(0)}, {GI_V(0)})};
+  }
+};
+REGISTER_GRADIENT(GraphCornersSparse, GraphCornersSparseMaker);
+
+TEST(GraphCornersTest, StepsAreRenamedIfTheyAreNotTheFirstInput) {
+  NetDef net = ParseNet(R"(op { type: "GraphCornersLate" input: "x" output: "y" }
+                           op { type: "GraphCornersSum" input: "x" input: "y" output: "z" })");
+  AddGradientOperators(&net, {{"z", {}}});
+  ASSERT_EQ(net.op_size(), 7);
+  EXPECT_THAT(net.op(4).output(), ElementsAre("_x_grad_autogen_step"));
+  EXPECT_THAT(net.op(5).input(), ElementsAre("y", "_x_grad_autogen_step"));
+  EXPECT_THAT(net.op(5).output(), ElementsAre("_x_grad_autosplit_0"));
+}
+
+// Of values that are written twice, the last ones count; the indices stay those of the first operator.
+TEST(GraphCornersTest, SumsOfSparseGradientsTakeTheLastValues) {
+  NetDef net = ParseNet(R"(op { type: "GraphCornersSparse" input: "x" output: "y" }
+                           op { type: "GraphCornersSparse" input: "x" output: "w" }
+                           op { type: "GraphCornersSum" input: "w" input: "y" output: "z" })");
+  AddGradientOperators(&net, {{"z", {}}});
+  std::vector<std::string> indices, values, joined;
+  for (const OperatorDef& op : net.op()) {
+    if (op.type() == "GraphCornersFirst") indices.push_back(op.output(0));
+    if (op.type() == "GraphCornersLast") values.push_back(op.output(0));
+    if (op.type() == "Concat") joined.insert(joined.end(), op.input().begin(), op.input().end());
+  }
+  ASSERT_EQ(indices.size(), 2u);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_THAT(joined, ElementsAre(indices[0], indices[1], values[0], values[1]));
+  EXPECT_NE(indices[0], indices[1]);
+  EXPECT_NE(values[0], values[1]);
+}
+
 TEST(GraphCornersTest, StepsAreRenamedWhereverTheyAreRead) {
   NetDef net = ParseNet(R"(op { type: "GraphCornersTwice" input: "x" output: "y" }
                            op { type: "GraphCornersSum" input: "x" input: "y" output: "z" })");

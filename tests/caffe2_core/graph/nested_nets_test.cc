@@ -76,6 +76,15 @@ TEST(NestedNetsTest, KnowsQueuesThatAreOnlyUsed) {
   EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
 }
 
+// Queues of the operator's own workspace are nobody else's.
+TEST(NestedNetsTest, QueuesInsideDoAreNotUsedOutside) {
+  const NestedBlobs blobs = NestedBlobsOf(Do(R"(
+      op { type: "DequeueBlobs" input: "own" output: "t" }
+      op { type: "DequeueBlobs" input: "ix" output: "t" })"));
+  EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
+  EXPECT_THAT(blobs.written, ElementsAre("x"));
+}
+
 // The nets of an operator in a net count for the net as its own operators do.
 TEST(NestedNetsTest, BlobsOfANetIncludeThoseOfItsNestedNets) {
   const NestedBlobs blobs = BlobsOf(test::ParseNet(R"(
