@@ -73,6 +73,12 @@ TEST(AttentionRefusalsTest, NameShapesOfArguments) {
 // With equal scores the result is the mean of the values.
 TEST(AttentionCallsTest, KeepsTheShapesThatZerosState) {
   ExpectResults({
+      // A mask of more rows than Q gives each of them a result.
+      {"MultiHeadAttention Q K V M -> Y",
+       "Q f 1,1,1 = 0; K f 1,2,1 = 1; V f 1,2,1 = 10,20; M f 2,2 = 0,-1000,-1000,0",
+       "Y f 1,2,1 = 10,20"},
+      {"MultiHeadAttention Q K V M -> Y",
+       "Q f 1,1,1 = 0; K f 1,2,1 = 1; V f 1,2,1 = 10,20; M f 1,2,1 = 3,5", "Y f 1,2,1 = 15"},
       // One head and no batch: the result has none either, unless another operand has one.
       {"MultiHeadAttention Q K V -> Y query_shape=0,0,0 key_shape=0,0,0 value_shape=0,0,0",
        "Q f 1,2,1 = 0; K f 2,2,1 = 1; V f 2,2,1 = 1,2,3,4", "Y f 1,2 = 2,3"},

@@ -115,6 +115,8 @@ TEST(QuantizeEdgesTest, WindowsAreThoseOfTheFilter) {
       // More pixels than are multiplied at once, in two groups.
       {conv + "group=2", "X u 1,2,131 = 3; W u 2,1,1 = 2", "Y i 1,2,131 = 6"},
       {conv + "group=2", "X u 2,2,5,40 = 3; W u 4,1,1,1 = 5", "Y i 2,4,5,40 = 15"},
+      {conv + "group=2", "X u 1,4,131 = 3; W u 2,2,1 = 2", "Y i 1,2,131 = 12"},
+      {conv + "group=2", "X u 2,4,5,40 = 3; W u 4,2,1,1 = 5", "Y i 2,4,5,40 = 30"},
       {conv + "auto_pad=NOTSET pads=0,1", "X u 1,1,3 = 1,2,3; W u 1,1,2 = 1,10",
        "Y i 1,1,3 = 21,32,3"},
   });
