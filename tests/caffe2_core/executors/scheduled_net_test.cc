@@ -194,6 +194,34 @@ TEST_F(ScheduledNetTest, TheFirstErrorWinsAndNothingNewStarts) {
   EXPECT_TRUE(ended && started);
 }
 
+// An operator that runs when another one fails is the last one of its chain.
+TEST_F(ScheduledNetTest, AnErrorStopsTheRestOfOtherChains) {
+  SetThreads(2);
+  std::atomic<bool> failed{false};
+  int started = 0;
+  Calls() = {{"a",
+              [&](OperatorBase*) {
+                EXPECT_TRUE(WaitFor([&] { return failed.load(); }));
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              }},
+             {"b",
+              [&](OperatorBase*) {
+                failed = true;
+                CAFFE_THROW("no luck");
+              }},
+             {"rest", [&](OperatorBase*) { ++started; }}};
+  const auto net = Make(R"(name: "n" type: "async_scheduling"
+      op { type: "ExecutorTestCall" name: "a" output: "x" }
+      op { type: "ExecutorTestCall" name: "rest" input: "x" output: "w" }
+      op { type: "ExecutorTestCall" name: "b" output: "y" })");
+  constexpr int kRuns = 8;
+  for (int run = 0; run < kRuns; ++run) {
+    failed = false;
+    ExpectThrows([&] { net->Run(); }, "no luck");
+  }
+  EXPECT_LT(started, kRuns) << "a slow machine may start it now and then";
+}
+
 // The reader would wait for ever.
 TEST_F(ScheduledNetTest, AnErrorStopsOperatorsThatWait) {
   Calls() = {{"fail", [](OperatorBase*) { CAFFE_THROW("no luck"); }}};

@@ -178,6 +178,22 @@ TEST(PlanTargetsTest, AreCheckedWhereverTheyCertainlyRun) {
         "execution_step { create_workspace: true network: 'save' }"}) {
     EXPECT_EQ(message(relative, steps), want) << steps;
   }
+  // What never runs is not checked.
+  const std::string refused =
+      MessageOf([&] { RunPlanText(&ws, kNets + relative + "execution_step { network: 'save' }"); });
+  EXPECT_EQ(refused, want);
+  for (const char* steps :
+       {"execution_step { network: 'save' num_iter: 0 }",
+        "execution_step { network: 'save' num_iter: -1 }",
+        "execution_step { num_iter: 0 substep { network: 'save' } }",
+        "execution_step { num_iter: 2 substep { network: 'save' num_iter: 0 } }",
+        "execution_step { network: 'count' network: 'save' should_stop_blob: 'stop' }",
+        "execution_step { substep { network: 'count' } substep { network: 'save' } "
+        "should_stop_blob: 'stop' }"}) {
+    EXPECT_EQ(MessageOf([&] { RunPlanText(&ws, kNets + relative + steps); }),
+              "(nothing was thrown)")
+        << steps;
+  }
   EXPECT_EQ(message(save("Save", "arg { name: 'absolute_path' i: 1 } arg { name: 'db' s: '" +
                                      dir.path("weights") + "' }"),
                     "execution_step { network: 'save' }"),

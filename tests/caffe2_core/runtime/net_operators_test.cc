@@ -117,6 +117,22 @@ TEST(NetOperatorsTest, NamesTheOperatorThatCannotBeBuilt) {
   ExpectThrows([&] { NetOperators(nullptr, &ws); }, "argument def of a net's operators is null");
 }
 
+// One that stands for operators of the user's net has the position of the first of them.
+TEST(NetOperatorsTest, PositionsAreThoseOfTheNetOfTheUser) {
+  const std::string one = R"(arg { name: "user_operators" strings: "5 Relu" } )";
+  const std::string two = R"(arg { name: "user_operators" strings: "3 Conv" strings: "4 Relu" } )";
+  const std::string bad = R"(arg { name: "refuse" i: 1 } )";
+  Workspace ws;
+  const NetOperators operators(Def(TestOp("") + TestOp(two) + TestOp(one)), &ws);
+  EXPECT_EQ(operators[0]->net_position(), 0);
+  EXPECT_EQ(operators[1]->net_position(), 3);
+  EXPECT_EQ(operators[2]->net_position(), 5);
+  ExpectThrows([&] { NetOperators(Def(TestOp("") + TestOp(two + bad)), &ws); }, "3 Conv, 4 Relu");
+  EXPECT_EQ(ws.last_failed_op_net_position, 3);
+  ExpectThrows([&] { NetOperators(Def(TestOp("") + TestOp(one + bad)), &ws); }, "5 Relu");
+  EXPECT_EQ(ws.last_failed_op_net_position, 5);
+}
+
 TEST(NetOperatorsTest, StartsOperatorsAndThrowsWhenTheyReportAFailure) {
   Workspace ws;
   NetOperators operators(Def(TestOp("") + TestOp(R"(arg { name: "fail" i: 1 })")), &ws);
