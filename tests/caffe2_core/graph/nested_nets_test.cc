@@ -79,10 +79,10 @@ TEST(NestedNetsTest, KnowsQueuesThatAreOnlyUsed) {
 // Queues of the operator's own workspace are nobody else's.
 TEST(NestedNetsTest, QueuesInsideDoAreNotUsedOutside) {
   const NestedBlobs blobs = NestedBlobsOf(Do(R"(
-      op { type: "DequeueBlobs" input: "own" output: "t" }
-      op { type: "DequeueBlobs" input: "ix" output: "t" })"));
+      op { type: "CloseBlobsQueue" input: "own" }
+      op { type: "DequeueBlobs" input: "ix" output: "iy" })"));
   EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
-  EXPECT_THAT(blobs.written, ElementsAre("x"));
+  EXPECT_THAT(blobs.written, ElementsAre("y", "x"));
 }
 
 // The nets of an operator in a net count for the net as its own operators do.
