@@ -123,6 +123,27 @@ TEST(RecurrentCallsTest, GradientsCheckTheGradientsOfOutputs) {
   }
 }
 
+// Input 0 is the gradient of the last row here.
+TEST(RecurrentCallsTest, GradientsCheckTheGradientOfTheLastRow) {
+  std::string text = SumMulGradientOp("");
+  const std::string all = R"("outputs_with_grads" ints: 0)";
+  text.replace(text.find(all), all.size(), R"("outputs_with_grads" ints: 1)");
+  for (const int64_t steps : {0, 1, 2}) {
+    Workspace ws;
+    RunSumMul(&ws, steps);
+    for (const int64_t elements : {0, 2, 3}) {
+      FeedRange<float>(&ws, "all_grad", {elements, 1, 1}, 1);
+      ExpectMessage(&ws, text,
+                    MakeString("elements of input 0 of shape [", elements,
+                               ", 1, 1], want those of a row of the state \"states\" of shape [",
+                               steps + 1, ", 1, 1] (got ", elements, ", want 1)"));
+    }
+    Feed<float>(&ws, "all_grad", {1, 1, 1}, {1});
+    RunOp(&ws, text);
+    ExpectTensor<float>(ws, "init_grad", {1, 1, 1}, {steps == 2 ? 2.0f : 1.0f});
+  }
+}
+
 TEST(RecurrentCallsTest, GradientsCheckTheirIds) {
   Workspace ws;
   RunSumMul(&ws, 2);

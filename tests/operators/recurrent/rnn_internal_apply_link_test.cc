@@ -1,5 +1,6 @@
 #include "operators/recurrent/rnn_internal_apply_link.h"
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::rnn_internal_apply_link_test {
@@ -27,6 +28,25 @@ TEST_F(ApplyLinkTest, SharesTheRowsOfTheTimeStep) {
   ExpectTensor<float>(ws_, "row", {2, 3}, {6, 7, 8, 9, 10, 11});
   RunOp(&ws_, Link(3, 0));
   ExpectTensor<float>(ws_, "row", {0, 3}, {});
+}
+
+// An operator that runs again follows the shape, also if the rows have stayed at their place in memory.
+TEST_F(ApplyLinkTest, FollowsAnotherShapeOfTheSameMemory) {
+  const std::unique_ptr<OperatorBase> link = CreateOperator(ParseOp(Link(0, 1)), &ws_);
+  Tensor* const rows = ws_.GetBlob("rows")->GetMutable<Tensor>();
+  const void* const memory = rows->raw_data();
+  ASSERT_TRUE(link->Run());
+  ExpectTensor<float>(ws_, "row", {1, 3}, {3, 4, 5});
+  rows->Resize({2, 6});
+  ASSERT_TRUE(link->Run());
+  ExpectTensor<float>(ws_, "row", {1, 6}, {6, 7, 8, 9, 10, 11});
+  rows->Resize({4, 3, 1});
+  ASSERT_TRUE(link->Run());
+  ExpectTensor<float>(ws_, "row", {1, 3, 1}, {3, 4, 5});
+  rows->Resize({12});
+  ASSERT_TRUE(link->Run());
+  ExpectTensor<float>(ws_, "row", {1}, {1});
+  EXPECT_EQ(rows->raw_data(), memory);
 }
 
 // Regression: the memory of a view at an odd multiple of four bytes was used for int64.
