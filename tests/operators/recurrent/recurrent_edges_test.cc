@@ -282,7 +282,7 @@ TEST(RecurrentEdgesTest, StepNetsKeepTheTypeOfLinkedBlobs) {
 }
 
 // The output with the workspaces may come from a run in another workspace.
-TEST(RecurrentEdgesTest, WorkspacesOfStepsBelongToTheWorkspaceOfTheRun) {
+TEST(RecurrentEdgesTest, StepsKeepTheWorkspacesOfTheirRun) {
   Workspace outer;
   FeedRange<float>(&outer, "x", {2, 1, 1}, 1);
   Feed<float>(&outer, "init", {1, 1, 1}, {1});

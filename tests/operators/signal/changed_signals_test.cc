@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "tests/operators/common/call_tables.h"
 #include "tests/operators/common/changed_runs.h"
