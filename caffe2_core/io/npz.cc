@@ -222,7 +222,7 @@ class NpzReader {
     for (const Entry& entry : entries) {
       if (entry.packed > size_) Fail("entry \"" + entry.name + "\" is truncated");
       packed += kLocalBytes + entry.name.size() + entry.packed;
-      if (packed > size_ - directory_bytes_) Fail("its entries overlap");
+      if (packed + directory_bytes_ + kEndBytes > size_) Fail("its entries overlap");
       unpacked = SaturatedAdd(unpacked, entry.unpacked);
     }
     if (unpacked > most) {

@@ -199,12 +199,14 @@ TEST_F(LoadedModelTest, RunsBeyondTheLimitWait) {
     });
     while (!begun) std::this_thread::yield();
     if (most == 1) {
-      // Until the other run has the only place.
+      // Until the other run has the only place: a single run may be late by chance, not six in a row.
       caffe2rt_status status = CAFFE2RT_OK;
-      while (status == CAFFE2RT_OK) status = run(false, 5);
+      for (int late = 0; late < 6;) {
+        status = run(false, 5);
+        if (status != CAFFE2RT_OK && status != CAFFE2RT_DEADLINE_EXCEEDED) break;
+        late = status == CAFFE2RT_OK ? 0 : late + 1;
+      }
       EXPECT_EQ(status, CAFFE2RT_DEADLINE_EXCEEDED);
-      // That was not by chance.
-      for (int i = 0; i < 5; ++i) EXPECT_EQ(run(false, 1), CAFFE2RT_DEADLINE_EXCEEDED);
     } else {
       for (int i = 0; i < 50; ++i) ASSERT_EQ(run(false, 100000), CAFFE2RT_OK);
     }

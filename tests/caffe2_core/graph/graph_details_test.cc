@@ -154,13 +154,12 @@ class GraphDetailsTwoMaker : public GradientMakerBase {
 REGISTER_GRADIENT(GraphDetailsTwo, GraphDetailsTwoMaker);
 
 TEST(GraphDetailsTest, AllGradientOperatorsHaveEngineDeviceAndArguments) {
-  const GradientOpsMeta plain =
-      GetGradientForOp(ParseOp(R"(type: "GraphDetailsTwo" input: "x" output: "y")"),
-                       {{"dy", "", ""}});
-  const GradientOpsMeta stated = GetGradientForOp(
-      ParseOp(R"(type: "GraphDetailsTwo" input: "x" output: "y" engine: "E"
+  const GradientOpsMeta plain = GetGradientForOp(
+      ParseOp(R"(type: "GraphDetailsTwo" input: "x" output: "y")"), {{"dy", "", ""}});
+  const GradientOpsMeta stated =
+      GetGradientForOp(ParseOp(R"(type: "GraphDetailsTwo" input: "x" output: "y" engine: "E"
                  device_option { device_id: 2 } arg { name: "k" i: 3 })"),
-      {{"dy", "", ""}});
+                       {{"dy", "", ""}});
   ASSERT_EQ(plain.ops_.size(), 2u);
   ASSERT_EQ(stated.ops_.size(), 2u);
   for (const OperatorDef& op : plain.ops_) {

@@ -72,8 +72,7 @@ TEST(NetDetailsTest, QueuesOfLongRecordsKeepTheirOrderToo) {
                     take = R"(op { type: "DequeueBlobs" input: "q" output: "d" output: "e"
                                    output: "f" output: "g" } )",
                     close = R"(op { type: "CloseBlobsQueue" input: "q" } )";
-  EXPECT_EQ(PredecessorsOf(put + take + put + take + close),
-            (Predecessors{{}, {}, {0}, {1}, {2}}));
+  EXPECT_EQ(PredecessorsOf(put + take + put + take + close), (Predecessors{{}, {}, {0}, {1}, {2}}));
 }
 
 // A nested net uses two queues: each keeps its order.
@@ -82,11 +81,11 @@ TEST(NetDetailsTest, AllQueuesOfANestedNetKeepTheirOrder) {
   const auto take = [](const std::string& queue, const std::string& to) {
     return "op { type: \"DequeueBlobs\" input: \"" + queue + "\" output: \"" + to + "\" } ";
   };
-  EXPECT_EQ(PredecessorsOf(take("q", "a") + take("r", "b") + take("s", "c") +
-                           R"(op { type: "If" input: "c0" arg { name: "then_net" n { )" +
-                           take("q", "d") + take("r", "e") + " } } } " + take("r", "f") +
-                           take("q", "g") + take("s", "h")),
-            (Predecessors{{}, {}, {}, {0, 1}, {3}, {3}, {2}}));
+  EXPECT_EQ(
+      PredecessorsOf(take("q", "a") + take("r", "b") + take("s", "c") +
+                     R"(op { type: "If" input: "c0" arg { name: "then_net" n { )" + take("q", "d") +
+                     take("r", "e") + " } } } " + take("r", "f") + take("q", "g") + take("s", "h")),
+      (Predecessors{{}, {}, {}, {0, 1}, {3}, {3}, {2}}));
 }
 
 TEST(NetDetailsTest, AllThatANestedNetWritesKeepsItsOrder) {
@@ -98,8 +97,7 @@ TEST(NetDetailsTest, AllThatANestedNetWritesKeepsItsOrder) {
   }
   EXPECT_EQ(PredecessorsOf(reads + R"(op { type: "If" input: "c0" arg { name: "then_net" n { )" +
                            inner + " } } } " + reads),
-            (Predecessors{
-                {}, {}, {}, {}, {0, 1, 2, 3}, {0, 4}, {1, 4}, {2, 4}, {3, 4}}));
+            (Predecessors{{}, {}, {}, {}, {0, 1, 2, 3}, {0, 4}, {1, 4}, {2, 4}, {3, 4}}));
 }
 
 // What uses files keeps its order, but not with messages. Print may do both.
@@ -109,8 +107,7 @@ TEST(NetDetailsTest, FilesAndOutputAreOrdersOfTheirOwn) {
                                      arg { name: "db_type" s: "minidb" } } )",
                     message = R"(op { type: "Assert" input: "x" } )",
                     file = R"(op { type: "Print" input: "x" arg { name: "to_file" i: 1 } } )";
-  EXPECT_EQ(PredecessorsOf(exists + message + exists + message),
-            (Predecessors{{}, {}, {0}, {1}}));
+  EXPECT_EQ(PredecessorsOf(exists + message + exists + message), (Predecessors{{}, {}, {0}, {1}}));
   EXPECT_EQ(PredecessorsOf(exists + message + file), (Predecessors{{}, {}, {0, 1}}));
 }
 
@@ -154,9 +151,9 @@ TEST(NetDetailsTest, ABlobWithCopiesReturnsToItsOwnDevice) {
       op { type: "Relu" input: "a" output: "a" }
       op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 device_id: 1 } })"));
   EXPECT_THAT(OperatorLines(net),
-              ElementsAre("ConstantFill() -> a", "CopyGPUToCPU(a) -> a_cpu",
-                          "Relu(a_cpu) -> a_cpu", "CopyCPUToGPU(a_cpu) -> a_gpu_1",
-                          "Relu(a_gpu_1) -> b", "CopyCPUToGPU(a_cpu) -> a"));
+              ElementsAre("ConstantFill() -> a", "CopyGPUToCPU(a) -> a_cpu", "Relu(a_cpu) -> a_cpu",
+                          "CopyCPUToGPU(a_cpu) -> a_gpu_1", "Relu(a_gpu_1) -> b",
+                          "CopyCPUToGPU(a_cpu) -> a"));
   EXPECT_EQ(net.op(5).device_option().device_id(), 2);
 }
 
@@ -236,7 +233,8 @@ TEST(NetDetailsTest, TypesOfAllOutputsAreHandedOn) {
   EXPECT_EQ(shapes.size(), 5u);
   const auto types = [](const std::string& name, const TensorShape& input) {
     return InferElementTypes(ParseOp("type: 'NetDetailsTypes' input: 'x' output: 'y' output: 'z' "
-                                     "name: '" + name + "'"),
+                                     "name: '" +
+                                     name + "'"),
                              {input});
   };
   using Types = std::vector<TensorProto::DataType>;
@@ -270,9 +268,8 @@ TEST(NetDetailsTest, GradientsAfterOtherOutputsHaveTheirShapes) {
   EnsureBuiltinOperators();
   const NetDef net = ParseNet(R"(op { type: "NetDetailsUnknown" input: "x" output: "other"
       output: "x_grad" output: "_grad" output: "y_grad" is_gradient_op: true })");
-  ShapeMap shapes = {
-      {"x", CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT)},
-      {"y", CreateTensorShape(std::vector<int64_t>{5}, TensorProto::FLOAT)}};
+  ShapeMap shapes = {{"x", CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT)},
+                     {"y", CreateTensorShape(std::vector<int64_t>{5}, TensorProto::FLOAT)}};
   InferBlobShapesAndTypes({&net}, &shapes);
   EXPECT_TRUE(shapes.at("other").unknown_shape());
   EXPECT_THAT(GetDimsVector(shapes.at("x_grad")), ElementsAre(2, 3));
@@ -355,10 +352,12 @@ TEST(NetDetailsTest, MultiplyAddsFollowTheOperandThatIsSummed) {
 
 TEST(NetDetailsTest, NetsThatReadFromOutsideFillNoWeights) {
   EnsureBuiltinOperators();
-  const std::string fill = R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 4 } } )";
-  EXPECT_TRUE(FillsWeights(ParseNet(fill + fill + R"(op { type: "Relu" input: "w" output: "v" })")));
-  EXPECT_FALSE(
-      FillsWeights(ParseNet(fill + fill + R"(op { type: "Sum" input: "w" input: "x" output: "v" })")));
+  const std::string fill =
+      R"(op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 4 } } )";
+  EXPECT_TRUE(
+      FillsWeights(ParseNet(fill + fill + R"(op { type: "Relu" input: "w" output: "v" })")));
+  EXPECT_FALSE(FillsWeights(
+      ParseNet(fill + fill + R"(op { type: "Sum" input: "w" input: "x" output: "v" })")));
   // They count what they write, whatever the parameters of other nets are called.
   for (const std::set<std::string>& names :
        {std::set<std::string>(), std::set<std::string>{"w"}, std::set<std::string>{"other"}}) {

@@ -4,6 +4,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -78,8 +79,9 @@ TEST(OddArgumentTest, APartOfANameIsNoMention) {
         CAFFE_ENFORCE(b || !a, "the size is odd");
         CAFFE_ENFORCE(d, "argument d is wrong");
       };
-      const OperatorDef op = ParseOp("type: 'Any' arg { name: '" + first + "' i: 7 } arg { name: '" +
-                                     second + "' i: 7 } arg { name: 'd' i: 7 }");
+      const OperatorDef op =
+          ParseOp("type: 'Any' arg { name: '" + first + "' i: 7 } arg { name: '" + second +
+                  "' i: 7 } arg { name: 'd' i: 7 }");
       EXPECT_THAT(ArgumentProblems().Of(nullptr, op, "argument strides is wrong", create),
                   ElementsAre("argument strides is wrong", "argument d is wrong"));
     }
@@ -112,8 +114,7 @@ TEST(OddNetTest, OutputsNeedAWriterOrAnInput) {
 
 TEST(OddNetTest, ThreeCloseNamesAreNamed) {
   PlanDef plan;
-  for (const char* name : {"net_a", "net_b", "net_c", "net_d"})
-    plan.add_network()->set_name(name);
+  for (const char* name : {"net_a", "net_b", "net_c", "net_d"}) plan.add_network()->set_name(name);
   plan.add_execution_step()->add_network("net_x");
   const std::vector<NetFinding> findings = ValidatePlan(plan);
   ASSERT_EQ(findings.size(), 1u);
@@ -128,9 +129,10 @@ TEST(OddNetTest, EveryNestedNetIsLookedAt) {
                            net("Q") + " } nets { " + net("R") + " } n { " + net("S") + " } } }";
   const Lines lines = OfNet(list);
   for (const char* name : {"P", "Q", "R", "S"})
-    EXPECT_THAT(lines, Contains(HasSubstr(MakeString("operator 0 (NoList), argument a: operator type "
-                                                     "\"Nosuch",
-                                                     name, "\""))));
+    EXPECT_THAT(lines,
+                Contains(HasSubstr(MakeString("operator 0 (NoList), argument a: operator type "
+                                              "\"Nosuch",
+                                              name, "\""))));
   const std::string step =
       "op { type: 'RecurrentNetwork' arg { name: 'step_net' s: 'op { type: \\\"NoStep\\\" }' } }";
   EXPECT_THAT(OfNet(step), Contains(HasSubstr("argument step_net: operator type \"NoStep\"")));
@@ -183,9 +185,10 @@ TEST(OddPlanTest, ReportsNeedAnIntervalInEveryStep) {
                             "substep { network: 'a' } }"),
               IsEmpty());
   for (const int count : {0, 1, 2}) {
-    EXPECT_EQ(OfPlan(nets + MakeString("execution_step { name: 's' network: 'a' num_iter: ", count,
-                                       " should_stop_blob: 'b' }")),
-              Lines{"error: step \"s\": num_iter is given with should_stop_blob, want one of them"});
+    EXPECT_EQ(
+        OfPlan(nets + MakeString("execution_step { name: 's' network: 'a' num_iter: ", count,
+                                 " should_stop_blob: 'b' }")),
+        Lines{"error: step \"s\": num_iter is given with should_stop_blob, want one of them"});
   }
 }
 
@@ -257,8 +260,9 @@ TEST(OddRangeTest, ASecondCalibrationStatesItsOwnRange) {
   Workspace ws;
   Feed<float>(&ws, "w", {1, 1, 1, 1}, {2});
   Feed<float>(&ws, "x", {1, 1, 1, 2}, {-1, 1});
-  const NetDef net = NetToWatch(ParseNet(
-      "name: 'n' op { type: 'Conv' input: 'x' input: 'w' output: 'y' arg { name: 'kernel' i: 1 } }"));
+  const NetDef net =
+      NetToWatch(ParseNet("name: 'n' op { type: 'Conv' input: 'x' input: 'w' output: 'y' arg { "
+                          "name: 'kernel' i: 1 } }"));
   NetBase* const runnable = ws.CreateNet(net);
   NetDef stated = net;
   for (const float most : {4.f, 9.f, 2.f}) {
@@ -288,13 +292,14 @@ TEST(OddRangeTest, OutliersOfEitherSideAreLeftOut) {
 }
 
 TEST(OddPrecisionTest, OperatorsForInt8MayHaveAnEngine) {
-  const std::string conv = "type: 'Conv' input: 'x' input: 'w' output: 'y' arg { name: 'kernel' i: 1 "
-                           "} arg { name: 'input_min' f: 0 } ";
+  const std::string conv =
+      "type: 'Conv' input: 'x' input: 'w' output: 'y' arg { name: 'kernel' i: 1 "
+      "} arg { name: 'input_min' f: 0 } ";
   const std::string most = "arg { name: 'input_max' f: 1 } ";
-  EXPECT_THAT(OperatorsForInt8(ParseNet("op { " + conv + most + "} op { " + conv + "} op { " + conv +
-                                        most + "engine: 'MKLDNN' } op { " + conv +
-                                        "engine: 'MKLDNN' }")),
-              ElementsAre(0, 2));
+  EXPECT_THAT(
+      OperatorsForInt8(ParseNet("op { " + conv + most + "} op { " + conv + "} op { " + conv + most +
+                                "engine: 'MKLDNN' } op { " + conv + "engine: 'MKLDNN' }")),
+      ElementsAre(0, 2));
 }
 
 // --- gradients ---
@@ -303,9 +308,10 @@ TEST(OddPrecisionTest, OperatorsForInt8MayHaveAnEngine) {
 TEST(OddGradientTest, EveryLossCounts) {
   Workspace ws;
   Feed<float>(&ws, "x", {3}, {0.5f, -1, 2});
-  const NetDef net = ParseNet("name: 'n' op { type: 'Sqr' input: 'x' output: 'a' } "
-                              "op { type: 'Tanh' input: 'x' output: 'b' } "
-                              "op { type: 'Negative' input: 'x' output: 'c' }");
+  const NetDef net = ParseNet(
+      "name: 'n' op { type: 'Sqr' input: 'x' output: 'a' } "
+      "op { type: 'Tanh' input: 'x' output: 'b' } "
+      "op { type: 'Negative' input: 'x' output: 'c' }");
   for (const Lines& losses : {Lines{"a"}, Lines{"a", "b"}, Lines{"b", "a"}, Lines{"c", "a", "b"}}) {
     const auto checked = CheckGradients(net, losses, {}, &ws);
     ASSERT_EQ(checked.size(), 1u);
@@ -372,14 +378,10 @@ TEST(OddReceiptTest, BlobsMayBeWrittenAnyNumberOfTimes) {
   const struct {
     std::vector<uint64_t> first, second;
     Lines want;
-  } rows[] = {{{1, 2, 3}, {1, 2, 3}, {}},
-              {{1, 2, 3}, {1, 2, 4}, {"3 4"}},
-              {{1, 2, 3}, {1, 5, 3}, {"2 5"}},
-              {{1, 2, 3, 4}, {1, 2, 6, 4}, {"3 6"}},
-              {{1, 2, 3}, {1, 2}, {"3 -"}},
-              {{1, 2}, {1, 2, 3}, {"- 3"}},
-              {{1}, {1, 2, 3}, {"- 2", "- 3"}},
-              {{}, {1, 2}, {"- 1", "- 2"}}};
+  } rows[] = {{{1, 2, 3}, {1, 2, 3}, {}},       {{1, 2, 3}, {1, 2, 4}, {"3 4"}},
+              {{1, 2, 3}, {1, 5, 3}, {"2 5"}},  {{1, 2, 3, 4}, {1, 2, 6, 4}, {"3 6"}},
+              {{1, 2, 3}, {1, 2}, {"3 -"}},     {{1, 2}, {1, 2, 3}, {"- 3"}},
+              {{1}, {1, 2, 3}, {"- 2", "- 3"}}, {{}, {1, 2}, {"- 1", "- 2"}}};
   for (const auto& row : rows) {
     const Receipt first = receipt(row.first), second = receipt(row.second);
     Lines got;

@@ -256,6 +256,7 @@ class PutBackTest : public testing::Test {
 
 TEST_F(PutBackTest, TheOperatorWithTheMostNoiseGoesFirst) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   for (const int wide : {0, 1}) {
     SCOPED_TRACE(wide);
     const NetDef net = TwoConvs(wide);
@@ -281,6 +282,7 @@ TEST_F(PutBackTest, TheOperatorWithTheMostNoiseGoesFirst) {
 
 TEST_F(PutBackTest, AGoalThatNoPrecisionReachesPutsAllBackToFloat) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   NetDef net = TwoConvs(0);
   std::vector<std::pair<int64_t, int64_t>> progress;
   PrecisionSearch search({.inputs = {"x"}}, &ws_, {.count = 1, .feed = [](size_t) {}},

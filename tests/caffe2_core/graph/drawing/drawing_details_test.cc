@@ -48,8 +48,8 @@ TEST(DrawingDetailsTest, ArrowsBetweenOperatorsStayApart) {
   graph.groups = {{}};
   graph.nodes = {{.title = "A"}, {.title = "B"}, {.kind = FlowNode::Kind::kInput, .title = "x"}};
   const auto edge = [](size_t from, size_t to, Kind kind, const std::string& blob, size_t input) {
-    return FlowEdge{.from = from, .to = to, .kind = kind, .input = input, .blobs = {blob},
-                    .num_blobs = 1};
+    return FlowEdge{
+        .from = from, .to = to, .kind = kind, .input = input, .blobs = {blob}, .num_blobs = 1};
   };
   graph.edges = {edge(0, 1, Kind::kFlow, "a", 0), edge(0, 1, Kind::kControl, "b", 0),
                  edge(0, 1, Kind::kCarried, "c", 0), edge(2, 1, Kind::kFlow, "x", 1),
@@ -73,8 +73,8 @@ FlowGraph PairOfNodes() {
 
 TEST(DrawingDetailsTest, LayoutsMayHaveThousandsOfPointsAndThousandsOfInches) {
   const auto layout = [](const std::string& head, const std::string& x, int points) {
-    std::string text = head + "\nnode n0 " + x + " 1 1 1\nnode n1 1 2 1 1\nedge n0 n1 " +
-                       MakeString(points);
+    std::string text =
+        head + "\nnode n0 " + x + " 1 1 1\nnode n1 1 2 1 1\nedge n0 n1 " + MakeString(points);
     for (int i = 0; i < points; ++i) text += " 1 1";
     return [text = text + "\nstop\n"] { (void)ReadGraphvizLayout(PairOfNodes(), text); };
   };

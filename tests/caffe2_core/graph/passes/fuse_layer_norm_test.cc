@@ -151,7 +151,6 @@ TEST_F(FuseLayerNormTest, LeavesOtherArithmetic) {
   for (const std::string& text : cases) EXPECT_EQ(Lines(text).size(), 9u) << text;
 }
 
-// One element is broadcast to the row, whose length is not known.
 // The root is that of other values than the variance and a constant.
 TEST_F(FuseLayerNormTest, LeavesOtherRoots) {
   const std::string add = R"(op { type: "Add" input: "v" input: "eps" output: "e" })";
@@ -163,6 +162,7 @@ TEST_F(FuseLayerNormTest, LeavesOtherRoots) {
   EXPECT_EQ(Lines(With("\"Sqr\" input: \"d\"", "\"Tanh\" input: \"d\"")).size(), 9u);
 }
 
+// One element is broadcast to the row, whose length is not known.
 TEST_F(FuseLayerNormTest, LeavesParametersOfOneElement) {
   EXPECT_EQ(
       Lines(With("input: \"b\"", "input: \"one\"", With("input: \"g\"", "input: \"one\""))).size(),

@@ -241,7 +241,7 @@ TEST_F(OnednnRegionsTest, NormalizesFloatsToTheElementsOfTheNextConvolution) {
   run_.precision = Precision::kBfloat16;
   EXPECT_EQ(arguments(""), "bf16 f32 bf16 (0) f32 ");
   EXPECT_EQ(arguments(R"(arg { name: "least_precision" s: "f32" })"), "bf16 f32 f32 (0) f32 ");
-  if (!WhyNoInt8Convs().empty()) return;
+  if (!WhyNoInt8Convs().empty() || !MultipliesWholeBytes()) return;  // bytes do not pay
   run_.precision = Precision::kInt8;
   EXPECT_EQ(arguments(range), "bf16 f32 int8 (3) f32 ");
   EXPECT_EQ(arguments(""), "bf16 f32 bf16 (0) f32 ");
@@ -255,6 +255,7 @@ std::string Range(float min, float max) {
 // Pools and joins pass on bytes if all that read them want the same ones, and all inputs are in them.
 TEST_F(OnednnRegionsTest, KeepsValuesInBytesBetweenConvolutionsOfBytes) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   const std::string pool = R"(op { type: "MaxPool" input: "a" output: "p"
                                    arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 } })";
   const std::string join =
@@ -297,6 +298,7 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBytesBetweenConvolutionsOfBytes) {
 // A mean has a smaller range than what it is made of: it reads the bytes that others read, in any range.
 TEST_F(OnednnRegionsTest, GivesMeansInBytesARangeOfTheirOwn) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   const std::string mean =
       R"(op { type: "AveragePool" input: "a" output: "p" arg { name: "kernel" i: 2 } })";
   const auto results = [&](const std::string& more) {

@@ -347,6 +347,7 @@ std::string RangeText(const char* min, const char* max) {
 
 TEST_F(OnednnValuesTest, BytesHaveBothEndsOfTheRangeOfTheirReader) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   run_.precision = Precision::kInt8;
   (void)Lines(PaddedConv("x", "w1", "a", RangeText("0", "1")) +
               PaddedConv("a", "w2", "y", RangeText("-1.5", "3")));
@@ -371,6 +372,7 @@ TEST_F(OnednnValuesTest, BytesHaveBothEndsOfTheRangeOfTheirReader) {
 // Convolutions of bytes keep NHWC, also if a join would be free in blocks.
 TEST_F(OnednnValuesTest, RegionsWithConvolutionsOfBytesAreInNhwc) {
   if (!WhyNoInt8Convs().empty()) GTEST_SKIP() << WhyNoInt8Convs();
+  if (!MultipliesWholeBytes()) GTEST_SKIP() << "without VNNI, bytes do not pay with 64 channels";
   test::FeedRandom(&run_.ws, "w4", {64, 128, 3, 3}, -0.04f, 0.04f, 7);
   const auto layouts = [&](const std::string& range) {
     (void)Lines(PaddedConv("x", "w1", "c") + PaddedConv("c", "w2", "a", range) +
@@ -417,7 +419,7 @@ TEST_F(OnednnValuesTest, AddedValuesAreNeitherRoundedNorInTheBytesOfAFilter) {
   run_.precision = Precision::kBfloat16;
   EXPECT_EQ(copied(PaddedConv("x", "w2", "a") + PaddedConv("a", "w3", "y")), "bf16");
   EXPECT_EQ(copied(PaddedConv("x", "w2", "a") + AddingConv("a", "w3", "x", "y")), "");
-  if (!WhyNoInt8Convs().empty()) return;
+  if (!WhyNoInt8Convs().empty() || !MultipliesWholeBytes()) return;  // bytes do not pay
   run_.precision = Precision::kInt8;
   const std::string range = RangeText("0", "1");
   EXPECT_EQ(copied(PaddedConv("x", "w2", "a", range) + PaddedConv("a", "w3", "y")), "");
@@ -455,7 +457,7 @@ TEST_F(OnednnValuesTest, TheLeastPrecisionIsAllowedItself) {
   EXPECT_EQ(precision("f32"), "");
   EXPECT_EQ(precision(""), "bf16");
   EXPECT_EQ(precision("int8"), "bf16");
-  if (!WhyNoInt8Convs().empty()) return;
+  if (!WhyNoInt8Convs().empty() || !MultipliesWholeBytes()) return;  // bytes do not pay
   run_.precision = Precision::kInt8;
   EXPECT_EQ(precision("bf16"), "bf16");
   EXPECT_EQ(precision("int8"), "int8");
@@ -477,13 +479,15 @@ TEST_F(OnednnValuesTest, CopiesForJoinsAreInTheLayoutOfTheRegion) {
               R"(op { type: "Sum" input: "a" input: "u" output: "s" }
                  op { type: "Concat" input: "s" input: "b" output: "j" output: "sizes" })" +
               PaddedConv("j", "w4", "y"));
-  int copies = 0;
+  std::set<std::string> copies, convs;
   for (const OperatorDef& op : run_.net.op()) {
-    if (op.type() != "CopyFromCPUInput" || op.input(0) != "u") continue;
-    ++copies;
-    EXPECT_EQ(ArgumentOf(op, "layout"), "nChw16c");
+    if (op.type() == "Conv") convs.insert(ArgumentOf(op, "layout"));
+    if (op.type() == "CopyFromCPUInput" && op.input(0) == "u") {
+      copies.insert(ArgumentOf(op, "layout"));
+    }
   }
-  EXPECT_EQ(copies, 1);
+  EXPECT_EQ(copies.size(), 1u);
+  EXPECT_EQ(copies, convs);
 }
 
 }  // namespace

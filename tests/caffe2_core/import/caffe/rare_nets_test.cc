@@ -108,9 +108,9 @@ TEST(CaffeRareNetsTest, InputsOfANetMayHaveNoShape) {
   ASSERT_EQ(model.inputs.size(), 1u);
   EXPECT_EQ(model.inputs[0].name, "x");
   EXPECT_TRUE(model.inputs[0].dims.empty());
-  EXPECT_EQ(Names(model.predict_net.external_input().begin(),
-                  model.predict_net.external_input().end()),
-            Names{"x"});
+  EXPECT_EQ(
+      Names(model.predict_net.external_input().begin(), model.predict_net.external_input().end()),
+      Names{"x"});
 }
 
 TEST(CaffeRareNetsTest, InputsHaveAtMost32Axes) {
@@ -146,8 +146,8 @@ TEST(CaffeRareNetsTest, BlobsMayStandBesideTheInnerMessage) {
       return data.empty() ? "" : "blobs { shape { dim: [1, 2] } data: [" + data + "] } ";
     };
     const Tensor y = RunCaffeText(
-        net, "layers { layer { name: 'y' type: 'innerproduct' " + blob(inner) + "} " + blob(outer) +
-                 "}",
+        net,
+        "layers { layer { name: 'y' type: 'innerproduct' " + blob(inner) + "} " + blob(outer) + "}",
         {{"x", Floats({1, 2}, {1, 10})}}, "y");
     return *y.data<float>();
   };
@@ -196,10 +196,9 @@ TEST(CaffeRareNetsTest, MergedLayersWithoutWeightsAreBatchNorms) {
     EXPECT_EQ(ArgumentHelper(eps.op(0)).GetSingleArgument<float>("epsilon", 0), 0.5f);
     EXPECT_EQ(import("batch_norm_param { use_global_stats: false }").op(0).type(), "ReduceMean");
   }
-  const NetDef bn =
-      ImportRare(Input("x", "1, 2, 3, 4") +
-                 Layer("BN", "batch_norm_param { eps: 0.5 } bn_param { eps: 0.25 }"))
-          .predict_net;
+  const NetDef bn = ImportRare(Input("x", "1, 2, 3, 4") +
+                               Layer("BN", "batch_norm_param { eps: 0.5 } bn_param { eps: 0.25 }"))
+                        .predict_net;
   EXPECT_EQ(ArgumentHelper(bn.op(0)).GetSingleArgument<float>("epsilon", 0), 0.25f);
 }
 

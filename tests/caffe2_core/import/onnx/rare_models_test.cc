@@ -25,7 +25,8 @@ TEST(RareModelsTest, SizesOfScalarsAndOfEmptyTensors) {
     const auto run = [&](const std::string& nodes) {
       return RunOnnxBytes(
           OnnxBytes(OnnxValue("input", "x", row.dims) + nodes + kRareY, 18),
-          {{"x", FloatTensor(row.shape, std::vector<float>(static_cast<size_t>(row.size), 2))}}, "y");
+          {{"x", FloatTensor(row.shape, std::vector<float>(static_cast<size_t>(row.size), 2))}},
+          "y");
     };
     const Tensor size = run(Node("Size"));
     EXPECT_EQ(size.dims(), std::vector<int64_t>{});
@@ -64,14 +65,14 @@ TEST(RareModelsTest, SizesOfScalarsAndOfEmptyTensors) {
 
 TEST(RareModelsTest, ANodeOfSeveralOutputsHasTheBlobOfTheFirst) {
   const auto blobs = [](const std::string& graph, const std::string& more = "") {
-    return ImportOnnxFromMemory(OnnxBytes(OnnxValue("input", "x", {"2", "2"}) + graph + kRareY, 18,
-                                          more),
-                                {})
+    return ImportOnnxFromMemory(
+               OnnxBytes(OnnxValue("input", "x", {"2", "2"}) + graph + kRareY, 18, more), {})
         .node_blobs;
   };
   using Blobs = std::map<std::string, std::string>;
   const std::string halves = Int("num_outputs", 2) + Int("axis", 0);
-  EXPECT_EQ(blobs(Node("Split", "x", halves, "ay") + Node("Neg", "a", "", "b")), (Blobs{{"n", "a"}}));
+  EXPECT_EQ(blobs(Node("Split", "x", halves, "ay") + Node("Neg", "a", "", "b")),
+            (Blobs{{"n", "a"}}));
   EXPECT_EQ(blobs(Node("Split", "x", halves, "ya")), (Blobs{{"n", "y"}}));
   EXPECT_EQ(blobs(List("k", {1}) + Node("TopK", "xk", "", "yi")), (Blobs{{"n", "y"}}));
   EXPECT_EQ(blobs(List("k", {1}) + Node("TopK", "xk", "", "iy")), (Blobs{{"n", "i"}}));
@@ -99,66 +100,73 @@ std::string Default(std::string attribute) {
   return attribute.replace(0, std::string("attribute").size(), "attribute_proto");
 }
 std::string Reference(const std::string& name, const char* type, const std::string& own) {
-  return MakeString("attribute { name: '", name, "' type: ", type, " ref_attr_name: '", own, "' } ");
+  return MakeString("attribute { name: '", name, "' type: ", type, " ref_attr_name: '", own,
+                    "' } ");
 }
 std::vector<float> CallDefaulted(const std::string& function, const std::string& attributes) {
-  return FloatsOf(RunOnnxBytes(
-      OnnxBytes(OnnxValue("input", "x", {"2", "2"}) +
-                    "node { op_type: 'F' domain: 'own' input: 'x' output: 'y' " + attributes + "} " +
-                    kRareY,
-                17, function),
-      {{"x", FloatTensor({2, 2}, {1, -2, 3, -4})}}, "y"));
+  return FloatsOf(
+      RunOnnxBytes(OnnxBytes(OnnxValue("input", "x", {"2", "2"}) +
+                                 "node { op_type: 'F' domain: 'own' input: 'x' output: 'y' " +
+                                 attributes + "} " + kRareY,
+                             17, function),
+                   {{"x", FloatTensor({2, 2}, {1, -2, 3, -4})}}, "y"));
 }
 
 // (1, -2 | 3, -4)
 TEST(RareModelsTest, AttributesOfFunctionsOfEachKindHaveDefaults) {
   using Values = std::vector<float>;
-  const std::string joins =
-      Defaulted(Default(Int("side", 1)),
-                Node("Concat", "aa", Reference("axis", "INT", "side"), "b"));
+  const std::string joins = Defaulted(Default(Int("side", 1)),
+                                      Node("Concat", "aa", Reference("axis", "INT", "side"), "b"));
   EXPECT_EQ(CallDefaulted(joins, ""), (Values{1, -2, 1, -2, 3, -4, 3, -4}));
   EXPECT_EQ(CallDefaulted(joins, Int("side", 0)), (Values{1, -2, 3, -4, 1, -2, 3, -4}));
   EXPECT_EQ(CallDefaulted(joins, Int("side", -2)), (Values{1, -2, 3, -4, 1, -2, 3, -4}));
   // An attribute of another name is not it.
   EXPECT_EQ(CallDefaulted(joins, Int("axis", 0)), (Values{1, -2, 1, -2, 3, -4, 3, -4}));
 
-  const std::string turns = Defaulted(Default(Ints("order", {0, 1})),
-                                      Node("Transpose", "a", Reference("perm", "INTS", "order"), "b"));
+  const std::string turns =
+      Defaulted(Default(Ints("order", {0, 1})),
+                Node("Transpose", "a", Reference("perm", "INTS", "order"), "b"));
   EXPECT_EQ(CallDefaulted(turns, ""), (Values{1, -2, 3, -4}));
   EXPECT_EQ(CallDefaulted(turns, Ints("order", {1, 0})), (Values{1, 3, -2, -4}));
 
-  const std::string leaks = Defaulted(Default(Float("slope", 0.5)),
-                                      Node("LeakyRelu", "a", Reference("alpha", "FLOAT", "slope"), "b"));
+  const std::string leaks =
+      Defaulted(Default(Float("slope", 0.5)),
+                Node("LeakyRelu", "a", Reference("alpha", "FLOAT", "slope"), "b"));
   EXPECT_EQ(CallDefaulted(leaks, ""), (Values{1, -1, 3, -2}));
   EXPECT_EQ(CallDefaulted(leaks, Float("slope", 0.25)), (Values{1, -0.5, 3, -1}));
 
-  const std::string adds = Defaulted(
-      Default("attribute { name: 'more' type: FLOATS floats: 10 floats: 20 } "),
-      Node("Constant", "", Reference("value_floats", "FLOATS", "more"), "c") + Node("Add", "ac", "", "b"));
+  const std::string adds =
+      Defaulted(Default("attribute { name: 'more' type: FLOATS floats: 10 floats: 20 } "),
+                Node("Constant", "", Reference("value_floats", "FLOATS", "more"), "c") +
+                    Node("Add", "ac", "", "b"));
   EXPECT_EQ(CallDefaulted(adds, ""), (Values{11, 18, 13, 16}));
   EXPECT_EQ(CallDefaulted(adds, "attribute { name: 'more' type: FLOATS floats: 5 floats: 6 } "),
             (Values{6, 4, 8, 2}));
 
   // A text: "max" adds up to the greatest, "none" overwrites.
-  const std::string puts = Defaulted(
-      Default(Text("how", "add")),
-      Node("Constant", "", "attribute { name: 'value' type: TENSOR t { data_type: 7 dims: 1 dims: 1 "
-                           "int64_data: 1 } } ", "i") +
-          Node("Constant", "", "attribute { name: 'value' type: TENSOR t { data_type: 1 dims: 1 dims: "
-                               "2 float_data: 100 float_data: 200 } } ", "u") +
-          Node("ScatterND", "aiu", Reference("reduction", "STRING", "how"), "b"));
+  const std::string puts =
+      Defaulted(Default(Text("how", "add")),
+                Node("Constant", "",
+                     "attribute { name: 'value' type: TENSOR t { data_type: 7 dims: 1 dims: 1 "
+                     "int64_data: 1 } } ",
+                     "i") +
+                    Node("Constant", "",
+                         "attribute { name: 'value' type: TENSOR t { data_type: 1 dims: 1 dims: "
+                         "2 float_data: 100 float_data: 200 } } ",
+                         "u") +
+                    Node("ScatterND", "aiu", Reference("reduction", "STRING", "how"), "b"));
   EXPECT_EQ(CallDefaulted(puts, ""), (Values{1, -2, 103, 196}));
   EXPECT_EQ(CallDefaulted(puts, Text("how", "none")), (Values{1, -2, 100, 200}));
 }
 
 TEST(RareModelsTest, DefaultsOfFunctionsReachTheFunctionsInside) {
-  const std::string inner =
-      "functions { name: 'G' domain: 'own' input: 'a' output: 'b' " + Default(Int("side", 0)) +
-      "opset_import { version: 17 } " +
-      Node("Concat", "aa", Reference("axis", "INT", "side"), "b") + "} ";
+  const std::string inner = "functions { name: 'G' domain: 'own' input: 'a' output: 'b' " +
+                            Default(Int("side", 0)) + "opset_import { version: 17 } " +
+                            Node("Concat", "aa", Reference("axis", "INT", "side"), "b") + "} ";
   const auto outer = [&](const std::string& attributes) {
-    return Defaulted(Default(Int("way", 1)) + "opset_import { domain: 'own' version: 1 } ",
-                     "node { op_type: 'G' domain: 'own' input: 'a' output: 'b' " + attributes + "} ") +
+    return Defaulted(
+               Default(Int("way", 1)) + "opset_import { domain: 'own' version: 1 } ",
+               "node { op_type: 'G' domain: 'own' input: 'a' output: 'b' " + attributes + "} ") +
            inner;
   };
   using Values = std::vector<float>;
@@ -176,11 +184,12 @@ TEST(RareModelsTest, PoolsAreThoseOfCaffe2WhereEachPadIsLessThanItsWindow) {
   const struct {
     std::vector<int64_t> kernel, pads;
     bool plain;
-  } rows[] = {{{3, 3}, {2, 2, 2, 2}, true},  {{3, 3}, {3, 0, 0, 0}, false}, {{3, 3}, {0, 3, 0, 0}, false},
-              {{3, 3}, {0, 0, 3, 0}, false}, {{3, 3}, {0, 0, 0, 3}, false}, {{3, 1}, {2, 0, 2, 0}, true},
-              {{3, 1}, {0, 1, 0, 0}, false}, {{3, 1}, {0, 0, 0, 1}, false}, {{1, 3}, {0, 2, 0, 2}, true},
-              {{1, 3}, {1, 0, 0, 0}, false}, {{1, 3}, {0, 0, 1, 0}, false}, {{2, 3}, {1, 2, 1, 2}, true},
-              {{2, 3}, {2, 0, 0, 0}, false}, {{2, 3}, {0, 0, 2, 0}, false}};
+  } rows[] = {
+      {{3, 3}, {2, 2, 2, 2}, true},  {{3, 3}, {3, 0, 0, 0}, false}, {{3, 3}, {0, 3, 0, 0}, false},
+      {{3, 3}, {0, 0, 3, 0}, false}, {{3, 3}, {0, 0, 0, 3}, false}, {{3, 1}, {2, 0, 2, 0}, true},
+      {{3, 1}, {0, 1, 0, 0}, false}, {{3, 1}, {0, 0, 0, 1}, false}, {{1, 3}, {0, 2, 0, 2}, true},
+      {{1, 3}, {1, 0, 0, 0}, false}, {{1, 3}, {0, 0, 1, 0}, false}, {{2, 3}, {1, 2, 1, 2}, true},
+      {{2, 3}, {2, 0, 0, 0}, false}, {{2, 3}, {0, 0, 2, 0}, false}};
   for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
     for (const auto& row : rows) {
       const std::string node =
@@ -205,8 +214,7 @@ TEST(RareModelsTest, WindowsMayLieInThePaddingAlone) {
   const Tensor sums = run("LpPool", Ints("pads", {0, 1, 0, 1}) + Int("p", 1));
   EXPECT_EQ(sums.dims(), (std::vector<int64_t>{1, 1, 1, 4}));
   EXPECT_EQ(FloatsOf(sums), (std::vector<float>{0, 4, 6, 0}));
-  const Tensor means =
-      run("AveragePool", Ints("pads", {0, 1, 0, 0}) + Int("count_include_pad", 1));
+  const Tensor means = run("AveragePool", Ints("pads", {0, 1, 0, 0}) + Int("count_include_pad", 1));
   EXPECT_EQ(means.dims(), (std::vector<int64_t>{1, 1, 1, 3}));
   EXPECT_EQ(FloatsOf(means), (std::vector<float>{0, 2, 3}));
   const Tensor most = run("MaxPool", Ints("pads", {1, 0, 1, 0}));
@@ -236,9 +244,11 @@ TEST(RareModelsTest, ScansWithoutAnAxisForEachListTakeTheFirst) {
   const Values plain = {2, 4, 6, 8, 10, 12}, turned = {2, 8, 4, 10, 6, 12};
   EXPECT_EQ(FloatsOf(run("")), plain);
   EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {1}))), plain);
-  EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {1}), "z")), (Values{-4, -5, -6, -1, -2, -3}));
+  EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {1}), "z")),
+            (Values{-4, -5, -6, -1, -2, -3}));
   EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {0, 1}))), (Values{8, 10, 12, 2, 4, 6}));
-  EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {0, 1}), "z")), (Values{-1, -2, -3, -4, -5, -6}));
+  EXPECT_EQ(FloatsOf(run(Ints("scan_output_directions", {0, 1}), "z")),
+            (Values{-1, -2, -3, -4, -5, -6}));
   EXPECT_EQ(FloatsOf(run(Ints("scan_output_axes", {1}))), plain);
   for (const int64_t last : {1, -1}) {
     const Tensor y = run(Ints("scan_output_axes", {0, last}));
@@ -247,7 +257,8 @@ TEST(RareModelsTest, ScansWithoutAnAxisForEachListTakeTheFirst) {
     EXPECT_EQ(run(Ints("scan_output_axes", {0, last}), "z").dims(), (std::vector<int64_t>{2, 3}));
   }
   EXPECT_EQ(FloatsOf(run(Ints("scan_input_axes", {-1}))), turned);
-  EXPECT_EQ(FloatsOf(run(Ints("scan_input_axes", {1}) + Ints("scan_output_axes", {-1, -1}))), plain);
+  EXPECT_EQ(FloatsOf(run(Ints("scan_input_axes", {1}) + Ints("scan_output_axes", {-1, -1}))),
+            plain);
 }
 
 // --- inputs ---
@@ -275,9 +286,9 @@ TEST(RareModelsTest, InitializersAreInputsWhereTheirShapeIsGiven) {
   EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, both, "y", {.given_shapes = {{"w", {2}}}})),
             (std::vector<float>{6, 8}));
   // The shape that is stated goes before the one of given data.
-  const OnnxModel model = ImportOnnxFromMemory(
-      OnnxBytes(OnnxValue("input", "x", {"n"}) + Node("Neg") + kRareY, 18),
-      {.input_shapes = {{"x", {3}}}, .given_shapes = {{"x", {4}}}});
+  const OnnxModel model =
+      ImportOnnxFromMemory(OnnxBytes(OnnxValue("input", "x", {"n"}) + Node("Neg") + kRareY, 18),
+                           {.input_shapes = {{"x", {3}}}, .given_shapes = {{"x", {4}}}});
   EXPECT_EQ(model.inputs[0].dims, std::vector<int64_t>{3});
   EXPECT_EQ(model.output_dims.at("y"), std::vector<int64_t>{3});
 }
@@ -287,14 +298,14 @@ TEST(RareModelsTest, InitializersAreInputsWhereTheirShapeIsGiven) {
 TEST(RareModelsTest, DropoutInTrainingThatDropsNothing) {
   const auto graph = [](const std::string& ratio, const char* inputs) {
     return OnnxBytes(OnnxValue("input", "x", {"2"}) + ratio + Constant("t", kBool, {}, {1}) +
-                         Constant("f", kBool, {}, {0}) + Node("Dropout", inputs, "", "ym") + kRareY +
-                         "output { name: 'm' } ",
+                         Constant("f", kBool, {}, {0}) + Node("Dropout", inputs, "", "ym") +
+                         kRareY + "output { name: 'm' } ",
                      18);
   };
   const NamedTensors x = {{"x", FloatTensor({2}, {3, -4})}};
   const std::string none = Constant("r", kFloat, {}, {0}), half = Constant("r", kFloat, {}, {0.5});
-  for (const std::string& bytes :
-       {graph(none, "xrt"), graph(none, "xrf"), graph(half, "xrf"), graph(half, "xr"), graph("", "x")}) {
+  for (const std::string& bytes : {graph(none, "xrt"), graph(none, "xrf"), graph(half, "xrf"),
+                                   graph(half, "xr"), graph("", "x")}) {
     EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, x, "y")), (std::vector<float>{3, -4}));
     const Tensor mask = RunOnnxBytes(bytes, x, "m");
     ASSERT_TRUE(mask.IsType<bool>());
