@@ -112,7 +112,9 @@ TEST(CommandLineTest, RejectsWhatIsWrong) {
       Parse(row.args);
       ADD_FAILURE() << ::testing::PrintToString(row.args) << " is accepted";
     } catch (const UsageError& error) {
-      EXPECT_STREQ(error.what(), row.error);
+      // The flag --v exists once a test has initialized the library.
+      const std::string message = error.what();
+      EXPECT_EQ(message.substr(0, message.find("; did you mean --v?")), row.error);
     }
   }
 }
@@ -155,10 +157,13 @@ int late_flag = 0;
 
 TEST(CommandLineTest, ModulesAreLoadedBeforeFlagsAreSet) {
   const std::vector<Option> options = {{"module", "FILE", "", "", true}};
+  late_flag = 0;
   const CommandLine line = ParseCommandLine(
       options, {"--late_flag", "7", "--module=m", "a"}, [](const CommandLine& given) {
         EXPECT_THAT(given.All("module"), ElementsAre("m"));
-        RegisterFlag("late_flag", &late_flag, "for the test", __FILE__);
+        static const bool is_registered =
+            RegisterFlag("late_flag", &late_flag, "for the test", __FILE__);
+        EXPECT_TRUE(is_registered);
       });
   EXPECT_EQ(late_flag, 7);
   EXPECT_THAT(line.positional(), ElementsAre("a"));

@@ -142,8 +142,10 @@ TEST_F(LocaleTest, OptionsAndFlagsAreRead) {
   EXPECT_EQ(line.Bytes("limit"), 2 << 20);
   EXPECT_EQ(ParseCommandLine(options, {}).Integer("limit", 0, 2000000), 1234567);
   EXPECT_EQ(ParseFlagDouble("1234.5"), 1234.5);
-  double value = 1234.5;
-  RegisterFlag("locale_test_value", &value, "for the test", __FILE__);
+  static double value = 1234.5;
+  static const bool is_registered =
+      RegisterFlag("locale_test_value", &value, "for the test", __FILE__);
+  EXPECT_TRUE(is_registered);
   SetFlag("locale_test_value", "0.25");
   EXPECT_EQ(value, 0.25);
   for (const FlagInfo& flag : RegisteredFlags()) {

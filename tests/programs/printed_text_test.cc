@@ -104,7 +104,9 @@ TEST(HelpTextTest, FlagsHaveAHeadingForEachGroup) {
 // As modules register them.
 TEST(HelpTextTest, FlagsWithoutGroupAreThoseOfModules) {
   static int wheels = 4;
-  ASSERT_TRUE(RegisterFlag("printed_text_wheels", &wheels, "how many", __FILE__));
+  static const bool is_registered =
+      RegisterFlag("printed_text_wheels", &wheels, "how many", __FILE__);
+  ASSERT_TRUE(is_registered);
   const std::string text = FlagsText();
   const std::string heading = "flags of Caffe2, modules:\n";
   const size_t begin = text.find(heading);

@@ -45,12 +45,14 @@ class RareWaysTest : public ProgramFolder {
 
 // --to decides, whatever the name of the output is.
 TEST_F(RareWaysTest, TheOptionDecidesOnTheFormat) {
-  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" op { type: "Abs" input: "x" output: "y" })");
+  dir_.Write("net.pbtxt",
+             R"(name: "n" external_input: "x" op { type: "Abs" input: "x" output: "y" })");
   for (const char* name : {"a.onnx", "a.npz", "a.pb", "a.lmdb"}) {
     for (const bool text : {true, false}) {
       const std::string file = "DIR/"s + name;
-      EXPECT_EQ(Out({"convert", "DIR/net.pbtxt", "--to", text ? "text" : "binary", "--output", file}),
-                "");
+      EXPECT_EQ(
+          Out({"convert", "DIR/net.pbtxt", "--to", text ? "text" : "binary", "--output", file}),
+          "");
       const std::string bytes = ReadWholeFile(dir_.path(name));
       EXPECT_EQ(bytes.find("type: \"Abs\"") != std::string::npos, text) << name;
       EXPECT_NE(bytes.find("Abs"), std::string::npos) << name;
@@ -85,8 +87,10 @@ TEST_F(RareWaysTest, AFileWithAnOutputThatIsNoTensorIsNotSaved) {
   for (const char* output : {"DIR/out.npz", "DIR/out"}) {
     const ProgramResult result = Run(Joined(run, {output}));
     EXPECT_EQ(result.code, 1);
-    EXPECT_THAT(result.err, HasSubstr("caffe2: \"DIR/in/a.npy\": cannot save output \"c\": it is "));
-    EXPECT_THAT(result.err, HasSubstr("caffe2: \"DIR/in/b.npy\": cannot save output \"c\": it is "));
+    EXPECT_THAT(result.err,
+                HasSubstr("caffe2: \"DIR/in/a.npy\": cannot save output \"c\": it is "));
+    EXPECT_THAT(result.err,
+                HasSubstr("caffe2: \"DIR/in/b.npy\": cannot save output \"c\": it is "));
     EXPECT_THAT(result.out, Not(HasSubstr("y  float")));
   }
   EXPECT_TRUE(ReadNpz(dir_.path("out.npz")).empty());
@@ -96,11 +100,11 @@ TEST_F(RareWaysTest, AFileWithAnOutputThatIsNoTensorIsNotSaved) {
 
 TEST_F(RareWaysTest, ADocumentWithoutImagesIsOneLine) {
   dir_.Write("in/a.png", "broken");
-  const ProgramResult result =
-      Run({"run", "--predict-net", Copy(), "--image", "DIR/in", "--json"});
+  const ProgramResult result = Run({"run", "--predict-net", Copy(), "--image", "DIR/in", "--json"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(result.out.starts_with(
-      "{\"net\": \"copy\", \"images\": [], \"failed\": [{\"file\": \"DIR/in/a.png\", \"error\": \""))
+  EXPECT_TRUE(
+      result.out.starts_with("{\"net\": \"copy\", \"images\": [], \"failed\": [{\"file\": "
+                             "\"DIR/in/a.png\", \"error\": \""))
       << result.out;
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1);
 }
@@ -142,7 +146,8 @@ TEST_F(RareWaysTest, ArraysOfAnArchiveAreFoundByName) {
   const ProgramResult other =
       Run({"run", "--predict-net", Copy(), "--input", "x=DIR/all.npz", "--input", "y=DIR/all.npz"});
   EXPECT_EQ(other.code, 1);
-  dir_.Write("u.pbtxt", R"(name: "n" external_input: "u" op { type: "Copy" input: "u" output: "y" })");
+  dir_.Write("u.pbtxt",
+             R"(name: "n" external_input: "u" op { type: "Copy" input: "u" output: "y" })");
   EXPECT_EQ(Run({"run", "--predict-net", "DIR/u.pbtxt", "--input", "u=DIR/all.npz"}).err,
             "caffe2: file \"DIR/all.npz\" contains 3 tensors, none of them named \"u\": \"x\", "
             "\"w\", \"v\"\n");
@@ -160,10 +165,9 @@ TEST_F(RareWaysTest, OtherInputsOfAStyleNetAreFloats) {
   Tensor bytes(std::vector<int64_t>{1, 1, 1, 4}, CPU);
   for (int i = 0; i < 4; ++i) bytes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i + 1);
   WriteNpy(dir_.path("bytes.npy"), bytes);
-  const std::string json =
-      Out({"run", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt", "--input",
-           "bytes=DIR/bytes.npy", "--image", "x=" + Plain("a.png", 1, 1, 7), "--mean", "2",
-           "--json"});
+  const std::string json = Out({"run", "--init-net", "DIR/init.pbtxt", "--predict-net",
+                                "DIR/net.pbtxt", "--input", "bytes=DIR/bytes.npy", "--image",
+                                "x=" + Plain("a.png", 1, 1, 7), "--mean", "2", "--json"});
   EXPECT_EQ(JsonAt(json, "/outputs/0/values"), "[-9,-18,-27]");  // bytes less their mean
   EXPECT_EQ(JsonAt(json, "/outputs/1/values"), "[5,5,5]");
 }
@@ -202,8 +206,9 @@ TEST_F(RareWaysTest, OneMeanOfCaffeKeepsTheOrderOfChannels) {
        {std::tuple("mean_value: 10", "a.png", "[10,20,30]"),
         {"mean_value: [1, 2, 3]", "a.png (BGR)", "[39,28,17]"},
         {"scale: 2", "a.png", "[40,60,80]"}}) {
-    dir_.Write("net.prototxt", "layer { name: 'data' type: 'ImageData' top: 'data' transform_param { "s +
-                                   means + " } } layer { name: 'y' type: 'Power' bottom: 'data' top: 'y' }");
+    dir_.Write("net.prototxt",
+               "layer { name: 'data' type: 'ImageData' top: 'data' transform_param { "s + means +
+                   " } } layer { name: 'y' type: 'Power' bottom: 'data' top: 'y' }");
     const std::string json = Run({"run", "DIR/net.prototxt", "--image", "DIR/a.png", "--json"}).out;
     EXPECT_EQ(JsonAt(json, "/inputs/0/source"), "\""s + source + "\"");
     EXPECT_EQ(JsonAt(json, "/outputs/0/values"), values) << means;
@@ -225,8 +230,7 @@ TEST_F(RareWaysTest, ChannelsOfAnImageAreThoseOfTheNetOrOfTheOption) {
   for (const char* phase : {"TRAIN", "Test", "train "}) {
     const ProgramResult result = Run(Joined(run, {"--phase", phase}));
     EXPECT_EQ(result.code, 2);
-    EXPECT_EQ(result.err,
-              "caffe2: option --phase is \""s + phase + "\", want test or train\n");
+    EXPECT_EQ(result.err, "caffe2: option --phase is \""s + phase + "\", want test or train\n");
   }
 }
 
@@ -339,17 +343,21 @@ TEST_F(RareWaysTest, ALimitIsInPercent) {
       Run({"bench", "--predict-net", Copy(), "--input", "x=100000", "--iterations", "3", "--warmup",
            "0", "--against", "DIR/before.json", "--fail-above", "900"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr(", want at most 0.0010 ms: 0.0001 ms in \"DIR/before.json\" and "
-                                    "900% more (--fail-above)\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr(", want at most 0.0010 ms: 0.0001 ms in \"DIR/before.json\" and "
+                        "900% more (--fail-above)\n"));
 }
 
 // Each type of a convolution is timed.
 TEST_F(RareWaysTest, ConvolutionsOfEachTypeAreTimed) {
   for (const auto& [type, kernel, input, filter] :
-       {std::tuple("Conv", "1, 1", "1,2,3,3", "2,2,1,1"), {"Conv1D", "1", "1,2,3", "2,2,1"},
-        {"Conv2D", "1, 1", "1,2,3,3", "2,2,1,1"}, {"Conv3D", "1, 1, 1", "1,2,3,3,3", "2,2,1,1,1"}}) {
+       {std::tuple("Conv", "1, 1", "1,2,3,3", "2,2,1,1"),
+        {"Conv1D", "1", "1,2,3", "2,2,1"},
+        {"Conv2D", "1, 1", "1,2,3,3", "2,2,1,1"},
+        {"Conv3D", "1, 1, 1", "1,2,3,3,3", "2,2,1,1,1"}}) {
     dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "w"] external_output: "y"
-        op { type: ")"s + type + R"(" input: ["x", "w"] output: "y" arg { name: "kernels" ints: [)" +
+        op { type: ")"s + type +
+                                R"(" input: ["x", "w"] output: "y" arg { name: "kernels" ints: [)" +
                                 kernel + "] } }");
     const ProgramResult result =
         Run({"bench", "--predict-net", "DIR/net.pbtxt", "--input", "x="s + input, "--input",

@@ -139,12 +139,12 @@ TEST(RareLossTest, OnlyTheLastWriterOfTheOutputMayBeItsSoftmax) {
                    "op { type: 'Relu' input: 'y' output: 'y' }"),
             (Lines{"Softmax data -> y", "Relu y -> y", "SoftmaxWithLoss y label -> softmax loss",
                    "Accuracy softmax label -> accuracy", "loss accuracy"}));
-  EXPECT_EQ(LossOf("op { type: 'Relu' input: 'data' output: 'y' } "
-                   "op { type: 'Softmax' input: 'y' output: 'y' } "
-                   "op { type: 'Softmax' input: 'y' output: 'y' arg { name: 'axis' i: 0 } }"),
-            (Lines{"Relu data -> y", "Softmax y -> y",
-                   "SoftmaxWithLoss y label -> softmax loss axis=0",
-                   "Accuracy softmax label -> accuracy", "loss accuracy"}));
+  EXPECT_EQ(
+      LossOf("op { type: 'Relu' input: 'data' output: 'y' } "
+             "op { type: 'Softmax' input: 'y' output: 'y' } "
+             "op { type: 'Softmax' input: 'y' output: 'y' arg { name: 'axis' i: 0 } }"),
+      (Lines{"Relu data -> y", "Softmax y -> y", "SoftmaxWithLoss y label -> softmax loss axis=0",
+             "Accuracy softmax label -> accuracy", "loss accuracy"}));
 }
 
 // --- models ---
@@ -230,15 +230,19 @@ TEST(RarePredictorTest, AllOutputsAreListed) {
       output: "t" output: "y" output: "a")");
   SavePredictor(dir.path("model"), MakeTrainingNets(def), {}, ws);
   const MetaNetDef meta = LoadMetaNetDef(dir.path("model"), "minidb");
+  int found = 0;
   for (const BlobsMap& entry : meta.blobs()) {
     if (entry.key() != "OUTPUTS_BLOB_TYPE") continue;
+    ++found;
     EXPECT_THAT(entry.value(), ElementsAre("t", "y", "a"));
   }
   for (const NetsMap& entry : meta.nets()) {
     if (entry.key() != "PREDICT_NET_TYPE") continue;
+    ++found;
     EXPECT_THAT(entry.value().external_output(), ElementsAre("t", "y", "a"));
     EXPECT_EQ(entry.value().op_size(), 3);
   }
+  EXPECT_EQ(found, 2);
 }
 
 TEST(RarePredictorTest, ScalesCountWithAndWithoutAMean) {
@@ -247,8 +251,8 @@ TEST(RarePredictorTest, ScalesCountWithAndWithoutAMean) {
                             .tensors = {{TensorProto::BYTE, {8, 6, 3}}, {TensorProto::INT32, {1}}}};
   for (const char* const mean : {"", "mean: 3 ", "mean: [1, 2, 3] "}) {
     for (const char* const std : {"", "std: 2 "}) {
-      const ImagePreparation made = PreparationFor(
-          ParsedRare<InputDef>(std::string(mean) + std + "scale: 0.25"), pixels);
+      const ImagePreparation made =
+          PreparationFor(ParsedRare<InputDef>(std::string(mean) + std + "scale: 0.25"), pixels);
       EXPECT_THAT(made.transform.scale, ElementsAre(0.25f)) << mean << std;
       EXPECT_THAT(made.transform.std, ElementsAre(*std == 0 ? 1.f : 2.f)) << mean << std;
     }
