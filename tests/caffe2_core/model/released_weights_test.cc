@@ -17,6 +17,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_memory.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/model/preparation.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/storage.h"
@@ -167,7 +168,11 @@ class ReleasedWeightsOfRunTest : public testing::Test {
     const size_t bytes = ReleaseWeights(prepared.net, {}, &ws_);
     EXPECT_EQ(ReleaseWeights(prepared.net, {}, &ws_), 0u) << "again";
     for (int run = 0; run < runs; ++run) net.Run();
-    plain_ws_.RunNetOnce(ParseNet(ops));
+    // The same net with its weights.
+    Preparation plain = PrepareNet(ParseNet(ops), {.inputs = {"x"}}, &plain_ws_);
+    PreparedNet plain_net(plain.net, {}, std::make_shared<ArenaStock>(), &plain_ws_);
+    plain_net.PlanAhead(plain);
+    for (int run = 0; run < runs; ++run) plain_net.Run();
     EXPECT_EQ(Fetch<float>(ws_, "y"), Fetch<float>(plain_ws_, "y"));
     return bytes;
   }
