@@ -53,7 +53,8 @@ TEST_P(OnednnArithmeticTest, BroadcastsOtherShapes) {
 
 // The axis decides, also where other axes have the size of the operand.
 TEST_P(OnednnArithmeticTest, BroadcastsAlongTheAxisOfTheArgument) {
-  if (GetParam().threads > 1) return;  // the plan does not depend on them
+  // Of a case, only the layout counts here: one case of each is enough.
+  if (GetParam().channels != 16) return;
   FeedImage("X", {5, 5, 5, 5}, GetParam().layout);
   FeedWeights("W", {5});
   for (const int axis : {0, 1, 2, 3, -1}) {
