@@ -262,6 +262,7 @@ TEST_F(OptionsTogetherTest, OptionsOfMemoryNeedMemory) {
     const ProgramResult result = Run(Joined({"inspect", "DIR/copy.pbtxt"}, words));
     EXPECT_EQ(result.code, 2) << words[0];
     EXPECT_EQ(result.err, "caffe2: option " + words[0] + " is given without --memory\n");
+    EXPECT_EQ(Run(Joined({"inspect", "DIR/copy.pbtxt", "--json"}, words)).err, result.err);
     EXPECT_EQ(Run(Joined({"inspect", "DIR/copy.pbtxt", "--memory", "--input", "x=2"}, words)).code,
               0)
         << words[0];

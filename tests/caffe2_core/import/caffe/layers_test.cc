@@ -178,5 +178,16 @@ TEST(CaffeLayersTest, CroppedAveragePoolsDivideByTheirPartOfThePadding) {
   EXPECT_LT(Difference(got, Floats({1, 1, 1, 3}, {3, 9, 6})), 1e-6);
 }
 
+// The same of rows, where no window of columns is cut.
+TEST(CaffeLayersTest, CroppedAveragePoolsOfRowsDivideByTheirPartOfThePadding) {
+  const std::string net = Input("x", {1, 1, 4, 1}) +
+                          "layer { name: 'y' type: 'Pooling' bottom: 'x' top: 'y' pooling_param { "
+                          "pool: AVE kernel_h: 3 kernel_w: 1 stride_h: 2 stride_w: 1 pad_h: 1 "
+                          "pad_w: 0 } }";
+  const Tensor got =
+      RunCaffeText(net, kNoWeights, {{"x", Floats({1, 1, 4, 1}, {3, 6, 9, 12})}}, "y");
+  EXPECT_LT(Difference(got, Floats({1, 1, 3, 1}, {3, 9, 6})), 1e-6);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::layers_test

@@ -268,6 +268,20 @@ TEST(CaffeRareNetsTest, LayersWithoutAShapeAssumeFourAxes) {
   EXPECT_EQ(axes("Softmax", "softmax_param { axis: 0 }", "axes"), (Axes{3, 1, 2, 0}));
 }
 
+// The axes that Permute does not name follow, as many as its bottom has.
+TEST(CaffeRareNetsTest, PermuteKeepsTheRankOfItsBottom) {
+  const auto axes = [](const std::string& dims) {
+    const CaffeModel model =
+        ImportRare(Input("x", dims) + Layer("Permute", "permute_param { order: 1 }"));
+    return IntsOfArgument(model.predict_net.op(0), "axes");
+  };
+  using Axes = std::vector<int64_t>;
+  EXPECT_EQ(axes("2, 3"), (Axes{1, 0}));
+  EXPECT_EQ(axes("2, 3, 4"), (Axes{1, 0, 2}));
+  EXPECT_EQ(axes("2, 3, 4, 5"), (Axes{1, 0, 2, 3}));
+  EXPECT_EQ(axes("2, 3, 4, 5, 6"), (Axes{1, 0, 2, 3, 4}));
+}
+
 // What a layer needs between its bottoms and its tops is called by its name and the operator.
 TEST(CaffeRareNetsTest, IntermediateBlobsAreCalledByTheirOperators) {
   EXPECT_EQ(RareOutputs(ImportRare(Input("x", "1, 2, 3") + Layer("Softmax", "")).predict_net),
