@@ -218,7 +218,7 @@ class Launcher {
     add("rank", MakeString(rank));
     add("size", MakeString(size_));
     add("store", "file:" + store_folder_);
-    for (const char* option : {"run-id", "interface", "timeout", "memory-limit", "tuning"}) {
+    for (const char* option : {"run-id", "interface", "timeout", "memory-limit"}) {
       if (line_.Has(option)) add(option, line_.Text(option));
     }
     for (const std::string& module : line_.All("module")) add("module", module);
