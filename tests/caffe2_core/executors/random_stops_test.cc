@@ -7,6 +7,7 @@
 #include "caffe2_core/runtime/deadline.h"
 #include "tests/caffe2_core/executors/call_operator.h"
 #include "tests/caffe2_core/executors/random_net.h"
+#include "tests/support/wait_for.h"
 
 namespace caffe2rt::test::random_stops_test {
 namespace {
@@ -183,6 +184,9 @@ TEST_F(RandomStopsTest, LeaveNothingBehind) {
       StopAndRunAgain(type, static_cast<uint32_t>(seed));
       ASSERT_FALSE(HasFailure()) << type << " seed " << seed;
       ASSERT_EQ(GetCPUMemoryUsage().in_use_bytes, bytes) << type << " seed " << seed;
+      // A thread that was joined stays in /proc for a moment.
+      ASSERT_TRUE(WaitFor([&] { return NumberOfThreads() <= threads; }))
+          << type << " seed " << seed;
       ASSERT_EQ(NumberOfThreads(), threads) << type << " seed " << seed;
     }
   }
