@@ -97,13 +97,16 @@ struct Growth {
   double loaded_bytes = 0, run_bytes = 0, y = 0;
 };
 
+// With what the system has swapped out.
 double AnonymousBytes() {
   std::ifstream smaps("/proc/self/smaps_rollup");
-  constexpr std::string_view kField = "Anonymous:";
+  double sum = 0;
   for (std::string line; std::getline(smaps, line);) {
-    if (line.starts_with(kField)) return std::stod(line.substr(kField.size())) * 1024;
+    for (const std::string_view field : {"Anonymous:", "Swap:"}) {
+      if (line.starts_with(field)) sum += std::stod(line.substr(field.size())) * 1024;
+    }
   }
-  return -1;
+  return sum;
 }
 
 Growth Measure(const std::function<Model()>& load) {

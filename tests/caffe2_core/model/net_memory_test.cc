@@ -358,6 +358,9 @@ TEST(PredictorMemoryTest, IdleInstancesHoldOneArena) {
       });
     }
     for (std::thread& thread : threads) thread.join();
+    // Two calls that end at once may each leave an arena; a call alone frees what is too much.
+    std::vector<Tensor> out;
+    ASSERT_TRUE(predictor({x}, &out));
     const size_t bytes = GetCPUMemoryUsage().in_use_bytes;
     const auto instances = static_cast<size_t>(predictor.num_instances());
     // Each instance keeps its output, and one arena holds a, b and c.
