@@ -8,6 +8,7 @@
 #include "caffe2_core/plan/plan_executor.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/wait_for.h"
 
 namespace caffe2rt::test::while_test {
 namespace {
@@ -95,8 +96,14 @@ TEST_F(WhileTest, RejectsInvalidConditionsAndNets) {
 
 TEST_F(WhileTest, EndsWithAnErrorAfterASignal) {
   const SignalHandler handled;  // as a program that runs a plan
-  std::thread interrupt([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  // The loop asks in each iteration, an executor at most once before it.
+  std::atomic<int> asked{0};
+  const StopScope scope([&asked] {
+    ++asked;
+    return false;
+  });
+  std::thread interrupt([&asked] {
+    EXPECT_TRUE(WaitFor([&asked] { return asked > 3; }));
     std::raise(SIGINT);
   });
   Feed<bool>(&ws_, "c", {1}, {true});
