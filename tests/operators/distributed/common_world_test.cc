@@ -23,6 +23,9 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr int kTimeoutMs = 20000;
+// For tests that wait until the time is over. In half of it all processes must start, meet and
+// answer, on a busy machine too.
+constexpr int kShortTimeoutMs = 10000;
 
 int FromEnvironment(const char* name, int otherwise) {
   const char* const value = std::getenv(name);
@@ -72,12 +75,12 @@ TEST(CommonWorldTest, CanBeLeftWhileOthersCreateIt) {
 
 // Nobody is lost: each rank waits for the other one, which is in an operation of another clone.
 TEST(CommonWorldTest, StatesWhereRanksAreThatWaitForEachOther) {
-  RankProcesses ranks("crossed", 2, 1000);
+  RankProcesses ranks("crossed", 2, kShortTimeoutMs);
   for (const RankResult& result : ranks.Wait()) {
     EXPECT_EQ(result.code, 3);
     EXPECT_THAT(result.out, StartsWith("lost : world \"world\""));
-    EXPECT_THAT(result.out,
-                HasSubstr("the ranks wait for each other for 1000 ms (timeout_ms): rank "));
+    EXPECT_THAT(result.out, HasSubstr(MakeString("the ranks wait for each other for ",
+                                                 kShortTimeoutMs, " ms (timeout_ms): rank ")));
     EXPECT_THAT(result.out, HasSubstr("rank 0 is in Barrier \"b\" of world \"world\""));
     EXPECT_THAT(result.out, HasSubstr("rank 1 is in Barrier \"b\" of world \"clone\""));
   }
@@ -112,8 +115,8 @@ TEST(CommonWorldTest, StatesBothSidesIfOperationsDifferAndGoesOn) {
 
 TEST(CommonWorldTest, NamesRanksThatDoNotCome) {
   RankProcesses ranks;
-  ranks.Start("meet", 0, 3, 1000);
-  ranks.Start("meet", 2, 3, 1000);
+  ranks.Start("meet", 0, 3, kShortTimeoutMs);
+  ranks.Start("meet", 2, 3, kShortTimeoutMs);
   for (const RankResult& result : ranks.Wait()) {
     EXPECT_THAT(result.out, StartsWith("lost 1: world \"world\" (rank "));
     EXPECT_THAT(result.out, HasSubstr("rank 1 did not"));
@@ -123,8 +126,8 @@ TEST(CommonWorldTest, NamesRanksThatDoNotCome) {
 
 TEST(CommonWorldTest, RejectsARankTooMany) {
   RankProcesses ranks;
-  ranks.Start("meet", 0, 3, 2000);
-  ranks.Start("meet", 1, 2, 2000);
+  ranks.Start("meet", 0, 3, kTimeoutMs);
+  ranks.Start("meet", 1, 2, kTimeoutMs);
   const std::vector<RankResult> results = ranks.Wait();
   const std::string out = results[0].out + results[1].out;
   EXPECT_THAT(out, HasSubstr("world \"world\" has size "));
@@ -193,7 +196,8 @@ TEST(CommonWorldTest, NamesARankWhoseProcessEnds) {
 }
 
 TEST(CommonWorldTest, NamesARankThatIsStopped) {
-  ExpectSurvivorsNameTheLostRank(SIGSTOP, FromEnvironment("CAFFE2_TEST_RANK_STOPS", 1), 2000);
+  ExpectSurvivorsNameTheLostRank(SIGSTOP, FromEnvironment("CAFFE2_TEST_RANK_STOPS", 1),
+                                 kShortTimeoutMs);
 }
 
 TEST(CommonWorldTest, SurvivorsMakeSmallerWorlds) {

@@ -18,7 +18,7 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kPatience{240};
 constexpr std::chrono::milliseconds kPause{2};
 
 std::string Content(const std::string& file) {

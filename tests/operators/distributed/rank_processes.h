@@ -39,7 +39,7 @@ class RankProcesses {
   // has ended.
   void WaitForKeyOrOutput(size_t process, const std::string& file, const std::string& text);
   // Waits until all have ended but those that have been stopped, which are killed then. A process that
-  // runs for a minute is killed, too.
+  // runs for four minutes is killed, too.
   std::vector<RankResult> Wait();
   const TempDir& folder() const { return folder_; }
 
