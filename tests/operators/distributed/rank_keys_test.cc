@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/runtime/waiting.h"
 #include "operators/distributed/connections.h"
@@ -135,13 +140,43 @@ TEST_F(RankKeysTest, TheOwnKeyMayExistAlready) {
   EXPECT_TRUE(std::filesystem::is_empty(ranks_.folder() + "/"));
 }
 
+// A store that erases nothing before the test says so: a rank keeps the reason in its key for a
+// second only, which may be over before a busy machine reads it.
+class KeepingStore final : public Store {
+ public:
+  explicit KeepingStore(StoreBlob store) : store_(std::move(store)) {}
+  void Set(const std::string& key, const std::string& value) override {
+    store_->Set(key, value);
+    set_ = std::chrono::steady_clock::now();
+  }
+  bool SetNew(const std::string& key, const std::string& value) override {
+    return store_->SetNew(key, value);
+  }
+  std::optional<std::string> Find(const std::string& key) override { return store_->Find(key); }
+  int64_t Add(const std::string& key, int64_t value) override { return store_->Add(key, value); }
+  void Erase(const std::string& key) override {
+    const auto kept = std::chrono::steady_clock::now() - set_;
+    EXPECT_TRUE(is_read || kept >= std::chrono::milliseconds(900)) << "nobody could read " << key;
+    EXPECT_TRUE(WaitFor([this] { return may_erase.load(); }));
+    store_->Erase(key);
+  }
+  std::string Describe() const override { return store_->Describe(); }
+
+  std::atomic<bool> is_read{false}, may_erase{false};
+
+ private:
+  const StoreBlob store_;
+  std::chrono::steady_clock::time_point set_{};
+};
+
 // A rank that comes later reads in the key why the other one has given up.
 TEST_F(RankKeysTest, ARankThatIsStoppedLeavesItsReasonInItsKey) {
   const StoreBlob store = ranks_.Store();
+  const auto keeping = std::make_shared<KeepingStore>(ranks_.Store());
   std::atomic<bool> stopped{false};
   std::thread rank0([&] {
     const StopScope scope(stopped);
-    EXPECT_THROW((void)CommonWorld::Create(ranks_.Options(0), ranks_.Store()), RunStopped);
+    EXPECT_THROW((void)CommonWorld::Create(ranks_.Options(0), keeping), RunStopped);
   });
   const auto key_has = [&](const std::string& text) {
     return WaitFor(
@@ -150,6 +185,7 @@ TEST_F(RankKeysTest, ARankThatIsStoppedLeavesItsReasonInItsKey) {
   EXPECT_TRUE(key_has("host="));
   stopped = true;
   const bool is_left = key_has(" gave_up=0 rank 0 gave up: ");
+  keeping->is_read = true;
   EXPECT_TRUE(is_left);
   if (is_left) {
     std::string message;
@@ -168,6 +204,7 @@ TEST_F(RankKeysTest, ARankThatIsStoppedLeavesItsReasonInItsKey) {
   KeyFields fields;
   fields.more = " gave_up=1 because of rank 0";
   store->Set(KeyOf(1), fields.Text());
+  keeping->may_erase = true;
   rank0.join();
   EXPECT_EQ(store->Find(KeyOf(0)), std::nullopt);
   store->Erase(KeyOf(1));
