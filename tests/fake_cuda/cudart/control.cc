@@ -240,6 +240,12 @@ long fakecuda_get(const char* value, long otherwise) {
   return ValueOf(value, otherwise);
 }
 
+void fakecuda_spend(long microseconds) {
+  Hidden hidden;
+  std::lock_guard<std::mutex> lock(TheWorld().mutex);
+  TheWorld().spent += std::chrono::microseconds(microseconds);
+}
+
 cudaError_t fakecuda_library_call(const char* function) {
   Call call(function, kIgnoresSticky);
   return call.refused() ? call.Refuse() : cudaSuccess;

@@ -42,7 +42,7 @@ struct Op {
   Work work;
   OpP wait_for;  // instead of work: the stream waits until that operation is done
   bool done = false;
-  std::chrono::steady_clock::time_point finished;
+  std::chrono::steady_clock::time_point finished;    // as events measure it
   std::shared_ptr<std::condition_variable> changed;  // notified when done
   char start = 0;                                    // tokens of happens_before.h
   char finish = 0;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -139,6 +140,7 @@ struct World {
   std::unordered_map<std::string, std::pair<void (*)(void*), void*>> hooks;
   int async_after = -1;
   cudaError_t async_error = cudaSuccess;
+  std::chrono::microseconds spent{0};  // fakecuda_spend
 };
 
 World& TheWorld();

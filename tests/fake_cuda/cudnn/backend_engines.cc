@@ -1,9 +1,7 @@
 #include "cudnn/backend_engines.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "cudnn/convolution_shape.h"
 
@@ -128,8 +126,7 @@ cudnnStatus_t ExecutePlan(cudnnHandle_t handle, const BackendNode& plan, const B
       for (size_t i = 0; i < values.size(); ++i) values[i] += addends[channel[i]];
     }
     Write(y, values, Blend());
-    const long unit = fakecuda_get("cudnn_engine_us", 0);
-    std::this_thread::sleep_for(std::chrono::microseconds(unit * EngineOf(engine).time));
+    fakecuda_spend(fakecuda_get("cudnn_engine_us", 0) * EngineOf(engine).time);
   });
 }
 

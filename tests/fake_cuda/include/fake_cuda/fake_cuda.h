@@ -103,7 +103,8 @@ cudaError_t fakecuda_enqueue_host(cudaStream_t stream, const char* name, void (*
 //   "cudnn_engines"       the engines of cuDNN's backend API for graphs without a bias, as a bit mask;
 //                         default: all (cudnn/backend_engines.cc)
 //   "cudnn_bias_engines"  the same for graphs with a bias
-//   "cudnn_engine_us"     how many microseconds an execution of the fastest engines takes; default 0
+//   "cudnn_engine_us"     how many microseconds an execution of the fastest engines takes, as
+//                         events measure it; default 0
 void fakecuda_set(const char* value, long number);
 // The value, or `otherwise` if it is not set.
 long fakecuda_get(const char* value, long otherwise);
@@ -111,6 +112,10 @@ long fakecuda_get(const char* value, long otherwise);
 // For the fake libraries: counts a call of `function`, runs its hook, and returns the injected
 // error.
 cudaError_t fakecuda_library_call(const char* function);
+
+// For the fake libraries: lets the operation that calls it take that much longer, as events measure
+// it. Nothing waits, so that tests may use times that no delay of a busy machine reaches.
+void fakecuda_spend(long microseconds);
 
 // Checks that [ptr, ptr + bytes) lies in one live allocation that a kernel on `device` can access.
 // Returns null if it does, else the problem as text, valid until the calling thread's next call.
