@@ -12,7 +12,7 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 namespace caffe2rt::test {
 namespace {
 
-constexpr unsigned kTimeLimitSeconds = 10;
+constexpr unsigned kTimeLimitSeconds = 60;  // much, because machines may be busy
 
 char options_of_run[200] = "";  // empty between runs; plain data, because signal handlers read it
 

@@ -1,6 +1,6 @@
 #pragma once
 // Prints how to repeat the current run if the process crashes, a sanitizer stops it, or the run
-// takes more than ten seconds.
+// takes more than a minute.
 //
 //   InstallGuard();
 //   StartRun("--seed 1 --first 37 --runs 1");   // before each run
