@@ -139,8 +139,11 @@ TEST_F(LaunchedRanksTest, TheTemporaryStoreIsRemovedAfterRanksThatDie) {
   // As if a rank had been ended while it wrote its key.
   for (const auto& store : fs::directory_iterator(stores))
     WriteFileAtomically(store.path().string() + "/half", "");
-  kill(first, SIGKILL);
-  kill(second, SIGKILL);
+  // Stopped first, so that neither sees the end of the other one and ends by itself.
+  for (const int number : {SIGSTOP, SIGKILL}) {
+    kill(first, number);
+    kill(second, number);
+  }
   const auto [err, code] = EndOfRanks(started);
   EXPECT_EQ(code, 1);
   EXPECT_THAT(err, AllOf(HasSubstr("[0] ended by signal 9 (Killed)\n"),
