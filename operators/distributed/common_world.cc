@@ -100,6 +100,17 @@ class SharedGroup {
     Meeting meeting = Meet(group, *store_);
     const std::string address = meeting.address;
     control_ = std::make_unique<ControlGroup>(group, std::move(meeting));
+    try {
+      ConnectTransport(engine, address);
+    } catch (const std::exception&) {
+      Close();
+      throw;
+    }
+    CollectiveTransport* const transport = transport_.get();
+    control_->OnLoss([transport] { transport->Abort(); });
+  }
+
+  void ConnectTransport(const CollectiveEngine& engine, const std::string& address) {
     // The monitor watches the time.
     const ControlGroup::Operation operation(control_.get(), "the creation of the world",
                                             ControlGroup::kCreation, 0);
@@ -108,22 +119,10 @@ class SharedGroup {
                                    options_.transport, options_.timeout},
                                   *control_);
     } catch (const RanksLost&) {
-      Close();
       throw;
     } catch (const std::exception& error) {
-      FailCreation(operation, MessageOf(error));
-    }
-    CollectiveTransport* const transport = transport_.get();
-    control_->OnLoss([transport] { transport->Abort(); });
-  }
-
-  // The engine cannot connect: because a rank was lost, or for a reason of its own.
-  [[noreturn]] void FailCreation(const ControlGroup::Operation& operation, const std::string& why) {
-    try {
-      control_->ThrowEngineFailure(operation, why);
-    } catch (...) {
-      Close();
-      throw;
+      // Because a rank was lost, or for a reason of the engine.
+      control_->ThrowEngineFailure(operation, MessageOf(error));
     }
   }
 
