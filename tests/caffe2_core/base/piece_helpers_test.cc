@@ -91,20 +91,25 @@ TEST(PieceHelpersTest, ASleepEndsAfterTheTimeThatIsGiven) {
 
 TEST(PieceHelpersTest, ASleepEndsEarlyIfTheConditionHolds) {
   PieceHelpers helpers(2);
-  std::atomic<bool> sleeps{false}, changed{false};
-  std::thread other([&] {
-    EXPECT_TRUE(WaitFor([&] { return sleeps.load(); }));
-    changed = true;
-    helpers.Notify(1);
-  });
-  const auto longest = [&] {
-    sleeps = true;
-    return std::chrono::nanoseconds(999'999'999);
+  const auto ends_early = [&] {
+    std::atomic<bool> sleeps{false}, changed{false};
+    const std::jthread other([&] {
+      EXPECT_TRUE(WaitFor([&] { return sleeps.load(); }));
+      changed = true;
+      helpers.Notify(1);
+    });
+    const auto longest = [&] {
+      sleeps = true;
+      return std::chrono::nanoseconds(999'999'999);
+    };
+    bool is_over = false;
+    while (!changed) {
+      is_over |= helpers.Await([&](bool) { return changed.load(); }, longest);
+    }
+    return !is_over;
   };
-  while (!changed) {
-    EXPECT_FALSE(helpers.Await([&](bool) { return changed.load(); }, longest));
-  }
-  other.join();
+  // On a loaded machine the other thread may come after the longest sleep.
+  EXPECT_TRUE(WaitFor(ends_early));
 }
 
 TEST(PieceHelpersTest, TheOwnerRunsThePiecesThatAreLeft) {

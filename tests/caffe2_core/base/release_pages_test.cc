@@ -45,6 +45,14 @@ TEST(ReleasePagesTest, AcceptsNoMemory) {
   ZeroPages(nullptr, 0);
 }
 
+// New memory without huge pages, which would map the pages around one that is used.
+void* MemoryOfSmallPages() {
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) (void)madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  return memory;
+}
+
 // The pages of the memory that are mapped, in order.
 std::vector<bool> Mapped(void* memory) {
   std::vector<unsigned char> states(kBytes / kPage);
@@ -85,8 +93,7 @@ TEST(ZeroPagesTest, SetsNewAndUsedMemoryToZeros) {
 }
 
 TEST(ZeroPagesTest, DoesNotMapNewPages) {
-  void* const memory =
-      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = MemoryOfSmallPages();
   ASSERT_NE(memory, MAP_FAILED);
   ZeroPages(static_cast<char*>(memory) + 64,
             kBytes - 128);  // its edges are on the first page and the last one
@@ -154,8 +161,7 @@ struct Mapping {
 class MapPagesTest : public testing::TestWithParam<Mapping> {};
 
 TEST_P(MapPagesTest, MapsWholePagesAndKeepsTheirContent) {
-  void* const memory =
-      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = MemoryOfSmallPages();
   ASSERT_NE(memory, MAP_FAILED);
   auto* const bytes = static_cast<unsigned char*>(memory);
   bytes[3 * kPage] = 7;

@@ -396,7 +396,7 @@ TEST(ThreadPoolTest, CallersRunAloneForAWhileAfterAStall) {
   bool ran_alone = false;
   for (int attempt = 0; attempt < 100 && !ran_alone; ++attempt) {
     ThreadPool pool({.num_threads = 2});
-    ASSERT_TRUE(HasHelp(pool, kForever));
+    // The first job: a later one may run alone, if another process has delayed the worker before.
     RunWithSlowPiece(pool, Sleep);
     ran_alone = !HasHelp(pool, milliseconds(1));
     EXPECT_TRUE(WaitFor([&] { return HasHelp(pool, milliseconds(1)); })) << "workers come back";

@@ -1,6 +1,8 @@
 // Runs that end at random moments: no hang, no leak, and the next run is right. CAFFE2_TEST_STOPS sets
 // the number of stops of each type, CAFFE2_TEST_RANDOM_FIRST the seed of the first one.
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "caffe2_core/base/memory_budget.h"
@@ -29,9 +31,22 @@ constexpr char kBig[] =
     R"(op { type: "ConstantFill" output: "big" arg { name: "shape" ints: 262144 } })";
 constexpr char kDequeue[] = R"(op { type: "DequeueBlobs" input: "q" output: "d" })";
 
+// Without those that end: a thread that was joined stays in /proc for a moment.
 size_t NumberOfThreads() {
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  return static_cast<size_t>(std::distance(begin(threads), end(threads)));
+  constexpr unsigned long kEnds = 4;  // PF_EXITING of the kernel
+  size_t threads = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "stat");
+    std::string text;  // "7 (name) R", five numbers, and the flags
+    std::getline(file, text);
+    const size_t state = text.rfind(')');
+    unsigned long flags = kEnds;  // if it has just gone
+    if (state != std::string::npos) {
+      (void)std::sscanf(text.c_str() + state, ") %*c %*d %*d %*d %*d %*d %lu", &flags);
+    }
+    threads += (flags & kEnds) == 0;
+  }
+  return threads;
 }
 
 class RandomStopsTest : public ExecutorTest {

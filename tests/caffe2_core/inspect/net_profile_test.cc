@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "caffe2_core/inspect/profile_drawing.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -42,17 +44,21 @@ TEST(NetProfileTest, TheFirstRunIsNotShortened) {
   Feed<float>(&ws, "x", {1}, {1});
   NetBase* const net =
       ws.CreateNet(ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "y" })"));
-  double first_ms = 0;
+  std::vector<double> times;
   const auto run = [&] {
     const auto begin = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const bool success = net->Run();
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-    if (first_ms == 0) first_ms = ms.count();
+    times.push_back(ms.count());
     return success;
   };
   const NetProfile profile = ProfileNet(net, run, {.warmup_runs = 0, .timed_runs = 4});
-  EXPECT_GE(profile.cold_ms, 0.7 * first_ms);
+  ASSERT_EQ(times.size(), 9u);
+  // A loaded machine may delay all of the observed runs: every second one, behind the first.
+  const double delay = std::min({times[2], times[4], times[6], times[8]}) -
+                       std::min({times[1], times[3], times[5], times[7]});
+  EXPECT_GE(profile.cold_ms, 0.7 * times[0] - std::max(delay, 0.0));
   EXPECT_GE(profile.warm.least_ms, 5);
   EXPECT_LT(profile.operators.at(0).warm_ms, 5);
 }

@@ -21,6 +21,8 @@ using test::TempDir;
 int SignalOf(const std::function<void()>& act) {
   const pid_t child = fork();
   if (child == 0) {
+    // Under nohup, or in the background of a shell, some of them are ignored.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
     act();
     _exit(0);
   }
