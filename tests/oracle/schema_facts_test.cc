@@ -1,6 +1,7 @@
 // The schemas of the built-in operators, compared with what the original's registry answered when it was asked
 // (reference/caffe2_registry_1_8.tsv: numbers of inputs and outputs, operands that may or must be in place, whether there
 // is a gradient) and with the defaults and names that the original's sources state (reference/caffe2_operators.tsv).
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -350,6 +351,55 @@ TEST(SchemaFactsTest, NamesOfOperandsAreTheOriginals) {
     compared += CompareNames(schema.type(), row.at("output_names"), schema.output_docs());
   });
   EXPECT_GT(compared, 600);
+}
+
+// The arguments of a row that the original's sources read ("kernel:int=0 | order:string"), or that its schemas name.
+std::set<std::string> ArgumentsOf(const Row& row) {
+  std::set<std::string> names;
+  const std::vector<std::string> reads = absl::StrSplit(row.at("args_read_by_code"), " | ");
+  for (const std::string& read : reads) {
+    if (absl::StrContains(read, ':')) names.insert(read.substr(0, read.find(':')));
+  }
+  const std::vector<std::string> listed = absl::StrSplit(row.at("arg_names"), ',');
+  for (const std::string& name : listed) {
+    if (name != "-") names.insert(name.substr(0, name.find_first_of(" !")));
+  }
+  std::erase_if(names, [](const std::string& name) { return absl::StrContains(name, '<'); });
+  return names;
+}
+
+// Arguments that have no effect in the original, although it reads or documents them. A report of them helps.
+bool HasNoEffect(const std::string& type, const std::string& argument) {
+  static const std::set<std::string> gradients = {"AbsGradient",      "CosGradient",
+                                                  "SigmoidGradient",  "SinGradient",
+                                                  "SoftsignGradient", "TanhGradient"};
+  static const std::set<std::string> of_gradients = {"axis", "axis_str", "broadcast", "order"};
+  static const std::set<std::pair<std::string, std::string>> others = {
+      {"AveragedLoss", "average"}, {"AveragedLossGradient", "average"},
+      {"StoreWait", "blob_name"},  {"CollectAndDistributeFpnRpnProposals", "post_nms_topN"},
+      {"ONNXWhile", "loop_net"},   {"Sum", "broadcast"}};
+  // Documented; num_reduce_dim is read.
+  if (argument == "num_reduce_dims") return true;
+  if (gradients.contains(type)) return of_gradients.contains(argument);
+  return others.contains({type, argument});
+}
+
+// So that `check` does not report arguments of the original's nets as unknown.
+TEST(SchemaFactsTest, ArgumentsOfTheOriginalAreDeclared) {
+  SKIP_WITHOUT_SHARED(kOperators);
+  int compared = 0;
+  ForEachKnownType(kOperators, "name", [&](const Row& row, const OpSchema& schema) {
+    if (schema.accepts_any_argument()) return;
+    for (const std::string& name : ArgumentsOf(row)) {
+      if (HasNoEffect(schema.type(), name)) continue;
+      const auto& args = schema.args();
+      ++compared;
+      EXPECT_TRUE(std::any_of(args.begin(), args.end(),
+                              [&](const auto& argument) { return argument.name == name; }))
+          << "argument " << name << " of " << schema.type();
+    }
+  });
+  EXPECT_GT(compared, 1000) << compared;
 }
 
 }  // namespace
