@@ -298,6 +298,8 @@ TEST(TensorTest, CopyFromAcceptsVectorsStringsAndUnshapedTensors) {
   Tensor tensor(CPU);
   tensor.CopyFrom(std::vector<int>{4, 5});
   EXPECT_EQ(tensor.data<int>()[1], 5);
+  tensor.CopyFrom(std::vector<int>{6});
+  EXPECT_EQ(tensor.sizes(), IntArrayRef({1}));
   Tensor text(std::vector<int64_t>{2}, CPU);
   text.mutable_data<std::string>()[1] = "text";
   tensor.CopyFrom(text);
