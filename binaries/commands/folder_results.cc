@@ -58,7 +58,7 @@ void FolderResults::Save(const std::string& file, const FetchBlob& fetch) {
     if (array == nullptr) array = std::make_unique<NpyRows>(rows_->paths.files().at(output));
     array->CheckFits(tensor);
   }
-  if (rows_ == nullptr) return;
+  if (rows_ == nullptr || outputs_.empty()) return;
   for (const std::string& output : outputs_)
     rows_->arrays.at(output)->Add(TensorToSave(output, fetch(output)));
   const Tensor& first = TensorToSave(outputs_[0], fetch(outputs_[0]));

@@ -290,6 +290,23 @@ TEST_F(RunFolderTest, SeveralOutputsHaveNamesOfFileAndBlob) {
   EXPECT_EQ(saved[1].first, "a.png/data");
 }
 
+// A net that only prints has nothing to save.
+TEST_F(RunFolderTest, ANetWithoutOutputsSavesNothing) {
+  AddImage("a.png", 2, 2, 1);
+  AddImage("b.png", 2, 2, 2);
+  net_ = dir_.Write("print.pbtxt", R"(name: "p" external_input: "data"
+      op { type: "Print" input: "data" })");
+  for (const char* output : {"out", "out.npz"}) {
+    SCOPED_TRACE(output);
+    const ProgramResult result = Run({"--output", dir_.path(output), "--json"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(JsonSize(result.out, "/images"), 2u);
+    EXPECT_EQ(JsonAt(result.out, "/failed"), "[]");
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("out")));
+  EXPECT_TRUE(ReadNpz(dir_.path("out.npz")).empty());
+}
+
 TEST_F(RunFolderTest, TransformsByNameAndBySides) {
   AddImage("a.png", 8, 4, 100);
   net_ = dir_.Write("copy.pbtxt", R"(
