@@ -230,6 +230,32 @@ TEST_F(WrittenNetsTest, VerifiedGradientsHaveTheInputsOfTheOptions) {
             "4");
 }
 
+// The sum of x w v: its gradient for x is w v = 3 * 5. The database of w is beside its init net.
+TEST_F(WrittenNetsTest, VerifiedGradientsHaveTheWeightsOfAllInitNets) {
+  dir_.Write("net.pbtxt", R"(name: "g" external_input: ["x", "w", "v"] external_output: "loss"
+      op { type: "Mul" input: ["x", "w"] output: "y" }
+      op { type: "Mul" input: ["y", "v"] output: "z" }
+      op { type: "SumElements" input: "z" output: "loss" })");
+  Array("nets/w.npy", {1}, {3});
+  Out({"convert", "DIR/nets/w.npy", "--output", "DIR/nets/w.minidb"});
+  dir_.Write("nets/load.pbtxt", R"(name: "load" op { type: "Load" output: "w"
+      arg { name: "db" s: "w.minidb" } arg { name: "db_type" s: "minidb" } })");
+  dir_.Write("fill.pbtxt", R"(name: "fill" op { type: "ConstantFill" output: "v"
+      arg { name: "shape" ints: 1 } arg { name: "value" f: 5 } })");
+  const std::string load = "DIR/nets/load.pbtxt", fill = "DIR/fill.pbtxt";
+  for (const auto& [first, second] : {std::pair(load, fill), {fill, load}}) {
+    const std::string json =
+        Out({"gradients", "--predict-net", "DIR/net.pbtxt", "--loss", "loss", "--verify",
+             "--init-net", first, "--init-net", second, "--input", "x=[2]", "--json"});
+    std::string found;
+    for (size_t i = 0; i < JsonSize(json, "/verified"); ++i) {
+      const std::string entry = "/verified/" + std::to_string(i);
+      found += JsonAt(json, entry + "/blob") + JsonAt(json, entry + "/worst/computed");
+    }
+    EXPECT_EQ(found, R"("v"6"w"10"x"15)") << first;
+  }
+}
+
 // --- convert ---
 
 TEST_F(WrittenNetsTest, TheFormatIsAsTheOptionTheNameOrTheOtherOne) {
