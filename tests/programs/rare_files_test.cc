@@ -139,6 +139,45 @@ TEST_F(RareFilesTest, TensorsOfADatabaseHaveShapesWhateverTheirDevice) {
   }
 }
 
+template <class T>
+Tensor StoredTensor(const std::vector<int64_t>& dims) {
+  Tensor tensor(dims, CPU);
+  std::fill_n(tensor.mutable_data<T>(), tensor.numel(), T(1));
+  return tensor;
+}
+
+// Weights are known before the net runs, in a database and in a packed model.
+TEST_F(RareFilesTest, StoredTensorsHaveTheirTypesAndDims) {
+  const struct {
+    Tensor tensor;
+    const char* shape;
+  } rows[] = {{StoredTensor<float>({}), R"({"type":"FLOAT","dims":[]})"},
+              {StoredTensor<float>({1}), R"({"type":"FLOAT","dims":[1]})"},
+              {StoredTensor<double>({7}), R"({"type":"DOUBLE","dims":[7]})"},
+              {StoredTensor<int32_t>({2, 3}), R"({"type":"INT32","dims":[2,3]})"},
+              {StoredTensor<int64_t>({4, 1, 2}), R"({"type":"INT64","dims":[4,1,2]})"},
+              {StoredTensor<uint8_t>({2, 0, 3}), R"({"type":"UINT8","dims":[2,0,3]})"},
+              {StoredTensor<bool>({1, 2, 3, 4}), R"({"type":"BOOL","dims":[1,2,3,4]})"},
+              {StoredTensor<float>({1, 1, 2, 1, 3}), R"({"type":"FLOAT","dims":[1,1,2,1,3]})"}};
+  dir_.Write("init.pbtxt", R"(name: "i" op { type: "Load" output: "w"
+      arg { name: "db" s: "w.minidb" } arg { name: "db_type" s: "minidb" } })");
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "w" external_output: "y"
+      op { type: "Copy" input: "w" output: "y" })");
+  for (const auto& row : rows) {
+    dir_.Write("w.npy", "");
+    WriteNpy(dir_.path("w.npy"), row.tensor);
+    for (const char* written : {"w.minidb", "p.c2"}) fs::remove(dir_.path(written));
+    Out({"convert", "DIR/w.npy", "--output", "DIR/w.minidb"});
+    Out({"pack", "--predict-net", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "DIR/p.c2"});
+    for (const Words& net :
+         {Words{"DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt"}, Words{"DIR/p.c2"}}) {
+      const std::string json = Out(Joined({"inspect", "--json"}, net));
+      EXPECT_EQ(JsonAt(json, "/nets/0/operators/0/output_shapes"), "["s + row.shape + "]")
+          << net[0];
+    }
+  }
+}
+
 constexpr char kMeta[] = R"(
     nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w"]
            external_output: "y" op { type: "Mul" input: ["x", "w"] output: "y" } } }
