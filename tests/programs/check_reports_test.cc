@@ -1,11 +1,15 @@
 // What `caffe2 check` reports of many operators, of several missing types, and of the values and shapes of inputs.
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/metanet.pb.h"
 #include "tests/programs/program_folder.h"
 #include "tests/support/json.h"
 
@@ -93,6 +97,93 @@ TEST_F(CheckReportsTest, EveryFileHasItsEntry) {
     EXPECT_EQ(text.err.empty(), files[0] != absent && files[1] != absent) << text.err;
   }
   EXPECT_EQ(Run({"check", fine, fine}).code, 0);
+}
+
+// Two nets fill weights, three read them. In each, the inputs of the options count.
+constexpr char kFiveNets[] = R"(
+    nets { key: "GLOBAL_INIT_NET_TYPE" value { name: "fill" op { type: "ConstantFill" output: "w"
+           arg { name: "shape" ints: [3, 2] } } } }
+    nets { key: "PREDICT_INIT_NET_TYPE" value { name: "more" op { type: "ConstantFill" output: "b"
+           arg { name: "shape" ints: 3 } } } }
+    nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w", "b"]
+           op { type: "FC" input: ["x", "w", "b"] output: "y" } } }
+    nets { key: "OTHER" value { name: "o" external_input: ["x", "w"]
+           op { type: "MatMul" input: ["x", "w"] output: "z" } } }
+    nets { key: "LAST" value { name: "l" external_input: "x"
+           op { type: "Relu" input: "x" output: "u" arg { name: "q" i: 1 } }
+           op { type: "Abs" input: "x" output: "u" } } }
+    blobs { key: "INPUTS_BLOB_TYPE" value: "x" })";
+
+TEST_F(CheckReportsTest, EachNetOfAFileIsChecked) {
+  dir_.Write("meta.pbtxt", kFiveNets);
+  const std::string
+      first =
+          "DIR/meta.pbtxt: GLOBAL_INIT_NET_TYPE: net \"fill\": fine\n"
+          "DIR/meta.pbtxt: PREDICT_INIT_NET_TYPE: net \"more\": fine\n"
+          "DIR/meta.pbtxt: PREDICT_NET_TYPE: net \"p\": ",
+      last =
+          "DIR/meta.pbtxt: LAST: net \"l\": 1 warning, 1 note\n"
+          "  warning: operator 0: operator Relu: argument \"q\" is not known and has "
+          "no effect\n"
+          "  note: operator 0: output \"u\" is overwritten by operator 1 (Abs) before "
+          "any operator reads it\n",
+      other = "DIR/meta.pbtxt: OTHER: net \"o\": ",
+      error = "1 error\n  error: operator 0: operator ";
+  // A warning is no error.
+  EXPECT_EQ(Out({"check", "DIR/meta.pbtxt"}), first + "fine\n" + other + "fine\n" + last);
+  // FC has the transposed matrix.
+  const ProgramResult two = Run({"check", "DIR/meta.pbtxt", "--input", "x=4,2"});
+  EXPECT_EQ(two.code, 1);
+  EXPECT_TRUE(two.out.starts_with(first + "fine\n" + other + error + "MatMul rejects")) << two.out;
+  EXPECT_TRUE(two.out.ends_with("\n" + last)) << two.out;
+  const ProgramResult three = Run({"check", "DIR/meta.pbtxt", "--input", "x=4,3"});
+  EXPECT_EQ(three.code, 1);
+  EXPECT_TRUE(three.out.starts_with(first + error + "FC rejects")) << three.out;
+  EXPECT_TRUE(three.out.ends_with("\n" + other + "fine\n" + last)) << three.out;
+  const std::string json = Run({"check", "DIR/meta.pbtxt", "--input", "x=4,2", "--json"}).out;
+  std::string errors, findings, kinds;
+  for (size_t i = 0; i < JsonSize(json, ""); ++i) {
+    const std::string entry = "/" + std::to_string(i);
+    errors += JsonAt(json, entry + "/errors");
+    findings += std::to_string(JsonSize(json, entry + "/findings"));
+  }
+  for (const char* at : {"/3/findings/0", "/4/findings/0", "/4/findings/1"})
+    kinds += JsonAt(json, at + "/kind"s);
+  EXPECT_EQ(errors, "00010");
+  EXPECT_EQ(findings, "00012");
+  EXPECT_EQ(kinds, R"("error""warning""note")");
+}
+
+// The file states that w is a parameter; its dims are those in the database.
+TEST_F(CheckReportsTest, ParametersOfAPredictorHaveTheShapesOfItsDatabase) {
+  BlobProto nets, weight;
+  MetaNetDef meta;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w"]
+             external_output: "y" op { type: "Add" input: ["x", "w"] output: "y" } } }
+         blobs { key: "INPUTS_BLOB_TYPE" value: "x" }
+         blobs { key: "PARAMETERS_BLOB_TYPE" value: "w" })",
+      &meta));
+  nets.set_name("!!META_NET_DEF");
+  nets.set_type("std::string");
+  nets.set_content(meta.SerializeAsString());
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(name: "w" type: "Tensor"
+         tensor { name: "w" dims: 2 data_type: FLOAT float_data: [1, 2] })",
+      &weight));
+  {
+    const auto database = db::OpenDB("minidb", dir_.path("p.minidb"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("!!META_NET_DEF", nets.SerializeAsString());
+    transaction->Put("w", weight.SerializeAsString());
+    transaction->Commit();
+  }
+  const std::string head = "DIR/p.minidb: PREDICT_NET_TYPE: net \"p\": ";
+  EXPECT_EQ(Out({"check", "DIR/p.minidb"}), head + "fine\n");
+  EXPECT_EQ(Out({"check", "DIR/p.minidb", "--input", "x=4,2"}), head + "fine\n");
+  const ProgramResult other = Run({"check", "DIR/p.minidb", "--input", "x=4,3"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.out, HasSubstr(head + "1 error\n  error: operator 0: operator Add rejects"));
 }
 
 // --- values and shapes of inputs ---
