@@ -85,7 +85,15 @@ TEST_F(BenchProgramTest, PrintsTheTopOperators) {
 }
 
 TEST_F(BenchProgramTest, DrawsWhereTheTimeGoes) {
-  EXPECT_EQ(Bench({"--svg", dir_.path("time.svg")}).code, 0);
+  // The report is printed beside the file.
+  for (const auto& [option, report] :
+       {std::pair("--svg", "net \"small\": median "), {"--json", "{\"net\": \"small\", "}}) {
+    std::vector<std::string> options = {"--svg", dir_.path("time.svg")};
+    if (std::string(option) == "--json") options.emplace_back(option);
+    const ProgramResult result = Bench(options);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith(report));
+  }
   EXPECT_THAT(ReadWholeFile(dir_.path("time.svg")),
               AllOf(StartsWith("<svg "), HasSubstr("0 Conv  y"), HasSubstr("</svg>")));
   EXPECT_THAT(Bench({"--svg", "-"}).out, AllOf(StartsWith("<svg "), EndsWith("</svg>\n")));
@@ -179,7 +187,16 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   const std::string text = ReadWholeFile(table);
   EXPECT_THAT(text, StartsWith("# caffe2rt convolution table, version 1\n"));
   EXPECT_THAT(text, HasSubstr(std::string(IsaName(CpuIsa())) + "\tNCHW\t1x4x6x6\t8\t1x1\t"));
+  // The faster layouts are those of the table.
+  const auto time = [&](const std::string& layouts) {
+    const std::string head = "the net with layouts " + layouts + ": ";
+    return std::stod(tune.out.substr(tune.out.find(head) + head.size()));
+  };
+  const double onednn = time("onednn"), plain = time("plain");
   EXPECT_THAT(text, AnyOf(EndsWith("\nlayouts\tplain\n"), EndsWith("\nlayouts\tonednn\n")));
+  if (onednn != plain) {
+    EXPECT_THAT(text, EndsWith(onednn < plain ? "\tonednn\n" : "\tplain\n")) << tune.out;
+  }
   const ProgramResult bench = Bench({"--tuning", table});
   EXPECT_EQ(bench.code, 0) << bench.err;
   EXPECT_THAT(bench.err, IsEmpty());
