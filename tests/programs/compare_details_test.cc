@@ -376,6 +376,15 @@ TEST_F(BenchDetailsTest, AnImageIsTimedInItsSize) {
   EXPECT_EQ(
       JsonAt(Out(Joined(bench, {"DIR/a.png", "--resize", "1x1"})), "/operators/0/multiply_adds"),
       "3");
+  // Of several images the first one is timed.
+  dir_.Write("b.png", "");
+  SavePng(dir_.path("b.png"), {.width = 5, .height = 1, .rgb = std::vector<uint8_t>(15, 7)});
+  EXPECT_EQ(JsonAt(Out(Joined(bench, {"DIR/a.png", "--image", "DIR/b.png"})),
+                   "/operators/0/multiply_adds"),
+            "18");
+  EXPECT_EQ(JsonAt(Out(Joined(bench, {"DIR/b.png", "--image", "DIR/a.png"})),
+                   "/operators/0/multiply_adds"),
+            "15");
 }
 
 }  // namespace
