@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
@@ -176,6 +177,36 @@ TEST_F(ConvertTensorsTest, ConvertsTensorProtosBetweenTextAndBinaryAsOtherProtos
   EXPECT_EQ(ReadNpy(dir_.path("t.npy")).data<float>()[0], 2);
 }
 
+// By the name of the output or by the option.
+TEST_F(ConvertTensorsTest, ProtosOfEachKindAreConvertedToEachFormat) {
+  const std::string tensor = "dims: 2 data_type: FLOAT float_data: [3, 4] name: \"t\"";
+  dir_.Write("TensorProto.pbtxt", tensor);
+  dir_.Write("TensorProtos.pbtxt", "protos { " + tensor + " }");
+  dir_.Write("BlobProto.pbtxt",
+             "name: \"t\" type: \"Tensor\" tensor { dims: 2 data_type: FLOAT float_data: [3, 4] }");
+  for (const std::string kind : {"TensorProto", "TensorProtos", "BlobProto"}) {
+    ASSERT_EQ(Convert(kind + ".pbtxt", kind + ".pb").code, 0);
+    for (const std::string form : {"npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb"}) {
+      for (const bool named : {true, false}) {
+        SCOPED_TRACE(MakeString(kind, " ", form, " ", named));
+        const std::string to = named ? "new." + form : "new";
+        std::filesystem::remove_all(dir_.path(to));
+        const ProgramResult result =
+            named ? Convert(kind + ".pbtxt", to) : Convert(kind + ".pb", to, {"--to", form});
+        ASSERT_EQ(result.code, 0) << result.err;
+        ASSERT_EQ(Convert(to, "back.npz").code, 0);
+        const NamedTensors back = ReadNpz(dir_.path("back.npz"));
+        ASSERT_EQ(back.size(), 1u);
+        EXPECT_EQ(back[0].first, form == "npy" ? "new" : "t");
+        ASSERT_TRUE(back[0].second.IsType<float>());
+        EXPECT_EQ(back[0].second.dims(), std::vector<int64_t>{2});
+        EXPECT_EQ(back[0].second.data<float>()[0], 3);
+        EXPECT_EQ(back[0].second.data<float>()[1], 4);
+      }
+    }
+  }
+}
+
 TEST_F(ConvertTensorsTest, ReadsAFolderOfNpyFiles) {
   std::filesystem::create_directory(dir_.path("folder"));
   WriteNpy(dir_.path("folder/b.npy"), Vector<float>({2}));
@@ -200,7 +231,9 @@ TEST_F(ConvertTensorsTest, RejectsAWrongCommandLine) {
   WriteNpy(dir_.path("a.npy"), Vector<float>({1}));
   EXPECT_EQ(RunCaffe2({"convert", dir_.path("a.npy")}).code, 2);
   EXPECT_EQ(Convert("a.npy", "unknown").code, 2);
+  EXPECT_EQ(Convert("a.npy", "anpz").code, 2);  // the end of the name is not ".npz"
   EXPECT_EQ(Convert("a.npy", "b.npz", {"--to", "nzp"}).code, 2);
+  EXPECT_EQ(Convert("a.npy", "b.npz", {dir_.path("a.npy")}).code, 2);
   EXPECT_EQ(RunCaffe2({"convert", DemoFile("predict_net.pb"), "--to", "npz", "--output",
                        dir_.path("x.npz")})
                 .code,

@@ -265,10 +265,16 @@ TEST_F(WrittenNetsTest, TheFormatIsAsTheOptionTheNameOrTheOtherOne) {
   const struct {
     const char *name, *to;
     bool of_text, of_binary;  // whether the output is text
-  } rows[] = {{"a.pbtxt", "", true, true},        {"a.prototxt", "", true, true},
-              {"a.txt", "", true, true},          {"a.pb", "", false, false},
-              {"a", "", false, true},             {"a.pbtxt", "binary", false, false},
-              {"a.pb", "text", true, true},       {"a", "text", true, true},
+  } rows[] = {{"a.pbtxt", "", true, true},
+              {"a.prototxt", "", true, true},
+              {"a.txt", "", true, true},
+              {"a.pb", "", false, false},
+              {"a", "", false, true},
+              {"a.pbtxt", "binary", false, false},
+              {"a.pb", "text", true, true},
+              {"a", "text", true, true},
+              {"a.onnx", "text", true, true},
+              {"a.onnx", "binary", false, false},
               {"a.prototxt", "binary", false, false}};
   for (const auto& row : rows) {
     for (const char* from : {"DIR/net.pbtxt", "DIR/net.pb"}) {
