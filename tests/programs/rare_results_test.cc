@@ -111,17 +111,21 @@ TEST_F(RareResultsTest, DatabasesOfComparedNetsAreBelowTheRootOrBesideTheInitNet
 TEST_F(RareResultsTest, NetsOfDevicesAreConvertedOnTheCpu) {
   Environment environment;
   environment.HideCuda();
-  dir_.Write("net.pbtxt", R"(name: "n" device_option { device_type: 1 } external_input: ["x", "w"]
-      external_output: "y" op { type: "Mul" input: ["x", "w"] output: "y"
-                                device_option { device_type: 1 device_id: 3 } })");
+  dir_.Write("net.pbtxt", R"(name: "n" device_option { device_type: 1 }
+      external_input: ["x", "w", "v"] external_output: "y"
+      op { type: "Mul" input: ["x", "w"] output: "z"
+           device_option { device_type: 1 device_id: 3 } }
+      op { type: "Add" input: ["z", "v"] output: "y" })");
   dir_.Write("init.pbtxt", R"(device_option { device_type: 1 } op { type: "GivenTensorFill"
       output: "w" arg { name: "shape" ints: 2 } arg { name: "values" floats: [3, 4] }
       device_option { device_type: 1 } })");
-  EXPECT_EQ(Out({"convert", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--input-shape", "x=2",
-                 "--output", "DIR/m.onnx"}),
+  dir_.Write("more.pbtxt", R"(op { type: "GivenTensorFill" output: "v"
+      arg { name: "shape" ints: 2 } arg { name: "values" floats: [100, 200] } })");
+  EXPECT_EQ(Out({"convert", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--init-net",
+                 "DIR/more.pbtxt", "--input-shape", "x=2", "--output", "DIR/m.onnx"}),
             "DIR/m.onnx\n");
   EXPECT_EQ(JsonAt(Out({"run", "DIR/m.onnx", "--input", "x=[5,7]", "--json"}), "/outputs/0/values"),
-            "[15,28]");
+            "[115,228]");
 }
 
 }  // namespace
