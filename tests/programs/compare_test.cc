@@ -219,6 +219,9 @@ TEST_F(CompareTest, NamesTheFileThatItCannotRead) {
 TEST_F(CompareTest, RejectsAWrongCommandLine) {
   const std::string net = dir_.Write("first.pbtxt", kFirst), file = Write("a.npy", {1});
   EXPECT_EQ(Compare({net}).code, 2);
+  EXPECT_EQ(Compare({file, file, file}).code, 2);
+  EXPECT_EQ(Compare({file, file, "--tol", "inf"}).code, 2);
+  EXPECT_EQ(Compare({file, file, "--tol", "1,inf"}).code, 2);
   EXPECT_EQ(Compare({file, net}).code, 2);
   EXPECT_EQ(Compare({file, file, "--input", "x=1"}).code, 2);
   EXPECT_EQ(Compare({file, file, "--tol", "-1"}).code, 2);
