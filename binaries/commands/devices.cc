@@ -146,7 +146,8 @@ void PrintDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) 
     std::string text =
         MakeString(DeviceTypeName(type), " (device type ", static_cast<int>(type), ")");
     if (type == CPU) {
-      text += MakeString(": ", UsableCores(), " cores, ", IsaName(CpuIsa()), ", ",
+      const int cores = UsableCores();
+      text += MakeString(": ", cores, cores == 1 ? " core, " : " cores, ", IsaName(CpuIsa()), ", ",
                          ByteSizeText(MemoryBytes()), " of memory, of which nets may use ",
                          ByteSizeText(GetCPUMemoryUsage().limit_bytes), " (--memory-limit)");
     }

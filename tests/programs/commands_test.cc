@@ -1,8 +1,10 @@
 // The output and exit codes of the subcommands other than run and plan.
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -381,6 +383,25 @@ TEST(DevicesProgramTest, ReportsTheLimitOfMemory) {
                            static_cast<uint64_t>(sysconf(_SC_PAGESIZE))));
   EXPECT_THAT(RunCaffe2({"devices", "--memory-limit", "100M"}).out,
               HasSubstr("of which nets may use 100 MiB"));
+}
+
+// A process and those that it starts may be limited to some of the cores.
+TEST(DevicesProgramTest, CoresAreThoseThatTheProgramMayUse) {
+  cpu_set_t before, set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  const absl::Cleanup restore = [&] { sched_setaffinity(0, sizeof(before), &before); };
+  CPU_ZERO(&set);
+  int cores = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE && cores < 2; ++cpu) {
+    if (!CPU_ISSET(cpu, &before)) continue;
+    CPU_SET(cpu, &set);
+    ++cores;
+    ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    EXPECT_EQ(JsonAt(RunCaffe2({"devices", "--json"}).out, "/0/cores"), std::to_string(cores));
+    EXPECT_THAT(RunCaffe2({"devices"}).out,
+                StartsWith(cores == 1 ? "CPU (device type 0): 1 core, "
+                                      : "CPU (device type 0): 2 cores, "));
+  }
 }
 
 TEST(DevicesProgramTest, ListsTheEnginesOfCollectives) {
