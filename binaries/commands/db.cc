@@ -78,7 +78,6 @@ int Db(const CommandLine& line) {
   }
   const DatabaseAction& action = ActionNamed(line.positional()[0]);
   CheckOptions(line, action);
-  ApplyProcessOptions(line);
   return action.run(line, {line.positional().begin() + 1, line.positional().end()});
 }
 
