@@ -99,12 +99,14 @@ TEST_F(CheckReportsTest, EveryFileHasItsEntry) {
   EXPECT_EQ(Run({"check", fine, fine}).code, 0);
 }
 
-// Two nets fill weights, three read them. In each, the inputs of the options count.
-constexpr char kFiveNets[] = R"(
+// Three nets fill weights, three read them. In each, the inputs of the options count.
+constexpr char kSixNets[] = R"(
     nets { key: "GLOBAL_INIT_NET_TYPE" value { name: "fill" op { type: "ConstantFill" output: "w"
            arg { name: "shape" ints: [3, 2] } } } }
     nets { key: "PREDICT_INIT_NET_TYPE" value { name: "more" op { type: "ConstantFill" output: "b"
            arg { name: "shape" ints: 3 } } } }
+    nets { key: "OTHER_INIT" value { name: "loads" external_input: "!!PREDICTOR_DBREADER"
+           op { type: "Load" input: "!!PREDICTOR_DBREADER" output: "v" } } }
     nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["x", "w", "b"]
            op { type: "FC" input: ["x", "w", "b"] output: "y" } } }
     nets { key: "OTHER" value { name: "o" external_input: ["x", "w"]
@@ -115,11 +117,12 @@ constexpr char kFiveNets[] = R"(
     blobs { key: "INPUTS_BLOB_TYPE" value: "x" })";
 
 TEST_F(CheckReportsTest, EachNetOfAFileIsChecked) {
-  dir_.Write("meta.pbtxt", kFiveNets);
+  dir_.Write("meta.pbtxt", kSixNets);
   const std::string
       first =
           "DIR/meta.pbtxt: GLOBAL_INIT_NET_TYPE: net \"fill\": fine\n"
           "DIR/meta.pbtxt: PREDICT_INIT_NET_TYPE: net \"more\": fine\n"
+          "DIR/meta.pbtxt: OTHER_INIT: net \"loads\": fine\n"
           "DIR/meta.pbtxt: PREDICT_NET_TYPE: net \"p\": ",
       last =
           "DIR/meta.pbtxt: LAST: net \"l\": 1 warning, 1 note\n"
@@ -147,10 +150,10 @@ TEST_F(CheckReportsTest, EachNetOfAFileIsChecked) {
     errors += JsonAt(json, entry + "/errors");
     findings += std::to_string(JsonSize(json, entry + "/findings"));
   }
-  for (const char* at : {"/3/findings/0", "/4/findings/0", "/4/findings/1"})
+  for (const char* at : {"/4/findings/0", "/5/findings/0", "/5/findings/1"})
     kinds += JsonAt(json, at + "/kind"s);
-  EXPECT_EQ(errors, "00010");
-  EXPECT_EQ(findings, "00012");
+  EXPECT_EQ(errors, "000010");
+  EXPECT_EQ(findings, "000012");
   EXPECT_EQ(kinds, R"("error""warning""note")");
 }
 
@@ -261,6 +264,8 @@ TEST_F(CheckReportsTest, WhatAnInitNetCannotLoadComesFirst) {
   EXPECT_EQ(Out(check),
             "DIR/init.pbtxt: net \"i\": fine\nDIR/net.pbtxt: net \"n\": 1 note\n  note: operator "
             "0: input \"x\" was not given\n");
+  EXPECT_THAT(Out({"inspect", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--input", "x=2"}),
+              HasSubstr("\ntotal: 0 parameters (0 B), "));
 }
 
 // Without init nets all inputs may be weights, so that nothing is known to be missing.

@@ -209,7 +209,7 @@ TEST_F(RareFilesTest, APredictorIsKnownByAnyOfItsRecords) {
               "true");
   }
   // Without nets it is a database of tensors.
-  WriteBlobs("p.minidb", {{"w", &w}, {"!META_NET_DEF", &more}});
+  WriteBlobs("p.minidb", {{"w", &w}, {"!META_NET_DEF", &more}, {"my!!META_NET_DEF", &nets}});
   const ProgramResult check = Run({"check", "DIR/p.minidb"});
   EXPECT_EQ(check.code, 1);
   EXPECT_THAT(check.err, HasSubstr("\"DIR/p.minidb\" is a minidb database, want a NetDef"));
