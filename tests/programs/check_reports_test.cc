@@ -3,6 +3,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -187,6 +188,49 @@ TEST_F(CheckReportsTest, ParametersOfAPredictorHaveTheShapesOfItsDatabase) {
   const ProgramResult other = Run({"check", "DIR/p.minidb", "--input", "x=4,3"});
   EXPECT_EQ(other.code, 1);
   EXPECT_THAT(other.out, HasSubstr(head + "1 error\n  error: operator 0: operator Add rejects"));
+  // A database of weights is enough to know what is missing.
+  meta.clear_blobs();
+  nets.set_content(meta.SerializeAsString());
+  std::filesystem::remove(dir_.path("p.minidb"));
+  {
+    const auto database = db::OpenDB("minidb", dir_.path("p.minidb"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("!!META_NET_DEF", nets.SerializeAsString());
+    transaction->Put("w", weight.SerializeAsString());
+    transaction->Commit();
+  }
+  EXPECT_EQ(Out({"check", "DIR/p.minidb"}),
+            head + "1 note\n  note: operator 0: input \"x\" was not given\n");
+}
+
+// Zeros that an init net fills stand for the inputs that the file lists, not for the first ones.
+TEST_F(CheckReportsTest, ZerosOfListedInputsAreNoData) {
+  dir_.Write("meta.pbtxt", R"(
+      nets { key: "PREDICT_INIT_NET_TYPE" value { name: "i"
+             op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 1 } }
+             op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } } }
+      nets { key: "PREDICT_NET_TYPE" value { name: "p" external_input: ["w", "x"]
+             op { type: "Add" input: ["w", "x"] output: "y" } } }
+      blobs { key: "INPUTS_BLOB_TYPE" value: "x" })");
+  const std::string head =
+      "DIR/meta.pbtxt: PREDICT_INIT_NET_TYPE: net \"i\": fine\n"
+      "DIR/meta.pbtxt: PREDICT_NET_TYPE: net \"p\": ";
+  EXPECT_EQ(Out({"check", "DIR/meta.pbtxt"}), head + "fine\n");
+  EXPECT_EQ(Out({"check", "DIR/meta.pbtxt", "--input", "x=1"}), head + "fine\n");
+  const ProgramResult other = Run({"check", "DIR/meta.pbtxt", "--input", "w=1"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_EQ(other.out, head + "1 error\n  error: operator 0: input \"x\" was not given\n");
+}
+
+TEST_F(CheckReportsTest, FindingsOfNestedNetsHaveAPath) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["c", "x"] op { type: "If" input: "c"
+      arg { name: "then_net" n { op { type: "Yolo" input: "x" output: "y" }
+            external_input: "x" } } })");
+  EXPECT_THAT(Run({"check", "DIR/net.pbtxt"}).out,
+              HasSubstr("\n  error: operator 0 (If), argument then_net: operator 0: operator type "
+                        "\"Yolo\" is not known\n"));
+  const std::string json = Run({"check", "DIR/net.pbtxt", "--json"}).out;
+  EXPECT_THAT(json, HasSubstr("\"path\": \"operator 0 (If), argument then_net: \""));
 }
 
 // --- values and shapes of inputs ---
