@@ -313,6 +313,10 @@ TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
        "net \"n\": input \"x\" was not given; want --init-net FILE for weights, --input BLOB=FILE "
        "or --image FILE for "
        "data"},
+      {{"bench", "--predict-net", net},
+       1,
+       "net \"n\": input \"x\" was not given; want --init-net FILE for weights, --input BLOB=FILE "
+       "or --image FILE for data"},
       {Run({"--input", "x=DIR/none.npy"}), 2,
        "option --input x is \"DIR/none.npy\", which is neither a file that exists, a shape such as "
        "1,3,224,224, nor "
@@ -344,6 +348,10 @@ TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
        1,
        "no operator of \"DIR/net.pbtxt\" writes the blob \"q\"; did you mean y?"},
       {{"gradients", "--loss", "y", "--output", "DIR/g.pb"}, 2, "option --predict-net is missing"},
+      {{"gradients", net, "--loss", "y", "--output", "DIR/g.pb"},
+       2,
+       "argument \"DIR/net.pbtxt\" is unexpected; this command reads files from options, see "
+       "--help"},
       {{"gradients", "--predict-net", net, "--output", "DIR/g.pb"},
        2,
        "option --loss is missing, want the blob to differentiate"},
