@@ -307,6 +307,7 @@ TEST_F(WrittenNetsTest, ProtosOfEachKindAreConverted) {
     const std::string bytes = ReadWholeFile(dir_.path("a.pb"));
     EXPECT_EQ(bytes.find(": "), std::string::npos);
     EXPECT_EQ(Out({"convert", "DIR/a.pb", "--as", kind}), text);
+    EXPECT_EQ(Out({"convert", "DIR/a.pb", "--as", kind, "--to", "text"}), text);
     Out({"convert", "DIR/a.pbtxt", "--output", "DIR/b.pb"});
     EXPECT_EQ(ReadWholeFile(dir_.path("b.pb")), bytes) << "without --as";
   }
