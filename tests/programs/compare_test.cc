@@ -216,6 +216,15 @@ TEST_F(CompareTest, NamesTheFileThatItCannotRead) {
   EXPECT_THAT(result.err, HasSubstr("missing.pb\": No such file"));
 }
 
+TEST_F(CompareTest, NetsWithoutBlobsCannotBeCompared) {
+  const std::string net = dir_.Write("empty.pbtxt", "name: 'e'");
+  const ProgramResult result = Compare({net, net});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err,
+            "caffe2: there is no blob to compare in \"" + net + "\" and \"" + net + "\"\n");
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
 TEST_F(CompareTest, RejectsAWrongCommandLine) {
   const std::string net = dir_.Write("first.pbtxt", kFirst), file = Write("a.npy", {1});
   EXPECT_EQ(Compare({net}).code, 2);
