@@ -187,19 +187,31 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   const std::string text = ReadWholeFile(table);
   EXPECT_THAT(text, StartsWith("# caffe2rt convolution table, version 1\n"));
   EXPECT_THAT(text, HasSubstr(std::string(IsaName(CpuIsa())) + "\tNCHW\t1x4x6x6\t8\t1x1\t"));
-  // The faster layouts are those of the table.
-  const auto time = [&](const std::string& layouts) {
-    const std::string head = "the net with layouts " + layouts + ": ";
-    return std::stod(tune.out.substr(tune.out.find(head) + head.size()));
-  };
-  const double onednn = time("onednn"), plain = time("plain");
   EXPECT_THAT(text, AnyOf(EndsWith("\nlayouts\tplain\n"), EndsWith("\nlayouts\tonednn\n")));
-  if (onednn != plain) {
-    EXPECT_THAT(text, EndsWith(onednn < plain ? "\tonednn\n" : "\tplain\n")) << tune.out;
-  }
   const ProgramResult bench = Bench({"--tuning", table});
   EXPECT_EQ(bench.code, 0) << bench.err;
   EXPECT_THAT(bench.err, IsEmpty());
+}
+
+// The times are printed with four digits, in which those of a net of this size hardly ever agree.
+TEST_F(BenchProgramTest, TheTableHasTheFasterLayouts) {
+  const std::string table = dir_.path("table.tsv");
+  for (const char* option : {"--warmup=1", "--json"}) {
+    std::filesystem::remove(table);
+    const ProgramResult tune = RunCaffe2({"bench", "--predict-net", dir_.Write("net.pbtxt", kNet),
+                                          "--input", "x=1,64,28,28", "--input", "w=64,64,1,1",
+                                          "--iterations", "3", "--tune", table, option});
+    ASSERT_EQ(tune.code, 0) << tune.err;
+    const auto time = [&](const std::string& layouts) {
+      const std::string head = "the net with layouts " + layouts + ": ";
+      return std::stod(tune.out.substr(tune.out.find(head) + head.size()));
+    };
+    const double onednn = time("onednn"), plain = time("plain");
+    const std::string text = ReadWholeFile(table);
+    if (onednn != plain) {
+      EXPECT_THAT(text, EndsWith(onednn < plain ? "\tonednn\n" : "\tplain\n")) << tune.out;
+    }
+  }
 }
 
 // Convolutions of one shape have one row, with a bias or without; the group, the stride and the kernel are parts of the shape.
