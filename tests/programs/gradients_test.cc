@@ -133,6 +133,11 @@ TEST_F(GradientsProgramTest, OneWrongGradientFails) {
             R"({"blob":"a","gradient":"a_grad","elements":1,"not_smooth":0,"wrong":1,)"
             R"("worst":{"element":0,"computed":3,"quotient":6}})");
   EXPECT_EQ(JsonAt(both.out, "/verified/1/blob") + JsonAt(both.out, "/verified/1/wrong"), "\"z\"0");
+  EXPECT_THAT(
+      verify({}).out,
+      AllOf(HasSubstr("elements  not smooth  wrong  worst at  computed  quotient\n"),
+            HasSubstr(
+                "  a     a_grad           1           0      1         0         3         6\n")));
   const std::string out = dir.path("out.pbtxt");
   const ProgramResult written = verify({"--output", out});
   EXPECT_EQ(written.code, 1);
