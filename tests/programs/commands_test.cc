@@ -412,6 +412,7 @@ TEST(DevicesProgramTest, ListsTheEnginesOfCollectives) {
   EXPECT_THAT(RunCaffe2({"devices"}).out,
               HasSubstr(available ? "engine GLOO of collectives: Gloo, transport tcp"
                                   : "collectives that name it fail"));
+  EXPECT_EQ(json.find("\"detail\": ") != std::string::npos, available) << json;
 }
 
 TEST(DevicesProgramTest, PrintsWhyAnEngineOfCollectivesIsMissing) {
