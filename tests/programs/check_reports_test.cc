@@ -299,6 +299,12 @@ TEST_F(CheckReportsTest, WhatAnInitNetCannotLoadComesFirst) {
       "\n  error: operator 0: operator type \"Yolo\" is not known\n"
       "DIR/net.pbtxt: net \"n\": 1 note\n  note: operator 0: input \"x\" was not given\n"))
       << result.out;
+  // Whatever its position.
+  dir_.Write("init.pbtxt", R"(name: "i" op { type: "ConstantFill" output: "a" }
+      op { type: "ConstantFill" output: "b" } op { type: "ConstantFill" output: "c" }
+      op { type: "Load" output: "w" arg { name: "db" s: "none.minidb" }
+           arg { name: "db_type" s: "minidb" } })");
+  EXPECT_THAT(Run(check).out, HasSubstr("\n  error: operator 3: operator Load: cannot open \""));
   // A Load that has a reader opens nothing.
   dir_.Write("init.pbtxt", R"(name: "i"
       op { type: "CreateDB" output: "r" arg { name: "db" s: "none.minidb" }
