@@ -64,10 +64,12 @@ OperatorDef FillOp(const char* blob, const std::vector<float>& values) {
        MakeArgument("values", values)});
 }
 
+// Without an axis, the values belong to the last one.
 OperatorDef BroadcastOp(const char* type, const std::string& x, const char* other,
-                        const std::vector<float>& values, const std::string& y) {
+                        const std::vector<float>& values, bool channels_last,
+                        const std::string& y) {
   std::vector<Argument> args = {MakeArgument("broadcast", 1)};
-  if (values.size() > 1) args.push_back(MakeArgument("axis", 1));
+  if (values.size() > 1 && !channels_last) args.push_back(MakeArgument("axis", 1));
   return CreateOperatorDef(type, "", {x, other}, {y}, args);
 }
 
@@ -128,9 +130,11 @@ void PrepareData(const InputDef& input, const TensorFacts& facts, const std::str
     add(CreateOperatorDef("Scale", "", {at}, {data + "_scaled"},
                           {MakeArgument("scale", affine.factor[0])}));
   } else if (scales) {
-    add(BroadcastOp("Mul", at, kFactor, affine.factor, data + "_scaled"));
+    add(BroadcastOp("Mul", at, kFactor, affine.factor, input.channels_last(), data + "_scaled"));
   }
-  if (moves) add(BroadcastOp("Add", at, kOffset, affine.offset, data + "_moved"));
+  if (moves) {
+    add(BroadcastOp("Add", at, kOffset, affine.offset, input.channels_last(), data + "_moved"));
+  }
   if (at != data) ops->back().set_output(0, data);
 }
 

@@ -58,7 +58,7 @@ ImagePreparation PreparationFor(const InputDef& input, const DataFacts& facts) {
   const std::vector<int64_t> shape = InputShape(input, facts);
   const TensorFacts& first = facts.tensors[0];
   const bool is_pixels = first.type == TensorProto::BYTE || first.type == TensorProto::UINT8;
-  const bool fits = shape.size() == 4 && (shape[1] == 1 || shape[1] == 3);
+  const bool fits = shape.size() == 4 && (shape[1] == 1 || shape[1] == 3) && !input.channels_last();
   if (!fits || (!first.is_image() && !is_pixels)) return preparation;
   preparation.known = true;
   ImageTransform& transform = preparation.transform;

@@ -118,6 +118,8 @@ TEST(PredictorDatabaseTest, PredictorsPrepareImagesAsTheTrainingDid) {
            {"", bytes, {3, 8, 6}, "resize 0 6x8, crop 0 0x0, mean [0], std [1], scale [1]"},
            {"", bytes, {32, 24}, ""},
            {"channels_last: true", bytes, {32, 24, 3}, ""},
+           {"channels_last: true", bytes, {3, 24, 3}, ""},
+           {"channels_last: true", bytes, {1, 24, 3}, ""},
            {"", bytes, {32, 24, 2}, ""},
            {"", TensorProto::FLOAT, {3, 8, 6}, ""},
            {"", TensorProto::INT8, {3, 8, 6}, ""}}) {
