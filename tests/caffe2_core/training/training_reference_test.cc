@@ -221,5 +221,59 @@ TEST(TrainingReferenceTest, StepsOfEveryOptimizerAreThoseOfDoubles) {
   }
 }
 
+// Rows of a table, some of them read twice in a step: each reading is an update of its own.
+void ExpectSameRows(const std::string& rule, const std::string& optimizer) {
+  constexpr int64_t kRows = 5, kWidth = 3, kReads = 4;
+  TrainDef def;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(name: "table" input { blob: "data" blob: "label" } loss: "loss" output: "rows"
+         net { op { type: "Gather" input: ["table", "data"] output: "rows" }
+               op { type: "SquaredL2Distance" input: ["rows", "label"] output: "d" }
+               op { type: "AveragedLoss" input: "d" output: "loss" } }
+         param { name: "table" dims: [5, 3] decays: false } optimizer { rate: 0.25 )" +
+          optimizer + " }",
+      &def));
+  const TrainingNets nets = MakeTrainingNets(def);
+  Workspace ws;
+  ws.RunNetOnce(nets.init);
+  const std::vector<float> first = RandomValues(kRows * kWidth, -1, 1, 7);
+  Feed<float>(&ws, "table", {kRows, kWidth}, first);
+  Numbers table(first.begin(), first.end()), m(table.size()), v(table.size());
+  const std::vector<int64_t> reads[] = {{0, 3, 1, 4}, {2, 2, 0, 2}, {4, 0, 4, 1}, {1, 1, 1, 1}};
+  NetBase* net = nullptr;
+  int t = 0;
+  for (const std::vector<int64_t>& indices : reads) {
+    SCOPED_TRACE(MakeString("step ", ++t));
+    const std::vector<float> target =
+        RandomValues(kReads * kWidth, -1, 1, static_cast<uint32_t>(20 + t));
+    Feed<int64_t>(&ws, "data", {kReads}, indices);
+    Feed<float>(&ws, "label", {kReads, kWidth}, target);
+    if (net == nullptr) net = ws.CreateNet(nets.train);
+    ASSERT_TRUE(net->Run());
+    const Numbers before = table;
+    for (size_t i = 0; i < target.size(); ++i) {
+      const size_t at = static_cast<size_t>(indices[i / kWidth]) * kWidth + i % kWidth;
+      const double gradient = (before[at] - double{target[i]}) / kReads;
+      table[at] = Updated(rule, table[at], gradient, 0.25, t, &m[at], &v[at]);
+    }
+    const Tensor& got = ws.GetBlob("table")->Get<Tensor>();
+    for (size_t i = 0; i < table.size(); ++i)
+      EXPECT_NEAR(got.data<float>()[i], table[i], 1e-4) << "element " << i;
+  }
+}
+
+TEST(TrainingReferenceTest, RowsOfTablesAreUpdatedOneAfterTheOther) {
+  const std::pair<const char*, const char*> optimizers[] = {
+      {"sgd", ""},
+      {"momentum", "momentum: 0.9"},
+      {"nesterov", "momentum: 0.9 nesterov: true"},
+      {"adagrad", "type: 'adagrad'"},
+      {"adam", "type: 'adam'"}};
+  for (const auto& [rule, optimizer] : optimizers) {
+    SCOPED_TRACE(rule);
+    ExpectSameRows(rule, optimizer);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::training_reference_test
