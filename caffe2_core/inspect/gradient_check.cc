@@ -206,6 +206,12 @@ class GradientCheck {
     return result;
   }
 
+  // A large float has no neighbours at a smaller distance than its rounding.
+  double StepAt(const Tensor& x, int64_t i) const {
+    if (!x.IsType<float>()) return options_.step;
+    return std::max(options_.step, std::abs(RealElement(x, i)) * 0x1p-19);
+  }
+
   // The difference quotient at element i. Adds a bound for the effect of rounding.
   double Quotient(const std::string& blob, int64_t i, double step, double* rounding) {
     const Tensor& x = saved_.at(blob);
@@ -237,8 +243,9 @@ class GradientCheck {
     for (int64_t k = 0; k < count; ++k) {
       const int64_t i = k * size / count;
       double rounding = 0;
-      const double wide = Quotient(blob, i, options_.step, &rounding);
-      const double narrow = Quotient(blob, i, options_.step / 2, &rounding);
+      const double step = StepAt(saved_.at(blob), i);
+      const double wide = Quotient(blob, i, step, &rounding);
+      const double narrow = Quotient(blob, i, step / 2, &rounding);
       // Richardson's extrapolation removes the error of second order.
       const double quotient = narrow + (narrow - wide) / 3;
       const double scale = std::max(largest, std::abs(quotient));

@@ -26,7 +26,7 @@ struct GradientCheckOptions {
   // have one. An output of an operator at the beginning of the net without inputs counts as an
   // input.
   std::vector<std::string> wrt = {};
-  // The distance between an element and its neighbours.
+  // The distance between an element and its neighbours; for a float at least 2^-19 of its value.
   double step = 1.0 / 64;
   // An element is wrong if it differs from the difference quotient by more than `tolerance` times
   // the largest absolute value in the gradient, and by more than rounding explains.

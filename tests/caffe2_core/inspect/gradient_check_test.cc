@@ -245,6 +245,26 @@ TEST(GradientCheckTest, RoundingIsNoKink) {
   EXPECT_EQ(checked[0].wrong, 0);
 }
 
+// y = 3 x, whose slope is 3 for elements of any size, also where floats are farther apart than the step.
+TEST(GradientCheckTest, LargeNumbersHaveNeighbours) {
+  for (const float x : {1e-30f, 0.25f, 1e4f, 2e5f, -1e6f, 3e9f, -1e20f}) {
+    SCOPED_TRACE(x);
+    Workspace ws;
+    Feed<float>(&ws, "x", {1}, {x});
+    const auto checked =
+        CheckGradients(ParseNet(R"(name: "n" op { type: "Scale" input: "x" output: "y"
+                                   arg { name: "scale" f: 3 } })"),
+                       {"y"}, {}, &ws);
+    ASSERT_EQ(checked.size(), 1u);
+    EXPECT_EQ(checked[0].elements, 1);
+    EXPECT_EQ(checked[0].wrong, 0);
+    EXPECT_EQ(checked[0].not_smooth, 0);
+    EXPECT_EQ(checked[0].worst.computed, 3);
+    EXPECT_NEAR(checked[0].worst.quotient, 3, 0.5);
+    EXPECT_EQ(ws.GetBlob("x")->Get<Tensor>().data<float>()[0], x);
+  }
+}
+
 // Rows of a table: y[k] = table[ids[k]]. The maker returns what the test asks for.
 class GradientCheckTestRowsOp final : public Operator<CPUContext> {
  public:
