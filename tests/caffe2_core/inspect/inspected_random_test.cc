@@ -1,5 +1,5 @@
-// Random nets and numbers, searched and measured by simple programs as well: where a NaN began, and which range
-// represents numbers best.
+// Random nets and numbers, searched and measured by simple programs as well: where a NaN began, which values of two
+// nets belong together, and which range represents numbers best.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,9 @@
 #include <tuple>
 #include <vector>
 
+#include "caffe2_core/inspect/blob_watch.h"
 #include "caffe2_core/inspect/nan_search.h"
+#include "caffe2_core/inspect/net_comparison.h"
 #include "caffe2_core/inspect/range_histogram.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
@@ -128,18 +130,23 @@ std::vector<RandomOp> RandomOps(std::mt19937* random) {
   return ops;
 }
 
+std::string NetText(const std::vector<RandomOp>& ops) {
+  std::string net = "name: 'n' ";
+  for (const RandomOp& op : ops) {
+    net += "op { type: '" + op.type + "' ";
+    for (const std::string& input : op.inputs) net += "input: '" + input + "' ";
+    net += op.output.empty() ? "} " : "output: '" + op.output + "' } ";
+  }
+  return net;
+}
+
 TEST(RandomNaNSearchTest, OriginsAreThoseOfASimpleSearch) {
   std::mt19937 random(3);
   const std::vector<float> numbers = {-3e38f, -2, -1, -0.5f, 0, 0.5f, 1, 2, 3e38f};
   int found = 0, in_later_runs = 0, from_outside = 0;
   for (int trial = 0; trial < 400; ++trial) {
     const std::vector<RandomOp> ops = RandomOps(&random);
-    std::string net = "name: 'n' ";
-    for (const RandomOp& op : ops) {
-      net += "op { type: '" + op.type + "' ";
-      for (const std::string& input : op.inputs) net += "input: '" + input + "' ";
-      net += op.output.empty() ? "} " : "output: '" + op.output + "' } ";
-    }
+    const std::string net = NetText(ops);
     SCOPED_TRACE(net);
     Workspace ws;
     std::map<std::string, Pair> blobs;
@@ -165,6 +172,101 @@ TEST(RandomNaNSearchTest, OriginsAreThoseOfASimpleSearch) {
   EXPECT_GT(found, 50);
   EXPECT_GT(in_later_runs, 5);
   EXPECT_GT(from_outside, 5);
+}
+
+// --- two nets ---
+
+// The values of each blob, one after the other, with the positions of their operators; -1: from outside.
+using History = std::map<std::string, std::vector<std::pair<int, Pair>>>;
+
+History HistoryOf(const std::vector<RandomOp>& ops, const std::map<std::string, Pair>& inputs) {
+  History history;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    std::vector<Pair> from;
+    for (const std::string& input : ops[i].inputs) {
+      auto& values = history[input];
+      if (values.empty()) values.emplace_back(-1, inputs.at(input));
+      from.push_back(values.back().second);
+    }
+    Pair result(2);
+    for (size_t k = 0; k < 2; ++k) result[k] = Result(ops[i].type, from[0][k], from.back()[k]);
+    history[ops[i].output].emplace_back(static_cast<int>(i), result);
+  }
+  return history;
+}
+
+// The place of a value among those of its blob, counted from the last one.
+using Place = std::pair<std::string, size_t>;
+
+std::map<Place, std::pair<int, Pair>> PlacesOf(const History& history) {
+  std::map<Place, std::pair<int, Pair>> places;
+  for (const auto& [blob, values] : history) {
+    for (size_t i = 0; i < values.size(); ++i) places[{blob, values.size() - 1 - i}] = values[i];
+  }
+  return places;
+}
+
+std::string LineOf(const std::string& blob, int first, int second, bool last, bool equal) {
+  return MakeString(blob, " ", first, " ", second, last ? " last" : "", equal ? " =" : "");
+}
+
+TEST(RandomComparisonTest, ValuesAreMatchedFromTheLastOne) {
+  std::mt19937 random(11);
+  const std::vector<std::string> types = {"Add", "Sub", "Negative", "Copy"};
+  int different = 0, only_first = 0, only_second = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<RandomOp> first = RandomOps(&random);
+    for (RandomOp& op : first) {
+      if (op.output.empty()) op.output = op.inputs[0] == "a" ? "b" : "a";
+      op.type = op.inputs.size() == 2       ? types[random() % 2]
+                : op.output == op.inputs[0] ? "Negative"
+                                            : types[2 + random() % 2];
+    }
+    // One of the nets lacks an operator, has one of another type, or begins with another number.
+    std::vector<RandomOp> second = first;
+    const size_t at = random() % second.size();
+    if (trial % 3 == 0) second.erase(second.begin() + static_cast<std::ptrdiff_t>(at));
+    if (trial % 3 == 1) second[at].type = second[at].inputs.size() == 2 ? "Add" : "Negative";
+    if (trial % 2 == 0) std::swap(first, second);
+    Workspace a, b;
+    std::map<std::string, Pair> inputs[2];
+    for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+      const Pair pair = {static_cast<float>(random() % 7 + 1), static_cast<float>(random() % 5)};
+      inputs[0][name] = inputs[1][name] = pair;
+    }
+    if (trial % 3 == 2) inputs[1]["c"][1] += 1;
+    for (const auto& [name, pair] : inputs[0]) Feed<float>(&a, name, {2}, pair);
+    for (const auto& [name, pair] : inputs[1]) Feed<float>(&b, name, {2}, pair);
+    std::vector<std::string> want, got;
+    const auto places = PlacesOf(HistoryOf(first, inputs[0]));
+    const auto others = PlacesOf(HistoryOf(second, inputs[1]));
+    for (const auto& [place, value] : places) {
+      const auto other = others.find(place);
+      const bool both = other != others.end();
+      const bool equal = both && other->second.second == value.second;
+      if (equal && value.first < 0 && other->second.first < 0) continue;
+      want.push_back(LineOf(place.first, value.first, both ? other->second.first : -1,
+                            place.second == 0, equal));
+      different += both && !equal;
+      only_first += !both;
+    }
+    for (const auto& [place, value] : others) {
+      if (places.contains(place)) continue;
+      want.push_back(LineOf(place.first, -1, value.first, place.second == 0, false));
+      ++only_second;
+    }
+    const NetDef nets[] = {NetToWatch(ParseNet(NetText(first))),
+                           NetToWatch(ParseNet(NetText(second)))};
+    SCOPED_TRACE(NetText(first) + "\n" + NetText(second));
+    for (const ComparedValue& value : CompareNets({nets[0], &a}, {nets[1], &b}, {}))
+      got.push_back(LineOf(value.blob, value.first, value.second, value.last, value.within()));
+    std::sort(want.begin(), want.end());
+    std::sort(got.begin(), got.end());
+    ASSERT_EQ(got, want);
+  }
+  EXPECT_GT(different, 100);
+  EXPECT_GT(only_first, 30);
+  EXPECT_GT(only_second, 3);
 }
 
 // --- ranges ---
