@@ -1,5 +1,5 @@
-// Operators with random shapes and arguments compute the same as models of ONNX, in any opset, with inputs or
-// weights, as they do themselves.
+// Operators with random shapes and arguments compute the same as models of ONNX, in any opset, with
+// inputs or weights.
 #include <gtest/gtest.h>
 
 #include <functional>

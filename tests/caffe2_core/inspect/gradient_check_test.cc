@@ -245,7 +245,8 @@ TEST(GradientCheckTest, RoundingIsNoKink) {
   EXPECT_EQ(checked[0].wrong, 0);
 }
 
-// y = 3 x, whose slope is 3 for elements of any size, also where floats are farther apart than the step.
+// y = 3 x, whose slope is 3 for elements of any size, also where floats are farther apart than the
+// step.
 TEST(GradientCheckTest, LargeNumbersHaveNeighbours) {
   for (const float x : {1e-30f, 0.25f, 1e4f, 2e5f, -1e6f, 3e9f, -1e20f}) {
     SCOPED_TRACE(x);

@@ -1,5 +1,5 @@
-// Random nets and numbers, searched and measured by simple programs as well: where a NaN began, which values of two
-// nets belong together, and which range represents numbers best.
+// Random nets and numbers, searched and measured by simple programs as well: where a NaN began, which
+// values of two nets belong together, and which range represents numbers best.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -176,7 +176,8 @@ TEST(RandomNaNSearchTest, OriginsAreThoseOfASimpleSearch) {
 
 // --- two nets ---
 
-// The values of each blob, one after the other, with the positions of their operators; -1: from outside.
+// The values of each blob, one after the other, with the positions of their operators; -1: from
+// outside.
 using History = std::map<std::string, std::vector<std::pair<int, Pair>>>;
 
 History HistoryOf(const std::vector<RandomOp>& ops, const std::map<std::string, Pair>& inputs) {

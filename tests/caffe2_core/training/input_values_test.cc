@@ -1,5 +1,5 @@
-// What a net gets for each kind of record, element by element: pixels, floats and integers with any scale, means
-// and deviations.
+// What a net gets for each kind of record, element by element: pixels, floats and integers with any
+// scale, means and deviations.
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Steps of whole trainings against the same computed here in doubles: a net of two layers, both losses, every
-// optimizer, with and without decay, clipping and a policy of the rate.
+// Steps of whole trainings against the same computed here in doubles: a net of two layers, both
+// losses, every optimizer, with and without decay, clipping and a policy of the rate.
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,8 @@ double LossOf(const Values& p, const Batch& batch, bool softmax, Values* gradien
   return loss;
 }
 
-// How Caffe2 updates a number: `g` is its gradient, `m` and `v` its state, `t` the number of the step from 1.
+// How Caffe2 updates a number: `g` is its gradient, `m` and `v` its state, `t` the number of the step
+// from 1.
 double Updated(const std::string& rule, double p, double g, double rate, int t, double* m,
                double* v) {
   const double epsilon = 1e-5;
