@@ -196,7 +196,10 @@ TEST_F(CApiTest, RejectsTensorsWhoseFieldsContradictEachOther) {
     ExpectInvalid({x, n_}, message);
   };
   const int64_t negative = -1, huge[] = {int64_t{1} << 40, int64_t{1} << 40};
-  expect([](auto* x) { x->bytes = 8; }, "input \"x\" has 8 bytes, want 12 for float [3]");
+  for (const int bytes : {0, 1, 8, 11, 13, 16, 24}) {
+    expect([&](auto* x) { x->bytes = static_cast<size_t>(bytes); },
+           "input \"x\" has " + std::to_string(bytes) + " bytes, want 12 for float [3]");
+  }
   expect([](auto* x) { x->data = nullptr; }, "the data of input \"x\" is null");
   expect([](auto* x) { x->dims = nullptr; }, "the dims of input \"x\" are null");
   expect([](auto* x) { x->ndim = -1; }, "input \"x\" has -1 dimensions, want 0 to 64");
@@ -331,6 +334,10 @@ TEST_F(CApiLoadTest, ReportsWrongOptions) {
   ExpectError(CAFFE2RT_INVALID_ARGUMENT, "device \"abacus\" is not known");
   options_.device = "cuda:many";
   ExpectError(CAFFE2RT_INVALID_ARGUMENT, "device \"cuda:many\" does not end in a number");
+  options_ = CAFFE2RT_LOAD_OPTIONS_INIT;
+  options_.predict_net = "net.pb";
+  options_.predictor_db = "model.minidb";
+  ExpectError(CAFFE2RT_INVALID_ARGUMENT, "want either predict_net or predictor_db");
   options_ = CAFFE2RT_LOAD_OPTIONS_INIT;
   options_.struct_size = 4;
   ExpectError(CAFFE2RT_INVALID_ARGUMENT, "options->struct_size is 4, want ");

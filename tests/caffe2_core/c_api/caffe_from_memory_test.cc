@@ -121,12 +121,19 @@ TEST_F(CApiCaffeTest, ReportsMistakesOfTheCaller) {
   ExpectError(load(&bytes, &empty), CAFFE2RT_INVALID_ARGUMENT, "weights has 0 bytes");
   EXPECT_EQ(caffe2rt_load_caffe_from_memory(&bytes, nullptr, nullptr, nullptr),
             CAFFE2RT_INVALID_ARGUMENT);
-  caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
-  options.weights = "net.caffemodel";
-  ExpectError(caffe2rt_load_caffe_from_memory(&bytes, nullptr, &options, &model_),
-              CAFFE2RT_INVALID_ARGUMENT, "the options name files");
-  ExpectError(caffe2rt_load_from_memory(nullptr, 0, &bytes, &options, &model_),
-              CAFFE2RT_INVALID_ARGUMENT, "the options name files");
+  const char* init_net = "init.pb";
+  for (int field = 0; field < 4; ++field) {
+    SCOPED_TRACE(field);
+    caffe2rt_load_options options = CAFFE2RT_LOAD_OPTIONS_INIT;
+    if (field == 0) options.weights = "net.caffemodel";
+    if (field == 1) options.predict_net = "net.pb";
+    if (field == 2) options.predictor_db = "model.minidb";
+    if (field == 3) options.init_nets = &init_net, options.num_init_nets = 1;
+    ExpectError(caffe2rt_load_caffe_from_memory(&bytes, nullptr, &options, &model_),
+                CAFFE2RT_INVALID_ARGUMENT, "the options name files");
+    ExpectError(caffe2rt_load_from_memory(nullptr, 0, &bytes, &options, &model_),
+                CAFFE2RT_INVALID_ARGUMENT, "the options name files");
+  }
 }
 
 TEST_F(CApiCaffeTest, ReportsBytesThatAreNoModel) {
