@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/waiting.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::predictor_calls_test {
 namespace {
@@ -159,6 +160,107 @@ TEST(PredictorCallsTest, CancelStopsTheRunsWithPointers) {
     other.Cancel();  // no run is in progress
     EXPECT_TRUE(other.run({&x}, &out));
     EXPECT_THAT(Values(*out.at(0)), ElementsAre(11, 0));
+  }
+}
+
+// The list of inputs may be shorter than that of the net, not longer, and each input has a shape.
+TEST(PredictorCallsTest, InputsThatDoNotFitAreNamed) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n"
+      op { type: "Sub" input: "a" input: "b" output: "y" }
+      external_input: "a" external_input: "b" external_output: "y")"));
+  Tensor one = Vector({5}), none(CPU);
+  Predictor::TensorList list;
+  Predictor::TensorMap map;
+  Predictor::TensorVector pointers;
+  const std::string most = "inputs.size() <= external_input_size: got 3, want at most 2";
+  const std::string a = "input 0 (\"a\") has no shape", b = "input 1 (\"b\") has no shape";
+  using List = Predictor::TensorList;
+  using Map = Predictor::TensorMap;
+  using Pointers = Predictor::TensorPointerMap;
+  ExpectRefusals({
+      {[&] {
+         predictor(List{one, one, one}, &list);
+       },
+       most},
+      {[&] {
+         predictor.run({&one, &one, &one}, &pointers);
+       },
+       most},
+      {[&] {
+         predictor(List{none, one}, &list);
+       },
+       a},
+      {[&] {
+         predictor(List{one, none}, &list);
+       },
+       b},
+      {[&] {
+         predictor.run({&none, &one}, &pointers);
+       },
+       a},
+      {[&] {
+         predictor.run({&one, &none}, &pointers);
+       },
+       b},
+      {[&] {
+         predictor(Map{{"b", none}}, &list);
+       },
+       b},
+      {[&] {
+         predictor(Map{{"b", none}}, &map);
+       },
+       b},
+      {[&] {
+         predictor.run_map(Map{{"b", none}}, &pointers);
+       },
+       b},
+      {[&] {
+         predictor.run_map(Pointers{{"b", &none}}, &pointers);
+       },
+       b},
+  });
+  EXPECT_TRUE(predictor(List{one, Vector({3})}, &list));
+  EXPECT_THAT(Values(list.at(0)), ElementsAre(2));
+}
+
+// The net doubles some of its inputs in place. The tensors of the caller stay as they are, and each
+// call begins with them, whichever inputs these are.
+TEST(PredictorCallsTest, InputsThatTheNetChangesAreCopied) {
+  const std::string names[] = {"a", "b", "c"};
+  for (int changed = 0; changed < 8; ++changed) {
+    SCOPED_TRACE(changed);
+    std::string net = R"(name: "n" external_input: "a" external_input: "b" external_input: "c"
+        external_output: "y" )";
+    float want = 0;
+    for (int i = 0; i < 3; ++i) {
+      const bool doubles = (changed >> i & 1) != 0;
+      want += static_cast<float>((doubles ? 2 : 1) * (i == 0 ? 1 : i * 10));
+      if (doubles)
+        net += MakeString("op { type: 'Scale' input: '", names[i], "' output: '", names[i],
+                          "' arg { name: 'scale' f: 2 } } ");
+    }
+    net += "op { type: 'Sum' input: 'a' input: 'b' input: 'c' output: 'y' }";
+    Predictor predictor(NetDef(), ParseNet(net));
+    std::vector<Tensor> given = {Vector({1}), Vector({10}), Vector({20})};
+    const auto expect = [&](const char* form, const Tensor& y) {
+      EXPECT_THAT(Values(y), ElementsAre(want)) << form;
+      EXPECT_THAT(Values(given[0]), ElementsAre(1)) << form;
+      EXPECT_THAT(Values(given[1]), ElementsAre(10)) << form;
+      EXPECT_THAT(Values(given[2]), ElementsAre(20)) << form;
+    };
+    const Predictor::TensorMap map = {{"a", given[0]}, {"b", given[1]}, {"c", given[2]}};
+    for (int call = 0; call < 2; ++call) {
+      Predictor::TensorList list;
+      predictor(given, &list);
+      expect("list", list.at(0));
+      predictor(map, &list);
+      expect("map", list.at(0));
+      Predictor::TensorVector pointers;
+      predictor.run({&given[0], &given[1], &given[2]}, &pointers);
+      expect("pointers", *pointers.at(0));
+      predictor.run_map(map, &pointers);
+      expect("map of pointers", *pointers.at(0));
+    }
   }
 }
 

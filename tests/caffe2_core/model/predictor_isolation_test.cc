@@ -145,7 +145,24 @@ TEST(PredictorIsolationTest, WarnsOfWeightsThatTheNetChanges) {
   testing::internal::CaptureStderr();
   const Predictor changing(ParseNet(kInit), ParseNet(kAddToWeight));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::HasSubstr("net \"n\" changes its weights w"));
+              testing::HasSubstr("net \"n\" changes its weights w: each instance of the "));
+  testing::internal::CaptureStderr();
+  const Predictor three(ParseNet(R"(
+      op { type: "GivenTensorFill" output: "a" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 2 } }
+      op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 2 } }
+      op { type: "GivenTensorFill" output: "c" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 2 } }
+      op { type: "GivenTensorFill" output: "d" arg { name: "shape" ints: 1 }
+           arg { name: "values" floats: 2 } })"),
+                        ParseNet(R"(name: "n" external_input: "x" external_input: "d"
+      external_input: "a" external_input: "b" external_input: "c" external_output: "y"
+      op { type: "Sqr" input: "c" output: "c" } op { type: "Sqr" input: "a" output: "a" }
+      op { type: "Add" input: "b" input: "d" output: "b" }
+      op { type: "Sum" input: "a" input: "b" input: "c" input: "x" output: "y" })"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("net \"n\" changes its weights c, a, b: each instance of the "));
   testing::internal::CaptureStderr();
   const Predictor constant(ParseNet(kInit), ParseNet(kPredict));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
