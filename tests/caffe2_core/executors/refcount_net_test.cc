@@ -1,6 +1,11 @@
 #include "caffe2_core/executors/refcount_net.h"
 
 #include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/model/net_memory.h"
@@ -162,6 +167,111 @@ TEST_F(RefcountNetTest, HasNoPlannedMemory) {
   EXPECT_TRUE(memory.Run());
   EXPECT_TRUE(memory.Run());
   EXPECT_EQ(memory.planned_blobs(), 0u);
+}
+
+// Calls a function before each run of an operator.
+class BeforeRun final : public ObserverBase<OperatorBase> {
+ public:
+  BeforeRun(OperatorBase* op, std::function<void()> function)
+      : ObserverBase(op), function_(std::move(function)) {}
+  void Start() override { function_(); }
+
+ private:
+  const std::function<void()> function_;
+};
+
+// Random nets of sums, some in place, that read up to three blobs. The blobs that hold something are
+// worked out here: an operator fills its output, and empties what nothing reads after it, unless the
+// caller may read it or an operator has read it before the first one that writes it.
+TEST_F(RefcountNetTest, EmptiesExactlyWhatIsNotReadAgain) {
+  struct Sum {
+    std::vector<int> inputs;
+    int output;
+  };
+  constexpr int kBlobs = 9;
+  const auto name = [](int blob) { return MakeString("b", blob); };
+  size_t emptied = 0, most_at_once = 0;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](int end) {
+      return static_cast<int>(random() % static_cast<uint32_t>(end));
+    };
+    const bool declares = seed % 2 == 0;
+    std::vector<Sum> sums(static_cast<size_t>(3 + below(12)));
+    std::set<int> filled = {0, 1}, read_first, written;  // b0 and b1 are filled before the net
+    for (Sum& sum : sums) {
+      const std::vector<int> choice(filled.begin(), filled.end());
+      for (int i = below(3); i >= 0; --i)
+        sum.inputs.push_back(choice[static_cast<size_t>(below(static_cast<int>(choice.size())))]);
+      do {
+        sum.output = below(4) == 0 ? sum.inputs[0] : below(kBlobs);
+      } while (std::count(sum.inputs.begin() + 1, sum.inputs.end(), sum.output) > 0);
+      for (const int input : sum.inputs) {
+        if (!written.contains(input)) read_first.insert(input);
+      }
+      written.insert(sum.output);
+      filled.insert(sum.output);
+    }
+    std::set<int> kept = read_first;
+    std::string text = R"(name: "n" type: "simple_refcount" )";
+    if (declares) {
+      text += "external_input: 'b0' external_input: 'b1' ";
+      kept.insert({0, 1});
+      for (const int blob : written) {
+        if (below(4) != 0) continue;
+        text += "external_output: '" + name(blob) + "' ";
+        kept.insert(blob);
+      }
+    }
+    std::vector<std::vector<int>> emptied_after(sums.size());
+    for (const int blob : written) {
+      size_t last = sums.size();
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const std::vector<int>& inputs = sums[i].inputs;
+        if (std::find(inputs.begin(), inputs.end(), blob) != inputs.end()) last = i;
+      }
+      if (last == sums.size() || sums[last].output == blob || kept.contains(blob)) continue;
+      emptied_after[last].push_back(blob);
+    }
+    for (const Sum& sum : sums) {
+      text += "op { type: 'Sum' ";
+      for (const int input : sum.inputs) text += "input: '" + name(input) + "' ";
+      text += "output: '" + name(sum.output) + "' } ";
+    }
+    SCOPED_TRACE(text);
+    Workspace ws;
+    Feed<float>(&ws, "b0", {1}, {1});
+    Feed<float>(&ws, "b1", {1}, {2});
+    const auto net = CreateNet(ParseNet(text), &ws);
+    std::set<int> full = {0, 1};
+    const auto expect = [&](size_t position) {
+      for (const int blob : filled) {
+        EXPECT_EQ(!ws.GetBlob(name(blob))->IsEmpty(), full.contains(blob))
+            << name(blob) << " before operator " << position;
+      }
+    };
+    const auto end_operator = [&](size_t position) {
+      full.insert(sums[position].output);
+      for (const int blob : emptied_after[position]) full.erase(blob);
+    };
+    const std::vector<OperatorBase*> operators = net->GetOperators();
+    for (size_t i = 0; i < operators.size(); ++i) {
+      operators[i]->AttachObserver(std::make_unique<BeforeRun>(operators[i], [&, i] {
+        if (i > 0) end_operator(i - 1);
+        expect(i);
+      }));
+      emptied += emptied_after[i].size();
+      most_at_once = std::max(most_at_once, emptied_after[i].size());
+    }
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(net->Run());
+      end_operator(sums.size() - 1);
+      expect(sums.size());
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(emptied, 60u);
+  EXPECT_GT(most_at_once, 1u);
 }
 
 }  // namespace
