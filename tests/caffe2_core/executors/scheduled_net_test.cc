@@ -433,5 +433,35 @@ TEST_F(ScheduledNetTest, EachRunOfRunAsyncHasTheStateOfItsCaller) {
   }
 }
 
+// Three branches that wait until as many of them run as there are threads.
+TEST_F(ScheduledNetTest, EachRunHasTheThreadsOfThePoolAsItIs) {
+  for (const char* header : {R"(type: "async_scheduling")", R"(type: "dag" num_workers: 3)"}) {
+    SCOPED_TRACE(header);
+    int threads = 0;
+    std::atomic<int> met{0}, inside{0}, most{0};
+    const auto meet = [&](OperatorBase*) {
+      const int now = ++inside;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      ++met;
+      EXPECT_TRUE(WaitFor([&] { return met >= threads; })) << threads;
+      --inside;
+    };
+    Calls() = {{"a", meet}};
+    const auto net = Make(MakeString(R"(name: "n" )", header, R"(
+        op { type: "ExecutorTestCall" name: "a" output: "x" }
+        op { type: "ExecutorTestCall" name: "a" output: "y" }
+        op { type: "ExecutorTestCall" name: "a" output: "z" })"));
+    for (const int pool : {2, 3, 1, 3, 2, 2, 3}) {
+      SetThreads(pool);
+      threads = pool;
+      met = most = 0;
+      EXPECT_TRUE(net->Run());
+      EXPECT_EQ(met, 3);
+      EXPECT_LE(most, pool);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::scheduled_net_test
