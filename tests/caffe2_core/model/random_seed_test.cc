@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/model/init_net.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/model/preparation.h"
@@ -114,6 +117,55 @@ TEST(RandomSeedTest, OfAModelIsThatOfItsWorkspaceAndPredictor) {
   Model without = LoadModelFromMemory({kInit}, kNet);
   RunInitNets(&without, &ws);
   EXPECT_EQ(ws.random_seed(), 1u) << "a model without a seed leaves the workspace's";
+}
+
+// Every seed is one, the smallest and the largest as well, and determines what an init net draws.
+TEST(RandomSeedTest, OfAModelMayBeAnyNumber) {
+  const auto drawn = [](uint64_t seed) {
+    Model model = LoadModelFromMemory({kInit}, kNet, {.seed = seed});
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    EXPECT_EQ(ws.random_seed(), seed);
+    EXPECT_TRUE(CreatePredictNet(model, &ws)->Run());
+    Floats values = Fetch<float>(ws, "w");
+    const Floats y = Fetch<float>(ws, "y");
+    values.insert(values.end(), y.begin(), y.end());
+    return values;
+  };
+  std::set<Floats> all;
+  for (const uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, UINT64_MAX}) {
+    const Floats values = drawn(seed);
+    EXPECT_EQ(drawn(seed), values) << seed;
+    all.insert(values);
+  }
+  EXPECT_EQ(all.size(), 4u);
+}
+
+// With and without an executor, and for each operator of a name that occurs twice.
+TEST(RandomSeedTest, OfAWorkspaceDeterminesWhatInitNetsDraw) {
+  const std::string init = R"(name: "init"
+      op { type: "GaussianFill" output: "a" arg { name: "shape" ints: 5 } }
+      op { type: "Copy" input: "a" output: "first" }
+      op { type: "GaussianFill" output: "a" arg { name: "shape" ints: 5 } }
+      op { type: "UniformFill" output: "b" arg { name: "shape" ints: 5 } })";
+  const auto drawn = [&](std::optional<uint64_t> seed, int way) {
+    Workspace ws;
+    ws.SetRandomSeed(seed);
+    NetDef net = ParseNet(init);
+    if (way == 1) net.set_type("dag");
+    if (way == 2) {
+      EXPECT_TRUE(ws.RunNetOnce(net));
+    } else {
+      RunInitNet(std::move(net), &ws);
+    }
+    return std::vector<Floats>{Fetch<float>(ws, "first"), Fetch<float>(ws, "a"),
+                               Fetch<float>(ws, "b")};
+  };
+  const std::vector<Floats> five = drawn(5, 0);
+  for (int way = 0; way < 3; ++way) EXPECT_EQ(drawn(5, way), five) << way;
+  EXPECT_EQ(std::set(five.begin(), five.end()).size(), 3u);
+  EXPECT_NE(drawn(6, 0), five);
+  EXPECT_NE(drawn(std::nullopt, 0), drawn(std::nullopt, 0));
 }
 
 }  // namespace
