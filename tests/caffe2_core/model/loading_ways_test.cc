@@ -251,5 +251,38 @@ TEST_F(LoadingWaysTest, ModelsComputeTheSameInAWorkspaceAndAPredictor) {
   }
 }
 
+// The init nets as well, and nets in arguments. A device that a file names need not be there.
+TEST_F(LoadingWaysTest, TheCpuRunsEveryNetIfItIsAskedFor) {
+  const std::string device = " device_option { device_type: 1 device_id: 2 } ";
+  const std::string fill = "op { type: 'ConstantFill' arg { name: 'shape' ints: 1 } output: ";
+  const std::string init = fill + "'a' " + device + " } " + fill + "'b' }" + device;
+  const std::string net =
+      "op { type: 'Add' input: 'a' input: 'b' output: 'y' } op { type: 'If' input: 'c' output: 'y' "
+      "arg { name: 'then_net' n { op { type: 'Copy' input: 'a' output: 'y' " +
+      device + " } } } }" + device;
+  DeviceOption cpu;
+  cpu.set_device_type(CPU);
+  ModelFileOptions options;
+  options.device = cpu;
+  const Model model = LoadModelFromMemory({init, kInitText, init}, net, options);
+  ASSERT_EQ(model.init_nets.size(), 3u);
+  const auto expect_cpu = [](const NetDef& def) {
+    EXPECT_EQ(def.device_option().device_type(), CPU);
+    for (const OperatorDef& op : def.op()) {
+      EXPECT_EQ(op.device_option().device_type(), CPU) << op.ShortDebugString();
+    }
+  };
+  for (const NetDef& def : model.init_nets) expect_cpu(def);
+  expect_cpu(model.predict_net);
+  expect_cpu(GetArgument(model.predict_net.op(1), "then_net").n());
+  EXPECT_THAT(model.warnings, IsEmpty());
+  Model runs =
+      LoadModelFromMemory({init}, "op { type: 'Add' input: 'a' input: 'b' output: 'y' }", options);
+  Workspace ws;
+  RunInitNets(&runs, &ws);
+  EXPECT_TRUE(CreatePredictNet(runs, &ws)->Run());
+  ExpectTensor<float>(ws, "y", {1}, {0});
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::loading_ways_test
