@@ -159,6 +159,62 @@ TEST_F(NarrowPackTest, EachConditionAloneDecides) {
   for (const auto& row : rows) EXPECT_EQ(IsUsed(row.change), row.used) << row.what;
 }
 
+// A constant counts if it is the memory of the file, not if it has the same bytes or is only read.
+TEST_F(NarrowPackTest, OtherMemoryIsAnotherWeight) {
+  const auto is_used = [&](const char* name, float value, bool read_only) {
+    Model model = LoadModel({.predict_net = path_});
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    if (name != nullptr) {
+      Tensor other = OneNumber(ws.GetBlob(name)->Get<Tensor>().dims(), value);
+      if (read_only) other.MarkReadOnly();
+      ws.GetBlob(name)->Reset(new Tensor(std::move(other)));
+    }
+    return UseStoredPreparation(*model.packed, model.predict_net, {.inputs = {"x"}, .kept = {"y"}},
+                                &ws)
+        .has_value();
+  };
+  EXPECT_TRUE(is_used(nullptr, 0, false));
+  for (const char* name : {"w", "b", "m"}) {
+    for (const bool read_only : {false, true}) {
+      EXPECT_FALSE(is_used(name, 7, read_only)) << name << read_only;
+    }
+  }
+  // The same file, opened twice, has its weights at another address.
+  Model model = LoadModel({.predict_net = path_}), again = LoadModel({.predict_net = path_});
+  Workspace ws;
+  RunInitNets(&again, &ws);
+  const PreparationOptions options{.inputs = {"x"}, .kept = {"y"}};
+  EXPECT_FALSE(UseStoredPreparation(*model.packed, model.predict_net, options, &ws).has_value());
+  EXPECT_TRUE(UseStoredPreparation(*again.packed, again.predict_net, options, &ws).has_value());
+}
+
+// What was kept when the file was made may be read, though it is no output: the Conv is not folded.
+TEST_F(NarrowPackTest, KeptBlobsAreThoseOfTheFile) {
+  const std::string path = dir_.path("kept.c2pack");
+  {
+    Model model = LoadModelFromMemory({kFoldedInit}, kFolded);
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    ModelPacker packer(model, ws);
+    EXPECT_EQ(packer.Prepare({.inputs = {"x"}, .kept = {"t"}}, &ws).net.op_size(), 2);
+    packer.Write(path);
+  }
+  const auto is_used = [&](const std::set<std::string>& kept) {
+    Model model = LoadModel({.predict_net = path});
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    return UseStoredPreparation(*model.packed, model.predict_net, {.inputs = {"x"}, .kept = kept},
+                                &ws)
+        .has_value();
+  };
+  EXPECT_TRUE(is_used({}));
+  EXPECT_TRUE(is_used({"t"}));
+  EXPECT_TRUE(is_used({"t", "y"}));
+  EXPECT_FALSE(is_used({"t", "w"}));
+  EXPECT_FALSE(is_used({"w"}));
+}
+
 // --- precisions ---
 
 // Bytes need the ranges of inputs, whatever the net states about their cost.

@@ -219,5 +219,34 @@ TEST_F(PackedWeightsFileTest, DoesNotStoreAPreparedNet) {
   ExpectThrows([&] { packer.Prepare({}, &ws); }, "stored with fewer bits; want one of both");
 }
 
+// Whatever their form in the file, weights may be shared; what the net changes may be written.
+TEST_F(PackedWeightsFileTest, LoadedWeightsAreReadOnlyUnlessTheNetChangesThem) {
+  for (const WeightStorage storage :
+       {WeightStorage::kFull, WeightStorage::kFloat16, WeightStorage::kInt8}) {
+    Pack(storage);
+    Model model = LoadModel({.predict_net = path_});
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    for (const char* name : {"w", "b"})
+      EXPECT_TRUE(std::as_const(ws).GetBlob(name)->Get<Tensor>().storage()->read_only()) << name;
+    EXPECT_EQ(PackFile::Open(path_)->index().instruction_set(), "") << "nothing is prepared";
+    EXPECT_EQ(model.packed->Note(), "");
+  }
+  Model changing =
+      LoadModel({.predict_net = dir_.Write("changing.pbtxt", R"(name: "fc" external_input: "x"
+      external_input: "w" external_input: "b"
+      op { type: "FC" input: "x" input: "w" input: "b" output: "y" }
+      op { type: "Sqr" input: "b" output: "b" })")});
+  Workspace from;
+  Feed<float>(&from, "w", {2, 2}, {127, 1, -63, 0});
+  Feed<float>(&from, "b", {2}, {3, 7});
+  ModelPacker(changing, from, WeightStorage::kInt8).Write(path_);
+  Model model = LoadModel({.predict_net = path_});
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  EXPECT_TRUE(std::as_const(ws).GetBlob("w")->Get<Tensor>().storage()->read_only());
+  EXPECT_FALSE(std::as_const(ws).GetBlob("b")->Get<Tensor>().storage()->read_only());
+}
+
 }  // namespace
 }  // namespace caffe2rt::packed_weights_test
