@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "tests/caffe2_core/plan/plan_operators.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::plan_places_test {
 namespace {
@@ -307,6 +310,66 @@ TEST(PlanPlacesTest, AStepOfOneIterationIsNamedWithoutIt) {
   around.set_num_iter(2);
   EXPECT_EQ(PlanPositionText({.step = &one, .outer = &outer}),
             "a step, iteration 1 of 2, step \"one\"");
+}
+
+// However deep it is, and whether it runs alone.
+TEST(PlanPlacesTest, FilesOfAChildWorkspaceLieInTheFolderOfItsParent) {
+  const test::TempDir dir;
+  const std::string child = "substep { create_workspace: true network: 'save' } ";
+  int files = 0;
+  for (const std::string& step :
+       {std::string("create_workspace: true network: 'save'"), child,
+        "create_workspace: true substep { " + child + "}",
+        "concurrent_substeps: true " + child + "substep { network: 'idle' }",
+        "create_workspace: true num_concurrent_instances: 1 " + child}) {
+    SCOPED_TRACE(step);
+    Workspace ws(dir.path());
+    Feed<float>(&ws, "x", {1}, {1});
+    const std::string file = MakeString("file", ++files);
+    EXPECT_TRUE(test::RunPlanText(
+        &ws, test::Net("save", "op { type: 'Save' input: 'x' arg { name: 'db' s: '" + file +
+                                   "' } arg { name: 'db_type' s: 'minidb' } }") +
+                 test::Net("idle", "") + "execution_step { " + step + " }"));
+    EXPECT_TRUE(std::filesystem::exists(dir.path(file)));
+  }
+}
+
+// Two steps write blobs of the workspace around, which become one blob after the first iteration. Nets
+// in child workspaces look their names up again; others keep the blobs that they have.
+TEST(PlanPlacesTest, NamesOfChildWorkspacesAreLookedUpInEachIteration) {
+  for (const std::string child : {"", "create_workspace: true "}) {
+    Workspace ws;
+    Feed<float>(&ws, "x", {1}, {3});
+    for (const char* name : {"p", "q"}) Feed<float>(&ws, name, {1}, {0});
+    const std::shared_ptr<Blob> q = ws.FindBlob("q");
+    PlanOptions options;
+    int iterations = 0;
+    options.on_iteration = [&](const PlanPosition& position) {
+      if (position.step->name() != "outer") return;
+      if (++iterations == 2) ws.ShareBlob("q", ws.FindBlob("p"));
+    };
+    const auto run = [&] {
+      EXPECT_TRUE(test::RunPlanText(
+          &ws,
+          test::Net("a", test::Op("Copy", "x", "p")) + test::Net("b", test::Op("Copy", "x", "q")) +
+              "execution_step { name: 'outer' num_iter: 3 substep { concurrent_substeps: true "
+              "substep { name: 'a' network: 'a' " +
+              child + "} substep { name: 'b' network: 'b' " + child + "} } }",
+          options));
+    };
+    if (child.empty()) {
+      run();
+      EXPECT_EQ(iterations, 3);
+    } else {
+      const std::string message = MessageOf(run);
+      EXPECT_TRUE(message.starts_with(
+          "blob \"p\" is written by step \"a\" (net \"a\") while \"q\", which is the same, is "
+          "written by step \"b\" (net \"b\")"))
+          << message;
+      EXPECT_EQ(iterations, 2);
+    }
+    EXPECT_EQ(q->Get<Tensor>().data<float>()[0], 3);
+  }
 }
 
 }  // namespace
