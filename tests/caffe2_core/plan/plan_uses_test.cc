@@ -57,6 +57,29 @@ TEST_F(PlanUsesTest, GuardsOfABlobAreCollected) {
   EXPECT_THAT(Uses(other + Do(kCount)).guards, ElementsAre(Pair("i", ElementsAre("m", "o"))));
 }
 
+// The schema of a user: inputs 0 and 1 guard output 0, which is input 2.
+TEST_F(PlanUsesTest, OneOperatorMayHaveSeveralGuards) {
+  static const bool once = [] {
+    RegisterSchema("PlanUsesTwoGuards", __FILE__)
+        .NumInputs(3)
+        .NumOutputs(1)
+        .AllowInplace({{2, 0}})
+        .SynchronizedInputs({0, 1, 2})
+        .SynchronizedOutputs({0});
+    return true;
+  }();
+  ASSERT_TRUE(once);
+  const auto two = [](const std::string& a, const std::string& b) {
+    return MakeString("op { type: 'PlanUsesTwoGuards' input: '", a, "' input: '", b,
+                      "' input: 'i' output: 'i' } ");
+  };
+  EXPECT_THAT(Uses(two("m", "o")).guards, ElementsAre(Pair("i", ElementsAre("m", "o"))));
+  EXPECT_THAT(Uses(two("o", "m")).guards, ElementsAre(Pair("i", ElementsAre("m", "o"))));
+  EXPECT_THAT(Uses(two("m", "m")).guards, ElementsAre(Pair("i", ElementsAre("m"))));
+  EXPECT_THAT(Uses(two("m", "o") + two("o", "p")).guards,
+              ElementsAre(Pair("i", ElementsAre("m", "o", "p"))));
+}
+
 TEST_F(PlanUsesTest, WhatAScopeHoldsHasNoGuards) {
   EXPECT_THAT(
       Uses(Do(R"(op { type: "AtomicIter" input: "mutex" input: "own" output: "own" } )")).guards,
