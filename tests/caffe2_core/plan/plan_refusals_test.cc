@@ -49,6 +49,8 @@ TEST(PlanRefusalsTest, OfSteps) {
             "step \"s\": Must not specify num_iter if should_stop_blob is set");
   EXPECT_EQ(step("network: 'coun'"), "network \"coun\" not found in the plan; close: count");
   EXPECT_EQ(step("network: 'unlike'"), "network \"unlike\" not found in the plan");
+  EXPECT_EQ(Refusal(net + Net("count1", "") + "execution_step { network: 'count2' }"),
+            "network \"count2\" not found in the plan; close: count, count1");
   EXPECT_EQ(step("network: 'count' report_net: 'unlike' report_interval: 1"),
             "network \"unlike\" not found in the plan");
   EXPECT_EQ(step("substep { name: 'below' network: 'count' only_once: true }"),
