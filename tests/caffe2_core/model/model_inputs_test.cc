@@ -87,6 +87,27 @@ TEST_F(ModelInputsTest, RemovesPlaceholdersOfPackedModels) {
   EXPECT_THAT(UnfilledInputs(packed.predict_net, loaded), ElementsAre("x"));
 }
 
+// All of them, whatever their number; the weights stay.
+TEST_F(ModelInputsTest, RemovesEveryPlaceholder) {
+  for (const bool binary : {false, true}) {
+    Model model = Load(kMobileInit, kNet, binary);
+    Workspace ws;
+    RunInitNets(&model, &ws);
+    RemoveZeroPlaceholders(&model, &ws);
+    EXPECT_THAT(ws.LocalBlobs(), ElementsAre("w"));
+    EXPECT_THAT(UnfilledInputs(model.predict_net, ws), ElementsAre("x", "info"));
+  }
+  Model model;
+  Workspace ws;
+  for (const char* name : {"a", "b", "c", "d"}) ws.CreateBlob(name);
+  model.zero_placeholders = {{.name = "d", .dims = {}},
+                             {.name = "a", .dims = {2}},
+                             {.name = "missing", .dims = {1}},
+                             {.name = "c", .dims = {1, 1}}};
+  RemoveZeroPlaceholders(&model, &ws);
+  EXPECT_THAT(ws.LocalBlobs(), ElementsAre("b"));
+}
+
 TEST_F(ModelInputsTest, NamesWithoutALikenessHaveNoSuggestion) {
   const NetDef net = ParseNet(R"(name: "n" op { type: "Relu" input: "data" output: "y" })");
   ExpectThrows([&] { CheckInputName({&net}, "adta"); },
