@@ -260,6 +260,25 @@ TEST_F(PlanAheadTest, LeavesStateAlone) {
   EXPECT_THAT(Fetch<float>(ws, "state"), ElementsAre(15, -3));
 }
 
+// Blobs that hold no tensor have no shape, and are as they were.
+TEST_F(PlanAheadTest, LeavesOtherObjectsAlone) {
+  Workspace ws;
+  FeedWeights(&ws);
+  test::RunOp(&ws, R"(type: "CreateCounter" output: "count" arg { name: "init_count" i: 5 })");
+  test::RunOp(&ws, R"(type: "CreateMutex" output: "mutex")");
+  Planned planned(std::string(kMatrix) + R"( external_input: "v" external_input: "m"
+      external_input: "n" external_input: "count" external_input: "mutex" external_output: "u"
+      op { type: "CountUp" input: "count" output: "u" })",
+                  Options(), &ws);
+  planned.net.PlanAhead(planned.preparation);
+  FeedInputs(&ws);
+  planned.net.Run();
+  EXPECT_EQ(test::Fetch<int64_t>(ws, "u"), std::vector<int64_t>{5});
+  planned.net.Run();
+  EXPECT_EQ(test::Fetch<int64_t>(ws, "u"), std::vector<int64_t>{6});
+  EXPECT_FALSE(ws.GetBlob("mutex")->IsEmpty());
+}
+
 TEST_F(PlanAheadTest, ReportsOperatorsWithInputsOfUnknownShape) {
   Workspace ws;
   FeedWeights(&ws);
