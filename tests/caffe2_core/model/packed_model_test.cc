@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -369,6 +371,43 @@ TEST_F(PackedModelTest, ReportsOptionsThatDoNotFit) {
   EXPECT_FALSE(IsPackedModel(dir_.path("absent")));
   EXPECT_FALSE(IsPackedModel(dir_.path()));
   ExpectThrows([&] { PackedModel::Open(init); }, "signature");
+}
+
+// A form is a prepared copy of a weight, of which one weight may have several.
+TEST_F(PreparedTest, CountsTheFormsOfAllWeightsAndWritesThoseOfConstants) {
+  Workspace ws;
+  for (const char* name : {"a", "b", "c"}) Feed<float>(&ws, name, {2}, {1, 2});
+  const auto prepare = [&](const char* blob, const char* key) {
+    ws.GetBlob(blob)->Get<Tensor>().storage()->forms().Get(
+        key, 16, [](void* to) { std::memset(to, 0, 16); });
+  };
+  const auto pack = [&](const std::string& ops) {
+    const Model model =
+        LoadModel({.predict_net = dir_.Write("net.pbtxt",
+                                             "external_input: 'x' external_input: 'a' "
+                                             "external_input: 'b' external_input: 'c' " +
+                                                 ops)});
+    const ModelPacker packer(model, ws);
+    packer.Write(path_);
+    std::string forms = MakeString(packer.num_forms(), " ");
+    const auto file = PackFile::Open(path_);
+    for (const PackedTensor& tensor : file->index().tensor())
+      forms += MakeString(tensor.name(), tensor.form_size());
+    return forms + (file->index().instruction_set().empty() ? "" : " isa");
+  };
+  const std::string sum = "op { type: 'Sum' input: ['x', 'a', 'b', 'c'] output: 'y' } ";
+  EXPECT_EQ(pack(sum), "0 a0b0c0");
+  prepare("a", "k");
+  EXPECT_EQ(pack(sum), "1 a1b0c0 isa");
+  prepare("a", "l");
+  prepare("c", "k");
+  EXPECT_EQ(pack(sum), "3 a2b0c1 isa");
+  // What the net changes has no forms in the file.
+  EXPECT_EQ(pack(sum + "op { type: 'Sqr' input: 'a' output: 'a' }").substr(2), "a0b0c1 isa");
+  EXPECT_EQ(pack(sum + "op { type: 'Sum' input: ['a', 'c'] output: 'a' } "
+                       "op { type: 'Copy' input: 'a' output: 'c' }")
+                .substr(2),
+            "a0b0c0");
 }
 
 }  // namespace
