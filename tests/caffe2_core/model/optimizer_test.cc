@@ -109,6 +109,22 @@ TEST_F(OptimizerTest, LeavesANetAloneWhoseBlobsHaveTwoNames) {
   const NetDef net = ParseNet(R"(op { type: "Copy" input: "x" output: "t" }
                                  op { type: "Relu" input: "t" output: "also_x" })");
   EXPECT_EQ(OptimizeNet(net, {}, &other).net.op_size(), 2);
+  // Among other blobs, in whichever order: each pair of names in turn denotes one blob.
+  const std::vector<std::string> names = {"a", "b", "c", "d"};
+  for (const std::string& first : names) {
+    for (const std::string& second : names) {
+      Workspace blobs, shares;
+      for (const std::string& name : names) Feed<float>(&blobs, name, {1}, {1});
+      for (const std::string& name : names) {
+        shares.AddBlobMapping(&blobs, {{name, name == second ? first : name}});
+      }
+      const NetDef sums = ParseNet(R"(external_output: "d"
+          op { type: "Sum" input: "a" input: "b" input: "c" output: "t" }
+          op { type: "Copy" input: "t" output: "d" })");
+      EXPECT_EQ(OptimizeNet(sums, {}, &shares).net.op_size(), first == second ? 1 : 2)
+          << first << second;
+    }
+  }
 }
 
 // What an operator may read or write besides what it lists is not known to passes, wherever it is.
