@@ -109,6 +109,14 @@ TEST_F(WorkspaceConstantsTest, OperatorsOfConstantsHaveValues) {
               IsEmpty());
   EXPECT_FALSE(ws_.HasBlob("y"));
   EXPECT_FALSE(ws_.HasBlob("a"));
+  // Files are read when the net runs: they may be others by then.
+  const TempDir dir;
+  const std::string exists = MakeString(
+      R"(type: "DBExists" output: "y" arg { name: "db_type" s: "minidb" }
+         arg { name: "db_name" s: ")",
+      dir.Write("file", "x"), "\" } arg { name: \"absolute_path\" i: 1 }");
+  EXPECT_TRUE(ws_.RunOperatorOnce(ParseOp(exists)));
+  EXPECT_TRUE(constants.Evaluate(ParseOp(exists)).empty());
 }
 
 TEST(NamesUsedByTest, AreThoseOfOperatorsAndNestedNets) {
@@ -157,6 +165,8 @@ TEST(ZeroPlaceholdersTest, FollowFromTheFillAndThePosition) {
       {w + x, net, {"w"}, {"w"}},
       {w + x, net, {"x", "w"}, {"w", "x"}},
       {w + x, net, {"other"}, {"x"}},
+      {w + x, net, {"other", "w"}, {"w"}},
+      {w + x, net, {"w", "other"}, {"w"}},
       // The first input of the first operator, whatever the net declares first.
       {w + x, R"(external_input: "w" )" + add, {}, {"x"}},
       {w + x, R"(op { type: "ConstantFill" output: "c" } )" + add, {}, {"x"}},
@@ -171,6 +181,12 @@ TEST(ZeroPlaceholdersTest, FollowFromTheFillAndThePosition) {
                  op { type: "Add" input: "w" input: "y" output: "z" })",
        {},
        {"w", "x"}},
+      // The first operator that reads the first declared input reads it as the third one.
+      {w + x,
+       R"(external_input: "w" op { type: "Sum" input: "x" input: "x" input: "w" output: "y" }
+                 op { type: "Relu" input: "w" output: "z" })",
+       {},
+       {"x"}},
       // Only a nested net reads the first declared input.
       {w + x,
        R"(external_input: "x" external_input: "w" op { type: "If" input: "w" output: "y"
