@@ -264,5 +264,24 @@ TEST(PredictorCallsTest, InputsThatTheNetChangesAreCopied) {
   }
 }
 
+// Whether the nets are copied or moved, the init net runs unless the caller says that it does not.
+TEST(PredictorCallsTest, AnInitNetRunsUnlessTheOptionsSayNo) {
+  for (const bool run_init : {true, false}) {
+    Workspace parent;
+    Feed<float>(&parent, "w", {2}, {100, 200});
+    const NetDef init = ParseNet(kInit), net = ParseNet(kPredict);
+    const PredictorOptions options{.run_init = run_init};
+    Predictor copied(init, net, &parent, options);
+    Predictor moved(ParseNet(kInit), ParseNet(kPredict), &parent, options);
+    for (Predictor* const predictor : {&copied, &moved}) {
+      Predictor::TensorList list;
+      (*predictor)(Predictor::TensorMap{{"x", Vector({1, 2})}}, &list);
+      EXPECT_EQ(Values(list.at(0)),
+                run_init ? (std::vector<float>{11, 22}) : (std::vector<float>{101, 202}));
+    }
+    if (!run_init) ExpectTensor<float>(parent, "w", {2}, {100, 200});
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::predictor_calls_test
