@@ -273,7 +273,8 @@ TEST_F(ScheduledNetTest, RunAsyncReturnsBeforeTheNetHasEnded) {
 
 TEST_F(ScheduledNetTest, CancelStopsARun) {
   SetThreads(2);
-  for (const char* type : {"simple", "dag", "async_scheduling", "async_simple"}) {
+  for (const char* type : {"simple", "rnn", "simple_refcount", "dag", "prof_dag", "async_dag",
+                           "async_polling", "async_scheduling", "parallel", "async_simple"}) {
     std::atomic<bool> running{false}, cancelled{false};
     bool started = false;
     Calls() = {{"a",
@@ -297,7 +298,7 @@ TEST_F(ScheduledNetTest, CancelStopsARun) {
 }
 
 TEST_F(ScheduledNetTest, CancelStopsOperatorsThatWait) {
-  for (const char* type : {"simple", "dag", "async_scheduling"}) {
+  for (const char* type : {"simple", "simple_refcount", "dag", "async_scheduling"}) {
     std::atomic<bool> running{false};
     Calls() = {{"a", [&](OperatorBase*) { running = true; }}};
     const auto net = Make(MakeString(R"(name: "n" type: ")", type, R"("
