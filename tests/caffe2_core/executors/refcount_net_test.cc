@@ -167,6 +167,7 @@ TEST_F(RefcountNetTest, HasNoPlannedMemory) {
   EXPECT_TRUE(memory.Run());
   EXPECT_TRUE(memory.Run());
   EXPECT_EQ(memory.planned_blobs(), 0u);
+  EXPECT_EQ(memory.plans_made(), 0);
 }
 
 // Calls a function before each run of an operator.
