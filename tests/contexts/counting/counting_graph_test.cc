@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/net.h"
@@ -121,6 +122,26 @@ TEST(CountingGraphTest, KeepsTheGraphsOfSeveralAddresses) {
     EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 3.f * static_cast<float>(i)})) << run;
   }
   EXPECT_EQ(Counts().graphs, before.graphs + 18);
+}
+
+// A blob that has the memory of the run before last gets the result there, wherever it is in the net.
+TEST(CountingGraphTest, EachBlobMayChangeBetweenTwoAddresses) {
+  for (const char* name : {"x", "a", "b", "y"}) {
+    SCOPED_TRACE(name);
+    Workspace ws;
+    FeedDevice(&ws, "x", {2}, {-1, 2});
+    ws.CreateNet(ParseNet(kThree));
+    for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("three"));
+    Tensor host({2}, CPU);
+    std::fill_n(host.mutable_data<float>(), 2, 99.f);
+    Tensor other(host, kCounting);
+    for (int run = 1; run <= 8; ++run) {
+      std::swap(*ws.GetBlob(name)->GetMutable<Tensor>(), other);
+      FeedDevice(&ws, "x", {2}, {-1, static_cast<float>(run)});
+      ASSERT_TRUE(ws.RunNet("three"));
+      EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 3.f * static_cast<float>(run)})) << run;
+    }
+  }
 }
 
 // The oldest graph is replaced; at its addresses, another one is recorded.
