@@ -12,6 +12,7 @@
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/runtime/debug_options.h"
 #include "caffe2_core/runtime/executor_overrides.h"
@@ -201,6 +202,25 @@ TEST(InitTest, KnowsTheFlagsOfCaffe2) {
       EXPECT_EQ(found->second.type.substr(0, std::strlen(row.type)), row.type);
       EXPECT_EQ(found->second.idle, row.idle);
       EXPECT_NE(found->second.help, "");
+    }
+  }
+}
+
+// Those of devices are known before a module is loaded, each with its type and default.
+TEST(InitTest, KnowsEveryFlagOfTheDevices) {
+  InitWith({});
+  std::map<std::string, FlagInfo> flags;
+  for (const FlagInfo& flag : RegisteredFlags()) flags[flag.name] = flag;
+  for (const DeviceDescriptor* device : DeviceDescriptors()) {
+    if (device->flags == nullptr) continue;
+    const std::vector<Flag> own = device->flags();
+    EXPECT_FALSE(own.empty());
+    for (const Flag& flag : own) {
+      SCOPED_TRACE(flag.info.name);
+      ASSERT_TRUE(flags.contains(flag.info.name));
+      EXPECT_EQ(flags[flag.info.name].type, flag.info.type);
+      EXPECT_EQ(flags[flag.info.name].default_value, flag.info.default_value);
+      EXPECT_EQ(flags[flag.info.name].idle, flag.info.idle);
     }
   }
 }
