@@ -330,6 +330,17 @@ TEST(ObserverTest, AreStoppedAfterARunThatReturnsFalse) {
   }
 }
 
+// A net without another thread runs at once, and the result of RunAsync is that of Run.
+TEST(NetTest, RunAsyncReturnsWhatRunReturns) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" type: "net_test_second_fails")");
+  EXPECT_FALSE(net->SupportsAsync());
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_EQ(net->RunAsync(), run != 2);
+    EXPECT_NO_THROW(net->Wait());
+  }
+}
+
 TEST(ObserverTest, GlobalCreatorsAttachToEveryNetMadeAfterwards) {
   Workspace ws;
   int starts = 0, stops = 0;
