@@ -2,6 +2,11 @@
 // without a newline. A number with something behind it, which it cuts off, is an error here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/file_access.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::create_text_file_reader_test {
@@ -55,6 +60,30 @@ TEST_F(TextFileReaderTest, ReadsNumbersEmptyStringsAndALastLineWithoutNewline) {
   Open("1\t2\n", "", "ints: 1 ints: 1");
   ExpectThrows([&] { RunOp(&ws_, "type: 'TextFileReaderRead' input: 'h' output: 'a'"); },
                "outputs, want one for each of the reader's field_types");
+}
+
+// Files of a few lines, which differ from those of none and from longer ones in how a pass ends.
+TEST_F(TextFileReaderTest, ReadsEachLineOnceInEveryPass) {
+  for (int lines = 0; lines <= 3; ++lines) {
+    for (int passes = 1; passes <= 3; ++passes) {
+      for (const char* last : {"\n", ""}) {
+        std::string text;
+        std::vector<std::string> all;
+        for (int i = 0; i < lines; ++i) text += MakeString(i > 0 ? "\n" : "", i, "\tline");
+        if (lines > 0) text += last;
+        for (int i = 0; i < lines * passes; ++i) all.push_back(MakeString(i % lines, "line "));
+        for (size_t batch = 1; batch <= 4; ++batch) {
+          SCOPED_TRACE(MakeString(lines, " lines, ", passes, " passes, batches of ", batch));
+          Open(text, MakeString("arg { name: 'num_passes' i: ", passes, " }"));
+          for (size_t i = 0; i < all.size() + batch; i += batch) {
+            std::string want;
+            for (size_t k = i; k < std::min(i + batch, all.size()); ++k) want += all[k];
+            EXPECT_EQ(Read(static_cast<int>(batch)), want);
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_F(TextFileReaderTest, NamesTheLineThatDoesNotFit) {
