@@ -111,6 +111,20 @@ TEST(AttentionCallsTest, KeepsTheShapesThatZerosState) {
   });
 }
 
+// Every operand may be the one whose batch the others follow, also one without images.
+TEST(AttentionCallsTest, ABatchOfOneFollowsAnyOther) {
+  for (const int batch : {0, 1, 3}) {
+    for (int wide = 0; wide < 16; ++wide) {  // which of Q, K, V and M have the batch
+      const auto size = [&](int operand) { return (wide >> operand & 1) != 0 ? batch : 1; };
+      // Values of 5 have a mean of 5.
+      ExpectResults({{"MultiHeadAttention Q K V M -> Y heads=2",
+                      MakeString("Q f ", size(0), ",2,4; K f ", size(1), ",3,4; V f ", size(2),
+                                 ",3,4 = 5; M f ", size(3), ",1,2,3"),
+                      MakeString("Y f ", wide == 0 ? 1 : batch, ",2,4 = 5")}});
+    }
+  }
+}
+
 TEST(AttentionCallsTest, InfersTheShapeOfTheResult) {
   ExpectInferred({
       {"MultiHeadAttention Q K V -> Y heads=2", "Q f 1,5,4; K f 3,7,4; V f 1,7,6",
