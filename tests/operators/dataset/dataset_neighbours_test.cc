@@ -146,6 +146,26 @@ TEST(DatasetNeighboursTest, TensorsOfSeveralShapesAreAppendedTo) {
   ExpectTensor<float>(ws, "y", {3, 3}, {1, 2, 0, 1, 2, 1, 1, 2, 2});
 }
 
+// A tensor without elements, of any type and shape, becomes a copy of the rows, also of no rows.
+TEST(DatasetNeighboursTest, ATensorWithoutElementsBecomesTheRows) {
+  for (const std::vector<int64_t>& empty :
+       std::vector<std::vector<int64_t>>{{0}, {0, 2}, {7, 0}, {0, 3, 5}}) {
+    for (const std::vector<int64_t>& rows :
+         std::vector<std::vector<int64_t>>{{0}, {0, 2}, {4, 0}, {3}, {1, 2}}) {
+      SCOPED_TRACE(testing::PrintToString(empty) + testing::PrintToString(rows));
+      Workspace ws;
+      RunOnce(&ws, "type: 'CreateMutex' output: 'mutex'");
+      FeedRange<int64_t>(&ws, "x", empty);
+      FeedRange<float>(&ws, "y", empty);
+      FeedRange<float>(&ws, "x1", rows, 3);
+      FeedRange<float>(&ws, "y1", rows, 5);
+      RunOnce(&ws, kAppendTwo);
+      ExpectTensor<float>(ws, "x", rows, Fetch<float>(ws, "x1"));
+      ExpectTensor<float>(ws, "y", rows, Fetch<float>(ws, "y1"));
+    }
+  }
+}
+
 // All lists of an operator keep the tensors of the same runs.
 TEST(DatasetNeighboursTest, ListsOfOneOperatorKeepTheSameRuns) {
   Workspace ws;
