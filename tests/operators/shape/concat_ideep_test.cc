@@ -61,10 +61,12 @@ TEST_P(OnednnConcatTest, JoinsOtherDimensions) {
   FeedImage("X");
   FeedImage("Z", 2);
   FeedImage("V", 3);
-  ExpectSameAsCpu(std::string(kConcat) + R"(arg { name: "axis" i: 2 })");
-  ExpectSameAsCpu(std::string(kConcat) + R"(arg { name: "axis" i: 0 })");
-  ExpectSameAsCpu(std::string(kConcat) +
-                  R"(arg { name: "axis" i: 1 } arg { name: "add_axis" i: 1 })");
+  for (const int add_axis : {0, 1}) {
+    for (int axis = -4 - add_axis; axis < 4 + add_axis; ++axis) {
+      ExpectSameAsCpu(MakeString(kConcat, "arg { name: 'axis' i: ", axis,
+                                 " } arg { name: 'add_axis' i: ", add_axis, " }"));
+    }
+  }
 }
 
 TEST_P(OnednnConcatTest, SplitsChannels) {

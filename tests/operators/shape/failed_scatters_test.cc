@@ -51,7 +51,8 @@ TEST(FailedScattersTest, OfElementsLeaveTheData) {
         {"I i 2,2 = 0,2,1,-4", "input 1 (indices)"},
         {"I l 3,2 = 0; U f 3,2", "input 1 (indices) has shape [3, 2]"},
         {"U f 2,1", "input 2 has shape [2, 1], want that of input 1 (indices) [2, 2]"},
-        {"U d 2,2", "input 2 (updates) has elements of type double, want float"}}});
+        {"U d 2,2", "input 2 (updates) has elements of type double, want float"},
+        {"U i 2,2", "input 2 (updates) has elements of type int32, want float"}}});
   ExpectLeftAsTheyWere(
       {"TensorScatter X U s -> X",
        "X f 2,3,2; U f 2,2,2; s l 2 = 0,1",
@@ -60,7 +61,8 @@ TEST(FailedScattersTest, OfElementsLeaveTheData) {
         {"s l 1 = 0", "elements of input 2 (start), want one for each sequence"},
         {"U f 2,4,2", "input 1 (update) has shape [2, 4, 2]"},
         {"U f 1,2,2", "input 1 (update) has shape [1, 2, 2]"},
-        {"U d 2,2,2", "input 1 (update) has elements of type double, want float"}}});
+        {"U d 2,2,2", "input 1 (update) has elements of type double, want float"},
+        {"U i 2,2,2", "input 1 (update) has elements of type int32, want float"}}});
 }
 
 }  // namespace

@@ -33,6 +33,26 @@ TEST(RareCallsTest, MoveElements) {
       {"Trilu X -> Y k=2", "X f 2,3 = 1,2,3,4,5,6", "Y f 2,3 = 0,0,3,0,0,0"},
       {"TensorScatter c u s -> Y axis=1 mode=circular",
        "c f 1,3,1 = 1,2,3; u f 1,2,1 = 8,9; s l 1 = 2", "Y f 1,3,1 = 9,2,8"},
+      // Each sequence has its start, for all of its heads.
+      {"TensorScatter c u s -> Y", "c i 2,2,3,1 = 0; u i 2,2,1,1 = 5,6,7,8; s l 2 = 2,0",
+       "Y i 2,2,3,1 = 0,0,5,0,0,6,7,0,0,8,0,0"},
+      {"TensorScatter c u s -> Y mode=circular",
+       "c i 2,2,3,1 = 0; u i 2,2,2,1 = 1,2,3,4,5,6,7,8; s i 2 = 3,5",
+       "Y i 2,2,3,1 = 1,2,0,3,4,0,6,0,5,8,0,7"},
+      // Without updates the data stay, without dY the gradient is 0.
+      {"ScatterND X I U -> Y", "X f 3,2 = 1,2,3,4,5,6; I l 0,1; U f 0,2; Y f 3,2 = 9",
+       "Y f 3,2 = 1,2,3,4,5,6"},
+      {"ScatterElements X I U -> Y", "X f 3 = 1,2,3; I l 0; U f 0; Y f 3 = 9", "Y f 3 = 1,2,3"},
+      {"ONNXSliceGradient X G -> D starts=1, ends=1,", "X f 3; G f 0; D f 3 = 9", "D f 3 = 0"},
+      {"GatherElementsGradient X I G -> D", "X f 3; I l 0; G f 0; D f 3 = 9", "D f 3 = 0"},
+      // Of the data only the shape counts.
+      {"GatherElementsGradient X I G -> D", "X i 3; I l 2 = 0,2; G f 2 = 5,6", "D f 3 = 5,0,6"},
+      // Without rows nothing is read, as in Caffe2.
+      {"SparseToDense I V X -> Y", "I i 1 = 5; V f 1,2 = 1,2; X f 0,3", "Y f 0,2"},
+      {"Pad X -> Y pads=-1,1 mode=edge", "X f 3 = 1,2,3", "Y f 3 = 2,3,3"},
+      {"Pad X -> Y pads=-1,2 mode=wrap", "X f 3 = 1,2,3", "Y f 4 = 2,3,2,3"},
+      {"Pad X -> Y pads=2,-1 mode=reflect", "X f 4 = 1,2,3,4", "Y f 5 = 3,2,1,2,3"},
+      {"Pad X -> Y pads=-1,2 mode=reflect", "X f 4 = 1,2,3,4", "Y f 5 = 2,3,4,3,2"},
       {"Shape X -> Y start=0 end=-1", "X f 2,3,4", "Y l 2 = 2,3"},
       {"Shape X -> Y start=-2 end=-1", "X f 2,3,4", "Y l 1 = 3"},
       {"Shape X -> Y start=-9 end=9", "X f 2,3,4", "Y l 3 = 2,3,4"},
