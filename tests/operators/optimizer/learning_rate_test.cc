@@ -84,6 +84,32 @@ const Case kCases[] = {
      "cosine_t_mult=1. cosine_lr_shrink=0.5",
      {0, 2, 4, 6},
      {0.25f, 0.75f, 0.5f, 0.375f}},
+    // Multipliers that rise where they fall above, and the other way round. A slope is never below
+    // its second multiplier, and goes on beyond it.
+    {"policy=slope num_iter_1=4 multiplier_1=0.5 num_iter_2=8 multiplier_2=1.",
+     {0, 3, 4, 6, 8, 10, 12},
+     {0.25f, 0.25f, 0.5f, 0.5f, 0.5f, 0.625f, 0.75f}},
+    {"policy=slope num_iter_2=4 multiplier_1=1. multiplier_2=-1.",
+     {0, 1, 2, 3, 4, 9},
+     {0.5f, 0.25f, 0, -0.25f, -0.5f, -0.5f}},
+    {"policy=linearWarmup num_iter=4 start_multiplier=3.", {0, 2, 4, 9}, {1.5f, 1, 0.5f, 0.5f}},
+    {"policy=constantWarmup num_iter=4 multiplier=3.", {3, 4}, {1.5f, 0.5f}},
+    {"policy=constantThenLinearWarmup start_warmup_multiplier=3. constant_warmup_num_iter=2 "
+     "linear_warmup_num_iter=4",
+     {0, 2, 4, 6, 7},
+     {1.5f, 1.5f, 1, 0.5f, 0.5f}},
+    {"policy=hill num_iter=4 start_multiplier=3. gamma=0.5 power=1. end_multiplier=2.",
+     {0, 2, 4, 6, 99},
+     {1.5f, 1, 1, 1, 1}},
+    {"policy=hill num_iter=2 start_multiplier=0.5 gamma=1. power=-1. end_multiplier=2.",
+     {0, 2, 3, 4},
+     {0.25f, 1, 1, 1.5f}},
+    {"policy=cyclical stepsize=4 max_lr=0.25 decay=0.5",
+     {0, 2, 4, 8, 12},
+     {0.5f, 0.375f, 0.25f, 0.5f, 0.375f}},
+    {"policy=cosine period=4 min_lr=1.5 max_lr=0.5 lr_shrink=2.",
+     {0, 2, 4, 6},
+     {0.25f, 0.5f, 0.5f, 1}},
     // A policy is used up to and including the iteration at its end; the last one continues.
     {"policy=composite sub_policy_num_iters=[3,2] sub_policy_0_policy=fixed "
      "sub_policy_0_lr_scale=2. sub_policy_1_policy=exp sub_policy_1_gamma=0.5",
