@@ -162,6 +162,26 @@ TEST(GridSampleTest, PlacesThatAreNoNumbersAreOutside) {
   ExpectTensor<float>(ws, "Y", {1, 1, 3}, {10, 30, 10});
 }
 
+// All places of one element are that element, unless there are zeros outside.
+TEST(GridSampleTest, AnyPlaceOfOneElementIsThatElement) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    for (const bool align_corners : {false, true}) {
+      SCOPED_TRACE(MakeString(mode, align_corners));
+      Workspace ws;
+      Feed<float>(&ws, "X", {1, 1, 1}, {7});
+      Feed<float>(&ws, "grid", {1, 6, 1}, {NAN, INFINITY, -INFINITY, 0, -9, 1e30f});
+      for (const char* padding : {"border", "reflection"}) {
+        RunOp(&ws, GridOp({mode, padding, align_corners}));
+        ExpectTensor<float>(ws, "Y", {1, 1, 6}, {7, 7, 7, 7, 7, 7}, 1e-5);
+      }
+      // With align_corners all numbers are the place of the element.
+      const float outside = align_corners ? 7.0f : 0.0f;
+      RunOp(&ws, GridOp({mode, "zeros", align_corners}));
+      ExpectTensor<float>(ws, "Y", {1, 1, 6}, {0, 0, 0, 7, outside, outside}, 1e-5);
+    }
+  }
+}
+
 TEST(GridSampleTest, EmptyTensorsGiveNothing) {
   Workspace ws;
   const std::string op = GridOp({"linear", "zeros"});
