@@ -78,18 +78,28 @@ TEST(RoIAlignRotatedTest, TurnsTheBins) {
 }
 
 TEST(RoIAlignRotatedTest, IsRoIAlignWithoutAnAngle) {
-  for (const bool nhwc : {false, true}) {
-    const std::string order = nhwc ? R"(arg { name: "order" s: "NHWC" })" : "";
-    Workspace ws;
-    FeedRandom(&ws, "X",
-               nhwc ? std::vector<int64_t>{2, 6, 7, 3} : std::vector<int64_t>{2, 3, 6, 7});
-    Feed<float>(&ws, "R", {2, 5}, {1, 0.5f, 1, 5.5f, 4, 0, -1, -2, 2, 9});
-    RunOp(&ws,
-          std::string(R"(type: "RoIAlign" input: "X" input: "R" output: "Y" )") + kBins + order);
-    const std::vector<float> want = Fetch<float>(ws, "Y");
-    Feed<float>(&ws, "R", {2, 6}, {1, 3, 2.5f, 5, 3, 0, 0, 0.5f, 3.5f, 3, 11, 0});
-    RunOp(&ws, Rotated(kBins + order));
-    ExpectTensor<float>(ws, "Y", DimsOf(ws, "Y"), want, 1e-5);
+  for (const auto& [rows, columns] : {std::pair{2, 2}, {2, 3}, {3, 1}, {1, 4}}) {
+    for (const bool nhwc : {false, true}) {
+      const std::string args = MakeString(
+          "arg { name: 'pooled_h' i: ", rows, " } arg { name: 'pooled_w' i: ", columns,
+          " } arg { name: 'sampling_ratio' i: 2 }", nhwc ? " arg { name: 'order' s: 'NHWC' }" : "");
+      Workspace ws;
+      FeedRandom(&ws, "X",
+                 nhwc ? std::vector<int64_t>{2, 6, 7, 3} : std::vector<int64_t>{2, 3, 6, 7});
+      Feed<float>(&ws, "R", {2, 5}, {1, 0.5f, 1, 5.5f, 4, 0, -1, -2, 2, 9});
+      RunOp(&ws, "type: 'RoIAlign' input: 'X' input: 'R' output: 'Y' " + args);
+      const std::vector<float> want = Fetch<float>(ws, "Y");
+      const std::vector<int64_t> dims = DimsOf(ws, "Y");
+      Feed<float>(&ws, "R", {2, 6}, {1, 3, 2.5f, 5, 3, 0, 0, 0.5f, 3.5f, 3, 11, 0});
+      RunOp(&ws, Rotated(args));
+      ExpectTensor<float>(ws, "Y", dims, want, 1e-5);
+      RunOp(&ws,
+            "type: 'RoIAlignRotatedGradient' input: 'X' input: 'R' input: 'Y' output: 'D' " + args);
+      const std::vector<float> gradient = Fetch<float>(ws, "D");
+      Feed<float>(&ws, "R", {2, 5}, {1, 0.5f, 1, 5.5f, 4, 0, -1, -2, 2, 9});
+      RunOp(&ws, "type: 'RoIAlignGradient' input: 'X' input: 'R' input: 'Y' output: 'D' " + args);
+      ExpectTensor<float>(ws, "D", DimsOf(ws, "X"), gradient, 1e-4);
+    }
   }
 }
 
