@@ -39,14 +39,14 @@ TEST(SigmoidFocalLossTest, WeighsTheLabelledClassAgainstTheOthers) {
   ExpectTensor<float>(ws, "loss", {}, {2 * std::log(2.0f)}, 1e-6);
 }
 
-// The definition, in double, for several anchors and images.
+// The definition, in double, for several anchors and images, whose labels differ.
 TEST(SigmoidFocalLossTest, IsTheFocalLossOfEachClass) {
   constexpr int kImages = 2, kAnchors = 3, kClasses = 4, kHeight = 5, kWidth = 7;
   constexpr int kPositions = kHeight * kWidth;
   Workspace ws;
   FeedRandom(&ws, "X", {kImages, kAnchors * kClasses, kHeight, kWidth}, -8, 8);
   std::vector<int32_t> labels;
-  for (int i = 0; i < kImages * kAnchors * kPositions; ++i) labels.push_back(i * 5 % 7 % 6 - 1);
+  for (int i = 0; i < kImages * kAnchors * kPositions; ++i) labels.push_back(i * 5 % 11 % 6 - 1);
   Feed<int32_t>(&ws, "L", {kImages, kAnchors, kHeight, kWidth}, labels);
   Feed<float>(&ws, "S", {}, {3});
   Feed<float>(&ws, "d", {1}, {300});
