@@ -101,6 +101,13 @@ TEST(SpatialNarrowAsTest, RejectsWhatDoesNotFit) {
   FeedRandom(&ws, "dC", {2, 3, 1, 2});
   ExpectThrows([&] { RunOp(&ws, kNarrowGradient); },
                "input 2 (dC) has shape [2, 3, 1, 2], want [2, 3, 1, 1]");
+  FeedRandom(&ws, "B", {2, 3, 2, 3});
+  for (const std::vector<int64_t>& dims :  // as many elements
+       std::vector<std::vector<int64_t>>{{2, 3, 3, 2}, {3, 2, 2, 3}, {2, 3, 6}, {36}}) {
+    FeedRandom(&ws, "dC", dims);
+    ExpectThrows([&] { RunOp(&ws, kNarrowGradient); },
+                 MakeString("input 2 (dC) has shape ", IntArrayRef(dims), ", want [2, 3, 2, 3]"));
+  }
   FeedRandom(&ws, "B", {2, 3});
   ExpectThrows([&] { RunOp(&ws, kNarrow); }, "input 1 (B) has shape [2, 3], want [N, C, H, W]");
   FeedRandom(&ws, "A", {2, 3});
