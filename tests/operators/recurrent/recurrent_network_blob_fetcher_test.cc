@@ -23,6 +23,24 @@ TEST(RecurrentNetworkBlobFetcherTest, CopiesTheBlobsOfEachStep) {
   ExpectTensor<float>(ws, "p_cur1", {1, 1, 1}, {8});
 }
 
+// The steps are numbered from 0, with as many digits as they need.
+TEST(RecurrentNetworkBlobFetcherTest, NumbersMoreThanTenSteps) {
+  constexpr int kSteps = 12;
+  Workspace ws;
+  FeedRange<float>(&ws, "x", {kSteps, 1, 1}, 1);
+  Feed<float>(&ws, "init", {1, 1, 1}, {0});
+  RunOp(&ws, SumMulNetwork(SumMulBackward()));
+  RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")");
+  std::vector<std::string> want;
+  for (int t = 0; t < kSteps; ++t) {
+    for (const char* blob : {"cur", "input_t", "prev", "sum", "timestep"})
+      want.push_back(MakeString("rnn_", blob, t));
+    ExpectTensor<float>(ws, MakeString("rnn_input_t", t), {1, 1, 1}, {static_cast<float>(t + 1)});
+    ExpectTensor<int32_t>(ws, MakeString("rnn_timestep", t), {1}, {t});
+  }
+  ExpectTensor<std::string>(ws, "names", {5 * kSteps}, want);
+}
+
 TEST(RecurrentNetworkBlobFetcherTest, RejectsOtherBlobs) {
   Workspace ws;
   Feed<float>(&ws, "steps", {1}, {1});
