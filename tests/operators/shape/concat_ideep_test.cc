@@ -142,6 +142,27 @@ TEST_P(OnednnConcatTest, JoinsPlainTensorsAfterImages) {
   }
 }
 
+// One operator, of whose inputs one changes its layout or its channels.
+TEST_P(OnednnConcatTest, FollowsTheLayoutOfEachInput) {
+  OperatorDef def = ParseOp(kConcat);
+  def.mutable_device_option()->set_device_type(IDEEP);
+  const std::vector<std::string> names = {"X", "Z", "V"};
+  for (const std::string& name : names) FeedImage(name, WithChannels(16), GetParam().layout);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, &onednn_);
+  for (const std::string& changed : names) {
+    for (const char* layout : {"nchw", "nChw16c", "nhwc", "nchw"}) {
+      for (const int64_t channels : {16, 32, 5}) {
+        SCOPED_TRACE(MakeString(changed, " ", layout, " ", channels));
+        FeedImage(changed, WithChannels(channels), layout, 7);
+        RunOp(&cpu_, kConcat);
+        ASSERT_TRUE(op->Run());
+        ExpectSame("Y", 0);
+      }
+    }
+    FeedImage(changed, WithChannels(16), GetParam().layout);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, OnednnConcatTest, testing::ValuesIn(OnednnCases()));
 
 // In blocks only if all channels are multiples of 16; otherwise the floats are joined.
@@ -173,6 +194,41 @@ TEST(OnednnConcatReducedTest, JoinsImagesOfBf16) {
     const Tensor y(joined, CPU);
     const std::vector<float> got(y.data<float>(), y.data<float>() + y.numel());
     EXPECT_EQ(got, Fetch<float>(cpu, "Y")) << layout << second;
+  }
+}
+
+// Bytes are joined if all have one scale and zero point; otherwise the floats that they stand for.
+TEST(OnednnConcatReducedTest, JoinsBytesOfOneScale) {
+  const OnednnQuantization one{.scale = 0.5f, .zero_point = 3};
+  for (const auto& [other, kept] : {std::pair{one, true},
+                                    {OnednnQuantization{.scale = 0.25f, .zero_point = 3}, false},
+                                    {OnednnQuantization{.scale = 0.5f, .zero_point = 4}, false}}) {
+    for (size_t odd = 0; odd < 3; ++odd) {  // the input with the other scale
+      Workspace onednn, cpu;
+      size_t i = 0;
+      for (const auto& [name, channels] : {std::pair{"X", 32}, {"Z", 5}, {"V", 16}}) {
+        const std::vector<int64_t> dims{2, channels, 3, 5};
+        const dnnl::memory::desc desc =
+            DescIn(OnednnFormat::kNhwc, dims, dnnl::memory::data_type::u8);
+        Tensor* const tensor = onednn.CreateBlob(name)->GetMutableTensor(IDEEP);
+        auto* const to = static_cast<uint8_t*>(
+            PrepareOutputMemory(tensor, dims, OnednnLayout::New(desc, i == odd ? other : one)));
+        for (int64_t k = 0; k < 30 * channels; ++k) to[k] = static_cast<uint8_t>(k * 7 % 256);
+        cpu.CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(*tensor);
+        ++i;
+      }
+      // Channel 1 of the first pixel holds byte 7.
+      const OnednnQuantization& first = odd == 0 ? other : one;
+      EXPECT_EQ(Fetch<float>(cpu, "X")[15], static_cast<float>(7 - first.zero_point) * first.scale);
+      RunOp(&cpu, kConcat);
+      RunOp(&onednn, std::string(kConcat) + R"( arg { name: "output_precision" s: "int8" }
+                                                device_option { device_type: 5 })");
+      const Tensor& joined = onednn.GetBlob("Y")->Get<Tensor>();
+      EXPECT_EQ(IsQuantized(joined), kept) << odd;
+      const Tensor y(joined, CPU);
+      const std::vector<float> got(y.data<float>(), y.data<float>() + y.numel());
+      EXPECT_EQ(got, Fetch<float>(cpu, "Y")) << odd;
+    }
   }
 }
 
