@@ -52,6 +52,12 @@ TEST(UpsampleNearestGradientTest, AddsUpTheRepeatedPixels) {
   ExpectShapeInferred(&ws, op);
   ExpectThrows([&] { RunOp(&ws, op + R"(arg { name: "scale" i: 3 })"); },
                "input 1 (dY) has shape [1, 2, 4], want [1, 3, 6]: input 0 (X) enlarged by 3");
+  for (const std::vector<int64_t>& dims :  // as many elements
+       std::vector<std::vector<int64_t>>{{1, 4, 2}, {2, 1, 4}, {2, 4}, {1, 1, 2, 4}, {8}}) {
+    FeedRange<float>(&ws, "dY", dims);
+    ExpectThrows([&] { RunOp(&ws, op); },
+                 MakeString("input 1 (dY) has shape ", IntArrayRef(dims), ", want [1, 2, 4]"));
+  }
   Feed<float>(&ws, "X", {0, 2, 2}, {});
   Feed<float>(&ws, "dY", {0, 4, 4}, {});
   RunOp(&ws, op);
