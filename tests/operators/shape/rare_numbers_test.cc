@@ -77,6 +77,12 @@ TEST(RareNumbersTest, OfUpdatesHaveTheShapesOfTheirInputs) {
       {"Adadelta P M D G L -> Q N E decay=0.5 epsilon=0.0",
        "P f 4 = 1; M f 2,2 = 0; D f 1,4 = 8; G f 4,1 = 2; L f 1 = 1",
        "Q f 4 = 5; N f 2,2 = 2; E f 1,4 = 12"},
+      // Of several rates the first one counts.
+      {"Adadelta P M D G L -> Q N E decay=0.5 epsilon=0.0",
+       "P f 4 = 1; M f 4 = 0; D f 4 = 8; G f 4 = 2; L f 2 = 1,9",
+       "Q f 4 = 5; N f 4 = 2; E f 4 = 12"},
+      {"Lars X D w t m -> R",
+       "X f 2 = 3,4; D f 2 = 6,-8; w f 2 = 0.5,9; t f 3 = 1.5,9,9; m f 1,2 = 9,0", "R f 1 = 0.5"},
   });
 }
 
