@@ -13,6 +13,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
@@ -127,6 +129,12 @@ TEST(DataConnectionsTest, StrangersOnThePortsOfRanksAreNotTakenForRanks) {
     // The right beginning and rank, but another secret.
     SayToAll(sockets, "c2rtgl01" + std::string(16, 's') + std::string("\1\0\0\0\0\0\0\0", 8),
              &strangers);
+    // Ranks that do not connect to either, or do not exist.
+    for (const int32_t other : {0, 2, -1, INT32_MAX, INT32_MIN}) {
+      std::string bytes(8, '\0');
+      std::memcpy(bytes.data(), &other, sizeof(other));
+      SayToAll(sockets, "c2rtgl01" + std::string(16, 's') + bytes, &strangers);
+    }
   });
   std::vector<UniqueFd> first;
   std::thread rank0([&] { first = Connect(&exchanger, 0, [] {}); });
