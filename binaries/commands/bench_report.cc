@@ -63,7 +63,8 @@ void PrintOperators(const NetProfile& profile, size_t top) {
   const auto add_sum = [&](const std::string& label, double ms) {
     table.Add({"", label, "", TimeText(ms), PercentText(profile.ShareOf(ms))}, Style::kDim);
   };
-  if (shown < sorted.size()) add_sum(absl::StrCat(sorted.size() - shown, " others"), hidden_ms);
+  const size_t hidden = sorted.size() - shown;
+  if (hidden > 0) add_sum(absl::StrCat(hidden, hidden == 1 ? " other" : " others"), hidden_ms);
   // What the net does between operators; negative if operators run concurrently, or if each of them
   // waits for its device.
   add_sum("overhead", profile.warm.median_ms - profile.SumOfOperators());

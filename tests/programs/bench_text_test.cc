@@ -122,7 +122,7 @@ TEST_F(BenchTextTest, TheCostliestOperatorsComeFirstAndAddUp) {
             head +
                 "  2  Conv       w       5.0000  25.0%   9.5000     10.0 k     9.99  0.01\n"
                 "  1  Relu NHWC  z       2.0000  10.0%     1500          -        -     -\n"
-                "     1 others           1.0000   5.0%\n"
+                "     1 other            1.0000   5.0%\n"
                 "     overhead           2.0000  10.0%\n" +
                 types);
   const std::string one = Printed([] { PrintProfile(Profile(), 1); });
