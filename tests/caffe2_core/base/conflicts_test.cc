@@ -54,6 +54,20 @@ TEST(ConflictsTest, OfAModuleAreKeptForItsLoad) {
   EXPECT_EQ(Report(), "");
 }
 
+// A module may look something up several times while it is loaded.
+TEST(ConflictsTest, AllOfALoadAreKeptInOrder) {
+  ModuleLoading loading(TakeRecorded);
+  Record("a");
+  Record("b");
+  EXPECT_EQ(Report(), "");
+  Record("c");
+  EXPECT_EQ(Report(), "");
+  EXPECT_EQ(Report(), "");
+  Record("d");
+  EXPECT_THAT(loading.Finish(), ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(Report(), "");
+}
+
 TEST(ConflictsTest, OfTheProgramAreNotTheModules) {
   Record("a");
   try {

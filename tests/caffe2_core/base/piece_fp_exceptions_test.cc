@@ -51,5 +51,23 @@ TEST_F(PieceFpExceptionsTest, EarlierWorkOfAThreadRaisesNoFloatingPointException
   EXPECT_EQ(std::fetestexcept(FE_DIVBYZERO | FE_OVERFLOW), FE_OVERFLOW);
 }
 
+// What each of the pieces raised, however many run on one thread.
+TEST_F(PieceFpExceptionsTest, EveryPieceCounts) {
+  static constexpr int kRaised[] = {FE_OVERFLOW, 0, FE_DIVBYZERO, FE_INVALID, 0};
+  for (const int threads : {1, 2, 5}) {
+    for (int first = 0; first < 5; ++first) {
+      std::feclearexcept(FE_ALL_EXCEPT);
+      auto raise = [first](int piece) {
+        if (piece >= first) std::feraiseexcept(kRaised[piece]);
+      };
+      ThreadPool(threads).Run(5, PieceFunction(raise));
+      int want = 0;
+      for (int piece = first; piece < 5; ++piece) want |= kRaised[piece];
+      EXPECT_EQ(std::fetestexcept(FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID), want)
+          << threads << " " << first;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::piece_fp_exceptions_test
