@@ -437,5 +437,15 @@ TEST(OnnxRefusalsTest, NodesHaveNames) {
             std::vector<std::string>{"y"});
 }
 
+TEST(OnnxRefusalsTest, NetsOfAGraphWithoutANameHaveNone) {
+  onnx::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromString(
+      OnnxBytes(kX + "node { op_type: 'Exp' input: 'x' output: 'y' } " + kY, 18)));
+  proto.mutable_graph()->clear_name();
+  const OnnxModel model = ImportOnnxFromMemory(proto.SerializeAsString(), {});
+  EXPECT_EQ(model.predict_net.name(), "");
+  EXPECT_EQ(model.init_net.name(), "");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::import_refusals_test
