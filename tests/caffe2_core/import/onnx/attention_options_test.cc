@@ -121,6 +121,7 @@ Part Attended(const Part& q, const Part& k, const Part& v, const Scoring& scorin
 }
 
 void ExpectSame(const Workspace& ws, const std::string& blob, const Tensor& want) {
+  ASSERT_NE(ws.GetBlob(blob), nullptr) << blob;
   const Tensor& got = ws.GetBlob(blob)->Get<Tensor>();
   EXPECT_EQ(got.dims(), want.dims()) << blob;
   const std::vector<float> a = FloatsOf(got), b = FloatsOf(want);
