@@ -1,5 +1,6 @@
 #include "caffe2_core/io/int8_serializer.h"
 
+#include <climits>
 #include <cmath>
 
 #include "caffe2_core/model/predictor.h"
@@ -51,6 +52,22 @@ TEST(Int8SerializerTest, ReadsWhatItWrites) {
   EXPECT_EQ(blob.Get<Int8TensorCPU>().t.data<int32_t>()[1], 70000);
   DeserializeBlob(SerializeBlob(Quantized<uint8_t>({}, 1, 0), "q"), &blob);
   EXPECT_EQ(blob.Get<Int8TensorCPU>().t.numel(), 0);
+}
+
+TEST(Int8SerializerTest, KeepsEveryZeroPointAndScale) {
+  for (const int zero_point : {INT_MIN, -129, -1, 0, 1, 128, 255, 256, INT_MAX}) {
+    for (const float scale : {-0.5f, 0.0f, 1e-30f, 0.1f, 3e30f}) {
+      Blob blob;
+      DeserializeBlob(SerializeBlob(Quantized<uint8_t>({3}, scale, zero_point), "q"), &blob);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().zero_point, zero_point);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().scale, scale);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().t.data<uint8_t>()[0], 3);
+      DeserializeBlob(SerializeBlob(Quantized<int32_t>({-3}, scale, zero_point), "q"), &blob);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().zero_point, zero_point);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().scale, scale);
+      EXPECT_EQ(blob.Get<Int8TensorCPU>().t.data<int32_t>()[0], -3);
+    }
+  }
 }
 
 TEST(Int8SerializerTest, RejectsRecordsThatDescribeNoQuantizedTensor) {

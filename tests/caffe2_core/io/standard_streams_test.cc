@@ -205,5 +205,29 @@ TEST(StandardStreamsTest, StandardOutputIsWritten) {
   EXPECT_EQ(ReadWholeFile(path), "one Two");
 }
 
+// Lengths around those of the pieces of 1 MiB in which the content is copied.
+TEST(StandardStreamsTest, LongOutputIsWrittenWhole) {
+  constexpr size_t kPiece = 1 << 20;
+  for (const size_t size : {kPiece - 1, kPiece, kPiece + 1, 3 * kPiece + 5}) {
+    const TempDir dir;
+    const std::string path = dir.Write("out", "");
+    std::string want(size, '\0');
+    for (size_t i = 0; i < size; ++i) want[i] = static_cast<char>('a' + i % 23);
+    want.replace(0, 5, "BEGIN");
+    want.replace(size - 3, 3, "END");
+    EXPECT_EQ(InProcess([&] {
+                dup2(open(path.c_str(), O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+                AtomicFile file("-", AtomicFile::Existing::kReplace, AtomicFile::Order::kAnywhere);
+                file.Write(std::string(5, '?') + want.substr(5, size - 8) + "???");
+                file.Overwrite(static_cast<int64_t>(size) - 3, "END");
+                file.Overwrite(0, "BEGIN");
+                file.Commit();
+                return MakeString(file.size());
+              }),
+              MakeString(size));
+    EXPECT_TRUE(ReadWholeFile(path) == want) << size;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::standard_streams_test
