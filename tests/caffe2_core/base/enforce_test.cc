@@ -8,8 +8,10 @@
 #include <memory>
 #include <new>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace caffe2rt::enforce_test {
@@ -189,6 +191,29 @@ TEST(MakeStringTest, ManipulatorsApplyToLaterParts) {
   EXPECT_EQ(
       MakeString(255, ' ', std::hex, 255, std::setw(4), 1, ' ', std::setprecision(3), 1.23456),
       "255 ff   1 1.23");
+}
+
+template <class... Parts>
+std::string Streamed(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+// All parts as a stream of the standard library writes them, wherever the manipulators are.
+template <class... Parts>
+void ExpectAsStreamed(const Parts&... parts) {
+  EXPECT_EQ(MakeString(parts...), Streamed(parts...));
+}
+TEST(MakeStringTest, ManipulatorsApplyToEveryKindOfPart) {
+  const std::string word = "word";
+  const std::string_view view = "view";
+  ExpectAsStreamed(std::setw(6), "text", '|', std::setw(2), "text", '|', std::setw(6));
+  ExpectAsStreamed(std::left, std::setw(6), word, '|', std::right, std::setw(6), view, '|');
+  ExpectAsStreamed(word, std::setfill('*'), std::setw(3), 'c', std::setw(5), -12, std::setw(7), 1u);
+  ExpectAsStreamed(1, view, std::fixed, std::setprecision(1), 2.25, ' ', 0.05f, std::setw(9), 1e3);
+  ExpectAsStreamed(std::showbase, std::hex, 255, ' ', std::oct, int64_t{8}, std::dec, ' ', -1, "x");
+  EXPECT_EQ(MakeString(std::setw(8), std::vector<int>{1, 2}, '|'), "  [1, 2]|");
+  EXPECT_EQ(MakeString(1, Point{2, 3}, std::setw(3), "x"), "1<2;3>  x");
 }
 
 TEST(MakeStringTest, NamesANullPointerToText) {
