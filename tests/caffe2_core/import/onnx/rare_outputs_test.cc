@@ -174,6 +174,15 @@ TEST(RareOutputsTest, RegionsAreCroppedAndResized) {
          {crop(0.75, Text("coordinate_transformation_mode", "align_corners")),
           {x},
           {{"y", {1, 1, 1, 3}, {1, 3, 5}}}}});
+  // The regions and sizes of the last axes, or of the last one only.
+  const auto axes = [&](const std::vector<double>& region, const std::vector<int64_t>& sizes,
+                        const std::vector<int64_t>& which) {
+    return Reals("r", {static_cast<int64_t>(region.size())}, region) + List("s", sizes) +
+           Node("Resize", "xr-s", Text("mode", "linear") + mode + Ints("axes", which));
+  };
+  Check({{axes({0, 0.25, 1, 0.75}, {1, 3}, {2, 3}), {x}, {{"y", {1, 1, 1, 3}, {2, 3, 4}}}},
+         {axes({0.25, 0.75}, {3}, {3}), {x}, {{"y", {1, 1, 1, 3}, {2, 3, 4}}}},
+         {axes({0.5, 0, 1, 1}, {2, 1}, {3, 2}), {x}, {{"y", {1, 1, 1, 2}, {3, 5}}}}});
 }
 
 // --- constants ---
@@ -190,6 +199,9 @@ TEST(RareOutputsTest, ConstantsAreNumbersOrLists) {
          {constant("attribute { name: 'value_floats' type: FLOATS floats: [1.5, -2] } "),
           {x},
           {{"y", {2}, {1.5, -2}}}},
+         {constant("attribute { name: 'value_floats' type: FLOATS floats: 1.5 } "),
+          {x},
+          {{"y", {1}, {1.5}}}},
          {constant("attribute { name: 'value' type: TENSOR t { data_type: 7 dims: 1 dims: 2 "
                    "int64_data: [8, 9] } } "),
           {x},

@@ -2,6 +2,9 @@
 // of a run are those of ONNX's definitions.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <tuple>
+
 #include "tests/caffe2_core/import/onnx/imported_onnx.h"
 #include "tests/caffe2_core/import/onnx/node_forms.h"
 
@@ -120,6 +123,48 @@ TEST(SymbolicShapesTest, NumbersForDimensionsMakeShapesFixed) {
   EXPECT_EQ(model.output_dims.at("y"), (std::vector<int64_t>{-1, 3}));
   EXPECT_EQ(model.inputs[0].dims, (std::vector<int64_t>{3, -1}));
   EXPECT_EQ(model.inputs[0].symbols, (std::vector<std::string>{"n", "m"}));
+}
+
+// Dims that stay in their place, beside others that are known: all of them may be open.
+TEST(SymbolicShapesTest, SeveralOpenDimsStayInTheirPlace) {
+  const std::string parts = List("i", {0}) + List("j", {2, 3}) + List("k", {1}) + List("t", {2}) +
+                            Node("Shape", "x", "", "s") + Node("Gather", "si", "", "a") +
+                            Node("Gather", "sj", "", "b") + Node("Gather", "sk", "", "c");
+  using Dims = std::vector<int64_t>;
+  const struct {
+    std::string wanted;  // the parts of the new shape
+    std::function<Dims(int64_t n, int64_t h, int64_t w)> dims;
+  } rows[] = {
+      {"atbt",
+       [](int64_t n, int64_t h, int64_t w) {
+         return Dims{n, 2, h, w, 2};
+       }},
+      {"acb",
+       [](int64_t n, int64_t h, int64_t w) {
+         return Dims{n, 4, h, w};
+       }},
+      {"attb",
+       [](int64_t n, int64_t h, int64_t w) {
+         return Dims{n, 2, 2, h, w};
+       }},
+      {"bca",
+       [](int64_t n, int64_t h, int64_t w) {
+         return Dims{h, w, 4, n};
+       }},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.wanted);
+    const std::string bytes = OnnxBytes(OnnxValue("input", "x", {"n", "4", "h", "w"}) + parts +
+                                            Node("Concat", row.wanted, Int("axis", 0), "e") +
+                                            Node("Reshape", "xe") + "output { name: 'y' }",
+                                        18);
+    ASSERT_EQ(OnnxImportError(bytes), "");
+    for (const auto& [n, h, w] : {std::tuple<int64_t, int64_t, int64_t>(2, 3, 5), {1, 1, 1}}) {
+      const std::vector<float> x(static_cast<size_t>(4 * n * h * w), 1);
+      EXPECT_EQ(RunOnnxBytes(bytes, {{"x", FloatTensor({n, 4, h, w}, x)}}, "y").dims(),
+                row.dims(n, h, w));
+    }
+  }
 }
 
 // A node that needs the sizes of an image keeps the model from other sizes, but not from other batches.
