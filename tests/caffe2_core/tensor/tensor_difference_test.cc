@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -136,6 +137,19 @@ TEST(TensorDifferenceTest, ReportsOtherShapesAndTypes) {
   EXPECT_FALSE(types.within());
   EXPECT_EQ(CompareTensors(Tensor(CPU), Vector<float>({1}), {}).mismatch,
             "a tensor without shape instead of a tensor");
+  // Also of tensors that have as many elements, or none.
+  using Dims = std::vector<int64_t>;
+  const auto compared = [](const Dims& first, const Dims& second) {
+    Tensor a(first, CPU), b(second, CPU);
+    std::fill_n(a.mutable_data<float>(), a.numel(), 1.0f);
+    std::fill_n(b.mutable_data<float>(), b.numel(), 1.0f);
+    return CompareTensors(a, b, {}).mismatch;
+  };
+  EXPECT_EQ(compared({0, 2}, {2, 0}), "shape [0, 2] instead of [2, 0]");
+  EXPECT_EQ(compared({0}, {0, 1}), "shape [0] instead of [0, 1]");
+  EXPECT_EQ(compared({2, 3}, {3, 2}), "shape [2, 3] instead of [3, 2]");
+  EXPECT_EQ(compared({}, {1}), "shape [] instead of [1]");
+  EXPECT_EQ(compared({0, 3}, {0, 3}), "");
 }
 
 TEST(TensorDifferenceTest, ComparesNumbersOfOtherTypesOnDemand) {
