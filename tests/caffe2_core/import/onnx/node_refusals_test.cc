@@ -77,6 +77,9 @@ TEST(NodeRefusalsTest, Windows) {
   Check(
       {{pool(""), ""},
        {pool(Ints("strides", {1})), "numbers in attribute \"strides\": got 1, want 2"},
+       {pool(Ints("strides", {1, 1, 1})), "numbers in attribute \"strides\": got 3, want 2"},
+       {pool(Ints("dilations", {1, 1, 1})), "argument dilations has 3 numbers, want 2"},
+       {pool(Ints("pads", {0, 0, 0, 0, 0})), "argument pads has 5 numbers, want 4"},
        {pool(Ints("strides", {0, 1})), "kernel 2, stride 0, dilation 1: want at least 1"},
        {pool(Ints("strides", {1, 2147483648})),
         "a kernel, stride or dilation is larger than 2147483647"},
