@@ -67,6 +67,26 @@ class FallbackTestFileOp final : public Operator<CPUContext> {
     return true;
   }
 };
+// Writes its output and then fails unless input 0 is 1.
+class FallbackTestFailOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const float x = *Input(0).data<float>();
+    *OutputData<float>(0, {}) = x + 1;
+    return x == 1;
+  }
+};
+class FallbackTestObserver final : public ObserverBase<OperatorBase> {
+ public:
+  FallbackTestObserver(OperatorBase* op, std::string* calls)
+      : ObserverBase<OperatorBase>(op), calls_(*calls) {}
+  void Start() override { calls_ += "start "; }
+  void Stop() override { calls_ += "stop "; }
+
+ private:
+  std::string& calls_;
+};
 
 OPERATOR_SCHEMA(FallbackTest).NumInputs(1, 2).NumOutputs(1, 2).AllowInplace({{0, 0}});
 OPERATOR_SCHEMA(FallbackTestSkip).NumInputs(1).NumOutputs(2);
@@ -74,6 +94,7 @@ OPERATOR_SCHEMA(FallbackTestText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSkipText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSeed).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestDraw).NumInputs(0).NumOutputs(1);
+OPERATOR_SCHEMA(FallbackTestFail).NumInputs(1).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestFile).NumInputs(0).NumOutputs(1).AccessesFiles();
 REGISTER_CPU_OPERATOR(FallbackTest, FallbackTestOp);
 REGISTER_CUDA_OPERATOR(FallbackTest, GPUFallbackOpEx<>);
@@ -83,6 +104,7 @@ REGISTER_CUDA_OPERATOR(FallbackTestSkipText, GPUFallbackOp<FallbackTestTextOp, S
 REGISTER_CUDA_OPERATOR(FallbackTestSeed, GPUFallbackOp<FallbackTestSeedOp>);
 REGISTER_CPU_OPERATOR(FallbackTestDraw, FallbackTestDrawOp);
 REGISTER_CUDA_OPERATOR(FallbackTestDraw, GPUFallbackOpEx<>);
+REGISTER_CUDA_OPERATOR(FallbackTestFail, GPUFallbackOp<FallbackTestFailOp>);
 REGISTER_CUDA_OPERATOR(FallbackTestFile, GPUFallbackOp<FallbackTestFileOp>);
 
 class GPUFallbackTest : public testing::Test {
@@ -191,6 +213,22 @@ TEST_F(GPUFallbackTest, KeepsTheSeedAndNothingElseOfTheDevice) {
   Run(R"(type: "FallbackTestSeed" output: "Y" device_option { device_id: 1 random_seed: 12 })");
   const Tensor host(BlobGetTensor(*ws_.GetBlob("Y"), CUDA), CPU);
   EXPECT_EQ(*host.data<int>(), 12);
+}
+
+// The outputs of a run that fails are those of the run before; observers see its end.
+TEST_F(GPUFallbackTest, KeepsItsOutputsAndStopsObserversIfTheOperatorFails) {
+  FeedCuda("X", {1});
+  OperatorDef def = ParseOp(R"(type: "FallbackTestFail" input: "X" output: "Y")");
+  def.mutable_device_option()->set_device_type(CUDA);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, &ws_);
+  std::string calls;
+  op->AttachObserver(std::make_unique<FallbackTestObserver>(op.get(), &calls));
+  EXPECT_TRUE(op->Run());
+  EXPECT_EQ(Values("Y"), (Floats{2}));
+  FeedCuda("X", {5});
+  EXPECT_FALSE(op->Run());
+  EXPECT_EQ(Values("Y"), (Floats{2}));
+  EXPECT_EQ(calls, "start stop start stop ");
 }
 
 TEST_F(GPUFallbackTest, DrawsTheNumbersThatItDrawsOnTheCpu) {

@@ -133,6 +133,14 @@ TEST(ConvTransposeTest, ADilationIsAnError) {
   EXPECT_EQ(DimsOf(ws, "Y"), (std::vector<int64_t>{1, 1, 3, 3}));
   ExpectThrows([&] { RunOp(&ws, op + R"(arg { name: "dilation" i: 2 })"); },
                "the dilation of a transposed convolution is 2, want 1");
+  // In Conv, 0 reads the same pixel for each tap.
+  ExpectThrows([&] { RunOp(&ws, op + R"(arg { name: "dilation" i: 0 })"); },
+               "the dilation of a transposed convolution is 0, want 1");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, op + R"(arg { name: "dilation_h" i: 1 } arg { name: "dilation_w" i: 3 })");
+      },
+      "the dilation of a transposed convolution is 3, want 1");
 }
 
 }  // namespace
