@@ -39,7 +39,7 @@ TEST(RequantizationTest, AgreesWithExactArithmetic) {
     const int bits = static_cast<int>(generator() % 31);
     const int32_t sum = static_cast<int32_t>(generator()) >> bits;
     const float factor = std::ldexp(0.5f + static_cast<float>(generator() >> 9) * 0x1p-24f,
-                                    -static_cast<int>(generator() % 31));
+                                    -static_cast<int>(generator() % 33));
     const int zero_point = static_cast<int>(generator() % 256);
     ASSERT_EQ(Requantized(sum, factor, zero_point), ExpectedElement(sum, factor, zero_point))
         << sum << " * " << factor << " + " << zero_point;
