@@ -1,5 +1,6 @@
 // Int8Flatten, Int8Reshape, Int8Slice, Int8Transpose, Int8Concat, Int8ChannelShuffle,
 // Int8ResizeNearest: operators that only move elements.
+#include <limits>
 #include <memory>
 
 #include "caffe2_core/runtime/operator_registry.h"
@@ -214,8 +215,11 @@ TEST(Int8ResizeNearestTest, CopiesTheNearestPixel) {
   ExpectMoved(&ws, resize(0.1f, 1), {1, 0, 2, 2}, {});
   ExpectMoved(&ws, Move("Int8ResizeNearest", IntsArg("output_size", {2, 5})), {1, 2, 4, 2},
               {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7});
-  for (const float scale : {0.0f, -1.0f}) {
-    ExpectMoveThrows(&ws, resize(scale, 1), "want above 0 and finite");
+  for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+    ExpectMoveThrows(&ws, resize(scale, 1), "\"height_scale\" is");
+    ExpectMoveThrows(&ws, resize(1, scale), "\"width_scale\" is");
+    ExpectMoveThrows(&ws, resize(1, scale), "want above 0 and finite");
   }
   ExpectMoveThrows(&ws, resize(1e20f, 1), "pixels, want at least 0 and below");
   ExpectMoveThrows(&ws, Move("Int8ResizeNearest", IntsArg("output_size", {2})), "two numbers");
