@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "contexts/cpu/cpu_context.h"
 #include "operators/math/binary.h"
@@ -209,6 +211,81 @@ TEST(BlasCallsTest, MultipliesOtherElementsAndBatches) {
   CopyMatrix<float, CPUContext>(1, 2, p, 0, copy.data(), 0, &context);
   EXPECT_THAT(copy, ElementsAre(1, 2));
   CopyMatrix<float, CPUContext>(0, 2, nullptr, 0, nullptr, 0, &context);
+}
+
+// Each batch is alpha op(A) op(B) + beta C, however the matrices are given.
+TEST(BlasCallsTest, EachMatrixOfABatchIsScaledAndAdded) {
+  CPUContext context;
+  constexpr int64_t kBatch = 3, kM = 2, kN = 4, kK = 3, kGap = 5;
+  constexpr int64_t kA = kM * kK, kB = kK * kN, kC = kM * kN;
+  std::vector<float> a, b, c;
+  for (int64_t i = 0; i < kBatch * (kA + kGap); ++i) a.push_back(static_cast<float>(i * 5 % 7 - 3));
+  for (int64_t i = 0; i < kBatch * (kB + kGap); ++i)
+    b.push_back(static_cast<float>(i * 3 % 11 - 5));
+  for (int64_t i = 0; i < kBatch * (kC + kGap); ++i) c.push_back(static_cast<float>(i % 13 - 6));
+  for (const int trans_a : {kNoTrans, kTrans}) {
+    for (const int trans_b : {kNoTrans, kTrans}) {
+      for (const float beta : {0.f, 1.f, -2.f}) {
+        for (const int64_t gap : {int64_t{0}, kGap}) {
+          SCOPED_TRACE(MakeString(trans_a, " ", trans_b, " ", beta, " ", gap));
+          std::vector<float> want = c;
+          for (int64_t i = 0; i < kBatch * kC; ++i) {
+            const int64_t batch = i / kC, row = i % kC / kN, column = i % kN;
+            const auto at = [&](const std::vector<float>& x, int64_t size, int64_t place) {
+              return x[static_cast<size_t>(batch * (size + gap) + place)];
+            };
+            float sum = 0;
+            for (int64_t k = 0; k < kK; ++k) {
+              sum += at(a, kA, trans_a == kTrans ? k * kM + row : row * kK + k) *
+                     at(b, kB, trans_b == kTrans ? column * kK + k : k * kN + column);
+            }
+            float& y = want[static_cast<size_t>(batch * (kC + gap) + i % kC)];
+            y = 0.5f * sum + beta * y;
+          }
+          std::vector<float> strided = c, pointed = c;
+          GemmStridedBatched<float, CPUContext>(trans_a, trans_b, kBatch, kM, kN, kK, 0.5f,
+                                                a.data(), kA + gap, b.data(), kB + gap, beta,
+                                                strided.data(), kC + gap, &context);
+          EXPECT_EQ(strided, want);
+          const float *as[kBatch], *bs[kBatch];
+          float* cs[kBatch];
+          for (int64_t i = 0; i < kBatch; ++i) {
+            as[i] = a.data() + i * (kA + gap);
+            bs[i] = b.data() + i * (kB + gap);
+            cs[i] = pointed.data() + i * (kC + gap);
+          }
+          GemmBatched<float, CPUContext>(trans_a, trans_b, kBatch, kM, kN, kK, 0.5f, as, bs, beta,
+                                         cs, &context);
+          EXPECT_EQ(pointed, want);
+          if (gap != 0) continue;
+          std::vector<float> adjacent = c;
+          GemmBatched<float, CPUContext>(trans_a, trans_b, kBatch, kM, kN, kK, 0.5f, a.data(),
+                                         b.data(), beta, adjacent.data(), &context);
+          EXPECT_EQ(adjacent, want);
+        }
+      }
+    }
+  }
+}
+
+TEST(BroadcastCallsTest, SizesAreEqualOrOne) {
+  CPUContext context;
+  static float x[36] = {}, y[36] = {};
+  for (int a = 0; a <= 6; ++a) {
+    for (int b = 0; b <= 6; ++b) {
+      const int first[] = {2, a}, second[] = {b};
+      const std::string error =
+          a == b || a == 1 || b == 1 ? "" : MakeString("dims ", a, " and ", b, " do not broadcast");
+      std::string message;
+      try {
+        Add<float, CPUContext>(2, first, 1, second, x, x, y, &context);
+      } catch (const EnforceNotMet& caught) {
+        message = caught.message();
+      }
+      EXPECT_EQ(message.empty(), error.empty()) << a << " " << b << ": " << message;
+      EXPECT_NE(message.find(error), std::string::npos) << message;
+    }
+  }
 }
 
 TEST(ReductionCallsTest, ReducesOtherElementsAndEmptyArrays) {

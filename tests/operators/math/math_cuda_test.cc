@@ -1,6 +1,7 @@
 // Compares the math:: functions for a CUDAContext with those for a CPUContext, which have their own
 // tests.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -204,11 +205,16 @@ TEST_F(MathCudaTest, CombinesTruths) {
 }
 
 TEST_F(MathCudaTest, RejectsShapesThatDoNotBroadcast) {
-  const int a[] = {2, 3}, b[] = {2};
-  const std::string error = test::ErrorOf([&] {
-    Add<float, CUDAContext>(2, a, 1, b, nullptr, nullptr, static_cast<float*>(nullptr), &cuda_);
-  });
-  EXPECT_NE(error.find("dims 3 and 2 do not broadcast"), std::string::npos) << error;
+  const int a[] = {2, 3}, b[] = {2}, c[] = {6}, none[] = {0};
+  const auto error = [&](const int* last) {
+    return test::ErrorOf([&] {
+      Add<float, CUDAContext>(2, a, 1, last, nullptr, nullptr, static_cast<float*>(nullptr),
+                              &cuda_);
+    });
+  };
+  EXPECT_THAT(error(b), testing::HasSubstr("dims 3 and 2 do not broadcast"));
+  EXPECT_THAT(error(c), testing::HasSubstr("dims 3 and 6 do not broadcast"));
+  EXPECT_THAT(error(none), testing::HasSubstr("dims 3 and 0 do not broadcast"));
 }
 
 TEST_F(MathCudaTest, AddsToRowsAndColumnsInPlace) {
