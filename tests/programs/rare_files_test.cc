@@ -29,9 +29,10 @@ class RareFilesTest : public ProgramFolder {
  protected:
   // Writes a database of blobs in this order.
   void WriteBlobs(const std::string& name,
-                  const std::vector<std::pair<std::string, const Blob*>>& blobs) const {
-    fs::remove(dir_.path(name));
-    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path(name), db::NEW);
+                  const std::vector<std::pair<std::string, const Blob*>>& blobs,
+                  const std::string& type = "minidb") const {
+    fs::remove_all(dir_.path(name));
+    const std::unique_ptr<db::DB> database = db::OpenDB(type, dir_.path(name), db::NEW);
     const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
     for (const auto& [key, blob] : blobs) transaction->Put(key, SerializeBlob(*blob, key));
     transaction->Commit();
@@ -187,7 +188,7 @@ constexpr char kMeta[] = R"(
     blobs { key: "PARAMETERS_BLOB_TYPE" value: "w" })";
 
 // The nets of a predictor may stand behind its weights.
-TEST_F(RareFilesTest, APredictorIsKnownByAnyOfItsRecords) {
+TEST_F(RareFilesTest, APredictorIsKnownByAnyOfItsRecordsInEachDatabase) {
   MetaNetDef meta;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kMeta, &meta));
   Blob nets, w, more;
@@ -198,15 +199,17 @@ TEST_F(RareFilesTest, APredictorIsKnownByAnyOfItsRecords) {
   for (const auto& records : {std::vector{first, {"w", &w}, {"more", &more}},
                               {{"w", &w}, first, {"more", &more}},
                               {{"more", &more}, {"w", &w}, first}}) {
-    WriteBlobs("p.minidb", records);
-    EXPECT_THAT(Out({"check", "DIR/p.minidb", "--input", "x=2"}),
-                HasSubstr("DIR/p.minidb: PREDICT_NET_TYPE: net \"p\": fine\n"));
-    EXPECT_THAT(Out({"inspect", "DIR/p.minidb", "--input", "x=2"}), HasSubstr("Mul"));
-    EXPECT_THAT(Out({"run", "--predictor", "DIR/p.minidb", "--input", "x=[5,7]"}),
-                HasSubstr("\n  15 21\n"));
-    EXPECT_EQ(JsonAt(Out({"compare", "DIR/p.minidb", "DIR/p.minidb", "--input", "x=2", "--json"}),
-                     "/within"),
-              "true");
+    for (const char* type : {"minidb", "leveldb", "lmdb"}) {
+      const std::string path = "DIR/p."s + type;
+      WriteBlobs("p."s + type, records, type);
+      EXPECT_THAT(Out({"check", path, "--input", "x=2"}),
+                  HasSubstr(path + ": PREDICT_NET_TYPE: net \"p\": fine\n"));
+      EXPECT_THAT(Out({"inspect", path, "--input", "x=2"}), HasSubstr("Mul"));
+      EXPECT_THAT(Out({"run", "--predictor", path, "--input", "x=[5,7]"}),
+                  HasSubstr("\n  15 21\n"));
+      EXPECT_EQ(JsonAt(Out({"compare", path, path, "--input", "x=2", "--json"}), "/within"),
+                "true");
+    }
   }
   // Without nets it is a database of tensors.
   WriteBlobs("p.minidb", {{"w", &w}, {"!META_NET_DEF", &more}, {"my!!META_NET_DEF", &nets}});
