@@ -69,6 +69,16 @@ TEST_F(InputDetailsTest, AFileFeedsAllTensorsThatItNames) {
             R"("b""both.npz" "a""one.npz" [80])");
   EXPECT_EQ(Sum({"--input", "a=DIR/both.pbtxt", "--input", "b=DIR/a.pbtxt"}),
             R"("a""both.pbtxt" "b""a.pbtxt" [6])");
+  // The beginning of the archive does not show that it has arrays.
+  WriteNpz(dir_.path("long.npz"), {{std::string(2000, 'z'), a}, {"a", b}, {"b", a}});
+  EXPECT_EQ(Sum({"--input", "a=DIR/long.npz", "--input", "b=DIR/long.npz"}),
+            R"("a""long.npz" "b""long.npz" [43])");
+  WriteNpz(dir_.path("long.npz"), {});
+  const ProgramResult none =
+      Run({"run", "--predict-net", "DIR/two.pbtxt", "--input", "a=DIR/long.npz"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, StartsWith("caffe2: file \"DIR/long.npz\" contains 0 tensors, none of "
+                                   "them named \"a\""));
   const ProgramResult twice = Run({"run", "--predict-net", "DIR/two.pbtxt", "--input",
                                    "DIR/both.npz", "--input", "a=[1]"});
   EXPECT_EQ(twice.code, 2);
