@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_folder.h"
@@ -57,6 +58,28 @@ TEST(ProgramMainTest, ReturnsTheCodeAndReportsErrors) {
     EXPECT_EXIT(Start(row.words), ExitedWithCode(row.code), row.text)
         << ::testing::PrintToString(row.words);
   }
+}
+
+// Only a lack of memory ends a program with an error wherever it occurs.
+int EndOtherThread(const CommandLine& line) {
+  std::thread([&] { throw line.Text("code"); }).join();
+  return 0;
+}
+
+[[noreturn]] void StartThread() {
+  std::string program = "program";
+  char* argv[] = {program.data(), nullptr};
+  std::exit(ProgramMain({.name = "example",
+                         .purpose = "throws",
+                         .usage = "",
+                         .options = {},
+                         .notes = "",
+                         .run = &EndOtherThread},
+                        1, argv));
+}
+
+TEST(ProgramMainTest, AnExceptionThatNothingCatchesAborts) {
+  EXPECT_EXIT(StartThread(), KilledBySignal(SIGABRT), "");
 }
 
 // A program that is ended while it writes a folder.
