@@ -78,12 +78,14 @@ TEST_F(DatabaseOptionsTest, LimitEndsEachDataSet) {
                  {{"images", "DIR/pets"}, {"0", "1", "2", "3", "4", "5"}}};
   int number = 0;
   for (const auto& source : sources) {
-    for (const char* limit : {"2", "0", "9"}) {
-      SCOPED_TRACE(source.source[0] + " " + limit);
+    for (const size_t limit : {size_t{2}, source.labels.size() - 1, source.labels.size(),
+                               source.labels.size() + 1, size_t{0}}) {
+      SCOPED_TRACE(source.source[0] + " " + std::to_string(limit));
       const std::string db = "DIR/" + std::to_string(number++) + ".minidb";
       const Words words = Joined(Joined({"db", "make"}, source.source),
-                                 {"--output", db, "--limit", limit});
-      const size_t count = *limit == '2' ? 2 : source.labels.size();
+                                 {"--output", db, "--limit", std::to_string(limit)});
+      const size_t count =
+          limit == 0 ? source.labels.size() : std::min(limit, source.labels.size());
       EXPECT_EQ(Out(words), db + ": " + std::to_string(count) + " records\n");
       EXPECT_EQ(Labels(db), Words(source.labels.begin(),
                                   source.labels.begin() + static_cast<ptrdiff_t>(count)));
