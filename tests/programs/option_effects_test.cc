@@ -177,12 +177,17 @@ class PlanOptionsTest : public OptionEffectsTest {
     WriteNpy(dir_.path("x.npy"), x);
     const std::string y = Array<int64_t>("y.npy", {0, 1, 0, 1});
     Text({"db", "make", "arrays", dir_.path("x.npy"), y, "--output", dir_.path("data.minidb")});
+    Define("");
+  }
+  // `optimizer` is what the definition states about it beside its type and rate.
+  void Define(const std::string& optimizer) const {
     dir_.Write("t.pbtxt", R"(
         name: "t" input { batch_size: 2 }
         net { op { type: "FC" input: ["data", "w", "b"] output: "y" }
               op { type: "SoftmaxWithLoss" input: ["y", "label"] output: ["p", "loss"] } }
         param { name: "w" dims: [2, 2] fill: "XavierFill" } param { name: "b" dims: 2 } loss: "loss"
-        optimizer { type: "sgd" rate: 0.25 })");
+        optimizer { type: "sgd" rate: 0.25 )" +
+                              optimizer + "}");
   }
   PlanDef Plan(const std::vector<std::string>& options) const {
     const std::string file = dir_.path("plan.pbtxt");
@@ -234,6 +239,15 @@ TEST_F(PlanOptionsTest, OptionsOfTheOptimizerReplaceThoseOfTheDefinition) {
                                    {"rmsprop", "RmsProp"}}) {
     EXPECT_THAT(Types(Plan({"--optimizer", name})), ::testing::Contains(type));
   }
+  // Also by nothing.
+  Define("momentum: 0.75 weight_decay: 0.125");
+  EXPECT_THAT(Arguments(Plan({}), "ConstantFill", "value"), ::testing::Contains(0.125f));
+  EXPECT_THAT(Arguments(Plan({"--weight-decay", "0"}), "ConstantFill", "value"),
+              Not(::testing::Contains(0.125f)));
+  EXPECT_THAT(Arguments(Plan({"--momentum", "0"}), "ConstantFill", "value"),
+              ::testing::Contains(0.125f));
+  EXPECT_EQ(Types(Plan({"--momentum", "0", "--weight-decay", "0"})), Types(plain));
+  Define("");
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--rate", "1,2"}, "option --rate is \"1,2\", want one number"},
       {{"--momentum", "a"}, "option --momentum is \"a\", want comma-separated numbers"},
