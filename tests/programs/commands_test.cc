@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
@@ -355,17 +356,28 @@ TEST(PlanProgramTest, FailsWithTheNetsReason) {
 
 TEST(PlanProgramTest, WarnsOnceOfTooManyWorkers) {
   const TempDir dir;
-  const std::string net = R"( type: "dag" num_workers: 3
+  const std::string fill = R"(
       op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } })";
-  const std::string plan = dir.Write(
-      "plan.pbtxt", "name: \"p\" network { name: \"a\"" + net + "} network { name: \"b\"" + net +
-                        "} execution_step { network: \"a\" network: \"b\" }");
-  const ProgramResult result = RunCaffe2({"plan", plan, "--threads", "2"});
-  EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.err,
-            "caffe2: warning: net \"a\" asks for 3 workers and gets the 2 threads of the pool: "
-            "SetNumThreads or --threads sets their number\n");
-  EXPECT_EQ(RunCaffe2({"plan", plan, "--threads", "3"}).err, "");
+  const std::string few = R"( type: "dag" num_workers: 2)" + fill,
+                    many = R"( type: "dag" num_workers: 3)" + fill;
+  const auto warning = [](const std::string& net) {
+    return "caffe2: warning: net \"" + net +
+           "\" asks for 3 workers and gets the 2 threads of the pool: SetNumThreads or --threads "
+           "sets their number\n";
+  };
+  for (const auto& [a, b, message] : {std::tuple(many, many, warning("a")),
+                                      {many, fill, warning("a")},
+                                      {fill, many, warning("b")},
+                                      {few, many, warning("b")},
+                                      {few, fill, ""}}) {
+    const std::string plan = dir.Write(
+        "plan.pbtxt", "name: \"p\" network { name: \"a\"" + a + "} network { name: \"b\"" + b +
+                          "} execution_step { network: \"a\" network: \"b\" }");
+    const ProgramResult result = RunCaffe2({"plan", plan, "--threads", "2"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err, message);
+    EXPECT_EQ(RunCaffe2({"plan", plan, "--threads", "3"}).err, "");
+  }
 }
 
 TEST(DevicesProgramTest, ListsTheCpu) {
