@@ -107,6 +107,11 @@ TEST_F(StatedFactsTest, MemoryOfOnnxModelsCountsTheGivenSizes) {
     EXPECT_EQ(JsonAt(json, "/nets/0/memory/activation_bytes"), std::to_string(2 * n * 16 * 4))
         << json;
   }
+  // The last size of a dimension counts, as the last value of any other option does.
+  EXPECT_EQ(
+      JsonAt(Out({"inspect", "DIR/m.onnx", "--memory", "--dim", "n=5", "--dim", "n=3", "--json"}),
+             "/nets/0/memory/activation_bytes"),
+      std::to_string(2 * 3 * 16 * 4));
 }
 
 TEST_F(StatedFactsTest, StatsPrintTheNumberOfNaN) {
