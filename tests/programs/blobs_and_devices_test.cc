@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -242,6 +243,34 @@ TEST_F(ArrivingImagesTest, ANamedPipeIsReadImageByImage) {
       "{ cat b.png > p & } && PROGRAM run --predict-net net.pbtxt --image x=p --json-lines");
   EXPECT_EQ(named.out, Line("image 1 of p", 4));
   EXPECT_EQ(Shell("PROGRAM run --predict-net net.pbtxt --image - --json-lines < /dev/null").out, "");
+}
+
+// Images that follow each other in a pipe, each of more than a pipe holds.
+TEST_F(ArrivingImagesTest, LargeImagesFollowEachOther) {
+  constexpr int kWidth = 240, kHeight = 200;
+  std::vector<uint8_t> noise(size_t{3} * kWidth * kHeight);
+  std::mt19937 random(5);
+  for (uint8_t& byte : noise) byte = static_cast<uint8_t>(random());
+  dir_.Write("large.png", "");
+  SavePng(dir_.path("large.png"), {.width = kWidth, .height = kHeight, .rgb = noise});
+  ASSERT_GT(ReadWholeFile(dir_.path("large.png")).size(), 100'000u);
+  const std::string large = "[1,3,200,240]", small = "[1,3,1,1]";
+  const struct {
+    const char* files;
+    std::vector<std::string> dims;
+  } rows[] = {{"large.png large.png", {large, large}},
+              {"a.png large.png b.png", {small, large, small}},
+              {"large.png a.png large.png large.png b.png", {large, small, large, large, small}}};
+  for (const auto& row : rows) {
+    const ProgramResult result =
+        Shell("cat "s + row.files + " | PROGRAM run --predict-net net.pbtxt --image - --json");
+    EXPECT_EQ(result.code, 0) << result.err;
+    ASSERT_EQ(JsonSize(result.out, "/images"), row.dims.size()) << row.files;
+    for (size_t i = 0; i < row.dims.size(); ++i) {
+      EXPECT_EQ(JsonAt(result.out, "/images/" + std::to_string(i) + "/outputs/0/dims"),
+                row.dims[i]);
+    }
+  }
 }
 
 // What arrived before is written, if the images are not counted first.
