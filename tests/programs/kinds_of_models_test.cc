@@ -114,7 +114,10 @@ TEST_F(KindsOfModelsTest, OptionsOfRunsApplyToEach) {
     EXPECT_EQ(JsonAt(report, "/deterministic"), "true");
     EXPECT_EQ(JsonAt(report, "/operators/0/type"), "\"Conv\"");
     EXPECT_EQ(ReadNpz(dir_.path("y.npz")).at(0).second.data<float>()[1], -3.5f);
-    const std::string watched = Out(Joined(run, {"--stats", "--fetch", "all"}));
+    // Operators that are watched run in order.
+    const std::string watched = Out(Joined(run, {"--stats", "--fetch", "all", "--executor", "dag",
+                                                 "--threads", "2", "--receipt", "DIR/w"}));
+    EXPECT_EQ(JsonAt(ReadWholeFile(dir_.path("w")), "/executor"), "\"simple\"");
     EXPECT_EQ(JsonSize(watched, "/stats"), 3u);
     EXPECT_EQ(JsonAt(watched, "/stats/2/min") + " " + JsonAt(watched, "/stats/2/max"), "-3.5 5");
     EXPECT_EQ(JsonAt(watched, "/outputs/0/values"), "[1,-2,3,0.5]");
