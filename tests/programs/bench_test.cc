@@ -271,7 +271,8 @@ TEST_F(BenchProgramTest, ExplainsWhichKernelsRun) {
   const std::string table =
       MakeString("# caffe2rt convolution table, version 1\n", IsaName(CpuIsa()),
                  "\tNCHW\t1x4x6x6\t8\t1x1\t1x1\t0x0\t0x0\t1x1\t1\tim2col\t7.5\n");
-  const std::vector<std::string> options = {"--explain", "--tuning", dir_.Write("t.tsv", table)};
+  const std::vector<std::string> options = {"--explain", "--tuning", dir_.Write("t.tsv", table),
+                                            "--threads", "1"};
   const ProgramResult text = Bench(options);
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out,
