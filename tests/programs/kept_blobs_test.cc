@@ -142,6 +142,35 @@ TEST_F(KeptBlobsTest, FilesThatTheNetOverwritesRunInBatches) {
   }
 }
 
+// Files of one shape and of several types.
+TEST_F(KeptBlobsTest, ABatchHasOneType) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: "x" external_output: "y"
+      op { type: "Copy" input: "x" output: "y" })");
+  const std::string types = "fdifdfdi";  // float, double, int32
+  Tensor number(std::vector<int64_t>{1, 1}, CPU);
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string name = "in/" + std::to_string(i) + ".npy";
+    Array(name, {1, 1}, {static_cast<float>(i)});
+    if (types[i] == 'f') continue;
+    if (types[i] == 'd') number.mutable_data<double>()[0] = static_cast<double>(i);
+    if (types[i] == 'i') number.mutable_data<int32_t>()[0] = static_cast<int32_t>(i);
+    WriteNpy(dir_.path(name), number);
+  }
+  for (const char* batch : {"1", "2", "3"}) {
+    const ProgramResult result = Run(
+        {"run", "--predict-net", "DIR/net.pbtxt", "--image", "DIR/in", "--batch", batch, "--json"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_EQ(result.err, "") << batch;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const std::string output = "/images/" + std::to_string(i) + "/outputs/0";
+      EXPECT_EQ(JsonAt(result.out, output + "/type"), types[i] == 'f'   ? "\"float\""
+                                                      : types[i] == 'd' ? "\"double\""
+                                                                        : "\"int32\"");
+      EXPECT_EQ(JsonAt(result.out, output + "/values"), "[" + std::to_string(i) + "]");
+    }
+  }
+}
+
 // Rows depend on the others of their batch, or are one for the whole batch. That is reported once, and each file runs alone.
 TEST_F(KeptBlobsTest, ANetWhoseRowsDependOnOthersIsReportedOnce) {
   const std::string most = R"(external_input: "x" external_output: "y"
