@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "caffe2_core/import/onnx/onnx_import.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -50,7 +51,9 @@ class OnnxModelsTest : public ::testing::Test {
 
 // x is [[0, 1], [2, 3]], y is [15, 31].
 TEST_F(OnnxModelsTest, RunsOnArraysAndOnTensorsOfOnnx) {
-  for (const std::string& input : {array_, tensor_}) {
+  const std::string other = dir_.path("x.tensor");  // known by its fields
+  std::filesystem::copy(tensor_, other);
+  for (const std::string& input : {array_, tensor_, other}) {
     const std::string folder = dir_.path("out");
     const ProgramResult result =
         RunCaffe2({"run", model_, "--input", "x=" + input, "--output", folder});
