@@ -302,7 +302,8 @@ TEST_F(InspectDetailsTest, TheCpuHasTheCoresOfTheProcess) {
   EXPECT_EQ(JsonAt(json, "/0/cores"), cores);
   EXPECT_EQ(JsonAt(json, "/0/instruction_set"), "\"" + isa + "\"");
   EXPECT_THAT(Out({"devices", "--memory-limit", "3G"}),
-              ContainsRegex("^CPU \\(device type 0\\): " + cores + " cores, " + isa +
+              ContainsRegex("^CPU \\(device type 0\\): " + cores +
+                            (cores == "1" ? " core, " : " cores, ") + isa +
                             ", [0-9.]+ [GT]iB of memory, of which nets may use 3 GiB "
                             "\\(--memory-limit\\)\n"));
 }
