@@ -336,6 +336,16 @@ TEST_F(RefusedFilesTest, ExamplesOfQuantize) {
       {quantize({"--input", "x=DIR/x.npy", "--headroom", "1001"}), 2,
        "option --headroom is \"1001\", want a number from 0 to 1000"},
   });
+  // Numbers and nothing else.
+  for (const char* text : {"30dB", "1,5", "5 ", " 5", "", "0x10", "1e", "-0.5", "inf"}) {
+    for (const auto& [name, most] :
+         {std::pair("min-snr", "200"), {"max-drop", "100"}, {"headroom", "1000"}}) {
+      const std::string option = std::string("--") + name;
+      const std::string message =
+          "option " + option + " is \"" + text + "\", want a number from 0 to " + most;
+      Check({{quantize({"--input", "x=DIR/x.npy", option + "=" + text}), 2, message.c_str()}});
+    }
+  }
 }
 
 TEST_F(RefusedFilesTest, PlansAndTheirOptions) {
