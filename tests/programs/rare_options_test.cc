@@ -265,6 +265,31 @@ TEST_F(RareOptionsTest, LinesOfTheListOfOperatorsEndWithoutBlanks) {
   }
 }
 
+// Two blanks at least stand behind a type, however long it is. Those that only other operators create are not listed.
+TEST_F(RareOptionsTest, ALineOfTheListBeginsWithAType) {
+  Environment environment;
+  std::string listed;
+  for (const char* columns : {"20", "80", "200"}) {
+    environment.Set("COLUMNS", columns);
+    std::string types;
+    size_t longest = 0;
+    const Words lines = absl::StrSplit(Out({"ops"}), '\n', absl::SkipEmpty());
+    for (const std::string& line : lines) {
+      const std::string type = line.substr(0, line.find(' '));
+      EXPECT_EQ(line.find_first_not_of(' ', type.size()), std::max<size_t>(type.size() + 2, 26))
+          << line;
+      longest = std::max(longest, type.size());
+      types += type + "\n";
+    }
+    EXPECT_GT(longest, 26u);
+    if (listed.empty()) listed = types;
+    EXPECT_EQ(types, listed);
+  }
+  EXPECT_EQ(listed.find("rnn_internal"), std::string::npos);
+  EXPECT_THAT(listed, HasSubstr("RecurrentNetwork\n"));
+  EXPECT_THAT(Out({"ops", "rnn_internal_apply_link"}), HasSubstr("devices: CPU"));
+}
+
 // A description ends at its first full stop with a blank behind it, or at the end of its first line.
 TEST_F(RareOptionsTest, AListedOperatorHasItsFirstSentence) {
   Environment environment;
