@@ -335,17 +335,25 @@ TEST_F(RareWaysTest, AnActionHasItsOwnOptionsOnly) {
 
 // --- bench ---
 
-// A limit of 10 times 0.0001 ms: no net is as fast.
+// No net takes less than a thousandth of a millisecond.
 TEST_F(RareWaysTest, ALimitIsInPercent) {
-  dir_.Write("before.json",
-             R"({"net": "copy", "median_ms": 0.0001, "threads": 1, "operators": []})");
-  const ProgramResult result =
-      Run({"bench", "--predict-net", Copy(), "--input", "x=100000", "--iterations", "3", "--warmup",
-           "0", "--against", "DIR/before.json", "--fail-above", "900"});
-  EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err,
-              HasSubstr(", want at most 0.0010 ms: 0.0001 ms in \"DIR/before.json\" and "
-                        "900% more (--fail-above)\n"));
+  const struct {
+    std::string before, percent, limit;
+  } rows[] = {{"0.0001", "900", "0.0010"},  // 10 times
+              {"0.0007", "7", "0.0007"},    // 0.000749
+              {"0.0007", "7.5", "0.0008"},  // 0.0007525
+              {"0.0001", "0", "0.0001"}};
+  for (const auto& row : rows) {
+    dir_.Write("before.json", R"({"net": "copy", "median_ms": )" + row.before +
+                                  R"(, "threads": 1, "operators": []})");
+    const ProgramResult result =
+        Run({"bench", "--predict-net", Copy(), "--input", "x=100000", "--iterations", "3",
+             "--warmup", "0", "--against", "DIR/before.json", "--fail-above", row.percent});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err, HasSubstr(", want at most " + row.limit + " ms: " + row.before +
+                                      " ms in \"DIR/before.json\" and " + row.percent +
+                                      "% more (--fail-above)\n"));
+  }
 }
 
 // Each type of a convolution is timed.
