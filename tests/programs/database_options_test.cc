@@ -98,7 +98,8 @@ TEST_F(DatabaseOptionsTest, LimitEndsEachDataSet) {
 
 TEST_F(DatabaseOptionsTest, AThousandRecordsAreListed) {
   const std::string db = Arrays(1001, "many.minidb");
-  for (const auto& [limit, count] : {std::pair("", 1000), {"0", 1001}, {"7", 7}, {"2000", 1001}}) {
+  for (const auto& [limit, count] :
+       {std::pair("", 1000), {"0", 1001}, {"1", 1}, {"7", 7}, {"2000", 1001}}) {
     Words words = {"db", "list", db};
     if (*limit != 0) words.insert(words.end(), {"--limit", limit});
     const Words lines = Lines(words);
@@ -113,6 +114,29 @@ TEST_F(DatabaseOptionsTest, AThousandRecordsAreListed) {
     ASSERT_EQ(documents.size(), static_cast<size_t>(count)) << limit;
     EXPECT_EQ(JsonAt(documents.back(), "/label"), std::to_string(count - 1));
   }
+}
+
+TEST_F(DatabaseOptionsTest, LabelsMayBeNegative) {
+  Tensor y({4}, CPU);
+  int64_t* const labels = y.mutable_data<int64_t>();
+  labels[0] = -3;
+  labels[1] = 0;
+  labels[2] = INT32_MIN;
+  labels[3] = -3;
+  dir_.Write("y.npy", "");
+  WriteNpy(dir_.path("y.npy"), y);
+  Array("x.npy", {4, 1}, {1, 1, 1, 1});
+  Out({"db", "make", "arrays", "DIR/x.npy", "DIR/y.npy", "--output", "DIR/n.minidb"});
+  const Words all = {"-3", "0", "-2147483648", "-3"};
+  EXPECT_EQ(Labels("DIR/n.minidb"), all);
+  const Words lines = Lines({"db", "list", "DIR/n.minidb"});
+  ASSERT_EQ(lines.size(), 5u);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Words cells = absl::StrSplit(lines[i + 1], ' ', absl::SkipEmpty());
+    EXPECT_EQ(cells.at(2), all[i]) << lines[i + 1];
+  }
+  const std::string info = Out({"db", "info", "DIR/n.minidb", "--json"});
+  EXPECT_EQ(JsonAt(info, "/labels"), R"({"-2147483648":1,"-3":2,"0":1})");
 }
 
 // The labels are 0 to 1000, and once more 0 and 1000.
