@@ -197,6 +197,13 @@ TEST(ConvertProgramTest, WarnsOfUnknownFieldsThatTextCannotHold) {
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, HasSubstr("warning: the text leaves out fields of file"));
   EXPECT_EQ(RunCaffe2({"check", dir.path("net.pbtxt")}).code, 0);
+  for (const std::string name : {"net.pbtxt", "net.pb"}) {
+    const ProgramResult text =
+        RunCaffe2({"convert", net, "--to", "text", "--output", dir.path(name)});
+    EXPECT_EQ(text.err, result.err);
+    EXPECT_EQ(RunCaffe2({"convert", net, "--to", "binary", "--output", dir.path(name)}).err, "");
+    EXPECT_EQ(ReadWholeFile(dir.path(name)), ReadWholeFile(net));
+  }
   const ProgramResult binary = RunCaffe2({"convert", net, "-o", dir.path("again.pb")});
   EXPECT_EQ(binary.err, "");
   EXPECT_EQ(ReadWholeFile(dir.path("again.pb")), ReadWholeFile(net));
