@@ -227,6 +227,40 @@ TEST_F(ConvertTensorsTest, TheFormatOfAnOptionGoesBeforeThatOfAName) {
   EXPECT_EQ(ReadNpz(dir_.path("named.npy")).size(), 1u);
 }
 
+// What --to states, or else the name.
+TEST_F(ConvertTensorsTest, TensorsAreWrittenAsTextOrBinary) {
+  WriteNpy(dir_.path("a.npy"), Vector<float>({1, 2.5f}));
+  std::string text, binary;
+  const struct {
+    const char *name, *to;
+    bool is_text;
+  } rows[] = {{"a.pb", "", false},
+              {"a.pbtxt", "", true},
+              {"b.pb", "binary", false},
+              {"b.pbtxt", "text", true},
+              {"c.pb", "text", true},
+              {"c.pbtxt", "binary", false},
+              {"c.pbtxt", "tensorprotos", false},
+              {"d.npz", "text", true},
+              {"d.npz", "binary", false},
+              {"e.tensorprotos", "", false},
+              {"e.tensorprotos", "text", true},
+              {"f", "text", true},
+              {"f", "binary", false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.name) + " " + row.to);
+    std::vector<std::string> more;
+    if (*row.to != 0) more = {"--to", row.to};
+    const ProgramResult result = Convert("a.npy", row.name, more);
+    ASSERT_EQ(result.code, 0) << result.err;
+    const std::string content = ReadWholeFile(dir_.path(row.name));
+    EXPECT_EQ(content.find("float_data: 2.5") != std::string::npos, row.is_text);
+    std::string& same = row.is_text ? text : binary;
+    if (same.empty()) same = content;
+    EXPECT_EQ(content, same);
+  }
+}
+
 TEST_F(ConvertTensorsTest, RejectsAWrongCommandLine) {
   WriteNpy(dir_.path("a.npy"), Vector<float>({1}));
   EXPECT_EQ(RunCaffe2({"convert", dir_.path("a.npy")}).code, 2);
