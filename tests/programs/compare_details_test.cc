@@ -243,6 +243,16 @@ TEST_F(CompareDetailsTest, BothNetsHaveTheInputsThatAreGiven) {
   const std::string json = Run(Joined(nets, {"--input", input, "--json"})).out;
   EXPECT_EQ(JsonAt(json, "/within"), "true");
   EXPECT_EQ(JsonAt(json, "/blobs/0/largest"), "2");
+  dir_.Write("three.pbtxt", R"(name: "n" external_input: ["x", "z", "w"] external_output: "y"
+      op { type: "Sub" input: ["x", "z"] output: "t" }
+      op { type: "Mul" input: ["t", "w"] output: "y" })");
+  for (const char* which : {"none", "second", "both"}) {
+    const ProgramResult three =
+        Run({"compare", "DIR/three.pbtxt", "DIR/three.pbtxt", "--input", "x=4", "--input", "z=4",
+             "--input", "w=[1,2,3,4]", "--optimize", which});
+    EXPECT_EQ(three.code, 0) << three.err;
+    EXPECT_THAT(three.out, HasSubstr(" blobs agree"));
+  }
 }
 
 // Both nets have the same random inputs and, with a seed, the same random numbers.
