@@ -45,7 +45,12 @@ FolderResults::~FolderResults() = default;
 
 void FolderResults::Save(const std::string& file, const FetchBlob& fetch) {
   std::string name = std::filesystem::path(file).filename().string();
-  if (!saved_.insert(name).second) name = file;  // files of several folders
+  if (!saved_.insert(name).second) {
+    name = file;  // files of several folders
+    // A file in the current folder, or one that is given several times.
+    for (int i = 2; archive_ != nullptr && !saved_.insert(name).second; ++i)
+      name = MakeString(file, " (", i, ")");
+  }
   // All tensors are checked first, so that no output has a row that another one lacks.
   for (const std::string& output : outputs_) (void)TensorToSave(output, fetch(output));
   for (const std::string& output : outputs_) {

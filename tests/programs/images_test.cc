@@ -184,6 +184,19 @@ TEST_F(ImagesTest, SavesImagesOfOneNameUnderTheirPaths) {
   EXPECT_EQ(ReadWholeFile(dir_.path("out/files.txt")), "a.png\n" + b + "\n");
 }
 
+TEST_F(ImagesTest, SavesAnImageAsOftenAsItIsGiven) {
+  std::filesystem::create_directory(dir_.path("x"));
+  const std::string a = Grey("x/a.png", 1), b = Grey("b.png", 2);
+  const std::string list = dir_.Write("list.txt", a + "\n" + b + "\n" + a + "\n" + a + "\n" + a);
+  ASSERT_EQ(Run({"--image-list", list, "--output", dir_.path("out.npz")}).code, 0);
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : ReadNpz(dir_.path("out.npz"))) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a.png", "b.png", a, a + " (2)", a + " (3)"}));
+  ASSERT_EQ(Run({"--image-list", list, "--output", dir_.path("out")}).code, 0);
+  EXPECT_EQ(ReadWholeFile(dir_.path("out/files.txt")),
+            "a.png\nb.png\n" + a + "\n" + a + "\n" + a + "\n");
+}
+
 TEST_F(ImagesTest, NamesTheSkippedFilesOfAFolder) {
   std::filesystem::create_directories(dir_.path("in/more"));
   Grey("in/a.png", 1);
