@@ -109,6 +109,13 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
               blob, "\": ", FirstNames(names));
 }
 
+// Whether a file exists, or may be written.
+bool IsPath(const std::string& text) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(text).parent_path();
+  return PathExists(text) || (!folder.empty() && fs::is_directory(folder, ignored));
+}
+
 }  // namespace
 
 std::string SourceName(const std::string& path) {
@@ -116,8 +123,13 @@ std::string SourceName(const std::string& path) {
 }
 
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
-  const size_t equals = text.rfind('=');
+  size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
+  for (size_t at = equals; at != std::string::npos && at > 0; at = text.rfind('=', at - 1)) {
+    if (!IsPath(text.substr(at + 1))) continue;
+    equals = at;
+    break;
+  }
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 

@@ -68,7 +68,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
                                  Workspace* ws, bool for_onnx = false);
 
-// Splits "blob=value" at the last '='. Returns nullopt if there is none.
+// Splits "blob=value" at the last '=' behind which a path follows that exists, or is in a folder that
+// does, or else at the last '='. Returns nullopt if there is none.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
 // The name of a file without its folder, or "standard input".
 std::string SourceName(const std::string& path);

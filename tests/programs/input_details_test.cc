@@ -85,6 +85,36 @@ TEST_F(InputDetailsTest, AFileFeedsAllTensorsThatItNames) {
   EXPECT_EQ(twice.err, "caffe2: blob \"a\" is given by more than one --input option\n");
 }
 
+// Folders are often named after parameters.
+TEST_F(InputDetailsTest, PathsMayHaveEqualsSigns) {
+  Array("rate=0.1/a.npy", {1}, {3});
+  Array("b=b.npy", {1}, {40});
+  dir_.Write("odd.pbtxt", R"(name: "odd" external_input: "x=y" external_output: "z"
+      op { type: "Copy" input: "x=y" output: "z" })");
+  EXPECT_EQ(Sum({"--input", "a=DIR/rate=0.1/a.npy", "--input", "b=DIR/b=b.npy"}),
+            R"("a""a.npy" "b""b=b.npy" [43])");
+  EXPECT_EQ(Sum({"--input", "a=[1]", "--image", "b=DIR/rate=0.1/a.npy"}),
+            R"("a""given" "b""a.npy" [4])");
+  const auto odd = [&](const std::string& input) {
+    return JsonAt(Out({"run", "--predict-net", "DIR/odd.pbtxt", "--input", input, "--json"}),
+                  "/outputs/0/values");
+  };
+  EXPECT_EQ(odd("x=y=DIR/b=b.npy"), "[40]");
+  EXPECT_EQ(odd("x=y=DIR/rate=0.1/a.npy"), "[3]");
+  EXPECT_EQ(odd("x=y=[7,8]"), "[7,8]");
+  const ProgramResult none = Run({"run", "--predict-net", "DIR/two.pbtxt", "--input", "b=[1]",
+                                  "--input", "a=DIR/rate=0.1/b.npy"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, StartsWith("caffe2: option --input a is \"DIR/rate=0.1/b.npy\", which is "
+                                   "neither a file that exists, "));
+  dir_.Write("image.pbtxt", R"(name: "image" external_input: "x" external_output: "y"
+      op { type: "Reshape" input: "x" output: ["y", "old"]
+           arg { name: "shape" ints: [1, 1, 1, 1] } })");
+  EXPECT_THAT(Out({"run", "--predict-net", "DIR/image.pbtxt", "--input", "x=[5]", "--save-image",
+                   "y=DIR/rate=0.1/y=1.png"}),
+              HasSubstr("saved as DIR/rate=0.1/y=1.png\n"));
+}
+
 // --- numbers ---
 
 struct GivenNumbers {
