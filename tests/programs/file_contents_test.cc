@@ -1,5 +1,6 @@
 // `caffe2 inspect` and `caffe2 check` on each kind of file: whole listings of tensors, blobs, databases,
 // nets with roles, plans and packed models, and the memory that nets need.
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -272,6 +273,33 @@ TEST_F(FileContentsTest, MemoryOfUnknownShapesIsNotCounted) {
   EXPECT_EQ(JsonAt(json, "/nets/0/memory/prepared"), "true");
   EXPECT_EQ(JsonSize(json, "/nets/0/memory/unknown"), 4u);
   EXPECT_THAT(JsonAt(json, "/nets/0/memory/unknown"), HasSubstr(R"({"name":"x","problem":")"));
+}
+
+// All passes and all operators are named.
+TEST_F(FileContentsTest, MemoryOfSeveralConvolutionsListsThem) {
+  dir_.Write("two.pbtxt", R"(name: "two" external_input: ["x", "w", "b", "v"] external_output: "y"
+      op { type: "Conv" input: ["x", "w", "b"] output: "t" arg { name: "kernel" i: 1 } }
+      op { type: "Conv" input: ["t", "v", "b"] output: "u" arg { name: "kernel" i: 1 } }
+      op { type: "Copy" input: "u" output: "c" } op { type: "Relu" input: "c" output: "y" })");
+  dir_.Write("init.pbtxt", R"(
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: [1, 1, 1, 1] } }
+      op { type: "ConstantFill" output: "v" arg { name: "shape" ints: [1, 1, 1, 1] } }
+      op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 1 } })");
+  const Words init = {"--init-net", "DIR/init.pbtxt"};
+  const Words given = Joined(init, {"--input", "x=1,1,2,2"});
+  const std::string out = Memory(given, "DIR/two.pbtxt");
+  const std::string begin = "of the net as it runs, after ";
+  const size_t at = out.find(begin) + begin.size();
+  const std::string passes = out.substr(at, out.find('\n', at) - at);
+  EXPECT_THAT(passes, HasSubstr("remove_copies, "));
+  EXPECT_THAT(passes, HasSubstr("fuse_activation"));
+  EXPECT_EQ("[\"" + absl::StrReplaceAll(passes, {{", ", "\",\""}}) + "\"]",
+            JsonAt(Memory(Joined(given, {"--json"}), "DIR/two.pbtxt"), "/nets/0/memory/passes"));
+  const std::string none = Memory(Joined(given, {"--limit", "0"}), "DIR/two.pbtxt");
+  EXPECT_TRUE(none.ends_with("  and 2 more, see --limit\n")) << none;
+  EXPECT_EQ(none.find("0 to 1"), std::string::npos) << none;
+  EXPECT_THAT(Memory(init, "DIR/two.pbtxt"),
+              HasSubstr("(--init-net, --input): operator 0, 1\nnot counted: 2 blobs of unknown"));
 }
 
 constexpr char kConvNet[] = R"(name: "cv" external_input: ["x", "w", "b"] external_output: "y"
