@@ -231,6 +231,29 @@ TEST_F(CompareDetailsTest, AnArrayOfAnyNameIsTheOnlyOutput) {
   EXPECT_EQ(compare("one.pbtxt", "DIR/golden.npz").code, 1);
 }
 
+// One number is both tolerances.
+TEST_F(CompareDetailsTest, TheTolerancesAreReported) {
+  const std::string a = Array("a.npy", {2}, {1, 8}), b = Array("b.npy", {2}, {1, 10});
+  const struct {
+    std::string tol, absolute, relative;
+    int code;
+  } rows[] = {{"", "0.0001", "0.0001", 1},  {"2", "2", "2", 0},
+              {"0.25", "0.25", "0.25", 0},  {"0.5,0.25", "0.5", "0.25", 0},
+              {"0,0.125", "0", "0.125", 1}, {"1.5,0", "1.5", "0", 1},
+              {"2,0", "2", "0", 0}};
+  for (const auto& row : rows) {
+    Words compare = {"compare", a, b};
+    if (!row.tol.empty()) compare.insert(compare.end(), {"--tol", row.tol});
+    const ProgramResult text = Run(compare), json = Run(Joined(compare, {"--json"}));
+    EXPECT_EQ(text.code, row.code) << row.tol;
+    EXPECT_EQ(json.code, row.code);
+    EXPECT_THAT(text.out, HasSubstr("(tolerance: |first - second| <= " + row.absolute + " + " +
+                                    row.relative + " * |second|)\n"));
+    EXPECT_EQ(std::stod(JsonAt(json.out, "/absolute_tolerance")), std::stod(row.absolute));
+    EXPECT_EQ(std::stod(JsonAt(json.out, "/relative_tolerance")), std::stod(row.relative));
+  }
+}
+
 // What an init net fills is replaced by an input, in both nets.
 TEST_F(CompareDetailsTest, BothNetsHaveTheInputsThatAreGiven) {
   dir_.Write("init.pbtxt", R"(op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 }
