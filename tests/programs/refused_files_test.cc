@@ -248,6 +248,8 @@ TEST_F(RefusedFilesTest, ModelsAndDevices) {
       {RunX({"--without-pass", "fuse_rleu"}), 2,
        "option --without-pass is \"fuse_rleu\", want a name that caffe2 optimize --passes lists; "
        "did you mean fuse_gelu?"},
+      {RunX({"--without-pass", "fuse_gelu", "--without-pass", "foo"}), 2,
+       "option --without-pass is \"foo\", want a name that caffe2 optimize --passes lists"},
       {RunX({"--precision", "auto", "--min-snr", "201"}), 2,
        "option --min-snr is \"201\", want a number from 0 to 200"},
       {{"convert", "DIR/net.pbtxt", "--to", "caffe2"},
