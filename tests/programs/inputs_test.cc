@@ -273,6 +273,29 @@ TEST_F(InputsTest, NumbersAreValues) {
     EXPECT_EQ(run(bad).code, 2) << bad;
 }
 
+// Whichever input has the type.
+TEST_F(InputsTest, CastIsSuggestedForTheInputThatTheOperatorReads) {
+  Tensor number(std::vector<int64_t>{1}, CPU);
+  number.mutable_data<int64_t>()[0] = 4;
+  WriteNpy(dir_.path("i.npy"), number);
+  const std::string net = dir_.Write("roots.pbtxt", R"(name: "roots" external_input: ["a", "b", "c"]
+      external_output: "y" op { type: "Sqrt" input: "a" output: "d" }
+      op { type: "Sqrt" input: "b" output: "e" } op { type: "Sqrt" input: "c" output: "f" }
+      op { type: "Sum" input: ["d", "e", "f"] output: "y" })");
+  for (const std::string wrong : {"a", "b", "c"}) {
+    std::vector<std::string> args = {"run", "--predict-net", net};
+    for (const std::string name : {"a", "b", "c"})
+      args.insert(args.end(),
+                  {"--input", name + "=" + (name == wrong ? dir_.path("i.npy") : "[9]")});
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.err,
+                HasSubstr("; --cast float converts input \"" + wrong + "\", which is int64\n"));
+    args.insert(args.end(), {"--cast", wrong + "=float"});
+    EXPECT_THAT(RunCaffe2(args).out, HasSubstr("y  float [1]\n  8\n"));
+  }
+}
+
 TEST_F(InputsTest, CastConvertsArraysAndIsSuggested) {
   Tensor bytes(std::vector<int64_t>{1, 3}, CPU);
   for (int i = 0; i < 3; ++i) bytes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i + 1);
