@@ -51,6 +51,26 @@ class GradientsProgramTest : public ::testing::Test {
   const std::string out_ = dir_.path("out.pbtxt");
 };
 
+// The file is written in the format of the net's, also when the gradients are verified.
+TEST_F(GradientsProgramTest, VerifyingDoesNotChangeWhatIsWritten) {
+  const std::string binary = dir_.path("net.pb");
+  ASSERT_EQ(RunCaffe2({"convert", net_, "--output", binary}).code, 0);
+  for (const std::string& net : {net_, binary}) {
+    const auto written = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> args = {"gradients", "--predict-net", net,   "--output",
+                                       out_,        "--loss",        "loss"};
+      args.insert(args.end(), more.begin(), more.end());
+      const ProgramResult result = RunCaffe2(args);
+      EXPECT_EQ(result.code, 0) << result.err;
+      return ReadWholeFile(out_);
+    };
+    const std::string plain = written({});
+    EXPECT_EQ(plain.find("type: \"FC\"") != std::string::npos, net == net_);
+    EXPECT_EQ(written({"--verify"}), plain);
+    EXPECT_EQ(written({"--verify", "--json"}), plain);
+  }
+}
+
 TEST_F(GradientsProgramTest, WritesANetThatComputesTheGradients) {
   const ProgramResult made = Gradients({"--loss", "loss", "--wrt", "w", "--wrt", "b"});
   ASSERT_EQ(made.code, 0) << made.err;
