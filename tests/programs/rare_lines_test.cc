@@ -134,6 +134,15 @@ TEST_F(RareLinesTest, AWarningIsOneLineWhateverItNames) {
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
 }
 
+TEST_F(RareLinesTest, APlanIsNamedInOneLine) {
+  dir_.Write("plan.pbtxt", R"(name: "a\nb" network { name: "n"
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+      execution_step { network: "n" })");
+  const std::string out = Out({"plan", "DIR/plan.pbtxt"});
+  EXPECT_THAT(out, StartsWith("plan \"a\\x0ab\" done: 1 net, 1 step, "));
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1) << out;
+}
+
 // The library does not repeat what the program has said.
 TEST_F(RareLinesTest, APrecisionThatIsNotToBeHadIsReportedOnce) {
   const ProgramResult result = Run(
