@@ -111,6 +111,26 @@ TEST_F(KeptBlobsTest, TheSearchForNaNBeginsWithTheInputsAsTheyWereGiven) {
                                   R"("operator_text":"Sqrt"})");
 }
 
+// Each of the inputs that the net overwrites.
+TEST_F(KeptBlobsTest, TheSearchForNaNHasAllInputs) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "z", "w"] external_output: "y"
+      op { type: "Negative" input: "x" output: "x" } op { type: "Negative" input: "z" output: "z" }
+      op { type: "Negative" input: "w" output: "w" }
+      op { type: "Sum" input: ["x", "z", "w"] output: "s" }
+      op { type: "Sqrt" input: "s" output: "y" })");
+  for (const Words& values : {Words{"[1]", "[1]", "[3]"},
+                              {"[1]", "[3]", "[1]"},
+                              {"[3]", "[1]", "[1]"},
+                              {"[-1]", "[-1]", "[3]"},
+                              {"[-1]", "[3]", "[-1]"}}) {
+    EXPECT_EQ(Run({"run", "--predict-net", "DIR/net.pbtxt", "--input", "x=" + values[0], "--input",
+                   "z=" + values[1], "--input", "w=" + values[2]})
+                  .err,
+              "caffe2: warning: output \"y\" has NaN in 1 of 1 elements; the first is in blob "
+              "\"y\", written by operator 4 (Sqrt)\n");
+  }
+}
+
 TEST_F(KeptBlobsTest, ThePreparationIsThatOfTheFirstOfTwoRuns) {
   dir_.Write("net.pbtxt", kNegative);
   for (const auto& [iterations, included] : {std::pair("1", true), {"2", false}, {"3", false}}) {
