@@ -114,6 +114,62 @@ TEST_F(StatedFactsTest, MemoryOfOnnxModelsCountsTheGivenSizes) {
       std::to_string(2 * 3 * 16 * 4));
 }
 
+// 2 and 3 floats of weights.
+TEST_F(StatedFactsTest, MemoryCountsTheWeightsOfAllInitNets) {
+  dir_.Write("net.pbtxt", R"(name: "n" external_input: ["x", "v", "w"] external_output: "y"
+      op { type: "Add" input: ["x", "v"] output: "t" arg { name: "broadcast" i: 1 } }
+      op { type: "Concat" input: ["t", "w"] output: ["y", "s"] arg { name: "axis" i: 0 } })");
+  dir_.Write("v.pbtxt", "op { type: 'ConstantFill' output: 'v' arg { name: 'shape' ints: 2 } }");
+  dir_.Write("w.pbtxt", "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 3 } }");
+  for (const auto& [first, second] : {std::pair("v", "w"), {"w", "v"}}) {
+    const std::string json = Out({"inspect", "DIR/net.pbtxt", "--memory", "--input", "x=2",
+                                  "--init-net", MakeString("DIR/", first, ".pbtxt"), "--init-net",
+                                  MakeString("DIR/", second, ".pbtxt"), "--json"});
+    EXPECT_EQ(JsonAt(json, "/nets/0/memory/weight_bytes"), "20");
+  }
+}
+
+TEST_F(StatedFactsTest, NetsOfAFileHaveTheirTitlesAndProblems) {
+  dir_.Write("meta.pbtxt", R"(
+      nets { key: "a" value { name: "one" op { name: "first" type: "Abs" input: "x" output: "y" } } }
+      nets { key: "b" value { name: "two" op { type: "Abs" input: "y" output: "z" } } })");
+  const std::string memory = Out({"inspect", "DIR/meta.pbtxt", "--memory"});
+  EXPECT_THAT(memory, HasSubstr("a: net \"one\", memory before a run\n"));
+  EXPECT_THAT(memory, HasSubstr("b: net \"two\", memory before a run\n"));
+  const std::string json = Out({"inspect", "DIR/meta.pbtxt", "--json"});
+  EXPECT_EQ(JsonAt(json, "/nets/0/operators/0/problem"),
+            R"("the shape of input \"x\" is not known")");
+  EXPECT_EQ(JsonAt(json, "/nets/1/operators/0/problem"),
+            R"("the shape of input \"y\" is not known")");
+}
+
+// The document and the description of an operator state the same.
+TEST_F(StatedFactsTest, DescriptionsOfOperatorsHaveAllDefaultsAndTypes) {
+  for (const char* type : {"FC", "Conv", "Softmax"}) {
+    const std::string json = Out({"ops", type, "--json"}), text = Out({"ops", type});
+    size_t defaults = 0, types = 0;
+    for (size_t i = 0; i < JsonSize(json, "/0/arguments"); ++i) {
+      const std::string entry = MakeString("/0/arguments/", i);
+      const bool has_default = JsonAt(json, entry).find("\"default\":") != std::string::npos;
+      std::string name = JsonAt(json, entry + "/name");
+      name = name.substr(1, name.size() - 2);
+      const size_t at = text.find("\n  " + name + ": ");
+      ASSERT_NE(at, std::string::npos) << type << " " << name;
+      const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+      EXPECT_EQ(has_default, line.ends_with(')') && !line.ends_with("(required)")) << line;
+      defaults += has_default;
+    }
+    const size_t inputs = JsonSize(json, "/0/inputs");
+    for (size_t i = 0; i < inputs; ++i)
+      types += JsonAt(json, MakeString("/0/inputs/", i)).find("\"types\":") != std::string::npos;
+    size_t ranks = 0;  // a line for each input
+    for (size_t at = text.find("; rank"); at != std::string::npos; at = text.find("; rank", at + 1))
+      ++ranks;
+    EXPECT_EQ(types, ranks) << type;
+    EXPECT_GT(defaults + types, 0u) << type;
+  }
+}
+
 TEST_F(StatedFactsTest, StatsPrintTheNumberOfNaN) {
   dir_.Write("net.pbtxt", R"(name: "n" external_input: "x"
       op { type: "Log" input: "x" output: "y" })");
