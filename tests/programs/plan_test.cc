@@ -137,16 +137,18 @@ TEST(PlanSignalTest, ThePositionIsThatOfTheStepThatRuns) {
   const TempDir dir;
   const std::string plan = dir.Write("plan.pbtxt", R"(name: "nested"
       network { name: "fill" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
-      network { name: "print" op { type: "Print" input: "x" arg { name: "every_n" i: 2000000000 } } }
-      execution_step { name: "outer" num_iter: 3
+      network { name: "print"
+                op { type: "Print" input: "x" arg { name: "every_n" i: 2000000000 } } }
+      execution_step { name: "whole" num_iter: 2 substep { name: "outer" num_iter: 3
         substep { name: "first" network: "fill" num_iter: 2 }
-        substep { name: "second" network: "print" num_iter: 9223372036854775807 } })");
+        substep { name: "second" network: "print" num_iter: 9223372036854775807 } } })");
   const ProgramResult result =
       InterruptCaffe2({"plan", plan}, "Tensor x of type float. Dims: (1,): 0\n");
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, testing::ContainsRegex(
                               "\ncaffe2: plan \"nested\" was interrupted by a signal in step "
-                              "\"outer\", iteration 1 of 3, step \"second\", iteration [0-9]+ of "
+                              "\"whole\", iteration 1 of 2, step \"outer\", iteration 1 of 3, step "
+                              "\"second\", iteration [0-9]+ of "
                               "9223372036854775807\n$"));
 }
 
