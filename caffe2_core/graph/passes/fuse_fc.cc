@@ -56,8 +56,8 @@ std::optional<Layer> FromMatMul(const GroupFusion& groups, uint32_t op) {
                trans_b ? w->size_to_dim(cut) : w->size_from_dim(cut), false};
 }
 
-// The last dimension of A is multiplied by the matrix, as with axis -1. Without `broadcast`, A has
-// to be a matrix.
+// The last dimension of A is multiplied by the matrix, as with axis -1. A may be a vector, with and
+// without `broadcast`.
 std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
   const Tensor* const w = ConstantWeights(groups, op);
   const DeclaredArguments args(groups.op(op));
@@ -66,8 +66,7 @@ std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
     return std::nullopt;
   }
   const bool trans_b = args.Get<int>("trans_b") != 0;
-  const int axis = args.Get<bool>("broadcast") ? -1 : 1;
-  return Layer{FusedDef(groups.op(op), axis, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
+  return Layer{FusedDef(groups.op(op), -1, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
 }
 
 std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) try {

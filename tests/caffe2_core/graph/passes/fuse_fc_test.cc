@@ -44,6 +44,8 @@ TEST_F(FuseFCTest, ReplacesEverySpellingOfALayer) {
   const Case cases[] = {
       {R"(type: "BatchMatMul" input: "x" input: "w" arg { name: "broadcast" i: 1 })", {2, 5, 3}},
       {R"(type: "BatchMatMul" input: "x" input: "w")", {5, 3}},
+      {R"(type: "BatchMatMul" input: "x" input: "w")", {3}},
+      {R"(type: "BatchMatMul" input: "x" input: "w")", {1, 1, 5, 3}},
       {R"(type: "BatchMatMul" input: "x" input: "v" arg { name: "trans_b" i: 1 }
           arg { name: "broadcast" i: 1 })",
        {2, 2, 5, 3}},

@@ -122,7 +122,7 @@ TEST(PassRulesTest, LayersKeepTheirLeastPrecisionAndTheirAxes) {
   EXPECT_EQ(args(R"(type: "BatchMatMul" input: "x" input: "w" arg { name: "broadcast" i: 1 })"),
             "FCFusion axis -1 transposed 1");
   EXPECT_EQ(args(R"(type: "BatchMatMul" input: "x" input: "w" arg { name: "trans_b" i: 1 })"),
-            "FCFusion axis 1");
+            "FCFusion axis -1");
   for (const int axis : {3, -4}) {
     EXPECT_EQ(args(MakeString(R"(type: "MatMul" input: "x" input: "cube" arg { name: "axis_b" i: )",
                               axis, " }")),
