@@ -44,6 +44,16 @@ TEST(BlobValuesTest, MakesKeysUnique) {
               ElementsAre("x after operator 1", "y", "x after operator 1_", "x"));
 }
 
+// An operator that writes a blob twice makes two values of the same title.
+TEST(BlobValuesTest, MakesKeysOfOneOperatorUnique) {
+  EXPECT_THAT(KeysOf(R"(
+      op { type: "Split" input: "a" output: "x" output: "x" output: "x" }
+      op { type: "Exp" input: "x" output: "x after operator 0_" }
+      op { type: "Relu" input: "x" output: "x" })"),
+              ElementsAre("a", "x after operator 0", "x after operator 0__",
+                          "x after operator 0___", "x after operator 0_", "x"));
+}
+
 TEST(BlobValuesTest, KnowsThatAnAliasMayChangeABlob) {
   const std::vector<BlobValue> values = ListBlobValues(ParseNet(R"(
       op { type: "Exp" input: "x" output: "y" }

@@ -103,6 +103,31 @@ TEST(DeviceCopyEdgesTest, OperatorsWithoutBlobsHaveADeviceToo) {
   EXPECT_FALSE(HasSeveralDevices(NetDef()));
 }
 
+// What the net does not declare may be read by the caller: inputs that it updates, and results.
+TEST(DeviceCopyEdgesTest, BlobsReturnUnlessOnlyOthersAreDeclared) {
+  const std::string net = R"(
+      op { type: "ConstantFill" output: "a" }
+      op { type: "Relu" input: "a" output: "a" device_option { device_type: 1 } }
+      op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+      op { type: "ConstantFill" output: "y" })";
+  const auto returned = [&](const std::string& declared) {
+    std::string names;
+    const std::vector<std::string> lines = Copied(declared + net);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].starts_with("CopyGPUToCPU(a")) names += "a";
+      if (lines[i].starts_with("CopyGPUToCPU(x")) names += "x";
+    }
+    return names;
+  };
+  const std::string in = R"(external_input: "x" )", out = R"(external_output: "y" )";
+  EXPECT_EQ(returned(""), "xa");
+  EXPECT_EQ(returned(in), "xa");
+  EXPECT_EQ(returned(out), "x");
+  EXPECT_EQ(returned(in + out), "x");
+  EXPECT_EQ(returned(R"(external_input: "z" )" + out), "");
+  EXPECT_EQ(returned(R"(external_input: "z" external_output: "a" )"), "a");
+}
+
 // Options besides the type and the id are the operator's own.
 TEST(DeviceCopyEdgesTest, CopiesStateTheDeviceOnly) {
   const NetDef net = InjectCrossDeviceCopies(ParseNet(R"(

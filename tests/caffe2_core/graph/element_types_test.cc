@@ -58,6 +58,38 @@ TEST(ElementTypesTest, TypesOfAnyInputGoOn) {
   EXPECT_EQ(shapes.count("second"), 0u);
 }
 
+OPERATOR_SCHEMA(ElementTypesTestPair)
+    .NumInputs(1)
+    .NumOutputs(3)
+    .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& inputs) {
+      std::vector<TensorShape> outputs(3, UnknownShape());
+      outputs[0] = CreateTensorShape(std::vector<int64_t>{2}, TensorProto::INT64);
+      outputs[1] = inputs[0];
+      return outputs;
+    });
+
+// One output has a type of its own, one that of the input, and the last one any.
+TEST(ElementTypesTest, EachOutputHasItsOwnType) {
+  const char* const op =
+      "type: 'ElementTypesTestPair' input: 'x' output: 'a' output: 'b' output: 'c'";
+  EXPECT_EQ(TypesOf(op, {UnknownShape()}),
+            (Types{TensorProto::INT64, TensorProto::UNDEFINED, TensorProto::UNDEFINED}));
+  EXPECT_EQ(TypesOf(op, {OfType(TensorProto::INT8)}),
+            (Types{TensorProto::INT64, TensorProto::INT8, TensorProto::UNDEFINED}));
+  // An operator of which inference knows nothing, because it failed, has types all the same.
+  const NetDef net = test::ParseNet(R"(
+      op { type: "Cast" input: "u" output: "t" arg { name: "to" i: 2 } }
+      op { type: "ElementTypesTestPair" input: "t" output: "a" output: "b" output: "c" })");
+  std::vector<OpShapes> of_operators(2);
+  for (OpShapes& each : of_operators) each.failed = true;
+  ShapeMap shapes;
+  StateElementTypes(net, &of_operators, &shapes);
+  EXPECT_EQ(of_operators[1].outputs.size(), 3u);
+  EXPECT_EQ(shapes.at("a").data_type(), TensorProto::INT64);
+  EXPECT_EQ(shapes.at("b").data_type(), TensorProto::INT32);
+  EXPECT_EQ(shapes.count("c"), 0u);
+}
+
 TEST(ElementTypesTest, UnknownOperatorsHaveNone) {
   EXPECT_TRUE(TypesOf("type: 'NoSuchOperator' input: 'x' output: 'y'", {UnknownShape()}).empty());
 }

@@ -97,6 +97,39 @@ split int32 [2] 8 0 1-1
   EXPECT_TRUE(report.unknown_prepared.empty());
 }
 
+// A blob is used until its last access, which may be a write that nothing reads.
+TEST(MemoryReportTest, StatesTheLastUseOfEachBlob) {
+  const NetDef net = ParseNet(R"(external_output: "y"
+      op { type: "Tanh" input: "x" output: "a" }
+      op { type: "Tanh" input: "a" output: "b" }
+      op { type: "Tanh" input: "b" output: "a" }
+      op { type: "Tanh" input: "b" output: "c" }
+      op { type: "Tanh" input: "x" output: "b" }
+      op { type: "Tanh" input: "c" output: "y" }
+      op { type: "Tanh" input: "x" output: "d" })");
+  const MemoryReport report = ReportMemory({}, net, {{"x", Floats({3})}}, {}, {}, 1);
+  std::map<std::string, std::pair<uint32_t, uint32_t>> uses;
+  for (const MemoryReport::BlobUse& blob : report.blobs) {
+    uses[blob.name] = {blob.first_op, blob.last_op};
+  }
+  const std::map<std::string, std::pair<uint32_t, uint32_t>> want = {
+      {"a", {0, 2}}, {"b", {1, 4}}, {"c", {3, 5}}, {"d", {6, 6}}, {"y", {5, 5}}};
+  EXPECT_EQ(uses, want);
+}
+
+// An input may be known to exist without its shape.
+TEST(MemoryReportTest, InputsOfUnknownShapeAreUnknown) {
+  const NetDef net = ParseNet(R"(op { type: "Sum" input: "x" input: "z" output: "y" })");
+  TensorShape unknown;
+  unknown.set_unknown_shape(true);
+  const MemoryReport report =
+      ReportMemory({}, net, {{"x", unknown}, {"z", Floats({5})}}, {}, {}, 1);
+  ASSERT_FALSE(report.unknown.empty());
+  EXPECT_EQ(report.unknown.back().name, "x");
+  EXPECT_TRUE(report.unknown.back().is_input);
+  EXPECT_EQ(report.input_bytes, 5 * 4);
+}
+
 // No size is known because an operator infers none, or a shape that fits no size.
 TEST(MemoryReportTest, StatesWhySizesAreUnknown) {
   const NetDef net = ParseNet(R"(op { type: "MemoryReportTestNone" input: "x" output: "a" }

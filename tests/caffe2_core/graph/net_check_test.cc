@@ -68,6 +68,24 @@ TEST(NetCheckTest, AnOperatorDoesNotMakeItsOwnInput) {
   EXPECT_EQ(problems[0].text.find("later"), std::string::npos) << problems[0].text;
 }
 
+// The remedy is part of the first problem that it solves, whatever problems come before.
+TEST(NetCheckTest, TheRemedyFollowsOtherProblems) {
+  const std::string end = R"(op { type: "Sum" input: "a" input: "b" input: "a" output: "z" }
+                             op { type: "Relu" input: "a" output: "late" })";
+  const std::string remedy = "; add external_input: \"a\", \"b\" to net \"n\", which must list";
+  for (const char* const begin :
+       {"", R"(op { type: "Relu" input: "x" output: "y" device_option { node_name: "host" } } )",
+        R"(op { type: "Relu" input: "late" output: "y" } )"}) {
+    const auto problems =
+        CheckNetDataflow(ParseNet(MakeString("name: \"n\" external_input: \"x\" ", begin, end)));
+    const size_t first = *begin == '\0' ? 0 : 1;
+    ASSERT_EQ(problems.size(), first + 4) << begin;
+    for (size_t i = 0; i < problems.size(); ++i) {
+      EXPECT_EQ(problems[i].text.find(remedy) != std::string::npos, i == first) << problems[i].text;
+    }
+  }
+}
+
 TEST(NetCheckTest, NamesTheOperatorThatMakesAnInputTooLate) {
   const auto problems = CheckNetDataflow(ParseNet(R"(name: "n" external_input: "x"
       op { type: "Relu" input: "y" output: "z" } op { type: "Relu" input: "x" output: "y" })"));

@@ -213,6 +213,12 @@ TEST(DrawingDetailsTest, EachNetHasOneBackwardPass) {
                           "0 Sum backward pass", "1 Tanh n", "1 TanhGradient backward pass",
                           "1 Scale backward pass", "1 Sum backward pass"));
   EXPECT_EQ(graph.groups.size(), 4u);
+  // Each is in the frame of its net.
+  std::vector<size_t> parents;
+  for (const FlowGroup& group : graph.groups) {
+    if (group.title == "backward pass") parents.push_back(group.parent);
+  }
+  EXPECT_EQ(parents, graph.net_groups);
 }
 
 // Two stages of three steps and a pool: what a step, or a stage, passes on to the next is dashed.
