@@ -149,6 +149,11 @@ TEST(OperatorDefTest, ArgumentsCanBeChanged) {
   GetMutableArgument("a", true, &def)->set_i(1);
   EXPECT_TRUE(GetFlagArgument(def, "a"));
   EXPECT_TRUE(GetFlagArgument(def, "b", true));
+  // An argument without a value is the same argument.
+  GetMutableArgument("c", true, &def);
+  GetMutableArgument("c", true, &def)->set_i(1);
+  EXPECT_EQ(def.arg_size(), 2);
+  EXPECT_TRUE(GetFlagArgument(def, "c"));
   NetDef net;
   GetMutableArgument("a", true, &net)->set_i(1);
   EXPECT_TRUE(GetFlagArgument(net, "a"));

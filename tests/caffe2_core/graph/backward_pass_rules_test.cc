@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -164,6 +165,32 @@ TEST(BackwardPassRulesTest, RequestedTablesKeepTheirIndicesAndValues) {
               ElementsAre("ConstantFill loss -> loss_autogen_grad",
                           "DirectGradient loss_autogen_grad -> a_grad w_grad",
                           "SlicesGradient a_grad -> i_of_table v_of_table"));
+}
+
+// The sum is in the place of the only gradient that may be renamed, wherever that is: the others are
+// the caller's. Sum writes in place of its first input.
+TEST(BackwardPassRulesTest, SumsAreInPlaceOfTheirFirstTerm) {
+  for (const size_t own : {0u, 1u, 2u, 3u}) {
+    std::vector<std::string> forward;
+    GradientStart start;
+    for (size_t i = 0; i < 4; ++i) {
+      forward.push_back(MakeString(i == own ? "Direct" : "PassOn", " x -> y", i));
+      start.push_back({MakeString("y", i), {MakeString("d", i), "", ""}});
+    }
+    NetDef net = RulesNet(forward);
+    const GradientMap gradients = AddGradientOperators(&net, start);
+    EXPECT_EQ(gradients.at("x").dense_, "x_grad");
+    const OperatorDef& sum = net.op(net.op_size() - 1);
+    ASSERT_EQ(sum.type(), "Sum") << own;
+    ASSERT_EQ(sum.input_size(), 4) << own;
+    EXPECT_EQ(sum.input(0), "x_grad") << own;
+    EXPECT_EQ(sum.output(0), "x_grad") << own;
+    std::set<std::string> others(sum.input().begin() + 1, sum.input().end()), want;
+    for (size_t i = 0; i < 4; ++i) {
+      if (i != own) want.insert(MakeString("d", i));
+    }
+    EXPECT_EQ(others, want) << own;
+  }
 }
 
 // x_grad is first the gradient of what u gave x, and later of what w gave it.

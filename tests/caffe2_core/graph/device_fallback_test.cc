@@ -43,6 +43,20 @@ TEST(DeviceFallbackTest, CopiesWithinTheCpuWhatWouldGoToAGpu) {
   EXPECT_EQ(net.op(2).type(), "CopyFromCPUInput");
 }
 
+TEST(DeviceFallbackTest, EachCopyBetweenDevicesIsACopyOnTheCpu) {
+  RegisterDeviceDescriptor({.type = static_cast<DeviceType>(23),
+                            .name = "FLINT",
+                            .copy_from_cpu = "CopyFromCpuToFlint",
+                            .copy_to_cpu = "CopyFromFlint"});
+  for (const char* const type :
+       {"CopyCPUToGPU", "CopyGPUToCPU", "CopyFromCpuToFlint", "CopyFromFlint", "Copy"}) {
+    EXPECT_EQ(OperatorTypeOnCPU(type), "Copy") << type;
+  }
+  for (const char* const type : {"Relu", "CopyFrom", "CopyFromFlints", ""}) {
+    EXPECT_EQ(OperatorTypeOnCPU(type), type);
+  }
+}
+
 TEST(DeviceFallbackTest, LeavesTheCopiesOfAPresentDeviceAlone) {
   constexpr auto kPresent = static_cast<DeviceType>(22);
   RegisterStaticContext(kPresent, "SLATE", GetStaticContext(CPU));  // no operator runs on it

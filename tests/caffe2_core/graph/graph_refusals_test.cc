@@ -132,6 +132,27 @@ std::string RefusalOf(const std::vector<GradientWrapper>& given,
   });
 }
 
+TEST(GraphRefusalsTest, OfGradientMakersCountInputsAndOutputs) {
+  const auto message = [](std::vector<OperatorDef> (*act)(AnyMaker&)) {
+    AnyMaker::act_ = act;
+    return test::MessageOf([&] {
+      (void)GetGradientForOp(
+          ParseOp(R"(type: "GraphRefusalsTestAny" input: "x" output: "a" output: "b" output: "c")"),
+          std::vector<GradientWrapper>(2));
+    });
+  };
+  using Ops = std::vector<OperatorDef>;
+  const std::string subject = "operator GraphRefusalsTestAny has ";
+  EXPECT_EQ(message([](AnyMaker& m) { return m.I(3), Ops(); }),
+            subject + "1 inputs, but its gradient maker requests input 3");
+  EXPECT_EQ(message([](AnyMaker& m) { return m.O(3), Ops(); }),
+            subject + "3 outputs, but its gradient maker requests output 3");
+  EXPECT_EQ(message([](AnyMaker& m) { return m.GO(2), Ops(); }),
+            subject +
+                "gradients for 2 outputs, but its gradient maker requests the gradient of "
+                "output 2");
+}
+
 TEST(GraphRefusalsTest, OfGradientMakers) {
   using Ops = std::vector<OperatorDef>;
   const std::vector<GradientWrapper> dense = {{"dy", "", ""}, {"dz", "", ""}},

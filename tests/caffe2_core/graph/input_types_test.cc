@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -28,6 +32,24 @@ TEST_F(InputTypesTest, NamesTheInputAndTheTypesThatAreAccepted) {
             "input 0 (A) has elements of type bool, want float, double, int32, int64");
   EXPECT_EQ(Wrong("Add", {TensorProto::INT32, TensorProto::INT64}),
             "input 1 (B) has elements of type int64, want int32 as input 0 (A)");
+}
+
+// Every input has its declaration, the last one too.
+TEST_F(InputTypesTest, ChecksEachInput) {
+  const std::map<std::string, size_t> floats = {
+      {"Conv", 3},   {"ConvTranspose", 3}, {"FC", 3},           {"FCTransposed", 3},
+      {"MatMul", 2}, {"PRelu", 2},         {"InstanceNorm", 3}, {"SpatialBN", 3},
+      {"LRN", 1},    {"Softmax", 1},       {"AveragePool", 1}};
+  for (const auto& [type, count] : floats) {
+    EXPECT_EQ(Wrong(type.c_str(), std::vector(count, TensorProto::FLOAT)), "") << type;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<TensorProto_DataType> types(count, TensorProto::FLOAT);
+      types[i] = TensorProto::INT32;
+      const std::string wrong = Wrong(type.c_str(), types);
+      EXPECT_TRUE(wrong.starts_with(MakeString("input ", i, " ("))) << type << " " << wrong;
+      EXPECT_TRUE(wrong.ends_with("has elements of type int32, want float")) << type << wrong;
+    }
+  }
 }
 
 TEST_F(InputTypesTest, AcceptsTypesThatAreDeclaredOrNotKnown) {

@@ -76,6 +76,28 @@ TEST(NestedNetsTest, KnowsQueuesThatAreOnlyUsed) {
   EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes)));
 }
 
+// Each use of a queue counts, whichever queue was used first.
+TEST(NestedNetsTest, KnowsAllUsesOfEachQueue) {
+  const NestedBlobs blobs = NestedBlobsOf(Do(R"(
+      op { type: "DequeueBlobs" input: "ix" output: "t" }
+      op { type: "EnqueueBlobs" input: "iy" input: "t" output: "t" }
+      op { type: "EnqueueBlobs" input: "ix" input: "t" output: "t" }
+      op { type: "CloseBlobsQueue" input: "ix" } op { type: "CloseBlobsQueue" input: "iy" }
+      op { type: "EnqueueBlobs" input: "ix" input: "t" output: "t" })"));
+  EXPECT_THAT(blobs.queues, ElementsAre(Pair("x", QueueUse::kTakes), Pair("y", QueueUse::kPuts),
+                                        Pair("x", QueueUse::kPuts), Pair("x", QueueUse::kCloses),
+                                        Pair("y", QueueUse::kCloses)));
+}
+
+OPERATOR_SCHEMA(NestedNetsTestModifies).NumInputs(4).NumOutputs(1).ModifiesInputs({0, 2, 3});
+
+TEST(NestedNetsTest, AllModifiedInputsAreWritten) {
+  const NestedBlobs blobs = BlobsOf(test::ParseNet(R"(
+      op { type: "NestedNetsTestModifies" input: "a" input: "b" input: "c" input: "d" output: "y" })"));
+  EXPECT_THAT(blobs.read, ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(blobs.written, ElementsAre("y", "a", "c", "d"));
+}
+
 // Queues of the operator's own workspace are nobody else's.
 TEST(NestedNetsTest, QueuesInsideDoAreNotUsedOutside) {
   const NestedBlobs blobs = NestedBlobsOf(Do(R"(

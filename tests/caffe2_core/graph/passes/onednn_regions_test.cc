@@ -425,6 +425,9 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
     };
     EXPECT_EQ(reason_with(""), "") << type;
     EXPECT_EQ(reason_with(R"(arg { name: "axis" i: -3 })"), "") << type;  // 1 of 4
+    EXPECT_EQ(reason_with(R"(arg { name: "order" s: "NHWC" } arg { name: "axis" i: -3 })"),
+              "order is NHWC")
+        << type;
     EXPECT_EQ(reason_with(R"(arg { name: "axis" i: -1 })"), "axis is -1") << type;
     EXPECT_EQ(reason_with(R"(arg { name: "axis" i: 0 })"), "axis is 0") << type;
     EXPECT_EQ(reason_with(R"(arg { name: "add_axis" i: 1 })"), "add_axis is 1") << type;
@@ -436,6 +439,9 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
               testing::HasSubstr("kernel"));
   EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
+  context.has_operator = nullptr;  // nothing is known to be available
+  EXPECT_EQ(reason(R"(type: "Conv" arg { name: "kernel" i: 3 })"),
+            "Conv has no IDEEP implementation");
 }
 
 }  // namespace

@@ -133,6 +133,11 @@ TEST_F(OnednnValuesTest, AllPartsOfASplitAreOnIdeep) {
                           "Split(c_ideep) -> s_ideep t_ideep", "Conv(s_ideep half) -> a_ideep",
                           "Conv(t_ideep half) -> b_ideep", "Sum(a_ideep b_ideep) -> y_ideep",
                           "EnsureCPUOutput(y_ideep) -> y"));
+  const auto relu = Lines(PaddedConv("x", "w1", "c") + R"(
+      op { type: "Split" input: "c" output: "s" output: "t" }
+      op { type: "Relu" input: "t" output: "u" })" +
+                          PaddedConv("u", "half", "y"));
+  EXPECT_EQ(relu.at(3), "Relu(t_ideep) -> u_ideep");
   run_.kept = {"y", "t"};
   EXPECT_EQ(Lines(net)[3], "EnsureCPUOutput(t_ideep) -> t");
 }

@@ -33,6 +33,19 @@ TEST_F(RemoveCopiesTest, LetsTheProducerWriteAKeptResult) {
               ElementsAre("Relu(x) -> y"));
 }
 
+// An operator cannot write one blob twice, nor read the blob that it would write in place.
+TEST_F(RemoveCopiesTest, ProducersThatUseTheResultKeepTheirOutput) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Split" input: "x" output: "a" output: "y" }
+    op { type: "Copy" input: "a" output: "y" })"),
+              ElementsAre("Split(x) -> a y", "Copy(a) -> y"));
+  EXPECT_THAT(Lines(R"(
+    op { type: "Tanh" input: "x" output: "y" }
+    op { type: "Transpose" input: "y" output: "a" }
+    op { type: "Copy" input: "a" output: "y" })"),
+              ElementsAre("Tanh(x) -> y", "Transpose(y) -> a", "Copy(a) -> y"));
+}
+
 TEST_F(RemoveCopiesTest, RemovesOperatorsInPlace) {
   EXPECT_THAT(Lines(R"(
     op { type: "Relu" input: "x" output: "y" }
