@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/drawing/layered_layout.h"
 #include "caffe2_core/graph/drawing/merged_inputs.h"
 #include "caffe2_core/graph/drawing/node_box.h"
+#include "caffe2_core/graph/drawing/node_text.h"
 #include "caffe2_core/graph/drawing/svg_image.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -221,6 +222,14 @@ TEST(DrawingDetailsTest, EachNetHasOneBackwardPass) {
   EXPECT_EQ(parents, graph.net_groups);
 }
 
+// Fills of one type are one node, which names all that they fill.
+TEST(DrawingDetailsTest, NodesOfSeveralFillsNameAllOutputs) {
+  const FlowGraph graph = GraphOfNets({ParseNet(R"(op { type: "NoSuchFill" output: "a" output: "b" }
+      op { type: "NoSuchFill" output: "c" })")});
+  ASSERT_EQ(graph.nodes[0].ops.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].lines, NameLines({"a", "b", "c"}));
+}
+
 // Two stages of three steps and a pool: what a step, or a stage, passes on to the next is dashed.
 TEST(DrawingDetailsTest, ArrowsToTheNextRepetitionAreCarriedAtEveryLevel) {
   std::string text, last = "x";
@@ -250,6 +259,19 @@ TEST(DrawingDetailsTest, ArrowsToTheNextRepetitionAreCarriedAtEveryLevel) {
               UnorderedElementsAre("x>Relu", "Relu>Tanh", "Tanh>Sum", "x>Sum", "Sum>Relu carried",
                                    "Sum>Sum carried", "Sum>MaxPool", "MaxPool>Relu carried",
                                    "MaxPool>Sum carried", "MaxPool>p1"));
+  // The steps are in a frame within that of the stages.
+  std::vector<std::string> frames;
+  for (const FlowNode& node : graph.nodes) {
+    if (node.kind != FlowNode::Kind::kOperator) continue;
+    std::string text = node.title;
+    for (size_t group = node.group; group != FlowGroup::kNone; group = graph.groups[group].parent) {
+      text += MakeString(" ", graph.groups[group].title, "/", graph.groups[group].repeats);
+    }
+    frames.push_back(text);
+  }
+  EXPECT_THAT(frames, ElementsAre("Relu \xC3\x97 3/3 \xC3\x97 2/2 n/1",
+                                  "Tanh \xC3\x97 3/3 \xC3\x97 2/2 n/1",
+                                  "Sum \xC3\x97 3/3 \xC3\x97 2/2 n/1", "MaxPool \xC3\x97 2/2 n/1"));
 }
 
 // An arrow within a row leads down, along a lane right of all nodes, and back up.

@@ -55,6 +55,22 @@ TEST_F(PageTextTest, StatesAllFactsOfOperators) {
       R"("edges":[[1,0,"x"],[0,2,"c"],[2,3,"y"]]})");
 }
 
+// Long names end in dots: the page must not grow with them.
+TEST_F(PageTextTest, ShortensNamesOfOperatorsAndEngines) {
+  const std::string text(5000, 'e');
+  NetDef net = ParseNet(R"(op { type: "Relu" input: "x" output: "y" })");
+  const auto grown = [&](void (*change)(OperatorDef*, const std::string&)) {
+    const NetSummary plain_summary = SummarizeNet({}, net, {});
+    const size_t plain = DataOf(NetDrawing({{&net, &plain_summary, "n"}}, {})).size();
+    NetDef changed = net;
+    change(changed.mutable_op(0), text);
+    const NetSummary summary = SummarizeNet({}, changed, {});
+    return DataOf(NetDrawing({{&changed, &summary, "n"}}, {})).size() - plain;
+  };
+  EXPECT_LT(grown([](OperatorDef* op, const std::string& name) { op->set_name(name); }), 300u);
+  EXPECT_LT(grown([](OperatorDef* op, const std::string& name) { op->set_engine(name); }), 300u);
+}
+
 // The operators that one node stands for, each with its first output and its name; all inputs of a
 // joined node; and the nets of a plan.
 TEST_F(PageTextTest, StatesWhatANodeStandsFor) {

@@ -63,6 +63,15 @@ TEST(RepeatedBlocksTest, NeedsEachRangeToReadFromTheOneBefore) {
   EXPECT_THAT(BlocksOf(net), IsEmpty());
 }
 
+// A block may begin at several operators of a chain: it begins at the last one.
+TEST(RepeatedBlocksTest, BeginsAsLateAsPossible) {
+  std::string net = Op("Copy", "x", "v0");
+  for (int i = 0; i < 7; ++i) {
+    net += Op(i % 2 == 0 ? "Relu" : "Tanh", MakeString("v", i), MakeString("v", i + 1));
+  }
+  EXPECT_THAT(BlocksOf(net), ElementsAre(Block{2, 2, 3}));
+}
+
 TEST(RepeatedBlocksTest, LetsAllRangesReadFromBeforeTheFirst) {
   std::string net = Op("Copy", "x", "a") + Op("Copy", "x", "mask");
   std::string last = "a";

@@ -132,6 +132,64 @@ TEST(SvgPlacesTest, ArrowsThatBeginOrEndAtOneNodeDiffer) {
               ElementsAre("0", "1", "2", "3", "0"));
 }
 
+TEST(SvgPlacesTest, EveryFamilyHasItsColors) {
+  FlowGraph graph;
+  graph.groups = {{.title = "", .framed = false}};
+  NetDrawingLayout layout;
+  layout.groups = {{}};
+  const std::string svg = SvgImage(graph, layout, "t", "s");
+  for (int i = 0; i < kNumOperatorFamilies; ++i) {
+    const auto family = static_cast<OperatorFamily>(i);
+    const std::string name = FamilyClass(family);
+    EXPECT_THAT(svg, ::testing::HasSubstr("." + name + " .box,.swatch." + name +
+                                          "{fill:" + FamilyFill(family) + "}"));
+    EXPECT_THAT(svg, ::testing::HasSubstr("." + name + " .bar,.bar." + name +
+                                          "{fill:" + FamilyColor(family) + "}"));
+  }
+}
+
+// A title that is wider than its frame is shortened: 8 px are left free at either side.
+TEST(SvgPlacesTest, TitlesFitIntoTheirFrames) {
+  const std::string title = "prediction of all categories";
+  for (const double width : {40.0, 60.0, 100.0, 150.0, 400.0}) {
+    FlowGraph graph;
+    graph.groups = {{.title = title}};
+    graph.nodes = {{.title = "T"}};
+    NetDrawingLayout layout;
+    layout.nodes = {{10, 30, 20, 27}};
+    layout.groups = {{0, 0, width, 80}};
+    const std::string svg = SvgImage(graph, layout, "t", "s");
+    const std::string begin = "class=\"frame-title\">";
+    const size_t at = svg.find(begin) + begin.size();
+    const std::string shown = svg.substr(at, svg.find('<', at) - at);
+    const std::string dots = "\xE2\x80\xA6";
+    EXPECT_LE(TextWidth(shown, 13, true), width - 16) << shown;
+    if (TextWidth(title, 13, true) <= width - 16) {
+      EXPECT_EQ(shown, title);
+      continue;
+    }
+    ASSERT_TRUE(shown.ends_with(dots)) << shown;
+    const size_t kept = shown.size() - dots.size();
+    EXPECT_EQ(shown.substr(0, kept), title.substr(0, kept));
+    EXPECT_GT(TextWidth(title.substr(0, kept + 1) + dots, 13, true), width - 16) << shown;
+  }
+}
+
+// Arrows may leave the image, which begins 250 px left of the layout and 86 px above.
+TEST(SvgPlacesTest, PlacesMayBeNegative) {
+  FlowGraph graph;
+  graph.groups = {{.title = "", .framed = false}};
+  graph.nodes = {{.title = "A"}, {.title = "B", .layer = 1}};
+  graph.edges = {{.from = 0, .to = 1, .blobs = {"b"}, .num_blobs = 1}};
+  NetDrawingLayout layout;
+  layout.width = 100;
+  layout.nodes = {{0, 0, 50, 27}, {0, 100, 50, 27}};
+  layout.edges = {{{-300.25, -100}, {-250.5, 0.25}, {-262.5, 14}, {0, -86}}};
+  layout.groups = {{}};
+  EXPECT_THAT(SvgImage(graph, layout, "t", "s"),
+              ::testing::HasSubstr("d=\"M-50.2 -14 C-0.5 86.2 -12.5 100 250 0\""));
+}
+
 // Operators 0 and 1 read all inputs, in any order, at the stated positions.
 std::vector<std::string> InputsOf(const std::vector<bool>& backwards, size_t last_position = 0) {
   FlowGraph graph;

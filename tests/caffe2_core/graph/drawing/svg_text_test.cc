@@ -174,6 +174,18 @@ TEST_F(SvgTextTest, ColorsArrowsThatPassANode) {
   EXPECT_FALSE(passes(300, 40, -50));
 }
 
+TEST_F(SvgTextTest, TitlesAreGivenOrThoseOfTheFirstNet) {
+  const auto title = [&](const std::string& given) {
+    const NetDrawing drawing({{&net_, &summary_, "first"}, {&net_, &summary_, "second"}},
+                             {.title = given});
+    const std::string svg = drawing.Svg(drawing.PlainLayout());
+    const size_t at = svg.find("<title>") + 7;
+    return svg.substr(at, svg.find('<', at) - at);
+  };
+  EXPECT_EQ(title(""), "first");
+  EXPECT_EQ(title("third"), "third");
+}
+
 // Repeated blocks have dashed frames and arrows that lead back; nets of a plan have frames with their
 // names, and the weights of the one below have one arrow.
 TEST_F(SvgTextTest, FramesBlocksAndNets) {
