@@ -44,10 +44,14 @@ TEST(DeviceFallbackTest, CopiesWithinTheCpuWhatWouldGoToAGpu) {
 }
 
 TEST(DeviceFallbackTest, EachCopyBetweenDevicesIsACopyOnTheCpu) {
-  RegisterDeviceDescriptor({.type = static_cast<DeviceType>(23),
-                            .name = "FLINT",
-                            .copy_from_cpu = "CopyFromCpuToFlint",
-                            .copy_to_cpu = "CopyFromFlint"});
+  static const bool once = [] {
+    RegisterDeviceDescriptor({.type = static_cast<DeviceType>(23),
+                              .name = "FLINT",
+                              .copy_from_cpu = "CopyFromCpuToFlint",
+                              .copy_to_cpu = "CopyFromFlint"});
+    return true;
+  }();
+  ASSERT_TRUE(once);
   for (const char* const type :
        {"CopyCPUToGPU", "CopyGPUToCPU", "CopyFromCpuToFlint", "CopyFromFlint", "Copy"}) {
     EXPECT_EQ(OperatorTypeOnCPU(type), "Copy") << type;

@@ -1,6 +1,7 @@
-// Nets that passes replace, with one to three random changes each: other inputs, arguments and types,
+// Nets that passes replace, with up to three random changes each: other inputs, arguments and types,
 // operators between, results that are read or overwritten elsewhere. Whatever a pass makes of such
 // a net, it computes what the net computes.
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -234,7 +235,9 @@ class ChangedPatternsTest : public testing::Test {
     test::PassRun run;
     FeedConstants(pattern, &run.ws);
     run.kept = kept;
-    run(pattern.pass, changed.DebugString());
+    std::string text;  // that of DebugString need not be readable
+    ASSERT_TRUE(google::protobuf::TextFormat::PrintToString(changed, &text));
+    run(pattern.pass, text);
     counts->replaced += run.net.SerializeAsString() != changed.SerializeAsString();
     const auto got = Compute(run.net, pattern, kept, &run.ws);
     const std::string nets = MakeString("seed ", seed, "\n", changed.DebugString(), "\nmade into\n",
