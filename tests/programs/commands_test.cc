@@ -393,25 +393,6 @@ TEST(DevicesProgramTest, ListsTheCpu) {
   EXPECT_THAT(result.out, StartsWith("CPU (device type 0): "));
 }
 
-// Not all that the machine has.
-TEST(DevicesProgramTest, CountsTheCoresThatTheProcessMayUse) {
-  cpu_set_t all;
-  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
-  const int count = CPU_COUNT(&all);
-  const auto cores = [] { return JsonAt(RunCaffe2({"devices", "--json"}).out, "/0/cores"); };
-  EXPECT_EQ(cores(), std::to_string(count));
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
-  }
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-  const std::string of_one = cores(), text = RunCaffe2({"devices"}).out;
-  EXPECT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
-  EXPECT_EQ(of_one, "1");
-  EXPECT_THAT(text, StartsWith("CPU (device type 0): 1 core, "));
-}
-
 TEST(DevicesProgramTest, ReportsTheLimitOfMemory) {
   const std::string json = RunCaffe2({"devices", "--json", "--memory-limit", "100M"}).out;
   EXPECT_EQ(JsonAt(json, "/0/name"), "\"CPU\"");

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
 
 #include "caffe2_core/base/enforce.h"
@@ -61,8 +62,8 @@ TEST(ProgramMainTest, ReturnsTheCodeAndReportsErrors) {
 }
 
 // Only a lack of memory ends a program with an error wherever it occurs.
-int EndOtherThread(const CommandLine& line) {
-  std::thread([&] { throw line.Text("code"); }).join();
+int EndOtherThread(const CommandLine&) {
+  std::thread([] { throw std::runtime_error("thrown"); }).join();
   return 0;
 }
 

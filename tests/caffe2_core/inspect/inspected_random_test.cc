@@ -1,5 +1,5 @@
-// Random nets and numbers, searched and measured by simple programs as well: where a NaN began, which
-// values of two nets belong together, and which range represents numbers best.
+// Random nets and numbers, searched and measured by simple programs as well: where a NaN began,
+// which values of two nets belong together, and which range represents numbers best.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct RandomOp {
   std::string output;  // "" for Print
 };
 
-// One operator for each element; all of them are exact in float.
+// The operator on one element. All of them are rounded once, so that the nets have the same floats.
 float Result(const std::string& type, float a, float b) {
   if (type == "Add") return a + b;
   if (type == "Sub") return a - b;

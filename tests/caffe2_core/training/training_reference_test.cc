@@ -80,8 +80,8 @@ double LossOf(const Values& p, const Batch& batch, bool softmax, Values* gradien
   return loss;
 }
 
-// How Caffe2 updates a number: `g` is its gradient, `m` and `v` its state, `t` the number of the step
-// from 1.
+// How Caffe2 updates a number: `g` is its gradient, `m` and `v` its state, `t` the number of the
+// step from 1.
 double Updated(const std::string& rule, double p, double g, double rate, int t, double* m,
                double* v) {
   const double epsilon = 1e-5;
