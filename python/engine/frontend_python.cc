@@ -165,10 +165,12 @@ class GetPythonGradient final : public GradientMakerBase {
   }
 
  private:
+  // The front end writes an empty list for all of them.
   static std::vector<int> Indices(const ArgumentHelper& args, const char* name, int count) {
-    std::vector<int> all;
-    for (int i = 0; i < count; ++i) all.push_back(i);
-    return args.GetRepeatedArgument<int>(name, all);
+    std::vector<int> indices = args.GetRepeatedArgument<int>(name);
+    if (!indices.empty()) return indices;
+    for (int i = 0; i < count; ++i) indices.push_back(i);
+    return indices;
   }
 };
 
@@ -185,8 +187,8 @@ void Declare(const char* type) {
       .Arg("pickled_grad_builder", "the same for the gradient")
       .Arg("pass_workspace", "call the function with the workspace as its third argument")
       .Arg("forced_cpu_outputs", "outputs that are on the CPU on other devices, too")
-      .Arg("grad_output_indices", "outputs whose gradients the gradient function gets")
-      .Arg("grad_input_indices", "inputs whose gradients it computes")
+      .Arg("grad_output_indices", "outputs whose gradients the gradient function gets; empty: all")
+      .Arg("grad_input_indices", "inputs whose gradients it computes; empty: all")
       .SetDoc("Calls a function of Python with two lists of tensors, the inputs and the outputs.");
 }
 

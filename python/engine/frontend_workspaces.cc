@@ -178,7 +178,7 @@ void BindBlob(nb::module_& m) {
           [](const FrontendBlob& self, nb::handle value, nb::handle device_option) {
             return FeedBlob(value, device_option, self.shared.get());
           },
-          nb::arg("arg"), nb::arg("device_option") = nb::none())
+          nb::arg("arg").none(), nb::arg("device_option") = nb::none())
       .def("_wrap_tensor_impl",
            [](const FrontendBlob&, nb::handle) {
              CAFFE_THROW(
@@ -259,7 +259,7 @@ void BindBlobFunctions(nb::module_& m) {
         const FrontendBlob blob = CreatedBlob(CurrentWorkspace(), name.str());
         return FeedBlob(value, device_option, blob.shared.get());
       },
-      nb::arg("name"), nb::arg("arg"), nb::arg("device_option") = nb::none());
+      nb::arg("name"), nb::arg("arg").none(), nb::arg("device_option") = nb::none());
   m.def("serialize_blob", [](const Text& name) {
     return Bytes(SerializeBlob(*BlobOf(*CurrentWorkspace().shared, name.str()), name.str()));
   });

@@ -93,6 +93,8 @@ def test_rejects_what_cannot_be_fed():
         C.feed_blob("x", np.ones(1, np.uint32))
     with pytest.raises(RuntimeError, match="only numpy array or string are supported"):
         C.feed_blob("x", 3)
+    with pytest.raises(RuntimeError, match="only numpy array or string are supported for feeding; got NoneType"):
+        C.feed_blob("x", None)
     with pytest.raises(RuntimeError, match="Can't find blob: missing"):
         C.fetch_blob("missing")
 
@@ -163,6 +165,22 @@ def test_python_operators_have_gradients():
     C.run_operator_once(op.SerializeToString())
     C.run_operator_once(defs[0])
     assert C.fetch_blob(gradients[0].dense) == [60]
+
+
+@pytest.mark.parametrize("indices, want", [
+    ({}, (["x0", "x1", "y0", "y1", "dy0", "dy1"], ["x0_grad", "x1_grad"])),
+    ({"grad_output_indices": [], "grad_input_indices": []},  # what the front end writes for all
+     (["x0", "x1", "y0", "y1", "dy0", "dy1"], ["x0_grad", "x1_grad"])),
+    ({"grad_output_indices": [1], "grad_input_indices": []}, (["x0", "x1", "y0", "y1", "dy1"], ["x0_grad", "x1_grad"])),
+    ({"grad_output_indices": [], "grad_input_indices": [1]}, (["x0", "x1", "y0", "y1", "dy0", "dy1"], ["x1_grad"])),
+])
+def test_gradients_of_python_operators_are_those_of_the_indices(indices, want):
+    op = operator("Python", ["x0", "x1"], ["y0", "y1"], token="any", **indices)
+    wrappers = [C.GradientWrapper(), C.GradientWrapper()]
+    wrappers[0].dense, wrappers[1].dense = "dy0", "dy1"
+    defs, _ = C.get_gradient_defs(op.SerializeToString(), wrappers)
+    gradient = caffe2_pb2.OperatorDef.FromString(defs[0])
+    assert (list(gradient.input), list(gradient.output)) == want
 
 
 def test_python_operators_run_beside_python():
