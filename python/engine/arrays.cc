@@ -213,6 +213,30 @@ void CopyLarge(void* to, const void* from, size_t nbytes) {
   std::memcpy(to, from, nbytes);
 }
 
+// Copies the elements to the tensor that `get` returns. An array that cannot be copied leaves it as it
+// was: `get` is called after the checks.
+template <class Get>
+void FeedTo(nb::handle array, const Get& get) {
+  ArrayBuffer elements(array);
+  if (elements.kind() == 's') {  // of a fixed length
+    FeedTo(nb::borrow(array).attr("astype")(TheNumpy().object_dtype), get);
+    return;
+  }
+  if (elements.kind() == 'O') {
+    Tensor strings(elements.dims(), CPU);
+    CopyStrings(elements, strings.mutable_data<std::string>());
+    *get() = std::move(strings);
+    return;
+  }
+  const TypeMeta meta =
+      MetaOfFormat(elements.buffer().format, static_cast<size_t>(elements.buffer().itemsize));
+  if (!meta.IsSet()) elements.ThrowUnsupported();
+  Tensor* const tensor = get();
+  tensor->Resize(elements.dims());
+  CopyLarge(tensor->raw_mutable_data(meta), elements.buffer().buf,
+            static_cast<size_t>(elements.buffer().len));
+}
+
 nb::object FetchStrings(const Tensor& tensor) {
   nb::object array = TheNumpy().empty(ShapeOf(tensor), TheNumpy().object_dtype);
   const nb::object flat = array.attr("reshape")(-1);
@@ -244,29 +268,13 @@ bool IsNumpyArray(nb::handle object) {
 }
 
 void FeedArray(nb::handle array, Tensor* tensor) {
-  ArrayBuffer elements(array);
-  if (elements.kind() == 's') {  // of a fixed length
-    FeedArray(nb::borrow(array).attr("astype")(TheNumpy().object_dtype), tensor);
-    return;
-  }
-  const bool strings = elements.kind() == 'O';
-  const TypeMeta meta = strings ? TypeMeta::Make<std::string>()
-                                : MetaOfFormat(elements.buffer().format,
-                                               static_cast<size_t>(elements.buffer().itemsize));
-  if (!meta.IsSet()) elements.ThrowUnsupported();
-  tensor->Resize(elements.dims());
-  void* const to = tensor->raw_mutable_data(meta);
-  if (strings) {
-    CopyStrings(elements, static_cast<std::string*>(to));
-  } else {
-    CopyLarge(to, elements.buffer().buf, static_cast<size_t>(elements.buffer().len));
-  }
+  FeedTo(array, [&] { return tensor; });
 }
 
 void FeedArray(nb::handle array, const DeviceOption* option, Blob* blob) {
   const auto device = static_cast<DeviceType>(option == nullptr ? 0 : option->device_type());
   if (device == CPU) {
-    FeedArray(array, blob->GetMutableTensor(CPU));
+    FeedTo(array, [&] { return blob->GetMutableTensor(CPU); });
     return;
   }
   Tensor host(CPU);

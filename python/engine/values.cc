@@ -28,25 +28,26 @@ FileKind KindOfBytes(const std::string& bytes) {
   return DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
 }
 
-bool IsNumber(nb::handle value, bool* is_float) {
-  if (PyBool_Check(value.ptr()) || PyLong_Check(value.ptr())) {
-    *is_float = false;
-    return true;
-  }
-  *is_float = true;
-  if (PyFloat_Check(value.ptr())) return true;
-  // A scalar of numpy.
-  if (!nb::hasattr(value, "dtype") || nb::cast<int>(nb::getattr(value, "ndim", nb::int_(1))) != 0)
-    return false;
-  return IsNumber(value.attr("item")(), is_float);
+bool IsNumberOfPython(nb::handle value, bool* is_float) {
+  *is_float = PyFloat_Check(value.ptr());
+  return *is_float || PyBool_Check(value.ptr()) || PyLong_Check(value.ptr());
 }
 
-std::string TextOf(nb::handle value) {
-  if (PyBytes_Check(value.ptr())) {
-    const nb::bytes bytes = nb::cast<nb::bytes>(value);
-    return {bytes.c_str(), bytes.size()};
-  }
-  return nb::cast<std::string>(value);
+bool IsNumber(nb::handle value, bool* is_float) {
+  if (IsNumberOfPython(value, is_float)) return true;
+  // A scalar of numpy. item() returns one of Python, but for types that Python lacks.
+  if (!nb::hasattr(value, "dtype") || nb::cast<int>(nb::getattr(value, "ndim", nb::int_(1))) != 0)
+    return false;
+  return IsNumberOfPython(value.attr("item")(), is_float);
+}
+
+int64_t IntegerOf(const std::string& name, nb::handle value) {
+  int overflow = 0;
+  const nb::int_ integer(value);
+  const int64_t result = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  CAFFE_ENFORCE(overflow == 0, "argument \"", name, "\" is ", nb::str(integer).c_str(),
+                ", want an integer of 64 bits");
+  return result;
 }
 
 bool IsText(nb::handle value) { return PyBytes_Check(value.ptr()) || PyUnicode_Check(value.ptr()); }
@@ -64,7 +65,7 @@ void AddElement(const std::string& name, nb::handle element, Argument* argument)
     if (is_float) {
       argument->add_floats(nb::cast<float>(nb::float_(element)));
     } else {
-      argument->add_ints(nb::cast<int64_t>(nb::int_(element)));
+      argument->add_ints(IntegerOf(name, element));
     }
   } else {
     ThrowBadArgument(name, element);
@@ -81,6 +82,17 @@ void UnifyNumbers(Argument* argument, nb::handle list) {
 
 }  // namespace
 
+std::string TextOf(nb::handle value) {
+  if (PyBytes_Check(value.ptr())) {
+    const nb::bytes bytes = nb::cast<nb::bytes>(value);
+    return {bytes.c_str(), bytes.size()};
+  }
+  Py_ssize_t size = 0;
+  const char* const data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (data == nullptr) nb::raise_python_error();  // a surrogate: the error names its position
+  return {data, static_cast<size_t>(size)};
+}
+
 Tensor TensorOf(nb::handle value) {
   if (IsNumpyArray(value)) return TensorOverArray(value);
   if (nb::hasattr(value, "__dlpack__")) {
@@ -96,8 +108,9 @@ Tensor TensorOf(nb::handle value) {
   }
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array = numpy.attr("asarray")(value);
-  // Numbers of Python, which have no other type.
-  if (nb::cast<bool>(array.attr("dtype").attr("__eq__")("float64")))
+  // Numbers of Python, which have no other type, and lists of them.
+  const bool has_type = nb::hasattr(value, "dtype") || nb::hasattr(value, "__array__");
+  if (!has_type && nb::cast<bool>(array.attr("dtype").attr("__eq__")("float64")))
     array = array.attr("astype")("float32");
   return TensorOverArray(array);
 }
@@ -155,7 +168,7 @@ Argument ArgumentOf(const std::string& name, nb::handle value) {
     if (is_float) {
       argument.set_f(nb::cast<float>(nb::float_(value)));
     } else {
-      argument.set_i(nb::cast<int64_t>(nb::int_(value)));
+      argument.set_i(IntegerOf(name, value));
     }
   } else if (PySequence_Check(value.ptr()) != 0 || nb::hasattr(value, "__iter__")) {
     for (const nb::handle element : value) AddElement(name, element, &argument);

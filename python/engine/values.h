@@ -14,9 +14,12 @@
 namespace caffe2rt {
 
 // A tensor on the CPU with the elements of a numpy array, of an object with __dlpack__, or of
-// anything that numpy.asarray accepts (then numbers of Python with a fraction are float32); without a
-// copy where TensorOverArray needs none.
+// anything that numpy.asarray accepts (then numbers of Python with a fraction, and lists of them, are
+// float32); without a copy where TensorOverArray needs none.
 Tensor TensorOf(nanobind::handle value);
+
+// The characters of bytes or of a str, which must have no surrogates.
+std::string TextOf(nanobind::handle value);
 
 // The bytes of a message: bytes, or an object with SerializeToString, as messages of protobuf and
 // the classes of this package have it.

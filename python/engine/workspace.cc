@@ -48,18 +48,23 @@ class WorkspaceNet {
 };
 
 void Feed(Workspace& ws, const std::string& name, nb::handle value) {
-  Blob* const blob = ws.CreateBlob(name);
   if (PyBytes_Check(value.ptr()) || PyUnicode_Check(value.ptr())) {
-    const Text text = nb::cast<Text>(value);
-    *blob->GetMutable<std::string>() = text.str();
+    std::string text = TextOf(value);
+    *ws.CreateBlob(name)->GetMutable<std::string>() = std::move(text);
     return;
   }
-  if (IsNumpyArray(value)) {
-    FeedArray(value, nullptr, blob);
+  if (!IsNumpyArray(value)) {
+    Tensor copy = TensorOf(value).Clone();  // the workspace may write the blob
+    *ws.CreateBlob(name)->GetMutableTensor(CPU) = std::move(copy);
     return;
   }
-  // A copy: the workspace may write the blob.
-  *blob->GetMutableTensor(CPU) = TensorOf(value).Clone();
+  const bool is_new = !ws.HasBlob(name);
+  try {
+    FeedArray(value, nullptr, ws.CreateBlob(name));
+  } catch (...) {
+    if (is_new) ws.RemoveBlob(name);
+    throw;
+  }
 }
 
 nb::object Get(const Workspace& ws, const std::string& name, const nb::object& otherwise) {
@@ -129,7 +134,7 @@ void BindWorkspace(nb::module_& m) {
 ws["x"] = array copies an array (or bytes) into the blob "x", ws["x"] copies it out.)")
       .def(nb::init<const std::string&>(), nb::arg("root") = ".",
            "root: the folder in which operators look for files with relative paths.")
-      .def("__setitem__", &Feed, nb::arg("name"), nb::arg("value"),
+      .def("__setitem__", &Feed, nb::arg("name"), nb::arg("value").none(),
            "Copies a value into the blob: an array of any shape, an object with __dlpack__, what "
            "numpy.asarray accepts, or a text (str or bytes).")
       .def("__getitem__", &Fetch, nb::arg("name"),

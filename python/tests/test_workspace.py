@@ -37,6 +37,38 @@ def test_holds_texts(ws):
     assert list(ws["strings"]) == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("value, dtype", [
+    (0.1, "float32"), ([0.1, 2], "float32"), (np.float64(0.1), "float64"), (np.float32(0.1), "float32"), (3, "int64"), (True, "bool"),
+])
+def test_numbers_keep_the_type_that_they_have(ws, value, dtype):
+    """Only numbers of Python have no type that says float32 or float64."""
+    ws["x"] = value
+    assert ws["x"].dtype == dtype
+    np.testing.assert_array_equal(ws["x"], np.array(value, dtype))
+
+
+def test_objects_with_an_array_keep_its_type(ws):
+    class Column:
+        def __array__(self, dtype=None, copy=None):
+            return np.float64([0.1])
+
+    ws["x"] = Column()
+    assert ws["x"].dtype == "float64" and ws["x"][0] == 0.1
+
+
+@pytest.mark.parametrize("value, error", [
+    (np.ones(1, np.uint32), caffe2rt.Error), (np.array(["new", 1], object), caffe2rt.Error), ({}, caffe2rt.Error),
+    (None, caffe2rt.Error), ("\ud800", UnicodeEncodeError),
+])
+@pytest.mark.parametrize("before", [np.array(["old", "old"], object), np.float32([1, 2])])
+def test_what_cannot_be_copied_changes_nothing(ws, before, value, error):
+    ws["x"] = before
+    for name in ["x", "y"]:
+        with pytest.raises(error):
+            ws[name] = value
+    assert list(ws) == ["x"] and ws["x"].tolist() == [v.encode() if isinstance(v, str) else v for v in before]
+
+
 def test_is_a_mapping(ws):
     ws["a"] = [1.0, 2.0]
     assert "a" in ws and "b" not in ws
@@ -88,6 +120,23 @@ def test_arguments_of_operators(ws, values):
     np.testing.assert_array_equal(ws["y"], np.float32(list(values)))
     text = caffe2rt.op("X", "a", "b", values=values).SerializeToString()
     assert b"values" in text
+
+
+@pytest.mark.parametrize("value", [np.longdouble(1.5), np.clongdouble(1.5), [np.longdouble(1.5)], 1j, np.array("a")])
+def test_arguments_of_types_without_a_field_are_errors(value):
+    with pytest.raises((caffe2rt.Error, TypeError)):
+        caffe2rt.op("X", "a", "b", values=value)
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, np.uint64(2**63), [1, 2**64]])
+def test_integers_of_more_than_64_bits_are_errors(value):
+    with pytest.raises(caffe2rt.Error, match='argument "values" is -?[0-9]+, want an integer of 64 bits'):
+        caffe2rt.op("X", "a", "b", values=value)
+
+
+def test_texts_that_are_not_unicode_are_errors():
+    with pytest.raises(UnicodeEncodeError):
+        caffe2rt.op("X", "a", "b", values="\ud800")
 
 
 def test_arguments_that_are_nothing_are_errors():
