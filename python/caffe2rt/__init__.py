@@ -171,9 +171,9 @@ def operator(type: str, gradient: Optional[Callable[..., None]] = None) -> Calla
     def clamp(inputs, outputs, *, limit=1.0):
         outputs[0][...] = np.minimum(inputs[0], limit)
 
-    inputs are arrays that must not be changed, outputs are of class Output. Arguments of the operator are keyword
-    arguments. gradient(inputs, outputs, **arguments) gets the inputs, the outputs and the gradients of the outputs, and
-    sets the gradients of the inputs. Types exist as long as the process.
+    inputs are read-only arrays; copy what is kept after the call. Outputs are of class Output. Arguments of the operator
+    are keyword arguments. gradient(inputs, outputs, **arguments) gets the inputs, the outputs and the gradients of the
+    outputs, and sets the gradients of the inputs. Types exist as long as the process.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:

@@ -121,7 +121,11 @@ class FunctionOperator final : public Operator<CPUContext> {
  private:
   void Call() {
     nb::list inputs, outputs;
-    for (int i = 0; i < InputSize(); ++i) inputs.append(ArrayOverTensor(Input(i)));
+    for (int i = 0; i < InputSize(); ++i) {
+      nb::object array = ArrayOverTensor(Input(i));
+      array.attr("flags").attr("writeable") = false;
+      inputs.append(array);
+    }
     for (int i = 0; i < OutputSize(); ++i)
       outputs.append(nb::cast(PythonOutput(OutputTensor(i, CPU))));
     const auto close = [&] {
@@ -176,6 +180,11 @@ void RegisterFunction(const std::string& type, const nb::object& function, const
 
 void RegisterOperatorType(const std::string& type, const nb::object& function,
                           const nb::object& gradient, const std::string& doc) {
+  CAFFE_ENFORCE(!type.empty(), "the operator type has no name");
+  for (const nb::handle callable : {nb::handle(function), nb::handle(gradient)}) {
+    CAFFE_ENFORCE(callable.is_none() || PyCallable_Check(callable.ptr()) != 0, "operator type \"",
+                  type, "\": want a function, got ", nb::type_name(callable.type()).c_str());
+  }
   (void)RegisteredOperatorTypes(CPU);  // the built-in operators come first
   RegisterFunction(type, function, doc);
   if (gradient.is_none()) return;

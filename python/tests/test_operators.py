@@ -65,6 +65,29 @@ def test_outputs_end_with_the_run():
         kept[0].array()
 
 
+@pytest.mark.parametrize("size", [3, 100000])
+def test_inputs_are_read_only(size):
+    @caffe2rt.operator("WritesInput%dForTests" % size)
+    def writes(inputs, outputs):
+        inputs[0][0] = 5
+
+    ws = caffe2rt.Workspace()
+    ws["x"] = np.ones(size, np.float32)
+    with pytest.raises(ValueError, match="read-only"):
+        ws.run(caffe2rt.op("WritesInput%dForTests" % size, "x", "y"))
+    assert ws["x"][0] == 1
+
+
+def test_types_have_a_name_and_a_function():
+    with pytest.raises(caffe2rt.Error, match="the operator type has no name"):
+        caffe2rt.operator("")(lambda inputs, outputs: None)
+    with pytest.raises(caffe2rt.Error, match='"NoFunctionForTests": want a function, got int'):
+        caffe2rt.operator("NoFunctionForTests")(5)
+    with pytest.raises(caffe2rt.Error, match='"NoGradientForTests": want a function, got str'):
+        caffe2rt.operator("NoGradientForTests", gradient="x")(lambda inputs, outputs: None)
+    assert "NoGradientForTests" not in caffe2rt.operator_types()
+
+
 def test_a_type_is_registered_once():
     with pytest.raises(caffe2rt.Error, match='"Relu" exists already'):
         caffe2rt.operator("Relu")(lambda inputs, outputs: None)
