@@ -50,8 +50,10 @@ void ArenaStock::Return(MemoryArena* arena) {
 }
 
 // Another thread may lease arenas at the same time. It finds those that are being looked at here
-// leased, and gets another one.
+// leased, and gets another one. Two threads that looked for surplus at once would each overlook the
+// arena that the other one looks at, and keep one more.
 void ArenaStock::FreeSurplus() {
+  const MutexLock lock(mutex_);
   int kept = 0;
   const int count = count_.load(std::memory_order_acquire);
   for (int slot = 0; slot < count; ++slot) {

@@ -40,7 +40,8 @@ class MemoryArena {
   uint64_t id_ = 0;
 };
 
-// Thread safe. Lease and Return take no lock if an idle arena exists.
+// Thread safe. Lease takes no lock if an idle arena exists, and Return takes none while others are
+// leased or there are at most `idle_arenas`.
 class ArenaStock {
  public:
   // The number of arenas that can be leased at once.
