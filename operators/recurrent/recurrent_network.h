@@ -131,7 +131,11 @@ class RecurrentNetworkOp final : public Operator<Context> {
     }
     scratch->steps->Grow(
         static_cast<size_t>(keeps_steps_ ? steps : std::min(steps, kAlternatingSpaces)));
-    if (keeps_steps_ && scratch->steps != spaces_) ShareRecomputed(&scratch->steps->shared_blobs());
+    // Another operator may have shared other blobs since the last run of this one.
+    if (keeps_steps_ && (scratch->steps != spaces_ || scratch->steps->shared_by() != this)) {
+      ShareRecomputed(&scratch->steps->shared_blobs());
+      scratch->steps->set_shared_by(this);
+    }
     spaces_ = scratch->steps;
     return spaces_;
   }

@@ -22,6 +22,9 @@ class StepWorkspaces {
   Workspace* parent() const { return parent_; }
   // Holds blobs that all time steps share. It is the parent of the workspaces of the steps.
   Workspace& shared_blobs() { return shared_; }
+  // The operator that chose the shared blobs. Only compared.
+  const void* shared_by() const { return shared_by_; }
+  void set_shared_by(const void* op) { shared_by_ = op; }
   size_t size() const { return steps_.size(); }
   Workspace& operator[](size_t i) { return *steps_.at(i); }
   // Adds workspaces until there are `count`. Keeps those that exist.
@@ -35,6 +38,7 @@ class StepWorkspaces {
   Workspace* const parent_;
   Workspace shared_;
   std::vector<std::unique_ptr<Workspace>> steps_;
+  const void* shared_by_ = nullptr;
 };
 
 // The last output of RecurrentNetwork. The operators that use the workspaces share ownership: their

@@ -235,6 +235,45 @@ TEST(RecurrentEdgesTest, OperatorsOfSeveralOutputsAreComputedAgain) {
   }
 }
 
+// Two operators take turns with the same workspaces of steps; one of them computes "sum" again. The
+// gradient of the last one is that of an operator that ran alone.
+TEST(RecurrentEdgesTest, OperatorsThatTakeTurnsHaveTheirOwnGradients) {
+  const std::string grads = "arg { name: 'outputs_with_grads' ints: 0 } ";
+  const OperatorDef defs[] = {
+      ParseOp(SumMulNetwork(grads)),
+      ParseOp(SumMulNetwork(grads + "arg { name: 'recompute_blobs_on_backward' strings: 'sum' }"))};
+  struct Turn {
+    size_t op;
+    int64_t steps;
+  };
+  const auto gradient = [&](const std::vector<Turn>& turns) {
+    Workspace ws;
+    FeedRandom(&ws, "init", {1, 2, 2}, 0.5f, 1, 1);
+    std::unique_ptr<OperatorBase> ops[2];
+    for (const Turn& turn : turns) {
+      FeedRandom(&ws, "x", {turn.steps, 2, 2}, 0.5f, 1, 2);
+      std::unique_ptr<OperatorBase>& op = ops[turn.op];
+      if (op == nullptr) op = CreateOperator(defs[turn.op], &ws);
+      EXPECT_TRUE(op->Run());
+    }
+    FeedRandom(&ws, "all_grad", {turns.back().steps, 2, 2}, -1, 1, 3);
+    const auto maker = GetGradientForOp(defs[turns.back().op], {{.dense_ = "all_grad"}, {}, {}});
+    for (const OperatorDef& def : maker.ops_) EXPECT_TRUE(ws.RunOperatorOnce(def));
+    return Fetch<float>(ws, maker.g_input_.at(0).dense_);
+  };
+  for (const size_t last : {0u, 1u}) {
+    const size_t other = 1 - last;
+    for (const int64_t steps : {1, 2, 3, 5}) {
+      const std::vector<float> want = gradient({{last, steps}});
+      EXPECT_EQ(gradient({{last, 2}, {other, 2}, {last, steps}}), want) << last << " " << steps;
+      EXPECT_EQ(gradient({{other, 3}, {last, 2}, {other, 1}, {last, steps}}), want)
+          << last << " " << steps;
+      EXPECT_EQ(gradient({{last, 1}, {other, 4}, {last, 2}, {other, 2}, {last, steps}}), want)
+          << last << " " << steps;
+    }
+  }
+}
+
 // What the maker derives replaces nothing else of the operator.
 TEST(RecurrentEdgesTest, DerivedGradientsKeepTheOtherArguments) {
   const std::string network = R"(arg { name: 'timestep' s: 'clock' }
