@@ -2,7 +2,9 @@
 // the built-in kernels and in the order of k.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,6 +28,9 @@ void ExpectProduct(const GemmSizes& s, bool trans_a, bool trans_b, float beta) {
   const auto b = RandomValues((trans_b ? n : k) * ldb, -1, 1, 2);
   const auto before = RandomValues(m * ldc, -1, 1, 3);
   std::vector<float> c = before;
+  for (int64_t i = 0; i < m && beta == 0; ++i) {
+    std::fill_n(c.begin() + i * ldc, n, std::numeric_limits<float>::quiet_NaN());
+  }
   Sgemm(trans_a, trans_b, m, n, k, -0.5f, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < ldc; ++j) {
@@ -66,6 +71,9 @@ constexpr GemmSizes kGemmSizes[] = {
     {66, 1, 31},
     {129, 1, 48},
     {7, 1, 97},
+    // oneDNN: around its blocks of rows and columns.
+    {33, 65, 9},
+    {65, 33, 17},
 };
 
 TEST(GemmSizesTest, GiveTheSumOfProducts) {
@@ -76,7 +84,7 @@ TEST(GemmSizesTest, GiveTheSumOfProducts) {
     for (const GemmSizes& sizes : kGemmSizes) {
       for (const bool trans_a : {false, true}) {
         for (const bool trans_b : {false, true}) {
-          for (const float beta : {0.f, 0.75f}) ExpectProduct(sizes, trans_a, trans_b, beta);
+          for (const float beta : {0.f, 1.f, 0.75f}) ExpectProduct(sizes, trans_a, trans_b, beta);
         }
       }
     }
