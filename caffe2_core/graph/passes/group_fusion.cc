@@ -51,23 +51,28 @@ std::optional<GroupFusion::Scaling> GroupFusion::AsScaling(uint32_t position) co
     return Scaling{values_.input(position, 0), factor};
   }
   const bool divides = form == AffineForm::kDiv;
-  if ((!divides && form != AffineForm::kMul) || !BroadcastsLikeNumpy(position)) return std::nullopt;
+  if (!divides && form != AffineForm::kMul) return std::nullopt;
   if (const std::optional<float> number = Number(position, 1)) {
+    if (!CombinesLastDims(position, 1)) return std::nullopt;
     const double factor = static_cast<double>(*number);
     return Scaling{values_.input(position, 0), divides ? 1 / factor : factor};
   }
   if (divides) return std::nullopt;
   if (const std::optional<float> number = Number(position, 0)) {
+    if (!CombinesLastDims(position, 0)) return std::nullopt;
     return Scaling{values_.input(position, 1), static_cast<double>(*number)};
   }
   return std::nullopt;
 }
 
 bool GroupFusion::BroadcastsLikeNumpy(uint32_t position) const {
+  return !DeclaredArguments(op(position)).Get<bool>("broadcast");
+}
+
+bool GroupFusion::CombinesLastDims(uint32_t position, size_t small) const {
   const DeclaredArguments args(op(position));
-  if (!args.HasArgument("broadcast")) return true;
-  if (args.HasArgument("axis_str")) return false;
-  return args.Get<int>("axis") == -1;
+  if (!args.Get<bool>("broadcast")) return true;
+  return small == 1 && !args.HasArgument("axis_str") && args.Get<int>("axis") == -1;
 }
 
 bool GroupFusion::InputsLast(std::span<const uint32_t> group, const OperatorDef& fused) const {

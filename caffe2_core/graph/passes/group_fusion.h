@@ -58,9 +58,13 @@ class GroupFusion {
   };
   std::optional<Scaling> AsScaling(uint32_t position) const;
 
-  // Whether a binary operator broadcasts its operands by numpy's rules, or by the older rules in a
-  // way that gives the same result.
+  // Whether a binary operator broadcasts its operands by numpy's rules.
   bool BroadcastsLikeNumpy(uint32_t position) const;
+  // Whether a binary operator combines the last dimensions of its operands: by numpy's rules, or by
+  // the older rules with operand `small` as input 1. The result is the same by both rules if that
+  // operand has one element, or rank 1 and the size of the last dimension of the other one, which
+  // has a dimension.
+  bool CombinesLastDims(uint32_t position, size_t small) const;
 
   // Replaces the operators by `fused`, which takes the place of the last of them, its name and its
   // device. Returns false and changes nothing if
