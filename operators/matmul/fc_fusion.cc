@@ -46,15 +46,26 @@ constexpr ArgumentSpec<std::string> kFcFusionPrecision{
     {IsPrecisionName, "f32, bf16 or int8"}};
 constexpr ArgumentSpec<bool> kFcFusionTransposed{
     "transposed", false, "1: W is [K, N] and not transposed, as in FCTransposed"};
+constexpr ArgumentSpec<bool> kFcFusionOneMatrix{"one_matrix", false,
+                                                "1: the axes of X before its last two must have "
+                                                "one index, as in BatchMatMul without broadcast"};
 
 // With fewer rows the time is that of reading W. Then the packed form would only use memory.
 constexpr int64_t kRowsWorthPacking = 4;
+
+void CheckOneMatrix(IntArrayRef x) {
+  if (x.size() <= 2) return;
+  const IntArrayRef batch(x.data(), x.size() - 2);
+  CAFFE_ENFORCE_EQ(CheckedProduct(batch), 1, "matrices in input 0 (X) of shape ", x,
+                   ", want one, or the argument broadcast of BatchMatMul");
+}
 
 FCSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in, int* axis) {
   const ArgumentHelper args(def);
   const std::vector<int64_t> x = GetDimsVector(in[0]), w = GetDimsVector(in[1]);
   const int axis_w = args.Read(kFcAxisW);
   const bool transposed = args.Read(kFcFusionTransposed);
+  if (args.Read(kFcFusionOneMatrix)) CheckOneMatrix(x);
   *axis = args.Read(kFcAxis);
   const FCSizes sizes = in.size() > 2
                             ? CheckFCShapes(x, w, GetDimsVector(in[2]), *axis, axis_w, transposed)
@@ -123,6 +134,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead, public 
         axis_(ReadArgument(kFcAxis)),
         axis_w_(ReadArgument(kFcAxisW)),
         transposed_(ReadArgument(kFcFusionTransposed)),
+        one_matrix_(ReadArgument(kFcFusionOneMatrix)),
         precision_(ReadArgument(kFcFusionPrecision)),
         activation_(ReadActivation(args())) {}
 
@@ -198,6 +210,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead, public 
 
   void Plan(const Tensor& X, const Tensor& W, const Tensor* b) {
     planned_ = false;
+    if (one_matrix_) CheckOneMatrix(X.sizes());
     sizes_ = b != nullptr
                  ? CheckFCShapes(X.sizes(), W.sizes(), b->sizes(), axis_, axis_w_, transposed_)
                  : FlattenFC(X.sizes(), W.sizes(), axis_, axis_w_, transposed_);
@@ -246,7 +259,7 @@ class FCFusionOp final : public Operator<CPUContext>, public PlansAhead, public 
   }
 
   const int axis_, axis_w_;
-  const bool transposed_;
+  const bool transposed_, one_matrix_;
   const std::string precision_;
   const Activation activation_;
   bool planned_ = false;
@@ -271,8 +284,8 @@ void RegisterFcFusion() {
           "all "
           "operators with the same W share. Graph passes make this operator from FC, MatMul and "
           "BatchMatMul.")
-      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed, kFcFusionPrecision,
-            kLeastPrecision)
+      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed, kFcFusionOneMatrix,
+            kFcFusionPrecision, kLeastPrecision)
       .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
       .Input(2, "b", "(optional) bias, [N]")

@@ -57,7 +57,7 @@ std::optional<Layer> FromMatMul(const GroupFusion& groups, uint32_t op) {
 }
 
 // The last dimension of A is multiplied by the matrix, as with axis -1. A may be a vector, with and
-// without `broadcast`.
+// without `broadcast`. Without it, A must not have several matrices.
 std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
   const Tensor* const w = ConstantWeights(groups, op);
   const DeclaredArguments args(groups.op(op));
@@ -66,7 +66,9 @@ std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
     return std::nullopt;
   }
   const bool trans_b = args.Get<int>("trans_b") != 0;
-  return Layer{FusedDef(groups.op(op), -1, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
+  Layer layer{FusedDef(groups.op(op), -1, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
+  if (!args.Get<bool>("broadcast")) AddArgument<int>("one_matrix", 1, &layer.fused);
+  return layer;
 }
 
 std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) try {
@@ -85,8 +87,9 @@ uint32_t AddBias(const GroupFusion& groups, uint32_t op, Layer* layer) {
   if (layer->has_bias) return GroupFusion::kNone;
   const NetValues& values = groups.values();
   const uint32_t add = groups.SoleReader(values.output(op, 0), "Add");
-  if (add == GroupFusion::kNone || !groups.BroadcastsLikeNumpy(add)) return GroupFusion::kNone;
+  if (add == GroupFusion::kNone) return GroupFusion::kNone;
   const size_t other = values.input(add, 0) == values.output(op, 0) ? 1 : 0;
+  if (!groups.CombinesLastDims(add, other)) return GroupFusion::kNone;
   const Tensor* const bias = groups.Constant(add, other);
   if (bias == nullptr || !bias->IsType<float>() || bias->dim() != 1 ||
       bias->dim(0) != layer->outputs) {

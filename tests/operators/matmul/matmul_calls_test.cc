@@ -81,6 +81,12 @@ TEST(FcRefusalsTest, NameTheRowsThatDoNotFit) {
        "input 0 (X) of shape [2, 3] has rows of 3 at axis 1, but input 1 (W) of shape [3, 5] needs "
        "rows "
        "of 5: got 3, want 5"},
+      {"FCFusion X W -> Y axis=2 one_matrix=1", "X f 2,1,3; W f 5,3",
+       "matrices in input 0 (X) of shape [2, 1, 3], want one, or the argument broadcast of "
+       "BatchMatMul (got 2, want 1)"},
+      {"FCFusion X W -> Y axis=2 one_matrix=1", "X f 0,4,3; W f 5,3",
+       "matrices in input 0 (X) of shape [0, 4, 3], want one, or the argument broadcast of "
+       "BatchMatMul (got 0, want 1)"},
       {"FCFusion X W -> Y precision=f16", "X f 2,3; W f 5,3",
        "argument \"precision\" is \"f16\", want f32, bf16 or int8"},
       {"FCGradient X W G -> dW db", "X f 2,3; W f 5,3; G f 2,4",
