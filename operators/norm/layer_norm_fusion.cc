@@ -3,8 +3,9 @@
 //   S = X + R (or X), Y = (S - mean) / sqrt(variance + epsilon) * gamma + beta
 // Mean and variance are those of each row N.., which begins at `axis` of S. X and R are broadcast
 // by numpy's rules. With `single_axis` they are over the dimension `axis` only, and gamma and beta
-// belong to the last dimension; nets in which the rank is not known are fused this way. Supports
-// float only.
+// belong to the last dimension; nets in which the rank is not known are fused this way. With
+// `broadcast_last`, a last dimension of size 1 is broadcast to gamma and beta after the
+// normalization, and Y has their size there, but not S. Supports float only.
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,12 @@ namespace {
 constexpr ArgumentSpec<bool> kLayerNormFusionSingleAxis{
     "single_axis", false,
     "1: normalize over the dimension `axis` only; gamma and beta have the size of the last one"};
+
+constexpr ArgumentSpec<bool> kLayerNormFusionBroadcastLast{
+    "broadcast_last", false,
+    "1: rows of one element are broadcast to the size of gamma and beta, as Mul and Add do"};
+constexpr ArgumentSpec<int> kLayerNormFusionLeastRank{
+    "least_rank", 1, "the lowest rank of the sum that is accepted: 2 in place of LayerNorm"};
 
 // With fewer elements in each thread, a second thread costs more than it saves.
 constexpr int64_t kElementsWorthCutting = 8192;
@@ -81,11 +88,18 @@ std::vector<int64_t> SumDims(const std::vector<TensorShape>& in) {
 std::vector<TensorShape> InferLayerNormFusion(const OperatorDef& def,
                                               const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 3) || (in.size() > 3 && !IsKnown(in[3]))) return UnknownOutputs(def);
-  const std::vector<int64_t> dims = SumDims(in);
-  (void)canonical_axis_index_(ArgumentHelper(def).Read(kLayerNormAxis),
-                              static_cast<int>(dims.size()));
-  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()),
+  const ArgumentHelper args(def);
+  std::vector<int64_t> dims = SumDims(in);
+  const int axis = canonical_axis_index_(args.Read(kLayerNormAxis), static_cast<int>(dims.size()));
+  std::vector<TensorShape> shapes(static_cast<size_t>(def.output_size()),
                                   CreateTensorShape(dims, in[0].data_type()));
+  const bool inner = args.Read(kLayerNormFusionSingleAxis);
+  if (args.Read(kLayerNormFusionBroadcastLast) &&
+      (inner ? dims.back() : size_from_dim_(axis, dims)) == 1) {
+    dims.back() = CheckedProduct(GetDimsVector(in[1]));
+    shapes[0] = CreateTensorShape(dims, in[0].data_type());
+  }
+  return shapes;
 }
 
 // The rows to normalize: `x`, or the sum of `x` and `r`, which is written to `sum`.
@@ -137,6 +151,14 @@ void NormalizeInnerAxis(const LayerRows& layer, int64_t outer, int64_t inner, in
   }
 }
 
+// Row i of y is x[i] * gamma + beta.
+void SpreadRows(const std::vector<float>& x, int64_t n, const float* gamma, const float* beta,
+                float* y) {
+  for (const float value : x) {
+    for (int64_t j = 0; j < n; ++j) *y++ = value * gamma[j] + beta[j];
+  }
+}
+
 class LayerNormFusionOp final : public Operator<CPUContext> {
  public:
   USE_OPERATOR_FUNCTIONS(CPUContext);
@@ -145,7 +167,9 @@ class LayerNormFusionOp final : public Operator<CPUContext> {
       : Operator<CPUContext>(def, ws),
         axis_(ReadArgument(kLayerNormAxis)),
         epsilon_(ReadArgument(kLayerNormEpsilon)),
-        single_axis_(ReadArgument(kLayerNormFusionSingleAxis)) {}
+        single_axis_(ReadArgument(kLayerNormFusionSingleAxis)),
+        broadcast_last_(ReadArgument(kLayerNormFusionBroadcastLast)),
+        least_rank_(ReadArgument(kLayerNormFusionLeastRank)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -153,46 +177,73 @@ class LayerNormFusionOp final : public Operator<CPUContext> {
     LayerRows layer = {};
     layer.epsilon = epsilon_;
     layer.x = X.data<float>();
-    const float* const r = R != nullptr ? R->data<float>() : nullptr;
+    layer.r = R != nullptr ? R->data<float>() : nullptr;
     const bool same = R == nullptr || R->dims() == X.dims();
     if (!same) plan_.Make(X.sizes(), R->sizes(), {});
     const std::vector<int64_t>& dims = same ? X.dims() : plan_.output_dims();
     const int rank = static_cast<int>(dims.size());
+    CAFFE_ENFORCE_GE(rank, least_rank_, "rank of input 0 (X) of shape ", X.sizes());
     const int axis = canonical_axis_index_(axis_, rank);
     const bool inner = single_axis_ && axis != rank - 1;
     layer.rows = size_to_dim_(axis, dims);
     layer.n = inner ? dims[static_cast<size_t>(axis)] : size_from_dim_(axis, dims);
     const int64_t last = inner ? dims.back() : layer.n;
-    layer.gamma = Parameter(1, "gamma", last);
-    layer.beta = Parameter(2, "beta", last);
-    layer.y = OutputData<float>(0, dims);
-    layer.sum = OutputSize() > 1 ? OutputData<float>(1, dims) : layer.y;
     const int64_t count = CheckedProduct(dims);
+    if (OutputSize() > 1) layer.sum = OutputData<float>(1, dims);
+    const bool spreads = broadcast_last_ && last == 1 && Input(1).numel() != 1;
+    const int64_t n = spreads ? Input(1).numel() : last;
+    const float* const gamma = Parameter(1, "gamma", n);
+    const float* const beta = Parameter(2, "beta", n);
+    if (spreads) {
+      y_dims_ = dims;
+      y_dims_.back() = n;
+    }
+    float* const y = OutputData<float>(0, spreads ? y_dims_ : dims);
     if (count == 0) return true;
+    if (!spreads) {
+      layer.gamma = gamma;
+      layer.beta = beta;
+      layer.y = y;
+      Normalize(layer, count, same, inner ? last : 0);
+      return true;
+    }
+    constexpr float kOne = 1, kZero = 0;
+    normal_.resize(static_cast<size_t>(count));
+    layer.gamma = &kOne;
+    layer.beta = &kZero;
+    layer.y = normal_.data();
+    Normalize(layer, count, same, inner ? 1 : 0);
+    SpreadRows(normal_, n, gamma, beta, y);
+    return true;
+  }
+
+ private:
+  // `layer.sum` is null if the sum is no output; x and r have the `same` shape, or are broadcast by
+  // plan_. `last` is the size of the last dimension, if the mean is over another one, or 0.
+  void Normalize(LayerRows layer, int64_t count, bool same, int64_t last) const {
+    const bool copies = layer.r == nullptr && layer.sum != nullptr;
+    if (layer.sum == nullptr) layer.sum = layer.y;
     if (!same) {
-      AddBroadcast(plan_.loops(), layer.x, r, layer.sum);
+      AddBroadcast(plan_.loops(), layer.x, layer.r, layer.sum);
       layer.x = layer.sum;
-    } else if (r == nullptr) {
-      if (OutputSize() > 1) std::copy_n(layer.x, count, layer.sum);
-    } else if (!inner) {
-      layer.r = r;
-    } else {
-      AddRow(layer.x, r, count, layer.sum);
+      layer.r = nullptr;
+    } else if (copies) {
+      std::copy_n(layer.x, count, layer.sum);
+    } else if (layer.r != nullptr && last > 0) {
+      AddRow(layer.x, layer.r, count, layer.sum);
       layer.x = layer.sum;
     }
-    if (inner) {
+    if (last > 0) {
       NormalizeInnerAxis(layer, layer.rows, count / layer.rows / layer.n, last);
-      return true;
+      return;
     }
     const int64_t pieces = std::clamp<int64_t>(count / kElementsWorthCutting, 1,
                                                std::min<int64_t>(GetNumThreads(), layer.rows));
     ParallelFor(static_cast<int>(pieces), [&](int piece) {
       NormalizeRows(layer, layer.rows * piece / pieces, layer.rows * (piece + 1) / pieces);
     });
-    return true;
   }
 
- private:
   const float* Parameter(int i, const char* name, int64_t n) const {
     const Tensor& tensor = Input(i);
     CAFFE_ENFORCE_EQ(tensor.numel(), n, "elements of input ", i, " (", name, ") of shape ",
@@ -203,8 +254,12 @@ class LayerNormFusionOp final : public Operator<CPUContext> {
 
   const int axis_;
   const float epsilon_;
-  const bool single_axis_;
+  const bool single_axis_, broadcast_last_;
+  const int least_rank_;
   BroadcastPlan plan_;
+  // Of rows of one element that are broadcast: the dims of Y, and the rows before that.
+  std::vector<int64_t> y_dims_;
+  std::vector<float> normal_;
 };
 
 }  // namespace
@@ -214,7 +269,8 @@ void RegisterLayerNormFusion() {
   RegisterSchema("LayerNormFusion", __FILE__)
       .NumInputs(3, 4)
       .NumOutputs(1, 2)
-      .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormFusionSingleAxis)
+      .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormFusionSingleAxis,
+            kLayerNormFusionBroadcastLast, kLayerNormFusionLeastRank)
       .Input(0, "X", "[M.., N..], where N.. begins at axis")
       .Input(1, "gamma", "scales, [N..]")
       .Input(2, "beta", "biases, [N..]")

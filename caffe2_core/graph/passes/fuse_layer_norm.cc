@@ -40,10 +40,12 @@ Mean FindMean(const GroupFusion& groups, Value value) {
   return {};
 }
 
-// Whether the operator combines a tensor with a statistic of its rows: by numpy's rules if the
-// statistic keeps the last dimension, otherwise by the older rules, from the first dimension on.
-bool CombinesRows(const GroupFusion& groups, uint32_t op, bool keeps) {
-  if (keeps) return groups.BroadcastsLikeNumpy(op);
+// Whether the operator combines a tensor with a statistic of its rows: if the statistic keeps its
+// dimension, by numpy's rules, or by the older rules with the statistic of the last dimension as
+// input 1, otherwise by the older rules, from the first dimension on.
+bool CombinesRows(const GroupFusion& groups, uint32_t op, const Mean& mean, size_t statistic = 1) {
+  if (mean.keeps && groups.BroadcastsLikeNumpy(op)) return true;
+  if (mean.keeps) return mean.axis == -1 && groups.CombinesLastDims(op, statistic);
   const DeclaredArguments args(groups.op(op));
   return args.Get<int>("broadcast") == 1 && !args.HasArgument("axis_str") &&
          args.Get<int>("axis") == 0;
@@ -61,17 +63,20 @@ Centered FindCentered(const GroupFusion& groups, Value value) {
   if (sub == GroupFusion::kNone) return {};
   const NetValues& values = groups.values();
   const Mean mean = FindMean(groups, values.input(sub, 1));
-  if (mean.op == GroupFusion::kNone || !CombinesRows(groups, sub, mean.keeps)) return {};
+  if (mean.op == GroupFusion::kNone || !CombinesRows(groups, sub, mean)) return {};
   const Value x = values.input(sub, 0);
   if (values.input(mean.op, 0) != x) return {};
   return {sub, mean, x};
 }
 
+// The constant exponent of a Pow, or 0. By the older rules, one number is broadcast; otherwise its
+// shape must be that of the base, and an axis is an error.
 double PowExponent(const GroupFusion& groups, uint32_t op) {
-  if (groups.values().num_inputs(op) > 1) {
-    return static_cast<double>(groups.Number(op, 1).value_or(0));
-  }
-  return static_cast<double>(DeclaredArguments(groups.op(op)).Get<float>("exponent"));
+  const DeclaredArguments args(groups.op(op));
+  if (args.HasArgument("axis") || args.HasArgument("axis_str")) return 0;
+  if (groups.values().num_inputs(op) == 1) return static_cast<double>(args.Get<float>("exponent"));
+  if (!args.Get<bool>("broadcast")) return 0;
+  return static_cast<double>(groups.Number(op, 1).value_or(0));
 }
 
 // If the value is a square, returns its operator; *base is what is squared.
@@ -83,7 +88,9 @@ uint32_t FindSquare(const GroupFusion& groups, Value value, Value* base) {
     *base = values.input(op, 0);
     const std::string& found = groups.op(op).type();
     if (found == "Pow" && PowExponent(groups, op) != 2) return GroupFusion::kNone;
-    if (found == "Mul" && values.input(op, 1) != *base) return GroupFusion::kNone;
+    if (found == "Mul" && (values.input(op, 1) != *base || !groups.CombinesLastDims(op, 1))) {
+      return GroupFusion::kNone;
+    }
     return op;
   }
   return GroupFusion::kNone;
@@ -99,10 +106,10 @@ struct Deviation {
 bool FindDeviation(const GroupFusion& groups, uint32_t root, Deviation* found) {
   const NetValues& values = groups.values();
   const uint32_t add = groups.Writer(values.input(root, 0), "Add");
-  if (add == GroupFusion::kNone || !groups.BroadcastsLikeNumpy(add)) return false;
+  if (add == GroupFusion::kNone) return false;
   const size_t number = groups.Number(add, 1) ? 1 : 0;
   const auto epsilon = groups.Number(add, number);
-  if (!epsilon) return false;
+  if (!epsilon || !groups.CombinesLastDims(add, number)) return false;
   const Mean variance = FindMean(groups, values.input(add, 1 - number));
   if (variance.op == GroupFusion::kNone) return false;
   Value base = GroupFusion::kNone;
@@ -118,8 +125,9 @@ bool FindDeviation(const GroupFusion& groups, uint32_t root, Deviation* found) {
 
 // A constant vector that the operator combines with `value`: its input, or -1.
 int FindVector(const GroupFusion& groups, uint32_t op, Value value) {
-  if (op == GroupFusion::kNone || !groups.BroadcastsLikeNumpy(op)) return -1;
+  if (op == GroupFusion::kNone) return -1;
   const size_t other = groups.values().input(op, 0) == value ? 1 : 0;
+  if (!groups.CombinesLastDims(op, other)) return -1;
   const Tensor* const tensor = groups.Constant(op, other);
   if (tensor == nullptr || tensor->dim() != 1 || !tensor->IsType<float>()) return -1;
   return static_cast<int>(other);
@@ -156,6 +164,7 @@ bool FuseAffine(GroupFusion* groups, const Deviation& deviation, uint32_t normal
                    groups->op(add).output(0), axis, deviation.epsilon);
   // The rank is not known, so dimension `axis` may not be the last one.
   if (axis != -1) AddArgument<int>("single_axis", 1, &fused);
+  if (groups->BroadcastsLikeNumpy(mul)) AddArgument<int>("broadcast_last", 1, &fused);
   return groups->Fuse(std::move(group), std::move(fused));
 }
 
@@ -166,11 +175,9 @@ bool FuseArithmetic(GroupFusion* groups, uint32_t root, bool inverse) {
   const NetValues& values = groups->values();
   const Value divisor = values.output(root, 0);
   const uint32_t normalize = groups->SoleReader(divisor, inverse ? "Mul" : "Div");
-  if (normalize == GroupFusion::kNone ||
-      !CombinesRows(*groups, normalize, deviation.centered.mean.keeps)) {
-    return false;
-  }
+  if (normalize == GroupFusion::kNone) return false;
   const size_t other = values.input(normalize, 0) == divisor ? 1 : 0;
+  if (!CombinesRows(*groups, normalize, deviation.centered.mean, 1 - other)) return false;
   // The statistic must be input 1 of Div, and input 1 under the older rules.
   if (other == 1 && (!inverse || !deviation.centered.mean.keeps)) return false;
   const Value numerator = values.input(normalize, other);
@@ -185,13 +192,18 @@ bool FuseArithmetic(GroupFusion* groups, uint32_t root, bool inverse) {
   return FuseAffine(groups, deviation, normalize, std::move(group));
 }
 
+// LayerNorm computes in double as well, if X and its parameters are double.
 bool FuseOperator(GroupFusion* groups, uint32_t op) try {
   const OperatorDef& def = groups->op(op);
   const DeclaredArguments args(def);
   if (!args.Get<bool>("elementwise_affine")) return false;
   if (def.input_size() != 3) return false;  // the operator reports it
-  return groups->Fuse({op}, LayerNormDef({def.input(0), def.input(1), def.input(2)}, def.output(0),
-                                         args.Get<int>("axis"), args.Get<float>("epsilon")));
+  const Tensor* const gamma = groups->Constant(op, 1);
+  if (gamma == nullptr || !gamma->IsType<float>()) return false;
+  OperatorDef fused = LayerNormDef({def.input(0), def.input(1), def.input(2)}, def.output(0),
+                                   args.Get<int>("axis"), args.Get<float>("epsilon"));
+  AddArgument<int>("least_rank", 2, &fused);
+  return groups->Fuse({op}, std::move(fused));
 } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
   return false;
 }

@@ -285,6 +285,12 @@ TEST(NormRefusalsTest, OfLayersNameInputsAndAxes) {
        "elements of input 2 (beta) of shape [1], want those of the rows of input 0 (X) of shape "
        "[2, 3] "
        "from axis 1 on (got 1, want 3)"},
+      {"LayerNormFusion X g b -> Y least_rank=2 axis=0", "X f 3; g f 3; b f 3",
+       "rank of input 0 (X) of shape [3]: got 1, want at least 2"},
+      {"LayerNormFusion X g b -> Y axis=-1 broadcast_last=1", "X f 2,1; g f 3; b f 2",
+       "elements of input 2 (beta) of shape [2], want those of the rows of input 0 (X) of shape "
+       "[2, 1] "
+       "from axis -1 on (got 2, want 3)"},
       {"LayerNormFusion X g b R -> Y", "X f 2,3; g f 3; b f 3; R f 2",
        "input 1 (B) has shape [2], which does not fit input 0 (A) [2, 3]: counted from the end, "
        "dimensions must be equal or 1"},
@@ -334,6 +340,12 @@ TEST(NormCallsTest, KeepsSmallCasesThatAreWorkedOutByHand) {
        "X f 2,2 = 0,10,2,30; g f 2 = 1,2; b f 2 = 0,1", "Y f 2,2 = -1,-1,1,3; S f 2,2 = 0,10,2,30"},
       {"LayerNormFusion X g b -> Y S epsilon=0.", "X f 1,2 = 1,3; g f 2 = 1; b f 2 = 0",
        "Y f 1,2 = -1,1; S f 1,2 = 1,3"},
+      // A last dimension of one element is broadcast after the normalization.
+      {"LayerNormFusion X g b -> Y S axis=-1 broadcast_last=1",
+       "X f 2,1 = 5,7; g f 3 = 1,2,3; b f 3 = 4,5,6", "Y f 2,3 = 4,5,6,4,5,6; S f 2,1 = 5,7"},
+      {"LayerNormFusion X g b R -> Y S axis=0 single_axis=1 epsilon=0. broadcast_last=1",
+       "X f 2,1 = 0,10; g f 2 = 1,3; b f 2 = 0,1; R f 1 = 1",
+       "Y f 2,2 = -1,-2,1,4; S f 2,1 = 1,11"},
       {"LpNorm X -> Z p=1 average=1", "X f 4 = 1,-2,3,-4", "Z f 1 = 2.5"},
       {"LpNorm X -> Z", "X f 2 = 3,4", "Z f 1 = 25"},
       {"LpNormGradient X G -> D average=1", "X f 2 = 3,4; G f 1 = 10", "D f 2 = 30,40"},
@@ -444,6 +456,8 @@ TEST(NormCallsTest, InfersShapesAndTypes) {
       {"LayerNormFusion X g b R -> Y S", "X f 3,1; g f 4; b f 4; R f 4",
        "float [3, 4]; float [3, 4]"},
       {"LayerNormFusion X g b R -> Y", "X f 3,1; g f 4; b f 4; R f ?", "? ?"},
+      {"LayerNormFusion X g b R -> Y S axis=-1 broadcast_last=1",
+       "X f 3,1; g f 4; b f 4; R f 2,1,1", "float [2, 3, 4]; float [2, 3, 1]"},
       {"LRN X -> Y S size=1", "X f 1,2,3,4", "float [1, 2, 3, 4]; float [1, 2, 3, 4]"},
       {"LpNorm X -> Z", "X f ?", "float [1]"},
       {"Softmax X -> Y axis=-2", "X f 2,3", "float [2, 3]"},

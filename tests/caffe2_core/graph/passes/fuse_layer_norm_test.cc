@@ -128,6 +128,12 @@ TEST_F(FuseLayerNormTest, ReplacesLayerNormWithoutStatistics) {
   run_.kept = {"y"};
   EXPECT_EQ(Lines(With("arg { name: \"elementwise_affine\" i: 1 }", "", op))[0],
             "LayerNorm(x g b) -> y m s");
+  // LayerNorm computes in double as well, LayerNormFusion does not.
+  test::Feed<double>(&run_.ws, "doubles", {6}, {1, 2, 3, 4, 5, 6});
+  for (const std::string gamma : {"doubles", "unknown"}) {
+    EXPECT_THAT(Lines(With("\"g\"", "\"" + gamma + "\"", op)),
+                ElementsAre("LayerNorm(x " + gamma + " b) -> y m s"));
+  }
 }
 
 TEST_F(FuseLayerNormTest, LeavesOtherArithmetic) {
