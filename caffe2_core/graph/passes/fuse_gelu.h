@@ -5,7 +5,8 @@
 //   after:  Gelu x -> y
 //
 // Accepts Mul by 0.707 in place of Div, the operands of Add and Mul in any order, and the factors x,
-// 0.5 and c multiplied in any order.
+// 0.5 and c multiplied in any order. If a constant has rank 1, x must be known to have a dimension:
+// a scalar would get one.
 
 #include "caffe2_core/graph/passes/net_pass.h"
 

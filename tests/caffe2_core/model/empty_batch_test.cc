@@ -236,9 +236,9 @@ TEST_F(EmptyBatchTest, SpeltOutFunctionsKeepTheirDims) {
            arg { name: "values" floats: 1 } }
       op { type: "GivenTensorFill" output: "w_half" arg { name: "shape" ints: 1 }
            arg { name: "values" floats: 0.5 } })";
-  const std::string gelu = Op("Div", {"x", "w_root"}, {"a"}) + Op("Erf", {"a"}, {"b"}) +
-                           Op("Add", {"b", "w_one"}, {"c"}) + Op("Mul", {"x", "c"}, {"d"}) +
-                           Op("Mul", {"d", "w_half"}, {"y"});
+  const std::string gelu = Op("Add", {"x", "wb"}, {"u"}) + Op("Div", {"u", "w_root"}, {"a"}) +
+                           Op("Erf", {"a"}, {"b"}) + Op("Add", {"b", "w_one"}, {"c"}) +
+                           Op("Mul", {"u", "c"}, {"d"}) + Op("Mul", {"d", "w_half"}, {"y"});
   const auto norm = [](const std::string& x) {
     return Op("ReduceMean", {x}, {"m"}, Ints("axes", {-1})) + Op("Sub", {x, "m"}, {"d"}) +
            Op("Sqr", {"d"}, {"s"}) + Op("ReduceMean", {"s"}, {"v"}, Ints("axes", {-1})) +

@@ -307,7 +307,7 @@ TEST_F(ChangedPatternsTest, GeluComputesTheSame) {
       op { type: "Mul" input: "x" input: "c" output: "d" }
       op { type: "Mul" input: "d" input: "half" output: "y" })",
                {{"root", {}, 1.41421354f, 1.41421354f},
-                {"one", {1}, 1, 1},
+                {"one", {}, 1, 1},
                 {"half", {}, 0.5f, 0.5f},
                 {"almost", {1}, 0.875f, 0.875f},
                 {"matrix", {1, 1}, 0.5f, 0.5f},
@@ -317,6 +317,7 @@ TEST_F(ChangedPatternsTest, GeluComputesTheSame) {
               25);
   CompareMany({FuseGelu,
                R"(
+      op { type: "Sub" input: "u" input: "first" output: "x" }
       op { type: "Mul" input: "x" input: "half" output: "h" }
       op { type: "Mul" input: "inverse" input: "x" output: "a" }
       op { type: "Erf" input: "a" output: "b" }
@@ -325,8 +326,9 @@ TEST_F(ChangedPatternsTest, GeluComputesTheSame) {
                {{"inverse", {1}, 0.707106769f, 0.707106769f},
                 {"one", {}, 1, 1},
                 {"half", {1}, 0.5f, 0.5f},
-                {"quarter", {}, 0.25f, 0.25f}},
-               {{"x", {3, 3}, -2, 2}, {"z", {3, 3}, -2, 2}, {"row", {3}}},
+                {"quarter", {}, 0.25f, 0.25f},
+                {"first", {3}}},
+               {{"u", {3, 3}, -2, 2}, {"z", {3, 3}, -2, 2}, {"row", {3}}},
                kArithmetic},
               25);
 }

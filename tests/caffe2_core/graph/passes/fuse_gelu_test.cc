@@ -12,8 +12,8 @@ class FuseGeluTest : public testing::Test {
  protected:
   FuseGeluTest() {
     test::Feed<float>(&run_.ws, "root", {}, {1.41421354f});
-    test::Feed<float>(&run_.ws, "inverse", {1}, {0.707106769f});
-    test::Feed<float>(&run_.ws, "one", {1}, {1});
+    test::Feed<float>(&run_.ws, "inverse", {}, {0.707106769f});
+    test::Feed<float>(&run_.ws, "one", {}, {1});
     test::Feed<float>(&run_.ws, "half", {}, {0.5f});
     test::Feed<float>(&run_.ws, "vector", {2}, {0.5f, 0.5f});
   }
