@@ -1,8 +1,8 @@
 // MultiHeadAttention: softmax(scale * Q K^T + mask) V for each head.
 //   Q [B, T, H * D], K [B, S, H * D], V [B, S, H * E], optional mask  ->  Y [B, T, H * E]
 // where the columns of a head are adjacent. The batch and the heads are broadcast if they are 1. The
-// mask is broadcast to [B, H, T, S] by numpy's rules; B, H and T become those of the mask where they
-// are 1. Supports float only.
+// mask is broadcast to [B, H, T, S] by numpy's rules; B, H, T and the S of K become those of the
+// mask where they are 1. Supports float only.
 //
 // With `query_shape`, Q is first reshaped as by Reshape, to [B, T, H, D] or [T, H, D]. The same holds
 // for K with `key_shape` and V with `value_shape`. With `output_shape`, the result [B, T, H, E] or
@@ -71,13 +71,31 @@ constexpr RepeatedArgumentSpec<int64_t> kAttentionOutputShape{
     "the result [B, T, H, E], or [T, H, E] if query_shape has three dimensions, is reshaped to "
     "this; default: [B, T, H * E], or [T, H * E]"};
 
+constexpr ArgumentSpec<bool> kAttentionEqualKeys{
+    "equal_keys", false,
+    "1: Q and K must have the same number of heads in all, as in BatchMatMul without broadcast"};
+constexpr ArgumentSpec<bool> kAttentionEqualValues{
+    "equal_values", false,
+    "1: the weights and V must have the same number of heads in all, as in BatchMatMul without "
+    "broadcast"};
+
+constexpr ArgumentSpec<int> kAttentionMaskRank{
+    "mask_rank",
+    4,
+    "largest rank of the mask: 3 in place of operators that have no batch",
+    {[](int rank) { return rank >= 0 && rank <= 4; }, "0 to 4"}};
+
 struct AttentionArguments {
-  int heads = 1;
+  int heads = 1, mask_rank = 4;
+  bool equal_keys = false, equal_values = false;
   std::vector<int64_t> query_shape, key_shape, value_shape, output_shape;
 
   AttentionArguments() = default;
   explicit AttentionArguments(const ArgumentHelper& args)
       : heads(args.Read(kAttentionHeads)),
+        mask_rank(args.Read(kAttentionMaskRank)),
+        equal_keys(args.Read(kAttentionEqualKeys)),
+        equal_values(args.Read(kAttentionEqualValues)),
         query_shape(args.Read(kAttentionQueryShape)),
         key_shape(args.Read(kAttentionKeyShape)),
         value_shape(args.Read(kAttentionValueShape)),
@@ -127,18 +145,28 @@ AttentionSteps StepsOf(const HeadDims& dims, const AttentionShape& shape) {
 }
 
 int64_t Broadcast(int64_t a, int64_t b, const char* what, const char* name) {
-  CAFFE_ENFORCE(a == b || a == 1 || b == 1, name, " has ", what, " ", b, ", want ", a,
+  CAFFE_ENFORCE(a == b || a <= 1 || b <= 1, name, " has ", what, " ", b, ", want ", a,
                 " as the other inputs, or 1");
-  return a == 1 ? b : a;
+  return a == 0 || b == 0 ? 0 : std::max(a, b);  // as in BatchMatMul
+}
+
+// THROWS if the batch and heads of `other` are not as many as those of `shape`.
+void CheckEqualHeads(const HeadDims& other, const AttentionShape& shape, const char* name) {
+  CAFFE_ENFORCE_EQ(CheckedMultiply(other.batch, other.heads),
+                   CheckedMultiply(shape.batch, shape.heads), "heads of all batches of ", name,
+                   ", want as many as those that they are multiplied by");
 }
 
 // Sets the strides of a mask that is broadcast to [batch, heads, queries, keys].
 void PlanMask(IntArrayRef mask, AttentionTask* task) {
   AttentionShape& shape = task->shape;
-  CAFFE_ENFORCE_LE(mask.size(), 4u, "rank of input 3 (mask) of shape ", mask, ", want at most 4");
   int64_t dims[4] = {1, 1, 1, 1};
   std::copy(mask.begin(), mask.end(), dims + 4 - mask.size());
-  shape.batch = Broadcast(shape.batch, dims[0], "batch size", "input 3 (mask)");
+  CAFFE_ENFORCE(dims[0] == shape.batch || dims[0] == 1 || shape.batch == 1,
+                "input 3 (mask) has batch size ", dims[0], ", want ", shape.batch,
+                " as the other inputs, or 1");
+  if (shape.batch == 1) shape.batch = dims[0];
+  if (shape.keys == 1) shape.keys = dims[3];
   if (shape.heads == 1) shape.heads = dims[1];
   if (shape.queries == 1) shape.queries = dims[2];
   CAFFE_ENFORCE(
@@ -160,23 +188,33 @@ AttentionPlan PlanAttention(IntArrayRef q, IntArrayRef k, IntArrayRef v, const I
   const HeadDims values = DimsOfOperand(v, args.value_shape, args.heads, "input 2 (V)");
   CAFFE_ENFORCE(keys.size == queries.size, "input 1 (K) has heads of size ", keys.size, ", want ",
                 queries.size, " as input 0 (Q)");
-  CAFFE_ENFORCE(values.rows == keys.rows, "input 2 (V) has heads of ", values.rows, " rows, want ",
-                keys.rows, " as input 1 (K)");
   AttentionPlan plan;
   AttentionTask& task = plan.task;
+  task.shape.batch = queries.batch;
+  task.shape.heads = queries.heads;
+  if (args.equal_keys) CheckEqualHeads(keys, task.shape, "input 1 (K)");
   task.shape.batch = Broadcast(queries.batch, keys.batch, "batch size", "input 1 (K)");
-  task.shape.batch = Broadcast(task.shape.batch, values.batch, "batch size", "input 2 (V)");
   task.shape.heads = Broadcast(queries.heads, keys.heads, "heads", "input 1 (K)");
-  task.shape.heads = Broadcast(task.shape.heads, values.heads, "heads", "input 2 (V)");
   task.shape.queries = queries.rows;
   task.shape.keys = keys.rows;
   task.shape.size = queries.size;
   task.shape.value_size = values.size;
-  if (mask != nullptr) PlanMask(*mask, &task);
+  if (mask != nullptr) {
+    CAFFE_ENFORCE_LE(mask->size(), static_cast<size_t>(args.mask_rank),
+                     "rank of input 3 (mask) of shape ", *mask, ", want at most ", args.mask_rank);
+    PlanMask(*mask, &task);
+  }
+  CAFFE_ENFORCE(values.rows == task.shape.keys, "input 2 (V) has heads of ", values.rows,
+                " rows, want ", task.shape.keys, " as input 1 (K)",
+                keys.rows == task.shape.keys ? "" : " with the mask");
+  if (args.equal_values) CheckEqualHeads(values, task.shape, "input 2 (V)");
+  task.shape.batch = Broadcast(task.shape.batch, values.batch, "batch size", "input 2 (V)");
+  task.shape.heads = Broadcast(task.shape.heads, values.heads, "heads", "input 2 (V)");
   const int64_t batch = task.shape.batch, heads = task.shape.heads, rows = task.shape.queries;
   task.q_steps = StepsOf(queries, task.shape);
   if (queries.rows == 1 && rows != 1) task.q_steps.row = 0;
   task.k_steps = StepsOf(keys, task.shape);
+  if (keys.rows == 1 && task.shape.keys != 1) task.k_steps.row = 0;
   task.v_steps = StepsOf(values, task.shape);
   task.y_steps = StepsOf({batch, rows, heads, values.size}, task.shape);
   const bool has_batch = queries.has_batch || keys.has_batch || values.has_batch || batch != 1;
@@ -318,7 +356,8 @@ void RegisterMultiHeadAttention() {
           "operator "
           "from BatchMatMul, Softmax and the Reshape and Transpose operators around them.")
       .Args(kAttentionHeads, kAttentionScale, kAttentionNanToZero, kAttentionPrecision,
-            kAttentionQueryShape, kAttentionKeyShape, kAttentionValueShape, kAttentionOutputShape)
+            kAttentionQueryShape, kAttentionKeyShape, kAttentionValueShape, kAttentionOutputShape,
+            kAttentionEqualKeys, kAttentionEqualValues, kAttentionMaskRank)
       .Input(0, "Q", "queries, [B, T, H * D]")
       .Input(1, "K", "keys, [B, S, H * D]")
       .Input(2, "V", "values, [B, S, H * E]")

@@ -150,8 +150,6 @@ std::optional<Scores> FindScores(const GroupFusion& groups, Value value) {
     return std::nullopt;
   }
   for (const size_t i : {0u, 1u}) {
-    // By the older rules the result has the shape of input 0.
-    if (i == 1 && DeclaredArguments(groups.op(add)).HasArgument("broadcast")) break;
     Scores masked;
     if (!FindProduct(groups, groups.values().input(add, i), &masked)) continue;
     masked.mask = groups.op(add).input(static_cast<int>(1 - i));
@@ -273,6 +271,9 @@ bool FuseSoftmax(GroupFusion* groups, uint32_t softmax) {
                         {MakeArgument<float>("scale", scale), MakeArgument("query_shape", q->shape),
                          MakeArgument("key_shape", k->shape), MakeArgument("value_shape", v->shape),
                          MakeArgument("output_shape", result->shape)});
+  if (!HasFlag(*groups, scores->multiply, "broadcast")) AddArgument("equal_keys", true, &fused);
+  if (!HasFlag(*groups, multiply, "broadcast")) AddArgument("equal_values", true, &fused);
+  if (!scores->mask.empty() && q->shape.size() == 3) AddArgument("mask_rank", 3, &fused);
   if (weights.nan_to_zero) AddArgument("nan_to_zero", true, &fused);
   return groups->Fuse(std::move(group), std::move(fused));
 }

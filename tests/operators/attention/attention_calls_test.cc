@@ -40,6 +40,18 @@ TEST(AttentionRefusalsTest, NameShapesAndWhatTheyMustAgreeWith) {
        "input 3 (mask) has shape [2], want one that can be broadcast to [2, 2, 2, 3]: batch, "
        "heads, "
        "queries, keys"},
+      {masked + std::string(" mask_rank=3"), "Q f 2,2,4; K f 2,3,4; V f 2,3,4; M f 1,1,1,3",
+       "rank of input 3 (mask) of shape [1, 1, 1, 3], want at most 3 (got 4, want at most 3)"},
+      {"MultiHeadAttention Q K V M -> Y mask_rank=5", "Q f 2,2,4; K f 2,3,4; V f 2,3,4; M f 1",
+       "argument \"mask_rank\" is 5, want 0 to 4"},
+      {qkv + std::string(" equal_keys=1"), "Q f 2,2,4; K f 1,3,4; V f 1,3,4",
+       "heads of all batches of input 1 (K), want as many as those that they are multiplied by "
+       "(got 2, want 4)"},
+      {qkv + std::string(" equal_values=1"), "Q f 1,2,4; K f 1,3,4; V f 2,3,4",
+       "heads of all batches of input 2 (V), want as many as those that they are multiplied by "
+       "(got 4, want 2)"},
+      {masked, "Q f 1,2,4; K f 1,1,4; V f 1,1,4; M f 3",
+       "input 2 (V) has heads of 1 rows, want 3 as input 1 (K) with the mask"},
       {"MultiHeadAttention Q K V -> Y heads=0", "Q f 2,2,4; K f 2,3,4; V f 2,3,4",
        "argument \"heads\" is 0, want above 0"},
       {"MultiHeadAttention Q K V -> Y precision=int8", "Q f 2,2,4; K f 2,3,4; V f 2,3,4",
@@ -106,6 +118,12 @@ TEST(AttentionCallsTest, KeepsTheShapesThatZerosState) {
       {"MultiHeadAttention Q K V M -> Y heads=2",
        "Q f 2,1,2 = 0; K f 2,2,2 = 1; V f 2,2,2 = 1,2,3,4,5,6,7,8; M f 2,2,1,2 = 0,-inf,-inf,0",
        "Y f 2,1,2 = 1,4,5,8"},
+      // One key is repeated for each number of the mask. Heads may be equal only in all.
+      {"MultiHeadAttention Q K V M -> Y equal_keys=1 equal_values=1",
+       "Q f 1,1,1 = 0; K f 1,1,1 = 1; V f 1,2,1 = 10,30; M f 2 = 0", "Y f 1,1,1 = 20"},
+      {"MultiHeadAttention Q K V -> Y equal_keys=1 query_shape=2,1,1,1 key_shape=1,1,2,1 "
+       "value_shape=1,1,1,1",
+       "Q f 2 = 0; K f 2 = 1; V f 1 = 5", "Y f 2,1,2 = 5"},
       // Without keys the product with no values is 0, whatever the mask is.
       {"MultiHeadAttention Q K V -> Y heads=1", "Q f 1,2,1; K f 1,0,1; V f 1,0,2", "Y f 1,2,2 = 0"},
   });
@@ -150,7 +168,7 @@ TEST(AttentionRunsTest, FollowTheirInputsAndRecoverFromErrors) {
        {"M f 2 = -inf,0", "Y f 1,2,1 = 20,20"},
        {"V f 1,2,2 = 1,2,3,4", "Y f 1,2,2 = 3,4,3,4"},
        {"Q f 1,1,1 = 0", "Y f 1,1,2 = 3,4"},
-       {"K f 1,1,1 = 2; V f 1,1,2 = 5,6", "", "input 3 (mask) has shape [2]"},
+       {"K f 1,1,1 = 2; V f 1,1,2 = 5,6", "", "input 2 (V) has heads of 1 rows, want 2"},
        {"M f 1 = 0", "Y f 1,1,2 = 5,6"}});
   ExpectRuns("MultiHeadAttention Q K V -> Y heads=2",
              {{"Q f 1,1,2 = 0; K f 1,2,2 = 1; V f 1,2,2 = 1,2,3,4", "Y f 1,1,2 = 2,3"},
