@@ -45,7 +45,7 @@ class GeluRulesTest : public testing::Test {
  protected:
   GeluRulesTest() {
     test::Feed<float>(&run_.ws, "root", {}, {1.41421354f});
-    test::Feed<float>(&run_.ws, "one", {1}, {1});
+    test::Feed<float>(&run_.ws, "one", {}, {1});
     test::Feed<float>(&run_.ws, "half", {}, {0.5f});
     test::Feed<float>(&run_.ws, "matrix", {1, 1}, {0.5f});
     test::Feed<double>(&run_.ws, "doubles", {}, {0.5});
@@ -122,7 +122,7 @@ TEST(PassRulesTest, LayersKeepTheirLeastPrecisionAndTheirAxes) {
   EXPECT_EQ(args(R"(type: "BatchMatMul" input: "x" input: "w" arg { name: "broadcast" i: 1 })"),
             "FCFusion axis -1 transposed 1");
   EXPECT_EQ(args(R"(type: "BatchMatMul" input: "x" input: "w" arg { name: "trans_b" i: 1 })"),
-            "FCFusion axis -1");
+            "FCFusion axis -1 one_matrix 1");
   for (const int axis : {3, -4}) {
     EXPECT_EQ(args(MakeString(R"(type: "MatMul" input: "x" input: "cube" arg { name: "axis_b" i: )",
                               axis, " }")),
