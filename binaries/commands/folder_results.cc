@@ -123,7 +123,8 @@ void FolderResults::Fail(const std::string& file, const std::string& error) {
   std::cout.flush();
 }
 
-void FolderResults::Finish(float milliseconds, int threads, bool includes_preparation) {
+void FolderResults::Finish(float milliseconds, int threads, bool includes_preparation,
+                           const Json& nan) {
   if (archive_ != nullptr) archive_->Finish();
   if (rows_ != nullptr && rows_->names != nullptr) {
     for (auto& [output, array] : rows_->arrays) array->Finish();
@@ -142,7 +143,12 @@ void FolderResults::Finish(float milliseconds, int threads, bool includes_prepar
   std::cout << ", \"milliseconds\": ";
   PrintJsonPart(*time);
   std::cout << ", \"threads\": " << threads
-            << ", \"includes_preparation\": " << (includes_preparation ? "true" : "false") << "}\n";
+            << ", \"includes_preparation\": " << (includes_preparation ? "true" : "false");
+  if (!nan.is_null()) {
+    std::cout << ", \"nan\": ";
+    PrintJsonPart(nan);
+  }
+  std::cout << "}\n";
 }
 
 }  // namespace caffe2rt

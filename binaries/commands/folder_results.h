@@ -24,7 +24,8 @@ using WriteBlobs = std::function<void(const std::string& file, const FetchBlob& 
 //   - text: for each file its name and its outputs;
 //   - with --json: one document, {"net": ..., "images": [{"file": ..., "outputs": [...]}, ...],
 //     "failed": [{"file": ..., "error": ...}], "milliseconds": ..., "threads": ...,
-//     "includes_preparation": ...}, with one line for each file;
+//     "includes_preparation": ...}, with one line for each file, and with "nan": {"output": ...,
+//     "file": ..., ...} if an output has a NaN;
 //   - with --json-lines: one document per line and file, {"file": ..., "outputs": [...]}, or
 //     {"file": ..., "error": ...}.
 // Saves, according to --output: an archive with an array FILE for each file, FILE/BLOB if there are
@@ -43,8 +44,9 @@ class FolderResults {
   // Adds the error of a file.
   void Fail(const std::string& file, const std::string& error);
   // Finishes the files and the JSON document. `milliseconds` is the time per file, with
-  // the preparation of the net if there was only one run.
-  void Finish(float milliseconds, int threads, bool includes_preparation);
+  // the preparation of the net if there was only one run. `nan` describes the first output with a
+  // NaN, or is null.
+  void Finish(float milliseconds, int threads, bool includes_preparation, const Json& nan);
 
  private:
   struct Rows;

@@ -352,10 +352,11 @@ class RunJob {
         .interrupted = [this] { return stop_.interrupted(); }};
     const int64_t failures = RunFolder(run, &results);
     if (net_.has_value()) WriteReport(line_, preparation_, &net_->net());
-    results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0);
+    if (!stop_.interrupted()) ReportNaN(json_.get());
+    results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0,
+                   json_->contains("nan") ? json_->at("nan") : Json());
     if (stop_.interrupted()) CAFFE_THROW("the program was interrupted by a signal");
     if (!json_wanted_ && !line_.Has("json-lines")) PrintTime("image");
-    ReportNaN(json_.get());
     return failures == 0 ? 0 : 1;
   }
 

@@ -104,6 +104,10 @@ TEST_F(RareLinesTest, AWarningNamesTheFileWhoseOutputHasNaN) {
   const ProgramResult folder = Run(Div({"--image", "DIR/in", "--json"}));
   EXPECT_EQ(folder.code, 0);
   EXPECT_THAT(folder.err, HasSubstr("output \"y\" for \"DIR/in/2.npy\" has NaN in 1 of 1"));
+  EXPECT_EQ(JsonAt(folder.out, "/nan/file"), "\"DIR/in/2.npy\"");
+  EXPECT_EQ(JsonAt(folder.out, "/nan/output"), "\"y\"");
+  EXPECT_EQ(JsonAt(folder.out, "/nan/operator"), "0");
+  EXPECT_EQ(JsonAt(folder.out, "/images/1/file"), "\"DIR/in/2.npy\"");
   const ProgramResult fed = Run(Div({"--input", "x=DIR/in/2.npy", "--json"}));
   EXPECT_EQ(JsonAt(fed.out, "/nan/output"), "\"y\"");
   EXPECT_EQ(JsonAt(fed.out, "/nan/nan"), "1");
