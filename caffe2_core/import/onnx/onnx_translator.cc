@@ -260,6 +260,23 @@ void OnnxTranslator::RunRow(OnnxNode* node) {
   StateOnnxFacts(node);
 }
 
+namespace {
+
+// The type of output `i` of a node some of whose inputs have the rounded type `type`. It differs
+// where inputs may have several types, and for statistics.
+int TypeOfOutput(const OnnxNode& node, size_t i, int type) {
+  const auto of_input = [&](size_t input) {
+    return node.Has(input) && node.KnowsType(node.In(input)) ? node.Type(node.In(input)) : type;
+  };
+  const std::string& op = node.type();
+  if (op == "BatchNormalization") return of_input(i == 0 ? 0 : 3);
+  if (op == "LayerNormalization" && i > 0) return static_cast<int>(node.Int("stash_type", 1));
+  if (op == "Resize") return of_input(0);
+  return type;
+}
+
+}  // namespace
+
 // Computes in float, and rounds what the operators write.
 void OnnxTranslator::TranslateRounded(OnnxNode* node) {
   OnnxNodeData& data = node->data();
@@ -281,12 +298,13 @@ void OnnxTranslator::TranslateRounded(OnnxNode* node) {
     OnnxBlob& blob = nets_.At(wide);
     const bool is_float = blob.type == onnx::TensorProto::FLOAT || blob.type == 0;
     const bool computed = forward == data.forwards.end();
-    if (is_float && computed && data.type != "Cast") blob.type = type;
-    if (!is_float || !computed || row->exact || data.type == "Cast") {
+    const int to = TypeOfOutput(*node, i, type);
+    if (is_float && computed && data.type != "Cast") blob.type = to;
+    if (!is_float || !computed || row->exact || data.type == "Cast" || !IsRoundedOnnxType(to)) {
       data.forwards[i] = wide;
       continue;
     }
-    data.forwards[i] = nets_.Round(wide, type, outputs[i], data.name);
+    data.forwards[i] = nets_.Round(wide, to, outputs[i], data.name);
   }
   data.outputs = outputs;
 }

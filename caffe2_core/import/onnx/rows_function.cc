@@ -36,7 +36,12 @@ void TranslateRmsNormalization(OnnxNode* n) {
   const std::string shifted = n->Call("Add", {mean, Scalar(n, n->Float("epsilon", 1e-5f), x)});
   std::string y = n->Call("Div", {x, n->Call("Sqrt", {shifted})});
   if (stash != type) y = n->Call("Cast", {y}, {OnnxInt("to", type)});
-  n->Forward(0, n->Call("Mul", {y, n->In(1)}));
+  // The scale may have a type of its own, which is that of the result.
+  const std::string& scale = n->In(1);
+  if (n->KnowsType(scale) && n->Type(scale) != type) {
+    y = n->Call("Cast", {y}, {OnnxInt("to", n->Type(scale))});
+  }
+  n->Forward(0, n->Call("Mul", {y, scale}));
 }
 
 void TranslateMeanVarianceNormalization(OnnxNode* n) {

@@ -1,5 +1,6 @@
 // Nodes whose values show what their operators alone do not: defaults of older opsets, constants of large
 // shapes, Reshapes that only look like a swap of axes, and tensors of more than one piece.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,6 +17,9 @@ namespace caffe2rt::test::node_details_test {
 namespace {
 
 using namespace node_forms;  // used throughout this file
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
 
 const std::string kY = "output { name: 'y' } ";
 
@@ -193,6 +197,41 @@ TEST(NodeDetailsTest, RootMeanSquaresOfHalfPrecisionAreRounded) {
   EXPECT_NE(scaled(root), scaled(rough));
   EXPECT_EQ(run(""), scaled(root));
   EXPECT_EQ(run(Int("stash_type", 10)), scaled(rough));
+}
+
+// Statistics have the type that stash_type states, and other results that of one of several inputs.
+TEST(NodeDetailsTest, ResultsOfMixedPrecisionHaveTheirOwnTypes) {
+  const auto run = [](const std::string& nodes) {
+    const std::string graph = OnnxValue("input", "a", {"1", "3"}) + OnnxValue("input", "s", {"3"}) +
+                              Node("Cast", "a", Int("to", 10), "x") +
+                              Node("Cast", "s", Int("to", 10), "g") + nodes + kY;
+    return FloatsOf(RunOnnxBytes(
+        OnnxBytes(graph, 23),
+        {{"a", FloatTensor({1, 3}, {1, 2, 2})}, {"s", FloatTensor({3}, {0.1f, 0.3f, 3})}}, "y"));
+  };
+  const auto half = [](float value) { return static_cast<float>(float16(value)); };
+  const std::string exact = Float("epsilon", 0);
+  // The mean is 5 / 3, the variance 2 / 9, and the mean of the squares 3.
+  EXPECT_THAT(run(Node("LayerNormalization", "xgg", exact, "hy")),
+              Pointwise(FloatNear(1e-6f), {5.0f / 3}));
+  EXPECT_THAT(run(Node("LayerNormalization", "xgg", exact, "hmy")),
+              Pointwise(FloatNear(1e-6f), {std::sqrt(4.5f)}));
+  EXPECT_THAT(run(Node("LayerNormalization", "xgg", exact + Int("stash_type", 10), "hy")),
+              ElementsAre(half(5.0f / 3)));
+  const float root = std::sqrt(3.0f);
+  const std::vector<float> rows = {half(1 / root), half(2 / root), half(2 / root)};
+  EXPECT_THAT(run(Node("RMSNormalization", "xs", exact)),
+              Pointwise(FloatNear(1e-6f), {rows[0] * 0.1f, rows[1] * 0.3f, rows[2] * 3}));
+  EXPECT_THAT(run(Node("RMSNormalization", "ag", exact, "h") + Node("Cast", "h", Int("to", 1))),
+              ElementsAre(half(rows[0] * half(0.1f)), half(rows[1] * half(0.3f)), rows[2] * 3));
+  // A batch of one image: the means of the channels become 0.5 * s + 0.5 * x.
+  EXPECT_THAT(run(Node("BatchNormalization", "xggss",
+                       Int("training_mode", 1) + Float("momentum", 0.5f), "hy")),
+              Pointwise(FloatNear(1e-6f), {0.55f, 1.15f, 2.5f}));
+  // The regions of Resize do not matter for its type.
+  EXPECT_THAT(run(Node("Constant", "", Ints("value_ints", {1, 3}), "n") +
+                  Node("Mul", "as", "", "p") + Node("Resize", "pg-n")),
+              Pointwise(FloatNear(1e-6f), {0.1f, 0.6f, 6.0f}));
 }
 
 // --- types and files ---
