@@ -9,12 +9,13 @@
 #include <cstring>
 #include <memory>
 
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/convert_onnx.h"
+#include "binaries/commands/convert_predictor.h"
 #include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -86,6 +87,10 @@ int Convert(const CommandLine& line) {
     ConvertImportedNet(line, path, kind);
     return 0;
   }
+  if (ConvertsPredictor(line, path, kind)) {
+    ConvertPredictor(line, path);
+    return 0;
+  }
   if (kind == FileKind::kUnknown || ConvertsTensors(line, kind)) {
     ConvertTensors(line, path, kind);
     return 0;
@@ -132,8 +137,9 @@ const Command& ConvertCommand() {
              "name of the output, or the format that a proto does not have)",
              false, false, &Forms},
             {"output", "FILE", "",
-             "file to write (default: standard output); for a model of Caffe or ONNX the folder of both "
-             "nets"},
+             "file to write (default: standard output); for a model of Caffe or ONNX, or a "
+             "predictor's "
+             "database, the folder of both nets"},
             {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
             {"overwrite", "", "", "replace an existing database"},
             {"init-net", "FILE", "", "net that fills the weights, for --to onnx; may be repeated",

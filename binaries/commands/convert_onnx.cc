@@ -4,10 +4,12 @@
 #include <memory>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
 #include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/export/onnx_export.h"
+#include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/model/exported_model.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -18,11 +20,13 @@ void ConvertToOnnx(const CommandLine& line, const std::string& path) {
   if (!line.Has("output") || IsStandardStream(line.Text("output"))) {
     throw UsageError("want --output FILE.onnx");
   }
+  const bool is_predictor = IsPredictorDatabase(path, DetectFileKind(path).kind);
   Model model = LoadModel({.init_nets = line.All("init-net"),
-                           .predict_net = path,
+                           .predict_net = is_predictor ? "" : path,
                            .weights = line.Text("weights"),
                            .caffe = CaffeImportOptionsOf(line),
                            .onnx = OnnxImportOptionsOf(line),
+                           .predictor_db = is_predictor ? path : "",
                            .device = DeviceOption()});
   for (const std::string& warning : model.warnings) Warn(warning);
   PrintNotes(model.notes);

@@ -56,6 +56,10 @@ TensorFormat FormatOf(const CommandLine& line) {
 
 }  // namespace
 
+bool NamesTensorFormat(const std::string& path) {
+  return FormatOfName(path).has_value() || path.ends_with(".pb") || path.ends_with(".pbtxt");
+}
+
 bool ConvertsTensors(const CommandLine& line, FileKind kind) {
   if (!HoldsTensors(kind)) return FormatNamed(line.Text("to")).has_value();
   if (!IsProto(kind)) return true;

@@ -8,6 +8,9 @@
 
 namespace caffe2rt {
 
+// Whether the name of a file states a format of tensors: "weights.npz", "weights.pb".
+bool NamesTensorFormat(const std::string& path);
+
 // Whether the options ask for a conversion of tensors, and not of a proto between text and binary:
 // the form that --to or the name of the --output file states is one of tensors, or the file is one
 // that is not a proto.

@@ -194,24 +194,31 @@ void PrintNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::cerr << "caffe2: note: " << OneLine(note) << "\n";
 }
 
-void ConvertImportedNet(const CommandLine& line, const std::string& path, FileKind kind) {
+void WriteFolderOfNets(const CommandLine& line, const NetDef& init, const NetDef& predict) {
   if (!line.Has("output")) {
     throw UsageError("want --output FOLDER for init_net.pb and predict_net.pb");
   }
   const std::filesystem::path folder = line.Text("output");
   const bool text = line.Text("to") == "text";
-  if (line.Has("to") && !text && line.Text("to") != "binary") {
-    throw UsageError("option --to is \"" + line.Text("to") +
-                     "\", want text or binary for a model of Caffe or ONNX");
-  }
-  const NetsOfFile found = LoadImportedNets(line, path, kind);
   std::filesystem::create_directories(folder);
-  for (const auto& [name, net] :
-       {std::pair("init_net", &found.init_net), {"predict_net", &found.nets[0].net}}) {
+  for (const auto& [name, net] : {std::pair("init_net", &init), {"predict_net", &predict}}) {
     const std::string file = (folder / name).string() + (text ? ".pbtxt" : ".pb");
     WriteFileAtomically(file, text ? ProtoToText(*net) : ProtoToBinary(*net));
     std::cout << OneLine(file) << ": " << net->op_size() << " operators\n";
   }
+}
+
+void ConvertImportedNet(const CommandLine& line, const std::string& path, FileKind kind) {
+  if (!line.Has("output")) {
+    throw UsageError("want --output FOLDER for init_net.pb and predict_net.pb");
+  }
+  const std::string to = line.Text("to");
+  if (line.Has("to") && to != "text" && to != "binary") {
+    throw UsageError("option --to is \"" + to +
+                     "\", want text or binary for a model of Caffe or ONNX");
+  }
+  const NetsOfFile found = LoadImportedNets(line, path, kind);
+  WriteFolderOfNets(line, found.init_net, found.nets[0].net);
 }
 
 std::vector<std::string> BlobsOfLayers(const std::vector<std::string>& names, const Model& model) {

@@ -36,6 +36,7 @@ OnnxImportOptions OnnxImportOptionsOf(const CommandLine& line);
 NetsOfFile LoadImportedNets(const CommandLine& line, const std::string& path, FileKind kind);
 
 // Writes init_net.pb and predict_net.pb into the folder of --output, or text with --to text.
+void WriteFolderOfNets(const CommandLine& line, const NetDef& init, const NetDef& predict);
 void ConvertImportedNet(const CommandLine& line, const std::string& path, FileKind kind);
 
 // Prints the notes of an import to stderr.

@@ -113,7 +113,7 @@ void CheckOptions(const CommandLine& line) {
   if (line.Has("predictor")) {
     throw UsageError(
         "--predictor is given: only models in --init-net and --predict-net files can be "
-        "optimized to files");
+        "optimized to files; caffe2 convert DB --output FOLDER writes such files");
   }
   if (!line.Has("output-predict-net"))
     throw UsageError("want --output-predict-net FILE, see --help");

@@ -43,7 +43,12 @@ std::optional<double> NumberOf(const CommandLine& line, const std::string& name,
 class QuantizeJob {
  public:
   explicit QuantizeJob(const CommandLine& line) : line_(line), model_(LoadModelForCPU(line)) {
-    if (model_.packed != nullptr || line.Has("predictor"))
+    if (line.Has("predictor")) {
+      throw UsageError(
+          "--predictor is given: only models in --init-net and --predict-net files can be "
+          "quantized; caffe2 convert DB --output FOLDER writes such files");
+    }
+    if (model_.packed != nullptr)
       throw UsageError("want the files of an init net and a predict net, see --help");
     if (!line.Has("output-predict-net"))
       throw UsageError("want --output-predict-net FILE, see --help");

@@ -196,14 +196,48 @@ TEST_F(KindsOfModelsTest, NetsOfEachAreWritten) {
     } else {
       EXPECT_EQ(optimized.code, 2);
       EXPECT_EQ(quantized.code, 2);
-      EXPECT_EQ(quantized.err,
-                "caffe2: want the files of an init net and a predict net, see --help\n");
+      EXPECT_EQ(
+          quantized.err,
+          kind.name == std::string("predictor")
+              ? "caffe2: --predictor is given: only models in --init-net and --predict-net "
+                "files can be quantized; caffe2 convert DB --output FOLDER writes such files\n"
+              : "caffe2: want the files of an init net and a predict net, see --help\n");
     }
     for (const char* name : {"i.pb", "p.pb", "q.pbtxt"}) std::filesystem::remove(dir_.path(name));
     EXPECT_EQ(Out(Joined(Joined({"pack"}, kind.run), {"--output", "DIR/again.c2pack"})),
               "DIR/again.c2pack: 1 tensor\n");
     EXPECT_EQ(values({"--predict-net", "DIR/again.c2pack"}), kValues);
   }
+}
+
+// So a trained net can be optimized, quantized and exported.
+TEST_F(KindsOfModelsTest, NetsOfAPredictorAreWrittenWithItsParameters) {
+  const auto values = [&](const Words& model) {
+    return JsonAt(Out(Joined(Joined({"run"}, model), {"--input", "x=DIR/x.npy", "--json"})),
+                  "/outputs/0/values");
+  };
+  for (const char* form : {"binary", "text"}) {
+    SCOPED_TRACE(form);
+    const std::string end = form == std::string("text") ? ".pbtxt" : ".pb";
+    EXPECT_EQ(Out({"convert", "DIR/k.minidb", "--to", form, "--output", "DIR/nets"}),
+              "DIR/nets/init_net" + end + ": 1 operators\nDIR/nets/predict_net" + end +
+                  ": 1 operators\n");
+    const Words nets = {"--init-net", "DIR/nets/init_net" + end, "--predict-net",
+                        "DIR/nets/predict_net" + end};
+    EXPECT_EQ(values(nets), kValues);
+    const ProgramResult quantized =
+        Run(Joined(Joined({"quantize"}, nets),
+                   {"--input", "x=DIR/x.npy", "--output-predict-net", "DIR/q.pbtxt", "--json"}));
+    EXPECT_EQ(quantized.code, 0) << quantized.err;
+    EXPECT_EQ(JsonAt(quantized.out, "/operators/0/max"), "3.75");  // 3, and 25 percent more
+  }
+  EXPECT_EQ(
+      Out({"convert", "DIR/k.minidb", "--input-shape", "x=1,2,1,2", "--output", "DIR/p.onnx"}),
+      "DIR/p.onnx\n");
+  EXPECT_EQ(values({"DIR/p.onnx"}), kValues);
+  const ProgramResult nowhere = Run({"convert", "DIR/k.minidb"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_EQ(nowhere.err, "caffe2: want --output FOLDER for init_net.pb and predict_net.pb\n");
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+#include "binaries/commands/convert_predictor.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/convert_tensors.h"
+#include "binaries/commands/file_argument.h"
+#include "binaries/commands/imported_model.h"
+#include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/io/net_weights.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+const char* FillFor(const std::string& blob, const Tensor& tensor) {
+  static const std::pair<TypeMeta, const char*> fills[] = {
+      {TypeMeta::Make<float>(), "GivenTensorFill"},
+      {TypeMeta::Make<bool>(), "GivenTensorBoolFill"},
+      {TypeMeta::Make<int16_t>(), "GivenTensorInt16Fill"},
+      {TypeMeta::Make<int32_t>(), "GivenTensorIntFill"},
+      {TypeMeta::Make<int64_t>(), "GivenTensorInt64Fill"},
+      {TypeMeta::Make<uint8_t>(), "GivenTensorByteStringToUInt8Fill"}};
+  for (const auto& [type, fill] : fills) {
+    if (tensor.meta() == type) return fill;
+  }
+  CAFFE_THROW("parameter \"", blob, "\" has elements of type ", tensor.meta().name(),
+              ", which no init net can fill");
+}
+
+// Operators that fill the blobs that the predict net reads and the workspace has.
+NetDef InitNetOf(const Model& model, const Workspace& ws) {
+  NetWithWeights init;
+  init.net.set_name(model.predict_net.name() + "_init");
+  std::set<std::string> filled;
+  for (const std::string& blob : UnfilledInputs(model.predict_net, Workspace())) {
+    const std::shared_ptr<const Blob> found = ws.FindBlob(blob);
+    if (found == nullptr || !found->IsType<Tensor>() || !filled.insert(blob).second) continue;
+    const auto& tensor = found->Get<Tensor>();
+    OperatorDef* const op = init.net.add_op();
+    *op = CreateOperatorDef(FillFor(blob, tensor), "", std::vector<std::string>{}, {blob},
+                            {MakeArgument("shape", tensor.dims())});
+    op->add_arg()->set_name("values");
+    Tensor values = tensor.Clone();
+    values.Resize(values.numel());
+    init.weights.push_back({.op = init.net.op_size() - 1, .arg = 1, .values = std::move(values)});
+  }
+  RestoreWeights(&init);
+  return std::move(init.net);
+}
+
+}  // namespace
+
+bool ConvertsPredictor(const CommandLine& line, const std::string& path, FileKind kind) {
+  const std::string to = line.Text("to");
+  const bool states_nets = to.empty() || to == "text" || to == "binary";
+  return states_nets && !NamesTensorFormat(line.Text("output")) && IsPredictorDatabase(path, kind);
+}
+
+void ConvertPredictor(const CommandLine& line, const std::string& path) {
+  Model model = LoadModel({.predictor_db = path, .device = DeviceOption()});
+  for (const std::string& warning : model.warnings) Warn(warning);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, ".", &model);
+  WriteFolderOfNets(line, InitNetOf(model, *ws), model.predict_net);
+}
+
+}  // namespace caffe2rt
