@@ -18,6 +18,7 @@
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
 #include "caffe2_core/model/predictor.h"
+#include "caffe2_core/runtime/workspace.h"
 #include "python/engine/arrays.h"
 #include "python/engine/model_files.h"
 #include "python/engine/runs.h"
@@ -29,6 +30,16 @@ namespace {
 namespace nb = nanobind;
 using Dims = std::vector<int64_t>;
 
+// The inputs that no init net fills and that an operator reads. A call must give them: an instance of
+// the predictor would use what an earlier call gave it, perhaps of another thread.
+std::vector<std::string> RequiredInputs(const Model& model) {
+  std::vector<std::string> read = UnfilledInputs(model.predict_net, Workspace());
+  std::erase_if(read, [&](const std::string& name) {
+    return std::find(model.inputs.begin(), model.inputs.end(), name) == model.inputs.end();
+  });
+  return read;
+}
+
 class PythonModel {
  public:
   PythonModel(Model&& model, const PredictorOptions& options)
@@ -36,6 +47,7 @@ class PythonModel {
         warnings_(model.warnings),
         notes_(model.notes),
         inputs_(model.inputs.empty() ? model.placeholders : model.inputs),
+        required_(RequiredInputs(model)),
         outputs_(model.outputs),
         input_shapes_(model.input_shapes),
         name_(model.predict_net.name()),
@@ -57,6 +69,7 @@ class PythonModel {
     size_t position = 0;
     for (const nb::handle array : arrays) AddPositional(array, position++, &given);
     for (const auto& [name, array] : named) Add(nb::cast<std::string>(name), array, &given);
+    CheckRequired(given);
     std::set<const void*> memory;
     for (const auto& [name, tensor] : given) memory.insert(tensor.storage().get());
     std::vector<Tensor> results;
@@ -103,12 +116,24 @@ class PythonModel {
                   " arrays or more, the model takes ", inputs_.size());
     Add(inputs_[position], array, given);
   }
+  void CheckRequired(const Predictor::TensorMap& given) const {
+    for (const auto& [name, tensor] : given) {
+      // The predictor names it, and those that are close.
+      if (std::find(inputs_.begin(), inputs_.end(), name) == inputs_.end()) return;
+    }
+    for (const std::string& name : required_) {
+      if (given.contains(name)) continue;
+      std::string names;
+      AppendNames(inputs_, &names);
+      CAFFE_THROW("input \"", name, "\" is not given; the model takes ", names);
+    }
+  }
   void Add(const std::string& name, nb::handle array, Predictor::TensorMap* given) const {
     CAFFE_ENFORCE(!given->contains(name), "input \"", name, "\" is given twice");
     given->emplace(name, TensorOf(array));
   }
 
-  const std::vector<std::string> files_, warnings_, notes_, inputs_, outputs_;
+  const std::vector<std::string> files_, warnings_, notes_, inputs_, required_, outputs_;
   const std::map<std::string, Dims> input_shapes_;
   const std::string name_;
   Predictor predictor_;

@@ -91,6 +91,15 @@ def test_empty_batch(line):
     assert result.shape == (0, 1)
 
 
+def test_every_call_gives_the_inputs(line, x, y):
+    """The values of an earlier call, perhaps of another thread, are not used again."""
+    model = caffe2rt.load(*line)
+    for _ in range(2):
+        with pytest.raises(caffe2rt.Error, match='input "x" is not given; the model takes x'):
+            model()
+        np.testing.assert_array_equal(model(x)["y"], y)
+
+
 def test_errors_have_the_text_of_the_library(line, x, tmp_path):
     model = caffe2rt.load(*line)
     with pytest.raises(caffe2rt.Error, match="the model takes 1"):
