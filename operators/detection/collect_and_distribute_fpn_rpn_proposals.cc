@@ -77,8 +77,9 @@ class Collector {
   void AddLevel(Operator<CPUContext>* op, int roi_input, int score_input) {
     const Tensor &rois = op->Input(roi_input), &scores = op->Input(score_input);
     const int64_t rows = rois.dim() == 0 ? 0 : rois.dims()[0];
-    CAFFE_ENFORCE(rois.numel() == 0 || (rois.dim() == 2 && rois.dims()[1] == 5), "input ",
-                  roi_input, " (rois) has shape ", rois.sizes(), ", want [R, 5]");
+    // No rois may have any number of columns.
+    CAFFE_ENFORCE((rois.numel() == 0 && rows == 0) || (rois.dim() == 2 && rois.dims()[1] == 5),
+                  "input ", roi_input, " (rois) has shape ", rois.sizes(), ", want [R, 5]");
     CAFFE_ENFORCE(scores.dim() >= 1 && scores.dims()[0] == rows && scores.numel() == rows, "input ",
                   score_input, " (scores) has shape ", scores.sizes(), ", want [", rows,
                   "], because input ", roi_input, " (rois) has shape ", rois.sizes());

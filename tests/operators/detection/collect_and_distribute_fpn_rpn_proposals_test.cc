@@ -85,6 +85,10 @@ TEST(FpnProposalsTest, NamesWhatDoesNotFit) {
                "input 3 (scores) has shape [1], want [2], because input 1 (rois) has shape [2, 5]");
   FeedRandom(&ws, "R4", {2, 4});
   ExpectThrows([&] { RunOp(&ws, Collect(kInputLevels)); }, "input 1 (rois) has shape [2, 4]");
+  // Two scores, but no elements of rois.
+  Feed<float>(&ws, "R4", {2, 0}, {});
+  Feed<float>(&ws, "S4", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, Collect(kInputLevels)); }, "input 1 (rois) has shape [2, 0]");
   FeedRandom(&ws, "R", {1, 3});
   ExpectThrows([&] { RunOp(&ws, Distribute(kLevels)); }, "input 0 (rois) has shape [1, 3]");
   ExpectThrows([&] { RunOp(&ws, Distribute("")); }, "number of outputs with the rois of a level");
