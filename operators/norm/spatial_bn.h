@@ -130,10 +130,12 @@ class SpatialBNOp final : public Operator<Context> {
   }
 
   // Returns output i, a running value, resized to one element for each channel. As in Caffe2, *keep
-  // is whether it already has this size; otherwise it starts at zero.
+  // is whether it already has this size; otherwise it starts at zero. THROWS if it holds no floats then.
   float* Running(int i, int64_t channels, bool* keep) {
     Tensor* tensor = Output(i);
     *keep = tensor->numel() == channels;
+    CAFFE_ENFORCE(!*keep || tensor->template IsType<float>(), "input ", i + 2,
+                  i == 1 ? " (mean)" : " (var)", " holds ", tensor->dtype().name(), ", want float");
     tensor->Resize(channels);
     return tensor->template mutable_data<float>();
   }

@@ -206,6 +206,12 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
                       output: "Y" arg { name: "is_test" i: 0 })");
       },
       "1 in testing, 5 in training");
+  FeedRange<double>(&ws, "m", {2});
+  ExpectThrows([&] { RunOp(&ws, kTrain); }, "input 3 (mean) holds double, want float");
+  Feed<float>(&ws, "m", {2}, {1, 2});
+  Feed<int32_t>(&ws, "v", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, kTrain); }, "input 4 (var) holds int32, want float");
+  Feed<float>(&ws, "v", {2}, {1, 2});
   ExpectThrows([&] { RunOp(&ws, std::string(kTrain) + R"(arg { name: "num_batches" i: 2 })"); },
                "inputs 5 and 6 are the sums");
   ExpectThrows(
