@@ -170,6 +170,23 @@ Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) try 
   ThrowOutOfMemory();
 }
 
+bool Workspace::IsForwardedTo(const Workspace* end, const std::string& end_name,
+                              std::string name) const {
+  for (const Workspace* next = this; next != nullptr;) {
+    const Workspace* const at = next;
+    if (at == end && name == end_name) return true;
+    const ReaderLock lock(at->mutex_);
+    const auto it = at->forwarded_.find(name);
+    if (it == at->forwarded_.end()) {
+      next = at->shared_;
+    } else {
+      next = it->second.first;
+      name = it->second.second;
+    }
+  }
+  return false;
+}
+
 void Workspace::AddBlobMapping(const Workspace* parent,
                                const std::unordered_map<std::string, std::string>& forwarded,
                                bool skip_defined_blobs) try {
@@ -179,12 +196,15 @@ void Workspace::AddBlobMapping(const Workspace* parent,
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
                   "\" is not in the parent workspace");
+    const bool is_cycle = parent->IsForwardedTo(this, name, target);
     const WriterLock lock(mutex_);
     if (blobs_.contains(name) || forwarded_.contains(name)) {
       CAFFE_ENFORCE(skip_defined_blobs, "cannot forward blob \"", name,
                     "\": it is defined already");
       continue;
     }
+    CAFFE_ENFORCE(!is_cycle, "cannot forward blob \"", name, "\": \"", target,
+                  "\" of the parent workspace is forwarded to it, want a blob of another name");
     forwarded_[name] = {parent, target};
   }
 } catch (const std::bad_alloc&) {

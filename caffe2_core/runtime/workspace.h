@@ -85,8 +85,9 @@ class Workspace {
   bool RemoveBlob(const std::string& name);
   // Renames a local blob. THROWS if there is none named `from`, or if a blob named `to` is visible.
   Blob* RenameBlob(const std::string& from, const std::string& to);
-  // Forwards names to blobs of `parent`. THROWS if a blob is missing in `parent`, or if a name is
-  // already local or forwarded. With `skip_defined_blobs`, such names are skipped instead.
+  // Forwards names to blobs of `parent`. THROWS if a blob is missing in `parent`, if it is itself
+  // forwarded to the name, or if a name is already local or forwarded. With `skip_defined_blobs`, the
+  // latter names are skipped instead.
   void AddBlobMapping(const Workspace* parent,
                       const std::unordered_map<std::string, std::string>& forwarded,
                       bool skip_defined_blobs = false);
@@ -157,6 +158,8 @@ class Workspace {
  private:
   std::shared_ptr<Blob> FindLocked(const std::string& name) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Whether the look-up of `name` reaches the name `end_name` of `end`.
+  bool IsForwardedTo(const Workspace* end, const std::string& end_name, std::string name) const;
   NetBase* FindNet(const std::string& name);
 
   const std::string root_folder_;

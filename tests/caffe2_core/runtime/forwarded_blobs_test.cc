@@ -54,6 +54,23 @@ TEST_F(ForwardedBlobsTest, RejectedNamesLeaveTheOthersForwarded) {
   EXPECT_THAT(ws.Blobs(), ElementsAre("x"));
 }
 
+// Otherwise a look-up would never end.
+TEST_F(ForwardedBlobsTest, NamesThatWouldForwardToEachOtherAreRejected) {
+  Workspace child(&parent_), other;
+  other.AddBlobMapping(&child, {{"x", "a"}});
+  ExpectThrows(
+      [&] {
+        child.AddBlobMapping(&other, {{"a", "x"}});
+      },
+      "cannot forward blob \"a\": \"x\" of the parent workspace is forwarded to it");
+  child.AddBlobMapping(&other, {{"y", "x"}});
+  EXPECT_EQ(child.GetBlob("y"), parent_.GetBlob("a"));
+  // A name of the parent's parent, through a child that sees it.
+  Workspace grandchild(&child);
+  ExpectThrows([&] { child.AddBlobMapping(&grandchild, {{"b", "b"}}); }, "is forwarded to it");
+  EXPECT_EQ(grandchild.GetBlob("b"), parent_.GetBlob("b"));
+}
+
 TEST_F(ForwardedBlobsTest, CopiedNamesAreNotForwardedAnyMore) {
   Workspace ws(&parent_, Names{{"x", "a"}, {"y", "b"}});
   ws.CopyForwardedTensors({"x", "none"});
