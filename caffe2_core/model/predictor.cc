@@ -259,11 +259,13 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
                    "inputs.size() <= external_input_size");
-  Instances::Instance* const instance = shared_->Own();
+  std::vector<std::pair<size_t, const Tensor*>> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
-    shared_->SetInput(instance, i, *inputs[i]);
+    values.emplace_back(i, inputs[i]);
   }
+  shared_->SetOwnInputs(values);
+  Instances::Instance* const instance = shared_->Own();
   if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
   shared_->RunNet(instance);
   outputs->clear();
@@ -275,11 +277,12 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
 
 bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
-  Instances::Instance* const instance = shared_->Own();
+  std::vector<std::pair<size_t, const Tensor*>> values;
   for (const auto& [name, tensor] : inputs) {
     CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
-    shared_->SetInput(instance, shared_->InputIndex(name), *tensor);
+    values.emplace_back(shared_->InputIndex(name), tensor);
   }
+  shared_->SetOwnInputs(values);
   return run({}, outputs);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -287,10 +290,9 @@ bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) t
 
 bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
-  Instances::Instance* const instance = shared_->Own();
-  for (const auto& [name, tensor] : inputs) {
-    shared_->SetInput(instance, shared_->InputIndex(name), tensor);
-  }
+  std::vector<std::pair<size_t, const Tensor*>> values;
+  for (const auto& [name, tensor] : inputs) values.emplace_back(shared_->InputIndex(name), &tensor);
+  shared_->SetOwnInputs(values);
   return run({}, outputs);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

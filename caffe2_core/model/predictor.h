@@ -169,8 +169,8 @@ class Predictor {
   void Cancel();
 
   // Caffe2's older interface, which runs on an instance of its own. The output pointers stay valid,
-  // and the tensors unchanged, until the next call of one of these three functions. Not thread
-  // safe.
+  // and the tensors unchanged, until the next call of one of these three functions, whose inputs they
+  // may be. Not thread safe.
   bool run(const TensorVector& inputs, TensorVector* outputs);
   bool run_map(const TensorPointerMap& inputs, TensorVector* outputs);
   bool run_map(const TensorMap& inputs, TensorVector* outputs);

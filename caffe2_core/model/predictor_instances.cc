@@ -13,8 +13,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
-#include "caffe2_core/base/release_pages.h"
-#include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/graph/device_fallback.h"
@@ -53,14 +51,6 @@ std::vector<std::string> ChangingWeights(const NetDef& net, const std::vector<st
     if (!is_input && blobs.is_changed(blob) && weights.HasBlob(name)) names.push_back(name);
   }
   return names;
-}
-
-// Whether the tensor is the only owner of its memory. The destructor of `second` is an acquire
-// operation on the reference count. It therefore happens after everything that other threads did
-// with the memory before they released their references.
-bool IsSoleUser(const Tensor& tensor) {
-  const std::shared_ptr<Storage> second = tensor.storage();
-  return second.use_count() == 2;
 }
 
 // The memory of the weights `names`.
@@ -299,6 +289,11 @@ void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
   instance->net.emplace(net, std::move(kept), instance->arenas, &instance->ws, "simple",
                         preparation.options);
   const std::unordered_set<std::string> written = WrittenBy(*net);
+  instance->written.clear();
+  for (const std::string& name : written) {
+    if (std::shared_ptr<Blob> blob = instance->ws.FindBlob(name))
+      instance->written.push_back(std::move(blob));
+  }
   instance->input_written.clear();
   instance->input_devices.clear();
   for (const std::string& name : input_names) {
@@ -394,82 +389,6 @@ void Predictor::Instances::Release(Instance* instance) {
   if (waiting_.load() == 0) return;
   const MutexLock lock(mutex_);
   may_proceed_.NotifyOne();
-}
-
-void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& value) {
-  CAFFE_ENFORCE(value.IsShaped(), "input ", i, " (\"", input_names[i], "\") has no shape");
-  if (!constant_inputs_.empty() && constant_inputs_[i] && !instance->plain) UsePlainNet(instance);
-  Tensor* tensor = instance->inputs[i]->GetMutableTensor(value.GetDeviceType());
-  if (instance->input_written[i]) {
-    tensor->CopyFrom(value);
-  } else {
-    *tensor = value;  // shares the storage
-  }
-  const std::optional<int> device = instance->input_devices[i];
-  if (may_copy_ && device.has_value() && *device != value.GetDeviceType())
-    instance->misplaced = true;
-}
-
-size_t Predictor::Instances::InputIndex(const std::string& name) const {
-  for (size_t i = 0; i < input_names.size(); ++i) {
-    if (input_names[i] == name) return i;
-  }
-  const std::string close = absl::StrJoin(NearestNames(name, input_names), ", ");
-  CAFFE_THROW("Blob does not exist: ", name, "; the predictor's inputs are ",
-              absl::StrJoin(input_names, ", "), close.empty() ? "" : "; close: ", close);
-}
-
-void Predictor::Instances::RunNet(Instance* instance) {
-  instance->cancelled.store(false, std::memory_order_relaxed);
-  const StopScope scope(instance->cancelled);
-  if (weights.random_seed().has_value()) {
-    instance->net->net().SetNextRun(runs_.fetch_add(1, std::memory_order_relaxed));
-  }
-  instance->net->Run();
-}
-
-void Predictor::Instances::Cancel() {
-  if (own_ != nullptr) own_->cancelled.store(true, std::memory_order_relaxed);
-  const MutexLock lock(mutex_);
-  for (const std::unique_ptr<Instance>& instance : all_) {
-    instance->cancelled.store(true, std::memory_order_relaxed);
-  }
-}
-
-void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
-  // Release the results of an earlier call. If another owner still holds an output's memory, the
-  // instance leaves it that memory and gets new memory for this run.
-  outputs->resize(output_names.size());
-  for (Tensor& tensor : *outputs) tensor.FreeMemory();
-  for (size_t i = 0; i < instance->outputs.size(); ++i) {
-    if (!instance->outputs[i]->IsType<Tensor>()) continue;
-    Tensor* tensor = instance->outputs[i]->GetMutable<Tensor>();
-    if (tensor->storage() == nullptr || IsSoleUser(*tensor)) continue;
-    if (instance->output_read[i]) {
-      *tensor = tensor->Clone();
-    } else {
-      tensor->FreeMemory();
-    }
-  }
-  if (instance->misplaced) UseCopiesOfInputs(instance);
-  RunNet(instance);
-  if (!has_run_.load(std::memory_order_relaxed)) ReleaseWeightsAfterFirstRun();
-  // Making an instance leaves freed memory behind in its thread.
-  if (!std::exchange(instance->has_run, true) && num_instances.load() > 1) ReleaseFreedMemory();
-  for (size_t i = 0; i < output_names.size(); ++i) {
-    const Blob& blob = *instance->outputs[i];
-    CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],
-                  "\" is not a tensor: it holds ",
-                  blob.meta().IsSet() ? blob.meta().name() : "nothing");
-    const Tensor& tensor = blob.Get<Tensor>();
-    // If another blob of the instance shares the memory, the next run would overwrite the result.
-    const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
-    if (shared) {
-      (*outputs)[i] = tensor.Clone();
-    } else {
-      (*outputs)[i] = tensor;  // reuses the capacity for the dimensions, so it does not allocate
-    }
-  }
 }
 
 }  // namespace caffe2rt

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/condition_variable.h"
@@ -28,6 +29,7 @@ class Predictor::Instances {
     Workspace ws;
     std::vector<Blob*> inputs;
     std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
+    std::vector<std::shared_ptr<const Blob>> written;  // the blobs that the net writes
     // The device type on which the net reads this input first; nullopt if no operator lists it.
     std::vector<std::optional<int>> input_devices;
     bool misplaced = false;  // an input is on another device
@@ -77,6 +79,8 @@ class Predictor::Instances {
   Instance* Acquire();
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
+  // Sets inputs of the instance Own(), by their positions. They may be results of its last run.
+  void SetOwnInputs(const std::vector<std::pair<size_t, const Tensor*>>& inputs);
   // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;
   // Call it before the net runs if instance->misplaced: lets the instance run its net with copies

@@ -132,6 +132,43 @@ TEST(PredictorCallsTest, InputsWithoutAValueKeepTheirLastOne) {
   EXPECT_THAT(Values(list.at(0)), ElementsAre(-95));
 }
 
+// The next run overwrites the tensors of the last one, also while it reads them.
+TEST(PredictorCallsTest, PointersMayBeInputsOfTheNextRun) {
+  using Pointers = Predictor::TensorVector;
+  const NetDef init = ParseNet(R"(name: "i" op { type: "GivenTensorFill" output: "w"
+      arg { name: "shape" ints: 2 ints: 2 } arg { name: "values" floats: [0, 1, 1, 1] } })");
+  const NetDef net = ParseNet(R"(name: "n" op { type: "MatMul" input: "x" input: "w" output: "y" }
+      external_input: "x" external_input: "w" external_output: "y")");
+  const std::function<void(Predictor*, Pointers*)> calls[] = {
+      [](Predictor* p, Pointers* y) { p->run(*y, y); },
+      [](Predictor* p, Pointers* y) {
+        p->run_map(Predictor::TensorMap{{"x", *y->at(0)}}, y);
+      },
+      [](Predictor* p, Pointers* y) {
+        p->run_map(Predictor::TensorPointerMap{{"x", y->at(0)}}, y);
+      }};
+  for (const bool optimize : {true, false}) {
+    for (const auto& call : calls) {
+      Predictor predictor(init, net, nullptr, {.optimize = optimize});
+      Tensor x = Vector({1, 1, 2, 3});
+      x.Reshape({2, 2});
+      Pointers y = {&x};
+      for (int i = 0; i < 3; ++i) call(&predictor, &y);
+      EXPECT_THAT(Values(*y.at(0)), ElementsAre(3, 5, 8, 13));  // Fibonacci's numbers
+    }
+  }
+  // Each input is read before one of them is written.
+  Predictor swaps(NetDef(), ParseNet(R"(name: "s" op { type: "Relu" input: "a" output: "a" }
+      op { type: "Relu" input: "b" output: "b" } external_input: "a" external_input: "b"
+      external_output: "a" external_output: "b")"));
+  Tensor a = Vector({1}), b = Vector({2});
+  Pointers out;
+  swaps.run({&a, &b}, &out);
+  swaps.run({out.at(1), out.at(0)}, &out);
+  EXPECT_THAT(Values(*out.at(0)), ElementsAre(2));
+  EXPECT_THAT(Values(*out.at(1)), ElementsAre(1));
+}
+
 // Without Cancel, the reader would wait for ever. The instance of the overloads with pointers is another one.
 TEST(PredictorCallsTest, CancelStopsTheRunsWithPointers) {
   Predictor predictor(NetDef(), ParseNet(R"(name: "waits"
