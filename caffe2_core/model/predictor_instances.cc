@@ -128,6 +128,11 @@ bool ForbidsCopies(const NetDef& net) {
   return wish != nullptr && wish->i() == 0;
 }
 
+[[noreturn]] void ThrowCancelledWhileWaiting() {
+  throw RunStopped(__FILE__, __LINE__, "",
+                   "the run was stopped while it waited for an instance of the predictor");
+}
+
 FileAccess FileAccessWithoutParent() {
   return FileAccess::Off("PredictorOptions::file_access allows it");
 }
@@ -339,6 +344,7 @@ Predictor::Instances::Instance* Predictor::Instances::Acquire() {
   waiting_.fetch_add(1);
   Instance* instance = TakeIdle();
   const absl::Cleanup done = [this] { waiting_.fetch_sub(1); };
+  const uint64_t cancels = cancels_;
   while (instance == nullptr && !MayGrow()) {
     if (StopScope::Innermost() == nullptr) {
       may_proceed_.Wait(mutex_);
@@ -347,6 +353,11 @@ Predictor::Instances::Instance* Predictor::Instances::Acquire() {
     }
     // A thread that was woken for an instance takes it, even if it is stopped: no other is woken.
     instance = TakeIdle();
+    if (cancels_ != cancels) {
+      if (instance != nullptr) idle_[instance->slot].store(instance);
+      may_proceed_.NotifyOne();
+      ThrowCancelledWhileWaiting();
+    }
     if (instance == nullptr) ThrowIfStopped();
   }
   return instance != nullptr ? instance : Grow();

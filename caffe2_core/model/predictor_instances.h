@@ -75,7 +75,8 @@ class Predictor::Instances {
   // Empties these inputs of the only instance, so that nobody reads the zeros.
   void Clear(const Predictor::TensorMap& inputs);
 
-  // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
+  // Leases an idle instance. If there is none, creates one, or waits if the limit is reached. THROWS
+  // RunStopped if Cancel is called while it waits.
   Instance* Acquire();
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
@@ -88,7 +89,7 @@ class Predictor::Instances {
   void UseCopiesOfInputs(Instance* instance) const;
   // Runs the instance's net. THROWS RunStopped if Cancel was called meanwhile.
   void RunNet(Instance* instance);
-  // Stops the runs in progress.
+  // Stops the runs in progress, and the calls that wait for an instance.
   void Cancel();
   // Runs the instance's net and stores its outputs.
   void RunInto(Instance* instance, TensorList* outputs);
@@ -153,6 +154,7 @@ class Predictor::Instances {
   // A thread is creating an instance, without the mutex.
   bool growing_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_own_ ABSL_GUARDED_BY(mutex_) = false;  // Own was called
+  uint64_t cancels_ ABSL_GUARDED_BY(mutex_) = 0;  // the calls of Cancel
   std::atomic<bool> has_run_{false};              // see ReleaseWeightsAfterFirstRun
   std::vector<std::unique_ptr<Instance>> all_ ABSL_GUARDED_BY(mutex_);
 };

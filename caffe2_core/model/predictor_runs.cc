@@ -89,6 +89,8 @@ void Predictor::Instances::Cancel() {
   for (const std::unique_ptr<Instance>& instance : all_) {
     instance->cancelled.store(true, std::memory_order_relaxed);
   }
+  ++cancels_;
+  may_proceed_.NotifyAll();
 }
 
 void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {

@@ -15,6 +15,7 @@
 
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
@@ -177,6 +178,25 @@ TEST_F(PredictorWaitingTest, ACallThatWaitsSleepsUntilAnInstanceComesBack) {
   gate_.Set([](Gate* gate) { gate->closed = false; });
   JoinAll();
   EXPECT_EQ(right_, 2);
+}
+
+// Without that, the call would wait for ever.
+TEST_F(PredictorWaitingTest, CancelEndsCallsThatWait) {
+  Predictor predictor = Make(1);
+  gate_.Set([](Gate* gate) { gate->closed = true; });
+  Start(&predictor, 1);
+  gate_.WaitUntil([](const Gate& gate) { return gate.running == 1; });
+  std::atomic<bool> ended{false};
+  std::thread waits([&] {
+    EXPECT_THROW(Call(&predictor, 2), RunStopped);
+    ended = true;
+  });
+  while (!ended) predictor.Cancel();
+  waits.join();
+  gate_.Set([](Gate* gate) { gate->closed = false; });
+  JoinAll();
+  EXPECT_EQ(right_, 1);
+  EXPECT_EQ(Call(&predictor, 3), 4);
 }
 
 TEST_F(PredictorWaitingTest, NoWakeUpIsLost) {
