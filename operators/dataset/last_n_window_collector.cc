@@ -53,8 +53,11 @@ class LastNWindowCollectorOp final : public Operator<CPUContext> {
                   after = std::min<int64_t>(limit_, before + kept);
     int32_t* const next = Output(1)->mutable_data<int32_t>();
     // All checks come before the first change.
-    CAFFE_ENFORCE(rows == 0 || (*next >= 0 && *next < after), "input 1 (next cursor) is ", *next,
-                  ", want at least 0 and less than ", after, ", the rows of the buffer");
+    // Rows may be added behind the last one of the buffer, and all are replaced by as many or more.
+    const int64_t end = rows > limit_ ? limit_ : std::min<int64_t>(limit_, before + 1);
+    CAFFE_ENFORCE(rows == 0 || (*next >= 0 && *next < end), "input 1 (next cursor) is ", *next,
+                  ", want at least 0 and less than ", end, ", because the buffer has ", before,
+                  " rows");
     if (OutputSize() == 3) {
       CAFFE_ENFORCE_EQ(Input(4).numel(), 1, "elements of input 4 (NUM_VISITED)");
       *Output(2)->mutable_data<int64_t>() += rows;

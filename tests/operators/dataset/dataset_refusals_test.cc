@@ -183,8 +183,8 @@ TEST(DatasetRefusalsTest, OfTheWindowLeaveTheBufferAndTheCount) {
   for (const int next : {-1, 3}) {
     Feed<int32_t>(&ws, "N", {}, {next});
     ExpectRejectedRuns(&ws, {{collect, MakeString("input 1 (next cursor) is ", next,
-                                                  ", want at least 0 and less than 3, the rows of "
-                                                  "the buffer")}});
+                                                  ", want at least 0 and less than 3, because the "
+                                                  "buffer has 2 rows")}});
     ExpectTensor<float>(ws, "B", {2}, {8, 9});
     ExpectTensor<int32_t>(ws, "N", {}, {next});
     ExpectTensor<int64_t>(ws, "V", {1}, {5});

@@ -57,6 +57,12 @@ TEST(LastNWindowCollectorTest, RejectsRowsThatDoNotFit) {
   Feed<float>(&ws, "X", {1, 2}, {1, 2});
   Feed<int32_t>(&ws, "N", {}, {7});
   ExpectThrows([&] { RunOp(&ws, kCollect); }, "input 1 (next cursor) is 7");
+  // Two rows from there on would end behind the buffer, which then has three.
+  Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
+  Feed<int32_t>(&ws, "N", {}, {2});
+  ExpectThrows(
+      [&] { RunOp(&ws, kCollect); },
+      "input 1 (next cursor) is 2, want at least 0 and less than 2, because the buffer has 1");
   Feed<int64_t>(&ws, "N", {}, {0});
   ExpectThrows([&] { RunOp(&ws, kCollect); }, "int64, want int32");
   Feed<int32_t>(&ws, "N", {1}, {0});
