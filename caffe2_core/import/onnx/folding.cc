@@ -319,24 +319,54 @@ int64_t SizeIn(const OnnxDims& dims, size_t world, int64_t otherwise) try {
   return otherwise;
 }
 
-// Where the difference of two integers is above 0 in one world and below 0 in another, it may be 0:
-// they are equal then in the last world.
-void LeaveEqualOpen(const InOnnxWorlds<std::vector<OnnxArray>>& arrays, OnnxContent* content) {
-  InOnnxWorlds<OnnxArrayResult> differences;
+// The integers that Equal compares: the first ones and the second ones.
+using OnnxPairs = std::array<std::vector<int64_t>, 2>;
+
+std::optional<OnnxPairs> PairsOf(const std::vector<OnnxArray>& arrays) {
+  if (arrays.size() != 2 || !IsOnnxInteger(arrays[0].type)) return std::nullopt;
+  const std::optional<OnnxDims> dims = OnnxBroadcastDims(arrays[0].dims, arrays[1].dims);
+  if (!dims.has_value()) return std::nullopt;
+  OnnxPairs pairs;
+  for (size_t side = 0; side < 2; ++side) {
+    const auto positions = OnnxBroadcastPositions(arrays[side].dims, *dims);
+    if (!positions.has_value()) return std::nullopt;
+    for (const size_t at : *positions) pairs[side].push_back(arrays[side].ints[at]);
+  }
+  return pairs;
+}
+
+// Whether pair `i` may be equal for other numbers of the symbols than those of the worlds: the difference
+// depends on a symbol, and has both signs, or one of the two is a constant that a size may be.
+bool MayBeEqual(const InOnnxWorlds<OnnxPairs>& pairs, size_t i) {
+  const auto difference = [&](size_t world) {
+    return static_cast<int64_t>(static_cast<uint64_t>(pairs[world][0][i]) -
+                                static_cast<uint64_t>(pairs[world][1][i]));
+  };
+  bool above = false, below = false, varies = false, is_size[] = {true, true};
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
-    if (arrays[world].size() != 2 || !IsOnnxInteger(arrays[world][0].type)) return;
-    differences[world] = ComputeOnnxBinary("Sub", {&arrays[world][0], &arrays[world][1]});
-    if (!differences[world].has_value() || differences[world]->size() != differences[0]->size())
-      return;
+    above |= difference(world) > 0;
+    below |= difference(world) < 0;
+    varies |= difference(world) != difference(0);
+    for (size_t side = 0; side < 2; ++side) {
+      const int64_t number = pairs[world][side][i];
+      is_size[side] &= number >= 0 && number == pairs[0][side][i];
+    }
+  }
+  return varies && ((above && below) || is_size[0] || is_size[1]);
+}
+
+// Integers that may be equal are equal in the last world.
+void LeaveEqualOpen(const InOnnxWorlds<std::vector<OnnxArray>>& arrays, OnnxContent* content) {
+  InOnnxWorlds<OnnxPairs> pairs;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    std::optional<OnnxPairs> found = PairsOf(arrays[world]);
+    if (!found.has_value()) return;
+    pairs[world] = *std::move(found);
+    if (pairs[world][0].size() != pairs[0][0].size()) return;
   }
   std::vector<int64_t>& equal = content->ints.back();
-  for (size_t i = 0; i < std::min(differences[0]->ints.size(), equal.size()); ++i) {
-    bool above = false, below = false;
-    for (const OnnxArrayResult& difference : differences) {
-      above |= difference->ints[i] > 0;
-      below |= difference->ints[i] < 0;
-    }
-    if (above && below) equal[i] = 1;
+  for (size_t i = 0; i < std::min(pairs[0][0].size(), equal.size()); ++i) {
+    if (MayBeEqual(pairs, i)) equal[i] = 1;
   }
 }
 

@@ -8,9 +8,9 @@
 // symbols is needed.
 //
 // The first worlds are plain: their numbers are such that usual models run with them. The others have
-// numbers on which a model may decide: 1, and odd ones beyond usual limits. A model need not run with
-// these: where it does not, the first world counts instead. An integer that is larger than another one
-// in one world and smaller in another may be equal to it (folding.cc).
+// numbers on which a model may decide: 0, 1, large ones, and orders of two symbols that the plain worlds
+// do not have. A model need not run with these: where it does not, the first world counts instead. Two
+// integers that are unequal in all worlds may still be equal for other numbers (folding.cc).
 
 #include <array>
 #include <cstdint>
@@ -28,7 +28,7 @@
 namespace caffe2rt {
 
 using OnnxDims = std::vector<int64_t>;
-inline constexpr size_t kOnnxWorlds = 4;
+inline constexpr size_t kOnnxWorlds = 7;
 inline constexpr size_t kPlainOnnxWorlds = 2;
 
 // Whether a failure in the world is one of the model.

@@ -202,10 +202,21 @@ void TranslateUnsqueeze(OnnxNode* n) {
 }
 
 void TranslateGather(OnnxNode* n) {
-  const int64_t axis = n->Int("axis", 0);
+  int64_t axis = n->Int("axis", 0);
+  if (axis < 0) axis = n->Axis(n->In(0), axis);
   n->Emit("Gather", {n->In(0), n->In(1)}, {n->Out(0)},
-          {MakeArgument("axis", axis < 0 ? n->Axis(n->In(0), axis) : axis),
-           MakeArgument("wrap_indices", 1)});
+          {MakeArgument("axis", axis), MakeArgument("wrap_indices", 1)});
+  // The operator writes nothing where the axis is empty, which ONNX does not allow. The dims of the
+  // indices do not depend on that.
+  OnnxBlob& result = n->nets().At(n->Out(0));
+  if (!result.has_dims || !n->HasRank(n->In(0)) || !n->HasRank(n->In(1))) return;
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    OnnxDims dims = n->DimsIn(n->In(0), world);
+    const OnnxDims& indices = n->DimsIn(n->In(1), world);
+    const auto at = dims.erase(dims.begin() + axis);
+    dims.insert(at, indices.begin(), indices.end());
+    if (dims.size() == result.dims[world].size()) result.dims[world] = std::move(dims);
+  }
 }
 
 void TranslateSplit(OnnxNode* n) {

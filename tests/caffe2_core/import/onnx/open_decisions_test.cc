@@ -73,6 +73,78 @@ TEST(OpenDecisionsTest, NumbersAreThoseOfTheSizeOfTheRun) {
   }
 }
 
+// Empty inputs have sizes, too. Remainders take all values.
+TEST(OpenDecisionsTest, SizesMayBeZeroAndRemaindersLarge) {
+  const std::string whole = Node("Cast", "c", Int("to", kInt64)), zero = List("u", {0}, true);
+  const std::string eight = List("u", {8}, true) + Node("Mod", "qu", "", "r");
+  const std::vector<DecidedNumber> rows = {
+      {zero + Node("Equal", "qu", "", "c") + whole, [](int64_t n) -> int64_t { return n == 0; }},
+      {zero + Node("Greater", "qu", "", "c") + whole, [](int64_t n) -> int64_t { return n > 0; }},
+      {List("u", {1}, true) + Node("Min", "qu"), [](int64_t n) -> int64_t { return n > 0; }},
+      {Node("Cast", "q", Int("to", kBool), "c") + whole,
+       [](int64_t n) -> int64_t { return n != 0; }},
+      {List("v", {1}) + Node("Slice", "xzv", "", "w") + Node("Size", "w"),
+       [](int64_t n) -> int64_t { return n > 0 ? 2 : 0; }},
+      {eight + List("v", {5}, true) + Node("Equal", "rv", "", "c") + whole,
+       [](int64_t n) -> int64_t { return n % 8 == 5; }},
+      {eight + List("v", {6}, true) + Node("Less", "rv", "", "c") + whole,
+       [](int64_t n) -> int64_t { return n % 8 < 6; }},
+      {eight + List("v", {4}, true) + Node("Min", "rv"),
+       [](int64_t n) { return std::min<int64_t>(n % 8, 4); }}};
+  for (const DecidedNumber& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    const std::string bytes = DecidingModel(row.nodes);
+    for (const int64_t n : {0, 1, 5, 7, 8, 13}) {
+      SCOPED_TRACE(n);
+      EXPECT_EQ(IntsOf(RunDeciding(bytes, n)), std::vector<int64_t>{row.want(n)});
+    }
+  }
+}
+
+// x is [n, 2] and b is [m, 2]; their first numbers are in q and r. Either may be the larger one.
+TEST(OpenDecisionsTest, NumbersAreThoseOfBothSizesOfTheRun) {
+  const std::string inputs =
+      OnnxValue("input", "x", {"n", "2"}) + OnnxValue("input", "b", {"m", "2"});
+  const std::string sizes = Node("Shape", "x", "", "s") + Node("Shape", "b", "", "t") +
+                            List("o", {0}, true) + List("u", {1}, true) +
+                            Node("Gather", "so", "", "q") + Node("Gather", "to", "", "r");
+  const std::string divides = Node("Mod", "qr", "", "e") + Node("Equal", "eo", "", "c");
+  const struct {
+    std::string nodes;
+    std::function<int64_t(int64_t n, int64_t m)> want;
+  } rows[] = {{Node("Sub", "qr", "", "e") + Node("Max", "eo"),
+               [](int64_t n, int64_t m) { return std::max<int64_t>(n - m, 0); }},
+              {Node("Sub", "rq", "", "e") + Node("Max", "eo"),
+               [](int64_t n, int64_t m) { return std::max<int64_t>(m - n, 0); }},
+              {Node("Div", "qr", "", "e") + Node("Max", "eu"),
+               [](int64_t n, int64_t m) { return std::max<int64_t>(n / m, 1); }},
+              {Node("Div", "rq", "", "e") + Node("Max", "eu"),
+               [](int64_t n, int64_t m) { return std::max<int64_t>(m / n, 1); }},
+              {divides + Node("Where", "cqu"),
+               [](int64_t n, int64_t m) { return n % m == 0 ? n : int64_t{1}; }},
+              // How often heads of keys are repeated for groups of queries.
+              {divides + Node("Equal", "qr", "", "d") + Node("Not", "d", "", "f") +
+                   Node("And", "cf", "", "g") + Node("Div", "qr", "", "h") + Node("Where", "ghu"),
+               [](int64_t n, int64_t m) { return n != m && n % m == 0 ? n / m : int64_t{1}; }},
+              {Node("Range", "oqr", "", "e") + Node("Size", "e"),
+               [](int64_t n, int64_t m) { return (n + m - 1) / m; }},
+              {Node("Range", "rqu", "", "e") + Node("Size", "e"),
+               [](int64_t n, int64_t m) { return std::max<int64_t>(n - m, 0); }}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    const std::string bytes = OnnxBytes(inputs + sizes + row.nodes + "output { name: 'y' }", 18);
+    for (const auto& [n, m] :
+         std::vector<std::pair<int64_t, int64_t>>{{6, 3}, {3, 3}, {5, 3}, {2, 8}, {1, 1}, {1, 7}}) {
+      SCOPED_TRACE(testing::Message() << n << " and " << m);
+      const auto ones = [](int64_t rows) {
+        return FloatTensor({rows, 2}, std::vector<float>(static_cast<size_t>(2 * rows), 1));
+      };
+      EXPECT_EQ(IntsOf(RunOnnxBytes(bytes, {{"x", ones(n)}, {"b", ones(m)}}, "y")),
+                std::vector<int64_t>{row.want(n, m)});
+    }
+  }
+}
+
 // A number that the size cancels out of is a constant still.
 TEST(OpenDecisionsTest, NumbersThatDoNotDependOnTheSizeStayConstant) {
   for (const std::string& nodes :
