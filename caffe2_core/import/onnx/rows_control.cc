@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/import/onnx/node_table.h"
 #include "caffe2_core/import/onnx/onnx_translator.h"
@@ -143,12 +144,27 @@ OnnxBlob Joined(OnnxNode* n, const OnnxBlob& a, const OnnxBlob& b) {
   return joined;
 }
 
+// Adds what the bodies of the loops in the net call their inputs: no blobs of the nets around them.
+void AddInputsOfBodies(const NetDef& net, std::set<std::string>* names) {
+  for (const OperatorDef& op : net.op()) {
+    for (const Argument& argument : op.arg()) {
+      if (!argument.has_n()) continue;
+      const NetDef& inner = argument.n();
+      AddInputsOfBodies(inner, names);
+      if (op.type() != "ONNXWhile") continue;
+      const int own = std::min(op.input_size(), inner.external_input_size());
+      names->insert(inner.external_input().begin(), inner.external_input().begin() + own);
+    }
+  }
+}
+
 // Appends an If, which lists what its nets read from outside.
 void EmitIf(OnnxNode* n, OperatorDef op) {
   op.set_debug_info(n->data().name);
   const NestedBlobs nested = NestedBlobsOf(op);
   std::set<std::string> skipped(op.input().begin(), op.input().end());
   skipped.insert(nested.written.begin(), nested.written.end());
+  for (const Argument& argument : op.arg()) AddInputsOfBodies(argument.n(), &skipped);
   for (const std::string& name : nested.read) {
     if (n->nets().Has(name) && skipped.insert(name).second) op.add_input(name);
   }
@@ -287,6 +303,7 @@ void ListReads(const OnnxNode& n, NetDef* body) {
   const NestedBlobs nested = NestedBlobsOf(op);
   std::set<std::string> listed(body->external_input().begin(), body->external_input().end());
   listed.insert(nested.written.begin(), nested.written.end());
+  AddInputsOfBodies(*body, &listed);
   for (const std::string& name : nested.read) {
     if (n.HasBlob(name) && listed.insert(name).second) body->add_external_input(name);
   }

@@ -326,6 +326,31 @@ TEST(NestedGraphsTest, BodiesReadTheCounterAndOuterValues) {
             (std::vector<float>{298, 604, 294, 608}));
 }
 
+// The loop adds x and its counter, or doubles v by a loop of two iterations.
+TEST(NestedGraphsTest, LoopsInsideOfBranchesAndLoops) {
+  const std::string counted = Node("Cast", "i", "f", Int("to", kFloat)) + Node("Add", "v f", "g") +
+                              Node("Add", "g x", "r") + Node("Identity", "k", "q");
+  const std::string doubled =
+      Whole("two", 2) +
+      Loop("two - v", "r", "b", Node("Add", "b b", "c") + Node("Identity", "k", "d"), "d c") +
+      Node("Identity", "k", "q");
+  const std::string head = kX + OnnxValue("input", "n", {}, kInt64);
+  const auto run = [&](const std::string& then_graph, bool condition) {
+    NamedTensors inputs = kFour;
+    inputs.emplace_back("n", IntTensor({}, {3}));
+    inputs.emplace_back("c", BoolOf(condition));
+    const std::string graph =
+        head + Branches(then_graph + Output("p"), Node("Neg", "x", "p") + Output("p")) + kY;
+    return FloatsOf(RunOnnxBytes(Model(graph), inputs, "y"));
+  };
+  EXPECT_EQ(run(Loop("n - x", "p", "v", counted, "q r"), true),
+            (std::vector<float>{7, -5, 15, -13}));
+  EXPECT_EQ(run(Loop("n - x", "p", "v", counted, "q r"), false),
+            (std::vector<float>{-1, 2, -3, 4}));
+  EXPECT_EQ(run(Loop("n - x", "p", "v", doubled, "q r"), true),
+            (std::vector<float>{64, -128, 192, -256}));
+}
+
 TEST(NestedGraphsTest, ItemsHaveTheShapeOfAnIterationBehindTheirNumber) {
   const std::string nodes = Node("Identity", "k", "q") + Node("Neg", "v", "r") +
                             Node("Flatten", "v", "e", Int("axis", 0));
