@@ -239,6 +239,7 @@ void TakeStatedInputs(Model* model) {
 
 void FindInputs(Model* model) {
   if (model->packed != nullptr) return;
+  if (model->is_onnx) return;  // the file lists its inputs: one without any computes constants
   std::vector<const NetDef*> init_nets;
   for (const NetDef& net : model->init_nets) init_nets.push_back(&net);
   model->placeholders = PlaceholdersOf(model->predict_net, model->init_nets);

@@ -140,6 +140,36 @@ TEST_F(LoadedModelTest, AModelOfOnnxIsImportedForTheShapesOfItsInputs) {
   EXPECT_EQ(RunOn({2, 3, 1}, {1, 2, 3, 4, 5, 6}), "[6, 1] [1, 2, 3, 4, 5, 6]");
 }
 
+// An init net fills what the first operator reads, but the file lists no input.
+TEST_F(LoadedModelTest, AModelOfOnnxMayHaveNoInputs) {
+  onnx::ModelProto onnx;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(R"(
+      ir_version: 8 opset_import { version: 18 } graph { name: "g"
+        initializer { name: "w" data_type: 1 dims: 3 float_data: 5 float_data: -6 float_data: 7 }
+        node { op_type: "Relu" input: "w" output: "y" }
+        output { name: "y" type { tensor_type { elem_type: 1 } } } })",
+                                                            &onnx));
+  const std::string bytes = onnx.SerializeAsString();
+  const std::string file = dir_.Write("m.onnx", bytes);
+  for (const bool in_memory : {true, false}) {
+    options_.predict_net = in_memory ? nullptr : file.c_str();
+    if (!in_memory) caffe2rt_free_model(model_);
+    ASSERT_EQ(in_memory ? LoadBytes(bytes) : caffe2rt_load(&options_, &model_), CAFFE2RT_OK)
+        << caffe2rt_last_error();
+    EXPECT_EQ(caffe2rt_num_inputs(model_), 0u);
+    for (int run = 0; run < 2; ++run) {
+      caffe2rt_result* result = nullptr;
+      ASSERT_EQ(caffe2rt_run(model_, nullptr, 0, &result), CAFFE2RT_OK) << caffe2rt_last_error();
+      caffe2rt_tensor y;
+      ASSERT_EQ(caffe2rt_result_tensor(result, 0, &y), CAFFE2RT_OK);
+      ASSERT_EQ(y.bytes, 3 * sizeof(float));
+      const auto* values = static_cast<const float*>(y.data);
+      EXPECT_EQ(std::vector<float>(values, values + 3), (std::vector<float>{5, 0, 7}));
+      caffe2rt_free_result(result);
+    }
+  }
+}
+
 // The net states 20 dB for bfloat16, which is too little for 25 and for the default, 30.
 TEST_F(LoadedModelTest, TheRatioOfSignalToNoiseDecidesOnThePrecision) {
   const std::string net = R"(name: "n" external_input: "x" external_output: "y"
