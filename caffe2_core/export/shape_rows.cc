@@ -1,6 +1,7 @@
 // Operators that move elements, and fills.
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <set>
 
@@ -187,10 +188,19 @@ void WriteGather(OperatorExport* op) {
 
 void WriteShape(OperatorExport* op) {
   const auto axes = op->args.GetRepeatedArgument<int64_t>("axes");
+  const bool is_cut = op->args.HasArgument("start") || op->args.HasArgument("end");
   const std::string x = op->In(0);
-  if (axes.empty()) return op->Node("Shape", {x}, {op->Out()});
+  if (axes.empty() && !is_cut) return op->Node("Shape", {x}, {op->Out()});
   const std::string shape = op->Emit("Shape", {x});
-  op->Node("Gather", {shape, op->graph().Constant(axes)}, {op->Out()});
+  if (!axes.empty()) {
+    return op->Node("Gather", {shape, op->graph().Constant(axes)}, {op->Out()});
+  }
+  // ONNX's own attributes for this need opset 15.
+  const auto start = op->args.GetSingleArgument<int64_t>("start", 0);
+  const auto end = op->args.GetSingleArgument<int64_t>("end", INT64_MAX);
+  op->Node("Slice",
+           {shape, op->graph().Constant(OnnxDims{start}), op->graph().Constant(OnnxDims{end})},
+           {op->Out()});
 }
 
 void WriteSize(OperatorExport* op) {

@@ -226,6 +226,12 @@ TEST(MovingRowsExportTest, ShapesAndPositions) {
       {{Op("BatchGather", "", "x i"), {{"x", {{4, 5}}}, {"i", kList}}},
        "y = Gather(x, i) axis=1\n"},
       {{Op("Shape"), {{"x", {{4, 5}}}}}, "y = Shape(x)\n"},
+      {{Op("Shape", I("start", 1) + I("end", -1)), {{"x", {{4, 5, 6}}}}},
+       "y_Shape = Shape(x)\ny = Slice(y_Shape, [1], [-1])\n"},
+      {{Op("Shape", I("end", 1)), {{"x", {{4, 5}}}}},
+       "y_Shape = Shape(x)\ny = Slice(y_Shape, [0], [1])\n"},
+      {{Op("Shape", I("start", -1)), {{"x", {{4, 5}}}}},
+       "y_Shape = Shape(x)\ny = Slice(y_Shape, [-1], [9223372036854775807])\n"},
       {{Op("Size"), {{"x", {{4, 5}}}}}, "y = Size(x)\n"},
   });
 }
