@@ -335,8 +335,9 @@ std::optional<OnnxPairs> PairsOf(const std::vector<OnnxArray>& arrays) {
   return pairs;
 }
 
-// Whether pair `i` may be equal for other numbers of the symbols than those of the worlds: the difference
-// depends on a symbol, and has both signs, or one of the two is a constant that a size may be.
+// Whether pair `i` may be equal for other numbers of the symbols than those of the worlds: the
+// difference depends on a symbol, and has both signs, or one of the two is a constant that a size may
+// be.
 bool MayBeEqual(const InOnnxWorlds<OnnxPairs>& pairs, size_t i) {
   const auto difference = [&](size_t world) {
     return static_cast<int64_t>(static_cast<uint64_t>(pairs[world][0][i]) -

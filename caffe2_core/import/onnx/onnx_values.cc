@@ -218,10 +218,10 @@ InOnnxWorlds<int64_t> OnnxSymbols::Of(const std::string& name) {
   constexpr int64_t kPrimes[] = {7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47};
   const int64_t cycle = count_ / static_cast<int64_t>(std::size(kPrimes));
   const int64_t prime = kPrimes[static_cast<size_t>(count_) % std::size(kPrimes)] + 48 * cycle;
-  // Then, beside 1 and 0: large numbers that leave the largest remainder for most small divisors, and
-  // powers of 2 that rise or fall with the order of the symbols, so that of each two symbols either is
-  // smaller than the other, larger, a factor and a multiple of it in some world. Not more than 2048, so
-  // that lists of so many elements are followed.
+  // Then, beside 1 and 0: large numbers that leave the largest remainder for most small divisors,
+  // and powers of 2 that rise or fall with the order of the symbols, so that of each two symbols
+  // either is smaller than the other, larger, a factor and a multiple of it in some world. Not more
+  // than 2048, so that lists of so many elements are followed.
   constexpr int64_t kPowers = 11;
   const int64_t large = 100800 * (count_ + 1) - 1, power = count_ % kPowers;
   const InOnnxWorlds<int64_t> numbers = {32 * (count_ + 2),

@@ -7,10 +7,11 @@
 // called fixed; a dimension that equals a symbol in the plain worlds is that symbol. No algebra of
 // symbols is needed.
 //
-// The first worlds are plain: their numbers are such that usual models run with them. The others have
-// numbers on which a model may decide: 0, 1, large ones, and orders of two symbols that the plain worlds
-// do not have. A model need not run with these: where it does not, the first world counts instead. Two
-// integers that are unequal in all worlds may still be equal for other numbers (folding.cc).
+// The first worlds are plain: their numbers are such that usual models run with them. The others
+// have numbers on which a model may decide: 0, 1, large ones, and orders of two symbols that the
+// plain worlds do not have. A model need not run with these: where it does not, the first world
+// counts instead. Two integers that are unequal in all worlds may still be equal for other numbers
+// (folding.cc).
 
 #include <array>
 #include <cstdint>
