@@ -55,9 +55,7 @@ bool WritesText(const CommandLine& line, const std::string& path) {
   const std::string to = line.Text("to");
   if (!to.empty()) return to == "text";
   const std::string output = line.Text("output");
-  for (const char* ending : {".pbtxt", ".prototxt", ".txt"}) {
-    if (output.ends_with(ending)) return true;
-  }
+  if (NamesTextFormat(output)) return true;
   return !output.ends_with(".pb") && !DetectFileKind(path).text;
 }
 

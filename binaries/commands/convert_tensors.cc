@@ -47,11 +47,11 @@ TensorFormat FormatOf(const CommandLine& line) {
   if (to == "binary") return TensorFormat::kTensorProtos;
   std::optional<TensorFormat> format = to.empty() ? FormatOfName(output) : FormatNamed(to);
   if (!format.has_value() && output.ends_with(".pb")) format = TensorFormat::kTensorProtos;
-  if (!format.has_value() && output.ends_with(".pbtxt")) format = TensorFormat::kTensorProtosText;
+  if (!format.has_value() && NamesTextFormat(output)) format = TensorFormat::kTensorProtosText;
   if (format.has_value()) return *format;
   throw UsageError("option --output is \"" + output +
-                   "\", whose name states no format; want --to npy, npz, tensorprotos, minidb, "
-                   "leveldb or lmdb");
+                   "\", whose name states no format; want --to text, npy, npz, tensorprotos, "
+                   "minidb, leveldb or lmdb");
 }
 
 }  // namespace

@@ -142,6 +142,10 @@ NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check
   return found;
 }
 
+bool NamesTextFormat(const std::string& path) {
+  return path.ends_with(".pbtxt") || path.ends_with(".prototxt") || path.ends_with(".txt");
+}
+
 void ThrowUnwantedKind(const std::string& path, FileKind kind, const char* wanted) {
   CAFFE_THROW("file \"", path, "\" is ", FileKindDescription(kind), ", want ", wanted,
               "; --as specifies the kind");

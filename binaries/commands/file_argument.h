@@ -42,6 +42,10 @@ struct NetsOfFile {
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 
+// Returns whether the name of a file to write states the text format of protos: it ends in .pbtxt,
+// .prototxt or .txt. All commands that write protos decide by it.
+bool NamesTextFormat(const std::string& path);
+
 // Returns kAsTold if --as is given, else kByContent.
 ProtoKindCheck KindCheckOf(const CommandLine& line);
 

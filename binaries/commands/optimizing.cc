@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
 #include "binaries/commands/model.h"
 #include "binaries/terminal.h"
 #include "caffe2_core/base/enforce.h"
@@ -81,8 +82,7 @@ Option OptimizeOption(const std::string& name) {
 }
 
 void WriteNetFile(const NetDef& net, const std::string& path, AtomicFile* file) {
-  const bool text = path.ends_with(".pbtxt") || path.ends_with(".prototxt");
-  file->Write(text ? ProtoToText(net) : ProtoToBinary(net));
+  file->Write(NamesTextFormat(path) ? ProtoToText(net) : ProtoToBinary(net));
 }
 
 void WriteReport(const CommandLine& line, const Preparation& preparation, const NetBase* net) {

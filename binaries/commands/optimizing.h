@@ -37,7 +37,7 @@ PreparationOptions PreparationOptionsOf(const CommandLine& line, const Model& mo
                                         const std::set<std::string>& fed,
                                         const std::set<std::string>& kept);
 
-// Writes a net as text if the name `path` ends in .pbtxt or .prototxt, otherwise in binary format.
+// Writes a net as text if the name `path` states it (NamesTextFormat), otherwise in binary format.
 void WriteNetFile(const NetDef& net, const std::string& path, AtomicFile* file);
 
 }  // namespace caffe2rt

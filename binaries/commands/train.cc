@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/train_definition.h"
@@ -149,7 +150,7 @@ int WritePlan(const CommandLine& line) {
   CAFFE_ENFORCE(!error, "cannot create the folder \"", options.folder, "\": ", error.message());
   if (!run.init().empty()) CollectWeightsForPlan(options.folder, &run);
   const TrainingPlan plan = MakeTrainingPlan(run, data, options);
-  if (file.ends_with(".pbtxt") || file.ends_with(".prototxt") || file.ends_with(".txt")) {
+  if (NamesTextFormat(file)) {
     WriteProtoToTextFile(plan.plan, file);
   } else {
     WriteProtoToBinaryFile(plan.plan, file);

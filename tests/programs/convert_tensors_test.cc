@@ -234,19 +234,14 @@ TEST_F(ConvertTensorsTest, TensorsAreWrittenAsTextOrBinary) {
   const struct {
     const char *name, *to;
     bool is_text;
-  } rows[] = {{"a.pb", "", false},
-              {"a.pbtxt", "", true},
-              {"b.pb", "binary", false},
-              {"b.pbtxt", "text", true},
-              {"c.pb", "text", true},
-              {"c.pbtxt", "binary", false},
-              {"c.pbtxt", "tensorprotos", false},
-              {"d.npz", "text", true},
-              {"d.npz", "binary", false},
-              {"e.tensorprotos", "", false},
-              {"e.tensorprotos", "text", true},
-              {"f", "text", true},
-              {"f", "binary", false}};
+  } rows[] = {{"a.pb", "", false},           {"a.pbtxt", "", true},
+              {"a.prototxt", "", true},      {"a.txt", "", true},
+              {"b.txt", "binary", false},    {"b.pb", "binary", false},
+              {"b.pbtxt", "text", true},     {"c.pb", "text", true},
+              {"c.pbtxt", "binary", false},  {"c.pbtxt", "tensorprotos", false},
+              {"d.npz", "text", true},       {"d.npz", "binary", false},
+              {"e.tensorprotos", "", false}, {"e.tensorprotos", "text", true},
+              {"f", "text", true},           {"f", "binary", false}};
   for (const auto& row : rows) {
     SCOPED_TRACE(std::string(row.name) + " " + row.to);
     std::vector<std::string> more;

@@ -51,21 +51,30 @@ class GradientsProgramTest : public ::testing::Test {
   const std::string out_ = dir_.path("out.pbtxt");
 };
 
-// The file is written in the format of the net's, also when the gradients are verified.
+// The file is written in the format that its name states, or else in that of the net's, also when
+// the gradients are verified.
 TEST_F(GradientsProgramTest, VerifyingDoesNotChangeWhatIsWritten) {
   const std::string binary = dir_.path("net.pb");
   ASSERT_EQ(RunCaffe2({"convert", net_, "--output", binary}).code, 0);
-  for (const std::string& net : {net_, binary}) {
+  const struct {
+    std::string net, output;
+    bool is_text;
+  } rows[] = {
+      {net_, "out", true},         {binary, "out", false},         {net_, "out.pb", false},
+      {binary, "out.pbtxt", true}, {binary, "out.prototxt", true}, {binary, "out.txt", true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.net + " " + row.output);
     const auto written = [&](const std::vector<std::string>& more) {
-      std::vector<std::string> args = {"gradients", "--predict-net", net,   "--output",
-                                       out_,        "--loss",        "loss"};
+      const std::string out = dir_.path(row.output);
+      std::vector<std::string> args = {"gradients", "--predict-net", row.net, "--output",
+                                       out,         "--loss",        "loss"};
       args.insert(args.end(), more.begin(), more.end());
       const ProgramResult result = RunCaffe2(args);
       EXPECT_EQ(result.code, 0) << result.err;
-      return ReadWholeFile(out_);
+      return ReadWholeFile(out);
     };
     const std::string plain = written({});
-    EXPECT_EQ(plain.find("type: \"FC\"") != std::string::npos, net == net_);
+    EXPECT_EQ(plain.find("type: \"FC\"") != std::string::npos, row.is_text);
     EXPECT_EQ(written({"--verify"}), plain);
     EXPECT_EQ(written({"--verify", "--json"}), plain);
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/programs/program_runner.h"
@@ -65,6 +66,20 @@ TEST_F(OptimizeProgramTest, WritesNetsThatComputeTheSame) {
   EXPECT_EQ(fast.code, 0) << fast.err;
   EXPECT_EQ(JsonAt(fast.out, "/outputs/0/dims"), "[1,1,1,4]");
   EXPECT_EQ(JsonAt(plain.out, "/outputs/0/dims"), "[1,1,1,4]");
+}
+
+// As for `convert`, the ends of the names state the formats.
+TEST_F(OptimizeProgramTest, WritesTextToFilesOfTextNames) {
+  for (const char* name : {"fast.pbtxt", "fast.prototxt", "fast.txt", "fast.pb", "fast"}) {
+    SCOPED_TRACE(name);
+    const std::string net = dir_.path(name), init = dir_.path(std::string("init_") + name);
+    const ProgramResult result =
+        Call("optimize", {"--output-init-net", init, "--output-predict-net", net});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const bool is_text = std::string(name).ends_with("txt");
+    for (const std::string& file : {net, init})
+      EXPECT_EQ(ReadWholeFile(file).find("type: \"") != std::string::npos, is_text) << file;
+  }
 }
 
 // The weights of a binary init net are not read into its NetDef.
