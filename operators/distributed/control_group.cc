@@ -19,8 +19,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMonitorPeriod{50};
-// Ranks that are lost together are named together.
+// Ranks that are lost together are named together: what the monitor could read within kSettle of the
+// first loss. It may get to it late, so that threads wait for it, but not longer than kLatestSettle.
 constexpr milliseconds kSettle{50};
+constexpr milliseconds kLatestSettle{5000};
 // How long to wait for the monitor to find out why the engine failed.
 constexpr milliseconds kEngineGrace{1500};
 constexpr milliseconds kLeavePatience{1000};
@@ -125,21 +127,32 @@ void ControlGroup::Monitor() {
   while (!stop_) {
     waited.assign(1, {wake_.get(), POLLIN, 0});
     ranks.assign(1, self_);
+    milliseconds period = kMonitorPeriod;
     {
       const MutexLock lock(mutex_);
+      if (failure_ && !settled_) {
+        const auto left =
+            std::chrono::ceil<milliseconds>(failed_at_ + kSettle - ControlClock::now());
+        period = std::clamp(left, milliseconds(0), kMonitorPeriod);
+      }
       for (int rank = 0; rank < options_.size; ++rank) {
         if (rank == self_ || peers_[static_cast<size_t>(rank)]->closed) continue;
         waited.push_back({peers_[static_cast<size_t>(rank)]->fd.get(), POLLIN, 0});
         ranks.push_back(rank);
       }
     }
-    poll(waited.data(), waited.size(), static_cast<int>(kMonitorPeriod.count()));
+    poll(waited.data(), waited.size(), static_cast<int>(period.count()));
+    const auto polled = ControlClock::now();
     for (size_t i = 1; i < waited.size(); ++i) {
       if (waited[i].revents != 0) ReadPeer(ranks[i]);
     }
     {
       const MutexLock lock(mutex_);
       CheckTimes();
+      if (failure_ && !settled_ && polled >= failed_at_ + kSettle) {
+        settled_ = true;
+        changed_.NotifyAll();
+      }
     }
     SendQueued();
   }
@@ -317,7 +330,7 @@ void ControlGroup::FailMissing(const Operation& operation, const std::string& pa
 
 void ControlGroup::Fail(std::vector<int> lost, const std::string& reason) {
   if (failure_) {
-    if (ControlClock::now() - failed_at_ > kSettle) return;
+    if (settled_) return;
     for (const int rank : lost) {
       if (std::find(failure_->lost.begin(), failure_->lost.end(), rank) == failure_->lost.end()) {
         failure_->lost.push_back(rank);
@@ -352,8 +365,8 @@ void ControlGroup::ThrowFailure(const std::string& text) {
   GroupFailure failure;
   {
     const MutexLock lock(mutex_);
-    const auto settled = failed_at_ + kSettle;
-    while (ControlClock::now() < settled) changed_.WaitUntil(mutex_, settled);
+    const auto latest = failed_at_ + kLatestSettle;
+    while (!settled_ && ControlClock::now() < latest) changed_.WaitUntil(mutex_, latest);
     failure = *failure_;
   }
   const std::string lost = failure.lost.empty()

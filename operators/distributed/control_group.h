@@ -153,6 +153,7 @@ class ControlGroup final : public TransportBootstrap {
   std::vector<Operation*> operations_ ABSL_GUARDED_BY(mutex_);
   std::optional<GroupFailure> failure_ ABSL_GUARDED_BY(mutex_);
   ControlClock::time_point failed_at_ ABSL_GUARDED_BY(mutex_);
+  bool settled_ ABSL_GUARDED_BY(mutex_) = false;  // no more ranks are added to the failure
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
   struct QueuedFrame {

@@ -10,6 +10,7 @@
 #include <future>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -211,6 +212,38 @@ class EndsOfRanks {
   Meeting meeting_;
   int ends_[4] = {-1, -1, -1, -1};
 };
+
+// The monitor of a loaded machine gets late to what has arrived.
+TEST(ControlGroupTest, ReportsThatWaitForTheMonitorCount) {
+  EndsOfRanks ends;
+  ControlGroup group({.name = "cw",
+                      .rank = 0,
+                      .size = 5,
+                      .generation = 0,
+                      .timeout = std::chrono::seconds(20),
+                      .interface = ""},
+                     ends.TakeMeeting());
+  const auto failed = [](int lost) {
+    return FrameOf(FrameKind::kFailed, EncodeFailure({{lost}, "reason"}));
+  };
+  std::promise<void> stopped, go_on;
+  group.OnLoss([&] {
+    stopped.set_value();
+    go_on.get_future().wait();
+  });
+  ends.Send(1, failed(4));
+  stopped.get_future().wait();
+  ends.Send(2, failed(3));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  go_on.set_value();
+  try {
+    ControlGroup::Operation operation(&group, "Receive", 3, 0, 7);
+    ADD_FAILURE() << "no exception";
+  } catch (const RanksLost& lost) {
+    EXPECT_THAT(lost.ranks(), testing::ElementsAre(3, 4));
+  }
+  ends.Close();
+}
 
 TEST(ControlGroupTest, LostRanksOfSeveralReportsAreSortedAndHandedOn) {
   EndsOfRanks ends;
