@@ -48,8 +48,9 @@ void FolderResults::Save(const std::string& file, const FetchBlob& fetch) {
   if (!saved_.insert(name).second) {
     name = file;  // files of several folders
     // A file in the current folder, or one that is given several times.
-    for (int i = 2; archive_ != nullptr && !saved_.insert(name).second; ++i)
-      name = MakeString(file, " (", i, ")");
+    int64_t& number = numbers_[file];
+    while (archive_ != nullptr && !saved_.insert(name).second)
+      name = MakeString(file, " (", ++number + 1, ")");
   }
   // All tensors are checked first, so that no output has a row that another one lacks.
   for (const std::string& output : outputs_) (void)TensorToSave(output, fetch(output));

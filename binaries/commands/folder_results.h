@@ -1,7 +1,9 @@
 #pragma once
 // The results of `caffe2 run` for a folder: printed, and saved, file by file, as they come.
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -61,6 +63,7 @@ class FolderResults {
   const WriteBlobs write_;
   bool begun_ = false, has_images_ = false;                  // of the document
   std::set<std::string> saved_;                              // names in the archive
+  std::map<std::string, int64_t> numbers_;                   // of files, the last one less 1
   std::vector<std::pair<std::string, std::string>> failed_;  // file and error, with --json
   std::unique_ptr<NpzStream> archive_;
   std::unique_ptr<Rows> rows_;
