@@ -105,7 +105,7 @@ std::optional<double> NetRatio(const NetProfile& profile, const EarlierProfile& 
   return profile.warm.median_ms / earlier.median_ms;
 }
 
-std::string CountText(double count) {
+std::string ShortCountText(double count) {
   return ShortCount(static_cast<int64_t>(std::min(count, 1e18)));
 }
 
@@ -124,8 +124,8 @@ void WarnOfDifferences(const NetProfile& profile, const EarlierProfile& earlier)
   }
   if (earlier.multiply_adds > 0 && multiply_adds > 0 && earlier.multiply_adds != multiply_adds) {
     Warn(MakeString("file \"", earlier.file, "\" was measured with ",
-                    CountText(earlier.multiply_adds), " multiply-adds, this run has ",
-                    CountText(multiply_adds), ": the inputs or the net differ"));
+                    ShortCountText(earlier.multiply_adds), " multiply-adds, this run has ",
+                    ShortCountText(multiply_adds), ": the inputs or the net differ"));
   }
 }
 

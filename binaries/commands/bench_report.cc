@@ -64,7 +64,7 @@ void PrintOperators(const NetProfile& profile, size_t top) {
     table.Add({"", label, "", TimeText(ms), PercentText(profile.ShareOf(ms))}, Style::kDim);
   };
   const size_t hidden = sorted.size() - shown;
-  if (hidden > 0) add_sum(absl::StrCat(hidden, hidden == 1 ? " other" : " others"), hidden_ms);
+  if (hidden > 0) add_sum(CountText(hidden, "other"), hidden_ms);
   // What the net does between operators; negative if operators run concurrently, or if each of them
   // waits for its device.
   add_sum("overhead", profile.warm.median_ms - profile.SumOfOperators());
@@ -92,8 +92,9 @@ std::string BlobText(const std::string& blob) {
 void PrintProfile(const NetProfile& profile, size_t top) {
   std::cout << "net \"" << OneLine(profile.net) << "\": median " << TimeText(profile.warm.median_ms)
             << " ms, least " << TimeText(profile.warm.least_ms) << " ms, mean "
-            << TimeText(profile.warm.mean_ms) << " ms of " << profile.timed_runs << " warm runs, "
-            << GetNumThreads() << (GetNumThreads() == 1 ? " thread\n" : " threads\n")
+            << TimeText(profile.warm.mean_ms) << " ms of "
+            << CountText(profile.timed_runs, "warm run") << ", "
+            << CountText(GetNumThreads(), "thread") << "\n"
             << "first run (cold): " << TimeText(profile.cold_ms) << " ms, after "
             << TimeText(profile.ahead_ms)
             << " ms of preparation (weights, memory, cheap\n"

@@ -66,7 +66,7 @@ std::string TuneNet(const Model& model, const Workspace& ws) {
       shapes, ConvTuneOptions{}, table,
       [](const ConvShape& shape, const std::vector<ConvTiming>& timings) {
         std::cout << shape.in_group() * shape.group << " to " << shape.out_channels << " channels, "
-                  << shape.window.batch << (shape.window.batch == 1 ? " image: " : " images: ")
+                  << CountText(shape.window.batch, "image") << ": "
                   << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
                   << FixedText(timings.empty() ? 0 : timings[0].microseconds, 1) << " us"
                   << std::endl;

@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
@@ -186,10 +187,6 @@ std::string Positions(const std::vector<int>& ops) {
   return text + ": ";
 }
 
-std::string Counted(size_t count, const std::string& what) {
-  return MakeString(count, " ", what, count == 1 ? "" : "s");
-}
-
 size_t CountOf(const std::vector<NetFinding>& findings, NetFindingKind kind) {
   size_t count = 0;
   for (const NetFinding& finding : findings) count += finding.kind == kind;
@@ -207,7 +204,7 @@ void PrintFindings(const std::string& path, const Titled& titled) {
   for (const NetFindingKind kind :
        {NetFindingKind::kError, NetFindingKind::kWarning, NetFindingKind::kNote}) {
     if (const size_t count = CountOf(findings, kind))
-      counts.push_back(Counted(count, NetFindingKindName(kind)));
+      counts.push_back(CountText(count, NetFindingKindName(kind)));
   }
   std::cout << absl::StrJoin(counts, ", ") << "\n";
   for (const NetFinding& finding : findings) {

@@ -90,10 +90,11 @@ void PrintComparison(const Comparison& comparison, size_t failures, const Compar
       MakeString(" (tolerance: |first - second| <= ", ShortText(comparison.tolerance.absolute),
                  " + ", ShortText(comparison.tolerance.relative), " * |second|)\n");
   if (failures == 0) {
-    std::cout << both.size() << (both.size() == 1 ? " blob agrees" : " blobs agree") << tolerance;
+    std::cout << CountText(both.size(), "blob agrees", "blobs agree") << tolerance;
     return;
   }
-  std::cout << failures << " of " << comparison.values.size() << " blobs differ" << tolerance;
+  std::cout << failures << " of "
+            << CountText(comparison.values.size(), "blob differs", "blobs differ") << tolerance;
   if (parting == nullptr) return;
   const std::string writer = comparison.OperatorOf(*parting);
   std::cout << "first difference: blob \"" << OneLine(parting->name) << "\""

@@ -10,6 +10,7 @@
 #include "binaries/commands/file_argument.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/file_kind.h"
 
@@ -106,7 +107,7 @@ void PrintMade(const CommandLine& line, const std::string& path, int64_t records
     *json = {{"database", path}, {"records", records}};
     PrintJson(*json);
   } else {
-    std::cout << path << ": " << records << (records == 1 ? " record\n" : " records\n");
+    std::cout << path << ": " << CountText(records, "record") << "\n";
   }
 }
 

@@ -11,6 +11,7 @@
 #include "binaries/commands/progress.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/record_order.h"
@@ -128,8 +129,8 @@ int64_t MakeImages(const CommandLine& line, const Arguments& arguments) {
   ImageList list = line.Has("list") ? ReadImageList(line.Text("list"), arguments[0])
                                     : ListClassFolders(arguments[0]);
   if (!list.skipped.empty()) {
-    Warn(MakeString("folder \"", arguments[0], "\": ", list.skipped.size(),
-                    list.skipped.size() == 1 ? " entry is" : " entries are",
+    Warn(MakeString("folder \"", arguments[0],
+                    "\": ", CountText(list.skipped.size(), "entry is", "entries are"),
                     " skipped, not an image in the folder of a class: ", FirstNames(list.skipped)));
   }
   ShuffleFiles(line, &list.files);

@@ -12,6 +12,7 @@
 #include "binaries/table.h"
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/db.h"
@@ -132,9 +133,8 @@ void PrintAsJson(const DatabasePlace& place, const DatabaseFacts& facts) {
 }
 
 void Print(const DatabasePlace& place, const DatabaseFacts& facts) {
-  std::cout << place.path << ": " << place.type << ", " << facts.records
-            << (facts.records == 1 ? " record, " : " records, ") << ByteSizeText(facts.bytes)
-            << "\n";
+  std::cout << place.path << ": " << place.type << ", " << CountText(facts.records, "record")
+            << ", " << ByteSizeText(facts.bytes) << "\n";
   for (const auto& [content, records] : facts.contents)
     std::cout << "  " << records << " of " << content << "\n";
   if (facts.labels.empty()) return;

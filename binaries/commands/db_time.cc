@@ -11,6 +11,7 @@
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/first_error.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/db.h"
@@ -122,8 +123,8 @@ void Print(const CommandLine& line, const Reading& reading, int64_t round) {
     PrintJson(*json);
     return;
   }
-  std::cout << "round " << round << ": " << reading.records << " records in " << reading.seconds
-            << " s, " << static_cast<int64_t>(per_second) << " records/s, "
+  std::cout << "round " << round << ": " << CountText(reading.records, "record") << " in "
+            << reading.seconds << " s, " << static_cast<int64_t>(per_second) << " records/s, "
             << static_cast<int64_t>(mebibytes) << " MiB/s" << std::endl;
 }
 

@@ -15,6 +15,7 @@
 #include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_module.h"
 #include "contexts/cpu/cpu_allocator.h"
@@ -147,7 +148,7 @@ void PrintDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) 
         MakeString(DeviceTypeName(type), " (device type ", static_cast<int>(type), ")");
     if (type == CPU) {
       const int cores = UsableCores();
-      text += MakeString(": ", cores, cores == 1 ? " core, " : " cores, ", IsaName(CpuIsa()), ", ",
+      text += MakeString(": ", CountText(cores, "core"), ", ", IsaName(CpuIsa()), ", ",
                          ByteSizeText(MemoryBytes()), " of memory, of which nets may use ",
                          ByteSizeText(GetCPUMemoryUsage().limit_bytes), " (--memory-limit)");
     }

@@ -7,16 +7,17 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/imported_model.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/imported_model.h"
 #include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_net.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/caffe_datum.h"
@@ -162,8 +163,8 @@ void InspectEntries(const CommandLine& line, const std::string& path, FileKind k
     PrintEntriesAsJson(path, kind, total, entries);
     return;
   }
-  std::cout << path << ": " << FileKindDescription(kind) << ", " << total
-            << (total == 1 ? " entry\n" : " entries\n");
+  std::cout << path << ": " << FileKindDescription(kind) << ", "
+            << CountText(total, "entry", "entries") << "\n";
   size_t width = 0;
   for (const Entry& entry : entries) width = WiderNames(width, entry.name);
   for (const Entry& entry : entries) {

@@ -14,6 +14,7 @@
 #include "binaries/commands/optimizing.h"
 #include "binaries/table.h"
 #include "binaries/terminal.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/model/memory_arena.h"
@@ -123,25 +124,24 @@ void PrintUnknown(const MemoryReport& report) {
     }
   }
   if (!inputs.empty()) {
-    PrintParagraph(
-        absl::StrCat("not counted: ", inputs.size(), inputs.size() == 1 ? " input" : " inputs",
-                     " without a shape (--input or --init-net): ", FirstNames(inputs)),
-        kIndent);
+    PrintParagraph(absl::StrCat("not counted: ", CountText(inputs.size(), "input"),
+                                " without a shape (--input or --init-net): ", FirstNames(inputs)),
+                   kIndent);
   }
   if (!report.unknown_prepared.empty()) {
     PrintParagraph(
-        absl::StrCat("not counted: prepared weights of ", report.unknown_prepared.size(),
-                     report.unknown_prepared.size() == 1 ? " operator" : " operators",
+        absl::StrCat("not counted: prepared weights of ",
+                     CountText(report.unknown_prepared.size(), "operator"),
                      ", which are known when it has its weights and the shapes of its inputs "
                      "(--init-net, --input): operator ",
                      absl::StrJoin(report.unknown_prepared, ", ")),
         kIndent);
   }
   if (others.empty()) return;
-  PrintParagraph(absl::StrCat("not counted: ", others.size(),
-                              others.size() == 1 ? " blob" : " blobs", " of unknown size, first \"",
-                              OneLine(others[0]->name), "\": ", OneLine(others[0]->problem)),
-                 kIndent);
+  PrintParagraph(
+      absl::StrCat("not counted: ", CountText(others.size(), "blob"), " of unknown size, first \"",
+                   OneLine(others[0]->name), "\": ", OneLine(others[0]->problem)),
+      kIndent);
 }
 
 }  // namespace

@@ -28,8 +28,7 @@ namespace {
 
 void PrintNet(const TitledNet& net, const NetSummary& summary) {
   std::cout << OneLine(net.title) << (net.net.has_type() ? ", type " + OneLine(net.net.type()) : "")
-            << ", " << net.net.op_size()
-            << (net.net.op_size() == 1 ? " operator\n" : " operators\n");
+            << ", " << CountText(net.net.op_size(), "operator") << "\n";
   Table table({{"", Column::kNumber},
                {"type", Column::kName},
                {"output", Column::kName},
@@ -49,14 +48,15 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
                op.output_bytes > 0 ? BytesText(op.output_bytes) : ""});
   }
   table.Print();
-  std::cout << "total: " << ShortCount(summary.parameters) << " parameters ("
+  std::cout << "total: " << ShortCount(summary.parameters)
+            << (summary.parameters == 1 ? " parameter (" : " parameters (")
             << BytesText(summary.parameter_bytes) << "), " << ShortCount(summary.multiply_adds)
-            << " multiply-adds, " << BytesText(summary.activation_bytes) << " of output blobs\n";
+            << (summary.multiply_adds == 1 ? " multiply-add, " : " multiply-adds, ")
+            << BytesText(summary.activation_bytes) << " of output blobs\n";
   if (summary.unknown_ops == 0) return;
   for (const OpSummary& op : summary.ops) {
     if (op.problem.empty()) continue;
-    std::cout << summary.unknown_ops
-              << (summary.unknown_ops == 1 ? " operator has" : " operators have")
+    std::cout << CountText(summary.unknown_ops, "operator has", "operators have")
               << " unknown shapes, first " << OneLine(op.type) << ": " << OneLine(op.problem)
               << "; --init-net and --input BLOB=DIMS provide shapes\n";
     return;
@@ -99,7 +99,7 @@ void WriteNet(const TitledNet& net, const NetSummary& summary, Json* json) {
 void PrintStep(const ExecutionStep& step, int depth) {
   std::cout << std::string(static_cast<size_t>(depth) * 2 + 2, ' ') << "step \""
             << OneLine(step.name()) << "\"";
-  if (step.has_num_iter()) std::cout << ", " << step.num_iter() << " times";
+  if (step.has_num_iter()) std::cout << ", " << CountText(step.num_iter(), "time");
   if (step.has_should_stop_blob())
     std::cout << ", until \"" << OneLine(step.should_stop_blob()) << "\"";
   if (step.concurrent_substeps()) std::cout << ", substeps concurrently";
@@ -119,16 +119,15 @@ void PrintPacked(const PackedModel& model) {
     forms += tensor.form_size();
   });
   const int count = model.index().tensor_size();
-  std::cout << count << (count == 1 ? " tensor, " : " tensors, ")
-            << BytesText(static_cast<int64_t>(bytes));
+  std::cout << CountText(count, "tensor") << ", " << BytesText(static_cast<int64_t>(bytes));
   if (forms > 0) {
-    std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": " << forms
-              << (forms == 1 ? " form, " : " forms, ")
-              << BytesText(static_cast<int64_t>(form_bytes));
+    std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": "
+              << CountText(forms, "form") << ", " << BytesText(static_cast<int64_t>(form_bytes));
   }
   if (model.index().has_preparation()) {
-    std::cout << "; with a prepared net of " << model.index().preparation().net().op_size()
-              << " operators (" << OneLine(model.index().preparation().description()) << ")";
+    std::cout << "; with a prepared net of "
+              << CountText(model.index().preparation().net().op_size(), "operator") << " ("
+              << OneLine(model.index().preparation().description()) << ")";
   }
   std::cout << "\n";
 }

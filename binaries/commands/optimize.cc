@@ -9,6 +9,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
@@ -148,7 +149,8 @@ int Optimize(const CommandLine& line) {
     throw UsageError("the optimized net has new constants, want --output-init-net FILE for them");
   }
   WriteNets(line, init_nets, optimized, *ws);
-  std::cout << before << " operators, " << optimized.net.op_size() << " after optimization\n";
+  std::cout << CountText(before, "operator") << ", " << optimized.net.op_size()
+            << " after optimization\n";
   for (const std::string& pass : optimized.passes) std::cout << "applied " << pass << "\n";
   return 0;
 }

@@ -110,7 +110,8 @@ void PrintClasses(const Tensor& tensor, const OutputOptions& options, int64_t mo
     }
   }
   if (rows.count > most_rows) {
-    std::cout << "  ... --top " << options.top << " prints all " << rows.count << " rows\n";
+    std::cout << "  ... --top " << options.top << " prints all " << CountText(rows.count, "row")
+              << "\n";
   }
 }
 
@@ -175,7 +176,7 @@ void PrintRows(const Tensor& tensor) {
       std::cout << " " << std::string(width - DisplayWidth(cell), ' ') << cell;
     std::cout << (columns > kMostColumns ? " ...\n" : "\n");
   }
-  if (rows > kMostRows) std::cout << "  ... " << rows - kMostRows << " more rows\n";
+  if (rows > kMostRows) std::cout << "  ... " << CountText(rows - kMostRows, "more row") << "\n";
 }
 
 // Whether the label begins with a WordNet id, as "n02123159 tiger cat" does.

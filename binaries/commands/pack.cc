@@ -10,6 +10,7 @@
 #include "binaries/commands/number_text.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/model/packed_model.h"
 
@@ -76,9 +77,8 @@ int Pack(const CommandLine& line) {
   ModelPacker packer(model, *ws, storage);
   if (line.Has("prepare")) Prepare(line, model, ws.get(), &packer);
   const ModelPacker::Summary summary = packer.Write(path);
-  std::cout << OneLine(path) << ": " << packer.num_tensors()
-            << (packer.num_tensors() == 1 ? " tensor" : " tensors");
-  if (line.Has("prepare")) std::cout << ", " << packer.num_forms() << " prepared forms";
+  std::cout << OneLine(path) << ": " << CountText(packer.num_tensors(), "tensor");
+  if (line.Has("prepare")) std::cout << ", " << CountText(packer.num_forms(), "prepared form");
   if (summary.reduced > 0) {
     std::cout << ", " << summary.reduced << " of them as " << StorageText(line) << " (the worst, "
               << OneLine(summary.worst) << ": " << ShortNumberText(summary.worst_snr_db) << " dB)";

@@ -196,10 +196,9 @@ int Plan(const CommandLine& line) {
     PrintJson(*json);
     return 0;
   }
-  std::cout << "plan \"" << OneLine(plan.name()) << "\" done: " << plan.network_size()
-            << (plan.network_size() == 1 ? " net, " : " nets, ") << plan.execution_step_size()
-            << (plan.execution_step_size() == 1 ? " step, " : " steps, ") << FixedText(ms, 1)
-            << " ms\n";
+  std::cout << "plan \"" << OneLine(plan.name())
+            << "\" done: " << CountText(plan.network_size(), "net") << ", "
+            << CountText(plan.execution_step_size(), "step") << ", " << FixedText(ms, 1) << " ms\n";
   return 0;
 }
 

@@ -184,8 +184,8 @@ class QuantizeJob {
     }
     if (measured->accuracy) std::cout << ", accuracy " << FixedText(*measured->accuracy, 2) << " %";
     if (measured->layers > 0) {
-      std::cout << ", " << measured->int8_layers << " of " << measured->layers
-                << " layers in int8, " << measured->bf16_layers << " in bf16";
+      std::cout << ", " << measured->int8_layers << " of " << CountText(measured->layers, "layer")
+                << " in int8, " << measured->bf16_layers << " in bf16";
     }
     std::cout << "\n";
   }
@@ -207,8 +207,8 @@ class QuantizeJob {
                  PrecisionOf(position)});
     }
     table.Print();
-    std::cout << ranges_.size() << " operators have ranges, measured on " << examples_->count()
-              << (examples_->count() == 1 ? " example" : " examples") << "\n";
+    std::cout << CountText(ranges_.size(), "operator has ranges", "operators have ranges")
+              << ", measured on " << CountText(examples_->count(), "example") << "\n";
     if (exact_->accuracy) {
       std::cout << "f32: accuracy " << FixedText(*exact_->accuracy, 2) << " %\n";
     }
@@ -216,7 +216,8 @@ class QuantizeJob {
     PrintMeasured("int8, pair-limited filters", limited_, WhyNoInt8Convs());
     PrintMeasured("bf16", bf16_, "not measured, the processor does not multiply it");
     if (goal_.min_snr_db || goal_.max_drop) {
-      std::cout << found_.put_back.size() << " operators were put back to bf16 or f32\n";
+      std::cout << CountText(found_.put_back.size(), "operator was", "operators were")
+                << " put back to bf16 or f32\n";
     }
     std::cout << "run it with --precision int8, or auto\n";
   }

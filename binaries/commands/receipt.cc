@@ -9,6 +9,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 
@@ -46,10 +47,10 @@ std::string OperatorOf(const ReceiptDifference& difference) {
   return row.debug_info.empty() ? row.op : MakeString(row.op, " (", row.debug_info, ")");
 }
 
-std::string CountText(size_t outputs, size_t results, bool has_operators) {
-  std::string text = MakeString(outputs, outputs == 1 ? " output" : " outputs");
+std::string CountsText(size_t outputs, size_t results, bool has_operators) {
+  std::string text = CountText(outputs, "output");
   if (has_operators) {
-    text += MakeString(", ", results, results == 1 ? " result" : " results", " of operators");
+    text += MakeString(", ", CountText(results, "result"), " of operators");
   }
   return text;
 }
@@ -57,10 +58,10 @@ std::string CountText(size_t outputs, size_t results, bool has_operators) {
 void Print(const Receipt& first, const ReceiptComparison& found) {
   if (found.equal()) {
     std::cout << "equal: "
-              << CountText(first.outputs.size(), first.operators.size(), found.has_operators);
+              << CountsText(first.outputs.size(), first.operators.size(), found.has_operators);
   } else {
     std::cout << "different: "
-              << CountText(found.outputs.size(), found.operators.size(), found.has_operators);
+              << CountsText(found.outputs.size(), found.operators.size(), found.has_operators);
   }
   std::cout << "\n";
   if (!found.operators.empty()) {

@@ -13,6 +13,7 @@
 #include "binaries/commands/progress.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/read_ahead.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/rows.h"
@@ -316,7 +317,7 @@ class FolderRunner {
       const Blob& blob = run_.fetch(name);
       if (!blob.IsType<Tensor>() || !HasRows(blob.Get<Tensor>(), rows)) {
         RunOneByOne(MakeString("output \"", name, "\" is ", BlobText(blob), " for an input of ",
-                               rows, rows == 1 ? " row" : " rows"));
+                               CountText(rows, "row")));
         return;
       }
       first.outputs.emplace(name, blob.Get<Tensor>().Clone());

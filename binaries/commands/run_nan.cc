@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/inspect/nan_search.h"
 #include "caffe2_core/tensor/tensor_stats.h"
@@ -88,7 +89,7 @@ void NaNWarning::Report(Json* json) const {
   if (!file_.empty()) nan["file"] = file_;
   const std::string origin = FindOrigin(&nan);
   Warn(MakeString("output \"", output_, file_.empty() ? "\"" : "\" for \"" + file_ + "\"",
-                  " has NaN in ", nan_, " of ", count_, " elements", origin,
+                  " has NaN in ", nan_, " of ", CountText(count_, "element"), origin,
                   others_ == 0   ? ""
                   : others_ == 1 ? "; 1 other output has NaN too"
                                  : MakeString("; ", others_, " other outputs have NaN too")));

@@ -4,10 +4,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "binaries/commands/number_text.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/number_text.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
 
@@ -92,7 +93,7 @@ void RunValues::Check(const BlobValue& value, const TensorStats& stats) const {
                                                        : "blob";
   CAFFE_THROW(
       kind, " \"", value.blob, "\" has ", stats.nan, " NaN and ", stats.infinite, " infinite of ",
-      stats.count, " elements, the first at element ", stats.first_non_finite,
+      CountText(stats.count, "element"), ", the first at element ", stats.first_non_finite,
       value.position >= 0         ? ""
       : fed_.contains(value.blob) ? ", before the net runs"
                                   : ", before the net runs; an init net or the file sets it");

@@ -66,7 +66,7 @@ void PrintEnd(const CommandLine& line, const std::string& folder, const Training
               << OneLine(folder) << "\n";
   } else {
     if (end.reason == TrainingEnd::Reason::kNoGain) std::cout << "ended: no gain\n";
-    std::cout << "trained " << end.iteration << " steps; ";
+    std::cout << "trained " << CountText(end.iteration, "step") << "; ";
     if (end.model_is_missing) {
       std::cout << "the net could not be written\n";
     } else {
@@ -155,8 +155,9 @@ int WritePlan(const CommandLine& line) {
   } else {
     WriteProtoToBinaryFile(plan.plan, file);
   }
-  std::cout << OneLine(file) << ": " << run.epochs() << " epochs of " << plan.steps_per_epoch
-            << " steps; run it with: caffe2 plan " << OneLine(file);
+  std::cout << OneLine(file) << ": " << CountText(run.epochs(), "epoch") << " of "
+            << CountText(plan.steps_per_epoch, "step") << "; run it with: caffe2 plan "
+            << OneLine(file);
   if (!plan.checkpoint_net.empty()) std::cout << " --on-interrupt " << OneLine(plan.checkpoint_net);
   if (!AllowsFilesOf(run, options.folder, file)) std::cout << " --allow-files-anywhere";
   std::cout << "\n";
@@ -193,8 +194,8 @@ int Evaluate(const CommandLine& line) {
     PrintJson(*json);
     return 0;
   }
-  std::cout << OneLine(result.checkpoint) << " on " << result.records << " records: loss "
-            << LossText(result.loss);
+  std::cout << OneLine(result.checkpoint) << " on " << CountText(result.records, "record")
+            << ": loss " << LossText(result.loss);
   if (result.has_accuracy)
     std::cout << ", accuracy " << FixedText(result.accuracy * 100, 2) << " %";
   std::cout << "\n";

@@ -7,7 +7,7 @@
 namespace caffe2rt {
 
 std::string ByteSizeText(uint64_t bytes) {
-  if (bytes < 1024) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
+  if (bytes < 1024) return CountText(bytes, "byte");
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   size_t unit = 0;
   int shift = 10;

@@ -5,9 +5,12 @@
 // (in sources, not in headers), or std::to_chars and std::from_chars.
 //
 //   FixedText(1234.56, 1)                        // "1234.6"
+//   CountText(files, "file")                     // "1 file", "2 files"
 //   double ms; if (!ParseNumber("0.25", &ms)) ...
 
 #include <charconv>
+#include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,6 +20,14 @@ namespace caffe2rt {
 // The text that printf produces for "%.<digits>f" and for "%g" in the C locale.
 std::string FixedText(double value, int digits);
 std::string ShortText(double value);
+
+// A number of things: "1 operator", "52 operators". `nouns` is what stands after other numbers than
+// 1; if it is empty, `noun` with an s: CountText(n, "axis", "axes").
+std::string CountText(int64_t count, std::string_view noun, std::string_view nouns = {});
+template <std::unsigned_integral T>
+std::string CountText(T count, std::string_view noun, std::string_view nouns = {}) {
+  return CountText(static_cast<int64_t>(count), noun, nouns);
+}
 
 // Whether `c` is an ASCII letter, a digit or an underscore.
 bool IsAsciiWord(char c);

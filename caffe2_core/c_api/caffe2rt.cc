@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -143,7 +144,7 @@ caffe2rt::TypeMeta CheckTensor(const std::string& name, const caffe2rt_tensor& t
 
 caffe2rt::ShapeMap ShapesOf(const caffe2rt_load_options& options) {
   Require(options.num_input_shapes == 0 || options.input_shapes != nullptr,
-          "options->input_shapes is null, want ", options.num_input_shapes, " tensors");
+          "options->input_shapes is null, want ", caffe2rt::CountText(options.num_input_shapes, "tensor"));
   caffe2rt::ShapeMap shapes;
   for (size_t i = 0; i < options.num_input_shapes; ++i) {
     const caffe2rt_tensor& tensor = options.input_shapes[i];
@@ -239,11 +240,12 @@ std::string NearestText(const std::string& name, const std::vector<std::string>&
 
 caffe2rt::Predictor::TensorMap CopyInputs(const caffe2rt_model& model,
                                           const caffe2rt_tensor* inputs, size_t num_inputs) {
-  Require(num_inputs == 0 || inputs != nullptr, "inputs is null, want ", num_inputs, " tensors");
+  Require(num_inputs == 0 || inputs != nullptr, "inputs is null, want ",
+          caffe2rt::CountText(num_inputs, "tensor"));
   caffe2rt::Predictor::TensorMap map;
   for (size_t i = 0; i < num_inputs; ++i) {
     Require(inputs[i].name != nullptr || i < model.inputs.size(), "input ", i,
-            " has no name, and the model has ", model.inputs.size(), " inputs");
+            " has no name, and the model has ", caffe2rt::CountText(model.inputs.size(), "input"));
     const std::string name = inputs[i].name != nullptr ? inputs[i].name : model.inputs[i];
     Require(std::find(model.inputs.begin(), model.inputs.end(), name) != model.inputs.end(),
             "the model has no input \"", name, "\"", NearestText(name, model.inputs));

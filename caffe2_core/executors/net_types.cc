@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/executors/refcount_net.h"
 #include "caffe2_core/executors/scheduled_net.h"
@@ -51,8 +52,8 @@ NetOrder OrderOfType(const std::string& type) {
 std::string TooManyWorkers(const NetDef& net, const std::string& executor) {
   const int threads = GetNumThreads();
   if (OrderOfType(executor) != NetOrder::kByDependencies || net.num_workers() <= threads) return {};
-  return MakeString("net \"", net.name(), "\" asks for ", net.num_workers(),
-                    " workers and gets the ", threads, threads == 1 ? " thread" : " threads",
+  return MakeString("net \"", net.name(), "\" asks for ", CountText(net.num_workers(), "worker"),
+                    " and gets the ", CountText(threads, "thread"),
                     " of the pool: SetNumThreads or --threads sets their number");
 }
 

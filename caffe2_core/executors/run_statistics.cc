@@ -49,10 +49,11 @@ void RunStatistics::EndRun(double milliseconds) {
 }
 
 std::string RunStatistics::Text(const std::string& net) const {
-  std::string text = MakeString(
-      "net \"", net, "\", ", runs(), " runs after the first one: ", FixedText(run_ms_.mean(), 4),
-      " ms per run, standard deviation ", FixedText(run_ms_.deviation(), 4),
-      "\n  ms per run, standard deviation, operators per run, type");
+  std::string text =
+      MakeString("net \"", net, "\", ", CountText(runs(), "run"),
+                 " after the first one: ", FixedText(run_ms_.mean(), 4),
+                 " ms per run, standard deviation ", FixedText(run_ms_.deviation(), 4),
+                 "\n  ms per run, standard deviation, operators per run, type");
   std::vector<std::pair<double, std::string>> lines;
   for (const auto& [name, type] : types_) {
     lines.emplace_back(type.ms.mean(), MakeString("\n  ", FixedText(type.ms.mean(), 4), " ",

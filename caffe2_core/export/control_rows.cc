@@ -3,6 +3,7 @@
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/export/operator_export.h"
 #include "caffe2_core/export/operator_writer.h"
 #include "caffe2_core/graph/nested_nets.h"
@@ -139,8 +140,9 @@ void WriteOnnxWhile(OperatorExport* op) {
   const int results = body.external_output_size();
   CAFFE_ENFORCE(values >= 0 && body.external_input_size() >= 2 + values && results >= 1 + values &&
                     op->def().output_size() >= results - 1,
-                "the body has ", body.external_input_size(), " inputs and ", results,
-                " outputs, which do not fit ", values, " carried values");
+                "the body has ", CountText(body.external_input_size(), "input"), " and ",
+                CountText(results, "output"), ", which do not fit ",
+                CountText(values, "carried value"));
   const auto begin = body.external_input().begin();
   CheckWrites(*op, std::set<std::string>(begin, begin + 2 + values));
   std::vector<std::string> inputs = {"", ""};

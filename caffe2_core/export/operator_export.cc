@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -58,8 +59,8 @@ const std::map<std::string_view, OnnxExportRow>& Table() {
 }  // namespace
 
 const std::string& OperatorExport::Blob(int i) const {
-  CAFFE_ENFORCE(HasInput(i), "operator ", def_.type(), " has ", def_.input_size(),
-                " inputs, want at least ", i + 1);
+  CAFFE_ENFORCE(HasInput(i), "operator ", def_.type(), " has ",
+                CountText(def_.input_size(), "input"), ", want at least ", i + 1);
   return def_.input(i);
 }
 

@@ -8,6 +8,7 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
@@ -59,13 +60,15 @@ std::vector<OperatorDef> GradientMakerBase::GetGradientDefs() {
 
 std::string GradientMakerBase::I(int i) const {
   CAFFE_ENFORCE(i >= 0 && i < def_.input_size(), "operator ", def_.type(), " has ",
-                def_.input_size(), " inputs, but its gradient maker requests input ", i);
+                CountText(def_.input_size(), "input"), ", but its gradient maker requests input ",
+                i);
   return def_.input(i);
 }
 
 std::string GradientMakerBase::O(int i) const {
   CAFFE_ENFORCE(i >= 0 && i < def_.output_size(), "operator ", def_.type(), " has ",
-                def_.output_size(), " outputs, but its gradient maker requests output ", i);
+                CountText(def_.output_size(), "output"),
+                ", but its gradient maker requests output ", i);
   return def_.output(i);
 }
 
@@ -76,8 +79,8 @@ std::string GradientMakerBase::ShapeOf(int i) const {
 
 const GradientWrapper& GradientMakerBase::Given(int i) const {
   CAFFE_ENFORCE(i >= 0 && static_cast<size_t>(i) < g_output_.size(), "operator ", def_.type(),
-                " has gradients for ", g_output_.size(),
-                " outputs, but its gradient maker requests the gradient of output ", i);
+                " has gradients for ", CountText(g_output_.size(), "output"),
+                ", but its gradient maker requests the gradient of output ", i);
   return g_output_[static_cast<size_t>(i)];
 }
 

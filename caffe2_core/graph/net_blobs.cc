@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 
@@ -22,8 +23,9 @@ NetBlobs::NetBlobs(const NetDef& net, std::span<const BoundBlobs> bound) try : e
     CAFFE_ENFORCE(blobs.inputs.size() == static_cast<size_t>(op.input_size()) &&
                       blobs.outputs.size() == static_cast<size_t>(op.output_size()),
                   "operator ", i, " (", op.type(), ") of net \"", net.name(), "\" is bound to ",
-                  blobs.inputs.size(), " inputs and ", blobs.outputs.size(), " outputs, want ",
-                  op.input_size(), " and ", op.output_size());
+                  CountText(blobs.inputs.size(), "input"), " and ",
+                  CountText(blobs.outputs.size(), "output"), ", want ", op.input_size(), " and ",
+                  op.output_size());
     Bind(op, blobs);
   }
   for (int i = 0; i < net.op_size(); ++i) {

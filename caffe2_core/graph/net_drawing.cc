@@ -19,7 +19,7 @@ namespace caffe2rt {
 namespace {
 
 std::string InMillions(int64_t value, const std::string& noun) {
-  if (value < 10000) return CountText(static_cast<size_t>(value), noun);
+  if (value < 10000) return CountText(value, noun);
   return absl::StrCat(FixedText(static_cast<double>(value) / 1e6, value < 1000000 ? 3 : 1),
                       " million ", noun, "s");
 }

@@ -8,6 +8,7 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
@@ -305,22 +306,25 @@ bool OpSchema::VerifyCounts(const OperatorDef& def, std::string* why) const {
                               : MakeString(min, " to ", max);
   };
   if (in < min_input_ || in > max_input_ || !inputs_allowed_(in)) {
-    reason = MakeString("it has ", in, " inputs, want ", range(min_input_, max_input_));
+    reason =
+        MakeString("it has ", CountText(in, "input"), ", want ", range(min_input_, max_input_));
     return false;
   }
   if (out < min_output_ || out > max_output_ || !outputs_allowed_(out)) {
-    reason = MakeString("it has ", out, " outputs, want ", range(min_output_, max_output_));
+    reason =
+        MakeString("it has ", CountText(out, "output"), ", want ", range(min_output_, max_output_));
     return false;
   }
   if (!both_allowed_(in, out)) {
-    reason = MakeString("it has ", in, " inputs and ", out,
-                        " outputs, which is not an allowed combination");
+    reason = MakeString("it has ", CountText(in, "input"), " and ", CountText(out, "output"),
+                        ", which is not an allowed combination");
     return false;
   }
   if (output_calculator_) {
     const int want = CalculateOutput(in);
     if (want != kCannotComputeNumOutputs && want != out) {
-      reason = MakeString("it has ", out, " outputs, want ", want, " for ", in, " inputs");
+      reason = MakeString("it has ", CountText(out, "output"), ", want ", want, " for ",
+                          CountText(in, "input"));
       return false;
     }
   }

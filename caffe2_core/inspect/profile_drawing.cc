@@ -81,8 +81,9 @@ class Drawing {
   void Title() {
     y_ = kMargin;
     Text(absl::StrCat("net \"", ShortenedInMiddle(OneLine(profile_.net), 60), "\": median ",
-                      FixedText(profile_.warm.median_ms, 3), " ms of ", profile_.timed_runs,
-                      " runs, first run ", FixedText(profile_.cold_ms, 3), " ms"),
+                      FixedText(profile_.warm.median_ms, 3), " ms of ",
+                      CountText(profile_.timed_runs, "run"), ", first run ",
+                      FixedText(profile_.cold_ms, 3), " ms"),
          kMargin, "h");
     y_ += kLineHeight + 8;
   }

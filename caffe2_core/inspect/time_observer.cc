@@ -1,5 +1,7 @@
 #include "caffe2_core/inspect/time_observer.h"
 
+#include "caffe2_core/base/text.h"
+
 namespace caffe2rt {
 
 namespace {
@@ -57,8 +59,8 @@ float TimeObserver::average_time_children() const {
 }
 
 std::string TimeObserver::debugInfo() {
-  return MakeString(times_.runs, " runs of net \"", subject_->Name(), "\", ", average_time(),
-                    " ms each, ", average_time_children(), " ms an operator");
+  return MakeString(CountText(times_.runs, "run"), " of net \"", subject_->Name(), "\", ",
+                    average_time(), " ms each, ", average_time_children(), " ms an operator");
 }
 
 RunCountNetObserver::RunCountNetObserver(NetBase* net)
@@ -70,8 +72,8 @@ RunCountNetObserver::RunCountNetObserver(NetBase* net)
 }
 
 std::string RunCountNetObserver::debugInfo() {
-  return MakeString(runs_, " runs of net \"", subject_->Name(), "\", ", operator_runs_->load(),
-                    " runs of its operators");
+  return MakeString(CountText(runs_, "run"), " of net \"", subject_->Name(), "\", ",
+                    CountText(operator_runs_->load(), "run"), " of its operators");
 }
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
@@ -74,8 +75,9 @@ DBReader::DBReader(const DBReaderProto& proto) try {
   if (state.has_record()) {
     CAFFE_ENFORCE(!state.has_num_records() || source.NumRecordsOfAllShards() == state.num_records(),
                   "reader \"", proto.name(), "\" read database \"", proto.source(), "\" with ",
-                  state.num_records(), " records in a shuffled order, which has ",
-                  source.NumRecordsOfAllShards(), " records now: the order is another one");
+                  CountText(state.num_records(), "record"), " in a shuffled order, which has ",
+                  CountText(source.NumRecordsOfAllShards(), "record"),
+                  " now: the order is another one");
     source.GoTo({.position = {state.epoch(), state.record()}, .key = proto.key()});
   } else if (proto.has_key()) {
     CAFFE_ENFORCE(source.GoToKey(proto.key()), "reader \"", proto.name(),

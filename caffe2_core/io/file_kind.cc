@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind_proto.h"
 #include "caffe2_core/io/foreign_format.h"
@@ -117,7 +118,7 @@ FileKindResult DetectMiniDB(std::string_view begin, int64_t size,
   int64_t records = 1;
   while (at < size) {
     if (at + 8 > static_cast<int64_t>(begin.size()) && !read_header) {
-      return Found(FileKind::kMiniDB, MakeString("at least ", records, " records"));
+      return Found(FileKind::kMiniDB, MakeString("at least ", CountText(records, "record")));
     }
     const std::string header = at + 8 <= static_cast<int64_t>(begin.size())
                                    ? std::string(begin.substr(static_cast<size_t>(at), 8))
@@ -130,7 +131,8 @@ FileKindResult DetectMiniDB(std::string_view begin, int64_t size,
     at += record;
     ++records;
   }
-  return Found(FileKind::kMiniDB, MakeString(records, " records that fill the file"));
+  return Found(FileKind::kMiniDB,
+               CountText(records, "record that fills", "records that fill") + " the file");
 }
 
 FileKindResult DetectContent(std::string_view begin, int64_t size,

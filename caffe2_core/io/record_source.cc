@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/random_stream.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/record_order.h"
 
@@ -175,8 +176,9 @@ void RecordSource::MoveToBeginning() {
 }
 
 void RecordSource::CheckShard(int64_t count) const {
-  CAFFE_ENFORCE(options_.shard_id == 0 || count > options_.shard_id, "the database has ", count,
-                " records, want more than ", options_.shard_id, ": the shard id");
+  CAFFE_ENFORCE(options_.shard_id == 0 || count > options_.shard_id, "the database has ",
+                CountText(count, "record"), ", want more than ", options_.shard_id,
+                ": the shard id");
 }
 
 RecordPlace RecordSource::Place() {

@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
@@ -330,8 +331,9 @@ Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
   CheckNamesNoFiles(options);
   Model model;
   if (IsOnnxContent(predict_net)) {
-    CAFFE_ENFORCE(init_nets.empty(), init_nets.size(),
-                  " init nets are given with a model of ONNX, which has its weights");
+    CAFFE_ENFORCE(init_nets.empty(),
+                  CountText(init_nets.size(), "init net is given", "init nets are given"),
+                  " with a model of ONNX, which has its weights");
     LoadOnnxBytes(predict_net, options, &model);
     Finish(options, &model);
     return model;

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/runtime/shared_operator_def.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -131,7 +132,7 @@ void OperatorBase::ThrowWrongDevice(int i, DeviceType device) const {
 
 void OperatorBase::ThrowBadIndex(const char* what, int i) const {
   CAFFE_THROW(what, " ", i, " of operator ", def_->type(), " does not exist: it has ",
-              inputs_.size(), " inputs and ", outputs_.size(), " outputs");
+              CountText(inputs_.size(), "input"), " and ", CountText(outputs_.size(), "output"));
 }
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/training/training_nets.h"
 
@@ -164,12 +165,12 @@ namespace {
 // One number for all channels, or one for each.
 void CheckChannels(const InputDef& input, const TensorFacts& first) {
   const int means = input.mean_size(), stds = input.std_size(), most = std::max(means, stds);
-  CAFFE_ENFORCE(means <= 1 || stds <= 1 || means == stds, "input: mean has ", means,
-                " numbers and std has ", stds, ", want as many, or one");
+  CAFFE_ENFORCE(means <= 1 || stds <= 1 || means == stds, "input: mean has ",
+                CountText(means, "number"), " and std has ", stds, ", want as many, or one");
   const int channels = input.grey() ? 1 : 3;
   CAFFE_ENFORCE(!IsImageInput(input, first) || most <= 1 || most == channels,
-                "input: ", means == most ? "mean" : "std", " has ", most,
-                " numbers, but images have ", channels, channels == 1 ? " channel" : " channels");
+                "input: ", means == most ? "mean" : "std", " has ", CountText(most, "number"),
+                ", but images have ", CountText(channels, "channel"));
 }
 
 }  // namespace
@@ -182,8 +183,9 @@ void CheckInput(const InputDef& input, const DataFacts& facts) {
                 "input: std contains 0, want other numbers");
   const TensorFacts& first = facts.tensors[0];
   CAFFE_ENFORCE(facts.tensors.size() == blobs.size() || first.is_image(), "the records of \"",
-                facts.place.path, "\" have ", facts.tensors.size(), " tensors, but the input has ",
-                blobs.size(), " blobs: ", absl::StrJoin(blobs, ", "),
+                facts.place.path, "\" have ", CountText(facts.tensors.size(), "tensor"),
+                ", but the input has ", CountText(blobs.size(), "blob"), ": ",
+                absl::StrJoin(blobs, ", "),
                 "; `input { blob: ... }` (--blobs) names one for each tensor");
   CAFFE_ENFORCE(!first.is_image() || input.crop() > 0, "the records of \"", facts.place.path,
                 "\" are encoded images: set the size of the net's input, `input { crop: N }`");

@@ -68,8 +68,9 @@ RankPlace FindRank(const std::optional<int>& rank, const std::optional<int>& siz
       first = place;
       continue;
     }
-    CAFFE_ENFORCE(place->size <= first->size, first->source, " state ", first->size, " ranks, but ",
-                  place->source, " state ", place->size, "; give --rank and --size");
+    CAFFE_ENFORCE(place->size <= first->size, first->source, " state ",
+                  CountText(first->size, "rank"), ", but ", place->source, " state ", place->size,
+                  "; give --rank and --size");
   }
   return first.value_or(RankPlace{});
 }

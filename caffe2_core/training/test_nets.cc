@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/training/data_parallel.h"
@@ -41,7 +42,8 @@ TestNets::TestNets(const TrainDef& def, const TrainingNets& nets, const DataFact
       records_(RecordsOfRank(facts.records, ranks)) {
   CheckInput(def.input(), facts);
   CAFFE_ENFORCE(facts.records >= ranks.size, "database \"", facts.place.path, "\" of the test has ",
-                facts.records, " records, want at least one for each of ", ranks.size, " ranks");
+                CountText(facts.records, "record"), ", want at least one for each of ",
+                CountText(ranks.size, "rank"));
   constexpr int64_t kMost = 256;
   batch_ = for_caffe2 ? LargestDivisor(facts.records, kMost)
                       : std::min<int64_t>(RecordsOfRank(def.input().batch_size(), ranks), records_);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/model/device_placement.h"
 #include "caffe2_core/training/data_parallel.h"
@@ -127,8 +128,9 @@ void CheckRanks(const RunDef& run, const TrainingPlanOptions& options) {
   const int64_t batch = run.train().input().batch_size();
   CAFFE_ENFORCE(ranks.rank >= 0 && ranks.rank < ranks.size, "rank ", ranks.rank, " of ", ranks.size,
                 " does not exist");
-  CAFFE_ENFORCE(batch >= ranks.size, "a batch of ", batch, " records is divided among ", ranks.size,
-                " ranks, want at least one record for each; set --batch-size");
+  CAFFE_ENFORCE(batch >= ranks.size, "a batch of ", CountText(batch, "record"),
+                " is divided among ", CountText(ranks.size, "rank"),
+                ", want at least one record for each; set --batch-size");
   CAFFE_ENFORCE(run.on_error() == "stop", "--on-error ", run.on_error(),
                 " does not apply to several ranks, whose readers would lose step: leave damaged "
                 "records out with "

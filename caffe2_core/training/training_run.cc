@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/random_stream.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -46,7 +47,8 @@ T NumberIn(const Workspace& ws, const std::string& name) {
     tensor = &copy;
   }
   CAFFE_ENFORCE(tensor->numel() == 1 && tensor->IsType<T>(), "blob \"", name,
-                "\" of the training has ", tensor->numel(), " elements, want one number");
+                "\" of the training has ", CountText(tensor->numel(), "element"),
+                ", want one number");
   return *tensor->data<T>();
 }
 
@@ -261,8 +263,8 @@ class TrainingRun::Impl {
     }
     const auto& votes = ws_.FindBlob(kVotesBlob)->Get<Tensor>();
     const int count = has_accuracy() ? 3 : 2;
-    CAFFE_ENFORCE(votes.numel() == count, "the ranks' votes have ", votes.numel(),
-                  " numbers, want ", count);
+    CAFFE_ENFORCE(votes.numel() == count, "the ranks' votes have ",
+                  CountText(votes.numel(), "number"), ", want ", count);
     const float* const values = votes.data<float>();
     numbers.loss = static_cast<double>(values[0]);
     if (has_accuracy()) numbers.accuracy = static_cast<double>(values[1]);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/arguments.h"
 
 namespace caffe2rt {
@@ -11,8 +12,8 @@ namespace {
 // The blobs that may be bound, in the order of outer_blobs_idx.
 std::vector<DoBinding> Bindable(const OperatorDef& def) {
   CAFFE_ENFORCE(def.input_size() > 0 && def.output_size() > 0, "the operator has ",
-                def.input_size(), " inputs and ", def.output_size(),
-                " outputs, want at least one of each: the scope");
+                CountText(def.input_size(), "input"), " and ",
+                CountText(def.output_size(), "output"), ", want at least one of each: the scope");
   const std::string& scope = def.input(def.input_size() - 1);
   CAFFE_ENFORCE(scope == def.output(def.output_size() - 1), "the last input is \"", scope,
                 "\" and the last output is \"", def.output(def.output_size() - 1),

@@ -31,6 +31,7 @@
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "operators/control/do.h"
 #include "operators/control/gradients.h"
 #include "operators/control/while.h"
@@ -48,7 +49,7 @@ constexpr char kLoopScaleFactor[] = "scale";
 
 const OperatorDef& LoopBody(const NetDef& net) {
   CAFFE_ENFORCE(net.op_size() == 1 && net.op(0).type() == "Do", "net \"", net.name(), "\" has ",
-                net.op_size(), " operators",
+                CountText(net.op_size(), "operator"),
                 net.op_size() > 0 ? ", the first one of type " + net.op(0).type() : "",
                 "; a While with a gradient needs one Do as its loop");
   return net.op(0);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -27,8 +28,8 @@ class AtomicAppendOp final : public Operator<CPUContext> {
     CAFFE_ENFORCE(mutex != nullptr, "input 0 (mutex) holds no mutex");
     const int fields = (InputSize() - 1) / 2;
     CAFFE_ENFORCE(InputSize() == 2 * fields + 1 && OutputSize() == fields, "the operator has ",
-                  InputSize(), " inputs and ", OutputSize(),
-                  " outputs, want a mutex, the outputs, and as many tensors to append to them");
+                  CountText(InputSize(), "input"), " and ", CountText(OutputSize(), "output"),
+                  ", want a mutex, the outputs, and as many tensors to append to them");
     const std::lock_guard lock(*mutex);
     // Nothing is changed unless all tensors fit.
     for (int i = 0; i < fields; ++i) Check(i, fields);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "caffe2_core/base/simd_fma.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -132,9 +133,9 @@ const float* AffineVector(const Tensor& tensor, int i, const char* name, int64_t
 }
 
 void CheckAffineGradient(bool is_learnable, int inputs, int outputs) {
-  CAFFE_ENFORCE(!is_learnable || (inputs == 3 && outputs == 3), "the operator has ", inputs,
-                " inputs and ", outputs,
-                " outputs, want 3 and 3 because argument is_learnable is 1");
+  CAFFE_ENFORCE(!is_learnable || (inputs == 3 && outputs == 3), "the operator has ",
+                CountText(inputs, "input"), " and ", CountText(outputs, "output"),
+                ", want 3 and 3 because argument is_learnable is 1");
   CAFFE_ENFORCE(outputs == 1 || outputs == 3, "the operator has 2 outputs, want 1, or 3 with ",
                 "argument is_learnable");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -85,7 +86,7 @@ class WeightedSumGradientOp final : public Operator<CPUContext> {
   WeightedSumGradientOp(const OperatorDef& def, Workspace* ws)
       : Operator<CPUContext>(def, ws), grad_on_w_(ReadArgument(kGradOnW)) {
     CAFFE_ENFORCE_EQ(OutputSize(), grad_on_w_ ? InputSize() - 1 : InputSize() / 2,
-                     "number of outputs for ", InputSize(), " inputs",
+                     "number of outputs for ", CountText(InputSize(), "input"),
                      grad_on_w_ ? " with argument grad_on_w" : "");
   }
 

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/caffe_datum.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/record_checksum.h"
@@ -75,7 +76,7 @@ void ParseTensors(const std::string& value, const ImageRecordForm& form, ImageRe
   const int want = 2 + weights + static_cast<int>(form.additional_sizes.size());
   const int got = record->tensors.protos_size();
   CAFFE_ENFORCE(
-      got == want || got == want + 1, "it has ", got, " tensors, want ", want,
+      got == want || got == want + 1, "it has ", CountText(got, "tensor"), ", want ", want,
       ": the image, the label, what the label type and the other outputs need, and perhaps a box");
   record->image = ImageOf(record->tensors.protos(0));
   record->tensors.mutable_protos(0)->Clear();

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -33,8 +34,9 @@ class LayerNormOp final : public Operator<Context> {
         axis_(this->ReadArgument(kLayerNormAxis)),
         epsilon_(this->ReadArgument(kLayerNormEpsilon)),
         affine_(this->ReadArgument(kLayerNormAffine)) {
-    CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "the operator has ", this->InputSize(),
-                  " inputs, want 3 with elementwise_affine: X, gamma, beta");
+    CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "the operator has ",
+                  CountText(this->InputSize(), "input"),
+                  ", want 3 with elementwise_affine: X, gamma, beta");
   }
 
   bool RunOnDevice() override {
@@ -84,8 +86,9 @@ class LayerNormGradientOp final : public Operator<Context> {
         axis_(this->ReadArgument(kLayerNormAxis)),
         affine_(this->ReadArgument(kLayerNormAffine)) {
     CAFFE_ENFORCE(!affine_ || (this->InputSize() == 6 && this->OutputSize() == 3),
-                  "the operator has ", this->InputSize(), " inputs and ", this->OutputSize(),
-                  " outputs, want 6 and 3 with elementwise_affine");
+                  "the operator has ", CountText(this->InputSize(), "input"), " and ",
+                  CountText(this->OutputSize(), "output"),
+                  ", want 6 and 3 with elementwise_affine");
   }
 
   bool RunOnDevice() override {

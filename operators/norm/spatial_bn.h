@@ -14,6 +14,7 @@
 // by num_batches. With is_test, inputs 3 and 4 are the mean and the variance that the operator used,
 // which are constants. (Caffe2 takes that variance for inv and uses the formula of training.)
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/order_argument.h"
@@ -75,8 +76,8 @@ class SpatialBNOp final : public Operator<Context> {
                      ": 1 in testing, 5 in training");
     CAFFE_ENFORCE(is_test_ || num_batches_ <= 1 || this->InputSize() == 7,
                   "argument num_batches is ", num_batches_, " and the operator has ",
-                  this->InputSize(),
-                  " inputs, want 7: inputs 5 and 6 are the sums over the batches");
+                  CountText(this->InputSize(), "input"),
+                  ", want 7: inputs 5 and 6 are the sums over the batches");
   }
 
   bool RunOnDevice() override {

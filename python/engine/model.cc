@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/net_report.h"
@@ -112,8 +113,8 @@ class PythonModel {
         Add(nb::cast<std::string>(name), value, given);
       return;
     }
-    CAFFE_ENFORCE(position < inputs_.size(), "the call has ", position + 1,
-                  " arrays or more, the model takes ", inputs_.size());
+    CAFFE_ENFORCE(position < inputs_.size(), "the call has ", CountText(position + 1, "array"),
+                  " or more, the model takes ", inputs_.size());
     Add(inputs_[position], array, given);
   }
   void CheckRequired(const Predictor::TensorMap& given) const {

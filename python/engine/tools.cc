@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/net_drawing.h"
@@ -97,9 +98,10 @@ class NetView {
   }
   std::string Svg() const { return NetAsSvg(net_, summary_); }
   std::string Text() const {
-    std::string text = MakeString("net \"", net_.name(), "\": ", net_.op_size(), " operators, ",
-                                  summary_.parameters, " parameters, ", summary_.multiply_adds,
-                                  " multiply-adds\n");
+    std::string text =
+        MakeString("net \"", net_.name(), "\": ", CountText(net_.op_size(), "operator"), ", ",
+                   CountText(summary_.parameters, "parameter"), ", ", summary_.multiply_adds,
+                   " multiply-adds\n");
     for (const OpSummary& op : summary_.ops) {
       text += "  " + op.type;
       for (size_t i = 0; i < op.outputs.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "python/engine/arrays.h"
@@ -113,8 +114,8 @@ WorkspaceNet CreateNetIn(const std::shared_ptr<Workspace>& ws, nb::handle messag
 }
 
 std::string Repr(const Workspace& ws) {
-  return MakeString("<caffe2rt.Workspace: ", ws.Blobs().size(), " blobs, ", ws.Nets().size(),
-                    " nets>");
+  return MakeString("<caffe2rt.Workspace: ", CountText(ws.Blobs().size(), "blob"), ", ",
+                    CountText(ws.Nets().size(), "net"), ">");
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ plan "p"
   step "outer", 2 times, substeps concurrently
     step "in", until "s": n
     step "par", 2 instances: n, m
-  step "", 1 times, until "t": n
+  step "", 1 time, until "t": n
     step ""
       step "deep"
   step "end"
@@ -192,7 +192,7 @@ plan "p"
 net "n", 1 operator
      type          output  shape     params  memory
   0  ConstantFill  s       float []       1     4 B
-total: 1 parameters (4 B), 0 multiply-adds, 4 B of output blobs
+total: 1 parameter (4 B), 0 multiply-adds, 4 B of output blobs
 net "m", type dag, 1 operator
      type  output  shape
   0  Copy  t       ?

@@ -242,19 +242,19 @@ TEST_F(QuantizeReportTest, StatesNoiseAccuracyAndLayers) {
   const std::string head =
       "  op  operator   min  max  largest seen  at least\n"
       "   0  Conv \"c1\"    0   10             8  int8\n"
-      "1 operators have ranges, measured on 4 examples\n";
+      "1 operator has ranges, measured on 4 examples\n";
   const std::string text = Quantize({"--calibrate", "DIR/x.npz"});
   EXPECT_TRUE(text.starts_with(head + "int8, filters of 8 bits: ")) << text;
   EXPECT_TRUE(text.ends_with("\nrun it with --precision int8, or auto\n"));
   EXPECT_THAT(text, ContainsRegex("\nint8, pair-limited filters: (signal to noise equal, 0 of 1 "
                                   "layers in int8, 0 in bf16|.*not.*|.*lacks.*|.*needs.*)\n"));
-  EXPECT_THAT(text, ContainsRegex("\nbf16: (signal to noise equal, 0 of 1 layers in int8, 0 in "
+  EXPECT_THAT(text, ContainsRegex("\nbf16: (signal to noise equal, 0 of 1 layer in int8, 0 in "
                                   "bf16|not measured, the processor does not multiply it)\n"));
   const std::string labelled = Quantize({"--calibrate", "DIR/x.npz", "--labels", "DIR/labels"});
   EXPECT_TRUE(labelled.starts_with(head + "f32: accuracy 75.00 %\nint8, filters of 8 bits: "))
       << labelled;
   EXPECT_THAT(labelled,
-              ContainsRegex("\nbf16: (signal to noise equal, accuracy 75\\.00 %, 0 of 1 layers in "
+              ContainsRegex("\nbf16: (signal to noise equal, accuracy 75\\.00 %, 0 of 1 layer in "
                             "int8, 0 in bf16|not measured, the processor does not multiply it)\n"));
   const std::string json = Quantize({"--calibrate", "DIR/x.npz", "--json"});
   EXPECT_EQ(JsonAt(json, "/f32"), R"({"snr":null,"layers":1,"int8_layers":0,"bf16_layers":0})");

@@ -182,12 +182,12 @@ TEST_F(ImportedDetailsTest, TextBesideAFileOnStandardOutputGoesToStandardError) 
   const ProgramResult predict =
       Run(Joined({"optimize", "--output-predict-net", "-", "--output-init-net", "DIR/i.pb"}, model));
   EXPECT_EQ(predict.code, 0);
-  EXPECT_EQ(predict.err, "1 operators, 1 after optimization\n");
+  EXPECT_EQ(predict.err, "1 operator, 1 after optimization\n");
   dir_.Write("o.pb", predict.out);
   EXPECT_EQ(LoadNet(dir_.path("o.pb")).op(0).type(), "Conv");
   const ProgramResult init =
       Run(Joined({"optimize", "--output-predict-net", "DIR/o.pb", "--output-init-net", "-"}, model));
-  EXPECT_EQ(init.err, "1 operators, 1 after optimization\n");
+  EXPECT_EQ(init.err, "1 operator, 1 after optimization\n");
   dir_.Write("i.pb", init.out);
   EXPECT_EQ(LoadNet(dir_.path("i.pb")).op(0).type(), "ConstantFill");
   const ProgramResult both =

@@ -126,7 +126,7 @@ TEST_F(KeptBlobsTest, TheSearchForNaNHasAllInputs) {
     EXPECT_EQ(Run({"run", "--predict-net", "DIR/net.pbtxt", "--input", "x=" + values[0], "--input",
                    "z=" + values[1], "--input", "w=" + values[2]})
                   .err,
-              "caffe2: warning: output \"y\" has NaN in 1 of 1 elements; the first is in blob "
+              "caffe2: warning: output \"y\" has NaN in 1 of 1 element; the first is in blob "
               "\"y\", written by operator 4 (Sqrt)\n");
   }
 }

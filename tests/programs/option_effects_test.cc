@@ -82,7 +82,7 @@ TEST_F(OptionEffectsTest, AnyTypeComparesValuesOfOtherTypes) {
   EXPECT_THAT(Text({"compare", floats, doubles}, {}, 1), HasSubstr("type float instead of double"));
   EXPECT_THAT(Text({"compare", floats, doubles}, {"--any-type"}), HasSubstr("1 blob agrees"));
   EXPECT_THAT(Text({"compare", floats, others}, {"--any-type"}, 1),
-              HasSubstr("1 of 1 blobs differ"));
+              HasSubstr("1 of 1 blob differs"));
 }
 
 TEST_F(OptionEffectsTest, ChannelsFirstMovesTheAxisOfMnist) {
@@ -274,12 +274,11 @@ TEST_F(PlanOptionsTest, StepsAndEpochsAreCounted) {
   const std::string file = dir_.path("p.pbtxt");
   const std::vector<std::string> train = {
       "train", dir_.path("t.pbtxt"), "--data", dir_.path("data.minidb"), "--write-plan", file};
-  EXPECT_THAT(Text(train), HasSubstr(": 1 epochs of 2 steps; run it with: "));
+  EXPECT_THAT(Text(train), HasSubstr(": 1 epoch of 2 steps; run it with: "));
   std::filesystem::remove(file);
   EXPECT_THAT(Text(train, {"--epochs", "3"}), HasSubstr(": 3 epochs of 2 steps; run it with: "));
   std::filesystem::remove(file);
-  EXPECT_THAT(Text(train, {"--batch-size", "1"}),
-              HasSubstr(": 1 epochs of 4 steps; run it with: "));
+  EXPECT_THAT(Text(train, {"--batch-size", "1"}), HasSubstr(": 1 epoch of 4 steps; run it with: "));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(QuantizeLabelsTest, RangesOfOneSignBeginAtZero) {
     std::string line = text.substr(begin, end - begin);
     while (line.find("  ") != std::string::npos) line.erase(line.find("  "), 1);
     EXPECT_EQ(line, "Conv "s + row.min + " " + row.max + " " + row.largest + " int8");
-    EXPECT_THAT(text, HasSubstr("\n1 operators have ranges, measured on 1 example\n"));
+    EXPECT_THAT(text, HasSubstr("\n1 operator has ranges, measured on 1 example\n"));
   }
 }
 

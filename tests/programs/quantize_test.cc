@@ -53,7 +53,7 @@ TEST_F(QuantizeProgramTest, WritesTheNetWithRanges) {
       Call("quantize", {"--input", Input("x.npy", -1, 5), "--output-predict-net", path});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Conv \"c1\"  -1.25  6.25"));
-  EXPECT_THAT(result.out, HasSubstr("1 operators have ranges, measured on 1 example\n"));
+  EXPECT_THAT(result.out, HasSubstr("1 operator has ranges, measured on 1 example\n"));
   const NetDef net = LoadNet(path);
   EXPECT_EQ(GetArgumentPtr(net.op(0), "input_min")->f(), -1.25f);
   EXPECT_EQ(GetArgumentPtr(net.op(0), "input_max")->f(), 6.25f);

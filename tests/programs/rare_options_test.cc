@@ -208,7 +208,7 @@ TEST_F(RareOptionsTest, AnArrayThatTheNetDoesNotHaveIsADifference) {
   const ProgramResult other = compare({{"z", four}});
   EXPECT_EQ(other.code, 1);
   EXPECT_EQ(other.out.find("blob  "), std::string::npos) << other.out;
-  EXPECT_THAT(other.out, HasSubstr("only in the second, DIR/a.npz: \"z\"\n1 of 1 blobs differ"));
+  EXPECT_THAT(other.out, HasSubstr("only in the second, DIR/a.npz: \"z\"\n1 of 1 blob differs"));
 }
 
 // --- packed models and lists ---

@@ -223,7 +223,7 @@ TEST_F(RareReportsTest, RangesAreWidenedByTheHeadroom) {
     }
     ASSERT_GE(cells.size(), 5u) << table;
     EXPECT_EQ(Words(cells.begin(), cells.begin() + 5), (Words{"0", "Conv", row.min, row.max, "3"}));
-    EXPECT_THAT(table, HasSubstr("\n1 operators have ranges, measured on 1 example\n"));
+    EXPECT_THAT(table, HasSubstr("\n1 operator has ranges, measured on 1 example\n"));
   }
 }
 

@@ -247,8 +247,8 @@ TEST_F(RareWaysTest, OnePreparedWeightIsOneForm) {
   EXPECT_TRUE(packed.starts_with("DIR/p.c2: 1 tensor, ")) << packed;
   const std::string text = Out({"inspect", "DIR/p.c2"});
   EXPECT_THAT(text, HasSubstr("\n1 tensor, 18.0 KiB"));  // 32 * 16 * 9 floats
-  EXPECT_THAT(text, HasSubstr("; with a prepared net of 1 operators ("));
-  if (packed == "DIR/p.c2: 1 tensor, 1 prepared forms\n") {
+  EXPECT_THAT(text, HasSubstr("; with a prepared net of 1 operator ("));
+  if (packed == "DIR/p.c2: 1 tensor, 1 prepared form\n") {
     EXPECT_THAT(text, HasSubstr(": 1 form, "));
   }
 }

@@ -86,7 +86,7 @@ TEST_F(TrainDetailsOptionsTest, APlanAndItsResultsAreInOneFolder) {
                                    {"plan.txt", true}, {"plan.pb", false}, {"plan", false}}) {
     const std::string file = "DIR/sub/"s + name;
     EXPECT_THAT(Out(Train({"--data", "DIR/sub/d.minidb", "--write-plan", file})),
-                HasSubstr("DIR/sub/"s + name + ": 1 epochs of 1 steps; run it with: caffe2 plan " +
+                HasSubstr("DIR/sub/"s + name + ": 1 epoch of 1 step; run it with: caffe2 plan " +
                           file + " --on-interrupt line_checkpoint\n"));
     EXPECT_EQ(ReadWholeFile(dir_.path("sub/"s + name)).starts_with("name: \"line\""), text) << name;
   }
@@ -95,7 +95,7 @@ TEST_F(TrainDetailsOptionsTest, APlanAndItsResultsAreInOneFolder) {
       Run(Train({"--data", "DIR/sub/d.minidb", "--write-plan", "-", "--output", "DIR/sub"}));
   EXPECT_EQ(piped.code, 0);
   EXPECT_EQ(piped.out, Run({"convert", "DIR/sub/plan.pbtxt", "--to", "binary"}).out);
-  EXPECT_THAT(piped.err, HasSubstr("-: 1 epochs of 1 steps; run it with: caffe2 plan - "));
+  EXPECT_THAT(piped.err, HasSubstr("-: 1 epoch of 1 step; run it with: caffe2 plan - "));
   Out({"plan", "DIR/sub/plan", "--fetch", "w"});
   EXPECT_TRUE(fs::exists(dir_.path("sub/weights.minidb")));
   EXPECT_FALSE(fs::exists(dir_.path("weights.minidb")));
@@ -177,7 +177,7 @@ TEST_F(TrainDetailsOptionsTest, ARunGoesOnWithTheOptionsOfItsProcess) {
         Words{"--ranks", "1", "--store", "file:DIR/keys", "--run-id", "r", "--interface", "lo",
               "--timeout", "5"}}) {
     EXPECT_THAT(Out(Joined({"train", "--resume", "DIR/run"}, more)),
-                HasSubstr("trained 1 steps; the net is in DIR/run/model.minidb"));
+                HasSubstr("trained 1 step; the net is in DIR/run/model.minidb"));
   }
   for (const char* option : {"--shuffle", "--fresh-weights", "--plan-for-caffe2"}) {
     const ProgramResult result = Run({"train", "--resume", "DIR/run", option});
@@ -226,7 +226,7 @@ TEST_F(TrainDetailsOptionsTest, ANetThatCannotBeWrittenIsAFailure) {
       "caffe2: warning: cannot write \"DIR/run/model.minidb\": it is a directory\n";
   const ProgramResult text = Run(resume), json = Run(Joined(resume, {"--json"}));
   EXPECT_EQ(text.code, 1);
-  EXPECT_EQ(text.out, "trained 1 steps; the net could not be written\n");
+  EXPECT_EQ(text.out, "trained 1 step; the net could not be written\n");
   EXPECT_EQ(text.err, warning);
   EXPECT_EQ(json.code, 1);
   EXPECT_EQ(json.out,

@@ -236,7 +236,7 @@ TEST_F(TrainValuesTest, OptionsDescribeANetWithoutADefinition) {
   EXPECT_EQ(
       Out(words),
       "epoch 1/1  test loss 0.5000  accuracy 300.00 %  best so far\n"
-      "trained 1 steps; the net is in DIR/run/model.minidb, its curves in DIR/run/curves.svg\n");
+      "trained 1 step; the net is in DIR/run/model.minidb, its curves in DIR/run/curves.svg\n");
   EXPECT_EQ(Log(),
             "{\"epoch\":1,\"iteration\":1,\"loss\":2,\"accuracy\":2,\"rate\":0.25}\n"
             "{\"epoch\":1,\"iteration\":1,\"test_loss\":0.5,\"test_accuracy\":3,\"best\":true}\n");

@@ -167,7 +167,7 @@ TEST_F(ValueReportsTest, EveryRunIsChecked) {
   EXPECT_EQ(
       third.err,
       "caffe2: net \"n\", operator 1 (Log, inputs \"x\" float [1], output \"y\"): output \"y\" "
-      "has 0 NaN and 1 infinite of 1 elements, the first at element 0\n");
+      "has 0 NaN and 1 infinite of 1 element, the first at element 0\n");
 }
 
 // --- --fetch ---

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -129,7 +130,7 @@ std::string ArgumentText(const Argument& arg, size_t most) {
   if (arg.has_f()) return FloatText(arg.f());
   if (arg.has_i()) return NumberText(arg.i());
   if (arg.has_s()) return absl::StrCat("\"", Shortened(arg.s(), most), "\"");
-  if (arg.has_n()) return absl::StrCat("a net of ", arg.n().op_size(), " operators");
+  if (arg.has_n()) return absl::StrCat("a net of ", CountText(arg.n().op_size(), "operator"));
   if (arg.floats_size() > 0) return ListText(arg.floats(), most, FloatText);
   if (arg.ints_size() > 0) return ListText(arg.ints(), most, NumberText);
   if (arg.strings_size() > 0) {
@@ -137,7 +138,7 @@ std::string ArgumentText(const Argument& arg, size_t most) {
       return absl::StrCat("\"", Shortened(text, most), "\"");
     });
   }
-  if (arg.nets_size() > 0) return absl::StrCat(arg.nets_size(), " nets");
+  if (arg.nets_size() > 0) return CountText(arg.nets_size(), "net");
   if (arg.has_t() || arg.tensors_size() > 0) return "a tensor";
   return "[]";
 }

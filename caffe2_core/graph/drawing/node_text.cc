@@ -41,10 +41,6 @@ std::string ShapesText(const NetSummary& summary, const std::vector<uint32_t>& o
 
 }  // namespace
 
-std::string CountText(size_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
 std::vector<std::string> OutputLines(const NetSummary& summary, const std::vector<uint32_t>& ops) {
   const OpSummary& op = summary.ops[ops.front()];
   std::vector<std::string> lines;

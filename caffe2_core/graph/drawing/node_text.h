@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/net_drawing.h"
 
 namespace caffe2rt {
-
-// "1 operator", "52 outputs".
-std::string CountText(size_t count, const std::string& noun);
 
 // The outputs of an operator, with their shapes, as a few lines. `ops` are the operators that a node
 // stands for: of those after the first, only the shapes are used. Where they differ, the first and

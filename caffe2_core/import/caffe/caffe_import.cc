@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/import/caffe/hdf5_weights.h"
@@ -140,8 +141,8 @@ class Importer {
     const size_t count = missing.size();
     if (count > kMaxMissing) missing.resize(kMaxMissing);
     CAFFE_THROW(
-        "the weights \"", weights_->subject(), "\" have no blobs for ", count,
-        " layers of the net: ", absl::StrJoin(missing, ", "), count > kMaxMissing ? ", ..." : "",
+        "the weights \"", weights_->subject(), "\" have no blobs for ", CountText(count, "layer"),
+        " of the net: ", absl::StrJoin(missing, ", "), count > kMaxMissing ? ", ..." : "",
         blobs_.empty() ? "; the file has no blobs at all: are the net and the weights swapped?"
                        : "; want the weights of this net");
   }

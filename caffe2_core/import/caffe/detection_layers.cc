@@ -35,7 +35,7 @@ void TranslateDetectionOutput(CaffeLayerContext* c) {
   const CaffeMessage& nms = param.Message("nms_param");
   const int code = param.Enum("code_type", {"CORNER", "CENTER_SIZE", "CORNER_SIZE"}, 0, {1, 2, 3});
   constexpr const char* kCodes[] = {"CORNER", "CENTER_SIZE", "CORNER_SIZE"};
-  CAFFE_ENFORCE(c->bottoms() == 3, "it has ", c->bottoms(), " bottoms, want 3");
+  CAFFE_ENFORCE(c->bottoms() == 3, "it has ", CountText(c->bottoms(), "bottom"), ", want 3");
   CAFFE_ENFORCE(param.Has("num_classes"), "detection_output_param wants num_classes");
   c->Emit(
       "DetectionOutput", {c->Bottom(0), c->Bottom(1), c->Bottom(2)}, {c->Top(0)},

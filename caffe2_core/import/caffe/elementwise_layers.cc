@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/import/caffe/layer_table.h"
 
 namespace caffe2rt {
@@ -144,7 +145,8 @@ void TranslateEltwise(CaffeLayerContext* c) {
   const CaffeMessage& param = c->Param("eltwise_param");
   const int operation = param.Enum("operation", {"PROD", "SUM", "MAX"}, 1);
   const std::vector<float> coeffs = param.Floats("coeff");
-  CAFFE_ENFORCE(c->bottoms() >= 2, "it has ", c->bottoms(), " bottoms, want at least 2");
+  CAFFE_ENFORCE(c->bottoms() >= 2, "it has ", CountText(c->bottoms(), "bottom"),
+                ", want at least 2");
   CAFFE_ENFORCE(coeffs.empty() || coeffs.size() == c->bottoms(), "it has ", coeffs.size(),
                 " coefficients, want one for each of its ", c->bottoms(), " bottoms");
   CAFFE_ENFORCE(coeffs.empty() || operation != 0, "field coeff wants operation SUM");

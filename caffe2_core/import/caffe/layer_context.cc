@@ -7,18 +7,21 @@
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
 
 const std::string& CaffeLayerContext::Bottom(size_t i) const {
-  CAFFE_ENFORCE(i < bottoms_.size(), "it has ", bottoms_.size(), " bottoms, want at least ", i + 1);
+  CAFFE_ENFORCE(i < bottoms_.size(), "it has ", CountText(bottoms_.size(), "bottom"),
+                ", want at least ", i + 1);
   return bottoms_[i];
 }
 
 const std::string& CaffeLayerContext::Top(size_t i) const {
-  CAFFE_ENFORCE(i < tops_.size(), "it has ", tops_.size(), " tops, want at least ", i + 1);
+  CAFFE_ENFORCE(i < tops_.size(), "it has ", CountText(tops_.size(), "top"), ", want at least ",
+                i + 1);
   return tops_[i];
 }
 
@@ -137,8 +140,9 @@ size_t CaffeLayerContext::Blobs(size_t expected) const {
 
 void CaffeLayerContext::CheckBlobs() const {
   const size_t count = blobs_ == nullptr ? 0 : blobs_->blobs.size();
-  CAFFE_ENFORCE(count <= used_, "it has ", count, " blobs in \"", weights_->subject(), "\", want ",
-                used_, " by its fields; give the weights of this net, or correct the layer");
+  CAFFE_ENFORCE(count <= used_, "it has ", CountText(count, "blob"), " in \"", weights_->subject(),
+                "\", want ", used_,
+                " by its fields; give the weights of this net, or correct the layer");
 }
 
 const CaffeBlob& CaffeLayerContext::BlobAt(size_t i) const {
@@ -148,8 +152,8 @@ const CaffeBlob& CaffeLayerContext::BlobAt(size_t i) const {
       "shapes of the inputs");
   CAFFE_ENFORCE(blobs_ != nullptr, "the weights \"", weights_->subject(),
                 "\" have no layer of this name with blobs");
-  CAFFE_ENFORCE(i < blobs_->blobs.size(), "it has ", blobs_->blobs.size(), " blobs in \"",
-                weights_->subject(), "\", want at least ", i + 1);
+  CAFFE_ENFORCE(i < blobs_->blobs.size(), "it has ", CountText(blobs_->blobs.size(), "blob"),
+                " in \"", weights_->subject(), "\", want at least ", i + 1);
   return blobs_->blobs[i];
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/import/caffe/layer_table.h"
 
 namespace caffe2rt {
@@ -87,8 +88,8 @@ void TranslateBatchNorm(CaffeLayerContext* c) {
   if (!param.Bool("use_global_stats", true)) return NormalizeBatch(c, epsilon);
   const bool merged = param.Bool("scale_bias", false);
   const size_t blobs = c->Blobs(merged ? 5 : 3);
-  CAFFE_ENFORCE(blobs == 3 || blobs == 5, "it has ", blobs,
-                " blobs, want 3 (mean, variance, factor) or 5 (and scale, bias)");
+  CAFFE_ENFORCE(blobs == 3 || blobs == 5, "it has ", CountText(blobs, "blob"),
+                ", want 3 (mean, variance, factor) or 5 (and scale, bias)");
   const int64_t count = NormalizedChannels(*c);
   const auto size = static_cast<size_t>(count);
   ChannelStatistics channels = {.mean = c->Values(0, count, 0),
@@ -110,8 +111,8 @@ void TranslateBatchNorm(CaffeLayerContext* c) {
 // behind them.
 void TranslateBN(CaffeLayerContext* c) {
   const size_t blobs = c->Blobs(4);
-  CAFFE_ENFORCE(blobs == 2 || blobs == 4, "it has ", blobs,
-                " blobs, want 2 (scale, bias) or 4 (and mean, variance)");
+  CAFFE_ENFORCE(blobs == 2 || blobs == 4, "it has ", CountText(blobs, "blob"),
+                ", want 2 (scale, bias) or 4 (and mean, variance)");
   const int64_t count = NormalizedChannels(*c);
   if (blobs == 4) {
     return EmitSpatialBN(c,

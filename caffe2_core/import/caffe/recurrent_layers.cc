@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/import/caffe/layer_table.h"
 
 namespace caffe2rt {
@@ -51,8 +52,9 @@ Recurrence StartRecurrence(CaffeLayerContext* c, int64_t gates, size_t states) {
                 ", want 1 to ", 1 << 28);
   r.exposes_state = param.Bool("expose_hidden", false);
   const size_t plain = 2 + (r.exposes_state ? states : 0);
-  CAFFE_ENFORCE(c->bottoms() == plain || c->bottoms() == plain + 1, "it has ", c->bottoms(),
-                " bottoms, want ", plain, ", or ", plain + 1, " with a static input");
+  CAFFE_ENFORCE(c->bottoms() == plain || c->bottoms() == plain + 1, "it has ",
+                CountText(c->bottoms(), "bottom"), ", want ", plain, ", or ", plain + 1,
+                " with a static input");
   r.has_static = c->bottoms() == plain + 1;
   r.gates = Product(&r, c->Bottom(0), 2, gates * r.outputs, "x", true);
   if (r.has_static) {

@@ -204,10 +204,12 @@ void AddInputs(const CaffeMessage& net, std::vector<CaffeLayer>* layers) {
   const std::vector<std::string> names = net.Texts("input");
   const std::vector<int64_t> dims = net.Integers("input_dim");
   const std::vector<const CaffeMessage*> shapes = net.Messages("input_shape");
-  CAFFE_ENFORCE(dims.empty() || dims.size() == 4 * names.size(), "the net has ", names.size(),
-                " inputs and ", dims.size(), " values of input_dim, want four for each input");
-  CAFFE_ENFORCE(shapes.empty() || shapes.size() == names.size(), "the net has ", names.size(),
-                " inputs and ", shapes.size(), " of input_shape, want one for each input");
+  CAFFE_ENFORCE(dims.empty() || dims.size() == 4 * names.size(), "the net has ",
+                CountText(names.size(), "input"), " and ", CountText(dims.size(), "value"),
+                " of input_dim, want four for each input");
+  CAFFE_ENFORCE(shapes.empty() || shapes.size() == names.size(), "the net has ",
+                CountText(names.size(), "input"), " and ", shapes.size(),
+                " of input_shape, want one for each input");
   for (size_t i = 0; i < names.size(); ++i) {
     CaffeLayer layer = {.name = names[i], .type = "Input"};
     layer.tops = {names[i]};

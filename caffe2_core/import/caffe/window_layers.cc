@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/import/caffe/layer_table.h"
 
 namespace caffe2rt {
@@ -311,7 +312,7 @@ void TranslatePooling(CaffeLayerContext* c) {
   CAFFE_ENFORCE(method != 2, "stochastic pooling is not supported, want MAX or AVE");
   const std::string& bottom = c->Bottom(0);
   if (param.Bool("global_pooling", false)) {
-    CAFFE_ENFORCE(c->tops() == 1, "global pooling has ", c->tops(), " tops, want 1");
+    CAFFE_ENFORCE(c->tops() == 1, "global pooling has ", CountText(c->tops(), "top"), ", want 1");
     return c->Emit(method == 0 ? "MaxPool" : "AveragePool", {bottom}, {c->Top(0)},
                    {MakeArgument("global_pooling", 1)});
   }

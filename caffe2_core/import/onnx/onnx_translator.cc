@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/import/onnx/folding.h"
 #include "caffe2_core/import/onnx/node_facts.h"
@@ -99,8 +100,8 @@ class SupportCheck {
     }
     const size_t count = lines.size();
     if (count > kMaxListed) lines.resize(kMaxListed);
-    CAFFE_THROW(count, " operators of the model are not supported: ", absl::StrJoin(lines, ", "),
-                count > kMaxListed ? ", ..." : "");
+    CAFFE_THROW(CountText(count, "operator of the model is", "operators of the model are"),
+                " not supported: ", absl::StrJoin(lines, ", "), count > kMaxListed ? ", ..." : "");
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/import/onnx/node_table.h"
@@ -245,8 +246,9 @@ LoopBody WriteBody(OnnxNode* n, const onnx::GraphProto& graph,
   LoopBody body;
   const auto values = static_cast<int>(carried.size());
   CAFFE_ENFORCE(graph.input_size() == values + 2 && graph.output_size() >= values + 1,
-                "the body has ", graph.input_size(), " inputs and ", graph.output_size(),
-                " outputs, which do not fit ", values, " carried values");
+                "the body has ", CountText(graph.input_size(), "input"), " and ",
+                CountText(graph.output_size(), "output"), ", which do not fit ",
+                CountText(values, "carried value"));
   body.net.set_name(n->data().name + "/body");
   NetDef* outer = n->nets().SetTarget(&body.net);
   OnnxScope scope = ScopeFor(n, "body/");

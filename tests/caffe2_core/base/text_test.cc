@@ -37,6 +37,15 @@ TEST(TextTest, ReadsNumbersThatAreTheWholeText) {
   EXPECT_FALSE(ParseNumber("1,5", &value));
 }
 
+TEST(TextTest, CountsHaveTheNounOfTheirNumber) {
+  EXPECT_EQ(CountText(0, "operator"), "0 operators");
+  EXPECT_EQ(CountText(1, "operator"), "1 operator");
+  EXPECT_EQ(CountText(-1, "operator"), "-1 operators");
+  EXPECT_EQ(CountText(size_t{1}, "axis", "axes"), "1 axis");
+  EXPECT_EQ(CountText(uint8_t{2}, "axis", "axes"), "2 axes");
+  EXPECT_EQ(CountText(INT64_MAX, "entry is", "entries are"), "9223372036854775807 entries are");
+}
+
 TEST(TextTest, WordsAreOfAsciiLettersDigitsAndUnderscores) {
   for (const char c : {'a', 'z', 'A', 'Z', '0', '9', '_'}) EXPECT_TRUE(IsAsciiWord(c)) << c;
   for (const char c : {'@', '[', '`', '{', '/', ':', ' ', '\xe4'})

@@ -87,7 +87,7 @@ TEST(CApiErrorsTest, NameEveryNullPointer) {
        [&] { return caffe2rt_run(nullptr, &x, 1, &no_result); }},
       {CAFFE2RT_INVALID_ARGUMENT, "result is null",
        [&] { return caffe2rt_run(model, &x, 1, nullptr); }},
-      {CAFFE2RT_INVALID_ARGUMENT, "inputs is null, want 1 tensors",
+      {CAFFE2RT_INVALID_ARGUMENT, "inputs is null, want 1 tensor",
        [&] { return caffe2rt_run(model, nullptr, 1, &no_result); }},
       {CAFFE2RT_INVALID_ARGUMENT, "input \"x\" is not given",
        [&] { return caffe2rt_run(model, nullptr, 0, &no_result); }},

@@ -127,12 +127,12 @@ TEST(ControlExportTest, RejectsLoopsThatOnnxDoesNotHave) {
       [] {
         Export(LoopNet({{"external_output: \"next\"", ""}, {"external_output: \"item\"", ""}}));
       },
-      "the body has 3 inputs and 1 outputs, which do not fit 1 carried values");
+      "the body has 3 inputs and 1 output, which do not fit 1 carried value");
   ExpectThrows(
       [] {
         Export(LoopNet({{"external_input: \"v\"", ""}}));
       },
-      "the body has 2 inputs and 3 outputs, which do not fit 1 carried values");
+      "the body has 2 inputs and 3 outputs, which do not fit 1 carried value");
   ExpectThrows(
       [] {
         Export(LoopNet({{"\"body\"", "\"other\""}}));

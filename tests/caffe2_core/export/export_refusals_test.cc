@@ -59,7 +59,7 @@ TEST(ExportRefusalsTest, OperatorsWithoutACounterpart) {
       {{Op("ReduceMax", "", "x a"), {{"x", kMatrix}, {"a", kList}}, {}, {}, 17},
        "axes of ReduceMax that the net computes need opset 18; choose it with --opset; opset is "
        "17"},
-      {{Op("Add", "", "x"), {{"x", kMatrix}}}, "operator Add has 1 inputs, want at least 2"},
+      {{Op("Add", "", "x"), {{"x", kMatrix}}}, "operator Add has 1 input, want at least 2"},
   });
 }
 

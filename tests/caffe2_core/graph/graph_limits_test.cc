@@ -147,7 +147,7 @@ TEST(GraphLimitsTest, NetsWithoutTheReshapeInferNoShapesOfItsGradient) {
   // Operator by operator, the schema of Reshape answers.
   const std::vector<OpShapes> ops = InferOpShapes({&net}, &shapes);
   EXPECT_TRUE(ops[0].outputs[0].unknown_shape());
-  EXPECT_EQ(ops[0].problem, "it has 1 outputs, want 2");
+  EXPECT_EQ(ops[0].problem, "it has 1 output, want 2");
 }
 
 TEST(GraphLimitsTest, SumsGiveTheirInputsTheShapeThatTheirOutputGetsLater) {

@@ -144,7 +144,7 @@ TEST(GraphRefusalsTest, OfGradientMakersCountInputsAndOutputs) {
   using Ops = std::vector<OperatorDef>;
   const std::string subject = "operator GraphRefusalsTestAny has ";
   EXPECT_EQ(message([](AnyMaker& m) { return m.I(3), Ops(); }),
-            subject + "1 inputs, but its gradient maker requests input 3");
+            subject + "1 input, but its gradient maker requests input 3");
   EXPECT_EQ(message([](AnyMaker& m) { return m.O(3), Ops(); }),
             subject + "3 outputs, but its gradient maker requests output 3");
   EXPECT_EQ(message([](AnyMaker& m) { return m.GO(2), Ops(); }),
@@ -169,7 +169,7 @@ TEST(GraphRefusalsTest, OfGradientMakers) {
             subject + "2 outputs, but its gradient maker requests output -1");
   EXPECT_EQ(RefusalOf({dense[0]}, [](AnyMaker& m) { return m.GO(1), Ops(); }),
             subject +
-                "gradients for 1 outputs, but its gradient maker requests the gradient of "
+                "gradients for 1 output, but its gradient maker requests the gradient of "
                 "output 1");
   EXPECT_EQ(RefusalOf(dense, [](AnyMaker& m) { return m.GO(-1), Ops(); }),
             subject +

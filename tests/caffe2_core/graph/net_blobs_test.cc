@@ -149,7 +149,7 @@ TEST(NetBlobsTest, RejectsObjectsThatDoNotFitTheNet) {
                "operators bound for net \"n\"");
   const std::vector<Bound> bound = {{{&x}, {}}};
   ExpectThrows([&] { NetBlobs(net, Of(bound)); },
-               "operator 0 (Copy) of net \"n\" is bound to 1 inputs and 0 outputs, want 1 and 1");
+               "operator 0 (Copy) of net \"n\" is bound to 1 input and 0 outputs, want 1 and 1");
 }
 
 }  // namespace

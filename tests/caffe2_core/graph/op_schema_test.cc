@@ -50,7 +50,7 @@ TEST(OpSchemaTest, CalculatesOutputs) {
   EXPECT_EQ(schema.CalculateOutput(3), OpSchema::kCannotComputeNumOutputs);
   schema.OutputCalculator([](int n) { return n * 2; });
   EXPECT_EQ(schema.CalculateOutput(3), 6);
-  EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "it has 1 outputs, want 2 for 1 inputs");
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "it has 1 output, want 2 for 1 input");
   schema.OutputCalculator([](int) { return OpSchema::kCannotComputeNumOutputs; });
   EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "fits");
   EXPECT_EQ(OpSchema().SameNumberOfOutput().CalculateOutput(4), 4);

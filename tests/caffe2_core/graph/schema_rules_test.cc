@@ -36,7 +36,7 @@ TEST(SchemaRulesTest, CountsOutsideTheLimitsAreExplained) {
     const char* why;
   };
   const Row rows[] = {
-      {most, 1, 1, "it has 1 inputs, want at least 2"},
+      {most, 1, 1, "it has 1 input, want at least 2"},
       {most, 2, 0, "it has 0 outputs, want 1 to 2"},
       {most, 2, 3, "it has 3 outputs, want 1 to 2"},
       {most, 2, 1, ""},

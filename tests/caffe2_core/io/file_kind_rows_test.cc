@@ -109,7 +109,7 @@ TEST(FileKindRowsTest, AMinidbBeginsWithARecord) {
     return bytes + rest;
   };
   const std::string one = record(1, 1, "kv");
-  EXPECT_EQ(Detect(one).reason, "1 records that fill the file");
+  EXPECT_EQ(Detect(one).reason, "1 record that fills the file");
   EXPECT_EQ(KindOf(one), "minidb");
   EXPECT_EQ(KindOf(record(65536, 1, std::string(65537, 'k'))), "minidb");
   EXPECT_NE(KindOf(record(65537, 1, std::string(65538, 'k'))), "minidb");
@@ -127,7 +127,7 @@ TEST(FileKindRowsTest, AMinidbBeginsWithARecord) {
   // Of a beginning alone, the records whose headers are there.
   EXPECT_EQ(DetectContentKind(one + one, 1000).reason, "at least 2 records");
   EXPECT_EQ(DetectContentKind(one + one.substr(0, 8), 1000).reason, "at least 2 records");
-  EXPECT_EQ(DetectContentKind(one + one.substr(0, 7), 1000).reason, "at least 1 records");
+  EXPECT_EQ(DetectContentKind(one + one.substr(0, 7), 1000).reason, "at least 1 record");
 }
 
 TEST(FileKindRowsTest, FieldsOfTextNameTheirKind) {

@@ -48,7 +48,7 @@ TEST(OperatorRefusalsTest, OfBlobsThatDoNotExist) {
   const auto op = CreateOperator(
       ParseOp(R"(type: "OperatorRefusalsProbe" input: "x" input: "x" output: "y")"), &ws);
   const std::string has =
-      " of operator OperatorRefusalsProbe does not exist: it has 2 inputs and 1 outputs";
+      " of operator OperatorRefusalsProbe does not exist: it has 2 inputs and 1 output";
   ExpectRefusals({
       {[&] { (void)op->InputBlob(2); }, "input 2" + has},
       {[&] { (void)op->InputBlob(-1); }, "input -1" + has},

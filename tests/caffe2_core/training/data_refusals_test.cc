@@ -249,7 +249,7 @@ TEST_F(DataRefusalsTest, OfPlans) {
                            {.ranks = {.rank = 0, .size = 2, .store = "file:/s"}});
   });
   EXPECT_EQ(few,
-            "database \"pixels.minidb\" of the test has 1 records, want at least one for each of 2 "
+            "database \"pixels.minidb\" of the test has 1 record, want at least one for each of 2 "
             "ranks");
 }
 

@@ -269,7 +269,7 @@ TEST(PlanOfATestTest, RecordsOfTheTestFitTheInput) {
   other.place.path = "other";
   other.tensors.resize(1);
   const std::string want =
-      "the records of \"other\" have 1 tensors, but the input has 2 blobs: data, label; `input { "
+      "the records of \"other\" have 1 tensor, but the input has 2 blobs: data, label; `input { "
       "blob: ... }` (--blobs) names one for each tensor";
   EXPECT_EQ(MessageOf([&] { (void)MakeTrainingPlan(LineRun(), {Points(12), other}); }), want);
   EXPECT_EQ(MessageOf([&] { (void)MakeTestPlan(LineRun().train(), other, "c"); }), want);

@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"OMPI_COMM_WORLD_SIZE", "2"}},
                   -1,
                   0,
-                  "RANK and WORLD_SIZE state 1 ranks, but OMPI_COMM_WORLD_RANK and "
+                  "RANK and WORLD_SIZE state 1 rank, but OMPI_COMM_WORLD_RANK and "
                   "OMPI_COMM_WORLD_SIZE state 2"}),
     [](const auto& info) { return info.param.name; });
 

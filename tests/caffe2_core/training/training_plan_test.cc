@@ -160,7 +160,7 @@ TEST_P(PlanErrorTest, NamesTheProblem) {
 INSTANTIATE_TEST_SUITE_P(
     Data, PlanErrorTest,
     ::testing::Values(
-        ErrorCase{TensorProto::BYTE, 1, "have 1 tensors, but the input has 2 blobs: data, label"},
+        ErrorCase{TensorProto::BYTE, 1, "have 1 tensor, but the input has 2 blobs: data, label"},
         ErrorCase{TensorProto::STRING, 2, "are encoded images: set the size of the net's input"}));
 
 }  // namespace

@@ -447,7 +447,7 @@ TEST(TrainingTextTest, OfInputsThatDoNotFit) {
       "the records of \"r.minidb\" have 2 tensors, but the input has 3 blobs: a, b, c; `input { "
       "blob: ... }` (--blobs) names one for each tensor");
   EXPECT_EQ(error("blob: 'a'", floats),
-            "the records of \"r.minidb\" have 2 tensors, but the input has 1 blobs: a; `input { "
+            "the records of \"r.minidb\" have 2 tensors, but the input has 1 blob: a; `input { "
             "blob: ... "
             "}` (--blobs) names one for each tensor");
   EXPECT_EQ(

@@ -155,7 +155,7 @@ TEST(WhileGradientTest, RejectsLoopsThatItCannotDifferentiate) {
           arg { name: "loop_net" n { name: "loop" op { type: "Tanh" input: "x" output: "x" } } } })",
             "x");
       },
-      "net \"loop\" has 1 operators, the first one of type Tanh; a While with a gradient needs one "
+      "net \"loop\" has 1 operator, the first one of type Tanh; a While with a gradient needs one "
       "Do");
   std::string without_copies = Powers();
   without_copies.replace(without_copies.find("copy_external_blobs"), 19, "reuse_workspace");

@@ -369,7 +369,7 @@ TEST(DatasetValuesTest, AppendingNamesInputsAndShapes) {
   ExpectRejected(&ws, append("input: 'x' input: 'y' input: 'x1' input: 'scalar'", both),
                  "dimensions of input 4 (rows to append): got 0, want more than 0");
   ExpectRejected(&ws, append("input: 'x' input: 'y' input: 'x1'", "output: 'x'"),
-                 "the operator has 4 inputs and 1 outputs, want a mutex, the outputs, and as many "
+                 "the operator has 4 inputs and 1 output, want a mutex, the outputs, and as many "
                  "tensors to append to them");
   ExpectRejected(&ws, append("input: 'x' input: 'x1'", "output: 'y'"),
                  "input 1 and output 0 are different blobs, want the same");

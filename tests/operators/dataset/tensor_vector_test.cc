@@ -81,7 +81,7 @@ TEST_F(TensorVectorTest, RejectsInvalidUses) {
                "num_to_collect");
   ExpectThrows(
       [&] { RunOp(&ws_, "type: 'CollectTensor' input: 'v' input: 'x' input: 'x' output: 'v'"); },
-      "3 inputs and 1 outputs");
+      "3 inputs and 1 output");
   ExpectThrows([&] { RunOp(&ws_, "type: 'TensorVectorSize' input: 'x' output: 'n'"); }, "input 0");
 }
 

@@ -146,7 +146,7 @@ TEST(AffineChannelTest, NamesWhatDoesNotFit) {
   const std::string gradient =
       R"(type: "AffineChannelGradient" input: "X" input: "scale" output: "dX" )";
   ExpectThrows([&] { RunOp(&ws, gradient + kLearn); },
-               "the operator has 2 inputs and 1 outputs, want 3 and 3");
+               "the operator has 2 inputs and 1 output, want 3 and 3");
   ExpectThrows([&] { RunOp(&ws, gradient + R"(output: "ds")"); }, "the operator has 2 outputs");
   FeedRandom(&ws, "dY", {1, 2, 3});
   ExpectThrows(

@@ -129,7 +129,7 @@ TEST(DetectionRefusalsTest, OfRegionsNameImagesAndSamples) {
        "output 0 (Y) is input 0 (X), want another blob because argument is_learnable is 1: the "
        "gradient needs X"},
       {"AffineChannelGradient D X S -> E is_learnable=1", "D f 2,3; X f 2,3; S f 3",
-       "the operator has 3 inputs and 1 outputs, want 3 and 3 because argument is_learnable is 1"},
+       "the operator has 3 inputs and 1 output, want 3 and 3 because argument is_learnable is 1"},
       {"AffineChannelGradient D S -> E F", "D f 2,3; S f 3",
        "the operator has 2 outputs, want 1, or 3 with argument is_learnable"},
       {"AffineChannelGradient D X S -> E F G is_learnable=1", "D f 2,3; X f 2,3; S f 4",

@@ -107,7 +107,7 @@ TEST(ImageRecordTest, ReadsDatum) {
 
 TEST(ImageRecordTest, RejectsOtherRecords) {
   const std::pair<std::vector<TensorProto>, const char*> cases[] = {
-      {{kPixel}, "it has 1 tensors, want 2"},
+      {{kPixel}, "it has 1 tensor, want 2"},
       {{kPixel, Ints({7}), Ints({1, 2, 3, 4}), Ints({7})}, "it has 4 tensors, want 2"},
       {{kPixel, Ints({7}), Ints({1, 2, 3})}, "int32 of the box"},
       {{Floats({1, 2, 3}), Ints({7})}, "image is of type FLOAT, want STRING"},

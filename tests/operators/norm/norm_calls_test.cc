@@ -240,7 +240,7 @@ TEST(NormRefusalsTest, OfLayersNameInputsAndAxes) {
   const char* const gradient = "LayerNormGradient G Y m s X -> D";
   ExpectRejected({
       {"LayerNorm X -> Y m s elementwise_affine=1", "X f 2,3",
-       "the operator has 1 inputs, want 3 with elementwise_affine: X, gamma, beta"},
+       "the operator has 1 input, want 3 with elementwise_affine: X, gamma, beta"},
       {"LayerNorm X -> Y m s", "X f 3",
        "rank of input 0 (X) of shape [3], want at least 2 (got 1, want at least 2)"},
       {"LayerNorm X -> Y m s", "X i 2,3",
@@ -256,10 +256,10 @@ TEST(NormRefusalsTest, OfLayersNameInputsAndAxes) {
       {layer, "X d 2,3; g f 3; b d 3", "the tensor holds elements of type float, want double"},
       {"LayerNormGradient G Y m s X -> D elementwise_affine=1",
        "G f 2,3; Y f 2,3; m f 2; s f 2; X f 2,3",
-       "the operator has 5 inputs and 1 outputs, want 6 and 3 with elementwise_affine"},
+       "the operator has 5 inputs and 1 output, want 6 and 3 with elementwise_affine"},
       {"LayerNormGradient G Y m s X g -> D elementwise_affine=1",
        "G f 2,3; Y f 2,3; m f 2; s f 2; X f 2,3; g f 3",
-       "the operator has 6 inputs and 1 outputs, want 6 and 3 with elementwise_affine"},
+       "the operator has 6 inputs and 1 output, want 6 and 3 with elementwise_affine"},
       {gradient, "G f 2,2; Y f 1; m f 2; s f 2; X f 2,3",
        "elements of input 0 (dY) of shape [2, 2], for input 4 (X) of shape [2, 3] and axis 1: got "
        "4, "

@@ -107,7 +107,7 @@ TEST_F(DequeueBlobsTest, RejectsInvalidUses) {
   ExpectThrows([&] { RunOp(&ws_, MakeString(kSafe, "output: 'z'")); },
                "outputs before the status, want as many as a record of the queue has blobs");
   ExpectThrows([&] { RunOp(&ws_, "type: 'SafeDequeueBlobs' input: 'q' output: 's'"); },
-               "1 outputs");
+               "1 output, ");
   Feed<float>(&ws_, "q", {1}, {1});
   ExpectThrows([&] { RunOp(&ws_, kDequeue); }, "input 0");
 }

@@ -51,7 +51,7 @@ TEST_F(EnqueueBlobsTest, IsInPlace) {
                "must be the same blob");
   ExpectThrows([&] { RunOp(&ws_, "type: 'EnqueueBlobs' input: 'q'"); }, "0 outputs");
   ExpectThrows([&] { RunOp(&ws_, "type: 'SafeEnqueueBlobs' input: 'q' input: 'x' output: 'x'"); },
-               "1 outputs");
+               "1 output, ");
 }
 
 TEST_F(EnqueueBlobsTest, RejectsABlobWithoutQueue) {

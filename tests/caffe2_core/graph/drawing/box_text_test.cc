@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/drawing/argument_text.h"
 #include "caffe2_core/graph/drawing/markup.h"
 #include "caffe2_core/graph/drawing/node_box.h"
@@ -55,7 +56,7 @@ TEST(BoxTextTest, ValuesOfArgumentsOfEachKind) {
       {"ints: 1 ints: -2 ints: 3", "[1, -2, 3]"},
       {"strings: 'a' strings: ''", "[\"a\", \"\"]"},
       {"nets { } nets { }", "2 nets"},
-      {"nets { }", "1 nets"},
+      {"nets { }", "1 net"},
       {"t { }", "a tensor"},
       {"tensors { } tensors { }", "a tensor"},
       {"", "[]"},

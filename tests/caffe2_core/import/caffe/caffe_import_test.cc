@@ -203,10 +203,10 @@ TEST(CaffeImportTest, ErrorsNameLayerAndPlace) {
                   "layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' "
                   "convolution_param { num_output: 3 kernel_size: 0 } }",
               "the kernel size is 0, want at least 1");
-  ExpectError("input: 'x' input_dim: 1 " + kV2, "1 inputs and 1 values of input_dim, want four");
+  ExpectError("input: 'x' input_dim: 1 " + kV2, "1 input and 1 value of input_dim, want four");
   ExpectError("name: 'n'", "it has no layers");
   ExpectThrows([&] { ImportCaffeFromMemory(kInput + kV2, Bytes(1, "other"), {}); },
-               "have no blobs for 1 layers of the net: \"c\" of type Convolution");
+               "have no blobs for 1 layer of the net: \"c\" of type Convolution");
   ExpectThrows(
       [&] {
         (void)Import(kInput + kV2, {.input_shapes = {{"y", {1}}}});

@@ -59,7 +59,7 @@ TEST(CaffeRefusalsTest, OfBlobs) {
                        Weights(Blob("3", "1, 1, 1") + Blob("2", "1, 1") + Blob("1", "1")),
                        "blob 0 has shape [3], want 2 elements"}});
   Check("BN", {{image + Layer("BN"), Weights(Blob("2", "1, 1")),
-                "it has 1 blobs, want 2 (scale, bias) or 4 (and mean, variance)"},
+                "it has 1 blob, want 2 (scale, bias) or 4 (and mean, variance)"},
                {image + Layer("BN"), Weights(Blob("2", "1, 1") + Blob("2", "1, 1")), ""}});
   Check("InnerProduct",
         {{kOpen + Layer("InnerProduct", "inner_product_param { num_output: 1 }"), "",
@@ -67,7 +67,7 @@ TEST(CaffeRefusalsTest, OfBlobs) {
          {kOpen + Layer("InnerProduct", "inner_product_param { num_output: 1 }"),
           Weights(Blob("1, 2", "1, 1") + Blob("1", "0")), ""},
          {Input("1, 2") + Layer("InnerProduct", "inner_product_param { num_output: 1 }"),
-          Weights(Blob("1, 2", "1, 1")), "it has 1 blobs in \"w\", want at least 2"},
+          Weights(Blob("1, 2", "1, 1")), "it has 1 blob in \"w\", want at least 2"},
          {Input("1, 2") +
               Layer("InnerProduct", "inner_product_param { num_output: 1 bias_term: false }"),
           Weights(Blob("1, 2", "1, 1") + Blob("1", "0")),
@@ -134,7 +134,7 @@ TEST(CaffeRefusalsTest, OfDetectorsAndRecurrence) {
   const std::string three = "bottom: 'x' bottom: 'x' bottom: 'x' top: 'y'";
   Check("DetectionOutput",
         {{Input("1, 4") + Layer("DetectionOutput", "detection_output_param { num_classes: 2 }"), "",
-          "it has 1 bottoms, want 3"},
+          "it has 1 bottom, want 3"},
          {Input("1, 4") + Layer("DetectionOutput", "", three), "",
           "detection_output_param wants num_classes"}});
   std::string scales, ratios;
@@ -147,13 +147,13 @@ TEST(CaffeRefusalsTest, OfDetectorsAndRecurrence) {
          {Input("1, 4, 1, 1") + Layer("Proposal", "proposal_param { feat_stride: 0 }", three), "",
           "feat_stride is 0, want more than 0"}});
   Check("PriorBox", {{Input("1, 4, 1, 1") + Layer("PriorBox", "prior_box_param { min_size: 1 }"),
-                      "", "it has 1 bottoms, want at least 2"}});
+                      "", "it has 1 bottom, want at least 2"}});
   const std::string two = "bottom: 'x' bottom: 'x' top: 'y'",
                     four = two + " bottom: 'x' bottom: 'x'";
   Check("LSTM", {{Input("3, 2") + Layer("LSTM", "recurrent_param { num_output: 0 }", two), "",
                   "num_output is 0, want 1 to 268435456"},
                  {Input("3, 2") + Layer("LSTM", "recurrent_param { num_output: 1 }"), "",
-                  "it has 1 bottoms, want 2, or 3 with a static input"},
+                  "it has 1 bottom, want 2, or 3 with a static input"},
                  {Input("3, 2") + Layer("LSTM", "recurrent_param { num_output: 1 }", four), "",
                   "it has 4 bottoms, want 2, or 3 with a static input"},
                  {Input("3, 2") +
@@ -161,7 +161,7 @@ TEST(CaffeRefusalsTest, OfDetectorsAndRecurrence) {
                   "", "it has 2 bottoms, want 4, or 5 with a static input"},
                  {Input("3, 2, 1") +
                       Layer("LSTM", "recurrent_param { num_output: 1 expose_hidden: true }", four),
-                  "", "it has 1 tops, want at least 2"},
+                  "", "it has 1 top, want at least 2"},
                  {Input("3") + Layer("LSTM", "recurrent_param { num_output: 1 }", two), "",
                   "a bottom has 1 axes, want at least 2"}});
   Check("RNN", {{Input("3, 2") +

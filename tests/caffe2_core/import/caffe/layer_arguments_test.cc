@@ -144,7 +144,7 @@ TEST(CaffeWeightsOfLayersTest, NumbersOfBlobsMustAgree) {
   ExpectError(net, Weights(Blob("1, 1", "2") + Blob("1", "3")),
               "layer \"y\" of type InnerProduct: it has 2 blobs in \"w\", want 1 by its fields");
   ExpectError(Input("x", "1, 1") + Layer("ReLU", ""), Weights(Blob("1", "2")),
-              "it has 1 blobs in \"w\", want 0 by its fields");
+              "it has 1 blob in \"w\", want 0 by its fields");
   // Statistics of the batch need none.
   EXPECT_NO_THROW(ImportCaffeFromMemory(
       Input("x", "1, 1") + Layer("BatchNorm", "batch_norm_param { use_global_stats: false }"),

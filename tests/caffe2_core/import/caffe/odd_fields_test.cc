@@ -308,9 +308,9 @@ TEST(CaffeOddFieldsTest, ParametersWithoutANameAreNotShared) {
       "layer { name: 'a' blobs { shape { dim: [2, 2] } data: [1, 2, 3, 4] } blobs { shape { dim: "
       "2 } data: [5, 6] } }";
   EXPECT_TRUE(Has(OddError(net(rates), weights),
-                  "have no blobs for 1 layers of the net: \"y\" of type InnerProduct"));
+                  "have no blobs for 1 layer of the net: \"y\" of type InnerProduct"));
   EXPECT_TRUE(Has(OddError(net("param { name: '' } param { name: '' }"), weights),
-                  "have no blobs for 1 layers of the net: \"y\" of type InnerProduct"));
+                  "have no blobs for 1 layer of the net: \"y\" of type InnerProduct"));
   EXPECT_EQ(OddError(net("param { name: 'w' } param { name: 'b' }"), weights), "");
   EXPECT_EQ(ImportCaffeFromMemory(net(rates), "", {}).init_net.op_size(), 4);
 }

@@ -314,7 +314,7 @@ TEST(CaffeRareNetsTest, ErrorsHaveTheNamesOfTheOptions) {
       Input("x", "1, 2") + Layer("InnerProduct", "inner_product_param { num_output: 1 }");
   const std::string other = "layer { name: 'b' blobs { shape { dim: 1 } data: 1 } }";
   const std::string tail =
-      " have no blobs for 1 layers of the net: \"y\" of type InnerProduct; want the weights of "
+      " have no blobs for 1 layer of the net: \"y\" of type InnerProduct; want the weights of "
       "this net";
   EXPECT_EQ(RareError(net, other), "cannot import \"net\": the weights \"weights\"" + tail);
   EXPECT_EQ(RareError(net, other, {.net = "n.prototxt", .weights = "w.caffemodel"}),

@@ -316,7 +316,7 @@ TEST(OnnxRefusalsTest, OfOperators) {
                  "attribute { name: 'body' type: GRAPH g { input { name: 'i' } input { name: 'c' } "
                  "output { name: 'c' } } } ") +
             kY,
-        head + "Loop: the body has 2 inputs and 1 outputs, which do not fit 1 carried values"},
+        head + "Loop: the body has 2 inputs and 1 output, which do not fit 1 carried value"},
        {OnnxValue("input", "c", {}, 9) + kX +
             Node("If", {"c"},
                  "attribute { name: 'then_branch' type: GRAPH g { output { name: 'x' } } } "

@@ -91,7 +91,7 @@ TEST(NestedGraphsTest, OperatorsInsideOfFunctionsAndBranchesAreListedWhenTheyAre
   const std::string wonder = Node("Wonder", "a", "b");
   EXPECT_NE(
       OnnxImportError(Model(kX + Node("Relu", "x", "y") + kY, Function("F", "a", "b", 17, wonder)))
-          .find("1 operators of the model are not supported: Wonder (node \"n_b\")"),
+          .find("1 operator of the model is not supported: Wonder (node \"n_b\")"),
       std::string::npos);
   const std::string branch = Graph("then_branch", Node("Wonder", "x", "t") + Output("t"));
   EXPECT_NE(

@@ -182,7 +182,7 @@ TEST(OnnxImportTest, AnOpsetAboveTheKnownIsAnError) {
   const std::string graph =
       OnnxValue("input", "x", {"2"}) + Node("Relu", {"x"}, "y") + OnnxValue("output", "y", {"2"});
   EXPECT_EQ(OnnxImportError(OnnxBytes(graph, 99)),
-            "cannot import \"model\": 1 operators of the model are not supported: "
+            "cannot import \"model\": 1 operator of the model is not supported: "
             "Relu of opset 99, known are up to 28 (node \"n_y\")");
   EXPECT_EQ(OnnxImportError(OnnxBytes(graph, 99), {.tolerant = true}), "");
 }
