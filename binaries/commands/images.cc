@@ -290,7 +290,8 @@ FedInput FeedImage(const CommandLine& line, const InputImages& images, const std
 
 ImageSaver::ImageSaver(const CommandLine& line) : bgr_(line.Has("bgr")) {
   for (const std::string& text : line.All("save-image")) {
-    const auto assignment = SplitAssignment(text);
+    // A path of an image has an end without an equals sign.
+    const auto assignment = SplitAtLastEquals(text);
     if (!assignment.has_value() && !line.Has("boxes"))
       throw UsageError("option --save-image is \"" + text +
                        "\", want BLOB=FILE.png, or FILE.png with --boxes");
@@ -303,6 +304,14 @@ ImageSaver::ImageSaver(const CommandLine& line) : bgr_(line.Has("bgr")) {
       box_file_ = text;
       continue;
     }
+    assignments_.push_back(text);
+  }
+}
+
+void ImageSaver::FindTargets(const std::set<std::string>& blobs) {
+  targets_.clear();
+  for (const std::string& text : assignments_) {
+    const auto assignment = SplitAssignment("save-image", text, blobs);
     targets_.push_back({.blob = assignment->first, .file = assignment->second});
   }
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,6 +102,10 @@ class ImageSaver {
   struct Target {
     std::string blob, file;
   };
+  // Finds the targets among the blobs of the net and others that exist. THROWS UsageError if a value
+  // can name two of them.
+  void FindTargets(const std::set<std::string>& blobs);
+  // What FindTargets found.
   const std::vector<Target>& targets() const { return targets_; }
   // The file for the image with boxes: the value without BLOB=, which needs --boxes; or "".
   const std::string& box_file() const { return box_file_; }
@@ -109,6 +114,7 @@ class ImageSaver {
 
  private:
   bool bgr_ = false;
+  std::vector<std::string> assignments_;
   std::vector<Target> targets_;
   std::string box_file_;
 };

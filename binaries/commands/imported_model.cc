@@ -12,6 +12,7 @@
 #include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
@@ -87,10 +88,11 @@ using Shapes = std::map<std::string, std::vector<int64_t>>;
 Shapes GivenShapes(const CommandLine& line, bool for_onnx) {
   Shapes shapes;
   for (const std::string& text : line.All("input")) {
-    const auto assignment = SplitAssignment(text);
-    std::vector<int64_t> dims;
-    if (!assignment.has_value() || !ShapeOfValue(assignment->second, for_onnx, &dims)) continue;
-    shapes[assignment->first] = dims;
+    // The names of the model's inputs are not known before it is imported; others have no effect.
+    for (size_t at = text.find('=', 1); at != std::string::npos; at = text.find('=', at + 1)) {
+      std::vector<int64_t> dims;
+      if (ShapeOfValue(text.substr(at + 1), for_onnx, &dims)) shapes[text.substr(0, at)] = dims;
+    }
   }
   return shapes;
 }
@@ -98,7 +100,7 @@ Shapes GivenShapes(const CommandLine& line, bool for_onnx) {
 Shapes InputShapes(const CommandLine& line) {
   Shapes shapes;
   for (const std::string& text : line.All("input-shape")) {
-    const auto assignment = SplitAssignment(text);
+    const auto assignment = SplitAtLastEquals(text);
     std::vector<int64_t> dims;
     const bool is_scalar = assignment.has_value() && assignment->second.empty();
     if (!assignment.has_value() || (!is_scalar && !ParseDims(assignment->second, &dims))) {
@@ -117,7 +119,7 @@ OnnxImportOptions OnnxImportOptionsOf(const CommandLine& line) {
   OnnxImportOptions options = {.input_shapes = InputShapes(line),
                                .given_shapes = GivenShapes(line, true)};
   for (const std::string& text : line.All("dim")) {
-    const auto assignment = SplitAssignment(text);
+    const auto assignment = SplitAtLastEquals(text);
     std::vector<int64_t> number;
     if (!assignment.has_value() || !ParseDims(assignment->second, &number) || number.size() != 1) {
       throw UsageError("option --dim is \"" + text + "\", want NAME=NUMBER, such as batch=8");
@@ -204,7 +206,7 @@ void WriteFolderOfNets(const CommandLine& line, const NetDef& init, const NetDef
   for (const auto& [name, net] : {std::pair("init_net", &init), {"predict_net", &predict}}) {
     const std::string file = (folder / name).string() + (text ? ".pbtxt" : ".pb");
     WriteFileAtomically(file, text ? ProtoToText(*net) : ProtoToBinary(*net));
-    std::cout << OneLine(file) << ": " << net->op_size() << " operators\n";
+    std::cout << OneLine(file) << ": " << CountText(net->op_size(), "operator") << "\n";
   }
 }
 

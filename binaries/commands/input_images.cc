@@ -14,6 +14,7 @@
 
 #include "binaries/commands/images.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/standard_streams.h"
@@ -47,8 +48,7 @@ bool TakesPackedBgra(const NetDef& net, const std::string& blob) {
 void WarnOfSkipped(const std::string& folder, std::vector<std::string> skipped) {
   if (skipped.empty()) return;
   std::sort(skipped.begin(), skipped.end());
-  Warn(MakeString("folder \"", folder, "\": ", skipped.size(),
-                  skipped.size() == 1 ? " entry is" : " entries are",
+  Warn(MakeString("folder \"", folder, "\": ", CountText(skipped.size(), "entry is", "entries are"),
                   " skipped, neither a JPEG or PNG image nor a .npy file: ", FirstNames(skipped)));
 }
 
@@ -173,15 +173,17 @@ InputImages FindInputImages(const CommandLine& line, const Model& model,
     }
     images.blob = blob;
   };
+  std::set<std::string> blobs = BlobNames({&model.predict_net});
+  blobs.insert(model.inputs.begin(), model.inputs.end());
   for (std::string& path : paths) {
     if (PathExists(path)) continue;
-    if (const auto assignment = SplitAssignment(path)) {
+    if (const auto assignment = SplitAssignment("image", path, blobs)) {
       set_blob(assignment->first);
       path = assignment->second;
     }
   }
   for (const std::string& text : line.All("input")) {
-    const auto assignment = SplitAssignment(text);
+    const auto assignment = SplitAssignment("input", text, blobs);
     if (!assignment.has_value() || !IsFolderOfInputs(assignment->second)) continue;
     if (!paths.empty())
       throw UsageError("folder \"" + assignment->second + "\" is given beside \"" + paths[0] +

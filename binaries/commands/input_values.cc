@@ -103,7 +103,7 @@ Tensor CastElements(Tensor tensor, TensorProto_DataType type) {
 Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tensor) {
   std::string name;
   for (const std::string& text : line.All("cast")) {
-    const auto assignment = SplitAssignment(text);
+    const auto assignment = SplitAtLastEquals(text);
     const std::string& type = assignment.has_value() ? assignment->second : text;
     (void)CastTypeOf(type);
     if (!assignment.has_value() || assignment->first == blob) name = type;

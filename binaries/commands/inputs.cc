@@ -109,28 +109,50 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
               blob, "\": ", FirstNames(names));
 }
 
-// Whether a file exists, or may be written.
-bool IsPath(const std::string& text) {
-  std::error_code ignored;
-  const fs::path folder = fs::path(text).parent_path();
-  return PathExists(text) || (!folder.empty() && fs::is_directory(folder, ignored));
-}
-
 }  // namespace
 
 std::string SourceName(const std::string& path) {
   return IsStandardStream(path) ? "standard input" : fs::path(path).filename().string();
 }
 
-std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
-  size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
-  for (size_t at = equals; at != std::string::npos && at > 0; at = text.rfind('=', at - 1)) {
-    if (!IsPath(text.substr(at + 1))) continue;
-    equals = at;
-    break;
+std::optional<std::pair<std::string, std::string>> SplitAssignment(
+    const std::string& option, const std::string& text, const std::set<std::string>& blobs) {
+  const size_t first = text.find('=', 1);
+  if (first == std::string::npos) return std::nullopt;
+  const auto split = [&](size_t at) { return std::pair(text.substr(0, at), text.substr(at + 1)); };
+  std::optional<std::pair<std::string, std::string>> found;
+  for (size_t at = first; at != std::string::npos; at = text.find('=', at + 1)) {
+    if (!blobs.contains(text.substr(0, at))) continue;
+    const auto reading = split(at);
+    if (found) {
+      throw UsageError(MakeString(
+          "option --", option, " is \"", text, "\", which gives blob \"", found->first,
+          "\" the value \"", found->second, "\", or blob \"", reading.first, "\" the value \"",
+          reading.second, "\"; want another name for one of the blobs",
+          option == "input" ? ", or a .npz file, whose arrays have the names of blobs" : ""));
+    }
+    found = reading;
   }
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+  return found ? found : split(first);
+}
+
+std::optional<std::pair<std::string, std::string>> SplitAtLastEquals(const std::string& text) {
+  const size_t last = text.rfind('=');
+  if (last == std::string::npos || last == 0) return std::nullopt;
+  return std::pair(text.substr(0, last), text.substr(last + 1));
+}
+
+std::set<std::string> BlobNames(const std::vector<const NetDef*>& nets) {
+  std::set<std::string> names;
+  for (const NetDef* net : nets) {
+    names.insert(net->external_input().begin(), net->external_input().end());
+    names.insert(net->external_output().begin(), net->external_output().end());
+    for (const OperatorDef& op : net->op()) {
+      names.insert(op.input().begin(), op.input().end());
+      names.insert(op.output().begin(), op.output().end());
+    }
+  }
+  return names;
 }
 
 void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
@@ -158,9 +180,14 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
     SetTensor(ws, blob, CastAsTold(line, blob, std::move(tensor)));
     fed.push_back({blob, source, is_random});
   };
+  std::set<std::string> blobs = BlobNames(nets);
+  blobs.insert(listed.begin(), listed.end());
   for (const std::string& text : line.All("input")) {
-    const auto assignment = SplitAssignment(text);
+    auto assignment = SplitAssignment("input", text, blobs);
     if (assignment.has_value() && IsFolderOfInputs(assignment->second)) continue;
+    // A file that names its tensors, whose path has an equals sign.
+    if (assignment.has_value() && !blobs.contains(assignment->first) && PathExists(text))
+      assignment.reset();
     std::string source;
     if (!assignment.has_value()) {
       if (!PathExists(text))

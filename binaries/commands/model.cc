@@ -151,8 +151,11 @@ void CheckFetchedNames(const CommandLine& line, const std::vector<const NetDef*>
   for (const std::string& name : line.All("fetch")) {
     if (name != "all") check(name, "fetch");
   }
+  std::set<std::string> blobs = BlobNames(nets);
+  blobs.insert(existing.begin(), existing.end());
   for (const std::string& text : line.All("save-image")) {
-    if (const auto assignment = SplitAssignment(text)) check(assignment->first, "save-image");
+    if (const auto assignment = SplitAssignment("save-image", text, blobs))
+      check(assignment->first, "save-image");
   }
 }
 

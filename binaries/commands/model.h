@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +69,15 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
 std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
                                  Workspace* ws, bool for_onnx = false);
 
-// Splits "blob=value" at the last '=' behind which a path follows that exists, or is in a folder that
-// does, or else at the last '='. Returns nullopt if there is none.
-std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
+// Splits the value BLOB=VALUE of an option. Both may contain equals signs: BLOB ends before the one
+// that makes it the name of one of `blobs`, or before the first one if none does. Returns nullopt if
+// there is no equals sign behind a name. THROWS UsageError if several make it a name.
+std::optional<std::pair<std::string, std::string>> SplitAssignment(
+    const std::string& option, const std::string& text, const std::set<std::string>& blobs);
+// Splits NAME=VALUE at the last equals sign, for values that have none, such as numbers.
+std::optional<std::pair<std::string, std::string>> SplitAtLastEquals(const std::string& text);
+// The names of all blobs of the nets.
+std::set<std::string> BlobNames(const std::vector<const NetDef*>& nets);
 // The name of a file without its folder, or "standard input".
 std::string SourceName(const std::string& path);
 void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);

@@ -54,6 +54,9 @@ class RunJob {
       options_.top = line.Integer("top", 1, 1000000);
     }
     outputs_ = values_.Outputs(model_.outputs, BlobsOfLayers(line.All("fetch"), model_));
+    std::set<std::string> blobs = BlobNames({&model_.predict_net});
+    for (const auto& [layer, blob] : model_.layer_blobs) blobs.insert(layer);
+    image_saver_.FindTargets(blobs);
     for (const ImageSaver::Target& target : image_saver_.targets()) {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
         outputs_.push_back(target.blob);
@@ -288,8 +291,9 @@ class RunJob {
       const int64_t rows = tensor.dim() > 1 ? std::max<int64_t>(tensor.dim(0), 1) : 1;
       if (tensor.numel() == rows * static_cast<int64_t>(options_.labels.size())) return;
     }
-    Warn(MakeString("file \"", line_.Text("labels"), "\" has ", options_.labels.size(),
-                    " labels, but no output has as many classes"));
+    Warn(MakeString("file \"", line_.Text("labels"), "\" has ",
+                    CountText(options_.labels.size(), "label"),
+                    ", but no output has as many classes"));
   }
 
   void RunOnce() {
@@ -363,8 +367,8 @@ class RunJob {
   void PrintTime(const char* unit) {
     const float ms = MillisecondsPerRun();
     const int threads = GetNumThreads();
-    std::cout << FixedText(ms, ms < 1 ? 3 : 1) << " ms per " << unit << ", " << threads
-              << (threads == 1 ? " thread" : " threads")
+    std::cout << FixedText(ms, ms < 1 ? 3 : 1) << " ms per " << unit << ", "
+              << CountText(threads, "thread")
               << (times_.count() == 0 ? ", with the preparation of the first run" : "")
               << " (details: caffe2 bench)\n";
   }
@@ -372,7 +376,7 @@ class RunJob {
   const CommandLine& line_;
   const bool json_wanted_;
   OutputOptions options_;
-  const ImageSaver image_saver_;
+  ImageSaver image_saver_;
   const int64_t iterations_ = line_.Integer("iterations", 1, 1000000000);
   Model model_;
   std::vector<std::string> outputs_;

@@ -115,6 +115,53 @@ TEST_F(InputDetailsTest, PathsMayHaveEqualsSigns) {
               HasSubstr("saved as DIR/rate=0.1/y=1.png\n"));
 }
 
+// Which blob is given does not depend on the files that exist.
+TEST_F(InputDetailsTest, TheNetDecidesWhereANameEnds) {
+  const auto write_sum = [&](const std::string& file, const Words& names) {
+    std::string text = "name: \"n\"", sum = "op { type: \"Sum\" output: \"z\" ";
+    for (const std::string& name : names) {
+      text += " external_input: \"" + name + "\"";
+      sum += " input: \"" + name + "\"";
+    }
+    dir_.Write(file, text + " external_output: \"z\" " + sum + " }");
+  };
+  write_sum("long.pbtxt", {"a=b"});
+  write_sum("short.pbtxt", {"a"});
+  write_sum("both.pbtxt", {"a", "a=b"});
+  Array("b=1", {1}, {70});
+  Array("1", {1}, {80});
+  Tensor seven(std::vector<int64_t>{1}, CPU);
+  seven.mutable_data<float>()[0] = 7;
+  WriteNpz(dir_.path("named.npz"), {{"a=b", seven}});
+  const auto values = [&](const std::string& net, const Words& inputs) {
+    Words words = {"run", "--predict-net", "DIR/" + net, "--json"};
+    for (const std::string& input : inputs) words.insert(words.end(), {"--input", input});
+    return JsonAt(Out(words), "/outputs/0/values");
+  };
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(dir_.path());
+  EXPECT_EQ(values("long.pbtxt", {"a=b=1"}), "[80]");
+  EXPECT_EQ(values("short.pbtxt", {"a=b=1"}), "[70]");
+  const ProgramResult result = Run({"run", "--predict-net", "DIR/both.pbtxt", "--input", "a=b=1"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(values("long.pbtxt", {"a=b=[5]"}), "[5]");
+  EXPECT_EQ(values("both.pbtxt", {"a=[5]", "DIR/named.npz"}), "[12]");
+  const std::string ambiguous =
+      "caffe2: option --input is \"a=b=1\", which gives blob \"a\" the value \"b=1\", or blob "
+      "\"a=b\" the value \"1\"; want another name for one of the blobs, or a .npz file, whose "
+      "arrays have the names of blobs\n";
+  for (const ProgramResult& there :
+       {result, Run({"run", "--predict-net", "DIR/both.pbtxt", "--input", "a=b=1"})}) {
+    EXPECT_EQ(there.code, 2);
+    EXPECT_EQ(there.err, ambiguous);
+  }
+  const ProgramResult image = Run(
+      {"run", "--predict-net", "DIR/both.pbtxt", "--input", "a=[5]", "--save-image", "a=b=c.png"});
+  EXPECT_EQ(image.code, 2);
+  EXPECT_THAT(image.err, HasSubstr("gives blob \"a\" the value \"b=c.png\", or blob \"a=b\" the "
+                                   "value \"c.png\"; want another name for one of the blobs\n"));
+}
+
 // --- numbers ---
 
 struct GivenNumbers {

@@ -114,7 +114,7 @@ TEST_F(RunProgramTest, RejectsBlobsThatWouldShareAFile) {
   EXPECT_THAT(result.err, HasSubstr("blobs \"a/b\" and \"a:b\" would both be saved as"));
 }
 
-TEST_F(RunProgramTest, SplitsInputAtTheLastEqualsSign) {
+TEST_F(RunProgramTest, SplitsInputsBehindTheNameOfABlob) {
   const std::string net = dir_.Write(
       "net.pbtxt", R"(op { type: "Copy" input: "a=b" output: "y" } external_input: "a=b")");
   const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--input", "a=b=2,2"});
