@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/c_api/caffe2rt.h"
@@ -186,6 +187,35 @@ TEST_F(LoadDetailsTest, MemoryThatARunLacksHasItsOwnCode) {
   EXPECT_EQ(caffe2rt_run(model_, &x, 1, &result), CAFFE2RT_OUT_OF_MEMORY);
   EXPECT_EQ(caffe2rt_run_within(model_, 100000, &x, 1, &result), CAFFE2RT_OUT_OF_MEMORY);
   EXPECT_EQ(result, nullptr);
+}
+
+// The same as of files: each net needs what the one before it made.
+TEST_F(LoadDetailsTest, InitNetsInMemoryRunInTheirOrder) {
+  const std::string inits[] = {
+      R"(op { type: "GivenTensorFill" output: "w"
+          arg { name: "shape" ints: 1 } arg { name: "values" floats: 2 } })",
+      R"(external_input: "w" op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
+      R"(external_input: "w" op { type: "Scale" input: "w" output: "b" arg { name: "scale" f: 2 } })"};
+  const std::string net = R"(external_input: ["x", "w", "b"] external_output: "y"
+      op { type: "Sum" input: ["x", "w", "b"] output: "y" })";
+  std::vector<caffe2rt_bytes> bytes;
+  for (const std::string& init : inits) bytes.push_back({init.data(), init.size()});
+  const caffe2rt_bytes net_bytes = {net.data(), net.size()};
+  const auto load = [&](size_t count) {
+    caffe2rt_free_model(model_);
+    return caffe2rt_load_from_memory(bytes.data(), count, &net_bytes, &options_, &model_);
+  };
+  ASSERT_EQ(load(3), CAFFE2RT_OK) << caffe2rt_last_error();
+  const int64_t dim = 1;
+  const float value = 1;
+  const caffe2rt_tensor x = {"x", CAFFE2RT_FLOAT, 1, &dim, &value, 4};
+  EXPECT_THAT(Run({x}), ElementsAre(61));  // 1 + 20 + 40
+  // As many as are counted: b is then an input.
+  ASSERT_EQ(load(2), CAFFE2RT_OK) << caffe2rt_last_error();
+  const caffe2rt_tensor b = {"b", CAFFE2RT_FLOAT, 1, &dim, &value, 4};
+  EXPECT_THAT(Run({x, b}), ElementsAre(22));
+  std::swap(bytes[0], bytes[2]);
+  EXPECT_NE(load(3), CAFFE2RT_OK) << "w is read before it is made";
 }
 
 // --- files ---

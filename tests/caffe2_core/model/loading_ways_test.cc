@@ -251,6 +251,51 @@ TEST_F(LoadingWaysTest, ModelsComputeTheSameInAWorkspaceAndAPredictor) {
   }
 }
 
+// Each net needs what the one before it made: w = [2, 3] becomes [20, 30], and b = [1, 1] + w.
+TEST_F(LoadingWaysTest, EveryInitNetRunsInItsOrder) {
+  const TempDir dir;
+  constexpr const char* kInits[] = {
+      R"(op { type: "GivenTensorFill" output: "w"
+          arg { name: "shape" ints: 1 ints: 2 } arg { name: "values" floats: 2 floats: 3 } })",
+      R"(external_input: "w" op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
+      R"(external_input: "w" op { type: "GivenTensorFill" output: "b"
+          arg { name: "shape" ints: 1 ints: 2 } arg { name: "values" floats: 1 floats: 1 } }
+          op { type: "Add" input: "b" input: "w" output: "b" })"};
+  const std::string net = R"(external_input: ["x", "b"] external_output: "y"
+      op { type: "Add" input: "x" input: "b" output: "y" })";
+  for (const bool binary : {false, true}) {
+    std::vector<std::string> bytes, files;
+    for (const char* init : kInits) {
+      bytes.push_back(binary ? BinaryOf(init) : init);
+      files.push_back(dir.Write("init" + std::to_string(files.size()), bytes.back()));
+    }
+    const std::string net_file = dir.Write("sum.pbtxt", net);
+    for (const bool in_memory : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "binary " << binary << ", in memory " << in_memory);
+      const auto load = [&] {
+        return in_memory ? LoadModelFromMemory({bytes.begin(), bytes.end()}, net, {})
+                         : LoadModel({.init_nets = files, .predict_net = net_file});
+      };
+      Model model = load();
+      EXPECT_EQ(model.init_nets.size(), 3u);
+      Workspace ws;
+      RunInitNets(&model, &ws);
+      Feed<float>(&ws, "x", {1, 2}, {1, 2});
+      ASSERT_TRUE(CreatePredictNet(model, &ws)->Run());
+      ExpectTensor<float>(ws, "y", {1, 2}, {22, 33});
+      Predictor predictor(load());
+      EXPECT_THAT(predictor.input_names(), ElementsAre("x"));
+      for (int run = 0; run < 2; ++run) {
+        Predictor::TensorMap outputs;
+        ASSERT_TRUE(
+            predictor(Predictor::TensorMap{{"x", ws.GetBlob("x")->Get<Tensor>()}}, &outputs));
+        const float* const y = outputs.at("y").data<float>();
+        EXPECT_EQ(std::vector<float>(y, y + 2), (std::vector<float>{22, 33}));
+      }
+    }
+  }
+}
+
 // The init nets as well, and nets in arguments. A device that a file names need not be there.
 TEST_F(LoadingWaysTest, TheCpuRunsEveryNetIfItIsAskedFor) {
   const std::string device = " device_option { device_type: 1 device_id: 2 } ";
