@@ -2,11 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
 namespace caffe2rt::test::net_types_test {
@@ -38,6 +47,42 @@ TEST(NetTypesTest, NamesTheRemedyForTooManyWorkers) {
   SetNumThreads(3);
   EXPECT_EQ(TooManyWorkers(net, "dag"), "");
   SetNumThreads(1);
+}
+
+// Creates nets on several threads, in a process that has not warned before. Nets without the problem
+// come first.
+[[noreturn]] void CreateNetsWithTooManyWorkers() {
+  std::mutex mutex;
+  std::vector<std::string> warnings;
+  SetLogThreshold(1);
+  SetLogSink([&](const LogEntry& entry) {
+    const std::lock_guard lock(mutex);
+    warnings.emplace_back(entry.text);
+  });
+  SetNumThreads(2);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([i] {
+      Workspace ws;
+      for (int workers = 1; workers <= 4; ++workers) {
+        NetDef net = ParseNet(R"(type: "dag" op { type: "ConstantFill" output: "x" })");
+        net.set_name(MakeString("n", i, " of ", workers));
+        net.set_num_workers(workers);
+        ws.CreateNet(net);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::lock_guard lock(mutex);
+  for (const std::string& warning : warnings) std::fprintf(stderr, "[%s]\n", warning.c_str());
+  std::exit(0);
+}
+
+TEST(NetTypesTest, WarnsOfTooManyWorkersOnceInAProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(CreateNetsWithTooManyWorkers(), ::testing::ExitedWithCode(0),
+              "^\\[net \"n[0-7] of 3\" asks for 3 workers and gets the 2 threads of the pool: "
+              "SetNumThreads or --threads sets their number\\]\n$");
 }
 
 TEST(NetTypesTest, AnExecutorReplacesBuiltinTypesOnly) {
