@@ -48,6 +48,45 @@ std::string Multiplying() {
   return R"(name: "bomb" network { name: "n" } execution_step { name: "top" )" + step + "}";
 }
 
+// An operator's own device goes before that of its net. Options that name no device, such as a
+// seed, leave it to the net.
+TEST(PlanDevicesTest, NetsOfAMissingDeviceRunOnTheCpu) {
+  Environment environment;
+  environment.HideCuda();
+  const TempDir dir;
+  const auto plan = [&](const char* net, const char* first, const char* second) {
+    return dir.Write("plan.pbtxt", MakeString(R"(name: "p" network { name: "n" )", net, R"(
+        op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 }
+             arg { name: "value" f: 3 } )",
+                                              first, R"( }
+        op { type: "Scale" input: "x" output: "y" arg { name: "scale" f: 2 } )",
+                                              second, R"( } }
+      execution_step { network: "n" })"));
+  };
+  constexpr const char *kCuda = "device_option { device_type: 1 }",
+                       *kCpu = "device_option { device_type: 0 }",
+                       *kSeed = "device_option { random_seed: 5 }";
+  const struct {
+    const char *net, *first, *second;
+    bool names_cuda;
+  } rows[] = {{kCuda, "", "", true},      {"", kCuda, "", true},   {"", "", kCuda, true},
+              {kCuda, kCpu, kSeed, true}, {kCpu, "", kCuda, true}, {kCpu, kSeed, "", false},
+              {"", kCpu, kSeed, false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(MakeString(row.net, " ", row.first, " ", row.second));
+    const std::string file = plan(row.net, row.first, row.second);
+    for (const std::string device : {"auto", "cpu"}) {
+      const ProgramResult result = RunCaffe2({"plan", file, "--device", device, "--fetch", "y"});
+      EXPECT_EQ(result.code, 0);
+      EXPECT_THAT(result.out, HasSubstr("y  float [2]\n  6 6\n"));
+      EXPECT_EQ(result.err, device == "auto" && row.names_cuda
+                                ? "caffe2: warning: plan \"p\" asks for CUDA, which is not "
+                                  "available: it runs on the CPU\n"
+                                : "");
+    }
+  }
+}
+
 class HostilePlanTest : public testing::Test {
  protected:
   // Runs the command, which must fail with a one-line error.
