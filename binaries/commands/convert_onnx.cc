@@ -1,5 +1,7 @@
 #include "binaries/commands/convert_onnx.h"
 
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 
@@ -17,9 +19,10 @@
 namespace caffe2rt {
 
 void ConvertToOnnx(const CommandLine& line, const std::string& path) {
-  if (!line.Has("output") || IsStandardStream(line.Text("output"))) {
-    throw UsageError("want --output FILE.onnx");
-  }
+  if (!line.Has("output")) throw UsageError("want --output FILE.onnx");
+  const std::string output = line.Text("output");
+  if (IsStandardStream(output) && isatty(STDOUT_FILENO) != 0)
+    throw UsageError("binary data are not written to a terminal; want --output FILE.onnx");
   const bool is_predictor = IsPredictorDatabase(path, DetectFileKind(path).kind);
   Model model = LoadModel({.init_nets = line.All("init-net"),
                            .predict_net = is_predictor ? "" : path,
@@ -36,8 +39,8 @@ void ConvertToOnnx(const CommandLine& line, const std::string& path) {
   const OnnxExport exported = ExportModel(
       model, *ws, {.input_shapes = CaffeImportOptionsOf(line).input_shapes, .opset = opset});
   PrintNotes(exported.notes);
-  for (const std::string& file : WriteOnnx(exported, line.Text("output"))) {
-    std::cout << OneLine(file) << "\n";
+  for (const std::string& file : WriteOnnx(exported, output)) {
+    if (!IsStandardStream(file)) std::cout << OneLine(file) << "\n";
   }
 }
 

@@ -3,10 +3,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/export/onnx_export.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
@@ -57,6 +59,10 @@ std::vector<std::string> WriteOnnx(const OnnxExport& model, const std::string& p
                                    int64_t max_inline_bytes) {
   onnx::ModelProto proto = model.model;
   const bool is_external = WeightBytes(model) > max_inline_bytes;
+  CAFFE_ENFORCE(
+      !is_external || !IsStandardStream(path), "the model has ",
+      ByteSizeText(static_cast<uint64_t>(WeightBytes(model))),
+      " of weights, which go into a second file: it cannot be written to standard output");
   const std::string data_path = path + ".data";
   std::unique_ptr<AtomicFile> data;
   if (is_external) data = std::make_unique<AtomicFile>(data_path);
