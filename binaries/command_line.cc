@@ -85,7 +85,7 @@ bool NamesFlag(const std::string& word) {
 
 [[noreturn]] void ThrowUnknownOption(const std::string& word, const std::vector<Option>& options) {
   const std::string given = word.substr(0, word.find('='));
-  Words known;
+  Words known = {"--help", "--help-all"};
   for (const Option& option : options) known.push_back(MakeString("--", option.name));
   for (const FlagInfo& flag : RegisteredFlags()) known.push_back("--" + flag.name);
   const std::string name(absl::StripPrefix(absl::StripPrefix(given, "-"), "-"));

@@ -18,8 +18,11 @@
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/inspect/gradient_check.h"
+#include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/model/model_file.h"
+#include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -132,6 +135,10 @@ bool Verify(const CommandLine& line, NetDef net, const std::string& path) {
     CAFFE_ENFORCE(ws.RunNetOnce(init), "net \"", init.name(), "\" failed");
   }
   FeedInputs(line, {&net}, &ws);
+  const std::vector<std::string> missing = UnfilledInputs(net, ws);
+  CAFFE_ENFORCE(missing.empty(), "net \"", net.name(),
+                "\": ", InputsNotGivenText(net, missing, {}, ShapesOfWorkspace(ws)),
+                "; want --input BLOB=VALUE, or --init-net FILE, for each");
   GradientCheckOptions options;
   options.wrt = line.All("wrt");
   const std::vector<CheckedGradient> checked = CheckGradients(net, line.All("loss"), options, &ws);

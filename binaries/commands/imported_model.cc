@@ -75,6 +75,7 @@ void CheckNetArgument(const CommandLine& line) {
   const bool is_named_so = path.ends_with(".prototxt") || path.ends_with(".caffemodel") ||
                            path.ends_with(".solverstate") || path.ends_with(".onnx");
   if (is_named_so || IsImportedNet(DetectFileKind(path).kind)) return;
+  CAFFE_ENFORCE(PathExists(path), "cannot open \"", path, "\": no such file");
   throw UsageError(
       "argument \"" + path +
       "\" is not a net of Caffe (prototxt) or a model of ONNX; want --predict-net FILE "

@@ -12,6 +12,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/model/packed_model.h"
 
 namespace caffe2rt {
@@ -71,6 +72,13 @@ int Pack(const CommandLine& line) {
   CheckPositional(line, files, files, has_net ? "one file to write" : "a net and a file to write");
   if (!line.Has("prepare")) CheckNotPrepared(line);
   const WeightStorage storage = StorageOf(line);
+  if (const std::string text = line.Text("weights");
+      !text.empty() && !IsStorage(text) && !PathExists(text)) {
+    throw UsageError("option --weights is \"" + text +
+                     "\", want f32, f16, int8 or the file of a "
+                     "caffemodel" +
+                     DidYouMean(text, kStorages));
+  }
   const std::string path = named ? line.Text("output") : line.positional().back();
   Model model = LoadModelForCPU(line, !IsStorage(line.Text("weights")));  // packed models run there
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);

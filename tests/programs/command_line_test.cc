@@ -81,6 +81,7 @@ TEST(CommandLineTest, RejectsWhatIsWrong) {
   };
   const Row rows[] = {
       {{"--nothing"}, "option --nothing is not known"},
+      {{"--help-al"}, "option --help-al is not known; did you mean --help-all?"},
       {{"--topp=1"}, "option --topp is not known; did you mean --top?"},
       {{"--test_flg", "1"}, "option --test_flg is not known; did you mean --test_flag?"},
       {{"--="}, "option -- is not known"},

@@ -244,12 +244,22 @@ TEST_F(WrongUseTest, OptionsThatNeedOrExcludeOthers) {
       {{"gradients", "--predict-net", "DIR/net.pbtxt", "--loss", "y"},
        2,
        "option --output is missing"},
+      {{"gradients", "--predict-net", "DIR/net.pbtxt", "--loss", "y", "--verify"},
+       1,
+       "net \"n\": input \"x\" was not given; want --input BLOB=VALUE, or --init-net FILE, for "
+       "each"},
+      {{"run", "DIR/absent.pb"}, 1, "cannot open \"DIR/absent.pb\": no such file"},
+      {{"bench", "absent"}, 1, "cannot open \"absent\": no such file"},
+      {{"pack", "--predict-net", "DIR/net.pbtxt", "DIR/n.c2", "--weights", "int4"},
+       2,
+       "option --weights is \"int4\", want f32, f16, int8 or the file of a caffemodel; did you "
+       "mean "
+       "int8?"},
       {{"convert", "DIR/net.pbtxt", "--to", "onnx"}, 2, "want --output FILE.onnx"},
       {{"convert", "DIR/x.npy", "--output", "DIR/a.foo"},
        2,
-       "option --output is \"DIR/a.foo\", whose name states no format; want --to npy, npz, "
-       "tensorprotos, minidb, "
-       "leveldb or lmdb"},
+       "option --output is \"DIR/a.foo\", whose name states no format; want --to text, npy, "
+       "npz, tensorprotos, minidb, leveldb or lmdb"},
       {{"convert", "DIR/x.npy", "--to", "npy"},
        2,
        "tensors are converted to a file; want --output FILE"},
