@@ -116,7 +116,7 @@ TEST_F(RareEffectsTest, PackPreparesTheNetForOtherImages) {
     dir_.Write("init.pbtxt", init);
     const ProgramResult packed = pack("x=DIR/a.npy");
     EXPECT_EQ(packed.code, 0) << packed.err;
-    EXPECT_THAT(packed.out, HasSubstr(" prepared forms"));
+    EXPECT_THAT(packed.out, HasSubstr(" prepared form"));
     EXPECT_THAT(Out({"inspect", "DIR/n.c2pack"}), HasSubstr("with a prepared net of 2 operators"));
     EXPECT_EQ(Values({"--predict-net", "DIR/n.c2pack", "--input", "x=DIR/b.npy"}), "[-12,-23]");
     EXPECT_EQ(Values({"--predict-net", "DIR/n.c2pack", "--image", "x=DIR/b.npy"}), "[-12,-23]");
