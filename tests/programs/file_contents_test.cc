@@ -351,7 +351,7 @@ net "cv", 2 operators
   EXPECT_THAT(Out(words), ContainsRegex("^DIR/ready.c2: 2 tensors, [0-9]+ prepared forms?\n$"));
   EXPECT_THAT(Out({"inspect", "DIR/ready.c2"}),
               ContainsRegex("2 tensors, 2\\.3 KiB(; prepared for [a-z0-9]+: [1-9][0-9]* forms?, "
-                            "[0-9.]+ [KM]?i?B)?; with a prepared net of [12] operators "
+                            "[0-9.]+ [KM]?i?B)?; with a prepared net of [12] operators? "
                             "\\(caffe2rt .*, threads 1\\)\n"));
   // The packed weights are those of the model.
   EXPECT_THAT(Memory({"--input", "x=1,8,20,20"}, "DIR/plain.c2"),
