@@ -102,8 +102,8 @@ class ImageSaver {
   struct Target {
     std::string blob, file;
   };
-  // Finds the targets among the blobs of the net and others that exist. THROWS UsageError if a value
-  // can name two of them.
+  // Finds the targets among the blobs of the net and others that exist. THROWS UsageError if a
+  // value can name two of them.
   void FindTargets(const std::set<std::string>& blobs);
   // What FindTargets found.
   const std::vector<Target>& targets() const { return targets_; }

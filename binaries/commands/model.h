@@ -70,8 +70,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
                                  Workspace* ws, bool for_onnx = false);
 
 // Splits the value BLOB=VALUE of an option. Both may contain equals signs: BLOB ends before the one
-// that makes it the name of one of `blobs`, or before the first one if none does. Returns nullopt if
-// there is no equals sign behind a name. THROWS UsageError if several make it a name.
+// that makes it the name of one of `blobs`, or before the first one if none does. Returns nullopt
+// if there is no equals sign behind a name. THROWS UsageError if several make it a name.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(
     const std::string& option, const std::string& text, const std::set<std::string>& blobs);
 // Splits NAME=VALUE at the last equals sign, for values that have none, such as numbers.

@@ -144,7 +144,8 @@ caffe2rt::TypeMeta CheckTensor(const std::string& name, const caffe2rt_tensor& t
 
 caffe2rt::ShapeMap ShapesOf(const caffe2rt_load_options& options) {
   Require(options.num_input_shapes == 0 || options.input_shapes != nullptr,
-          "options->input_shapes is null, want ", caffe2rt::CountText(options.num_input_shapes, "tensor"));
+          "options->input_shapes is null, want ",
+          caffe2rt::CountText(options.num_input_shapes, "tensor"));
   caffe2rt::ShapeMap shapes;
   for (size_t i = 0; i < options.num_input_shapes; ++i) {
     const caffe2rt_tensor& tensor = options.input_shapes[i];

@@ -55,8 +55,8 @@ OnnxExport ExportOnnx(const NetDef& net, const OnnxExportOptions& options);
 
 // Writes the model. If its weights have more than `max_inline_bytes`, they go into a second file beside
 // it, named `path` and ".data", where each begins at a multiple of 4 KiB. Each file is complete or
-// untouched; the model is written last. Standard output takes a model of one file only. Returns the files that were written. THROWS for failures of the
-// file system.
+// untouched; the model is written last. Standard output takes a model of one file only. Returns the
+// files that were written. THROWS for failures of the file system.
 std::vector<std::string> WriteOnnx(const OnnxExport& model, const std::string& path,
                                    int64_t max_inline_bytes = int64_t{2000} << 20);
 

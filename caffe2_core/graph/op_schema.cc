@@ -298,7 +298,6 @@ int OpSchema::CalculateOutput(int num_inputs) const {
 }
 
 bool OpSchema::VerifyCounts(const OperatorDef& def, std::string* why) const {
-  std::string& reason = *why;
   const int in = def.input_size(), out = def.output_size();
   const auto range = [](int min, int max) {
     return min == max         ? MakeString(min)
@@ -306,25 +305,24 @@ bool OpSchema::VerifyCounts(const OperatorDef& def, std::string* why) const {
                               : MakeString(min, " to ", max);
   };
   if (in < min_input_ || in > max_input_ || !inputs_allowed_(in)) {
-    reason =
-        MakeString("it has ", CountText(in, "input"), ", want ", range(min_input_, max_input_));
+    *why = MakeString("it has ", CountText(in, "input"), ", want ", range(min_input_, max_input_));
     return false;
   }
   if (out < min_output_ || out > max_output_ || !outputs_allowed_(out)) {
-    reason =
+    *why =
         MakeString("it has ", CountText(out, "output"), ", want ", range(min_output_, max_output_));
     return false;
   }
   if (!both_allowed_(in, out)) {
-    reason = MakeString("it has ", CountText(in, "input"), " and ", CountText(out, "output"),
-                        ", which is not an allowed combination");
+    *why = MakeString("it has ", CountText(in, "input"), " and ", CountText(out, "output"),
+                      ", which is not an allowed combination");
     return false;
   }
   if (output_calculator_) {
     const int want = CalculateOutput(in);
     if (want != kCannotComputeNumOutputs && want != out) {
-      reason = MakeString("it has ", CountText(out, "output"), ", want ", want, " for ",
-                          CountText(in, "input"));
+      *why = MakeString("it has ", CountText(out, "output"), ", want ", want, " for ",
+                        CountText(in, "input"));
       return false;
     }
   }

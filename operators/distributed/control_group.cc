@@ -19,10 +19,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMonitorPeriod{50};
-// Ranks that are lost together are named together: what the monitor could read within kSettle of the
-// first loss. It may get to it late, so that threads wait for it, but not longer than kLatestSettle.
-constexpr milliseconds kSettle{50};
-constexpr milliseconds kLatestSettle{5000};
+// Ranks that are lost together are named together: what the monitor could read within kSettle of
+// the first loss. Threads wait for a monitor that is late, up to kLatestSettle.
+constexpr milliseconds kSettle{50}, kLatestSettle{5000};
 // How long to wait for the monitor to find out why the engine failed.
 constexpr milliseconds kEngineGrace{1500};
 constexpr milliseconds kLeavePatience{1000};
@@ -130,11 +129,7 @@ void ControlGroup::Monitor() {
     milliseconds period = kMonitorPeriod;
     {
       const MutexLock lock(mutex_);
-      if (failure_ && !settled_) {
-        const auto left =
-            std::chrono::ceil<milliseconds>(failed_at_ + kSettle - ControlClock::now());
-        period = std::clamp(left, milliseconds(0), kMonitorPeriod);
-      }
+      if (failure_ && !settled_) period = kSettle / 10;
       for (int rank = 0; rank < options_.size; ++rank) {
         if (rank == self_ || peers_[static_cast<size_t>(rank)]->closed) continue;
         waited.push_back({peers_[static_cast<size_t>(rank)]->fd.get(), POLLIN, 0});

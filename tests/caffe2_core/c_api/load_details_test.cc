@@ -194,8 +194,10 @@ TEST_F(LoadDetailsTest, InitNetsInMemoryRunInTheirOrder) {
   const std::string inits[] = {
       R"(op { type: "GivenTensorFill" output: "w"
           arg { name: "shape" ints: 1 } arg { name: "values" floats: 2 } })",
-      R"(external_input: "w" op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
-      R"(external_input: "w" op { type: "Scale" input: "w" output: "b" arg { name: "scale" f: 2 } })"};
+      R"(external_input: "w"
+          op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
+      R"(external_input: "w"
+          op { type: "Scale" input: "w" output: "b" arg { name: "scale" f: 2 } })"};
   const std::string net = R"(external_input: ["x", "w", "b"] external_output: "y"
       op { type: "Sum" input: ["x", "w", "b"] output: "y" })";
   std::vector<caffe2rt_bytes> bytes;

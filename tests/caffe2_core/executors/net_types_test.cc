@@ -49,8 +49,8 @@ TEST(NetTypesTest, NamesTheRemedyForTooManyWorkers) {
   SetNumThreads(1);
 }
 
-// Creates nets on several threads, in a process that has not warned before. Nets without the problem
-// come first.
+// Creates nets on several threads, in a process that has not warned before. Nets without the
+// problem come first.
 [[noreturn]] void CreateNetsWithTooManyWorkers() {
   std::mutex mutex;
   std::vector<std::string> warnings;

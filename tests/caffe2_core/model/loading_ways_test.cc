@@ -257,7 +257,8 @@ TEST_F(LoadingWaysTest, EveryInitNetRunsInItsOrder) {
   constexpr const char* kInits[] = {
       R"(op { type: "GivenTensorFill" output: "w"
           arg { name: "shape" ints: 1 ints: 2 } arg { name: "values" floats: 2 floats: 3 } })",
-      R"(external_input: "w" op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
+      R"(external_input: "w"
+          op { type: "Scale" input: "w" output: "w" arg { name: "scale" f: 10 } })",
       R"(external_input: "w" op { type: "GivenTensorFill" output: "b"
           arg { name: "shape" ints: 1 ints: 2 } arg { name: "values" floats: 1 floats: 1 } }
           op { type: "Add" input: "b" input: "w" output: "b" })"};
