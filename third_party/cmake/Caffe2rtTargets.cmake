@@ -90,8 +90,8 @@ endif()
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-munroll-only-small-loops CAFFE2RT_UNROLL_ONLY_SMALL_LOOPS)
 
-# caffe2rt_folder(KIND [APART] [UNOPTIMIZED_IF_SANITIZED]): what the sources of the current folder are, which decides their options.
-# Each folder with sources of the library states it.
+# caffe2rt_folder(KIND [APART] [CHECK_ALIGNMENT] [UNOPTIMIZED_IF_SANITIZED]): what the sources of the current folder are, which
+# decides their options. Each folder with sources of the library states it.
 #
 #   PASSES    code that runs once for each net, on containers of the standard library: -O1
 #   HOST      code without arithmetic, which -O3 would not make faster, in an eighth more time: -O2
@@ -102,9 +102,11 @@ check_cxx_compiler_flag(-munroll-only-small-loops CAFFE2RT_UNROLL_ONLY_SMALL_LOO
 #
 # APART: a release build compiles the sources one at a time, because what the optimizer inlines into vector code depends on the
 # size of the whole. UNOPTIMIZED_IF_SANITIZED: the kernels of hundreds of functions and types, also those for CUDA, which take a
-# third of the compiler's time without the optimizer.
+# third of the compiler's time without the optimizer. CHECK_ALIGNMENT: code that makes numbers of the bytes of files. Only there and
+# in the kernels for CUDA, which load vectors, does UBSAN check the alignment of each access, which would take up to a third of the
+# compiler's time.
 function(caffe2rt_folder kind)
-  cmake_parse_arguments(arg "APART;UNOPTIMIZED_IF_SANITIZED" "" "" ${ARGN})
+  cmake_parse_arguments(arg "APART;CHECK_ALIGNMENT;UNOPTIMIZED_IF_SANITIZED" "" "" ${ARGN})
   set(options)
   if(CMAKE_BUILD_TYPE STREQUAL Release)
     set(gnu 0)
@@ -124,9 +126,10 @@ function(caffe2rt_folder kind)
     endif()
   endif()
   if(NOT kind MATCHES "^(PASSES|HOST|LOOPS|KERNELS)$" OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "caffe2rt_folder(${kind} ${ARGN}), want PASSES, HOST, LOOPS or KERNELS, and APART or UNOPTIMIZED_IF_SANITIZED")
+    message(FATAL_ERROR "caffe2rt_folder(${kind} ${ARGN}), want PASSES, HOST, LOOPS or KERNELS, and APART, "
+                        "CHECK_ALIGNMENT or UNOPTIMIZED_IF_SANITIZED")
   endif()
-  if(kind STREQUAL PASSES AND CAFFE2RT_SANITIZE MATCHES undefined)
+  if(CAFFE2RT_SANITIZE MATCHES undefined AND NOT arg_CHECK_ALIGNMENT)
     list(APPEND options -fno-sanitize=alignment)
   endif()
   if(NOT kind STREQUAL KERNELS AND CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
