@@ -116,7 +116,7 @@ TEST_F(HostilePlanTest, MultiplyingThreadsAreRejected) {
 }
 
 // Checks that look at every net again for every step take minutes.
-constexpr int kManySteps = kHasAddressSanitizer ? 2000 : 10000;
+const int kManySteps = kHasAddressSanitizer ? 2000 : 10000;
 
 TEST_F(HostilePlanTest, ManyStepsAndNetsAreCheckedQuickly) {
   std::string ops, steps;

@@ -5,7 +5,7 @@
 #   caffe2rt_source_options("-f...;-f..." a.cc)     options for some of them
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
 #   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [APART]
-#                [THREADS] [THREAD_TESTS filter])   a GoogleTest program and its tests
+#                [INSTRUMENTED] [THREADS] [THREAD_TESTS filter])   a GoogleTest program and its tests
 #   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
 #   caffe2rt_fast_to_sanitize(target)               compiles a target without the optimiser in a sanitizer build
 #   caffe2rt_program_code(target)                   the same, and with -O1 in a release build
@@ -325,28 +325,44 @@ if(CAFFE2RT_SANITIZE MATCHES thread)
   set(CAFFE2RT_THREAD_TESTS_ONLY ON)
 endif()
 
+# CI compiles the test programs of the folders for which tests/CMakeLists.txt sets CAFFE2RT_PLAIN_FOLDER without the address sanitizer,
+# by the command of a release build, whose objects ccache has. The library, the programs, and the helpers in tests/support are
+# instrumented: what is not checked are accesses by the code of these tests itself.
+option(CAFFE2RT_PLAIN_TESTS "Compile tests of operators and programs without the address sanitizer" OFF)
+function(caffe2rt_plain_test name)
+  if(CAFFE2RT_PLAIN_TESTS AND CAFFE2RT_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "${CAFFE2RT_LAUNCHER};--plain" CAFFE2RT_PLAIN _plain)
+  endif()
+endfunction()
+
 # The first test program precompiles the headers that all share, the others take them from it.
 function(caffe2rt_test_headers name)
   if(NOT CAFFE2RT_PCH)
     return()
   endif()
-  get_property(owner GLOBAL PROPERTY caffe2rt_test_headers_owner)
+  get_property(plain TARGET ${name} PROPERTY CAFFE2RT_PLAIN)
+  set(owner_property caffe2rt_test_headers_owner${plain})
+  get_property(owner GLOBAL PROPERTY ${owner_property})
   if(owner)
     target_precompile_headers(${name} REUSE_FROM ${owner})
   else()
     target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>
       <tests/support/operator_test.h>)
-    set_property(GLOBAL PROPERTY caffe2rt_test_headers_owner ${name})
+    set_property(GLOBAL PROPERTY ${owner_property} ${name})
   endif()
 endfunction()
 
 # With CAFFE2RT_WHOLE_TEST_PROGRAMS, a program is one test of ctest; programs with a COST come first, so that none of them runs
 # alone at the end. APART: each of its tests is one of ctest, which shows those that skip for want of models; not under
-# sanitizers. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake among LIBS). THREAD_TESTS is a
-# GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
+# sanitizers. INSTRUMENTED: no plain test (above), because a macro of the sanitizers changes its code, as that of all that includes
+# caffe2_core/base/simd.h. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake among LIBS). THREAD_TESTS
+# is a GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
 function(caffe2rt_test name)
-  cmake_parse_arguments(arg "APART;THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "APART;INSTRUMENTED;THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  if(CAFFE2RT_PLAIN_FOLDER AND NOT arg_INSTRUMENTED)
+    caffe2rt_plain_test(${name})
+  endif()
   caffe2rt_test_headers(${name})
   target_link_libraries(${name} PRIVATE caffe2rt_tested caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
   set(properties)

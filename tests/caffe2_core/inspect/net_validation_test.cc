@@ -256,10 +256,10 @@ TEST(NetValidationTest, MakesNoOperatorsOfMuchData) {
 }
 
 TEST(NetValidationTest, EndsOnManyBrokenOperators) {
-  constexpr int kBroken = kHasAddressSanitizer ? 200 : 2000;
+  const int broken = kHasAddressSanitizer ? 200 : 2000;
   NetDef net = ParseNet(R"(op { type: "ChecksInConstructor" arg { name: "rows" i: 0 } })");
   for (int i = 0; i < 200; ++i) *net.mutable_op(0)->add_arg() = MakeArgument(MakeString("a", i), i);
-  for (int i = 0; i < kBroken; ++i) *net.add_op() = net.op(0);
+  for (int i = 0; i < broken; ++i) *net.add_op() = net.op(0);
   EXPECT_FALSE(ValidateNet(net).empty());
 }
 

@@ -13,6 +13,7 @@
 
 #include "tests/support/file_calls.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/sanitizers.h"
 
 namespace caffe2rt::save_kill_test {
 namespace {
@@ -122,12 +123,9 @@ class SaveKillTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(SaveKillTest, LeavesTheOldStateOrTheNewOne) {
-#ifdef CAFFE2RT_SANITIZED
-  constexpr size_t kStride = 10;
-#else
-  constexpr size_t kStride = 2;
-#endif
-  const size_t stride = std::getenv("CAFFE2_TEST_ALL_KILLS") != nullptr ? 1 : kStride;
+  const bool forks_slowly = test::kHasAddressSanitizer || test::kHasThreadSanitizer;
+  const bool all = std::getenv("CAFFE2_TEST_ALL_KILLS") != nullptr;
+  const size_t stride = all ? 1 : forks_slowly ? 10 : 2;
   size_t first = 0, kills = 0, in_place = 0;
   for (const char* op : {"Save", "Checkpoint"}) {
     const std::vector<Interruption> points = Points(op);
