@@ -352,13 +352,43 @@ function(caffe2rt_test_headers name)
   endif()
 endfunction()
 
+# Sets `result` to the sources without those whose tests `filter` leaves out: they have tests, and none of the words before the
+# filter's minus sign.
+function(caffe2rt_selected_sources result filter)
+  string(REGEX REPLACE "-.*" "" selected "${filter}")
+  string(REGEX MATCHALL "[A-Za-z0-9_]+" words "${selected}")
+  set(kept)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE file)
+    set(keep ON)
+    if(words AND source MATCHES "_test\\.cc$")
+      file(READ ${file} text)
+      set(keep OFF)
+      foreach(word IN LISTS words)
+        string(FIND "${text}" "${word}" position)
+        if(NOT position EQUAL -1)
+          set(keep ON)
+        endif()
+      endforeach()
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    endif()
+    if(keep)
+      list(APPEND kept ${source})
+    endif()
+  endforeach()
+  set(${result} ${kept} PARENT_SCOPE)
+endfunction()
+
 # With CAFFE2RT_WHOLE_TEST_PROGRAMS, a program is one test of ctest; programs with a COST come first, so that none of them runs
 # alone at the end. APART: each of its tests is one of ctest, which shows those that skip for want of models; not under
 # sanitizers. INSTRUMENTED: no plain test (above), because a macro of the sanitizers changes its code, as that of all that includes
 # caffe2_core/base/simd.h. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake among LIBS). THREAD_TESTS
-# is a GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
+# is a GoogleTest filter: the thread sanitizer's tree compiles and runs only these tests of the program.
 function(caffe2rt_test name)
   cmake_parse_arguments(arg "APART;INSTRUMENTED;THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(CAFFE2RT_THREAD_TESTS_ONLY AND arg_THREAD_TESTS)
+    caffe2rt_selected_sources(arg_SOURCES "${arg_THREAD_TESTS}" ${arg_SOURCES})
+  endif()
   add_executable(${name} ${arg_SOURCES})
   if(CAFFE2RT_PLAIN_FOLDER AND NOT arg_INSTRUMENTED)
     caffe2rt_plain_test(${name})
