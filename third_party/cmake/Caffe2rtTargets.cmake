@@ -383,7 +383,7 @@ endfunction()
 # alone at the end. APART: each of its tests is one of ctest, which shows those that skip for want of models; not under
 # sanitizers. INSTRUMENTED: no plain test (above), because a macro of the sanitizers changes its code, as that of all that includes
 # caffe2_core/base/simd.h. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake among LIBS). THREAD_TESTS
-# is a GoogleTest filter: the thread sanitizer's tree compiles and runs only these tests of the program.
+# is a GoogleTest filter: the thread sanitizer's tree compiles and runs only these tests of the program, where others start no threads.
 function(caffe2rt_test name)
   cmake_parse_arguments(arg "APART;INSTRUMENTED;THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
   if(CAFFE2RT_THREAD_TESTS_ONLY AND arg_THREAD_TESTS)
