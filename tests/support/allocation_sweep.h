@@ -5,8 +5,8 @@
 //
 //   Sweep([&] { return On<NetDef>(std::make_shared<NetDef>(), act, verify); });
 //
-// By default every seventh n is tried; CAFFE2_TEST_ALLOCATION_STRIDE=1 tries each one. A test
-// program adds failing_new.cc to its sources.
+// By default every seventh n is tried, with sanitizers, where that takes long, every 13th;
+// CAFFE2_TEST_ALLOCATION_STRIDE=1 tries each one. A test program adds failing_new.cc to its sources.
 //
 // Exceptions, all inside other libraries (failing_new.cc suppresses the leaks):
 //
@@ -67,8 +67,13 @@ class LeaksAllowed {
 };
 
 inline int64_t Stride() {
+#ifdef CAFFE2RT_SANITIZED
+  constexpr int kStride = 13;
+#else
+  constexpr int kStride = 7;
+#endif
   const char* text = std::getenv("CAFFE2_TEST_ALLOCATION_STRIDE");
-  return text != nullptr ? std::max(1, std::atoi(text)) : 7;
+  return text != nullptr ? std::max(1, std::atoi(text)) : kStride;
 }
 
 // Makes allocations of tensor memory fail too; they do not use operator new.
