@@ -93,7 +93,8 @@ check_cxx_compiler_flag(-munroll-only-small-loops CAFFE2RT_UNROLL_ONLY_SMALL_LOO
 # caffe2rt_folder(KIND [APART] [CHECK_ALIGNMENT] [UNOPTIMIZED_IF_SANITIZED]): what the sources of the current folder are, which
 # decides their options. Each folder with sources of the library states it.
 #
-#   PASSES    code that runs once for each net, on containers of the standard library: -O1
+#   PASSES    code that runs once for each net, on containers of the standard library: -O1. The build with the thread sanitizer,
+#             whose tests are few, does not optimize it
 #   HOST      code without arithmetic, which -O3 would not make faster, in an eighth more time: -O2
 #   LOOPS     -O3. A short loop takes a quarter more time if it is not aligned, by chance of what is linked before it. Sanitizer
 #             builds are not optimized, which takes half of the compiler's time
@@ -140,7 +141,7 @@ function(caffe2rt_folder kind)
     # The precompiled headers were made with the optimizer, which clang takes for a difference in the language.
     set(unoptimized -O0 -Xclang -fno-validate-pch)
   endif()
-  if(kind STREQUAL LOOPS OR arg_UNOPTIMIZED_IF_SANITIZED)
+  if(kind STREQUAL LOOPS OR arg_UNOPTIMIZED_IF_SANITIZED OR (kind STREQUAL PASSES AND CAFFE2RT_THREAD_TESTS_ONLY))
     list(APPEND options ${unoptimized})
   endif()
   if(arg_UNOPTIMIZED_IF_SANITIZED)
