@@ -1,6 +1,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/inspect/net_validation.h"
+#include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/small_stack.h"
 
