@@ -447,9 +447,7 @@ TEST(DevicesProgramTest, PrintsWhyAnEngineOfCollectivesIsMissing) {
 }
 
 TEST(ProgramTest, RejectsFilesForCommandsWithoutAny) {
-  for (const char* name : {"run", "bench", "devices"}) {
-    EXPECT_EQ(RunCaffe2({name, "stray"}).code, 2) << name;
-  }
+  EXPECT_EQ(RunCaffe2({"devices", "stray"}).code, 2);
   for (const char* name : {"plan", "check", "inspect", "convert"})
     EXPECT_EQ(RunCaffe2({name}).code, 2) << name;
 }

@@ -58,7 +58,7 @@ TEST_F(OutputsTogetherTest, EachDrawingFoldsWhatRepeats) {
 
 TEST_F(OutputsTogetherTest, EachWrittenNetHasTheFormatOfItsName) {
   const std::pair<const char*, bool> names[] = {
-      {"a.pbtxt", true}, {"b.prototxt", true}, {"c.pb", false}, {"d.txt", false}, {"e", false}};
+      {"a.pbtxt", true}, {"b.prototxt", true}, {"c.pb", false}, {"d.txt", true}, {"e", false}};
   for (size_t i = 0; i < std::size(names); ++i) {
     const auto& [init, init_is_text] = names[i];
     const auto& [predict, predict_is_text] = names[(i + 2) % std::size(names)];
@@ -78,7 +78,7 @@ TEST_F(OutputsTogetherTest, AFileOnStandardOutputIsAlone) {
   const ProgramResult net =
       Run(Model({"quantize"}, {"--input", "x=DIR/x.npy", "--output-predict-net", "-"}));
   EXPECT_EQ(net.code, 0);
-  EXPECT_THAT(net.err, HasSubstr("operators have ranges, measured on 1 example\n"));
+  EXPECT_THAT(net.err, HasSubstr("operator has ranges, measured on 1 example\n"));
   dir_.Write("q.pb", net.out);
   EXPECT_EQ(LoadNet(dir_.path("q.pb")).op(0).type(), "Conv");
   for (const Words& output : {Words{"-"}, Words{"--output", "-"}, Words{"-o", "-"}}) {

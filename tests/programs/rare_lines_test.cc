@@ -69,7 +69,7 @@ TEST_F(RareLinesTest, TenColumnsAndTwentyRowsArePrintedWhole) {
   EXPECT_EQ(Matrix(1, 11), "y  float [1, 11]\n " + Repeated(" 7", 10) + " ...\n");
   EXPECT_EQ(Matrix(1, 9), "y  float [1, 9]\n " + Repeated(" 7", 9) + "\n");
   EXPECT_EQ(Matrix(20, 1), "y  float [20, 1]\n" + Repeated("  7\n", 20));
-  EXPECT_EQ(Matrix(21, 1), "y  float [21, 1]\n" + Repeated("  7\n", 20) + "  ... 1 more rows\n");
+  EXPECT_EQ(Matrix(21, 1), "y  float [21, 1]\n" + Repeated("  7\n", 20) + "  ... 1 more row\n");
   EXPECT_EQ(Matrix(23, 12), "y  float [23, 12]\n" +
                                 Repeated(" " + Repeated(" 7", 10) + " ...\n", 20) +
                                 "  ... 3 more rows\n");

@@ -128,7 +128,7 @@ TEST_F(WrittenNetsTest, BlobsThatAreKeptStay) {
   EXPECT_EQ(operators({"--keep", "z", "--keep", "y"}), 2);
   EXPECT_EQ(operators({"--keep", "z"}), 1);
   for (const auto& [name, text] :
-       {std::pair("a.pbtxt", true), {"a.prototxt", true}, {"a.pb", false}, {"a.txt", false}}) {
+       {std::pair("a.pbtxt", true), {"a.prototxt", true}, {"a.txt", true}, {"a.pb", false}}) {
     EXPECT_EQ(operators({}, name), 1);
     EXPECT_EQ(IsText(name), text) << name;
   }
@@ -186,13 +186,13 @@ TEST_F(WrittenNetsTest, GradientsOfSeveralLossesAreAdded) {
   EXPECT_EQ(Net("o.pbtxt").external_output_size(), 3);
 }
 
-TEST_F(WrittenNetsTest, ANetWithGradientsHasTheFormatOfItsFile) {
+TEST_F(WrittenNetsTest, ANetWithGradientsHasTheFormatOfItsNameOrFile) {
   dir_.Write("net.pbtxt", kGather);
   Out({"convert", "DIR/net.pbtxt", "--to", "binary", "--output", "DIR/net.pb"});
   for (const auto& [from, text] : {std::pair("DIR/net.pbtxt", true), {"DIR/net.pb", false}}) {
-    for (const char* to : {"a.pb", "a.pbtxt"}) {
+    for (const auto& [to, want] : {std::pair("a", text), {"a.pb", false}, {"a.pbtxt", true}}) {
       Out({"gradients", "--predict-net", from, "--loss", "loss", "--output", "DIR/"s + to});
-      EXPECT_EQ(IsText(to), text) << from << " " << to;
+      EXPECT_EQ(IsText(to), want) << from << " " << to;
     }
   }
 }

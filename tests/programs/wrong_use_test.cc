@@ -350,7 +350,7 @@ TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
         "DIR/b.pb"},
        2,
        "--predictor is given: only models in --init-net and --predict-net files can be optimized "
-       "to files"},
+       "to files; caffe2 convert DB --output FOLDER writes such files"},
       {{"convert", net, "DIR/out.pb"},
        2,
        "argument \"DIR/out.pb\" is unexpected; want --output (-o) before the name of the output"},
