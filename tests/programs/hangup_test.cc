@@ -247,7 +247,7 @@ TEST_F(QuantizeReportTest, StatesNoiseAccuracyAndLayers) {
   EXPECT_TRUE(text.starts_with(head + "int8, filters of 8 bits: ")) << text;
   EXPECT_TRUE(text.ends_with("\nrun it with --precision int8, or auto\n"));
   EXPECT_THAT(text, ContainsRegex("\nint8, pair-limited filters: (signal to noise equal, 0 of 1 "
-                                  "layers in int8, 0 in bf16|.*not.*|.*lacks.*|.*needs.*)\n"));
+                                  "layer in int8, 0 in bf16|.*not.*|.*lacks.*|.*needs.*)\n"));
   EXPECT_THAT(text, ContainsRegex("\nbf16: (signal to noise equal, 0 of 1 layer in int8, 0 in "
                                   "bf16|not measured, the processor does not multiply it)\n"));
   const std::string labelled = Quantize({"--calibrate", "DIR/x.npz", "--labels", "DIR/labels"});

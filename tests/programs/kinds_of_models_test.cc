@@ -219,9 +219,9 @@ TEST_F(KindsOfModelsTest, NetsOfAPredictorAreWrittenWithItsParameters) {
   for (const char* form : {"binary", "text"}) {
     SCOPED_TRACE(form);
     const std::string end = form == std::string("text") ? ".pbtxt" : ".pb";
-    EXPECT_EQ(Out({"convert", "DIR/k.minidb", "--to", form, "--output", "DIR/nets"}),
-              "DIR/nets/init_net" + end + ": 1 operators\nDIR/nets/predict_net" + end +
-                  ": 1 operators\n");
+    EXPECT_EQ(
+        Out({"convert", "DIR/k.minidb", "--to", form, "--output", "DIR/nets"}),
+        "DIR/nets/init_net" + end + ": 1 operator\nDIR/nets/predict_net" + end + ": 1 operator\n");
     const Words nets = {"--init-net", "DIR/nets/init_net" + end, "--predict-net",
                         "DIR/nets/predict_net" + end};
     EXPECT_EQ(values(nets), kValues);
