@@ -259,10 +259,10 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
                    "inputs.size() <= external_input_size");
-  std::vector<std::pair<size_t, const Tensor*>> values;
+  Instances::InputValues* const values = shared_->EmptyValues();
   for (size_t i = 0; i < inputs.size(); ++i) {
     CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
-    values.emplace_back(i, inputs[i]);
+    values->emplace_back(i, inputs[i]);
   }
   shared_->SetOwnInputs(values);
   Instances::Instance* const instance = shared_->Own();
@@ -277,10 +277,10 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
 
 bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
-  std::vector<std::pair<size_t, const Tensor*>> values;
+  Instances::InputValues* const values = shared_->EmptyValues();
   for (const auto& [name, tensor] : inputs) {
     CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
-    values.emplace_back(shared_->InputIndex(name), tensor);
+    values->emplace_back(shared_->InputIndex(name), tensor);
   }
   shared_->SetOwnInputs(values);
   return run({}, outputs);
@@ -290,8 +290,9 @@ bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) t
 
 bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
-  std::vector<std::pair<size_t, const Tensor*>> values;
-  for (const auto& [name, tensor] : inputs) values.emplace_back(shared_->InputIndex(name), &tensor);
+  Instances::InputValues* const values = shared_->EmptyValues();
+  for (const auto& [name, tensor] : inputs)
+    values->emplace_back(shared_->InputIndex(name), &tensor);
   shared_->SetOwnInputs(values);
   return run({}, outputs);
 } catch (const std::bad_alloc&) {

@@ -26,6 +26,11 @@ class Predictor::Instances {
   // One net with its own activations.
   struct Instance {
     explicit Instance(const Workspace* weights) : ws(weights) {}
+    // Whether the next run writes the memory of the value.
+    bool Overwrites(const Tensor& value) const;
+    // Whether the value is the tensor of another input than i, which may be an output, too.
+    bool IsOtherInput(const Tensor* value, size_t i) const;
+
     Workspace ws;
     std::vector<Blob*> inputs;
     std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
@@ -80,8 +85,13 @@ class Predictor::Instances {
   Instance* Acquire();
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
-  // Sets inputs of the instance Own(), by their positions. They may be results of its last run.
-  void SetOwnInputs(const std::vector<std::pair<size_t, const Tensor*>>& inputs);
+  // Values for inputs, by their positions. EmptyValues returns a list that keeps its memory, so that
+  // calls do not allocate. Not thread safe, as Own().
+  using InputValues = std::vector<std::pair<size_t, const Tensor*>>;
+  InputValues* EmptyValues();
+  // Sets inputs of the instance Own(). The values may be results of its last run; the pointers to
+  // those that the next run overwrites are replaced.
+  void SetOwnInputs(InputValues* values);
   // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;
   // Call it before the net runs if instance->misplaced: lets the instance run its net with copies
@@ -146,6 +156,8 @@ class Predictor::Instances {
   std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
   std::unique_ptr<Instance> own_;
+  InputValues own_values_;                           // of EmptyValues
+  std::vector<Tensor> own_copies_;                   // of SetOwnInputs, empty between calls
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
   std::atomic<uint64_t> runs_{0};                    // of all instances, for their random numbers
   std::atomic<int> waiting_{0};                      // threads that found no instance; see Release

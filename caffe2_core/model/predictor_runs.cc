@@ -24,10 +24,17 @@ bool IsSoleUser(const Tensor& tensor) {
   return second.use_count() == 2;
 }
 
-// Whether the tensor shares memory with one that the net writes.
-bool IsWritten(const Tensor& value, const std::vector<std::shared_ptr<const Blob>>& written) {
+}  // namespace
+
+// An output that shares the memory of an input that the net only reads, as that of Alias does, is not
+// written.
+bool Predictor::Instances::Instance::Overwrites(const Tensor& value) const {
   const MemoryRange range = RangeOf(value.storage().get());
   if (range.empty()) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* const input = FindTensor(*inputs[i]);
+    if (!input_written[i] && input != nullptr && input->storage() == value.storage()) return false;
+  }
   return std::any_of(written.begin(), written.end(), [&](const std::shared_ptr<const Blob>& blob) {
     const Tensor* const tensor = FindTensor(*blob);
     const MemoryRange other = RangeOf(tensor == nullptr ? nullptr : tensor->storage().get());
@@ -35,7 +42,12 @@ bool IsWritten(const Tensor& value, const std::vector<std::shared_ptr<const Blob
   });
 }
 
-}  // namespace
+bool Predictor::Instances::Instance::IsOtherInput(const Tensor* value, size_t i) const {
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (k != i && FindTensor(*inputs[k]) == value) return true;
+  }
+  return false;
+}
 
 void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& value) {
   CAFFE_ENFORCE(value.IsShaped(), "input ", i, " (\"", input_names[i], "\") has no shape");
@@ -51,18 +63,24 @@ void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& 
     instance->misplaced = true;
 }
 
+Predictor::Instances::InputValues* Predictor::Instances::EmptyValues() {
+  own_values_.clear();
+  return &own_values_;
+}
+
 // A result of the last run is in memory that the next run overwrites, or already SetInput.
-void Predictor::Instances::SetOwnInputs(
-    const std::vector<std::pair<size_t, const Tensor*>>& inputs) {
+void Predictor::Instances::SetOwnInputs(InputValues* values) {
   Instance* const instance = Own();
-  std::vector<std::optional<Tensor>> copies;
-  for (const auto& [i, value] : inputs) {
-    copies.emplace_back();
-    if (IsWritten(*value, instance->written)) copies.back() = value->Clone();
+  own_copies_.clear();  // of a call that failed
+  for (auto& [i, value] : *values) {
+    const bool written = instance->Overwrites(*value);
+    if (!written && !instance->IsOtherInput(value, i)) continue;
+    own_copies_.reserve(values->size());  // the pointers stay valid
+    own_copies_.push_back(written ? value->Clone() : *value);
+    value = &own_copies_.back();
   }
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    SetInput(instance, inputs[k].first, copies[k].has_value() ? *copies[k] : *inputs[k].second);
-  }
+  for (const auto& [i, value] : *values) SetInput(instance, i, *value);
+  own_copies_.clear();  // the inputs alone hold them
 }
 
 size_t Predictor::Instances::InputIndex(const std::string& name) const {

@@ -13,6 +13,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/waiting.h"
 #include "tests/caffe2_core/model/predictor_nets.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/refusals.h"
 
@@ -20,6 +21,7 @@ namespace caffe2rt::test::predictor_calls_test {
 namespace {
 
 using ::testing::ElementsAre;
+using std::string_literals::operator""s;
 
 using Results = std::map<std::string, std::vector<float>>;
 
@@ -167,6 +169,42 @@ TEST(PredictorCallsTest, PointersMayBeInputsOfTheNextRun) {
   swaps.run({out.at(1), out.at(0)}, &out);
   EXPECT_THAT(Values(*out.at(0)), ElementsAre(2));
   EXPECT_THAT(Values(*out.at(1)), ElementsAre(1));
+  // Outputs that are the inputs themselves.
+  Predictor passes(NetDef(), ParseNet(R"(name: "p"
+      op { type: "Sub" input: "a" input: "b" output: "y" } external_input: "a" external_input: "b"
+      external_output: "a" external_output: "b" external_output: "y")"));
+  passes.run({&a, &b}, &out);
+  for (const float difference : {1.f, -1.f}) {
+    passes.run({out.at(1), out.at(0)}, &out);
+    EXPECT_THAT(Values(*out.at(2)), ElementsAre(difference));
+  }
+}
+
+// Also where an output shares the memory of an input, as that of Alias does.
+TEST(PredictorCallsTest, WarmRunsWithPointersDoNotAllocate) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "the build counts no allocations";
+  for (const char* type : {"Relu", "Alias"}) {
+    SCOPED_TRACE(type);
+    Predictor predictor(NetDef(), ParseNet(R"(name: "n" external_input: "x" external_output: "y"
+        external_output: "z" op { type: ")"s +
+                                           type + R"(" input: "x" output: "y" }
+        op { type: "Negative" input: "y" output: "z" })"));
+    Tensor x = Vector({1, 2, 3});
+    const Predictor::TensorVector list = {&x};
+    const Predictor::TensorPointerMap pointers = {{"x", &x}};
+    const Predictor::TensorMap map = {{"x", x}};
+    Predictor::TensorVector out;
+    const std::function<void()> calls[] = {[&] { predictor.run(list, &out); },
+                                           [&] { predictor.run_map(pointers, &out); },
+                                           [&] { predictor.run_map(map, &out); }};
+    for (const auto& call : calls) {
+      for (int warm = 0; warm < 3; ++warm) call();
+      const AllocationCounter counter;
+      call();
+      EXPECT_EQ(counter.Counts().allocations, 0);
+      EXPECT_THAT(Values(*out.at(1)), ElementsAre(-1, -2, -3));
+    }
+  }
 }
 
 // Without Cancel, the reader would wait for ever. The instance of the overloads with pointers is another one.
