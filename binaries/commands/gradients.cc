@@ -196,26 +196,27 @@ const Command& GradientsCommand() {
           "line_train.pbtxt\n"
           "  caffe2 gradients --predict-net binaries/demo/line.pbtxt --loss loss --verify \\\n"
           "    --input x=2,1 --input w=1,1 --input b=1 --input target=2,1\n",
-      .options =
-          {{"predict-net", "FILE", "", "the net, text or binary"},
-           {"loss", "BLOB", "", "blob to differentiate; may be repeated", true},
-           {"wrt", "BLOB", "",
-            "compute only what the gradient of this blob needs, and make it an output; may "
-            "be repeated (default: the gradients of all blobs)",
-            true},
-           {"output", "FILE", "",
-            "file to write: text if it ends in .pbtxt, binary if in .pb, else in the format of the "
-            "net's file"},
-           {"verify", "", "",
-            "compare the gradients of the net's inputs with difference quotients; fail if "
-            "they differ"},
-           {"init-net", "FILE", "", "with --verify: net that fills inputs; may be repeated", true},
-           {"input", "BLOB=VALUE", "",
-            "with --verify: FILE, d0,d1,... (random) or numbers; may be repeated", true},
-           {"cast", "[BLOB=]TYPE", "", "with --verify: convert the elements of arrays", true, true},
-           {"seed", "N", "1", "with --verify: seed of random inputs", false, true},
-           {"module", "FILE.so", "", "module with operators; may be repeated", true},
-           kJsonOption},
+      .options = {{"predict-net", "FILE", "", "the net, text or binary"},
+                  {"loss", "BLOB", "", "blob to differentiate; may be repeated", true},
+                  {"wrt", "BLOB", "",
+                   "compute only what the gradient of this blob needs, and make it an output; may "
+                   "be repeated (default: the gradients of all blobs)",
+                   true},
+                  {"output", "FILE", "",
+                   "file to write: text if it ends in .pbtxt, .prototxt or .txt, binary if in .pb, "
+                   "else in the format of the net's file"},
+                  {"verify", "", "",
+                   "compare the gradients of the net's inputs with difference quotients; fail if "
+                   "they differ"},
+                  {"init-net", "FILE", "", "with --verify: net that fills inputs; may be repeated",
+                   true},
+                  {"input", "BLOB=VALUE", "",
+                   "with --verify: FILE, d0,d1,... (random) or numbers; may be repeated", true},
+                  {"cast", "[BLOB=]TYPE", "", "with --verify: convert the elements of arrays", true,
+                   true},
+                  {"seed", "N", "1", "with --verify: seed of random inputs", false, true},
+                  {"module", "FILE.so", "", "module with operators; may be repeated", true},
+                  kJsonOption},
       .run = Gradients};
   return command;
 }

@@ -173,7 +173,7 @@ const Command& OptimizeCommand() {
           {ModelOptions(),
            InputOptions(),
            {{"output-init-net", "FILE", "",
-             "init net to write; text if it ends in .pbtxt, else binary"},
+             "init net to write; text if it ends in .pbtxt, .prototxt or .txt, else binary"},
             {"output-predict-net", "FILE", "", "net to write, likewise"},
             {"keep", "BLOB", "", "blob to keep besides the outputs; may be repeated", true}},
            {OptimizeOption("without-pass"),

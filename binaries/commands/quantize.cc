@@ -302,7 +302,8 @@ const Command& QuantizeCommand() {
              "names "
              "of inputs and one example in each row"},
             {"output-predict-net", "FILE", "",
-             "net to write, the same with ranges; text if it ends in .pbtxt, else binary"},
+             "net to write, the same with ranges; text if it ends in .pbtxt, .prototxt or .txt, "
+             "else binary"},
             {"labels", "FILE", "",
              "the classes of the examples, to measure accuracy: on each line a number, or the name "
              "of "

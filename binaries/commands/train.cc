@@ -283,7 +283,8 @@ const Command& TrainCommand() {
              "(data,label)",
              false, true},
             {"write-plan", "FILE", "",
-             "write the plan of the training instead of running it (text if FILE ends in .pbtxt)"},
+             "write the plan of the training instead of running it (text if FILE ends in .pbtxt, "
+             ".prototxt or .txt)"},
             {"plan-for-caffe2", "", "", "with --write-plan: a plan that Caffe2 itself can run",
              false, true},
             {"device", "NAME", "cpu", "device of the nets, e.g. cuda:0"},
