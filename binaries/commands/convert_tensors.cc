@@ -57,7 +57,7 @@ TensorFormat FormatOf(const CommandLine& line) {
 }  // namespace
 
 bool NamesTensorFormat(const std::string& path) {
-  return FormatOfName(path).has_value() || path.ends_with(".pb") || path.ends_with(".pbtxt");
+  return FormatOfName(path).has_value() || path.ends_with(".pb") || NamesTextFormat(path);
 }
 
 bool ConvertsTensors(const CommandLine& line, FileKind kind) {

@@ -238,6 +238,17 @@ TEST_F(KindsOfModelsTest, NetsOfAPredictorAreWrittenWithItsParameters) {
   const ProgramResult nowhere = Run({"convert", "DIR/k.minidb"});
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_EQ(nowhere.err, "caffe2: want --output FOLDER for init_net.pb and predict_net.pb\n");
+  // Names of files of tensors, which have no strings.
+  for (const char* name : {"w.pb", "w.pbtxt", "w.prototxt", "w.txt"}) {
+    SCOPED_TRACE(name);
+    const ProgramResult tensors =
+        Run({"convert", "DIR/k.minidb", "--output", std::string("DIR/") + name});
+    EXPECT_EQ(tensors.code, 1);
+    EXPECT_EQ(tensors.err,
+              "caffe2: blob \"!!META_NET_DEF\" is a string, which TensorProtos cannot hold; want a "
+              "database\n");
+    EXPECT_FALSE(std::filesystem::exists(dir_.path(name)));
+  }
 }
 
 }  // namespace
