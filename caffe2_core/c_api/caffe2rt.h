@@ -203,9 +203,9 @@ caffe2rt_status caffe2rt_run_within(caffe2rt_model* model, int64_t limit_ms,
                                     const caffe2rt_tensor* inputs, size_t num_inputs,
                                     caffe2rt_result** result);
 
-// Stops the calls of caffe2rt_run with this model that are in progress on other threads: no operator
-// starts any more, and these calls return CAFFE2RT_CANCELLED. Later calls are not affected. Since
-// version 2.
+// Stops the calls of caffe2rt_run with this model that are in progress on other threads, also those
+// that wait for a free instance: no operator starts any more, and these calls return
+// CAFFE2RT_CANCELLED. Later calls are not affected. Since version 2.
 caffe2rt_status caffe2rt_cancel(caffe2rt_model* model);
 
 // The number of tensors in a result: caffe2rt_num_outputs of the model, or 0 for null.

@@ -26,8 +26,8 @@ bool IsSoleUser(const Tensor& tensor) {
 
 }  // namespace
 
-// An output that shares the memory of an input that the net only reads, as that of Alias does, is not
-// written.
+// An output that shares the memory of an input that the net only reads, as that of Alias does, is
+// not written.
 bool Predictor::Instances::Instance::Overwrites(const Tensor& value) const {
   const MemoryRange range = RangeOf(value.storage().get());
   if (range.empty()) return false;
