@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/support/temp_dir.h"
 
@@ -25,6 +27,21 @@ std::string WithExif(const std::string& jpeg, const std::string& exif) {
   const size_t size = content.size() + 2;
   return jpeg.substr(0, 2) + "\xff\xe1" + static_cast<char>(size >> 8) +
          static_cast<char>(size & 255) + content + jpeg.substr(2);
+}
+
+// A chunk of a PNG with its checksum, the CRC-32 of its type and data.
+std::string Chunk(const std::string& type, const std::string& data) {
+  uint32_t crc = 0xffffffff;
+  for (const char byte : type + data) {
+    crc ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc % 2 != 0 ? 0xedb88320 : 0);
+  }
+  const auto number = [](uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 255);
+    return bytes;
+  };
+  return number(static_cast<uint32_t>(data.size())) + type + data + number(~crc);
 }
 
 // 16x8 pixels, two blocks of JPEG, so that the colours stay apart: red on the left, blue on the
@@ -66,6 +83,77 @@ TEST(ImageOrientationTest, PlacesRowsAndColumnsAsExifStates) {
     std::vector<uint8_t> values;
     for (size_t i = 0; i < upright.rgb.size(); i += 3) values.push_back(upright.rgb[i]);
     EXPECT_EQ(values, c.upright) << c.orientation;
+  }
+}
+
+// The grey values of the image that a file of 2x3 squares shows, by the definition of the tag: 6
+// means that row 0 is at the right and column 0 at the top.
+struct Upright {
+  int orientation, columns;
+  std::vector<int> values;
+};
+const std::vector<Upright> kUpright = {
+    {1, 2, {0, 40, 80, 120, 160, 200}}, {2, 2, {40, 0, 120, 80, 200, 160}},
+    {3, 2, {200, 160, 120, 80, 40, 0}}, {4, 2, {160, 200, 80, 120, 0, 40}},
+    {5, 3, {0, 80, 160, 40, 120, 200}}, {6, 3, {160, 80, 0, 200, 120, 40}},
+    {7, 3, {200, 120, 40, 160, 80, 0}}, {8, 3, {40, 120, 200, 0, 80, 160}},
+};
+
+// `columns` squares beside each other, of side x side pixels each.
+Image Squares(const std::vector<int>& values, int columns, int side) {
+  const int rows = static_cast<int>(values.size()) / columns;
+  Image image{.width = columns * side, .height = rows * side, .rgb = {}};
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) {
+      const int value = values[static_cast<size_t>(y / side * columns + x / side)];
+      image.rgb.insert(image.rgb.end(), 3, static_cast<uint8_t>(value));
+    }
+  }
+  return image;
+}
+
+// Expects that the bytes, and a file of them, show the image; each value may differ by `tolerance`.
+void ExpectShows(const std::string& bytes, const Image& want, int tolerance) {
+  const TempDir dir;
+  AtomicFile file(dir.path("image"));
+  file.Write(bytes);
+  file.Commit();
+  for (const Image& image : {DecodeImage(bytes, "image"), LoadImage(dir.path("image"))}) {
+    EXPECT_EQ(image.width, want.width);
+    EXPECT_EQ(image.height, want.height);
+    ASSERT_EQ(image.rgb.size(), want.rgb.size());
+    for (size_t i = 0; i < want.rgb.size(); ++i) {
+      ASSERT_NEAR(image.rgb[i], want.rgb[i], tolerance) << "byte " << i;
+    }
+  }
+}
+
+TEST(ImageOrientationTest, ShowsEveryPixelOfAPngUpright) {
+  const TempDir dir;
+  SavePng(dir.path("a.png"), Squares(kUpright[0].values, 2, 1));
+  const std::string png = ReadWholeFile(dir.path("a.png"));
+  constexpr size_t kFirst = 8 + 25, kEndBytes = 12;  // behind IHDR, and IEND
+  for (const Upright& upright : kUpright) {
+    for (const bool little_endian : {false, true}) {
+      for (const size_t at : {kFirst, png.size() - kEndBytes}) {
+        SCOPED_TRACE(testing::Message() << upright.orientation << " at " << at);
+        const std::string chunk = Chunk("eXIf", Exif(upright.orientation, little_endian));
+        ExpectShows(png.substr(0, at) + chunk + png.substr(at),
+                    Squares(upright.values, upright.columns, 1), 0);
+      }
+    }
+  }
+}
+
+// Squares as large as the blocks of a JPEG.
+TEST(ImageOrientationTest, ShowsEveryPixelOfAJpegUpright) {
+  const std::string jpeg = JpegOf(Squares(kUpright[0].values, 2, 8));
+  for (const Upright& upright : kUpright) {
+    for (const bool little_endian : {false, true}) {
+      SCOPED_TRACE(upright.orientation);
+      ExpectShows(WithExif(jpeg, Exif(upright.orientation, little_endian)),
+                  Squares(upright.values, upright.columns, 8), 4);
+    }
   }
 }
 
