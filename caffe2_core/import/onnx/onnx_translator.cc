@@ -21,8 +21,8 @@ constexpr int kMaxDepth = 64;  // of graphs in graphs, and functions in function
 constexpr size_t kMaxListed = 100;
 // Nodes in functions that call functions, and in bodies of loops, are translated more than once.
 constexpr int64_t kMaxInnerNodes = int64_t{1} << 16;
-// Elements that are computed here. What goes beyond is left to operators.
-constexpr int64_t kMaxFolded = int64_t{1} << 24;
+// Elements that are computed here, in all worlds. What goes beyond is left to operators.
+constexpr int64_t kMaxFolded = int64_t{1} << 26;
 
 std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -231,7 +231,10 @@ OnnxNodeData OnnxTranslator::DataOf(const onnx::NodeProto& node, const OnnxScope
 bool OnnxTranslator::Fold(OnnxNode* node) {
   OnnxFolded folded;
   if (folded_ > kMaxFolded || !FoldOnnxNode(node, &folded)) return false;
-  folded_ += static_cast<int64_t>(folded.content->size());
+  for (size_t world = 0; world < kOnnxWorlds; ++world) {
+    folded_ += static_cast<int64_t>(folded.content->ints[world].size() +
+                                    folded.content->reals[world].size());
+  }
   if (folded.IsFixed()) {
     node->Forward(0, nets_.Constant(node->data().name + "/value", folded.dims[0], folded.type,
                                     folded.content));

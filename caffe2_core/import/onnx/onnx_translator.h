@@ -61,7 +61,7 @@ class OnnxTranslator {
   OnnxScope* scope_ = nullptr;
   int depth_ = 0;
   int64_t inner_nodes_ = 0;  // translated in functions, branches and bodies
-  int64_t folded_ = 0;       // elements computed here
+  int64_t folded_ = 0;       // elements computed here, in all worlds
 };
 
 // The domains of a model or function with their versions; "ai.onnx" becomes "".
