@@ -54,10 +54,12 @@ bool AddsDimension(const GroupFusion& groups, const std::vector<uint32_t>& group
   return false;
 }
 
-// Whether the value has rank 1 or more in every run that succeeds.
+// Whether the value has rank 1 or more in every run that succeeds. Follows few operators, because many
+// groups may follow the same ones.
 bool HasDimension(const GroupFusion& groups, GroupFusion::Value value) {
+  constexpr int kMostFollowed = 64;
   const NetValues& values = groups.values();
-  while (values.writer(value) != GroupFusion::kNone) {
+  for (int i = 0; i < kMostFollowed && values.writer(value) != GroupFusion::kNone; ++i) {
     const uint32_t writer = values.writer(value);
     if (!values.is_plain(writer) || values.output(writer, 0) != value) return false;
     const OperatorTraits& traits = TraitsOf(groups.op(writer).type());
