@@ -7,7 +7,6 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
@@ -105,7 +104,7 @@ class Inference {
       }
       const std::string text =
           MakeString("Invalid shape inference for operator ", op.type(), " Expected ",
-                     CountText(op.output_size(), "output"), ", but got ", out.size());
+                     op.output_size(), " outputs, but got ", out.size());
       CAFFE_ENFORCE(keep_going_, text);
       result->problem = text;
       result->failed = true;
