@@ -54,8 +54,8 @@ bool AddsDimension(const GroupFusion& groups, const std::vector<uint32_t>& group
   return false;
 }
 
-// Whether the value has rank 1 or more in every run that succeeds. Follows few operators, because many
-// groups may follow the same ones.
+// Whether the value has rank 1 or more in every run that succeeds. Follows few operators, because
+// many groups may follow the same ones.
 bool HasDimension(const GroupFusion& groups, GroupFusion::Value value) {
   constexpr int kMostFollowed = 64;
   const NetValues& values = groups.values();

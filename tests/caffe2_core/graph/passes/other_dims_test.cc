@@ -275,6 +275,10 @@ TEST_F(OtherDimsTest, GeluOfLayersAcceptsWhatItsNetAccepts) {
                                    Op("Mul", "u one", "x"), Op("SumElements", "u", "x")}) {
     CompareAll(FuseGelu, other + gelu, u, 6);
   }
+  // A layer that is far away is not looked for: many Gelus may have the same operators before them.
+  std::string far = Op("FC", "u v b2", "x");
+  for (int i = 0; i < 70; ++i) far += Op("Tanh", "x", "x");
+  CompareAll(FuseGelu, far + gelu, {{"u", {{2, 3}}}}, 76);
 }
 
 TEST_F(OtherDimsTest, LayerNormAcceptsWhatItsNetAccepts) {
