@@ -105,7 +105,8 @@ TEST(FillRunsTest, BoundsAreTwoOrNone) {
               "arg { name: 'max' f: 9 }");
       },
       "argument max is set and input 2 gives it too: remove one");
-  ExpectThrows([&] { RunOp(&ws, "type: 'Float16UniformFill' input: 'x' output: 'y'"); }, "inputs");
+  ExpectThrows([&] { RunOp(&ws, "type: 'Float16UniformFill' input: 'x' output: 'y'"); },
+               "1 input,");
   ExpectThrows(
       [&] { RunOp(&ws, "type: 'Float16UniformFill' output: 'y' arg { name: 'min' f: 1 }"); },
       "argument min, want less than argument max");
