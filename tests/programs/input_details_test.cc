@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "caffe2_core/io/image.h"
@@ -211,6 +212,26 @@ TEST_F(InputDetailsTest, NumbersAreConvertedToEachType) {
   EXPECT_EQ(types({"int32", "x=int64"}), "int64");
   EXPECT_EQ(types({"x=int64", "int32"}), "int32");
   EXPECT_EQ(types({"x=int64", "z=int32"}), "int64");
+}
+
+// A tensor without elements gets the type too, whatever it had before.
+TEST_F(InputDetailsTest, EmptyInputsAreConvertedToEachType) {
+  Tensor floats(std::vector<int64_t>{0, 3}, CPU), integers(std::vector<int64_t>{2, 0}, CPU);
+  floats.mutable_data<float>();
+  integers.mutable_data<int64_t>();
+  WriteNpy(dir_.path("float.npy"), floats);
+  WriteNpy(dir_.path("int64.npy"), integers);
+  for (const char* type : {"float", "double", "int32", "int64", "uint8", "int8", "int16", "uint16",
+                           "bool", "uint32", "uint64", "bfloat16"}) {
+    for (const auto& [input, cast, shape] : {std::tuple("[]", "x=", "[0]"),
+                                             {"DIR/float.npy", "", "[0, 3]"},
+                                             {"DIR/int64.npy", "x=", "[2, 0]"}}) {
+      const std::string json = Out({"run", "--predict-net", "DIR/copy.pbtxt", "--input",
+                                    "x="s + input, "--cast", cast + ""s + type, "--json"});
+      EXPECT_EQ(JsonAt(json, "/inputs/0/type"), "\""s + type + " " + shape + "\"") << json;
+      EXPECT_EQ(JsonAt(json, "/outputs/0/type"), "\""s + type + "\"") << json;
+    }
+  }
 }
 
 // --- names ---
