@@ -79,7 +79,7 @@ TEST_F(ShapeInferenceTest, GivesNothingWhenAnOperatorCannotWork) {
 
 TEST_F(ShapeInferenceTest, ThrowsOnTheWrongNumberOfShapes) {
   ExpectThrows([&] { Infer(R"(op { type: "TestTwoShapes" input: "x" output: "y" })", &shapes_); },
-               "Invalid shape inference for operator TestTwoShapes Expected 1 output, but got 2");
+               "Invalid shape inference for operator TestTwoShapes Expected 1 outputs, but got 2");
 }
 
 TEST_F(ShapeInferenceTest, SumGivesItsUnknownInputsTheKnownShape) {
@@ -249,9 +249,9 @@ TEST_F(ShapeInferenceTest, AStatedReasonIsNoFailure) {
   const std::string wrong = "0.0: [2, 3] -> ? !Invalid shape inference for operator Test";
   EXPECT_EQ(lines("TestStatedReason", "a"), "0.0: [2, 3] -> [2, 3]");
   EXPECT_EQ(lines("TestStatedReason", ""), "0.0: [2, 3] -> ? it depends on values");
-  EXPECT_EQ(lines("TestStatedReason", "ab"), wrong + "StatedReason Expected 1 output, but got 2");
-  EXPECT_EQ(lines("TestNoReason", ""), wrong + "NoReason Expected 1 output, but got 0");
-  EXPECT_EQ(lines("TestNoReason", "ab"), wrong + "NoReason Expected 1 output, but got 2");
+  EXPECT_EQ(lines("TestStatedReason", "ab"), wrong + "StatedReason Expected 1 outputs, but got 2");
+  EXPECT_EQ(lines("TestNoReason", ""), wrong + "NoReason Expected 1 outputs, but got 0");
+  EXPECT_EQ(lines("TestNoReason", "ab"), wrong + "NoReason Expected 1 outputs, but got 2");
   // The operators behind it go on.
   const NetDef net = ParseNet(R"(op { type: "TestStatedReason" input: "x" output: "y" }
                                  op { type: "Relu" input: "x" output: "z" })");
