@@ -29,12 +29,12 @@ const std::vector<NaiveAxis>& OddAxes() {
 
 // All heights, with some depths and widths.
 std::vector<std::vector<NaiveAxis>> ThreeOddAxes() {
-  const std::vector<NaiveAxis> depths = {
-      {1, 1, 1, 0, 0}, {2, 2, 1, 0, 0}, {4, 3, 2, 1, 1}, {3, 1, 2, 0, 0}};
+  const std::vector<NaiveAxis> depths = {{1, 1, 1, 0, 0}, {4, 3, 2, 1, 1}, {3, 1, 2, 0, 0}};
   const std::vector<NaiveAxis> widths = {
-      {1, 1, 1, 0, 0},   {4, 4, 1, 0, 0},
-      {5, 2, 2, 0, 0},   {20, 3, 2, 1, 1},  // whole vectors and a rest
-      {19, 2, 17, 1, 0},                    // windows far apart
+      {1, 1, 1, 0, 0},
+      {5, 2, 2, 0, 0},
+      {20, 3, 2, 1, 1},   // whole vectors and a rest
+      {19, 2, 17, 1, 0},  // windows far apart
   };
   std::vector<std::vector<NaiveAxis>> all;
   for (const NaiveAxis& depth : depths) {
