@@ -20,16 +20,7 @@ namespace caffe2rt {
 namespace {
 
 const char* FillFor(const std::string& blob, const Tensor& tensor) {
-  static const std::pair<TypeMeta, const char*> fills[] = {
-      {TypeMeta::Make<float>(), "GivenTensorFill"},
-      {TypeMeta::Make<bool>(), "GivenTensorBoolFill"},
-      {TypeMeta::Make<int16_t>(), "GivenTensorInt16Fill"},
-      {TypeMeta::Make<int32_t>(), "GivenTensorIntFill"},
-      {TypeMeta::Make<int64_t>(), "GivenTensorInt64Fill"},
-      {TypeMeta::Make<uint8_t>(), "GivenTensorByteStringToUInt8Fill"}};
-  for (const auto& [type, fill] : fills) {
-    if (tensor.meta() == type) return fill;
-  }
+  if (const char* const fill = GivenFillOf(tensor.meta())) return fill;
   CAFFE_THROW("parameter \"", blob, "\" has elements of type ", tensor.meta().name(),
               ", which no init net can fill");
 }

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/overwritten_memory.h"
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/random_access_input.h"
 
 namespace caffe2rt {
@@ -25,7 +27,8 @@ struct Row {
   TypeMeta elements;
 };
 
-const Row* FindRow(const std::string& type) {
+// For each type of elements the usual operator comes first.
+std::span<const Row> Rows() {
   static const Row rows[] = {
       {"GivenTensorFill", kFloats, TypeMeta::Make<float>()},
       {"GivenTensorDoubleFill", kFloats, TypeMeta::Make<double>()},
@@ -37,7 +40,11 @@ const Row* FindRow(const std::string& type) {
       {"Int8GivenTensorFill", kString, TypeMeta::Make<uint8_t>()},
       {"Int8GivenIntTensorFill", kInts, TypeMeta::Make<int32_t>()},
   };
-  for (const Row& row : rows) {
+  return rows;
+}
+
+const Row* FindRow(const std::string& type) {
+  for (const Row& row : Rows()) {
     if (type == row.type) return &row;
   }
   return nullptr;
@@ -189,6 +196,14 @@ bool DecodeBytes(int64_t end, WireCursor* at, Tensor* values) {
 }  // namespace
 
 bool DependsOnDtype(const std::string& type) { return type == "GivenTensorFill"; }
+
+const char* GivenFillOf(TypeMeta elements) {
+  if (elements == TypeMeta::Make<double>()) return nullptr;
+  for (const Row& row : Rows()) {
+    if (elements == row.elements) return row.type;
+  }
+  return nullptr;
+}
 
 bool DecodeGivenValues(const std::string& type, int64_t end, WireCursor* at, Tensor* values) {
   const Row* row = FindRow(type);

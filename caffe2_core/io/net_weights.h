@@ -45,5 +45,9 @@ std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view byte
 // Moves the weights back into the operators' arguments and frees them.
 void RestoreWeights(NetWithWeights* net);
 
+// The type of the operator whose argument `values` holds elements of this type exactly, or null. There
+// is none for double, whose list is of floats.
+const char* GivenFillOf(TypeMeta elements);
+
 }  // namespace caffe2rt
 #pragma GCC visibility pop
