@@ -64,17 +64,21 @@ Workspace::~Workspace() {
   nets_.clear();
 }
 
-std::shared_ptr<Blob> Workspace::FindLocked(const std::string& name) const {
-  if (const auto it = blobs_.find(name); it != blobs_.end()) return it->second;
-  if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
-    return it->second.first->FindBlob(it->second.second);
-  }
-  return shared_ != nullptr ? shared_->FindBlob(name) : nullptr;
-}
-
 std::shared_ptr<Blob> Workspace::FindBlob(const std::string& name) const {
-  const ReaderLock lock(mutex_);
-  return FindLocked(name);
+  const Workspace* next = shared_;
+  const std::string* wanted = &name;
+  std::string target;
+  {
+    const ReaderLock lock(mutex_);
+    if (const auto it = blobs_.find(name); it != blobs_.end()) return it->second;
+    if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
+      next = it->second.first;
+      target = it->second.second;
+      wanted = &target;
+    }
+  }
+  // Without the lock: workspaces may forward names to each other.
+  return next != nullptr ? next->FindBlob(*wanted) : nullptr;
 }
 
 std::vector<std::string> Workspace::LocalBlobs() const try {
@@ -118,8 +122,9 @@ Blob* Workspace::GetBlob(const std::string& name) {
 }
 
 Blob* Workspace::CreateBlob(const std::string& name) try {
+  if (const std::shared_ptr<Blob> found = FindBlob(name)) return found.get();
   const WriterLock lock(mutex_);
-  if (const std::shared_ptr<Blob> found = FindLocked(name)) return found.get();
+  if (const auto it = blobs_.find(name); it != blobs_.end()) return it->second.get();
   if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
     CAFFE_THROW("blob \"", name, "\" is forwarded to \"", it->second.second,
                 "\", which no longer exists in the parent workspace");
@@ -157,11 +162,12 @@ bool Workspace::RemoveBlob(const std::string& name) {
 }
 
 Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) try {
+  const bool is_visible = HasBlob(to);
   const WriterLock lock(mutex_);
   const auto it = blobs_.find(from);
   CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from,
                 "\": it is not in the workspace");
-  CAFFE_ENFORCE(FindLocked(to) == nullptr, "cannot rename blob \"", from, "\" to \"", to,
+  CAFFE_ENFORCE(!is_visible && !blobs_.contains(to), "cannot rename blob \"", from, "\" to \"", to,
                 "\": that name is taken");
   Blob* const blob = (blobs_[to] = it->second).get();
   blobs_.erase(it);
@@ -213,15 +219,13 @@ void Workspace::AddBlobMapping(const Workspace* parent,
 
 void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try {
   for (const std::string& name : names) {
-    std::shared_ptr<Blob> source;
     {
       const ReaderLock lock(mutex_);
-      const auto it = forwarded_.find(name);
-      if (it == forwarded_.end()) continue;
-      source = it->second.first->FindBlob(it->second.second);
-      CAFFE_ENFORCE(source != nullptr && source->IsType<Tensor>(), "forwarded blob \"", name,
-                    "\" is not a tensor");
+      if (!forwarded_.contains(name)) continue;
     }
+    const std::shared_ptr<Blob> source = FindBlob(name);
+    CAFFE_ENFORCE(source != nullptr && source->IsType<Tensor>(), "forwarded blob \"", name,
+                  "\" is not a tensor");
     const Tensor& tensor = source->Get<Tensor>();
     auto copy = std::make_shared<Blob>();
     copy->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);

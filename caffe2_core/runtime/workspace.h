@@ -156,8 +156,6 @@ class Workspace {
   std::atomic<int> last_failed_op_net_position{-1};
 
  private:
-  std::shared_ptr<Blob> FindLocked(const std::string& name) const
-      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Whether the look-up of `name` reaches the name `end_name` of `end`.
   bool IsForwardedTo(const Workspace* end, const std::string& end_name, std::string name) const;
   NetBase* FindNet(const std::string& name);

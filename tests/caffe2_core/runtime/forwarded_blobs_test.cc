@@ -71,6 +71,22 @@ TEST_F(ForwardedBlobsTest, NamesThatWouldForwardToEachOtherAreRejected) {
   EXPECT_EQ(grandchild.GetBlob("b"), parent_.GetBlob("b"));
 }
 
+// Each look-up passes its own workspace twice, which therefore must not be locked on the way.
+TEST_F(ForwardedBlobsTest, NamesMayComeBackToTheirWorkspaceUnderAnotherName) {
+  Workspace child(&parent_), other;
+  Feed<float>(&child, "own", {1}, {7});
+  const Blob* const own = child.GetBlob("own");
+  other.AddBlobMapping(&child, {{"x", "own"}});
+  child.AddBlobMapping(&other, {{"y", "x"}, {"z", "x"}});
+  EXPECT_EQ(child.CreateBlob("y"), own);
+  EXPECT_THROW(child.RenameBlob("own", "y"), EnforceNotMet);
+  child.CopyForwardedTensors({"z"});
+  ExpectTensor<float>(child, "z", {1}, {7});
+  EXPECT_NE(child.GetBlob("z"), own);
+  ASSERT_TRUE(child.RemoveBlob("own"));
+  EXPECT_THROW(child.CreateBlob("y"), EnforceNotMet);
+}
+
 TEST_F(ForwardedBlobsTest, CopiedNamesAreNotForwardedAnyMore) {
   Workspace ws(&parent_, Names{{"x", "a"}, {"y", "b"}});
   ws.CopyForwardedTensors({"x", "none"});
