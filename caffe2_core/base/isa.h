@@ -29,10 +29,10 @@ const char* IsaName(Isa isa);
 #define CAFFE2RT_TARGET_AVX2
 #endif
 
-// Returns the implementation for CpuIsa().
+// Returns the implementation for `isa`.
 template <class Function>
-Function* PickByIsa(Function* avx512, Function* avx2, Function* plain) {
-  switch (CpuIsa()) {
+Function* PickByIsa(Function* avx512, Function* avx2, Function* plain, Isa isa = CpuIsa()) {
+  switch (isa) {
     case Isa::kAvx512:
       return avx512;
     case Isa::kAvx2:

@@ -166,7 +166,7 @@ void TranslateMultiHeadAttention(OnnxNode* n) {
   const bool apart = n->Rank(h.k) == 4;  // keys and values [batch, heads, length, size]
   if (n->Has(3)) {
     const int64_t q = n->FixedDim(h.q, -1), all = n->FixedDim(n->In(3), -1);
-    const int64_t v = apart ? h.heads * n->FixedDim(h.v, -1) : n->FixedDim(h.v, -1);
+    const int64_t v = n->FixedDim(h.v, -1);  // of all heads, unless only queries have a bias
     const std::vector<std::string> parts = n->CallAll(
         "Split", {n->In(3), n->IntConst("sizes", {q, all - q - v, v})}, {OnnxInt("axis", 0)}, 3);
     h.q = n->Call("Add", {h.q, parts[0]});

@@ -62,6 +62,13 @@ TEST(IsaTest, TheEnvironmentLowersTheInstructionSetAndNeverRaisesIt) {
   }
 }
 
+TEST(IsaTest, PicksTheImplementationForTheInstructionSet) {
+  const int wide = 0, middle = 0, plain = 0;
+  EXPECT_EQ(PickByIsa(&wide, &middle, &plain, Isa::kAvx512), &wide);
+  EXPECT_EQ(PickByIsa(&wide, &middle, &plain, Isa::kAvx2), &middle);
+  EXPECT_EQ(PickByIsa(&wide, &middle, &plain, Isa::kPlain), &plain);
+}
+
 TEST(IsaTest, NamesEachInstructionSet) {
   EXPECT_STREQ(IsaName(Isa::kPlain), "plain");
   EXPECT_STREQ(IsaName(Isa::kAvx2), "avx2");

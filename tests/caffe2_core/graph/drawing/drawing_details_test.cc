@@ -374,6 +374,27 @@ TEST(DrawingDetailsTest, ArrowsOfMergedInputsCountAllBlobs) {
   EXPECT_EQ(BlobNames(graph.edges[0]), "x, x, x, x, x and 10 more");
 }
 
+// The last step of a block comes before the first one of the next block, whatever their numbers.
+TEST(DrawingDetailsTest, ArrowsBetweenTwoBlocksAreNotCarried) {
+  std::string text, last = "x";
+  for (const char* type : {"Relu", "Tanh"}) {
+    for (int i = 0; i < 4; ++i) {
+      const std::string out = MakeString(type, i);
+      text +=
+          MakeString("op { type: \"", type, "\" input: \"", last, "\" output: \"", out, "\" } ");
+      last = out;
+    }
+  }
+  const FlowGraph graph = GraphOfNets({ParseNet(text)}, true);
+  std::vector<std::string> edges;
+  for (const FlowEdge& edge : graph.edges) {
+    edges.push_back(MakeString(graph.nodes[edge.from].title, ">", graph.nodes[edge.to].title,
+                               edge.kind == Kind::kCarried ? " carried" : ""));
+  }
+  EXPECT_THAT(edges, UnorderedElementsAre("x>Relu", "Relu>Relu carried", "Relu>Tanh",
+                                          "Tanh>Tanh carried", "Tanh>Tanh3"));
+}
+
 // The middle of the arrow that leads back is at (125 + 3 * 25 + 3 * 25 + 125) / 8 = 50.
 TEST(DrawingDetailsTest, FramesHoldCarriedArrowsOfTwoRepetitions) {
   FlowGraph graph;

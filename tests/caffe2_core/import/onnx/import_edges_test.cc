@@ -178,6 +178,7 @@ TEST(ImportEdgesTest, WhatNoOperatorComputesIsAnError) {
       list + List("b", {0}) + List("e", {3}) + List("a", {1}) + Node("Slice", "lbea"),
       list + List("d", {2, 2}) + Node("Reshape", "ld"),
       list + List("d", {2, -1}) + Node("Reshape", "ld"),
+      list + List("d", {3, 0}) + Node("Reshape", "ld"),  // 0: the axis of the same number
       list + List("d", {2}) + Node("Expand", "ld"),
       list + List("d", {2, 5}) + Node("Add", "ld"),
       list + m + Node("Concat", "lm", Int("axis", 0)),
