@@ -128,7 +128,7 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
 }
 
 std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
-  Lease only(this, Acquire());
+  Lease only(this, Acquire(cancels()));
   if (!options.plan_ahead || !only->net->is_small()) return std::nullopt;
   TensorMap zeros;
   for (size_t i = 0; i < input_names.size(); ++i) {
@@ -150,7 +150,7 @@ std::optional<Predictor::TensorMap> Predictor::Instances::InputsForRehearsal() {
 }
 
 void Predictor::Instances::Clear(const TensorMap& inputs) {
-  Lease only(this, Acquire());
+  Lease only(this, Acquire(cancels()));
   for (size_t i = 0; i < input_names.size(); ++i) {
     if (inputs.contains(input_names[i])) *only->inputs[i]->GetMutableTensor(CPU) = Tensor(CPU);
   }
@@ -220,7 +220,7 @@ bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
                    "inputs.size() <= external_input_size");
-  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  Instances::Lease instance(shared_.get(), shared_->Acquire(shared_->cancels()));
   for (size_t i = 0; i < inputs.size(); ++i) shared_->SetInput(&*instance, i, inputs[i]);
   shared_->RunInto(&*instance, outputs);
   return true;
@@ -230,7 +230,7 @@ bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
 
 bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
-  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  Instances::Lease instance(shared_.get(), shared_->Acquire(shared_->cancels()));
   for (const auto& [name, tensor] : inputs) {
     shared_->SetInput(&*instance, shared_->InputIndex(name), tensor);
   }
@@ -259,17 +259,13 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), shared_->input_names.size(),
                    "inputs.size() <= external_input_size");
+  const uint64_t cancels = shared_->cancels();
   Instances::InputValues* const values = shared_->EmptyValues();
   for (size_t i = 0; i < inputs.size(); ++i) {
     CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
     values->emplace_back(i, inputs[i]);
   }
-  shared_->SetOwnInputs(values);
-  Instances::Instance* const instance = shared_->Own();
-  if (instance->misplaced) shared_->UseCopiesOfInputs(instance);
-  shared_->RunNet(instance);
-  outputs->clear();
-  for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
+  shared_->RunOwn(cancels, values, outputs);
   return true;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -277,24 +273,26 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
 
 bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  const uint64_t cancels = shared_->cancels();
   Instances::InputValues* const values = shared_->EmptyValues();
   for (const auto& [name, tensor] : inputs) {
     CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
     values->emplace_back(shared_->InputIndex(name), tensor);
   }
-  shared_->SetOwnInputs(values);
-  return run({}, outputs);
+  shared_->RunOwn(cancels, values, outputs);
+  return true;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
 
 bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
+  const uint64_t cancels = shared_->cancels();
   Instances::InputValues* const values = shared_->EmptyValues();
   for (const auto& [name, tensor] : inputs)
     values->emplace_back(shared_->InputIndex(name), &tensor);
-  shared_->SetOwnInputs(values);
-  return run({}, outputs);
+  shared_->RunOwn(cancels, values, outputs);
+  return true;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -307,7 +305,7 @@ const Workspace* Predictor::ws() const { return &shared_->Own()->ws; }
 const std::vector<std::string>& Predictor::input_names() const { return shared_->input_names; }
 const std::vector<std::string>& Predictor::output_names() const { return shared_->output_names; }
 NetReport Predictor::Report() const try {
-  Instances::Lease instance(shared_.get(), shared_->Acquire());
+  Instances::Lease instance(shared_.get(), shared_->Acquire(shared_->cancels()));
   const Preparation& how = instance->plain ? Preparation() : shared_->preparation;
   return ReportNet(how, &instance->net->net());
 } catch (const std::bad_alloc&) {

@@ -163,10 +163,9 @@ class Predictor {
   bool operator()(const TensorMap& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorMap* outputs);
 
-  // Stops the runs in progress, also those of the predictor's copies: no operator starts any more, and
-  // operators that wait or loop end. Calls that wait for an instance end, too. These calls THROW
-  // RunStopped (runtime/waiting.h). Later ones are not affected. Thread safe, except against the first
-  // call of run or run_map.
+  // Stops the calls in progress, also those of the predictor's copies: no operator starts any more, and
+  // operators that wait or loop end. Calls that wait for an instance or prepare one end before they run.
+  // These calls THROW RunStopped (runtime/waiting.h). Later ones are not affected. Thread safe.
   void Cancel();
 
   // Caffe2's older interface, which runs on an instance of its own. The output pointers stay valid,

@@ -186,7 +186,7 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   may_copy_ = !ForbidsCopies(def);
   instance_def_ = WithCopies(Prepare(expected));
   MarkWeights();  // those that optimization has added
-  Lease warm(this, Acquire());
+  Lease warm(this, Acquire(cancels()));
   if (options.plan_ahead) warm->net->PlanAhead(preparation);
   ReleaseWeights();
 }
@@ -236,11 +236,14 @@ std::shared_ptr<const NetDef> Predictor::Instances::WithCopies(NetDef net) const
 
 Predictor::Instances::Instance* Predictor::Instances::Own() {
   // Its caller may read every blob after a run, so its memory is not planned.
-  if (own_ == nullptr) {
+  if (own_ != nullptr) return own_.get();
+  {
     const MutexLock lock(mutex_);
     has_own_ = true;
   }
-  if (own_ == nullptr) own_ = MakeInstance(nullptr);
+  std::unique_ptr<Instance> fresh = MakeInstance(nullptr);
+  const MutexLock lock(mutex_);
+  own_ = std::move(fresh);
   return own_.get();
 }
 
@@ -338,14 +341,20 @@ Predictor::Instances::Instance* Predictor::Instances::TakeIdle() {
   return nullptr;
 }
 
-Predictor::Instances::Instance* Predictor::Instances::Acquire() {
+Predictor::Instances::Instance* Predictor::Instances::Acquire(uint64_t cancels) {
+  Instance* const instance = AcquireIdle(cancels);
+  instance->cancels_before = cancels;
+  return instance;
+}
+
+Predictor::Instances::Instance* Predictor::Instances::AcquireIdle(uint64_t cancels) {
   if (Instance* idle = TakeIdle()) return idle;
   const MutexLock lock(mutex_);
   waiting_.fetch_add(1);
   Instance* instance = TakeIdle();
   const absl::Cleanup done = [this] { waiting_.fetch_sub(1); };
-  const uint64_t cancels = cancels_;
   while (instance == nullptr && !MayGrow()) {
+    if (cancels_ != cancels) ThrowCancelledWhileWaiting();
     if (StopScope::Innermost() == nullptr) {
       may_proceed_.Wait(mutex_);
     } else {

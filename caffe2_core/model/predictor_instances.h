@@ -45,6 +45,7 @@ class Predictor::Instances {
     int slot = 0;                        // index into idle_ and all_
     std::shared_ptr<ArenaStock> arenas;  // of `net`; may be null
     std::optional<PreparedNet> net;      // destroyed before the workspace
+    uint64_t cancels_before = 0;         // cancels() when the call began that runs it
     std::atomic<bool> cancelled{false};  // set by Cancel
   };
 
@@ -80,24 +81,26 @@ class Predictor::Instances {
   // Empties these inputs of the only instance, so that nobody reads the zeros.
   void Clear(const Predictor::TensorMap& inputs);
 
-  // Leases an idle instance. If there is none, creates one, or waits if the limit is reached. THROWS
-  // RunStopped if Cancel is called while it waits.
-  Instance* Acquire();
+  // The calls of Cancel so far. To be read when a call of the predictor begins.
+  uint64_t cancels() const { return cancels_.load(); }
+  // Leases an idle instance, for a call that began after so many calls of Cancel. If there is none, creates
+  // one, or waits if the limit is reached. THROWS RunStopped if Cancel is called before the wait ends.
+  Instance* Acquire(uint64_t cancels);
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
   // Values for inputs, by their positions. EmptyValues returns a list that keeps its memory, so that
   // calls do not allocate. Not thread safe, as Own().
   using InputValues = std::vector<std::pair<size_t, const Tensor*>>;
   InputValues* EmptyValues();
-  // Sets inputs of the instance Own(). The values may be results of its last run; the pointers to
-  // those that the next run overwrites are replaced.
-  void SetOwnInputs(InputValues* values);
+  // Runs the instance Own() with `values` for a call that began after so many calls of Cancel. The
+  // values may be results of its last run; the pointers to those that the next run overwrites are replaced.
+  void RunOwn(uint64_t cancels, InputValues* values, TensorVector* outputs);
   // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;
   // Call it before the net runs if instance->misplaced: lets the instance run its net with copies
   // of the inputs that are on other devices.
   void UseCopiesOfInputs(Instance* instance) const;
-  // Runs the instance's net. THROWS RunStopped if Cancel was called meanwhile.
+  // Runs the instance's net. THROWS RunStopped if Cancel was called since the call began.
   void RunNet(Instance* instance);
   // Stops the runs in progress, and the calls that wait for an instance.
   void Cancel();
@@ -125,6 +128,8 @@ class Predictor::Instances {
   // `arenas` is null if the activations are not planned.
   std::unique_ptr<Instance> MakeInstance(std::shared_ptr<ArenaStock> arenas);
   Instance* TakeIdle();
+  Instance* AcquireIdle(uint64_t cancels);
+  void SetOwnInputs(InputValues* values);
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MarkWeights();
@@ -155,7 +160,7 @@ class Predictor::Instances {
   bool may_copy_ = true;               // the net does not forbid copies between devices
   std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
   const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
-  std::unique_ptr<Instance> own_;
+  std::unique_ptr<Instance> own_;             // set under the mutex
   InputValues own_values_;                           // of EmptyValues
   std::vector<Tensor> own_copies_;                   // of SetOwnInputs, empty between calls
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
@@ -166,7 +171,7 @@ class Predictor::Instances {
   // A thread is creating an instance, without the mutex.
   bool growing_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_own_ ABSL_GUARDED_BY(mutex_) = false;  // Own was called
-  uint64_t cancels_ ABSL_GUARDED_BY(mutex_) = 0;  // the calls of Cancel
+  std::atomic<uint64_t> cancels_{0};              // the calls of Cancel; written under the mutex
   std::atomic<bool> has_run_{false};              // see ReleaseWeightsAfterFirstRun
   std::vector<std::unique_ptr<Instance>> all_ ABSL_GUARDED_BY(mutex_);
 };

@@ -83,6 +83,16 @@ void Predictor::Instances::SetOwnInputs(InputValues* values) {
   own_copies_.clear();  // the inputs alone hold them
 }
 
+void Predictor::Instances::RunOwn(uint64_t cancels, InputValues* values, TensorVector* outputs) {
+  SetOwnInputs(values);
+  Instance* const instance = Own();
+  instance->cancels_before = cancels;
+  if (instance->misplaced) UseCopiesOfInputs(instance);
+  RunNet(instance);
+  outputs->clear();
+  for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
+}
+
 size_t Predictor::Instances::InputIndex(const std::string& name) const {
   for (size_t i = 0; i < input_names.size(); ++i) {
     if (input_names[i] == name) return i;
@@ -93,7 +103,12 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
 }
 
 void Predictor::Instances::RunNet(Instance* instance) {
-  instance->cancelled.store(false, std::memory_order_relaxed);
+  // Cancel counts before it sets the flags. A call that finds the old count therefore cleared the flag
+  // before Cancel sets it.
+  instance->cancelled.store(false);
+  if (cancels_.load() != instance->cancels_before) {
+    throw RunStopped(__FILE__, __LINE__, "", "the run was stopped before its first operator");
+  }
   const StopScope scope(instance->cancelled);
   if (weights.random_seed().has_value()) {
     instance->net->net().SetNextRun(runs_.fetch_add(1, std::memory_order_relaxed));
@@ -102,12 +117,10 @@ void Predictor::Instances::RunNet(Instance* instance) {
 }
 
 void Predictor::Instances::Cancel() {
-  if (own_ != nullptr) own_->cancelled.store(true, std::memory_order_relaxed);
   const MutexLock lock(mutex_);
-  for (const std::unique_ptr<Instance>& instance : all_) {
-    instance->cancelled.store(true, std::memory_order_relaxed);
-  }
   ++cancels_;
+  if (own_ != nullptr) own_->cancelled.store(true);
+  for (const std::unique_ptr<Instance>& instance : all_) instance->cancelled.store(true);
   may_proceed_.NotifyAll();
 }
 

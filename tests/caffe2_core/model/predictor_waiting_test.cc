@@ -199,6 +199,31 @@ TEST_F(PredictorWaitingTest, CancelEndsCallsThatWait) {
   EXPECT_EQ(Call(&predictor, 3), 4);
 }
 
+TEST_F(PredictorWaitingTest, CancelEndsCallsWhoseInstanceIsBeingMade) {
+  Predictor predictor = Make(2);
+  gate_.Set([](Gate* gate) { gate->closed = true; });
+  Start(&predictor, 1);
+  gate_.WaitUntil([](const Gate& gate) { return gate.running == 1; });
+  Tensor x(std::vector<int64_t>{1}, CPU);
+  x.mutable_data<float>()[0] = 2;
+  const std::function<void()> calls[] = {[&] { Call(&predictor, 2); },  // makes a second instance
+                                         [&] {
+                                           Predictor::TensorVector out;
+                                           predictor.run({&x}, &out);
+                                         }};
+  for (const auto& call : calls) {
+    gate_.Set([](Gate* gate) { gate->making_closed = true; });
+    std::thread caller([&] { EXPECT_THROW(call(), RunStopped); });
+    gate_.WaitUntil([](const Gate& gate) { return gate.making == 1; });
+    predictor.Cancel();
+    gate_.Set([](Gate* gate) { gate->closed = gate->making_closed = false; });
+    caller.join();
+  }
+  JoinAll();
+  EXPECT_EQ(right_, 1);
+  for (const auto& call : calls) EXPECT_NO_THROW(call());
+}
+
 TEST_F(PredictorWaitingTest, NoWakeUpIsLost) {
   for (const int max_instances : {1, 2, 3}) {
     Predictor predictor = Make(max_instances);
