@@ -2,6 +2,7 @@
 
 #include "operators/recurrent/recurrent_network.h"
 
+#include <algorithm>
 #include <climits>
 #include <map>
 #include <set>
@@ -33,6 +34,24 @@ void FindStateDims(const std::vector<int64_t>& initial, const std::string& name,
                 ", as dim 1 of input 0");
   const int64_t first = rank == 3 ? initial[0] : 1;
   dims->assign({CheckedAdd(shape.steps, first), shape.batch, initial[rank - 1]});
+}
+
+StateRows FindStateRows(const NetDef& step_net, const std::vector<StepLink>& links,
+                        const std::string& state) {
+  StateRows rows;
+  for (const StepLink& link : links) {
+    if (link.external != state) continue;
+    const auto contains = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), link.internal) != names.end();
+    };
+    const auto first = std::find_if(
+        step_net.op().begin(), step_net.op().end(),
+        [&](const OperatorDef& op) { return contains(op.input()) || contains(op.output()); });
+    const bool is_written = first != step_net.op().end() && !contains(first->input());
+    int64_t& end = is_written ? rows.written_end : rows.read_end;
+    end = std::max(end, int64_t{link.offset} + link.window);
+  }
+  return rows;
 }
 
 const Tensor& StateOutput::View(DeviceType device) {

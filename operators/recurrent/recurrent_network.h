@@ -5,7 +5,8 @@
 //         time steps
 //
 // A state is a blob of the operator's workspace, [T + 1, N, D]: the initial value, and the value
-// after each time step. Links connect the blobs of the step net with rows of the states and of the
+// after each time step. An initial value [k, N, D] makes it [T + k, N, D], for links with windows;
+// rows that neither it nor a time step writes are zeros. Links connect the blobs of the step net with rows of the states and of the
 // inputs: the step net reads row t of a state and writes row t + 1. They share memory, as the
 // outputs share that of the states. All other blobs that the step net writes are in a workspace of
 // the time step, whose parent is the operator's workspace. With a backward step net, or if
@@ -24,6 +25,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/copy_rows.h"
 #include "operators/recurrent/step_net.h"
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
@@ -41,6 +43,18 @@ SequenceShape SequenceShapeOf(const Tensor& input, int index);
 // value does not fit.
 void FindStateDims(const std::vector<int64_t>& initial, const std::string& name,
                    const SequenceShape& shape, std::vector<int64_t>* dims);
+
+// The rows of a state that the links of a step net access at time step 0.
+struct StateRows {
+  int64_t read_end = 0;     // the end of those that it reads
+  int64_t written_end = 0;  // the end of those that it writes before it reads them
+
+  // Whether time steps may read a row before it is written, or may leave one unwritten, if `first`
+  // rows are written before.
+  bool LeaveGaps(int64_t first) const { return read_end > first || written_end <= first; }
+};
+StateRows FindStateRows(const NetDef& step_net, const std::vector<StepLink>& links,
+                        const std::string& state);
 
 // The output of an alias. `index` is its position among the outputs.
 struct StateOutput {
@@ -66,6 +80,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
     for (const std::string& state : arguments_.states) {
       ws->CreateBlob(state);
       states_.push_back(ws->FindBlob(state));
+      rows_of_states_.push_back(FindStateRows(step_net_.net(), arguments_.links, state));
     }
     for (const int id : arguments_.initial_ids) {
       CAFFE_ENFORCE(id >= 0 && id < this->InputSize(), "argument ", kInitialStateIds.name,
@@ -121,6 +136,12 @@ class RecurrentNetworkOp final : public Operator<Context> {
       context_.CopyItemsSameDevice(initial.dtype(), static_cast<size_t>(initial.numel()), from,
                                    to + copy * initial.numel());
     }
+    const int64_t first = dims_of_state_[0] - shape.steps;
+    const int64_t written = first * dims_of_state_[1] * dims_of_state_[2];
+    if (state->numel() > written && rows_of_states_[i].LeaveGaps(first)) {
+      FillZeros(context_, static_cast<size_t>(state->numel() - written) * sizeof(float),
+                to + written);
+    }
   }
 
   const std::shared_ptr<StepWorkspaces>& Workspaces(int64_t steps) {
@@ -156,6 +177,7 @@ class RecurrentNetworkOp final : public Operator<Context> {
   const bool keeps_steps_;
   StepNet step_net_;
   std::vector<std::shared_ptr<Blob>> states_;
+  std::vector<StateRows> rows_of_states_;
   std::vector<StateOutput> outputs_;
   std::vector<int64_t> dims_of_state_;
   std::shared_ptr<StepWorkspaces> spaces_;  // those of the last run

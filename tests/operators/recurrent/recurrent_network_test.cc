@@ -115,6 +115,24 @@ TEST_F(RecurrentNetworkTest, AcceptsInitialValuesOfEachRank) {
   ExpectFailure(SumMulNetwork(), "want dim 0 to be 2, as dim 1 of input 0");
 }
 
+TEST_F(RecurrentNetworkTest, HasZerosInRowsThatNoTimeStepWrites) {
+  FeedAll(3, 1, 1);
+  Feed<float>(&ws_, "init", {3, 1, 1}, {1, 5, 6});
+  RunOp(&ws_, SumMulNetwork());  // rows 0 to 2 are initial, and the steps write rows 1 to 3
+  ExpectTensor<float>(ws_, "states", {6, 1, 1}, {1, 2, 8, 33, 0, 0});
+  ExpectTensor<float>(ws_, "all", {5, 1, 1}, {2, 8, 33, 0, 0});
+  ExpectTensor<float>(ws_, "last", {1, 1, 1}, {0});
+  // A state that the step net only reads.
+  Feed<float>(&ws_, "init", {1, 1, 1}, {7});
+  const std::string mul = R"(op { type: "Mul" input: "input_t" input: "sum" output: "cur" })";
+  RunOp(&ws_, With(mul, ""));
+  ExpectTensor<float>(ws_, "states", {4, 1, 1}, {7, 0, 0, 0});
+  // One whose rows are read before they are written: cur = input_t + cur.
+  Feed<float>(&ws_, "states", {4, 1, 1}, {9, 9, 9, 9});
+  RunOp(&ws_, With(mul, R"(op { type: "Sum" input: "cur" input: "input_t" output: "cur" })"));
+  ExpectTensor<float>(ws_, "states", {4, 1, 1}, {7, 1, 2, 3});
+}
+
 TEST_F(RecurrentNetworkTest, InfersTheShapesOfItsStates) {
   const OpSchema& schema = *OpSchemaRegistry::Schema("RecurrentNetwork");
   const auto shape = [](const std::vector<int64_t>& dims) {
