@@ -27,8 +27,12 @@ class DropoutOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     Tensor* Y = Output(0);
-    const float* const x = OnednnData(X);
     if (Y == &X) return true;
+    if (X.opaque_layout() == nullptr && !X.IsType<float>()) {
+      Y->CopyFrom(X, &context_);
+      return true;
+    }
+    const float* const x = OnednnData(X);
     if (!input_.Matches(X)) Plan(X);
     float* const y = PrepareOutput(Y, X.dims(), layout_);
     ForEachRange(FloatsOf(X), 1, 1,
