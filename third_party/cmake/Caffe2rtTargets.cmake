@@ -29,6 +29,11 @@ target_compile_options(caffe2rt_cuda_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:caffe2rt_flags,INTERFACE_COMPILE_OPTIONS>>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;--extended-lambda;--expt-relaxed-constexpr>"
   "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${CAFFE2RT_WERROR}>>:-Werror=all-warnings;-Xcompiler=-Werror>")
+# What the compiler of C++ gets and the linker does not, which would warn of options that it does not use.
+set(CAFFE2RT_COMPILER_OPTIONS "" CACHE STRING "Options of the compiler alone, e.g. -mllvm -inline-threshold=50")
+if(CAFFE2RT_COMPILER_OPTIONS)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:${CAFFE2RT_COMPILER_OPTIONS}>")
+endif()
 # lld links the test programs in a quarter of the time that GNU ld takes.
 find_program(CAFFE2RT_LLD ld.lld)
 if(CAFFE2RT_LLD)
