@@ -11,19 +11,12 @@
 #include "binaries/commands/imported_model.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 namespace {
-
-const char* FillFor(const std::string& blob, const Tensor& tensor) {
-  if (const char* const fill = GivenFillOf(tensor.meta())) return fill;
-  CAFFE_THROW("parameter \"", blob, "\" has elements of type ", tensor.meta().name(),
-              ", which no init net can fill");
-}
 
 // Operators that fill the blobs that the predict net reads and the workspace has.
 NetDef InitNetOf(const Model& model, const Workspace& ws) {
@@ -34,13 +27,8 @@ NetDef InitNetOf(const Model& model, const Workspace& ws) {
     const std::shared_ptr<const Blob> found = ws.FindBlob(blob);
     if (found == nullptr || !found->IsType<Tensor>() || !filled.insert(blob).second) continue;
     const auto& tensor = found->Get<Tensor>();
-    OperatorDef* const op = init.net.add_op();
-    *op = CreateOperatorDef(FillFor(blob, tensor), "", std::vector<std::string>{}, {blob},
-                            {MakeArgument("shape", tensor.dims())});
-    op->add_arg()->set_name("values");
-    Tensor values = tensor.Clone();
-    values.Resize(values.numel());
-    init.weights.push_back({.op = init.net.op_size() - 1, .arg = 1, .values = std::move(values)});
+    CAFFE_ENFORCE(AddFill(blob, tensor, &init), "parameter \"", blob, "\" has elements of type ",
+                  tensor.meta().name(), ", which no init net can fill");
   }
   RestoreWeights(&init);
   return std::move(init.net);

@@ -198,7 +198,6 @@ bool DecodeBytes(int64_t end, WireCursor* at, Tensor* values) {
 bool DependsOnDtype(const std::string& type) { return type == "GivenTensorFill"; }
 
 const char* GivenFillOf(TypeMeta elements) {
-  if (elements == TypeMeta::Make<double>()) return nullptr;
   for (const Row& row : Rows()) {
     if (elements == row.elements) return row.type;
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/double_fills.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/given_values.h"
 #include "caffe2_core/io/proto_binary.h"
@@ -225,14 +227,91 @@ std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view byte
   ThrowOutOfMemory();
 }
 
+bool AddFill(const std::string& blob, const Tensor& tensor, NetWithWeights* net) try {
+  const char* const type = GivenFillOf(tensor.meta());
+  if (type == nullptr) return false;
+  OperatorDef* const op = net->net.add_op();
+  op->set_type(type);
+  op->add_output(blob);
+  Argument* const shape = op->add_arg();
+  shape->set_name("shape");
+  for (const int64_t dim : tensor.sizes()) shape->add_ints(dim);
+  op->add_arg()->set_name(kValues);
+  Tensor values = tensor;
+  values.Reshape({tensor.numel()});
+  net->weights.push_back({.op = net->net.op_size() - 1, .arg = 1, .values = std::move(values)});
+  return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+namespace {
+
+// A beginning that no name of a blob of the net has.
+std::string UnusedBeginning(const NetDef& net) {
+  for (int number = 0;; ++number) {
+    const std::string beginning = "double_" + std::to_string(number) + "/";
+    const auto has = [&](const auto& names) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return name.starts_with(beginning); });
+    };
+    if (std::none_of(net.op().begin(), net.op().end(),
+                     [&](const OperatorDef& op) { return has(op.input()) || has(op.output()); }) &&
+        !has(net.external_input()) && !has(net.external_output())) {
+      return beginning;
+    }
+  }
+}
+
+bool IsOnCpu(const OperatorDef& op, const NetDef& net) {
+  const DeviceOption& device =
+      op.device_option().has_device_type() ? op.device_option() : net.device_option();
+  return device.device_type() == PROTO_CPU;
+}
+
+// Replaces operators of the net, by their positions.
+void ReplaceOperators(std::map<int, std::vector<OperatorDef>>* operators, NetDef* net) {
+  google::protobuf::RepeatedPtrField<OperatorDef> all;
+  for (int i = 0; i < net->op_size(); ++i) {
+    const auto found = operators->find(i);
+    if (found == operators->end()) {
+      all.Add()->Swap(net->mutable_op(i));
+      continue;
+    }
+    for (OperatorDef& op : found->second) all.Add()->Swap(&op);
+  }
+  net->mutable_op()->Swap(&all);
+}
+
+}  // namespace
+
 void RestoreWeights(NetWithWeights* net) try {
   CAFFE_ENFORCE(net != nullptr, "argument net of RestoreWeights is null");
+  std::map<int, std::vector<OperatorDef>> exact;
+  std::string unused;
   for (OperatorWeights& weights : net->weights) {
     OperatorDef* const op = net->net.mutable_op(weights.op);
-    EncodeGivenValues(weights.values, op->type(), op->mutable_arg(weights.arg));
+    std::vector<OperatorDef> fills;
+    if (weights.values.IsType<double>() && op->output_size() == 1 && !AreFloats(weights.values)) {
+      if (unused.empty()) unused = UnusedBeginning(net->net);
+      fills = ExactFills(*op, weights.arg, weights.values, MakeString(unused, exact.size(), "/"),
+                         IsOnCpu(*op, net->net));
+    }
+    if (fills.empty()) {
+      RestoreValues(weights, op);
+    } else {
+      exact[weights.op] = std::move(fills);
+    }
     weights.values = Tensor();
   }
+  if (!exact.empty()) ReplaceOperators(&exact, &net->net);
   net->weights.clear();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+void RestoreValues(const OperatorWeights& weights, OperatorDef* op) try {
+  EncodeGivenValues(weights.values, op->type(), op->mutable_arg(weights.arg));
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -10,7 +10,7 @@
 // What is read directly is what Caffe2's exporters write: fields in the order of their numbers and
 // canonical varints; `values` has its name and then one list, either packed in one run or not
 // packed. An operator encoded in any other way stays in the NetDef as a whole, and protobuf's
-// parser decides what it means. RestoreWeights always yields the NetDef that the parser reads from
+// parser decides what it means. RestoreWeights then yields the NetDef that the parser reads from
 // the whole bytes.
 
 #include <optional>
@@ -42,12 +42,15 @@ std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path);
 // The same for a file in memory. The weights are copied out of the bytes.
 std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view bytes);
 
-// Moves the weights back into the operators' arguments and frees them.
+// Moves the weights back into the operators' arguments and frees them. Doubles that come from elsewhere and
+// are no floats get further operators (double_fills.h), so that the net still fills them exactly.
 void RestoreWeights(NetWithWeights* net);
+// Copies the weights into the argument of `op`. Doubles are rounded to floats.
+void RestoreValues(const OperatorWeights& weights, OperatorDef* op);
 
-// The type of the operator whose argument `values` holds elements of this type exactly, or null. There
-// is none for double, whose list is of floats.
-const char* GivenFillOf(TypeMeta elements);
+// Adds an operator that fills the blob with the elements of a CPU tensor, whose memory the weights share.
+// Returns false if there is none for elements of this type.
+[[nodiscard]] bool AddFill(const std::string& blob, const Tensor& tensor, NetWithWeights* net);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

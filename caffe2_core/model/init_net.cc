@@ -88,11 +88,9 @@ class ReleasingRun {
     } catch (...) {
       if (given.taken()) throw;
     }
-    NetWithWeights whole;
-    *whole.net.add_op() = def;
-    whole.weights.push_back({.op = 0, .arg = weights->arg, .values = GivenValues::Take(def)});
-    RestoreWeights(&whole);
-    const auto owned = std::make_shared<const OperatorDef>(std::move(*whole.net.mutable_op(0)));
+    OperatorDef whole = def;
+    RestoreValues({.arg = weights->arg, .values = GivenValues::Take(def)}, &whole);
+    const auto owned = std::make_shared<const OperatorDef>(std::move(whole));
     const SharedOperatorDef scope(owned);
     return CreateOperator(*owned, ws_, position);
   }

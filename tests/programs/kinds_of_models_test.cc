@@ -50,21 +50,22 @@ class KindsOfModelsTest : public ProgramFolder {
     Out({"convert", "DIR/net.pbtxt", "--init-net", "DIR/init.pbtxt", "--to", "onnx",
          "--input-shape", "x=1,2,1,2", "--output", "DIR/k.onnx"});
     Out({"pack", "--init-net", "DIR/init.pbtxt", "--predict-net", "DIR/net.pbtxt", "DIR/k.c2pack"});
-    WritePredictor();
+    WritePredictor("k.minidb", kFill, kConv);
   }
-  void WritePredictor() const {
+  void WritePredictor(const std::string& name, const std::string& fill,
+                      const std::string& net) const {
     MetaNetDef meta;
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
         std::string("nets { key: \"GLOBAL_INIT_NET_TYPE\" value { name: \"global\" } } ") +
-            "nets { key: \"PREDICT_INIT_NET_TYPE\" value { name: \"init\" " + kFill + " } } " +
-            "nets { key: \"PREDICT_NET_TYPE\" value { " + kConv + " } } " +
+            "nets { key: \"PREDICT_INIT_NET_TYPE\" value { name: \"init\" " + fill + " } } " +
+            "nets { key: \"PREDICT_NET_TYPE\" value { " + net + " } } " +
             R"(blobs { key: "INPUTS_BLOB_TYPE" value: "x" }
                blobs { key: "OUTPUTS_BLOB_TYPE" value: "y" }
                blobs { key: "PARAMETERS_BLOB_TYPE" value: "w" })",
         &meta));
     Blob blob;
     *blob.GetMutable<std::string>() = meta.SerializeAsString();
-    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path("k.minidb"), db::NEW);
+    const std::unique_ptr<db::DB> database = db::OpenDB("minidb", dir_.path(name), db::NEW);
     const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
     transaction->Put("!!META_NET_DEF", SerializeBlob(blob, "!!META_NET_DEF"));
     transaction->Commit();
@@ -208,6 +209,32 @@ TEST_F(KindsOfModelsTest, NetsOfEachAreWritten) {
               "DIR/again.c2pack: 1 tensor\n");
     EXPECT_EQ(values({"--predict-net", "DIR/again.c2pack"}), kValues);
   }
+}
+
+// A float has 24 bits: y would be 0 if w was one.
+TEST_F(KindsOfModelsTest, ParametersInDoubleAreWrittenExactly) {
+  const std::string fill = R"(type: "GivenTensorDoubleFill" arg { name: "shape" ints: 1 } )";
+  WritePredictor("d.minidb",
+                 "op { output: \"one\" " + fill + "arg { name: \"values\" floats: 1 } }" +
+                     "op { output: \"low\" " + fill +
+                     "arg { name: \"values\" floats: 9.5367431640625e-7 } }" +
+                     "op { output: \"rest\" " + fill +
+                     "arg { name: \"values\" floats: 2.9802322387695312e-8 } }" +
+                     R"(op { type: "Sum" input: ["one", "low", "rest"] output: "w" })",
+                 R"(name: "d" external_input: ["x", "w"] external_output: "y"
+                    op { type: "Sub" input: ["w", "one"] output: "h" }
+                    op { type: "Sub" input: ["h", "low"] output: "y" } external_input: "one"
+                    external_input: "low")");
+  const auto values = [&](const Words& model) {
+    return JsonAt(Out(Joined(Joined({"run"}, model), {"--input", "x=DIR/x.npy", "--json"})),
+                  "/outputs/0/values");
+  };
+  const std::string want = values({"--predictor", "DIR/d.minidb"});
+  EXPECT_THAT(want, HasSubstr("2.98023"));  // 2^-25
+  Out({"convert", "DIR/d.minidb", "--output", "DIR/nets"});
+  EXPECT_EQ(
+      values({"--init-net", "DIR/nets/init_net.pb", "--predict-net", "DIR/nets/predict_net.pb"}),
+      want);
 }
 
 // So a trained net can be optimized, quantized and exported.
