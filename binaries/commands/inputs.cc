@@ -12,6 +12,7 @@
 #include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
@@ -147,10 +148,8 @@ std::set<std::string> BlobNames(const std::vector<const NetDef*>& nets) {
   for (const NetDef* net : nets) {
     names.insert(net->external_input().begin(), net->external_input().end());
     names.insert(net->external_output().begin(), net->external_output().end());
-    for (const OperatorDef& op : net->op()) {
-      names.insert(op.input().begin(), op.input().end());
-      names.insert(op.output().begin(), op.output().end());
-    }
+    const NetBlobs blobs(*net);
+    for (uint32_t blob = 0; blob < blobs.size(); ++blob) names.insert(blobs.name(blob));
   }
   return names;
 }

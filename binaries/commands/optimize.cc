@@ -20,47 +20,19 @@
 namespace caffe2rt {
 namespace {
 
-// An operator that fills a blob with the numbers of a tensor. THROWS for a type without such an
-// operator.
-OperatorDef FillOf(const std::string& name, const Tensor& tensor) {
-  const auto fill = [&](const char* type, const auto* values) {
-    OperatorDef op =
-        CreateOperatorDef(type, "", std::vector<std::string>{}, std::vector<std::string>{name});
-    AddArgument("shape", tensor.dims(), &op);
-    using T = std::remove_cvref_t<decltype(*values)>;
-    AddArgument("values", std::vector<T>(values, values + tensor.numel()), &op);
-    return op;
-  };
-  if (tensor.IsType<float>()) return fill("GivenTensorFill", tensor.data<float>());
-  if (tensor.IsType<int32_t>()) return fill("GivenTensorIntFill", tensor.data<int32_t>());
-  if (tensor.IsType<int64_t>()) return fill("GivenTensorInt64Fill", tensor.data<int64_t>());
-  CAFFE_THROW("constant \"", name, "\" has elements of type ", tensor.meta().name(),
-              ", which no init net can fill; --without-pass fold_constants leaves it out");
-}
-
-// The blobs that operators of the nets and of nets in their arguments read.
-std::set<std::string> BlobsReadBy(const std::vector<NetDef>& nets) {
-  std::set<std::string> read;
-  for (const NetDef& net : nets) {
-    for (const OperatorDef& op : net.op()) {
-      read.insert(op.input().begin(), op.input().end());
-      if (!HasNestedNets(op)) continue;
-      const NestedBlobs nested = NestedBlobsOf(op);
-      read.insert(nested.read.begin(), nested.read.end());
-    }
-  }
-  return read;
-}
-
 // The operators of the init nets, except those that fill only constants that are not needed, and
 // operators that fill the new constants.
 NetDef NewInitNet(const std::vector<NetDef>& init_nets, const Preparation& optimized,
                   const Workspace& ws) {
-  NetDef result;
-  result.set_name(init_nets.empty() ? "init" : init_nets[0].name());
+  NetWithWeights result;
+  result.net.set_name(init_nets.empty() ? "init" : init_nets[0].name());
   const std::set<std::string> freed(optimized.freed_constants.begin(),
                                     optimized.freed_constants.end());
-  const std::set<std::string> read = BlobsReadBy(init_nets);
+  std::set<std::string> read;
+  for (const NetDef& net : init_nets) {
+    const std::vector<std::string> names = BlobsOf(net).read;
+    read.insert(names.begin(), names.end());
+  }
   for (const NetDef& net : init_nets) {
     for (const OperatorDef& op : net.op()) {
       const bool needless =
@@ -69,16 +41,20 @@ NetDef NewInitNet(const std::vector<NetDef>& init_nets, const Preparation& optim
             return freed.contains(name) && !read.contains(name);
           });
       if (needless) continue;
-      OperatorDef* const added = result.add_op();
+      OperatorDef* const added = result.net.add_op();
       *added = op;
       if (!net.has_device_option()) continue;
       *added->mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
     }
   }
   for (const std::string& name : optimized.new_constants) {
-    *result.add_op() = FillOf(name, ws.FindBlob(name)->Get<Tensor>());
+    const Tensor& tensor = ws.FindBlob(name)->Get<Tensor>();
+    CAFFE_ENFORCE(AddFill(name, tensor, &result), "constant \"", name, "\" has elements of type ",
+                  tensor.meta().name(),
+                  ", which no init net can fill; --without-pass fold_constants leaves it out");
   }
-  return result;
+  RestoreWeights(&result);
+  return std::move(result.net);
 }
 
 // The init nets with their weights, which a model keeps apart from binary nets. Running the model's

@@ -63,7 +63,9 @@ TEST_F(WrittenNetsTest, ConstantsOfEachTypeAreFilled) {
     const char *fill, *values;
   } types[] = {{"GivenTensorFill", "floats: [1.5, -2]"},
                {"GivenTensorIntFill", "ints: [3, -4]"},
-               {"GivenTensorInt64Fill", "ints: [5000000000, -6]"}};
+               {"GivenTensorInt64Fill", "ints: [5000000000, -6]"},
+               {"GivenTensorDoubleFill", "floats: [1.5, -2]"},
+               {"GivenTensorBoolFill", "ints: [1, 0]"}};
   const auto write_init = [&](const std::string& fill, const std::string& values) {
     dir_.Write("init.pbtxt", "op { type: \"" + fill +
                                  "\" output: \"w\" arg { name: \"shape\" ints: 2 } arg { name: "
@@ -89,8 +91,10 @@ TEST_F(WrittenNetsTest, ConstantsOfEachTypeAreFilled) {
     EXPECT_EQ(fill.arg(1).name(), "values");
     const std::vector<float> floats(fill.arg(1).floats().begin(), fill.arg(1).floats().end());
     const std::vector<int64_t> ints(fill.arg(1).ints().begin(), fill.arg(1).ints().end());
-    if (type.fill == "GivenTensorFill"s) {
+    if (type.fill == "GivenTensorFill"s || type.fill == "GivenTensorDoubleFill"s) {
       EXPECT_EQ(floats, (std::vector<float>{1.5f, -2}));
+    } else if (type.fill == "GivenTensorBoolFill"s) {
+      EXPECT_EQ(ints, (std::vector<int64_t>{1, 0}));
     } else {
       EXPECT_EQ(ints, type.fill == "GivenTensorIntFill"s
                           ? (std::vector<int64_t>{3, -4})
@@ -98,14 +102,16 @@ TEST_F(WrittenNetsTest, ConstantsOfEachTypeAreFilled) {
     }
     EXPECT_EQ(Net("o.pbtxt").op(0).input(1), fill.output(0));
   }
-  write_init("GivenTensorDoubleFill", "floats: [1, 2]");
+  dir_.Write("init.pbtxt", R"(op { type: "GivenTensorIntFill" output: "v"
+      arg { name: "shape" ints: 2 } arg { name: "values" ints: [1, 2] } }
+      op { type: "Cast" input: "v" output: "w" arg { name: "to" i: 7 } })");
   const Words words = {"optimize",       "--predict-net",        "DIR/net.pbtxt",
                        "--init-net",     "DIR/init.pbtxt",       "--output-init-net",
                        "DIR/none.pbtxt", "--output-predict-net", "DIR/none_too.pbtxt"};
   const ProgramResult wrong = Run(words);
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err,
-              HasSubstr("\" has elements of type double, which no init net can fill; --without-pass "
+              HasSubstr("\" has elements of type int8, which no init net can fill; --without-pass "
                         "fold_constants leaves it out\n"));
   EXPECT_FALSE(fs::exists(dir_.path("none.pbtxt")) || fs::exists(dir_.path("none_too.pbtxt")));
   EXPECT_EQ(Run(Joined(words, {"--without-pass", "fold_constants"})).code, 0);
