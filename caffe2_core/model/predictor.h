@@ -156,9 +156,11 @@ class Predictor {
   Predictor& operator=(const Predictor&) = default;
   virtual ~Predictor();
 
-  // Runs the predict net. Inputs are given by position or by name. An input that is not given keeps
-  // the value that the leased instance last had for it. Returns true, or THROWS if there are too
-  // many inputs, if a name is unknown, or if the net fails. Thread safe.
+  // Runs the predict net. Inputs are given by position or by name. As in Caffe2, an input that is not given
+  // keeps the value that the leased instance last had for it, also that of a weight which a call gave. If
+  // calls run at once, that may be any earlier call: such callers give all inputs, as the C interface and
+  // Python require. Returns true, or THROWS if there are too many inputs, if a name is unknown, or if the
+  // net fails, as with an input that the instance never had. Thread safe.
   virtual bool operator()(const TensorList& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorMap* outputs);

@@ -134,6 +134,28 @@ TEST(PredictorCallsTest, InputsWithoutAValueKeepTheirLastOne) {
   EXPECT_THAT(Values(list.at(0)), ElementsAre(-95));
 }
 
+// The results are Caffe2's.
+TEST(PredictorCallsTest, WeightsThatACallGaveAreKept) {
+  const NetDef init = ParseNet(R"(name: "i" op { type: "GivenTensorFill" output: "w"
+      arg { name: "shape" ints: 1 } arg { name: "values" floats: 100 } })");
+  const NetDef net = ParseNet(R"(name: "n"
+      op { type: "Sum" input: "a" input: "b" input: "w" output: "y" }
+      external_input: "a" external_input: "b" external_input: "w" external_output: "y")");
+  const auto call = [](Predictor* predictor, const Predictor::TensorMap& inputs) {
+    Predictor::TensorList out;
+    (*predictor)(inputs, &out);
+    return Values(out.at(0));
+  };
+  Predictor predictor(init, net);
+  EXPECT_THAT(call(&predictor, {{"a", Vector({1})}, {"b", Vector({2})}}), ElementsAre(103));
+  EXPECT_THAT(call(&predictor, {{"a", Vector({10})}}), ElementsAre(112));
+  EXPECT_THAT(call(&predictor, {{"a", Vector({5})}, {"b", Vector({6})}, {"w", Vector({7})}}),
+              ElementsAre(18));
+  EXPECT_THAT(call(&predictor, {{"b", Vector({3})}}), ElementsAre(15));
+  Predictor other(init, net);
+  EXPECT_THROW(call(&other, {{"a", Vector({1})}}), EnforceNotMet);
+}
+
 // The next run overwrites the tensors of the last one, also while it reads them.
 TEST(PredictorCallsTest, PointersMayBeInputsOfTheNextRun) {
   using Pointers = Predictor::TensorVector;
