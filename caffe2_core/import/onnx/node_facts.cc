@@ -111,6 +111,13 @@ MaybeRank Minus(MaybeRank a, MaybeRank b) {
   return *a - *b;
 }
 
+// A vector is a row or a column, whose axis the product lacks.
+MaybeRank ProductRank(const OnnxNode& n) {
+  const MaybeRank a = RankOfInput(n, 0), b = RankOfInput(n, 1);
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  return std::max<int64_t>({*a, *b, 2}) - (*a == 1 ? 1 : 0) - (*b == 1 ? 1 : 0);
+}
+
 MaybeRank ReducedRank(const OnnxNode& n) {
   if (n.Int("keepdims", 1) != 0) return RankOfInput(n, 0);
   if (n.type().starts_with("Arg")) return Minus(RankOfInput(n, 0), 1);
@@ -134,6 +141,7 @@ MaybeRank RankOfOutputs(const OnnxNode& n) {
   const std::string_view type = n.type();
   if (IsOneOf(type, kKeepRank)) return RankOfInput(n, 0);
   if (IsOneOf(type, kBroadcast)) return BroadcastRank(n);
+  if (type == "MatMul" || type == "MatMulInteger") return ProductRank(n);
   if (type == "Reshape") return LengthOfInput(n, 1);
   if (type == "ConstantOfShape") return LengthOfInput(n, 0);
   if (type == "Flatten" || type == "Gemm" || type == "NonZero") return 2;
@@ -158,9 +166,10 @@ int TypeOfOutput(const OnnxNode& n) {
   constexpr std::string_view kMovers[] = {"Expand",  "Flatten", "Gather",   "GatherND",
                                           "Reshape", "Squeeze", "Unsqueeze"};
   if (IsOneOf(type, kBools)) return onnx::TensorProto::BOOL;
+  if (type == "MatMulInteger") return onnx::TensorProto::INT32;
   if (type == "Where") return n.Has(1) ? n.nets().At(n.In(1)).type : 0;
   const bool same = IsOneOf(type, kKeepRank) || IsOneOf(type, kBroadcast) ||
-                    IsOneOf(type, kMovers) || type.starts_with("Reduce");
+                    IsOneOf(type, kMovers) || type == "MatMul" || type.starts_with("Reduce");
   return same && type != "Cast" && n.Has(0) ? n.nets().At(n.In(0)).type : 0;
 }
 

@@ -283,7 +283,9 @@ std::string OnnxNets::Round(const std::string& blob, int type, const std::string
     op.set_debug_info(node);
     Append(std::move(op));
   }
-  blobs_[wanted].type = type;
+  OnnxBlob& rounded = blobs_[wanted];
+  rounded.type = type;
+  if (!rounded.has_dims) rounded.rank = At(blob).rank;
   return wanted;
 }
 

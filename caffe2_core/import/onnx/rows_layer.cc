@@ -15,7 +15,7 @@ using Proto = onnx::TensorProto;
 void TranslateMatMul(OnnxNode* n) {
   const std::string &a = n->In(0), &b = n->In(1);
   if (n->Type(a) != Proto::FLOAT) return n->Emit("ONNXMatMul", {a, b}, {n->Out(0)});
-  const bool vectors = n->HasRank(a) && n->HasRank(b) && n->Rank(a) == 1 && n->Rank(b) == 1;
+  const bool vectors = n->KnowsRank(a) && n->KnowsRank(b) && n->Rank(a) == 1 && n->Rank(b) == 1;
   if (!vectors)
     return n->EmitTyped("BatchMatMul", {a, b}, n->Out(0), {MakeArgument("broadcast", 1)});
   const std::string product = n->TypedValue("BatchMatMul", {a, b}, {MakeArgument("broadcast", 1)});
@@ -146,7 +146,7 @@ void TranslateSoftmax(OnnxNode* n) {
     return n->EmitTyped("Softmax", {x}, n->Out(0), {MakeArgument("axis", n->Int("axis", 1))});
   }
   const int64_t axis = n->Int("axis", -1);
-  if (axis == -1 || (n->HasRank(x) && n->Axis(x, axis) == n->Rank(x) - 1)) {
+  if (axis == -1 || (n->KnowsRank(x) && n->Axis(x, axis) == n->Rank(x) - 1)) {
     return n->EmitTyped("Softmax", {x}, n->Out(0), {MakeArgument("axis", -1)});
   }
   const int64_t rank = n->Rank(x);

@@ -82,6 +82,54 @@ TEST(NodeFactsTest, CountAxesFromTheEnd) {
   }
 }
 
+// r = [[0, 1, 2], [3, 4, 5]].
+TEST(NodeFactsTest, CountAxesOfProducts) {
+  const std::string ones = "initializer { name: 'v' data_type: 7 dims: 3 int64_data: [1, 1, 1] } ";
+  const std::string transposed = Node("Transpose", {"r"}, "t");
+  const std::string flat = Node("Flatten", {"p"}, "y", Int("axis", -1));
+  struct {
+    std::string nodes;
+    std::vector<int64_t> dims, values;
+  } const rows[] = {
+      {transposed + Node("MatMul", {"r", "t"}, "p") + flat, {2, 2}, {5, 14, 14, 50}},
+      {ones + List("a", -1) + Node("MatMul", {"r", "v"}, "p") + Node("Unsqueeze", {"p", "a"}, "y"),
+       {2, 1},
+       {3, 12}},
+      {ones + transposed + List("a", -1) + Node("MatMul", {"v", "t"}, "p") +
+           Node("Unsqueeze", {"p", "a"}, "y"),
+       {2, 1},
+       {3, 12}},
+      {ones + List("a", -1) + Node("MatMul", {"v", "v"}, "p") + Node("Unsqueeze", {"p", "a"}, "y"),
+       {1},
+       {3}},
+      {List("a", 0) + transposed + Node("Unsqueeze", {"r", "a"}, "u") +
+           Node("MatMul", {"u", "t"}, "p") + flat,
+       {2, 2},
+       {5, 14, 14, 50}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    const Tensor y = RunGraph(row.nodes, kInt64);
+    EXPECT_EQ(y.dims(), row.dims);
+    EXPECT_EQ(IntsOf(y), row.values);
+  }
+  // Rounded to half.
+  const Tensor half =
+      RunGraph(Node("Cast", {"r"}, "h", Int("to", 10)) + Node("Transpose", {"h"}, "t") +
+                   Node("MatMul", {"h", "t"}, "p") + Node("Cast", {"p"}, "f", Int("to", kFloat)) +
+                   Node("Flatten", {"f"}, "y", Int("axis", -1)),
+               kFloat);
+  EXPECT_EQ(half.dims(), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(FloatsOf(half), (std::vector<float>{5, 14, 14, 50}));
+  // Two vectors of floats.
+  const Tensor scalar =
+      RunGraph(List("a", -1) + Node("ReduceSum", {"r", "a"}, "m", Int("keepdims", 0)) +
+                   Node("Cast", {"m"}, "f", Int("to", kFloat)) + Node("MatMul", {"f", "f"}, "y"),
+               kFloat);
+  EXPECT_EQ(scalar.dims(), std::vector<int64_t>());
+  EXPECT_EQ(FloatsOf(scalar), std::vector<float>{153});
+}
+
 TEST(NodeFactsTest, AskForTheRankWhereItDoesNotFollow) {
   // Squeeze without axes removes what has size 1: the rank is open.
   const std::string nodes =
