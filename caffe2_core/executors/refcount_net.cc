@@ -23,6 +23,7 @@ class RefcountNet final : public NetBase {
   }
 
   std::vector<OperatorBase*> GetOperators() const override { return operators_.all(); }
+  bool Run() override;
 
  protected:
   bool DoRun() override;
@@ -80,8 +81,12 @@ void RefcountNet::FindFreed() {
   }
 }
 
-bool RefcountNet::DoRun() {
+bool RefcountNet::Run() {
   cancelled().store(false, std::memory_order_relaxed);
+  return NetBase::Run();
+}
+
+bool RefcountNet::DoRun() {
   if (operators_.HasAsyncPart()) {
     run_.Run();
     for (size_t op = 0; op < operators_.size(); ++op) FreeAfter(op);

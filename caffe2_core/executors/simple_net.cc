@@ -15,9 +15,13 @@ class SimpleNet final : public NetBase {
 
   std::vector<OperatorBase*> GetOperators() const override { return operators_.all(); }
 
+  bool Run() override {
+    cancelled().store(false, std::memory_order_relaxed);
+    return NetBase::Run();
+  }
+
  protected:
   bool DoRun() override {
-    cancelled().store(false, std::memory_order_relaxed);
     run_.Run();
     return true;
   }

@@ -297,6 +297,27 @@ TEST_F(ScheduledNetTest, CancelStopsARun) {
   }
 }
 
+class CancellingObserver final : public ObserverBase<NetBase> {
+ public:
+  using ObserverBase<NetBase>::ObserverBase;
+  void Start() override { subject()->Cancel(); }
+};
+
+// A run begins before its observers start.
+TEST_F(ScheduledNetTest, CancelStopsARunThatHasStartedNoOperator) {
+  for (const char* type : {"simple", "simple_refcount", "dag", "async_simple"}) {
+    bool started = false;
+    Calls() = {{"a", [&](OperatorBase*) { started = true; }}};
+    const auto net = Make(MakeString(R"(name: "n" type: ")", type, "\"", kTwoBranches));
+    const auto* observer = net->AttachObserver(std::make_unique<CancellingObserver>(net.get()));
+    EXPECT_THROW(net->Run(), RunStopped) << type;
+    EXPECT_FALSE(started);
+    net->DetachObserver(observer);
+    EXPECT_TRUE(net->Run()) << type;
+    EXPECT_TRUE(started);
+  }
+}
+
 TEST_F(ScheduledNetTest, CancelStopsOperatorsThatWait) {
   for (const char* type : {"simple", "simple_refcount", "dag", "async_scheduling"}) {
     std::atomic<bool> running{false};
