@@ -34,9 +34,13 @@ struct LastNet {
   uint64_t workspace_id = 0;
   uint64_t version = 0;
   std::string name;
-  NetBase* net = nullptr;
+  std::weak_ptr<NetBase> net;
 };
 thread_local LastNet t_last_net;
+
+constexpr char kNoOverwrite[] =
+    "I respectfully refuse to overwrite an existing net of the same name \"";
+constexpr char kOverwrite[] = "\", unless you explicitly specify overwrite=true.";
 
 void PrintBlobSizesAtExit(const Workspace& ws) noexcept {
   try {
@@ -60,8 +64,11 @@ Workspace::Workspace(const Workspace* shared,
 
 Workspace::~Workspace() {
   if (GlobalDebugOptions().print_blob_sizes_at_exit) PrintBlobSizesAtExit(*this);
-  // Nets are destroyed before the blobs that their operators use.
-  nets_.clear();
+  // Nets are destroyed before the blobs that their operators use. Their destructors may call the
+  // workspace.
+  std::map<std::string, std::shared_ptr<NetBase>> nets;
+  const WriterLock lock(mutex_);
+  nets.swap(nets_);
 }
 
 std::shared_ptr<Blob> Workspace::FindBlob(const std::string& name) const {
@@ -229,9 +236,10 @@ void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try 
     const Tensor& tensor = source->Get<Tensor>();
     auto copy = std::make_shared<Blob>();
     copy->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
-    // The name is forwarded until it has its copy.
+    // The name is forwarded until it has its copy. A blob of that name is destroyed after the lock is
+    // released.
     const WriterLock lock(mutex_);
-    blobs_[name] = std::move(copy);
+    blobs_[name].swap(copy);
     forwarded_.erase(name);
   }
 } catch (const std::bad_alloc&) {
@@ -253,9 +261,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
     const WriterLock lock(mutex_);
     const auto it = nets_.find(def->name());
     if (it != nets_.end()) {
-      CAFFE_ENFORCE(overwrite,
-                    "I respectfully refuse to overwrite an existing net of the same name \"",
-                    def->name(), "\", unless you explicitly specify overwrite=true.");
+      CAFFE_ENFORCE(overwrite, kNoOverwrite, def->name(), kOverwrite);
       old = std::move(it->second);
       nets_.erase(it);
       nets_version_.fetch_add(1, std::memory_order_release);
@@ -270,9 +276,14 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
                << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;
   }
+  // Another thread, or the constructor of an operator, may have created a net of that name meanwhile.
+  // The net that is not kept is destroyed after the lock is released.
   const WriterLock lock(mutex_);
+  CAFFE_ENFORCE(overwrite || !nets_.contains(def->name()), kNoOverwrite, def->name(), kOverwrite);
+  std::shared_ptr<NetBase>& kept = nets_[def->name()];
+  kept.swap(net);
   nets_version_.fetch_add(1, std::memory_order_release);
-  return (nets_[def->name()] = std::move(net)).get();
+  return kept.get();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -302,17 +313,23 @@ std::vector<std::string> Workspace::Nets() const try {
   ThrowOutOfMemory();
 }
 
-NetBase* Workspace::FindNet(const std::string& name) {
+std::shared_ptr<NetBase> Workspace::FindNet(const std::string& name) {
   LastNet& last = t_last_net;
   const uint64_t version = nets_version_.load(std::memory_order_acquire);
-  if (last.workspace_id == id_ && last.version == version && last.name == name) return last.net;
-  NetBase* const net = GetNet(name);
+  if (last.workspace_id == id_ && last.version == version && last.name == name) {
+    if (std::shared_ptr<NetBase> net = last.net.lock()) return net;
+  }
+  std::shared_ptr<NetBase> net;
+  {
+    const ReaderLock lock(mutex_);
+    if (const auto it = nets_.find(name); it != nets_.end()) net = it->second;
+  }
   if (net != nullptr) last = {.workspace_id = id_, .version = version, .name = name, .net = net};
   return net;
 }
 
 bool Workspace::RunNet(const std::string& name) try {
-  NetBase* const net = FindNet(name);
+  const std::shared_ptr<NetBase> net = FindNet(name);
   if (net == nullptr) {
     LOG(ERROR) << "net \"" << name << "\" is not in the workspace";
     return false;

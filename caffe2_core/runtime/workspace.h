@@ -116,8 +116,8 @@ class Workspace {
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
   // Runs a net and waits for it. Returns false and logs an error if there is no such net. THROWS if
-  // the net fails. Running the same net again on the same thread takes no lock. REQUIRES: the net
-  // is not deleted or overwritten while it runs.
+  // the net fails. Running the same net again on the same thread takes no lock. A net that is deleted
+  // or overwritten while this function runs it is destroyed when the run has ended.
   bool RunNet(const std::string& name);
   // Creates an operator, runs it and destroys it. Returns false if the operator reports a failure.
   // THROWS if the operator cannot be created, or if it throws.
@@ -158,7 +158,7 @@ class Workspace {
  private:
   // Whether the look-up of `name` reaches the name `end_name` of `end`.
   bool IsForwardedTo(const Workspace* end, const std::string& end_name, std::string name) const;
-  NetBase* FindNet(const std::string& name);
+  std::shared_ptr<NetBase> FindNet(const std::string& name);  // shared with a run
 
   const std::string root_folder_;
   const Workspace* const shared_;

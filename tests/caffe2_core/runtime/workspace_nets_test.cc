@@ -76,6 +76,63 @@ TEST(WorkspaceNetsTest, NetsThatEndMayUseTheirWorkspace) {
   EXPECT_EQ(ws.Nets(), std::vector<std::string>());
 }
 
+// A net that deletes itself, as another thread may do during its run.
+class WorkspaceNetsDeleted final : public NetBase {
+ public:
+  WorkspaceNetsDeleted(const std::shared_ptr<const NetDef>& def, Workspace* ws)
+      : NetBase(def, ws), ws_(ws) {}
+  ~WorkspaceNetsDeleted() override { ws_->CreateBlob("end"); }
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override {
+    Workspace* const ws = ws_;
+    ws->DeleteNet("n");
+    return !ws->HasBlob("end");
+  }
+
+ private:
+  Workspace* const ws_;
+};
+REGISTER_NET(workspace_nets_test_deleted, WorkspaceNetsDeleted);
+
+TEST(WorkspaceNetsTest, NetsThatAreDeletedDuringARunEndAfterIt) {
+  Workspace ws;
+  const NetDef def = ParseNet(R"(name: "n" type: "workspace_nets_test_deleted")");
+  for (int run = 0; run < 2; ++run) {
+    ws.CreateNet(def);
+    EXPECT_TRUE(ws.RunNet("n"));
+    EXPECT_TRUE(ws.RemoveBlob("end"));
+    EXPECT_FALSE(ws.RunNet("n"));
+  }
+}
+
+// A net whose constructor creates one of the same name, as another thread may do meanwhile.
+class WorkspaceNetsTwin final : public NetBase {
+ public:
+  WorkspaceNetsTwin(const std::shared_ptr<const NetDef>& def, Workspace* ws) : NetBase(def, ws) {
+    ws->CreateNet(ParseNet(R"(name: "n" type: "workspace_nets_test_type")"));
+  }
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return false; }
+};
+REGISTER_NET(workspace_nets_test_twin, WorkspaceNetsTwin);
+
+TEST(WorkspaceNetsTest, NetsThatWereCreatedMeanwhileAreOverwrittenOnlyIfAsked) {
+  Workspace ws;
+  const NetDef def = ParseNet(R"(name: "n" type: "workspace_nets_test_twin")");
+  ExpectThrows([&] { ws.CreateNet(def); }, "overwrite an existing net of the same name \"n\"");
+  EXPECT_FALSE(ws.HasBlob("end1"));
+  EXPECT_TRUE(ws.RunNet("n"));
+  ws.DeleteNet("n");
+  NetBase* const net = ws.CreateNet(def, true);
+  EXPECT_EQ(ws.GetNet("n"), net);
+  EXPECT_TRUE(ws.HasBlob("end1"));  // its destructor uses the workspace
+  EXPECT_FALSE(ws.RunNet("n"));
+}
+
 // In turns, and in a workspace that may have the address of an earlier one.
 TEST(WorkspaceNetsTest, NetsOfOtherWorkspacesDoNotRun) {
   Workspace a, b;
