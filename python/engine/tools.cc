@@ -176,6 +176,8 @@ nb::dict Bench(Workspace& ws, nb::handle net, int64_t runs) {
   NetDef def = NetOf(net);
   const NetProfile profile = RunWithoutLock([&] {
     NetBase* const created = ws.CreateNet(def, true);
+    CAFFE_ENFORCE(created != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
+                  "\", which is not known");
     ProfileOptions options;
     options.timed_runs = runs;
     NetProfile made = ProfileNet(

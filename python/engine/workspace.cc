@@ -109,8 +109,11 @@ void RunMessage(Workspace& ws, nb::handle message) {
 
 WorkspaceNet CreateNetIn(const std::shared_ptr<Workspace>& ws, nb::handle message, bool overwrite) {
   const NetDef def = NetOf(message);
-  const NetBase* const net = RunWithoutLock([&] { return ws->CreateNet(def, overwrite); });
-  return {ws, net->Name()};
+  RunWithoutLock([&] {
+    CAFFE_ENFORCE(ws->CreateNet(def, overwrite) != nullptr, "net \"", def.name(), "\" has type \"",
+                  def.type(), "\", which is not known");
+  });
+  return {ws, def.name()};
 }
 
 std::string Repr(const Workspace& ws) {

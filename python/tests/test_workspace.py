@@ -114,6 +114,15 @@ def test_errors_name_the_operator(ws):
         ws.run(5)
 
 
+def test_errors_name_the_type_of_the_net(ws):
+    net = "name: 'n' type: 'no_such_type' op { type: 'Negative' input: 'x' output: 'y' }"
+    ws["x"] = np.float32([1])
+    for create in (ws.net, ws.run, lambda net: caffe2rt.bench(ws, net)):
+        with pytest.raises(caffe2rt.Error, match="no_such_type"):
+            create(net)
+    assert ws.nets == []
+
+
 @pytest.mark.parametrize("values", [[1, 2], [1.5, 2], (3,), range(3), np.arange(2)])
 def test_arguments_of_operators(ws, values):
     ws.run(caffe2rt.op("GivenTensorFill", [], "y", shape=[len(values)], values=[float(v) for v in values]))

@@ -151,8 +151,9 @@ inline NetDef ApplyTransformIfFaster(const string& key, const NetDef& netdef,
   const auto milliseconds = [&](const NetDef& def) {
     Workspace ws;
     CAFFE_ENFORCE(ws.RunNetOnce(init_netdef), "the init net failed");
-    return static_cast<double>(
-        ws.CreateNet(def)->TEST_Benchmark(warmup_runs, main_runs, false).front());
+    NetBase* const net = ws.CreateNet(def);
+    CAFFE_ENFORCE(net != nullptr, "net type \"", def.type(), "\" is not known");
+    return static_cast<double>(net->TEST_Benchmark(warmup_runs, main_runs, false).front());
   };
   return milliseconds(netdef) > improvement_threshold * milliseconds(transformed) ? transformed
                                                                                   : netdef;
