@@ -197,8 +197,9 @@ void AddGlobalNetObserverCreator(NetObserverCreator creator) {
 }
 
 void ClearGlobalNetObservers() {
+  std::vector<NetObserverCreator> old;  // destroyed after the lock is released
   const MutexLock lock(TheGlobalObservers().mutex);
-  TheGlobalObservers().creators.clear();
+  TheGlobalObservers().creators.swap(old);
 }
 
 bool HasGlobalNetObservers() {

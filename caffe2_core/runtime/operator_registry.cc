@@ -262,7 +262,7 @@ void SetOpEnginePref(const std::string& op_type, const std::map<int, EnginePrefT
 
 void SetOperatorLogger(std::function<void(const OperatorDef&)> logger) {
   const MutexLock lock(ThePreferences().mutex);
-  ThePreferences().logger = std::move(logger);
+  ThePreferences().logger.swap(logger);  // the old one is destroyed after the lock is released
 }
 
 }  // namespace caffe2rt

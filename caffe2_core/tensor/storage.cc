@@ -127,14 +127,18 @@ size_t Storage::ReleaseData() {
 
 void Storage::RestoreData() {
   if (!released()) return;
-  const MutexLock lock(released_->mutex);
-  if (!released()) return;
-  for (const RestorablePart& part : released_->parts) {
-    if (IsRounded(part)) WarnOfRounding(capacity_bytes_);
-    part.restorer.restore(part.form.get(), static_cast<char*>(data_) + part.restorer.offset);
+  bool is_rounded = false;
+  {
+    const MutexLock lock(released_->mutex);
+    if (!released()) return;
+    for (const RestorablePart& part : released_->parts) {
+      is_rounded = is_rounded || IsRounded(part);
+      part.restorer.restore(part.form.get(), static_cast<char*>(data_) + part.restorer.offset);
+    }
+    released_->parts.clear();
+    unreadable_.store(false, std::memory_order_release);
   }
-  released_->parts.clear();
-  unreadable_.store(false, std::memory_order_release);
+  if (is_rounded) WarnOfRounding(capacity_bytes_);  // a log sink may read the weight
 }
 
 void Storage::VerifyContent(size_t nbytes) {

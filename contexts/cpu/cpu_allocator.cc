@@ -121,20 +121,31 @@ std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
 MemoryDeleter DefaultCPUAllocator::GetDeleter() { return MemoryDeleter(&std::free); }
 
 void MemoryAllocationReporter::New(void* pointer, size_t nbytes) {
-  const MutexLock lock(mutex_);
-  sizes_[pointer] = nbytes;
-  allocated_ += nbytes;
-  peak_ = std::max(peak_, allocated_);
-  VLOG(1) << "CPU memory: +" << nbytes << " bytes, in use " << allocated_ << ", peak " << peak_;
+  size_t allocated = 0, peak = 0;
+  {
+    const MutexLock lock(mutex_);
+    sizes_[pointer] = nbytes;
+    allocated_ += nbytes;
+    peak_ = std::max(peak_, allocated_);
+    allocated = allocated_;
+    peak = peak_;
+  }
+  // A log sink may allocate memory.
+  VLOG(1) << "CPU memory: +" << nbytes << " bytes, in use " << allocated << ", peak " << peak;
 }
 
 void MemoryAllocationReporter::Delete(void* pointer) {
-  const MutexLock lock(mutex_);
-  const auto it = sizes_.find(pointer);
-  CAFFE_ENFORCE(it != sizes_.end(), "release of memory that was never reported: ", pointer);
-  allocated_ -= it->second;
-  VLOG(1) << "CPU memory: -" << it->second << " bytes, in use " << allocated_;
-  sizes_.erase(it);
+  size_t nbytes = 0, allocated = 0;
+  {
+    const MutexLock lock(mutex_);
+    const auto it = sizes_.find(pointer);
+    CAFFE_ENFORCE(it != sizes_.end(), "release of memory that was never reported: ", pointer);
+    nbytes = it->second;
+    allocated_ -= nbytes;
+    allocated = allocated_;
+    sizes_.erase(it);
+  }
+  VLOG(1) << "CPU memory: -" << nbytes << " bytes, in use " << allocated;
 }
 
 size_t MemoryAllocationReporter::allocated() const {

@@ -166,10 +166,13 @@ void ReportGrowth() {
   long total = 0;
   const std::vector<long> by_gpu = TotalMemoryByGpu();
   for (const long bytes : by_gpu) total += bytes;
-  const MutexLock lock(reported.mutex);
   const CudaMemoryOptions& options = GlobalCudaMemoryOptions();
-  if (total - reported.bytes < long{options.report_interval_mb} << 20) return;
-  reported.bytes = total;
+  {
+    const MutexLock lock(reported.mutex);
+    if (total - reported.bytes < long{options.report_interval_mb} << 20) return;
+    reported.bytes = total;
+  }
+  // Without the lock: a log sink may allocate memory.
   LOG(INFO) << "CUDA memory in use: " << (total >> 20) << " MiB, bytes by device "
             << absl::StrJoin(by_gpu, ", ") << ", peak " << absl::StrJoin(MaxMemoryByGpu(), ", ");
 }
@@ -181,13 +184,16 @@ void InitializeCuda() {
   EnforceCudaIsNotLostByFork();
   if (__builtin_expect(done.load(std::memory_order_acquire), 1)) return;
   static Mutex mutex;
-  const MutexLock lock(mutex);
-  if (done.load(std::memory_order_relaxed)) return;
   const CudaMachine machine = TheCudaMachine();
-  CAFFE_ENFORCE_GT(machine.devices, 0, machine.message, "; run on the CPU");
+  {
+    const MutexLock lock(mutex);
+    if (done.load(std::memory_order_relaxed)) return;
+    CAFFE_ENFORCE_GT(machine.devices, 0, machine.message, "; run on the CPU");
+    if (GlobalCudaMemoryOptions().pinned_cpu) SetCPUAllocator(new PinnedCPUAllocator);
+    done.store(true, std::memory_order_release);
+  }
+  // Without the lock: a log sink may use CUDA.
   if (!machine.message.empty()) LOG(WARNING) << machine.message;
-  if (GlobalCudaMemoryOptions().pinned_cpu) SetCPUAllocator(new PinnedCPUAllocator);
-  done.store(true, std::memory_order_release);
 }
 
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes) {

@@ -355,6 +355,19 @@ TEST(ObserverTest, GlobalCreatorsAttachToEveryNetMadeAfterwards) {
   EXPECT_EQ(starts, 1);
 }
 
+// Under the lock of the creators, the destructor would wait for ever.
+TEST(ObserverTest, GlobalCreatorsThatEndMayAskForOthers) {
+  bool has_others = true;
+  const auto end = [&](int* state) {
+    delete state;
+    has_others = HasGlobalNetObservers();
+  };
+  AddGlobalNetObserverCreator(
+      [state = std::shared_ptr<int>(new int, end)](NetBase*) { return nullptr; });
+  ClearGlobalNetObservers();
+  EXPECT_FALSE(has_others);
+}
+
 TEST(TimeObserverTest, TimesTheNetAndItsOperators) {
   Workspace ws;
   auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" } op { type: "NetTestDummy" })");

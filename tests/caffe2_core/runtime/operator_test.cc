@@ -385,6 +385,20 @@ TEST(OperatorRegistryTest, CallsTheLoggerWithEveryDef) {
   EXPECT_THAT(seen, ::testing::ElementsAre("OperatorTest"));
 }
 
+// Under the lock of the logger, its destructor would wait for ever.
+TEST(OperatorRegistryTest, LoggersThatEndMayCreateOperators) {
+  Workspace ws;
+  bool ended = false;
+  const auto end = [&](int* state) {
+    delete state;
+    Make(&ws, R"(type: "OperatorTest")");
+    ended = true;
+  };
+  SetOperatorLogger([state = std::shared_ptr<int>(new int, end)](const OperatorDef&) {});
+  SetOperatorLogger(nullptr);
+  EXPECT_TRUE(ended);
+}
+
 TEST(DispatchTest, CallsTheBranchOfTheElementType) {
   Tensor tensor(CPU);
   tensor.Resize(1);

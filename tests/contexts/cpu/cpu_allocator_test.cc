@@ -293,5 +293,19 @@ TEST(MemoryAllocationReporterTest, PrintsALineForEachEventWhenAsked) {
   EXPECT_NE(text.find("-123 bytes"), std::string::npos) << text;
 }
 
+// Under the lock of the reporter, the sink would wait for ever.
+TEST(MemoryAllocationReporterTest, SinksOfItsLinesMayUseIt) {
+  MemoryAllocationReporter reporter;
+  std::vector<size_t> seen;
+  SetLogThreshold(-1);
+  SetLogSink([&](const LogEntry&) { seen.push_back(reporter.allocated()); });
+  int a;
+  reporter.New(&a, 100);
+  reporter.Delete(&a);
+  SetLogSink({});
+  SetLogThreshold(2);
+  EXPECT_EQ(seen, (std::vector<size_t>{100, 0}));
+}
+
 }  // namespace
 }  // namespace caffe2rt::cpu_allocator_test

@@ -48,6 +48,28 @@ TEST_F(CudaAllocatorTest, ReportsGrowthWhenItTracks) {
   EXPECT_THAT(log, AllOf(HasSubstr("bytes by device "), HasSubstr("peak ")));
 }
 
+// Under the lock of the report, the sink would wait for ever.
+TEST_F(CudaAllocatorTest, SinksOfReportsMayAllocate) {
+  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  const CudaMemoryOptions before = options;
+  options.tracking = true;
+  options.report_interval_mb = -1'000'000;  // whatever was reported before
+  SetLogThreshold(0);
+  std::vector<DataPtr> memory;
+  size_t lines = 0;
+  SetLogSink([&](const LogEntry&) {
+    options.report_interval_mb = 1000;
+    ++lines;
+    memory.emplace_back(NewCudaMemory(2 * kMiB));
+  });
+  const DataPtr first(NewCudaMemory(2 * kMiB));
+  SetLogSink({});
+  SetLogThreshold(2);
+  options = before;
+  EXPECT_EQ(lines, 1u);
+  EXPECT_EQ(memory.size(), 1u);
+}
+
 TEST_F(CudaAllocatorTest, GivesMemoryOfTheCurrentDevice) {
   for (int device = 0; device < NumCudaDevices(); ++device) {
     const DeviceGuard guard(device);
