@@ -163,7 +163,8 @@ void RunBatchMatMul(CPUContext&, math::GemmEngine, const BatchMatMulPlan& plan, 
 
 namespace {
 
-// For Y = op(A) op(B): the gradients of A and B are products of dY and the other operand.
+// For Y = op(A) op(B): the gradients of A and B are products of dY and the other operand. With
+// broadcast, which Caffe2 cannot differentiate, they are sums of such products.
 class GetBatchMatMulGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -172,8 +173,7 @@ class GetBatchMatMulGradient final : public GradientMakerBase {
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
     const ArgumentHelper args(def_);
-    CAFFE_ENFORCE(!args.Read(kBatchMatMulBroadcast),
-                  "the gradient of BatchMatMul with broadcast 1 is not implemented in Caffe2");
+    if (args.Read(kBatchMatMulBroadcast)) return {OfOperand(0), OfOperand(1)};
     const bool trans_a = args.Read(kBatchMatMulTransA), trans_b = args.Read(kBatchMatMulTransB);
     const std::string a = I(0), b = I(1), dy = GO(0);
     return {
@@ -182,6 +182,18 @@ class GetBatchMatMulGradient final : public GradientMakerBase {
   }
 
  private:
+  OperatorDef OfOperand(int operand) {
+    std::vector<Argument> args;
+    for (const auto& spec : {kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast}) {
+      if (ArgumentHelper(def_).Read(spec)) args.push_back(MakeArgument<int>(spec.name, 1));
+    }
+    if (operand != 0) args.push_back(MakeArgument<int>("operand", operand));
+    return CreateOperatorDef(
+        "BatchMatMulGradient", "",
+        {operand == 0 ? ShapeOf(0) : I(0), operand == 1 ? ShapeOf(1) : I(1), GO(0)}, {GI(operand)},
+        args);
+  }
+
   // The operator that computes op(left) op(right).
   static OperatorDef Multiply(const std::string& left, bool trans_left, const std::string& right,
                               bool trans_right, const std::string& result) {

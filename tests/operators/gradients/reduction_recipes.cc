@@ -74,18 +74,25 @@ void DraftRowMul(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"mat", "w"}, {"Y"});
 }
 
-// The gradient of broadcast 1 is not implemented in Caffe2.
 void DraftBatchMatMul(Draft& draft, const std::string& type) {
   const int64_t m = draft.Int(1, 3), k = draft.Int(1, 3), n = draft.Int(1, 3);
   const bool trans_a = draft.Coin(), trans_b = draft.Coin();
+  const bool broadcast = draft.Coin();
   std::vector<int64_t> a = draft.Dims(1, 2, 3), b = a;
+  if (broadcast) {
+    for (std::vector<int64_t>* dims : {&a, &b}) {
+      if (draft.Coin()) dims->at(static_cast<size_t>(draft.Int(0, 1)) % dims->size()) = 1;
+      if (draft.Coin()) dims->erase(dims->begin());
+    }
+  }
   for (const int64_t dim : trans_a ? std::vector{k, m} : std::vector{m, k}) a.push_back(dim);
   for (const int64_t dim : trans_b ? std::vector{n, k} : std::vector{k, n}) b.push_back(dim);
   draft.FeedSmooth("A", a);
   draft.FeedSmooth("B", b);
   draft.SetOperator(type, {"A", "B"}, {"Y"})
       .Argument("trans_a", trans_a)
-      .Argument("trans_b", trans_b);
+      .Argument("trans_b", trans_b)
+      .Argument("broadcast", broadcast);
 }
 
 void DraftFC(Draft& draft, const std::string& type) {

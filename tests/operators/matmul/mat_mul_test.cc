@@ -1,3 +1,4 @@
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
@@ -186,11 +187,105 @@ TEST(MatMulGradientTest, TreatsOtherAxesAsOneInItsGradients) {
   EXPECT_FALSE(ArgumentHelper(meta.ops_[1]).HasArgument("axis_a"));
 }
 
-TEST(BatchMatMulTest, HasNoGradientWithBroadcast) {
-  const OperatorDef def = ParseOp(R"(type: "BatchMatMul" input: "A" input: "B" output: "Y"
-      arg { name: "broadcast" i: 1 })");
-  ExpectThrows([&] { GetGradientForOp(def, {{.dense_ = "g"}}); },
-               "the gradient of BatchMatMul with broadcast 1 is not implemented");
+// --- gradients with broadcast ---
+
+struct GradientForm {
+  std::vector<int64_t> a, b;  // as stored without transposition
+};
+class BatchMatMulGradientTest : public testing::TestWithParam<GradientForm> {};
+
+// Two operands with all four transpositions, in which a vector takes no part.
+TEST_P(BatchMatMulGradientTest, IsTheDerivative) {
+  for (const int trans_a : {0, 1}) {
+    for (const int trans_b : {0, 1}) {
+      std::vector<int64_t> a = GetParam().a, b = GetParam().b;
+      if (trans_a != 0 && a.size() > 1) std::swap(a[a.size() - 1], a[a.size() - 2]);
+      if (trans_b != 0 && b.size() > 1) std::swap(b[b.size() - 1], b[b.size() - 2]);
+      SCOPED_TRACE(MakeString(IntArrayRef(a), " x ", IntArrayRef(b), trans_a, trans_b));
+      Workspace ws;
+      FeedRandom(&ws, "A", a, -1, 1, 1);
+      FeedRandom(&ws, "B", b, -1, 1, 2);
+      ExpectGradientMatches(&ws,
+                            MakeString(R"(type: "BatchMatMul" input: "A" input: "B" output: "Y"
+              arg { name: "broadcast" i: 1 } arg { name: "trans_a" i: )",
+                                       trans_a, R"( } arg { name: "trans_b" i: )", trans_b, " }"));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, BatchMatMulGradientTest,
+    testing::Values(GradientForm{{2, 3}, {3, 4}}, GradientForm{{5, 2, 3}, {3, 4}},
+                    GradientForm{{2, 3}, {5, 3, 4}}, GradientForm{{5, 2, 3}, {5, 3, 4}},
+                    GradientForm{{5, 2, 3}, {1, 3, 4}}, GradientForm{{1, 2, 3}, {5, 3, 4}},
+                    GradientForm{{2, 1, 2, 3}, {1, 3, 3, 2}}, GradientForm{{2, 2, 2, 3}, {2, 3, 2}},
+                    GradientForm{{2, 3, 2}, {2, 2, 2, 3}},
+                    GradientForm{{3, 1, 2, 2, 2}, {3, 2, 1, 2, 3}},
+                    GradientForm{{1, 2, 1, 2}, {2, 2, 2, 1}}, GradientForm{{3}, {3}},
+                    GradientForm{{3}, {3, 4}}, GradientForm{{2, 3}, {3}},
+                    GradientForm{{3}, {2, 3, 4}}, GradientForm{{2, 2, 3}, {3}},
+                    GradientForm{{1, 1, 3}, {3}}, GradientForm{{3}, {1, 1, 3, 2}}));
+
+TEST(BatchMatMulGradientTest, AddsTheRepeatsOfAnOperandUp) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 1, 2}, 1);  // [1 2], [3 4]
+  Feed<float>(&ws, "B", {2, 2}, {1, 10, 100, 1000});
+  Feed<float>(&ws, "dY", {2, 1, 2}, {5, 6, 7, 8});
+  const std::string op = R"(type: "BatchMatMulGradient" input: "A" input: "B" input: "dY"
+      output: "d" arg { name: "broadcast" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "d", {2, 1, 2}, {65, 6500, 87, 8700});
+  ExpectShapeInferred(&ws, op);
+  // 1 * 5 + 3 * 7, 1 * 6 + 3 * 8, and 2 * 5 + 4 * 7, 2 * 6 + 4 * 8.
+  RunOp(&ws, op + R"( arg { name: "operand" i: 1 })");
+  ExpectTensor<float>(ws, "d", {2, 2}, {26, 30, 38, 44});
+  ExpectShapeInferred(&ws, op + R"( arg { name: "operand" i: 1 })");
+}
+
+TEST(BatchMatMulGradientTest, IsZeroForEmptyBatches) {
+  Workspace ws;
+  const std::string op = R"(type: "BatchMatMulGradient" input: "A" input: "B" input: "dY"
+      output: "d" arg { name: "broadcast" i: 1 })";
+  const auto expect = [&](const std::string& operand, const std::vector<int64_t>& dims) {
+    RunOp(&ws, op + R"( arg { name: "operand" i: )" + operand + " }");
+    ExpectTensor<float>(ws, "d", dims, std::vector<float>(Fetch<float>(ws, "d").size(), 0));
+  };
+  FeedRandom(&ws, "A", {0, 2, 3});
+  FeedRandom(&ws, "B", {3, 1});
+  FeedRandom(&ws, "dY", {0, 2, 1});
+  expect("0", {0, 2, 3});
+  expect("1", {3, 1});
+  FeedRandom(&ws, "A", {1, 2, 0});
+  FeedRandom(&ws, "B", {4, 0, 1});
+  FeedRandom(&ws, "dY", {4, 2, 1});
+  expect("0", {1, 2, 0});
+  expect("1", {4, 0, 1});
+}
+
+// The threads divide matrices, or the rows of few matrices.
+TEST(BatchMatMulGradientTest, DoesNotDependOnTheNumberOfThreads) {
+  const std::vector<int64_t> forms[][3] = {{{6, 40, 50}, {50, 60}, {6, 40, 60}},
+                                           {{40, 50}, {6, 50, 60}, {6, 40, 60}},
+                                           {{6, 40, 50}, {6, 50, 60}, {6, 40, 60}}};
+  for (const auto& dims : forms) {
+    Workspace ws;
+    FeedRandom(&ws, "A", dims[0], -1, 1, 1);
+    FeedRandom(&ws, "B", dims[1], -1, 1, 2);
+    FeedRandom(&ws, "dY", dims[2], -1, 1, 3);
+    for (const int operand : {0, 1}) {
+      const std::string op =
+          MakeString(R"(type: "BatchMatMulGradient" input: "A" input: "B" input: "dY" output: "d"
+              arg { name: "broadcast" i: 1 } arg { name: "operand" i: )",
+                     operand, " }");
+      SetNumThreads(1);
+      RunOp(&ws, op);
+      const std::vector<float> alone = Fetch<float>(ws, "d");
+      SetNumThreads(4);
+      RunOp(&ws, op);
+      SetNumThreads(1);
+      ExpectTensor<float>(ws, "d", dims[operand], alone, 1e-5);
+    }
+  }
 }
 
 }  // namespace

@@ -44,6 +44,12 @@ TEST(MatMulRefusalsTest, NameTheShapesOfBothOperands) {
        "batch axes [4, 2] of input 0 (A) and [3] of input 1 (B), want axes that are equal or 1"},
       {"BatchMatMul A B -> Y", "A f 2,3,2,3; B f 3,2,3,1",
        "batch axes [2, 3] of input 0 (A) and [3, 2] of input 1 (B), want axes that are equal or 1"},
+      {"BatchMatMulGradient A B G -> d broadcast=1", "A f 4,2,3; B f 3,5; G f 2,5",
+       "elements of input 2 (dY) of shape [2, 5], want those of the product of input 0 (A) of "
+       "shape "
+       "[4, 2, 3] and input 1 (B) of shape [3, 5] (got 10, want 40)"},
+      {"BatchMatMulGradient A B G -> d operand=2", "A f 2,3; B f 3,5; G f 2,5",
+       "argument \"operand\" is 2, want 0 or 1"},
       {"MatMul A B -> Y axis_a=2", "A f 1,2; B f 2,1",
        "axis 2 of a tensor of rank 2, want -2 to 1"},
       {"MatMul A B -> Y axis_b=-3", "A f 1,2; B f 2,1",

@@ -69,6 +69,37 @@ TEST_F(MatmulCudaTest, BatchesAgreeHoweverTheyAreRepeated) {
   ExpectAgreement({4, 2, 0}, {0, 5}, 1, text);
 }
 
+TEST_F(MatmulCudaTest, GradientsOfBatchesAgreeHoweverTheyAreRepeated) {
+  const auto expect = [](std::vector<int64_t> a, std::vector<int64_t> b,
+                         const std::vector<int64_t>& y) {
+    for (const int form : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      Workspace ws;
+      FeedRandom(&ws, "dY", y, -1, 1, 3);
+      const int ta = form & 1, tb = form >> 1 & 1;
+      std::vector<int64_t> dims_a = a, dims_b = b;
+      if (ta != 0 && a.size() > 1) std::swap(dims_a[a.size() - 1], dims_a[a.size() - 2]);
+      if (tb != 0 && b.size() > 1) std::swap(dims_b[b.size() - 1], dims_b[b.size() - 2]);
+      FeedRandom(&ws, "A", dims_a, -1, 1, 1);
+      FeedRandom(&ws, "B", dims_b, -1, 1, 2);
+      ExpectDevicesAgree(&ws,
+                         R"(type: "BatchMatMulGradient" input: "A" input: "B" input: "dY"
+          output: "d")" + Flag("broadcast", 1) +
+                             Flag("trans_a", ta) + Flag("trans_b", tb) + Flag("operand", form >> 2),
+                         {.tolerance = 1e-5, .engines = {"", "CUBLAS", "NATIVE"}});
+    }
+  };
+  expect({4, 2, 3}, {3, 5}, {4, 2, 5});
+  expect({2, 3}, {4, 3, 5}, {4, 2, 5});
+  expect({4, 2, 3}, {4, 3, 5}, {4, 2, 5});
+  expect({2, 1, 2, 3}, {1, 4, 3, 5}, {2, 4, 2, 5});
+  expect({2, 3, 1, 2, 3}, {2, 1, 4, 3, 5}, {2, 3, 4, 2, 5});
+  expect({3, 2, 2, 3}, {2, 3, 5}, {3, 2, 2, 5});
+  expect({3}, {4, 3, 5}, {4, 5});
+  expect({4, 2, 3}, {3}, {4, 2});
+  expect({0, 2, 3}, {3, 5}, {0, 2, 5});
+  expect({4, 2, 0}, {0, 5}, {4, 2, 5});
+}
+
 // Without an engine, FC uses cuBLAS, which needs a separate kernel for the bias. With the engine
 // NATIVE, one native kernel does everything.
 TEST_F(MatmulCudaTest, UsesCublasByDefault) {
