@@ -71,6 +71,22 @@ class CumOp final : public Operator<CPUContext> {
   const bool exclusive_, reverse_;
 };
 
+// The running sums of dY from the other end.
+class GetCumSumGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    return SingleGradientDef(
+        "CumSum", "", {GO(0), I(1)}, {GI(0)},
+        {MakeArgument<int>(kCumExclusive.name, args.Read(kCumExclusive) ? 1 : 0),
+         MakeArgument<int>(kCumReverse.name, args.Read(kCumReverse) ? 0 : 1)});
+  }
+};
+
 template <bool kProduct>
 void RegisterCum(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
@@ -85,15 +101,16 @@ void RegisterCum(const char* type, const char* doc) {
       .Traits({.same_shape = true})
       .SetDoc(doc);
   RegisterCpuOperator<CumOp<kProduct>>(type, __FILE__);
-  // Caffe2 has no such operator, so no net trains through it.
-  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
 }
 
 }  // namespace
 
 void RegisterCumSum() {
   RegisterCum<false>("CumSum", "Computes running sums along an axis, as ONNX does.");
+  RegisterGradient<GetCumSumGradient>("CumSum", __FILE__);
   RegisterCum<true>("CumProd", "Computes running products along an axis, as ONNX does.");
+  // Nets that are trained multiply otherwise.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("CumProd", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -52,6 +52,26 @@ class OnnxMaxOp final : public Operator<CPUContext> {
   BroadcastPlan plan_;
 };
 
+// Each input has the gradient where it equals Y, summed over what was broadcast.
+class GetOnnxExtremeGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string zero = GI(0) + "_zero";
+    std::vector<OperatorDef> ops = {CreateOperatorDef("ConstantFill", "", {}, {zero}, {})};
+    for (int i = 0; i < def_.input_size(); ++i) {
+      const std::string chosen = GI(i) + "_chosen", whole = GI(i) + "_before_sum";
+      ops.push_back(CreateOperatorDef("EQ", "", {I(i), O(0)}, {chosen}));
+      ops.push_back(CreateOperatorDef("ONNXWhere", "", {chosen, GO(0), zero}, {whole}));
+      ops.push_back(CreateOperatorDef("SumReduceLike", "", {whole, I(i)}, {GI(i)},
+                                      {MakeArgument("numpy", 1)}));
+    }
+    return ops;
+  }
+};
+
 template <bool kMax>
 void RegisterOnnxExtreme(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
@@ -64,8 +84,7 @@ void RegisterOnnxExtreme(const char* type, const char* doc) {
       .Traits({.family = OperatorFamily::kElementwise})
       .SetDoc(doc);
   RegisterCpuOperator<OnnxMaxOp<kMax>>(type, __FILE__);
-  // Max and Min have gradients.
-  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  RegisterGradient<GetOnnxExtremeGradient>(type, __FILE__);
 }
 
 }  // namespace

@@ -204,12 +204,66 @@ class NumberReduceOp final : public Operator<CPUContext> {
   Tensor scratch_{CPU};
 };
 
+// Of sums s: x^2 has 2 x dY, log(s) has dY / s, and log(sum(exp(x))) has exp(x - Y) dY.
+template <NumberReduction kKind>
+class GetNumberReductionGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    CAFFE_ENFORCE(def_.input_size() == 1 && !args.Read(kReduceNoop), "the gradient of ",
+                  def_.type(),
+                  " needs the argument axes: input 1 (axes) and noop_with_empty_axes have none");
+    const std::string dy = Spread(GO(0), "spread");
+    if constexpr (kKind == kSumSquare) {
+      Append("Mul", {dy, I(0)}, Step("product"));
+      Append("Scale", {Step("product")}, GI(0), {MakeArgument("scale", 2.0f)});
+    } else {
+      const std::string y = Spread(O(0), "spread_y");
+      if constexpr (kKind == kLogSum) {
+        Append("Negative", {y}, Step("exponent"));
+      } else {
+        Append("Sub", {I(0), y}, Step("exponent"));
+      }
+      Append("Exp", {Step("exponent")}, Step("factor"));
+      Append("Mul", {dy, Step("factor")}, GI(0));
+    }
+    return ops_;
+  }
+
+ private:
+  std::string Step(const char* what) { return MakeString(GI(0), "_", what); }
+  void Append(const char* type, const std::vector<std::string>& inputs, const std::string& output,
+              const std::vector<Argument>& arguments = {}) {
+    ops_.push_back(CreateOperatorDef(type, "", inputs, {output}, arguments));
+  }
+  // The blob of Y's shape in the shape of X.
+  std::string Spread(const std::string& blob, const char* what) {
+    std::vector<Argument> arguments;
+    for (const Argument& argument : def_.arg()) {
+      if (argument.name() == kReduceAxes.name || argument.name() == kReduceKeepDims.name)
+        arguments.push_back(argument);
+    }
+    Append("ReduceSumGradient", {blob, I(0), O(0)}, Step(what), arguments);
+    return Step(what);
+  }
+
+  std::vector<OperatorDef> ops_;
+};
+
 template <NumberReduction kKind>
 void RegisterNumberReduction(const char* type, const char* doc) {
   DeclareReduce(RegisterSchema(type, __FILE__)).SetDoc(doc);
   RegisterCpuOperator<NumberReduceOp<kKind>>(type, __FILE__);
-  // Caffe2 has no such operator, so no net trains through it.
-  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  if constexpr (kKind == kProd) {
+    // Nets that are trained multiply otherwise.
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  } else {
+    RegisterGradient<GetNumberReductionGradient<kKind>>(type, __FILE__);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,18 @@
 
 namespace caffe2rt {
 
+void MarkNumpyBroadcastDims(IntArrayRef a, IntArrayRef b, std::vector<char>* marks) {
+  CAFFE_ENFORCE_GE(a.size(), b.size(), "rank of input 0 (A) ", a,
+                   ", want at least the rank of input 1 (B) ", b);
+  const size_t added = a.size() - b.size();
+  marks->assign(a.size(), 1);
+  for (size_t i = 0; i < b.size(); ++i) {
+    CAFFE_ENFORCE(b[i] == a[added + i] || b[i] == 1, "input 1 (B) has shape ", b,
+                  ", which cannot be broadcast to that of input 0 (A) ", a);
+    (*marks)[added + i] = b[i] == a[added + i] ? 0 : 1;
+  }
+}
+
 // Caffe2 registers no gradient for SumReduceLike.
 void RegisterSumReduceLike() {
   OpSchema& schema = RegisterSchema("SumReduceLike", __FILE__);
@@ -23,6 +35,7 @@ void RegisterSumReduceLike() {
           "Sums A over the dimensions along which B would be broadcast to A: the gradient of a "
           "broadcast.");
   DeclareBroadcastArguments(schema);
+  schema.Arg(kSumReduceNumpy);
   RegisterCpuOperator<SumReduceLikeOp<CPUContext>>("SumReduceLike", __FILE__);
 }
 

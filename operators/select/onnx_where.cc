@@ -125,6 +125,26 @@ class ONNXWhereOp final : public Operator<CPUContext> {
   std::vector<int64_t> dims_, flat_;
 };
 
+// X has the gradient where the condition holds, Y elsewhere; both are summed over what was broadcast.
+class GetOnnxWhereGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string zero = GI(1) + "_zero";
+    std::vector<OperatorDef> ops = {CreateOperatorDef("ConstantFill", "", {}, {zero}, {})};
+    for (const int i : {1, 2}) {
+      const std::string whole = GI(i) + "_before_sum";
+      ops.push_back(CreateOperatorDef(
+          "ONNXWhere", "", {I(0), i == 1 ? GO(0) : zero, i == 1 ? zero : GO(0)}, {whole}));
+      ops.push_back(CreateOperatorDef("SumReduceLike", "", {whole, ShapeOf(i)}, {GI(i)},
+                                      {MakeArgument("numpy", 1)}));
+    }
+    return ops;
+  }
+};
+
 }  // namespace
 
 void RegisterOnnxWhere() {
@@ -149,8 +169,7 @@ void RegisterOnnxWhere() {
           "ONNX's "
           "Where does.");
   RegisterCpuOperator<ONNXWhereOp>("ONNXWhere", __FILE__);
-  // Models are trained by other operators.
-  RegisterGradient<GradientNotImplementedYet>("ONNXWhere", __FILE__);
+  RegisterGradient<GetOnnxWhereGradient>("ONNXWhere", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -50,7 +50,7 @@ void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* 
 GatherSizes GatherGradientSizes(IntArrayRef data, IntArrayRef indices, IntArrayRef gradient,
                                 const GatherArguments& arguments) {
   const int rank = static_cast<int>(data.size());
-  CAFFE_ENFORCE_GE(rank, 2, "rank of input 0 (DATA)");
+  CAFFE_ENFORCE_GE(rank, arguments.axis == 0 ? 1 : 2, "rank of input 0 (DATA)");
   const int axis = canonical_axis_index_(arguments.axis, rank);
   const size_t outer = static_cast<size_t>(axis);
   CAFFE_ENFORCE(gradient.size() >= outer && gradient.slice(0, outer) == data.slice(0, outer),
@@ -116,6 +116,14 @@ class GetGatherGradient final : public GradientMakerBase {
       CAFFE_ENFORCE(dense || !args.HasArgument(kDenseGradient),
                     "argument dense_gradient is 0, want 1 for an axis other than 0");
       return {MakeBatchGatherGradient(I(0), I(1), GO(0), GI(0))};
+    }
+    // Readers of sparse gradients and SparseToDense accept neither negative indices nor axes of
+    // indices.
+    if (args.HasArgument(kWrapIndices) && args.Read(kWrapIndices) &&
+        (dense || !args.HasArgument(kDenseGradient))) {
+      OperatorDef op = MakeBatchGatherGradient(I(0), I(1), GO(0), GI(0));
+      if (!args.HasArgument(kGatherAxis)) *op.add_arg() = MakeArgument(kGatherAxis.name, 0);
+      return {op};
     }
     if (dense) return SingleGradientDef("SparseToDense", "", {I(1), GO(0), I(0)}, {GI(0)});
     SetSparse(0, I(1), GO(0));

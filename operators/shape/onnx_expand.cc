@@ -115,6 +115,18 @@ std::vector<TensorShape> InferRepeating(const OperatorDef& def,
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
+class GetOnnxExpandGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("SumReduceLike", "", {GO(0), ShapeOf(0)}, {GI(0)},
+                             {MakeArgument("numpy", 1)});
+  }
+};
+
 }  // namespace
 
 void RegisterOnnxExpand() {
@@ -133,8 +145,7 @@ void RegisterOnnxExpand() {
           "Broadcasts a tensor with a shape by numpy's rules, as ONNX's Expand does: dimensions of "
           "size 1 are repeated, and dimensions are added before the first one.");
   RegisterCpuOperator<RepeatingOp<true>>("ONNXExpand", __FILE__);
-  // Models are trained by other operators.
-  RegisterGradient<GradientNotImplementedYet>("ONNXExpand", __FILE__);
+  RegisterGradient<GetOnnxExpandGradient>("ONNXExpand", __FILE__);
 
   RegisterSchema("ONNXTile", __FILE__)
       .NumInputs(1, 2)

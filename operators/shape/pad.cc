@@ -101,6 +101,40 @@ std::vector<TensorShape> InferPad(const OperatorDef& def, const std::vector<Tens
   return {CreateTensorShape(padding.dims(), in[0].data_type())};
 }
 
+// Takes the added elements of dY away, and adds zeros for those that were taken away.
+class GetPadGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    CAFFE_ENFORCE(PadModeOf(args) == PadMode::kConstant, "the gradient of Pad in mode \"",
+                  args.Read(kPadMode), "\" is not implemented, want mode constant");
+    std::vector<Argument> arguments;
+    if (args.HasArgument(kPadAxes.name))
+      arguments.push_back(MakeArgument(kPadAxes.name, args.Read(kPadAxes)));
+    std::vector<OperatorDef> ops;
+    std::vector<std::string> inputs = {GO(0)};
+    if (def_.input_size() == 1) {
+      std::vector<int64_t> pads = args.Read(kPadNumbers);
+      for (int64_t& pad : pads) pad = -pad;
+      arguments.push_back(MakeArgument(kPadNumbers.name, pads));
+    } else {
+      inputs.push_back(GI(0) + "_pads");
+      ops.push_back(CreateOperatorDef("Negative", "", {I(1)}, {inputs.back()}));
+    }
+    if (def_.input_size() > 3) {
+      inputs.push_back(GI(0) + "_zero");
+      ops.push_back(CreateOperatorDef("ConstantFill", "", {}, {inputs.back()}, {}));
+      inputs.push_back(I(3));
+    }
+    ops.push_back(CreateOperatorDef("Pad", "", inputs, {GI(0)}, arguments));
+    return ops;
+  }
+};
+
 }  // namespace
 
 void RegisterPad() {
@@ -125,8 +159,7 @@ void RegisterPad() {
           "Dimensions "
           "are cropped first.");
   RegisterCpuOperator<PadOp>("Pad", __FILE__);
-  // Models are trained by other operators.
-  RegisterGradient<GradientNotImplementedYet>("Pad", __FILE__);
+  RegisterGradient<GetPadGradient>("Pad", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -104,13 +104,23 @@ class GetSplitGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
+    if (std::all_of(g_output_.begin(), g_output_.end(),
+                    [](const GradientWrapper& gradient) { return gradient.IsEmpty(); }))
+      return {};
+    const std::string joined = GI(0);
+    std::vector<OperatorDef> ops;
     std::vector<std::string> pieces;
     for (int i = 0; i < def_.output_size(); ++i) {
-      if (!GradOut(i).IsEmpty()) pieces.push_back(GO(i));
+      if (!GradOut(i).IsEmpty()) {
+        pieces.push_back(GO(i));
+        continue;
+      }
+      // Without zeros for a piece that nothing reads, the others would be joined at wrong places.
+      pieces.push_back(MakeString(joined, "_zero_", i));
+      ops.push_back(CreateOperatorDef("ConstantFill", "", {O(i)}, {pieces.back()}));
     }
-    if (pieces.empty()) return {};
-    const std::string joined = GI(0);
-    return SingleGradientDef("Concat", "", pieces, {joined, "_" + joined + "_dims"});
+    ops.push_back(CreateOperatorDef("Concat", "", pieces, {joined, "_" + joined + "_dims"}));
+    return ops;
   }
 };
 

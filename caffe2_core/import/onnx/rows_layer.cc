@@ -202,7 +202,8 @@ void TranslateGroupNormalization(OnnxNode* n) {
     scale = spread(scale);
     bias = spread(bias);
   }
-  n->Emit("GroupNorm", {x, scale, bias}, {n->Out(0)},
+  // Its gradient reads all outputs.
+  n->Emit("GroupNorm", {x, scale, bias}, {n->Out(0), n->NewName("mean"), n->NewName("rstd")},
           {MakeArgument("group", groups), MakeArgument("epsilon", n->Float("epsilon", 1e-5f))});
 }
 

@@ -110,8 +110,8 @@ void DraftFC(Draft& draft, const std::string& type) {
 
 std::vector<Recipe> ReductionRecipes() {
   std::vector<Recipe> recipes;
-  for (const char* type :
-       {"ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"}) {
+  for (const char* type : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+                           "ReduceMean", "ReduceMin", "ReduceSum", "ReduceSumSquare"}) {
     recipes.push_back({type, "", DraftReduce});
   }
   for (const char* type : {"ReduceBackMax", "ReduceBackMean", "ReduceBackSum", "ReduceFrontMax",

@@ -107,6 +107,16 @@ void DraftSplit(Draft& draft, const std::string& type) {
   if (type == "Split") draft.Argument("axis", axis);
 }
 
+// Pieces that nothing reads have no gradient.
+void DraftSplitOfUnread(Draft& draft, const std::string& type) {
+  DraftSplit(draft, type);
+  const int outputs = draft.op().output_size();
+  const auto read = static_cast<int>(draft.Int(0, outputs - 1));
+  for (int i = 0; i < outputs; ++i) {
+    if (i != read) draft.check.outputs_without_gradient.push_back(draft.op().output(i));
+  }
+}
+
 // Slice cuts one dimension only; the others stay whole.
 void DraftSlice(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3, 5);
@@ -133,6 +143,19 @@ void DraftGather(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", dims);
   draft.FeedIndices("I", shape, RandomIndices(draft, count, dims[0]));
   draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("dense_gradient", dense);
+}
+
+// With wrap_indices the gradient is dense for indices of any shape, which may be negative.
+void DraftWrappingGather(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3), shape = draft.Dims(0, 2, 3);
+  int64_t count = 1;
+  for (const int64_t dim : shape) count *= dim;
+  std::vector<int64_t> indices = RandomIndices(draft, count, 2 * dims[0]);
+  for (int64_t& index : indices) index -= dims[0];
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("I", shape, indices);
+  draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("wrap_indices", true);
+  if (draft.Coin()) draft.Argument("axis", 0);
 }
 
 void DraftBatchGather(Draft& draft, const std::string& type) {
@@ -254,6 +277,95 @@ void DraftExpand(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "S"}, {"Y"});
 }
 
+// Dimensions of 1 that are repeated, in front and between others, and added dimensions.
+void DraftOnnxExpand(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(0, 3, 3), shape = dims;
+  for (int64_t& dim : dims) {
+    if (draft.Coin()) dim = 1;
+  }
+  if (draft.Coin()) shape.insert(shape.begin(), draft.Int(1, 3));
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("shape", shape);
+}
+
+// Adds and takes away, with pads and axes as arguments or as inputs.
+void DraftPad(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(2, 3);
+  const std::vector<int64_t> axes = {1, 0}, pads = {draft.Int(-1, 2), draft.Int(-1, 2),
+                                                    draft.Int(0, 2), draft.Int(0, 2)};
+  draft.FeedSmooth("X", dims);
+  const int64_t form = draft.Int(0, 2);
+  if (form == 0) {
+    draft.SetOperator(type, {"X"}, {"Y"}).Argument("pads", pads).Argument("axes", axes);
+    draft.Argument("value", 3.0f);
+    return;
+  }
+  draft.FeedInt64("P", {4}, pads);
+  draft.FeedSmooth("V", {});
+  draft.FeedInt64("A", {2}, axes);
+  if (form == 1) {
+    draft.SetOperator(type, {"X", "P"}, {"Y"}).Argument("axes", axes);
+  } else {
+    draft.SetOperator(type, {"X", "P", "V", "A"}, {"Y"});
+    draft.check.inputs = {"X"};
+  }
+}
+
+// The condition and both operands have some dimensions of 1 where the others may have more.
+void DraftOnnxWhere(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3, 3);
+  const auto part = [&] {
+    std::vector<int64_t> some = dims;
+    for (int64_t& dim : some) {
+      if (draft.Int(0, 3) == 0) dim = 1;
+    }
+    if (draft.Int(0, 3) == 0) some.erase(some.begin());
+    return some;
+  };
+  Tensor* const condition = draft.workspace()->CreateBlob("C")->GetMutableTensor(CPU);
+  condition->Resize(part());
+  bool* const holds = condition->mutable_data<bool>();
+  for (int64_t i = 0; i < condition->numel(); ++i) holds[i] = draft.Coin();
+  draft.FeedSmooth("X", part());
+  draft.FeedSmooth("Z", part());
+  draft.SetOperator(type, {"C", "X", "Z"}, {"Y"});
+}
+
+// Numbers of one input differ by 1/8, those of two inputs by 1/32 at least.
+void DraftOnnxMax(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3, 3);
+  std::vector<std::string> inputs;
+  const int64_t count = draft.Int(1, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> some = dims;
+    for (int64_t& dim : some) {
+      if (i > 0 && draft.Coin()) dim = 1;
+    }
+    inputs.push_back("X" + std::to_string(i));
+    draft.FeedApart(inputs.back(), some);
+    Tensor* const x = draft.workspace()->GetBlob(inputs.back())->GetMutable<Tensor>();
+    for (int64_t k = 0; k < x->numel(); ++k) {
+      if (draft.doubles()) {
+        x->mutable_data<double>()[k] += static_cast<double>(i) / 32;
+      } else {
+        x->mutable_data<float>()[k] += static_cast<float>(i) / 32;
+      }
+    }
+  }
+  draft.SetOperator(type, inputs, {"Y"});
+  draft.check.step = 1.0 / 128;
+}
+
+void DraftCumSum(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  draft.FeedSmooth("X", dims);
+  draft.FeedInt64("A", {}, {draft.Int(-rank, rank - 1)});
+  draft.SetOperator(type, {"X", "A"}, {"Y"})
+      .Argument("exclusive", draft.Coin())
+      .Argument("reverse", draft.Coin());
+}
+
 void DraftBooleanMask(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3);
   draft.FeedSmooth("X", dims);
@@ -278,6 +390,12 @@ std::vector<Recipe> ShapeRecipes() {
   return {
       {"ONNXSlice", "", DraftOnnxSlice},
       {"GatherElements", "", DraftGatherElements},
+      {"ONNXExpand", "", DraftOnnxExpand},
+      {"ONNXMax", "", DraftOnnxMax},
+      {"ONNXMin", "", DraftOnnxMax},
+      {"ONNXWhere", "", DraftOnnxWhere},
+      {"Pad", "", DraftPad},
+      {"CumSum", "", DraftCumSum},
       {"Trilu", "", DraftTrilu},
       {"ReverseSequence", "", DraftReverseSequence},
       {"DepthToSpace", "", DraftDepthSpace},
@@ -298,8 +416,10 @@ std::vector<Recipe> ShapeRecipes() {
       {"DepthConcat", "", DraftConcat},
       {"Split", "", DraftSplit},
       {"DepthSplit", "", DraftSplit},
+      {"Split", "OfUnread", DraftSplitOfUnread},
       {"Slice", "", DraftSlice},
       {"Gather", "", DraftGather},
+      {"Gather", "Wrapping", DraftWrappingGather},
       {"BatchGather", "", DraftBatchGather},
       {"SparseToDense", "", DraftSparseToDense},
       {"SparseToDenseMask", "", DraftSparseToDenseMask},

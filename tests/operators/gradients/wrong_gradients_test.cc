@@ -75,8 +75,10 @@ class GivenGradients {
 
 // Why the gradient of a type accepts other dims; "" if it does not.
 std::string WhyAccepted(const std::string& type) {
-  if (type == "Expand" || type == "ResizeNearest" || type == "UpsampleBilinear")
-    return "it sums or resizes a gradient of any size";
+  for (const char* const sums : {"Expand", "ONNXExpand", "ONNXMax", "ONNXMin", "ONNXWhere",
+                                 "ResizeNearest", "UpsampleBilinear"}) {
+    if (type == sums) return "it sums or resizes a gradient of any size";
+  }
   if (type.starts_with("UnsortedSegment") || type.starts_with("SparseLengths") ||
       type.starts_with("SparseSorted") || type.starts_with("SparseUnsorted") ||
       type == "SparseToDense" || type == "TTSparseLengthsSum") {

@@ -36,6 +36,32 @@ TEST(SumReduceLikeTest, AddsWhatBroadcastingHadSpread) {
   expect({2}, {6, 15}, "arg { name: \"axis_str\" s: \"C\" } arg { name: \"order\" s: \"CHW\" }");
 }
 
+// A is 1 to 8 in [2, 2, 2].
+TEST(SumReduceLikeTest, FollowsNumpysRulesIfAsked) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 2, 2}, 1);
+  const std::string op = Op("arg { name: \"numpy\" i: 1 }");
+  const auto expect = [&](const std::vector<int64_t>& dims, const std::vector<float>& want) {
+    FeedRange<float>(&ws, "B", dims);
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", dims, want);
+    ExpectShapeInferred(&ws, op);
+  };
+  expect({2, 1, 2}, {4, 6, 12, 14});
+  expect({2, 1}, {14, 22});
+  expect({1, 2, 1}, {14, 22});
+  expect({2}, {16, 20});
+  expect({}, {36});
+  expect({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  FeedRange<float>(&ws, "B", {1, 3});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "input 1 (B) has shape [1, 3], which cannot be broadcast to that of input 0 (A) [2, "
+               "2, 2]");
+  FeedRange<float>(&ws, "B", {1, 1, 1, 1});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "rank of input 0 (A) [2, 2, 2], want at least the rank of input 1 (B) [1, 1, 1, 1]");
+}
+
 TEST(SumReduceLikeTest, AcceptsDoublesAndEmptyShapes) {
   Workspace ws;
   FeedRange<double>(&ws, "A", {2, 3}, 1);

@@ -7,6 +7,7 @@
 
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 
 namespace caffe2rt::test::moved_gradients_test {
 namespace {
@@ -31,8 +32,46 @@ TEST(MovedGradientsTest, ReadTheInputsThatTheOperatorsRead) {
        "ReverseSequence(Y_grad,L)->X_grad | X_grad -"},
       {"type: 'GatherElements' input: 'X' input: 'I' output: 'Y'",
        "GatherElementsGradient(X,I,Y_grad)->X_grad | X_grad -"},
+      {"type: 'ONNXExpand' input: 'X' input: 's' output: 'Y'",
+       "SumReduceLike(Y_grad,X)->X_grad numpy=1 | X_grad -"},
+      {"type: 'Pad' input: 'X' input: 'p' output: 'Y'",
+       "Negative(p)->X_grad_pads; Pad(Y_grad,X_grad_pads)->X_grad | X_grad -"},
+      // Elements that Pad has taken away have the gradient 0, not the value of the padding.
+      {"type: 'Pad' input: 'X' input: 'p' input: 'v' input: 'a' output: 'Y'",
+       "Negative(p)->X_grad_pads; ConstantFill()->X_grad_zero; "
+       "Pad(Y_grad,X_grad_pads,X_grad_zero,a)"
+       "->X_grad | X_grad - - -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 1 }",
+       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 | X_grad -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'axis' i: 0 } "
+       "arg { name: 'wrap_indices' i: 1 }",
+       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 | X_grad -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 1 } "
+       "arg { name: 'dense_gradient' i: 0 }",
+       " | I+Y_grad -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 0 }",
+       " | I+Y_grad -"},
   };
   for (const auto& [op, want] : rows) EXPECT_EQ(DescribeGradient(op), want);
+}
+
+// A piece that nothing reads has the gradient 0, so that the others keep their places.
+TEST(MovedGradientsTest, OfSplitsFillTheGapsOfUnreadPieces) {
+  const std::string split = "type: 'Split' input: 'X' output: 'A' output: 'B' output: 'C'";
+  EXPECT_EQ(DescribeGradient(split, {{}, {"b", "", ""}, {}}),
+            "ConstantFill(A)->X_grad_zero_0; ConstantFill(C)->X_grad_zero_2; "
+            "Concat(X_grad_zero_0,b,X_grad_zero_2)->X_grad,_X_grad_dims | X_grad");
+  EXPECT_EQ(DescribeGradient(split, {{}, {}, {}}), " | -");
+}
+
+TEST(MovedGradientsTest, OfOtherPadsAreRejected) {
+  ExpectRefusals({{[] {
+                     DescribeGradient(
+                         "type: 'Pad' input: 'X' output: 'Y' arg { name: 'pads' ints: 1 ints: 0 } "
+                         "arg { name: 'mode' s: 'reflect' }");
+                   },
+                   "the gradient of Pad in mode \"reflect\" is not implemented, want mode "
+                   "constant"}});
 }
 
 // Without axes, all dimensions of size 1 are removed: the gradient gets the shape of the input.

@@ -147,7 +147,7 @@ TEST(LayerNodeFormsTest, ProductsAndNormalizations) {
         "SpatialBN(x, s, b, m, v) is_test=1 epsilon=0.5 -> y\n", statistics},
        {Node("InstanceNormalization", "xsb"), "InstanceNorm(x, s, b) epsilon=1e-05 -> y\n", norm},
        {Node("GroupNormalization", "xsb", Int("num_groups", 3)),
-        "GroupNorm(x, s, b) group=3 epsilon=1e-05 -> y\n", norm, 21},
+        "GroupNorm(x, s, b) group=3 epsilon=1e-05 -> y, %1, %2\n", norm, 21},
        {Node("LayerNormalization", "xsb"),
         "LayerNorm(x, s, b) axis=-1 epsilon=1e-05 elementwise_affine=1 -> y, %1, %2\n",
         {{"x", {"2", "3"}}, {"s", {"3"}}, {"b", {"3"}}}},
