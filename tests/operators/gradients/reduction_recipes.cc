@@ -27,6 +27,13 @@ void DraftReduce(Draft& draft, const std::string& type) {
   if (!axes.empty()) draft.Argument("axes", axes);
 }
 
+void DraftMoments(Draft& draft, const std::string& type) {
+  DraftReduce(draft, type);
+  OperatorDef op = draft.op();
+  op.add_output("variance");
+  draft.SetOperator(op);
+}
+
 void DraftReduceEnd(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 4, 3);
   FeedForReduction(draft, type, dims);
@@ -119,6 +126,7 @@ std::vector<Recipe> ReductionRecipes() {
     recipes.push_back({type, "", DraftReduceEnd});
     recipes.push_back({type, "Lengths", DraftReduceLengths});
   }
+  recipes.push_back({"Moments", "", DraftMoments});
   recipes.push_back({"ColwiseMax", "", DraftMatrixMax});
   recipes.push_back({"RowwiseMax", "", DraftMatrixMax});
   recipes.push_back({"SumElements", "", DraftSumElements});
