@@ -75,6 +75,7 @@ void UseFreshFills(NetDef* init) {
   for (OperatorDef& op : *init->mutable_op()) {
     if (TraitsOf(op.type()).fill != FillForm::kGivenFloats || op.output_size() != 1) continue;
     const auto shape = ArgumentHelper(op).GetRepeatedArgument<int64_t>("shape");
+    if (shape.empty()) continue;  // not a weight
     op = CreateOperatorDef(shape.size() >= 2 ? "XavierFill" : "ConstantFill", op.name(),
                            std::vector<std::string>{}, {op.output(0)},
                            {MakeArgument("shape", shape)});

@@ -12,7 +12,7 @@
 namespace caffe2rt {
 
 // Replaces the operators that fill blobs with given floats: by XavierFill with two dimensions or more,
-// else by zeros. The shapes stay.
+// else by zeros. The shapes stay, and scalars do, which are not weights.
 void UseFreshFills(NetDef* init);
 
 // Adds a loss to the net: "softmax" and "squared" compare its last output with the label, and add

@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/operator_traits.h"
 #include "caffe2_core/training/data_parallel.h"
 #include "caffe2_core/training/input_nets.h"
 #include "caffe2_core/training/optimizer_nets.h"
@@ -84,7 +85,17 @@ bool Decays(const TrainDef& def, const std::string& name, const NetDef& init) {
   return false;
 }
 
+// A scalar that init_net gives is a number of the net's arithmetic, such as an epsilon.
+bool IsGivenScalar(const NetDef& init, const std::string& name) {
+  return std::any_of(init.op().begin(), init.op().end(), [&](const OperatorDef& op) {
+    return HasOutput(op, name) && op.input_size() == 0 &&
+           TraitsOf(op.type()).fill == FillForm::kGivenFloats &&
+           ArgumentHelper(op).GetRepeatedArgument<int64_t>("shape").empty();
+  });
+}
+
 bool IsFixed(const TrainDef& def, const std::string& name) {
+  if (IsGivenScalar(def.init_net(), name)) return true;
   return std::any_of(def.param().begin(), def.param().end(), [&](const ParamDef& param) {
     return param.name() == name && !param.trained();
   });

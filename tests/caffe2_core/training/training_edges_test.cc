@@ -216,6 +216,23 @@ TEST(TrainingNetsEdgesTest, WeightsDecayWithTwoDimensionsUnlessTheDefinitionDeci
             "u_grad optimizer_one u optimizer_weight_decay -> u_grad\n");
 }
 
+// Nets of other formats have the numbers of their arithmetic among the weights.
+TEST(TrainingNetsEdgesTest, ScalarsThatAnInitNetGivesAreConstants) {
+  const TrainingNets nets = MakeTrainingNets(DefOf(R"(
+      net { op { type: "FC" input: ["data", "w", "b"] output: "x" }
+            op { type: "Mul" input: ["x", "half"] output: "h" }
+            op { type: "Mul" input: ["h", "one"] output: "z" }
+            op { type: "SquaredL2Distance" input: ["z", "label"] output: "l" }
+            op { type: "AveragedLoss" input: "l" output: "loss" } }
+      init_net { op { type: "XavierFill" output: "w" arg { name: "shape" ints: 2 ints: 2 } }
+                 op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 2 } }
+                 op { type: "GivenTensorFill" output: "half"
+                      arg { name: "shape" } arg { name: "values" floats: 0.5 } }
+                 op { type: "GivenTensorFill" output: "one"
+                      arg { name: "shape" ints: 1 } arg { name: "values" floats: 1 } } })"));
+  EXPECT_THAT(nets.trained, ElementsAre("w", "b", "one"));
+}
+
 // The gradients of both inputs of a sum are one blob, which the update of the first would overwrite.
 TEST(TrainingNetsEdgesTest, ParametersThatShareAGradientAreUpdatedAlike) {
   TrainDef def = DefOf(R"(

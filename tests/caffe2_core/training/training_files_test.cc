@@ -298,10 +298,13 @@ TEST_F(TrainingFilesTest, FreshFillsKeepTheShapes) {
            arg { name: "values" floats: [1, 2] } }
       op { type: "GivenTensorIntFill" output: "i" arg { name: "shape" ints: [1, 1] }
            arg { name: "values" ints: 1 } }
-      op { type: "ConstantFill" output: "c" })");
-  const OperatorDef ints = init.op(2), constant = init.op(3);
+      op { type: "ConstantFill" output: "c" }
+      op { type: "GivenTensorFill" output: "epsilon" arg { name: "shape" }
+           arg { name: "values" floats: 0.5 } })");
+  const OperatorDef ints = init.op(2), constant = init.op(3), scalar = init.op(4);
   UseFreshFills(&init);
-  ASSERT_EQ(init.op_size(), 4);
+  ASSERT_EQ(init.op_size(), 5);
+  EXPECT_EQ(init.op(4).ShortDebugString(), scalar.ShortDebugString());
   EXPECT_EQ(
       init.op(0).ShortDebugString(),
       "output: \"w\" name: \"n\" type: \"XavierFill\" arg { name: \"shape\" ints: 2 ints: 3 }");
