@@ -40,6 +40,16 @@ std::string Subject(const std::string& subject, const Message& proto) {
               Shortened(error.message, kMaxErrorBytes));
 }
 
+// The description of a kind that is not the wanted one, with the remedy if there is one.
+std::string DescriptionOf(FileKind kind, FileKind wanted) {
+  const bool imported =
+      kind == FileKind::kOnnxModel || kind == FileKind::kCaffeText || kind == FileKind::kCaffeModel;
+  return FileKindDescription(kind) +
+         (imported && wanted == FileKind::kNetDef
+              ? "; caffe2 convert makes an init net and a predict net of it"
+              : "");
+}
+
 // The description of what a file evidently is instead of the wanted kind, or "". Wire
 // formats overlap: a PlanDef parses as a NetDef whose operators have no type.
 std::string OtherKind(std::string_view beginning, int64_t size, const Message& proto) {
@@ -48,7 +58,7 @@ std::string OtherKind(std::string_view beginning, int64_t size, const Message& p
   const FileKindResult found = DetectContentKind(beginning, size);
   if (!found.foreign.empty()) return found.foreign;
   if (found.kind == FileKind::kUnknown || found.kind == wanted || found.weak) return "";
-  return FileKindDescription(found.kind);
+  return DescriptionOf(found.kind, wanted);
 }
 
 std::string OtherKind(std::string_view bytes, const Message& proto) {
@@ -157,7 +167,7 @@ void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) tr
     const FileKindResult found = DetectFileKind(path);
     const FileKind wanted = FileKindOfMessage(proto->GetDescriptor()->name());
     if (found.kind == FileKind::kUnknown || found.kind == wanted) throw;
-    CAFFE_THROW(Subject(path, *proto), ": it is ", FileKindDescription(found.kind));
+    CAFFE_THROW(Subject(path, *proto), ": it is ", DescriptionOf(found.kind, wanted));
   }
   if (check == ProtoKindCheck::kAsTold && !bytes.empty()) {
     TextError error;

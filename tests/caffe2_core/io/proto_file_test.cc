@@ -13,6 +13,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/refusals.h"
 #include "tests/support/shared.h"
 #include "tests/support/small_stack.h"
 #include "tests/support/temp_dir.h"
@@ -21,6 +22,7 @@ namespace caffe2rt::proto_file_test {
 namespace {
 
 using test::ExpectThrows;
+using test::MessageOf;
 using test::RunWithStack;
 using test::SharedPath;
 using test::TempDir;
@@ -224,6 +226,27 @@ TEST(ProtoFileTest, BoundsNestingByTheStackOfTheThread) {
     EXPECT_EQ(parse(binary), "");
     EXPECT_EQ(parse(text), "");
   });
+}
+
+// Nets of other formats are converted; a plan cannot come from one.
+TEST(ProtoFileTest, NamesTheRemedyForNetsOfOtherFormats) {
+  const TempDir dir;
+  NetDef net;
+  PlanDef plan;
+  // A model of ONNX, with its version 9, an empty graph and opset 18.
+  const std::string onnx = dir.Write("m.onnx", std::string("\x08\x09\x3a\x00\x42\x02\x10\x12", 8));
+  const std::string text = dir.Write("m.txt", "ir_version: 9\ngraph { name: \"g\" }\n");
+  const std::string caffe = dir.Write(
+      "m.prototxt", "name: \"n\"\nlayer { name: \"r\" type: \"ReLU\" bottom: \"x\" top: \"y\" }\n");
+  const std::string remedy = "; caffe2 convert makes an init net and a predict net of it";
+  for (const std::string& file : {onnx, text}) {
+    EXPECT_EQ(MessageOf([&] { LoadProto(file, &net); }),
+              "cannot read \"" + file + "\" as NetDef: it is an ONNX model" + remedy);
+    EXPECT_EQ(MessageOf([&] { LoadProto(file, &plan); }),
+              "cannot read \"" + file + "\" as PlanDef: it is an ONNX model");
+  }
+  EXPECT_EQ(MessageOf([&] { LoadProto(caffe, &net); }),
+            "cannot read \"" + caffe + "\" as NetDef: it is a Caffe prototxt" + remedy);
 }
 
 TEST(ProtoFileTest, ReportsTheActualKindOfTheFile) {
