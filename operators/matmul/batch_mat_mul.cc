@@ -73,7 +73,8 @@ std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool b
 BatchMatMulPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   return PlanBatchMatMul(GetDimsVector(in[0]), GetDimsVector(in[1]), args.Read(kBatchMatMulTransA),
-                         args.Read(kBatchMatMulTransB), args.Read(kBatchMatMulBroadcast));
+                         args.Read(kBatchMatMulTransB), args.Read(kBatchMatMulBroadcast),
+                         args.Read(kBatchMatMulScalar));
 }
 
 std::vector<TensorShape> InferBatchMatMul(const OperatorDef& def,
@@ -97,7 +98,7 @@ OpSchema::Cost BatchMatMulCost(const OperatorDef& def, const std::vector<TensorS
 }  // namespace
 
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a_dims, IntArrayRef b_dims, bool trans_a, bool trans_b,
-                                bool broadcast) {
+                                bool broadcast, bool scalar) {
   CAFFE_ENFORCE(a_dims.size() >= 1 && b_dims.size() >= 1, "inputs have shapes ", a_dims, " and ",
                 b_dims, ", want at least rank 1");
   const Matrices a = AsMatrices(a_dims, true), b = AsMatrices(b_dims, false);
@@ -115,7 +116,7 @@ BatchMatMulPlan PlanBatchMatMul(IntArrayRef a_dims, IntArrayRef b_dims, bool tra
   plan.y_dims = out;
   if (a_dims.size() > 1) plan.y_dims.push_back(plan.m);
   if (b_dims.size() > 1) plan.y_dims.push_back(plan.n);
-  if (plan.y_dims.empty()) plan.y_dims.push_back(1);
+  if (plan.y_dims.empty() && !scalar) plan.y_dims.push_back(1);
   (void)CheckedProduct(plan.y_dims);
   plan.batch_dims = out;
   plan.a_strides = BroadcastStrides(a.batch, out);
@@ -217,8 +218,8 @@ void RegisterBatchMatMul() {
           "Multiplies batches of matrices: Y = A B for the matrices in the last two axes of A and "
           "B, for each index of the batch axes. A vector A is treated as a row, a vector B as a "
           "column.")
-      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulUseScratch,
-            kLeastPrecision)
+      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulScalar,
+            kBatchMatMulUseScratch, kLeastPrecision)
       .Input(0, "A", "left operand, [batch..., M, K], or [batch..., K, M] with trans_a")
       .Input(1, "B", "right operand, [batch..., K, N], or [batch..., N, K] with trans_b")
       .Output(0, "Y", "product, [batch..., M, N]");

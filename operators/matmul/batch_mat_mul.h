@@ -22,6 +22,10 @@ inline constexpr ArgumentSpec<bool> kBatchMatMulTransB{"trans_b", false,
 inline constexpr ArgumentSpec<bool> kBatchMatMulBroadcast{
     "broadcast", false, "1: broadcast the batch axes by numpy's rules; 0: they must be equal"};
 
+inline constexpr ArgumentSpec<bool> kBatchMatMulScalar{
+    "scalar", false,
+    "1: the product of two vectors has no dimensions, as in ONNX; 0: it has the shape [1]"};
+
 struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
@@ -32,7 +36,7 @@ struct BatchMatMulPlan {
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the shapes do not match.
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
-                                bool broadcast);
+                                bool broadcast, bool scalar = false);
 
 // Returns the index of the matrix of A or B, given its strides, that is used for matrix i of Y.
 int64_t LocateMatrix(const std::vector<int64_t>& batch_dims, const std::vector<int64_t>& strides,
@@ -53,7 +57,8 @@ class BatchMatMulOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         trans_a_(this->ReadArgument(kBatchMatMulTransA)),
         trans_b_(this->ReadArgument(kBatchMatMulTransB)),
-        broadcast_(this->ReadArgument(kBatchMatMulBroadcast)) {}
+        broadcast_(this->ReadArgument(kBatchMatMulBroadcast)),
+        scalar_(this->ReadArgument(kBatchMatMulScalar)) {}
 
   bool RunOnDevice() override {
     const Tensor& A = Input(0);
@@ -62,7 +67,7 @@ class BatchMatMulOp final : public Operator<Context> {
     const float* b = B.template data<float>();
     if (!planned_ || A.dims() != a_dims_ || B.dims() != b_dims_) {
       planned_ = false;
-      plan_ = PlanBatchMatMul(A.sizes(), B.sizes(), trans_a_, trans_b_, broadcast_);
+      plan_ = PlanBatchMatMul(A.sizes(), B.sizes(), trans_a_, trans_b_, broadcast_, scalar_);
       a_dims_ = A.dims();
       b_dims_ = B.dims();
       engine_ = math::GemmEngineOf(this->engine());
@@ -76,7 +81,7 @@ class BatchMatMulOp final : public Operator<Context> {
   }
 
  private:
-  const bool trans_a_, trans_b_, broadcast_;
+  const bool trans_a_, trans_b_, broadcast_, scalar_;
   bool planned_ = false;
   math::GemmEngine engine_ = math::GemmEngine::kBest;
   std::vector<int64_t> a_dims_, b_dims_;

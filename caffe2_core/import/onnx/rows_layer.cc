@@ -15,9 +15,15 @@ using Proto = onnx::TensorProto;
 void TranslateMatMul(OnnxNode* n) {
   const std::string &a = n->In(0), &b = n->In(1);
   if (n->Type(a) != Proto::FLOAT) return n->Emit("ONNXMatMul", {a, b}, {n->Out(0)});
+  const auto may_be_vector = [n](const std::string& x) {
+    return !n->KnowsRank(x) || n->Rank(x) == 1;
+  };
   const bool vectors = n->KnowsRank(a) && n->KnowsRank(b) && n->Rank(a) == 1 && n->Rank(b) == 1;
-  if (!vectors)
-    return n->EmitTyped("BatchMatMul", {a, b}, n->Out(0), {MakeArgument("broadcast", 1)});
+  if (!vectors) {
+    std::vector<Argument> arguments = {MakeArgument("broadcast", 1)};
+    if (may_be_vector(a) && may_be_vector(b)) arguments.push_back(MakeArgument("scalar", 1));
+    return n->EmitTyped("BatchMatMul", {a, b}, n->Out(0), arguments);
+  }
   const std::string product = n->TypedValue("BatchMatMul", {a, b}, {MakeArgument("broadcast", 1)});
   n->EmitReshape(product, {}, n->Out(0));
 }

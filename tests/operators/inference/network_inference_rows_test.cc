@@ -82,6 +82,8 @@ TEST(NetworkInferenceRowsTest, OfMatrixProducts) {
       {"BatchMatMul", "broadcast=1", "d[5,1,2,3] d[7,3,4]", "d[5,7,2,4]"},
       {"BatchMatMul", "broadcast=1", "f[3] f[7,3,4]", "f[7,4]"},
       {"BatchMatMul", "broadcast=1", "f[7,2,3] f[3]", "f[7,2]"},
+      {"BatchMatMul", "", "f[3] f[3]", "f[1]"},
+      {"BatchMatMul", "scalar=1", "f[3] f[3]", "f[]"},
       {"BatchMatMulGradient", "broadcast=1", "f[7,2,3] f[3,4] f[7,2,4]", "f[7,2,3]", "0"},
       {"BatchMatMulGradient", "broadcast=1 operand=1", "f[7,2,3] f[3,4] f[7,2,4]", "f[3,4]", "1"},
       {"RowMul", "", "f[2,3] f[2]", "f[2,3]", "0"},

@@ -119,6 +119,8 @@ TEST(MatMulCallsTest, CutsOperandsAtEachAxis) {
       {"MatMul A B L -> Y", "A f 2,1 = 1,2; B f 1,2 = 3,4; L f 4,1", "Y f 4,1 = 3,4,6,8"},
       {"MatMul A B -> Y trans_a=1", "A f 0,2; B f 0,3", "Y f 2,3 = 0"},
       {"BatchMatMul A B -> Y trans_a=1 trans_b=1", "A f 2 = 1,2; B f 2 = 3,4", "Y f 1 = 11"},
+      {"BatchMatMul A B -> Y scalar=1", "A f 2 = 1,2; B f 2 = 3,4", "Y f - = 11"},
+      {"BatchMatMul A B -> Y scalar=1", "A f 2 = 1,2; B f 2,1 = 3,4", "Y f 1 = 11"},
       {"BatchMatMul A B -> Y trans_a=1", "A f 2,2,1 = 1,2,3,4; B f 2 = 5,6", "Y f 2,1 = 17,39"},
       {"BatchMatMul A B -> Y broadcast=1", "A f 0,1,2; B f 1,2,3", "Y f 0,1,3"},
       {"BatchMatMul A B -> Y", "A f 1,1,1,2 = 1,2; B f 1,2,1 = 3,4", "Y f 1,1,1,1 = 11"},
