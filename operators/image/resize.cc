@@ -135,7 +135,7 @@ class ResizePlan {
     CAFFE_ENFORCE(scale > 0 && size < 0x1p62, "scale is ", scale, " for a dimension of size ",
                   axis->in, ", want above 0, and sizes that can be counted");
     axis->scale = scale;
-    axis->out = static_cast<int64_t>(size);
+    axis->out = ScaledSize(axis->in, scale);
   }
   static void SetSize(int64_t size, ResizedAxis* axis) {
     CAFFE_ENFORCE_GE(size, 0, "element of sizes");

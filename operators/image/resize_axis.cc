@@ -34,6 +34,14 @@ double SourcePlace(const ResizedAxis& axis, ResizeCoordinates coordinates, int64
   return (length == 1 ? region / 2 : x * region / (length - 1)) + axis.begin * (in - 1);
 }
 
+// A scale of 0.8 or of 7 / 3 is a float next to that number, which is why a place, a multiple of its
+// reciprocal, may miss the whole or half number where nearest steps to the next element. Returns that
+// number if the place is as near to it as a float is.
+double PlaceOfNearest(double place) {
+  const double halves = std::nearbyint(2 * place);
+  return std::abs(2 * place - halves) <= std::abs(halves) * 0x1p-23 ? halves / 2 : place;
+}
+
 double CubicWeight(double distance, double a) {
   const double x = std::abs(distance);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -59,6 +67,12 @@ int64_t NearestStep(double ratio, ResizeRounding rounding) {
 }
 
 }  // namespace
+
+int64_t ScaledSize(int64_t in, double scale) {
+  const double size = scale * static_cast<double>(in), whole = std::nearbyint(size);
+  const bool meant = size < 0x1p22 && std::abs(size - whole) <= whole * 0x1p-23;
+  return static_cast<int64_t>(meant ? whole : size);
+}
 
 bool ResizedAxis::IsIdentity() const {
   return in == out && std::abs(scale - 1) < 1e-9 && std::abs(begin) < 1e-9 &&
@@ -86,7 +100,8 @@ void AxisSamples::Fill(const ResizedAxis& axis, const ResizeMode& mode) {
   weights.resize(count);
   outside.assign(static_cast<size_t>(axis.out), 0);
   for (int64_t i = 0; i < axis.out; ++i) {
-    const double place = SourcePlace(axis, mode.coordinates, i);
+    double place = SourcePlace(axis, mode.coordinates, i);
+    if (mode.filter == ResizeFilter::kNearest) place = PlaceOfNearest(place);
     const double last = static_cast<double>(axis.in - 1);
     outside[static_cast<size_t>(i)] =
         mode.coordinates == ResizeCoordinates::kTfCropAndResize && !(place >= 0 && place <= last);

@@ -41,6 +41,12 @@ struct ResizedAxis {
   bool IsIdentity() const;
 };
 
+// The size of a dimension of `in` elements that is scaled by a float: the product, rounded down. The
+// float of 0.7 is a little less, and makes 7 elements of 10 nevertheless: products as near to a whole
+// number as floats are to each other count as that number.
+// REQUIRES: scale * in is not negative and below 2^62.
+int64_t ScaledSize(int64_t in, double scale);
+
 // The elements and weights of one dimension: out index i is the sum over t < taps of weights[i * taps
 // + t] times element indices[i * taps + t]. With taps 0 there is no dimension to sample.
 struct AxisSamples {

@@ -143,6 +143,46 @@ TEST(ResizeTest, LinearAndCubicAreWeightedSumsInEveryMode) {
   }
 }
 
+// What makes the float of num / den of `in` elements is the whole number of elements next below num / den
+// times as many, though the float may be a little less, and element x of them is element x * den / num.
+TEST(ResizeTest, ScalesAndSizesMeanTheQuotientThatTheyRound) {
+  for (int num = 1; num <= 21; ++num) {
+    for (const int den : {3, 5, 7, 10}) {
+      for (const int in : {1, 5, 10, 14, 16, 33}) {
+        const int out = in * num / den;
+        if (out == 0) continue;
+        std::vector<float> x, by_scale, by_size;
+        for (int i = 0; i < in; ++i) x.push_back(static_cast<float>(i));
+        for (int i = 0; i < out; ++i) {
+          by_scale.push_back(static_cast<float>(std::min(i * den / num, in - 1)));
+          by_size.push_back(static_cast<float>(i * in / out));
+        }
+        const std::string op =
+            R"(type: "Resize" input: "X" output: "Y" arg { name: "nearest_mode" s: "floor" }
+               arg { name: "coordinate_transformation_mode" s: "asymmetric" } arg { name: )";
+        SCOPED_TRACE(MakeString(in, " times ", num, " / ", den));
+        Workspace ws;
+        Feed<float>(&ws, "X", {in}, x);
+        Feed<float>(&ws, "none", {0}, {});
+        Feed<float>(&ws, "scales", {1}, {static_cast<float>(num) / static_cast<float>(den)});
+        RunOp(&ws, op + R"("x" } input: "none" input: "scales")");
+        ExpectTensor<float>(ws, "Y", {out}, by_scale);
+        RunOp(&ws, MakeString(op, R"("sizes" ints: )", out, " }"));
+        ExpectTensor<float>(ws, "Y", {out}, by_size);
+      }
+    }
+  }
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {5});
+  const std::string half = R"(type: "Resize" input: "X" output: "Y" arg { name: "sizes" ints: 3 }
+                              arg { name: "nearest_mode" s: )";
+  // The places are 1/3, 2 and 11/3.
+  RunOp(&ws, half + R"("floor" })");
+  ExpectTensor<float>(ws, "Y", {3}, {0, 2, 3});
+  RunOp(&ws, half + R"("ceil" })");
+  ExpectTensor<float>(ws, "Y", {3}, {1, 2, 4});
+}
+
 TEST(ResizeTest, AntialiasStretchesTheFilterOnlyWhereADimensionShrinks) {
   for (const char* filter : {"linear", "cubic"}) {
     for (const char* coordinates : {"half_pixel", "align_corners", "asymmetric"}) {
