@@ -62,14 +62,16 @@ void CountWindows(const WindowAttributes& attributes, size_t i, WindowAxis* axis
     return;
   }
   const int64_t rest = axis->in + axis->pad_head + axis->pad_tail - axis->extent();
-  CAFFE_ENFORCE(rest >= 0, "windows of spatial axis ", i, " span ", axis->extent(),
-                " elements, want at most the ", axis->in, " elements of input 0 with padding ",
-                axis->pad_head, " and ", axis->pad_tail);
-  axis->out = rest / axis->stride + 1;
-  if (attributes.ceil_mode && rest % axis->stride != 0 &&
+  // A window that lacks less than a stride counts, too, if it begins before the tail padding.
+  axis->out = rest < 0 ? 0 : rest / axis->stride + 1;
+  if (attributes.ceil_mode && rest > -axis->stride && rest % axis->stride != 0 &&
       axis->out * axis->stride < axis->in + axis->pad_head) {
     ++axis->out;
   }
+  CAFFE_ENFORCE(axis->out > 0, "windows of spatial axis ", i, " span ", axis->extent(),
+                " elements, want at most the ", axis->in, " elements of input 0 with padding ",
+                axis->pad_head, " and ", axis->pad_tail,
+                attributes.ceil_mode ? ", and less than a stride more" : "");
 }
 
 }  // namespace

@@ -54,10 +54,12 @@ TEST(WindowAttributesTest, CountsTheWindowsOfEachAxis) {
     const auto axes = static_cast<size_t>(draw(1, 3));
     Numbers dims = {draw(0, 2), draw(1, 3)}, kernel, strides, dilations, heads, tails;
     std::vector<AxisSizes> sizes;
-    bool fits = true;
+    bool fits = true, fits_ceil = true;
     for (size_t d = 0; d < axes; ++d) {
       AxisSizes a{draw(1, 12), draw(1, 4), draw(1, 4), draw(1, 3), draw(-1, 3), draw(-1, 3)};
-      fits = fits && (a.kernel - 1) * a.dilation + 1 <= a.in + a.head + a.tail;
+      const int64_t lack = (a.kernel - 1) * a.dilation + 1 - (a.in + a.head + a.tail);
+      fits = fits && lack <= 0;
+      fits_ceil = fits_ceil && (lack <= 0 || (lack < a.stride && a.head + a.in > 0));
       sizes.push_back(a);
       dims.push_back(a.in);
       kernel.push_back(a.kernel);
@@ -66,13 +68,17 @@ TEST(WindowAttributesTest, CountsTheWindowsOfEachAxis) {
       heads.push_back(a.head);
       tails.push_back(a.tail);
     }
-    if (!fits) continue;
     Numbers pads = heads;
     pads.insert(pads.end(), tails.begin(), tails.end());
     const std::string given =
         List("strides", strides) + List("dilations", dilations) + List("pads", pads);
     for (const bool ceil : {false, true}) {
       SCOPED_TRACE(given + List("kernel", kernel) + (ceil ? " ceil" : ""));
+      if (!(ceil ? fits_ceil : fits)) {
+        EXPECT_THROW(WindowsFor(given + (ceil ? Flag("ceil_mode") : ""), dims, kernel),
+                     EnforceNotMet);
+        continue;
+      }
       const Windows windows = WindowsFor(given + (ceil ? Flag("ceil_mode") : ""), dims, kernel);
       EXPECT_EQ(windows.batch, dims[0]);
       EXPECT_EQ(windows.channels, dims[1]);

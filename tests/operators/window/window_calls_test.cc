@@ -147,6 +147,13 @@ TEST(WindowCallsTest, KeepsWindowsNextToTheBounds) {
       {"ONNXMaxPool X -> Y kernel_shape=2, strides=2, ceil_mode=1", "X f 1,1,3 = 1,2,3",
        "Y f 1,1,2 = 2,3"},
       {"ONNXMaxPool X -> Y kernel_shape=2, strides=2,", "X f 1,1,3 = 1,2,3", "Y f 1,1,1 = 2"},
+      // It may be the only one.
+      {"ONNXMaxPool X -> Y I kernel_shape=4, strides=3, ceil_mode=1", "X f 1,1,2 = 1,2",
+       "Y f 1,1,1 = 2; I l 1,1,1 = 1"},
+      {"ONNXAveragePool X -> Y kernel_shape=3,3 strides=2,2 ceil_mode=1", "X f 1,1,2,2 = 1,2,3,6",
+       "Y f 1,1,1,1 = 3"},
+      {"ONNXLpPool X -> Y kernel_shape=3, strides=2, ceil_mode=1", "X f 1,1,2 = 3,4",
+       "Y f 1,1,1 = 5"},
       {"ONNXMaxPool X -> Y kernel_shape=2, auto_pad=SAME_UPPER", "X f 1,1,2 = 3,1",
        "Y f 1,1,2 = 3,1"},
       {"ONNXMaxPool X -> Y kernel_shape=2, auto_pad=SAME_LOWER", "X f 1,1,2 = 3,1",
