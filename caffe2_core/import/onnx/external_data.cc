@@ -1,5 +1,6 @@
 #include "caffe2_core/import/onnx/external_data.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -32,7 +33,7 @@ bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& fol
 std::shared_ptr<const RandomAccessInput> OnnxExternalData::Open(const std::string& location) {
   const auto found = files_.find(location);
   if (found != files_.end()) return found->second;
-  CAFFE_ENFORCE(!folder_.empty(), "external data \"", Shortened(location),
+  CAFFE_ENFORCE(!model_.empty(), "external data \"", Shortened(location),
                 "\" belongs to a model in memory, want a model in a file");
   const std::filesystem::path relative = location;
   bool allowed =
@@ -41,12 +42,16 @@ std::shared_ptr<const RandomAccessInput> OnnxExternalData::Open(const std::strin
   CAFFE_ENFORCE(allowed, "external data \"", Shortened(location),
                 "\": want a relative path without \"..\"");
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::canonical(folder_, error);
-  const std::filesystem::path path =
-      error ? std::filesystem::path() : std::filesystem::canonical(folder / relative, error);
+  const std::filesystem::path given = std::filesystem::absolute(model_, error).parent_path();
+  const std::filesystem::path folder = std::filesystem::canonical(given, error);
+  const std::filesystem::path file_folder =
+      error ? given : std::filesystem::canonical(model_, error).parent_path();
+  std::filesystem::path path;
+  if (!error) path = std::filesystem::canonical(folder / relative, error);
+  if (error) path = std::filesystem::canonical(file_folder / relative, error);
   CAFFE_ENFORCE(!error, "external data \"", Shortened(location), "\": ", error.message());
-  CAFFE_ENFORCE(IsBelow(path, folder), "external data \"", Shortened(location),
-                "\" is a link to a file outside of the model's folder");
+  CAFFE_ENFORCE(IsBelow(path, folder) || IsBelow(path, file_folder), "external data \"",
+                Shortened(location), "\" is a link to a file outside of the model's folder");
   CAFFE_ENFORCE(std::filesystem::is_regular_file(path, error), "external data \"",
                 Shortened(location), "\" is not a regular file");
   auto file = std::make_shared<FileInput>(path.string());
@@ -65,8 +70,9 @@ OnnxSpan OnnxExternalData::Find(const onnx::TensorProto& proto) {
   OnnxSpan span = {.input = Open(location), .offset = offset};
   const int64_t size = span.input->size();
   CAFFE_ENFORCE(offset <= size && length <= size - offset, "external data \"", Shortened(location),
-                "\" has ", size, " bytes, want ", length, " from ", offset);
-  span.size = length < 0 ? size - offset : length;
+                "\" has ", size, " bytes, want ", std::max<int64_t>(length, 0), " from ", offset);
+  span.open_end = length < 0;
+  span.size = span.open_end ? size - offset : length;
   return span;
 }
 

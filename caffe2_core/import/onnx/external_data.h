@@ -14,14 +14,16 @@ namespace caffe2rt {
 struct OnnxSpan {
   std::shared_ptr<const RandomAccessInput> input;
   int64_t offset = 0, size = 0;
+  bool open_end = false;  // the model does not state the size, which ends where the file does
 };
 
 // Opens the files that tensors name. A name is relative, without "..", and denotes a regular file
-// below the folder of the model, also after symbolic links are followed.
+// below the folder of the model, also after symbolic links are followed. If the model itself is a link,
+// as in the cache of Hugging Face, its folder is that of the link or that of the file.
 class OnnxExternalData {
  public:
-  // An empty folder allows no file.
-  explicit OnnxExternalData(std::string folder) : folder_(std::move(folder)) {}
+  // An empty path of the model allows no file.
+  explicit OnnxExternalData(std::string model) : model_(std::move(model)) {}
 
   // THROWS if the name is not allowed, or the file does not have the bytes.
   OnnxSpan Find(const onnx::TensorProto& proto);
@@ -29,7 +31,7 @@ class OnnxExternalData {
  private:
   std::shared_ptr<const RandomAccessInput> Open(const std::string& location);
 
-  const std::string folder_;
+  const std::string model_;
   std::map<std::string, std::shared_ptr<const RandomAccessInput>> files_;
 };
 

@@ -35,6 +35,7 @@ struct Source {
   int64_t offset = 0;
   std::string_view bytes = {};
   int64_t size = 0;
+  bool open_end = false;  // of the bytes, the first are the elements
 
   void Read(int64_t at, void* to, size_t count) const {
     if (input != nullptr) return input->Read(offset + at, to, count);
@@ -42,9 +43,16 @@ struct Source {
   }
 };
 
+void CheckBytes(const Source& source, int64_t want) {
+  if (source.open_end) {
+    CAFFE_ENFORCE_GE(source.size, want, "bytes of elements");
+  } else {
+    CAFFE_ENFORCE_EQ(source.size, want, "bytes of elements");
+  }
+}
+
 void CheckBytes(const Source& source, int64_t count, size_t size) {
-  const int64_t want = CheckedMultiply(count, static_cast<int64_t>(size));
-  CAFFE_ENFORCE_EQ(source.size, want, "bytes of elements");
+  CheckBytes(source, CheckedMultiply(count, static_cast<int64_t>(size)));
 }
 
 template <class T>
@@ -81,7 +89,7 @@ Tensor ReadPacked(const Source& source, NarrowFormat format, const std::vector<i
                   int64_t count) {
   const int bits = NarrowBits(format), in_byte = 8 / bits;
   const int64_t bytes = count / in_byte + static_cast<int64_t>(count % in_byte != 0);
-  CAFFE_ENFORCE_EQ(source.size, bytes, "bytes of elements");
+  CheckBytes(source, bytes);
   const OverwrittenMemory memory;
   Tensor values(dims, CPU);
   To* to = values.mutable_data<To>();
@@ -241,7 +249,10 @@ Tensor ReadElements(const Proto& proto, const RandomAccessInput* input,
   if (proto.data_location() == Proto::EXTERNAL) {
     CAFFE_ENFORCE(external != nullptr, "external data in a file with one tensor");
     const OnnxSpan span = external->Find(proto);
-    const Source source = {.input = span.input.get(), .offset = span.offset, .size = span.size};
+    const Source source = {.input = span.input.get(),
+                           .offset = span.offset,
+                           .size = span.size,
+                           .open_end = span.open_end};
     return ReadRaw(source, proto.data_type(), dims, count);
   }
   if (proto.has_span_offset() && input != nullptr) {
@@ -282,8 +293,8 @@ std::string OnnxTypeName(int type) {
 }
 
 OnnxFile::OnnxFile(std::shared_ptr<const RandomAccessInput> input, std::string subject,
-                   const std::string& folder)
-    : input_(std::move(input)), subject_(std::move(subject)), external_(folder) {
+                   const std::string& path)
+    : input_(std::move(input)), subject_(std::move(subject)), external_(path) {
   std::string reason;
   CAFFE_ENFORCE(ParseBinary(OnnxSkeleton(*input_, subject_), &model_, &reason), "cannot read \"",
                 subject_, "\" as an ONNX model: ", reason);

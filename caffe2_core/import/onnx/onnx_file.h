@@ -20,10 +20,10 @@ namespace caffe2rt {
 
 class OnnxFile {
  public:
-  // `folder` is where external data lies; if it is empty, external data is an error. THROWS if the
-  // bytes are not an ONNX model; the error names `subject`.
+  // External data lies beside the file `path`; if that is empty, external data is an error. THROWS if
+  // the bytes are not an ONNX model; the error names `subject`.
   OnnxFile(std::shared_ptr<const RandomAccessInput> input, std::string subject,
-           const std::string& folder);
+           const std::string& path);
 
   const std::string& subject() const { return subject_; }
   const onnx::ModelProto& model() const { return model_; }

@@ -3,7 +3,6 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -242,8 +241,8 @@ class Importer {
 
 OnnxModel Import(const std::shared_ptr<const RandomAccessInput>& input,
                  const OnnxImportOptions& options, const std::string& subject,
-                 const std::string& folder) {
-  const OnnxFile file(input, subject, folder);
+                 const std::string& path) {
+  const OnnxFile file(input, subject, path);
   try {
     return Importer(file, options).Import();
   } catch (const OutOfMemory&) {
@@ -260,9 +259,7 @@ bool HasFixedDims(const OnnxInput& input) {
 }
 
 OnnxModel ImportOnnx(const OnnxImportOptions& options) {
-  const std::string folder = std::filesystem::path(options.net).parent_path().string();
-  return Import(std::make_shared<FileInput>(options.net), options, options.net,
-                folder.empty() ? "." : folder);
+  return Import(std::make_shared<FileInput>(options.net), options, options.net, options.net);
 }
 
 OnnxModel ImportOnnxFromMemory(std::string_view bytes, const OnnxImportOptions& options) {

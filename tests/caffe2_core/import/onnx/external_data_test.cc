@@ -79,6 +79,8 @@ TEST_F(OnnxExternalDataTest, FilesBelowTheModelAreRead) {
        "external_data { key: 'offset' value: '4' } external_data { key: 'length' value: '8' }",
        {10, 20}},
       {"weights.bin", "external_data { key: 'offset' value: '8' }", {20, 30}},
+      // Without a length the file may be longer.
+      {"weights.bin", "external_data { key: 'offset' value: '4' }", {10, 20}},
       {"sub/weights.bin", "", {1, 2}},
       {"./sub/weights.bin", "", {1, 2}},
       {"inner.bin", "external_data { key: 'length' value: '8' }", {0, 10}}};
@@ -108,6 +110,11 @@ TEST_F(OnnxExternalDataTest, OtherFilesAreNot) {
       {"sub", "", "is not a regular file"},
       {"none.bin", "", "No such file or directory"},
       {"weights.bin", "external_data { key: 'length' value: '4' }", "bytes of elements"},
+      {"weights.bin", "external_data { key: 'length' value: '12' }", "bytes of elements"},
+      {"weights.bin", "external_data { key: 'offset' value: '12' }",
+       "bytes of elements: got 4, want at least 8"},
+      {"weights.bin", "external_data { key: 'offset' value: '17' }",
+       "has 16 bytes, want 0 from 17"},
       {"weights.bin",
        "external_data { key: 'offset' value: '12' } external_data { key: 'length' value: '8' }",
        "has 16 bytes, want 8 from 12"},
@@ -121,6 +128,30 @@ TEST_F(OnnxExternalDataTest, OtherFilesAreNot) {
     const std::string error = Import(Model(refused.location, refused.more), &sum);
     EXPECT_NE(error.find(refused.error), std::string::npos) << refused.location << ": " << error;
   }
+}
+
+// The cache of Hugging Face has folders of links to files whose names are hashes.
+TEST_F(OnnxExternalDataTest, LinksToAModelMayHaveLinksToItsData) {
+  for (const char* folder : {"blobs", "snapshot"}) fs::create_directory(folder_ / folder);
+  std::ofstream(folder_ / "blobs" / "5f", std::ios::binary) << Model("weights.bin");
+  std::ofstream(folder_ / "blobs" / "70", std::ios::binary) << Model("secret.bin");
+  Write("blobs/6e", {3, 4});
+  const fs::path snapshot = folder_ / "snapshot";
+  fs::create_symlink("../blobs/5f", snapshot / "m.onnx");
+  fs::create_symlink("../blobs/6e", snapshot / "weights.bin");
+  fs::create_symlink("../blobs/70", snapshot / "other.onnx");
+  fs::create_symlink("../secret.bin", snapshot / "secret.bin");
+  const auto import = [&](const fs::path& path) {
+    Workspace ws;
+    RunOnnx(ImportOnnx({.net = path.string()}), {{"x", FloatTensor({2}, {0, 0})}}, &ws);
+    return FloatsOf(ws.GetBlob("y")->Get<Tensor>());
+  };
+  EXPECT_EQ(import(snapshot / "m.onnx"), (std::vector<float>{3, 4}));
+  EXPECT_THROW(import(snapshot / "other.onnx"), EnforceNotMet);
+  // A link to the model alone.
+  Write("blobs/weights.bin", {5, 6});
+  fs::create_symlink("blobs/5f", folder_ / "alone.onnx");
+  EXPECT_EQ(import(folder_ / "alone.onnx"), (std::vector<float>{5, 6}));
 }
 
 TEST_F(OnnxExternalDataTest, AModelInMemoryHasNone) {
