@@ -85,8 +85,8 @@ int Convert(const CommandLine& line) {
     ConvertImportedNet(line, path, kind);
     return 0;
   }
-  if (ConvertsPredictor(line, path, kind)) {
-    ConvertPredictor(line, path);
+  if (ConvertsStoredModel(line, path, kind)) {
+    ConvertStoredModel(line, path, kind);
     return 0;
   }
   if (kind == FileKind::kUnknown || ConvertsTensors(line, kind)) {
@@ -135,9 +135,8 @@ const Command& ConvertCommand() {
              "name of the output, or the format that a proto does not have)",
              false, false, &Forms},
             {"output", "FILE", "",
-             "file to write (default: standard output); for a model of Caffe or ONNX, or a "
-             "predictor's "
-             "database, the folder of both nets"},
+             "file to write (default: standard output); for a model of Caffe or ONNX, a packed "
+             "model or a predictor's database, the folder of both nets"},
             {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
             {"overwrite", "", "", "replace an existing database"},
             {"init-net", "FILE", "", "net that fills the weights, for --to onnx; may be repeated",

@@ -36,14 +36,17 @@ NetDef InitNetOf(const Model& model, const Workspace& ws) {
 
 }  // namespace
 
-bool ConvertsPredictor(const CommandLine& line, const std::string& path, FileKind kind) {
+bool ConvertsStoredModel(const CommandLine& line, const std::string& path, FileKind kind) {
   const std::string to = line.Text("to");
   const bool states_nets = to.empty() || to == "text" || to == "binary";
-  return states_nets && !NamesTensorFormat(line.Text("output")) && IsPredictorDatabase(path, kind);
+  if (!states_nets || NamesTensorFormat(line.Text("output"))) return false;
+  return kind == FileKind::kPackedModel || IsPredictorDatabase(path, kind);
 }
 
-void ConvertPredictor(const CommandLine& line, const std::string& path) {
-  Model model = LoadModel({.predictor_db = path, .device = DeviceOption()});
+void ConvertStoredModel(const CommandLine& line, const std::string& path, FileKind kind) {
+  ModelFileOptions options = {.device = DeviceOption()};
+  (kind == FileKind::kPackedModel ? options.predict_net : options.predictor_db) = path;
+  Model model = LoadModel(options);
   for (const std::string& warning : model.warnings) Warn(warning);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, ".", &model);
   WriteFolderOfNets(line, InitNetOf(model, *ws), model.predict_net);

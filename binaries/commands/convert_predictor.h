@@ -1,5 +1,5 @@
 #pragma once
-// The part of `caffe2 convert` that writes the nets of a predictor's database.
+// The part of `caffe2 convert` that writes the nets of a packed model and of a predictor's database.
 
 #include <string>
 
@@ -8,11 +8,12 @@
 
 namespace caffe2rt {
 
-// Whether the file is a database with a predictor, and the options state no format of tensors.
-bool ConvertsPredictor(const CommandLine& line, const std::string& path, FileKind kind);
+// Whether the file is a packed model or a database with a predictor, and the options state no format of
+// tensors.
+bool ConvertsStoredModel(const CommandLine& line, const std::string& path, FileKind kind);
 
 // Writes init_net.pb, with the parameters, and predict_net.pb into the folder of --output, or text
 // with --to text. THROWS for a parameter of an element type that no init net can fill.
-void ConvertPredictor(const CommandLine& line, const std::string& path);
+void ConvertStoredModel(const CommandLine& line, const std::string& path, FileKind kind);
 
 }  // namespace caffe2rt

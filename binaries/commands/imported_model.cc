@@ -74,12 +74,12 @@ void CheckNetArgument(const CommandLine& line) {
   const std::string& path = line.positional()[0];
   const bool is_named_so = path.ends_with(".prototxt") || path.ends_with(".caffemodel") ||
                            path.ends_with(".solverstate") || path.ends_with(".onnx");
-  if (is_named_so || IsImportedNet(DetectFileKind(path).kind)) return;
+  const FileKind kind = DetectFileKind(path).kind;
+  if (is_named_so || IsImportedNet(kind) || kind == FileKind::kPackedModel) return;
   CAFFE_ENFORCE(PathExists(path), "cannot open \"", path, "\": no such file");
-  throw UsageError(
-      "argument \"" + path +
-      "\" is not a net of Caffe (prototxt) or a model of ONNX; want --predict-net FILE "
-      "for other nets");
+  throw UsageError("argument \"" + path +
+                   "\" is not a net of Caffe (prototxt), a model of ONNX or a packed model; want "
+                   "--predict-net FILE for other nets");
 }
 
 namespace {

@@ -110,7 +110,8 @@ int Optimize(const CommandLine& line) {
   Model model = LoadModel(line);
   if (model.packed != nullptr) {
     throw UsageError(
-        "the model is packed: want the --init-net and --predict-net files that it was packed from");
+        "the model is packed: want --init-net and --predict-net files, which caffe2 convert FILE "
+        "--output FOLDER writes");
   }
   const std::vector<NetDef> init_nets = WholeInitNets(model);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);

@@ -166,8 +166,8 @@ TEST_F(ImportedDetailsTest, PackedModelsAreNeitherOptimizedNorQuantized) {
       Run({"optimize", "--predict-net", "DIR/p.c2", "--output-predict-net", "DIR/q.pb"});
   EXPECT_EQ(optimize.code, 2);
   EXPECT_EQ(optimize.err,
-            "caffe2: the model is packed: want the --init-net and --predict-net files that it was "
-            "packed from\n");
+            "caffe2: the model is packed: want --init-net and --predict-net files, which caffe2 "
+            "convert FILE --output FOLDER writes\n");
   EXPECT_FALSE(fs::exists(dir_.path("q.pb")));
 }
 

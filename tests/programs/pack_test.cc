@@ -84,6 +84,43 @@ TEST_F(PackProgramTest, OtherCommandsAcceptPackedModels) {
   EXPECT_EQ(bench.code, 0) << bench.err;
 }
 
+TEST_F(PackProgramTest, PackedModelsNeedNoOption) {
+  ASSERT_EQ(Pack().code, 0);
+  for (const char* command : {"run", "bench"}) {
+    const ProgramResult result =
+        RunCaffe2({command, path_, "--input", "data=1,3,64,64", "--iterations", "1"});
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
+}
+
+TEST_F(PackProgramTest, NetsOfPackedModelsAreWrittenWithTheirWeights) {
+  const auto outputs_of = [&](std::vector<std::string> model) {
+    model.insert(model.begin(), "run");
+    for (const std::string& arg : RunArgs()) model.push_back(arg);
+    return OutputsOf(RunCaffe2(model));
+  };
+  const std::string nets = dir_.path("nets");
+  for (const std::vector<std::string>& options : {std::vector<std::string>{},
+                                                  {"--prepare", "--input", "data=1,3,64,64"},
+                                                  {"--weights", "f16"}}) {
+    ASSERT_EQ(Pack(options).code, 0);
+    for (const char* form : {"binary", "text"}) {
+      const std::string end = form == std::string("text") ? ".pbtxt" : ".pb";
+      const ProgramResult result = RunCaffe2({"convert", path_, "--to", form, "--output", nets});
+      EXPECT_EQ(result.code, 0) << result.err;
+      EXPECT_THAT(result.out, HasSubstr("predict_net" + end));
+      EXPECT_EQ(outputs_of({"--init-net", nets + "/init_net" + end, "--predict-net",
+                            nets + "/predict_net" + end}),
+                outputs_of({path_}));
+    }
+  }
+  const ProgramResult nowhere = RunCaffe2({"convert", path_});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("want --output FOLDER for init_net.pb and predict_net.pb"));
+  EXPECT_THAT(RunCaffe2({"optimize", path_, "--output-predict-net", nets + "/o.pb"}).err,
+              HasSubstr("caffe2 convert FILE --output FOLDER"));
+}
+
 TEST_F(PackProgramTest, CheckReportsDamagedWeights) {
   ASSERT_EQ(Pack().code, 0);
   std::string bytes = ReadWholeFile(path_);

@@ -336,9 +336,8 @@ TEST_F(WrongUseTest, CommandsWithoutWhatTheyNeed) {
        "cannot open \"DIR/none.pb\": No such file or directory"},
       {{"run", net, "--input", "x=1,2"},
        2,
-       "argument \"DIR/net.pbtxt\" is not a net of Caffe (prototxt) or a model of ONNX; want "
-       "--predict-net FILE for "
-       "other nets"},
+       "argument \"DIR/net.pbtxt\" is not a net of Caffe (prototxt), a model of ONNX or a packed "
+       "model; want --predict-net FILE for other nets"},
       {{"optimize", "--predict-net", net, "--init-net", net},
        2,
        "want --output-predict-net FILE, see --help"},
