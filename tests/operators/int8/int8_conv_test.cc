@@ -115,6 +115,10 @@ TEST(Int8ConvTest, AgreesWithTheDefinition) {
       {.x = {2, 5, 5, 5}, .outputs = 3, .kernel_h = 1, .kernel_w = 1, .stride_h = 2, .stride_w = 2},
       {.x = {1, 5, 5, 4}, .kernel_h = 1, .kernel_w = 1, .top = 1, .right = 2},
       {.kernel_h = 1, .kernel_w = 3, .stride_w = 2, .left = 2, .right = 1},
+      // Whole groups of four channels, without padding.
+      {.x = {1, 5, 6, 4}},
+      {.x = {1, 5, 6, 4}, .kernel_w = 1},
+      {.x = {1, 5, 6, 8}, .group = 2, .kernel_h = 1},
       {.dilation_h = 2, .dilation_w = 3, .top = 2, .left = 3, .bottom = 1, .right = 2},
       {.x = {1, 4, 4, 6}, .outputs = 4, .group = 2, .top = 1, .left = 1, .bottom = 1, .right = 1},
       {.x = {1, 4, 4, 2}, .outputs = 6, .group = 2, .top = 1},
