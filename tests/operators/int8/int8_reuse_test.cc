@@ -209,6 +209,20 @@ TEST(Int8ReuseTest, LayersFollowSizesOfFiltersAndImages) {
                  both(filter("V", {50, 7}), Reshaped("X", {20, 7})), Reshaped("X", {1, 7})});
 }
 
+// No element is written, and the prepared weights of both shapes have the same size.
+TEST(Int8ReuseTest, LayersFollowWeightsThatAreReshapedInPlace) {
+  const Change smaller = [](Workspace* ws) {
+    FeedInt8(ws, "V", {5, 6}, RandomBytes(30, 33), 0.02f, 120);
+    Reshaped("X", {2, 6})(ws);
+  };
+  const Change reshaped = [](Workspace* ws) {
+    ws->GetBlob("V")->GetMutable<Int8TensorCPU>()->t.Reshape({6, 5});
+    FeedInt8<int32_t>(ws, "b5", {6}, RandomBiases(6, 3000, 34), 1, 0);
+    Reshaped("X", {2, 5})(ws);
+  };
+  ExpectFollows(Int8Op("Int8FC", "X V b5", "Y", 0.2f, 70), {smaller, reshaped});
+}
+
 TEST(Int8ReuseTest, FunctionsFollowQuantizations) {
   const std::string nhwc = StringArg("order", "NHWC");
   const std::vector<Change> changes = {Requantized("X", kScale, 37), Requantized("X", 0.06f, 37),
