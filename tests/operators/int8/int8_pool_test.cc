@@ -134,6 +134,8 @@ TEST(Int8PoolTest, NamesWhatDoesNotFit) {
     expect_throws(kNhwc + IntArg("kernel", 1) + IntArg("pad", 1), "the windows have one pixel");
     FeedInt8(&ws, "X", {5, 4, 3}, RandomBytes(60, 1), 0.5f, 5);
     expect_throws(kNhwc + IntArg("kernel", 2), "want [N, H, W, C]");
+    FeedInt8(&ws, "X", {}, {7}, 0.5f, 5);
+    expect_throws(kNhwc + IntArg("kernel", 2), "want [N, H, W, C]");
     ExpectChecksInt8Input(&ws, Int8Op(type, "X", "Y", 0.5f, 5, kNhwc + IntArg("kernel", 1)));
   }
   Workspace ws;
