@@ -63,6 +63,11 @@ TYPED_TEST(CopiesTest, FollowStrides) {
   nothing.Add(3, 1, 1);
   nothing.Add(0, 1, 1);
   nothing.Run(TypeMeta::Make<T>(), nullptr, nullptr);
+  StridedCopy empty_rows;  // are not visited one by one
+  empty_rows.Add(int64_t{1} << 40, 1, 1);
+  empty_rows.Add(0, 1, 1);
+  empty_rows.Add(1, 1, 1);
+  empty_rows.Run(TypeMeta::Make<T>(), nullptr, nullptr);
 }
 
 struct CopiedLoop {
