@@ -1,5 +1,6 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::do_test {
@@ -117,6 +118,21 @@ TEST_F(DoTest, KeepsCopiesForTheGradient) {
   Feed<float>(&ws_, "x", {2}, {7, 8});
   RunOp(&ws_, backward);
   ExpectTensor<float>(ws_, "g", {2}, {1, 2});
+}
+
+// Copies would hide the outer blobs from the next gradient operator in the same workspace.
+TEST_F(DoTest, KeepsNoCopiesForAGradient) {
+  const std::string backward = R"(type: "Do" is_gradient_op: true input: "x" input: "S" output: "g"
+    output: "S" arg { name: "inner_blobs" strings: "in" strings: "gout" }
+    arg { name: "outer_blobs_idx" ints: 0 ints: 1 } arg { name: "copy_external_blobs" i: 1 }
+    arg { name: "net" n { name: "back" op { type: "Copy" input: "in" output: "gout" } } })";
+  const std::unique_ptr<OperatorBase> forward = CreateOperator(ParseOp(Do()), &ws_);
+  for (const float x : {1.0f, 7.0f}) {
+    Feed<float>(&ws_, "x", {2}, {x, 2 * x});
+    ASSERT_TRUE(forward->Run());
+    RunOp(&ws_, backward);
+    ExpectTensor<float>(ws_, "g", {2}, {x, 2 * x});
+  }
 }
 
 // Caffe2 crashes in the second run of such a net.
