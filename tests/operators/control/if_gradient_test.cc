@@ -82,6 +82,22 @@ TEST(IfGradientTest, UnitesTheNamesOfGradients) {
     op { type: "Sqr" input: "y" output: "s" })");
 }
 
+// Both nets call it "t_grad" and no other blob shares it: it is not copied.
+TEST(IfGradientTest, KeepsTheNameOnWhichBothNetsAgree) {
+  EXPECT_EQ(DescribeBackwardPass(R"(
+    op { type: "If" input: "c" input: "x" output: "y"
+      arg { name: "then_net" n { name: "then" op { type: "Sum" input: "x" output: "t" }
+        op { type: "Tanh" input: "t" output: "y" } } }
+      arg { name: "else_net" n { name: "else" op { type: "Sum" input: "x" output: "t" }
+        op { type: "Sigmoid" input: "t" output: "y" } } } })",
+                                 "y"),
+            "If(c,y,y_grad)->t_grad\n"
+            "  then_net then_grad\n"
+            "    TanhGradient(y,y_grad)->t_grad\n"
+            "  else_net else_grad\n"
+            "    SigmoidGradient(y,y_grad)->t_grad\n");
+}
+
 // The gradients of "x" and "w" in the first net are those of "t".
 TEST(IfGradientTest, GivesEachBlobItsOwnGradient) {
   ExpectGradients(R"(
