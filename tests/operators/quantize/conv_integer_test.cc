@@ -68,6 +68,16 @@ const OnnxCase kCases[] = {
      R"(arg { name: "auto_pad" s: "SAME_UPPER" } arg { name: "dilations" ints: 2 })",
      {U8({1, 1, 5}, {1, 2, 3, 4, 5}), U8({1, 1, 2}, {1, 10})},
      {I32({1, 1, 5}, {20, 31, 42, 53, 4})}},
+    // By hand: windows of two slices, padded by one before and behind, of two images with one channel
+    // and of one image with two.
+    {"ConvInteger",
+     R"(arg { name: "pads" ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0 })",
+     {U8({2, 1, 2, 1, 1}, {3, 5, 7, 9}), U8({1, 1, 2, 1, 1}, {1, 10})},
+     {I32({2, 1, 3, 1, 1}, {30, 53, 5, 70, 97, 9})}},
+    {"ConvInteger",
+     R"(arg { name: "pads" ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0 })",
+     {U8({1, 2, 2, 1, 1}, {3, 5, 7, 9}), I8({1, 2, 2, 1, 1}, {1, 10, 100, -100})},
+     {I32({1, 1, 3, 1, 1}, {-670, -147, 905})}},
     {"QLinearConv",
      R"()",
      {U8({1, 1, 4, 4}, {48, 51, 78, 195, 222, 77, 52, 118, 87, 103, 69, 242, 129, 200, 81, 176}),

@@ -46,6 +46,11 @@ const OnnxCase kCases[] = {
      {I32({3}, {7, -9, 100000}), F32({}, {2}), I8({}, {1})},
      {I8({3}, {5, -3, 127})}},
     {"QuantizeLinear", R"()", {F32({0, 3}, {}), F32({}, {1})}, {U8({0, 3}, {})}},
+    // By hand: output_dtype may repeat the type of the zero point.
+    {"QuantizeLinear",
+     R"(arg { name: "output_dtype" i: 7 })",
+     {F32({3}, {-3, 4, 1000}), F32({}, {1}), I8({}, {2})},
+     {I8({3}, {-1, 6, 127})}},
     {"QuantizeLinear",
      R"(arg { name: "axis" i: 1 })",
      {F32({2, 3, 2}, {-0.22, -0.17, 0.8, 2.55, 1.89, 2.67, 2.52, -0.51, 1.95, 2.68, 0.77, -1.49}),

@@ -41,6 +41,14 @@ TEST(RecurrentNetworkBlobFetcherTest, NumbersMoreThanTenSteps) {
   ExpectTensor<std::string>(ws, "names", {5 * kSteps}, want);
 }
 
+// As after a RecurrentNetwork that failed before its first step.
+TEST(RecurrentNetworkBlobFetcherTest, CopiesNothingWithoutSteps) {
+  Workspace ws;
+  (void)ws.CreateBlob("steps")->GetMutable<ScratchWorkspaces>();
+  RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")");
+  ExpectTensor<std::string>(ws, "names", {0}, {});
+}
+
 TEST(RecurrentNetworkBlobFetcherTest, RejectsOtherBlobs) {
   Workspace ws;
   Feed<float>(&ws, "steps", {1}, {1});

@@ -33,8 +33,9 @@ TEST(RecurrentRefusalsTest, OfLayersNameInputsAndShapes) {
   const OnnxCaseTensor x = F32({2, 1, 3}, {1, 2, 3, 4, 5, 6}), w = F32({1, 1, 3}, {1, 1, 1}),
                        r = F32({1, 1, 1}, {1}), y = F32({}, {});
   const OnnxCaseTensor w4 = F32({1, 4, 3}, std::vector<double>(12)),
-                       r4 = F32({1, 4, 1}, std::vector<double>(4)), state = F32({1, 1, 1}, {1}),
-                       bias8 = F32({1, 8}, std::vector<double>(8)), length = I32({1}, {2});
+                       r4 = F32({1, 4, 1}, std::vector<double>(4)), both = F32({2, 1, 1}, {1, 1}),
+                       state = F32({1, 1, 1}, {1}), bias8 = F32({1, 8}, std::vector<double>(8)),
+                       length = I32({1}, {2});
   const LayerRow rows[] = {
       {{"RNN", "", {F32({2, 3}, {1, 2, 3, 4, 5, 6}), w, r}, {y}},
        "rank of input 0 (X) of shape [2, 3]: got 2, want 3"},
@@ -46,6 +47,8 @@ TEST(RecurrentRefusalsTest, OfLayersNameInputsAndShapes) {
        "input 2 (R) has shape [1, 4, 1], want [2, 4 * H, H] for the hidden size H"},
       {{"RNN", "", {x, F32({1, 1, 2}, {1, 1}), r}, {y}},
        "input 1 (W) has shape [1, 1, 2], want [1, 1, 3] for inputs 0 (X) and 2 (R)"},
+      {{"RNN", "arg { name: 'direction' s: 'bidirectional' }", {x, w, both}, {y}},
+       "input 1 (W) has shape [1, 1, 3], want [2, 1, 3] for inputs 0 (X) and 2 (R)"},
       {{"RNN", "arg { name: 'hidden_size' i: 2 }", {x, w, r}, {y}},
        "argument hidden_size is 2, want 1 as input 2 (R) of shape [1, 1, 1]"},
       {{"RNN", "arg { name: 'direction' s: 'Forward' }", {x, w, r}, {y}},

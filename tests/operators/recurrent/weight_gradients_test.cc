@@ -241,14 +241,30 @@ TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLa
   const std::string inputs = R"(input: "x" input: "init" input: "w" input: "b" )";
   RunOp(&ws, R"(type: "RecurrentNetwork" )" + inputs + network + backward);
   ExpectTensor<float>(ws, "all", {3, 1, 1}, {1, 2, 3});
-  RunOp(&ws, R"(type: "RecurrentNetworkGradient" input: "all_grad" )" + inputs +
-                 R"(input: "all" input: "last" input: "steps" output: "x_grad" output: "dw"
-                    output: "db" output: "dinit" )" +
-                 network.substr(network.find("arg")) + backward);
+  const std::string gradient = R"(type: "RecurrentNetworkGradient" input: "all_grad" )" + inputs +
+                               R"(input: "all" input: "last" input: "steps" output: "x_grad"
+                                  output: "dw" output: "db" output: "dinit" )" +
+                               network.substr(network.find("arg")) + backward;
+  RunOp(&ws, gradient);
   ExpectTensor<float>(ws, "x_grad", {3, 1, 1}, {30, 20, 10});
   ExpectTensor<float>(ws, "db", {1}, {6});
   ExpectTensor<float>(ws, "dw", {1, 1}, {3 * 0 + 2 * 1 + 1 * 2});
   ExpectTensor<float>(ws, "dinit", {1, 1, 1}, {3});
+
+  // Without the last operator, the gradient of w is computed after all steps.
+  const std::string scale =
+      R"(op { type: "Scale" input: "x_t_grad" output: "x_t_grad" arg { name: "scale" f: 10 } })";
+  const size_t at = gradient.find(scale);
+  ASSERT_NE(at, std::string::npos);
+  const std::string taken = gradient.substr(0, at) + gradient.substr(at + scale.size());
+  RunOp(&ws, taken);
+  ExpectTensor<float>(ws, "x_grad", {3, 1, 1}, {3, 2, 1});
+  ExpectTensor<float>(ws, "dw", {1, 1}, {4});
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{0, 1}, {0}}) {
+    Feed<float>(&ws, "w", dims, {});
+    ExpectThrows([&] { RunOp(&ws, taken); },
+                 MakeString("the weight \"w\" has shape ", IntArrayRef(dims), ", want rows"));
+  }
 }
 
 }  // namespace

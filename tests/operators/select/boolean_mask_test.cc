@@ -74,6 +74,11 @@ TEST(BooleanUnmaskTest, RejectsPositionsWithoutAValueAndValuesWithoutAPosition) 
   ExpectThrows([&] { RunOp(&ws, kUnmask); }, "values that mask 1 takes");
   Feed<int32_t>(&ws, "W", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, kUnmask); }, "want that of input 1, float");
+  Feed<bool>(&ws, "M", {2}, {true, true});
+  Feed<float>(&ws, "V", {2}, {1, 2});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "BooleanUnmask" input: "M" input: "V" input: "N" output: "Y")"); },
+      "it has 3 inputs");
 }
 
 }  // namespace

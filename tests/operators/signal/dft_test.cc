@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tests/support/onnx_case.h"
 #include "tests/support/operator_test.h"
@@ -97,6 +98,21 @@ TEST(DftTest, TransformsEveryLength) {
       y.push_back(std::sin(angle));
     }
     ExpectOnnxCase({"DFT", "", {F64({1, n, 1}, x)}, {F64({1, n, 2}, y)}, 1e-12});
+  }
+}
+
+// The elements 0 and n / 2 of the spectrum of a real signal are real. Whatever stands as their
+// imaginary parts is not read: {4, 2, -4} is the spectrum of {1, 2, -1, 2}.
+TEST(DftTest, ReadsNoImaginaryPartsThatARealSignalDoesNotHave) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double first : {0., 7., infinity}) {
+    for (const double last : {0., -3., infinity}) {
+      ExpectOnnxCase({"DFT",
+                      R"(arg { name: "inverse" i: 1 } arg { name: "onesided" i: 1 })",
+                      {F64({1, 3, 2}, {4, first, 2, 0, -4, last})},
+                      {F64({1, 4, 1}, {1, 2, -1, 2})},
+                      1e-12});
+    }
   }
 }
 

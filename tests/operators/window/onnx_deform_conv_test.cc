@@ -136,6 +136,16 @@ TEST(DeformConvTest, AxesGroupsAndImagesAreApart) {
   ExpectTensor<float>(ws, "Y", {kImages, kOut, kRows, kColumns}, want, 1e-3);
 }
 
+TEST(DeformConvTest, RejectsOtherRanks) {
+  const OnnxCaseTensor offset = F32({1, 2, 1, 1}, {0, 0});
+  for (const auto& [x, w] : {std::pair{F32({1, 1, 1}, {5}), F32({1, 1, 1, 1}, {1})},
+                             std::pair{F32({1, 1, 1, 1, 1}, {5}), F32({1, 1, 1, 1}, {1})},
+                             std::pair{F32({1, 1, 1, 1}, {5}), F32({1, 1, 1}, {1})}}) {
+    ExpectCaseThrows({"ONNXDeformConv", "", {x, w, offset}, {F32({}, {})}},
+                     "want [N, C, H, W] and [M, C / group, kh, kw]");
+  }
+}
+
 TEST(DeformConvTest, RejectsOtherOffsets) {
   ExpectCaseThrows({"ONNXDeformConv",
                     "",

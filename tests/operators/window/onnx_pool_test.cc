@@ -216,6 +216,9 @@ TEST(OnnxPoolTest, RejectsWindowsThatDoNotFit) {
                     {F32({1, 3}, {1, 2, 3})},
                     {F32({}, {})}},
                    "one to three spatial axes");
+  ExpectCaseThrows(
+      {"ONNXMaxPool", R"(arg { name: "kernel_shape" ints: 1 })", {F32({}, {1})}, {F32({}, {})}},
+      "one to three spatial axes");
 }
 
 TEST(OnnxPoolTest, GivesTheSameBitsOnAllThreads) {
