@@ -28,7 +28,7 @@ class NaryOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     const auto input = [this](int i) -> const Tensor& { return Input(i); };
     Tensor* Y = Output(0);
     if (kKind == NaryKind::kSum && InputSize() == 1 && Input(0).opaque_layout() == nullptr &&
-        !Input(0).IsType<float>()) {
+        !Input(0).template IsType<float>()) {
       if (Y != &Input(0)) Y->CopyFrom(Input(0), &context_);
       return true;
     }

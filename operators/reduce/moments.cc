@@ -9,17 +9,6 @@ namespace caffe2rt {
 
 namespace {
 
-// Calls function(x, y) for the offset of each element and that of its output.
-template <class Function>
-void ForEachElement(const ReducePlan& plan, const Function& function) {
-  const ReducePlan::Loop inner = plan.inner(), middle = plan.middle();
-  plan.ForEachBlock([&](int64_t x, int64_t y, bool) {
-    for (int64_t j = 0; j < middle.size; ++j, y += middle.y_stride) {
-      for (int64_t i = 0, at = y; i < inner.size; ++i, at += inner.y_stride) function(x++, at);
-    }
-  });
-}
-
 class MomentsGradientOp final : public Operator<CPUContext> {
  public:
   MomentsGradientOp(const OperatorDef& def, Workspace* ws)
@@ -36,7 +25,7 @@ class MomentsGradientOp final : public Operator<CPUContext> {
     float* const dx = OutputData<float>(0, X.sizes());
     if (X.numel() == 0) return true;
     const float share = 1.0f / static_cast<float>(plan_.reduced_size());
-    ForEachElement(plan_, [&](int64_t i, int64_t k) {
+    plan_.ForEachElement([&](int64_t i, int64_t k) {
       dx[i] = (dmean[k] + 2 * dvariance[k] * (x[i] - mean[k])) * share;
     });
     return true;
@@ -101,9 +90,9 @@ void ComputeMoments(const ReducePlan& plan, const float* x, std::vector<double>*
   sums->assign(2 * n, 0.0);
   double* const means = sums->data();
   double* const squares = means + n;
-  ForEachElement(plan, [&](int64_t i, int64_t k) { means[k] += x[i]; });
+  plan.ForEachElement([&](int64_t i, int64_t k) { means[k] += x[i]; });
   for (size_t k = 0; k < n; ++k) means[k] /= count;
-  ForEachElement(plan, [&](int64_t i, int64_t k) {
+  plan.ForEachElement([&](int64_t i, int64_t k) {
     const double distance = x[i] - means[k];
     squares[k] += distance * distance;
   });

@@ -19,19 +19,6 @@ namespace {
 
 using enum NumberReduction;
 
-// Calls function(element, result) with the offsets of every element and of its result.
-template <class Function>
-void ForEachElement(const ReducePlan& plan, const Function& function) {
-  const ReducePlan::Loop inner = plan.inner(), middle = plan.middle();
-  plan.ForEachBlock([&](int64_t x, int64_t y, bool) {
-    for (int64_t j = 0; j < middle.size; ++j) {
-      for (int64_t i = 0; i < inner.size; ++i) {
-        function(x + j * inner.size + i, y + j * middle.y_stride + i * inner.y_stride);
-      }
-    }
-  });
-}
-
 // The value of a result before its first element.
 template <NumberReduction kKind, class Sum>
 Sum InitialNumber() {
@@ -88,7 +75,7 @@ void ReduceKind(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) {
   Sum* sums = scratch->mutable_data<Sum>();
   for (int64_t i = 0; i < n; ++i) sums[i] = InitialNumber<kKind, Sum>();
   if (n > 0 && reduced > 0) {
-    ForEachElement(plan, [&](int64_t from, int64_t to) {
+    plan.ForEachElement([&](int64_t from, int64_t to) {
       sums[to] = JoinNumbers<kKind, Sum>(sums[to], static_cast<Sum>(x[from]));
     });
   }
@@ -107,10 +94,10 @@ void ReduceLogSumExp(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) 
     sums[i] = 0;
   }
   if (n > 0 && plan.reduced_size() > 0) {
-    ForEachElement(plan, [&](int64_t from, int64_t to) {
+    plan.ForEachElement([&](int64_t from, int64_t to) {
       largest[to] = JoinNumbers<kMax, double>(largest[to], static_cast<double>(x[from]));
     });
-    ForEachElement(plan, [&](int64_t from, int64_t to) {
+    plan.ForEachElement([&](int64_t from, int64_t to) {
       const double shift = std::isinf(largest[to]) ? 0 : largest[to];
       sums[to] += std::exp(static_cast<double>(x[from]) - shift);
     });

@@ -74,6 +74,16 @@ class [[gnu::visibility("default")]] ReducePlan {
     }
   }
 
+  // Calls function(x, y) with the offsets of each element and of its result. REQUIRES: as above.
+  template <class Function>
+  void ForEachElement(const Function& function) const {
+    ForEachBlock([&](int64_t x, int64_t y, bool) {
+      for (int64_t j = 0; j < middle_.size; ++j, y += middle_.y_stride) {
+        for (int64_t i = 0, at = y; i < inner_.size; ++i, at += inner_.y_stride) function(x++, at);
+      }
+    });
+  }
+
  private:
   int64_t output_size_ = 1;
   int64_t reduced_size_ = 1;
