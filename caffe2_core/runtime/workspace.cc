@@ -206,6 +206,8 @@ void Workspace::AddBlobMapping(const Workspace* parent,
   CAFFE_ENFORCE(parent != nullptr && parent != this,
                 "argument parent of AddBlobMapping is null or the workspace itself, want another "
                 "workspace");
+  static Mutex& all_mappings = *new Mutex;
+  const MutexLock one_at_a_time(all_mappings);  // two threads could close a cycle
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
                   "\" is not in the parent workspace");
