@@ -18,8 +18,8 @@ float Nearest(double x) { return std::abs(x) > FLT_MAX ? 0.0f : static_cast<floa
 
 bool IsFloat(double x) { return std::isinf(x) || static_cast<double>(Nearest(x)) == x; }
 
-// The floats whose sum is `doubles`: part 0 is near it, part 1 near the rest, and so on. Returns nothing
-// if there are no such floats.
+// The floats whose sum is `doubles`: part 0 is near it, part 1 near the rest, and so on. Returns
+// nothing if there are no such floats.
 std::vector<Tensor> PartsOf(const Tensor& doubles) {
   std::vector<Tensor> parts;
   Tensor rest = doubles.Clone();

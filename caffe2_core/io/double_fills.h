@@ -21,9 +21,9 @@ namespace caffe2rt {
 
 // Whether GivenTensorDoubleFill fills these doubles exactly.
 bool AreFloats(const Tensor& doubles);
-// The operators that fill what `fill` would fill if its argument `arg` listed the doubles exactly. The
-// last one has its output. `unused` begins the names of further blobs; no blob's name begins with it.
-// Returns nothing if that takes a BitCast and `on_cpu` is false.
+// The operators that fill what `fill` would fill if its argument `arg` listed the doubles exactly.
+// The last one has its output. `unused` begins the names of further blobs; no blob's name begins
+// with it. Returns nothing if that takes a BitCast and `on_cpu` is false.
 std::vector<OperatorDef> ExactFills(const OperatorDef& fill, int arg, const Tensor& doubles,
                                     const std::string& unused, bool on_cpu);
 

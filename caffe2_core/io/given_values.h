@@ -33,8 +33,8 @@ const char* GivenFillOf(TypeMeta elements);
 // as one run, an element does not fit its type exactly, or the bytes are not a list.
 bool DecodeGivenValues(const std::string& type, int64_t end, WireCursor* at, Tensor* values);
 
-// Writes the elements into the list of the argument, the reverse of DecodeGivenValues. Doubles are rounded
-// to floats. THROWS unless the elements are those of the operator type.
+// Writes the elements into the list of the argument, the reverse of DecodeGivenValues. Doubles are
+// rounded to floats. THROWS unless the elements are those of the operator type.
 void EncodeGivenValues(const Tensor& values, const std::string& type, Argument* argument);
 
 }  // namespace caffe2rt

@@ -42,14 +42,15 @@ std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path);
 // The same for a file in memory. The weights are copied out of the bytes.
 std::optional<NetWithWeights> ReadNetWithWeightsFromMemory(std::string_view bytes);
 
-// Moves the weights back into the operators' arguments and frees them. Doubles that come from elsewhere and
-// are no floats get further operators (double_fills.h), so that the net still fills them exactly.
+// Moves the weights back into the operators' arguments and frees them. Doubles that come from
+// elsewhere and are no floats get further operators (double_fills.h), so that the net still fills
+// them exactly.
 void RestoreWeights(NetWithWeights* net);
 // Copies the weights into the argument of `op`. Doubles are rounded to floats.
 void RestoreValues(const OperatorWeights& weights, OperatorDef* op);
 
-// Adds an operator that fills the blob with the elements of a CPU tensor, whose memory the weights share.
-// Returns false if there is none for elements of this type.
+// Adds an operator that fills the blob with the elements of a CPU tensor, whose memory the weights
+// share. Returns false if there is none for elements of this type.
 [[nodiscard]] bool AddFill(const std::string& blob, const Tensor& tensor, NetWithWeights* net);
 
 }  // namespace caffe2rt

@@ -156,18 +156,20 @@ class Predictor {
   Predictor& operator=(const Predictor&) = default;
   virtual ~Predictor();
 
-  // Runs the predict net. Inputs are given by position or by name. As in Caffe2, an input that is not given
-  // keeps the value that the leased instance last had for it, also that of a weight which a call gave. If
-  // calls run at once, that may be any earlier call: such callers give all inputs, as the C interface and
-  // Python require. Returns true, or THROWS if there are too many inputs, if a name is unknown, or if the
-  // net fails, as with an input that the instance never had. Thread safe.
+  // Runs the predict net. Inputs are given by position or by name. As in Caffe2, an input that is
+  // not given keeps the value that the leased instance last had for it, also that of a weight which
+  // a call gave. If calls run at once, that may be any earlier call: such callers give all inputs,
+  // as the C interface and Python require. Returns true, or THROWS if there are too many inputs, if
+  // a name is unknown, or if the net fails, as with an input that the instance never had. Thread
+  // safe.
   virtual bool operator()(const TensorList& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorMap* outputs);
 
-  // Stops the calls in progress, also those of the predictor's copies: no operator starts any more, and
-  // operators that wait or loop end. Calls that wait for an instance or prepare one end before they run.
-  // These calls THROW RunStopped (runtime/waiting.h). Later ones are not affected. Thread safe.
+  // Stops the calls in progress, also those of the predictor's copies: no operator starts any more,
+  // and operators that wait or loop end. Calls that wait for an instance or prepare one end before
+  // they run. These calls THROW RunStopped (runtime/waiting.h). Later ones are not affected. Thread
+  // safe.
   void Cancel();
 
   // Caffe2's older interface, which runs on an instance of its own. The output pointers stay valid,

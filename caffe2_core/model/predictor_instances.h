@@ -83,8 +83,9 @@ class Predictor::Instances {
 
   // The calls of Cancel so far. To be read when a call of the predictor begins.
   uint64_t cancels() const { return cancels_.load(); }
-  // Leases an idle instance, for a call that began after so many calls of Cancel. If there is none, creates
-  // one, or waits if the limit is reached. THROWS RunStopped if Cancel is called before the wait ends.
+  // Leases an idle instance, for a call that began after so many calls of Cancel. If there is none,
+  // creates one, or waits if the limit is reached. THROWS RunStopped if Cancel is called before the
+  // wait ends.
   Instance* Acquire(uint64_t cancels);
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
@@ -93,7 +94,8 @@ class Predictor::Instances {
   using InputValues = std::vector<std::pair<size_t, const Tensor*>>;
   InputValues* EmptyValues();
   // Runs the instance Own() with `values` for a call that began after so many calls of Cancel. The
-  // values may be results of its last run; the pointers to those that the next run overwrites are replaced.
+  // values may be results of its last run; the pointers to those that the next run overwrites are
+  // replaced.
   void RunOwn(uint64_t cancels, InputValues* values, TensorVector* outputs);
   // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;

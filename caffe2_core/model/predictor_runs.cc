@@ -103,8 +103,8 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
 }
 
 void Predictor::Instances::RunNet(Instance* instance) {
-  // Cancel counts before it sets the flags. A call that finds the old count therefore cleared the flag
-  // before Cancel sets it.
+  // Cancel counts before it sets the flags. A call that finds the old count therefore cleared the
+  // flag before Cancel sets it.
   instance->cancelled.store(false);
   if (cancels_.load() != instance->cancels_before) {
     throw RunStopped(__FILE__, __LINE__, "", "the run was stopped before its first operator");

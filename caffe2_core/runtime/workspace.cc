@@ -238,8 +238,8 @@ void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try 
     const Tensor& tensor = source->Get<Tensor>();
     auto copy = std::make_shared<Blob>();
     copy->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
-    // The name is forwarded until it has its copy. A blob of that name is destroyed after the lock is
-    // released.
+    // The name is forwarded until it has its copy. A blob of that name is destroyed after the lock
+    // is released.
     const WriterLock lock(mutex_);
     blobs_[name].swap(copy);
     forwarded_.erase(name);
@@ -278,8 +278,8 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
                << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;
   }
-  // Another thread, or the constructor of an operator, may have created a net of that name meanwhile.
-  // The net that is not kept is destroyed after the lock is released.
+  // Another thread, or the constructor of an operator, may have created a net of that name
+  // meanwhile. The net that is not kept is destroyed after the lock is released.
   const WriterLock lock(mutex_);
   CAFFE_ENFORCE(overwrite || !nets_.contains(def->name()), kNoOverwrite, def->name(), kOverwrite);
   std::shared_ptr<NetBase>& kept = nets_[def->name()];

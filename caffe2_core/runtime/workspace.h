@@ -116,8 +116,8 @@ class Workspace {
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
   // Runs a net and waits for it. Returns false and logs an error if there is no such net. THROWS if
-  // the net fails. Running the same net again on the same thread takes no lock. A net that is deleted
-  // or overwritten while this function runs it is destroyed when the run has ended.
+  // the net fails. Running the same net again on the same thread takes no lock. A net that is
+  // deleted or overwritten while this function runs it is destroyed when the run has ended.
   bool RunNet(const std::string& name);
   // Creates an operator, runs it and destroys it. Returns false if the operator reports a failure.
   // THROWS if the operator cannot be created, or if it throws.

@@ -1,7 +1,8 @@
 #pragma once
 // Sum, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
 //   X0, X1, ... of the same type and shape (Max and Min: the same number of elements)  ->  Y as X0
-// Y may be X0 (in place). Sum copies one input of any type, as graph passes that remove it accept it.
+// Y may be X0 (in place). Sum copies one input of any type, as graph passes that remove it accept
+// it.
 //
 // MeanGradient: each output is dY divided by the number of outputs. Output 0 may be dY.
 // MaxGradient, MinGradient: Y, dY, X0, X1, ...  ->  dX0, dX1, ..., where dXi is dY where Xi equals Y,

@@ -6,12 +6,12 @@
 //
 // A state is a blob of the operator's workspace, [T + 1, N, D]: the initial value, and the value
 // after each time step. An initial value [k, N, D] makes it [T + k, N, D], for links with windows;
-// rows that neither it nor a time step writes are zeros. Links connect the blobs of the step net with rows of the states and of the
-// inputs: the step net reads row t of a state and writes row t + 1. They share memory, as the
-// outputs share that of the states. All other blobs that the step net writes are in a workspace of
-// the time step, whose parent is the operator's workspace. With a backward step net, or if
-// gradients of outputs are expected, each time step has a workspace of its own; without, two take
-// turns.
+// rows that neither it nor a time step writes are zeros. Links connect the blobs of the step net
+// with rows of the states and of the inputs: the step net reads row t of a state and writes row t +
+// 1. They share memory, as the outputs share that of the states. All other blobs that the step net
+// writes are in a workspace of the time step, whose parent is the operator's workspace. With a
+// backward step net, or if gradients of outputs are expected, each time step has a workspace of its
+// own; without, two take turns.
 //
 // RecurrentNetworkGradient: the gradients of outputs_with_grads, then the inputs and outputs
 //   ->  the gradients of input 0, of the parameters (param), and of the initial states
