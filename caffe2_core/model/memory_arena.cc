@@ -35,11 +35,13 @@ MemoryArena* ArenaStock::Lease(const MemoryArena* preferred) {
     if (MemoryArena* arena = idle_[slot].exchange(nullptr)) return arena;
   }
   const MutexLock lock(mutex_);
-  if (all_.size() >= size_t{kMostArenas}) {
+  try {
+    if (all_.size() >= size_t{kMostArenas}) CAFFE_THROW("all ", kMostArenas, " arenas are leased");
+    all_.push_back(std::make_unique<MemoryArena>(static_cast<int>(all_.size())));
+  } catch (...) {
     leased_.fetch_sub(1);
-    CAFFE_THROW("all ", kMostArenas, " arenas are leased");
+    throw;
   }
-  all_.push_back(std::make_unique<MemoryArena>(static_cast<int>(all_.size())));
   count_.store(static_cast<int>(all_.size()), std::memory_order_release);
   return all_.back().get();
 }

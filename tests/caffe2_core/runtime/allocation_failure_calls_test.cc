@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "caffe2_core/inspect/net_validation.h"
 #include "caffe2_core/inspect/shape_inference_workspace.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/model/memory_arena.h"
 #include "caffe2_core/model/model_file.h"
 #include "caffe2_core/model/model_inputs.h"
 #include "caffe2_core/model/net_report.h"
@@ -106,6 +108,26 @@ TEST_F(CallsWithoutMemoryTest, PredictorsAreCalledInEachForm) {
         ExpectTriples(s.list[0]);
       });
     });
+  }
+}
+
+// An arena that was counted as leased for ever would keep the memory of all.
+TEST(ArenasWithoutMemoryTest, ALeaseThatFailsDoesNotCount) {
+  for (int64_t failing = 0;; ++failing) {
+    ArenaStock stock(0);
+    {
+      const test::FailingAllocations without(failing, test::FailingAllocations::Mode::kOne);
+      try {
+        (void)stock.Lease(nullptr);
+        ASSERT_GT(failing, 0) << "nothing was allocated";
+        break;
+      } catch (const std::bad_alloc&) {
+      }
+    }
+    MemoryArena* const arena = stock.Lease(nullptr);
+    arena->Reserve(100);
+    stock.Return(arena);
+    EXPECT_EQ(stock.bytes(), 0u);
   }
 }
 
