@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/given_values.h"
 
 namespace caffe2rt {
@@ -79,7 +80,7 @@ std::vector<OperatorDef> ExactFills(const OperatorDef& fill, int arg, const Tens
   if (parts.empty() && !on_cpu) return {};
   if (parts.empty()) {
     OperatorDef bits = WithOutput(fill, unused + "bits");
-    bits.set_type("GivenTensorInt64Fill");
+    bits.set_type(GivenFillOf(TypeMeta::Make<int64_t>()));
     EncodeGivenValues(BitsOf(doubles), bits.type(), bits.mutable_arg(arg));
     OperatorDef cast = Joined(fill, "BitCast", {bits.output(0)});
     Argument* const to = cast.add_arg();
@@ -89,7 +90,7 @@ std::vector<OperatorDef> ExactFills(const OperatorDef& fill, int arg, const Tens
   }
   std::vector<std::string> names;
   for (const Tensor& part : parts) {
-    names.push_back(unused + std::to_string(ops.size()));
+    names.push_back(MakeString(unused, ops.size()));
     ops.push_back(WithOutput(fill, names.back()));
     EncodeGivenValues(part, fill.type(), ops.back().mutable_arg(arg));
   }

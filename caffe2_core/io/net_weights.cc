@@ -250,7 +250,7 @@ namespace {
 // A beginning that no name of a blob of the net has.
 std::string UnusedBeginning(const NetDef& net) {
   for (int number = 0;; ++number) {
-    const std::string beginning = "double_" + std::to_string(number) + "/";
+    const std::string beginning = MakeString("double_", number, "/");
     const auto has = [&](const auto& names) {
       return std::any_of(names.begin(), names.end(),
                          [&](const std::string& name) { return name.starts_with(beginning); });

@@ -61,6 +61,7 @@ const AllowedFile kAllowedTypes[] = {
     {"graph/shape_inference.cc", "the gradient of Reshape is a Reshape to the shape of before",
      {"Reshape"}},
     {"inspect/precision_search.cc", "its results hide the noise of what it reads", {"Concat", "GroupSpatialSoftmax", "HardSigmoid", "Sigmoid", "Softmax", "Tanh"}},
+    {"io/double_fills.cc", "beside the fills of given_values.cc", {"BitCast", "Sum"}},
     {"io/weights_file.cc", "as given_values.cc", {"GivenTensorFill"}},
     {"io/given_values.cc", "a format of weights in files of nets; io is below the schemas",
      {"GivenTensorBoolFill", "GivenTensorByteStringToUInt8Fill", "GivenTensorDoubleFill",
