@@ -366,6 +366,35 @@ void DraftCumSum(Draft& draft, const std::string& type) {
       .Argument("reverse", draft.Coin());
 }
 
+void DraftColumns(Draft& draft, const std::string& type) {
+  const bool nchw = draft.Coin();
+  const int64_t kernel = draft.Int(1, 3), stride = draft.Int(1, 2), pad = draft.Int(0, 1);
+  const int64_t channels = draft.Int(1, 2), size = draft.Int(3, 4);
+  const int64_t places = (size + 2 * pad - kernel) / stride + 1;
+  const std::vector<int64_t> image = nchw ? std::vector<int64_t>{1, channels, size, size}
+                                          : std::vector<int64_t>{1, size, size, channels};
+  const int64_t rows = channels * kernel * kernel;
+  draft.FeedSmooth("X", image);
+  if (type == "Im2Col") {
+    draft.SetOperator(type, {"X"}, {"Y"});
+  } else {
+    draft.FeedSmooth("C", nchw ? std::vector<int64_t>{1, rows, places, places}
+                               : std::vector<int64_t>{1, places, places, rows});
+    draft.SetOperator(type, {"C", "X"}, {"Y"});
+    draft.check.inputs = {"C"};
+  }
+  draft.Argument("kernel", kernel).Argument("stride", stride).Argument("pad", pad);
+  draft.Argument("order", nchw ? "NCHW" : "NHWC");
+}
+
+void DraftGlu(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(1, 3, 3);
+  const int64_t rank = static_cast<int64_t>(dims.size()), axis = draft.Int(0, rank - 1);
+  dims[static_cast<size_t>(axis)] *= 2;
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("dim", draft.Coin() ? axis : axis - rank);
+}
+
 void DraftBooleanMask(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3);
   draft.FeedSmooth("X", dims);
@@ -395,6 +424,9 @@ std::vector<Recipe> ShapeRecipes() {
       {"ONNXMin", "", DraftOnnxMax},
       {"ONNXWhere", "", DraftOnnxWhere},
       {"Pad", "", DraftPad},
+      {"Glu", "", DraftGlu},
+      {"Im2Col", "", DraftColumns},
+      {"Col2Im", "", DraftColumns},
       {"CumSum", "", DraftCumSum},
       {"Trilu", "", DraftTrilu},
       {"ReverseSequence", "", DraftReverseSequence},
