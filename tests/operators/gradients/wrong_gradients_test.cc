@@ -79,6 +79,7 @@ std::string WhyAccepted(const std::string& type) {
                                  "ResizeNearest", "UpsampleBilinear"}) {
     if (type == sums) return "it sums or resizes a gradient of any size";
   }
+  if (type == "Col2Im") return "it copies the windows of a gradient of any size";
   if (type.starts_with("UnsortedSegment") || type.starts_with("SparseLengths") ||
       type.starts_with("SparseSorted") || type.starts_with("SparseUnsorted") ||
       type == "SparseToDense" || type == "TTSparseLengthsSum") {
