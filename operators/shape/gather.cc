@@ -50,7 +50,7 @@ void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* 
 GatherSizes GatherGradientSizes(IntArrayRef data, IntArrayRef indices, IntArrayRef gradient,
                                 const GatherArguments& arguments) {
   const int rank = static_cast<int>(data.size());
-  CAFFE_ENFORCE_GE(rank, arguments.axis == 0 ? 1 : 2, "rank of input 0 (DATA)");
+  if (arguments.axis != 0) CAFFE_ENFORCE_GE(rank, 2, "rank of input 0 (DATA)");
   const int axis = canonical_axis_index_(arguments.axis, rank);
   const size_t outer = static_cast<size_t>(axis);
   CAFFE_ENFORCE(gradient.size() >= outer && gradient.slice(0, outer) == data.slice(0, outer),

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "caffe2_core/graph/device_inference.h"
-#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/shape/split_gradient.h"
 
 namespace caffe2rt {
 
@@ -98,32 +98,6 @@ std::vector<MemoryTraits::Part> PartsOfSplit(const OperatorDef& def,
 
 // Joins the gradients of the outputs. As in Caffe2, an output without gradient is left out, so that
 // the result is too short.
-class GetSplitGradient final : public GradientMakerBase {
- public:
-  using GradientMakerBase::GradientMakerBase;
-
- protected:
-  std::vector<OperatorDef> GetGradientDefs() override {
-    if (std::all_of(g_output_.begin(), g_output_.end(),
-                    [](const GradientWrapper& gradient) { return gradient.IsEmpty(); }))
-      return {};
-    const std::string joined = GI(0);
-    std::vector<OperatorDef> ops;
-    std::vector<std::string> pieces;
-    for (int i = 0; i < def_.output_size(); ++i) {
-      if (!GradOut(i).IsEmpty()) {
-        pieces.push_back(GO(i));
-        continue;
-      }
-      // Without zeros for a piece that nothing reads, the others would be joined at wrong places.
-      pieces.push_back(MakeString(joined, "_zero_", i));
-      ops.push_back(CreateOperatorDef("ConstantFill", "", {O(i)}, {pieces.back()}));
-    }
-    ops.push_back(CreateOperatorDef("Concat", "", pieces, {joined, "_" + joined + "_dims"}));
-    return ops;
-  }
-};
-
 void RegisterSplitAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, 2)

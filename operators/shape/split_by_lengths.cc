@@ -3,13 +3,13 @@
 //   input, lengths int32 [a multiple of the outputs]  ->  Y1, Y2, ...
 #include <climits>
 
-#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
 #include "operators/shape/join_axis.h"
 #include "operators/shape/row_pieces.h"
 #include "operators/shape/split.h"
+#include "operators/shape/split_gradient.h"
 
 namespace caffe2rt {
 namespace {
@@ -65,22 +65,6 @@ class SplitByLengthsOp final : public Operator<CPUContext> {
   std::vector<TargetPiece> pieces_;
 };
 
-class GetSplitByLengthsGradient final : public GradientMakerBase {
- public:
-  using GradientMakerBase::GradientMakerBase;
-
- protected:
-  std::vector<OperatorDef> GetGradientDefs() override {
-    std::vector<std::string> pieces;
-    for (int i = 0; i < def_.output_size(); ++i) {
-      if (!GradOut(i).IsEmpty()) pieces.push_back(GO(i));
-    }
-    if (pieces.empty()) return {};
-    const std::string joined = GI(0);
-    return SingleGradientDef("Concat", "", pieces, {joined, "_" + joined + "_dims"});
-  }
-};
-
 }  // namespace
 
 void RegisterSplitByLengths() {
@@ -101,7 +85,7 @@ void RegisterSplitByLengths() {
           "piece is the sum of "
           "its part of the lengths.");
   RegisterCpuOperator<SplitByLengthsOp>("SplitByLengths", __FILE__);
-  RegisterGradient<GetSplitByLengthsGradient>("SplitByLengths", __FILE__);
+  RegisterGradient<GetSplitGradient>("SplitByLengths", __FILE__);
 }
 
 }  // namespace caffe2rt
