@@ -3,6 +3,7 @@
 #include "binaries/commands/graphviz.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -111,6 +112,18 @@ TEST_F(GraphvizTest, AProgramThatIsMissingOrCannotStart) {
   dir_.Write("dot", "#!/bin/sh\n");  // not executable
   answer = RunDot("", {});
   EXPECT_EQ(answer.problem, "dot cannot be started: Permission denied");
+  EXPECT_EQ(answer.plain, "");
+}
+
+TEST_F(GraphvizTest, ARequestThatCannotBeWrittenIsAProblem) {
+  WriteScript("exec cat");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const DotAnswer answer = RunDot("digraph {}", {});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(answer.problem, "the request for dot cannot be written: Too many open files");
   EXPECT_EQ(answer.plain, "");
 }
 

@@ -426,6 +426,12 @@ TEST(GradientCheckReportTest, StatesWhatCannotBeChecked) {
             "blob \"none\" is not a tensor of float or double, which a gradient needs");
   EXPECT_EQ(error(tanh + R"(op { type: "Copy" input: "i" output: "j" })", {"j"}),
             "blob \"j\" is not a tensor of float or double, which a gradient needs");
+  Tensor* const later = ws.CreateBlob("later")->GetMutable<Tensor>();  // floats, without memory
+  later->Resize(2);
+  later->mutable_data<float>();
+  later->FreeMemory();
+  EXPECT_EQ(error(tanh, {"later"}),
+            "blob \"later\" is not a tensor of float or double, which a gradient needs");
   EXPECT_EQ(
       error(tanh, {"y"}, {.wrt = {"y"}}),
       "blob \"y\" is not an input of float or double of net \"n_forward\", so that its gradient "

@@ -29,6 +29,18 @@ TEST(RangeHistogramTest, SeesAllFiniteNumbersAndZero) {
   EXPECT_EQ(histogram.not_finite(), 2);
 }
 
+// What is not finite has no error, on either side and whatever the width of a bin.
+TEST(RangeHistogramTest, CountsNoErrorOfNumbersThatAreNotFinite) {
+  for (const float number : {NAN, INFINITY, -INFINITY}) {
+    for (const float finite : {0.0f, 1.0f}) {
+      const RangeHistogram with = HistogramOf({finite, number}), without = HistogramOf({finite});
+      // Clipped at 1/2, the number 1 has the error 1/4.
+      EXPECT_NEAR(with.SquaredError({-0.5f, 0.5f}), finite / 4, 1e-3) << number;
+      EXPECT_EQ(with.SquaredError({-0.5f, 0.5f}), without.SquaredError({-0.5f, 0.5f})) << number;
+    }
+  }
+}
+
 // The error of rounding is scale^2 / 12 for each number but 0.
 TEST(RangeHistogramTest, AddsErrorsOfRoundingAndClipping) {
   std::vector<float> numbers = Ramp();

@@ -260,7 +260,8 @@ TEST(DatabaseRefusalsTest, OfPathsThatCannotBeOpened) {
   const auto open = [](const char* type, const std::string& path, db::Mode mode) {
     return [=] { CreateDB(type, path, mode); };
   };
-  const std::string in_none = none + "/db";
+  const std::string in_none = none + "/db", link = dir.path("link");
+  fs::create_symlink(none, link);
   ExpectRefusals({
       {open("minidb", none, db::READ),
        "cannot open " + Quoted(none) + ": No such file or directory"},
@@ -293,6 +294,10 @@ TEST(DatabaseRefusalsTest, OfPathsThatCannotBeOpened) {
        "cannot create the folder " + Quoted(folder) + " for a new lmdb: File exists"},
       {open("lmdb", file, db::NEW),
        "cannot create the folder " + Quoted(file) + " for a new lmdb: File exists"},
+      {open("lmdb", folder, db::WRITE),
+       "cannot open lmdb " + Quoted(folder) + " for writing: it holds no LMDB"},
+      {open("lmdb", link, db::WRITE),
+       "cannot open lmdb " + Quoted(link) + ": No such file or directory"},
       {open("lmdb", in_none, db::WRITE),
        MakeString("cannot create a folder in ", Quoted(none), " to write ", Quoted(in_none),
                   ": No such file or directory")},

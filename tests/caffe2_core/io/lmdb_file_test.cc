@@ -276,6 +276,10 @@ TEST_F(LmdbFileTest, NamesWhatIsWrongWithAValue) {
        "a value of 1000 bytes is in pages that do not exist"},
       {[](SmallFile* f) { f->Set<uint64_t>(4, kPage, 7); },
        "a value of 1000 bytes is in pages that do not exist"},
+      {[](SmallFile* f) { f->Set<uint64_t>(4, kPage, 8); },
+       "a value of 1000 bytes is in pages that do not exist"},
+      {[](SmallFile* f) { f->Set<uint64_t>(4, kPage, UINT64_MAX); },
+       "a value of 1000 bytes is in pages that do not exist"},
       {[](SmallFile* f) { f->Set<uint64_t>(4, kPage, 6); },  // its second page would be the eighth
        "a value of 1000 bytes is in pages that do not exist"},
       {[](SmallFile* f) { f->Set<uint16_t>(4, kNode, 1009); },  // 3 pages

@@ -149,6 +149,8 @@ TEST(StandardStreamsTest, NamesWhatCannotBeRead) {
       {[] { close(STDIN_FILENO); }, "-", "cannot read \"-\", standard input: Bad file descriptor"},
       {[&] { dup2(open(dir.path().c_str(), O_RDONLY | O_DIRECTORY), STDIN_FILENO); }, "-",
        "cannot read \"-\": standard input is a directory"},
+      {[] { dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDIN_FILENO); }, "-",
+       "cannot read \"-\": Bad file descriptor: got -1, want at least 0"},
       {[] { PipeIn("12345"); }, "-", "bytes of file \"-\": got more than 4 bytes"},
       {[] { PipeIn("1234"); }, "-", "(nothing was thrown)"},
       {[] {}, "/dev/null", "(nothing was thrown)"},

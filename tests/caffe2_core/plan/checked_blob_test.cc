@@ -10,11 +10,17 @@
 #include <vector>
 
 #include "caffe2_core/plan/plan_races.h"
+#include "caffe2_core/tensor/blob_holders.h"
 #include "tests/caffe2_core/plan/plan_operators.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::checked_blob_test {
 namespace {
+
+// An object that holds a blob of its own.
+struct Holder {
+  Blob held;
+};
 
 struct ChangeRow {
   const char* name;
@@ -23,6 +29,9 @@ struct ChangeRow {
 };
 
 TEST(CheckedBlobTest, KnowsAnotherBlobObjectStorageOrMemory) {
+  DeclareBlobHolder<Holder>(
+      [](const Holder& holder, const BlobVisitor& visit) { visit(holder.held); });
+  PlainTally tally;
   const ChangeRow rows[] = {
       {"nothing", [](Workspace*) {}, false},
       {"values",
@@ -42,6 +51,17 @@ TEST(CheckedBlobTest, KnowsAnotherBlobObjectStorageOrMemory) {
          x->mutable_data<float>();
        },
        true},
+      {"another memory in a held blob",
+       [](Workspace* ws) {
+         ws->GetBlob("h")->GetMutable<Holder>()->held.GetMutable<Tensor>()->ShareData(
+             ws->GetBlob("x")->Get<Tensor>());
+       },
+       true},
+      {"another type at the same address",
+       [&](Workspace* ws) {
+         ws->GetBlob("e")->ShareExternal(static_cast<void*>(&tally), TypeMeta::Make<Tally>());
+       },
+       true},
       {"another type", [](Workspace* ws) { ws->GetBlob("t")->GetMutable<std::string>(); }, true},
       {"another object", [](Workspace* ws) { ws->GetBlob("t")->Reset(new PlainTally); }, true},
       {"no object", [](Workspace* ws) { ws->GetBlob("t")->Reset(); }, true}};
@@ -51,8 +71,12 @@ TEST(CheckedBlobTest, KnowsAnotherBlobObjectStorageOrMemory) {
       Workspace ws;
       Feed<float>(&ws, "x", {2}, {1, 2});
       ws.CreateBlob("t")->GetMutable<PlainTally>();
+      ws.CreateBlob("e")->ShareExternal<PlainTally>(&tally);
+      Tensor* const held = ws.CreateBlob("h")->GetMutable<Holder>()->held.GetMutable<Tensor>();
+      held->Resize(2);
+      held->mutable_data<float>();
       std::vector<CheckedBlob> checked;
-      for (const char* const name : {"x", "t", "none"})
+      for (const char* const name : {"x", "t", "e", "h", "none"})
         checked.push_back(DescribeBlob(name, ws.FindBlob(name), reads));
       EXPECT_TRUE(AreUnchanged(checked, ws, true));
       row.change(&ws);
