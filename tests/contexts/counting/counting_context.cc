@@ -37,7 +37,7 @@ void CountingStaticContext::ExtractDeviceOption(DeviceOption* option, const void
 }
 
 std::unique_ptr<DeviceGraph> CountingStaticContext::CreateGraph(const DeviceOption& option) {
-  return NewCountingGraph(&DeviceOf(option));
+  return supports_graphs ? NewCountingGraph(&DeviceOf(option)) : nullptr;
 }
 
 void CountingStaticContext::RecordUse(const MemoryDeleter& memory, const BaseContext& user) const {

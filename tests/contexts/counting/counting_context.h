@@ -5,6 +5,7 @@
 // the CPU. Host memory must remain valid until FinishDeviceComputation. Errors in the work are
 // reported by FinishDeviceComputation and by events.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -18,6 +19,9 @@ inline constexpr auto kCounting = static_cast<DeviceType>(20);
 
 class CountingStaticContext final : public BaseStaticContext {
  public:
+  // Whether CreateGraph returns graphs. A test that sets it to false sets it back.
+  static inline std::atomic<bool> supports_graphs{true};
+
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override;
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;

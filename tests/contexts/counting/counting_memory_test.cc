@@ -115,6 +115,48 @@ TEST(CountingMemoryTest, NetsWhoseBlobsMoveRecordNoGraph) {
   ExpectTensor<float>(ws, "x", {2}, {96, 0});
 }
 
+TEST(CountingMemoryTest, ADeviceWithoutGraphsIsNamedOnce) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {3, -4});
+  CountingStaticContext::supports_graphs = false;
+  const std::string log = LogOfRuns(ParseNet(R"(
+    name: "plain" device_option { device_type: 20 } arg { name: "cuda_graph" i: 1 }
+    op { type: "CopyFromCPUInput" input: "x" output: "d" }
+    op { type: "Relu" input: "d" output: "e" }
+    op { type: "Add" input: "e" input: "d" output: "f" }
+    op { type: "Relu" input: "f" output: "f" }
+    op { type: "EnsureCPUOutput" input: "f" output: "y" })"),
+                                    &ws);
+  CountingStaticContext::supports_graphs = true;
+  const std::string warning =
+      "net \"plain\": argument cuda_graph has no effect on COUNTING, which does not support graphs";
+  const size_t first = log.find(warning);
+  ASSERT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("graph", first + warning.size()), std::string::npos) << log;
+  ExpectTensor<float>(ws, "y", {2}, {6, 0});
+}
+
+// The memory stays where it is: 8 bytes of two floats, and then of two integers.
+TEST(CountingMemoryTest, AGraphIsNotReplayedOnAnotherElementType) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {3, -4});
+  ASSERT_TRUE(ws.RunNetOnce(ParseNet(
+      R"(op { type: "CopyFromCPUInput" input: "x" output: "d" device_option { device_type: 20 } })")));
+  const int64_t graphs = Graphs(0);
+  EXPECT_EQ(LogOfRuns(ParseNet(R"(
+    name: "typed" device_option { device_type: 20 } arg { name: "cuda_graph" i: 1 }
+    op { type: "Add" input: "d" input: "d" output: "e" }
+    op { type: "Relu" input: "e" output: "f" })"),
+                      &ws),
+            "");
+  EXPECT_EQ(Graphs(0), graphs + 3);
+  Tensor* const d = ws.GetBlob("d")->GetMutable<Tensor>();
+  const void* const memory = d->raw_data();
+  ASSERT_EQ(d->raw_mutable_data(TypeMeta::Make<int32_t>()), memory);
+  ExpectThrows([&] { ws.RunNet("typed"); }, "int32");
+  EXPECT_EQ(Graphs(0), graphs + 3);
+}
+
 TEST(CountingMemoryTest, EachDeviceHasItsOwnGraph) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});

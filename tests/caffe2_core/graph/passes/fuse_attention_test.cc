@@ -317,6 +317,11 @@ TEST_F(FuseAttentionTest, LeavesWhatOnlyResemblesAttention) {
                 five);
   }
   EXPECT_EQ(Lines(five).size(), kOperators);
+  // Reshapes to three dimensions before Transposes of four, which are errors when the net runs.
+  std::string three = With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: 2 }");
+  for (int i = 0; i < 3; ++i) three = With("ints: 0 ints: 0 ints: 3", "ints: 0 ints: 3", three);
+  three = With("output: \"ct\" " + Axes("0213"), "output: \"ct\" " + Axes("102"), three);
+  EXPECT_EQ(Lines(three).size(), kOperators);
   // The condition is that of other values, or another one; Where is not ONNXWhere.
   for (const char* const condition : {R"("IsNaN" input: "mask")", R"("Not" input: "mask")"}) {
     EXPECT_EQ(Lines(With(R"("IsNaN" input: "p")", condition, WithoutNans())).size(), kOperators + 3)
