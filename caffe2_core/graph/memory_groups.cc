@@ -62,7 +62,7 @@ bool MemoryGroups::Fits(const Merge& merge, const MemoryPlacement& placement) co
 void MemoryGroups::TryPlace(uint32_t index) {
   const MemoryPlacement& placement = request_.placements[index];
   const uint32_t inner = placement.inner, outer = placement.outer;
-  if (placed_[index] || group_[inner] == group_[outer]) return;
+  if (group_[inner] == group_[outer]) return;  // also if it is placed
   if (placement.offset % kArenaAlignment != 0) return;
   const Merge merge = {
       .moved = group_[inner],

@@ -56,7 +56,7 @@ class GraphMaker {
     }
     for (size_t n = 0; n < nets.size(); ++n) AddOutputs(n);
     for (FlowNode& node : graph_.nodes) {
-      if (node.kind == FlowNode::Kind::kOperator && node.detail.empty()) FinishText(&node);
+      if (node.kind == FlowNode::Kind::kOperator) FinishText(&node);
     }
     if (options.fold) MergeInputs(&graph_);
     AssignLayers(&graph_);

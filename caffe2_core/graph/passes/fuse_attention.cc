@@ -36,8 +36,9 @@ std::optional<std::vector<int64_t>> AnyShapeOf(const GroupFusion& groups, uint32
   return std::nullopt;
 }
 
-// The constant shape that a Reshape uses, or nothing. As arguments of MultiHeadAttention, zeros state
-// that nothing is reshaped, while Reshape makes zeros of an empty tensor.
+// The constant shape that a Reshape uses, or nothing if it is unknown or has no dimension other than 0. As
+// arguments of MultiHeadAttention, zeros state that nothing is reshaped, while Reshape makes zeros of an
+// empty tensor.
 std::optional<std::vector<int64_t>> ShapeOf(const GroupFusion& groups, uint32_t reshape) {
   auto shape = AnyShapeOf(groups, reshape);
   if (shape && std::all_of(shape->begin(), shape->end(), [](int64_t dim) { return dim == 0; })) {
@@ -95,7 +96,7 @@ std::optional<Operand> FindOperand(const GroupFusion& groups, uint32_t op, size_
       input = 0;
     } else if (groups.IsType(writer, "Reshape")) {
       const auto shape = ShapeOf(groups, writer);
-      if (!shape || shape->empty() || shape->size() != axes.size()) return std::nullopt;
+      if (!shape || shape->size() != axes.size()) return std::nullopt;
       found.shape = *shape;
       input = 0;
     } else {
@@ -188,7 +189,7 @@ std::optional<AttentionResult> FindResult(const GroupFusion& groups, uint32_t mu
   const Value joined = values.output(found.last, 0);
   const uint32_t reshape = groups.SoleReader(joined, "Reshape");
   if (reshape == GroupFusion::kNone || values.input(reshape, 0) != joined) return found;
-  if (const auto shape = ShapeOf(groups, reshape); shape && !shape->empty()) {
+  if (const auto shape = ShapeOf(groups, reshape)) {
     // The old shape, output 1, must not be read: Fuse checks it.
     found.shape = *shape;
     found.group.push_back(reshape);

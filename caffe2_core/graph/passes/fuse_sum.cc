@@ -37,9 +37,7 @@ class SumFuser {
   void TryFuse(size_t op) {
     const uint32_t writers[] = {values_.writer(values_.input(op, 0)),
                                 values_.writer(values_.input(op, 1))};
-    const bool has_first = writers[0] != NetValues::kNone,
-               has_second = writers[1] != NetValues::kNone;
-    const size_t later = has_second && (!has_first || writers[1] > writers[0]) ? 1 : 0;
+    const size_t later = writers[1] > writers[0] ? 1 : 0;
     for (const size_t operand : {later, 1 - later}) {
       const uint32_t conv = writers[operand];
       if (conv == NetValues::kNone || !MayMerge(values_, edits_, conv, op)) continue;
