@@ -114,7 +114,7 @@ namespace {
 int LastUserOperator(const NetDef& written, const NetDef& optimized, int i) {
   const std::vector<UserOperator> users = UserOperatorsOf(optimized.op(i));
   const int last = users.empty() ? i : users.back().position;
-  if (last < 0 || last >= written.op_size()) return -1;
+  if (last >= written.op_size()) return -1;
   return users.empty() && written.op(i).type() != optimized.op(i).type() ? -1 : last;
 }
 

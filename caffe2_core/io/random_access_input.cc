@@ -8,7 +8,8 @@
 
 namespace caffe2rt {
 void MemoryInput::Read(int64_t offset, void* data, size_t size) const {
-  CAFFE_ENFORCE(offset >= 0 && static_cast<size_t>(offset) <= bytes_.size() &&
+  // As size_t, a negative offset is beyond all bytes.
+  CAFFE_ENFORCE(static_cast<size_t>(offset) <= bytes_.size() &&
                     size <= bytes_.size() - static_cast<size_t>(offset),
                 "cannot read ", size, " bytes at offset ", offset, " of ", bytes_.size());
   if (size > 0) std::memcpy(data, bytes_.data() + offset, size);

@@ -136,9 +136,8 @@ void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
 void ThrowConflictsOf(void* handle, const std::string& module) {
   Modules& modules = AllModules();
   const MutexLock lock(modules.mutex);
-  const auto it = modules.conflicts_of_handle.find(handle);
-  CAFFE_ENFORCE(it == modules.conflicts_of_handle.end() || it->second.empty(), "module \"", module,
-                "\" is loaded, but ", it->second);
+  const std::string& conflicts = modules.conflicts_of_handle[handle];  // none if it is linked in
+  CAFFE_ENFORCE(conflicts.empty(), "module \"", module, "\" is loaded, but ", conflicts);
 }
 
 // Whether the module is linked in or loaded. THROWS if it was loaded with conflicts.
