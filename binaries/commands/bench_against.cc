@@ -63,9 +63,9 @@ std::vector<OperatorChange> ChangesOf(const NetProfile& profile, const EarlierPr
 // Reads a field of the earlier result. THROWS if it is absent or has another type.
 double NumberOf(const Json& json, const char* key) {
   const auto it = json.find(key);
-  CAFFE_ENFORCE(it != json.end() && it->is_number() && std::isfinite(it->get<double>()) &&
-                    it->get<double>() >= 0,
-                "key \"", key, "\" is not a number of at least 0");
+  // The parser accepts finite numbers only.
+  CAFFE_ENFORCE(it != json.end() && it->is_number() && it->get<double>() >= 0, "key \"", key,
+                "\" is not a number of at least 0");
   return it->get<double>();
 }
 
