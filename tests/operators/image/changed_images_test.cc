@@ -70,7 +70,8 @@ TEST(ChangedImagesTest, ResizedTensors) {
             {"X f 2,3,4; r f 0; S f 3 = 1,2,1.5; z l 0", "X f 2,4,3; r f 0; S f 3 = 1,2,1.5; z l 0",
              "X f 2,4,3; r f 0; S f 0; z l 3 = 2,8,4", "X f 2,4,3; r f 0; S f 0; z l 3 = 4,4,4",
              "X f 5; r f 0; S f 1 = 0.5; z l 0", "X u 5; r f 0; S f 1 = 0.5; z l 0",
-             "X d 2,4,3; r f 0; S f 0; z i 3 = 4,4,3", "X f 2,2; r f 0; S f 2 = 1; z l 0"}}});
+             "X u 4; r f 0; S f 1 = 0.5; z l 0", "X d 2,4,3; r f 0; S f 0; z i 3 = 4,4,3",
+             "X f 2,2; r f 0; S f 2 = 1; z l 0"}}});
     }
   }
   ExpectRunsAsNew(
