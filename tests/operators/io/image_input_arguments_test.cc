@@ -79,6 +79,8 @@ TEST_F(ImageInputArgumentsTest, ChangeTheirPartAlone) {
   EXPECT_TRUE(Augmentation("arg { name: 'is_test' i: 1 }").is_test);
   EXPECT_TRUE(Augmentation("arg { name: 'color_jitter' i: 1 }").color_jitter);
   EXPECT_TRUE(Augmentation("arg { name: 'color_lighting' i: 1 }").color_lighting);
+  for (const char* type : {"unknown", "float"})  // the same on the CPU
+    EXPECT_EQ(Augmentation(MakeString("arg { name: 'output_type' s: '", type, "' }")).crop, 4);
   const ImageAugmentation colors = Augmentation(
       "arg { name: 'img_saturation' f: 0.1 } arg { name: 'img_brightness' f: 0.2 } arg { name: "
       "'img_contrast' f: 0.3 } "
