@@ -265,6 +265,18 @@ TEST(MultiHeadAttentionTest, ReshapesOperandsAndResult) {
   }
 }
 
+// As if they were not given.
+TEST(MultiHeadAttentionTest, AcceptsShapesWithoutDimensions) {
+  const Sizes s = {2, 3, 4, 6, 5, 5};
+  Workspace ws;
+  FeedOperands(&ws, s);
+  const std::string op = kOp + Arguments(3, 1.f) + R"(arg { name: "query_shape" }
+      arg { name: "key_shape" } arg { name: "value_shape" } arg { name: "output_shape" })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 4, 15}, Expected(ws, s, 1, NoMask), 1e-5);
+  ExpectShapeInferred(&ws, op);
+}
+
 // Heads of three dimensions: [tokens, batch * heads, size].
 TEST(MultiHeadAttentionTest, AcceptsHeadsWithoutABatch) {
   const Sizes s = {1, 6, 4, 4, 5, 5};
