@@ -87,7 +87,7 @@ class DepthwiseConvTest : public testing::TestWithParam<Case> {
 TEST_P(DepthwiseConvTest, EqualsItsDefinitionInBothLayouts) {
   for (const bool blocked : {false, true}) {
     for (const int64_t channels : {1, 3, 7, 16, 20, 33, 64}) {
-      for (const auto& [height, width] : {std::pair{9, 13}, {7, 7}, {5, 6}, {12, 30}}) {
+      for (const auto& [height, width] : {std::pair{9, 13}, {7, 7}, {5, 6}, {4, 3}, {12, 30}}) {
         DepthwiseConv conv = Conv(blocked, 2, channels, height, width);
         if (conv.rows.out < 1 || conv.columns.out < 1) continue;
         const std::vector<float> x = RandomValues(2 * channels * height * width);
@@ -135,6 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{3, 3, 2, 1, 1, 1, 2, 0, 2, 0}, Case{3, 3, 1, 1, 2, 2, 2, 2, 2, 2},
                     Case{7, 7, 1, 1, 1, 1, 3, 3, 3, 3}, Case{1, 3, 1, 3, 1, 1, 0, 0, 1, 0},
                     Case{3, 3, 1, 1, 1, 1, -1, 1, -1, 1}, Case{3, 3, 2, 2, 3, 1, 1, 4, 2, 2},
+                    // One tile reaches two columns before images 3 and 6 wide, and one after them.
+                    Case{3, 3, 1, 1, 1, 1, 1, 1, 2, 1}, Case{3, 3, 1, 1, 1, 1, 1, 1, 1, 2},
                     // One column of windows with gaps between their taps.
                     Case{3, 3, 1, 1, 1, 3, 1, 1, 0, 0}, Case{3, 3, 2, 2, 1, 6, 1, 1, 0, 0},
                     Case{5, 5, 1, 1, 1, 3, 2, 2, 0, 0}));
