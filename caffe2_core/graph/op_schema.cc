@@ -382,8 +382,13 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
 std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
                                                const std::vector<TensorShape>& inputs) const {
   EnforceCounts(def);
-  if (tensor_inference_) return tensor_inference_(def, inputs);
-  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+  if (!tensor_inference_)
+    return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+  const auto count = static_cast<size_t>(def.input_size());
+  if (inputs.size() >= count) return tensor_inference_(def, inputs);
+  std::vector<TensorShape> all = inputs;
+  all.resize(count, UnknownShape());
+  return tensor_inference_(def, all);
 }
 
 OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,

@@ -232,7 +232,8 @@ class OpSchema {
   std::vector<std::string> ArgumentProblems(const OperatorDef& def) const;
   // The number of outputs for this number of inputs, or kCannotComputeNumOutputs.
   int CalculateOutput(int num_inputs) const;
-  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS if the schema
+  // One shape per output, with unknown_shape set if it cannot be inferred. Inputs behind the end of
+  // `inputs` have an unknown shape. THROWS if the schema
   // does not allow the numbers of inputs and outputs, and the error of the operator's own checks if
   // they reject the input shapes.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,

@@ -131,6 +131,10 @@ TEST(OpSchemaTest, InfersShapes) {
   const auto second = OpSchema().IdenticalTypeAndShapeOfInput(1).InferTensor(def, in);
   EXPECT_EQ(Dims(second[0]), std::vector<int64_t>{4});
   EXPECT_EQ(second[0].data_type(), TensorProto_DataType_INT64);
+  // Inputs without a shape are unknown.
+  EXPECT_TRUE(
+      OpSchema().IdenticalTypeAndShapeOfInput(1).InferTensor(def, {in[0]})[0].unknown_shape());
+  EXPECT_EQ(OpSchema().IdenticalTypeAndShape().InferTensor(def, {in[0]}).size(), 2u);
   EXPECT_EQ(Dims(OpSchema().IdenticalTypeAndShapeOfInputDim(0, 1).InferTensor(def, in)[0]),
             std::vector<int64_t>{3});
   EXPECT_TRUE(

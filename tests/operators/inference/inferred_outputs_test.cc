@@ -1,6 +1,8 @@
 // The schema of each operator infers one shape for each output, for all numbers of inputs and outputs that it allows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -10,9 +12,10 @@ namespace {
 
 constexpr int kMostInputs = 10, kMostOutputs = 6;
 
-// The number of shapes, or -1 if an input or an argument is rejected.
-int ShapesOf(const OpSchema& schema, const OperatorDef& def, const TensorShape& input) {
-  const std::vector<TensorShape> inputs(static_cast<size_t>(def.input_size()), input);
+// The number of shapes, or -1 if an input or an argument is rejected. `given`: the inputs whose shape
+// is given.
+int ShapesOf(const OpSchema& schema, const OperatorDef& def, const TensorShape& input, int given) {
+  const std::vector<TensorShape> inputs(static_cast<size_t>(given), input);
   try {
     return static_cast<int>(schema.InferTensor(def, inputs).size());
   } catch (const EnforceNotMet&) {
@@ -33,12 +36,15 @@ void ExpectShapes(const OpSchema& schema, int inputs, int outputs) {
       UnknownShape(), CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto::FLOAT),
       CreateTensorShape(std::vector<int64_t>{2, 3, 4, 4}, TensorProto::FLOAT)};
   for (size_t i = 0; i < tried.size(); ++i) {
-    int found = 0;
-    ASSERT_NO_THROW(found = ShapesOf(schema, def, tried[i]))
-        << schema.type() << ", " << inputs << " inputs, " << outputs << " outputs, shape " << i;
-    EXPECT_TRUE(found == outputs || found == -1)
-        << schema.type() << ", " << inputs << " inputs: " << found << " shapes for " << outputs
-        << " outputs, shape " << i;
+    for (int given = 0; given <= inputs; given += std::max(inputs, 1)) {
+      int found = 0;
+      ASSERT_NO_THROW(found = ShapesOf(schema, def, tried[i], given))
+          << schema.type() << ", " << given << " of " << inputs << " inputs, " << outputs
+          << " outputs, shape " << i;
+      EXPECT_TRUE(found == outputs || found == -1)
+          << schema.type() << ", " << given << " of " << inputs << " inputs: " << found
+          << " shapes for " << outputs << " outputs, shape " << i;
+    }
   }
 }
 
