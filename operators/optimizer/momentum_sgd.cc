@@ -25,9 +25,8 @@ OpSchema& MomentumSchema(const char* type, const char* doc) {
 std::vector<TensorShape> InferMomentumUpdate(const OperatorDef& def,
                                              const std::vector<TensorShape>& in) {
   std::vector<TensorShape> out = InferLikeInputs({0, 1, 3})(def, in);
-  if (def.input(3) != def.output(2) && IsKnown(out[2])) {
-    out[2] = CreateTensorShape(std::vector<int64_t>{0}, in[3].data_type());
-  }
+  if (def.input(3) != def.output(2))
+    out[2] = CreateTensorShape(std::vector<int64_t>{0}, TensorProto::FLOAT);
   return out;
 }
 

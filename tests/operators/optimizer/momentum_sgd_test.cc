@@ -54,6 +54,11 @@ TEST(MomentumSGDUpdateTest, LeavesAParameterThatIsNotInPlace) {
   ExpectTensor<float>(ws, "P", {2}, {10, 20});
   ExpectTensor<float>(ws, "Q", {0}, {});
   ExpectShapeInferred(&ws, op);
+  // It is empty whatever the inputs are.
+  const TensorShape left =
+      OpSchemaRegistry::Schema("MomentumSGDUpdate")->InferTensor(ParseOp(op), {}).at(2);
+  EXPECT_FALSE(left.unknown_shape());
+  EXPECT_EQ(GetDimsVector(left), std::vector<int64_t>{0});
 }
 
 TEST(FP32MomentumSGDUpdateTest, AddsTheDecayOfTheWeights) {
