@@ -135,6 +135,9 @@ TEST(StepNetTest, ReadsAndWritesRowsOfTheWorkspaceThatItIsPreparedFor) {
 TEST(RowViewsTest, NameTheLinkAndTheRow) {
   RowViews views;
   const Tensor rows = Rows(4, 3), none = Rows(0, 3);
+  Tensor scalar(CPU);
+  scalar.Resize(std::vector<int64_t>());
+  scalar.mutable_data<float>()[0] = 1;
   const auto make = [&](int offset, int window, int64_t count, const Tensor& of) {
     return [&views, &of, offset, window, count] {
       (void)views.Make({"x_t", "x", offset, window}, of, count);
@@ -147,7 +150,9 @@ TEST(RowViewsTest, NameTheLinkAndTheRow) {
                   {make(0, 3, 3, rows),
                    end + "at time step 2 with offset 0 and window 3: got 5, want at most 4"},
                   {make(0, 1, 1, none),
-                   "blob \"x\" of shape [0, 3] has no elements that could be linked to \"x_t\""}});
+                   "blob \"x\" of shape [0, 3] has no elements that could be linked to \"x_t\""},
+                  {make(0, 1, 1, scalar),
+                   "blob \"x\" of shape [] has no elements that could be linked to \"x_t\""}});
   EXPECT_TRUE(views.Make({"x_t", "x", 1, 2}, rows, 2));  // up to the end
   EXPECT_EQ(views[1].data<float>()[0], 6);
   EXPECT_EQ(views[1].dims(), (std::vector<int64_t>{2, 3}));

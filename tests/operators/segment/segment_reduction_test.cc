@@ -280,6 +280,10 @@ TEST(SegmentReductionTest, HasTheGradientsOfCaffe2) {
   EXPECT_EQ(describe("LengthsWeightedSum", true, false, true),
             "LengthsWeightedSumWithMainInputGradient(W,Y_grad,S,X)->X_grad,W_grad "
             "grad_on_weights=1 | X_grad W_grad -");
+  // The argument means nothing without weights.
+  EXPECT_EQ(describe("LengthsMean", false, false, true),
+            "LengthsIndicesInGradientMeanGradient(Y_grad,S,X)->X_grad grad_on_weights=1 | "
+            "X_grad -");
   EXPECT_EQ(describe("SparseLengthsMean", false, true, false),
             "SparseLengthsIndicesInGradientMeanGradient(Y_grad,S,I)->X_grad_values | "
             "I+X_grad_values - -");

@@ -63,6 +63,12 @@ TEST(MergeIdListsTest, MergesListsInOrder) {
   ExpectThrows([&] { RunOp(&ws, kMerge); }, "elements of input 2 (lengths), want those of input 0");
   Feed<int32_t>(&ws, "K", {2}, {1, 0});
   ExpectThrows([&] { RunOp(&ws, kMerge); }, "sum of the lengths of input 2");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "MergeIdLists" input: "L" input: "X" input: "K" output: "N"
+                      output: "Y")");
+      },
+      "it has 3 inputs");
 }
 
 TEST(SparseDropoutWithReplacementTest, ReplacesNoneOrAll) {
