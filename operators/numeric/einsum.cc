@@ -162,7 +162,7 @@ void RegisterEinsum() {
       .Input(0, "X0, X1, ...", "float, double, int32 or int64, all of one type")
       .Output(0, "Y", "the axes that the equation lists after ->")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        if (in.empty() || !AreKnown(in, in.size())) return UnknownOutputs(def);
+        if (!AreKnown(in, in.size())) return UnknownOutputs(def);
         std::vector<std::vector<int64_t>> shapes;
         for (const TensorShape& shape : in) shapes.push_back(GetDimsVector(shape));
         return std::vector<TensorShape>{

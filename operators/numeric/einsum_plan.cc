@@ -124,7 +124,7 @@ void FindProduct(const std::map<int, EinsumLoop>& loops, const Labels& output, E
     sums.push_back(loop);
     p.k = CheckedMultiply(p.k, loop.size);
   }
-  if (p.m * p.k == 1 || p.n * p.k == 1 || p.k < 4) return;  // the loops are as good
+  if (p.k < 4) return;  // the loops are as good
   plan->is_product = true;
   for (const auto* group : {&batch, &rows, &sums}) {
     p.a_loops.insert(p.a_loops.end(), group->begin(), group->end());

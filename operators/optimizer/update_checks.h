@@ -66,7 +66,7 @@ inline RowSizes SizesOfRows(const NamedInput& param, const NamedInput& indices,
 inline OpSchema::TensorInference InferLikeInputs(std::vector<size_t> like) {
   return [like](const OperatorDef& def, const std::vector<TensorShape>& in) {
     std::vector<TensorShape> out = UnknownOutputs(def);
-    for (size_t k = 0; k < out.size() && k < like.size(); ++k) {
+    for (size_t k = 0; k < out.size(); ++k) {
       if (like[k] < in.size() && IsKnown(in[like[k]])) out[k] = in[like[k]];
     }
     return out;

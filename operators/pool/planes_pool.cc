@@ -203,10 +203,10 @@ void RunPlanesPool(const PoolPlan& plan, const ChannelPlanes& planes, const floa
 }  // namespace
 
 void MaxPoolPlanes(const PoolPlan& plan, const ChannelPlanes& x_planes, const float* x, float* y) {
-  if (plan.whole && !plan.first_wins) {
-    RunPlanesPool<PlanesMaximumOfAll>(plan, x_planes, x, y);
-  } else {
+  if (plan.first_wins) {
     RunPlanesPool<PlanesMaximum>(plan, x_planes, x, y);
+  } else {
+    RunPlanesPool<PlanesMaximumOfAll>(plan, x_planes, x, y);
   }
 }
 

@@ -178,7 +178,7 @@ struct PoolPlanes {
           } else {
             StepRow<R>(width, row, ending, y);
           }
-          if (!R::kCounts && zero != 0 && plan.first_wins && heights.size() > 0) {
+          if (!R::kCounts && zero != 0 && plan.first_wins) {
             MarkNaN(width, x + heights.first * width.in, y);
           }
         }

@@ -151,14 +151,13 @@ class ConvIntegerOp final : public Operator<CPUContext> {
   bool Run(const Tensor& X, Tensor* Y) {
     const int32_t zero = Place(kXZero) < 0 ? 0 : ByteAt(Input(Place(kXZero)), 0);
     const T* x = X.data<T>();
-    const int64_t channels = y_dims_[1];
     if constexpr (kQuantized) {
       sums_.resize(static_cast<size_t>(Y->numel()));
     } else {
       (void)Y->template mutable_data<int32_t>();
     }
     int32_t* sums = kQuantized ? sums_.data() : static_cast<int32_t*>(Y->raw_mutable_data());
-    if (windows_.channels == group_ && channels >= group_) {
+    if (windows_.channels == group_) {
       RunDepthwise(x, zero, sums);
     } else {
       RunGroups(x, zero, sums);

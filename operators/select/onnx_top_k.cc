@@ -40,7 +40,7 @@ struct TopKLine {
       return a < b;
     } else {
       const bool a_nan = a != a, b_nan = b != b;
-      return a_nan || b_nan ? !a_nan && b_nan : a < b;
+      return a_nan || b_nan ? !a_nan : a < b;
     }
   }
   // Writes the indices of the first k of `size` elements to order[0, k); order has room for `size`.
@@ -53,7 +53,7 @@ struct TopKLine {
       return a < b;
     };
     // A heap of the k best elements costs size * log k; a partition costs 2 * size and a sort of k.
-    if (k > 0 && k < size && k > 16) {
+    if (k > 16) {
       std::nth_element(order, order + k - 1, order + size, before);
       std::sort(order, order + k, before);
     } else {

@@ -48,7 +48,7 @@ namespace {
 std::vector<TensorShape> InferSums(const OperatorDef& def, const std::vector<TensorShape>& in) {
   std::vector<TensorShape> out = UnknownOutputs(def);
   const PaddingWidths widths = ReadPaddingWidths(ArgumentHelper(def));
-  if (in.empty() || !IsKnown(in[0]) || in[0].dims_size() < 1 || widths.both() == 0) return out;
+  if (!IsKnown(in[0]) || in[0].dims_size() < 1 || widths.both() == 0) return out;
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   dims.erase(dims.begin());
   for (TensorShape& shape : out) shape = CreateTensorShape(dims, in[0].data_type());

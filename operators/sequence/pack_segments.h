@@ -107,10 +107,8 @@ class PackSegmentsOp final : public Operator<Context> {
     const int64_t block = rows.size_from_dim(1);
     PackedSizes sizes{segments_.count(), max_length, block * static_cast<int64_t>(type.itemsize())};
     if (return_mask_) {
-      bool* const mask = this->template OutputData<bool>(1, dims_);
-      if (sizes.segments > 0 && max_length > 0) {
-        MarkPresence(context_, sizes, segments_.OnDevice(context_), mask);
-      }
+      MarkPresence(context_, sizes, segments_.OnDevice(context_),
+                   this->template OutputData<bool>(1, dims_));
     }
     dims_.insert(dims_.end(), rows.dims().begin() + 1, rows.dims().end());
     Tensor* const packed = Output(0, dims_, type);

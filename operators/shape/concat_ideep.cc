@@ -102,7 +102,7 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   // The planes of Y if all inputs are images of the element type that is kept, in the same layout and with
   // the same scale, joined along their channels. In blocks, their channels are multiples of 16.
   std::optional<ChannelPlanes> CommonPlanes() const {
-    if (kept_ == dnnl::memory::data_type::f32 || !JoinsChannels()) return std::nullopt;
+    if (!JoinsChannels()) return std::nullopt;
     bool blocked = false;
     for (int i = 0; i < InputSize(); ++i) {
       const std::optional<ChannelPlanes> planes = ReducedPlanesOf(Input(i), kept_);
@@ -119,9 +119,8 @@ class ConcatOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
     return PlanesIn(blocked ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc, shape_.dims());
   }
 
-  bool JoinsChannels() const {
-    return Input(0).dim() == 4 && (join_.axis == 1 || join_.axis == -3) && !join_.add_axis;
-  }
+  // Whether images are joined along their channels, if the inputs are images.
+  bool JoinsChannels() const { return (join_.axis == 1 || join_.axis == -3) && !join_.add_axis; }
 
   void JoinReduced() {
     Tensor* const Y = Output(0);

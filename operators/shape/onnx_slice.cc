@@ -70,7 +70,7 @@ void StepsPlan::Make(IntArrayRef input, IntArrayRef first, IntArrayRef ends, Int
     const int64_t length = by > 0 ? place(ends[i]) - begin : begin - place(ends[i]);
     const int64_t distance = by > 0 ? by : -by;
     // A start before the first element of a backward slice leaves nothing.
-    const bool none = length <= 0 || size == 0 || (by < 0 && place(first[i]) < 0);
+    const bool none = length <= 0 || size == 0 || place(first[i]) < 0;
     dims[axis] = none ? 0 : (length - 1) / distance + 1;
     starts[axis] = begin;
     steps[axis] = by;
@@ -234,7 +234,7 @@ void RegisterOnnxSlice() {
       .Input(5, "dY", "the gradient of the output, always the last input")
       .Output(0, "dX", "dY in the place of the slice, 0 elsewhere; the shape of X")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        if (in.size() < 2 || !IsKnown(in[0])) return UnknownOutputs(def);
+        if (!IsKnown(in[0])) return UnknownOutputs(def);
         return std::vector<TensorShape>{
             CreateTensorShape(GetDimsVector(in[0]), in.back().data_type())};
       })

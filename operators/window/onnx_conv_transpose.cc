@@ -149,7 +149,7 @@ class OnnxConvTransposeOp final : public Operator<CPUContext> {
       std::fill_n(y + i * windows_.out_size(), windows_.out_size(),
                   bias == nullptr ? 0.f : bias[i % channels]);
     }
-    if (X.numel() > 0 && W.numel() > 0) AddWindows(X.data<float>(), W.data<float>(), y);
+    if (X.numel() > 0) AddWindows(X.data<float>(), W.data<float>(), y);
     return true;
   }
 
