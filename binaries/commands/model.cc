@@ -126,7 +126,11 @@ std::string FirstNames(const std::vector<std::string>& names) {
 
 void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   CheckImportedShapes(model, ws);
-  const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
+  std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
+  for (const std::string& name : InputsThatAreOutputs(model)) {
+    const bool is_listed = std::find(missing.begin(), missing.end(), name) != missing.end();
+    if (!is_listed && !ws.HasBlob(name)) missing.push_back(name);
+  }
   if (missing.empty()) return;
   const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";
   const bool is_imported = !model.layer_blobs.empty();

@@ -389,6 +389,18 @@ std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws) 
   return UnfilledInputs(net, [&](const std::string& name) { return ws.HasBlob(name); });
 }
 
+std::vector<std::string> InputsThatAreOutputs(const Model& model) {
+  const std::vector<std::string> written = NamesWrittenBy(model.predict_net);
+  std::vector<std::string> found;
+  for (const std::string& name : model.inputs) {
+    const auto is_in = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (is_in(model.outputs) && !is_in(written)) found.push_back(name);
+  }
+  return found;
+}
+
 NetBase* CreatePredictNet(const Model& model, Workspace* ws) try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of CreatePredictNet is null");
   NetBase* net = ws->CreateNet(model.predict_net);

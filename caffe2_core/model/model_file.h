@@ -173,6 +173,9 @@ void RunInitNets(Model* model, Workspace* ws);
 // earlier operator, in order of first use.
 std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws);
 
+// The inputs of the model that are outputs, too, and that no operator of its net writes.
+std::vector<std::string> InputsThatAreOutputs(const Model& model);
+
 // Creates the predict net in `ws`, which owns it. THROWS if its type is unknown, or if it cannot be
 // built.
 NetBase* CreatePredictNet(const Model& model, Workspace* ws);

@@ -31,14 +31,19 @@ namespace {
 namespace nb = nanobind;
 using Dims = std::vector<int64_t>;
 
-// The inputs that no init net fills and that an operator reads. A call must give them: an instance of
-// the predictor would use what an earlier call gave it, perhaps of another thread.
+// The inputs that no init net fills and that an operator reads or that are outputs as they are. A call
+// must give them: an instance of the predictor would use what an earlier call gave it, perhaps of another
+// thread.
 std::vector<std::string> RequiredInputs(const Model& model) {
-  std::vector<std::string> read = UnfilledInputs(model.predict_net, Workspace());
-  std::erase_if(read, [&](const std::string& name) {
+  std::vector<std::string> required = UnfilledInputs(model.predict_net, Workspace());
+  std::erase_if(required, [&](const std::string& name) {
     return std::find(model.inputs.begin(), model.inputs.end(), name) == model.inputs.end();
   });
-  return read;
+  for (const std::string& name : InputsThatAreOutputs(model)) {
+    if (std::find(required.begin(), required.end(), name) == required.end())
+      required.push_back(name);
+  }
+  return required;
 }
 
 class PythonModel {

@@ -100,6 +100,19 @@ def test_every_call_gives_the_inputs(line, x, y):
         np.testing.assert_array_equal(model(x)["y"], y)
 
 
+def test_every_call_gives_the_inputs_that_are_outputs(tmp_path, x):
+    net = tmp_path / "pass.pbtxt"
+    net.write_text(
+        'name: "n" external_input: "a" external_input: "b" external_output: "b" external_output: "c" '
+        'op { type: "Relu" input: "a" output: "c" }'
+    )
+    model = caffe2rt.load(str(net))
+    for _ in range(2):
+        with pytest.raises(caffe2rt.Error, match='input "b" is not given; the model takes a, b'):
+            model(a=x)
+        np.testing.assert_array_equal(model(a=x, b=x)["b"], x)
+
+
 def test_errors_have_the_text_of_the_library(line, x, tmp_path):
     model = caffe2rt.load(*line)
     with pytest.raises(caffe2rt.Error, match="the model takes 1"):

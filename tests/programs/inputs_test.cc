@@ -55,6 +55,18 @@ TEST_F(InputsTest, NamesTheInputThatWasNotGivenAndItsShape) {
   }
 }
 
+TEST_F(InputsTest, InputsThatAreOutputsAreNamed) {
+  const ProgramResult result =
+      Run("run", "",
+          R"(external_input: "a" external_input: "b" external_output: "b" external_output: "c"
+             op { type: "Relu" input: "a" output: "c" })",
+          {"--input", "a=2"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              Eq("caffe2: net \"net\": input \"b\" was not given; want --input b=FILE, --input "
+                 "b=SHAPE or --image FILE\n"));
+}
+
 TEST_F(InputsTest, ErrorsOfShapesNameTheOption) {
   const ProgramResult result =
       Run("run", kWeights, kFullyConnected, {"--input", "x=99999999999,99999999999"});
