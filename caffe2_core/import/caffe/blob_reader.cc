@@ -94,6 +94,8 @@ void ConvertPieces(WireCursor* cursor, const WireItem& item, float* to) {
 
 // Returns the number of elements that the field had.
 int64_t CopyField(WireCursor* cursor, const WireItem& item, const Elements& elements, float* to) {
+  const bool raw = elements.field == kRawData;
+  if (raw && item.wire_type != 2) return 0;
   if (item.wire_type == 5) {
     const auto bits = static_cast<uint32_t>(item.value);
     std::memcpy(to, &bits, sizeof(bits));
@@ -106,7 +108,6 @@ int64_t CopyField(WireCursor* cursor, const WireItem& item, const Elements& elem
     return 1;
   }
   if (item.wire_type != 2) return 0;
-  const bool raw = elements.field == kRawData;
   if (elements.field == kDoubleData || (raw && elements.raw_type == kRawDouble)) {
     ConvertPieces<double>(cursor, item, to);
     return CountOf(item, 8);

@@ -132,6 +132,10 @@ TEST(CaffeWeightsFileTest, RejectsDamagedFiles) {
        {numbers, Bytes(12, Halves().substr(0, 3)) + Bytes(12, Halves().substr(3))}) {
     ExpectThrows([&] { read(kShape + values); }, "values of a wrong wire type");
   }
+  // Raw values that are no bytes: 48 of them would be 6 doubles, and are copied as 12 floats.
+  std::string fixed;
+  for (int i = 0; i < 12; ++i) fixed += Float(12, 1);
+  ExpectThrows([&] { read(kShape + Number(10, 0) + fixed); }, "values of a wrong wire type");
   const std::string whole = NetWith(kShape + Bytes(5, Packed(kValues)));
   for (size_t size = 1; size < whole.size(); ++size) {
     ExpectThrows([&] { Open(whole.substr(0, size)); }, "net.caffemodel");
@@ -143,6 +147,13 @@ TEST(CaffeWeightsFileTest, RejectsDamagedFiles) {
   ExpectThrows([&] { Open("net: 'train.prototxt'\nbase_lr: 0.01\n"); },
                "is a solver of Caffe, not a net; give the prototxt that it names "
                "(\"train.prototxt\")");
+}
+
+// The first field of a solverstate is the number of its iteration; force_backward is number 5 of a net.
+TEST(CaffeWeightsFileTest, ANetMayBeginWithANumber) {
+  const CaffeWeightsFile file = Open(Number(5, 1) + NetWith(kShape + Bytes(5, Packed(kValues))));
+  ASSERT_EQ(file.layers().size(), 1u);
+  EXPECT_EQ(Difference(file.ReadBlob(file.layers()[0].blobs.at(0)), Floats({2, 3}, kValues)), 0);
 }
 
 TEST(CaffeWeightsFileTest, ReadsMeanImages) {
