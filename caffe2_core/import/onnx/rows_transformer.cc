@@ -284,7 +284,7 @@ void TranslateEmbedLayerNormalization(OnnxNode* n) {
                                n->IntConst("axes", {0})});
   }
   std::string sum = n->Call("Add", {rows(n->In(2), n->In(0)), places});
-  if (n->Has(1) && n->Has(4)) sum = n->Call("Add", {sum, rows(n->In(4), n->In(1))});
+  if (n->Has(1)) sum = n->Call("Add", {sum, rows(n->In(4), n->In(1))});
   n->Forward(0, n->Call("LayerNormalization", {sum, n->In(5), n->In(6)},
                         {OnnxFloat("epsilon", n->Float("epsilon", 1e-12f))}));
   if (n->HasOut(1)) {

@@ -388,6 +388,10 @@ TEST(RuntimeRowsTest, NamesWhatIsNotSupported) {
            Floats("g", {1, 1}) +
            Node("EmbedLayerNormalization", {"ids", "-", "w", "w", "-", "g", "g"}, "", {"y", "m"}),
        "output 1 without a mask is not supported"},
+      {Constant("ids", kInt64, {1, 1}, {0}) + Constant("w", kFloat, {1, 2}, {1, 2}) +
+           Floats("g", {1, 1}) +
+           Node("EmbedLayerNormalization", {"ids", "ids", "w", "w", "-", "g", "g"}),
+       "it has no input 4, want one"},
   };
   for (const auto& row : rows) {
     const std::string error = OnnxImportError(
