@@ -427,10 +427,8 @@ bool FoldOnnxNode(OnnxNode* node, OnnxFolded* folded) {
     OnnxArrayResult result = ComputeIn(node, arrays[world], world);
     if (IsPlainOnnxWorld(world) && !result.has_value()) return false;
     if (world == 0) first = result;
-    if (!result.has_value() || result->dims.size() != first->dims.size()) {
-      if (IsPlainOnnxWorld(world)) return false;
-      result = first;
-    }
+    if (!result.has_value()) result = first;
+    if (result->dims.size() != first->dims.size()) return false;  // the rank depends on a symbol
     folded->type = result->type;
     folded->dims[world] = result->dims;
     content->real = result->real();

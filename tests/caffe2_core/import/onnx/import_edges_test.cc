@@ -278,6 +278,19 @@ TEST(ImportEdgesTest, ABranchOfSixtyFourElementsIsNotOneOfAnySize) {
   EXPECT_EQ(ImportOnnxFromMemory(same, {}).output_dims.at("y"), Ints64{64});
 }
 
+// A list whose length depends on a symbol gives a tensor whose rank does.
+TEST(ImportEdgesTest, RanksMayDependOnASymbol) {
+  const std::string bytes =
+      OnnxBytes(OnnxValue("input", "x", {"n"}) + Node("Shape", "x", "", "s") + List("t", {2}) +
+                Node("Min", "st", "", "e") + List("l", {1, 2}) + List("b", {0}) +
+                Node("Slice", "lbe", "", "d") + List("v", {5}) + Node("Expand", "vd") + kEdgeY);
+  ASSERT_EQ(OnnxImportError(bytes), "");
+  for (const auto& [n, want] : {std::pair<int64_t, Ints64>(3, {1, 2}), {2, {1, 2}}, {1, {1}}}) {
+    const std::vector<float> x(static_cast<size_t>(n), 1);
+    EXPECT_EQ(RunOnnxBytes(bytes, {{"x", FloatTensor({n}, x)}}, "y").dims(), want) << n;
+  }
+}
+
 // Two dims without a name may differ; those with one name are equal.
 TEST(ImportEdgesTest, DimsWithoutANameAreNotTheSame) {
   const auto model = [](const std::string& dim) {
