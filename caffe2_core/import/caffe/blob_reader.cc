@@ -70,7 +70,7 @@ Elements FindElements(WireCursor* cursor, int64_t begin, int64_t end, const std:
     if (item.number == kRawData) raw_bytes += item.end - item.begin;
   }
   if (doubles > 0) return {.field = kDoubleData, .count = doubles};
-  if (floats > 0 || raw_bytes == 0) return {.field = kData, .count = floats};
+  if (floats > 0) return {.field = kData, .count = floats};
   CAFFE_ENFORCE(raw_type <= kRawHalf, "file \"", subject, "\": a blob has raw_data_type ", raw_type,
                 ", want 0 (double), 1 (float) or 2 (half)");
   return {.field = kRawData, .count = raw_bytes / RawSize(raw_type), .raw_type = raw_type};
@@ -129,7 +129,7 @@ std::vector<int64_t> ReadBlobDims(WireCursor* cursor, int64_t begin, int64_t end
   bool has_old = false, has_shape = false;
   WireWalk walk(cursor, begin, end, &subject, "a Caffe model");
   for (WireItem item; walk.Next(&item);) {
-    if (item.number >= kNum && item.number <= kWidth && item.wire_type == 0) {
+    if (item.number <= kWidth && item.wire_type == 0) {
       old[item.number - kNum] = static_cast<int64_t>(item.value);
       has_old = true;
     }

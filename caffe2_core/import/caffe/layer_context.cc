@@ -1,5 +1,6 @@
 #include "caffe2_core/import/caffe/layer_context.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
@@ -98,10 +99,7 @@ void CaffeLayerContext::Emit(const std::string& type, std::vector<std::string> i
 
 std::string CaffeLayerContext::Value(const std::string& type, std::vector<std::string> inputs,
                                      const std::vector<Argument>& args) {
-  std::string label = type;
-  std::transform(label.begin(), label.end(), label.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string label = absl::AsciiStrToLower(type);
   std::string name = UniqueName(MakeString(layer_.name, "/", label));
   Emit(type, std::move(inputs), {name}, args);
   return name;
@@ -112,7 +110,7 @@ void CaffeLayerContext::Slice(const std::string& x, const CaffeDims& starts, con
                               const std::string& top) {
   std::vector<size_t> axes;
   for (size_t i = 0; i < starts.size(); ++i) {
-    if (starts[i] != 0 || ends[i] != -1) axes.push_back(i);
+    if (ends[i] != -1) axes.push_back(i);
   }
   if (axes.empty()) return Emit("Alias", {x}, {top});
   std::string value = x;

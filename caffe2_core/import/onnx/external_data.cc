@@ -20,12 +20,8 @@ int64_t NumberOf(const std::string& key, const std::string& text) {
 
 // Whether the path lies below the folder; both are canonical.
 bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  auto at = path.begin();
-  for (const auto& part : folder) {
-    if (at == path.end() || *at != part) return false;
-    ++at;
-  }
-  return at != path.end();
+  const auto rest = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest.first == folder.end() && rest.second != path.end();
 }
 
 }  // namespace

@@ -136,9 +136,7 @@ void OnnxNets::DefineTensor(const std::string& blob, const Proto& tensor) {
 const OnnxContent* OnnxNets::ContentAt(const std::string& name) {
   OnnxBlob& blob = At(name);
   const bool small = blob.tensor != nullptr && OnnxElements(*blob.tensor) <= kMaxOnnxContent;
-  if (blob.content == nullptr && small && blob.type != Proto::STRING) {
-    blob.content = ContentOf(file_->ReadTensor(*blob.tensor));
-  }
+  if (blob.content == nullptr && small) blob.content = ContentOf(file_->ReadTensor(*blob.tensor));
   return blob.content.get();
 }
 

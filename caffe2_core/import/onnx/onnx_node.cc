@@ -1,5 +1,6 @@
 #include "caffe2_core/import/onnx/onnx_node.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
@@ -270,10 +271,7 @@ void OnnxNode::Forward(size_t i, const std::string& blob) {
 
 std::string OnnxNode::Value(const std::string& type, const std::vector<std::string>& inputs,
                             const std::vector<Argument>& args, int more) {
-  std::string label = type;
-  std::transform(label.begin(), label.end(), label.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string label = absl::AsciiStrToLower(type);
   std::vector<std::string> outputs = {NewName(label)};
   for (int i = 0; i < more; ++i) outputs.push_back(NewName(label + "/unused"));
   Emit(type, inputs, outputs, args);

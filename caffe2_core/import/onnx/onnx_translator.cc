@@ -270,7 +270,7 @@ namespace {
 // where inputs may have several types, and for statistics.
 int TypeOfOutput(const OnnxNode& node, size_t i, int type) {
   const auto of_input = [&](size_t input) {
-    return node.Has(input) && node.KnowsType(node.In(input)) ? node.Type(node.In(input)) : type;
+    return node.KnowsType(node.In(input)) ? node.Type(node.In(input)) : type;
   };
   const std::string& op = node.type();
   if (op == "BatchNormalization") return of_input(i == 0 ? 0 : 3);

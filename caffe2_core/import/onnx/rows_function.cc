@@ -75,12 +75,10 @@ Losses ClassLosses(OnnxNode* n, const std::string& scores, const std::string& ta
   const std::string picked = n->Call("GatherElements", {scores, column}, {OnnxInt("axis", 1)});
   Losses losses = {.values = n->Call("Neg", {n->Call("Squeeze", {picked, axis})})};
   if (weight.empty() && ignored.empty()) return losses;
-  const std::string one = Scalar(n, 1, scores), zero = Scalar(n, 0, scores);
-  losses.weights = weight.empty() ? n->Call("Where", {ignored, zero, one})
+  losses.weights = weight.empty() ? Scalar(n, 1, scores)
                                   : n->Call("Gather", {weight, classes}, {OnnxInt("axis", 0)});
-  if (!weight.empty() && !ignored.empty()) {
-    losses.weights = n->Call("Where", {ignored, zero, losses.weights});
-  }
+  if (!ignored.empty())
+    losses.weights = n->Call("Where", {ignored, Scalar(n, 0, scores), losses.weights});
   losses.values = n->Call("Mul", {losses.values, losses.weights});
   return losses;
 }

@@ -209,7 +209,7 @@ void TranslateGather(OnnxNode* n) {
   // The operator writes nothing where the axis is empty, which ONNX does not allow. The dims of the
   // indices do not depend on that.
   OnnxBlob& result = n->nets().At(n->Out(0));
-  if (!result.has_dims || !n->HasRank(n->In(0)) || !n->HasRank(n->In(1))) return;
+  if (!result.has_dims) return;
   for (size_t world = 0; world < kOnnxWorlds; ++world) {
     OnnxDims dims = n->DimsIn(n->In(0), world);
     const OnnxDims& indices = n->DimsIn(n->In(1), world);
