@@ -150,12 +150,9 @@ std::string OnnxGraph::NewName(const std::string& stem) {
 }
 
 const Tensor* OnnxGraph::Weight(const std::string& blob) const {
-  const auto value = values_.find(blob);
-  if (value != values_.end() && value->second != blob) return nullptr;
+  if (values_.contains(blob) || writes_left_.contains(blob)) return nullptr;
   const auto weight = options_.weights.find(blob);
-  const auto writes = writes_left_.find(blob);
-  if (weight == options_.weights.end() || writes != writes_left_.end()) return nullptr;
-  return weight->second;
+  return weight == options_.weights.end() ? nullptr : weight->second;
 }
 
 std::string OnnxGraph::Value(const std::string& blob) {
