@@ -94,6 +94,13 @@ TEST(ImportEdgesTest, IntegersWrapBeforeTheyAreWidened) {
   }
 }
 
+// -2^63 / -1 does not fit; the remainder is 0.
+TEST(ImportEdgesTest, RemaindersOfTheSmallestInteger) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(EdgeInts(List("a", {least, 7, least}) + List("b", {-1, -1, 3}) + Node("Mod", "ab")),
+            (Ints64{0, 0, 1}));
+}
+
 TEST(ImportEdgesTest, TypesThatConstantsDoNotHoldAreLeftToOperators) {
   // Without a sign, -1 is the largest number.
   EXPECT_EQ(EdgeInts(List("a", {-1, 300}) + Node("Cast", "a", Int("to", kUint32), "c") +
@@ -185,6 +192,10 @@ TEST(ImportEdgesTest, WhatNoOperatorComputesIsAnError) {
       m + List("a", {0}) + Node("Squeeze", "ma"),
       m + List("a", {5}) + Node("Unsqueeze", "ma"),
       list + List("z", {0, 1, 1}) + Node("Div", "lz"),
+      list + List("d", {1, 1, 1}) + Node("Where", "ld"),
+      list + Node("Gather", "l"),
+      List("s", {1}, true) + Node("Range", "s"),
+      List("s", {1}, true) + Node("Range", "ss"),
   };
   for (const std::string& graph : rows) EXPECT_NE(EdgeError(graph), "") << graph;
   // Their neighbours.
@@ -278,6 +289,40 @@ TEST(ImportEdgesTest, ABranchOfSixtyFourElementsIsNotOneOfAnySize) {
   EXPECT_EQ(ImportOnnxFromMemory(same, {}).output_dims.at("y"), Ints64{64});
 }
 
+// Nothing is known of one branch, and the other is a single number.
+TEST(ImportEdgesTest, ABranchOfAnyRankIsNotANumber) {
+  const auto branch = [](const std::string& name, const std::string& blob) {
+    return "attribute { name: '" + name + "' type: GRAPH g { name: 'g' " +
+           Node("Neg", blob, "", name.substr(0, 1)) + "output { name: '" + name[0] + "' } } } ";
+  };
+  const std::string inputs = "input { name: 'x' type { tensor_type { elem_type: 1 } } } " +
+                             OnnxValue("input", "b", {}) + OnnxValue("input", "c", {}, kBool);
+  for (const char* blobs : {"xb", "bx"}) {
+    const std::string bytes = OnnxBytes(
+        inputs +
+        Node("If", "c", branch("then_branch", {blobs[0]}) + branch("else_branch", {blobs[1]})) +
+        kEdgeY);
+    ASSERT_EQ(OnnxImportError(bytes), "");
+    EXPECT_EQ(ImportOnnxFromMemory(bytes, {}).output_dims.count("y"), 0u) << blobs;
+  }
+}
+
+// A 0 in a new shape stands for a dim of the input, of which nothing is known.
+TEST(ImportEdgesTest, CopiedDimsOfAnyInputAreOpen) {
+  const std::string bytes =
+      OnnxBytes("input { name: 'x' type { tensor_type { elem_type: 1 } } } " +
+                OnnxValue("input", "b", {"n", "m"}) + List("z", {0}) + Node("Shape", "b", "", "s") +
+                Node("Concat", "zs", Int("axis", 0), "d") + Node("Reshape", "xd") + kEdgeY);
+  ASSERT_EQ(OnnxImportError(bytes), "");
+  EXPECT_EQ(ImportOnnxFromMemory(bytes, {}).output_dims.at("y"), (Ints64{-1, -1, -1}));
+  const std::vector<float> six = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(
+      RunOnnxBytes(bytes, {{"x", FloatTensor({2, 3}, six)}, {"b", FloatTensor({1, 3}, {0, 0, 0})}},
+                   "y")
+          .dims(),
+      (Ints64{2, 1, 3}));
+}
+
 // A list whose length depends on a symbol gives a tensor whose rank does.
 TEST(ImportEdgesTest, RanksMayDependOnASymbol) {
   const std::string bytes =
@@ -322,6 +367,12 @@ TEST(ImportEdgesTest, InputsWithoutATypeAreCastWhateverTheyHold) {
     ASSERT_TRUE(y.IsType<float>()) << between;
     EXPECT_EQ(FloatsOf(y), (std::vector<float>{3, -4})) << between;
   }
+  // Second outputs hold positions only for some nodes.
+  const std::string parts =
+      OnnxBytes("input { name: 'x' } " + Node("Split", "x", Int("num_outputs", 2), "at") +
+                Node("Cast", "t", Int("to", kInt64)) + kEdgeY);
+  ASSERT_EQ(OnnxImportError(parts), "");
+  EXPECT_TRUE(RunOnnxBytes(parts, {{"x", FloatTensor({2}, {3, -4})}}, "y").IsType<int64_t>());
 }
 
 // The model states the dims of an output that does not follow from its inputs.

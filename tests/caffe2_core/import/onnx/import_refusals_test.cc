@@ -117,6 +117,14 @@ TEST(OnnxRefusalsTest, OfTensors) {
   Check(
       {{constant("data_type: 1 dims: 2 " + two), ""},
        {constant(axes), ""},
+       // Places in the file are written by the importer, and are not read from it.
+       {constant("data_type: 1 dims: 1 span_offset: 0 span_size: 4 span_field: 9 "),
+        "tensor \"w\": elements: got 0, want 1"},
+       {Node("Constant", {},
+             "attribute { name: 'value' type: TENSOR t { data_type: 1 dims: 1 span_offset: 0 "
+             "span_size: 4 span_field: 9 } } ") +
+            kY,
+        "node \"n\" of type Constant: elements: got 0, want 1"},
        {constant(axes + "dims: 1 "), "tensor \"w\": axes: got 33, want at most 32"},
        {constant("data_type: 1 dims: -1 "), "tensor \"w\": dim: got -1, want at least 0"},
        {constant("data_type: 1 dims: 3 " + two), node + "elements: got 2, want 3"},
@@ -346,6 +354,12 @@ TEST(OnnxRefusalsTest, OfAttention) {
         {},
         24},
        {x + Node("Attention", {"x", "x", "x"}, heads) + kY, "", {}, 24},
+       {OnnxValue("input", "x", {"1", "2", "1", "2"}) +
+            Weight("data_type: 1 dims: 1 dims: 0 dims: 1 dims: 2") +
+            Node("Attention", {"x", "w", "w"}) + kY,
+        head + "Attention: 2 query heads, want a multiple of the 0 of keys and values",
+        {},
+        24},
        {wide + Node("Attention", {"x", "x", "x"}, Int("q_num_heads", 1) + Int("kv_num_heads", 1)) +
             kY,
         head + "Attention: elements of a mask: got 67108864, want at most 16777216",

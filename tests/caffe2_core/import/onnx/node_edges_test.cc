@@ -158,6 +158,72 @@ TEST(NodeEdgesTest, ListsThatAreTooShortAreErrors) {
             "");
 }
 
+// The bias may have any shape that is broadcast.
+TEST(NodeEdgesTest, GemmAddsABiasOfAnyRank) {
+  const std::string bytes = OnnxBytes(OnnxValue("input", "x", {"1", "2"}) +
+                                      "input { name: 'd' type { tensor_type { elem_type: 1 } } } " +
+                                      Constant("w", kFloat, {3, 2}, {1, 0, 0, 1, 1, 1}) +
+                                      Node("Gemm", "xwd", Int("transB", 1)) + kNodeY);
+  ASSERT_EQ(OnnxImportError(bytes), "");
+  const Tensor x = FloatTensor({1, 2}, {2, 3});
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", x}, {"d", FloatTensor({}, {10})}}, "y")),
+            (std::vector<float>{12, 13, 15}));
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", x}, {"d", FloatTensor({1, 3}, {1, 2, 3})}}, "y")),
+            (std::vector<float>{3, 5, 8}));
+}
+
+// Doubles stay doubles beside a scale of which no type is stated.
+TEST(NodeEdgesTest, AScaleWithoutATypeDoesNotDecideTheType) {
+  const std::string bytes = OnnxBytes(
+      OnnxValue("input", "x", {"1", "2"}, kDouble) + "input { name: 's' } " +
+          Node("RMSNormalization", "xs", Float("epsilon", 0) + Int("stash_type", kDouble)) + kNodeY,
+      23);
+  const auto doubles = [](const Int64s& dims, const std::vector<double>& values) {
+    Tensor tensor(dims, CPU);
+    std::copy(values.begin(), values.end(), tensor.mutable_data<double>());
+    return tensor;
+  };
+  ASSERT_EQ(OnnxImportError(bytes), "");
+  // The root of the mean of 1 and 49 is 5.
+  const Tensor y =
+      RunOnnxBytes(bytes, {{"x", doubles({1, 2}, {1, 7})}, {"s", doubles({2}, {10, 100})}}, "y");
+  ASSERT_TRUE(y.IsType<double>());
+  EXPECT_NEAR(y.data<double>()[0], 2, 1e-12);
+  EXPECT_NEAR(y.data<double>()[1], 140, 1e-10);
+}
+
+// Of old models: without `broadcast`, the axis is not read.
+TEST(NodeEdgesTest, AnAxisWithoutBroadcastIsNotRead) {
+  const std::string bytes = OnnxBytes("input { name: 'x' type { tensor_type { elem_type: 1 } } } " +
+                                          Node("Add", "xx", Int("axis", 0)) + kNodeY,
+                                      6);
+  ASSERT_EQ(OnnxImportError(bytes), "");
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, {{"x", FloatTensor({2}, {1, 4})}}, "y")),
+            (std::vector<float>{2, 8}));
+}
+
+TEST(NodeEdgesTest, AxesFromTheStartNeedNoRank) {
+  const auto type = [](int64_t axis) {
+    const OnnxModel model = ImportOnnxFromMemory(
+        OnnxBytes("input { name: 'x' type { tensor_type { elem_type: 1 } } } " + List("a", {axis}) +
+                  Node("Unsqueeze", "xa") + kNodeY),
+        {});
+    return model.predict_net.op(0).type();
+  };
+  EXPECT_EQ(type(0), "ExpandDims");
+  EXPECT_EQ(type(-1), "Unsqueeze");
+}
+
+// The operator that counts axes from the end when it runs.
+TEST(NodeEdgesTest, TopKOfAnyRankFindsItsAxisInARun) {
+  const std::string bytes =
+      OnnxBytes("input { name: 'x' type { tensor_type { elem_type: 1 } } } " + List("k", {2}) +
+                Node("TopK", "xk", "", "yi") + kNodeY + "output { name: 'i' } ");
+  const NamedTensors inputs = {{"x", FloatTensor({2, 3}, {5, 1, 7, 2, 9, 4})}};
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(bytes, inputs, "y")), (std::vector<float>{7, 5, 9, 4}));
+  EXPECT_EQ(IntsOf(RunOnnxBytes(bytes, inputs, "i")), (Int64s{2, 0, 1, 2}));
+}
+
 TEST(NodeEdgesTest, SequencesHaveALimit) {
   const auto model = [](int count) {
     std::string node = "node { op_type: 'SequenceConstruct' name: 'n' output: 's' ";

@@ -174,8 +174,8 @@ TEST(NodeRefusalsTest, ConstantsAndModes) {
         "attribute \"to\" is \"FLOATING\", want a type",
         {"2"},
         5}});
-  const auto scan = [](int scanned, const std::string& body_outputs) {
-    return Node("Scan", {"x"},
+  const auto scan = [](int scanned, const std::string& body_outputs, const char* x = "x") {
+    return Node("Scan", {x},
                 Int("num_scan_inputs", scanned) +
                     "attribute { name: 'body' type: GRAPH g { input { name: 'a' } node { op_type: "
                     "'Relu' input: 'a' "
@@ -185,6 +185,7 @@ TEST(NodeRefusalsTest, ConstantsAndModes) {
   const std::string one = "output { name: 'b' }";
   Check({{scan(1, one), ""},
          {scan(1, one), "4097 steps, want 1 to 4096", {"4097", "2"}},
+         {Ones("e", {0, 2}) + scan(1, one, "e"), "0 steps, want 1 to 4096"},
          {scan(0, one), "inputs or outputs of the body do not fit those of the node"},
          {scan(2, one), "inputs or outputs of the body do not fit those of the node"},
          {scan(1, one + one), "inputs or outputs of the body do not fit those of the node"},
@@ -204,6 +205,10 @@ TEST(NodeRefusalsTest, AttentionOfRuntime) {
          {query(1025, 1), "heads of queries for one of keys: got 1025, want at most 1024", packed},
          {query(4, 1, Int("smooth_softmax", 1)), "head_sink and smooth_softmax are not supported",
           packed}});
+  // Queries, keys and values packed in five axes, or what looks like it.
+  Check({{Ones("q", {1, 1, 2, 6}) + Ones("k", {1, 2, 6}) +
+              Contrib(Node("MultiHeadAttention", {"q", "k", "k"}, Int("num_heads", 1))),
+          "queries, keys and values in one input are not supported"}});
   const auto attention = [](const std::string& mask, const std::string& more = "") {
     return Ones("w", {4, 12}) + Ones("b", {12}) + mask +
            Contrib(Node("Attention", {"x", "w", "b", mask.empty() ? "-" : "m"},

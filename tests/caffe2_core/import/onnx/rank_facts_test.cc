@@ -182,6 +182,18 @@ TEST(RankFactsTest, OtherNodesChangeIt) {
        {Node("Shape", {"r"}, "", {"d"}) + Node("Reshape", {"x", "d"}), 3, 3}});
 }
 
+// As many axes go as x has elements.
+TEST(RankFactsTest, ListsOfAnyLengthLeaveTheRankOpen) {
+  const std::string axes = Node("Cast", {"x"}, Int("to", kInt64), {"a"});
+  for (const std::string& nodes : {axes + Node("Squeeze", {"r", "a"}),
+                                   axes + Node("ReduceMax", {"r", "a"}, Int("keepdims", 0))}) {
+    const std::string error = OnnxImportError(
+        OnnxBytes(GraphOf(nodes, 3, kFloat, Node("Flatten", {"z"}, Int("axis", -1), {"y"})), 22));
+    EXPECT_NE(error.find("it needs the rank of blob \"z\", which is not known"), std::string::npos)
+        << error;
+  }
+}
+
 // Whether a Cast to the type is an operator.
 bool IsCast(const std::string& nodes, int64_t rank, int type, int to) {
   const std::string bytes =

@@ -55,6 +55,15 @@ TEST(SymbolicShapesTest, OfParametersThatDependOnTheSymbol) {
             Node("Reshape", "xf"),
         {-2, 2}},
        {kShape + Node("TopK", "xp", first, "yi"), {-1, 4}},
+       // The value is computed when the net runs, the pads are not.
+       {kShape + Node("ReduceMax", "x", Int("keepdims", 0), "v") +
+            Node("Concat", "pzzz", first, "e") + Node("Pad", "xev"),
+        {-2, 4}},
+       // A column of n elements as a matrix: its second axis is none of the column.
+       {Node("Transpose", "x", "", "a") + List("i", {1}, true) + Node("Gather", "ai", "", "b") +
+            Node("Shape", "b", "", "c") + List("t", {1}) + Node("Concat", "tc", first, "e") +
+            Node("Reshape", "be"),
+        {1, -1}},
        {kShape + Node("Cast", "x", Int("to", kInt64), "c") +
             "initializer { name: 'v' data_type: 1 "
             "dims: 2 float_data: 0 float_data: 1 } " +
