@@ -62,6 +62,23 @@ TEST(CheckpointFilesTest, ReadsTheStateAndTheBlobsThatWereSaved) {
   EXPECT_EQ(other.GetBlob("rm")->Get<Tensor>().data<float>()[0], 4);
 }
 
+// Blobs besides the reader are written as they are, texts too.
+TEST(CheckpointFilesTest, OnlyReadersGetAPosition) {
+  const TempDir dir;
+  Workspace ws;
+  SetNumber("w", 3, &ws);
+  *ws.CreateBlob("text")->GetMutable<std::string>() = "seven";
+  SaveCheckpoint(dir.path("a"), ws, {"text", "w"}, {},
+                 {.reader_position = db::DBReaderPosition{.epoch = 2, .record = 5}});
+  Workspace other;
+  ASSERT_TRUE(other.RunOperatorOnce(ParseOp(
+      R"(type: "Load" output: "text" output: "w" arg { name: "db_type" s: "minidb" }
+         arg { name: "absolute_path" i: 1 } arg { name: "db" s: ")" +
+      dir.path("a") + "\" }")));
+  EXPECT_EQ(other.GetBlob("text")->Get<std::string>(), "seven");
+  EXPECT_EQ(other.GetBlob("w")->Get<Tensor>().data<float>()[0], 3);
+}
+
 TEST(CheckpointFilesTest, LeavesTheEarlierFileIfOneCannotBeWritten) {
   const TempDir dir;
   Workspace ws;

@@ -67,7 +67,8 @@ TEST(OptimizerLinesTest, OfEveryOptimizer) {
                          {},
                          {"WeightedSum w optimizer_one w_grad " + l + " -> w"},
                          "-0.5"},
-                        {"type: 'sgd'",
+                        // The sum has no arguments.
+                        {"type: 'sgd' arg { name: 'epsilon' f: 0.25 }",
                          true,
                          {},
                          {"ScatterWeightedSum w optimizer_one w_rows w_values " + l + " -> w"},

@@ -300,10 +300,11 @@ TEST_F(TrainingFilesTest, FreshFillsKeepTheShapes) {
            arg { name: "values" ints: 1 } }
       op { type: "ConstantFill" output: "c" }
       op { type: "GivenTensorFill" output: "epsilon" arg { name: "shape" }
-           arg { name: "values" floats: 0.5 } })");
-  const OperatorDef ints = init.op(2), constant = init.op(3), scalar = init.op(4);
+           arg { name: "values" floats: 0.5 } }
+      op { type: "GivenTensorFill" output: ["p", "q"] arg { name: "shape" ints: 1 } })");
+  const OperatorDef ints = init.op(2), constant = init.op(3), scalar = init.op(4), two = init.op(5);
   UseFreshFills(&init);
-  ASSERT_EQ(init.op_size(), 5);
+  ASSERT_EQ(init.op_size(), 6);
   EXPECT_EQ(init.op(4).ShortDebugString(), scalar.ShortDebugString());
   EXPECT_EQ(
       init.op(0).ShortDebugString(),
@@ -312,6 +313,8 @@ TEST_F(TrainingFilesTest, FreshFillsKeepTheShapes) {
             "output: \"b\" name: \"\" type: \"ConstantFill\" arg { name: \"shape\" ints: 2 }");
   EXPECT_EQ(init.op(2).ShortDebugString(), ints.ShortDebugString());
   EXPECT_EQ(init.op(3).ShortDebugString(), constant.ShortDebugString());
+  // Running it reports its outputs.
+  EXPECT_EQ(init.op(5).ShortDebugString(), two.ShortDebugString());
 }
 
 // --- the folder of a run ---

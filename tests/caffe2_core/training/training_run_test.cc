@@ -373,6 +373,17 @@ TEST(TrainingRunTest, LeavesNoFolderIfTheFirstStepFails) {
   EXPECT_TRUE(std::filesystem::exists(dir.path("run/model.minidb")));
 }
 
+TEST(TrainingRunTest, AFolderThatExistedStaysIfTheFirstStepFails) {
+  const TempDir dir;
+  WritePoints("minidb", dir.path("points.minidb"));
+  RunDef wrong = PointsRun(dir, "minidb");
+  wrong.clear_test();
+  wrong.mutable_train()->mutable_param(0)->set_dims(1, 3);
+  EXPECT_EQ(RunFor(TrainingRun(dir.path("run"), wrong), 0).iteration, 0);
+  EXPECT_THROW(RunFor(TrainingRun(dir.path("run")), -1), EnforceNotMet);
+  EXPECT_TRUE(std::filesystem::exists(dir.path("run/run.pbtxt")));
+}
+
 TEST(TrainingRunTest, StopsAtALossThatIsNoNumber) {
   const TempDir dir;
   WritePoints("minidb", dir.path("points.minidb"));
