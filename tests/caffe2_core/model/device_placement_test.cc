@@ -124,6 +124,7 @@ TEST(DevicePlacementTest, KeepsTheSeedOfTheNet) {
   NetDef net = test::ParseNet(R"(device_option { random_seed: 3 } op { type: "Relu" })");
   PlaceNet(&net, Stub(0));
   EXPECT_EQ(net.device_option().random_seed(), 3u);
+  EXPECT_FALSE(net.op(0).device_option().has_random_seed());
 }
 
 // IDEEP is the CPU: with the device CPU, operators that name it stay there unless only the CPU has them.

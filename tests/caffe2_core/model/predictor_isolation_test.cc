@@ -171,17 +171,21 @@ TEST(PredictorIsolationTest, WarnsOfWeightsThatTheNetChanges) {
 }
 
 TEST(PredictorIsolationTest, RejectsAViewOfAWeightThatTheNetChanges) {
-  const std::string init = std::string(kInit) + R"(
+  // The second element, and both.
+  for (const char* const part : {R"(arg { name: "offset" i: 1 } arg { name: "window" i: 1 } })",
+                                 R"(arg { name: "offset" i: 0 } arg { name: "window" i: 2 } })"}) {
+    const std::string init = std::string(kInit) + R"(
     op { type: "ConstantFill" output: "t" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 2 } }
-    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w"
-         arg { name: "offset" i: 1 } arg { name: "window" i: 1 } })";
-  ExpectThrows(
-      [&] {
-        const Predictor predictor(ParseNet(init), ParseNet(R"(name: "n" external_input: "x"
+    op { type: "rnn_internal_apply_link" input: "t" input: "w" output: "v" output: "w" )" +
+                             part;
+    ExpectThrows(
+        [&] {
+          const Predictor predictor(ParseNet(init), ParseNet(R"(name: "n" external_input: "x"
           external_input: "w" external_input: "v" external_output: "y"
           op { type: "Sqr" input: "v" output: "v" } op { type: "Add" input: "w" input: "x" output: "y" })"));
-      },
-      "is a view of a part of a weight that the net changes");
+        },
+        "is a view of a part of a weight that the net changes");
+  }
 }
 
 TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
