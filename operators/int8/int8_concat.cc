@@ -60,8 +60,8 @@ class Int8ConcatOp final : public Int8Operator {
     const int64_t row_size = size_from_dim_(axis_, dims_);
     for (int i = 0; i < InputSize(); ++i) {
       const QuantizedInput x = InputInt8(i, "X");
+      if (x.tensor->numel() == 0) continue;
       const int64_t size = x.tensor->size_from_dim(axis_);
-      if (rows == 0 || size == 0) continue;
       const uint8_t* elements = x.data();
       for (int64_t row = 0; row < rows; ++row) {
         std::memcpy(y + row * row_size, elements + row * size, static_cast<size_t>(size));

@@ -64,10 +64,9 @@ void Int8PoolOp::PoolRow(const uint8_t* x, int64_t row, int piece, uint8_t* y) {
   window.row_stride = width.in * geometry_.channels;
   for (int64_t column = 0; column < width.out; ++column, y += geometry_.channels) {
     const PixelRange columns = PixelsUnder(width, column, padding_);
-    const bool empty = rows.count == 0 || columns.count == 0;
-    window.rows = empty ? 0 : rows.count;
-    window.columns = empty ? 0 : columns.count;
-    window.x = x + (empty ? 0 : rows.first * window.row_stride + columns.first * window.channels);
+    window.rows = rows.count;
+    window.columns = columns.count;
+    window.x = x + rows.first * window.row_stride + columns.first * window.channels;
     window.y = y;
     PoolPixel(window, piece);
   }

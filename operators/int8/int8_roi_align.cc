@@ -135,9 +135,9 @@ class Int8RoIAlignOp final : public Int8Operator {
     const float rows = samples_ > 0 ? static_cast<float>(samples_) : std::ceil(region.bin_height);
     const float columns = samples_ > 0 ? static_cast<float>(samples_) : std::ceil(region.bin_width);
     // False for NaN.
-    CAFFE_ENFORCE(rows >= 1 && columns >= 1 && rows * columns <= kMostSamples, "row ", i,
-                  " of input 1 (RoIs), ", roi[0], ", ", roi[1], ", ", roi[2], ", ", roi[3],
-                  ", has ", rows, " x ", columns, " samples in a bin, want at most ", kMostSamples);
+    CAFFE_ENFORCE(rows * columns <= kMostSamples, "row ", i, " of input 1 (RoIs), ", roi[0], ", ",
+                  roi[1], ", ", roi[2], ", ", roi[3], ", has ", rows, " x ", columns,
+                  " samples in a bin, want at most ", kMostSamples);
     region.rows = static_cast<int64_t>(rows);
     region.columns = static_cast<int64_t>(columns);
     return region;
