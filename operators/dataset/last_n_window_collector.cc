@@ -120,10 +120,11 @@ std::vector<TensorShape> InferLastNWindow(const OperatorDef& def,
   if (IsKnown(in[2]) && in[2].dims_size() > 0) {
     std::vector<int64_t> dims = GetDimsVector(in[2]);
     const int64_t added = std::min(limit, dims[0]);
-    const bool begun = IsKnown(in[0]) && CheckedProduct(GetDimsVector(in[0])) > 0;
     dims[0] = limit;
-    if (IsKnown(in[0]))
-      dims[0] = std::min(limit, added + (begun && in[0].dims_size() > 0 ? in[0].dims(0) : 0));
+    if (IsKnown(in[0])) {
+      const bool begun = in[0].dims_size() > 0 && NumElements(in[0]) > 0;
+      dims[0] = std::min(limit, added + (begun ? in[0].dims(0) : 0));
+    }
     out[0] = CreateTensorShape(dims, in[2].data_type());
   }
   if (IsKnown(in[1])) out[1] = in[1];

@@ -113,10 +113,9 @@ void DatasetRows::Advance(int64_t records, DatasetOffsets* offsets,
 void DatasetRows::CopyRows(size_t field, int64_t begin, int64_t count, CPUContext* context,
                            Tensor* out) const {
   const Tensor& in = *tensors_[field];
-  CAFFE_ENFORCE(
-      in.dim() > 0 && begin >= 0 && count >= 0 && begin <= in.dim(0) && count <= in.dim(0) - begin,
-      "rows ", begin, " to ", begin + count, " of field \"", fields_->name(field),
-      "\" are read, which has shape ", in.sizes());
+  CAFFE_ENFORCE(in.dim() > 0 && begin >= 0 && count >= 0 && count <= in.dim(0) - begin, "rows ",
+                begin, " to ", begin + count, " of field \"", fields_->name(field),
+                "\" are read, which has shape ", in.sizes());
   std::vector<int64_t> dims = in.dims();
   dims[0] = count;
   out->Resize(dims);
