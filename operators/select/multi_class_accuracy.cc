@@ -33,7 +33,7 @@ class MultiClassAccuracyOp final : public Operator<CPUContext> {
     int32_t* const amounts = OutputData<int32_t>(1, {classes});
     std::fill_n(accuracies, classes, 0.0f);
     std::fill_n(amounts, classes, 0);
-    for (int64_t i = 0; i < n && classes > 0; ++i) {
+    for (int64_t i = 0; i < n; ++i) {
       CAFFE_ENFORCE(label[i] >= 0 && label[i] < classes, "element ", i, " of input 1 (labels) is ",
                     label[i], ", want at least 0 and less than ", classes);
       ++amounts[label[i]];

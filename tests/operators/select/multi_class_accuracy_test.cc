@@ -42,6 +42,10 @@ TEST(MultiClassAccuracyTest, RejectsLabelsAndShapesThatDoNotFit) {
   rejects("element 0 of input 1 (labels) is 2, want at least 0 and less than 2");
   Feed<int32_t>(&ws, "L", {1}, {-1});
   rejects("element 0 of input 1 (labels) is -1");
+  Feed<float>(&ws, "X", {1, 0}, {});
+  Feed<int32_t>(&ws, "L", {1}, {0});
+  rejects("element 0 of input 1 (labels) is 0, want at least 0 and less than 0");
+  FeedRandom(&ws, "X", {1, 2});
   Feed<int32_t>(&ws, "L", {2}, {0, 0});
   rejects("elements of input 1 (labels), want the rows of prediction");
   FeedRandom(&ws, "X", {2});
