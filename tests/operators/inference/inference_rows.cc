@@ -38,8 +38,10 @@ TensorShape ShapeOf(const std::string& text) {
     if (row.letter == text[unknown ? 1 : 0]) shape.set_data_type(row.type);
   }
   if (!unknown) {
-    for (const std::string& dim : Split(text.substr(2, text.size() - 3), ','))
-      shape.add_dims(std::stoll(dim));
+    for (const std::string& dim : Split(text.substr(2, text.size() - 3), ',')) {
+      if (dim == "?") shape.add_unknown_dims(shape.dims_size());
+      shape.add_dims(dim == "?" ? 0 : std::stoll(dim));
+    }
   }
   return shape;
 }

@@ -6,7 +6,7 @@
 // Arguments are name=value: an integer, a number with a point, a text, a list of numbers with commas ("0," has one),
 // or a list of texts with semicolons.
 // A shape is the letter of its type (f float, h float16, d double, c int8, u uint8, i int32, l int64, b bool, s string)
-// and its dims; "?" is an unknown shape without a type, "?f" one of float.
+// and its dims, of inputs also "?"; "?" is an unknown shape without a type, "?f" one of float.
 
 #include <string>
 #include <vector>

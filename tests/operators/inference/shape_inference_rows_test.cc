@@ -155,6 +155,7 @@ TEST(ShapeInferenceRowsTest, OfOperatorsWithIndices) {
       {"ONNXCol2Im", "image_shape=5,6 block_shape=2,3", "d[2,18,16] l[2]", "?d", "01"},
       {"ONNXCol2Im", "image_shape=5,6 block_shape=2,3", "d[2,18,16] l[0] l[2]", "?d"},
       {"ONNXCol2Im", "image_shape=5,6 block_shape=2,3", "d[18,16]", "?d"},
+      {"ONNXCol2Im", "image_shape=5,6 block_shape=2,3", "d[?,18,16]", "?d"},
       {"ONNXCol2Im", "image_shape=5,6 block_shape=2,0", "d[2,18,16]", "?d"},
   });
 }
