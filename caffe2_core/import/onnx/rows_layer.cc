@@ -84,8 +84,8 @@ void TranslateTrainingBatchNorm(OnnxNode* n) {
 }
 
 void TranslateBatchNormalization(OnnxNode* n) {
-  if (n->Int("training_mode", 0) != 0) return TranslateTrainingBatchNorm(n);
   CAFFE_ENFORCE(n->Int("spatial", 1) != 0, "spatial is 0, which is not supported");
+  if (n->Int("training_mode", 0) != 0) return TranslateTrainingBatchNorm(n);
   n->Emit("SpatialBN", n->Ins(), {n->Out(0)},
           {MakeArgument("is_test", 1), MakeArgument("epsilon", n->Float("epsilon", 1e-5f))});
 }

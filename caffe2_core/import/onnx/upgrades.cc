@@ -90,7 +90,16 @@ void UpgradeConcat(OnnxNode* n) {
 
 void UpgradeDropout(OnnxNode* n) { n->data().inputs.resize(1); }
 
-void UpgradeBatchNormalization(OnnxNode* n) { n->data().outputs.resize(1); }
+// A node with more outputs than Y trains, unless is_test of the first opsets denies it. The third and
+// fourth of them serve the gradient only.
+void UpgradeBatchNormalization(OnnxNode* n) {
+  OnnxNodeData& data = n->data();
+  bool trains = false;
+  for (size_t i = 1; i < data.outputs.size(); ++i) trains = trains || n->HasOut(i);
+  trains = trains && n->Int("is_test", 0) == 0;
+  if (trains) data.SetInt("training_mode", 1);
+  data.outputs.resize(trains ? std::min<size_t>(data.outputs.size(), 3) : 1);
+}
 
 // Upsample, and Resize of opset 10: factors for each axis, positions from the corner, rounded down.
 void UpgradeResize(OnnxNode* n) {

@@ -128,18 +128,28 @@ TEST(FormChangesTest, AttributesBecameInputs) {
         11}});
 }
 
-TEST(FormChangesTest, TrainingOutputsOfOldModelsAreNotWritten) {
+// The mean of the batch is 4 and its variance 1, the stored ones are 1 and 4.
+TEST(FormChangesTest, MoreOutputsOfOldNormalizationsMeanTraining) {
   const std::string channel =
       Reals("s", {1}, {2}) + Reals("b", {1}, {10}) + Reals("m", {1}, {1}) + Reals("v", {1}, {4});
+  const Given x = {"x", {1, 1, 1, 2}, {3, 5}};
+  const std::string epsilon = Float("epsilon", 5);
+  const std::vector<double> of_batch = {10 - 2 / std::sqrt(6.0), 10 + 2 / std::sqrt(6.0)};
+  const std::vector<double> stored = {10 + 4.0 / 3, 10 + 8.0 / 3};
+  const auto node = [&](const std::string& more, const char* outputs) {
+    return channel + Node("BatchNormalization", "xsbmv", epsilon + more, outputs);
+  };
+  Check({{node("", "ypqrt"), x, {1, 1, 1, 2}, of_batch, 13},
+         {node("", "ypq"), x, {1, 1, 1, 2}, of_batch, 9},
+         {node("", "y"), x, {1, 1, 1, 2}, stored, 13},
+         {node(Int("is_test", 1), "ypqrt"), x, {1, 1, 1, 2}, stored, 6}});
+}
+
+TEST(FormChangesTest, TrainingOutputsOfOldModelsAreNotWritten) {
   const std::string drops = Node("Cast", "m", Int("to", kFloat));
   const Given x = {"x", {2, 3}, {1, 2, 3, 4, 5, 6}};
   const std::vector<double> ones(6, 1);
-  Check({{channel + Node("BatchNormalization", "xsbmv", Float("epsilon", 5), "ypqrt"),
-          {"x", {1, 1, 1, 2}, {3, 5}},
-          {1, 1, 1, 2},
-          {10 + 4.0 / 3, 10 + 8.0 / 3},
-          13},
-         {Node("Dropout", "x", Float("ratio", 0.5f), "zm") + drops, x, {2, 3}, ones, 11},
+  Check({{Node("Dropout", "x", Float("ratio", 0.5f), "zm") + drops, x, {2, 3}, ones, 11},
          {Reals("r", {}, {0.5}) + Node("Dropout", "xr", "", "zm") + drops, x, {2, 3}, ones, 12}});
 }
 
