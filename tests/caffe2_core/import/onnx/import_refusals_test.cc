@@ -114,17 +114,21 @@ TEST(OnnxRefusalsTest, OfTensors) {
   std::string axes = "data_type: 1 float_data: 1 ";
   for (int i = 0; i < 32; ++i) axes += "dims: 1 ";
   const std::string two = "float_data: 1 float_data: 2 ";
+  std::string floats;
+  for (int i = 0; i < 17; ++i) floats += "float_data: 1 ";
   Check(
       {{constant("data_type: 1 dims: 2 " + two), ""},
        {constant(axes), ""},
        // Places in the file are written by the importer, and are not read from it.
        {constant("data_type: 1 dims: 1 span_offset: 0 span_size: 4 span_field: 9 "),
-        "tensor \"w\": elements: got 0, want 1"},
+        node + "bytes of elements: got 0, want 4"},
        {Node("Constant", {},
              "attribute { name: 'value' type: TENSOR t { data_type: 1 dims: 1 span_offset: 0 "
              "span_size: 4 span_field: 9 } } ") +
             kY,
-        "node \"n\" of type Constant: elements: got 0, want 1"},
+        "tensor \"\": bytes of elements: got 0, want 4"},
+       {constant("data_type: 6 dims: 17 span_field: 9 " + floats),
+        node + "elements of type INT32 are in the field of another type"},
        {constant(axes + "dims: 1 "), "tensor \"w\": axes: got 33, want at most 32"},
        {constant("data_type: 1 dims: -1 "), "tensor \"w\": dim: got -1, want at least 0"},
        {constant("data_type: 1 dims: 3 " + two), node + "elements: got 2, want 3"},
