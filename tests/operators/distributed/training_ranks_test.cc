@@ -6,9 +6,11 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/io/db.h"
@@ -171,6 +173,21 @@ TEST_F(TrainingRanksTest, LearnWhatOneRankLearns) {
   EXPECT_EQ(state.iteration(), 4);
   EXPECT_EQ(state.epoch(), 2);
   EXPECT_EQ(TrainingLog(dir_.path("run/log.jsonl"), state.log_bytes()).lines().size(), 6u);
+  // Nothing is left to do but the results, which rank 0 alone writes: a folder takes the place of one.
+  std::filesystem::remove(dir_.path("run/curves.svg"));
+  std::filesystem::create_directories(dir_.path("run/curves.svg/inner"));
+  std::array<int, 2> warnings = {};
+  const auto count = [&](int rank, RankOutcome*, TrainingCallbacks* callbacks) {
+    callbacks->on_warning = [&warnings, rank](const std::string&) {
+      ++warnings[static_cast<size_t>(rank)];
+    };
+  };
+  for (const RankOutcome& rank : Train("b", nullptr, count)) {
+    EXPECT_EQ(rank.error, kNoError);
+    EXPECT_EQ(rank.end.iteration, 4);
+    EXPECT_TRUE(rank.losses.empty());
+  }
+  EXPECT_THAT(warnings, ElementsAre(1, 0));
 }
 
 // A test on two ranks does not change what the training has, and its results are those of all records.
@@ -221,6 +238,20 @@ TEST_F(TrainingRanksTest, StopTogetherAndGoOn) {
   EXPECT_EQ(end.reason, TrainingEnd::Reason::kDone);
   EXPECT_EQ(end.iteration, 20);
   EXPECT_EQ(SavedIn(end.checkpoint), State(20));
+}
+
+// A signal is reported once, also while no step runs.
+TEST_F(TrainingRanksTest, AStopThatIsReportedOnceIsKept) {
+  const RunDef def = Def(10);
+  const auto outcomes = Train("a", &def, [](int rank, RankOutcome*, TrainingCallbacks* callbacks) {
+    if (rank == 1)
+      callbacks->should_stop = [asked = false]() mutable { return !std::exchange(asked, true); };
+  });
+  for (const RankOutcome& rank : outcomes) {
+    EXPECT_EQ(rank.error, kNoError);
+    EXPECT_EQ(rank.end.reason, TrainingEnd::Reason::kStopped);
+    EXPECT_LT(rank.end.iteration, 20);
+  }
 }
 
 // Rank 1 ends behind the first step, while rank 0 is in the second one: what that has changed is not saved.
