@@ -16,6 +16,7 @@
 #include "caffe2_core/model/predictor.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/waiting.h"
+#include "caffe2_core/tensor/storage.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
@@ -145,6 +146,42 @@ TEST_F(PredictorWaitingTest, NeverMoreThanMaxInstancesRunAtOnce) {
   EXPECT_EQ(right_, 5);
   EXPECT_EQ(gate_.most_running, 2);
   EXPECT_EQ(predictor.num_instances(), 2);
+}
+
+// Weights of which operators have made other forms are released behind the first run, but not while another instance
+// is created from them.
+TEST_F(PredictorWaitingTest, WeightsStayWhileAnInstanceIsCreated) {
+  for (const bool grows : {false, true}) {
+    SCOPED_TRACE(grows);
+    Predictor predictor(
+        ParseNet(R"(op { type: "UniformFill" output: "w" arg { name: "shape" ints: [200, 300] } }
+                    op { type: "UniformFill" output: "b" arg { name: "shape" ints: 200 } })"),
+        ParseNet(R"(op { type: "PredictorTestGated" input: "x" output: "y" }
+                    op { type: "ExpandDims" input: "x" output: "m" arg { name: "dims" ints: 0 } }
+                    op { type: "Tile" input: "m" output: "r" arg { name: "tiles" i: 300 }
+                         arg { name: "axis" i: 1 } }
+                    op { type: "Tile" input: "r" output: "z" arg { name: "tiles" i: 64 }
+                         arg { name: "axis" i: 0 } }
+                    op { type: "FC" input: ["z", "w", "b"] output: "f" }
+                    external_input: ["x", "w", "b"] external_output: ["y", "f"])"),
+        nullptr, PredictorOptions{.max_instances = 2});
+    ASSERT_EQ(predictor.num_instances(), 1);
+    gate_.Set([](Gate* gate) { gate->closed = true; });
+    Start(&predictor, 1);
+    gate_.WaitUntil([](const Gate& gate) { return gate.running == 1; });
+    if (grows) {
+      gate_.Set([](Gate* gate) { gate->making_closed = true; });
+      Start(&predictor, 2);
+      gate_.WaitUntil([](const Gate& gate) { return gate.making == 1; });
+    }
+    gate_.Set([](Gate* gate) { gate->closed = false; });
+    threads_[0].join();
+    threads_.erase(threads_.begin());
+    gate_.Set([](Gate* gate) { gate->making_closed = false; });
+    JoinAll();
+    EXPECT_EQ(predictor.ws()->GetBlob("w")->Get<Tensor>().storage()->released(), !grows);
+  }
+  EXPECT_EQ(right_, 3);
 }
 
 TEST_F(PredictorWaitingTest, AllInstancesAreUsedBeforeACallWaits) {
