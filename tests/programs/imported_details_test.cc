@@ -97,6 +97,9 @@ TEST_F(ImportedDetailsTest, LayersOfAFixedSizeReportOtherSizes) {
             "caffe2: input \"data\" has shape [1, 2, 4, 4], " + text + "1,2,4,4\n");
   EXPECT_EQ(run({3, 4, 4}).err, "caffe2: input \"data\" has shape [3, 4, 4], " + text + "3,4,4\n");
   EXPECT_EQ(run({1, 3, 8, 4}, {"--input-shape", "data=1,3,8,4"}).code, 0);
+  const ProgramResult missing = Run({"run", "DIR/crop.prototxt", "--input", "small=1,3,2,2"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("input \"data\" was not given"));
 }
 
 TEST_F(ImportedDetailsTest, ANoteStatesThatWeightsAreMissing) {

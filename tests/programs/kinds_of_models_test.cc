@@ -265,6 +265,9 @@ TEST_F(KindsOfModelsTest, NetsOfAPredictorAreWrittenWithItsParameters) {
   const ProgramResult nowhere = Run({"convert", "DIR/k.minidb"});
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_EQ(nowhere.err, "caffe2: want --output FOLDER for init_net.pb and predict_net.pb\n");
+  // A type of database is one, whatever its name.
+  EXPECT_EQ(Run({"convert", "DIR/k.minidb", "--to", "leveldb", "--output", "DIR/copy"}).err, "");
+  EXPECT_EQ(values({"--predictor", "DIR/copy"}), kValues);
   // Names of files of tensors, which have no strings.
   for (const char* name : {"w.pb", "w.pbtxt", "w.prototxt", "w.txt"}) {
     SCOPED_TRACE(name);

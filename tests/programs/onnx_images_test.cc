@@ -92,6 +92,14 @@ TEST_F(OnnxImagesTest, FeedsTheWholeImageIfTheSizeIsOpen) {
   const ProgramResult whole = Run({"h", "w", "3"}, kFloat, {"--mean", "100", "--scale", "0.5"});
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(ReadNpy(dir_.path("out") + "/y.npy").dims(), (std::vector<int64_t>{2, 4, 3}));
+  // Half of a size is none.
+  for (const std::vector<std::string>& dims :
+       {std::vector<std::string>{"n", "3", "2", "w"}, {"n", "3", "h", "2"}}) {
+    const ProgramResult half = Run(dims, kFloat);
+    ASSERT_EQ(half.code, 0) << half.err;
+    ExpectOutput({1, 3, 2, 4}, {0,   1,   2,   3,   10,  11,  12,  13,  100, 100, 100, 100,
+                                100, 100, 100, 100, 200, 200, 200, 200, 200, 200, 200, 200});
+  }
   const ProgramResult sized = Run({"n", "3", "h", "w"}, kFloat, {"--dim", "h=1", "--dim", "w=1"});
   ASSERT_EQ(sized.code, 0) << sized.err;
   ExpectOutput({1, 3, 1, 1}, {1, 100, 200});
