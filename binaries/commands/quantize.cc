@@ -178,10 +178,8 @@ class QuantizeJob {
       std::cout << lacking << "\n";
       return;
     }
-    if (!std::isinf(measured->snr_db) || &measured != &exact_) {
-      std::cout << "signal to noise " << SnrText(measured->snr_db)
-                << (std::isinf(measured->snr_db) ? "" : " dB");
-    }
+    std::cout << "signal to noise " << SnrText(measured->snr_db)
+              << (std::isinf(measured->snr_db) ? "" : " dB");
     if (measured->accuracy) std::cout << ", accuracy " << FixedText(*measured->accuracy, 2) << " %";
     if (measured->layers > 0) {
       std::cout << ", " << measured->int8_layers << " of " << CountText(measured->layers, "layer")
