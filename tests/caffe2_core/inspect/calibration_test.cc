@@ -61,6 +61,16 @@ TEST_F(CalibrationTest, StatesTheRangeOverAllRunsWithZero) {
   EXPECT_EQ(ArgumentOf(net.op(0), "input_max"), 5);
 }
 
+// As copies between devices that a net was given: they stand for no operator of the user.
+TEST_F(CalibrationTest, LeavesOutOperatorsThatTheUserDidNotWrite) {
+  NetDef def = written_;
+  def.set_name("unmarked");
+  NetBase* const net = ws_.CreateNet(def);
+  Calibration calibration(def_, net);
+  net->Run();
+  EXPECT_TRUE(calibration.ranges().empty());
+}
+
 TEST_F(CalibrationTest, WidensRangesByTheHeadroom) {
   NetDef net = written_;
   Calibration calibration(def_, net_);

@@ -130,6 +130,8 @@ TEST_F(FoldEdgesTest, ScalesAndTermsAreVectorsOfFloats) {
   EXPECT_FALSE(Folds("w", Replaced(norm, "\"mean\"", "\"column\"")));
   EXPECT_FALSE(Folds("w", affine + R"( arg { name: "order" s: "NHWC" })"));
   EXPECT_FALSE(Folds("w", affine + R"( control_input: "z")"));
+  EXPECT_FALSE(Folds("w", affine + R"( input: "bias")"));
+  EXPECT_FALSE(Folds("w", Replaced(affine, R"( input: "bias")", "")));
 }
 
 // The sum or product has more channels than the convolution.

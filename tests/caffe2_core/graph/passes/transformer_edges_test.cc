@@ -249,6 +249,11 @@ TEST_F(FCEdgesTest, WeightsAreConstantFloatsAndTheOtherOperandIsNot) {
     EXPECT_TRUE(Fuses(MakeString(R"(type: "MatMul" input: "x" input: "cube")", axis_b, axis, " }")))
         << axis;
   }
+  for (const int axis : {-4, 3}) {
+    EXPECT_FALSE(
+        Fuses(MakeString(R"(type: "MatMul" input: "x" input: "cube")", axis_b, axis, " }")))
+        << axis;
+  }
   // The bias is of floats too, and FC has one already.
   const auto biases = [&](const std::string& layer, const char* bias) {
     return run_(FuseFC, MakeString("op { ", layer, R"( output: "a" }
