@@ -49,7 +49,6 @@ std::optional<Layer> FromMatMul(const GroupFusion& groups, uint32_t op) {
     return std::nullopt;
   }
   const int axis = args.Get<int>("axis_b");
-  if (axis < -w->dim() || axis >= w->dim()) return std::nullopt;
   const bool trans_b = args.Get<int>("trans_b") != 0;
   const int cut = canonical_axis_index_(axis, w->dim());
   return Layer{FusedDef(groups.op(op), 1, axis, !trans_b),
@@ -77,7 +76,8 @@ std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) try {
   if (groups.IsType(op, "MatMul")) return FromMatMul(groups, op);
   if (groups.IsType(op, "BatchMatMul")) return FromBatchMatMul(groups, op);
   return std::nullopt;
-} catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
+} catch (
+    const EnforceNotMet&) {  // an argument has the wrong type or value, which the operator reports
   return std::nullopt;
 }
 
