@@ -181,6 +181,11 @@ TEST_F(RunFolderTest, NetsWithoutBatchesRunFileByFile) {
   const std::pair<const char*, const char*> nets[] = {
       {R"(op { type: "SumElements" input: "data" output: "y" } external_input: "data")",
        "output \"y\" is float [] for an input of 1 row"},
+      // Bytes with a scale, which are no plain tensor.
+      {R"(op { type: "Int8Quantize" input: "data" output: "y" arg { name: "Y_scale" f: 0.5 } }
+          external_input: "data" external_output: "y")",
+       "output \"y\" is quantized uint8 [1, 3, 2, 2], scale 0.5, zero point 0 for an input of 1 "
+       "row"},
       {R"(op { type: "Reshape" input: "data" output: "y" output: "s" arg { name: "shape" ints: 1 ints: 12 } }
           external_input: "data" external_output: "y")",
        "a batch of 2 fails: "},
