@@ -215,6 +215,8 @@ TEST(Int8ResizeNearestTest, CopiesTheNearestPixel) {
   ExpectMoved(&ws, resize(0.1f, 1), {1, 0, 2, 2}, {});
   ExpectMoved(&ws, Move("Int8ResizeNearest", IntsArg("output_size", {2, 5})), {1, 2, 4, 2},
               {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7});
+  // A size without numbers is as none.
+  ExpectMoved(&ws, resize(1, 0.5f) + IntsArg("output_size", {}), {1, 2, 1, 2}, {0, 1, 4, 5});
   for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     ExpectMoveThrows(&ws, resize(scale, 1), "\"height_scale\" is");
