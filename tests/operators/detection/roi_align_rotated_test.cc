@@ -129,6 +129,20 @@ TEST(RoIAlignRotatedTest, AcceptsNoRoIs) {
   ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
 }
 
+// A dimension that is not known counts as 0 in the shape, which does not make it empty.
+TEST(RoIAlignRotatedTest, InfersNoShapeFromRoIsOfUnknownNumber) {
+  const auto shape = [](const std::vector<int64_t>& dims) {
+    return CreateTensorShape(dims, TensorProto::FLOAT);
+  };
+  TensorShape rois = shape({0, 6});
+  const OpSchema& schema = *OpSchemaRegistry::Schema("RoIAlignRotated");
+  const OperatorDef op = ParseOp(Rotated(kBins));
+  EXPECT_EQ(GetDimsVector(schema.InferTensor(op, {shape({1, 2, 3, 3}), rois}).at(0)),
+            (std::vector<int64_t>{0, 2, 2, 2}));
+  rois.add_unknown_dims(0);
+  EXPECT_TRUE(schema.InferTensor(op, {shape({1, 2, 3, 3}), rois}).at(0).unknown_shape());
+}
+
 TEST(RoIAlignRotatedTest, RejectsInvalidRoIs) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 1, 4, 4});
