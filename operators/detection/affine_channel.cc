@@ -77,7 +77,7 @@ class GetAffineChannelGradient final : public GradientMakerBase {
 
 std::vector<TensorShape> InferAffineGradient(const OperatorDef& def,
                                              const std::vector<TensorShape>& in) {
-  if (in.empty() || !IsKnown(in[0])) return UnknownOutputs(def);
+  if (in.empty()) return UnknownOutputs(def);
   std::vector<TensorShape> out{in[0]};
   for (int i = 1; i < def.output_size(); ++i) {
     out.push_back(in.size() > 2 ? in[2] : UnknownShape());

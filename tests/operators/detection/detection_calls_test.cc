@@ -237,6 +237,8 @@ TEST(DetectionCallsTest, InfersShapesAndTypes) {
       {"BatchPermutationGradient I D -> E", "I i 3; D f 3,4", "float [3, 4]"},
       {"AffineChannelGradient D X S -> E F G is_learnable=1", "D f 2,3; X f 2,3; S f 3",
        "float [2, 3]; float [3]; float [3]"},
+      {"AffineChannelGradient D X S -> E F G is_learnable=1", "D f ?; X f 2,3; S f 3",
+       "? ?; float [3]; float [3]"},
       {"AffineChannelGradient D S -> E", "D f 2,3; S f 3", "float [2, 3]"},
       {"RoIPool X R -> Y A pooled_h=2 pooled_w=3", "X f 1,4,5,6; R f 7,5",
        "float [7, 4, 2, 3]; int32 [7, 4, 2, 3]"},
