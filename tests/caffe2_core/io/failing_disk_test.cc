@@ -218,5 +218,23 @@ TEST(FailingDiskTest, AFileThatFailedIsNotCommitted) {
   EXPECT_EQ(ReadWholeFile(path), "old");
 }
 
+// Print empties the file of an earlier net, unless the lock shows that another operator has it open.
+TEST(FailingDiskTest, PrintEmptiesItsFileWhereFilesHaveNoLocks) {
+  const std::string line = "Tensor x of type float. Dims: (1,): 2\n";
+  for (const auto& [error, want] :
+       {std::pair(ENOLCK, line), {EOPNOTSUPP, line}, {EWOULDBLOCK, "old\n" + line}}) {
+    const TempDir dir;
+    const std::string path = dir.Write("x.log", "old\n");
+    Workspace ws(dir.path());
+    test::Feed<float>(&ws, "x", {1}, {2});
+    const FileCalls calls({.call = 1, .error = error});  // after open
+    (void)ws.RunOperatorOnce(
+        test::ParseOp("type: 'Print' input: 'x' arg { name: 'to_file' i: 1 }"));
+    ASSERT_GE(calls.all().size(), 2u);
+    EXPECT_EQ(calls.all()[1].name, "flock");
+    EXPECT_EQ(ReadWholeFile(path), want) << std::strerror(error);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::failing_disk_test
