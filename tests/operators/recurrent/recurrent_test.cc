@@ -193,6 +193,20 @@ TEST(RecurrentTest, NumbersParametersInTheOrderOfCudnn) {
   EXPECT_EQ(Parameter({"gru", "cell_w", "input", 3, 2}, kBothDirections).layer, 3);
 }
 
+TEST(RecurrentTest, HasAtMost1024Layers) {
+  for (const auto& [layers, accepted] :
+       {std::pair(0, false), {1, true}, {1024, true}, {1025, false}}) {
+    OperatorDef def = ParseOp(Forward(Arguments("lstm")));
+    for (Argument& arg : *def.mutable_arg()) {
+      if (arg.name() == "num_layers") arg.set_i(layers);
+    }
+    std::vector<std::string> want;
+    if (!accepted)
+      want = {MakeString("argument \"num_layers\" is ", layers, ", want from 1 to 1024")};
+    EXPECT_EQ(OpSchemaRegistry::Schema("Recurrent")->ArgumentProblems(def), want) << layers;
+  }
+}
+
 TEST(RecurrentTest, NamesUnknownParameters) {
   const auto read = [](const ParameterRow& row, const std::string& more = "") {
     return [row, more] { (void)Parameter(row, more); };
