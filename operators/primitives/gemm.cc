@@ -239,7 +239,8 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
     Sgemv(n, k, alpha, b, ldb, a, beta, c);
     return;
   }
-  if (n == 1 && ldc == 1 && !trans_a && (trans_b || ldb == 1)) {
+  // ldc is at least n, so it is 1 for one column only.
+  if (ldc == 1 && !trans_a && (trans_b || ldb == 1)) {
     Sgemv(m, k, alpha, a, lda, b, beta, c);
     return;
   }
