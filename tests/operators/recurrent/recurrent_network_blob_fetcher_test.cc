@@ -41,6 +41,21 @@ TEST(RecurrentNetworkBlobFetcherTest, NumbersMoreThanTenSteps) {
   ExpectTensor<std::string>(ws, "names", {5 * kSteps}, want);
 }
 
+// The gradient may name its outputs itself, so the backward net alone keeps the steps.
+TEST(RecurrentNetworkBlobFetcherTest, FindsTheStepsOfANetWithABackwardNet) {
+  std::string backward = SumMulBackward();
+  const std::string outputs = R"(arg { name: "outputs_with_grads" ints: 0 })";
+  ASSERT_EQ(backward.find(outputs), 0u);
+  backward.erase(0, outputs.size());
+  Workspace ws;
+  FeedRange<float>(&ws, "x", {3, 1, 1}, 1);
+  Feed<float>(&ws, "init", {1, 1, 1}, {0});
+  RunOp(&ws, SumMulNetwork(backward));
+  RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")");
+  EXPECT_EQ(DimsOf(ws, "names"), std::vector<int64_t>{15});
+  for (int t = 0; t < 3; ++t) ExpectTensor<int32_t>(ws, MakeString("rnn_timestep", t), {1}, {t});
+}
+
 // As after a RecurrentNetwork that failed before its first step.
 TEST(RecurrentNetworkBlobFetcherTest, CopiesNothingWithoutSteps) {
   Workspace ws;

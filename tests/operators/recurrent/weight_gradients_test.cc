@@ -97,6 +97,7 @@ const Change kRefused[] = {
     {"control input", [](Step* s) { s->gradient()->add_control_input("cur_grad"); }},
     {"no axis", [](Step* s) { s->gradient()->clear_arg(); }},
     {"another axis", [](Step* s) { s->gradient()->mutable_arg(0)->set_i(1); }},
+    {"another argument", [](Step* s) { s->gradient()->mutable_arg(0)->set_name("axes"); }},
     {"an axis of the weight",
      [](Step* s) {
        Argument* const arg = s->gradient()->add_arg();

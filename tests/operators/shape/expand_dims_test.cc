@@ -1,3 +1,5 @@
+#include "operators/shape/expand_dims.h"
+
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -19,6 +21,15 @@ TEST(ExpandDimsTest, PutsDimensionsWhereTheyStandInTheResult) {
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 3, 1}, {0, 1, 2, 3, 4, 5});
   ExpectShapeInferred(&ws, op);
+}
+
+// Whatever stands in memory behind the places.
+TEST(ExpandDimsTest, EndsAtTheLastPlace) {
+  std::vector<int> places = {0, 2};
+  places.pop_back();
+  std::vector<int64_t> dims;
+  ExpandedDims(std::vector<int64_t>{5, 6, 7}, places, &dims);
+  EXPECT_EQ(dims, (std::vector<int64_t>{1, 5, 6, 7}));
 }
 
 TEST(ExpandDimsTest, RunsInPlaceOnScalarsAndEmptyTensors) {
