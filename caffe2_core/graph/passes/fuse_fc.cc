@@ -76,9 +76,8 @@ std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) try {
   if (groups.IsType(op, "MatMul")) return FromMatMul(groups, op);
   if (groups.IsType(op, "BatchMatMul")) return FromBatchMatMul(groups, op);
   return std::nullopt;
-} catch (
-    const EnforceNotMet&) {  // an argument has the wrong type or value, which the operator reports
-  return std::nullopt;
+} catch (const EnforceNotMet&) {
+  return std::nullopt;  // an argument has the wrong type or value, which the operator reports
 }
 
 // If the only reader of the layer adds a constant vector of the right size, makes that the bias and
