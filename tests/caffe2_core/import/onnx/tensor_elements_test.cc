@@ -203,10 +203,10 @@ TEST_F(TensorElementsTest, ReportsExternalData) {
             "external data: offset is \"-1\", want a number from 0 up");
   EXPECT_EQ(error("w.bin", entry("length", "8x")),
             "external data: length is \"8x\", want a number from 0 up");
-  EXPECT_EQ(error("w.bin", entry("offset", "1")), "bytes of elements: got 7, want 8");
-  EXPECT_EQ(error("w.bin", entry("offset", "8")), "bytes of elements: got 0, want 8");
+  EXPECT_EQ(error("w.bin", entry("offset", "1")), "bytes of elements: got 7, want at least 8");
+  EXPECT_EQ(error("w.bin", entry("offset", "8")), "bytes of elements: got 0, want at least 8");
   EXPECT_EQ(error("w.bin", entry("offset", "9")),
-            "external data \"w.bin\" has 8 bytes, want -1 from 9");
+            "external data \"w.bin\" has 8 bytes, want 0 from 9");
   EXPECT_EQ(error("w.bin", entry("length", "9")),
             "external data \"w.bin\" has 8 bytes, want 9 from 0");
   EXPECT_EQ(error("w.bin", entry("offset", "4") + entry("length", "5")),
