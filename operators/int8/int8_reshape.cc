@@ -70,8 +70,9 @@ std::vector<TensorShape> InferInt8Reshape(const OperatorDef& def,
   const std::vector<int64_t> input = GetDimsVector(in[0]);
   const std::vector<int64_t> rank = {static_cast<int64_t>(input.size())};
   if (def.input_size() == 2) {
-    return {UnknownShape(), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
-                                                                  : TensorProto_DataType_INT64)};
+    return {UnknownShape(),
+            CreateTensorShape(
+                rank, in[1].has_data_type() ? in[1].data_type() : TensorProto_DataType_INT64)};
   }
   std::vector<int64_t> dims = ArgumentHelper(def).Read(kInt8NewShape);
   ReshapedDims(input, &dims);

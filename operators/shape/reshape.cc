@@ -17,8 +17,9 @@ std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<
   if (def.input_size() == 2) {
     CAFFE_ENFORCE(!args.HasArgument(kNewShape),
                   "argument shape and input 1 are both given: remove one");
-    return {UnknownShapeOf(in[0].data_type()), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
-                                                                  : TensorProto_DataType_INT64)};
+    return {UnknownShapeOf(in[0].data_type()),
+            CreateTensorShape(
+                rank, in[1].has_data_type() ? in[1].data_type() : TensorProto_DataType_INT64)};
   }
   CAFFE_ENFORCE(args.HasArgument(kNewShape),
                 "argument shape is missing, and input 1 is not given either");
