@@ -148,8 +148,8 @@ TEST_F(PredictorWaitingTest, NeverMoreThanMaxInstancesRunAtOnce) {
   EXPECT_EQ(predictor.num_instances(), 2);
 }
 
-// Weights of which operators have made other forms are released behind the first run, but not while another instance
-// is created from them.
+// Weights of which operators have made other forms are released behind the first run, but not while
+// another instance is created from them.
 TEST_F(PredictorWaitingTest, WeightsStayWhileAnInstanceIsCreated) {
   for (const bool grows : {false, true}) {
     SCOPED_TRACE(grows);

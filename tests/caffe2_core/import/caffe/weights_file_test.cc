@@ -149,7 +149,8 @@ TEST(CaffeWeightsFileTest, RejectsDamagedFiles) {
                "(\"train.prototxt\")");
 }
 
-// The first field of a solverstate is the number of its iteration; force_backward is number 5 of a net.
+// The first field of a solverstate is the number of its iteration; force_backward is number 5 of a
+// net.
 TEST(CaffeWeightsFileTest, ANetMayBeginWithANumber) {
   const CaffeWeightsFile file = Open(Number(5, 1) + NetWith(kShape + Bytes(5, Packed(kValues))));
   ASSERT_EQ(file.layers().size(), 1u);
