@@ -61,7 +61,7 @@ void RegisterDropout() {
       .NumOutputs(1, 2)
       .AllowInplace({{0, 0}})
       .Args(kDropoutRatio, kDropoutIsTest)
-      .Input(0, "X", "any shape, float; in test mode any type")
+      .Input(0, "X", "any shape, float")
       .Output(0, "Y", "the shape of X")
       .Output(1, "mask",
               "the shape of X, bool: true where an element was kept; not written in test mode")

@@ -2,8 +2,7 @@
 // Dropout: sets a random fraction `ratio` of the elements to 0 and multiplies the others by
 // 1 / (1 - ratio) (Srivastava et al. 2014). With is_test, Y = X.
 //   X any shape, float  ->  Y as X, may be in place; mask as X, bool, true where X was kept
-// With is_test X may have any type, as graph passes that remove the operator accept it. The mask is
-// not written then, and the operator need not have this output.
+// With is_test the mask is not written, and the operator need not have this output.
 //
 // DropoutGrad: dX = dY where the mask is true, multiplied by 1 / (1 - ratio), and 0 elsewhere. With
 // is_test, dX = dY.
@@ -36,13 +35,12 @@ class DropoutOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
-    if (is_test_) {
-      Tensor* const same = Output(0);
-      if (same != &X) same->CopyFrom(X, &context_);
-      return true;
-    }
     X.data<float>();  // THROWS before the output is modified
     Tensor* Y = Output(0);
+    if (is_test_) {
+      if (Y != &X) Y->CopyFrom(X, &context_);
+      return true;
+    }
     CAFFE_ENFORCE_EQ(OutputSize(), 2,
                      "outputs of Dropout in training (is_test 0), want Y and mask");
     if (Y != &X) Y->ResizeLike(X);

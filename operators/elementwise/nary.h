@@ -1,8 +1,7 @@
 #pragma once
 // Sum, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
 //   X0, X1, ... of the same type and shape (Max and Min: the same number of elements)  ->  Y as X0
-// Y may be X0 (in place). Sum copies one input of any type, as graph passes that remove it accept
-// it.
+// Y may be X0 (in place).
 //
 // MeanGradient: each output is dY divided by the number of outputs. Output 0 may be dY.
 // MaxGradient, MinGradient: Y, dY, X0, X1, ...  ->  dX0, dX1, ..., where dXi is dY where Xi equals Y,
@@ -30,10 +29,6 @@ class NaryOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
-    if (kKind == NaryKind::kSum && InputSize() == 1) {
-      if (Output(0) != &X) Output(0)->CopyFrom(X, &context_);
-      return true;
-    }
     if (X.IsType<First>()) return RunWithType<First>(X);
     if constexpr (sizeof...(Rest) > 0) {
       if ((... || (X.IsType<Rest>() && RunWithType<Rest>(X)))) return true;

@@ -27,11 +27,6 @@ class NaryOnednnOp final : public Operator<IDEEPContext>, public PlansAhead {
   bool RunOnDevice() override {
     const auto input = [this](int i) -> const Tensor& { return Input(i); };
     Tensor* Y = Output(0);
-    if (kKind == NaryKind::kSum && InputSize() == 1 && Input(0).opaque_layout() == nullptr &&
-        !Input(0).template IsType<float>()) {
-      if (Y != &Input(0)) Y->CopyFrom(Input(0), &context_);
-      return true;
-    }
     if (!inputs_.Match(input)) Plan(Y);
     for (int i = 0; i < InputSize(); ++i) data_[static_cast<size_t>(i)] = inputs_.Read(i, Input(i));
     const InplaceInput kept(Input(0), Y);

@@ -29,27 +29,6 @@ TEST(OnednnDropoutTest, PassesTheInputOnInTestMode) {
   }
 }
 
-// As on the CPU: Sum of one input, too.
-TEST(OnednnDropoutTest, PassesAnyTypeOnInTestMode) {
-  for (const std::string type : {"Dropout", "Sum"}) {
-    Workspace ws;
-    Tensor* const x = ws.CreateBlob("X")->GetMutableTensor(IDEEP);
-    x->Resize(2);
-    int32_t* const values = x->mutable_data<int32_t>();
-    values[0] = 16777217;  // no float
-    values[1] = -2;
-    for (const std::string output : {"Y", "X"}) {
-      ASSERT_TRUE(
-          ws.RunOperatorOnce(ParseOp("type: '" + type + "' input: 'X' output: '" + output +
-                                     "' device_option { device_type: 5 }" +
-                                     (type == "Dropout" ? " arg { name: 'is_test' i: 1 }" : ""))));
-      const int32_t* const y = ws.GetBlob(output)->Get<Tensor>().data<int32_t>();
-      EXPECT_EQ(y[0], 16777217);
-      EXPECT_EQ(y[1], -2);
-    }
-  }
-}
-
 // The ratio has no effect in test mode, but is checked as on the CPU.
 TEST(OnednnDropoutTest, ChecksItsArguments) {
   const std::string tests = R"(arg { name: "is_test" i: 1 } )";

@@ -74,7 +74,7 @@ TEST(DropoutTest, RejectsUnsupportedInputs) {
   ExpectThrows([&] { RunOp(&ws, Op(std::string(kTest) + "arg { name: \"ratio\" f: nan }")); },
                "argument \"ratio\" is nan");
   Feed<double>(&ws, "X", {1}, {1});
-  ExpectThrows([&] { RunOp(&ws, Op(kTrain)); }, "double");
+  ExpectThrows([&] { RunOp(&ws, Op(kTest)); }, "double");
 }
 
 TEST(DropoutGradTest, KeepsWhatTheMaskKeeps) {

@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/operator_traits.h"
@@ -66,38 +65,6 @@ TEST(ElementTraitsTest, StateWhichOperatorsPassTheirInputOn) {
   EXPECT_EQ(with("Cast", to + "i: 1 }"), PassesOn::kFloats);
   for (const char* other : {"i: 2 }", "i: 10 }", "i: 13 }", "i: 4 }", "s: 'FLOAT' }"})
     EXPECT_EQ(with("Cast", to + other), PassesOn::kNever) << other;
-}
-
-template <class T>
-void ExpectPassedOn(const std::vector<T>& values) {
-  for (const std::string& type :
-       TypesWith([](const OperatorTraits& traits) { return traits.passes_on != nullptr; })) {
-    const std::string op = "type: '" + type + "' input: 'x' output: 'y' " +
-                           (type == "Concat" ? "output: 'sizes'" : "") +
-                           (type == "Dropout" ? "arg { name: 'is_test' i: 1 }" : "");
-    if (type == "Cast") continue;  // passes on floats only
-    ASSERT_EQ(PassingOf(op), PassesOn::kAlways) << op;
-    SCOPED_TRACE(op);
-    Workspace ws;
-    Feed<T>(&ws, "x", {1, 2}, values);
-    RunOp(&ws, op);
-    ExpectTensor<T>(ws, "y", {1, 2}, values);
-  }
-}
-
-// A pass removes these operators whatever the type is, so a net with them must run as one without.
-TEST(ElementTraitsTest, OperatorsThatPassTheirInputOnAcceptAllTypes) {
-  ExpectPassedOn<float>({1.5f, -2});
-  ExpectPassedOn<double>({1.5, -2});
-  ExpectPassedOn<float16>({float16(1.5f), float16(-2.0f)});
-  ExpectPassedOn<int8_t>({1, -2});
-  ExpectPassedOn<uint8_t>({1, 255});
-  ExpectPassedOn<int16_t>({1, -2});
-  ExpectPassedOn<uint16_t>({1, 65535});
-  ExpectPassedOn<int32_t>({1, -2});
-  ExpectPassedOn<int64_t>({1, -2});
-  ExpectPassedOn<bool>({true, false});
-  ExpectPassedOn<std::string>({"one", ""});
 }
 
 TEST(ElementTraitsTest, StateWhatArithmeticDoes) {

@@ -72,8 +72,8 @@ TEST(SumTest, RejectsOtherShapesTypesAndInPlaceInputs) {
                "input 1 has elements of type double, want float as input 0");
   FeedRange<float>(&ws, "X1", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Op("Sum", 2, "X1")); }, "in place");
-  for (const char* input : {"X0", "X1"}) FeedRange<uint8_t>(&ws, input, {1});
-  ExpectThrows([&] { RunOp(&ws, Op("Sum", 2)); }, "Unsupported type of tensor: input 0");
+  FeedRange<uint8_t>(&ws, "X0", {1});
+  ExpectThrows([&] { RunOp(&ws, Op("Sum", 1)); }, "Unsupported type of tensor: input 0");
 }
 
 TEST(NaryTest, KeepsEmptyShapes) {
