@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -50,27 +49,6 @@ class GluOp final : public Operator<CPUContext> {
   std::vector<int64_t> dims_;
 };
 
-// Caffe2 has none. dA = dY * s and dB = dY * A * s * (1 - s), with s = sigmoid(B).
-class GetGluGradient final : public GradientMakerBase {
- public:
-  using GradientMakerBase::GradientMakerBase;
-  bool CopyArguments() const override { return false; }
-
- protected:
-  std::vector<OperatorDef> GetGradientDefs() override {
-    const std::vector<Argument> axis = {
-        MakeArgument<int>("axis", ArgumentHelper(def_).Read(kGluDim))};
-    const std::string dx = GI(0), a = dx + "_a", b = dx + "_b", gate = dx + "_gate",
-                      da = dx + "_of_a", db = dx + "_of_b", product = dx + "_product";
-    return {CreateOperatorDef("Split", "", {I(0)}, {a, b}, axis),
-            CreateOperatorDef("Sigmoid", "", {b}, {gate}),
-            CreateOperatorDef("Mul", "", {GO(0), gate}, {da}),
-            CreateOperatorDef("Mul", "", {GO(0), a}, {product}),
-            CreateOperatorDef("SigmoidGradient", "", {gate, product}, {db}),
-            CreateOperatorDef("Concat", "", {da, db}, {dx, "_" + dx + "_dims"}, axis)};
-  }
-};
-
 }  // namespace
 
 void RegisterGlu() {
@@ -92,7 +70,7 @@ void RegisterGlu() {
           "Gated linear unit: cuts X into two halves A and B along a dimension and computes A * "
           "sigmoid(B).");
   RegisterCpuOperator<GluOp>("Glu", __FILE__);
-  RegisterGradient<GetGluGradient>("Glu", __FILE__);
+  // As in Caffe2, no gradient maker.
 }
 
 }  // namespace caffe2rt

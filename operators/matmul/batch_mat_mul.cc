@@ -174,7 +174,12 @@ class GetBatchMatMulGradient final : public GradientMakerBase {
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
     const ArgumentHelper args(def_);
-    if (args.Read(kBatchMatMulBroadcast)) return {OfOperand(0), OfOperand(1)};
+    if (args.Read(kBatchMatMulBroadcast)) {
+      CAFFE_ENFORCE(args.Read(kBatchMatMulBroadcastGradient),
+                    "the gradient of BatchMatMul with broadcast 1 is not implemented in Caffe2; "
+                    "argument broadcast_gradient 1 allows that of this library");
+      return {OfOperand(0), OfOperand(1)};
+    }
     const bool trans_a = args.Read(kBatchMatMulTransA), trans_b = args.Read(kBatchMatMulTransB);
     const std::string a = I(0), b = I(1), dy = GO(0);
     return {
@@ -218,8 +223,9 @@ void RegisterBatchMatMul() {
           "Multiplies batches of matrices: Y = A B for the matrices in the last two axes of A and "
           "B, for each index of the batch axes. A vector A is treated as a row, a vector B as a "
           "column.")
-      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulScalar,
-            kBatchMatMulUseScratch, kLeastPrecision)
+      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast,
+            kBatchMatMulBroadcastGradient, kBatchMatMulScalar, kBatchMatMulUseScratch,
+            kLeastPrecision)
       .Input(0, "A", "left operand, [batch..., M, K], or [batch..., K, M] with trans_a")
       .Input(1, "B", "right operand, [batch..., K, N], or [batch..., N, K] with trans_b")
       .Output(0, "Y", "product, [batch..., M, N]");

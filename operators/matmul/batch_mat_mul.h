@@ -26,6 +26,10 @@ inline constexpr ArgumentSpec<bool> kBatchMatMulScalar{
     "scalar", false,
     "1: the product of two vectors has no dimensions, as in ONNX; 0: it has the shape [1]"};
 
+inline constexpr ArgumentSpec<bool> kBatchMatMulBroadcastGradient{
+    "broadcast_gradient", false,
+    "1: there is a gradient with broadcast, too, which Caffe2 does not have"};
+
 struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;

@@ -12,7 +12,7 @@ namespace {
 class MomentsGradientOp final : public Operator<CPUContext> {
  public:
   MomentsGradientOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), axes_(ReadArgument(kReduceAxes)) {}
+      : Operator<CPUContext>(def, ws), axes_(MomentsAxes(args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(2);
@@ -51,12 +51,12 @@ std::vector<TensorShape> InferMoments(const OperatorDef& def, const std::vector<
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   std::vector<char> reduced;
   std::vector<int64_t> result;
-  MarkAxes(args.Read(kReduceAxes), dims.size(), &reduced);
+  MarkAxes(MomentsAxes(args), dims.size(), &reduced);
   ReducedDims(dims, reduced, args.Read(kReduceKeepDims) != 0, &result);
   return std::vector<TensorShape>(2, CreateTensorShape(result, in[0].data_type()));
 }
 
-// A mean or variance that nothing reads has the gradient 0.
+// As in Caffe2, both outputs must have gradients.
 class GetMomentsGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -64,24 +64,18 @@ class GetMomentsGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    std::vector<OperatorDef> ops;
-    std::vector<std::string> inputs;
-    for (int i = 0; i < 2; ++i) {
-      if (!GradOut(i).IsEmpty()) {
-        inputs.push_back(GO(i));
-        continue;
-      }
-      inputs.push_back(MakeString(GI(0), "_zero_", i));
-      ops.push_back(CreateOperatorDef("ConstantFill", "", {O(i)}, {inputs.back()}));
-    }
-    inputs.insert(inputs.end(), {I(0), O(0)});
-    ops.push_back(CreateOperatorDef("MomentsGradient", "", inputs, {GI(0)},
-                                    std::vector<Argument>(def_.arg().begin(), def_.arg().end())));
-    return ops;
+    return {CreateOperatorDef("MomentsGradient", "", {GO(0), GO(1), I(0), O(0)}, {GI(0)},
+                              std::vector<Argument>(def_.arg().begin(), def_.arg().end()))};
   }
 };
 
 }  // namespace
+
+std::vector<int> MomentsAxes(const ArgumentHelper& args) {
+  std::vector<int> axes = args.Read(kReduceAxes);
+  for (const int axis : axes) CAFFE_ENFORCE_GE(axis, 0, "element of argument axes");
+  return axes;
+}
 
 void ComputeMoments(const ReducePlan& plan, const float* x, std::vector<double>* sums, float* mean,
                     float* variance) {

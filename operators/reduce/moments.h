@@ -17,13 +17,18 @@ namespace caffe2rt {
 void ComputeMoments(const ReducePlan& plan, const float* x, std::vector<double>* sums, float* mean,
                     float* variance);
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// Argument axes. THROWS for a negative one, as in Caffe2.
+std::vector<int> MomentsAxes(const ArgumentHelper& args);
+#pragma GCC visibility pop
+
 template <class Context>
 class MomentsOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   MomentsOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        axes_(this->ReadArgument(kReduceAxes)),
+        axes_(MomentsAxes(this->args())),
         keep_(this->ReadArgument(kReduceKeepDims) != 0) {}
 
   bool RunOnDevice() override {

@@ -96,8 +96,6 @@ std::vector<MemoryTraits::Part> PartsOfSplit(const OperatorDef& def,
   return PlacesOfParts(def, in[0], out, join);
 }
 
-// Joins the gradients of the outputs. As in Caffe2, an output without gradient is left out, so that
-// the result is too short.
 void RegisterSplitAs(const std::string& type, const OperatorTraits& traits) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, 2)

@@ -88,7 +88,7 @@ void TranslateFusedMatMul(OnnxNode* n) {
   const std::string y = n->TypedValue(
       "BatchMatMul", {BatchFirst(n, 0, "transBatchA"), BatchFirst(n, 1, "transBatchB")},
       {MakeArgument("trans_a", n->Int("transA", 0)), MakeArgument("trans_b", n->Int("transB", 0)),
-       MakeArgument("broadcast", 1)});
+       MakeArgument("broadcast", 1), MakeArgument("broadcast_gradient", 1)});
   const float alpha = n->Float("alpha", 1);
   n->Forward(0, alpha == 1 ? y : n->Call("Mul", {y, Number(n, alpha, y)}));
 }

@@ -20,11 +20,13 @@ void TranslateMatMul(OnnxNode* n) {
   };
   const bool vectors = n->KnowsRank(a) && n->KnowsRank(b) && n->Rank(a) == 1 && n->Rank(b) == 1;
   if (!vectors) {
-    std::vector<Argument> arguments = {MakeArgument("broadcast", 1)};
+    std::vector<Argument> arguments = {MakeArgument("broadcast", 1),
+                                       MakeArgument("broadcast_gradient", 1)};
     if (may_be_vector(a) && may_be_vector(b)) arguments.push_back(MakeArgument("scalar", 1));
     return n->EmitTyped("BatchMatMul", {a, b}, n->Out(0), arguments);
   }
-  const std::string product = n->TypedValue("BatchMatMul", {a, b}, {MakeArgument("broadcast", 1)});
+  const std::string product = n->TypedValue(
+      "BatchMatMul", {a, b}, {MakeArgument("broadcast", 1), MakeArgument("broadcast_gradient", 1)});
   n->EmitReshape(product, {}, n->Out(0));
 }
 

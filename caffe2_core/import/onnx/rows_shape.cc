@@ -205,7 +205,8 @@ void TranslateGather(OnnxNode* n) {
   int64_t axis = n->Int("axis", 0);
   if (axis < 0) axis = n->Axis(n->In(0), axis);
   n->Emit("Gather", {n->In(0), n->In(1)}, {n->Out(0)},
-          {MakeArgument("axis", axis), MakeArgument("wrap_indices", 1)});
+          {MakeArgument("axis", axis), MakeArgument("wrap_indices", 1),
+           MakeArgument("dense_gradient", 1)});
   // The operator writes nothing where the axis is empty, which ONNX does not allow. The dims of the
   // indices do not depend on that.
   OnnxBlob& result = n->nets().At(n->Out(0));

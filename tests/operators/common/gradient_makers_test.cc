@@ -83,10 +83,10 @@ TEST(GradientMakersTest, OfProductsTransposeTheOtherOperand) {
       {batch + a + b,
        "BatchMatMul(B,Y_grad)->A_grad trans_a=1 trans_b=1; BatchMatMul(Y_grad,A)->B_grad trans_a=1 "
        "trans_b=1 | A_grad B_grad"},
-      {batch + R"(arg { name: "broadcast" i: 1 })",
+      {batch + R"(arg { name: "broadcast" i: 1 } arg { name: "broadcast_gradient" i: 1 })",
        "BatchMatMulGradient(A,B,Y_grad)->A_grad broadcast=1; BatchMatMulGradient(A,B,Y_grad)->"
        "B_grad broadcast=1 operand=1 | A_grad B_grad"},
-      {batch + a + b + R"(arg { name: "broadcast" i: 1 })",
+      {batch + a + b + R"(arg { name: "broadcast" i: 1 } arg { name: "broadcast_gradient" i: 1 })",
        "BatchMatMulGradient(A,B,Y_grad)->A_grad trans_a=1 trans_b=1 broadcast=1; "
        "BatchMatMulGradient(A,B,Y_grad)->B_grad trans_a=1 trans_b=1 broadcast=1 operand=1 | A_grad "
        "B_grad"},
@@ -98,6 +98,9 @@ TEST(GradientMakersTest, OfProductsTransposeTheOtherOperand) {
       {R"(type: "FCTransposed")" + fc,
        "FCTransposedGradient(X,W,Y_grad)->W_grad,b_grad,X_grad | X_grad W_grad b_grad"},
   });
+  ExpectRefusals({{[&] { DescribeGradient(batch + R"(arg { name: "broadcast" i: 1 })"); },
+                   "the gradient of BatchMatMul with broadcast 1 is not implemented in Caffe2; "
+                   "argument broadcast_gradient 1 allows that of this library"}});
 }
 
 // An operator with the fewest inputs and outputs of its schema.

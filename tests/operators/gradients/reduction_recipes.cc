@@ -31,6 +31,10 @@ void DraftMoments(Draft& draft, const std::string& type) {
   DraftReduce(draft, type);
   OperatorDef op = draft.op();
   op.add_output("variance");
+  const int64_t rank = draft.workspace()->GetBlob("X")->Get<Tensor>().dim();
+  for (Argument& arg : *op.mutable_arg()) {
+    for (int64_t& axis : *arg.mutable_ints()) axis += axis < 0 ? rank : 0;
+  }
   draft.SetOperator(op);
 }
 
@@ -99,7 +103,8 @@ void DraftBatchMatMul(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"A", "B"}, {"Y"})
       .Argument("trans_a", trans_a)
       .Argument("trans_b", trans_b)
-      .Argument("broadcast", broadcast);
+      .Argument("broadcast", broadcast)
+      .Argument("broadcast_gradient", broadcast);
 }
 
 void DraftFC(Draft& draft, const std::string& type) {

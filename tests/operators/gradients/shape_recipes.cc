@@ -107,16 +107,6 @@ void DraftSplit(Draft& draft, const std::string& type) {
   if (type == "Split") draft.Argument("axis", axis);
 }
 
-// Pieces that nothing reads have no gradient.
-void DraftSplitOfUnread(Draft& draft, const std::string& type) {
-  DraftSplit(draft, type);
-  const int outputs = draft.op().output_size();
-  const auto read = static_cast<int>(draft.Int(0, outputs - 1));
-  for (int i = 0; i < outputs; ++i) {
-    if (i != read) draft.check.outputs_without_gradient.push_back(draft.op().output(i));
-  }
-}
-
 // Slice cuts one dimension only; the others stay whole.
 void DraftSlice(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3, 5);
@@ -145,7 +135,7 @@ void DraftGather(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("dense_gradient", dense);
 }
 
-// With wrap_indices the gradient is dense for indices of any shape, which may be negative.
+// With wrap_indices, a dense gradient accepts indices of any shape, which may be negative.
 void DraftWrappingGather(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3), shape = draft.Dims(0, 2, 3);
   int64_t count = 1;
@@ -155,6 +145,7 @@ void DraftWrappingGather(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", dims);
   draft.FeedIndices("I", shape, indices);
   draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("wrap_indices", true);
+  draft.Argument("dense_gradient", true);
   if (draft.Coin()) draft.Argument("axis", 0);
 }
 
@@ -387,14 +378,6 @@ void DraftColumns(Draft& draft, const std::string& type) {
   draft.Argument("order", nchw ? "NCHW" : "NHWC");
 }
 
-void DraftGlu(Draft& draft, const std::string& type) {
-  std::vector<int64_t> dims = draft.Dims(1, 3, 3);
-  const int64_t rank = static_cast<int64_t>(dims.size()), axis = draft.Int(0, rank - 1);
-  dims[static_cast<size_t>(axis)] *= 2;
-  draft.FeedSmooth("X", dims);
-  draft.SetOperator(type, {"X"}, {"Y"}).Argument("dim", draft.Coin() ? axis : axis - rank);
-}
-
 void DraftBooleanMask(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3);
   draft.FeedSmooth("X", dims);
@@ -424,7 +407,6 @@ std::vector<Recipe> ShapeRecipes() {
       {"ONNXMin", "", DraftOnnxMax},
       {"ONNXWhere", "", DraftOnnxWhere},
       {"Pad", "", DraftPad},
-      {"Glu", "", DraftGlu},
       {"Im2Col", "", DraftColumns},
       {"Col2Im", "", DraftColumns},
       {"CumSum", "", DraftCumSum},
@@ -448,7 +430,6 @@ std::vector<Recipe> ShapeRecipes() {
       {"DepthConcat", "", DraftConcat},
       {"Split", "", DraftSplit},
       {"DepthSplit", "", DraftSplit},
-      {"Split", "OfUnread", DraftSplitOfUnread},
       {"Slice", "", DraftSlice},
       {"Gather", "", DraftGather},
       {"Gather", "Wrapping", DraftWrappingGather},

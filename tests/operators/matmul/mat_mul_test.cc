@@ -207,7 +207,8 @@ TEST_P(BatchMatMulGradientTest, IsTheDerivative) {
       FeedRandom(&ws, "B", b, -1, 1, 2);
       ExpectGradientMatches(&ws,
                             MakeString(R"(type: "BatchMatMul" input: "A" input: "B" output: "Y"
-              arg { name: "broadcast" i: 1 } arg { name: "trans_a" i: )",
+              arg { name: "broadcast" i: 1 } arg { name: "broadcast_gradient" i: 1 }
+              arg { name: "trans_a" i: )",
                                        trans_a, R"( } arg { name: "trans_b" i: )", trans_b, " }"));
     }
   }

@@ -41,27 +41,18 @@ TEST(MovedGradientsTest, ReadTheInputsThatTheOperatorsRead) {
        "Negative(p)->X_grad_pads; ConstantFill()->X_grad_zero; "
        "Pad(Y_grad,X_grad_pads,X_grad_zero,a)"
        "->X_grad | X_grad - - -"},
-      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 1 }",
-       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 | X_grad -"},
-      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'axis' i: 0 } "
-       "arg { name: 'wrap_indices' i: 1 }",
-       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 | X_grad -"},
       {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 1 } "
-       "arg { name: 'dense_gradient' i: 0 }",
+       "arg { name: 'dense_gradient' i: 1 }",
+       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 dense_gradient=1 | X_grad -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'axis' i: 0 } "
+       "arg { name: 'wrap_indices' i: 1 } arg { name: 'dense_gradient' i: 1 }",
+       "BatchGatherGradient(X,I,Y_grad)->X_grad axis=0 wrap_indices=1 dense_gradient=1 | X_grad -"},
+      {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 1 }",
        " | I+Y_grad -"},
       {"type: 'Gather' input: 'X' input: 'I' output: 'Y' arg { name: 'wrap_indices' i: 0 }",
        " | I+Y_grad -"},
   };
   for (const auto& [op, want] : rows) EXPECT_EQ(DescribeGradient(op), want);
-}
-
-// A piece that nothing reads has the gradient 0, so that the others keep their places.
-TEST(MovedGradientsTest, OfSplitsFillTheGapsOfUnreadPieces) {
-  const std::string split = "type: 'Split' input: 'X' output: 'A' output: 'B' output: 'C'";
-  EXPECT_EQ(DescribeGradient(split, {{}, {"b", "", ""}, {}}),
-            "ConstantFill(A)->X_grad_zero_0; ConstantFill(C)->X_grad_zero_2; "
-            "Concat(X_grad_zero_0,b,X_grad_zero_2)->X_grad,_X_grad_dims | X_grad");
-  EXPECT_EQ(DescribeGradient(split, {{}, {}, {}}), " | -");
 }
 
 TEST(MovedGradientsTest, OfOtherPadsAreRejected) {

@@ -123,7 +123,7 @@ TEST(LayerNodeFormsTest, ProductsAndNormalizations) {
   std::map<std::string, std::vector<std::string>> statistics = norm;
   statistics["m"] = statistics["v"] = {"3"};
   Check(
-      {{Node("MatMul", "xb"), "BatchMatMul(x, b) broadcast=1 -> y\n", two},
+      {{Node("MatMul", "xb"), "BatchMatMul(x, b) broadcast=1 broadcast_gradient=1 -> y\n", two},
        {Node("Gemm", "xb"), "MatMul(x, b) trans_a=0 trans_b=0 -> %1\nCopy(%1) -> y\n", two},
        {Node("Gemm", "xbd", Float("alpha", 2) + Float("beta", 3) + Int("transB", 0)),
         "MatMul(x, b) trans_a=0 trans_b=0 -> %1\nMul(%1, 2) -> %2\nMul(d, 3) -> %3\n"
