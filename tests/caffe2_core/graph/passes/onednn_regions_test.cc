@@ -215,6 +215,20 @@ TEST_F(OnednnRegionsTest, KeepsValuesInBf16BetweenConvolutions) {
   EXPECT_EQ(precisions("", ""), "f32 f32 f32 f32 f32 f32 ");
 }
 
+// Operators without the argument output_precision read and write floats.
+TEST_F(OnednnRegionsTest, OperatorsThatKeepNoBf16ReadFloats) {
+  run_.precision = Precision::kBfloat16;
+  (void)Lines(Conv("x", "w1", "a") + R"(op { type: "Relu" input: "a" output: "s" } )" +
+              Conv("s", "w2", "y"));
+  EXPECT_TRUE(IsOnIdeep(2));
+  for (const OperatorDef& op : run_.net.op()) {
+    if (op.type() != "Conv") continue;
+    const ArgumentHelper args(op);
+    EXPECT_EQ(args.GetSingleArgument<std::string>("precision", "f32"), "bf16");
+    EXPECT_EQ(args.GetSingleArgument<std::string>("output_precision", "f32"), "f32");
+  }
+}
+
 // It reads floats, and writes what the convolution behind it rounds or quantizes anyway.
 TEST_F(OnednnRegionsTest, NormalizesFloatsToTheElementsOfTheNextConvolution) {
   for (const char* name : {"s", "m", "v"}) test::FeedRandom(&run_.ws, name, {64}, 0.5f, 1, 8);
