@@ -94,10 +94,8 @@ TEST_F(FileDetailsTest, FilesOfOtherKindsAreNamed) {
   EXPECT_THAT(inspect.err, HasSubstr(", want a net, a plan, tensors, a blob or a database; --as "
                                      "specifies the kind\n"));
   const ProgramResult convert = Run({"convert", "DIR/p.c2"});
-  EXPECT_EQ(convert.code, 1);
-  EXPECT_EQ(convert.err,
-            "caffe2: file \"DIR/p.c2\" is a packed model, want a NetDef, PlanDef, MetaNetDef, "
-            "TensorProto, TensorProtos or BlobProto; --as specifies the kind\n");
+  EXPECT_EQ(convert.code, 2);
+  EXPECT_EQ(convert.err, "caffe2: want --output FOLDER for init_net.pb and predict_net.pb\n");
   // An image is an input like another.
   SaveImage(dir_.path("a.jpg"), {.width = 1, .height = 1, .rgb = {9, 9, 9}});
   for (const auto& [name, value] : {std::pair("a.png", "7"), {"a.jpg", "9"}}) {

@@ -59,6 +59,15 @@ TEST_F(StatedFactsTest, AnInputOfAPlanIsWhereItsFirstReaderWantsIt) {
               HasSubstr("y  float [2]\n  1 0\n"));
 }
 
+TEST_F(StatedFactsTest, APlanMayHaveSeveralInputs) {
+  dir_.Write("plan.pbtxt", R"(name: "p"
+      network { name: "a" op { type: "Sub" input: "x" input: "w" output: "y" } }
+      execution_step { network: "a" })");
+  EXPECT_THAT(
+      Out({"plan", "DIR/plan.pbtxt", "--input", "x=[5,7]", "--input", "w=[1,4]", "--fetch", "y"}),
+      HasSubstr("y  float [2]\n  4 3\n"));
+}
+
 TEST_F(StatedFactsTest, RecordsNameTheirTensorsBesideTheKey) {
   TensorProtos protos;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(

@@ -110,6 +110,8 @@ TEST(SelectSmoothL1LossTest, RejectsWhatDoesNotFit) {
   Feed<float>(&ws, "S", {1}, {1});
   Feed<float>(&ws, "d", {2}, {1, 1});
   ExpectThrows([&] { RunOp(&ws, kLoss); }, "input 2 (locations) has shape [1, 4], want [2, 4]");
+  FeedRange<float>(&ws, "L", {2, 3}, 0, 0);
+  ExpectThrows([&] { RunOp(&ws, kLoss); }, "input 2 (locations) has shape [2, 3], want [2, 4]");
   FeedRange<float>(&ws, "L", {2, 4}, 0, 0);
   ExpectThrows([&] { RunOp(&ws, kLossGradient); }, "elements of input 4 (d_loss) of shape [2]");
   ExpectThrows([&] { RunOp(&ws, kLoss + R"(arg { name: "beta" f: -1 })"); },

@@ -56,6 +56,19 @@ TEST(OnednnCopiesTest, CopyOtherTypesAndRanks) {
   ExpectTensor<float>(ws, "v", {2, 3}, {1, 2, 3, 4, 5, 6});
 }
 
+// Also of the same number of elements in another shape.
+TEST(OnednnCopiesTest, ReturnTheShapeOfEachRun) {
+  Workspace ws;
+  const std::string device = " device_option { device_type: 5 }";
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1, 3, 1, 2}, {1, 3, 2, 1}}) {
+    Feed<float>(&ws, "X", dims, {1, 2, 3, 4, 5, 6});
+    RunOp(&ws, "type: 'CopyFromCPUInput' input: 'X' output: 'Y' arg { name: 'layout' s: 'nhwc' }" +
+                   device);
+    RunOp(&ws, "type: 'EnsureCPUOutput' input: 'Y' output: 'y'" + device);
+    ExpectTensor<float>(ws, "y", dims, {1, 2, 3, 4, 5, 6});
+  }
+}
+
 // Bytes come back as the numbers that they stand for.
 TEST(OnednnCopiesTest, ReturnTheNumbersOfBytes) {
   for (const OnednnFormat format : {OnednnFormat::kNhwc, OnednnFormat::kBlocked16}) {
