@@ -117,8 +117,8 @@ class GetGatherGradient final : public GradientMakerBase {
                     "argument dense_gradient is 0, want 1 for an axis other than 0");
       return {MakeBatchGatherGradient(I(0), I(1), GO(0), GI(0))};
     }
-    // SparseToDense accepts neither negative indices nor axes of indices.
-    if (dense && args.Read(kWrapIndices)) {
+    // SparseToDense, as in Caffe2, accepts neither negative indices nor axes of indices.
+    if (dense && args.HasArgument(kWrapIndices) && args.Read(kWrapIndices)) {
       OperatorDef op = MakeBatchGatherGradient(I(0), I(1), GO(0), GI(0));
       if (!args.HasArgument(kGatherAxis)) *op.add_arg() = MakeArgument(kGatherAxis.name, 0);
       return {op};
