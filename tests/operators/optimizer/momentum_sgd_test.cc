@@ -89,6 +89,18 @@ TEST(FP16MomentumSGDUpdateTest, RoundsToHalf) {
   EXPECT_EQ(bits(Fetch<float16>(ws, "P")), bits({4.5f, 1280.25f}));
 }
 
+// No half is near 2^-30, but 2^14 times that is one.
+TEST(FP16MomentumSGDUpdateTest, HasARateOfFullPrecision) {
+  Workspace ws;
+  Feed<float16>(&ws, "G", {1}, {16384.0f});
+  Feed<float16>(&ws, "M", {1}, {0.0f});
+  Feed<float>(&ws, "L", {1}, {0x1p-30f});
+  Feed<float16>(&ws, "P", {1}, {0.0f});
+  RunOp(&ws, std::string(R"(type: "FP16MomentumSGDUpdate" )") + kUpdate);
+  EXPECT_EQ(Fetch<float16>(ws, "M")[0].x, float16(0x1p-16f).x);
+  EXPECT_EQ(Fetch<float16>(ws, "P")[0].x, float16(-0x1p-16f).x);
+}
+
 TEST(SparseMomentumSGDUpdateTest, UpdatesARowOnceForEachOfItsIndices) {
   Workspace ws;
   Feed<float>(&ws, "G", {3, 1}, {1, 2, 3});
