@@ -55,7 +55,7 @@ const std::set<std::string>& WithoutMaker() {
       // Caffe2 has no maker either.
       "Assert", "BatchBucketOneHot", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess",
       "CheckCounterDone", "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap",
-      "GatherFused8BitRowwise", "KeySplit", "KeyValueToMap", "MapToKeyValue",
+      "GatherFused8BitRowwise", "Glu", "KeySplit", "KeyValueToMap", "MapToKeyValue",
       "FileStoreHandlerCreate", "IndexGet", "StoreAdd", "StoreGet", "StoreSet", "StoreWait",
       "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset", "IsNaN",
       "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",
