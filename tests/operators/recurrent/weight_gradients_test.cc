@@ -207,7 +207,13 @@ TEST(WeightGradientsTest, TakesOutWhatOtherPartsOfTheStepDoNotAffect) {
 
 // h[t + 1] = w h[t] + b + x[t] with w = 1 and x = 1, 1, 1 from 0: h = 1, 2, 3. The gradients of h
 // are 3, 2, 1. The step net given by the user returns ten times the gradient of x.
-TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLater) {
+struct ScaledGradients {
+  Workspace ws;
+  std::string gradient;  // the operator
+  ScaledGradients();
+};
+
+ScaledGradients::ScaledGradients() {
   const std::string network = R"(output: "all" output: "last" output: "steps"
     arg { name: "recurrent_states" strings: "states" }
     arg { name: "initial_recurrent_state_ids" ints: 1 }
@@ -233,7 +239,6 @@ TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLa
       op { type: "FCGradient" input: "prev" input: "w" input: "x_t_grad" output: "w_grad"
            output: "b_grad" output: "prev_grad" arg { name: "axis" i: 2 } }
       op { type: "Scale" input: "x_t_grad" output: "x_t_grad" arg { name: "scale" f: 10 } } } })";
-  Workspace ws;
   Feed<float>(&ws, "x", {3, 1, 1}, {1, 1, 1});
   Feed<float>(&ws, "init", {1, 1, 1}, {0});
   Feed<float>(&ws, "w", {1, 1}, {1});
@@ -242,25 +247,43 @@ TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLa
   const std::string inputs = R"(input: "x" input: "init" input: "w" input: "b" )";
   RunOp(&ws, R"(type: "RecurrentNetwork" )" + inputs + network + backward);
   ExpectTensor<float>(ws, "all", {3, 1, 1}, {1, 2, 3});
-  const std::string gradient = R"(type: "RecurrentNetworkGradient" input: "all_grad" )" + inputs +
-                               R"(input: "all" input: "last" input: "steps" output: "x_grad"
-                                  output: "dw" output: "db" output: "dinit" )" +
-                               network.substr(network.find("arg")) + backward;
-  RunOp(&ws, gradient);
+  gradient = R"(type: "RecurrentNetworkGradient" input: "all_grad" )" + inputs +
+             R"(input: "all" input: "last" input: "steps" output: "x_grad"
+                output: "dw" output: "db" output: "dinit" )" +
+             network.substr(network.find("arg")) + backward;
+}
+
+TEST(WeightGradientsTest, GivesTheGradientsOfAStepThatChangesTheInputsGradientLater) {
+  ScaledGradients run;
+  Workspace& ws = run.ws;
+  RunOp(&ws, run.gradient);
   ExpectTensor<float>(ws, "x_grad", {3, 1, 1}, {30, 20, 10});
   ExpectTensor<float>(ws, "db", {1}, {6});
   ExpectTensor<float>(ws, "dw", {1, 1}, {3 * 0 + 2 * 1 + 1 * 2});
   ExpectTensor<float>(ws, "dinit", {1, 1, 1}, {3});
+}
 
-  // Without the last operator, the gradient of w is computed after all steps.
+// Without the last operator, the gradient of w is computed after all steps.
+TEST(WeightGradientsTest, NameStepsOfOthersAndWeightsWithoutRows) {
+  ScaledGradients run;
+  Workspace& ws = run.ws;
   const std::string scale =
       R"(op { type: "Scale" input: "x_t_grad" output: "x_t_grad" arg { name: "scale" f: 10 } })";
-  const size_t at = gradient.find(scale);
-  ASSERT_NE(at, std::string::npos);
-  const std::string taken = gradient.substr(0, at) + gradient.substr(at + scale.size());
+  std::string taken = run.gradient;
+  ASSERT_NE(taken.find(scale), std::string::npos);
+  taken.erase(taken.find(scale), scale.size());
   RunOp(&ws, taken);
   ExpectTensor<float>(ws, "x_grad", {3, 1, 1}, {3, 2, 1});
   ExpectTensor<float>(ws, "dw", {1, 1}, {4});
+  // The steps of another workspace, and none.
+  const auto steps = ws.GetBlob("steps")->Get<ScratchWorkspaces>().steps;
+  Workspace other;
+  for (const auto& wrong : {std::make_shared<StepWorkspaces>(&other), decltype(steps)()}) {
+    ws.GetBlob("steps")->GetMutable<ScratchWorkspaces>()->steps = wrong;
+    ExpectThrows([&] { (void)ws.RunOperatorOnce(ParseOp(taken)); },
+                 "input 7 (steps) is not from a RecurrentNetwork of this workspace");
+  }
+  ws.GetBlob("steps")->GetMutable<ScratchWorkspaces>()->steps = steps;
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{0, 1}, {0}}) {
     Feed<float>(&ws, "w", dims, {});
     ExpectThrows([&] { RunOp(&ws, taken); },
