@@ -105,10 +105,7 @@ OpSchema& OpSchema::EnforceOneToOneInplace() {
 OpSchema::TensorInference OpSchema::NeedsAllInputShapes(TensorInference function) {
   return [function = std::move(function)](const OperatorDef& def,
                                           const std::vector<TensorShape>& inputs) {
-    const bool all_known = std::none_of(inputs.begin(), inputs.end(), [](const TensorShape& shape) {
-      return shape.unknown_shape();
-    });
-    if (all_known) return function(def, inputs);
+    if (std::ranges::none_of(inputs, &TensorShape::unknown_shape)) return function(def, inputs);
     return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
   };
 }
@@ -382,13 +379,11 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
 std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
                                                const std::vector<TensorShape>& inputs) const {
   EnforceCounts(def);
-  if (!tensor_inference_)
-    return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
   const auto count = static_cast<size_t>(def.input_size());
-  if (inputs.size() >= count) return tensor_inference_(def, inputs);
   std::vector<TensorShape> all = inputs;
-  all.resize(count, UnknownShape());
-  return tensor_inference_(def, all);
+  if (all.size() < count) all.resize(count, UnknownShape());
+  if (tensor_inference_) return tensor_inference_(def, all);
+  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
 }
 
 OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,

@@ -218,7 +218,8 @@ TEST(FailingDiskTest, AFileThatFailedIsNotCommitted) {
   EXPECT_EQ(ReadWholeFile(path), "old");
 }
 
-// Print empties the file of an earlier net, unless the lock shows that another operator has it open.
+// Print empties the file of an earlier net, unless the lock shows that another operator has it
+// open.
 TEST(FailingDiskTest, PrintEmptiesItsFileWhereFilesHaveNoLocks) {
   const std::string line = "Tensor x of type float. Dims: (1,): 2\n";
   for (const auto& [error, want] :

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMostInputs = 10, kMostOutputs = 6;
 
-// The number of shapes, or -1 if an input or an argument is rejected. `given`: the inputs whose shape
-// is given.
+// The number of shapes, or -1 if an input or an argument is rejected. `given`: the inputs whose
+// shape is given.
 int ShapesOf(const OpSchema& schema, const OperatorDef& def, const TensorShape& input, int given) {
   const std::vector<TensorShape> inputs(static_cast<size_t>(given), input);
   try {

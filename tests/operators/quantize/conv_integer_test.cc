@@ -68,8 +68,8 @@ const OnnxCase kCases[] = {
      R"(arg { name: "auto_pad" s: "SAME_UPPER" } arg { name: "dilations" ints: 2 })",
      {U8({1, 1, 5}, {1, 2, 3, 4, 5}), U8({1, 1, 2}, {1, 10})},
      {I32({1, 1, 5}, {20, 31, 42, 53, 4})}},
-    // By hand: windows of two slices, padded by one before and behind, of two images with one channel
-    // and of one image with two.
+    // By hand: windows of two slices, padded by one before and behind, of two images with one
+    // channel and of one image with two.
     {"ConvInteger",
      R"(arg { name: "pads" ints: 1 ints: 0 ints: 0 ints: 1 ints: 0 ints: 0 })",
      {U8({2, 1, 2, 1, 1}, {3, 5, 7, 9}), U8({1, 1, 2, 1, 1}, {1, 10})},
