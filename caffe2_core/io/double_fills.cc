@@ -77,7 +77,11 @@ std::vector<OperatorDef> ExactFills(const OperatorDef& fill, int arg, const Tens
                                     const std::string& unused, bool on_cpu) {
   std::vector<OperatorDef> ops;
   const std::vector<Tensor> parts = PartsOf(doubles);
-  if (parts.empty() && !on_cpu) return {};
+  CAFFE_ENFORCE(
+      !parts.empty() || on_cpu, "blob \"", fill.output(0),
+      "\" has doubles that no floats add up to, which no operator fills on a device; want "
+      "operator ",
+      fill.type(), " on the CPU");
   if (parts.empty()) {
     OperatorDef bits = WithOutput(fill, unused + "bits");
     bits.set_type(GivenFillOf(TypeMeta::Make<int64_t>()));

@@ -23,7 +23,7 @@ namespace caffe2rt {
 bool AreFloats(const Tensor& doubles);
 // The operators that fill what `fill` would fill if its argument `arg` listed the doubles exactly.
 // The last one has its output. `unused` begins the names of further blobs; no blob's name begins
-// with it. Returns nothing if that takes a BitCast and `on_cpu` is false.
+// with it. THROWS if that takes a BitCast and `on_cpu` is false.
 std::vector<OperatorDef> ExactFills(const OperatorDef& fill, int arg, const Tensor& doubles,
                                     const std::string& unused, bool on_cpu);
 

@@ -291,16 +291,12 @@ void RestoreWeights(NetWithWeights* net) try {
   std::string unused;
   for (OperatorWeights& weights : net->weights) {
     OperatorDef* const op = net->net.mutable_op(weights.op);
-    std::vector<OperatorDef> fills;
     if (weights.values.IsType<double>() && op->output_size() == 1 && !AreFloats(weights.values)) {
       if (unused.empty()) unused = UnusedBeginning(net->net);
-      fills = ExactFills(*op, weights.arg, weights.values, MakeString(unused, exact.size(), "/"),
-                         IsOnCpu(*op, net->net));
-    }
-    if (fills.empty()) {
-      RestoreValues(weights, op);
+      exact[weights.op] = ExactFills(*op, weights.arg, weights.values,
+                                     MakeString(unused, exact.size(), "/"), IsOnCpu(*op, net->net));
     } else {
-      exact[weights.op] = std::move(fills);
+      RestoreValues(weights, op);
     }
     weights.values = Tensor();
   }

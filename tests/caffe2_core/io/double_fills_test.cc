@@ -71,15 +71,16 @@ TEST(DoubleFillsTest, KeepEachBit) {
 }
 
 // BitCast runs on the CPU only.
-TEST(DoubleFillsTest, RoundOnADeviceWhatNoFloatsSumTo) {
+TEST(DoubleFillsTest, AreNotRoundedOnADevice) {
   for (const bool of_net : {false, true}) {
     NetWithWeights net = FillOf<double>({0.1, 1e-40});
     DeviceOption* const device =
         of_net ? net.net.mutable_device_option() : net.net.mutable_op(0)->mutable_device_option();
     device->set_device_type(PROTO_CUDA);
-    RestoreWeights(&net);
-    ASSERT_EQ(net.net.op_size(), 1);
-    EXPECT_THAT(net.net.op(0).arg(1).floats(), ElementsAre(0.1f, 1e-40f));
+    ExpectThrows(
+        [&] { RestoreWeights(&net); },
+        "blob \"w\" has doubles that no floats add up to, which no operator fills on a device; "
+        "want operator GivenTensorDoubleFill on the CPU");
   }
 }
 
