@@ -379,11 +379,11 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
 std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
                                                const std::vector<TensorShape>& inputs) const {
   EnforceCounts(def);
-  const auto count = static_cast<size_t>(def.input_size());
+  if (!tensor_inference_) return {static_cast<size_t>(def.output_size()), UnknownShape()};
+  if (std::ssize(inputs) >= def.input_size()) return tensor_inference_(def, inputs);
   std::vector<TensorShape> all = inputs;
-  if (all.size() < count) all.resize(count, UnknownShape());
-  if (tensor_inference_) return tensor_inference_(def, all);
-  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+  all.resize(static_cast<size_t>(def.input_size()), UnknownShape());
+  return tensor_inference_(def, all);
 }
 
 OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,

@@ -233,9 +233,8 @@ class OpSchema {
   // The number of outputs for this number of inputs, or kCannotComputeNumOutputs.
   int CalculateOutput(int num_inputs) const;
   // One shape per output, with unknown_shape set if it cannot be inferred. Inputs behind the end of
-  // `inputs` have an unknown shape. THROWS if the schema
-  // does not allow the numbers of inputs and outputs, and the error of the operator's own checks if
-  // they reject the input shapes.
+  // `inputs` have an unknown shape. THROWS if the schema does not allow the numbers of inputs and
+  // outputs, and the error of the operator's own checks if they reject the input shapes.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,
                                        const std::vector<TensorShape>& inputs) const;
   bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }
