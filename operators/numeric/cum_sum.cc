@@ -109,7 +109,7 @@ void RegisterCumSum() {
   RegisterCum<false>("CumSum", "Computes running sums along an axis, as ONNX does.");
   RegisterGradient<GetCumSumGradient>("CumSum", __FILE__);
   RegisterCum<true>("CumProd", "Computes running products along an axis, as ONNX does.");
-  // Nets that are trained multiply otherwise.
+  // Not implemented. Caffe2 has no such operator.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("CumProd", __FILE__);
 }
 
