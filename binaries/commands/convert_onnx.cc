@@ -30,7 +30,8 @@ void ConvertToOnnx(const CommandLine& line, const std::string& path) {
                            .caffe = CaffeImportOptionsOf(line),
                            .onnx = OnnxImportOptionsOf(line),
                            .predictor_db = is_predictor ? path : "",
-                           .device = DeviceOption()});
+                           .device = DeviceOption(),
+                           .verify_packed = true});
   for (const std::string& warning : model.warnings) Warn(warning);
   PrintNotes(model.notes);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, ".", &model);

@@ -44,7 +44,7 @@ bool ConvertsStoredModel(const CommandLine& line, const std::string& path, FileK
 }
 
 void ConvertStoredModel(const CommandLine& line, const std::string& path, FileKind kind) {
-  ModelFileOptions options = {.device = DeviceOption()};
+  ModelFileOptions options = {.device = DeviceOption(), .verify_packed = true};
   (kind == FileKind::kPackedModel ? options.predict_net : options.predictor_db) = path;
   Model model = LoadModel(options);
   for (const std::string& warning : model.warnings) Warn(warning);

@@ -52,7 +52,8 @@ ModelFileOptions FileOptionsOf(const CommandLine& line) {
                            .db_type_remedy = "--db-type specifies it",
                            .root = line.Text("root"),
                            .device = DeviceOf(line.Text("device")),
-                           .device_fallback = true};
+                           .device_fallback = true,
+                           .verify_packed = line.Has("verify-packed")};
   if (IsOnnxModelFile(predict_net)) options.onnx = OnnxImportOptionsOf(line);
   if (line.Has("cuda-sync")) options.net_arguments.push_back(MakeArgument("cuda_sync", 1));
   if (line.Has("cuda-graph")) options.net_arguments.push_back(MakeArgument("cuda_graph", 1));

@@ -46,6 +46,9 @@ const std::vector<Option>& ModelOptions() {
   static const std::vector<Option> options = {
       {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
       {"predict-net", "FILE", "", "net to run, or a packed model (caffe2 pack)"},
+      {"verify-packed", "", "",
+       "compare the checksums of a packed model, whose damage is not noticed otherwise", false,
+       true},
       ImportOptions()[0],
       {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
       {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)", false, true,

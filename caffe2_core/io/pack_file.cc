@@ -103,16 +103,18 @@ PackFile::PackFile(const std::string& path) : path_(path) {
 PackFile::~PackFile() { munmap(const_cast<char*>(base_), size_); }
 
 void PackFile::Verify() const {
-  const auto check = [&](const PackedBlock& block, const PackedTensor& tensor, const char* what) {
+  ForEachTensor(index_, [&](const PackedTensor& tensor) { Verify(tensor); });
+}
+
+void PackFile::Verify(const PackedTensor& tensor) const {
+  const auto check = [&](const PackedBlock& block, const char* what) {
     CAFFE_ENFORCE(ContentSum(data(block), block.size()) == block.checksum(), "packed model \"",
                   path_, "\" is damaged: the checksum of ", what, " of \"",
                   Shortened(tensor.name()), "\" differs");
   };
-  ForEachTensor(index_, [&](const PackedTensor& tensor) {
-    check(tensor.block(), tensor, "the elements");
-    if (tensor.has_row_scales()) check(tensor.row_scales(), tensor, "the scales of rows");
-    for (const PackedForm& form : tensor.form()) check(form.block(), tensor, "a prepared form");
-  });
+  check(tensor.block(), "the elements");
+  if (tensor.has_row_scales()) check(tensor.row_scales(), "the scales of rows");
+  for (const PackedForm& form : tensor.form()) check(form.block(), "a prepared form");
 }
 
 PackWriter::PackWriter(const std::string& path)

@@ -30,8 +30,9 @@
 // ignore, without a new version.
 //
 // Opening a file checks the header and the index: every offset, size, alignment, shape, type and
-// name. The checksums of blocks are not checked, because that reads all bytes; Verify does it. The
-// contents of weights are untrusted input like any other.
+// name. The checksums of blocks are not checked, because that reads all bytes; Verify does it, and
+// PackedModel does it for tensors that it copies. The contents of weights are untrusted input like
+// any other.
 //
 // The file must not be changed or truncated while it is mapped; the process would get SIGBUS, as
 // with a shared library. Writers in this library never do that: a file is replaced by a new one
@@ -77,6 +78,8 @@ class PackFile {
   const void* data(const PackedBlock& block) const { return base_ + block.offset(); }
   // Compares the checksums of all blocks. THROWS if one differs; the error names the tensor.
   void Verify() const;
+  // The same for the blocks of a tensor of the index.
+  void Verify(const PackedTensor& tensor) const;
 
  private:
   explicit PackFile(const std::string& path);

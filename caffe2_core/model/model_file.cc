@@ -75,6 +75,7 @@ void LoadPacked(const ModelFileOptions& options, Model* model) {
                 DeviceTypeName(options.device->device_type()),
                 "; load the nets that it was packed from");
   model->packed = PackedModel::Open(options.predict_net);
+  if (options.verify_packed) model->packed->Verify();
   if (std::string note = model->packed->Note(); !note.empty()) {
     model->warnings.push_back(std::move(note));
   }

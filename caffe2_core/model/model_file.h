@@ -79,6 +79,10 @@ struct ModelFileOptions {
   // and a device without an implementation of an operator. If false, creating such a net fails,
   // because a silent change of device would be a surprise.
   bool device_fallback = false;
+  // Whether to compare the checksums of a packed model, which reads its file once, at nearly the
+  // speed of memory. If false, damage of weights that stay in the mapped file is not noticed. No
+  // effect on other models, which have no checksums.
+  bool verify_packed = false;
   // Set on every net. They replace arguments of the same name.
   std::vector<Argument> net_arguments = {};
   // The seed of the nets' random numbers (Workspace::SetRandomSeed). Seeds in device options of the

@@ -86,6 +86,7 @@ Tensor PackedModel::MappedTensor(const PackedTensor& packed) const {
   Tensor tensor(CPU);
   tensor.Resize(std::vector<int64_t>(packed.dims().begin(), packed.dims().end()));
   if (packed.has_stored_type()) {
+    file_->Verify(packed);
     float* const y = tensor.mutable_data<float>();
     const void* const elements = file_->data(packed.block());
     if (packed.has_row_scales()) {
@@ -120,7 +121,10 @@ void PackedModel::CreateBlobs(Workspace* ws) const try {
     Tensor tensor = MappedTensor(packed);
     // What the net changes gets writable memory. Other blobs of the net may share it, so it must
     // not be copied when it is written first.
-    if (IsChanged(blobs, packed.name())) tensor = tensor.Clone();
+    if (IsChanged(blobs, packed.name())) {
+      file_->Verify(packed);
+      tensor = tensor.Clone();
+    }
     if (packed.has_scale()) {
       blob->Reset(new Int8TensorCPU{
           .scale = packed.scale(), .zero_point = packed.zero_point(), .t = std::move(tensor)});

@@ -59,10 +59,12 @@ class PackedModel {
   // "" or a line that explains why the prepared forms are not used.
   std::string Note() const;
   // Creates the blobs in `ws`, or replaces those of the same names. Tensors are read-only: an
-  // operator that writes one copies it first. THROWS if a blob cannot be read.
+  // operator that writes one copies it first. THROWS if a blob cannot be read, or if the checksum
+  // of a tensor that is copied differs; those that stay in the file are not read.
   void CreateBlobs(Workspace* ws) const;
   // A read-only tensor in the file, with the forms that were prepared for this machine; of weights
-  // that are stored with fewer bits, a new tensor of floats.
+  // that are stored with fewer bits, a new tensor of floats. THROWS if the checksum of such weights
+  // differs.
   Tensor MappedTensor(const PackedTensor& packed) const;
   // Compares the checksums of all blocks. THROWS if one differs.
   void Verify() const { file_->Verify(); }

@@ -121,14 +121,26 @@ TEST_F(PackProgramTest, NetsOfPackedModelsAreWrittenWithTheirWeights) {
               HasSubstr("caffe2 convert FILE --output FOLDER"));
 }
 
-TEST_F(PackProgramTest, CheckReportsDamagedWeights) {
+TEST_F(PackProgramTest, CommandsThatReadAllReportDamagedWeights) {
   ASSERT_EQ(Pack().code, 0);
   std::string bytes = ReadWholeFile(path_);
   bytes[200] = static_cast<char>(bytes[200] ^ 1);
   dir_.Write("stripes.c2pack", bytes);
-  const ProgramResult result = RunCaffe2({"check", path_});
-  EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("is damaged: the checksum of the elements of"));
+  const std::vector<std::string> run = {"run", path_, "--input", "data=1,3,64,64"};
+  std::vector<std::string> verified = run;
+  verified.push_back("--verify-packed");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"check", path_},
+        verified,
+        {"convert", path_, "--output", dir_.path("nets")},
+        {"convert", path_, "--output", dir_.path("net.onnx"), "--input-shape", "data=1,3,64,64"}}) {
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1) << args[0];
+    EXPECT_THAT(result.err, HasSubstr("is damaged: the checksum of the elements of")) << args[0];
+  }
+  EXPECT_EQ(RunCaffe2(run).code, 0);  // maps the weights without reading all of them first
+  ASSERT_EQ(Pack().code, 0);
+  EXPECT_EQ(RunCaffe2(verified).code, 0);
 }
 
 TEST_F(PackProgramTest, StoresWeightsWithFewerBits) {

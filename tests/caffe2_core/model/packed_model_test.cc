@@ -108,6 +108,29 @@ TEST_F(PackedModelTest, WeightsThatTheNetChangesAreCopies) {
   ExpectTensor<float>(ws, "y", {2}, {101, 402});
 }
 
+// Weights that stay in the file are only verified if that is asked for.
+TEST_F(PackedModelTest, VerifiesTensorsThatAreCopied) {
+  const auto damage_first_block = [&] {
+    std::string bytes = ReadWholeFile(path_);
+    bytes[128] = static_cast<char>(bytes[128] ^ 1);
+    dir_.Write("model.c2pack", bytes);
+  };
+  const std::string damaged = "is damaged: the checksum of the elements of \"w\" differs";
+  const auto create_blobs = [&] {
+    Workspace ws;
+    LoadModel({.predict_net = path_}).packed->CreateBlobs(&ws);
+  };
+  Pack(kInit, R"(external_input: "w" op { type: "Sqr" input: "w" output: "w" })");
+  damage_first_block();
+  ExpectThrows(create_blobs, damaged);
+  Pack(kInit, R"(external_input: "w" op { type: "Sqr" input: "w" output: "y" })");
+  damage_first_block();
+  create_blobs();
+  ExpectThrows([&] { LoadModel({.predict_net = path_, .verify_packed = true}); }, damaged);
+  Pack(kInit, R"(external_input: "w" op { type: "Sqr" input: "w" output: "y" })");
+  LoadModel({.predict_net = path_, .verify_packed = true});
+}
+
 TEST_F(PackedModelTest, RejectsChangedWeightsInOneMemory) {
   const std::string init = std::string(kInit) + R"(op { type: "Alias" input: "w" output: "v" })";
   ExpectThrows(
