@@ -85,10 +85,18 @@ std::string BatchFirst(OnnxNode* n, size_t i, const char* flag) {
 }
 
 void TranslateFusedMatMul(OnnxNode* n) {
-  const std::string y = n->TypedValue(
-      "BatchMatMul", {BatchFirst(n, 0, "transBatchA"), BatchFirst(n, 1, "transBatchB")},
-      {MakeArgument("trans_a", n->Int("transA", 0)), MakeArgument("trans_b", n->Int("transB", 0)),
-       MakeArgument("broadcast", 1), MakeArgument("broadcast_gradient", 1)});
+  const std::string a = BatchFirst(n, 0, "transBatchA"), b = BatchFirst(n, 1, "transBatchB");
+  const auto is_vector = [n](const std::string& x) { return n->KnowsRank(x) && n->Rank(x) == 1; };
+  const auto may_be_vector = [&](const std::string& x) { return !n->KnowsRank(x) || is_vector(x); };
+  // A vector is not transposed.
+  const bool trans_a = n->Int("transA", 0) != 0 && !is_vector(a);
+  const bool trans_b = n->Int("transB", 0) != 0 && !is_vector(b);
+  std::vector<Argument> arguments = {
+      MakeArgument("trans_a", trans_a ? 1 : 0), MakeArgument("trans_b", trans_b ? 1 : 0),
+      MakeArgument("broadcast", 1), MakeArgument("broadcast_gradient", 1)};
+  if (may_be_vector(a) && may_be_vector(b)) arguments.push_back(MakeArgument("scalar", 1));
+  const std::string y = trans_a || trans_b ? n->TypedValue("BatchMatMul", {a, b}, arguments)
+                                           : n->Call("MatMul", {a, b});
   const float alpha = n->Float("alpha", 1);
   n->Forward(0, alpha == 1 ? y : n->Call("Mul", {y, Number(n, alpha, y)}));
 }

@@ -175,7 +175,14 @@ std::vector<RowCase> Products() {
            Int("transA", 1) + Float("alpha", 0.5f) + "}",
        {a},
        {2, 2},
-       {5, 7, 7, 10}}};
+       {5, 7, 7, 10}},
+      {"FusedMatMulOfVectors",  // which are not transposed
+       13,
+       "node { op_type: 'FusedMatMul' domain: 'com.microsoft' input: 'v' input: 'v' output: 'y' " +
+           Int("transB", 1) + Float("alpha", 0.5f) + "}",
+       {v},
+       {},
+       {1}}};
 }
 
 std::vector<RowCase> Windows() {

@@ -305,22 +305,28 @@ TEST(RuntimeRowsTest, ProductsOfUnknownRank) {
   const auto unknown = [](const char* field, const char* name) {
     return std::string(field) + " { name: '" + name + "' type { tensor_type { elem_type: 1 } } }";
   };
-  const std::string bytes =
-      OnnxBytes("node { op_type: 'MatMul' input: 'a' input: 'b' output: 'y' }" +
-                unknown("input", "a") + unknown("input", "b") + unknown("output", "y"));
-  const auto run = [&](const Tensor& a, const Tensor& b) {
-    NamedTensors inputs;
-    inputs.emplace_back("a", a);
-    inputs.emplace_back("b", b);
-    return RunOnnxBytes(bytes, inputs, "y");
-  };
-  Tensor y = run(FloatTensor({2}, {1, 2}), FloatTensor({2}, {3, 4}));
-  EXPECT_EQ(y.dims(), std::vector<int64_t>());
-  EXPECT_EQ(FloatsOf(y), std::vector<float>{11});
-  y = run(FloatTensor({2}, {1, 2}), FloatTensor({2, 1}, {3, 4}));
-  EXPECT_EQ(y.dims(), std::vector<int64_t>{1});
-  y = run(FloatTensor({1, 2}, {1, 2}), FloatTensor({2}, {3, 4}));
-  EXPECT_EQ(y.dims(), std::vector<int64_t>{1});
+  const std::string b_as_row = Int("transB", 1);
+  for (const auto& [node, b_dims] :
+       {std::pair(Node("MatMul", {"a", "b"}, "", {"y"}, ""), std::vector<int64_t>{2, 1}),
+        {Node("FusedMatMul", {"a", "b"}), {2, 1}},
+        {Node("FusedMatMul", {"a", "b"}, b_as_row), {1, 2}}}) {
+    SCOPED_TRACE(node);
+    const std::string bytes =
+        OnnxBytes(node + unknown("input", "a") + unknown("input", "b") + unknown("output", "y"));
+    const auto run = [&](const Tensor& a, const Tensor& b) {
+      NamedTensors inputs;
+      inputs.emplace_back("a", a);
+      inputs.emplace_back("b", b);
+      return RunOnnxBytes(bytes, inputs, "y");
+    };
+    Tensor y = run(FloatTensor({2}, {1, 2}), FloatTensor({2}, {3, 4}));
+    EXPECT_EQ(y.dims(), std::vector<int64_t>());
+    EXPECT_EQ(FloatsOf(y), std::vector<float>{11});
+    y = run(FloatTensor({2}, {1, 2}), FloatTensor(b_dims, {3, 4}));
+    EXPECT_EQ(y.dims(), std::vector<int64_t>{1});
+    y = run(FloatTensor({1, 2}, {1, 2}), FloatTensor({2}, {3, 4}));
+    EXPECT_EQ(y.dims(), std::vector<int64_t>{1});
+  }
 }
 
 TEST(RuntimeRowsTest, ExperimentalOperators) {
