@@ -98,6 +98,11 @@ class GradientCheck {
     double size = 0;  // the sum of the absolute values, which bounds the rounding
   };
 
+  // Difference quotients at an element: of both neighbours, and of one and the element itself.
+  struct Slopes {
+    double both = 0, below = 0, above = 0;
+  };
+
   const Tensor& TensorIn(const std::string& name) const {
     const std::shared_ptr<Blob> blob = ws_.FindBlob(name);
     CAFFE_ENFORCE(blob != nullptr && blob->IsType<Tensor>() && HasRealElements(blob->Get<Tensor>()),
@@ -142,6 +147,7 @@ class GradientCheck {
     CAFFE_ENFORCE(first.value == second.value, "two runs of net \"", forward_.name(),
                   "\" give the losses ", first.value, " and ", second.value,
                   ", want the same: random operators cannot be checked");
+    base_loss_ = first.value;
     for (const std::string& name : losses_) {
       const Tensor& loss = TensorIn(name);
       Tensor weights(loss.dims(), CPU);
@@ -212,8 +218,8 @@ class GradientCheck {
     return std::max(options_.step, std::abs(RealElement(x, i)) * 0x1p-19);
   }
 
-  // The difference quotient at element i. Adds a bound for the effect of rounding.
-  double Quotient(const std::string& blob, int64_t i, double step, double* rounding) {
+  // The difference quotients at element i. Adds a bound for the effect of rounding on `both`.
+  Slopes SlopesAt(const std::string& blob, int64_t i, double step, double* rounding) {
     const Tensor& x = saved_.at(blob);
     const double at = RealElement(x, i);
     const auto loss_at = [&](double value, double* stored) {
@@ -226,7 +232,22 @@ class GradientCheck {
     constexpr double kRoundings = 16;  // of the operators between the input and the loss
     *rounding += kRoundings * static_cast<double>(std::numeric_limits<float>::epsilon()) *
                  std::max(below.size, above.size) / (high - low);
-    return (above.value - below.value) / (high - low);
+    return {.both = (above.value - below.value) / (high - low),
+            .below = (base_loss_ - below.value) / (at - low),
+            .above = (above.value - base_loss_) / (high - at)};
+  }
+
+  // Whether a kink explains that `got` differs from the quotient by `difference`: it is the slope at
+  // one side or between them, and the quotients do not converge as those of a smooth function. Its
+  // quotients of both sides differ little, and those of one side by half as much at half the step.
+  // Of two slopes that meet at any place within `wide`, the difference is less than the sum of these
+  // two deviations.
+  static bool IsKink(const Slopes& wide, const Slopes& narrow, double got, double difference,
+                     double tolerance) {
+    const auto [low, high] = std::minmax({wide.below, wide.above, narrow.below, narrow.above});
+    if (!(got >= low - tolerance && got <= high + tolerance)) return false;
+    const double of_sides = 2 * (narrow.above - narrow.below) - (wide.above - wide.below);
+    return difference <= std::abs(narrow.both - wide.both) + std::abs(of_sides);
   }
 
   CheckedGradient Compare(const std::string& blob, const GradientWrapper& gradient) {
@@ -244,19 +265,22 @@ class GradientCheck {
       const int64_t i = k * size / count;
       double rounding = 0;
       const double step = StepAt(saved_.at(blob), i);
-      const double wide = Quotient(blob, i, step, &rounding);
-      const double narrow = Quotient(blob, i, step / 2, &rounding);
+      const Slopes wide = SlopesAt(blob, i, step, &rounding);
+      const Slopes narrow = SlopesAt(blob, i, step / 2, &rounding);
       // Richardson's extrapolation removes the error of second order.
-      const double quotient = narrow + (narrow - wide) / 3;
+      const double change = narrow.both - wide.both, quotient = narrow.both + change / 3;
       const double scale = std::max(largest, std::abs(quotient));
+      const double got = computed[static_cast<size_t>(i)];
+      const double difference = std::isfinite(got) ? std::abs(got - quotient) : HUGE_VAL;
+      const double tolerance = options_.tolerance * scale + rounding;
+      const bool is_wrong = !(difference <= tolerance);
       ++checked.elements;
-      if (std::abs(narrow - wide) > 0.05 * scale + rounding) {
+      if (std::abs(change) > 0.05 * scale + rounding ||
+          (is_wrong && IsKink(wide, narrow, got, difference, tolerance))) {
         ++checked.not_smooth;
         continue;
       }
-      const double got = computed[static_cast<size_t>(i)];
-      const double difference = std::isfinite(got) ? std::abs(got - quotient) : HUGE_VAL;
-      if (!(difference <= options_.tolerance * scale + rounding)) ++checked.wrong;
+      if (is_wrong) ++checked.wrong;
       if (difference <= worst) continue;
       worst = difference;
       checked.worst = {.index = i, .computed = got, .quotient = quotient};
@@ -270,6 +294,7 @@ class GradientCheck {
   Workspace& ws_;
   std::map<std::string, Tensor> saved_;  // the inputs
   NetBase* net_ = nullptr;
+  double base_loss_ = 0;          // with the inputs as they are
 };
 
 }  // namespace

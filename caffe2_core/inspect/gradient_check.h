@@ -46,7 +46,9 @@ struct CheckedGradient {
   std::string gradient;  // its name; of a sparse gradient that of the values
   int64_t elements = 0;  // checked
   int64_t wrong = 0;
-  int64_t not_smooth = 0;      // not compared, because the function is not smooth there
+  // Not compared, because the function has a kink at or near the element, as Relu at 0 and MaxPool
+  // where two elements are nearly equal.
+  int64_t not_smooth = 0;
   GradientElement worst = {};  // the largest difference
 };
 
