@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
@@ -118,7 +119,7 @@ class GradientCheck {
   }
 
   void CompileForward() {
-    net_ = ws_.CreateNet(forward_, true);
+    net_ = CreateNet(forward_, &ws_);
     CAFFE_ENFORCE(net_ != nullptr, "net \"", forward_.name(), "\" has type \"", forward_.type(),
                   "\", which is not known");
   }
@@ -167,7 +168,7 @@ class GradientCheck {
     for (const std::string& loss : losses_) start.push_back({loss, {WeightsName(loss), "", ""}});
     GradientMap gradients = AddGradientOperators(&net, start, {.wrt = options_.wrt});
     RestoreInputs();
-    NetBase* const backward = ws_.CreateNet(net, true);
+    const std::unique_ptr<NetBase> backward = CreateNet(net, &ws_);
     CAFFE_ENFORCE(backward != nullptr && backward->Run(), "net \"", net.name(), "\" failed");
     return gradients;
   }
@@ -293,7 +294,7 @@ class GradientCheck {
   const GradientCheckOptions options_;
   Workspace& ws_;
   std::map<std::string, Tensor> saved_;  // the inputs
-  NetBase* net_ = nullptr;
+  std::unique_ptr<NetBase> net_;  // not one of the workspace, which may have one of that name
   double base_loss_ = 0;          // with the inputs as they are
 };
 

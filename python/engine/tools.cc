@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "caffe2_core/inspect/net_profile.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/model/preparation.h"
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "python/engine/runs.h"
 #include "python/engine/text.h"
@@ -175,15 +177,14 @@ nb::tuple Optimize(Workspace& ws, nb::handle net, const std::set<std::string>& i
 nb::dict Bench(Workspace& ws, nb::handle net, int64_t runs) {
   NetDef def = NetOf(net);
   const NetProfile profile = RunWithoutLock([&] {
-    NetBase* const created = ws.CreateNet(def, true);
+    // The workspace keeps a net that it has of the same name.
+    const std::unique_ptr<NetBase> created = CreateNet(def, &ws);
     CAFFE_ENFORCE(created != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                   "\", which is not known");
     ProfileOptions options;
     options.timed_runs = runs;
-    NetProfile made = ProfileNet(
-        created, [&] { return created->Run(); }, options);
-    ws.DeleteNet(created->Name());
-    return made;
+    return ProfileNet(
+        created.get(), [&] { return created->Run(); }, options);
   });
   nb::dict result;
   result["net"] = profile.net;

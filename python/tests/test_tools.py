@@ -50,6 +50,16 @@ def test_gradients_optimize_and_bench():
     assert [op["type"] for op in times["operators"]] == ["FC", "Relu"]
 
 
+def test_bench_keeps_a_net_of_the_same_name():
+    ws = caffe2rt.Workspace()
+    ws["x"] = np.float32([1])
+    kept = ws.net("name: 'n' op { type: 'Negative' input: 'x' output: 'y' }")
+    caffe2rt.bench(ws, "name: 'n' op { type: 'Copy' input: 'x' output: 'z' }", runs=1)
+    assert ws.nets == ["n"]
+    kept.run()
+    np.testing.assert_array_equal(ws["y"], [-1])
+
+
 def test_reads_files(tmp_path, line):
     assert caffe2rt.check(line[1], init_nets=[line[0]], input_shapes={"x": (1, 2)}) == []
     text = tmp_path / "net.pbtxt"

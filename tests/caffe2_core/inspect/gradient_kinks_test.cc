@@ -9,6 +9,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/inspect/gradient_check.h"
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -78,6 +79,24 @@ TEST(GradientKinksTest, AreNotWrong) {
     EXPECT_EQ(checked[0].elements, static_cast<int64_t>(row.x.size()));
     EXPECT_EQ(checked[0].not_smooth, row.kinks);
     EXPECT_EQ(checked[0].wrong, row.wrong);
+  }
+}
+
+// The nets that are run for a check have the name of the net and "_forward" or "_backward" behind it.
+TEST(GradientCheckNetsTest, KeepsNetsOfTheWorkspace) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {1});
+  const std::vector<std::string> names = {"n", "n_fills", "n_forward", "n_forward_backward"};
+  for (const std::string& name : names) {
+    ws.CreateNet(ParseNet("name: '" + name + "' op { type: 'Negative' input: 'x' output: 'z' }"));
+  }
+  CheckGradients(ParseNet(R"(name: "n" op { type: "ConstantFill" output: "c" }
+                             op { type: "Add" input: "x" input: "c" output: "y" })"),
+                 {"y"}, {}, &ws);
+  EXPECT_EQ(ws.Nets().size(), names.size());
+  for (const std::string& name : names) {
+    ASSERT_NE(ws.GetNet(name), nullptr) << name;
+    EXPECT_EQ(ws.GetNet(name)->GetOperators().at(0)->type(), "Negative") << name;
   }
 }
 
