@@ -82,6 +82,19 @@ void DraftLayerNorm(Draft& draft, const std::string& type) {
   draft.check.outputs_without_gradient = {"mean", "stddev"};
 }
 
+void DraftRmsNorm(Draft& draft, const std::string& type) {
+  const Dims dims = {draft.Int(1, 3), draft.Int(1, 3), draft.Int(2, 4)};
+  const int64_t axis = draft.Int(0, 2);
+  const Dims row(dims.begin() + axis, dims.end());
+  draft.FeedSmooth("X", dims, 0.5, 2);
+  draft.FeedSmooth("gamma", row, 0.5, 2);
+  draft.FeedSmooth("beta", row);
+  draft.SetOperator(type, {"X", "gamma", "beta"}, {"Y", "rrms"})
+      .Argument("axis", axis)
+      .Argument("eps", draft.Real(0, 0.5f));
+  draft.check.outputs_without_gradient = {"rrms"};
+}
+
 void DraftLRN(Draft& draft, const std::string& type) {
   const bool nhwc = draft.Coin();
   draft.FeedSmooth("X", ImageDims(nhwc, draft.Int(1, 2), draft.Int(1, 5)), -2, 2);
@@ -265,6 +278,7 @@ std::vector<Recipe> LossRecipes() {
       {"InstanceNorm", "", DraftInstanceNorm},
       {"GroupNorm", "", DraftGroupNorm},
       {"LayerNorm", "", DraftLayerNorm},
+      {"RMSNorm", "", DraftRmsNorm},
       {"LRN", "", DraftLRN},
       {"Softmax", "", DraftSoftmax},
       {"Normalize", "", DraftNormalize},
