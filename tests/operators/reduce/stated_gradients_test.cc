@@ -179,6 +179,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "ArgMin",
                                  "BitCast",
                                  "EnforceFinite",
+                                 "Histogram",
                                  "Not",
                                  "Perplexity",
                                  "ReplaceNaN",
