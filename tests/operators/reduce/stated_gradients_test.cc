@@ -152,6 +152,7 @@ TEST(StatedGradientsTest, ArePassedOnByNoneOfThese) {
                                  "ONNXRange",
                                  "OneHot",
                                  "Range",
+                                 "Percentile",
                                  "RangeFill",
                                  "SegmentOneHot",
                                  "SparseDropoutWithReplacement",
