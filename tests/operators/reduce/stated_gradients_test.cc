@@ -181,6 +181,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "BitCast",
                                  "EnforceFinite",
                                  "Histogram",
+                                 "Quantile",
                                  "Not",
                                  "Perplexity",
                                  "ReplaceNaN",
