@@ -180,6 +180,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "ArgMin",
                                  "BitCast",
                                  "EnforceFinite",
+                                 "HeatmapMaxKeypoint",
                                  "Histogram",
                                  "Quantile",
                                  "Not",
