@@ -243,6 +243,18 @@ void DraftDotProductWithPadding(Draft& draft, const std::string& type) {
       .Argument("pad_value", draft.Real(-1, 1));
 }
 
+void DraftCosineEmbedding(Draft& draft, const std::string& type) {
+  const Dims dims = draft.Dims(1, 3);
+  // S is an odd multiple of 1/16: it is never the margin, where the loss has an edge.
+  draft.FeedApart("S", dims);
+  std::vector<int32_t> labels;
+  for (int64_t i = 0; i < draft.workspace()->GetBlob("S")->Get<Tensor>().numel(); ++i) {
+    labels.push_back(draft.Coin() ? 1 : -1);
+  }
+  draft.FeedInt32("L", dims, labels);
+  draft.SetOperator(type, {"S", "L"}, {"Y"}).Argument("margin", 0.25f);
+}
+
 void DraftAveragedLoss(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(0, 3));
   draft.SetOperator(type, {"X"}, {"Y"});
@@ -296,6 +308,7 @@ std::vector<Recipe> LossRecipes() {
       {"CosineSimilarity", "", DraftDistance},
       {"DotProductWithPadding", "", DraftDotProductWithPadding},
       {"MarginRankingCriterion", "", DraftMarginRanking},
+      {"CosineEmbeddingCriterion", "", DraftCosineEmbedding},
       {"BatchMoments", "", DraftBatchMoments},
       {"AveragedLoss", "", DraftAveragedLoss},
       {"ElementwiseLinear", "", DraftElementwiseLinear},
