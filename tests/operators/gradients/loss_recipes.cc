@@ -255,6 +255,14 @@ void DraftCosineEmbedding(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"S", "L"}, {"Y"}).Argument("margin", 0.25f);
 }
 
+void DraftBernoulliJsd(Draft& draft, const std::string& type) {
+  const Dims dims = draft.Dims(1, 3);
+  draft.FeedSmooth("X", dims, 0.25, 0.75);
+  draft.FeedSmooth("T", dims, 0, 1);
+  draft.SetOperator(type, {"X", "T"}, {"L"});
+  draft.check.inputs = {"X"};
+}
+
 void DraftAveragedLoss(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(0, 3));
   draft.SetOperator(type, {"X"}, {"Y"});
@@ -309,6 +317,7 @@ std::vector<Recipe> LossRecipes() {
       {"DotProductWithPadding", "", DraftDotProductWithPadding},
       {"MarginRankingCriterion", "", DraftMarginRanking},
       {"CosineEmbeddingCriterion", "", DraftCosineEmbedding},
+      {"BernoulliJSD", "", DraftBernoulliJsd},
       {"BatchMoments", "", DraftBatchMoments},
       {"AveragedLoss", "", DraftAveragedLoss},
       {"ElementwiseLinear", "", DraftElementwiseLinear},
