@@ -182,6 +182,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "EnforceFinite",
                                  "HeatmapMaxKeypoint",
                                  "Histogram",
+                                 "PiecewiseLinearTransform",
                                  "Quantile",
                                  "Not",
                                  "Perplexity",
