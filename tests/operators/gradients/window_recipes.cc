@@ -147,6 +147,14 @@ void DraftResize(Draft& draft, const std::string& type) {
       .Argument("width_scale", draft.Coin() ? 2.0f : 0.5f);
 }
 
+void DraftVideoResize(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", {1, draft.Int(1, 2), draft.Int(2, 3), draft.Int(2, 3), draft.Int(2, 3)});
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("temporal_scale", draft.Coin() ? 2.0f : 0.5f)
+      .Argument("height_scale", draft.Coin() ? 2.0f : 1.5f)
+      .Argument("width_scale", draft.Coin() ? 2.0f : 0.5f);
+}
+
 void DraftUpsampleNearest(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(4, 4, 3));
   draft.SetOperator(type, {"X"}, {"Y"}).Argument("scale", draft.Int(1, 3));
@@ -187,6 +195,7 @@ std::vector<Recipe> WindowRecipes() {
   recipes.push_back({"MaxPoolWithIndex", "", DraftImagePool});
   recipes.push_back({"PadImage", "", DraftPadImage});
   recipes.push_back({"ResizeNearest", "", DraftResize});
+  recipes.push_back({"ResizeNearest3D", "", DraftVideoResize});
   recipes.push_back({"UpsampleBilinear", "", DraftResize});
   recipes.push_back({"UpsampleNearest", "", DraftUpsampleNearest});
   recipes.push_back({"ChannelShuffle", "", DraftChannelShuffle});
