@@ -2,6 +2,7 @@
 //   X, shape (argument, or int32 or int64 input 1)  ->  Y
 // ONNXTile: ONNX's Tile (opset 13): X repeated along all dimensions.
 //   X, repeats (argument, or int32 or int64 input 1)  ->  Y
+// NumpyTile: Caffe2's name for the same with repeats as an input.
 //
 // Caffe2's Tile repeats one dimension.
 
@@ -162,6 +163,19 @@ void RegisterOnnxExpand() {
   RegisterCpuOperator<RepeatingOp<false>>("ONNXTile", __FILE__);
   // Models are trained by other operators.
   RegisterGradient<GradientNotImplementedYet>("ONNXTile", __FILE__);
+
+  RegisterSchema("NumpyTile", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Input(0, "data", "any tensor")
+      .Input(1, "repeats", "[rank of data] int64 or int32, at least 0")
+      .Output(0, "tiled_data", "data repeated")
+      .TensorInferenceFunction(InferRepeating<false>)
+      .Traits({.family = OperatorFamily::kShape,
+               .no_shape_reason = "the shape depends on the values of its inputs"})
+      .SetDoc("Repeats a tensor along all of its dimensions, as numpy.tile does.");
+  RegisterCpuOperator<RepeatingOp<false>>("NumpyTile", __FILE__);
+  // As in Caffe2, no gradient maker.
 }
 
 }  // namespace caffe2rt

@@ -104,8 +104,9 @@ const std::set<std::string>& OtherNumbers() {
       "AffineChannelGradient", "BooleanUnmask", "MergeIdLists", "SparseDropoutWithReplacement",
       "ColwiseMaxGradient", "RowwiseMaxGradient", "Int8Conv", "Int8ConvRelu", "Int8ConvTranspose",
       "Int8Slice", "Int8Sum", "Int8SumRelu", "MaxPoolWithIndexGradient", "RoIPool",
-      "ScatterWeightedSum", "SliceGradient", "SoftmaxWithLoss", "SoftmaxWithLossGradient",
-      "SpatialSoftmaxWithLossGradient", "WeightedSum", "WeightedSumGradient",
+      "NumpyTile", "ScatterWeightedSum", "SliceGradient", "SoftmaxWithLoss",
+      "SoftmaxWithLossGradient", "SpatialSoftmaxWithLossGradient", "WeightedSum",
+      "WeightedSumGradient",
       // The axes may be an input, as in ONNX.
       "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
       // The library collects nothing, too.

@@ -159,5 +159,30 @@ TEST(TileTest, HasTheSumOfTheRepetitionsAsGradient) {
       &ws, R"(type: "Tile" input: "X" input: "T" output: "Y" arg { name: "axis" i: -1 })");
 }
 
+TEST(NumpyTileTest, RepeatsAllDimensions) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  Feed<int64_t>(&ws, "R", {2}, {2, 3});
+  const std::string op = R"(type: "NumpyTile" input: "X" input: "R" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {4, 6}, {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3,  //
+                                        0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3});
+  Feed<int64_t>(&ws, "R", {2}, {0, 2});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {0, 4}, {});
+  Feed<int64_t>(&ws, "R", {2}, {-1, 2});
+  ExpectThrows([&] { RunOp(&ws, op); }, "element 0 of repeats: got -1, want at least 0");
+  Feed<int64_t>(&ws, "R", {1}, {2});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "elements of repeats, want the rank of input 0 (X) of shape [2, 2] (got 1, want 2)");
+  Feed<int64_t>(&ws, "R", {2}, {int64_t{1} << 62, 4});
+  ExpectThrows([&] { RunOp(&ws, op); }, "size overflow");
+  Feed<bool>(&ws, "X", {}, {true});
+  Feed<int64_t>(&ws, "R", {0}, {});
+  RunOp(&ws, op);
+  ExpectTensor<bool>(ws, "Y", {}, {true});
+  EXPECT_THROW(test::DescribeGradient(op), EnforceNotMet);
+}
+
 }  // namespace
 }  // namespace caffe2rt::tile_test
