@@ -263,6 +263,16 @@ void DraftBernoulliJsd(Draft& draft, const std::string& type) {
   draft.check.inputs = {"X"};
 }
 
+void DraftPairWiseLoss(Draft& draft, const std::string& type) {
+  const int64_t n = draft.Int(2, 4), groups = draft.Int(1, 3);
+  draft.FeedSmooth("X", {n * groups});
+  draft.FeedApart("label", {n * groups});
+  draft.FeedInt32("lengths", {groups},
+                  std::vector<int32_t>(static_cast<size_t>(groups), static_cast<int32_t>(n)));
+  draft.SetOperator(type, {"X", "label", "lengths"}, {"L"});
+  draft.check.inputs = {"X"};
+}
+
 void DraftAveragedLoss(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(0, 3));
   draft.SetOperator(type, {"X"}, {"Y"});
@@ -318,6 +328,7 @@ std::vector<Recipe> LossRecipes() {
       {"MarginRankingCriterion", "", DraftMarginRanking},
       {"CosineEmbeddingCriterion", "", DraftCosineEmbedding},
       {"BernoulliJSD", "", DraftBernoulliJsd},
+      {"PairWiseLoss", "", DraftPairWiseLoss},
       {"BatchMoments", "", DraftBatchMoments},
       {"AveragedLoss", "", DraftAveragedLoss},
       {"ElementwiseLinear", "", DraftElementwiseLinear},
