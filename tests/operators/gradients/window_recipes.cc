@@ -155,6 +155,11 @@ void DraftVideoResize(Draft& draft, const std::string& type) {
       .Argument("width_scale", draft.Coin() ? 2.0f : 0.5f);
 }
 
+void DraftIntegralImage(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", draft.Dims(4, 4, 3));
+  draft.SetOperator(type, {"X"}, {"Y"});
+}
+
 void DraftUpsampleNearest(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", draft.Dims(4, 4, 3));
   draft.SetOperator(type, {"X"}, {"Y"}).Argument("scale", draft.Int(1, 3));
@@ -196,6 +201,7 @@ std::vector<Recipe> WindowRecipes() {
   recipes.push_back({"PadImage", "", DraftPadImage});
   recipes.push_back({"ResizeNearest", "", DraftResize});
   recipes.push_back({"ResizeNearest3D", "", DraftVideoResize});
+  recipes.push_back({"IntegralImage", "", DraftIntegralImage});
   recipes.push_back({"UpsampleBilinear", "", DraftResize});
   recipes.push_back({"UpsampleNearest", "", DraftUpsampleNearest});
   recipes.push_back({"ChannelShuffle", "", DraftChannelShuffle});
