@@ -118,6 +118,14 @@ void DraftFC(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "W", "b"}, {"Y"}).Argument("axis", axis);
 }
 
+void DraftFrontWeightedSum(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t count = draft.Int(1, static_cast<int64_t>(dims.size()));
+  draft.FeedSmooth("X", dims);
+  draft.FeedSmooth("W", {dims.begin(), dims.begin() + count});
+  draft.SetOperator(type, {"X", "W"}, {"Y"}).Argument("num_reduce_dim", count);
+}
+
 }  // namespace
 
 std::vector<Recipe> ReductionRecipes() {
@@ -131,6 +139,7 @@ std::vector<Recipe> ReductionRecipes() {
     recipes.push_back({type, "", DraftReduceEnd});
     recipes.push_back({type, "Lengths", DraftReduceLengths});
   }
+  recipes.push_back({"ReduceFrontWeightedSum", "", DraftFrontWeightedSum});
   recipes.push_back({"Moments", "", DraftMoments});
   recipes.push_back({"ColwiseMax", "", DraftMatrixMax});
   recipes.push_back({"RowwiseMax", "", DraftMatrixMax});
