@@ -184,6 +184,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Histogram",
                                  "PiecewiseLinearTransform",
                                  "Quantile",
+                                 "WeightedSample",
                                  "Not",
                                  "Perplexity",
                                  "ReplaceNaN",
