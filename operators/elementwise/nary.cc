@@ -115,6 +115,11 @@ void RegisterNary() {
     }
     RegisterNaryOperators<CPUContext>(row, __FILE__);
   });
+  // Adds up integers that are counted rather than learned: as in Caffe2, no gradient maker.
+  RegisterNarySchema("SumInt", "Y = X0 + X1 + ..., without broadcasting and without a gradient.",
+                     {.same_shape = true});
+  RegisterCpuOperator<NaryOp<CPUContext, NaryKind::kSum, float, double, int32_t, int64_t>>(
+      "SumInt", __FILE__);
 }
 
 }  // namespace caffe2rt

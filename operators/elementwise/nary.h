@@ -1,5 +1,5 @@
 #pragma once
-// Sum, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
+// Sum, SumInt, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
 //   X0, X1, ... of the same type and shape (Max and Min: the same number of elements)  ->  Y as X0
 // Y may be X0 (in place).
 //

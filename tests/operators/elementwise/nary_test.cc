@@ -218,5 +218,21 @@ TEST(NaryTest, ThreadsDoNotChangeTheResult) {
   }
 }
 
+// SumInt is Sum without a gradient, also of integers that wrap around.
+TEST(NaryTest, SumIntAddsUpWithoutAGradient) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "A", {2, 2}, {1, 2, 3, std::numeric_limits<int32_t>::max()});
+  Feed<int32_t>(&ws, "B", {2, 2}, {10, 20, 30, 1});
+  const std::string op = R"(type: "SumInt" input: "A" input: "B" output: )";
+  RunOp(&ws, op + "\"Y\"");
+  ExpectTensor<int32_t>(ws, "Y", {2, 2}, {11, 22, 33, std::numeric_limits<int32_t>::min()});
+  ExpectShapeInferred(&ws, op + "\"Y\"");
+  EXPECT_THROW(test::DescribeGradient(op + "\"Y\""), EnforceNotMet);
+  RunOp(&ws, op + "\"A\"");
+  ExpectTensor<int32_t>(ws, "A", {2, 2}, {11, 22, 33, std::numeric_limits<int32_t>::min()});
+  Feed<int32_t>(&ws, "A", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, op + "\"Y\""); }, "input 1 has shape [2, 2], want [2] as input 0");
+}
+
 }  // namespace
 }  // namespace caffe2rt::nary_test
