@@ -188,5 +188,20 @@ TEST_F(LSTMUnitTest, NamesWhatDoesNotFit) {
   fails("elements of input 4 (timestep)");
 }
 
+// The gradient does not need the hidden state after the step, but it is an input of floats.
+TEST_F(LSTMUnitTest, HasAGradientOfFloatsOnly) {
+  FeedAll(2, 3);
+  FeedRandom(&ws_, "c", {1, 2, 3}, -1, 1, 4);
+  FeedRandom(&ws_, "dh", {1, 2, 3}, -1, 1, 5);
+  FeedRandom(&ws_, "dc", {1, 2, 3}, -1, 1, 6);
+  const char* const gradient = R"(type: "LSTMUnitGradient" input: "h0" input: "c0" input: "gates"
+      input: "t" input: "h" input: "c" input: "dh" input: "dc" output: "dh0" output: "dc0"
+      output: "dgates" arg { name: "sequence_lengths" i: 0 })";
+  FeedRandom(&ws_, "h", {1, 2, 3}, -1, 1, 7);
+  RunOp(&ws_, gradient);
+  Feed<double>(&ws_, "h", {1, 2, 3}, std::vector<double>(6));
+  ExpectThrows([&] { RunOp(&ws_, gradient); }, "double");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::lstm_unit_test

@@ -81,6 +81,24 @@ TEST(WeightGradientsTest, LeavesNothingInTheStepWithoutTheGradientOfItsInput) {
   EXPECT_THAT(step.net.external_input(), IsEmpty());
 }
 
+TEST(WeightGradientsTest, TakesOutOperatorsThatFollowEachOther) {
+  Step step;
+  step.def = ParseOp(R"(type: "RecurrentNetworkGradient" input: "all_grad" input: "x"
+      input: "init" input: "w" input: "b" input: "v" input: "c" input: "all" input: "last"
+      input: "steps" output: "dx" output: "dw" output: "db" output: "dv" output: "dc"
+      output: "dinit")");
+  step.arguments.params = {2, 3, 4, 5};
+  step.grads = {"w_grad", "b_grad", "v_grad", "c_grad"};
+  step.Add(R"(type: "FCGradient" input: "prev" input: "v" input: "x_t_grad" output: "v_grad"
+      output: "c_grad" arg { name: "axis" i: 2 })");
+  step.gradient()->mutable_output()->RemoveLast();
+  const std::vector<WeightGradient> taken = step.Take();
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_THAT(taken[0].op.output(), ElementsAre("dw", "db"));
+  EXPECT_THAT(taken[1].op.output(), ElementsAre("dv", "dc"));
+  EXPECT_EQ(step.net.op_size(), 1);
+}
+
 struct Change {
   const char* name;
   std::function<void(Step*)> apply;
@@ -209,7 +227,7 @@ TEST(WeightGradientsTest, TakesOutWhatOtherPartsOfTheStepDoNotAffect) {
 // are 3, 2, 1. The step net given by the user returns ten times the gradient of x.
 struct ScaledGradients {
   Workspace ws;
-  std::string gradient;  // the operator
+  std::string forward, gradient;  // the operators
   ScaledGradients();
 };
 
@@ -245,7 +263,8 @@ ScaledGradients::ScaledGradients() {
   Feed<float>(&ws, "b", {1}, {0});
   Feed<float>(&ws, "all_grad", {3, 1, 1}, {1, 1, 1});
   const std::string inputs = R"(input: "x" input: "init" input: "w" input: "b" )";
-  RunOp(&ws, R"(type: "RecurrentNetwork" )" + inputs + network + backward);
+  forward = R"(type: "RecurrentNetwork" )" + inputs + network + backward;
+  RunOp(&ws, forward);
   ExpectTensor<float>(ws, "all", {3, 1, 1}, {1, 2, 3});
   gradient = R"(type: "RecurrentNetworkGradient" input: "all_grad" )" + inputs +
              R"(input: "all" input: "last" input: "steps" output: "x_grad"
@@ -284,6 +303,18 @@ TEST(WeightGradientsTest, NameStepsOfOthersAndWeightsWithoutRows) {
                  "input 7 (steps) is not from a RecurrentNetwork of this workspace");
   }
   ws.GetBlob("steps")->GetMutable<ScratchWorkspaces>()->steps = steps;
+  // The gradients of an operator that ran with other steps before.
+  NetDef net;
+  net.set_name("gradients");
+  *net.add_op() = ParseOp(taken);
+  NetBase* const gradients = ws.CreateNet(net);
+  ASSERT_TRUE(gradients->Run());
+  ws.GetBlob("steps")->GetMutable<ScratchWorkspaces>()->steps = nullptr;
+  RunOp(&ws, run.forward);
+  Feed<float>(&ws, "dw", {1, 1}, {0});
+  ASSERT_TRUE(gradients->Run());
+  ExpectTensor<float>(ws, "x_grad", {3, 1, 1}, {3, 2, 1});
+  ExpectTensor<float>(ws, "dw", {1, 1}, {4});
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{0, 1}, {0}}) {
     Feed<float>(&ws, "w", dims, {});
     ExpectThrows([&] { RunOp(&ws, taken); },
