@@ -123,6 +123,9 @@ TEST(MatMulCallsTest, CutsOperandsAtEachAxis) {
       {"BatchMatMul A B -> Y scalar=1", "A f 2 = 1,2; B f 2,1 = 3,4", "Y f 1 = 11"},
       {"BatchMatMul A B -> Y trans_a=1", "A f 2,2,1 = 1,2,3,4; B f 2 = 5,6", "Y f 2,1 = 17,39"},
       {"BatchMatMul A B -> Y broadcast=1", "A f 0,1,2; B f 1,2,3", "Y f 0,1,3"},
+      // As in Caffe2, no matrix is broadcast with several.
+      {"BatchMatMul A B -> Y broadcast=1", "A f 0,1,2; B f 5,2,3", "Y f 0,1,3"},
+      {"BatchMatMul A B -> Y broadcast=1", "A f 5,1,2; B f 0,2,3", "Y f 0,1,3"},
       {"BatchMatMul A B -> Y", "A f 1,1,1,2 = 1,2; B f 1,2,1 = 3,4", "Y f 1,1,1,1 = 11"},
       // The two matrices of A meet one B as one tall matrix; then each its own.
       {"BatchMatMul A B -> Y broadcast=1", "A f 2,2,1,1 = 1,2,3,4; B f 2,1,1,1 = 10,100",
