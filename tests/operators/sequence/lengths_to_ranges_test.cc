@@ -91,6 +91,11 @@ TEST_F(LengthsToRangesTest, RejectsInputsThatDescribeNoSegments) {
                            "LengthsToWeights", "LengthsToShape"}) {
     ExpectThrows([&] { Run(type); }, "element 1 of input 0 (lengths)");
   }
+  // The lower halves of -2^32 + 1 and 2^32 + 1 are 1.
+  Feed<int64_t>(&ws_, "in", {2}, {1, -4294967295});
+  ExpectThrows([&] { Run("LengthsToWeights"); }, "element 1 of input 0 (lengths)");
+  Feed<int64_t>(&ws_, "in", {1}, {4294967297});
+  ExpectThrows([&] { Run("LengthsToWeights"); }, "rows of all segments");
   FeedLengths({2000000000, 2000000000});
   ExpectThrows([&] { Run("LengthsToRanges"); }, "rows of all segments");
   FeedLengths({1, 0});
