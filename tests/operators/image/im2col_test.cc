@@ -66,6 +66,34 @@ TEST(Col2ImTest, AddsTheElementsOfEachWindow) {
   ExpectTensor<float>(ws, "Y", {0, 1, 3, 3}, {});
 }
 
+// Windows of two rows that are 2 apart and two columns, at every second column.
+TEST(Im2ColTest, HasStridesAndDilationsOfEachAxis) {
+  const std::string args = Arg("kernel", 2) + Arg("dilation_h", 2) + Arg("dilation_w", 1) +
+                           Arg("stride_h", 1) + Arg("stride_w", 2);
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3, 4}, 1);
+  RunOp(&ws, Columns(args));
+  ExpectTensor<float>(ws, "Y", {1, 4, 1, 2}, {1, 3, 2, 4, 9, 11, 10, 12});
+  FeedRange<float>(&ws, "C", {1, 4, 1, 2}, 1);
+  RunOp(&ws, Images(args));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 4}, {1, 3, 2, 4, 0, 0, 0, 0, 5, 7, 6, 8});
+  FeedRange<float>(&ws, "X", {1, 3, 4, 1}, 1);
+  RunOp(&ws, Columns(args + kNhwc));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 4}, {1, 2, 9, 10, 3, 4, 11, 12});
+  FeedRange<float>(&ws, "C", {1, 1, 2, 4}, 1);
+  RunOp(&ws, Images(args + kNhwc));
+  ExpectTensor<float>(ws, "Y", {1, 3, 4, 1}, {1, 2, 5, 6, 0, 0, 0, 0, 3, 4, 7, 8});
+  FeedRange<float>(&ws, "X", {1, 1, 3, 2}, 1);
+  FeedRange<float>(&ws, "C", {1, 1, 2, 2}, 1);
+  RunOp(&ws, Images(Arg("kernel", 1) + Arg("stride_h", 2) + Arg("stride_w", 1)));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 2}, {1, 2, 0, 0, 3, 4});
+  // Each element of the image is in a corner of one window.
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2}, 1);
+  FeedRange<float>(&ws, "C", {1, 4, 2, 2}, 0);
+  RunOp(&ws, Images(Arg("kernel", 2) + Arg("pad", 1) + Arg("stride", 2)));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {12, 9, 6, 3});
+}
+
 TEST(Im2ColTest, RejectsOtherShapesAndArguments) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 3, 4});
