@@ -61,6 +61,16 @@ TEST(BroadcastRejectionTest, NamesBothShapes) {
   });
 }
 
+TEST(SlicePlanTest, DoesNotDependOnTheLastPlan) {
+  SlicePlan slice;
+  PlanSlice(Dims{2, 5, 6}, Dims{0, 0, 1}, Dims{2, 5, 3}, &slice);
+  EXPECT_EQ(slice.axis, 2);
+  PlanSlice(Dims{4}, Dims{0}, Dims{-1}, &slice);
+  EXPECT_EQ(slice.dims, Dims{4});
+  EXPECT_EQ(slice.axis, -1);
+  EXPECT_EQ(slice.start, 0);
+}
+
 TEST(SlicePlanTest, CountsNegativeBoundsFromBehindTheEnd) {
   const auto plan = [](Dims dims, Dims starts, Dims ends) {
     SlicePlan slice;

@@ -71,6 +71,10 @@ TEST(SliceBoundsTest, LeaveEmptyDimensionsAlone) {
   RunOp(&ws,
         R"(type: "Slice" input: "X" output: "Y" )" + Bounds("ints: 5 ints: 1", "ints: 1 ints: -1"));
   ExpectTensor<float>(ws, "Y", {0, 2}, {});
+  // Bounds that would lie before the beginning.
+  RunOp(&ws, R"(type: "Slice" input: "X" output: "Y" )" +
+                 Bounds("ints: -3 ints: 0", "ints: -2 ints: -1"));
+  ExpectTensor<float>(ws, "Y", {0, 3}, {});
 }
 
 TEST(SliceBoundsTest, CutStrings) {
