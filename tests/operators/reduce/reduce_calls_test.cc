@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/operators/common/call_tables.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::reduce_calls_test {
 namespace {
@@ -33,6 +34,19 @@ TEST(ReduceCallsTest, ReducesNoElements) {
       {"ReduceLogSumExp X -> Y", "X d 2 = inf,1", "Y d 1 = inf"},
       {"ReduceLogSumExp X -> Y", "X d 2 = 1000,1000", "Y d 1 = 1000.6931471805599"},
   });
+}
+
+// Of no elements, too, whose least is true.
+TEST(ReduceCallsTest, WritesOneForTrue) {
+  Workspace ws;
+  Feed<bool>(&ws, "X", {0, 2}, {});
+  RunOp(&ws, R"(type: "ReduceMin" input: "X" output: "Y" arg { name: "axes" ints: 0 }
+                arg { name: "noop_with_empty_axes" i: 0 })");
+  const Tensor& y = ws.GetBlob("Y")->Get<Tensor>();
+  ASSERT_EQ(y.numel(), 2);
+  const auto* const bytes = static_cast<const uint8_t*>(y.raw_data());
+  EXPECT_EQ(bytes[0], 1);
+  EXPECT_EQ(bytes[1], 1);
 }
 
 TEST(ReduceCallsTest, ReducesNothingWithoutAxes) {

@@ -53,6 +53,16 @@ TEST(ReductionGradientsTest, ReadWhatTheirFormulasNeed) {
          none},
     });
   }
+  for (const std::string type : {"ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) {
+    const std::string none = "the gradient of " + type +
+                             " needs the argument axes: input 1 (axes) and "
+                             "noop_with_empty_axes have none";
+    ExpectRefusals({
+        {[&] { DescribeGradient(OneInputOp(type, "input: 'A'")); }, none},
+        {[&] { DescribeGradient(OneInputOp(type, "arg { name: 'noop_with_empty_axes' i: 1 }")); },
+         none},
+    });
+  }
   ExpectGradientTexts({
       {OneInputOp("ReduceSum", "arg { name: 'noop_with_empty_axes' i: 0 }"),
        "ReduceSumGradient(Y_grad,X,Y)->X_grad noop_with_empty_axes=0 | X_grad"},
