@@ -290,6 +290,17 @@ TEST(WindowCallsTest, ComputesManyColumnsInSteps) {
     for (const size_t i : {size_t{0}, size_t{kPixels - 1}})
       EXPECT_EQ(y[channel * kPixels + i], 11.0f * static_cast<float>(channel + 1));
   }
+  // The last step of the first group ends before the channels of the second.
+  RunOp(&ws,
+        "type: 'ONNXConvTranspose' input: 'X' input: 'w' output: 'Y' "
+        "arg { name: 'group' i: 2 }");
+  const std::vector<float> grouped = Fetch<float>(ws, "Y");
+  ASSERT_EQ(grouped.size(), static_cast<size_t>(6 * kPixels));
+  const float want[] = {1, 2, 3, 10, 20, 30};
+  for (size_t channel = 0; channel < 6; ++channel) {
+    for (const size_t i : {size_t{0}, size_t{kPixels - 1}})
+      EXPECT_EQ(grouped[channel * kPixels + i], want[channel]);
+  }
 }
 
 TEST(WindowCallsTest, InfersShapesAndTypes) {
