@@ -103,8 +103,7 @@ void ReduceLogSumExp(const ReducePlan& plan, const T* x, T* y, Tensor* scratch) 
     });
   }
   for (int64_t i = 0; i < n; ++i) {
-    const double shift = std::isinf(largest[i]) ? 0 : largest[i];
-    const double result = std::log(sums[i]) + shift;
+    const double result = std::log(sums[i]) + largest[i];
     if constexpr (std::is_integral_v<T>) {
       y[i] = RoundTowardsZero<T>(result);
     } else {
