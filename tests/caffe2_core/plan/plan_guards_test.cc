@@ -185,6 +185,8 @@ TEST_F(PlanGuardsTest, AReporterAroundAConcurrentStepMayAliasToAnyMemory) {
                 HasSubstr(MakeString("blob \"", blob,
                                      "\" may get the memory of any blob from the reporter net "
                                      "\"r\" while it is used by step \"a\" (net \"a\")")));
+    EXPECT_THAT(Run(nets + Net("a", Op("Copy", "s", blob)) + alias + steps),
+                HasSubstr(MakeString("blob \"", blob, "\" may get the memory of any blob")));
   }
 }
 
