@@ -79,6 +79,18 @@ TEST_F(TrainDetailsOptionsTest, PathsAreKeptWholeAndPlain) {
   EXPECT_EQ(Def().init(), dir_.path("run/init.minidb"));
 }
 
+// The name of a definition without one is that of its file.
+TEST_F(TrainDetailsOptionsTest, TheNameOfADefinitionIsTheNameOfItsNets) {
+  const std::string text = ReadWholeFile(dir_.path("line.pbtxt"));
+  for (const auto& [name, want] : {std::pair("name: \"digits\"", "digits"), {"", "line"}}) {
+    dir_.Write("line.pbtxt", name + text);
+    Out(Train({"--data", "DIR/d.minidb", "--write-plan", "DIR/plan.pbtxt", "--overwrite"}));
+    const std::string plan = ReadWholeFile(dir_.path("plan.pbtxt"));
+    EXPECT_TRUE(plan.starts_with(MakeString("name: \"", want, "\""))) << plan.substr(0, 40);
+    EXPECT_THAT(plan, HasSubstr(MakeString("name: \"", want, "_train\"")));
+  }
+}
+
 TEST_F(TrainDetailsOptionsTest, APlanAndItsResultsAreInOneFolder) {
   fs::create_directory(dir_.path("sub"));
   MakeData("DIR/sub/d.minidb");

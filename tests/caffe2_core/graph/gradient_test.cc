@@ -150,6 +150,16 @@ OperatorDef Op(const std::string& type) {
 }
 std::vector<GradientWrapper> Dense(const std::string& name) { return {{name, "", ""}}; }
 
+// The second one is a conflict, which the next use of the registry reports once.
+TEST(GradientTest, ATypeHasOneMaker) {
+  EXPECT_TRUE(RegisterGradient<DenseMaker>("GradientTestOneMaker", __FILE__));
+  EXPECT_FALSE(RegisterGradient<PlacedMaker>("GradientTestOneMaker", __FILE__));
+  EXPECT_THAT([] { GetGradientForOp(Op("GradientTestOneMaker"), Dense("dy")); },
+              testing::ThrowsMessage<EnforceNotMet>(testing::HasSubstr("GradientTestOneMaker")));
+  EXPECT_EQ(GetGradientForOp(Op("GradientTestOneMaker"), Dense("dy")).ops_[0].type(),
+            "DenseGradient");
+}
+
 TEST(GradientTest, GivesTheForwardOperatorsOptionsToGradientOperators) {
   const GradientOpsMeta meta = GetGradientForOp(Op("GradientTestDense"), Dense("dy"));
   ASSERT_EQ(meta.ops_.size(), 1u);
