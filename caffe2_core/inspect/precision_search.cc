@@ -198,9 +198,9 @@ void PrecisionSearch::AddClasses(const Outputs& outputs, std::vector<int64_t>* c
   for (int64_t row = 0; row < tensor.dim(0); ++row) {
     const float* const numbers = tensor.data<float>() + row * columns;
     classes->push_back(std::max_element(numbers, numbers + columns) - numbers);
-    CAFFE_ENFORCE(classes->size() > examples_.labels.size() ||
-                      examples_.labels[classes->size() - 1] < columns,
-                  "label ", classes->size(), " is ", examples_.labels[classes->size() - 1],
+    if (classes->size() > examples_.labels.size()) continue;
+    const int64_t label = examples_.labels[classes->size() - 1];
+    CAFFE_ENFORCE(label >= 0 && label < columns, "label ", classes->size(), " is ", label,
                   ", want a class below ", columns, ", the columns of output \"", name, "\"");
   }
 }

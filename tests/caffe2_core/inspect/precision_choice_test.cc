@@ -186,6 +186,50 @@ TEST_F(PrecisionExamplesTest, EachRowHasItsClass) {
   EXPECT_EQ(accuracy({2, 3}), 50);
 }
 
+TEST_F(PrecisionExamplesTest, LabelsAreClasses) {
+  const auto message = [&](int64_t label) { return MessageOf([&] { FedBy(2, {0, label}); }); };
+  EXPECT_EQ(message(2), "(nothing was thrown)");
+  EXPECT_EQ(message(3), "label 2 is 3, want a class below 3, the columns of output \"y\"");
+  EXPECT_EQ(message(-1), "label 2 is -1, want a class below 3, the columns of output \"y\"");
+}
+
+// What a saturating operator reads is compared, but has no labels, although its name comes first.
+TEST_F(PrecisionExamplesTest, LabelsAreThoseOfTheFirstOutput) {
+  const NetDef net = ParseNet(
+      "name: 'n' external_input: 'x' external_output: 'c' external_output: 'b' "
+      "op { type: 'Negative' input: 'x' output: 'a' } op { type: 'Tanh' input: 'a' output: 'c' } "
+      "op { type: 'Copy' input: 'x' output: 'b' }");
+  PrecisionSearch search({.inputs = {"x"}}, &ws_,
+                         {.count = 3, .feed = [&](size_t i) { Row(i); }, .labels = {0, 1, 2}});
+  search.Begin(net);
+  EXPECT_EQ(*search.exact().accuracy, 100);
+}
+
+// Four rows of six are right, and then one: 66.7 % less 50 is 16.7 %, apart from rounding.
+TEST_F(PrecisionExamplesTest, ADropThatIsAllowedExactlyIsReachedDespiteRounding) {
+  bool is_second = false;
+  int feeds = 0;
+  PrecisionSearch search({.inputs = {"x"}}, &ws_,
+                         {.count = 6,
+                          .feed =
+                              [&](size_t i) {
+                                ++feeds;
+                                Row(is_second && i > 0 ? 2 : i < 4 ? 1 : 2);
+                              },
+                          .labels = {1, 1, 1, 1, 0, 0}});
+  search.Begin(net_);
+  is_second = true;
+  const PrecisionMeasured measured = search.Measure(net_, Precision::kInt8);
+  EXPECT_NEAR(*measured.accuracy, 100.0 / 6, 1e-9);
+  ASSERT_NE(*search.exact().accuracy - 50, *measured.accuracy) << "rounded";
+  for (const auto& [drop, trials] : {std::pair(50.0, 0), {49.99, 1}}) {
+    NetDef net = net_;
+    feeds = 0;
+    search.Find(&net, {.max_drop = drop});
+    EXPECT_EQ(feeds > 7, trials > 0) << drop;  // one for the preparation, and six examples
+  }
+}
+
 // A goal that is met exactly is met: no more trials run. What else is tried feeds the examples
 // again.
 TEST_F(PrecisionExamplesTest, GoalsAreReachedWhereTheyAreMetExactly) {
