@@ -36,7 +36,7 @@ std::vector<RestorablePart> PartsCovering(size_t nbytes, std::vector<RestorableP
   size_t covered = 0;
   for (RestorablePart& part : parts) {
     const size_t end = part.restorer.offset + part.restorer.nbytes;
-    if (part.restorer.offset > covered || end > nbytes) return {};
+    if (part.restorer.offset > covered) return {};
     if (end <= covered) continue;
     covered = end;
     covering.push_back(std::move(part));
