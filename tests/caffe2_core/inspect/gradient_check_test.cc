@@ -305,6 +305,17 @@ class SparseGradientCheckTest : public ::testing::Test {
                                    (values.empty() ? "" : "input: \"" + values + "\"") + "}"),
                           {"y"}, {.wrt = {"table"}}, &ws_);
   }
+  // With other rows than those that are read, which are 2, 0 and 2.
+  std::vector<CheckedGradient> CheckWithRows(const std::vector<int32_t>& others) {
+    g_rows = {"others", ""};
+    Feed<float>(&ws_, "table", {3, 2}, {1, 2, 3, 4, 5, 6});
+    Feed<int32_t>(&ws_, "ids", {3}, {2, 0, 2});
+    Feed<int32_t>(&ws_, "others", {3}, others);
+    return CheckGradients(
+        ParseNet(R"(name: "n" op { type: "GradientCheckTestRows" input: "table" input: "ids"
+                    input: "others" output: "y" })"),
+        {"y"}, {.wrt = {"table"}}, &ws_);
+  }
   Workspace ws_;
 };
 
@@ -319,14 +330,7 @@ TEST_F(SparseGradientCheckTest, AddsTheRowsOfOneIndex) {
 }
 
 TEST_F(SparseGradientCheckTest, FindsRowsInAWrongPlace) {
-  g_rows = {"others", ""};
-  Feed<float>(&ws_, "table", {3, 2}, {1, 2, 3, 4, 5, 6});
-  Feed<int32_t>(&ws_, "ids", {3}, {2, 0, 2});
-  Feed<int32_t>(&ws_, "others", {3}, {2, 1, 2});
-  const auto checked = CheckGradients(
-      ParseNet(R"(name: "n" op { type: "GradientCheckTestRows" input: "table" input: "ids"
-                  input: "others" output: "y" })"),
-      {"y"}, {.wrt = {"table"}}, &ws_);
+  const auto checked = CheckWithRows({2, 1, 2});
   EXPECT_EQ(checked[0].wrong, 4);  // rows 0 and 1
   EXPECT_LT(checked[0].worst.index, 4);
 }
@@ -335,6 +339,12 @@ TEST_F(SparseGradientCheckTest, RejectsIndicesAndValuesThatDoNotFit) {
   EXPECT_EQ(
       test::MessageOf([&] { Check("ids", "short"); }),
       "elements of gradient \"short\", want a row of \"table\" for each index (got 5, want 6)");
+  for (const int32_t index : {-1, 3}) {
+    EXPECT_EQ(test::MessageOf([&] {
+                CheckWithRows({2, index, 2});
+              }),
+              MakeString("index ", index, " of gradient \"others\" is out of range, want 0 to 2"));
+  }
 }
 
 // All numbers of a report: the gradient of the wrong square is x instead of 2 x, times the weights of
@@ -474,6 +484,16 @@ TEST(GradientCheckReportTest, ChecksDoubles) {
   test::ExpectTensor<double>(ws, "x", {2}, {1073741824, -3});
   test::ExpectTensor<double>(ws, "c", {2}, {0.5, 4});
   EXPECT_TRUE(ws.GetBlob("y_check_weights")->Get<Tensor>().IsType<double>());
+  // A large double needs no larger step, beside which 1/2 is little.
+  Feed<double>(&ws, "large", {2}, {4000000.5, -30000000.5});
+  Feed<double>(&ws, "near", {2}, {4000000, -30000000});
+  const auto cube = CheckGradients(
+      ParseNet(R"(name: "m" op { type: "Sub" input: "large" input: "near" output: "z" }
+                  op { type: "GradientCheckTestCube" input: "z" output: "q" })"),
+      {"q"}, {.wrt = {"large"}}, &ws);
+  ASSERT_EQ(cube.size(), 1u);
+  EXPECT_EQ(cube[0].wrong, 0);
+  EXPECT_EQ(cube[0].not_smooth, 0);
 }
 
 }  // namespace

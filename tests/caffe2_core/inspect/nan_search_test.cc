@@ -181,5 +181,18 @@ TEST(NaNSearchTest, WritesNoFilesAndKeepsThePositions) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+// Assert prints, and would throw.
+TEST(NaNSearchTest, PrintsNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {1}, {-1});
+  Feed<bool>(&ws, "wrong", {1}, {false});
+  const auto origin = Search(&ws, R"(
+      op { type: "Assert" input: "wrong" }
+      op { type: "Sqrt" input: "x" output: "out" })",
+                             "out");
+  ASSERT_TRUE(origin.has_value());
+  EXPECT_EQ(origin->position, 1);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::nan_search_test
