@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <functional>
 #include <limits>
 
 #include "caffe2_core/io/net_weights.h"
@@ -96,6 +97,36 @@ TEST(DoubleFillsTest, WriteNoBlobOfTheNet) {
   ASSERT_TRUE(ws.RunNetOnce(net.net));
   ExpectTensor<float>(ws, "double_0/0/0", {1}, other);
   EXPECT_EQ(Fetch<double>(ws, "w"), (std::vector<double>{0.1, 0.2}));
+}
+
+// A name counts wherever the net has it.
+TEST(DoubleFillsTest, WriteNothingWithABeginningThatTheNetHas) {
+  const std::function<void(NetDef*)> changes[] = {
+      [](NetDef* net) { net->add_external_input("double_0/weights"); },
+      [](NetDef* net) { net->add_external_output("double_0/result"); },
+      [](NetDef* net) { *net->add_op() = ParseOp("type: 'Copy' input: 'double_0/x' output: 'y'"); },
+      [](NetDef* net) {
+        *net->add_op() = ParseOp("type: 'Add' input: 'x' input: 'double_0/x' output: 'y'");
+      },
+  };
+  for (const auto& change : changes) {
+    NetWithWeights net = FillOf<double>({0.1, 0.2});
+    change(&net.net);
+    SCOPED_TRACE(net.net.ShortDebugString());
+    RestoreWeights(&net);
+    int parts = 0;
+    for (const OperatorDef& op : net.net.op()) {
+      EXPECT_FALSE(op.output(0).starts_with("double_0/")) << op.output(0);
+      parts += op.output(0).starts_with("double_1/");
+    }
+    EXPECT_EQ(parts, 3);
+  }
+  // Two beginnings are taken.
+  NetWithWeights net = FillOf<double>({0.1, 0.2});
+  net.net.add_external_input("double_1/a");
+  net.net.add_external_output("double_0/");
+  RestoreWeights(&net);
+  EXPECT_TRUE(net.net.op(0).output(0).starts_with("double_2/")) << net.net.op(0).output(0);
 }
 
 TEST(DoubleFillsTest, OtherTypesHaveAFillEach) {
