@@ -96,6 +96,20 @@ TEST_F(LmdbFileTest, ReadsTheTreeInOrder) {
   CheckLmdbFile(dir_.path("data.mdb"));
 }
 
+// Each search may read as many pages as the file has.
+TEST_F(LmdbFileTest, SeeksAnyNumberOfTimes) {
+  const LmdbFile file(Write(whole_.Bytes()));
+  LmdbPosition entry(file, file.main_tree());
+  for (int i = 0; i < 30; ++i) {
+    for (const auto& [key, value] : all_) {
+      entry.Seek(key);
+      ASSERT_TRUE(entry.Valid());
+      ASSERT_EQ(entry.key(), key);
+      ASSERT_EQ(entry.value(), value);
+    }
+  }
+}
+
 // A value and the header of its first page may fill whole pages: 496 and 1008 bytes of 512 and 1024.
 TEST_F(LmdbFileTest, ValuesFillThePagesThatTheyNeed) {
   const std::pair<size_t, uint64_t> rows[] = {{1, 1},    {495, 1},  {496, 1},  {497, 2},

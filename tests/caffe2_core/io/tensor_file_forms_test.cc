@@ -267,5 +267,24 @@ TEST_F(TensorFormsTest, AnEmptyFolderNeedsNoPermission) {
       "it exists; --overwrite replaces a database");
 }
 
+// A link to nothing may be meant for something that comes back.
+TEST_F(TensorFormsTest, ALinkToNothingIsNotReplacedUnasked) {
+  WriteNpy(dir_.path("x.npy"), OneFloat(1));
+  for (const TensorFormat format :
+       {TensorFormat::kMiniDB, TensorFormat::kLevelDB, TensorFormat::kLMDB}) {
+    const std::string link = dir_.path("link");
+    fs::create_symlink(dir_.path("absent"), link);
+    ExpectThrows(
+        [&] {
+          ConvertTensorFile(dir_.path("x.npy"), FileKind::kNpy, ProtoKindCheck::kByContent,
+                            {.path = link, .format = format});
+        },
+        "cannot write \"" + link + "\": it exists; --overwrite replaces a database");
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_FALSE(fs::exists(dir_.path("absent")));
+    fs::remove(link);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::tensor_file_forms_test
