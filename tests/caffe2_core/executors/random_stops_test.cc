@@ -207,5 +207,40 @@ TEST_F(RandomStopsTest, LeaveNothingBehind) {
   }
 }
 
+// The first of ten branches fails, when most of the others are ready.
+TEST_F(RandomStopsTest, BranchesThatWereReadyWaitForTheirInputsInTheNextRun) {
+  SetThreads(2);
+  bool fails = true;
+  std::atomic<bool> written{false};
+  std::atomic<int> branches{0};
+  Calls() = {{"root",
+              [&](OperatorBase*) {
+                if (!fails) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                written = true;
+              }},
+             {"branch", [&](OperatorBase*) {
+                if (fails) CAFFE_THROW("no luck");
+                EXPECT_TRUE(written);
+                ++branches;
+              }}};
+  std::string text =
+      "name: 'n' type: 'async_scheduling' op { type: 'ExecutorTestCall' name: 'root' output: 'x' "
+      "} ";
+  for (int i = 0; i < 10; ++i) {
+    text +=
+        MakeString("op { type: 'ExecutorTestCall' name: 'branch' input: 'x' output: 'y", i, "' } ");
+  }
+  Workspace ws;
+  const auto net = CreateNet(ParseNet(text), &ws);
+  for (int run = 0; run < 3; ++run) {
+    fails = true;
+    ExpectThrows([&] { net->Run(); }, "no luck");
+    fails = written = false;
+    branches = 0;
+    EXPECT_TRUE(net->Run());
+    EXPECT_EQ(branches, 10);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::random_stops_test

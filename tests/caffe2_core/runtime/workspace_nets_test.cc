@@ -107,6 +107,34 @@ TEST(WorkspaceNetsTest, NetsThatAreDeletedDuringARunEndAfterIt) {
   }
 }
 
+// A net that runs one of its own name, which replaces it.
+class WorkspaceNetsReplaced final : public NetBase {
+ public:
+  WorkspaceNetsReplaced(const std::shared_ptr<const NetDef>& def, Workspace* ws)
+      : NetBase(def, ws), ws_(ws) {}
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override {
+    if (runs_++ > 0) return false;
+    Workspace* const ws = ws_;
+    ws->CreateNet(Fill(7), true);
+    return ws->RunNet("n");
+  }
+
+ private:
+  Workspace* const ws_;
+  int runs_ = 0;
+};
+REGISTER_NET(workspace_nets_test_replaced, WorkspaceNetsReplaced);
+
+TEST(WorkspaceNetsTest, NetsThatAreReplacedDuringARunDoNotRunAgain) {
+  Workspace ws;
+  ws.CreateNet(ParseNet(R"(name: "n" type: "workspace_nets_test_replaced")"));
+  EXPECT_TRUE(ws.RunNet("n"));
+  EXPECT_EQ(Value(ws), 7);
+}
+
 // A net whose constructor creates one of the same name, as another thread may do meanwhile.
 class WorkspaceNetsTwin final : public NetBase {
  public:
