@@ -213,6 +213,13 @@ TEST(PlanTargetsTest, AreCheckedWhereverTheyCertainlyRun) {
     });
     EXPECT_EQ(text.find("before the plan runs"), std::string::npos) << text;
   }
+  // Which folder it will be is not known before the iteration.
+  const std::string unknown = MessageOf([&] {
+    RunPlanText(&ws, save("Checkpoint", "arg { name: 'db' s: 'none_%d/w' }") +
+                         "execution_step { network: 'save' }");
+  });
+  EXPECT_NE(unknown.find(dir.path("none_1/w")), std::string::npos) << unknown;
+  EXPECT_EQ(unknown.find("before the plan runs"), std::string::npos) << unknown;
 }
 
 }  // namespace
