@@ -21,6 +21,8 @@
 #include "binaries/terminal.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/init.h"
 
 namespace caffe2rt::test::printed_text_test {
@@ -282,6 +284,40 @@ TEST(TerminalTextTest, RowsOfTablesHaveStyles) {
   untitled.Add({"one"}, Style::kGreen);
   untitled.Add({"two"});
   EXPECT_EQ(OnTerminal(80, "xterm", [&] { untitled.Print(); }), "\x1b[32m  one\x1b[0m\n  two\n");
+}
+
+// Beside times of 100 ms, so that milliseconds are percent.
+TEST(TerminalTextTest, ChangesOfMoreThanTenPercentHaveColours) {
+  const struct {
+    double now;
+    const char* begin;
+  } rows[] = {{111, "\x1b[31m"}, {110, ""}, {109, ""},        {100, ""},
+              {91, ""},          {90, ""},  {89, "\x1b[32m"}, {0, "\x1b[32m"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.now);
+    const std::string begin = row.begin, end = begin.empty() ? "" : "\x1b[0m";
+    NetProfile profile = {.net = "n", .timed_runs = 1};
+    OperatorProfile op;
+    op.type = "Op";
+    op.output = "y";
+    op.warm_ms = row.now;
+    profile.operators = {op};
+    op.output = "added";  // it has no ratio
+    profile.operators.push_back(op);
+    profile.warm = {.median_ms = row.now, .least_ms = row.now, .mean_ms = row.now};
+    const EarlierProfile earlier = {.file = "old.json",
+                                    .net = "n",
+                                    .median_ms = 100,
+                                    .threads = GetNumThreads(),
+                                    .operators = {{"Op", "y", 100}}};
+    const std::string text =
+        OnTerminal(200, "xterm", [&] { PrintComparison(profile, earlier, 0); });
+    const std::string ratio = FixedText(row.now / 100, 2);
+    EXPECT_THAT(text, HasSubstr("ms now, ratio " + begin + ratio + end + "\n"));
+    EXPECT_THAT(text, HasSubstr("\n" + begin + "  Op    y "));
+    EXPECT_THAT(text, HasSubstr(" " + ratio + end + "\n"));
+    EXPECT_THAT(text, HasSubstr("\n  Op    added "));
+  }
 }
 
 // Of a net of 100 ms, so that milliseconds are percent.
