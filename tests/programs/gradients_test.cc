@@ -167,6 +167,12 @@ TEST_F(GradientsProgramTest, OneWrongGradientFails) {
       AllOf(HasSubstr("elements  not smooth  wrong  worst at  computed  quotient\n"),
             HasSubstr(
                 "  a     a_grad           1           0      1         0         3         6\n")));
+  // Where a is 0, its gradient is right.
+  const std::string second =
+      RunCaffe2({"gradients", "--predict-net", net, "--loss", "loss", "--verify", "--json",
+                 "--input", "a=[0,3,0]", "--input", "z=[1,1,1]"})
+          .out;
+  EXPECT_EQ(JsonAt(second, "/verified/0/worst"), R"({"element":1,"computed":3,"quotient":6})");
   const std::string out = dir.path("out.pbtxt");
   const ProgramResult written = verify({"--output", out});
   EXPECT_EQ(written.code, 1);

@@ -195,6 +195,13 @@ TEST_F(ImagesTest, SavesAnImageAsOftenAsItIsGiven) {
   ASSERT_EQ(Run({"--image-list", list, "--output", dir_.path("out")}).code, 0);
   EXPECT_EQ(ReadWholeFile(dir_.path("out/files.txt")),
             "a.png\nb.png\n" + a + "\n" + a + "\n" + a + "\n");
+  // Each image is counted for itself.
+  const std::string both =
+      dir_.Write("both.txt", a + "\n" + b + "\n" + a + "\n" + a + "\n" + b + "\n" + b + "\n");
+  ASSERT_EQ(Run({"--image-list", both, "--output", dir_.path("both.npz")}).code, 0);
+  names.clear();
+  for (const auto& [name, tensor] : ReadNpz(dir_.path("both.npz"))) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a.png", "b.png", a, a + " (2)", b, b + " (2)"}));
 }
 
 TEST_F(ImagesTest, NamesTheSkippedFilesOfAFolder) {

@@ -361,6 +361,8 @@ TEST_F(OptionsTogetherTest, AFetchedBlobOfAPlanHasRowsAndOneEntry) {
   ASSERT_EQ(saved.size(), 1u);
   EXPECT_EQ(saved[0].first, "p");
   EXPECT_EQ(saved[0].second.data<float>()[1], 0.75f);
+  Out({"plan", "DIR/plan.pbtxt", "--fetch", "p", "--fetch", "p", "--output", "DIR/folder"});
+  EXPECT_EQ(ReadNpy(dir_.path("folder/p.npy")).data<float>()[1], 0.75f);
   // A net with the same values has classes.
   EXPECT_THAT(Out(Copy({"--input", "x=[0.25,0.75]"})),
               HasSubstr("y  float [2]\n  0.750  class 1\n  0.250  class 0\n"));
