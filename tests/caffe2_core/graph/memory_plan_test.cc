@@ -326,6 +326,35 @@ TEST(MemoryPlanTest, SeparatesWhatMayBeInUseInAnyOrder) {
   }
 }
 
+// Large requests are placed in the order of the operators. The memory of what is no longer in use is
+// used again, in one piece with the free memory before and behind it.
+TEST(MemoryPlanTest, ReusesFreeMemoryInLargeRequests) {
+  struct Use {
+    uint32_t blocks, first, last;
+  };
+  const auto offsets = [](const std::vector<Use>& uses) {
+    MemoryRequest request{.operators = 5, .items = {}, .placements = {}, .predecessors = {}};
+    for (const Use& use : uses)
+      request.items.push_back({size_t{64} * use.blocks, {use.first}, {use.last}});
+    request.items.resize(kBySizeLimit + 1, {0, {0}, {}});
+    std::vector<size_t> blocks = PlanMemory(request).offsets;
+    blocks.resize(uses.size());
+    for (size_t& offset : blocks) offset /= 64;
+    return blocks;
+  };
+  // Of exactly this size, smaller, and larger.
+  EXPECT_THAT(offsets({{2, 0, 1}, {2, 0, 4}, {2, 2, 4}}), ElementsAre(0, 2, 0));
+  EXPECT_THAT(offsets({{2, 0, 1}, {2, 0, 4}, {1, 2, 4}, {1, 3, 4}}), ElementsAre(0, 2, 0, 1));
+  EXPECT_THAT(offsets({{2, 0, 1}, {2, 0, 4}, {3, 2, 4}}), ElementsAre(0, 2, 4));
+  // Items 0 and 1 are side by side, and either one may be freed first.
+  EXPECT_THAT(offsets({{1, 0, 1}, {1, 0, 2}, {1, 0, 4}, {2, 3, 4}}), ElementsAre(0, 1, 2, 0));
+  EXPECT_THAT(offsets({{1, 0, 2}, {1, 0, 1}, {1, 0, 4}, {2, 3, 4}}), ElementsAre(0, 1, 2, 0));
+  // The smallest of two free pieces, and the free end of the memory, which grows.
+  EXPECT_THAT(offsets({{4, 0, 1}, {3, 0, 4}, {2, 0, 1}, {1, 0, 4}, {2, 2, 4}}),
+              ElementsAre(0, 4, 7, 9, 7));
+  EXPECT_THAT(offsets({{2, 0, 4}, {1, 0, 1}, {3, 2, 4}}), ElementsAre(0, 2, 2));
+}
+
 // More operators in any order than are compared, or more items, share no memory.
 TEST(MemoryPlanTest, SharesNothingInLargeRequestsInAnyOrder) {
   const auto chain = [](uint32_t operators) {
