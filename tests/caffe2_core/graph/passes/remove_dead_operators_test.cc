@@ -42,5 +42,23 @@ TEST(RemoveDeadOperatorsTest, KeepsOperatorsWithEffects) {
             9u);
 }
 
+// Their outputs are not read, but others see that they run.
+TEST(RemoveDeadOperatorsTest, KeepsWhatChangesMoreThanItsOutputs) {
+  const char* const kept[] = {
+      R"(op { type: "AccumulateHistogram" input: "x" output: "now" output: "all"
+              arg { name: "lower_bound" f: 0 } arg { name: "upper_bound" f: 1 }
+              arg { name: "num_buckets" i: 4 } })",
+      R"(op { type: "GetAllBlobNames" output: "names" })",
+      R"(op { type: "StoreAdd" input: "store" output: "count" arg { name: "blob_name" s: "key" }
+              arg { name: "add_value" i: 1 } })",
+      R"(op { type: "DBExists" output: "exists" arg { name: "db_name" s: "name" }
+              arg { name: "db_type" s: "minidb" } })",
+  };
+  for (const char* const op : kept) {
+    test::PassRun run;
+    EXPECT_EQ(run(RemoveDeadOperators, op).size(), 1u) << op;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::remove_dead_operators_test
