@@ -71,6 +71,27 @@ TEST_F(CifarRecordsTest, StopsAtTheLimit) {
   EXPECT_EQ(Make({image + image, image}, {.limit = 2}).size(), 2u);
 }
 
+TEST_F(CifarRecordsTest, KeysHaveFiveDigits) {
+  constexpr size_t kImages = 500;
+  std::string images;
+  for (size_t i = 0; i < kImages; ++i) images += "\x03" + std::string(3 * kPlane, 'x');
+  std::vector<std::string> files(100000 / kImages, dir_.Write("images", images));
+  int64_t records = 0;
+  std::string key;
+  const RecordAcceptor count = [&](const TrainingRecord& record) {
+    ++records;
+    key = record.key;
+  };
+  const CifarOptions options = {.order = PixelOrder::kChannelsFirst};
+  CifarRecords(files, options, count);
+  EXPECT_EQ(records, 100000);
+  EXPECT_EQ(key, "99999");
+  files.push_back(files[0]);
+  records = 0;
+  ExpectThrows([&] { CifarRecords(files, options, count); }, "images, whose keys have five digits");
+  EXPECT_EQ(records, 100000);
+}
+
 TEST_F(CifarRecordsTest, RejectsOtherFiles) {
   ExpectThrows([&] { Make({"\x0a" + Planes()}); }, "is 10, want 0 to 9");
   ExpectThrows([&] { Make({"\x14\x01" + Planes()}, {.labels = CifarLabels::kCifar100Coarse}); },
