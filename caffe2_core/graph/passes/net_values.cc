@@ -24,7 +24,7 @@ bool HasEffects(const OpSchema& schema, const OperatorDef& op) {
                               Effect::kCommunication}) {
     if (schema.has_effect(effect, op)) return true;
   }
-  return schema.accesses_files() || schema.accesses_unlisted_blobs(op);
+  return schema.accesses_unlisted_blobs(op);
 }
 
 // The values of fills, which have no inputs, may be large, and are not read.
