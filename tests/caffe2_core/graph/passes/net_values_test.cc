@@ -7,6 +7,7 @@ namespace caffe2rt::net_values_test {
 namespace {
 
 OPERATOR_SCHEMA(NetValuesTestUser).NumInputs(1).NumOutputs(1);
+OPERATOR_SCHEMA(NetValuesTestWriter).NumInputs(2).NumOutputs(1).ModifiesInputs({1});
 
 constexpr uint32_t kNone = NetValues::kNone;
 
@@ -76,6 +77,29 @@ TEST_F(NetValuesTest, CountsControlInputsAndNestedNets) {
   EXPECT_TRUE(values.is_observable(values.output(3, 0)));
   EXPECT_FALSE(values.is_plain(2));
   EXPECT_FALSE(values.is_plain(4));
+}
+
+TEST_F(NetValuesTest, InputsThatAreWrittenAreNamed) {
+  const NetValues values = Values(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Relu" input: "x" output: "b" }
+    op { type: "NetValuesTestWriter" input: "a" input: "b" output: "z" })");
+  const NetValues::Value a = values.output(0, 0), b = values.output(1, 0);
+  EXPECT_FALSE(values.is_observable(a));
+  EXPECT_TRUE(values.is_observable(b));
+  EXPECT_FALSE(values.IsWrittenBetween(values.blob(a), 1, 3));
+  EXPECT_TRUE(values.IsWrittenBetween(values.blob(b), 1, 3));
+}
+
+// The arguments of such operators may name their inputs and outputs, too.
+TEST_F(NetValuesTest, NestedNetsNameTheInputsAndOutputsOfTheirOperator) {
+  const NetValues values = Values(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "If" input: "a" output: "b"
+         arg { name: "then_net" n { op { type: "Relu" input: "c" output: "d" } } } }
+    op { type: "Relu" input: "b" output: "z" })");
+  EXPECT_TRUE(values.is_observable(values.output(0, 0)));
+  EXPECT_TRUE(values.is_observable(values.output(1, 0)));
 }
 
 TEST_F(NetValuesTest, CountsSharedMemory) {
