@@ -131,6 +131,12 @@ void DraftLengthsTile(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "L"}, {"Y"});
 }
 
+void DraftLengthsTopK(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  draft.FeedApart("X", {FeedLengths(draft, 0, &lengths)});
+  draft.SetOperator(type, {"X", "L"}, {"V", "I"}).Argument("k", draft.Int(1, 4));
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -171,6 +177,7 @@ std::vector<Recipe> SegmentRecipes() {
       {"SequenceMask", "", DraftSequenceMask},
       {"LengthsMax", "", DraftLengths},
       {"LengthsTile", "", DraftLengthsTile},
+      {"LengthsTopK", "", DraftLengthsTopK},
       {"TTSparseLengthsSum", "", DraftTrain},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
