@@ -137,6 +137,20 @@ void DraftLengthsTopK(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "L"}, {"V", "I"}).Argument("k", draft.Int(1, 4));
 }
 
+void DraftRNNSequence(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  const int64_t rows = FeedLengths(draft, 0, &lengths);
+  std::vector<int64_t> dims = draft.Dims(1, 2);
+  if (type == "PackRNNSequence") {
+    dims.insert(dims.begin(), rows);
+  } else {
+    dims.insert(dims.begin(), {*std::max_element(lengths.begin(), lengths.end()),
+                               static_cast<int64_t>(lengths.size())});
+  }
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X", "L"}, {"Y"});
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -178,6 +192,8 @@ std::vector<Recipe> SegmentRecipes() {
       {"LengthsMax", "", DraftLengths},
       {"LengthsTile", "", DraftLengthsTile},
       {"LengthsTopK", "", DraftLengthsTopK},
+      {"PackRNNSequence", "", DraftRNNSequence},
+      {"UnpackRNNSequence", "", DraftRNNSequence},
       {"TTSparseLengthsSum", "", DraftTrain},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
