@@ -131,6 +131,14 @@ void DraftDropout(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X"}, {"Y", "mask"}).Argument("ratio", 0.0f).Argument("is_test", 0);
 }
 
+void DraftSquareRootDivide(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  draft.FeedSmooth("X", dims);
+  const std::vector<int64_t> scale(static_cast<size_t>(dims[0]), draft.Int(0, 9));
+  draft.FeedInt64("S", {dims[0]}, scale);
+  draft.SetOperator(type, {"X", "S"}, {"Y"});
+}
+
 }  // namespace
 
 std::vector<Recipe> ElementwiseRecipes() {
@@ -157,6 +165,7 @@ std::vector<Recipe> ElementwiseRecipes() {
   recipes.push_back({"Scale", "", DraftScale});
   recipes.push_back({"Pow", "", DraftPow});
   recipes.push_back({"Pow", "OfTwo", DraftPowOfTwo});
+  recipes.push_back({"SquareRootDivide", "", DraftSquareRootDivide});
   recipes.push_back({"PRelu", "", DraftPRelu});
   recipes.push_back({"Cast", "", DraftCast});
   recipes.push_back({"Dropout", "", DraftDropout});
