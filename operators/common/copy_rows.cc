@@ -1,6 +1,8 @@
 #include "operators/common/copy_rows.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "operators/primitives/parallel_ranges.h"
 
@@ -73,6 +75,15 @@ void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_item
 
 void FillZeros(CPUContext&, size_t nbytes, void* y) {
   if (nbytes > 0) std::memset(y, 0, nbytes);
+}
+
+void FillBlanks(TypeMeta type, int64_t items, void* y) {
+  if (type.IsPlainData()) {
+    if (items > 0) std::memset(y, 0, static_cast<size_t>(items) * type.itemsize());
+    return;
+  }
+  CAFFE_ENFORCE(type.Match<std::string>(), "elements of type ", type.name(), " have no blank");
+  std::fill_n(static_cast<std::string*>(y), items, std::string());
 }
 
 }  // namespace caffe2rt

@@ -23,6 +23,8 @@ void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_ite
 // Sets `nbytes` bytes to 0.
 void FillZeros(CPUContext& context, size_t nbytes, void* y);
 void FillZeros(CUDAContext& context, size_t nbytes, void* y);
+// Writes zeros, or empty strings, to CPU memory. THROWS for other elements with constructors.
+void FillBlanks(TypeMeta type, int64_t items, void* y);
 
 // Size in bytes of an element in CUDA memory. THROWS for elements with constructors.
 inline int64_t PlainItemBytes(TypeMeta type) {
