@@ -151,6 +151,29 @@ void DraftRNNSequence(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "L"}, {"Y"});
 }
 
+// No column of a row is named twice.
+void DraftSparseRows(Draft& draft, const std::string& type) {
+  const int64_t rows = draft.Int(1, 4), columns = draft.Int(1, 4);
+  std::vector<int64_t> lengths(static_cast<size_t>(rows)), indices;
+  for (int64_t& length : lengths) {
+    for (int64_t column = columns - 1; column >= 0; --column) {
+      if (indices.empty() || draft.Coin()) {
+        indices.push_back(column);
+        ++length;
+      }
+    }
+  }
+  const auto count = static_cast<int64_t>(indices.size());
+  draft.FeedInt64("L", {rows}, lengths);
+  draft.FeedInt64("I", {count}, indices);
+  const bool to_dense = type == "BatchSparseToDense";
+  std::vector<int64_t> dims = {rows, columns};
+  if (to_dense) dims = {count};
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"L", "I", "X"}, {"Y"});
+  if (to_dense) draft.Argument("dense_last_dim", columns).Argument("default_value", 0.5f);
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -194,6 +217,8 @@ std::vector<Recipe> SegmentRecipes() {
       {"LengthsTopK", "", DraftLengthsTopK},
       {"PackRNNSequence", "", DraftRNNSequence},
       {"UnpackRNNSequence", "", DraftRNNSequence},
+      {"BatchSparseToDense", "", DraftSparseRows},
+      {"BatchDenseToSparse", "", DraftSparseRows},
       {"TTSparseLengthsSum", "", DraftTrain},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
