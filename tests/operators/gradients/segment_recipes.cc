@@ -174,6 +174,25 @@ void DraftSparseRows(Draft& draft, const std::string& type) {
   if (to_dense) draft.Argument("dense_last_dim", columns).Argument("default_value", 0.5f);
 }
 
+void DraftGatherByKey(Draft& draft, const std::string& type) {
+  const int64_t shards = draft.Int(1, 3), rows = draft.Int(1, 6);
+  std::vector<int64_t> keys, counts(static_cast<size_t>(shards)), dims = draft.Dims(0, 2);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t quotient = draft.Int(-2, 2), shard = draft.Int(0, shards - 1);
+    keys.push_back(quotient * shards + shard);
+    ++counts[static_cast<size_t>(shard)];
+  }
+  draft.FeedInt64("K", {rows}, keys);
+  dims.insert(dims.begin(), 0);
+  std::vector<std::string> inputs = {"K"};
+  for (const int64_t count : counts) {
+    inputs.push_back("X" + std::to_string(inputs.size()));
+    dims[0] = count;
+    draft.FeedSmooth(inputs.back(), dims);
+  }
+  draft.SetOperator(type, inputs, {"Y"});
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -219,6 +238,7 @@ std::vector<Recipe> SegmentRecipes() {
       {"UnpackRNNSequence", "", DraftRNNSequence},
       {"BatchSparseToDense", "", DraftSparseRows},
       {"BatchDenseToSparse", "", DraftSparseRows},
+      {"GatherByKey", "", DraftGatherByKey},
       {"TTSparseLengthsSum", "", DraftTrain},
       {"SortedSegmentRangeSum", "", DraftSegmentIds},
       {"SortedSegmentRangeMean", "", DraftSegmentIds},
