@@ -9,15 +9,13 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/dataset/append_rows.h"
 
 namespace caffe2rt {
 namespace {
 
 // The mutex in a blob, as CreateMutex makes it.
 using MutexBlob = std::unique_ptr<std::mutex>;
-
-// As in Caffe2, a tensor whose memory is too small grows by at least this much.
-constexpr float kAppendGrowthPercent = 40;
 
 class AtomicAppendOp final : public Operator<CPUContext> {
  public:
@@ -33,36 +31,15 @@ class AtomicAppendOp final : public Operator<CPUContext> {
     const std::lock_guard lock(*mutex);
     // Nothing is changed unless all tensors fit.
     for (int i = 0; i < fields; ++i) Check(i, fields);
-    for (int i = 0; i < fields; ++i) Append(Input(1 + fields + i), Output(i));
+    for (int i = 0; i < fields; ++i) AppendRows(context_, Input(1 + fields + i), Output(i));
     return true;
   }
 
  private:
   void Check(int i, int fields) {
-    const Tensor& to = Input(1 + i);
-    const Tensor& rows = Input(1 + fields + i);
     CAFFE_ENFORCE(IsInputOutputAlias(1 + i, i), "input ", 1 + i, " and output ", i,
                   " are different blobs, want the same");
-    CAFFE_ENFORCE_GT(rows.dim(), 0, "dimensions of input ", 1 + fields + i, " (rows to append)");
-    if (to.numel() <= 0) return;
-    CAFFE_ENFORCE(to.dtype() == rows.dtype(), "input ", 1 + fields + i, " is ", rows.dtype().name(),
-                  ", want ", to.dtype().name(), ", as input ", 1 + i);
-    bool fits = to.dim() == rows.dim();
-    for (int d = 1; fits && d < to.dim(); ++d) fits = to.dim(d) == rows.dim(d);
-    CAFFE_ENFORCE(fits, "input ", 1 + fields + i, " has shape ", rows.sizes(),
-                  ", want that of input ", 1 + i, ", ", to.sizes(), ", except in dimension 0");
-  }
-
-  void Append(const Tensor& rows, Tensor* to) {
-    if (to->numel() <= 0) {
-      to->CopyFrom(rows, &context_);
-      return;
-    }
-    if (rows.numel() == 0) return;
-    const size_t before = to->nbytes();
-    to->Extend(rows.dim(0), kAppendGrowthPercent, &context_);
-    context_.CopyItemsSameDevice(rows.dtype(), static_cast<size_t>(rows.numel()), rows.raw_data(),
-                                 static_cast<char*>(to->raw_mutable_data()) + before);
+    CheckRowsToAppend(Input(1 + i), 1 + i, Input(1 + fields + i), 1 + fields + i);
   }
 };
 
@@ -86,8 +63,7 @@ void RegisterAtomicAppend() {
       .SynchronizedInputs({0})
       .SynchronizedOutputs(GuardedOutputs())
       .SetDoc(
-          "Appends rows to tensors while it holds a mutex. A tensor without elements becomes a "
-          "copy "
+          "Appends rows to tensors while it holds a mutex. A tensor without rows becomes a copy "
           "of the rows.");
   RegisterCpuOperator<AtomicAppendOp>("AtomicAppend", __FILE__);
   // Outputs that are changed in place by several threads have no gradient.
