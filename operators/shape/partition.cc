@@ -260,9 +260,9 @@ void RegisterPartition() {
   RegisterSchema("LengthsPartition", __FILE__)
       .NumInputsOutputs([](int in, int out) { return in > 1 && out > 0 && out % in == 0; })
       .Arg(kPackKeys)
-      .Input(0, "lengths", "int32: the number of keys of each segment")
-      .Input(1, "keys, ...",
-             "[sum of lengths] int32 or int64; then inputs of any type [sum of lengths, ...]")
+      .Input(0, "lengths, keys, ...",
+             "int32: the number of keys of each segment; keys [sum of lengths], int32 or int64; then "
+             "inputs of any type [sum of lengths, ...]")
       .Output(0, "partitions",
               "for each shard, one output for each input: lengths [S], keys [M], and rows [M, ...]")
       .TypesOfInput(0, {.accepted = {TensorProto::INT32}})
