@@ -20,6 +20,7 @@ TEST_P(SteadyStateTest, AllocatesAndLocksNothing) {
   FeedRange<float>(&ws, "C", {3}, 1);
   FeedRange<float>(&ws, "W", {60}, 1);
   FeedRange<float>(&ws, "one", {1}, 1);
+  FeedRange<float>(&ws, "two", {2}, 1);
   FeedRange<bool>(&ws, "rows", {2});
   NetBase* net =
       ws.CreateNet(test::ParseNet(std::string(R"(name: "n" op { )") + GetParam() + " }"));
@@ -62,6 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "ElementwiseLinearGradient" input: "X" input: "X" input: "W" output: "Y" output: "Z" output: "V")",
         R"(type: "FloatToHalf" input: "X" output: "Y")",
         R"(type: "WeightedSum" input: "X" input: "one" input: "X2" input: "one" output: "Y")",
+        R"(type: "SquareRootDivide" input: "X" input: "two" output: "Y")",
+        R"(type: "BatchBoxCox" input: "X" input: "W" input: "W" output: "Y")",
+        R"(type: "Accumulate" input: "X" output: "Y")",
         R"(type: "MeanGradient" input: "X" output: "Y" output: "Z")",
         R"(type: "MaxGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "PReluGradient" input: "X" input: "X" input: "X2" input: "C" output: "Y" output: "Z")"));

@@ -16,6 +16,9 @@ constexpr char kNet[] = R"(
   op { type: "Summarize" input: "X" output: "summary" }
   op { type: "IsEmpty" input: "X" output: "empty" }
   op { type: "HasElements" input: "X" output: "some" }
+  op { type: "Find" input: "S" input: "I" output: "found" }
+  op { type: "IsMemberOf" input: "I" output: "member" arg { name: "value" ints: 4 ints: 1 } }
+  op { type: "StringJoin" input: "X" output: "texts" }
 )";
 
 TEST(SelectOperatorsTest, AllocateNothingOnceWarm) {
@@ -32,6 +35,7 @@ TEST(SelectOperatorsTest, AllocateNothingOnceWarm) {
   ASSERT_TRUE(net->Run());
   EXPECT_EQ(counter.Counts().allocations, 0);
   EXPECT_EQ(counter.Counts().locks, 0);
+  test::ExpectTensor<std::string>(ws, "texts", {2}, {"0,1,2,", "3,4,5,"});
   test::ExpectTensor<float>(ws, "accuracy", {}, {0.5});
 }
 

@@ -16,6 +16,16 @@ constexpr char kNet[] = R"(
   op { type: "ReversePackedSegs" input: "packed" input: "T" output: "reversed" }
   op { type: "SequenceMask" input: "X" output: "masked" arg { name: "mode" s: "upper" } }
   op { type: "VariableLengthSequencePadding" input: "packed" input: "T" output: "cleared" }
+  op { type: "LengthsTopK" input: "V" input: "N" output: "top" output: "places" arg { name: "k" i: 3 } }
+  op { type: "LengthsTopKGradient" input: "N" input: "places" input: "top" output: "top_grad" arg { name: "k" i: 3 } }
+  op { type: "PackRNNSequence" input: "X" input: "L" output: "steps" }
+  op { type: "UnpackRNNSequence" input: "steps" input: "L" output: "rows" }
+  op { type: "GatherRanges" input: "V" input: "R" output: "gathered" output: "counts" }
+  op { type: "GatherRangesToDense" input: "V" input: "R" input: "K" output: "first" output: "second"
+       arg { name: "lengths" ints: 2 ints: 1 } }
+  op { type: "PadEmptySamples" input: "N" input: "V" output: "samples" output: "features" }
+  op { type: "LengthsSplit" input: "N" output: "parts" arg { name: "n_split" i: 2 } }
+  op { type: "BooleanMaskLengths" input: "L" input: "M" output: "kept" }
 )";
 
 TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
@@ -24,6 +34,11 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   FeedRange<float>(&ws, "X", {3, 2}, 1);
   Feed<int32_t>(&ws, "L", {2}, {1, 2});
   Feed<int32_t>(&ws, "T", {2}, {1, 2});
+  FeedRange<float>(&ws, "V", {6}, 1);
+  Feed<int32_t>(&ws, "N", {3}, {4, 0, 2});
+  Feed<int32_t>(&ws, "R", {1, 2, 2}, {0, 2, 3, 1});
+  FeedRange<int64_t>(&ws, "K", {6}, 9, -1);
+  Feed<bool>(&ws, "M", {3}, {true, false, true});
   NetBase* net = ws.CreateNet(ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
@@ -32,6 +47,8 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   EXPECT_EQ(counter.Counts().allocations, 0);
   EXPECT_EQ(counter.Counts().locks, 0);
   ExpectTensor<float>(ws, "unpacked", {3, 2}, {1, 2, 3, 4, 5, 6});
+  ExpectTensor<float>(ws, "rows", {3, 2}, {1, 2, 3, 4, 5, 6});
+  ExpectTensor<float>(ws, "first", {1, 2}, {2, 1});
   ExpectTensor<float>(ws, "trimmed", {3, 2}, {1, 2, 3, 4, 5, 6});
 }
 

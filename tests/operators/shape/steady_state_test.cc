@@ -29,6 +29,12 @@ constexpr char kNet[] = R"(
   op { type: "BatchGatherGradient" input: "X" input: "P" input: "part" output: "gather_grad" }
   op { type: "ScatterWeightedSum" input: "part_grad" input: "one" input: "P" input: "a" input: "one" output: "part_grad" }
   op { type: "ScatterAssign" input: "part_grad" input: "P" input: "a" output: "part_grad" }
+  op { type: "BatchDenseToSparse" input: "L" input: "C" input: "D" output: "values" }
+  op { type: "BatchSparseToDense" input: "L" input: "C" input: "values" output: "dense" arg { name: "dense_last_dim" i: 2 } }
+  op { type: "Partition" input: "P" input: "X" output: "k0" output: "x0" output: "k1" output: "x1" arg { name: "pack_first_input" i: 1 } }
+  op { type: "LengthsPartition" input: "N" input: "P" output: "n0" output: "l0" output: "n1" output: "l1" }
+  op { type: "GatherByKey" input: "P" input: "x0" input: "x1" output: "merged" }
+  op { type: "RemoveDataBlocks" input: "X" input: "N" output: "rest" }
 )";
 
 TEST(ShapeOperatorsTest, AllocateNothingOnceWarm) {
@@ -38,6 +44,10 @@ TEST(ShapeOperatorsTest, AllocateNothingOnceWarm) {
   test::Feed<int32_t>(&ws, "I", {2}, {-1, 0});
   test::Feed<int32_t>(&ws, "P", {2}, {1, 0});
   test::Feed<float>(&ws, "one", {1}, {1});
+  test::Feed<int64_t>(&ws, "L", {2}, {1, 1});
+  test::Feed<int64_t>(&ws, "C", {2}, {1, 0});
+  test::Feed<float>(&ws, "D", {2, 2}, {1, 2, 3, 4});
+  test::Feed<int32_t>(&ws, "N", {2}, {1, 1});
   NetBase* net = ws.CreateNet(test::ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
@@ -45,6 +55,7 @@ TEST(ShapeOperatorsTest, AllocateNothingOnceWarm) {
   ASSERT_TRUE(net->Run());
   EXPECT_EQ(counter.Counts().allocations, 0);
   EXPECT_EQ(counter.Counts().locks, 0);
+  test::ExpectTensor<float>(ws, "dense", {2, 2}, {0, 2, 3, 0});
   test::ExpectTensor<int64_t>(ws, "size", {}, {2 * 4 * 4 * 2});
 }
 
