@@ -202,7 +202,7 @@ void TranslateAttention(OnnxNode* n) {
   n->Forward(1, a.k);
   n->Forward(2, a.v);
   const int64_t mode = n->Int("qk_matmul_output_mode", 0);
-  n->Forward(3, mode == 0 || mode == 1 ? capped : mode == 2 ? scores : probabilities);
+  n->Forward(3, mode == 0 ? raw : mode == 1 ? capped : mode == 2 ? scores : probabilities);
 }
 
 // --- attention without softmax, one time step after the other ---

@@ -96,7 +96,7 @@ AttentionResult Attend(const AttentionForm& form, const std::vector<float>& q,
   AttentionResult result;
   for (int h = 0; h < kHeads; ++h) {
     for (int i = 0; i < kQueries; ++i) {
-      double scores[kKeys], plain[kKeys], weights[kKeys], sum = 0;
+      double scores[kKeys], raw[kKeys], capped[kKeys], weights[kKeys], sum = 0;
       bool any = false;
       for (int j = 0; j < kKeys; ++j) {
         double score = 0;
@@ -104,8 +104,9 @@ AttentionResult Attend(const AttentionForm& form, const std::vector<float>& q,
           score += q[static_cast<size_t>((h * kQueries + i) * kSize + d)] *
                    k[static_cast<size_t>(j * kSize + d)];
         score *= form.scale;
+        raw[j] = score;
         if (form.softcap > 0) score = form.softcap * std::tanh(score / form.softcap);
-        plain[j] = score;
+        capped[j] = score;
         if (!form.bias.empty()) score += form.bias[static_cast<size_t>(i * kKeys + j)];
         if (i - j < form.low || i - j > form.high || j >= form.known_keys) score = -kInfinity;
         scores[j] = score;
@@ -119,7 +120,8 @@ AttentionResult Attend(const AttentionForm& form, const std::vector<float>& q,
         result.y.push_back(y);
       }
       for (int j = 0; j < kKeys; ++j)
-        result.scores.push_back(form.mode <= 1   ? plain[j]
+        result.scores.push_back(form.mode == 0   ? raw[j]
+                                : form.mode == 1 ? capped[j]
                                 : form.mode == 2 ? scores[j]
                                                  : weights[j]);
     }
