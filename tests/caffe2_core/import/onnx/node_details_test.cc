@@ -175,6 +175,13 @@ TEST(NodeDetailsTest, StatisticsOfABatchAreByChannel) {
             (std::vector<float>{-1, 3, -4, 2}));
   EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(graph), inputs, "p")), (std::vector<float>{3, 7}));
   EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(graph), inputs, "q")), (std::vector<float>{1.5f, 5}));
+  // The variance alone.
+  std::string without_mean = graph;
+  for (const char* const part : {"output: 'p' ", "output { name: 'p' } "})
+    without_mean.erase(without_mean.find(part), std::string(part).size());
+  without_mean.insert(without_mean.find("output: 'q'"), "output: '' ");
+  EXPECT_EQ(FloatsOf(RunOnnxBytes(OnnxBytes(without_mean), inputs, "q")),
+            (std::vector<float>{1.5f, 5}));
 }
 
 // Computed in floats and rounded before it is scaled.
