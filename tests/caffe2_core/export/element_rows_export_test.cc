@@ -288,15 +288,18 @@ TEST(ElementRowsExportTest, Products) {
 
 TEST(ElementRowsExportTest, NotesAnUnknownRankOfAProduct) {
   const ExportedInput list = {{2}, kInt64};
-  const OnnxExport exported =
-      Export({Op("Reshape", "", "x s", "h o") + Op("BatchMatMul", "", "h b"),
-              {{"x", kPair}, {"s", list}, {"b", {{2, 2}}}},
-              {},
-              {}});
-  ASSERT_EQ(exported.notes.size(), 1u);
-  EXPECT_EQ(exported.notes[0],
-            "operator \"y\" (BatchMatMul) has operands of unknown rank, which is taken to be 2 or "
-            "more");
+  for (const char* const operands : {"h b", "b h", "h h"}) {
+    const OnnxExport exported =
+        Export({Op("Reshape", "", "x s", "h o") + Op("BatchMatMul", "", operands),
+                {{"x", kPair}, {"s", list}, {"b", {{2, 2}}}},
+                {},
+                {}});
+    ASSERT_EQ(exported.notes.size(), 1u) << operands;
+    EXPECT_EQ(
+        exported.notes[0],
+        "operator \"y\" (BatchMatMul) has operands of unknown rank, which is taken to be 2 or "
+        "more");
+  }
 }
 
 }  // namespace
