@@ -135,6 +135,8 @@ constexpr Refusal kRefusals[] = {
     {kImage, "Eltwise", "", "it has 1 bottom, want at least 2"},
     {kImage, "Eltwise", "bottom: 'x' eltwise_param { coeff: 2 }",
      "it has 1 coefficients, want one for each of its 2 bottoms"},
+    {kImage, "Eltwise", "bottom: 'x' eltwise_param { coeff: [1, 2, 3] }",
+     "it has 3 coefficients, want one for each of its 2 bottoms"},
     {kImage, "LRN", "lrn_param { local_size: 4 }", "local_size is 4, want an odd number"},
     {kImage, "LRN", "lrn_param { local_size: 0 }", "local_size is 0, want an odd number"},
     {kImage, "Scale", "scale_param { axis: 2 num_axes: 3 }",
