@@ -40,7 +40,13 @@ struct VideoScales {
 class ResizeNearest3dOp final : public Operator<CPUContext> {
  public:
   ResizeNearest3dOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), scales_(args()) {}
+      : Operator<CPUContext>(def, ws), scales_(args()) {
+    CAFFE_ENFORCE(scales_.frames == 1 || scales_.frames == 2, "argument temporal_scale is ",
+                  scales_.frames, ", want 1 or 2, as in Caffe2");
+    CAFFE_ENFORCE(scales_.height == 2 && scales_.width == 2, "arguments height_scale and ",
+                  "width_scale are ", scales_.height, " and ", scales_.width,
+                  ", want 2 for both, as in Caffe2");
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -147,7 +153,7 @@ void RegisterResizeNearest3d() {
       .Traits({.family = OperatorFamily::kShape})
       .SetDoc(
           "Resizes videos by nearest-neighbour sampling of frames, rows and columns. The order "
-          "must be NCHW. Caffe2 computes factors of 2, and 1 for frames, only.");
+          "must be NCHW. As in Caffe2, height and width are doubled; frames are doubled or kept.");
   RegisterCpuOperator<ResizeNearest3dOp>("ResizeNearest3D", __FILE__);
   RegisterSchema("ResizeNearest3DGradient", __FILE__)
       .NumInputs(2)

@@ -19,10 +19,11 @@ double BernoulliEntropy(double p) {
   return -p * std::log(p) - (1 - p) * std::log1p(-p);
 }
 
-// The derivative of the entropy. Probabilities below 1e-20 count as 1e-20, so that it is finite.
+// The derivative of the entropy. As in Caffe2, it is finite at 0, where probabilities below 1e-20 count as 1e-20,
+// and -inf at 1.
 double EntropySlope(double p) {
   constexpr double kLeast = 1e-20;
-  return std::log(std::max(1 - p, kLeast)) - std::log(std::max(p, kLeast));
+  return std::log(1 - p) - std::log(std::max(p, kLeast));
 }
 
 // The operator if kGradient is false, else its gradient operator, whose first input is the gradient of L.
@@ -90,8 +91,9 @@ void RegisterBernoulliJsd() {
       .Output(0, "dX", "float, the shape of X: the gradient of X")
       .IdenticalTypeAndShapeOfInput(1)
       .SetDoc(
-          "Computes the gradient of BernoulliJSD with respect to X. It is finite for "
-          "probabilities of 0 and 1, too.");
+          "Computes the gradient of BernoulliJSD with respect to X. It is inf for an X of 1, and "
+          "NaN "
+          "if T is 1, too.");
   RegisterCpuOperator<BernoulliJsdOp<true>>("BernoulliJSDGradient", __FILE__);
   RegisterGradient<GetBernoulliJsdGradient>("BernoulliJSD", __FILE__);
 }

@@ -132,8 +132,8 @@ class RmsNormGradientOp final : public Operator<CPUContext> {
         dbeta[i] += dy[i];
       }
       const double mean = MeanOfProducts(static_cast<const T*>(dx), x, n);
-      const T slope = static_cast<T>(mean) * rrms[r] * rrms[r];
-      for (int64_t i = 0; i < n; ++i) dx[i] = (dx[i] - x[i] * slope) * rrms[r];
+      const T slope = static_cast<T>(mean) * (rrms[r] * rrms[r] * rrms[r]);
+      for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * rrms[r] * gamma[i] - x[i] * slope;
     }
     return true;
   }

@@ -15,8 +15,8 @@
 namespace caffe2rt {
 namespace {
 
-constexpr ArgumentSpec<bool> kFrontGradOnWeights{"grad_on_weights", false,
-                                                 "must be 0: SCALARS have no gradient"};
+constexpr ArgumentSpec<bool> kFrontGradOnWeights{
+    "grad_on_weights", false, "not used, as in Caffe2: SCALARS have no gradient"};
 
 class ReduceFrontWeightedSumOp final : public Operator<CPUContext> {
  public:
@@ -87,10 +87,7 @@ class GetReduceFrontWeightedSumGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    CAFFE_ENFORCE(!ArgumentHelper(def_).Read(kFrontGradOnWeights),
-                  "argument grad_on_weights is 1, but ReduceFrontWeightedSum has no gradient with "
-                  "respect to SCALARS");
-    const std::string shape = GI(0) + "_dims";
+    const std::string shape = "_" + O(0) + "_dims";
     return {CreateOperatorDef("Shape", "", std::vector<std::string>{ShapeOf(0)},
                               std::vector<std::string>{shape}),
             CreateOperatorDef("ReduceFrontWeightedSumGradient", "",

@@ -15,8 +15,9 @@
 namespace caffe2rt {
 namespace {
 
-// The argument is a list of ints, or of strings for elements that are strings.
-constexpr char kMemberValues[] = "value";
+// One argument, which is a list of strings for elements that are strings.
+constexpr RepeatedArgumentSpec<int64_t> kMemberNumbers{"value", "the elements to find"};
+constexpr RepeatedArgumentSpec<std::string> kMemberStrings{"value", "the elements to find"};
 constexpr ArgumentSpec<int> kMemberType{
     "dtype",
     TensorProto::UNDEFINED,
@@ -33,8 +34,8 @@ class IsMemberOfOp final : public Operator<CPUContext> {
   IsMemberOfOp(const OperatorDef& def, Workspace* ws)
       : Operator<CPUContext>(def, ws),
         type_(ReadArgument(kMemberType)),
-        numbers_(GetRepeatedArgument<int64_t>(kMemberValues)),
-        strings_(GetRepeatedArgument<std::string>(kMemberValues)) {
+        numbers_(ReadArgument(kMemberNumbers)),
+        strings_(ReadArgument(kMemberStrings)) {
     std::sort(numbers_.begin(), numbers_.end());
     std::sort(strings_.begin(), strings_.end());
   }
@@ -94,7 +95,7 @@ void RegisterIsMemberOf() {
   RegisterSchema("IsMemberOf", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg(kMemberValues, "a list of ints or strings: the elements to find")
+      .Arg(kMemberNumbers.name, "a list of ints or strings: the elements to find")
       .Arg(kMemberType)
       .Input(0, "X", "int32, int64, bool or strings, any shape")
       .Output(0, "Y", "bool, the shape of X: whether the element is one of the values")

@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/element_type.h"
 #include "operators/common/inference.h"
 #include "operators/common/integer_input.h"
 #include "operators/common/strided_copy.h"
@@ -55,7 +56,7 @@ void RepeatedDims(IntArrayRef input, IntArrayRef repeats, std::vector<int64_t>* 
 }
 
 template <bool kExpands>
-class RepeatingOp final : public Operator<CPUContext> {
+class RepeatingOp : public Operator<CPUContext> {
  public:
   RepeatingOp(const OperatorDef& def, Workspace* ws)
       : Operator<CPUContext>(def, ws), argument_(ReadArgument(Spec())) {
@@ -99,6 +100,16 @@ class RepeatingOp final : public Operator<CPUContext> {
 
   const std::vector<int64_t> argument_;
   std::vector<int64_t> numbers_, dims_;
+};
+
+class NumpyTileOp final : public RepeatingOp<false> {
+ public:
+  using RepeatingOp<false>::RepeatingOp;
+
+  bool RunOnDevice() override {
+    RequireElements<int64_t>(Input(1));
+    return RepeatingOp<false>::RunOnDevice();
+  }
 };
 
 template <bool kExpands>
@@ -168,13 +179,14 @@ void RegisterOnnxExpand() {
       .NumInputs(2)
       .NumOutputs(1)
       .Input(0, "data", "any tensor")
-      .Input(1, "repeats", "[rank of data] int64 or int32, at least 0")
+      .Input(1, "repeats", "[rank of data] int64, at least 0")
+      .TypesOfInput(1, {.accepted = {TensorProto::INT64}})
       .Output(0, "tiled_data", "data repeated")
       .TensorInferenceFunction(InferRepeating<false>)
       .Traits({.family = OperatorFamily::kShape,
                .no_shape_reason = "the shape depends on the values of its inputs"})
       .SetDoc("Repeats a tensor along all of its dimensions, as numpy.tile does.");
-  RegisterCpuOperator<RepeatingOp<false>>("NumpyTile", __FILE__);
+  RegisterCpuOperator<NumpyTileOp>("NumpyTile", __FILE__);
   // As in Caffe2, no gradient maker.
 }
 

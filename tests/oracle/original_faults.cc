@@ -29,6 +29,14 @@ bool MixesUpAxes(const oracle::OperatorCase& recorded, const OperatorDef& def) {
          x.dims_size() == 5 && x.dims(1) != x.dims(2);
 }
 
+// Positions of 0 and below have no logarithm.
+bool EncodesNoLogarithm(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  if (def.type() != "SinusoidPositionEncoding") return false;
+  const TensorProto x = RecordedInput(recorded, def, 0);
+  return std::any_of(x.int64_data().begin(), x.int64_data().end(), [](auto n) { return n <= 0; }) ||
+         std::any_of(x.int32_data().begin(), x.int32_data().end(), [](auto n) { return n <= 0; });
+}
+
 // The gradient of Slice multiplies offsets in dX by the size of the elements of X, not of dY.
 bool MixesUpTypes(const oracle::OperatorCase& recorded, const OperatorDef& def) {
   if (def.type() != "SliceGradient") return false;
@@ -285,6 +293,13 @@ std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDe
     return "is_test: the original uses the variance as 1 / sqrt(variance + epsilon), and the "
            "formula "
            "of training, in which mean and variance depend on X";
+  }
+  if (def.type() == "IntegralImageGradient") {
+    return "the original adds up the gradients of pixels above and to the left; those of the sums "
+           "that contain the pixel are below and to the right";
+  }
+  if (EncodesNoLogarithm(recorded, def)) {
+    return "a position is not above 0: the original takes its logarithm, so that the row is NaN";
   }
   if (MixesUpAxes(recorded, def)) {
     return "order NHWC with three axes, of which the first two differ: the original places the "

@@ -84,8 +84,9 @@ TEST_F(TrainDetailsOptionsTest, TheNameOfADefinitionIsTheNameOfItsNets) {
   const std::string text = ReadWholeFile(dir_.path("line.pbtxt"));
   for (const auto& [name, want] : {std::pair("name: \"digits\"", "digits"), {"", "line"}}) {
     dir_.Write("line.pbtxt", name + text);
-    Out(Train({"--data", "DIR/d.minidb", "--write-plan", "DIR/plan.pbtxt", "--overwrite"}));
-    const std::string plan = ReadWholeFile(dir_.path("plan.pbtxt"));
+    const std::string file = MakeString(want, "_plan.pbtxt");
+    Out(Train({"--data", "DIR/d.minidb", "--write-plan", "DIR/" + file}));
+    const std::string plan = ReadWholeFile(dir_.path(file));
     EXPECT_TRUE(plan.starts_with(MakeString("name: \"", want, "\""))) << plan.substr(0, 40);
     EXPECT_THAT(plan, HasSubstr(MakeString("name: \"", want, "_train\"")));
   }

@@ -75,6 +75,17 @@ TEST(PlanConcurrencyTest, StopBlobIsReadAfterConcurrentSubsteps) {
   EXPECT_EQ(test::PlanRuns(), 3);
 }
 
+// A step without nets, which runs nothing that could be stopped, ends with its neighbour as well.
+TEST(PlanConcurrencyTest, AFailureEndsTheIterationsOfOtherSubsteps) {
+  Workspace ws;
+  EXPECT_THROW(RunPlan(&ws, std::string(kInitStep) + R"(
+    network { name: "fails" op { type: "Copy" input: "missing" output: "y" } }
+    execution_step { concurrent_substeps: true
+      substep { substep { network: "step" num_iter: 1000 } substep { network: "fails" } }
+      substep { num_iter: 1000000000000 } })"),
+               EnforceNotMet);
+}
+
 TEST(PlanConcurrencyTest, ReporterNetsAlternateWithTheNetsOfTheStep) {
   Workspace ws;
   test::ResetPlanCounts();

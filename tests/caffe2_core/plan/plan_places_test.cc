@@ -196,7 +196,7 @@ TEST(PlanPlacesTest, AReporterRunsAgainAfterItHasFailed) {
     EXPECT_TRUE(test::RunPlanText(
         &ws,
         MakeString("network { name: 'failing' type: 'plan_places_failing' } network { name: 'idle' "
-                   "} execution_step { substep { network: 'idle' num_iter: 400000 } substep { "
+                   "} execution_step { substep { network: 'idle' num_iter: 100000000 } substep { "
                    "run_every_ms: 1 ",
                    reporter, " } }"),
         options));

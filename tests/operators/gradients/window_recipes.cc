@@ -150,9 +150,9 @@ void DraftResize(Draft& draft, const std::string& type) {
 void DraftVideoResize(Draft& draft, const std::string& type) {
   draft.FeedSmooth("X", {1, draft.Int(1, 2), draft.Int(2, 3), draft.Int(2, 3), draft.Int(2, 3)});
   draft.SetOperator(type, {"X"}, {"Y"})
-      .Argument("temporal_scale", draft.Coin() ? 2.0f : 0.5f)
-      .Argument("height_scale", draft.Coin() ? 2.0f : 1.5f)
-      .Argument("width_scale", draft.Coin() ? 2.0f : 0.5f);
+      .Argument("temporal_scale", draft.Coin() ? 2.0f : 1.0f)
+      .Argument("height_scale", 2.0f)
+      .Argument("width_scale", 2.0f);
 }
 
 void DraftIntegralImage(Draft& draft, const std::string& type) {

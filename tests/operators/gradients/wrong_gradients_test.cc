@@ -79,10 +79,13 @@ std::string WhyAccepted(const std::string& type) {
                                  "ResizeNearest", "UpsampleBilinear"}) {
     if (type == sums) return "it sums or resizes a gradient of any size";
   }
+  if (type == "PackRNNSequence" || type == "UnpackRNNSequence") {
+    return "it leaves out rows behind those of the sequences, as in Caffe2";
+  }
   if (type == "Col2Im") return "it copies the windows of a gradient of any size";
   if (type.starts_with("UnsortedSegment") || type.starts_with("SparseLengths") ||
       type.starts_with("SparseSorted") || type.starts_with("SparseUnsorted") ||
-      type == "SparseToDense" || type == "TTSparseLengthsSum") {
+      type == "SparseToDense" || type == "BatchSparseToDense" || type == "TTSparseLengthsSum") {
     return "it reads only the rows that have an index";
   }
   return "";

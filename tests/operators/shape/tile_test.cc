@@ -177,6 +177,8 @@ TEST(NumpyTileTest, RepeatsAllDimensions) {
                "elements of repeats, want the rank of input 0 (X) of shape [2, 2] (got 1, want 2)");
   Feed<int64_t>(&ws, "R", {2}, {int64_t{1} << 62, 4});
   ExpectThrows([&] { RunOp(&ws, op); }, "size overflow");
+  Feed<int32_t>(&ws, "R", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, op); }, "int64");
   Feed<bool>(&ws, "X", {}, {true});
   Feed<int64_t>(&ws, "R", {0}, {});
   RunOp(&ws, op);
