@@ -56,14 +56,14 @@ const std::set<std::string>& WithoutMaker() {
       "Assert", "BatchBucketOneHot", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "Bucketize",
       "NumpyTile", "SinusoidPositionEncoding", "SumInt", "CheckCounterDone",
       "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap", "GatherFused8BitRowwise",
-      "Glu", "KeySplit", "KeyValueToMap", "MapToKeyValue", "FileStoreHandlerCreate", "IndexGet",
-      "StoreAdd", "StoreGet", "StoreSet", "StoreWait", "CopyOnDeviceLike", "GatherPadding",
-      "GetAllBlobNames", "GetCursorOffset", "IsNaN", "LengthsToOffsets", "LengthsToRanges",
-      "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",
-      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", "ReduceTailSum", "SortAndShuffle",
-      "SparseLengthsPositionalWeightedSum", "StatRegistryCreate", "StatRegistryExport",
-      "StatRegistryUpdate", "SumReduceLike", "SumSqrElements", "TimerBegin", "TimerEnd", "TimerGet",
-      "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding"};
+      "Find", "GatherRanges", "Glu", "KeySplit", "KeyValueToMap", "MapToKeyValue",
+      "FileStoreHandlerCreate", "IndexGet", "StoreAdd", "StoreGet", "StoreSet", "StoreWait",
+      "CopyOnDeviceLike", "GatherPadding", "GetAllBlobNames", "GetCursorOffset", "IsNaN",
+      "LengthsToOffsets", "LengthsToRanges", "LengthsToWeights", "MergeDim", "Mod", "ONNXWhile",
+      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", "PadEmptySamples", "ReduceTailSum",
+      "SortAndShuffle", "SparseLengthsPositionalWeightedSum", "StatRegistryCreate",
+      "StatRegistryExport", "StatRegistryUpdate", "SumReduceLike", "SumSqrElements", "TimerBegin",
+      "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding"};
   return types;
 }
 

@@ -141,10 +141,11 @@ TEST(StatedEffectsTest, OperatorsThatUseUnlistedBlobsAreStated) {
       }),
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess: RecurrentNetwork: RecurrentNetworkBlobFetcher: "
       "RecurrentNetworkGradient:");
-  EXPECT_EQ(Types([](const OpSchema& schema) -> std::string {
-              return schema.memory().keeps_memory ? ":" : "";
-            }),
-            "Free: RecurrentNetwork: RecurrentNetworkBlobFetcher: RecurrentNetworkGradient:");
+  EXPECT_EQ(
+      Types([](const OpSchema& schema) -> std::string {
+        return schema.memory().keeps_memory ? ":" : "";
+      }),
+      "Accumulate: Free: RecurrentNetwork: RecurrentNetworkBlobFetcher: RecurrentNetworkGradient:");
   EXPECT_EQ(Types([](const OpSchema& schema) -> std::string {
               return schema.memory().same_blob_in_place ? ":" : "";
             }),
