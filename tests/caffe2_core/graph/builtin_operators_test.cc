@@ -54,7 +54,8 @@ const std::set<std::string>& WithoutMaker() {
       "FCFusion", "LayerNormFusion", "MultiHeadAttention", "SpatialBNFusion",
       // Caffe2 has no maker either.
       "Assert", "BatchBucketOneHot", "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "Bucketize",
-      "NumpyTile", "SinusoidPositionEncoding", "SumInt", "CheckCounterDone",
+      "DataCouple", "MergeDenseFeatureTensors", "NumpyTile", "ScaleBlobs",
+      "SinusoidPositionEncoding", "SumInt", "UnsafeCoalesce", "CheckCounterDone",
       "C10LayerNorm_DontUseThisOpYet", "CopyFromCPUInput", "CreateMap", "GatherFused8BitRowwise",
       "Find", "GatherRanges", "Glu", "KeySplit", "KeyValueToMap", "MapToKeyValue",
       "FileStoreHandlerCreate", "IndexGet", "StoreAdd", "StoreGet", "StoreSet", "StoreWait",
