@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tests/operators/gradients/draft.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -193,6 +194,51 @@ void DraftGatherByKey(Draft& draft, const std::string& type) {
   draft.SetOperator(type, inputs, {"Y"});
 }
 
+// One or two groups of features of up to three examples; the first example has a feature.
+void DraftMergeFeatures(Draft& draft, const std::string& type) {
+  const bool is_single = Contains(type, "Single"), has_lengths = !Contains(type, "Scalar");
+  const int64_t examples = draft.Int(1, 3), groups = draft.Int(1, 2);
+  std::vector<std::string> inputs, outputs = {"L", "K"};
+  for (int64_t g = 0; g < groups; ++g) {
+    const std::string place = std::to_string(g);
+    std::vector<int32_t> marks, lengths;
+    int64_t values = 0;
+    for (int64_t e = 0; e < examples; ++e) {
+      marks.push_back(g + e == 0 ? 1 : static_cast<int32_t>(draft.Int(0, is_single ? 1 : 2)));
+      for (int k = 0; k < (is_single ? 1 : marks.back()); ++k) {
+        lengths.push_back(has_lengths ? static_cast<int32_t>(draft.Int(1, 2)) : 1);
+        if (marks.back() > 0 || !has_lengths) values += lengths.back();
+      }
+    }
+    const auto features = static_cast<int64_t>(lengths.size());
+    if (is_single) {
+      Feed<bool>(draft.workspace(), "P" + place, {examples},
+                 std::vector<bool>(marks.begin(), marks.end()));
+    } else {
+      draft.FeedInt32("N" + place, {examples}, marks);
+      draft.FeedInt64("I" + place, {features}, std::vector<int64_t>(lengths.size(), 7));
+      inputs.insert(inputs.end(), {"N" + place, "I" + place});
+    }
+    if (has_lengths) {
+      draft.FeedInt32("M" + place, {features}, lengths);
+      inputs.push_back("M" + place);
+    }
+    if (Contains(type, "Map")) {
+      draft.FeedInt64("J" + place, {values}, std::vector<int64_t>(static_cast<size_t>(values), 3));
+      inputs.push_back("J" + place);
+    }
+    draft.FeedSmooth("X" + place, {values});
+    inputs.push_back("X" + place);
+    if (is_single) inputs.push_back("P" + place);
+  }
+  if (has_lengths) outputs.push_back("W");
+  if (Contains(type, "Map")) outputs.push_back("Z");
+  outputs.push_back("Y");
+  draft.SetOperator(type, inputs, outputs);
+  if (is_single)
+    draft.Argument("feature_ids", std::vector<int64_t>(static_cast<size_t>(groups), 5));
+}
+
 void DraftSegmentIds(Draft& draft, const std::string& type) {
   const int64_t positions = draft.Int(1, 6);
   const bool sorted = Contains(type, "Sorted");
@@ -246,6 +292,10 @@ std::vector<Recipe> SegmentRecipes() {
       {"SortedSegmentRangeLogSumExp", "", DraftSegmentIds},
       {"SortedSegmentRangeLogMeanExp", "", DraftSegmentIds},
   };
+  for (const std::string kind :
+       {"SingleScalar", "SingleList", "SingleMap", "MultiScalar", "MultiList", "MultiMap"}) {
+    recipes.push_back({"Merge" + kind + "FeatureTensors", "", DraftMergeFeatures});
+  }
   for (const std::string reduction : {"Sum", "Mean", "WeightedSum"}) {
     for (const std::string sparse : {"", "Sparse"}) {
       recipes.push_back({sparse + "Lengths" + reduction, "", DraftLengths});
