@@ -130,6 +130,7 @@ std::string FewestOperands(const std::string& type) {
 // Positions, encodings, fills and rates do not depend on their inputs in a differentiable way.
 TEST(StatedGradientsTest, ArePassedOnByNoneOfThese) {
   for (const char* const type : {"AtomicIter",
+                                 "BatchBucketize",
                                  "BatchOneHot",
                                  "Conditional",
                                  "EnsureCPUOutput",
