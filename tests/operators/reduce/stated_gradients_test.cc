@@ -132,6 +132,7 @@ TEST(StatedGradientsTest, ArePassedOnByNoneOfThese) {
   for (const char* const type : {"AtomicIter",
                                  "BatchBucketize",
                                  "BatchOneHot",
+                                 "BisectPercentile",
                                  "Conditional",
                                  "EnsureCPUOutput",
                                  "Size",
