@@ -139,6 +139,7 @@ TEST(StatedGradientsTest, ArePassedOnByNoneOfThese) {
                                  "StopGradient",
                                  "BooleanUnmask",
                                  "ConstantFill",
+                                 "DenseVectorToIdList",
                                  "DiagonalFill",
                                  "EyeLike",
                                  "GaussianFill",
