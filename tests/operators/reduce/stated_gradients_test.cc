@@ -237,6 +237,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "RowWiseCounter",
                                  "RowWiseSparseAdagrad",
                                  "RowWiseSparseAdam",
+                                 "SelfBinningHistogram",
                                  "SparseAdadelta",
                                  "SparseAdagrad",
                                  "SparseAdam",
