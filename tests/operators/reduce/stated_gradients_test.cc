@@ -170,6 +170,7 @@ TEST(StatedGradientsTest, ArePassedOnByNoneOfThese) {
                                  "SegmentOneHot",
                                  "SparseDropoutWithReplacement",
                                  "StringIndexCreate",
+                                 "StumpFuncIndex",
                                  "TfIdfVectorizer",
                                  "UniformFill",
                                  "UniformIntFill",
