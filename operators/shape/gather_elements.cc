@@ -4,9 +4,10 @@
 // ScatterElements: ONNX's operator (opset 18).
 //   data, indices int32 or int64, updates of their shape, arguments axis and reduction
 //   ->  Y, a copy of data in which Y[i, indices[i, j, k], k] is combined with updates[i, j, k]
+// Scatter: Caffe2's operator: ScatterElements without a reduction and without negative indices.
 // GatherElementsGradient: data (for its shape), indices, dY  ->  dX, the sum of the dY of each element
 //
-// Negative indices count from the end. Updates of the same element are applied in their order.
+// Negative indices of ONNX's operators count from the end. Updates of the same element are applied in their order.
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,9 @@ namespace {
 
 constexpr ArgumentSpec<int> kGatherElementsAxis{
     "axis", 0, "dimension that the indices address; negative ones count from the end"};
+
+constexpr ArgumentSpec<int> kScatterAxis{
+    "axis", 1, "dimension that the indices address; negative ones count from the end"};
 
 // THROWS unless indices have the rank of data, and fit into it in all dimensions but the axis.
 void CheckElementShapes(const Tensor& data, const Tensor& indices, int64_t axis) {
@@ -183,6 +187,39 @@ class ScatterElementsOp final : public Operator<CPUContext> {
   ScatterReduction reduction_;
 };
 
+class ScatterOp final : public Operator<CPUContext> {
+ public:
+  ScatterOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), axis_(ReadArgument(kScatterAxis)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& data = Input(0);
+    const Tensor& indices = Input(1);
+    const Tensor& updates = Input(2);
+    const int64_t axis = PlaceAxis(axis_, data.dim());
+    CheckElementShapes(data, indices, axis);
+    CAFFE_ENFORCE(updates.sizes() == indices.sizes(), "input 2 (UPDATES) has shape ",
+                  updates.sizes(), ", want that of input 1 (indices) ", indices.sizes());
+    CAFFE_ENFORCE(data.dtype() == updates.dtype(), "input 2 (UPDATES) has elements of type ",
+                  updates.dtype().name(), ", want ", data.dtype().name(), " as input 0 (DATA)");
+    DispatchScatter(data.dtype(), ScatterReduction::kNone, [](auto, auto) {});
+    DispatchByType<int64_t, int32_t>(indices.dtype(), "input 1 (indices)", [&](auto element) {
+      const auto* const index = indices.data<decltype(element)>();
+      for (int64_t i = 0; i < indices.numel(); ++i)
+        CAFFE_ENFORCE_GE(index[i], 0, "element ", i, " of input 1 (indices)");
+    });
+    Tensor* const Y = Output(0);
+    if (Y != &data) CopyReshaped(context_, data, data.sizes(), Y);
+    if (indices.numel() == 0) return true;
+    ScatterUpdates(Y->sizes(), indices, axis, updates, ScatterReduction::kNone,
+                   Y->raw_mutable_data(data.dtype()));
+    return true;
+  }
+
+ private:
+  const int axis_;
+};
+
 class GetGatherElementsGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -231,6 +268,25 @@ void RegisterGatherElements() {
   RegisterCpuOperator<ScatterElementsOp<false>>("ScatterElements", __FILE__);
   // Models are trained by other operators.
   RegisterGradient<GradientNotImplementedYet>("ScatterElements", __FILE__);
+
+  RegisterSchema("Scatter", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .AllowInplace({{0, 0}})
+      .Arg(kScatterAxis)
+      .Input(0, "DATA", "tensor of rank 1 or more")
+      .Input(1, "INDICES", "int32 or int64, of the rank of DATA, at least 0")
+      .Input(2, "UPDATES", "the shape of INDICES and the type of DATA")
+      .Output(0, "OUTPUT", "DATA with the updates")
+      .IdenticalTypeAndShapeOfInput(0)
+      .Traits({.family = OperatorFamily::kShape, .same_shape = true})
+      .SetDoc(
+          "Writes one element for each index into a copy of DATA: the index replaces the "
+          "coordinate "
+          "along the axis. Of updates of the same element, the last one counts.");
+  RegisterCpuOperator<ScatterOp>("Scatter", __FILE__);
+  // As in Caffe2, the gradient is not defined.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Scatter", __FILE__);
 
   RegisterSchema("GatherElementsGradient", __FILE__)
       .NumInputs(3)

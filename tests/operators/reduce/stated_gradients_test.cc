@@ -203,6 +203,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Perplexity",
                                  "ReplaceNaN",
                                  "ResizeLike",
+                                 "Scatter",
                                  "ScatterAssign",
                                  "ScatterWeightedSum",
                                  "Shape",
