@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "SquareRootDivide" input: "X" input: "two" output: "Y")",
         R"(type: "BatchBoxCox" input: "X" input: "W" input: "W" output: "Y")",
         R"(type: "Accumulate" input: "X" output: "Y")",
+        R"(type: "ScaleBlobs" input: "X" input: "W" output: "Y" output: "Z" arg { name: "scale" f: 2 })",
         R"(type: "MeanGradient" input: "X" output: "Y" output: "Z")",
         R"(type: "MaxGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "PReluGradient" input: "X" input: "X" input: "X2" input: "C" output: "Y" output: "Z")"));

@@ -19,6 +19,8 @@ constexpr char kNet[] = R"(
   op { type: "Find" input: "S" input: "I" output: "found" }
   op { type: "IsMemberOf" input: "I" output: "member" arg { name: "value" ints: 4 ints: 1 } }
   op { type: "StringJoin" input: "X" output: "texts" }
+  op { type: "StumpFuncIndex" input: "X" output: "low" output: "high" }
+  op { type: "SelfBinningHistogram" input: "X" output: "edges" output: "counts" arg { name: "num_bins" i: 3 } }
 )";
 
 TEST(SelectOperatorsTest, AllocateNothingOnceWarm) {

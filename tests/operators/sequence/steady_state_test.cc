@@ -26,6 +26,14 @@ constexpr char kNet[] = R"(
   op { type: "PadEmptySamples" input: "N" input: "V" output: "samples" output: "features" }
   op { type: "LengthsSplit" input: "N" output: "parts" arg { name: "n_split" i: 2 } }
   op { type: "BooleanMaskLengths" input: "L" input: "M" output: "kept" }
+  op { type: "MergeDenseFeatureTensors" input: "X" input: "B" output: "f0" output: "k0" output: "v0"
+       arg { name: "feature_ids" ints: 5 ints: 6 } }
+  op { type: "MergeSingleMapFeatureTensors" input: "N" input: "K" input: "V" input: "M"
+       output: "f1" output: "k1" output: "w1" output: "z1" output: "v1" arg { name: "feature_ids" ints: 5 } }
+  op { type: "MergeMultiListFeatureTensors" input: "F" input: "I" input: "N" input: "V"
+       output: "f2" output: "k2" output: "w2" output: "v2" }
+  op { type: "MergeMultiListFeatureTensorsGradient" input: "F" input: "N" input: "v2" output: "v2_grad" }
+  op { type: "DenseVectorToIdList" input: "X" output: "set" output: "ids" }
 )";
 
 TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
@@ -39,6 +47,9 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   Feed<int32_t>(&ws, "R", {1, 2, 2}, {0, 2, 3, 1});
   FeedRange<int64_t>(&ws, "K", {6}, 9, -1);
   Feed<bool>(&ws, "M", {3}, {true, false, true});
+  FeedRange<bool>(&ws, "B", {3, 2});
+  Feed<int32_t>(&ws, "F", {2}, {1, 2});
+  FeedRange<int64_t>(&ws, "I", {3}, 7);
   NetBase* net = ws.CreateNet(ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
@@ -49,6 +60,7 @@ TEST(SequenceOperatorsTest, AllocateNothingOnceWarm) {
   ExpectTensor<float>(ws, "unpacked", {3, 2}, {1, 2, 3, 4, 5, 6});
   ExpectTensor<float>(ws, "rows", {3, 2}, {1, 2, 3, 4, 5, 6});
   ExpectTensor<float>(ws, "first", {1, 2}, {2, 1});
+  ExpectTensor<float>(ws, "v2_grad", {6}, {1, 2, 3, 4, 5, 6});
   ExpectTensor<float>(ws, "trimmed", {3, 2}, {1, 2, 3, 4, 5, 6});
 }
 
