@@ -198,6 +198,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Histogram",
                                  "PiecewiseLinearTransform",
                                  "Quantile",
+                                 "CTCBeamSearchDecoder",
                                  "CTCGreedyDecoder",
                                  "WeightedSample",
                                  "Not",
