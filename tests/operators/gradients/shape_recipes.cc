@@ -181,6 +181,17 @@ void DraftEnsureDense(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X"}, {"Y"});
 }
 
+void DraftFlexibleTopK(Draft& draft, const std::string& type) {
+  const int64_t rows = draft.Int(1, 3), columns = draft.Int(1, 5);
+  std::vector<int64_t> counts(static_cast<size_t>(rows));
+  for (int64_t& count : counts) count = draft.Int(1, columns);
+  draft.FeedApart("X", {rows, columns});
+  draft.FeedInt64("K", {rows}, counts);
+  draft.SetOperator(type, {"X", "K"}, {"V", "I"});
+}
+
+}
+
 void DraftTopK(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3);
   const int64_t rank = static_cast<int64_t>(dims.size()), axis = draft.Int(0, rank - 1);
@@ -437,6 +448,7 @@ std::vector<Recipe> ShapeRecipes() {
       {"SparseToDense", "", DraftSparseToDense},
       {"SparseToDenseMask", "", DraftSparseToDenseMask},
       {"EnsureDense", "", DraftEnsureDense},
+      {"FlexibleTopK", "", DraftFlexibleTopK},
       {"TopK", "", DraftTopK},
       {"Expand", "", DraftExpand},
       {"BooleanMask", "", DraftBooleanMask},
