@@ -64,7 +64,8 @@ const std::set<std::string>& WithoutMaker() {
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", "PadEmptySamples", "ReduceTailSum",
       "SortAndShuffle", "SparseLengthsPositionalWeightedSum", "StatRegistryCreate",
       "StatRegistryExport", "StatRegistryUpdate", "SumReduceLike", "SumSqrElements", "TimerBegin",
-      "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding"};
+      "TimerEnd", "TimerGet", "TimerGetAndEnd", "TrimDataset", "VariableLengthSequencePadding",
+      "NormalizePlanarYUV", "SparseLpRegularizer", "WeightedMultiSampling"};
   return types;
 }
 
