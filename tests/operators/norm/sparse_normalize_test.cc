@@ -39,6 +39,24 @@ TEST(SparseNormalizeTest, ScalesAllRowsWithoutUseMaxNorm) {
   ExpectTensor<float>(ws, "P", {4, 2}, {1.2f, 1.6f, 1.2f, 1.6f, 0, 0, 30, 40}, 1e-6);
 }
 
+// The factors are rounded to float16 too: 3 * float16(0.6) lies between two numbers, of which the
+// even one is 1.80078125.
+TEST(SparseNormalizeTest, ScalesRowsOfFloat16) {
+  Workspace ws;
+  const std::vector<float16> rows = {3.0f, 4.0f, 0.0f, 0.0f, 0.25f, 0.0f};
+  Feed<float16>(&ws, "P", {3, 2}, rows);
+  Feed<int64_t>(&ws, "I", {3}, {0, 1, 2});
+  const std::string text =
+      R"(type: "Float16SparseNormalize" input: "P" input: "I" output: "P" arg { name: "norm" f: 3 })";
+  ExpectShapeInferred(&ws, text);
+  ExpectTensor<float16>(ws, "P", {3, 2}, {1.80078125f, 2.400390625f, 0.0f, 0.0f, 0.25f, 0.0f});
+  Feed<float16>(&ws, "P", {3, 2}, rows);
+  RunOp(&ws, text + R"( arg { name: "use_max_norm" i: 0 })");
+  ExpectTensor<float16>(ws, "P", {3, 2}, {1.80078125f, 2.400390625f, 0.0f, 0.0f, 3.0f, 0.0f});
+  Feed<float>(&ws, "P", {1, 2}, {3, 4});
+  ExpectThrows([&] { RunOp(&ws, text); }, "float16");
+}
+
 TEST(SparseNormalizeTest, HasNoGradientAndNamesWhatDoesNotFit) {
   Workspace ws;
   FeedRows(&ws);

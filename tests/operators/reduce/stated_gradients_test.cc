@@ -200,6 +200,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Quantile",
                                  "CTCBeamSearchDecoder",
                                  "CTCGreedyDecoder",
+                                 "Float16SparseNormalize",
                                  "WeightedSample",
                                  "Not",
                                  "Perplexity",
