@@ -1,5 +1,8 @@
 #include "operators/fill/constant_fill.h"
 
+#include <algorithm>
+
+#include "caffe2_core/base/float16.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -17,7 +20,44 @@ TensorProto_DataType ConstantFillType(const ArgumentHelper& args) {
   return TensorProto_DataType_INT64;
 }
 
+namespace {
+
+constexpr RepeatedArgumentSpec<int64_t> kFloat16ConstantFillShape{"shape",
+                                                                  "dimensions of the output"};
+
+// Float16ConstantFill: ConstantFill for float16, without an input.
+class Float16ConstantFillOp final : public Filler<CPUContext> {
+ public:
+  Float16ConstantFillOp(const OperatorDef& def, Workspace* ws)
+      : Filler<CPUContext>(def, ws), value_(ReadArgument(kFillValue<float>)) {}
+
+ private:
+  void Fill(Tensor* output) override {
+    std::fill_n(output->mutable_data<float16>(), output->numel(), value_);
+  }
+
+  const float16 value_;
+};
+
+void RegisterFloat16ConstantFill() {
+  RegisterSchema("Float16ConstantFill", __FILE__)
+      .NumInputs(0)
+      .NumOutputs(1)
+      .Args(kFillValue<float>, kFloat16ConstantFillShape)
+      .Output(0, "output", "float16: the tensor")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT16)};
+      })
+      .SetDoc("Creates a float16 tensor whose elements all have the same value.");
+  RegisterCpuOperator<Float16ConstantFillOp>("Float16ConstantFill", __FILE__);
+  // The output depends on no input.
+  RegisterGradient<NoGradient>("Float16ConstantFill", __FILE__);
+}
+
+}  // namespace
+
 void RegisterConstantFill() {
+  RegisterFloat16ConstantFill();
   OpSchema& schema = RegisterSchema("ConstantFill", __FILE__);
   DeclareFillShape(schema);
   DeclareUntyped(schema, kFillValue<float>);

@@ -149,6 +149,18 @@ TEST(ConstantFillTest, RejectsInvalidShapes) {
       "overflow");
 }
 
+TEST(Float16ConstantFillTest, RoundsTheValue) {
+  Workspace ws;
+  const std::string type = R"(type: "Float16ConstantFill" output: "Y" )";
+  ExpectShapeInferred(
+      &ws, type + R"(arg { name: "shape" ints: 2 ints: 1 } arg { name: "value" f: 1.1 })");
+  // The nearest number of float16 to 1.1 is 1126 / 1024.
+  ExpectTensor<float16>(ws, "Y", {2, 1}, {1.099609375f, 1.099609375f});
+  RunOp(&ws, type);
+  ExpectTensor<float16>(ws, "Y", {}, {0.0f});
+  ExpectThrows([&] { RunOp(&ws, type + R"(arg { name: "shape" ints: -1 })"); }, "-1");
+}
+
 TEST(ConstantFillTest, RejectsUnsupportedTypesAndValuesOutOfRange) {
   Workspace ws;
   for (const char* dtype : {"0", "3", "12", "99"}) {
