@@ -198,6 +198,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "Histogram",
                                  "PiecewiseLinearTransform",
                                  "Quantile",
+                                 "APMeter",
                                  "CTCBeamSearchDecoder",
                                  "CTCGreedyDecoder",
                                  "Float16SparseNormalize",

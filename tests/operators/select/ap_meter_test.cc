@@ -1,0 +1,61 @@
+#include "caffe2_core/runtime/net.h"
+#include "tests/operators/common/call_tables.h"
+#include "tests/support/gradient_test.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::ap_meter_test {
+namespace {
+
+TEST(APMeterTest, ComputesTheAveragePrecisionOfEachClass) {
+  ExpectResults({
+      // By score, the labels of class 0 are 1, 0, 1 and 1, those of class 1 are 1, 1, 1 and 0.
+      {"APMeter X L -> Y", "X f 4,2 = 0.4,0.7,0.9,0.1,0.8,0.3,0.7,0.4; L i 4,2 = 1,1,1,0,0,1,1,1",
+       "Y f 2 = 0.8055556,1"},
+      // Equal scores are in the order of the examples; labels other than 1 are not positive.
+      {"APMeter X L -> Y", "X f 3,1 = 0.5; L i 3 = 0,1,1", "Y f 1 = 0.5833333"},
+      {"APMeter X L -> Y", "X f 3,1 = 0.5; L i 3,1 = 1,5,-1", "Y f 1 = 1"},
+      {"APMeter X L -> Y", "X f 2,2 = 0.5; L i 2,2 = 0", "Y f 2 = 0"},
+      {"APMeter X L -> Y", "X f 0,2; L i 0,2", "Y f 2 = 0"},
+      // Only the last three examples count.
+      {"APMeter X L -> Y buffer_size=3", "X f 5,1 = 1,2,3,4,5; L i 5,1 = 1,0,1,0,0",
+       "Y f 1 = 0.3333333"},
+  });
+  ExpectInferred({{"APMeter X L -> Y", "X f 4,2; L i 4,2", "float [2]"},
+                  {"APMeter X L -> Y", "X f ?; L i 4,2", "float ?"}});
+}
+
+TEST(APMeterTest, RemembersExamplesOfEarlierRuns) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 1}, {0.5f, 0.4f});
+  Feed<int32_t>(&ws, "L", {2, 1}, {1, 0});
+  NetBase* const net =
+      ws.CreateNet(ParseNet(R"(name: "n" op { type: "APMeter" input: "X" input: "L" output: "Y"
+                                              arg { name: "buffer_size" i: 3 } })"));
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {1}, {1});
+  // The examples are now 0.4 (0), 0.6 (0) and 0.3 (1): the oldest one is gone.
+  Feed<float>(&ws, "X", {2, 1}, {0.6f, 0.3f});
+  Feed<int32_t>(&ws, "L", {2, 1}, {0, 1});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {1}, {1.0f / 3});
+  Feed<float>(&ws, "X", {1, 2}, {0.6f, 0.3f});
+  Feed<int32_t>(&ws, "L", {1, 2}, {0, 1});
+  ExpectThrows([&] { net->Run(); },
+               "input 0 (predictions) has 2 columns, want 1, as in the run before");
+}
+
+TEST(APMeterTest, RejectsInvalidCalls) {
+  ExpectRejected({
+      {"APMeter X L -> Y buffer_size=0", "X f 1,1; L i 1,1",
+       "argument \"buffer_size\" is 0, want at least 1"},
+      {"APMeter X L -> Y", "X f 2; L i 2",
+       "rank of input 0 (predictions) of shape [2]: got 1, want 2"},
+      {"APMeter X L -> Y", "X f 3,2; L i 2,2",
+       "input 1 (labels) has shape [2, 2], want that of input 0 (predictions), [3, 2]"},
+      {"APMeter X L -> Y", "X f 1,1; L l 1,1",
+       "the tensor holds elements of type int64, want int32"},
+  });
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::ap_meter_test
