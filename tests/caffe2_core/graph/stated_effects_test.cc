@@ -95,7 +95,7 @@ TEST(StatedEffectsTest, EffectsBeyondBlobsAreStated) {
             "CollectTensor: Dropout: Float16UniformFill: GaussianFill: ImageInput: MSRAFill: "
             "ONNXDropout: "
             "SparseDropoutWithReplacement: UniformFill: UniformIntFill: UniqueUniformFill: "
-            "WeightedSample: WeightedSampleDequeueBlobs: XavierFill:");
+            "WeightedMultiSampling: WeightedSample: WeightedSampleDequeueBlobs: XavierFill:");
   EXPECT_EQ(
       TypesWithEffect(Effect::kEverything),
       "AccumulateHistogram: GetAllBlobNames: StatRegistryExport: StatRegistryUpdate: TimerBegin: "
