@@ -202,6 +202,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "CTCBeamSearchDecoder",
                                  "CTCGreedyDecoder",
                                  "Float16SparseNormalize",
+                                 "RMACRegions",
                                  "WeightedSample",
                                  "Not",
                                  "Perplexity",
