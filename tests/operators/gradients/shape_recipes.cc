@@ -190,6 +190,14 @@ void DraftFlexibleTopK(Draft& draft, const std::string& type) {
   draft.SetOperator(type, {"X", "K"}, {"V", "I"});
 }
 
+void DraftQuantDecode(Draft& draft, const std::string& type) {
+  const int64_t entries = draft.Int(1, 5);
+  draft.FeedSmooth("B", {entries});
+  std::vector<int32_t> codes(static_cast<size_t>(draft.Int(1, 6)));
+  for (int32_t& code : codes) code = static_cast<int32_t>(draft.Int(0, entries - 1));
+  draft.FeedInt32("C", {static_cast<int64_t>(codes.size())}, codes);
+  draft.FeedInt32("D", {1}, {0});
+  draft.SetOperator(type, {"B", "C", "D"}, {"X", "Y"});
 }
 
 void DraftTopK(Draft& draft, const std::string& type) {
@@ -449,6 +457,7 @@ std::vector<Recipe> ShapeRecipes() {
       {"SparseToDenseMask", "", DraftSparseToDenseMask},
       {"EnsureDense", "", DraftEnsureDense},
       {"FlexibleTopK", "", DraftFlexibleTopK},
+      {"QuantDecode", "", DraftQuantDecode},
       {"TopK", "", DraftTopK},
       {"Expand", "", DraftExpand},
       {"BooleanMask", "", DraftBooleanMask},
