@@ -26,7 +26,7 @@ const std::set<std::string>& WithoutInference() {
   static const std::set<std::string> types = {
       // The outputs are not tensors.
       "CollectTensor", "ConcatTensorVector", "CreateBlobsQueue", "CreateBlobsQueueDB",
-      "CreateCounter", "CreateDB", "CreateMap", "CreateMutex", "KeyValueToMap",
+      "CreateAtomicBool", "CreateCounter", "CreateDB", "CreateMap", "CreateMutex", "KeyValueToMap",
       "CreateRebatchingQueue", "CreateScope", "CreateTensorVector", "CreateTextFileReader",
       "CreateTreeCursor", "PackRecords", "CloneCommonWorld", "CreateCommonWorld",
       "DestroyCommonWorld", "FileStoreHandlerCreate", "IndexFreeze", "IndexLoad", "IntIndexCreate",

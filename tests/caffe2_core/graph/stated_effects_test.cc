@@ -51,7 +51,8 @@ TEST(StatedEffectsTest, ObjectsThatOperatorsChangeAreStated) {
         return Numbers([&](int i) { return schema.modifies_input(i); });
       }),
       "Allgather:0 Allreduce:0 AllreduceCoalesced:0 Barrier:0 Broadcast:0 CloseBlobsQueue:0 "
-      "CloseRebatchingQueue:0 ComputeOffset:0 CountDown:0 CountUp:0 DequeueBlobs:0 "
+      "CloseRebatchingQueue:0 ComputeOffset:0 ConditionalSetAtomicBool:0 CountDown:0 CountUp:0 "
+      "DequeueBlobs:0 "
       "DequeueRebatchingQueue:0 EnqueueBlobs:0 EnqueueRebatchingQueue:0 ImageInput:0 IndexGet:0 "
       "Load:0:1:2:3:4:5 ReadNextBatch:0 ReadRandomBatch:0 ReceiveTensor:0 Reduce:0 ReduceScatter:0 "
       "ResetCounter:0 ResetCursor:0 SafeDequeueBlobs:0 SafeEnqueueBlobs:0 SendTensor:0 "
@@ -65,8 +66,9 @@ TEST(StatedEffectsTest, ObjectsThatConcurrentStepsMayUseAreStated) {
         return Numbers([&](int i) { return schema.input_is_synchronized(i); });
       }),
       "Allgather:0 Allreduce:0 AllreduceCoalesced:0 AtomicAppend:0 AtomicIter:0:1 Barrier:0 "
-      "Broadcast:0 CheckCounterDone:0 CloneCommonWorld:0 CloseBlobsQueue:0 CloseRebatchingQueue:0 "
-      "ComputeOffset:0 CountDown:0 CountUp:0 CreateBlobsQueueDB:0 CreateCommonWorld:0 "
+      "Broadcast:0 CheckAtomicBool:0 CheckCounterDone:0 CloneCommonWorld:0 CloseBlobsQueue:0 "
+      "CloseRebatchingQueue:0 ComputeOffset:0 ConditionalSetAtomicBool:0 CountDown:0 CountUp:0 "
+      "CreateBlobsQueueDB:0 CreateCommonWorld:0 "
       "DequeueBlobs:0 DequeueRebatchingQueue:0 EnqueueBlobs:0 EnqueueRebatchingQueue:0 "
       "GetCursorOffset:0 ImageInput:0 IndexFreeze:0 IndexGet:0 IndexLoad:0 IndexSize:0 "
       "IndexStore:0 "
