@@ -101,7 +101,7 @@ TEST(StatedEffectsTest, EffectsBeyondBlobsAreStated) {
   EXPECT_EQ(
       TypesWithEffect(Effect::kEverything),
       "AccumulateHistogram: GetAllBlobNames: StatRegistryExport: StatRegistryUpdate: TimerBegin: "
-      "TimerEnd: TimerGet: TimerGetAndEnd:");
+      "TimerEnd: TimerGet: TimerGetAndEnd: WallClockTime:");
   EXPECT_EQ(
       TypesWithEffect(Effect::kCommunication),
       "Allgather: Allreduce: AllreduceCoalesced: Barrier: Broadcast: CloneCommonWorld: "

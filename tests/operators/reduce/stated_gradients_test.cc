@@ -206,6 +206,7 @@ TEST(StatedGradientsTest, AreAnErrorForUpdatesStatesAndStrings) {
                                  "CreateAtomicBool",
                                  "Float16SparseNormalize",
                                  "RMACRegions",
+                                 "WallClockTime",
                                  "WeightedSample",
                                  "Not",
                                  "Perplexity",
