@@ -74,12 +74,11 @@ class FlexibleTopKOp final : public Operator<CPUContext> {
     for (int64_t i = 0; i < size; ++i) {
       const bool is_full = static_cast<int64_t>(heap_.size()) == k;
       if (is_full && !(x[i] > heap_.front().first)) continue;
-      if (is_full) {
-        std::pop_heap(heap_.begin(), heap_.end(), Before);
-        heap_.pop_back();
-      }
       heap_.emplace_back(x[i], i);
       std::push_heap(heap_.begin(), heap_.end(), Before);
+      if (!is_full) continue;
+      std::pop_heap(heap_.begin(), heap_.end(), Before);
+      heap_.pop_back();
     }
     std::sort_heap(heap_.begin(), heap_.end(), Before);
   }

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "caffe2_core/runtime/net.h"
 #include "tests/operators/common/call_tables.h"
 #include "tests/support/gradient_test.h"
@@ -6,20 +9,39 @@
 namespace caffe2rt::test::ap_meter_test {
 namespace {
 
+struct Examples {
+  int64_t classes;
+  std::vector<float> scores;
+  std::vector<int32_t> labels;
+  std::vector<float> precisions;
+};
+
+// The operator remembers its runs, so the calls of a table, which are repeated, do not fit.
 TEST(APMeterTest, ComputesTheAveragePrecisionOfEachClass) {
-  ExpectResults({
+  const Examples rows[] = {
       // By score, the labels of class 0 are 1, 0, 1 and 1, those of class 1 are 1, 1, 1 and 0.
-      {"APMeter X L -> Y", "X f 4,2 = 0.4,0.7,0.9,0.1,0.8,0.3,0.7,0.4; L i 4,2 = 1,1,1,0,0,1,1,1",
-       "Y f 2 = 0.8055556,1"},
+      {2,
+       {0.4f, 0.7f, 0.9f, 0.1f, 0.8f, 0.3f, 0.7f, 0.4f},
+       {1, 1, 1, 0, 0, 1, 1, 1},
+       {0.8055556f, 1}},
       // Equal scores are in the order of the examples; labels other than 1 are not positive.
-      {"APMeter X L -> Y", "X f 3,1 = 0.5; L i 3 = 0,1,1", "Y f 1 = 0.5833333"},
-      {"APMeter X L -> Y", "X f 3,1 = 0.5; L i 3,1 = 1,5,-1", "Y f 1 = 1"},
-      {"APMeter X L -> Y", "X f 2,2 = 0.5; L i 2,2 = 0", "Y f 2 = 0"},
-      {"APMeter X L -> Y", "X f 0,2; L i 0,2", "Y f 2 = 0"},
+      {1, {0.5f, 0.5f, 0.5f}, {0, 1, 1}, {0.5833333f}},
+      {1, {0.5f, 0.5f, 0.5f}, {1, 5, -1}, {1}},
+      {2, {0.5f, 0.5f}, {0, 0}, {0, 0}},
+      {2, {}, {}, {0, 0}},
       // Only the last three examples count.
-      {"APMeter X L -> Y buffer_size=3", "X f 5,1 = 1,2,3,4,5; L i 5,1 = 1,0,1,0,0",
-       "Y f 1 = 0.3333333"},
-  });
+      {1, {1, 2, 3, 4, 5}, {1, 0, 1, 0, 0}, {1.0f / 3}}};
+  for (const Examples& row : rows) {
+    const std::vector<int64_t> dims = {static_cast<int64_t>(row.scores.size()) / row.classes,
+                                       row.classes};
+    SCOPED_TRACE(dims[0]);
+    Workspace ws;
+    Feed<float>(&ws, "X", dims, row.scores);
+    Feed<int32_t>(&ws, "L", dims, row.labels);
+    const std::string size = dims[0] == 5 ? R"(arg { name: "buffer_size" i: 3 })" : "";
+    ws.RunOperatorOnce(ParseOp(R"(type: "APMeter" input: "X" input: "L" output: "Y" )" + size));
+    ExpectTensor<float>(ws, "Y", {row.classes}, row.precisions, 1e-6);
+  }
   ExpectInferred({{"APMeter X L -> Y", "X f 4,2; L i 4,2", "float [2]"},
                   {"APMeter X L -> Y", "X f ?; L i 4,2", "float ?"}});
 }
