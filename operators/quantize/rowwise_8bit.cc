@@ -5,14 +5,11 @@
 //   Fused8BitRowwiseQuantizedToFloat, -ToHalfFloat                           uint8 [..., D + 8] -> [..., D]
 //   the same four with ...QuantizedHalfScaleBias                             uint8 [..., D + 4]
 //   GatherFused8BitRowwise                    data uint8 [N, D + 8], indices -> [indices.., D]
-//   SparseLengthsSumFused8BitRowwise, -Mean, -WeightedSum
 // Or scale and bias are a tensor [N, 2] of their own:
 //   FloatToRowwiseQuantized8Bits              [N, ...] -> uint8 [N, ...], [N, 2]
 //   Rowwise8BitQuantizedToFloat               uint8 [N, ...], [N, 2] -> [N, ...]
-//   SparseLengthsSum8BitsRowwise, -Mean, -WeightedSum, -WeightedMean
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -22,7 +19,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/element_type.h"
 #include "operators/common/inference.h"
-#include "operators/common/segment_offsets.h"
+#include "operators/quantize/fused_rows.h"
 
 namespace caffe2rt {
 namespace {
@@ -33,59 +30,13 @@ constexpr float kLeastRange = 1e-8f;
 constexpr float kConstantRange = 1e-10f;
 constexpr float kGreatestByte = 255.0f;
 
-struct ScaleAndBias {
-  float scale = 0;
-  float bias = 0;
-};
-
-template <class S>
-ScaleAndBias ReadTail(const uint8_t* tail) {
-  S values[2];
-  std::memcpy(values, tail, sizeof values);
-  return {static_cast<float>(values[0]), static_cast<float>(values[1])};
-}
-
-template <class S>
-void WriteTail(const ScaleAndBias& row, uint8_t* tail) {
-  const S values[2] = {S(row.scale), S(row.bias)};
-  std::memcpy(tail, values, sizeof values);
-}
-
-template <class T>
-std::pair<float, float> RangeOfRow(const T* x, int64_t n) {
-  float least = static_cast<float>(x[0]), greatest = least;
-  for (int64_t i = 1; i < n; ++i) {
-    const auto value = static_cast<float>(x[i]);
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-  }
-  return {least, greatest};
-}
-
 // Rounds to nearest by `round`: Caffe2's fused rows round ties to even, its other rows away from zero.
 template <class T, class Round>
 void QuantizeRow(const T* x, int64_t n, float least, float factor, Round round, uint8_t* y) {
   for (int64_t i = 0; i < n; ++i) {
     const float step = round((static_cast<float>(x[i]) - least) * factor);
-    // Infinities and NaN have no step.
-    y[i] = step >= 0 ? static_cast<uint8_t>(std::min(step, kGreatestByte)) : uint8_t{0};
+    y[i] = CodeOfStep<8>(step);
   }
-}
-
-template <class T>
-void DequantizeRow(const uint8_t* x, int64_t n, const ScaleAndBias& row, T* y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = T(static_cast<float>(x[i]) * row.scale + row.bias);
-}
-
-template <class S>
-constexpr int64_t kTailBytes = 2 * sizeof(S);
-
-// The elements of a fused row of `bytes` bytes. THROWS if it has no room for scale and bias.
-template <class S>
-int64_t FusedElements(int64_t bytes) {
-  CAFFE_ENFORCE_GE(bytes, kTailBytes<S>,
-                   "bytes of a row of input 0, want at least those of scale and bias");
-  return bytes - kTailBytes<S>;
 }
 
 // T: elements; S: scale and bias.
@@ -123,28 +74,6 @@ class ToFusedRowsOp final : public Operator<CPUContext> {
   std::vector<int64_t> dims_;
 };
 
-template <class T, class S>
-class FromFusedRowsOp final : public Operator<CPUContext> {
- public:
-  using Operator<CPUContext>::Operator;
-  bool RunOnDevice() override {
-    const Tensor& X = Input(0);
-    CAFFE_ENFORCE_GE(X.dim(), 1, "rank of input 0 (scale_bias_quantized_input)");
-    const uint8_t* x = X.data<uint8_t>();
-    const int64_t bytes = X.dims().back(), n = FusedElements<S>(bytes);
-    dims_.assign(X.dims().begin(), X.dims().end());
-    dims_.back() = n;
-    T* y = OutputData<T>(0, dims_);
-    for (int64_t row = 0; row < X.numel() / bytes; ++row, x += bytes, y += n) {
-      DequantizeRow(x, n, ReadTail<S>(x + n), y);
-    }
-    return true;
-  }
-
- private:
-  std::vector<int64_t> dims_;
-};
-
 class GatherFusedRowsOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -169,7 +98,7 @@ class GatherFusedRowsOp final : public Operator<CPUContext> {
                     index[i], ", want at least 0 and less than ", rows,
                     ", the rows of input 0 (DATA)");
       const uint8_t* const row = x + index[i] * bytes;
-      DequantizeRow(row, n, ReadTail<float>(row + n), y + i * n);
+      DequantizeCodes<8>(row, n, ReadTail<float>(row + n), y + i * n);
     }
     return true;
   }
@@ -200,15 +129,6 @@ class ToRowsAndScalesOp final : public Operator<CPUContext> {
   }
 };
 
-// THROWS unless input `i` has a scale and a bias for each row of `data`.
-const float* ScalesOfRows(const Tensor& data, const Tensor& scale_bias, int i) {
-  CAFFE_ENFORCE(scale_bias.dim() == 2 && scale_bias.dim(1) == 2 && scale_bias.dim(0) == data.dim(0),
-                "input ", i, " (scale_bias) has shape ", scale_bias.sizes(), ", want [",
-                data.dim(0), ", 2]: a scale and a bias for each row of input 0 of shape ",
-                data.sizes());
-  return scale_bias.data<float>();
-}
-
 class FromRowsAndScalesOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -220,100 +140,11 @@ class FromRowsAndScalesOp final : public Operator<CPUContext> {
     const int64_t n = X.size_from_dim(1);
     float* const y = OutputData<float>(0, X.sizes());
     for (int64_t row = 0; row < X.dim(0); ++row) {
-      DequantizeRow(x + row * n, n, {scale_bias[2 * row], scale_bias[2 * row + 1]}, y + row * n);
+      DequantizeCodes<8>(x + row * n, n, {scale_bias[2 * row], scale_bias[2 * row + 1]},
+                         y + row * n);
     }
     return true;
   }
-};
-
-struct LookUp {
-  const char* type;
-  bool fused, weighted, mean;
-};
-constexpr LookUp kLookUps[] = {{"SparseLengthsSumFused8BitRowwise", true, false, false},
-                               {"SparseLengthsMeanFused8BitRowwise", true, false, true},
-                               {"SparseLengthsWeightedSumFused8BitRowwise", true, true, false},
-                               {"SparseLengthsSum8BitsRowwise", false, false, false},
-                               {"SparseLengthsMean8BitsRowwise", false, false, true},
-                               {"SparseLengthsWeightedSum8BitsRowwise", false, true, false},
-                               {"SparseLengthsWeightedMean8BitsRowwise", false, true, true}};
-
-const LookUp& LookUpOf(const std::string& type) {
-  for (const LookUp& row : kLookUps) {
-    if (type == row.type) return row;
-  }
-  CAFFE_THROW("\"", type, "\" is no look-up of quantized rows");
-}
-
-// data, (weights,) indices, lengths, (scale_bias)  ->  a row of floats for each length
-class LookUpRowsOp final : public Operator<CPUContext> {
- public:
-  LookUpRowsOp(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws), spec_(LookUpOf(def.type())) {}
-  bool RunOnDevice() override {
-    return DispatchByType<int32_t, int64_t>(Input(spec_.weighted + 1).dtype(), "INDICES",
-                                            [&](auto index) { return Reduce<decltype(index)>(); });
-  }
-
- private:
-  template <class Index>
-  bool Reduce() {
-    const Tensor& data = Input(0);
-    const int indices_at = spec_.weighted + 1, lengths_at = indices_at + 1;
-    const Tensor& indices = Input(indices_at);
-    const Tensor& lengths = Input(lengths_at);
-    CAFFE_ENFORCE(data.dim() >= 1 && (!spec_.fused || data.dim() == 2), "input 0 (DATA) has shape ",
-                  data.sizes(), spec_.fused ? ", want a matrix" : ", want rows");
-    CAFFE_ENFORCE_EQ(indices.dim(), 1, "rank of input ", indices_at, " (INDICES) of shape ",
-                     indices.sizes());
-    CAFFE_ENFORCE_EQ(lengths.dim(), 1, "rank of input ", lengths_at, " (LENGTHS) of shape ",
-                     lengths.sizes());
-    const uint8_t* const x = data.data<uint8_t>();
-    const float* const scale_bias =
-        spec_.fused ? nullptr : ScalesOfRows(data, Input(lengths_at + 1), lengths_at + 1);
-    const float* const weights = spec_.weighted ? Weights(indices.numel()) : nullptr;
-    segments_.Read<int32_t>(*this, lengths_at, "LENGTHS");
-    CAFFE_ENFORCE_EQ(segments_.total(), indices.numel(),
-                     "sum of the lengths, want the elements of INDICES");
-    const Index* const index = indices.data<Index>();
-    const int64_t bytes = data.size_from_dim(1),
-                  n = spec_.fused ? FusedElements<float>(bytes) : bytes;
-    dims_.assign(data.dims().begin(), data.dims().end());
-    dims_[0] = segments_.count();
-    if (spec_.fused) dims_[1] = n;
-    float* y = OutputData<float>(0, dims_);
-    std::fill_n(y, segments_.count() * n, 0.0f);
-    for (int64_t s = 0; s < segments_.count(); ++s, y += n) {
-      for (int64_t i = segments_.offset(s); i < segments_.offset(s + 1); ++i) {
-        CAFFE_ENFORCE(index[i] >= 0 && index[i] < data.dim(0), "element ", i, " of INDICES is ",
-                      index[i], ", want at least 0 and less than ", data.dim(0),
-                      ", the rows of input 0 (DATA)");
-        const uint8_t* const row = x + index[i] * bytes;
-        AddRow(row, n,
-               spec_.fused ? ReadTail<float>(row + n)
-                           : ScaleAndBias{scale_bias[2 * index[i]], scale_bias[2 * index[i] + 1]},
-               weights != nullptr ? weights[i] : 1.0f, y);
-      }
-      if (spec_.mean && segments_.length(s) > 0) {
-        for (int64_t j = 0; j < n; ++j) y[j] /= static_cast<float>(segments_.length(s));
-      }
-    }
-    return true;
-  }
-  const float* Weights(int64_t count) const {
-    const Tensor& weights = Input(1);
-    CAFFE_ENFORCE(weights.dim() == 1 && weights.numel() == count, "input 1 (weights) has shape ",
-                  weights.sizes(), ", want one for each of the ", count, " elements of INDICES");
-    return weights.data<float>();
-  }
-  static void AddRow(const uint8_t* x, int64_t n, const ScaleAndBias& row, float weight, float* y) {
-    const float scale = weight * row.scale, bias = weight * row.bias;
-    for (int64_t j = 0; j < n; ++j) y[j] += static_cast<float>(x[j]) * scale + bias;
-  }
-
-  const LookUp& spec_;
-  SegmentOffsets<CPUContext> segments_;
-  std::vector<int64_t> dims_;
 };
 
 // The shape of input 0, whose last dimension grows by `added`.
@@ -354,7 +185,7 @@ void RegisterFused(const std::string& to, const std::string& from) {
               "[..., D] " + std::string(std::is_same_v<From, float> ? "float" : "float16"))
       .TensorInferenceFunction(InferRowsThatGrow(-kTailBytes<S>, kTypeOf<From>))
       .SetDoc("Computes the elements of fused rows: byte * scale + bias.");
-  RegisterCpuOperator<FromFusedRowsOp<From, S>>(from, __FILE__);
+  RegisterCpuOperator<FromFusedRowsOp<From, S, 8>>(from, __FILE__);
   // As in Caffe2, the gradient is absent without an error.
   for (const std::string& type : {to, from}) RegisterGradient<NoGradient>(type, __FILE__);
 }
@@ -412,45 +243,6 @@ void RegisterSeparate() {
   }
 }
 
-void RegisterLookUp(const LookUp& row) {
-  const int indices_at = row.weighted + 1, lengths_at = indices_at + 1,
-            inputs = lengths_at + (row.fused ? 1 : 2);
-  OpSchema& schema =
-      RegisterSchema(row.type, __FILE__)
-          .NumInputs(inputs)
-          .NumOutputs(1)
-          .Input(0, "DATA",
-                 row.fused ? "uint8 [N, D + 8]: rows of bytes, scale and bias" : "uint8 [N, ...]")
-          .Input(indices_at, "INDICES", "[M] int32 or int64: rows of DATA")
-          .Input(lengths_at, "LENGTHS", "[S] int32: the indices of each segment")
-          .Output(0, "output", "float [S, ...]: a row for each segment, 0 if it is empty");
-  if (row.weighted)
-    schema.Input(1, row.fused ? "WEIGHTS" : "SCALARS", "[M] float: the factor of each row");
-  if (!row.fused)
-    schema.Input(lengths_at + 1, "scale_bias", "float [N, 2]: scale and bias of each row");
-  const bool fused = row.fused;
-  schema
-      .TensorInferenceFunction(
-          [fused, lengths_at](const OperatorDef& def, const std::vector<TensorShape>& in) {
-            if (!AreKnown(in, static_cast<size_t>(lengths_at) + 1) || in[0].dims_size() == 0)
-              return UnknownOutputs(def);
-            std::vector<int64_t> dims = GetDimsVector(in[0]);
-            const TensorShape& lengths = in[static_cast<size_t>(lengths_at)];
-            if (lengths.dims_size() != 1 ||
-                (fused && (dims.size() != 2 || dims[1] < kTailBytes<float>))) {
-              return UnknownOutputs(def);
-            }
-            dims[0] = lengths.dims(0);
-            if (fused) dims[1] -= kTailBytes<float>;
-            return std::vector<TensorShape>{CreateTensorShape(dims, TensorProto_DataType_FLOAT)};
-          })
-      .SetDoc(std::string(row.mean ? "Averages" : "Adds") +
-              " the rows of each segment, read as byte * scale + bias" +
-              (row.weighted ? ", each multiplied by its factor." : "."));
-  RegisterCpuOperator<LookUpRowsOp>(row.type, __FILE__);
-  RegisterGradient<NoGradient>(row.type, __FILE__);
-}
-
 }  // namespace
 
 void RegisterRowwise8bit() {
@@ -465,7 +257,6 @@ void RegisterRowwise8bit() {
                                          "Fused8BitRowwiseQuantizedHalfScaleBiasToHalfFloat");
   RegisterGather();
   RegisterSeparate();
-  for (const LookUp& row : kLookUps) RegisterLookUp(row);
 }
 
 }  // namespace caffe2rt
