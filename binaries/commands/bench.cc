@@ -13,6 +13,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/imported_model.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
@@ -95,14 +96,17 @@ class BenchJob {
     release();
     const double ahead_ms = timer.MilliSeconds();
     int64_t runs = 0;
-    NetProfile profile = ProfileNet(
-        &net.net(),
-        [&] {
-          if (runs++ == 1) release();  // what the first run has prepared; it is timed
-          net.Run();
-          return true;
-        },
-        options);
+    NetProfile profile;
+    WithCastHint(fed_, *ws_, [&] {
+      profile = ProfileNet(
+          &net.net(),
+          [&] {
+            if (runs++ == 1) release();  // what the first run has prepared; it is timed
+            net.Run();
+            return true;
+          },
+          options);
+    });
     profile.ahead_ms = ahead_ms;
     WriteReport(line_, prepared, &net.net());
     return profile;

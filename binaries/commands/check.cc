@@ -11,6 +11,7 @@
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/imported_model.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
@@ -119,14 +120,17 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const NetsOfFile& foun
   return FeedInputs(line, nets, ws, found.is_onnx);
 }
 
-// Adds what --input states. The workspace holds the values.
-void AddGiven(const CommandLine& line, const NetsOfFile& found, Workspace* ws,
-              ModelToCheck* model) {
+// Adds what --input states and returns the names. The workspace holds the values.
+std::set<std::string> AddGiven(const CommandLine& line, const NetsOfFile& found, Workspace* ws,
+                               ModelToCheck* model) {
+  std::set<std::string> names;
   const std::vector<FedInput> fed = FeedInputs(line, found, ws);
   model->given = ShapesOfWorkspace(*ws);
   for (const FedInput& input : fed) {
+    names.insert(input.blob);
     if (!input.is_random) model->values[input.blob] = &ws->GetBlob(input.blob)->Get<Tensor>();
   }
+  return names;
 }
 
 std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
@@ -140,7 +144,8 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
   std::vector<std::string> listed;
   for (const auto& [name, shape] : known.given) listed.push_back(name);
   Workspace inputs;
-  if (line.Has("input")) AddGiven(line, found, &inputs, &known);
+  std::set<std::string> fed;
+  if (line.Has("input")) fed = AddGiven(line, found, &inputs, &known);
   known.given_is_complete = line.Has("input");
   known.has_surroundings =
       !known.init_nets.empty() || !known.filled.empty() || !known.given.empty();
@@ -151,7 +156,11 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
       continue;
     }
     known.zero_placeholders = ZeroPlaceholdersOf(net.net, known.init_nets, {}, listed);
-    all.push_back({net.title, ValidateModel(net.net, known)});
+    Titled& titled = all.emplace_back(Titled{net.title, ValidateModel(net.net, known)});
+    for (NetFinding& finding : titled.findings) {
+      if (finding.kind == NetFindingKind::kError)
+        finding.text += CastHint(finding.text, fed, inputs);
+    }
   }
   return all;
 }
@@ -295,6 +304,7 @@ const Command& CheckCommand() {
              "net that fills the weights: check it, and the nets together with it", true},
             {"input", "BLOB=VALUE", "",
              "all inputs, as for `run`: check that they fit and that none is missing", true},
+            kCastOption,
             kAllowFilesOption,
             ProcessOptions()[1],
             {"module", "FILE.so", "", "module with operators; may be repeated", true},

@@ -51,15 +51,17 @@ std::vector<std::string> ListedOperators();
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);
 // --init-net, --predict-net, --predictor, --db-type, --device, --root, --allow-files-anywhere, ...
 const std::vector<Option>& ModelOptions();
-// --input, --image and the transformation of images, --seed
 // The weights of a net of Caffe, and how it is imported. Part of ModelOptions.
 const std::vector<Option>& ImportOptions();
+// --input, --image and the transformation of images, --cast, --seed
 const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();
 // A table of convolution algorithms, which ApplyProcessOptions loads.
 inline constexpr Option kTuningOption = {
     "tuning", "FILE", "", "convolution algorithms, from caffe2 bench --tune", false, true};
+inline constexpr Option kCastOption = {
+    "cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...", true, true};
 inline constexpr Option kJsonOption = {"json", "", "", "print JSON"};
 
 // Loads the modules that --module names.

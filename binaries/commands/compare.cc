@@ -13,6 +13,7 @@
 #include "binaries/commands/compare_model.h"
 #include "binaries/commands/compare_report.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/output_saver.h"
@@ -61,7 +62,9 @@ void CompareTwoNets(const CommandLine& line, Comparison* comparison) {
   PrepareComparison(line, false, &first);
   PrepareComparison(line, true, &second);
   const WorkScope scope(SettingsOf(line, {&first, &second}));
-  comparison->values = CompareNets(first.ToCompare(), second.ToCompare(), comparison->tolerance);
+  WithCastHint(first.fed, *first.ws, [&] {
+    comparison->values = CompareNets(first.ToCompare(), second.ToCompare(), comparison->tolerance);
+  });
   ReportCompared(line, second);
   comparison->outputs.insert(first.model.outputs.begin(), first.model.outputs.end());
   comparison->outputs.insert(second.model.outputs.begin(), second.model.outputs.end());
@@ -95,7 +98,9 @@ void CompareWithFiles(const CommandLine& line, Comparison* comparison) {
   PrepareComparison(line, false, &net);
   NameExpected(net.model, comparison->second, &expected);
   const WorkScope scope(SettingsOf(line, {&net}));
-  comparison->values = CompareWithTensors(net.ToCompare(), expected, comparison->tolerance);
+  WithCastHint(net.fed, *net.ws, [&] {
+    comparison->values = CompareWithTensors(net.ToCompare(), expected, comparison->tolerance);
+  });
   ReportCompared(line, net);
   comparison->first_net = std::move(net.model.predict_net);
 }

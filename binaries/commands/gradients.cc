@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/input_values.h"
 #include "binaries/commands/model.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"
@@ -134,14 +136,16 @@ bool Verify(const CommandLine& line, NetDef net, const std::string& path) {
     MoveToCPU(&init);
     CAFFE_ENFORCE(ws.RunNetOnce(init), "net \"", init.name(), "\" failed");
   }
-  FeedInputs(line, {&net}, &ws);
+  std::set<std::string> fed;
+  for (const FedInput& input : FeedInputs(line, {&net}, &ws)) fed.insert(input.blob);
   const std::vector<std::string> missing = UnfilledInputs(net, ws);
   CAFFE_ENFORCE(missing.empty(), "net \"", net.name(),
                 "\": ", InputsNotGivenText(net, missing, {}, ShapesOfWorkspace(ws)),
                 "; want --input BLOB=VALUE, or --init-net FILE, for each");
   GradientCheckOptions options;
   options.wrt = line.All("wrt");
-  const std::vector<CheckedGradient> checked = CheckGradients(net, line.All("loss"), options, &ws);
+  std::vector<CheckedGradient> checked;
+  WithCastHint(fed, ws, [&] { checked = CheckGradients(net, line.All("loss"), options, &ws); });
   bool agree = true;
   for (const CheckedGradient& gradient : checked) agree &= gradient.wrong == 0;
   line.Has("json") ? PrintVerifiedAsJson(checked) : PrintVerified(checked);

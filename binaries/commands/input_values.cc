@@ -112,20 +112,20 @@ Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tenso
   return CastElements(std::move(tensor), CastTypeOf(name));
 }
 
-std::string CastHint(const std::string& error, const std::vector<FedInput>& inputs,
+std::string CastHint(const std::string& error, const std::set<std::string>& fed,
                      const Workspace& ws) {
-  for (const FedInput& input : inputs) {
-    const std::shared_ptr<Blob> blob = ws.FindBlob(input.blob);
+  for (const std::string& name : fed) {
+    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
     if (blob == nullptr || !blob->IsType<Tensor>()) continue;
     const std::string type = DataTypeName(blob->Get<Tensor>().meta());
     const std::string cpp_type(blob->Get<Tensor>().meta().name());
     const bool convertible =
         type != "float" && std::any_of(std::begin(kCastTypes), std::end(kCastTypes),
                                        [&](const CastType& known) { return type == known.name; });
-    if (!convertible || error.find("\"" + input.blob + "\"") == std::string::npos) continue;
+    if (!convertible || error.find("\"" + name + "\"") == std::string::npos) continue;
     if (error.find(type) == std::string::npos && error.find(cpp_type) == std::string::npos)
       continue;
-    return MakeString("; --cast float converts input \"", input.blob, "\", which is ", type);
+    return MakeString("; --cast float converts input \"", name, "\", which is ", type);
   }
   return "";
 }

@@ -1,11 +1,13 @@
 #pragma once
 // The numbers that --input states, and the conversion of element types by --cast.
 
+#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "binaries/command_line.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 
@@ -25,8 +27,22 @@ Tensor CastElements(Tensor tensor, TensorProto_DataType type);
 Tensor CastAsTold(const CommandLine& line, const std::string& blob, Tensor tensor);
 
 // Returns "; --cast float converts input "data", which is uint8", if `error` is about the type of
-// one of the inputs in `ws`; otherwise "".
-std::string CastHint(const std::string& error, const std::vector<FedInput>& inputs,
+// one of the blobs `fed` in `ws`; otherwise "".
+std::string CastHint(const std::string& error, const std::set<std::string>& fed,
                      const Workspace& ws);
+
+// Calls a function and adds the hint to its error.
+template <class Function>
+void WithCastHint(const std::set<std::string>& fed, const Workspace& ws, Function&& function) {
+  try {
+    std::forward<Function>(function)();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet& error) {
+    const std::string hint = CastHint(error.message(), fed, ws);
+    if (hint.empty()) throw;
+    CAFFE_THROW(error.message(), hint);
+  }
+}
 
 }  // namespace caffe2rt

@@ -223,8 +223,7 @@ const Command& PlanCommand() {
              "320,320,0.625; "
              "fed before the plan; may be repeated",
              true},
-            {"cast", "[BLOB=]TYPE", "", "convert the elements of arrays to float, int32, ...",
-             true},
+            kCastOption,
             {"seed", "N", "1", "seed of random inputs and, if given, of the nets"},
             {"fetch", "BLOB", "", "blob to print, and to save, after the plan; may be repeated",
              true},

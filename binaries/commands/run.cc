@@ -146,7 +146,7 @@ class RunJob {
   std::string Executor() const { return values_.watched() ? "simple" : line_.Text("executor"); }
 
   void CreateNet() {
-    WithCastHint([this] {
+    WithCastHint(FedBlobs(), *ws_, [this] {
       CheckInputsAreThere(model_, *ws_);
       Prepare();
       WarnOfWorkers(model_.predict_net, Executor());
@@ -169,25 +169,9 @@ class RunJob {
     ahead_ms_ = timer.MilliSeconds();
   }
 
-  // Calls a function. Adds to its error that --cast converts an input, if that is of a wrong type.
-  template <class Function>
-  void WithCastHint(Function&& function) const {
-    try {
-      function();
-    } catch (const OutOfMemory&) {
-      throw;
-    } catch (const EnforceNotMet& error) {
-      std::vector<FedInput> inputs = fed_;
-      inputs.push_back({.blob = images_.blob, .source = ""});
-      const std::string hint = CastHint(error.message(), inputs, *ws_);
-      if (hint.empty()) throw;
-      CAFFE_THROW(error.message(), hint);
-    }
-  }
-
   // Runs all iterations on the inputs of `files` files. `progress` may be null.
   void RunNet(int64_t files, Progress* progress) {
-    WithCastHint([&] { RunIterations(files, progress); });
+    WithCastHint(FedBlobs(), *ws_, [&] { RunIterations(files, progress); });
   }
 
   void RunIterations(int64_t files, Progress* progress) {

@@ -308,6 +308,31 @@ TEST_F(InputsTest, CastIsSuggestedForTheInputThatTheOperatorReads) {
   }
 }
 
+// By every command that reads inputs and looks at their types.
+TEST_F(InputsTest, CastIsSuggestedByOtherCommandsToo) {
+  Tensor number(std::vector<int64_t>{1}, CPU);
+  number.mutable_data<int64_t>()[0] = 4;
+  WriteNpy(dir_.path("i.npy"), number);
+  const std::string net = dir_.Write("root.pbtxt", R"(name: "root" external_input: "x"
+      external_output: "y" op { type: "Sqrt" input: "x" output: "y" })");
+  const std::string input = "x=" + dir_.path("i.npy");
+  const std::vector<std::string> commands[] = {
+      {"bench", "--predict-net", net, "--iterations", "1", "--warmup", "0"},
+      {"compare", net, net},
+      {"gradients", "--predict-net", net, "--loss", "y", "--verify"},
+      {"check", net}};
+  for (std::vector<std::string> args : commands) {
+    args.insert(args.end(), {"--input", input});
+    const ProgramResult wrong = RunCaffe2(args);
+    EXPECT_EQ(wrong.code, 1) << args[0];
+    EXPECT_THAT(wrong.out + wrong.err,
+                HasSubstr("; --cast float converts input \"x\", which is int64\n"))
+        << args[0];
+    args.insert(args.end(), {"--cast", "float"});
+    EXPECT_EQ(RunCaffe2(args).code, 0) << args[0];
+  }
+}
+
 TEST_F(InputsTest, CastConvertsArraysAndIsSuggested) {
   Tensor bytes(std::vector<int64_t>{1, 3}, CPU);
   for (int i = 0; i < 3; ++i) bytes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i + 1);
