@@ -31,7 +31,7 @@ class AtomicAppendOp final : public Operator<CPUContext> {
     const std::lock_guard lock(*mutex);
     // Nothing is changed unless all tensors fit.
     for (int i = 0; i < fields; ++i) Check(i, fields);
-    for (int i = 0; i < fields; ++i) Append(Input(1 + fields + i), Output(i));
+    for (int i = 0; i < fields; ++i) AppendRows(context_, Input(1 + fields + i), Output(i));
     return true;
   }
 
@@ -39,18 +39,7 @@ class AtomicAppendOp final : public Operator<CPUContext> {
   void Check(int i, int fields) {
     CAFFE_ENFORCE(IsInputOutputAlias(1 + i, i), "input ", 1 + i, " and output ", i,
                   " are different blobs, want the same");
-    const Tensor& rows = Input(1 + fields + i);
-    CAFFE_ENFORCE_GT(rows.dim(), 0, "dimensions of input ", 1 + fields + i, " (rows to append)");
-    if (Input(1 + i).numel() > 0) CheckRowsToAppend(Input(1 + i), 1 + i, rows, 1 + fields + i);
-  }
-
-  // A tensor without elements, of any dims, becomes a copy of the rows.
-  void Append(const Tensor& rows, Tensor* to) {
-    if (to->numel() <= 0) {
-      to->CopyFrom(rows, &context_);
-    } else {
-      AppendRows(context_, rows, to);
-    }
+    CheckRowsToAppend(Input(1 + i), 1 + i, Input(1 + fields + i), 1 + fields + i);
   }
 };
 
@@ -74,8 +63,8 @@ void RegisterAtomicAppend() {
       .SynchronizedInputs({0})
       .SynchronizedOutputs(GuardedOutputs())
       .SetDoc(
-          "Appends rows to tensors while it holds a mutex. A tensor without elements becomes a copy "
-          "of the rows.");
+          "Appends rows to tensors while it holds a mutex. A tensor without rows becomes a copy of "
+          "them.");
   RegisterCpuOperator<AtomicAppendOp>("AtomicAppend", __FILE__);
   // Outputs that are changed in place by several threads have no gradient.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("AtomicAppend", __FILE__);

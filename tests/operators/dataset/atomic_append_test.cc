@@ -39,6 +39,18 @@ TEST_F(AtomicAppendTest, CopiesToATensorWithoutElements) {
   ExpectTensor<std::string>(ws_, "y", {1}, {"a"});
 }
 
+// Recorded from Caffe2.
+TEST_F(AtomicAppendTest, CountsRowsWithoutElements) {
+  Feed<float>(&ws_, "x", {2, 0}, {});
+  Feed<float>(&ws_, "x1", {3, 0}, {});
+  RunOp(&ws_, kOp);
+  ExpectTensor<float>(ws_, "x", {5, 0}, {});
+  Feed<float>(&ws_, "x", {0, 3}, {});
+  Feed<float>(&ws_, "x1", {1, 2}, {4, 5});
+  RunOp(&ws_, kOp);
+  ExpectTensor<float>(ws_, "x", {1, 2}, {4, 5});
+}
+
 TEST_F(AtomicAppendTest, ChangesNothingUnlessAllTensorsFit) {
   const auto rejects = [&](const char* part) {
     ExpectThrows([&] { RunOp(&ws_, kOp); }, part);
