@@ -3,6 +3,7 @@
 //   codebook float, codes_0 ... codes_n uint8, uint16 or int32
 //   ->  decoded_0 ... decoded_n float, of the shapes of the codes
 #include <algorithm>
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -114,7 +115,9 @@ void RegisterQuantDecode() {
   RegisterGradient<GetQuantDecodeGradient>("QuantDecode", __FILE__);
 
   RegisterSchema("QuantDecodeGradient", __FILE__)
-      .NumInputsOutputs([](int in, int out) { return in >= 3 && in % 2 == 1 && out == 1; })
+      .NumInputsOutputs([](int in, int out) { return in % 2 == 1 && out == 1; })
+      .NumInputs(3, INT_MAX)
+      .NumOutputs(1)
       .Input(0, "codebook", "float: only the shape is used")
       .Input(1, "codes_0", "the lists of codes, and behind them the gradients of what they decode")
       .Output(0, "codebook_grad", "of the shape of codebook: sums of gradients")

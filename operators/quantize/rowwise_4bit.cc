@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -132,7 +133,7 @@ const char* const kElements = std::is_same_v<T, float> ? "float" : "float16";
 template <class T, int kBits, bool kFake>
 void RegisterToFused(const std::string& type) {
   constexpr int64_t kPerByte = kFake ? 1 : kCodesPerByte<kBits>;
-  const std::string per_byte = std::to_string(kPerByte);
+  const std::string per_byte = MakeString(kPerByte);
   RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
@@ -154,7 +155,7 @@ void RegisterToFused(const std::string& type) {
         return std::vector<TensorShape>{CreateTensorShape(dims, TensorProto_DataType_UINT8)};
       })
       .SetDoc(
-          "Quantizes rows to codes of " + std::to_string(kBits) +
+          MakeString("Quantizes rows to codes of ", kBits) +
           " bits, each row with its scale and bias behind its codes. The engine GREEDY searches "
           "a smaller range of each row with less error.");
   RegisterCpuOperator<ToFusedCodesOp<T, kBits, kFake, false>>(type, __FILE__);
@@ -169,7 +170,7 @@ void RegisterFromFused(const std::string& type, const std::string& output) {
       .NumInputs(1)
       .NumOutputs(1)
       .Input(0, "scale_bias_quantized_input",
-             "uint8 [..., D / " + std::to_string(kPerByte) + " + 4]: rows of codes, scale and bias")
+             MakeString("uint8 [..., D / ", kPerByte, " + 4]: rows of codes, scale and bias"))
       .Output(0, output, std::string("[..., D] ") + kElements<T>)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1) || in[0].dims_size() == 0) return UnknownOutputs(def);
@@ -187,7 +188,7 @@ void RegisterFromFused(const std::string& type, const std::string& output) {
 
 template <int kBits>
 void RegisterBits() {
-  const std::string bits = "Fused" + std::to_string(kBits) + "Bit";
+  const std::string bits = MakeString("Fused", kBits, "Bit");
   RegisterToFused<float, kBits, false>("FloatTo" + bits + "RowwiseQuantized");
   RegisterToFused<float16, kBits, false>("HalfTo" + bits + "RowwiseQuantized");
   RegisterToFused<float, kBits, true>("FloatTo" + bits + "FakeRowwiseQuantized");

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -199,10 +200,8 @@ void RegisterLookUp(const LookUp& row) {
             inputs = lengths_at + (row.form == kFused ? 1 : 2);
   const bool fused = row.form != kSeparate;
   const int64_t tail = TailBytesOf(row.bits);
-  const std::string codes =
-      row.bits == 8 ? "bytes" : "codes of " + std::to_string(row.bits) + " bits";
-  const std::string width =
-      row.bits == 8 ? "D + 8" : "D / " + std::to_string(8 / row.bits) + " + 4";
+  const std::string codes = row.bits == 8 ? "bytes" : MakeString("codes of ", row.bits, " bits");
+  const std::string width = row.bits == 8 ? "D + 8" : MakeString("D / ", 8 / row.bits, " + 4");
   OpSchema& schema =
       RegisterSchema(row.type, __FILE__)
           .NumInputs(inputs)
@@ -213,7 +212,7 @@ void RegisterLookUp(const LookUp& row) {
           .Input(indices_at, "INDICES",
                  row.form == kMapped ? "[M] int32 or int64: elements of COMPRESSED_INDICES_MAPPING"
                                      : "[M] int32 or int64: rows of DATA")
-          .Input(lengths_at, "LENGTHS", "[S] int32: the indices of each segment")
+          .Input(lengths_at, "LENGTHS", "[S] int32: the number of rows of each segment")
           .Output(0, "output", "float [S, ...]: a row for each segment, 0 if it is empty");
   if (row.weighted)
     schema.Input(1, fused ? "WEIGHTS" : "SCALARS", "[M] float: the factor of each row");

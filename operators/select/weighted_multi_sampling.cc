@@ -65,7 +65,7 @@ void RegisterWeightedMultiSampling() {
       .NumOutputs(1)
       .Arg(kNumWeightedSamples)
       .Input(0, "sampling_cdf", "[n] float: cumulative weights, in ascending order")
-      .Input(1, "shape_tensor", "a tensor whose shape the result has (optional)")
+      .Input(1, "shape_tensor (optional)", "a tensor whose shape the result has (optional)")
       .Output(0, "sampled_indexes",
               "int32: the indices, each with a probability in proportion to "
               "the difference of its cumulative weight to the one before")

@@ -86,7 +86,7 @@ void RegisterUnsafeCoalesce() {
   RegisterSchema("UnsafeCoalesce", __FILE__)
       .NumInputsOutputs([](int inputs, int outputs) { return outputs == inputs + 1; })
       .NumInputs(0, INT_MAX)
-      .NumOutputs(1, INT_MAX)
+      .NumOutputs(0, INT_MAX)
       .AllowOneToOneInplace()
       .Input(0, "X1, X2, ...", "float tensors of any shapes")
       .Output(0, "Y1, Y2, ..., shared",

@@ -56,7 +56,9 @@ TEST(ReusedOperatorsTest, ComputeWhatNewOnesCompute) {
 }
 
 // Whether results depend on earlier runs of the operator.
-bool KeepsState(const std::string& type) { return type == "AccumulateHistogram"; }
+bool KeepsState(const std::string& type) {
+  return type == "AccumulateHistogram" || type == "APMeter";
+}
 
 // The recorded call of which `changed` differs by one type, rank or size.
 oracle::OperatorCase OriginalOf(const ChangedCall& changed, const ChangedCalls& calls) {

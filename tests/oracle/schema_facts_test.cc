@@ -104,8 +104,9 @@ const std::set<std::string>& OtherNumbers() {
       "AffineChannelGradient", "BooleanUnmask", "MergeIdLists", "SparseDropoutWithReplacement",
       "ColwiseMaxGradient", "RowwiseMaxGradient", "Int8Conv", "Int8ConvRelu", "Int8ConvTranspose",
       "Int8Slice", "Int8Sum", "Int8SumRelu", "MaxPoolWithIndexGradient", "RoIPool",
-      "NumpyTile", "ScatterWeightedSum", "SliceGradient", "SoftmaxWithLoss",
-      "SoftmaxWithLossGradient", "SpatialSoftmaxWithLossGradient", "WeightedSum",
+      "MergeMultiScalarFeatureTensors", "MergeSingleListFeatureTensors",
+      "MergeSingleScalarFeatureTensors", "NumpyTile", "ScatterWeightedSum", "SliceGradient",
+      "SoftmaxWithLoss", "SoftmaxWithLossGradient", "SpatialSoftmaxWithLossGradient", "WeightedSum",
       "WeightedSumGradient",
       // The axes may be an input, as in ONNX.
       "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
@@ -116,9 +117,13 @@ const std::set<std::string>& OtherNumbers() {
   return types;
 }
 
-// Types that allow operands in place that the original enforces: collectives also write to other blobs.
+// Types that allow other operands in place than the original.
 const std::set<std::string>& OtherInplace() {
-  static const std::set<std::string> types = {"Allreduce", "Broadcast", "NCCLBroadcast"};
+  static const std::set<std::string> types = {
+      // The original enforces them; collectives also write to other blobs.
+      "Allreduce", "Broadcast", "NCCLBroadcast",
+      // The original scales an input that an earlier output has overwritten.
+      "ScaleBlobs"};
   return types;
 }
 
