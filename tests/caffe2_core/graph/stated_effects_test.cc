@@ -94,7 +94,8 @@ TEST(StatedEffectsTest, OutputsThatShareMemoryAreStated) {
 TEST(StatedEffectsTest, EffectsBeyondBlobsAreStated) {
   EXPECT_EQ(TypesWithEffect(Effect::kOutput), "Assert: Print:");
   EXPECT_EQ(TypesWithEffect(Effect::kRandom),
-            "CollectTensor: Dropout: Float16UniformFill: GaussianFill: ImageInput: MSRAFill: "
+            "CollectTensor: Dropout: Float16UniformFill: FloatToFusedRandRowwiseQuantized: "
+            "GaussianFill: ImageInput: MSRAFill: "
             "ONNXDropout: "
             "SparseDropoutWithReplacement: UniformFill: UniformIntFill: UniqueUniformFill: "
             "WeightedMultiSampling: WeightedSample: WeightedSampleDequeueBlobs: XavierFill:");
@@ -143,11 +144,11 @@ TEST(StatedEffectsTest, OperatorsThatUseUnlistedBlobsAreStated) {
       }),
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess: RecurrentNetwork: RecurrentNetworkBlobFetcher: "
       "RecurrentNetworkGradient:");
-  EXPECT_EQ(
-      Types([](const OpSchema& schema) -> std::string {
-        return schema.memory().keeps_memory ? ":" : "";
-      }),
-      "Accumulate: Free: RecurrentNetwork: RecurrentNetworkBlobFetcher: RecurrentNetworkGradient:");
+  EXPECT_EQ(Types([](const OpSchema& schema) -> std::string {
+              return schema.memory().keeps_memory ? ":" : "";
+            }),
+            "Accumulate: Free: RecurrentNetwork: RecurrentNetworkBlobFetcher: "
+            "RecurrentNetworkGradient: UnsafeCoalesce:");
   EXPECT_EQ(Types([](const OpSchema& schema) -> std::string {
               return schema.memory().same_blob_in_place ? ":" : "";
             }),

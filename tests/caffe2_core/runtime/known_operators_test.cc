@@ -33,14 +33,14 @@ TEST(KnownOperatorsTest, AreThoseOfTheOriginal) {
 
 TEST(KnownOperatorsTest, AreWholeNames) {
   for (const char* const type :
-       {"APMeter", "AveragePool1DGradient", "ELU", "MPIAllreduce", "RoIPoolF",
+       {"NCCLReduceScatter", "AveragePool1DGradient", "ELU", "MPIAllreduce", "RoIPoolF",
         "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "rnn_internal_apply_link"})
     EXPECT_TRUE(IsKnownCaffe2Operator(type)) << type;
   for (const char* const type : {"", " ", "abs", "Ab", "bs", "Abs ", " Abs", "Abs AbsGradient",
                                  "AveragePool4D", "Loop", "rnn_internal", "Convolution"})
     EXPECT_FALSE(IsKnownCaffe2Operator(type)) << "\"" << type << "\"";
   // It tells both apart in errors.
-  EXPECT_THAT(ExplainMissingOperator("APMeter", CPU),
+  EXPECT_THAT(ExplainMissingOperator("NCCLReduceScatter", CPU),
               testing::HasSubstr(": Caffe2 has this operator, but this library does not"));
   EXPECT_THAT(ExplainMissingOperator("APMetre", CPU),
               testing::HasSubstr(": this type is not known"));
