@@ -33,7 +33,7 @@ TEST(KnownOperatorsTest, AreThoseOfTheOriginal) {
 
 TEST(KnownOperatorsTest, AreWholeNames) {
   for (const char* const type :
-       {"NCCLReduceScatter", "AveragePool1DGradient", "ELU", "MPIAllreduce", "RoIPoolF",
+       {"APMeter", "NCCLReduceScatter", "AveragePool1DGradient", "ELU", "MPIAllreduce", "RoIPoolF",
         "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", "rnn_internal_apply_link"})
     EXPECT_TRUE(IsKnownCaffe2Operator(type)) << type;
   for (const char* const type : {"", " ", "abs", "Ab", "bs", "Abs ", " Abs", "Abs AbsGradient",
