@@ -133,6 +133,17 @@ std::set<std::string> AddGiven(const CommandLine& line, const NetsOfFile& found,
   return names;
 }
 
+// Findings name the operator's operand; the blob may be an input that --cast converts.
+void AddCastHint(const NetDef& net, const std::set<std::string>& fed, const Workspace& inputs,
+                 NetFinding* finding) {
+  if (finding->kind != NetFindingKind::kError || !finding->path.empty()) return;
+  std::string text = finding->text;
+  for (const int op : finding->ops) {
+    for (const std::string& input : net.op(op).input()) text += MakeString(" \"", input, "\"");
+  }
+  finding->text += CastHint(text, fed, inputs);
+}
+
 std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
                               const NetsOfFile& found, ModelToCheck known) {
   for (const auto& [name, shape] : init.loaded) known.filled[name] = shape;
@@ -157,10 +168,7 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
     }
     known.zero_placeholders = ZeroPlaceholdersOf(net.net, known.init_nets, {}, listed);
     Titled& titled = all.emplace_back(Titled{net.title, ValidateModel(net.net, known)});
-    for (NetFinding& finding : titled.findings) {
-      if (finding.kind == NetFindingKind::kError)
-        finding.text += CastHint(finding.text, fed, inputs);
-    }
+    for (NetFinding& finding : titled.findings) AddCastHint(net.net, fed, inputs, &finding);
   }
   return all;
 }

@@ -64,9 +64,9 @@ TEST(FindingsTest, OfNets) {
        {"note 0: engine \"NOSUCH\" has no implementation on the device CPU: another one runs"}},
       {R"(op { type: "Relo" input: "x" output: "y" } op { type: "Relo" input: "x" output: "z" })",
        {"error 0,1: operator type \"Relo\" is not known; close: Relu [Relo]"}},
-      {R"(op { type: "NCCLReduceScatter" })",
-       {"error 0: operator type \"NCCLReduceScatter\" is known to Caffe2 but not available "
-        "[NCCLReduceScatter]"}},
+      {R"(op { type: "Onnxifi" })",
+       {"error 0: operator type \"Onnxifi\" is known to Caffe2 but not available "
+        "[Onnxifi]"}},
       {R"(op { type: "Relu" input: "x" output: "y" arg { name: "a" i: 1 } arg { name: "a" i: 1 }
                arg { name: "order" s: "NCHW" } })",
        {"warning 0: operator Relu: argument \"a\" is given twice",

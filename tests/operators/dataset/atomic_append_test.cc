@@ -45,8 +45,10 @@ TEST_F(AtomicAppendTest, CountsRowsWithoutElements) {
   Feed<float>(&ws_, "x1", {3, 0}, {});
   RunOp(&ws_, kOp);
   ExpectTensor<float>(ws_, "x", {5, 0}, {});
-  Feed<float>(&ws_, "x", {0, 3}, {});
   Feed<float>(&ws_, "x1", {1, 2}, {4, 5});
+  ExpectThrows([&] { RunOp(&ws_, kOp); },
+               "input 3 has shape [1, 2], want that of input 1, [5, 0], except in dimension 0");
+  Feed<float>(&ws_, "x", {0, 3}, {});
   RunOp(&ws_, kOp);
   ExpectTensor<float>(ws_, "x", {1, 2}, {4, 5});
 }
