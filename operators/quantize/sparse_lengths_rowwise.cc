@@ -64,8 +64,6 @@ const LookUp& LookUpOf(const std::string& type) {
   CAFFE_THROW("\"", type, "\" is no look-up of quantized rows");
 }
 
-int64_t TailBytesOf(int bits) { return bits == 8 ? kTailBytes<float> : kTailBytes<float16>; }
-
 template <int kBits>
 void AddRow(const uint8_t* x, int64_t n, const ScaleAndBias& row, float weight, float* y) {
   const float scale = weight * row.scale, bias = weight * row.bias;
@@ -109,7 +107,6 @@ class LookUpRowsOp final : public Operator<CPUContext> {
                      "sum of the lengths, want the elements of INDICES");
     const Index* const index = indices.data<Index>();
     const int64_t bytes = data.size_from_dim(1), n = fused ? Elements(bytes) : bytes;
-    const uint8_t* const tail = x + bytes - TailBytesOf(spec_.bits);
     dims_.assign(data.dims().begin(), data.dims().end());
     dims_[0] = segments_.count();
     if (fused) dims_[1] = n;
@@ -119,10 +116,11 @@ class LookUpRowsOp final : public Operator<CPUContext> {
       for (int64_t i = segments_.offset(s); i < segments_.offset(s + 1); ++i) {
         const int64_t row = RowOf(i, index[i]);
         if (row < 0) continue;
-        const ScaleAndBias scale = !fused
-                                       ? ScaleAndBias{scale_bias[2 * row], scale_bias[2 * row + 1]}
-                                   : spec_.bits == 8 ? ReadTail<float>(tail + row * bytes)
-                                                     : ReadTail<float16>(tail + row * bytes);
+        const uint8_t* const tail = x + (row + 1) * bytes;
+        const ScaleAndBias scale =
+            !fused            ? ScaleAndBias{scale_bias[2 * row], scale_bias[2 * row + 1]}
+            : spec_.bits == 8 ? ReadTail<float>(tail - kTailBytes<float>)
+                              : ReadTail<float16>(tail - kTailBytes<float16>);
         add_row_(x + row * bytes, n, scale, weights != nullptr ? weights[i] : 1.0f, y);
       }
       if (spec_.mean && segments_.length(s) > 0) {
@@ -199,7 +197,7 @@ void RegisterLookUp(const LookUp& row) {
   const int indices_at = row.weighted + 1, lengths_at = indices_at + 1,
             inputs = lengths_at + (row.form == kFused ? 1 : 2);
   const bool fused = row.form != kSeparate;
-  const int64_t tail = TailBytesOf(row.bits);
+  const int64_t tail = row.bits == 8 ? kTailBytes<float> : kTailBytes<float16>;
   const std::string codes = row.bits == 8 ? "bytes" : MakeString("codes of ", row.bits, " bits");
   const std::string width = row.bits == 8 ? "D + 8" : MakeString("D / ", 8 / row.bits, " + 4");
   OpSchema& schema =
