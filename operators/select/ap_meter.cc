@@ -1,4 +1,4 @@
-// APMeter: the average precision of each class over the last buffer_size examples, those of earlier
+// APMeter: the average precision of each class over at most buffer_size examples, those of earlier
 // runs included.
 //   predictions float [N, D], labels int32 [N, D]  ->  AP float [D]
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -16,10 +15,11 @@
 namespace caffe2rt {
 namespace {
 
-constexpr ArgumentSpec<int> kApBufferSize{"buffer_size",
-                                          1000,
-                                          "the number of examples that count, the last ones",
-                                          {[](int size) { return size >= 1; }, "at least 1"}};
+constexpr ArgumentSpec<int> kApBufferSize{
+    "buffer_size",
+    1000,
+    "the number of examples that are kept; further ones replace those with the greatest scores",
+    {[](int size) { return size >= 1; }, "at least 1"}};
 
 class APMeterOp final : public Operator<CPUContext> {
  public:
@@ -40,66 +40,61 @@ class APMeterOp final : public Operator<CPUContext> {
                   "(predictions), ", predictions.sizes());
     RequireElements<float>(predictions);
     RequireElements<int32_t>(labels);
+    if (classes_ < 0) kept_.resize(static_cast<size_t>(classes));
     classes_ = classes;
-    const float* const score = predictions.data<float>();
-    const int32_t* const label = labels.data<int32_t>();
-    for (int64_t i = std::max<int64_t>(0, examples - capacity_); i < examples; ++i) {
-      Keep(score + i * classes, label + i * classes);
-    }
+    const int64_t skipped = std::max<int64_t>(0, examples - capacity_), added = examples - skipped;
+    const float* const score = predictions.data<float>() + skipped * classes;
+    const int32_t* const label = labels.data<int32_t>() + skipped * classes;
     float* const precision = OutputData<float>(0, {classes});
-    for (int64_t c = 0; c < classes; ++c) precision[c] = AveragePrecision(c);
+    for (int64_t c = 0; c < classes; ++c) {
+      std::vector<Example>& kept = kept_[static_cast<size_t>(c)];
+      const int64_t dropped =
+          std::max<int64_t>(0, static_cast<int64_t>(kept.size()) + added - capacity_);
+      kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(dropped));
+      for (int64_t i = 0; i < added; ++i)
+        Keep(score[i * classes + c], label[i * classes + c], &kept);
+      precision[c] = AveragePrecision(&kept);
+    }
     return true;
   }
 
  private:
   struct Example {
     float score;
-    int32_t position;
-    bool positive;
+    int32_t label;
+    int64_t position;
   };
 
-  // Replaces the oldest example if there are as many as count.
-  void Keep(const float* scores, const int32_t* labels) {
-    const auto width = static_cast<size_t>(classes_);
-    if (count_ < capacity_) {
-      kept_.resize(CheckedMultiply<size_t>(static_cast<size_t>(count_) + 1, width));
-      ++count_;
-    }
-    Example* const row = kept_.data() + static_cast<size_t>(next_) * width;
-    for (size_t c = 0; c < width; ++c) {
-      // NaN is no score: it ranks last.
-      const float score =
-          std::isnan(scores[c]) ? -std::numeric_limits<float>::infinity() : scores[c];
-      row[c] = {.score = score, .position = next_, .positive = labels[c] == 1};
-    }
-    next_ = (next_ + 1) % capacity_;
+  static void Keep(float score, int32_t label, std::vector<Example>* kept) {
+    // NaN is no score: it ranks last.
+    if (std::isnan(score)) score = -std::numeric_limits<float>::infinity();
+    kept->push_back({.score = score, .label = label, .position = 0});
   }
 
-  // The mean, over the positive examples, of the share of positive ones among those that have no
-  // lower rank.
-  float AveragePrecision(int64_t c) {
-    ranked_.clear();
-    for (int64_t i = 0; i < count_; ++i) {
-      ranked_.push_back(kept_[static_cast<size_t>(i * classes_ + c)]);
-    }
-    std::sort(ranked_.begin(), ranked_.end(), [](const Example& a, const Example& b) {
+  // The mean, over the positive examples, of the sum of the labels among those that have no lower
+  // rank divided by their number. Leaves the examples in the order of their ranks: as in Caffe2, a
+  // full buffer drops those with the greatest scores.
+  static float AveragePrecision(std::vector<Example>* kept) {
+    int64_t position = 0;
+    for (Example& example : *kept) example.position = position++;
+    std::sort(kept->begin(), kept->end(), [](const Example& a, const Example& b) {
       return a.score != b.score ? a.score > b.score : a.position < b.position;
     });
     double sum = 0;
-    int64_t positives = 0, rank = 0;
-    for (const Example& example : ranked_) {
+    int64_t labels = 0, positives = 0, rank = 0;
+    for (const Example& example : *kept) {
       ++rank;
-      if (!example.positive) continue;
+      labels += example.label;
+      if (example.label != 1) continue;
       ++positives;
-      sum += static_cast<double>(positives) / static_cast<double>(rank);
+      sum += static_cast<double>(labels) / static_cast<double>(rank);
     }
     return positives == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(positives));
   }
 
-  const int32_t capacity_;
-  int64_t classes_ = -1;          // before the first run
-  int32_t count_ = 0, next_ = 0;  // examples that are kept, and the place of the next one
-  std::vector<Example> kept_, ranked_;
+  const int64_t capacity_;
+  int64_t classes_ = -1;                    // before the first run
+  std::vector<std::vector<Example>> kept_;  // for each class, in the order of their ranks
 };
 
 }  // namespace
@@ -110,7 +105,7 @@ void RegisterApMeter() {
       .NumOutputs(1)
       .Arg(kApBufferSize)
       .Input(0, "predictions", "[N, D] float: scores of N examples for D classes")
-      .Input(1, "labels", "[N, D] int32: 1 for a positive example")
+      .Input(1, "labels", "[N, D] int32: 1 for a positive example, 0 for others")
       .Output(0, "AP",
               "[D] float: the average precision of each class, 0 without positive examples")
       .TypesOfInput(0, {.accepted = {TensorProto::FLOAT}})
@@ -124,7 +119,8 @@ void RegisterApMeter() {
       })
       .SetDoc(
           "Computes the average precision of each class, the area under the curve of precision "
-          "over recall. The operator keeps the last buffer_size examples of all its runs.");
+          "over recall, for the examples of all runs of the operator. If there are more than "
+          "buffer_size, new ones replace those with the greatest scores, as in Caffe2.");
   RegisterCpuOperator<APMeterOp>("APMeter", __FILE__);
   // A ranking is no differentiable function of the scores.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("APMeter", __FILE__);

@@ -24,9 +24,12 @@ TEST(APMeterTest, ComputesTheAveragePrecisionOfEachClass) {
        {0.4f, 0.7f, 0.9f, 0.1f, 0.8f, 0.3f, 0.7f, 0.4f},
        {1, 1, 1, 0, 0, 1, 1, 1},
        {0.8055556f, 1}},
-      // Equal scores are in the order of the examples; labels other than 1 are not positive.
+      // Equal scores are in the order of the examples.
       {1, {0.5f, 0.5f, 0.5f}, {0, 1, 1}, {0.5833333f}},
+      // Only the label 1 is positive, but all labels are added up, as in Caffe2: 1 / 1 and 4 / 4.
       {1, {0.5f, 0.5f, 0.5f}, {1, 5, -1}, {1}},
+      {1, {4, 3, 2, 1}, {-1, 5, -1, 1}, {1}},
+      {1, {4, 3, 2, 1}, {3, 1, 0, -1}, {2}},
       {2, {0.5f, 0.5f}, {0, 0}, {0, 0}},
       {2, {}, {}, {0, 0}},
       // Only the last three examples count.
@@ -46,24 +49,36 @@ TEST(APMeterTest, ComputesTheAveragePrecisionOfEachClass) {
                   {"APMeter X L -> Y", "X f ?; L i 4,2", "float ?"}});
 }
 
+// As in Caffe2, new examples replace those with the greatest scores, not the oldest ones.
 TEST(APMeterTest, RemembersExamplesOfEarlierRuns) {
   Workspace ws;
-  Feed<float>(&ws, "X", {2, 1}, {0.5f, 0.4f});
-  Feed<int32_t>(&ws, "L", {2, 1}, {1, 0});
+  Feed<float>(&ws, "X", {2, 2}, {0.4f, 0.4f, 0.5f, 0.2f});
+  Feed<int32_t>(&ws, "L", {2, 2}, {0, 1, 1, 0});
   NetBase* const net =
       ws.CreateNet(ParseNet(R"(name: "n" op { type: "APMeter" input: "X" input: "L" output: "Y"
                                               arg { name: "buffer_size" i: 3 } })"));
   ASSERT_TRUE(net->Run());
-  ExpectTensor<float>(ws, "Y", {1}, {1});
-  // The examples are now 0.4 (0), 0.6 (0) and 0.3 (1): the oldest one is gone.
+  ExpectTensor<float>(ws, "Y", {2}, {1, 1});
+  // Class 0: 0.5 (1) is gone; 0.6 (0), 0.4 (0) and 0.3 (1) remain. Class 1: 0.4 (1) is gone; 0.9 (0),
+  // 0.2 (0) and 0.2 (1), in the order of the runs.
+  Feed<float>(&ws, "X", {2, 2}, {0.6f, 0.9f, 0.3f, 0.2f});
+  Feed<int32_t>(&ws, "L", {2, 2}, {0, 0, 1, 1});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {2}, {1.0f / 3, 1.0f / 3}, 1e-6);
+  // Class 0: 0.4 (0), 0.3 (1) and 0.1 (1). Class 1: 0.8 (1), 0.2 (0) and 0.2 (1).
+  Feed<float>(&ws, "X", {1, 2}, {0.1f, 0.8f});
+  Feed<int32_t>(&ws, "L", {1, 2}, {1, 1});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {2}, {(1.0f / 2 + 2.0f / 3) / 2, (1 + 2.0f / 3) / 2}, 1e-6);
+  // As many as are kept replace all.
+  Feed<float>(&ws, "X", {4, 2}, {9, 9, 1, 4, 2, 3, 3, 2});
+  Feed<int32_t>(&ws, "L", {4, 2}, {1, 1, 1, 0, 0, 0, 0, 1});
+  ASSERT_TRUE(net->Run());
+  ExpectTensor<float>(ws, "Y", {2}, {1.0f / 3, 1.0f / 3}, 1e-6);
   Feed<float>(&ws, "X", {2, 1}, {0.6f, 0.3f});
   Feed<int32_t>(&ws, "L", {2, 1}, {0, 1});
-  ASSERT_TRUE(net->Run());
-  ExpectTensor<float>(ws, "Y", {1}, {1.0f / 3});
-  Feed<float>(&ws, "X", {1, 2}, {0.6f, 0.3f});
-  Feed<int32_t>(&ws, "L", {1, 2}, {0, 1});
   ExpectThrows([&] { net->Run(); },
-               "input 0 (predictions) has 2 columns, want 1, as in the run before");
+               "input 0 (predictions) has 1 columns, want 2, as in the run before");
 }
 
 TEST(APMeterTest, RejectsInvalidCalls) {
